@@ -1,0 +1,58 @@
+// lines.hpp: one formula for every line of elements along one axis (the rows, when it is the last).
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "heed/array/parallel.hpp"
+#include "heed/array/shape.hpp"
+
+namespace heed {
+
+// How the lines along `axis` lie in a row-major array: element j of line i is at
+// (i / inner) * size * inner + i % inner + j * inner.
+struct Lines {
+  Lines(const Shape& shape, std::size_t axis);
+  std::size_t start(std::size_t line) const { return line / inner * size * inner + line % inner; }
+
+  std::size_t count = 1, size = 1, inner = 1;
+};
+
+// sum(x), in double, and the largest of x (-inf for none; NaN are passed over).
+double sum_of(const Real* x, std::size_t n);
+Real max_of(const Real* x, std::size_t n);
+double dot_of(const Real* a, const Real* b, std::size_t n);
+
+// y of x's shape, where formula(y_line, n, x_line, more_line...) computes one line. Lines arrive
+// contiguous: along any axis but the last they are copied out and in.
+template <class Formula, class... More>
+Array map_lines(const Formula& formula, std::size_t axis, const Array& x, const More&... more) {
+  const Lines lines(x.shape(), axis);
+  Array y = uninitialized(x.shape());
+  const auto copied = [&](const Array& from, std::size_t line, std::vector<Real>& into) {
+    const Real* in = from.data() + lines.start(line);
+    for (std::size_t j = 0; j < lines.size; ++j, in += lines.inner) into[j] = *in;
+    return into.data();
+  };
+  const std::size_t grain = elementwise_grain / 4 / (lines.size + 1) + 1;
+  parallel_for(lines.count, grain, [&](std::size_t begin, std::size_t end) {
+    if (lines.inner == 1) {
+      for (std::size_t i = begin * lines.size; i < end * lines.size; i += lines.size)
+        formula(y.data() + i, lines.size, x.data() + i, (more.data() + i)...);
+      return;
+    }
+    std::vector<Real> out(lines.size);
+    std::vector<Real> in[1 + sizeof...(More)];
+    for (std::vector<Real>& buffer : in) buffer.resize(lines.size);
+    for (std::size_t line = begin; line < end; ++line) {
+      std::size_t next = 1;
+      static_cast<void>(next);
+      formula(out.data(), lines.size, copied(x, line, in[0]), copied(more, line, in[next++])...);
+      Real* to = y.data() + lines.start(line);
+      for (std::size_t j = 0; j < lines.size; ++j, to += lines.inner) *to = out[j];
+    }
+  });
+  return y;
+}
+
+}  // namespace heed

@@ -1,0 +1,80 @@
+// map.hpp: one formula for every element, several elements at a time.
+//
+//   Array y = map([](auto v) { return xsimd::exp(v); }, x);
+//   Array dx = map([](auto d, auto t) { return d * (1 - t * t); }, dy, y);
+//
+// The formula sees a SIMD register of elements (xsimd::batch<Real>).
+#pragma once
+
+#include <type_traits>
+#include <xsimd/xsimd.hpp>
+
+#include "heed/array/parallel.hpp"
+#include "heed/array/strided.hpp"
+
+namespace heed {
+
+using Pack = xsimd::batch<Real>;
+
+// The elements p[0] to p[count - 1] and ones after them.
+inline Pack load_some(const Real* p, std::size_t count) {
+  alignas(64) Real buffer[Pack::size] = {};
+  std::fill_n(std::copy_n(p, count, buffer), Pack::size - count, Real{1});
+  return Pack::load_aligned(buffer);
+}
+
+inline void store_some(Pack values, Real* p, std::size_t count) {
+  alignas(64) Real buffer[Pack::size] = {};
+  values.store_aligned(buffer);
+  std::copy_n(buffer, count, p);
+}
+
+// out[i] = formula(in[i]...) for i < n, on the calling thread. `out` may be one of `in`.
+template <class Formula, class... In>
+void map_values(const Formula& formula, Real* out, std::size_t n, const In*... in) {
+  static_assert((std::is_same_v<In, Real> && ...));
+  std::size_t i = 0;
+  for (; i + Pack::size <= n; i += Pack::size)
+    formula(Pack::load_unaligned(in + i)...).store_unaligned(out + i);
+  if (i < n) store_some(formula(load_some(in + i, n - i)...), out + i, n - i);
+}
+
+// y = formula(x, more...), element by element; all of one shape.
+template <class Formula, class... More>
+Array map(const Formula& formula, const Array& x, const More&... more) {
+  Array y = uninitialized(x.shape());
+  parallel_for(y.size(), elementwise_grain, [&](std::size_t begin, std::size_t end) {
+    map_values(formula, y.data() + begin, end - begin, x.data() + begin, (more.data() + begin)...);
+  });
+  return y;
+}
+
+// formula(a, b) with a and b broadcast to `shape`. The formula sees single elements.
+template <class Formula>
+Array map_broadcast(const Formula& formula, const Array& a, const Array& b, const Shape& shape) {
+  Array y = uninitialized(shape);
+  const StridedLoop<3> loop(shape, {row_major_strides(shape), broadcast_strides(a.shape(), shape),
+                                    broadcast_strides(b.shape(), shape)});
+  const std::size_t n = loop.row_size();
+  const auto [step_y, step_a, step_b] = loop.row_strides();
+  const auto row = [&, sa = step_a, sb = step_b](const std::array<std::ptrdiff_t, 3>& at) {
+    Real* const out = y.data() + at[0];
+    const Real *const in_a = a.data() + at[1], *const in_b = b.data() + at[2];
+    if (sa == 1 && sb == 1)
+      for (std::size_t i = 0; i < n; ++i) out[i] = formula(in_a[i], in_b[i]);
+    else if (sb == 0)
+      for (std::size_t i = 0; i < n; ++i)
+        out[i] = formula(in_a[static_cast<std::ptrdiff_t>(i) * sa], *in_b);
+    else
+      for (std::size_t i = 0; i < n; ++i)
+        out[i] = formula(in_a[static_cast<std::ptrdiff_t>(i) * sa],
+                         in_b[static_cast<std::ptrdiff_t>(i) * sb]);
+  };
+  static_cast<void>(step_y);
+  const std::size_t grain = elementwise_grain / (n + 1) + 1;
+  parallel_for(loop.rows(), grain,
+               [&](std::size_t begin, std::size_t end) { loop.each_row(begin, end, row); });
+  return y;
+}
+
+}  // namespace heed

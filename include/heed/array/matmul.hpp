@@ -1,0 +1,38 @@
+// matmul.hpp: matrix products on BLAS, of whole arrays or of blocks inside them.
+#pragma once
+
+#include "heed/array/shape.hpp"
+
+namespace heed {
+
+// A matrix inside somebody's buffer: element (i, j) is data[i * stride + j], or
+// data[j * stride + i] when transposed. Nothing is copied to transpose.
+template <class T>
+struct MatrixRef {
+  T* data;
+  std::size_t stride;  // elements between rows as stored
+  bool transposed = false;
+};
+using MatrixView = MatrixRef<const Real>;
+
+enum class Into { overwrite, add };
+
+// c (m, n) = scale * a (m, k) b (k, n), or c += that; on the calling thread.
+void gemm(std::size_t m, std::size_t n, std::size_t k, MatrixView a, MatrixView b,
+          MatrixRef<Real> c, Into into = Into::overwrite, Real scale = 1);
+
+// The same, rows of c shared between threads.
+void parallel_gemm(std::size_t m, std::size_t n, std::size_t k, MatrixView a, MatrixView b,
+                   MatrixRef<Real> c, Into into = Into::overwrite);
+
+// Whether a factor is read as it lies or with its last two axes swapped.
+enum class Read { as_is, transposed };
+
+// The product of a (..., M, K) and b (..., K, N) as read, over batches that broadcast:
+// (..., M, N). Work is shared between threads. Shapes must fit (the operation checks).
+Array matrix_product(const Array& a, Read read_a, const Array& b, Read read_b);
+
+// What BLAS calls itself, for reports.
+const char* blas_name();
+
+}  // namespace heed

@@ -1,0 +1,34 @@
+// parallel.hpp: loops over several threads that give the same bits for any number of them.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+namespace heed {
+
+// How many threads loops may use: at first every core this process may run on.
+// set_num_threads throws Error for 0 and above 1024.
+void set_num_threads(int threads);
+int num_threads();
+
+// Calls body(begin, end) for consecutive pieces of [0, n), each of `grain` iterations. Where the
+// pieces lie depends on n and grain only, never on the number of threads: a body that computes
+// its piece the same way every time gives the same bits on one thread and on sixteen.
+// The body must not throw.
+template <class Body>
+void parallel_for(std::size_t n, std::size_t grain, const Body& body) {
+  const std::size_t pieces = n == 0 ? 0 : (n - 1) / grain + 1;
+  const auto run = [&](std::size_t i) { body(i * grain, std::min(n, (i + 1) * grain)); };
+#ifdef _OPENMP
+  if (pieces > 1 && num_threads() > 1) {
+#pragma omp parallel for schedule(dynamic) num_threads(num_threads())
+    for (std::size_t i = 0; i < pieces; ++i) run(i);
+    return;
+  }
+#endif
+  for (std::size_t i = 0; i < pieces; ++i) run(i);
+}
+
+inline constexpr std::size_t elementwise_grain = 16384;  // elements: some 5 us of work
+
+}  // namespace heed

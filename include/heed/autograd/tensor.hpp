@@ -1,0 +1,97 @@
+// tensor.hpp: Tensor, an array that remembers how it was made.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heed/array/array.hpp"
+#include "heed/array/shape.hpp"
+#include "heed/autograd/where.hpp"
+
+namespace heed {
+
+// One value in the graph. Operations make nodes through record(); readers meet them as Tensor.
+struct Node {
+  Node();
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+  virtual ~Node();  // frees long chains in a loop: a million nodes need no deep stack
+
+  // Sends this node's gradient on to its inputs. Leaves have nobody to send to.
+  virtual void send_gradient() {}
+  // Drops what was kept for send_gradient, inputs included.
+  virtual void release() {}
+
+  Array value = absent();
+  Array grad = absent();
+  bool has_grad = false;
+  bool requires_grad = false;
+  bool released = false;                      // backward has been here and freed the links
+  bool visited = false;                       // used by walks over the graph, false between them
+  std::size_t depth = 0;                      // 1 + the deepest input's; leaves have 0
+  std::string_view op = "Leaf";               // Softmax, Add, ...
+  std::string name;                           // given by the reader, may be empty
+  Where where;                                // the call that made it
+  std::vector<std::shared_ptr<Node>> inputs;  // null where an optional argument was left out
+};
+
+// How many nodes are alive in the program, for tests that look for leaks.
+std::size_t live_nodes();
+
+// A shared handle to a node: copies are the same value, with the same gradient.
+class Tensor {
+ public:
+  Tensor() = default;  // nothing: an argument that was not given
+  explicit Tensor(Array value, bool requires_grad = false, Where where = Where::here());
+  explicit Tensor(std::shared_ptr<Node> node) : node_(std::move(node)) {}
+
+  const Array& value() const { return node_->value; }
+  Array& mutable_value() { return node_->value; }  // optimizers and loaders write here
+  const Shape& shape() const { return node_->value.shape(); }
+  std::size_t dim() const { return node_->value.dimension(); }
+  std::size_t size(int axis) const;  // -1 is the last axis; throws Error when out of range
+  Real item() const;                 // the only element; throws Error when there are more
+
+  bool defined() const { return node_ != nullptr; }
+  bool requires_grad() const { return node_ != nullptr && node_->requires_grad; }
+  bool has_grad() const { return node_->has_grad; }
+  const Array& grad() const;  // throws Error before a backward pass has come by
+  Array& mutable_grad() { return node_->grad; }
+  void clear_grad();
+
+  // Names appear in error messages, graphs and the debugger.
+  const std::string& name() const { return node_->name; }
+  const Tensor& named(std::string name) const;
+  std::string_view op() const { return node_->op; }
+  Where where() const { return node_->where; }
+
+  const std::shared_ptr<Node>& node() const { return node_; }
+
+ private:
+  std::shared_ptr<Node> node_;
+};
+
+// "weights (1, 3, 3)", or with `role` for a tensor without a name: "a (2, 3)".
+std::string describe(const Tensor& x, std::string_view role);
+
+// The same value, cut off from the graph.
+Tensor detach(const Tensor& x, Where where = Where::here());
+
+// While one is alive, nothing that is computed is linked into a graph: evaluation, sampling.
+class NoGrad {
+ public:
+  NoGrad();
+  ~NoGrad();
+  NoGrad(const NoGrad&) = delete;
+  NoGrad& operator=(const NoGrad&) = delete;
+
+ private:
+  bool before_;
+};
+bool grad_enabled();
+
+}  // namespace heed

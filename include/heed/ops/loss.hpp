@@ -1,0 +1,22 @@
+// loss.hpp: how surprised a model is by what really came next.
+#pragma once
+
+#include "heed/autograd/tensor.hpp"
+
+namespace heed {
+
+enum class Reduction { mean, sum, none };
+
+struct CrossEntropyOptions {
+  Reduction reduction = Reduction::mean;
+  std::int64_t ignore_index = -100;  // targets of this value count for nothing
+  double label_smoothing = 0;        // this share of the target is spread evenly over all classes
+};
+
+// -ln softmax(logits)[target], in nats, over logits (..., V) and targets (...). The mean is over
+// the targets that are not ignored, and NaN when there are none, as in PyTorch.
+// Throws Error when shapes do not fit or a target is neither in 0 to V - 1 nor ignored.
+Tensor cross_entropy(const Tensor& logits, const Indices& targets,
+                     const CrossEntropyOptions& options = {}, Where where = Where::here());
+
+}  // namespace heed

@@ -1,0 +1,20 @@
+// softmax.hpp: scores become shares; each row is positive and sums to one.
+#pragma once
+
+#include "heed/autograd/tensor.hpp"
+
+namespace heed {
+
+// Along `axis` (-1 is the last). Each line's maximum is subtracted first, so that no score is too
+// large. A line that is -infinity everywhere (fully masked) becomes zeros with zero gradients,
+// where PyTorch gives NaN; a NaN makes its whole line NaN.
+// Throws Error for an axis out of range.
+Tensor softmax(const Tensor& x, int axis, Where where = Where::here());
+
+// ln softmax(x), without rounding small shares to zero. A fully masked line stays -infinity.
+Tensor log_softmax(const Tensor& x, int axis, Where where = Where::here());
+
+// ln sum_j exp(x_j) along `axis`; -infinity for a fully masked line.
+Tensor logsumexp(const Tensor& x, int axis, bool keepdim = false, Where where = Where::here());
+
+}  // namespace heed

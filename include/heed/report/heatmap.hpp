@@ -1,0 +1,50 @@
+// heatmap.hpp: a matrix as a picture, such as who attends to whom.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "heed/array/array.hpp"
+#include "heed/report/gnuplot.hpp"
+#include "heed/report/series.hpp"
+
+namespace heed {
+
+enum class Shades {
+  blocks,  // " ░▒▓█"
+  ascii,   // " .:-=+*#%@"
+  ansi     // 256-colour backgrounds, dark blue to yellow, for a terminal only
+};
+
+struct HeatmapOptions {
+  std::string title = {};                      // printed with the shape: "head 2 (4, 4)"
+  std::vector<std::string> row_names = {};     // one for each row, or none
+  std::vector<std::string> column_names = {};  // one for each column, or none
+  std::string row_title = {};                  // what rows and columns are: "query", "key"
+  std::string column_title = {};
+  std::optional<double> low = {}, high = {};  // the ends of the scale; the data's when not given
+  bool diverging = false;                     // SVG: blue below zero, white at it, orange above
+  Shades shades = Shades::blocks;             // text
+  std::size_t width = 80;                     // text: columns of the terminal
+};
+
+// Two characters a cell (one when the width asks for it), a line a row, and the scale below. Cells
+// that are -inf (masked) or NaN have signs of their own. A matrix wider than the terminal is shown
+// coarser, each cell the largest of a square of values, without names. Throws Error when x is
+// not a matrix with values, or names are too few or too many.
+std::string heatmap_text(const Array& x, const HeatmapOptions& options = {});
+
+// Draws folder/name.svg, and leaves beside it its data (name.csv) and the script (name.gp) that
+// draws it again. Up to 12 x 12 cells have their values written in them; masked cells are grey.
+// Throws Error as above; files that cannot be written or a missing gnuplot are told in the result.
+Plot draw_heatmap(const std::string& folder, const std::string& name, const Array& x,
+                  const HeatmapOptions& options = {});
+
+// What both begin with: the refusals, and the scale, from the least to the largest finite value, or
+// as the options say; (0, 1) without any.
+void check_heatmap(const Array& x, const HeatmapOptions& options);
+Range heatmap_range(const Array& x, const HeatmapOptions& options);
+
+}  // namespace heed

@@ -1,0 +1,43 @@
+// array.cpp: making arrays.
+
+#include "heed/array/array.hpp"
+
+#include <algorithm>
+
+#include "heed/array/error.hpp"
+#include "heed/array/shape.hpp"
+
+namespace heed {
+
+Array uninitialized(const Shape& shape) { return Array::from_shape(shape); }
+
+Array filled(const Shape& shape, Real value) {
+  Array x = uninitialized(shape);
+  std::fill_n(x.data(), x.size(), value);
+  return x;
+}
+
+Array zeros(const Shape& shape) { return filled(shape, 0); }
+Array ones(const Shape& shape) { return filled(shape, 1); }
+Array scalar(Real value) { return filled({}, value); }
+
+const Array& absent() {
+  static const Array none = uninitialized({0});
+  return none;
+}
+
+bool is_absent(const Array& x) { return x.dimension() == 1 && x.size() == 0; }
+
+Real item(const Array& x) {
+  if (x.size() != 1) refuse("item: needs exactly one element, got shape ", str(x.shape()));
+  return x.data()[0];
+}
+
+Mask future_mask(std::size_t T) {
+  Mask mask = Mask::from_shape({T, T});
+  for (std::size_t t = 0; t < T; ++t)
+    for (std::size_t s = 0; s < T; ++s) mask(t, s) = s > t;
+  return mask;
+}
+
+}  // namespace heed

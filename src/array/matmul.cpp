@@ -1,0 +1,116 @@
+// matmul.cpp: the only file that speaks to BLAS.
+
+#include "heed/array/matmul.hpp"
+
+#include <cblas.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "heed/array/error.hpp"
+#include "heed/array/parallel.hpp"
+#include "heed/array/strided.hpp"
+
+namespace heed {
+namespace {
+
+// Threads are ours: a threaded BLAS inside a threaded loop makes both wait for each other.
+const bool blas_is_single_threaded = [] {
+  openblas_set_num_threads(1);
+  return true;
+}();
+
+int blas_int(std::size_t n) {
+  if (n > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+    refuse("matmul: a size of ", n, " is more than BLAS can count");
+  return static_cast<int>(n);
+}
+
+CBLAS_TRANSPOSE blas_flag(bool transposed) { return transposed ? CblasTrans : CblasNoTrans; }
+
+constexpr double worthwhile = 4e6;  // multiplications and additions a thread takes at a time: 50 us
+
+double work(std::size_t n, std::size_t k) {  // for one row of the result
+  return 2.0 * static_cast<double>(n) * static_cast<double>(k);
+}
+
+// Rows of one product taken at a time: enough work to pay for packing b, whole tiles of BLAS.
+std::size_t row_grain(std::size_t m, double work_a_row) {
+  const double rows = worthwhile / (work_a_row + 1);
+  if (rows >= static_cast<double>(m)) return std::max<std::size_t>(m, 1);
+  return (static_cast<std::size_t>(rows) / 96 + 1) * 96;
+}
+
+Shape batch_shape(const Array& x) { return Shape(x.shape().begin(), x.shape().end() - 2); }
+
+}  // namespace
+
+void gemm(std::size_t m, std::size_t n, std::size_t k, MatrixView a, MatrixView b,
+          MatrixRef<Real> c, Into into, Real scale) {
+  if (m == 0 || n == 0) return;
+  const Real keep = into == Into::add ? Real{1} : Real{0};
+  const int lda = blas_int(std::max<std::size_t>(a.stride, 1));
+  const int ldb = blas_int(std::max<std::size_t>(b.stride, 1));
+#ifdef HEED_DOUBLE
+  const auto product = cblas_dgemm;
+#else
+  const auto product = cblas_sgemm;
+#endif
+  product(CblasRowMajor, blas_flag(a.transposed), blas_flag(b.transposed), blas_int(m), blas_int(n),
+          blas_int(k), scale, a.data, lda, b.data, ldb, keep, c.data, blas_int(c.stride));
+}
+
+void parallel_gemm(std::size_t m, std::size_t n, std::size_t k, MatrixView a, MatrixView b,
+                   MatrixRef<Real> c, Into into) {
+  parallel_for(m, row_grain(m, work(n, k)), [&](std::size_t begin, std::size_t end) {
+    const Real* const a_rows = a.data + begin * (a.transposed ? 1 : a.stride);
+    gemm(end - begin, n, k, {a_rows, a.stride, a.transposed}, b,
+         {c.data + begin * c.stride, c.stride}, into);
+  });
+}
+
+Array matrix_product(const Array& a, Read read_a, const Array& b, Read read_b) {
+  const bool ta = read_a == Read::transposed, tb = read_b == Read::transposed;
+  const std::size_t a_columns = a.shape().back(), b_columns = b.shape().back();
+  const std::size_t m = ta ? a_columns : a.shape()[a.dimension() - 2];
+  const std::size_t k = ta ? a.shape()[a.dimension() - 2] : a_columns;
+  const std::size_t n = tb ? b.shape()[b.dimension() - 2] : b_columns;
+  const Shape a_batch = batch_shape(a), b_batch = batch_shape(b);
+  const Shape batch = broadcast("matmul", a_batch, b_batch);
+
+  Shape shape = batch;
+  shape.push_back(m);
+  shape.push_back(n);
+  Array c = uninitialized(shape);
+  if (c.size() == 0) return c;
+  const std::size_t matrices = numel(batch);
+  if (!ta && numel(b_batch) == 1 && numel(a_batch) == matrices) {  // the batch is so many rows
+    parallel_gemm(matrices * m, n, k, {a.data(), a_columns}, {b.data(), b_columns, tb},
+                  {c.data(), n});
+    return c;
+  }
+  if (matrices == 1) {
+    parallel_gemm(m, n, k, {a.data(), a_columns, ta}, {b.data(), b_columns, tb}, {c.data(), n});
+    return c;
+  }
+  const StridedLoop<2> place(
+      batch, {broadcast_strides(a_batch, batch), broadcast_strides(b_batch, batch)});
+  const double work_a_matrix = work(n, k) * static_cast<double>(m);
+  parallel_for(matrices, static_cast<std::size_t>(worthwhile / (work_a_matrix + 1)) + 1,
+               [&](std::size_t begin, std::size_t end) {
+                 for (std::size_t i = begin; i < end; ++i) {
+                   const auto [in_a, in_b] = place.offsets(i);
+                   gemm(m, n, k, {a.data() + static_cast<std::size_t>(in_a) * m * k, a_columns, ta},
+                        {b.data() + static_cast<std::size_t>(in_b) * k * n, b_columns, tb},
+                        {c.data() + i * m * n, n});
+                 }
+               });
+  return c;
+}
+
+const char* blas_name() {
+  static_cast<void>(blas_is_single_threaded);
+  return openblas_get_config();
+}
+
+}  // namespace heed

@@ -1,0 +1,33 @@
+// parallel.cpp: the number of threads.
+
+#include "heed/array/parallel.hpp"
+
+#include "heed/array/error.hpp"
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+namespace heed {
+namespace {
+
+int available() {
+#ifdef _OPENMP
+  return omp_get_num_procs();
+#else
+  return 1;
+#endif
+}
+
+int chosen = available();
+
+}  // namespace
+
+void set_num_threads(int threads) {
+  if (threads < 1 || threads > 1024) refuse("set_num_threads: ", threads, " is not in 1 to 1024");
+  chosen = threads;
+}
+
+int num_threads() { return chosen; }
+
+}  // namespace heed

@@ -1,0 +1,132 @@
+// reduce.cpp: every reduction is one walk over the input with the output's strides set to 0.
+
+#include "heed/array/reduce.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "heed/array/error.hpp"
+#include "heed/array/lines.hpp"
+#include "heed/array/map.hpp"
+#include "heed/array/strided.hpp"
+
+namespace heed {
+namespace {
+
+constexpr std::size_t sum_block = 1 << 15;  // elements added up by one thread at a time
+
+// Rows of n neighbours, each summed by itself: the usual case, reduction over the last axes.
+void sum_rows(const Array& x, std::size_t n, Array& y) {
+  parallel_for(y.size(), sum_block / (n + 1) + 1, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t r = begin; r < end; ++r)
+      y.data()[r] = static_cast<Real>(sum_of(x.data() + r * n, n));
+  });
+}
+
+// Everything else: walk over x, adding to a total of type double for each element of the result.
+Array sum_strided(const Array& x, const Shape& kept) {
+  std::vector<double> totals(numel(kept), 0.0);
+  const StridedLoop<2> loop(x.shape(),
+                            {row_major_strides(x.shape()), broadcast_strides(kept, x.shape())});
+  const std::ptrdiff_t step = loop.row_strides()[1];
+  const auto n = static_cast<std::ptrdiff_t>(loop.row_size());
+  loop.each_row(0, loop.rows(), [&](const std::array<std::ptrdiff_t, 2>& at) {
+    const Real* const in = x.data() + at[0];
+    double* const out = totals.data() + at[1];
+    if (step == 0)
+      *out += sum_of(in, loop.row_size());
+    else if (step == 1)
+      for (std::ptrdiff_t i = 0; i < n; ++i) out[i] += static_cast<double>(in[i]);
+    else
+      for (std::ptrdiff_t i = 0; i < n; ++i) out[i * step] += static_cast<double>(in[i]);
+  });
+  Array y = uninitialized(kept);
+  std::copy(totals.begin(), totals.end(), y.data());
+  return y;
+}
+
+Array sum_keeping(const Array& x, const Shape& kept) {
+  std::size_t tail = x.dimension();  // first axis from which on everything is summed
+  while (tail > 0 && kept[tail - 1] == 1) --tail;
+  const bool rows =
+      std::equal(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(tail), x.shape().begin());
+  const std::size_t results = numel(kept);
+  if (!rows || results == 0 || (results == 1 && x.size() > sum_block)) return sum_strided(x, kept);
+  Array y = uninitialized(kept);
+  sum_rows(x, x.size() / results, y);
+  return y;
+}
+
+}  // namespace
+
+Array sum_over(const Array& x, const Axes& axes, bool keepdim) {
+  Array y = sum_keeping(x, reduced_shape(x.shape(), axes, true));
+  return reshaped(std::move(y), reduced_shape(x.shape(), axes, keepdim));
+}
+
+Array max_over(const Array& x, const Axes& axes, bool keepdim) {
+  const Shape kept = reduced_shape(x.shape(), axes, true);
+  if (x.size() == 0 && numel(kept) != 0) refuse("max: nothing to compare in x ", str(x.shape()));
+  Array y = filled(kept, -std::numeric_limits<Real>::infinity());
+  const StridedLoop<2> loop(x.shape(),
+                            {row_major_strides(x.shape()), broadcast_strides(kept, x.shape())});
+  const auto [step_x, step_y] = loop.row_strides();
+  loop.each_row(0, loop.rows(),
+                [&, sx = step_x, sy = step_y](const std::array<std::ptrdiff_t, 2>& at) {
+                  const Real* in = x.data() + at[0];
+                  Real* out = y.data() + at[1];
+                  for (std::size_t i = 0; i < loop.row_size(); ++i, in += sx, out += sy)
+                    if (*in > *out || std::isnan(*in)) *out = *in;  // false for a NaN in *out
+                });
+  return reshaped(std::move(y), reduced_shape(x.shape(), axes, keepdim));
+}
+
+Array sum_to(const Array& dy, const Shape& shape) {
+  if (dy.shape() == shape) return dy;
+  Shape kept(dy.dimension(), 1);
+  std::copy(shape.begin(), shape.end(),
+            kept.begin() + static_cast<std::ptrdiff_t>(dy.dimension() - shape.size()));
+  return reshaped(sum_keeping(dy, kept), shape);
+}
+
+Array expanded(const Array& x, const Shape& shape) {
+  return map_broadcast([](Real v, Real) { return v; }, x, scalar(0), shape);
+}
+
+Array reshaped(Array x, const Shape& shape) {
+  x.reshape(shape);
+  return x;
+}
+
+Array permuted(const Array& x, const std::vector<std::size_t>& order) {
+  const Strides own = row_major_strides(x.shape());
+  Window window{x.shape(), own};
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    window.shape[k] = x.shape()[order[k]];
+    window.strides[k] = own[order[k]];
+  }
+  return copied(x, window);
+}
+
+void add_to(Array& to, const Array& part) {
+  parallel_for(to.size(), elementwise_grain, [&](std::size_t begin, std::size_t end) {
+    Real* const out = to.data();
+    const Real* const in = part.data();
+    for (std::size_t i = begin; i < end; ++i) out[i] += in[i];
+  });
+}
+
+double sum_of_squares(const Array& x) {
+  double sum = 0;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    sum += static_cast<double>(x.data()[i]) * static_cast<double>(x.data()[i]);
+  return sum;
+}
+
+bool all_finite(const Array& x) {
+  return std::all_of(x.data(), x.data() + x.size(), [](Real v) { return std::isfinite(v); });
+}
+
+}  // namespace heed

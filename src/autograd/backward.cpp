@@ -1,0 +1,87 @@
+// backward.cpp: collect the graph, order it by depth, and let each node send its gradient on.
+
+#include "heed/autograd/backward.hpp"
+
+#include <algorithm>
+
+#include "heed/array/error.hpp"
+#include "heed/array/reduce.hpp"
+
+namespace heed {
+namespace {
+
+using NodeList = std::vector<std::shared_ptr<Node>>;
+
+// All nodes that the output was made from and that require a gradient, in the order a walk from
+// the output meets them. A list of nodes still to expand stands in for recursion.
+NodeList reachable(const std::shared_ptr<Node>& output) {
+  NodeList found{output};
+  output->visited = true;
+  for (std::size_t next = 0; next < found.size(); ++next) {
+    const std::shared_ptr<Node> node = found[next];  // a copy: the list grows below
+    for (const auto& input : node->inputs) {
+      if (input == nullptr || !input->requires_grad || input->visited) continue;
+      input->visited = true;
+      found.push_back(input);
+    }
+  }
+  for (const auto& node : found) node->visited = false;
+  return found;
+}
+
+void check_not_freed(const NodeList& nodes) {
+  for (const auto& node : nodes)
+    if (node->released)
+      refuse("backward: the graph behind ", node->op, " ", str(node->value.shape()), " made at ",
+             str(node->where),
+             " was freed by an earlier backward; give that one keep_graph = true");
+}
+
+void start_at(Node& output, const Array& upstream) {
+  if (output.has_grad) {
+    add_to(output.grad, upstream);
+  } else {
+    output.grad = upstream;
+    output.has_grad = true;
+  }
+}
+
+}  // namespace
+
+NodeList topological_order(const Tensor& output) {
+  NodeList nodes = reachable(output.node());
+  std::stable_sort(nodes.begin(), nodes.end(),
+                   [](const auto& a, const auto& b) { return a->depth < b->depth; });
+  return nodes;
+}
+
+void backward(const Tensor& output, const Array& upstream, BackwardOptions options) {
+  if (!output.requires_grad())
+    refuse("backward: ", describe(output, "output"),
+           " depends on nothing that requires a gradient; make an input with requires_grad = true");
+  if (upstream.shape() != output.shape())
+    refuse("backward: the gradient given has shape ", str(upstream.shape()), ", but ",
+           describe(output, "output"), " needs its own");
+  NodeList nodes = topological_order(output);
+  check_not_freed(nodes);
+  for (const auto& node : nodes)
+    if (node->depth > 0) node->has_grad = false;
+  start_at(*output.node(), upstream);
+  while (!nodes.empty()) {
+    const std::shared_ptr<Node> node = std::move(nodes.back());
+    nodes.pop_back();  // so that a value nobody else holds is freed as soon as it has sent
+    node->send_gradient();
+    if (options.keep_graph || node->depth == 0) continue;
+    node->release();
+    node->released = true;
+  }
+}
+
+void backward(const Tensor& output, BackwardOptions options) {
+  if (output.value().size() != 1)
+    refuse("backward: ", describe(output, "output"),
+           " has more than one element; reduce it to one, or give the gradient that arrives at it");
+  backward(output, ones(output.shape()), options);
+}
+
+}  // namespace heed

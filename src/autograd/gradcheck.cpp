@@ -1,0 +1,77 @@
+// gradcheck.cpp: central differences, one element at a time.
+
+#include "heed/autograd/gradcheck.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "heed/array/random.hpp"
+#include "heed/autograd/backward.hpp"
+
+namespace heed {
+namespace {
+
+std::vector<Tensor> tensors(const std::vector<Array>& values, bool requires_grad) {
+  std::vector<Tensor> result;
+  for (const Array& value : values) result.emplace_back(value, requires_grad);
+  return result;
+}
+
+double dot(const Array& a, const Array& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    sum += static_cast<double>(a.data()[i]) * static_cast<double>(b.data()[i]);
+  return sum;
+}
+
+// d sum(f * upstream) / d inputs[k][i], measured.
+double slope(const Function& f, std::vector<Array>& inputs, std::size_t k, std::size_t i,
+             const Array& upstream, double step) {
+  const NoGrad no_grad;
+  Real& x = inputs[k].data()[i];
+  const Real middle = x;
+  const auto above = static_cast<Real>(middle + step), below = static_cast<Real>(middle - step);
+  x = above;
+  const double up = dot(f(tensors(inputs, false)).value(), upstream);
+  x = below;
+  const double down = dot(f(tensors(inputs, false)).value(), upstream);
+  x = middle;
+  return (up - down) / (static_cast<double>(above) - static_cast<double>(below));
+}
+
+void compare(GradcheckResult& result, const GradcheckOptions& options, std::size_t k, std::size_t i,
+             double got, double measured) {
+  const double tolerance =
+      options.absolute + options.relative * std::max(std::abs(got), std::abs(measured));
+  const double error = std::abs(got - measured) / tolerance;
+  ++result.checked;
+  if (error <= result.worst) return;  // false for NaN, which is reported
+  result.worst = error;
+  result.ok = error <= 1;
+  std::ostringstream text;
+  text << "input " << k << " element " << i << ": backward " << got << ", measured " << measured;
+  result.message = text.str();
+}
+
+}  // namespace
+
+GradcheckResult gradcheck(const Function& f, const std::vector<Array>& inputs,
+                          const GradcheckOptions& options) {
+  const std::vector<Tensor> leaves = tensors(inputs, true);
+  const Tensor output = f(leaves);
+  const Array upstream = Generator(options.seed).uniform(output.shape(), -1, 1);
+  GradcheckResult result;
+  if (output.requires_grad()) backward(output, upstream);
+  std::vector<Array> moved = inputs;
+  for (std::size_t k = 0; k < inputs.size(); ++k)
+    for (std::size_t i = 0; i < inputs[k].size(); ++i) {
+      const double got = leaves[k].has_grad() ? static_cast<double>(leaves[k].grad().data()[i]) : 0;
+      const double measured = slope(f, moved, k, i, upstream, options.step);
+      compare(result, options, k, i, got, measured);
+      if (std::isnan(result.worst)) return result;
+    }
+  return result;
+}
+
+}  // namespace heed

@@ -1,0 +1,97 @@
+// graph.cpp: writes down which value was made from which.
+
+#include "heed/autograd/graph.hpp"
+
+#include <algorithm>
+#include <iomanip>
+#include <sstream>
+#include <unordered_map>
+
+namespace heed {
+namespace {
+
+using NodeList = std::vector<std::shared_ptr<Node>>;
+using Numbers = std::unordered_map<const Node*, std::size_t>;
+
+// Every node behind the output, also those without a gradient, inputs first.
+NodeList all_nodes(const Tensor& output) {
+  NodeList found{output.node()};
+  Numbers seen{{output.node().get(), 0}};
+  for (std::size_t next = 0; next < found.size(); ++next) {
+    const std::shared_ptr<Node> node = found[next];  // a copy: the list grows below
+    for (const auto& input : node->inputs)
+      if (input != nullptr && seen.emplace(input.get(), 0).second) found.push_back(input);
+  }
+  std::reverse(found.begin(), found.end());
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a->depth < b->depth; });
+  return found;
+}
+
+Numbers numbered(const NodeList& nodes) {
+  Numbers numbers;
+  for (const auto& node : nodes) numbers.emplace(node.get(), numbers.size());
+  return numbers;
+}
+
+std::string quoted(const std::string& text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result + "\"";
+}
+
+std::string label(const Node& node) {
+  std::string text(node.op);
+  if (!node.name.empty()) text = node.name + " = " + text;
+  return text + " " + str(node.value.shape());
+}
+
+}  // namespace
+
+std::string graph_text(const Tensor& output) {
+  const NodeList nodes = all_nodes(output);
+  const Numbers numbers = numbered(nodes);
+  std::size_t op_width = 0, name_width = 0, shape_width = 0;
+  for (const auto& node : nodes) {
+    op_width = std::max(op_width, node->op.size());
+    name_width = std::max(name_width, node->name.size());
+    shape_width = std::max(shape_width, str(node->value.shape()).size());
+  }
+  const int number_width = static_cast<int>(std::to_string(nodes.size() - 1).size());
+  std::ostringstream out;
+  for (const auto& node : nodes) {
+    out << '#' << std::left << std::setw(number_width) << numbers.at(node.get()) << "  "
+        << std::setw(static_cast<int>(op_width)) << node->op << "  "
+        << std::setw(static_cast<int>(name_width)) << node->name << "  "
+        << std::setw(static_cast<int>(shape_width)) << str(node->value.shape());
+    if (!node->inputs.empty()) out << "  from";
+    for (const auto& input : node->inputs)
+      if (input != nullptr) out << " #" << numbers.at(input.get());
+    out << "  " << str(node->where) << '\n';
+  }
+  return out.str();
+}
+
+std::string graph_dot(const Tensor& output) {
+  const NodeList nodes = all_nodes(output);
+  const Numbers numbers = numbered(nodes);
+  std::ostringstream out;
+  out << "digraph heed {\n  rankdir = BT;\n"
+         "  node [shape = box, style = \"rounded,filled\", fillcolor = white, fontname = "
+         "\"Helvetica\"];\n";
+  for (const auto& node : nodes) {
+    out << "  n" << numbers.at(node.get()) << " [label = " << quoted(label(*node));
+    if (node->inputs.empty()) out << ", fillcolor = " << (node->requires_grad ? "gold" : "gray90");
+    out << "];\n";
+    for (const auto& input : node->inputs)
+      if (input != nullptr)
+        out << "  n" << numbers.at(input.get()) << " -> n" << numbers.at(node.get()) << ";\n";
+  }
+  out << "}\n";
+  return out.str();
+}
+
+}  // namespace heed

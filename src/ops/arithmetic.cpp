@@ -1,0 +1,228 @@
+// arithmetic.cpp: sums, products and powers, element by element.
+
+#include "heed/ops/arithmetic.hpp"
+
+#include <cmath>
+
+#include "heed/array/map.hpp"
+#include "heed/array/reduce.hpp"
+#include "heed/autograd/record.hpp"
+
+namespace heed {
+
+// formula(a, b) at every element of the shape that a and b broadcast to.
+template <class Formula>
+static Array combine(std::string_view name, const Formula& formula, const Array& a,
+                     const Array& b) {
+  if (a.shape() == b.shape()) return map(formula, a, b);
+  return map_broadcast(formula, a, b, broadcast(name, a.shape(), b.shape()));
+}
+
+// y = a + b
+struct Add {
+  static constexpr std::string_view name = "Add";
+  Array forward(const Array& a, const Array& b) const {
+    return combine(
+        "add", [](auto u, auto v) { return u + v; }, a, b);
+  }
+  Grads<2> backward(const Array& dy, const Array&, const Array& a, const Array& b) const {
+    return {sum_to(dy, a.shape()), sum_to(dy, b.shape())};  // da = dy, db = dy
+  }
+};
+
+// y = a - b
+struct Subtract {
+  static constexpr std::string_view name = "Subtract";
+  Array forward(const Array& a, const Array& b) const {
+    return combine(
+        "subtract", [](auto u, auto v) { return u - v; }, a, b);
+  }
+  Grads<2> backward(const Array& dy, const Array&, const Array& a, const Array& b) const {
+    const Array minus_dy = map([](auto d) { return -d; }, dy);
+    return {sum_to(dy, a.shape()), sum_to(minus_dy, b.shape())};  // da = dy, db = -dy
+  }
+};
+
+// y = a b
+struct Multiply {
+  static constexpr std::string_view name = "Multiply";
+  static Array product(const Array& a, const Array& b) {
+    return combine(
+        "multiply", [](auto u, auto v) { return u * v; }, a, b);
+  }
+  Array forward(const Array& a, const Array& b) const { return product(a, b); }
+  Grads<2> backward(const Array& dy, const Array&, const Array& a, const Array& b) const {
+    return {sum_to(product(dy, b), a.shape()),   // da = dy b
+            sum_to(product(dy, a), b.shape())};  // db = dy a
+  }
+};
+
+// y = a / b
+struct Divide {
+  static constexpr std::string_view name = "Divide";
+  static Array quotient(const Array& a, const Array& b) {
+    return combine(
+        "divide", [](auto u, auto v) { return u / v; }, a, b);
+  }
+  Array forward(const Array& a, const Array& b) const { return quotient(a, b); }
+  Grads<2> backward(const Array& dy, const Array& y, const Array& a, const Array& b) const {
+    const Array per_b = quotient(dy, b);
+    const Array db = map([](auto d, auto q) { return -d * q; }, per_b, y);
+    return {sum_to(per_b, a.shape()),  // da = dy / b
+            sum_to(db, b.shape())};    // db = -dy a / b^2 = -(dy / b) y
+  }
+};
+
+// y = -x
+struct Negate {
+  static constexpr std::string_view name = "Negate";
+  Array forward(const Array& x) const {
+    return map([](auto v) { return -v; }, x);
+  }
+  Array backward(const Array& dy, const Array&, const Array&) const {
+    return map([](auto d) { return -d; }, dy);  // dx = -dy
+  }
+};
+
+// y = x + c
+struct AddConstant {
+  static constexpr std::string_view name = "AddConstant";
+  Array forward(const Array& x) const {
+    return map([c = c](auto v) { return v + c; }, x);
+  }
+  Array backward(const Array& dy, const Array&, const Array&) const { return dy; }  // dx = dy
+  Real c;
+};
+
+// y = c x
+struct Scale {
+  static constexpr std::string_view name = "Scale";
+  Array forward(const Array& x) const {
+    return map([c = c](auto v) { return v * c; }, x);
+  }
+  Array backward(const Array& dy, const Array&, const Array&) const {
+    return map([c = c](auto d) { return d * c; }, dy);  // dx = c dy
+  }
+  Real c;
+};
+
+// y = x / c
+struct DivideByConstant {
+  static constexpr std::string_view name = "DivideByConstant";
+  Array forward(const Array& x) const {
+    return map([c = c](auto v) { return v / c; }, x);
+  }
+  Array backward(const Array& dy, const Array&, const Array&) const {
+    return map([c = c](auto d) { return d / c; }, dy);  // dx = dy / c
+  }
+  Real c;
+};
+
+// y = x^p, p constant
+struct Power {
+  static constexpr std::string_view name = "Power";
+  Array forward(const Array& x) const {
+    return each(x, [e = p](Real v) { return static_cast<Real>(std::pow(v, e)); });
+  }
+  Array backward(const Array& dy, const Array&, const Array& x) const {
+    if (p == 0) return zeros(x.shape());
+    const Array slope =
+        each(x, [e = p](Real v) { return static_cast<Real>(e * std::pow(v, e - 1)); });
+    return map([](auto d, auto s) { return d * s; }, dy, slope);  // dx = dy p x^(p-1)
+  }
+  template <class Formula>  // std::pow has no SIMD form that is exact for whole p
+  static Array each(const Array& x, const Formula& formula) {
+    return map_broadcast([&](Real v, Real) { return formula(v); }, x, scalar(0), x.shape());
+  }
+  double p;
+};
+
+// y = e^x
+struct Exp {
+  static constexpr std::string_view name = "Exp";
+  Array forward(const Array& x) const {
+    return map([](auto v) { return xsimd::exp(v); }, x);
+  }
+  Array backward(const Array& dy, const Array& y, const Array&) const {
+    return map([](auto d, auto e) { return d * e; }, dy, y);  // dx = dy y
+  }
+};
+
+// y = ln x
+struct Log {
+  static constexpr std::string_view name = "Log";
+  Array forward(const Array& x) const {
+    return map([](auto v) { return xsimd::log(v); }, x);
+  }
+  Array backward(const Array& dy, const Array&, const Array& x) const {
+    return map([](auto d, auto v) { return d / v; }, dy, x);  // dx = dy / x
+  }
+};
+
+// y = sqrt(x)
+struct Sqrt {
+  static constexpr std::string_view name = "Sqrt";
+  Array forward(const Array& x) const {
+    return map([](auto v) { return xsimd::sqrt(v); }, x);
+  }
+  Array backward(const Array& dy, const Array& y, const Array&) const {
+    return map([](auto d, auto root) { return d / (root + root); }, dy, y);  // dx = dy / 2y
+  }
+};
+
+// y = |x|
+struct Abs {
+  static constexpr std::string_view name = "Abs";
+  Array forward(const Array& x) const {
+    return map([](auto v) { return xsimd::abs(v); }, x);
+  }
+  Array backward(const Array& dy, const Array&, const Array& x) const {
+    return map([](auto d, auto v) { return d * xsimd::sign(v); }, dy, x);  // dx = dy sign(x)
+  }
+};
+
+static void check_broadcast(std::string_view name, const Tensor& a, const Tensor& b) {
+  broadcast(name, a.shape(), b.shape(), a.name().empty() ? "a" : a.name(),
+            b.name().empty() ? "b" : b.name());
+}
+
+Tensor operator+(Operand a, const Tensor& b) {
+  check_broadcast("add", a.tensor, b);
+  return record(Add{}, a.where, a.tensor, b);
+}
+Tensor operator-(Operand a, const Tensor& b) {
+  check_broadcast("subtract", a.tensor, b);
+  return record(Subtract{}, a.where, a.tensor, b);
+}
+Tensor operator*(Operand a, const Tensor& b) {
+  check_broadcast("multiply", a.tensor, b);
+  return record(Multiply{}, a.where, a.tensor, b);
+}
+Tensor operator/(Operand a, const Tensor& b) {
+  check_broadcast("divide", a.tensor, b);
+  return record(Divide{}, a.where, a.tensor, b);
+}
+Tensor operator-(Operand x) { return record(Negate{}, x.where, x.tensor); }
+
+Tensor operator+(Operand x, double c) {
+  return record(AddConstant{static_cast<Real>(c)}, x.where, x.tensor);
+}
+Tensor operator*(Operand x, double c) {
+  return record(Scale{static_cast<Real>(c)}, x.where, x.tensor);
+}
+Tensor operator/(Operand x, double c) {
+  return record(DivideByConstant{static_cast<Real>(c)}, x.where, x.tensor);
+}
+Tensor operator-(Operand x, double c) { return x + -c; }
+Tensor operator+(double c, Operand x) { return x + c; }
+Tensor operator-(double c, Operand x) { return Operand(-x, x.where) + c; }
+Tensor operator*(double c, Operand x) { return x * c; }
+Tensor operator/(double c, Operand x) { return Operand(power(x.tensor, -1, x.where), x.where) * c; }
+
+Tensor power(const Tensor& x, double p, Where where) { return record(Power{p}, where, x); }
+Tensor exp(const Tensor& x, Where where) { return record(Exp{}, where, x); }
+Tensor log(const Tensor& x, Where where) { return record(Log{}, where, x); }
+Tensor sqrt(const Tensor& x, Where where) { return record(Sqrt{}, where, x); }
+Tensor abs(const Tensor& x, Where where) { return record(Abs{}, where, x); }
+
+}  // namespace heed

@@ -1,0 +1,241 @@
+// attention.cpp: every query looks at every key and takes away a mixture of values.
+
+#include "heed/ops/attention.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "heed/array/error.hpp"
+#include "heed/array/lines.hpp"
+#include "heed/array/map.hpp"
+#include "heed/array/matmul.hpp"
+#include "heed/autograd/record.hpp"
+#include "heed/ops/arithmetic.hpp"
+#include "heed/ops/mask.hpp"
+#include "heed/ops/matmul.hpp"
+#include "heed/ops/shape.hpp"
+#include "heed/ops/softmax.hpp"
+
+namespace heed {
+
+// O = P V with P = softmax(scale Q K^T), a row of P at a time never seeing the future if causal
+//
+// Queries are taken in blocks of rows, so that only a block of P exists at a time; backward
+// computes it again from the row's ln sum exp (Dao et al. 2022, "FlashAttention", algorithm 4):
+//   dV = P^T dO,  dP = dO V^T,  dS = P (dP - rowsum(dO O)),  dQ = scale dS K,  dK = scale dS^T Q
+struct Attention {
+  static constexpr std::string_view name = "Attention";
+  Array forward(const Array& q, const Array& k, const Array& v) {
+    const Sizes n = sizes(q, k, v);
+    log_sums = uninitialized({n.batch, heads, n.T});
+    Shape shape = q.shape();
+    shape.back() = v.shape().back();
+    Array o = zeros(shape);
+    for_each_head(n, [&](std::size_t b, std::size_t h) {
+      const Matrix Q = queries(q, n, b, h), K = keys(k, n, b, h), V = values(v, n, b, h);
+      Array p = uninitialized({rows_at_once, n.S});
+      for (std::size_t t = 0; t < n.T; t += rows_at_once) {
+        const Block block = block_at(n, t);
+        Real* const sums = log_sums.data() + (b * heads + h) * n.T + t;
+        gemm(block.rows, block.columns, n.D, Q.from(t), K.turned(), {p.data(), n.S},
+             Into::overwrite, scale);
+        for (std::size_t i = 0; i < block.rows; ++i)
+          sums[i] = shares(p.data() + i * n.S, seen(n, t + i), block.columns);
+        gemm(block.rows, n.E, block.columns, {p.data(), n.S}, V.view(),
+             {o.data() + (b * n.T + t) * heads * n.E + h * n.E, heads * n.E});
+      }
+    });
+    return o;
+  }
+
+  Grads<3> backward(const Array& dout, const Array& o, const Array& q, const Array& k,
+                    const Array& v) const {
+    const Sizes n = sizes(q, k, v);
+    Array dq = zeros(q.shape()), dk = zeros(k.shape()), dv = zeros(v.shape());
+    for_each_head(n, [&](std::size_t b, std::size_t h) {
+      const Matrix Q = queries(q, n, b, h), K = keys(k, n, b, h), V = values(v, n, b, h);
+      const Matrix O{o.data() + (b * n.T * heads + h) * n.E, heads * n.E};
+      const Matrix dO{dout.data() + (b * n.T * heads + h) * n.E, heads * n.E};
+      const MatrixRef<Real> dK = place(dk, K, k), dV = place(dv, V, v);
+      Array p = uninitialized({rows_at_once, n.S}), ds = uninitialized({rows_at_once, n.S});
+      for (std::size_t t = 0; t < n.T; t += rows_at_once) {
+        const Block block = block_at(n, t);
+        const std::size_t rows = block.rows, columns = block.columns;
+        const Real* const sums = log_sums.data() + (b * heads + h) * n.T + t;
+        gemm(rows, columns, n.D, Q.from(t), K.turned(), {p.data(), n.S}, Into::overwrite, scale);
+        gemm(rows, columns, n.E, dO.from(t), V.turned(), {ds.data(), n.S});
+        for (std::size_t i = 0; i < rows; ++i)
+          scores_gradient(p.data() + i * n.S, ds.data() + i * n.S, seen(n, t + i), columns, sums[i],
+                          dot_of(dO.row(t + i), O.row(t + i), n.E));
+        const MatrixRef<Real> dQ = place(dq, Q, q);
+        gemm(rows, n.D, columns, {ds.data(), n.S}, K.view(), {dQ.data + t * dQ.stride, dQ.stride},
+             Into::overwrite, scale);
+        gemm(columns, n.D, rows, {ds.data(), n.S, true}, Q.from(t), dK, Into::add, scale);
+        gemm(columns, n.E, rows, {p.data(), n.S, true}, dO.from(t), dV, Into::add);
+      }
+    });
+    return {dq, dk, dv};
+  }
+
+  // Scores become shares, 0 from `seen` on; returns ln sum exp of the scores.
+  static Real shares(Real* p, std::size_t seen, std::size_t columns) {
+    const Real top = max_of(p, seen);
+    map_values([top](auto s) { return xsimd::exp(s - top); }, p, seen, p);
+    const double sum = sum_of(p, seen);
+    map_values([factor = static_cast<Real>(1 / sum)](auto e) { return e * factor; }, p, seen, p);
+    std::fill(p + seen, p + columns, Real{0});
+    return top + static_cast<Real>(std::log(sum));
+  }
+  // Scores p become shares again; dp becomes ds = p (dp - sum_j p_j dp_j).
+  static void scores_gradient(Real* p, Real* dp, std::size_t seen, std::size_t columns,
+                              Real log_sum, double dot) {
+    map_values([log_sum](auto s) { return xsimd::exp(s - log_sum); }, p, seen, p);
+    map_values([mean = static_cast<Real>(dot)](auto a, auto d) { return a * (d - mean); }, dp, seen,
+               p, dp);
+    std::fill(p + seen, p + columns, Real{0});
+    std::fill(dp + seen, dp + columns, Real{0});
+  }
+
+  // ---- which numbers belong to which head
+
+  struct Sizes {
+    std::size_t batch, T, S, D, E;  // queries, keys, width of a key, width of a value
+  };
+  struct Block {
+    std::size_t rows, columns;
+  };
+  struct Matrix {
+    const Real* data;
+    std::size_t stride;
+    MatrixView view() const { return {data, stride}; }
+    MatrixView turned() const { return {data, stride, true}; }
+    MatrixView from(std::size_t t) const { return {row(t), stride}; }
+    const Real* row(std::size_t t) const { return data + t * stride; }
+  };
+
+  Sizes sizes(const Array& q, const Array& k, const Array& v) const {
+    const std::size_t rank = q.dimension();
+    std::size_t batch = 1;
+    for (std::size_t i = 0; i + 2 < rank; ++i) batch *= q.shape()[i];
+    return {batch, q.shape()[rank - 2], k.shape()[rank - 2], q.shape().back() / heads,
+            v.shape().back() / heads};
+  }
+  Matrix queries(const Array& q, const Sizes& n, std::size_t b, std::size_t h) const {
+    return {q.data() + (b * n.T * heads + h) * n.D, heads * n.D};
+  }
+  Matrix keys(const Array& k, const Sizes& n, std::size_t b, std::size_t h) const {
+    return {k.data() + (b * n.S * heads + h) * n.D, heads * n.D};
+  }
+  Matrix values(const Array& v, const Sizes& n, std::size_t b, std::size_t h) const {
+    return {v.data() + (b * n.S * heads + h) * n.E, heads * n.E};
+  }
+  static MatrixRef<Real> place(Array& gradient, const Matrix& part, const Array& whole) {
+    return {gradient.data() + (part.data - whole.data()), part.stride};
+  }
+  std::size_t seen(const Sizes& n, std::size_t t) const {
+    return causal ? std::min(n.S, t + 1) : n.S;
+  }
+  Block block_at(const Sizes& n, std::size_t t) const {
+    const std::size_t rows = std::min(rows_at_once, n.T - t);
+    return {rows, seen(n, t + rows - 1)};
+  }
+  template <class Body>
+  void for_each_head(const Sizes& n, const Body& body) const {
+    if (n.S == 0) return;  // nothing to look at: zeros
+    parallel_for(n.batch * heads, 1, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) body(i / heads, i % heads);
+    });
+  }
+
+  static constexpr std::size_t rows_at_once = 32;
+  bool causal;
+  Real scale;
+  std::size_t heads;
+  Array log_sums = absent();  // (batch, heads, T): ln sum_s exp(score_ts), kept for backward
+};
+
+static double scale_of(const Tensor& q, const AttentionOptions& options) {
+  const double D = static_cast<double>(q.shape().back() / options.num_heads);
+  return options.scale.value_or(1 / std::sqrt(D));
+}
+
+static void check_heads(const Tensor& x, std::string_view role, std::size_t num_heads) {
+  if (x.dim() != 3 || num_heads == 0 || x.shape().back() % num_heads != 0)
+    refuse("attention: ", describe(x, role),
+           " must be (B, T, C) with C divisible by num_heads = ", num_heads);
+}
+
+// Queries and keys of one width, batches alike; with values, as many of them as keys.
+static void check_inputs(const Tensor& q, const Tensor& k, const Tensor* v,
+                         const AttentionOptions& options) {
+  const auto all = [&] {
+    return describe(q, "q") + ", " + describe(k, "k") +
+           (v == nullptr ? "" : ", " + describe(*v, "v"));
+  };
+  for (const Tensor* x : {&q, &k, v}) {
+    if (x == nullptr) continue;
+    if (x->dim() < 2 || x->dim() != q.dim())
+      refuse("attention: q, k and v need the same number of axes, at least two: ", all());
+    if (!std::equal(q.shape().begin(), q.shape().end() - 2, x->shape().begin()))
+      refuse("attention: batches differ: ", all());
+    if (options.num_heads != 1)
+      check_heads(*x, x == &q ? "q" : x == &k ? "k" : "v", options.num_heads);
+  }
+  if (q.shape().back() != k.shape().back())
+    refuse("attention: queries and keys differ in width: ", all());
+  if (v != nullptr && v->shape()[v->dim() - 2] != k.shape()[k.dim() - 2])
+    refuse("attention: there must be as many values as keys: ", all());
+}
+
+Tensor split_heads(const Tensor& x, std::size_t num_heads, Where where) {
+  check_heads(x, "x", num_heads);
+  const int B = static_cast<int>(x.shape()[0]), T = static_cast<int>(x.shape()[1]);
+  const int H = static_cast<int>(num_heads), D = static_cast<int>(x.shape()[2] / num_heads);
+  return transpose(reshape(x, {B, T, H, D}, where), 1, 2, where);  // (B, H, T, D)
+}
+
+Tensor join_heads(const Tensor& x, Where where) {
+  if (x.dim() != 4) refuse("join_heads: ", describe(x, "x"), " must be (B, H, T, D)");
+  const int B = static_cast<int>(x.shape()[0]), T = static_cast<int>(x.shape()[2]);
+  const int C = static_cast<int>(x.shape()[1] * x.shape()[3]);
+  return reshape(transpose(x, 1, 2, where), {B, T, C}, where);  // (B, T, C)
+}
+
+Tensor attention_weights(const Tensor& q, const Tensor& k, const AttentionOptions& options,
+                         Where where) {
+  check_inputs(q, k, nullptr, options);
+  const Tensor queries = options.num_heads == 1 ? q : split_heads(q, options.num_heads, where);
+  const Tensor keys = options.num_heads == 1 ? k : split_heads(k, options.num_heads, where);
+  const double infinity = std::numeric_limits<double>::infinity();
+  const Tensor products = matmul(queries, transpose(keys, -1, -2, where), where);  // (..., T, S)
+  Tensor scores = Operand(products, where) * scale_of(q, options);
+  if (options.bias.defined()) scores = Operand(scores, where) + options.bias;
+  if (options.causal) {
+    const std::size_t T = scores.shape()[scores.dim() - 2], S = scores.shape().back();
+    Mask future = Mask::from_shape({T, S});
+    for (std::size_t t = 0; t < T; ++t)
+      for (std::size_t s = 0; s < S; ++s) future(t, s) = s > t;
+    scores = masked_fill(scores, future, -infinity, where);
+  }
+  if (options.mask) {
+    Mask hidden = *options.mask;
+    for (bool& place : hidden) place = !place;
+    scores = masked_fill(scores, hidden, -infinity, where);
+  }
+  return softmax(scores, -1, where);  // (..., T, S), rows sum to one
+}
+
+Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                                    const AttentionOptions& options, Where where) {
+  check_inputs(q, k, &v, options);
+  if (!options.mask && !options.bias.defined())
+    return record(
+        Attention{options.causal, static_cast<Real>(scale_of(q, options)), options.num_heads},
+        where, q, k, v);
+  const Tensor weights = attention_weights(q, k, options, where);
+  if (options.num_heads == 1) return matmul(weights, v, where);
+  return join_heads(matmul(weights, split_heads(v, options.num_heads, where), where), where);
+}
+
+}  // namespace heed

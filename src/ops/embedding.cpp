@@ -1,0 +1,52 @@
+// embedding.cpp: each index picks a row of a table.
+
+#include "heed/ops/embedding.hpp"
+
+#include <algorithm>
+
+#include "heed/array/error.hpp"
+#include "heed/autograd/record.hpp"
+
+namespace heed {
+
+// y_i = W[index_i], a row
+struct Embedding {
+  static constexpr std::string_view name = "Embedding";
+  Array forward(const Array& weight) const {
+    const std::size_t width = weight.shape()[1];
+    Shape shape = shape_of(indices);
+    shape.push_back(width);
+    Array y = uninitialized(shape);
+    for (std::size_t i = 0; i < indices.size(); ++i)
+      std::copy_n(weight.data() + row(i) * width, width, y.data() + i * width);
+    return y;
+  }
+  Array backward(const Array& dy, const Array&, const Array& weight) const {
+    const std::size_t width = weight.shape()[1];
+    Array dweight = zeros(weight.shape());
+    for (std::size_t i = 0; i < indices.size(); ++i) {
+      if (padding_idx == indices.data()[i]) continue;
+      const Real* const from = dy.data() + i * width;
+      Real* const to = dweight.data() + row(i) * width;
+      for (std::size_t c = 0; c < width; ++c) to[c] += from[c];  // dW[index_i] += dy_i
+    }
+    return dweight;
+  }
+  std::size_t row(std::size_t i) const { return static_cast<std::size_t>(indices.data()[i]); }
+  Indices indices;
+  std::optional<std::int64_t> padding_idx;
+};
+
+Tensor embedding(const Indices& indices, const Tensor& weight,
+                 std::optional<std::int64_t> padding_idx, Where where) {
+  if (weight.dim() != 2)
+    refuse("embedding: the weight must be (V, C): ", describe(weight, "weight"));
+  const auto rows = static_cast<std::int64_t>(weight.shape()[0]);
+  for (const std::int64_t index : indices)
+    if (index < 0 || index >= rows)
+      refuse("embedding: index ", index, " among ", str(shape_of(indices)),
+             " indices is out of range for ", describe(weight, "weight"));
+  return record(Embedding{indices, padding_idx}, where, weight);
+}
+
+}  // namespace heed

@@ -1,0 +1,107 @@
+// loss.cpp: how surprised a model is by what really came next.
+
+#include "heed/ops/loss.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "heed/array/error.hpp"
+#include "heed/array/lines.hpp"
+#include "heed/array/map.hpp"
+#include "heed/autograd/record.hpp"
+
+namespace heed {
+
+// loss_i = ln sum_j exp(x_ij) - sum_j q_ij x_ij, with q the target: 1 - s at its class, and s / V
+// everywhere (s is the smoothing)
+struct CrossEntropy {
+  static constexpr std::string_view name = "CrossEntropy";
+  Array forward(const Array& logits) {
+    const std::size_t V = logits.shape().back();
+    log_sums = uninitialized({targets.size()});
+    Array losses = uninitialized(shape_of(targets));
+    for_each_target([&](std::size_t i) {
+      const Real* const x = logits.data() + i * V;
+      log_sums.data()[i] = log_sum_exp(x, V);
+      losses.data()[i] = ignored(i) ? Real{0} : loss(x, V, log_sums.data()[i], target(i));
+    });
+    if (options.reduction == Reduction::none) return losses;
+    const double total = sum_of(losses.data(), losses.size());
+    return scalar(
+        static_cast<Real>(options.reduction == Reduction::sum ? total : total / counted()));
+  }
+
+  // dx_ij = dloss_i (softmax(x_i)_j - q_ij)
+  Array backward(const Array& dy, const Array&, const Array& logits) const {
+    const std::size_t V = logits.shape().back();
+    Array dx = uninitialized(logits.shape());
+    const auto smooth = static_cast<Real>(options.label_smoothing);
+    const Real everywhere = smooth / static_cast<Real>(V);
+    for_each_target([&](std::size_t i) {
+      Real* const out = dx.data() + i * V;
+      if (ignored(i)) return static_cast<void>(std::fill_n(out, V, Real{0}));
+      const Real d = upstream(dy, i), log_sum = log_sums.data()[i];
+      map_values([=](auto x) { return d * (xsimd::exp(x - log_sum) - everywhere); }, out, V,
+                 logits.data() + i * V);
+      out[target(i)] -= d * (1 - smooth);
+    });
+    return dx;
+  }
+
+  static Real log_sum_exp(const Real* x, std::size_t n) {
+    const Real top = max_of(x, n);
+    if (!std::isfinite(top)) return static_cast<Real>(sum_of(x, n));  // inf, -inf or NaN
+    double sum = 0;
+    std::size_t j = 0;
+    for (; j + Pack::size <= n; j += Pack::size)
+      sum += static_cast<double>(xsimd::hadd(xsimd::exp(Pack::load_unaligned(x + j) - top)));
+    for (; j < n; ++j) sum += static_cast<double>(std::exp(x[j] - top));
+    return top + static_cast<Real>(std::log(sum));
+  }
+  Real loss(const Real* x, std::size_t V, Real log_sum, std::size_t t) const {
+    const Real surprise = log_sum - x[t];
+    if (options.label_smoothing == 0) return surprise;
+    const double mean = static_cast<double>(log_sum) - sum_of(x, V) / static_cast<double>(V);
+    return static_cast<Real>((1 - options.label_smoothing) * static_cast<double>(surprise) +
+                             options.label_smoothing * mean);
+  }
+  Real upstream(const Array& dy, std::size_t i) const {
+    if (options.reduction == Reduction::none) return dy.data()[i];
+    const Real d = dy.data()[0];
+    return options.reduction == Reduction::sum ? d : d / static_cast<Real>(counted());
+  }
+  double counted() const {
+    const auto skipped = std::count(targets.begin(), targets.end(), options.ignore_index);
+    return static_cast<double>(targets.size()) - static_cast<double>(skipped);
+  }
+  bool ignored(std::size_t i) const { return targets.data()[i] == options.ignore_index; }
+  std::size_t target(std::size_t i) const { return static_cast<std::size_t>(targets.data()[i]); }
+  template <class Body>
+  void for_each_target(const Body& body) const {
+    parallel_for(targets.size(), 64, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) body(i);
+    });
+  }
+
+  Indices targets;
+  CrossEntropyOptions options;
+  Array log_sums = absent();  // ln sum_j exp(x_ij), kept for backward
+};
+
+Tensor cross_entropy(const Tensor& logits, const Indices& targets,
+                     const CrossEntropyOptions& options, Where where) {
+  const Shape& shape = logits.shape();
+  if (shape.size() == 0 || Shape(shape.begin(), shape.end() - 1) != shape_of(targets))
+    refuse("cross_entropy: the targets need the logits' shape without its last axis: ",
+           describe(logits, "logits"), ", targets ", str(shape_of(targets)));
+  const auto V = static_cast<std::int64_t>(shape.back());
+  for (const std::int64_t target : targets)
+    if (target != options.ignore_index && (target < 0 || target >= V))
+      refuse("cross_entropy: target ", target, " is not a class of ", describe(logits, "logits"),
+             "; classes are 0 to ", V - 1);
+  if (!(options.label_smoothing >= 0 && options.label_smoothing <= 1))
+    refuse("cross_entropy: label_smoothing = ", options.label_smoothing, " is not in [0, 1]");
+  return record(CrossEntropy{targets, options}, where, logits);
+}
+
+}  // namespace heed

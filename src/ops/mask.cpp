@@ -1,0 +1,74 @@
+// mask.cpp: hiding elements, by place or by chance.
+
+#include "heed/ops/mask.hpp"
+
+#include "heed/array/error.hpp"
+#include "heed/array/map.hpp"
+#include "heed/array/reduce.hpp"
+#include "heed/autograd/record.hpp"
+
+namespace heed {
+
+// y = value where hidden, x elsewhere
+struct MaskedFill {
+  static constexpr std::string_view name = "MaskedFill";
+  Array forward(const Array& x) const {
+    return map_broadcast([v = value](Real u, Real h) { return h != 0 ? v : u; }, x, hidden,
+                         x.shape());
+  }
+  Array backward(const Array& dy, const Array&, const Array&) const {  // dx = dy where not hidden
+    return map_broadcast([](Real d, Real h) { return h != 0 ? Real{0} : d; }, dy, hidden,
+                         dy.shape());
+  }
+  Array hidden;  // 1 or 0, broadcasts to x
+  Real value;
+};
+
+// y_ts = x_ts where s <= t + diagonal, else 0
+struct Tril {
+  static constexpr std::string_view name = "Tril";
+  Array forward(const Array& x) const { return lower(x); }
+  Array backward(const Array& dy, const Array&, const Array&) const { return lower(dy); }
+  Array lower(Array x) const {
+    const std::size_t columns = x.shape().back(), rows = x.shape()[x.dimension() - 2];
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const auto t = static_cast<std::int64_t>(i / columns % rows);
+      if (static_cast<std::int64_t>(i % columns) > t + diagonal) x.data()[i] = 0;
+    }
+    return x;
+  }
+  std::int64_t diagonal;
+};
+
+// y = x m, each m being 0 with probability p, else 1 / (1 - p)
+struct Dropout {
+  static constexpr std::string_view name = "Dropout";
+  Array forward(const Array& x) const {
+    return map([](auto v, auto m) { return v * m; }, x, kept);
+  }
+  Array backward(const Array& dy, const Array&, const Array&) const {
+    return map([](auto d, auto m) { return d * m; }, dy, kept);  // dx = dy m
+  }
+  Array kept;
+};
+
+Tensor masked_fill(const Tensor& x, const Mask& mask, double value, Where where) {
+  const Shape shape = shape_of(mask);
+  if (!broadcasts_to(shape, x.shape()))
+    refuse("masked_fill: mask ", str(shape), " does not broadcast to ", describe(x, "x"));
+  Array hidden = uninitialized(shape);
+  std::copy(mask.data(), mask.data() + mask.size(), hidden.data());
+  return record(MaskedFill{hidden, static_cast<Real>(value)}, where, x);
+}
+
+Tensor tril(const Tensor& x, int diagonal, Where where) {
+  if (x.dim() < 2) refuse("tril: ", describe(x, "x"), " needs at least two axes");
+  return record(Tril{diagonal}, where, x);
+}
+
+Tensor dropout(const Tensor& x, double p, Generator& generator, Where where) {
+  if (!(p >= 0 && p <= 1)) refuse("dropout: p = ", p, " is not in [0, 1]");
+  return record(Dropout{generator.dropout_mask(x.shape(), p)}, where, x);
+}
+
+}  // namespace heed

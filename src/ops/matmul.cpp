@@ -1,0 +1,108 @@
+// matmul.cpp: products of matrices; the layer y = x W^T + b.
+
+#include "heed/ops/matmul.hpp"
+
+#include "heed/array/error.hpp"
+#include "heed/array/map.hpp"
+#include "heed/array/matmul.hpp"
+#include "heed/array/reduce.hpp"
+#include "heed/autograd/record.hpp"
+#include "heed/ops/shape.hpp"
+
+namespace heed {
+
+// Y = A B, for every matrix of the batch
+struct MatMul {
+  static constexpr std::string_view name = "MatMul";
+  Array forward(const Array& a, const Array& b) const {
+    return matrix_product(a, Read::as_is, b, Read::as_is);
+  }
+  Grads<2> backward(const Array& dy, const Array&, const Array& a, const Array& b) const {
+    const Array da = matrix_product(dy, Read::as_is, b, Read::transposed);  // dA = dY B^T
+    if (b.dimension() == 2) return {sum_to(da, a.shape()), all_batches(a, dy)};
+    const Array db = matrix_product(a, Read::transposed, dy, Read::as_is);  // dB = A^T dY
+    return {sum_to(da, a.shape()), sum_to(db, b.shape())};
+  }
+  // A^T dY where every batch used the same B: one product, over the rows of all batches
+  static Array all_batches(const Array& a, const Array& dy) {
+    const std::size_t k = a.shape().back(), n = dy.shape().back();
+    Array db = zeros({k, n});
+    if (a.size() != 0 && n != 0)
+      parallel_gemm(k, n, a.size() / k, {a.data(), k, true}, {dy.data(), n}, {db.data(), n});
+    return db;
+  }
+};
+
+// y = x W^T + b, for every row x
+struct Linear {
+  static constexpr std::string_view name = "Linear";
+  Array forward(const Array& x, const Array& weight, const Array& bias) const {
+    const std::size_t out = weight.shape()[0], in = weight.shape()[1], rows = rows_of(x);
+    Shape shape = x.shape();
+    shape.back() = out;
+    Array y = zero_if(in == 0, shape);
+    if (in != 0)
+      parallel_gemm(rows, out, in, {x.data(), in}, {weight.data(), in, true}, {y.data(), out});
+    if (is_absent(bias)) return y;
+    return map_broadcast([](Real v, Real b) { return v + b; }, y, bias, shape);
+  }
+  Grads<3> backward(const Array& dy, const Array&, const Array& x, const Array& weight,
+                    const Array& bias) const {
+    const std::size_t out = weight.shape()[0], in = weight.shape()[1], rows = rows_of(x);
+    const bool empty = rows == 0 || out == 0;
+    Array dx = zero_if(empty, x.shape()), dweight = zero_if(empty, weight.shape());
+    if (!empty && in != 0) {
+      parallel_gemm(rows, in, out, {dy.data(), out}, {weight.data(), in}, {dx.data(), in});
+      parallel_gemm(out, in, rows, {dy.data(), out, true}, {x.data(), in}, {dweight.data(), in});
+    }
+    return {dx, dweight, is_absent(bias) ? absent() : sum_to(dy, bias.shape())};
+  }  // dx = dy W, dW = dy^T x, db = sum over rows of dy
+
+  static std::size_t rows_of(const Array& x) {
+    std::size_t rows = 1;
+    for (std::size_t i = 0; i + 1 < x.dimension(); ++i) rows *= x.shape()[i];
+    return rows;
+  }
+  static Array zero_if(bool nothing_to_add, const Shape& shape) {
+    return nothing_to_add ? zeros(shape) : uninitialized(shape);
+  }
+};
+
+static void check_factors(const Tensor& a, const Tensor& b) {
+  const auto both = [&] { return describe(a, "a") + ", " + describe(b, "b"); };
+  if (a.dim() == 0 || b.dim() == 0) refuse("matmul: both factors need at least one axis: ", both());
+  const std::size_t inner = b.dim() == 1 ? b.shape()[0] : b.shape()[b.dim() - 2];
+  if (a.shape().back() != inner) refuse("matmul: inner sizes differ: ", both());
+  if (a.dim() < 3 || b.dim() < 3) return;
+  const Shape batch_a(a.shape().begin(), a.shape().end() - 2);
+  const Shape batch_b(b.shape().begin(), b.shape().end() - 2);
+  if (!broadcasts_to(batch_a, batch_b) && !broadcasts_to(batch_b, batch_a)) {
+    try {
+      broadcast("matmul", batch_a, batch_b);
+    } catch (const Error&) {
+      refuse("matmul: batches do not broadcast: ", both());
+    }
+  }
+}
+
+Tensor matmul(const Tensor& a, const Tensor& b, Where where) {
+  check_factors(a, b);
+  if (a.dim() == 1)
+    return squeeze(matmul(unsqueeze(a, 0, where), b, where), b.dim() == 1 ? 0 : -2, where);
+  if (b.dim() == 1) return squeeze(matmul(a, unsqueeze(b, 1, where), where), -1, where);
+  return record(MatMul{}, where, a, b);
+}
+
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Where where) {
+  if (weight.dim() != 2)
+    refuse("linear: the weight must be (out, in): ", describe(weight, "weight"));
+  if (x.dim() == 0 || x.shape().back() != weight.shape()[1])
+    refuse("linear: the last size of x must be the weight's second: ", describe(x, "x"), ", ",
+           describe(weight, "weight"));
+  if (bias.defined() && bias.shape() != Shape{weight.shape()[0]})
+    refuse("linear: the bias must have the weight's first size: ", describe(weight, "weight"), ", ",
+           describe(bias, "bias"));
+  return record(Linear{}, where, x, weight, bias);
+}
+
+}  // namespace heed

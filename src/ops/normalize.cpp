@@ -1,0 +1,179 @@
+// normalize.cpp: vectors brought to a common scale.
+
+#include "heed/ops/normalize.hpp"
+
+#include <cmath>
+
+#include "heed/array/error.hpp"
+#include "heed/array/lines.hpp"
+#include "heed/array/map.hpp"
+#include "heed/array/reduce.hpp"
+#include "heed/autograd/record.hpp"
+#include "heed/ops/shape.hpp"
+
+namespace heed {
+
+// y = w n + b with n = (x - mean) / sqrt(variance + eps), for every row x
+//
+// Moving one x_i moves the mean and the variance too. Both effects take from the gradient what
+// points along (1, ..., 1) and along n itself, the two directions that normalising erases:
+//   g = dy w,  dx = (g - mean(g) - n mean(g n)) / sqrt(variance + eps)
+struct LayerNorm {
+  static constexpr std::string_view name = "LayerNorm";
+  Array forward(const Array& x, const Array& weight, const Array& bias) {
+    const std::size_t rows = x.size() / std::max<std::size_t>(width, 1);
+    means = uninitialized({rows});
+    scales = uninitialized({rows});
+    Array y = uninitialized(x.shape());
+    parallel_for(rows, rows_at_once, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t r = begin; r < end; ++r) {
+        const Real* const in = x.data() + r * width;
+        measure(in, r);
+        map_values([m = means.data()[r], s = scales.data()[r]](auto v) { return (v - m) * s; },
+                   y.data() + r * width, width, in);
+        apply(y.data() + r * width, weight, bias);
+      }
+    });
+    return y;
+  }
+
+  Grads<3> backward(const Array& dy, const Array&, const Array& x, const Array& weight,
+                    const Array& bias) const {
+    Array dx = uninitialized(x.shape());
+    const std::size_t rows = means.size(), pieces = (rows + rows_at_once - 1) / rows_at_once;
+    const Shape partial{pieces, width};  // each piece of rows adds up its own dw and db
+    Array dweight = is_absent(weight) ? absent() : zeros(partial);
+    Array dbias = is_absent(bias) ? absent() : zeros(partial);
+    parallel_for(rows, rows_at_once, [&](std::size_t begin, std::size_t end) {
+      Array n = uninitialized({width}), g = uninitialized({width});
+      for (std::size_t r = begin; r < end; ++r) {
+        const Real* const d = dy.data() + r * width;
+        row_gradient(d, x.data() + r * width, r, weight, n.data(), g.data(), dx.data() + r * width);
+        const std::size_t piece = begin / rows_at_once * width;
+        if (!is_absent(weight)) add_product(dweight.data() + piece, d, n.data());
+        if (!is_absent(bias)) add(dbias.data() + piece, d);
+      }
+    });
+    return {dx, total(dweight, weight), total(dbias, bias)};
+  }  // dw = sum over rows of dy n, db = sum over rows of dy
+
+  void measure(const Real* x, std::size_t row) {
+    const double n = static_cast<double>(width), mean = sum_of(x, width) / n;
+    double squares = 0;
+    for (std::size_t i = 0; i < width; ++i)
+      squares += (static_cast<double>(x[i]) - mean) * (static_cast<double>(x[i]) - mean);
+    means.data()[row] = static_cast<Real>(mean);
+    scales.data()[row] = static_cast<Real>(1 / std::sqrt(squares / n + eps));
+  }
+  void apply(Real* y, const Array& weight, const Array& bias) const {
+    if (!is_absent(weight))
+      map_values([](auto v, auto w) { return v * w; }, y, width, y, weight.data());
+    if (!is_absent(bias))
+      map_values([](auto v, auto b) { return v + b; }, y, width, y, bias.data());
+  }
+  void row_gradient(const Real* dy, const Real* x, std::size_t row, const Array& weight, Real* n,
+                    Real* g, Real* dx) const {
+    const Real mean = means.data()[row], scale = scales.data()[row];
+    map_values([=](auto v) { return (v - mean) * scale; }, n, width, x);
+    if (is_absent(weight))
+      std::copy_n(dy, width, g);
+    else
+      map_values([](auto d, auto w) { return d * w; }, g, width, dy, weight.data());
+    const double size = static_cast<double>(width);
+    const auto mean_g = static_cast<Real>(sum_of(g, width) / size);
+    const auto mean_gn = static_cast<Real>(dot_of(g, n, width) / size);
+    map_values([=](auto u, auto v) { return (u - mean_g - v * mean_gn) * scale; }, dx, width, g, n);
+  }
+  void add_product(Real* to, const Real* a, const Real* b) const {
+    for (std::size_t i = 0; i < width; ++i) to[i] += a[i] * b[i];
+  }
+  void add(Real* to, const Real* a) const {
+    for (std::size_t i = 0; i < width; ++i) to[i] += a[i];
+  }
+  static Array total(const Array& partial, const Array& parameter) {
+    if (is_absent(parameter)) return absent();
+    return reshaped(sum_over(partial, {0}, false), parameter.shape());
+  }
+
+  static constexpr std::size_t rows_at_once = 32;
+  std::size_t width;  // elements normalised together
+  double eps;
+  Array means = absent(), scales = absent();  // (rows): mean and 1 / sqrt(variance + eps)
+};
+
+// y = a.b / (|a| |b|), lengths below eps counting as eps
+struct CosineSimilarity {
+  static constexpr std::string_view name = "CosineSimilarity";
+  Array forward(const Array& a, const Array& b) const {
+    const Lines lines(a.shape(), axis);
+    Array y = uninitialized(reduced_shape(a.shape(), {axis}, false));
+    for (std::size_t i = 0; i < lines.count; ++i)
+      y.data()[i] = static_cast<Real>(at(a, b, lines, i).cosine);
+    return y;
+  }
+  // da = dy (b / (|a| |b|) - y a / |a|^2), and the same with a and b exchanged
+  Grads<2> backward(const Array& dy, const Array&, const Array& a, const Array& b) const {
+    const Lines lines(a.shape(), axis);
+    Array da = uninitialized(a.shape()), db = uninitialized(b.shape());
+    for (std::size_t i = 0; i < lines.count; ++i) {
+      const Angle angle = at(a, b, lines, i);
+      const double d = static_cast<double>(dy.data()[i]);
+      std::size_t k = lines.start(i);
+      for (std::size_t j = 0; j < lines.size; ++j, k += lines.inner) {
+        const double u = static_cast<double>(a.data()[k]), v = static_cast<double>(b.data()[k]);
+        const double own_a = angle.a > eps ? angle.cosine * u / (angle.a * angle.a) : 0;
+        const double own_b = angle.b > eps ? angle.cosine * v / (angle.b * angle.b) : 0;
+        da.data()[k] = static_cast<Real>(d * (v / angle.both - own_a));
+        db.data()[k] = static_cast<Real>(d * (u / angle.both - own_b));
+      }
+    }
+    return {da, db};
+  }
+  struct Angle {
+    double a, b;  // lengths
+    double both;  // their product, each at least eps
+    double cosine;
+  };
+  Angle at(const Array& a, const Array& b, const Lines& lines, std::size_t line) const {
+    double aa = 0, bb = 0, ab = 0;
+    std::size_t k = lines.start(line);
+    for (std::size_t j = 0; j < lines.size; ++j, k += lines.inner) {
+      const double u = static_cast<double>(a.data()[k]), v = static_cast<double>(b.data()[k]);
+      aa += u * u;
+      bb += v * v;
+      ab += u * v;
+    }
+    const double length_a = std::sqrt(aa), length_b = std::sqrt(bb);
+    const double both = std::fmax(length_a, eps) * std::fmax(length_b, eps);
+    return {length_a, length_b, both, ab / both};
+  }
+  std::size_t axis;
+  double eps;
+};
+
+Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight,
+                  const Tensor& bias, double eps, Where where) {
+  const std::size_t axes = normalized_shape.size();
+  if (axes == 0 || axes > x.dim() ||
+      !std::equal(normalized_shape.begin(), normalized_shape.end(),
+                  x.shape().end() - static_cast<std::ptrdiff_t>(axes)))
+    refuse("layer_norm: normalized_shape ", str(normalized_shape), " must be the last sizes of ",
+           describe(x, "x"));
+  for (const Tensor* parameter : {&weight, &bias})
+    if (parameter->defined() && parameter->shape() != normalized_shape)
+      refuse("layer_norm: ", describe(*parameter, parameter == &weight ? "weight" : "bias"),
+             " must have normalized_shape ", str(normalized_shape), " of ", describe(x, "x"));
+  return record(LayerNorm{numel(normalized_shape), eps}, where, x, weight, bias);
+}
+
+Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis, double eps, Where where) {
+  const Shape shape =
+      broadcast("cosine_similarity", a.shape(), b.shape(), a.name().empty() ? "a" : a.name(),
+                b.name().empty() ? "b" : b.name());
+  const std::size_t at = checked_axis("cosine_similarity", shape, axis, "the broadcast shape");
+  const Tensor wide_a = a.shape() == shape ? a : expand(a, shape, where);
+  const Tensor wide_b = b.shape() == shape ? b : expand(b, shape, where);
+  return record(CosineSimilarity{at, eps}, where, wide_a, wide_b);
+}
+
+}  // namespace heed

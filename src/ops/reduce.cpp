@@ -1,0 +1,128 @@
+// reduce.cpp: many numbers become one; backward hands each its share.
+
+#include "heed/ops/reduce.hpp"
+
+#include <cmath>
+
+#include "heed/array/error.hpp"
+#include "heed/array/lines.hpp"
+#include "heed/array/map.hpp"
+#include "heed/array/reduce.hpp"
+#include "heed/autograd/record.hpp"
+
+namespace heed {
+
+// How many elements of x go into one of the result.
+static Real count_over(const Array& x, const Axes& axes) {
+  Real n = 1;
+  for (const std::size_t axis : axes) n *= static_cast<Real>(x.shape()[axis]);
+  return n;
+}
+
+// dy under x's shape: with its axes of size 1 back, repeated along them.
+static Array spread(const Array& dy, const Array& x, const Axes& axes) {
+  return expanded(reshaped(dy, reduced_shape(x.shape(), axes, true)), x.shape());
+}
+
+// y = sum_i x_i
+struct Sum {
+  static constexpr std::string_view name = "Sum";
+  Array forward(const Array& x) const { return sum_over(x, axes, keepdim); }
+  Array backward(const Array& dy, const Array&, const Array& x) const {
+    return spread(dy, x, axes);  // dx_i = dy
+  }
+  Axes axes;
+  bool keepdim;
+};
+
+// y = (1/n) sum_i x_i
+struct Mean {
+  static constexpr std::string_view name = "Mean";
+  Array forward(const Array& x) const {
+    const Real n = count_over(x, axes);
+    return map([n](auto s) { return s / n; }, sum_over(x, axes, keepdim));
+  }
+  Array backward(const Array& dy, const Array&, const Array& x) const {
+    const Real n = count_over(x, axes);
+    return map([n](auto d) { return d / n; }, spread(dy, x, axes));  // dx_i = dy / n
+  }
+  Axes axes;
+  bool keepdim;
+};
+
+// y = max_i x_i
+struct Max {
+  static constexpr std::string_view name = "Max";
+  Array forward(const Array& x) const { return max_over(x, axes, keepdim); }
+  Array backward(const Array& dy, const Array& y, const Array& x) const {
+    const Array largest =
+        map([](auto v, auto top) { return is_top(v, top); }, x, spread(y, x, axes));
+    const Array ties = spread(sum_over(largest, axes, true), x, axes);
+    return map([](auto d, auto one, auto n) { return d * one / n; }, spread(dy, x, axes), largest,
+               ties);
+  }  // dx_i = dy / (number of maxima) where x_i = y, else 0
+  static Pack is_top(Pack v, Pack top) { return xsimd::select(v == top, Pack(1), Pack(0)); }
+  Axes axes;
+  bool keepdim;
+};
+
+// y = sum_i (x_i - mean)^2 / (n - correction)
+struct Variance {
+  static constexpr std::string_view name = "Variance";
+  Array forward(const Array& x) const {
+    const Array d = deviations(x);
+    const Real n = count_over(x, axes) - correction;
+    return map([n](auto s) { return s / n; },
+               sum_over(map([](auto v) { return v * v; }, d), axes, keepdim));
+  }
+  Array backward(const Array& dy, const Array&, const Array& x) const {
+    const Real n = count_over(x, axes) - correction;
+    return map([n](auto d, auto v) { return d * (v + v) / n; }, spread(dy, x, axes), deviations(x));
+  }  // dx_i = dy 2 (x_i - mean) / (n - correction)
+  Array deviations(const Array& x) const {
+    const Real n = count_over(x, axes);
+    return map([n](auto v, auto s) { return v - s / n; }, x,
+               spread(sum_over(x, axes, true), x, axes));
+  }
+  Axes axes;
+  bool keepdim;
+  Real correction;
+};
+
+Tensor sum(const Tensor& x, const AxisList& axes, bool keepdim, Where where) {
+  return record(Sum{checked_axes("sum", x.shape(), axes), keepdim}, where, x);
+}
+
+Tensor mean(const Tensor& x, const AxisList& axes, bool keepdim, Where where) {
+  return record(Mean{checked_axes("mean", x.shape(), axes), keepdim}, where, x);
+}
+
+Tensor max(const Tensor& x, const AxisList& axes, bool keepdim, Where where) {
+  const Axes checked = checked_axes("max", x.shape(), axes);
+  if (x.value().size() == 0 && numel(reduced_shape(x.shape(), checked, true)) != 0)
+    refuse("max: nothing to compare in ", describe(x, "x"));
+  return record(Max{checked, keepdim}, where, x);
+}
+
+Tensor variance(const Tensor& x, const AxisList& axes, bool unbiased, bool keepdim, Where where) {
+  const Axes checked = checked_axes("variance", x.shape(), axes);
+  return record(Variance{checked, keepdim, unbiased ? Real{1} : Real{0}}, where, x);
+}
+
+Indices argmax(const Tensor& x, int axis) {
+  const std::size_t at = checked_axis("argmax", x.shape(), axis);
+  const Lines lines(x.shape(), at);
+  if (lines.size == 0) refuse("argmax: nothing to compare in ", describe(x, "x"));
+  const Shape shape = reduced_shape(x.shape(), {at}, false);
+  Indices result = Indices::from_shape(Indices::shape_type(shape.begin(), shape.end()));
+  for (std::size_t line = 0; line < lines.count; ++line) {
+    const Real* const row = x.value().data() + lines.start(line);
+    std::size_t best = 0;
+    for (std::size_t j = 1; j < lines.size && !std::isnan(row[best * lines.inner]); ++j)
+      if (!(row[j * lines.inner] <= row[best * lines.inner])) best = j;  // NaN counts as largest
+    result.data()[line] = static_cast<std::int64_t>(best);
+  }
+  return result;
+}
+
+}  // namespace heed

@@ -1,0 +1,284 @@
+// shape.cpp: the same numbers in another order, or some of them.
+
+#include "heed/ops/shape.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "heed/array/error.hpp"
+#include "heed/array/reduce.hpp"
+#include "heed/array/strided.hpp"
+#include "heed/autograd/record.hpp"
+
+namespace heed {
+
+// y = x in row-major order under another shape
+struct Reshape {
+  static constexpr std::string_view name = "Reshape";
+  Array forward(const Array& x) const { return reshaped(x, shape); }
+  Array backward(const Array& dy, const Array&, const Array& x) const {
+    return reshaped(dy, x.shape());  // dx = dy under x's shape
+  }
+  Shape shape;
+};
+
+// y = x repeated where its size is 1
+struct Expand {
+  static constexpr std::string_view name = "Expand";
+  Array forward(const Array& x) const { return expanded(x, shape); }
+  Array backward(const Array& dy, const Array&, const Array& x) const {
+    return sum_to(dy, x.shape());  // dx = the sum of all repetitions
+  }
+  Shape shape;
+};
+
+// y[i_0, i_1, ...] = x[...], y's axis k being x's axis order[k]
+struct Permute {
+  static constexpr std::string_view name = "Permute";
+  Array forward(const Array& x) const { return permuted(x, order); }
+  Array backward(const Array& dy, const Array&, const Array&) const {
+    std::vector<std::size_t> back(order.size());
+    for (std::size_t k = 0; k < order.size(); ++k) back[order[k]] = k;
+    return permuted(dy, back);  // dx = dy with the axes put back
+  }
+  std::vector<std::size_t> order;
+};
+
+// y = the part of x that a window shows
+struct Slice {
+  static constexpr std::string_view name = "Slice";
+  Array forward(const Array& x) const { return copied(x, window); }
+  Array backward(const Array& dy, const Array&, const Array& x) const {
+    Array dx = zeros(x.shape());
+    add_through(dx, window, dy);  // dx = dy inside the window, 0 elsewhere
+    return dx;
+  }
+  Window window;
+};
+
+// y = parts side by side along an axis
+struct Concat {
+  static constexpr std::string_view name = "Concat";
+  Array forward(const ArrayList& parts) const {
+    Array y = zeros(shape);
+    for (std::size_t i = 0; i < parts.size(); ++i) add_through(y, windows[i], parts[i]);
+    return y;
+  }
+  std::vector<Array> backward(const Array& dy, const Array&, const ArrayList&) const {
+    std::vector<Array> parts;  // each part's gradient is its own piece of dy
+    for (const Window& window : windows) parts.push_back(copied(dy, window));
+    return parts;
+  }
+  Shape shape;
+  std::vector<Window> windows;
+};
+
+// ---- reshape, squeeze, unsqueeze, expand
+// ----------------------------------------------------------
+
+static std::string str(const std::vector<int>& sizes) {
+  std::string text = "(";
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    text += (i == 0 ? "" : ", ") + std::to_string(sizes[i]);
+  return text + ")";
+}
+
+// `sizes` with its -1 replaced by what is left over.
+static Shape completed(const Tensor& x, const std::vector<int>& sizes) {
+  const auto cannot = [&](const char* why) {
+    refuse("reshape: ", describe(x, "x"), " cannot become ", str(sizes), ": ", why);
+  };
+  Shape shape;
+  std::size_t known = 1;
+  for (const int size : sizes) {
+    if (size < -1) cannot("sizes are 0 or more, or one -1");
+    shape.push_back(size == -1 ? 0 : static_cast<std::size_t>(size));
+    if (size != -1) known *= static_cast<std::size_t>(size);
+  }
+  const std::size_t have = x.value().size();
+  const auto open = std::find(sizes.begin(), sizes.end(), -1);
+  if (open == sizes.end()) {
+    if (known != have) cannot("the number of elements differs");
+    return shape;
+  }
+  if (std::count(sizes.begin(), sizes.end(), -1) > 1) cannot("only one size may be -1");
+  if (known == 0 || have % known != 0) cannot("the other sizes do not divide its elements");
+  shape[static_cast<std::size_t>(open - sizes.begin())] = have / known;
+  return shape;
+}
+
+Tensor reshape(const Tensor& x, const std::vector<int>& shape, Where where) {
+  return record(Reshape{completed(x, shape)}, where, x);
+}
+
+Tensor squeeze(const Tensor& x, int axis, Where where) {
+  const std::size_t at = checked_axis("squeeze", x.shape(), axis);
+  if (x.dim() == 0 || x.shape()[at] != 1) return x;
+  return record(Reshape{reduced_shape(x.shape(), {at}, false)}, where, x);
+}
+
+// `axis` of a shape that is about to get one axis more.
+static std::size_t new_axis(std::string_view op, const Tensor& x, int axis) {
+  Shape larger = x.shape();
+  larger.push_back(1);
+  return checked_axis(op, larger, axis, "the result");
+}
+
+static Shape with_new_axis(const Shape& shape, std::size_t at, std::size_t size) {
+  Shape result(shape.size() + 1, size);
+  std::copy(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(at), result.begin());
+  std::copy(shape.begin() + static_cast<std::ptrdiff_t>(at), shape.end(),
+            result.begin() + static_cast<std::ptrdiff_t>(at) + 1);
+  return result;
+}
+
+Tensor unsqueeze(const Tensor& x, int axis, Where where) {
+  const Shape shape = with_new_axis(x.shape(), new_axis("unsqueeze", x, axis), 1);
+  return record(Reshape{shape}, where, x);
+}
+
+Tensor expand(const Tensor& x, const Shape& shape, Where where) {
+  if (!broadcasts_to(x.shape(), shape))
+    refuse("expand: ", describe(x, "x"), " does not broadcast to ", str(shape),
+           ": only axes of size 1 are repeated");
+  return record(Expand{shape}, where, x);
+}
+
+// ---- transpose, permute
+// ---------------------------------------------------------------------------
+
+Tensor transpose(const Tensor& x, int axis_a, int axis_b, Where where) {
+  const std::size_t a = checked_axis("transpose", x.shape(), axis_a);
+  const std::size_t b = checked_axis("transpose", x.shape(), axis_b);
+  std::vector<std::size_t> order(x.dim());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (x.dim() > 0) std::swap(order[a], order[b]);
+  return record(Permute{order}, where, x);
+}
+
+Tensor permute(const Tensor& x, const AxisList& order, Where where) {
+  if (order.size() != x.dim())
+    refuse("permute: ", describe(x, "x"), " has ", x.dim(), " axes, the order names ",
+           order.size());
+  checked_axes("permute", x.shape(), order);  // each at most once, so each exactly once
+  std::vector<std::size_t> checked;
+  for (const int axis : order) checked.push_back(checked_axis("permute", x.shape(), axis));
+  return record(Permute{checked}, where, x);
+}
+
+// ---- slice, select
+// --------------------------------------------------------------------------------
+
+static std::int64_t from_start(std::int64_t position, std::int64_t size) {
+  return std::clamp<std::int64_t>(position < 0 ? position + size : position, 0, size);
+}
+
+// The positions begin, begin + step, ... (count of them) along one axis.
+static Window window_along(const Shape& shape, std::size_t axis, std::size_t begin,
+                           std::size_t count, std::size_t step = 1) {
+  Window window{shape, row_major_strides(shape), 0};
+  window.offset = static_cast<std::ptrdiff_t>(begin) * window.strides[axis];
+  window.strides[axis] *= static_cast<std::ptrdiff_t>(step);
+  window.shape[axis] = count;
+  return window;
+}
+
+Tensor slice(const Tensor& x, int axis, std::int64_t begin, std::int64_t end, std::int64_t step,
+             Where where) {
+  if (step < 1) refuse("slice: step ", step, " of ", describe(x, "x"), " must be at least 1");
+  if (x.dim() == 0) refuse("slice: ", describe(x, "x"), " has no axes to slice");
+  const std::size_t at = checked_axis("slice", x.shape(), axis);
+  const auto size = static_cast<std::int64_t>(x.shape()[at]);
+  const std::int64_t first = from_start(begin, size), last = from_start(end, size);
+  const std::int64_t count = last <= first ? 0 : (last - first - 1) / step + 1;
+  return record(
+      Slice{window_along(x.shape(), at, static_cast<std::size_t>(first),
+                         static_cast<std::size_t>(count), static_cast<std::size_t>(step))},
+      where, x);
+}
+
+Tensor select(const Tensor& x, int axis, std::int64_t index, Where where) {
+  if (x.dim() == 0) refuse("select: ", describe(x, "x"), " has no axes to select from");
+  const std::size_t at = checked_axis("select", x.shape(), axis);
+  const auto size = static_cast<std::int64_t>(x.shape()[at]);
+  if (index < -size || index >= size)
+    refuse("select: index ", index, " is out of range for axis ", axis, " of ", describe(x, "x"));
+  Window window =
+      window_along(x.shape(), at, static_cast<std::size_t>(index < 0 ? index + size : index), 1);
+  window.shape = reduced_shape(window.shape, {at}, false);
+  window.strides.erase(window.strides.begin() + static_cast<std::ptrdiff_t>(at));
+  return record(Slice{window}, where, x);
+}
+
+// ---- concat, stack, split
+// -------------------------------------------------------------------------
+
+static void check_parts(std::string_view op, const std::vector<Tensor>& parts) {
+  if (parts.empty()) refuse(op, ": needs at least one tensor");
+}
+
+static Tensor concat_along(const std::vector<Tensor>& parts, std::size_t axis, Where where) {
+  Shape shape = parts[0].shape();
+  shape[axis] = 0;
+  for (const Tensor& part : parts) shape[axis] += part.shape()[axis];
+  std::vector<Window> windows;
+  std::size_t begin = 0;
+  for (const Tensor& part : parts) {
+    windows.push_back(window_along(shape, axis, begin, part.shape()[axis]));
+    begin += part.shape()[axis];
+  }
+  return record_list(Concat{shape, windows}, where, parts);
+}
+
+Tensor concat(const std::vector<Tensor>& parts, int axis, Where where) {
+  check_parts("concat", parts);
+  const Shape first = parts[0].shape();
+  if (first.size() == 0) refuse("concat: a tensor of rank 0 has no axis; use stack");
+  const std::size_t at = checked_axis("concat", first, axis);
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    Shape other = parts[i].shape();
+    if (other.size() == first.size()) other[at] = first[at];
+    if (other != first)
+      refuse("concat: sizes other than axis ", axis,
+             "'s must be equal: ", describe(parts[0], "part 0"), ", ",
+             describe(parts[i], "part " + std::to_string(i)));
+  }
+  return concat_along(parts, at, where);
+}
+
+Tensor stack(const std::vector<Tensor>& parts, int axis, Where where) {
+  check_parts("stack", parts);
+  const std::size_t at = new_axis("stack", parts[0], axis);
+  std::vector<Tensor> rows;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].shape() != parts[0].shape())
+      refuse("stack: shapes must be equal: ", describe(parts[0], "part 0"), ", ",
+             describe(parts[i], "part " + std::to_string(i)));
+    rows.push_back(unsqueeze(parts[i], static_cast<int>(at), where));
+  }
+  return concat_along(rows, at, where);
+}
+
+std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& sizes, int axis,
+                          Where where) {
+  if (x.dim() == 0) refuse("split: ", describe(x, "x"), " has no axes to split");
+  const std::size_t at = checked_axis("split", x.shape(), axis);
+  std::int64_t total = 0;
+  for (const std::int64_t size : sizes) {
+    if (size < 0) refuse("split: size ", size, " of a piece of ", describe(x, "x"), " is negative");
+    total += size;
+  }
+  if (total != static_cast<std::int64_t>(x.shape()[at]))
+    refuse("split: the pieces add up to ", total, ", axis ", axis, " of ", describe(x, "x"),
+           " has size ", x.shape()[at]);
+  std::vector<Tensor> parts;
+  std::size_t begin = 0;
+  for (const std::int64_t size : sizes) {
+    const auto count = static_cast<std::size_t>(size);
+    parts.push_back(record(Slice{window_along(x.shape(), at, begin, count)}, where, x));
+    begin += count;
+  }
+  return parts;
+}
+
+}  // namespace heed

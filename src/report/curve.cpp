@@ -1,0 +1,165 @@
+// curve.cpp: loss curves as scripts for gnuplot, which draws them as SVG.
+
+#include "heed/report/curve.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "heed/array/error.hpp"
+#include "heed/report/format.hpp"
+#include "heed/report/loss_csv.hpp"
+
+namespace heed {
+namespace {
+
+// Colours of Okabe and Ito (2008), told apart by colour-blind readers too.
+std::string line_color(std::size_t i) {
+  constexpr const char* colors[] = {"#56B4E9", "#009E73", "#CC79A7", "#E69F00"};
+  return colors[i % 4];
+}
+
+std::string point_color(std::size_t i) {
+  constexpr const char* colors[] = {"#D55E00", "#0072B2", "#000000", "#882255"};
+  return colors[i % 4];
+}
+
+struct EndLabel {
+  double y;  // where it is written
+  std::string text, color;
+};
+
+// The last values of the series with points, moved apart where they would overlap.
+std::vector<EndLabel> end_labels(const std::vector<Series>& series, const View& view) {
+  std::vector<EndLabel> labels;
+  std::size_t color = 0;
+  for (const Series& s : series) {
+    if (!s.points) continue;
+    const std::string used = point_color(color++);
+    if (!s.y.empty() && std::isfinite(s.y.back()))
+      labels.push_back({s.y.back(), decimal(s.y.back(), 4), used});
+  }
+  std::sort(labels.begin(), labels.end(),
+            [](const EndLabel& a, const EndLabel& b) { return a.y < b.y; });
+  for (std::size_t i = 1; i < labels.size(); ++i)
+    labels[i].y = std::max(labels[i].y, labels[i - 1].y + 0.045 * view.y.span());
+  return labels;
+}
+
+std::string label_lines(const std::vector<Series>& series, const View& view) {
+  std::string text;
+  for (const EndLabel& label : end_labels(series, view))
+    text += "set label " + gnuplot_string(label.text) + " at graph 1, first " +
+            gnuplot_number(label.y) + " left offset 0.8,0 font ',14' textcolor rgb '" +
+            label.color + "'\n";
+  if (view.hides_top())
+    text += "set label " + gnuplot_string("from " + decimal(view.top, 2) + " ↑") +
+            " at graph 0, graph 1.035 left font ',12' textcolor rgb '#666666'\n";
+  return text;
+}
+
+// One curve of the plot command: column `column` of the file against column `x_column`.
+std::string plotted(const std::string& file, std::size_t x_column, std::size_t column,
+                    const Series& series, const std::string& color) {
+  const std::string style = series.points || series.x.size() == 1
+                                ? "linespoints linewidth 2 pointtype 7 pointsize 0.7"
+                                : "lines linewidth 1.2";
+  return gnuplot_string(file) + " skip 1 using " + std::to_string(x_column) + ":" +
+         std::to_string(column) + " with " + style + " linecolor rgb '" + color + "' title " +
+         gnuplot_string(series.name);
+}
+
+struct Source {
+  std::string name;                  // of the script and the picture
+  std::string file;                  // the data
+  std::size_t x_column;              // counted from 1, as gnuplot does
+  std::vector<std::size_t> columns;  // one for each series
+};
+
+std::string plot_command(const Source& source, const std::vector<Series>& series,
+                         const std::vector<Level>& levels) {
+  std::string text = "plot ";
+  std::size_t lines = 0, points = 0;
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    const std::string color = series[i].points ? point_color(points++) : line_color(lines++);
+    text += (i == 0 ? "" : ", \\\n     ") +
+            plotted(source.file, source.x_column, source.columns[i], series[i], color);
+  }
+  for (std::size_t i = 0; i < levels.size(); ++i)
+    text += ", \\\n     " + gnuplot_number(levels[i].value) +
+            " with lines linewidth 1.5 dashtype " + std::to_string(2 + i % 4) +
+            " linecolor rgb '#555555' title " + gnuplot_string(legend(levels[i]));
+  return text + "\n";
+}
+
+std::string head(const Source& source, const CurveOptions& options) {
+  std::string text =
+      "# Draws a loss curve. Run gnuplot on this file in its own folder to draw it again.\n"
+      "set encoding utf8\n"
+      "set terminal svg size 900,540 font 'sans-serif,14' noenhanced background rgb 'white'\n"
+      "set datafile separator ','\n";
+  text += "set output " + gnuplot_string(source.name + ".svg") + "\n";
+  if (!options.title.empty())
+    text += "set title " + gnuplot_string(options.title) + " font ',17' offset 0,-0.3\n";
+  text += "set xlabel " + gnuplot_string(options.x_title) + "\n";
+  return text + "set ylabel " + gnuplot_string(options.y_title) + "\n";
+}
+
+std::string frame(const View& view) {
+  return "set xrange " + gnuplot_range(view.x.low, view.x.high) + "\nset yrange " +
+         gnuplot_range(view.y.low, view.y.high) +
+         "\n"
+         "set border 3 linecolor rgb '#888888'\n"
+         "set tics nomirror out scale 0.6 textcolor rgb '#333333'\n"
+         "set grid linetype 1 linewidth 0.8 linecolor rgb '#E4E4E4'\n"
+         "set rmargin 9\n";
+}
+
+std::string svg_script(const Source& source, const std::vector<Series>& series,
+                       const CurveOptions& options) {
+  const View view = view_of(series, options.levels);
+  const auto rows = static_cast<double>(series.size() + options.levels.size());
+  const std::string key = legend_place(series, options.levels, view, 0.3, 0.04 + 0.06 * rows);
+  return head(source, options) + frame(view) + "set key " + key +
+         " Left reverse samplen 2.5 spacing 1.25 width 1 height 0.4\n" + label_lines(series, view) +
+         plot_command(source, series, options.levels);
+}
+
+// Each series' points on rows of their own: "x,training,validation", "10,3.9,", "250,,2.4".
+std::string csv_of(const std::vector<Series>& series) {
+  std::string text = "x";
+  for (const Series& s : series) text += "," + visible(s.name);
+  text += "\n";
+  for (std::size_t k = 0; k < series.size(); ++k)
+    for (std::size_t i = 0; i < series[k].x.size(); ++i)
+      if (std::isfinite(series[k].y[i]))
+        text += gnuplot_number(series[k].x[i]) + std::string(k + 1, ',') +
+                gnuplot_number(series[k].y[i]) + std::string(series.size() - 1 - k, ',') + "\n";
+  return text;
+}
+
+}  // namespace
+
+Plot draw_curve(const std::string& folder, const std::string& name,
+                const std::vector<Series>& series, const CurveOptions& options) {
+  if (view_of(series, {}).x.empty()) return {false, "nothing to draw: no finite values yet"};
+  Source source{name, name + ".csv", 1, {}};
+  for (std::size_t i = 0; i < series.size(); ++i) source.columns.push_back(i + 2);
+  const std::string failure = write_text(path_in(folder, source.file), csv_of(series));
+  if (!failure.empty()) return {false, failure};
+  return draw_with_gnuplot(folder, name, svg_script(source, series, options));
+}
+
+Plot draw_loss_curve(const std::string& folder, const CurveOptions& options) {
+  try {
+    const LossCsv csv = read_loss_csv(path_in(folder, "loss.csv"));
+    const std::vector<Series> series = {csv.training, csv.validation};
+    if (x_range(series).empty()) return {false, path_in(folder, "loss.csv") + ": no losses yet"};
+    const Source source{
+        "loss", "loss.csv", csv.step_column + 1, {csv.train_column + 1, csv.val_column + 1}};
+    return draw_with_gnuplot(folder, "loss", svg_script(source, series, options));
+  } catch (const Error& error) {
+    return {false, error.what()};
+  }
+}
+
+}  // namespace heed

@@ -1,0 +1,174 @@
+// format.cpp: text that looks the same in every locale and takes a known number of columns.
+
+#include "heed/report/format.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <ios>
+#include <locale>
+#include <sstream>
+
+namespace heed {
+namespace {
+
+std::string not_finite(double value) {
+  if (std::isnan(value)) return "nan";
+  return value > 0 ? "inf" : "-inf";
+}
+
+// Streams are told the classic locale: printf would write a decimal comma under a German one.
+std::string streamed(double value, int decimals, std::ios_base::fmtflags notation) {
+  std::ostringstream out;
+  out.imbue(std::locale::classic());
+  out.setf(notation, std::ios_base::floatfield);
+  out.precision(decimals);
+  out << value;
+  return out.str();
+}
+
+std::string two_digits(long long n) { return (n < 10 ? "0" : "") + std::to_string(n); }
+
+// The number of bytes a UTF-8 character has by its first byte; 0 when it cannot be a first byte.
+std::size_t encoded_size(unsigned char first) {
+  if (first < 0x80) return 1;
+  if (first >= 0xC2 && first < 0xE0) return 2;
+  if (first >= 0xE0 && first < 0xF0) return 3;
+  if (first >= 0xF0 && first < 0xF5) return 4;
+  return 0;
+}
+
+bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
+
+bool is_encoded(std::string_view character) {
+  return encoded_size(static_cast<unsigned char>(character[0])) == character.size();
+}
+
+char32_t code_point(std::string_view character) {
+  const auto first = static_cast<unsigned char>(character[0]);
+  if (character.size() == 1) return first;
+  char32_t code = first & (0xFFu >> (character.size() + 1));
+  for (const char byte : character.substr(1))
+    code = (code << 6) | (static_cast<unsigned char>(byte) & 0x3Fu);
+  return code;
+}
+
+struct Range {
+  char32_t first, last;
+};
+
+constexpr Range zero_width[] = {{0x300, 0x36F},   {0x483, 0x489},   {0x591, 0x5BD},
+                                {0x610, 0x61A},   {0x64B, 0x65F},   {0x200B, 0x200F},
+                                {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}};
+constexpr Range double_width[] = {{0x1100, 0x115F},   {0x2E80, 0x303E},   {0x3041, 0xA4CF},
+                                  {0xA960, 0xA97F},   {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},
+                                  {0xFE30, 0xFE6F},   {0xFF00, 0xFF60},   {0xFFE0, 0xFFE6},
+                                  {0x1F300, 0x1F64F}, {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD}};
+
+template <std::size_t N>
+bool lies_in(const Range (&ranges)[N], char32_t code) {
+  return std::any_of(ranges, ranges + N,
+                     [&](const Range& r) { return code >= r.first && code <= r.last; });
+}
+
+std::size_t columns_of(std::string_view character) {
+  const char32_t code = code_point(character);
+  if (lies_in(zero_width, code)) return 0;
+  return lies_in(double_width, code) ? 2 : 1;
+}
+
+std::string spelled_out(std::string_view character) {
+  const auto byte = static_cast<unsigned char>(character[0]);
+  if (byte == '\n') return "\\n";
+  if (byte == '\t') return "\\t";
+  if (byte == '\r') return "\\r";
+  const bool is_control = byte < 0x20 || byte == 0x7F;
+  const bool is_c1_control = character.size() == 2 && code_point(character) < 0xA0;
+  if (!is_control && !is_c1_control && is_encoded(character)) return std::string(character);
+  char hex[8];
+  std::snprintf(hex, sizeof hex, "\\x%02x", is_c1_control ? code_point(character) : byte);
+  return hex;
+}
+
+}  // namespace
+
+std::string decimal(double value, int decimals) {
+  if (!std::isfinite(value)) return not_finite(value);
+  const std::string text = streamed(value, decimals, std::ios_base::fixed);
+  const bool is_zero = text.find_first_of("123456789") == std::string::npos;
+  return is_zero && text[0] == '-' ? text.substr(1) : text;
+}
+
+std::string scientific(double value, int decimals) {
+  if (!std::isfinite(value)) return not_finite(value);
+  return streamed(value, decimals, std::ios_base::scientific);
+}
+
+std::string grouped(double value) {
+  std::string text = decimal(value, 0);
+  if (!std::isfinite(value)) return text;
+  const std::size_t first_digit = text[0] == '-' ? 1 : 0;
+  for (std::size_t i = text.size(); i > first_digit + 3; i -= 3) text.insert(i - 3, ",");
+  return text;
+}
+
+std::string duration(double seconds) {
+  if (!(seconds >= 0) || seconds > 1e15) return "?";
+  const long long s = std::llround(seconds);
+  const long long minutes = s / 60, hours = minutes / 60, days = hours / 24;
+  if (hours == 0) return std::to_string(minutes) + ":" + two_digits(s % 60);
+  if (days == 0) return std::to_string(hours) + " h " + two_digits(minutes % 60) + " min";
+  return std::to_string(days) + " d " + two_digits(hours % 24) + " h";
+}
+
+std::string_view character_at(std::string_view text, std::size_t start) {
+  const std::size_t size = encoded_size(static_cast<unsigned char>(text[start]));
+  if (size == 0 || start + size > text.size()) return text.substr(start, 1);
+  for (std::size_t i = 1; i < size; ++i)
+    if (!continues(text[start + i])) return text.substr(start, 1);
+  return text.substr(start, size);
+}
+
+std::string visible(std::string_view name) {
+  if (name == " ") return "␣";
+  std::string result;
+  for (std::size_t i = 0; i < name.size();) {
+    const std::string_view character = character_at(name, i);
+    result += spelled_out(character);
+    i += character.size();
+  }
+  return result;
+}
+
+std::size_t display_width(std::string_view text) {
+  std::size_t width = 0;
+  for (std::size_t i = 0; i < text.size(); i += character_at(text, i).size())
+    width += columns_of(character_at(text, i));
+  return width;
+}
+
+std::string pad_left(std::string_view text, std::size_t width) {
+  const std::size_t used = display_width(text);
+  return std::string(used < width ? width - used : 0, ' ') + std::string(text);
+}
+
+std::string pad_right(std::string_view text, std::size_t width) {
+  const std::size_t used = display_width(text);
+  return std::string(text) + std::string(used < width ? width - used : 0, ' ');
+}
+
+std::string shortened(std::string_view text, std::size_t width) {
+  if (display_width(text) <= width) return std::string(text);
+  std::string result;
+  std::size_t used = 1;  // the ellipsis
+  for (std::size_t i = 0; i < text.size();) {
+    const std::string_view character = character_at(text, i);
+    used += columns_of(character);
+    if (used > width) break;
+    result += character;
+    i += character.size();
+  }
+  return width == 0 ? "" : result + "…";
+}
+
+}  // namespace heed

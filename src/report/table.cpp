@@ -1,0 +1,192 @@
+// table.cpp: one width for all numbers of an array, so that its rows can be compared by eye.
+
+#include "heed/report/table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "heed/array/error.hpp"
+#include "heed/array/shape.hpp"
+#include "heed/report/format.hpp"
+
+namespace heed {
+namespace {
+
+constexpr std::size_t gap = static_cast<std::size_t>(-1);  // the index of a "..." row or column
+
+// 0, 1, 2, ... or, for a long axis, its two ends with a gap between.
+std::vector<std::size_t> shown_indices(std::size_t size, std::size_t limit) {
+  std::vector<std::size_t> indices;
+  const std::size_t half = std::max<std::size_t>(1, limit / 2);
+  for (std::size_t i = 0; i < size; ++i) {
+    if (size <= 2 * half || i < half || i >= size - half)
+      indices.push_back(i);
+    else if (i == half)
+      indices.push_back(gap);
+  }
+  return indices;
+}
+
+struct Sizes {
+  std::size_t blocks, rows, columns;
+};
+
+Sizes sizes_of(const Shape& shape) {
+  const std::size_t rank = shape.size();
+  Sizes sizes{1, rank < 2 ? 1 : shape[rank - 2], rank < 1 ? 1 : shape[rank - 1]};
+  for (std::size_t i = 0; i + 2 < rank; ++i) sizes.blocks *= shape[i];
+  return sizes;
+}
+
+void check_names(const std::vector<std::string>& names, std::size_t size, const char* what,
+                 const Shape& shape) {
+  if (!names.empty() && names.size() != size)
+    refuse("table: ", names.size(), " ", what, " names for ", size, " ", what, "s of x ",
+           str(shape));
+}
+
+std::vector<std::string> made_visible(const std::vector<std::string>& names) {
+  std::vector<std::string> result;
+  for (const std::string& name : names) result.push_back(visible(name));
+  return result;
+}
+
+bool needs_exponents(const Array& x, int decimals) {
+  double largest = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double size = std::abs(static_cast<double>(x.data()[i]));
+    if (std::isfinite(size)) largest = std::max(largest, size);
+  }
+  return largest >= 1e8 || (largest > 0 && decimals > 0 && largest < std::pow(10.0, -decimals));
+}
+
+class Writer {
+ public:
+  Writer(const Array& x, const TableOptions& options)
+      : x_(x),
+        options_(options),
+        sizes_(sizes_of(shape_of(x))),
+        exponents_(needs_exponents(x, options.decimals)),
+        row_names_(made_visible(options.row_names)),
+        column_names_(made_visible(options.column_names)),
+        rows_(shown_indices(sizes_.rows, options.max_shown)),
+        columns_(shown_indices(sizes_.columns, options.max_shown)) {
+    for (const std::string& name : row_names_)
+      name_width_ = std::max(name_width_, display_width(name));
+    find_number_width();
+  }
+
+  // Matrix number `block`, in as many strips as the terminal's width asks for.
+  std::string matrix(std::size_t block) const {
+    std::string text;
+    for (std::size_t first = 0; first < columns_.size();) {
+      const std::size_t last = end_of_strip(first);
+      if (first > 0 || last < columns_.size()) text += strip_title(first, last);
+      text += strip(block, first, last);
+      first = last;
+    }
+    return text;
+  }
+
+  std::string number(std::size_t block, std::size_t row, std::size_t column) const {
+    if (row == gap || column == gap) return "...";
+    const std::size_t i = (block * sizes_.rows + row) * sizes_.columns + column;
+    const auto value = static_cast<double>(x_.data()[i]);
+    return exponents_ ? scientific(value, options_.decimals) : decimal(value, options_.decimals);
+  }
+
+ private:
+  void find_number_width() {
+    for (const std::size_t block : shown_indices(sizes_.blocks, options_.max_shown))
+      for (const std::size_t row : rows_)
+        for (const std::size_t column : columns_)
+          if (block != gap)
+            number_width_ = std::max(number_width_, number(block, row, column).size());
+  }
+
+  std::string column_name(std::size_t column) const {
+    if (column_names_.empty()) return "";
+    return column == gap ? "..." : column_names_[column];
+  }
+
+  std::size_t column_width(std::size_t column) const {
+    return std::max(column == gap ? 3 : number_width_, display_width(column_name(column)));
+  }
+
+  std::size_t end_of_strip(std::size_t first) const {
+    std::size_t used = name_width_, last = first;
+    while (last < columns_.size()) {
+      used += 2 + column_width(columns_[last]);
+      if (used > options_.width && last > first) break;
+      ++last;
+    }
+    return last;
+  }
+
+  std::string strip_title(std::size_t first, std::size_t last) const {
+    // A gap is never the only thing in a strip's title: it says which numbers stand beside it.
+    const std::size_t from = columns_[first] == gap ? columns_[first - 1] + 1 : columns_[first];
+    const std::size_t to = columns_[last - 1] == gap ? columns_[last] - 1 : columns_[last - 1];
+    return "columns " + std::to_string(from) + " to " + std::to_string(to) + "\n";
+  }
+
+  std::string strip(std::size_t block, std::size_t first, std::size_t last) const {
+    std::string text;
+    if (!column_names_.empty()) {
+      text += std::string(name_width_, ' ');
+      for (std::size_t c = first; c < last; ++c)
+        text += "  " + pad_left(column_name(columns_[c]), column_width(columns_[c]));
+      text += "\n";
+    }
+    for (const std::size_t row : rows_) text += line(block, row, first, last);
+    return text;
+  }
+
+  std::string line(std::size_t block, std::size_t row, std::size_t first, std::size_t last) const {
+    const std::string name = row_names_.empty() || row == gap ? "" : row_names_[row];
+    std::string text = pad_left(name, name_width_);
+    for (std::size_t c = first; c < last; ++c)
+      text += "  " + pad_left(number(block, row, columns_[c]), column_width(columns_[c]));
+    return text + "\n";
+  }
+
+  const Array& x_;
+  const TableOptions& options_;
+  Sizes sizes_;
+  bool exponents_;
+  std::vector<std::string> row_names_, column_names_;
+  std::vector<std::size_t> rows_, columns_;
+  std::size_t name_width_ = 0, number_width_ = 0;
+};
+
+// "[1]" for a rank-3 array, "[0, 1]" for rank 4.
+std::string block_title(const Shape& shape, std::size_t block) {
+  std::string text;
+  for (std::size_t axis = shape.size() - 2; axis-- > 0;) {
+    text = std::to_string(block % shape[axis]) + (text.empty() ? "" : ", ") + text;
+    block /= shape[axis];
+  }
+  return "[" + text + "]\n";
+}
+
+}  // namespace
+
+std::string table(const Array& x, const TableOptions& options) {
+  const Shape shape = shape_of(x);
+  const Sizes sizes = sizes_of(shape);
+  check_names(options.row_names, sizes.rows, "row", shape);
+  check_names(options.column_names, sizes.columns, "column", shape);
+  const std::string title = options.title.empty() ? "" : visible(options.title) + " " + str(shape);
+  const Writer writer(x, options);
+  if (shape.size() == 0) return title + "  " + writer.number(0, 0, 0) + "\n";
+  std::string text = title.empty() ? "" : title + "\n";
+  if (x.size() == 0) return text + "  (empty)\n";
+  for (const std::size_t block : shown_indices(sizes.blocks, options.max_shown)) {
+    if (shape.size() > 2) text += block == gap ? "...\n" : block_title(shape, block);
+    if (block != gap) text += writer.matrix(block);
+  }
+  return text;
+}
+
+}  // namespace heed

@@ -1,0 +1,54 @@
+// batches.cpp: where the windows begin is random; the targets are the inputs one symbol later.
+
+#include "heed/text/batches.hpp"
+
+#include <utility>
+
+#include "heed/array/error.hpp"
+
+namespace heed {
+namespace {
+
+void check(const Part& part, std::size_t batch_size, std::size_t block_size) {
+  if (batch_size == 0) refuse("batches: batch size is 0; give at least 1");
+  if (block_size == 0) refuse("batches: block size is 0; give at least 1");
+  if (part.size > block_size) return;
+  const std::size_t whole = part.corpus->size();
+  refuse("the ", part.name, " part has ", part.size, " of the text's ", whole,
+         whole == 1 ? " character" : " characters", ", too few for block size ", block_size,
+         "; give a longer text or a smaller block size");
+}
+
+}  // namespace
+
+Batch random_batch(const Part& part, std::size_t batch_size, std::size_t block_size,
+                   Generator& generator) {
+  check(part, batch_size, block_size);
+  const std::int64_t starts_end = static_cast<std::int64_t>(part.size - block_size);
+  const Indices starts = generator.randint(0, starts_end, {batch_size});  // (B)
+  const Shape shape = {batch_size, block_size};
+  Batch batch{Indices::from_shape(shape), Indices::from_shape(shape)};
+  for (std::size_t b = 0; b < batch_size; ++b) {
+    const std::size_t start = part.begin + static_cast<std::size_t>(starts(b));
+    part.corpus->copy_ids(start, block_size, batch.inputs.data() + b * block_size);
+    part.corpus->copy_ids(start + 1, block_size, batch.targets.data() + b * block_size);
+  }
+  return batch;
+}
+
+Batches::Batches(const Part& part, std::size_t batch_size, std::size_t block_size,
+                 Generator generator)
+    : part_(part),
+      batch_size_(batch_size),
+      block_size_(block_size),
+      generator_(std::move(generator)) {
+  check(part_, batch_size_, block_size_);
+}
+
+Batches::Batches(const Part& part, std::size_t batch_size, std::size_t block_size,
+                 std::uint64_t seed)
+    : Batches(part, batch_size, block_size, Generator(seed)) {}
+
+Batch Batches::next() { return random_batch(part_, batch_size_, block_size_, generator_); }
+
+}  // namespace heed

@@ -1,0 +1,113 @@
+// vocabulary.cpp: one pass finds the symbols, one table finds their ids.
+
+#include "heed/text/vocabulary.hpp"
+
+#include <cstdio>
+#include <utility>
+
+#include "heed/array/error.hpp"
+#include "heed/text/utf8.hpp"
+
+namespace heed {
+namespace {
+
+bool exists(Unit unit, std::uint32_t symbol) {
+  return unit == Unit::byte ? symbol <= 0xff : is_code_point(symbol);
+}
+
+std::string hexadecimal(const char* format, std::uint32_t value) {
+  char text[16];
+  std::snprintf(text, sizeof text, format, static_cast<unsigned>(value));
+  return text;
+}
+
+// Not so what would break or turn round a message of one line: control characters, line separators
+// and marks of writing direction.
+bool is_printable(std::uint32_t c) {
+  return c >= 0x20 && !(c >= 0x7f && c < 0xa0) && !(c >= 0x2028 && c <= 0x202e) &&
+         !(c >= 0x2066 && c <= 0x2069);
+}
+
+// A symbol for an error message: 'é' (U+00E9), U+000A, byte 0xe9.
+std::string shown(Unit unit, std::uint32_t symbol) {
+  if (unit == Unit::byte) return hexadecimal("byte 0x%02x", symbol);
+  const std::string number = hexadecimal("U+%04X", symbol);
+  if (!is_printable(symbol)) return number;
+  std::string text = "'";
+  append_utf8(text, symbol);
+  return text + "' (" + number + ")";
+}
+
+void check(Unit unit, const std::vector<std::uint32_t>& symbols) {
+  const char* const kind = unit == Unit::byte ? "a byte; give 0 to 255" : "a Unicode code point";
+  for (std::size_t i = 0; i < symbols.size(); ++i) {
+    if (!exists(unit, symbols[i]))
+      refuse("vocabulary: symbol ", i, " is ", symbols[i], ", which is not ", kind);
+    if (i > 0 && symbols[i] <= symbols[i - 1])
+      refuse("vocabulary: symbol ", i, " is ", symbols[i], " after ", symbols[i - 1],
+             "; symbols must rise, each once");
+  }
+}
+
+}  // namespace
+
+Vocabulary Vocabulary::of_text(std::string_view text, Unit unit) {
+  std::vector<char> seen(unit == Unit::byte ? 256 : last_code_point + 1);
+  if (unit == Unit::byte)
+    for (const char byte : text) seen[static_cast<unsigned char>(byte)] = 1;
+  else
+    for_each_code_point(text, [&](std::uint32_t c) { seen[c] = 1; });
+  std::vector<std::uint32_t> symbols;
+  for (std::uint32_t c = 0; c < seen.size(); ++c)
+    if (seen[c] != 0) symbols.push_back(c);
+  return Vocabulary(unit, std::move(symbols));
+}
+
+Vocabulary::Vocabulary(Unit unit, std::vector<std::uint32_t> symbols)
+    : unit_(unit), symbols_(std::move(symbols)) {
+  check(unit_, symbols_);
+  if (!symbols_.empty()) ids_.assign(std::size_t{symbols_.back()} + 1, -1);
+  for (std::size_t i = 0; i < symbols_.size(); ++i)
+    ids_[symbols_[i]] = static_cast<std::int32_t>(i);
+}
+
+std::int64_t Vocabulary::id(std::uint32_t symbol) const {
+  const std::int64_t found = find(symbol);
+  if (found < 0)
+    refuse(shown(unit_, symbol), " is not in the vocabulary; use what the training text has");
+  return found;
+}
+
+std::vector<std::int64_t> Vocabulary::encode(std::string_view text) const {
+  std::vector<std::int64_t> ids;
+  ids.reserve(unit_ == Unit::byte ? text.size() : count_code_points(text));
+  if (unit_ == Unit::byte)
+    for (const char byte : text) ids.push_back(id(static_cast<unsigned char>(byte)));
+  else
+    for_each_code_point(text, [&](std::uint32_t c) { ids.push_back(id(c)); });
+  return ids;
+}
+
+void Vocabulary::append(std::string& text, std::int64_t id) const {
+  if (id < 0 || id >= static_cast<std::int64_t>(size()))
+    refuse("decode: id ", id, " is not in the vocabulary of ", size(), " symbols");
+  const std::uint32_t symbol = symbols_[static_cast<std::size_t>(id)];
+  if (unit_ == Unit::byte)
+    text.push_back(static_cast<char>(symbol));
+  else
+    append_utf8(text, symbol);
+}
+
+std::string Vocabulary::decode(const std::vector<std::int64_t>& ids) const {
+  std::string text;
+  for (const std::int64_t id : ids) append(text, id);
+  return text;
+}
+
+std::string Vocabulary::decode(std::int64_t id) const {
+  std::string text;
+  append(text, id);
+  return text;
+}
+
+}  // namespace heed

@@ -1,0 +1,5 @@
+// main.cpp: Catch2's own main; version 3 brings it as a library.
+#if !__has_include(<catch2/catch_all.hpp>)
+#define CATCH_CONFIG_MAIN
+#include <catch2/catch.hpp>
+#endif

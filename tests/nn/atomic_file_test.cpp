@@ -1,0 +1,161 @@
+// atomic_file_test.cpp: the old file or the new one, never a part, whatever goes wrong.
+
+#include "heed/nn/atomic_file.hpp"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "catch.hpp"
+#include "file_tests.hpp"
+#include "heed/array/error.hpp"
+
+using heed::AtomicFile;
+using heed::write_file_atomically;
+using heed_test::content;
+using heed_test::put;
+using heed_test::TemporaryFolder;
+
+namespace {
+
+// Files this process writes may not grow beyond `bytes` while this lives: a full disk to go.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : handler_(::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    ::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int);
+};
+
+pid_t dead_process() {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  ::waitpid(child, nullptr, 0);
+  return child;
+}
+
+[[noreturn]] void save_for_ever(const std::filesystem::path& path) {
+  for (char letter = 'a';; letter = letter == 'z' ? 'a' : static_cast<char>(letter + 1))
+    write_file_atomically(path, std::string(200'000, letter));
+}
+
+}  // namespace
+
+TEST_CASE("a file written atomically replaces the old one and leaves nothing else",
+          "[nn][atomic_file]") {
+  const TemporaryFolder folder;
+  write_file_atomically(folder / "loss.csv", "step,loss\n");
+  CHECK(content(folder / "loss.csv") == "step,loss\n");
+  write_file_atomically(folder / "loss.csv", "");
+  CHECK(content(folder / "loss.csv").empty());
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("until commit, and without it, the old file is what it was", "[nn][atomic_file]") {
+  const TemporaryFolder folder;
+  put(folder / "a", "old");
+  {
+    AtomicFile file(folder / "a");
+    file.write("new", 3);
+    CHECK(content(folder / "a") == "old");
+    CHECK(folder.files() == 2);
+  }
+  CHECK(content(folder / "a") == "old");
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("a disk that takes no more leaves the old file, no temporary, and says why",
+          "[nn][atomic_file]") {
+  const TemporaryFolder folder;
+  put(folder / "a", "old");
+  const FileSizeLimit limit(4096);
+  CHECK_THROWS_WITH(write_file_atomically(folder / "a", std::string(10'000, 'x')),
+                    (folder / "a").string() + ": File too large");
+  CHECK(content(folder / "a") == "old");
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("what cannot be written to is refused in the system's words", "[nn][atomic_file]") {
+  const TemporaryFolder folder;
+  const std::string missing = (folder / "no/such").string();
+  CHECK_THROWS_WITH(AtomicFile(missing), missing + ": No such file or directory");
+  CHECK_THROWS_WITH(AtomicFile(folder.path), folder.path.string() + ": Is a directory");
+  CHECK_THROWS_AS(AtomicFile(folder / ""), heed::Error);
+  const std::string pipe = (folder / "pipe").string();
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK_THROWS_WITH(AtomicFile(pipe), pipe + ": not a regular file, so it cannot be replaced");
+}
+
+TEST_CASE("a folder that may not be written to is refused before anything is written",
+          "[nn][atomic_file]") {
+  const TemporaryFolder folder;
+  if (::geteuid() == 0) return;  // root may write anywhere
+  ::chmod(folder.path.c_str(), 0500);
+  CHECK_THROWS_WITH(AtomicFile(folder / "a"), (folder / "a").string() + ": Permission denied");
+  ::chmod(folder.path.c_str(), 0700);
+}
+
+TEST_CASE("a link stays a link, and what it points to is replaced", "[nn][atomic_file]") {
+  const TemporaryFolder folder;
+  put(folder / "a", "old");
+  std::filesystem::create_symlink("a", folder / "latest");
+  write_file_atomically(folder / "latest", "new");
+  CHECK(std::filesystem::is_symlink(folder / "latest"));
+  CHECK(content(folder / "a") == "new");
+  CHECK(folder.files() == 2);
+}
+
+TEST_CASE("a temporary left by an earlier process of the same number is no obstacle",
+          "[nn][atomic_file]") {
+  const TemporaryFolder folder;
+  put(folder.path / (".a.tmp-" + std::to_string(::getpid())), "left over, and longer");
+  write_file_atomically(folder / "a", "new");
+  CHECK(content(folder / "a") == "new");
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("stale temporaries go, and nothing else does", "[nn][atomic_file]") {
+  const TemporaryFolder folder;
+  const std::string dead = std::to_string(dead_process());
+  put(folder.path / (".a.tmp-" + dead), "");
+  for (const std::string& kept :
+       {std::string("a"), ".a.tmp-" + std::to_string(::getpid()), std::string(".a.tmp-1"),
+        ".b.tmp-" + dead, ".a.tmp-" + dead + "x", std::string(".a.tmp-"), std::string(".a.tmp--1"),
+        std::string(".a.tmp-99999999999999999999")})
+    put(folder.path / kept, "");
+  CHECK(heed::remove_stale_temporaries(folder / "a") == 1);
+  CHECK_FALSE(std::filesystem::exists(folder.path / (".a.tmp-" + dead)));
+  CHECK(folder.files() == 8);
+  CHECK(heed::remove_stale_temporaries(folder / "no/such") == 0);
+}
+
+TEST_CASE("a process killed while it saves leaves a whole file", "[nn][atomic_file]") {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder / "a";
+  write_file_atomically(path, std::string(200'000, 'a'));
+  for (unsigned kill = 0; kill < 25; ++kill) {
+    const pid_t child = ::fork();
+    if (child == 0) save_for_ever(path);
+    ::usleep(1000 + 730 * kill);  // falls on every part of a save
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    const std::string found = content(path);
+    REQUIRE(found.size() == 200'000);
+    REQUIRE(found == std::string(200'000, found[0]));
+    heed::remove_stale_temporaries(path);
+    REQUIRE(folder.files() == 1);
+  }
+}

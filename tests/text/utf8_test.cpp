@@ -1,0 +1,106 @@
+// utf8_test.cpp: every code point survives; everything else is refused where it stands.
+
+#include "heed/text/utf8.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "catch.hpp"
+#include "heed/array/error.hpp"
+
+namespace {
+
+using namespace heed;
+using namespace std::string_literals;
+using Points = std::vector<std::uint32_t>;
+
+Points decoded(std::string_view text) {
+  Points points;
+  for_each_code_point(text, [&](std::uint32_t c) { points.push_back(c); });
+  return points;
+}
+
+std::string invalid(std::size_t byte, const std::string& value) {
+  return "not UTF-8: byte " + std::to_string(byte) + " is " + value +
+         "; convert the text or use --bytes";
+}
+
+std::string cut_off(std::size_t byte, const std::string& value) {
+  return "not UTF-8: the text ends inside the character that begins at byte " +
+         std::to_string(byte) + " (" + value + "); convert the text or use --bytes";
+}
+
+}  // namespace
+
+TEST_CASE("characters of one to four bytes are read", "[text][utf8]") {
+  CHECK(decoded("") == Points{});
+  CHECK(decoded("a\n~") == Points{'a', '\n', '~'});
+  CHECK(decoded("a\0b"s) == Points{'a', 0, 'b'});
+  CHECK(decoded("h\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80") ==
+        Points{'h', 0xe9, ' ', 0x20ac, ' ', 0x1f600});
+}
+
+TEST_CASE("every code point survives being written and read", "[text][utf8]") {
+  std::string text;
+  Points wanted;
+  for (std::uint32_t c = 0; c <= last_code_point; ++c) {
+    if (!is_code_point(c)) continue;
+    append_utf8(text, c);
+    wanted.push_back(c);
+  }
+  CHECK(wanted.size() == 0x110000 - 0x800);
+  CHECK(text.size() == 0x80 + 2 * 0x780 + 3 * (0xf800 - 0x800) + 4 * 0x100000);
+  CHECK(count_code_points(text) == wanted.size());
+  CHECK((decoded(text) == wanted));  // in brackets, so that a failure does not print a million
+}
+
+TEST_CASE("the first and last of each length are read", "[text][utf8]") {
+  CHECK(decoded("\x7f\xc2\x80") == Points{0x7f, 0x80});
+  CHECK(decoded("\xdf\xbf\xe0\xa0\x80") == Points{0x7ff, 0x800});
+  CHECK(decoded("\xed\x9f\xbf\xee\x80\x80") == Points{0xd7ff, 0xe000});
+  CHECK(decoded("\xef\xbf\xbf\xf0\x90\x80\x80") == Points{0xffff, 0x10000});
+  CHECK(decoded("\xf4\x8f\xbf\xbf") == Points{0x10ffff});
+}
+
+TEST_CASE("a byte that begins no character is named with its place and value", "[text][utf8]") {
+  CHECK_THROWS_WITH(decoded("caf\xe9 "), invalid(3, "0xe9"));  // Latin-1
+  CHECK_THROWS_WITH(decoded("\x80"), invalid(0, "0x80"));      // a continuation out of place
+  CHECK_THROWS_WITH(decoded("ab\xbf"), invalid(2, "0xbf"));
+  CHECK_THROWS_WITH(decoded("\xf5\x80\x80\x80"), invalid(0, "0xf5"));
+  CHECK_THROWS_WITH(decoded("a\xff"), invalid(1, "0xff"));
+}
+
+TEST_CASE("overlong forms are refused", "[text][utf8]") {
+  CHECK_THROWS_WITH(decoded("\xc0\x80"), invalid(0, "0xc0"));
+  CHECK_THROWS_WITH(decoded("\xc1\xbf"), invalid(0, "0xc1"));
+  CHECK_THROWS_WITH(decoded("\xe0\x9f\xbf"), invalid(0, "0xe0"));
+  CHECK_THROWS_WITH(decoded("\xf0\x8f\xbf\xbf"), invalid(0, "0xf0"));
+}
+
+TEST_CASE("surrogates and numbers above U+10FFFF are refused", "[text][utf8]") {
+  CHECK_THROWS_WITH(decoded("a\xed\xa0\x80"), invalid(1, "0xed"));
+  CHECK_THROWS_WITH(decoded("\xed\xbf\xbf"), invalid(0, "0xed"));
+  CHECK_THROWS_WITH(decoded("\xf4\x90\x80\x80"), invalid(0, "0xf4"));
+}
+
+TEST_CASE("a character without its continuation is refused where it begins", "[text][utf8]") {
+  CHECK_THROWS_WITH(decoded("\xc3("), invalid(0, "0xc3"));
+  CHECK_THROWS_WITH(decoded("x\xe2\x82("), invalid(1, "0xe2"));
+  CHECK_THROWS_WITH(decoded("\xf0\x9f\x98\xc3\xa9"), invalid(0, "0xf0"));
+}
+
+TEST_CASE("a text that ends inside a character says so", "[text][utf8]") {
+  CHECK_THROWS_WITH(decoded("caf\xc3"), cut_off(3, "0xc3"));
+  CHECK_THROWS_WITH(decoded("\xe2\x82"), cut_off(0, "0xe2"));
+  CHECK_THROWS_WITH(decoded("ab\xf0\x9f\x98"), cut_off(2, "0xf0"));
+}
+
+TEST_CASE("what is no code point cannot be written", "[text][utf8]") {
+  std::string text = "a";
+  CHECK_THROWS_WITH(append_utf8(text, 0xd800),
+                    "append_utf8: 55296 is not a code point; UTF-8 has no form for it");
+  CHECK_THROWS_AS(append_utf8(text, 0x110000), Error);
+  CHECK(text == "a");
+}

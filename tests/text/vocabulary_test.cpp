@@ -1,0 +1,126 @@
+// vocabulary_test.cpp: symbols are sorted and distinct, and texts survive encoding.
+
+#include "heed/text/vocabulary.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "heed/array/error.hpp"
+#include "heed/text/utf8.hpp"
+
+namespace {
+
+using namespace heed;
+using namespace std::string_literals;
+using Ids = std::vector<std::int64_t>;
+using Symbols = std::vector<std::uint32_t>;
+
+const std::string umlauts =
+    "\xc3\xbc"
+    "ber, \xc3\xbc";  // "über, ü"
+
+}  // namespace
+
+TEST_CASE("a vocabulary is the sorted distinct characters of a text", "[text][vocabulary]") {
+  const Vocabulary v = Vocabulary::of_text("hello\n");
+  CHECK(v.unit() == Unit::code_point);
+  CHECK(v.size() == 5);
+  CHECK(v.symbols() == Symbols{'\n', 'e', 'h', 'l', 'o'});
+  CHECK(v.encode("hello\n") == Ids{2, 1, 3, 3, 4, 0});
+  CHECK(v.decode(Ids{2, 1, 3, 3, 4, 0}) == "hello\n");
+  CHECK(v.decode(4) == "o");
+}
+
+TEST_CASE("a character of several bytes is one symbol", "[text][vocabulary]") {
+  const Vocabulary v = Vocabulary::of_text(umlauts);
+  CHECK(v.symbols() == Symbols{' ', ',', 'b', 'e', 'r', 0xfc});
+  CHECK(v.encode("\xc3\xbc") == Ids{5});
+  CHECK(v.decode(5) == "\xc3\xbc");
+  CHECK(v.decode(v.encode(umlauts)) == umlauts);
+}
+
+TEST_CASE("symbols can be bytes of anything", "[text][vocabulary]") {
+  const std::string binary = "\xff\x00\xc3\xff"s;
+  const Vocabulary v = Vocabulary::of_text(binary, Unit::byte);
+  CHECK(v.unit() == Unit::byte);
+  CHECK(v.symbols() == Symbols{0x00, 0xc3, 0xff});
+  CHECK(v.encode(binary) == Ids{2, 0, 1, 2});
+  CHECK(v.decode(v.encode(binary)) == binary);
+  CHECK(Vocabulary::of_text(umlauts, Unit::byte).size() == 7);
+}
+
+TEST_CASE("a text with every code point survives encoding", "[text][vocabulary]") {
+  std::string text;
+  for (std::uint32_t c = last_code_point + 1; c-- > 0;)
+    if (is_code_point(c)) append_utf8(text, c);
+  const Vocabulary v = Vocabulary::of_text(text);
+  CHECK(v.size() == 0x110000 - 0x800);
+  CHECK((v.decode(v.encode(text)) == text));
+}
+
+TEST_CASE("an empty text has an empty vocabulary", "[text][vocabulary]") {
+  const Vocabulary v = Vocabulary::of_text("");
+  CHECK(v.size() == 0);
+  CHECK(v.encode("") == Ids{});
+  CHECK(v.decode(Ids{}).empty());
+  CHECK_THROWS_AS(v.encode("a"), Error);
+}
+
+TEST_CASE("a text that is not UTF-8 is refused, as bytes it is taken", "[text][vocabulary]") {
+  CHECK_THROWS_WITH(Vocabulary::of_text("caf\xe9 "),
+                    "not UTF-8: byte 3 is 0xe9; convert the text or use --bytes");
+  CHECK(Vocabulary::of_text("caf\xe9 ", Unit::byte).size() == 5);
+}
+
+TEST_CASE("the first character that is not in the vocabulary is named", "[text][vocabulary]") {
+  const std::string rest = " is not in the vocabulary; use what the training text has";
+  const Vocabulary v = Vocabulary::of_text("abc");
+  CHECK_THROWS_WITH(v.encode("abxy"), "'x' (U+0078)" + rest);
+  CHECK_THROWS_WITH(v.encode("a\xc3\xa9"), "'\xc3\xa9' (U+00E9)" + rest);
+  CHECK_THROWS_WITH(v.encode("\xf0\x9f\x98\x80"), "'\xf0\x9f\x98\x80' (U+1F600)" + rest);
+  CHECK_THROWS_WITH(v.encode("a\nb"), "U+000A" + rest);          // would break the line
+  CHECK_THROWS_WITH(v.encode("\xe2\x80\xae"), "U+202E" + rest);  // would turn it round
+  CHECK_THROWS_WITH(Vocabulary::of_text("abc", Unit::byte).encode("a\xe9"), "byte 0xe9" + rest);
+  CHECK_THROWS_AS(v.encode("a\xff"), Error);
+}
+
+TEST_CASE("find gives -1 for what is not there", "[text][vocabulary]") {
+  const Vocabulary v = Vocabulary::of_text("ac");
+  CHECK(v.find('a') == 0);
+  CHECK(v.find('b') == -1);
+  CHECK(v.find('c') == 1);
+  CHECK(v.find(0xffffffff) == -1);
+}
+
+TEST_CASE("an id out of range cannot be decoded", "[text][vocabulary]") {
+  const Vocabulary v = Vocabulary::of_text("abc");
+  CHECK_THROWS_WITH(v.decode(Ids{0, 3}), "decode: id 3 is not in the vocabulary of 3 symbols");
+  CHECK_THROWS_WITH(v.decode(-1), "decode: id -1 is not in the vocabulary of 3 symbols");
+}
+
+TEST_CASE("a vocabulary is rebuilt from its unit and symbols", "[text][vocabulary]") {
+  for (const Unit unit : {Unit::code_point, Unit::byte}) {
+    const Vocabulary v = Vocabulary::of_text(umlauts, unit);
+    const Vocabulary rebuilt(v.unit(), v.symbols());
+    CHECK(rebuilt == v);
+    CHECK(rebuilt.encode(umlauts) == v.encode(umlauts));
+  }
+  CHECK(Vocabulary::of_text("ab") != Vocabulary::of_text("abc"));
+  CHECK(Vocabulary::of_text("ab") != Vocabulary::of_text("ab", Unit::byte));
+}
+
+TEST_CASE("symbols that no text can have are refused", "[text][vocabulary]") {
+  const auto make = [](Unit unit, const Symbols& symbols) { return Vocabulary(unit, symbols); };
+  CHECK_THROWS_WITH(make(Unit::code_point, {98, 97}),
+                    "vocabulary: symbol 1 is 97 after 98; symbols must rise, each once");
+  CHECK_THROWS_WITH(make(Unit::code_point, {97, 97}),
+                    "vocabulary: symbol 1 is 97 after 97; symbols must rise, each once");
+  CHECK_THROWS_WITH(make(Unit::code_point, {97, 0xd800}),
+                    "vocabulary: symbol 1 is 55296, which is not a Unicode code point");
+  CHECK_THROWS_WITH(make(Unit::code_point, {0x110000}),
+                    "vocabulary: symbol 0 is 1114112, which is not a Unicode code point");
+  CHECK_THROWS_WITH(make(Unit::byte, {97, 256}),
+                    "vocabulary: symbol 1 is 256, which is not a byte; give 0 to 255");
+}
