@@ -51,6 +51,13 @@ std::string font(double size) { return " font '," + gnuplot_number(size) + "'"; 
 
 double name_size(const Layout& l) { return std::min(14.0, l.cell - 1); }
 
+// A tic's name is a format for its number: a percent sign is written twice.
+std::string tic_name(const std::string& name) {
+  std::string text;
+  for (const char c : shortened(visible(name), 24)) text += c == '%' ? "%%" : std::string(1, c);
+  return name == " " ? "' '" : gnuplot_string(text);
+}
+
 std::string tics(const char* axis, const std::vector<std::string>& names, const Layout& l,
                  bool shown) {
   std::string text = std::string("set ") + axis + "tics scale 0 textcolor rgb '#333333'" +
@@ -58,8 +65,7 @@ std::string tics(const char* axis, const std::vector<std::string>& names, const 
   if (!shown) return text + (l.values ? " 1\n" : "\n");
   text += axis[0] == 'x' && longest(names) > 3 ? " rotate by 90 left (" : " (";
   for (std::size_t i = 0; i < names.size(); ++i)
-    text +=
-        (i == 0 ? "" : ", ") + gnuplot_string(shortened(names[i], 24)) + " " + std::to_string(i);
+    text += (i == 0 ? "" : ", ") + tic_name(names[i]) + " " + std::to_string(i);
   return text + ")\n";
 }
 

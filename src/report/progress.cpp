@@ -38,6 +38,11 @@ std::string facts(const ProgressState& state, int dropped) {
   return text;
 }
 
+std::string percent(const ProgressState& state) {
+  if (state.total_steps == 0) return "";
+  return std::to_string(100 * state.step / state.total_steps) + "%";
+}
+
 }  // namespace
 
 std::string progress_line(const ProgressState& state, std::size_t width) {
@@ -51,7 +56,7 @@ std::string progress_line(const ProgressState& state, std::size_t width) {
     if (!bar_wanted) return text;
     return bar(state, std::min(longest_bar, width - text.size() - 1)) + " " + text;
   }
-  return steps(state).substr(0, width);
+  return percent(state).size() <= width ? percent(state) : "";
 }
 
 }  // namespace heed

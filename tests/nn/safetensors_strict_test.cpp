@@ -53,7 +53,7 @@ std::string large_fixture(const std::string& name) {
   if (name == "deep_nesting.safetensors")
     return file_of("{\"w\":" + times(200'000, "[") + times(200'000, "]") + "}");
   if (name == "deep_objects.safetensors")
-    return file_of(times(50'000, "{\"w\":") + "0" + times(50'000, "}"));
+    return file_of(times(50'000, "{\"w\":") + "1" + times(50'000, "}"));
   if (name == "name_1MB.safetensors")
     return file_of("{" + tensor(std::string(1 << 20, 'w'), "4", "0,16") + "}", four_floats);
   REQUIRE(name == "valid_20000_tensors.safetensors");
@@ -156,6 +156,8 @@ TEST_CASE("what no format allows is refused with the tensor and the value", "[nn
       {"{" + tensor("w", "3", "0,4") + "}",
        "tensor 'w': shape (3) of F32 takes 12 bytes, but data_offsets are 0 to 4"},
       {"{" + tensor("w", "1", "4,0") + "}", "data_offsets are 4 to 0"},
+      {"{" + tensor("w", "1", "18446744073709551615,3") + "}",
+       "data_offsets are 18446744073709551615 to 3"},
       {"{" + tensor("w", "0,9223372036854775807,3", "0,0") + "}", "too large to count"},
       {"{" + tensor("w", "1" + times(64, ",1"), "0,4") + "}", "shape has more than 64 numbers"},
       {"{" + tensor("w", "1", "0,4") + "," + tensor("b", "1", "8,12") + "}",
@@ -169,6 +171,21 @@ TEST_CASE("what no format allows is refused with the tensor and the value", "[nn
     const std::string said = refusal(folder / "f");
     CAPTURE(header.substr(0, 200), said);
     CHECK(has(said, reason));
+  }
+}
+
+TEST_CASE("every dtype of the format is known by its size", "[nn][safetensors]") {
+  const TemporaryFolder folder;
+  const std::vector<std::pair<std::string, std::size_t>> dtypes = {
+      {"BOOL", 1}, {"U8", 1},  {"I8", 1},  {"F8_E5M2", 1}, {"F8_E4M3", 1},
+      {"I16", 2},  {"U16", 2}, {"F16", 2}, {"BF16", 2},    {"I32", 4},
+      {"U32", 4},  {"F32", 4}, {"F64", 8}, {"I64", 8},     {"U64", 8}};
+  for (const auto& [name, size] : dtypes) {
+    put(folder / "f", file_of(R"({"w":{"dtype":")" + name + R"(","shape":[3],"data_offsets":[0,)" +
+                                  std::to_string(3 * size) + "]}}",
+                              std::string(3 * size, '1')));
+    CAPTURE(name);
+    CHECK(refusal(folder / "f").empty());
   }
 }
 
@@ -193,6 +210,7 @@ TEST_CASE("a file of another kind is called what it is", "[nn][safetensors]") {
       {std::string("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16), "it looks like a PNG image"},
       {"To be, or not to be", "it looks like text"},
       {"hello", "it looks like text"},
+      {"hey", "it looks like text"},
       {"version https://git-lfs.github.com/spec/v1", "it looks like a Git LFS pointer"},
       {std::string(1024, '\0'), "it looks like zeros"},
       {std::string(1024, '\xff'), "it promises a header of 18446744073709551615 bytes"}};

@@ -2,6 +2,8 @@
 
 #include "heed/nn/safetensors.hpp"
 
+#include <sys/stat.h>
+
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -172,6 +174,10 @@ TEST_CASE("damage inside a saved file is told by its checksum", "[nn][safetensor
   CHECK(has(said("\"step\":", "\"step\";"), "checksum: the header"));
   CHECK(said("heed.checksum", "heed.checksun") ==
         path + ": checksum: missing or damaged, though heed wrote this file");
+  CHECK(has(said("heed.checksum\":\"", "heed.checksum\": "), "not valid JSON"));
+  put(folder / "g",
+      std::string("\x28\0\0\0\0\0\0\0", 8) + R"({"__metadata__":{"heed.checksum": "12"}})");
+  CHECK(has(refusal(folder / "g"), "checksum: missing or damaged"));
   put(folder / "g", with_flipped_bit(bytes, 8 * bytes.size() - 1));
   CHECK(refusal(folder / "g") == path + ": checksum: the tensors are not as they were saved");
 }
@@ -229,6 +235,9 @@ TEST_CASE("files that cannot be read are refused in the system's words", "[nn][s
   const TemporaryFolder folder;
   CHECK(refusal(folder / "f") == (folder / "f").string() + ": No such file or directory");
   CHECK(refusal(folder.path) == folder.path.string() + ": Is a directory");
+  const std::string pipe = (folder / "pipe").string();
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK(refusal(pipe) == pipe + ": not a regular file");  // and does not wait for a writer
   CHECK(refusal("/dev/zero") == "/dev/zero: not a regular file");
 }
 

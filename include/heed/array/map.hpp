@@ -29,6 +29,15 @@ inline void store_some(Pack values, Real* p, std::size_t count) {
   std::copy_n(buffer, count, p);
 }
 
+// The next elements of p, of which `left` remain: a whole register of them if there are so many.
+inline Pack load_next(const Real* p, std::size_t left) {
+  return left >= Pack::size ? Pack::load_unaligned(p) : load_some(p, left);
+}
+inline void store_next(Pack values, Real* p, std::size_t left) {
+  if (left >= Pack::size) values.store_unaligned(p);
+  else store_some(values, p, left);
+}
+
 // out[i] = formula(in[i]...) for i < n, on the calling thread. `out` may be one of `in`.
 template <class Formula, class... In>
 void map_values(const Formula& formula, Real* out, std::size_t n, const In*... in) {

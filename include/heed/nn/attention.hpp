@@ -1,0 +1,56 @@
+// attention.hpp: one head that asks and answers, and several side by side.
+#pragma once
+
+#include <optional>
+
+#include "heed/nn/linear.hpp"
+#include "heed/ops/attention.hpp"
+
+namespace heed::nn {
+
+// What a layer does while training only: drop values by chance. Without one (the default of every
+// forward pass) nothing is dropped.
+struct Training {
+  double dropout = 0;
+  Generator* generator = nullptr;
+};
+Tensor dropout(const Tensor& x, const Training* training, Where where = Where::here());
+
+// Which places a head may look at.
+struct Visible {
+  bool causal = false;       // row t sees columns 0 to t
+  std::optional<Mask> mask;  // broadcasts to the scores, (B, T, S) or (B, H, T, S); true: visible
+};
+
+// One head: three projections without bias, and attention between them.
+struct AttentionHead {
+  AttentionHead(Scope scope, std::size_t embed_dim, std::size_t head_size);
+
+  // x (B, T, C) -> (B, T, head_size)
+  Tensor operator()(const Tensor& x, const Visible& visible = {}) const;
+  // The shares each row gives to the others: (B, T, T).
+  Tensor weights(const Tensor& x, const Visible& visible = {}) const;
+
+  Linear query, key, value;
+};
+
+// H heads of width C / H, their outputs side by side, and a projection that mixes them.
+struct MultiHeadAttention {
+  // Throws Error unless embed_dim is divisible by num_heads, with both numbers.
+  MultiHeadAttention(Scope scope, std::size_t embed_dim, std::size_t num_heads,
+                     bool with_bias = true);
+
+  // Self-attention: x (B, T, C) asks itself.
+  Tensor operator()(const Tensor& x, const Visible& visible = {},
+                    const Training* training = nullptr) const;
+  // Cross-attention: x (B, T, C) asks memory (B, S, C). Gives (B, T, C).
+  Tensor operator()(const Tensor& x, const Tensor& memory, const Visible& visible = {},
+                    const Training* training = nullptr) const;
+  // The shares of every head: (B, H, T, S).
+  Tensor weights(const Tensor& x, const Tensor& memory, const Visible& visible = {}) const;
+
+  std::size_t num_heads;
+  Linear query, key, value, out;
+};
+
+}  // namespace heed::nn

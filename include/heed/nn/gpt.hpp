@@ -1,0 +1,47 @@
+// gpt.hpp: a language model: symbols in, the next symbol's scores out.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "heed/nn/block.hpp"
+#include "heed/nn/embedding.hpp"
+
+namespace heed::nn {
+
+struct GptConfig {
+  std::size_t vocab_size = 0;
+  std::size_t block_size = 64;  // symbols the model looks at
+  std::size_t layers = 4;
+  std::size_t heads = 4;
+  std::size_t embed_dim = 128;
+  bool bias = false;  // in linear layers and norms
+  bool tied = true;   // the output head is the token embedding, transposed
+  Gelu gelu = Gelu::erf;
+};
+
+// The number of learned values of such a model, without making it.
+std::size_t parameter_count(const GptConfig& config);
+
+// GPT-2 (Radford et al. 2019): token and position embeddings, blocks, a last norm, and a linear
+// head. Weights are drawn from normal(0, 0.02), those that end a residual branch divided by
+// sqrt(2 layers), so that the sum over the branches starts at the same size whatever the depth.
+struct Gpt {
+  // Throws Error for a size of 0, or heads that do not divide embed_dim.
+  Gpt(Scope scope, const GptConfig& config);
+
+  // tokens (B, T), T at most block_size, give scores (B, T, V). Throws Error for a longer window.
+  Tensor operator()(const Indices& tokens, const Training* training = nullptr) const;
+  // The mean surprise in nats at targets (B, T).
+  Tensor loss(const Indices& tokens, const Indices& targets,
+              const Training* training = nullptr) const;
+
+  GptConfig config;
+  Embedding token;     // (V, C)
+  Embedding position;  // (T, C)
+  std::vector<Block> blocks;
+  LayerNorm norm;
+  Tensor head;  // (V, C): its own, or token.weight when tied
+};
+
+}  // namespace heed::nn

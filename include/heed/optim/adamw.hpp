@@ -1,0 +1,41 @@
+// adamw.hpp: steps of a size each parameter has earned.
+#pragma once
+
+#include "heed/optim/optimizer.hpp"
+
+namespace heed::optim {
+
+struct AdamWOptions {
+  double lr = 1e-3;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double eps = 1e-8;
+  double weight_decay = 0.01;
+  bool decay_vectors = true;  // false: decay matrices only, not biases and norms
+  bool decoupled = true;      // false: Adam with an L2 penalty, weight_decay * p added to g
+};
+
+// m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2
+// p = p (1 - lr weight_decay) - lr (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps)
+// Loshchilov and Hutter 2019, "Decoupled Weight Decay Regularization", algorithm 2.
+class AdamW {
+ public:
+  // Throws Error for options out of range.
+  AdamW(std::vector<Tensor> parameters, const AdamWOptions& options);
+
+  void step();  // parameters without a gradient stay
+  void set_lr(double lr) { options_.lr = lr; }
+
+  State state() const;
+  void set_state(const State& state);  // throws Error when names or shapes differ
+
+ private:
+  void update(Tensor& parameter, Array& m, Array& v) const;
+
+  std::vector<Tensor> parameters_;
+  AdamWOptions options_;
+  std::vector<Array> exp_avg_, exp_avg_sq_;  // m and v
+  std::int64_t step_ = 0;
+};
+
+}  // namespace heed::optim

@@ -1,0 +1,74 @@
+// attention.cpp: one head that asks and answers, and several side by side.
+
+#include "heed/nn/attention.hpp"
+
+#include "heed/array/error.hpp"
+#include "heed/ops/mask.hpp"
+#include "heed/ops/matmul.hpp"
+
+namespace heed::nn {
+
+Tensor dropout(const Tensor& x, const Training* training, Where where) {
+  if (training == nullptr || training->dropout == 0) return x;
+  return heed::dropout(x, training->dropout, *training->generator, where);
+}
+
+static AttentionOptions attention_options(const Visible& visible, std::size_t num_heads) {
+  AttentionOptions options;
+  options.causal = visible.causal;
+  options.mask = visible.mask;
+  options.num_heads = num_heads;
+  return options;
+}
+
+AttentionHead::AttentionHead(Scope scope, std::size_t embed_dim, std::size_t head_size)
+    : query(scope / "query", embed_dim, head_size, false),
+      key(scope / "key", embed_dim, head_size, false),
+      value(scope / "value", embed_dim, head_size, false) {}
+
+Tensor AttentionHead::operator()(const Tensor& x, const Visible& visible) const {
+  return scaled_dot_product_attention(query(x), key(x), value(x), attention_options(visible, 1));
+}
+
+Tensor AttentionHead::weights(const Tensor& x, const Visible& visible) const {
+  return attention_weights(query(x), key(x), attention_options(visible, 1));
+}
+
+static std::size_t checked_heads(std::size_t embed_dim, std::size_t num_heads) {
+  if (num_heads == 0 || embed_dim % num_heads != 0)
+    refuse("MultiHeadAttention: embed_dim ", embed_dim, " must be divisible by num_heads ",
+           num_heads);
+  return num_heads;
+}
+
+MultiHeadAttention::MultiHeadAttention(Scope scope, std::size_t embed_dim, std::size_t heads,
+                                       bool with_bias)
+    : num_heads(checked_heads(embed_dim, heads)),
+      query(scope / "query", embed_dim, embed_dim, with_bias),
+      key(scope / "key", embed_dim, embed_dim, with_bias),
+      value(scope / "value", embed_dim, embed_dim, with_bias),
+      out(scope / "out", embed_dim, embed_dim, with_bias) {}
+
+Tensor MultiHeadAttention::operator()(const Tensor& x, const Visible& visible,
+                                      const Training* training) const {
+  return (*this)(x, x, visible, training);
+}
+
+Tensor MultiHeadAttention::operator()(const Tensor& x, const Tensor& memory, const Visible& visible,
+                                      const Training* training) const {
+  const Tensor q = query(x), k = key(memory), v = value(memory);  // (B, T, C), twice (B, S, C)
+  const AttentionOptions options = attention_options(visible, num_heads);
+  if (training == nullptr || training->dropout == 0)
+    return out(scaled_dot_product_attention(q, k, v, options));
+  // Dropping shares needs them written out: the same attention in plain operations.
+  const Tensor shares = dropout(attention_weights(q, k, options), training);  // (B, H, T, S)
+  return out(num_heads == 1 ? matmul(shares, v)
+                            : join_heads(matmul(shares, split_heads(v, num_heads))));
+}
+
+Tensor MultiHeadAttention::weights(const Tensor& x, const Tensor& memory,
+                                   const Visible& visible) const {
+  return attention_weights(query(x), key(memory), attention_options(visible, num_heads));
+}
+
+}  // namespace heed::nn

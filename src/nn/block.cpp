@@ -1,0 +1,27 @@
+// block.cpp: attend, then think; each step added to what was there.
+
+#include "heed/nn/block.hpp"
+
+#include "heed/ops/arithmetic.hpp"
+
+namespace heed::nn {
+
+Mlp::Mlp(Scope scope, std::size_t embed_dim, bool with_bias, Gelu form)
+    : up(scope / "up", embed_dim, 4 * embed_dim, with_bias),
+      down(scope / "down", 4 * embed_dim, embed_dim, with_bias),
+      gelu_form(form) {}
+
+Tensor Mlp::operator()(const Tensor& x) const { return down(gelu(up(x), gelu_form)); }
+
+Block::Block(Scope scope, std::size_t embed_dim, std::size_t num_heads, bool with_bias, Gelu form)
+    : norm1(scope / "norm1", embed_dim, with_bias),
+      attention(scope / "attention", embed_dim, num_heads, with_bias),
+      norm2(scope / "norm2", embed_dim, with_bias),
+      mlp(scope / "mlp", embed_dim, with_bias, form) {}
+
+Tensor Block::operator()(const Tensor& x, const Visible& visible, const Training* training) const {
+  const Tensor attended = x + dropout(attention(norm1(x), visible, training), training);
+  return attended + dropout(mlp(norm2(attended)), training);
+}
+
+}  // namespace heed::nn

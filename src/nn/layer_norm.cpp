@@ -1,0 +1,18 @@
+// layer_norm.cpp: each vector brought to mean 0 and variance 1, then to a learned scale.
+
+#include "heed/nn/layer_norm.hpp"
+
+#include "heed/ops/normalize.hpp"
+
+namespace heed::nn {
+
+LayerNorm::LayerNorm(Scope scope, std::size_t width, bool with_bias, double epsilon)
+    : weight(scope.parameter("weight", ones({width}))), eps(epsilon) {
+  if (with_bias) bias = scope.parameter("bias", zeros({width}));
+}
+
+Tensor LayerNorm::operator()(const Tensor& x, Where where) const {
+  return layer_norm(x, weight.shape(), weight, bias, eps, where);
+}
+
+}  // namespace heed::nn

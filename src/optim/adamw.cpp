@@ -1,0 +1,86 @@
+// adamw.cpp: steps of a size each parameter has earned.
+
+#include "heed/optim/adamw.hpp"
+
+#include <cmath>
+#include <utility>
+
+#include "heed/array/error.hpp"
+#include "heed/array/map.hpp"
+#include "optim/state.hpp"
+
+namespace heed::optim {
+
+AdamW::AdamW(std::vector<Tensor> parameters, const AdamWOptions& options)
+    : parameters_(std::move(parameters)), options_(options) {
+  const auto check = [](bool good, const char* what, double value, const char* range) {
+    if (!good) refuse("AdamW: ", what, " ", value, " must be ", range);
+  };
+  check(options.lr >= 0, "lr", options.lr, "0 or more");
+  check(options.beta1 >= 0 && options.beta1 < 1, "beta1", options.beta1, "in [0, 1)");
+  check(options.beta2 >= 0 && options.beta2 < 1, "beta2", options.beta2, "in [0, 1)");
+  check(options.eps >= 0, "eps", options.eps, "0 or more");
+  check(options.weight_decay >= 0, "weight_decay", options.weight_decay, "0 or more");
+  for (const Tensor& parameter : parameters_) {
+    exp_avg_.push_back(zeros(parameter.shape()));
+    exp_avg_sq_.push_back(zeros(parameter.shape()));
+  }
+}
+
+void AdamW::step() {
+  ++step_;
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    if (parameters_[i].has_grad()) update(parameters_[i], exp_avg_[i], exp_avg_sq_[i]);
+}
+
+// One walk over the four arrays; the order of roundings is PyTorch's.
+void AdamW::update(Tensor& parameter, Array& m, Array& v) const {
+  const double t = static_cast<double>(step_);
+  const double correction1 = 1 - std::pow(options_.beta1, t);
+  const double correction2 = std::sqrt(1 - std::pow(options_.beta2, t));
+  const bool decays = options_.decay_vectors || parameter.dim() >= 2;
+  const double decay = decays ? options_.weight_decay : 0;
+  const Pack keep(static_cast<Real>(options_.decoupled ? 1 - options_.lr * decay : 1));
+  const Pack penalty(static_cast<Real>(options_.decoupled ? 0 : decay));
+  const Pack beta1(static_cast<Real>(options_.beta1)),
+      fresh1(static_cast<Real>(1 - options_.beta1));
+  const Pack beta2(static_cast<Real>(options_.beta2)),
+      fresh2(static_cast<Real>(1 - options_.beta2));
+  const Pack size(static_cast<Real>(options_.lr / correction1));
+  const Pack root(static_cast<Real>(correction2)), eps(static_cast<Real>(options_.eps));
+
+  Array& p = parameter.mutable_value();
+  const Array& g = parameter.grad();
+  parallel_for(p.size(), elementwise_grain, [&](std::size_t begin, std::size_t end) {
+    const std::size_t n = end - begin;
+    Real *const ps = p.data() + begin, *const ms = m.data() + begin, *const vs = v.data() + begin;
+    const Real* const gs = g.data() + begin;
+    for (std::size_t i = 0; i < n; i += Pack::size) {
+      const std::size_t left = n - i;
+      const Pack before = load_next(ps + i, left) * keep;
+      const Pack slope = load_next(gs + i, left) + penalty * before;
+      const Pack mean = beta1 * load_next(ms + i, left) + fresh1 * slope;
+      const Pack square = beta2 * load_next(vs + i, left) + fresh2 * (slope * slope);
+      store_next(before - size * (mean / (xsimd::sqrt(square) / root + eps)), ps + i, left);
+      store_next(mean, ms + i, left);
+      store_next(square, vs + i, left);
+    }
+  });
+}
+
+State AdamW::state() const {
+  State state{{}, step_};
+  put_arrays(state, parameters_, exp_avg_, "exp_avg");
+  put_arrays(state, parameters_, exp_avg_sq_, "exp_avg_sq");
+  return state;
+}
+
+void AdamW::set_state(const State& state) {
+  std::vector<Array> m = taken_arrays(state, parameters_, "exp_avg", true);
+  std::vector<Array> v = taken_arrays(state, parameters_, "exp_avg_sq", true);
+  exp_avg_ = std::move(m);
+  exp_avg_sq_ = std::move(v);
+  step_ = state.step;
+}
+
+}  // namespace heed::optim

@@ -1,0 +1,62 @@
+// clip.cpp: no step is longer than it should be.
+
+#include "heed/optim/clip.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "heed/array/error.hpp"
+#include "heed/array/map.hpp"
+#include "heed/array/reduce.hpp"
+
+namespace heed::optim {
+
+static double largest(const Array& x) {
+  double top = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double size = std::abs(static_cast<double>(x.data()[i]));
+    if (size > top || std::isnan(size)) top = size;
+    if (std::isnan(top)) break;
+  }
+  return top;
+}
+
+static double sum_of_powers(const Array& x, double p) {
+  if (p == 2) return sum_of_squares(x);
+  double sum = 0;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    sum += std::pow(std::abs(static_cast<double>(x.data()[i])), p);
+  return sum;
+}
+
+static double total_norm(const std::vector<Tensor>& parameters, double p) {
+  double total = 0;
+  for (const Tensor& parameter : parameters) {
+    if (!parameter.has_grad()) continue;
+    if (!std::isinf(p))
+      total += sum_of_powers(parameter.grad(), p);
+    else if (const double top = largest(parameter.grad()); !(top <= total))
+      total = top;
+    if (std::isnan(total)) return total;
+  }
+  return std::isinf(p) ? total : std::pow(total, 1 / p);
+}
+
+double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, double norm_type) {
+  if (!(max_norm > 0)) refuse("clip_grad_norm: max_norm ", max_norm, " must be above 0");
+  if (!(norm_type > 0)) refuse("clip_grad_norm: norm_type ", norm_type, " must be above 0");
+  const double norm = total_norm(parameters, norm_type);
+  const double scale = max_norm / (norm + 1e-6);
+  if (scale >= 1) return norm;
+  for (Tensor parameter : parameters) {
+    if (!parameter.has_grad()) continue;
+    Array& g = parameter.mutable_grad();
+    parallel_for(g.size(), elementwise_grain, [&](std::size_t begin, std::size_t end) {
+      map_values([s = static_cast<Real>(scale)](auto v) { return v * s; }, g.data() + begin,
+                 end - begin, g.data() + begin);
+    });
+  }
+  return norm;
+}
+
+}  // namespace heed::optim

@@ -1,0 +1,54 @@
+// sgd.cpp: straight down the slope, with momentum.
+
+#include "heed/optim/sgd.hpp"
+
+#include <utility>
+
+#include "heed/array/error.hpp"
+#include "heed/array/map.hpp"
+#include "optim/state.hpp"
+
+namespace heed::optim {
+
+Sgd::Sgd(std::vector<Tensor> parameters, const SgdOptions& options)
+    : parameters_(std::move(parameters)), options_(options) {
+  if (!(options.lr >= 0)) refuse("Sgd: lr ", options.lr, " must be 0 or more");
+  if (!(options.momentum >= 0)) refuse("Sgd: momentum ", options.momentum, " must be 0 or more");
+  if (!(options.weight_decay >= 0))
+    refuse("Sgd: weight_decay ", options.weight_decay, " must be 0 or more");
+  if (options.nesterov && (options.momentum == 0 || options.dampening != 0))
+    refuse("Sgd: nesterov needs momentum above 0 and no dampening");
+  momenta_.assign(parameters_.size(), absent());
+}
+
+void Sgd::step() {
+  const Real momentum = static_cast<Real>(options_.momentum), lr = static_cast<Real>(options_.lr);
+  const Real fresh = static_cast<Real>(1 - options_.dampening);
+  const Real decay = static_cast<Real>(options_.weight_decay);
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    if (!parameters_[i].has_grad()) continue;
+    Array& p = parameters_[i].mutable_value();
+    Array g = map([=](auto d, auto v) { return d + decay * v; }, parameters_[i].grad(), p);
+    if (options_.momentum != 0) {
+      Array& b = momenta_[i];
+      b = is_absent(b) ? g : map([=](auto m, auto d) { return momentum * m + fresh * d; }, b, g);
+      g = options_.nesterov ? map([=](auto d, auto m) { return d + momentum * m; }, g, b) : b;
+    }
+    p = map([=](auto v, auto d) { return v - lr * d; }, p, g);
+  }
+  ++step_;
+}
+
+State Sgd::state() const {
+  State state{{}, step_};
+  put_arrays(state, parameters_, momenta_, "momentum");
+  return state;
+}
+
+void Sgd::set_state(const State& state) {
+  std::vector<Array> momenta = taken_arrays(state, parameters_, "momentum", options_.momentum != 0);
+  momenta_ = std::move(momenta);
+  step_ = state.step;
+}
+
+}  // namespace heed::optim

@@ -1,0 +1,34 @@
+// state.cpp: an optimizer's arrays by their parameters' names, and back.
+
+#include "optim/state.hpp"
+
+#include <algorithm>
+
+#include "heed/array/error.hpp"
+
+namespace heed::optim {
+
+void put_arrays(State& state, const std::vector<Tensor>& parameters,
+                const std::vector<Array>& arrays, const std::string& kind) {
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    if (!is_absent(arrays[i]))
+      state.arrays.emplace_back(parameters[i].name() + "." + kind, arrays[i]);
+}
+
+std::vector<Array> taken_arrays(const State& state, const std::vector<Tensor>& parameters,
+                                const std::string& kind, bool required) {
+  std::vector<Array> result;
+  for (const Tensor& parameter : parameters) {
+    const std::string name = parameter.name() + "." + kind;
+    const auto found = std::find_if(state.arrays.begin(), state.arrays.end(),
+                                    [&](const auto& entry) { return entry.first == name; });
+    if (found == state.arrays.end() && required) refuse("optimizer state: no '", name, "'");
+    if (found != state.arrays.end() && found->second.shape() != parameter.shape())
+      refuse("optimizer state: '", name, "' is ", str(found->second.shape()), ", its parameter ",
+             str(parameter.shape()));
+    result.push_back(found == state.arrays.end() ? absent() : found->second);
+  }
+  return result;
+}
+
+}  // namespace heed::optim

@@ -1,0 +1,136 @@
+// curve_test.cpp: loss curves as text and as SVG files beside their data and script.
+
+#include "heed/report/curve.hpp"
+
+#include <cmath>
+#include <locale>
+
+#include "catch.hpp"
+#include "heed/array/error.hpp"
+#include "heed/report/format.hpp"
+#include "scratch_folder.hpp"
+
+using namespace heed;
+
+namespace {
+
+double loss_at(int step) { return 1.4 + 2.8 * std::exp(-step / 200.0); }
+
+std::vector<Series> run() {
+  Series training{"training", {}, {}}, validation{"validation", {}, {}, true};
+  for (int step = 0; step <= 2000; step += 10) training.append(step, loss_at(step));
+  for (int step = 250; step <= 2000; step += 250) validation.append(step, loss_at(step) + 0.125);
+  return {training, validation};
+}
+
+std::string csv_of_run() {
+  std::string csv = "step,train_loss,val_loss,learning_rate,grad_norm,ms\n";
+  for (int step = 0; step <= 2000; step += 10)
+    csv += std::to_string(step) + "," + decimal(loss_at(step), 4) + "," +
+           (step > 0 && step % 250 == 0 ? decimal(loss_at(step) + 0.125, 4) : "") +
+           ",0.001,1.0,130\n";
+  return csv;
+}
+
+bool missing(const std::string& message) {
+  if (contains(message, "not installed")) WARN(message);
+  return contains(message, "not installed");
+}
+
+struct DecimalComma : std::numpunct<char> {
+  char do_decimal_point() const override { return ','; }
+};
+
+}  // namespace
+
+TEST_CASE("a curve as text shows its name, its legend and its last validation loss",
+          "[report][curve]") {
+  CurveOptions options;
+  options.title = "harbour.txt";
+  const std::string text = curve_text(run(), options);
+  if (missing(text)) return;
+  INFO(text);
+  CHECK(text.rfind("harbour.txt\nloss (nats per character), from 4.20 above the picture\n", 0) ==
+        0);
+  CHECK(contains(text, "training    ."));
+  CHECK(contains(text, "validation  1.5251    o"));
+  CHECK(contains(text, "step\n"));
+}
+
+TEST_CASE("a curve as text keeps to its size", "[report][curve]") {
+  for (const std::size_t width : {40u, 72u, 100u}) {
+    CurveOptions options;
+    options.width = width, options.height = 12;
+    const std::string text = curve_text(run(), options);
+    if (missing(text)) return;
+    std::size_t lines = 0;
+    for (std::size_t start = 0; start < text.size(); ++lines) {
+      const std::size_t end = text.find('\n', start);
+      if (lines > 0) CHECK(display_width(text.substr(start, end - start)) <= width);
+      start = end + 1;
+    }
+    CHECK(lines <= 13);
+  }
+}
+
+TEST_CASE("a curve without a single finite value is not drawn", "[report][curve]") {
+  const std::vector<Series> nothing = {Series{"loss", {1}, {std::nan("")}}};
+  CHECK(curve_text(nothing) == "nothing to draw: no finite values yet\n");
+  CHECK(draw_curve(".", "nothing", nothing).message == "nothing to draw: no finite values yet");
+}
+
+TEST_CASE("a text too small for a curve is refused", "[report][curve]") {
+  CurveOptions options;
+  options.width = 20;
+  CHECK_THROWS_WITH(curve_text(run(), options),
+                    "curve: a text needs at least 40 x 10 characters, got 20 x 18");
+}
+
+TEST_CASE("a run's loss.csv becomes loss.svg, drawn by loss.gp", "[report][curve]") {
+  const ScratchFolder folder("it's a run");
+  folder.write("loss.csv", csv_of_run());
+  CurveOptions options;
+  options.title = "it's harbour.txt";
+  const Plot plot = draw_loss_curve(folder.path, options);
+  CHECK(contains(folder.read("loss.gp"), "'loss.csv' skip 1 using 1:3 with linespoints"));
+  CHECK(!contains(folder.read("loss.gp"), folder.path));
+  if (missing(plot.message)) return;
+  INFO(plot.message);
+  CHECK(plot.ok);
+  const std::string svg = folder.read("loss.svg");
+  CHECK(contains(svg, "it&apos;s harbour.txt") != contains(svg, "it's harbour.txt"));
+  CHECK(contains(svg, "1.5251"));
+  CHECK(contains(svg, "loss (nats per character)"));
+}
+
+TEST_CASE("a loss.csv that is missing or empty is told, not thrown", "[report][curve]") {
+  const ScratchFolder folder;
+  CHECK(draw_loss_curve(folder.path).message ==
+        folder / "loss.csv" + ": cannot be read, or is empty");
+  folder.write("loss.csv", "step,train_loss,val_loss\n");
+  CHECK(draw_loss_curve(folder.path).message == folder / "loss.csv" + ": no losses yet");
+}
+
+TEST_CASE("curves of any kind leave their data, script and picture", "[report][curve]") {
+  const ScratchFolder folder;
+  CurveOptions options;
+  options.levels = {{"bigram", 2.25}};
+  const Plot plot = draw_curve(folder.path, "copy task", run(), options);
+  CHECK(folder.read("copy task.csv").rfind("x,training,validation\n0,4.2,\n", 0) == 0);
+  CHECK(contains(folder.read("copy task.csv"), "\n2000,,1.5251"));
+  if (missing(plot.message)) return;
+  INFO(plot.message);
+  CHECK(plot.ok);
+  CHECK(contains(folder.read("copy task.svg"), "bigram  2.2500"));
+}
+
+TEST_CASE("a locale with a decimal comma draws the same curve", "[report][curve]") {
+  const ScratchFolder folder;
+  draw_curve(folder.path, "a", run());
+  const std::locale before =
+      std::locale::global(std::locale(std::locale::classic(), new DecimalComma));
+  draw_curve(folder.path, "b", run());
+  std::locale::global(before);
+  CHECK(folder.read("a.csv") == folder.read("b.csv"));
+  CHECK(folder.read("a.svg").size() == folder.read("b.svg").size());
+}

@@ -1,0 +1,107 @@
+// gnuplot_test.cpp: any name, any title, no gnuplot at all: nothing fails and nothing is executed.
+
+#include "heed/report/gnuplot.hpp"
+
+#include <cstdlib>
+
+#include "catch.hpp"
+#include "heed/array/error.hpp"
+#include "scratch_folder.hpp"
+
+using namespace heed;
+
+namespace {
+
+// For as long as it lives, no program can be found.
+struct EmptyPath {
+  EmptyPath() : before(std::getenv("PATH") != nullptr ? std::getenv("PATH") : "") {
+    setenv("PATH", "/nonexistent", 1);
+  }
+  ~EmptyPath() { setenv("PATH", before.c_str(), 1); }
+  std::string before;
+};
+
+std::string script_for(const std::string& name, const std::string& title) {
+  return "set encoding utf8\nset terminal svg noenhanced\nset output " +
+         gnuplot_string(name + ".svg") + "\nset title " + gnuplot_string(title) + "\nplot x\n";
+}
+
+bool missing(const Plot& plot) {
+  if (contains(plot.message, "not installed")) WARN(plot.message);
+  return contains(plot.message, "not installed");
+}
+
+}  // namespace
+
+TEST_CASE("a string for gnuplot keeps every character and expands none", "[report][gnuplot]") {
+  CHECK(gnuplot_string("it's `date` \"x\" \\n") == "'it''s `date` \"x\" \\n'");
+  CHECK(gnuplot_string("a\nb") == "'a\\nb'");
+}
+
+TEST_CASE("numbers for gnuplot have a decimal point", "[report][gnuplot]") {
+  CHECK(gnuplot_number(1.5) == "1.5");
+  CHECK(gnuplot_number(-2e-7) == "-2e-07");
+  CHECK(gnuplot_number(1234567) == "1234567");
+  CHECK(gnuplot_range(0, 2000) == "[0:2000]");
+}
+
+TEST_CASE("pictures are drawn under any name and in any folder", "[report][gnuplot]") {
+  for (const std::string name :
+       {"loss", "it's a \"loss\"", "Verlust über Schritte 魚", "<x", "-d"}) {
+    const ScratchFolder folder("'" + std::string(name == "<x" ? "quoted" : "ü \"q\""));
+    const Plot plot = draw_with_gnuplot(folder.path, name, script_for(name, "a & b < c `d` %e _f"));
+    if (missing(plot)) return;
+    INFO(plot.message);
+    CHECK(plot.ok);
+    CHECK(plot.message == folder / (name + ".svg"));
+    CHECK(contains(folder.read(name + ".svg"), "a &amp; b &lt; c `d` %e _f"));
+    CHECK(contains(folder.read(name + ".gp"), "plot x"));
+  }
+}
+
+TEST_CASE("a picture of text is returned, however long its script", "[report][gnuplot]") {
+  std::string script = "set terminal dumb size 60,12\n$data << END\n";
+  for (int i = 0; i < 50000; ++i) script += std::to_string(i) + " 1\n";
+  const Plot plot = text_with_gnuplot(script + "END\nplot $data with lines\n");
+  if (missing(plot)) return;
+  INFO(plot.message);
+  CHECK(plot.ok);
+  CHECK(contains(plot.message, "*****"));
+}
+
+TEST_CASE("an error in a script is told in one line", "[report][gnuplot]") {
+  const ScratchFolder folder;
+  const Plot plot = draw_with_gnuplot(folder.path, "bad", "plot nonsense(\n");
+  if (missing(plot)) return;
+  CHECK(!plot.ok);
+  CHECK(contains(plot.message, "gnuplot: "));
+  CHECK(!contains(plot.message, "\n"));
+}
+
+TEST_CASE("without gnuplot the script is written and one line says what to install",
+          "[report][gnuplot]") {
+  const ScratchFolder folder;
+  const EmptyPath nothing_installed;
+  const Plot plot = draw_with_gnuplot(folder.path, "loss", "plot x\n");
+  CHECK(!plot.ok);
+  CHECK(contains(plot.message, "install gnuplot-nox (apt) or gnuplot (brew, conda)"));
+  CHECK(folder.read("loss.gp") == "plot x\n");
+  CHECK(text_with_gnuplot("plot x\n").message == plot.message);
+}
+
+TEST_CASE("a folder that cannot be written to is told, not thrown", "[report][gnuplot]") {
+  const Plot plot = draw_with_gnuplot("/nonexistent/folder", "loss", "plot x\n");
+  CHECK(!plot.ok);
+  CHECK(contains(plot.message, "/nonexistent/folder/loss.gp: cannot be written: "));
+}
+
+TEST_CASE("a picture's name holds no folder", "[report][gnuplot]") {
+  CHECK_THROWS_AS(draw_with_gnuplot(".", "a/b", ""), Error);
+  CHECK_THROWS_AS(draw_with_gnuplot(".", "", ""), Error);
+}
+
+TEST_CASE("a file stands in its folder", "[report][gnuplot]") {
+  CHECK(path_in("runs/a", "loss.csv") == "runs/a/loss.csv");
+  CHECK(path_in("runs/", "loss.csv") == "runs/loss.csv");
+  CHECK(path_in("", "loss.csv") == "loss.csv");
+}
