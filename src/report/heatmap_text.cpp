@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "heed/array/error.hpp"
 #include "heed/array/shape.hpp"

@@ -19,6 +19,13 @@ void check(const std::vector<Series>& series) {
       refuse("curve: ", s.name, " has ", s.x.size(), " x and ", s.y.size(), " y values");
 }
 
+std::size_t points_before(const std::vector<Series>& series, double x) {
+  std::size_t count = 0;
+  for (const Series& s : series)
+    for (const double each : s.x) count += each < x;
+  return count;
+}
+
 // How much of the curves lies in the part of the picture from (x0, y0) to (x1, y1), as fractions.
 std::size_t points_inside(const std::vector<Series>& series, const View& view, double x0, double x1,
                           double y0, double y1) {
@@ -65,9 +72,11 @@ View view_of(const std::vector<Series>& series, const std::vector<Level>& levels
   check(series);
   View view{x_range(series), y_range(series, -infinity), 0};
   if (view.x.empty()) return view;
-  Range later = y_range(series, view.x.low + 0.05 * view.x.span());
+  const double twentieth = view.x.low + 0.05 * view.x.span();
+  const Range later = y_range(series, twentieth);
   view.top = view.y.high;
-  if (!later.empty() && view.top - view.y.low > 1.3 * (later.high - view.y.low))
+  if (points_before(series, twentieth) >= 3 &&
+      view.top - view.y.low > 1.3 * (later.high - view.y.low))
     view.y.high = later.high;
   for (const Level& level : levels) view.y.include(level.value);
   if (view.x.span() == 0) view.x.high += 1;

@@ -174,7 +174,6 @@ TEST_CASE("damage inside a saved file is told by its checksum", "[nn][safetensor
   CHECK(has(said("\"step\":", "\"step\";"), "checksum: the header"));
   CHECK(said("heed.checksum", "heed.checksun") ==
         path + ": checksum: missing or damaged, though heed wrote this file");
-  CHECK(has(said("heed.checksum\":\"", "heed.checksum\": "), "not valid JSON"));
   put(folder / "g",
       std::string("\x28\0\0\0\0\0\0\0", 8) + R"({"__metadata__":{"heed.checksum": "12"}})");
   CHECK(has(refusal(folder / "g"), "checksum: missing or damaged"));

@@ -40,6 +40,11 @@ TEST_CASE("a curve without a fall is shown whole", "[report][series]") {
   CHECK(view.x.high == 1);
 }
 
+TEST_CASE("of a few points none is hidden", "[report][series]") {
+  const View view = view_of({Series{"loss", {0, 50, 100}, {9, 2, 1}}}, {});
+  CHECK(!view.hides_top());
+}
+
 TEST_CASE("levels are always inside the view", "[report][series]") {
   const View view = view_of({falling()}, {{"uniform", 4.5}, {"floor", 0.5}});
   CHECK(view.y.low < 0.5);

@@ -2,6 +2,7 @@
 
 #include "heed/report/table.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "catch.hpp"

@@ -20,8 +20,8 @@ struct ProgressState {
 // [=========>          ]  850/2000  loss 2.0413  val 2.1100  18,400 tokens/s  1:12 left
 //
 // At most `width` columns, without a newline: when it gets narrow the speed goes first, then the
-// validation loss, the bar, the time left and the loss; a percentage is the last to go. ASCII only. To redraw it in place, write
-// '\r', the line, and "\x1b[K", which wipes what a longer line left behind.
+// validation loss, the bar, the time left and the loss; a percentage is the last to go. ASCII only.
+// To redraw it in place, write '\r', the line, and "\x1b[K", which wipes what a longer line left.
 std::string progress_line(const ProgressState& state, std::size_t width = 80);
 
 }  // namespace heed

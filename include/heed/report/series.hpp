@@ -42,9 +42,9 @@ struct View {
   bool hides_top() const { return top > y.high; }
 };
 
-// Everything; but when the first twentieth of the curves is much higher than the rest, as losses
-// are, the rest alone, lest it be flattened. Levels are always inside. The spans are positive when
-// there is a finite point. Throws Error when a series has not as many x as y.
+// Everything; but when the first twentieth of the curves (of some points) is much higher than the
+// rest, as losses are, the rest alone, lest it be flattened. Levels are always inside. The spans
+// are positive when there is a finite point. Throws Error when a series has not as many x as y.
 View view_of(const std::vector<Series>& series, const std::vector<Level>& levels);
 
 // The corner, "top right" say, in which a legend of this size (fractions of the view) covers no

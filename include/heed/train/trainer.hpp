@@ -1,0 +1,111 @@
+// trainer.hpp: teaches a GPT a text, one batch of windows at a time.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "heed/nn/gpt.hpp"
+#include "heed/nn/safetensors.hpp"
+#include "heed/optim/adamw.hpp"
+#include "heed/optim/schedule.hpp"
+#include "heed/text/batches.hpp"
+
+namespace heed {
+
+// How to train; the defaults are nanoGPT's recipe for characters on a CPU.
+struct TrainOptions {
+  std::size_t batch_size = 12;  // windows in a step
+  std::int64_t steps = 2000;
+  double lr = 1e-3;
+  double min_lr = 1e-4;
+  std::int64_t warmup = 100;
+  std::int64_t decay_steps = 2000;
+  double weight_decay = 0.1;  // of matrices, not of norms and biases
+  double beta1 = 0.9;
+  double beta2 = 0.99;
+  double clip = 1;  // the largest gradient norm; 0 for any
+  double dropout = 0;
+  std::uint64_t seed = 1337;
+  std::int64_t eval_every = 250;
+  std::size_t eval_batches = 20;
+  std::int64_t log_every = 10;
+};
+
+// One line of the history: the state after `step` updates.
+struct LogRow {
+  std::int64_t step = 0;
+  double train_loss = 0;           // nats, the mean over the updates since the line before
+  std::optional<double> val_loss;  // nats, when it was measured
+  double learning_rate = 0;        // of the last update
+  double grad_norm = 0;            // of the last update, before clipping
+  double ms = 0;                   // a step, the mean since the line before; evaluation aside
+};
+
+// The loss or a gradient is infinite or NaN; the weights are still those before the step.
+struct Diverged : Error {
+  using Error::Error;
+};
+
+// A model, its optimizer, and where in the text it is. The same options and text give the same
+// bits, for any number of threads; a trainer restored from a checkpoint goes on with the same bits.
+class Trainer {
+ public:
+  // The corpus must outlive the trainer. Throws Error when a part of it is not longer than
+  // block_size, or for what Gpt and AdamW refuse.
+  Trainer(const Corpus& corpus, const nn::GptConfig& config, const TrainOptions& options);
+
+  // One update. A row when one is due: after the first step, every log_every, at every evaluation
+  // and after the last step. Throws Diverged.
+  std::optional<LogRow> step();
+  bool done() const { return step_ >= options_.steps; }
+
+  // The mean loss over eval_batches windows of the validation part, the same ones every time.
+  double validation_loss() const;
+
+  std::int64_t steps_done() const { return step_; }
+  const std::vector<LogRow>& history() const { return history_; }
+  const nn::Gpt& model() const { return model_; }
+  const Parameters& parameters() const { return parameters_; }
+  const TrainOptions& options() const { return options_; }
+
+  // Everything that going on exactly here needs, as metadata and tensors for a safetensors file.
+  // The tensors point into `kept`, which the caller keeps until they are written.
+  void save(Metadata& metadata, std::vector<StoredTensor>& tensors, optim::State& kept) const;
+  // Goes back to what save() wrote. Throws Error, with the file's name, when it does not fit.
+  void restore(const SafetensorsFile& file);
+
+ private:
+  Tensor batch_loss();
+  LogRow finish_row();
+  bool row_is_due() const;
+
+  TrainOptions options_;
+  Generator initial_;  // draws the first weights
+  Generator drops_;    // dropout
+  Parameters parameters_;
+  nn::Gpt model_;
+  optim::AdamW optimizer_;
+  optim::WarmupCosine schedule_;
+  Batches batches_;
+  Part validation_;
+
+  std::int64_t step_ = 0;
+  std::vector<LogRow> history_;
+  double loss_sum_ = 0, ms_sum_ = 0;  // since the last row
+  std::int64_t pending_ = 0;          // steps since the last row
+  double last_lr_ = 0, last_norm_ = 0;
+};
+
+// The options as checkpoint entries, "train.lr" and so on, written so that they read back exactly.
+void put_options(Metadata& metadata, const TrainOptions& options);
+TrainOptions options_from(const SafetensorsFile& file);  // throws Error
+
+// step,train_loss,val_loss,learning_rate,grad_norm,ms, with that as the first line.
+std::string csv(const std::vector<LogRow>& rows);
+std::string csv_header();
+std::string csv(const LogRow& row);
+
+}  // namespace heed

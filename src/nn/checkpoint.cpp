@@ -1,0 +1,79 @@
+// checkpoint.cpp: a model as named tensors and a few words about its form, and back.
+
+#include "heed/nn/checkpoint.hpp"
+
+#include <charconv>
+
+#include "heed/array/error.hpp"
+#include "heed/array/reduce.hpp"
+
+namespace heed::nn {
+
+void put_config(Metadata& metadata, const GptConfig& config) {
+  metadata["model.vocab_size"] = std::to_string(config.vocab_size);
+  metadata["model.block_size"] = std::to_string(config.block_size);
+  metadata["model.layers"] = std::to_string(config.layers);
+  metadata["model.heads"] = std::to_string(config.heads);
+  metadata["model.embed_dim"] = std::to_string(config.embed_dim);
+  metadata["model.bias"] = config.bias ? "1" : "0";
+  metadata["model.tied"] = config.tied ? "1" : "0";
+  metadata["model.gelu"] = config.gelu == Gelu::erf ? "erf" : "tanh";
+}
+
+const std::string& entry(const SafetensorsFile& file, const std::string& key) {
+  const auto found = file.metadata.find(key);
+  if (found == file.metadata.end())
+    refuse(file.path, ": not a checkpoint of heed: its metadata has no '", key, "'");
+  return found->second;
+}
+
+std::uint64_t whole(const SafetensorsFile& file, const std::string& key, std::uint64_t most) {
+  const std::string& text = entry(file, key);
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value > most)
+    refuse(file.path, ": metadata '", key, "' is ", shown(text), ", not a whole number up to ",
+           most);
+  return value;
+}
+
+static bool yes(const SafetensorsFile& file, const std::string& key) {
+  return whole(file, key, 1) == 1;
+}
+
+GptConfig config_from(const SafetensorsFile& file) {
+  GptConfig config;
+  config.vocab_size = whole(file, "model.vocab_size");
+  config.block_size = whole(file, "model.block_size");
+  config.layers = whole(file, "model.layers");
+  config.heads = whole(file, "model.heads");
+  config.embed_dim = whole(file, "model.embed_dim");
+  config.bias = yes(file, "model.bias");
+  config.tied = yes(file, "model.tied");
+  const std::string& gelu = entry(file, "model.gelu");
+  if (gelu != "erf" && gelu != "tanh")
+    refuse(file.path, ": metadata 'model.gelu' is ", shown(gelu), ", neither erf nor tanh");
+  config.gelu = gelu == "erf" ? Gelu::erf : Gelu::tanh;
+  return config;
+}
+
+void put_parameters(std::vector<StoredTensor>& tensors, const Parameters& parameters) {
+  for (const Tensor& parameter : parameters)
+    tensors.push_back(stored_tensor(parameter.name(), parameter.value()));
+}
+
+void load_parameters(const Parameters& parameters, const SafetensorsFile& file) {
+  std::vector<Array> values;
+  for (const Tensor& parameter : parameters) {
+    values.push_back(file.array(parameter.name()));
+    if (values.back().shape() != parameter.shape())
+      refuse(file.path, ": tensor '", parameter.name(), "' has shape ", str(values.back().shape()),
+             ", the model needs ", str(parameter.shape()));
+    if (!all_finite(values.back()))
+      refuse(file.path, ": tensor '", parameter.name(), "' holds values that are not finite");
+  }
+  std::size_t next = 0;
+  for (Tensor parameter : parameters) parameter.mutable_value() = std::move(values[next++]);
+}
+
+}  // namespace heed::nn

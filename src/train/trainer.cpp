@@ -1,0 +1,101 @@
+// trainer.cpp: a step is a batch, its loss, backward, clip, update.
+
+#include "heed/train/trainer.hpp"
+
+#include <chrono>
+#include <cmath>
+
+#include "heed/array/error.hpp"
+#include "heed/autograd/backward.hpp"
+#include "heed/optim/clip.hpp"
+
+namespace heed {
+namespace {
+
+constexpr double unclipped = 1e30;  // a norm no finite gradient of ours reaches
+
+optim::AdamWOptions optimizer_options(const TrainOptions& options) {
+  optim::AdamWOptions adamw;
+  adamw.lr = options.lr;
+  adamw.beta1 = options.beta1;
+  adamw.beta2 = options.beta2;
+  adamw.weight_decay = options.weight_decay;
+  adamw.decay_vectors = false;
+  return adamw;
+}
+
+double milliseconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+      .count();
+}
+
+}  // namespace
+
+Trainer::Trainer(const Corpus& corpus, const nn::GptConfig& config, const TrainOptions& options)
+    : options_(options),
+      initial_(options.seed),
+      drops_(options.seed + 3),
+      model_(Scope(parameters_, initial_), config),
+      optimizer_(parameters_.tensors(), optimizer_options(options)),
+      schedule_{options.lr, options.min_lr, options.warmup, options.decay_steps},
+      batches_(corpus.training(), options.batch_size, config.block_size, options.seed),
+      validation_(corpus.validation()) {
+  Batches(validation_, options.batch_size, config.block_size, options.seed);  // is it long enough?
+}
+
+Tensor Trainer::batch_loss() {
+  const Batch batch = batches_.next();
+  const nn::Training training{options_.dropout, &drops_};
+  return model_.loss(batch.inputs, batch.targets, &training);
+}
+
+std::optional<LogRow> Trainer::step() {
+  const auto start = std::chrono::steady_clock::now();
+  const Tensor loss = batch_loss();
+  backward(loss);
+  const double clip = options_.clip > 0 ? options_.clip : unclipped;
+  last_norm_ = optim::clip_grad_norm(parameters_.tensors(), clip);
+  last_lr_ = schedule_.at(step_);
+  const auto surprise = static_cast<double>(loss.item());
+  if (!std::isfinite(surprise) || !std::isfinite(last_norm_))
+    throw Diverged("the loss is " + std::to_string(surprise) + " and the gradient norm " +
+                   std::to_string(last_norm_) + " in step " + std::to_string(step_ + 1) +
+                   " at learning rate " + std::to_string(last_lr_));
+  optimizer_.set_lr(last_lr_);
+  optimizer_.step();
+  optim::zero_grad(parameters_.tensors());
+  ++step_;
+  ++pending_;
+  loss_sum_ += surprise;
+  ms_sum_ += milliseconds_since(start);
+  if (!row_is_due()) return {};
+  history_.push_back(finish_row());
+  return history_.back();
+}
+
+bool Trainer::row_is_due() const {
+  return step_ == 1 || step_ % options_.log_every == 0 || step_ % options_.eval_every == 0 ||
+         done();
+}
+
+LogRow Trainer::finish_row() {
+  const auto n = static_cast<double>(pending_);
+  LogRow row{step_, loss_sum_ / n, {}, last_lr_, last_norm_, ms_sum_ / n};
+  if (step_ % options_.eval_every == 0 || done()) row.val_loss = validation_loss();
+  loss_sum_ = ms_sum_ = 0;
+  pending_ = 0;
+  return row;
+}
+
+double Trainer::validation_loss() const {
+  const NoGrad no_grad;
+  Batches windows(validation_, options_.batch_size, model_.config.block_size, options_.seed + 2);
+  double sum = 0;
+  for (std::size_t i = 0; i < options_.eval_batches; ++i) {
+    const Batch batch = windows.next();
+    sum += static_cast<double>(model_.loss(batch.inputs, batch.targets).item());
+  }
+  return sum / static_cast<double>(options_.eval_batches);
+}
+
+}  // namespace heed

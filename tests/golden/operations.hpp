@@ -1,0 +1,365 @@
+// operations.hpp: what each operation of a golden file is in heed.
+#pragma once
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <string_view>
+#include <variant>
+
+#include "golden/file.hpp"
+#include "heed/array/error.hpp"
+#include "heed/ops/activation.hpp"
+#include "heed/ops/arithmetic.hpp"
+#include "heed/ops/attention.hpp"
+#include "heed/ops/einsum.hpp"
+#include "heed/ops/embedding.hpp"
+#include "heed/ops/loss.hpp"
+#include "heed/ops/mask.hpp"
+#include "heed/ops/matmul.hpp"
+#include "heed/ops/normalize.hpp"
+#include "heed/ops/reduce.hpp"
+#include "heed/ops/shape.hpp"
+#include "heed/ops/softmax.hpp"
+
+namespace golden {
+
+using heed::Array;
+using heed::Generator;
+using heed::Indices;
+using heed::Mask;
+using heed::Shape;
+using heed::Tensor;
+
+using Value = std::variant<Tensor, Indices, Mask>;
+using Values = std::vector<Value>;
+
+inline double number(const Json& json) {  // JSON has no infinity: "inf", "-inf", "nan" stand for it
+  return json.is_string() ? std::strtod(json.get<std::string>().c_str(), nullptr)
+                          : json.get<double>();
+}
+
+// Inputs and attributes of one operation.
+struct Call {
+  const Values& inputs;
+  const Json& attrs;
+
+  const Tensor& tensor(std::size_t i) const { return std::get<Tensor>(inputs.at(i)); }
+  const Indices& indices(std::size_t i) const { return std::get<Indices>(inputs.at(i)); }
+  const Mask& mask(std::size_t i) const { return std::get<Mask>(inputs.at(i)); }
+  std::vector<Tensor> tensors() const {
+    std::vector<Tensor> result;
+    for (std::size_t i = 0; i < inputs.size(); ++i) result.push_back(tensor(i));
+    return result;
+  }
+
+  // Inputs by the names that the attribute "inputs" gives them.
+  const Value* find(std::string_view name) const {
+    const Json& names = attrs.at("inputs");
+    for (std::size_t i = 0; i < names.size(); ++i)
+      if (names[i].get<std::string>() == name) return &inputs.at(i);
+    return nullptr;
+  }
+  Tensor tensor(std::string_view name) const {  // undefined when not given
+    const Value* const value = find(name);
+    return value == nullptr ? Tensor() : std::get<Tensor>(*value);
+  }
+
+  bool has(const char* key) const { return attrs.contains(key); }
+  double real(const char* key) const { return number(attrs.at(key)); }
+  int integer(const char* key) const { return attrs.at(key).get<int>(); }
+  bool flag(const char* key) const { return attrs.value(key, false); }
+  std::vector<int> integers(const char* key) const { return attrs.at(key).get<std::vector<int>>(); }
+  heed::AxisList axes() const {  // absent: all
+    if (!has("dim")) return {};
+    return attrs["dim"].is_array() ? integers("dim") : heed::AxisList{integer("dim")};
+  }
+};
+
+using Operation = std::function<Values(const Call&)>;
+using Table = std::map<std::string, Operation>;
+
+inline const Table& table();
+
+inline Values list(const std::vector<Tensor>& tensors) { return {tensors.begin(), tensors.end()}; }
+
+inline Shape shape_from(const Json& sizes) {
+  const auto list = sizes.get<std::vector<std::size_t>>();
+  return Shape(list.begin(), list.end());
+}
+
+inline Tensor sliced(const Call& call) {
+  Tensor x = call.tensor(0);
+  const Json& slices = call.attrs.at("slices");
+  for (std::size_t axis = 0; axis < slices.size(); ++axis) {
+    const auto part = [&](std::size_t i, std::int64_t otherwise) {
+      return slices[axis].at(i).is_null() ? otherwise : slices[axis][i].get<std::int64_t>();
+    };
+    x = heed::slice(x, static_cast<int>(axis), part(0, 0), part(1, heed::to_the_end), part(2, 1));
+  }
+  return x;
+}
+
+inline Values max_with_position(const Call& call) {
+  const Tensor& x = call.tensor(0);
+  Indices where = heed::argmax(x, call.integer("dim"));
+  const Tensor y = heed::max(x, call.axes(), call.flag("keepdim"));
+  where.reshape(Indices::shape_type(y.shape().begin(), y.shape().end()));
+  return {y, where};
+}
+
+inline Tensor cross_entropy(const Call& call) {
+  heed::CrossEntropyOptions options;
+  const std::string reduction = call.attrs.value("reduction", "mean");
+  options.reduction = reduction == "mean"  ? heed::Reduction::mean
+                      : reduction == "sum" ? heed::Reduction::sum
+                                           : heed::Reduction::none;
+  options.ignore_index = call.attrs.value("ignore_index", std::int64_t{-100});
+  options.label_smoothing = call.attrs.value("label_smoothing", 0.0);
+  const Tensor loss = heed::cross_entropy(call.tensor(0), call.indices(1), options);
+  return reduction == "none" ? heed::reshape(loss, {static_cast<int>(loss.value().size())}) : loss;
+}
+
+inline Tensor layer_norm(const Call& call) {
+  return heed::layer_norm(call.tensor("x"), shape_from(call.attrs.at("normalized_shape")),
+                          call.tensor("weight"), call.tensor("bias"),
+                          call.attrs.value("eps", 1e-5));
+}
+
+inline Tensor embedding(const Call& call) {
+  std::optional<std::int64_t> padding;
+  if (call.has("padding_idx")) padding = call.integer("padding_idx");
+  return heed::embedding(call.indices(1), call.tensor(0), padding);
+}
+
+inline Values attention(const Call& call) {
+  heed::AttentionOptions options;
+  options.causal = call.flag("causal");
+  if (call.has("scale")) options.scale = call.real("scale");
+  if (call.find("mask") != nullptr) options.mask = std::get<Mask>(*call.find("mask"));
+  options.bias = call.tensor("bias");
+  const Tensor q = call.tensor("q"), k = call.tensor("k"), v = call.tensor("v");
+  return {heed::scaled_dot_product_attention(q, k, v, options),
+          heed::attention_weights(q, k, options)};
+}
+
+inline Tensor dropout(const Call& call) {
+  if (!call.flag("training")) return call.tensor(0);
+  Generator generator(call.attrs.at("seed").get<std::uint64_t>());
+  return heed::dropout(call.tensor(0), call.real("p"), generator);
+}
+
+// Whether the same draw takes other random bits for a double than for a float.
+inline bool depends_on_precision(const Json& draw) {
+  const std::string kind = draw.at(0);
+  if (kind == "rand" || kind == "uniform" || kind == "linear") return true;
+  if (kind == "multinomial") return true;
+  const auto many = [&](const Json& shape) { return heed::numel(shape_from(shape)) >= 16; };
+  return kind == "randn" ? many(draw.at(1)) : kind == "normal" && many(draw.at(3));
+}
+
+inline Array weights_of(const Json& list) {
+  Array weights = heed::uninitialized({list.size()});
+  for (std::size_t i = 0; i < list.size(); ++i)
+    weights.data()[i] = static_cast<heed::Real>(number(list[i]));
+  return weights;
+}
+
+inline Values drawn(Generator& generator, const Json& draw) {
+  const std::string kind = draw.at(0);
+  const auto real = [&](std::size_t i) { return number(draw.at(i)); };
+  const auto size = [&](std::size_t i) { return draw.at(i).get<std::size_t>(); };
+  const auto shape = [&](std::size_t i) { return shape_from(draw.at(i)); };
+  if (kind == "randn") return {Tensor(generator.randn(shape(1)))};
+  if (kind == "rand") return {Tensor(generator.rand(shape(1)))};
+  if (kind == "uniform") return {Tensor(generator.uniform(shape(3), real(1), real(2)))};
+  if (kind == "normal") return {Tensor(generator.normal(shape(3), real(1), real(2)))};
+  if (kind == "randint") return {generator.randint(draw.at(1), draw.at(2), shape(3))};
+  if (kind == "randperm") return {generator.randperm(size(1))};
+  if (kind == "bernoulli") return {Tensor(generator.bernoulli(shape(2), real(1)))};
+  if (kind == "multinomial")
+    return {generator.multinomial(weights_of(draw.at(1)), size(2), draw.at(3))};
+  if (kind != "linear") throw std::runtime_error("unknown draw " + kind);
+  Values weight_and_bias{Tensor(generator.linear_weight(size(1), size(2)))};
+  if (draw.at(3)) weight_and_bias.push_back(Tensor(generator.linear_bias(size(1), size(2))));
+  return weight_and_bias;
+}
+
+// The file's numbers were drawn as floats, whichever its precision: a double build draws the same
+// up to the first draw that takes more bits for a double, and stops there.
+inline Values random_draws(const Call& call) {
+  Generator generator(call.attrs.at("seed").get<std::uint64_t>());
+  Values result;
+  for (const Json& draw : call.attrs.at("calls")) {
+    if (sizeof(heed::Real) == 8 && depends_on_precision(draw) && !call.flag("expect_error")) break;
+    for (const Value& value : drawn(generator, draw)) result.push_back(value);
+  }
+  return result;
+}
+
+// Steps [result, op, [arguments], attributes], each over the operations of the table.
+inline Values program(const Call& call) {
+  std::map<std::string, Value> values;
+  for (std::size_t i = 0; i < call.inputs.size(); ++i)
+    values[call.attrs.at("inputs").at(i)] = call.inputs[i];
+  for (const Json& step : call.attrs.at("steps")) {
+    Values arguments;
+    for (const Json& name : step.at(2)) arguments.push_back(values.at(name));
+    const Values results = table().at(step.at(1))({arguments, step.at(3)});
+    if (!step.at(0).is_array()) {
+      values[step[0]] = results.at(0);
+      continue;
+    }
+    for (std::size_t i = 0; i < step[0].size(); ++i) values[step[0][i]] = results.at(i);
+  }
+  Values outputs;
+  for (const Json& name : call.attrs.at("out")) outputs.push_back(values.at(name));
+  return outputs;
+}
+
+inline Table arithmetic_operations() {
+  return {
+      {"add", [](const Call& c) { return Values{c.tensor(0) + c.tensor(1)}; }},
+      {"sub", [](const Call& c) { return Values{c.tensor(0) - c.tensor(1)}; }},
+      {"mul", [](const Call& c) { return Values{c.tensor(0) * c.tensor(1)}; }},
+      {"div", [](const Call& c) { return Values{c.tensor(0) / c.tensor(1)}; }},
+      {"add_scalar", [](const Call& c) { return Values{c.tensor(0) + c.real("c")}; }},
+      {"mul_scalar", [](const Call& c) { return Values{c.tensor(0) * c.real("c")}; }},
+      {"rsub_scalar", [](const Call& c) { return Values{c.real("c") - c.tensor(0)}; }},
+      {"div_scalar", [](const Call& c) { return Values{c.tensor(0) / c.real("c")}; }},
+      {"rdiv_scalar", [](const Call& c) { return Values{c.real("c") / c.tensor(0)}; }},
+      {"pow_scalar", [](const Call& c) { return Values{heed::power(c.tensor(0), c.real("p"))}; }},
+      {"neg", [](const Call& c) { return Values{-c.tensor(0)}; }},
+      {"exp", [](const Call& c) { return Values{heed::exp(c.tensor(0))}; }},
+      {"log", [](const Call& c) { return Values{heed::log(c.tensor(0))}; }},
+      {"sqrt", [](const Call& c) { return Values{heed::sqrt(c.tensor(0))}; }},
+      {"abs", [](const Call& c) { return Values{heed::abs(c.tensor(0))}; }},
+      {"tanh", [](const Call& c) { return Values{heed::tanh(c.tensor(0))}; }},
+      {"relu", [](const Call& c) { return Values{heed::relu(c.tensor(0))}; }},
+      {"sigmoid", [](const Call& c) { return Values{heed::sigmoid(c.tensor(0))}; }},
+      {"gelu_erf", [](const Call& c) { return Values{heed::gelu(c.tensor(0), heed::Gelu::erf)}; }},
+      {"gelu_tanh",
+       [](const Call& c) { return Values{heed::gelu(c.tensor(0), heed::Gelu::tanh)}; }},
+  };
+}
+
+inline Table shape_operations() {
+  return {
+      {"transpose",
+       [](const Call& c) {
+         return Values{heed::transpose(c.tensor(0), c.integer("d0"), c.integer("d1"))};
+       }},
+      {"permute",
+       [](const Call& c) { return Values{heed::permute(c.tensor(0), c.integers("dims"))}; }},
+      {"reshape",
+       [](const Call& c) { return Values{heed::reshape(c.tensor(0), c.integers("shape"))}; }},
+      {"transpose_reshape",
+       [](const Call& c) {
+         return Values{heed::reshape(
+             heed::transpose(c.tensor(0), c.integer("d0"), c.integer("d1")), c.integers("shape"))};
+       }},
+      {"expand",
+       [](const Call& c) {
+         return Values{heed::expand(c.tensor(0), shape_from(c.attrs.at("shape")))};
+       }},
+      {"squeeze",
+       [](const Call& c) { return Values{heed::squeeze(c.tensor(0), c.integer("dim"))}; }},
+      {"unsqueeze",
+       [](const Call& c) { return Values{heed::unsqueeze(c.tensor(0), c.integer("dim"))}; }},
+      {"slice", [](const Call& c) { return Values{sliced(c)}; }},
+      {"select",
+       [](const Call& c) {
+         return Values{heed::select(c.tensor(0), c.integer("dim"), c.integer("index"))};
+       }},
+      {"cat", [](const Call& c) { return Values{heed::concat(c.tensors(), c.integer("dim"))}; }},
+      {"cat_self",
+       [](const Call& c) {
+         const auto n = static_cast<std::size_t>(c.integer("n"));
+         return Values{heed::concat(std::vector<Tensor>(n, c.tensor(0)), c.integer("dim"))};
+       }},
+      {"stack", [](const Call& c) { return Values{heed::stack(c.tensors(), c.integer("dim"))}; }},
+      {"split",
+       [](const Call& c) {
+         const auto sizes = c.attrs.at("sizes").get<std::vector<std::int64_t>>();
+         return list(heed::split(c.tensor(0), sizes, c.integer("dim")));
+       }},
+      {"detach", [](const Call& c) { return Values{heed::detach(c.tensor(0))}; }},
+  };
+}
+
+inline Table reduction_operations() {
+  return {
+      {"sum",
+       [](const Call& c) { return Values{heed::sum(c.tensor(0), c.axes(), c.flag("keepdim"))}; }},
+      {"mean",
+       [](const Call& c) { return Values{heed::mean(c.tensor(0), c.axes(), c.flag("keepdim"))}; }},
+      {"amax",
+       [](const Call& c) { return Values{heed::max(c.tensor(0), c.axes(), c.flag("keepdim"))}; }},
+      {"max_all", [](const Call& c) { return Values{heed::max(c.tensor(0))}; }},
+      {"max_dim", max_with_position},
+      {"var",
+       [](const Call& c) {
+         return Values{
+             heed::variance(c.tensor(0), c.axes(), c.flag("unbiased"), c.flag("keepdim"))};
+       }},
+      {"softmax",
+       [](const Call& c) { return Values{heed::softmax(c.tensor(0), c.integer("dim"))}; }},
+      {"log_softmax",
+       [](const Call& c) { return Values{heed::log_softmax(c.tensor(0), c.integer("dim"))}; }},
+      {"logsumexp",
+       [](const Call& c) {
+         return Values{heed::logsumexp(c.tensor(0), c.integer("dim"), c.flag("keepdim"))};
+       }},
+      {"masked_fill",
+       [](const Call& c) {
+         return Values{heed::masked_fill(c.tensor(0), c.mask(1), c.real("value"))};
+       }},
+      {"masked_softmax",
+       [](const Call& c) {
+         const double hidden = -std::numeric_limits<double>::infinity();
+         return Values{heed::softmax(heed::masked_fill(c.tensor(0), c.mask(1), hidden),  //
+                                     c.integer("dim"))};
+       }},
+  };
+}
+
+inline Table model_operations() {
+  return {
+      {"matmul", [](const Call& c) { return Values{heed::matmul(c.tensor(0), c.tensor(1))}; }},
+      {"linear",
+       [](const Call& c) {
+         return Values{heed::linear(c.tensor(0), c.tensor(1),
+                                    c.inputs.size() > 2 ? c.tensor(2) : Tensor())};
+       }},
+      {"einsum",
+       [](const Call& c) {
+         return Values{heed::einsum(c.attrs.at("eq").get<std::string>(), c.tensors())};
+       }},
+      {"cosine_similarity",
+       [](const Call& c) {
+         return Values{heed::cosine_similarity(c.tensor(0), c.tensor(1), c.attrs.value("dim", 1),
+                                               c.attrs.value("eps", 1e-8))};
+       }},
+      {"cross_entropy", [](const Call& c) { return Values{cross_entropy(c)}; }},
+      {"layer_norm", [](const Call& c) { return Values{layer_norm(c)}; }},
+      {"embedding", [](const Call& c) { return Values{embedding(c)}; }},
+      {"sdpa", attention},
+      {"dropout", [](const Call& c) { return Values{dropout(c)}; }},
+      {"rng", random_draws},
+      {"program", program},
+  };
+}
+
+inline const Table& table() {
+  static const Table all = [] {
+    Table operations = arithmetic_operations();
+    operations.merge(shape_operations());
+    operations.merge(reduction_operations());
+    operations.merge(model_operations());
+    return operations;
+  }();
+  return all;
+}
+
+}  // namespace golden
