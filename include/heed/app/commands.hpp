@@ -1,0 +1,12 @@
+// commands.hpp: what each command of the program does; each returns the exit code.
+#pragma once
+
+#include "heed/app/options.hpp"
+
+namespace heed::app {
+
+int train(const TrainCommand& command);
+int sample(const SampleCommand& command);
+int inspect(const InspectCommand& command);
+
+}  // namespace heed::app

@@ -1,0 +1,57 @@
+// options.hpp: the command line as values, or one line that says what is wrong with it.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <variant>
+
+#include "heed/train/generate.hpp"
+#include "heed/train/trainer.hpp"
+
+namespace heed::app {
+
+// Wrong use: exit code 2. The text names the flag, its value and the remedy.
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct TrainCommand {
+  std::string text;  // empty: the text that comes with heed; "-": standard input
+  std::string out;   // empty: runs/NAME
+  bool resume = false;
+  bool bytes = false;
+  nn::GptConfig model;  // vocab_size is the text's business
+  TrainOptions training;
+  std::optional<int> threads;
+  std::set<std::string> given;  // the flags that were written, such as "--lr"
+};
+
+struct SampleCommand {
+  std::string run;  // a run's folder, or a checkpoint
+  std::optional<std::string> prompt;
+  GenerateOptions options;
+  std::uint64_t seed = 1337;
+  std::optional<int> threads;
+};
+
+struct InspectCommand {
+  std::string file;
+};
+
+struct ShowText {  // --help and --version
+  std::string text;
+};
+
+using Command = std::variant<TrainCommand, SampleCommand, InspectCommand, ShowText>;
+
+// Throws UsageError.
+Command parse_command_line(int argc, const char* const* argv);
+
+// What a run is defined by, as flags and their values: {"--lr", "0.001"}, ...
+std::map<std::string, std::string> flag_values(const nn::GptConfig& model,
+                                               const TrainOptions& training, bool bytes);
+
+}  // namespace heed::app

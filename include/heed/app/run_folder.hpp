@@ -1,0 +1,52 @@
+// run_folder.hpp: where a training run keeps its checkpoint, its numbers and its pictures.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "heed/nn/safetensors.hpp"
+#include "heed/text/vocabulary.hpp"
+#include "heed/train/trainer.hpp"
+
+namespace heed::app {
+
+// The files of a run:
+//   checkpoint.safetensors   weights, moments, step, generators, vocabulary, options, history
+//   loss.csv                 a line every few steps (see csv_header())
+//   loss.svg, loss.gp        the curve, and the gnuplot script that drew it
+//   sample.txt               what the model wrote at the end
+class RunFolder {
+ public:
+  explicit RunFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  const std::filesystem::path& path() const { return folder_; }
+  std::filesystem::path checkpoint() const { return folder_ / "checkpoint.safetensors"; }
+  std::filesystem::path loss_csv() const { return folder_ / "loss.csv"; }
+  std::filesystem::path sample() const { return folder_ / "sample.txt"; }
+
+  // Makes the folder, with those above it. Throws Error `DIR: Permission denied`, also when
+  // nothing can be written in it.
+  void create() const;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+// The text a run learns, as its checkpoint remembers it.
+struct TextIdentity {
+  std::string path;
+  std::size_t bytes = 0;
+  std::uint64_t hash = 0;
+};
+TextIdentity identity_of(const std::string& path, std::string_view text);
+
+void save_checkpoint(const RunFolder& folder, const Trainer& trainer, const Vocabulary& vocabulary,
+                     const TextIdentity& text);
+
+// A checkpoint as read: throws Error that begins with the file's name; "not a checkpoint" for a
+// file of another kind.
+SafetensorsFile open_checkpoint(const std::filesystem::path& path);
+Vocabulary vocabulary_from(const SafetensorsFile& file);
+TextIdentity text_from(const SafetensorsFile& file);
+
+}  // namespace heed::app

@@ -1,0 +1,36 @@
+// terminal.hpp: what the person at the terminal sees, and how they stop the program.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+#include "heed/report/progress.hpp"
+
+namespace heed::app {
+
+bool stdout_is_terminal();
+bool stderr_is_terminal();
+std::size_t terminal_width();  // columns of stderr's terminal, 80 when unknown
+
+void note(const std::string& text);  // "heed: note: ..." on stderr
+
+// The one live line at the bottom of a terminal, redrawn in place; silent in a pipe.
+class LiveLine {
+ public:
+  ~LiveLine();
+  void show(const ProgressState& state);      // at most ten times a second
+  void print_above(const std::string& line);  // a line that stays, on stderr
+
+ private:
+  void wipe();
+  bool shown_ = false;
+  std::chrono::steady_clock::time_point last_{};
+};
+
+// From now on SIGINT, SIGTERM and SIGHUP are remembered instead of ending the program, a second
+// SIGINT ends it at once, and a closed pipe is no signal.
+void remember_signals();
+int remembered_signal();  // 0 for none
+
+}  // namespace heed::app

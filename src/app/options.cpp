@@ -1,0 +1,341 @@
+// options.cpp: the command line; the one file that includes CLI11.
+
+#include "heed/app/options.hpp"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <list>
+#include <sstream>
+
+#include "heed/app/version.hpp"
+
+namespace heed::app {
+namespace {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+std::string text_of(double value) {
+  char text[32];
+  return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
+}
+
+[[noreturn]] void wrong(const std::string& flag, const std::string& value, const std::string& why) {
+  throw UsageError(flag + " " + (value.empty() ? "''" : value) + ": " + why);
+}
+
+// Where values of a flag may lie.
+struct Span {
+  double low, high;
+  bool open_low = false, open_high = false;  // the end itself is out
+  bool contains(double v) const {
+    return (open_low ? v > low : v >= low) && (open_high ? v < high : v <= high);
+  }
+  std::string text() const {
+    const std::string from = (open_low ? "above " : "at least ") + text_of(low);
+    if (high == infinite) return from;
+    return from + (open_high ? " and below " : " and at most ") + text_of(high);
+  }
+};
+
+std::uint64_t whole_number(const std::string& flag, const std::string& text, Span span) {
+  std::uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  const bool negative = text.size() > 1 && text[0] == '-';
+  if (error == std::errc::result_out_of_range)
+    wrong(flag, text, "out of range: must be a whole number " + span.text());
+  if (!negative && (error != std::errc() || stop != end))
+    wrong(flag, text, "must be a whole number, " + span.text());
+  if (negative || !span.contains(static_cast<double>(value)))
+    wrong(flag, text, "out of range: must be a whole number " + span.text());
+  return value;
+}
+
+double real_number(const std::string& flag, const std::string& text, Span span) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc::result_out_of_range)
+    wrong(flag, text, "out of range: must be " + span.text());
+  if (error != std::errc() || stop != end) wrong(flag, text, "must be a number, " + span.text());
+  if (!std::isfinite(value) || !span.contains(value)) wrong(flag, text, "must be " + span.text());
+  return value;
+}
+
+// The flags of one command, each with what its value is turned into once all are read.
+class Flags {
+ public:
+  explicit Flags(CLI::App& app) : app_(app) { app_.allow_extras(); }
+
+  template <class T>
+  void whole(const std::string& flag, T& target, Span span, const std::string& help) {
+    add(flag, "N", std::to_string(target), help, [=, &target](const std::string& text) {
+      target = static_cast<T>(whole_number(flag, text, span));
+    });
+  }
+  void real(const std::string& flag, double& target, Span span, const std::string& help) {
+    add(flag, "X", text_of(target), help,
+        [=, &target](const std::string& text) { target = real_number(flag, text, span); });
+  }
+  void text(const std::string& flag, const std::string& type, const std::string& help,
+            std::function<void(const std::string&)> set) {
+    add(flag, type, "", help, std::move(set));
+  }
+  void threads(std::optional<int>& target) {
+    add("--threads", "N", "", "threads to use; every core unless given",
+        [&](const std::string& text) {
+          target = static_cast<int>(whole_number("--threads", text, {1, 1024}));
+        });
+  }
+  void yes(const std::string& flag, bool& target, const std::string& help) {
+    names_.push_back(flag);
+    app_.add_flag(flag, target, help);
+  }
+  void group(const std::string& name) { group_ = name; }
+
+  // Turns texts into values; returns the flags that were written.
+  std::set<std::string> convert() const {
+    refuse_unknown();
+    std::set<std::string> given;
+    for (const Entry& entry : entries_) {
+      if (entry.texts.empty()) continue;
+      if (entry.texts.size() > 1)
+        throw UsageError(entry.flag + " is given twice (" + entry.texts[0] + " and " +
+                         entry.texts[1] + "); give it once");
+      entry.set(entry.texts[0]);
+      given.insert(entry.flag);
+    }
+    return given;
+  }
+
+ private:
+  struct Entry {
+    std::string flag;
+    std::vector<std::string> texts;
+    std::function<void(const std::string&)> set;
+  };
+
+  void add(const std::string& flag, const std::string& type, const std::string& standard,
+           const std::string& help, std::function<void(const std::string&)> set) {
+    entries_.push_back({flag, {}, std::move(set)});
+    names_.push_back(flag);
+    CLI::Option* const option = app_.add_option(flag, entries_.back().texts, help);
+    option->expected(1)->take_all()->allow_extra_args(false)->type_name(type)->group(group_);
+    if (!standard.empty()) option->default_str(standard);
+  }
+
+  void refuse_unknown() const;
+  std::string nearest(const std::string& flag) const;
+
+  CLI::App& app_;
+  std::list<Entry> entries_;  // CLI11 keeps pointers into them
+  std::vector<std::string> names_{"--help"};
+  std::string group_ = "Options";
+};
+
+// How many letters must be changed, added or left out to get from a to b (Levenshtein 1966).
+std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, changed});
+    }
+  }
+  return row[b.size()];
+}
+
+std::string Flags::nearest(const std::string& flag) const {
+  const auto closer = [&](const std::string& a, const std::string& b) {
+    return edit_distance(flag, a) < edit_distance(flag, b);
+  };
+  const std::string best = *std::min_element(names_.begin(), names_.end(), closer);
+  return edit_distance(flag, best) <= std::max<std::size_t>(2, flag.size() / 3) ? best : "";
+}
+
+void Flags::refuse_unknown() const {
+  const std::vector<std::string> extras = app_.remaining();
+  if (extras.empty()) return;
+  const std::string& extra = extras[0];
+  if (extra.size() < 2 || extra[0] != '-')
+    throw UsageError("'" + extra + "' is one argument too many; see --help");
+  const std::string flag = extra.substr(0, extra.find('='));
+  const std::string guess = nearest(flag);
+  throw UsageError("unknown option " + flag + "; " +
+                   (guess.empty() ? "see --help" : "did you mean " + guess + "?"));
+}
+
+constexpr double most = 1e9;  // for sizes: beyond it nothing fits anywhere
+
+void train_flags(Flags& flags, CLI::App& app, TrainCommand& c) {
+  app.add_option("TEXT", c.text,
+                 "a text file in UTF-8, or - for standard input; the text that "
+                 "comes with heed unless given");
+  flags.text("--out", "DIR", "the run's folder; runs/NAME unless given",
+             [&](const std::string& text) {
+               if (text.empty()) wrong("--out", text, "needs the name of a folder");
+               c.out = text;
+             });
+  flags.yes("--resume", c.resume, "go on where the run in the folder stopped");
+  flags.yes("--bytes", c.bytes,
+            "symbols are bytes instead of characters: for text in any encoding");
+  flags.threads(c.threads);
+
+  flags.group("Model");
+  flags.whole("--block-size", c.model.block_size, {1, most}, "symbols the model looks at");
+  flags.whole("--layers", c.model.layers, {1, most}, "blocks, one on the other");
+  flags.whole("--heads", c.model.heads, {1, most}, "attention heads in a block");
+  flags.whole("--embed-dim", c.model.embed_dim, {1, most}, "numbers that stand for a symbol");
+  flags.real("--dropout", c.training.dropout, {0, 1, false, true},
+             "share of values dropped in training");
+
+  flags.group("Training");
+  flags.whole("--batch-size", c.training.batch_size, {1, most}, "windows in a step");
+  flags.whole("--steps", c.training.steps, {1, 1e12}, "updates");
+  flags.real("--lr", c.training.lr, {0, infinite, true}, "highest learning rate");
+  flags.real("--min-lr", c.training.min_lr, {0, infinite}, "learning rate at the end");
+  flags.whole("--warmup", c.training.warmup, {0, 1e12}, "steps in which the rate rises");
+  flags.text("--decay-steps", "N",
+             "step at which the rate has fallen to --min-lr; --steps unless given",
+             [&](const std::string& text) {
+               c.training.decay_steps =
+                   static_cast<std::int64_t>(whole_number("--decay-steps", text, {1, 1e12}));
+             });
+  flags.real("--weight-decay", c.training.weight_decay, {0, infinite},
+             "pull of matrices towards 0");
+  flags.real("--beta1", c.training.beta1, {0, 1, false, true}, "memory of AdamW's mean");
+  flags.real("--beta2", c.training.beta2, {0, 1, false, true}, "memory of AdamW's mean square");
+  flags.real("--clip", c.training.clip, {0, infinite}, "largest norm of the gradient; 0 for any");
+  flags.whole("--seed", c.training.seed, {0, 4294967295.0}, "of every random number");
+
+  flags.group("Reports");
+  flags.whole("--eval-every", c.training.eval_every, {1, 1e12},
+              "steps between validations and saves");
+  flags.whole("--eval-batches", c.training.eval_batches, {1, most}, "batches in a validation");
+  flags.whole("--log-every", c.training.log_every, {1, 1e12}, "steps between lines of loss.csv");
+}
+
+void check_together(TrainCommand& c) {
+  const auto given = [&](const char* flag) { return c.given.count(flag) != 0; };
+  if (c.model.embed_dim % c.model.heads != 0)
+    throw UsageError("--heads " + std::to_string(c.model.heads) + " does not divide --embed-dim " +
+                     std::to_string(c.model.embed_dim) + "; choose heads that divide the width");
+  if (!given("--decay-steps"))
+    c.training.decay_steps = c.training.steps;
+  else if (c.training.decay_steps <= c.training.warmup)
+    throw UsageError("--decay-steps " + std::to_string(c.training.decay_steps) +
+                     " must be above --warmup " + std::to_string(c.training.warmup));
+  if (!given("--min-lr")) c.training.min_lr = std::min(c.training.min_lr, c.training.lr);
+  if (c.training.min_lr > c.training.lr)
+    wrong("--min-lr", text_of(c.training.min_lr), "must be at most --lr " + text_of(c.training.lr));
+}
+
+void sample_flags(Flags& flags, CLI::App& app, SampleCommand& c) {
+  app.add_option("RUN", c.run, "a run's folder, such as runs/harbour, or a checkpoint");
+  flags.text("--prompt", "TEXT", "what to go on from; a new line unless given",
+             [&](const std::string& text) { c.prompt = text; });
+  flags.whole("--tokens", c.options.tokens, {0, most}, "symbols to write");
+  flags.real("--temperature", c.options.temperature, {0, infinite},
+             "below 1 plays safe, above 1 takes risks; 0 takes the likeliest every time");
+  flags.text("--top-k", "K", "choose among the K likeliest symbols only; all unless given",
+             [&](const std::string& text) {
+               c.options.top_k = static_cast<std::size_t>(whole_number("--top-k", text, {1, most}));
+             });
+  flags.whole("--seed", c.seed, {0, 4294967295.0}, "of the choices");
+  flags.threads(c.threads);
+}
+
+[[noreturn]] void explain(const CLI::ParseError& error) {
+  const std::string text = error.what();
+  if (error.get_name() == "ArgumentMismatch")  // "--lr: 1 required X missing"
+    throw UsageError(text.substr(0, text.find(':')) + " needs a value");
+  throw UsageError(text.substr(0, text.find('\n')) + "; see --help");
+}
+
+// The text for --help, if it was asked for.
+std::optional<ShowText> parse(CLI::App& app, int argc, const char* const* argv) {
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    const auto chosen = app.get_subcommands();
+    return ShowText{chosen.empty() ? app.help() : chosen[0]->help()};
+  } catch (const CLI::CallForVersion&) {
+    return ShowText{std::string(version) + "\n"};
+  } catch (const CLI::ParseError& error) {
+    explain(error);
+  }
+  return {};
+}
+
+}  // namespace
+
+Command parse_command_line(int argc, const char* const* argv) {
+  CLI::App app("heed: learn attention by running, reading and debugging code", "heed");
+  app.set_version_flag("--version", version);
+  TrainCommand train;
+  SampleCommand sample;
+  InspectCommand inspect;
+  CLI::App& train_app = *app.add_subcommand("train", "teach a small GPT a text");
+  CLI::App& sample_app = *app.add_subcommand("sample", "let a trained model write");
+  CLI::App& inspect_app =
+      *app.add_subcommand("inspect", "names, types and shapes in a safetensors file");
+  Flags train_options(train_app), sample_options(sample_app), inspect_options(inspect_app);
+  train_flags(train_options, train_app, train);
+  sample_flags(sample_options, sample_app, sample);
+  inspect_app.add_option("FILE", inspect.file, "a safetensors file, such as a checkpoint");
+  app.allow_extras();
+
+  if (const auto help = parse(app, argc, argv)) return *help;
+  if (train_app.parsed()) {
+    train.given = train_options.convert();
+    if (train.bytes) train.given.insert("--bytes");
+    check_together(train);
+    return train;
+  }
+  if (sample_app.parsed()) {
+    sample_options.convert();
+    if (sample.run.empty()) throw UsageError("sample: give a run's folder, such as runs/harbour");
+    return sample;
+  }
+  if (inspect_app.parsed()) {
+    inspect_options.convert();
+    if (inspect.file.empty()) throw UsageError("inspect: give a safetensors file");
+    return inspect;
+  }
+  throw UsageError(argc < 2 ? "no command; use train, sample or inspect, or see --help"
+                            : "unknown command '" + std::string(argv[1]) +
+                                  "'; use train, sample or inspect, or see --help");
+}
+
+std::map<std::string, std::string> flag_values(const nn::GptConfig& model,
+                                               const TrainOptions& training, bool bytes) {
+  return {{"--block-size", std::to_string(model.block_size)},
+          {"--layers", std::to_string(model.layers)},
+          {"--heads", std::to_string(model.heads)},
+          {"--embed-dim", std::to_string(model.embed_dim)},
+          {"--bytes", bytes ? "given" : "not given"},
+          {"--dropout", text_of(training.dropout)},
+          {"--batch-size", std::to_string(training.batch_size)},
+          {"--lr", text_of(training.lr)},
+          {"--min-lr", text_of(training.min_lr)},
+          {"--warmup", std::to_string(training.warmup)},
+          {"--decay-steps", std::to_string(training.decay_steps)},
+          {"--weight-decay", text_of(training.weight_decay)},
+          {"--beta1", text_of(training.beta1)},
+          {"--beta2", text_of(training.beta2)},
+          {"--clip", text_of(training.clip)},
+          {"--seed", std::to_string(training.seed)},
+          {"--eval-every", std::to_string(training.eval_every)},
+          {"--eval-batches", std::to_string(training.eval_batches)},
+          {"--log-every", std::to_string(training.log_every)}};
+}
+
+}  // namespace heed::app

@@ -1,0 +1,93 @@
+// run_folder.cpp: where a training run keeps its checkpoint, its numbers and its pictures.
+
+#include "heed/app/run_folder.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <system_error>
+
+#include "heed/array/error.hpp"
+#include "heed/nn/atomic_file.hpp"
+#include "heed/nn/checkpoint.hpp"
+
+namespace heed::app {
+
+void RunFolder::create() const {
+  std::error_code error;
+  std::filesystem::create_directories(folder_, error);
+  if (std::filesystem::exists(folder_) && !std::filesystem::is_directory(folder_))
+    refuse(folder_.string(), ": is a file, not a directory; choose another --out");
+  if (error) refuse(folder_.string(), ": ", error.message(), "; choose another --out");
+  if (access(folder_.c_str(), W_OK | X_OK) != 0)
+    refuse(folder_.string(), ": ", std::strerror(errno), "; choose another --out");
+  remove_stale_temporaries(checkpoint());
+}
+
+TextIdentity identity_of(const std::string& path, std::string_view text) {
+  std::uint64_t hash = 14695981039346656037u;  // FNV-1a, 64 bits
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return {path, text.size(), hash};
+}
+
+static std::string symbols_text(const Vocabulary& vocabulary) {
+  std::string text;
+  for (const std::uint32_t symbol : vocabulary.symbols())
+    text += (text.empty() ? "" : " ") + std::to_string(symbol);
+  return text;
+}
+
+void save_checkpoint(const RunFolder& folder, const Trainer& trainer, const Vocabulary& vocabulary,
+                     const TextIdentity& text) {
+  Metadata metadata;
+  std::vector<StoredTensor> tensors;
+  optim::State kept;
+  trainer.save(metadata, tensors, kept);
+  metadata["vocabulary.unit"] = vocabulary.unit() == Unit::byte ? "byte" : "code_point";
+  metadata["vocabulary.symbols"] = symbols_text(vocabulary);
+  metadata["text.path"] = text.path;
+  metadata["text.bytes"] = std::to_string(text.bytes);
+  metadata["text.hash"] = std::to_string(text.hash);
+  write_safetensors(folder.checkpoint(), std::move(metadata), tensors);
+}
+
+SafetensorsFile open_checkpoint(const std::filesystem::path& path) {
+  try {
+    return read_safetensors(path);
+  } catch (const NotSafetensors& error) {
+    const std::string text = error.what();
+    refuse(path.string(), ": not a checkpoint", text.substr(path.string().size()));
+  }
+}
+
+Vocabulary vocabulary_from(const SafetensorsFile& file) {
+  const std::string& unit = nn::entry(file, "vocabulary.unit");
+  const std::string& text = nn::entry(file, "vocabulary.symbols");
+  if (unit != "byte" && unit != "code_point")
+    refuse(file.path, ": metadata 'vocabulary.unit' is ", shown(unit),
+           ", neither byte nor code_point");
+  std::vector<std::uint32_t> symbols;
+  for (const char* at = text.data(); at != text.data() + text.size();) {
+    if (!symbols.empty() && *at == ' ') ++at;
+    std::uint32_t symbol = 0;
+    const auto [end, error] = std::from_chars(at, text.data() + text.size(), symbol);
+    if (error != std::errc()) refuse(file.path, ": metadata 'vocabulary.symbols' is damaged");
+    symbols.push_back(symbol);
+    at = end;
+  }
+  try {
+    return Vocabulary(unit == "byte" ? Unit::byte : Unit::code_point, std::move(symbols));
+  } catch (const Error& error) {
+    refuse(file.path, ": ", error.what());
+  }
+}
+
+TextIdentity text_from(const SafetensorsFile& file) {
+  const auto any = static_cast<std::uint64_t>(-1);
+  return {nn::entry(file, "text.path"), nn::whole(file, "text.bytes", any),
+          nn::whole(file, "text.hash", any)};
+}
+
+}  // namespace heed::app

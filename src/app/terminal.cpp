@@ -1,0 +1,64 @@
+// terminal.cpp: what the person at the terminal sees, and how they stop the program.
+
+#include "heed/app/terminal.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <iostream>
+
+namespace heed::app {
+namespace {
+
+volatile std::sig_atomic_t received = 0;
+
+void remember(int signal) {
+  if (signal == SIGINT && received == SIGINT) _exit(130);
+  received = signal;
+}
+
+}  // namespace
+
+bool stdout_is_terminal() { return isatty(STDOUT_FILENO) == 1; }
+bool stderr_is_terminal() { return isatty(STDERR_FILENO) == 1; }
+
+std::size_t terminal_width() {
+  winsize size{};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
+  return size.ws_col;
+}
+
+void note(const std::string& text) { std::cerr << "heed: note: " << text << std::endl; }
+
+LiveLine::~LiveLine() { wipe(); }
+
+void LiveLine::show(const ProgressState& state) {
+  const auto now = std::chrono::steady_clock::now();
+  if (!stderr_is_terminal() || (shown_ && now - last_ < std::chrono::milliseconds(100))) return;
+  std::cerr << '\r' << progress_line(state, terminal_width() - 1) << "\x1b[K" << std::flush;
+  shown_ = true;
+  last_ = now;
+}
+
+void LiveLine::print_above(const std::string& line) {
+  wipe();
+  std::cerr << line << std::endl;
+}
+
+void LiveLine::wipe() {
+  if (shown_) std::cerr << "\r\x1b[K" << std::flush;
+  shown_ = false;
+}
+
+void remember_signals() {
+  struct sigaction action {};
+  action.sa_handler = remember;
+  action.sa_flags = SA_RESTART;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+int remembered_signal() { return received; }
+
+}  // namespace heed::app
