@@ -1,11 +1,14 @@
 // main.cpp: heed train, heed sample, heed inspect.
 
-#include <cstdio>
+#include <unistd.h>
+
+#include <cstdlib>
 #include <iostream>
 #include <new>
 
 #include "heed/app/commands.hpp"
 #include "heed/array/error.hpp"
+#include "heed/array/matmul.hpp"
 
 namespace {
 
@@ -19,6 +22,15 @@ int run(const heed::app::Command& command) {
   return 0;
 }
 
+// OpenBLAS chooses its kernels when it is loaded, so a better choice means starting again. If that
+// cannot be done, the program goes on with the slow ones.
+void restart_with_fast_blas(char** argv) {
+  const char* const core = heed::better_blas_core();
+  if (core == nullptr || std::getenv("OPENBLAS_CORETYPE") != nullptr) return;
+  setenv("OPENBLAS_CORETYPE", core, 1);
+  execv("/proc/self/exe", argv);
+}
+
 int failed(int code, const std::string& text) {
   std::cerr << "heed: error: " << text << std::endl;
   return code;
@@ -27,6 +39,7 @@ int failed(int code, const std::string& text) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  restart_with_fast_blas(argv);
   try {
     return run(heed::app::parse_command_line(argc, argv));
   } catch (const heed::app::UsageError& error) {

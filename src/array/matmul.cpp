@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string_view>
 
 #include "heed/array/error.hpp"
 #include "heed/array/parallel.hpp"
@@ -111,6 +112,18 @@ Array matrix_product(const Array& a, Read read_a, const Array& b, Read read_b) {
 const char* blas_name() {
   static_cast<void>(blas_is_single_threaded);
   return openblas_get_config();
+}
+
+const char* better_blas_core() {
+#if defined(__x86_64__)
+  if (std::string_view(openblas_get_corename()) != "Prescott") return nullptr;
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    return "SkylakeX";
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return "Haswell";
+#endif
+  return nullptr;
 }
 
 }  // namespace heed

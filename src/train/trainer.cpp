@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <sstream>
 
 #include "heed/array/error.hpp"
 #include "heed/autograd/backward.hpp"
@@ -22,6 +23,14 @@ optim::AdamWOptions optimizer_options(const TrainOptions& options) {
   adamw.weight_decay = options.weight_decay;
   adamw.decay_vectors = false;
   return adamw;
+}
+
+std::string description(double loss, double norm, std::int64_t step, double lr) {
+  std::ostringstream text;  // NaN without its sign, which means nothing
+  text << "the loss is " << (std::isnan(loss) ? std::abs(loss) : loss) << " and the gradient norm "
+       << (std::isnan(norm) ? std::abs(norm) : norm) << " in step " << step << ", at learning rate "
+       << lr;
+  return text.str();
 }
 
 double milliseconds_since(std::chrono::steady_clock::time_point start) {
@@ -58,9 +67,7 @@ std::optional<LogRow> Trainer::step() {
   last_lr_ = schedule_.at(step_);
   const auto surprise = static_cast<double>(loss.item());
   if (!std::isfinite(surprise) || !std::isfinite(last_norm_))
-    throw Diverged("the loss is " + std::to_string(surprise) + " and the gradient norm " +
-                   std::to_string(last_norm_) + " in step " + std::to_string(step_ + 1) +
-                   " at learning rate " + std::to_string(last_lr_));
+    throw Diverged(description(surprise, last_norm_, step_ + 1, last_lr_));
   optimizer_.set_lr(last_lr_);
   optimizer_.step();
   optim::zero_grad(parameters_.tensors());

@@ -21,9 +21,9 @@ class LiveLine {
   ~LiveLine();
   void show(const ProgressState& state);      // at most ten times a second
   void print_above(const std::string& line);  // a line that stays, on stderr
+  void wipe();                                // before something else is printed
 
  private:
-  void wipe();
   bool shown_ = false;
   std::chrono::steady_clock::time_point last_{};
 };

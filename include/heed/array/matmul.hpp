@@ -35,4 +35,9 @@ Array matrix_product(const Array& a, Read read_a, const Array& b, Read read_b);
 // What BLAS calls itself, for reports.
 const char* blas_name();
 
+// OpenBLAS takes a processor newer than itself for the oldest it knows ("Prescott", 2004) and runs
+// at a fifth of the speed. In that case the name of the kernels this processor can run, to be put
+// into the environment as OPENBLAS_CORETYPE before the program starts; otherwise nullptr.
+const char* better_blas_core();
+
 }  // namespace heed

@@ -1,0 +1,48 @@
+// training_run.hpp: a trainer at work, with what is shown of it and what is kept.
+#pragma once
+
+#include <fstream>
+#include <string>
+
+#include "heed/app/run_folder.hpp"
+#include "heed/app/terminal.hpp"
+#include "heed/text/vocabulary.hpp"
+#include "heed/train/trainer.hpp"
+
+namespace heed::app {
+
+// On a terminal: one live line, and above it a line at each validation with a glimpse of what the
+// model writes. In a pipe: a plain line on stdout for each row of loss.csv. The checkpoint is saved
+// at each validation, at the end, and when a signal asks to stop.
+class TrainingRun {
+ public:
+  // All of these must outlive the run. `text_name` is for titles.
+  TrainingRun(Trainer& trainer, const Vocabulary& vocabulary, const TextIdentity& text,
+              std::string text_name, const RunFolder& folder);
+
+  // Makes the folder and trains to the end. Returns the exit code: 0, or 128 + the signal after
+  // which everything was saved. Throws Error when a file cannot be written, or the loss is no
+  // longer a number (the last checkpoint stays).
+  int train();
+
+ private:
+  void introduce() const;
+  void step();
+  void report(const LogRow& row);
+  void show_live();
+  void save() const { save_checkpoint(folder_, trainer_, vocabulary_, text_); }
+  int interrupted(int signal);
+  void finish();
+  std::string written(std::size_t symbols) const;  // by the model, as it is now
+  std::string glimpse() const;                     // the beginning of that, on one line
+
+  Trainer& trainer_;
+  const Vocabulary& vocabulary_;
+  const TextIdentity& text_;
+  std::string text_name_;
+  const RunFolder& folder_;
+  std::ofstream csv_;
+  LiveLine live_;
+};
+
+}  // namespace heed::app

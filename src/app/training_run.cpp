@@ -1,0 +1,159 @@
+// training_run.cpp: a trainer at work, with what is shown of it and what is kept.
+
+#include "heed/app/training_run.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+#include <sstream>
+
+#include "heed/array/error.hpp"
+#include "heed/array/parallel.hpp"
+#include "heed/nn/atomic_file.hpp"
+#include "heed/report/curve.hpp"
+#include "heed/report/format.hpp"
+#include "heed/report/loss_csv.hpp"
+#include "heed/train/generate.hpp"
+
+namespace heed::app {
+namespace {
+
+constexpr double calm = 0.8;  // temperature of what is shown: a small model at 1 spells worse
+
+bool on_terminal() { return stdout_is_terminal() && stderr_is_terminal(); }
+
+std::string row_line(const LogRow& row, std::int64_t steps) {
+  std::string line = "step " + pad_left(std::to_string(row.step), std::to_string(steps).size()) +
+                     "  train " + decimal(row.train_loss, 4);
+  if (row.val_loss) line += "  val " + decimal(*row.val_loss, 4);
+  return line;
+}
+
+std::string counted(std::size_t n, const std::string& what) {
+  return grouped(static_cast<double>(n)) + " " + what + (n == 1 ? "" : "s");
+}
+
+}  // namespace
+
+TrainingRun::TrainingRun(Trainer& trainer, const Vocabulary& vocabulary, const TextIdentity& text,
+                         std::string text_name, const RunFolder& folder)
+    : trainer_(trainer),
+      vocabulary_(vocabulary),
+      text_(text),
+      text_name_(std::move(text_name)),
+      folder_(folder) {}
+
+int TrainingRun::train() {
+  folder_.create();
+  write_file_atomically(folder_.loss_csv(), csv(trainer_.history()));
+  csv_.open(folder_.loss_csv(), std::ios::app);
+  remember_signals();
+  introduce();
+  while (!trainer_.done()) {
+    step();
+    show_live();
+    if (remembered_signal() != 0) return interrupted(remembered_signal());
+  }
+  finish();
+  return 0;
+}
+
+void TrainingRun::introduce() const {
+  const TrainOptions& o = trainer_.options();
+  const nn::GptConfig& c = trainer_.model().config;
+  const auto V = static_cast<double>(vocabulary_.size());
+  std::ostream& out = on_terminal() ? std::cerr : std::cout;
+  out << "text   " << text_name_ << ": " << counted(text_.bytes, "byte") << ", "
+      << counted(vocabulary_.size(), "distinct symbol") << "\n"
+      << "model  " << counted(c.layers, "layer") << ", " << counted(c.heads, "head") << ", width "
+      << c.embed_dim << ": " << counted(trainer_.parameters().count(), "parameter") << "\n"
+      << "steps  " << trainer_.steps_done() << " to " << o.steps << ", each " << o.batch_size
+      << " x " << c.block_size << " symbols, on "
+      << counted(static_cast<std::size_t>(num_threads()), "thread") << "\n"
+      << "loss   nats per symbol; a blind guess costs ln " << vocabulary_.size() << " = "
+      << decimal(std::log(V), 4) << std::endl;
+}
+
+void TrainingRun::step() {
+  try {
+    if (const auto row = trainer_.step()) report(*row);
+  } catch (const Diverged& error) {
+    refuse(error.what(), "; the last checkpoint is as it was; try a smaller --lr than ",
+           trainer_.options().lr);
+  }
+}
+
+void TrainingRun::report(const LogRow& row) {
+  csv_ << csv(row) << std::flush;
+  if (!csv_) refuse(folder_.loss_csv().string(), ": cannot be written; is the disk full?");
+  std::string line = row_line(row, trainer_.options().steps);
+  if (row.val_loss) {
+    save();
+    line += "   " + glimpse();
+  }
+  if (!on_terminal())
+    std::cout << line << std::endl;
+  else if (row.val_loss)
+    live_.print_above(shortened(line, terminal_width() - 1));
+}
+
+void TrainingRun::show_live() {
+  const LogRow& last = trainer_.history().back();
+  const TrainOptions& o = trainer_.options();
+  const auto window = static_cast<double>(o.batch_size * trainer_.model().config.block_size);
+  ProgressState state;
+  state.step = static_cast<std::size_t>(trainer_.steps_done());
+  state.total_steps = static_cast<std::size_t>(o.steps);
+  state.train_loss = last.train_loss;
+  state.tokens_per_second = window / last.ms * 1000;
+  state.seconds_left = static_cast<double>(o.steps - trainer_.steps_done()) * last.ms / 1000;
+  live_.show(state);
+}
+
+int TrainingRun::interrupted(int signal) {
+  save();
+  const std::string text = text_.path.empty() ? "" : text_.path + " ";
+  live_.print_above("heed: interrupted after step " + std::to_string(trainer_.steps_done()) +
+                    ", all saved; to resume: ./heed train " + text + "--resume --out " +
+                    folder_.path().string());
+  return 128 + signal;
+}
+
+std::string TrainingRun::written(std::size_t symbols) const {
+  GenerateOptions options;
+  options.tokens = symbols;
+  options.temperature = calm;
+  Generator generator(trainer_.options().seed);
+  const std::int64_t start = std::max<std::int64_t>(vocabulary_.find('\n'), 0);
+  return vocabulary_.decode(generate(trainer_.model(), {start}, options, generator));
+}
+
+std::string TrainingRun::glimpse() const {
+  std::string line;
+  for (const char c : written(40)) line += c == '\n' ? std::string(" / ") : std::string(1, c);
+  return line;
+}
+
+void TrainingRun::finish() {
+  const std::string text = written(500) + "\n";
+  write_file_atomically(folder_.sample(), text);
+  CurveOptions curve;
+  curve.title = "learning " + text_name_;
+  const Plot plot = draw_loss_curve(folder_.path().string(), curve);
+  if (!plot.ok) live_.print_above("heed: note: " + plot.message);
+  live_.wipe();
+  std::cout << '\n';
+  if (stdout_is_terminal()) {
+    const LossCsv losses = read_loss_csv(folder_.loss_csv().string());
+    std::cout << curve_text({losses.training, losses.validation}, curve) << '\n';
+  }
+  const LogRow& last = trainer_.history().back();
+  const std::string folder = folder_.path().string();
+  std::cout << text << "\nvalidation loss " << decimal(last.val_loss.value_or(NAN), 4) << " after "
+            << last.step << " steps\n"
+            << folder << "/ has checkpoint.safetensors, loss.csv, " << (plot.ok ? "loss.svg, " : "")
+            << "sample.txt\n"
+            << "more of its writing: ./heed sample " << folder << " --temperature 0.8" << std::endl;
+}
+
+}  // namespace heed::app
