@@ -1,0 +1,134 @@
+// 02 naive_attention: tokens score each other, and the scores become the weights.
+//
+// Before this lesson: 01_averaging, in which every token counted the same.
+// After it: 03_matmul_views, four ways to read the product of two matrices.
+// Worth a breakpoint: score. Go on with `next`, and `sum` takes in a product at a time.
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "lesson.hpp"
+
+using namespace heed;
+
+const Names words = {"the", "cat", "sat"};
+
+// The dot product of two vectors.
+Real score(const Array& a, const Array& b) {
+  Real sum = 0;
+  for (std::size_t d = 0; d < a.size(); ++d) {
+    sum += a(d) * b(d);
+  }
+  return sum;
+}
+
+// All the sums that the numbers have, and in how many orders of adding each comes out.
+std::map<Real, int> sums_in_every_order(std::vector<Real> numbers) {
+  std::map<Real, int> orders;
+  std::sort(numbers.begin(), numbers.end());  // where next_permutation begins
+  do ++orders[std::accumulate(numbers.begin(), numbers.end(), Real(0))];
+  while (std::next_permutation(numbers.begin(), numbers.end()));
+  return orders;
+}
+
+Real length(const Array& a) { return std::sqrt(score(a, a)); }
+
+int main() {
+  section("How much does one token matter to another?");
+  say("Here are the tokens of lesson 01. Each pair of them gets a score, the dot product:",
+      "multiply the vectors number by number, add the products up. It is large when",
+      "both point the same way, zero at a right angle, negative when they oppose.");
+  Array T = Generator(42).randn({3, 5});
+  show("T", T, words);
+  say("");
+  Array scores = zeros({3, 3});
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t j = 0; j < 3; ++j) {
+      scores(i, j) = score(xt::row(T, i), xt::row(T, j));
+      say("score(" + words[i] + ", " + words[j] + ")  " + pad_left(decimal(scores(i, j), 10), 13));
+    }
+
+  section("One sum, two answers");
+  say("A notebook took these nine scores with PyTorch. It printed -0.1217458397 for",
+      "(the, cat) but -0.1217458248 for (cat, the). Which of the two is right?",
+      "The five products are the same both times, and our loop adds them first to last.",
+      "So let us add them in another order.");
+  Array products = xt::row(T, 0) * xt::row(T, 1);
+  const std::vector<Real> five(products.begin(), products.end());
+  const Real forward = std::accumulate(five.begin(), five.end(), Real(0));
+  const Real backward = std::accumulate(five.rbegin(), five.rend(), Real(0));
+  const double exact = std::accumulate(five.begin(), five.end(), 0.0);  // room for every digit
+  say("", "the five products");
+  for (Real product : five) say("                     " + pad_left(decimal(product, 10), 13));
+  say("added first to last  " + decimal(forward, 10) + "  (float)",
+      "added last to first  " + decimal(backward, 10) + "  (float)",
+      "the exact sum        " + decimal(exact, 10) + "  (double)");
+
+  section("Why the order matters");
+  say("A float keeps 24 binary digits, about seven decimal ones. Each addition rounds",
+      "its result to them. The larger the sum is on its way, the more is rounded off.",
+      "The crudest case, in floats:");
+  const Real large = 100'000'000;
+  say("", "(100000000 + 1) - 100000000 = " + decimal((large + 1) - large, 0),
+      "(100000000 - 100000000) + 1 = " + decimal((large - large) + 1, 0));
+
+  section("All the answers");
+  say("Five numbers can be added in 120 orders. These are all the sums they give:", "");
+  std::map<Real, std::string> remarks = {{Real(exact), "  the exact sum"},
+                                         {forward, "  first to last; printed for (the, cat)"},
+                                         {backward, "  last to first"},
+                                         {Real(-0.1217458248), "  printed for (cat, the)"}};
+  for (const auto& [sum, orders] : sums_in_every_order(five))
+    say(decimal(sum, 10) + "  " + pad_left(std::to_string(orders), 3) + " orders" + remarks[sum]);
+  say("", "So neither is exact, and neither is wrong: each is what some orders give. A",
+      "library adds in whatever order is fastest. That depends on the machine, even on",
+      "where in memory a vector begins. So nobody should ask whether two floats are",
+      "equal (==), only whether they are close: `check` lets them differ by 0.00001.");
+
+  section("The scores as a matrix");
+  say("Nine dot products are one product of matrices: T times T transposed. Row i holds",
+      "the scores that token i gives to all of them: whom it attends to, and how much.");
+  Array S = xt::linalg::dot(T, xt::transpose(T));  // (3, 5) times (5, 3) is (3, 3)
+  show("S", S, words, words);
+  check("nine scores by hand = in one line", scores, S);
+  picture("02_naive_attention", "scores", S, {"scores", words, words, "who", "to whom"});
+
+  section("From scores to new vectors");
+  say("Lesson 01 asked for weights that nobody has to choose. Take the scores. The new",
+      "vector of 'the' is S(0, 0) times 'the' plus S(0, 1) times 'cat' plus S(0, 2)",
+      "times 'sat'. All three new vectors are one more product of matrices, S times T.");
+  Array mixed_by_hand = zeros({3, 5});
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t j = 0; j < 3; ++j)
+      for (std::size_t d = 0; d < 5; ++d) mixed_by_hand(i, d) += scores(i, j) * T(j, d);
+  Array mixed = xt::linalg::dot(S, T);  // (3, 3) times (3, 5) is (3, 5)
+  show("S T", mixed, words);
+  check("by hand = in one line", mixed_by_hand, mixed);
+
+  section("Are these still averages?");
+  say("The weights of an average add up to one. Ours do not. Divide each row of S by",
+      "its sum, and they do: the scores become shares.");
+  Array shares_by_hand = zeros({3, 3});
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t j = 0; j < 3; ++j)
+      shares_by_hand(i, j) = scores(i, j) / (scores(i, 0) + scores(i, 1) + scores(i, 2));
+  Array sums = xt::sum(S, {1});
+  Array shares = S / xt::view(sums, xt::all(), xt::newaxis());  // the sums as a column
+  show("sums of the rows of S", sums, {}, words);
+  show("shares", shares, words, words);
+  check("by hand = in one line", shares_by_hand, shares);
+
+  section("What the shares are good for");
+  say("A model repeats this step many times over. Vectors that grow each time would",
+      "soon be too large for a float. How long is 'sat', before and after one step?");
+  Array averaged = xt::linalg::dot(shares, T);
+  say("", "the vector itself       " + pad_left(decimal(length(xt::row(T, 2)), 4), 7),
+      "weighed by its scores   " + pad_left(decimal(length(xt::row(mixed, 2)), 4), 7),
+      "weighed by its shares   " + pad_left(decimal(length(xt::row(averaged, 2)), 4), 7), "",
+      "Two flaws remain. Some shares are below zero: lesson 04 mends that, with softmax.",
+      "And a token hears mostly itself, for nothing is more like it. In lesson 05 it can",
+      "ask for something else.", "",
+      "To watch a score being added up in a debugger: break score, next, print sum.");
+}

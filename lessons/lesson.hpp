@@ -1,0 +1,37 @@
+// lesson.hpp: how a lesson speaks: headings, sentences, arrays, checks and pictures.
+#pragma once
+
+#include <iostream>
+#include <string>
+#include <vector>
+#include <xtensor-blas/xlinalg.hpp>
+
+#include "heed/array/random.hpp"
+#include "heed/report/format.hpp"
+#include "heed/report/heatmap.hpp"
+
+namespace heed {
+
+using Names = std::vector<std::string>;
+
+void section(const std::string& title);
+
+// One line of text for each argument.
+template <class... Lines>
+void say(const Lines&... lines) {
+  ((std::cout << lines << '\n'), ...);
+}
+
+// The numbers, four decimals each, under their name and shape.
+void show(const std::string& name, const Array& x, const Names& rows = {},
+          const Names& columns = {});
+
+// Says that both are the same, or ends the lesson with exit code 1 and says where they differ. A
+// float is good to about seven digits: two ways to compute a number may differ in the last.
+void check(const std::string& what, const Array& a, const Array& b, double tolerance = 1e-5);
+
+// A matrix as shades, here in the text and in the file runs/lessons/LESSON/NAME.svg.
+void picture(const std::string& lesson, const std::string& name, const Array& x,
+             const HeatmapOptions& options = {});
+
+}  // namespace heed

@@ -1,0 +1,177 @@
+// lessons_test.cpp: each lesson prints what its .out file says, to the last digit that is certain.
+
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "report/scratch_folder.hpp"
+
+namespace {
+
+struct Printed {
+  double value = 0;
+  int decimals = 0;        // digits after the point, less the exponent's
+  std::size_t length = 0;  // of its text; 0: there is no number here
+};
+
+bool digit(const std::string& text, std::size_t i) {
+  return i < text.size() && std::isdigit(static_cast<unsigned char>(text[i]));
+}
+
+// The number with a decimal point that begins at `start`, after any spaces: "  -0.1217".
+Printed number_at(const std::string& text, std::size_t start) {
+  std::size_t i = start;
+  while (i < text.size() && text[i] == ' ') ++i;
+  const std::size_t first = i;
+  if (i < text.size() && text[i] == '-') ++i;
+  const std::size_t whole = i;
+  while (digit(text, i)) ++i;
+  if (i == whole || i == text.size() || text[i] != '.' || !digit(text, i + 1)) return {};
+  const std::size_t point = i++;
+  while (digit(text, i)) ++i;
+  int decimals = static_cast<int>(i - point) - 1;
+  if (i + 2 < text.size() && text[i] == 'e' && digit(text, i + 2)) {  // "2.5000e-07"
+    decimals -= std::stoi(text.substr(i + 1));
+    for (i += 2; digit(text, i);) ++i;
+  }
+  return {std::stod(text.substr(first, i - first)), decimals, i - start};
+}
+
+// Values a rounding error apart may print one unit of the last digit apart. More than seven digits
+// are printed to show that error, which is the machine's own.
+bool agree(const Printed& a, const Printed& b) {
+  const double unit = std::pow(10.0, -a.decimals);
+  return a.decimals == b.decimals && std::abs(a.value - b.value) <= std::max(1.01 * unit, 1.3e-7);
+}
+
+bool lines_agree(const std::string& expected, const std::string& printed) {
+  if (expected.rfind("picture: ", 0) == 0 &&
+      printed.rfind("picture: gnuplot is not installed", 0) == 0)
+    return true;
+  std::size_t e = 0, p = 0;
+  while (e < expected.size() && p < printed.size()) {
+    const Printed a = number_at(expected, e), b = number_at(printed, p);
+    if (a.length > 0 && b.length > 0 ? !agree(a, b) : expected[e] != printed[p]) return false;
+    e += a.length > 0 && b.length > 0 ? a.length : 1;
+    p += a.length > 0 && b.length > 0 ? b.length : 1;
+  }
+  return e == expected.size() && p == printed.size();
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+// Nothing, or the first line that differs, both ways.
+std::string first_difference(const std::string& expected, const std::string& printed) {
+  const std::vector<std::string> e = lines_of(expected), p = lines_of(printed);
+  for (std::size_t i = 0; i < std::max(e.size(), p.size()); ++i) {
+    if (i < e.size() && i < p.size() && lines_agree(e[i], p[i])) continue;
+    return "line " + std::to_string(i + 1) +
+           "\n  expected: " + (i < e.size() ? e[i] : "(the end)") +
+           "\n  printed:  " + (i < p.size() ? p[i] : "(the end)");
+  }
+  return "";
+}
+
+std::string contents(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string quoted(const std::string& text) {  // for a shell
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
+  return word + "'";
+}
+
+struct Run {
+  int exit_code;
+  std::string output;
+};
+
+Run run_in(const std::string& folder, const std::string& program) {
+  std::FILE* pipe = popen(("cd " + quoted(folder) + " && " + quoted(program)).c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  std::string output;
+  char buffer[4096];
+  for (std::size_t n; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;)
+    output.append(buffer, n);
+  const int status = pclose(pipe);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, output};
+}
+
+std::vector<std::filesystem::path> lessons() {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(HEED_SOURCE_DIR "/lessons"))
+    if (entry.path().extension() == ".cpp" && digit(entry.path().filename().string(), 0))
+      files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace
+
+TEST_CASE("every lesson prints what its .out file says", "[lessons]") {
+  for (const std::filesystem::path& lesson : lessons()) {
+    const std::string name = lesson.stem().string();
+    INFO("lesson " << name);
+    const ScratchFolder folder(name);
+    const Run run = run_in(folder.path, HEED_BINARY_DIR "/lessons/" + name);
+    CHECK(run.exit_code == 0);
+    const std::filesystem::path out = std::filesystem::path(lesson).replace_extension(".out");
+    CHECK(first_difference(contents(out), run.output) == "");
+  }
+}
+
+TEST_CASE("every lesson's first line is its number, its name and what it is about", "[lessons]") {
+  for (const std::filesystem::path& lesson : lessons()) {
+    std::string name = lesson.stem().string();
+    name[2] = ' ';
+    const std::string first = lines_of(contents(lesson)).at(0);
+    INFO(lesson.filename().string() << " begins: " << first);
+    CHECK(first.rfind("// " + name + ": ", 0) == 0);
+    CHECK(first.back() == '.');
+  }
+}
+
+TEST_CASE("output may differ in the last digit of a number", "[lessons]") {
+  CHECK(first_difference("the  -9.8898  12.3029\n", "the  -9.8899  12.3029\n") == "");
+  CHECK(first_difference("a  10.0000\n", "a   9.9999\n") == "");
+  CHECK(first_difference("a  0.0000\n", "a -0.0001\n") == "");
+  CHECK(first_difference("sum -0.1217458397 (float)", "sum -0.1217458248 (float)") == "");
+  CHECK(first_difference("2.5000e-03", "2.5001e-03") == "");
+}
+
+TEST_CASE("output may differ in nothing else", "[lessons]") {
+  CHECK(first_difference("a 1.0000\nb  2.0000\n", "a 1.0000\nb  2.0002\n") ==
+        "line 2\n  expected: b  2.0000\n  printed:  b  2.0002");
+  CHECK(first_difference("a\n", "a\nb\n") == "line 2\n  expected: (the end)\n  printed:  b");
+  CHECK(first_difference("a\nb\n", "a\n") == "line 2\n  expected: b\n  printed:  (the end)");
+  CHECK(first_difference("1.2659147978", "1.2659146578") != "");
+  CHECK(first_difference("2.5000e-03", "2.5003e-03") != "");
+  CHECK(first_difference("0.5000", "0.500") != "");
+  CHECK(first_difference("0.5000", "-0.5000") != "");
+  CHECK(first_difference("0.5000", "nan") != "");
+  CHECK(first_difference("T (3, 5)", "T (3, 4)") != "");
+  CHECK(first_difference("same: a = b", "same: a  = b") != "");
+  CHECK(first_difference("40 orders", "41 orders") != "");
+}
+
+TEST_CASE("a picture is drawn, or gnuplot is not installed", "[lessons]") {
+  CHECK(first_difference("picture: a.svg\n", "picture: a.svg\n") == "");
+  CHECK(first_difference("picture: a.svg\n", "picture: gnuplot is not installed, so ...\n") == "");
+  CHECK(first_difference("picture: a.svg\n", "picture: b.svg\n") != "");
+}
