@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <iostream>
 #include <sstream>
 
@@ -138,7 +139,7 @@ void TrainingRun::finish() {
   const std::string text = written(500) + "\n";
   write_file_atomically(folder_.sample(), text);
   CurveOptions curve;
-  curve.title = "learning " + text_name_;
+  curve.title = "learning " + std::filesystem::path(text_name_).filename().string();
   const Plot plot = draw_loss_curve(folder_.path().string(), curve);
   if (!plot.ok) live_.print_above("heed: note: " + plot.message);
   live_.wipe();
