@@ -1,10 +1,12 @@
 # packages.cmake: finds what heed stands on, or says in one line what to install.
 
-# heed_missing("xtensor" "libxtensor-dev" "xtensor" "xtensor") stops with the three install lines.
-function(heed_missing what apt brew conda)
-  message(FATAL_ERROR "heed needs ${what}: apt install ${apt} | brew install ${brew} | "
-                      "conda install -c conda-forge ${conda}")
-endfunction()
+# heed_missing(what apt brew conda) says so in one line; the build stops when all have been looked for.
+set(HEED_MISSING FALSE)
+macro(heed_missing what apt brew conda)
+  message(NOTICE "heed needs ${what}: apt install ${apt} | brew install ${brew} | "
+                 "conda install -c conda-forge ${conda}")
+  set(HEED_MISSING TRUE)
+endmacro()
 
 # xtensor: 0.24 up to the newest, which asks for C++20 from 0.27 on.
 find_package(xtl QUIET)
@@ -17,15 +19,16 @@ if(xtensor_VERSION VERSION_GREATER_EQUAL 0.27)
   set(HEED_CXX_STANDARD 20)
 endif()
 add_library(heed_xtensor INTERFACE)
-if(TARGET xtensor::xtensor)
-  set(heed_xtensor_target xtensor::xtensor)
-else()
+if(xtensor_FOUND)
   set(heed_xtensor_target xtensor)
+  if(TARGET xtensor::xtensor)
+    set(heed_xtensor_target xtensor::xtensor)
+  endif()
+  # As system headers: their warnings are not ours.
+  get_target_property(heed_xtensor_include ${heed_xtensor_target} INTERFACE_INCLUDE_DIRECTORIES)
+  target_include_directories(heed_xtensor SYSTEM INTERFACE ${heed_xtensor_include})
+  target_link_libraries(heed_xtensor INTERFACE ${heed_xtensor_target})
 endif()
-# As system headers: their warnings are not ours.
-get_target_property(heed_xtensor_include ${heed_xtensor_target} INTERFACE_INCLUDE_DIRECTORIES)
-target_include_directories(heed_xtensor SYSTEM INTERFACE ${heed_xtensor_include})
-target_link_libraries(heed_xtensor INTERFACE ${heed_xtensor_target})
 
 find_package(xsimd QUIET)
 if(NOT xsimd_FOUND)
@@ -69,6 +72,10 @@ if(NOT CLI11_FOUND)
 endif()
 add_library(heed_cli INTERFACE)
 target_link_libraries(heed_cli INTERFACE CLI11::CLI11)
+
+if(HEED_MISSING)
+  message(FATAL_ERROR "install what the lines above name, and configure again")
+endif()
 
 # Catch2 2 or 3; only the tests need it.
 find_package(Catch2 QUIET)

@@ -29,17 +29,21 @@ int blas_int(std::size_t n) {
 
 CBLAS_TRANSPOSE blas_flag(bool transposed) { return transposed ? CblasTrans : CblasNoTrans; }
 
-constexpr double worthwhile = 4e6;  // multiplications and additions a thread takes at a time: 50 us
+constexpr double piece_work = 25e6;  // multiplications and additions: some 0.2 ms
+constexpr double least_work = 8e6;   // below it a product is not split
 
-double work(std::size_t n, std::size_t k) {  // for one row of the result
-  return 2.0 * static_cast<double>(n) * static_cast<double>(k);
+double work(std::size_t m, std::size_t n, std::size_t k) {
+  return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
 }
 
-// Rows of one product taken at a time: enough work to pay for packing b, whole tiles of BLAS.
-std::size_t row_grain(std::size_t m, double work_a_row) {
-  const double rows = worthwhile / (work_a_row + 1);
-  if (rows >= static_cast<double>(m)) return std::max<std::size_t>(m, 1);
-  return (static_cast<std::size_t>(rows) / 96 + 1) * 96;
+// Rows of one product that a thread takes at a time. Each piece packs the right factor again, so
+// pieces are few, but at least two where there is work for two.
+std::size_t row_grain(std::size_t m, std::size_t n, std::size_t k) {
+  const double total = work(m, n, k);
+  if (total < least_work || m < 2) return std::max<std::size_t>(m, 1);
+  const auto pieces = static_cast<std::size_t>(std::max(2.0, total / piece_work));
+  const std::size_t rows = (m - 1) / pieces + 1;
+  return (rows + 15) / 16 * 16;  // whole tiles
 }
 
 Shape batch_shape(const Array& x) { return Shape(x.shape().begin(), x.shape().end() - 2); }
@@ -63,7 +67,7 @@ void gemm(std::size_t m, std::size_t n, std::size_t k, MatrixView a, MatrixView 
 
 void parallel_gemm(std::size_t m, std::size_t n, std::size_t k, MatrixView a, MatrixView b,
                    MatrixRef<Real> c, Into into) {
-  parallel_for(m, row_grain(m, work(n, k)), [&](std::size_t begin, std::size_t end) {
+  parallel_for(m, row_grain(m, n, k), [&](std::size_t begin, std::size_t end) {
     const Real* const a_rows = a.data + begin * (a.transposed ? 1 : a.stride);
     gemm(end - begin, n, k, {a_rows, a.stride, a.transposed}, b,
          {c.data + begin * c.stride, c.stride}, into);
@@ -96,16 +100,15 @@ Array matrix_product(const Array& a, Read read_a, const Array& b, Read read_b) {
   }
   const StridedLoop<2> place(
       batch, {broadcast_strides(a_batch, batch), broadcast_strides(b_batch, batch)});
-  const double work_a_matrix = work(n, k) * static_cast<double>(m);
-  parallel_for(matrices, static_cast<std::size_t>(worthwhile / (work_a_matrix + 1)) + 1,
-               [&](std::size_t begin, std::size_t end) {
-                 for (std::size_t i = begin; i < end; ++i) {
-                   const auto [in_a, in_b] = place.offsets(i);
-                   gemm(m, n, k, {a.data() + static_cast<std::size_t>(in_a) * m * k, a_columns, ta},
-                        {b.data() + static_cast<std::size_t>(in_b) * k * n, b_columns, tb},
-                        {c.data() + i * m * n, n});
-                 }
-               });
+  const auto together = static_cast<std::size_t>(least_work / (work(m, n, k) + 1)) + 1;
+  parallel_for(matrices, together, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto [in_a, in_b] = place.offsets(i);
+      gemm(m, n, k, {a.data() + static_cast<std::size_t>(in_a) * m * k, a_columns, ta},
+           {b.data() + static_cast<std::size_t>(in_b) * k * n, b_columns, tb},
+           {c.data() + i * m * n, n});
+    }
+  });
   return c;
 }
 

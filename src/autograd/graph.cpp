@@ -13,7 +13,7 @@ namespace {
 using NodeList = std::vector<std::shared_ptr<Node>>;
 using Numbers = std::unordered_map<const Node*, std::size_t>;
 
-// Every node behind the output, also those without a gradient, inputs first.
+// Every node behind the output, also those without a gradient, inputs first and left to right.
 NodeList all_nodes(const Tensor& output) {
   NodeList found{output.node()};
   Numbers seen{{output.node().get(), 0}};
@@ -22,7 +22,6 @@ NodeList all_nodes(const Tensor& output) {
     for (const auto& input : node->inputs)
       if (input != nullptr && seen.emplace(input.get(), 0).second) found.push_back(input);
   }
-  std::reverse(found.begin(), found.end());
   std::stable_sort(found.begin(), found.end(),
                    [](const auto& a, const auto& b) { return a->depth < b->depth; });
   return found;

@@ -5,6 +5,7 @@
 #include "heed/array/error.hpp"
 #include "heed/ops/mask.hpp"
 #include "heed/ops/matmul.hpp"
+#include "heed/ops/shape.hpp"
 
 namespace heed::nn {
 
@@ -18,6 +19,10 @@ static AttentionOptions attention_options(const Visible& visible, std::size_t nu
   options.causal = visible.causal;
   options.mask = visible.mask;
   options.num_heads = num_heads;
+  if (num_heads == 1 && options.mask && options.mask->dimension() == 4) {  // (B, 1, T, S)
+    const Shape four = shape_of(*options.mask);
+    if (four[1] == 1) options.mask->reshape({four[0], four[2], four[3]});
+  }
   return options;
 }
 
@@ -68,7 +73,9 @@ Tensor MultiHeadAttention::operator()(const Tensor& x, const Tensor& memory, con
 
 Tensor MultiHeadAttention::weights(const Tensor& x, const Tensor& memory,
                                    const Visible& visible) const {
-  return attention_weights(query(x), key(memory), attention_options(visible, num_heads));
+  const Tensor shares =
+      attention_weights(query(x), key(memory), attention_options(visible, num_heads));
+  return num_heads == 1 ? unsqueeze(shares, 1) : shares;
 }
 
 }  // namespace heed::nn

@@ -2,6 +2,7 @@
 
 #include "heed/nn/gpt.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "heed/array/error.hpp"
@@ -36,10 +37,14 @@ static bool ends_with(const std::string& text, std::string_view end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-static void draw_weights(const Parameters& parameters, const GptConfig& config,
+// All parameters from `first` on: those before it are not this model's.
+static void draw_weights(const Parameters& parameters, const Tensor& first, const GptConfig& config,
                          Generator& generator) {
   const double residual = 0.02 / std::sqrt(2.0 * static_cast<double>(config.layers));
-  for (Tensor parameter : parameters) {
+  auto next = std::find_if(parameters.begin(), parameters.end(),
+                           [&](const Tensor& one) { return one.node() == first.node(); });
+  for (; next != parameters.end(); ++next) {
+    Tensor parameter = *next;
     const std::string& name = parameter.name();
     const bool ends_branch =
         ends_with(name, "attention.out.weight") || ends_with(name, "mlp.down.weight");
@@ -59,7 +64,7 @@ Gpt::Gpt(Scope scope, const GptConfig& c)
   for (std::size_t i = 0; i < c.layers; ++i)
     blocks.emplace_back(scope / "blocks" / i, c.embed_dim, c.heads, c.bias, c.gelu);
   head = c.tied ? token.weight : Linear(scope / "head", c.embed_dim, c.vocab_size, false).weight;
-  draw_weights(scope.store, c, scope.generator);
+  draw_weights(scope.store, token.weight, c, scope.generator);
 }
 
 Tensor Gpt::operator()(const Indices& tokens, const Training* training) const {

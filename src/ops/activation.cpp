@@ -35,9 +35,9 @@ struct Relu {
   Array forward(const Array& x) const {  // `not below` rather than `above`: NaN stays NaN
     return map([](auto v) { return xsimd::select(v < Pack(0), Pack(0), v); }, x);
   }
-  Array backward(const Array& dy, const Array&, const Array& x) const {  // dx = dy where x > 0
-    return map([](auto d, auto v) { return xsimd::select(v > Pack(0), d, Pack(0)); }, dy, x);
-  }
+  Array backward(const Array& dy, const Array&, const Array& x) const {
+    return map([](auto d, auto v) { return xsimd::select(v <= Pack(0), Pack(0), d); }, dy, x);
+  }  // dx = dy where x > 0 (and where x is NaN)
 };
 
 // y = x P(x), P(x) = (1 + erf(x / sqrt 2)) / 2
@@ -53,9 +53,7 @@ struct GeluErf {
   static Pack below(Pack x) {
     return Real(0.5) + Real(0.5) * xsimd::erf(x * Real(0.7071067811865476));
   }
-  static Pack density(Pack x) {
-    return Real(0.3989422804014327) * xsimd::exp(Real(-0.5) * x * x);
-  }
+  static Pack density(Pack x) { return Real(0.3989422804014327) * xsimd::exp(Real(-0.5) * x * x); }
 };
 
 // y = x (1 + tanh u) / 2, u = sqrt(2 / pi) (x + 0.044715 x^3)

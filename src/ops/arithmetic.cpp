@@ -7,6 +7,7 @@
 #include "heed/array/map.hpp"
 #include "heed/array/reduce.hpp"
 #include "heed/autograd/record.hpp"
+#include "ops/axis.hpp"
 
 namespace heed {
 
@@ -177,13 +178,15 @@ struct Abs {
     return map([](auto v) { return xsimd::abs(v); }, x);
   }
   Array backward(const Array& dy, const Array&, const Array& x) const {
-    return map([](auto d, auto v) { return d * xsimd::sign(v); }, dy, x);  // dx = dy sign(x)
+    return map([](auto d, auto v) { return d * sign(v); }, dy, x);  // dx = dy sign(x)
+  }
+  static Pack sign(Pack v) {  // 0 for NaN
+    return xsimd::select(v > Pack(0), Pack(1), xsimd::select(v < Pack(0), Pack(-1), Pack(0)));
   }
 };
 
 static void check_broadcast(std::string_view name, const Tensor& a, const Tensor& b) {
-  broadcast(name, a.shape(), b.shape(), a.name().empty() ? "a" : a.name(),
-            b.name().empty() ? "b" : b.name());
+  broadcast(name, a.shape(), b.shape(), name_or(a, "a"), name_or(b, "b"));
 }
 
 Tensor operator+(Operand a, const Tensor& b) {

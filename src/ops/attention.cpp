@@ -22,26 +22,28 @@ namespace heed {
 // O = P V with P = softmax(scale Q K^T), a row of P at a time never seeing the future if causal
 //
 // Queries are taken in blocks of rows, so that only a block of P exists at a time; backward
-// computes it again from the row's ln sum exp (Dao et al. 2022, "FlashAttention", algorithm 4):
-//   dV = P^T dO,  dP = dO V^T,  dS = P (dP - rowsum(dO O)),  dQ = scale dS K,  dK = scale dS^T Q
+// computes it again from the row's maximum and sum (Dao et al. 2022, "FlashAttention", algorithm
+// 4):
+//   dV = P^T dO,  dP = dO V^T,  dS = P (dP - rowsum(P dP)),  dQ = scale dS K,  dK = scale dS^T Q
 struct Attention {
   static constexpr std::string_view name = "Attention";
   Array forward(const Array& q, const Array& k, const Array& v) {
     const Sizes n = sizes(q, k, v);
-    log_sums = uninitialized({n.batch, heads, n.T});
+    tops = uninitialized({n.batch, heads, n.T});
+    sums = uninitialized({n.batch, heads, n.T});
     Shape shape = q.shape();
     shape.back() = v.shape().back();
-    Array o = zeros(shape);
+    Array o = n.S == 0 ? zeros(shape) : uninitialized(shape);  // nothing to look at: zeros
     for_each_head(n, [&](std::size_t b, std::size_t h) {
       const Matrix Q = queries(q, n, b, h), K = keys(k, n, b, h), V = values(v, n, b, h);
       Array p = uninitialized({rows_at_once, n.S});
       for (std::size_t t = 0; t < n.T; t += rows_at_once) {
         const Block block = block_at(n, t);
-        Real* const sums = log_sums.data() + (b * heads + h) * n.T + t;
+        const std::size_t row = (b * heads + h) * n.T + t;
         gemm(block.rows, block.columns, n.D, Q.from(t), K.turned(), {p.data(), n.S},
              Into::overwrite, scale);
         for (std::size_t i = 0; i < block.rows; ++i)
-          sums[i] = shares(p.data() + i * n.S, seen(n, t + i), block.columns);
+          shares(p.data() + i * n.S, seen(n, t + i), block.columns, row + i);
         gemm(block.rows, n.E, block.columns, {p.data(), n.S}, V.view(),
              {o.data() + (b * n.T + t) * heads * n.E + h * n.E, heads * n.E});
       }
@@ -49,25 +51,25 @@ struct Attention {
     return o;
   }
 
-  Grads<3> backward(const Array& dout, const Array& o, const Array& q, const Array& k,
+  Grads<3> backward(const Array& dout, const Array&, const Array& q, const Array& k,
                     const Array& v) const {
     const Sizes n = sizes(q, k, v);
-    Array dq = zeros(q.shape()), dk = zeros(k.shape()), dv = zeros(v.shape());
+    Array dq = n.S == 0 ? zeros(q.shape()) : uninitialized(q.shape());
+    Array dk = zeros(k.shape()), dv = zeros(v.shape());
     for_each_head(n, [&](std::size_t b, std::size_t h) {
       const Matrix Q = queries(q, n, b, h), K = keys(k, n, b, h), V = values(v, n, b, h);
-      const Matrix O{o.data() + (b * n.T * heads + h) * n.E, heads * n.E};
       const Matrix dO{dout.data() + (b * n.T * heads + h) * n.E, heads * n.E};
       const MatrixRef<Real> dK = place(dk, K, k), dV = place(dv, V, v);
       Array p = uninitialized({rows_at_once, n.S}), ds = uninitialized({rows_at_once, n.S});
       for (std::size_t t = 0; t < n.T; t += rows_at_once) {
         const Block block = block_at(n, t);
         const std::size_t rows = block.rows, columns = block.columns;
-        const Real* const sums = log_sums.data() + (b * heads + h) * n.T + t;
+        const std::size_t row = (b * heads + h) * n.T + t;
         gemm(rows, columns, n.D, Q.from(t), K.turned(), {p.data(), n.S}, Into::overwrite, scale);
         gemm(rows, columns, n.E, dO.from(t), V.turned(), {ds.data(), n.S});
         for (std::size_t i = 0; i < rows; ++i)
-          scores_gradient(p.data() + i * n.S, ds.data() + i * n.S, seen(n, t + i), columns, sums[i],
-                          dot_of(dO.row(t + i), O.row(t + i), n.E));
+          scores_gradient(p.data() + i * n.S, ds.data() + i * n.S, seen(n, t + i), columns,
+                          row + i);
         const MatrixRef<Real> dQ = place(dq, Q, q);
         gemm(rows, n.D, columns, {ds.data(), n.S}, K.view(), {dQ.data + t * dQ.stride, dQ.stride},
              Into::overwrite, scale);
@@ -78,21 +80,21 @@ struct Attention {
     return {dq, dk, dv};
   }
 
-  // Scores become shares, 0 from `seen` on; returns ln sum exp of the scores.
-  static Real shares(Real* p, std::size_t seen, std::size_t columns) {
-    const Real top = max_of(p, seen);
+  // Scores become shares, 0 from `seen` on.
+  void shares(Real* p, std::size_t seen, std::size_t columns, std::size_t row) {
+    const Real top = tops.data()[row] = max_of(p, seen);
     map_values([top](auto s) { return xsimd::exp(s - top); }, p, seen, p);
-    const double sum = sum_of(p, seen);
-    map_values([factor = static_cast<Real>(1 / sum)](auto e) { return e * factor; }, p, seen, p);
+    const Real sum = sums.data()[row] = static_cast<Real>(sum_of(p, seen));
+    map_values([factor = 1 / sum](auto e) { return e * factor; }, p, seen, p);
     std::fill(p + seen, p + columns, Real{0});
-    return top + static_cast<Real>(std::log(sum));
   }
   // Scores p become shares again; dp becomes ds = p (dp - sum_j p_j dp_j).
-  static void scores_gradient(Real* p, Real* dp, std::size_t seen, std::size_t columns,
-                              Real log_sum, double dot) {
-    map_values([log_sum](auto s) { return xsimd::exp(s - log_sum); }, p, seen, p);
-    map_values([mean = static_cast<Real>(dot)](auto a, auto d) { return a * (d - mean); }, dp, seen,
-               p, dp);
+  void scores_gradient(Real* p, Real* dp, std::size_t seen, std::size_t columns,
+                       std::size_t row) const {
+    const Real top = tops.data()[row], factor = 1 / sums.data()[row];
+    map_values([=](auto s) { return xsimd::exp(s - top) * factor; }, p, seen, p);
+    const auto mean = static_cast<Real>(dot_of(p, dp, seen));
+    map_values([mean](auto a, auto d) { return a * (d - mean); }, dp, seen, p, dp);
     std::fill(p + seen, p + columns, Real{0});
     std::fill(dp + seen, dp + columns, Real{0});
   }
@@ -142,17 +144,20 @@ struct Attention {
   }
   template <class Body>
   void for_each_head(const Sizes& n, const Body& body) const {
-    if (n.S == 0) return;  // nothing to look at: zeros
-    parallel_for(n.batch * heads, 1, [&](std::size_t begin, std::size_t end) {
+    if (n.S == 0) return;
+    const std::size_t grain = worthwhile / (n.T * n.S * (n.D + n.E) + 1) + 1;
+    parallel_for(n.batch * heads, grain, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) body(i / heads, i % heads);
     });
   }
 
   static constexpr std::size_t rows_at_once = 32;
+  static constexpr std::size_t worthwhile = 500'000;  // products a thread takes at a time: 20 us
   bool causal;
   Real scale;
   std::size_t heads;
-  Array log_sums = absent();  // (batch, heads, T): ln sum_s exp(score_ts), kept for backward
+  // (batch, heads, T), kept for backward: max_s score_ts, and sum_s exp(score_ts - max)
+  Array tops = absent(), sums = absent();
 };
 
 static double scale_of(const Tensor& q, const AttentionOptions& options) {

@@ -53,20 +53,34 @@ static Shape shape_for(const Labels& labels, const Sizes& sizes) {
 }
 
 // ---- from the equation's text to labels
-// -----------------------------------------------------------
 
-static Labels parse(std::string_view text, std::size_t dots, std::string_view equation) {
+// "ij,jk->ik", of operand 0 (2, 3), operand 1 (4, 2)
+struct Question {
+  std::string_view equation;
+  const std::vector<Tensor>& operands;
+};
+
+static std::ostream& operator<<(std::ostream& out, const Question& asked) {
+  out << '"' << asked.equation << "\", of ";
+  for (std::size_t i = 0; i < asked.operands.size(); ++i)
+    out << (i == 0 ? "" : ", ") << describe(asked.operands[i], "operand " + std::to_string(i));
+  return out;
+}
+
+static Labels parse(std::string_view text, std::size_t dots, const Question& asked) {
   Labels labels;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
     if (c == ' ') continue;
     if (text.substr(i, 3) == "...") {
+      if (text.find("...", i + 3) != text.npos)
+        refuse("einsum: \"", text, "\" has ... twice, in ", asked);
       for (std::size_t k = dots; k > 0; --k) labels.push_back(-static_cast<int>(k));
       i += 2;
     } else if (std::isalpha(c)) {
       labels.push_back(c);
     } else {
-      refuse("einsum: '", text[i], "' in \"", equation, "\" is not a letter, a comma, -> or ...");
+      refuse("einsum: '", text[i], "' is not a letter, a comma, -> or ... in ", asked);
     }
   }
   return labels;
@@ -80,21 +94,13 @@ static std::vector<std::string_view> comma_separated(std::string_view text) {
   return parts;
 }
 
-static std::string all_shapes(const std::vector<Tensor>& operands) {
-  std::string text;
-  for (std::size_t i = 0; i < operands.size(); ++i)
-    text += (i == 0 ? "" : ", ") + describe(operands[i], "operand " + std::to_string(i));
-  return text;
-}
-
-static Labels parse_operand(std::string_view text, const Tensor& x, std::string_view equation,
-                            const std::vector<Tensor>& operands) {
-  const std::size_t letters = parse(text, 0, equation).size();
+static Labels parse_operand(std::string_view text, const Tensor& x, const Question& asked) {
+  const std::size_t letters = parse(text, 0, asked).size();
   const bool dots = text.find("...") != text.npos;
   if (dots ? x.dim() < letters : x.dim() != letters)
-    refuse("einsum: \"", equation, "\" names ", letters, " axes for ", describe(x, "an operand"),
-           " among ", all_shapes(operands));
-  return parse(text, x.dim() - letters, equation);
+    refuse("einsum: \"", text, "\" names ", letters, " axes, ", describe(x, "its operand"), " has ",
+           x.dim(), ", in ", asked);
+  return parse(text, x.dim() - letters, asked);
 }
 
 // Without an arrow: what "..." stands for, then the letters that appear once, sorted.
@@ -108,54 +114,63 @@ static Labels implicit_result(const std::vector<Labels>& operands) {
   return result;
 }
 
-static void check_result(const Equation& parsed, std::string_view equation) {
+static void check_result(const Equation& parsed, const Question& asked) {
   for (const int label : parsed.result) {
     if (parsed.sizes.count(label) == 0)
-      refuse("einsum: '", static_cast<char>(label), "' after the arrow of \"", equation,
-             "\" is in no operand");
+      refuse("einsum: '", static_cast<char>(label), "' after the arrow is in no operand in ",
+             asked);
     if (std::count(parsed.result.begin(), parsed.result.end(), label) > 1)
-      refuse("einsum: '", static_cast<char>(label), "' appears twice after the arrow of \"",
-             equation, "\"");
+      refuse("einsum: '", static_cast<char>(label), "' appears twice after the arrow in ", asked);
   }
 }
 
-static Sizes sizes_of(const Equation& parsed, const std::vector<Tensor>& operands,
-                      std::string_view equation) {
+// A letter twice in one operand is a diagonal, which only equal sizes have.
+static void check_diagonals(const Labels& labels, const Shape& shape, const Question& asked) {
+  for (std::size_t k = 0; k < labels.size(); ++k) {
+    const auto first = static_cast<std::size_t>(
+        std::find(labels.begin(), labels.end(), labels[k]) - labels.begin());
+    if (shape[first] != shape[k])
+      refuse("einsum: sizes ", shape[first], " and ", shape[k], " have no diagonal in ", asked);
+  }
+}
+
+static Sizes sizes_of(const Equation& parsed, const Question& asked) {
   Sizes sizes;
-  for (std::size_t i = 0; i < operands.size(); ++i)
+  for (std::size_t i = 0; i < asked.operands.size(); ++i) {
+    check_diagonals(parsed.operands[i], asked.operands[i].shape(), asked);
     for (std::size_t k = 0; k < parsed.operands[i].size(); ++k) {
-      const std::size_t size = operands[i].shape()[k];
+      const std::size_t size = asked.operands[i].shape()[k];
       std::size_t& known = sizes.emplace(parsed.operands[i][k], size).first->second;
       if (known != size && known != 1 && size != 1)
-        refuse("einsum: sizes ", known, " and ", size, " of one letter differ in \"", equation,
-               "\": ", all_shapes(operands));
+        refuse("einsum: sizes ", known, " and ", size, " of one letter differ in ", asked);
       if (known == 1) known = size;
     }
+  }
   return sizes;
 }
 
 static Equation parse_equation(std::string_view equation, const std::vector<Tensor>& operands) {
+  const Question asked{equation, operands};
   const std::size_t arrow = equation.find("->");
   const auto parts = comma_separated(equation.substr(0, arrow));
   if (parts.size() != operands.size())
-    refuse("einsum: \"", equation, "\" names ", parts.size(), " operands, given ", operands.size(),
-           ": ", all_shapes(operands));
+    refuse("einsum: ", parts.size(), " operands are named and ", operands.size(), " given in ",
+           asked);
   Equation parsed;
   std::size_t dots = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    parsed.operands.push_back(parse_operand(parts[i], operands[i], equation, operands));
+    parsed.operands.push_back(parse_operand(parts[i], operands[i], asked));
     for (const int label : parsed.operands[i])
       if (label < 0) dots = std::max(dots, static_cast<std::size_t>(-label));
   }
-  parsed.sizes = sizes_of(parsed, operands, equation);
+  parsed.sizes = sizes_of(parsed, asked);
   parsed.result = arrow == equation.npos ? implicit_result(parsed.operands)
-                                         : parse(equation.substr(arrow + 2), dots, equation);
-  check_result(parsed, equation);
+                                         : parse(equation.substr(arrow + 2), dots, asked);
+  check_result(parsed, asked);
   return parsed;
 }
 
 // ---- sums of products of labelled arrays
-// ----------------------------------------------------------
 
 // The window on x that shows its diagonal along repeated labels, each label once.
 static Window diagonal_window(const Shape& shape, const Labels& labels, Labels& unique) {

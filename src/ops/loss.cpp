@@ -18,12 +18,14 @@ struct CrossEntropy {
   static constexpr std::string_view name = "CrossEntropy";
   Array forward(const Array& logits) {
     const std::size_t V = logits.shape().back();
-    log_sums = uninitialized({targets.size()});
+    tops = uninitialized({targets.size()});
+    sums = uninitialized({targets.size()});
     Array losses = uninitialized(shape_of(targets));
     for_each_target([&](std::size_t i) {
       const Real* const x = logits.data() + i * V;
-      log_sums.data()[i] = log_sum_exp(x, V);
-      losses.data()[i] = ignored(i) ? Real{0} : loss(x, V, log_sums.data()[i], target(i));
+      tops.data()[i] = max_of(x, V);
+      sums.data()[i] = sum_exp(x, V, tops.data()[i]);
+      losses.data()[i] = ignored(i) ? Real{0} : loss(x, V, i);
     });
     if (options.reduction == Reduction::none) return losses;
     const double total = sum_of(losses.data(), losses.size());
@@ -37,38 +39,39 @@ struct CrossEntropy {
     Array dx = uninitialized(logits.shape());
     const auto smooth = static_cast<Real>(options.label_smoothing);
     const Real everywhere = smooth / static_cast<Real>(V);
+    const bool mean = options.reduction == Reduction::mean;
+    const Real shared_by = mean ? static_cast<Real>(counted()) : Real{1};
     for_each_target([&](std::size_t i) {
       Real* const out = dx.data() + i * V;
       if (ignored(i)) return static_cast<void>(std::fill_n(out, V, Real{0}));
-      const Real d = upstream(dy, i), log_sum = log_sums.data()[i];
-      map_values([=](auto x) { return d * (xsimd::exp(x - log_sum) - everywhere); }, out, V,
+      const Real d = dy.data()[options.reduction == Reduction::none ? i : 0] / shared_by;
+      const Real top = tops.data()[i], factor = 1 / sums.data()[i];
+      map_values([=](auto x) { return d * (xsimd::exp(x - top) * factor - everywhere); }, out, V,
                  logits.data() + i * V);
       out[target(i)] -= d * (1 - smooth);
     });
     return dx;
   }
 
-  static Real log_sum_exp(const Real* x, std::size_t n) {
-    const Real top = max_of(x, n);
-    if (!std::isfinite(top)) return static_cast<Real>(sum_of(x, n));  // inf, -inf or NaN
+  static Real sum_exp(const Real* x, std::size_t n, Real top) {
+    constexpr std::size_t some = 64;
+    Real e[some];
     double sum = 0;
-    std::size_t j = 0;
-    for (; j + Pack::size <= n; j += Pack::size)
-      sum += static_cast<double>(xsimd::hadd(xsimd::exp(Pack::load_unaligned(x + j) - top)));
-    for (; j < n; ++j) sum += static_cast<double>(std::exp(x[j] - top));
-    return top + static_cast<Real>(std::log(sum));
+    for (std::size_t j = 0; j < n; j += some) {
+      const std::size_t count = std::min(some, n - j);
+      map_values([top](auto v) { return xsimd::exp(v - top); }, e, count, x + j);
+      sum += sum_of(e, count);
+    }
+    return static_cast<Real>(sum);
   }
-  Real loss(const Real* x, std::size_t V, Real log_sum, std::size_t t) const {
-    const Real surprise = log_sum - x[t];
-    if (options.label_smoothing == 0) return surprise;
-    const double mean = static_cast<double>(log_sum) - sum_of(x, V) / static_cast<double>(V);
-    return static_cast<Real>((1 - options.label_smoothing) * static_cast<double>(surprise) +
+  Real loss(const Real* x, std::size_t V, std::size_t i) const {
+    const double log_sum =
+        static_cast<double>(tops.data()[i]) + std::log(static_cast<double>(sums.data()[i]));
+    const double surprise = log_sum - static_cast<double>(x[target(i)]);
+    if (options.label_smoothing == 0) return static_cast<Real>(surprise);
+    const double mean = log_sum - sum_of(x, V) / static_cast<double>(V);
+    return static_cast<Real>((1 - options.label_smoothing) * surprise +
                              options.label_smoothing * mean);
-  }
-  Real upstream(const Array& dy, std::size_t i) const {
-    if (options.reduction == Reduction::none) return dy.data()[i];
-    const Real d = dy.data()[0];
-    return options.reduction == Reduction::sum ? d : d / static_cast<Real>(counted());
   }
   double counted() const {
     const auto skipped = std::count(targets.begin(), targets.end(), options.ignore_index);
@@ -85,7 +88,7 @@ struct CrossEntropy {
 
   Indices targets;
   CrossEntropyOptions options;
-  Array log_sums = absent();  // ln sum_j exp(x_ij), kept for backward
+  Array tops = absent(), sums = absent();  // by row, for backward: max x, sum_j exp(x_j - max x)
 };
 
 Tensor cross_entropy(const Tensor& logits, const Indices& targets,
@@ -97,8 +100,8 @@ Tensor cross_entropy(const Tensor& logits, const Indices& targets,
   const auto V = static_cast<std::int64_t>(shape.back());
   for (const std::int64_t target : targets)
     if (target != options.ignore_index && (target < 0 || target >= V))
-      refuse("cross_entropy: target ", target, " is not a class of ", describe(logits, "logits"),
-             "; classes are 0 to ", V - 1);
+      refuse("cross_entropy: target ", target, " among targets ", str(shape_of(targets)),
+             " is not a class of ", describe(logits, "logits"), "; classes are 0 to ", V - 1);
   if (!(options.label_smoothing >= 0 && options.label_smoothing <= 1))
     refuse("cross_entropy: label_smoothing = ", options.label_smoothing, " is not in [0, 1]");
   return record(CrossEntropy{targets, options}, where, logits);

@@ -67,7 +67,8 @@ Tensor tril(const Tensor& x, int diagonal, Where where) {
 }
 
 Tensor dropout(const Tensor& x, double p, Generator& generator, Where where) {
-  if (!(p >= 0 && p <= 1)) refuse("dropout: p = ", p, " is not in [0, 1]");
+  if (!(p >= 0 && p <= 1))
+    refuse("dropout: p = ", p, " for ", describe(x, "x"), " is not in [0, 1]");
   return record(Dropout{generator.dropout_mask(x.shape(), p)}, where, x);
 }
 

@@ -10,6 +10,7 @@
 #include "heed/array/reduce.hpp"
 #include "heed/autograd/record.hpp"
 #include "heed/ops/shape.hpp"
+#include "ops/axis.hpp"
 
 namespace heed {
 
@@ -158,7 +159,7 @@ Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& 
       !std::equal(normalized_shape.begin(), normalized_shape.end(),
                   x.shape().end() - static_cast<std::ptrdiff_t>(axes)))
     refuse("layer_norm: normalized_shape ", str(normalized_shape), " must be the last sizes of ",
-           describe(x, "x"));
+           describe(x, "x"), ": ", describe(weight, "weight"), ", ", describe(bias, "bias"));
   for (const Tensor* parameter : {&weight, &bias})
     if (parameter->defined() && parameter->shape() != normalized_shape)
       refuse("layer_norm: ", describe(*parameter, parameter == &weight ? "weight" : "bias"),
@@ -168,8 +169,7 @@ Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& 
 
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis, double eps, Where where) {
   const Shape shape =
-      broadcast("cosine_similarity", a.shape(), b.shape(), a.name().empty() ? "a" : a.name(),
-                b.name().empty() ? "b" : b.name());
+      broadcast("cosine_similarity", a.shape(), b.shape(), name_or(a, "a"), name_or(b, "b"));
   const std::size_t at = checked_axis("cosine_similarity", shape, axis, "the broadcast shape");
   const Tensor wide_a = a.shape() == shape ? a : expand(a, shape, where);
   const Tensor wide_b = b.shape() == shape ? b : expand(b, shape, where);

@@ -9,6 +9,7 @@
 #include "heed/array/map.hpp"
 #include "heed/array/reduce.hpp"
 #include "heed/autograd/record.hpp"
+#include "ops/axis.hpp"
 
 namespace heed {
 
@@ -60,8 +61,10 @@ struct Max {
     const Array ties = spread(sum_over(largest, axes, true), x, axes);
     return map([](auto d, auto one, auto n) { return d * one / n; }, spread(dy, x, axes), largest,
                ties);
-  }  // dx_i = dy / (number of maxima) where x_i = y, else 0
-  static Pack is_top(Pack v, Pack top) { return xsimd::select(v == top, Pack(1), Pack(0)); }
+  }                                       // dx_i = dy / (number of maxima) where x_i = y, else 0
+  static Pack is_top(Pack v, Pack top) {  // a NaN is the maximum where there is one
+    return xsimd::select((v == top) || (xsimd::isnan(v) && xsimd::isnan(top)), Pack(1), Pack(0));
+  }
   Axes axes;
   bool keepdim;
 };
@@ -90,27 +93,27 @@ struct Variance {
 };
 
 Tensor sum(const Tensor& x, const AxisList& axes, bool keepdim, Where where) {
-  return record(Sum{checked_axes("sum", x.shape(), axes), keepdim}, where, x);
+  return record(Sum{checked_axes("sum", x, axes), keepdim}, where, x);
 }
 
 Tensor mean(const Tensor& x, const AxisList& axes, bool keepdim, Where where) {
-  return record(Mean{checked_axes("mean", x.shape(), axes), keepdim}, where, x);
+  return record(Mean{checked_axes("mean", x, axes), keepdim}, where, x);
 }
 
 Tensor max(const Tensor& x, const AxisList& axes, bool keepdim, Where where) {
-  const Axes checked = checked_axes("max", x.shape(), axes);
+  const Axes checked = checked_axes("max", x, axes);
   if (x.value().size() == 0 && numel(reduced_shape(x.shape(), checked, true)) != 0)
     refuse("max: nothing to compare in ", describe(x, "x"));
   return record(Max{checked, keepdim}, where, x);
 }
 
 Tensor variance(const Tensor& x, const AxisList& axes, bool unbiased, bool keepdim, Where where) {
-  const Axes checked = checked_axes("variance", x.shape(), axes);
+  const Axes checked = checked_axes("variance", x, axes);
   return record(Variance{checked, keepdim, unbiased ? Real{1} : Real{0}}, where, x);
 }
 
 Indices argmax(const Tensor& x, int axis) {
-  const std::size_t at = checked_axis("argmax", x.shape(), axis);
+  const std::size_t at = checked_axis("argmax", x, axis);
   const Lines lines(x.shape(), at);
   if (lines.size == 0) refuse("argmax: nothing to compare in ", describe(x, "x"));
   const Shape shape = reduced_shape(x.shape(), {at}, false);

@@ -9,6 +9,7 @@
 #include "heed/array/reduce.hpp"
 #include "heed/array/strided.hpp"
 #include "heed/autograd/record.hpp"
+#include "ops/axis.hpp"
 
 namespace heed {
 
@@ -74,7 +75,6 @@ struct Concat {
 };
 
 // ---- reshape, squeeze, unsqueeze, expand
-// ----------------------------------------------------------
 
 static std::string str(const std::vector<int>& sizes) {
   std::string text = "(";
@@ -112,7 +112,7 @@ Tensor reshape(const Tensor& x, const std::vector<int>& shape, Where where) {
 }
 
 Tensor squeeze(const Tensor& x, int axis, Where where) {
-  const std::size_t at = checked_axis("squeeze", x.shape(), axis);
+  const std::size_t at = checked_axis("squeeze", x, axis);
   if (x.dim() == 0 || x.shape()[at] != 1) return x;
   return record(Reshape{reduced_shape(x.shape(), {at}, false)}, where, x);
 }
@@ -145,11 +145,10 @@ Tensor expand(const Tensor& x, const Shape& shape, Where where) {
 }
 
 // ---- transpose, permute
-// ---------------------------------------------------------------------------
 
 Tensor transpose(const Tensor& x, int axis_a, int axis_b, Where where) {
-  const std::size_t a = checked_axis("transpose", x.shape(), axis_a);
-  const std::size_t b = checked_axis("transpose", x.shape(), axis_b);
+  const std::size_t a = checked_axis("transpose", x, axis_a);
+  const std::size_t b = checked_axis("transpose", x, axis_b);
   std::vector<std::size_t> order(x.dim());
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (x.dim() > 0) std::swap(order[a], order[b]);
@@ -160,14 +159,13 @@ Tensor permute(const Tensor& x, const AxisList& order, Where where) {
   if (order.size() != x.dim())
     refuse("permute: ", describe(x, "x"), " has ", x.dim(), " axes, the order names ",
            order.size());
-  checked_axes("permute", x.shape(), order);  // each at most once, so each exactly once
+  checked_axes("permute", x, order);  // each at most once, so each exactly once
   std::vector<std::size_t> checked;
-  for (const int axis : order) checked.push_back(checked_axis("permute", x.shape(), axis));
+  for (const int axis : order) checked.push_back(checked_axis("permute", x, axis));
   return record(Permute{checked}, where, x);
 }
 
 // ---- slice, select
-// --------------------------------------------------------------------------------
 
 static std::int64_t from_start(std::int64_t position, std::int64_t size) {
   return std::clamp<std::int64_t>(position < 0 ? position + size : position, 0, size);
@@ -187,19 +185,20 @@ Tensor slice(const Tensor& x, int axis, std::int64_t begin, std::int64_t end, st
              Where where) {
   if (step < 1) refuse("slice: step ", step, " of ", describe(x, "x"), " must be at least 1");
   if (x.dim() == 0) refuse("slice: ", describe(x, "x"), " has no axes to slice");
-  const std::size_t at = checked_axis("slice", x.shape(), axis);
+  const std::size_t at = checked_axis("slice", x, axis);
   const auto size = static_cast<std::int64_t>(x.shape()[at]);
   const std::int64_t first = from_start(begin, size), last = from_start(end, size);
   const std::int64_t count = last <= first ? 0 : (last - first - 1) / step + 1;
+  const std::int64_t stride = std::min(step, size + 1);  // a longer step takes one element too
   return record(
       Slice{window_along(x.shape(), at, static_cast<std::size_t>(first),
-                         static_cast<std::size_t>(count), static_cast<std::size_t>(step))},
+                         static_cast<std::size_t>(count), static_cast<std::size_t>(stride))},
       where, x);
 }
 
 Tensor select(const Tensor& x, int axis, std::int64_t index, Where where) {
   if (x.dim() == 0) refuse("select: ", describe(x, "x"), " has no axes to select from");
-  const std::size_t at = checked_axis("select", x.shape(), axis);
+  const std::size_t at = checked_axis("select", x, axis);
   const auto size = static_cast<std::int64_t>(x.shape()[at]);
   if (index < -size || index >= size)
     refuse("select: index ", index, " is out of range for axis ", axis, " of ", describe(x, "x"));
@@ -211,7 +210,6 @@ Tensor select(const Tensor& x, int axis, std::int64_t index, Where where) {
 }
 
 // ---- concat, stack, split
-// -------------------------------------------------------------------------
 
 static void check_parts(std::string_view op, const std::vector<Tensor>& parts) {
   if (parts.empty()) refuse(op, ": needs at least one tensor");
@@ -234,7 +232,7 @@ Tensor concat(const std::vector<Tensor>& parts, int axis, Where where) {
   check_parts("concat", parts);
   const Shape first = parts[0].shape();
   if (first.size() == 0) refuse("concat: a tensor of rank 0 has no axis; use stack");
-  const std::size_t at = checked_axis("concat", first, axis);
+  const std::size_t at = checked_axis("concat", parts[0], axis, "part 0");
   for (std::size_t i = 1; i < parts.size(); ++i) {
     Shape other = parts[i].shape();
     if (other.size() == first.size()) other[at] = first[at];
@@ -262,7 +260,7 @@ Tensor stack(const std::vector<Tensor>& parts, int axis, Where where) {
 std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& sizes, int axis,
                           Where where) {
   if (x.dim() == 0) refuse("split: ", describe(x, "x"), " has no axes to split");
-  const std::size_t at = checked_axis("split", x.shape(), axis);
+  const std::size_t at = checked_axis("split", x, axis);
   std::int64_t total = 0;
   for (const std::int64_t size : sizes) {
     if (size < 0) refuse("split: size ", size, " of a piece of ", describe(x, "x"), " is negative");

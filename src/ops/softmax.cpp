@@ -10,6 +10,7 @@
 #include "heed/array/reduce.hpp"
 #include "heed/autograd/record.hpp"
 #include "heed/ops/shape.hpp"
+#include "ops/axis.hpp"
 
 namespace heed {
 
@@ -52,7 +53,9 @@ struct LogSoftmax {
           if (fully_masked(v, n, top)) return static_cast<void>(std::fill_n(y, n, -infinity));
           map_values([top](auto e) { return xsimd::exp(e - top); }, y, n, v);
           const auto log_sum = static_cast<Real>(std::log(sum_of(y, n)));
-          map_values([top, log_sum](auto e) { return e - top - log_sum; }, y, n, v);
+          // The maximum first: beside a large one, log_sum would lose its digits.
+          map_values([top](auto e) { return e - top; }, y, n, v);
+          map_values([log_sum](auto e) { return e - log_sum; }, y, n, y);
         },
         axis, x);
   }
@@ -73,9 +76,10 @@ struct LogSoftmax {
 struct LogSumExp {
   static constexpr std::string_view name = "LogSumExp";
   Array forward(const Array& x) const {
-    const Array top =
-        map([](auto m) { return xsimd::select(xsimd::abs(m) < Pack(infinity), m, Pack(0)); },
-            max_over(x, {axis}, true));  // an infinite maximum is not subtracted
+    const Array most = x.size() == 0 ? zeros(reduced_shape(x.shape(), {axis}, true))
+                                     : max_over(x, {axis}, true);
+    const Array top =  // an infinite maximum is not subtracted
+        map([](auto m) { return xsimd::select(xsimd::abs(m) < Pack(infinity), m, Pack(0)); }, most);
     const Array e =
         map_broadcast([](Real v, Real m) { return std::exp(v - m); }, x, top, x.shape());
     return map([](auto s, auto m) { return xsimd::log(s) + m; }, sum_over(e, {axis}, true), top);
@@ -89,13 +93,13 @@ struct LogSumExp {
 };
 
 Tensor softmax(const Tensor& x, int axis, Where where) {
-  return record(Softmax{checked_axis("softmax", x.shape(), axis)}, where, x);
+  return record(Softmax{checked_axis("softmax", x, axis)}, where, x);
 }
 Tensor log_softmax(const Tensor& x, int axis, Where where) {
-  return record(LogSoftmax{checked_axis("log_softmax", x.shape(), axis)}, where, x);
+  return record(LogSoftmax{checked_axis("log_softmax", x, axis)}, where, x);
 }
 Tensor logsumexp(const Tensor& x, int axis, bool keepdim, Where where) {
-  const std::size_t checked = checked_axis("logsumexp", x.shape(), axis);
+  const std::size_t checked = checked_axis("logsumexp", x, axis);
   const Tensor y = record(LogSumExp{checked}, where, x);  // the axis has size 1
   return keepdim || x.dim() == 0 ? y : squeeze(y, axis, where);
 }

@@ -76,6 +76,7 @@ State AdamW::state() const {
 }
 
 void AdamW::set_state(const State& state) {
+  check_names(state, parameters_, {"exp_avg", "exp_avg_sq"});
   std::vector<Array> m = taken_arrays(state, parameters_, "exp_avg", true);
   std::vector<Array> v = taken_arrays(state, parameters_, "exp_avg_sq", true);
   exp_avg_ = std::move(m);

@@ -43,7 +43,7 @@ static double total_norm(const std::vector<Tensor>& parameters, double p) {
 }
 
 double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, double norm_type) {
-  if (!(max_norm > 0)) refuse("clip_grad_norm: max_norm ", max_norm, " must be above 0");
+  if (!(max_norm >= 0)) refuse("clip_grad_norm: max_norm ", max_norm, " must be 0 or more");
   if (!(norm_type > 0)) refuse("clip_grad_norm: norm_type ", norm_type, " must be above 0");
   const double norm = total_norm(parameters, norm_type);
   const double scale = max_norm / (norm + 1e-6);

@@ -46,7 +46,9 @@ State Sgd::state() const {
 }
 
 void Sgd::set_state(const State& state) {
-  std::vector<Array> momenta = taken_arrays(state, parameters_, "momentum", options_.momentum != 0);
+  check_names(state, parameters_, {"momentum"});
+  // A parameter that never had a gradient has no momentum yet.
+  std::vector<Array> momenta = taken_arrays(state, parameters_, "momentum", false);
   momenta_ = std::move(momenta);
   step_ = state.step;
 }

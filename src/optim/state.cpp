@@ -3,6 +3,7 @@
 #include "optim/state.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "heed/array/error.hpp"
 
@@ -29,6 +30,15 @@ std::vector<Array> taken_arrays(const State& state, const std::vector<Tensor>& p
     result.push_back(found == state.arrays.end() ? absent() : found->second);
   }
   return result;
+}
+
+void check_names(const State& state, const std::vector<Tensor>& parameters,
+                 const std::vector<std::string>& kinds) {
+  std::set<std::string> expected;
+  for (const Tensor& parameter : parameters)
+    for (const std::string& kind : kinds) expected.insert(parameter.name() + "." + kind);
+  for (const auto& [name, array] : state.arrays)
+    if (expected.count(name) == 0) refuse("optimizer state: '", name, "' is of no parameter here");
 }
 
 }  // namespace heed::optim

@@ -13,8 +13,12 @@ void put_arrays(State& state, const std::vector<Tensor>& parameters,
                 const std::vector<Array>& arrays, const std::string& kind);
 
 // The arrays back, in the parameters' order. Throws Error, naming the array, when a required one
-// is missing or has another shape than its parameter.
+// is missing or one has another shape than its parameter.
 std::vector<Array> taken_arrays(const State& state, const std::vector<Tensor>& parameters,
                                 const std::string& kind, bool required);
+
+// Throws Error, naming it, for an array that is none of the parameters' of those kinds.
+void check_names(const State& state, const std::vector<Tensor>& parameters,
+                 const std::vector<std::string>& kinds);
 
 }  // namespace heed::optim

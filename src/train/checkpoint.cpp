@@ -3,8 +3,6 @@
 #include "heed/nn/checkpoint.hpp"
 
 #include <charconv>
-#include <locale>
-#include <sstream>
 
 #include "heed/array/error.hpp"
 #include "heed/train/trainer.hpp"
@@ -54,6 +52,25 @@ LogRow row_from(const SafetensorsFile& file, std::string_view line) {
   row.grad_norm = number(file, key, cells[4]);
   row.ms = number(file, key, cells[5]);
   return row;
+}
+
+void check_same_model(const SafetensorsFile& file, const nn::GptConfig& config) {
+  Metadata own;
+  nn::put_config(own, config);
+  for (const auto& [key, value] : own)
+    if (nn::entry(file, key) != value)
+      refuse(file.path, ": '", key, "' is ", shown(nn::entry(file, key)), ", this model's is '",
+             value, "'");
+}
+
+// Does it, with the file's name before what an error says.
+template <class Change>
+void naming(const SafetensorsFile& file, const Change& change) {
+  try {
+    change();
+  } catch (const Error& error) {
+    refuse(file.path, ": ", error.what());
+  }
 }
 
 }  // namespace
@@ -132,7 +149,9 @@ void Trainer::save(Metadata& metadata, std::vector<StoredTensor>& tensors,
     tensors.push_back(stored_tensor(moments + name, array));
 }
 
+// Everything is read and tried on copies before anything changes.
 void Trainer::restore(const SafetensorsFile& file) {
+  check_same_model(file, model_.config);
   optim::State state;
   state.step = static_cast<std::int64_t>(nn::whole(file, "train.optimizer_step"));
   for (const StoredTensor& tensor : file.tensors)
@@ -141,14 +160,26 @@ void Trainer::restore(const SafetensorsFile& file) {
   std::vector<LogRow> history;
   for (const std::string_view line : cut(nn::entry(file, "train.history"), '\n'))
     history.push_back(row_from(file, line));
+  const auto step = static_cast<std::int64_t>(nn::whole(file, "train.step"));
+  const auto pending = static_cast<std::int64_t>(nn::whole(file, "train.pending"));
+  const double loss_sum = number(file, "train.pending_loss");
+  const double ms_sum = number(file, "train.pending_ms");
+  optim::AdamW optimizer = optimizer_;
+  Batches batches = batches_;
+  Generator drops = drops_;
+  naming(file, [&] {
+    optimizer.set_state(state);
+    batches.set_state(nn::entry(file, "train.generator"));
+    drops.set_state(nn::entry(file, "train.dropout_generator"));
+  });
   nn::load_parameters(parameters_, file);
-  optimizer_.set_state(state);
-  batches_.set_state(nn::entry(file, "train.generator"));
-  drops_.set_state(nn::entry(file, "train.dropout_generator"));
-  step_ = static_cast<std::int64_t>(nn::whole(file, "train.step"));
-  pending_ = static_cast<std::int64_t>(nn::whole(file, "train.pending"));
-  loss_sum_ = number(file, "train.pending_loss");
-  ms_sum_ = number(file, "train.pending_ms");
+  optimizer_ = std::move(optimizer);
+  batches_ = batches;
+  drops_ = drops;
+  step_ = step;
+  pending_ = pending;
+  loss_sum_ = loss_sum;
+  ms_sum_ = ms_sum;
   history_ = std::move(history);
 }
 

@@ -52,8 +52,12 @@ std::vector<std::int64_t> generate(const nn::Gpt& model, const std::vector<std::
                                    const GenerateOptions& options, Generator& generator,
                                    const std::function<bool(std::int64_t)>& each) {
   if (prompt.empty()) refuse("generate: the prompt is empty; begin with at least one symbol");
-  if (!(options.temperature >= 0))
-    refuse("generate: temperature ", options.temperature, " must be 0 or more");
+  if (!(options.temperature >= 0) || std::isinf(options.temperature))
+    refuse("generate: temperature ", options.temperature, " must be 0 or more, and finite");
+  const std::size_t V = model.config.vocab_size;
+  for (const std::int64_t symbol : prompt)
+    if (symbol < 0 || static_cast<std::size_t>(symbol) >= V)
+      refuse("generate: symbol ", symbol, " of the prompt is outside the vocabulary, 0 to ", V - 1);
   const NoGrad no_grad;
   std::vector<std::int64_t> text = prompt;
   for (std::size_t i = 0; i < options.tokens; ++i) {

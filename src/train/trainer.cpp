@@ -15,6 +15,13 @@ namespace {
 
 constexpr double unclipped = 1e30;  // a norm no finite gradient of ours reaches
 
+const TrainOptions& checked(const TrainOptions& options) {
+  if (options.log_every < 1) refuse("Trainer: log_every must be at least 1");
+  if (options.eval_every < 1) refuse("Trainer: eval_every must be at least 1");
+  if (options.eval_batches < 1) refuse("Trainer: eval_batches must be at least 1");
+  return options;
+}
+
 optim::AdamWOptions optimizer_options(const TrainOptions& options) {
   optim::AdamWOptions adamw;
   adamw.lr = options.lr;
@@ -41,7 +48,7 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
 }  // namespace
 
 Trainer::Trainer(const Corpus& corpus, const nn::GptConfig& config, const TrainOptions& options)
-    : options_(options),
+    : options_(checked(options)),
       initial_(options.seed),
       drops_(options.seed + 3),
       model_(Scope(parameters_, initial_), config),

@@ -15,7 +15,9 @@ struct GradcheckOptions {
   double step = sizeof(Real) == 8 ? 1e-6 : 1e-2;
   double relative = sizeof(Real) == 8 ? 1e-6 : 2e-2;
   double absolute = sizeof(Real) == 8 ? 1e-8 : 2e-3;
-  std::uint64_t seed = 1;  // of the random gradient that is sent in at the output
+  // Of the random gradient that is sent in at the output; not one that inputs are often drawn
+  // with, as a gradient proportional to its input is what normalising erases.
+  std::uint64_t seed = 0x9E3779B9;
 };
 
 struct GradcheckResult {

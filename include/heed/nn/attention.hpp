@@ -18,8 +18,9 @@ Tensor dropout(const Tensor& x, const Training* training, Where where = Where::h
 
 // Which places a head may look at.
 struct Visible {
-  bool causal = false;       // row t sees columns 0 to t
-  std::optional<Mask> mask;  // broadcasts to the scores, (B, T, S) or (B, H, T, S); true: visible
+  bool causal = false;  // row t sees columns 0 to t
+  // True: may be seen. Broadcasts to the scores: (B, T, S) of one head, (B, H, T, S) of several.
+  std::optional<Mask> mask;
 };
 
 // One head: three projections without bias, and attention between them.

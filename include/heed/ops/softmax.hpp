@@ -14,7 +14,7 @@ Tensor softmax(const Tensor& x, int axis, Where where = Where::here());
 // ln softmax(x), without rounding small shares to zero. A fully masked line stays -infinity.
 Tensor log_softmax(const Tensor& x, int axis, Where where = Where::here());
 
-// ln sum_j exp(x_j) along `axis`; -infinity for a fully masked line.
+// ln sum_j exp(x_j) along `axis`; -infinity for a fully masked or empty line.
 Tensor logsumexp(const Tensor& x, int axis, bool keepdim = false, Where where = Where::here());
 
 }  // namespace heed

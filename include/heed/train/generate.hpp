@@ -16,7 +16,8 @@ struct GenerateOptions {
 
 // The symbols that follow `prompt` (at least one symbol; the model sees the last block_size of what
 // there is). each(symbol) is called as soon as one is chosen; when it returns false, writing ends.
-// Throws Error for an empty prompt, a symbol outside the vocabulary or a negative temperature.
+// Throws Error for an empty prompt, a symbol outside the vocabulary, or a temperature that is
+// negative or infinite.
 std::vector<std::int64_t> generate(const nn::Gpt& model, const std::vector<std::int64_t>& prompt,
                                    const GenerateOptions& options, Generator& generator,
                                    const std::function<bool(std::int64_t)>& each = {});
