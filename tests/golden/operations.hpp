@@ -77,7 +77,17 @@ struct Call {
   }
 };
 
-using Operation = std::function<Values(const Call&)>;
+// Outputs, and what is to be done after the backward pass (gradients of a model's own parameters
+// become gradients of the inputs they were loaded from).
+struct Result {
+  Result(
+      Values outputs, std::function<void()> gather = [] {})
+      : values(std::move(outputs)), gather_gradients(std::move(gather)) {}
+  Values values;
+  std::function<void()> gather_gradients;
+};
+
+using Operation = std::function<Result(const Call&)>;
 using Table = std::map<std::string, Operation>;
 
 inline const Table& table();
@@ -150,15 +160,6 @@ inline Tensor dropout(const Call& call) {
   return heed::dropout(call.tensor(0), call.real("p"), generator);
 }
 
-// Whether the same draw takes other random bits for a double than for a float.
-inline bool depends_on_precision(const Json& draw) {
-  const std::string kind = draw.at(0);
-  if (kind == "rand" || kind == "uniform" || kind == "linear") return true;
-  if (kind == "multinomial") return true;
-  const auto many = [&](const Json& shape) { return heed::numel(shape_from(shape)) >= 16; };
-  return kind == "randn" ? many(draw.at(1)) : kind == "normal" && many(draw.at(3));
-}
-
 inline Array weights_of(const Json& list) {
   Array weights = heed::uninitialized({list.size()});
   for (std::size_t i = 0; i < list.size(); ++i)
@@ -186,15 +187,11 @@ inline Values drawn(Generator& generator, const Json& draw) {
   return weight_and_bias;
 }
 
-// The file's numbers were drawn as floats, whichever its precision: a double build draws the same
-// up to the first draw that takes more bits for a double, and stops there.
 inline Values random_draws(const Call& call) {
   Generator generator(call.attrs.at("seed").get<std::uint64_t>());
   Values result;
-  for (const Json& draw : call.attrs.at("calls")) {
-    if (sizeof(heed::Real) == 8 && depends_on_precision(draw) && !call.flag("expect_error")) break;
+  for (const Json& draw : call.attrs.at("calls"))
     for (const Value& value : drawn(generator, draw)) result.push_back(value);
-  }
   return result;
 }
 
@@ -206,7 +203,7 @@ inline Values program(const Call& call) {
   for (const Json& step : call.attrs.at("steps")) {
     Values arguments;
     for (const Json& name : step.at(2)) arguments.push_back(values.at(name));
-    const Values results = table().at(step.at(1))({arguments, step.at(3)});
+    const Values results = table().at(step.at(1))({arguments, step.at(3)}).values;
     if (!step.at(0).is_array()) {
       values[step[0]] = results.at(0);
       continue;
@@ -256,8 +253,8 @@ inline Table shape_operations() {
        [](const Call& c) { return Values{heed::reshape(c.tensor(0), c.integers("shape"))}; }},
       {"transpose_reshape",
        [](const Call& c) {
-         return Values{heed::reshape(
-             heed::transpose(c.tensor(0), c.integer("d0"), c.integer("d1")), c.integers("shape"))};
+         return Values{heed::reshape(heed::transpose(c.tensor(0), c.integer("d0"), c.integer("d1")),
+                                     c.integers("shape"))};
        }},
       {"expand",
        [](const Call& c) {
@@ -324,13 +321,13 @@ inline Table reduction_operations() {
   };
 }
 
-inline Table model_operations() {
+inline Table fused_operations() {
   return {
       {"matmul", [](const Call& c) { return Values{heed::matmul(c.tensor(0), c.tensor(1))}; }},
       {"linear",
        [](const Call& c) {
-         return Values{heed::linear(c.tensor(0), c.tensor(1),
-                                    c.inputs.size() > 2 ? c.tensor(2) : Tensor())};
+         return Values{
+             heed::linear(c.tensor(0), c.tensor(1), c.inputs.size() > 2 ? c.tensor(2) : Tensor())};
        }},
       {"einsum",
        [](const Call& c) {
@@ -349,17 +346,6 @@ inline Table model_operations() {
       {"rng", random_draws},
       {"program", program},
   };
-}
-
-inline const Table& table() {
-  static const Table all = [] {
-    Table operations = arithmetic_operations();
-    operations.merge(shape_operations());
-    operations.merge(reduction_operations());
-    operations.merge(model_operations());
-    return operations;
-  }();
-  return all;
 }
 
 }  // namespace golden

@@ -1,0 +1,51 @@
+// array_test.cpp: making arrays, and asking for the one element they have.
+
+#include "heed/array/array.hpp"
+
+#include "catch.hpp"
+#include "near.hpp"
+
+namespace {
+
+using namespace heed;
+using namespace heed::test;
+
+}  // namespace
+
+TEST_CASE("arrays are made with every value asked for", "[array]") {
+  CHECK((zeros({2, 3}) == array_of({2, 3}, {0, 0, 0, 0, 0, 0})));
+  CHECK((ones({2}) == array_of({2}, {1, 1})));
+  CHECK((filled({1, 2}, -3) == array_of({1, 2}, {-3, -3})));
+  CHECK(uninitialized({4, 0, 2}).size() == 0);
+  CHECK(str(uninitialized({4, 0, 2}).shape()) == "(4, 0, 2)");
+}
+
+TEST_CASE("a scalar has rank 0 and one element", "[array]") {
+  CHECK(scalar(7).dimension() == 0);
+  CHECK(scalar(7).size() == 1);
+  CHECK(item(scalar(7)) == 7);
+  CHECK(item(filled({1, 1}, 3)) == 3);
+}
+
+TEST_CASE("item refuses arrays of no element and of several", "[array]") {
+  CHECK(message_of([] {
+          item(zeros({2, 3}));
+        }) == "item: needs exactly one element, got shape (2, 3)");
+  CHECK(message_of([] { item(zeros({0})); }) == "item: needs exactly one element, got shape (0)");
+}
+
+TEST_CASE("absent is told from any array that was given", "[array]") {
+  CHECK(is_absent(absent()));
+  CHECK_FALSE(is_absent(scalar(0)));
+  CHECK_FALSE(is_absent(zeros({2, 0})));
+  CHECK_FALSE(is_absent(zeros({1})));
+}
+
+TEST_CASE("the future of a row is every later column", "[array]") {
+  CHECK((future_mask(3) == mask_of({3, 3}, {0, 1, 1, 0, 0, 1, 0, 0, 0})));
+  CHECK(future_mask(0).size() == 0);
+}
+
+TEST_CASE("a refusal is its parts written one after the other", "[array]") {
+  CHECK(message_of([] { refuse("axis ", 3, " of ", str({2, 0}), '!'); }) == "axis 3 of (2, 0)!");
+}

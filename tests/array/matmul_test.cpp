@@ -1,0 +1,144 @@
+// matmul_test.cpp: BLAS is held to three loops, for odd sizes, transposed, batched, broadcast.
+
+#include "heed/array/matmul.hpp"
+
+#include <string>
+
+#include "catch.hpp"
+#include "heed/array/strided.hpp"
+#include "near.hpp"
+
+namespace {
+
+using namespace heed;
+using namespace heed::test;
+
+// c_ij = sum_k a_ik b_kj, for one matrix of m x k and one of k x n as they are read.
+Array naive(const Array& a, bool ta, const Array& b, bool tb) {
+  const std::size_t m = a.shape()[ta ? 1 : 0], inner = a.shape()[ta ? 0 : 1];
+  const std::size_t n = b.shape()[tb ? 0 : 1];
+  Array c = uninitialized({m, n});
+  for (std::size_t i = 0; i < m; ++i)
+    for (std::size_t j = 0; j < n; ++j) {
+      double sum = 0;
+      for (std::size_t k = 0; k < inner; ++k)
+        sum += static_cast<double>(ta ? a(k, i) : a(i, k)) *
+               static_cast<double>(tb ? b(j, k) : b(k, j));
+      c(i, j) = static_cast<Real>(sum);
+    }
+  return c;
+}
+
+Shape stored(std::size_t rows, std::size_t columns, bool transposed) {
+  return transposed ? Shape{columns, rows} : Shape{rows, columns};
+}
+
+// "" when the product of an (m, k) and a (k, n) equals the naive one, read in every way.
+std::string product_error(std::size_t m, std::size_t n, std::size_t k) {
+  for (const bool ta : {false, true})
+    for (const bool tb : {false, true}) {
+      const Array a = random_array(stored(m, k, ta), 1), b = random_array(stored(k, n, tb), 2);
+      const Array c = matrix_product(a, ta ? Read::transposed : Read::as_is, b,
+                                     tb ? Read::transposed : Read::as_is);
+      const std::string off = difference(c, naive(a, ta, b, tb), 1e-5);
+      if (!off.empty())
+        return str({m, n, k}) + (ta ? " a transposed" : "") + (tb ? " b transposed: " : ": ") + off;
+    }
+  return "";
+}
+
+// Matrix i of a batch.
+Array matrix(const Array& x, std::ptrdiff_t i) {
+  const Shape shape{x.shape()[x.dimension() - 2], x.shape().back()};
+  Array one = uninitialized(shape);
+  std::copy_n(x.data() + i * static_cast<std::ptrdiff_t>(one.size()), one.size(), one.data());
+  return one;
+}
+
+Shape batch_of(const Array& x) { return Shape(x.shape().begin(), x.shape().end() - 2); }
+
+// The same for batches, which broadcast.
+std::string batch_error(const Shape& shape_a, bool ta, const Shape& shape_b, bool tb) {
+  const Array a = random_array(shape_a, 1), b = random_array(shape_b, 2);
+  const Array c = matrix_product(a, ta ? Read::transposed : Read::as_is, b,
+                                 tb ? Read::transposed : Read::as_is);
+  const Shape batch = broadcast("test", batch_of(a), batch_of(b));
+  if (str(batch_of(c)) != str(batch)) return "batch " + str(batch_of(c));
+  const StridedLoop<2> place(
+      batch, {broadcast_strides(batch_of(a), batch), broadcast_strides(batch_of(b), batch)});
+  for (std::size_t i = 0; i < numel(batch); ++i) {
+    const auto at = place.offsets(i);
+    const Array want = naive(matrix(a, at[0]), ta, matrix(b, at[1]), tb);
+    const std::string off = difference(matrix(c, static_cast<std::ptrdiff_t>(i)), want, 1e-5);
+    if (!off.empty()) return "matrix " + std::to_string(i) + ": " + off;
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("products equal three loops for odd sizes, as they lie and transposed",
+          "[array][matmul]") {
+  for (const std::size_t m : {1, 2, 7, 33})
+    for (const std::size_t n : {1, 3, 16, 65})
+      for (const std::size_t k : {1, 5, 31}) CHECK(product_error(m, n, k) == "");
+}
+
+TEST_CASE("products of hundreds of rows, shared between threads, equal three loops",
+          "[array][matmul]") {
+  CHECK(product_error(301, 150, 130) == "");
+  CHECK(product_error(97, 257, 255) == "");
+}
+
+TEST_CASE("products over sizes of 0 are empty or zero", "[array][matmul]") {
+  CHECK(product_error(0, 3, 2) == "");
+  CHECK(product_error(3, 0, 2) == "");
+  CHECK(product_error(3, 2, 0) == "");
+  CHECK(product_error(0, 0, 0) == "");
+  CHECK(batch_error({4, 3, 0}, false, {4, 0, 2}, false) == "");
+  CHECK(batch_error({0, 3, 2}, false, {0, 2, 3}, false) == "");
+  CHECK(batch_error({0, 3, 2}, false, {2, 3}, false) == "");
+}
+
+TEST_CASE("batches equal three loops, read in every way", "[array][matmul]") {
+  for (const bool ta : {false, true})
+    for (const bool tb : {false, true}) {
+      const Shape a = ta ? Shape{5, 3, 2} : Shape{5, 2, 3},
+                  b = tb ? Shape{5, 4, 3} : Shape{5, 3, 4};
+      CHECK(batch_error(a, ta, b, tb) == "");
+    }
+}
+
+TEST_CASE("batches broadcast in every way", "[array][matmul]") {
+  CHECK(batch_error({5, 2, 3}, false, {3, 4}, false) == "");
+  CHECK(batch_error({5, 2, 3}, false, {4, 3}, true) == "");
+  CHECK(batch_error({5, 3, 2}, true, {3, 4}, false) == "");
+  CHECK(batch_error({2, 3}, false, {5, 3, 4}, false) == "");
+  CHECK(batch_error({1, 2, 3}, false, {5, 3, 4}, false) == "");
+  CHECK(batch_error({4, 1, 2, 3}, false, {5, 3, 2}, false) == "");
+  CHECK(batch_error({4, 5, 2, 3}, false, {4, 1, 3, 2}, false) == "");
+  CHECK(batch_error({4, 1, 2, 3}, false, {1, 5, 3, 2}, false) == "");
+  CHECK(batch_error({1, 1, 2, 3}, false, {1, 3, 2}, false) == "");
+}
+
+TEST_CASE("gemm works inside a larger buffer, scales, and adds", "[array][matmul]") {
+  const Array a = array_of({2, 4}, {1, 2, 9, 9, 3, 4, 9, 9});  // (2, 2) in rows of 4
+  const Array b = array_of({2, 2}, {1, 0, 0, 1});
+  Array c = ones({2, 3});
+  gemm(2, 2, 2, {a.data(), 4}, {b.data(), 2}, {c.data(), 3}, Into::add, 10);
+  CHECK((c == array_of({2, 3}, {11, 21, 1, 31, 41, 1})));
+  gemm(2, 2, 2, {a.data(), 4, true}, {b.data(), 2}, {c.data(), 3});
+  CHECK((c == array_of({2, 3}, {1, 3, 1, 2, 4, 1})));
+}
+
+TEST_CASE("gemm over nothing writes zeros, or adds nothing", "[array][matmul]") {
+  Array c = ones({2, 2});
+  gemm(2, 2, 0, {c.data(), 0}, {c.data(), 2}, {c.data(), 2}, Into::add);
+  CHECK((c == ones({2, 2})));
+  gemm(2, 2, 0, {c.data(), 0}, {c.data(), 2}, {c.data(), 2});
+  CHECK((c == zeros({2, 2})));
+}
+
+TEST_CASE("BLAS is OpenBLAS: the reference one is twenty times slower", "[array][matmul]") {
+  CHECK(std::string(blas_name()).substr(0, 8) == "OpenBLAS");
+}

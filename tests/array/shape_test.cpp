@@ -1,0 +1,94 @@
+// shape_test.cpp: shapes as text, axes from either end, and what broadcasts.
+
+#include "heed/array/shape.hpp"
+
+#include "catch.hpp"
+#include "near.hpp"
+
+namespace {
+
+using namespace heed;
+using namespace heed::test;
+
+}  // namespace
+
+TEST_CASE("shapes are written as in Python, without its trailing comma", "[array][shape]") {
+  CHECK(str({4, 8, 64}) == "(4, 8, 64)");
+  CHECK(str({3}) == "(3)");
+  CHECK(str(Shape{}) == "()");
+}
+
+TEST_CASE("the number of elements is the product of the sizes", "[array][shape]") {
+  CHECK(numel({2, 3, 4}) == 24);
+  CHECK(numel({2, 0, 4}) == 0);
+  CHECK(numel({}) == 1);
+}
+
+TEST_CASE("axes count from either end", "[array][shape]") {
+  CHECK(checked_axis("f", {2, 3, 4}, 0) == 0);
+  CHECK(checked_axis("f", {2, 3, 4}, -1) == 2);
+  CHECK(checked_axis("f", {2, 3, 4}, -3) == 0);
+  CHECK(checked_axis("f", {}, 0) == 0);  // rank 0 has the axes 0 and -1
+  CHECK(checked_axis("f", {}, -1) == 0);
+}
+
+TEST_CASE("an axis out of range is refused with the range", "[array][shape]") {
+  CHECK(message_of([] {
+          checked_axis("softmax", {2, 3}, 2);
+        }) == "softmax: axis 2 is out of range for x (2, 3); use -2 to 1");
+  CHECK(message_of([] {
+          checked_axis("softmax", {2, 3}, -3, "scores");
+        }) == "softmax: axis -3 is out of range for scores (2, 3); use -2 to 1");
+  CHECK(message_of([] { checked_axis("softmax", {}, 1); }) ==
+        "softmax: axis 1 is out of range for x (); use -1 to 0");
+}
+
+TEST_CASE("several axes are sorted, each once; none means all", "[array][shape]") {
+  CHECK(checked_axes("f", {2, 3, 4}, {-1, 0}) == Axes{0, 2});
+  CHECK(checked_axes("f", {2, 3, 4}, {}) == Axes{0, 1, 2});
+  CHECK(checked_axes("f", {}, {}) == Axes{});
+  CHECK(checked_axes("f", {}, {-1}) == Axes{});
+  CHECK(message_of([] {
+          checked_axes("sum", {2, 3}, {1, -1});
+        }) == "sum: axis 1 is given twice for x (2, 3)");
+  CHECK(message_of([] {
+          checked_axes("sum", {2, 3}, {0, 5}, "w");
+        }) == "sum: axis 5 is out of range for w (2, 3); use -2 to 1");
+}
+
+TEST_CASE("reduced axes become 1 or go", "[array][shape]") {
+  CHECK(str(reduced_shape({2, 3, 4}, {0, 2}, true)) == "(1, 3, 1)");
+  CHECK(str(reduced_shape({2, 3, 4}, {0, 2}, false)) == "(3)");
+  CHECK(str(reduced_shape({2, 3}, {}, false)) == "(2, 3)");
+}
+
+TEST_CASE("broadcasting aligns at the right, sizes equal or 1", "[array][shape]") {
+  CHECK(str(broadcast("f", {2, 3}, {3})) == "(2, 3)");
+  CHECK(str(broadcast("f", {2, 1}, {1, 3})) == "(2, 3)");
+  CHECK(str(broadcast("f", {}, {4})) == "(4)");
+  CHECK(str(broadcast("f", {5, 1, 4}, {3, 1})) == "(5, 3, 4)");
+  CHECK(str(broadcast("f", {1}, {0})) == "(0)");
+  CHECK(str(broadcast("f", {0, 3}, {1, 1})) == "(0, 3)");
+  CHECK(str(broadcast("f", {}, {})) == "()");
+}
+
+TEST_CASE("shapes that do not broadcast are refused with both names", "[array][shape]") {
+  CHECK(message_of([] {
+          broadcast("add", {2, 3}, {4});
+        }) == "add: shapes do not broadcast: a (2, 3), b (4)");
+  CHECK(message_of([] { broadcast("add", {2}, {0}, "x", "bias"); }) ==
+        "add: shapes do not broadcast: x (2), bias (0)");
+  CHECK(message_of([] {
+          broadcast("add", {2, 3, 4}, {3, 3, 4});
+        }) == "add: shapes do not broadcast: a (2, 3, 4), b (3, 3, 4)");
+}
+
+TEST_CASE("one shape broadcasts to another when only sizes of 1 grow", "[array][shape]") {
+  CHECK(broadcasts_to({3}, {2, 3}));
+  CHECK(broadcasts_to({2, 1}, {2, 3}));
+  CHECK(broadcasts_to({}, {2, 3}));
+  CHECK(broadcasts_to({1}, {0}));
+  CHECK_FALSE(broadcasts_to({2, 3}, {3}));
+  CHECK_FALSE(broadcasts_to({2, 3}, {2, 1}));
+  CHECK_FALSE(broadcasts_to({1, 3}, {3}));
+}

@@ -1,0 +1,84 @@
+// graph_test.cpp: a small graph as text and as Graphviz draws it, to the letter.
+
+#include "heed/autograd/graph.hpp"
+
+#include <string>
+
+#include "catch.hpp"
+#include "heed/ops/arithmetic.hpp"
+#include "heed/ops/matmul.hpp"
+#include "heed/ops/reduce.hpp"
+#include "near.hpp"
+
+namespace {
+
+using namespace heed;
+using namespace heed::test;
+
+const std::string file = __FILE__;
+
+struct Small {
+  Tensor loss;
+  int line;
+  std::string at(int offset) const { return file + ":" + std::to_string(line + offset) + "\n"; }
+};
+
+Small small_graph() {
+  const int line = __LINE__;
+  const Tensor x(ones({2, 3}));
+  const Tensor w = Tensor(ones({3, 2}), true).named("weight");
+  const Tensor scores = matmul(x, w).named("scores");
+  return {sum(scores * scores), line};
+}
+
+}  // namespace
+
+TEST_CASE("graph_text has a line for every node, inputs first", "[autograd][graph]") {
+  const Small small = small_graph();
+  CHECK(graph_text(small.loss) == "#0  Leaf              (2, 3)  " + small.at(1) +
+                                      "#1  Leaf      weight  (3, 2)  " + small.at(2) +
+                                      "#2  MatMul    scores  (2, 2)  from #0 #1  " + small.at(3) +
+                                      "#3  Multiply          (2, 2)  from #2 #2  " + small.at(4) +
+                                      "#4  Sum               ()      from #3  " + small.at(4));
+}
+
+TEST_CASE("graph_dot has a box for every node and an arrow for every use", "[autograd][graph]") {
+  const Small small = small_graph();
+  CHECK(graph_dot(small.loss) ==
+        "digraph heed {\n"
+        "  rankdir = BT;\n"
+        "  node [shape = box, style = \"rounded,filled\", fillcolor = white, fontname = "
+        "\"Helvetica\"];\n"
+        "  n0 [label = \"Leaf (2, 3)\", fillcolor = gray90];\n"
+        "  n1 [label = \"weight = Leaf (3, 2)\", fillcolor = gold];\n"
+        "  n2 [label = \"scores = MatMul (2, 2)\"];\n"
+        "  n0 -> n2;\n"
+        "  n1 -> n2;\n"
+        "  n3 [label = \"Multiply (2, 2)\"];\n"
+        "  n2 -> n3;\n"
+        "  n2 -> n3;\n"
+        "  n4 [label = \"Sum ()\"];\n"
+        "  n3 -> n4;\n"
+        "}\n");
+}
+
+TEST_CASE("a leaf alone is a graph, and quotes in names are escaped", "[autograd][graph]") {
+  const Tensor x(scalar(1));
+  x.named("the \"x\" of a\\b");
+  CHECK(graph_dot(x).find("n0 [label = \"the \\\"x\\\" of a\\\\b = Leaf ()\"") !=
+        std::string::npos);
+  CHECK(graph_text(x).substr(0, 9) == "#0  Leaf ");
+}
+
+TEST_CASE("inputs left out are not drawn", "[autograd][graph]") {
+  const Tensor x = tensor_of({1, 2}, {1, 2}), w = tensor_of({1, 2}, {3, 4});
+  const std::string text = graph_text(linear(x, w));
+  CHECK(text.find("#2  Linear    (1, 1)  from #0 #1  ") != std::string::npos);
+}
+
+TEST_CASE("a graph of 100,000 nodes is written without a deep stack", "[autograd][graph]") {
+  Tensor y = tensor_of({}, {1});
+  for (int i = 0; i < 100000; ++i) y = y + 1;
+  const std::string text = graph_text(y);
+  CHECK(std::count(text.begin(), text.end(), '\n') == 100001);
+}

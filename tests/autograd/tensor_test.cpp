@@ -1,0 +1,216 @@
+// tensor_test.cpp: handles, names, places in the source, and chains that free without a deep stack.
+
+#include "heed/autograd/tensor.hpp"
+
+#include <string>
+
+#include "catch.hpp"
+#include "heed/autograd/record.hpp"
+#include "heed/ops/arithmetic.hpp"
+#include "heed/ops/matmul.hpp"
+#include "heed/ops/reduce.hpp"
+#include "heed/ops/softmax.hpp"
+#include "near.hpp"
+
+namespace {
+
+using namespace heed;
+using namespace heed::test;
+
+std::string here(int line) { return std::string(__FILE__) + ":" + std::to_string(line); }
+
+// y = x + 1, n times over: a chain of n nodes.
+Tensor chain_of(const Tensor& x, std::size_t n) {
+  Tensor y = x;
+  for (std::size_t i = 0; i < n; ++i) y = y + 1;
+  return y;
+}
+
+}  // namespace
+
+TEST_CASE("copies of a tensor are one value with one gradient", "[autograd][tensor]") {
+  const Tensor a = tensor_of({2}, {1, 2});
+  Tensor b = a;
+  b.mutable_value()(0) = 5;
+  CHECK(a.value()(0) == 5);
+  backward(sum(b));
+  CHECK((a.grad() == ones({2})));
+  b.clear_grad();
+  CHECK_FALSE(a.has_grad());
+}
+
+TEST_CASE("a tensor knows its shape, its rank and its sizes from either end",
+          "[autograd][tensor]") {
+  const Tensor x(zeros({2, 3, 4}));
+  CHECK(str(x.shape()) == "(2, 3, 4)");
+  CHECK(x.dim() == 3);
+  CHECK(x.size(0) == 2);
+  CHECK(x.size(-1) == 4);
+  CHECK(message_of([&] { x.size(3); }) ==
+        "size: axis 3 is out of range for x (2, 3, 4); use -3 to 2");
+  CHECK(message_of([] { Tensor(scalar(1)).size(0); }) == "size: x () has no axes");
+}
+
+TEST_CASE("item is the only element, or an error with the name", "[autograd][tensor]") {
+  CHECK(Tensor(scalar(3)).item() == 3);
+  const Tensor x(zeros({2}));
+  CHECK(message_of([&] { x.item(); }) == "item: needs exactly one element: x (2)");
+  x.named("loss");
+  CHECK(message_of([&] { x.item(); }) == "item: needs exactly one element: loss (2)");
+}
+
+TEST_CASE("asking for a gradient that is not there says why it is not", "[autograd][tensor]") {
+  const Tensor constant(ones({2})), waiting = tensor_of({2}, {1, 2});
+  CHECK(message_of([&] { constant.grad(); }) ==
+        "grad: x (2) has no gradient yet; it was made with requires_grad = false");
+  CHECK(message_of([&] { waiting.grad(); }) ==
+        "grad: x (2) has no gradient yet; call backward first");
+}
+
+TEST_CASE("an empty handle is told from a tensor", "[autograd][tensor]") {
+  CHECK_FALSE(Tensor().defined());
+  CHECK_FALSE(Tensor().requires_grad());
+  CHECK(Tensor(scalar(1)).defined());
+  CHECK(describe(Tensor(), "bias") == "bias (not given)");
+  CHECK(describe(Tensor(zeros({2, 3})), "a") == "a (2, 3)");
+  CHECK(describe(Tensor(zeros({2, 3})).named("weights"), "a") == "weights (2, 3)");
+}
+
+TEST_CASE("a result requires a gradient when an input does", "[autograd][tensor]") {
+  const Tensor x = tensor_of({1}, {1}), c(ones({1}));
+  CHECK((x + c).requires_grad());
+  CHECK((c + x).requires_grad());
+  CHECK_FALSE((c + c).requires_grad());
+  CHECK((c + c).node()->inputs.empty());
+  CHECK((x + c).op() == "Add");
+  CHECK(x.op() == "Leaf");
+}
+
+TEST_CASE("detach is the same value, cut off", "[autograd][tensor]") {
+  const Tensor x = tensor_of({2}, {1, 2});
+  x.named("x");
+  const Tensor y = exp(x), cut = detach(y.named("y"));
+  CHECK((cut.value() == y.value()));
+  CHECK_FALSE(cut.requires_grad());
+  CHECK(cut.name() == "y");
+  backward(sum(x * detach(x)));
+  CHECK((x.grad() == x.value()));  // and not 2 x
+}
+
+TEST_CASE("inside NoGrad nothing is linked, and nests end one by one", "[autograd][tensor]") {
+  const Tensor x = tensor_of({1}, {1});
+  CHECK(grad_enabled());
+  {
+    const NoGrad outer;
+    CHECK_FALSE(grad_enabled());
+    {
+      const NoGrad inner;
+      CHECK_FALSE((x + x).requires_grad());
+    }
+    CHECK_FALSE(grad_enabled());
+    CHECK_FALSE((x + x).requires_grad());
+    CHECK((x + x).node()->inputs.empty());
+  }
+  CHECK(grad_enabled());
+  CHECK((x + x).requires_grad());
+}
+
+TEST_CASE("NoGrad ends when an error flies through", "[autograd][tensor]") {
+  CHECK_THROWS_AS(
+      [] {
+        const NoGrad no_grad;
+        refuse("planted");
+      }(),
+      Error);
+  CHECK(grad_enabled());
+}
+
+TEST_CASE("depth is one more than the deepest input's", "[autograd][tensor]") {
+  const Tensor x = tensor_of({1}, {1});
+  const Tensor once = x + x, twice = once * x;
+  CHECK(x.node()->depth == 0);
+  CHECK(once.node()->depth == 1);
+  CHECK(twice.node()->depth == 2);
+}
+
+TEST_CASE("every tensor says on which line it was made, operators too", "[autograd][where]") {
+  const int line = __LINE__;
+  const Tensor x = tensor_of({2, 2}, {1, 2, 3, 4});
+  const Tensor leaf(ones({2}));
+  const Tensor shares = softmax(x, -1);
+  const Tensor sum = x + x;
+  const Tensor scaled = 2 * x;
+  const Tensor shifted = x - 1.5;
+  const Tensor negated = -x;
+  const Tensor product = matmul(x, x);
+  const Tensor inverse = 3 / x;
+  CHECK(str(leaf.where()) == here(line + 2));
+  CHECK(str(shares.where()) == here(line + 3));
+  CHECK(str(sum.where()) == here(line + 4));
+  CHECK(str(scaled.where()) == here(line + 5));
+  CHECK(str(shifted.where()) == here(line + 6));
+  CHECK(str(negated.where()) == here(line + 7));
+  CHECK(str(product.where()) == here(line + 8));
+  CHECK(str(inverse.where()) == here(line + 9));
+  CHECK(inverse.node()->inputs[0]->where.line == line + 9);  // steps inside have the line as well
+}
+
+TEST_CASE("what nobody holds is freed", "[autograd][nodes]") {
+  const std::size_t before = live_nodes();
+  {
+    const Tensor x = tensor_of({2}, {1, 2});
+    const Tensor y = exp(x) * x;
+    CHECK(live_nodes() == before + 3);  // the exponential lives as long as the product
+    backward(sum(y));
+    CHECK(live_nodes() == before + 2);
+  }
+  CHECK(live_nodes() == before);
+}
+
+TEST_CASE("a chain of a million nodes is built and freed without a backward pass",
+          "[autograd][nodes]") {
+  const std::size_t before = live_nodes();
+  const Tensor x = tensor_of({}, {0});
+  {
+    const Tensor y = chain_of(x, 1000000);
+    CHECK(y.item() == 1000000);
+    CHECK(live_nodes() == before + 1000001);
+  }
+  CHECK(live_nodes() == before + 1);
+}
+
+TEST_CASE("a chain of a million nodes runs backward and is gone", "[autograd][nodes]") {
+  const std::size_t before = live_nodes();
+  const Tensor x = tensor_of({}, {0});
+  const Tensor y = chain_of(x, 1000000);
+  backward(y);
+  CHECK(item(x.grad()) == 1);
+  CHECK(live_nodes() == before + 2);
+}
+
+TEST_CASE("a chain of a hundred thousand nodes is kept by keep_graph and freed after",
+          "[autograd][nodes]") {
+  const std::size_t before = live_nodes();
+  const Tensor x = tensor_of({}, {0});
+  {
+    const Tensor y = chain_of(x, 100000);
+    BackwardOptions keep;
+    keep.keep_graph = true;
+    backward(y, keep);
+    CHECK(live_nodes() == before + 100001);
+  }
+  CHECK(live_nodes() == before + 1);
+}
+
+TEST_CASE("a long ladder, two inputs a rung, is freed without a deep stack", "[autograd][nodes]") {
+  const std::size_t before = live_nodes();
+  {
+    Tensor a = tensor_of({}, {1}), b = tensor_of({}, {1});
+    for (int i = 0; i < 100000; ++i) {
+      const Tensor next = a - b;
+      b = a * 1;
+      a = next;
+    }
+  }
+  CHECK(live_nodes() == before);
+}

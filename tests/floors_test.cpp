@@ -1,0 +1,182 @@
+// floors_test.cpp: no file includes a floor above its own, and only the top ones talk.
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+using Lines = std::vector<std::string>;
+
+// Which floors a floor may include, itself aside.
+const std::map<std::string, std::set<std::string>> below{
+    {"array", {}},
+    {"report", {"array"}},
+    {"autograd", {"array"}},
+    {"ops", {"array", "autograd"}},
+    {"nn", {"array", "autograd", "ops"}},
+    {"optim", {"array", "autograd"}},
+    {"text", {"array"}},
+    {"train", {"array", "autograd", "ops", "nn", "optim", "text"}},
+    {"app", {"array", "autograd", "ops", "nn", "optim", "text", "train", "report"}}};
+
+// "ops" of "src/ops/softmax.cpp"; "lessons" for anything beside the floors.
+std::string floor_of(const std::string& path) {
+  static const std::regex folder("^(?:include/heed|src|heed)/([a-z]+)/.*");
+  std::smatch match;
+  return std::regex_match(path, match, folder) ? match[1].str() : "lessons";
+}
+
+bool may_include(const std::string& from, const std::string& to) {
+  if (from == to) return true;
+  if (from == "lessons") return to != "app";
+  const auto floor = below.find(from);
+  return floor != below.end() && floor->second.count(to) != 0;
+}
+
+std::string refusal(const std::string& path, const std::string& header, const std::string& to) {
+  const std::string from = floor_of(path);
+  const bool above = from == "lessons" || (below.count(to) != 0 && below.at(to).count(from) != 0);
+  return path + " (" + from + ") includes " + header + " (" + to + "), a floor " +
+         (above ? "above it" : "beside it");
+}
+
+// Text with its comments and strings blanked, so that words in them count for nothing. Quotes in
+// character literals and after a backslash do not end a string.
+std::string code_only(const std::string& text) {
+  static const std::regex noise(
+      R"rx(//[^\n]*|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')rx");
+  return std::regex_replace(text, noise, " ");
+}
+
+void check_includes(const std::string& path, const std::string& text, Lines& found) {
+  static const std::regex include(
+      "#include \"((heed|array|autograd|ops|nn|optim|text|train|report|"
+      "app)/[^\"]+)\"");
+  for (std::sregex_iterator i(text.begin(), text.end(), include), end; i != end; ++i) {
+    const std::string header = (*i)[1];
+    const std::string to = floor_of(header.substr(0, 5) == "heed/" ? header : "heed/" + header);
+    if (!may_include(floor_of(path), to)) found.push_back(refusal(path, header, to));
+  }
+}
+
+// Below the app nothing prints and nothing reads argv.
+void check_silence(const std::string& path, const std::string& text, Lines& found) {
+  static const std::regex loud(R"(\bstd::(cout|cerr|clog|printf|puts)\b|\bf?printf\s*\(|\bargv\b)");
+  const std::string floor = floor_of(path), code = code_only(text);
+  std::smatch match;
+  if (floor != "lessons" && floor != "app" && std::regex_search(code, match, loud))
+    found.push_back(path + " (" + floor + ") says " + match.str() + "; only the app talks");
+}
+
+// What is wrong with one file.
+Lines faults(const std::string& path, const std::string& text) {
+  Lines found;
+  check_includes(path, text, found);
+  check_silence(path, text, found);
+  return found;
+}
+
+bool is_source(const fs::path& path) {
+  return path.extension() == ".cpp" || path.extension() == ".hpp";
+}
+
+std::string content(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Every source under a folder of the project, with its path from the root.
+std::map<std::string, std::string> sources() {
+  const fs::path root(HEED_SOURCE_DIR);
+  std::map<std::string, std::string> all;
+  for (const char* folder : {"include/heed", "src", "lessons"})
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder))
+      if (entry.is_regular_file() && is_source(entry.path()))
+        all[fs::relative(entry.path(), root).generic_string()] = content(entry.path());
+  return all;
+}
+
+std::string joined(const Lines& lines) {
+  std::ostringstream text;
+  for (const std::string& line : lines) text << line << '\n';
+  return text.str();
+}
+
+}  // namespace
+
+TEST_CASE("no file includes a floor above its own, and below the app nothing prints", "[floors]") {
+  Lines found;
+  for (const auto& [path, text] : sources())
+    for (const std::string& line : faults(path, text)) found.push_back(line);
+  CHECK(joined(found) == "");
+  CHECK(sources().size() > 80);
+}
+
+TEST_CASE("cblas.h is included by one file", "[floors]") {
+  Lines users;
+  for (const auto& [path, text] : sources())
+    if (text.find("#include <cblas.h>") != std::string::npos) users.push_back(path);
+  CHECK(joined(users) == "src/array/matmul.cpp\n");
+}
+
+TEST_CASE("an include of a floor above is found and named", "[floors]") {
+  CHECK(joined(faults("src/ops/softmax.cpp",
+                      "#include \"heed/array/map.hpp\"\n#include \"heed/nn/linear.hpp\"\n")) ==
+        "src/ops/softmax.cpp (ops) includes heed/nn/linear.hpp (nn), a floor above it\n");
+  CHECK(joined(faults("include/heed/array/map.hpp", "#include \"heed/ops/shape.hpp\"\n")) ==
+        "include/heed/array/map.hpp (array) includes heed/ops/shape.hpp (ops), a floor above it\n");
+  CHECK(
+      joined(faults("src/optim/sgd.cpp", "#include \"optim/state.hpp\"\n#include \"nn/x.hpp\"")) ==
+      "src/optim/sgd.cpp (optim) includes nn/x.hpp (nn), a floor beside it\n");
+  CHECK(joined(faults("lessons/01_averaging.cpp", "#include \"heed/app/run.hpp\"\n")) ==
+        "lessons/01_averaging.cpp (lessons) includes heed/app/run.hpp (app), a floor above it\n");
+}
+
+TEST_CASE("floors of one number stay apart", "[floors]") {
+  CHECK(joined(faults("src/text/corpus.cpp", "#include \"heed/nn/gpt.hpp\"\n")) ==
+        "src/text/corpus.cpp (text) includes heed/nn/gpt.hpp (nn), a floor beside it\n");
+  CHECK(joined(faults("src/report/table.cpp", "#include \"heed/autograd/tensor.hpp\"\n")) ==
+        "src/report/table.cpp (report) includes heed/autograd/tensor.hpp (autograd), a floor "
+        "beside it\n");
+  CHECK(joined(faults("src/train/trainer.cpp", "#include \"heed/report/table.hpp\"\n")) ==
+        "src/train/trainer.cpp (train) includes heed/report/table.hpp (report), a floor beside "
+        "it\n");
+}
+
+TEST_CASE("own and lower floors are right", "[floors]") {
+  CHECK(faults("src/nn/gpt.cpp",
+               "#include \"heed/nn/block.hpp\"\n#include \"heed/ops/loss.hpp\"\n"
+               "#include <vector>\n#include \"near.hpp\"\n")
+            .empty());
+  CHECK(faults("src/app/main.cpp",
+               "#include \"heed/train/trainer.hpp\"\n"
+               "#include \"app/options.hpp\"\nint main() { std::cout << 1; }")
+            .empty());
+  CHECK(faults("lessons/01_averaging.cpp", "#include \"heed/report/table.hpp\"\nstd::cout << 1;")
+            .empty());
+}
+
+TEST_CASE("printing and argv below the app are found, in comments and strings not", "[floors]") {
+  CHECK(joined(faults("src/nn/gpt.cpp", "void f() { std::cout << 1; }")) ==
+        "src/nn/gpt.cpp (nn) says std::cout; only the app talks\n");
+  CHECK(joined(faults("src/train/trainer.cpp", "int n = printf(\"x\");")) ==
+        "src/train/trainer.cpp (train) says printf(; only the app talks\n");
+  CHECK(joined(faults("src/array/pool.cpp", "int f(char** argv);")) ==
+        "src/array/pool.cpp (array) says argv; only the app talks\n");
+  CHECK(joined(faults("src/nn/x.cpp", "char c = '\"'; std::cerr << \"\\\"\"; // \"")) ==
+        "src/nn/x.cpp (nn) says std::cerr; only the app talks\n");
+  CHECK(faults("src/nn/gpt.cpp", "// std::cout << x\n/* argv */ f(\"std::cerr\"); snprintf(a);")
+            .empty());
+}

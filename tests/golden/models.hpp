@@ -1,0 +1,298 @@
+// models.hpp: the layers and optimizers of a golden file, run through heed's own.
+#pragma once
+
+#include <algorithm>
+
+#include "golden/operations.hpp"
+#include "heed/autograd/backward.hpp"
+#include "heed/nn/gpt.hpp"
+#include "heed/optim/adamw.hpp"
+#include "heed/optim/clip.hpp"
+#include "heed/optim/schedule.hpp"
+#include "heed/optim/sgd.hpp"
+
+namespace golden {
+
+// Which of heed's parameters an input holds, one below the other: PyTorch packs the projections of
+// query, key and value into one (3C, C) matrix.
+struct Packed {
+  std::string input;
+  std::vector<std::string> parameters;
+};
+using Packing = std::vector<Packed>;
+
+inline void load(const Packing& packing, const Call& call, const heed::Parameters& parameters) {
+  std::size_t loaded = 0;
+  for (const Packed& packed : packing) {
+    const Array& whole = call.tensor(packed.input).value();
+    std::size_t at = 0;
+    for (const std::string& name : packed.parameters) {
+      Tensor parameter = parameters.at(name);
+      const std::size_t n = parameter.value().size();
+      if (at + n > whole.size()) throw std::runtime_error(packed.input + " is too small");
+      std::copy_n(whole.data() + at, n, parameter.mutable_value().data());
+      at += n;
+    }
+    if (at != whole.size()) throw std::runtime_error(packed.input + " is too large");
+    loaded += at;
+  }
+  if (loaded != parameters.count()) throw std::runtime_error("some parameters were not loaded");
+}
+
+inline void gather(const Packed& packed, const Tensor& input, const heed::Parameters& parameters) {
+  Array gradient = heed::uninitialized(input.shape());
+  heed::Real* to = gradient.data();
+  for (const std::string& name : packed.parameters) {
+    const Array& part = parameters.at(name).grad();
+    to = std::copy_n(part.data(), part.size(), to);
+  }
+  input.node()->grad = gradient;
+  input.node()->has_grad = true;
+}
+
+// ---- multi-head attention
+
+inline Packing attention_packing(bool bias) {
+  Packing packing{{"in_proj_weight", {"query.weight", "key.weight", "value.weight"}},
+                  {"out_proj_weight", {"out.weight"}}};
+  if (!bias) return packing;
+  packing.push_back({"in_proj_bias", {"query.bias", "key.bias", "value.bias"}});
+  packing.push_back({"out_proj_bias", {"out.bias"}});
+  return packing;
+}
+
+// attn_mask (T, S) and key_padding_mask (B, S) say what is hidden; heed asks what is visible, of
+// (B, T, S), or with several heads (B, 1, T, S). The attribute "open_blind_rows" gives sight to the
+// rows that would see nothing.
+inline std::optional<Mask> visible_places(const Call& call, std::size_t B, std::size_t T,
+                                          std::size_t S) {
+  const Value *const pairs = call.find("attn_mask"), *const keys = call.find("key_padding_mask");
+  if (pairs == nullptr && keys == nullptr) return {};
+  Mask mask = Mask::from_shape({B, T, S});
+  for (std::size_t row = 0; row < B * T; ++row) {
+    bool* const places = mask.data() + row * S;
+    for (std::size_t s = 0; s < S; ++s)
+      places[s] = (pairs == nullptr || !std::get<Mask>(*pairs)(row % T, s)) &&
+                  (keys == nullptr || !std::get<Mask>(*keys)(row / T, s));
+    if (call.flag("open_blind_rows") && std::count(places, places + S, true) == 0)
+      std::fill_n(places, S, true);
+  }
+  if (call.integer("heads") > 1) mask.reshape(Mask::shape_type{B, 1, T, S});
+  return mask;
+}
+
+inline Result multi_head_attention(const Call& call) {
+  const Tensor query = call.tensor("query");
+  const Tensor key = call.find("key") == nullptr ? query : call.tensor("key");
+  const Tensor value = call.find("value") == nullptr ? key : call.tensor("value");
+  const auto heads = static_cast<std::size_t>(call.integer("heads"));
+  const bool bias = call.find("in_proj_bias") != nullptr;
+
+  const auto parameters = std::make_shared<heed::Parameters>();
+  Generator generator(0);
+  const heed::nn::MultiHeadAttention layer({*parameters, generator}, query.shape().back(), heads,
+                                           bias);
+  const Packing packing = attention_packing(bias);
+  load(packing, call, *parameters);
+
+  heed::nn::Visible visible;
+  visible.mask = visible_places(call, query.shape()[0], query.shape()[1], key.shape()[1]);
+  heed::AttentionOptions options;
+  options.mask = visible.mask;
+  options.num_heads = heads;
+  const Tensor out = value.node() == key.node()
+                         ? layer(query, key, visible)
+                         : layer.out(heed::scaled_dot_product_attention(
+                               layer.query(query), layer.key(key), layer.value(value), options));
+  const Tensor weights = layer.weights(query, key, visible);
+  std::vector<Tensor> inputs;
+  for (const Packed& packed : packing) inputs.push_back(call.tensor(packed.input));
+  return {{out, heed::mean(weights, {1})}, [=] {
+            for (std::size_t i = 0; i < packing.size(); ++i)
+              gather(packing[i], inputs[i], *parameters);
+          }};
+}
+
+// ---- the language model
+
+inline Packing gpt_packing(std::size_t layers, bool tied) {
+  Packing packing{{"wte", {"token.weight"}},
+                  {"wpe", {"position.weight"}},
+                  {"lnf.w", {"norm.weight"}},
+                  {"lnf.b", {"norm.bias"}}};
+  if (!tied) packing.push_back({"head.w", {"head.weight"}});
+  for (std::size_t i = 0; i < layers; ++i) {
+    const std::string from = std::to_string(i) + ".", to = "blocks." + std::to_string(i) + ".";
+    const std::string attention = to + "attention.";
+    for (const auto& [b, bias] : {std::pair{"w", "weight"}, std::pair{"b", "bias"}}) {
+      packing.push_back({from + "ln1." + b, {to + "norm1." + bias}});
+      packing.push_back(
+          {from + "attn." + b,
+           {attention + "query." + bias, attention + "key." + bias, attention + "value." + bias}});
+      packing.push_back({from + "proj." + b, {attention + "out." + bias}});
+      packing.push_back({from + "ln2." + b, {to + "norm2." + bias}});
+      packing.push_back({from + "fc." + b, {to + "mlp.up." + bias}});
+      packing.push_back({from + "fc2." + b, {to + "mlp.down." + bias}});
+    }
+  }
+  return packing;
+}
+
+struct LoadedGpt {
+  explicit LoadedGpt(const Call& call)
+      : packing(gpt_packing(static_cast<std::size_t>(call.integer("layers")), call.flag("tied"))),
+        model({parameters, generator}, config(call)),
+        tokens(std::get<Indices>(*call.find("idx"))),
+        targets(std::get<Indices>(*call.find("target"))) {
+    load(packing, call, parameters);
+    for (const Packed& packed : packing) inputs.push_back(call.tensor(packed.input));
+  }
+  static heed::nn::GptConfig config(const Call& call) {
+    heed::nn::GptConfig c;
+    c.vocab_size = call.tensor("wte").shape()[0];
+    c.block_size = call.tensor("wpe").shape()[0];
+    c.embed_dim = call.tensor("wte").shape()[1];
+    c.layers = static_cast<std::size_t>(call.integer("layers"));
+    c.heads = static_cast<std::size_t>(call.integer("heads"));
+    c.bias = true;
+    c.tied = call.flag("tied");
+    c.gelu = heed::Gelu::tanh;
+    return c;
+  }
+
+  heed::Parameters parameters;
+  Generator generator{0};
+  Packing packing;
+  heed::nn::Gpt model;
+  Indices tokens, targets;
+  std::vector<Tensor> inputs;
+};
+
+inline Result gpt(const Call& call) {
+  const auto loaded = std::make_shared<LoadedGpt>(call);
+  const Tensor logits = loaded->model(loaded->tokens);
+  const Tensor loss = loaded->model.loss(loaded->tokens, loaded->targets);
+  return {{logits, loss}, [loaded] {
+            for (std::size_t i = 0; i < loaded->packing.size(); ++i)
+              gather(loaded->packing[i], loaded->inputs[i], loaded->parameters);
+          }};
+}
+
+// The loss before each step, and the length of the whole gradient before it was clipped.
+inline Result gpt_training(const Call& call) {
+  LoadedGpt loaded(call);
+  const std::vector<Tensor>& parameters = loaded.parameters.tensors();
+  heed::optim::AdamWOptions options;
+  options.lr = call.real("lr");
+  options.beta1 = 0.9;
+  options.beta2 = 0.95;
+  options.weight_decay = call.real("wd");
+  heed::optim::AdamW optimizer(parameters, options);
+  const auto n = static_cast<std::size_t>(call.integer("n"));
+  Array losses = heed::uninitialized({n}), norms = heed::uninitialized({n});
+  for (std::size_t step = 0; step < n; ++step) {
+    const Tensor loss = loaded.model.loss(loaded.tokens, loaded.targets);
+    heed::optim::zero_grad(parameters);
+    heed::backward(loss);
+    losses(step) = loss.item();
+    norms(step) =
+        static_cast<heed::Real>(heed::optim::clip_grad_norm(parameters, call.real("max_norm")));
+    optimizer.step();
+  }
+  return Values{Tensor(losses), Tensor(norms)};
+}
+
+// ---- optimizers
+
+// The parameter after each step, its gradient at step i being row i of the second input.
+template <class Optimizer>
+Values stepped(Optimizer optimizer, Tensor parameter, const Call& call) {
+  const Array& gradients = call.tensor(1).value();
+  Array path = heed::uninitialized(gradients.shape());
+  const std::size_t n = parameter.value().size();
+  for (std::size_t step = 0; step < gradients.shape()[0]; ++step) {
+    if (call.has("lrs")) optimizer.set_lr(number(call.attrs["lrs"].at(step)));
+    parameter.node()->grad = heed::zeros(parameter.shape());
+    parameter.node()->has_grad = true;
+    std::copy_n(gradients.data() + step * n, n, parameter.mutable_grad().data());
+    optimizer.step();
+    std::copy_n(parameter.value().data(), n, path.data() + step * n);
+  }
+  return {Tensor(path)};
+}
+
+inline Result optimizer(const Call& call) {
+  const Tensor parameter(call.tensor(0).value(), true);
+  const Json& args = call.attrs.at("args");
+  const std::string name = call.attrs.at("name");
+  if (name == "sgd") {
+    heed::optim::SgdOptions options;
+    options.lr = number(args.at("lr"));
+    options.momentum = args.value("momentum", 0.0);
+    options.dampening = args.value("dampening", 0.0);
+    options.weight_decay = args.value("weight_decay", 0.0);
+    options.nesterov = args.value("nesterov", false);
+    return stepped(heed::optim::Sgd({parameter}, options), parameter, call);
+  }
+  if (name != "adam" && name != "adamw") throw std::runtime_error("unknown optimizer " + name);
+  heed::optim::AdamWOptions options;
+  options.lr = number(args.at("lr"));
+  options.decoupled = name == "adamw";
+  options.weight_decay = args.value("weight_decay", options.decoupled ? 0.01 : 0.0);
+  options.eps = args.value("eps", options.eps);
+  if (args.contains("betas")) {
+    options.beta1 = number(args["betas"].at(0));
+    options.beta2 = number(args["betas"].at(1));
+  }
+  return stepped(heed::optim::AdamW({parameter}, options), parameter, call);
+}
+
+inline Result clip(const Call& call) {
+  std::vector<Tensor> parameters;
+  for (const Tensor& gradient : call.tensors()) {
+    parameters.emplace_back(heed::zeros(gradient.shape()), true);
+    parameters.back().node()->grad = gradient.value();
+    parameters.back().node()->has_grad = true;
+  }
+  const double norm_type = call.has("norm_type") ? call.real("norm_type") : 2;
+  const double norm = heed::optim::clip_grad_norm(parameters, call.real("max_norm"), norm_type);
+  Values outputs{Tensor(heed::scalar(static_cast<heed::Real>(norm)))};
+  for (const Tensor& parameter : parameters) outputs.push_back(Tensor(parameter.grad()));
+  return outputs;
+}
+
+inline Result schedule(const Call& call) {
+  heed::optim::WarmupCosine lr;
+  lr.lr = call.real("lr");
+  lr.min_lr = call.real("min_lr");
+  lr.warmup = call.integer("warmup");
+  lr.decay_steps = call.integer("decay");
+  const auto steps = call.attrs.at("its").get<std::vector<std::int64_t>>();
+  Array values = heed::uninitialized({steps.size()});
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    values(i) = static_cast<heed::Real>(lr.at(steps[i]));
+  return Values{Tensor(values)};
+}
+
+inline Table model_operations() {
+  return {{"mha", multi_head_attention}, {"gpt", gpt}, {"gpt_train", gpt_training}};
+}
+
+inline Table optimizer_operations() {
+  return {{"optimizer", optimizer}, {"clip_grad_norm", clip}, {"lr_schedule", schedule}};
+}
+
+inline const Table& table() {
+  static const Table all = [] {
+    Table operations = arithmetic_operations();
+    operations.merge(shape_operations());
+    operations.merge(reduction_operations());
+    operations.merge(fused_operations());
+    operations.merge(model_operations());
+    operations.merge(optimizer_operations());
+    return operations;
+  }();
+  return all;
+}
+
+}  // namespace golden

@@ -1,0 +1,164 @@
+// policy_test.cpp: what heed promises where PyTorch answers otherwise, and where it answers NaN.
+//
+// tests/golden/policy.hpp applies the first kind to golden cases; here each is said as a sentence.
+
+#include "catch.hpp"
+#include "heed/nn/attention.hpp"
+#include "heed/ops/arithmetic.hpp"
+#include "heed/ops/attention.hpp"
+#include "heed/ops/loss.hpp"
+#include "heed/ops/mask.hpp"
+#include "heed/ops/normalize.hpp"
+#include "heed/ops/reduce.hpp"
+#include "heed/ops/shape.hpp"
+#include "heed/ops/softmax.hpp"
+#include "heed/optim/adamw.hpp"
+#include "heed/optim/clip.hpp"
+#include "near.hpp"
+
+namespace {
+
+using namespace heed;
+using namespace heed::test;
+
+constexpr double inf = infinity, NaN = not_a_number;
+
+Tensor with_gradient(std::initializer_list<double> gradient) {
+  const Tensor x(zeros({gradient.size()}), true);
+  x.node()->grad = array_of({gradient.size()}, gradient);
+  x.node()->has_grad = true;
+  return x;
+}
+
+}  // namespace
+
+// ---- where heed differs
+
+TEST_CASE("a row in which everything is masked gets shares of zero, and sends no gradient back",
+          "[golden][policy]") {
+  const Tensor scores = tensor_of({2, 3}, {1, 2, 3, 0, 0, 0});
+  const Mask hidden = mask_of({2, 3}, {1, 1, 1, 0, 0, 1});
+  const Tensor shares = softmax(masked_fill(scores, hidden, -inf), -1);
+  CHECK(difference(shares, array_of({2, 3}, {0, 0, 0, 0.5, 0.5, 0})) == "");
+  backward(shares, array_of({2, 3}, {1, -2, 3, 1, 0, 5}));
+  CHECK(difference(scores.grad(), array_of({2, 3}, {0, 0, 0, 0.25, -0.25, 0})) == "");
+}
+
+TEST_CASE("the logarithm of the shares of a fully masked row is minus infinity, its slope zero",
+          "[golden][policy]") {
+  const Tensor x = tensor_of({2, 2}, {-inf, -inf, 0, 0});
+  const Tensor logs = log_softmax(x, 1), total = logsumexp(x, 1);
+  CHECK(difference(logs, array_of({2, 2}, {-inf, -inf, -std::log(2), -std::log(2)})) == "");
+  CHECK(difference(total, array_of({2}, {-inf, std::log(2)})) == "");
+  backward(logs, array_of({2, 2}, {1, 2, 1, 0}));
+  CHECK(difference(x.grad(), array_of({2, 2}, {0, 0, 0.5, -0.5})) == "");
+  x.node()->has_grad = false;
+  backward(total, ones({2}));
+  CHECK(difference(x.grad(), array_of({2, 2}, {0, 0, 0.5, 0.5})) == "");
+}
+
+TEST_CASE("attention with a query that may see nothing is attention without that query",
+          "[golden][policy]") {
+  const Mask mask = mask_of({3, 3}, {1, 1, 0, 0, 0, 0, 1, 1, 1});
+  const auto without_middle = [](const Tensor& x) {
+    return concat({slice(x, 0, 0, 1), slice(x, 0, 2, 3)}, 0);
+  };
+  const Function all = [&](const std::vector<Tensor>& x) {
+    AttentionOptions options;
+    options.mask = mask;
+    return scaled_dot_product_attention(x[0], x[1], x[2], options);
+  };
+  const Function others = [&](const std::vector<Tensor>& x) {
+    AttentionOptions options;
+    options.mask = mask_of({2, 3}, {1, 1, 0, 1, 1, 1});
+    return scaled_dot_product_attention(without_middle(x[0]), x[1], x[2], options);
+  };
+  const std::vector<Array> qkv{random_array({3, 4}, 1), random_array({3, 4}, 2),
+                               random_array({3, 5}, 3)};
+  const Function rest = [&](const std::vector<Tensor>& x) { return without_middle(all(x)); };
+  CHECK(twin_difference(rest, others, qkv) == "");
+  const Tensor out = all({Tensor(qkv[0]), Tensor(qkv[1]), Tensor(qkv[2])});
+  CHECK(difference(select(out, 0, 1), zeros({5})) == "");
+}
+
+TEST_CASE("a layer's answer to a query that may see nothing is the bias of its last projection",
+          "[golden][policy]") {
+  for (const std::size_t heads : {std::size_t{1}, std::size_t{2}}) {
+    Parameters parameters;
+    Generator generator(1);
+    const nn::MultiHeadAttention layer({parameters, generator}, 4, heads);
+    nn::Visible nothing;
+    nothing.mask = mask_of({1, 3}, {0, 0, 0});
+    const Tensor y =
+        layer(Tensor(random_array({1, 2, 4}, 2)), Tensor(random_array({1, 3, 4}, 3)), nothing);
+    CHECK(difference(y, expand(layer.out.bias, {1, 2, 4}).value()) == "");
+    backward(y, ones(y.shape()));
+    CHECK(difference(layer.value.weight.grad(), zeros({4, 4})) == "");
+    CHECK(difference(layer.query.bias.grad(), zeros({4})) == "");
+  }
+}
+
+TEST_CASE("equal maxima share the gradient evenly, over one axis as over all", "[golden][policy]") {
+  const Tensor x = tensor_of({2, 3}, {3, 1, 3, 5, 5, 5});
+  backward(max(x, {1}), array_of({2}, {1, 3}));
+  CHECK(difference(x.grad(), array_of({2, 3}, {0.5, 0, 0.5, 1, 1, 1})) == "");
+  CHECK(argmax(x, 1)(0) == 0);
+  CHECK(argmax(x, 1)(1) == 0);
+}
+
+TEST_CASE("a cosine does not depend on lengths, even those whose square overflows",
+          "[golden][policy]") {
+  const Tensor a = tensor_of({1, 2}, {1e20, 1e20}), b = tensor_of({1, 2}, {1e20, -3e19});
+  const double cosine = 0.7 / std::sqrt(2 * 1.09);
+  CHECK(difference(cosine_similarity(a, b), array_of({1}, {cosine})) == "");
+}
+
+TEST_CASE("gradients whose squares overflow are still brought to max_norm", "[golden][policy]") {
+  const Tensor x = with_gradient({3e38, -3e38});
+  optim::clip_grad_norm({x}, 1);
+  CHECK(difference(x.grad(), array_of({2}, {std::sqrt(0.5), -std::sqrt(0.5)}), 2e-6) == "");
+}
+
+// ---- where heed agrees, and somebody might have wished otherwise
+
+TEST_CASE("a NaN is never hidden: its row of shares, its maximum and its loss are NaN",
+          "[golden][policy]") {
+  const Tensor x = tensor_of({2, 2}, {NaN, -inf, 0, 0});
+  CHECK(difference(softmax(x, 1), array_of({2, 2}, {NaN, NaN, 0.5, 0.5})) == "");
+  CHECK(difference(max(x, {1}), array_of({2}, {NaN, 0})) == "");
+  CHECK(argmax(x, 1)(0) == 0);
+  CrossEntropyOptions each;
+  each.reduction = Reduction::none;
+  CHECK(difference(cross_entropy(x, indices_of({2}, {1, 1}), each),
+                   array_of({2}, {NaN, std::log(2)})) == "");
+}
+
+TEST_CASE("a NaN that is the maximum gets the gradient", "[golden][policy]") {
+  const Tensor x = tensor_of({3}, {1, NaN, 3});
+  backward(max(x));
+  CHECK(difference(x.grad(), array_of({3}, {0, 1, 0})) == "");
+}
+
+TEST_CASE("the mean of nothing is NaN, and so is the loss when every target is ignored",
+          "[golden][policy]") {
+  CHECK(std::isnan(mean(Tensor(zeros({0, 3}))).item()));
+  const Tensor logits = tensor_of({2, 3}, {1, 2, 3, 4, 5, 6});
+  const Tensor loss = cross_entropy(logits, indices_of({2}, {-100, -100}));
+  CHECK(std::isnan(loss.item()));
+  backward(loss);
+  CHECK(difference(logits.grad(), zeros({2, 3})) == "");
+}
+
+TEST_CASE("an infinite gradient norm zeroes the finite gradients and leaves NaN for the infinite",
+          "[golden][policy]") {
+  const Tensor x = with_gradient({inf, 1});
+  CHECK(optim::clip_grad_norm({x}, 1) == inf);
+  CHECK(difference(x.grad(), array_of({2}, {NaN, 0})) == "");
+}
+
+TEST_CASE("a NaN gradient reaches the parameter, where it is seen", "[golden][policy]") {
+  const Tensor x = with_gradient({NaN, 1});
+  optim::AdamW({x}, {}).step();
+  CHECK(std::isnan(x.value()(0)));
+  CHECK(std::isfinite(x.value()(1)));
+}

@@ -1,0 +1,180 @@
+// gpt_test.cpp: a language model knows nothing at first, and never sees the future.
+
+#include "heed/nn/gpt.hpp"
+
+#include <cmath>
+
+#include "catch.hpp"
+#include "heed/ops/reduce.hpp"
+#include "heed/ops/shape.hpp"
+#include "near.hpp"
+
+namespace {
+
+using namespace heed;
+using namespace heed::test;
+
+nn::GptConfig small(bool bias = false, bool tied = true) {
+  nn::GptConfig config;
+  config.vocab_size = 65;
+  config.block_size = 16;
+  config.layers = 3;
+  config.heads = 2;
+  config.embed_dim = 32;
+  config.bias = bias;
+  config.tied = tied;
+  return config;
+}
+
+struct Model {
+  explicit Model(const nn::GptConfig& config, std::uint64_t seed = 1337)
+      : generator(seed), gpt(Scope(parameters, generator), config) {}
+  Parameters parameters;
+  Generator generator;
+  nn::Gpt gpt;
+};
+
+Indices some_tokens(std::size_t B, std::size_t T, std::uint64_t seed = 1) {
+  return Generator(seed).randint(0, 65, {B, T});
+}
+
+double deviation(const Array& x) {
+  return std::sqrt(static_cast<double>(variance(Tensor(x), {}, false).item()));
+}
+
+}  // namespace
+
+TEST_CASE("an untrained model is as surprised as by drawing lots: ln V", "[nn][gpt]") {
+  for (const bool tied : {true, false}) {
+    const Model model(small(false, tied));
+    const double loss =
+        static_cast<double>(model.gpt.loss(some_tokens(8, 16), some_tokens(8, 16, 2)).item());
+    CHECK(std::abs(loss / std::log(65.0) - 1) < 0.03);
+  }
+}
+
+TEST_CASE("parameter_count says how many numbers a model learns, without making it", "[nn][gpt]") {
+  for (const bool bias : {false, true})
+    for (const bool tied : {false, true}) {
+      const nn::GptConfig config = small(bias, tied);
+      CHECK(nn::parameter_count(config) == Model(config).parameters.count());
+    }
+  nn::GptConfig reference;
+  reference.vocab_size = 65;
+  CHECK(nn::parameter_count(reference) == 804096);
+}
+
+TEST_CASE("the parameters of a model by name", "[nn][gpt]") {
+  nn::GptConfig config = small();
+  config.layers = 1;
+  std::string names;
+  for (const Tensor& p : Model(config).parameters) names += p.name() + " " + str(p.shape()) + "\n";
+  CHECK(names ==
+        "token.weight (65, 32)\n"
+        "position.weight (16, 32)\n"
+        "norm.weight (32)\n"
+        "blocks.0.norm1.weight (32)\n"
+        "blocks.0.attention.query.weight (32, 32)\n"
+        "blocks.0.attention.key.weight (32, 32)\n"
+        "blocks.0.attention.value.weight (32, 32)\n"
+        "blocks.0.attention.out.weight (32, 32)\n"
+        "blocks.0.norm2.weight (32)\n"
+        "blocks.0.mlp.up.weight (128, 32)\n"
+        "blocks.0.mlp.down.weight (32, 128)\n");
+  CHECK(Model(small(false, false)).parameters.find("head.weight") != nullptr);
+}
+
+TEST_CASE("weights start at a deviation of 0.02, at the ends of branches smaller", "[nn][gpt]") {
+  const Model model(small(true));
+  for (const Tensor& p : model.parameters) {
+    const bool ends = p.name().find("attention.out.weight") != std::string::npos ||
+                      p.name().find("mlp.down.weight") != std::string::npos;
+    if (p.dim() == 2)
+      CHECK(std::abs(deviation(p.value()) / (ends ? 0.02 / std::sqrt(6.0) : 0.02) - 1) < 0.1);
+    else
+      CHECK((p.value() == filled(p.shape(), p.name().find("bias") == std::string::npos ? 1 : 0)));
+  }
+}
+
+TEST_CASE("a model leaves parameters that are not its own alone", "[nn][gpt]") {
+  Parameters store;
+  Generator generator(1);
+  const Scope scope(store, generator);
+  const nn::Linear other(scope / "other", 4, 4);
+  const Array weight = other.weight.value(), bias = other.bias.value();
+  const nn::Gpt gpt(scope / "gpt", small());
+  CHECK((other.weight.value() == weight));
+  CHECK((other.bias.value() == bias));
+  CHECK(store.at("gpt.token.weight").node() == gpt.head.node());
+}
+
+TEST_CASE("tied models have one table for reading and for writing", "[nn][gpt]") {
+  const Model tied(small()), untied(small(false, false));
+  CHECK(tied.gpt.head.node() == tied.gpt.token.weight.node());
+  CHECK(untied.gpt.head.node() != untied.gpt.token.weight.node());
+  backward(tied.gpt.loss(some_tokens(1, 4), some_tokens(1, 4, 2)));
+  for (const Tensor& p : tied.parameters) CHECK(p.has_grad());
+}
+
+TEST_CASE("changing the last token leaves the bits of all earlier scores alone", "[nn][gpt]") {
+  const Model model(small());
+  Indices tokens = some_tokens(2, 16);
+  const Tensor before = slice(model.gpt(tokens), 1, 0, 15);
+  for (std::size_t b = 0; b < 2; ++b) tokens(b, 15) = (tokens(b, 15) + 1) % 65;
+  const Tensor scores = model.gpt(tokens);
+  CHECK(same_bits(slice(scores, 1, 0, 15).value(), before.value()));
+}
+
+TEST_CASE("changing the first token changes every score after it", "[nn][gpt]") {
+  const Model model(small());
+  Indices tokens = some_tokens(1, 16);
+  const Array before = model.gpt(tokens).value();
+  tokens(0, 0) = (tokens(0, 0) + 1) % 65;
+  const Array after = model.gpt(tokens).value();
+  for (std::size_t t = 0; t < 16; ++t) CHECK(before(0, t, 3) != after(0, t, 3));
+}
+
+TEST_CASE("windows of a batch do not see each other", "[nn][gpt]") {
+  const Model model(small());
+  Indices tokens = some_tokens(3, 16);
+  const Tensor before = model.gpt(tokens);
+  for (std::size_t t = 0; t < 16; ++t) tokens(1, t) = 0;
+  const Tensor after = model.gpt(tokens);
+  CHECK(same_bits(select(before, 0, 0).value(), select(after, 0, 0).value()));
+  CHECK(same_bits(select(before, 0, 2).value(), select(after, 0, 2).value()));
+}
+
+TEST_CASE("the same seed makes the same model, another another", "[nn][gpt]") {
+  const Indices tokens = some_tokens(2, 8);
+  const Array one = Model(small()).gpt(tokens).value();
+  CHECK(same_bits(one, Model(small()).gpt(tokens).value()));
+  CHECK_FALSE(same_bits(one, Model(small(), 1).gpt(tokens).value()));
+}
+
+TEST_CASE("a model takes windows up to block_size and refuses longer ones", "[nn][gpt]") {
+  const Model model(small());
+  CHECK(str(model.gpt(some_tokens(2, 1)).shape()) == "(2, 1, 65)");
+  CHECK(str(model.gpt(some_tokens(1, 16)).shape()) == "(1, 16, 65)");
+  CHECK(message_of([&] { model.gpt(some_tokens(1, 17)); }) ==
+        "Gpt: a window of 17 symbols is longer than block_size 16");
+  CHECK(message_of([&] {
+          model.gpt(indices_of({3}, {1, 2, 3}));
+        }) == "Gpt: tokens must be (B, T), got (3)");
+  CHECK(message_of([&] {
+          model.gpt(indices_of({1, 2}, {1, 65}));
+        }) == "embedding: index 65 among (1, 2) indices is out of range for token.weight (65, 32)");
+}
+
+TEST_CASE("forms that make no model are refused, before anything is made", "[nn][gpt]") {
+  const auto refused = [](std::size_t nn::GptConfig::*member, std::size_t value) {
+    nn::GptConfig config = small();
+    config.*member = value;
+    return message_of([&] { Model{config}; });
+  };
+  CHECK(refused(&nn::GptConfig::vocab_size, 0) == "Gpt: vocab_size must be at least 1");
+  CHECK(refused(&nn::GptConfig::block_size, 0) == "Gpt: block_size must be at least 1");
+  CHECK(refused(&nn::GptConfig::layers, 0) == "Gpt: layers must be at least 1");
+  CHECK(refused(&nn::GptConfig::heads, 0) == "Gpt: heads must be at least 1");
+  CHECK(refused(&nn::GptConfig::embed_dim, 0) == "Gpt: embed_dim must be at least 1");
+  CHECK(refused(&nn::GptConfig::heads, 5) == "Gpt: embed_dim 32 must be divisible by heads 5");
+}

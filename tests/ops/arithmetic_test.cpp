@@ -1,0 +1,181 @@
+// arithmetic_test.cpp: sums, products and powers by hand, and what broadcasting does to gradients.
+
+#include "heed/ops/arithmetic.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "catch.hpp"
+#include "near.hpp"
+
+namespace {
+
+using namespace heed;
+using namespace heed::test;
+
+constexpr double inf = infinity, NaN = not_a_number;
+
+// f of two inputs, and the gradients that arrive there for an upstream.
+std::vector<Array> slopes(Tensor (*f)(Operand, const Tensor&), const Array& a, const Array& b,
+                          const Array& upstream) {
+  return gradients([f](const std::vector<Tensor>& x) { return f(x[0], x[1]); }, {a, b}, upstream);
+}
+
+Array slope(Tensor (*f)(const Tensor&, Where), const Array& x) {
+  return gradients([f](const std::vector<Tensor>& in) { return f(in[0], Where::here()); }, {x},
+                   ones(x.shape()))[0];
+}
+
+}  // namespace
+
+TEST_CASE("the four operations give what the pencil gives", "[ops][arithmetic]") {
+  const Tensor a = tensor_of({3}, {6, -8, 1}), b = tensor_of({3}, {2, 4, -0.5});
+  CHECK((((a + b).value()) == array_of({3}, {8, -4, 0.5})));
+  CHECK((((a - b).value()) == array_of({3}, {4, -12, 1.5})));
+  CHECK((((a * b).value()) == array_of({3}, {12, -32, -0.5})));
+  CHECK((((a / b).value()) == array_of({3}, {3, -2, -2})));
+  CHECK(((-a).value() == array_of({3}, {-6, 8, -1})));
+}
+
+TEST_CASE("the slopes of the four operations by hand", "[ops][arithmetic]") {
+  const Array a = array_of({2}, {6, -8}), b = array_of({2}, {2, 4}), up = array_of({2}, {1, 10});
+  const auto add = slopes(operator+, a, b, up), subtract = slopes(operator-, a, b, up);
+  CHECK((add[0] == up));
+  CHECK((add[1] == up));
+  CHECK((subtract[0] == up));
+  CHECK((subtract[1] == array_of({2}, {-1, -10})));
+  const auto multiply = slopes(operator*, a, b, up), divide = slopes(operator/, a, b, up);
+  CHECK((multiply[0] == array_of({2}, {2, 40})));
+  CHECK((multiply[1] == array_of({2}, {6, -80})));
+  CHECK((divide[0] == array_of({2}, {0.5, 2.5})));
+  CHECK((divide[1] == array_of({2}, {-1.5, 5})));  // -a / b^2: -6/4, 8/16 times 10
+}
+
+TEST_CASE("a row is added to every row, and its gradient is their sum", "[ops][arithmetic]") {
+  const Array a = array_of({2, 3}, {1, 2, 3, 4, 5, 6}), b = array_of({3}, {10, 20, 30});
+  CHECK(((Tensor(a) + Tensor(b)).value() == array_of({2, 3}, {11, 22, 33, 14, 25, 36})));
+  const auto g = slopes(operator+, a, b, array_of({2, 3}, {1, 2, 3, 10, 20, 30}));
+  CHECK((g[0] == array_of({2, 3}, {1, 2, 3, 10, 20, 30})));
+  CHECK((g[1] == array_of({3}, {11, 22, 33})));
+}
+
+TEST_CASE("a column times a row is a table; each gradient is summed over the other's axis",
+          "[ops][arithmetic]") {
+  const Array a = array_of({2, 1}, {2, 3}), b = array_of({1, 3}, {1, 10, 100});
+  CHECK(((Tensor(a) * Tensor(b)).value() == array_of({2, 3}, {2, 20, 200, 3, 30, 300})));
+  const auto g = slopes(operator*, a, b, ones({2, 3}));
+  CHECK((g[0] == array_of({2, 1}, {111, 111})));
+  CHECK((g[1] == array_of({1, 3}, {5, 5, 5})));
+}
+
+TEST_CASE("rank 0 broadcasts to anything and gets the sum of the gradients", "[ops][arithmetic]") {
+  const Array a = array_of({2, 2}, {1, 2, 3, 4}), b = scalar(2);
+  CHECK(((Tensor(a) / Tensor(b)).value() == array_of({2, 2}, {0.5, 1, 1.5, 2})));
+  CHECK(((Tensor(b) - Tensor(a)).value() == array_of({2, 2}, {1, 0, -1, -2})));
+  CHECK((slopes(operator/, a, b, ones({2, 2}))[1] == scalar(-2.5)));
+  CHECK((slopes(operator-, b, a, ones({2, 2}))[0] == scalar(4)));
+}
+
+TEST_CASE("sizes of 0 broadcast with 1 and give gradients of 0", "[ops][arithmetic]") {
+  const auto g = slopes(operator*, zeros({0, 3}), ones({1, 3}), zeros({0, 3}));
+  CHECK(str(g[0].shape()) == "(0, 3)");
+  CHECK((g[1] == zeros({1, 3})));
+}
+
+TEST_CASE("constants stand on either side", "[ops][arithmetic]") {
+  const Tensor x = tensor_of({2}, {4, -2});
+  CHECK(((x + 1.5).value() == array_of({2}, {5.5, -0.5})));
+  CHECK(((1.5 + x).value() == array_of({2}, {5.5, -0.5})));
+  CHECK(((x - 1).value() == array_of({2}, {3, -3})));
+  CHECK(((1 - x).value() == array_of({2}, {-3, 3})));
+  CHECK(((x * 3).value() == array_of({2}, {12, -6})));
+  CHECK(((3 * x).value() == array_of({2}, {12, -6})));
+  CHECK(((x / 2).value() == array_of({2}, {2, -1})));
+  CHECK(((2 / x).value() == array_of({2}, {0.5, -1})));
+}
+
+TEST_CASE("the slopes beside constants by hand", "[ops][arithmetic]") {
+  const auto slope_at_4 = [](const Function& f) {
+    return item(gradients(f, {scalar(4)}, scalar(1))[0]);
+  };
+  using X = const std::vector<Tensor>&;
+  CHECK(slope_at_4([](X x) { return x[0] + 7; }) == 1);
+  CHECK(slope_at_4([](X x) { return x[0] - 7; }) == 1);
+  CHECK(slope_at_4([](X x) { return 7 - x[0]; }) == -1);
+  CHECK(slope_at_4([](X x) { return 7 * x[0]; }) == 7);
+  CHECK(slope_at_4([](X x) { return x[0] / 2; }) == 0.5);
+  CHECK(slope_at_4([](X x) { return 32 / x[0]; }) == -2);  // -32 / 16
+  CHECK(slope_at_4([](X x) { return -x[0]; }) == -1);
+}
+
+TEST_CASE("powers, roots, logarithms and absolute values by hand", "[ops][arithmetic]") {
+  const Tensor x = tensor_of({3}, {4, 0.25, 1});
+  CHECK((power(x, 2).value() == array_of({3}, {16, 0.0625, 1})));
+  CHECK((power(x, -1).value() == array_of({3}, {0.25, 4, 1})));
+  CHECK((power(x, 0.5).value() == array_of({3}, {2, 0.5, 1})));
+  CHECK((power(tensor_of({2}, {-3, 0}), 3).value() == array_of({2}, {-27, 0})));
+  CHECK((sqrt(x).value() == array_of({3}, {2, 0.5, 1})));
+  CHECK(difference(exp(x), array_of({3}, {54.598150033, 1.284025417, 2.718281828})) == "");
+  CHECK(difference(log(x), array_of({3}, {1.386294361, -1.386294361, 0})) == "");
+  CHECK((abs(tensor_of({3}, {-2, 0, 3})).value() == array_of({3}, {2, 0, 3})));
+}
+
+TEST_CASE("the slopes of powers, roots and logarithms by hand", "[ops][arithmetic]") {
+  const Array x = array_of({2}, {4, 0.25});
+  CHECK(difference(slope(exp, x), array_of({2}, {54.598150033, 1.284025417})) == "");
+  CHECK((slope(log, x) == array_of({2}, {0.25, 4})));
+  CHECK((slope(sqrt, x) == array_of({2}, {0.25, 1})));
+  CHECK((slope(abs, array_of({3}, {-2, 0, 3})) == array_of({3}, {-1, 0, 1})));
+  const auto of_power = [](const Array& at, double p) {
+    return gradients([p](const std::vector<Tensor>& in) { return power(in[0], p); }, {at},
+                     ones(at.shape()))[0];
+  };
+  CHECK((of_power(x, 3) == array_of({2}, {48, 0.1875})));
+  CHECK((of_power(x, -1) == array_of({2}, {-0.0625, -16})));
+  CHECK((of_power(array_of({2}, {0, -3}), 2) == array_of({2}, {0, -6})));
+}
+
+TEST_CASE("at the edges slopes are what the headers say", "[ops][arithmetic]") {
+  const auto of_power = [](double p) {
+    return item(gradients([p](const std::vector<Tensor>& in) { return power(in[0], p); },
+                          {scalar(0)}, scalar(1))[0]);
+  };
+  CHECK(of_power(0) == 0);  // and not 0 * inf
+  CHECK(of_power(1) == 1);
+  CHECK(item(slope(sqrt, scalar(0))) == std::numeric_limits<Real>::infinity());
+}
+
+TEST_CASE("NaN and infinities go through as in the C library", "[ops][arithmetic]") {
+  const Tensor x(array_of({7}, {NaN, inf, -inf, 0, -1, 1e30, -1e30}));
+  CHECK(difference(exp(x), array_of({7}, {NaN, inf, 0, 1, 0.367879441, inf, 0})) == "");
+  CHECK(difference(log(x), array_of({7}, {NaN, inf, NaN, -inf, NaN, 69.0775528, NaN})) == "");
+  CHECK(difference(sqrt(x), array_of({7}, {NaN, inf, NaN, 0, NaN, 1e15, NaN})) == "");
+  CHECK(difference(abs(x), array_of({7}, {NaN, inf, inf, 0, 1, 1e30, 1e30})) == "");
+  CHECK(difference(power(x, 2) * 0, array_of({7}, {NaN, NaN, NaN, 0, 0, NaN, NaN})) == "");
+}
+
+TEST_CASE("every length, whole registers or not, gives every element", "[ops][arithmetic]") {
+  for (std::size_t n = 0; n <= 40; ++n) {
+    const Array a = random_array({n}, n, 0.5, 2), b = random_array({n}, n + 100, 0.5, 2);
+    Array want_exp = a, want_log = a, want_ratio = a;
+    for (std::size_t i = 0; i < n; ++i) {
+      want_exp.data()[i] = std::exp(a.data()[i]);
+      want_log.data()[i] = std::log(a.data()[i]);
+      want_ratio.data()[i] = a.data()[i] / b.data()[i];
+    }
+    CHECK(difference(exp(Tensor(a)), want_exp) == "");
+    CHECK(difference(log(Tensor(a)), want_log) == "");
+    CHECK(difference(Tensor(a) / Tensor(b), want_ratio) == "");
+  }
+}
+
+TEST_CASE("shapes that do not broadcast are refused with both", "[ops][arithmetic]") {
+  const Tensor a(zeros({2, 3})), b(zeros({4}));
+  CHECK(message_of([&] { a + b; }) == "add: shapes do not broadcast: a (2, 3), b (4)");
+  CHECK(message_of([&] { a - b; }) == "subtract: shapes do not broadcast: a (2, 3), b (4)");
+  CHECK(message_of([&] { a* b; }) == "multiply: shapes do not broadcast: a (2, 3), b (4)");
+  CHECK(message_of([&] { a / b; }) == "divide: shapes do not broadcast: a (2, 3), b (4)");
+  a.named("scores");
+  b.named("bias");
+  CHECK(message_of([&] { a + b; }) == "add: shapes do not broadcast: scores (2, 3), bias (4)");
+}

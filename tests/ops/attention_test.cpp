@@ -1,0 +1,244 @@
+// attention_test.cpp: the fused operation is held to plain products and softmax.
+
+#include "heed/ops/attention.hpp"
+
+#include <cmath>
+
+#include "catch.hpp"
+#include "heed/ops/arithmetic.hpp"
+#include "heed/ops/matmul.hpp"
+#include "heed/ops/shape.hpp"
+#include "near.hpp"
+
+namespace {
+
+using namespace heed;
+using namespace heed::test;
+using X = const std::vector<Tensor>&;
+
+AttentionOptions options_of(bool causal, std::size_t num_heads = 1) {
+  AttentionOptions options;
+  options.causal = causal;
+  options.num_heads = num_heads;
+  return options;
+}
+
+Function fused(const AttentionOptions& options) {
+  return [=](X x) { return scaled_dot_product_attention(x[0], x[1], x[2], options); };
+}
+
+// weights, then a product with the values.
+Function plain(const AttentionOptions& options) {
+  return [=](X x) {
+    const Tensor weights = attention_weights(x[0], x[1], options);
+    if (options.num_heads == 1) return matmul(weights, x[2]);
+    return join_heads(matmul(weights, split_heads(x[2], options.num_heads)));
+  };
+}
+
+std::vector<Array> inputs(const Shape& q, const Shape& k, const Shape& v) {
+  return {random_array(q, 1, -2, 2), random_array(k, 2, -2, 2), random_array(v, 3)};
+}
+
+// Weighted by hand: scores 0, ln 2 and ln 5 give shares 1/8, 2/8, 5/8.
+const Array query = array_of({1, 2}, {1, 0});
+const Array keys = array_of({3, 2}, {0, 7, std::log(2.0), -3, std::log(5.0), 1});
+const Array values = array_of({3, 2}, {8, 0, 0, 8, 16, 16});
+
+}  // namespace
+
+TEST_CASE("shares of 1/8, 2/8 and 5/8 mix the values", "[ops][attention]") {
+  AttentionOptions unscaled;
+  unscaled.scale = 1;
+  const Tensor q(query), k(keys), v(values);
+  CHECK(difference(attention_weights(q, k, unscaled), array_of({1, 3}, {0.125, 0.25, 0.625})) ==
+        "");
+  CHECK(difference(scaled_dot_product_attention(q, k, v, unscaled), array_of({1, 2}, {11, 12})) ==
+        "");
+}
+
+TEST_CASE("the scale is 1 / sqrt(D) unless given", "[ops][attention]") {
+  AttentionOptions given;
+  given.scale = 1 / std::sqrt(2.0);
+  const auto x = inputs({2, 4, 2}, {2, 5, 2}, {2, 5, 3});
+  CHECK(twin_difference(fused({}), fused(given), x, 0) == "");
+}
+
+TEST_CASE("the slopes of a mixture by hand", "[ops][attention]") {
+  AttentionOptions unscaled;
+  unscaled.scale = 1;
+  const auto g = gradients(fused(unscaled), {query, keys, values}, array_of({1, 2}, {8, 0}));
+  // dA = (64, 0, 128), its mean 88, so dS = (-3, -22, 25)
+  CHECK(difference(g[0], array_of({1, 2},
+                                  {25 * std::log(5.0) - 22 * std::log(2.0), -21 + 66 + 25})) == "");
+  CHECK(difference(g[1], array_of({3, 2}, {-3, 0, -22, 0, 25, 0})) == "");
+  CHECK(difference(g[2], array_of({3, 2}, {1, 0, 2, 0, 5, 0})) == "");
+}
+
+TEST_CASE("fused attention equals plain products and softmax", "[ops][attention]") {
+  for (const bool causal : {false, true}) {
+    const AttentionOptions options = options_of(causal);
+    CHECK(twin_difference(fused(options), plain(options), inputs({4, 3}, {4, 3}, {4, 5})) == "");
+    CHECK(twin_difference(fused(options), plain(options),
+                          inputs({2, 3, 9, 4}, {2, 3, 9, 4}, {2, 3, 9, 2})) == "");
+    CHECK(twin_difference(fused(options), plain(options), inputs({1, 1}, {1, 1}, {1, 1})) == "");
+  }
+}
+
+TEST_CASE("fused attention equals the plain one across several blocks of rows",
+          "[ops][attention]") {
+  for (const bool causal : {false, true})
+    for (const std::size_t T : {31, 32, 33, 64, 100}) {
+      const AttentionOptions options = options_of(causal);
+      CHECK(twin_difference(fused(options), plain(options), inputs({2, T, 6}, {2, T, 6}, {2, T, 7}),
+                            5e-6) == "");
+    }
+}
+
+TEST_CASE("more queries than keys, or fewer, causal or not", "[ops][attention]") {
+  for (const bool causal : {false, true})
+    for (const std::size_t T : {1, 5, 40})
+      for (const std::size_t S : {1, 7, 70}) {
+        const AttentionOptions options = options_of(causal);
+        CHECK(twin_difference(fused(options), plain(options),
+                              inputs({3, T, 4}, {3, S, 4}, {3, S, 2}), 5e-6) == "");
+      }
+}
+
+TEST_CASE("heads side by side equal heads split off", "[ops][attention]") {
+  for (const bool causal : {false, true})
+    for (const std::size_t heads : {1, 2, 4}) {
+      const AttentionOptions options = options_of(causal, heads);
+      CHECK(twin_difference(fused(options), plain(options),
+                            inputs({2, 37, 8}, {2, 41, 8}, {2, 41, 12}), 5e-6) == "");
+      AttentionOptions split = options_of(causal);
+      const Function by_hand = [=](X x) {
+        return join_heads(scaled_dot_product_attention(
+            split_heads(x[0], heads), split_heads(x[1], heads), split_heads(x[2], heads), split));
+      };
+      CHECK(twin_difference(fused(options), by_hand, inputs({2, 37, 8}, {2, 41, 8}, {2, 41, 12}),
+                            0) == "");
+    }
+}
+
+TEST_CASE("causal attention is attention with a mask of the past", "[ops][attention]") {
+  AttentionOptions masked;
+  Mask past = future_mask(35);
+  for (bool& place : past) place = !place;
+  masked.mask = past;
+  CHECK(twin_difference(fused(options_of(true)), fused(masked),
+                        inputs({2, 35, 4}, {2, 35, 4}, {2, 35, 3}), 5e-6) == "");
+}
+
+TEST_CASE("the rows of the shares sum to 1, and the future gets none", "[ops][attention]") {
+  const auto x = inputs({2, 5, 4}, {2, 5, 4}, {2, 5, 4});
+  const Tensor weights = attention_weights(Tensor(x[0]), Tensor(x[1]), options_of(true, 2));
+  REQUIRE(str(weights.shape()) == "(2, 2, 5, 5)");
+  const Array w = weights.value();
+  for (std::size_t h = 0; h < 2; ++h)
+    for (std::size_t t = 0; t < 5; ++t) {
+      double total = 0;
+      for (std::size_t s = 0; s < 5; ++s) {
+        total += static_cast<double>(w(1, h, t, s));
+        if (s > t) CHECK(w(1, h, t, s) == 0);
+      }
+      CHECK(close(total, 1, 1e-6));
+    }
+}
+
+TEST_CASE("a query that may see nothing takes nothing, and sends no gradient", "[ops][attention]") {
+  AttentionOptions options;
+  options.mask = mask_of({2, 3}, {1, 0, 1, 0, 0, 0});
+  const auto x = inputs({2, 4}, {3, 4}, {3, 2});
+  const Tensor weights = attention_weights(Tensor(x[0]), Tensor(x[1]), options);
+  CHECK((slice(weights, 0, 1).value() == zeros({1, 3})));
+  CHECK(weights.value()(0, 1) == 0);
+  const auto g = gradients(fused(options), x, ones({2, 2}));
+  CHECK((slice(Tensor(g[0]), 0, 1).value() == zeros({1, 4})));
+  CHECK((slice(Tensor(g[2]), 0, 1, 2).value() == zeros({1, 2})));
+}
+
+TEST_CASE("masks and biases broadcast over heads and batch", "[ops][attention]") {
+  const auto x = inputs({2, 3, 4}, {2, 5, 4}, {2, 5, 4});
+  AttentionOptions narrow = options_of(false, 2), wide = narrow;
+  narrow.mask = mask_of({5}, {1, 1, 0, 1, 0});
+  wide.mask = mask_of({2, 2, 3, 5}, std::vector<int>(60, 1));
+  for (std::size_t row = 0; row < 12; ++row) wide.mask->data()[row * 5 + 2] = false;
+  for (std::size_t row = 0; row < 12; ++row) wide.mask->data()[row * 5 + 4] = false;
+  CHECK(twin_difference(fused(narrow), fused(wide), x, 0) == "");
+  const Array bias = random_array({2, 1, 3, 5}, 7);
+  const Function biased = [&](X in) {
+    AttentionOptions options = options_of(false, 2);
+    options.bias = in[3];
+    return scaled_dot_product_attention(in[0], in[1], in[2], options);
+  };
+  const Function repeated = [&](X in) {
+    AttentionOptions options = options_of(false, 2);
+    options.bias = expand(in[3], {2, 2, 3, 5});
+    return plain(options)(in);
+  };
+  CHECK(twin_difference(biased, repeated, {x[0], x[1], x[2], bias}) == "");
+}
+
+TEST_CASE("no queries, no keys, no batch: empty results and zeros", "[ops][attention]") {
+  const auto shape_for = [](const Shape& q, const Shape& k, const Shape& v) {
+    return str(
+        scaled_dot_product_attention(Tensor(zeros(q)), Tensor(zeros(k)), Tensor(zeros(v))).shape());
+  };
+  CHECK(shape_for({0, 4}, {3, 4}, {3, 2}) == "(0, 2)");
+  CHECK(shape_for({0, 2, 4}, {0, 3, 4}, {0, 3, 2}) == "(0, 2, 2)");
+  const auto nothing_to_see = inputs({2, 4}, {0, 4}, {0, 2});
+  CHECK(
+      (fused({})({Tensor(nothing_to_see[0]), Tensor(nothing_to_see[1]), Tensor(nothing_to_see[2])})
+           .value() == zeros({2, 2})));
+  CHECK(twin_difference(fused({}), plain({}), nothing_to_see) == "");
+}
+
+TEST_CASE("scores of a thousand overflow nothing, NaN stays in its row", "[ops][attention]") {
+  const Tensor k(array_of({2, 1}, {1000, -1000})), v(array_of({2, 1}, {3, 4}));
+  CHECK((scaled_dot_product_attention(Tensor(ones({1, 1})), k, v).value() == filled({1, 1}, 3)));
+  const Tensor q(array_of({2, 1}, {not_a_number, 0}));
+  CHECK(difference(scaled_dot_product_attention(q, k, v), array_of({2, 1}, {not_a_number, 3.5})) ==
+        "");
+}
+
+TEST_CASE("heads split off and joined are the same numbers", "[ops][attention]") {
+  const Array x = random_array({2, 3, 8}, 1);
+  const Tensor split = split_heads(Tensor(x), 4);
+  REQUIRE(str(split.shape()) == "(2, 4, 3, 2)");
+  CHECK(split.value()(1, 2, 0, 1) == x(1, 0, 5));
+  CHECK((join_heads(split).value() == x));
+  CHECK(message_of([&] { split_heads(Tensor(x), 3); }) ==
+        "attention: x (2, 3, 8) must be (B, T, C) with C divisible by num_heads = 3");
+  CHECK(message_of([&] { split_heads(Tensor(x), 0); }) ==
+        "attention: x (2, 3, 8) must be (B, T, C) with C divisible by num_heads = 0");
+  CHECK(message_of([&] { join_heads(Tensor(x)); }) ==
+        "join_heads: x (2, 3, 8) must be (B, H, T, D)");
+}
+
+TEST_CASE("inputs that do not fit are refused with all shapes", "[ops][attention]") {
+  const auto refused = [](const Shape& q, const Shape& k, const Shape& v, std::size_t heads = 1) {
+    return message_of([&] {
+      scaled_dot_product_attention(Tensor(zeros(q)), Tensor(zeros(k)), Tensor(zeros(v)),
+                                   options_of(false, heads));
+    });
+  };
+  CHECK(refused({4}, {4}, {4}) ==
+        "attention: q, k and v need the same number of axes, at least two: q (4), k (4), v (4)");
+  CHECK(refused({2, 4}, {1, 2, 4}, {2, 4}) ==
+        "attention: q, k and v need the same number of axes, at least two: q (2, 4), k (1, 2, 4), "
+        "v (2, 4)");
+  CHECK(refused({2, 3, 4}, {1, 3, 4}, {2, 3, 4}) ==
+        "attention: batches differ: q (2, 3, 4), k (1, 3, 4), v (2, 3, 4)");
+  CHECK(refused({2, 4}, {2, 3}, {2, 4}) ==
+        "attention: queries and keys differ in width: q (2, 4), k (2, 3), v (2, 4)");
+  CHECK(refused({2, 4}, {3, 4}, {2, 4}) ==
+        "attention: there must be as many values as keys: q (2, 4), k (3, 4), v (2, 4)");
+  CHECK(refused({2, 3, 4}, {2, 3, 4}, {2, 3, 4}, 3) ==
+        "attention: q (2, 3, 4) must be (B, T, C) with C divisible by num_heads = 3");
+  CHECK(refused({2, 3, 4}, {2, 3, 4}, {2, 3, 5}, 2) ==
+        "attention: v (2, 3, 5) must be (B, T, C) with C divisible by num_heads = 2");
+  CHECK(message_of([&] {
+          attention_weights(Tensor(zeros({2, 4})), Tensor(zeros({2, 3})));
+        }) == "attention: queries and keys differ in width: q (2, 4), k (2, 3)");
+}

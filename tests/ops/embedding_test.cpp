@@ -1,0 +1,44 @@
+// embedding_test.cpp: rows are picked, and used rows collect every use.
+
+#include "heed/ops/embedding.hpp"
+
+#include "catch.hpp"
+#include "near.hpp"
+
+namespace {
+
+using namespace heed;
+using namespace heed::test;
+using X = const std::vector<Tensor>&;
+
+const Array table = array_of({3, 2}, {1, 2, 3, 4, 5, 6});
+
+}  // namespace
+
+TEST_CASE("each index picks its row", "[ops][embedding]") {
+  const Tensor y = embedding(indices_of({2, 2}, {2, 0, 1, 2}), Tensor(table));
+  CHECK((y.value() == array_of({2, 2, 2}, {5, 6, 1, 2, 3, 4, 5, 6})));
+  CHECK((embedding(indices_of({}, {1}), Tensor(table)).value() == array_of({2}, {3, 4})));
+  CHECK(str(embedding(indices_of({0}, {}), Tensor(table)).shape()) == "(0, 2)");
+}
+
+TEST_CASE("a row used twice collects both gradients, an unused one gets 0", "[ops][embedding]") {
+  const Indices indices = indices_of({3}, {2, 0, 2});
+  const Array up = array_of({3, 2}, {1, 2, 3, 4, 10, 20});
+  CHECK((gradients([&](X x) { return embedding(indices, x[0]); }, {table}, up)[0] ==
+         array_of({3, 2}, {3, 4, 0, 0, 11, 22})));
+  CHECK((gradients([&](X x) { return embedding(indices, x[0], 2); }, {table}, up)[0] ==
+         array_of({3, 2}, {3, 4, 0, 0, 0, 0})));
+}
+
+TEST_CASE("an index outside the table is refused with its value", "[ops][embedding]") {
+  const Tensor weight(table);
+  CHECK(message_of([&] {
+          embedding(indices_of({2}, {0, 3}), weight);
+        }) == "embedding: index 3 among (2) indices is out of range for weight (3, 2)");
+  CHECK(message_of([&] {
+          embedding(indices_of({1, 1}, {-1}), weight);
+        }) == "embedding: index -1 among (1, 1) indices is out of range for weight (3, 2)");
+  CHECK(message_of([&] { embedding(indices_of({1}, {0}), Tensor(zeros({3}))); }) ==
+        "embedding: the weight must be (V, C): weight (3)");
+}

@@ -1,0 +1,99 @@
+// clip_test.cpp: gradients 3, -4 and 12 have length 13; and the learning rate over time.
+
+#include "heed/optim/clip.hpp"
+
+#include <cmath>
+
+#include "catch.hpp"
+#include "heed/optim/schedule.hpp"
+#include "near.hpp"
+
+namespace {
+
+using namespace heed;
+using namespace heed::test;
+using optim::clip_grad_norm;
+using optim::WarmupCosine;
+
+std::vector<Tensor> three_four_twelve() {
+  std::vector<Tensor> p{tensor_of({2}, {0, 0}), tensor_of({1, 2}, {0, 0}),
+                        tensor_of({5}, {1, 2, 3, 4, 5})};
+  backward(p[0], array_of({2}, {3, -4}));
+  backward(p[1], array_of({1, 2}, {12, 0}));  // the third has no gradient
+  return p;
+}
+
+}  // namespace
+
+TEST_CASE("gradients too long are scaled down to the length allowed", "[optim][clip]") {
+  const auto p = three_four_twelve();
+  CHECK(clip_grad_norm(p, 1) == 13);
+  CHECK(difference(p[0].grad(), array_of({2}, {3.0 / 13, -4.0 / 13})) == "");
+  CHECK(difference(p[1].grad(), array_of({1, 2}, {12.0 / 13, 0})) == "");
+  CHECK_FALSE(p[2].has_grad());
+}
+
+TEST_CASE("gradients short enough keep their bits", "[optim][clip]") {
+  const auto p = three_four_twelve();
+  CHECK(clip_grad_norm(p, 14) == 13);
+  CHECK((p[0].grad() == array_of({2}, {3, -4})));
+  CHECK(clip_grad_norm({}, 1) == 0);
+}
+
+TEST_CASE("other norms clip as PyTorch does", "[optim][clip]") {
+  auto p = three_four_twelve();
+  CHECK(clip_grad_norm(p, 1, 1) == 19);
+  CHECK(difference(p[0].grad(), array_of({2}, {0.157894716, -0.210526288})) == "");
+  p = three_four_twelve();
+  CHECK(clip_grad_norm(p, 2, infinity) == 12);
+  CHECK(difference(p[1].grad(), array_of({1, 2}, {1.99999988, 0})) == "");
+  p = three_four_twelve();
+  CHECK(close(clip_grad_norm(p, 1, 3), 12.207057, 1e-6));
+  CHECK(difference(p[0].grad(), array_of({2}, {0.245759457, -0.327679276})) == "");
+}
+
+TEST_CASE("the norm shows what is not finite", "[optim][clip]") {
+  for (const double norm_type : {1.0, 2.0, static_cast<double>(infinity)}) {
+    std::vector<Tensor> p{tensor_of({3}, {0, 0, 0})};
+    backward(p[0], array_of({3}, {1, not_a_number, 2}));
+    CHECK(std::isnan(clip_grad_norm(p, 1, norm_type)));
+    p[0].clear_grad();
+    backward(p[0], array_of({3}, {1, -infinity, 2}));
+    CHECK(std::isinf(clip_grad_norm(p, 1, norm_type)));
+  }
+}
+
+TEST_CASE("a limit of 0 clears the gradients", "[optim][clip]") {
+  const auto p = three_four_twelve();
+  CHECK(clip_grad_norm(p, 0) == 13);
+  CHECK((p[0].grad() == zeros({2})));
+}
+
+TEST_CASE("limits below 0 and norms of 0 and below are refused", "[optim][clip]") {
+  CHECK(message_of([] { clip_grad_norm({}, -1); }) ==
+        "clip_grad_norm: max_norm -1 must be 0 or more");
+  CHECK(message_of([] { clip_grad_norm({}, not_a_number); }) ==
+        "clip_grad_norm: max_norm nan must be 0 or more");
+  CHECK(message_of([] { clip_grad_norm({}, 1, -1); }) ==
+        "clip_grad_norm: norm_type -1 must be above 0");
+}
+
+TEST_CASE("the learning rate rises in a line, falls along half a cosine, and stays",
+          "[optim][schedule]") {
+  const WarmupCosine schedule{1.0, 0.2, 4, 12};
+  CHECK(close(schedule.at(0), 0.2, 1e-12));  // (0 + 1) / (4 + 1)
+  CHECK(close(schedule.at(3), 0.8, 1e-12));
+  CHECK(close(schedule.at(4), 1.0, 1e-12));
+  CHECK(close(schedule.at(6), 0.6 + 0.4 * std::sqrt(0.5), 1e-12));
+  CHECK(close(schedule.at(8), 0.6, 1e-12));
+  CHECK(close(schedule.at(11), 0.6 + 0.4 * std::cos(std::acos(-1.0) * 7 / 8), 1e-12));
+  CHECK(schedule.at(12) == 0.2);
+  CHECK(schedule.at(1000000) == 0.2);
+}
+
+TEST_CASE("schedules without a rise, without a fall, or with neither", "[optim][schedule]") {
+  CHECK(WarmupCosine{1.0, 0.1, 0, 10}.at(0) == 1.0);
+  CHECK(close(WarmupCosine{1.0, 0.1, 5, 5}.at(4), 5.0 / 6, 1e-12));
+  CHECK(WarmupCosine{1.0, 0.1, 5, 5}.at(5) == 0.1);
+  CHECK(WarmupCosine{1.0, 0.1, 0, 0}.at(0) == 0.1);
+}

@@ -1,0 +1,260 @@
+// optimizer_test.cpp: Sgd and AdamW take PyTorch's steps, and go on from a saved state.
+
+#include "heed/optim/optimizer.hpp"
+
+#include "catch.hpp"
+#include "heed/optim/adamw.hpp"
+#include "heed/optim/sgd.hpp"
+#include "near.hpp"
+
+namespace {
+
+using namespace heed;
+using namespace heed::test;
+using optim::AdamW;
+using optim::AdamWOptions;
+using optim::Sgd;
+using optim::SgdOptions;
+using optim::State;
+
+std::vector<Tensor> two_parameters() {
+  return {tensor_of({2, 2}, {1, -2, 0.5, 3}).named("w"), tensor_of({2}, {0.25, -1}).named("b")};
+}
+
+// The gradients that the recorded runs saw in step t: (t + 1) w - 1, and t / 2 - b.
+void set_gradients(std::vector<Tensor>& parameters, int t) {
+  for (Tensor& p : parameters) {
+    p.clear_grad();
+    const bool matrix = p.dim() == 2;
+    Array g = p.value();
+    for (Real& v : g)
+      v = matrix ? v * static_cast<Real>(t + 1) - 1 : static_cast<Real>(0.5 * t) - v;
+    p.mutable_grad() = g;
+    p.node()->has_grad = true;
+  }
+}
+
+template <class Optimizer>
+void take_steps(Optimizer& optimizer, std::vector<Tensor>& parameters, int from, int to) {
+  for (int t = from; t < to; ++t) {
+    set_gradients(parameters, t);
+    optimizer.step();
+  }
+}
+
+// "" when four steps lead where they led in PyTorch 1.13.1.
+template <class Optimizer, class Options>
+std::string after_four(const Options& options, std::initializer_list<double> w,
+                       std::initializer_list<double> b) {
+  std::vector<Tensor> parameters = two_parameters();
+  Optimizer optimizer(parameters, options);
+  take_steps(optimizer, parameters, 0, 4);
+  return difference(parameters[0], array_of({2, 2}, w), 5e-7) +
+         difference(parameters[1], array_of({2}, b), 5e-7);
+}
+
+SgdOptions sgd(double lr, double momentum = 0, double dampening = 0, double weight_decay = 0,
+               bool nesterov = false) {
+  return {lr, momentum, dampening, weight_decay, nesterov};
+}
+
+AdamWOptions adamw(double lr, double beta1, double beta2, double eps, double weight_decay) {
+  AdamWOptions options;
+  options.lr = lr;
+  options.beta1 = beta1;
+  options.beta2 = beta2;
+  options.eps = eps;
+  options.weight_decay = weight_decay;
+  return options;
+}
+
+// Saving in the middle and going on with another optimizer ends at the same bits.
+template <class Optimizer, class Options>
+bool resumes(const Options& options) {
+  std::vector<Tensor> whole = two_parameters(), parts = two_parameters();
+  Optimizer straight(whole, options), first(parts, options), second(parts, options);
+  take_steps(straight, whole, 0, 6);
+  take_steps(first, parts, 0, 3);
+  second.set_state(first.state());
+  take_steps(second, parts, 3, 6);
+  return same_bits(whole[0].value(), parts[0].value()) &&
+         same_bits(whole[1].value(), parts[1].value());
+}
+
+template <class Optimizer, class Options>
+std::string refused(const Options& options) {
+  return message_of([&] { Optimizer(two_parameters(), options); });
+}
+
+}  // namespace
+
+TEST_CASE("one step of Sgd by hand: p - lr g", "[optim][sgd]") {
+  std::vector<Tensor> p{tensor_of({2}, {1, 2})};
+  backward(p[0], array_of({2}, {10, -10}));
+  Sgd(p, sgd(0.1)).step();
+  CHECK(difference(p[0], array_of({2}, {0, 3})) == "");
+}
+
+TEST_CASE("four steps of Sgd are PyTorch's", "[optim][sgd]") {
+  CHECK(after_four<Sgd>(sgd(0.1), {0.537999988, -0.369199961, 0.386800021, 1.14279997},
+                        {0.0455249883, -1.7845999}) == "");
+  CHECK(after_four<Sgd>(sgd(0.1, 0.9), {0.25, 1.06000006, 0.38499999, -0.289999902},
+                        {0.00749999285, -2.55500007}) == "");
+  CHECK(after_four<Sgd>(sgd(0.1, 0.9, 0.5, 0.1),
+                        {0.532165349, 0.29904753, 0.493312329, 0.687577307},
+                        {0.158021808, -1.8537153}) == "");
+  CHECK(after_four<Sgd>(sgd(0.1, 0.9, 0, 0.1, true),
+                        {0.0849153027, 0.992814183, 0.236231789, -0.520350635},
+                        {-0.210005298, -3.20777273}) == "");
+}
+
+TEST_CASE("the first step of AdamW has the size lr, whatever the gradient's", "[optim][adamw]") {
+  for (const double size : {1e-3, 1.0, 1e3}) {
+    std::vector<Tensor> p{tensor_of({2}, {1, 2})};
+    backward(p[0], array_of({2}, {size, -size}));
+    AdamW(p, adamw(0.1, 0.9, 0.999, 0, 0)).step();
+    CHECK(difference(p[0], array_of({2}, {0.9, 2.1})) == "");
+  }
+}
+
+TEST_CASE("two steps of AdamW by hand", "[optim][adamw]") {
+  std::vector<Tensor> p{tensor_of({1}, {2})};
+  AdamW optimizer(p, adamw(0.5, 0.5, 0.75, 0, 0.1));
+  backward(p[0], array_of({1}, {4}));
+  optimizer.step();  // m = 2, v = 4, both corrected: 4, 16; 2 * 0.95 - 0.5
+  CHECK(difference(p[0], array_of({1}, {1.4})) == "");
+  p[0].clear_grad();
+  backward(p[0], array_of({1}, {-2}));
+  optimizer.step();  // m = 0, so only decay: 1.4 * 0.95
+  CHECK(difference(p[0], array_of({1}, {1.33})) == "");
+}
+
+TEST_CASE("four steps of AdamW and Adam are PyTorch's", "[optim][adamw]") {
+  CHECK(after_four<AdamW>(adamw(0.1, 0.9, 0.999, 1e-8, 0.01),
+                          {0.749047637, -1.59695518, 0.524696231, 2.60485554},
+                          {0.244360536, -1.39033508}) == "");
+  CHECK(after_four<AdamW>(adamw(0.1, 0.8, 0.95, 1e-3, 0.3),
+                          {0.632662892, -1.38736939, 0.449674308, 2.28082561},
+                          {0.184723526, -1.26760721}) == "");
+  AdamWOptions l2 = adamw(0.1, 0.9, 0.999, 1e-8, 0.3);
+  l2.decoupled = false;
+  CHECK(after_four<AdamW>(l2, {0.624808073, -1.6026628, 0.45517379, 2.61029005},
+                          {0.18248266, -1.39130139}) == "");
+}
+
+TEST_CASE("decay can leave vectors out", "[optim][adamw]") {
+  AdamWOptions options = adamw(0.1, 0.9, 0.999, 1e-8, 0.3);
+  options.decay_vectors = false;
+  CHECK(after_four<AdamW>(options, {0.644142389, -1.39147127, 0.4705652, 2.28753352},
+                          {0.245764121, -1.39490569}) == "");
+}
+
+TEST_CASE("every length of parameter moves all its elements alike", "[optim][adamw]") {
+  for (std::size_t n = 0; n < 40; ++n) {
+    std::vector<Tensor> p{Tensor(ones({n}), true)};
+    backward(p[0], filled({n}, 3));
+    AdamW(p, adamw(0.5, 0.9, 0.999, 0, 0)).step();
+    CHECK(difference(p[0], filled({n}, 0.5)) == "");
+  }
+}
+
+TEST_CASE("a new learning rate counts from the next step on", "[optim]") {
+  std::vector<Tensor> p{tensor_of({1}, {1})}, q{tensor_of({1}, {1})};
+  Sgd plain(p, sgd(0.1));
+  AdamW adaptive(q, adamw(0.1, 0.9, 0.999, 0, 0));
+  backward(p[0], ones({1}));
+  backward(q[0], ones({1}));
+  plain.set_lr(0.5);
+  adaptive.set_lr(0.25);
+  plain.step();
+  adaptive.step();
+  CHECK(difference(p[0], array_of({1}, {0.5})) == "");
+  CHECK(difference(q[0], array_of({1}, {0.75})) == "");
+}
+
+TEST_CASE("parameters without a gradient stay", "[optim]") {
+  std::vector<Tensor> p = two_parameters();
+  backward(p[0], ones({2, 2}));
+  Sgd(p, sgd(0.1, 0.9)).step();
+  AdamW(p, adamw(0.1, 0.9, 0.999, 1e-8, 0.5)).step();
+  CHECK((p[1].value() == array_of({2}, {0.25, -1})));
+  CHECK(p[0].value()(0, 0) != 1);
+}
+
+TEST_CASE("zero_grad clears every gradient", "[optim]") {
+  std::vector<Tensor> p = two_parameters();
+  backward(p[0], ones({2, 2}));
+  optim::zero_grad(p);
+  CHECK_FALSE(p[0].has_grad());
+}
+
+TEST_CASE("an optimizer goes on from a saved state, bit for bit", "[optim][state]") {
+  CHECK(resumes<Sgd>(sgd(0.1, 0.9, 0.5, 0.1)));
+  CHECK(resumes<Sgd>(sgd(0.1)));
+  CHECK(resumes<Sgd>(sgd(0.1, 0.9, 0, 0.1, true)));
+  CHECK(resumes<AdamW>(adamw(0.1, 0.8, 0.95, 1e-3, 0.3)));
+}
+
+TEST_CASE("states name their arrays and count their steps", "[optim][state]") {
+  std::vector<Tensor> p = two_parameters();
+  AdamW optimizer(p, {});
+  take_steps(optimizer, p, 0, 3);
+  const State state = optimizer.state();
+  CHECK(state.step == 3);
+  REQUIRE(state.arrays.size() == 4);
+  CHECK(state.arrays[0].first == "w.exp_avg");
+  CHECK(state.arrays[1].first == "b.exp_avg");
+  CHECK(state.arrays[2].first == "w.exp_avg_sq");
+  CHECK(state.arrays[3].first == "b.exp_avg_sq");
+  Sgd with_momentum(p, sgd(0.1, 0.9));
+  take_steps(with_momentum, p, 0, 1);
+  CHECK(with_momentum.state().arrays[0].first == "w.momentum");
+}
+
+TEST_CASE("a state taken before the first step is a state", "[optim][state]") {
+  std::vector<Tensor> p = two_parameters();
+  Sgd plain(p, sgd(0.1, 0.9)), other(p, sgd(0.1, 0.9));
+  CHECK(plain.state().arrays.empty());
+  other.set_state(plain.state());
+  AdamW adaptive(p, {}), another(p, {});
+  another.set_state(adaptive.state());
+  CHECK(another.state().step == 0);
+}
+
+TEST_CASE("a state that does not fit is refused, and nothing changes", "[optim][state]") {
+  std::vector<Tensor> p = two_parameters();
+  AdamW optimizer(p, {});
+  take_steps(optimizer, p, 0, 1);
+  const State good = optimizer.state();
+  State missing = good, reshaped = good, foreign = good;
+  missing.arrays.erase(missing.arrays.begin() + 3);
+  reshaped.arrays[1].second = zeros({3});
+  foreign.arrays.emplace_back("head.exp_avg", zeros({2}));
+  CHECK(message_of([&] { optimizer.set_state(missing); }) == "optimizer state: no 'b.exp_avg_sq'");
+  CHECK(message_of([&] { optimizer.set_state(reshaped); }) ==
+        "optimizer state: 'b.exp_avg' is (3), its parameter (2)");
+  CHECK(message_of([&] { optimizer.set_state(foreign); }) ==
+        "optimizer state: 'head.exp_avg' is of no parameter here");
+  CHECK(message_of([&] { Sgd(p, sgd(0.1, 0.9)).set_state(good); }) ==
+        "optimizer state: 'w.exp_avg' is of no parameter here");
+  CHECK(same_bits(optimizer.state().arrays[1].second, good.arrays[1].second));
+}
+
+TEST_CASE("Sgd refuses options out of range", "[optim][sgd]") {
+  CHECK(refused<Sgd>(sgd(-0.1)) == "Sgd: lr -0.1 must be 0 or more");
+  CHECK(refused<Sgd>(sgd(not_a_number)) == "Sgd: lr nan must be 0 or more");
+  CHECK(refused<Sgd>(sgd(0.1, -1)) == "Sgd: momentum -1 must be 0 or more");
+  CHECK(refused<Sgd>(sgd(0.1, 0, 0, -1)) == "Sgd: weight_decay -1 must be 0 or more");
+  const std::string nesterov = "Sgd: nesterov needs momentum above 0 and no dampening";
+  CHECK(refused<Sgd>(sgd(0.1, 0, 0, 0, true)) == nesterov);
+  CHECK(refused<Sgd>(sgd(0.1, 0.9, 0.1, 0, true)) == nesterov);
+}
+
+TEST_CASE("AdamW refuses options out of range", "[optim][adamw]") {
+  CHECK(refused<AdamW>(adamw(-1, 0.9, 0.9, 0, 0)) == "AdamW: lr -1 must be 0 or more");
+  CHECK(refused<AdamW>(adamw(1, 1, 0.9, 0, 0)) == "AdamW: beta1 1 must be in [0, 1)");
+  CHECK(refused<AdamW>(adamw(1, -0.1, 0.9, 0, 0)) == "AdamW: beta1 -0.1 must be in [0, 1)");
+  CHECK(refused<AdamW>(adamw(1, 0.9, 1.5, 0, 0)) == "AdamW: beta2 1.5 must be in [0, 1)");
+  CHECK(refused<AdamW>(adamw(1, 0.9, 0.9, -1, 0)) == "AdamW: eps -1 must be 0 or more");
+  CHECK(refused<AdamW>(adamw(1, 0.9, 0.9, 0, -1)) == "AdamW: weight_decay -1 must be 0 or more");
+}

@@ -1,0 +1,162 @@
+// trainer_test.cpp: training lowers the loss, and the same way every time.
+
+#include "heed/train/trainer.hpp"
+
+#include <cmath>
+#include <string>
+
+#include "catch.hpp"
+#include "heed/array/parallel.hpp"
+#include "near.hpp"
+#include "nn/file_tests.hpp"
+#include "train/small_run.hpp"
+
+namespace {
+
+using namespace heed;
+using namespace heed::test;
+using heed_test::has;
+
+}  // namespace
+
+TEST_CASE("twenty steps lower the loss", "[train][trainer]") {
+  Run run(few_steps(20));
+  const double before = run.trainer.validation_loss();
+  run.steps(20);
+  const double after = run.trainer.validation_loss();
+  CHECK(std::abs(before / std::log(static_cast<double>(run.text.vocabulary.size())) - 1) < 0.03);
+  CHECK(after < before - 0.5);
+  CHECK(run.trainer.done());
+}
+
+TEST_CASE("rows come after the first step, every log_every, every evaluation and the last",
+          "[train][trainer]") {
+  TrainOptions options = few_steps(23);
+  options.eval_every = 8;
+  Run run(options);
+  std::string steps;
+  while (!run.trainer.done())
+    if (const auto row = run.trainer.step())
+      steps += std::to_string(row->step) + (row->val_loss ? "v " : " ");
+  CHECK(steps == "1 5 8v 10 15 16v 20 23v ");
+  CHECK(run.trainer.history().size() == 8);
+  CHECK(run.trainer.steps_done() == 23);
+}
+
+TEST_CASE("a row's loss is the mean of the steps since the row before", "[train][trainer]") {
+  TrainOptions every = few_steps(5), fifth = few_steps(5);
+  every.log_every = 1;
+  Run one(every), other(fifth);
+  one.steps(5);
+  other.steps(5);
+  const std::vector<LogRow>& rows = one.trainer.history();
+  double sum = 0;
+  for (std::size_t i = 1; i < 5; ++i) sum += rows[i].train_loss;
+  CHECK(close(other.trainer.history()[1].train_loss, sum / 4, 1e-12));
+  CHECK(other.trainer.history()[1].learning_rate == rows[4].learning_rate);
+  CHECK(other.trainer.history()[1].grad_norm == rows[4].grad_norm);
+}
+
+TEST_CASE("the learning rate follows its schedule from the first step", "[train][trainer]") {
+  Run run(few_steps(10));
+  CHECK(close(run.trainer.step()->learning_rate, 1e-2 / 5, 1e-12));
+  run.steps(4);
+  CHECK(close(run.trainer.history().back().learning_rate, 1e-2, 1e-12));
+}
+
+TEST_CASE("the validation loss is of the same windows every time, and changes nothing",
+          "[train][trainer]") {
+  Run run(few_steps(20)), other(few_steps(20));
+  run.steps(3);
+  other.steps(3);
+  const double once = run.trainer.validation_loss();
+  CHECK(run.trainer.validation_loss() == once);
+  run.steps(3);
+  other.steps(3);
+  CHECK(same_parameters(run.trainer, other.trainer));
+}
+
+TEST_CASE("one seed, one run; another seed, another", "[train][trainer]") {
+  TrainOptions other_seed = few_steps(10, 0.1);
+  other_seed.seed = 7;
+  Run one(few_steps(10, 0.1)), again(few_steps(10, 0.1)), other(other_seed);
+  for (Run* run : {&one, &again, &other}) run->steps(10);
+  CHECK(same_parameters(one.trainer, again.trainer));
+  CHECK(history(one.trainer) == history(again.trainer));
+  CHECK_FALSE(same_parameters(one.trainer, other.trainer));
+}
+
+TEST_CASE("training has the same bits on 1, 2 and 4 threads", "[train][trainer][threads]") {
+  const int before = num_threads();
+  Run one(few_steps(8, 0.1)), two(few_steps(8, 0.1)), four(few_steps(8, 0.1));
+  set_num_threads(1);
+  one.steps(8);
+  set_num_threads(2);
+  two.steps(8);
+  set_num_threads(4);
+  four.steps(8);
+  set_num_threads(before);
+  CHECK(same_parameters(one.trainer, two.trainer));
+  CHECK(same_parameters(one.trainer, four.trainer));
+  CHECK(history(one.trainer) == history(four.trainer));
+}
+
+TEST_CASE("after a few steps training asks the system for no memory, and leaves no nodes",
+          "[train][trainer]") {
+  const int before = num_threads();
+  set_num_threads(1);
+  TrainOptions options = few_steps(1000, 0.1);
+  options.eval_every = 1000;
+  Run run(options);
+  run.steps(3);
+  const std::size_t allocations = pool_statistics().system_allocations;
+  const std::size_t in_use = pool_statistics().bytes_in_use, nodes = live_nodes();
+  run.steps(20);
+  set_num_threads(before);
+#if !defined(__SANITIZE_ADDRESS__)  // where freed buffers are not kept
+  CHECK(pool_statistics().system_allocations == allocations);
+#endif
+  CHECK(pool_statistics().bytes_in_use == in_use);
+  CHECK(live_nodes() == nodes);
+  CHECK(nodes >= run.trainer.parameters().size());
+}
+
+TEST_CASE("a loss that is not a number stops training with the weights before it",
+          "[train][trainer]") {
+  Run run(few_steps(10));
+  run.steps(2);
+  Tensor weight = run.trainer.parameters().at("norm.weight");
+  weight.mutable_value()(0) = static_cast<Real>(not_a_number);
+  const Array other = run.trainer.parameters().at("token.weight").value();
+  std::string message;
+  try {
+    run.trainer.step();
+  } catch (const Diverged& error) {
+    message = error.what();
+  }
+  CHECK(has(message, "the loss is nan and the gradient norm nan in step 3"));
+  CHECK(same_bits(run.trainer.parameters().at("token.weight").value(), other));
+  CHECK(run.trainer.steps_done() == 2);
+}
+
+TEST_CASE("what cannot be trained is refused before anything is drawn", "[train][trainer]") {
+  const Text text;
+  const auto refused = [&](const TrainOptions& options, std::size_t block_size = 12) {
+    nn::GptConfig config = small_model(text);
+    config.block_size = block_size;
+    return message_of([&] { Trainer(text.corpus, config, options); });
+  };
+  TrainOptions options = few_steps(10);
+  options.log_every = 0;
+  CHECK(refused(options) == "Trainer: log_every must be at least 1");
+  options = few_steps(10);
+  options.eval_every = 0;
+  CHECK(refused(options) == "Trainer: eval_every must be at least 1");
+  options = few_steps(10);
+  options.eval_batches = 0;
+  CHECK(refused(options) == "Trainer: eval_batches must be at least 1");
+  options = few_steps(10);
+  options.beta1 = 1;
+  CHECK(refused(options) == "AdamW: beta1 1 must be in [0, 1)");
+  CHECK(has(refused(few_steps(10), 200), "validation"));  // the smaller part
+}
