@@ -1,5 +1,6 @@
 // main.cpp: heed train, heed sample, heed inspect.
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -12,14 +13,30 @@
 
 namespace {
 
-int run(const heed::app::Command& command) {
-  using namespace heed::app;
-  if (const auto* train_command = std::get_if<TrainCommand>(&command)) return train(*train_command);
+using namespace heed::app;
+
+int print(const Command& command) {
   if (const auto* sample_command = std::get_if<SampleCommand>(&command))
     return sample(*sample_command);
   if (const auto* file = std::get_if<InspectCommand>(&command)) return inspect(*file);
   std::cout << std::get<ShowText>(command).text;
   return 0;
+}
+
+// Training keeps its results in files, so it is not lost with standard output; the rest is.
+int run(const Command& command) {
+  if (const auto* train_command = std::get_if<TrainCommand>(&command)) return train(*train_command);
+  const int code = print(command);
+  if (!std::cout.flush()) heed::refuse("standard output: cannot be written; is the disk full?");
+  return code;
+}
+
+// A standard stream that is closed leaves its number to the next file opened, which would then get
+// what is printed.
+void open_closed_streams() {
+  int descriptor = 0;
+  while (descriptor >= 0 && descriptor <= STDERR_FILENO) descriptor = open("/dev/null", O_RDWR);
+  if (descriptor >= 0) close(descriptor);
 }
 
 // OpenBLAS and OpenMP read their settings when they are loaded, so better ones mean starting again
@@ -45,10 +62,11 @@ int failed(int code, const std::string& text) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  open_closed_streams();
   restart_with_better_settings(argv);
   try {
-    return run(heed::app::parse_command_line(argc, argv));
-  } catch (const heed::app::UsageError& error) {
+    return run(parse_command_line(argc, argv));
+  } catch (const UsageError& error) {
     return failed(2, error.what());
   } catch (const std::bad_alloc&) {
     return failed(1, "out of memory; use a smaller model, batch or block");

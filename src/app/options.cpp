@@ -45,7 +45,7 @@ std::uint64_t whole_number(const std::string& flag, const std::string& text, Spa
   std::uint64_t value = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
-  const bool negative = text.size() > 1 && text[0] == '-';
+  const bool negative = text.size() > 1 && text[0] == '-' && text[1] >= '0' && text[1] <= '9';
   if (error == std::errc::result_out_of_range)
     wrong(flag, text, "out of range: must be a whole number " + span.text());
   if (!negative && (error != std::errc() || stop != end))
@@ -70,6 +70,11 @@ double real_number(const std::string& flag, const std::string& text, Span span) 
 class Flags {
  public:
   explicit Flags(CLI::App& app) : app_(app) { app_.allow_extras(); }
+
+  // The one word without a flag.
+  void word(const std::string& name, std::string& target, const std::string& help) {
+    word_ = app_.add_option(name, target, help)->type_name("");
+  }
 
   template <class T>
   void whole(const std::string& flag, T& target, Span span, const std::string& help) {
@@ -97,9 +102,14 @@ class Flags {
   }
   void group(const std::string& name) { group_ = name; }
 
+  // "--lr=1" as "--lr" "1", since CLI11 takes the next word where nothing follows the "=".
+  std::vector<std::string> separated(const std::vector<std::string>& words) const;
+
   // Turns texts into values; returns the flags that were written.
   std::set<std::string> convert() const {
     refuse_unknown();
+    if (word_ != nullptr && word_->count() > 0 && word_->as<std::string>().empty())
+      wrong(word_->get_name(), "", "needs the name of a file");
     std::set<std::string> given;
     for (const Entry& entry : entries_) {
       if (entry.texts.empty()) continue;
@@ -128,10 +138,18 @@ class Flags {
     if (!standard.empty()) option->default_str(standard);
   }
 
+  bool known(const std::string& flag) const {
+    return std::find(names_.begin(), names_.end(), flag) != names_.end();
+  }
+  bool takes_value(const std::string& flag) const {
+    return std::any_of(entries_.begin(), entries_.end(),
+                       [&](const Entry& entry) { return entry.flag == flag; });
+  }
   void refuse_unknown() const;
   std::string nearest(const std::string& flag) const;
 
   CLI::App& app_;
+  CLI::Option* word_ = nullptr;
   std::list<Entry> entries_;  // CLI11 keeps pointers into them
   std::vector<std::string> names_{"--help"};
   std::string group_ = "Options";
@@ -161,13 +179,35 @@ std::string Flags::nearest(const std::string& flag) const {
   return edit_distance(flag, best) <= std::max<std::size_t>(2, flag.size() / 3) ? best : "";
 }
 
+std::string name_in(const std::string& word) { return word.substr(0, word.find('=')); }
+
+std::vector<std::string> Flags::separated(const std::vector<std::string>& words) const {
+  std::vector<std::string> result;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string flag = name_in(words[i]);
+    const bool has_value = flag.size() < words[i].size();
+    result.push_back(known(flag) ? flag : words[i]);
+    if (!takes_value(flag)) {
+      if (has_value && known(flag)) throw UsageError(flag + " takes no value; write it alone");
+    } else if (has_value) {
+      result.push_back(words[i].substr(flag.size() + 1));
+    } else {
+      if (i + 1 == words.size() || known(name_in(words[i + 1])))
+        throw UsageError(flag + " needs a value");
+      result.push_back(words[++i]);
+    }
+  }
+  return result;
+}
+
 void Flags::refuse_unknown() const {
-  const std::vector<std::string> extras = app_.remaining();
+  std::vector<std::string> extras = app_.remaining();
+  extras.erase(std::remove(extras.begin(), extras.end(), "--"), extras.end());
   if (extras.empty()) return;
   const std::string& extra = extras[0];
-  if (extra.size() < 2 || extra[0] != '-')
+  const std::string flag = name_in(extra);
+  if (extra.size() < 2 || extra[0] != '-' || known(flag))  // known: written after "--"
     throw UsageError("'" + extra + "' is one argument too many; see --help");
-  const std::string flag = extra.substr(0, extra.find('='));
   const std::string guess = nearest(flag);
   throw UsageError("unknown option " + flag + "; " +
                    (guess.empty() ? "see --help" : "did you mean " + guess + "?"));
@@ -175,10 +215,10 @@ void Flags::refuse_unknown() const {
 
 constexpr double most = 1e9;  // for sizes: beyond it nothing fits anywhere
 
-void train_flags(Flags& flags, CLI::App& app, TrainCommand& c) {
-  app.add_option("TEXT", c.text,
-                 "a text file in UTF-8, or - for standard input; the text that "
-                 "comes with heed unless given");
+void train_flags(Flags& flags, TrainCommand& c) {
+  flags.word("TEXT", c.text,
+             "a text file in UTF-8, or - for standard input; the text that "
+             "comes with heed unless given");
   flags.text("--out", "DIR", "the run's folder; runs/NAME unless given",
              [&](const std::string& text) {
                if (text.empty()) wrong("--out", text, "needs the name of a folder");
@@ -238,8 +278,8 @@ void check_together(TrainCommand& c) {
     wrong("--min-lr", text_of(c.training.min_lr), "must be at most --lr " + text_of(c.training.lr));
 }
 
-void sample_flags(Flags& flags, CLI::App& app, SampleCommand& c) {
-  app.add_option("RUN", c.run, "a run's folder, such as runs/harbour, or a checkpoint");
+void sample_flags(Flags& flags, SampleCommand& c) {
+  flags.word("RUN", c.run, "a run's folder, such as runs/harbour, or a checkpoint");
   flags.text("--prompt", "TEXT", "what to go on from; a new line unless given",
              [&](const std::string& text) { c.prompt = text; });
   flags.whole("--tokens", c.options.tokens, {0, most}, "symbols to write");
@@ -253,66 +293,88 @@ void sample_flags(Flags& flags, CLI::App& app, SampleCommand& c) {
   flags.threads(c.threads);
 }
 
-[[noreturn]] void explain(const CLI::ParseError& error) {
-  const std::string text = error.what();
-  if (error.get_name() == "ArgumentMismatch")  // "--lr: 1 required X missing"
-    throw UsageError(text.substr(0, text.find(':')) + " needs a value");
-  throw UsageError(text.substr(0, text.find('\n')) + "; see --help");
-}
+using Words = std::vector<std::string>;
 
-// The text for --help, if it was asked for.
-std::optional<ShowText> parse(CLI::App& app, int argc, const char* const* argv) {
+// The text for --help or --version, if it was asked for.
+std::optional<ShowText> parse(CLI::App& app, Words words) {
+  std::reverse(words.begin(), words.end());  // as CLI11 wants them
   try {
-    app.parse(argc, argv);
+    app.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
-    const auto chosen = app.get_subcommands();
-    return ShowText{chosen.empty() ? app.help() : chosen[0]->help()};
+    return ShowText{app.help()};
   } catch (const CLI::CallForVersion&) {
     return ShowText{std::string(version) + "\n"};
   } catch (const CLI::ParseError& error) {
-    explain(error);
+    const std::string text = error.what();
+    throw UsageError(text.substr(0, text.find('\n')) + "; see --help");
   }
   return {};
+}
+
+// Each command is an App of its own, not a CLI11 subcommand: among those, `heed sample train` would
+// be two commands, and not a run called train.
+constexpr const char* about_heed = "heed: learn attention by running, reading and debugging code";
+constexpr const char* about_train = "teach a small GPT a text";
+constexpr const char* about_sample = "let a trained model write";
+constexpr const char* about_inspect = "names, types and shapes in a safetensors file";
+
+Command train_command(const Words& words) {
+  CLI::App app(about_train, "heed train");
+  Flags flags(app);
+  TrainCommand train;
+  train_flags(flags, train);
+  if (const auto help = parse(app, flags.separated(words))) return *help;
+  train.given = flags.convert();
+  if (train.bytes) train.given.insert("--bytes");
+  if (!train.resume) check_together(train);  // else the checkpoint has what is not given
+  return train;
+}
+
+Command sample_command(const Words& words) {
+  CLI::App app(about_sample, "heed sample");
+  Flags flags(app);
+  SampleCommand sample;
+  sample_flags(flags, sample);
+  if (const auto help = parse(app, flags.separated(words))) return *help;
+  flags.convert();
+  if (sample.run.empty()) throw UsageError("sample: give a run's folder, such as runs/harbour");
+  return sample;
+}
+
+Command inspect_command(const Words& words) {
+  CLI::App app(about_inspect, "heed inspect");
+  Flags flags(app);
+  InspectCommand inspect;
+  flags.word("FILE", inspect.file, "a safetensors file, such as a checkpoint");
+  if (const auto help = parse(app, flags.separated(words))) return *help;
+  flags.convert();
+  if (inspect.file.empty()) throw UsageError("inspect: give a safetensors file");
+  return inspect;
+}
+
+// No command: --help, --version or a mistake.
+Command no_command(const Words& words) {
+  CLI::App app(about_heed, "heed");
+  app.set_version_flag("--version", version);
+  app.add_subcommand("train", about_train);
+  app.add_subcommand("sample", about_sample);
+  app.add_subcommand("inspect", about_inspect);
+  app.allow_extras();
+  if (const auto help = parse(app, words)) return *help;
+  throw UsageError((words.empty() ? "no command" : "unknown command '" + words[0] + "'") +
+                   "; use train, sample or inspect, or see --help");
 }
 
 }  // namespace
 
 Command parse_command_line(int argc, const char* const* argv) {
-  CLI::App app("heed: learn attention by running, reading and debugging code", "heed");
-  app.set_version_flag("--version", version);
-  TrainCommand train;
-  SampleCommand sample;
-  InspectCommand inspect;
-  CLI::App& train_app = *app.add_subcommand("train", "teach a small GPT a text");
-  CLI::App& sample_app = *app.add_subcommand("sample", "let a trained model write");
-  CLI::App& inspect_app =
-      *app.add_subcommand("inspect", "names, types and shapes in a safetensors file");
-  Flags train_options(train_app), sample_options(sample_app), inspect_options(inspect_app);
-  train_flags(train_options, train_app, train);
-  sample_flags(sample_options, sample_app, sample);
-  inspect_app.add_option("FILE", inspect.file, "a safetensors file, such as a checkpoint");
-  app.allow_extras();
-
-  if (const auto help = parse(app, argc, argv)) return *help;
-  if (train_app.parsed()) {
-    train.given = train_options.convert();
-    if (train.bytes) train.given.insert("--bytes");
-    check_together(train);
-    return train;
-  }
-  if (sample_app.parsed()) {
-    sample_options.convert();
-    if (sample.run.empty()) throw UsageError("sample: give a run's folder, such as runs/harbour");
-    return sample;
-  }
-  if (inspect_app.parsed()) {
-    inspect_options.convert();
-    if (inspect.file.empty()) throw UsageError("inspect: give a safetensors file");
-    return inspect;
-  }
-  throw UsageError(argc < 2 ? "no command; use train, sample or inspect, or see --help"
-                            : "unknown command '" + std::string(argv[1]) +
-                                  "'; use train, sample or inspect, or see --help");
+  const Words words(argv + std::min(argc, 1), argv + argc);
+  const std::string command = words.empty() ? "" : words[0];
+  const Words rest(words.begin() + (words.empty() ? 0 : 1), words.end());
+  if (command == "train") return train_command(rest);
+  if (command == "sample") return sample_command(rest);
+  if (command == "inspect") return inspect_command(rest);
+  return no_command(words);
 }
 
 std::map<std::string, std::string> flag_values(const nn::GptConfig& model,

@@ -16,9 +16,9 @@
 namespace heed::app {
 
 void RunFolder::create() const {
-  std::error_code error;
+  std::error_code error, unknown;
   std::filesystem::create_directories(folder_, error);
-  if (std::filesystem::exists(folder_) && !std::filesystem::is_directory(folder_))
+  if (std::filesystem::exists(folder_, unknown) && !std::filesystem::is_directory(folder_, unknown))
     refuse(folder_.string(), ": is a file, not a directory; choose another --out");
   if (error) refuse(folder_.string(), ": ", error.message(), "; choose another --out");
   if (access(folder_.c_str(), W_OK | X_OK) != 0)

@@ -17,7 +17,8 @@ namespace {
 
 // The file in a run's folder, or the file itself.
 std::filesystem::path checkpoint_in(const std::string& run) {
-  if (std::filesystem::is_directory(run)) return RunFolder(run).checkpoint();
+  std::error_code error;  // opening it will say
+  if (std::filesystem::is_directory(run, error)) return RunFolder(run).checkpoint();
   return run;
 }
 
@@ -83,8 +84,9 @@ int inspect(const InspectCommand& command) {
     std::cout << pad_right(tensor.dtype, 8) << ' ' << shown(tensor.name) << " (" << shape << ")\n";
     bytes += tensor.bytes;
   }
-  std::cout << file.tensors.size() << " tensors, " << grouped(static_cast<double>(bytes))
-            << " bytes" << (file.has_checksum ? ", checksum right" : ", no checksum") << '\n';
+  std::cout << file.tensors.size() << (file.tensors.size() == 1 ? " tensor, " : " tensors, ")
+            << grouped(static_cast<double>(bytes)) << " bytes"
+            << (file.has_checksum ? ", checksum right" : ", no checksum") << '\n';
   for (const auto& [key, value] : file.metadata)
     std::cout << shown(key) << " = " << shown(value) << '\n';
   return 0;

@@ -31,6 +31,15 @@ std::size_t terminal_width() {
 
 void note(const std::string& text) { std::cerr << "heed: note: " << text << std::endl; }
 
+std::string shell_word(const std::string& word) {
+  const char* const plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+:,@%=";
+  if (!word.empty() && word.find_first_not_of(plain) == word.npos) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
 LiveLine::~LiveLine() { wipe(); }
 
 void LiveLine::show(const ProgressState& state) {

@@ -49,10 +49,7 @@ void check_memory(const TrainCommand& c) {
 // The text as it will be learnt: without a byte order mark.
 std::string_view checked_text(const TextFile& file, const std::string& path) {
   std::string_view text = file.text();
-  if (has_byte_order_mark(text)) {
-    text.remove_prefix(3);
-    note(name_of(path) + " begins with a byte order mark, which is left out");
-  }
+  if (has_byte_order_mark(text)) text.remove_prefix(3);
   if (text.empty()) refuse(name_of(path), ": is empty; give a text to learn");
   return text;
 }
@@ -74,7 +71,9 @@ void check_length(const Corpus& corpus, const TrainCommand& c, const std::string
          "; give a longer text or a smaller --block-size");
 }
 
-void note_oddities(std::string_view text, const Vocabulary& vocabulary, const std::string& path) {
+void note_oddities(std::string_view text, const Vocabulary& vocabulary, const std::string& path,
+                   bool had_mark) {
+  if (had_mark) note(name_of(path) + " begins with a byte order mark, which is left out");
   if (has_crlf(text))
     note(name_of(path) + " has CRLF line ends: the model will learn them as two characters");
   if (vocabulary.size() == 1)
@@ -143,7 +142,6 @@ int train(const TrainCommand& given) {
   const Vocabulary vocabulary = checked_vocabulary(text, command, path);
   const Corpus corpus(text, vocabulary);
   check_length(corpus, command, path);
-  note_oddities(text, vocabulary, path);
   TextIdentity identity = identity_of(path == default_text ? "" : path, text);
   if (earlier) check_same_text(*earlier, identity, path, vocabulary);
 
@@ -153,6 +151,8 @@ int train(const TrainCommand& given) {
   if (trainer.done())
     throw UsageError("--steps " + std::to_string(command.training.steps) + ": the run in " +
                      folder.path().string() + " has done that many already; give more to go on");
+  folder.create();
+  note_oddities(text, vocabulary, path, text.size() < file.text().size());
   return TrainingRun(trainer, vocabulary, identity, name_of(path), folder).train();
 }
 

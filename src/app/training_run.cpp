@@ -45,7 +45,6 @@ TrainingRun::TrainingRun(Trainer& trainer, const Vocabulary& vocabulary, const T
       folder_(folder) {}
 
 int TrainingRun::train() {
-  folder_.create();
   write_file_atomically(folder_.loss_csv(), csv(trainer_.history()));
   csv_.open(folder_.loss_csv(), std::ios::app);
   remember_signals();
@@ -53,7 +52,7 @@ int TrainingRun::train() {
   while (!trainer_.done()) {
     step();
     show_live();
-    if (remembered_signal() != 0) return interrupted(remembered_signal());
+    if (remembered_signal() != 0 && !trainer_.done()) return interrupted(remembered_signal());
   }
   finish();
   return 0;
@@ -79,12 +78,20 @@ void TrainingRun::step() {
   try {
     if (const auto row = trainer_.step()) report(*row);
   } catch (const Diverged& error) {
-    refuse(error.what(), "; the last checkpoint is as it was; try a smaller --lr than ",
-           trainer_.options().lr);
+    refuse_diverged(error.what());
   }
 }
 
+void TrainingRun::refuse_diverged(const std::string& what) const {
+  std::error_code unknown;
+  const bool saved = std::filesystem::exists(folder_.checkpoint(), unknown);
+  refuse(what, saved ? "; the last checkpoint is as it was" : "; nothing was saved yet",
+         "; try a smaller --lr than ", trainer_.options().lr);
+}
+
 void TrainingRun::report(const LogRow& row) {
+  if (row.val_loss && !std::isfinite(*row.val_loss))
+    refuse_diverged("the validation loss is not finite after step " + std::to_string(row.step));
   csv_ << csv(row) << std::flush;
   if (!csv_) refuse(folder_.loss_csv().string(), ": cannot be written; is the disk full?");
   std::string line = row_line(row, trainer_.options().steps);
@@ -113,10 +120,10 @@ void TrainingRun::show_live() {
 
 int TrainingRun::interrupted(int signal) {
   save();
-  const std::string text = text_.path.empty() ? "" : text_.path + " ";
+  const std::string text = text_.path.empty() ? "" : shell_word(text_.path) + " ";
   live_.print_above("heed: interrupted after step " + std::to_string(trainer_.steps_done()) +
                     ", all saved; to resume: ./heed train " + text + "--resume --out " +
-                    folder_.path().string());
+                    shell_word(folder_.path().string()));
   return 128 + signal;
 }
 
@@ -154,7 +161,8 @@ void TrainingRun::finish() {
             << last.step << " steps\n"
             << folder << "/ has checkpoint.safetensors, loss.csv, " << (plot.ok ? "loss.svg, " : "")
             << "sample.txt\n"
-            << "more of its writing: ./heed sample " << folder << " --temperature 0.8" << std::endl;
+            << "more of its writing: ./heed sample " << shell_word(folder) << " --temperature 0.8"
+            << std::endl;
 }
 
 }  // namespace heed::app

@@ -167,6 +167,14 @@ TEST_CASE("what nobody holds is freed", "[autograd][nodes]") {
   CHECK(live_nodes() == before);
 }
 
+TEST_CASE("freeing a result leaves what somebody still holds whole", "[autograd][nodes]") {
+  const Tensor x = tensor_of({}, {3});
+  const Tensor y = x * x;
+  { const Tensor z = exp(y) * y; }
+  backward(y);
+  CHECK(item(x.grad()) == 6);
+}
+
 TEST_CASE("a chain of a million nodes is built and freed without a backward pass",
           "[autograd][nodes]") {
   const std::size_t before = live_nodes();

@@ -76,6 +76,16 @@ TEST_CASE("the validation loss is of the same windows every time, and changes no
   CHECK(same_parameters(run.trainer, other.trainer));
 }
 
+TEST_CASE("weights that stand still have one validation loss, step after step",
+          "[train][trainer]") {
+  TrainOptions options = few_steps(20);
+  options.lr = options.min_lr = 0;
+  Run run(options);
+  const double before = run.trainer.validation_loss();
+  run.steps(3);
+  CHECK(run.trainer.validation_loss() == before);
+}
+
 TEST_CASE("one seed, one run; another seed, another", "[train][trainer]") {
   TrainOptions other_seed = few_steps(10, 0.1);
   other_seed.seed = 7;

@@ -15,6 +15,9 @@ std::size_t terminal_width();  // columns of stderr's terminal, 80 when unknown
 
 void note(const std::string& text);  // "heed: note: ..." on stderr
 
+// A word as it is typed in a shell: it's here.txt as 'it'\''s here.txt'.
+std::string shell_word(const std::string& word);
+
 // The one live line at the bottom of a terminal, redrawn in place; silent in a pipe.
 class LiveLine {
  public:

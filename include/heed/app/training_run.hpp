@@ -16,11 +16,11 @@ namespace heed::app {
 // at each validation, at the end, and when a signal asks to stop.
 class TrainingRun {
  public:
-  // All of these must outlive the run. `text_name` is for titles.
+  // All of these must outlive the run, whose folder must exist. `text_name` is for titles.
   TrainingRun(Trainer& trainer, const Vocabulary& vocabulary, const TextIdentity& text,
               std::string text_name, const RunFolder& folder);
 
-  // Makes the folder and trains to the end. Returns the exit code: 0, or 128 + the signal after
+  // Trains to the end. Returns the exit code: 0, or 128 + the signal after
   // which everything was saved. Throws Error when a file cannot be written, or the loss is no
   // longer a number (the last checkpoint stays).
   int train();
@@ -29,6 +29,7 @@ class TrainingRun {
   void introduce() const;
   void step();
   void report(const LogRow& row);
+  [[noreturn]] void refuse_diverged(const std::string& what) const;
   void show_live();
   void save() const { save_checkpoint(folder_, trainer_, vocabulary_, text_); }
   int interrupted(int signal);

@@ -1,0 +1,137 @@
+// child.hpp: runs a program as somebody at a shell does, and keeps what it says.
+#pragma once
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+extern char** environ;
+
+namespace heed_test {
+
+using Words = std::vector<std::string>;
+
+inline Words operator+(Words a, const Words& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+struct Call {
+  Words words;  // the program's whole path, then its arguments
+  std::filesystem::path folder;
+  std::string input = {};                               // on its standard input
+  std::map<std::string, std::string> environment = {};  // beside or instead of ours
+};
+
+struct Finished {
+  int code = -1;  // 128 + the signal, as a shell counts, when one ended it
+  std::string out, err;
+};
+
+// A program at work. One that never ends is ended after two minutes.
+class Child {
+ public:
+  explicit Child(const Call& call) {
+    std::fwrite(call.input.data(), 1, call.input.size(), in_.get());
+    std::rewind(in_.get());
+    int ends[2];
+    if (::pipe(ends) != 0) throw std::runtime_error("no pipe");
+    for (const int end : ends) ::fcntl(end, F_SETFD, FD_CLOEXEC);
+    out_ = ends[0];
+    start(call, ends[1]);
+    ::close(ends[1]);
+  }
+  ~Child() {
+    close_output();
+    if (id_ > 0) kill(SIGKILL);
+    if (id_ > 0) wait();
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  // Listens until the child has said this, or ends.
+  void until(const std::string& part) {
+    while (heard_.find(part) == heard_.npos && listen()) continue;
+  }
+  void kill(int signal) { ::kill(id_, signal); }
+  void close_output() {
+    if (out_ >= 0) ::close(out_);
+    out_ = -1;
+  }
+  // Listens to the end.
+  Finished finish() {
+    while (out_ >= 0 && listen()) continue;
+    const int status = wait();
+    std::rewind(err_.get());
+    std::string errors;
+    for (int c; (c = std::fgetc(err_.get())) != EOF;) errors += static_cast<char>(c);
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), heard_, errors};
+  }
+
+ private:
+  using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+  static File temporary() { return File(std::tmpfile(), std::fclose); }
+
+  void start(const Call& call, int out);
+  bool listen() {
+    char buffer[256];
+    const ssize_t n = ::read(out_, buffer, sizeof buffer);
+    if (n > 0) heard_.append(buffer, static_cast<std::size_t>(n));
+    return n > 0 || (n < 0 && errno == EINTR);
+  }
+  int wait() {
+    int status = 0;
+    while (::waitpid(id_, &status, 0) < 0 && errno == EINTR) continue;
+    id_ = -1;
+    return status;
+  }
+
+  File in_ = temporary(), err_ = temporary();
+  int out_ = -1;
+  pid_t id_ = -1;
+  std::string heard_;
+};
+
+inline std::vector<char*> pointers(Words& words) {
+  std::vector<char*> result;
+  for (std::string& word : words) result.push_back(word.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+inline Words merged_environment(const std::map<std::string, std::string>& changes) {
+  Words result;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string line = *entry;
+    if (changes.count(line.substr(0, line.find('='))) == 0) result.push_back(line);
+  }
+  for (const auto& [name, value] : changes) result.push_back(name + "=" + value);
+  return result;
+}
+
+inline void Child::start(const Call& call, int out) {
+  Words words = call.words, environment = merged_environment(call.environment);
+  const std::vector<char*> arguments = pointers(words), settings = pointers(environment);
+  id_ = ::fork();
+  if (id_ != 0) return;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(signal, SIG_DFL);
+  ::alarm(120);
+  if (::chdir(call.folder.c_str()) == 0 && ::dup2(fileno(in_.get()), 0) >= 0 &&
+      ::dup2(out, 1) >= 0 && ::dup2(fileno(err_.get()), 2) >= 0)
+    ::execve(arguments[0], arguments.data(), settings.data());
+  ::_exit(127);
+}
+
+inline Finished run(const Call& call) { return Child(call).finish(); }
+
+}  // namespace heed_test

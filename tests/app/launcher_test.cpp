@@ -1,0 +1,243 @@
+// launcher_test.cpp: the script `heed`, with stand-ins for all that it starts.
+
+#include "app/machine.hpp"
+
+using namespace heed_test;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string install_line = "apt-get update && apt-get install -y --no-install-recommends";
+
+}  // namespace
+
+TEST_CASE("heed alone, help, --help and -h print the same help and start nothing",
+          "[app][launcher]") {
+  const Machine machine;
+  fs::remove_all(machine / "bin");
+  const Finished help = machine.heed({"help"});
+  CHECK(help.code == 0);
+  CHECK(help.err == "");
+  for (const char* command :
+       {"train [TEXT]", "sample RUN", "inspect FILE", "lesson [N]", "test", "setup"})
+    CHECK(has(help.out, std::string("\n  ./heed ") + command + " "));
+  for (const Words& words : {Words{}, Words{"--help"}, Words{"-h"}})
+    CHECK(machine.heed(words).out == help.out);
+  CHECK(machine.files() == 3);  // project, tools and include, as before
+}
+
+TEST_CASE("an unknown command is wrong use, in one line", "[app][launcher]") {
+  const Machine machine;
+  const Finished run = machine.heed({"trian", "x"});
+  CHECK(run.code == 2);
+  CHECK(run.out == "");
+  CHECK(run.err ==
+        "heed: error: unknown command 'trian'; use train, sample, inspect, lesson, test or "
+        "setup\n");
+  CHECK(machine.log() == "");
+}
+
+TEST_CASE("lesson lists every lesson with its number, name and topic", "[app][launcher]") {
+  const Machine machine;
+  const Finished list = machine.heed({"lesson"});
+  CHECK(list.code == 0);
+  CHECK(list.out ==
+        "  01  first              about 01_first.\n"
+        "  02  second_sight       about 02_second_sight.\n"
+        "  03  section            about 03_section.\n");
+  CHECK(machine.log() == "");
+}
+
+TEST_CASE("a lesson is found by its number, its name or both", "[app][launcher]") {
+  const Machine machine;
+  for (const char* name : {"2", "02", "second_sight", "02_second_sight"}) {
+    INFO(name);
+    CHECK(machine.heed({"lesson", name, "a b", ""}).out ==
+          "02_second_sight|a b||" + machine.root.string() + "|");
+  }
+  CHECK(has(machine.log(), "--target 02_second_sight\n"));
+}
+
+TEST_CASE("a lesson that does not exist names those near it", "[app][launcher]") {
+  const Machine machine;
+  const auto said = [&](const std::string& lesson) {
+    const Finished run = machine.heed({"lesson", lesson});
+    CHECK(run.code == 2);
+    CHECK(run.out == "");
+    return run.err;
+  };
+  const std::string none = " does not exist; near it: ";
+  const std::string rest = " (./heed lesson lists all)\n";
+  CHECK(said("99") == "heed: error: lesson 99" + none + "02_second_sight 03_section" + rest);
+  CHECK(said("firsts") == "heed: error: lesson firsts" + none + "01_first" + rest);
+  CHECK(said("Secti") == "heed: error: lesson Secti" + none + "03_section" + rest);
+  for (const std::string odd : {"*", "[", "-e", "0?", "sec.."})
+    CHECK(said(odd) == "heed: error: lesson " + odd + none + "02_second_sight 03_section" + rest);
+  CHECK(machine.log() == "");
+}
+
+TEST_CASE("where everything is installed nothing is, and the first use builds", "[app][launcher]") {
+  const Machine machine;
+  const std::string build = (machine.root / "build/release").string();
+  const Finished first = machine.heed({"train", "in.txt", "--lr", "1", ""});
+  CHECK(first.code == 7);  // the program's own
+  CHECK(first.out == "heed|train|in.txt|--lr|1||" + machine.root.string() + "|");
+  CHECK(first.err == "heed: building for the first time, about a minute\n");
+  CHECK(machine.log() == "cmake --preset release\ncmake --build " + build + " --target heed_app\n");
+  machine.forget();
+  const Finished second = machine.heed({"inspect", "--help"});
+  CHECK(second.out == "heed|inspect|--help|" + machine.root.string() + "|");
+  CHECK(second.err == "");
+  CHECK(machine.log() == "cmake --build " + build + " --target heed_app\n");
+}
+
+TEST_CASE("test builds everything and runs every test, setup only builds", "[app][launcher]") {
+  const Machine machine;
+  const std::string build = (machine.root / "build/release").string();
+  const std::string built = "cmake --build " + build + " --target all\n";
+  CHECK(machine.heed({"setup"}).code == 0);
+  CHECK(machine.log() == "cmake --preset release\n" + built);
+  machine.forget();
+  CHECK(machine.heed({"test", "-R", "x"}).code == 0);
+  CHECK(machine.log() == built + "ctest --test-dir " + build + " --output-on-failure -R x\n");
+}
+
+TEST_CASE("without root a missing package stops everything with the one line to run",
+          "[app][launcher]") {
+  const Machine machine;
+  for (const char* gone : {"bin/ninja", "bin/gnuplot", "include/catch2/catch_all.hpp",
+                           "include/openblas-pthread/openblas_config.h"})
+    machine.remove(gone);
+  for (const char* command : {"train", "setup", "test"}) {
+    const Finished run = machine.heed({command});
+    CHECK(run.code == 1);
+    CHECK(run.out == "");
+    CHECK(run.err == "heed: error: some packages are missing; as root, run: " + install_line +
+                         " ninja-build libopenblas-dev catch2 gnuplot-nox\n");
+  }
+  CHECK(machine.log() == "");
+  CHECK_FALSE(fs::exists(machine.root / "build"));
+}
+
+TEST_CASE("every package is missed by what it brings", "[app][launcher]") {
+  const Machine machine;
+  fs::remove_all(machine / "include");
+  for (const char* gone : {"bin/c++", "bin/cmake", "bin/ninja", "bin/gnuplot"})
+    machine.remove(gone);
+  CHECK(machine.heed({"setup"}).err ==
+        "heed: error: some packages are missing; as root, run: " + install_line +
+            " g++ cmake ninja-build xtl-dev libxtensor-dev libxtensor-blas-dev libopenblas-dev "
+            "libxsimd-dev catch2 nlohmann-json3-dev libcli11-dev gnuplot-nox\n");
+}
+
+TEST_CASE("without root, and with only gnuplot missing, the work goes on", "[app][launcher]") {
+  const Machine machine;
+  machine.remove("bin/gnuplot");
+  CHECK(machine.heed({"train"}).code == 7);
+  CHECK_FALSE(has(machine.log(), "apt-get"));
+}
+
+TEST_CASE("root installs what is missing, says so, and goes on", "[app][launcher]") {
+  const Machine machine;
+  machine.as_user(0);
+  machine.remove("bin/ninja");
+  machine.remove("include/CLI/CLI.hpp");
+  machine.program("apt-get", "echo apt-get \"$@\" >>\"$LOG\"; echo talk");
+  const Finished run = machine.heed({"train"});
+  CHECK(run.code == 7);
+  CHECK(run.out == "heed|train|" + machine.root.string() + "|");
+  CHECK(run.err == "heed: installing: " + install_line +
+                       " ninja-build libcli11-dev\ntalk\ntalk\n"
+                       "heed: building for the first time, about a minute\n");
+  CHECK(machine.log().rfind("apt-get update\napt-get install -y --no-install-recommends "
+                            "ninja-build libcli11-dev\ncmake --preset release\n",
+                            0) == 0);
+}
+
+TEST_CASE("packages that cannot be installed end the command before anything is built",
+          "[app][launcher]") {
+  const Machine machine;
+  machine.as_user(0);
+  machine.remove("bin/ninja");
+  const Finished run = machine.heed({"train"});
+  CHECK(run.code == 1);
+  CHECK(has(run.err, "heed: error: the packages could not be installed; is there a network?\n"));
+  CHECK(machine.log() == "apt-get update\n");
+  CHECK_FALSE(fs::exists(machine.root / "build"));
+}
+
+TEST_CASE("without apt-get the build itself says what is missing", "[app][launcher]") {
+  const Machine machine;
+  machine.remove("bin/apt-get");
+  machine.remove("include/xsimd/xsimd.hpp");
+  machine.program("cmake", "echo 'heed needs xsimd: brew install xsimd'; exit 1");
+  const Finished run = machine.heed({"train"});
+  CHECK(run.code == 1);
+  CHECK(run.err ==
+        "heed: building for the first time, about a minute\nheed needs xsimd: brew install xsimd\n"
+        "heed: error: the build could not be set up; see above\n");
+}
+
+TEST_CASE("a build that fails ends the command with the end of what it said", "[app][launcher]") {
+  const Machine machine;
+  REQUIRE(machine.heed({"setup"}).code == 0);
+  machine.program("cmake", "echo 'x.cpp:1: expected ;'; exit 1");
+  const Finished run = machine.heed({"lesson", "1"});
+  CHECK(run.code == 1);
+  CHECK(run.out == "");
+  CHECK(run.err == "x.cpp:1: expected ;\nheed: error: the build failed; see above\n");
+}
+
+TEST_CASE("the launcher works from another folder, which stays the program's own",
+          "[app][launcher]") {
+  const Machine machine;
+  fs::create_directory(machine / "home");
+  const std::string home = (machine / "home").string();
+  CHECK(machine.sh({"../project/heed", "train"}, home).out == "heed|train|" + home + "|");
+  CHECK(machine.sh({machine.root / "heed", "lesson", "1"}, home).out == "01_first|" + home + "|");
+  CHECK(fs::is_empty(home));
+}
+
+TEST_CASE("the launcher works through symbolic links", "[app][launcher]") {
+  const Machine machine;
+  fs::create_directory(machine / "home");
+  const std::string home = (machine / "home").string();
+  fs::create_symlink(machine.root / "heed", machine / "home" / "absolute");
+  fs::create_symlink("../project/heed", machine / "home" / "relative");
+  fs::create_symlink("relative", machine / "home" / "twice");
+  fs::create_directory_symlink(machine.root, machine / "home" / "link");
+  for (const char* name : {"./absolute", "relative", "./twice", "link/heed"}) {
+    INFO(name);
+    CHECK(machine.sh({name, "train"}, home).out == "heed|train|" + home + "|");
+    CHECK(machine.sh({name, "lesson"}, home).out == machine.heed({"lesson"}).out);
+  }
+}
+
+TEST_CASE("the launcher works in a folder whose name has spaces and other signs",
+          "[app][launcher]") {
+  const Machine machine("my [own] project's *");
+  CHECK(machine.heed({"lesson"}).out == Machine().heed({"lesson"}).out);
+  CHECK(machine.heed({"train"}).out == "heed|train|" + machine.root.string() + "|");
+  CHECK(machine.heed({"lesson", "3"}).out == "03_section|" + machine.root.string() + "|");
+  CHECK(has(machine.heed({"lesson", "4"}).err, "near it: 02_second_sight 03_section ("));
+  const std::string build = (machine.root / "build/release").string();
+  CHECK(has(machine.log(), "cmake --build " + build + " --target 03_section\n"));
+}
+
+TEST_CASE("CDPATH and a strange IFS change nothing", "[app][launcher]") {
+  const Machine machine;
+  const Finished run = machine.sh(
+      {"-c", "CDPATH=/:$PWD:..; IFS=_; export CDPATH IFS; sh project/heed lesson 2"}, machine.path);
+  CHECK(run.out == "02_second_sight|" + machine.path.string() + "|");
+}
+
+TEST_CASE("the launcher knows the packages that the build asks for", "[app][launcher]") {
+  const std::string launcher = content(HEED_SOURCE_DIR "/heed");
+  const std::string build = content(HEED_SOURCE_DIR "/cmake/packages.cmake");
+  for (const std::string package :
+       {"xtl-dev", "libxtensor-dev", "libxtensor-blas-dev", "libopenblas-dev", "libxsimd-dev",
+        "nlohmann-json3-dev", "libcli11-dev"}) {
+    CHECK(has(build, package));
+    CHECK(has(launcher, "\n" + package + " "));
+  }
+}

@@ -1,0 +1,89 @@
+// machine.hpp: the launcher alone in a small project, on a machine of stand-ins.
+#pragma once
+
+#include "app/child.hpp"
+#include "catch.hpp"
+#include "nn/file_tests.hpp"
+
+namespace heed_test {
+
+namespace fs = std::filesystem;
+
+// A project with the launcher, three lessons and nothing else, and a machine of a few programs
+// that write what they were asked into log. The launcher looks for headers in the machine too.
+struct Machine : TemporaryFolder {
+  explicit Machine(const std::string& project = "project") : root(path / project) {
+    for (const fs::path& folder : {root / "lessons", path / "bin", path / "tools"})
+      fs::create_directories(folder);
+    std::string launcher = content(HEED_SOURCE_DIR "/heed");
+    for (std::size_t i; (i = launcher.find("/usr/include")) != launcher.npos;)
+      launcher.replace(i, 12, (path / "include").string());
+    put(root / "heed", launcher);
+    fs::permissions(root / "heed", fs::perms::owner_all);
+    for (const std::string lesson : {"01_first", "02_second_sight", "03_section"})
+      put(root / "lessons" / (lesson + ".cpp"), "// " + lesson.substr(0, 2) + " " +
+                                                    lesson.substr(3) + ": about " + lesson +
+                                                    ".\nint x;\n");
+    for (const char* tool : {"sh", "awk", "basename", "cat", "dirname", "grep", "mkdir", "readlink",
+                             "tail", "touch", "tr", "chmod"})
+      link_tool(tool);
+    install_everything();
+  }
+
+  void link_tool(const std::string& name) const {
+    for (const char* folder : {"/usr/bin/", "/bin/"})
+      if (fs::exists(folder + name))
+        return fs::create_symlink(folder + name, path / "tools" / name);
+    FAIL("this machine has no " << name);
+  }
+  void program(const std::string& name, const std::string& script) const {
+    put(path / "bin" / name, "#!/bin/sh\n" + script + "\n");
+    fs::permissions(path / "bin" / name, fs::perms::owner_all);
+  }
+  void remove(const std::string& name) const { REQUIRE(fs::remove(path / name)); }
+
+  void install_everything() const {
+    for (const char* name : {"c++", "ninja", "gnuplot"}) program(name, "exit 99");
+    program("ctest", "echo ctest \"$@\" >>\"$LOG\"");
+    program("apt-get", "echo apt-get \"$@\" >>\"$LOG\"; exit 99");
+    as_user(1000);
+    program("cmake", built_program);
+    for (const char* header :
+         {"xtl/xtl_config.hpp", "xtensor/core/xtensor_config.hpp", "xtensor-blas/xlinalg.hpp",
+          "openblas-pthread/openblas_config.h", "xsimd/xsimd.hpp", "catch2/catch_all.hpp",
+          "nlohmann/json.hpp", "CLI/CLI.hpp"}) {
+      fs::create_directories((path / "include" / header).parent_path());
+      put(path / "include" / header, "");
+    }
+  }
+  void as_user(int id) const { program("id", "echo " + std::to_string(id)); }
+
+  Finished sh(const Words& words, const fs::path& folder) const {
+    return run({Words{"/bin/sh"} + words,
+                folder,
+                "",
+                {{"PATH", (path / "bin").string() + ":" + (path / "tools").string()},
+                 {"LOG", (path / "log").string()}}});
+  }
+  Finished heed(const Words& words) const { return sh(Words{"heed"} + words, root); }
+  std::string log() const { return content(path / "log"); }  // what was asked of the programs
+  void forget() const { fs::remove(path / "log"); }
+
+  fs::path root;
+
+  // cmake: sets up with --preset, and builds programs that say what they were given and where.
+  static const char* const built_program;
+};
+
+inline const char* const Machine::built_program = R"(
+echo cmake "$@" >>"$LOG"
+if [ "$1" = --preset ]; then touch build/release/build.ninja; exit; fi
+name=$4
+[ "$name" != all ] || exit 0
+folder=$2
+[ "$name" = heed_app ] && name=heed || folder=$2/lessons
+mkdir -p "$folder"
+printf '#!/bin/sh\nprintf "%%s|" "${0##*/}" "$@" "$PWD"\nexit 7\n' >"$folder/$name"
+chmod +x "$folder/$name")";
+
+}  // namespace heed_test

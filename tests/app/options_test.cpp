@@ -1,0 +1,330 @@
+// options_test.cpp: each option lands in its field; each mistake is told in one line.
+
+#include "heed/app/options.hpp"
+
+#include <functional>
+
+#include "catch.hpp"
+#include "heed/app/version.hpp"
+
+using namespace heed::app;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+Command parsed(const Words& words) {
+  std::vector<const char*> arguments{"heed"};
+  for (const std::string& word : words) arguments.push_back(word.c_str());
+  return parse_command_line(static_cast<int>(arguments.size()), arguments.data());
+}
+
+TrainCommand train(Words words) {
+  words.insert(words.begin(), "train");
+  return std::get<TrainCommand>(parsed(words));
+}
+
+SampleCommand sample(Words words) {
+  words.insert(words.begin(), "sample");
+  return std::get<SampleCommand>(parsed(words));
+}
+
+std::string refused(const Words& words) {
+  try {
+    parsed(words);
+    return "";
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+}
+
+std::string help_of(const Words& words) { return std::get<ShowText>(parsed(words)).text; }
+
+// The line of a help text that begins with this flag.
+std::string line_of(const std::string& help, const std::string& flag) {
+  const std::size_t begin = help.find("\n  " + flag + " ");
+  if (begin == help.npos) return "";
+  return help.substr(begin + 1, help.find('\n', begin + 1) - begin - 1);
+}
+
+struct TrainFlag {
+  std::string flag, standard, other;
+  std::function<double(const TrainCommand&)> field;
+};
+
+template <class T>
+std::function<double(const TrainCommand&)> model(T heed::nn::GptConfig::*member) {
+  return [=](const TrainCommand& c) { return static_cast<double>(c.model.*member); };
+}
+
+template <class T>
+std::function<double(const TrainCommand&)> training(T heed::TrainOptions::*member) {
+  return [=](const TrainCommand& c) { return static_cast<double>(c.training.*member); };
+}
+
+std::vector<TrainFlag> train_flags() {
+  using Model = heed::nn::GptConfig;
+  using Options = heed::TrainOptions;
+  return {{"--block-size", "64", "65", model(&Model::block_size)},
+          {"--layers", "4", "5", model(&Model::layers)},
+          {"--heads", "4", "8", model(&Model::heads)},
+          {"--embed-dim", "128", "256", model(&Model::embed_dim)},
+          {"--dropout", "0", "0.25", training(&Options::dropout)},
+          {"--batch-size", "12", "13", training(&Options::batch_size)},
+          {"--steps", "2000", "1000000000000", training(&Options::steps)},
+          {"--lr", "0.001", "0.5", training(&Options::lr)},
+          {"--min-lr", "1e-04", "1e-05", training(&Options::min_lr)},
+          {"--warmup", "100", "0", training(&Options::warmup)},
+          {"--weight-decay", "0.1", "0", training(&Options::weight_decay)},
+          {"--beta1", "0.9", "0", training(&Options::beta1)},
+          {"--beta2", "0.99", "0.999", training(&Options::beta2)},
+          {"--clip", "1", "0", training(&Options::clip)},
+          {"--seed", "1337", "4294967295", training(&Options::seed)},
+          {"--eval-every", "250", "7", training(&Options::eval_every)},
+          {"--eval-batches", "20", "3", training(&Options::eval_batches)},
+          {"--log-every", "10", "1", training(&Options::log_every)}};
+}
+
+}  // namespace
+
+TEST_CASE("without options a run is nanoGPT's recipe on the text that comes with heed",
+          "[app][options]") {
+  const TrainCommand c = train({});
+  for (const TrainFlag& flag : train_flags()) {
+    INFO(flag.flag);
+    CHECK(flag.field(c) == std::stod(flag.standard));
+  }
+  CHECK(c.text == "");
+  CHECK(c.out == "");
+  CHECK_FALSE(c.resume);
+  CHECK_FALSE(c.bytes);
+  CHECK_FALSE(c.threads);
+  CHECK(c.given.empty());
+  CHECK(c.training.decay_steps == 2000);
+  CHECK_FALSE(c.model.bias);
+  CHECK(c.model.tied);
+}
+
+TEST_CASE("each option of train lands in its own field and no other", "[app][options]") {
+  for (const TrainFlag& flag : train_flags()) {
+    INFO(flag.flag);
+    const TrainCommand c = train({flag.flag, flag.other});
+    CHECK(c.given == std::set<std::string>{flag.flag});
+    for (const TrainFlag& each : train_flags())
+      CHECK(each.field(c) == std::stod(each.flag == flag.flag ? flag.other : each.standard));
+  }
+}
+
+TEST_CASE("a value may follow an equals sign, and options may stand before the text",
+          "[app][options]") {
+  const TrainCommand c =
+      train({"--lr=0.5", "--resume", "in.txt", "--threads=3", "--out=a=b", "--bytes"});
+  CHECK(c.text == "in.txt");
+  CHECK(c.out == "a=b");
+  CHECK(c.resume);
+  CHECK(c.bytes);
+  CHECK(c.threads == 3);
+  CHECK(c.training.lr == 0.5);
+  CHECK(c.given == std::set<std::string>{"--bytes", "--lr", "--out", "--threads"});
+  CHECK(train({"-"}).text == "-");
+  CHECK(train({"--steps", "5", "--", "--odd.txt"}).text == "--odd.txt");
+}
+
+TEST_CASE("what depends on another option follows it unless it is given", "[app][options]") {
+  CHECK(train({"--steps", "500"}).training.decay_steps == 500);
+  CHECK(train({"--steps", "50"}).training.decay_steps == 50);
+  CHECK(train({"--steps", "500", "--decay-steps", "300"}).training.decay_steps == 300);
+  CHECK(train({"--lr", "1e-5"}).training.min_lr == 1e-5);
+  CHECK(train({"--lr", "1e-5", "--min-lr", "0"}).training.min_lr == 0);
+}
+
+TEST_CASE("a resumed run's options are checked with the checkpoint's, not with the standard ones",
+          "[app][options]") {
+  CHECK(refused({"train", "--resume", "--embed-dim", "6"}) == "");
+  CHECK(refused({"train", "--resume", "--decay-steps", "50"}) == "");
+  CHECK(refused({"train", "--resume", "--min-lr", "0.5"}) == "");
+  CHECK(refused({"train", "--resume", "--lr", "0"}) == "--lr 0: must be above 0");
+}
+
+TEST_CASE("each option of sample lands in its own field", "[app][options]") {
+  const SampleCommand plain = sample({"runs/x"});
+  CHECK(plain.run == "runs/x");
+  CHECK_FALSE(plain.prompt);
+  CHECK(plain.options.tokens == 500);
+  CHECK(plain.options.temperature == 1);
+  CHECK(plain.options.top_k == 0);
+  CHECK(plain.seed == 1337);
+  CHECK_FALSE(plain.threads);
+  const SampleCommand full = sample({"--prompt", "--- a,b", "--tokens", "7", "--temperature", ".5",
+                                     "--top-k", "3", "--seed", "0", "--threads", "2", "o"});
+  CHECK(full.run == "o");
+  CHECK(full.prompt == "--- a,b");
+  CHECK(full.options.tokens == 7);
+  CHECK(full.options.temperature == 0.5);
+  CHECK(full.options.top_k == 3);
+  CHECK(full.seed == 0);
+  CHECK(full.threads == 2);
+}
+
+TEST_CASE("a prompt is taken as it is written", "[app][options]") {
+  for (const char* prompt :
+       {"[a,b]", "\"quoted\"", "{x}", "%", "train", "-5", "a=b", " two\nlines"}) {
+    INFO(prompt);
+    CHECK(sample({"o", "--prompt", prompt}).prompt == prompt);
+    CHECK(sample({"o", std::string("--prompt=") + prompt}).prompt == prompt);
+  }
+  CHECK(sample({"o", "--prompt=", "--tokens", "3"}).prompt == "");
+  CHECK(sample({"o", "--prompt", "", "--tokens", "3"}).options.tokens == 3);
+  CHECK(sample({"o", "--prompt=--seed"}).prompt == "--seed");
+}
+
+TEST_CASE("a text or a run may have the name of a command", "[app][options]") {
+  CHECK(train({"sample"}).text == "sample");
+  CHECK(train({"train", "--out", "inspect"}).out == "inspect");
+  CHECK(sample({"train"}).run == "train");
+  CHECK(std::get<InspectCommand>(parsed({"inspect", "train"})).file == "train");
+}
+
+TEST_CASE("a number that is none, or out of range, is refused with where it may lie",
+          "[app][options]") {
+  const std::map<Words, std::string> cases = {
+      {{"--batch-size", "2.5"},
+       "--batch-size 2.5: must be a whole number, at least 1 and at most 1e+09"},
+      {{"--steps", "x"}, "--steps x: must be a whole number, at least 1 and at most 1e+12"},
+      {{"--steps", "-x"}, "--steps -x: must be a whole number, at least 1 and at most 1e+12"},
+      {{"--steps", " 5"}, "--steps  5: must be a whole number, at least 1 and at most 1e+12"},
+      {{"--steps", ""}, "--steps '': must be a whole number, at least 1 and at most 1e+12"},
+      {{"--layers="}, "--layers '': must be a whole number, at least 1 and at most 1e+09"},
+      {{"--batch-size", "0"},
+       "--batch-size 0: out of range: must be a whole number at least 1 and at most 1e+09"},
+      {{"--block-size", "-5"},
+       "--block-size -5: out of range: must be a whole number at least 1 and at most 1e+09"},
+      {{"--heads", "99999999999999999999"},
+       "--heads 99999999999999999999: out of range: must be a whole number at least 1 and at most "
+       "1e+09"},
+      {{"--seed", "4294967296"},
+       "--seed 4294967296: out of range: must be a whole number at least 0 and at most 4294967295"},
+      {{"--threads", "0"},
+       "--threads 0: out of range: must be a whole number at least 1 and at most 1024"},
+      {{"--lr", "fast"}, "--lr fast: must be a number, above 0"},
+      {{"--lr", "1e-3x"}, "--lr 1e-3x: must be a number, above 0"},
+      {{"--lr", "0,5"}, "--lr 0,5: must be a number, above 0"},
+      {{"--lr", "0"}, "--lr 0: must be above 0"},
+      {{"--lr", "-1"}, "--lr -1: must be above 0"},
+      {{"--lr", "nan"}, "--lr nan: must be above 0"},
+      {{"--lr", "inf"}, "--lr inf: must be above 0"},
+      {{"--lr", "1e999"}, "--lr 1e999: out of range: must be above 0"},
+      {{"--dropout", "-0.1"}, "--dropout -0.1: must be at least 0 and below 1"},
+      {{"--dropout", "1"}, "--dropout 1: must be at least 0 and below 1"},
+      {{"--beta1", "1"}, "--beta1 1: must be at least 0 and below 1"},
+      {{"--clip", "-1"}, "--clip -1: must be at least 0"},
+      {{"--weight-decay", "-0.1"}, "--weight-decay -0.1: must be at least 0"}};
+  for (const auto& [words, text] : cases) {
+    Words all{"train", "a"};
+    all.insert(all.end(), words.begin(), words.end());
+    CHECK(refused(all) == text);
+  }
+  CHECK(refused({"sample", "o", "--top-k", "0"}) ==
+        "--top-k 0: out of range: must be a whole number at least 1 and at most 1e+09");
+  CHECK(refused({"sample", "o", "--tokens", "-5"}) ==
+        "--tokens -5: out of range: must be a whole number at least 0 and at most 1e+09");
+  CHECK(refused({"sample", "o", "--temperature", "-1"}) == "--temperature -1: must be at least 0");
+}
+
+TEST_CASE("options that do not go together are refused by both their names", "[app][options]") {
+  CHECK(refused({"train", "--heads", "3", "--embed-dim", "8"}) ==
+        "--heads 3 does not divide --embed-dim 8; choose heads that divide the width");
+  CHECK(refused({"train", "--decay-steps", "100"}) ==
+        "--decay-steps 100 must be above --warmup 100");
+  CHECK(refused({"train", "--warmup", "9", "--decay-steps", "5"}) ==
+        "--decay-steps 5 must be above --warmup 9");
+  CHECK(refused({"train", "--lr", "1e-4", "--min-lr", "0.1"}) ==
+        "--min-lr 0.1: must be at most --lr 1e-04");
+}
+
+TEST_CASE("an option without its value is refused, and takes no other option for one",
+          "[app][options]") {
+  CHECK(refused({"train", "a", "--batch-size"}) == "--batch-size needs a value");
+  CHECK(refused({"train", "--out", "--resume"}) == "--out needs a value");
+  CHECK(refused({"train", "--out", "--lr=1"}) == "--out needs a value");
+  CHECK(refused({"sample", "o", "--prompt"}) == "--prompt needs a value");
+  CHECK(refused({"train", "--out="}) == "--out '': needs the name of a folder");
+  CHECK(refused({"train", "--out", ""}) == "--out '': needs the name of a folder");
+  CHECK(refused({"train", ""}) == "TEXT '': needs the name of a file");
+  CHECK(refused({"train", "--resume=no"}) == "--resume takes no value; write it alone");
+}
+
+TEST_CASE("an option given twice is refused with both values", "[app][options]") {
+  CHECK(refused({"train", "--lr", "1", "--lr=2"}) == "--lr is given twice (1 and 2); give it once");
+  CHECK(refused({"sample", "o", "--prompt", "a", "--prompt", "a"}) ==
+        "--prompt is given twice (a and a); give it once");
+}
+
+TEST_CASE("an unknown option is refused with the one that was meant, if any", "[app][options]") {
+  CHECK(refused({"train", "a", "--batchsize", "4"}) ==
+        "unknown option --batchsize; did you mean --batch-size?");
+  CHECK(refused({"train", "--stesp=4"}) == "unknown option --stesp; did you mean --steps?");
+  CHECK(refused({"train", "--bite"}) == "unknown option --bite; did you mean --bytes?");
+  CHECK(refused({"sample", "o", "--temprature=1"}) ==
+        "unknown option --temprature; did you mean --temperature?");
+  CHECK(refused({"train", "a", "--nosuchthing", "1"}) ==
+        "unknown option --nosuchthing; see --help");
+  CHECK(refused({"train", "-x"}) == "unknown option -x; see --help");
+}
+
+TEST_CASE("a word too many is refused", "[app][options]") {
+  CHECK(refused({"train", "a", "extra"}) == "'extra' is one argument too many; see --help");
+  CHECK(refused({"sample", "o", "p"}) == "'p' is one argument too many; see --help");
+  CHECK(refused({"sample", "o", "--", "--seed", "3"}) ==
+        "'--seed' is one argument too many; see --help");
+  CHECK(refused({"inspect", "a", "b"}) == "'b' is one argument too many; see --help");
+}
+
+TEST_CASE("no command, an unknown one, or one without its file is refused", "[app][options]") {
+  const std::string use = "; use train, sample or inspect, or see --help";
+  CHECK(refused({}) == "no command" + use);
+  CHECK(refused({"trian"}) == "unknown command 'trian'" + use);
+  CHECK(refused({""}) == "unknown command ''" + use);
+  CHECK(refused({"--nope", "train"}) == "unknown command '--nope'" + use);
+  CHECK(refused({"sample"}) == "sample: give a run's folder, such as runs/harbour");
+  CHECK(refused({"inspect"}) == "inspect: give a safetensors file");
+}
+
+TEST_CASE("train --help lists every option with its standard value", "[app][options]") {
+  const std::string help = help_of({"train", "--help"});
+  for (const TrainFlag& flag : train_flags()) {
+    INFO(line_of(help, flag.flag));
+    CHECK(line_of(help, flag.flag).find(flag.standard) != std::string::npos);
+  }
+  for (const char* flag : {"--out", "--resume", "--bytes", "--threads", "--decay-steps", "TEXT"})
+    CHECK(line_of(help, flag) != "");
+  CHECK(help.find("heed train [OPTIONS] [TEXT]") != std::string::npos);
+  CHECK(help_of({"train", "in.txt", "-h", "--lr", "0"}) == help);
+}
+
+TEST_CASE("sample --help lists every option with its standard value", "[app][options]") {
+  const std::string help = help_of({"sample", "--help"});
+  CHECK(line_of(help, "--tokens").find("500") != std::string::npos);
+  CHECK(line_of(help, "--temperature").find("1") != std::string::npos);
+  CHECK(line_of(help, "--seed").find("1337") != std::string::npos);
+  for (const char* flag : {"--prompt", "--top-k", "--threads", "RUN"})
+    CHECK(line_of(help, flag) != "");
+}
+
+TEST_CASE("heed --help names the commands, and --version the version", "[app][options]") {
+  for (const char* command : {"train", "sample", "inspect"})
+    CHECK(line_of(help_of({"--help"}), command) != "");
+  CHECK(help_of({"--version"}) == std::string(version) + "\n");
+}
+
+TEST_CASE("what a run is defined by reads back as it was given", "[app][options]") {
+  for (const TrainFlag& flag : train_flags()) {
+    const TrainCommand c = train({flag.flag, flag.other});
+    auto values = flag_values(c.model, c.training, c.bytes);
+    INFO(flag.flag);
+    if (flag.flag != "--steps") CHECK(values.at(flag.flag) == flag.other);
+  }
+  const TrainCommand c = train({"--bytes", "--decay-steps", "300"});
+  CHECK(flag_values(c.model, c.training, c.bytes).at("--bytes") == "given");
+  CHECK(flag_values(c.model, c.training, c.bytes).at("--decay-steps") == "300");
+}

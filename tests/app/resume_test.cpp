@@ -1,0 +1,173 @@
+// resume_test.cpp: a run that was stopped and goes on is the run that was never stopped.
+
+#include "app/heed_program.hpp"
+#include "catch.hpp"
+
+using namespace heed_test;
+
+namespace {
+
+const std::string endless_steps = "1000000000";
+
+// A run that is not done before it is stopped, with dropout and a rate that falls.
+const Words endless = {
+    "--layers",     "1",           "--embed-dim",   "16",   "--heads",        "2",
+    "--block-size", "16",          "--batch-size",  "2",    "--dropout",      "0.1",
+    "--eval-every", "300",         "--log-every",   "100",  "--warmup",       "5",
+    "--steps",      endless_steps, "--decay-steps", "1000", "--eval-batches", "1"};
+
+// Stops it at some step after the first.
+Finished interrupted(const Call& call, int signal) {
+  Child child(call);
+  child.until("\nstep ");
+  child.kill(signal);
+  return child.finish();
+}
+
+int step_of(const std::filesystem::path& run) { return std::stoi(state(run).at("train.step")); }
+
+}  // namespace
+
+TEST_CASE("a run interrupted three times and resumed is the uninterrupted one, bit for bit",
+          "[app][resume]") {
+  const Desk desk;
+  const Call resume = desk.call({"train", "--resume", "--out", "o"});
+  CHECK(interrupted(desk.call(Words{"train", "in.txt", "--out", "o"} + endless), SIGINT).code ==
+        130);
+  const int first = step_of(desk / "o");
+  CHECK(first > 0);
+  CHECK(interrupted(resume, SIGTERM).code == 143);
+  const int second = step_of(desk / "o");
+  CHECK(second > first);
+  CHECK(interrupted(resume, SIGHUP).code == 129);
+  CHECK(step_of(desk / "o") > second);
+  const std::string steps = std::to_string(step_of(desk / "o") + 5);
+  REQUIRE(desk.heed({"train", "--resume", "--out", "o", "--steps", steps}).code == 0);
+  Words whole = Words{"train", "in.txt", "--out", "whole", "--threads", "1"} + endless;
+  std::replace(whole.begin(), whole.end(), endless_steps, steps);
+  REQUIRE(desk.heed(whole).code == 0);
+  CHECK(losses(desk / "o") == losses(desk / "whole"));
+  CHECK(difference(desk / "o", desk / "whole") == "");
+  CHECK(content(desk / "o/sample.txt") == content(desk / "whole/sample.txt"));
+}
+
+TEST_CASE("an interrupted run says how to resume, in words a shell takes", "[app][resume]") {
+  const Desk desk;
+  put(desk / "it's my text.txt", Desk::story());
+  const Finished stopped = interrupted(
+      desk.call(Words{"train", "it's my text.txt", "--out", "the run"} + endless), SIGINT);
+  const int step = step_of(desk / "the run");
+  const std::string command = "./heed train 'it'\\''s my text.txt' --resume --out 'the run'";
+  CHECK(stopped.code == 130);
+  CHECK(stopped.err == "heed: interrupted after step " + std::to_string(step) +
+                           ", all saved; to resume: " + command + "\n");
+  std::filesystem::create_symlink(HEED_BINARY_DIR "/heed", desk / "heed");
+  Call typed = desk.call({});
+  typed.words = {"/bin/sh", "-c", "exec " + command};
+  const Finished again = interrupted(typed, SIGINT);
+  CHECK(has(again.out, "text   it's my text.txt: "));
+  CHECK(again.code == 130);
+  CHECK(step_of(desk / "the run") > step);
+}
+
+TEST_CASE("a second interrupt ends the program at once, and what was saved stays",
+          "[app][resume]") {
+  const Desk desk;
+  REQUIRE(desk.heed(train_tiny).code == 0);
+  Child child(desk.call({"train", "--resume", "--out", "o", "--steps", endless_steps}));
+  child.until("\nstep ");
+  child.kill(SIGINT);
+  child.kill(SIGINT);
+  CHECK(child.finish().code == 130);
+  CHECK(step_of(desk / "o") >= 20);
+}
+
+TEST_CASE("a finished run goes on when it is given more steps, and only then", "[app][resume]") {
+  const Desk desk;
+  REQUIRE(desk.heed(train_tiny).code == 0);
+  const std::string before = content(desk / "o/loss.csv");
+  const Finished no_more = desk.heed({"train", "--resume", "--out", "o"});
+  CHECK(no_more.code == 2);
+  CHECK(no_more.err ==
+        "heed: error: --steps 20: the run in o has done that many already; give more to go on\n");
+  REQUIRE(desk.heed({"train", "--resume", "--out", "o", "--steps", "30"}).code == 0);
+  CHECK(step_of(desk / "o") == 30);
+  CHECK(content(desk / "o/loss.csv").substr(0, before.size()) == before);
+  CHECK(state(desk / "o").at("train.decay_steps") == "20");
+}
+
+TEST_CASE("resuming with another value of any option names it and both values", "[app][resume]") {
+  const Desk desk;
+  REQUIRE(desk.heed(train_tiny).code == 0);
+  const std::string saved = content(desk / "o/checkpoint.safetensors");
+  const std::string rest =
+      " in o/checkpoint.safetensors; leave it out to resume, or leave out --resume to begin anew\n";
+  const std::vector<std::vector<std::string>> options = {
+      {"--block-size", "8", "16"},    {"--layers", "2", "1"},
+      {"--heads", "4", "2"},          {"--embed-dim", "32", "16"},
+      {"--dropout", "0.5", "0"},      {"--batch-size", "5", "12"},
+      {"--lr", "0.5", "0.001"},       {"--min-lr", "0.0005", "1e-04"},
+      {"--warmup", "3", "100"},       {"--decay-steps", "30", "20"},
+      {"--weight-decay", "0", "0.1"}, {"--beta1", "0.5", "0.9"},
+      {"--beta2", "0.5", "0.99"},     {"--clip", "2", "1"},
+      {"--seed", "1", "1337"},        {"--eval-every", "9", "250"},
+      {"--eval-batches", "2", "1"},   {"--log-every", "5", "10"}};
+  for (const auto& option : options) {
+    const Finished run = desk.heed(
+        {"train", "in.txt", "--resume", "--out", "o", "--steps", "30", option[0], option[1]});
+    CHECK(run.code == 2);
+    CHECK((run.err == "heed: error: " + option[0] + " " +
+                          (option[1] == "0.0005" ? "5e-04" : option[1]) +
+                          " differs from the checkpoint's " + option[2] + rest));
+  }
+  const Finished bytes = desk.heed({"train", "--resume", "--out", "o", "--steps=30", "--bytes"});
+  CHECK(bytes.code == 2);
+  CHECK(bytes.err == "heed: error: --bytes given differs from the checkpoint's not given" + rest);
+  CHECK(content(desk / "o/checkpoint.safetensors") == saved);
+}
+
+TEST_CASE("resuming with the same options as before is no other value", "[app][resume]") {
+  const Desk desk;
+  Words words = train_tiny;
+  *(std::find(words.begin(), words.end(), "--steps") + 1) = "30";
+  REQUIRE(desk.heed(train_tiny).code == 0);
+  CHECK(desk.heed(words + Words{"--resume", "--lr", "1e-3", "--min-lr=0.0001"}).code == 0);
+}
+
+TEST_CASE("resuming with another text is refused, and nothing is written", "[app][resume]") {
+  const Desk desk;
+  REQUIRE(desk.heed(train_tiny).code == 0);
+  const std::string saved = content(desk / "o/checkpoint.safetensors");
+  std::string turned = Desk::story();
+  std::reverse(turned.begin(), turned.end());
+  put(desk / "turned.txt", turned);
+  put(desk / "other.txt", turned + "!");
+  const auto resumed_with = [&](const char* text) {
+    return desk.heed({"train", text, "--resume", "--out", "o", "--steps", "30"});
+  };
+  const Finished other = resumed_with("other.txt"), same_symbols = resumed_with("turned.txt");
+  CHECK(other.code == 1);
+  CHECK(other.err ==
+        "heed: error: other.txt: its vocabulary is not the one in o/checkpoint.safetensors; resume "
+        "with the text the run began with\n");
+  CHECK(same_symbols.code == 1);
+  CHECK(same_symbols.err ==
+        "heed: error: turned.txt: is not the text the run in o/checkpoint.safetensors began with, "
+        "though its vocabulary is the same; resume with that one\n");
+  CHECK(content(desk / "o/checkpoint.safetensors") == saved);
+}
+
+TEST_CASE("resuming what is not there, or is damaged, is refused in one line", "[app][resume]") {
+  const Desk desk;
+  const Finished missing = desk.heed({"train", "in.txt", "--resume", "--out", "o"});
+  CHECK(missing.code == 1);
+  CHECK(missing.err == "heed: error: o/checkpoint.safetensors: No such file or directory\n");
+  CHECK_FALSE(desk.has_file("o"));
+  REQUIRE(desk.heed(train_tiny).code == 0);
+  const std::string half = content(desk / "o/checkpoint.safetensors").substr(0, 9000);
+  put(desk / "o/checkpoint.safetensors", half);
+  const Finished cut = desk.heed({"train", "--resume", "--out", "o", "--steps", "30"});
+  CHECK(cut.code == 1);
+  CHECK(has(cut.err, "heed: error: o/checkpoint.safetensors: truncated"));
+  CHECK(content(desk / "o/checkpoint.safetensors") == half);
+}
