@@ -98,7 +98,7 @@ class Flags {
   }
   void yes(const std::string& flag, bool& target, const std::string& help) {
     names_.push_back(flag);
-    app_.add_flag(flag, target, help);
+    app_.add_flag(flag, target, help)->group(group_);
   }
   void group(const std::string& name) { group_ = name; }
 
@@ -152,7 +152,7 @@ class Flags {
   CLI::Option* word_ = nullptr;
   std::list<Entry> entries_;  // CLI11 keeps pointers into them
   std::vector<std::string> names_{"--help"};
-  std::string group_ = "Options";
+  std::string group_;
 };
 
 // How many letters must be changed, added or left out to get from a to b (Levenshtein 1966).
@@ -219,6 +219,7 @@ void train_flags(Flags& flags, TrainCommand& c) {
   flags.word("TEXT", c.text,
              "a text file in UTF-8, or - for standard input; the text that "
              "comes with heed unless given");
+  flags.group("Run");
   flags.text("--out", "DIR", "the run's folder; runs/NAME unless given",
              [&](const std::string& text) {
                if (text.empty()) wrong("--out", text, "needs the name of a folder");
@@ -280,6 +281,7 @@ void check_together(TrainCommand& c) {
 
 void sample_flags(Flags& flags, SampleCommand& c) {
   flags.word("RUN", c.run, "a run's folder, such as runs/harbour, or a checkpoint");
+  flags.group("Writing");
   flags.text("--prompt", "TEXT", "what to go on from; a new line unless given",
              [&](const std::string& text) { c.prompt = text; });
   flags.whole("--tokens", c.options.tokens, {0, most}, "symbols to write");

@@ -62,6 +62,7 @@ void TrainingRun::introduce() const {
   const TrainOptions& o = trainer_.options();
   const nn::GptConfig& c = trainer_.model().config;
   const auto V = static_cast<double>(vocabulary_.size());
+  const bool replaces = trainer_.steps_done() == 0 && std::filesystem::exists(folder_.checkpoint());
   std::ostream& out = on_terminal() ? std::cerr : std::cout;
   out << "text   " << text_name_ << ": " << counted(text_.bytes, "byte") << ", "
       << counted(vocabulary_.size(), "distinct symbol") << "\n"
@@ -71,7 +72,9 @@ void TrainingRun::introduce() const {
       << " x " << c.block_size << " symbols, on "
       << counted(static_cast<std::size_t>(num_threads()), "thread") << "\n"
       << "loss   nats per symbol; a blind guess costs ln " << vocabulary_.size() << " = "
-      << decimal(std::log(V), 4) << std::endl;
+      << decimal(std::log(V), 4) << "\n"
+      << "run    " << folder_.path().string()
+      << (replaces ? ", in place of the one that is there (--out keeps both)" : "") << std::endl;
 }
 
 void TrainingRun::step() {

@@ -11,6 +11,7 @@ namespace heed::nn {
 
 Tensor dropout(const Tensor& x, const Training* training, Where where) {
   if (training == nullptr || training->dropout == 0) return x;
+  if (training->generator == nullptr) refuse("dropout: training needs a generator to draw from");
   return heed::dropout(x, training->dropout, *training->generator, where);
 }
 

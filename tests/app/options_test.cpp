@@ -3,6 +3,7 @@
 #include "heed/app/options.hpp"
 
 #include <functional>
+#include <sstream>
 
 #include "catch.hpp"
 #include "heed/app/version.hpp"
@@ -41,10 +42,14 @@ std::string refused(const Words& words) {
 std::string help_of(const Words& words) { return std::get<ShowText>(parsed(words)).text; }
 
 // The line of a help text that begins with this flag.
+// The line of the help that begins with the flag, however far CLI11's version indents it.
 std::string line_of(const std::string& help, const std::string& flag) {
-  const std::size_t begin = help.find("\n  " + flag + " ");
-  if (begin == help.npos) return "";
-  return help.substr(begin + 1, help.find('\n', begin + 1) - begin - 1);
+  std::istringstream lines(help);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t begin = line.find_first_not_of(' ');
+    if (begin != line.npos && line.compare(begin, flag.size() + 1, flag + " ") == 0) return line;
+  }
+  return "";
 }
 
 struct TrainFlag {

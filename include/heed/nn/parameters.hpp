@@ -22,7 +22,7 @@ class Parameters {
   std::size_t size() const { return tensors_.size(); }
   std::size_t count() const;                        // numbers in all of them
   const Tensor* find(std::string_view name) const;  // nullptr when there is none
-  const Tensor& at(std::string_view name) const;    // throws Error, with the nearest names
+  const Tensor& at(std::string_view name) const;    // throws Error, with the names there are
 
   auto begin() const { return tensors_.begin(); }
   auto end() const { return tensors_.end(); }
