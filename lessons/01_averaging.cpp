@@ -1,4 +1,4 @@
-// 01 averaging: a token's surroundings as one vector, the mean of its neighbours.
+// 01 averaging: a token's surroundings as one vector, the mean of itself and its neighbours.
 //
 // Before this lesson: nothing but C++ and a little linear algebra.
 // After it: 02_naive_attention, in which tokens choose for themselves whom to listen to.
@@ -24,12 +24,13 @@ Array weighted_sums(const Array& weights, const Array& T) {
 // Row t of the result: the mean of T's rows 0 to t.
 Array running_mean(const Array& T) {
   Array means = zeros({T.shape(0), T.shape(1)});
-  Array sum = zeros({T.shape(1)});
-  for (std::size_t t = 0; t < T.shape(0); ++t)
-    for (std::size_t d = 0; d < T.shape(1); ++d) {
-      sum(d) += T(t, d);
-      means(t, d) = sum(d) / Real(t + 1);
+  for (std::size_t d = 0; d < T.shape(1); ++d) {
+    Real sum = 0;
+    for (std::size_t t = 0; t < T.shape(0); ++t) {
+      sum += T(t, d);
+      means(t, d) = sum / Real(t + 1);
     }
+  }
   return means;
 }
 
@@ -106,5 +107,6 @@ int main() {
       "distance to 'cat', chosen weights  " + decimal(distance_between(summary, cat), 4), "",
       "Half as far. But nobody can choose weights by hand for every sentence. In the",
       "next lesson the tokens choose them: 02_naive_attention.", "",
-      "To watch the mean grow in a debugger: break running_mean, next, print sum.");
+      "To watch a sum grow, token by token: gdb build/release/lessons/01_averaging, and in",
+      "it: break running_mean, run, then next and print sum, a few times.");
 }

@@ -38,8 +38,8 @@ Real length(const Array& a) { return std::sqrt(score(a, a)); }
 int main() {
   section("How much does one token matter to another?");
   say("Here are the tokens of lesson 01. Each pair of them gets a score, the dot product:",
-      "multiply the vectors number by number, add the products up. It is large when",
-      "both point the same way, zero at a right angle, negative when they oppose.");
+      "multiply the vectors number by number, add the products up. It is large when both",
+      "are long and point the same way, zero at a right angle, negative when they oppose.");
   Array T = Generator(42).randn({3, 5});
   show("T", T, words);
   say("");
@@ -127,8 +127,9 @@ int main() {
   say("", "the vector itself       " + pad_left(decimal(length(xt::row(T, 2)), 4), 7),
       "weighed by its scores   " + pad_left(decimal(length(xt::row(mixed, 2)), 4), 7),
       "weighed by its shares   " + pad_left(decimal(length(xt::row(averaged, 2)), 4), 7), "",
-      "Two flaws remain. Some shares are below zero: lesson 04 mends that, with softmax.",
-      "And a token hears mostly itself, for nothing is more like it. In lesson 05 it can",
-      "ask for something else.", "",
-      "To watch a score being added up in a debugger: break score, next, print sum.");
+      "Flaws remain. Some shares are below zero, and a row whose scores cancel would be",
+      "divided by almost nothing: lesson 04 mends both, with softmax. And each token here",
+      "hears mostly itself. In lesson 05 it can ask for something else.", "",
+      "To watch a score being added up: gdb build/release/lessons/02_naive_attention, and",
+      "in it: break score, run, then next and print sum, a few times.");
 }

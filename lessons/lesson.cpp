@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 
 #include "heed/array/shape.hpp"
@@ -17,6 +18,19 @@ namespace {
   std::cerr << "  NOT the same: " << what << ": " << how << '\n';
   std::exit(1);
 }
+
+// An error that nobody catches ends the lesson in one line, after all it has printed.
+[[noreturn]] void tell_error() {
+  std::cout.flush();
+  try {
+    std::rethrow_exception(std::current_exception());
+  } catch (const std::exception& error) {
+    std::cerr << "heed: error: " << error.what() << std::endl;
+  }
+  std::_Exit(1);
+}
+
+const bool tells_errors = (std::set_terminate(tell_error), true);
 
 }  // namespace
 

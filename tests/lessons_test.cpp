@@ -127,7 +127,10 @@ std::vector<std::filesystem::path> lessons() {
 TEST_CASE("every lesson prints what its .out file says", "[lessons]") {
   for (const std::filesystem::path& lesson : lessons()) {
     const std::string name = lesson.stem().string();
-    INFO("lesson " << name);
+    INFO("lesson " << name
+                   << "; if you changed it, keep what it prints now with: build/release/"
+                      "lessons/"
+                   << name << " > lessons/" << name << ".out");
     const ScratchFolder folder(name);
     const Run run = run_in(folder.path, HEED_BINARY_DIR "/lessons/" + name);
     CHECK(run.exit_code == 0);

@@ -12,16 +12,12 @@
 #include <sstream>
 
 #include "heed/app/version.hpp"
+#include "heed/nn/checkpoint.hpp"
 
 namespace heed::app {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-
-std::string text_of(double value) {
-  char text[32];
-  return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
-}
 
 [[noreturn]] void wrong(const std::string& flag, const std::string& value, const std::string& why) {
   throw UsageError(flag + " " + (value.empty() ? "''" : value) + ": " + why);
@@ -35,9 +31,9 @@ struct Span {
     return (open_low ? v > low : v >= low) && (open_high ? v < high : v <= high);
   }
   std::string text() const {
-    const std::string from = (open_low ? "above " : "at least ") + text_of(low);
+    const std::string from = (open_low ? "above " : "at least ") + nn::exact(low);
     if (high == infinite) return from;
-    return from + (open_high ? " and below " : " and at most ") + text_of(high);
+    return from + (open_high ? " and below " : " and at most ") + nn::exact(high);
   }
 };
 
@@ -83,7 +79,7 @@ class Flags {
     });
   }
   void real(const std::string& flag, double& target, Span span, const std::string& help) {
-    add(flag, "X", text_of(target), help,
+    add(flag, "X", nn::exact(target), help,
         [=, &target](const std::string& text) { target = real_number(flag, text, span); });
   }
   void text(const std::string& flag, const std::string& type, const std::string& help,
@@ -276,7 +272,8 @@ void check_together(TrainCommand& c) {
                      " must be above --warmup " + std::to_string(c.training.warmup));
   if (!given("--min-lr")) c.training.min_lr = std::min(c.training.min_lr, c.training.lr);
   if (c.training.min_lr > c.training.lr)
-    wrong("--min-lr", text_of(c.training.min_lr), "must be at most --lr " + text_of(c.training.lr));
+    wrong("--min-lr", nn::exact(c.training.min_lr),
+          "must be at most --lr " + nn::exact(c.training.lr));
 }
 
 void sample_flags(Flags& flags, SampleCommand& c) {
@@ -386,16 +383,16 @@ std::map<std::string, std::string> flag_values(const nn::GptConfig& model,
           {"--heads", std::to_string(model.heads)},
           {"--embed-dim", std::to_string(model.embed_dim)},
           {"--bytes", bytes ? "given" : "not given"},
-          {"--dropout", text_of(training.dropout)},
+          {"--dropout", nn::exact(training.dropout)},
           {"--batch-size", std::to_string(training.batch_size)},
-          {"--lr", text_of(training.lr)},
-          {"--min-lr", text_of(training.min_lr)},
+          {"--lr", nn::exact(training.lr)},
+          {"--min-lr", nn::exact(training.min_lr)},
           {"--warmup", std::to_string(training.warmup)},
           {"--decay-steps", std::to_string(training.decay_steps)},
-          {"--weight-decay", text_of(training.weight_decay)},
-          {"--beta1", text_of(training.beta1)},
-          {"--beta2", text_of(training.beta2)},
-          {"--clip", text_of(training.clip)},
+          {"--weight-decay", nn::exact(training.weight_decay)},
+          {"--beta1", nn::exact(training.beta1)},
+          {"--beta2", nn::exact(training.beta2)},
+          {"--clip", nn::exact(training.clip)},
           {"--seed", std::to_string(training.seed)},
           {"--eval-every", std::to_string(training.eval_every)},
           {"--eval-batches", std::to_string(training.eval_batches)},

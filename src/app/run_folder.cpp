@@ -23,7 +23,7 @@ void RunFolder::create() const {
   if (error) refuse(folder_.string(), ": ", error.message(), "; choose another --out");
   if (access(folder_.c_str(), W_OK | X_OK) != 0)
     refuse(folder_.string(), ": ", std::strerror(errno), "; choose another --out");
-  remove_stale_temporaries(checkpoint());
+  for (const auto& file : {checkpoint(), loss_csv(), sample()}) remove_stale_temporaries(file);
 }
 
 TextIdentity identity_of(const std::string& path, std::string_view text) {

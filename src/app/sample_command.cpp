@@ -75,7 +75,7 @@ int sample(const SampleCommand& command) {
 }
 
 int inspect(const InspectCommand& command) {
-  const SafetensorsFile file = read_safetensors(command.file);
+  const SafetensorsFile file = read_safetensors(checkpoint_in(command.file));
   std::size_t bytes = 0;
   for (const StoredTensor& tensor : file.tensors) {
     std::string shape;

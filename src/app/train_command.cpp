@@ -15,6 +15,7 @@
 #include "heed/report/format.hpp"
 #include "heed/text/corpus.hpp"
 #include "heed/text/file.hpp"
+#include "heed/train/checkpoint.hpp"
 
 namespace heed::app {
 namespace {

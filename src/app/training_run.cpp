@@ -14,6 +14,7 @@
 #include "heed/report/curve.hpp"
 #include "heed/report/format.hpp"
 #include "heed/report/loss_csv.hpp"
+#include "heed/train/checkpoint.hpp"
 #include "heed/train/generate.hpp"
 
 namespace heed::app {
@@ -140,15 +141,18 @@ std::string TrainingRun::written(std::size_t symbols) const {
 }
 
 std::string TrainingRun::glimpse() const {
-  std::string line;
-  for (const char c : written(40)) line += c == '\n' ? std::string(" / ") : std::string(1, c);
-  return line;
+  std::istringstream lines(written(40));
+  std::string glimpse;
+  for (std::string line; std::getline(lines, line);)  // control characters are spelled out
+    glimpse += (glimpse.empty() ? "" : " / ") + (line == " " ? line : visible(line));
+  return glimpse;
 }
 
 void TrainingRun::finish() {
   const std::string text = written(500) + "\n";
   write_file_atomically(folder_.sample(), text);
   CurveOptions curve;
+  curve.y_title = "loss (nats per symbol)";
   curve.title = "learning " + std::filesystem::path(text_name_).filename().string();
   const Plot plot = draw_loss_curve(folder_.path().string(), curve);
   if (!plot.ok) live_.print_above("heed: note: " + plot.message);
@@ -162,8 +166,8 @@ void TrainingRun::finish() {
   const std::string folder = folder_.path().string();
   std::cout << text << "\nvalidation loss " << decimal(last.val_loss.value_or(NAN), 4) << " after "
             << last.step << " steps\n"
-            << folder << "/ has checkpoint.safetensors, loss.csv, " << (plot.ok ? "loss.svg, " : "")
-            << "sample.txt\n"
+            << folder << "/ has checkpoint.safetensors, loss.csv, "
+            << (plot.ok ? "loss.svg, loss.gp, " : "") << "sample.txt\n"
             << "more of its writing: ./heed sample " << shell_word(folder) << " --temperature 0.8"
             << std::endl;
 }

@@ -32,4 +32,13 @@ double dot_of(const Real* a, const Real* b, std::size_t n) {
   return sum;
 }
 
+double squared_deviations_of(const Real* x, std::size_t n, double mean) {
+  double sum = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double deviation = static_cast<double>(x[i]) - mean;
+    sum += deviation * deviation;
+  }
+  return sum;
+}
+
 }  // namespace heed

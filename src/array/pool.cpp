@@ -45,6 +45,20 @@ void* take_waiting(Pool& p, std::size_t size) {
   return buffer;
 }
 
+// Memory that waits in other sizes is given back when the system has no more.
+void* ask_system(Pool& p, std::size_t size) {
+  try {
+    return ::operator new(size, alignment);
+  } catch (const std::bad_alloc&) {
+    for (auto& [waiting_size, buffers] : p.waiting) {
+      for (void* const buffer : buffers) ::operator delete(buffer, alignment);
+      p.statistics.system_bytes -= waiting_size * buffers.size();
+      buffers.clear();
+    }
+    return ::operator new(size, alignment);
+  }
+}
+
 }  // namespace
 
 PoolStatistics pool_statistics() {
@@ -59,7 +73,7 @@ void* pool_allocate(std::size_t bytes) {
   const std::lock_guard lock(p.mutex);
   void* buffer = take_waiting(p, size);
   if (buffer == nullptr) {
-    buffer = ::operator new(size, alignment);
+    buffer = ask_system(p, size);
     ++p.statistics.system_allocations;
     p.statistics.system_bytes += size;
   }

@@ -53,7 +53,7 @@ Array sum_keeping(const Array& x, const Shape& kept) {
   const bool rows =
       std::equal(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(tail), x.shape().begin());
   const std::size_t results = numel(kept);
-  if (!rows || results == 0 || (results == 1 && x.size() > sum_block)) return sum_strided(x, kept);
+  if (!rows || results == 0) return sum_strided(x, kept);
   Array y = uninitialized(kept);
   sum_rows(x, x.size() / results, y);
   return y;

@@ -43,6 +43,16 @@ Array copied(const Array& x, const Window& window) {
   return y;
 }
 
+void copy_through(Array& x, const Window& window, const Array& part) {
+  const StridedLoop<2> loop(window.shape, {row_major_strides(window.shape), window.strides});
+  const std::ptrdiff_t step = loop.row_strides()[1];
+  loop.each_row(0, loop.rows(), [&](const std::array<std::ptrdiff_t, 2>& at) {
+    Real* out = x.data() + window.offset + at[1];
+    const Real* const in = part.data() + at[0];
+    for (std::size_t i = 0; i < loop.row_size(); ++i, out += step) *out = in[i];
+  });
+}
+
 void add_through(Array& x, const Window& window, const Array& part) {
   const StridedLoop<2> loop(window.shape, {row_major_strides(window.shape), window.strides});
   const std::ptrdiff_t step = loop.row_strides()[1];

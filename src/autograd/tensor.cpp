@@ -48,6 +48,10 @@ Node::~Node() {
 Tensor::Tensor(Array value, bool requires_grad, Where where)
     : node_(make_leaf(std::move(value), requires_grad, where)) {}
 
+void Tensor::refuse_undefined() {
+  refuse("a tensor that was not given has no value; make one first");
+}
+
 std::size_t Tensor::size(int axis) const {
   if (dim() == 0) refuse("size: ", describe(*this, "x"), " has no axes");
   return shape()[checked_axis("size", shape(), axis, name().empty() ? "x" : name())];
@@ -62,16 +66,16 @@ const Array& Tensor::grad() const {
   if (!has_grad())
     refuse("grad: ", describe(*this, "x"), " has no gradient yet",
            requires_grad() ? "; call backward first" : "; it was made with requires_grad = false");
-  return node_->grad;
+  return checked().grad;
 }
 
 void Tensor::clear_grad() {
-  node_->grad = absent();
-  node_->has_grad = false;
+  checked().grad = absent();
+  checked().has_grad = false;
 }
 
 const Tensor& Tensor::named(std::string name) const {
-  node_->name = std::move(name);
+  checked().name = std::move(name);
   return *this;
 }
 

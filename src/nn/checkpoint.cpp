@@ -20,6 +20,11 @@ void put_config(Metadata& metadata, const GptConfig& config) {
   metadata["model.gelu"] = config.gelu == Gelu::erf ? "erf" : "tanh";
 }
 
+std::string exact(double value) {
+  char text[32];  // any double fits
+  return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
+}
+
 const std::string& entry(const SafetensorsFile& file, const std::string& key) {
   const auto found = file.metadata.find(key);
   if (found == file.metadata.end())
@@ -41,6 +46,18 @@ static bool yes(const SafetensorsFile& file, const std::string& key) {
   return whole(file, key, 1) == 1;
 }
 
+// So that a file of a few bytes cannot ask for a model of many. In double: sizes may overflow.
+static void check_size(const SafetensorsFile& file, const GptConfig& config) {
+  const auto size = [](std::size_t n) { return static_cast<double>(n); };
+  const double C = size(config.embed_dim);
+  const double least = size(config.vocab_size) * C + size(config.layers) * 12 * C * C;
+  double have = 0;
+  for (const StoredTensor& tensor : file.tensors) have += size(tensor.bytes) / sizeof(float);
+  if (least > have)
+    refuse(file.path, ": its metadata describes a model of ", least,
+           " parameters, its tensors hold ", have);
+}
+
 GptConfig config_from(const SafetensorsFile& file) {
   GptConfig config;
   config.vocab_size = whole(file, "model.vocab_size");
@@ -54,6 +71,7 @@ GptConfig config_from(const SafetensorsFile& file) {
   if (gelu != "erf" && gelu != "tanh")
     refuse(file.path, ": metadata 'model.gelu' is ", shown(gelu), ", neither erf nor tanh");
   config.gelu = gelu == "erf" ? Gelu::erf : Gelu::tanh;
+  check_size(file, config);
   return config;
 }
 

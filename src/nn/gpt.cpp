@@ -2,7 +2,6 @@
 
 #include "heed/nn/gpt.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "heed/array/error.hpp"
@@ -29,42 +28,53 @@ static const GptConfig& checked(const GptConfig& c) {
 
 std::size_t parameter_count(const GptConfig& c) {
   const std::size_t C = c.embed_dim, bias = c.bias ? 1 : 0;
-  const std::size_t block = 12 * C * C + 2 * C + bias * (4 * C + 4 * C + C + 2 * C);
+  // Query, key, value and out: 4 matrices of C x C; up and down: 2 of 4C x C. Two norms. Biases of
+  // the four, of up and down, and of the norms.
+  const std::size_t block = 12 * C * C + 2 * C + bias * (4 * C + 5 * C + 2 * C);
   return (c.tied ? 1 : 2) * c.vocab_size * C + c.block_size * C + c.layers * block + C + bias * C;
 }
 
-static bool ends_with(const std::string& text, std::string_view end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+static void draw(Tensor weight, double std, Generator& generator) {
+  weight.mutable_value() = generator.normal(weight.shape(), 0, std);
 }
 
-// All parameters from `first` on: those before it are not this model's.
-static void draw_weights(const Parameters& parameters, const Tensor& first, const GptConfig& config,
-                         Generator& generator) {
-  const double residual = 0.02 / std::sqrt(2.0 * static_cast<double>(config.layers));
-  auto next = std::find_if(parameters.begin(), parameters.end(),
-                           [&](const Tensor& one) { return one.node() == first.node(); });
-  for (; next != parameters.end(); ++next) {
-    Tensor parameter = *next;
-    const std::string& name = parameter.name();
-    const bool ends_branch =
-        ends_with(name, "attention.out.weight") || ends_with(name, "mlp.down.weight");
-    if (parameter.dim() == 2)
-      parameter.mutable_value() =
-          generator.normal(parameter.shape(), 0, ends_branch ? residual : 0.02);
-    else if (ends_with(name, "bias"))
-      parameter.mutable_value() = zeros(parameter.shape());
-  }
+static void draw(Linear layer, double std, Generator& generator) {
+  draw(layer.weight, std, generator);
+  if (layer.bias.defined()) layer.bias.mutable_value() = zeros(layer.bias.shape());
+}
+
+static std::vector<Block> make_blocks(Scope scope, const GptConfig& c) {
+  std::vector<Block> blocks;
+  for (std::size_t i = 0; i < c.layers; ++i)
+    blocks.emplace_back(scope / i, c.embed_dim, c.heads, c.bias, c.gelu);
+  return blocks;
 }
 
 Gpt::Gpt(Scope scope, const GptConfig& c)
     : config(checked(c)),
       token(scope / "token", c.vocab_size, c.embed_dim),
       position(scope / "position", c.block_size, c.embed_dim),
-      norm((blocks.reserve(c.layers), scope / "norm"), c.embed_dim, c.bias) {
-  for (std::size_t i = 0; i < c.layers; ++i)
-    blocks.emplace_back(scope / "blocks" / i, c.embed_dim, c.heads, c.bias, c.gelu);
-  head = c.tied ? token.weight : Linear(scope / "head", c.embed_dim, c.vocab_size, false).weight;
-  draw_weights(scope.store, token.weight, c, scope.generator);
+      blocks(make_blocks(scope / "blocks", c)),
+      norm(scope / "norm", c.embed_dim, c.bias),
+      head(c.tied ? token.weight
+                  : Linear(scope / "head", c.embed_dim, c.vocab_size, false).weight) {
+  draw_weights(scope.generator);
+}
+
+void Gpt::draw_weights(Generator& generator) {
+  const double usual = 0.02;
+  const double residual = usual / std::sqrt(2.0 * static_cast<double>(config.layers));
+  draw(token.weight, usual, generator);
+  draw(position.weight, usual, generator);
+  for (const Block& block : blocks) {
+    draw(block.attention.query, usual, generator);
+    draw(block.attention.key, usual, generator);
+    draw(block.attention.value, usual, generator);
+    draw(block.attention.out, residual, generator);
+    draw(block.mlp.up, usual, generator);
+    draw(block.mlp.down, residual, generator);
+  }
+  if (!config.tied) draw(head, usual, generator);
 }
 
 Tensor Gpt::operator()(const Indices& tokens, const Training* training) const {

@@ -19,6 +19,8 @@
 
 namespace heed {
 
+static constexpr Real infinity = std::numeric_limits<Real>::infinity();
+
 // O = P V with P = softmax(scale Q K^T), a row of P at a time never seeing the future if causal
 //
 // Queries are taken in blocks of rows, so that only a block of P exists at a time; backward
@@ -83,6 +85,11 @@ struct Attention {
   // Scores become shares, 0 from `seen` on.
   void shares(Real* p, std::size_t seen, std::size_t columns, std::size_t row) {
     const Real top = tops.data()[row] = max_of(p, seen);
+    if (top == -infinity && sum_of(p, seen) == -infinity) {  // scores too low for a float: nothing
+      tops.data()[row] = 0;
+      sums.data()[row] = 1;
+      return static_cast<void>(std::fill_n(p, columns, Real{0}));
+    }
     map_values([top](auto s) { return xsimd::exp(s - top); }, p, seen, p);
     const Real sum = sums.data()[row] = static_cast<Real>(sum_of(p, seen));
     map_values([factor = 1 / sum](auto e) { return e * factor; }, p, seen, p);
@@ -212,10 +219,14 @@ Tensor attention_weights(const Tensor& q, const Tensor& k, const AttentionOption
   check_inputs(q, k, nullptr, options);
   const Tensor queries = options.num_heads == 1 ? q : split_heads(q, options.num_heads, where);
   const Tensor keys = options.num_heads == 1 ? k : split_heads(k, options.num_heads, where);
-  const double infinity = std::numeric_limits<double>::infinity();
   const Tensor products = matmul(queries, transpose(keys, -1, -2, where), where);  // (..., T, S)
   Tensor scores = Operand(products, where) * scale_of(q, options);
-  if (options.bias.defined()) scores = Operand(scores, where) + options.bias;
+  if (options.bias.defined()) {
+    if (!broadcasts_to(options.bias.shape(), scores.shape()))
+      refuse("attention: ", describe(options.bias, "bias"), " does not broadcast to the scores ",
+             str(scores.shape()));
+    scores = Operand(scores, where) + options.bias;
+  }
   if (options.causal) {
     const std::size_t T = scores.shape()[scores.dim() - 2], S = scores.shape().back();
     Mask future = Mask::from_shape({T, S});
@@ -226,6 +237,8 @@ Tensor attention_weights(const Tensor& q, const Tensor& k, const AttentionOption
   if (options.mask) {
     Mask hidden = *options.mask;
     for (bool& place : hidden) place = !place;
+    if (scores.dim() == 4 && hidden.dimension() == 3)  // (B, T, S): the same for every head
+      hidden.reshape({hidden.shape()[0], std::size_t{1}, hidden.shape()[1], hidden.shape()[2]});
     scores = masked_fill(scores, hidden, -infinity, where);
   }
   return softmax(scores, -1, where);  // (..., T, S), rows sum to one

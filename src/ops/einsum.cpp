@@ -127,8 +127,8 @@ static void check_result(const Equation& parsed, const Question& asked) {
 // A letter twice in one operand is a diagonal, which only equal sizes have.
 static void check_diagonals(const Labels& labels, const Shape& shape, const Question& asked) {
   for (std::size_t k = 0; k < labels.size(); ++k) {
-    const auto first = static_cast<std::size_t>(
-        std::find(labels.begin(), labels.end(), labels[k]) - labels.begin());
+    const auto first = static_cast<std::size_t>(std::find(labels.begin(), labels.end(), labels[k]) -
+                                                labels.begin());
     if (shape[first] != shape[k])
       refuse("einsum: sizes ", shape[first], " and ", shape[k], " have no diagonal in ", asked);
   }

@@ -3,6 +3,7 @@
 #include "heed/ops/embedding.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "heed/array/error.hpp"
 #include "heed/autograd/record.hpp"
@@ -23,13 +24,15 @@ struct Embedding {
   }
   Array backward(const Array& dy, const Array&, const Array& weight) const {
     const std::size_t width = weight.shape()[1];
-    Array dweight = zeros(weight.shape());
+    std::vector<double> sums(weight.size(), 0.0);  // a frequent symbol adds up many rows
     for (std::size_t i = 0; i < indices.size(); ++i) {
       if (padding_idx == indices.data()[i]) continue;
       const Real* const from = dy.data() + i * width;
-      Real* const to = dweight.data() + row(i) * width;
-      for (std::size_t c = 0; c < width; ++c) to[c] += from[c];  // dW[index_i] += dy_i
+      double* const to = sums.data() + row(i) * width;
+      for (std::size_t c = 0; c < width; ++c) to[c] += static_cast<double>(from[c]);
     }
+    Array dweight = uninitialized(weight.shape());
+    std::copy(sums.begin(), sums.end(), dweight.data());  // dW[index_i] += dy_i
     return dweight;
   }
   std::size_t row(std::size_t i) const { return static_cast<std::size_t>(indices.data()[i]); }

@@ -60,9 +60,7 @@ struct LayerNorm {
 
   void measure(const Real* x, std::size_t row) {
     const double n = static_cast<double>(width), mean = sum_of(x, width) / n;
-    double squares = 0;
-    for (std::size_t i = 0; i < width; ++i)
-      squares += (static_cast<double>(x[i]) - mean) * (static_cast<double>(x[i]) - mean);
+    const double squares = squared_deviations_of(x, width, mean);
     means.data()[row] = static_cast<Real>(mean);
     scales.data()[row] = static_cast<Real>(1 / std::sqrt(squares / n + eps));
   }

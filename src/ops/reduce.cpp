@@ -82,7 +82,9 @@ struct Variance {
     const Real n = count_over(x, axes) - correction;
     return map([n](auto d, auto v) { return d * (v + v) / n; }, spread(dy, x, axes), deviations(x));
   }  // dx_i = dy 2 (x_i - mean) / (n - correction)
-  Array deviations(const Array& x) const {
+  // Twice, as the mean of large numbers is itself rounded: the second pass takes out what is left.
+  Array deviations(const Array& x) const { return centered(centered(x)); }
+  Array centered(const Array& x) const {
     const Real n = count_over(x, axes);
     return map([n](auto v, auto s) { return v - s / n; }, x,
                spread(sum_over(x, axes, true), x, axes));

@@ -76,8 +76,8 @@ struct LogSoftmax {
 struct LogSumExp {
   static constexpr std::string_view name = "LogSumExp";
   Array forward(const Array& x) const {
-    const Array most = x.size() == 0 ? zeros(reduced_shape(x.shape(), {axis}, true))
-                                     : max_over(x, {axis}, true);
+    const Array most =
+        x.size() == 0 ? zeros(reduced_shape(x.shape(), {axis}, true)) : max_over(x, {axis}, true);
     const Array top =  // an infinite maximum is not subtracted
         map([](auto m) { return xsimd::select(xsimd::abs(m) < Pack(infinity), m, Pack(0)); }, most);
     const Array e =

@@ -33,7 +33,7 @@ void AdamW::step() {
     if (parameters_[i].has_grad()) update(parameters_[i], exp_avg_[i], exp_avg_sq_[i]);
 }
 
-// One walk over the four arrays; the order of roundings is PyTorch's.
+// One walk over the four arrays, in the order of the formula.
 void AdamW::update(Tensor& parameter, Array& m, Array& v) const {
   const double t = static_cast<double>(step_);
   const double correction1 = 1 - std::pow(options_.beta1, t);

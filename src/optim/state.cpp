@@ -11,9 +11,13 @@ namespace heed::optim {
 
 void put_arrays(State& state, const std::vector<Tensor>& parameters,
                 const std::vector<Array>& arrays, const std::string& kind) {
-  for (std::size_t i = 0; i < parameters.size(); ++i)
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].name().empty())
+      refuse("optimizer state: ", describe(parameters[i], "a parameter"),
+             " has no name to be saved by");
     if (!is_absent(arrays[i]))
       state.arrays.emplace_back(parameters[i].name() + "." + kind, arrays[i]);
+  }
 }
 
 std::vector<Array> taken_arrays(const State& state, const std::vector<Tensor>& parameters,

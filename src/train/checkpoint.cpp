@@ -1,24 +1,16 @@
 // checkpoint.cpp: a trainer's whole state as text and tensors, exact to the last bit.
 
-#include "heed/nn/checkpoint.hpp"
+#include "heed/train/checkpoint.hpp"
 
 #include <charconv>
 
 #include "heed/array/error.hpp"
-#include "heed/train/trainer.hpp"
+#include "heed/nn/checkpoint.hpp"
 
 namespace heed {
 namespace {
 
 const std::string moments = "optimizer.";  // prefix of the optimizer's tensors
-
-// The shortest text that reads back as the same number.
-std::string exact(double value) {
-  char text[32];
-  const auto [end, error] = std::to_chars(text, text + sizeof text, value);
-  static_cast<void>(error);  // 32 characters hold any double
-  return std::string(text, end);
-}
 
 double number(const SafetensorsFile& file, const std::string& key, std::string_view text) {
   double value = 0;
@@ -78,9 +70,9 @@ void naming(const SafetensorsFile& file, const Change& change) {
 std::string csv_header() { return "step,train_loss,val_loss,learning_rate,grad_norm,ms\n"; }
 
 std::string csv(const LogRow& row) {
-  return std::to_string(row.step) + "," + exact(row.train_loss) + "," +
-         (row.val_loss ? exact(*row.val_loss) : "") + "," + exact(row.learning_rate) + "," +
-         exact(row.grad_norm) + "," + exact(row.ms) + "\n";
+  return std::to_string(row.step) + "," + nn::exact(row.train_loss) + "," +
+         (row.val_loss ? nn::exact(*row.val_loss) : "") + "," + nn::exact(row.learning_rate) + "," +
+         nn::exact(row.grad_norm) + "," + nn::exact(row.ms) + "\n";
 }
 
 std::string csv(const std::vector<LogRow>& rows) {
@@ -92,15 +84,15 @@ std::string csv(const std::vector<LogRow>& rows) {
 void put_options(Metadata& metadata, const TrainOptions& o) {
   metadata["train.batch_size"] = std::to_string(o.batch_size);
   metadata["train.steps"] = std::to_string(o.steps);
-  metadata["train.lr"] = exact(o.lr);
-  metadata["train.min_lr"] = exact(o.min_lr);
+  metadata["train.lr"] = nn::exact(o.lr);
+  metadata["train.min_lr"] = nn::exact(o.min_lr);
   metadata["train.warmup"] = std::to_string(o.warmup);
   metadata["train.decay_steps"] = std::to_string(o.decay_steps);
-  metadata["train.weight_decay"] = exact(o.weight_decay);
-  metadata["train.beta1"] = exact(o.beta1);
-  metadata["train.beta2"] = exact(o.beta2);
-  metadata["train.clip"] = exact(o.clip);
-  metadata["train.dropout"] = exact(o.dropout);
+  metadata["train.weight_decay"] = nn::exact(o.weight_decay);
+  metadata["train.beta1"] = nn::exact(o.beta1);
+  metadata["train.beta2"] = nn::exact(o.beta2);
+  metadata["train.clip"] = nn::exact(o.clip);
+  metadata["train.dropout"] = nn::exact(o.dropout);
   metadata["train.seed"] = std::to_string(o.seed);
   metadata["train.eval_every"] = std::to_string(o.eval_every);
   metadata["train.eval_batches"] = std::to_string(o.eval_batches);
@@ -140,8 +132,8 @@ void Trainer::save(Metadata& metadata, std::vector<StoredTensor>& tensors,
   metadata["train.dropout_generator"] = drops_.state();
   metadata["train.history"] = csv(history_).substr(csv_header().size());
   metadata["train.pending"] = std::to_string(pending_);
-  metadata["train.pending_loss"] = exact(loss_sum_);
-  metadata["train.pending_ms"] = exact(ms_sum_);
+  metadata["train.pending_loss"] = nn::exact(loss_sum_);
+  metadata["train.pending_ms"] = nn::exact(ms_sum_);
   kept = optimizer_.state();
   metadata["train.optimizer_step"] = std::to_string(kept.step);
   nn::put_parameters(tensors, parameters_);
@@ -164,6 +156,9 @@ void Trainer::restore(const SafetensorsFile& file) {
   const auto pending = static_cast<std::int64_t>(nn::whole(file, "train.pending"));
   const double loss_sum = number(file, "train.pending_loss");
   const double ms_sum = number(file, "train.pending_ms");
+  if (step != state.step || (step > 0 && history.empty()))
+    refuse(file.path, ": metadata 'train.step' is ", step, ", but the optimizer has done ",
+           state.step, " steps and the history has ", history.size(), " lines");
   optim::AdamW optimizer = optimizer_;
   Batches batches = batches_;
   Generator drops = drops_;

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <sstream>
 
 #include "heed/array/error.hpp"
@@ -13,7 +14,7 @@
 namespace heed {
 namespace {
 
-constexpr double unclipped = 1e30;  // a norm no finite gradient of ours reaches
+constexpr double unclipped = std::numeric_limits<double>::infinity();
 
 const TrainOptions& checked(const TrainOptions& options) {
   if (options.log_every < 1) refuse("Trainer: log_every must be at least 1");
@@ -67,6 +68,7 @@ Tensor Trainer::batch_loss() {
 
 std::optional<LogRow> Trainer::step() {
   const auto start = std::chrono::steady_clock::now();
+  optim::zero_grad(parameters_.tensors());  // whatever a step that failed left behind
   const Tensor loss = batch_loss();
   backward(loss);
   const double clip = options_.clip > 0 ? options_.clip : unclipped;

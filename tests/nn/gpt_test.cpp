@@ -72,7 +72,6 @@ TEST_CASE("the parameters of a model by name", "[nn][gpt]") {
   CHECK(names ==
         "token.weight (65, 32)\n"
         "position.weight (16, 32)\n"
-        "norm.weight (32)\n"
         "blocks.0.norm1.weight (32)\n"
         "blocks.0.attention.query.weight (32, 32)\n"
         "blocks.0.attention.key.weight (32, 32)\n"
@@ -80,7 +79,8 @@ TEST_CASE("the parameters of a model by name", "[nn][gpt]") {
         "blocks.0.attention.out.weight (32, 32)\n"
         "blocks.0.norm2.weight (32)\n"
         "blocks.0.mlp.up.weight (128, 32)\n"
-        "blocks.0.mlp.down.weight (32, 128)\n");
+        "blocks.0.mlp.down.weight (32, 128)\n"
+        "norm.weight (32)\n");
   CHECK(Model(small(false, false)).parameters.find("head.weight") != nullptr);
 }
 

@@ -102,3 +102,24 @@ TEST_CASE("activations keep rank 0, size 0 and any batch", "[ops][activation]") 
       CHECK(str(y.shape()) == str(shape));
   }
 }
+
+// The largest error of y against the exact function of x, in units of the result's last place.
+static double worst_error(const Array& x, const Tensor& y, double (*exact)(double)) {
+  double worst = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double want = exact(static_cast<double>(x.data()[i]));
+    const Real near = static_cast<Real>(std::abs(want));
+    const double place = static_cast<double>(std::nextafter(near, infinity) - near);
+    worst = std::max(worst, std::abs(static_cast<double>(y.value().data()[i]) - want) / place);
+  }
+  return worst;
+}
+
+TEST_CASE("exp, log and tanh are right to three units in the last place", "[ops][activation]") {
+  const Array wide = Generator(1).uniform({10007}, -80, 80);
+  const Array positive = Generator(2).uniform({10007}, 0.001, 100);
+  const Array narrow = Generator(3).uniform({10007}, -4, 4);
+  CHECK(worst_error(wide, exp(Tensor(wide)), std::exp) < 3);
+  CHECK(worst_error(positive, log(Tensor(positive)), std::log) < 3);
+  CHECK(worst_error(narrow, tanh(Tensor(narrow)), std::tanh) < 3);
+}

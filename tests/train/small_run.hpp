@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "heed/train/trainer.hpp"
+#include "heed/train/checkpoint.hpp"
 #include "near.hpp"
 
 namespace heed::test {

@@ -22,6 +22,7 @@ struct Lines {
 double sum_of(const Real* x, std::size_t n);
 Real max_of(const Real* x, std::size_t n);
 double dot_of(const Real* a, const Real* b, std::size_t n);
+double squared_deviations_of(const Real* x, std::size_t n, double mean);  // sum (x - mean)^2
 
 // y of x's shape, where formula(y_line, n, x_line, more_line...) computes one line. Lines arrive
 // contiguous: along any axis but the last they are copied out and in.

@@ -34,8 +34,10 @@ inline Pack load_next(const Real* p, std::size_t left) {
   return left >= Pack::size ? Pack::load_unaligned(p) : load_some(p, left);
 }
 inline void store_next(Pack values, Real* p, std::size_t left) {
-  if (left >= Pack::size) values.store_unaligned(p);
-  else store_some(values, p, left);
+  if (left >= Pack::size)
+    values.store_unaligned(p);
+  else
+    store_some(values, p, left);
 }
 
 // out[i] = formula(in[i]...) for i < n, on the calling thread. `out` may be one of `in`.
@@ -65,8 +67,8 @@ Array map_broadcast(const Formula& formula, const Array& a, const Array& b, cons
   const StridedLoop<3> loop(shape, {row_major_strides(shape), broadcast_strides(a.shape(), shape),
                                     broadcast_strides(b.shape(), shape)});
   const std::size_t n = loop.row_size();
-  const auto [step_y, step_a, step_b] = loop.row_strides();
-  const auto row = [&, sa = step_a, sb = step_b](const std::array<std::ptrdiff_t, 3>& at) {
+  const std::array<std::ptrdiff_t, 3> steps = loop.row_strides();  // steps[0] is 1
+  const auto row = [&, sa = steps[1], sb = steps[2]](const std::array<std::ptrdiff_t, 3>& at) {
     Real* const out = y.data() + at[0];
     const Real *const in_a = a.data() + at[1], *const in_b = b.data() + at[2];
     if (sa == 1 && sb == 1)
@@ -79,7 +81,6 @@ Array map_broadcast(const Formula& formula, const Array& a, const Array& b, cons
         out[i] = formula(in_a[static_cast<std::ptrdiff_t>(i) * sa],
                          in_b[static_cast<std::ptrdiff_t>(i) * sb]);
   };
-  static_cast<void>(step_y);
   const std::size_t grain = elementwise_grain / (n + 1) + 1;
   parallel_for(loop.rows(), grain,
                [&](std::size_t begin, std::size_t end) { loop.each_row(begin, end, row); });

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <exception>
 
 namespace heed {
 
@@ -14,15 +15,24 @@ int num_threads();
 // Calls body(begin, end) for consecutive pieces of [0, n), each of `grain` iterations. Where the
 // pieces lie depends on n and grain only, never on the number of threads: a body that computes
 // its piece the same way every time gives the same bits on one thread and on sixteen.
-// The body must not throw.
+// What a body throws is thrown again when all threads have stopped.
 template <class Body>
 void parallel_for(std::size_t n, std::size_t grain, const Body& body) {
   const std::size_t pieces = n == 0 ? 0 : (n - 1) / grain + 1;
   const auto run = [&](std::size_t i) { body(i * grain, std::min(n, (i + 1) * grain)); };
 #ifdef _OPENMP
   if (pieces > 1 && num_threads() > 1) {
+    std::exception_ptr failure;
 #pragma omp parallel for schedule(dynamic) num_threads(num_threads())
-    for (std::size_t i = 0; i < pieces; ++i) run(i);
+    for (std::size_t i = 0; i < pieces; ++i) {
+      try {
+        run(i);
+      } catch (...) {
+#pragma omp critical(heed_parallel_for)
+        failure = std::current_exception();
+      }
+    }
+    if (failure) std::rethrow_exception(failure);
     return;
   }
 #endif

@@ -24,8 +24,9 @@ struct Window {
   std::ptrdiff_t offset = 0;
 };
 
-Array copied(const Array& x, const Window& window);                   // what the window shows
-void add_through(Array& x, const Window& window, const Array& part);  // x[window] += part
+Array copied(const Array& x, const Window& window);                    // what the window shows
+void copy_through(Array& x, const Window& window, const Array& part);  // x[window] = part
+void add_through(Array& x, const Window& window, const Array& part);   // x[window] += part
 
 // The loop nest over `shape` for N operands. Axes that all operands cross evenly are merged, so
 // that the innermost loop is as long as it can be.

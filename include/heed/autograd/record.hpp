@@ -34,23 +34,29 @@ inline const Array& input_value(const Node& node, std::size_t i) {
   return node.inputs[i] == nullptr ? absent() : node.inputs[i]->value;
 }
 
+// Written out by the number of inputs, so that a debugger shows one frame between backward() and
+// the operation's own.
 template <class Op, std::size_t N>
 struct OpNode final : Node {
+  static_assert(N >= 1 && N <= 3, "operations with more inputs take a list");
   explicit OpNode(Op it) : operation(std::move(it)) {}
 
-  void send_gradient() override { send(std::make_index_sequence<N>{}); }
+  void send_gradient() override {
+    if constexpr (N == 1) {
+      accumulate(*this, 0, operation->backward(grad, value, input_value(*this, 0)));
+    } else if constexpr (N == 2) {
+      pass_on(operation->backward(grad, value, input_value(*this, 0), input_value(*this, 1)));
+    } else {
+      pass_on(operation->backward(grad, value, input_value(*this, 0), input_value(*this, 1),
+                                  input_value(*this, 2)));
+    }
+  }
+  void pass_on(Grads<N> grads) {
+    for (std::size_t i = 0; i < N; ++i) accumulate(*this, i, std::move(grads[i]));
+  }
   void release() override {
     operation.reset();
     inputs.clear();
-  }
-
-  template <std::size_t... I>
-  void send(std::index_sequence<I...>) {
-    Grads<N> grads = operation->backward(grad, value, input_value(*this, I)...);
-    if constexpr (N == 1)
-      accumulate(*this, 0, std::move(grads));
-    else
-      (accumulate(*this, I, std::move(grads[I])), ...);
   }
 
   std::optional<Op> operation;

@@ -42,36 +42,43 @@ struct Node {
 // How many nodes are alive in the program, for tests that look for leaks.
 std::size_t live_nodes();
 
-// A shared handle to a node: copies are the same value, with the same gradient.
+// A shared handle to a node: copies are the same value, with the same gradient. Everything but
+// defined() throws Error on a tensor that is nothing.
 class Tensor {
  public:
   Tensor() = default;  // nothing: an argument that was not given
   explicit Tensor(Array value, bool requires_grad = false, Where where = Where::here());
   explicit Tensor(std::shared_ptr<Node> node) : node_(std::move(node)) {}
 
-  const Array& value() const { return node_->value; }
-  Array& mutable_value() { return node_->value; }  // optimizers and loaders write here
-  const Shape& shape() const { return node_->value.shape(); }
-  std::size_t dim() const { return node_->value.dimension(); }
+  const Array& value() const { return checked().value; }
+  Array& mutable_value() { return checked().value; }  // optimizers and loaders write here
+  const Shape& shape() const { return checked().value.shape(); }
+  std::size_t dim() const { return checked().value.dimension(); }
   std::size_t size(int axis) const;  // -1 is the last axis; throws Error when out of range
   Real item() const;                 // the only element; throws Error when there are more
 
   bool defined() const { return node_ != nullptr; }
   bool requires_grad() const { return node_ != nullptr && node_->requires_grad; }
-  bool has_grad() const { return node_->has_grad; }
+  bool has_grad() const { return checked().has_grad; }
   const Array& grad() const;  // throws Error before a backward pass has come by
-  Array& mutable_grad() { return node_->grad; }
+  Array& mutable_grad() { return checked().grad; }
   void clear_grad();
 
   // Names appear in error messages, graphs and the debugger.
-  const std::string& name() const { return node_->name; }
+  const std::string& name() const { return checked().name; }
   const Tensor& named(std::string name) const;
-  std::string_view op() const { return node_->op; }
-  Where where() const { return node_->where; }
+  std::string_view op() const { return checked().op; }
+  Where where() const { return checked().where; }
 
   const std::shared_ptr<Node>& node() const { return node_; }
 
  private:
+  Node& checked() const {
+    if (node_ == nullptr) refuse_undefined();
+    return *node_;
+  }
+  [[noreturn]] static void refuse_undefined();
+
   std::shared_ptr<Node> node_;
 };
 

@@ -21,6 +21,9 @@ void put_parameters(std::vector<StoredTensor>& tensors, const Parameters& parame
 // finite.
 void load_parameters(const Parameters& parameters, const SafetensorsFile& file);
 
+// The shortest text that reads back as the same number.
+std::string exact(double value);
+
 // An entry of the metadata. Throws Error when it is missing; whole() also when it is not a whole
 // number of at most `most`.
 const std::string& entry(const SafetensorsFile& file, const std::string& key);

@@ -42,6 +42,9 @@ struct Gpt {
   std::vector<Block> blocks;
   LayerNorm norm;
   Tensor head;  // (V, C): its own, or token.weight when tied
+
+ private:
+  void draw_weights(Generator& generator);
 };
 
 }  // namespace heed::nn

@@ -9,7 +9,8 @@ namespace heed {
 
 struct AttentionOptions {
   bool causal = false;          // query t sees the keys 0 to t only
-  std::optional<Mask> mask;     // broadcasts to (..., T, S); true: may be seen (as in PyTorch)
+  std::optional<Mask> mask;     // broadcasts to (..., T, S); true: may be seen (as in PyTorch).
+                                // With heads, (B, T, S) is the same for each of them
   Tensor bias;                  // added to the scores; broadcasts to (..., T, S)
   std::optional<double> scale;  // of the scores; 1 / sqrt(D) unless given
   std::size_t num_heads = 1;    // heads lie side by side in the last axis, D = C / num_heads
@@ -18,6 +19,7 @@ struct AttentionOptions {
 // The shares softmax(scale q k^T), masked places excluded: q (..., T, D), k (..., S, D) give
 // (..., T, S), rows sum to one; with num_heads > 1, q (B, T, C) and k (B, S, C) give (B, H, T, S).
 // A query that may see nothing gets a row of zeros. Written in plain operations, to be looked at.
+// Hidden places weigh nothing, but a value there that is infinite or NaN makes 0 times it NaN.
 Tensor attention_weights(const Tensor& q, const Tensor& k, const AttentionOptions& options = {},
                          Where where = Where::here());
 

@@ -63,7 +63,7 @@ class Trainer {
   std::optional<LogRow> step();
   bool done() const { return step_ >= options_.steps; }
 
-  // The mean loss over eval_batches windows of the validation part, the same ones every time.
+  // The mean loss over eval_batches batches of the validation part, the same ones every time.
   double validation_loss() const;
 
   std::int64_t steps_done() const { return step_; }
@@ -99,14 +99,5 @@ class Trainer {
   std::int64_t pending_ = 0;          // steps since the last row
   double last_lr_ = 0, last_norm_ = 0;
 };
-
-// The options as checkpoint entries, "train.lr" and so on, written so that they read back exactly.
-void put_options(Metadata& metadata, const TrainOptions& options);
-TrainOptions options_from(const SafetensorsFile& file);  // throws Error
-
-// step,train_loss,val_loss,learning_rate,grad_norm,ms, with that as the first line.
-std::string csv(const std::vector<LogRow>& rows);
-std::string csv_header();
-std::string csv(const LogRow& row);
 
 }  // namespace heed
