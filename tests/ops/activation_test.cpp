@@ -109,7 +109,8 @@ static double worst_error(const Array& x, const Tensor& y, double (*exact)(doubl
   for (std::size_t i = 0; i < x.size(); ++i) {
     const double want = exact(static_cast<double>(x.data()[i]));
     const Real near = static_cast<Real>(std::abs(want));
-    const double place = static_cast<double>(std::nextafter(near, infinity) - near);
+    const double place =
+        static_cast<double>(std::nextafter(near, static_cast<Real>(infinity)) - near);
     worst = std::max(worst, std::abs(static_cast<double>(y.value().data()[i]) - want) / place);
   }
   return worst;
