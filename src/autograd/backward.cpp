@@ -12,21 +12,29 @@ namespace {
 
 using NodeList = std::vector<std::shared_ptr<Node>>;
 
+// The nodes a walk has met; they are unmarked when it ends, however it ends.
+struct Walk {
+  ~Walk() {
+    for (const auto& node : found) node->visited = false;
+  }
+  void meet(const std::shared_ptr<Node>& node) {
+    found.push_back(node);
+    node->visited = true;
+  }
+  NodeList found;
+};
+
 // All nodes that the output was made from and that require a gradient, in the order a walk from
 // the output meets them. A list of nodes still to expand stands in for recursion.
 NodeList reachable(const std::shared_ptr<Node>& output) {
-  NodeList found{output};
-  output->visited = true;
-  for (std::size_t next = 0; next < found.size(); ++next) {
-    const std::shared_ptr<Node> node = found[next];  // a copy: the list grows below
-    for (const auto& input : node->inputs) {
-      if (input == nullptr || !input->requires_grad || input->visited) continue;
-      input->visited = true;
-      found.push_back(input);
-    }
+  Walk walk;
+  walk.meet(output);
+  for (std::size_t next = 0; next < walk.found.size(); ++next) {
+    const std::shared_ptr<Node> node = walk.found[next];  // a copy: the list grows below
+    for (const auto& input : node->inputs)
+      if (input != nullptr && input->requires_grad && !input->visited) walk.meet(input);
   }
-  for (const auto& node : found) node->visited = false;
-  return found;
+  return walk.found;
 }
 
 void check_not_freed(const NodeList& nodes) {
