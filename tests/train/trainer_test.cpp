@@ -119,7 +119,7 @@ TEST_CASE("after a few steps training asks the system for no memory, and leaves 
   options.eval_every = 1000;
   Run run(options);
   run.steps(3);
-  const std::size_t allocations = pool_statistics().system_allocations;
+  [[maybe_unused]] const std::size_t allocations = pool_statistics().system_allocations;
   const std::size_t in_use = pool_statistics().bytes_in_use, nodes = live_nodes();
   run.steps(20);
   set_num_threads(before);
