@@ -124,6 +124,22 @@ TEST_CASE("no file includes a floor above its own, and below the app nothing pri
   CHECK(sources().size() > 80);
 }
 
+TEST_CASE("every test has its folder's tag, by which ctest runs it", "[floors]") {
+  static const std::regex test_case("TEST_CASE\\(\\s*(?:\"[^\"]*\"\\s*)+,\\s*\"([^\"]*)\"");
+  std::size_t tests = 0;
+  Lines found;
+  for (const auto& entry : fs::recursive_directory_iterator(fs::path(HEED_SOURCE_DIR) / "tests")) {
+    const std::string folder = entry.path().parent_path().filename().string();
+    if (!is_source(entry.path()) || folder == "tests" || folder == "double") continue;
+    const std::string text = content(entry.path());
+    for (std::sregex_iterator i(text.begin(), text.end(), test_case), end; i != end; ++i, ++tests)
+      if ((*i)[1].str().rfind("[" + folder + "]", 0) != 0)
+        found.push_back(entry.path().filename().string() + ": " + i->str());
+  }
+  CHECK(joined(found) == "");
+  CHECK(tests > 500);
+}
+
 TEST_CASE("cblas.h is included by one file", "[floors]") {
   Lines users;
   for (const auto& [path, text] : sources())

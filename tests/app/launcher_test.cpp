@@ -19,7 +19,7 @@ TEST_CASE("heed alone, help, --help and -h print the same help and start nothing
   CHECK(help.code == 0);
   CHECK(help.err == "");
   for (const char* command :
-       {"train [TEXT]", "sample RUN", "inspect FILE", "lesson [N]", "test", "setup"})
+       {"train [TEXT]", "sample RUN", "inspect FILE", "lesson [N]", "test [--all]", "setup"})
     CHECK(has(help.out, std::string("\n  ./heed ") + command + " "));
   for (const Words& words : {Words{}, Words{"--help"}, Words{"-h"}})
     CHECK(machine.heed(words).out == help.out);
@@ -99,7 +99,26 @@ TEST_CASE("test builds everything and runs every test, setup only builds", "[app
   CHECK(machine.log() == "cmake --preset release\n" + built);
   machine.forget();
   CHECK(machine.heed({"test", "-R", "x"}).code == 0);
-  CHECK(machine.log() == built + "ctest --test-dir " + build + " --output-on-failure -R x\n");
+  const std::string tested = "ctest --test-dir " + build + " --output-on-failure";
+  CHECK(machine.log() == built + tested + " -R x\n");
+  machine.forget();
+  CHECK(machine.heed({"test", "--all", "-V"}).code == 0);
+  CHECK(machine.log() == built + tested + " -C All -V\n");
+}
+
+TEST_CASE("coverage is a build and a run of its own, and a table of gcovr's", "[app][launcher]") {
+  const Machine machine;
+  const std::string root = machine.root.string(), build = root + "/build/coverage";
+  CHECK(
+      has(machine.heed({"test", "--coverage"}).err, "install -y --no-install-recommends gcovr\n"));
+  machine.program("gcovr", "echo gcovr \"$@\" >>\"$LOG\"; echo a table");
+  const Finished run = machine.heed({"test", "--coverage"});
+  CHECK(run.code == 0);
+  CHECK(run.out == "a table\n");
+  CHECK(machine.log() == "cmake --preset coverage\ncmake --build " + build +
+                             " --target all\nctest --test-dir " + build +
+                             " --output-on-failure\ngcovr --root " + root + " --filter " + root +
+                             "/src/ --exclude-throw-branches " + build + "\n");
 }
 
 TEST_CASE("without root a missing package stops everything with the one line to run",

@@ -24,8 +24,8 @@ struct Machine : TemporaryFolder {
       put(root / "lessons" / (lesson + ".cpp"), "// " + lesson.substr(0, 2) + " " +
                                                     lesson.substr(3) + ": about " + lesson +
                                                     ".\nint x;\n");
-    for (const char* tool : {"sh", "awk", "basename", "cat", "dirname", "grep", "mkdir", "readlink",
-                             "tail", "touch", "tr", "chmod"})
+    for (const char* tool : {"sh", "awk", "basename", "cat", "dirname", "find", "grep", "mkdir",
+                             "readlink", "tail", "touch", "tr", "chmod"})
       link_tool(tool);
     install_everything();
   }
@@ -77,7 +77,7 @@ struct Machine : TemporaryFolder {
 
 inline const char* const Machine::built_program = R"(
 echo cmake "$@" >>"$LOG"
-if [ "$1" = --preset ]; then touch build/release/build.ninja; exit; fi
+if [ "$1" = --preset ]; then touch "build/$2/build.ninja"; exit; fi
 name=$4
 [ "$name" != all ] || exit 0
 folder=$2
