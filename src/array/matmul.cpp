@@ -7,9 +7,13 @@
 #include <algorithm>
 #include <limits>
 #include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "heed/array/error.hpp"
 #include "heed/array/parallel.hpp"
+#include "heed/array/pool.hpp"
 #include "heed/array/strided.hpp"
 
 namespace heed {
@@ -46,6 +50,32 @@ std::size_t row_grain(std::size_t m, std::size_t n, std::size_t k) {
   return (rows + 15) / 16 * 16;  // whole tiles
 }
 
+template <class T>
+void product(std::size_t m, std::size_t n, std::size_t k, MatrixRef<const T> a,
+             MatrixRef<const T> b, MatrixRef<T> c, T keep, T scale) {
+  const int lda = blas_int(std::max<std::size_t>(a.stride, 1));
+  const int ldb = blas_int(std::max<std::size_t>(b.stride, 1));
+  const auto blas = [] {
+    if constexpr (std::is_same_v<T, double>)
+      return cblas_dgemm;
+    else
+      return cblas_sgemm;
+  }();
+  blas(CblasRowMajor, blas_flag(a.transposed), blas_flag(b.transposed), blas_int(m), blas_int(n),
+       blas_int(k), scale, a.data, lda, b.data, ldb, keep, c.data, blas_int(c.stride));
+}
+
+using Doubles = std::vector<double, PoolAllocator<double>>;
+
+// The numbers of a matrix as read, (rows, columns), packed.
+Doubles doubles(std::size_t rows, std::size_t columns, MatrixView x) {
+  if (x.transposed) std::swap(rows, columns);  // as it lies
+  Doubles copy(rows * columns);
+  for (std::size_t i = 0; i < rows; ++i)
+    std::copy_n(x.data + i * x.stride, columns, copy.data() + i * columns);
+  return copy;
+}
+
 Shape batch_shape(const Array& x) { return Shape(x.shape().begin(), x.shape().end() - 2); }
 
 }  // namespace
@@ -53,16 +83,20 @@ Shape batch_shape(const Array& x) { return Shape(x.shape().begin(), x.shape().en
 void gemm(std::size_t m, std::size_t n, std::size_t k, MatrixView a, MatrixView b,
           MatrixRef<Real> c, Into into, Real scale) {
   if (m == 0 || n == 0) return;
-  const Real keep = into == Into::add ? Real{1} : Real{0};
-  const int lda = blas_int(std::max<std::size_t>(a.stride, 1));
-  const int ldb = blas_int(std::max<std::size_t>(b.stride, 1));
-#ifdef HEED_DOUBLE
-  const auto product = cblas_dgemm;
-#else
-  const auto product = cblas_sgemm;
-#endif
-  product(CblasRowMajor, blas_flag(a.transposed), blas_flag(b.transposed), blas_int(m), blas_int(n),
-          blas_int(k), scale, a.data, lda, b.data, ldb, keep, c.data, blas_int(c.stride));
+  product<Real>(m, n, k, a, b, c, into == Into::add ? Real{1} : Real{0}, scale);
+}
+
+void gemm_rounded_once(std::size_t m, std::size_t n, std::size_t k, MatrixView a, MatrixView b,
+                       MatrixRef<Real> c, Real scale) {
+  if (m == 0 || n == 0) return;
+  const Doubles wide_a = doubles(m, k, a), wide_b = doubles(k, n, b);
+  Doubles sums(m * n);
+  product<double>(m, n, k, {wide_a.data(), a.transposed ? m : k, a.transposed},
+                  {wide_b.data(), b.transposed ? k : n, b.transposed}, {sums.data(), n}, 0,
+                  static_cast<double>(scale));
+  for (std::size_t i = 0; i < m; ++i)
+    std::transform(sums.data() + i * n, sums.data() + (i + 1) * n, c.data + i * c.stride,
+                   [](double sum) { return static_cast<Real>(sum); });
 }
 
 void parallel_gemm(std::size_t m, std::size_t n, std::size_t k, MatrixView a, MatrixView b,

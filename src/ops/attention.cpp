@@ -42,12 +42,11 @@ struct Attention {
       for (std::size_t t = 0; t < n.T; t += rows_at_once) {
         const Block block = block_at(n, t);
         const std::size_t row = (b * heads + h) * n.T + t;
-        gemm(block.rows, block.columns, n.D, Q.from(t), K.turned(), {p.data(), n.S},
-             Into::overwrite, scale);
+        product(block.rows, block.columns, n.D, Q.from(t), K.turned(), {p.data(), n.S}, scale);
         for (std::size_t i = 0; i < block.rows; ++i)
           shares(p.data() + i * n.S, seen(n, t + i), block.columns, row + i);
-        gemm(block.rows, n.E, block.columns, {p.data(), n.S}, V.view(),
-             {o.data() + (b * n.T + t) * heads * n.E + h * n.E, heads * n.E});
+        product(block.rows, n.E, block.columns, {p.data(), n.S}, V.view(),
+                {o.data() + (b * n.T + t) * heads * n.E + h * n.E, heads * n.E});
       }
     });
     return o;
@@ -67,7 +66,7 @@ struct Attention {
         const Block block = block_at(n, t);
         const std::size_t rows = block.rows, columns = block.columns;
         const std::size_t row = (b * heads + h) * n.T + t;
-        gemm(rows, columns, n.D, Q.from(t), K.turned(), {p.data(), n.S}, Into::overwrite, scale);
+        product(rows, columns, n.D, Q.from(t), K.turned(), {p.data(), n.S}, scale);
         gemm(rows, columns, n.E, dO.from(t), V.turned(), {ds.data(), n.S});
         for (std::size_t i = 0; i < rows; ++i)
           scores_gradient(p.data() + i * n.S, ds.data() + i * n.S, seen(n, t + i), columns,
@@ -80,6 +79,14 @@ struct Attention {
       }
     });
     return {dq, dk, dv};
+  }
+
+  // Unless each query sees the keys up to its own place, keys are a set: the order in which they
+  // lie must not show, not even in the last bit.
+  void product(std::size_t m, std::size_t n, std::size_t k, MatrixView a, MatrixView b,
+               MatrixRef<Real> c, Real factor = 1) const {
+    if (causal) return gemm(m, n, k, a, b, c, Into::overwrite, factor);
+    gemm_rounded_once(m, n, k, a, b, c, factor);
   }
 
   // Scores become shares, 0 from `seen` on.

@@ -26,7 +26,9 @@ Tensor attention_weights(const Tensor& q, const Tensor& k, const AttentionOption
 // softmax(scale q k^T) v: q (..., T, D), k (..., S, D), v (..., S, E) give (..., T, E); with
 // num_heads, (B, T, C), (B, S, C), (B, S, C) give (B, T, C).
 // Vaswani et al. 2017, "Attention Is All You Need", equation 1. Without mask and bias it is one
-// operation that never writes the whole (T, S) matrix down; otherwise plain ones.
+// operation that never writes the whole (T, S) matrix down; otherwise plain ones. As one operation
+// and not causal, it adds up in double and rounds once: keys and values in another order, or
+// queries in other rows, give the same bits.
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const AttentionOptions& options = {},
                                     Where where = Where::here());
