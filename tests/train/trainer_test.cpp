@@ -2,7 +2,11 @@
 
 #include "heed/train/trainer.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <string>
 
 #include "catch.hpp"
@@ -130,6 +134,29 @@ TEST_CASE("after a few steps training asks the system for no memory, and leaves 
   CHECK(live_nodes() == nodes);
   CHECK(nodes >= run.trainer.parameters().size());
 }
+
+#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)  // which keeps what is freed, for a while
+TEST_CASE("ten thousand steps need less than a megabyte more than a hundred", "[train][trainer]") {
+  const auto resident = [] {
+    std::size_t program = 0, pages = 0;
+    std::ifstream("/proc/self/statm") >> program >> pages;
+    return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  };
+  const int threads = num_threads();
+  set_num_threads(1);
+  Run run(few_steps(10000, 0.1));
+  run.steps(100);
+  const std::size_t before = resident(), nodes = live_nodes();
+  std::size_t left_over = 0;
+  for (int i = 100; i < 10000; ++i) {
+    run.trainer.step();
+    left_over = std::max(left_over, live_nodes() - nodes);
+  }
+  set_num_threads(threads);
+  CHECK(resident() < before + 1'000'000);
+  CHECK(left_over == 0);
+}
+#endif
 
 TEST_CASE("a loss that is not a number stops training with the weights before it",
           "[train][trainer]") {
