@@ -6,6 +6,7 @@
 
 #include "heed/array/error.hpp"
 #include "heed/array/reduce.hpp"
+#include "heed/autograd/record.hpp"
 
 namespace heed {
 namespace {
@@ -73,7 +74,8 @@ void backward(const Tensor& output, const Array& upstream, BackwardOptions optio
   NodeList nodes = topological_order(output);
   check_not_freed(nodes);
   for (const auto& node : nodes)
-    if (node->depth > 0) node->has_grad = false;
+    if (node->depth > 0) node->has_grad = false, node->contributions.clear();
+  const KeepProvenance keep(options.provenance);
   start_at(*output.node(), upstream);
   while (!nodes.empty()) {
     const std::shared_ptr<Node> node = std::move(nodes.back());
@@ -90,6 +92,11 @@ void backward(const Tensor& output, BackwardOptions options) {
     refuse("backward: ", describe(output, "output"),
            " has more than one element; reduce it to one, or give the gradient that arrives at it");
   backward(output, ones(output.shape()), options);
+}
+
+std::vector<Contribution> contributions(const Tensor& x) {
+  if (!x.defined()) refuse("contributions: the tensor was not given");
+  return x.node()->contributions;
 }
 
 }  // namespace heed

@@ -3,11 +3,20 @@
 #include "heed/autograd/record.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "heed/array/error.hpp"
+#include "heed/array/lines.hpp"
 #include "heed/array/reduce.hpp"
 
 namespace heed {
+
+static thread_local bool keeps_provenance = false;
+
+KeepProvenance::KeepProvenance(bool keep) : before_(keeps_provenance) { keeps_provenance = keep; }
+KeepProvenance::~KeepProvenance() { keeps_provenance = before_; }
+
+static double norm(const Array& x) { return std::sqrt(dot_of(x.data(), x.data(), x.size())); }
 
 void accumulate(const Node& from, std::size_t i, Array part) {
   if (from.inputs[i] == nullptr || !from.inputs[i]->requires_grad) return;
@@ -15,6 +24,8 @@ void accumulate(const Node& from, std::size_t i, Array part) {
   if (part.shape() != input.value.shape())
     refuse(from.op, ": backward gave a gradient of shape ", str(part.shape()), " for input ", i,
            " of shape ", str(input.value.shape()));
+  if (keeps_provenance)
+    input.contributions.push_back({std::string(from.op), from.name, from.where, norm(part)});
   if (input.has_grad) {
     add_to(input.grad, part);
   } else {

@@ -72,6 +72,7 @@ const Array& Tensor::grad() const {
 void Tensor::clear_grad() {
   checked().grad = absent();
   checked().has_grad = false;
+  checked().contributions.clear();
 }
 
 const Tensor& Tensor::named(std::string name) const {

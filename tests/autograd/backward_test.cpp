@@ -245,3 +245,40 @@ TEST_CASE("backward frees buffers as it goes", "[autograd][backward]") {
   backward(sum(y));
   CHECK(pool_statistics().bytes_in_use < before);
 }
+
+TEST_CASE("every += into a gradient says where it came from, when asked",
+          "[autograd][provenance]") {
+  const Tensor x = tensor_of({2}, {3, 4});
+  BackwardOptions asked;
+  asked.provenance = true;
+  const Tensor square = (x * x).named("square");
+  const Tensor shifted = x + 2;
+  backward(sum(square + shifted), asked);
+  const std::vector<Contribution> parts = contributions(x);
+  REQUIRE(parts.size() == 3);  // the product sends one for each of its sides
+  CHECK(parts[0].op == "AddConstant");
+  CHECK(str(parts[0].where) == str(shifted.where()));
+  CHECK(close(parts[0].norm, std::sqrt(2), 1e-12));
+  for (const Contribution& part : {parts[1], parts[2]}) {
+    CHECK(part.op == "Multiply");
+    CHECK(part.name == "square");
+    CHECK(part.norm == 5);
+  }
+  backward(sum(x));
+  CHECK(contributions(x).size() == 3);  // not asked
+  Tensor(x).clear_grad();
+  CHECK(contributions(x).empty());
+}
+
+TEST_CASE("values between keep where the last call's gradient came from",
+          "[autograd][provenance]") {
+  const Tensor x = tensor_of({}, {3});
+  const Tensor y = x * x;
+  BackwardOptions asked;
+  asked.provenance = asked.keep_graph = true;
+  backward(y * 2, asked);
+  backward(y * 3, asked);
+  REQUIRE(contributions(y).size() == 1);
+  CHECK(contributions(y)[0].norm == 3);
+  CHECK(contributions(x).size() == 4);
+}

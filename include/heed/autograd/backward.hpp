@@ -7,6 +7,7 @@ namespace heed {
 
 struct BackwardOptions {
   bool keep_graph = false;  // keep the links, so that backward can run once more
+  bool provenance = false;  // keep where each part of each gradient came from: contributions()
 };
 
 // Adds d output / d x to the gradient of every x that the output was made from and that requires
@@ -18,6 +19,10 @@ void backward(const Tensor& output, BackwardOptions options = {});
 
 // The same for an output of any shape, given the gradient that arrives at it (of that shape).
 void backward(const Tensor& output, const Array& upstream, BackwardOptions options = {});
+
+// Where the gradient of x came from, each += in its order, as far as backward was called with
+// provenance = true. Clearing a gradient clears them too.
+std::vector<Contribution> contributions(const Tensor& x);
 
 // Every node with links or a gradient to come, inputs before what is made from them.
 std::vector<std::shared_ptr<Node>> topological_order(const Tensor& output);

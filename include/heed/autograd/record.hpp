@@ -29,6 +29,18 @@ using ArrayList = std::vector<std::reference_wrapper<const Array>>;
 // the operation, when the shape is not the input's.
 void accumulate(const Node& from, std::size_t i, Array part);
 
+// While one is alive, accumulate keeps a Contribution for every part.
+class KeepProvenance {
+ public:
+  explicit KeepProvenance(bool keep);
+  ~KeepProvenance();
+  KeepProvenance(const KeepProvenance&) = delete;
+  KeepProvenance& operator=(const KeepProvenance&) = delete;
+
+ private:
+  bool before_;
+};
+
 // The value of input i, or absent() when it was left out.
 inline const Array& input_value(const Node& node, std::size_t i) {
   return node.inputs[i] == nullptr ? absent() : node.inputs[i]->value;

@@ -14,6 +14,13 @@
 
 namespace heed {
 
+// One `+=` into a gradient: the node it came from, and how much it was.
+struct Contribution {
+  std::string op, name;  // of the node that sent it
+  Where where;           // the call that made that node
+  double norm;           // the length of what was added, as one vector
+};
+
 // One value in the graph. Operations make nodes through record(); readers meet them as Tensor.
 struct Node {
   Node();
@@ -37,6 +44,7 @@ struct Node {
   std::string name;                           // given by the reader, may be empty
   Where where;                                // the call that made it
   std::vector<std::shared_ptr<Node>> inputs;  // null where an optional argument was left out
+  std::vector<Contribution> contributions;    // to grad, in order, when backward was asked for them
 };
 
 // How many nodes are alive in the program, for tests that look for leaks.
