@@ -46,7 +46,7 @@ int main() {
   Array scores = zeros({3, 3});
   for (std::size_t i = 0; i < 3; ++i)
     for (std::size_t j = 0; j < 3; ++j) {
-      scores(i, j) = score(xt::row(T, i), xt::row(T, j));
+      scores(i, j) = score(xt::view(T, i), xt::view(T, j));
       say("score(" + words[i] + ", " + words[j] + ")  " + pad_left(decimal(scores(i, j), 10), 13));
     }
 

@@ -18,8 +18,8 @@ TEST_CASE("heed alone, help, --help and -h print the same help and start nothing
   const Finished help = machine.heed({"help"});
   CHECK(help.code == 0);
   CHECK(help.err == "");
-  for (const char* command :
-       {"train [TEXT]", "sample RUN", "inspect FILE", "lesson [N]", "test [--all]", "setup"})
+  for (const char* command : {"train [TEXT]", "sample RUN", "inspect FILE", "lesson [N]",
+                              "exercise [N]", "test [--all]", "setup"})
     CHECK(has(help.out, std::string("\n  ./heed ") + command + " "));
   for (const Words& words : {Words{}, Words{"--help"}, Words{"-h"}})
     CHECK(machine.heed(words).out == help.out);
@@ -32,8 +32,8 @@ TEST_CASE("an unknown command is wrong use, in one line", "[app][launcher]") {
   CHECK(run.code == 2);
   CHECK(run.out == "");
   CHECK(run.err ==
-        "heed: error: unknown command 'trian'; use train, sample, inspect, lesson, test or "
-        "setup\n");
+        "heed: error: unknown command 'trian'; use train, sample, inspect, lesson, exercise, "
+        "test or setup\n");
   CHECK(machine.log() == "");
 }
 
@@ -42,9 +42,9 @@ TEST_CASE("lesson lists every lesson with its number, name and topic", "[app][la
   const Finished list = machine.heed({"lesson"});
   CHECK(list.code == 0);
   CHECK(list.out ==
-        "  01  first              about 01_first.\n"
-        "  02  second_sight       about 02_second_sight.\n"
-        "  03  section            about 03_section.\n");
+        "  01  first                       about 01_first.\n"
+        "  02  second_sight                about 02_second_sight.\n"
+        "  03  section                     about 03_section.\n");
   CHECK(machine.log() == "");
 }
 
@@ -73,6 +73,30 @@ TEST_CASE("a lesson that does not exist names those near it", "[app][launcher]")
   CHECK(said("Secti") == "heed: error: lesson Secti" + none + "03_section" + rest);
   for (const std::string odd : {"*", "[", "-e", "0?", "sec.."})
     CHECK(said(odd) == "heed: error: lesson " + odd + none + "02_second_sight 03_section" + rest);
+  CHECK(machine.log() == "");
+}
+
+TEST_CASE("an exercise is judged by its program, and says where it lies when it is not right",
+          "[app][launcher]") {
+  const Machine machine;
+  const Finished run = machine.heed({"exercise", "1"});
+  CHECK(run.code == 1);
+  CHECK(run.out == "exercise_01_mean|" + machine.root.string() + "|");
+  CHECK(
+      has(run.err, "Your part is in lessons/exercises/01_mean.cpp; ./heed exercise 1 judges it\n"));
+  CHECK(has(machine.log(), "--target exercise_01_mean\n"));
+}
+
+TEST_CASE("hints and solutions are printed without a build", "[app][launcher]") {
+  const Machine machine;
+  CHECK(machine.heed({"exercise"}).out == "  01  mean                        about 01_mean.\n");
+  CHECK(machine.heed({"exercise", "mean", "--hint"}).out == "Divide.\nBy two.\n");
+  CHECK(machine.heed({"exercise", "1", "--solution"}).out == "half\n");
+  const Finished odd = machine.heed({"exercise", "1", "--answer"});
+  CHECK(odd.code == 2);
+  CHECK(odd.err == "heed: error: unknown option '--answer'; use --hint or --solution\n");
+  CHECK(machine.heed({"exercise", "2"}).err ==
+        "heed: error: exercise 2 does not exist; near it: 01_mean (./heed exercise lists all)\n");
   CHECK(machine.log() == "");
 }
 
@@ -141,12 +165,12 @@ TEST_CASE("without root a missing package stops everything with the one line to 
 TEST_CASE("every package is missed by what it brings", "[app][launcher]") {
   const Machine machine;
   fs::remove_all(machine / "include");
-  for (const char* gone : {"bin/c++", "bin/cmake", "bin/ninja", "bin/gnuplot"})
+  for (const char* gone : {"bin/c++", "bin/cmake", "bin/ninja", "bin/gnuplot", "bin/dot"})
     machine.remove(gone);
   CHECK(machine.heed({"setup"}).err ==
         "heed: error: some packages are missing; as root, run: " + install_line +
             " g++ cmake ninja-build xtl-dev libxtensor-dev libxtensor-blas-dev libopenblas-dev "
-            "libxsimd-dev catch2 nlohmann-json3-dev libcli11-dev gnuplot-nox\n");
+            "libxsimd-dev catch2 nlohmann-json3-dev libcli11-dev gnuplot-nox graphviz\n");
 }
 
 TEST_CASE("without root, and with only gnuplot missing, the work goes on", "[app][launcher]") {

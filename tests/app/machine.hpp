@@ -9,11 +9,13 @@ namespace heed_test {
 
 namespace fs = std::filesystem;
 
-// A project with the launcher, three lessons and nothing else, and a machine of a few programs
-// that write what they were asked into log. The launcher looks for headers in the machine too.
+// A project with the launcher, three lessons, an exercise and nothing else, and a machine of a few
+// programs that write what they were asked into log. The launcher looks for headers in the machine
+// too.
 struct Machine : TemporaryFolder {
   explicit Machine(const std::string& project = "project") : root(path / project) {
-    for (const fs::path& folder : {root / "lessons", path / "bin", path / "tools"})
+    for (const fs::path& folder :
+         {root / "lessons/exercises", root / "lessons/solutions", path / "bin", path / "tools"})
       fs::create_directories(folder);
     std::string launcher = content(HEED_SOURCE_DIR "/heed");
     for (std::size_t i; (i = launcher.find("/usr/include")) != launcher.npos;)
@@ -24,8 +26,12 @@ struct Machine : TemporaryFolder {
       put(root / "lessons" / (lesson + ".cpp"), "// " + lesson.substr(0, 2) + " " +
                                                     lesson.substr(3) + ": about " + lesson +
                                                     ".\nint x;\n");
+    put(root / "lessons/exercises/01_mean.cpp", "// 01 mean: about 01_mean.\n");
+    put(root / "lessons/solutions/01_mean.cpp",
+        "// Hint: Divide.\n// Hint: By two.\na\n// Your part begins here.\nhalf\n"
+        "// Your part ends here.\nb\n");
     for (const char* tool : {"sh", "awk", "basename", "cat", "dirname", "find", "grep", "mkdir",
-                             "readlink", "tail", "touch", "tr", "chmod"})
+                             "readlink", "sed", "tail", "touch", "tr", "chmod"})
       link_tool(tool);
     install_everything();
   }
@@ -43,7 +49,7 @@ struct Machine : TemporaryFolder {
   void remove(const std::string& name) const { REQUIRE(fs::remove(path / name)); }
 
   void install_everything() const {
-    for (const char* name : {"c++", "ninja", "gnuplot"}) program(name, "exit 99");
+    for (const char* name : {"c++", "ninja", "gnuplot", "dot"}) program(name, "exit 99");
     program("ctest", "echo ctest \"$@\" >>\"$LOG\"");
     program("apt-get", "echo apt-get \"$@\" >>\"$LOG\"; exit 99");
     as_user(1000);

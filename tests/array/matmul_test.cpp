@@ -79,9 +79,9 @@ std::string batch_error(const Shape& shape_a, bool ta, const Shape& shape_b, boo
 
 TEST_CASE("products equal three loops for odd sizes, as they lie and transposed",
           "[array][matmul]") {
-  for (const std::size_t m : {1, 2, 7, 33})
-    for (const std::size_t n : {1, 3, 16, 65})
-      for (const std::size_t k : {1, 5, 31}) CHECK(product_error(m, n, k) == "");
+  for (const std::size_t m : {1u, 2u, 7u, 33u})
+    for (const std::size_t n : {1u, 3u, 16u, 65u})
+      for (const std::size_t k : {1u, 5u, 31u}) CHECK(product_error(m, n, k) == "");
 }
 
 TEST_CASE("products of hundreds of rows, shared between threads, equal three loops",

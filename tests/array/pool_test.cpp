@@ -23,7 +23,7 @@ constexpr bool keeps_buffers = true;
 }  // namespace
 
 TEST_CASE("every buffer begins on a multiple of 64 bytes", "[array][pool]") {
-  for (const std::size_t bytes : {0, 1, 63, 64, 65, 1000, 4097, 1 << 20}) {
+  for (const std::size_t bytes : {0u, 1u, 63u, 64u, 65u, 1000u, 4097u, 1u << 20u}) {
     void* const buffer = pool_allocate(bytes);
     CHECK(reinterpret_cast<std::uintptr_t>(buffer) % 64 == 0);
     pool_release(buffer, bytes);
@@ -54,7 +54,7 @@ TEST_CASE("two buffers in use are two buffers", "[array][pool]") {
 
 TEST_CASE("bytes in use rise by at most an eighth more than asked for, and fall back",
           "[array][pool]") {
-  for (const std::size_t bytes : {1024, 1500, 5000, 100001}) {
+  for (const std::size_t bytes : {1024u, 1500u, 5000u, 100001u}) {
     const PoolStatistics before = pool_statistics();
     void* const buffer = pool_allocate(bytes);
     const std::size_t taken = pool_statistics().bytes_in_use - before.bytes_in_use;

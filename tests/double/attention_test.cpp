@@ -74,7 +74,7 @@ TEST_CASE("slopes of attention with a bias, which broadcasts", "[double][attenti
 }
 
 TEST_CASE("slopes of the shares", "[double][attention]") {
-  for (const std::size_t heads : {1, 2})
+  for (const std::size_t heads : {1u, 2u})
     for (const bool causal : {false, true}) {
       const AttentionOptions options = causal_or_not(causal, heads);
       CHECK(slope_error([&](X x) { return attention_weights(x[0], x[1], options); },

@@ -88,7 +88,7 @@ TEST_CASE("fused attention equals plain products and softmax", "[ops][attention]
 TEST_CASE("fused attention equals the plain one across several blocks of rows",
           "[ops][attention]") {
   for (const bool causal : {false, true})
-    for (const std::size_t T : {31, 32, 33, 64, 100}) {
+    for (const std::size_t T : {31u, 32u, 33u, 64u, 100u}) {
       const AttentionOptions options = options_of(causal);
       CHECK(twin_difference(fused(options), plain(options), inputs({2, T, 6}, {2, T, 6}, {2, T, 7}),
                             5e-6) == "");
@@ -97,8 +97,8 @@ TEST_CASE("fused attention equals the plain one across several blocks of rows",
 
 TEST_CASE("more queries than keys, or fewer, causal or not", "[ops][attention]") {
   for (const bool causal : {false, true})
-    for (const std::size_t T : {1, 5, 40})
-      for (const std::size_t S : {1, 7, 70}) {
+    for (const std::size_t T : {1u, 5u, 40u})
+      for (const std::size_t S : {1u, 7u, 70u}) {
         const AttentionOptions options = options_of(causal);
         CHECK(twin_difference(fused(options), plain(options),
                               inputs({3, T, 4}, {3, S, 4}, {3, S, 2}), 5e-6) == "");
@@ -107,7 +107,7 @@ TEST_CASE("more queries than keys, or fewer, causal or not", "[ops][attention]")
 
 TEST_CASE("heads side by side equal heads split off", "[ops][attention]") {
   for (const bool causal : {false, true})
-    for (const std::size_t heads : {1, 2, 4}) {
+    for (const std::size_t heads : {1u, 2u, 4u}) {
       const AttentionOptions options = options_of(causal, heads);
       CHECK(twin_difference(fused(options), plain(options),
                             inputs({2, 37, 8}, {2, 41, 8}, {2, 41, 12}), 5e-6) == "");
