@@ -2,17 +2,61 @@
 
 #include "heed/optim/schedule.hpp"
 
+#include <algorithm>
 #include <cmath>
 
+#include "heed/array/error.hpp"
+
 namespace heed::optim {
+namespace {
+
+template <class Number>
+void check(const char* schedule, const char* option, Number value, bool good, const char* range) {
+  if (!good) refuse(schedule, ": ", option, " ", value, " must be ", range);
+}
+
+// From 1 at 0 to 0 at 1, and back to 1 at 2.
+double half_cosine(double x) { return 0.5 * (1 + std::cos(std::acos(-1.0) * x)); }
+
+}  // namespace
 
 double WarmupCosine::at(std::int64_t step) const {
   if (step < warmup) return lr * static_cast<double>(step + 1) / static_cast<double>(warmup + 1);
   if (step >= decay_steps) return min_lr;
   const double done =
       static_cast<double>(step - warmup) / static_cast<double>(decay_steps - warmup);
-  const double pi = std::acos(-1.0);
-  return min_lr + 0.5 * (1 + std::cos(pi * done)) * (lr - min_lr);
+  return min_lr + half_cosine(done) * (lr - min_lr);
+}
+
+double CosineAnnealingLR::at(std::int64_t step) const {
+  check("CosineAnnealingLR", "lr", lr, lr >= 0, "0 or more");
+  check("CosineAnnealingLR", "T_max", T_max, T_max > 0, "1 or more");
+  check("CosineAnnealingLR", "eta_min", eta_min, eta_min >= 0, "0 or more");
+  const double done = static_cast<double>(step) / static_cast<double>(T_max);
+  return eta_min + half_cosine(done) * (lr - eta_min);
+}
+
+double LinearLR::at(std::int64_t step) const {
+  const auto share = [](double x) { return x >= 0 && x <= 1; };
+  check("LinearLR", "lr", lr, lr >= 0, "0 or more");
+  check("LinearLR", "start_factor", start_factor, share(start_factor), "in [0, 1]");
+  check("LinearLR", "end_factor", end_factor, share(end_factor), "in [0, 1]");
+  check("LinearLR", "total_iters", total_iters, total_iters > 0, "1 or more");
+  const double done = static_cast<double>(step) / static_cast<double>(total_iters);
+  return lr * (start_factor + (end_factor - start_factor) * std::min(done, 1.0));
+}
+
+double StepLR::at(std::int64_t step) const {
+  check("StepLR", "lr", lr, lr >= 0, "0 or more");
+  check("StepLR", "step_size", step_size, step_size > 0, "1 or more");
+  check("StepLR", "gamma", gamma, gamma > 0, "above 0");
+  return lr * std::pow(gamma, static_cast<double>(step / step_size));
+}
+
+double ExponentialLR::at(std::int64_t step) const {
+  check("ExponentialLR", "lr", lr, lr >= 0, "0 or more");
+  check("ExponentialLR", "gamma", gamma, gamma > 0, "above 0");
+  return lr * std::pow(gamma, static_cast<double>(step));
 }
 
 }  // namespace heed::optim

@@ -1,4 +1,4 @@
-// random_test.cpp: recorded numbers of PyTorch 1.13.1 (CPU) come out; state goes on exactly.
+// random_test.cpp: recorded numbers of PyTorch 1.13.1 (CPU) come out, in either precision.
 
 #include "heed/array/random.hpp"
 
@@ -6,10 +6,10 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <random>
 #include <string>
 #include <vector>
 
+#include "array/drawn.hpp"
 #include "catch.hpp"
 #include "heed/array/error.hpp"
 #include "heed/array/shape.hpp"
@@ -17,60 +17,43 @@
 namespace {
 
 using namespace heed;
-using Values = std::vector<Real>;
-using Numbers = std::vector<std::int64_t>;
+using namespace heed::test;
 
-constexpr bool is_float = sizeof(Real) == sizeof(float);
-constexpr double inf = std::numeric_limits<double>::infinity();
-const double no_number = std::numeric_limits<double>::quiet_NaN();
-
-Values values(const Array& x) { return Values(x.data(), x.data() + x.size()); }
-Numbers numbers(const Indices& x) { return Numbers(x.data(), x.data() + x.size()); }
-
-// What PyTorch gives: a float32 tensor is wanted of heed, a float64 one of heed_double.
-Values torch([[maybe_unused]] const std::vector<float>& float32,
-             [[maybe_unused]] const std::vector<double>& float64) {
-#ifdef HEED_DOUBLE
-  return float64;
-#else
-  return float32;
-#endif
+// What PyTorch gives for dtype=torch.float32 and for torch.float64.
+Values torch(Precision dtype, const std::vector<float>& float32,
+             const std::vector<double>& float64) {
+  if (dtype == Precision::float32) return Values(float32.begin(), float32.end());
+  return Values(float64.begin(), float64.end());
 }
 
 // Fewer than 16 normals are made in double for either type: one recording serves both.
-Values torch(const std::vector<double>& recorded) {
-  return Values(recorded.begin(), recorded.end());
+Values torch(Precision dtype, const std::vector<double>& recorded) {
+  return torch(dtype, std::vector<float>(recorded.begin(), recorded.end()), recorded);
 }
 
 double distance(const Array& x, const Values& wanted) {
-  if (x.size() != wanted.size()) return inf;
+  if (x.size() != wanted.size()) return infinity;
   double largest = 0;
   for (std::size_t i = 0; i < x.size(); ++i)
     largest = std::max(largest, std::abs(static_cast<double>(x.data()[i] - wanted[i])));
   return largest;
 }
 
-constexpr double of_few = is_float ? 0 : 1e-15;        // normals made fewer than 16 at a time
-constexpr double of_many = is_float ? 2.1e-6 : 1e-15;  // and 16 or more
+// How far normals made fewer than 16 at a time may be off, and 16 or more.
+double of_few(Precision dtype) { return dtype == Precision::float32 ? 0 : 1e-15; }
+double of_many(Precision dtype) { return dtype == Precision::float32 ? 2.1e-6 : 1e-15; }
 
 }  // namespace
 
-TEST_CASE("the engine is the standard's mt19937", "[array][random]") {
-  std::mt19937 engine(5489);
-  Generator g(5489);
-  const Indices drawn = g.randint(0, std::int64_t{1} << 31, {2000});
-  for (std::size_t i = 0; i < 2000; ++i)
-    REQUIRE(drawn(i) == static_cast<std::int64_t>(engine() % 0x80000000u));
-}
-
 TEST_CASE("rand gives torch.rand's numbers bit for bit", "[array][random]") {
-  CHECK(values(Generator(42).rand({4})) ==
-        torch({0.882269263f, 0.915003955f, 0.38286376f, 0.959305644f},
+  const Precision dtype = GENERATE(Precision::float32, Precision::float64);
+  CHECK(values(Generator(42, dtype).rand({4})) ==
+        torch(dtype, {0.882269263f, 0.915003955f, 0.38286376f, 0.959305644f},
               {0.058154485961429692, 0.062910167424577557, 0.12358607277440903,
                0.052580164361077042}));
-  const Values many = values(Generator(1).rand({700}));  // beyond the engine's 624 words
+  const Values many = values(Generator(1, dtype).rand({700}));  // beyond the engine's 624 words
   CHECK(Values(many.end() - 2, many.end()) ==
-        torch({0.85023278f, 0.851958573f}, {0.40484914418580664, 0.18545684876785828}));
+        torch(dtype, {0.85023278f, 0.851958573f}, {0.40484914418580664, 0.18545684876785828}));
 }
 
 TEST_CASE("only the low 32 bits of a seed count", "[array][random]") {
@@ -79,48 +62,58 @@ TEST_CASE("only the low 32 bits of a seed count", "[array][random]") {
 }
 
 TEST_CASE("uniform rounds once, as torch's uniform_ does", "[array][random]") {
+  const Precision dtype = GENERATE(Precision::float32, Precision::float64);
   CHECK(
-      values(Generator(7).uniform({2, 3}, -0.37, 0.41)) ==
-      torch({0.0472395606f, -0.214933529f, 0.144185096f, 0.142374396f, -0.188446f, -0.0384521224f},
+      values(Generator(7, dtype).uniform({2, 3}, -0.37, 0.41)) ==
+      torch(dtype,
+            {0.0472395606f, -0.214933529f, 0.144185096f, 0.142374396f, -0.188446f, -0.0384521224f},
             {-0.15208326467300487, -0.15651890335162277, 0.30243250990574788, 0.14221697585879708,
              0.34957290661333001, 0.28484539309466161}));
-  CHECK(values(Generator(7).uniform({2}, 3, 3)) == Values{3, 3});
+  CHECK(values(Generator(7, dtype).uniform({2}, 3, 3)) == Values{3, 3});
 }
 
 TEST_CASE("randn(3) then randn(2) gives five consecutive values", "[array][random]") {
-  const Values five = torch({0.33669035438385886, 0.1288094051365897, 0.23446236336153173,
-                             0.23033302791461191, -1.1228563767381703});
-  CHECK(distance(Generator(42).randn({5}), five) <= of_few);
-  Generator g(42);
-  CHECK(distance(g.randn({3}), Values(five.begin(), five.begin() + 3)) <= of_few);
-  CHECK(distance(g.randn({2}), Values(five.begin() + 3, five.end())) <= of_few);
+  const Precision dtype = GENERATE(Precision::float32, Precision::float64);
+  const Values five = torch(dtype, {0.33669035438385886, 0.1288094051365897, 0.23446236336153173,
+                                    0.23033302791461191, -1.1228563767381703});
+  CHECK(distance(Generator(42, dtype).randn({5}), five) <= of_few(dtype));
+  Generator g(42, dtype);
+  CHECK(distance(g.randn({3}), Values(five.begin(), five.begin() + 3)) <= of_few(dtype));
+  CHECK(distance(g.randn({2}), Values(five.begin() + 3, five.end())) <= of_few(dtype));
 }
 
 TEST_CASE("fifteen normals are still made one by one", "[array][random]") {
-  CHECK(distance(Generator(89).randn({3, 5}),
-                 torch({-0.41377667970820037, 0.41915862557836336, -0.98750615082922932,
-                        -0.62754825268078762, -1.5818789743898101, 0.50176151306800054,
-                        -1.2534702121127519, -0.1187062403463276, -2.3138849244224167,
-                        -0.5849711633642144, 0.4415738136281207, 0.66647698165755687,
-                        -0.2619837720634664, -1.0137558367437873, -1.0609479535508721})) <= of_few);
+  const Precision dtype = GENERATE(Precision::float32, Precision::float64);
+  CHECK(distance(Generator(89, dtype).randn({3, 5}),
+                 torch(dtype, {-0.41377667970820037, 0.41915862557836336, -0.98750615082922932,
+                               -0.62754825268078762, -1.5818789743898101, 0.50176151306800054,
+                               -1.2534702121127519, -0.1187062403463276, -2.3138849244224167,
+                               -0.5849711633642144, 0.4415738136281207, 0.66647698165755687,
+                               -0.2619837720634664, -1.0137558367437873, -1.0609479535508721})) <=
+        of_few(dtype));
 }
 
 TEST_CASE("sixteen normals are one block", "[array][random]") {
+  const Precision dtype = GENERATE(Precision::float32, Precision::float64);
   CHECK(distance(
-            Generator(0).randn({16}),
-            torch({-1.12583983f, -1.1523602f, -0.250578582f, -0.433878809f, 0.848710358f,
+            Generator(0, dtype).randn({16}),
+            torch(dtype,
+                  {-1.12583983f, -1.1523602f, -0.250578582f, -0.433878809f, 0.848710358f,
                    0.692009151f, -0.31601277f, -2.11521935f, 0.322274923f, -1.26333475f,
                    0.349983186f, 0.30813393f, 0.119841509f, 1.2376579f, 1.11677718f, -0.247278154f},
                   {-2.310411800234176, -0.3732508612577643, -1.0608166785462863,
                    0.99950935478117608, -0.88402500458326527, -1.2755469302148053,
                    -0.62322457986607904, -0.86644160191257724, -1.2956271403277857,
                    1.52363162310635, 0.32366056649837383, 2.0177260314861085, 1.1357423400213507,
-                   -1.2268813390010831, 0.071388471205116932, 0.3380174030507378})) <= of_many);
+                   -1.2268813390010831, 0.071388471205116932, 0.3380174030507378})) <=
+        of_many(dtype));
 }
 
 TEST_CASE("the last sixteen of seventeen normals are drawn anew", "[array][random]") {
-  CHECK(distance(Generator(0).randn({17}),
-                 torch({-1.12583983f, -1.6959312f, 0.566650629f, 0.793508351f, 0.598839462f,
+  const Precision dtype = GENERATE(Precision::float32, Precision::float64);
+  CHECK(distance(Generator(0, dtype).randn({17}),
+                 torch(dtype,
+                       {-1.12583983f, -1.6959312f, 0.566650629f, 0.793508351f, 0.598839462f,
                         -1.55509508f, -0.34136039f, 1.85300612f, 0.468096405f, -0.585497558f,
                         -0.173396751f, 0.183477938f, 1.38936615f, 1.58633423f, 0.946298361f,
                         -0.843676746f, 0.931826591f},
@@ -129,49 +122,63 @@ TEST_CASE("the last sixteen of seventeen normals are drawn anew", "[array][rando
                         0.17718935139366584, -0.83051005100844899, 0.23871805816817063,
                         -0.2426793824588577, -0.77301127729581809, -1.5951814880783068,
                         -0.68700369404354633, 1.4880743158106724, -0.44841580471145109,
-                        -0.89100303517073753, 0.67485754359400385})) <= of_many);
+                        -0.89100303517073753, 0.67485754359400385})) <= of_many(dtype));
 }
 
 TEST_CASE("twenty normals cost thirty-six uniforms", "[array][random]") {
-  Generator normals(42), uniforms(42);
+  const Precision dtype = GENERATE(Precision::float32, Precision::float64);
+  Generator normals(42, dtype), uniforms(42, dtype);
   normals.randn({5, 4});
   uniforms.rand({36});
   const Values next = values(normals.rand({2}));
   CHECK(next == values(uniforms.rand({2})));
-  CHECK(next == torch({0.577925384f, 0.903981686f}, {0.84900284574807039, 0.032495608755979899}));
+  CHECK(next ==
+        torch(dtype, {0.577925384f, 0.903981686f}, {0.84900284574807039, 0.032495608755979899}));
 }
 
 TEST_CASE("normal scales and shifts as torch's normal_ does", "[array][random]") {
-  CHECK(distance(Generator(3).normal({4}, -2, 0.02),
-                 torch({-1.983934478438073, -1.9965033321344179, -1.9982204380994824,
-                        -2.0122743601545872})) <= of_few);
-  const Array many = Generator(3).normal({18}, -2, 0.02);
-  CHECK(std::abs(many(0) - torch({-2.00153279f}, {-2.0043549758355752})[0]) <= of_many);
-  CHECK(std::abs(many(17) - torch({-1.99589527f}, {-1.9951512579361028})[0]) <= of_many);
-  CHECK(values(Generator(3).normal({3}, 5, 0)) == Values{5, 5, 5});
+  const Precision dtype = GENERATE(Precision::float32, Precision::float64);
+  CHECK(distance(Generator(3, dtype).normal({4}, -2, 0.02),
+                 torch(dtype, {-1.983934478438073, -1.9965033321344179, -1.9982204380994824,
+                               -2.0122743601545872})) <= of_few(dtype));
+  const Array many = Generator(3, dtype).normal({18}, -2, 0.02);
+  CHECK(std::abs(many(0) - torch(dtype, {-2.00153279f}, {-2.0043549758355752})[0]) <=
+        of_many(dtype));
+  CHECK(std::abs(many(17) - torch(dtype, {-1.99589527f}, {-1.9951512579361028})[0]) <=
+        of_many(dtype));
+  CHECK(values(Generator(3, dtype).normal({3}, 5, 0)) == Values{5, 5, 5});
 }
 
 TEST_CASE("a waiting normal survives every other call", "[array][random]") {
-  Generator g(1337);
-  CHECK(distance(g.randn({1}), torch({-2.0259920698748135})) <= of_few);
+  const Precision dtype = GENERATE(Precision::float32, Precision::float64);
+  Generator g(1337, dtype);
+  CHECK(distance(g.randn({1}), torch(dtype, {-2.0259920698748135})) <= of_few(dtype));
   CHECK(values(g.rand({2})) ==
-        torch({0.200388372f, 0.0286536813f}, {0.60310723451646731, 0.6809878511292411}));
-  CHECK(numbers(g.randint(0, 100, {3})) == (is_float ? Numbers{15, 10, 34} : Numbers{34, 90, 12}));
+        torch(dtype, {0.200388372f, 0.0286536813f}, {0.60310723451646731, 0.6809878511292411}));
+  CHECK(numbers(g.randint(0, 100, {3})) ==
+        (dtype == Precision::float32 ? Numbers{15, 10, 34} : Numbers{34, 90, 12}));
   const Array block = g.randn({4, 4});
-  CHECK(std::abs(block(3, 3) - torch({0.126029715f}, {-1.7746775463324904})[0]) <= of_many);
-  CHECK(numbers(g.randperm(4)) == (is_float ? Numbers{1, 0, 3, 2} : Numbers{3, 1, 0, 2}));
-  CHECK(values(g.bernoulli({3}, 0.5)) == (is_float ? Values{0, 1, 1} : Values{0, 1, 0}));
+  CHECK(std::abs(block(3, 3) - torch(dtype, {0.126029715f}, {-1.7746775463324904})[0]) <=
+        of_many(dtype));
+  CHECK(numbers(g.randperm(4)) ==
+        (dtype == Precision::float32 ? Numbers{1, 0, 3, 2} : Numbers{3, 1, 0, 2}));
+  CHECK(values(g.bernoulli({3}, 0.5)) ==
+        (dtype == Precision::float32 ? Values{0, 1, 1} : Values{0, 1, 0}));
   g.linear_weight(2, 2);
   CHECK(values(g.linear_bias(2, 2)) ==
-        torch({0.0991080627f, -0.356281459f}, {-0.15000032538749528, 0.24279408985764425}));
-  CHECK(numbers(g.multinomial(Array{1, 2, 3}, 2)) == (is_float ? Numbers{2, 1} : Numbers{1, 2}));
-  CHECK(distance(g.randn({1}), torch({-2.0655088862897606})) <= of_few);  // the first one's partner
-  CHECK(distance(g.randn({2}), torch({-0.629817724f, -0.509272993f},
-                                     {-0.63755678968080653, 0.99241296268052193})) <= of_few);
+        torch(dtype, {0.0991080627f, -0.356281459f}, {-0.15000032538749528, 0.24279408985764425}));
+  CHECK(numbers(g.multinomial(Array{1, 2, 3}, 2)) ==
+        (dtype == Precision::float32 ? Numbers{2, 1} : Numbers{1, 2}));
+  CHECK(distance(g.randn({1}), torch(dtype, {-2.0655088862897606})) <=
+        of_few(dtype));  // the first one's partner
+  CHECK(distance(g.randn({2}), torch(dtype, {-0.629817724f, -0.509272993f},
+                                     {-0.63755678968080653, 0.99241296268052193})) <=
+        of_few(dtype));
 }
 
 TEST_CASE("randint gives torch.randint's numbers", "[array][random]") {
-  Generator g(1337);
+  const Precision dtype = GENERATE(Precision::float32, Precision::float64);
+  Generator g(1337, dtype);
   CHECK(numbers(g.randint(0, 65, {20})) ==
         Numbers{35, 22, 7, 50, 35, 63, 40, 55, 44, 35, 47, 35, 47, 41, 25, 63, 21, 34, 54, 0});
   const Indices table = g.randint(-5, 5, {2, 5});
@@ -180,8 +187,9 @@ TEST_CASE("randint gives torch.randint's numbers", "[array][random]") {
 }
 
 TEST_CASE("randint takes 64 bits for ranges of 2^32 and more", "[array][random]") {
+  const Precision dtype = GENERATE(Precision::float32, Precision::float64);
   constexpr std::int64_t two_32 = std::int64_t{1} << 32;
-  Generator g(11);
+  Generator g(11, dtype);
   CHECK(numbers(g.randint(-256 * two_32, 256 * two_32, {3})) ==
         Numbers{657423371967, -753059292069, 348726071223});
   CHECK(numbers(g.randint(0, two_32, {2})) == Numbers{3978355020, 451723847});
@@ -192,7 +200,8 @@ TEST_CASE("randint takes 64 bits for ranges of 2^32 and more", "[array][random]"
 }
 
 TEST_CASE("randperm gives torch.randperm's orders", "[array][random]") {
-  Generator g(89);
+  const Precision dtype = GENERATE(Precision::float32, Precision::float64);
+  Generator g(89, dtype);
   CHECK(numbers(g.randperm(10)) == Numbers{1, 4, 6, 5, 2, 3, 7, 0, 8, 9});
   CHECK(numbers(g.randperm(1)) == Numbers{0});
   CHECK(numbers(g.randperm(0)) == Numbers{});
@@ -200,71 +209,43 @@ TEST_CASE("randperm gives torch.randperm's orders", "[array][random]") {
 }
 
 TEST_CASE("bernoulli gives the ones of torch's bernoulli_", "[array][random]") {
-  Generator g(42);
+  const Precision dtype = GENERATE(Precision::float32, Precision::float64);
+  Generator g(42, dtype);
   CHECK(values(g.bernoulli({12}, 0.3)) == Values{1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 0});
   CHECK(values(g.bernoulli({3}, 0)) == Values{0, 0, 0});
   CHECK(values(g.bernoulli({3}, 1)) == Values{1, 1, 1});
 }
 
 TEST_CASE("dropout_mask is F.dropout of ones", "[array][random]") {
-  const Real a = torch({1.11111116f}, {1.1111111111111112})[0];
-  Generator g(1337);
+  const Precision dtype = GENERATE(Precision::float32, Precision::float64);
+  const Real a = torch(dtype, {1.11111116f}, {1.1111111111111112})[0];
+  Generator g(1337, dtype);
   CHECK(values(g.dropout_mask({3, 4}, 0.1)) == Values{a, 0, a, a, a, a, a, a, a, a, a, a});
   CHECK(values(g.dropout_mask({12}, 0.5)) == Values{2, 2, 0, 2, 2, 0, 2, 0, 0, 0, 2, 0});
   const std::string before = g.state();
   CHECK(values(g.dropout_mask({2}, 0)) == Values{1, 1});
   CHECK(values(g.dropout_mask({2}, 1)) == Values{0, 0});
   CHECK(g.state() == before);  // p = 0 and p = 1 draw nothing
-  const Real b = torch({1.25f}, {1.25})[0];
+  const Real b = torch(dtype, {1.25f}, {1.25})[0];
   CHECK(values(g.dropout_mask({6}, 0.2)) == Values{b, b, b, 0, 0, b});
-}
-
-TEST_CASE("multinomial gives torch.multinomial's draws", "[array][random]") {
-  const Array weights = {Real(0.1), Real(0.2), Real(0.3), Real(0.4)};  // (4)
-  Generator g(1337);
-  CHECK(numbers(g.multinomial(weights, 1)) == Numbers{3});
-  CHECK(numbers(g.multinomial(weights, 3)) == Numbers{3, 2, 0});
-  CHECK(numbers(g.multinomial(weights, 6, true)) == Numbers{3, 0, 0, 1, 1, 2});
-  CHECK(numbers(g.multinomial(weights, 1, true)) == Numbers{3});
-}
-
-TEST_CASE("multinomial draws each row by its own weights", "[array][random]") {
-  const Array three = {{1, 2, 3, 0, 4}, {5, 0, 1, 1, 1}, {0, 0, 0, 7, 0}};  // (3, 5)
-  const Array two = {{1, 2, 3, 0, 4}, {5, 0, 1, 1, 1}};                     // (2, 5)
-  Generator g(7);
-  const Indices one_each = g.multinomial(three, 1);
-  CHECK(str(shape_of(one_each)) == "(3, 1)");
-  CHECK(numbers(one_each) == Numbers{1, 0, 3});
-  CHECK(numbers(g.multinomial(two, 3)) == Numbers{1, 2, 4, 3, 0, 2});
-  CHECK(numbers(g.multinomial(three, 5, true)) ==
-        Numbers{4, 4, 4, 1, 4, 0, 0, 2, 2, 0, 3, 3, 3, 3, 3});
-}
-
-TEST_CASE("multinomial draws in proportion to the weights", "[array][random]") {
-  const Array weights = {1, 0, 3};  // (3)
-  Generator g(5);
-  std::vector<double> by_race(3), with_replacement(3);
-  for (int i = 0; i < 20000; ++i) ++by_race[static_cast<std::size_t>(g.multinomial(weights, 1)(0))];
-  for (const std::int64_t n : numbers(g.multinomial(weights, 20000, true)))
-    ++with_replacement[static_cast<std::size_t>(n)];
-  for (const std::vector<double>& counts : {by_race, with_replacement}) {
-    CHECK(counts[1] == 0);
-    CHECK(std::abs(counts[2] / 20000 - 0.75) < 0.0125);  // four standard deviations
-  }
+  const Real c = torch(dtype, {1.17647052f}, {1.1764705882352942})[0];  // the nearest: 1.17647064f
+  CHECK(values(Generator(1337, dtype).dropout_mask({4}, 0.15)) == Values{c, 0, c, c});
 }
 
 TEST_CASE("linear_weight and linear_bias are what nn.Linear starts with", "[array][random]") {
-  Generator g(42);
+  const Precision dtype = GENERATE(Precision::float32, Precision::float64);
+  Generator g(42, dtype);
   const Array weight = g.linear_weight(3, 2);
   CHECK(str(shape_of(weight)) == "(2, 3)");
   CHECK(values(weight) ==
-        torch({0.441406518f, 0.479205281f, -0.135257274f, 0.53036046f, -0.126499504f, 0.116503909f},
+        torch(dtype,
+              {0.441406518f, 0.479205281f, -0.135257274f, 0.53036046f, -0.126499504f, 0.116503909f},
               {-0.51019925294079427, -0.50470786499493714, -0.43464536442083829,
                -0.5166359250938205, 0.030220703388599741, -0.026806657300204133}));
   CHECK(values(g.linear_bias(3, 2)) ==
-        torch({-0.281085879f, 0.339067787f}, {0.52566090816713951, 0.49508083664038788}));
-  CHECK(values(g.linear_weight(3, 2))[5] == torch({0.078190878f}, {0.42781775241770903})[0]);
-  CHECK(values(g.linear_bias(3, 2))[1] == torch({-0.0815166607f}, {0.12983058984465742})[0]);
+        torch(dtype, {-0.281085879f, 0.339067787f}, {0.52566090816713951, 0.49508083664038788}));
+  CHECK(values(g.linear_weight(3, 2))[5] == torch(dtype, {0.078190878f}, {0.42781775241770903})[0]);
+  CHECK(values(g.linear_bias(3, 2))[1] == torch(dtype, {-0.0815166607f}, {0.12983058984465742})[0]);
 }
 
 TEST_CASE("a layer without inputs gets an empty weight and a zero bias", "[array][random]") {
@@ -274,14 +255,15 @@ TEST_CASE("a layer without inputs gets an empty weight and a zero bias", "[array
 }
 
 TEST_CASE("empty arrays draw nothing and rank 0 draws one number", "[array][random]") {
-  Generator g(42);
+  const Precision dtype = GENERATE(Precision::float32, Precision::float64);
+  Generator g(42, dtype);
   const std::string before = g.state();
   CHECK(g.rand({0}).size() == 0);
   CHECK(g.randn({4, 0, 4}).size() == 0);
   CHECK(g.randint(0, 9, {0}).size() == 0);
   CHECK(g.state() == before);
   CHECK(g.rand({}).dimension() == 0);
-  CHECK(values(g.rand({}))[0] == torch({0.915003955f}, {0.062910167424577557})[0]);
+  CHECK(values(g.rand({}))[0] == torch(dtype, {0.915003955f}, {0.062910167424577557})[0]);
 }
 
 TEST_CASE("a million normals have mean 0 and standard deviation 1", "[array][random]") {
@@ -292,79 +274,28 @@ TEST_CASE("a million normals have mean 0 and standard deviation 1", "[array][ran
   CHECK(std::abs(squares / 1e6 - 1) < 0.006);
 }
 
-TEST_CASE("a restored state goes on in the middle of a normal pair", "[array][random]") {
-  Generator g(42);
-  g.randn({3});
-  const std::string state = g.state();
-  Generator restored(7);
-  restored.randn({1});
-  restored.set_state(state);
-  CHECK(restored.state() == state);
-  const Values next = values(g.randn({2}));
-  CHECK(values(restored.randn({2})) == next);
-  CHECK(values(restored.rand({700})) == values(g.rand({700})));
-  CHECK(restored.state() == g.state());
-}
-
-TEST_CASE("restoring a state without a waiting normal forgets the one that waits",
-          "[array][random]") {
-  const std::string fresh = Generator(42).state();
-  Generator g(1);
-  g.randn({1});
-  g.set_state(fresh);
-  CHECK(g.state() == fresh);
-  CHECK(values(g.randn({3})) == values(Generator(42).randn({3})));
-}
-
-TEST_CASE("a copied generator draws the same numbers on its own", "[array][random]") {
-  Generator a(3);
-  a.randn({1});
-  Generator b = a;
-  const Values from_a = values(a.randn({20}));
-  CHECK(values(b.randn({20})) == from_a);
-  CHECK(values(b.randn({3})) == values(a.randn({3})));
-}
-
-TEST_CASE("a state is one line of printable text", "[array][random]") {
-  Generator g(42);
-  g.randn({1});
-  const std::string state = g.state();
-  CHECK(state.size() < 7000);
-  CHECK(std::all_of(state.begin(), state.end(), [](char c) { return c >= ' ' && c <= '~'; }));
-}
-
-TEST_CASE("text that is no state is refused and changes nothing", "[array][random]") {
-  Generator g(42);
-  g.randn({1});
-  const std::string good = g.state();
-  const std::size_t pair = good.rfind(' ');  // before the waiting normal's bits
-  const std::vector<std::string> bad = {
-      "",
-      "mt19937",
-      "mt19937 ",
-      "mt19937 4",
-      good.substr(1),
-      good + " ",
-      good + " 1",
-      good + "\n",
-      " " + good,
-      good.substr(0, good.size() / 2),
-      good.substr(0, pair + 1),
-      good.substr(0, pair) + " x",
-      good.substr(0, pair) + " 9221120237041090560",             // not a number's bits
-      "mt19937 625" + good.substr(good.find(' ', 8)),            // the index is out of range
-      "mt19937 04" + good.substr(good.find(' ', 8)),             // not how state() spells it
-      "mt19937 4 4294967296" + good.substr(good.find(' ', 10)),  // 33 bits
-      "mt19937 4 -1" + good.substr(good.find(' ', 10)),
-  };
-  for (const std::string& text : bad) {
-    INFO(text.substr(0, 40));
-    CHECK_THROWS_AS(g.set_state(text), Error);
-    CHECK(g.state() == good);
+TEST_CASE("normals of float32 are made in float arithmetic, in either build", "[array][random]") {
+  const Array u = Generator(3, Precision::float32).rand({16});
+  const Array x = Generator(3, Precision::float32).normal({16}, 0.5, 3);
+  for (std::size_t j = 0; j < 8; ++j) {
+    const float radius = std::sqrt(-2 * std::log(1 - static_cast<float>(u(j))));
+    const float angle = 6.28318530718f * static_cast<float>(u(j + 8));
+    CHECK(static_cast<float>(x(j)) == std::fma(radius * std::cos(angle), 3.0f, 0.5f));
+    CHECK(static_cast<float>(x(j + 8)) == std::fma(radius * std::sin(angle), 3.0f, 0.5f));
   }
-  CHECK_THROWS_WITH(g.set_state("42"),
-                    "set_state: not a generator's state (2 characters); give the text that state() "
-                    "wrote");
+}
+
+TEST_CASE("numbers of float32 are floats, in either build", "[array][random]") {
+  Generator g(5, Precision::float32);
+  for (const Array& x : {g.rand({50}), g.uniform({50}, -0.1, 0.2), g.randn({9}), g.randn({90}),
+                         g.dropout_mask({50}, 0.3), g.linear_weight(3, 9)})
+    CHECK(std::all_of(x.begin(), x.end(), [](Real v) { return v == static_cast<float>(v); }));
+}
+
+TEST_CASE("a generator draws in the build's own precision unless told otherwise",
+          "[array][random]") {
+  CHECK(values(Generator(9).rand({3})) == values(Generator(9, own_precision).rand({3})));
+  CHECK(own_precision == (sizeof(Real) == 4 ? Precision::float32 : Precision::float64));
 }
 
 TEST_CASE("arguments out of range are refused in one line and draw nothing", "[array][random]") {
@@ -373,16 +304,16 @@ TEST_CASE("arguments out of range are refused in one line and draw nothing", "[a
   const std::string before = g.state();
   CHECK_THROWS_WITH(g.uniform({2}, 1, 0),
                     "uniform: low is 1 and high is 0; give finite numbers, low <= high");
-  CHECK_THROWS_WITH(g.uniform({2}, 0, inf),
+  CHECK_THROWS_WITH(g.uniform({2}, 0, infinity),
                     "uniform: low is 0 and high is inf; give finite numbers, low <= high");
   CHECK_THROWS_WITH(g.uniform({2}, -1.5e308, 1.5e308),
                     "uniform: low is -1.5e+308 and high is 1.5e+308; give finite numbers, low <= "
                     "high");
-  CHECK_THROWS_AS(g.uniform({2}, no_number, 1), Error);
+  CHECK_THROWS_AS(g.uniform({2}, not_a_number, 1), Error);
   CHECK_THROWS_WITH(g.normal({2}, 0, -0.5),
                     "normal: mean is 0 and std is -0.5; give finite numbers, std >= 0");
-  CHECK_THROWS_AS(g.normal({2}, 0, no_number), Error);
-  CHECK_THROWS_AS(g.normal({2}, inf, 1), Error);
+  CHECK_THROWS_AS(g.normal({2}, 0, not_a_number), Error);
+  CHECK_THROWS_AS(g.normal({2}, infinity, 1), Error);
   CHECK_THROWS_WITH(g.randint(5, 5, {2}),
                     "randint: low is 5 and high is 5; high must be above low");
   CHECK_THROWS_WITH(g.randint(5, -5, {2}),
@@ -390,43 +321,15 @@ TEST_CASE("arguments out of range are refused in one line and draw nothing", "[a
   CHECK_THROWS_WITH(g.randperm(std::size_t{1} << 32),
                     "randperm: n is 4294967296; give at most 4294967295");
   CHECK_THROWS_WITH(g.bernoulli({2}, 1.5), "bernoulli: p is 1.5; give a probability from 0 to 1");
-  CHECK_THROWS_WITH(g.bernoulli({2}, no_number),
+  CHECK_THROWS_WITH(g.bernoulli({2}, not_a_number),
                     "bernoulli: p is nan; give a probability from 0 to 1");
   CHECK_THROWS_WITH(g.dropout_mask({2}, -0.1),
                     "dropout_mask: p is -0.1; give a probability from 0 to 1");
   CHECK(g.state() == before);
 }
 
-TEST_CASE("weights that cannot be drawn from are refused", "[array][random]") {
-  Generator g(42);
-  const std::string before = g.state();
-  const Array negative = {{1, 1, 1}, {1, 1, -2}};  // (2, 3)
-  const Array not_finite = {1, static_cast<Real>(inf)};
-  const Array not_a_number = {static_cast<Real>(no_number), 1};
-  const Real most = std::numeric_limits<Real>::max();
-  CHECK_THROWS_WITH(g.multinomial(scalar(1), 1),
-                    "multinomial: weights () have rank 0; give (V) or (N, V)");
-  CHECK_THROWS_WITH(g.multinomial(ones({1, 2, 3}), 1),
-                    "multinomial: weights (1, 2, 3) have rank 3; give (V) or (N, V)");
-  CHECK_THROWS_WITH(g.multinomial(ones({3}), 0), "multinomial: count is 0; draw at least 1");
-  CHECK_THROWS_WITH(g.multinomial(negative, 1),
-                    "multinomial: weight 2 of row 1 is -2; weights must be finite and not "
-                    "negative");
-  CHECK_THROWS_WITH(g.multinomial(not_finite, 1, true),
-                    "multinomial: weight 1 of row 0 is inf; weights must be finite and not "
-                    "negative");
-  CHECK_THROWS_WITH(g.multinomial(not_a_number, 1),
-                    "multinomial: weight 0 of row 0 is nan; weights must be finite and not "
-                    "negative");
-  CHECK_THROWS_WITH(g.multinomial(zeros({4}), 1),
-                    "multinomial: row 0 has no weight above zero; give at least one");
-  CHECK_THROWS_WITH(g.multinomial(ones({0}), 1),
-                    "multinomial: row 0 has no weight above zero; give at least one");
-  CHECK_THROWS_WITH(g.multinomial(filled({2}, most), 3, true),
-                    "multinomial: the weights of row 0 sum to inf; scale them down");
-  CHECK_THROWS_WITH(g.multinomial(ones({3}), 4),
-                    "multinomial: 4 draws without replacement, but row 0 has 3 weights above zero; "
-                    "draw fewer or with replacement");
-  CHECK_THROWS_AS(g.multinomial(Array{1, 0, 1}, 3), Error);
-  CHECK(g.state() == before);
+TEST_CASE("bounds too far apart for a float are refused in float32", "[array][random]") {
+  Generator g(42, Precision::float32);
+  CHECK_THROWS_WITH(g.uniform({2}, -3e38, 3e38),
+                    "uniform: low is -3e+38 and high is 3e+38; give finite numbers, low <= high");
 }

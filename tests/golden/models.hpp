@@ -1,15 +1,14 @@
-// models.hpp: the layers and optimizers of a golden file, run through heed's own.
+// models.hpp: the layers and models of a golden file, run through heed's own.
 #pragma once
 
 #include <algorithm>
 
 #include "golden/operations.hpp"
+#include "golden/optimizers.hpp"
 #include "heed/autograd/backward.hpp"
 #include "heed/nn/gpt.hpp"
 #include "heed/optim/adamw.hpp"
 #include "heed/optim/clip.hpp"
-#include "heed/optim/schedule.hpp"
-#include "heed/optim/sgd.hpp"
 
 namespace golden {
 
@@ -202,84 +201,8 @@ inline Result gpt_training(const Call& call) {
   return Values{Tensor(losses), Tensor(norms)};
 }
 
-// ---- optimizers
-
-// The parameter after each step, its gradient at step i being row i of the second input.
-template <class Optimizer>
-Values stepped(Optimizer optimizer, Tensor parameter, const Call& call) {
-  const Array& gradients = call.tensor(1).value();
-  Array path = heed::uninitialized(gradients.shape());
-  const std::size_t n = parameter.value().size();
-  for (std::size_t step = 0; step < gradients.shape()[0]; ++step) {
-    if (call.has("lrs")) optimizer.set_lr(number(call.attrs["lrs"].at(step)));
-    parameter.node()->grad = heed::zeros(parameter.shape());
-    parameter.node()->has_grad = true;
-    std::copy_n(gradients.data() + step * n, n, parameter.mutable_grad().data());
-    optimizer.step();
-    std::copy_n(parameter.value().data(), n, path.data() + step * n);
-  }
-  return {Tensor(path)};
-}
-
-inline Result optimizer(const Call& call) {
-  const Tensor parameter(call.tensor(0).value(), true);
-  const Json& args = call.attrs.at("args");
-  const std::string name = call.attrs.at("name");
-  if (name == "sgd") {
-    heed::optim::SgdOptions options;
-    options.lr = number(args.at("lr"));
-    options.momentum = args.value("momentum", 0.0);
-    options.dampening = args.value("dampening", 0.0);
-    options.weight_decay = args.value("weight_decay", 0.0);
-    options.nesterov = args.value("nesterov", false);
-    return stepped(heed::optim::Sgd({parameter}, options), parameter, call);
-  }
-  if (name != "adam" && name != "adamw") throw std::runtime_error("unknown optimizer " + name);
-  heed::optim::AdamWOptions options;
-  options.lr = number(args.at("lr"));
-  options.decoupled = name == "adamw";
-  options.weight_decay = args.value("weight_decay", options.decoupled ? 0.01 : 0.0);
-  options.eps = args.value("eps", options.eps);
-  if (args.contains("betas")) {
-    options.beta1 = number(args["betas"].at(0));
-    options.beta2 = number(args["betas"].at(1));
-  }
-  return stepped(heed::optim::AdamW({parameter}, options), parameter, call);
-}
-
-inline Result clip(const Call& call) {
-  std::vector<Tensor> parameters;
-  for (const Tensor& gradient : call.tensors()) {
-    parameters.emplace_back(heed::zeros(gradient.shape()), true);
-    parameters.back().node()->grad = gradient.value();
-    parameters.back().node()->has_grad = true;
-  }
-  const double norm_type = call.has("norm_type") ? call.real("norm_type") : 2;
-  const double norm = heed::optim::clip_grad_norm(parameters, call.real("max_norm"), norm_type);
-  Values outputs{Tensor(heed::scalar(static_cast<heed::Real>(norm)))};
-  for (const Tensor& parameter : parameters) outputs.push_back(Tensor(parameter.grad()));
-  return outputs;
-}
-
-inline Result schedule(const Call& call) {
-  heed::optim::WarmupCosine lr;
-  lr.lr = call.real("lr");
-  lr.min_lr = call.real("min_lr");
-  lr.warmup = call.integer("warmup");
-  lr.decay_steps = call.integer("decay");
-  const auto steps = call.attrs.at("its").get<std::vector<std::int64_t>>();
-  Array values = heed::uninitialized({steps.size()});
-  for (std::size_t i = 0; i < steps.size(); ++i)
-    values(i) = static_cast<heed::Real>(lr.at(steps[i]));
-  return Values{Tensor(values)};
-}
-
 inline Table model_operations() {
   return {{"mha", multi_head_attention}, {"gpt", gpt}, {"gpt_train", gpt_training}};
-}
-
-inline Table optimizer_operations() {
-  return {{"optimizer", optimizer}, {"clip_grad_norm", clip}, {"lr_schedule", schedule}};
 }
 
 inline const Table& table() {

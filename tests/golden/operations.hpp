@@ -8,6 +8,7 @@
 #include <string_view>
 #include <variant>
 
+#include "golden/draws.hpp"
 #include "golden/file.hpp"
 #include "heed/array/error.hpp"
 #include "heed/ops/activation.hpp"
@@ -25,20 +26,11 @@
 
 namespace golden {
 
-using heed::Array;
-using heed::Generator;
-using heed::Indices;
 using heed::Mask;
-using heed::Shape;
 using heed::Tensor;
 
 using Value = std::variant<Tensor, Indices, Mask>;
 using Values = std::vector<Value>;
-
-inline double number(const Json& json) {  // JSON has no infinity: "inf", "-inf", "nan" stand for it
-  return json.is_string() ? std::strtod(json.get<std::string>().c_str(), nullptr)
-                          : json.get<double>();
-}
 
 // Inputs and attributes of one operation.
 struct Call {
@@ -93,11 +85,6 @@ using Table = std::map<std::string, Operation>;
 inline const Table& table();
 
 inline Values list(const std::vector<Tensor>& tensors) { return {tensors.begin(), tensors.end()}; }
-
-inline Shape shape_from(const Json& sizes) {
-  const auto list = sizes.get<std::vector<std::size_t>>();
-  return Shape(list.begin(), list.end());
-}
 
 inline Tensor sliced(const Call& call) {
   Tensor x = call.tensor(0);
@@ -160,38 +147,13 @@ inline Tensor dropout(const Call& call) {
   return heed::dropout(call.tensor(0), call.real("p"), generator);
 }
 
-inline Array weights_of(const Json& list) {
-  Array weights = heed::uninitialized({list.size()});
-  for (std::size_t i = 0; i < list.size(); ++i)
-    weights.data()[i] = static_cast<heed::Real>(number(list[i]));
-  return weights;
-}
-
-inline Values drawn(Generator& generator, const Json& draw) {
-  const std::string kind = draw.at(0);
-  const auto real = [&](std::size_t i) { return number(draw.at(i)); };
-  const auto size = [&](std::size_t i) { return draw.at(i).get<std::size_t>(); };
-  const auto shape = [&](std::size_t i) { return shape_from(draw.at(i)); };
-  if (kind == "randn") return {Tensor(generator.randn(shape(1)))};
-  if (kind == "rand") return {Tensor(generator.rand(shape(1)))};
-  if (kind == "uniform") return {Tensor(generator.uniform(shape(3), real(1), real(2)))};
-  if (kind == "normal") return {Tensor(generator.normal(shape(3), real(1), real(2)))};
-  if (kind == "randint") return {generator.randint(draw.at(1), draw.at(2), shape(3))};
-  if (kind == "randperm") return {generator.randperm(size(1))};
-  if (kind == "bernoulli") return {Tensor(generator.bernoulli(shape(2), real(1)))};
-  if (kind == "multinomial")
-    return {generator.multinomial(weights_of(draw.at(1)), size(2), draw.at(3))};
-  if (kind != "linear") throw std::runtime_error("unknown draw " + kind);
-  Values weight_and_bias{Tensor(generator.linear_weight(size(1), size(2)))};
-  if (draw.at(3)) weight_and_bias.push_back(Tensor(generator.linear_bias(size(1), size(2))));
-  return weight_and_bias;
-}
-
+// The draws of both files are those of PyTorch's default dtype, which is float32.
 inline Values random_draws(const Call& call) {
-  Generator generator(call.attrs.at("seed").get<std::uint64_t>());
+  Generator generator(call.attrs.at("seed").get<std::uint64_t>(), heed::Precision::float32);
   Values result;
   for (const Json& draw : call.attrs.at("calls"))
-    for (const Value& value : drawn(generator, draw)) result.push_back(value);
+    for (const Drawn& x : drawn(generator, draw))
+      result.push_back(x.index() == 0 ? Value(Tensor(std::get<Array>(x))) : std::get<Indices>(x));
   return result;
 }
 

@@ -200,19 +200,4 @@ inline Case promised(Case c) {
   return c;
 }
 
-// Files hold draws of floats, whichever the precision of the rest. A double takes more random bits
-// in the draws named here: the double build agrees before the first of them, and is compared there.
-inline std::size_t comparable_outputs(const Case& c) {
-  if (c.op != "rng" || sizeof(heed::Real) == 4) return c.out.size();
-  std::size_t count = 0;
-  for (const Json& draw : c.attrs.at("calls")) {
-    const std::string kind = draw.at(0);
-    const auto many = [&](const Json& shape) { return heed::numel(shape_from(shape)) >= 16; };
-    if (kind == "rand" || kind == "uniform" || kind == "linear") break;
-    if ((kind == "randn" && many(draw.at(1))) || (kind == "normal" && many(draw.at(3)))) break;
-    ++count;
-  }
-  return count;
-}
-
 }  // namespace golden

@@ -1,11 +1,10 @@
-// clip_test.cpp: gradients 3, -4 and 12 have length 13; and the learning rate over time.
+// clip_test.cpp: gradients 3, -4 and 12 have length 13.
 
 #include "heed/optim/clip.hpp"
 
 #include <cmath>
 
 #include "catch.hpp"
-#include "heed/optim/schedule.hpp"
 #include "near.hpp"
 
 namespace {
@@ -13,7 +12,6 @@ namespace {
 using namespace heed;
 using namespace heed::test;
 using optim::clip_grad_norm;
-using optim::WarmupCosine;
 
 std::vector<Tensor> three_four_twelve() {
   std::vector<Tensor> p{tensor_of({2}, {0, 0}), tensor_of({1, 2}, {0, 0}),
@@ -76,24 +74,4 @@ TEST_CASE("limits below 0 and norms of 0 and below are refused", "[optim][clip]"
         "clip_grad_norm: max_norm nan must be 0 or more");
   CHECK(message_of([] { clip_grad_norm({}, 1, -1); }) ==
         "clip_grad_norm: norm_type -1 must be above 0");
-}
-
-TEST_CASE("the learning rate rises in a line, falls along half a cosine, and stays",
-          "[optim][schedule]") {
-  const WarmupCosine schedule{1.0, 0.2, 4, 12};
-  CHECK(close(schedule.at(0), 0.2, 1e-12));  // (0 + 1) / (4 + 1)
-  CHECK(close(schedule.at(3), 0.8, 1e-12));
-  CHECK(close(schedule.at(4), 1.0, 1e-12));
-  CHECK(close(schedule.at(6), 0.6 + 0.4 * std::sqrt(0.5), 1e-12));
-  CHECK(close(schedule.at(8), 0.6, 1e-12));
-  CHECK(close(schedule.at(11), 0.6 + 0.4 * std::cos(std::acos(-1.0) * 7 / 8), 1e-12));
-  CHECK(schedule.at(12) == 0.2);
-  CHECK(schedule.at(1000000) == 0.2);
-}
-
-TEST_CASE("schedules without a rise, without a fall, or with neither", "[optim][schedule]") {
-  CHECK(WarmupCosine{1.0, 0.1, 0, 10}.at(0) == 1.0);
-  CHECK(close(WarmupCosine{1.0, 0.1, 5, 5}.at(4), 5.0 / 6, 1e-12));
-  CHECK(WarmupCosine{1.0, 0.1, 5, 5}.at(5) == 0.1);
-  CHECK(WarmupCosine{1.0, 0.1, 0, 0}.at(0) == 0.1);
 }

@@ -1,20 +1,31 @@
 // random.hpp: the very numbers of torch.manual_seed, from an explicit generator.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
 #include "heed/array/array.hpp"
+#include "heed/array/mersenne_twister.hpp"
 
 namespace heed {
 
-// A Mersenne Twister that draws in PyTorch's order (CPU, 1.13): after Generator g(42),
-// g.randn({3, 5}) is what torch.manual_seed(42); torch.randn(3, 5) gives. Equal bit for bit,
-// except normals drawn 16 or more at a time, whose logarithm and cosine differ by at most 2.1e-6
-// from PyTorch's vectorised ones. Only the low 32 bits of the seed count, as in PyTorch. In
-// heed_double the numbers are those of dtype=torch.float64 (normals differ by an ulp or two).
+// The type that numbers are made in: PyTorch's dtype.
+enum class Precision { float32, float64 };
+
+// That of the arrays: float32 in heed, float64 in heed_double.
+inline constexpr Precision own_precision =
+    sizeof(Real) == sizeof(float) ? Precision::float32 : Precision::float64;
+
+// Draws numbers in PyTorch's order (CPU, 1.13): after Generator g(42), g.randn({3, 5}) is what
+// torch.manual_seed(42); torch.randn(3, 5) gives. Equal bit for bit, except normals drawn 16 or
+// more at a time, whose logarithm and cosine differ by at most 2.1e-6 from PyTorch's vectorised
+// ones (those of float64 by an ulp or two). Only the low 32 bits of the seed count, as in PyTorch.
+//
+// heed_double draws what PyTorch draws with dtype=torch.float64, which takes more random bits. To
+// start a model from the same weights in both builds, so that whole training runs can be compared,
+// give heed_double a Generator(seed, Precision::float32): its numbers are those of heed, to the
+// last bit. (Numbers of float64 that heed asks for are rounded to float.)
 //
 // Arrays are filled in row-major order by one thread. Normals drawn fewer than 16 at a time come
 // in pairs: of an odd number the last one's partner waits, across any other calls, for the next
@@ -23,7 +34,7 @@ namespace heed {
 // Every function throws Error when an argument is out of the range given here; nothing is drawn.
 class Generator {
  public:
-  explicit Generator(std::uint64_t seed);
+  explicit Generator(std::uint64_t seed, Precision precision = own_precision);
 
   Array rand(const Shape& shape);                              // uniform in [0, 1)
   Array uniform(const Shape& shape, double low, double high);  // finite, low <= high
@@ -47,26 +58,16 @@ class Generator {
   Array linear_bias(std::size_t in_features, std::size_t out_features);    // (out)
 
   // Everything needed to go on exactly here, as one line of printable text (some 6.5 kB), the same
-  // on every platform. set_state throws Error, and changes nothing, on text that state() did not
-  // write.
+  // on every platform and in both builds; the precision, which is the constructor's, is not in it.
+  // set_state throws Error, and changes nothing, on text that state() did not write.
   std::string state() const;
   void set_state(const std::string& text);
 
  private:
-  void twist();              // renews all the words
-  std::uint32_t random();    // the next 32 bits
-  std::uint64_t random64();  // two draws, the first the high half
-  double uniform53();        // [0, 1) in double, two draws
-  float uniform24();         // [0, 1) in float, one draw
-  Real unit();               // [0, 1) in the arrays' own precision
-  double one_normal();       // one of two normals; the other is kept for the next call
-  void fill_normals_16(Real* x, Real mean, Real std);  // 16 uniforms become 16 normals
-  void draw_with_replacement(const Real* weights, std::size_t size, std::int64_t* chosen,
-                             std::size_t count);
-  void draw_by_race(const Real* weights, std::size_t size, std::int64_t* chosen, std::size_t count);
+  double one_normal();  // one of two normals; the other is kept for the next call
 
-  std::array<std::uint32_t, 624> words_;
-  std::size_t next_ = 624;  // the word the next draw comes from; 624: twist first
+  MersenneTwister bits_;
+  Precision precision_;
   double cached_normal_ = 0;
   bool has_cached_normal_ = false;
 };
