@@ -3,10 +3,13 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
+
+#include "catch.hpp"
 
 struct ScratchFolder {
   explicit ScratchFolder(const std::string& name = "plain")
@@ -37,4 +40,19 @@ struct ScratchFolder {
 
 inline bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
+}
+
+// While one is alive, no program is found: as where nothing is installed.
+struct EmptyPath {
+  EmptyPath() : before(std::getenv("PATH") != nullptr ? std::getenv("PATH") : "") {
+    setenv("PATH", "/nonexistent", 1);
+  }
+  ~EmptyPath() { setenv("PATH", before.c_str(), 1); }
+  std::string before;
+};
+
+// Whether a picture's message says that its program is not there, which no test may mind.
+inline bool not_installed(const std::string& message) {
+  if (contains(message, "not installed")) WARN(message);
+  return contains(message, "not installed");
 }
