@@ -30,6 +30,14 @@ namespace {
   std::_Exit(1);
 }
 
+// The folder of a lesson's pictures.
+std::string picture_folder(const std::string& lesson) {
+  std::string folder = "runs/lessons/" + lesson;
+  std::error_code ignored;  // what cannot be written is told by the drawing
+  std::filesystem::create_directories(folder, ignored);
+  return folder;
+}
+
 const bool tells_errors = (std::set_terminate(tell_error), true);
 
 }  // namespace
@@ -42,25 +50,55 @@ void show(const std::string& name, const Array& x, const Names& rows, const Name
   std::cout << '\n' << table(x, {name, rows, columns});
 }
 
+void show(const std::string& name, const Tensor& x, const Names& rows, const Names& columns) {
+  show(name, x.value(), rows, columns);
+}
+
 void check(const std::string& what, const Array& a, const Array& b, double tolerance) {
   if (shape_of(a) != shape_of(b))
     differ(what, "shapes " + str(shape_of(a)) + " and " + str(shape_of(b)));
   for (std::size_t i = 0; i < a.size(); ++i) {
     const double left = a.data()[i], right = b.data()[i];
-    if (!(std::abs(left - right) <= tolerance))  // a NaN is the same as nothing
+    // An infinity is the same as itself, a NaN as nothing.
+    if (!(left == right || std::abs(left - right) <= tolerance))
       differ(what, "number " + std::to_string(i) + " is " + decimal(left, 10) + " and " +
                        decimal(right, 10) + ", more than " + scientific(tolerance, 0) + " apart");
   }
   std::cout << "  same: " << what << '\n';
 }
 
+void check(const std::string& what, const Array& a, const Tensor& b, double tolerance) {
+  check(what, a, b.value(), tolerance);
+}
+
+void check(const std::string& what, const Tensor& a, const Array& b, double tolerance) {
+  check(what, a.value(), b, tolerance);
+}
+
+void check(const std::string& what, const Tensor& a, const Tensor& b, double tolerance) {
+  check(what, a.value(), b.value(), tolerance);
+}
+
 void picture(const std::string& lesson, const std::string& name, const Array& x,
              const HeatmapOptions& options) {
-  const std::string folder = "runs/lessons/" + lesson;
-  std::error_code ignored;  // what cannot be written is told by draw_heatmap
-  std::filesystem::create_directories(folder, ignored);
   std::cout << '\n' << heatmap_text(x, options);
-  std::cout << "\npicture: " << draw_heatmap(folder, name, x, options).message << '\n';
+  const Plot plot = draw_heatmap(picture_folder(lesson), name, x, options);
+  std::cout << "\npicture: " << plot.message << '\n';
+}
+
+void picture(const std::string& lesson, const std::string& name, const Tensor& x,
+             const HeatmapOptions& options) {
+  picture(lesson, name, x.value(), options);
+}
+
+void picture(const std::string& lesson, const std::string& name, const std::vector<Series>& curves,
+             const CurveOptions& options) {
+  const Plot plot = draw_curve(picture_folder(lesson), name, curves, options);
+  std::cout << "\npicture: " << plot.message << '\n';
+}
+
+void picture(const std::string& lesson, const std::string& name, const std::string& graph) {
+  say("picture: " + draw_with_graphviz(picture_folder(lesson), name, graph).message);
 }
 
 }  // namespace heed

@@ -7,7 +7,10 @@
 #include <xtensor-blas/xlinalg.hpp>
 
 #include "heed/array/random.hpp"
+#include "heed/autograd/tensor.hpp"
+#include "heed/report/curve.hpp"
 #include "heed/report/format.hpp"
+#include "heed/report/graphviz.hpp"
 #include "heed/report/heatmap.hpp"
 
 namespace heed {
@@ -25,13 +28,27 @@ void say(const Lines&... lines) {
 // The numbers, four decimals each, under their name and shape.
 void show(const std::string& name, const Array& x, const Names& rows = {},
           const Names& columns = {});
+void show(const std::string& name, const Tensor& x, const Names& rows = {},
+          const Names& columns = {});
 
 // Says that both are the same, or ends the lesson with exit code 1 and says where they differ. A
 // float is good to about seven digits: two ways to compute a number may differ in the last.
 void check(const std::string& what, const Array& a, const Array& b, double tolerance = 1e-5);
+void check(const std::string& what, const Array& a, const Tensor& b, double tolerance = 1e-5);
+void check(const std::string& what, const Tensor& a, const Array& b, double tolerance = 1e-5);
+void check(const std::string& what, const Tensor& a, const Tensor& b, double tolerance = 1e-5);
 
 // A matrix as shades, here in the text and in the file runs/lessons/LESSON/NAME.svg.
 void picture(const std::string& lesson, const std::string& name, const Array& x,
              const HeatmapOptions& options = {});
+void picture(const std::string& lesson, const std::string& name, const Tensor& x,
+             const HeatmapOptions& options = {});
+
+// Curves, in the file only.
+void picture(const std::string& lesson, const std::string& name, const std::vector<Series>& curves,
+             const CurveOptions& options);
+
+// A graph in Graphviz's language, in the file only; no empty line before.
+void picture(const std::string& lesson, const std::string& name, const std::string& graph);
 
 }  // namespace heed

@@ -1,21 +1,13 @@
 // lessons_test.cpp: each lesson prints what its .out file says, to the last digit that is certain.
 
-#include <sys/wait.h>
-
-#include <algorithm>
-#include <cctype>
 #include <cmath>
-#include <cstdio>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-#include <string>
-#include <vector>
 
-#include "catch.hpp"
+#include "lessons/programs.hpp"
 #include "report/scratch_folder.hpp"
 
 namespace {
+
+using namespace heed_test;
 
 struct Printed {
   double value = 0;
@@ -55,7 +47,8 @@ bool agree(const Printed& a, const Printed& b) {
 
 bool lines_agree(const std::string& expected, const std::string& printed) {
   if (expected.rfind("picture: ", 0) == 0 &&
-      printed.rfind("picture: gnuplot is not installed", 0) == 0)
+      (printed.rfind("picture: gnuplot is not installed", 0) == 0 ||
+       printed.rfind("picture: Graphviz is not installed", 0) == 0))
     return true;
   std::size_t e = 0, p = 0;
   while (e < expected.size() && p < printed.size()) {
@@ -65,13 +58,6 @@ bool lines_agree(const std::string& expected, const std::string& printed) {
     p += a.length > 0 && b.length > 0 ? b.length : 1;
   }
   return e == expected.size() && p == printed.size();
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::istringstream in(text);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
 }
 
 // Nothing, or the first line that differs, both ways.
@@ -86,53 +72,17 @@ std::string first_difference(const std::string& expected, const std::string& pri
   return "";
 }
 
-std::string contents(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-std::string quoted(const std::string& text) {  // for a shell
-  std::string word = "'";
-  for (const char c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
-  return word + "'";
-}
-
-struct Run {
-  int exit_code;
-  std::string output;
-};
-
-Run run_in(const std::string& folder, const std::string& program) {
-  std::FILE* pipe = popen(("cd " + quoted(folder) + " && " + quoted(program)).c_str(), "r");
-  REQUIRE(pipe != nullptr);
-  std::string output;
-  char buffer[4096];
-  for (std::size_t n; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;)
-    output.append(buffer, n);
-  const int status = pclose(pipe);
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, output};
-}
-
-std::vector<std::filesystem::path> lessons() {
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(HEED_SOURCE_DIR "/lessons"))
-    if (entry.path().extension() == ".cpp" && digit(entry.path().filename().string(), 0))
-      files.push_back(entry.path());
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
 }  // namespace
 
 TEST_CASE("every lesson prints what its .out file says", "[lessons]") {
-  for (const std::filesystem::path& lesson : lessons()) {
+  for (const std::filesystem::path& lesson : numbered("lessons")) {
     const std::string name = lesson.stem().string();
     INFO("lesson " << name
                    << "; if you changed it, keep what it prints now with: build/release/"
                       "lessons/"
                    << name << " > lessons/" << name << ".out");
     const ScratchFolder folder(name);
-    const Run run = run_in(folder.path, HEED_BINARY_DIR "/lessons/" + name);
+    const LessonRun run = run_in(folder.path, HEED_BINARY_DIR "/lessons/" + name);
     CHECK(run.exit_code == 0);
     const std::filesystem::path out = std::filesystem::path(lesson).replace_extension(".out");
     CHECK(first_difference(contents(out), run.output) == "");
@@ -140,7 +90,7 @@ TEST_CASE("every lesson prints what its .out file says", "[lessons]") {
 }
 
 TEST_CASE("every lesson's first line is its number, its name and what it is about", "[lessons]") {
-  for (const std::filesystem::path& lesson : lessons()) {
+  for (const std::filesystem::path& lesson : numbered("lessons")) {
     std::string name = lesson.stem().string();
     name[2] = ' ';
     const std::string first = lines_of(contents(lesson)).at(0);
@@ -173,8 +123,10 @@ TEST_CASE("output may differ in nothing else", "[lessons]") {
   CHECK(first_difference("40 orders", "41 orders") != "");
 }
 
-TEST_CASE("a picture is drawn, or gnuplot is not installed", "[lessons]") {
+TEST_CASE("a picture is drawn, or its program is not installed", "[lessons]") {
   CHECK(first_difference("picture: a.svg\n", "picture: a.svg\n") == "");
   CHECK(first_difference("picture: a.svg\n", "picture: gnuplot is not installed, so ...\n") == "");
+  CHECK(first_difference("picture: a.svg\n", "picture: Graphviz is not installed, so ...\n") == "");
+  CHECK(first_difference("a.svg\n", "picture: Graphviz is not installed, so ...\n") != "");
   CHECK(first_difference("picture: a.svg\n", "picture: b.svg\n") != "");
 }

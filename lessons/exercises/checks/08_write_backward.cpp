@@ -1,0 +1,68 @@
+// 08 write_backward: the slopes along x are those that nudging x finds, for tanh and softmax.
+
+#include <cmath>
+#include <functional>
+
+#include "exercise.hpp"
+
+using namespace heed;
+
+Array tanh_backward(const Array& dy, const Array& y);
+Array softmax_backward(const Array& dy, const Array& y);
+
+using Doubles = xt::xarray<double>;
+using Function = std::function<Doubles(const Doubles&)>;
+
+Doubles tanh_of(const Doubles& x) {
+  Doubles y = x;
+  for (double& value : y) value = std::tanh(value);
+  return y;
+}
+
+Doubles softmax_of(const Doubles& x) {
+  Doubles y = x;
+  for (std::size_t i = 0; i < x.shape(0); ++i) {
+    double sum = 0;
+    for (std::size_t j = 0; j < x.shape(1); ++j) sum += std::exp(x(i, j));
+    for (std::size_t j = 0; j < x.shape(1); ++j) y(i, j) = std::exp(x(i, j)) / sum;
+  }
+  return y;
+}
+
+// The sum of all y times what arrives at them: its slopes along x are dx.
+double result(const Function& f, const Doubles& x, const Array& dy) {
+  const Doubles y = f(x);
+  double sum = 0;
+  for (std::size_t i = 0; i < y.size(); ++i) sum += y.data()[i] * dy.data()[i];
+  return sum;
+}
+
+Array slopes_by_nudging(const Function& f, const Array& x, const Array& dy) {
+  const double h = 1e-5;
+  Array dx = dy;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    Doubles above = x, below = x;
+    above.data()[i] += h;
+    below.data()[i] -= h;
+    dx.data()[i] = static_cast<Real>((result(f, above, dy) - result(f, below, dy)) / (2 * h));
+  }
+  return dx;
+}
+
+int main() {
+  Generator g(8);
+  for (const Shape& shape : {Shape{3, 4}, Shape{1, 5}, Shape{4, 2}}) {
+    const Array x = g.randn(shape), dy = g.randn(shape);
+    const std::string size = std::to_string(shape[0]) + " by " + std::to_string(shape[1]);
+    const Array bent = tanh_of(x), shares = softmax_of(x);
+    expect("tanh, " + size, tanh_backward(dy, bent), slopes_by_nudging(tanh_of, x, dy));
+    expect("softmax, " + size, softmax_backward(dy, shares), slopes_by_nudging(softmax_of, x, dy));
+  }
+
+  const Array x = g.randn({3, 4}), shares = softmax_of(x);
+  const Array sums = xt::sum(softmax_backward(g.randn({3, 4}), shares), {1});
+  expect("softmax: each row of dx sums to zero", sums, zeros({3}));
+  expect("softmax: a row to which the same arrives everywhere sends nothing back",
+         softmax_backward(ones({3, 4}) * 5, shares), zeros({3, 4}));
+  return verdict();
+}

@@ -1,0 +1,68 @@
+// 09 planted_nan: a token that may look at nobody, and gradients that are not numbers.
+//
+// Below is this lesson's attention by hand, forward and backward. hidden (T, T) says where token i
+// must not look at token j. Texts of one batch are made equally long with a filler that means
+// nothing: all of its row is hidden, and it is to hear zeros. Somebody took care of that, in heard,
+// and what is heard is right. Yet the filler's row of dQ, and all of dK and dV, are NaN.
+//
+// Find where the first NaN is made, and mend it there. Do not turn NaN into zero wherever it shows
+// up: a NaN that comes in must come out, or nobody learns that something is wrong.
+// Hint: Print the shares of a filler's row, then what they are made of: the row's scores and top.
+// Hint: Minus infinity less minus infinity is NaN. Behind it waits another: 0 / 0.
+// Hint: On Linux, feenableexcept(FE_INVALID) of <cfenv>, called first, lets gdb stop at the line.
+
+#include <algorithm>
+#include <cmath>
+
+#include "exercise.hpp"
+
+using namespace heed;
+using xt::linalg::dot;
+
+// Your part begins here.
+// Each row of scores becomes shares, which are positive and sum to one.
+Array softmax_rows(const Array& scores) {
+  Array shares = zeros({scores.shape(0), scores.shape(1)});
+  for (std::size_t i = 0; i < scores.shape(0); ++i) {
+    Real top = -INFINITY, sum = 0;
+    std::size_t seen = 0;
+    for (std::size_t j = 0; j < scores.shape(1); ++j) {
+      if (scores(i, j) != -INFINITY) ++seen;
+      top = std::max(top, scores(i, j));
+    }
+    if (seen == 0) continue;  // nobody to listen to: the shares stay zero
+    for (std::size_t j = 0; j < scores.shape(1); ++j) {
+      shares(i, j) = std::exp(scores(i, j) - top);  // e^0 at most: no score is too large
+      sum += shares(i, j);
+    }
+    for (std::size_t j = 0; j < scores.shape(1); ++j) shares(i, j) /= sum;
+  }
+  return shares;
+}
+
+// Who listens to whom: Q and K (T, D) give A (T, T).
+Array attention_shares(const Array& Q, const Array& K, const Mask& hidden) {
+  Array scores = dot(Q, xt::transpose(K)) / std::sqrt(Real(Q.shape(1)));
+  for (std::size_t i = 0; i < scores.shape(0); ++i)
+    for (std::size_t j = 0; j < scores.shape(1); ++j)
+      if (hidden(i, j)) scores(i, j) = -INFINITY;
+  return softmax_rows(scores);
+}
+
+// What each token hears: A V, (T, D). A filler's shares are zeros, so it hears zeros.
+Array heard(const Array& Q, const Array& K, const Array& V, const Mask& hidden) {
+  return dot(attention_shares(Q, K, hidden), V);
+}
+
+// dQ, dK and dV, from the dR (T, D) that arrives at what was heard.
+std::vector<Array> gradients(const Array& Q, const Array& K, const Array& V, const Mask& hidden,
+                             const Array& dR) {
+  const Real root = std::sqrt(Real(Q.shape(1)));
+  Array A = attention_shares(Q, K, hidden);
+  Array dV = dot(xt::transpose(A), dR), dA = dot(dR, xt::transpose(V));
+  Array average = xt::sum(A * dA, {1});
+  Array dS = A * (dA - xt::view(average, xt::all(), xt::newaxis()));
+  Array dQ = dot(dS, K) / root, dK = dot(xt::transpose(dS), Q) / root;
+  return {dQ, dK, dV};
+}
+// Your part ends here.

@@ -1,0 +1,64 @@
+// programs.hpp: running the programs of lessons/ and reading what they print.
+#pragma once
+
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+
+namespace heed_test {
+
+inline std::string contents(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+inline std::string quoted(const std::string& text) {  // for a shell
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
+  return word + "'";
+}
+
+struct LessonRun {
+  int exit_code;
+  std::string output;
+};
+
+inline LessonRun run_in(const std::string& folder, const std::string& program) {
+  std::FILE* pipe = popen(("cd " + quoted(folder) + " && " + quoted(program)).c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  std::string output;
+  char buffer[4096];
+  for (std::size_t n; (n = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;)
+    output.append(buffer, n);
+  const int status = pclose(pipe);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, output};
+}
+
+// The numbered sources of a folder of the project, "lessons" say, in their order.
+inline std::vector<std::filesystem::path> numbered(const std::string& folder) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(HEED_SOURCE_DIR "/" + folder)) {
+    const unsigned char first = static_cast<unsigned char>(entry.path().filename().string()[0]);
+    if (entry.path().extension() == ".cpp" && std::isdigit(first)) files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace heed_test
