@@ -88,7 +88,8 @@ inline std::string difference(const Tensor& got, const Array& want, double toler
 }
 
 inline bool same_bits(const Array& a, const Array& b) {
-  return a.shape() == b.shape() && std::memcmp(a.data(), b.data(), a.size() * sizeof(Real)) == 0;
+  if (a.shape() != b.shape()) return false;
+  return a.size() == 0 || std::memcmp(a.data(), b.data(), a.size() * sizeof(Real)) == 0;
 }
 
 // What the Error thrown by `call` says.

@@ -175,8 +175,8 @@ struct Attention {
 };
 
 static double scale_of(const Tensor& q, const AttentionOptions& options) {
-  const double D = static_cast<double>(q.shape().back() / options.num_heads);
-  return options.scale.value_or(1 / std::sqrt(D));
+  const std::size_t D = q.shape().back() / options.num_heads;
+  return options.scale.value_or(D == 0 ? 1 : 1 / std::sqrt(static_cast<double>(D)));
 }
 
 static void check_heads(const Tensor& x, std::string_view role, std::size_t num_heads) {
@@ -244,7 +244,7 @@ Tensor attention_weights(const Tensor& q, const Tensor& k, const AttentionOption
   if (options.mask) {
     Mask hidden = *options.mask;
     for (bool& place : hidden) place = !place;
-    if (scores.dim() == 4 && hidden.dimension() == 3)  // (B, T, S): the same for every head
+    if (options.num_heads > 1 && hidden.dimension() == 3)  // (B, T, S): the same for every head
       hidden.reshape({hidden.shape()[0], std::size_t{1}, hidden.shape()[1], hidden.shape()[2]});
     scores = masked_fill(scores, hidden, -infinity, where);
   }

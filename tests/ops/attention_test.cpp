@@ -180,6 +180,23 @@ TEST_CASE("masks and biases broadcast over heads and batch", "[ops][attention]")
   CHECK(twin_difference(biased, repeated, {x[0], x[1], x[2], bias}) == "");
 }
 
+TEST_CASE("with heads as an axis of their own, a mask of three axes is one for each head",
+          "[ops][attention]") {
+  const Tensor q(random_array({2, 2, 1, 3}, 1)), k(random_array({2, 2, 2, 3}, 2));
+  AttentionOptions options;
+  options.mask = mask_of({2, 1, 2}, {1, 0, 0, 1});  // head 0 sees key 0, head 1 key 1
+  const Array one_hot = array_of({2, 2, 1, 2}, {1, 0, 0, 1, 1, 0, 0, 1});
+  CHECK(difference(attention_weights(q, k, options), one_hot) == "");
+}
+
+TEST_CASE("queries and keys of no width all score 0, so values count the same",
+          "[ops][attention]") {
+  const Tensor q(zeros({2, 0})), k(zeros({3, 0})), v(array_of({3, 1}, {1, 2, 6}));
+  CHECK(difference(attention_weights(q, k),
+                   array_of({2, 3}, {1.0 / 3, 1.0 / 3, 1.0 / 3, 1.0 / 3, 1.0 / 3, 1.0 / 3})) == "");
+  CHECK(difference(scaled_dot_product_attention(q, k, v), array_of({2, 1}, {3, 3})) == "");
+}
+
 TEST_CASE("no queries, no keys, no batch: empty results and zeros", "[ops][attention]") {
   const auto shape_for = [](const Shape& q, const Shape& k, const Shape& v) {
     return str(
