@@ -24,20 +24,36 @@ bool same(double came, double expected, double tolerance) {
   return std::abs(came - expected) <= tolerance;
 }
 
-bool same(const Array& came, const Array& expected, double tolerance) {
-  if (shape_of(came) != shape_of(expected)) return false;
-  for (std::size_t i = 0; i < came.size(); ++i)
-    if (!same(came.data()[i], expected.data()[i], tolerance)) return false;
-  return true;
+// The first number in which they differ, or their size: they have the same shape.
+std::size_t first_difference(const Array& came, const Array& expected, double tolerance) {
+  std::size_t i = 0;
+  while (i < came.size() && same(came.data()[i], expected.data()[i], tolerance)) ++i;
+  return i;
+}
+
+std::string number(const Array& x, std::size_t i) {
+  return decimal(static_cast<double>(x.data()[i]), 4);
 }
 
 }  // namespace
 
 void expect(const std::string& what, const Array& came, const Array& expected, double tolerance) {
-  if (told(what, same(came, expected, tolerance))) return;
-  show("expected", expected);
-  show("came", came);
-  say("");
+  static bool shown = false;  // one wrong answer in full is enough to look at
+  const bool fits = shape_of(came) == shape_of(expected);
+  const std::size_t i = fits ? first_difference(came, expected, tolerance) : 0;
+  if (told(what, fits && i == came.size())) return;
+  if (!shown) {
+    show("expected", expected);
+    show("came", came);
+    say("");
+  } else if (fits) {
+    say("           number " + std::to_string(i) + ": expected " + number(expected, i) + ", came " +
+        number(came, i));
+  } else {
+    say("           expected the shape " + str(shape_of(expected)) + ", came " +
+        str(shape_of(came)));
+  }
+  shown = true;
 }
 
 void expect(const std::string& what, bool holds, const std::string& otherwise) {

@@ -5,7 +5,8 @@
 
 namespace heed {
 
-// Says that the reader's answer is right, or shows what was expected and what came.
+// Says that the reader's answer is right, or shows what was expected and what came: all of it the
+// first time, later the first number that differs.
 void expect(const std::string& what, const Array& came, const Array& expected,
             double tolerance = 1e-5);
 

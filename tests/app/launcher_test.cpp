@@ -90,7 +90,11 @@ TEST_CASE("an exercise is judged by its program, and says where it lies when it 
 TEST_CASE("hints and solutions are printed without a build", "[app][launcher]") {
   const Machine machine;
   CHECK(machine.heed({"exercise"}).out == "  01  mean                        about 01_mean.\n");
-  CHECK(machine.heed({"exercise", "mean", "--hint"}).out == "Divide.\nBy two.\n");
+  CHECK(machine.heed({"exercise", "mean", "--hint"}).out == "Divide.\n(--hint 2 gives another)\n");
+  CHECK(machine.heed({"exercise", "mean", "--hint", "2"}).out == "By two.\n");
+  for (const std::string none : {"0", "3", "two", "99999999999999999999"})
+    CHECK(machine.heed({"exercise", "1", "--hint", none}).err ==
+          "heed: error: hint " + none + " does not exist; there are 2\n");
   CHECK(machine.heed({"exercise", "1", "--solution"}).out == "half\n");
   const Finished odd = machine.heed({"exercise", "1", "--answer"});
   CHECK(odd.code == 2);

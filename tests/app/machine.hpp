@@ -31,7 +31,7 @@ struct Machine : TemporaryFolder {
         "// Hint: Divide.\n// Hint: By two.\na\n// Your part begins here.\nhalf\n"
         "// Your part ends here.\nb\n");
     for (const char* tool : {"sh", "awk", "basename", "cat", "dirname", "find", "grep", "mkdir",
-                             "readlink", "sed", "tail", "touch", "tr", "chmod"})
+                             "readlink", "sed", "tail", "touch", "tr", "wc", "chmod"})
       link_tool(tool);
     install_everything();
   }

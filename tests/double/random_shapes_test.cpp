@@ -723,6 +723,14 @@ TEST_CASE("every operation's slopes are the measured ones, at shapes drawn by ch
   CHECK(checks >= 1000);
 }
 
+TEST_CASE("so they are at the shapes of thirty more seeds", "[double][random_shapes][.long]") {
+  const OneThread one_thread;
+  const std::uint32_t seed = this_run_seed();
+  for (std::uint32_t more = 1; more <= 30; ++more)
+    for (std::size_t i = 0; i < rows().size(); ++i)
+      CHECK(report_of(seed + more, rows()[i], i).failure == "");
+}
+
 TEST_CASE("every operation meets every rank that it takes and every size",
           "[double][random_shapes]") {
   const std::set<std::size_t> sizes{0, 1, 2, 3, 4, 5};
