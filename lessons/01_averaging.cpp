@@ -2,7 +2,7 @@
 //
 // Before this lesson: nothing but C++ and a little linear algebra.
 // After it: 02_naive_attention, in which tokens choose for themselves whom to listen to.
-// Worth a breakpoint: running_mean. Go on with `next`, and `sum` grows a token at a time.
+// Worth a breakpoint: running_mean. In its loop, `sum` takes in a token at a time.
 
 #include <cmath>
 
@@ -83,9 +83,7 @@ int main() {
   section("Looking back");
   say("A model that writes has only the past to go by. So token t gets the mean of the",
       "tokens 0 to t. Such weights are called causal: nothing right of the diagonal.");
-  Array causal = zeros({3, 3});
-  for (std::size_t t = 0; t < 3; ++t)
-    for (std::size_t s = 0; s <= t; ++s) causal(t, s) = 1 / Real(t + 1);
+  Array causal = {{1, 0, 0}, {half, half, 0}, {third, third, third}};
   Array past = xt::linalg::dot(causal, T);  // (3, 5), all three means at once
   show("causal", causal, words, words);
   show("causal T", past, words);
@@ -107,6 +105,7 @@ int main() {
       "distance to 'cat', chosen weights  " + decimal(distance_between(summary, cat), 4), "",
       "Half as far. But nobody can choose weights by hand for every sentence. In the",
       "next lesson the tokens choose them: 02_naive_attention.", "",
-      "To watch a sum grow, token by token: gdb build/release/lessons/01_averaging, and in",
-      "it: break running_mean, run, then next and print sum, a few times.");
+      "To watch a sum being made: gdb build/release/lessons/01_averaging, and in it:",
+      "break running_mean, run, next until you are in the inner loop, then next and",
+      "print sum, a few times.");
 }

@@ -24,7 +24,7 @@ Real score(const Array& a, const Array& b) {
   return sum;
 }
 
-// All the sums that the numbers have, and in how many orders of adding each comes out.
+// Each sum that adding one number after another can give, and in how many orders it does.
 std::map<Real, int> sums_in_every_order(std::vector<Real> numbers) {
   std::map<Real, int> orders;
   std::sort(numbers.begin(), numbers.end());  // where next_permutation begins
@@ -37,9 +37,10 @@ Real length(const Array& a) { return std::sqrt(score(a, a)); }
 
 int main() {
   section("How much does one token matter to another?");
-  say("Here are the tokens of lesson 01. Each pair of them gets a score, the dot product:",
-      "multiply the vectors number by number, add the products up. It is large when both",
-      "are long and point the same way, zero at a right angle, negative when they oppose.");
+  say("Here are the tokens of lesson 01. Each pair gets a score, the dot product of the",
+      "two: multiply them number by number, add the products up. It is large for two",
+      "long vectors that point the same way, zero for two at a right angle, negative",
+      "for two that oppose each other.");
   Array T = Generator(42).randn({3, 5});
   show("T", T, words);
   say("");
@@ -51,41 +52,38 @@ int main() {
     }
 
   section("One sum, two answers");
-  say("A notebook took these nine scores with PyTorch. It printed -0.1217458397 for",
-      "(the, cat) but -0.1217458248 for (cat, the). Which of the two is right?",
-      "The five products are the same both times, and our loop adds them first to last.",
-      "So let us add them in another order.");
+  say("This section and the next are about rounding: why `check` lets numbers differ a",
+      "little. If you came for attention alone, skip to 'The scores as a matrix'.", "",
+      "A PyTorch notebook on the web took these nine scores. It has -0.1217458397 for",
+      "(the, cat) but -0.1217458248 for (cat, the), of the same five products. Which is",
+      "right? A float keeps 24 binary digits, about seven decimal ones. Each addition",
+      "rounds its result to them, so the order counts. The crudest case:");
+  const Real large = 100'000'000;
+  say("", "(100000000 + 1) - 100000000 = " + decimal((large + 1) - large, 0),
+      "(100000000 - 100000000) + 1 = " + decimal((large - large) + 1, 0));
   Array products = xt::row(T, 0) * xt::row(T, 1);
   const std::vector<Real> five(products.begin(), products.end());
   const Real forward = std::accumulate(five.begin(), five.end(), Real(0));
   const Real backward = std::accumulate(five.rbegin(), five.rend(), Real(0));
   const double exact = std::accumulate(five.begin(), five.end(), 0.0);  // room for every digit
-  say("", "the five products");
+  say("", "the five products, as floats");
   for (Real product : five) say("                     " + pad_left(decimal(product, 10), 13));
   say("added first to last  " + decimal(forward, 10) + "  (float)",
       "added last to first  " + decimal(backward, 10) + "  (float)",
-      "the exact sum        " + decimal(exact, 10) + "  (double)");
-
-  section("Why the order matters");
-  say("A float keeps 24 binary digits, about seven decimal ones. Each addition rounds",
-      "its result to them. The larger the sum is on its way, the more is rounded off.",
-      "The crudest case, in floats:");
-  const Real large = 100'000'000;
-  say("", "(100000000 + 1) - 100000000 = " + decimal((large + 1) - large, 0),
-      "(100000000 - 100000000) + 1 = " + decimal((large - large) + 1, 0));
+      "exact, of these five " + decimal(exact, 10) + "  (double)");
 
   section("All the answers");
-  say("Five numbers can be added in 120 orders. These are all the sums they give:", "");
-  std::map<Real, std::string> remarks = {{Real(exact), "  the exact sum"},
-                                         {forward, "  first to last; printed for (the, cat)"},
+  say("Five numbers can be added one after another in 120 orders. They give:", "");
+  std::map<Real, std::string> remarks = {{Real(exact), "  exact, of these five"},
+                                         {forward, "  first to last; the notebook's (the, cat)"},
                                          {backward, "  last to first"},
-                                         {Real(-0.1217458248), "  printed for (cat, the)"}};
+                                         {Real(-0.1217458248), "  the notebook's (cat, the)"}};
   for (const auto& [sum, orders] : sums_in_every_order(five))
     say(decimal(sum, 10) + "  " + pad_left(std::to_string(orders), 3) + " orders" + remarks[sum]);
-  say("", "So neither is exact, and neither is wrong: each is what some orders give. A",
-      "library adds in whatever order is fastest. That depends on the machine, even on",
-      "where in memory a vector begins. So nobody should ask whether two floats are",
-      "equal (==), only whether they are close: `check` lets them differ by 0.00001.");
+  say("", "So neither is exact, and neither is wrong: each is what some orders give. (A",
+      "library may also add in pairs, or leave the products unrounded: it does what is",
+      "fastest, on this machine and for this place in memory.) So nobody should ask if",
+      "two floats are equal (==), only if they are close: `check` allows for 0.00001.");
 
   section("The scores as a matrix");
   say("Nine dot products are one product of matrices: T times T transposed. Row i holds",
@@ -128,8 +126,8 @@ int main() {
       "weighed by its scores   " + pad_left(decimal(length(xt::row(mixed, 2)), 4), 7),
       "weighed by its shares   " + pad_left(decimal(length(xt::row(averaged, 2)), 4), 7), "",
       "Flaws remain. Some shares are below zero, and a row whose scores cancel would be",
-      "divided by almost nothing: lesson 04 mends both, with softmax. And each token here",
-      "hears mostly itself. In lesson 05 it can ask for something else.", "",
-      "To watch a score being added up: gdb build/release/lessons/02_naive_attention, and",
-      "in it: break score, run, then next and print sum, a few times.");
+      "divided by almost nothing: exercise 02 and lesson 04 mend both. And each token",
+      "here hears mostly itself. In lesson 05 it can ask for something else.", "",
+      "To watch a score being added up: gdb build/release/lessons/02_naive_attention,",
+      "and in it: break score, run, then next and print sum, a few times.");
 }

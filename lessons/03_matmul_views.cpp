@@ -63,15 +63,15 @@ int main() {
   section("Number by number: dot products");
   say("Each number of C is the dot product of a row of S and a column of T. By hand",
       "these are three loops: over the row i, the column d, and j, along both of them.",
-      "The number in row 0 and column 1:", "");
+      "The number in row 1 and column 1:", "");
   Array by_numbers = zeros({3, 5});
   for (std::size_t i = 0; i < 3; ++i)
     for (std::size_t d = 0; d < 5; ++d)
       for (std::size_t j = 0; j < 3; ++j) by_numbers(i, d) += S(i, j) * T(j, d);
   std::string sum;
   for (std::size_t j = 0; j < 3; ++j)
-    sum += (j > 0 ? " + " : "") + decimal(S(0, j), 4) + " * " + decimal(T(j, 1), 4);
-  say(sum + " = " + decimal(by_numbers(0, 1), 4));
+    sum += (j > 0 ? " + " : "") + decimal(S(1, j), 4) + " * " + decimal(T(j, 1), 4);
+  say(sum + " = " + decimal(by_numbers(1, 1), 4));
   check("all fifteen by hand = in one line", by_numbers, C);
 
   section("Row by row: mixed tokens");
@@ -129,8 +129,8 @@ int main() {
   show("Y = weights T", Y, words);
   say("", "An average lies between the things it is made of. Our tokens are the corners of",
       "a triangle, and each row of Y is a point inside. The weights say where, and can",
-      "be read back from the point. Multiply Y = weights T by T transposed, and it says",
-      "Y Tt = weights S. `solve` finds the weights.");
+      "be read back from Y, as long as no token is a mix of the others: Y T^T (T^T is T",
+      "transposed) is weights T T^T, or weights S, and `solve` undoes the S.");
   Array solved = xt::linalg::solve(S, xt::linalg::dot(T, xt::transpose(Y)));  // as columns
   Array read_back = xt::transpose(solved);
   check("weights read back from Y = the weights", read_back, weights);
@@ -149,17 +149,12 @@ int main() {
   say("einsum does any such product. An axis gets a letter, and each letter is a loop.",
       "A letter missing after the arrow is summed over. Scores are id,jd->ij: row i and",
       "row j, summed over d. New vectors are ij,jd->id, summed over j.",
-      "(It takes Tensors. A Tensor is an Array that remembers how it was made, which we",
-      "need in lesson 08.)");
+      "It takes Tensors: Arrays that remember how they were made, as lesson 08 needs.");
   Tensor tokens = Tensor(T).named("T");
   Tensor scores = einsum("id,jd->ij", {tokens, tokens});  // sum over d: (3, 3)
   Tensor mixed = einsum("ij,jd->id", {scores, tokens});   // sum over j: (3, 5)
-  Array scores_by_hand = zeros({3, 3});
-  for (std::size_t i = 0; i < 3; ++i)
-    for (std::size_t j = 0; j < 3; ++j)
-      for (std::size_t d = 0; d < 5; ++d) scores_by_hand(i, j) += T(i, d) * T(j, d);
-  check("id,jd->ij by hand = in one line", scores_by_hand, scores);
-  check("ij,jd->id by hand = in one line", by_rows, mixed);
+  check("id,jd->ij = T times T transposed", S, scores);
+  check("ij,jd->id by hand = in one line", by_numbers, mixed);
 
   section("A mistake to know");
   say("What if somebody forgets to transpose? Then T does not fit T, and heed says so:", "");
@@ -187,7 +182,8 @@ int main() {
       "weighed by the scores of lesson 02  " + pad_left(std::to_string(outside(C, T)), 2),
       "weighed by the shares of lesson 02  " + pad_left(std::to_string(outside(Z, T)), 2),
       "weighed by weights from 0 up        " + pad_left(std::to_string(outside(Y, T)), 2), "",
-      "The 5 are the vector of 'cat'. The other two left the triangle through a side.", "",
+      "The 5 are the vector of 'cat'. The other two are outside as well, and no number",
+      "alone shows it. That Y is inside we know by its weights, not by the 0.", "",
       "But the last weights are made up. How can scores become weights that are never",
       "below zero? And what one token gives to another looks like a message: who may",
       "send one to whom? Lesson 04_graph_attention answers both.", "",

@@ -64,7 +64,7 @@ int main() {
 
   section("Scores along the arrows");
   say("Are you what I look for? The dot product of my query and your key says how much.",
-      "Where no arrow comes in there is no score; we write minus infinity. A row is for",
+      "Where no arrow runs there is no score; we write minus infinity. A row is for",
       "one who listens, a column for one who speaks.");
   Array hears = {{0, 0, 0, 0, 0},   // nobody speaks to the baker
                  {1, 0, 1, 0, 0},   // the cook hears baker and singer
@@ -94,9 +94,9 @@ int main() {
   Array cancel = {Real(2), Real(-1.9), Real(0)};
   show("2, -1.9, 0: divided by the sum", cancel / xt::sum(cancel)());
   show("2, -1.9, 0: softmax", shares_of(cancel));
-  say("", "exp has a flaw of its own. exp(100) is too large for a float: infinity. And",
-      "infinity by infinity is not a number. So first subtract the largest score from",
-      "each. That divides every exp by the same factor, and the shares stay the same.");
+  say("", "exp has a flaw of its own, which exercise 02 mended: exp(100) is too large for a",
+      "float, and infinity over infinity is not a number. So first subtract the largest",
+      "score from each: every exp is divided by the same number, and no share changes.");
   Array large = {100, 102, 101};
   Array too_large = xt::exp(large);
   show("100, 102, 101: plainly", too_large / xt::sum(too_large)());
@@ -105,7 +105,8 @@ int main() {
 
   section("Everybody at once");
   say("The shares of all are the weights. Weights times values is what each receives.",
-      "The baker hears nobody and gets zeros. In the second picture an arrow is as wide",
+      "The baker hears nobody. Plain softmax is 0 / 0 there; shares_of and heed's own",
+      "give zeros, and lesson 07 shows why. In the second picture an arrow is as wide",
       "as its weight.");
   Array weights = all_shares(scores);
   Array received = zeros({5, 2});
@@ -132,7 +133,7 @@ int main() {
 
   section("A graph has no order");
   say("Say 'sat the cat'. On the complete graph each word gets the vector it had:",
-      "a node hears what is said, not where. Lesson 12 tells it.");
+      "a node hears what is said, not where. Lesson 12 tells it where.");
   Array U = xt::view(T, xt::keep(2, 0, 1), xt::all());  // sat, the, cat
   Array was = xt::linalg::dot(complete_weights, T);
   Array is = xt::linalg::dot(all_shares(xt::linalg::dot(U, xt::transpose(U))), U);
@@ -152,14 +153,13 @@ int main() {
   show("cosine, beta 5", shares_of(5 * cosines), {}, heard);
 
   section("The wrong axis");
-  say("Softmax along a row shares out one node's attention. A notebook took a causal",
-      "mask of ones, and softmax along the columns. All scores are equal there: lesson",
-      "01's running mean should have come out.");
+  say("Softmax along a row shares out one node's attention. A PyTorch notebook on the",
+      "web took a causal mask of ones, and softmax along the columns. All scores are",
+      "equal there: lesson 01's running mean should have come out.");
   Array equal = along_arrows(causal, ones({3, 3}));
   Array right = softmax(Tensor(equal), 1).value(), wrong = softmax(Tensor(equal), 0).value();
-  Array formula = zeros({3, 3});
-  for (std::size_t i = 0; i < 3; ++i)
-    for (std::size_t j = 0; j <= i; ++j) formula(i, j) = 1 / Real(3 - j);
+  const Real half = Real(1) / 2, third = Real(1) / 3;
+  Array formula = {{third, 0, 0}, {third, half, 0}, {third, half, 1}};
   show("along rows", right, words, words);
   show("along columns", wrong, words, words);
   show("their rows sum to", xt::sum(wrong, {1}), {}, words);
@@ -177,5 +177,5 @@ int main() {
       "three, so 'cat' and 'sat' hear little but themselves. In the next lesson, they",
       "ask: 05_query_key_value.", "",
       "To watch a node weigh: gdb build/release/lessons/04_graph_attention, and in it:",
-      "break shares_of, run, then next and print sum, a few times.");
+      "break shares_of, run, next until you are in the loop; there next and print sum.");
 }

@@ -32,12 +32,13 @@ Array product(const Array& a, const Array& b) {
 // What token i hears: its query meets the keys of tokens 0 to i, and mixes their values. (Scores
 // as small as ours need no largest one subtracted.)
 Array heard_by(std::size_t i, const Array& Q, const Array& K, const Array& V) {
-  std::vector<Real> e(i + 1);  // of the scores; divided by their total they are the shares
+  std::vector<Real> e(i + 1);  // exp(score); divided by their total they are the shares
   Real total = 0;
   for (std::size_t t = 0; t <= i; ++t) {
     Real score = 0;
     for (std::size_t d = 0; d < K.shape(1); ++d) score += Q(i, d) * K(t, d);
-    total += e[t] = std::exp(score / std::sqrt(Real(K.shape(1))));
+    e[t] = std::exp(score / std::sqrt(Real(K.shape(1))));
+    total += e[t];
   }
   Array heard = zeros({V.shape(1)});
   for (std::size_t t = 0; t <= i; ++t)
@@ -69,13 +70,12 @@ int main() {
       "So let each token make both out of its vector, with two matrices:", "",
       "  key    T W_K   what the token offers: the label on a box. It is the supply.",
       "  query  T W_Q   what the token asks for. It is the demand.", "",
-      "(You may read it the other way round, the query as supply and the key as demand.",
-      "That is a slip: who asks has the demand.) A model learns both matrices. Ours are",
-      "random for now, the next numbers of the generator that made T.");
+      "(Some texts have it the other way round, the query as supply and the key as",
+      "demand. That is a slip: who asks has the demand.) A model learns both matrices.",
+      "Ours are random for now, the next numbers of the generator that made T.");
   Array W_K = g.randn({5, 4}), W_Q = g.randn({5, 4});
-  say("", "From here on, one line is a line of Tensors, heed's own type: a Tensor is an",
-      "Array that remembers how it was made. Lesson 08 is about the memory. Until then",
-      "x.value() is all we need: the Array.");
+  say("", "From here on, one line is a line of Tensors, known from lesson 03: Arrays with a",
+      "memory. For now x.value() is all we need of one: the Array in it.");
   Tensor K = matmul(Tensor(T), Tensor(W_K));  // (3, 5) times (5, 4) is (3, 4)
   Tensor Q = matmul(Tensor(T), Tensor(W_Q));  // (3, 4)
   show("K", K, words);
@@ -101,9 +101,9 @@ int main() {
   check("T (W_Q W_K^T) T^T = scores", product(product(T, between), xt::transpose(T)), scores);
 
   section("From scores to shares");
-  say("Three steps. Divide by the square root of the key's length, here 2: lesson 06 is",
-      "about why. Hide what comes later, with minus infinity: lesson 07 is about why.",
-      "Then softmax, from lesson 04, turns each row into shares.");
+  say("Three steps. Divide by the square root of how many numbers a key has: here 4, so",
+      "by 2. Lesson 06 is about why. Hide what comes later, with minus infinity: lesson",
+      "07 is about why. Then softmax, from lesson 04, turns each row into shares.");
   Tensor scaled = scores / std::sqrt(4.0);
   Tensor masked = masked_fill(scaled, future_mask(3), -infinity);
   Tensor weights = softmax(masked, -1);
@@ -115,14 +115,15 @@ int main() {
   Array by_hand = e / xt::view(totals, xt::all(), xt::newaxis());  // the totals as a column
   check("by hand = in one line", by_hand, weights);
   picture("05_query_key_value", "weights", weights, {"weights", words, words, "asks", "answers"});
-  say("", "what 'sat' gives itself, lesson 04  " + decimal(softmax(Tensor(S), -1).value()(2, 2), 4),
-      "what 'sat' gives itself, now        " + decimal(weights.value()(2, 2), 4), "",
+  const Array before = softmax(Tensor(S), -1).value();
+  say("", "what 'sat' gives itself, with lesson 04's scores  " + decimal(before(2, 2), 4),
+      "what 'sat' gives itself, now                      " + decimal(weights.value()(2, 2), 4), "",
       "That is luck, of course: other random matrices would give another answer.");
 
   section("What is handed over");
   say("The key says what is in the box. What is in it, the value, may be something",
       "else again: a third matrix makes it. Each token hears a mixture of the values,",
-      "by its shares.");
+      "by its shares: R.");
   Array W_V = g.randn({5, 4});
   Tensor V = matmul(Tensor(T), Tensor(W_V));  // (3, 4)
   Tensor R = matmul(weights, V);              // (3, 3) times (3, 4) is (3, 4)
@@ -172,7 +173,6 @@ int main() {
   say("", "It hears the cat. Nobody chose weights for this sentence: the matrices hold a",
       "rule, 'a verb asks for a noun'. But why a ten, and not a one or a thousand? Why",
       "divide by a square root? That is the next lesson: 06_scaling_and_saturation.", "",
-      "To see all of attention for one token:",
-      "gdb build/release/lessons/05_query_key_value, and in it: break heard_by, run,",
-      "then next and print e, a few times.");
+      "To watch one token ask: gdb build/release/lessons/05_query_key_value, and in it:",
+      "break heard_by, run, next until you are in a loop; there next and print e.");
 }

@@ -5,8 +5,8 @@
 // score. The share (i, j) is e^scores(i, j), divided by the sum of these over row i. This is called
 // softmax: scores (N, M) give shares (N, M), and each row sums to one.
 //
-// A score may be 1000, and e^1000 is too large for a float. What can be subtracted from all scores
-// of a row without changing its shares?
+// A score may be 1000 or 20000, and e^1000 is too large for a float. What can be subtracted from
+// all scores of a row without changing its shares?
 
 #include <algorithm>
 #include <cmath>

@@ -1,14 +1,15 @@
 // 03 several_heads: attention several times side by side, written as two einsum equations.
 //
-// A head is one attention of its own. Here B pairs of texts are read by H heads at once: the T
-// tokens of one text hear the S tokens of the other. Each head has its own queries, keys and
-// values, and neither pairs nor heads mix. The arrays come token first, head second:
+// A head is one attention of its own. Here B pairs of texts are read by H heads at once: the N
+// tokens of one text hear the M tokens of the other. Each head has its own queries, keys and
+// values, and neither pairs nor heads mix. (Lesson 05 explains these three names. Here they are
+// arrays, no more.) They come token first, head second:
 //
-//   queries (B, T, H, D)   keys (B, S, H, D)   values (B, S, H, E)
+//   queries (B, N, H, D)   keys (B, M, H, D)   values (B, M, H, E)
 //
-// 1. scores (B, H, T, S): the dot product of each query with each key, over their D numbers.
-// 2. mixtures (B, T, H, E): for each of the T tokens the sum of S values, each times its weight.
-//    The weights (B, H, T, S) are shaped like the scores.
+// 1. scores (B, H, N, M): the dot product of each query with each key, over their D numbers.
+// 2. mixtures (B, N, H, E): for each of the N tokens the sum of M values, each times its weight.
+//    The weights (B, H, N, M) are shaped like the scores.
 //
 // What stands below is lesson 03's attention, of one head and one text. Change the equations only.
 

@@ -5,8 +5,8 @@
 // score. The share (i, j) is e^scores(i, j), divided by the sum of these over row i. This is called
 // softmax: scores (N, M) give shares (N, M), and each row sums to one.
 //
-// A score may be 1000, and e^1000 is too large for a float. What can be subtracted from all scores
-// of a row without changing its shares?
+// A score may be 1000 or 20000, and e^1000 is too large for a float. What can be subtracted from
+// all scores of a row without changing its shares?
 // Hint: In e^(a - c) / (e^(a - c) + e^(b - c)) the e^c cancels: c may be any number.
 // Hint: A float has room for e^x up to x = 88. With which c is no difference above 0?
 // Hint: Each row needs a c of its own: less the largest score of all, a low row is 0 / 0.

@@ -11,9 +11,10 @@
 // 4. A node that hears nobody receives zeros.
 //
 // It was tried on three words that all hear each other, each word its own query, key and value.
-// There it is right. Find out why that graph did not tell, and repair it.
+// There it is right, but only because two mistakes cancel each other: with one of them mended it is
+// wrong there too. Find out why that graph did not tell, and make all of the above true.
 // Hint: Which index is the listener's? The sum that divides a share runs over the other one.
-// Hint: Two mistakes can cancel each other where hears and scores are the same when transposed.
+// Hint: There hears and scores are the same when transposed: swapping i and j does not show.
 // Hint: What is zero divided by zero?
 
 #include <algorithm>
@@ -35,7 +36,8 @@ Array attend(const Array& hears, const Array& queries, const Array& keys, const 
     for (std::size_t j = 0; j < nodes; ++j)
       if (hears(i, j) > 0) top = std::max(top, scores(i, j));
     for (std::size_t j = 0; j < nodes; ++j)
-      if (hears(i, j) > 0) sum += shares(i, j) = std::exp(scores(i, j) - top);
+      if (hears(i, j) > 0) shares(i, j) = std::exp(scores(i, j) - top);
+    for (std::size_t j = 0; j < nodes; ++j) sum += shares(i, j);
     for (std::size_t j = 0; j < nodes; ++j)
       if (hears(i, j) > 0) shares(i, j) /= sum;  // never where nobody is heard and sum is zero
   }

@@ -7,7 +7,7 @@
 
 using namespace heed;
 
-Array running_mean_weights(std::size_t T);
+Array running_mean_weights(std::size_t N);
 
 namespace {
 
@@ -56,25 +56,25 @@ std::string difference(const Array& came, const Array& expected) {
   return "";
 }
 
-void judge(std::size_t T) {
-  const std::string of = std::to_string(T) + (T == 1 ? " token: " : " tokens: ");
-  const Array weights = running_mean_weights(T);
+void judge(std::size_t N) {
+  const std::string of = std::to_string(N) + (N == 1 ? " token: " : " tokens: ");
+  const Array weights = running_mean_weights(N);
   const Shape shape = shape_of(weights);
-  expect(of + "the weights are " + str(Shape{T, T}), shape == Shape{T, T},
+  expect(of + "the weights are " + str(Shape{N, N}), shape == Shape{N, N},
          "they are " + str(shape));
-  if (shape != Shape{T, T}) return;
+  if (shape != Shape{N, N}) return;
   expect(of + "nobody listens to the future", future_in(weights).empty(), future_in(weights));
   expect(of + "every row sums to one", odd_row(weights).empty(), odd_row(weights));
-  Array x = Generator(T).randn({T, 5}), means = xt::linalg::dot(weights, x);
+  Array x = Generator(N).randn({N, 5}), means = xt::linalg::dot(weights, x);
   const Array expected = running_mean(x);
   const std::string what = of + "weights times x = the running mean";
-  if (T == 3) return expect(what, means, expected);  // small enough to be shown
+  if (N == 3) return expect(what, means, expected);  // small enough to be shown
   expect(what, difference(means, expected).empty(), difference(means, expected));
 }
 
 }  // namespace
 
 int main() {
-  for (const std::size_t T : {3u, 1u, 2u, 100u}) judge(T);
+  for (const std::size_t N : {3u, 1u, 2u, 100u}) judge(N);
   return verdict();
 }

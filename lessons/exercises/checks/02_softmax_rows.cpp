@@ -53,6 +53,7 @@ int main() {
   judge("scores of 1000", {{1000, 999, 998}, {1000, 1001, 900}});
   judge("scores of -1000", {{-1000, -1001, -1002}, {-1000, -1000, -1000}});
   judge("high and low rows together", {{1000, 1001}, {0, 1}, {-1000, -1001}});
+  judge("scores of 20000 and -20000", {{20000, 19999}, {-20000, -19999}});  // too much for any type
   judge("high and low in one row", {{1000, -1000, 1000}, {-1000, 0, -1000}});
   return verdict();
 }

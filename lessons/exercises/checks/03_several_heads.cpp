@@ -10,25 +10,25 @@ Tensor head_scores(const Tensor& queries, const Tensor& keys);
 Tensor head_mixtures(const Tensor& weights, const Tensor& values);
 
 struct Sizes {
-  std::size_t B, T, S, H, D, E;
+  std::size_t B, N, M, H, D, E;
 };
 
 Array scores_by_hand(const Array& q, const Array& k, const Sizes& n) {
-  Array scores = zeros({n.B, n.H, n.T, n.S});
+  Array scores = zeros({n.B, n.H, n.N, n.M});
   for (std::size_t b = 0; b < n.B; ++b)
     for (std::size_t h = 0; h < n.H; ++h)
-      for (std::size_t t = 0; t < n.T; ++t)
-        for (std::size_t s = 0; s < n.S; ++s)
+      for (std::size_t t = 0; t < n.N; ++t)
+        for (std::size_t s = 0; s < n.M; ++s)
           for (std::size_t d = 0; d < n.D; ++d) scores(b, h, t, s) += q(b, t, h, d) * k(b, s, h, d);
   return scores;
 }
 
 Array mixtures_by_hand(const Array& weights, const Array& v, const Sizes& n) {
-  Array mixtures = zeros({n.B, n.T, n.H, n.E});
+  Array mixtures = zeros({n.B, n.N, n.H, n.E});
   for (std::size_t b = 0; b < n.B; ++b)
-    for (std::size_t t = 0; t < n.T; ++t)
+    for (std::size_t t = 0; t < n.N; ++t)
       for (std::size_t h = 0; h < n.H; ++h)
-        for (std::size_t s = 0; s < n.S; ++s)
+        for (std::size_t s = 0; s < n.M; ++s)
           for (std::size_t e = 0; e < n.E; ++e)
             mixtures(b, t, h, e) += weights(b, h, t, s) * v(b, s, h, e);
   return mixtures;
@@ -50,8 +50,8 @@ void judge(const std::string& what, const Answer& answer, const Array& expected)
 
 void judge_both(const std::string& of, const Sizes& n) {
   Generator g(3);
-  const Array q = g.randn({n.B, n.T, n.H, n.D}), k = g.randn({n.B, n.S, n.H, n.D});
-  const Array v = g.randn({n.B, n.S, n.H, n.E}), weights = g.randn({n.B, n.H, n.T, n.S});
+  const Array q = g.randn({n.B, n.N, n.H, n.D}), k = g.randn({n.B, n.M, n.H, n.D});
+  const Array v = g.randn({n.B, n.M, n.H, n.E}), weights = g.randn({n.B, n.H, n.N, n.M});
   const auto scores = [&] {
     return head_scores(Tensor(q).named("queries"), Tensor(k).named("keys"));
   };

@@ -42,12 +42,23 @@ Array wanted(const Array& hears, const Array& q, const Array& k, const Array& v)
   return received;
 }
 
-void judge(const std::string& graph, const Array& hears, double sharpness = 1) {
+void judge(const std::string& graph, const Array& hears, const Array& q, const Array& k,
+           const Array& v) {
+  expect(graph, attend(hears, q, k, v), wanted(hears, q, k, v), 1e-4);
+}
+
+void judge_random(const std::string& graph, const Array& hears, double sharpness = 1) {
   Generator g(hears.size());
   const std::size_t nodes = hears.shape(0);
   const Array q = g.randn({nodes, 3}) * Real(sharpness), k = g.randn({nodes, 3});
-  const Array v = g.randn({nodes, 2});
-  expect(graph, attend(hears, q, k, v), wanted(hears, q, k, v), 1e-4);
+  judge("random vectors: " + graph, hears, q, k, g.randn({nodes, 2}));
+}
+
+// One number for each node: 1, 2, 3 ...
+Array counted(std::size_t nodes) {
+  Array values = zeros({nodes, 1});
+  for (std::size_t i = 0; i < nodes; ++i) values(i, 0) = Real(i + 1);
+  return values;
 }
 
 Array causal(std::size_t nodes) {
@@ -70,20 +81,34 @@ void judge_sums(const Array& hears) {
   expect("the shares of each node sum to one", true, "");
 }
 
+const Array feast = {
+    {0, 0, 0, 0, 0}, {1, 0, 1, 0, 0}, {1, 0, 0, 1, 0}, {0, 0, 1, 0, 0}, {0, 1, 1, 1, 0}};
+
+// What these receive can be told without a program; the feast's stands in lesson 04.
+void judge_by_eye() {
+  const Array same = ones({4, 2}), chain = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}};
+  judge("scores 0 and 1 in each row, values 1 0 and 0 1: each node gets its shares", ones({2, 2}),
+        ones({2, 2}), {{0, 0}, {Real(0.5), Real(0.5)}}, {{1, 0}, {0, 1}});
+  judge("a causal graph, equal scores, values 1 to 4: the running mean", causal(4), same, same,
+        counted(4));
+  judge("a chain of values 1 to 3: each hears the one before, the first nobody", chain,
+        Generator(1).randn({3, 2}), Generator(2).randn({3, 2}), counted(3));
+  const Array q = {{0, 1}, {1, 0}, {0, 1}, {1, 1}, {0, 1}};
+  const Array k = {{2, 0}, {1, 0}, {0, 2}, {0, 1}, {1, 1}};
+  const Array v = {{4, 0}, {2, 0}, {0, 3}, {0, 1}, {0, 0}};
+  judge("the feast of lesson 04, where the baker hears nobody", feast, q, k, v);
+}
+
 int main() {
   const Array T = Generator(42).randn({3, 5}), all = ones({3, 3});
-  const Array feast = {
-      {0, 0, 0, 0, 0}, {1, 0, 1, 0, 0}, {1, 0, 0, 1, 0}, {0, 0, 1, 0, 0}, {0, 1, 1, 1, 0}};
   expect("the words it was tried on", attend(all, T, T, T), wanted(all, T, T, T));
+  judge_by_eye();
   judge_sums(causal(4));
-  judge("a complete graph, queries unlike keys", ones({4, 4}));
-  judge("a causal graph", causal(5));
-  judge("a chain: each hears the one before, the first nobody",
-        Array{{0, 0, 0}, {1, 0, 0}, {0, 1, 0}});
-  judge("the feast of lesson 04, where the baker hears nobody", feast);
-  judge("the feast with its arrows turned around", xt::transpose(feast));
-  judge("a single node that hears itself", ones({1, 1}));
-  judge("nodes that hear nobody at all", zeros({3, 3}));
-  judge("a causal graph with scores in the hundreds", causal(6), 300);
+  judge_random("a complete graph", ones({4, 4}));
+  judge_random("a causal graph", causal(5));
+  judge_random("the feast with its arrows turned around", xt::transpose(feast));
+  judge_random("a single node that hears itself", ones({1, 1}));
+  judge_random("nodes that hear nobody at all", zeros({3, 3}));
+  judge_random("a causal graph with scores in the hundreds", causal(6), 300);
   return verdict();
 }

@@ -53,7 +53,8 @@ Row shares_of(const Array& T, std::size_t t, const Array& W_Q, const Array& W_K)
   }
   const double top = *std::max_element(shares.begin(), shares.end());
   double total = 0;
-  for (double& share : shares) total += share = std::exp(share - top);
+  for (double& share : shares) share = std::exp(share - top);
+  for (const double share : shares) total += share;
   for (double& share : shares) share /= total;
   return shares;
 }
