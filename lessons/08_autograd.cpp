@@ -54,9 +54,8 @@ Value operator/(const Value& a, const Value& b) { return a * power(b, -1); }
 
 // The chain rule: what has arrived at a number goes on to its inputs, times the slope of each.
 void send_back(const Number& number) {
-  for (const auto& [input, slope] : number.inputs) {
-    input->grad += number.grad * slope;
-  }
+  const double arrived = number.grad;
+  for (const auto& [input, slope] : number.inputs) input->grad += arrived * slope;
 }
 
 // Adds everything behind `last` to `order`, then `last`: inputs before what is made from them.
@@ -132,8 +131,9 @@ int main() {
       "Raise one factor by h, and a product grows by h times the other: f has the slope",
       "b = -3 along s, and s = -1 along b.", "",
       "Go back from f. A unit more of a is a unit more of s, and that makes -3 for f:",
-      "slopes multiply along the way. And b has two ways to f: what they give adds up.", "",
-      "slope along s  -3", "slope along a  -3 * 1 = -3, by way of s",
+      "slopes multiply along the way. And b has two ways to f, which add up: with b, s",
+      "grows by h too, and (s + h)(b + h) = f + h s + h b + h^2.", "", "slope along s  -3",
+      "slope along a  -3 * 1 = -3, by way of s",
       "slope along b  -3 * 1 = -3, by way of s, and -1 straight into the product: -4", "",
       "This is the chain rule. All the slopes together are called the gradient. heed's",
       "Tensor remembers each step that made it, with its line in this file, so it can",
@@ -176,10 +176,10 @@ int main() {
 
   section("Why the order matters");
   say("Let b = a + a and c = b + b. So c = 4a, and the slope is 4. Somebody in a hurry",
-      "runs ahead: the first 1 that arrives at b goes on to a at once. When the second",
-      "arrives, they send on all that b has by then, which is 2, or take b for done.",
-      "Both sound sensible, and both are wrong. A number may send when all that was",
-      "made from it has sent. That is why backward() sorts the numbers first.", "");
+      "runs ahead: the first 1 that arrives at b goes on at once, and a has 2. Then the",
+      "second 1 arrives. Send on all of b's 2? Then a has 2 + 4. Take b for done? Then",
+      "a stays at 2. Both are wrong. A number may send only when all that was made from",
+      "it has sent. That is why backward() sorts the numbers first.", "");
   Value oa = 1, ob = oa + oa, oc = ob + ob;
   backward(oc);
   Tensor ha = leaf(1), hb = ha + ha;
@@ -211,15 +211,15 @@ int main() {
     say(scientific(h, 0) + "    " + decimal(measured, 8) + "    " +
         decimal(std::abs(measured - wa.grad()), 10));
   }
-  say("", "With h ten times smaller, it is off by a hundredth of that: between two points",
-      "that are near, g bends less. Then rounding wins. The two values of g share most",
-      "of their digits, the rest is mostly rounding, and it is divided by a tiny 2h. In",
-      "double 1e-5 is about best. This is how heed's tests judge every operation.");
+  say("", "With h ten times smaller, it is off by a hundredth of that: what goes with h",
+      "cancels between the sides, h^2 stays. Then rounding wins. The two values of g",
+      "share most digits, the rest is mostly rounding, and it is divided by a tiny 2h.",
+      "1e-5 is about best, in double. This is how heed's tests judge every operation.");
 
   section("Downhill");
   say("A gradient says which way g grows. So take a little of it, 0.00002 times the",
-      "slope, away from a and from b, ten times, and g falls. The least it can be is",
-      "2 sqrt(5) = 4.4721.", "", "step         a         b         g");
+      "slope, away from a and from b, ten times, and g falls. It is f / 2 + 10 / f, so",
+      "it can fall to 4.4721, at f = sqrt(20).", "", "step         a         b         g");
   double now_a = -4, now_b = 2;
   for (int step = 0; step <= 10; ++step) {
     Value la = now_a, lb = now_b, lg = known_example(la, lb);

@@ -116,11 +116,11 @@ int main() {
 
   section("Back through A = softmax(S): dS");
   say("S are the scores, halved and masked. Lesson 06 had the slopes of a row of shares",
-      "along a score S_j. This is why: raise S_j by a tiny h, and its e^S grows by h",
-      "times itself, so the row's sum by h A_j times itself. Each share k loses h A_k",
-      "A_j, and share j also gains h A_j. Thus a score answers for all the shares of",
-      "its row, and score_gradient adds up. In one line: a share, times how far its dA",
-      "lies above the row's average, in which each dA counts by its share.");
+      "along a score S_j. They come from here: raise S_j by a tiny h, and its e^S grows",
+      "by h times itself, so the row's sum by h A_j times itself. Each share k loses",
+      "h A_k A_j, and share j also gains h A_j. Thus a score answers for all the shares",
+      "of its row, and score_gradient adds up. In one line: a share, times how far its",
+      "dA lies above the row's average, in which each dA counts by its share.");
   Array dS_by_hand = zeros({3, 3});
   for (std::size_t i = 0; i < 3; ++i)
     for (std::size_t j = 0; j < 3; ++j) dS_by_hand(i, j) = score_gradient(dA, A, i, j);
@@ -137,24 +137,16 @@ int main() {
       "not to blame.");
   check("dS is zero right of the diagonal, to the last bit", hidden, zeros({3, 3}), 0);
 
-  section("Forward and backward, side by side");
-  say("Left the shares A that went forward, right the dS that came back. Where dS is",
-      "below zero, a higher score makes the loss smaller: 'sat' should ask more for",
-      "'cat', and less for 'the'.");
-  Array both = filled({3, 7}, -INFINITY);  // masked, where nothing is written
-  for (std::size_t i = 0; i < 3; ++i)
-    for (std::size_t j = 0; j <= i; ++j) both(i, j) = A(i, j);
-  xt::view(both, xt::all(), xt::range(4, 7)) = dS;
-  HeatmapOptions shades{"A and dS", words, {"the", "cat", "sat", "", "the", "cat", "sat"}};
-  shades.low = -1;
-  shades.high = 1;
-  shades.diverging = true;
-  picture("09_backward_through_attention", "both", both, shades);
+  section("Whom to hear more");
+  say("Where dS is below zero, a higher score makes the loss smaller: 'sat' should ask",
+      "more for 'cat', and less for 'the'.");
+  Array shown = xt::where(xt::equal(now.S.value(), -INFINITY), -INFINITY, dS);
+  picture("09_backward_through_attention", "dS", shown,
+          {"dS", words, words, "asks", "answers", -0.75, 0.75, /*diverging=*/true});
 
   section("Back through S = Q K^T / 2: dQ and dK");
   say("A score is the product of a query and a key, so each of the two gets the other,",
-      "as often as the score is to blame, and halved. The mask is done with: dS is 0",
-      "where it hides.");
+      "times the score's blame, and halved. Where the mask hides, dS is 0 already.");
   Array dQ_by_hand = zeros({3, 4}), dK_by_hand = zeros({3, 4});
   for (std::size_t i = 0; i < 3; ++i)
     for (std::size_t j = 0; j < 3; ++j)
@@ -169,7 +161,7 @@ int main() {
   show("dK = dS^T Q / 2", dK, words);
   check_gradient(dK_by_hand, dK, now.K);
 
-  section("Back to the weights, and to T");
+  section("Back to the matrices, and to T");
   say("K = T W_K is a product as R = A V was, so dW_K comes as dV did. And T was used",
       "three times. Each use sends its part, and the parts add up, as in lesson 08.");
   Array turned = xt::transpose(T.value());                                       // (5, 3)
@@ -188,7 +180,8 @@ int main() {
   show_sources(T);
 
   section("Downhill");
-  say("Take a hundredth of their gradients away from the three matrices, twenty times.", "",
+  say("Take a hundredth of their gradients away from the three matrices, twenty times.",
+      "What is wanted stays as it is, though V moves.", "",
       "step    loss    'sat' listens to 'cat'");
   for (int step = 0; step <= 20; ++step) {
     const Attention then = attend(T, W_K, W_Q, W_V);

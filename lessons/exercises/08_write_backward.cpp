@@ -7,7 +7,8 @@
 //   softmax   each row of y (rows, columns) is the softmax of that row of x. Raise x_j by a tiny h:
 //             every y_k of the row loses h y_k y_j, and y_j also gains h y_j.
 //
-// As it stands, each number goes back on its own, and by a wrong slope. The judge nudges every x.
+// As it stands, both slopes are wrong, and in softmax each number goes back alone. The judge nudges
+// every x.
 
 #include "exercise.hpp"
 

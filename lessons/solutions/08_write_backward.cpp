@@ -7,7 +7,8 @@
 //   softmax   each row of y (rows, columns) is the softmax of that row of x. Raise x_j by a tiny h:
 //             every y_k of the row loses h y_k y_j, and y_j also gains h y_j.
 //
-// As it stands, each number goes back on its own, and by a wrong slope. The judge nudges every x.
+// As it stands, both slopes are wrong, and in softmax each number goes back alone. The judge nudges
+// every x.
 // Hint: Tanh needs no x: its slope is made of y. And what arrives counts: dx = dy times the slope.
 // Hint: Moving x_j moves all of its row. Add up, over all k, dy_k times how fast y_k follows x_j.
 // Hint: In that sum, the part with y_k y_j is y_j times a number that all j of the row share.

@@ -1,6 +1,6 @@
 // 09 planted_nan: a token that may look at nobody, and gradients that are not numbers.
 //
-// Below is this lesson's attention by hand, forward and backward. hidden (T, T) says where token i
+// Below is this lesson's attention by hand, forward and backward. hidden (N, N) says where token i
 // must not look at token j. Texts of one batch are made equally long with a filler that means
 // nothing: all of its row is hidden, and it is to hear zeros. Somebody took care of that, in heard,
 // and what is heard is right. Yet the filler's row of dQ, and all of dK and dV, are NaN.
@@ -40,7 +40,7 @@ Array softmax_rows(const Array& scores) {
   return shares;
 }
 
-// Who listens to whom: Q and K (T, D) give A (T, T).
+// Who listens to whom: Q and K (N, D) give A (N, N).
 Array attention_shares(const Array& Q, const Array& K, const Mask& hidden) {
   Array scores = dot(Q, xt::transpose(K)) / std::sqrt(Real(Q.shape(1)));
   for (std::size_t i = 0; i < scores.shape(0); ++i)
@@ -49,12 +49,12 @@ Array attention_shares(const Array& Q, const Array& K, const Mask& hidden) {
   return softmax_rows(scores);
 }
 
-// What each token hears: A V, (T, D). A filler's shares are zeros, so it hears zeros.
+// What each token hears: A V, (N, D). A filler's shares are zeros, so it hears zeros.
 Array heard(const Array& Q, const Array& K, const Array& V, const Mask& hidden) {
   return dot(attention_shares(Q, K, hidden), V);
 }
 
-// dQ, dK and dV, from the dR (T, D) that arrives at what was heard.
+// dQ, dK and dV, from the dR (N, D) that arrives at what was heard.
 std::vector<Array> gradients(const Array& Q, const Array& K, const Array& V, const Mask& hidden,
                              const Array& dR) {
   const Real root = std::sqrt(Real(Q.shape(1)));

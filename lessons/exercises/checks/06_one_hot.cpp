@@ -49,8 +49,12 @@ void judge(const std::string& what, const Array& scores) {
   std::sort(factors.begin(), factors.end());
   const double expected = factors[(factors.size() + 1) / 2 - 1];
   const double came = one_hot_factor(scores);
+  const auto one_hot =
+      std::count_if(factors.begin(), factors.end(), [&](double factor) { return factor <= came; });
   expect(what, std::abs(came - expected) <= 0.001 * expected,
-         "expected " + decimal(expected, 4) + ", came " + decimal(came, 4));
+         "expected " + decimal(expected, 4) + ", came " + decimal(came, 4) + ", where " +
+             std::to_string(one_hot) + " of " + std::to_string(factors.size()) +
+             (factors.size() == 1 ? " row is one-hot" : " rows are one-hot"));
 }
 
 int main() {

@@ -19,49 +19,70 @@ Tensor one_size_for_all(const Tensor& scores);
 namespace {
 
 using Weights = std::function<Tensor(const Tensor&)>;
-constexpr std::size_t T = 6, C = 4;
+constexpr std::size_t N = 6, C = 4;
 
 std::string token(std::size_t t) { return "token " + std::to_string(t); }
 
-Array scores_of(const Array& x) {  // (T, C) to (T, T)
+Array scores_of(const Array& x) {  // (N, C) to (N, N)
   Array W_Q = Generator(1).randn({C, C}), W_K = Generator(2).randn({C, C});
   Array Q = xt::linalg::dot(x, W_Q), K = xt::linalg::dot(x, W_K);
   return xt::linalg::dot(Q, xt::transpose(K));
 }
 
-// What each token takes home: its weights, all T of them, times the tokens.
+// What each token takes home: its weights, all N of them, times the tokens.
 Array attend(const Weights& weights, const Array& x) {
   const Array w = weights(Tensor(scores_of(x))).value();
-  Array out = zeros({T, C});
-  for (std::size_t t = 0; t < T; ++t)
-    for (std::size_t s = 0; s < T; ++s)
+  Array out = zeros({N, C});
+  for (std::size_t t = 0; t < N; ++t)
+    for (std::size_t s = 0; s < N; ++s)
       for (std::size_t c = 0; c < C; ++c) out(t, c) += w(t, s) * x(s, c);
   return out;
 }
 
-// The first number of the outputs before s that is not the same to the last bit; nothing when all
-// are.
+// Nothing when both are the same to the last bit.
+std::string change(Real before, Real after) {
+  if (std::memcmp(&before, &after, sizeof(Real)) == 0) return "";
+  return "before " + scientific(before, 8) + ", after " + scientific(after, 8);
+}
+
+// The first of the outputs before s that changes when the tokens from s on do.
 std::string changed_past(const Array& before, const Array& after, std::size_t s) {
   for (std::size_t t = 0; t < s; ++t)
-    for (std::size_t c = 0; c < C; ++c)
-      if (std::memcmp(&before(t, c), &after(t, c), sizeof(Real)) != 0)
-        return token(t) + ", others from " + std::to_string(s) + " on: expected " +
-               scientific(before(t, c), 8) + ", came " + scientific(after(t, c), 8);
+    for (std::size_t c = 0; c < C; ++c) {
+      const std::string found = change(before(t, c), after(t, c));
+      if (!found.empty())
+        return token(t) + " when those from " + std::to_string(s) + " on change: " + found;
+    }
   return "";
 }
 
 // Tokens of the given size; all from s on become others, small or huge.
 std::string leak(const Weights& weights, double size) {
   for (std::size_t i = 0; i < 100; ++i) {
-    const Array x = Generator(100 + i).normal({T, C}, 0, size), before = attend(weights, x);
-    const Array others = Generator(i).normal({T, C}, 0, std::pow(10, i % 7) / 100);
-    for (std::size_t s = 1; s < T; ++s) {
+    const Array x = Generator(100 + i).normal({N, C}, 0, size), before = attend(weights, x);
+    const Array others = Generator(i).normal({N, C}, 0, std::pow(10, i % 7) / 100);
+    for (std::size_t s = 1; s < N; ++s) {
       Array changed = x;
-      xt::view(changed, xt::range(s, T)) = xt::view(others, xt::range(s, T));
+      xt::view(changed, xt::range(s, N)) = xt::view(others, xt::range(s, N));
       const std::string found = changed_past(before, attend(weights, changed), s);
       if (!found.empty()) return found;
     }
   }
+  return "";
+}
+
+// The first weight that changes when all scores of later tokens do.
+std::string leak_of_scores(const Weights& weights, Real later) {
+  Array scores = Generator(5).normal({N, N}, 0, 2);
+  const Array before = weights(Tensor(scores)).value();
+  for (std::size_t t = 0; t < N; ++t)
+    for (std::size_t s = t + 1; s < N; ++s) scores(t, s) = later;
+  const Array after = weights(Tensor(scores)).value();
+  for (std::size_t t = 0; t < N; ++t)
+    for (std::size_t s = 0; s < N; ++s) {
+      const std::string found = change(before(t, s), after(t, s));
+      if (!found.empty()) return token(t) + "'s weight for " + token(s) + ": " + found;
+    }
   return "";
 }
 
@@ -110,6 +131,11 @@ void judge(const std::string& name, const Weights& weights, bool by_size) {
   for (const double size : {1.0, 300.0}) {
     const std::string found = leak(weights, size);
     expect(name + ": tokens of size " + decimal(size, 0) + " keep every bit", found.empty(), found);
+  }
+  for (const Real later : {Real(1e20), std::numeric_limits<Real>::infinity()}) {
+    const std::string found = leak_of_scores(weights, later);
+    expect(name + ": later scores of " + scientific(later, 0) + " change no bit", found.empty(),
+           found);
   }
 }
 

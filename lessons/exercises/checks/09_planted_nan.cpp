@@ -7,6 +7,7 @@
 
 using namespace heed;
 
+Array attention_shares(const Array& Q, const Array& K, const Mask& hidden);
 Array heard(const Array& Q, const Array& K, const Array& V, const Mask& hidden);
 std::vector<Array> gradients(const Array& Q, const Array& K, const Array& V, const Mask& hidden,
                              const Array& dR);
@@ -14,21 +15,38 @@ std::vector<Array> gradients(const Array& Q, const Array& K, const Array& V, con
 using Doubles = xt::xarray<double>;
 using Three = std::vector<Doubles>;  // Q, K and V
 
-// What token i hears, over those alone that it may look at: no minus infinity comes up.
-std::vector<double> heard_by(std::size_t i, const Three& x, const Mask& hidden) {
-  const std::size_t T = x[0].shape(0), D = x[0].shape(1);
-  std::vector<double> scores(T, 0), result(D, 0);
+// How token i shares out its attention, over those alone that it may look at: no minus infinity
+// comes up.
+std::vector<double> shares_of(std::size_t i, const Three& x, const Mask& hidden) {
+  const std::size_t N = x[0].shape(0), D = x[0].shape(1);
+  std::vector<double> shares(N, 0);
   double top = -INFINITY, sum = 0;
-  for (std::size_t j = 0; j < T; ++j) {
-    for (std::size_t d = 0; d < D; ++d) scores[j] += x[0](i, d) * x[1](j, d);
-    scores[j] /= std::sqrt(double(D));
-    if (!hidden(i, j)) top = std::max(top, scores[j]);
+  for (std::size_t j = 0; j < N; ++j) {
+    for (std::size_t d = 0; d < D; ++d) shares[j] += x[0](i, d) * x[1](j, d) / std::sqrt(double(D));
+    if (!hidden(i, j)) top = std::max(top, shares[j]);
   }
-  for (std::size_t j = 0; j < T; ++j) sum += hidden(i, j) ? 0 : std::exp(scores[j] - top);
-  for (std::size_t j = 0; j < T; ++j)
-    if (!hidden(i, j))
-      for (std::size_t d = 0; d < D; ++d) result[d] += std::exp(scores[j] - top) / sum * x[2](j, d);
+  for (std::size_t j = 0; j < N; ++j) {
+    shares[j] = hidden(i, j) ? 0 : std::exp(shares[j] - top);
+    sum += shares[j];
+  }
+  for (double& share : shares) share /= sum > 0 ? sum : 1;
+  return shares;
+}
+
+std::vector<double> heard_by(std::size_t i, const Three& x, const Mask& hidden) {
+  const std::vector<double> shares = shares_of(i, x, hidden);
+  std::vector<double> result(x[2].shape(1), 0);
+  for (std::size_t j = 0; j < shares.size(); ++j)
+    for (std::size_t d = 0; d < result.size(); ++d) result[d] += shares[j] * x[2](j, d);
   return result;
+}
+
+// A row for each token.
+Array rows_of(const std::vector<std::vector<double>>& rows) {
+  Array x = zeros({rows.size(), rows[0].size()});
+  for (std::size_t i = 0; i < x.shape(0); ++i)
+    for (std::size_t d = 0; d < x.shape(1); ++d) x(i, d) = static_cast<Real>(rows[i][d]);
+  return x;
 }
 
 // The sum of all that is heard, times what arrives at it.
@@ -69,15 +87,31 @@ void judge(const std::string& what, const Mask& hidden, double times, Generator&
   const Array Q = g.randn(shape) * Real(times), K = g.randn(shape), V = g.randn(shape);
   const Array dR = g.randn(shape);
   const Three x = {Q, K, V};
-  Array R = dR;
-  for (std::size_t i = 0; i < R.shape(0); ++i)
-    for (std::size_t d = 0; d < 4; ++d) R(i, d) = static_cast<Real>(heard_by(i, x, hidden)[d]);
+  std::vector<std::vector<double>> shares, R;
+  for (std::size_t i = 0; i < shape[0]; ++i) {
+    shares.push_back(shares_of(i, x, hidden));
+    R.push_back(heard_by(i, x, hidden));
+  }
   const double tolerance = times == 1 ? 1e-5 : 1e-3;
-  expect(what + ": what is heard", heard(Q, K, V, hidden), R, tolerance);
+  expect(what + ": the shares", attention_shares(Q, K, hidden), rows_of(shares), tolerance);
+  expect(what + ": what is heard", heard(Q, K, V, hidden), rows_of(R), tolerance);
   const std::vector<Array> came = gradients(Q, K, V, hidden, dR);
   const Names names = {"dQ", "dK", "dV"};
   for (std::size_t n = 0; n < 3; ++n)
     expect(what + ": " + names[n], came.at(n), slopes(x, n, hidden, dR), tolerance);
+}
+
+// A NaN that comes in, in a row of Q or K, must come out in what token 0 hears and in its dQ.
+void judge_nan(const std::string& what, const Mask& hidden, bool in_query, std::size_t row,
+               Generator& g) {
+  const Shape shape = {hidden.shape(0), 4};
+  Array Q = g.randn(shape), K = g.randn(shape), V = g.randn(shape), dR = g.randn(shape);
+  (in_query ? Q : K)(row, 2) = NAN;
+  const Array R = heard(Q, K, V, hidden), dQ = gradients(Q, K, V, hidden, dR).at(0);
+  expect("a NaN in " + what + ": token 0 hears NaN", std::isnan(R(0, 0)),
+         "it was hidden: token 0 hears " + decimal(R(0, 0), 4));
+  expect("a NaN in " + what + ": its dQ is NaN", std::isnan(dQ(0, 0)),
+         "it was hidden: dQ(0, 0) is " + decimal(dQ(0, 0), 4));
 }
 
 int main() {
@@ -89,12 +123,9 @@ int main() {
         hidden_by({false, true, false, false, true}, false), 1, g);
   judge("large scores", hidden_by({false, false, false, true}, false), 100, g);
 
-  const Mask hidden = hidden_by({false, false, false, true}, false);
-  Array Q = g.randn({4, 4}), K = g.randn({4, 4}), V = g.randn({4, 4}), dR = g.randn({4, 4});
-  K(1, 2) = NAN;
-  const Array dQ = gradients(Q, K, V, hidden, dR).at(0);
-  expect("a NaN that comes in, in K, comes out in dQ",
-         std::isnan(dQ(0, 0)) && std::isnan(dQ(1, 0)) && std::isnan(dQ(2, 0)),
-         "it was hidden: dQ(0, 0) is " + decimal(dQ(0, 0), 4));
+  const std::vector<bool> fourth = {false, false, false, true};
+  judge_nan("token 0's query", hidden_by(fourth, false), true, 0, g);
+  judge_nan("a key that all see", hidden_by(fourth, false), false, 1, g);
+  judge_nan("the only key that token 0 sees", hidden_by(fourth, true), false, 0, g);
   return verdict();
 }
