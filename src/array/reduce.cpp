@@ -30,17 +30,14 @@ Array sum_strided(const Array& x, const Shape& kept) {
   std::vector<double> totals(numel(kept), 0.0);
   const StridedLoop<2> loop(x.shape(),
                             {row_major_strides(x.shape()), broadcast_strides(kept, x.shape())});
-  const std::ptrdiff_t step = loop.row_strides()[1];
-  const auto n = static_cast<std::ptrdiff_t>(loop.row_size());
+  const bool summed = loop.row_strides()[1] == 0;  // a row of x is one element of the result
   loop.each_row(0, loop.rows(), [&](const std::array<std::ptrdiff_t, 2>& at) {
     const Real* const in = x.data() + at[0];
     double* const out = totals.data() + at[1];
-    if (step == 0)
+    if (summed)
       *out += sum_of(in, loop.row_size());
-    else if (step == 1)
-      for (std::ptrdiff_t i = 0; i < n; ++i) out[i] += static_cast<double>(in[i]);
     else
-      for (std::ptrdiff_t i = 0; i < n; ++i) out[i * step] += static_cast<double>(in[i]);
+      for (std::size_t i = 0; i < loop.row_size(); ++i) out[i] += static_cast<double>(in[i]);
   });
   Array y = uninitialized(kept);
   std::copy(totals.begin(), totals.end(), y.data());
