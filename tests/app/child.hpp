@@ -3,7 +3,10 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,6 +14,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -31,6 +35,8 @@ struct Call {
   std::filesystem::path folder;
   std::string input = {};                               // on its standard input
   std::map<std::string, std::string> environment = {};  // beside or instead of ours
+  // Where out and err go together: a terminal of so many columns, 0 when it does not know its own.
+  std::optional<std::size_t> terminal = {};
 };
 
 struct Finished {
@@ -45,7 +51,10 @@ class Child {
     std::fwrite(call.input.data(), 1, call.input.size(), in_.get());
     std::rewind(in_.get());
     int ends[2];
-    if (::pipe(ends) != 0) throw std::runtime_error("no pipe");
+    if (call.terminal)
+      open_terminal(*call.terminal, ends);
+    else if (::pipe(ends) != 0)
+      throw std::runtime_error("no pipe");
     for (const int end : ends) ::fcntl(end, F_SETFD, FD_CLOEXEC);
     out_ = ends[0];
     start(call, ends[1]);
@@ -64,6 +73,7 @@ class Child {
     while (heard_.find(part) == heard_.npos && listen()) continue;
   }
   void kill(int signal) { ::kill(id_, signal); }
+  pid_t process() const { return id_; }
   void close_output() {
     if (out_ >= 0) ::close(out_);
     out_ = -1;
@@ -82,6 +92,20 @@ class Child {
   using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
   static File temporary() { return File(std::tmpfile(), std::fclose); }
 
+  // {what the program shows, what it writes to}; bytes pass unchanged.
+  static void open_terminal(std::size_t columns, int* ends) {
+    ends[0] = ::posix_openpt(O_RDWR | O_NOCTTY);
+    if (ends[0] < 0 || ::grantpt(ends[0]) != 0 || ::unlockpt(ends[0]) != 0)
+      throw std::runtime_error("no terminal");
+    ends[1] = ::open(::ptsname(ends[0]), O_RDWR | O_NOCTTY);
+    winsize size{};
+    size.ws_col = static_cast<unsigned short>(columns);
+    termios settings{};
+    if (::ioctl(ends[1], TIOCSWINSZ, &size) != 0 || ::tcgetattr(ends[1], &settings) != 0)
+      throw std::runtime_error("no terminal");
+    settings.c_oflag &= ~static_cast<tcflag_t>(OPOST);
+    ::tcsetattr(ends[1], TCSANOW, &settings);
+  }
   void start(const Call& call, int out);
   bool listen() {
     char buffer[256];
@@ -122,12 +146,13 @@ inline Words merged_environment(const std::map<std::string, std::string>& change
 inline void Child::start(const Call& call, int out) {
   Words words = call.words, environment = merged_environment(call.environment);
   const std::vector<char*> arguments = pointers(words), settings = pointers(environment);
+  const int err = call.terminal ? out : fileno(err_.get());
   id_ = ::fork();
   if (id_ != 0) return;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(signal, SIG_DFL);
   ::alarm(120);
   if (::chdir(call.folder.c_str()) == 0 && ::dup2(fileno(in_.get()), 0) >= 0 &&
-      ::dup2(out, 1) >= 0 && ::dup2(fileno(err_.get()), 2) >= 0)
+      ::dup2(out, 1) >= 0 && ::dup2(err, 2) >= 0)
     ::execve(arguments[0], arguments.data(), settings.data());
   ::_exit(127);
 }

@@ -2,6 +2,7 @@
 
 #include "heed/app/options.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <sstream>
 
@@ -332,4 +333,12 @@ TEST_CASE("what a run is defined by reads back as it was given", "[app][options]
   const TrainCommand c = train({"--bytes", "--decay-steps", "300"});
   CHECK(flag_values(c.model, c.training, c.bytes).at("--bytes") == "given");
   CHECK(flag_values(c.model, c.training, c.bytes).at("--decay-steps") == "300");
+}
+
+TEST_CASE("a value that --version cannot take is refused in one line", "[app][options]") {
+  const std::string said = refused({"--version=x"});
+  INFO(said);
+  CHECK(said.find("--version") != said.npos);
+  CHECK(said.find('\n') == said.npos);
+  CHECK(said.substr(said.size() - std::min<std::size_t>(said.size(), 12)) == "; see --help");
 }

@@ -1,9 +1,14 @@
 // refusals_test.cpp: what cannot be trained is refused in one line, and nothing is written.
 
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
 
 #include "app/heed_program.hpp"
 #include "catch.hpp"
+#include "heed/app/run_folder.hpp"
+#include "sanitized.hpp"
 
 using namespace heed_test;
 
@@ -37,6 +42,34 @@ std::string refused_text(const Desk& desk, const std::string& text, const Words&
   put(desk / "in.txt", text);
   return refused(desk, Words{"train", "in.txt", "--out", "o"} + more);
 }
+
+// A run in a shell that was given a limit. OpenBLAS waits for ever for memory for its threads.
+Finished limited(const Desk& desk, const std::string& limit, const Words& words) {
+  Call call = desk.call({});
+  call.words =
+      Words{"/bin/sh", "-c", limit + "; exec \"$0\" \"$@\"", HEED_BINARY_DIR "/heed"} + words;
+  call.environment["OPENBLAS_NUM_THREADS"] = "1";
+  return run(call);
+}
+
+// Root may write everywhere: while this lives, a process of root's is nobody's, where it can be.
+class Nobody {
+ public:
+  Nobody() : is_(::geteuid() == 0 && becomes(65534)) {}
+  ~Nobody() {
+    if (is_ && !becomes(0)) std::abort();
+  }
+  Nobody(const Nobody&) = delete;
+  Nobody& operator=(const Nobody&) = delete;
+
+ private:
+#if defined(__linux__)
+  static bool becomes(uid_t user) { return ::setresuid(user, user, 0) == 0; }
+#else
+  static bool becomes(uid_t) { return false; }
+#endif
+  const bool is_;
+};
 
 }  // namespace
 
@@ -163,4 +196,54 @@ TEST_CASE("a loss that is no number any more ends the run and keeps the last che
         "heed: error: the validation loss is not finite after step 1; the last checkpoint is as it "
         "was; try a smaller --lr than 1e+30\n");
   CHECK(content(desk / "o/checkpoint.safetensors") == saved);
+}
+
+TEST_CASE("a run's folder that may not be written to is refused, and nothing is written",
+          "[app][train][refusals]") {
+  const Desk desk;
+  using std::filesystem::perms;
+  const perms read = perms::owner_read | perms::group_read | perms::others_read;
+  const perms enter = perms::owner_exec | perms::group_exec | perms::others_exec;
+  std::filesystem::permissions(desk.path, perms::owner_all | read | enter);
+  std::filesystem::create_directory(desk / "locked");
+  std::filesystem::permissions(desk / "locked", read | enter);
+  const heed::app::RunFolder locked(desk / "locked"), inside(desk / "locked/run");
+  std::string said, said_inside;
+  {
+    const Nobody nobody;
+    if (::geteuid() == 0) return;
+    said = refusal([&] { locked.create(); });
+    said_inside = refusal([&] { inside.create(); });
+  }
+  const std::string remedy = ": Permission denied; choose another --out";
+  CHECK(said == (desk / "locked").string() + remedy);
+  CHECK(said_inside == (desk / "locked/run").string() + remedy);
+  CHECK_FALSE(desk.has_file("locked/run"));
+  std::filesystem::permissions(desk / "locked", perms::owner_all);
+}
+
+TEST_CASE("a model that memory has no room for is refused in one line with what to make smaller",
+          "[app][train][refusals]") {
+  const Desk desk;
+  if (sanitized || !std::filesystem::exists("/proc/self/statm")) return;
+  const Words large = {"train",   "in.txt", "--out",       "o",    "--layers",  "4",
+                       "--heads", "2",      "--embed-dim", "1024", "--threads", "1"};
+  const Finished finished = limited(desk, "ulimit -v 200000", large);
+  CHECK(finished.code == 1);
+  CHECK(finished.out == "");
+  CHECK(finished.err == "heed: error: out of memory; use a smaller model, batch or block\n");
+  CHECK_FALSE(desk.has_file("o"));
+}
+
+TEST_CASE("a disk that takes no more of loss.csv ends the run in one line",
+          "[app][train][refusals]") {
+  const Desk desk;
+  const Finished finished =
+      limited(desk, "trap '' XFSZ; ulimit -f 1", train_tiny + Words{"--log-every", "1"});
+  CHECK(finished.code == 1);
+  CHECK(finished.err.rfind("heed: error: o/loss.csv: cannot be written; is the disk full?\n", 0) ==
+        0);
+  CHECK(has(finished.out, "\nstep  1  train "));
+  CHECK_FALSE(has(finished.out, "\nstep 20  train "));
+  CHECK_FALSE(desk.has_file("o/sample.txt"));
 }

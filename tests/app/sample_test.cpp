@@ -203,3 +203,26 @@ TEST_CASE("output that cannot be written is an error, and a closed pipe ends sam
     CHECK(full.err == "heed: error: standard output: cannot be written; is the disk full?\n");
   }
 }
+
+TEST_CASE("a checkpoint whose vocabulary is spoiled is refused by what is wrong with it",
+          "[app][sample]") {
+  const TrainedDesk desk;
+  const heed::SafetensorsFile file = heed::read_safetensors(desk.checkpoint());
+  const auto refused = [&](const std::string& key, const std::string& value) {
+    heed::Metadata metadata = file.metadata;
+    for (const char* own : {"heed.checksum", "heed.format"}) metadata.erase(own);
+    metadata[key] = value;
+    heed::write_safetensors(desk.checkpoint(), metadata, file.tensors);
+    const std::string text = desk.refused({}, 1), begin = "o/checkpoint.safetensors: ";
+    CHECK(text.compare(0, begin.size(), begin) == 0);
+    return text.substr(std::min(text.size(), begin.size()));
+  };
+  CHECK(refused("vocabulary.unit", "word") ==
+        "metadata 'vocabulary.unit' is 'word', neither byte nor code_point");
+  for (const char* symbols : {"x", "10 x", "10  32", "10,32", " 10", "99999999999"})
+    CHECK(refused("vocabulary.symbols", symbols) == "metadata 'vocabulary.symbols' is damaged");
+  CHECK(refused("vocabulary.symbols", "32 10") ==
+        "vocabulary: symbol 1 is 10 after 32; symbols must rise, each once");
+  CHECK(refused("vocabulary.symbols", "10 32") == "the model has 32 symbols, the vocabulary 2");
+  CHECK(refused("vocabulary.symbols", "") == "the model has 32 symbols, the vocabulary 0");
+}

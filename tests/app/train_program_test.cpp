@@ -180,3 +180,33 @@ TEST_CASE("what would be printed on a closed stream gets into no file", "[app][t
     CHECK(difference(desk / "o", desk / "runs" / "in") == "");
   }
 }
+
+TEST_CASE("the program gives itself better settings, but none that it was given", "[app][train]") {
+  const Desk desk;
+  if (!std::filesystem::exists("/proc/self/environ")) return;
+  const auto settings = [&](const Words& given) {
+    Call call = desk.call({});
+    call.words = Words{"/usr/bin/env", "-i"} + given +
+                 Words{HEED_BINARY_DIR "/heed",
+                       "train",
+                       "in.txt",
+                       "--layers",
+                       "1",
+                       "--embed-dim",
+                       "16",
+                       "--heads",
+                       "2",
+                       "--steps",
+                       "1000000000",
+                       "--out",
+                       "o"};
+    Child child(call);
+    child.until("\nstep ");
+    return content("/proc/" + std::to_string(child.process()) + "/environ");
+  };
+  CHECK(has(settings({}), "GOMP_SPINCOUNT=10000"));
+  const std::string given = settings({"GOMP_SPINCOUNT=7", "OPENBLAS_CORETYPE=Prescott"});
+  CHECK(has(given, "GOMP_SPINCOUNT=7"));
+  CHECK(has(given, "OPENBLAS_CORETYPE=Prescott"));
+  CHECK(has(settings({"OPENBLAS_CORETYPE=Prescott"}), "OPENBLAS_CORETYPE=Prescott"));
+}

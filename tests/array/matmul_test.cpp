@@ -2,8 +2,13 @@
 
 #include "heed/array/matmul.hpp"
 
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <sstream>
 #include <string>
 
+#include "app/child.hpp"
 #include "catch.hpp"
 #include "heed/array/strided.hpp"
 #include "near.hpp"
@@ -75,6 +80,21 @@ std::string batch_error(const Shape& shape_a, bool ta, const Shape& shape_b, boo
   return "";
 }
 
+// What the processor can do, as Linux writes it down; empty elsewhere.
+std::string processor_flags() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.compare(0, 5, "flags") == 0) return line + " ";
+  return "";
+}
+
+bool can(const std::string& flags, const std::string& wanted) {
+  std::istringstream each(wanted);
+  for (std::string flag; each >> flag;)
+    if (flags.find(" " + flag + " ") == flags.npos) return false;
+  return true;
+}
+
 }  // namespace
 
 TEST_CASE("products equal three loops for odd sizes, as they lie and transposed",
@@ -141,4 +161,55 @@ TEST_CASE("gemm over nothing writes zeros, or adds nothing", "[array][matmul]") 
 
 TEST_CASE("BLAS is OpenBLAS: the reference one is twenty times slower", "[array][matmul]") {
   CHECK(std::string(blas_name()).substr(0, 8) == "OpenBLAS");
+}
+
+TEST_CASE("a size that BLAS cannot count is refused, the largest it can is taken",
+          "[array][matmul]") {
+  constexpr std::size_t most = std::numeric_limits<int>::max();
+  const std::size_t fits[] = {1, 1, 1, most, most, most};  // m, n, k; then the three strides
+  const Real two = 2, three = 3;
+  Real c = 0;
+  const auto call = [&](const std::size_t* s) {
+    gemm(s[0], s[1], s[2], {&two, s[3]}, {&three, s[4]}, {&c, s[5]});
+  };
+  call(fits);
+  CHECK(c == 6);
+  for (std::size_t i = 0; i < 6; ++i) {
+    INFO("argument " << i);
+    std::size_t large[6];
+    std::copy(std::begin(fits), std::end(fits), large);
+    large[i] = most + 1;
+    CHECK(message_of([&] { call(large); }) ==
+          "matmul: a size of 2147483648 is more than BLAS can count");
+  }
+  CHECK(c == 6);
+}
+
+// Hidden: the next test runs it, in a process that tells OpenBLAS the processor is an old one.
+TEST_CASE("OpenBLAS on an old processor's kernels is told the ones this processor has",
+          "[array][.][old_core]") {
+  const std::string config = blas_name(), flags = processor_flags();
+  INFO(config);
+  std::string better;
+  if (can(flags, "avx2 fma")) better = "Haswell";
+  if (can(flags, "avx512f avx512bw avx512dq avx512vl")) better = "SkylakeX";
+  if (config.find(" Prescott ") == config.npos) better = "";
+  const char* const asked = std::getenv("OPENBLAS_CORETYPE");
+  const bool old = asked != nullptr && std::string(asked) == "Prescott";
+  if (old && can(flags, "lm") && config.find("DYNAMIC_ARCH") != config.npos)
+    CHECK(config.find(" Prescott ") != config.npos);
+  const char* const told = better_blas_core();
+  CHECK((told == nullptr ? "" : std::string(told)) == better);
+}
+
+TEST_CASE("an OpenBLAS that does not know the processor is told a better one it has kernels for",
+          "[array][matmul]") {
+  std::error_code none;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", none);
+  if (none) return;  // not Linux
+  const heed_test::Finished child = heed_test::run(
+      {{self.string(), "[old_core]"}, self.parent_path(), "", {{"OPENBLAS_CORETYPE", "Prescott"}}});
+  INFO(child.out);
+  CHECK(child.code == 0);
+  CHECK(child.out.find("No tests ran") == child.out.npos);
 }

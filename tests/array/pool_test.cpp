@@ -2,13 +2,21 @@
 
 #include "heed/array/pool.hpp"
 
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <cstdint>
+#include <cstdlib>
+#include <fstream>
 #include <new>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "catch.hpp"
 #include "near.hpp"
+#include "sanitized.hpp"
 
 namespace {
 
@@ -19,6 +27,66 @@ constexpr bool keeps_buffers = false;
 #else
 constexpr bool keeps_buffers = true;
 #endif
+
+// This process may take `more` bytes beside what it has while this lives: a full memory to go.
+class MemoryLimit {
+ public:
+  explicit MemoryLimit(rlim_t more) {
+    ::getrlimit(RLIMIT_AS, &before_);
+    rlim_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlimit limit{pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + more,
+                       before_.rlim_max};
+    if (pages != 0) ::setrlimit(RLIMIT_AS, &limit);
+  }
+  ~MemoryLimit() { ::setrlimit(RLIMIT_AS, &before_); }
+  MemoryLimit(const MemoryLimit&) = delete;
+  MemoryLimit& operator=(const MemoryLimit&) = delete;
+
+  // A sanitizer ends the program where memory ends, and not every system keeps to a limit.
+  static bool works() {
+    if (heed_test::sanitized) return false;
+    constexpr std::size_t more = 1 << 30;
+    const MemoryLimit limit(more / 2);
+    void* const got = ::mmap(nullptr, more, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (got != MAP_FAILED) ::munmap(got, more);
+    return got == MAP_FAILED;
+  }
+
+ private:
+  rlimit before_{};
+};
+
+// Everything that malloc still has, down to the smallest piece.
+class AllMemory {
+ public:
+  AllMemory() {
+    for (std::size_t size = 64 << 20; size >= sizeof(Piece); size -= size > 1024 ? size / 4 : 8)
+      while (void* const memory = std::malloc(size)) pieces_ = new (memory) Piece{pieces_};
+  }
+  ~AllMemory() {
+    while (pieces_ != nullptr) std::free(std::exchange(pieces_, pieces_->next));
+  }
+  AllMemory(const AllMemory&) = delete;
+  AllMemory& operator=(const AllMemory&) = delete;
+
+ private:
+  struct Piece {
+    Piece* next;
+  };
+  Piece* pieces_ = nullptr;
+};
+
+constexpr std::size_t megabyte = 1 << 20;
+
+bool allocates(std::size_t bytes) {
+  try {
+    pool_release(pool_allocate(bytes), bytes);
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
 
 }  // namespace
 
@@ -94,4 +162,58 @@ TEST_CASE("threads share the pool", "[array][pool]") {
   for (int i = 0; i < 4; ++i) threads.emplace_back(work);
   for (std::thread& thread : threads) thread.join();
   CHECK(pool_statistics().bytes_in_use == before);
+}
+
+TEST_CASE("buffers that wait are given back when the system has no more memory", "[array][pool]") {
+  if (!MemoryLimit::works()) return;
+  pool_release(pool_allocate(200 * megabyte), 200 * megabyte);
+  const PoolStatistics before = pool_statistics();
+  bool room = false;
+  {
+    const MemoryLimit limit(100 * megabyte);
+    room = allocates(250 * megabyte);  // of another size: the one that waits is no use
+  }
+  CHECK(room);
+  CHECK(pool_statistics().bytes_in_use == before.bytes_in_use);
+  CHECK(pool_statistics().system_allocations == before.system_allocations + 1);
+  CHECK(pool_statistics().system_bytes <= before.system_bytes + 56 * megabyte);
+}
+
+TEST_CASE("a request that even the buffers that wait cannot make room for throws",
+          "[array][pool]") {
+  if (!MemoryLimit::works()) return;
+  void* const kept = pool_allocate(1000);
+  pool_release(pool_allocate(2000), 2000);
+  const std::size_t in_use = pool_statistics().bytes_in_use;
+  bool room = true;
+  {
+    const MemoryLimit limit(100 * megabyte);
+    room = allocates(2000 * megabyte);
+  }
+  CHECK_FALSE(room);
+  CHECK(pool_statistics().bytes_in_use == in_use);
+  CHECK(pool_statistics().system_bytes == in_use);  // nothing waits any more
+  pool_release(kept, 1000);
+}
+
+TEST_CASE("buffers go back to the system when there is no memory to remember them by",
+          "[array][pool]") {
+  if (!MemoryLimit::works()) return;
+  constexpr std::size_t size = 768 * 1024;
+  std::vector<void*> buffers(100);  // more than have waited before: the list must grow
+  for (void*& buffer : buffers) buffer = pool_allocate(size);
+  const PoolStatistics before = pool_statistics();
+  {
+    const MemoryLimit limit(0);
+    const AllMemory taken;
+    for (void* const buffer : buffers) pool_release(buffer, size);
+  }
+  const PoolStatistics after = pool_statistics();
+  CHECK(after.bytes_in_use == before.bytes_in_use - buffers.size() * size);
+  const std::size_t went_back = (before.system_bytes - after.system_bytes) / size;
+  CHECK(went_back > 0);
+  CHECK(before.system_bytes - after.system_bytes == went_back * size);
+  for (void*& buffer : buffers) buffer = pool_allocate(size);
+  CHECK(pool_statistics().system_allocations == before.system_allocations + went_back);
+  for (void* const buffer : buffers) pool_release(buffer, size);
 }

@@ -282,3 +282,7 @@ TEST_CASE("values between keep where the last call's gradient came from",
   CHECK(contributions(y)[0].norm == 3);
   CHECK(contributions(x).size() == 4);
 }
+
+TEST_CASE("contributions of a tensor that was not given are refused", "[autograd][provenance]") {
+  CHECK(message_of([] { contributions(Tensor()); }) == "contributions: the tensor was not given");
+}

@@ -239,3 +239,20 @@ TEST_CASE("a long ladder, two inputs a rung, is freed without a deep stack", "[a
   }
   CHECK(live_nodes() == before);
 }
+
+TEST_CASE("whatever is asked of a tensor that was not given is refused in the same words",
+          "[autograd][tensor]") {
+  Tensor nothing;
+  const std::vector<std::function<void()>> questions = {
+      [&] { nothing.value(); },      [&] { nothing.mutable_value(); }, [&] { nothing.shape(); },
+      [&] { nothing.dim(); },        [&] { nothing.size(0); },         [&] { nothing.item(); },
+      [&] { nothing.grad(); },       [&] { nothing.mutable_grad(); },  [&] { nothing.has_grad(); },
+      [&] { nothing.clear_grad(); }, [&] { nothing.name(); },          [&] { nothing.named("x"); },
+      [&] { nothing.op(); },         [&] { nothing.where(); },         [&] { nothing + nothing; },
+      [&] { softmax(nothing, 0); },  [&] { matmul(nothing, nothing); }};
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    INFO("question " << i);
+    const auto& question = questions[i];
+    CHECK(message_of(question) == "a tensor that was not given has no value; make one first");
+  }
+}

@@ -159,3 +159,16 @@ TEST_CASE("a process killed while it saves leaves a whole file", "[nn][atomic_fi
     REQUIRE(folder.files() == 1);
   }
 }
+
+TEST_CASE("a folder that takes the file's name meanwhile stays, and no temporary does",
+          "[nn][atomic_file]") {
+  const TemporaryFolder folder;
+  {
+    AtomicFile file(folder / "a");
+    file.write("new", 3);
+    std::filesystem::create_directory(folder / "a");
+    CHECK_THROWS_WITH(file.commit(), (folder / "a").string() + ": Is a directory");
+  }
+  CHECK(std::filesystem::is_directory(folder / "a"));
+  CHECK(folder.files() == 1);
+}

@@ -118,3 +118,22 @@ TEST_CASE("numbers missing, misshapen or not finite are refused, and nothing is 
             "tensor 'head.weight' holds values that are not finite"));
   CHECK(same_bits(other.gpt.token.weight.value(), before));
 }
+
+TEST_CASE("a form that needs more numbers than the file holds is refused before it is made",
+          "[nn][checkpoint]") {
+  const TemporaryFolder folder;
+  const Model model(1);
+  const auto refused = [&](const std::string& key, const std::string& value) {
+    const SafetensorsFile file = model.saved(folder / "model", {{key, value}});
+    const std::string text = message_of([&] { nn::config_from(file); });
+    return text.substr(std::min(text.size(), file.path.size()));
+  };
+  std::size_t numbers = 0;
+  for (const Tensor& p : model.parameters) numbers += p.value().size();
+  const std::string hold = " parameters, its tensors hold " + std::to_string(numbers);
+  CHECK(refused("model.layers", "1000000000000") ==
+        ": its metadata describes a model of 1.92e+14" + hold);
+  CHECK(refused("model.embed_dim", "40") == ": its metadata describes a model of 19480" + hold);
+  CHECK(refused("model.vocab_size", "1000000000000") ==
+        ": its metadata describes a model of 4e+12" + hold);
+}

@@ -139,6 +139,9 @@ TEST_CASE("dropout in a layer needs training: without it nothing is drawn", "[nn
   CHECK(drops.state() == before);
   CHECK_FALSE(same_bits(block(x, causal()).value(), block(x, causal(), &on).value()));
   CHECK(drops.state() != before);
+  const nn::Training no_generator{0.5, nullptr};
+  CHECK(message_of([&] { block(x, causal(), &no_generator); }) ==
+        "dropout: training needs a generator to draw from");
 }
 
 TEST_CASE("dropping shares of attention keeps those of the others, scaled", "[nn][attention]") {

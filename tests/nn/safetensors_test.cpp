@@ -2,14 +2,18 @@
 
 #include "heed/nn/safetensors.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <random>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "catch.hpp"
@@ -262,4 +266,38 @@ TEST_CASE("what could not be read back is not written, and the old file stays",
   CHECK(has(said({{"a", "\xc3"}}, {good}), "is not valid UTF-8"));
   CHECK(content(folder / "f") == before);
   CHECK(folder.files() == 1);
+}
+
+TEST_CASE("a header beyond the format's limit is not written, and the old file stays",
+          "[nn][safetensors]") {
+  const TemporaryFolder folder;
+  put(folder / "f", "old");
+  const Array x = {1, 2};
+  StoredTensor long_shape = stored_tensor("w", x);
+  long_shape.shape.assign(5'000'000, std::numeric_limits<std::size_t>::max());  // 20 digits each
+  const std::string said =
+      heed_test::refusal([&] { write_safetensors(folder / "f", {}, {long_shape}); });
+  const std::string begin = (folder / "f").string() + ": the header would take 105000";
+  CHECK(said.compare(0, begin.size(), begin) == 0);
+  CHECK(has(said, " bytes, the limit is 100000000"));
+  CHECK(content(folder / "f") == "old");
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("a file that fails while it is read, or ends before its size, is refused",
+          "[nn][safetensors]") {
+  // Linux shows settings as files of 4096 bytes that hold less, or whose reading fails.
+  std::error_code none;
+  for (std::filesystem::directory_iterator file("/sys/class/net/lo", none), end; file != end;
+       file.increment(none)) {
+    if (!file->is_regular_file() || file->file_size() < 64) continue;
+    const std::string path = file->path().string();
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK);
+    char bytes[64];
+    const ssize_t got = descriptor < 0 ? -1 : ::pread(descriptor, bytes, sizeof bytes, 0);
+    const std::string reason =
+        got < 0 ? std::generic_category().message(errno) : "truncated while it was read";
+    if (descriptor >= 0) ::close(descriptor);
+    if (got < 64) CHECK(refusal(path) == path + ": " + reason);
+  }
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "catch.hpp"
+#include "heed/array/reduce.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/matmul.hpp"
 #include "heed/ops/shape.hpp"
@@ -258,4 +259,55 @@ TEST_CASE("inputs that do not fit are refused with all shapes", "[ops][attention
   CHECK(message_of([&] {
           attention_weights(Tensor(zeros({2, 4})), Tensor(zeros({2, 3})));
         }) == "attention: queries and keys differ in width: q (2, 4), k (2, 3)");
+}
+
+TEST_CASE("a row of scores too low for a float takes nothing, and sends no gradient",
+          "[ops][attention]") {
+  // The first query's scores are -1e60, the second one's 0.5 and -0.25.
+  const std::vector<Array> x = {array_of({2, 2}, {1e30, 0, 0, 1}),
+                                array_of({2, 2}, {-1e30, 0.5, -1e30, -0.25}),
+                                array_of({2, 2}, {1, 2, 3, 4})};
+  for (const bool causal : {false, true}) {
+    INFO("causal " << causal);
+    const AttentionOptions options = options_of(causal);
+    const Array y = fused(options)({Tensor(x[0]), Tensor(x[1]), Tensor(x[2])}).value();
+    CHECK((slice(Tensor(y), 0, 0, 1).value() == zeros({1, 2})));
+    CHECK(all_finite(y));
+    const auto g = gradients(fused(options), x, ones({2, 2}));
+    CHECK((slice(Tensor(g[0]), 0, 0, 1).value() == zeros({1, 2})));
+    const Array shares = attention_weights(Tensor(x[0]), Tensor(x[1]), options).value();
+    CHECK(close(static_cast<double>(g[2](0, 0)), static_cast<double>(shares(1, 0)), 1e-6));
+    CHECK(close(static_cast<double>(g[2](1, 1)), static_cast<double>(shares(1, 1)), 1e-6));
+    CHECK(difference(plain(options)({Tensor(x[0]), Tensor(x[1]), Tensor(x[2])}), y) == "");
+  }
+}
+
+TEST_CASE("with heads, a mask of (B, T, S) is the same for each head", "[ops][attention]") {
+  const auto x = inputs({2, 3, 4}, {2, 5, 4}, {2, 5, 4});
+  AttentionOptions shared = options_of(false, 2), repeated = shared;
+  shared.mask = mask_of({2, 3, 5}, {1, 0, 1, 1, 0, 0, 1, 1, 0, 1, 1, 1, 0, 0, 1,
+                                    0, 0, 1, 0, 1, 1, 0, 0, 1, 1, 0, 1, 0, 1, 0});
+  repeated.mask = Mask::from_shape({2, 2, 3, 5});
+  for (std::size_t i = 0; i < 60; ++i)
+    repeated.mask->data()[i] = shared.mask->data()[i / 30 * 15 + i % 15];
+  CHECK(twin_difference(fused(shared), fused(repeated), x, 0) == "");
+  const Array weights = attention_weights(Tensor(x[0]), Tensor(x[1]), shared).value();
+  for (std::size_t i = 0; i < 60; ++i) CHECK((weights.data()[i] == 0) == !repeated.mask->data()[i]);
+}
+
+TEST_CASE("a bias or a mask that does not fit the scores is refused with both shapes",
+          "[ops][attention]") {
+  const Tensor q(zeros({2, 3, 4})), k(zeros({2, 5, 4}));
+  const auto refused = [&](const AttentionOptions& options) {
+    return message_of([&] { attention_weights(q, k, options); });
+  };
+  AttentionOptions biased = options_of(false, 2), masked = options_of(false, 2);
+  biased.bias = Tensor(zeros({3, 4}));
+  CHECK(refused(biased) == "attention: bias (3, 4) does not broadcast to the scores (2, 2, 3, 5)");
+  biased.bias = Tensor(zeros({1, 2, 2, 3, 5}));
+  biased.bias.named("slopes");
+  CHECK(refused(biased) ==
+        "attention: slopes (1, 2, 2, 3, 5) does not broadcast to the scores (2, 2, 3, 5)");
+  masked.mask = mask_of({3, 4}, std::vector<int>(12, 1));
+  CHECK(refused(masked) == "masked_fill: mask (3, 4) does not broadcast to x (2, 2, 3, 5)");
 }

@@ -258,3 +258,17 @@ TEST_CASE("AdamW refuses options out of range", "[optim][adamw]") {
   CHECK(refused<AdamW>(adamw(1, 0.9, 0.9, -1, 0)) == "AdamW: eps -1 must be 0 or more");
   CHECK(refused<AdamW>(adamw(1, 0.9, 0.9, 0, -1)) == "AdamW: weight_decay -1 must be 0 or more");
 }
+
+TEST_CASE("a parameter without a name takes steps, but its state cannot be saved",
+          "[optim][state]") {
+  std::vector<Tensor> p = two_parameters();
+  p[1] = tensor_of({2}, {0.25, -1});
+  AdamW adaptive(p, {});
+  Sgd plain(p, sgd(0.1, 0.9));
+  take_steps(adaptive, p, 0, 1);
+  take_steps(plain, p, 1, 2);
+  CHECK(p[1].value()(0) != Real(0.25));
+  const std::string refusal = "optimizer state: a parameter (2) has no name to be saved by";
+  CHECK(message_of([&] { adaptive.state(); }) == refusal);
+  CHECK(message_of([&] { plain.state(); }) == refusal);
+}

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <locale>
+#include <sstream>
 
 #include "catch.hpp"
 #include "heed/array/error.hpp"
@@ -133,4 +134,59 @@ TEST_CASE("a locale with a decimal comma draws the same curve", "[report][curve]
   std::locale::global(before);
   CHECK(folder.read("a.csv") == folder.read("b.csv"));
   CHECK(folder.read("a.svg").size() == folder.read("b.svg").size());
+}
+
+TEST_CASE("last values that lie close together are written one above the other",
+          "[report][curve]") {
+  const ScratchFolder folder;
+  std::vector<Series> series;
+  for (const double end : {1.51, 1.5, 1.505, 4.0})  // not in their order
+    series.push_back({decimal(end, 4), {0, 1}, {5, end}, true});
+  draw_curve(folder.path, "close", series);
+  const std::string script = folder.read("close.gp");
+  INFO(script);
+  const auto height_of = [&](const std::string& label) {
+    const std::string begin = "set label '" + label + "' at graph 1, first ";
+    const std::size_t at = script.find(begin);
+    return at == script.npos ? -1 : std::stod(script.substr(at + begin.size()));
+  };
+  const double room = 0.045 * view_of(series, {}).y.span();
+  CHECK(height_of("1.5000") == 1.5);
+  CHECK(std::abs(height_of("1.5050") - (1.5 + room)) < 1e-6);
+  CHECK(std::abs(height_of("1.5100") - (1.5 + 2 * room)) < 1e-6);
+  CHECK(height_of("4.0000") == 4);  // has room enough
+}
+
+TEST_CASE("a level is a row of marks in the text, from one side to the other", "[report][curve]") {
+  CurveOptions options;
+  options.levels = {{"bigram", 2.25}, {"entropy", 1.25}};
+  const std::string text = curve_text(run(), options);
+  if (missing(text)) return;
+  INFO(text);
+  CHECK(contains(text, "bigram  2.2500    -"));
+  CHECK(contains(text, "entropy  1.2500    ="));
+  CHECK(contains(text, std::string(40, '=')));  // below the curve: nothing crosses it
+  CHECK(contains(text, std::string(10, '-')));
+}
+
+TEST_CASE("the numbers beside a curve are round, about five of them", "[report][curve]") {
+  const std::vector<std::pair<double, std::vector<std::string>>> cases = {
+      {4, {"0", "1", "2", "3", "4"}},
+      {8, {"0", "2", "4", "6", "8"}},
+      {10, {"0", "2.5", "5", "7.5", "10"}},
+      {20, {"0", "5", "10", "15", "20"}},
+      {40, {"0", "10", "20", "30", "40"}}};
+  for (const auto& [top, numbers] : cases) {
+    const std::string text = curve_text({Series{"loss", {0, 1}, {0, top}}});
+    if (missing(text)) return;
+    std::vector<std::string> found;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+      const std::size_t begin = line.find_first_not_of(' '), end = line.find_first_of("|+");
+      if (end == line.npos || begin >= end) continue;
+      found.push_back(line.substr(begin, line.find(' ', begin) - begin));
+    }
+    INFO(text);
+    CHECK(found == std::vector<std::string>(numbers.rbegin(), numbers.rend()));
+  }
 }

@@ -149,3 +149,25 @@ TEST_CASE("a heat map's file has names, values and the matrix beside it", "[repo
   CHECK(contains(svg, "&lt;5 %s"));
   CHECK(contains(svg, "0.25"));
 }
+
+TEST_CASE("a diverging heat map's file is blue below zero, brown above, pale at zero",
+          "[report][heatmap]") {
+  const ScratchFolder folder("diverging");
+  HeatmapOptions options;
+  options.diverging = true;
+  const Array x = {{-1, 0, 3}, {-3, Real(1.5), Real(-1.5)}};
+  const Plot plot = draw_heatmap(folder.path, "change", x, options);
+  CHECK(contains(folder.read("change.gp"), "set cbrange [-3:3]\n"));
+  if (contains(plot.message, "not installed")) {
+    WARN(plot.message);
+    return;
+  }
+  INFO(plot.message);
+  CHECK(plot.ok);
+  const std::string svg = folder.read("change.svg");
+  for (const char* color : {"rgb( 33, 102, 172)", "rgb(247, 247, 247)", "rgb(178,  80,  11)"})
+    CHECK(contains(svg, color));
+  CHECK(draw_heatmap(folder.path, "plain", x).ok);
+  for (const char* color : {"rgb( 33, 102, 172)", "rgb(178,  80,  11)"})
+    CHECK_FALSE(contains(folder.read("plain.svg"), color));
+}

@@ -139,3 +139,31 @@ TEST_CASE("a history as lines of text", "[train][csv]") {
   row.val_loss = 2.75;
   CHECK(csv(row) == "250,2.5,2.75,0.001,1.25,20\n");
 }
+
+TEST_CASE("a checkpoint whose counts of steps differ, or that has no history, is refused",
+          "[train][checkpoint]") {
+  const TemporaryFolder folder;
+  Run run(few_steps(10)), untouched(few_steps(10));
+  run.steps(5);
+  untouched.steps(5);
+  Metadata metadata;
+  std::vector<StoredTensor> tensors;
+  optim::State kept;
+  run.trainer.save(metadata, tensors, kept);
+  const auto refused = [&](const std::string& key, const std::string& value) {
+    Metadata with = metadata;
+    with[key] = value;
+    write_safetensors(folder / "spoiled", with, tensors);
+    return message_of([&] { run.trainer.restore(read_safetensors(folder / "spoiled")); });
+  };
+  const std::string begin = (folder / "spoiled").string() + ": metadata 'train.step' is ";
+  CHECK(refused("train.step", "6") ==
+        begin + "6, but the optimizer has done 5 steps and the history has 2 lines");
+  CHECK(refused("train.optimizer_step", "4") ==
+        begin + "5, but the optimizer has done 4 steps and the history has 2 lines");
+  CHECK(refused("train.history", "") ==
+        begin + "5, but the optimizer has done 5 steps and the history has 0 lines");
+  run.steps(5);
+  untouched.steps(5);
+  CHECK(same_parameters(run.trainer, untouched.trainer));
+}

@@ -1,0 +1,18 @@
+// sanitized.hpp: whether a sanitizer watches, and takes all the address space there is to do so.
+#pragma once
+
+namespace heed_test {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool sanitized = true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+inline constexpr bool sanitized = true;
+#else
+inline constexpr bool sanitized = false;
+#endif
+#else
+inline constexpr bool sanitized = false;
+#endif
+
+}  // namespace heed_test
