@@ -10,6 +10,7 @@
 #include "heed/app/commands.hpp"
 #include "heed/array/error.hpp"
 #include "heed/array/matmul.hpp"
+#include "heed/autograd/trace.hpp"
 
 namespace {
 
@@ -54,6 +55,15 @@ void restart_with_better_settings(char** argv) {
   if (changed) execv("/proc/self/exe", argv);
 }
 
+// The engine reads HEED_TRACE when it first needs it; here an unknown word is wrong use.
+void check_trace() {
+  try {
+    heed::traces(heed::TraceWord::backward);
+  } catch (const heed::Error& error) {
+    throw UsageError(error.what());
+  }
+}
+
 int failed(int code, const std::string& text) {
   std::cerr << "heed: error: " << text << std::endl;
   return code;
@@ -65,7 +75,9 @@ int main(int argc, char** argv) {
   open_closed_streams();
   restart_with_better_settings(argv);
   try {
-    return run(parse_command_line(argc, argv));
+    const Command command = parse_command_line(argc, argv);
+    check_trace();
+    return run(command);
   } catch (const UsageError& error) {
     return failed(2, error.what());
   } catch (const std::bad_alloc&) {

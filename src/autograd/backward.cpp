@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "autograd/trace_pass.hpp"
 #include "heed/array/error.hpp"
 #include "heed/array/reduce.hpp"
 #include "heed/autograd/record.hpp"
@@ -73,13 +74,15 @@ void backward(const Tensor& output, const Array& upstream, BackwardOptions optio
            describe(output, "output"), " needs its own");
   NodeList nodes = topological_order(output);
   check_not_freed(nodes);
+  const KeepProvenance keep(options.provenance || traces(TraceWord::provenance));
+  BackwardTrace trace(nodes);
   for (const auto& node : nodes)
     if (node->depth > 0) node->has_grad = false, node->contributions.clear();
-  const KeepProvenance keep(options.provenance);
   start_at(*output.node(), upstream);
   while (!nodes.empty()) {
     const std::shared_ptr<Node> node = std::move(nodes.back());
     nodes.pop_back();  // so that a value nobody else holds is freed as soon as it has sent
+    trace.arrive(*node);
     node->send_gradient();
     if (options.keep_graph || node->depth == 0) continue;
     node->release();

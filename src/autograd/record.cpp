@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "autograd/trace_pass.hpp"
 #include "heed/array/error.hpp"
 #include "heed/array/lines.hpp"
 #include "heed/array/reduce.hpp"
@@ -24,6 +25,7 @@ void accumulate(const Node& from, std::size_t i, Array part) {
   if (part.shape() != input.value.shape())
     refuse(from.op, ": backward gave a gradient of shape ", str(part.shape()), " for input ", i,
            " of shape ", str(input.value.shape()));
+  trace_part(from, i, part);
   if (keeps_provenance)
     input.contributions.push_back({std::string(from.op), from.name, from.where, norm(part)});
   if (input.has_grad) {

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "heed/autograd/tensor.hpp"
+#include "heed/autograd/trace.hpp"
 
 namespace heed {
 
@@ -107,6 +108,7 @@ Tensor record(Op op, Where where, const Inputs&... inputs) {
   };
   Array value = op.forward(value_of(inputs)...);
   std::vector<std::shared_ptr<Node>> nodes{inputs.node()...};
+  trace_value(Op::name, where, value, nodes);
   if (!links(nodes)) return finish(std::make_shared<Node>(), std::move(value), Op::name, where, {});
   auto node = std::make_shared<OpNode<Op, sizeof...(Inputs)>>(std::move(op));
   return finish(std::move(node), std::move(value), Op::name, where, std::move(nodes));
@@ -121,6 +123,7 @@ Tensor record_list(Op op, Where where, const std::vector<Tensor>& inputs) {
     nodes.push_back(x.node());
   }
   Array value = op.forward(values);
+  trace_value(Op::name, where, value, nodes);
   if (!links(nodes)) return finish(std::make_shared<Node>(), std::move(value), Op::name, where, {});
   auto node = std::make_shared<ListOpNode<Op>>(std::move(op));
   return finish(std::move(node), std::move(value), Op::name, where, std::move(nodes));

@@ -1,0 +1,297 @@
+// trace_test.cpp: HEED_TRACE tells of every node, stops where NaN is made, and keeps provenance.
+
+#include "heed/autograd/trace.hpp"
+
+#include "app/child.hpp"
+#include "catch.hpp"
+#include "heed/autograd/record.hpp"
+#include "heed/ops/activation.hpp"
+#include "heed/ops/arithmetic.hpp"
+#include "heed/ops/mask.hpp"
+#include "heed/ops/matmul.hpp"
+#include "heed/ops/reduce.hpp"
+#include "heed/ops/shape.hpp"
+#include "heed/ops/softmax.hpp"
+#include "near.hpp"
+#include "report/scratch_folder.hpp"
+
+namespace {
+
+using namespace heed;
+using namespace heed::test;
+
+using Lines = std::vector<std::string>;
+
+// Traces these words while it is alive, and keeps the lines.
+struct Tracing {
+  explicit Tracing(const std::string& words) {
+    set_trace_output([this](const std::string& line) { lines.push_back(line); });
+    set_trace(words);
+  }
+  ~Tracing() {
+    set_trace("");
+    set_trace_output(nullptr);
+  }
+  Lines lines;
+};
+
+std::string place(int line) { return std::string(__FILE__) + ":" + std::to_string(line); }
+
+// The lines of the nodes, without the two above them.
+Lines node_lines(const Lines& lines) {
+  return lines.size() < 2 ? Lines{} : Lines(lines.begin() + 2, lines.end());
+}
+
+// Its words, one blank apart.
+std::string squeezed(const std::string& line) {
+  std::istringstream in(line);
+  std::string all;
+  for (std::string word; in >> word;) all += (all.empty() ? "" : " ") + word;
+  return all;
+}
+
+// y = x, with a gradient that is `bad` in its last element.
+struct BadGradient {
+  static constexpr std::string_view name = "BadGradient";
+  Array forward(const Array& x) const { return x; }
+  Array backward(Array dy, const Array&, const Array&) const {
+    dy.data()[dy.size() - 1] = bad;
+    return dy;
+  }
+  Real bad;
+};
+
+// What is thrown when `call` is run under HEED_TRACE=nan, without the place of this file.
+template <class Call>
+std::string stop(const Call& call) {
+  const Tracing tracing("nan");
+  std::string text = message_of(call);
+  for (std::size_t at; (at = text.find(__FILE__)) != text.npos;)
+    text.replace(at, std::string(__FILE__).size(), "file");
+  return text;
+}
+
+std::string at(int line) { return "file:" + std::to_string(line); }
+
+// A program of the build, with HEED_TRACE set.
+heed_test::Finished run_with(const std::string& trace, const ScratchFolder& folder,
+                             const std::string& program, heed_test::Words arguments = {}) {
+  arguments.insert(arguments.begin(), HEED_BINARY_DIR "/" + program);
+  return heed_test::run(
+      {arguments, folder.path, "", {{"PATH", "/nothing"}, {"HEED_TRACE", trace}}});
+}
+
+}  // namespace
+
+TEST_CASE("a backward pass writes a line for each node, the output first", "[autograd][trace]") {
+  Tracing tracing("backward");
+  const Tensor x = tensor_of({2}, {3, 4}).named("x");
+  const int line = __LINE__ + 1;
+  const Tensor square = (x * x).named("square");
+  const Tensor loss = sum(square);
+  backward(loss);
+  REQUIRE(tracing.lines.size() == 5);
+  CHECK(tracing.lines[0] == "backward from Sum () made at " + place(line + 1) +
+                                ": 3 nodes, with the norms of their gradients");
+  const Lines nodes = node_lines(tracing.lines);
+  CHECK(squeezed(nodes[0]) == "#2 Sum () 1 #1 square (2) 1.414 " + place(line + 1));
+  CHECK(squeezed(nodes[1]) == "#1 Multiply square (2) 1.414 #0 x (2) 5, #0 x (2) 5 " + place(line));
+  CHECK(squeezed(nodes[2]) == "#0 Leaf x (2) 10 " + str(x.where()));
+}
+
+TEST_CASE("the columns of a traced pass stand under their titles", "[autograd][trace]") {
+  Tracing tracing("backward");
+  const Tensor x = Tensor(random_array({3, 40}, 1), true).named("Schl\u00fcssel");
+  const Tensor w = Tensor(random_array({40, 1000}, 2), true).named("w");
+  backward(sum(tanh(matmul(x, w) * 1e-7)));
+  const std::string title = tracing.lines.at(1);
+  const auto column = [](const std::string& line, std::size_t column_at) {  // in characters
+    std::size_t byte = 0;
+    for (std::size_t i = 0; i < column_at; ++byte)
+      if ((static_cast<unsigned char>(line[byte + 1]) >> 6) != 2) ++i;
+    return line.substr(byte);
+  };
+  REQUIRE(tracing.lines.size() == 8);
+  for (const std::string& line : node_lines(tracing.lines)) {
+    INFO(title << '\n' << line);
+    CHECK(column(line, title.find("made at")).find(line.substr(line.rfind(' ') + 1)) == 0);
+    CHECK(column(line, title.find("shape"))[0] == '(');
+    CHECK(column(line, title.find("arrives") + 6)[0] != ' ');
+    CHECK(column(line, title.find("arrives") + 7)[0] == ' ');
+    CHECK((column(line, title.find("sends"))[0] == '#' || line.find("Leaf") != line.npos));
+  }
+}
+
+TEST_CASE("a traced pass ends the line of the node it fails in", "[autograd][trace]") {
+  Tracing tracing("backward,nan");
+  const Tensor x = tensor_of({2}, {1, 2}).named("x");
+  const Tensor y = record(BadGradient{Real(infinity)}, Where::here(), x);
+  CHECK_THROWS_AS(backward(sum(y)), Error);
+  const Lines nodes = node_lines(tracing.lines);
+  REQUIRE(nodes.size() == 2);
+  CHECK(squeezed(nodes[1]) == "#1 BadGradient (2) 1.414 #0 x (2) inf " + str(y.where()));
+  backward(sum(x));  // and the next pass is whole again
+  CHECK(node_lines(Lines(tracing.lines.begin() + 4, tracing.lines.end())).size() == 2);
+}
+
+TEST_CASE("a trace changes no gradient and keeps nothing alive", "[autograd][trace]") {
+  const Array start = random_array({3, 4}, 5);
+  const auto f = [](const std::vector<Tensor>& in) {
+    return sum(softmax(matmul(in[0], transpose(in[0], 0, 1)), -1) * 3);
+  };
+  const Array untraced = gradients(f, {start}, scalar(1))[0];
+  const std::size_t alive = live_nodes();
+  Tracing tracing("backward,nan,provenance");
+  CHECK(same_bits(gradients(f, {start}, scalar(1))[0], untraced));
+  CHECK(live_nodes() == alive);
+  CHECK(tracing.lines.size() == 2 + 6);
+}
+
+TEST_CASE("without a word nothing is written, kept or stopped", "[autograd][trace]") {
+  Tracing tracing("");
+  const Tensor x = tensor_of({2}, {0, 1});
+  const Tensor y = log(x) * 0;
+  backward(sum(y));
+  CHECK(tracing.lines.empty());
+  CHECK(contributions(x).empty());
+  CHECK(std::isnan(y.value().data()[0]));
+}
+
+TEST_CASE("the first infinity is told with its operation, place and inputs", "[autograd][trace]") {
+  const Tensor x = tensor_of({2, 3}, {1, 2, 3, 4, 5, 0}).named("x"), constant(array_of({1}, {0}));
+  const int line = __LINE__ + 6;
+  CHECK(stop([&] {
+          log(x, {"a.cpp", 5});
+        }) ==
+        "HEED_TRACE=nan: Log (2, 3) made at a.cpp:5 has -inf at (1, 2); its inputs: x (2, 3); "
+        "all finite");
+  CHECK(stop([&] { x / constant; }) == "HEED_TRACE=nan: Divide (2, 3) made at " + at(line) +
+                                           " has inf at (0, 0); its inputs: x (2, 3); "
+                                           "Leaf (1); all finite");
+}
+
+TEST_CASE("NaN is told with the input that already held it", "[autograd][trace]") {
+  const Tensor good = tensor_of({2}, {1, 2}).named("amounts");
+  const Tensor bad = Tensor(array_of({2}, {1, not_a_number}), true, {"a.cpp", 7}).named("prices");
+  const int line = __LINE__ + 1;
+  CHECK(stop([&] { good* bad; }) ==
+        "HEED_TRACE=nan: Multiply (2) made at " + at(line) +
+            " has nan at (1); its inputs: amounts (2); prices (2) with nan at (1), made at "
+            "a.cpp:7");
+}
+
+TEST_CASE("values are watched without a graph as well, and in operations on lists",
+          "[autograd][trace]") {
+  const NoGrad no_grad;
+  const Tensor bad = tensor_of({2}, {not_a_number, 1}).named("bad");
+  CHECK(stop([&] { exp(bad); }).find("bad (2) with nan at (0)") != std::string::npos);
+  CHECK(stop([&] {
+          concat({tensor_of({2}, {1, 2}), bad}, 0);
+        }).find("has nan at (2); its inputs:") != std::string::npos);
+}
+
+TEST_CASE("minus infinity passes where it hides a score, plus infinity nowhere",
+          "[autograd][trace]") {
+  const Tensor scores = Tensor(random_array({3, 3}, 1), true).named("scores");
+  const Tensor mask(array_of({1, 3}, {0, -infinity, -infinity}));  // added to scores
+  const auto learn = [&](const Tensor& hidden) {
+    const Tensor logs = masked_fill(log_softmax(hidden, -1), future_mask(3), 0);
+    backward(sum((softmax(hidden, -1) + logs) * scores));
+  };
+  CHECK(stop([&] { learn(masked_fill(scores, future_mask(3), -infinity)); }) ==
+        "(nothing was thrown)");
+  CHECK(stop([&] { learn(masked_fill(scores, future_mask(3), -infinity) / 2); }) ==
+        "(nothing was thrown)");
+  CHECK(stop([&] { softmax(scores + mask, -1); }) == "(nothing was thrown)");
+  CHECK(stop([&] { masked_fill(scores, future_mask(3), infinity); }) != "(nothing was thrown)");
+  const std::string negated = stop([&] {
+    masked_fill(scores, future_mask(3), -infinity, {"a.cpp", 1}) * -1;
+  });
+  CHECK(negated.find(" has inf at (0, 1); its inputs: MaskedFill (3, 3) with -inf at (0, 1), made "
+                     "at a.cpp:1") != std::string::npos);
+}
+
+TEST_CASE("a gradient that is not finite is told with who sends it to whom", "[autograd][trace]") {
+  const Tensor x = tensor_of({3}, {1, 4, 0}).named("x");
+  const Tensor root = sqrt(x, {"a.cpp", 8}).named("root");
+  CHECK(stop([&] { backward(root, ones({3})); }) ==
+        "HEED_TRACE=nan: Sqrt 'root' (3) made at a.cpp:8 got a finite gradient and sends x (3) one "
+        "with inf at (2); its inputs: x (3); all finite");
+  CHECK_FALSE(x.has_grad());
+  for (const double bad : {not_a_number, infinity, -infinity})
+    CHECK(stop([&] {
+            backward(sum(record(BadGradient{static_cast<Real>(bad)}, {"a.cpp", 9}, x)));
+          }).find("sends x (3) one with ") != std::string::npos);
+}
+
+TEST_CASE("a sum of gradients that overflows is told where it arrives", "[autograd][trace]") {
+  const double most = static_cast<double>(std::numeric_limits<Real>::max());
+  const Tensor x(array_of({1}, {1}), true, {"a.cpp", 1});
+  const int line = __LINE__ + 1;
+  const Tensor y = x * 1;
+  CHECK(stop([&] { backward(y + y, filled({1}, static_cast<Real>(most))); }) ==
+        "HEED_TRACE=nan: Scale (1) made at " + at(line) +
+            " gets a gradient with inf at (0), the sum of what was sent to it");
+  CHECK(stop([&] { backward(x, filled({1}, static_cast<Real>(not_a_number))); }) ==
+        "HEED_TRACE=nan: Leaf (1) made at a.cpp:1 gets a gradient with nan at (0), as given to "
+        "backward");
+}
+
+TEST_CASE("provenance is kept by every backward when traced", "[autograd][trace]") {
+  const Tensor x = tensor_of({2}, {3, 4});
+  const Tracing tracing("provenance");
+  backward(sum(x * 2));
+  REQUIRE(contributions(x).size() == 1);
+  CHECK(contributions(x)[0].op == "Scale");
+}
+
+TEST_CASE("an unknown word is refused with the known ones and changes nothing",
+          "[autograd][trace]") {
+  const Tracing tracing("nan");
+  CHECK(message_of([] { set_trace("backward,bakward"); }) ==
+        "HEED_TRACE: 'bakward' is not one of its words: backward, nan, provenance");
+  CHECK(message_of([] { set_trace("NAN\nnan"); }) ==
+        "HEED_TRACE: 'NAN?nan' is not one of its words: backward, nan, provenance");
+  CHECK(traces(TraceWord::nan));
+  CHECK_FALSE(traces(TraceWord::backward));
+}
+
+TEST_CASE("words may stand among blanks and commas", "[autograd][trace]") {
+  const Tracing tracing(" nan ,,provenance, ");
+  CHECK(traces(TraceWord::nan));
+  CHECK(traces(TraceWord::provenance));
+  CHECK_FALSE(traces(TraceWord::backward));
+}
+
+TEST_CASE("a lesson traces its backward pass to stderr and prints what it prints",
+          "[autograd][trace]") {
+  const ScratchFolder folder("traced");
+  const std::string lesson = "lessons/09_backward_through_attention";
+  const heed_test::Finished plain = run_with("", folder, lesson);
+  const heed_test::Finished traced = run_with("backward,nan", folder, lesson);
+  CHECK(traced.code == 0);
+  CHECK(traced.out == plain.out);
+  CHECK(plain.err == "");
+  std::istringstream in(traced.err);
+  std::map<std::string, int> ops;
+  for (std::string line; std::getline(in, line);) {
+    const std::string words = squeezed(line);
+    if (words[0] == '#') ++ops[words.substr(words.find(' ') + 1, 6)];
+    if (words.find("MatMul R (3, 4) 1.006 ") != words.npos) ++ops["first"];
+  }
+  CHECK(ops["first"] == 2);  // also at the start of the 21 steps downhill
+  CHECK(ops["Softma"] == 22);
+  CHECK(ops["MatMul"] == 22 * 5);
+}
+
+TEST_CASE("heed refuses an unknown word with exit code 2, a lesson with 1", "[autograd][trace]") {
+  const ScratchFolder folder("unknown word");
+  const std::string told =
+      "heed: error: HEED_TRACE: 'bakward' is not one of its words: backward, nan, provenance\n";
+  const heed_test::Finished app = run_with("nan,bakward", folder, "heed", {"train"});
+  CHECK(app.code == 2);
+  CHECK(app.err == told);
+  const heed_test::Finished lesson = run_with("bakward", folder, "lessons/08_autograd");
+  CHECK(lesson.code == 1);
+  CHECK(lesson.err == told);
+}
