@@ -233,5 +233,6 @@ int main() {
       "in which each share depends on every score: 09_backward_through_attention.", "",
       "To watch the gradients being sent: gdb build/release/lessons/08_autograd, and in",
       "it: break send_back, run, then print number.op, print number.grad, and continue.",
-      "To stop in heed's own, at heed::Multiply::backward, build as lesson 09 will say.");
+      "To stop in heed's own: ./heed debug 8, and in it: break heed::Multiply::backward",
+      "and continue. `heed graph` shows the nodes, `heed step` goes to the next of them.");
 }

@@ -82,6 +82,8 @@ void backward(const Tensor& output, const Array& upstream, BackwardOptions optio
   while (!nodes.empty()) {
     const std::shared_ptr<Node> node = std::move(nodes.back());
     nodes.pop_back();  // so that a value nobody else holds is freed as soon as it has sent
+    // Volatile: there for a debugger to read, however much was optimised.
+    [[maybe_unused]] const Node* volatile running = node.get();
     trace.arrive(*node);
     node->send_gradient();
     if (options.keep_graph || node->depth == 0) continue;

@@ -19,7 +19,7 @@ TEST_CASE("heed alone, help, --help and -h print the same help and start nothing
   CHECK(help.code == 0);
   CHECK(help.err == "");
   for (const char* command : {"train [TEXT]", "sample RUN", "inspect FILE", "lesson [N]",
-                              "exercise [N]", "test [--all]", "setup"})
+                              "exercise [N]", "debug N", "test [--all]", "setup"})
     CHECK(has(help.out, std::string("\n  ./heed ") + command + " "));
   for (const Words& words : {Words{}, Words{"--help"}, Words{"-h"}})
     CHECK(machine.heed(words).out == help.out);
@@ -33,7 +33,7 @@ TEST_CASE("an unknown command is wrong use, in one line", "[app][launcher]") {
   CHECK(run.out == "");
   CHECK(run.err ==
         "heed: error: unknown command 'trian'; use train, sample, inspect, lesson, exercise, "
-        "test or setup\n");
+        "debug, test or setup\n");
   CHECK(machine.log() == "");
 }
 
@@ -102,6 +102,27 @@ TEST_CASE("hints and solutions are printed without a build", "[app][launcher]") 
   CHECK(machine.heed({"exercise", "2"}).err ==
         "heed: error: exercise 2 does not exist; near it: 01_mean (./heed exercise lists all)\n");
   CHECK(machine.log() == "");
+}
+
+TEST_CASE("debug builds for stepping and starts gdb at main, with heed's commands",
+          "[app][launcher]") {
+  const Machine machine;
+  const std::string root = machine.root.string(), build = root + "/build/debug/";
+  CHECK(has(machine.heed({"debug", "2"}).err, "install -y --no-install-recommends gdb\n"));
+  machine.program("gdb", R"(printf '%s|' "$HEED_TRACE" "$@")");
+  const auto started = [&](const std::string& program) {
+    return "provenance|-q|-iex|set debuginfod enabled off|-iex|set breakpoint pending "
+           "on|-ex|source " +
+           root + "/src/debug/heed_gdb.py|-ex|tbreak main|-ex|run|-ex|heed|--args|" + build +
+           program + "|";
+  };
+  CHECK(machine.heed({"debug", "2"}).out == started("lessons/02_second_sight"));
+  CHECK(has(machine.log(), "--target 02_second_sight\n"));
+  CHECK(machine.heed({"debug", "exercise", "mean"}).out == started("lessons/exercise_01_mean"));
+  CHECK(machine.heed({"debug", "train", "a b", "--steps"}).out ==
+        started("heed") + "train|a b|--steps|");
+  CHECK(has(machine.heed({"debug"}).err, "heed: error: debug what? ./heed debug 9"));
+  CHECK(machine.heed({"debug", "9"}).code == 2);
 }
 
 TEST_CASE("where everything is installed nothing is, and the first use builds", "[app][launcher]") {
