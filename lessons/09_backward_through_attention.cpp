@@ -137,12 +137,22 @@ int main() {
       "not to blame.");
   check("dS is zero right of the diagonal, to the last bit", hidden, zeros({3, 3}), 0);
 
-  section("Whom to hear more");
-  say("Where dS is below zero, a higher score makes the loss smaller: 'sat' should ask",
-      "more for 'cat', and less for 'the'.");
-  Array shown = xt::where(xt::equal(now.S.value(), -INFINITY), -INFINITY, dS);
-  picture("09_backward_through_attention", "dS", shown,
-          {"dS", words, words, "asks", "answers", -0.75, 0.75, /*diverging=*/true});
+  section("Forward and backward, side by side");
+  say("Left the shares A that went forward, right the dS that came back. Where dS is",
+      "below zero, a higher score makes the loss smaller: 'sat' should ask more for",
+      "'cat', and less for 'the'.");
+  const Array& S = now.S.value();  // minus infinity where the mask hides
+  Array hides = xt::hstack(xt::xtuple(S, S)), sides = xt::hstack(xt::xtuple(A, dS));  // (3, 6)
+  Array both = xt::where(xt::equal(hides, -INFINITY), -INFINITY, sides);
+  picture("09_backward_through_attention", "both", both,
+          {"A, then dS",
+           words,
+           {"A the", "A cat", "A sat", "dS the", "dS cat", "dS sat"},
+           "asks",
+           "answers",
+           -0.75,
+           1,
+           /*diverging=*/true});
 
   section("Back through S = Q K^T / 2: dQ and dK");
   say("A score is the product of a query and a key, so each of the two gets the other,",
