@@ -144,15 +144,10 @@ int main() {
   const Array& S = now.S.value();  // minus infinity where the mask hides
   Array hides = xt::hstack(xt::xtuple(S, S)), sides = xt::hstack(xt::xtuple(A, dS));  // (3, 6)
   Array both = xt::where(xt::equal(hides, -INFINITY), -INFINITY, sides);
-  picture("09_backward_through_attention", "both", both,
-          {"A, then dS",
-           words,
-           {"A the", "A cat", "A sat", "dS the", "dS cat", "dS sat"},
-           "asks",
-           "answers",
-           -0.75,
-           1,
-           /*diverging=*/true});
+  HeatmapOptions shades{
+      "A, then dS", words, {"A the", "A cat", "A sat", "dS the", "dS cat", "dS sat"}};
+  shades.low = -1, shades.high = 1, shades.diverging = true;
+  picture("09_backward_through_attention", "both", both, shades);
 
   section("Back through S = Q K^T / 2: dQ and dK");
   say("A score is the product of a query and a key, so each of the two gets the other,",
