@@ -457,19 +457,19 @@ TABLE = {
 FEWEST = 3  # mutants of each operation in src/ops
 
 # What is asked, in this order, until something fails: a program, and which of its tests. PyTorch's
-# results come second, so that they hide no gap in the checks of single operations. Files and
-# memory have no derivatives.
+# results come second, so that they hide no gap in the checks of single operations. Files, memory
+# and the programs that a trace runs have no derivatives.
 FOLDERS = ["array", "autograd", "golden", "nn", "ops", "optim", "train"]
 TESTS = [
     ("heed_double_tests", "~[golden]"),
     ("heed_double_tests", "[golden]"),
-    ("heed_tests", ",".join(f"[{folder}]~[.]~[safetensors]~[atomic_file]~[pool]"
+    ("heed_tests", ",".join(f"[{folder}]~[.]~[safetensors]~[atomic_file]~[pool]~[trace]"
                             for folder in FOLDERS)),
 ]
 COPIED = ["CMakeLists.txt", "cmake", "include", "lessons", "src", "tests"]
-# No mutant needs the command line or the lessons built, or their tests: these sources stay behind,
-LEFT_OUT = re.compile(r"(src/app|tests/(app|lessons|report|text))/.*\.cpp|tests/floors_test\.cpp")
-# and these lines of tests/CMakeLists.txt.
+# No mutant needs the command line and the lessons built, or other tests: these sources are not
+# copied, and these lines of tests/CMakeLists.txt left out.
+LEFT_OUT = re.compile(rf"(src/app/.*|tests/(?!main|({'|'.join(['double', *FOLDERS])})/).*)\.cpp")
 UNNEEDED = ["target_link_libraries(heed_tests PRIVATE heed_commands)",
             "add_dependencies(heed_tests heed_lessons heed_app)"]
 
