@@ -6,7 +6,8 @@
 // and what is heard is right. Yet the filler's row of dQ, and all of dK and dV, are NaN.
 //
 // Find where the first NaN is made, and mend it there. Do not turn NaN into zero wherever it shows
-// up: a NaN that comes in must come out, or nobody learns that something is wrong.
+// up: a NaN that comes in must come out, or nobody learns that something is wrong. In gdb, with
+// ./heed debug exercise 9, arrays print as matrices: stop in a function, step on, print them.
 // Hint: Print the shares of a filler's row, then what they are made of: the row's scores and top.
 // Hint: Minus infinity less minus infinity is NaN. Behind it waits another: 0 / 0.
 // Hint: On Linux, feenableexcept(FE_INVALID) of <cfenv>, called first, lets gdb stop at the line.

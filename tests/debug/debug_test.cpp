@@ -339,3 +339,30 @@ TEST_CASE("heed save writes what NumPy and a spreadsheet read", "[debug][.]") {
   CHECK(near_line(rows[2], "0.2563,0.7156,0.0281"));
   CHECK(near_line(lines_of(content(desk / "g.csv")).at(2), "2.4042,-1.1234,1.7477"));
 }
+
+TEST_CASE("LLDB shows the graph, steps on to a node and prints what arrived", "[debug][.]") {
+  const std::string lldb = found("lldb").empty() ? found("lldb-14") : found("lldb");
+  if (lldb.empty()) {
+    WARN("skipped: LLDB is not installed");
+    return;
+  }
+  const Desk desk;
+  Words words = {"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh", lldb, "-b"};
+  for (const char* typed :
+       {"command script import src/debug/heed_lldb.py", "breakpoint set -n heed::Softmax::backward",
+        "run", "heed graph", "heed step K", "heed show dy"})
+    words = words + Words{"-o", typed};
+  // Debian's LLDB 14 looks for its own module elsewhere.
+  const char* const modules = "/usr/lib/llvm-14/lib/python3.11/dist-packages";
+  const std::string said =
+      run({words + Words{lesson}, desk.path, "", {{"PYTHONPATH", modules}}}).out;
+  if (has(said, "error: module importing failed") || !has(said, "stop reason = breakpoint")) {
+    WARN("skipped: this LLDB has no Python, or may not trace programs here");
+    return;
+  }
+  INFO(said);
+  CHECK(has(said, "=> #11  Softmax           A      (3, 3)  from #10     3.2141"));
+  CHECK(has(said, "#6 MatMul 'K' (3, 4), made at "));
+  CHECK(has(said, "-0.0747  -0.9687  -1.2650   0.3933"));
+  CHECK(has(said, "min -1.2650, max 1.3681, "));
+}

@@ -254,6 +254,8 @@ TEST_CASE("inputs that do not fit are refused with all shapes", "[ops][attention
         "attention: there must be as many values as keys: q (2, 4), k (3, 4), v (2, 4)");
   CHECK(refused({2, 3, 4}, {2, 3, 4}, {2, 3, 4}, 3) ==
         "attention: q (2, 3, 4) must be (B, T, C) with C divisible by num_heads = 3");
+  CHECK(refused({2, 3, 4}, {2, 3, 5}, {2, 3, 4}, 2) ==
+        "attention: k (2, 3, 5) must be (B, T, C) with C divisible by num_heads = 2");
   CHECK(refused({2, 3, 4}, {2, 3, 4}, {2, 3, 5}, 2) ==
         "attention: v (2, 3, 5) must be (B, T, C) with C divisible by num_heads = 2");
   CHECK(message_of([&] {

@@ -19,6 +19,12 @@ heed back          the frames, without the engine's own
 heed save X FILE   write an array as .npy or .csv
 break heed::Softmax::backward stops in an operation; `help heed step` and so on say more"""
 
+WELCOME = """Stopped at main. From here on:
+  heed step            to the next node of the backward pass; heed step Softmax: to that operation
+  heed graph           all its nodes, and which one is running
+  info args, print dy  arrays as matrices; heed why W_K: where each part of a gradient came from
+  heed                 lists all there is, and `help heed step` and so on say more"""
+
 
 class HeedCommand(gdb.Command):
     """Attention's arrays, graphs and gradients, read from memory.
@@ -28,6 +34,8 @@ class HeedCommand(gdb.Command):
         super().__init__("heed", gdb.COMMAND_DATA, prefix=True)
 
     def invoke(self, argument, from_tty):
+        if argument.strip() == "welcome":
+            return print(WELCOME)
         if argument.strip():
             raise gdb.GdbError("heed: there is no `heed %s`; `heed` lists what there is"
                                % argument.split()[0])
