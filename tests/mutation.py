@@ -469,7 +469,7 @@ TESTS = [
 COPIED = ["CMakeLists.txt", "cmake", "include", "lessons", "src", "tests"]
 # No mutant needs the command line and the lessons built, or other tests: these sources are not
 # copied, and these lines of tests/CMakeLists.txt left out.
-LEFT_OUT = re.compile(rf"(src/app/.*|tests/(?!main|({'|'.join(['double', *FOLDERS])})/).*)\.cpp")
+LEFT_OUT = re.compile(rf"(src/app/.*|tests/(?!(double|{'|'.join(FOLDERS)})/).*_test)\.cpp")
 UNNEEDED = ["target_link_libraries(heed_tests PRIVATE heed_commands)",
             "add_dependencies(heed_tests heed_lessons heed_app)"]
 
