@@ -142,7 +142,9 @@ def evaluated(expression):
 def address_of(value):
     if value.type.strip_typedefs().code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
         value = value.referenced_value()
-    if value.is_optimized_out or value.address is None:
+    if not value.is_optimized_out and value.address is None:
+        raise Trouble("heed: gdb holds a copy of this value; `next`, and print the variable it is in")
+    if value.is_optimized_out:
         raise Trouble("heed: the optimiser has taken this value away; go `up`, or build with -Og")
     return int(value.address)
 
