@@ -8,6 +8,7 @@
 #include "heed/array/error.hpp"
 #include "heed/array/reduce.hpp"
 #include "heed/autograd/record.hpp"
+#include "heed/autograd/timing.hpp"
 
 namespace heed {
 namespace {
@@ -76,6 +77,7 @@ void backward(const Tensor& output, const Array& upstream, BackwardOptions optio
   check_not_freed(nodes);
   const KeepProvenance keep(options.provenance || traces(TraceWord::provenance));
   BackwardTrace trace(nodes);
+  count_pass();
   for (const auto& node : nodes)
     if (node->depth > 0) node->has_grad = false, node->contributions.clear();
   start_at(*output.node(), upstream);
@@ -85,6 +87,7 @@ void backward(const Tensor& output, const Array& upstream, BackwardOptions optio
     // Volatile: there for a debugger to read, however much was optimised.
     [[maybe_unused]] const Node* volatile running = node.get();
     trace.arrive(*node);
+    const Timer timer(node->op, Phase::backward);
     node->send_gradient();
     if (options.keep_graph || node->depth == 0) continue;
     node->release();

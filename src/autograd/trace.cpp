@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::pair<std::string_view, TraceWord> known[] = {{"backward", TraceWord::backward},
                                                             {"nan", TraceWord::nan},
-                                                            {"provenance", TraceWord::provenance}};
+                                                            {"provenance", TraceWord::provenance},
+                                                            {"time", TraceWord::time}};
 
 // A bit for each word. State of the whole program, as its environment is.
 constexpr unsigned unread = ~0u;

@@ -7,6 +7,7 @@
 
 #include "heed/array/error.hpp"
 #include "heed/array/map.hpp"
+#include "heed/autograd/timing.hpp"
 #include "optim/state.hpp"
 
 namespace heed::optim {
@@ -28,6 +29,7 @@ AdamW::AdamW(std::vector<Tensor> parameters, const AdamWOptions& options)
 }
 
 void AdamW::step() {
+  const Timer timer("AdamW", Phase::forward);
   ++step_;
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     if (parameters_[i].has_grad()) update(parameters_[i], exp_avg_[i], exp_avg_sq_[i]);

@@ -8,6 +8,7 @@
 #include "heed/array/error.hpp"
 #include "heed/array/map.hpp"
 #include "heed/array/reduce.hpp"
+#include "heed/autograd/timing.hpp"
 
 namespace heed::optim {
 
@@ -45,6 +46,7 @@ static double total_norm(const std::vector<Tensor>& parameters, double p) {
 double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, double norm_type) {
   if (!(max_norm >= 0)) refuse("clip_grad_norm: max_norm ", max_norm, " must be 0 or more");
   if (!(norm_type > 0)) refuse("clip_grad_norm: norm_type ", norm_type, " must be above 0");
+  const Timer timer("clip_grad_norm", Phase::forward);
   const double norm = total_norm(parameters, norm_type);
   const double scale = max_norm / (norm + 1e-6);
   if (scale >= 1) return norm;

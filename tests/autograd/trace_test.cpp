@@ -249,9 +249,9 @@ TEST_CASE("an unknown word is refused with the known ones and changes nothing",
           "[autograd][trace]") {
   const Tracing tracing("nan");
   CHECK(message_of([] { set_trace("backward,bakward"); }) ==
-        "HEED_TRACE: 'bakward' is not one of its words: backward, nan, provenance");
+        "HEED_TRACE: 'bakward' is not one of its words: backward, nan, provenance, time");
   CHECK(message_of([] { set_trace("NAN\nnan"); }) ==
-        "HEED_TRACE: 'NAN?nan' is not one of its words: backward, nan, provenance");
+        "HEED_TRACE: 'NAN?nan' is not one of its words: backward, nan, provenance, time");
   CHECK(traces(TraceWord::nan));
   CHECK_FALSE(traces(TraceWord::backward));
 }
@@ -287,7 +287,7 @@ TEST_CASE("a lesson traces its backward pass to stderr and prints what it prints
 TEST_CASE("heed refuses an unknown word with exit code 2, a lesson with 1", "[autograd][trace]") {
   const ScratchFolder folder("unknown word");
   const std::string told =
-      "heed: error: HEED_TRACE: 'bakward' is not one of its words: backward, nan, provenance\n";
+      "heed: error: HEED_TRACE: 'bakward' is not one of its words: backward, nan, provenance, time\n";
   const heed_test::Finished app = run_with("nan,bakward", folder, "heed", {"train"});
   CHECK(app.code == 2);
   CHECK(app.err == told);

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "heed/autograd/tensor.hpp"
+#include "heed/autograd/timing.hpp"
 #include "heed/autograd/trace.hpp"
 
 namespace heed {
@@ -106,8 +107,9 @@ Tensor record(Op op, Where where, const Inputs&... inputs) {
   const auto value_of = [](const Tensor& x) -> const Array& {
     return x.defined() ? x.value() : absent();
   };
-  Array value = op.forward(value_of(inputs)...);
   std::vector<std::shared_ptr<Node>> nodes{inputs.node()...};
+  const Timer timer(Op::name, links(nodes) ? Phase::forward : Phase::no_grad);
+  Array value = op.forward(value_of(inputs)...);
   trace_value(Op::name, where, value, nodes);
   if (!links(nodes)) return finish(std::make_shared<Node>(), std::move(value), Op::name, where, {});
   auto node = std::make_shared<OpNode<Op, sizeof...(Inputs)>>(std::move(op));
@@ -122,6 +124,7 @@ Tensor record_list(Op op, Where where, const std::vector<Tensor>& inputs) {
     values.push_back(x.value());
     nodes.push_back(x.node());
   }
+  const Timer timer(Op::name, links(nodes) ? Phase::forward : Phase::no_grad);
   Array value = op.forward(values);
   trace_value(Op::name, where, value, nodes);
   if (!links(nodes)) return finish(std::make_shared<Node>(), std::move(value), Op::name, where, {});

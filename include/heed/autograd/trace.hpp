@@ -17,6 +17,7 @@ enum class TraceWord : unsigned {
   backward,    // a line for every node of every backward pass, as the pass comes by
   nan,         // Error at the first value or gradient that is not finite, with its origin
   provenance,  // every backward keeps contributions()
+  time,        // where the time went, by operation, when the program ends (timing.hpp)
 };
 
 // Traces what these words say, in place of what HEED_TRACE says; "" traces nothing. Throws Error,
