@@ -33,21 +33,19 @@ int blas_int(std::size_t n) {
 
 CBLAS_TRANSPOSE blas_flag(bool transposed) { return transposed ? CblasTrans : CblasNoTrans; }
 
-constexpr double piece_work = 25e6;  // multiplications and additions: some 0.2 ms
-constexpr double least_work = 8e6;   // below it a product is not split
-
 double work(std::size_t m, std::size_t n, std::size_t k) {
   return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
 }
 
-// Rows of one product that a thread takes at a time. Each piece packs the right factor again, so
-// pieces are few, but at least two where there is work for two.
+constexpr double least_work = 4e6;  // multiplications and additions a thread is woken for: 50 us
+constexpr std::size_t tile = 24;    // rows
+
+// Where the rows of a product may be cut. OpenBLAS rounds a row by its place in a tile (12 rows on
+// Haswell and Zen, 8 on Nehalem), and takes another way for the smallest products; at multiples of
+// this many rows a cut changes no bit.
 std::size_t row_grain(std::size_t m, std::size_t n, std::size_t k) {
-  const double total = work(m, n, k);
-  if (total < least_work || m < 2) return std::max<std::size_t>(m, 1);
-  const auto pieces = static_cast<std::size_t>(std::max(2.0, total / piece_work));
-  const std::size_t rows = (m - 1) / pieces + 1;
-  return (rows + 15) / 16 * 16;  // whole tiles
+  const double rows = least_work * static_cast<double>(m) / (work(m, n, k) + 1);
+  return (static_cast<std::size_t>(std::min(rows, static_cast<double>(m))) / tile + 1) * tile;
 }
 
 template <class T>
@@ -101,7 +99,7 @@ void gemm_rounded_once(std::size_t m, std::size_t n, std::size_t k, MatrixView a
 
 void parallel_gemm(std::size_t m, std::size_t n, std::size_t k, MatrixView a, MatrixView b,
                    MatrixRef<Real> c, Into into) {
-  parallel_for(m, row_grain(m, n, k), [&](std::size_t begin, std::size_t end) {
+  parallel_stretches(m, row_grain(m, n, k), [&](std::size_t begin, std::size_t end) {
     const Real* const a_rows = a.data + begin * (a.transposed ? 1 : a.stride);
     gemm(end - begin, n, k, {a_rows, a.stride, a.transposed}, b,
          {c.data + begin * c.stride, c.stride}, into);
@@ -134,7 +132,7 @@ Array matrix_product(const Array& a, Read read_a, const Array& b, Read read_b) {
   }
   const StridedLoop<2> place(
       batch, {broadcast_strides(a_batch, batch), broadcast_strides(b_batch, batch)});
-  const auto together = static_cast<std::size_t>(least_work / (work(m, n, k) + 1)) + 1;
+  const auto together = static_cast<std::size_t>(2 * least_work / (work(m, n, k) + 1)) + 1;
   parallel_for(matrices, together, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {
       const auto [in_a, in_b] = place.offsets(i);

@@ -41,10 +41,10 @@ Pieces pieces(std::size_t n, std::size_t grain) {
   return found;
 }
 
-// The value of f and the gradients of all its inputs, for 1, 2 and 4 threads: the same bits.
+// The value of f and the gradients of all its inputs, for 1 to 7 threads: the same bits.
 bool same_for_all_threads(const Function& f, const std::vector<Array>& inputs) {
   std::vector<std::vector<Array>> results;
-  for (const int n : {1, 2, 4}) {
+  for (const int n : {1, 2, 3, 4, 7}) {
     const Threads threads(n);
     std::vector<Tensor> leaves;
     for (const Array& input : inputs) leaves.emplace_back(input, true);
@@ -53,9 +53,9 @@ bool same_for_all_threads(const Function& f, const std::vector<Array>& inputs) {
     results.push_back({y.value()});
     for (const Tensor& leaf : leaves) results.back().push_back(leaf.grad());
   }
-  for (std::size_t i = 0; i < results[0].size(); ++i)
-    if (!same_bits(results[0][i], results[1][i]) || !same_bits(results[0][i], results[2][i]))
-      return false;
+  for (const std::vector<Array>& other : results)
+    for (std::size_t i = 0; i < other.size(); ++i)
+      if (!same_bits(results[0][i], other[i])) return false;
   return true;
 }
 
@@ -74,6 +74,37 @@ TEST_CASE("pieces have the grain's length, the last what is left, on any number 
   }
 }
 
+TEST_CASE("stretches are one a thread, cut at grains, and none is under half a grain",
+          "[array][parallel]") {
+  const auto stretches = [](std::size_t n, std::size_t grain) {
+    Pieces found;
+    std::mutex mutex;
+    parallel_stretches(n, grain, [&](std::size_t begin, std::size_t end) {
+      const std::lock_guard lock(mutex);
+      found.emplace(begin, end);
+    });
+    return found;
+  };
+  {
+    const Threads threads(1);
+    CHECK(stretches(100, 24) == Pieces{{0, 100}});
+  }
+  const Threads threads(3);
+  CHECK(stretches(100, 24) == Pieces{{0, 24}, {24, 72}, {72, 100}});
+  CHECK(stretches(71, 24) == Pieces{{0, 24}, {24, 71}});
+  CHECK(stretches(47, 24) == Pieces{{0, 47}});
+  CHECK(stretches(10, 24) == Pieces{{0, 10}});
+  for (std::size_t n = 48; n < 400; ++n) {
+    std::size_t end = 0;
+    for (const auto& [from, to] : stretches(n, 24)) {
+      CHECK(from == end);
+      CHECK(to >= from + 12);
+      end = to;
+    }
+    CHECK(end == n);
+  }
+}
+
 TEST_CASE("the number of threads is 1 to 1024", "[array][parallel]") {
   const Threads threads(3);
   CHECK(num_threads() == 3);
@@ -83,29 +114,35 @@ TEST_CASE("the number of threads is 1 to 1024", "[array][parallel]") {
   CHECK(num_threads() == 3);
 }
 
-TEST_CASE("products have the same bits for 1, 2 and 4 threads", "[array][parallel][threads]") {
+TEST_CASE("products have the same bits for 1 to 7 threads", "[array][parallel][threads]") {
   const Function product = [](X x) { return matmul(x[0], x[1]); };
   CHECK(same_for_all_threads(product, {random_array({700, 130}, 1), random_array({130, 150}, 2)}));
   CHECK(same_for_all_threads(product,
                              {random_array({24, 65, 33}, 1), random_array({24, 33, 129}, 2)}));
+  for (const std::size_t rows : {97, 391, 1001})
+    for (const std::size_t columns : {65, 257}) {
+      const std::size_t inner = 300 - rows % 7;
+      CHECK(same_for_all_threads(
+          product, {random_array({rows, inner}, 1), random_array({inner, columns}, 2)}));
+    }
   const Function layer = [](X x) { return linear(x[0], x[1], x[2]); };
   CHECK(same_for_all_threads(layer, {random_array({12, 64, 128}, 1), random_array({512, 128}, 2),
                                      random_array({512}, 3)}));
 }
 
-TEST_CASE("sums have the same bits for 1, 2 and 4 threads", "[array][parallel][threads]") {
+TEST_CASE("sums have the same bits for 1 to 7 threads", "[array][parallel][threads]") {
   const std::vector<Array> x{random_array({70, 40, 50}, 1)};
   for (const AxisList& axes : {AxisList{}, AxisList{0}, AxisList{1}, AxisList{2}, AxisList{0, 2}})
     CHECK(same_for_all_threads([&](X in) { return sum(in[0], axes); }, x));
 }
 
-TEST_CASE("elementwise operations have the same bits for 1, 2 and 4 threads",
+TEST_CASE("elementwise operations have the same bits for 1 to 7 threads",
           "[array][parallel][threads]") {
   const Function row = [](X x) { return exp(x[0]) * x[1] + x[1]; };
   CHECK(same_for_all_threads(row, {random_array({500, 130}, 1), random_array({130}, 2)}));
 }
 
-TEST_CASE("softmax and cross entropy have the same bits for 1, 2 and 4 threads",
+TEST_CASE("softmax and cross entropy have the same bits for 1 to 7 threads",
           "[array][parallel][threads]") {
   for (const int axis : {0, 1})
     CHECK(same_for_all_threads([=](X x) { return softmax(x[0], axis); },
@@ -116,13 +153,13 @@ TEST_CASE("softmax and cross entropy have the same bits for 1, 2 and 4 threads",
                              {random_array({768, 65}, 1)}));
 }
 
-TEST_CASE("layer norm has the same bits for 1, 2 and 4 threads", "[array][parallel][threads]") {
+TEST_CASE("layer norm has the same bits for 1 to 7 threads", "[array][parallel][threads]") {
   CHECK(same_for_all_threads(
       [](X x) { return layer_norm(x[0], {96}, x[1], x[2]); },
       {random_array({500, 96}, 1), random_array({96}, 2), random_array({96}, 3)}));
 }
 
-TEST_CASE("attention has the same bits for 1, 2 and 4 threads", "[array][parallel][threads]") {
+TEST_CASE("attention has the same bits for 1 to 7 threads", "[array][parallel][threads]") {
   for (const bool causal : {false, true}) {
     AttentionOptions options;
     options.causal = causal;
