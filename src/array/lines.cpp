@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "heed/array/map.hpp"
+
 namespace heed {
 
 Lines::Lines(const Shape& shape, std::size_t axis) {
@@ -22,8 +24,18 @@ double sum_of(const Real* x, std::size_t n) {
 
 Real max_of(const Real* x, std::size_t n) {
   Real top = -std::numeric_limits<Real>::infinity();
-  for (std::size_t i = 0; i < n; ++i) top = x[i] > top ? x[i] : top;
-  return top;
+  const std::size_t whole = n / Pack::size * Pack::size;
+  Pack tops(top);
+  for (std::size_t i = 0; i < whole; i += Pack::size) {
+    const Pack values = Pack::load_unaligned(x + i);
+    tops = xsimd::select(values > tops, values, tops);
+  }
+  for (std::size_t i = whole; i < n; ++i) top = x[i] > top ? x[i] : top;
+  Real last[Pack::size];
+  tops.store_unaligned(last);
+  for (std::size_t half = Pack::size / 2; half > 0; half /= 2)  // the upper half against the lower
+    for (std::size_t i = 0; i < half; ++i) last[i] = std::max(last[i], last[i + half]);
+  return std::max(top, last[0]);
 }
 
 double dot_of(const Real* a, const Real* b, std::size_t n) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "heed/array/error.hpp"
 #include "heed/array/lines.hpp"
@@ -38,8 +39,8 @@ struct Attention {
     Array o = n.S == 0 ? zeros(shape) : uninitialized(shape);  // nothing to look at: zeros
     for_each_head(n, [&](std::size_t b, std::size_t h) {
       const Matrix Q = queries(q, n, b, h), K = keys(k, n, b, h), V = values(v, n, b, h);
-      Array p = uninitialized({rows_at_once, n.S});
-      for (std::size_t t = 0; t < n.T; t += rows_at_once) {
+      Array p = uninitialized({n.rows, n.S});
+      for (std::size_t t = 0; t < n.T; t += n.rows) {
         const Block block = block_at(n, t);
         const std::size_t row = (b * heads + h) * n.T + t;
         product(block.rows, block.columns, n.D, Q.from(t), K.turned(), {p.data(), n.S}, scale);
@@ -61,8 +62,8 @@ struct Attention {
       const Matrix Q = queries(q, n, b, h), K = keys(k, n, b, h), V = values(v, n, b, h);
       const Matrix dO{dout.data() + (b * n.T * heads + h) * n.E, heads * n.E};
       const MatrixRef<Real> dK = place(dk, K, k), dV = place(dv, V, v);
-      Array p = uninitialized({rows_at_once, n.S}), ds = uninitialized({rows_at_once, n.S});
-      for (std::size_t t = 0; t < n.T; t += rows_at_once) {
+      Array p = uninitialized({n.rows, n.S}), ds = uninitialized({n.rows, n.S});
+      for (std::size_t t = 0; t < n.T; t += n.rows) {
         const Block block = block_at(n, t);
         const std::size_t rows = block.rows, columns = block.columns;
         const std::size_t row = (b * heads + h) * n.T + t;
@@ -78,7 +79,7 @@ struct Attention {
         gemm(columns, n.E, rows, {p.data(), n.S, true}, dO.from(t), dV, Into::add);
       }
     });
-    return {dq, dk, dv};
+    return {std::move(dq), std::move(dk), std::move(dv)};
   }
 
   // Unless each query sees the keys up to its own place, keys are a set: the order in which they
@@ -91,32 +92,33 @@ struct Attention {
 
   // Scores become shares, 0 from `seen` on.
   void shares(Real* p, std::size_t seen, std::size_t columns, std::size_t row) {
-    const Real top = tops.data()[row] = max_of(p, seen);
+    std::fill(p + seen, p + columns, -infinity);
+    const Real top = tops.data()[row] = max_of(p, columns);
     if (top == -infinity && sum_of(p, seen) == -infinity) {  // scores too low for a float: nothing
       tops.data()[row] = 0;
       sums.data()[row] = 1;
       return static_cast<void>(std::fill_n(p, columns, Real{0}));
     }
-    map_values([top](auto s) { return xsimd::exp(s - top); }, p, seen, p);
-    const Real sum = sums.data()[row] = static_cast<Real>(sum_of(p, seen));
-    map_values([factor = 1 / sum](auto e) { return e * factor; }, p, seen, p);
-    std::fill(p + seen, p + columns, Real{0});
+    map_values([top](auto s) { return xsimd::exp(s - top); }, p, columns, p);
+    const Real sum = sums.data()[row] = static_cast<Real>(sum_of(p, columns));
+    map_values([factor = 1 / sum](auto e) { return e * factor; }, p, columns, p);
   }
   // Scores p become shares again; dp becomes ds = p (dp - sum_j p_j dp_j).
   void scores_gradient(Real* p, Real* dp, std::size_t seen, std::size_t columns,
                        std::size_t row) const {
+    std::fill(p + seen, p + columns, -infinity);
+    std::fill(dp + seen, dp + columns, Real{0});  // whatever the future holds, NaN too
     const Real top = tops.data()[row], factor = 1 / sums.data()[row];
-    map_values([=](auto s) { return xsimd::exp(s - top) * factor; }, p, seen, p);
-    const auto mean = static_cast<Real>(dot_of(p, dp, seen));
-    map_values([mean](auto a, auto d) { return a * (d - mean); }, dp, seen, p, dp);
-    std::fill(p + seen, p + columns, Real{0});
-    std::fill(dp + seen, dp + columns, Real{0});
+    map_values([=](auto s) { return xsimd::exp(s - top) * factor; }, p, columns, p);
+    const auto mean = static_cast<Real>(dot_of(p, dp, columns));
+    map_values([mean](auto a, auto d) { return a * (d - mean); }, dp, columns, p, dp);
   }
 
   // ---- which numbers belong to which head
 
   struct Sizes {
     std::size_t batch, T, S, D, E;  // queries, keys, width of a key, width of a value
+    std::size_t rows;               // of P at a time
   };
   struct Block {
     std::size_t rows, columns;
@@ -134,8 +136,8 @@ struct Attention {
     const std::size_t rank = q.dimension();
     std::size_t batch = 1;
     for (std::size_t i = 0; i + 2 < rank; ++i) batch *= q.shape()[i];
-    return {batch, q.shape()[rank - 2], k.shape()[rank - 2], q.shape().back() / heads,
-            v.shape().back() / heads};
+    const std::size_t T = q.shape()[rank - 2], S = k.shape()[rank - 2];
+    return {batch, T, S, q.shape().back() / heads, v.shape().back() / heads, T < 256 ? 32u : 64u};
   }
   Matrix queries(const Array& q, const Sizes& n, std::size_t b, std::size_t h) const {
     return {q.data() + (b * n.T * heads + h) * n.D, heads * n.D};
@@ -153,7 +155,7 @@ struct Attention {
     return causal ? std::min(n.S, t + 1) : n.S;
   }
   Block block_at(const Sizes& n, std::size_t t) const {
-    const std::size_t rows = std::min(rows_at_once, n.T - t);
+    const std::size_t rows = std::min(n.rows, n.T - t);
     return {rows, seen(n, t + rows - 1)};
   }
   template <class Body>
@@ -165,7 +167,6 @@ struct Attention {
     });
   }
 
-  static constexpr std::size_t rows_at_once = 32;
   static constexpr std::size_t worthwhile = 500'000;  // products a thread takes at a time: 20 us
   bool causal;
   Real scale;

@@ -55,7 +55,8 @@ struct Linear {
       parallel_gemm(rows, in, out, {dy.data(), out}, {weight.data(), in}, {dx.data(), in});
       parallel_gemm(out, in, rows, {dy.data(), out, true}, {x.data(), in}, {dweight.data(), in});
     }
-    return {dx, dweight, is_absent(bias) ? absent() : sum_to(dy, bias.shape())};
+    return {std::move(dx), std::move(dweight),
+            is_absent(bias) ? absent() : sum_to(dy, bias.shape())};
   }  // dx = dy W, dW = dy^T x, db = sum over rows of dy
 
   static std::size_t rows_of(const Array& x) {

@@ -55,7 +55,7 @@ struct LayerNorm {
         if (!is_absent(bias)) add(dbias.data() + piece, d);
       }
     });
-    return {dx, total(dweight, weight), total(dbias, bias)};
+    return {std::move(dx), total(dweight, weight), total(dbias, bias)};
   }  // dw = sum over rows of dy n, db = sum over rows of dy
 
   void measure(const Real* x, std::size_t row) {
