@@ -132,9 +132,9 @@ TABLE = {
         ("return a * (d - mean)", "return a * (d + mean)"),
         ("return a * (d - mean)", "return a * d"),
         ("return a * (d - mean)", "return d - mean"),
-        ("dot_of(p, dp, seen)", "sum_of(dp, seen)"),
-        ("    std::fill(p + seen, p + columns, Real{0});\n    std::fill(dp", "    std::fill(dp"),
-        ("    std::fill(dp + seen, dp + columns, Real{0});\n", ""),
+        ("dot_of(p, dp, columns)", "sum_of(dp, columns)"),
+        ("    std::fill(p + seen, p + columns, -infinity);\n    std::fill(dp", "    std::fill(dp"),
+        ("    std::fill(dp + seen, dp + columns, Real{0});", ""),
     ],
     "src/ops/einsum.cpp": [
         ("gradient_of(i, dy, operands)", "gradient_of(0, dy, operands)"),
@@ -198,8 +198,8 @@ TABLE = {
         ("parallel_gemm(out, in, rows,", "parallel_gemm(out, in, 1,"),
         ("absent() : sum_to(dy, bias.shape())", "absent() : zeros(bias.shape())"),
         ("absent() : sum_to(dy, bias.shape())", "absent() : dy"),
-        ("return {dx, dweight,", "return {map([](auto d) { return -d; }, dx), dweight,"),
-        ("return {dx, dweight,", "return {dx, map([](auto d) { return -d; }, dweight),"),
+        ("return {std::move(dx), std", "return {map([](auto d) { return -d; }, dx), std"),
+        ("std::move(dweight),", "map([](auto d) { return -d; }, dweight),"),
     ],
     "src/ops/normalize.cpp": [
         # LayerNorm
