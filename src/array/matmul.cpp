@@ -38,14 +38,16 @@ double work(std::size_t m, std::size_t n, std::size_t k) {
 }
 
 constexpr double least_work = 4e6;  // multiplications and additions a thread is woken for: 50 us
-constexpr std::size_t tile = 24;    // rows
 
 // Where the rows of a product may be cut. OpenBLAS rounds a row by its place in a tile (12 rows on
 // Haswell and Zen, 8 on Nehalem), and takes another way for the smallest products; at multiples of
-// this many rows a cut changes no bit.
-std::size_t row_grain(std::size_t m, std::size_t n, std::size_t k) {
+// this many rows a cut between large parts changes no bit.
+constexpr std::size_t tile = 24;
+
+// Rows of a product that are work for a thread.
+std::size_t worthwhile_rows(std::size_t m, std::size_t n, std::size_t k) {
   const double rows = least_work * static_cast<double>(m) / (work(m, n, k) + 1);
-  return (static_cast<std::size_t>(std::min(rows, static_cast<double>(m))) / tile + 1) * tile;
+  return tile + static_cast<std::size_t>(std::min(rows, static_cast<double>(m)));
 }
 
 template <class T>
@@ -99,7 +101,8 @@ void gemm_rounded_once(std::size_t m, std::size_t n, std::size_t k, MatrixView a
 
 void parallel_gemm(std::size_t m, std::size_t n, std::size_t k, MatrixView a, MatrixView b,
                    MatrixRef<Real> c, Into into) {
-  parallel_stretches(m, row_grain(m, n, k), [&](std::size_t begin, std::size_t end) {
+  const std::size_t shortest = worthwhile_rows(m, n, k);
+  parallel_stretches(m, tile, shortest, [&](std::size_t begin, std::size_t end) {
     const Real* const a_rows = a.data + begin * (a.transposed ? 1 : a.stride);
     gemm(end - begin, n, k, {a_rows, a.stride, a.transposed}, b,
          {c.data + begin * c.stride, c.stride}, into);

@@ -37,16 +37,15 @@ struct Attention {
     Shape shape = q.shape();
     shape.back() = v.shape().back();
     Array o = n.S == 0 ? zeros(shape) : uninitialized(shape);  // nothing to look at: zeros
-    for_each_head(n, [&](std::size_t b, std::size_t h) {
+    for_each_head(n, [&](std::size_t b, std::size_t h, Real* p, Real*) {
       const Matrix Q = queries(q, n, b, h), K = keys(k, n, b, h), V = values(v, n, b, h);
-      Array p = uninitialized({n.rows, n.S});
       for (std::size_t t = 0; t < n.T; t += n.rows) {
         const Block block = block_at(n, t);
         const std::size_t row = (b * heads + h) * n.T + t;
-        product(block.rows, block.columns, n.D, Q.from(t), K.turned(), {p.data(), n.S}, scale);
+        product(block.rows, block.columns, n.D, Q.from(t), K.turned(), {p, n.stride}, scale);
         for (std::size_t i = 0; i < block.rows; ++i)
-          shares(p.data() + i * n.S, seen(n, t + i), block.columns, row + i);
-        product(block.rows, n.E, block.columns, {p.data(), n.S}, V.view(),
+          shares(p + i * n.stride, seen(n, t + i), block.width, row + i);
+        product(block.rows, n.E, block.columns, {p, n.stride}, V.view(),
                 {o.data() + (b * n.T + t) * heads * n.E + h * n.E, heads * n.E});
       }
     });
@@ -58,25 +57,24 @@ struct Attention {
     const Sizes n = sizes(q, k, v);
     Array dq = n.S == 0 ? zeros(q.shape()) : uninitialized(q.shape());
     Array dk = zeros(k.shape()), dv = zeros(v.shape());
-    for_each_head(n, [&](std::size_t b, std::size_t h) {
+    for_each_head(n, [&](std::size_t b, std::size_t h, Real* p, Real* ds) {
       const Matrix Q = queries(q, n, b, h), K = keys(k, n, b, h), V = values(v, n, b, h);
       const Matrix dO{dout.data() + (b * n.T * heads + h) * n.E, heads * n.E};
       const MatrixRef<Real> dK = place(dk, K, k), dV = place(dv, V, v);
-      Array p = uninitialized({n.rows, n.S}), ds = uninitialized({n.rows, n.S});
       for (std::size_t t = 0; t < n.T; t += n.rows) {
         const Block block = block_at(n, t);
         const std::size_t rows = block.rows, columns = block.columns;
         const std::size_t row = (b * heads + h) * n.T + t;
-        product(rows, columns, n.D, Q.from(t), K.turned(), {p.data(), n.S}, scale);
-        gemm(rows, columns, n.E, dO.from(t), V.turned(), {ds.data(), n.S});
+        product(rows, columns, n.D, Q.from(t), K.turned(), {p, n.stride}, scale);
+        gemm(rows, columns, n.E, dO.from(t), V.turned(), {ds, n.stride});
         for (std::size_t i = 0; i < rows; ++i)
-          scores_gradient(p.data() + i * n.S, ds.data() + i * n.S, seen(n, t + i), columns,
+          scores_gradient(p + i * n.stride, ds + i * n.stride, seen(n, t + i), block.width,
                           row + i);
         const MatrixRef<Real> dQ = place(dq, Q, q);
-        gemm(rows, n.D, columns, {ds.data(), n.S}, K.view(), {dQ.data + t * dQ.stride, dQ.stride},
+        gemm(rows, n.D, columns, {ds, n.stride}, K.view(), {dQ.data + t * dQ.stride, dQ.stride},
              Into::overwrite, scale);
-        gemm(columns, n.D, rows, {ds.data(), n.S, true}, Q.from(t), dK, Into::add, scale);
-        gemm(columns, n.E, rows, {p.data(), n.S, true}, dO.from(t), dV, Into::add);
+        gemm(columns, n.D, rows, {ds, n.stride, true}, Q.from(t), dK, Into::add, scale);
+        gemm(columns, n.E, rows, {p, n.stride, true}, dO.from(t), dV, Into::add);
       }
     });
     return {std::move(dq), std::move(dk), std::move(dv)};
@@ -91,37 +89,37 @@ struct Attention {
   }
 
   // Scores become shares, 0 from `seen` on.
-  void shares(Real* p, std::size_t seen, std::size_t columns, std::size_t row) {
-    std::fill(p + seen, p + columns, -infinity);
-    const Real top = tops.data()[row] = max_of(p, columns);
+  void shares(Real* p, std::size_t seen, std::size_t width, std::size_t row) {
+    std::fill(p + seen, p + width, -infinity);
+    const Real top = tops.data()[row] = max_of(p, width);
     if (top == -infinity && sum_of(p, seen) == -infinity) {  // scores too low for a float: nothing
       tops.data()[row] = 0;
       sums.data()[row] = 1;
-      return static_cast<void>(std::fill_n(p, columns, Real{0}));
+      return static_cast<void>(std::fill_n(p, width, Real{0}));
     }
-    map_values([top](auto s) { return xsimd::exp(s - top); }, p, columns, p);
-    const Real sum = sums.data()[row] = static_cast<Real>(sum_of(p, columns));
-    map_values([factor = 1 / sum](auto e) { return e * factor; }, p, columns, p);
+    map_values([top](auto s) { return xsimd::exp(s - top); }, p, width, p);
+    const Real sum = sums.data()[row] = static_cast<Real>(sum_of(p, width));
+    map_values([factor = 1 / sum](auto e) { return e * factor; }, p, width, p);
   }
   // Scores p become shares again; dp becomes ds = p (dp - sum_j p_j dp_j).
-  void scores_gradient(Real* p, Real* dp, std::size_t seen, std::size_t columns,
+  void scores_gradient(Real* p, Real* dp, std::size_t seen, std::size_t width,
                        std::size_t row) const {
-    std::fill(p + seen, p + columns, -infinity);
-    std::fill(dp + seen, dp + columns, Real{0});  // whatever the future holds, NaN too
+    std::fill(p + seen, p + width, -infinity);
+    std::fill(dp + seen, dp + width, Real{0});  // whatever the future holds, NaN too
     const Real top = tops.data()[row], factor = 1 / sums.data()[row];
-    map_values([=](auto s) { return xsimd::exp(s - top) * factor; }, p, columns, p);
-    const auto mean = static_cast<Real>(dot_of(p, dp, columns));
-    map_values([mean](auto a, auto d) { return a * (d - mean); }, dp, columns, p, dp);
+    map_values([=](auto s) { return xsimd::exp(s - top) * factor; }, p, width, p);
+    const auto mean = static_cast<Real>(dot_of(p, dp, width));
+    map_values([mean](auto a, auto d) { return a * (d - mean); }, dp, width, p, dp);
   }
 
   // ---- which numbers belong to which head
 
   struct Sizes {
     std::size_t batch, T, S, D, E;  // queries, keys, width of a key, width of a value
-    std::size_t rows;               // of P at a time
+    std::size_t rows, stride;       // of P: rows at a time, elements from one to the next
   };
   struct Block {
-    std::size_t rows, columns;
+    std::size_t rows, columns, width;  // of P; width is columns in whole registers
   };
   struct Matrix {
     const Real* data;
@@ -137,7 +135,13 @@ struct Attention {
     std::size_t batch = 1;
     for (std::size_t i = 0; i + 2 < rank; ++i) batch *= q.shape()[i];
     const std::size_t T = q.shape()[rank - 2], S = k.shape()[rank - 2];
-    return {batch, T, S, q.shape().back() / heads, v.shape().back() / heads, T < 256 ? 32u : 64u};
+    return {batch,
+            T,
+            S,
+            q.shape().back() / heads,
+            v.shape().back() / heads,
+            T < 256 ? 32u : 64u,
+            whole_packs(S)};
   }
   Matrix queries(const Array& q, const Sizes& n, std::size_t b, std::size_t h) const {
     return {q.data() + (b * n.T * heads + h) * n.D, heads * n.D};
@@ -151,19 +155,24 @@ struct Attention {
   static MatrixRef<Real> place(Array& gradient, const Matrix& part, const Array& whole) {
     return {gradient.data() + (part.data - whole.data()), part.stride};
   }
+  static std::size_t whole_packs(std::size_t n) {
+    return (n + Pack::size - 1) / Pack::size * Pack::size;
+  }
   std::size_t seen(const Sizes& n, std::size_t t) const {
     return causal ? std::min(n.S, t + 1) : n.S;
   }
   Block block_at(const Sizes& n, std::size_t t) const {
     const std::size_t rows = std::min(n.rows, n.T - t);
-    return {rows, seen(n, t + rows - 1)};
+    const std::size_t columns = seen(n, t + rows - 1);
+    return {rows, columns, whole_packs(columns)};
   }
   template <class Body>
   void for_each_head(const Sizes& n, const Body& body) const {
     if (n.S == 0) return;
     const std::size_t grain = worthwhile / (n.T * n.S * (n.D + n.E) + 1) + 1;
     parallel_for(n.batch * heads, grain, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) body(i / heads, i % heads);
+      Array p = uninitialized({n.rows, n.stride}), ds = uninitialized({n.rows, n.stride});
+      for (std::size_t i = begin; i < end; ++i) body(i / heads, i % heads, p.data(), ds.data());
     });
   }
 

@@ -21,7 +21,7 @@ struct CrossEntropy {
     tops = uninitialized({targets.size()});
     sums = uninitialized({targets.size()});
     Array losses = uninitialized(shape_of(targets));
-    for_each_target([&](std::size_t i) {
+    for_each_target(V, [&](std::size_t i) {
       const Real* const x = logits.data() + i * V;
       tops.data()[i] = max_of(x, V);
       sums.data()[i] = sum_exp(x, V, tops.data()[i]);
@@ -41,7 +41,7 @@ struct CrossEntropy {
     const Real everywhere = smooth / static_cast<Real>(V);
     const bool mean = options.reduction == Reduction::mean;
     const Real shared_by = mean ? static_cast<Real>(counted()) : Real{1};
-    for_each_target([&](std::size_t i) {
+    for_each_target(V, [&](std::size_t i) {
       Real* const out = dx.data() + i * V;
       if (ignored(i)) return static_cast<void>(std::fill_n(out, V, Real{0}));
       const Real d = dy.data()[options.reduction == Reduction::none ? i : 0] / shared_by;
@@ -80,10 +80,11 @@ struct CrossEntropy {
   bool ignored(std::size_t i) const { return targets.data()[i] == options.ignore_index; }
   std::size_t target(std::size_t i) const { return static_cast<std::size_t>(targets.data()[i]); }
   template <class Body>
-  void for_each_target(const Body& body) const {
-    parallel_for(targets.size(), 64, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t i = begin; i < end; ++i) body(i);
-    });
+  void for_each_target(std::size_t V, const Body& body) const {
+    parallel_for(targets.size(), elementwise_grain / (V + 1) + 1,
+                 [&](std::size_t begin, std::size_t end) {
+                   for (std::size_t i = begin; i < end; ++i) body(i);
+                 });
   }
 
   Indices targets;

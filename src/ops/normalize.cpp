@@ -26,7 +26,7 @@ struct LayerNorm {
     means = uninitialized({rows});
     scales = uninitialized({rows});
     Array y = uninitialized(x.shape());
-    parallel_for(rows, rows_at_once, [&](std::size_t begin, std::size_t end) {
+    parallel_for(rows, rows_at_once(), [&](std::size_t begin, std::size_t end) {
       for (std::size_t r = begin; r < end; ++r) {
         const Real* const in = x.data() + r * width;
         measure(in, r);
@@ -41,16 +41,16 @@ struct LayerNorm {
   Grads<3> backward(const Array& dy, const Array&, const Array& x, const Array& weight,
                     const Array& bias) const {
     Array dx = uninitialized(x.shape());
-    const std::size_t rows = means.size(), pieces = (rows + rows_at_once - 1) / rows_at_once;
+    const std::size_t rows = means.size(), pieces = (rows + rows_at_once() - 1) / rows_at_once();
     const Shape partial{pieces, width};  // each piece of rows adds up its own dw and db
     Array dweight = is_absent(weight) ? absent() : zeros(partial);
     Array dbias = is_absent(bias) ? absent() : zeros(partial);
-    parallel_for(rows, rows_at_once, [&](std::size_t begin, std::size_t end) {
+    parallel_for(rows, rows_at_once(), [&](std::size_t begin, std::size_t end) {
       Array n = uninitialized({width}), g = uninitialized({width});
       for (std::size_t r = begin; r < end; ++r) {
         const Real* const d = dy.data() + r * width;
         row_gradient(d, x.data() + r * width, r, weight, n.data(), g.data(), dx.data() + r * width);
-        const std::size_t piece = begin / rows_at_once * width;
+        const std::size_t piece = begin / rows_at_once() * width;
         if (!is_absent(weight)) add_product(dweight.data() + piece, d, n.data());
         if (!is_absent(bias)) add(dbias.data() + piece, d);
       }
@@ -94,7 +94,10 @@ struct LayerNorm {
     return reshaped(sum_over(partial, {0}, false), parameter.shape());
   }
 
-  static constexpr std::size_t rows_at_once = 32;
+  // Work for a thread, by the width alone: each piece adds up its own dw and db.
+  std::size_t rows_at_once() const {
+    return std::max<std::size_t>(32, elementwise_grain / (width + 1) + 1);
+  }
   std::size_t width;  // elements normalised together
   double eps;
   Array means = absent(), scales = absent();  // (rows): mean and 1 / sqrt(variance + eps)

@@ -54,9 +54,10 @@ void map_values(const Formula& formula, Real* out, std::size_t n, const In*... i
 template <class Formula, class... More>
 Array map(const Formula& formula, const Array& x, const More&... more) {
   Array y = uninitialized(x.shape());
-  parallel_for(y.size(), elementwise_grain, [&](std::size_t begin, std::size_t end) {
+  const auto stretch = [&](std::size_t begin, std::size_t end) {
     map_values(formula, y.data() + begin, end - begin, x.data() + begin, (more.data() + begin)...);
-  });
+  };
+  parallel_stretches(y.size(), Pack::size, elementwise_grain, stretch);
   return y;
 }
 

@@ -23,7 +23,7 @@ void parallel_for(std::size_t n, std::size_t grain, const Body& body) {
 #ifdef _OPENMP
   if (pieces > 1 && num_threads() > 1) {
     std::exception_ptr failure;
-#pragma omp parallel for schedule(dynamic) num_threads(num_threads())
+#pragma omp parallel for schedule(static) num_threads(num_threads())
     for (std::size_t i = 0; i < pieces; ++i) {
       try {
         run(i);
@@ -40,11 +40,11 @@ void parallel_for(std::size_t n, std::size_t grain, const Body& body) {
 }
 
 // Calls body(begin, end) for consecutive stretches of [0, n), one a thread, cut only at multiples
-// of `grain` and none shorter than half of it. For bodies that do best on long stretches, and give
-// the same bits wherever between grains they are cut.
+// of `grain` and shorter than `shortest` by half a grain at most. For bodies that do best on long
+// stretches, and give the same bits wherever between grains they are cut.
 template <class Body>
-void parallel_stretches(std::size_t n, std::size_t grain, const Body& body) {
-  const std::size_t most = std::max<std::size_t>(n / grain, 1);
+void parallel_stretches(std::size_t n, std::size_t grain, std::size_t shortest, const Body& body) {
+  const std::size_t most = std::max<std::size_t>(n / std::max(grain, shortest), 1);
   const std::size_t stretches = std::min(most, static_cast<std::size_t>(num_threads()));
   const auto cut = [&](std::size_t i) {
     return i == stretches ? n : (n * i / stretches + grain / 2) / grain * grain;
