@@ -9,6 +9,8 @@
 #include <locale>
 #include <sstream>
 
+#include "heed/array/utf8.hpp"
+
 namespace heed {
 namespace {
 
@@ -29,30 +31,6 @@ std::string streamed(double value, int decimals, std::ios_base::fmtflags notatio
 
 std::string two_digits(long long n) { return (n < 10 ? "0" : "") + std::to_string(n); }
 
-// The number of bytes a UTF-8 character has by its first byte; 0 when it cannot be a first byte.
-std::size_t encoded_size(unsigned char first) {
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first < 0xE0) return 2;
-  if (first >= 0xE0 && first < 0xF0) return 3;
-  if (first >= 0xF0 && first < 0xF5) return 4;
-  return 0;
-}
-
-bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
-
-bool is_encoded(std::string_view character) {
-  return encoded_size(static_cast<unsigned char>(character[0])) == character.size();
-}
-
-char32_t code_point(std::string_view character) {
-  const auto first = static_cast<unsigned char>(character[0]);
-  if (character.size() == 1) return first;
-  char32_t code = first & (0xFFu >> (character.size() + 1));
-  for (const char byte : character.substr(1))
-    code = (code << 6) | (static_cast<unsigned char>(byte) & 0x3Fu);
-  return code;
-}
-
 struct Range {
   char32_t first, last;
 };
@@ -72,7 +50,7 @@ bool lies_in(const Range (&ranges)[N], char32_t code) {
 }
 
 std::size_t columns_of(std::string_view character) {
-  const char32_t code = code_point(character);
+  const char32_t code = character_in(character, 0).code_point;
   if (lies_in(zero_width, code)) return 0;
   return lies_in(double_width, code) ? 2 : 1;
 }
@@ -82,11 +60,11 @@ std::string spelled_out(std::string_view character) {
   if (byte == '\n') return "\\n";
   if (byte == '\t') return "\\t";
   if (byte == '\r') return "\\r";
-  const bool is_control = byte < 0x20 || byte == 0x7F;
-  const bool is_c1_control = character.size() == 2 && code_point(character) < 0xA0;
-  if (!is_control && !is_c1_control && is_encoded(character)) return std::string(character);
+  const auto [code, size] = character_in(character, 0);
+  const bool is_control = size != 0 && (code < 0x20 || (code >= 0x7F && code < 0xA0));
+  if (size != 0 && !is_control) return std::string(character);
   char hex[8];
-  std::snprintf(hex, sizeof hex, "\\x%02x", is_c1_control ? code_point(character) : byte);
+  std::snprintf(hex, sizeof hex, "\\x%02x", is_control ? code : byte);
   return hex;
 }
 
@@ -122,11 +100,7 @@ std::string duration(double seconds) {
 }
 
 std::string_view character_at(std::string_view text, std::size_t start) {
-  const std::size_t size = encoded_size(static_cast<unsigned char>(text[start]));
-  if (size == 0 || start + size > text.size()) return text.substr(start, 1);
-  for (std::size_t i = 1; i < size; ++i)
-    if (!continues(text[start + i])) return text.substr(start, 1);
-  return text.substr(start, size);
+  return text.substr(start, std::max(character_in(text, start).size, 1u));
 }
 
 std::string visible(std::string_view name) {

@@ -77,6 +77,7 @@ TEST_CASE("names that would move the cursor are spelled out", "[report][format]"
   CHECK(visible("\xff") == "\\xff");
   CHECK(visible("\xc3") == "\\xc3");
   CHECK(visible("\xc2\x9b") == "\\x9b");  // a terminal takes it for the beginning of a command
+  CHECK(visible("\xed\xa0\x80") == "\\xed\\xa0\\x80");  // a surrogate is no character
   CHECK(visible("é魚") == "é魚");
 }
 

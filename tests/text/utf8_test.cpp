@@ -27,6 +27,12 @@ std::string invalid(std::size_t byte, const std::string& value) {
          "; convert the text or use --bytes";
 }
 
+// A text's first byte as messages show it.
+std::string hex(const std::string& text) {
+  const auto byte = static_cast<unsigned char>(text[0]);
+  return std::string("0x") + "0123456789abcdef"[byte / 16] + "0123456789abcdef"[byte % 16];
+}
+
 std::string cut_off(std::size_t byte, const std::string& value) {
   return "not UTF-8: the text ends inside the character that begins at byte " +
          std::to_string(byte) + " (" + value + "); convert the text or use --bytes";
@@ -95,6 +101,49 @@ TEST_CASE("a text that ends inside a character says so", "[text][utf8]") {
   CHECK_THROWS_WITH(decoded("caf\xc3"), cut_off(3, "0xc3"));
   CHECK_THROWS_WITH(decoded("\xe2\x82"), cut_off(0, "0xe2"));
   CHECK_THROWS_WITH(decoded("ab\xf0\x9f\x98"), cut_off(2, "0xf0"));
+}
+
+// Characters of one byte are taken several at a time: what is different must be seen wherever it
+// is.
+TEST_CASE("a character of any size is read at every place of a text", "[text][utf8]") {
+  for (const std::uint32_t c : {0u, 0x7fu, 0x80u, 0x7ffu, 0x800u, 0xffffu, 0x10000u, 0x10ffffu})
+    for (std::size_t before = 0; before < 40; ++before)
+      for (std::size_t after = 0; after < 40; ++after) {
+        std::string text(before, 'a');
+        append_utf8(text, c);
+        text.append(after, 'b');
+        Points wanted(before, 'a');
+        wanted.push_back(c);
+        wanted.insert(wanted.end(), after, 'b');
+        REQUIRE(decoded(text) == wanted);
+        REQUIRE(count_code_points(text) == wanted.size());
+      }
+}
+
+TEST_CASE("what is not UTF-8 is named with its byte at every place of a text", "[text][utf8]") {
+  for (const std::string& part : {"\0"s, "a"s, "\xc3\xa9"s, "\xe2\x82\xac"s})
+    for (std::size_t count = 0; count < 40; ++count) {
+      std::string before;
+      for (std::size_t i = 0; i < count; ++i) before += part;
+      const std::size_t place = before.size();
+      for (const std::string& rest : {""s, "b"s, std::string(32, 'b'), std::string(32, '\0')}) {
+        CHECK_THROWS_WITH(decoded(before + "\xff" + rest), invalid(place, "0xff"));
+        CHECK_THROWS_WITH(decoded(before + "\x80" + rest), invalid(place, "0x80"));
+        CHECK_THROWS_WITH(decoded(before + "\xed\xa0\x80" + rest), invalid(place, "0xed"));
+        CHECK_THROWS_WITH(decoded(before + "\xe2\x82(" + rest), invalid(place, "0xe2"));
+      }
+      CHECK_THROWS_WITH(decoded(before + "\xc3"), cut_off(place, "0xc3"));
+      CHECK_THROWS_WITH(decoded(before + "\xf0\x9f\x98"), cut_off(place, "0xf0"));
+    }
+}
+
+TEST_CASE("an end that no byte could make a character is not called an end", "[text][utf8]") {
+  for (const std::string cut : {"\xe0", "\xe0\xa0", "\xed", "\xed\x9f", "\xf0", "\xf0\x90", "\xf4",
+                                "\xf4\x8f", "\xf4\x8f\xbf", "\xf1\x80\x80"})
+    CHECK_THROWS_WITH(decoded(cut), cut_off(0, hex(cut)));
+  for (const std::string bad :
+       {"\xc1", "\xe0\x9f", "\xed\xa0", "\xf0\x8f", "\xf4\x90", "\xf5", "\xe2(", "\xf1\x80("})
+    CHECK_THROWS_WITH(decoded(bad), invalid(0, hex(bad)));
 }
 
 TEST_CASE("what is no code point cannot be written", "[text][utf8]") {

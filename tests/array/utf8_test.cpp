@@ -1,0 +1,95 @@
+// utf8_test.cpp: the bytes that make a character are those of the Unicode Standard, and no others.
+
+#include "heed/array/utf8.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "catch.hpp"
+
+namespace {
+
+using namespace heed;
+
+struct Range {
+  unsigned first, last;
+  bool has(unsigned byte) const { return first <= byte && byte <= last; }
+};
+
+// The Unicode Standard, table 3-7: the bytes of each row, in order.
+const std::vector<std::vector<Range>> well_formed = {
+    {{0x00, 0x7f}},
+    {{0xc2, 0xdf}, {0x80, 0xbf}},
+    {{0xe0, 0xe0}, {0xa0, 0xbf}, {0x80, 0xbf}},
+    {{0xe1, 0xec}, {0x80, 0xbf}, {0x80, 0xbf}},
+    {{0xed, 0xed}, {0x80, 0x9f}, {0x80, 0xbf}},
+    {{0xee, 0xef}, {0x80, 0xbf}, {0x80, 0xbf}},
+    {{0xf0, 0xf0}, {0x90, 0xbf}, {0x80, 0xbf}, {0x80, 0xbf}},
+    {{0xf1, 0xf3}, {0x80, 0xbf}, {0x80, 0xbf}, {0x80, 0xbf}},
+    {{0xf4, 0xf4}, {0x80, 0x8f}, {0x80, 0xbf}, {0x80, 0xbf}}};
+
+bool begins_as(std::string_view text, const std::vector<Range>& row) {
+  if (text.size() < row.size()) return false;
+  for (std::size_t i = 0; i < row.size(); ++i)
+    if (!row[i].has(static_cast<unsigned char>(text[i]))) return false;
+  return true;
+}
+
+std::size_t size_by_table(std::string_view text) {
+  for (const auto& row : well_formed)
+    if (begins_as(text, row)) return row.size();
+  return 0;
+}
+
+std::string bytes(std::initializer_list<unsigned> values) {
+  std::string text;
+  for (const unsigned value : values) text += static_cast<char>(value);
+  return text;
+}
+
+// How many texts of these bytes are not told as the table tells them.
+std::size_t differences(const std::vector<unsigned>& later) {
+  std::size_t found = 0;
+  const auto look = [&](const std::string& text) {
+    found += character_in(text, 0).size != size_by_table(text);
+  };
+  for (unsigned a = 0; a < 256; ++a) {
+    look(bytes({a}));
+    for (unsigned b = 0; b < 256; ++b) {
+      look(bytes({a, b}));
+      for (const unsigned c : later) {
+        look(bytes({a, b, c}));
+        for (const unsigned d : later) look(bytes({a, b, c, d}));
+      }
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("characters are the well-formed sequences of Unicode's table and no others",
+          "[array][utf8]") {
+  CHECK(differences({0x00, 0x41, 0x7f, 0x80, 0xbf, 0xc0, 0xc3, 0xff}) == 0);
+}
+
+TEST_CASE("a character is found where it stands, with its code point", "[array][utf8]") {
+  const std::string text = "h\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80";
+  const std::vector<std::uint32_t> sizes = {1, 2, 0, 3, 0, 0, 4, 0, 0, 0};
+  for (std::size_t i = 0; i < sizes.size(); ++i) CHECK(character_in(text, i).size == sizes[i]);
+  CHECK(character_in(text, 0).code_point == 'h');
+  CHECK(character_in(text, 1).code_point == 0xe9);
+  CHECK(character_in(text, 3).code_point == 0x20ac);
+  CHECK(character_in(text, 6).code_point == 0x1f600);
+  CHECK(character_in(text, 2).code_point == 0);
+}
+
+TEST_CASE("what stands behind the end of a text does not count", "[array][utf8]") {
+  for (const std::string_view whole : {"\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80"}) {
+    CHECK(character_in(whole, 0).size == whole.size());
+    for (std::size_t size = 1; size < whole.size(); ++size)
+      CHECK(character_in(whole.substr(0, size), 0).size == 0);
+  }
+}
