@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <utility>
 
 #include "heed/app/commands.hpp"
 #include "heed/app/run_folder.hpp"
@@ -47,12 +48,12 @@ void check_memory(const TrainCommand& c) {
          grouped(std::floor(have / 1e9)), " GB; make one of them smaller");
 }
 
-// The text as it will be learnt: without a byte order mark.
-std::string_view checked_text(const TextFile& file, const std::string& path) {
-  std::string_view text = file.text();
-  if (has_byte_order_mark(text)) text.remove_prefix(3);
+// Makes it the text that will be learnt: without a byte order mark, if it had one.
+bool drop_mark(std::string& text, const std::string& path) {
+  const bool had_mark = has_byte_order_mark(text);
+  if (had_mark) text.erase(0, 3);
   if (text.empty()) refuse(name_of(path), ": is empty; give a text to learn");
-  return text;
+  return had_mark;
 }
 
 Vocabulary checked_vocabulary(std::string_view text, const TrainCommand& c,
@@ -138,12 +139,12 @@ int train(const TrainCommand& given) {
   }
   check_memory(command);
 
-  const TextFile file = TextFile::open(path);
-  const std::string_view text = checked_text(file, path);
+  std::string text = read_text(path);
+  const bool had_mark = drop_mark(text, path);
   const Vocabulary vocabulary = checked_vocabulary(text, command, path);
-  const Corpus corpus(text, vocabulary);
+  const Corpus corpus(std::move(text), vocabulary);
   check_length(corpus, command, path);
-  TextIdentity identity = identity_of(path == default_text ? "" : path, text);
+  const TextIdentity identity = identity_of(path == default_text ? "" : path, corpus.text());
   if (earlier) check_same_text(*earlier, identity, path, vocabulary);
 
   command.model.vocab_size = vocabulary.size();
@@ -153,7 +154,7 @@ int train(const TrainCommand& given) {
     throw UsageError("--steps " + std::to_string(command.training.steps) + ": the run in " +
                      folder.path().string() + " has done that many already; give more to go on");
   folder.create();
-  note_oddities(text, vocabulary, path, text.size() < file.text().size());
+  note_oddities(corpus.text(), vocabulary, path, had_mark);
   return TrainingRun(trainer, vocabulary, identity, name_of(path), folder).train();
 }
 

@@ -1,14 +1,15 @@
-// file.cpp: mapping a file, or reading what cannot be mapped (POSIX).
+// file.cpp: reading a whole file without holding any of it twice (POSIX).
 
 #include "heed/text/file.hpp"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <list>
 #include <system_error>
 #include <utility>
 
@@ -38,57 +39,62 @@ bool is_null_device(const struct stat& file) {
   return S_ISCHR(file.st_mode) && ::stat("/dev/null", &null) == 0 && null.st_rdev == file.st_rdev;
 }
 
-// The file's size; throws Error for what is no text.
-std::size_t checked_size(const std::string& path, int descriptor) {
+// Throws Error for what is no text.
+void check_kind(const std::string& path, int descriptor) {
   struct stat file;
   if (::fstat(descriptor, &file) != 0) refuse_as_system(path, errno);
   if (S_ISDIR(file.st_mode)) refuse(path, ": is a directory; give a text file");
   if (!S_ISREG(file.st_mode) && !is_null_device(file))
     refuse(path, ": is not a regular file; give a text file, or - to read standard input");
-  return static_cast<std::size_t>(file.st_size);
 }
 
-std::string read_all(const std::string& name, int descriptor) {
-  std::string text;
-  std::string chunk(std::size_t{1} << 16, '\0');
-  for (;;) {
-    const ssize_t n = ::read(descriptor, chunk.data(), chunk.size());
-    if (n == 0) return text;
-    if (n > 0) text.append(chunk, 0, static_cast<std::size_t>(n));
+// How much there is to read; 0 for a pipe and others that do not know.
+std::size_t expected_size(int descriptor) {
+  struct stat file;
+  const bool known = ::fstat(descriptor, &file) == 0 && S_ISREG(file.st_mode);
+  return known ? static_cast<std::size_t>(file.st_size) : 0;
+}
+
+// Reads on until the piece is full; false at the end of the file.
+bool fill(std::string& piece, const std::string& name, int descriptor) {
+  char chunk[std::size_t{1} << 16];
+  while (piece.size() < piece.capacity()) {
+    const std::size_t room = std::min(sizeof chunk, piece.capacity() - piece.size());
+    const ssize_t n = ::read(descriptor, chunk, room);
+    if (n == 0) return false;
+    if (n > 0) piece.append(chunk, static_cast<std::size_t>(n));
     if (n < 0 && errno != EINTR) refuse_as_system(name, errno);
   }
+  return true;
+}
+
+// One piece when the size is known, with room for a byte more, so that it sees the end. Else pieces
+// that are joined: a string that grows holds everything twice whenever it moves. Room that is not
+// used costs no memory.
+std::string read_all(const std::string& name, int descriptor) {
+  constexpr std::size_t piece = std::size_t{1} << 24;
+  std::list<std::string> pieces(1);
+  const std::size_t expected = expected_size(descriptor);
+  pieces.back().reserve(expected > 0 ? expected + 1 : piece);
+  std::size_t size = 0;
+  while (fill(pieces.back(), name, descriptor)) {
+    size += pieces.back().size();
+    pieces.emplace_back().reserve(piece);
+  }
+  size += pieces.back().size();
+  std::string text = std::move(pieces.front());
+  if (pieces.size() > 1) text.reserve(size);
+  for (pieces.pop_front(); !pieces.empty(); pieces.pop_front()) text += pieces.front();
+  return text;
 }
 
 }  // namespace
 
-TextFile TextFile::open(const std::string& path) {
-  TextFile file;
-  if (path == "-") {
-    file.read_ = read_all("standard input", STDIN_FILENO);
-    return file;
-  }
+std::string read_text(const std::string& path) {
+  if (path == "-") return read_all("standard input", STDIN_FILENO);
   const Descriptor descriptor(path);
-  const std::size_t size = checked_size(path, descriptor.number);
-  void* const address =
-      size == 0 ? MAP_FAILED : ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor.number, 0);
-  if (address == MAP_FAILED)  // an empty file, or one that its file system cannot map
-    file.read_ = read_all(path, descriptor.number);
-  else
-    file.mapped_ = {static_cast<const char*>(address), size};
-  return file;
-}
-
-TextFile::TextFile(TextFile&& other) noexcept
-    : mapped_(std::exchange(other.mapped_, {})), read_(std::move(other.read_)) {}
-
-TextFile& TextFile::operator=(TextFile&& other) noexcept {
-  std::swap(mapped_, other.mapped_);
-  std::swap(read_, other.read_);
-  return *this;
-}
-
-TextFile::~TextFile() {
-  if (mapped_.data() != nullptr) ::munmap(const_cast<char*>(mapped_.data()), mapped_.size());
+  check_kind(path, descriptor.number);
+  return read_all(path, descriptor.number);
 }
 
 bool has_byte_order_mark(std::string_view text) { return text.substr(0, 3) == "\xef\xbb\xbf"; }

@@ -71,11 +71,8 @@ Vocabulary::Vocabulary(Unit unit, std::vector<std::uint32_t> symbols)
     ids_[symbols_[i]] = static_cast<std::int32_t>(i);
 }
 
-std::int64_t Vocabulary::id(std::uint32_t symbol) const {
-  const std::int64_t found = find(symbol);
-  if (found < 0)
-    refuse(shown(unit_, symbol), " is not in the vocabulary; use what the training text has");
-  return found;
+void Vocabulary::refuse_symbol(std::uint32_t symbol) const {
+  refuse(shown(unit_, symbol), " is not in the vocabulary; use what the training text has");
 }
 
 std::vector<std::int64_t> Vocabulary::encode(std::string_view text) const {

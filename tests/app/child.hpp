@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -39,9 +40,16 @@ struct Call {
   std::optional<std::size_t> terminal = {};
 };
 
+#ifdef __APPLE__
+inline constexpr std::size_t memory_unit = 1;  // of ru_maxrss
+#else
+inline constexpr std::size_t memory_unit = 1024;
+#endif
+
 struct Finished {
   int code = -1;  // 128 + the signal, as a shell counts, when one ended it
   std::string out, err;
+  std::size_t peak = 0;  // bytes of memory at the most, of it or of what it ran
 };
 
 // A program at work. One that never ends is ended after two minutes.
@@ -81,11 +89,13 @@ class Child {
   // Listens to the end.
   Finished finish() {
     while (out_ >= 0 && listen()) continue;
-    const int status = wait();
+    rusage used{};
+    const int status = wait(&used);
     std::rewind(err_.get());
     std::string errors;
     for (int c; (c = std::fgetc(err_.get())) != EOF;) errors += static_cast<char>(c);
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), heard_, errors};
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), heard_, errors,
+            static_cast<std::size_t>(used.ru_maxrss) * memory_unit};
   }
 
  private:
@@ -113,9 +123,9 @@ class Child {
     if (n > 0) heard_.append(buffer, static_cast<std::size_t>(n));
     return n > 0 || (n < 0 && errno == EINTR);
   }
-  int wait() {
+  int wait(rusage* used = nullptr) {
     int status = 0;
-    while (::waitpid(id_, &status, 0) < 0 && errno == EINTR) continue;
+    while (::wait4(id_, &status, 0, used) < 0 && errno == EINTR) continue;
     id_ = -1;
     return status;
   }

@@ -1,7 +1,9 @@
-// corpus_test.cpp: a text's ids are kept small, and split into nine tenths and the rest.
+// corpus_test.cpp: any stretch of a text as ids, and the split into nine tenths and the rest.
 
 #include "heed/text/corpus.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -25,6 +27,18 @@ std::string characters(std::uint32_t first, std::uint32_t count) {
   return text;
 }
 
+// So many characters of one byte, each other than its neighbours.
+std::string sequence(std::size_t count) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text += static_cast<char>(' ' + i % 89);
+  return text;
+}
+
+Numbers part_of(const Numbers& all, std::size_t begin, std::size_t count) {
+  const auto first = all.begin() + static_cast<std::ptrdiff_t>(begin);
+  return Numbers(first, first + static_cast<std::ptrdiff_t>(count));
+}
+
 Corpus corpus_of(const std::string& text, Unit unit = Unit::code_point) {
   return Corpus(text, Vocabulary::of_text(text, unit));
 }
@@ -43,18 +57,49 @@ TEST_CASE("a corpus holds the ids that the vocabulary gives", "[text][corpus]") 
   CHECK(corpus_of(text, Unit::byte).size() == 6);
 }
 
-TEST_CASE("ids take the fewest bytes that hold the vocabulary", "[text][corpus]") {
-  CHECK(corpus_of(characters(0x100, 256)).bytes_per_symbol() == 1);
-  CHECK(corpus_of(characters(0x100, 257)).bytes_per_symbol() == 2);
-  CHECK(corpus_of(characters(0x10000, 65536)).bytes_per_symbol() == 2);
-  CHECK(corpus_of(characters(0x10000, 65537)).bytes_per_symbol() == 4);
-}
-
-TEST_CASE("the largest id of each width survives", "[text][corpus]") {
+TEST_CASE("the first and last ids of a large vocabulary are right", "[text][corpus]") {
   for (const std::uint32_t count : {256u, 257u, 65536u, 65537u}) {
     const Corpus corpus = corpus_of(characters(0x10000, count));
+    CHECK(numbers(corpus.ids(0, 2)) == Numbers{0, 1});
     CHECK(numbers(corpus.ids(count - 2, 2)) == Numbers{count - 2, count - 1});
   }
+}
+
+// Characters of one byte with one of several among them, at every place around the ends of the
+// stretches in which a corpus finds its way.
+TEST_CASE("every window of a text of mixed sizes is what the vocabulary gives", "[text][corpus]") {
+  for (const std::string wide : {"\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80"})
+    for (std::size_t place = 240; place <= 272; ++place) {
+      std::string text = sequence(place) + wide + sequence(600 - place) + wide + wide;
+      const Vocabulary vocabulary = Vocabulary::of_text(text);
+      const Numbers wanted = vocabulary.encode(text);
+      const Corpus corpus(text, vocabulary);
+      REQUIRE(corpus.size() == 603);
+      for (std::size_t begin = 0; begin < 603; begin += 7)
+        for (const std::size_t count : {std::size_t{1}, std::min(std::size_t{65}, 603 - begin)})
+          REQUIRE(numbers(corpus.ids(begin, count)) == part_of(wanted, begin, count));
+      CHECK(numbers(corpus.ids(0, 603)) == wanted);
+      CHECK(corpus.ids(603, 0).size() == 0);
+    }
+}
+
+TEST_CASE("a corpus of whole stretches ends where its text does", "[text][corpus]") {
+  for (const std::uint32_t count : {255u, 256u, 257u, 512u}) {
+    const Corpus corpus = corpus_of(characters(0x100, count));
+    CHECK(corpus.size() == count);
+    CHECK(corpus.ids(count, 0).size() == 0);
+    CHECK(numbers(corpus.ids(count - 1, 1)) == Numbers{count - 1});
+    CHECK_THROWS_AS(corpus.ids(count, 1), Error);
+  }
+}
+
+TEST_CASE("a corpus keeps its text, bytes of all kinds among them", "[text][corpus]") {
+  const std::string text("a\0\r\n\x7f", 5);
+  const Corpus corpus = corpus_of(text);
+  CHECK(corpus.text() == text);
+  CHECK(numbers(corpus.ids(0, 5)) == Numbers{3, 0, 2, 1, 4});
+  const std::string bytes("\xff\0\xc3\xff", 4);
+  CHECK(numbers(corpus_of(bytes, Unit::byte).ids(0, 4)) == Numbers{2, 0, 1, 2});
 }
 
 TEST_CASE("nine tenths, rounded down, are for training", "[text][corpus]") {
@@ -79,6 +124,19 @@ TEST_CASE("a vocabulary of another text may lack a symbol", "[text][corpus]") {
                     "not UTF-8: byte 2 is 0xff; convert the text or use --bytes");
   CHECK_THROWS_AS(Corpus("ab\xc3", Vocabulary::of_text("ab")), Error);
   CHECK_THROWS_AS(Corpus("\x80\x80", Vocabulary::of_text("ab")), Error);
+}
+
+TEST_CASE("a symbol that is unknown, or no character, is found at every place", "[text][corpus]") {
+  const Vocabulary vocabulary = Vocabulary::of_text(sequence(89) + "\xc3\xa9");
+  for (std::size_t place = 0; place <= 530; ++place) {
+    const std::string before = sequence(place), after = sequence(300);
+    CHECK_THROWS_WITH(Corpus(before + "\n" + after, vocabulary),
+                      "U+000A is not in the vocabulary; use what the training text has");
+    CHECK_THROWS_WITH(
+        Corpus(before + "\xff" + after, vocabulary),
+        "not UTF-8: byte " + std::to_string(place) + " is 0xff; convert the text or use --bytes");
+    CHECK(Corpus(before + "\xc3\xa9" + after, vocabulary).size() == place + 301);
+  }
 }
 
 TEST_CASE("ids past the end are refused", "[text][corpus]") {

@@ -1,4 +1,4 @@
-// file_test.cpp: regular files are mapped, and what is no text is refused without waiting for it.
+// file_test.cpp: a file is read whole, and what is no text is refused without waiting for it.
 
 #include "heed/text/file.hpp"
 
@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <utility>
+#include <thread>
 
 #include "catch.hpp"
 #include "heed/array/error.hpp"
@@ -63,58 +63,46 @@ struct Redirected {
 TEST_CASE("a file's bytes are there as they are", "[text][file]") {
   const Folder folder;
   const std::string bytes("caf\xc3\xa9\r\n\0\xff end", 14);
-  CHECK(TextFile::open(folder.write("in.txt", bytes)).text() == bytes);
+  CHECK(read_text(folder.write("in.txt", bytes)) == bytes);
 }
 
 TEST_CASE("an empty file and /dev/null are empty texts", "[text][file]") {
   const Folder folder;
-  CHECK(TextFile::open(folder.write("in.txt", "")).text().empty());
-  CHECK(TextFile::open("/dev/null").text().empty());
+  CHECK(read_text(folder.write("in.txt", "")).empty());
+  CHECK(read_text("/dev/null").empty());
   fs::create_symlink("/dev/null", folder.path / "null.txt");
-  CHECK(TextFile::open(folder / "null.txt").text().empty());
+  CHECK(read_text(folder / "null.txt").empty());
 }
 
 TEST_CASE("a link to a file is that file", "[text][file]") {
   const Folder folder;
   folder.write("in.txt", "text");
   fs::create_symlink("in.txt", folder.path / "link.txt");
-  CHECK(TextFile::open(folder / "link.txt").text() == "text");
+  CHECK(read_text(folder / "link.txt") == "text");
 }
 
-TEST_CASE("a moved file keeps its text", "[text][file]") {
+TEST_CASE("a text read stays as it was when its file changes", "[text][file]") {
   const Folder folder;
-  const std::string path = folder.write("in.txt", "text"), other = folder.write("b.txt", "other");
-  TextFile a = TextFile::open(path);
-  TextFile b = std::move(a);
-  CHECK(b.text() == "text");
-  b = TextFile::open(other);
-  CHECK(b.text() == "other");
-  TextFile c = TextFile::open(folder.write("empty.txt", ""));
-  c = std::move(b);
-  CHECK(c.text() == "other");
-}
-
-TEST_CASE("a text outlives its file's name", "[text][file]") {
-  const Folder folder;
-  const TextFile file = TextFile::open(folder.write("in.txt", "text"));
-  fs::remove(folder.path / "in.txt");
-  CHECK(file.text() == "text");
+  const std::string path = folder.write("in.txt", "text");
+  const std::string text = read_text(path);
+  folder.write("in.txt", "else");
+  CHECK(text == "text");
 }
 
 TEST_CASE("what is no file is refused with its name", "[text][file]") {
   const Folder folder;
   const std::string missing = folder / "in.txt", fifo = folder / "fifo", loop = folder / "loop";
-  CHECK_THROWS_WITH(TextFile::open(missing), missing + ": No such file or directory");
-  CHECK_THROWS_WITH(TextFile::open(folder.path.string()),
+  CHECK_THROWS_WITH(read_text(missing), missing + ": No such file or directory");
+  CHECK_THROWS_WITH(read_text(folder.path.string()),
                     folder.path.string() + ": is a directory; give a text file");
   REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
   const std::string irregular =
       ": is not a regular file; give a text file, or - to read standard input";
-  CHECK_THROWS_WITH(TextFile::open(fifo), fifo + irregular);  // at once: nobody writes to it
-  CHECK_THROWS_WITH(TextFile::open("/dev/zero"), "/dev/zero" + irregular);
+  CHECK_THROWS_WITH(read_text(fifo), fifo + irregular);  // at once: nobody writes to it
+  CHECK_THROWS_WITH(read_text("/dev/zero"), "/dev/zero" + irregular);
   fs::create_symlink("loop", loop);
-  CHECK_THROWS_AS(TextFile::open(loop), Error);
-  CHECK_THROWS_WITH(TextFile::open(folder.write("a.txt", "") + "/b"),
+  CHECK_THROWS_AS(read_text(loop), Error);
+  CHECK_THROWS_WITH(read_text(folder.write("a.txt", "") + "/b"),
                     folder / "a.txt/b: Not a directory");
 }
 
@@ -123,21 +111,49 @@ TEST_CASE("a file that may not be read is refused with its name", "[text][file]"
   const Folder folder;
   const std::string path = folder.write("in.txt", "text");
   ::chmod(path.c_str(), 0);
-  CHECK_THROWS_WITH(TextFile::open(path), path + ": Permission denied");
+  CHECK_THROWS_WITH(read_text(path), path + ": Permission denied");
 }
 
 TEST_CASE("a dash is all of standard input", "[text][file]") {
   const Folder folder;
   const std::string text(200000, 'x');
   const Redirected input(folder.write("in.txt", text));
-  CHECK((TextFile::open("-").text() == text));
-  CHECK(TextFile::open("-").text().empty());  // all has been read
+  CHECK((read_text("-") == text));
+  CHECK(read_text("-").empty());  // all has been read
+}
+
+TEST_CASE("what a pipe brings is whole, however much it is", "[text][file]") {
+  std::string text;  // more than two of the pieces it is read in
+  for (int line = 0; line < 40; ++line)
+    text += std::to_string(line) + std::string(std::size_t{1} << 20, 'x');
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  const std::string path = "/dev/fd/" + std::to_string(ends[0]);
+  std::thread writer([&] {
+    for (std::size_t at = 0; at < text.size();) {
+      const ssize_t n = ::write(ends[1], text.data() + at, text.size() - at);
+      at = n < 0 ? text.size() : at + static_cast<std::size_t>(n);
+    }
+    ::close(ends[1]);
+  });
+  {
+    const Redirected input(path);
+    ::close(ends[0]);
+    CHECK((read_text("-") == text));
+  }
+  writer.join();
+}
+
+TEST_CASE("a file that does not know its size is read to its end", "[text][file]") {
+  if (!fs::exists("/proc/self/status")) return;  // only Linux has it
+  CHECK(fs::file_size("/proc/self/status") == 0);
+  CHECK(read_text("/proc/self/status").find("VmRSS") != std::string::npos);
 }
 
 TEST_CASE("standard input that cannot be read is refused", "[text][file]") {
   const Folder folder;
   const Redirected input(folder.path.string());
-  CHECK_THROWS_WITH(TextFile::open("-"), "standard input: Is a directory");
+  CHECK_THROWS_WITH(read_text("-"), "standard input: Is a directory");
 }
 
 TEST_CASE("a byte order mark is seen at the beginning only", "[text][file]") {

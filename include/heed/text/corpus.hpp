@@ -3,8 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "heed/array/array.hpp"
@@ -22,15 +22,16 @@ struct Part {
   std::string_view name;  // "training" or "validation", for messages
 };
 
-// The ids take one byte a symbol for vocabularies of at most 256, two up to 65,536, else four;
-// nothing else of the text's size is held, then or while it is made.
+// The text itself is kept, and ids are looked up when they are asked for: they take 1 to 4 times
+// its memory for some text, and looking up a window is nothing beside learning it. Where symbols
+// differ in size, the places of some are kept too, in at most 1/32 of the text's memory.
 class Corpus {
  public:
-  // Throws Error as Vocabulary::encode does.
-  Corpus(std::string_view text, const Vocabulary& vocabulary);
+  // Give the text with std::move, or it is copied. Throws Error as Vocabulary::encode does.
+  Corpus(std::string text, Vocabulary vocabulary);
 
-  std::size_t size() const;              // symbols
-  std::size_t bytes_per_symbol() const;  // 1, 2 or 4
+  std::string_view text() const { return text_; }
+  std::size_t size() const { return size_; }  // symbols
 
   // (count), the ids from `begin` on; throws Error when they reach past the end.
   Indices ids(std::size_t begin, std::size_t count) const;
@@ -43,9 +44,13 @@ class Corpus {
   Part validation() && = delete;
 
  private:
-  template <class Id>
-  using Ids = std::vector<Id>;
-  std::variant<Ids<std::uint8_t>, Ids<std::uint16_t>, Ids<std::uint32_t>> ids_;
+  void find_places();
+  std::size_t place_of(std::size_t symbol) const;
+
+  std::string text_;
+  Vocabulary vocabulary_;
+  std::size_t size_ = 0;
+  std::vector<std::size_t> places_;  // of every 256th symbol; empty when all have one byte
 };
 
 }  // namespace heed

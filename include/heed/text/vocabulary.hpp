@@ -30,7 +30,11 @@ class Vocabulary {
   std::int64_t find(std::uint32_t symbol) const { return symbol < ids_.size() ? ids_[symbol] : -1; }
   // The same, but throws Error "'é' (U+00E9) is not in the vocabulary; ..." or
   // "byte 0xe9 is not in ...".
-  std::int64_t id(std::uint32_t symbol) const;
+  std::int64_t id(std::uint32_t symbol) const {
+    const std::int64_t found = find(symbol);
+    if (found < 0) refuse_symbol(symbol);
+    return found;
+  }
 
   std::vector<std::int64_t> encode(
       std::string_view text) const;  // throws as id(), and on bad UTF-8
@@ -45,6 +49,7 @@ class Vocabulary {
   friend bool operator!=(const Vocabulary& a, const Vocabulary& b) { return !(a == b); }
 
  private:
+  [[noreturn]] void refuse_symbol(std::uint32_t symbol) const;
   void append(std::string& text, std::int64_t id) const;
 
   Unit unit_;
