@@ -49,6 +49,9 @@ void restart_with_better_settings(char** argv) {
     changed |= setenv(name, value, 1) == 0;
   };
   set("OPENBLAS_CORETYPE", heed::better_blas_core());
+  // Threads are heed's own. OpenBLAS would start as many, which it never uses, and they would spin
+  // for a tenth of a second on the cores that the first step needs.
+  set("OPENBLAS_NUM_THREADS", "1");
   // Threads that wait for each other spin for some microseconds, then sleep. GCC's default is to
   // spin for milliseconds: thirty times slower as soon as another program wants the same cores.
   set("GOMP_SPINCOUNT", "10000");
