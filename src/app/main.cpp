@@ -55,7 +55,6 @@ void restart_with_better_settings(char** argv) {
   // Threads that wait for each other spin for some microseconds, then sleep. GCC's default is to
   // spin for milliseconds: thirty times slower as soon as another program wants the same cores.
   set("GOMP_SPINCOUNT", "10000");
-  set("OPENBLAS_NUM_THREADS", "1");  // threads of its own would only wait
   if (changed) execv("/proc/self/exe", argv);
 }
 
