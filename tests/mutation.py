@@ -354,7 +354,11 @@ TABLE = {
     ],
     "src/array/matmul.cpp": [
         ("into == Into::add ? Real{1} : Real{0}", "Real{0}"),
-        ("blas_int(k), scale,", "blas_int(k), Real{1},"),
+        ("M, N, K, scale,", "M, N, K, T{1},"),
+        ("b.transposed ? K : N, scale,", "b.transposed ? K : N, T{1},"),
+        ("if (keep == 0) std::fill_n(c.data, n, T{0});", ""),
+        ("blas_flag(!b.transposed)", "blas_flag(b.transposed)"),
+        ("a.transposed ? lda : 1, 1,", "1, 1,"),
         ("begin * (a.transposed ? 1 : a.stride)", "begin * a.stride"),
         ("{c.data + begin * c.stride, c.stride}", "{c.data, c.stride}"),
         ("if (!ta && numel(b_batch)", "if (numel(b_batch)"),

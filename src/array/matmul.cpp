@@ -54,15 +54,21 @@ template <class T>
 void product(std::size_t m, std::size_t n, std::size_t k, MatrixRef<const T> a,
              MatrixRef<const T> b, MatrixRef<T> c, T keep, T scale) {
   const int lda = blas_int(std::max<std::size_t>(a.stride, 1));
-  const int ldb = blas_int(std::max<std::size_t>(b.stride, 1));
-  const auto blas = [] {
+  const int ldb = blas_int(std::max<std::size_t>(b.stride, 1)), ldc = blas_int(c.stride);
+  const int M = blas_int(m), N = blas_int(n), K = blas_int(k);
+  const auto [matrix, row] = [] {
     if constexpr (std::is_same_v<T, double>)
-      return cblas_dgemm;
+      return std::pair(cblas_dgemm, cblas_dgemv);
     else
-      return cblas_sgemm;
+      return std::pair(cblas_sgemm, cblas_sgemv);
   }();
-  blas(CblasRowMajor, blas_flag(a.transposed), blas_flag(b.transposed), blas_int(m), blas_int(n),
-       blas_int(k), scale, a.data, lda, b.data, ldb, keep, c.data, blas_int(c.stride));
+  if (m > 1)
+    return matrix(CblasRowMajor, blas_flag(a.transposed), blas_flag(b.transposed), M, N, K, scale,
+                  a.data, lda, b.data, ldb, keep, c.data, ldc);
+  // One row takes a third of the time so: b is not laid out anew first. It is c = b^T a.
+  if (keep == 0) std::fill_n(c.data, n, T{0});  // BLAS versions differ on 0 times a NaN in c
+  row(CblasRowMajor, blas_flag(!b.transposed), b.transposed ? N : K, b.transposed ? K : N, scale,
+      b.data, ldb, a.data, a.transposed ? lda : 1, 1, c.data, 1);
 }
 
 using Doubles = std::vector<double, PoolAllocator<double>>;

@@ -151,6 +151,24 @@ TEST_CASE("gemm works inside a larger buffer, scales, and adds", "[array][matmul
   CHECK((c == array_of({2, 3}, {1, 3, 1, 2, 4, 1})));
 }
 
+TEST_CASE("gemm of one row, read in every way, scales, adds, and leaves the rest of the buffer",
+          "[array][matmul]") {
+  const Array column = array_of({2, 2}, {1, 9, 2, 9}), row = array_of({1, 2}, {1, 2});
+  const Array b = array_of({2, 3}, {1, 2, 3, 4, 5, 6}),
+              turned = array_of({3, 2}, {1, 4, 2, 5, 3, 6});
+  for (const MatrixView a : {MatrixView{row.data(), 2}, MatrixView{column.data(), 2, true}})
+    for (const MatrixView factor : {MatrixView{b.data(), 3}, MatrixView{turned.data(), 2, true}}) {
+      Array c = ones({2, 3});
+      gemm(1, 3, 2, a, factor, {c.data(), 3}, Into::add, 10);
+      CHECK((c == array_of({2, 3}, {91, 121, 151, 1, 1, 1})));
+      std::fill_n(c.data(), 3, static_cast<Real>(not_a_number));  // what was there is not looked at
+      gemm(1, 3, 2, a, factor, {c.data(), 3});
+      CHECK((c == array_of({2, 3}, {9, 12, 15, 1, 1, 1})));
+      gemm(1, 3, 0, a, factor, {c.data(), 3});
+      CHECK((c == array_of({2, 3}, {0, 0, 0, 1, 1, 1})));
+    }
+}
+
 TEST_CASE("gemm over nothing writes zeros, or adds nothing", "[array][matmul]") {
   Array c = ones({2, 2});
   gemm(2, 2, 0, {c.data(), 0}, {c.data(), 2}, {c.data(), 2}, Into::add);
