@@ -127,6 +127,8 @@ TABLE = {
         ("dO.from(t), V.turned(), {ds, n.stride})", "dO.from(0), V.turned(), {ds, n.stride})"),
         ("dO{dout.data() + (b * n.T * heads + h)", "dO{dout.data() + (b * n.T * heads)"),
         ("gradient.data() + (part.data - whole.data())", "gradient.data()"),
+        # which keys a query sees
+        ("past + t + 1", "t + 1"),
         # scores_gradient
         ("xsimd::exp(s - top) * factor", "xsimd::exp(s - top)"),
         ("return a * (d - mean)", "return a * (d + mean)"),

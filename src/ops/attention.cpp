@@ -22,7 +22,8 @@ namespace heed {
 
 static constexpr Real infinity = std::numeric_limits<Real>::infinity();
 
-// O = P V with P = softmax(scale Q K^T), a row of P at a time never seeing the future if causal
+// O = P V with P = softmax(scale Q K^T), a row of P at a time never seeing the future if causal:
+// row t sees the keys 0 to past + t
 //
 // Queries are taken in blocks of rows, so that only a block of P exists at a time; backward
 // computes it again from the row's maximum and sum (Dao et al. 2022, "FlashAttention", algorithm
@@ -159,7 +160,7 @@ struct Attention {
     return (n + Pack::size - 1) / Pack::size * Pack::size;
   }
   std::size_t seen(const Sizes& n, std::size_t t) const {
-    return causal ? std::min(n.S, t + 1) : n.S;
+    return causal ? std::min(n.S, past + t + 1) : n.S;
   }
   Block block_at(const Sizes& n, std::size_t t) const {
     const std::size_t rows = std::min(n.rows, n.T - t);
@@ -178,6 +179,7 @@ struct Attention {
 
   static constexpr std::size_t worthwhile = 500'000;  // products a thread takes at a time: 20 us
   bool causal;
+  std::size_t past;
   Real scale;
   std::size_t heads;
   // (batch, heads, T), kept for backward: max_s score_ts, and sum_s exp(score_ts - max)
@@ -193,6 +195,18 @@ static void check_heads(const Tensor& x, std::string_view role, std::size_t num_
   if (x.dim() != 3 || num_heads == 0 || x.shape().back() % num_heads != 0)
     refuse("attention: ", describe(x, role),
            " must be (B, T, C) with C divisible by num_heads = ", num_heads);
+}
+
+// Each query's own key must be among the keys.
+static void check_past(const Tensor& q, const Tensor& k, const AttentionOptions& options) {
+  const std::size_t T = q.shape()[q.dim() - 2], S = k.shape()[k.dim() - 2];
+  if (options.past == 0) return;
+  if (!options.causal)
+    refuse("attention: past = ", options.past,
+           " is for causal attention; set causal, or past to 0");
+  if (options.past > S || T > S - options.past)
+    refuse("attention: past = ", options.past,
+           " leaves no keys for all the queries: ", describe(q, "q"), ", ", describe(k, "k"));
 }
 
 // Queries and keys of one width, batches alike; with values, as many of them as keys.
@@ -215,6 +229,7 @@ static void check_inputs(const Tensor& q, const Tensor& k, const Tensor* v,
     refuse("attention: queries and keys differ in width: ", all());
   if (v != nullptr && v->shape()[v->dim() - 2] != k.shape()[k.dim() - 2])
     refuse("attention: there must be as many values as keys: ", all());
+  check_past(q, k, options);
 }
 
 Tensor split_heads(const Tensor& x, std::size_t num_heads, Where where) {
@@ -248,7 +263,7 @@ Tensor attention_weights(const Tensor& q, const Tensor& k, const AttentionOption
     const std::size_t T = scores.shape()[scores.dim() - 2], S = scores.shape().back();
     Mask future = Mask::from_shape({T, S});
     for (std::size_t t = 0; t < T; ++t)
-      for (std::size_t s = 0; s < S; ++s) future(t, s) = s > t;
+      for (std::size_t s = 0; s < S; ++s) future(t, s) = s > options.past + t;
     scores = masked_fill(scores, future, -infinity, where);
   }
   if (options.mask) {
@@ -265,9 +280,9 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
                                     const AttentionOptions& options, Where where) {
   check_inputs(q, k, &v, options);
   if (!options.mask && !options.bias.defined())
-    return record(
-        Attention{options.causal, static_cast<Real>(scale_of(q, options)), options.num_heads},
-        where, q, k, v);
+    return record(Attention{options.causal, options.past, static_cast<Real>(scale_of(q, options)),
+                            options.num_heads},
+                  where, q, k, v);
   const Tensor weights = attention_weights(q, k, options, where);
   if (options.num_heads == 1) return matmul(weights, v, where);
   return join_heads(matmul(weights, split_heads(v, options.num_heads, where), where), where);

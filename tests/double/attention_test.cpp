@@ -51,6 +51,20 @@ TEST_CASE("slopes of fused attention with heads side by side and a scale", "[dou
   }
 }
 
+TEST_CASE("slopes of attention after a past, fused and plain", "[double][attention]") {
+  for (const std::size_t past : {1u, 3u, 33u}) {
+    AttentionOptions options = causal_or_not(true, 2);
+    options.past = past;
+    const std::size_t S = past + 3;  // the last one after every query
+    CHECK(of(options, {2, 2, 4}, {2, S, 4}, {2, S, 6}) == "");
+    CHECK(slope_error([&](X x) { return attention_weights(x[0], x[1], options); },
+                      {random_array({1, 2, 4}, 1), random_array({1, S, 4}, 2)}) == "");
+  }
+  AttentionOptions options = causal_or_not(true);
+  options.past = 2;
+  CHECK(of(options, {35, 2}, {37, 2}, {37, 2}) == "");  // two blocks of rows
+}
+
 TEST_CASE("slopes of masked attention, a row that sees nothing included", "[double][attention]") {
   for (const bool causal : {false, true}) {
     AttentionOptions options = causal_or_not(causal);

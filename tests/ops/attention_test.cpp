@@ -24,6 +24,12 @@ AttentionOptions options_of(bool causal, std::size_t num_heads = 1) {
   return options;
 }
 
+AttentionOptions after(std::size_t past, std::size_t num_heads = 1) {
+  AttentionOptions options = options_of(true, num_heads);
+  options.past = past;
+  return options;
+}
+
 Function fused(const AttentionOptions& options) {
   return [=](X x) { return scaled_dot_product_attention(x[0], x[1], x[2], options); };
 }
@@ -120,6 +126,63 @@ TEST_CASE("heads side by side equal heads split off", "[ops][attention]") {
       CHECK(twin_difference(fused(options), by_hand, inputs({2, 37, 8}, {2, 41, 8}, {2, 41, 12}),
                             0) == "");
     }
+}
+
+TEST_CASE("queries that follow others see the past, themselves, and nothing later",
+          "[ops][attention]") {
+  const auto x = inputs({2, 1, 4}, {2, 5, 4}, {2, 5, 4});
+  for (const std::size_t past : {1u, 2u, 4u}) {
+    const Array w = attention_weights(Tensor(x[0]), Tensor(x[1]), after(past, 2)).value();
+    for (std::size_t s = 0; s < 5; ++s) CHECK((w(1, 1, 0, s) != 0) == (s <= past));
+  }
+  for (const std::size_t T : {1u, 3u, 33u, 70u})
+    for (const std::size_t past : {1u, 2u, 31u, 40u})
+      for (const std::size_t later : {0u, 1u, 7u}) {
+        const std::size_t S = past + T + later;
+        CHECK(twin_difference(fused(after(past, 2)), plain(after(past, 2)),
+                              inputs({2, T, 4}, {2, S, 4}, {2, S, 6}), 5e-6) == "");
+      }
+}
+
+TEST_CASE("the last queries after their past are the last rows of all of them",
+          "[ops][attention]") {
+  const auto x = inputs({1, 40, 4}, {1, 40, 4}, {1, 40, 4});
+  const Tensor whole = fused(options_of(true, 2))({Tensor(x[0]), Tensor(x[1]), Tensor(x[2])});
+  for (const int past : {1, 7, 39}) {
+    const Tensor last = slice(Tensor(x[0]), 1, past, 40);
+    CHECK(difference(
+              fused(after(static_cast<std::size_t>(past), 2))({last, Tensor(x[1]), Tensor(x[2])}),
+              slice(whole, 1, past, 40).value()) == "");
+  }
+}
+
+TEST_CASE("keys later than every query get no gradient", "[ops][attention]") {
+  const auto g =
+      gradients(fused(after(2)), inputs({2, 4}, {7, 4}, {7, 3}), random_array({2, 3}, 4));
+  for (const std::size_t i : {1u, 2u}) {
+    const Tensor seen = slice(Tensor(g[i]), 0, 3, 4), later = slice(Tensor(g[i]), 0, 4, 7);
+    CHECK_FALSE((seen.value() == zeros(seen.shape())));
+    CHECK((later.value() == zeros(later.shape())));
+  }
+}
+
+TEST_CASE("a past without causal, or with too few keys for it, is refused", "[ops][attention]") {
+  const auto refused = [](const AttentionOptions& options, std::size_t T, std::size_t S) {
+    const Tensor q(zeros({T, 4})), k(zeros({S, 4}));
+    const std::string text = message_of([&] { scaled_dot_product_attention(q, k, k, options); });
+    CHECK(message_of([&] { attention_weights(q, k, options); }) == text);
+    return text;
+  };
+  AttentionOptions free = after(2);
+  free.causal = false;
+  CHECK(refused(free, 1, 5) ==
+        "attention: past = 2 is for causal attention; set causal, or past to 0");
+  const std::string few = " leaves no keys for all the queries: q ";
+  CHECK(refused(after(4), 2, 5) == "attention: past = 4" + few + "(2, 4), k (5, 4)");
+  CHECK(refused(after(6), 0, 5) == "attention: past = 6" + few + "(0, 4), k (5, 4)");
+  CHECK(refused(after(static_cast<std::size_t>(-1)), 2, 5) ==
+        "attention: past = 18446744073709551615" + few + "(2, 4), k (5, 4)");
+  CHECK(refused(after(4), 1, 5) == "(nothing was thrown)");
 }
 
 TEST_CASE("causal attention is attention with a mask of the past", "[ops][attention]") {

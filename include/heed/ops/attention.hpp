@@ -8,7 +8,9 @@
 namespace heed {
 
 struct AttentionOptions {
-  bool causal = false;          // query t sees the keys 0 to t only
+  bool causal = false;          // query t sees the keys 0 to past + t only
+  std::size_t past = 0;         // keys before the first query's own, when queries follow others
+                                // whose keys were kept; past + T may be less than S. Causal only
   std::optional<Mask> mask;     // broadcasts to (..., T, S); true: may be seen (as in PyTorch).
                                 // With heads, (B, T, S) is the same for each of them
   Tensor bias;                  // added to the scores; broadcasts to (..., T, S)
