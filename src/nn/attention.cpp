@@ -2,6 +2,8 @@
 
 #include "heed/nn/attention.hpp"
 
+#include <algorithm>
+
 #include "heed/array/error.hpp"
 #include "heed/ops/mask.hpp"
 #include "heed/ops/matmul.hpp"
@@ -26,6 +28,9 @@ static AttentionOptions attention_options(const Visible& visible, std::size_t nu
   }
   return options;
 }
+
+KeyValueCache::KeyValueCache(std::size_t rows, std::size_t embed_dim)
+    : keys(zeros({1, rows, embed_dim})), values(zeros({1, rows, embed_dim})) {}
 
 AttentionHead::AttentionHead(Scope scope, std::size_t embed_dim, std::size_t head_size)
     : query(scope / "query", embed_dim, head_size, false),
@@ -70,6 +75,32 @@ Tensor MultiHeadAttention::operator()(const Tensor& x, const Tensor& memory, con
   const Tensor shares = dropout(attention_weights(q, k, options), training);  // (B, H, T, S)
   return out(num_heads == 1 ? matmul(shares, v)
                             : join_heads(matmul(shares, split_heads(v, num_heads))));
+}
+
+static void check_room(const Tensor& x, const KeyValueCache& cache) {
+  if (grad_enabled()) refuse("MultiHeadAttention: with a cache nothing is learned; use NoGrad");
+  const Shape& places = cache.keys.shape();  // (1, S, C)
+  if (x.dim() != 3 || x.shape()[0] != 1 || x.shape()[2] != places[2] ||
+      x.shape()[1] > places[1] - cache.size)
+    refuse("MultiHeadAttention: ", describe(x, "x"), " does not fit after the ", cache.size,
+           " rows of a cache ", str(places));
+}
+
+static void put(Tensor rows, std::size_t at, const Tensor& x) {
+  std::copy_n(x.value().data(), x.value().size(),
+              rows.mutable_value().data() + at * x.shape().back());
+}
+
+Tensor MultiHeadAttention::operator()(const Tensor& x, KeyValueCache& cache) const {
+  check_room(x, cache);
+  put(cache.keys, cache.size, key(x));
+  put(cache.values, cache.size, value(x));
+  AttentionOptions options;
+  options.causal = true;
+  options.past = cache.size;
+  options.num_heads = num_heads;
+  cache.size += x.shape()[1];
+  return out(scaled_dot_product_attention(query(x), cache.keys, cache.values, options));
 }
 
 Tensor MultiHeadAttention::weights(const Tensor& x, const Tensor& memory,

@@ -24,4 +24,9 @@ Tensor Block::operator()(const Tensor& x, const Visible& visible, const Training
   return attended + dropout(mlp(norm2(attended)), training);
 }
 
+Tensor Block::operator()(const Tensor& x, KeyValueCache& cache) const {
+  const Tensor attended = x + attention(norm1(x), cache);
+  return attended + mlp(norm2(attended));
+}
+
 }  // namespace heed::nn

@@ -50,6 +50,11 @@ static std::vector<Block> make_blocks(Scope scope, const GptConfig& c) {
   return blocks;
 }
 
+GptCache::GptCache(const GptConfig& c) {
+  checked(c);
+  for (std::size_t i = 0; i < c.layers; ++i) blocks.emplace_back(c.block_size, c.embed_dim);
+}
+
 Gpt::Gpt(Scope scope, const GptConfig& c)
     : config(checked(c)),
       token(scope / "token", c.vocab_size, c.embed_dim),
@@ -77,17 +82,31 @@ void Gpt::draw_weights(Generator& generator) {
   if (!config.tied) draw(head, usual, generator);
 }
 
-Tensor Gpt::operator()(const Indices& tokens, const Training* training) const {
+// Symbols as vectors that say what each is and where it stands, counted from `first`: (B, T, C).
+Tensor Gpt::embedded(const Indices& tokens, std::size_t first) const {
   if (tokens.dimension() != 2) refuse("Gpt: tokens must be (B, T), got ", str(shape_of(tokens)));
-  const std::size_t T = tokens.shape()[1];
-  if (T > config.block_size)
-    refuse("Gpt: a window of ", T, " symbols is longer than block_size ", config.block_size);
-  const Tensor places = slice(position.weight, 0, 0, static_cast<std::int64_t>(T));  // (T, C)
-  Tensor x = dropout(token(tokens) + places, training);                              // (B, T, C)
+  const std::size_t end = first + tokens.shape()[1];
+  if (end > config.block_size)
+    refuse("Gpt: a window of ", end, " symbols is longer than block_size ", config.block_size);
+  return token(tokens) + slice(position.weight, 0, static_cast<std::int64_t>(first),
+                               static_cast<std::int64_t>(end));
+}
+
+Tensor Gpt::operator()(const Indices& tokens, const Training* training) const {
+  Tensor x = dropout(embedded(tokens, 0), training);  // (B, T, C)
   Visible past;
   past.causal = true;
   for (const Block& block : blocks) x = block(x, past, training);
   return linear(norm(x), head);  // (B, T, V)
+}
+
+Tensor Gpt::operator()(const Indices& tokens, GptCache& cache) const {
+  if (cache.blocks.size() != blocks.size())
+    refuse("Gpt: the cache is of ", cache.blocks.size(), " blocks, the model of ", blocks.size());
+  const NoGrad no_grad;
+  Tensor x = embedded(tokens, cache.size());  // (1, T, C)
+  for (std::size_t i = 0; i < blocks.size(); ++i) x = blocks[i](x, cache.blocks[i]);
+  return linear(norm(x), head);  // (1, T, V)
 }
 
 Tensor Gpt::loss(const Indices& tokens, const Indices& targets, const Training* training) const {

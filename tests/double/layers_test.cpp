@@ -3,6 +3,7 @@
 #include "catch.hpp"
 #include "heed/nn/gpt.hpp"
 #include "heed/ops/arithmetic.hpp"
+#include "heed/ops/shape.hpp"
 #include "near.hpp"
 
 namespace {
@@ -165,6 +166,22 @@ TEST_CASE("slopes of every parameter of a tiny Gpt, tied or not", "[double][nn]"
     const nn::Gpt model(store.scope(), config);
     shake(store.parameters);
     CHECK(parameter_error([&] { return model.loss(tokens, targets); }, store.parameters) == "");
+  }
+}
+
+TEST_CASE("scores through a cache are those of the whole window", "[double][nn]") {
+  const Indices tokens = indices_of({1, 4}, {0, 3, 1, 4});
+  for (const nn::GptConfig& config : {tiny(false, true), tiny(true, false)}) {
+    Store store;
+    const nn::Gpt model(store.scope(), config);
+    shake(store.parameters);
+    const Tensor whole = model(tokens);
+    nn::GptCache cache(config);
+    for (std::size_t t = 0; t < 4; ++t) {
+      const Tensor next = model(indices_of({1, 1}, {tokens(0, t)}), cache);
+      const int at = static_cast<int>(t);
+      CHECK(difference(next, slice(whole, 1, at, at + 1).value(), 1e-13) == "");
+    }
   }
 }
 

@@ -165,6 +165,69 @@ TEST_CASE("a model takes windows up to block_size and refuses longer ones", "[nn
         }) == "embedding: index 65 among (1, 2) indices is out of range for token.weight (65, 32)");
 }
 
+TEST_CASE("an empty cache changes no bit of a window's scores", "[nn][cache]") {
+  const Model model(small(true));
+  const Indices tokens = some_tokens(1, 16);
+  nn::GptCache cache(small());
+  CHECK(same_bits(model.gpt(tokens, cache).value(), model.gpt(tokens).value()));
+  CHECK(cache.size() == 16);
+}
+
+TEST_CASE("symbols read one by one, or some at a time, score as in the whole window",
+          "[nn][cache]") {
+  for (const bool bias : {false, true}) {
+    const Model model(small(bias, !bias));
+    for (Tensor p : model.parameters) p.mutable_value() *= 3;  // sharper attention
+    const Indices tokens = some_tokens(1, 16);
+    const Tensor whole = model.gpt(tokens);
+    for (const std::vector<int>& parts : {std::vector<int>(16, 1), {5, 1, 1, 9}, {15, 1}}) {
+      nn::GptCache cache(small());
+      int begin = 0;
+      for (const int T : parts) {
+        Indices part = Indices::from_shape({1, static_cast<std::size_t>(T)});
+        std::copy_n(tokens.data() + begin, T, part.data());
+        const Tensor scores = model.gpt(part, cache);
+        CHECK(difference(scores, slice(whole, 1, begin, begin + T).value(), 1e-5) == "");
+        begin += T;
+      }
+    }
+  }
+}
+
+TEST_CASE("reading with a cache links nothing, also outside NoGrad", "[nn][cache]") {
+  const Model model(small());
+  nn::GptCache cache(small());
+  const std::size_t before = live_nodes();
+  CHECK_FALSE(model.gpt(some_tokens(1, 3), cache).requires_grad());
+  CHECK(live_nodes() == before);
+  CHECK(grad_enabled());
+}
+
+TEST_CASE("a cache without room, of another model, or where something is to be learned is refused",
+          "[nn][cache]") {
+  const Model model(small());
+  nn::GptCache cache(small());
+  model.gpt(some_tokens(1, 15), cache);
+  CHECK(message_of([&] { model.gpt(some_tokens(1, 2), cache); }) ==
+        "Gpt: a window of 17 symbols is longer than block_size 16");
+  CHECK(message_of([&] { model.gpt(some_tokens(2, 1), cache); }) ==
+        "MultiHeadAttention: x (2, 1, 32) does not fit after the 15 rows of a cache (1, 16, 32)");
+  CHECK(cache.size() == 15);  // nothing was read
+  nn::GptConfig other = small();
+  other.layers = 2;
+  nn::GptCache shallow(other);
+  CHECK(message_of([&] { model.gpt(some_tokens(1, 1), shallow); }) ==
+        "Gpt: the cache is of 2 blocks, the model of 3");
+  other = small();
+  other.block_size = 2;
+  nn::GptCache brief(other);
+  CHECK(message_of([&] { model.gpt(some_tokens(1, 3), brief); }) ==
+        "MultiHeadAttention: x (1, 3, 32) does not fit after the 0 rows of a cache (1, 2, 32)");
+  const Tensor x(zeros({1, 1, 32}));
+  CHECK(message_of([&] { model.gpt.blocks[0](x, cache.blocks[0]); }) ==
+        "MultiHeadAttention: with a cache nothing is learned; use NoGrad");
+}
+
 TEST_CASE("forms that make no model are refused, before anything is made", "[nn][gpt]") {
   const auto refused = [](std::size_t nn::GptConfig::*member, std::size_t value) {
     nn::GptConfig config = small();

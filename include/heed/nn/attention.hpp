@@ -23,6 +23,18 @@ struct Visible {
   std::optional<Mask> mask;
 };
 
+// The keys and values of the rows that self-attention has read so far, so that a row after them
+// costs no more than itself.
+struct KeyValueCache {
+  // For up to `rows` rows, none of them read.
+  KeyValueCache(std::size_t rows, std::size_t embed_dim);
+  KeyValueCache(KeyValueCache&&) = default;  // a copy would share keys and values
+  KeyValueCache& operator=(KeyValueCache&&) = default;
+
+  Tensor keys, values;   // (1, S, C), S being `rows`; only the first `size` rows are in use
+  std::size_t size = 0;  // rows read
+};
+
 // One head: three projections without bias, and attention between them.
 struct AttentionHead {
   AttentionHead(Scope scope, std::size_t embed_dim, std::size_t head_size);
@@ -47,6 +59,10 @@ struct MultiHeadAttention {
   // Cross-attention: x (B, T, C) asks memory (B, S, C). Gives (B, T, C).
   Tensor operator()(const Tensor& x, const Tensor& memory, const Visible& visible = {},
                     const Training* training = nullptr) const;
+  // Causal self-attention of rows that follow those in the cache: x (1, T, C) sees them and itself,
+  // then joins them. Gives (1, T, C). Nothing can be learned through a cache: throws Error without
+  // NoGrad, or when the cache has too little room left.
+  Tensor operator()(const Tensor& x, KeyValueCache& cache) const;
   // The shares of every head: (B, H, T, S).
   Tensor weights(const Tensor& x, const Tensor& memory, const Visible& visible = {}) const;
 

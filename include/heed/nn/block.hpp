@@ -27,6 +27,8 @@ struct Block {
 
   Tensor operator()(const Tensor& x, const Visible& visible = {},
                     const Training* training = nullptr) const;  // (B, T, C) -> (B, T, C)
+  // Of rows that follow those in the cache, and join them: (1, T, C) -> (1, T, C).
+  Tensor operator()(const Tensor& x, KeyValueCache& cache) const;
 
   LayerNorm norm1;
   MultiHeadAttention attention;

@@ -23,6 +23,15 @@ struct GptConfig {
 // The number of learned values of such a model, without making it.
 std::size_t parameter_count(const GptConfig& config);
 
+// What a model keeps of the symbols it has read, so that none is read twice: each block's keys and
+// values.
+struct GptCache {
+  explicit GptCache(const GptConfig& config);  // for block_size symbols, none of them read
+
+  std::size_t size() const { return blocks[0].size; }  // symbols read
+  std::vector<KeyValueCache> blocks;
+};
+
 // GPT-2 (Radford et al. 2019): token and position embeddings, blocks, a last norm, and a linear
 // head. Weights are drawn from normal(0, 0.02), those that end a residual branch divided by
 // sqrt(2 layers), so that the sum over the branches starts at the same size whatever the depth.
@@ -32,6 +41,11 @@ struct Gpt {
 
   // tokens (B, T), T at most block_size, give scores (B, T, V). Throws Error for a longer window.
   Tensor operator()(const Indices& tokens, const Training* training = nullptr) const;
+  // The scores (1, T, V) of tokens (1, T) that follow those in the cache, and join them: what the
+  // whole text would give at these places, but for the last bits, at the cost of T symbols. With an
+  // empty cache, the same bits. Links nothing into a graph. Throws Error when cache and tokens
+  // together are longer than block_size.
+  Tensor operator()(const Indices& tokens, GptCache& cache) const;
   // The mean surprise in nats at targets (B, T).
   Tensor loss(const Indices& tokens, const Indices& targets,
               const Training* training = nullptr) const;
@@ -44,6 +58,7 @@ struct Gpt {
   Tensor head;  // (V, C): its own, or token.weight when tied
 
  private:
+  Tensor embedded(const Indices& tokens, std::size_t first) const;
   void draw_weights(Generator& generator);
 };
 
