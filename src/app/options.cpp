@@ -96,6 +96,12 @@ class Flags {
     names_.push_back(flag);
     app_.add_flag(flag, target, help)->group(group_);
   }
+  void no(const std::string& flag, bool& target, const std::string& help) {
+    names_.push_back(flag);
+    app_.add_flag_callback(
+            flag, [&target] { target = false; }, help)
+        ->group(group_);
+  }
   void group(const std::string& name) { group_ = name; }
 
   // "--lr=1" as "--lr" "1", since CLI11 takes the next word where nothing follows the "=".
@@ -289,6 +295,8 @@ void sample_flags(Flags& flags, SampleCommand& c) {
                c.options.top_k = static_cast<std::size_t>(whole_number("--top-k", text, {1, most}));
              });
   flags.whole("--seed", c.seed, {0, 4294967295.0}, "of the choices");
+  flags.no("--no-cache", c.options.cache,
+           "read the window again for every symbol: the same text, only slower");
   flags.threads(c.threads);
 }
 
@@ -315,6 +323,9 @@ std::optional<ShowText> parse(CLI::App& app, Words words) {
 constexpr const char* about_heed = "heed: learn attention by running, reading and debugging code";
 constexpr const char* about_train = "teach a small GPT a text";
 constexpr const char* about_sample = "let a trained model write";
+constexpr const char* about_window =
+    "The model sees between half a block and a whole one of what stands before: a full block\n"
+    "loses its older half, and the newer one is read again, so each symbol is read twice.";
 constexpr const char* about_inspect = "names, types and shapes in a safetensors file";
 
 Command train_command(const Words& words) {
@@ -331,6 +342,7 @@ Command train_command(const Words& words) {
 
 Command sample_command(const Words& words) {
   CLI::App app(about_sample, "heed sample");
+  app.footer(about_window);
   Flags flags(app);
   SampleCommand sample;
   sample_flags(flags, sample);

@@ -13,17 +13,47 @@
 namespace heed {
 namespace {
 
-// Scores of the symbol after the last one: (V).
-Array next_scores(const nn::Gpt& model, const std::vector<std::int64_t>& text) {
-  const std::size_t T = std::min(text.size(), model.config.block_size);
-  Indices window = Indices::from_shape({1, T});
-  std::copy(text.end() - static_cast<std::ptrdiff_t>(T), text.end(), window.begin());
-  const Tensor scores = model(window);  // (1, T, V)
-  const std::size_t V = model.config.vocab_size;
-  Array last = uninitialized({V});
-  std::copy_n(scores.value().data() + (T - 1) * V, V, last.data());
-  return last;
-}
+using Text = std::vector<std::int64_t>;
+
+// Reads a text that grows, through a window of block_size symbols.
+class Reader {
+ public:
+  Reader(const nn::Gpt& model, bool keep, std::size_t prompt)
+      : model_(model), keep_(keep), begin_(prompt - std::min(prompt, block())), first_(prompt) {}
+
+  // Scores of the symbol after the last one: (V). The text is the prompt, or one symbol longer than
+  // the last time.
+  Array next_scores(const Text& text) {
+    if (text.size() - begin_ > block()) {  // full: go on with its newer half and the new symbol
+      begin_ += block() - block() / 2;
+      first_ = text.size();
+      cache_ = nn::GptCache(model_.config);
+    }
+    if (!keep_) cache_ = nn::GptCache(model_.config);
+    if (cache_.size() == 0) read(text, first_);
+    while (begin_ + cache_.size() < text.size()) read(text, begin_ + cache_.size() + 1);
+    return scores_;
+  }
+
+ private:
+  std::size_t block() const { return model_.config.block_size; }
+
+  // What is in the window before `end` and was not read yet, in one pass.
+  void read(const Text& text, std::size_t end) {
+    const std::size_t begin = begin_ + cache_.size(), V = model_.config.vocab_size;
+    Indices tokens = Indices::from_shape({1, end - begin});
+    std::copy_n(text.data() + begin, end - begin, tokens.data());
+    const Tensor scores = model_(tokens, cache_);  // (1, T, V)
+    std::copy_n(scores.value().data() + (end - begin - 1) * V, V, scores_.data());
+  }
+
+  const nn::Gpt& model_;
+  bool keep_;          // the cache, from one symbol to the next
+  std::size_t begin_;  // of the window in the text
+  std::size_t first_;  // where the text ended when the window began: read in one pass up to here
+  nn::GptCache cache_{model_.config};
+  Array scores_ = uninitialized({model_.config.vocab_size});
+};
 
 // Scores that are not among the k largest become -infinity.
 void keep_largest(Array& scores, std::size_t k) {
@@ -48,9 +78,8 @@ std::int64_t choose(Array scores, const GenerateOptions& options, Generator& gen
 
 }  // namespace
 
-std::vector<std::int64_t> generate(const nn::Gpt& model, const std::vector<std::int64_t>& prompt,
-                                   const GenerateOptions& options, Generator& generator,
-                                   const std::function<bool(std::int64_t)>& each) {
+Text generate(const nn::Gpt& model, const Text& prompt, const GenerateOptions& options,
+              Generator& generator, const std::function<bool(std::int64_t)>& each) {
   if (prompt.empty()) refuse("generate: the prompt is empty; begin with at least one symbol");
   if (!(options.temperature >= 0) || std::isinf(options.temperature))
     refuse("generate: temperature ", options.temperature, " must be 0 or more, and finite");
@@ -59,9 +88,10 @@ std::vector<std::int64_t> generate(const nn::Gpt& model, const std::vector<std::
     if (symbol < 0 || static_cast<std::size_t>(symbol) >= V)
       refuse("generate: symbol ", symbol, " of the prompt is outside the vocabulary, 0 to ", V - 1);
   const NoGrad no_grad;
-  std::vector<std::int64_t> text = prompt;
+  Text text = prompt;
+  Reader reader(model, options.cache, prompt.size());
   for (std::size_t i = 0; i < options.tokens; ++i) {
-    text.push_back(choose(next_scores(model, text), options, generator));
+    text.push_back(choose(reader.next_scores(text), options, generator));
     if (each && !each(text.back())) break;
   }
   return {text.begin() + static_cast<std::ptrdiff_t>(prompt.size()), text.end()};

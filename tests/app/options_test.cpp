@@ -159,15 +159,18 @@ TEST_CASE("each option of sample lands in its own field", "[app][options]") {
   CHECK(plain.options.tokens == 500);
   CHECK(plain.options.temperature == 1);
   CHECK(plain.options.top_k == 0);
+  CHECK(plain.options.cache);
   CHECK(plain.seed == 1337);
   CHECK_FALSE(plain.threads);
-  const SampleCommand full = sample({"--prompt", "--- a,b", "--tokens", "7", "--temperature", ".5",
-                                     "--top-k", "3", "--seed", "0", "--threads", "2", "o"});
+  const SampleCommand full =
+      sample({"--prompt", "--- a,b", "--tokens", "7", "--temperature", ".5", "--top-k", "3",
+              "--seed", "0", "--threads", "2", "--no-cache", "o"});
   CHECK(full.run == "o");
   CHECK(full.prompt == "--- a,b");
   CHECK(full.options.tokens == 7);
   CHECK(full.options.temperature == 0.5);
   CHECK(full.options.top_k == 3);
+  CHECK_FALSE(full.options.cache);
   CHECK(full.seed == 0);
   CHECK(full.threads == 2);
 }
@@ -313,7 +316,8 @@ TEST_CASE("sample --help lists every option with its standard value", "[app][opt
   CHECK(line_of(help, "--tokens").find("500") != std::string::npos);
   CHECK(line_of(help, "--temperature").find("1") != std::string::npos);
   CHECK(line_of(help, "--seed").find("1337") != std::string::npos);
-  for (const char* flag : {"--prompt", "--top-k", "--threads", "RUN"})
+  CHECK(help.find("between half a block and a whole one") != std::string::npos);
+  for (const char* flag : {"--prompt", "--top-k", "--no-cache", "--threads", "RUN"})
     CHECK(line_of(help, flag) != "");
 }
 

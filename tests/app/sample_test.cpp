@@ -39,6 +39,7 @@ TEST_CASE("the same seed writes the same text, another seed another one", "[app]
   CHECK(desk.written({"--tokens", "100", "--seed", "1337"}) == text);
   CHECK(desk.written({"--tokens", "100", "--threads", "2"}) == text);
   CHECK(desk.written({"--tokens", "100", "--top-k", "100000"}) == text);
+  CHECK(desk.written({"--tokens", "100", "--no-cache"}) == text);
   CHECK(desk.written({"--tokens", "100"}, "o/checkpoint.safetensors") == text);
   CHECK(desk.written({"--tokens", "40"}) == text.substr(0, 40) + "\n");
   CHECK(desk.written({"--tokens", "100", "--seed", "1"}) != text);

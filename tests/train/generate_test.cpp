@@ -16,14 +16,15 @@ using namespace heed::test;
 using Text = std::vector<std::int64_t>;
 
 struct Writer {
-  Writer() : random(1337), gpt(Scope(parameters, random), config()) {
+  explicit Writer(std::size_t block_size = 6)
+      : random(1337), gpt(Scope(parameters, random), config(block_size)) {
     for (Tensor parameter : parameters)  // far from even, so that symbols differ in likelihood
       parameter.mutable_value() *= 20;
   }
-  static nn::GptConfig config() {
+  static nn::GptConfig config(std::size_t block_size) {
     nn::GptConfig c;
     c.vocab_size = 11;
-    c.block_size = 6;
+    c.block_size = block_size;
     c.layers = 2;
     c.heads = 2;
     c.embed_dim = 8;
@@ -46,9 +47,8 @@ GenerateOptions with(std::size_t tokens, double temperature = 1, std::size_t top
   return options;
 }
 
-// The likeliest symbol after the last six of a text.
-std::int64_t likeliest(const nn::Gpt& gpt, const Text& text) {
-  const std::size_t T = std::min<std::size_t>(text.size(), 6);
+// The likeliest symbol after the last T of a text.
+std::int64_t likeliest(const nn::Gpt& gpt, const Text& text, std::size_t T) {
   const Indices window = indices_of({1, T}, Text(text.end() - static_cast<long>(T), text.end()));
   return argmax(select(select(gpt(window), 0, 0), 0, -1), 0)(0);
 }
@@ -56,15 +56,34 @@ std::int64_t likeliest(const nn::Gpt& gpt, const Text& text) {
 }  // namespace
 
 TEST_CASE("at temperature 0 every symbol is the likeliest of the window", "[train][generate]") {
-  const Writer writer;
-  const Text prompt{3, 1}, written = writer.write(prompt, with(20, 0));
-  Text text = prompt;
-  for (const std::int64_t symbol : written) {
-    CHECK(symbol == likeliest(writer.gpt, text));
-    text.push_back(symbol);
+  for (const std::size_t block : {1u, 2u, 5u, 6u}) {
+    const Writer writer(block);
+    const Text prompt{3, 1}, written = writer.write(prompt, with(20, 0));
+    Text text = prompt;
+    std::size_t window = std::min<std::size_t>(2, block);
+    for (const std::int64_t symbol : written) {
+      CHECK(symbol == likeliest(writer.gpt, text, window));
+      text.push_back(symbol);
+      window = window == block ? block / 2 + 1 : window + 1;  // full: its newer half, and one more
+    }
+    CHECK(written.size() == 20);
+    CHECK(writer.write(prompt, with(20, 0), 99) == written);  // whatever the seed
   }
-  CHECK(written.size() == 20);
-  CHECK(writer.write(prompt, with(20, 0), 99) == written);  // whatever the seed
+}
+
+TEST_CASE("with the cache or without, the same symbols are written", "[train][generate]") {
+  for (const std::size_t block : {1u, 2u, 3u, 6u, 16u}) {
+    const Writer writer(block);
+    for (const double temperature : {0.0, 0.7, 3.0})
+      for (const std::size_t top_k : {0u, 3u})
+        for (const std::uint64_t seed : {1u, 2u, 3u}) {
+          GenerateOptions options = with(50, temperature, top_k);
+          const Text prompt(static_cast<std::size_t>(seed) * 7 - 6, 4);  // of 1, 8 or 15 symbols
+          const Text kept = writer.write(prompt, options, seed);
+          options.cache = false;
+          CHECK(writer.write(prompt, options, seed) == kept);
+        }
+  }
 }
 
 TEST_CASE("the one likeliest symbol of top_k 1 is temperature 0's", "[train][generate]") {
