@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "heed/array/error.hpp"
@@ -80,8 +82,13 @@ Array max_over(const Array& x, const Axes& axes, bool keepdim) {
   return reshaped(std::move(y), reduced_shape(x.shape(), axes, keepdim));
 }
 
+Array sum_to(Array&& dy, const Shape& shape) {
+  if (dy.shape() == shape) return std::move(dy);
+  return sum_to(static_cast<const Array&>(dy), shape);
+}
+
 Array sum_to(const Array& dy, const Shape& shape) {
-  if (dy.shape() == shape) return dy;
+  if (dy.shape() == shape) return map([](auto d) { return d; }, dy);  // a copy, by all threads
   Shape kept(dy.dimension(), 1);
   std::copy(shape.begin(), shape.end(),
             kept.begin() + static_cast<std::ptrdiff_t>(dy.dimension() - shape.size()));
@@ -116,10 +123,12 @@ void add_to(Array& to, const Array& part) {
 }
 
 double sum_of_squares(const Array& x) {
-  double sum = 0;
-  for (std::size_t i = 0; i < x.size(); ++i)
-    sum += static_cast<double>(x.data()[i]) * static_cast<double>(x.data()[i]);
-  return sum;
+  std::vector<double> parts(x.size() / elementwise_grain + 1, 0.0);  // added up in their order
+  parallel_for(x.size(), elementwise_grain, [&](std::size_t begin, std::size_t end) {
+    const Real* const part = x.data() + begin;
+    parts[begin / elementwise_grain] = dot_of(part, part, end - begin);
+  });
+  return std::accumulate(parts.begin(), parts.end(), 0.0);
 }
 
 bool all_finite(const Array& x) {

@@ -53,7 +53,8 @@ void AdamW::update(Tensor& parameter, Array& m, Array& v) const {
 
   Array& p = parameter.mutable_value();
   const Array& g = parameter.grad();
-  parallel_for(p.size(), elementwise_grain, [&](std::size_t begin, std::size_t end) {
+  const std::size_t worthwhile = elementwise_grain / 4;  // four arrays are read, three written
+  parallel_stretches(p.size(), Pack::size, worthwhile, [&](std::size_t begin, std::size_t end) {
     const std::size_t n = end - begin;
     Real *const ps = p.data() + begin, *const ms = m.data() + begin, *const vs = v.data() + begin;
     const Real* const gs = g.data() + begin;

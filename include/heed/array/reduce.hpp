@@ -12,6 +12,7 @@ Array max_over(const Array& x, const Axes& axes, bool keepdim);
 
 // The sum of dy over everything that broadcasting repeated: from dy's shape back to `shape`.
 Array sum_to(const Array& dy, const Shape& shape);
+Array sum_to(Array&& dy, const Shape& shape);  // moved when it has that shape already
 
 // x repeated along its axes of size 1 (and along new ones on the left) until it has `shape`.
 Array expanded(const Array& x, const Shape& shape);
