@@ -2,6 +2,7 @@
 
 #include "heed/array/pool.hpp"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <new>
@@ -66,6 +67,11 @@ PoolStatistics pool_statistics() {
   return pool().statistics;
 }
 
+void reset_pool_peak() {
+  const std::lock_guard lock(pool().mutex);
+  pool().statistics.peak_bytes_in_use = pool().statistics.bytes_in_use;
+}
+
 void* pool_allocate(std::size_t bytes) {
   if (bytes > static_cast<std::size_t>(-1) / 2) throw std::bad_alloc();
   const std::size_t size = rounded(bytes == 0 ? 1 : bytes);
@@ -78,6 +84,8 @@ void* pool_allocate(std::size_t bytes) {
     p.statistics.system_bytes += size;
   }
   p.statistics.bytes_in_use += size;
+  p.statistics.peak_bytes_in_use =
+      std::max(p.statistics.peak_bytes_in_use, p.statistics.bytes_in_use);
   return buffer;
 }
 

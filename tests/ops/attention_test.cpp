@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "catch.hpp"
+#include "heed/array/parallel.hpp"
+#include "heed/array/pool.hpp"
 #include "heed/array/reduce.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/matmul.hpp"
@@ -375,4 +377,27 @@ TEST_CASE("a bias or a mask that does not fit the scores is refused with both sh
         "attention: slopes (1, 2, 2, 3, 5) does not broadcast to the scores (2, 2, 3, 5)");
   masked.mask = mask_of({3, 4}, std::vector<int>(12, 1));
   CHECK(refused(masked) == "masked_fill: mask (3, 4) does not broadcast to x (2, 2, 3, 5)");
+}
+
+TEST_CASE("attention's own memory grows with T, not with T squared", "[ops][attention]") {
+  AttentionOptions options;
+  options.causal = true;
+  options.num_heads = 2;
+  const auto own_memory = [&](std::size_t T) {  // beside inputs, results and gradients, in bytes
+    const std::vector<Array> x = inputs({1, T, 8}, {1, T, 8}, {1, T, 8});
+    const std::vector<Tensor> in{Tensor(x[0], true), Tensor(x[1], true), Tensor(x[2], true)};
+    const Array upstream = random_array({1, T, 8}, 5);
+    const std::size_t kept = pool_statistics().bytes_in_use;
+    reset_pool_peak();
+    const Tensor y = scaled_dot_product_attention(in[0], in[1], in[2], options);
+    backward(y, upstream);
+    const std::size_t results = 5 * T * 8 * sizeof(Real);  // y, dy and three gradients
+    return static_cast<double>(pool_statistics().peak_bytes_in_use - kept - results);
+  };
+  const int threads = num_threads();
+  set_num_threads(1);
+  const double at_512 = own_memory(512), at_2048 = own_memory(2048);
+  set_num_threads(threads);
+  CHECK(at_2048 < 4.5 * at_512);
+  CHECK(at_2048 < 0.1 * 2048 * 2048 * 2 * sizeof(Real));  // of the shares written out
 }

@@ -13,9 +13,11 @@ struct PoolStatistics {
   std::size_t system_allocations;  // times the system was asked for memory
   std::size_t system_bytes;        // bytes held from the system now, in use or waiting
   std::size_t bytes_in_use;        // bytes handed out now
+  std::size_t peak_bytes_in_use;   // the most at any time since the program or reset_pool_peak()
 };
 
 PoolStatistics pool_statistics();
+void reset_pool_peak();  // to what is in use now
 
 void* pool_allocate(std::size_t bytes);                       // throws std::bad_alloc
 void pool_release(void* buffer, std::size_t bytes) noexcept;  // the same `bytes` as allocated
