@@ -1,4 +1,4 @@
-// main.cpp: heed train, heed sample, heed inspect.
+// main.cpp: heed train, heed sample, heed inspect, heed bench.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -20,6 +20,7 @@ int print(const Command& command) {
   if (const auto* sample_command = std::get_if<SampleCommand>(&command))
     return sample(*sample_command);
   if (const auto* file = std::get_if<InspectCommand>(&command)) return inspect(*file);
+  if (const auto* bench_command = std::get_if<BenchCommand>(&command)) return bench(*bench_command);
   std::cout << std::get<ShowText>(command).text;
   return 0;
 }

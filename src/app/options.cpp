@@ -266,11 +266,15 @@ void train_flags(Flags& flags, TrainCommand& c) {
   flags.whole("--log-every", c.training.log_every, {1, 1e12}, "steps between lines of loss.csv");
 }
 
+void check_heads(const nn::GptConfig& model) {
+  if (model.embed_dim % model.heads != 0)
+    throw UsageError("--heads " + std::to_string(model.heads) + " does not divide --embed-dim " +
+                     std::to_string(model.embed_dim) + "; choose heads that divide the width");
+}
+
 void check_together(TrainCommand& c) {
   const auto given = [&](const char* flag) { return c.given.count(flag) != 0; };
-  if (c.model.embed_dim % c.model.heads != 0)
-    throw UsageError("--heads " + std::to_string(c.model.heads) + " does not divide --embed-dim " +
-                     std::to_string(c.model.embed_dim) + "; choose heads that divide the width");
+  check_heads(c.model);
   if (!given("--decay-steps"))
     c.training.decay_steps = c.training.steps;
   else if (c.training.decay_steps <= c.training.warmup)
@@ -300,6 +304,71 @@ void sample_flags(Flags& flags, SampleCommand& c) {
   flags.threads(c.threads);
 }
 
+const std::vector<std::pair<std::string, BenchPart>> bench_parts = {
+    {"step", BenchPart::step},         {"threads", BenchPart::threads},
+    {"context", BenchPart::context},   {"width", BenchPart::width},
+    {"small", BenchPart::small},       {"operations", BenchPart::operations},
+    {"generate", BenchPart::generate}, {"memory", BenchPart::memory},
+    {"start", BenchPart::start},       {"run", BenchPart::run}};
+
+BenchPart bench_part(const std::string& word) {
+  std::string names;
+  for (const auto& [name, part] : bench_parts) {
+    if (name == word) return part;
+    names += (names.empty() ? "" : name == "run" ? " or " : ", ") + name;
+  }
+  wrong("--only", word, "must be " + names);
+}
+
+void bench_model_flags(Flags& flags, Workload& w) {
+  flags.group("Model");
+  flags.whole("--block-size", w.model.block_size, {1, most}, "symbols the model looks at");
+  flags.whole("--batch-size", w.batch_size, {1, most}, "windows in a step");
+  flags.whole("--layers", w.model.layers, {1, most}, "blocks, one on the other");
+  flags.whole("--heads", w.model.heads, {1, most}, "attention heads in a block");
+  flags.whole("--embed-dim", w.model.embed_dim, {1, most}, "numbers that stand for a symbol");
+  flags.whole("--threads", w.threads, {1, 1024}, "threads to use, but in the table over threads");
+}
+
+void bench_flags(Flags& flags, BenchCommand& c) {
+  flags.word("TEXT", c.text, "a text file in UTF-8; the text that comes with heed unless given");
+  flags.group("What");
+  flags.text("--only", "PART",
+             "one part of it: step, threads, context, width, small, operations, generate, memory, "
+             "start; or run: nothing but steps",
+             [&](const std::string& text) { c.only = bench_part(text); });
+  const auto count = [&](const char* flag, std::int64_t& target, const char* help) {
+    flags.text(flag, "N", help, [=, &target](const std::string& text) {
+      target = static_cast<std::int64_t>(whole_number(flag, text, {1, most}));
+    });
+  };
+  count("--rounds", c.rounds, "times to go over everything; 3, or 9 with --compare, unless given");
+  count("--steps", c.steps, "steps of each kind in a round; 0.4 seconds' worth unless given");
+  flags.yes("--json", c.json, "one JSON object instead of tables");
+  flags.group("PyTorch");
+  flags.text("--compare", "SCRIPT",
+             "take turns with this PyTorch program, such as tests/bench/torch_peer.py",
+             [&](const std::string& text) {
+               if (text.empty()) wrong("--compare", text, "needs the name of a script");
+               c.compare = text;
+             });
+  flags.text("--peer-blas", "DIR",
+             "folder of its OpenBLAS for two threads and more; /usr/lib/*/openblas-openmp unless "
+             "given",
+             [&](const std::string& text) { c.peer_blas = text; });
+  bench_model_flags(flags, c.workload);
+}
+
+// With --compare the parts are other ones: all of them, or the model that the options describe.
+void check_together(const BenchCommand& c) {
+  check_heads(c.workload.model);
+  if (c.text == "-") throw UsageError("TEXT -: bench needs a file, which it reads several times");
+  if (c.compare.empty() && !c.peer_blas.empty())
+    throw UsageError("--peer-blas " + c.peer_blas + ": only with --compare");
+  if (!c.compare.empty() && c.only != BenchPart::all && c.only != BenchPart::step)
+    throw UsageError("--compare " + c.compare + ": goes with --only step, or without --only");
+}
+
 using Words = std::vector<std::string>;
 
 // The text for --help or --version, if it was asked for.
@@ -327,6 +396,7 @@ constexpr const char* about_window =
     "The model sees between half a block and a whole one of what stands before: a full block\n"
     "loses its older half, and the newer one is read again, so each symbol is read twice.";
 constexpr const char* about_inspect = "names, types and shapes in a safetensors file";
+constexpr const char* about_bench = "how fast this machine trains, and where the time goes";
 
 Command train_command(const Words& words) {
   CLI::App app(about_train, "heed train");
@@ -363,6 +433,17 @@ Command inspect_command(const Words& words) {
   return inspect;
 }
 
+Command bench_command(const Words& words) {
+  CLI::App app(about_bench, "heed bench");
+  Flags flags(app);
+  BenchCommand bench;
+  bench_flags(flags, bench);
+  if (const auto help = parse(app, flags.separated(words))) return *help;
+  flags.convert();
+  check_together(bench);
+  return bench;
+}
+
 // No command: --help, --version or a mistake.
 Command no_command(const Words& words) {
   CLI::App app(about_heed, "heed");
@@ -370,10 +451,11 @@ Command no_command(const Words& words) {
   app.add_subcommand("train", about_train);
   app.add_subcommand("sample", about_sample);
   app.add_subcommand("inspect", about_inspect);
+  app.add_subcommand("bench", about_bench);
   app.allow_extras();
   if (const auto help = parse(app, words)) return *help;
   throw UsageError((words.empty() ? "no command" : "unknown command '" + words[0] + "'") +
-                   "; use train, sample or inspect, or see --help");
+                   "; use train, sample, inspect or bench, or see --help");
 }
 
 }  // namespace
@@ -385,6 +467,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   if (command == "train") return train_command(rest);
   if (command == "sample") return sample_command(rest);
   if (command == "inspect") return inspect_command(rest);
+  if (command == "bench") return bench_command(rest);
   return no_command(words);
 }
 

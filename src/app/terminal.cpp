@@ -8,6 +8,8 @@
 #include <csignal>
 #include <iostream>
 
+#include "heed/report/format.hpp"
+
 namespace heed::app {
 namespace {
 
@@ -17,6 +19,8 @@ void remember(int signal) {
   if (signal == SIGINT && received == SIGINT) _exit(130);
   received = signal;
 }
+
+void leave(int) { _exit(write(STDERR_FILENO, "\r\x1b[K", 4) < 0 ? 1 : 130); }
 
 }  // namespace
 
@@ -50,6 +54,12 @@ void LiveLine::show(const ProgressState& state) {
   last_ = now;
 }
 
+void LiveLine::show(const std::string& text) {
+  if (!stderr_is_terminal()) return;
+  std::cerr << '\r' << shortened(text, terminal_width() - 1) << "\x1b[K" << std::flush;
+  shown_ = true;
+}
+
 void LiveLine::print_above(const std::string& line) {
   wipe();
   std::cerr << line << std::endl;
@@ -58,6 +68,13 @@ void LiveLine::print_above(const std::string& line) {
 void LiveLine::wipe() {
   if (shown_) std::cerr << "\r\x1b[K" << std::flush;
   shown_ = false;
+}
+
+void leave_at_interrupt() {
+  if (!stderr_is_terminal()) return;  // there is no line, and SIGINT ends the program anyway
+  struct sigaction action {};
+  action.sa_handler = leave;
+  sigaction(SIGINT, &action, nullptr);
 }
 
 void remember_signals() {

@@ -18,7 +18,7 @@ TEST_CASE("heed alone, help, --help and -h print the same help and start nothing
   const Finished help = machine.heed({"help"});
   CHECK(help.code == 0);
   CHECK(help.err == "");
-  for (const char* command : {"train [TEXT]", "sample RUN", "inspect FILE", "lesson [N]",
+  for (const char* command : {"train [TEXT]", "sample RUN", "inspect FILE", "bench", "lesson [N]",
                               "exercise [N]", "debug N", "test [--all]", "setup"})
     CHECK(has(help.out, std::string("\n  ./heed ") + command + " "));
   for (const Words& words : {Words{}, Words{"--help"}, Words{"-h"}})
@@ -32,8 +32,8 @@ TEST_CASE("an unknown command is wrong use, in one line", "[app][launcher]") {
   CHECK(run.code == 2);
   CHECK(run.out == "");
   CHECK(run.err ==
-        "heed: error: unknown command 'trian'; use train, sample, inspect, lesson, exercise, "
-        "debug, test or setup\n");
+        "heed: error: unknown command 'trian'; use train, sample, inspect, bench, lesson, "
+        "exercise, debug, test or setup\n");
   CHECK(machine.log() == "");
 }
 
@@ -138,6 +138,7 @@ TEST_CASE("where everything is installed nothing is, and the first use builds", 
   CHECK(second.out == "heed|inspect|--help|" + machine.root.string() + "|");
   CHECK(second.err == "");
   CHECK(machine.log() == "cmake --build " + build + " --target heed_app\n");
+  CHECK(machine.heed({"bench", "--json"}).out == "heed|bench|--json|" + machine.root.string() + "|");
 }
 
 TEST_CASE("test builds everything and runs every test, setup only builds", "[app][launcher]") {

@@ -290,7 +290,7 @@ TEST_CASE("a word too many is refused", "[app][options]") {
 }
 
 TEST_CASE("no command, an unknown one, or one without its file is refused", "[app][options]") {
-  const std::string use = "; use train, sample or inspect, or see --help";
+  const std::string use = "; use train, sample, inspect or bench, or see --help";
   CHECK(refused({}) == "no command" + use);
   CHECK(refused({"trian"}) == "unknown command 'trian'" + use);
   CHECK(refused({""}) == "unknown command ''" + use);
@@ -322,7 +322,7 @@ TEST_CASE("sample --help lists every option with its standard value", "[app][opt
 }
 
 TEST_CASE("heed --help names the commands, and --version the version", "[app][options]") {
-  for (const char* command : {"train", "sample", "inspect"})
+  for (const char* command : {"train", "sample", "inspect", "bench"})
     CHECK(line_of(help_of({"--help"}), command) != "");
   CHECK(help_of({"--version"}) == std::string(version) + "\n");
 }

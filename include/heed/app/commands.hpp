@@ -8,5 +8,6 @@ namespace heed::app {
 int train(const TrainCommand& command);
 int sample(const SampleCommand& command);
 int inspect(const InspectCommand& command);
+int bench(const BenchCommand& command);
 
 }  // namespace heed::app

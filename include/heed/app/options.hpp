@@ -8,6 +8,7 @@
 #include <string>
 #include <variant>
 
+#include "heed/train/benchmark.hpp"
 #include "heed/train/generate.hpp"
 #include "heed/train/trainer.hpp"
 
@@ -41,11 +42,36 @@ struct InspectCommand {
   std::string file;
 };
 
+// What heed bench can measure: the whole table, or one part of it.
+enum class BenchPart {
+  all,
+  step,        // a step, beside the best matrix products
+  threads,     // a step on 1, 2, 4 ... threads
+  context,     // a step for several windows, 3072 symbols each
+  width,       // a step for several widths
+  small,       // a step of a small model
+  operations,  // where a step's time goes
+  generate,    // writing
+  memory,      // the most a training program holds
+  start,       // from the program's start to the end of its first step
+  run,         // nothing but steps, then some writing: what other parts start as a program
+};
+
+struct BenchCommand {
+  std::string text;  // empty: the text that comes with heed
+  BenchPart only = BenchPart::all;
+  std::int64_t rounds = 0, steps = 0;  // 0: not given
+  Workload workload;                   // vocab_size is the text's business
+  std::string compare;                 // PyTorch's script; empty: no comparison
+  std::string peer_blas;               // folder of PyTorch's OpenBLAS; empty: look for it
+  bool json = false;
+};
+
 struct ShowText {  // --help and --version
   std::string text;
 };
 
-using Command = std::variant<TrainCommand, SampleCommand, InspectCommand, ShowText>;
+using Command = std::variant<TrainCommand, SampleCommand, InspectCommand, BenchCommand, ShowText>;
 
 // Throws UsageError.
 Command parse_command_line(int argc, const char* const* argv);

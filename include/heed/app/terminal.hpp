@@ -23,6 +23,7 @@ class LiveLine {
  public:
   ~LiveLine();
   void show(const ProgressState& state);      // at most ten times a second
+  void show(const std::string& text);         // as it is, cut at the terminal's width
   void print_above(const std::string& line);  // a line that stays, on stderr
   void wipe();                                // before something else is printed
 
@@ -30,6 +31,9 @@ class LiveLine {
   bool shown_ = false;
   std::chrono::steady_clock::time_point last_{};
 };
+
+// From now on SIGINT wipes the live line and ends the program at once.
+void leave_at_interrupt();
 
 // From now on SIGINT, SIGTERM and SIGHUP are remembered instead of ending the program, a second
 // SIGINT ends it at once, and a closed pipe is no signal.

@@ -1,0 +1,63 @@
+// bench_command.cpp: heed bench: how fast this machine trains, and where the time goes.
+
+#include <iostream>
+
+#include "bench_parts.hpp"
+#include "heed/app/child_program.hpp"
+#include "heed/app/commands.hpp"
+#include "heed/app/terminal.hpp"
+#include "heed/array/error.hpp"
+#include "heed/autograd/trace.hpp"
+#include "heed/text/corpus.hpp"
+#include "heed/text/file.hpp"
+#include "heed/text/vocabulary.hpp"
+
+namespace heed::app {
+
+std::vector<std::string> workload_words(const Workload& w, std::int64_t steps) {
+  return {"--steps",      std::to_string(steps),
+          "--threads",    std::to_string(w.threads),
+          "--block-size", std::to_string(w.model.block_size),
+          "--batch-size", std::to_string(w.batch_size),
+          "--layers",     std::to_string(w.model.layers),
+          "--heads",      std::to_string(w.model.heads),
+          "--embed-dim",  std::to_string(w.model.embed_dim)};
+}
+
+// Without the settings that heed gave itself, so that it finds them anew, as a first start does.
+ChildNumbers numbers_of_run(const std::string& text, const Workload& workload, std::int64_t steps) {
+  std::vector<std::string> words{"/proc/self/exe", "bench", "--only", "run", "--json"};
+  for (const std::string& word : workload_words(workload, steps)) words.push_back(word);
+  words.insert(words.end(), {"--", text});
+  const EnvironmentChanges changes{{"GOMP_SPINCOUNT", {}}, {"OPENBLAS_NUM_THREADS", {}}};
+  return child_numbers("heed bench", output_of("heed bench", words, changes));
+}
+
+int bench(const BenchCommand& given) {
+  set_trace("");  // which would be measured too
+  BenchCommand command = given;
+  const std::string path = command.text.empty() ? HEED_DATA_DIR "/harbour.txt" : command.text;
+  const TextFile file = TextFile::open(path);
+  std::string_view text = file.text();
+  if (has_byte_order_mark(text)) text.remove_prefix(3);
+  if (text.empty()) refuse(path, ": is empty; give a text to learn");
+  const Vocabulary vocabulary = Vocabulary::of_text(text);
+  const Corpus corpus(text, vocabulary);
+  command.workload.model.vocab_size = vocabulary.size();
+
+  leave_at_interrupt();
+  LiveLine line;
+  const Show show = [&](const std::string& what) { line.show("measuring " + what); };
+  BenchResults results;
+  if (command.compare.empty()) {
+    results = measure(command, path, corpus, show);
+  } else {
+    results.workload = command.workload;
+    results.compared = compare_with_torch(command, path, show);
+  }
+  line.wipe();
+  std::cout << (command.json ? bench_json(results) : bench_table(results));
+  return 0;
+}
+
+}  // namespace heed::app

@@ -1,0 +1,340 @@
+// bench_test.cpp: what heed bench prints, and with what it starts the program it is compared with.
+
+#include "heed/app/bench.hpp"
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "app/heed_program.hpp"
+#include "catch.hpp"
+#include "heed/app/options.hpp"
+#include "heed/array/error.hpp"
+
+using namespace heed_test;
+using namespace heed::app;
+
+namespace {
+
+using Json = nlohmann::json;
+
+const Words small_model = {"--layers",     "1",  "--embed-dim",  "16", "--heads", "2",
+                           "--block-size", "16", "--batch-size", "4"};
+const Words quick = Words{"bench", "in.txt", "--rounds", "1", "--steps", "2"} + small_model;
+
+Json bench(const Desk& desk, const Words& more) {
+  const Finished run = desk.heed(quick + Words{"--json"} + more);
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+  CHECK(run.err == "");
+  CHECK(run.out.find('\n') == run.out.size() - 1);
+  return Json::parse(run.out);
+}
+
+std::set<std::string> keys(const Json& json) {
+  std::set<std::string> result;
+  for (const auto& [key, value] : json.items()) result.insert(key);
+  return result;
+}
+
+using Set = std::set<std::string>;
+using heed_test::operator+;
+
+Set operator+(Set a, const Set& b) {
+  a.insert(b.begin(), b.end());
+  return a;
+}
+
+const Set workload_keys = {"threads",   "block_size", "batch_size", "layers",       "heads",
+                           "embed_dim", "vocab_size", "parameters", "flop_per_step"};
+const Set always = workload_keys + Set{"heed", "cpu", "cores", "compiler", "blas"};
+const Set step_keys = {"ms_per_step", "p10", "p90", "tokens_per_s", "gflops", "share_of_peak"};
+
+std::vector<int> each(const Json& list, const char* key) {
+  std::vector<int> result;
+  for (const Json& entry : list) result.push_back(entry.at(key));
+  return result;
+}
+
+std::string refused(const Words& words, int code) {
+  const Finished run = Desk().heed(Words{"bench"} + words);
+  CHECK(run.code == code);
+  CHECK(run.out == "");
+  return run.err;
+}
+
+// A python3 that says it has PyTorch, writes down what it was started with, and is quick.
+struct PeerDesk : Desk {
+  explicit PeerDesk(const std::string& answer) {
+    std::filesystem::create_directory(path / "bin");
+    put(path / "bin/python3",
+        "#!/bin/sh\n[ \"$1\" = -c ] && exit 0\n"
+        "echo \"$OMP_NUM_THREADS $OPENBLAS_NUM_THREADS spin$GOMP_SPINCOUNT pad$MALLOC_TOP_PAD_ "
+        "path$LD_LIBRARY_PATH bind$OMP_PROC_BIND: $*\" >>asked\n" +
+            answer + "\n");
+    std::filesystem::permissions(path / "bin/python3", std::filesystem::perms::owner_all);
+    put(path / "peer.py", "");
+    std::filesystem::create_directory(path / "blas");
+  }
+  Finished compare(const Words& more, const Words& words = quick) const {
+    Call call = this->call(words + Words{"--compare", "peer.py"} + more);
+    call.environment["PATH"] = (path / "bin").string();
+    call.environment["OMP_PROC_BIND"] = "true";
+    return run(call);
+  }
+  std::string asked() const { return content(path / "asked"); }
+};
+
+const std::string slow_peer =
+    "echo talk; echo '{\"ms_per_step\": 1e6, \"peak_mb\": 300, \"generate_tokens_per_s\": 9}'";
+
+}  // namespace
+
+TEST_CASE("a step alone has the keys of a step, and values that fit together", "[app][bench]") {
+  const Desk desk;
+  const Json json = bench(desk, {"--only", "step", "--threads", "1"});
+  CHECK(keys(json) == always + step_keys + Set{"sgemm_gflops"});
+  CHECK(json["threads"] == 1);
+  CHECK(json["block_size"] == 16);
+  CHECK(json["batch_size"] == 4);
+  CHECK(json["layers"] == 1);
+  CHECK(json["heads"] == 2);
+  CHECK(json["embed_dim"] == 16);
+  const double ms = json["ms_per_step"], gflops = json["gflops"], peak = json["sgemm_gflops"];
+  CHECK(ms > 0);
+  CHECK(json["p10"] <= ms);
+  CHECK(json["p90"] >= ms);
+  CHECK(std::abs(json["tokens_per_s"].get<double>() * ms / 64000 - 1) < 1e-9);
+  CHECK(std::abs(gflops * ms * 1e6 / json["flop_per_step"].get<double>() - 1) < 1e-9);
+  CHECK(std::abs(json["share_of_peak"].get<double>() * peak / gflops - 1) < 1e-9);
+}
+
+TEST_CASE("the whole bench has every key and every sweep", "[app][bench]") {
+  const Desk desk;
+  const Json json = bench(desk, {});
+  CHECK(keys(json) == always + step_keys +
+                          Set{"sgemm_gflops", "peak_mb", "generate_tokens_per_s",
+                              "start_to_first_step_ms", "threads_sweep", "context_sweep",
+                              "width_sweep", "small_model", "operations"});
+  CHECK(json["threads_sweep"][0]["threads"] == 1);
+  CHECK(each(json["context_sweep"], "block_size") == std::vector<int>{64, 256});  // a short text
+  CHECK(each(json["context_sweep"], "batch_size") == std::vector<int>{48, 12});
+  CHECK(each(json["width_sweep"], "embed_dim") == std::vector<int>{32, 64, 128, 256});
+  CHECK(each(json["small_model"], "layers") == std::vector<int>{4});
+  for (const char* sweep : {"threads_sweep", "context_sweep", "width_sweep", "small_model"})
+    for (const Json& entry : json[sweep]) CHECK(keys(entry) == workload_keys + step_keys);
+  Set names;
+  for (const Json& operation : json["operations"]) {
+    CHECK(keys(operation) == Set{"name", "forward_ms", "backward_ms"});
+    names.insert(operation["name"].get<std::string>());
+  }
+  for (const char* name : {"Linear", "Attention", "LayerNorm", "AdamW"})
+    CHECK(names.count(name) == 1);
+  CHECK(json["peak_mb"] > 1);
+  CHECK(json["peak_mb"] < 1000);
+  CHECK(json["start_to_first_step_ms"] > 0);
+  CHECK(json["generate_tokens_per_s"] > 0);
+}
+
+TEST_CASE("one part of the bench measures that part only", "[app][bench]") {
+  const Desk desk;
+  for (const auto& [part, wanted] :
+       std::map<std::string, Set>{{"threads", {"sgemm_gflops", "threads_sweep"}},
+                                  {"small", {"sgemm_gflops", "small_model"}},
+                                  {"operations", {"operations"}},
+                                  {"generate", {"generate_tokens_per_s"}},
+                                  {"memory", {"peak_mb"}},
+                                  {"start", {"start_to_first_step_ms"}},
+                                  {"run",
+                                   {"ms_per_step", "p10", "p90", "tokens_per_s", "gflops",
+                                    "peak_mb", "generate_tokens_per_s", "first_step_clock_ns"}}}) {
+    INFO(part);
+    CHECK(keys(bench(desk, {"--only", part})) == always + wanted);
+  }
+  CHECK(desk.files() == 1);
+}
+
+TEST_CASE("the tables say which operation and which sweep", "[app][bench]") {
+  const Desk desk;
+  const Finished run = desk.heed(quick);
+  CHECK(run.code == 0);
+  CHECK(run.err == "");
+  for (const char* part :
+       {"heed 0.1 on ", "1 layer, 2 heads, width 16", "a step, 1 thread ", "\nwindow 64, batch 48 ",
+        "\nwidth 32 ", "\nsmall: ", "\npeak of sgemm ", "\nwriting ", "\nmemory at its peak ",
+        "\nfirst step done ", "\noperation ", "\nLinear "})
+    CHECK(has(run.out, part));
+}
+
+TEST_CASE("HEED_TRACE does not disturb the bench", "[app][bench]") {
+  const Desk desk;
+  Call call = desk.call(quick + Words{"--only", "run"});
+  call.environment["HEED_TRACE"] = "time,backward";
+  const Finished run = heed_test::run(call);
+  CHECK(run.code == 0);
+  CHECK(run.err == "");
+}
+
+TEST_CASE("wrong use of the bench is refused in one line", "[app][bench]") {
+  const std::string error = "heed: error: ";
+  CHECK(refused({"--only", "stpe"}, 2) ==
+        error +
+            "--only stpe: must be step, threads, context, width, small, operations, generate, "
+            "memory, start or run\n");
+  CHECK(refused({"--compare"}, 2) == error + "--compare needs a value\n");
+  CHECK(refused({"--compare="}, 2) == error + "--compare '': needs the name of a script\n");
+  CHECK(refused({"--compare", "p.py", "--only", "memory"}, 2) ==
+        error + "--compare p.py: goes with --only step, or without --only\n");
+  CHECK(refused({"--peer-blas", "d"}, 2) == error + "--peer-blas d: only with --compare\n");
+  CHECK(refused({"--heads", "3"}, 2) ==
+        error + "--heads 3 does not divide --embed-dim 128; choose heads that divide the width\n");
+  CHECK(refused({"-"}, 2) == error + "TEXT -: bench needs a file, which it reads several times\n");
+  CHECK(refused({"--steps", "0"}, 2) ==
+        error + "--steps 0: out of range: must be a whole number at least 1 and at most 1e+09\n");
+  CHECK(refused({"no.txt"}, 1) == error + "no.txt: No such file or directory\n");
+  CHECK(refused({"--compare", "p.py"}, 1) == error + "--compare p.py: No such file or directory\n");
+  CHECK(refused({"--compare", "."}, 1) == error + "--compare .: is a directory; give a script\n");
+  CHECK(has(refused({"in.txt", "--only", "run", "--block-size", "900"}, 1),
+            "too few for block size 900"));
+}
+
+TEST_CASE("options of the bench land in their fields", "[app][bench]") {
+  std::vector<const char*> words{"heed",
+                                 "bench",
+                                 "a.txt",
+                                 "--only",
+                                 "width",
+                                 "--rounds",
+                                 "3",
+                                 "--json",
+                                 "--threads",
+                                 "2",
+                                 "--steps",
+                                 "7",
+                                 "--embed-dim",
+                                 "64",
+                                 "--layers",
+                                 "5",
+                                 "--block-size",
+                                 "9",
+                                 "--batch-size",
+                                 "8",
+                                 "--heads",
+                                 "2"};
+  const auto c =
+      std::get<BenchCommand>(parse_command_line(static_cast<int>(words.size()), words.data()));
+  CHECK(c.text == "a.txt");
+  CHECK(c.only == BenchPart::width);
+  CHECK(c.rounds == 3);
+  CHECK(c.steps == 7);
+  CHECK(c.json);
+  CHECK(c.workload.threads == 2);
+  CHECK(c.workload.batch_size == 8);
+  CHECK(c.workload.model.block_size == 9);
+  CHECK(c.workload.model.layers == 5);
+  CHECK(c.workload.model.heads == 2);
+  CHECK(c.workload.model.embed_dim == 64);
+}
+
+TEST_CASE("Ctrl-C ends the bench at once", "[app][bench]") {
+  const Desk desk;
+  Child child(desk.call({"bench", "in.txt", "--only", "run", "--steps", "1000000"}));
+  ::usleep(300000);
+  child.kill(SIGINT);
+  CHECK(child.finish().code == 130);
+}
+
+TEST_CASE("shares and rates are what they are called", "[app][bench]") {
+  StepResult step;
+  step.workload.model.vocab_size = 65;
+  step.ms.median = 10;
+  const double operations = heed::step_operations(step.workload.model, 12);
+  CHECK(std::abs(gflops(step) - operations / 0.01 * 1e-9) < 1e-9);
+  CHECK(std::abs(tokens_per_s(step) - 76800) < 1e-6);
+  CHECK(std::abs(share_of_peak(step, gflops(step)) - 1) < 1e-12);
+  step.workload.threads = 2;
+  CHECK(std::abs(share_of_peak(step, gflops(step)) - 0.5) < 1e-12);
+}
+
+TEST_CASE("what a child prints is its last line, and anything else is refused", "[app][bench]") {
+  const ChildNumbers numbers =
+      child_numbers("x", "hello\n{\"ms_per_step\": 2.5, \"peak_mb\": 3, \"blas\": []}\n");
+  CHECK(numbers.ms_per_step == 2.5);
+  CHECK(numbers.peak_mb == 3);
+  CHECK(numbers.generate_tokens_per_s == 0);
+  for (const char* odd : {"", "hello", "{}", "[1]", "{\"ms_per_step\": \"a\", \"peak_mb\": 1}"})
+    CHECK_THROWS_AS(child_numbers("x", odd), heed::Error);
+}
+
+TEST_CASE("PyTorch gets its own threads' number, and none of heed's settings", "[app][bench]") {
+  const PeerDesk desk(slow_peer);
+  const Finished run = desk.compare({"--only", "step", "--json"});
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+  const std::string line =
+      "1 1 spin pad path bind: peer.py in.txt --steps 2 --threads 1 --block-size 16 --batch-size 4 "
+      "--layers 1 --heads 2 --embed-dim 16 --generate 200\n";
+  CHECK(desk.asked() == line + line);  // a round, after one that does not count
+  const Json compared = Json::parse(run.out).at("compared");
+  REQUIRE(compared.size() == 1);
+  CHECK(compared[0]["rounds"] == 1);
+  CHECK(compared[0]["peer_ms_per_step"] == 1e6);
+  CHECK(compared[0]["peer_peak_mb"] == 300);
+  CHECK(compared[0]["peer_generate_tokens_per_s"] == 9);
+  const double ms = compared[0]["ms_per_step"];
+  CHECK(std::abs(compared[0]["ratio"].get<double>() / (ms / 1e6) - 1) < 1e-9);
+}
+
+TEST_CASE("PyTorch gets another OpenBLAS for two threads, and keeps memory for long windows",
+          "[app][bench]") {
+  const PeerDesk desk(slow_peer);
+  const Finished two = desk.compare({"--only", "step", "--threads", "2", "--peer-blas", "blas"});
+  INFO(two.err);
+  CHECK(two.code == 0);
+  CHECK(two.err == "");
+  CHECK(has(two.out, "\nheed / PyTorch "));
+  CHECK(has(desk.asked(), "2 2 spin pad pathblas bind: peer.py"));
+  put(desk / "in.txt", desk.story() + desk.story() + desk.story());  // long enough to validate
+  const Words far = {"bench",        "in.txt", "--rounds",    "1",  "--steps", "1",
+                     "--layers",     "1",      "--embed-dim", "16", "--heads", "2",
+                     "--block-size", "256"};
+  CHECK(desk.compare({"--only", "step"}, far).code == 0);
+  CHECK(has(desk.asked(), "1 1 spin pad67108864 path bind: peer.py"));
+}
+
+TEST_CASE("a script that fails, or prints something else, is told in one line", "[app][bench]") {
+  CHECK(PeerDesk("echo 'Traceback' >&2; echo 'OSError: no' >&2; exit 1")
+            .compare({"--only", "step"})
+            .err == "heed: error: peer.py: OSError: no\n");
+  const Finished odd = PeerDesk("echo hello").compare({"--only", "step"});
+  CHECK(odd.code == 1);
+  CHECK(odd.err ==
+        "heed: error: peer.py: its last line is no JSON object with ms_per_step and peak_mb\n");
+}
+
+TEST_CASE("where PyTorch is installed the peer script runs and learns", "[app][bench][torch]") {
+  const Desk desk;
+  const auto python = [&](const Words& words) {
+    return heed_test::run({Words{"/usr/bin/env"} + words, desk.path, ""});
+  };
+  const char* const ask =
+      "import importlib.util, sys; sys.exit(not importlib.util.find_spec('torch'))";
+  std::string program;
+  for (const char* name : {"/usr/bin/python3", "python3"})
+    if (python({name, "-c", ask}).code == 0) program = name;
+  if (program.empty()) {
+    WARN("torch: not installed; the peer script was not run");
+    return;
+  }
+  const Finished run = python(Words{program, HEED_TESTS_DIR "/bench/torch_peer.py", "in.txt",
+                                    "--steps", "60", "--generate", "3"} +
+                              small_model);
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+  const Json json = Json::parse(run.out);
+  CHECK(json["ms_per_step"] > 0);
+  CHECK(json["p10"] <= json["p90"]);
+  CHECK(json["generate_tokens_per_s"] > 0);
+  CHECK(json["last_loss"] < json["first_loss"]);
+  CHECK(json["threads"] == 1);
+  CHECK(json["peak_mb"] > 10);
+}
