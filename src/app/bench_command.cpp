@@ -1,6 +1,7 @@
 // bench_command.cpp: heed bench: how fast this machine trains, and where the time goes.
 
 #include <iostream>
+#include <utility>
 
 #include "bench_parts.hpp"
 #include "heed/app/child_program.hpp"
@@ -37,12 +38,11 @@ int bench(const BenchCommand& given) {
   set_trace("");  // which would be measured too
   BenchCommand command = given;
   const std::string path = command.text.empty() ? HEED_DATA_DIR "/harbour.txt" : command.text;
-  const TextFile file = TextFile::open(path);
-  std::string_view text = file.text();
-  if (has_byte_order_mark(text)) text.remove_prefix(3);
+  std::string text = read_text(path);
+  if (has_byte_order_mark(text)) text.erase(0, 3);
   if (text.empty()) refuse(path, ": is empty; give a text to learn");
   const Vocabulary vocabulary = Vocabulary::of_text(text);
-  const Corpus corpus(text, vocabulary);
+  const Corpus corpus(std::move(text), vocabulary);
   command.workload.model.vocab_size = vocabulary.size();
 
   leave_at_interrupt();
