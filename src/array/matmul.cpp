@@ -153,6 +153,12 @@ Array matrix_product(const Array& a, Read read_a, const Array& b, Read read_b) {
   return c;
 }
 
+bool blas_may_be_shared() {
+  constexpr int built_for_one_thread = 0;
+  return openblas_get_parallel() != built_for_one_thread ||
+         std::string_view(openblas_get_config()).find("USE_LOCKING") != std::string_view::npos;
+}
+
 const char* blas_name() {
   static_cast<void>(blas_is_single_threaded);
   return openblas_get_config();

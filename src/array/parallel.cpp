@@ -3,6 +3,7 @@
 #include "heed/array/parallel.hpp"
 
 #include "heed/array/error.hpp"
+#include "heed/array/matmul.hpp"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -28,6 +29,9 @@ void set_num_threads(int threads) {
   chosen = threads;
 }
 
-int num_threads() { return chosen; }
+int num_threads() {
+  static const bool several = blas_may_be_shared();
+  return several ? chosen : 1;
+}
 
 }  // namespace heed

@@ -38,6 +38,10 @@ enum class Read { as_is, transposed };
 // (..., M, N). Work is shared between threads. Shapes must fit (the operation checks).
 Array matrix_product(const Array& a, Read read_a, const Array& b, Read read_b);
 
+// Whether several threads may call BLAS at once. Not so if it is an OpenBLAS built for programs of
+// one thread (Debian's libopenblas0-serial): its products would write into each other's buffers.
+bool blas_may_be_shared();
+
 // What BLAS calls itself, for reports.
 const char* blas_name();
 
