@@ -344,7 +344,7 @@ TABLE = {
         ("out[i] += in[i]", "out[i] = in[i]"),
         ("for (std::size_t i = begin; i < end; ++i) out[i]",
          "for (std::size_t i = begin + 1; i < end; ++i) out[i]"),
-        ("sum = 0;\n  for (std::size_t i = 0;", "sum = 0;\n  for (std::size_t i = 1;"),
+        ("parts[begin / elementwise_grain] =", "parts[0] ="),
         ("std::isfinite(v)", "!std::isnan(v)"),
     ],
     "src/array/lines.cpp": [

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "catch.hpp"
+#include "heed/array/parallel.hpp"
 #include "near.hpp"
 
 namespace {
@@ -36,6 +37,18 @@ TEST_CASE("gradients short enough keep their bits", "[optim][clip]") {
   CHECK(clip_grad_norm(p, 14) == 13);
   CHECK((p[0].grad() == array_of({2}, {3, -4})));
   CHECK(clip_grad_norm({}, 1) == 0);
+}
+
+TEST_CASE("all of a long gradient counts, the same on one thread and on three", "[optim][clip]") {
+  const int before = num_threads();
+  Tensor p(zeros({50001}), true);
+  p.node()->grad = filled({50001}, 2);
+  p.node()->has_grad = true;
+  for (const int threads : {1, 3}) {
+    set_num_threads(threads);
+    CHECK(clip_grad_norm({p}, 1e9) == std::sqrt(4.0 * 50001));
+  }
+  set_num_threads(before);
 }
 
 TEST_CASE("other norms clip as PyTorch does", "[optim][clip]") {
