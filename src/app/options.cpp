@@ -13,6 +13,7 @@
 
 #include "heed/app/version.hpp"
 #include "heed/nn/checkpoint.hpp"
+#include "heed/train/checkpoint.hpp"
 
 namespace heed::app {
 namespace {
@@ -247,7 +248,8 @@ void train_flags(Flags& flags, TrainCommand& c) {
   flags.real("--min-lr", c.training.min_lr, {0, infinite}, "learning rate at the end");
   flags.whole("--warmup", c.training.warmup, {0, 1e12}, "steps in which the rate rises");
   flags.text("--decay-steps", "N",
-             "step at which the rate has fallen to --min-lr; --steps unless given",
+             "step at which the rate has fallen to --min-lr; --steps unless given, also when a "
+             "run is resumed with more",
              [&](const std::string& text) {
                c.training.decay_steps =
                    static_cast<std::int64_t>(whole_number("--decay-steps", text, {1, 1e12}));
@@ -275,9 +277,7 @@ void check_heads(const nn::GptConfig& model) {
 void check_together(TrainCommand& c) {
   const auto given = [&](const char* flag) { return c.given.count(flag) != 0; };
   check_heads(c.model);
-  if (!given("--decay-steps"))
-    c.training.decay_steps = c.training.steps;
-  else if (c.training.decay_steps <= c.training.warmup)
+  if (given("--decay-steps") && c.training.decay_steps <= c.training.warmup)
     throw UsageError("--decay-steps " + std::to_string(c.training.decay_steps) +
                      " must be above --warmup " + std::to_string(c.training.warmup));
   if (!given("--min-lr")) c.training.min_lr = std::min(c.training.min_lr, c.training.lr);
@@ -473,25 +473,19 @@ Command parse_command_line(int argc, const char* const* argv) {
 
 std::map<std::string, std::string> flag_values(const nn::GptConfig& model,
                                                const TrainOptions& training, bool bytes) {
-  return {{"--block-size", std::to_string(model.block_size)},
-          {"--layers", std::to_string(model.layers)},
-          {"--heads", std::to_string(model.heads)},
-          {"--embed-dim", std::to_string(model.embed_dim)},
-          {"--bytes", bytes ? "given" : "not given"},
-          {"--dropout", nn::exact(training.dropout)},
-          {"--batch-size", std::to_string(training.batch_size)},
-          {"--lr", nn::exact(training.lr)},
-          {"--min-lr", nn::exact(training.min_lr)},
-          {"--warmup", std::to_string(training.warmup)},
-          {"--decay-steps", std::to_string(training.decay_steps)},
-          {"--weight-decay", nn::exact(training.weight_decay)},
-          {"--beta1", nn::exact(training.beta1)},
-          {"--beta2", nn::exact(training.beta2)},
-          {"--clip", nn::exact(training.clip)},
-          {"--seed", std::to_string(training.seed)},
-          {"--eval-every", std::to_string(training.eval_every)},
-          {"--eval-batches", std::to_string(training.eval_batches)},
-          {"--log-every", std::to_string(training.log_every)}};
+  std::map<std::string, std::string> values = {{"--block-size", std::to_string(model.block_size)},
+                                               {"--layers", std::to_string(model.layers)},
+                                               {"--heads", std::to_string(model.heads)},
+                                               {"--embed-dim", std::to_string(model.embed_dim)},
+                                               {"--bytes", bytes ? "given" : "not given"}};
+  for (const auto& [name, value] : option_texts(training)) {
+    std::string flag = "--" + name;
+    std::replace(flag.begin(), flag.end(), '_', '-');
+    values[flag] = value;
+  }
+  values.erase("--steps");  // how long a run is does not define it
+  values["--decay-steps"] = std::to_string(schedule_of(training).decay_steps);
+  return values;
 }
 
 }  // namespace heed::app

@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <filesystem>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "heed/app/commands.hpp"
@@ -87,24 +89,71 @@ void note_oddities(std::string_view text, const Vocabulary& vocabulary, const st
 
 // ---- going on with an earlier run
 
-const std::set<std::string> free_to_change = {"--steps", "--threads", "--out"};
+// "--lr 0.5 differs from the checkpoint's 0.001, --heads 4 from its 2", or nothing.
+std::string differences(const std::map<std::string, std::string>& saved,
+                        const std::map<std::string, std::string>& wanted,
+                        const std::set<std::string>& flags) {
+  std::string text;
+  for (const std::string& flag : flags) {
+    if (saved.at(flag) == wanted.at(flag)) continue;
+    text += (text.empty() ? "" : ", ") + flag + " " + wanted.at(flag) +
+            (text.empty() ? " differs from the checkpoint's " : " from its ") + saved.at(flag);
+  }
+  return text;
+}
+
+// What was given must be as it was, but for these. The learning rate may fall until another step
+// when the run began without saying until which: --steps moves that step as well.
+std::set<std::string> flags_to_compare(const TrainCommand& c, const TrainOptions& saved) {
+  std::set<std::string> flags = c.given;
+  for (const char* free : {"--steps", "--threads", "--out"}) flags.erase(free);
+  if (saved.decay_steps == 0) flags.erase("--decay-steps");
+  return flags;
+}
+
+void take_decay_steps(const TrainCommand& c, TrainOptions& training) {
+  training.decay_steps = c.training.decay_steps;
+  if (training.decay_steps <= training.warmup)
+    throw UsageError("--decay-steps " + std::to_string(training.decay_steps) +
+                     " must be above the run's --warmup " + std::to_string(training.warmup));
+}
 
 // Takes everything that was not given from the checkpoint; refuses what was given otherwise.
 void take_options_from(const SafetensorsFile& file, TrainCommand& c) {
   const bool bytes = vocabulary_from(file).unit() == Unit::byte;
   const nn::GptConfig model = nn::config_from(file);
   TrainOptions training = options_from(file);
-  const auto saved = flag_values(model, training, bytes);
-  const auto wanted = flag_values(c.model, c.training, c.bytes);
-  for (const std::string& flag : c.given)
-    if (free_to_change.count(flag) == 0 && saved.at(flag) != wanted.at(flag))
-      throw UsageError(flag + " " + wanted.at(flag) + " differs from the checkpoint's " +
-                       saved.at(flag) + " in " + file.path +
-                       "; leave it out to resume, or leave out --resume to begin anew");
+  const std::string different =
+      differences(flag_values(model, training, bytes), flag_values(c.model, c.training, c.bytes),
+                  flags_to_compare(c, training));
+  if (!different.empty())
+    throw UsageError(different + " in " + file.path + "; leave " +
+                     (different.find(", ") == different.npos ? "it" : "them") +
+                     " out to resume, or leave out --resume to begin anew");
   if (c.given.count("--steps") != 0) training.steps = c.training.steps;
+  if (c.given.count("--decay-steps") != 0) take_decay_steps(c, training);
   c.model = model;
   c.training = training;
   c.bytes = bytes;
+}
+
+// Whether the steps that were done had other learning rates than these options would give them.
+bool rates_differ(const TrainOptions& a, const TrainOptions& b, std::int64_t steps) {
+  const optim::WarmupCosine one = schedule_of(a), other = schedule_of(b);
+  if (one.decay_steps == other.decay_steps) return false;
+  for (std::int64_t step = a.warmup; step < steps; ++step)
+    if (one.at(step) != other.at(step)) return true;
+  return false;
+}
+
+void note_schedule(const TrainOptions& before, const Trainer& trainer) {
+  const TrainOptions& now = trainer.options();
+  if (!rates_differ(before, now, trainer.steps_done())) return;
+  const std::string from = std::to_string(schedule_of(before).decay_steps);
+  const std::string to = std::to_string(schedule_of(now).decay_steps);
+  note("the learning rate was to fall until step " + from + " and now falls until step " + to +
+       ", so this is not the run that would have done so from its start; --decay-steps " + from +
+       " leaves it as it was");
 }
 
 void check_same_text(const SafetensorsFile& file, const TextIdentity& text, const std::string& path,
@@ -155,6 +204,7 @@ int train(const TrainCommand& given) {
                      folder.path().string() + " has done that many already; give more to go on");
   folder.create();
   note_oddities(corpus.text(), vocabulary, path, had_mark);
+  if (earlier) note_schedule(options_from(*earlier), trainer);
   return TrainingRun(trainer, vocabulary, identity, name_of(path), folder).train();
 }
 

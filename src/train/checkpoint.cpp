@@ -55,6 +55,42 @@ void check_same_model(const SafetensorsFile& file, const nn::GptConfig& config) 
              value, "'");
 }
 
+// Every option with its name; the one list of them for all that is done with each.
+template <class Options, class Visit>
+void each_option(Options& o, const Visit& visit) {
+  visit("batch_size", o.batch_size);
+  visit("steps", o.steps);
+  visit("lr", o.lr);
+  visit("min_lr", o.min_lr);
+  visit("warmup", o.warmup);
+  visit("decay_steps", o.decay_steps);
+  visit("weight_decay", o.weight_decay);
+  visit("beta1", o.beta1);
+  visit("beta2", o.beta2);
+  visit("clip", o.clip);
+  visit("dropout", o.dropout);
+  visit("seed", o.seed);
+  visit("eval_every", o.eval_every);
+  visit("eval_batches", o.eval_batches);
+  visit("log_every", o.log_every);
+}
+
+std::string text(double value) { return nn::exact(value); }
+template <class Whole>
+std::string text(Whole value) {
+  return std::to_string(value);
+}
+
+void read(const SafetensorsFile& file, const std::string& key, double& value) {
+  value = number(file, key);
+}
+template <class Whole>
+void read(const SafetensorsFile& file, const std::string& key, Whole& value) {
+  const bool any = key == "train.seed";  // counts have a limit
+  value = static_cast<Whole>(any ? nn::whole(file, key, static_cast<std::uint64_t>(-1))
+                                 : nn::whole(file, key));
+}
+
 // Does it, with the file's name before what an error says.
 template <class Change>
 void naming(const SafetensorsFile& file, const Change& change) {
@@ -81,46 +117,22 @@ std::string csv(const std::vector<LogRow>& rows) {
   return text;
 }
 
-void put_options(Metadata& metadata, const TrainOptions& o) {
-  metadata["train.batch_size"] = std::to_string(o.batch_size);
-  metadata["train.steps"] = std::to_string(o.steps);
-  metadata["train.lr"] = nn::exact(o.lr);
-  metadata["train.min_lr"] = nn::exact(o.min_lr);
-  metadata["train.warmup"] = std::to_string(o.warmup);
-  metadata["train.decay_steps"] = std::to_string(o.decay_steps);
-  metadata["train.weight_decay"] = nn::exact(o.weight_decay);
-  metadata["train.beta1"] = nn::exact(o.beta1);
-  metadata["train.beta2"] = nn::exact(o.beta2);
-  metadata["train.clip"] = nn::exact(o.clip);
-  metadata["train.dropout"] = nn::exact(o.dropout);
-  metadata["train.seed"] = std::to_string(o.seed);
-  metadata["train.eval_every"] = std::to_string(o.eval_every);
-  metadata["train.eval_batches"] = std::to_string(o.eval_batches);
-  metadata["train.log_every"] = std::to_string(o.log_every);
+std::map<std::string, std::string> option_texts(const TrainOptions& options) {
+  std::map<std::string, std::string> texts;
+  each_option(options, [&](const char* name, const auto& value) { texts[name] = text(value); });
+  return texts;
+}
+
+void put_options(Metadata& metadata, const TrainOptions& options) {
+  for (const auto& [name, value] : option_texts(options)) metadata["train." + name] = value;
 }
 
 TrainOptions options_from(const SafetensorsFile& file) {
-  const auto count = [&](const char* key) {
-    return static_cast<std::int64_t>(nn::whole(file, std::string("train.") + key));
-  };
-  const auto real = [&](const char* key) { return number(file, std::string("train.") + key); };
-  TrainOptions o;
-  o.batch_size = static_cast<std::size_t>(count("batch_size"));
-  o.steps = count("steps");
-  o.lr = real("lr");
-  o.min_lr = real("min_lr");
-  o.warmup = count("warmup");
-  o.decay_steps = count("decay_steps");
-  o.weight_decay = real("weight_decay");
-  o.beta1 = real("beta1");
-  o.beta2 = real("beta2");
-  o.clip = real("clip");
-  o.dropout = real("dropout");
-  o.seed = nn::whole(file, "train.seed", static_cast<std::uint64_t>(-1));
-  o.eval_every = count("eval_every");
-  o.eval_batches = static_cast<std::size_t>(count("eval_batches"));
-  o.log_every = count("log_every");
-  return o;
+  TrainOptions options;
+  each_option(options, [&](const char* name, auto& value) {
+    read(file, std::string("train.") + name, value);
+  });
+  return options;
 }
 
 void Trainer::save(Metadata& metadata, std::vector<StoredTensor>& tensors,
@@ -176,6 +188,7 @@ void Trainer::restore(const SafetensorsFile& file) {
   loss_sum_ = loss_sum;
   ms_sum_ = ms_sum;
   history_ = std::move(history);
+  if (!done()) reopen();
 }
 
 }  // namespace heed

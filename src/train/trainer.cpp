@@ -48,13 +48,17 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
 
 }  // namespace
 
+optim::WarmupCosine schedule_of(const TrainOptions& o) {
+  return {o.lr, o.min_lr, o.warmup, o.decay_steps == 0 ? o.steps : o.decay_steps};
+}
+
 Trainer::Trainer(const Corpus& corpus, const nn::GptConfig& config, const TrainOptions& options)
     : options_(checked(options)),
       initial_(options.seed),
       drops_(options.seed + 3),
       model_(Scope(parameters_, initial_), config),
       optimizer_(parameters_.tensors(), optimizer_options(options)),
-      schedule_{options.lr, options.min_lr, options.warmup, options.decay_steps},
+      schedule_(schedule_of(options)),
       batches_(corpus.training(), options.batch_size, config.block_size, options.seed),
       validation_(corpus.validation()) {
   Batches(validation_, options.batch_size, config.block_size, options.seed);  // is it long enough?
@@ -84,23 +88,31 @@ std::optional<LogRow> Trainer::step() {
   ++pending_;
   loss_sum_ += surprise;
   ms_sum_ += milliseconds_since(start);
-  if (!row_is_due()) return {};
+  if (!row_is_due() && !done()) return {};
   history_.push_back(finish_row());
   return history_.back();
 }
 
 bool Trainer::row_is_due() const {
-  return step_ == 1 || step_ % options_.log_every == 0 || step_ % options_.eval_every == 0 ||
-         done();
+  return step_ == 1 || step_ % options_.log_every == 0 || step_ % options_.eval_every == 0;
 }
 
 LogRow Trainer::finish_row() {
   const auto n = static_cast<double>(pending_);
   LogRow row{step_, loss_sum_ / n, {}, last_lr_, last_norm_, ms_sum_ / n};
   if (step_ % options_.eval_every == 0 || done()) row.val_loss = validation_loss();
+  if (!row_is_due()) return row;  // a run with more steps has none here: the sums go on
   loss_sum_ = ms_sum_ = 0;
   pending_ = 0;
   return row;
+}
+
+void Trainer::reopen() {
+  if (history_.empty() || history_.back().step != step_) return;
+  if (pending_ > 0)
+    history_.pop_back();
+  else if (step_ % options_.eval_every != 0)
+    history_.back().val_loss.reset();
 }
 
 double Trainer::validation_loss() const {

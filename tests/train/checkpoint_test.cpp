@@ -60,6 +60,23 @@ TEST_CASE("a run can be restored over another that went elsewhere", "[train][che
   CHECK(history(straight.trainer) == history(lost.trainer));
 }
 
+TEST_CASE("a run that ended and is given more steps is the run that had them from the start",
+          "[train][checkpoint]") {
+  const TemporaryFolder folder;
+  for (const std::int64_t end : {1, 7, 13, 15, 20, 25, 30}) {  // rows: none but the last's, or not
+    INFO("ended after " << end << " steps");
+    Run straight(few_steps(34, 0.1)), ended(few_steps(end, 0.1)), more(few_steps(34, 0.1));
+    straight.steps(34);
+    ended.steps(end);
+    CHECK(ended.trainer.history().back().step == end);
+    CHECK(ended.trainer.history().back().val_loss);
+    more.trainer.restore(saved(ended.trainer, folder / "run.safetensors"));
+    more.steps(34 - end);
+    CHECK(same_parameters(straight.trainer, more.trainer));
+    CHECK(history(straight.trainer) == history(more.trainer));
+  }
+}
+
 TEST_CASE("options come back from a checkpoint exactly as they went in", "[train][checkpoint]") {
   const TemporaryFolder folder;
   TrainOptions options = few_steps(23, 0.1);

@@ -1,6 +1,7 @@
 // checkpoint.hpp: a training run as text that reads back exactly: its options and its history.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -9,7 +10,10 @@
 
 namespace heed {
 
-// The options as checkpoint entries, "train.lr" and so on, written so that they read back exactly.
+// Every option by name, {"batch_size", "12"} and so on, written so that it reads back exactly.
+std::map<std::string, std::string> option_texts(const TrainOptions& options);
+
+// The options as checkpoint entries, "train.lr" and so on.
 void put_options(Metadata& metadata, const TrainOptions& options);
 TrainOptions options_from(const SafetensorsFile& file);  // throws Error
 

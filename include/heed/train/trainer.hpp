@@ -22,8 +22,8 @@ struct TrainOptions {
   double lr = 1e-3;
   double min_lr = 1e-4;
   std::int64_t warmup = 100;
-  std::int64_t decay_steps = 2000;
-  double weight_decay = 0.1;  // of matrices, not of norms and biases
+  std::int64_t decay_steps = 0;  // when the rate has fallen to min_lr; 0: after `steps`
+  double weight_decay = 0.1;     // of matrices, not of norms and biases
   double beta1 = 0.9;
   double beta2 = 0.99;
   double clip = 1;  // the largest gradient norm; 0 for any
@@ -33,6 +33,9 @@ struct TrainOptions {
   std::size_t eval_batches = 20;
   std::int64_t log_every = 10;
 };
+
+// The learning rate these options ask for, step by step.
+optim::WarmupCosine schedule_of(const TrainOptions& options);
 
 // One line of the history: the state after `step` updates.
 struct LogRow {
@@ -75,13 +78,16 @@ class Trainer {
   // Everything that going on exactly here needs, as metadata and tensors for a safetensors file.
   // The tensors point into `kept`, which the caller keeps until they are written.
   void save(Metadata& metadata, std::vector<StoredTensor>& tensors, optim::State& kept) const;
-  // Goes back to what save() wrote. Throws Error, with the file's name, when it does not fit.
+  // Goes back to what save() wrote. When there are more steps to do than the run that saved had,
+  // what its history has only because that one ended is taken back. Throws Error, with the file's
+  // name, when it does not fit.
   void restore(const SafetensorsFile& file);
 
  private:
   Tensor batch_loss();
   LogRow finish_row();
   bool row_is_due() const;
+  void reopen();
 
   TrainOptions options_;
   Generator initial_;  // draws the first weights
