@@ -77,6 +77,13 @@ bool traces(TraceWord word) {
   return (given & bit(word)) != 0;
 }
 
+std::string trace_words() {
+  std::string words;
+  for (const auto& [name, word] : known)
+    if (traces(word)) words += (words.empty() ? "" : ",") + std::string(name);
+  return words;
+}
+
 void tell(const std::string& line) {
   if (output())
     output()(line);

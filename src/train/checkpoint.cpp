@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "heed/array/error.hpp"
+#include "heed/array/reduce.hpp"
 #include "heed/nn/checkpoint.hpp"
 
 namespace heed {
@@ -147,6 +148,7 @@ void Trainer::save(Metadata& metadata, std::vector<StoredTensor>& tensors,
   metadata["train.pending_loss"] = nn::exact(loss_sum_);
   metadata["train.pending_ms"] = nn::exact(ms_sum_);
   kept = optimizer_.state();
+  check_finite(kept);
   metadata["train.optimizer_step"] = std::to_string(kept.step);
   nn::put_parameters(tensors, parameters_);
   for (const auto& [name, array] : kept.arrays)
@@ -161,6 +163,9 @@ void Trainer::restore(const SafetensorsFile& file) {
   for (const StoredTensor& tensor : file.tensors)
     if (tensor.name.compare(0, moments.size(), moments) == 0)
       state.arrays.emplace_back(tensor.name.substr(moments.size()), file.array(tensor.name));
+  for (const auto& [name, moment] : state.arrays)
+    if (!all_finite(moment))
+      refuse(file.path, ": tensor '", moments, name, "' holds values that are not finite");
   std::vector<LogRow> history;
   for (const std::string_view line : cut(nn::entry(file, "train.history"), '\n'))
     history.push_back(row_from(file, line));

@@ -8,8 +8,10 @@
 #include <sstream>
 
 #include "heed/array/error.hpp"
+#include "heed/array/reduce.hpp"
 #include "heed/autograd/backward.hpp"
 #include "heed/optim/clip.hpp"
+#include "train/first_bad.hpp"
 
 namespace heed {
 namespace {
@@ -33,12 +35,15 @@ optim::AdamWOptions optimizer_options(const TrainOptions& options) {
   return adamw;
 }
 
-std::string description(double loss, double norm, std::int64_t step, double lr) {
-  std::ostringstream text;  // NaN without its sign, which means nothing
-  text << "the loss is " << (std::isnan(loss) ? std::abs(loss) : loss) << " and the gradient norm "
-       << (std::isnan(norm) ? std::abs(norm) : norm) << " in step " << step << ", at learning rate "
-       << lr;
+// To six digits; NaN without its sign, which means nothing.
+std::string short_number(double value) {
+  std::ostringstream text;
+  text << (std::isnan(value) ? std::abs(value) : value);
   return text.str();
+}
+
+std::string clause(const std::string& before, const std::string& text) {
+  return text.empty() ? "" : before + text;
 }
 
 double milliseconds_since(std::chrono::steady_clock::time_point start) {
@@ -72,6 +77,23 @@ Tensor Trainer::batch_loss() {
 
 std::optional<LogRow> Trainer::step() {
   const auto start = std::chrono::steady_clock::now();
+  const double loss = find_gradients();
+  optimizer_.set_lr(last_lr_);
+  optimizer_.step();
+  optim::zero_grad(parameters_.tensors());
+  ++step_;
+  ++pending_;
+  loss_sum_ += loss;
+  ms_sum_ += milliseconds_since(start);
+  if (!row_is_due() && !done()) return {};
+  history_.push_back(finish_row());
+  return history_.back();
+}
+
+// Of the next batch, and clipped; returns its loss.
+double Trainer::find_gradients() {
+  const Batches batches = batches_;
+  const Generator drops = drops_;
   optim::zero_grad(parameters_.tensors());  // whatever a step that failed left behind
   const Tensor loss = batch_loss();
   backward(loss);
@@ -79,18 +101,44 @@ std::optional<LogRow> Trainer::step() {
   last_norm_ = optim::clip_grad_norm(parameters_.tensors(), clip);
   last_lr_ = schedule_.at(step_);
   const auto surprise = static_cast<double>(loss.item());
-  if (!std::isfinite(surprise) || !std::isfinite(last_norm_))
-    throw Diverged(description(surprise, last_norm_, step_ + 1, last_lr_));
-  optimizer_.set_lr(last_lr_);
-  optimizer_.step();
+  if (std::isfinite(surprise) && std::isfinite(last_norm_)) return surprise;
+  throw_diverged(surprise, [&] {
+    batches_ = batches;
+    drops_ = drops;
+    return batch_loss();
+  });
+}
+
+std::string Trainer::place(std::int64_t step) const {
+  return " step " + std::to_string(step) + ", at learning rate " + short_number(last_lr_) +
+         " and gradient norm " + short_number(last_norm_);
+}
+
+// `again` makes the loss of the same batch. Two more passes: one finds the parameter, one stops at
+// the operation.
+void Trainer::throw_diverged(double loss, const std::function<Tensor()>& again) {
+  const std::string parameter = first_bad_parameter(parameters_, again);
   optim::zero_grad(parameters_.tensors());
-  ++step_;
-  ++pending_;
-  loss_sum_ += surprise;
-  ms_sum_ += milliseconds_since(start);
-  if (!row_is_due() && !done()) return {};
-  history_.push_back(finish_row());
-  return history_.back();
+  const std::string operation = first_bad_operation([&] { backward(again()); });
+  throw Diverged("the loss is " + short_number(loss) + " in" + place(step_ + 1) +
+                 clause("; ", parameter) + clause("; first, ", operation));
+}
+
+// Overflows may begin in the last update, and then no step comes to notice.
+double Trainer::checked_validation_loss() const {
+  const double loss = validation_loss();
+  if (!std::isfinite(loss))
+    throw Diverged("the validation loss is " + short_number(loss) + " after" + place(step_) +
+                   clause("; ", first_bad_value(parameters_)) +
+                   clause("; first, ", first_bad_operation([&] { validation_loss(); })));
+  return loss;
+}
+
+void Trainer::check_finite(const optim::State& kept) const {
+  std::string bad = first_bad_value(parameters_);
+  for (const auto& [name, moment] : kept.arrays)
+    if (bad.empty() && !all_finite(moment)) bad = "optimizer." + name + " is not finite";
+  if (!bad.empty()) throw Diverged(bad + " after" + place(step_));
 }
 
 bool Trainer::row_is_due() const {
@@ -100,7 +148,7 @@ bool Trainer::row_is_due() const {
 LogRow Trainer::finish_row() {
   const auto n = static_cast<double>(pending_);
   LogRow row{step_, loss_sum_ / n, {}, last_lr_, last_norm_, ms_sum_ / n};
-  if (step_ % options_.eval_every == 0 || done()) row.val_loss = validation_loss();
+  if (step_ % options_.eval_every == 0 || done()) row.val_loss = checked_validation_loss();
   if (!row_is_due()) return row;  // a run with more steps has none here: the sums go on
   loss_sum_ = ms_sum_ = 0;
   pending_ = 0;

@@ -183,18 +183,21 @@ TEST_CASE("a loss that is no number any more ends the run and keeps the last che
   CHECK(anew.code == 1);
   CHECK(anew.err.rfind("heed: error: the loss is ", 0) == 0);
   CHECK(has(anew.err,
-            " in step 2, at learning rate 9.93844e+29; nothing was saved yet; try a "
-            "smaller --lr than 1e+30\n"));
+            " in step 2, at learning rate 9.93844e+29 and gradient norm nan; the first gradient to "
+            "go wrong is that of token.weight; first, "));
+  CHECK(has(anew.err, "; nothing was saved yet; try a smaller --lr than 1e+30\n"));
   CHECK(anew.err.find('\n') == anew.err.size() - 1);
   REQUIRE(desk.heed(train_tiny).code == 0);
   const std::string saved = content(desk / "o/checkpoint.safetensors");
   const Finished over = desk.heed(hot + Words{"--out", "o"});
-  CHECK(has(over.err, "9.93844e+29; the last checkpoint is as it was; try a smaller --lr than"));
+  CHECK(has(over.err, "; the last checkpoint is as it was; try a smaller --lr than 1e+30\n"));
   const Finished validated = desk.heed(hot + Words{"--out", "o", "--eval-every", "1"});
   CHECK(validated.code == 1);
-  CHECK(validated.err ==
-        "heed: error: the validation loss is not finite after step 1; the last checkpoint is as it "
-        "was; try a smaller --lr than 1e+30\n");
+  CHECK(has(validated.err,
+            "heed: error: the validation loss is nan after step 1, at learning rate 1e+30 "));
+  CHECK(has(validated.err, "; first, Linear (12, 16, 16) made at src/nn/attention.cpp:"));
+  CHECK(has(validated.err, "; the last checkpoint is as it was; try a smaller --lr than 1e+30\n"));
+  CHECK(validated.err.find('\n') == validated.err.size() - 1);
   CHECK(content(desk / "o/checkpoint.safetensors") == saved);
 }
 

@@ -77,6 +77,22 @@ TEST_CASE("a run that ended and is given more steps is the run that had them fro
   }
 }
 
+TEST_CASE("moments that are not finite are refused by name", "[train][checkpoint]") {
+  const TemporaryFolder folder;
+  Run run(few_steps(10));
+  run.steps(2);
+  Metadata metadata;
+  std::vector<StoredTensor> tensors;
+  optim::State kept;
+  run.trainer.save(metadata, tensors, kept);
+  kept.arrays.back().second(0) = static_cast<Real>(not_a_number);
+  write_safetensors(folder / "run", metadata, tensors);
+  const SafetensorsFile file = read_safetensors(folder / "run");
+  CHECK(message_of([&] { run.trainer.restore(file); }) == file.path + ": tensor 'optimizer." +
+                                                              kept.arrays.back().first +
+                                                              "' holds values that are not finite");
+}
+
 TEST_CASE("options come back from a checkpoint exactly as they went in", "[train][checkpoint]") {
   const TemporaryFolder folder;
   TrainOptions options = few_steps(23, 0.1);

@@ -25,6 +25,9 @@ enum class TraceWord : unsigned {
 // another thread computes.
 void set_trace(std::string_view words);
 
+// What set_trace would be given to trace what is traced now.
+std::string trace_words();
+
 // Whether a word was given. Throws Error when HEED_TRACE holds an unknown one.
 bool traces(TraceWord word);
 

@@ -47,7 +47,8 @@ struct LogRow {
   double ms = 0;                   // a step, the mean since the line before; evaluation aside
 };
 
-// The loss or a gradient is infinite or NaN; the weights are still those before the step.
+// A number is infinite or NaN: a loss or a gradient, with the weights as before the step; or the
+// validation loss or a weight after it.
 struct Diverged : Error {
   using Error::Error;
 };
@@ -62,7 +63,8 @@ class Trainer {
   Trainer(const Corpus& corpus, const nn::GptConfig& config, const TrainOptions& options);
 
   // One update. A row when one is due: after the first step, every log_every, at every evaluation
-  // and after the last step. Throws Diverged.
+  // and after the last step. Throws Diverged, which says in which step, at which learning rate and
+  // gradient norm, and which operation and which parameter went wrong first.
   std::optional<LogRow> step();
   bool done() const { return step_ >= options_.steps; }
 
@@ -76,7 +78,8 @@ class Trainer {
   const TrainOptions& options() const { return options_; }
 
   // Everything that going on exactly here needs, as metadata and tensors for a safetensors file.
-  // The tensors point into `kept`, which the caller keeps until they are written.
+  // The tensors point into `kept`, which the caller keeps until they are written. Throws Diverged
+  // rather than save what is not finite.
   void save(Metadata& metadata, std::vector<StoredTensor>& tensors, optim::State& kept) const;
   // Goes back to what save() wrote. When there are more steps to do than the run that saved had,
   // what its history has only because that one ended is taken back. Throws Error, with the file's
@@ -84,7 +87,12 @@ class Trainer {
   void restore(const SafetensorsFile& file);
 
  private:
+  double find_gradients();
   Tensor batch_loss();
+  [[noreturn]] void throw_diverged(double loss, const std::function<Tensor()>& again);
+  double checked_validation_loss() const;
+  void check_finite(const optim::State& kept) const;
+  std::string place(std::int64_t step) const;  // " step 3, at learning rate ..."
   LogRow finish_row();
   bool row_is_due() const;
   void reopen();
