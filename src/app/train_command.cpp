@@ -202,6 +202,7 @@ int train(const TrainCommand& given) {
   if (trainer.done())
     throw UsageError("--steps " + std::to_string(command.training.steps) + ": the run in " +
                      folder.path().string() + " has done that many already; give more to go on");
+  remember_signals();
   folder.create();
   note_oddities(corpus.text(), vocabulary, path, had_mark);
   if (earlier) note_schedule(options_from(*earlier), trainer);

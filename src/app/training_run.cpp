@@ -48,15 +48,22 @@ TrainingRun::TrainingRun(Trainer& trainer, const Vocabulary& vocabulary, const T
 int TrainingRun::train() {
   write_file_atomically(folder_.loss_csv(), csv(trainer_.history()));
   csv_.open(folder_.loss_csv(), std::ios::app);
-  remember_signals();
+  try {
+    return train_and_show();
+  } catch (const Diverged& error) {
+    refuse_diverged(error.what());
+  }
+}
+
+int TrainingRun::train_and_show() {
   introduce();
   while (!trainer_.done()) {
-    step();
+    if (const auto row = trainer_.step()) report(*row);
     show_live();
+    note_closed_output();
     if (remembered_signal() != 0 && !trainer_.done()) return interrupted(remembered_signal());
   }
-  finish();
-  return 0;
+  return finish();
 }
 
 void TrainingRun::introduce() const {
@@ -78,14 +85,6 @@ void TrainingRun::introduce() const {
       << (replaces ? ", in place of the one that is there (--out keeps both)" : "") << std::endl;
 }
 
-void TrainingRun::step() {
-  try {
-    if (const auto row = trainer_.step()) report(*row);
-  } catch (const Diverged& error) {
-    refuse_diverged(error.what());
-  }
-}
-
 void TrainingRun::refuse_diverged(const std::string& what) const {
   std::error_code unknown;
   const bool saved = std::filesystem::exists(folder_.checkpoint(), unknown);
@@ -94,8 +93,6 @@ void TrainingRun::refuse_diverged(const std::string& what) const {
 }
 
 void TrainingRun::report(const LogRow& row) {
-  if (row.val_loss && !std::isfinite(*row.val_loss))
-    refuse_diverged("the validation loss is not finite after step " + std::to_string(row.step));
   csv_ << csv(row) << std::flush;
   if (!csv_) refuse(folder_.loss_csv().string(), ": cannot be written; is the disk full?");
   std::string line = row_line(row, trainer_.options().steps);
@@ -122,11 +119,28 @@ void TrainingRun::show_live() {
   live_.show(state);
 }
 
+// `heed train | head -1`: who reads no more has not asked for an end, and the files have it all.
+void TrainingRun::note_closed_output() {
+  if (std::cout || noted_closed_) return;
+  noted_closed_ = true;
+  live_.wipe();
+  note("standard output cannot be written any more; training goes on in " +
+       folder_.path().string() + ", an interrupt saves and stops");
+}
+
 int TrainingRun::interrupted(int signal) {
   save();
   const std::string text = text_.path.empty() ? "" : shell_word(text_.path) + " ";
   live_.print_above("heed: interrupted after step " + std::to_string(trainer_.steps_done()) +
                     ", all saved; to resume: ./heed train " + text + "--resume --out " +
+                    shell_word(folder_.path().string()));
+  return 128 + signal;
+}
+
+// Everything was saved after the last step.
+int TrainingRun::stopped_at_end(int signal) {
+  live_.print_above("heed: interrupted after step " + std::to_string(trainer_.steps_done()) +
+                    ", the last one, all saved; to let it write: ./heed sample " +
                     shell_word(folder_.path().string()));
   return 128 + signal;
 }
@@ -137,7 +151,8 @@ std::string TrainingRun::written(std::size_t symbols) const {
   options.temperature = calm;
   Generator generator(trainer_.options().seed);
   const std::int64_t start = std::max<std::int64_t>(vocabulary_.find('\n'), 0);
-  return vocabulary_.decode(generate(trainer_.model(), {start}, options, generator));
+  return vocabulary_.decode(generate(trainer_.model(), {start}, options, generator,
+                                     [](std::int64_t) { return remembered_signal() == 0; }));
 }
 
 std::string TrainingRun::glimpse() const {
@@ -148,13 +163,15 @@ std::string TrainingRun::glimpse() const {
   return glimpse;
 }
 
-void TrainingRun::finish() {
+int TrainingRun::finish() {
   const std::string text = written(500) + "\n";
+  if (remembered_signal() != 0) return stopped_at_end(remembered_signal());
   write_file_atomically(folder_.sample(), text);
   CurveOptions curve;
   curve.y_title = "loss (nats per symbol)";
   curve.title = "learning " + std::filesystem::path(text_name_).filename().string();
   const Plot plot = draw_loss_curve(folder_.path().string(), curve);
+  if (remembered_signal() != 0) return stopped_at_end(remembered_signal());
   if (!plot.ok) live_.print_above("heed: note: " + plot.message);
   live_.wipe();
   std::cout << '\n';
@@ -170,6 +187,7 @@ void TrainingRun::finish() {
             << (plot.ok ? "loss.svg, loss.gp, " : "") << "sample.txt\n"
             << "more of its writing: ./heed sample " << shell_word(folder) << " --temperature 0.8"
             << std::endl;
+  return 0;
 }
 
 }  // namespace heed::app

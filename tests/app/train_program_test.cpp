@@ -155,18 +155,6 @@ TEST_CASE("a run in an empty environment is the same run", "[app][train]") {
   CHECK(difference(desk / "o", desk / "runs" / "in") == "");
 }
 
-TEST_CASE("a run goes on when nobody listens any more", "[app][train]") {
-  const Desk desk;
-  Child child(desk.call(train_tiny + Words{"--log-every=1"}));
-  child.until("\n");
-  child.close_output();
-  const Finished run = child.finish();
-  CHECK(run.code == 0);
-  CHECK_FALSE(has(run.err, "error"));
-  CHECK(state(desk / "o").at("train.step") == "20");
-  CHECK(content(desk / "o/sample.txt").size() == 501);
-}
-
 TEST_CASE("what would be printed on a closed stream gets into no file", "[app][train]") {
   const Desk desk;
   REQUIRE(desk.heed(train_tiny).code == 0);

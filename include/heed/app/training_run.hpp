@@ -20,20 +20,22 @@ class TrainingRun {
   TrainingRun(Trainer& trainer, const Vocabulary& vocabulary, const TextIdentity& text,
               std::string text_name, const RunFolder& folder);
 
-  // Trains to the end. Returns the exit code: 0, or 128 + the signal after
-  // which everything was saved. Throws Error when a file cannot be written, or the loss is no
-  // longer a number (the last checkpoint stays).
+  // Trains to the end. Returns the exit code: 0, or 128 + the signal after which everything was
+  // saved. Throws Error when a file cannot be written, or a number is not finite any more (the last
+  // checkpoint stays). Goes on when standard output is closed, and says so once.
   int train();
 
  private:
+  int train_and_show();
   void introduce() const;
-  void step();
   void report(const LogRow& row);
   [[noreturn]] void refuse_diverged(const std::string& what) const;
   void show_live();
+  void note_closed_output();
   void save() const { save_checkpoint(folder_, trainer_, vocabulary_, text_); }
   int interrupted(int signal);
-  void finish();
+  int finish();
+  int stopped_at_end(int signal);
   std::string written(std::size_t symbols) const;  // by the model, as it is now
   std::string glimpse() const;                     // the beginning of that, on one line
 
@@ -44,6 +46,7 @@ class TrainingRun {
   const RunFolder& folder_;
   std::ofstream csv_;
   LiveLine live_;
+  bool noted_closed_ = false;
 };
 
 }  // namespace heed::app
