@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <iostream>
 
 #include "app/heed_program.hpp"
 #include "catch.hpp"
@@ -199,6 +200,31 @@ TEST_CASE("a loss that is no number any more ends the run and keeps the last che
   CHECK(has(validated.err, "; the last checkpoint is as it was; try a smaller --lr than 1e+30\n"));
   CHECK(validated.err.find('\n') == validated.err.size() - 1);
   CHECK(content(desk / "o/checkpoint.safetensors") == saved);
+}
+
+TEST_CASE("a rate at which nothing can be learnt is found out in its step, with what broke first",
+          "[app][train][refusals]") {
+  const Desk desk;
+  REQUIRE(desk.heed(train_tiny).code == 0);
+  const std::string saved = content(desk / "o/checkpoint.safetensors");
+  int tried = 0, named = 0;
+  for (const char* lr : {"1e6", "1e9", "1e15", "1e20", "1e30", "1e38", "1e300"}) {
+    const Finished run = desk.heed(train_tiny + Words{"--warmup", "0", "--lr", lr});
+    INFO(lr << ": " << run.err);
+    bool all = run.code == 1 && run.err.find('\n') == run.err.size() - 1 &&
+               (has(run.err, "; the first gradient to go wrong is that of ") ||
+                (has(run.err, "; parameter ") && has(run.err, " is not finite; ")));
+    for (const char* part : {"heed: error: the loss is ", " in step ", ", at learning rate ",
+                             " and gradient norm ", "; first, ", " made at src/",
+                             "; the last checkpoint is as it was; try a smaller --lr than "})
+      all &= has(run.err, part);
+    all &= content(desk / "o/checkpoint.safetensors") == saved;
+    CHECK(all);
+    ++tried;
+    named += all ? 1 : 0;
+  }
+  std::cout << "diverged: " << tried << " learning rates tried, " << named
+            << " found in their step\n";
 }
 
 TEST_CASE("a run's folder that may not be written to is refused, and nothing is written",

@@ -1,6 +1,7 @@
 // signals_test.cpp: a signal or a closed pipe at any moment of a run, and what is kept.
 
 #include <chrono>
+#include <iostream>
 #include <thread>
 
 #include "app/heed_program.hpp"
@@ -29,6 +30,35 @@ void check_rest(const Desk& desk, Words words) {
 }
 
 }  // namespace
+
+TEST_CASE("every signal at every moment leaves a run that goes on as if nothing had been",
+          "[app][signals]") {
+  const Desk desk;
+  const Words words = train_tiny + Words{"--log-every=1", "--eval-every=5"};
+  Words whole = words;
+  *(std::find(whole.begin(), whole.end(), "--out") + 1) = "whole";
+  REQUIRE(desk.heed(whole).code == 0);
+  int sent = 0, survived = 0;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+    for (const char* moment : {"text ", "run ", "\nstep  1 ", "\nstep  4 ", "\nstep 12 "}) {
+      std::filesystem::remove_all(desk / "o");
+      Child child(desk.call(words));
+      child.until(moment);
+      child.kill(signal);
+      const Finished stopped = child.finish();
+      const bool in_time = stopped.code != 0;  // else it had come to its end before
+      bool good = !in_time || (stopped.code == 128 + signal && has(stopped.err, "all saved; to "));
+      if (step_of(desk) != "20") good &= desk.heed({"train", "--resume", "--out", "o"}).code == 0;
+      good &= losses(desk / "o") == losses(desk / "whole");
+      good &= difference(desk / "o", desk / "whole").empty();
+      INFO("signal " << signal << " after '" << moment << "': " << stopped.err);
+      CHECK(good);
+      sent += in_time ? 1 : 0;
+      survived += in_time && good ? 1 : 0;
+    }
+  std::cout << "signals: " << sent << " sent, " << survived << " saved and resumed bit for bit\n";
+  CHECK(sent > 0);
+}
 
 TEST_CASE("a signal in the first step is heeded after it", "[app][signals]") {
   const Desk desk;
