@@ -8,7 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <string>
+#include <vector>
 
 #include "catch.hpp"
 #include "file_tests.hpp"
@@ -39,6 +41,8 @@ class FileSizeLimit {
   rlimit before_{};
   void (*handler_)(int);
 };
+
+void put_in(const TemporaryFolder& folder, const std::string& name) { put(folder.path / name, ""); }
 
 pid_t dead_process() {
   const pid_t child = ::fork();
@@ -83,7 +87,9 @@ TEST_CASE("a disk that takes no more leaves the old file, no temporary, and says
   put(folder / "a", "old");
   const FileSizeLimit limit(4096);
   CHECK_THROWS_WITH(write_file_atomically(folder / "a", std::string(10'000, 'x')),
-                    (folder / "a").string() + ": File too large");
+                    (folder / "a").string() +
+                        ": no space left: the limit on the size of a file (ulimit -f) is 4096 "
+                        "bytes");
   CHECK(content(folder / "a") == "old");
   CHECK(folder.files() == 1);
 }
@@ -127,19 +133,121 @@ TEST_CASE("a temporary left by an earlier process of the same number is no obsta
   CHECK(folder.files() == 1);
 }
 
-TEST_CASE("stale temporaries go, and nothing else does", "[nn][atomic_file]") {
+TEST_CASE("stale temporaries go, whoever has their numbers now, and nothing else does",
+          "[nn][atomic_file]") {
   const TemporaryFolder folder;
   const std::string dead = std::to_string(dead_process());
-  put(folder.path / (".a.tmp-" + dead), "");
+  const std::string own = std::to_string(::getpid());
+  for (const std::string& stale : {dead, own, std::string("1")}) put_in(folder, ".a.tmp-" + stale);
   for (const std::string& kept :
-       {std::string("a"), ".a.tmp-" + std::to_string(::getpid()), std::string(".a.tmp-1"),
-        ".b.tmp-" + dead, ".a.tmp-" + dead + "x", std::string(".a.tmp-"), std::string(".a.tmp--1"),
-        std::string(".a.tmp-99999999999999999999")})
-    put(folder.path / kept, "");
-  CHECK(heed::remove_stale_temporaries(folder / "a") == 1);
-  CHECK_FALSE(std::filesystem::exists(folder.path / (".a.tmp-" + dead)));
-  CHECK(folder.files() == 8);
+       {std::string("a"), ".b.tmp-" + dead, ".a.tmp-" + dead + "x", std::string(".a.tmp-"),
+        std::string(".a.tmp--1"), std::string(".a.tmp-99999999999999999999")})
+    put_in(folder, kept);
+  std::filesystem::create_symlink("a", folder / ".a.tmp-77");
+  CHECK(heed::remove_stale_temporaries(folder / "a") == 3);
+  CHECK(folder.files() == 7);
   CHECK(heed::remove_stale_temporaries(folder / "no/such") == 0);
+}
+
+TEST_CASE("a temporary that somebody writes stays, and can be put in place", "[nn][atomic_file]") {
+  const TemporaryFolder folder;
+  AtomicFile file(folder / "a");
+  file.write("new", 3);
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(heed::remove_stale_temporaries(folder / "a") == 0 ? 0 : 1);
+  int status = 1;
+  ::waitpid(child, &status, 0);
+  CHECK(status == 0);
+  CHECK(heed::remove_stale_temporaries(folder / "a") == 0);
+  file.commit();
+  CHECK(content(folder / "a") == "new");
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("two writers of one name do not mix: the second of the same number is refused",
+          "[nn][atomic_file]") {
+  const TemporaryFolder folder;
+  AtomicFile first(folder / "a");
+  first.write("first", 5);
+  const std::string name = ".a.tmp-" + std::to_string(::getpid());
+  CHECK_THROWS_WITH(AtomicFile(folder / "a"),
+                    (folder / "a").string() + ": somebody else is writing it, as " + name);
+  first.commit();
+  CHECK(content(folder / "a") == "first");
+}
+
+TEST_CASE("writers and removers of stale temporaries do not disturb each other",
+          "[nn][atomic_file]") {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder / "a";
+  std::vector<pid_t> removers;
+  for (int i = 0; i < 2; ++i)
+    if (removers.push_back(::fork()); removers.back() == 0)
+      for (;;) heed::remove_stale_temporaries(path);
+  std::string failed;
+  for (int i = 0; i < 300 && failed.empty(); ++i)
+    failed = heed_test::refusal([&] { write_file_atomically(path, std::to_string(i)); });
+  for (const pid_t remover : removers) {
+    ::kill(remover, SIGKILL);
+    ::waitpid(remover, nullptr, 0);
+  }
+  CHECK(failed == "");
+  CHECK(content(path) == "299");
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("a new file has the permissions of the one it replaces", "[nn][atomic_file]") {
+  const TemporaryFolder folder;
+  for (const mode_t mode : {0600u, 0640u, 0664u, 0444u}) {
+    put(folder / "a", "old");
+    REQUIRE(::chmod((folder / "a").c_str(), mode) == 0);
+    write_file_atomically(folder / "a", "new");
+    struct stat now {};
+    REQUIRE(::stat((folder / "a").c_str(), &now) == 0);
+    CHECK((now.st_mode & 07777) == mode);
+    std::filesystem::remove(folder / "a");
+  }
+  const mode_t usual = ::umask(027);
+  write_file_atomically(folder / "b", "new");
+  ::umask(usual);
+  struct stat fresh {};
+  REQUIRE(::stat((folder / "b").c_str(), &fresh) == 0);
+  CHECK((fresh.st_mode & 07777) == 0640);
+}
+
+TEST_CASE("a file that root replaces stays its owner's", "[nn][atomic_file]") {
+  const TemporaryFolder folder;
+  if (::geteuid() != 0) return;  // only root may give files away
+  put(folder / "a", "old");
+  REQUIRE(::chown((folder / "a").c_str(), 65534, 65533) == 0);
+  write_file_atomically(folder / "a", "new");
+  struct stat now {};
+  REQUIRE(::stat((folder / "a").c_str(), &now) == 0);
+  CHECK(now.st_uid == 65534);
+  CHECK(now.st_gid == 65533);
+}
+
+TEST_CASE("a link to what is not there yet makes it there; links that go round are refused",
+          "[nn][atomic_file]") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "disk");
+  std::filesystem::create_symlink("disk/a", folder / "b");
+  std::filesystem::create_symlink(folder / "b", folder / "c");
+  write_file_atomically(folder / "c", "new");
+  CHECK(content(folder / "disk/a") == "new");
+  CHECK(std::filesystem::is_symlink(folder / "b"));
+  CHECK(std::filesystem::is_symlink(folder / "c"));
+  std::filesystem::create_symlink("round", folder / "round");
+  CHECK_THROWS_WITH(AtomicFile(folder / "round"),
+                    (folder / "round").string() + ": Too many levels of symbolic links");
+}
+
+TEST_CASE("why nothing more can be written is said in words, whatever ran out",
+          "[nn][atomic_file]") {
+  CHECK(heed::write_failure(ENOSPC) == "no space left on the device");
+  CHECK(heed::write_failure(EDQUOT) == "no space left: the disk quota is used up");
+  CHECK(heed::write_failure(EFBIG) == "no space left: the file is too large for this file system");
+  CHECK(heed::write_failure(EIO) == "Input/output error");
 }
 
 TEST_CASE("a process killed while it saves leaves a whole file", "[nn][atomic_file]") {

@@ -3,16 +3,19 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 namespace heed {
 
-// A new content for `path`, written beside it (`.NAME.tmp-PID`) and put in its place by commit().
-// Whoever opens `path`, at any moment and after any crash, finds the old content or the new one.
-// Without commit() the old file stays and the temporary is removed.
+// A new content for `path`, written beside it (`.NAME.tmp-PROCESS`) and put in its place by
+// commit(). Whoever opens `path`, at any moment and after any crash, finds the old content or the
+// new one. Without commit() the old file stays and the temporary is removed.
 //
-// Every function throws Error `PATH: No space left on device`, in the system's words. A symbolic
-// link is followed. One AtomicFile a path and process at a time.
+// Every function throws Error `PATH: no space left on the device`, in the words of write_failure().
+// A symbolic link is followed, also one to a file that is not there yet. The new file has the old
+// one's permissions, and its owner where we may give it away. One AtomicFile a path at a time: the
+// temporary is locked (flock) as long as it is in use.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::filesystem::path& path);  // its folder must exist
@@ -24,7 +27,9 @@ class AtomicFile {
   void commit();  // returns when the disk has the file under its name
 
  private:
-  void refuse_errno(int error) const;
+  void open_temporary(unsigned mode);
+  void close_written();
+  [[noreturn]] void refuse_errno(int error) const;
   void sync_folder() const;
 
   std::filesystem::path path_;    // as the caller wrote it, for messages
@@ -36,8 +41,13 @@ class AtomicFile {
 // The same in one call.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
-// Removes the temporaries that processes now dead left beside `path`, and returns how many.
-// Those of running processes stay, this one's included. Throws nothing for a missing folder.
+// Removes the temporaries beside `path` that nobody writes any more, and returns how many. Whether
+// somebody does is the kernel's word, by the lock on each: numbers of processes mean something else
+// in another container. Throws nothing for a missing folder.
 std::size_t remove_stale_temporaries(const std::filesystem::path& path);
+
+// Why nothing more can be written, from errno: "no space left on the device", "no space left: the
+// limit on the size of a file (ulimit -f) is 4096 bytes", or the system's words.
+std::string write_failure(int error);
 
 }  // namespace heed
