@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <iostream>
 #include <new>
@@ -77,6 +78,7 @@ int failed(int code, const std::string& text) {
 
 int main(int argc, char** argv) {
   open_closed_streams();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file at its size limit is refused as a full disk is
   restart_with_better_settings(argv);
   try {
     const Command command = parse_command_line(argc, argv);

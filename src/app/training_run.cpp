@@ -3,6 +3,7 @@
 #include "heed/app/training_run.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <filesystem>
 #include <iostream>
@@ -92,9 +93,21 @@ void TrainingRun::refuse_diverged(const std::string& what) const {
          "; try a smaller --lr than ", trainer_.options().lr);
 }
 
+// The table is made again from the checkpoint's history, so that much must be kept.
+void TrainingRun::refuse_without_losses(int error) const {
+  std::string kept = "; step " + std::to_string(trainer_.steps_done()) + " is saved";
+  try {
+    save();
+  } catch (const Error&) {
+    kept = "; the last checkpoint is as it was";
+  }
+  refuse(folder_.loss_csv().string(), ": ", write_failure(error), kept);
+}
+
 void TrainingRun::report(const LogRow& row) {
+  errno = 0;
   csv_ << csv(row) << std::flush;
-  if (!csv_) refuse(folder_.loss_csv().string(), ": cannot be written; is the disk full?");
+  if (!csv_) refuse_without_losses(errno);
   std::string line = row_line(row, trainer_.options().steps);
   if (row.val_loss) {
     save();

@@ -30,6 +30,7 @@ class TrainingRun {
   void introduce() const;
   void report(const LogRow& row);
   [[noreturn]] void refuse_diverged(const std::string& what) const;
+  [[noreturn]] void refuse_without_losses(int error) const;
   void show_live();
   void note_closed_output();
   void save() const { save_checkpoint(folder_, trainer_, vocabulary_, text_); }
