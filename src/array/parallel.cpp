@@ -3,24 +3,13 @@
 #include "heed/array/parallel.hpp"
 
 #include "heed/array/error.hpp"
+#include "heed/array/machine.hpp"
 #include "heed/array/matmul.hpp"
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 namespace heed {
 namespace {
 
-int available() {
-#ifdef _OPENMP
-  return omp_get_num_procs();
-#else
-  return 1;
-#endif
-}
-
-int chosen = available();
+int chosen = usable_cores();
 
 }  // namespace
 

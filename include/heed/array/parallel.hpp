@@ -7,9 +7,9 @@
 
 namespace heed {
 
-// How many threads loops may use: at first every core this process may run on.
-// set_num_threads throws Error for 0 and above 1024. Always one where BLAS cannot be shared between
-// threads (blas_may_be_shared()).
+// How many threads loops may use: at first usable_cores() (machine.hpp). set_num_threads throws
+// Error for 0 and above 1024. Always one where BLAS cannot be shared between threads
+// (blas_may_be_shared()).
 void set_num_threads(int threads);
 int num_threads();
 
