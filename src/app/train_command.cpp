@@ -10,6 +10,7 @@
 
 #include "heed/app/commands.hpp"
 #include "heed/app/run_folder.hpp"
+#include "heed/app/run_lock.hpp"
 #include "heed/app/terminal.hpp"
 #include "heed/app/training_run.hpp"
 #include "heed/array/error.hpp"
@@ -179,6 +180,8 @@ int train(const TrainCommand& given) {
   if (command.threads) set_num_threads(*command.threads);
   std::string path = command.text.empty() ? default_text : command.text;
   const RunFolder folder(command.out.empty() ? default_folder(path) : command.out);
+  RunLock lock(folder.path());
+  lock.take_if_possible();  // before anything is read that another trainer may be writing
   std::optional<SafetensorsFile> earlier;
   if (command.resume) {
     earlier = open_checkpoint(folder.checkpoint());
@@ -204,6 +207,7 @@ int train(const TrainCommand& given) {
                      folder.path().string() + " has done that many already; give more to go on");
   remember_signals();
   folder.create();
+  lock.take();
   note_oddities(corpus.text(), vocabulary, path, had_mark);
   if (earlier) note_schedule(options_from(*earlier), trainer);
   return TrainingRun(trainer, vocabulary, identity, name_of(path), folder).train();

@@ -15,6 +15,7 @@ namespace heed::app {
 //   loss.csv                 a line every few steps (see csv_header())
 //   loss.svg, loss.gp        the curve, and the gnuplot script that drew it
 //   sample.txt               what the model wrote at the end
+//   .heed-lock               while a trainer is at work (run_lock.hpp)
 class RunFolder {
  public:
   explicit RunFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}

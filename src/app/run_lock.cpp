@@ -1,0 +1,102 @@
+// run_lock.cpp: the kernel's lock on a file that says whose it is.
+
+#include "heed/app/run_lock.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "heed/array/error.hpp"
+#include "heed/nn/atomic_file.hpp"
+#include "heed/nn/safetensors.hpp"
+
+namespace heed::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string machine_name() {
+  char name[256] = "";
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
+
+bool is_named(const fs::path& path, int descriptor) {
+  struct stat opened, named;
+  return ::fstat(descriptor, &opened) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+}
+
+const char* const unknown = "another process";
+
+// "process 123", and where, when that is elsewhere: another container or machine has other numbers.
+std::string owner(const fs::path& path) {
+  std::ifstream file(path);
+  long process = 0;
+  std::string machine;
+  if (!(file >> process)) return unknown;
+  file >> machine;
+  return "process " + std::to_string(process) +
+         (machine.empty() || machine == machine_name() ? "" : " on " + shown(machine));
+}
+
+// A lock that says nothing yet was taken a moment ago.
+[[noreturn]] void refuse_in_use(const fs::path& path) {
+  for (int tries = 0; tries < 100 && owner(path) == unknown; ++tries)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  refuse(path.parent_path().string(), ": in use by ", owner(path),
+         "; wait until it is done, or choose another --out");
+}
+
+// Only a word to others: without it the lock holds all the same.
+void write_owner(int descriptor) {
+  const std::string text = std::to_string(::getpid()) + " " + machine_name() + "\n";
+  if (::ftruncate(descriptor, 0) != 0 || ::pwrite(descriptor, text.data(), text.size(), 0) < 0)
+    errno = 0;
+}
+
+}  // namespace
+
+RunLock::~RunLock() {
+  if (descriptor_ < 0) return;
+  ::unlink(path_.c_str());  // first: it is ours while it is locked
+  ::close(descriptor_);
+}
+
+// False when the one who had it removed it in between: what we locked is no longer in the folder.
+bool RunLock::try_once() {
+  constexpr int flags = O_CREAT | O_CLOEXEC | O_NOFOLLOW;
+  int descriptor = ::open(path_.c_str(), O_RDWR | flags, 0666);
+  if (descriptor < 0 && errno == EACCES)  // somebody else's, left there
+    descriptor = ::open(path_.c_str(), O_RDONLY | flags, 0666);
+  if (descriptor < 0)
+    refuse(path_.parent_path().string(), ": ", write_failure(errno), "; choose another --out");
+  const bool taken_by_other = ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  if (!taken_by_other && is_named(path_, descriptor)) {
+    descriptor_ = descriptor;
+    write_owner(descriptor);
+    return true;
+  }
+  ::close(descriptor);
+  if (taken_by_other) refuse_in_use(path_);
+  return false;
+}
+
+void RunLock::take() {
+  while (descriptor_ < 0 && !try_once()) continue;
+}
+
+void RunLock::take_if_possible() {
+  std::error_code none;
+  const fs::path folder = path_.parent_path();
+  if (fs::is_directory(folder, none) && ::access(folder.c_str(), W_OK | X_OK) == 0) take();
+}
+
+}  // namespace heed::app
