@@ -1,14 +1,12 @@
 // train_command.cpp: heed train: a text in, a model, its curve and its first writing out.
 
-#include <unistd.h>
-
-#include <cmath>
 #include <filesystem>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "heed/app/commands.hpp"
+#include "heed/app/room.hpp"
 #include "heed/app/run_folder.hpp"
 #include "heed/app/run_lock.hpp"
 #include "heed/app/terminal.hpp"
@@ -16,7 +14,6 @@
 #include "heed/array/error.hpp"
 #include "heed/array/parallel.hpp"
 #include "heed/nn/checkpoint.hpp"
-#include "heed/report/format.hpp"
 #include "heed/text/corpus.hpp"
 #include "heed/text/file.hpp"
 #include "heed/train/checkpoint.hpp"
@@ -30,25 +27,6 @@ const char* const default_text = HEED_DATA_DIR "/harbour.txt";
 
 std::string name_of(const std::string& path) {
   return path == "-" ? "standard input" : path == default_text ? "harbour.txt" : path;
-}
-
-// Weights, gradients and moments, and what a forward pass keeps for backward: some 24 vectors of
-// embed_dim for each symbol and layer.
-void check_memory(const TrainCommand& c) {
-  nn::GptConfig model = c.model;
-  model.vocab_size = 1;
-  const auto sizes = [](std::size_t n) { return static_cast<double>(n); };
-  const double width = sizes(model.embed_dim), layers = sizes(model.layers);
-  const double weights = layers * 12 * width * width + (sizes(model.block_size) + 1) * width;
-  const double symbols = sizes(c.training.batch_size) * sizes(model.block_size);
-  const double need = sizeof(Real) * (4 * weights + symbols * width * (24 * layers + 8));
-  const double have =
-      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-  if (need <= have) return;
-  refuse("--block-size ", model.block_size, ", --batch-size ", c.training.batch_size, ", --layers ",
-         model.layers, " and --embed-dim ", model.embed_dim, " need about ",
-         grouped(std::ceil(need / 1e9)), " GB of memory, this machine has ",
-         grouped(std::floor(have / 1e9)), " GB; make one of them smaller");
 }
 
 // Makes it the text that will be learnt: without a byte order mark, if it had one.
@@ -189,7 +167,8 @@ int train(const TrainCommand& given) {
     const std::string before = text_from(*earlier).path;
     if (command.text.empty() && !before.empty()) path = before;
   }
-  check_memory(command);
+  command.model.vocab_size = 1;  // there may be room for no text at all
+  check_room(command);
 
   std::string text = read_text(path);
   const bool had_mark = drop_mark(text, path);
@@ -200,8 +179,10 @@ int train(const TrainCommand& given) {
   if (earlier) check_same_text(*earlier, identity, path, vocabulary);
 
   command.model.vocab_size = vocabulary.size();
+  check_room(command);
   Trainer trainer(corpus, command.model, command.training);
   if (earlier) trainer.restore(*earlier);
+  earlier.reset();  // three times the weights
   if (trainer.done())
     throw UsageError("--steps " + std::to_string(command.training.steps) + ": the run in " +
                      folder.path().string() + " has done that many already; give more to go on");
