@@ -58,9 +58,9 @@ void product(std::size_t m, std::size_t n, std::size_t k, MatrixRef<const T> a,
   const int M = blas_int(m), N = blas_int(n), K = blas_int(k);
   const auto [matrix, row] = [] {
     if constexpr (std::is_same_v<T, double>)
-      return std::pair(cblas_dgemm, cblas_dgemv);
+      return std::pair(&cblas_dgemm, &cblas_dgemv);
     else
-      return std::pair(cblas_sgemm, cblas_sgemv);
+      return std::pair(&cblas_sgemm, &cblas_sgemv);
   }();
   if (m > 1)
     return matrix(CblasRowMajor, blas_flag(a.transposed), blas_flag(b.transposed), M, N, K, scale,
