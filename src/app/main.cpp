@@ -12,6 +12,7 @@
 #include "heed/array/error.hpp"
 #include "heed/array/matmul.hpp"
 #include "heed/autograd/trace.hpp"
+#include "heed/report/format.hpp"
 
 namespace {
 
@@ -69,8 +70,9 @@ void check_trace() {
   }
 }
 
+// One line, whatever file names and arguments hold.
 int failed(int code, const std::string& text) {
-  std::cerr << "heed: error: " << text << std::endl;
+  std::cerr << "heed: error: " << heed::visible(text) << std::endl;
   return code;
 }
 

@@ -13,6 +13,7 @@
 
 #include "heed/app/version.hpp"
 #include "heed/nn/checkpoint.hpp"
+#include "heed/report/format.hpp"
 #include "heed/train/checkpoint.hpp"
 
 namespace heed::app {
@@ -20,8 +21,15 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
+// A word of the command line as an error shows it: in full, unless it would fill the screen.
+std::string brief(const std::string& word) {
+  const std::size_t many = 60;
+  return word.size() <= many ? word : shortened(word.substr(0, 4 * many), many);
+}
+
 [[noreturn]] void wrong(const std::string& flag, const std::string& value, const std::string& why) {
-  throw UsageError(flag + " " + (value.empty() ? "''" : value) + ": " + why);
+  const bool odd = value.empty() || value.find(' ') != value.npos;
+  throw UsageError(flag + " " + (odd ? "'" + brief(value) + "'" : brief(value)) + ": " + why);
 }
 
 // Where values of a flag may lie.
@@ -117,8 +125,8 @@ class Flags {
     for (const Entry& entry : entries_) {
       if (entry.texts.empty()) continue;
       if (entry.texts.size() > 1)
-        throw UsageError(entry.flag + " is given twice (" + entry.texts[0] + " and " +
-                         entry.texts[1] + "); give it once");
+        throw UsageError(entry.flag + " is given twice (" + brief(entry.texts[0]) + " and " +
+                         brief(entry.texts[1]) + "); give it once");
       entry.set(entry.texts[0]);
       given.insert(entry.flag);
     }
@@ -175,6 +183,7 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
 }
 
 std::string Flags::nearest(const std::string& flag) const {
+  if (flag.size() > 40) return "";  // nothing is near, and finding that out takes long
   const auto closer = [&](const std::string& a, const std::string& b) {
     return edit_distance(flag, a) < edit_distance(flag, b);
   };
@@ -210,9 +219,9 @@ void Flags::refuse_unknown() const {
   const std::string& extra = extras[0];
   const std::string flag = name_in(extra);
   if (extra.size() < 2 || extra[0] != '-' || known(flag))  // known: written after "--"
-    throw UsageError("'" + extra + "' is one argument too many; see --help");
+    throw UsageError("'" + brief(extra) + "' is one argument too many; see --help");
   const std::string guess = nearest(flag);
-  throw UsageError("unknown option " + flag + "; " +
+  throw UsageError("unknown option " + brief(flag) + "; " +
                    (guess.empty() ? "see --help" : "did you mean " + guess + "?"));
 }
 
@@ -454,7 +463,7 @@ Command no_command(const Words& words) {
   app.add_subcommand("bench", about_bench);
   app.allow_extras();
   if (const auto help = parse(app, words)) return *help;
-  throw UsageError((words.empty() ? "no command" : "unknown command '" + words[0] + "'") +
+  throw UsageError((words.empty() ? "no command" : "unknown command '" + brief(words[0]) + "'") +
                    "; use train, sample, inspect or bench, or see --help");
 }
 

@@ -33,7 +33,9 @@ std::size_t terminal_width() {
   return size.ws_col;
 }
 
-void note(const std::string& text) { std::cerr << "heed: note: " << text << std::endl; }
+void note(const std::string& text) {  // one line, whatever file names hold
+  std::cerr << "heed: note: " << visible(text) << std::endl;
+}
 
 std::string shell_word(const std::string& word) {
   const char* const plain =

@@ -34,6 +34,7 @@ TEST_CASE("an unknown command is wrong use, in one line", "[app][launcher]") {
   CHECK(run.err ==
         "heed: error: unknown command 'trian'; use train, sample, inspect, bench, lesson, "
         "exercise, debug, test or setup\n");
+  CHECK(has(machine.heed({"tr\nian\033[2J"}).err, "unknown command 'tr?ian?[2J'; use"));
   CHECK(machine.log() == "");
 }
 

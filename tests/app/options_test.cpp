@@ -205,7 +205,7 @@ TEST_CASE("a number that is none, or out of range, is refused with where it may 
        "--batch-size 2.5: must be a whole number, at least 1 and at most 1e+09"},
       {{"--steps", "x"}, "--steps x: must be a whole number, at least 1 and at most 1e+12"},
       {{"--steps", "-x"}, "--steps -x: must be a whole number, at least 1 and at most 1e+12"},
-      {{"--steps", " 5"}, "--steps  5: must be a whole number, at least 1 and at most 1e+12"},
+      {{"--steps", " 5"}, "--steps ' 5': must be a whole number, at least 1 and at most 1e+12"},
       {{"--steps", ""}, "--steps '': must be a whole number, at least 1 and at most 1e+12"},
       {{"--layers="}, "--layers '': must be a whole number, at least 1 and at most 1e+09"},
       {{"--batch-size", "0"},

@@ -1,0 +1,217 @@
+// odd_words_test.cpp: whatever stands on the command line, the program says one line and writes
+// nothing.
+
+#include <sys/stat.h>
+
+#include <iostream>
+
+#include "app/heed_program.hpp"
+#include "catch.hpp"
+
+using namespace heed_test;
+
+namespace {
+
+struct Odd {
+  Words words;
+  int code;
+  Words say;  // what the line must have
+};
+
+std::string times(std::size_t count, const std::string& text) {
+  std::string all;
+  for (std::size_t i = 0; i < count; ++i) all += text;
+  return all;
+}
+
+const std::string whole = "must be a whole number", range = "out of range: " + whole;
+
+// A flag of train's with a value that is none of its own.
+const std::vector<std::pair<Words, std::string>> values = {
+    {{"--steps", "0x10"}, "--steps 0x10: " + whole},
+    {{"--steps", "+5"}, "--steps +5: " + whole},
+    {{"--steps", " 5"}, "--steps ' 5': " + whole},
+    {{"--steps", "5 "}, "--steps '5 ': " + whole},
+    {{"--steps", "5abc"}, "--steps 5abc: " + whole},
+    {{"--steps", "NaN"}, "--steps NaN: " + whole},
+    {{"--steps", "-0"}, "--steps -0: " + range},
+    {{"--steps", "0"}, "--steps 0: " + range},
+    {{"--steps", "-5"}, "--steps -5: " + range},
+    {{"--steps", "1_000"}, "--steps 1_000: " + whole},
+    {{"--steps", "1,000"}, "--steps 1,000: " + whole},
+    {{"--steps", "1e3"}, "--steps 1e3: " + whole},
+    {{"--steps", "2.5"}, "--steps 2.5: " + whole},
+    {{"--steps", "1\n2"}, "--steps 1\\n2: " + whole},
+    {{"--steps", ""}, "--steps '': " + whole},
+    {{"--steps", "\uff15"}, "--steps \uff15: " + whole},
+    {{"--steps", "\xe9"}, "--steps \\xe9: " + whole},
+    {{"--steps", "\033[31m"}, "--steps \\x1b[31m: " + whole},
+    {{"--steps", "99999999999999999999"}, "--steps 99999999999999999999: " + range},
+    {{"--steps", times(5000, "9")}, "--steps " + times(59, "9") + "\u2026: " + range},
+    {{"--steps", times(50000, "x")}, "--steps " + times(59, "x") + "\u2026: " + whole},
+    {{"--lr", "1e400"}, "--lr 1e400: out of range: must be above 0"},
+    {{"--lr", "1e-400"}, "--lr 1e-400: out of range: must be above 0"},
+    {{"--lr", "0,5"}, "--lr 0,5: must be a number"},
+    {{"--lr", "+1e-3"}, "--lr +1e-3: must be a number"},
+    {{"--lr", "0x1p-3"}, "--lr 0x1p-3: must be a number"},
+    {{"--lr", "1e-3x"}, "--lr 1e-3x: must be a number"},
+    {{"--lr", "fast"}, "--lr fast: must be a number"},
+    {{"--lr", "."}, "--lr .: must be a number"},
+    {{"--lr", "-"}, "--lr -: must be a number"},
+    {{"--lr", "-0"}, "--lr -0: must be above 0"},
+    {{"--lr", "nan"}, "--lr nan: must be above 0"},
+    {{"--lr", "-nan"}, "--lr -nan: must be above 0"},
+    {{"--lr", "inf"}, "--lr inf: must be above 0"},
+    {{"--lr", "-1"}, "--lr -1: must be above 0"},
+    {{"--dropout", "1"}, "--dropout 1: must be at least 0 and below 1"},
+    {{"--dropout", "-0.1"}, "--dropout -0.1: must be at least 0 and below 1"},
+    {{"--beta1", "1"}, "--beta1 1: must be at least 0 and below 1"},
+    {{"--clip", "-1"}, "--clip -1: must be at least 0"},
+    {{"--weight-decay", "-0.1"}, "--weight-decay -0.1: must be at least 0"},
+    {{"--min-lr", "1"}, "--min-lr 1: must be at most --lr 0.001"},
+    {{"--warmup", "1", "--decay-steps", "1"}, "--decay-steps 1 must be above --warmup 1"},
+    {{"--seed", "-1"}, "--seed -1: " + range},
+    {{"--seed", "4294967296"}, "--seed 4294967296: " + range},
+    {{"--threads", "0"}, "--threads 0: " + range},
+    {{"--block-size", "0"}, "--block-size 0: " + range},
+    {{"--layers", "0"}, "--layers 0: " + range},
+    {{"--embed-dim", "0"}, "--embed-dim 0: " + range},
+    {{"--heads", "3", "--embed-dim", "8"}, "--heads 3 does not divide --embed-dim 8"},
+    {{"--heads", "1000000000"}, "--heads 1000000000 does not divide --embed-dim 128"},
+    {{"--log-every", "0"}, "--log-every 0: " + range},
+    {{"--eval-batches", "10000000000"}, "--eval-batches 10000000000: " + range},
+    {{"--lr", "--steps", "5"}, "--lr needs a value"},
+    {{"--bytes=1"}, "--bytes takes no value"},
+    {{"--seed", "2", "--seed", "2"}, "--seed is given twice (2 and 2)"},
+    {{"--nosuch", "1"}, "unknown option --nosuch; see --help"},
+    {{"--batchsize", "4"}, "unknown option --batchsize; did you mean --batch-size?"},
+    {{"--Steps", "4"}, "unknown option --Steps; did you mean --steps?"},
+    {{"--a\nb", "4"}, "unknown option --a\\nb; "},
+    {{"--" + times(100000, "x")}, "unknown option --" + times(57, "x") + "\u2026; see --help"},
+    {{"-s", "5"}, "unknown option -s; "},
+    {{"--", "--steps", "5"}, "'--steps' is one argument too many"},
+    {{"extra"}, "'extra' is one argument too many"}};
+
+// The line after "heed: error: ", or what is wrong with it.
+std::string refused(const Desk& desk, const Words& words, int code) {
+  const std::size_t before = desk.files();
+  const Finished run = desk.heed(words);
+  const std::string begin = "heed: error: ";
+  if (run.code != code) return "exit code " + std::to_string(run.code) + ": " + run.err;
+  if (desk.files() != before) return "something was written";
+  if (run.err.rfind(begin, 0) != 0 || run.err.back() != '\n') return "not a line: " + run.err;
+  for (std::size_t i = 0; i + 1 < run.err.size(); ++i)
+    if (static_cast<unsigned char>(run.err[i]) < 0x20) return "more than a line: " + run.err;
+  for (const char* inside : {"terminate called", "std::", "heed::", "Assertion", HEED_SOURCE_DIR})
+    if (has(run.err, inside)) return "internals: " + run.err;
+  if (run.out != "") return "also printed: " + run.out;
+  return run.err.substr(begin.size(), run.err.size() - begin.size() - 1);
+}
+
+std::size_t count_refused(const Desk& desk, const std::vector<Odd>& cases) {
+  std::size_t count = 0;
+  for (const Odd& odd : cases) {
+    const std::string said = refused(desk, odd.words, odd.code);
+    CAPTURE(said.substr(0, 400));
+    bool all = true;
+    for (const std::string& part : odd.say) {
+      CAPTURE(part.substr(0, 100));
+      CHECK(has(said, part));
+      all = all && has(said, part);
+    }
+    count += all;
+  }
+  std::cout << cases.size() << " odd command lines, " << count << " refused in one line\n";
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("a value that is none of its flag's is refused in one line that shows it",
+          "[app][odd_words]") {
+  const Desk desk;
+  std::vector<Odd> cases;
+  for (const auto& [words, say] : values)
+    cases.push_back({Words{"train", "in.txt", "--out", "o"} + words, 2, {say}});
+  CHECK(count_refused(desk, cases) == cases.size());
+}
+
+TEST_CASE("commands, files and folders with odd names or of odd kinds are refused in one line",
+          "[app][odd_words]") {
+  const Desk desk;
+  REQUIRE(::mkfifo((desk / "fifo").c_str(), 0600) == 0);
+  std::filesystem::create_symlink("loop", desk / "loop");
+  std::filesystem::create_symlink("/nonexistent/x", desk / "dangling");
+  std::filesystem::create_directories(desk / "run/checkpoint.safetensors");
+  std::filesystem::create_directories(desk / "csv/loss.csv");
+  const std::string deep = times(4000, "x/"), long_name(300, 'x');
+  const auto into = [](const std::string& folder) {
+    return Words{"train", "in.txt", "--out", folder} + tiny;
+  };
+  const std::vector<Odd> cases = {
+      {{"trian", "in.txt"}, 2, {"unknown command 'trian'; use train"}},
+      {{"tr\nain"}, 2, {"unknown command 'tr\\nain'"}},
+      {{""}, 2, {"unknown command ''"}},
+      {{std::string(100000, 'x')}, 2, {"unknown command 'xxx", "x\u2026'"}},
+      {{"--nosuch"}, 2, {"--nosuch"}},
+      {{"train", ""}, 2, {"TEXT '': needs the name of a file"}},
+      {{"sample"}, 2, {"give a run's folder"}},
+      {{"sample", ""}, 2, {"RUN '': needs the name of a file"}},
+      {{"sample", "a", "b"}, 2, {"'b' is one argument too many"}},
+      {{"inspect"}, 2, {"give a safetensors file"}},
+      {{"sample", "o", "--temperature", "nan"}, 2, {"--temperature nan: must be at least 0"}},
+      {{"sample", "o", "--top-k", "0"}, 2, {"--top-k 0: " + range}},
+      {{"sample", "o", "--top-k", "-1"}, 2, {"--top-k -1: " + range}},
+      {{"sample", "o", "--tokens", "-5"}, 2, {"--tokens -5: " + range}},
+      {{"train", "no\nsuch"}, 1, {"no\\nsuch: No such file or directory"}},
+      {{"train", "no\xffsuch"}, 1, {"no\\xffsuch: No such file or directory"}},
+      {{"train", deep}, 1, {": File name too long"}},
+      {{"train", "/dev/zero"}, 1, {"/dev/zero: is not a regular file"}},
+      {{"train", "."}, 1, {".: is a directory"}},
+      {{"sample", "\033[2J"}, 1, {"\\x1b[2J: No such file or directory"}},
+      {{"sample", long_name}, 1, {": File name too long"}},
+      {{"sample", "fifo"}, 1, {"fifo: not a regular file"}},
+      {{"sample", "loop"}, 1, {"loop: Too many levels"}},
+      {{"sample", "/dev/zero"}, 1, {"/dev/zero: not a regular file"}},
+      {{"sample", "run"}, 1, {"run/checkpoint.safetensors: Is a directory"}},
+      {{"inspect", "."}, 1, {"./checkpoint.safetensors: No such file or directory"}},
+      {{"inspect", "fifo"}, 1, {"fifo: not a regular file"}},
+      {{"train", "--resume", "--out", "none"}, 1, {"none/checkpoint.safetensors: No such file"}},
+      {into("dangling"), 1, {"dangling: ", "choose another --out"}},
+      {into("loop"), 1, {"loop: ", "choose another --out"}},
+      {into("in.txt/o"), 1, {"in.txt/o: Not a directory; choose another --out"}},
+      {into("/dev/null"), 1, {"/dev/null: is a file, not a directory"}},
+      {into(deep), 1, {": File name too long; choose another --out"}},
+      {into("csv"), 1, {"csv/loss.csv: Is a directory"}}};
+  CHECK(count_refused(desk, cases) == cases.size());
+}
+
+TEST_CASE("environments with nothing, or with nonsense, train and sample as any other",
+          "[app][odd_words]") {
+  const Desk desk;
+  REQUIRE(desk.heed(train_tiny).code == 0);
+  const std::string expected = desk.heed({"sample", "o", "--tokens", "20"}).out;
+  for (const std::string shell :
+       {"exec /usr/bin/env -i \"$0\" \"$@\"", "TERM=dumb COLUMNS=0 exec \"$0\" \"$@\"",
+        "unset HOME TERM PATH; exec \"$0\" \"$@\"", "LC_ALL=xx LANG=de_DE exec \"$0\" \"$@\"",
+        "exec \"$0\" \"$@\" <&-", "exec \"$0\" \"$@\" 2>&-"}) {
+    Call call = desk.call({});
+    call.words = {"/bin/sh", "-c", shell, HEED_BINARY_DIR "/heed", "sample", "o", "--tokens", "20"};
+    const Finished run = heed_test::run(call);
+    CAPTURE(shell, run.err);
+    CHECK(run.code == 0);
+    CHECK(run.out == expected);
+  }
+  Call closed = desk.call({});
+  closed.words = Words{"/bin/sh",
+                       "-c",
+                       "exec \"$0\" \"$@\" <&- >&- 2>&-",
+                       HEED_BINARY_DIR "/heed",
+                       "train",
+                       "in.txt",
+                       "--out",
+                       "n"} +
+                 tiny;
+  CHECK(heed_test::run(closed).code == 0);
+  CHECK(losses(desk / "n") == losses(desk / "o"));
+}
