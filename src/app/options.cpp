@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "heed/app/version.hpp"
+#include "heed/array/error.hpp"
 #include "heed/nn/checkpoint.hpp"
 #include "heed/report/format.hpp"
 #include "heed/train/checkpoint.hpp"
@@ -225,6 +226,8 @@ void Flags::refuse_unknown() const {
                    (guess.empty() ? "see --help" : "did you mean " + guess + "?"));
 }
 
+constexpr const char* trust_help =
+    "load a checkpoint that has no checksum of heed's, as other programs write it";
 constexpr double most = 1e9;  // for sizes: beyond it nothing fits anywhere
 
 void train_flags(Flags& flags, TrainCommand& c) {
@@ -238,6 +241,7 @@ void train_flags(Flags& flags, TrainCommand& c) {
                c.out = text;
              });
   flags.yes("--resume", c.resume, "go on where the run in the folder stopped");
+  flags.yes("--trust", c.trust, trust_help);
   flags.yes("--bytes", c.bytes,
             "symbols are bytes instead of characters: for text in any encoding");
   flags.threads(c.threads);
@@ -284,6 +288,7 @@ void check_heads(const nn::GptConfig& model) {
 }
 
 void check_together(TrainCommand& c) {
+  if (c.trust) throw UsageError("--trust is about a checkpoint to go on from; give --resume too");
   const auto given = [&](const char* flag) { return c.given.count(flag) != 0; };
   check_heads(c.model);
   if (given("--decay-steps") && c.training.decay_steps <= c.training.warmup)
@@ -297,6 +302,7 @@ void check_together(TrainCommand& c) {
 
 void sample_flags(Flags& flags, SampleCommand& c) {
   flags.word("RUN", c.run, "a run's folder, such as runs/harbour, or a checkpoint");
+  flags.yes("--trust", c.trust, trust_help);
   flags.group("Writing");
   flags.text("--prompt", "TEXT", "what to go on from; a new line unless given",
              [&](const std::string& text) { c.prompt = text; });
@@ -478,6 +484,18 @@ Command parse_command_line(int argc, const char* const* argv) {
   if (command == "inspect") return inspect_command(rest);
   if (command == "bench") return bench_command(rest);
   return no_command(words);
+}
+
+void check_saved_options(const std::string& file, const nn::GptConfig& model,
+                         const TrainOptions& training) {
+  Words words = {"--steps", std::to_string(training.steps)};
+  for (const auto& [flag, value] : flag_values(model, training, false))
+    if (flag != "--bytes" && flag != "--decay-steps") words.insert(words.end(), {flag, value});
+  try {
+    train_command(words);
+  } catch (const UsageError& error) {
+    refuse(file, ": its options are not those of a run: ", error.what());
+  }
 }
 
 std::map<std::string, std::string> flag_values(const nn::GptConfig& model,

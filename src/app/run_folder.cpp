@@ -62,6 +62,13 @@ SafetensorsFile open_checkpoint(const std::filesystem::path& path) {
   }
 }
 
+void check_trusted(const SafetensorsFile& file, bool trust) {
+  if (file.has_checksum || trust) return;
+  refuse(file.path,
+         ": has no checksum of heed's, so it was made or changed by another program; --trust loads "
+         "it all the same");
+}
+
 Vocabulary vocabulary_from(const SafetensorsFile& file) {
   const std::string& unit = nn::entry(file, "vocabulary.unit");
   const std::string& text = nn::entry(file, "vocabulary.symbols");

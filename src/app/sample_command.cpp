@@ -62,6 +62,7 @@ int sample(const SampleCommand& command) {
   Generator generator(command.seed);
   const nn::Gpt model(Scope(parameters, generator), config);
   nn::load_parameters(parameters, file);
+  check_trusted(file, command.trust);
   const auto prompt = encoded_prompt(command, vocabulary, config.block_size);
 
   generator = Generator(command.seed);

@@ -111,6 +111,7 @@ void take_options_from(const SafetensorsFile& file, TrainCommand& c) {
                      " out to resume, or leave out --resume to begin anew");
   if (c.given.count("--steps") != 0) training.steps = c.training.steps;
   if (c.given.count("--decay-steps") != 0) take_decay_steps(c, training);
+  check_saved_options(file.path, model, training);
   c.model = model;
   c.training = training;
   c.bytes = bytes;
@@ -181,7 +182,10 @@ int train(const TrainCommand& given) {
   command.model.vocab_size = vocabulary.size();
   check_room(command);
   Trainer trainer(corpus, command.model, command.training);
-  if (earlier) trainer.restore(*earlier);
+  if (earlier) {
+    trainer.restore(*earlier);
+    check_trusted(*earlier, command.trust);
+  }
   earlier.reset();  // three times the weights
   if (trainer.done())
     throw UsageError("--steps " + std::to_string(command.training.steps) + ": the run in " +

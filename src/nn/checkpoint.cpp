@@ -3,6 +3,7 @@
 #include "heed/nn/checkpoint.hpp"
 
 #include <charconv>
+#include <set>
 
 #include "heed/array/error.hpp"
 #include "heed/array/reduce.hpp"
@@ -50,7 +51,8 @@ static bool yes(const SafetensorsFile& file, const std::string& key) {
 static void check_size(const SafetensorsFile& file, const GptConfig& config) {
   const auto size = [](std::size_t n) { return static_cast<double>(n); };
   const double C = size(config.embed_dim);
-  const double least = size(config.vocab_size) * C + size(config.layers) * 12 * C * C;
+  const double least =
+      (size(config.vocab_size) + size(config.block_size)) * C + size(config.layers) * 12 * C * C;
   double have = 0;
   for (const StoredTensor& tensor : file.tensors) have += size(tensor.bytes) / sizeof(float);
   if (least > have)
@@ -58,13 +60,22 @@ static void check_size(const SafetensorsFile& file, const GptConfig& config) {
            " parameters, its tensors hold ", have);
 }
 
+static std::size_t at_least_one(const SafetensorsFile& file, const std::string& key) {
+  const std::size_t size = whole(file, key);
+  if (size == 0) refuse(file.path, ": metadata '", key, "' is 0, a model needs at least 1");
+  return size;
+}
+
 GptConfig config_from(const SafetensorsFile& file) {
   GptConfig config;
-  config.vocab_size = whole(file, "model.vocab_size");
-  config.block_size = whole(file, "model.block_size");
-  config.layers = whole(file, "model.layers");
-  config.heads = whole(file, "model.heads");
-  config.embed_dim = whole(file, "model.embed_dim");
+  config.vocab_size = at_least_one(file, "model.vocab_size");
+  config.block_size = at_least_one(file, "model.block_size");
+  config.layers = at_least_one(file, "model.layers");
+  config.heads = at_least_one(file, "model.heads");
+  config.embed_dim = at_least_one(file, "model.embed_dim");
+  if (config.embed_dim % config.heads != 0)
+    refuse(file.path, ": metadata 'model.heads' is ", config.heads,
+           ", which does not divide 'model.embed_dim' ", config.embed_dim);
   config.bias = yes(file, "model.bias");
   config.tied = yes(file, "model.tied");
   const std::string& gelu = entry(file, "model.gelu");
@@ -80,6 +91,18 @@ void put_parameters(std::vector<StoredTensor>& tensors, const Parameters& parame
     tensors.push_back(stored_tensor(parameter.name(), parameter.value()));
 }
 
+// What an optimizer keeps has names that begin so, and is the trainer's business.
+static constexpr std::string_view optimizer_prefix = "optimizer.";
+
+static void refuse_extra_tensors(const Parameters& parameters, const SafetensorsFile& file) {
+  std::set<std::string_view> known;
+  for (const Tensor& parameter : parameters) known.insert(parameter.name());
+  for (const StoredTensor& tensor : file.tensors)
+    if (known.count(tensor.name) == 0 &&
+        tensor.name.compare(0, optimizer_prefix.size(), optimizer_prefix) != 0)
+      refuse(file.path, ": tensor ", shown(tensor.name), " is of no parameter of this model");
+}
+
 void load_parameters(const Parameters& parameters, const SafetensorsFile& file) {
   std::vector<Array> values;
   for (const Tensor& parameter : parameters) {
@@ -90,6 +113,7 @@ void load_parameters(const Parameters& parameters, const SafetensorsFile& file) 
     if (!all_finite(values.back()))
       refuse(file.path, ": tensor '", parameter.name(), "' holds values that are not finite");
   }
+  refuse_extra_tensors(parameters, file);
   std::size_t next = 0;
   for (Tensor parameter : parameters) parameter.mutable_value() = std::move(values[next++]);
 }

@@ -3,6 +3,7 @@
 #include "heed/train/checkpoint.hpp"
 
 #include <charconv>
+#include <cmath>
 
 #include "heed/array/error.hpp"
 #include "heed/array/reduce.hpp"
@@ -38,7 +39,10 @@ LogRow row_from(const SafetensorsFile& file, std::string_view line) {
   const std::vector<std::string_view> cells = cut(line, ',');
   if (cells.size() != 6) refuse(file.path, ": metadata '", key, "' has a line ", shown(line));
   LogRow row;
-  row.step = static_cast<std::int64_t>(number(file, key, cells[0]));
+  const double step = number(file, key, cells[0]);
+  if (!(step >= 1 && step <= 1e12) || step != std::floor(step))
+    refuse(file.path, ": metadata '", key, "' has a line for step ", shown(cells[0]));
+  row.step = static_cast<std::int64_t>(step);
   row.train_loss = number(file, key, cells[1]);
   if (!cells[2].empty()) row.val_loss = number(file, key, cells[2]);
   row.learning_rate = number(file, key, cells[3]);
@@ -90,6 +94,21 @@ void read(const SafetensorsFile& file, const std::string& key, Whole& value) {
   const bool any = key == "train.seed";  // counts have a limit
   value = static_cast<Whole>(any ? nn::whole(file, key, static_cast<std::uint64_t>(-1))
                                  : nn::whole(file, key));
+}
+
+// Rows rise up to the step that was done last; what came after the last row is pending.
+void check_history(const SafetensorsFile& file, const std::vector<LogRow>& history,
+                   std::int64_t step, std::int64_t pending) {
+  std::int64_t last = 0;
+  for (const LogRow& row : history) {
+    if (row.step <= last || row.step > step)
+      refuse(file.path, ": metadata 'train.history' has a line for step ", row.step, " after ",
+             last, ", and the run has done ", step);
+    last = row.step;
+  }
+  if (pending > step || (last != step && pending != step - last))
+    refuse(file.path, ": metadata 'train.pending' is ", pending, ", but the history ends at step ",
+           last, " of ", step);
 }
 
 // Does it, with the file's name before what an error says.
@@ -176,6 +195,7 @@ void Trainer::restore(const SafetensorsFile& file) {
   if (step != state.step || (step > 0 && history.empty()))
     refuse(file.path, ": metadata 'train.step' is ", step, ", but the optimizer has done ",
            state.step, " steps and the history has ", history.size(), " lines");
+  check_history(file, history, step, pending);
   optim::AdamW optimizer = optimizer_;
   Batches batches = batches_;
   Generator drops = drops_;

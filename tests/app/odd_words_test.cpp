@@ -155,6 +155,7 @@ TEST_CASE("commands, files and folders with odd names or of odd kinds are refuse
       {{std::string(100000, 'x')}, 2, {"unknown command 'xxx", "x\u2026'"}},
       {{"--nosuch"}, 2, {"--nosuch"}},
       {{"train", ""}, 2, {"TEXT '': needs the name of a file"}},
+      {{"train", "in.txt", "--trust"}, 2, {"--trust", "give --resume too"}},
       {{"sample"}, 2, {"give a run's folder"}},
       {{"sample", ""}, 2, {"RUN '': needs the name of a file"}},
       {{"sample", "a", "b"}, 2, {"'b' is one argument too many"}},

@@ -116,6 +116,10 @@ TEST_CASE("numbers missing, misshapen or not finite are refused, and nothing is 
             "tensor 'head.weight' has shape (7, 5), the model needs (7, 4)"));
   CHECK(has(refused(copies("head.weight", filled({7, 4}, static_cast<Real>(infinity))), other),
             "tensor 'head.weight' holds values that are not finite"));
+  Parameters more = copies("", zeros({0}));
+  more.add("optimizer.head.weight", zeros({7, 4}));  // a trainer's
+  more.add("stray", zeros({1}));
+  CHECK(has(refused(more, other), "/spoiled: tensor 'stray' is of no parameter of this model"));
   CHECK(same_bits(other.gpt.token.weight.value(), before));
 }
 
@@ -133,7 +137,7 @@ TEST_CASE("a form that needs more numbers than the file holds is refused before 
   const std::string hold = " parameters, its tensors hold " + std::to_string(numbers);
   CHECK(refused("model.layers", "1000000000000") ==
         ": its metadata describes a model of 1.92e+14" + hold);
-  CHECK(refused("model.embed_dim", "40") == ": its metadata describes a model of 19480" + hold);
-  CHECK(refused("model.vocab_size", "1000000000000") ==
-        ": its metadata describes a model of 4e+12" + hold);
+  CHECK(refused("model.embed_dim", "40") == ": its metadata describes a model of 19680" + hold);
+  for (const char* size : {"model.vocab_size", "model.block_size"})
+    CHECK(refused(size, "1000000000000") == ": its metadata describes a model of 4e+12" + hold);
 }

@@ -23,6 +23,7 @@ struct TrainCommand {
   std::string text;  // empty: the text that comes with heed; "-": standard input
   std::string out;   // empty: runs/NAME
   bool resume = false;
+  bool trust = false;  // go on from a checkpoint without a checksum
   bool bytes = false;
   nn::GptConfig model;  // vocab_size is the text's business
   TrainOptions training;
@@ -31,7 +32,8 @@ struct TrainCommand {
 };
 
 struct SampleCommand {
-  std::string run;  // a run's folder, or a checkpoint
+  std::string run;     // a run's folder, or a checkpoint
+  bool trust = false;  // load a checkpoint without a checksum
   std::optional<std::string> prompt;
   GenerateOptions options;
   std::uint64_t seed = 1337;
@@ -75,6 +77,11 @@ using Command = std::variant<TrainCommand, SampleCommand, InspectCommand, BenchC
 
 // Throws UsageError.
 Command parse_command_line(int argc, const char* const* argv);
+
+// Throws Error, with the file's name, when a checkpoint's options are not such as the command line
+// would take.
+void check_saved_options(const std::string& file, const nn::GptConfig& model,
+                         const TrainOptions& training);
 
 // What a run is defined by, as flags and their values: {"--lr", "0.001"}, ...
 std::map<std::string, std::string> flag_values(const nn::GptConfig& model,

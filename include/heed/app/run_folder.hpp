@@ -47,6 +47,9 @@ void save_checkpoint(const RunFolder& folder, const Trainer& trainer, const Voca
 // A checkpoint as read: throws Error that begins with the file's name; "not a checkpoint" for a
 // file of another kind.
 SafetensorsFile open_checkpoint(const std::filesystem::path& path);
+// Call it when all else is known to be right: throws Error that proposes --trust for a file without
+// heed's checksum, unless that was given.
+void check_trusted(const SafetensorsFile& file, bool trust);
 Vocabulary vocabulary_from(const SafetensorsFile& file);
 TextIdentity text_from(const SafetensorsFile& file);
 

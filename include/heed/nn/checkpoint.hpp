@@ -18,7 +18,7 @@ GptConfig config_from(const SafetensorsFile& file);
 void put_parameters(std::vector<StoredTensor>& tensors, const Parameters& parameters);
 // Writes the file's values into the parameters. Throws Error before changing any, with the file's
 // and the tensor's name, when one is missing, has another shape, or holds a value that is not
-// finite.
+// finite, and for a tensor that is of none of them nor, by its name "optimizer. ...", a trainer's.
 void load_parameters(const Parameters& parameters, const SafetensorsFile& file);
 
 // The shortest text that reads back as the same number.
