@@ -186,7 +186,6 @@ int train(const TrainCommand& given) {
     trainer.restore(*earlier);
     check_trusted(*earlier, command.trust);
   }
-  earlier.reset();  // three times the weights
   if (trainer.done())
     throw UsageError("--steps " + std::to_string(command.training.steps) + ": the run in " +
                      folder.path().string() + " has done that many already; give more to go on");
@@ -195,6 +194,7 @@ int train(const TrainCommand& given) {
   lock.take();
   note_oddities(corpus.text(), vocabulary, path, had_mark);
   if (earlier) note_schedule(options_from(*earlier), trainer);
+  earlier.reset();  // three times the weights
   return TrainingRun(trainer, vocabulary, identity, name_of(path), folder).train();
 }
 
