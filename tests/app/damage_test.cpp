@@ -7,6 +7,7 @@
 
 #include "app/heed_program.hpp"
 #include "catch.hpp"
+#include "sanitized.hpp"
 
 using namespace heed_test;
 
@@ -143,4 +144,22 @@ TEST_CASE("not one of all the bits of a checkpoint can flip, and it cannot be cu
   CHECK(cuts.tried == run.bytes.size());
   CHECK(cuts.refused == cuts.tried);
   CHECK(program.refused == program.tried);
+}
+
+TEST_CASE("inspect takes and refuses what the library does, in little memory", "[app][damage]") {
+  const Desk desk;
+  const std::size_t nothing = desk.heed({"--version"}).peak;
+  std::size_t taken = 0, refused = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(HEED_TESTS_DIR "/badfiles")) {
+    if (entry.path().extension() != ".safetensors") continue;
+    const std::string said = refusal([&] { heed::read_safetensors(entry.path()); });
+    const Finished run = desk.heed({"inspect", entry.path().string()});
+    CAPTURE(entry.path(), said, run.err);
+    CHECK(run.code == (said.empty() ? 0 : 1));
+    CHECK(run.err == (said.empty() ? "" : "heed: error: " + said + "\n"));
+    if (!sanitized) CHECK(run.peak < nothing + 2 * entry.file_size() + (4 << 20));
+    ++(run.code == 0 ? taken : refused);
+  }
+  std::cout << "files inspected: " << taken << " taken, " << refused << " refused\n";
+  CHECK(taken + refused > 80);
 }
