@@ -1,0 +1,22 @@
+// safetensors.cpp: any bytes are a file that is read or refused in one line.
+
+#include "heed/nn/safetensors.hpp"
+
+#include "fuzz.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+  static heed_fuzz::File input;
+  try {
+    const heed::SafetensorsFile file = heed::read_safetensors(input.holding(data, size));
+    std::size_t bytes = 0;
+    for (const heed::StoredTensor& tensor : file.tensors) {
+      heed_fuzz::expect(tensor.data == file.data.get() + bytes, "tensors follow each other");
+      bytes += tensor.bytes;
+      if (tensor.dtype == "F32" || tensor.dtype == "F64") file.array(tensor.name);
+    }
+    heed_fuzz::expect(bytes < size, "tensors lie in the file");
+  } catch (const heed::Error& error) {
+    heed_fuzz::expect_one_line(error);
+  }
+  return 0;
+}
