@@ -106,30 +106,34 @@ void clear_operation_times() {
   times().passes = 0;
 }
 
+// Of programs that send nothing back, what they computed without gradients.
 std::string time_table() {
   const std::vector<OperationTime> all = operation_times();
   if (all.empty()) return "";
   const std::size_t passes = timed_passes();
-  const double elapsed = seconds_between(times().first, times().last);
   const double ms = 1000 / static_cast<double>(std::max<std::size_t>(passes, 1));
-  double in_steps = 0, outside = 0;
+  const auto forward = [&](const OperationTime& o) {
+    return (passes == 0 ? o.forward.seconds + o.no_grad.seconds : o.forward.seconds) * ms;
+  };
+  double shown = 0, outside = 0;
   for (const OperationTime& o : all) {
-    in_steps += o.forward.seconds + o.backward.seconds;
-    outside += o.no_grad.seconds;
+    shown += forward(o) + o.backward.seconds * ms;
+    if (passes > 0) outside += o.no_grad.seconds * ms;
   }
-  std::string text = "HEED_TRACE=time: " + std::to_string(passes) +
-                     (passes == 1 ? " backward pass" : " backward passes") +
-                     "; milliseconds a pass\n" +
-                     "operation          forward ms  backward ms    share\n";
-  const char* const row = "%-18.*s %10.3f  %11.3f  %5.1f %%\n";
+  const double elapsed = seconds_between(times().first, times().last) * ms;
+  std::string text =
+      std::string("HEED_TRACE=time: ") +
+      (passes == 0   ? std::string("no backward pass; milliseconds in all")
+       : passes == 1 ? "1 backward pass; milliseconds"
+                     : std::to_string(passes) + " backward passes; milliseconds a pass") +
+      "\noperation          forward ms  backward ms    share\n";
   for (const OperationTime& o : all)
-    if (const double both = o.forward.seconds + o.backward.seconds; both > 0)
-      text +=
-          line(row, o.name, o.forward.seconds * ms, o.backward.seconds * ms, 100 * both / in_steps);
-  text += line("%-18.*s %10.3f\n", "all of these", in_steps * ms, 0, 0);
-  text += line("%-18.*s %10.3f\n", "without gradients", outside * ms, 0, 0);
-  text += line("%-18.*s %10.3f\n", "the rest", (elapsed - in_steps - outside) * ms, 0, 0);
-  return text;
+    if (const double backward = o.backward.seconds * ms; forward(o) + backward > 0)
+      text += line("%-18.*s %10.3f  %11.3f  %5.1f %%\n", o.name, forward(o), backward,
+                   100 * (forward(o) + backward) / shown);
+  text += line("%-18.*s %10.3f\n", "all of these", shown, 0, 0);
+  if (passes > 0) text += line("%-18.*s %10.3f\n", "without gradients", outside, 0, 0);
+  return text + line("%-18.*s %10.3f\n", "the rest", elapsed - shown - outside, 0, 0);
 }
 
 }  // namespace heed

@@ -114,6 +114,19 @@ TEST_CASE("the table's shares add up to all of a pass", "[autograd][timing]") {
   CHECK(line.rfind("all of these", 0) == 0);
 }
 
+TEST_CASE("without a backward pass the table shows what was computed all the same",
+          "[autograd][timing]") {
+  const Counting counting;
+  const NoGrad no_grad;
+  const Tensor x = tensor_of({2, 2}, {1, 2, 3, 4});
+  softmax(matmul(x, x), -1);
+  const std::string table = time_table();
+  CHECK(table.rfind("HEED_TRACE=time: no backward pass; milliseconds in all\n", 0) == 0);
+  CHECK(table.find("\nMatMul ") != std::string::npos);
+  CHECK(table.find("\nSoftmax ") != std::string::npos);
+  CHECK(table.find("without gradients") == std::string::npos);
+}
+
 TEST_CASE("a program that traces its time prints the table to stderr at its end",
           "[autograd][timing]") {
   const ScratchFolder folder("timed");

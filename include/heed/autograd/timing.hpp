@@ -29,7 +29,7 @@ std::vector<OperationTime> operation_times();
 std::size_t timed_passes();  // backward passes among it
 void clear_operation_times();
 
-// Milliseconds a backward pass, by operation; empty when nothing was counted:
+// Milliseconds a backward pass (without one, in all) by operation; empty when nothing is counted:
 //   operation     forward ms  backward ms    share
 //   Linear            16.812       31.406   61.3 %
 std::string time_table();
