@@ -287,7 +287,8 @@ TEST_CASE("a lesson traces its backward pass to stderr and prints what it prints
 TEST_CASE("heed refuses an unknown word with exit code 2, a lesson with 1", "[autograd][trace]") {
   const ScratchFolder folder("unknown word");
   const std::string told =
-      "heed: error: HEED_TRACE: 'bakward' is not one of its words: backward, nan, provenance, time\n";
+      "heed: error: HEED_TRACE: 'bakward' is not one of its words: backward, nan, provenance, "
+      "time\n";
   const heed_test::Finished app = run_with("nan,bakward", folder, "heed", {"train"});
   CHECK(app.code == 2);
   CHECK(app.err == told);
