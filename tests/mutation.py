@@ -469,7 +469,7 @@ FOLDERS = ["array", "autograd", "golden", "nn", "ops", "optim", "train"]
 TESTS = [
     ("heed_double_tests", "~[golden]"),
     ("heed_double_tests", "[golden]"),
-    ("heed_tests", ",".join(f"[{folder}]~[.]~[safetensors]~[atomic_file]~[pool]~[trace]"
+    ("heed_tests", ",".join(f"[{folder}]~[.]~[safetensors]~[atomic_file]~[pool]~[trace]~[timing]"
                             for folder in FOLDERS)),
 ]
 COPIED = ["CMakeLists.txt", "cmake", "include", "lessons", "src", "tests"]
