@@ -9,7 +9,8 @@ A mutant is caught when heed_double_tests or heed_tests fails, crashes or does n
 is only read: mutants are made, built and run in copies of it under a temporary folder.
 
 Last result: on 2026-11-21 all 308 were caught, 301 by heed_double_tests and 7 by heed_tests, in 48
-minutes on 4 cores.
+minutes on 4 cores. Since then attention has changed and there are 313; its 20 were run again, and
+all were caught.
 """
 
 import argparse
