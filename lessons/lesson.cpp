@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <sstream>
 
 #include "heed/array/shape.hpp"
 #include "heed/report/table.hpp"
@@ -79,11 +80,53 @@ void check(const std::string& what, const Tensor& a, const Tensor& b, double tol
   check(what, a.value(), b.value(), tolerance);
 }
 
+void claim(const std::string& what, bool holds, const std::string& came) {
+  if (!holds) {
+    std::cout.flush();
+    std::cerr << "  does NOT hold: " << what << ": " << came << '\n';
+    std::exit(1);
+  }
+  std::cout << "  holds: " << what << '\n';
+}
+
+std::string trained(double value, int decimals) { return "~" + decimal(value, decimals); }
+
+void show_trained(const std::string& name, const Array& x, const Names& rows,
+                  const Names& columns) {
+  TableOptions options{name + ", trained", rows, columns};
+  options.decimals = 2;
+  std::cout << '\n' << table(x, options);
+}
+
+void quote(const std::string& text) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    std::cout << (line.empty() ? "  |" : "  | ") << line << '\n';
+}
+
+bool brief() { return std::getenv("HEED_BRIEF") != nullptr; }
+
+std::int64_t in_brief(std::int64_t steps, std::int64_t fewer_steps) {
+  return brief() ? fewer_steps : steps;
+}
+
+static void draw(const std::string& lesson, const std::string& name, const Array& x,
+                 const HeatmapOptions& options) {
+  const Plot plot = draw_heatmap(picture_folder(lesson), name, x, options);
+  std::cout << "\npicture: " << plot.message << '\n';
+}
+
 void picture(const std::string& lesson, const std::string& name, const Array& x,
              const HeatmapOptions& options) {
   std::cout << '\n' << heatmap_text(x, options);
-  const Plot plot = draw_heatmap(picture_folder(lesson), name, x, options);
-  std::cout << "\npicture: " << plot.message << '\n';
+  draw(lesson, name, x, options);
+}
+
+void picture_trained(const std::string& lesson, const std::string& name, const Array& x,
+                     const HeatmapOptions& options) {
+  std::cout << '\n';
+  quote(heatmap_text(x, options));
+  draw(lesson, name, x, options);
 }
 
 void picture(const std::string& lesson, const std::string& name, const Tensor& x,

@@ -1,6 +1,7 @@
 // lesson.hpp: how a lesson speaks: headings, sentences, arrays, checks and pictures.
 #pragma once
 
+#include <cstdint>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -38,11 +39,34 @@ void check(const std::string& what, const Array& a, const Tensor& b, double tole
 void check(const std::string& what, const Tensor& a, const Array& b, double tolerance = 1e-5);
 void check(const std::string& what, const Tensor& a, const Tensor& b, double tolerance = 1e-5);
 
+// A claim about what was trained: says that it holds, or ends the lesson with exit code 1 and says
+// what came instead.
+void claim(const std::string& what, bool holds, const std::string& came);
+
+// A number that training has led to: "~0.98". Another processor rounds the last digit of a product
+// otherwise, and some hundred steps later that shows: it may print 0.05 or 5 % more or less.
+std::string trained(double value, int decimals = 2);
+// A table of such numbers; "trained" in its title says so.
+void show_trained(const std::string& name, const Array& x, const Names& rows = {},
+                  const Names& columns = {});
+// What may come out quite differently elsewhere, such as a text that a model wrote: each line
+// behind a bar.
+void quote(const std::string& text);
+
+// Training takes its time. With HEED_BRIEF set, a lesson trains for less, but still shows what it
+// claims: in_brief(2000, 300) is 300 then, and 2000 otherwise.
+bool brief();
+std::int64_t in_brief(std::int64_t steps, std::int64_t fewer_steps);
+
 // A matrix as shades, here in the text and in the file runs/lessons/LESSON/NAME.svg.
 void picture(const std::string& lesson, const std::string& name, const Array& x,
              const HeatmapOptions& options = {});
 void picture(const std::string& lesson, const std::string& name, const Tensor& x,
              const HeatmapOptions& options = {});
+
+// The same of a matrix that training has led to.
+void picture_trained(const std::string& lesson, const std::string& name, const Array& x,
+                     const HeatmapOptions& options = {});
 
 // Curves, in the file only.
 void picture(const std::string& lesson, const std::string& name, const std::vector<Series>& curves,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -33,6 +34,17 @@ inline std::string quoted(const std::string& text) {  // for a shell
   for (const char c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
   return word + "'";
 }
+
+// Set for as long as it lives, for the programs that are started meanwhile.
+struct EnvironmentVariable {
+  EnvironmentVariable(const char* variable, const char* value) : name(variable) {
+    setenv(name, value, 1);
+  }
+  ~EnvironmentVariable() { unsetenv(name); }
+  EnvironmentVariable(const EnvironmentVariable&) = delete;
+  EnvironmentVariable& operator=(const EnvironmentVariable&) = delete;
+  const char* name;
+};
 
 struct LessonRun {
   int exit_code;
