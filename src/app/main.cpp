@@ -1,4 +1,4 @@
-// main.cpp: heed train, heed sample, heed inspect, heed bench.
+// main.cpp: heed train, heed sample, heed look, heed corpus, heed inspect, heed bench.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -21,6 +21,9 @@ using namespace heed::app;
 int print(const Command& command) {
   if (const auto* sample_command = std::get_if<SampleCommand>(&command))
     return sample(*sample_command);
+  if (const auto* look_command = std::get_if<LookCommand>(&command)) return look(*look_command);
+  if (const auto* corpus_command = std::get_if<CorpusCommand>(&command))
+    return corpus(*corpus_command);
   if (const auto* file = std::get_if<InspectCommand>(&command)) return inspect(*file);
   if (const auto* bench_command = std::get_if<BenchCommand>(&command)) return bench(*bench_command);
   std::cout << std::get<ShowText>(command).text;

@@ -319,6 +319,51 @@ void sample_flags(Flags& flags, SampleCommand& c) {
   flags.threads(c.threads);
 }
 
+void look_flags(Flags& flags, LookCommand& c) {
+  const auto number = [&](const char* flag, std::optional<std::size_t>& target, const char* help) {
+    flags.text(flag, "N", help, [=, &target](const std::string& text) {
+      target = static_cast<std::size_t>(whole_number(flag, text, {0, most}));
+    });
+  };
+  flags.word("RUN", c.run, "a run's folder, such as runs/harbour, or a checkpoint");
+  flags.yes("--trust", c.trust, trust_help);
+  flags.text("--text", "TEXT",
+             "what the model reads; the beginning of its validation text unless given",
+             [&](const std::string& text) { c.text = text; });
+  number("--layer", c.layer, "one layer, from 0; all unless given");
+  number("--head", c.head, "one head of it, from 0; all unless given");
+  flags.text("--out", "DIR", "folder for the pictures; the run's unless given",
+             [&](const std::string& text) {
+               if (text.empty()) wrong("--out", text, "needs the name of a folder");
+               c.out = text;
+             });
+  flags.threads(c.threads);
+  flags.group("Queries and keys in the plane");
+  flags.yes("--tsne", c.tsne, "place the queries and keys of one head by t-SNE");
+  flags.real("--perplexity", c.perplexity, {1, most}, "neighbours that count, about");
+  flags.whole("--iterations", c.iterations, {1, most}, "steps of its descent");
+  flags.whole("--seed", c.seed, {0, 4294967295.0}, "of its first places");
+}
+
+void check_together(const LookCommand& c, const std::set<std::string>& given) {
+  if (c.run.empty()) throw UsageError("look: give a run's folder, such as runs/harbour");
+  for (const char* flag : {"--perplexity", "--iterations", "--seed"})
+    if (!c.tsne && given.count(flag) != 0)
+      throw UsageError(std::string(flag) + " is about --tsne; give that too");
+}
+
+void corpus_flags(Flags& flags, CorpusCommand& c) {
+  flags.word("FILE", c.file, "the file to write; standard output unless given");
+  flags.text("--kind", "KIND", "grammar or chain; grammar unless given",
+             [&](const std::string& text) {
+               if (text != "grammar" && text != "chain")
+                 wrong("--kind", text, "must be grammar or chain");
+               c.kind = text;
+             });
+  flags.whole("--size", c.size, {1, most}, "characters to write");
+  flags.whole("--seed", c.seed, {0, 4294967295.0}, "of every choice");
+}
+
 const std::vector<std::pair<std::string, BenchPart>> bench_parts = {
     {"step", BenchPart::step},         {"threads", BenchPart::threads},
     {"context", BenchPart::context},   {"width", BenchPart::width},
@@ -410,6 +455,8 @@ constexpr const char* about_sample = "let a trained model write";
 constexpr const char* about_window =
     "The model sees between half a block and a whole one of what stands before: a full block\n"
     "loses its older half, and the newer one is read again, so each symbol is read twice.";
+constexpr const char* about_look = "what the heads of a trained model look at, and which matter";
+constexpr const char* about_corpus = "write a text whose entropy is known exactly";
 constexpr const char* about_inspect = "names, types and shapes in a safetensors file";
 constexpr const char* about_bench = "how fast this machine trains, and where the time goes";
 
@@ -435,6 +482,26 @@ Command sample_command(const Words& words) {
   flags.convert();
   if (sample.run.empty()) throw UsageError("sample: give a run's folder, such as runs/harbour");
   return sample;
+}
+
+Command look_command(const Words& words) {
+  CLI::App app(about_look, "heed look");
+  Flags flags(app);
+  LookCommand look;
+  look_flags(flags, look);
+  if (const auto help = parse(app, flags.separated(words))) return *help;
+  check_together(look, flags.convert());
+  return look;
+}
+
+Command corpus_command(const Words& words) {
+  CLI::App app(about_corpus, "heed corpus");
+  Flags flags(app);
+  CorpusCommand corpus;
+  corpus_flags(flags, corpus);
+  if (const auto help = parse(app, flags.separated(words))) return *help;
+  flags.convert();
+  return corpus;
 }
 
 Command inspect_command(const Words& words) {
@@ -465,12 +532,14 @@ Command no_command(const Words& words) {
   app.set_version_flag("--version", version);
   app.add_subcommand("train", about_train);
   app.add_subcommand("sample", about_sample);
+  app.add_subcommand("look", about_look);
+  app.add_subcommand("corpus", about_corpus);
   app.add_subcommand("inspect", about_inspect);
   app.add_subcommand("bench", about_bench);
   app.allow_extras();
   if (const auto help = parse(app, words)) return *help;
   throw UsageError((words.empty() ? "no command" : "unknown command '" + brief(words[0]) + "'") +
-                   "; use train, sample, inspect or bench, or see --help");
+                   "; use train, sample, look, corpus, inspect or bench, or see --help");
 }
 
 }  // namespace
@@ -481,6 +550,8 @@ Command parse_command_line(int argc, const char* const* argv) {
   const Words rest(words.begin() + (words.empty() ? 0 : 1), words.end());
   if (command == "train") return train_command(rest);
   if (command == "sample") return sample_command(rest);
+  if (command == "look") return look_command(rest);
+  if (command == "corpus") return corpus_command(rest);
   if (command == "inspect") return inspect_command(rest);
   if (command == "bench") return bench_command(rest);
   return no_command(words);

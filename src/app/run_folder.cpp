@@ -5,13 +5,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <system_error>
 
 #include "heed/array/error.hpp"
 #include "heed/nn/atomic_file.hpp"
 #include "heed/nn/checkpoint.hpp"
+#include "heed/train/saved_model.hpp"
 
 namespace heed::app {
 
@@ -32,25 +32,23 @@ TextIdentity identity_of(const std::string& path, std::string_view text) {
   return {path, text.size(), hash};
 }
 
-static std::string symbols_text(const Vocabulary& vocabulary) {
-  std::string text;
-  for (const std::uint32_t symbol : vocabulary.symbols())
-    text += (text.empty() ? "" : " ") + std::to_string(symbol);
-  return text;
-}
-
 void save_checkpoint(const RunFolder& folder, const Trainer& trainer, const Vocabulary& vocabulary,
                      const TextIdentity& text) {
   Metadata metadata;
   std::vector<StoredTensor> tensors;
   optim::State kept;
   trainer.save(metadata, tensors, kept);
-  metadata["vocabulary.unit"] = vocabulary.unit() == Unit::byte ? "byte" : "code_point";
-  metadata["vocabulary.symbols"] = symbols_text(vocabulary);
+  put_vocabulary(metadata, vocabulary);
   metadata["text.path"] = text.path;
   metadata["text.bytes"] = std::to_string(text.bytes);
   metadata["text.hash"] = std::to_string(text.hash);
   write_safetensors(folder.checkpoint(), std::move(metadata), tensors);
+}
+
+std::filesystem::path checkpoint_in(const std::string& run) {
+  std::error_code error;  // opening it will say
+  if (std::filesystem::is_directory(run, error)) return RunFolder(run).checkpoint();
+  return run;
 }
 
 SafetensorsFile open_checkpoint(const std::filesystem::path& path) {
@@ -67,28 +65,6 @@ void check_trusted(const SafetensorsFile& file, bool trust) {
   refuse(file.path,
          ": has no checksum of heed's, so it was made or changed by another program; --trust loads "
          "it all the same");
-}
-
-Vocabulary vocabulary_from(const SafetensorsFile& file) {
-  const std::string& unit = nn::entry(file, "vocabulary.unit");
-  const std::string& text = nn::entry(file, "vocabulary.symbols");
-  if (unit != "byte" && unit != "code_point")
-    refuse(file.path, ": metadata 'vocabulary.unit' is ", shown(unit),
-           ", neither byte nor code_point");
-  std::vector<std::uint32_t> symbols;
-  for (const char* at = text.data(); at != text.data() + text.size();) {
-    if (!symbols.empty() && *at == ' ') ++at;
-    std::uint32_t symbol = 0;
-    const auto [end, error] = std::from_chars(at, text.data() + text.size(), symbol);
-    if (error != std::errc()) refuse(file.path, ": metadata 'vocabulary.symbols' is damaged");
-    symbols.push_back(symbol);
-    at = end;
-  }
-  try {
-    return Vocabulary(unit == "byte" ? Unit::byte : Unit::code_point, std::move(symbols));
-  } catch (const Error& error) {
-    refuse(file.path, ": ", error.what());
-  }
 }
 
 TextIdentity text_from(const SafetensorsFile& file) {

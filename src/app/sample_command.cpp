@@ -8,19 +8,11 @@
 #include "heed/app/terminal.hpp"
 #include "heed/array/error.hpp"
 #include "heed/array/parallel.hpp"
-#include "heed/nn/checkpoint.hpp"
 #include "heed/report/format.hpp"
-#include "heed/text/utf8.hpp"
+#include "heed/train/saved_model.hpp"
 
 namespace heed::app {
 namespace {
-
-// The file in a run's folder, or the file itself.
-std::filesystem::path checkpoint_in(const std::string& run) {
-  std::error_code error;  // opening it will say
-  if (std::filesystem::is_directory(run, error)) return RunFolder(run).checkpoint();
-  return run;
-}
 
 // What writing starts from when no prompt is given: a new line, as at the start of a speech.
 std::int64_t first_symbol(const Vocabulary& vocabulary) {
@@ -53,21 +45,17 @@ std::vector<std::int64_t> encoded_prompt(const SampleCommand& command, const Voc
 int sample(const SampleCommand& command) {
   if (command.threads) set_num_threads(*command.threads);
   const SafetensorsFile file = open_checkpoint(checkpoint_in(command.run));
-  const Vocabulary vocabulary = vocabulary_from(file);
-  const nn::GptConfig config = nn::config_from(file);
-  if (config.vocab_size != vocabulary.size())
-    refuse(file.path, ": the model has ", config.vocab_size, " symbols, the vocabulary ",
-           vocabulary.size());
-  Parameters parameters;
-  Generator generator(command.seed);
-  const nn::Gpt model(Scope(parameters, generator), config);
-  nn::load_parameters(parameters, file);
+  const SavedModel saved(file);
+  const Vocabulary& vocabulary = saved.vocabulary;
   check_trusted(file, command.trust);
-  const auto prompt = encoded_prompt(command, vocabulary, config.block_size);
+  if (!saved.model.config.causal)
+    refuse(file.path,
+           ": its model fills in blanks and cannot write on; heed look shows what it does");
+  const auto prompt = encoded_prompt(command, vocabulary, saved.model.config.block_size);
 
-  generator = Generator(command.seed);
+  Generator generator(command.seed);
   if (command.prompt) std::cout << *command.prompt;
-  generate(model, prompt, command.options, generator, [&](std::int64_t symbol) {
+  generate(saved.model, prompt, command.options, generator, [&](std::int64_t symbol) {
     std::cout << vocabulary.decode(symbol) << std::flush;
     return std::cout.good();
   });

@@ -17,6 +17,7 @@
 #include "heed/text/corpus.hpp"
 #include "heed/text/file.hpp"
 #include "heed/train/checkpoint.hpp"
+#include "heed/train/saved_model.hpp"
 
 namespace heed::app {
 namespace {

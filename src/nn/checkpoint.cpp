@@ -19,6 +19,7 @@ void put_config(Metadata& metadata, const GptConfig& config) {
   metadata["model.bias"] = config.bias ? "1" : "0";
   metadata["model.tied"] = config.tied ? "1" : "0";
   metadata["model.gelu"] = config.gelu == Gelu::erf ? "erf" : "tanh";
+  if (!config.causal) metadata["model.causal"] = "0";
 }
 
 std::string exact(double value) {
@@ -82,6 +83,7 @@ GptConfig config_from(const SafetensorsFile& file) {
   if (gelu != "erf" && gelu != "tanh")
     refuse(file.path, ": metadata 'model.gelu' is ", shown(gelu), ", neither erf nor tanh");
   config.gelu = gelu == "erf" ? Gelu::erf : Gelu::tanh;
+  if (file.metadata.count("model.causal") != 0) config.causal = yes(file, "model.causal");
   check_size(file, config);
   return config;
 }

@@ -82,7 +82,6 @@ void Gpt::draw_weights(Generator& generator) {
   if (!config.tied) draw(head, usual, generator);
 }
 
-// Symbols as vectors that say what each is and where it stands, counted from `first`: (B, T, C).
 Tensor Gpt::embedded(const Indices& tokens, std::size_t first) const {
   if (tokens.dimension() != 2) refuse("Gpt: tokens must be (B, T), got ", str(shape_of(tokens)));
   const std::size_t end = first + tokens.shape()[1];
@@ -92,17 +91,25 @@ Tensor Gpt::embedded(const Indices& tokens, std::size_t first) const {
                                static_cast<std::int64_t>(end));
 }
 
-Tensor Gpt::operator()(const Indices& tokens, const Training* training) const {
-  Tensor x = dropout(embedded(tokens, 0), training);  // (B, T, C)
+Visible Gpt::visible() const {
   Visible past;
-  past.causal = true;
-  for (const Block& block : blocks) x = block(x, past, training);
+  past.causal = config.causal;
+  return past;
+}
+
+Tensor Gpt::operator()(const Indices& tokens, const Training* training) const {
+  Tensor x = dropout(embedded(tokens), training);  // (B, T, C)
+  for (const Block& block : blocks) x = block(x, visible(), training);
   return linear(norm(x), head);  // (B, T, V)
 }
 
 Tensor Gpt::operator()(const Indices& tokens, GptCache& cache) const {
   if (cache.blocks.size() != blocks.size())
     refuse("Gpt: the cache is of ", cache.blocks.size(), " blocks, the model of ", blocks.size());
+  if (!config.causal)
+    refuse(
+        "Gpt: what is read with a cache cannot see what comes later; "
+        "this model, not causal, must");
   const NoGrad no_grad;
   Tensor x = embedded(tokens, cache.size());  // (1, T, C)
   for (std::size_t i = 0; i < blocks.size(); ++i) x = blocks[i](x, cache.blocks[i]);

@@ -42,6 +42,8 @@ std::size_t check_stride(std::string_view text, std::size_t& at, const Vocabular
 
 Corpus::Corpus(std::string text, Vocabulary vocabulary)
     : text_(std::move(text)), vocabulary_(std::move(vocabulary)) {
+  if (vocabulary_.unit() == Unit::word)
+    refuse("corpus: a text is cut into characters or bytes, not into words");
   if (vocabulary_.unit() == Unit::byte)
     check_bytes(text_, vocabulary_), size_ = text_.size();
   else

@@ -2,6 +2,7 @@
 
 #include "heed/text/vocabulary.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <utility>
 
@@ -38,7 +39,57 @@ std::string shown(Unit unit, std::uint32_t symbol) {
   return text + "' (" + number + ")";
 }
 
+constexpr std::string_view white_space = " \t\n\v\f\r";
+
+// Calls visit(word) for each stretch of text between white space.
+template <class Visit>
+void for_each_word(std::string_view text, const Visit& visit) {
+  for (std::size_t begin; (begin = text.find_first_not_of(white_space)) != text.npos;) {
+    text.remove_prefix(begin);
+    const std::size_t end = std::min(text.find_first_of(white_space), text.size());
+    visit(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+}
+
+// A word for an error message: in quotes, on one line, not too long.
+std::string shown(std::string_view word) {
+  const std::size_t most = 40;
+  std::string text = "'";
+  for (std::size_t i = 0; i < word.size();) {
+    const std::uint32_t c = next_code_point(word, i);
+    append_utf8(text, is_printable(c) ? c : '?');
+    if (text.size() > most) return text + "...'";
+  }
+  return text + "'";
+}
+
+void check_utf8(std::string_view text) {
+  for_each_code_point(text, [](std::uint32_t) {});
+}
+
+void check(const std::vector<std::string>& words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    check_utf8(words[i]);
+    if (words[i].empty() || words[i].find_first_of(white_space) != std::string::npos)
+      refuse("vocabulary: word ", i, " is ", shown(words[i]), "; words have no white space");
+    if (i > 0 && words[i] <= words[i - 1])
+      refuse("vocabulary: word ", i, " is ", shown(words[i]), " after ", shown(words[i - 1]),
+             "; words must rise, each once");
+  }
+}
+
+std::vector<std::string> distinct_words(std::string_view text) {
+  check_utf8(text);
+  std::vector<std::string> words;
+  for_each_word(text, [&](std::string_view word) { words.emplace_back(word); });
+  std::sort(words.begin(), words.end());
+  words.erase(std::unique(words.begin(), words.end()), words.end());
+  return words;
+}
+
 void check(Unit unit, const std::vector<std::uint32_t>& symbols) {
+  if (unit == Unit::word) refuse("vocabulary: words are not numbers; give them as words");
   const char* const kind = unit == Unit::byte ? "a byte; give 0 to 255" : "a Unicode code point";
   for (std::size_t i = 0; i < symbols.size(); ++i) {
     if (!exists(unit, symbols[i]))
@@ -52,6 +103,7 @@ void check(Unit unit, const std::vector<std::uint32_t>& symbols) {
 }  // namespace
 
 Vocabulary Vocabulary::of_text(std::string_view text, Unit unit) {
+  if (unit == Unit::word) return Vocabulary(distinct_words(text));
   std::vector<char> seen(unit == Unit::byte ? 256 : last_code_point + 1);
   if (unit == Unit::byte)
     for (const char byte : text) seen[static_cast<unsigned char>(byte)] = 1;
@@ -71,12 +123,30 @@ Vocabulary::Vocabulary(Unit unit, std::vector<std::uint32_t> symbols)
     ids_[symbols_[i]] = static_cast<std::int32_t>(i);
 }
 
+Vocabulary::Vocabulary(std::vector<std::string> words)
+    : unit_(Unit::word), words_(std::move(words)) {
+  check(words_);
+}
+
+std::int64_t Vocabulary::find(std::string_view word) const {
+  const auto place = std::lower_bound(words_.begin(), words_.end(), word);
+  return place != words_.end() && *place == word ? place - words_.begin() : -1;
+}
+
 void Vocabulary::refuse_symbol(std::uint32_t symbol) const {
   refuse(shown(unit_, symbol), " is not in the vocabulary; use what the training text has");
 }
 
 std::vector<std::int64_t> Vocabulary::encode(std::string_view text) const {
   std::vector<std::int64_t> ids;
+  if (unit_ == Unit::word) {
+    for_each_word(text, [&](std::string_view word) {
+      ids.push_back(find(word));
+      if (ids.back() < 0)
+        refuse(shown(word), " is not in the vocabulary; use what the training text has");
+    });
+    return ids;
+  }
   ids.reserve(unit_ == Unit::byte ? text.size() : count_code_points(text));
   if (unit_ == Unit::byte)
     for (const char byte : text) ids.push_back(id(static_cast<unsigned char>(byte)));
@@ -88,6 +158,10 @@ std::vector<std::int64_t> Vocabulary::encode(std::string_view text) const {
 void Vocabulary::append(std::string& text, std::int64_t id) const {
   if (id < 0 || id >= static_cast<std::int64_t>(size()))
     refuse("decode: id ", id, " is not in the vocabulary of ", size(), " symbols");
+  if (unit_ == Unit::word) {
+    text += (text.empty() ? "" : " ") + words_[static_cast<std::size_t>(id)];
+    return;
+  }
   const std::uint32_t symbol = symbols_[static_cast<std::size_t>(id)];
   if (unit_ == Unit::byte)
     text.push_back(static_cast<char>(symbol));

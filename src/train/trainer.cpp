@@ -57,11 +57,18 @@ optim::WarmupCosine schedule_of(const TrainOptions& o) {
   return {o.lr, o.min_lr, o.warmup, o.decay_steps == 0 ? o.steps : o.decay_steps};
 }
 
+// Who sees the next symbol has no need to guess it.
+static const nn::GptConfig& checked(const nn::GptConfig& config) {
+  if (!config.causal)
+    refuse("Trainer: the model is not causal, it would see the symbols it is to predict");
+  return config;
+}
+
 Trainer::Trainer(const Corpus& corpus, const nn::GptConfig& config, const TrainOptions& options)
     : options_(checked(options)),
       initial_(options.seed),
       drops_(options.seed + 3),
-      model_(Scope(parameters_, initial_), config),
+      model_(Scope(parameters_, initial_), checked(config)),
       optimizer_(parameters_.tensors(), optimizer_options(options)),
       schedule_(schedule_of(options)),
       batches_(corpus.training(), options.batch_size, config.block_size, options.seed),

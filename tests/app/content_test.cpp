@@ -194,7 +194,7 @@ TEST_CASE("--trust lets no wrong checksum by, and no wrong content", "[app][cont
   foreign.replace(foreign.find("code_point"), 10, "code point");
   put(desk.checkpoint(), foreign);
   CHECK(desk.refused(trusting) ==
-        "metadata 'vocabulary.unit' is 'code point', neither byte nor code_point");
+        "metadata 'vocabulary.unit' is 'code point', none of byte, code_point and word");
   CHECK(desk.heed({"train", "in.txt", "--out", "n", "--trust"}).err ==
         "heed: error: --trust is about a checkpoint to go on from; give --resume too\n");
 }

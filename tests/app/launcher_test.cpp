@@ -32,7 +32,8 @@ TEST_CASE("an unknown command is wrong use, in one line", "[app][launcher]") {
   CHECK(run.code == 2);
   CHECK(run.out == "");
   CHECK(run.err ==
-        "heed: error: unknown command 'trian'; use train, sample, inspect, bench, lesson, "
+        "heed: error: unknown command 'trian'; use train, sample, look, corpus, inspect, bench, "
+        "lesson, "
         "exercise, debug, test or setup\n");
   CHECK(has(machine.heed({"tr\nian\033[2J"}).err, "unknown command 'tr?ian?[2J'; use"));
   CHECK(machine.log() == "");
@@ -114,8 +115,8 @@ TEST_CASE("debug builds for stepping and starts gdb at main, with heed's command
   const auto started = [&](const std::string& program) {
     return "provenance|-q|-iex|set debuginfod enabled off|-iex|set breakpoint pending "
            "on|-ex|source " +
-           root + "/src/debug/heed_gdb.py|-ex|tbreak main|-ex|run|-ex|heed welcome|--args|" + build +
-           program + "|";
+           root + "/src/debug/heed_gdb.py|-ex|tbreak main|-ex|run|-ex|heed welcome|--args|" +
+           build + program + "|";
   };
   CHECK(machine.heed({"debug", "2"}).out == started("lessons/02_second_sight"));
   CHECK(has(machine.log(), "--target 02_second_sight\n"));
@@ -139,7 +140,8 @@ TEST_CASE("where everything is installed nothing is, and the first use builds", 
   CHECK(second.out == "heed|inspect|--help|" + machine.root.string() + "|");
   CHECK(second.err == "");
   CHECK(machine.log() == "cmake --build " + build + " --target heed_app\n");
-  CHECK(machine.heed({"bench", "--json"}).out == "heed|bench|--json|" + machine.root.string() + "|");
+  CHECK(machine.heed({"bench", "--json"}).out ==
+        "heed|bench|--json|" + machine.root.string() + "|");
 }
 
 TEST_CASE("test builds everything and runs every test, setup only builds", "[app][launcher]") {

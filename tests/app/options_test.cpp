@@ -294,7 +294,7 @@ TEST_CASE("a word too many is refused", "[app][options]") {
 }
 
 TEST_CASE("no command, an unknown one, or one without its file is refused", "[app][options]") {
-  const std::string use = "; use train, sample, inspect or bench, or see --help";
+  const std::string use = "; use train, sample, look, corpus, inspect or bench, or see --help";
   CHECK(refused({}) == "no command" + use);
   CHECK(refused({"trian"}) == "unknown command 'trian'" + use);
   CHECK(refused({""}) == "unknown command ''" + use);

@@ -84,7 +84,7 @@ TEST_CASE("wrong use is refused in one line with exit code 2 and nothing is writ
   CHECK(refused(desk, train + Words{"--out="}, 2) == "--out is given twice (o and ); give it once");
   CHECK(refused(desk, {"train", "in.txt", "--out="}, 2) == "--out '': needs the name of a folder");
   CHECK(refused(desk, train + Words{"--resume", "--steps"}, 2) == "--steps needs a value");
-  CHECK(refused(desk, {}, 2) == "no command; use train, sample, inspect or bench, or see --help");
+  CHECK(refused(desk, {}, 2) == "no command; use train, sample, look, corpus, inspect or bench, or see --help");
 }
 
 TEST_CASE("a text that is not there or not a file is refused in one line and nothing is written",

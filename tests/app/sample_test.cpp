@@ -218,8 +218,8 @@ TEST_CASE("a checkpoint whose vocabulary is spoiled is refused by what is wrong 
     CHECK(text.compare(0, begin.size(), begin) == 0);
     return text.substr(std::min(text.size(), begin.size()));
   };
-  CHECK(refused("vocabulary.unit", "word") ==
-        "metadata 'vocabulary.unit' is 'word', neither byte nor code_point");
+  CHECK(refused("vocabulary.unit", "letter") ==
+        "metadata 'vocabulary.unit' is 'letter', none of byte, code_point and word");
   for (const char* symbols : {"x", "10 x", "10  32", "10,32", " 10", "99999999999"})
     CHECK(refused("vocabulary.symbols", symbols) == "metadata 'vocabulary.symbols' is damaged");
   CHECK(refused("vocabulary.symbols", "32 10") ==

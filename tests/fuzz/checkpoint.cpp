@@ -11,6 +11,7 @@
 #include "heed/app/options.hpp"
 #include "heed/app/run_folder.hpp"
 #include "heed/train/checkpoint.hpp"
+#include "heed/train/saved_model.hpp"
 #include "heed/train/trainer.hpp"
 
 namespace {
@@ -80,7 +81,7 @@ void change(SafetensorsFile& file, std::string line) {
 }
 
 void load(const SafetensorsFile& file, Trainer& trainer) {
-  const Vocabulary vocabulary = app::vocabulary_from(file);
+  const Vocabulary vocabulary = vocabulary_from(file);
   const nn::GptConfig config = nn::config_from(file);
   const TrainOptions options = options_from(file);
   app::check_saved_options(file.path, config, options);

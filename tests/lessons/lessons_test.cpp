@@ -124,7 +124,7 @@ TEST_CASE("every lesson prints what its .out file says", "[lessons]") {
     if (!trains(lesson)) hold_to_its_out_file(lesson);
 }
 
-TEST_CASE("what a lesson trains prints what its .out file says", "[lessons_in_full][.]") {
+TEST_CASE("what a lesson trains prints what its .out file says", "[lessons][lessons_in_full][.]") {
   for (const Path& lesson : numbered("lessons"))
     if (trains(lesson)) hold_to_its_out_file(lesson);
 }

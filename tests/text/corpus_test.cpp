@@ -145,3 +145,8 @@ TEST_CASE("ids past the end are refused", "[text][corpus]") {
   CHECK_THROWS_AS(corpus.ids(6, 0), Error);
   CHECK_THROWS_AS(corpus.ids(1, static_cast<std::size_t>(-1)), Error);
 }
+
+TEST_CASE("a corpus is not cut into words", "[text][corpus]") {
+  CHECK_THROWS_WITH(Corpus("a b", Vocabulary::of_words("a b")),
+                    "corpus: a text is cut into characters or bytes, not into words");
+}

@@ -124,3 +124,41 @@ TEST_CASE("symbols that no text can have are refused", "[text][vocabulary]") {
   CHECK_THROWS_WITH(make(Unit::byte, {97, 256}),
                     "vocabulary: symbol 1 is 256, which is not a byte; give 0 to 255");
 }
+
+TEST_CASE("symbols can be words, between any white space", "[text][vocabulary]") {
+  const Vocabulary v = Vocabulary::of_words(" the cat\tsat\n the  mat .\r\n");
+  CHECK(v.unit() == Unit::word);
+  CHECK(v.words() == std::vector<std::string>{".", "cat", "mat", "sat", "the"});
+  CHECK(v.size() == 5);
+  CHECK(v.encode("the  cat\n") == Ids{4, 1});
+  CHECK(v.decode(Ids{4, 1, 0}) == "the cat .");
+  CHECK(v.decode(1) == "cat");
+  CHECK(v.find("mat") == 2);
+  CHECK(v.find("ma") == -1);
+  CHECK(Vocabulary::of_words("").size() == 0);
+  CHECK(Vocabulary(v.words()) == v);
+  CHECK(Vocabulary::of_words("a b") != Vocabulary::of_words("a c"));
+  CHECK(Vocabulary::of_words("a b") != Vocabulary::of_text("ab"));
+}
+
+TEST_CASE("an unknown word is refused in one line, however odd it is", "[text][vocabulary]") {
+  const Vocabulary v = Vocabulary::of_words("the cat");
+  const std::string rest = " is not in the vocabulary; use what the training text has";
+  CHECK_THROWS_WITH(v.encode("the dog"), "'dog'" + rest);
+  CHECK_THROWS_WITH(v.encode("a\x1b[31mb"), "'a?[31mb'" + rest);
+  CHECK_THROWS_WITH(v.encode(std::string(500, 'x')), "'" + std::string(40, 'x') + "...'" + rest);
+  CHECK_THROWS_AS(v.encode("the \xff"), Error);
+}
+
+TEST_CASE("words that do not rise, or are none, make no vocabulary", "[text][vocabulary]") {
+  const auto make = [](std::vector<std::string> words) { return Vocabulary(std::move(words)); };
+  CHECK_THROWS_WITH(make({"b", "a"}),
+                    "vocabulary: word 1 is 'a' after 'b'; words must rise, each once");
+  CHECK_THROWS_WITH(make({"a", "a"}),
+                    "vocabulary: word 1 is 'a' after 'a'; words must rise, each once");
+  CHECK_THROWS_WITH(make({"", "a"}), "vocabulary: word 0 is ''; words have no white space");
+  CHECK_THROWS_WITH(make({"a b"}), "vocabulary: word 0 is 'a b'; words have no white space");
+  CHECK_THROWS_AS(make({"\xff"}), Error);
+  CHECK_THROWS_WITH(Vocabulary(Unit::word, {1, 2}),
+                    "vocabulary: words are not numbers; give them as words");
+}

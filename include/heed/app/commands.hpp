@@ -7,6 +7,8 @@ namespace heed::app {
 
 int train(const TrainCommand& command);
 int sample(const SampleCommand& command);
+int look(const LookCommand& command);
+int corpus(const CorpusCommand& command);
 int inspect(const InspectCommand& command);
 int bench(const BenchCommand& command);
 

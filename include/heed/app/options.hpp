@@ -69,11 +69,32 @@ struct BenchCommand {
   bool json = false;
 };
 
+struct LookCommand {
+  std::string run;                         // a run's folder, or a checkpoint
+  bool trust = false;                      // load a checkpoint without a checksum
+  std::optional<std::string> text;         // what the model reads
+  std::optional<std::size_t> layer, head;  // one of them; all unless given
+  std::string out;                         // where pictures go; empty: beside the checkpoint
+  bool tsne = false;                       // queries and keys of a head in the plane instead
+  double perplexity = 10;
+  std::int64_t iterations = 1000;
+  std::uint64_t seed = 1337;
+  std::optional<int> threads;
+};
+
+struct CorpusCommand {
+  std::string file;  // empty or "-": standard output
+  std::size_t size = 100'000;
+  std::string kind = "grammar";
+  std::uint64_t seed = 1337;
+};
+
 struct ShowText {  // --help and --version
   std::string text;
 };
 
-using Command = std::variant<TrainCommand, SampleCommand, InspectCommand, BenchCommand, ShowText>;
+using Command = std::variant<TrainCommand, SampleCommand, LookCommand, CorpusCommand,
+                             InspectCommand, BenchCommand, ShowText>;
 
 // Throws UsageError.
 Command parse_command_line(int argc, const char* const* argv);

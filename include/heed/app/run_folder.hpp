@@ -44,13 +44,15 @@ TextIdentity identity_of(const std::string& path, std::string_view text);
 void save_checkpoint(const RunFolder& folder, const Trainer& trainer, const Vocabulary& vocabulary,
                      const TextIdentity& text);
 
+// The checkpoint in a run's folder, or the file itself.
+std::filesystem::path checkpoint_in(const std::string& run);
+
 // A checkpoint as read: throws Error that begins with the file's name; "not a checkpoint" for a
 // file of another kind.
 SafetensorsFile open_checkpoint(const std::filesystem::path& path);
 // Call it when all else is known to be right: throws Error that proposes --trust for a file without
 // heed's checksum, unless that was given.
 void check_trusted(const SafetensorsFile& file, bool trust);
-Vocabulary vocabulary_from(const SafetensorsFile& file);
 TextIdentity text_from(const SafetensorsFile& file);
 
 }  // namespace heed::app

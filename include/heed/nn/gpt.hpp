@@ -18,6 +18,7 @@ struct GptConfig {
   bool bias = false;  // in linear layers and norms
   bool tied = true;   // the output head is the token embedding, transposed
   Gelu gelu = Gelu::erf;
+  bool causal = true;  // false: every symbol sees all others, to fill in blanks as BERT does
 };
 
 // The number of learned values of such a model, without making it.
@@ -32,9 +33,10 @@ struct GptCache {
   std::vector<KeyValueCache> blocks;
 };
 
-// GPT-2 (Radford et al. 2019): token and position embeddings, blocks, a last norm, and a linear
-// head. Weights are drawn from normal(0, 0.02), those that end a residual branch divided by
-// sqrt(2 layers), so that the sum over the branches starts at the same size whatever the depth.
+// GPT-2 (Radford et al. 2019), or, not causal, an encoder as in BERT (Devlin et al. 2018): token
+// and position embeddings, blocks, a last norm, and a linear head. Weights are drawn from normal(0,
+// 0.02), those that end a residual branch divided by sqrt(2 layers), so that the sum over the
+// branches starts at the same size whatever the depth.
 struct Gpt {
   // Throws Error for a size of 0, or heads that do not divide embed_dim.
   Gpt(Scope scope, const GptConfig& config);
@@ -44,11 +46,17 @@ struct Gpt {
   // The scores (1, T, V) of tokens (1, T) that follow those in the cache, and join them: what the
   // whole text would give at these places, but for the last bits, at the cost of T symbols. With an
   // empty cache, the same bits. Links nothing into a graph. Throws Error when cache and tokens
-  // together are longer than block_size.
+  // together are longer than block_size, or when the model is not causal.
   Tensor operator()(const Indices& tokens, GptCache& cache) const;
   // The mean surprise in nats at targets (B, T).
   Tensor loss(const Indices& tokens, const Indices& targets,
               const Training* training = nullptr) const;
+
+  // Symbols as vectors that say what each is and where it stands, counted from `first`: what the
+  // first block is given. (B, T) to (B, T, C). Throws Error for places beyond block_size.
+  Tensor embedded(const Indices& tokens, std::size_t first = 0) const;
+  // What each place may see: itself and those before, or all.
+  Visible visible() const;
 
   GptConfig config;
   Embedding token;     // (V, C)
@@ -58,7 +66,6 @@ struct Gpt {
   Tensor head;  // (V, C): its own, or token.weight when tied
 
  private:
-  Tensor embedded(const Indices& tokens, std::size_t first) const;
   void draw_weights(Generator& generator);
 };
 

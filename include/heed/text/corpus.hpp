@@ -27,7 +27,8 @@ struct Part {
 // differ in size, the places of some are kept too, in at most 1/32 of the text's memory.
 class Corpus {
  public:
-  // Give the text with std::move, or it is copied. Throws Error as Vocabulary::encode does.
+  // Give the text with std::move, or it is copied. Throws Error as Vocabulary::encode does,
+  // and for a vocabulary of words.
   Corpus(std::string text, Vocabulary vocabulary);
 
   std::string_view text() const { return text_; }

@@ -58,8 +58,8 @@ struct Diverged : Error {
 class Trainer {
  public:
   // The corpus must outlive the trainer. Throws Error when a part of it is not longer than
-  // block_size, for log_every, eval_every or eval_batches below 1, and for what Gpt and AdamW
-  // refuse.
+  // block_size, for log_every, eval_every or eval_batches below 1, for a model that is not causal,
+  // and for what Gpt and AdamW refuse.
   Trainer(const Corpus& corpus, const nn::GptConfig& config, const TrainOptions& options);
 
   // One update. A row when one is due: after the first step, every log_every, at every evaluation

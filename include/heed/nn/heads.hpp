@@ -1,0 +1,38 @@
+// heads.hpp: looking inside a model: what each head asks, offers and looks at, and going without
+// one.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "heed/nn/gpt.hpp"
+
+namespace heed::nn {
+
+// What the heads of one layer did with a text.
+struct LayerHeads {
+  Array weights;  // (B, H, T, T): the share that row t of a head gives to column s
+  Array queries;  // (B, H, T, D): what each place asks for, D = C / H
+  Array keys;     // (B, H, T, D): what each place offers
+};
+
+// Runs the model on tokens (B, T) and keeps what its heads did, layer by layer. Throws Error as the
+// model does.
+std::vector<LayerHeads> look_inside(const Gpt& model, const Indices& tokens);
+
+// For as long as it lives, the model works without one head: what that would add is zero, since
+// its columns of the output projection are. (Its share of the projection's bias stays.)
+class WithoutHead {
+ public:
+  // Throws Error for a layer or a head that does not exist.
+  WithoutHead(const Gpt& model, std::size_t layer, std::size_t head);
+  ~WithoutHead();
+  WithoutHead(const WithoutHead&) = delete;
+  WithoutHead& operator=(const WithoutHead&) = delete;
+
+ private:
+  Tensor weight_;  // (C, C), of the projection
+  Array before_;
+};
+
+}  // namespace heed::nn

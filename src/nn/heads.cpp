@@ -1,0 +1,52 @@
+// heads.cpp: looking inside a model, and going without one of its heads.
+
+#include "heed/nn/heads.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "heed/array/error.hpp"
+#include "heed/ops/attention.hpp"
+
+namespace heed::nn {
+
+static LayerHeads look_at(const MultiHeadAttention& attention, const Tensor& x,
+                          const Visible& visible) {
+  const std::size_t H = attention.num_heads;
+  return {attention.weights(x, x, visible).value(),    // (B, H, T, T)
+          split_heads(attention.query(x), H).value(),  // (B, H, T, D)
+          split_heads(attention.key(x), H).value()};   // (B, H, T, D)
+}
+
+std::vector<LayerHeads> look_inside(const Gpt& model, const Indices& tokens) {
+  const NoGrad no_grad;
+  std::vector<LayerHeads> layers;
+  Tensor x = model.embedded(tokens);  // (B, T, C)
+  for (const Block& block : model.blocks) {
+    layers.push_back(look_at(block.attention, block.norm1(x), model.visible()));
+    x = block(x, model.visible());
+  }
+  return layers;
+}
+
+static Tensor projection_of(const Gpt& model, std::size_t layer, std::size_t head) {
+  const auto check = [](const char* what, std::size_t number, std::size_t count) {
+    if (number >= count)
+      refuse("WithoutHead: there is no ", what, " ", number, "; the model has ", what, "s 0 to ",
+             count - 1);
+  };
+  check("layer", layer, model.config.layers);
+  check("head", head, model.config.heads);
+  return model.blocks[layer].attention.out.weight;
+}
+
+WithoutHead::WithoutHead(const Gpt& model, std::size_t layer, std::size_t head)
+    : weight_(projection_of(model, layer, head)), before_(weight_.value()) {
+  const std::size_t C = model.config.embed_dim, D = C / model.config.heads;
+  Real* const weight = weight_.mutable_value().data();
+  for (std::size_t row = 0; row < C; ++row) std::fill_n(weight + row * C + head * D, D, Real{0});
+}
+
+WithoutHead::~WithoutHead() { weight_.mutable_value() = std::move(before_); }
+
+}  // namespace heed::nn

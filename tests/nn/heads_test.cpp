@@ -1,0 +1,100 @@
+// heads_test.cpp: what is seen inside a model is what it does, and a head can be gone without.
+
+#include "heed/nn/heads.hpp"
+
+#include <algorithm>
+
+#include "catch.hpp"
+#include "heed/ops/arithmetic.hpp"
+#include "heed/ops/matmul.hpp"
+#include "heed/ops/shape.hpp"
+#include "near.hpp"
+
+using namespace heed;
+using namespace heed::test;
+
+namespace {
+
+struct SmallModel {
+  explicit SmallModel(bool causal) : generator(7), model(Scope(parameters, generator), of(causal)) {
+    for (Tensor parameter : parameters)  // larger than usual, so that heads differ
+      parameter.mutable_value() = generator.normal(parameter.shape(), 0, 0.5);
+  }
+  static nn::GptConfig of(bool causal) {
+    nn::GptConfig config;
+    config.vocab_size = 5, config.block_size = 6, config.layers = 2, config.heads = 2;
+    config.embed_dim = 8, config.causal = causal;
+    return config;
+  }
+  Parameters parameters;
+  Generator generator;
+  nn::Gpt model;
+};
+
+const Indices tokens = indices_of({2, 4}, {0, 3, 1, 4, 2, 2, 0, 1});
+
+// What the model makes of the heads that were seen: the same layer, from shares and values.
+Tensor attended(const nn::Block& block, const Tensor& x, const Array& weights) {
+  const Tensor values = split_heads(block.attention.value(block.norm1(x)), 2);  // (B, H, T, D)
+  return x + block.attention.out(join_heads(matmul(Tensor(weights), values)));
+}
+
+}  // namespace
+
+TEST_CASE("the shares seen inside are those the model works with", "[nn][heads]") {
+  const SmallModel small(GENERATE(true, false));
+  const std::vector<nn::LayerHeads> layers = nn::look_inside(small.model, tokens);
+  REQUIRE(layers.size() == 2);
+  Tensor x = small.model.embedded(tokens);  // (2, 4, 8)
+  for (std::size_t i = 0; i < 2; ++i) {
+    const nn::Block& block = small.model.blocks[i];
+    const Tensor by_hand = attended(block, x, layers[i].weights);
+    x = block(x, small.model.visible());
+    CHECK(difference((by_hand + block.mlp(block.norm2(by_hand))).value(), x.value(), 1e-5) == "");
+  }
+}
+
+TEST_CASE("queries and keys seen inside give the shares", "[nn][heads]") {
+  const SmallModel small(GENERATE(true, false));
+  for (const nn::LayerHeads& layer : nn::look_inside(small.model, tokens)) {
+    CHECK(shape_of(layer.queries) == Shape{2, 2, 4, 4});
+    AttentionOptions options;
+    options.causal = small.model.config.causal;
+    const Tensor shares = attention_weights(Tensor(layer.queries), Tensor(layer.keys), options);
+    CHECK(difference(shares.value(), layer.weights, 1e-6) == "");
+  }
+}
+
+TEST_CASE("only a model that is not causal gives shares to the future", "[nn][heads]") {
+  for (const bool causal : {true, false}) {
+    const SmallModel small(causal);
+    for (const nn::LayerHeads& layer : nn::look_inside(small.model, tokens))
+      CHECK((layer.weights(0, 0, 0, 1) == 0) == causal);
+  }
+}
+
+TEST_CASE("without a head, what it adds is missing, and afterwards it is back", "[nn][heads]") {
+  const SmallModel small(true);
+  const Array whole = small.model(tokens).value();
+  const nn::Block& block = small.model.blocks[0];
+  const Tensor x = small.model.embedded(tokens);
+  Array weights = nn::look_inside(small.model, tokens)[0].weights;  // (2, 2, 4, 4)
+  for (const std::size_t text : {0, 1})
+    std::fill_n(&weights(text, 1, 0, 0), 16, Real{0});  // head 1 looks at nothing
+  const Array wanted = attended(block, x, weights).value();
+  {
+    const nn::WithoutHead gone(small.model, 0, 1);
+    const Array came = (x + block.attention(block.norm1(x), small.model.visible())).value();
+    CHECK(difference(came, wanted, 1e-5) == "");
+    CHECK(small.model(tokens).value() != whole);
+  }
+  CHECK(small.model(tokens).value() == whole);
+}
+
+TEST_CASE("a head that does not exist cannot be removed", "[nn][heads]") {
+  const SmallModel small(true);
+  CHECK_THROWS_WITH(nn::WithoutHead(small.model, 2, 0),
+                    "WithoutHead: there is no layer 2; the model has layers 0 to 1");
+  CHECK_THROWS_WITH(nn::WithoutHead(small.model, 1, 2),
+                    "WithoutHead: there is no head 2; the model has heads 0 to 1");
+}
