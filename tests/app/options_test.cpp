@@ -42,7 +42,6 @@ std::string refused(const Words& words) {
 
 std::string help_of(const Words& words) { return std::get<ShowText>(parsed(words)).text; }
 
-// The line of a help text that begins with this flag.
 // The line of the help that begins with the flag, however far CLI11's version indents it.
 std::string line_of(const std::string& help, const std::string& flag) {
   std::istringstream lines(help);
@@ -313,6 +312,17 @@ TEST_CASE("train --help lists every option with its standard value", "[app][opti
     CHECK(line_of(help, flag) != "");
   CHECK(help.find("heed train [OPTIONS] [TEXT]") != std::string::npos);
   CHECK(help_of({"train", "in.txt", "-h", "--lr", "0"}) == help);
+}
+
+TEST_CASE("look --help and corpus --help list their options", "[app][options]") {
+  const std::string look = help_of({"look", "--help"}), corpus = help_of({"corpus", "-h"});
+  for (const char* flag : {"--trust", "--text", "--layer", "--head", "--out", "--threads", "--tsne",
+                           "--perplexity", "--iterations", "--seed"})
+    CHECK(line_of(look, flag) != "");
+  for (const char* flag : {"--kind", "--size", "--seed"}) CHECK(line_of(corpus, flag) != "");
+  CHECK(line_of(help_of({"sample", "-h"}), "--trust") != "");
+  CHECK(look.back() == '\n');
+  CHECK(help_of({"sample", "-h"}).back() == '\n');
 }
 
 TEST_CASE("sample --help lists every option with its standard value", "[app][options]") {
