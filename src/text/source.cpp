@@ -1,0 +1,246 @@
+// source.cpp: the shares of time of a source's states, its entropy, and texts drawn from it.
+
+#include "heed/text/source.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "heed/array/error.hpp"
+
+namespace heed {
+namespace {
+
+using States = std::vector<Source::State>;
+using Shares = std::vector<double>;
+
+std::string quoted(char letter) {
+  return letter == '\n' ? "'\\n'" : "'" + std::string(1, letter) + "'";
+}
+
+void check_letter(const States& states, std::size_t s, const Source::Letter& letter) {
+  const auto code = static_cast<unsigned char>(letter.letter);
+  if (code >= 0x80)
+    refuse("source: state ", s, ": byte ", int{code}, " is not ASCII; give ASCII letters");
+  if (!(letter.probability > 0))
+    refuse("source: state ", s, ": the probability of ", quoted(letter.letter), " is ",
+           letter.probability, "; give one above 0, or leave the letter out");
+  if (letter.next >= states.size())
+    refuse("source: state ", s, ": ", quoted(letter.letter), " leads to state ", letter.next,
+           ", and there are ", states.size());
+}
+
+void check_state(const States& states, std::size_t s) {
+  double sum = 0;
+  std::string seen;
+  for (const Source::Letter& letter : states[s].letters) {
+    check_letter(states, s, letter);
+    if (seen.find(letter.letter) != seen.npos)
+      refuse("source: state ", s, ": ", quoted(letter.letter),
+             " is there twice, so reading it would not tell the next state");
+    seen += letter.letter;
+    sum += letter.probability;
+  }
+  if (!(std::abs(sum - 1) <= 1e-9))
+    refuse("source: state ", s, ": the probabilities sum to ", sum, "; they must sum to 1");
+}
+
+// Where one can get to from state 0; `ways[s]` are the states one step from s.
+std::vector<bool> reached(const std::vector<std::vector<std::size_t>>& ways) {
+  std::vector<bool> result(ways.size());
+  std::vector<std::size_t> open = {0};
+  result[0] = true;
+  while (!open.empty()) {
+    const std::size_t s = open.back();
+    open.pop_back();
+    for (const std::size_t t : ways[s]) {
+      if (!result[t]) open.push_back(t);
+      result[t] = true;
+    }
+  }
+  return result;
+}
+
+void check_connected(const States& states) {
+  std::vector<std::vector<std::size_t>> forth(states.size()), back(states.size());
+  for (std::size_t s = 0; s < states.size(); ++s)
+    for (const Source::Letter& letter : states[s].letters) {
+      forth[s].push_back(letter.next);
+      back[letter.next].push_back(s);
+    }
+  const std::vector<bool> there = reached(forth), home = reached(back);
+  for (std::size_t s = 0; s < states.size(); ++s) {
+    if (!there[s]) refuse("source: state ", s, " is never reached from state 0; leave it out");
+    if (!home[s])
+      refuse("source: from state ", s,
+             " there is no way back to state 0, so the states have no one share of time; give it "
+             "one");
+  }
+}
+
+States checked(States states) {
+  if (states.empty()) refuse("source: there is no state; give at least one");
+  for (std::size_t s = 0; s < states.size(); ++s) check_state(states, s);
+  check_connected(states);
+  for (Source::State& state : states) {  // what decimal fractions leave over
+    double sum = 0;
+    for (const Source::Letter& letter : state.letters) sum += letter.probability;
+    for (Source::Letter& letter : state.letters) letter.probability /= sum;
+  }
+  return states;
+}
+
+// One state after the other is left out, its visits made steps between those that remain; then the
+// shares are put together the other way round. Nothing is subtracted, so nothing is lost to
+// rounding: Grassmann, Taksar and Heyman 1985, "Regenerative analysis and steady state
+// distributions for Markov chains".
+Shares stationary(const States& states) {
+  const std::size_t n = states.size();
+  std::vector<Shares> step(n, Shares(n));
+  for (std::size_t s = 0; s < n; ++s)
+    for (const Source::Letter& letter : states[s].letters)
+      step[s][letter.next] += letter.probability;
+  for (std::size_t k = n - 1; k > 0; --k) {
+    double leaving = 0;
+    for (std::size_t j = 0; j < k; ++j) leaving += step[k][j];
+    for (std::size_t i = 0; i < k; ++i) {
+      step[i][k] /= leaving;
+      if (step[i][k] == 0) continue;
+      for (std::size_t j = 0; j < k; ++j) step[i][j] += step[i][k] * step[k][j];
+    }
+  }
+  Shares shares(n);
+  shares[0] = 1;
+  for (std::size_t k = 1; k < n; ++k)
+    for (std::size_t i = 0; i < k; ++i) shares[k] += shares[i] * step[i][k];
+  const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
+  for (double& share : shares) share /= sum;
+  return shares;
+}
+
+// What a reader may think: the states it can be, each with its probability. And how often that is.
+using Belief = std::vector<std::pair<std::size_t, double>>;
+using Beliefs = std::map<Belief, double>;
+
+// For each letter that may come: how likely it is to come, and what a reader thinks after it.
+std::map<char, std::pair<double, Belief>> after_letters(const States& states,
+                                                        const Belief& belief) {
+  std::map<char, std::map<std::size_t, double>> likely;
+  for (const auto& [s, share] : belief)
+    for (const Source::Letter& letter : states[s].letters)
+      likely[letter.letter][letter.next] += share * letter.probability;
+  std::map<char, std::pair<double, Belief>> after;
+  for (const auto& [letter, next] : likely) {
+    double p = 0;
+    for (const auto& entry : next) p += entry.second;
+    Belief thought;
+    for (const auto& [t, together] : next) thought.emplace_back(t, together / p);
+    after[letter] = {p, std::move(thought)};
+  }
+  return after;
+}
+
+// Reads one letter more; returns the entropy of what was read. Once only one state is left, its
+// probability is 1 to the last bit, so all who are certain of the same state are counted together.
+double read_on(const States& states, Beliefs& beliefs) {
+  Beliefs next;
+  double entropy = 0;
+  for (const auto& [belief, weight] : beliefs)
+    for (const auto& [letter, after] : after_letters(states, belief)) {
+      const auto& [p, thought] = after;
+      entropy -= weight * p * std::log(p);
+      next[thought] += weight * p;
+    }
+  beliefs = std::move(next);
+  return entropy;
+}
+
+}  // namespace
+
+Source::Source(std::vector<State> states)
+    : states_(checked(std::move(states))), shares_(stationary(states_)) {}
+
+std::string Source::letters() const {
+  std::string result;
+  for (const State& state : states_)
+    for (const Letter& letter : state.letters) result += letter.letter;
+  std::sort(result.begin(), result.end());
+  result.erase(std::unique(result.begin(), result.end()), result.end());
+  return result;
+}
+
+double Source::entropy() const {
+  double nats = 0;
+  for (std::size_t s = 0; s < states_.size(); ++s)
+    for (const Letter& letter : states_[s].letters)
+      nats -= shares_[s] * letter.probability * std::log(letter.probability);
+  return nats;
+}
+
+std::vector<double> Source::floors(std::size_t most) const {
+  Belief anywhere;
+  for (std::size_t s = 0; s < shares_.size(); ++s) anywhere.emplace_back(s, shares_[s]);
+  Beliefs beliefs = {{anywhere, 1.0}};
+  std::vector<double> result;
+  while (result.size() <= most) result.push_back(read_on(states_, beliefs));
+  return result;
+}
+
+double Source::window_floor(std::size_t letters) const {
+  if (letters == 0) refuse("source: a window of 0 letters has no floor; give at least 1");
+  const std::vector<double> all = floors(letters);
+  return std::accumulate(all.begin() + 1, all.end(), 0.0) / static_cast<double>(letters);
+}
+
+// The letter whose stretch of [0, 1) `at` falls into.
+const Source::Letter& Source::drawn(std::size_t state, double at) const {
+  const std::vector<Letter>& letters = states_[state].letters;
+  std::size_t i = 0;
+  for (; i + 1 < letters.size() && at >= letters[i].probability; ++i) at -= letters[i].probability;
+  return letters[i];
+}
+
+std::string Source::draw(std::size_t letters, Generator& generator) const {
+  std::size_t state = 0;
+  return draw(letters, generator, state);
+}
+
+// 53 random bits a letter, as many as a double holds, in both builds.
+std::string Source::draw(std::size_t letters, Generator& generator, std::size_t& state) const {
+  constexpr std::size_t piece = 4096;
+  constexpr std::int64_t fine = std::int64_t{1} << 53;
+  if (state >= states_.size())
+    refuse("source: there is no state ", state, " to begin in; there are ", states_.size());
+  std::string text;
+  text.reserve(letters);
+  while (text.size() < letters) {
+    const Indices bits = generator.randint(0, fine, {std::min(piece, letters - text.size())});
+    for (const std::int64_t some : bits) {
+      const Letter& letter = drawn(state, static_cast<double>(some) / static_cast<double>(fine));
+      text += letter.letter;
+      state = letter.next;
+    }
+  }
+  return text;
+}
+
+std::vector<double> Source::surprises(std::string_view text) const {
+  std::vector<double> nats;
+  nats.reserve(text.size());
+  std::size_t state = 0;
+  for (const char c : text) {
+    const std::vector<Letter>& letters = states_[state].letters;
+    const auto found = std::find_if(letters.begin(), letters.end(),
+                                    [c](const Letter& letter) { return letter.letter == c; });
+    if (found == letters.end())
+      refuse("source: letter ", nats.size(), " of the text, ", quoted(c),
+             ", can not come in state ", state, "; give a text that this source wrote");
+    nats.push_back(-std::log(found->probability));
+    state = found->next;
+  }
+  return nats;
+}
+
+}  // namespace heed
