@@ -131,6 +131,7 @@ void check_together(const LookCommand& c, const std::set<std::string>& given) {
 
 void corpus_flags(Flags& flags, CorpusCommand& c) {
   flags.word("FILE", c.file, "the file to write; standard output unless given");
+  flags.group("Text");
   flags.text("--kind", "KIND", "grammar or chain; grammar unless given",
              [&](const std::string& text) {
                if (text != "grammar" && text != "chain")
