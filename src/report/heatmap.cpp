@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "heatmap_script.hpp"
 #include "heed/array/error.hpp"
 #include "heed/array/shape.hpp"
 #include "heed/report/format.hpp"
@@ -12,18 +13,14 @@
 namespace heed {
 namespace {
 
+using namespace heatmap_script;
+
 // Sizes in pixels, for a font whose letters are about 8 wide.
 struct Layout {
   double cell, left, top, right, bottom, width, height;
   std::size_t rows, columns;
   bool row_names, column_names, values;
 };
-
-std::size_t longest(const std::vector<std::string>& names) {
-  std::size_t length = 0;
-  for (const std::string& name : names) length = std::max(length, display_width(visible(name)));
-  return length;
-}
 
 Layout layout_of(const Array& x, const HeatmapOptions& options) {
   Layout l{};
@@ -47,40 +44,13 @@ Layout layout_of(const Array& x, const HeatmapOptions& options) {
   return l;
 }
 
-std::string font(double size) { return " font '," + gnuplot_number(size) + "'"; }
-
 double name_size(const Layout& l) { return std::min(14.0, l.cell - 1); }
 
-// A tic's name is a format for its number: a percent sign is written twice.
-std::string tic_name(const std::string& name) {
-  std::string text;
-  for (const char c : shortened(visible(name), 24)) text += c == '%' ? "%%" : std::string(1, c);
-  return name == " " ? "' '" : gnuplot_string(text);
-}
+Canvas canvas_of(const Layout& l) { return {l.width, l.height}; }
 
-std::string tics(const char* axis, const std::vector<std::string>& names, const Layout& l,
-                 bool shown) {
-  std::string text = std::string("set ") + axis + "tics scale 0 textcolor rgb '#333333'" +
-                     font(shown ? name_size(l) : 12);
-  if (!shown) return text + (l.values ? " 1\n" : "\n");
-  text += axis[0] == 'x' && longest(names) > 3 ? " rotate by 90 left (" : " (";
-  for (std::size_t i = 0; i < names.size(); ++i)
-    text += (i == 0 ? "" : ", ") + tic_name(names[i]) + " " + std::to_string(i);
-  return text + ")\n";
-}
-
-std::string margins(const Layout& l) {
-  const double w = l.width, h = l.height;
-  const double right = l.left + l.cell * static_cast<double>(l.columns);
-  const double bottom = l.top + l.cell * static_cast<double>(l.rows);
-  return "set lmargin at screen " + gnuplot_number(l.left / w) + "\nset rmargin at screen " +
-         gnuplot_number(right / w) + "\nset tmargin at screen " + gnuplot_number(1 - l.top / h) +
-         "\nset bmargin at screen " + gnuplot_number(1 - bottom / h) + "\n";
-}
-
-std::string at_pixel(const Layout& l, double x, double y) {
-  return " at screen " + gnuplot_number(x / l.width) + ", screen " +
-         gnuplot_number(1 - y / l.height);
+Box panel_of(const Layout& l) {
+  return {l.left, l.top, l.cell * static_cast<double>(l.columns),
+          l.cell * static_cast<double>(l.rows)};
 }
 
 std::string titles(const Layout& l, const HeatmapOptions& options, const Shape& shape) {
@@ -89,94 +59,35 @@ std::string titles(const Layout& l, const HeatmapOptions& options, const Shape& 
   std::string text;
   if (!options.title.empty())
     text += "set label " + gnuplot_string(options.title + " " + str(shape)) +
-            at_pixel(l, l.width / 2, 24) + " center" + font(17) + "\n";
+            at_pixel(canvas_of(l), l.width / 2, 24) + " center" + font(17) + "\n";
   if (!options.column_title.empty())
     text += "set label " + gnuplot_string(options.column_title) +
-            at_pixel(l, middle_x, options.title.empty() ? 20 : 54) + " center\n";
+            at_pixel(canvas_of(l), middle_x, options.title.empty() ? 20 : 54) + " center\n";
   if (!options.row_title.empty())
-    text += "set label " + gnuplot_string(options.row_title) + at_pixel(l, 20, middle_y) +
-            " center rotate by 90\n";
+    text += "set label " + gnuplot_string(options.row_title) +
+            at_pixel(canvas_of(l), 20, middle_y) + " center rotate by 90\n";
   return text;
 }
 
-// Light to dark, so that nothing is paper; both are told apart by colour-blind readers too.
-std::string palette(const HeatmapOptions& options) {
-  if (options.diverging)
-    return "set palette defined (0 '#2166AC', 1 '#92C5DE', 2 '#F7F7F7', 3 '#F4A582', 4 "
-           "'#B2500B')\n";
-  return "set palette defined (0 '#F7FBFF', 1 '#C6DBEF', 2 '#6BAED6', 3 '#2171B5', 4 '#08306B')\n";
+std::string axis_tics(const char* axis, const std::vector<std::string>& names, const Layout& l,
+                      bool shown) {
+  Tics how;
+  how.names = shown, how.each_number = l.values, how.size = name_size(l);
+  how.downwards = axis[0] == 'x' && longest(names) > 3;
+  return tics(axis, names, how);
 }
 
-// Where the cell is dark its value is written in white.
-std::string value_color(const Range& range, bool diverging) {
-  const std::string part =
-      "(($3 - " + gnuplot_number(range.low) + ") / " + gnuplot_number(range.span()) + ")";
-  const std::string dark = diverging ? "abs(" + part + " - 0.5) > 0.38" : part + " > 0.55";
-  return "(" + dark + " ? 0xFFFFFF : 0x222222)";
+// Beside the matrix; of a low one it reaches further down.
+std::string scale_of(const Layout& l) {
+  const Box panel = panel_of(l);
+  return color_box({panel.left + panel.width + 18, l.top, 18, std::max(120.0, panel.height)},
+                   canvas_of(l));
 }
 
-bool has_nan(const Array& x) {
-  return std::any_of(x.data(), x.data() + x.size(), [](Real value) { return std::isnan(value); });
-}
-
-// Masked cells are left out and show the grey behind; a cross marks what is not a number.
-std::string plot_command(const std::string& file, const Layout& l, const Range& range,
-                         const Array& x, const HeatmapOptions& options) {
-  const std::string data = gnuplot_string(file) + " skip 1 using 2:";
-  const std::string border = l.cell >= 16 ? "border linecolor rgb 'white'" : "noborder";
-  std::string text = "finite(s) = s ne 'nan' && s ne 'inf' && s ne '-inf'\nplot " + data +
-                     "(finite(strcol(3)) ? $1 : NaN):(0.5):(0.5):3 with boxxyerror fillstyle "
-                     "solid " +
-                     border + " fillcolor palette";
-  if (l.values)
-    text += ", \\\n     " + data + "(finite(strcol(3)) ? $1 : NaN):(sprintf('%.2f', $3)):" +
-            value_color(range, options.diverging) + " with labels" + font(12) +
-            " textcolor rgb variable";
-  if (has_nan(x))
-    text += ", \\\n     " + data +
-            "(strcol(3) eq 'nan' ? $1 : NaN) with points pointtype 2 linecolor rgb '#D55E00'";
-  return text + "\n";
-}
-
-std::string head(const std::string& name, const Layout& l) {
-  return "# Draws a heat map. Run gnuplot on this file in its own folder to draw it again.\n"
-         "set encoding utf8\nset terminal svg size " +
-         gnuplot_number(l.width) + "," + gnuplot_number(l.height) +
-         " font 'sans-serif,14' noenhanced background rgb 'white'\nset output " +
-         gnuplot_string(name + ".svg") + "\nset datafile separator ','\nunset key\n";
-}
-
-std::string color_box(const Layout& l) {
-  const double right = l.left + l.cell * static_cast<double>(l.columns);
-  const double height = std::max(120.0, l.cell * static_cast<double>(l.rows));
-  return "set colorbox user vertical origin screen " + gnuplot_number((right + 18) / l.width) +
-         ", screen " + gnuplot_number(1 - (l.top + height) / l.height) + " size screen " +
-         gnuplot_number(18 / l.width) + ", screen " + gnuplot_number(height / l.height) +
-         "\nset cbtics scale 0 textcolor rgb '#333333'" + font(12) + "\n";
-}
-
-// Row 0 is at the top, as matrices are written; the columns' names stand above it.
 std::string frame(const Layout& l, const HeatmapOptions& options) {
-  const auto last = [](std::size_t n) { return static_cast<double>(n) - 0.5; };
-  const std::string x = gnuplot_range(-0.5, last(l.columns));
-  return "set xrange " + x + "\nset x2range " + x + "\nset yrange " +
-         gnuplot_range(last(l.rows), -0.5) +
-         "\nset border linecolor rgb '#888888'\nunset xtics\nset object rectangle from graph 0,0 "
-         "to graph 1,1 behind fillcolor rgb '#D9D9D9' "
-         "fillstyle solid noborder\n" +
-         color_box(l) + tics("x2", options.column_names, l, l.column_names) +
-         tics("y", options.row_names, l, l.row_names);
-}
-
-std::string csv_of(const Array& x) {
-  const std::size_t columns = x.shape()[1];
-  std::string text = "row,column,value\n";
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const auto value = static_cast<double>(x.data()[i]);
-    text += std::to_string(i / columns) + "," + std::to_string(i % columns) + "," +
-            (std::isnan(value) ? "nan" : gnuplot_number(value)) + "\n";
-  }
-  return text;
+  return ranges(l.rows, l.columns) + scale_of(l) +
+         axis_tics("x2", options.column_names, l, l.column_names) +
+         axis_tics("y", options.row_names, l, l.row_names);
 }
 
 }  // namespace
@@ -208,15 +119,17 @@ Range heatmap_range(const Array& x, const HeatmapOptions& options) {
 Plot draw_heatmap(const std::string& folder, const std::string& name, const Array& x,
                   const HeatmapOptions& options) {
   check_heatmap(x, options);
-  const std::string failure = write_text(path_in(folder, name + ".csv"), csv_of(x));
+  const std::string failure =
+      write_text(path_in(folder, name + ".csv"), "row,column,value\n" + csv_lines(x));
   if (!failure.empty()) return {false, failure};
   const Layout l = layout_of(x, options);
   const Range range = heatmap_range(x, options);
-  return draw_with_gnuplot(folder, name,
-                           head(name, l) + margins(l) + titles(l, options, shape_of(x)) +
-                               palette(options) + "set cbrange " +
-                               gnuplot_range(range.low, range.high) + "\n" + frame(l, options) +
-                               plot_command(name + ".csv", l, range, x, options));
+  return draw_with_gnuplot(
+      folder, name,
+      head(name, canvas_of(l)) + margins(panel_of(l), canvas_of(l)) +
+          titles(l, options, shape_of(x)) + palette(options.diverging) + "set cbrange " +
+          gnuplot_range(range.low, range.high) + "\n" + frame(l, options) +
+          plot({name + ".csv", 1, "", l.cell, l.values}, range, x, options.diverging));
 }
 
 }  // namespace heed

@@ -34,19 +34,6 @@ std::vector<std::string> cells_of(Shades shades, std::size_t width) {
   return cells;
 }
 
-// Each cell of the result is the largest of side x side cells, NaN when one of them is.
-Array coarser(const Array& x, std::size_t side) {
-  const std::size_t rows = x.shape()[0], columns = x.shape()[1];
-  Array result = filled({(rows + side - 1) / side, (columns + side - 1) / side},
-                        -std::numeric_limits<Real>::infinity());
-  for (std::size_t r = 0; r < rows; ++r)
-    for (std::size_t c = 0; c < columns; ++c) {
-      Real& most = result(r / side, c / side);
-      if (std::isnan(x(r, c)) || x(r, c) > most) most = std::isnan(most) ? most : x(r, c);
-    }
-  return result;
-}
-
 class Writer {
  public:
   Writer(const Array& x, const HeatmapOptions& options)
@@ -157,6 +144,18 @@ class Writer {
 };
 
 }  // namespace
+
+Array coarser(const Array& x, std::size_t side) {
+  const std::size_t rows = x.shape()[0], columns = x.shape()[1];
+  Array result = filled({(rows + side - 1) / side, (columns + side - 1) / side},
+                        -std::numeric_limits<Real>::infinity());
+  for (std::size_t r = 0; r < rows; ++r)
+    for (std::size_t c = 0; c < columns; ++c) {
+      Real& most = result(r / side, c / side);
+      if (std::isnan(x(r, c)) || x(r, c) > most) most = std::isnan(most) ? most : x(r, c);
+    }
+  return result;
+}
 
 std::string heatmap_text(const Array& x, const HeatmapOptions& options) {
   check_heatmap(x, options);

@@ -1,4 +1,4 @@
-// heatmap.hpp: a matrix as a picture, such as who attends to whom.
+// heatmap.hpp: matrices as pictures, such as who attends to whom.
 #pragma once
 
 #include <cstddef>
@@ -42,9 +42,24 @@ std::string heatmap_text(const Array& x, const HeatmapOptions& options = {});
 Plot draw_heatmap(const std::string& folder, const std::string& name, const Array& x,
                   const HeatmapOptions& options = {});
 
-// What both begin with: the refusals, and the scale, from the least to the largest finite value, or
+// Draws several matrices of one shape in one folder/name.svg, with its data and script beside it as
+// above, each under its title from `titles` and all with the names and on the one scale that the
+// options give; options.title stands above them all. They are laid out row by row, `columns` side
+// by side (0: about as many as there are rows), such as the heads of a layer. Names make spaces
+// visible. Matrices of more than 128 rows or columns are drawn coarser, each cell the largest of a
+// square of values, without names. Throws Error as above, and when there is no matrix, or they
+// differ in shape, or titles are too few or too many.
+Plot draw_heatmap_sheet(const std::string& folder, const std::string& name,
+                        const std::vector<Array>& panels, const std::vector<std::string>& titles,
+                        const HeatmapOptions& options = {}, std::size_t columns = 0);
+
+// What all begin with: the refusals, and the scale, from the least to the largest finite value, or
 // as the options say; (0, 1) without any.
 void check_heatmap(const Array& x, const HeatmapOptions& options);
 Range heatmap_range(const Array& x, const HeatmapOptions& options);
+
+// What is too large to be shown: each cell of the result is the largest of side x side cells, NaN
+// when one of them is.
+Array coarser(const Array& x, std::size_t side);
 
 }  // namespace heed

@@ -1,0 +1,135 @@
+// heatmap_sheet_test.cpp: several matrices in one file.
+
+#include <limits>
+
+#include "catch.hpp"
+#include "heed/report/heatmap.hpp"
+#include "scratch_folder.hpp"
+
+using namespace heed;
+
+namespace {
+
+const Real infinity = std::numeric_limits<Real>::infinity();
+
+const std::vector<std::string> heads = {"layer 0, head 0", "layer 0, head 1", "layer 1, head 0"};
+
+std::vector<Array> three_heads() {  // (2, 2) each, masked above the diagonal
+  return {Array{{1, -infinity}, {Real(0.75), Real(0.25)}},
+          Array{{1, -infinity}, {Real(0.5), Real(0.5)}}, Array{{1, -infinity}, {0, 1}}};
+}
+
+HeatmapOptions named(std::vector<std::string> names) {
+  HeatmapOptions options;
+  options.title = "three heads";
+  options.row_names = options.column_names = std::move(names);
+  options.row_title = "who asks", options.column_title = "who is asked";
+  return options;
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t i = text.find(part); i != text.npos; i = text.find(part, i + 1)) ++found;
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("a sheet's data holds every cell of every matrix", "[report][heatmap]") {
+  const ScratchFolder folder("sheet data");
+  draw_heatmap_sheet(folder.path, "look", three_heads(), heads);
+  CHECK(folder.read("look.csv") ==
+        "panel,row,column,value\n"
+        "0,0,0,1\n0,0,1,-inf\n0,1,0,0.75\n0,1,1,0.25\n"
+        "1,0,0,1\n1,0,1,-inf\n1,1,0,0.5\n1,1,1,0.5\n"
+        "2,0,0,1\n2,0,1,-inf\n2,1,0,0\n2,1,1,1\n");
+}
+
+TEST_CASE("a sheet has each matrix under its title, and its scale once", "[report][heatmap]") {
+  const ScratchFolder folder("sheet");
+  const Plot plot =
+      draw_heatmap_sheet(folder.path, "look", three_heads(), heads, named({" ", "\n"}), 2);
+  if (not_installed(plot.message)) return;
+  INFO(plot.message);
+  CHECK(plot.ok);
+  const std::string svg = folder.read("look.svg");
+  for (const std::string& title : heads) CHECK(count(svg, ">" + title + "<") == 1);
+  for (const char* once : {">three heads<", "> 0.8<"}) CHECK(count(svg, once) == 1);
+  CHECK(count(svg, "who asks<") == 1);
+  CHECK(count(svg, ">who is asked") == 1);
+  CHECK(count(svg, ">␣<") == 6);  // a row and a column in each
+  CHECK(count(svg, ">\\n<") == 6);
+  CHECK(count(svg, ">0.25<") == 1);
+  CHECK(count(svg, ">0.50<") == 2);
+}
+
+TEST_CASE("all matrices of a sheet are on one scale", "[report][heatmap]") {
+  const ScratchFolder folder("sheet scale");
+  const std::vector<std::string> two = {"a", "b"};
+  const auto scale = [&](const std::vector<Array>& panels, const HeatmapOptions& options = {}) {
+    draw_heatmap_sheet(folder.path, "x", panels, two, options);
+    const std::string script = folder.read("x.gp");
+    const std::size_t from = script.find("set cbrange ") + 12;
+    return script.substr(from, script.find('\n', from) - from);
+  };
+  const Array small = {{Real(-0.5), Real(0.25)}}, large = {{2, 3}}, none = {{-infinity, -infinity}};
+  CHECK(scale({small, large}) == "[-0.5:3]");
+  CHECK(scale({large, none}) == "[2:3]");
+  CHECK(scale({none, none}) == "[0:1]");
+  HeatmapOptions options;
+  options.diverging = true;
+  CHECK(scale({small, large}, options) == "[-3:3]");
+  options.low = 0, options.high = 1;
+  CHECK(scale({small, large}, options) == "[0:1]");
+}
+
+TEST_CASE("panels do not overlap, and none reaches out of the sheet", "[report][heatmap]") {
+  const ScratchFolder folder("sheet layout");
+  const auto margins = [&](const std::string& script, const std::string& side) {
+    std::vector<double> found;
+    const std::string begin = "set " + side + "margin at screen ";
+    for (std::size_t i = script.find(begin); i != script.npos; i = script.find(begin, i + 1))
+      found.push_back(std::stod(script.substr(i + begin.size())));
+    return found;
+  };
+  for (const std::size_t size : {1u, 5u, 64u, 128u}) {
+    const std::vector<Array> panels(6, ones({size, size}));
+    const std::vector<std::string> titles(6, "layer 0, head 0"), names(size, "extraordinary");
+    draw_heatmap_sheet(folder.path, "x", panels, titles, named(names), 3);
+    const std::string script = folder.read("x.gp");
+    const auto l = margins(script, "l"), r = margins(script, "r"), t = margins(script, "t"),
+               b = margins(script, "b");
+    REQUIRE(l.size() == 6);
+    for (std::size_t i = 0; i < 6; ++i) {
+      CHECK((0 < l[i] && l[i] < r[i] && r[i] < 1 && 0 < b[i] && b[i] < t[i] && t[i] < 1));
+      if (i % 3 > 0) CHECK(r[i - 1] < l[i]);
+      if (i >= 3) CHECK(t[i] < b[i - 3]);
+    }
+  }
+}
+
+TEST_CASE("large matrices are drawn coarser in a sheet", "[report][heatmap]") {
+  const ScratchFolder folder("sheet coarser");
+  Array x = zeros({129, 129});
+  x(128, 127) = 1;
+  const std::vector<std::string> names(129, "a");
+  draw_heatmap_sheet(folder.path, "x", {x}, {"one"}, named(names));
+  const std::string csv = folder.read("x.csv"), script = folder.read("x.gp");
+  CHECK(count(csv, "\n") == 1 + 65 * 65);
+  CHECK(contains(csv, "\n0,64,63,1\n"));
+  CHECK(contains(script, "'three heads, each cell the largest of 2 x 2'"));
+}
+
+TEST_CASE("matrices that do not make a sheet are refused", "[report][heatmap]") {
+  const auto sheet = [](const std::vector<Array>& panels, const std::vector<std::string>& titles,
+                        const HeatmapOptions& options = {}) {
+    draw_heatmap_sheet(".", "x", panels, titles, options);
+  };
+  CHECK_THROWS_WITH(sheet({}, {}), "heatmap: a sheet needs at least one matrix");
+  CHECK_THROWS_WITH(sheet(three_heads(), {"a"}), "heatmap: 1 titles for 3 matrices");
+  CHECK_THROWS_WITH(sheet({zeros({2, 2}), zeros({2, 3})}, {"a", "b"}),
+                    "heatmap: matrices of a sheet differ: (2, 2) and (2, 3)");
+  CHECK_THROWS_WITH(sheet({zeros({2})}, {"a"}), "heatmap: needs a matrix with values, got x (2)");
+  CHECK_THROWS_WITH(sheet({zeros({2, 2})}, {"a"}, named({"a"})),
+                    "heatmap: 1 row names for x (2, 2)");
+}
