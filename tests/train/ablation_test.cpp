@@ -1,0 +1,139 @@
+// ablation_test.cpp: the loss without each head, of models that see the past and that see all.
+
+#include "heed/train/ablation.hpp"
+
+#include <cmath>
+
+#include "catch.hpp"
+#include "heed/nn/heads.hpp"
+#include "heed/ops/softmax.hpp"
+#include "heed/text/batches.hpp"
+#include "small_run.hpp"
+
+using namespace heed;
+using namespace heed::test;
+
+namespace {
+
+constexpr std::int64_t mask = 4;
+
+// A model whose heads differ, of five symbols.
+struct Model {
+  explicit Model(bool causal) : generator(11), gpt(Scope(parameters, generator), of(causal)) {
+    for (Tensor parameter : parameters)
+      parameter.mutable_value() = generator.normal(parameter.shape(), 0, 0.5);
+  }
+  static nn::GptConfig of(bool causal) {
+    nn::GptConfig config;
+    config.vocab_size = 5, config.block_size = 6, config.layers = 2, config.heads = 2;
+    config.embed_dim = 8, config.causal = causal;
+    return config;
+  }
+  Parameters parameters;
+  Generator generator;
+  nn::Gpt gpt;
+};
+
+// -ln of the share that the model gives to `symbol` at place t of a window (1, T).
+double surprise(const nn::Gpt& model, const Indices& window, std::size_t t, std::int64_t symbol) {
+  const Tensor shares = softmax(model(window), -1);  // (1, T, V)
+  return -std::log(static_cast<double>(shares.value()(0, t, static_cast<std::size_t>(symbol))));
+}
+
+bool about(double a, double b) { return std::abs(a - b) < 1e-5; }
+
+}  // namespace
+
+TEST_CASE("the next symbol's loss is the mean surprise at all but the first", "[train][ablation]") {
+  const Model model(true);
+  const Indices tokens = indices_of({2, 4}, {0, 3, 1, 4, 2, 2, 0, 1});
+  double sum = 0;
+  for (std::size_t b = 0; b < 2; ++b) {
+    const Indices window =
+        indices_of({1, 4}, {tokens(b, 0), tokens(b, 1), tokens(b, 2), tokens(b, 3)});
+    for (std::size_t t = 1; t < 4; ++t) sum += surprise(model.gpt, window, t - 1, tokens(b, t));
+  }
+  CHECK(about(next_symbol_loss(model.gpt, tokens), sum / 6));
+}
+
+TEST_CASE("a hidden symbol's loss is the mean surprise at each, hidden in turn",
+          "[train][ablation]") {
+  const Model model(false);
+  const Indices tokens = indices_of({2, 3}, {0, 3, 1, 2, mask, 0});  // one is hidden already
+  double sum = 0;
+  for (const auto& [hidden, t, symbol] : {std::tuple{indices_of({1, 3}, {mask, 3, 1}), 0u, 0},
+                                          {indices_of({1, 3}, {0, mask, 1}), 1u, 3},
+                                          {indices_of({1, 3}, {0, 3, mask}), 2u, 1},
+                                          {indices_of({1, 3}, {mask, mask, 0}), 0u, 2},
+                                          {indices_of({1, 3}, {2, mask, mask}), 2u, 0}})
+    sum += surprise(model.gpt, hidden, t, symbol);
+  CHECK(about(hidden_symbol_loss(model.gpt, tokens, mask), sum / 5));
+}
+
+TEST_CASE("an ablation is the loss without each head, and leaves the model as it was",
+          "[train][ablation]") {
+  const Model model(GENERATE(true, false));
+  const Indices tokens = indices_of({1, 6}, {0, 3, 1, 3, 2, 2});
+  const auto loss = [&] {
+    return model.gpt.config.causal ? next_symbol_loss(model.gpt, tokens)
+                                   : hidden_symbol_loss(model.gpt, tokens, mask);
+  };
+  const double before = loss();
+  const Ablation ablation = ablate(model.gpt, loss);
+  CHECK(ablation.whole == before);
+  CHECK(loss() == before);
+  REQUIRE(shape_of(ablation.without) == Shape{2, 2});
+  for (std::size_t layer = 0; layer < 2; ++layer)
+    for (std::size_t head = 0; head < 2; ++head) {
+      const nn::WithoutHead without(model.gpt, layer, head);
+      CHECK(ablation.without(layer, head) == static_cast<Real>(loss()));
+      CHECK(std::abs(loss() - before) > 1e-4);  // each of these heads does something
+    }
+}
+
+TEST_CASE("a head that adds nothing costs nothing", "[train][ablation]") {
+  const Model model(true);
+  Tensor values = model.gpt.blocks[1].attention.value.weight;  // (C, C), head 1: its last rows
+  for (std::size_t row = 4; row < 8; ++row)
+    for (std::size_t c = 0; c < 8; ++c) values.mutable_value()(row, c) = 0;
+  const Indices tokens = indices_of({1, 6}, {0, 3, 1, 3, 2, 2});
+  const Ablation ablation = ablate(model.gpt, [&] { return next_symbol_loss(model.gpt, tokens); });
+  CHECK(ablation.without(1, 1) == static_cast<Real>(ablation.whole));
+}
+
+TEST_CASE("the loss over a part is the mean over the batches that its seed draws",
+          "[train][ablation]") {
+  const Run run(few_steps(1));
+  const nn::Gpt& model = run.trainer.model();
+  const Part part = run.text.corpus.validation();
+  Batches windows(part, 3, 12, std::uint64_t{5});
+  double sum = 0;
+  for (int i = 0; i < 2; ++i) {
+    const Batch batch = windows.next();
+    sum += static_cast<double>(model.loss(batch.inputs, batch.targets).item());
+  }
+  CHECK(next_symbol_loss(model, part, 2, 3, 5) == sum / 2);
+  CHECK(next_symbol_loss(model, part, 2, 3, 6) != sum / 2);
+}
+
+TEST_CASE("a part shorter than the block is asked for in windows of its own length",
+          "[train][ablation]") {
+  const Text text;
+  const Run run(few_steps(1));
+  const Part tiny{&text.corpus, 0, 5, "training"};
+  Indices window = text.corpus.ids(0, 5);
+  window.reshape({1, 5});
+  CHECK(about(next_symbol_loss(run.trainer.model(), tiny, 1, 1, 1),
+              next_symbol_loss(run.trainer.model(), window)));
+}
+
+TEST_CASE("what cannot be asked for is refused", "[train][ablation]") {
+  const Model past(true), all(false);
+  const Indices one = indices_of({1, 1}, {0}), two = indices_of({1, 2}, {mask, mask});
+  CHECK(message_of([&] { next_symbol_loss(past.gpt, one); }) ==
+        "next_symbol_loss: tokens must be (B, T), T at least 2, got (1, 1)");
+  CHECK(message_of([&] { next_symbol_loss(all.gpt, two); }) ==
+        "next_symbol_loss: the model sees the next symbol; use hidden_symbol_loss");
+  CHECK(message_of([&] { hidden_symbol_loss(all.gpt, two, mask); }) ==
+        "hidden_symbol_loss: every symbol is hidden already");
+}
