@@ -16,31 +16,6 @@ using namespace heatmap_script;
 
 constexpr std::size_t most_cells = 128;  // across a panel
 
-void check_sheet(const std::vector<Array>& panels, const std::vector<std::string>& titles,
-                 const HeatmapOptions& options) {
-  if (panels.empty()) refuse("heatmap: a sheet needs at least one matrix");
-  if (titles.size() != panels.size())
-    refuse("heatmap: ", titles.size(), " titles for ", panels.size(), " matrices");
-  for (const Array& panel : panels) {
-    check_heatmap(panel, options);
-    if (shape_of(panel) != shape_of(panels[0]))
-      refuse("heatmap: matrices of a sheet differ: ", str(shape_of(panels[0])), " and ",
-             str(shape_of(panel)));
-  }
-}
-
-// From the least to the largest of all matrices.
-Range range_of(const std::vector<Array>& panels, const HeatmapOptions& options) {
-  Range range;
-  for (const Array& panel : panels)
-    for (std::size_t i = 0; i < panel.size(); ++i)
-      range.include(static_cast<double>(panel.data()[i]));
-  Array ends = zeros({2});
-  if (!range.empty())
-    ends(0) = static_cast<Real>(range.low), ends(1) = static_cast<Real>(range.high);
-  return heatmap_range(ends, options);
-}
-
 // A sheet in pixels: panels of one size, each in a tile with room for its title and names.
 class SheetPicture {
  public:
@@ -57,7 +32,7 @@ class SheetPicture {
   }
 
   std::string script(const std::string& name) const {
-    const Range range = range_of(panels_, options_);
+    const Range range = heatmap_range(panels_, options_);
     std::string text = head(name, canvas_) + palette(options_.diverging) + "set cbrange " +
                        gnuplot_range(range.low, range.high) + "\n" +
                        ranges(panels_[0].shape()[0], panels_[0].shape()[1]) + axes() + scale() +
@@ -192,10 +167,35 @@ HeatmapOptions without_names(HeatmapOptions options, std::size_t side) {
 
 }  // namespace
 
+void check_heatmaps(const std::vector<Array>& panels, const std::vector<std::string>& titles,
+                    const HeatmapOptions& options) {
+  if (panels.empty()) refuse("heatmap: a sheet needs at least one matrix");
+  if (titles.size() != panels.size())
+    refuse("heatmap: ", titles.size(), " titles for ", panels.size(), " matrices");
+  for (const Array& panel : panels) {
+    check_heatmap(panel, options);
+    if (shape_of(panel) != shape_of(panels[0]))
+      refuse("heatmap: matrices of a sheet differ: ", str(shape_of(panels[0])), " and ",
+             str(shape_of(panel)));
+  }
+}
+
+// From the least to the largest of all matrices.
+Range heatmap_range(const std::vector<Array>& panels, const HeatmapOptions& options) {
+  Range range;
+  for (const Array& panel : panels)
+    for (std::size_t i = 0; i < panel.size(); ++i)
+      range.include(static_cast<double>(panel.data()[i]));
+  Array ends = zeros({2});
+  if (!range.empty())
+    ends(0) = static_cast<Real>(range.low), ends(1) = static_cast<Real>(range.high);
+  return heatmap_range(ends, options);
+}
+
 Plot draw_heatmap_sheet(const std::string& folder, const std::string& name,
                         const std::vector<Array>& panels, const std::vector<std::string>& titles,
                         const HeatmapOptions& options, std::size_t columns) {
-  check_sheet(panels, titles, options);
+  check_heatmaps(panels, titles, options);
   const std::size_t side = side_of(shape_of(panels[0]));
   if (side > 1) {
     std::vector<Array> smaller;

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "catch.hpp"
+#include "heed/report/format.hpp"
 #include "heed/report/heatmap.hpp"
 #include "scratch_folder.hpp"
 
@@ -132,4 +133,53 @@ TEST_CASE("matrices that do not make a sheet are refused", "[report][heatmap]") 
   CHECK_THROWS_WITH(sheet({zeros({2})}, {"a"}), "heatmap: needs a matrix with values, got x (2)");
   CHECK_THROWS_WITH(sheet({zeros({2, 2})}, {"a"}, named({"a"})),
                     "heatmap: 1 row names for x (2, 2)");
+}
+
+TEST_CASE("a sheet as text has its matrices side by side, and the scale once",
+          "[report][heatmap]") {
+  HeatmapOptions options;
+  options.title = "three", options.row_title = "from", options.column_title = "to";
+  options.width = 40;
+  CHECK(heatmap_sheet_text(three_heads(), {"a", "b", "third"}, options, 2) ==
+        "three\n"
+        "rows: from, columns: to\n"
+        "  a        b\n"
+        " │██··│   │██··│\n"
+        " │▓▓░░│   │▒▒▒▒│\n"
+        "  third\n"
+        " │██··│\n"
+        " │  ██│\n"
+        "  0.0000   ░░▒▒▓▓██ 1.0000   ·· masked\n");
+}
+
+TEST_CASE("a sheet as text never exceeds the width of the terminal", "[report][heatmap]") {
+  for (const std::size_t width : {20u, 40u, 80u, 200u})
+    for (const std::size_t size : {1u, 2u, 17u, 64u, 100u})
+      for (const std::size_t count : {1u, 3u, 16u}) {
+        HeatmapOptions options;
+        options.width = width;
+        const std::vector<Array> panels(count, ones({size, size}));
+        const std::vector<std::string> titles(count, "layer 0, head 0");
+        const std::string text = heatmap_sheet_text(panels, titles, options, 4);
+        const std::string scale = text.substr(text.rfind('\n', text.size() - 2) + 1);
+        std::size_t shown = 0;
+        for (std::size_t begin = 0; begin < text.size() - scale.size();) {
+          const std::string line = text.substr(begin, text.find('\n', begin) - begin);
+          begin += line.size() + 1;
+          CHECK(display_width(line) <= width);
+          shown += line.rfind("  l", 0) == 0;
+        }
+        CHECK(shown >= 1);
+      }
+}
+
+TEST_CASE("a sheet as text is coarser where there is no room", "[report][heatmap]") {
+  HeatmapOptions options;
+  const std::vector<std::string> titles(4, "x");
+  const auto text = [&](std::size_t size) {
+    return heatmap_sheet_text(std::vector<Array>(4, ones({size, size})), titles, options, 4);
+  };
+  CHECK_FALSE(contains(text(15), "the largest of"));
+  CHECK(contains(text(16), "each cell the largest of 2 x 2"));  // 4 x (15 + 3) + 3 x 2 is 78
+  CHECK(contains(text(64), "each cell the largest of 5 x 5"));
 }

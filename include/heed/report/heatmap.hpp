@@ -53,10 +53,20 @@ Plot draw_heatmap_sheet(const std::string& folder, const std::string& name,
                         const std::vector<Array>& panels, const std::vector<std::string>& titles,
                         const HeatmapOptions& options = {}, std::size_t columns = 0);
 
+// The same as text: as many side by side as fit in options.width, no more than `columns`, each at
+// least 12 characters wide and coarser where that is not enough; without names, the scale once at
+// the end. Throws Error as above.
+std::string heatmap_sheet_text(const std::vector<Array>& panels,
+                               const std::vector<std::string>& titles,
+                               const HeatmapOptions& options = {}, std::size_t columns = 0);
+
 // What all begin with: the refusals, and the scale, from the least to the largest finite value, or
 // as the options say; (0, 1) without any.
 void check_heatmap(const Array& x, const HeatmapOptions& options);
 Range heatmap_range(const Array& x, const HeatmapOptions& options);
+void check_heatmaps(const std::vector<Array>& panels, const std::vector<std::string>& titles,
+                    const HeatmapOptions& options);
+Range heatmap_range(const std::vector<Array>& panels, const HeatmapOptions& options);
 
 // What is too large to be shown: each cell of the result is the largest of side x side cells, NaN
 // when one of them is.
