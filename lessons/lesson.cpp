@@ -129,6 +129,14 @@ void picture_trained(const std::string& lesson, const std::string& name, const A
   draw(lesson, name, x, options);
 }
 
+void picture_points(const std::string& lesson, const std::string& name, const Array& points,
+                    const ScatterOptions& options) {
+  std::cout << '\n';
+  quote(scatter_text(points, options));
+  const Plot plot = draw_scatter(picture_folder(lesson), name, points, options);
+  std::cout << "\npicture: " << plot.message << '\n';
+}
+
 void picture(const std::string& lesson, const std::string& name, const Tensor& x,
              const HeatmapOptions& options) {
   picture(lesson, name, x.value(), options);

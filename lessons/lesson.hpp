@@ -13,6 +13,7 @@
 #include "heed/report/format.hpp"
 #include "heed/report/graphviz.hpp"
 #include "heed/report/heatmap.hpp"
+#include "heed/report/scatter.hpp"
 
 namespace heed {
 
@@ -71,6 +72,10 @@ void picture_trained(const std::string& lesson, const std::string& name, const A
 // Curves, in the file only.
 void picture(const std::string& lesson, const std::string& name, const std::vector<Series>& curves,
              const CurveOptions& options);
+
+// Named points (n, 2) that training or t-SNE has led to: as quoted text, and in the file.
+void picture_points(const std::string& lesson, const std::string& name, const Array& points,
+                    const ScatterOptions& options);
 
 // A graph in Graphviz's language, in the file only; no empty line before.
 void picture(const std::string& lesson, const std::string& name, const std::string& graph);

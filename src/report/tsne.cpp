@@ -59,15 +59,13 @@ void check_options(const TsneOptions& options, std::size_t n) {
     refuse("tsne: momentum is from 0 to below 1, got ", options.momentum);
 }
 
-// The points as they are, or for cosine distance made as long as 1. The largest value goes first,
-// lest a square overflow or vanish.
+// The points as they are, or for cosine distance made as long as 1.
 Doubles prepared(const Array& points, Distance distance) {
   Doubles x = points;
   if (distance == Distance::euclidean) return x;
   for (std::size_t i = 0; i < x.shape(0); ++i) {
-    double largest = 0, squares = 0;
-    for (std::size_t d = 0; d < x.shape(1); ++d) largest = std::max(largest, std::abs(x(i, d)));
-    for (std::size_t d = 0; d < x.shape(1); ++d) squares += std::pow(x(i, d) /= largest, 2);
+    double squares = 0;
+    for (std::size_t d = 0; d < x.shape(1); ++d) squares += x(i, d) * x(i, d);
     for (std::size_t d = 0; d < x.shape(1); ++d) x(i, d) /= std::sqrt(squares);
   }
   return x;

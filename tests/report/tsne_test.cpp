@@ -217,7 +217,7 @@ TEST_CASE("points that are the same give numbers, and lie together", "[report][t
     CHECK(all_are_finite(all.points));
     CHECK(std::isfinite(all.kl));
     Array x = lumps(2, 6);
-    for (std::size_t i = 0; i < 6; ++i) xt::row(x, i) = xt::row(x, 0);
+    for (std::ptrdiff_t i = 0; i < 6; ++i) xt::row(x, i) = xt::row(x, 0);
     const Tsne half = tsne(x, options);
     CHECK(all_are_finite(half.points));
     const Doubles d = tsne_distances(half.points, Distance::euclidean);

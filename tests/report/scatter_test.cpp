@@ -1,0 +1,184 @@
+// scatter_test.cpp: named points in a terminal and in a file.
+
+#include "heed/report/scatter.hpp"
+
+#include <cmath>
+#include <limits>
+#include <sstream>
+
+#include "catch.hpp"
+#include "heed/array/random.hpp"
+#include "heed/report/format.hpp"
+#include "heed/report/label_places.hpp"
+#include "scratch_folder.hpp"
+
+using namespace heed;
+
+namespace {
+
+// Three words as queries and keys.
+ScatterOptions words() {
+  ScatterOptions options;
+  options.title = "layer 0, head 1";
+  options.labels = {"it's", "[MASK]", "<5 %s", "it's", "[MASK]", "a,\"b\""};
+  options.groups = {0, 0, 0, 1, 1, 1};
+  options.group_names = {"query", "key"};
+  return options;
+}
+
+Array six_points() { return {{0, 0}, {4, 0}, {4, 4}, {0, 4}, {2, 2}, {3, 1}}; }
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != text.npos; ++at) ++found;
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("points as text stand where they are, their labels beside them", "[report][scatter]") {
+  ScatterOptions options;
+  options.title = "t";
+  options.width = 40, options.height = 10;
+  options.labels = {"left", "right", "up", "down"};
+  options.groups = {0, 0, 1, 1};
+  options.group_names = {"query", "key"};
+  CHECK(scatter_text(Array{{-2, 0}, {2, 0}, {0, Real(0.9)}, {0, Real(-0.9)}}, options) ==
+        "t\n"
+        "                    + up\n"
+        "\n"
+        "\n"
+        "\n"
+        "  o left                       right o\n"
+        "\n"
+        "\n"
+        "\n"
+        "\n"
+        "                    + down\n"
+        "o query   + key\n");
+}
+
+TEST_CASE("a text of points keeps to its size, and no label covers another", "[report][scatter]") {
+  ScatterOptions options;
+  options.width = 60, options.height = 14;
+  const Array points = Generator(1).randn({120, 2});
+  for (int i = 0; i < 120; ++i) options.labels.push_back("w" + std::to_string(1000 + i));
+  const std::string text = scatter_text(points, options);
+  INFO(text);
+  std::istringstream lines(text);
+  std::string line;
+  for (int row = 0; row < 14; ++row) {
+    REQUIRE(std::getline(lines, line));
+    CHECK(display_width(line) <= 60);
+  }
+  REQUIRE(std::getline(lines, line));
+  const std::size_t shown = count(text, "w1");
+  CHECK(shown > 20);
+  CHECK(line == "(" + std::to_string(120 - shown) + " labels left out)");
+  for (int i = 0; i < 120; ++i) CHECK(count(text, "w" + std::to_string(1000 + i)) <= 1);
+}
+
+TEST_CASE("where points of two groups meet stands a sign of its own", "[report][scatter]") {
+  ScatterOptions options;
+  options.groups = {0, 1, 0};
+  options.group_names = {"query", "key"};
+  const std::string text = scatter_text(Array{{0, 0}, {0, 0}, {1, 1}}, options);
+  CHECK(count(text, "@") == 1);
+  CHECK(count(text, "o") == 2);  // one of them in the line below
+  options.groups = {0, 0, 0};
+  CHECK(count(scatter_text(Array{{0, 0}, {0, 0}, {1, 1}}, options), "@") == 0);
+}
+
+TEST_CASE("letters that are wide, or ride on others, keep their columns", "[report][scatter]") {
+  ScatterOptions options;
+  options.width = 40, options.height = 10;
+  options.labels = {"日本", "e\u0301t"};
+  const std::string text = scatter_text(Array{{0, 0}, {1, 0}}, options);
+  CHECK(contains(text, "o 日本 "));
+  CHECK(contains(text, "e\u0301t"));
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) CHECK(display_width(line) <= 40);
+}
+
+TEST_CASE("one scale holds for both directions, with room around the points", "[report][scatter]") {
+  const View view = scatter_view(Array{{0, 0}, {10, 1}}, 200, 100);
+  CHECK(std::abs(view.x.span() - 11.2) < 1e-6);
+  CHECK(std::abs(view.y.span() - 5.6) < 1e-6);
+  CHECK(std::abs(view.x.low + 0.6) < 1e-6);
+  CHECK(std::abs(view.y.low + 2.3) < 1e-6);
+  CHECK(scatter_view(Array{{3, 3}, {3, 3}}, 200, 100).x.span() == 200);
+}
+
+TEST_CASE("a label takes the side where it covers least, the first of several",
+          "[report][scatter]") {
+  LabelPlaces places({0, 0, 100, 100});
+  const std::vector<Box> sides = {{10, 0, 20, 10}, {20, 0, 30, 10}, {30, 0, 40, 10}};
+  CHECK(places.best(sides) == 0);
+  places.take({0, 0, 12, 100});
+  CHECK(places.covered(sides[0]) == 20);
+  CHECK(places.best(sides) == 1);
+  places.take({20, 0, 100, 5});
+  CHECK(places.best(sides) == 0);                    // 20 of it against 50
+  CHECK(places.covered({-5, 0, 5, 10}) == 50 + 50);  // half outside, half taken
+  CHECK(overlap({0, 0, 1, 1}, {1, 0, 2, 1}) == 0);
+  CHECK(overlap({0, 0, 1, 1}, {2, 2, 3, 3}) == 0);
+}
+
+TEST_CASE("what is not points in the plane, or does not fit them, is refused",
+          "[report][scatter]") {
+  CHECK_THROWS_WITH(scatter_text(zeros({3})), "scatter: needs points (n, 2), got x (3)");
+  CHECK_THROWS_WITH(scatter_text(zeros({2, 3})), "scatter: needs points (n, 2), got x (2, 3)");
+  CHECK_THROWS_WITH(scatter_text(zeros({0, 2})), "scatter: needs points (n, 2), got x (0, 2)");
+  const Array bad = {{0, 0}, {std::numeric_limits<Real>::infinity(), 0}};
+  CHECK_THROWS_WITH(draw_scatter(".", "x", bad), "scatter: point 1 is not finite");
+  ScatterOptions options;
+  options.labels = {"a"};
+  CHECK_THROWS_WITH(scatter_text(zeros({2, 2}), options), "scatter: 1 labels for x (2, 2)");
+  options = {};
+  options.groups = {0};
+  CHECK_THROWS_WITH(scatter_text(zeros({2, 2}), options), "scatter: 1 groups for x (2, 2)");
+  options.groups = {0, 1}, options.group_names = {"query"};
+  CHECK_THROWS_WITH(scatter_text(zeros({2, 2}), options), "scatter: group 1 has no name among 1");
+  options.group_names = {"a", "b", "c", "d", "e"};
+  CHECK_THROWS_WITH(scatter_text(zeros({2, 2}), options), "scatter: shows up to 4 groups, got 5");
+  options = {};
+  options.height = 9;
+  CHECK_THROWS_WITH(scatter_text(zeros({2, 2}), options),
+                    "scatter: a text needs at least 40 x 10 characters, got 78 x 9");
+}
+
+TEST_CASE("points leave their data, script and picture", "[report][scatter]") {
+  const ScratchFolder folder("it's scatter");
+  const Plot plot = draw_scatter(folder.path, "head 1", six_points(), words());
+  CHECK(folder.read("head 1.csv") ==
+        "x,y,group,label\n0,0,0,it's\n4,0,0,[MASK]\n4,4,0,<5 %s\n0,4,1,it's\n2,2,1,[MASK]\n"
+        "3,1,1,\"a,\"\"b\"\"\"\n");
+  if (not_installed(plot.message)) return;
+  INFO(plot.message);
+  CHECK(plot.ok);
+  const std::string svg = folder.read("head 1.svg");
+  for (const char* text :
+       {"layer 0, head 1", "[MASK]", "&lt;5 %s", "query", "key", "rgb(  0, 114, 178)"})
+    CHECK(contains(svg, text));
+  CHECK(!contains(svg, "left out"));
+}
+
+TEST_CASE("points without labels, groups or a title are drawn too", "[report][scatter]") {
+  const ScratchFolder folder("plain scatter");
+  const Plot plot = draw_scatter(folder.path, "plain", six_points());
+  if (not_installed(plot.message)) return;
+  INFO(plot.message);
+  CHECK(plot.ok);
+}
+
+TEST_CASE("labels that find no place are left out, and counted", "[report][scatter]") {
+  const ScratchFolder folder("crowd");
+  ScatterOptions options;
+  options.labels = std::vector<std::string>(40, "crowd");
+  draw_scatter(folder.path, "crowd", zeros({40, 2}), options);
+  const std::string script = folder.read("crowd.gp");
+  const std::size_t shown = count(script, "set label 'crowd'");
+  CHECK(shown >= 4);
+  CHECK(shown < 20);
+  CHECK(contains(script, "'" + std::to_string(40 - shown) + " labels left out"));
+}
