@@ -1,0 +1,28 @@
+// positions.cpp: a vector for each place, from waves of many lengths and no learning.
+
+#include "heed/nn/positions.hpp"
+
+#include <cmath>
+
+#include "heed/array/error.hpp"
+
+namespace heed::nn {
+
+Array sinusoidal_positions(std::size_t length, std::size_t width) {
+  if (width == 0 || width % 2 != 0)
+    refuse("sinusoidal_positions: width ", width,
+           " must be even and at least 2: a sine and a cosine of each wave");
+  Array positions = uninitialized({length, width});
+  for (std::size_t i = 0; i < width; i += 2) {
+    // In double: an angle of some thousand radians has few correct digits as a float.
+    const double slowness = std::pow(10000.0, static_cast<double>(i) / static_cast<double>(width));
+    for (std::size_t t = 0; t < length; ++t) {
+      const double angle = static_cast<double>(t) / slowness;
+      positions(t, i) = static_cast<Real>(std::sin(angle));
+      positions(t, i + 1) = static_cast<Real>(std::cos(angle));
+    }
+  }
+  return positions;
+}
+
+}  // namespace heed::nn
