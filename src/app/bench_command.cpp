@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "bench_parts.hpp"
-#include "heed/app/child_program.hpp"
 #include "heed/app/commands.hpp"
 #include "heed/app/terminal.hpp"
 #include "heed/array/error.hpp"
@@ -14,6 +13,16 @@
 #include "heed/text/vocabulary.hpp"
 
 namespace heed::app {
+
+std::string output_of(const std::string& who, std::vector<std::string> words,
+                      const EnvironmentChanges& changes) {
+  const ChildResult result = run_child({std::move(words), "", "", changes});
+  if (result.code == 0) return result.out;
+  std::string said = result.last_error();
+  const std::string own = "heed: error: ";
+  if (said.rfind(own, 0) == 0) said.erase(0, own.size());
+  refuse(who, ": ", said.empty() ? "ended with code " + std::to_string(result.code) : said);
+}
 
 std::vector<std::string> workload_words(const Workload& w, std::int64_t steps) {
   return {"--steps",      std::to_string(steps),

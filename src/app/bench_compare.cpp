@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "bench_parts.hpp"
-#include "heed/app/child_program.hpp"
 #include "heed/app/terminal.hpp"
 #include "heed/array/error.hpp"
 #include "heed/array/parallel.hpp"
@@ -66,7 +65,7 @@ std::int64_t steps_for(const Workload& workload) {
 std::string python_with_torch() {
   const char* const ask = "import importlib.util as u, sys; sys.exit(u.find_spec('torch') is None)";
   for (const std::string python : {"python3", "/usr/bin/python3"})
-    if (run_child({python, "-c", ask}, {}).code == 0) return python;
+    if (run_child({{python, "-c", ask}}).code == 0) return python;
   refuse("--compare: no python3 here has PyTorch; apt install python3-torch");
 }
 

@@ -7,6 +7,7 @@
 
 #include "heed/app/bench.hpp"
 #include "heed/app/options.hpp"
+#include "heed/report/child_program.hpp"
 
 namespace heed::app {
 
@@ -17,6 +18,11 @@ inline std::int64_t warm_up_steps(std::int64_t steps) { return steps / 5 + 2; }
 
 // The model, the batch and the threads as options, which heed and PyTorch's script have in common.
 std::vector<std::string> workload_words(const Workload& workload, std::int64_t steps);
+
+// What a program prints. Throws Error with `who` and the last line the program said when its exit
+// code is not 0.
+std::string output_of(const std::string& who, std::vector<std::string> words,
+                      const EnvironmentChanges& changes);
 
 // What this program, started anew, prints of so many steps.
 ChildNumbers numbers_of_run(const std::string& text, const Workload& workload, std::int64_t steps);
