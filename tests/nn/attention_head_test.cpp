@@ -1,0 +1,114 @@
+// attention_head_test.cpp: heads with matrices that are known elsewhere, and one next to the other.
+
+#include "catch.hpp"
+#include "heed/nn/attention.hpp"
+#include "heed/ops/shape.hpp"
+#include "near.hpp"
+
+namespace {
+
+using namespace heed;
+using namespace heed::test;
+
+struct Loop {
+  Loop(Scope scope, std::size_t embed_dim, std::size_t num_heads, std::size_t head_size)
+      : out(scope / "out", num_heads * head_size, embed_dim) {
+    for (std::size_t h = 0; h < num_heads; ++h)
+      heads.emplace_back(scope / "heads" / h, embed_dim, head_size);
+  }
+  Tensor operator()(const Tensor& x, const nn::Visible& visible = {}) const {
+    std::vector<Tensor> heard;
+    for (const nn::AttentionHead& head : heads) heard.push_back(head(x, visible));
+    return out(concat(heard, -1));
+  }
+  std::vector<nn::AttentionHead> heads;
+  nn::Linear out;
+};
+
+Tensor rows_of(const Loop& loop, nn::Linear nn::AttentionHead::*layer) {
+  std::vector<Tensor> parts;
+  for (const nn::AttentionHead& head : loop.heads) parts.push_back((head.*layer).weight);
+  return concat(parts, 0);
+}
+
+}  // namespace
+
+TEST_CASE("a head with lesson 05's matrices hears lesson 05's R", "[nn][attention]") {
+  Generator g(42);
+  const Array tokens = g.randn({3, 5});
+  const Array W_K = g.randn({5, 4}), W_Q = g.randn({5, 4}), W_V = g.randn({5, 4});
+  Parameters parameters;
+  nn::AttentionHead head({parameters, g}, 5, 4);
+  head.query.weight.mutable_value() = xt::transpose(W_Q);
+  head.key.weight.mutable_value() = xt::transpose(W_K);
+  head.value.weight.mutable_value() = xt::transpose(W_V);
+  nn::Visible causal;
+  causal.causal = true;
+  const Tensor x = unsqueeze(Tensor(tokens), 0);
+  const Array R = array_of({1, 3, 4}, {-0.9285, 0.3301, 1.8359, -1.3448,  //
+                                       -0.8652, 0.3082, 1.7268, -1.2445,  //
+                                       0.1138, 0.0517, 0.0270, 0.1831});
+  CHECK(difference(head(x, causal), R, 5.1e-5) == "");
+  const Array weights = array_of({1, 3, 3}, {1, 0, 0, 0.9546, 0.0454, 0, 0.2563, 0.7156, 0.0281});
+  CHECK(difference(head.weights(x, causal), weights, 5.1e-5) == "");
+}
+
+// What PyTorch makes of: torch.manual_seed(89); x = randn(1, 3, 32), then the layer.
+TEST_CASE("a head draws and computes what three nn.Linear of PyTorch do", "[nn][attention]") {
+  Generator g(89);
+  g.randn({1, 3, 5});
+  for (int n = 0; n < 3; ++n) g.linear_weight(5, 16);
+  const Tensor x(g.randn({1, 3, 32}));
+  Parameters parameters;
+  const nn::AttentionHead head({parameters, g}, 32, 8);
+  const Array want =
+      array_of({1, 3, 8}, {0.0039897,  -0.4351768, 0.3078450,  0.2155343,  0.4996189,  0.6805734,
+                           -0.2441967, -0.0320013, 0.1862186,  -0.6533071, 0.3246818,  0.2157962,
+                           0.4064536,  0.8141675,  -0.1919187, 0.1331953,  0.0956894,  -0.5278653,
+                           0.3892853,  0.1878461,  0.4449895,  0.7493767,  -0.2466704, 0.0676239});
+  CHECK(difference(head(x), want, 3e-6) == "");
+}
+
+TEST_CASE("a loop over heads is the packed form, value and gradients", "[nn][attention]") {
+  Generator g(5);
+  Parameters loose, together;
+  Loop loop({loose, g}, 12, 3, 4);
+  nn::MultiHeadAttention packed({together, g}, 12, 3);
+  packed.query.weight.mutable_value() = rows_of(loop, &nn::AttentionHead::query).value();
+  packed.key.weight.mutable_value() = rows_of(loop, &nn::AttentionHead::key).value();
+  packed.value.weight.mutable_value() = rows_of(loop, &nn::AttentionHead::value).value();
+  for (Tensor bias : {packed.query.bias, packed.key.bias, packed.value.bias})
+    bias.mutable_value() = zeros({12});  // the heads of the loop have none
+  packed.out.weight.mutable_value() = loop.out.weight.value();
+  packed.out.bias.mutable_value() = loop.out.bias.value();
+  nn::Visible all, causal, some;
+  causal.causal = true;
+  some.mask = mask_of({3, 3}, {1, 0, 1, 0, 0, 0, 1, 1, 0});
+  for (const nn::Visible& visible : {all, causal, some}) {
+    CHECK(twin_difference([&](const auto& in) { return loop(in[0], visible); },
+                          [&](const auto& in) { return packed(in[0], visible); },
+                          {random_array({2, 3, 12}, 6)}) == "");
+    CHECK(difference(packed.query.weight.grad(),
+                     concat({Tensor(loop.heads[0].query.weight.grad()),
+                             Tensor(loop.heads[1].query.weight.grad()),
+                             Tensor(loop.heads[2].query.weight.grad())},
+                            0)
+                         .value(),
+                     2e-6) == "");
+    CHECK(difference(packed.out.weight.grad(), loop.out.weight.grad(), 2e-6) == "");
+  }
+}
+
+TEST_CASE("heads as wide as the model do not fit what follows them", "[nn][attention]") {
+  Generator g(5);
+  Parameters parameters;
+  Loop loop({parameters, g}, 12, 3, 12);
+  CHECK(str(loop(Tensor(zeros({2, 3, 12}))).shape()) == "(2, 3, 12)");  // three times the numbers
+  Parameters others;
+  loop.out = nn::Linear({others, g, "out"}, 12, 12);
+  CHECK(message_of([&] {
+          loop(Tensor(zeros({2, 3, 12})));
+        }) ==
+        "linear: the last size of x must be the weight's second: x (2, 3, 36), out.weight (12, "
+        "12)");
+}
