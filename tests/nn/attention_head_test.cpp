@@ -10,11 +10,17 @@ namespace {
 using namespace heed;
 using namespace heed::test;
 
+// Several heads, one after the other.
 struct Loop {
   Loop(Scope scope, std::size_t embed_dim, std::size_t num_heads, std::size_t head_size)
-      : out(scope / "out", num_heads * head_size, embed_dim) {
+      : heads(made(scope, embed_dim, num_heads, head_size)),
+        out(scope / "out", num_heads * head_size, embed_dim) {}
+  static std::vector<nn::AttentionHead> made(Scope scope, std::size_t embed_dim,
+                                             std::size_t num_heads, std::size_t head_size) {
+    std::vector<nn::AttentionHead> heads;
     for (std::size_t h = 0; h < num_heads; ++h)
       heads.emplace_back(scope / "heads" / h, embed_dim, head_size);
+    return heads;
   }
   Tensor operator()(const Tensor& x, const nn::Visible& visible = {}) const {
     std::vector<Tensor> heard;
@@ -53,20 +59,40 @@ TEST_CASE("a head with lesson 05's matrices hears lesson 05's R", "[nn][attentio
   CHECK(difference(head.weights(x, causal), weights, 5.1e-5) == "");
 }
 
-// What PyTorch makes of: torch.manual_seed(89); x = randn(1, 3, 32), then the layer.
-TEST_CASE("a head draws and computes what three nn.Linear of PyTorch do", "[nn][attention]") {
+// From torch.manual_seed(89): what PyTorch 1.13 draws and computes for nn.Linear layers without
+// bias, three for a head, and for four heads with an nn.Linear (32, 32) that mixes them.
+TEST_CASE("a head, and four in a loop, draw and compute what PyTorch does", "[nn][attention]") {
   Generator g(89);
   g.randn({1, 3, 5});
   for (int n = 0; n < 3; ++n) g.linear_weight(5, 16);
   const Tensor x(g.randn({1, 3, 32}));
   Parameters parameters;
   const nn::AttentionHead head({parameters, g}, 32, 8);
-  const Array want =
+  const Array heard =
       array_of({1, 3, 8}, {0.0039897,  -0.4351768, 0.3078450,  0.2155343,  0.4996189,  0.6805734,
                            -0.2441967, -0.0320013, 0.1862186,  -0.6533071, 0.3246818,  0.2157962,
                            0.4064536,  0.8141675,  -0.1919187, 0.1331953,  0.0956894,  -0.5278653,
                            0.3892853,  0.1878461,  0.4449895,  0.7493767,  -0.2466704, 0.0676239});
-  CHECK(difference(head(x), want, 3e-6) == "");
+  CHECK(difference(head(x), heard, 3e-6) == "");
+  const Tensor others(g.randn({1, 3, 32}));
+  const Loop loop({parameters, g, "loop"}, 32, 4, 8);
+  const Array mixed =
+      array_of({1, 3, 32},
+               {-0.2504735, 0.0291821,  0.0792566,  -0.2170551, 0.0084344,  -0.3306593, 0.0671538,
+                0.1370089,  0.0126138,  -0.6919085, 0.2674187,  -0.0268051, -0.1218324, -0.0144881,
+                0.1618124,  -0.5737624, 0.0801937,  0.4726986,  -0.2777981, 0.0182324,  0.4504038,
+                0.2151616,  -0.1041643, 0.5856611,  -0.0679938, 0.1391904,  0.0597120,  -0.7474558,
+                0.0177235,  0.0071073,  0.3200780,  -0.1323718, -0.2695211, -0.0129455, 0.0166230,
+                -0.2841401, -0.0543693, -0.3759963, 0.0477453,  0.1974100,  0.0974327,  -0.6008697,
+                0.1967250,  0.0151464,  0.0428587,  -0.0970261, 0.1271538,  -0.4916491, 0.0287746,
+                0.3907868,  -0.3901408, -0.0749281, 0.4333217,  0.3322145,  -0.0405402, 0.5230252,
+                -0.0701631, 0.0956880,  0.0441067,  -0.7440063, -0.0332308, -0.0001286, 0.2945820,
+                -0.1512113, -0.2829230, -0.0206169, 0.0598037,  -0.2222494, -0.0118032, -0.3452790,
+                0.0732271,  0.1038743,  0.0338647,  -0.6770193, 0.2748797,  -0.0276068, -0.0419219,
+                -0.0378460, 0.1546200,  -0.5612710, 0.0586656,  0.4567735,  -0.3443514, -0.0140030,
+                0.4306999,  0.2514216,  -0.1088779, 0.5529242,  -0.0678541, 0.1586065,  0.0602615,
+                -0.7407621, -0.0214306, 0.0019890,  0.3059834,  -0.1603266});
+  CHECK(difference(loop(others), mixed, 3e-6) == "");
 }
 
 TEST_CASE("a loop over heads is the packed form, value and gradients", "[nn][attention]") {

@@ -1,0 +1,33 @@
+// 11 silence_a_head: what comes out of several heads when one of them says nothing.
+//
+// without_head gives what heads(x, visible) would give if head number `silent` heard zeros instead
+// of values: x (B, T, C) -> (B, T, C). The others go on as before, the bias of heads.out stays, and
+// heads itself must not change. To leave a head out and look at what goes wrong is how one finds
+// out what it does.
+//
+// heads.num_heads, heads.query, heads.key, heads.value and heads.out are yours to use, and so are
+// heads.weights(x, x, visible), the shares (B, H, T, T), and split_heads and join_heads of
+// include/heed/ops/attention.hpp. As it stands, nobody is silent.
+// Hint: Lesson 11 has the steps: what each head hears, side by side, then heads.out.
+// Hint: Of (B, H, T, C / H), each head has a slice of its own, easy to overwrite.
+// Hint: xt::view(heard, xt::all(), silent) is that slice of an Array.
+
+#include "exercise.hpp"
+#include "heed/nn/attention.hpp"
+#include "heed/ops/arithmetic.hpp"
+#include "heed/ops/attention.hpp"
+#include "heed/ops/matmul.hpp"
+#include "heed/ops/shape.hpp"
+
+using namespace heed;
+
+// Your part begins here.
+Tensor without_head(const nn::MultiHeadAttention& heads, const Tensor& x,
+                    const nn::Visible& visible, std::size_t silent) {
+  const Tensor shares = heads.weights(x, x, visible);                  // (B, H, T, T)
+  const Tensor values = split_heads(heads.value(x), heads.num_heads);  // (B, H, T, C / H)
+  Array heard = matmul(shares, values).value();
+  xt::view(heard, xt::all(), silent) = 0;
+  return heads.out(join_heads(Tensor(heard)));
+}
+// Your part ends here.
