@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "catch.hpp"
+#include "heed/nn/attention.hpp"
 #include "near.hpp"
 
 namespace {
@@ -76,4 +77,30 @@ TEST_CASE("sinusoidal positions may be none, but not of odd width", "[nn][positi
   CHECK(message_of([] { sinusoidal_positions(3, 0); }) ==
         "sinusoidal_positions: width 0 must be even and at least 2: a sine and a cosine of each "
         "wave");
+}
+
+TEST_CASE("attention alone knows no order, bit for bit; with positions it does",
+          "[nn][positions]") {
+  // In eighths, so that no product or sum before attention itself is rounded, and `out` hands on.
+  const auto eighths = [](const Array& x) { return Array(xt::round(x * Real(8)) / Real(8)); };
+  Generator g(7);
+  Parameters parameters;
+  const nn::MultiHeadAttention attention(Scope(parameters, g), 16, 4);
+  for (Tensor p : parameters) p.mutable_value() = eighths(p.value());
+  Tensor out = attention.out.weight;
+  out.mutable_value() = xt::eye<Real>(16);
+  const std::size_t T = 17;
+  const Indices order = g.randperm(T);
+  const auto reordered = [&](const Array& x) {
+    Array y = x;  // (1, T, C)
+    for (std::size_t t = 0; t < T; ++t)
+      xt::view(y, 0, t) = xt::view(x, 0, static_cast<std::size_t>(order(t)));
+    return y;
+  };
+  const Array x = eighths(g.randn({1, T, 16})), places = nn::sinusoidal_positions(T, 16);
+  const Array heard = attention(Tensor(x)).value();
+  CHECK(same_bits(attention(Tensor(reordered(x))).value(), reordered(heard)));
+  const Array placed = x + places, moved = reordered(x) + places;
+  CHECK(difference(attention(Tensor(moved)).value(), reordered(attention(Tensor(placed)).value()),
+                   1e-2) != "");
 }
