@@ -187,8 +187,8 @@ int main() {
               "' = 'dog bites man', reordered",
           hear(attention, in_order(T, order)), in_order(heard, order), 0);
   say("", "Each word hears the very same bits in any order. A causal mask (lesson 07) would",
-      "give some of the order away, as the first token then hears only itself. Where all",
-      "hear everybody, a sentence is a bag of words.");
+      "give some of the order away, as the first token then hears only itself. Where",
+      "all hear everybody, a sentence is a bag of words.");
 
   section("Learned places");
   say("So let each word say where it stands. The simplest way: a vector for each place,",
@@ -294,7 +294,7 @@ int main() {
   std::vector<Verdict> verdicts;
   std::vector<Reverser> models;
   std::vector<std::unique_ptr<Parameters>> stores;
-  for (const std::string name : {"no places", "learned places", "waves"}) {
+  for (const std::string& name : Names{"no places", "learned places", "waves"}) {
     Generator weights(1);
     stores.push_back(std::make_unique<Parameters>());
     const Scope scope(*stores.back(), weights);

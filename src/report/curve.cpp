@@ -14,8 +14,9 @@ namespace {
 
 // Colours of Okabe and Ito (2008), told apart by colour-blind readers too.
 std::string line_color(std::size_t i) {
-  constexpr const char* colors[] = {"#56B4E9", "#009E73", "#CC79A7", "#E69F00"};
-  return colors[i % 4];
+  constexpr const char* colors[] = {"#56B4E9", "#009E73", "#CC79A7", "#E69F00",
+                                    "#D55E00", "#0072B2", "#000000", "#882255"};
+  return colors[i % 8];
 }
 
 std::string point_color(std::size_t i) {

@@ -1,0 +1,24 @@
+// 13 four_faults: a transformer block in which four things are wrong.
+//
+// through shall give what the lesson's block gives for x (B, T, C), in which row t may look at the
+// rows 0 to t only:
+//   x = x + attention(norm(x))
+//   x = x + mlp(norm(x))
+// where mlp is a linear layer, a bend (GELU) and a linear layer. What is below runs, has the right
+// shape, and would even learn something. But somebody wrote it in a hurry.
+
+#include "exercise.hpp"
+#include "heed/nn/block.hpp"
+#include "heed/ops/activation.hpp"
+#include "heed/ops/arithmetic.hpp"
+
+using namespace heed;
+
+// Your part begins here.
+Tensor through(const nn::Block& block, const Tensor& x) {
+  const Tensor normed = block.norm1(x);
+  const Tensor attended = normed + block.attention(normed);
+  const Tensor ready = block.norm1(attended);
+  return attended + block.mlp.down(block.mlp.up(ready));
+}
+// Your part ends here.
