@@ -230,7 +230,7 @@ int main() {
       "Without attention every symbol is alone. Without norms or MLPs the model learns",
       "too, but late: the curves first lie flat where it only knows how often symbols",
       "come. Positions cost least here, as the mask tells a little about order (lesson",
-      "12). Another seed moves most of these losses by some hundredths, MLPs by a tenth.", "",
+      "12). Another seed moves most of these losses by a few hundredths, MLPs a tenth.", "",
       "With all parts, the model gets below 'which follows which'. How much further",
       "could it go? Of a play, nobody knows. So next we make a text of which we do:",
       "14_how_low_can_it_go.", "",

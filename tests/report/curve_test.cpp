@@ -157,6 +157,17 @@ TEST_CASE("last values that lie close together are written one above the other",
   CHECK(height_of("4.0000") == 4);  // has room enough
 }
 
+TEST_CASE("eight curves have eight colours", "[report][curve]") {
+  const ScratchFolder folder;
+  std::vector<Series> curves;
+  for (int i = 0; i < 8; ++i) curves.push_back({std::to_string(i), {0, 1}, {0, double(i)}});
+  draw_curve(folder.path, "eight", curves);
+  const std::string script = folder.read("eight.gp");
+  for (const char* color :
+       {"#56B4E9", "#009E73", "#CC79A7", "#E69F00", "#D55E00", "#0072B2", "#000000", "#882255"})
+    CHECK(contains(script, color));
+}
+
 TEST_CASE("a level is a row of marks in the text, from one side to the other", "[report][curve]") {
   CurveOptions options;
   options.levels = {{"bigram", 2.25}, {"entropy", 1.25}};
