@@ -41,7 +41,7 @@ constexpr Extra extras[] = {Extra::none, Extra::before, Extra::after};
 // One for each choice: 1 where it is held out, a tenth of them.
 const Array& held_out() {
   static const Array one_where_held_out = [] {
-    Array drawn = Generator(17).bernoulli({count_of_choices()}, 0.1);
+    Array drawn = Generator(35).bernoulli({count_of_choices()}, 0.1);
     drawn(index_of(door_choice)) = 1;
     return drawn;
   }();
@@ -261,7 +261,7 @@ BlankModel::BlankModel(std::uint64_t seed)
   set_num_threads(1);  // so little work is done before a second thread has woken up
 }
 
-static Masked next_batch(const BlankModel& model, Generator& generator) {
+Masked next_batch(const BlankModel& model, Generator& generator) {
   const auto extra = static_cast<std::size_t>(generator.randint(0, 3, {1})(0));
   std::vector<Names> texts;
   for (const Sentence& s : draw_sentences(generator, 64, From::training, extras[extra]))
@@ -269,13 +269,12 @@ static Masked next_batch(const BlankModel& model, Generator& generator) {
   return masked(encoded(model.vocabulary, texts), model.vocabulary, generator);
 }
 
-std::vector<double> train(BlankModel& model, std::int64_t steps,
-                          const std::function<void(std::int64_t)>& after) {
+std::vector<double> train(BlankModel& model, std::int64_t steps) {
   const std::vector<Tensor>& parameters = model.parameters.tensors();
   optim::AdamWOptions options;
   options.beta2 = 0.99;
   optim::AdamW optimizer(parameters, options);
-  const optim::WarmupCosine rate{7e-3, 1e-4, 50, steps};
+  const optim::WarmupCosine rate{0.007, 0.0001, 50, steps};
   Generator generator(19);
   std::vector<double> losses;
   for (std::int64_t step = 0; step < steps; ++step) {
@@ -287,7 +286,6 @@ std::vector<double> train(BlankModel& model, std::int64_t steps,
     optimizer.set_lr(rate.at(step));
     optimizer.step();
     losses.push_back(static_cast<double>(loss.item()));
-    if (after) after(step + 1);
   }
   return losses;
 }

@@ -74,11 +74,12 @@ struct BlankModel {
   nn::Gpt gpt;
 };
 
-// Trains it on `steps` batches of 64 sentences, each masked once; the losses, step by step. Calls
-// after(step) when a step is done, if given. 800 steps fill nearly all blanks, 2500 all that can
-// be.
-std::vector<double> train(BlankModel& model, std::int64_t steps,
-                          const std::function<void(std::int64_t)>& after = {});
+// 64 sentences for training, masked.
+Masked next_batch(const BlankModel& model, Generator& generator);
+
+// Trains it on `steps` such batches, drawn from Generator(19); the losses, step by step. 800 steps
+// fill nearly every blank that can be filled, 2000 all.
+std::vector<double> train(BlankModel& model, std::int64_t steps);
 
 // What the model holds likely for the blank of each sentence: (N, V), rows sum to one.
 Array answers(const BlankModel& model, const std::vector<Sentence>& sentences, Part blank);
