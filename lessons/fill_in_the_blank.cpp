@@ -1,8 +1,9 @@
-// fill_in_the_blank.cpp: sentences of a small world, their blanks, and a model that fills them.
+// fill_in_the_blank.cpp: blanks in sentences, and a model that fills them.
 
 #include "fill_in_the_blank.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "heed/array/parallel.hpp"
 #include "heed/autograd/backward.hpp"
@@ -13,210 +14,18 @@
 #include "heed/optim/schedule.hpp"
 
 namespace heed {
-namespace {
-
-const Names verbs = {"watching", "facing", "drawing", "filming"};
-
-// Where a combination of subject, verb, object and ending stands in the list of all of them.
-struct Choice {
-  std::size_t subject, verb, kind, plural, noun, ending;
-};
-constexpr std::size_t nouns_a_kind = 2;
-
-std::size_t endings() { return 1 + subject_endings().size(); }  // 0: what the object does
-
-std::size_t count_of_choices() {
-  return subjects().size() * verbs.size() * kinds().size() * 2 * nouns_a_kind * endings();
-}
-
-std::size_t index_of(const Choice& c) {
-  std::size_t index = c.subject * verbs.size() + c.verb;
-  index = ((index * kinds().size() + c.kind) * 2 + c.plural) * nouns_a_kind + c.noun;
-  return index * endings() + c.ending;
-}
-
-constexpr Choice door_choice = {0, 0, 0, 0, 0, 0};  // "i", "watching", "door", "opened"
-constexpr Extra extras[] = {Extra::none, Extra::before, Extra::after};
-
-// One for each choice: 1 where it is held out, a tenth of them.
-const Array& held_out() {
-  static const Array one_where_held_out = [] {
-    Array drawn = Generator(35).bernoulli({count_of_choices()}, 0.1);
-    drawn(index_of(door_choice)) = 1;
-    return drawn;
-  }();
-  return one_where_held_out;
-}
-
-bool contains(const Names& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-bool many(const std::string& subject) {
-  return subject == "you" || subject == "we" || subject == "they";
-}
-
-// `dice` are numbers in [0, 1), and each is used once.
-struct Dice {
-  const Real* next;
-  std::size_t below(std::size_t n) {
-    return std::min(n - 1, static_cast<std::size_t>(*next++ * static_cast<Real>(n)));
-  }
-};
-constexpr std::size_t dice_a_sentence = 7;
-
-// Seven of ten sentences end with what the object does.
-Choice draw_choice(Dice& dice) {
-  Choice c{};
-  c.subject = dice.below(subjects().size());
-  c.verb = dice.below(verbs.size());
-  c.kind = dice.below(kinds().size());
-  c.plural = dice.below(2);
-  c.noun = dice.below(nouns_a_kind);
-  const bool of_object = dice.below(10) < 7;
-  c.ending = of_object ? 0 : 1 + dice.below(subject_endings().size());
-  return c;
-}
-
-Sentence make_sentence(const Choice& c, Extra extra) {
-  const Kind& kind = kinds()[c.kind];
-  const std::string subject = subjects()[c.subject];
-  Sentence s;
-  s.kind = c.kind, s.plural = c.plural == 1, s.of_object = c.ending == 0;
-  const auto part = [&](const std::string& word) {
-    s.places.push_back(s.words.size());
-    s.words.push_back(word);
-  };
-  part(subject);
-  s.words.push_back(many(subject) ? "were" : "was");
-  part(verbs[c.verb]);
-  s.words.push_back("the");
-  if (extra == Extra::before) s.words.push_back("old");
-  part((s.plural ? kind.many : kind.one)[c.noun]);
-  if (extra == Extra::after) s.words.push_back("again");
-  s.words.push_back("when");
-  part(!s.of_object ? subject : s.plural ? "they" : "it");
-  part(s.of_object ? kind.ending : subject_endings()[c.ending - 1]);
-  s.words.push_back(".");
-  return s;
-}
-
-}  // namespace
-
-const std::vector<Kind>& kinds() {
-  static const std::vector<Kind> all = {{{"door", "gate"}, {"doors", "gates"}, "opened"},
-                                        {{"phone", "bell"}, {"phones", "bells"}, "rang"},
-                                        {{"dog", "wolf"}, {"dogs", "wolves"}, "barked"},
-                                        {{"baby", "infant"}, {"babies", "infants"}, "cried"},
-                                        {{"lamp", "candle"}, {"lamps", "candles"}, "flickered"},
-                                        {{"train", "bus"}, {"trains", "buses"}, "stopped"}};
-  return all;
-}
-
-const Names& subjects() {
-  static const Names all = {"i", "you", "he", "she", "we", "they"};
-  return all;
-}
-
-const Names& subject_endings() {
-  static const Names all = {"sneezed", "laughed", "spoke"};
-  return all;
-}
-
-std::string text_of(const Names& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
-
-Names with_blank(const Sentence& sentence, Part blank) {
-  Names words = sentence.words;
-  words[sentence.place(blank)] = "[MASK]";
-  return words;
-}
-
-static bool ending_fits(const Sentence& s, const std::string& word) {
-  const std::string& pronoun = s.word(Part::pronoun);
-  const bool object = pronoun == (s.plural ? "they" : "it");
-  return (object && word == kinds()[s.kind].ending) ||
-         (pronoun == s.word(Part::subject) && contains(subject_endings(), word));
-}
-
-static bool object_fits(const Sentence& s, const std::string& word) {
-  for (std::size_t k = 0; k < kinds().size(); ++k) {
-    const bool right_kind = !s.of_object || k == s.kind;
-    const bool one = !s.of_object || !s.plural, more = !s.of_object || s.plural;
-    if (right_kind && one && contains(kinds()[k].one, word)) return true;
-    if (right_kind && more && contains(kinds()[k].many, word)) return true;
-  }
-  return false;
-}
-
-bool fits(const Sentence& s, Part part, const std::string& word) {
-  switch (part) {
-    case Part::subject:
-      return s.of_object ? contains(subjects(), word) && many(word) == many(s.word(part))
-                         : word == s.word(part);
-    case Part::verb:
-      return contains(verbs, word);
-    case Part::object:
-      return object_fits(s, word);
-    case Part::pronoun:
-      return word == s.word(part);
-    case Part::ending:
-      return ending_fits(s, word);
-  }
-  return false;
-}
-
-std::vector<Sentence> draw_sentences(Generator& generator, std::size_t count, From from,
-                                     Extra extra) {
-  std::vector<Sentence> sentences;
-  while (sentences.size() < count) {
-    const Array drawn = generator.rand({count, dice_a_sentence});
-    for (std::size_t i = 0; i < count && sentences.size() < count; ++i) {
-      Dice dice{drawn.data() + i * dice_a_sentence};
-      const Choice choice = draw_choice(dice);
-      if ((held_out()(index_of(choice)) != 0) == (from == From::held_out))
-        sentences.push_back(make_sentence(choice, extra));
-    }
-  }
-  return sentences;
-}
-
-std::vector<Sentence> held_out_sentences(std::size_t count,
-                                         const std::function<bool(const Sentence&)>& wanted) {
-  Generator generator(18);
-  std::vector<Sentence> sentences;
-  for (std::size_t i = 0; sentences.size() < count; ++i)
-    for (const Sentence& s : draw_sentences(generator, 16, From::held_out, extras[i % 3]))
-      if (sentences.size() < count && wanted(s)) sentences.push_back(s);
-  return sentences;
-}
-
-std::size_t combinations(From from) {
-  std::size_t out = 0;
-  for (const Real held : held_out()) out += held != 0 ? 1 : 0;
-  return from == From::held_out ? out : count_of_choices() - out;
-}
-
-const Sentence& door_sentence() {
-  static const Sentence door = make_sentence(door_choice, Extra::none);
-  return door;
-}
-
-Vocabulary sentence_vocabulary() {
-  std::string text = "was were the old again when it . [MASK]";
-  const auto add = [&](const Names& words) { text += " " + text_of(words); };
-  for (const Names& words : {subjects(), verbs, subject_endings()}) add(words);
-  for (const Kind& kind : kinds()) add(kind.one), add(kind.many), add({kind.ending});
-  return Vocabulary::of_words(text);
-}
 
 Indices encoded(const Vocabulary& vocabulary, const std::vector<Names>& texts) {
   Indices tokens = xt::zeros<std::int64_t>({texts.size(), texts.at(0).size()});
   for (std::size_t n = 0; n < texts.size(); ++n)
     for (std::size_t t = 0; t < texts[n].size(); ++t) tokens(n, t) = vocabulary.find(texts[n][t]);
+  return tokens;
+}
+
+Indices encoded(const Vocabulary& vocabulary, const std::string& text) {
+  const std::vector<std::int64_t> ids = vocabulary.encode(text);
+  Indices tokens = xt::zeros<std::int64_t>({std::size_t(1), ids.size()});
+  std::copy(ids.begin(), ids.end(), tokens.begin());
   return tokens;
 }
 
@@ -237,6 +46,15 @@ Masked masked(const Indices& tokens, const Vocabulary& vocabulary, Generator& ge
       m.seen.data()[i] = others.data()[i];
   }
   return m;
+}
+
+std::string described(const Masked& m, std::size_t sentence, const Vocabulary& vocabulary) {
+  Names seen, asked;
+  for (std::size_t t = 0; t < m.seen.shape(1); ++t) {
+    seen.push_back(vocabulary.decode(m.seen(sentence, t)));
+    if (m.targets(sentence, t) != -100) asked.push_back(vocabulary.decode(m.targets(sentence, t)));
+  }
+  return pad_right(text_of(seen), 50) + "asks for " + (asked.empty() ? "nothing" : text_of(asked));
 }
 
 static nn::GptConfig config_of(const Vocabulary& vocabulary) {
@@ -262,9 +80,9 @@ BlankModel::BlankModel(std::uint64_t seed)
 }
 
 Masked next_batch(const BlankModel& model, Generator& generator) {
-  const auto extra = static_cast<std::size_t>(generator.randint(0, 3, {1})(0));
+  const auto extra = static_cast<Extra>(generator.randint(0, 3, {1})(0));
   std::vector<Names> texts;
-  for (const Sentence& s : draw_sentences(generator, 64, From::training, extras[extra]))
+  for (const Sentence& s : draw_sentences(generator, 64, From::training, extra))
     texts.push_back(s.words);
   return masked(encoded(model.vocabulary, texts), model.vocabulary, generator);
 }
@@ -312,6 +130,62 @@ double accuracy(const BlankModel& model, const std::vector<Sentence>& sentences,
     right += fits(sentences[n], blank, model.vocabulary.words()[best]) ? 1 : 0;
   }
   return right / static_cast<double>(sentences.size());
+}
+
+std::string filled(const BlankModel& model, const std::string& text) {
+  const NoGrad no_grad;
+  const Indices tokens = encoded(model.vocabulary, text);
+  const auto place = std::find(tokens.begin(), tokens.end(), model.vocabulary.find("[MASK]"));
+  const Array scores = xt::view(model.gpt(tokens).value(), 0, place - tokens.begin(), xt::all());
+  const auto best = std::max_element(scores.begin(), scores.end()) - scores.begin();
+  return model.vocabulary.decode(best);
+}
+
+Chance chance(const Vocabulary& vocabulary, const std::vector<Sentence>& sentences, Part blank) {
+  Chance c{0, 0};
+  for (const std::string& word : vocabulary.words()) {
+    const auto right = [&](const Sentence& s) { return fits(s, blank, word); };
+    const auto count = std::count_if(sentences.begin(), sentences.end(), right);
+    const double share = static_cast<double>(count) / static_cast<double>(sentences.size());
+    c.evenly += share / static_cast<double>(vocabulary.size());
+    c.one_word = std::max(c.one_word, share);
+  }
+  return c;
+}
+
+Array fill_blanks(const BlankModel& model, const std::vector<Sentence>& sentences) {
+  Array shares = zeros({3, 3});
+  std::size_t p = 0;
+  for (const Part part : {Part::object, Part::pronoun, Part::ending}) {
+    const Chance guess = chance(model.vocabulary, sentences, part);
+    shares(p, 0) = static_cast<Real>(accuracy(model, sentences, part));
+    shares(p, 1) = static_cast<Real>(guess.one_word);
+    shares(p++, 2) = static_cast<Real>(guess.evenly);
+  }
+  return shares;
+}
+
+double perfect_loss(const Vocabulary& vocabulary, const std::vector<Sentence>& sentences) {
+  const Names& all = vocabulary.words();
+  double nats = 0, words = 0;
+  for (const Sentence& s : sentences) {
+    for (const Part part : {Part::subject, Part::verb, Part::object, Part::pronoun, Part::ending}) {
+      const auto right = [&](const std::string& word) { return fits(s, part, word); };
+      nats += std::log(static_cast<double>(std::count_if(all.begin(), all.end(), right)));
+    }
+    words += static_cast<double>(s.words.size() - 1);
+  }
+  return nats / words;
+}
+
+std::vector<double> means_of(const std::vector<double>& losses, std::size_t many) {
+  std::vector<double> means;
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    if (i % many == 0) means.push_back(0);
+    means.back() +=
+        losses[i] / static_cast<double>(std::min(many, losses.size() - i / many * many));
+  }
+  return means;
 }
 
 }  // namespace heed

@@ -55,6 +55,7 @@ const Sentence& door_sentence();  // "i was watching the door when it opened ."
 
 Vocabulary sentence_vocabulary();  // every word of the world, and [MASK]
 Indices encoded(const Vocabulary& vocabulary, const std::vector<Names>& texts);  // (N, T)
+Indices encoded(const Vocabulary& vocabulary, const std::string& text);          // (1, T)
 
 // Sentences as the model sees them, and what it has to tell: the word that stood there where a
 // token was chosen, elsewhere -100, which cross_entropy passes over.
@@ -62,6 +63,8 @@ struct Masked {
   Indices seen, targets;  // (N, T)
 };
 Masked masked(const Indices& tokens, const Vocabulary& vocabulary, Generator& generator);
+// "i was [MASK] the door when it opened .    asks for watching"
+std::string described(const Masked& masked, std::size_t sentence, const Vocabulary& vocabulary);
 
 // A small encoder that knows nothing yet: 2 layers of 4 heads, width 32. It works on one thread.
 // After training, heads.hpp looks inside model.gpt, and save_model keeps it for ./heed look.
@@ -85,5 +88,25 @@ std::vector<double> train(BlankModel& model, std::int64_t steps);
 Array answers(const BlankModel& model, const std::vector<Sentence>& sentences, Part blank);
 // The share of sentences whose likeliest word fits.
 double accuracy(const BlankModel& model, const std::vector<Sentence>& sentences, Part blank);
+
+// The likeliest word for the [MASK] of a text.
+std::string filled(const BlankModel& model, const std::string& text);
+
+// How often guessing fits: any word of the vocabulary, or always the one that fits most often.
+struct Chance {
+  double evenly, one_word;
+};
+Chance chance(const Vocabulary& vocabulary, const std::vector<Sentence>& sentences, Part blank);
+
+// Of the blanks object, pronoun and ending, how often a word fits: the model's, the one that fits
+// most often, any: (3, 3).
+Array fill_blanks(const BlankModel& model, const std::vector<Sentence>& sentences);
+
+// What a reader who knows the grammar cannot know of a word, when all others can be seen: nats a
+// word, the full stop left out, if all words that fit are as likely.
+double perfect_loss(const Vocabulary& vocabulary, const std::vector<Sentence>& sentences);
+
+// The mean of every `many` losses.
+std::vector<double> means_of(const std::vector<double>& losses, std::size_t many);
 
 }  // namespace heed

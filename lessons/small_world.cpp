@@ -1,0 +1,208 @@
+// small_world.cpp: the sentences of fill_in_the_blank.hpp, and which of them are held out.
+
+#include <algorithm>
+
+#include "fill_in_the_blank.hpp"
+
+namespace heed {
+namespace {
+
+const Names verbs = {"watching", "facing", "drawing", "filming"};
+
+// Where a combination of subject, verb, object and ending stands in the list of all of them.
+struct Choice {
+  std::size_t subject, verb, kind, plural, noun, ending;
+};
+constexpr std::size_t nouns_a_kind = 2;
+
+std::size_t endings() { return 1 + subject_endings().size(); }  // 0: what the object does
+
+std::size_t count_of_choices() {
+  return subjects().size() * verbs.size() * kinds().size() * 2 * nouns_a_kind * endings();
+}
+
+std::size_t index_of(const Choice& c) {
+  std::size_t index = c.subject * verbs.size() + c.verb;
+  index = ((index * kinds().size() + c.kind) * 2 + c.plural) * nouns_a_kind + c.noun;
+  return index * endings() + c.ending;
+}
+
+constexpr Choice door_choice = {0, 0, 0, 0, 0, 0};  // "i", "watching", "door", "opened"
+constexpr Extra extras[] = {Extra::none, Extra::before, Extra::after};
+
+// One for each choice: 1 where it is held out, a tenth of them.
+const Array& held_out() {
+  static const Array one_where_held_out = [] {
+    Array drawn = Generator(35).bernoulli({count_of_choices()}, 0.1);
+    drawn(index_of(door_choice)) = 1;
+    return drawn;
+  }();
+  return one_where_held_out;
+}
+
+bool contains(const Names& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool many(const std::string& subject) {
+  return subject == "you" || subject == "we" || subject == "they";
+}
+
+// `dice` are numbers in [0, 1), and each is used once.
+struct Dice {
+  const Real* next;
+  std::size_t below(std::size_t n) {
+    return std::min(n - 1, static_cast<std::size_t>(*next++ * static_cast<Real>(n)));
+  }
+};
+constexpr std::size_t dice_a_sentence = 7;
+
+// Seven of ten sentences end with what the object does.
+Choice draw_choice(Dice& dice) {
+  Choice c{};
+  c.subject = dice.below(subjects().size());
+  c.verb = dice.below(verbs.size());
+  c.kind = dice.below(kinds().size());
+  c.plural = dice.below(2);
+  c.noun = dice.below(nouns_a_kind);
+  const bool of_object = dice.below(10) < 7;
+  c.ending = of_object ? 0 : 1 + dice.below(subject_endings().size());
+  return c;
+}
+
+Sentence make_sentence(const Choice& c, Extra extra) {
+  const Kind& kind = kinds()[c.kind];
+  const std::string subject = subjects()[c.subject];
+  Sentence s;
+  s.kind = c.kind, s.plural = c.plural == 1, s.of_object = c.ending == 0;
+  const auto part = [&](const std::string& word) {
+    s.places.push_back(s.words.size());
+    s.words.push_back(word);
+  };
+  part(subject);
+  s.words.push_back(many(subject) ? "were" : "was");
+  part(verbs[c.verb]);
+  s.words.push_back("the");
+  if (extra == Extra::before) s.words.push_back("old");
+  part((s.plural ? kind.many : kind.one)[c.noun]);
+  if (extra == Extra::after) s.words.push_back("again");
+  s.words.push_back("when");
+  part(!s.of_object ? subject : s.plural ? "they" : "it");
+  part(s.of_object ? kind.ending : subject_endings()[c.ending - 1]);
+  s.words.push_back(".");
+  return s;
+}
+
+}  // namespace
+
+const std::vector<Kind>& kinds() {
+  static const std::vector<Kind> all = {{{"door", "gate"}, {"doors", "gates"}, "opened"},
+                                        {{"phone", "bell"}, {"phones", "bells"}, "rang"},
+                                        {{"dog", "wolf"}, {"dogs", "wolves"}, "barked"},
+                                        {{"baby", "infant"}, {"babies", "infants"}, "cried"},
+                                        {{"lamp", "candle"}, {"lamps", "candles"}, "flickered"},
+                                        {{"train", "bus"}, {"trains", "buses"}, "stopped"}};
+  return all;
+}
+
+const Names& subjects() {
+  static const Names all = {"i", "you", "he", "she", "we", "they"};
+  return all;
+}
+
+const Names& subject_endings() {
+  static const Names all = {"sneezed", "laughed", "spoke"};
+  return all;
+}
+
+std::string text_of(const Names& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+Names with_blank(const Sentence& sentence, Part blank) {
+  Names words = sentence.words;
+  words[sentence.place(blank)] = "[MASK]";
+  return words;
+}
+
+static bool ending_fits(const Sentence& s, const std::string& word) {
+  const std::string& pronoun = s.word(Part::pronoun);
+  const bool object = pronoun == (s.plural ? "they" : "it");
+  return (object && word == kinds()[s.kind].ending) ||
+         (pronoun == s.word(Part::subject) && contains(subject_endings(), word));
+}
+
+static bool object_fits(const Sentence& s, const std::string& word) {
+  for (std::size_t k = 0; k < kinds().size(); ++k) {
+    const bool right_kind = !s.of_object || k == s.kind;
+    const bool one = !s.of_object || !s.plural, more = !s.of_object || s.plural;
+    if (right_kind && one && contains(kinds()[k].one, word)) return true;
+    if (right_kind && more && contains(kinds()[k].many, word)) return true;
+  }
+  return false;
+}
+
+bool fits(const Sentence& s, Part part, const std::string& word) {
+  switch (part) {
+    case Part::subject:
+      return s.of_object ? contains(subjects(), word) && many(word) == many(s.word(part))
+                         : word == s.word(part);
+    case Part::verb:
+      return contains(verbs, word);
+    case Part::object:
+      return object_fits(s, word);
+    case Part::pronoun:
+      return word == s.word(part);
+    case Part::ending:
+      return ending_fits(s, word);
+  }
+  return false;
+}
+
+std::vector<Sentence> draw_sentences(Generator& generator, std::size_t count, From from,
+                                     Extra extra) {
+  std::vector<Sentence> sentences;
+  while (sentences.size() < count) {
+    const Array drawn = generator.rand({count, dice_a_sentence});
+    for (std::size_t i = 0; i < count && sentences.size() < count; ++i) {
+      Dice dice{drawn.data() + i * dice_a_sentence};
+      const Choice choice = draw_choice(dice);
+      if ((held_out()(index_of(choice)) != 0) == (from == From::held_out))
+        sentences.push_back(make_sentence(choice, extra));
+    }
+  }
+  return sentences;
+}
+
+std::vector<Sentence> held_out_sentences(std::size_t count,
+                                         const std::function<bool(const Sentence&)>& wanted) {
+  Generator generator(18);
+  std::vector<Sentence> sentences;
+  for (std::size_t i = 0; sentences.size() < count; ++i)
+    for (const Sentence& s : draw_sentences(generator, 16, From::held_out, extras[i % 3]))
+      if (sentences.size() < count && wanted(s)) sentences.push_back(s);
+  return sentences;
+}
+
+std::size_t combinations(From from) {
+  std::size_t out = 0;
+  for (const Real held : held_out()) out += held != 0 ? 1 : 0;
+  return from == From::held_out ? out : count_of_choices() - out;
+}
+
+const Sentence& door_sentence() {
+  static const Sentence door = make_sentence(door_choice, Extra::none);
+  return door;
+}
+
+Vocabulary sentence_vocabulary() {
+  std::string text = "was were the old again when it . [MASK]";
+  const auto add = [&](const Names& words) { text += " " + text_of(words); };
+  for (const Names& words : {subjects(), verbs, subject_endings()}) add(words);
+  for (const Kind& kind : kinds()) add(kind.one), add(kind.many), add({kind.ending});
+  return Vocabulary::of_words(text);
+}
+
+}  // namespace heed
