@@ -61,9 +61,10 @@ std::string label_lines(const std::vector<Series>& series, const View& view) {
 // One curve of the plot command: column `column` of the file against column `x_column`.
 std::string plotted(const std::string& file, std::size_t x_column, std::size_t column,
                     const Series& series, const std::string& color) {
-  const std::string style = series.points || series.x.size() == 1
-                                ? "linespoints linewidth 2 pointtype 7 pointsize 0.7"
-                                : "lines linewidth 1.2";
+  const bool alone = series.x.size() == 1;  // a mark on another curve, or the first of many
+  const std::string points =
+      "linespoints linewidth 2 pointtype 7 pointsize " + std::string(alone ? "1.1" : "0.7");
+  const std::string style = series.points || alone ? points : "lines linewidth 1.2";
   return gnuplot_string(file) + " skip 1 using " + std::to_string(x_column) + ":" +
          std::to_string(column) + " with " + style + " linecolor rgb '" + color + "' title " +
          gnuplot_string(series.name);

@@ -74,6 +74,17 @@ TEST_CASE("a curve as text keeps to its size", "[report][curve]") {
   }
 }
 
+TEST_CASE("a point alone is larger than those of a curve, so that it can mark one of them",
+          "[report][curve]") {
+  const ScratchFolder folder;
+  std::vector<Series> curves = run();
+  curves.push_back({"turning point", {500}, {curves[1].y[1]}, true});
+  draw_curve(folder.path, "marked", curves);
+  const std::string script = folder.read("marked.gp");
+  CHECK(contains(script, "1:3 with linespoints linewidth 2 pointtype 7 pointsize 0.7"));
+  CHECK(contains(script, "1:4 with linespoints linewidth 2 pointtype 7 pointsize 1.1"));
+}
+
 TEST_CASE("a curve without a single finite value is not drawn", "[report][curve]") {
   const std::vector<Series> nothing = {Series{"loss", {1}, {std::nan("")}}};
   CHECK(curve_text(nothing) == "nothing to draw: no finite values yet\n");
