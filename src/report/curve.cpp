@@ -29,6 +29,13 @@ struct EndLabel {
   std::string text, color;
 };
 
+bool stands_alone(const Series& series) { return series.points && series.x.size() == 1; }
+
+// A point that stands alone has its value here, since it is not at the right edge.
+std::string legend_of(const Series& series) {
+  return stands_alone(series) ? legend(Level{series.name, series.y[0]}) : series.name;
+}
+
 // The last values of the series with points, moved apart where they would overlap.
 std::vector<EndLabel> end_labels(const std::vector<Series>& series, const View& view) {
   std::vector<EndLabel> labels;
@@ -36,7 +43,7 @@ std::vector<EndLabel> end_labels(const std::vector<Series>& series, const View& 
   for (const Series& s : series) {
     if (!s.points) continue;
     const std::string used = point_color(color++);
-    if (!s.y.empty() && std::isfinite(s.y.back()))
+    if (!s.y.empty() && std::isfinite(s.y.back()) && !stands_alone(s))
       labels.push_back({s.y.back(), decimal(s.y.back(), 4), used});
   }
   std::sort(labels.begin(), labels.end(),
@@ -67,7 +74,7 @@ std::string plotted(const std::string& file, std::size_t x_column, std::size_t c
   const std::string style = series.points || alone ? points : "lines linewidth 1.2";
   return gnuplot_string(file) + " skip 1 using " + std::to_string(x_column) + ":" +
          std::to_string(column) + " with " + style + " linecolor rgb '" + color + "' title " +
-         gnuplot_string(series.name);
+         gnuplot_string(legend_of(series));
 }
 
 struct Source {
@@ -95,7 +102,7 @@ std::string plot_command(const Source& source, const std::vector<Series>& series
 
 std::string head(const Source& source, const CurveOptions& options) {
   std::string text =
-      "# Draws a loss curve. Run gnuplot on this file in its own folder to draw it again.\n"
+      "# Draws curves. Run gnuplot on this file in its own folder to draw it again.\n"
       "set encoding utf8\n"
       "set terminal svg size 900,540 font 'sans-serif,14' noenhanced background rgb 'white'\n"
       "set datafile separator ','\n";

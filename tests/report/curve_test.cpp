@@ -83,6 +83,8 @@ TEST_CASE("a point alone is larger than those of a curve, so that it can mark on
   const std::string script = folder.read("marked.gp");
   CHECK(contains(script, "1:3 with linespoints linewidth 2 pointtype 7 pointsize 0.7"));
   CHECK(contains(script, "1:4 with linespoints linewidth 2 pointtype 7 pointsize 1.1"));
+  CHECK(contains(script, "title 'turning point  " + decimal(curves[1].y[1], 4) + "'"));
+  CHECK_FALSE(contains(script, "set label '" + decimal(curves[1].y[1], 4) + "'"));
 }
 
 TEST_CASE("a curve without a single finite value is not drawn", "[report][curve]") {
