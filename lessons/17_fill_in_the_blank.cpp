@@ -9,9 +9,11 @@
 #include <filesystem>
 
 #include "fill_in_the_blank.hpp"
+#include "heed/autograd/backward.hpp"
 #include "heed/nn/heads.hpp"
 #include "heed/ops/loss.hpp"
 #include "heed/ops/softmax.hpp"
+#include "heed/optim/adamw.hpp"
 #include "heed/optim/clip.hpp"
 #include "heed/optim/schedule.hpp"
 #include "heed/report/table.hpp"
@@ -145,8 +147,9 @@ int main() {
   claim("both ways: they change", *std::max_element(change.begin(), change.end()) > 0.001,
         "they do not");
   say("", "So our model has no causal mask (GptConfig::causal is false): each word sees all",
-      "others. The rest is lesson 13's: 2 blocks of 4 heads, width 32. But what is it",
-      "to learn? Not the next word; that it sees.");
+      "others. The rest is lesson 13's: 2 blocks of 4 heads, width 32, first weights",
+      "drawn larger, for so narrow a model learns sooner then. But what is it to learn?",
+      "Not the next word; that it sees.");
 
   section("15 words of a hundred");
   say("BERT (Devlin et al. 2018) hides words and asks for them. Each is chosen with a",
