@@ -142,6 +142,13 @@ void picture(const std::string& lesson, const std::string& name, const Tensor& x
   picture(lesson, name, x.value(), options);
 }
 
+void picture(const std::string& lesson, const std::string& name, const std::vector<Array>& panels,
+             const Names& titles, const HeatmapOptions& options, std::size_t columns) {
+  const Plot plot =
+      draw_heatmap_sheet(picture_folder(lesson), name, panels, titles, options, columns);
+  std::cout << "\npicture: " << plot.message << '\n';
+}
+
 void picture(const std::string& lesson, const std::string& name, const std::vector<Series>& curves,
              const CurveOptions& options) {
   const Plot plot = draw_curve(picture_folder(lesson), name, curves, options);

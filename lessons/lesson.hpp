@@ -69,6 +69,10 @@ void picture(const std::string& lesson, const std::string& name, const Tensor& x
 void picture_trained(const std::string& lesson, const std::string& name, const Array& x,
                      const HeatmapOptions& options = {});
 
+// Several such matrices, under their titles and in the file only.
+void picture(const std::string& lesson, const std::string& name, const std::vector<Array>& panels,
+             const Names& titles, const HeatmapOptions& options, std::size_t columns);
+
 // Curves, in the file only.
 void picture(const std::string& lesson, const std::string& name, const std::vector<Series>& curves,
              const CurveOptions& options);
