@@ -201,7 +201,8 @@ int main() {
   check("by hand = head_scores", by_hand, of_heads);
   Array previous = xt::view(of_heads, xt::all(), 0), first = xt::view(of_heads, xt::all(), 1);
   const std::size_t back = largest(previous), resting = largest(first);
-  say("", "One head looks back, to the previous letter, far more than by chance:");
+  say("", "The heads of layer 0 look back, to the previous letter, far more than by chance.",
+      "Of all eight, this one does most:");
   quote(heads[back] + ": " + decimal(previous(back), 2) + ", evenly " + decimal(scores(8, 0), 2));
   claim("more than twice as much as an even head", previous(back) > 2 * scores(8, 0),
         decimal(previous(back), 4));
@@ -236,6 +237,7 @@ int main() {
   const nn::WithoutHead a(model, 0, 0), b(model, 0, 1), c(model, 0, 2), d(model, 0, 3);
   Array first_layer = xt::view(costs, xt::range(0, 4));
   const Array sum = xt::sum(first_layer);
+  say("", "To look back most and to cost most are two things: compare the tables.");
   say("", "The costs of two heads do not add up, since what one fetches another may fetch",
       "too, or may build on. All heads of layer 0 removed at once, and the sum of their",
       "four costs:");
