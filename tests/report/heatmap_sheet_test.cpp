@@ -173,6 +173,14 @@ TEST_CASE("a sheet as text never exceeds the width of the terminal", "[report][h
       }
 }
 
+TEST_CASE("a title wider than its matrix is shown in full where there is room",
+          "[report][heatmap]") {
+  CHECK(heatmap_sheet_text({ones({1, 1}), ones({1, 1})}, {"the first", "b"}, {}, 2) ==
+        "  the first    b\n"
+        " │  │         │  │\n"
+        "  1.0000   ░░▒▒▓▓██ 2.0000\n");
+}
+
 TEST_CASE("a sheet as text is coarser where there is no room", "[report][heatmap]") {
   HeatmapOptions options;
   const std::vector<std::string> titles(4, "x");
