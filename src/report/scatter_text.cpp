@@ -1,4 +1,4 @@
-// scatter_text.cpp: named points as text: a letter for each, and its name where there is room.
+// scatter_text.cpp: named points as text: a sign for each, and its name where there is room.
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,7 @@
 namespace heed {
 namespace {
 
-constexpr const char* marks[] = {"o", "+", "x", "*"};
+constexpr const char* marks[] = {"●", "▲", "■", "◆"};
 
 class Sheet {
  public:

@@ -45,17 +45,17 @@ TEST_CASE("points as text stand where they are, their labels beside them", "[rep
   options.group_names = {"query", "key"};
   CHECK(scatter_text(Array{{-2, 0}, {2, 0}, {0, Real(0.9)}, {0, Real(-0.9)}}, options) ==
         "t\n"
-        "                    + up\n"
+        "                    ▲ up\n"
         "\n"
         "\n"
         "\n"
-        "  o left                       right o\n"
+        "  ● left                       right ●\n"
         "\n"
         "\n"
         "\n"
         "\n"
-        "                    + down\n"
-        "o query   + key\n");
+        "                    ▲ down\n"
+        "● query   ▲ key\n");
 }
 
 TEST_CASE("a text of points keeps to its size, and no label covers another", "[report][scatter]") {
@@ -84,7 +84,7 @@ TEST_CASE("where points of two groups meet stands a sign of its own", "[report][
   options.group_names = {"query", "key"};
   const std::string text = scatter_text(Array{{0, 0}, {0, 0}, {1, 1}}, options);
   CHECK(count(text, "@") == 1);
-  CHECK(count(text, "o") == 2);  // one of them in the line below
+  CHECK(count(text, "●") == 2);  // one of them in the line below
   options.groups = {0, 0, 0};
   CHECK(count(scatter_text(Array{{0, 0}, {0, 0}, {1, 1}}, options), "@") == 0);
 }
@@ -94,7 +94,7 @@ TEST_CASE("letters that are wide, or ride on others, keep their columns", "[repo
   options.width = 40, options.height = 10;
   options.labels = {"日本", "e\u0301t"};
   const std::string text = scatter_text(Array{{0, 0}, {1, 0}}, options);
-  CHECK(contains(text, "o 日本 "));
+  CHECK(contains(text, "● 日本 "));
   CHECK(contains(text, "e\u0301t"));
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) CHECK(display_width(line) <= 40);

@@ -25,7 +25,7 @@ struct ScatterOptions {
 // out, and their number told. Both throw Error when points are not (n, 2) with finite values, or
 // labels and groups do not fit them; the text form also when it is smaller than 40 x 10 characters.
 
-// A letter for each point ("o", "+", "x", "*" by group, "@" where groups meet).
+// A sign for each point, by group as in the picture ("●", "▲", "■", "◆"; "@" where groups meet).
 std::string scatter_text(const Array& points, const ScatterOptions& options = {});
 
 // Draws folder/name.svg (900 x 720), and leaves beside it its data (name.csv) and the script
