@@ -18,6 +18,7 @@
 #include "heed/text/batches.hpp"
 #include "heed/train/ablation.hpp"
 #include "look_parts.hpp"
+#include "look_tsne.hpp"
 
 namespace heed::app {
 namespace {
@@ -261,6 +262,7 @@ int look(const LookCommand& command) {
   check_choice(command, saved.model.config);
   const LearnedText learned = learned_text(file, saved.vocabulary);
   const LookText text = look_text(command, saved, learned, terminal_width());
+  if (command.tsne) return look_tsne(command, saved.model, text);
   const std::string folder = picture_folder(command);
 
   leave_at_interrupt();

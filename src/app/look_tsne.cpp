@@ -1,0 +1,110 @@
+// look_tsne.cpp: heed look --tsne: what a head asks for and what it offers, as points of one map.
+
+#include "look_tsne.hpp"
+
+#include <algorithm>
+#include <iostream>
+
+#include "heed/app/terminal.hpp"
+#include "heed/nn/checkpoint.hpp"
+#include "heed/nn/heads.hpp"
+#include "heed/report/format.hpp"
+#include "heed/report/scatter.hpp"
+#include "heed/report/tsne.hpp"
+
+namespace heed::app {
+namespace {
+
+void check_length(const LookCommand& command, std::size_t T) {
+  if (T < 2)
+    throw UsageError("--text: needs at least 2 symbols for --tsne, got " + std::to_string(T));
+  if (command.perplexity > static_cast<double>(2 * T - 1))
+    throw UsageError("--perplexity " + nn::exact(command.perplexity) + ": must be at most " +
+                     std::to_string(2 * T - 1) + " for " + std::to_string(T) + " queries and " +
+                     std::to_string(T) + " keys; or give a longer --text");
+}
+
+// (2T, D): queries, then keys.
+Array queries_and_keys(const nn::LayerHeads& layer, std::size_t head) {
+  const std::size_t T = layer.queries.shape()[2], D = layer.queries.shape()[3];
+  Array points = uninitialized({2 * T, D});
+  std::copy_n(layer.queries.data() + head * T * D, T * D, points.data());
+  std::copy_n(layer.keys.data() + head * T * D, T * D, points.data() + T * D);
+  return points;
+}
+
+ScatterOptions drawn(const std::string& title, const std::vector<std::string>& names) {
+  ScatterOptions options;
+  options.title = title;
+  options.group_names = {"query", "key"};
+  for (std::size_t group = 0; group < 2; ++group)
+    for (const std::string& name : names) {
+      options.labels.push_back(name);
+      options.groups.push_back(group);
+    }
+  options.width = std::clamp<std::size_t>(terminal_width(), 40, 100);
+  return options;
+}
+
+// "4 door": the place, counted from 0, and the symbol.
+std::string placed(std::size_t place, const std::vector<std::string>& names, std::size_t width) {
+  return pad_left(std::to_string(place), 3) + " " +
+         pad_right(shortened(visible(names[place]), width), width);
+}
+
+// For each query the key that is nearest in space, and the one nearest in the picture.
+void print_nearest(const Array& points, const Array& picture,
+                   const std::vector<std::string>& names) {
+  const std::size_t T = names.size();
+  const Doubles space = tsne_distances(points, Distance::cosine);
+  const Doubles page = tsne_distances(picture, Distance::euclidean);
+  std::vector<std::size_t> keys(T);
+  for (std::size_t t = 0; t < T; ++t) keys[t] = T + t;
+  std::size_t same = 0;
+  std::cout << "\n  query          its nearest key, by cosine       in the picture\n";
+  for (std::size_t t = 0; t < T; ++t) {
+    const std::size_t near = nearest(space, t, keys), shown = nearest(page, t, keys);
+    same += near == shown;
+    std::string line = placed(t, names, 12) + " " + placed(near - T, names, 12) + " " +
+                       pad_left(decimal(1 - space(t, near), 4), 8) + "       " +
+                       placed(shown - T, names, 12) + (near == shown ? "" : " *");
+    std::cout << line.erase(line.find_last_not_of(' ') + 1) << '\n';
+  }
+  std::cout << same << " of " << T << " queries have the same nearest key in both"
+            << (same < T ? "; * where the picture misleads" : "") << '\n';
+}
+
+}  // namespace
+
+int look_tsne(const LookCommand& command, const nn::Gpt& model, const LookText& text) {
+  check_length(command, text.names.size());
+  const std::string folder = picture_folder(command);
+  leave_at_interrupt();
+  const std::size_t layer = command.layer.value_or(0), head = command.head.value_or(0);
+  const Array points = queries_and_keys(nn::look_inside(model, text.tokens)[layer], head);
+  TsneOptions options;
+  options.perplexity = command.perplexity;
+  options.iterations = static_cast<std::size_t>(command.iterations);
+  options.seed = command.seed;
+  const Tsne map = tsne(points, options);
+
+  const std::string title =
+      "queries and keys of layer " + std::to_string(layer) + ", head " + std::to_string(head);
+  const ScatterOptions scatter = drawn(title, text.names);
+  std::cout << scatter_text(map.points, scatter) << "\nKL     " << decimal(map.history.y.front(), 4)
+            << " at first, " << decimal(map.kl, 4) << " after "
+            << grouped(static_cast<double>(options.iterations))
+            << (options.iterations == 1 ? " iteration" : " iterations") << ", perplexity "
+            << nn::exact(options.perplexity) << ", seed " << options.seed << '\n';
+  print_nearest(points, map.points, text.names);
+  if (model.config.causal)
+    std::cout << "(A query may lie near keys of later places, which this model cannot see.)\n";
+  const Plot plot = draw_scatter(folder, "tsne", map.points, scatter);
+  if (plot.ok)
+    std::cout << "\nmap    " << visible(plot.message) << '\n';
+  else
+    note(plot.message);
+  return 0;
+}
+
+}  // namespace heed::app

@@ -1,0 +1,96 @@
+// look_tsne_test.cpp: heed look --tsne: the map of a head, what it prints and what it refuses.
+
+#include <string>
+
+#include "app/heed_program.hpp"
+#include "catch.hpp"
+
+using namespace heed_test;
+
+namespace {
+
+// With a run in o/, of one layer and two heads, that learned in.txt.
+struct MapDesk : Desk {
+  MapDesk() { REQUIRE(heed(train_tiny).code == 0); }
+
+  std::string shown(const Words& more) const {
+    const Finished result = heed(Words{"look", "o", "--tsne", "--text", "the quay\ngave"} + more);
+    INFO(result.err);
+    CHECK(result.code == 0);
+    CHECK(has(result.err, "heed: note: gnuplot is not installed"));
+    return result.out;
+  }
+  // One line, and nothing printed before it.
+  std::string refused(const Words& more) const {
+    const Finished result = heed(Words{"look", "o", "--tsne"} + more);
+    CHECK(result.code == 2);
+    CHECK(result.out == "");
+    CHECK(result.err.find('\n') == result.err.size() - 1);
+    return result.err.substr(0, result.err.size() - 1);
+  }
+};
+
+std::size_t lines_with(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != text.npos; ++at) ++count;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("look --tsne maps the queries and keys of one head", "[app][look]") {
+  const MapDesk desk;
+  const std::string out = desk.shown({"--head", "1"});
+  INFO(out);
+  CHECK(has(out, "queries and keys of layer 0, head 1\n"));
+  CHECK(has(out, "● query   ▲ key"));
+  CHECK(has(out, " after 1,000 iterations, perplexity 10, seed 1337\n"));
+  CHECK(has(out, "\n  0 t  "));
+  CHECK(has(out, "\n 12 e  "));
+  CHECK(has(out, "of 13 queries have the same nearest key in both"));
+  const std::string table = out.substr(out.find("  query "), out.find("queries have"));
+  const std::string count = out.substr(0, out.find(" of 13 queries"));
+  const int same = std::stoi(count.substr(count.rfind('\n') + 1));
+  CHECK(lines_with(table, " *\n") == static_cast<std::size_t>(13 - same));
+  CHECK(desk.has_file("o/tsne.gp"));
+  const std::string csv = content(desk / "o/tsne.csv");
+  CHECK(csv.rfind("x,y,group,label\n", 0) == 0);
+  CHECK(lines_with(csv, "\n") == 1 + 2 * 13);
+  CHECK(lines_with(csv, ",1,␣\n") == 1);
+  CHECK(lines_with(csv, ",\\n\n") == 2);
+  CHECK(!has(out, "…"));
+}
+
+TEST_CASE("a map is the same again, and another with another seed or head", "[app][look]") {
+  const MapDesk desk;
+  const std::string out = desk.shown({});
+  CHECK(has(out, "layer 0, head 0\n"));
+  CHECK(desk.shown({"--layer", "0", "--head", "0", "--seed", "1337"}) == out);
+  CHECK(desk.shown({"--threads", "2"}) == out);
+  CHECK(desk.shown({"--seed", "7"}) != out);
+  CHECK(desk.shown({"--head", "1"}) != out);
+  CHECK(has(desk.shown({"--iterations", "1", "--perplexity", "2.5"}),
+            " after 1 iteration, perplexity 2.5, seed 1337\n"));
+}
+
+TEST_CASE("a map goes where --out says", "[app][look]") {
+  const MapDesk desk;
+  desk.shown({"--out", "maps"});
+  CHECK(desk.has_file("maps/tsne.csv"));
+  CHECK(!desk.has_file("o/tsne.csv"));
+}
+
+TEST_CASE("what cannot be mapped is refused in one line", "[app][look]") {
+  const MapDesk desk;
+  CHECK(desk.refused({"--text", "the", "--out", "maps"}) ==
+        "heed: error: --perplexity 10: must be at most 5 for 3 queries and 3 keys; or give a "
+        "longer --text");
+  CHECK(desk.refused({"--text", "t"}) ==
+        "heed: error: --text: needs at least 2 symbols for --tsne, got 1");
+  CHECK(desk.refused({"--perplexity", "0.5"}).rfind("heed: error: --perplexity 0.5: must be", 0) ==
+        0);
+  CHECK(has(desk.refused({"--iterations", "0"}), "--iterations 0: "));
+  CHECK(has(desk.refused({"--text", "the sea", "--head", "2"}), "--head 2: "));
+  CHECK(!desk.has_file("o/tsne.csv"));
+  CHECK(!desk.has_file("maps"));
+}
