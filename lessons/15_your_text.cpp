@@ -11,6 +11,7 @@
 #include <map>
 
 #include "heed/array/error.hpp"
+#include "heed/array/parallel.hpp"
 #include "heed/autograd/backward.hpp"
 #include "heed/nn/gpt.hpp"
 #include "heed/ops/arithmetic.hpp"
@@ -123,6 +124,7 @@ std::vector<Series> curves_of(const std::vector<LogRow>& history) {
 }
 
 int main(int argc, char** argv) {
+  set_num_threads(1);  // so small a model is not worth sharing
   section("A text");
   say("This is ./heed train, taken apart. It learns to go on with a text, symbol by",
       "symbol, from nothing but the text. Yours will do: ./heed lesson 15 my_novel.txt.",
