@@ -93,12 +93,6 @@ using Path = std::filesystem::path;
 
 std::string wanted_of(Path lesson) { return contents(lesson.replace_extension(".out")); }
 
-// Whether it trains for a while, and for less when asked to.
-bool trains(const Path& lesson) {
-  const std::string source = contents(lesson);
-  return source.find("in_brief(") != source.npos || source.find("brief()") != source.npos;
-}
-
 void hold_to_its_out_file(const Path& lesson) {
   const std::string name = lesson.stem().string();
   INFO("lesson " << name

@@ -29,6 +29,12 @@ inline std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
+// Whether a lesson trains for a while, and for less when asked to.
+inline bool trains(const std::filesystem::path& lesson) {
+  const std::string source = contents(lesson);
+  return source.find("in_brief(") != source.npos || source.find("brief()") != source.npos;
+}
+
 inline std::string quoted(const std::string& text) {  // for a shell
   std::string word = "'";
   for (const char c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
