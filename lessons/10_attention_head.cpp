@@ -156,8 +156,9 @@ int main() {
       "A token has to know its place, too (why: lesson 12). So eight numbers more, all",
       "0 but a 1 at its place. What the head hears, 16 numbers, is scored against each",
       "of the eight words as in lesson 02, by dot products. Softmax makes them shares.",
-      "The loss is the surprise: -ln of the share that the right word gets, on average.",
-      "A token may see the places before its own, but not itself. A small batch:");
+      "The loss is the surprise, in nats: -ln of the share that the right word gets, on",
+      "average. (The natural logarithm, ln, counts in nats, as the one of base 2 counts",
+      "in bits.) A token may see the places before its own, but not itself. A small", "batch:");
   const Batch tiny = new_batch(g, 2);
   Parameters parameters;
   const nn::AttentionHead copier({parameters, g}, D + T, D);  // (B, 8, 24) -> (B, 8, 16)
@@ -205,11 +206,13 @@ int main() {
 
   section("Training");
   say("Now without being told. Each step: new words, the loss, the gradients, and a",
-      "step downhill. Lesson 09 took a hundredth of each gradient. AdamW (Loshchilov",
-      "and Hutter 2019) gives each number a step of about the same size, here 0.05, or",
-      "less where its gradients disagree. Below: the loss on 64 sentences, kept for",
-      "testing, of words that no step has seen; and of the shares that go to the place",
-      "before, the smallest.");
+      "step downhill. Lesson 09 took a hundredth of each gradient. Adam (Kingma and Ba",
+      "2015) gives each number a step of about the same size, here 0.05, or less where",
+      "its gradients disagree; 0.05 is the learning rate. (heed has it as AdamW, by",
+      "Loshchilov and Hutter 2019, with a weight decay, 0 here.) Below: the loss on 64",
+      "sentences, kept for testing, of words that no step has seen; and of the shares",
+      "that go to the place before, the smallest. (~ marks what training led to:",
+      "elsewhere it may differ a little, and what stands behind a bar by more.)");
   optim::AdamWOptions options;
   options.lr = 0.05;
   options.weight_decay = 0;  // nothing pulls the matrices back to zero
@@ -252,13 +255,13 @@ int main() {
   claim("every place gives the one before it more than 0.98", least > 0.98, decimal(least, 4));
 
   section("What query and key have learned");
-  say("A score is x W_Q^T W_K x' / 4, of who asks, x, and who answers, x'. The matrix",
-      "in the middle says which number of x meets which of x', and how much of that",
-      "goes into the score. The first 16 rows and columns are of the word, the others",
-      "of the eight places. Shades for the size, up or down:");
+  say("A score is x W_Q^T W_K y / 4, of who asks, x, and who answers, y. The matrix in",
+      "the middle says which number of x meets which of y, and how much of that goes",
+      "into the score. The first 16 rows and columns are of the word, the others of the",
+      "eight places. Shades for the size, up or down:");
   const Array &W_q = copier.query.weight.value(), &W_k = copier.key.weight.value();  // (16, 24)
   const Array meet = xt::linalg::dot(xt::transpose(W_q), W_k) / 4;                   // (24, 24)
-  HeatmapOptions sizes{"size of W_Q^T W_K / 4", {}, {}, "number of x", "number of x'"};
+  HeatmapOptions sizes{"size of W_Q^T W_K / 4", {}, {}, "number of x", "number of y"};
   sizes.low = 0, sizes.high = 15;
   picture_trained("10_attention_head", "query_key", xt::abs(meet), sizes);
   const Array of_words = xt::abs(xt::view(meet, xt::range(0, D)));
@@ -271,12 +274,12 @@ int main() {
   say("", "What the words are hardly matters, neither of who asks nor of who answers. Place",
       "t asks for place t - 1: its score leads that of any other that may be seen.");
   claim("the lead is more than 5 everywhere", least_lead > 5, decimal(least_lead, 2));
-  claim("no number of a word weighs more than 3", words_most < 3, decimal(words_most, 2));
+  claim("no number that meets a word is above 3", words_most < 3, decimal(words_most, 2));
 
   section("What value has learned");
-  say("W_V has 16 rows, the numbers that are heard, and 24 columns, those of x:");
+  say("W_V has 16 rows, the numbers that are heard, and 24 columns, those of y:");
   const Array& W_v = copier.value.weight.value();  // (16, 24)
-  sizes.title = "size of W_V", sizes.row_title = "number heard", sizes.column_title = "number of x";
+  sizes.title = "size of W_V", sizes.row_title = "number heard", sizes.column_title = "number of y";
   picture_trained("10_attention_head", "value", xt::abs(W_v), sizes);
   Array rest_of_it = xt::abs(W_v);
   Real loudness = 0;  // the mean of the diagonal
@@ -292,7 +295,7 @@ int main() {
   say("", "That is the rule that was set by hand above, found by 2000 steps downhill. It",
       "is a rule, for it holds for words that no step has seen.", "",
       "Yet a head shares out one whole. What goes to the word before goes to nobody",
-      "else. A token that needs two words needs two heads: 11_multi_head.", "",
+      "else. A token that needs two words is better served by two: 11_multi_head.", "",
       "To see what a head hears, start gdb with ./heed debug 10, and in it: break fits,",
       "continue, next twice, print heard. To stop in each step of the training: break",
       "heed::optim::AdamW::step.");
