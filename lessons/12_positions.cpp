@@ -153,17 +153,19 @@ int main() {
   say("A dog bites a man, or a man bites a dog: the words are the same, the order is",
       "not. Does attention notice? We ask two heads, of two numbers each.", "",
       "It shall be the same to the last bit, so nothing may depend on roundings. A sum",
-      "of floats has several right answers (lesson 02), and which of them a processor",
-      "finds may depend on the row. So T and the weights are in eighths here: then the",
+      "of floats has several answers (lesson 02), and which of them a processor finds",
+      "may depend on the row. So T and the weights are in eighths here: then the",
       "products and sums for Q, K and V are exact. What is heard is no longer so round,",
-      "and the last layer, 'out', hands it on as it is: ones on the weight's diagonal.");
+      "and the last layer, 'out', hands it on as it is: ones on the weight's diagonal,",
+      "and a bias of zeros.");
   Generator g(42);
   const Array T = eighths(g.randn({3, 4}));
   Parameters parameters;
   const nn::MultiHeadAttention attention(Scope(parameters, g), 4, 2);
   for (Tensor p : parameters) p.mutable_value() = eighths(p.value());
-  Tensor out = attention.out.weight;
+  Tensor out = attention.out.weight, out_bias = attention.out.bias;
   out.mutable_value() = xt::eye<Real>(4);
+  out_bias.mutable_value() = zeros({4});
   const Array heard = hear(attention, T);
   const Array turned = hear(attention, in_order(T, {2, 1, 0}));
   show("T", T, words);
@@ -179,7 +181,7 @@ int main() {
   Array by_hand = zeros({3, 4});
   for (std::size_t i = 0; i < 3; ++i)
     for (std::size_t d = 0; d < 4; ++d)  // two heads of two columns
-      by_hand(i, d) = head_by_hand(Q, K, V, i, d / 2 * 2)(d % 2) + attention.out.bias.value()(d);
+      by_hand(i, d) = head_by_hand(Q, K, V, i, d / 2 * 2)(d % 2);
   check("by hand = in one line", by_hand, heard);
   Order order = {0, 1, 2};
   while (std::next_permutation(order.begin(), order.end()))
@@ -193,7 +195,8 @@ int main() {
   section("Learned places");
   say("So let each word say where it stands. The simplest way: a vector for each place,",
       "added to the word's own. It is learned like any other weight, and starts as",
-      "random numbers. A table of such vectors is what nn::Embedding is.");
+      "random numbers. A table of such vectors is what nn::Embedding is. (A place is",
+      "called position in most texts, and in heed's names.)");
   const nn::Embedding place(Scope(parameters, g) / "place", 3, 4);
   const Indices numbers = {0, 1, 2};
   Array placed_by_hand = T;
@@ -214,8 +217,9 @@ int main() {
   section("Places without learning");
   say("A vector for place 100 can only be learned from texts that long. Vaswani et al.",
       "(2017, section 3.5) take waves instead, sine and cosine of many lengths. That is",
-      "a clock of many hands: the first turns by an angle of 1 from place to place, the",
-      "last by little more than 1/10000. A place is what the clock shows.");
+      "a clock of many hands, two numbers each: the first turns by an angle of 1 from",
+      "place to place, the last of 512 numbers by little more than 1/10000. A place is",
+      "what the clock shows.");
   const std::size_t places = 24;
   Array P_by_hand = zeros({places, width});
   for (std::size_t t = 0; t < places; ++t)
@@ -228,8 +232,8 @@ int main() {
   check("by hand = in one line", P_by_hand, P);
   show("of width four, they are", nn::sinusoidal_positions(4, 4), {"place 0", "1", "2", "3"},
        {"sin t", "cos t", "sin t/100", "cos t/100"});
-  say("", "Of 24 places, with 32 numbers each. The slow hands on the right hardly move yet:",
-      "they are for texts of thousands.");
+  say("", "Of 24 places, with 32 numbers each. (The last hand: 1.8/10000.) The slow hands",
+      "on the right hardly move yet: they are for texts of thousands.");
   HeatmapOptions waves{"sinusoidal positions", {}, {}, "place", "number"};
   waves.low = -1, waves.high = 1, waves.diverging = true;
   picture("12_positions", "waves", P, waves);
@@ -284,9 +288,10 @@ int main() {
 
   section("Backwards");
   say("Three models of one head each: without places, with learned places, with waves.",
-      "All train on the same random words, and are asked about words they never saw. To",
-      "leave nothing to luck, each of those comes in seven orders, like the rounds of a",
-      "tournament: every letter once stands opposite every other.");
+      "What a letter hears is added to its own vector (why: lesson 13), and a last layer",
+      "scores the sum. All train on the same random words, and are asked about words",
+      "they never saw. To leave nothing to luck, each of those comes in seven orders,",
+      "like the rounds of a tournament: every letter once stands opposite every other.");
   Generator fresh(2026);
   const Indices unseen = tournament(draw_words(fresh, 100));  // (700, 8)
   std::set<std::string> seen;
@@ -342,7 +347,7 @@ int main() {
   const Reverser& learned = models[1];
   const Tensor e = learned.embedded(letters);                                // (1, 8, 32)
   const Array A = reshape(learned.attention.weights(e, e), {8, 8}).value();  // of the only head
-  HeatmapOptions shades{"shares of the model with learned places", rows, rows, "who", "to whom"};
+  HeatmapOptions shades{"shares of the model with learned places", rows, rows, "asks", "answers"};
   shades.low = 0, shades.high = 1;
   picture_trained("12_positions", "backwards_attention", A, shades);
   const Indices most_looked_at = argmax(Tensor(A), -1);  // (8)
@@ -354,10 +359,10 @@ int main() {
         std::to_string(opposite) + " of 8 do");
   const Indices guess = argmax(learned(letters), -1);
   quote(word + " -> " + text_of(guess, 0));
-  say("", "One layer of attention has learned a rule about places that holds for any word.",
+  say("", "One layer of attention has learned a rule about places, for words it never saw.",
       "A language model has many layers, one upon the other. What must stand between",
       "them, so that they learn at all? That is the next lesson: 13_transformer_block.", "",
       "To see places join letters: start gdb with ./heed debug 12, and in it:",
-      "break train, run, continue, continue: now it trains the waves. Then",
+      "break train, then continue three times: now it trains the waves. Then",
       "break Reverser::embedded, continue, next, next, print letters, print places.");
 }
