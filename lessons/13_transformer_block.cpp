@@ -4,6 +4,7 @@
 // After it: 14_how_low_can_it_go, a loss that no model can get below.
 // Worth a breakpoint: block_without. Go on with `next`: see x grow, branch by branch.
 
+#include <algorithm>
 #include <cmath>
 
 #include "heed/array/parallel.hpp"
@@ -126,8 +127,10 @@ int main() {
   section("Norm: nobody shouts");
   say("Layers are stacked, and each gets what the one below gives, however large it is.",
       "Scores that are too large leave nothing to learn (lesson 06). So before a layer",
-      "reads a token, the token is normed: less its mean, and divided by its spread.",
-      "Here 'cat' shouts, four times as loud as it was drawn.");
+      "reads a token, the token is normed (Ba et al. 2016): less its mean, and divided",
+      "by its spread, the root of its variance. (A norm also has a weight for each",
+      "number, 1 at first, and a bias, 0 at first, which are learned.) Here 'cat'",
+      "shouts, four times as loud as it was drawn.");
   Generator g(42);
   Array T = g.randn({3, 8});
   xt::row(T, 1) *= 4;
@@ -140,17 +143,20 @@ int main() {
 
   section("MLP: each token by itself");
   say("Attention brings news together. What to make of it is for each token alone: a",
-      "layer four times as wide, a bend (GELU), and a layer back. MLP: multi-layer",
-      "perceptron. Without the bend, two such layers would do no more than one.");
+      "layer four times as wide, a bend (GELU, by Hendrycks and Gimpel 2016), and a",
+      "layer back. MLP: multi-layer perceptron. Without the bend, two such layers would",
+      "do no more than one.");
   const Array inner = linear_by_hand(block.mlp.up, normed, true);  // (3, 32)
   const Array mlp_by_hand = linear_by_hand(block.mlp.down, inner, false);
   check("by hand = in one line", mlp_by_hand, block.mlp(Tensor(normed)));
 
   section("Residual: add, do not replace");
-  say("A layer's result is added to what was there. One that has learned nothing yet",
-      "does no harm then, and the gradient has a straight way down: through a sum it",
-      "passes unchanged (lesson 08). A block is that, twice:", "", "  x = x + attention(norm(x))",
-      "  x = x + mlp(norm(x))");
+  say("A layer's result is added to what was there (He et al. 2016). One that has",
+      "learned nothing yet does no harm then, and the gradient has a straight way down:",
+      "through a sum it passes unchanged (lesson 08). A block is that, twice:", "",
+      "  x = x + attention(norm(x))", "  x = x + mlp(norm(x))", "",
+      "Vaswani et al. (2017) normed after the sum; GPT-2 (Radford et al. 2019) norms",
+      "before the layer, and so does heed.");
   const Tensor x = unsqueeze(Tensor(T), 0);  // (1, 3, 8)
   const Array attended = (x + block.attention(block.norm1(x))).value();
   Array after = xt::view(attended, 0);  // (3, 8)
@@ -160,10 +166,13 @@ int main() {
   check("by hand = in one line", block_by_hand, select(block(x), 0, 0));
 
   section("A model, before it has learned");
-  say("Token and position vectors, some blocks, a last norm, a score for each symbol:",
-      "this is nn::Gpt. Its weights start small, so all scores start near zero, and all",
-      "symbols get nearly equal shares. The loss is -ln(1 / V) then, which is ln V. The",
-      "text is a play of 64 symbols, in data/harbour.txt.");
+  say("From here on a token is one character, and called a symbol. Token and position",
+      "vectors, some blocks, a last norm, a score for each symbol: this is nn::Gpt. A",
+      "symbol's score is the dot product of what comes out with that symbol's own",
+      "vector: one table serves at both ends. Its weights start small, so all scores",
+      "start near zero, and all symbols get nearly equal shares. The loss is -ln(1 / V)",
+      "then, which is ln V. The text is a play, data/harbour.txt, written with 64",
+      "different symbols.");
   const std::string text = read_text(HEED_DATA_DIR "/harbour.txt");
   const Corpus corpus(text, Vocabulary::of_text(text));
   nn::GptConfig config;
@@ -183,8 +192,9 @@ int main() {
       "with vectors fifty times as large      " + decimal(loud, 1), "");
   claim("the loss at the start is ln V, within 1 %", std::abs(start / std::log(V) - 1) < 0.01,
         decimal(start, 4));
-  say("", "Large scores mean a model that is sure, and wrong. If a loss of yours starts far",
-      "from ln V, look at its first weights.");
+  say("", "The last norm undoes the loudness of what comes out, but not of the table it is",
+      "scored against. Large scores mean a model that is sure, and wrong. If a loss of",
+      "yours starts far from ln V, look at its first weights.");
 
   section("Each part taken out");
   const Part unseen = corpus.validation();
@@ -194,7 +204,8 @@ int main() {
       "each time without one part. Two levels to compare with come from counts in the",
       "text they are asked about then: who only knows how often each symbol comes can't",
       "get below the first, who only sees one symbol can't get below the second. (They",
-      "are asked in 128 windows of that text, so the third digit is luck.)", "",
+      "are asked in 128 windows of that text, so the third digit is luck. Windows, and",
+      "how such a training goes step by step: lesson 15.)", "",
       "how often each symbol comes     " + decimal(by_one, 4),
       "which follows which             " + decimal(by_two, 4), "",
       "taken out      loss on unseen text     costs");
@@ -219,21 +230,24 @@ int main() {
   claim("without attention, it stays above 'which follows which'", loss["attention"] > by_two,
         came("attention"));
   for (const std::string& part : Names{"residuals", "norms", "MLPs"})
-    claim("without " + part + ", it loses more than with all parts", loss[part] > loss[""] + 0.1,
+    claim("without " + part + ", its loss is higher by 0.1 and more", loss[part] > loss[""] + 0.1,
           came(part));
+  // "positions" moves behind "norms": it lies on the first curve, and gets a colour far from it.
+  std::rotate(curves.begin() + 1, curves.begin() + 2, curves.begin() + 5);
   CurveOptions axes;
   axes.title = "a small GPT, each part taken out";
   axes.y_title = "training loss (nats per symbol)";
   axes.levels = {{"how often each comes", by_one}, {"which follows which", by_two}};
   picture("13_transformer_block", "without", curves, axes);
-  say("", "Without residuals, twelve layers must all work before any does, and none begins.",
-      "Without attention every symbol is alone. Without norms or MLPs the model learns",
-      "too, but late: the curves first lie flat where it only knows how often symbols",
-      "come. Positions cost least here, as the mask tells a little about order (lesson",
-      "12). Another seed moves most of these losses by a few hundredths, MLPs a tenth.", "",
+  say("", "Without residuals, twelve layers, two a block, must all work before any does.",
+      "None begins. Without attention every symbol is alone. Without norms or MLPs the",
+      "model learns too, but late: the curves first lie flat where it only knows how",
+      "often symbols come. Positions cost least here, as the mask tells a little about",
+      "order (lesson 12). Another seed moves most of these losses by a few hundredths,",
+      "MLPs a tenth.", "",
       "With all parts, the model gets below 'which follows which'. How much further",
       "could it go? Of a play, nobody knows. So next we make a text of which we do:",
       "14_how_low_can_it_go.", "",
       "To see x grow: start gdb with ./heed debug 13, and in it: break block_without,",
-      "run, next, print x, and so on, a few times.");
+      "continue, then next, again and again; print x before and after each add(...).");
 }
