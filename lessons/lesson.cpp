@@ -39,7 +39,12 @@ std::string picture_folder(const std::string& lesson) {
   return folder;
 }
 
-const bool tells_errors = (std::set_terminate(tell_error), true);
+// Before main begins.
+const bool begun = [] {
+  std::set_terminate(tell_error);
+  if (brief()) say("(HEED_BRIEF: less training. What is said of figures is meant of the whole.)");
+  return true;
+}();
 
 }  // namespace
 
@@ -104,7 +109,10 @@ void quote(const std::string& text) {
     std::cout << (line.empty() ? "  |" : "  | ") << line << '\n';
 }
 
-bool brief() { return std::getenv("HEED_BRIEF") != nullptr; }
+bool brief() {
+  const char* const asked = std::getenv("HEED_BRIEF");
+  return asked != nullptr && *asked != '\0' && std::string(asked) != "0";
+}
 
 std::int64_t in_brief(std::int64_t steps, std::int64_t fewer_steps) {
   return brief() ? fewer_steps : steps;

@@ -5,6 +5,7 @@
 
 #include "bench_parts.hpp"
 #include "heed/app/commands.hpp"
+#include "heed/app/run_folder.hpp"
 #include "heed/app/terminal.hpp"
 #include "heed/array/error.hpp"
 #include "heed/autograd/trace.hpp"
@@ -46,7 +47,7 @@ ChildNumbers numbers_of_run(const std::string& text, const Workload& workload, s
 int bench(const BenchCommand& given) {
   set_trace("");  // which would be measured too
   BenchCommand command = given;
-  const std::string path = command.text.empty() ? HEED_DATA_DIR "/harbour.txt" : command.text;
+  const std::string path = command.text.empty() ? standard_text() : command.text;
   std::string text = read_text(path);
   if (has_byte_order_mark(text)) text.erase(0, 3);
   if (text.empty()) refuse(path, ": is empty; give a text to learn");

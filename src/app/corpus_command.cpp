@@ -30,8 +30,10 @@ void write_text(const Source& source, const CorpusCommand& command, const Write&
 
 void write_file(const Source& source, const CorpusCommand& command) {
   std::error_code unknown;  // opening it will say
-  if (std::filesystem::exists(command.file, unknown))
+  if (std::filesystem::is_regular_file(command.file, unknown))
     refuse(command.file, ": exists already; give another name, or remove it first");
+  if (std::filesystem::exists(command.file, unknown))
+    refuse(command.file, ": is there, and no regular file; give another name");
   remove_stale_temporaries(command.file);
   AtomicFile file(command.file);
   write_text(source, command, [&](const std::string& piece) {

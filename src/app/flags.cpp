@@ -23,10 +23,16 @@ void wrong(const std::string& flag, const std::string& value, const std::string&
   throw UsageError(flag + " " + (odd ? "'" + brief(value) + "'" : brief(value)) + ": " + why);
 }
 
+// A number as it can be typed: 1000000000, not 1e+09.
+static std::string typed(double value) {
+  const bool whole = std::abs(value) < 1e15 && value == std::floor(value);
+  return whole ? std::to_string(static_cast<std::int64_t>(value)) : nn::exact(value);
+}
+
 std::string Span::text() const {
-  const std::string from = (open_low ? "above " : "at least ") + nn::exact(low);
+  const std::string from = (open_low ? "above " : "at least ") + typed(low);
   if (high == infinite) return from;
-  return from + (open_high ? " and below " : " and at most ") + nn::exact(high);
+  return from + (open_high ? " and below " : " and at most ") + typed(high);
 }
 
 std::uint64_t whole_number(const std::string& flag, const std::string& text, Span span) {

@@ -159,7 +159,10 @@ Ablation measured(const nn::Gpt& model, const std::function<double()>& loss) {
   std::size_t done = 0;
   const std::size_t all = model.config.layers * model.config.heads;
   return ablate(model, [&] {
-    line.show("measuring without head " + std::to_string(done++) + " of " + std::to_string(all));
+    line.show(done == 0 ? "measuring with all heads"
+                        : "measuring without head " + std::to_string(done) + " of " +
+                              std::to_string(all));
+    ++done;
     return loss();
   });
 }
@@ -221,6 +224,17 @@ HeatmapOptions map_options(const LookText& text) {
   return options;
 }
 
+// How many maps stand side by side: the heads of a layer; or half as many, and so on, if they are
+// shown whole then, and not on too many lines.
+std::size_t abreast(const Chosen& chosen, std::size_t width) {
+  const std::size_t T = chosen.weights[0].shape()[0], around = 5;  // frame and gap
+  for (std::size_t columns = chosen.columns; columns > 0; columns = columns / 2) {
+    const std::size_t rows = (chosen.weights.size() + columns - 1) / columns;
+    if (rows * (T + 1) <= most_lines && columns * (T + around) <= width) return columns;
+  }
+  return chosen.columns;
+}
+
 // One by one and large when a layer was chosen, else small, if they fit.
 void print_maps(const LookCommand& command, const Chosen& chosen, HeatmapOptions options) {
   std::cout << '\n';
@@ -233,7 +247,7 @@ void print_maps(const LookCommand& command, const Chosen& chosen, HeatmapOptions
   }
   options.row_names.clear(), options.column_names.clear();
   const std::string text =
-      heatmap_sheet_text(chosen.weights, chosen.titles, options, chosen.columns);
+      heatmap_sheet_text(chosen.weights, chosen.titles, options, abreast(chosen, options.width));
   if (std::count(text.begin(), text.end(), '\n') > std::ptrdiff_t{most_lines})
     std::cout << "The heat maps of " << chosen.weights.size()
               << " heads would fill many screens; choose some with --layer and --head.\n\n";
@@ -260,8 +274,9 @@ int look(const LookCommand& command) {
   const SavedModel saved(file);
   check_trusted(file, command.trust);
   check_choice(command, saved.model.config);
-  const LearnedText learned = learned_text(file, saved.vocabulary);
-  const LookText text = look_text(command, saved, learned, terminal_width());
+  LearnedText learned;
+  if (!command.tsne || !command.text) learned = learned_text(file, saved.vocabulary);
+  const LookText text = look_text(command, saved, learned);
   if (command.tsne) return look_tsne(command, saved.model, text);
   const std::string folder = picture_folder(command);
 

@@ -14,7 +14,7 @@ namespace heed::app {
 // The text that the run learned, when it is still there, to take its validation part from.
 struct LearnedText {
   std::unique_ptr<Corpus> corpus;  // null when it is not there
-  std::string name;                // "harbour.txt"
+  std::string name;                // its path as text for a terminal, "harbour.txt" for heed's own
   std::string why_not;             // "notes.txt: No such file or directory"
 };
 LearnedText learned_text(const SafetensorsFile& file, const Vocabulary& vocabulary);
@@ -27,13 +27,13 @@ struct LookText {
 };
 // Throws UsageError for a text that is empty, longer than the model's block, or has a symbol that
 // it does not know; Error when there is none.
-LookText look_text(const LookCommand& command, const SavedModel& saved, const LearnedText& learned,
-                   std::size_t width);
+LookText look_text(const LookCommand& command, const SavedModel& saved, const LearnedText& learned);
 
 // Throws UsageError for a layer or a head that the model does not have.
 void check_choice(const LookCommand& command, const nn::GptConfig& config);
 
-// Where pictures go: --out, made when it is not there, or the folder of the checkpoint.
+// Where pictures go: --out, made when it is not there, or the folder of the checkpoint. Throws
+// Error when nothing can be written there.
 std::string picture_folder(const LookCommand& command);
 
 }  // namespace heed::app

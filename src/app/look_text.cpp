@@ -15,8 +15,6 @@
 namespace heed::app {
 namespace {
 
-const char* const default_text = HEED_DATA_DIR "/harbour.txt";
-
 std::vector<std::string> names_of(const std::vector<std::int64_t>& ids,
                                   const Vocabulary& vocabulary) {
   std::vector<std::string> names;
@@ -45,16 +43,17 @@ LookText given_text(const std::string& words, const SavedModel& saved) {
   return text_of(ids, saved.vocabulary, true);
 }
 
-// As many symbols as let all heads of a layer stand side by side.
-std::size_t fitting(const nn::GptConfig& config, std::size_t width) {
-  const std::size_t room = width / config.heads;
+// As many symbols as let all heads of a layer stand side by side in 80 columns. What is drawn must
+// not depend on the terminal.
+std::size_t fitting(const nn::GptConfig& config) {
+  const std::size_t room = 80 / config.heads;
   return std::min(config.block_size, std::clamp<std::size_t>(room < 5 ? 0 : room - 5, 15, 40));
 }
 
 // The text as the run learned it, or an Error that says why it is not there any more.
 std::string read_learned(const TextIdentity& before) {
   if (before.path == "-") refuse("the run learned standard input");
-  const std::string path = before.path.empty() ? default_text : before.path;
+  const std::string path = before.path.empty() ? standard_text() : before.path;
   std::string text = read_text(path);
   if (has_byte_order_mark(text)) text.erase(0, 3);
   const TextIdentity now = identity_of(before.path, text);
@@ -72,21 +71,24 @@ LearnedText learned_text(const SafetensorsFile& file, const Vocabulary& vocabula
     return learned;
   }
   const TextIdentity before = text_from(file);
-  learned.name = before.path.empty() ? "harbour.txt" : before.path;
+  learned.name = before.path.empty() ? "harbour.txt" : visible(before.path);
   try {
     learned.corpus = std::make_unique<Corpus>(read_learned(before), vocabulary);
+    if (learned.corpus->validation().size < 2)  // no run learns so little
+      refuse(learned.name, ": leaves nothing for validation");
   } catch (const Error& error) {
+    learned.corpus.reset();
     learned.why_not = error.what();
   }
   return learned;
 }
 
-LookText look_text(const LookCommand& command, const SavedModel& saved, const LearnedText& learned,
-                   std::size_t width) {
+LookText look_text(const LookCommand& command, const SavedModel& saved,
+                   const LearnedText& learned) {
   if (command.text) return given_text(*command.text, saved);
   if (!learned.corpus) refuse(learned.why_not, "; give --text");
   const Part part = learned.corpus->validation();
-  const std::size_t length = std::min(part.size, fitting(saved.model.config, width));
+  const std::size_t length = std::min(part.size, fitting(saved.model.config));
   std::vector<std::int64_t> ids(length);
   learned.corpus->copy_ids(part.begin, length, ids.data());
   return text_of(ids, saved.vocabulary, false);
@@ -110,14 +112,10 @@ void check_choice(const LookCommand& command, const nn::GptConfig& config) {
 }
 
 std::string picture_folder(const LookCommand& command) {
-  std::error_code error;
-  if (command.out.empty()) {
-    if (std::filesystem::is_directory(command.run, error)) return command.run;
-    return std::filesystem::path(command.run).parent_path().string();
-  }
-  std::filesystem::create_directories(command.out, error);
-  if (error) refuse("--out ", command.out, ": ", error.message(), "; choose another --out");
-  return command.out;
+  std::filesystem::path folder = command.out;
+  if (folder.empty()) folder = checkpoint_in(command.run).parent_path();
+  make_folder(folder.empty() ? "." : folder);
+  return folder.string();
 }
 
 }  // namespace heed::app

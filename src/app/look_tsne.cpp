@@ -15,13 +15,17 @@
 namespace heed::app {
 namespace {
 
-void check_length(const LookCommand& command, std::size_t T) {
+// That of --perplexity, or 10, or for fewer than 31 points a third of the most they allow.
+double checked_perplexity(const LookCommand& command, std::size_t T) {
   if (T < 2)
     throw UsageError("--text: needs at least 2 symbols for --tsne, got " + std::to_string(T));
-  if (command.perplexity > static_cast<double>(2 * T - 1))
-    throw UsageError("--perplexity " + nn::exact(command.perplexity) + ": must be at most " +
-                     std::to_string(2 * T - 1) + " for " + std::to_string(T) + " queries and " +
+  const std::size_t most = 2 * T - 1;  // one less than there are points
+  if (!command.perplexity) return static_cast<double>(std::min<std::size_t>(10, most / 3));
+  if (*command.perplexity > static_cast<double>(most))
+    throw UsageError("--perplexity " + nn::exact(*command.perplexity) + ": must be at most " +
+                     std::to_string(most) + " for " + std::to_string(T) + " queries and " +
                      std::to_string(T) + " keys; or give a longer --text");
+  return *command.perplexity;
 }
 
 // (2T, D): queries, then keys.
@@ -77,13 +81,12 @@ void print_nearest(const Array& points, const Array& picture,
 }  // namespace
 
 int look_tsne(const LookCommand& command, const nn::Gpt& model, const LookText& text) {
-  check_length(command, text.names.size());
+  TsneOptions options;
+  options.perplexity = checked_perplexity(command, text.names.size());
   const std::string folder = picture_folder(command);
   leave_at_interrupt();
   const std::size_t layer = command.layer.value_or(0), head = command.head.value_or(0);
   const Array points = queries_and_keys(nn::look_inside(model, text.tokens)[layer], head);
-  TsneOptions options;
-  options.perplexity = command.perplexity;
   options.iterations = static_cast<std::size_t>(command.iterations);
   options.seed = command.seed;
   const Tsne map = tsne(points, options);

@@ -108,7 +108,7 @@ void look_flags(Flags& flags, LookCommand& c) {
              "what the model reads; the beginning of its validation text unless given",
              [&](const std::string& text) { c.text = text; });
   flags.maybe("--layer", c.layer, {0, most}, "one layer, from 0; all unless given");
-  flags.maybe("--head", c.head, {0, most}, "one head of it, from 0; all unless given");
+  flags.maybe("--head", c.head, {0, most}, "one head of that layer, from 0; all unless given");
   flags.text("--out", "DIR", "folder for the pictures; the run's unless given",
              [&](const std::string& text) {
                if (text.empty()) wrong("--out", text, "needs the name of a folder");
@@ -116,8 +116,13 @@ void look_flags(Flags& flags, LookCommand& c) {
              });
   flags.threads(c.threads);
   flags.group("Queries and keys in the plane");
-  flags.yes("--tsne", c.tsne, "place the queries and keys of one head by t-SNE");
-  flags.real("--perplexity", c.perplexity, {1, most}, "neighbours that count, about");
+  flags.yes("--tsne", c.tsne,
+            "place the queries and keys of one head by t-SNE; layer 0, head 0 unless given");
+  flags.text("--perplexity", "X",
+             "neighbours that count, about; 10, or less for a short text, unless given",
+             [&](const std::string& text) {
+               c.perplexity = real_number("--perplexity", text, {1, most});
+             });
   flags.whole("--iterations", c.iterations, {1, most}, "steps of its descent");
   flags.whole("--seed", c.seed, {0, 4294967295.0}, "of its first places");
 }

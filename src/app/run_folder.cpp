@@ -15,14 +15,20 @@
 
 namespace heed::app {
 
-void RunFolder::create() const {
+std::string standard_text() { return HEED_DATA_DIR "/harbour.txt"; }
+
+void make_folder(const std::filesystem::path& folder) {
   std::error_code error, unknown;
-  std::filesystem::create_directories(folder_, error);
-  if (std::filesystem::exists(folder_, unknown) && !std::filesystem::is_directory(folder_, unknown))
-    refuse(folder_.string(), ": is a file, not a directory; choose another --out");
-  if (error) refuse(folder_.string(), ": ", error.message(), "; choose another --out");
-  if (access(folder_.c_str(), W_OK | X_OK) != 0)
-    refuse(folder_.string(), ": ", std::strerror(errno), "; choose another --out");
+  std::filesystem::create_directories(folder, error);
+  if (std::filesystem::exists(folder, unknown) && !std::filesystem::is_directory(folder, unknown))
+    refuse(folder.string(), ": is a file, not a directory; choose another --out");
+  if (error) refuse(folder.string(), ": ", error.message(), "; choose another --out");
+  if (access(folder.c_str(), W_OK | X_OK) != 0)
+    refuse(folder.string(), ": ", std::strerror(errno), "; choose another --out");
+}
+
+void RunFolder::create() const {
+  make_folder(folder_);
   for (const auto& file : {checkpoint(), loss_csv(), sample()}) remove_stale_temporaries(file);
 }
 

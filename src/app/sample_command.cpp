@@ -34,6 +34,7 @@ std::vector<std::int64_t> encoded_prompt(const SampleCommand& command, const Voc
   } catch (const Error& error) {
     throw UsageError("--prompt: " + std::string(error.what()));
   }
+  if (prompt.empty()) throw UsageError("--prompt: has no words; give some, or leave it out");
   if (prompt.size() > block_size)
     note("--prompt has " + std::to_string(prompt.size()) + " symbols; the model sees the last " +
          std::to_string(block_size) + ", its block size");
@@ -55,8 +56,11 @@ int sample(const SampleCommand& command) {
 
   Generator generator(command.seed);
   if (command.prompt) std::cout << *command.prompt;
+  const bool words = vocabulary.unit() == Unit::word;
+  bool apart = command.prompt && !command.prompt->empty();
   generate(saved.model, prompt, command.options, generator, [&](std::int64_t symbol) {
-    std::cout << vocabulary.decode(symbol) << std::flush;
+    std::cout << (words && apart ? " " : "") << vocabulary.decode(symbol) << std::flush;
+    apart = true;
     return std::cout.good();
   });
   std::cout << std::endl;

@@ -22,12 +22,10 @@
 namespace heed::app {
 namespace {
 
-const char* const default_text = HEED_DATA_DIR "/harbour.txt";
-
 // ---- before any work is done: does everything fit?
 
 std::string name_of(const std::string& path) {
-  return path == "-" ? "standard input" : path == default_text ? "harbour.txt" : path;
+  return path == "-" ? "standard input" : path == standard_text() ? "harbour.txt" : path;
 }
 
 // Makes it the text that will be learnt: without a byte order mark, if it had one.
@@ -158,7 +156,7 @@ std::string default_folder(const std::string& text_path) {
 int train(const TrainCommand& given) {
   TrainCommand command = given;
   if (command.threads) set_num_threads(*command.threads);
-  std::string path = command.text.empty() ? default_text : command.text;
+  std::string path = command.text.empty() ? standard_text() : command.text;
   const RunFolder folder(command.out.empty() ? default_folder(path) : command.out);
   RunLock lock(folder.path());
   lock.take_if_possible();  // before anything is read that another trainer may be writing
@@ -177,7 +175,7 @@ int train(const TrainCommand& given) {
   const Vocabulary vocabulary = checked_vocabulary(text, command, path);
   const Corpus corpus(std::move(text), vocabulary);
   check_length(corpus, command, path);
-  const TextIdentity identity = identity_of(path == default_text ? "" : path, corpus.text());
+  const TextIdentity identity = identity_of(path == standard_text() ? "" : path, corpus.text());
   if (earlier) check_same_text(*earlier, identity, path, vocabulary);
 
   command.model.vocab_size = vocabulary.size();

@@ -189,7 +189,8 @@ TEST_CASE("wrong use of the bench is refused in one line", "[app][bench]") {
         error + "--heads 3 does not divide --embed-dim 128; choose heads that divide the width\n");
   CHECK(refused({"-"}, 2) == error + "TEXT -: bench needs a file, which it reads several times\n");
   CHECK(refused({"--steps", "0"}, 2) ==
-        error + "--steps 0: out of range: must be a whole number at least 1 and at most 1e+09\n");
+        error +
+            "--steps 0: out of range: must be a whole number at least 1 and at most 1000000000\n");
   CHECK(refused({"no.txt"}, 1) == error + "no.txt: No such file or directory\n");
   CHECK(refused({"--compare", "p.py"}, 1) == error + "--compare p.py: No such file or directory\n");
   CHECK(refused({"--compare", "."}, 1) == error + "--compare .: is a directory; give a script\n");

@@ -20,6 +20,8 @@
 #include <string>
 #include <vector>
 
+#include "catch.hpp"
+
 extern char** environ;
 
 namespace heed_test {
@@ -165,6 +167,15 @@ inline void Child::start(const Call& call, int out) {
       ::dup2(out, 1) >= 0 && ::dup2(err, 2) >= 0)
     ::execve(arguments[0], arguments.data(), settings.data());
   ::_exit(127);
+}
+
+// Whether this machine hands out terminals; a bare chroot has none.
+inline bool has_terminals() {
+  const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
+  const bool usable = terminal >= 0 && ::grantpt(terminal) == 0 && ::unlockpt(terminal) == 0;
+  if (terminal >= 0) ::close(terminal);
+  if (!usable) WARN("skipped: no terminal can be opened here");
+  return usable;
 }
 
 inline Finished run(const Call& call) { return Child(call).finish(); }

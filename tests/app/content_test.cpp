@@ -176,9 +176,11 @@ TEST_CASE("a checkpoint without a checksum is loaded with --trust only", "[app][
       "all the same";
   CHECK(desk.refused(sample) == said);
   CHECK(desk.refused(resume) == said);
+  CHECK(desk.refused({"look", "o"}) == said);
   CHECK(content(desk.checkpoint()) == foreign);
   CHECK(has(desk.heed({"inspect", "o"}).out, "no checksum"));
   CHECK(desk.heed(sample + Words{"--trust"}).out == text);
+  CHECK(desk.heed({"look", "o", "--trust"}).code == 0);
   CHECK(desk.heed(resume + Words{"--trust"}).code == 0);
   CHECK(desk.heed(sample).code == 0);  // a save gives it one
 }

@@ -1,7 +1,16 @@
 // look_test.cpp: heed look on runs and on saved models: what it prints, draws and refuses.
 
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <sstream>
+
 #include "app/heed_program.hpp"
 #include "catch.hpp"
+#include "heed/app/run_folder.hpp"
+#include "heed/nn/heads.hpp"
+#include "heed/report/format.hpp"
+#include "heed/train/ablation.hpp"
 #include "heed/train/saved_model.hpp"
 
 using namespace heed_test;
@@ -97,12 +106,15 @@ TEST_CASE("look's pictures go where --out says", "[app][look]") {
   seen(desk, {"o", "--out", "a/b", "--text", "rope"});
   CHECK(desk.has_file("a/b/look.csv"));
   CHECK_FALSE(desk.has_file("o/look.csv"));
-  CHECK(has(refused(desk, {"o", "--out", "in.txt/x"}, 1), "--out in.txt/x: "));
+  CHECK(has(refused(desk, {"o", "--out", "in.txt/x"}, 1), "in.txt/x: "));
+  CHECK(refused(desk, {"o", "--out", "in.txt"}, 1) ==
+        "in.txt: is a file, not a directory; choose another --out");
 }
 
 TEST_CASE("look has colours on a terminal, and none in a pipe", "[app][look]") {
   const RunDesk desk;
   CHECK_FALSE(has(seen(desk, {"o"}), "\x1b"));
+  if (!has_terminals()) return;
   Call call = desk.call({"look", "o", "--layer", "0"});
   call.terminal = 80;
   const Finished run = heed_test::run(call);
@@ -159,4 +171,73 @@ TEST_CASE("look hides each word in turn, of a model that sees all", "[app][look]
   save_words(desk / "v.safetensors", "the cat sat");
   CHECK(has(seen(desk, {"v.safetensors", "--text", "the cat"}),
             "\nNo loss without heads: the model sees every symbol, and has no [MASK]"));
+}
+
+namespace {
+
+// The last number of each line after the first.
+std::vector<double> last_cells(const std::string& csv) {
+  std::vector<double> cells;
+  std::istringstream lines(csv.substr(csv.find('\n') + 1));
+  for (std::string line; std::getline(lines, line);)
+    cells.push_back(std::strtod(line.substr(line.rfind(',') + 1).c_str(), nullptr));
+  return cells;
+}
+
+}  // namespace
+
+TEST_CASE("look draws the shares of each head, and prints what each is worth", "[app][look]") {
+  const Desk desk;
+  save_words(desk / "w.safetensors", "[MASK] the cat sat");
+  const std::string out = seen(desk, {"w.safetensors", "--text", "the cat sat"});
+  const heed::SavedModel saved(heed::read_safetensors(desk / "w.safetensors"));
+  heed::Indices tokens = heed::Indices::from_shape({1, 3});
+  const std::vector<std::int64_t> ids = saved.vocabulary.encode("the cat sat");
+  std::copy(ids.begin(), ids.end(), tokens.begin());
+  std::vector<double> shares;
+  for (const heed::nn::LayerHeads& layer : heed::nn::look_inside(saved.model, tokens))
+    shares.insert(shares.end(), layer.weights.begin(), layer.weights.end());
+  const std::vector<double> drawn = last_cells(content(desk / "look.csv"));
+  REQUIRE(drawn.size() == shares.size());
+  for (std::size_t i = 0; i < shares.size(); ++i) CHECK(std::abs(drawn[i] - shares[i]) < 1e-5);
+  const std::int64_t mask = saved.vocabulary.find("[MASK]");
+  const heed::Ablation ablation = heed::ablate(
+      saved.model, [&] { return heed::hidden_symbol_loss(saved.model, tokens, mask); });
+  CHECK(has(out, "the loss is " + heed::decimal(ablation.whole, 4) + " nats"));
+  for (const double without : ablation.without)
+    CHECK(has(out, heed::decimal(without - ablation.whole, 4)));
+}
+
+TEST_CASE("look begins where the validation part does", "[app][look]") {
+  const RunDesk desk;
+  const std::string story = Desk::story();
+  const std::string begin = story.substr(story.size() / 10 * 9 + story.size() % 10 * 9 / 10, 16);
+  CHECK(has(seen(desk, {"o"}), "begins: \"" + heed::visible(begin) + "\"\n"));
+}
+
+TEST_CASE("a text too short to validate with is none", "[app][look]") {
+  const RunDesk desk;
+  heed::SafetensorsFile file = heed::read_safetensors(desk / "o/checkpoint.safetensors");
+  for (const char* own : {"heed.checksum", "heed.format"}) file.metadata.erase(own);
+  for (const std::string text : {"", "O", "On day 0 "}) {
+    put(desk / "in.txt", text);
+    const heed::app::TextIdentity identity = heed::app::identity_of("in.txt", text);
+    file.metadata["text.bytes"] = std::to_string(identity.bytes);
+    file.metadata["text.hash"] = std::to_string(identity.hash);
+    heed::write_safetensors(desk / "o/checkpoint.safetensors", file.metadata, file.tensors);
+    CHECK(refused(desk, {"o"}, 1) == "in.txt: leaves nothing for validation; give --text");
+    CHECK(has(seen(desk, {"o", "--text", "the sea"}), "(the text above)\n"));
+  }
+}
+
+TEST_CASE("a text's name is shown in one line", "[app][look]") {
+  const RunDesk desk;
+  const std::string name = "a\n\x1b[31mb.txt";
+  put(desk / name.c_str(), Desk::story());
+  REQUIRE(desk.heed({"train", name, "--out", "p", "--steps", "2", "--layers", "1", "--heads", "2",
+                     "--embed-dim", "8", "--block-size", "16"})
+              .code == 0);
+  const std::string out = seen(desk, {"p"});
+  CHECK(has(out, "validation part of a\\n\\x1b[31mb.txt begins"));
+  CHECK_FALSE(has(out, "\x1b"));
 }

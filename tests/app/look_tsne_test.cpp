@@ -44,7 +44,7 @@ TEST_CASE("look --tsne maps the queries and keys of one head", "[app][look]") {
   INFO(out);
   CHECK(has(out, "queries and keys of layer 0, head 1\n"));
   CHECK(has(out, "● query   ▲ key"));
-  CHECK(has(out, " after 1,000 iterations, perplexity 10, seed 1337\n"));
+  CHECK(has(out, " after 1,000 iterations, perplexity 8, seed 1337\n"));
   CHECK(has(out, "\n  0 t  "));
   CHECK(has(out, "\n 12 e  "));
   CHECK(has(out, "of 13 queries have the same nearest key in both"));
@@ -82,7 +82,7 @@ TEST_CASE("a map goes where --out says", "[app][look]") {
 
 TEST_CASE("what cannot be mapped is refused in one line", "[app][look]") {
   const MapDesk desk;
-  CHECK(desk.refused({"--text", "the", "--out", "maps"}) ==
+  CHECK(desk.refused({"--text", "the", "--perplexity", "10", "--out", "maps"}) ==
         "heed: error: --perplexity 10: must be at most 5 for 3 queries and 3 keys; or give a "
         "longer --text");
   CHECK(desk.refused({"--text", "t"}) ==

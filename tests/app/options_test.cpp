@@ -201,19 +201,21 @@ TEST_CASE("a number that is none, or out of range, is refused with where it may 
           "[app][options]") {
   const std::map<Words, std::string> cases = {
       {{"--batch-size", "2.5"},
-       "--batch-size 2.5: must be a whole number, at least 1 and at most 1e+09"},
-      {{"--steps", "x"}, "--steps x: must be a whole number, at least 1 and at most 1e+12"},
-      {{"--steps", "-x"}, "--steps -x: must be a whole number, at least 1 and at most 1e+12"},
-      {{"--steps", " 5"}, "--steps ' 5': must be a whole number, at least 1 and at most 1e+12"},
-      {{"--steps", ""}, "--steps '': must be a whole number, at least 1 and at most 1e+12"},
-      {{"--layers="}, "--layers '': must be a whole number, at least 1 and at most 1e+09"},
+       "--batch-size 2.5: must be a whole number, at least 1 and at most 1000000000"},
+      {{"--steps", "x"}, "--steps x: must be a whole number, at least 1 and at most 1000000000000"},
+      {{"--steps", "-x"},
+       "--steps -x: must be a whole number, at least 1 and at most 1000000000000"},
+      {{"--steps", " 5"},
+       "--steps ' 5': must be a whole number, at least 1 and at most 1000000000000"},
+      {{"--steps", ""}, "--steps '': must be a whole number, at least 1 and at most 1000000000000"},
+      {{"--layers="}, "--layers '': must be a whole number, at least 1 and at most 1000000000"},
       {{"--batch-size", "0"},
-       "--batch-size 0: out of range: must be a whole number at least 1 and at most 1e+09"},
+       "--batch-size 0: out of range: must be a whole number at least 1 and at most 1000000000"},
       {{"--block-size", "-5"},
-       "--block-size -5: out of range: must be a whole number at least 1 and at most 1e+09"},
+       "--block-size -5: out of range: must be a whole number at least 1 and at most 1000000000"},
       {{"--heads", "99999999999999999999"},
        "--heads 99999999999999999999: out of range: must be a whole number at least 1 and at most "
-       "1e+09"},
+       "1000000000"},
       {{"--seed", "4294967296"},
        "--seed 4294967296: out of range: must be a whole number at least 0 and at most 4294967295"},
       {{"--threads", "0"},
@@ -237,9 +239,9 @@ TEST_CASE("a number that is none, or out of range, is refused with where it may 
     CHECK(refused(all) == text);
   }
   CHECK(refused({"sample", "o", "--top-k", "0"}) ==
-        "--top-k 0: out of range: must be a whole number at least 1 and at most 1e+09");
+        "--top-k 0: out of range: must be a whole number at least 1 and at most 1000000000");
   CHECK(refused({"sample", "o", "--tokens", "-5"}) ==
-        "--tokens -5: out of range: must be a whole number at least 0 and at most 1e+09");
+        "--tokens -5: out of range: must be a whole number at least 0 and at most 1000000000");
   CHECK(refused({"sample", "o", "--temperature", "-1"}) == "--temperature -1: must be at least 0");
 }
 

@@ -79,7 +79,7 @@ TEST_CASE("wrong use is refused in one line with exit code 2 and nothing is writ
   const Desk desk;
   const Words train = {"train", "in.txt", "--out", "o"};
   CHECK(refused(desk, train + Words{"--batch-size", "0"}, 2) ==
-        "--batch-size 0: out of range: must be a whole number at least 1 and at most 1e+09");
+        "--batch-size 0: out of range: must be a whole number at least 1 and at most 1000000000");
   CHECK(refused(desk, train + Words{"--lr", "nan"}, 2) == "--lr nan: must be above 0");
   CHECK(refused(desk, train + Words{"--out="}, 2) == "--out is given twice (o and ); give it once");
   CHECK(refused(desk, {"train", "in.txt", "--out="}, 2) == "--out '': needs the name of a folder");

@@ -57,15 +57,6 @@ std::string sent_to_terminal(const Desk& desk, std::size_t columns, const Words&
   return finished.out;
 }
 
-// Whether this machine hands out terminals; a bare chroot has none.
-bool has_terminals() {
-  const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
-  const bool usable = terminal >= 0 && ::grantpt(terminal) == 0 && ::unlockpt(terminal) == 0;
-  if (terminal >= 0) ::close(terminal);
-  if (!usable) WARN("skipped: no terminal can be opened here");
-  return usable;
-}
-
 }  // namespace
 
 TEST_CASE("on a terminal one line shows how far a run is, fits it, and is gone at the end",

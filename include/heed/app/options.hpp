@@ -76,7 +76,7 @@ struct LookCommand {
   std::optional<std::size_t> layer, head;  // one of them; all unless given
   std::string out;                         // where pictures go; empty: beside the checkpoint
   bool tsne = false;                       // queries and keys of a head in the plane instead
-  double perplexity = 10;
+  std::optional<double> perplexity;        // 10, or less for a short text, unless given
   std::int64_t iterations = 1000;
   std::uint64_t seed = 1337;
   std::optional<int> threads;

@@ -10,6 +10,13 @@
 
 namespace heed::app {
 
+// The text that comes with heed.
+std::string standard_text();
+
+// Makes the folder, with those above it, if it is not there. Throws Error
+// `DIR: Permission denied; choose another --out`, also when nothing can be written in it.
+void make_folder(const std::filesystem::path& folder);
+
 // The files of a run:
 //   checkpoint.safetensors   weights, moments, step, generators, vocabulary, options, history
 //   loss.csv                 a line every few steps (see csv_header())
@@ -25,9 +32,7 @@ class RunFolder {
   std::filesystem::path loss_csv() const { return folder_ / "loss.csv"; }
   std::filesystem::path sample() const { return folder_ / "sample.txt"; }
 
-  // Makes the folder, with those above it. Throws Error `DIR: Permission denied`, also when
-  // nothing can be written in it.
-  void create() const;
+  void create() const;  // throws Error as make_folder does
 
  private:
   std::filesystem::path folder_;
