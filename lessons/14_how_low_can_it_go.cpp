@@ -191,9 +191,10 @@ int main() {
 
   section("What a guess costs");
   say("A model's loss is what its guesses cost, in nats: -ln of the share it gave to",
-      "the letter that came. Is 0.25 good? Is 1.9? For a play or a novel nobody can",
-      "say, for nobody knows how much of it can be guessed at all. So here is a text",
-      "made by chance, of which all is known: `heed corpus` writes such texts.", "");
+      "the letter that came. (A letter here is any symbol: blanks and line ends count.)",
+      "Is 0.25 good? Is 1.9? For a play or a novel nobody can say, for nobody knows how",
+      "much of it can be guessed at all. So here is a text made by chance, of which all",
+      "is known: `heed corpus` writes such texts.", "");
   const Source grammar = grammar_source();
   Generator beginning(1);
   say(grammar.draw(141, beginning));
@@ -217,18 +218,19 @@ int main() {
       "nats a letter         " + decimal(each_letter, 4), "");
   same("nats a sentence: all sentences = choice by choice", entropy(sentences), nats);
   say("", "Shannon (1948) has another way, for any source that is always in one of some",
-      "states and draws its next letter by that state's chances: the entropy of each",
-      "choice, times the share of time spent in the state. heed's Source does that. It",
-      "has " + std::to_string(grammar.states().size()) +
-          " states, for it remembers the subject until the verb has come.",
-      "");
+      "states and draws its next letter by that state's chances, provided state and",
+      "letter give the next state: the entropy of each choice, times the share of time",
+      "spent in the state. heed's Source does that. It has " +
+          std::to_string(grammar.states().size()) + " states, for it",
+      "remembers the subject until the verb has come.", "");
   same("nats a letter: by sentence = by state", each_letter, grammar.entropy());
 
   section("Floors for those who see less");
   say("Less than that nobody can pay in the long run: it is the true floor. Who sees",
-      "less pays more. Who only knows how often each letter comes pays the entropy of",
-      "single letters: the unigram floor. Who sees the letter before as well pays the",
-      "entropy of pairs, less that of the first of the pair: the bigram floor.", "");
+      "less never pays less. Who only knows how often each letter comes pays the",
+      "entropy of single letters: the unigram floor. Who sees the letter before as",
+      "well pays the entropy of pairs, less that of the first of the pair: the bigram", "floor.",
+      "");
   const double one = entropy(stretches(sentences, 1)), two = entropy(stretches(sentences, 2));
   same("unigram floor: by hand = Source's", one, grammar.unigram());
   same("bigram floor: by hand = Source's", two - one, grammar.bigram());
@@ -237,8 +239,8 @@ int main() {
   say("", "letters seen    floor");
   for (const std::size_t seen : {0, 1, 2, 3, 5, 9, 13, 15, 17, 19, 21, 24})
     say(pad_left(std::to_string(seen), 12) + "   " + decimal(floors[seen], 4));
-  say("", "Look at 5 to 13: eight letters more, and nothing gained. They are the place,",
-      "and the verb does not care for it. From 14 on the subject comes into sight.",
+  say("", "Look at 5 to 13: eight letters more, and nothing gained. They say where, and",
+      "the verb does not care for that. From 14 on the subject comes into sight.",
       "Nobody gets below " + decimal(floors[13], 4) + " who does not look that far back.");
 
   section("A model that looks back");
@@ -277,13 +279,17 @@ int main() {
   Series paid{"the model", {}, {}, true}, floor{"floor of who has seen so many", {}, {}};
   say("", "letters seen    floor   the model");
   for (std::size_t t = 0; t < T; ++t) {
-    paid.append(double(t + 1), source.entropy() + double(by_place(t)));
-    floor.append(double(t + 1), least[t + 1]);
+    const double its = source.entropy() + double(by_place(t));
+    if (t >= 4) {  // the first four are so high that they would flatten the rest
+      paid.append(double(t + 1), its);
+      floor.append(double(t + 1), least[t + 1]);
+    }
     if ((t < 4 || t % 4 == 0) && t <= late)
       say(pad_left(std::to_string(t + 1), 12) + "   " + decimal(least[t + 1], 4) + "   " +
-          trained(paid.y[t]));
+          trained(its));
   }
-  picture(lesson, "places", {paid, floor}, {"the later in a window, the cheaper", "letters seen"});
+  picture(lesson, "places", {paid, floor},
+          {"the later in a window, the cheaper", "letters seen, from 5 on", "nats per letter"});
   say("", "It does look back as far as it should. (Among the first places a dot may be",
       "below its floor: that is luck which was left in.) The mean of these floors is",
       "all that whole windows of 48 can reach: " + decimal(source.window_floor(T), 4) +
@@ -294,7 +300,8 @@ int main() {
 
   section("Near the floor, and not below");
   const Mean known = late_mean(fresh.source_cost), its = late_mean(cost), more = late_mean(beyond);
-  say("                           nats a letter   standard error",
+  say("(Standard error: how far off, by chance, such a mean typically is.)", "",
+      "                           nats a letter   standard error",
       "true floor                 " + decimal(source.entropy(), 4),
       "who knows the source       " + decimal(known.value, 4) + "          " +
           decimal(known.error, 4),
@@ -322,14 +329,16 @@ int main() {
       lesson, "loss", {curve, leak},
       {"loss on fresh text",
        "step",
-       "loss (nats per character)",
+       "loss (nats per letter)",
        {{"unigram", source.unigram()}, {"bigram", source.bigram()}, {"true", source.entropy()}}});
   say("", "By its curve the second model is the better one, and fresh text does not help:",
       "the answers leak there as well. But nobody can be that good. Below the true",
       "floor means: it sees what it should guess. That is how you know. Now let both",
-      "write, with nothing to see but what they wrote. First the honest one:", "");
+      "write, with nothing to see but what they wrote. First the honest one, / for a",
+      "line's end:", "");
   quote(written(honest, letters));
   quote(written(leaking, letters));
+  say("", "The other never learned to guess. Where no answer stands, it has nothing to", "say.");
 
   section("Before and after");
   say("                before     after    true floor",
