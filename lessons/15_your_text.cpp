@@ -157,25 +157,26 @@ int main(int argc, char** argv) {
   const auto count = [](Unit unit) {
     return std::to_string(Vocabulary::of_text("café", unit).encode("café").size());
   };
-  say("", "A symbol here is a character, be it of one byte or of four. The other choice is",
+  say("", "A symbol is what lessons 01 to 12 called a token: it gets a vector of its own.",
+      "Here it is a character, be it of one byte or of four. The other choice is",
       "a byte: 256 symbols at most, for any file (./heed train --bytes). 'café' has " +
           count(Unit::code_point),
       "characters and " + count(Unit::byte) + " bytes.");
 
   section("Nine tenths to learn, one tenth to be tested");
   const Corpus corpus(text, vocabulary);
-  const Part learnt = corpus.training(), unseen = corpus.validation();
+  const Part learned = corpus.training(), unseen = corpus.validation();
   say("A model that knows a text by heart may be good at that text alone. So the last",
       "tenth is kept from it, to see now and then how it does there: the validation. It",
-      "is one piece. Windows overlap, so a tenth of them, here and there, would be in",
-      "the training part as well.", "",
-      "  training    from symbol " + grouped(double(learnt.begin)) + ", " +
-          grouped(double(learnt.size)) + " symbols",
+      "is one piece. Windows overlap: of a tenth taken here and there, most symbols",
+      "would be in training windows, too.", "",
+      "  training    from symbol " + grouped(double(learned.begin)) + ", " +
+          grouped(double(learned.size)) + " symbols",
       "  validation  from symbol " + grouped(double(unseen.begin)) + ", " +
           grouped(double(unseen.size)) + " symbols",
       "");
   check("nine tenths by hand = the corpus's", number(std::floor(0.9 * double(ids.size()))),
-        number(double(learnt.size)), 0);
+        number(double(learned.size)), 0);
 
   section("A batch");
   say("The model reads a window of T symbols. Its target at each place is the symbol",
@@ -183,12 +184,12 @@ int main(int argc, char** argv) {
       "questions at once, and the causal mask of lesson 07 hides the answers. Windows",
       "begin anywhere in the training part; B of them are a batch. With B = 3, T = 8:", "");
   Generator draws(1337), same_draws(1337);
-  const Batch small = random_batch(learnt, 3, 8, draws);  // (3, 8) and (3, 8)
+  const Batch small = random_batch(learned, 3, 8, draws);  // (3, 8) and (3, 8)
   for (std::size_t b = 0; b < 3; ++b)
-    say("  inputs  " + row_of(small.inputs, b, &vocabulary),
-        "  targets " + row_of(small.targets, b, &vocabulary),
-        "  as ids  " + row_of(small.targets, b), "");
-  const Indices starts = same_draws.randint(0, std::int64_t(learnt.size - 8), {3});
+    say("  inputs      " + row_of(small.inputs, b, &vocabulary),
+        "  targets     " + row_of(small.targets, b, &vocabulary),
+        "  target ids  " + row_of(small.targets, b), "");
+  const Indices starts = same_draws.randint(0, std::int64_t(learned.size - 8), {3});
   Array inputs_by_hand = zeros({3, 8}), targets_by_hand = zeros({3, 8});
   for (std::size_t b = 0; b < 3; ++b)
     for (std::size_t t = 0; t < 8; ++t) {
@@ -212,7 +213,7 @@ int main(int argc, char** argv) {
   Parameters parameters;
   Generator initial(options.seed);
   const nn::Gpt model(Scope(parameters, initial), config);
-  Batches batches(learnt, 8, 64, options.seed);
+  Batches batches(learned, 8, 64, options.seed);
   const Batch batch = batches.next();         // (8, 64) and (8, 64)
   const Tensor scores = model(batch.inputs);  // (8, 64, V)
   double surprise = 0;
@@ -228,8 +229,8 @@ int main(int argc, char** argv) {
         model.loss(batch.inputs, batch.targets));
   say("",
       "The loss is " + decimal(loss, 4) +
-          ". Nothing is learnt yet, and each symbol gets about the same",
-      "share, 1 / V. That alone makes a surprise of ln V = " + decimal(blind, 4) + ".");
+          ". Nothing is learned yet, and each symbol gets about the",
+      "same share, 1 / V. That alone makes a surprise of ln V = " + decimal(blind, 4) + ".");
   claim("the loss at the start is ln V within 3 %", std::abs(loss - blind) <= 0.03 * blind + 1e-6,
         decimal(loss, 4));
 
@@ -288,11 +289,11 @@ int main(int argc, char** argv) {
   say("", "What is that worth? A table of how often each symbol comes is surprised by",
       decimal(singles, 4) + ", one of how often it follows the symbol before by " +
           decimal(pairs, 4) + ":",
-      "lesson 14's first two floors, counted in this very text. The model may look at",
-      "64 symbols, and ends at " + trained(reached) + ".");
+      "lesson 14's first two floors, counted in all of this text. The model may look",
+      "at 64 symbols, and ends at " + trained(reached) + ".");
   claim_of_text("unseen text surprises it less than the table of single symbols", reached < singles,
                 reached);
-  CurveOptions losses{"Learning a text"};
+  CurveOptions losses{"Learning a text", "step", "loss (nats per symbol)"};
   losses.levels = {{"blind, ln V", blind}, {"single symbols", singles}, {"pairs", pairs}};
   picture(folder, "training", curves_of(trainer.history()), losses);
 
@@ -331,7 +332,7 @@ int main(int argc, char** argv) {
                 likeliest(0, 0) > likeliest(1, 0) && likeliest(1, 0) > likeliest(2, 0),
                 likeliest(1, 0));
 
-  section("Learnt by heart");
+  section("Learned by heart");
   say("What if there is too little text? Take the first kilobyte: a thousand symbols to",
       "learn, a hundred to be tested; and a model of one block, with windows of 32.", "");
   const std::int64_t few = in_brief(kilobyte, 500);
@@ -353,9 +354,9 @@ int main(int argc, char** argv) {
   quote(table);
   const LogRow last = learner.history().back();
   const std::string turning_point = "turning point, step " + std::to_string(turn.step);
-  say("", "The training loss goes on falling. The validation loss turns up: what is learnt",
-      "now is true of this kilobyte alone. That is overfitting, and this is how you see",
-      "it. For any other text the model was best at the turning point:", "");
+  say("", "The training loss goes on falling. The validation loss turns up: what is",
+      "learned now is true of this kilobyte alone. That is overfitting, and this is how",
+      "you see it. For any other text the model was best at the turning point:", "");
   quote(turning_point + ": validation " + decimal(*turn.val_loss, 2));
   claim_of_text("validation ends more than half a nat above its turning point",
                 *last.val_loss > *turn.val_loss + 0.5, *last.val_loss);
@@ -364,7 +365,7 @@ int main(int argc, char** argv) {
   for (std::size_t k = 1; k <= 32; ++k) floor += surprise_of_table(ids, k, places) / 32;
   std::vector<Series> curves = curves_of(learner.history());
   curves.push_back({turning_point, {double(turn.step)}, {*turn.val_loss}, /*points=*/true});
-  CurveOptions heart{"A kilobyte learnt by heart"};
+  CurveOptions heart{"A kilobyte learned by heart", "step", "loss (nats per symbol)"};
   heart.levels = {{"floor", floor}};
   picture(folder, "by_heart", curves, heart);
   say("", "Why not to 0? A window begins anywhere, and after its first symbol nobody can",
@@ -385,10 +386,10 @@ int main(int argc, char** argv) {
 
   section("Stopped, and gone on with");
   say("A run may be interrupted. A checkpoint keeps all that the next step depends on:",
-      "the weights, AdamW's two memories of each, the generator that draws the windows,",
-      "the step, which sets the rate, and the history. One trainer does 40 steps.",
-      "Another does 20 and is saved to a file. A third is restored from it and does 20", "more.",
-      "");
+      "the weights, for each AdamW's means of gradients and of their squares, the",
+      "generator that draws the windows, the step, which sets the rate, and the",
+      "history. One trainer does 40 steps. Another does 20 and is saved to a file. A",
+      "third is restored from it and does 20 more.", "");
   by_heart.steps = 40;
   by_heart.eval_every = by_heart.log_every = 10;
   Trainer whole(short_text, one_block, by_heart), half(short_text, one_block, by_heart),
@@ -421,6 +422,6 @@ int main(int argc, char** argv) {
       "  break heed::random_batch", "  continue              to the first batch, of 3 windows of 8",
       "  next                  a few times, past the line of starts",
       "  print starts          where the windows begin", "",
-      "The loss says that the model has learnt something, and what it writes lets you",
+      "The loss says that the model has learned something, and what it writes lets you",
       "guess what. What do its heads look at? Open it: 16_looking_inside.");
 }
