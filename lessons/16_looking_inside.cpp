@@ -89,7 +89,7 @@ Array kinds_by_hand(const Array& A, const Indices& ids, std::size_t head) {
   return Array{Real(previous / rows), Real(first / rows), Real(same / rows_with_same)};
 }
 
-// The loss with one head of a layer made silent: its columns of the output projection are zero.
+// The loss with one head of a layer made silent: its columns of the last Linear are zero.
 double loss_without(const nn::Gpt& model, std::size_t layer, std::size_t head,
                     const std::function<double()>& loss) {
   Tensor out = model.blocks[layer].attention.out.weight;  // (C, C)
@@ -132,7 +132,8 @@ int main() {
   say("Lesson 15 taught a model to write. Its loss fell, so its heads must have learned",
       "to look at something. At what? Nothing of that is hidden: the shares that a head",
       "gives are numbers, and any of them can be read. First a model to read them in,",
-      "two layers of four heads, 64 numbers for a symbol, the same play.", "");
+      "two layers of four heads, 64 numbers for a symbol, the same play. (A layer here",
+      "is a block of lesson 13. Layers and heads are counted from 0.)", "");
   std::string text = read_text(HEED_DATA_DIR "/harbour.txt");
   const Vocabulary vocabulary = Vocabulary::of_text(text);
   const Corpus corpus(std::move(text), vocabulary);
@@ -149,15 +150,15 @@ int main() {
   check("scores of the file's model = of the model", model(windows), fresh(windows), 0);
 
   section("What a head looks at");
-  say("A head's weights are those of lesson 05: queries times keys, divided by a root,",
-      "softmax over what may be seen. Here are all of layer 0, head 0, for a line of the",
-      "play: row by row, who attends; column by column, to whom.");
+  say("A head's shares are those of lesson 05: queries times keys, divided by a root,",
+      "softmax over what may be seen. Here are all shares of layer 0, head 0, for a",
+      "line of the play: row by row, who asks; column by column, who answers.");
   const std::vector<std::int64_t> line = vocabulary.encode("The lamp is out, Nell.");
   Indices ids = Indices::from_shape({1, line.size()});
   std::copy(line.begin(), line.end(), ids.begin());
   const std::vector<nn::LayerHeads> seen = nn::look_inside(model, ids);
   const Names letters = names_of(ids, vocabulary);
-  HeatmapOptions options{"layer 0, head 0", letters, letters, "who attends", "to whom", 0, 1};
+  HeatmapOptions options{"layer 0, head 0", letters, letters, "asks", "answers", 0, 1};
   picture_trained(lesson, "head", head_of(seen[0].weights, 0), options);
   const nn::Block& block = model.blocks[0];
   Array x = xt::view(block.norm1(model.embedded(ids)).value(), 0);  // (T, C)
@@ -177,12 +178,13 @@ int main() {
   picture(lesson, "heads", all, heads, options, 4);
 
   section("Kinds of heads");
-  say("One line of text invites stories. Numbers over many lines are safer. Three habits",
-      "are known from larger models (Clark et al. 2019; Elhage et al. 2021): to look at",
-      "the previous place, at the first place, and at earlier places with the same",
-      "symbol. What share of its attention does each head give to these, in 24 windows",
-      "of text that the model has not learned? Beside them, what a head would give that",
-      "spreads its attention evenly: only what is far above says anything.", "");
+  say("One line of text invites stories. Numbers over many lines are safer. Some habits",
+      "are known from larger models: to look at the previous place (Clark et al. 2019;",
+      "Elhage et al. 2021), at the first place (Vig and Belinkov 2019), and at earlier",
+      "places with the same symbol (Wang et al. 2022). What share of its attention does",
+      "each head give to these, in 24 windows of text that the model has not learned?",
+      "Below them, what a head would give that spreads its attention evenly: only what",
+      "is far from that says anything.", "");
   const std::vector<nn::LayerHeads> layers = nn::look_inside(model, windows);
   Array scores = zeros({9, 3}), by_hand = zeros({8, 3});  // the last row: evenly
   for (std::size_t i = 0; i < 8; ++i)
@@ -200,19 +202,26 @@ int main() {
   Array of_heads = xt::view(scores, xt::range(0, 8));
   check("by hand = head_scores", by_hand, of_heads);
   Array previous = xt::view(of_heads, xt::all(), 0), first = xt::view(of_heads, xt::all(), 1);
+  Array of_layer_0 = xt::view(previous, xt::range(0, 4));
+  const Real least_back = *std::min_element(of_layer_0.begin(), of_layer_0.end());
   const std::size_t back = largest(previous), resting = largest(first);
   say("", "The heads of layer 0 look back, to the previous letter, far more than by chance.",
-      "Of all eight, this one does most:");
+      "None of the eight rests on the first place.");
+  claim("each head of layer 0 looks back over 1.5 times as much as an even head",
+        least_back > 1.5 * scores(8, 0), decimal(least_back, 4));
+  claim("none gives the first place a quarter more than an even head",
+        first(resting) < 1.25 * scores(8, 1), decimal(first(resting), 4));
+  say("", "Of all eight, this one looks back most:");
   quote(heads[back] + ": " + decimal(previous(back), 2) + ", evenly " + decimal(scores(8, 0), 2));
-  claim("more than twice as much as an even head", previous(back) > 2 * scores(8, 0),
+  claim("it does more than twice as much as an even head", previous(back) > 2 * scores(8, 0),
         decimal(previous(back), 4));
 
   section("Does it matter?");
-  say("Weights tell where a head looks, not what comes of it: what it fetches there may",
+  say("Shares tell where a head looks, not what comes of it: what it fetches there may",
       "be next to nothing, and later layers may not care. Attention is not by itself an",
       "explanation (Jain and Wallace 2019). So ask the model: what is its loss without",
-      "the head? Put zeros into the columns of the output projection that the head's",
-      "result meets, and it adds nothing. All else stays.", "");
+      "the head? Put zeros into the columns of the last Linear (lesson 11) that the",
+      "head's result meets, and it adds nothing. All else stays.", "");
   const std::function<double()> loss = [&] { return next_symbol_loss(model, windows); };
   const Ablation ablation = ablate(model, loss);  // (L, H)
   Array removed = zeros({2, 4});
@@ -226,18 +235,22 @@ int main() {
   check("by hand = ablate", removed, ablation.without);
   check("put back, the loss is as before", scalar(Real(loss())), scalar(Real(ablation.whole)), 0);
   costs.reshape({8});
-  say("", "The head that looks back, the median of all eight, and the head that looks most",
-      "at the first place:");
-  quote(decimal(costs(back), 2) + ", " + decimal(median(costs), 2) + ", " +
-        decimal(costs(resting), 2));
-  claim("the head that looks back costs more than the median head",
-        costs(back) > 1.2 * median(costs), decimal(costs(back), 4));
-  claim("the head that looks at the first place costs less than half as much",
-        costs(resting) < 0.5 * costs(back), decimal(costs(resting), 4));
+  Array second_layer = xt::view(costs, xt::range(4, 8));
+  const Real costliest = second_layer(largest(second_layer));
+  say("", "The head that looks back most, the median of all eight, and the costliest of",
+      "layer 1:");
+  quote(decimal(costs(back), 3) + ", " + decimal(median(costs), 3) + ", " + decimal(costliest, 3));
+  claim("the head that looks back most costs more than the median head",
+        costs(back) > median(costs), decimal(costs(back), 4));
+  claim("the costliest head of layer 1 costs less than a fifth of it", costliest < costs(back) / 5,
+        decimal(costliest, 4));
   const nn::WithoutHead a(model, 0, 0), b(model, 0, 1), c(model, 0, 2), d(model, 0, 3);
   Array first_layer = xt::view(costs, xt::range(0, 4));
   const Array sum = xt::sum(first_layer);
-  say("", "To look back most and to cost most are two things: compare the tables.");
+  say("", "To look back most and to cost most are two things: compare the tables. And take",
+      "no cost as the last word. Zeros bring the model where it never was in training,",
+      "which can cost more than the head is worth. A cost near 0 may mean that another",
+      "head stands in.");
   say("", "The costs of two heads do not add up, since what one fetches another may fetch",
       "too, or may build on. All heads of layer 0 removed at once, and the sum of their",
       "four costs:");
@@ -249,9 +262,9 @@ int main() {
       "  ./heed look runs/lessons/16_looking_inside --text \"Fetch me the bailer.\"",
       "  ./heed look runs/lessons/16_looking_inside --text \"Dunn. Dunn.\" --layer 0 --head 2", "",
       "prints the tables above for it, shows its heat maps, and draws them all in",
-      "runs/lessons/16_looking_inside/look.svg. To watch a head's row fill: ./heed debug 16", "",
-      "  break shares_by_hand", "  continue", "  next                  until you are in the loop",
-      "  display t             and s, and sum", "",
-      "These heads see the past alone, so they can only guess what comes next. What do",
+      "runs/lessons/16_looking_inside/look.svg. To watch a head's row fill, start gdb",
+      "with: ./heed debug 16", "", "  break shares_by_hand", "  continue",
+      "  next                  until you are in the loop", "  display t             and s, and sum",
+      "", "These heads see the past alone, so they can only guess what comes next. What do",
       "heads learn that see both ways? Hide a word and ask: 17_fill_in_the_blank.");
 }
