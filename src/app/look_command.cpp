@@ -216,7 +216,7 @@ Chosen chosen_heads(const LookCommand& command, const nn::Gpt& model, const Look
 
 HeatmapOptions map_options(const LookText& text) {
   HeatmapOptions options;
-  options.row_title = "who attends", options.column_title = "to whom";
+  options.row_title = "asks", options.column_title = "answers";
   options.low = 0, options.high = 1;
   options.width = terminal_width();
   options.shades = stdout_is_terminal() ? Shades::ansi : Shades::blocks;

@@ -96,6 +96,7 @@ TEST_CASE("look shows one head large, and draws only that", "[app][look]") {
   const std::string out = seen(desk, {"o", "--text", "rope.", "--layer", "0", "--head", "1"});
   CHECK(has(out, "\nlayer 0, head 1 (5, 5)\n"));
   CHECK_FALSE(has(out, "layer 0, head 0 (5, 5)\n"));
+  CHECK(has(out, "rows: asks, columns: answers\n"));
   CHECK(has(out, "   r o p e .\n"));
   CHECK(count(content(desk / "o/look.csv"), "\n") == 1 + 5 * 5);
   CHECK(has(seen(desk, {"o", "--text", "rope.", "--layer", "0"}), "\nlayer 0, head 0 (5, 5)\n"));
