@@ -5,9 +5,8 @@
 // `stop` is the full stop's number, which may stand anywhere and is never chosen, and `mask` that
 // of [MASK]. Give back what the model sees and what is asked of it, both (N, T):
 //
-//   - of a sentence with n words that are no full stop, choose 0.15 n of them, rounded, but at
-//   least
-//     one; all words alike, and none twice. A sentence of full stops alone stays as it is;
+//   - of a sentence with n words that are no full stop, choose 0.15 n, rounded, but one at
+//     least; all words alike, and none twice. A sentence of full stops alone stays as it is;
 //   - each chosen word becomes [MASK] with a chance of 80 %; with 10 % a word drawn evenly from all
 //     but [MASK] and the full stop; with 10 % it stays. Each by its own chance;
 //   - a target is the word that stood there where one was chosen, elsewhere -100.
