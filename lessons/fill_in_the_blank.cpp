@@ -76,7 +76,6 @@ BlankModel::BlankModel(std::uint64_t seed)
     Array larger = weight.value() * Real(8);  // GPT-2's 0.02 suit a width of hundreds
     weight.mutable_value() = larger;
   }
-  set_num_threads(1);  // so little work is done before a second thread has woken up
 }
 
 Masked next_batch(const BlankModel& model, Generator& generator) {
@@ -88,6 +87,7 @@ Masked next_batch(const BlankModel& model, Generator& generator) {
 }
 
 std::vector<double> train(BlankModel& model, std::int64_t steps) {
+  set_num_threads(1);  // so little work is done before a second thread has woken up
   const std::vector<Tensor>& parameters = model.parameters.tensors();
   optim::AdamWOptions options;
   options.beta2 = 0.99;

@@ -66,7 +66,7 @@ Masked masked(const Indices& tokens, const Vocabulary& vocabulary, Generator& ge
 // "i was [MASK] the door when it opened .    asks for watching"
 std::string described(const Masked& masked, std::size_t sentence, const Vocabulary& vocabulary);
 
-// A small encoder that knows nothing yet: 2 layers of 4 heads, width 32. It works on one thread.
+// A small encoder that knows nothing yet: 2 layers of 4 heads, width 32.
 // After training, heads.hpp looks inside model.gpt, and save_model keeps it for ./heed look.
 struct BlankModel {
   explicit BlankModel(std::uint64_t seed);
@@ -81,7 +81,7 @@ struct BlankModel {
 Masked next_batch(const BlankModel& model, Generator& generator);
 
 // Trains it on `steps` such batches, drawn from Generator(19); the losses, step by step. 800 steps
-// fill nearly every blank that can be filled, 2000 all.
+// fill nearly every blank that can be filled, 2000 all. Sets the whole program to one thread.
 std::vector<double> train(BlankModel& model, std::int64_t steps);
 
 // What the model holds likely for the blank of each sentence: (N, V), rows sum to one.
