@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "fill_in_the_blank.hpp"
+#include "heed/array/parallel.hpp"
 #include "heed/autograd/backward.hpp"
 #include "heed/nn/heads.hpp"
 #include "heed/ops/loss.hpp"
@@ -58,6 +59,7 @@ Real loss_by_hand(const Array& shares, const Indices& targets) {  // (N, T, V) a
 
 // The loop of train(), in fill_in_the_blank.cpp, written out: the losses of the first `few` steps.
 std::vector<double> train_by_hand(BlankModel& model, std::int64_t few) {
+  set_num_threads(1);  // so little work is done before a second thread has woken up
   const std::vector<Tensor>& parameters = model.parameters.tensors();
   optim::AdamWOptions options;
   options.beta2 = 0.99;
@@ -110,9 +112,9 @@ Array without_each(const BlankModel& model, const std::vector<Sentence>& sentenc
 
 int main() {
   section("A small world");
-  say("Attention became known through pictures: the row of a pronoun points at the noun",
-      "it stands for. We want such a picture of a model of our own, and to know whether",
-      "it is true. So we make up a world small enough to know all of it:", "");
+  say("Attention is best known by a picture: the row of a pronoun points at the noun it",
+      "stands for. We want such a picture of a model of our own, and to know whether it",
+      "is true. So we make up a world small enough to know all of it:", "");
   const Vocabulary vocabulary = sentence_vocabulary();
   const auto any = [](const Sentence&) { return true; };
   const std::vector<Sentence> held_out = held_out_sentences(300, any);
@@ -124,8 +126,9 @@ int main() {
       "words of this world, with [MASK]      " + std::to_string(vocabulary.size()),
       "sentences for training                " + std::to_string(combinations(From::training)) +
           ", old and again not counted",
-      "sentences held out                     " + std::to_string(combinations(From::held_out)), "",
-      "The door's sentence is held out: its subject, verb, object and last verb never",
+      "sentences held out                     " + std::to_string(combinations(From::held_out)) +
+          ", a tenth of all, drawn by chance",
+      "", "The door's sentence is held out: its subject, verb, object and last verb never",
       "meet in training. Take its pronoun away:", "", "  " + one_door, "",
       "People do not open, so it is not 'i'. But 'it' or 'they'? Only 'door' tells:",
       "with 'doors' it would be 'they'. Who fills this blank must look there.");
@@ -147,12 +150,13 @@ int main() {
   claim("both ways: they change", *std::max_element(change.begin(), change.end()) > 0.001,
         "they do not");
   say("", "So our model has no causal mask (GptConfig::causal is false): each word sees all",
-      "others. The rest is lesson 13's: 2 blocks of 4 heads, width 32, first weights",
-      "drawn larger, for so narrow a model learns sooner then. But what is it to learn?",
-      "Not the next word; that it sees.");
+      "others. The rest is lesson 13's: 2 blocks of 4 heads, width 32. (The first",
+      "weights are eight times GPT-2's: at width 32, 0.02 is very small. And words read",
+      "and words told have a matrix each: GptConfig::tied is false.) But what is it to",
+      "learn? Not the next word; that it sees.");
 
   section("15 words of a hundred");
-  say("BERT (Devlin et al. 2018) hides words and asks for them. Each is chosen with a",
+  say("BERT (Devlin et al. 2019) hides words and asks for them. Each is chosen with a",
       "chance of 15 %. Of the chosen, 80 % become [MASK]; but texts to be read later",
       "have no [MASK], so 10 % become any word, and 10 % stay. Thus no word can be",
       "trusted, and the model needs an opinion of each. We spare the full stop.", "");
@@ -171,7 +175,7 @@ int main() {
     hidden += m.seen.data()[i] == vocabulary.find("[MASK]") ? 1 : 0;
     stayed += m.seen.data()[i] == tokens.data()[i] ? 1 : 0;
   }
-  say("", "of 40,000 words chosen      " + decimal(chosen / 40000, 4),
+  say("", "chosen, of 40,000 words     " + decimal(chosen / 40000, 4),
       "of these now [MASK]         " + decimal(hidden / chosen, 4),
       "of these as they were       " + decimal(stayed / chosen, 4) + ", some drawn by chance");
   check("by hand = in one line: what is seen", Array(by_hand.seen), Array(m.seen), 0);
@@ -191,7 +195,8 @@ int main() {
       "in train_by_hand above, and again in fill_in_the_blank.cpp, for lesson 18 trains",
       "the same model. How low can the loss go? A reader who knows the world, with one",
       "blank a sentence, does not know which of two things opened, or who watched it.",
-      "Ours is often given several blanks, and wrong words among those it reads.", "");
+      "Ours is often given several blanks, and wrong words among those it reads. (A",
+      "chosen word that stayed is cheaper: it can be read, though not trusted.)", "");
   BlankModel twin(1);
   const std::vector<double> by_loop = train_by_hand(twin, 20), losses = train(model, steps);
   check("20 steps by hand = those of train", Array(xt::adapt(by_loop)),
@@ -218,8 +223,8 @@ int main() {
   show_trained("300 held out", all, parts, ways);
   const auto of_object = [](const Sentence& s) { return s.of_object; };
   const std::vector<Sentence> about = held_out_sentences(200, of_object);
-  say("", "The hard ones are those whose pronoun stands for the object. A guess between",
-      "'it' and 'they' is right in about half of them.");
+  say("", "The hard ones are those whose pronoun stands for the object. Whoever always says",
+      "'it' is right in about half of them.");
   const Array hard = fill_blanks(model, about);
   show_trained("200 of the hard ones", hard, parts, ways);
   say("");
@@ -253,7 +258,7 @@ int main() {
       "moved it on, and 'again' the pronoun. Here is that head for the door's sentence:");
   Names words = door_sentence().words;
   words[6] = "[MASK]";
-  HeatmapOptions shades{"the head that finds the object", words, words, "looks", "at"};
+  HeatmapOptions shades{"the head that finds the object", words, words, "asks", "answers"};
   shades.low = 0, shades.high = 1;
   picture_trained(lesson, "head", weights, shades);
   say("");
@@ -272,9 +277,10 @@ int main() {
   Array sorted = without;
   std::sort(sorted.begin(), sorted.end());
   const double median = (sorted.data()[3] + sorted.data()[4]) / 2, gone = without.data()[best];
-  say("", "Without the head that looks at the object, the model guesses; without most",
-      "others it hardly notices. (Other first weights let another head do it. With",
-      "some, two heads share the work, and then removing one of them shows less.)", "");
+  say("", "Without the head that looks at the object, the model does little better than one",
+      "who always says 'it'; without most others it hardly notices. (Other first",
+      "weights let another head do it. With some, two heads share the work, and then",
+      "removing one of them shows less.)", "");
   claim("without it 15 of 100 more are wrong than without the median head", gone < median - 0.15,
         decimal(gone, 2) + " and " + decimal(median, 2));
   say("", "The other way round: keep all heads, and give them two doors.", "", "  " + one_door,
@@ -289,7 +295,8 @@ int main() {
   save_model(folder + "/checkpoint.safetensors", model.parameters, model.gpt.config, vocabulary);
   say("The model is saved. Where you ran this lesson, look at all its heads, with any",
       "sentence of its words:", "", "  ./heed look " + folder + " \\",
-      "    --text '" + one_door + "'", "", "pronouns about the object, guessed between two  0.50",
+      "    --text '" + one_door + "'", "",
+      "pronouns about the object, always 'it'          " + decimal(hard(1, 1), 2),
       "pronouns about the object, by this model       " + trained(hard(1, 0)), "",
       "Why does the query of [MASK] meet the key of 'door', of all words? Both are",
       "eight numbers, too many to see. The last lesson draws them: 18_query_key_space.", "",

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "heed/array/parallel.hpp"
 #include "heed/autograd/backward.hpp"
@@ -165,13 +166,23 @@ Array fill_blanks(const BlankModel& model, const std::vector<Sentence>& sentence
   return shares;
 }
 
+// The entropy of shares in proportion to these weights, in nats.
+static double entropy_of_weights(const std::vector<double>& weights) {
+  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+  double nats = 0;
+  for (const double weight : weights)
+    if (weight > 0) nats -= weight / total * std::log(weight / total);
+  return nats;
+}
+
 double perfect_loss(const Vocabulary& vocabulary, const std::vector<Sentence>& sentences) {
-  const Names& all = vocabulary.words();
   double nats = 0, words = 0;
   for (const Sentence& s : sentences) {
     for (const Part part : {Part::subject, Part::verb, Part::object, Part::pronoun, Part::ending}) {
-      const auto right = [&](const std::string& word) { return fits(s, part, word); };
-      nats += std::log(static_cast<double>(std::count_if(all.begin(), all.end(), right)));
+      std::vector<double> weights;
+      for (const std::string& word : vocabulary.words())
+        weights.push_back(weight_of(s, part, word));
+      nats += entropy_of_weights(weights);
     }
     words += static_cast<double>(s.words.size() - 1);
   }

@@ -37,6 +37,8 @@ Names with_blank(const Sentence& sentence, Part blank);  // its word replaced by
 
 // Whether the grammar allows this word there, everything else being as it is.
 bool fits(const Sentence& sentence, Part part, const std::string& word);
+// How often the grammar puts it there, beside others that fit; 0 if it does not fit.
+double weight_of(const Sentence& sentence, Part part, const std::string& word);
 
 // A word that tells nothing but moves others about: "old" before the object, "again" after it.
 enum class Extra { none, before, after };
@@ -103,7 +105,7 @@ Chance chance(const Vocabulary& vocabulary, const std::vector<Sentence>& sentenc
 Array fill_blanks(const BlankModel& model, const std::vector<Sentence>& sentences);
 
 // What a reader who knows the grammar cannot know of a word, when all others can be seen: nats a
-// word, the full stop left out, if all words that fit are as likely.
+// word, the full stop left out. Nobody's loss is lower, on average.
 double perfect_loss(const Vocabulary& vocabulary, const std::vector<Sentence>& sentences);
 
 // The mean of every `many` losses.

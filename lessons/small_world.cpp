@@ -57,7 +57,9 @@ struct Dice {
 };
 constexpr std::size_t dice_a_sentence = 7;
 
-// Seven of ten sentences end with what the object does.
+// So many of ten sentences end with what the object does.
+constexpr std::size_t of_object_in_ten = 7;
+
 Choice draw_choice(Dice& dice) {
   Choice c{};
   c.subject = dice.below(subjects().size());
@@ -65,7 +67,7 @@ Choice draw_choice(Dice& dice) {
   c.kind = dice.below(kinds().size());
   c.plural = dice.below(2);
   c.noun = dice.below(nouns_a_kind);
-  const bool of_object = dice.below(10) < 7;
+  const bool of_object = dice.below(10) < of_object_in_ten;
   c.ending = of_object ? 0 : 1 + dice.below(subject_endings().size());
   return c;
 }
@@ -159,6 +161,17 @@ bool fits(const Sentence& s, Part part, const std::string& word) {
       return ending_fits(s, word);
   }
   return false;
+}
+
+// Of one part all words are as likely, but for the ending: what the object does is more so than
+// each of the things that people do.
+double weight_of(const Sentence& s, Part part, const std::string& word) {
+  if (!fits(s, part, word)) return 0;
+  if (part != Part::ending) return 1;
+  const double all_of_people = 10 - of_object_in_ten;
+  return contains(subject_endings(), word)
+             ? all_of_people / static_cast<double>(subject_endings().size())
+             : of_object_in_ten;
 }
 
 std::vector<Sentence> draw_sentences(Generator& generator, std::size_t count, From from,
