@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <ios>
 #include <locale>
 #include <sstream>
@@ -55,19 +54,6 @@ std::size_t columns_of(std::string_view character) {
   return lies_in(double_width, code) ? 2 : 1;
 }
 
-std::string spelled_out(std::string_view character) {
-  const auto byte = static_cast<unsigned char>(character[0]);
-  if (byte == '\n') return "\\n";
-  if (byte == '\t') return "\\t";
-  if (byte == '\r') return "\\r";
-  const auto [code, size] = character_in(character, 0);
-  const bool is_control = size != 0 && (code < 0x20 || (code >= 0x7F && code < 0xA0));
-  if (size != 0 && !is_control) return std::string(character);
-  char hex[8];
-  std::snprintf(hex, sizeof hex, "\\x%02x", is_control ? code : byte);
-  return hex;
-}
-
 }  // namespace
 
 std::string decimal(double value, int decimals) {
@@ -103,16 +89,7 @@ std::string_view character_at(std::string_view text, std::size_t start) {
   return text.substr(start, std::max(character_in(text, start).size, 1u));
 }
 
-std::string visible(std::string_view name) {
-  if (name == " ") return "␣";
-  std::string result;
-  for (std::size_t i = 0; i < name.size();) {
-    const std::string_view character = character_at(name, i);
-    result += spelled_out(character);
-    i += character.size();
-  }
-  return result;
-}
+std::string visible(std::string_view name) { return name == " " ? "␣" : spelled_out(name); }
 
 std::size_t display_width(std::string_view text) {
   std::size_t width = 0;

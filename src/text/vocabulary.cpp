@@ -22,13 +22,6 @@ std::string hexadecimal(const char* format, std::uint32_t value) {
   return text;
 }
 
-// Not so what would break or turn round a message of one line: control characters, line separators
-// and marks of writing direction.
-bool is_printable(std::uint32_t c) {
-  return c >= 0x20 && !(c >= 0x7f && c < 0xa0) && !(c >= 0x2028 && c <= 0x202e) &&
-         !(c >= 0x2066 && c <= 0x2069);
-}
-
 // A symbol for an error message: 'é' (U+00E9), U+000A, byte 0xe9.
 std::string shown(Unit unit, std::uint32_t symbol) {
   if (unit == Unit::byte) return hexadecimal("byte 0x%02x", symbol);

@@ -93,3 +93,22 @@ TEST_CASE("what stands behind the end of a text does not count", "[array][utf8]"
       CHECK(character_in(whole.substr(0, size), 0).size == 0);
   }
 }
+
+TEST_CASE("letters, marks on them and emoji are printable, what breaks a line or is unseen is not",
+          "[array][utf8]") {
+  for (const std::uint32_t c :
+       {0x20u, 0x7eu, 0xa0u, 0xe9u, 0x301u, 0x200du, 0x2027u, 0x202fu, 0x1f600u})
+    CHECK(is_printable(c));
+  for (const std::uint32_t c :
+       {0x0u, 0x1fu, 0x7fu, 0x9fu, 0x61cu, 0x200bu, 0x200cu, 0x200eu, 0x200fu, 0x2028u, 0x2029u,
+        0x202au, 0x202eu, 0x2066u, 0x2069u, 0xfeffu})
+    CHECK_FALSE(is_printable(c));
+}
+
+TEST_CASE("what is not printable is spelled out, each in one way", "[array][utf8]") {
+  CHECK(spelled_out("a\n\t\r\x1b") == R"(a\n\t\r\x1b)");
+  CHECK(spelled_out("\xc2\x9b\xff\xc3") == R"(\x9b\xff\xc3)");
+  CHECK(spelled_out("caf\xc3\xa9 \u202e\ufeff") ==
+        "caf\xc3\xa9 "
+        R"(\u202e\ufeff)");
+}

@@ -81,6 +81,23 @@ TEST_CASE("names that would move the cursor are spelled out", "[report][format]"
   CHECK(visible("é魚") == "é魚");
 }
 
+TEST_CASE("what would break or turn round a line, or is not seen, is spelled out",
+          "[report][format]") {
+  CHECK(visible("a\u202eb") == "a\\u202eb");
+  CHECK(visible("\u2028") == "\\u2028");
+  CHECK(visible("\u2029") == "\\u2029");
+  CHECK(visible("\u2066\u2069") == "\\u2066\\u2069");
+  CHECK(visible("\u200b") == "\\u200b");
+  CHECK(visible("\u200f") == "\\u200f");
+  CHECK(visible("\ufeff") == "\\ufeff");
+}
+
+TEST_CASE("combining marks, and emoji that are joined, stay as they are", "[report][format]") {
+  CHECK(visible("e\u0301") == "e\u0301");
+  CHECK(visible("\U0001f469\u200d\U0001f4bb") == "\U0001f469\u200d\U0001f4bb");
+  CHECK(visible("\u2764\ufe0f") == "\u2764\ufe0f");
+}
+
 TEST_CASE("width is counted in columns, not in bytes", "[report][format]") {
   CHECK(display_width("door") == 4);
   CHECK(display_width("Tür") == 3);

@@ -82,6 +82,7 @@ TEST_CASE("the first character that is not in the vocabulary is named", "[text][
   CHECK_THROWS_WITH(v.encode("\xf0\x9f\x98\x80"), "'\xf0\x9f\x98\x80' (U+1F600)" + rest);
   CHECK_THROWS_WITH(v.encode("a\nb"), "U+000A" + rest);          // would break the line
   CHECK_THROWS_WITH(v.encode("\xe2\x80\xae"), "U+202E" + rest);  // would turn it round
+  CHECK_THROWS_WITH(v.encode("\ufeff"), "U+FEFF" + rest);        // would not be seen
   CHECK_THROWS_WITH(Vocabulary::of_text("abc", Unit::byte).encode("a\xe9"), "byte 0xe9" + rest);
   CHECK_THROWS_AS(v.encode("a\xff"), Error);
 }

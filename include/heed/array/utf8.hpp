@@ -1,7 +1,9 @@
-// utf8.hpp: which bytes of a text are one character, and which code point it is.
+// utf8.hpp: which bytes of a text are one character, which code point it is, and what of it may be
+// printed.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace heed {
@@ -36,5 +38,19 @@ inline Character character_in(std::string_view text, std::size_t at) {
   const std::uint32_t c = (first & 0xf) << 18 | second << 12 | third << 6 | fourth;
   return (second | third | fourth) < 0x40 && c - 0x10000 < 0x100000 ? Character{c, 4} : none;
 }
+
+// Not so what would break or turn round a message of one line, or be there unseen: control
+// characters, line separators, marks of writing direction, spaces of no width. But the joiner
+// U+200D is: it makes one emoji of several and shapes letters inside words, which would fall apart
+// without it.
+constexpr bool is_printable(std::uint32_t c) {
+  return c >= 0x20 && !(c >= 0x7f && c < 0xa0) && c != 0x61c &&
+         !(c >= 0x200b && c <= 0x200f && c != 0x200d) && !(c >= 0x2028 && c <= 0x202e) &&
+         !(c >= 0x2066 && c <= 0x2069) && c != 0xfeff;
+}
+
+// The text with everything that is not printable spelled out: a newline is "\n", an escape "\x1b",
+// a mark of writing direction "\u202e", a byte that is not UTF-8 "\xff".
+std::string spelled_out(std::string_view text);
 
 }  // namespace heed

@@ -17,8 +17,9 @@ std::string grouped(double value);                   // rounded, in groups of th
 // not a number.
 std::string duration(double seconds);
 
-// The name with everything that would move the cursor spelled out: a newline is "\n", a lone space
-// "␣", a byte that is not UTF-8 "\xff".
+// The name with everything spelled out that would move the cursor, turn the line round or not be
+// seen: a newline is "\n", a lone space "␣", a mark of writing direction "\u202e", a byte that is
+// not UTF-8 "\xff".
 std::string visible(std::string_view name);
 
 // Columns a terminal gives the UTF-8 text: 2 for Chinese, Japanese and Korean characters and
