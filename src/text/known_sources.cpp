@@ -5,6 +5,7 @@
 
 #include "heed/array/error.hpp"
 #include "heed/text/source.hpp"
+#include "heed/text/utf8.hpp"
 
 namespace heed {
 namespace {
@@ -27,10 +28,10 @@ double probability_of(const Words& words) {
 void check_word(std::size_t place, const Source::Word& word, std::size_t places) {
   if (word.text.empty()) refuse("source: place ", place, ": a word is empty; give its letters");
   if (!(word.probability > 0))
-    refuse("source: place ", place, ": the probability of '", word.text, "' is ", word.probability,
-           "; give one above 0, or leave the word out");
+    refuse("source: place ", place, ": the probability of ", quoted(word.text), " is ",
+           word.probability, "; give one above 0, or leave the word out");
   if (word.next >= places)
-    refuse("source: place ", place, ": '", word.text, "' leads to place ", word.next,
+    refuse("source: place ", place, ": ", quoted(word.text), " leads to place ", word.next,
            ", and there are ", places);
 }
 
@@ -39,8 +40,8 @@ void check_place(std::size_t place, const Words& words, std::size_t places) {
   for (const Source::Word& word : words)
     for (const Source::Word& other : words)
       if (&word != &other && other.text.compare(0, word.text.size(), word.text) == 0)
-        refuse("source: place ", place, ": '", word.text, "' begins '", other.text,
-               "' too, so reading it would not tell the next place; end words with a space");
+        refuse("source: place ", place, ": ", quoted(word.text), " begins ", quoted(other.text),
+               " too, so reading it would not tell the next place; end words with a space");
   const double sum = probability_of(words);
   if (!(std::abs(sum - 1) <= 1e-9))
     refuse("source: place ", place, ": the probabilities sum to ", sum, "; they must sum to 1");
@@ -131,7 +132,7 @@ Source chain_source() {
 Source known_source(std::string_view kind) {
   if (kind == "grammar") return grammar_source();
   if (kind == "chain") return chain_source();
-  refuse("source: there is no kind '", kind, "'; use grammar or chain");
+  refuse("source: there is no kind ", quoted(kind), "; use grammar or chain");
 }
 
 }  // namespace heed

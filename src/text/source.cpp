@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "heed/array/error.hpp"
+#include "heed/text/utf8.hpp"
 
 namespace heed {
 namespace {
@@ -16,8 +17,11 @@ namespace {
 using States = std::vector<Source::State>;
 using Shares = std::vector<double>;
 
-std::string quoted(char letter) {
-  return letter == '\n' ? "'\\n'" : "'" + std::string(1, letter) + "'";
+std::string quoted(char letter) { return heed::quoted(std::string_view(&letter, 1)); }
+
+// What begins at `at`: all bytes of a character, or the one that is there.
+std::string_view character_of(std::string_view text, std::size_t at) {
+  return text.substr(at, std::max(character_in(text, at).size, 1u));
 }
 
 void check_letter(const States& states, std::size_t s, const Source::Letter& letter) {
@@ -235,8 +239,9 @@ std::vector<double> Source::surprises(std::string_view text) const {
     const auto found = std::find_if(letters.begin(), letters.end(),
                                     [c](const Letter& letter) { return letter.letter == c; });
     if (found == letters.end())
-      refuse("source: letter ", nats.size(), " of the text, ", quoted(c),
-             ", can not come in state ", state, "; give a text that this source wrote");
+      refuse("source: letter ", nats.size(), " of the text, ",
+             quoted(character_of(text, nats.size())), ", can not come in state ", state,
+             "; give a text that this source wrote");
     nats.push_back(-std::log(found->probability));
     state = found->next;
   }

@@ -31,6 +31,18 @@ void refuse_utf8(std::string_view text, std::size_t position) {
   refuse("not UTF-8: byte ", position, " is ", byte, "; convert the text or use --bytes");
 }
 
+std::string quoted(std::string_view text) {
+  const std::size_t most = 40;
+  std::string result = "'";
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t size = std::max(character_in(text, i).size, 1u);
+    result += spelled_out(text.substr(i, size));
+    if (result.size() > most && i + size < text.size()) return result + "...'";
+    i += size;
+  }
+  return result + "'";
+}
+
 std::size_t count_code_points(std::string_view text) {
   const auto begins = [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0) != 0x80; };
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), begins));

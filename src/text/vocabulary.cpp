@@ -27,9 +27,9 @@ std::string shown(Unit unit, std::uint32_t symbol) {
   if (unit == Unit::byte) return hexadecimal("byte 0x%02x", symbol);
   const std::string number = hexadecimal("U+%04X", symbol);
   if (!is_printable(symbol)) return number;
-  std::string text = "'";
+  std::string text;
   append_utf8(text, symbol);
-  return text + "' (" + number + ")";
+  return quoted(text) + " (" + number + ")";
 }
 
 constexpr std::string_view white_space = " \t\n\v\f\r";
@@ -45,29 +45,22 @@ void for_each_word(std::string_view text, const Visit& visit) {
   }
 }
 
-// A word for an error message: in quotes, on one line, not too long.
-std::string shown(std::string_view word) {
-  const std::size_t most = 40;
-  std::string text = "'";
-  for (std::size_t i = 0; i < word.size();) {
-    const std::uint32_t c = next_code_point(word, i);
-    append_utf8(text, is_printable(c) ? c : '?');
-    if (text.size() > most) return text + "...'";
-  }
-  return text + "'";
-}
-
 void check_utf8(std::string_view text) {
   for_each_code_point(text, [](std::uint32_t) {});
+}
+
+[[noreturn]] void refuse_word(std::string_view word) {
+  check_utf8(word);
+  refuse(quoted(word), " is not in the vocabulary; use what the training text has");
 }
 
 void check(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     check_utf8(words[i]);
     if (words[i].empty() || words[i].find_first_of(white_space) != std::string::npos)
-      refuse("vocabulary: word ", i, " is ", shown(words[i]), "; words have no white space");
+      refuse("vocabulary: word ", i, " is ", quoted(words[i]), "; words have no white space");
     if (i > 0 && words[i] <= words[i - 1])
-      refuse("vocabulary: word ", i, " is ", shown(words[i]), " after ", shown(words[i - 1]),
+      refuse("vocabulary: word ", i, " is ", quoted(words[i]), " after ", quoted(words[i - 1]),
              "; words must rise, each once");
   }
 }
@@ -135,8 +128,7 @@ std::vector<std::int64_t> Vocabulary::encode(std::string_view text) const {
   if (unit_ == Unit::word) {
     for_each_word(text, [&](std::string_view word) {
       ids.push_back(find(word));
-      if (ids.back() < 0)
-        refuse(shown(word), " is not in the vocabulary; use what the training text has");
+      if (ids.back() < 0) refuse_word(word);
     });
     return ids;
   }

@@ -281,6 +281,33 @@ TEST_CASE("words that would leave two places to choose from are refused", "[text
   CHECK(said({}) == "source: there is no state; give at least one");
 }
 
+TEST_CASE("what a source refuses is told on one line", "[text][source]") {
+  const auto said = [](const std::vector<Source::Word>& words) {
+    return message_of([&] { Source::of_words({words}); });
+  };
+  CHECK(said({{"a\n", 0.5, 0}, {"a\nb", 0.5, 0}}) ==
+        R"(source: place 0: 'a\n' begins 'a\nb' too, so reading it would not tell the next place; )"
+        "end words with a space");
+  CHECK(
+      said({{"\n", 0, 0}}) ==
+      R"(source: place 0: the probability of '\n' is 0; give one above 0, or leave the word out)");
+  CHECK(said({{"\n", 1, 1}}) == R"(source: place 0: '\n' leads to place 1, and there are 1)");
+  CHECK(message_of([] {
+          Source({{{{'\x1b', 1, 3}}}});
+        }) == R"(source: state 0: '\x1b' leads to state 3, and there are 1)");
+  CHECK(message_of([] { known_source("a\nb"); }) ==
+        R"(source: there is no kind 'a\nb'; use grammar or chain)");
+}
+
+TEST_CASE("a character of a text that no source wrote is quoted whole", "[text][source]") {
+  const auto said = [](const char* text) {
+    return message_of([&] { Source(no_bb).surprises(text); });
+  };
+  const std::string rest = ", can not come in state 0; give a text that this source wrote";
+  CHECK(said("a\xc3\xa9") == "source: letter 1 of the text, '\xc3\xa9'" + rest);
+  CHECK(said("a\xc3") == R"(source: letter 1 of the text, '\xc3')" + rest);
+}
+
 TEST_CASE("what a source can not have written, and unknown kinds, are refused", "[text][source]") {
   const Source source(no_bb);
   CHECK(message_of([&] { source.surprises("abb"); }) ==

@@ -153,3 +153,12 @@ TEST_CASE("what is no code point cannot be written", "[text][utf8]") {
   CHECK_THROWS_AS(append_utf8(text, 0x110000), Error);
   CHECK(text == "a");
 }
+
+TEST_CASE("a text is quoted on one line, and cut where it is long", "[text][utf8]") {
+  CHECK(quoted("") == "''");
+  CHECK(quoted("a\nb") == "'a\\nb'");
+  CHECK(quoted("caf\xc3\xa9") == "'caf\xc3\xa9'");
+  CHECK(quoted("caf\xc3") == "'caf\\xc3'");
+  CHECK(quoted(std::string(40, 'x')) == "'" + std::string(40, 'x') + "'");
+  CHECK(quoted(std::string(41, 'x')) == "'" + std::string(40, 'x') + "...'");
+}

@@ -53,6 +53,10 @@ void for_each_code_point(std::string_view text, Visit&& visit) {
   }
 }
 
+// A text for an error message: in quotes, on one line (see spelled_out), and not too long: about 40
+// bytes of it, then "...". It need not be UTF-8.
+std::string quoted(std::string_view text);
+
 // How many characters a valid text has.
 std::size_t count_code_points(std::string_view text);
 
