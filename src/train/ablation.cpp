@@ -59,6 +59,7 @@ double next_symbol_loss(const nn::Gpt& model, const Indices& tokens) {
 double next_symbol_loss(const nn::Gpt& model, const Part& part, std::size_t batches,
                         std::size_t batch_size, std::uint64_t seed) {
   check_causal(model);
+  if (batches == 0) refuse("next_symbol_loss: batches is 0; give at least 1");
   const std::size_t longest = part.size > 1 ? part.size - 1 : 1;
   const NoGrad no_grad;
   Batches windows(part, batch_size, std::min(model.config.block_size, longest), seed);

@@ -127,6 +127,18 @@ TEST_CASE("a part shorter than the block is asked for in windows of its own leng
               next_symbol_loss(run.trainer.model(), window)));
 }
 
+TEST_CASE("no batches, and batches of nothing, have no loss", "[train][ablation]") {
+  const Text text;
+  const Run run(few_steps(1));
+  const auto said = [&](std::size_t batches, std::size_t batch_size) {
+    return message_of([&] {
+      next_symbol_loss(run.trainer.model(), text.corpus.validation(), batches, batch_size, 1);
+    });
+  };
+  CHECK(said(0, 3) == "next_symbol_loss: batches is 0; give at least 1");
+  CHECK(said(2, 0) == "batches: batch size is 0; give at least 1");
+}
+
 TEST_CASE("what cannot be asked for is refused", "[train][ablation]") {
   const Model past(true), all(false);
   const Indices one = indices_of({1, 1}, {0}), two = indices_of({1, 2}, {mask, mask});

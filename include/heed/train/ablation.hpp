@@ -15,7 +15,8 @@ namespace heed {
 // sees the symbol itself.
 double next_symbol_loss(const nn::Gpt& model, const Indices& tokens);
 // The same over `batches` batches of random windows of the part, as long as the model's block (or
-// the part, if that is shorter); the same seed draws the same windows.
+// the part, if that is shorter); the same seed draws the same windows. Throws Error for 0
+// batches, or batches of 0.
 double next_symbol_loss(const nn::Gpt& model, const Part& part, std::size_t batches,
                         std::size_t batch_size, std::uint64_t seed);
 
