@@ -126,7 +126,20 @@ Shares stationary(const States& states) {
 
 // What a reader may think: the states it can be, each with its probability. And how often that is.
 using Belief = std::vector<std::pair<std::size_t, double>>;
-using Beliefs = std::map<Belief, double>;
+
+// Beliefs that only rounding tells apart are one: the first of them stands for all.
+struct Before {
+  static std::pair<std::size_t, double> rounded(const Belief::value_type& entry) {
+    return {entry.first, std::nearbyint(entry.second * 1e12)};
+  }
+  bool operator()(const Belief& a, const Belief& b) const {
+    return std::lexicographical_compare(
+        a.begin(), a.end(), b.begin(), b.end(),
+        [](const auto& x, const auto& y) { return rounded(x) < rounded(y); });
+  }
+};
+using Beliefs = std::map<Belief, double, Before>;
+constexpr std::size_t most_beliefs = 100000;
 
 // For each letter that may come: how likely it is to come, and what a reader thinks after it.
 std::map<char, std::pair<double, Belief>> after_letters(const States& states,
@@ -134,7 +147,8 @@ std::map<char, std::pair<double, Belief>> after_letters(const States& states,
   std::map<char, std::map<std::size_t, double>> likely;
   for (const auto& [s, share] : belief)
     for (const Source::Letter& letter : states[s].letters)
-      likely[letter.letter][letter.next] += share * letter.probability;
+      if (const double p = share * letter.probability; p > 0)  // not so small that it is lost
+        likely[letter.letter][letter.next] += p;
   std::map<char, std::pair<double, Belief>> after;
   for (const auto& [letter, next] : likely) {
     double p = 0;
@@ -146,19 +160,30 @@ std::map<char, std::pair<double, Belief>> after_letters(const States& states,
   return after;
 }
 
-// Reads one letter more; returns the entropy of what was read. Once only one state is left, its
-// probability is 1 to the last bit, so all who are certain of the same state are counted together.
-double read_on(const States& states, Beliefs& beliefs) {
-  Beliefs next;
+// The entropy of the next letter, for somebody who has read so far.
+double entropy_after(const States& states, const Beliefs& beliefs) {
   double entropy = 0;
   for (const auto& [belief, weight] : beliefs)
-    for (const auto& [letter, after] : after_letters(states, belief)) {
-      const auto& [p, thought] = after;
+    for (const auto& entry : after_letters(states, belief)) {
+      const double p = entry.second.first;
       entropy -= weight * p * std::log(p);
-      next[thought] += weight * p;
     }
-  beliefs = std::move(next);
   return entropy;
+}
+
+// Reads one letter more, the `read`-th. Once only one state is left, its probability is 1 to the
+// last bit, so all who are certain of the same state are counted together.
+Beliefs read_on(const States& states, const Beliefs& beliefs, std::size_t read) {
+  Beliefs next;
+  for (const auto& [belief, weight] : beliefs)
+    for (const auto& entry : after_letters(states, belief)) {
+      const auto& [p, thought] = entry.second;
+      next[thought] += weight * p;
+      if (next.size() > most_beliefs)
+        refuse("source: after ", read, " letters read there are more than 100,000 things a reader ",
+               "may think; ask for fewer letters");
+    }
+  return next;
 }
 
 }  // namespace
@@ -187,8 +212,11 @@ std::vector<double> Source::floors(std::size_t most) const {
   Belief anywhere;
   for (std::size_t s = 0; s < shares_.size(); ++s) anywhere.emplace_back(s, shares_[s]);
   Beliefs beliefs = {{anywhere, 1.0}};
-  std::vector<double> result;
-  while (result.size() <= most) result.push_back(read_on(states_, beliefs));
+  std::vector<double> result = {entropy_after(states_, beliefs)};
+  for (std::size_t read = 1; read <= most; ++read) {
+    beliefs = read_on(states_, beliefs, read);
+    result.push_back(entropy_after(states_, beliefs));
+  }
   return result;
 }
 

@@ -190,6 +190,36 @@ TEST_CASE("the floor of a window is the mean of its places' floors", "[text][sou
         "source: a window of 0 letters has no floor; give at least 1");
 }
 
+TEST_CASE("floors that would take for ever are refused", "[text][source]") {
+  const States states = {{{{'a', 0.5, 0}, {'b', 0.3, 1}, {'c', 0.2, 2}}},  // any, wherever it is
+                         {{{'a', 0.2, 2}, {'b', 0.1, 0}, {'c', 0.7, 1}}},
+                         {{{'a', 0.31, 1}, {'b', 0.6, 2}, {'c', 0.09, 0}}}};
+  const Source source(states);
+  CHECK(source.floors(6)[6] < source.floors(6)[0]);
+  const std::string rest =
+      " letters read there are more than 100,000 things a reader may think; ask for fewer letters";
+  const std::string said = message_of([&] { source.window_floor(64); });
+  INFO(said);
+  CHECK(said.find("source: after 1") == 0);  // 3^11 is the first power above 100,000
+  CHECK(said.find(rest) != said.npos);
+}
+
+TEST_CASE("what only rounding tells apart is thought once", "[text][source]") {
+  States states(3);  // the letters are thrown, whatever the state; it moves on at each
+  for (std::size_t s = 0; s < 3; ++s)
+    states[s].letters = {{'a', 0.1, (s + 1) % 3}, {'b', 0.7, (s + 1) % 3}, {'c', 0.2, (s + 1) % 3}};
+  for (const double floor : Source(states).floors(64))
+    CHECK(close(floor, Source(states).entropy(), 1e-12));
+}
+
+TEST_CASE("a letter that has become all but impossible leaves the floors numbers",
+          "[text][source]") {
+  const Source source({{{{'a', 0.999, 0}, {'b', 0.001, 1}}}, {{{'a', 0.001, 1}, {'c', 0.999, 0}}}});
+  const std::vector<double> floors = source.floors(150);
+  for (std::size_t k = 0; k < 150; ++k) CHECK(floors[k + 1] <= floors[k] + 1e-13);
+  CHECK(close(floors[150], source.entropy(), 1e-6));
+}
+
 TEST_CASE("a long text has the entropies that its source should", "[text][source]") {
   for (const char* kind : {"grammar", "chain"}) {
     const Source source = known_source(kind);

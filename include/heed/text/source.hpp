@@ -54,12 +54,16 @@ class Source {
 
   // The entropy of a letter from anywhere in the text for somebody who knows the source and the k
   // letters before it, for k = 0 (unigram), 1 (bigram) ... `most`: each at most the one before,
-  // and all at least entropy().
+  // and all at least entropy(). What such a reader may think of the state is followed for every
+  // text there is, once for those that leave it the same thing to think. Where texts keep telling
+  // the states apart a little and never quite, that grows with each letter by a factor; throws
+  // Error where there are more than 100,000 such things.
   std::vector<double> floors(std::size_t most) const;
   double unigram() const { return floors(0)[0]; }
   double bigram() const { return floors(1)[1]; }
   // The mean of floors 1 to `letters`: the smallest loss over windows of so many letters that begin
-  // anywhere, each of which is read to guess the next.
+  // anywhere, each of which is read to guess the next. Throws Error for 0, and
+  // as floors() does.
   double window_floor(std::size_t letters) const;
 
   // So many letters, from state 0 on, or from a given state, which becomes the one after them.
