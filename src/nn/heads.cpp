@@ -41,12 +41,22 @@ static Tensor projection_of(const Gpt& model, std::size_t layer, std::size_t hea
 }
 
 WithoutHead::WithoutHead(const Gpt& model, std::size_t layer, std::size_t head)
-    : weight_(projection_of(model, layer, head)), before_(weight_.value()) {
+    : weight_(projection_of(model, layer, head)) {
   const std::size_t C = model.config.embed_dim, D = C / model.config.heads;
-  Real* const weight = weight_.mutable_value().data();
-  for (std::size_t row = 0; row < C; ++row) std::fill_n(weight + row * C + head * D, D, Real{0});
+  first_ = head * D;
+  taken_ = zeros({C, D});
+  Real* const weight = weight_.mutable_value().data() + first_;
+  for (std::size_t row = 0; row < C; ++row)
+    std::swap_ranges(weight + row * C, weight + row * C + D, &taken_(row, 0));
 }
 
-WithoutHead::~WithoutHead() { weight_.mutable_value() = std::move(before_); }
+// Added, not put in place of what is there: of two without the same head, the second took zeros,
+// and either may end first.
+WithoutHead::~WithoutHead() {
+  const std::size_t C = taken_.shape()[0], D = taken_.shape()[1];
+  Real* const weight = weight_.mutable_value().data() + first_;
+  for (std::size_t row = 0; row < C; ++row)
+    for (std::size_t i = 0; i < D; ++i) weight[row * C + i] += taken_(row, i);
+}
 
 }  // namespace heed::nn

@@ -3,6 +3,7 @@
 #include "heed/nn/heads.hpp"
 
 #include <algorithm>
+#include <memory>
 
 #include "catch.hpp"
 #include "heed/ops/arithmetic.hpp"
@@ -88,6 +89,22 @@ TEST_CASE("without a head, what it adds is missing, and afterwards it is back", 
     CHECK(difference(came, wanted, 1e-5) == "");
     CHECK(small.model(tokens).value() != whole);
   }
+  CHECK(small.model(tokens).value() == whole);
+}
+
+TEST_CASE("two heads can be gone at once, and come back in either order", "[nn][heads]") {
+  const std::size_t other = GENERATE(std::size_t{0}, std::size_t{1});  // 1 is the same one twice
+  const bool last_first = GENERATE(true, false);
+  const SmallModel small(true);
+  const Array whole = small.model(tokens).value();
+  auto a = std::make_unique<nn::WithoutHead>(small.model, 0, 1);
+  const Array without_a = small.model(tokens).value();
+  auto b = std::make_unique<nn::WithoutHead>(small.model, 0, other);
+  CHECK((small.model(tokens).value() == without_a) == (other == 1));
+  if (last_first) b.reset();
+  if (last_first) CHECK(small.model(tokens).value() == without_a);
+  a.reset();
+  b.reset();
   CHECK(small.model(tokens).value() == whole);
 }
 

@@ -21,7 +21,8 @@ struct LayerHeads {
 std::vector<LayerHeads> look_inside(const Gpt& model, const Indices& tokens);
 
 // For as long as it lives, the model works without one head: what that would add is zero, since
-// its columns of the output projection are. (Its share of the projection's bias stays.)
+// its columns of the output projection are. (Its share of the projection's bias stays.) Several
+// may live at once, and end in any order.
 class WithoutHead {
  public:
   // Throws Error for a layer or a head that does not exist.
@@ -31,8 +32,9 @@ class WithoutHead {
   WithoutHead& operator=(const WithoutHead&) = delete;
 
  private:
-  Tensor weight_;  // (C, C), of the projection
-  Array before_;
+  Tensor weight_;          // (C, C), of the projection
+  std::size_t first_ = 0;  // of the head's columns
+  Array taken_;            // (C, D): those columns
 };
 
 }  // namespace heed::nn
