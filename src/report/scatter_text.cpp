@@ -60,16 +60,19 @@ class Sheet {
     return moved(length, static_cast<double>(row), static_cast<double>(column));
   }
 
-  // A wide character fills its second cell with nothing.
+  // A wide character fills its second cell with nothing. What has no width of its own rides on the
+  // character before it; where there is none it is dropped.
   void write(std::size_t row, std::size_t column, const std::string& text) {
+    std::string* last = nullptr;
     for (std::size_t i = 0; i < text.size(); i += character_at(text, i).size()) {
       const std::string character(character_at(text, i));
       const std::size_t columns = display_width(character);
       if (columns == 0) {
-        lines_[row][column - 1] += character;
+        if (last != nullptr) *last += character;
         continue;
       }
-      lines_[row][column++] = character;
+      last = &lines_[row][column++];
+      *last = character;
       if (columns == 2) lines_[row][column++] = "";
     }
   }

@@ -100,6 +100,21 @@ TEST_CASE("letters that are wide, or ride on others, keep their columns", "[repo
   for (std::string line; std::getline(lines, line);) CHECK(display_width(line) <= 40);
 }
 
+TEST_CASE("a letter that rides on none is dropped, not written before the line",
+          "[report][scatter]") {
+  ScatterOptions options;
+  options.width = 40, options.height = 10;
+  options.labels = {"\u0301left", "\u200Bright"};
+  const std::string text = scatter_text(Array{{0, 0}, {1, 0}}, options);
+  CHECK(contains(text, "● left"));
+  CHECK(contains(text, "right ●"));
+  CHECK(!contains(text, "\u0301"));
+  options.labels = {std::string(30, 'a'), "\u0301" + std::string(35, 'b')};  // in column 0
+  CHECK(!contains(scatter_text(Array{{0, 0}, {0, 1}}, options), "\u0301"));
+  options.labels = {"\u200B", "\u0301"};  // nothing else
+  CHECK(!contains(scatter_text(Array{{0, 0}, {0, 1}}, options), "\u200B"));
+}
+
 TEST_CASE("one scale holds for both directions, with room around the points", "[report][scatter]") {
   const View view = scatter_view(Array{{0, 0}, {10, 1}}, 200, 100);
   CHECK(std::abs(view.x.span() - 11.2) < 1e-6);
