@@ -3,6 +3,7 @@
 #include "heed/report/tsne.hpp"
 
 #include <cmath>
+#include <vector>
 
 #include "catch.hpp"
 #include "heed/array/parallel.hpp"
@@ -31,10 +32,58 @@ Doubles targets(const Array& x, double perplexity, Distance distance = Distance:
 
 double kl_at(const Doubles& P, const Doubles& y) { return kl_divergence(P, tsne_similarities(y)); }
 
+// With `factor` times P the gradient is that of P, and the pull of the rest of it.
+Doubles exaggerated_gradient(const Doubles& P, const Doubles& y, double factor) {
+  Doubles slope = tsne_gradient(P, y);
+  for (std::size_t i = 0; i < y.shape(0); ++i)
+    for (std::size_t j = 0; j < y.shape(0); ++j) {
+      const double dx = y(i, 0) - y(j, 0), dy = y(i, 1) - y(j, 1);
+      const double pull = 4 * (factor - 1) * P(i, j) / (1 + dx * dx + dy * dy);
+      slope(i, 0) += pull * dx, slope(i, 1) += pull * dy;
+    }
+  return slope;
+}
+
 TsneOptions few(double perplexity) {
   TsneOptions options;
   options.perplexity = perplexity;
   return options;
+}
+
+// The optimiser once more, from the same start: one number after the other, in the words of the
+// paper. `steps` gives each iteration what P is multiplied with, and its momentum.
+struct Step {
+  double exaggeration, momentum;
+};
+
+Doubles moved_by_hand(const Doubles& P, double rate, const std::vector<Step>& steps) {
+  const std::size_t n = P.shape(0);
+  Doubles y = Doubles(1e-4 * positions(n, 0));
+  std::vector<double> velocity(2 * n, 0.0), gains(2 * n, 1.0);
+  for (const Step& step : steps) {
+    const Doubles slope = exaggerated_gradient(P, y, step.exaggeration);
+    for (std::size_t k = 0; k < 2 * n; ++k) {
+      const double s = slope.data()[k];
+      // Downhill is against the slope: a velocity of its sign has gone past the lowest place.
+      const bool turned = (s > 0 && velocity[k] > 0) || (s <= 0 && velocity[k] <= 0);
+      gains[k] = turned ? std::max(gains[k] * 0.8, 0.01) : gains[k] + 0.2;
+      velocity[k] = step.momentum * velocity[k] - rate * gains[k] * s;
+      y.data()[k] += velocity[k];
+    }
+    for (std::size_t axis = 0; axis < 2; ++axis) {
+      double mean = 0;
+      for (std::size_t i = 0; i < n; ++i) mean += y(i, axis) / static_cast<double>(n);
+      for (std::size_t i = 0; i < n; ++i) y(i, axis) -= mean;
+    }
+  }
+  return y;
+}
+
+double furthest(const Array& a, const Doubles& b) {
+  double most = 0;
+  for (std::size_t k = 0; k < b.size(); ++k)
+    most = std::max(most, std::abs(static_cast<double>(a.data()[k]) - b.data()[k]));
+  return most;
 }
 
 bool all_are_finite(const Array& x) {
@@ -180,6 +229,38 @@ TEST_CASE("lumps that are apart stay apart in the picture", "[report][tsne]") {
         for (std::size_t k = 0; k < 60; ++k)
           if (i / 12 == j / 12 && i / 12 != k / 12 && d(i, j) >= d(i, k)) FAIL(i << " " << k);
   }
+}
+
+TEST_CASE("the first iterations are those worked by hand", "[report][tsne]") {
+  const Array x = lumps(3, 4);
+  const Doubles P = targets(x, 3, Distance::cosine);
+  TsneOptions options = few(3);
+  options.learning_rate = 5, options.exaggerated = 2, options.iterations = 3;
+  options.momentum = 0.8;  // after iteration 250: until then it is 0.5
+  const std::vector<Step> steps = {{4, 0.5}, {4, 0.5}, {1, 0.5}};
+  const Doubles wanted = moved_by_hand(P, 5, steps);
+  const double size = furthest(zeros({12, 2}), wanted);
+  CHECK(furthest(tsne(x, options).points, wanted) < 1e-5 * size);
+  options.momentum = 0.3;  // what is below 0.5 holds from the beginning
+  const Doubles slow = moved_by_hand(P, 5, {{4, 0.3}, {4, 0.3}, {1, 0.3}});
+  CHECK(furthest(tsne(x, options).points, slow) < 1e-5 * size);
+  options.learning_rate = 0, options.momentum = 0.8;  // chosen: 12 / 4, but at least 5
+  CHECK(furthest(tsne(x, options).points, wanted) < 1e-5 * size);
+  const Array more = lumps(3, 10);  // 30 / 4
+  const Doubles chosen = moved_by_hand(targets(more, 3, Distance::cosine), 7.5, steps);
+  CHECK(furthest(tsne(more, options).points, chosen) < 1e-5 * furthest(zeros({30, 2}), chosen));
+}
+
+TEST_CASE("the momentum grows after 250 iterations", "[report][tsne]") {
+  const Array x = lumps(3, 4);
+  TsneOptions options = few(3);
+  options.learning_rate = 0.2, options.iterations = 260, options.early_exaggeration = 1;
+  std::vector<Step> steps(250, Step{1, 0.5});
+  steps.resize(260, Step{1, 0.8});
+  const Doubles P = targets(x, 3, Distance::cosine);
+  const Doubles wanted = moved_by_hand(P, 0.2, steps);
+  CHECK(furthest(tsne(x, options).points, wanted) < 1e-6);
+  CHECK(furthest(wanted, moved_by_hand(P, 0.2, std::vector<Step>(260, {1, 0.5}))) > 1e-4);
 }
 
 TEST_CASE("the picture's mean is its origin", "[report][tsne]") {
