@@ -14,7 +14,8 @@ namespace {
 
 using namespace heatmap_script;
 
-constexpr std::size_t most_cells = 128;  // across a panel
+constexpr std::size_t most_cells = 128;    // across a panel
+constexpr double most_cells_of_all = 512;  // across all panels, were they laid out as a square
 
 // A sheet in pixels: panels of one size, each in a tile with room for its title and names.
 class SheetPicture {
@@ -154,8 +155,11 @@ Plot draw(const std::string& folder, const std::string& name, const std::vector<
 }
 
 // A sheet of finer matrices would take a reader's viewer minutes: each cell is a shape of its own.
-std::size_t side_of(const Shape& shape) {
-  return (std::max(shape[0], shape[1]) + most_cells - 1) / most_cells;
+std::size_t side_of(const Shape& shape, std::size_t panels) {
+  const std::size_t most = std::max(shape[0], shape[1]);
+  const double all = static_cast<double>(most) * std::sqrt(static_cast<double>(panels));
+  return std::max((most + most_cells - 1) / most_cells,
+                  static_cast<std::size_t>(std::ceil(all / most_cells_of_all)));
 }
 
 HeatmapOptions without_names(HeatmapOptions options, std::size_t side) {
@@ -196,7 +200,7 @@ Plot draw_heatmap_sheet(const std::string& folder, const std::string& name,
                         const std::vector<Array>& panels, const std::vector<std::string>& titles,
                         const HeatmapOptions& options, std::size_t columns) {
   check_heatmaps(panels, titles, options);
-  const std::size_t side = side_of(shape_of(panels[0]));
+  const std::size_t side = side_of(shape_of(panels[0]), panels.size());
   if (side > 1) {
     std::vector<Array> smaller;
     for (const Array& panel : panels) smaller.push_back(coarser(panel, side));

@@ -121,6 +121,20 @@ TEST_CASE("large matrices are drawn coarser in a sheet", "[report][heatmap]") {
   CHECK(contains(script, "'three heads, each cell the largest of 2 x 2'"));
 }
 
+TEST_CASE("a sheet of many matrices is coarser than one of few", "[report][heatmap]") {
+  const ScratchFolder folder("sheet of many");
+  const EmptyPath nothing;  // the picture itself is not needed
+  const auto lines = [&](std::size_t panels, std::size_t size) {
+    draw_heatmap_sheet(folder.path, "x", std::vector<Array>(panels, ones({size, size})),
+                       std::vector<std::string>(panels, "head"));
+    return count(folder.read("x.csv"), "\n") - 1;
+  };
+  CHECK(lines(16, 128) == 16 * 128 * 128);  // 512 x 512 in all
+  CHECK(lines(17, 128) == 17 * 64 * 64);
+  CHECK(lines(48, 128) == 48 * 64 * 64);
+  CHECK(lines(48, 64) == 48 * 64 * 64);
+}
+
 TEST_CASE("matrices that do not make a sheet are refused", "[report][heatmap]") {
   const auto sheet = [](const std::vector<Array>& panels, const std::vector<std::string>& titles,
                         const HeatmapOptions& options = {}) {

@@ -46,9 +46,10 @@ Plot draw_heatmap(const std::string& folder, const std::string& name, const Arra
 // above, each under its title from `titles` and all with the names and on the one scale that the
 // options give; options.title stands above them all. They are laid out row by row, `columns` side
 // by side (0: about as many as there are rows), such as the heads of a layer. Names make spaces
-// visible. Matrices of more than 128 rows or columns are drawn coarser, each cell the largest of a
-// square of values, without names. Throws Error as above, and when there is no matrix, or they
-// differ in shape, or titles are too few or too many.
+// visible. Matrices of more than 128 rows or columns, or all together of more than about 512 x 512
+// cells, are drawn coarser, each cell the largest of a square of values, without names. Throws
+// Error as above, and when there is no matrix, or they differ in shape, or titles are too few or
+// too many.
 Plot draw_heatmap_sheet(const std::string& folder, const std::string& name,
                         const std::vector<Array>& panels, const std::vector<std::string>& titles,
                         const HeatmapOptions& options = {}, std::size_t columns = 0);
