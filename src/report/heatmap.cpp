@@ -112,7 +112,8 @@ Range heatmap_range(const Array& x, const HeatmapOptions& options) {
   }
   range.low = options.low.value_or(range.low);
   range.high = options.high.value_or(range.high);
-  if (range.low >= range.high) range.high = range.low + 1;
+  if (range.low >= range.high)  // 1e20 + 1 would be 1e20
+    range.high = range.low + std::max(1.0, 1e-6 * std::abs(range.low));
   return range;
 }
 

@@ -180,7 +180,11 @@ View scatter_view(const Array& points, double room_width, double room_height) {
   for (std::size_t i = 0; i < points.shape(0); ++i)
     view.x.include(points(i, 0)), view.y.include(points(i, 1));
   double unit = 1.12 * std::max(view.x.span() / room_width, view.y.span() / room_height);
-  if (unit == 0) unit = 1;
+  double largest = 0;
+  for (const double end : {view.x.low, view.x.high, view.y.low, view.y.high})
+    largest = std::max(largest, std::abs(end));
+  if (unit == 0) unit = std::max(1.0, 1e-6 * largest);
+  unit = std::max(unit, 1e-9 * largest);  // 1e20 + 1 is 1e20: the view would have no width
   const auto widen = [unit](Range& range, double room) {
     const double middle = range.low + range.span() / 2;
     range = {middle - unit * room / 2, middle + unit * room / 2};

@@ -108,6 +108,9 @@ TEST_CASE("a matrix of one value, or of none that is finite, has a scale too",
           "[report][heatmap]") {
   CHECK(heatmap_range(ones({2, 2}), {}).span() == 1);
   CHECK(heatmap_range(filled({2, 2}, not_a_number), {}).span() == 1);
+  const double large = heatmap_range(filled({2, 2}, Real(1e20)), {}).span();  // 1e20 + 1 is 1e20
+  CHECK((large > 0.9e14 && large < 1.1e14));
+  CHECK(heatmap_range(filled({2, 2}, Real(-1e20)), {}).span() > 0.9e14);
   CHECK(heatmap_text(filled({1, 1}, -infinity)) ==
         " │··│\n  0.0000   ░░▒▒▓▓██ 1.0000   ·· masked\n");
 }

@@ -122,6 +122,13 @@ TEST_CASE("one scale holds for both directions, with room around the points", "[
   CHECK(std::abs(view.x.low + 0.6) < 1e-6);
   CHECK(std::abs(view.y.low + 2.3) < 1e-6);
   CHECK(scatter_view(Array{{3, 3}, {3, 3}}, 200, 100).x.span() == 200);
+  const Real huge = Real(1e20);  // huge + 1 is huge
+  for (const Array& points : {Array{{huge, huge}, {huge, huge}}, Array{{-huge, 0}, {-huge, 1}}}) {
+    const View far = scatter_view(points, 200, 100);
+    CHECK(far.x.span() > 0);
+    CHECK(far.y.span() > 0);
+    CHECK(contains(scatter_text(points), "●"));
+  }
 }
 
 TEST_CASE("a label takes the side where it covers least, the first of several",
