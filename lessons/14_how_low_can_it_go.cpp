@@ -2,7 +2,7 @@
 //
 // Before this lesson: 13_transformer_block, the block of which this lesson's model has two.
 // After it: 15_your_text, in which the text is your own and nobody knows its entropy.
-// Worth a breakpoint: entropy. Go on with `next`, and `nats` takes in a surprise at a time.
+// Worth a breakpoint: Student::scores. Go on with `next`, and print x after each block.
 
 #include <algorithm>
 #include <cmath>
@@ -350,6 +350,6 @@ int main() {
       "writes, and read its losses beside the floors that it says.", "",
       "A text of your own has no floor that anybody knows. How do you know there that a",
       "model has learned it well? That is the next lesson: 15_your_text.", "",
-      "To see an entropy added up: gdb build/release/lessons/14_how_low_can_it_go, and",
-      "in it: break entropy, run, then next and print nats, a few times.");
+      "To watch a window pass through the blocks: start gdb with ./heed debug 14, and",
+      "in it: break Student::scores, continue, next, print x, and so on, a few times.");
 }

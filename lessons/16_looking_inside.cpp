@@ -257,14 +257,14 @@ int main() {
   quote(decimal(loss() - ablation.whole, 2) + ", " + decimal(sum(), 2));
 
   section("Look for yourself");
-  say("The file is still there, and so is what lesson 15 left. For any text of up to 32",
-      "symbols:", "",
+  say("The file is still there. For any text of up to 32", "symbols:", "",
       "  ./heed look runs/lessons/16_looking_inside --text \"Fetch me the bailer.\"",
       "  ./heed look runs/lessons/16_looking_inside --text \"Dunn. Dunn.\" --layer 0 --head 2", "",
       "prints the tables above for it, shows its heat maps, and draws them all in",
       "runs/lessons/16_looking_inside/look.svg. To watch a head's row fill, start gdb",
-      "with: ./heed debug 16", "", "  break shares_by_hand", "  continue",
-      "  next                  until you are in the loop", "  display t             and s, and sum",
-      "", "These heads see the past alone, so they can only guess what comes next. What do",
+      "with: HEED_BRIEF=1 ./heed debug 16 (it trains first, for a minute)", "",
+      "  break shares_by_hand", "  continue", "  next                  until you are in the loop",
+      "  display t             and s, and sum", "",
+      "These heads see the past alone, so they can only guess what comes next. What do",
       "heads learn that see both ways? Hide a word and ask: 17_fill_in_the_blank.");
 }

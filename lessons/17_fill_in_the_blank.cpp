@@ -300,6 +300,7 @@ int main() {
       "pronouns about the object, by this model       " + trained(hard(1, 0)), "",
       "Why does the query of [MASK] meet the key of 'door', of all words? Both are",
       "eight numbers, too many to see. The last lesson draws them: 18_query_key_space.", "",
-      "To watch words being chosen: gdb build/release/lessons/" + lesson + ",",
-      "in it: break mask_by_hand, run, next until in the loops, print choice and fate.");
+      "To watch words being chosen: start gdb with ./heed debug 17, and in it:",
+      "break mask_by_hand, continue, next until in the loops, display choice, display",
+      "fate, and next a few times more.");
 }

@@ -452,7 +452,7 @@ int main() {
       "  ./heed look runs/my_text --text 'It was' --tsne   and such a map of one head",
       "  ./heed debug train my_text.txt                    its training, step by step", "",
       "(./heed test will want to know what your lesson prints, and tells you how to", "say.)", "",
-      "To watch a bandwidth being found: gdb build/release/lessons/" + lesson,
-      "and in it: break entropy_of if i == 1, run, then continue a few times: b closes",
-      "in. (./heed debug 18 has run to main already: continue there instead of run.)");
+      "To watch a bandwidth being found: start gdb with HEED_BRIEF=1 ./heed debug 18",
+      "(it trains first), and in it: break entropy_of if i == 1 && b < 10, continue,",
+      "display b, and continue a few times more: b closes in.");
 }

@@ -12,8 +12,8 @@
 //   - a target is the word that stood there where one was chosen, elsewhere -100.
 //
 // All chance comes from `generator`: randperm, rand and randint are what you need.
-// Hint: First collect the places of a sentence that may be chosen; then take the first few of them
-// Hint: in an order that randperm gives.
+// Hint: First collect the places of a sentence that may be chosen.
+// Hint: Then take the first few of these places, in an order that randperm gives.
 // Hint: One number of rand decides a word's fate: below 0.8, below 0.9, or not.
 // Hint: A draw that gives [MASK] or the full stop is drawn again.
 

@@ -8,8 +8,8 @@
 //
 // A point is no neighbour of its own. Of several that are equally near, take the first.
 // Return the share of points, from 0 to 1. No point is all zeros.
-// Hint: One loop over i, and in it one over all j but i that remembers the best j twice: the one
-// Hint: with the largest cosine in space, and the one with the smallest distance on the page.
+// Hint: One loop over i, and in it one over all j but i, that remembers the best j twice.
+// Hint: One best j has the largest cosine in space, the other the smallest distance on the page.
 
 #include <cmath>
 
