@@ -260,6 +260,7 @@ Tsne tsne(const Array& points, const TsneOptions& options) {
     const bool early = t < options.exaggerated;
     const Doubles gradient = gradient_of(P, m.y, early ? options.early_exaggeration : 1);
     move(m, gradient, rate, t < 250 ? std::min(options.momentum, 0.5) : options.momentum);
+    if (options.progress && (t + 1) % 10 == 0) options.progress(t + 1);
   }
   note(options.iterations);
   if (!std::isfinite(result.kl))

@@ -263,6 +263,15 @@ TEST_CASE("the momentum grows after 250 iterations", "[report][tsne]") {
   CHECK(furthest(wanted, moved_by_hand(P, 0.2, std::vector<Step>(260, {1, 0.5}))) > 1e-4);
 }
 
+TEST_CASE("t-SNE tells of every tenth iteration that is done", "[report][tsne]") {
+  TsneOptions options = few(3);
+  options.iterations = 35;
+  std::vector<std::size_t> told;
+  options.progress = [&](std::size_t done) { told.push_back(done); };
+  tsne(lumps(3, 4), options);
+  CHECK(told == std::vector<std::size_t>{10, 20, 30});
+}
+
 TEST_CASE("the picture's mean is its origin", "[report][tsne]") {
   const Array y = tsne(lumps(3, 10), few(5)).points;
   CHECK(y.shape(0) == 30);

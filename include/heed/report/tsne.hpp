@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "heed/array/array.hpp"
@@ -25,6 +26,7 @@ struct TsneOptions {
   double momentum = 0.8;          // in [0, 1); 0.5 at most for the first 250 iterations
   std::uint64_t seed = 0;
   Distance distance = Distance::cosine;
+  std::function<void(std::size_t)> progress = {};  // called with how many are done, every tenth
 };
 
 struct Tsne {
