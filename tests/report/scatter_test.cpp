@@ -185,6 +185,49 @@ TEST_CASE("points leave their data, script and picture", "[report][scatter]") {
   CHECK(!contains(svg, "left out"));
 }
 
+// Where a script puts a label, in pixels from the top left corner, and which end of it is there.
+struct Placed {
+  double x, y;
+  std::string end;
+};
+
+Placed placed(const std::string& script, const std::string& label) {
+  const std::string begin = "set label '" + label + "' at screen ";
+  const std::size_t at = script.find(begin);
+  REQUIRE(at != script.npos);
+  std::istringstream rest(script.substr(at + begin.size()));
+  Placed p{};
+  std::string comma, screen;
+  rest >> p.x >> comma >> screen >> p.y >> p.end;
+  p.x *= 900, p.y = (1 - p.y) * 720;
+  return p;
+}
+
+TEST_CASE("each label stands close to its point, the end that is named towards it",
+          "[report][scatter]") {
+  const ScratchFolder folder("label places");
+  const EmptyPath nothing;  // the picture itself is not needed
+  const Array points = Array{{0, 0}, {9, 1}, {9, 7}, {1, 5}, {4, 3}, {4, Real(3.2)}};
+  ScatterOptions options;
+  options.labels = {"one", "a long name at the edge", "three", "four", "five", "six"};
+  draw_scatter(folder.path, "x", points, options);
+  const std::string script = folder.read("x.gp");
+  const double width = 900 - 54 - 24, height = 720 - 78 - 40;  // within the margins
+  const View view = scatter_view(points, width, height);
+  for (std::size_t i = 0; i < 6; ++i) {
+    INFO(options.labels[i]);
+    const double x = 54 + width * (points(i, 0) - view.x.low) / view.x.span();
+    const double y = 720 - 40 - height * (points(i, 1) - view.y.low) / view.y.span();
+    const Placed label = placed(script, options.labels[i]);
+    CHECK(std::abs(label.x - x) < 30);
+    CHECK(std::abs(label.y - y) < 30);
+    if (label.end == "left") CHECK(label.x > x);
+    if (label.end == "right") CHECK(label.x < x);
+    if (label.end == "center") CHECK(std::abs(label.x - x) < 1);
+  }
+  CHECK(placed(script, "a long name at the edge").end == "right");
+}
+
 TEST_CASE("points without labels, groups or a title are drawn too", "[report][scatter]") {
   const ScratchFolder folder("plain scatter");
   const Plot plot = draw_scatter(folder.path, "plain", six_points());
