@@ -19,10 +19,11 @@ double LabelPlaces::covered(const Box& box) const {
 }
 
 std::size_t LabelPlaces::best(const std::vector<Box>& candidates) const {
-  std::size_t least = 0;
+  std::size_t best = 0;
+  double least = covered(candidates[0]);
   for (std::size_t i = 1; i < candidates.size(); ++i)
-    if (covered(candidates[i]) < covered(candidates[least])) least = i;
-  return least;
+    if (const double area = covered(candidates[i]); area < least) best = i, least = area;
+  return best;
 }
 
 }  // namespace heed
