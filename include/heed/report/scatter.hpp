@@ -21,9 +21,10 @@ struct ScatterOptions {
 };
 
 // Both forms show points (n, 2) on one scale: an inch across is as much as an inch up. A label
-// stands beside its point, on the side where it covers least; where every side is taken it is left
-// out, and their number told. Both throw Error when points are not (n, 2) with finite values, or
-// labels and groups do not fit them; the text form also when it is smaller than 40 x 10 characters.
+// stands beside its point, on the side where it covers least; where even that is too much (of the
+// picture's labels more than 15 %, of the text's anything) it is left out, and their number told.
+// Both throw Error when points are not (n, 2) with finite values, or labels and groups do not fit
+// them; the text form also when it is smaller than 40 x 10 characters.
 
 // A sign for each point, by group as in the picture ("●", "▲", "■", "◆"; "@" where groups meet).
 std::string scatter_text(const Array& points, const ScatterOptions& options = {});
