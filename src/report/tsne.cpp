@@ -64,7 +64,9 @@ Doubles prepared(const Array& points, Distance distance) {
   Doubles x = points;
   if (distance == Distance::euclidean) return x;
   for (std::size_t i = 0; i < x.shape(0); ++i) {
-    double squares = 0;
+    double largest = 0, squares = 0;  // squares of 1e-200 or 1e200 are 0 or infinite
+    for (std::size_t d = 0; d < x.shape(1); ++d) largest = std::max(largest, std::abs(x(i, d)));
+    for (std::size_t d = 0; d < x.shape(1); ++d) x(i, d) /= largest;
     for (std::size_t d = 0; d < x.shape(1); ++d) squares += x(i, d) * x(i, d);
     for (std::size_t d = 0; d < x.shape(1); ++d) x(i, d) /= std::sqrt(squares);
   }
