@@ -89,7 +89,13 @@ int look_tsne(const LookCommand& command, const nn::Gpt& model, const LookText& 
   const Array points = queries_and_keys(nn::look_inside(model, text.tokens)[layer], head);
   options.iterations = static_cast<std::size_t>(command.iterations);
   options.seed = command.seed;
+  LiveLine line;
+  options.progress = [&](std::size_t done) {
+    line.show("placing points: iteration " + grouped(static_cast<double>(done)) + " of " +
+              grouped(static_cast<double>(command.iterations)));
+  };
   const Tsne map = tsne(points, options);
+  line.wipe();
 
   const std::string title =
       "queries and keys of layer " + std::to_string(layer) + ", head " + std::to_string(head);

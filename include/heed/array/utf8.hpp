@@ -41,12 +41,12 @@ inline Character character_in(std::string_view text, std::size_t at) {
 
 // Not so what would break or turn round a message of one line, or be there unseen: control
 // characters, line separators, marks of writing direction, spaces of no width. But the joiner
-// U+200D is: it makes one emoji of several and shapes letters inside words, which would fall apart
-// without it.
+// U+200D and its opposite U+200C are: they make one emoji of several and shape letters inside
+// words, which would fall apart without them.
 constexpr bool is_printable(std::uint32_t c) {
-  return c >= 0x20 && !(c >= 0x7f && c < 0xa0) && c != 0x61c &&
-         !(c >= 0x200b && c <= 0x200f && c != 0x200d) && !(c >= 0x2028 && c <= 0x202e) &&
-         !(c >= 0x2066 && c <= 0x2069) && c != 0xfeff;
+  return c >= 0x20 && !(c >= 0x7f && c < 0xa0) && c != 0x61c && c != 0x200b && c != 0x200e &&
+         c != 0x200f && !(c >= 0x2028 && c <= 0x202e) && !(c >= 0x2066 && c <= 0x2069) &&
+         c != 0xfeff;
 }
 
 // The text with everything that is not printable spelled out: a newline is "\n", an escape "\x1b",
