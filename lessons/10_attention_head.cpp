@@ -35,11 +35,11 @@ Array heard_by_hand(const Array& tokens, const Array& W_Q, const Array& W_K, con
     std::vector<Real> e(t + 1);  // exp(score); divided by their total they are the shares
     Real total = 0;
     for (std::size_t s = 0; s <= t; ++s) {
-      Array products = xt::row(Q, t) * xt::row(K, s);
+      Array products = xt::view(Q, t) * xt::view(K, s);
       e[s] = std::exp(xt::sum(products)() / std::sqrt(Real(Q.shape(1))));
       total += e[s];
     }
-    for (std::size_t s = 0; s <= t; ++s) xt::row(heard, t) += e[s] / total * xt::row(values, s);
+    for (std::size_t s = 0; s <= t; ++s) xt::view(heard, t) += e[s] / total * xt::view(values, s);
   }
   return heard;
 }

@@ -62,7 +62,7 @@ struct Batch {
 Batch new_batch(Generator& g, std::size_t B) {
   Array random = g.randn({V, D}), squares = xt::square(random);
   Array lengths = xt::sqrt(xt::sum(squares, {1})), vectors = random;
-  for (std::size_t v = 0; v < V; ++v) xt::row(vectors, v) /= lengths(v);
+  for (std::size_t v = 0; v < V; ++v) xt::view(vectors, v) /= lengths(v);
   const Indices spoken = g.randint(0, V, {B, T});
   Batch batch{{}, Tensor(vectors), spoken, spoken};
   for (std::size_t b = 0; b < B; ++b)
@@ -270,7 +270,7 @@ int main() {
   const Array both = xt::hstack(xt::xtuple(seen(two.shares, 0), seen(two.shares, 1)));  // (6, 16)
   picture_trained("11_multi_head", "two", both, shades);
   Array to = zeros({3, 2});
-  for (std::size_t back : {1, 2}) {
+  for (std::size_t back : {1u, 2u}) {
     to(0, back - 1) = share_of(one.shares, 0, back);
     for (std::size_t h = 0; h < 2; ++h) to(1 + h, back - 1) = share_of(two.shares, h, back);
   }

@@ -324,7 +324,7 @@ int main() {
   claim("without places the loss stays above ln 7", verdicts[0].loss > floor - 1e-5, came(0));
   claim("without places no more than a seventh is right", verdicts[0].right < seventh + 1e-3,
         came(0));
-  for (std::size_t i : {1, 2})
+  for (std::size_t i : {1u, 2u})
     claim("with " + curves[i].name + " the loss is below 0.1, and 98 % are right",
           verdicts[i].loss < 0.1 && verdicts[i].right > 0.98, came(i));
   CurveOptions axes;

@@ -237,7 +237,7 @@ int main() {
   const std::vector<double> floors = grammar.floors(T);
   same("floor of who sees 24 letters = the true floor", floors[late], grammar.entropy());
   say("", "letters seen    floor");
-  for (const std::size_t seen : {0, 1, 2, 3, 5, 9, 13, 15, 17, 19, 21, 24})
+  for (const std::size_t seen : {0u, 1u, 2u, 3u, 5u, 9u, 13u, 15u, 17u, 19u, 21u, 24u})
     say(pad_left(std::to_string(seen), 12) + "   " + decimal(floors[seen], 4));
   say("", "Look at 5 to 13: eight letters more, and nothing gained. They say where, and",
       "the verb does not care for that. From 14 on the subject comes into sight.",
