@@ -453,6 +453,6 @@ int main() {
       "  ./heed debug train my_text.txt                    its training, step by step", "",
       "(./heed test will want to know what your lesson prints, and tells you how to", "say.)", "",
       "To watch a bandwidth being found: start gdb with HEED_BRIEF=1 ./heed debug 18",
-      "(it trains first), and in it: break entropy_of if i == 1 && b < 10, continue,",
+      "(it trains first), and in it: break entropy_of if i == 1 && b < 100, continue,",
       "display b, and continue a few times more: b closes in.");
 }
