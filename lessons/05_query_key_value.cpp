@@ -72,7 +72,7 @@ int main() {
       "  query  T W_Q   what the token asks for. It is the demand.", "",
       "(Some texts have it the other way round, the query as supply and the key as",
       "demand. That is a slip: who asks has the demand.) A model learns both matrices.",
-      "Ours are random for now, the next numbers of the generator that made T.");
+      "Ours are random here, the next numbers of the generator that made T.");
   Array W_K = g.randn({5, 4}), W_Q = g.randn({5, 4});
   say("", "From here on, one line is a line of Tensors, known from lesson 03: Arrays with a",
       "memory. For now x.value() is all we need of one: the Array in it.");

@@ -10,28 +10,14 @@
 #include "heed/ops/matmul.hpp"
 #include "heed/ops/shape.hpp"
 #include "near.hpp"
+#include "nn/small_gpt.hpp"
 
 using namespace heed;
 using namespace heed::test;
 
 namespace {
 
-struct SmallModel {
-  explicit SmallModel(bool causal) : generator(7), model(Scope(parameters, generator), of(causal)) {
-    for (Tensor parameter : parameters)  // larger than usual, so that heads differ
-      parameter.mutable_value() = generator.normal(parameter.shape(), 0, 0.5);
-  }
-  static nn::GptConfig of(bool causal) {
-    nn::GptConfig config;
-    config.vocab_size = 5, config.block_size = 6, config.layers = 2, config.heads = 2;
-    config.embed_dim = 8, config.causal = causal;
-    return config;
-  }
-  Parameters parameters;
-  Generator generator;
-  nn::Gpt model;
-};
-
+constexpr std::uint64_t seed = 7;
 const Indices tokens = indices_of({2, 4}, {0, 3, 1, 4, 2, 2, 0, 1});
 
 // What the model makes of the heads that were seen: the same layer, from shares and values.
@@ -43,24 +29,24 @@ Tensor attended(const nn::Block& block, const Tensor& x, const Array& weights) {
 }  // namespace
 
 TEST_CASE("the shares seen inside are those the model works with", "[nn][heads]") {
-  const SmallModel small(GENERATE(true, false));
-  const std::vector<nn::LayerHeads> layers = nn::look_inside(small.model, tokens);
+  const SmallGpt small(GENERATE(true, false), seed);
+  const std::vector<nn::LayerHeads> layers = nn::look_inside(small.gpt, tokens);
   REQUIRE(layers.size() == 2);
-  Tensor x = small.model.embedded(tokens);  // (2, 4, 8)
+  Tensor x = small.gpt.embedded(tokens);  // (2, 4, 8)
   for (std::size_t i = 0; i < 2; ++i) {
-    const nn::Block& block = small.model.blocks[i];
+    const nn::Block& block = small.gpt.blocks[i];
     const Tensor by_hand = attended(block, x, layers[i].weights);
-    x = block(x, small.model.visible());
+    x = block(x, small.gpt.visible());
     CHECK(difference((by_hand + block.mlp(block.norm2(by_hand))).value(), x.value(), 1e-5) == "");
   }
 }
 
 TEST_CASE("queries and keys seen inside give the shares", "[nn][heads]") {
-  const SmallModel small(GENERATE(true, false));
-  for (const nn::LayerHeads& layer : nn::look_inside(small.model, tokens)) {
+  const SmallGpt small(GENERATE(true, false), seed);
+  for (const nn::LayerHeads& layer : nn::look_inside(small.gpt, tokens)) {
     CHECK(shape_of(layer.queries) == Shape{2, 2, 4, 4});
     AttentionOptions options;
-    options.causal = small.model.config.causal;
+    options.causal = small.gpt.config.causal;
     const Tensor shares = attention_weights(Tensor(layer.queries), Tensor(layer.keys), options);
     CHECK(difference(shares.value(), layer.weights, 1e-6) == "");
   }
@@ -68,50 +54,50 @@ TEST_CASE("queries and keys seen inside give the shares", "[nn][heads]") {
 
 TEST_CASE("only a model that is not causal gives shares to the future", "[nn][heads]") {
   for (const bool causal : {true, false}) {
-    const SmallModel small(causal);
-    for (const nn::LayerHeads& layer : nn::look_inside(small.model, tokens))
+    const SmallGpt small(causal, seed);
+    for (const nn::LayerHeads& layer : nn::look_inside(small.gpt, tokens))
       CHECK((layer.weights(0, 0, 0, 1) == 0) == causal);
   }
 }
 
 TEST_CASE("without a head, what it adds is missing, and afterwards it is back", "[nn][heads]") {
-  const SmallModel small(true);
-  const Array whole = small.model(tokens).value();
-  const nn::Block& block = small.model.blocks[0];
-  const Tensor x = small.model.embedded(tokens);
-  Array weights = nn::look_inside(small.model, tokens)[0].weights;  // (2, 2, 4, 4)
+  const SmallGpt small(true, seed);
+  const Array whole = small.gpt(tokens).value();
+  const nn::Block& block = small.gpt.blocks[0];
+  const Tensor x = small.gpt.embedded(tokens);
+  Array weights = nn::look_inside(small.gpt, tokens)[0].weights;  // (2, 2, 4, 4)
   for (const std::size_t text : {0, 1})
     std::fill_n(&weights(text, 1, 0, 0), 16, Real{0});  // head 1 looks at nothing
   const Array wanted = attended(block, x, weights).value();
   {
-    const nn::WithoutHead gone(small.model, 0, 1);
-    const Array came = (x + block.attention(block.norm1(x), small.model.visible())).value();
+    const nn::WithoutHead gone(small.gpt, 0, 1);
+    const Array came = (x + block.attention(block.norm1(x), small.gpt.visible())).value();
     CHECK(difference(came, wanted, 1e-5) == "");
-    CHECK(small.model(tokens).value() != whole);
+    CHECK(small.gpt(tokens).value() != whole);
   }
-  CHECK(small.model(tokens).value() == whole);
+  CHECK(small.gpt(tokens).value() == whole);
 }
 
 TEST_CASE("two heads can be gone at once, and come back in either order", "[nn][heads]") {
   const std::size_t other = GENERATE(std::size_t{0}, std::size_t{1});  // 1 is the same one twice
   const bool last_first = GENERATE(true, false);
-  const SmallModel small(true);
-  const Array whole = small.model(tokens).value();
-  auto a = std::make_unique<nn::WithoutHead>(small.model, 0, 1);
-  const Array without_a = small.model(tokens).value();
-  auto b = std::make_unique<nn::WithoutHead>(small.model, 0, other);
-  CHECK((small.model(tokens).value() == without_a) == (other == 1));
+  const SmallGpt small(true, seed);
+  const Array whole = small.gpt(tokens).value();
+  auto a = std::make_unique<nn::WithoutHead>(small.gpt, 0, 1);
+  const Array without_a = small.gpt(tokens).value();
+  auto b = std::make_unique<nn::WithoutHead>(small.gpt, 0, other);
+  CHECK((small.gpt(tokens).value() == without_a) == (other == 1));
   if (last_first) b.reset();
-  if (last_first) CHECK(small.model(tokens).value() == without_a);
+  if (last_first) CHECK(small.gpt(tokens).value() == without_a);
   a.reset();
   b.reset();
-  CHECK(small.model(tokens).value() == whole);
+  CHECK(small.gpt(tokens).value() == whole);
 }
 
 TEST_CASE("a head that does not exist cannot be removed", "[nn][heads]") {
-  const SmallModel small(true);
-  CHECK_THROWS_WITH(nn::WithoutHead(small.model, 2, 0),
+  const SmallGpt small(true, seed);
+  CHECK_THROWS_WITH(nn::WithoutHead(small.gpt, 2, 0),
                     "WithoutHead: there is no layer 2; the model has layers 0 to 1");
-  CHECK_THROWS_WITH(nn::WithoutHead(small.model, 1, 2),
+  CHECK_THROWS_WITH(nn::WithoutHead(small.gpt, 1, 2),
                     "WithoutHead: there is no head 2; the model has heads 0 to 1");
 }

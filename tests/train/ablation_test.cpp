@@ -8,6 +8,7 @@
 #include "heed/nn/heads.hpp"
 #include "heed/ops/softmax.hpp"
 #include "heed/text/batches.hpp"
+#include "nn/small_gpt.hpp"
 #include "small_run.hpp"
 
 using namespace heed;
@@ -17,22 +18,7 @@ namespace {
 
 constexpr std::int64_t mask = 4;
 
-// A model whose heads differ, of five symbols.
-struct Model {
-  explicit Model(bool causal) : generator(11), gpt(Scope(parameters, generator), of(causal)) {
-    for (Tensor parameter : parameters)
-      parameter.mutable_value() = generator.normal(parameter.shape(), 0, 0.5);
-  }
-  static nn::GptConfig of(bool causal) {
-    nn::GptConfig config;
-    config.vocab_size = 5, config.block_size = 6, config.layers = 2, config.heads = 2;
-    config.embed_dim = 8, config.causal = causal;
-    return config;
-  }
-  Parameters parameters;
-  Generator generator;
-  nn::Gpt gpt;
-};
+constexpr std::uint64_t seed = 11;
 
 // -ln of the share that the model gives to `symbol` at place t of a window (1, T).
 double surprise(const nn::Gpt& model, const Indices& window, std::size_t t, std::int64_t symbol) {
@@ -45,7 +31,7 @@ bool about(double a, double b) { return std::abs(a - b) < 1e-5; }
 }  // namespace
 
 TEST_CASE("the next symbol's loss is the mean surprise at all but the first", "[train][ablation]") {
-  const Model model(true);
+  const SmallGpt model(true, seed);
   const Indices tokens = indices_of({2, 4}, {0, 3, 1, 4, 2, 2, 0, 1});
   double sum = 0;
   for (std::size_t b = 0; b < 2; ++b) {
@@ -58,7 +44,7 @@ TEST_CASE("the next symbol's loss is the mean surprise at all but the first", "[
 
 TEST_CASE("a hidden symbol's loss is the mean surprise at each, hidden in turn",
           "[train][ablation]") {
-  const Model model(false);
+  const SmallGpt model(false, seed);
   const Indices tokens = indices_of({2, 3}, {0, 3, 1, 2, mask, 0});  // one is hidden already
   double sum = 0;
   for (const auto& [hidden, t, symbol] : {std::tuple{indices_of({1, 3}, {mask, 3, 1}), 0u, 0},
@@ -72,7 +58,7 @@ TEST_CASE("a hidden symbol's loss is the mean surprise at each, hidden in turn",
 
 TEST_CASE("an ablation is the loss without each head, and leaves the model as it was",
           "[train][ablation]") {
-  const Model model(GENERATE(true, false));
+  const SmallGpt model(GENERATE(true, false), seed);
   const Indices tokens = indices_of({1, 6}, {0, 3, 1, 3, 2, 2});
   const auto loss = [&] {
     return model.gpt.config.causal ? next_symbol_loss(model.gpt, tokens)
@@ -92,7 +78,7 @@ TEST_CASE("an ablation is the loss without each head, and leaves the model as it
 }
 
 TEST_CASE("a head that adds nothing costs nothing", "[train][ablation]") {
-  const Model model(true);
+  const SmallGpt model(true, seed);
   Tensor values = model.gpt.blocks[1].attention.value.weight;  // (C, C), head 1: its last rows
   for (std::size_t row = 4; row < 8; ++row)
     for (std::size_t c = 0; c < 8; ++c) values.mutable_value()(row, c) = 0;
@@ -140,7 +126,7 @@ TEST_CASE("no batches, and batches of nothing, have no loss", "[train][ablation]
 }
 
 TEST_CASE("what cannot be asked for is refused", "[train][ablation]") {
-  const Model past(true), all(false);
+  const SmallGpt past(true, seed), all(false, seed);
   const Indices one = indices_of({1, 1}, {0}), two = indices_of({1, 2}, {mask, mask});
   CHECK(message_of([&] { next_symbol_loss(past.gpt, one); }) ==
         "next_symbol_loss: tokens must be (B, T), T at least 2, got (1, 1)");
