@@ -48,7 +48,7 @@ double name_size(const Layout& l) { return std::min(14.0, l.cell - 1); }
 
 Canvas canvas_of(const Layout& l) { return {l.width, l.height}; }
 
-Box panel_of(const Layout& l) {
+Rectangle panel_of(const Layout& l) {
   return {l.left, l.top, l.cell * static_cast<double>(l.columns),
           l.cell * static_cast<double>(l.rows)};
 }
@@ -79,7 +79,7 @@ std::string axis_tics(const char* axis, const std::vector<std::string>& names, c
 
 // Beside the matrix; of a low one it reaches further down.
 std::string scale_of(const Layout& l) {
-  const Box panel = panel_of(l);
+  const Rectangle panel = panel_of(l);
   return color_box({panel.left + panel.width + 18, l.top, 18, std::max(120.0, panel.height)},
                    canvas_of(l));
 }

@@ -22,7 +22,7 @@ std::string head(const std::string& name, const Canvas& canvas) {
          gnuplot_string(name + ".svg") + "\nset datafile separator ','\nunset key\n";
 }
 
-std::string margins(const Box& panel, const Canvas& canvas) {
+std::string margins(const Rectangle& panel, const Canvas& canvas) {
   const auto at = [](const char* side, double part) {
     return std::string("set ") + side + "margin at screen " + gnuplot_number(part) + "\n";
   };
@@ -36,7 +36,7 @@ std::string at_pixel(const Canvas& canvas, double x, double y) {
          gnuplot_number(1 - y / canvas.height);
 }
 
-std::string color_box(const Box& box, const Canvas& canvas) {
+std::string color_box(const Rectangle& box, const Canvas& canvas) {
   return "set colorbox user vertical origin screen " + gnuplot_number(box.left / canvas.width) +
          ", screen " + gnuplot_number(1 - (box.top + box.height) / canvas.height) +
          " size screen " + gnuplot_number(box.width / canvas.width) + ", screen " +

@@ -24,14 +24,14 @@ struct Cells {
 struct Canvas {
   double width, height;
 };
-struct Box {
+struct Rectangle {
   double left, top, width, height;
 };
 
 std::string head(const std::string& name, const Canvas& canvas);
-std::string margins(const Box& panel, const Canvas& canvas);
+std::string margins(const Rectangle& panel, const Canvas& canvas);
 std::string at_pixel(const Canvas& canvas, double x, double y);
-std::string color_box(const Box& box, const Canvas& canvas);
+std::string color_box(const Rectangle& box, const Canvas& canvas);
 
 std::string font(double size);
 std::size_t longest(const std::vector<std::string>& names);  // in columns of a terminal

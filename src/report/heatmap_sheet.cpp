@@ -114,7 +114,7 @@ class SheetPicture {
   }
 
   std::string panel(std::size_t i, const std::string& name, const Range& range) const {
-    Box box = box_;
+    Rectangle box = box_;
     box.left += left_ + tile_.width * static_cast<double>(i % columns_);
     box.top += top_ + tile_.height * static_cast<double>(i / columns_);
     const std::size_t first = i * panels_[0].size(), last = first + panels_[0].size() - 1;
@@ -133,7 +133,7 @@ class SheetPicture {
   const HeatmapOptions& options_;
   std::size_t columns_;
   Canvas canvas_{};
-  Box box_{}, tile_{};  // a panel in its tile, and a tile
+  Rectangle box_{}, tile_{};  // a panel in its tile, and a tile
   double cell_ = 0, name_size_ = 0, left_ = 0, top_ = 0;
   bool named_rows_ = false, named_columns_ = false, downwards_ = false;
 };
