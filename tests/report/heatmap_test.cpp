@@ -174,3 +174,20 @@ TEST_CASE("a diverging heat map's file is blue below zero, brown above, pale at 
   for (const char* color : {"rgb( 33, 102, 172)", "rgb(178,  80,  11)"})
     CHECK_FALSE(contains(folder.read("plain.svg"), color));
 }
+
+TEST_CASE("values are written in white where cells are dark, else in black", "[report][heatmap]") {
+  const ScratchFolder folder("white on dark");
+  const Plot plot = draw_heatmap(folder.path, "x", Array{{0, Real(0.5)}, {Real(0.6), 1}});
+  if (contains(plot.message, "not installed")) return;
+  const std::string svg = folder.read("x.svg");
+  const auto is_white = [&](const std::string& value) {
+    const std::size_t at = svg.find("<text>" + value + "</text>");
+    REQUIRE(at != svg.npos);
+    const std::size_t fill = svg.rfind("fill=\"", at);
+    return svg.compare(fill, 22, "fill=\"rgb(255,255,255)") == 0;
+  };
+  CHECK_FALSE(is_white("0.00"));
+  CHECK_FALSE(is_white("0.50"));
+  CHECK(is_white("0.60"));
+  CHECK(is_white("1.00"));
+}
