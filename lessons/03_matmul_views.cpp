@@ -4,7 +4,7 @@
 // After it: 04_graph_attention, in which tokens send each other messages.
 // Worth a breakpoint: add_times. Each stop is one token that gives to one other, at a weight.
 
-#include "heed/array/error.hpp"
+#include "heed/base/error.hpp"
 #include "heed/ops/einsum.hpp"
 #include "heed/ops/matmul.hpp"
 #include "lesson.hpp"

@@ -102,8 +102,8 @@ Kind known_example(const Kind& a, const Kind& b) {
   return f / 2 + 10 / f;
 }
 
-Tensor leaf(double x, Where where = Where::here()) {  // one number
-  return Tensor(scalar(Real(x)), /*requires_grad=*/true, where);
+Tensor leaf(double x, SourceLocation location = SourceLocation::current()) {  // one number
+  return Tensor(scalar(Real(x)), /*requires_grad=*/true, location);
 }
 Real slope(const Tensor& x) { return item(x.grad()); }
 Array two(double a, double b) { return {Real(a), Real(b)}; }

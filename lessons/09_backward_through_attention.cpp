@@ -57,7 +57,7 @@ void check_gradient(const Array& by_hand, const Array& one_line, const Tensor& x
 void show_sources(const Tensor& x) {
   say("", "the gradient of " + x.name());
   for (const Contribution& part : contributions(x))
-    say("  += from " + part.op + " '" + part.name + "', " + str(part.where) + ", norm " +
+    say("  += from " + part.op + " '" + part.name + "', " + str(part.location) + ", norm " +
         decimal(part.norm, 4));
 }
 
@@ -169,8 +169,9 @@ int main() {
   section("Back to the matrices, and to T");
   say("K = T W_K is a product as R = A V was, so dW_K comes as dV did. And T was used",
       "three times. Each use sends its part, and the parts add up, as in lesson 08.");
-  Array turned = xt::transpose(T.value());                                       // (5, 3)
-  Array dW_K = dot(turned, dK), dW_Q = dot(turned, dQ), dW_V = dot(turned, dV);  // (5, 4)
+  Array transposed = xt::transpose(T.value());  // (5, 3)
+  Array dW_K = dot(transposed, dK), dW_Q = dot(transposed, dQ),
+        dW_V = dot(transposed, dV);  // (5, 4)
   Array dT = dot(dK, xt::transpose(W_K.value())) + dot(dQ, xt::transpose(W_Q.value())) +
              dot(dV, xt::transpose(W_V.value()));  // (3, 4) times (4, 5) is (3, 5), three times
   show("dW_K = T^T dK", dW_K);

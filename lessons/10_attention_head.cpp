@@ -68,8 +68,8 @@ Batch new_batch(Generator& g, std::size_t B) {
 }
 
 // Only the places before one's own may be seen.
-nn::Visible earlier() {
-  nn::Visible visible;
+nn::AttentionMask earlier() {
+  nn::AttentionMask visible;
   visible.mask = Mask(xt::transpose(future_mask(T)));  // (T, T): true where s is before t
   return visible;
 }
@@ -121,7 +121,7 @@ int main() {
   head.query.weight.mutable_value() = xt::transpose(W_Q);
   head.key.weight.mutable_value() = xt::transpose(W_K);
   head.value.weight.mutable_value() = xt::transpose(W_V);
-  nn::Visible causal;
+  nn::AttentionMask causal;
   causal.causal = true;
   const Tensor batch = unsqueeze(Tensor(tokens), 0);  // (1, 3, 5)
   const Tensor R = head(batch, causal);               // (1, 3, 4)
@@ -264,9 +264,9 @@ int main() {
   HeatmapOptions sizes{"size of W_Q^T W_K / 4", {}, {}, "number of x", "number of y"};
   sizes.low = 0, sizes.high = 15;
   picture_trained("10_attention_head", "query_key", xt::abs(meet), sizes);
-  const Array of_words = xt::abs(xt::view(meet, xt::range(0, D)));
+  const Array from_words = xt::abs(xt::view(meet, xt::range(0, D)));
   const Array to_words = xt::abs(xt::view(meet, xt::all(), xt::range(0, D)));
-  const Real words_most = std::max(largest(of_words), largest(to_words));
+  const Real words_most = std::max(largest(from_words), largest(to_words));
   Real least_lead = infinity;
   for (std::size_t t = 2; t < T; ++t)  // places 0 and 1 have no choice, and learn none
     for (std::size_t s = 0; s + 1 < t; ++s)

@@ -6,9 +6,9 @@
 
 #include <cmath>
 
-#include "heed/array/error.hpp"
 #include "heed/array/parallel.hpp"
 #include "heed/autograd/backward.hpp"
+#include "heed/base/error.hpp"
 #include "heed/nn/attention.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/embedding.hpp"
@@ -76,8 +76,8 @@ Batch new_batch(Generator& g, std::size_t B) {
   return batch;
 }
 
-nn::Visible causal() {
-  nn::Visible visible;
+nn::AttentionMask causal() {
+  nn::AttentionMask visible;
   visible.causal = true;
   return visible;
 }

@@ -167,10 +167,10 @@ int main() {
   out.mutable_value() = xt::eye<Real>(4);
   out_bias.mutable_value() = zeros({4});
   const Array heard = hear(attention, T);
-  const Array turned = hear(attention, in_order(T, {2, 1, 0}));
+  const Array transposed = hear(attention, in_order(T, {2, 1, 0}));
   show("T", T, words);
   show("heard in 'dog bites man'", heard, words);
-  show("heard in 'man bites dog'", turned, {"man", "bites", "dog"});
+  show("heard in 'man bites dog'", transposed, {"man", "bites", "dog"});
 
   section("The same bits in every order");
   say("Each word hears the same in both. What it hears is a sum over all words, values",

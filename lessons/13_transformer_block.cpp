@@ -9,6 +9,7 @@
 
 #include "heed/array/parallel.hpp"
 #include "heed/autograd/backward.hpp"
+#include "heed/base/file.hpp"
 #include "heed/nn/gpt.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/loss.hpp"
@@ -18,7 +19,6 @@
 #include "heed/optim/clip.hpp"
 #include "heed/optim/schedule.hpp"
 #include "heed/text/batches.hpp"
-#include "heed/text/file.hpp"
 #include "lesson.hpp"
 
 using namespace heed;
@@ -55,7 +55,7 @@ Array linear_by_hand(const nn::Linear& layer, const Array& x, bool bent) {
 
 // A block of a model that has lost a part; with part "" it is the block.
 Tensor block_without(const std::string& part, const nn::Block& block, Tensor x) {
-  nn::Visible past;
+  nn::AttentionMask past;
   past.causal = true;
   const auto norm = [&](const nn::LayerNorm& n) { return part == "norms" ? x : n(x); };
   const auto add = [&](const Tensor& branch) { x = part == "residuals" ? branch : x + branch; };
@@ -87,7 +87,7 @@ std::pair<double, double> floors(const Indices& ids, std::size_t V) {
 }
 
 // The mean loss over 128 windows of the text, the same for all.
-double examine(const std::string& part, const nn::Gpt& model, const Part& text) {
+double examine(const std::string& part, const nn::Gpt& model, const Split& text) {
   const NoGrad no_grad;
   Generator g(5);
   double sum = 0;
@@ -99,7 +99,7 @@ double examine(const std::string& part, const nn::Gpt& model, const Part& text) 
 }
 
 Series train(const std::string& part, Parameters& parameters, const nn::Gpt& model,
-             const Part& text) {
+             const Split& text) {
   optim::AdamWOptions options;
   options.beta2 = 0.99, options.weight_decay = 0.1, options.decay_vectors = false;
   optim::AdamW optimizer(parameters.tensors(), options);
@@ -197,7 +197,7 @@ int main() {
       "yours starts far from ln V, look at its first weights.");
 
   section("Each part taken out");
-  const Part unseen = corpus.validation();
+  const Split unseen = corpus.validation();
   const auto [by_one, by_two] = floors(corpus.ids(unseen.begin, unseen.size), config.vocab_size);
   say("Six blocks of width 32 learn the play, " + std::to_string(in_brief(800, 80)) +
           " steps from the same first weights,",

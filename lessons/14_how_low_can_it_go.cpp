@@ -17,8 +17,8 @@
 #include "heed/optim/adamw.hpp"
 #include "heed/optim/clip.hpp"
 #include "heed/optim/schedule.hpp"
+#include "heed/study/markov_source.hpp"
 #include "heed/text/batches.hpp"
-#include "heed/text/source.hpp"
 #include "heed/train/generate.hpp"
 #include "lesson.hpp"
 
@@ -84,7 +84,7 @@ Table stretches(const Table& sentences, std::size_t size) {
 
 // A model, and what each place of a window may see of the others.
 struct Student {
-  Student(const nn::GptConfig& config, const nn::Visible& seen)
+  Student(const nn::GptConfig& config, const nn::AttentionMask& seen)
       : model(Scope(parameters, random), config), visible(seen) {}
   Tensor scores(const Indices& tokens) const {
     Tensor x = model.embedded(tokens, 0);  // (B, T, C)
@@ -95,7 +95,7 @@ struct Student {
   Generator random{14};
   Parameters parameters;
   nn::Gpt model;
-  nn::Visible visible;
+  nn::AttentionMask visible;
 };
 
 // A text nobody has trained on, cut into windows, and what it costs who knows the source.
@@ -104,17 +104,17 @@ struct Fresh {
   Array source_cost;  // (W, T), -ln p of each target
 };
 
-Fresh fresh_text(const Source& source, const Vocabulary& letters, std::size_t W,
+Fresh fresh_text(const MarkovSource& source, const Vocabulary& letters, std::size_t W,
                  std::uint64_t seed) {
   Generator random(seed);
   const std::string text = source.draw(W * T + 1, random);
   const std::vector<std::int64_t> ids = letters.encode(text);
-  const std::vector<double> surprises = source.surprises(text);
+  const std::vector<double> negative_log_likelihoods = source.negative_log_likelihoods(text);
   Fresh fresh{{Indices::from_shape({W, T}), Indices::from_shape({W, T})}, zeros({W, T})};
   for (std::size_t i = 0; i < W * T; ++i) {
     fresh.windows.inputs.data()[i] = ids[i];
     fresh.windows.targets.data()[i] = ids[i + 1];
-    fresh.source_cost.data()[i] = Real(surprises[i + 1]);
+    fresh.source_cost.data()[i] = Real(negative_log_likelihoods[i + 1]);
   }
   return fresh;
 }
@@ -175,15 +175,15 @@ std::string written(const Student& student, const Vocabulary& letters) {
 }
 
 // For the brief form: eight letters, each by chance that depends on the one before.
-Source simple_source() {
-  std::vector<Source::State> states(8);
+MarkovSource simple_source() {
+  std::vector<MarkovSource::State> states(8);
   for (std::size_t s = 0; s < 8; ++s) {
     const auto to = [s](std::size_t step, double p) {
-      return Source::Letter{char('a' + (s + step) % 8), p, (s + step) % 8};
+      return MarkovSource::Letter{char('a' + (s + step) % 8), p, (s + step) % 8};
     };
     states[s].letters = {to(1, 0.5), to(3, 0.25), to(4, 0.25)};
   }
-  return Source(states);
+  return MarkovSource(states);
 }
 
 int main() {
@@ -195,7 +195,7 @@ int main() {
       "Is 0.25 good? Is 1.9? For a play or a novel nobody can say, for nobody knows how",
       "much of it can be guessed at all. So here is a text made by chance, of which all",
       "is known: `heed corpus` writes such texts.", "");
-  const Source grammar = grammar_source();
+  const MarkovSource grammar = grammar_source();
   Generator beginning(1);
   say(grammar.draw(141, beginning));
   say("Somebody draws an animal, one of it or several, a place, and what it does there.",
@@ -244,7 +244,7 @@ int main() {
       "Nobody gets below " + decimal(floors[13], 4) + " who does not look that far back.");
 
   section("A model that looks back");
-  const Source source = brief() ? simple_source() : grammar;
+  const MarkovSource source = brief() ? simple_source() : grammar;
   Generator random(1);
   const std::string text = source.draw(200'000, random);
   const Vocabulary letters = Vocabulary::of_text(text);
@@ -255,7 +255,7 @@ int main() {
   config.layers = 2;
   config.heads = 2;
   config.embed_dim = 32;
-  nn::Visible past;
+  nn::AttentionMask past;
   past.causal = true;
   Student honest(config, past);
   const Fresh some = fresh_text(source, letters, std::size_t(in_brief(512, 64)), 2);
@@ -292,7 +292,7 @@ int main() {
           {"the later in a window, the cheaper", "letters seen, from 5 on", "nats per letter"});
   say("", "It does look back as far as it should. (Among the first places a dot may be",
       "below its floor: that is luck which was left in.) The mean of these floors is",
-      "all that whole windows of 48 can reach: " + decimal(source.window_floor(T), 4) +
+      "all that whole windows of 48 can reach: " + decimal(source.window_entropy(T), 4) +
           ". (heed corpus says it for",
       "64, which heed train takes.) But who has seen 24 letters has seen all that",
       "matters. So the losses in training, and below, are of the letters after those,",
@@ -314,7 +314,7 @@ int main() {
   section("A leak");
   say("Now the mistake of lesson 07: the mask is off by one place. Each letter also",
       "sees the next, which it should guess. Nothing else is changed.", "");
-  nn::Visible off_by_one;
+  nn::AttentionMask off_by_one;
   off_by_one.mask = xt::equal(tril(Tensor(ones({T, T})), 1).value(), 1);
   Student leaking(config, off_by_one);
   const Series leak = train(leaking, corpus, some.windows, in_brief(2500, 300), "with a leak");

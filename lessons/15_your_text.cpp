@@ -10,18 +10,19 @@
 #include <filesystem>
 #include <map>
 
-#include "heed/array/error.hpp"
 #include "heed/array/parallel.hpp"
 #include "heed/autograd/backward.hpp"
+#include "heed/base/error.hpp"
+#include "heed/base/file.hpp"
+#include "heed/base/utf8.hpp"
 #include "heed/nn/gpt.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/loss.hpp"
 #include "heed/ops/softmax.hpp"
 #include "heed/optim/adamw.hpp"
 #include "heed/optim/clip.hpp"
-#include "heed/text/file.hpp"
-#include "heed/train/checkpoint.hpp"
 #include "heed/train/generate.hpp"
+#include "heed/train/model_file.hpp"
 #include "heed/train/trainer.hpp"
 #include "lesson.hpp"
 
@@ -42,10 +43,10 @@ std::string text_to_learn(int count, char** arguments) {
   try {
     symbols = Vocabulary::of_text(text).encode(text).size();
   } catch (const Error& error) {
-    refuse(path, ": ", error.what(), " (of ./heed train)");
+    throw_error(path, ": ", error.what(), " (of ./heed train)");
   }
   if (symbols < kilobyte)
-    refuse(path, ": has ", symbols, " symbols; this lesson needs ", kilobyte, " or more");
+    throw_error(path, ": has ", symbols, " symbols; this lesson needs ", kilobyte, " or more");
   return text;
 }
 
@@ -62,7 +63,8 @@ Array number(double value) { return scalar(static_cast<Real>(value)); }
 std::string row_of(const Indices& ids, std::size_t b, const Vocabulary* symbols = nullptr) {
   std::string text;
   for (std::size_t t = 0; t < ids.shape(1); ++t)
-    text += pad_left(symbols ? visible(symbols->decode(ids(b, t))) : std::to_string(ids(b, t)), 4);
+    text +=
+        pad_left(symbols ? printable(symbols->decode(ids(b, t))) : std::to_string(ids(b, t)), 4);
   return text;
 }
 
@@ -130,7 +132,7 @@ int main(int argc, char** argv) {
       "symbol, from nothing but the text. Yours will do: ./heed lesson 15 my_novel.txt.",
       "Without one it is the play that comes with heed, which begins:", "");
   const std::string text = text_to_learn(argc, argv);
-  quote(shortened(text.substr(0, text.find('\n', 60)), 300));
+  quote(truncated(text.substr(0, text.find('\n', 60)), 300));
 
   section("Symbols and their numbers");
   say("A model computes, so a text becomes numbers. The vocabulary is the list of its",
@@ -165,7 +167,7 @@ int main(int argc, char** argv) {
 
   section("Nine tenths to learn, one tenth to be tested");
   const Corpus corpus(text, vocabulary);
-  const Part learned = corpus.training(), unseen = corpus.validation();
+  const Split learned = corpus.training(), unseen = corpus.validation();
   say("A model that knows a text by heart may be good at that text alone. So the last",
       "tenth is kept from it, to see now and then how it does there: the validation. It",
       "is one piece. Windows overlap: of a tenth taken here and there, most symbols",
@@ -396,14 +398,10 @@ int main(int argc, char** argv) {
       rest(short_text, one_block, by_heart);
   while (!whole.done()) whole.step();
   while (half.steps_done() < 20) half.step();
-  Metadata metadata;
-  std::vector<StoredTensor> tensors;
-  optim::State kept;
-  half.save(metadata, tensors, kept);
   const std::string file = "runs/lessons/" + folder + "/half.safetensors";
   std::filesystem::create_directories("runs/lessons/" + folder);
-  write_safetensors(file, metadata, tensors);
-  rest.restore(read_safetensors(file));
+  save_run(file, half, vocabulary, {});
+  ModelFile::open(file).restore(rest);
   say(file + ": step " + std::to_string(rest.steps_done()), "");
   while (!rest.done()) rest.step();
   check("every weight of 20 + 20 steps = of 40, to the last bit", flat(rest.parameters()),

@@ -12,14 +12,14 @@
 
 #include "heed/array/parallel.hpp"
 #include "heed/autograd/backward.hpp"
-#include "heed/nn/head_kinds.hpp"
-#include "heed/nn/heads.hpp"
+#include "heed/base/file.hpp"
 #include "heed/optim/adamw.hpp"
 #include "heed/report/table.hpp"
+#include "heed/study/ablation.hpp"
+#include "heed/study/head_kinds.hpp"
+#include "heed/study/heads.hpp"
 #include "heed/text/batches.hpp"
-#include "heed/text/file.hpp"
-#include "heed/train/ablation.hpp"
-#include "heed/train/saved_model.hpp"
+#include "heed/train/model_file.hpp"
 #include "lesson.hpp"
 
 using namespace heed;
@@ -35,7 +35,7 @@ nn::GptConfig small_model(std::size_t symbols) {
   return config;
 }
 
-void train(const nn::Gpt& model, const Parameters& parameters, const Part& part) {
+void train(const nn::Gpt& model, const Parameters& parameters, const Split& part) {
   optim::AdamWOptions options;
   options.lr = 4e-3;
   optim::AdamW optimizer(parameters.tensors(), options);
@@ -144,7 +144,7 @@ int main() {
   say("", "It goes into a file, and all that follows looks at the file's model.");
   std::filesystem::create_directories(folder);
   save_model(folder + "/checkpoint.safetensors", parameters, fresh.config, vocabulary);
-  const SavedModel saved(read_safetensors(folder + "/checkpoint.safetensors"));
+  const LoadedModel saved(ModelFile::open(folder + "/checkpoint.safetensors"));
   const nn::Gpt& model = saved.model;
   const Indices windows = Batches(corpus.validation(), 24, 32, std::uint64_t{2}).next().inputs;
   check("scores of the file's model = of the model", model(windows), fresh(windows), 0);
@@ -156,7 +156,7 @@ int main() {
   const std::vector<std::int64_t> line = vocabulary.encode("The lamp is out, Nell.");
   Indices ids = Indices::from_shape({1, line.size()});
   std::copy(line.begin(), line.end(), ids.begin());
-  const std::vector<nn::LayerHeads> seen = nn::look_inside(model, ids);
+  const std::vector<LayerAttention> seen = capture_attention(model, ids);
   const Names letters = names_of(ids, vocabulary);
   HeatmapOptions options{"layer 0, head 0", letters, letters, "asks", "answers", 0, 1};
   picture_trained(lesson, "head", head_of(seen[0].weights, 0), options);
@@ -185,16 +185,16 @@ int main() {
       "each head give to these, in 24 windows of text that the model has not learned?",
       "Below them, what a head would give that spreads its attention evenly: only what",
       "is far from that says anything.", "");
-  const std::vector<nn::LayerHeads> layers = nn::look_inside(model, windows);
+  const std::vector<LayerAttention> layers = capture_attention(model, windows);
   Array scores = zeros({9, 3}), by_hand = zeros({8, 3});  // the last row: evenly
   for (std::size_t i = 0; i < 8; ++i)
     xt::view(by_hand, i) = kinds_by_hand(layers[i / 4].weights, windows, i % 4);
   for (std::size_t k = 0; k < 3; ++k) {
-    const nn::HeadKind& kind = nn::head_kinds()[k];
+    const HeadKind& kind = head_kinds()[k];
     for (std::size_t l = 0; l < 2; ++l)
       xt::view(scores, xt::range(4 * l, 4 * l + 4), k) =
-          nn::head_scores(kind, layers[l].weights, windows, model.config.causal);
-    scores(8, k) = Real(nn::even_score(kind, windows, model.config.causal));
+          head_scores(kind, layers[l].weights, windows, model.config.causal);
+    scores(8, k) = Real(uniform_score(kind, windows, model.config.causal));
   }
   Names rows = heads;
   rows.push_back("evenly");
@@ -222,7 +222,7 @@ int main() {
       "explanation (Jain and Wallace 2019). So ask the model: what is its loss without",
       "the head? Put zeros into the columns of the last Linear (lesson 11) that the",
       "head's result meets, and it adds nothing. All else stays.", "");
-  const std::function<double()> loss = [&] { return next_symbol_loss(model, windows); };
+  const std::function<double()> loss = [&] { return next_token_loss(model, windows); };
   const Ablation ablation = ablate(model, loss);  // (L, H)
   Array removed = zeros({2, 4});
   for (std::size_t i = 0; i < 8; ++i)
@@ -244,7 +244,7 @@ int main() {
         costs(back) > median(costs), decimal(costs(back), 4));
   claim("the costliest head of layer 1 costs less than a fifth of it", costliest < costs(back) / 5,
         decimal(costliest, 4));
-  const nn::WithoutHead a(model, 0, 0), b(model, 0, 1), c(model, 0, 2), d(model, 0, 3);
+  const AblatedHead a(model, 0, 0), b(model, 0, 1), c(model, 0, 2), d(model, 0, 3);
   Array first_layer = xt::view(costs, xt::range(0, 4));
   const Array sum = xt::sum(first_layer);
   say("", "To look back most and to cost most are two things: compare the tables. And take",

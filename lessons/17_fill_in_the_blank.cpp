@@ -11,14 +11,14 @@
 #include "fill_in_the_blank.hpp"
 #include "heed/array/parallel.hpp"
 #include "heed/autograd/backward.hpp"
-#include "heed/nn/heads.hpp"
 #include "heed/ops/loss.hpp"
 #include "heed/ops/softmax.hpp"
 #include "heed/optim/adamw.hpp"
 #include "heed/optim/clip.hpp"
 #include "heed/optim/schedule.hpp"
 #include "heed/report/table.hpp"
-#include "heed/train/saved_model.hpp"
+#include "heed/study/heads.hpp"
+#include "heed/train/model_file.hpp"
 
 using namespace heed;
 
@@ -90,7 +90,7 @@ Array shares_on_object(const BlankModel& model, const std::vector<Sentence>& sen
   Array mean = zeros({model.gpt.config.layers, model.gpt.config.heads});
   for (const Sentence& s : sentences) {
     const Indices tokens = encoded(model.vocabulary, {with_blank(s, Part::pronoun)});
-    const std::vector<nn::LayerHeads> layers = look_inside(model.gpt, tokens);
+    const std::vector<LayerAttention> layers = capture_attention(model.gpt, tokens);
     for (std::size_t l = 0; l < mean.shape(0); ++l)
       for (std::size_t h = 0; h < mean.shape(1); ++h)
         mean(l, h) += layers[l].weights(0, h, s.place(Part::pronoun), s.place(Part::object)) /
@@ -104,7 +104,7 @@ Array without_each(const BlankModel& model, const std::vector<Sentence>& sentenc
   Array left = zeros({model.gpt.config.layers, model.gpt.config.heads});
   for (std::size_t l = 0; l < left.shape(0); ++l)
     for (std::size_t h = 0; h < left.shape(1); ++h) {
-      const nn::WithoutHead removed(model.gpt, l, h);  // until the end of this round
+      const AblatedHead removed(model.gpt, l, h);  // until the end of this round
       left(l, h) = Real(accuracy(model, sentences, Part::pronoun));
     }
   return left;
@@ -251,7 +251,8 @@ int main() {
   const std::size_t best =
       std::size_t(std::max_element(looks.begin(), looks.end()) - looks.begin());
   const std::size_t layer = best / 4, head = best % 4;
-  const Array weights = xt::view(look_inside(model.gpt, opened)[layer].weights, 0, head);  // (9, 9)
+  const Array weights =
+      xt::view(capture_attention(model.gpt, opened)[layer].weights, 0, head);  // (9, 9)
   quote("the most: layer " + std::to_string(layer) + ", head " + std::to_string(head) +
         "; to 'door' in the door's sentence " + decimal(weights(6, 4), 2));
   say("", "Nobody told it to. It finds the object wherever that stands: 'old' may have",

@@ -9,13 +9,13 @@
 #include <numeric>
 
 #include "fill_in_the_blank.hpp"
-#include "heed/nn/heads.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/matmul.hpp"
 #include "heed/ops/shape.hpp"
 #include "heed/ops/softmax.hpp"
 #include "heed/report/table.hpp"
-#include "heed/report/tsne.hpp"
+#include "heed/study/heads.hpp"
+#include "heed/study/tsne.hpp"
 #include "lesson.hpp"
 
 using namespace heed;
@@ -27,7 +27,7 @@ Array shares_on_object(const BlankModel& model, const std::vector<Sentence>& sen
   Array mean = zeros({2, 4});
   for (const Sentence& s : sentences) {
     const Indices tokens = encoded(model.vocabulary, {with_blank(s, Part::pronoun)});  // (1, T)
-    const std::vector<nn::LayerHeads> layers = look_inside(model.gpt, tokens);
+    const std::vector<LayerAttention> layers = capture_attention(model.gpt, tokens);
     for (std::size_t l = 0; l < 2; ++l)
       for (std::size_t h = 0; h < 4; ++h)
         mean(l, h) += layers[l].weights(0, h, s.place(Part::pronoun), s.place(Part::object)) /
@@ -59,8 +59,8 @@ struct Space {
 
 // Adds a sentence's words, each but once.
 void add_sentence(Space& space, const BlankModel& model, HeadPlace at, const Names& words) {
-  const std::vector<nn::LayerHeads> layers =
-      look_inside(model.gpt, encoded(model.vocabulary, {words}));
+  const std::vector<LayerAttention> layers =
+      capture_attention(model.gpt, encoded(model.vocabulary, {words}));
   const Array& q = layers[at.layer].queries;  // (1, 4, T, 8)
   const Array& k = layers[at.layer].keys;
   for (std::size_t t = 0; t < words.size(); ++t) {
@@ -293,9 +293,10 @@ int main() {
   const Doubles p = neighbours_by_hand(dT, 1.5);
   show("1 - cos", Array(dT), words, words);
   show("shares in space", Array(p), words, words);
-  check("the shares by hand = tsne_neighbours", Array(p), Array(tsne_neighbours(dT, 1.5)));
+  check("the shares by hand = tsne_neighbours", Array(p),
+        Array(tsne_conditional_probabilities(dT, 1.5)));
   Doubles P = (p + xt::transpose(p)) / 6;  // (3, 3), both ways; the sum of all is 1
-  check("P by hand = tsne_targets", Array(P), Array(tsne_targets(p)));
+  check("P by hand = tsne_targets", Array(P), Array(tsne_joint_probabilities(p)));
   say("", "(Of two neighbours, the nearer always gets 0.86: only that has entropy ln 1.5.)",
       "P is p both ways, (p + p transposed) / 6, a share for each pair. Their sum is 1.",
       "(6 is twice the points.)", "",
@@ -305,7 +306,7 @@ int main() {
   const Doubles Q = similarities_by_hand(y);
   show("P", Array(P), words, words);
   show("Q", Array(Q), words, words);
-  check("Q by hand = tsne_similarities", Array(Q), Array(tsne_similarities(y)));
+  check("Q by hand = tsne_similarities", Array(Q), Array(tsne_embedding_probabilities(y)));
   const double kl = kl_by_hand(P, y);
   say("", "What the page gets wrong is the sum of P ln(P / Q), called KL: " + decimal(kl, 4),
       "It is zero when Q is P. So it is a loss, and we go downhill, the points being",
@@ -431,9 +432,9 @@ int main() {
   const Array twice = xt::row(K8, 4) * Real(2), moved = K8 - twice;
   Array both = x;
   xt::view(both, xt::range(9, 18)) = moved;
-  const Doubles turned = tsne_distances(both, Distance::cosine);
+  const Doubles transposed = tsne_distances(both, Distance::cosine);
   check("the shares with moved keys = the shares", shares_of(Q8, moved), shares_of(Q8, K8), 1e-4);
-  check("the cosine of [MASK] and 'door' has turned its sign", scalar(Real(turned(6, 13) - 1)),
+  check("the cosine of [MASK] and 'door' has turned its sign", scalar(Real(transposed(6, 13) - 1)),
         scalar(Real(mask_door)), 1e-4);
   say("", "So a map is for having ideas. Whether one is true, ask the shares, and take the",
       "head away, as lesson 17 did.");

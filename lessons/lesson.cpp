@@ -26,7 +26,7 @@ namespace {
   try {
     std::rethrow_exception(std::current_exception());
   } catch (const std::exception& error) {
-    std::cerr << "heed: error: " << visible(error.what()) << std::endl;
+    std::cerr << "heed: error: " << printable(error.what()) << std::endl;
   }
   std::_Exit(1);
 }

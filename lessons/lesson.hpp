@@ -9,8 +9,8 @@
 
 #include "heed/array/random.hpp"
 #include "heed/autograd/tensor.hpp"
+#include "heed/base/text.hpp"
 #include "heed/report/curve.hpp"
-#include "heed/report/format.hpp"
 #include "heed/report/graphviz.hpp"
 #include "heed/report/heatmap.hpp"
 #include "heed/report/scatter.hpp"

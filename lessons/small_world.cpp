@@ -215,7 +215,7 @@ Vocabulary sentence_vocabulary() {
   const auto add = [&](const Names& words) { text += " " + text_of(words); };
   for (const Names& words : {subjects(), verbs, subject_endings()}) add(words);
   for (const Kind& kind : kinds()) add(kind.one), add(kind.many), add({kind.ending});
-  return Vocabulary::of_words(text);
+  return Vocabulary::from_words(text);
 }
 
 }  // namespace heed

@@ -19,17 +19,22 @@ namespace fs = std::filesystem;
 
 using Lines = std::vector<std::string>;
 
-// Which floors a floor may include, itself aside.
+// The floors that each floor may include, itself aside.
 const std::map<std::string, std::set<std::string>> below{
-    {"array", {}},
-    {"report", {"array"}},
-    {"autograd", {"array"}},
-    {"ops", {"array", "autograd"}},
-    {"nn", {"array", "autograd", "ops"}},
-    {"optim", {"array", "autograd"}},
-    {"text", {"array"}},
-    {"train", {"array", "autograd", "ops", "nn", "optim", "text"}},
-    {"app", {"array", "autograd", "ops", "nn", "optim", "text", "train", "report"}}};
+    {"base", {}},
+    {"array", {"base"}},
+    {"report", {"base", "array"}},
+    {"autograd", {"base", "array"}},
+    {"ops", {"base", "array", "autograd"}},
+    {"nn", {"base", "array", "autograd", "ops"}},
+    {"optim", {"base", "array", "autograd"}},
+    {"text", {"base", "array"}},
+    {"io", {"base", "array"}},
+    {"train", {"base", "array", "autograd", "ops", "nn", "optim", "text", "io"}},
+    {"study", {"base", "array", "report", "autograd", "ops", "nn", "text"}},
+    {"app",
+     {"base", "array", "report", "autograd", "ops", "nn", "optim", "text", "io", "train",
+      "study"}}};
 
 // "ops" of "src/ops/softmax.cpp"; "lessons" for anything beside the floors.
 std::string floor_of(const std::string& path) {
@@ -62,7 +67,7 @@ std::string code_only(const std::string& text) {
 
 void check_includes(const std::string& path, const std::string& text, Lines& found) {
   static const std::regex include(
-      "#include \"((heed|array|autograd|ops|nn|optim|text|train|report|"
+      "#include \"((heed|base|array|autograd|ops|nn|optim|text|io|train|study|report|"
       "app)/[^\"]+)\"");
   for (std::sregex_iterator i(text.begin(), text.end(), include), end; i != end; ++i) {
     const std::string header = (*i)[1];
@@ -72,7 +77,7 @@ void check_includes(const std::string& path, const std::string& text, Lines& fou
 }
 
 // Below the app nothing prints and nothing reads argv, but for what HEED_TRACE asks for, to stderr.
-const std::set<std::string> traces{"src/autograd/trace.cpp"};
+const std::set<std::string> traces{"src/autograd/trace/trace.cpp"};
 
 void check_silence(const std::string& path, const std::string& text, Lines& found) {
   static const std::regex loud(R"(\bstd::(cout|cerr|clog|printf|puts)\b|\bf?printf\s*\(|\bargv\b)");
@@ -145,9 +150,9 @@ TEST_CASE("every test has its folder's tag, by which ctest runs it", "[floors]")
 }
 
 TEST_CASE("one file below the app may write to stderr, and does", "[floors]") {
-  CHECK(faults("src/autograd/trace.cpp", "std::cerr << 1;").empty());
-  CHECK(joined(faults("src/autograd/trace.cpp", "std::cerr << 1; std::cout << 1;")) ==
-        "src/autograd/trace.cpp (autograd) says std::cout; only the app talks\n");
+  CHECK(faults("src/autograd/trace/trace.cpp", "std::cerr << 1;").empty());
+  CHECK(joined(faults("src/autograd/trace/trace.cpp", "std::cerr << 1; std::cout << 1;")) ==
+        "src/autograd/trace/trace.cpp (autograd) says std::cout; only the app talks\n");
   CHECK(joined(faults("src/autograd/backward.cpp", "std::cerr << 1;")) ==
         "src/autograd/backward.cpp (autograd) says std::cerr; only the app talks\n");
   for (const std::string& path : traces)

@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "heed/array/array.hpp"
-#include "heed/array/error.hpp"
 #include "heed/array/random.hpp"
 #include "heed/array/shape.hpp"
 #include "heed/autograd/backward.hpp"
 #include "heed/autograd/gradcheck.hpp"
 #include "heed/autograd/tensor.hpp"
+#include "heed/base/error.hpp"
 
 namespace heed::test {
 
@@ -25,7 +25,8 @@ inline constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 inline Array array_of(const Shape& shape, std::initializer_list<double> values) {
   Array x = uninitialized(shape);
-  if (x.size() != values.size()) refuse("array_of: ", values.size(), " values for ", str(shape));
+  if (x.size() != values.size())
+    throw_error("array_of: ", values.size(), " values for ", str(shape));
   std::transform(values.begin(), values.end(), x.data(),
                  [](double v) { return static_cast<Real>(v); });
   return x;

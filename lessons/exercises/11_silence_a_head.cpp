@@ -20,7 +20,7 @@ using namespace heed;
 
 // Your part begins here.
 Tensor without_head(const nn::MultiHeadAttention& heads, const Tensor& x,
-                    const nn::Visible& visible, std::size_t silent) {
+                    const nn::AttentionMask& visible, std::size_t silent) {
   (void)silent;
   return heads(x, visible);
 }

@@ -17,7 +17,7 @@ using namespace heed;
 
 // Your part begins here.
 Array rotary(const Array& x) {
-  Array turned = x;
-  return turned;
+  Array transposed = x;
+  return transposed;
 }
 // Your part ends here.

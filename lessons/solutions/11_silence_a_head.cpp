@@ -23,7 +23,7 @@ using namespace heed;
 
 // Your part begins here.
 Tensor without_head(const nn::MultiHeadAttention& heads, const Tensor& x,
-                    const nn::Visible& visible, std::size_t silent) {
+                    const nn::AttentionMask& visible, std::size_t silent) {
   const Tensor shares = heads.weights(x, x, visible);                  // (B, H, T, T)
   const Tensor values = split_heads(heads.value(x), heads.num_heads);  // (B, H, T, C / H)
   Array heard = matmul(shares, values).value();

@@ -19,15 +19,15 @@ using namespace heed;
 
 // Your part begins here.
 Array rotary(const Array& x) {
-  Array turned = x;
+  Array transposed = x;
   const std::size_t D = x.shape(1);
   for (std::size_t t = 0; t < x.shape(0); ++t)
     for (std::size_t i = 0; i < D; i += 2) {
       const double angle = double(t) / std::pow(10000.0, double(i) / double(D));
       const double a = x(t, i), b = x(t, i + 1);
-      turned(t, i) = Real(a * std::cos(angle) - b * std::sin(angle));
-      turned(t, i + 1) = Real(a * std::sin(angle) + b * std::cos(angle));
+      transposed(t, i) = Real(a * std::cos(angle) - b * std::sin(angle));
+      transposed(t, i + 1) = Real(a * std::sin(angle) + b * std::cos(angle));
     }
-  return turned;
+  return transposed;
 }
 // Your part ends here.

@@ -19,7 +19,7 @@ using namespace heed;
 
 // Your part begins here.
 Tensor through(const nn::Block& block, const Tensor& x) {
-  nn::Visible past;
+  nn::AttentionMask past;
   past.causal = true;
   const Tensor attended = x + block.attention(block.norm1(x), past);
   const Tensor ready = block.norm2(attended);

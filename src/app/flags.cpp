@@ -1,6 +1,6 @@
 // flags.cpp: the flags of one command; the one file that includes CLI11.
 
-#include "flags.hpp"
+#include "app/flags.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -9,13 +9,13 @@
 #include <list>
 
 #include "heed/app/version.hpp"
-#include "heed/report/format.hpp"
+#include "heed/base/text.hpp"
 
 namespace heed::app {
 
 std::string brief(const std::string& word) {
   const std::size_t many = 60;
-  return word.size() <= many ? word : shortened(word.substr(0, 4 * many), many);
+  return word.size() <= many ? word : truncated(word.substr(0, 4 * many), many);
 }
 
 void wrong(const std::string& flag, const std::string& value, const std::string& why) {
@@ -26,7 +26,7 @@ void wrong(const std::string& flag, const std::string& value, const std::string&
 // A number as it can be typed: 1000000000, not 1e+09.
 static std::string typed(double value) {
   const bool whole = std::abs(value) < 1e15 && value == std::floor(value);
-  return whole ? std::to_string(static_cast<std::int64_t>(value)) : nn::exact(value);
+  return whole ? std::to_string(static_cast<std::int64_t>(value)) : exact(value);
 }
 
 std::string Span::text() const {
@@ -156,7 +156,7 @@ Words Flags::separated(const Words& words) const {
   return result;
 }
 
-void Flags::refuse_unknown() const {
+void Flags::throw_if_unknown() const {
   std::vector<std::string> extras = app_->cli.remaining();
   extras.erase(std::remove(extras.begin(), extras.end(), "--"), extras.end());
   if (extras.empty()) return;
@@ -193,7 +193,7 @@ std::optional<ShowText> Flags::read(const Words& words) {
 }
 
 void Flags::convert() {
-  refuse_unknown();
+  throw_if_unknown();
   if (app_->word != nullptr && app_->word->count() > 0 && app_->word->as<std::string>().empty())
     wrong(app_->word->get_name(), "", "needs the name of a file");
   for (const Entry& entry : app_->entries) {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "heed/app/options.hpp"
-#include "heed/nn/checkpoint.hpp"
+#include "heed/base/text.hpp"
 
 namespace heed::app {
 
@@ -73,7 +73,7 @@ class Flags {
     });
   }
   void real(const std::string& flag, double& target, Span span, const std::string& help) {
-    add(flag, "X", nn::exact(target), help,
+    add(flag, "X", exact(target), help,
         [=, &target](const std::string& text) { target = real_number(flag, text, span); });
   }
   void threads(std::optional<int>& target) {
@@ -102,7 +102,7 @@ class Flags {
   // "--lr=1" as "--lr" "1", since CLI11 takes the next word where nothing follows the "=".
   Words separated(const Words& words) const;
   void convert();
-  void refuse_unknown() const;
+  void throw_if_unknown() const;
   std::string nearest(const std::string& flag) const;
 
   std::unique_ptr<App> app_;  // CLI11's, which only flags.cpp includes

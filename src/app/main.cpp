@@ -9,10 +9,10 @@
 #include <new>
 
 #include "heed/app/commands.hpp"
-#include "heed/array/error.hpp"
 #include "heed/array/matmul.hpp"
-#include "heed/autograd/trace.hpp"
-#include "heed/report/format.hpp"
+#include "heed/autograd/trace/trace.hpp"
+#include "heed/base/error.hpp"
+#include "heed/base/text.hpp"
 
 namespace {
 
@@ -34,7 +34,8 @@ int print(const Command& command) {
 int run(const Command& command) {
   if (const auto* train_command = std::get_if<TrainCommand>(&command)) return train(*train_command);
   const int code = print(command);
-  if (!std::cout.flush()) heed::refuse("standard output: cannot be written; is the disk full?");
+  if (!std::cout.flush())
+    heed::throw_error("standard output: cannot be written; is the disk full?");
   return code;
 }
 
@@ -54,7 +55,7 @@ void restart_with_better_settings(char** argv) {
     if (value == nullptr || std::getenv(name) != nullptr) return;
     changed |= setenv(name, value, 1) == 0;
   };
-  set("OPENBLAS_CORETYPE", heed::better_blas_core());
+  set("OPENBLAS_CORETYPE", heed::better_openblas_coretype());
   // Threads are heed's own. OpenBLAS would start as many, which it never uses, and they would spin
   // for a tenth of a second on the cores that the first step needs.
   set("OPENBLAS_NUM_THREADS", "1");
@@ -67,7 +68,7 @@ void restart_with_better_settings(char** argv) {
 // The engine reads HEED_TRACE when it first needs it; here an unknown word is wrong use.
 void check_trace() {
   try {
-    heed::traces(heed::TraceWord::backward);
+    heed::trace_enabled(heed::TraceOption::backward);
   } catch (const heed::Error& error) {
     throw UsageError(error.what());
   }
@@ -75,7 +76,7 @@ void check_trace() {
 
 // One line, whatever file names and arguments hold.
 int failed(int code, const std::string& text) {
-  std::cerr << "heed: error: " << heed::visible(text) << std::endl;
+  std::cerr << "heed: error: " << heed::printable(text) << std::endl;
   return code;
 }
 

@@ -1,7 +1,7 @@
 // option_parts.hpp: what the command lines of several commands share.
 #pragma once
 
-#include "flags.hpp"
+#include "app/flags.hpp"
 
 namespace heed::app {
 

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "heed/array/error.hpp"
-#include "heed/train/checkpoint.hpp"
-#include "option_parts.hpp"
+#include "app/option_parts.hpp"
+#include "heed/base/error.hpp"
+#include "heed/train/model_file.hpp"
 
 namespace heed::app {
 
@@ -78,8 +78,7 @@ void check_together(TrainCommand& c) {
                      " must be above --warmup " + std::to_string(c.training.warmup));
   if (!given("--min-lr")) c.training.min_lr = std::min(c.training.min_lr, c.training.lr);
   if (c.training.min_lr > c.training.lr)
-    wrong("--min-lr", nn::exact(c.training.min_lr),
-          "must be at most --lr " + nn::exact(c.training.lr));
+    wrong("--min-lr", exact(c.training.min_lr), "must be at most --lr " + exact(c.training.lr));
 }
 
 void sample_flags(Flags& flags, SampleCommand& c) {
@@ -230,7 +229,7 @@ void check_saved_options(const std::string& file, const nn::GptConfig& model,
   try {
     train_command(words);
   } catch (const UsageError& error) {
-    refuse(file, ": its options are not those of a run: ", error.what());
+    throw_error(file, ": its options are not those of a run: ", error.what());
   }
 }
 

@@ -13,9 +13,9 @@
 #include <string>
 #include <thread>
 
-#include "heed/array/error.hpp"
-#include "heed/nn/atomic_file.hpp"
-#include "heed/nn/safetensors.hpp"
+#include "heed/base/atomic_file.hpp"
+#include "heed/base/error.hpp"
+#include "heed/base/text.hpp"
 
 namespace heed::app {
 namespace {
@@ -44,15 +44,15 @@ std::string owner(const fs::path& path) {
   if (!(file >> process)) return unknown;
   file >> machine;
   return "process " + std::to_string(process) +
-         (machine.empty() || machine == machine_name() ? "" : " on " + shown(machine));
+         (machine.empty() || machine == machine_name() ? "" : " on " + in_quotes(machine));
 }
 
 // A lock that says nothing yet was taken a moment ago.
-[[noreturn]] void refuse_in_use(const fs::path& path) {
+[[noreturn]] void throw_in_use(const fs::path& path) {
   for (int tries = 0; tries < 100 && owner(path) == unknown; ++tries)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  refuse(path.parent_path().string(), ": in use by ", owner(path),
-         "; wait until it is done, or choose another --out");
+  throw_error(path.parent_path().string(), ": in use by ", owner(path),
+              "; wait until it is done, or choose another --out");
 }
 
 // Only a word to others: without it the lock holds all the same.
@@ -77,7 +77,7 @@ bool RunLock::try_once() {
   if (descriptor < 0 && errno == EACCES)  // somebody else's, left there
     descriptor = ::open(path_.c_str(), O_RDONLY | flags, 0666);
   if (descriptor < 0)
-    refuse(path_.parent_path().string(), ": ", write_failure(errno), "; choose another --out");
+    throw_error(path_.parent_path().string(), ": ", write_failure(errno), "; choose another --out");
   const bool taken_by_other = ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   if (!taken_by_other && is_named(path_, descriptor)) {
     descriptor_ = descriptor;
@@ -85,7 +85,7 @@ bool RunLock::try_once() {
     return true;
   }
   ::close(descriptor);
-  if (taken_by_other) refuse_in_use(path_);
+  if (taken_by_other) throw_in_use(path_);
   return false;
 }
 

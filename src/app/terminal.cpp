@@ -8,7 +8,7 @@
 #include <csignal>
 #include <iostream>
 
-#include "heed/report/format.hpp"
+#include "heed/base/text.hpp"
 
 namespace heed::app {
 namespace {
@@ -34,7 +34,7 @@ std::size_t terminal_width() {
 }
 
 void note(const std::string& text) {  // one line, whatever file names hold
-  std::cerr << "heed: note: " << visible(text) << std::endl;
+  std::cerr << "heed: note: " << printable(text) << std::endl;
 }
 
 std::string shell_word(const std::string& word) {
@@ -58,7 +58,7 @@ void LiveLine::show(const ProgressState& state) {
 
 void LiveLine::show(const std::string& text) {
   if (!stderr_is_terminal()) return;
-  std::cerr << '\r' << shortened(text, terminal_width() - 1) << "\x1b[K" << std::flush;
+  std::cerr << '\r' << truncated(text, terminal_width() - 1) << "\x1b[K" << std::flush;
   shown_ = true;
 }
 
@@ -72,7 +72,7 @@ void LiveLine::wipe() {
   shown_ = false;
 }
 
-void leave_at_interrupt() {
+void exit_at_interrupt() {
   if (!stderr_is_terminal()) return;  // there is no line, and SIGINT ends the program anyway
   struct sigaction action {};
   action.sa_handler = leave;

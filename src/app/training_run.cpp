@@ -9,13 +9,11 @@
 #include <iostream>
 #include <sstream>
 
-#include "heed/array/error.hpp"
+#include "heed/app/loss_curve.hpp"
 #include "heed/array/parallel.hpp"
-#include "heed/nn/atomic_file.hpp"
-#include "heed/report/curve.hpp"
-#include "heed/report/format.hpp"
-#include "heed/report/loss_csv.hpp"
-#include "heed/train/checkpoint.hpp"
+#include "heed/base/atomic_file.hpp"
+#include "heed/base/error.hpp"
+#include "heed/base/text.hpp"
 #include "heed/train/generate.hpp"
 
 namespace heed::app {
@@ -32,14 +30,11 @@ std::string row_line(const LogRow& row, std::int64_t steps) {
   return line;
 }
 
-std::string counted(std::size_t n, const std::string& what) {
-  return grouped(static_cast<double>(n)) + " " + what + (n == 1 ? "" : "s");
-}
-
 }  // namespace
 
-TrainingRun::TrainingRun(Trainer& trainer, const Vocabulary& vocabulary, const TextIdentity& text,
-                         std::string text_name, const RunFolder& folder)
+TrainingRun::TrainingRun(Trainer& trainer, const Vocabulary& vocabulary,
+                         const TextFingerprint& text, std::string text_name,
+                         const RunFolder& folder)
     : trainer_(trainer),
       vocabulary_(vocabulary),
       text_(text),
@@ -52,7 +47,7 @@ int TrainingRun::train() {
   try {
     return train_and_show();
   } catch (const Diverged& error) {
-    refuse_diverged(error.what());
+    throw_diverged_run(error.what());
   }
 }
 
@@ -86,28 +81,28 @@ void TrainingRun::introduce() const {
       << (replaces ? ", in place of the one that is there (--out keeps both)" : "") << std::endl;
 }
 
-void TrainingRun::refuse_diverged(const std::string& what) const {
+void TrainingRun::throw_diverged_run(const std::string& what) const {
   std::error_code unknown;
   const bool saved = std::filesystem::exists(folder_.checkpoint(), unknown);
-  refuse(what, saved ? "; the last checkpoint is as it was" : "; nothing was saved yet",
-         "; try a smaller --lr than ", trainer_.options().lr);
+  throw_error(what, saved ? "; the last checkpoint is as it was" : "; nothing was saved yet",
+              "; try a smaller --lr than ", trainer_.options().lr);
 }
 
 // The table is made again from the checkpoint's history, so that much must be kept.
-void TrainingRun::refuse_without_losses(int error) const {
+void TrainingRun::throw_without_losses(int error) const {
   std::string kept = "; step " + std::to_string(trainer_.steps_done()) + " is saved";
   try {
     save();
   } catch (const Error&) {
     kept = "; the last checkpoint is as it was";
   }
-  refuse(folder_.loss_csv().string(), ": ", write_failure(error), kept);
+  throw_error(folder_.loss_csv().string(), ": ", write_failure(error), kept);
 }
 
 void TrainingRun::report(const LogRow& row) {
   errno = 0;
   csv_ << csv(row) << std::flush;
-  if (!csv_) refuse_without_losses(errno);
+  if (!csv_) throw_without_losses(errno);
   std::string line = row_line(row, trainer_.options().steps);
   if (row.val_loss) {
     save();
@@ -116,7 +111,7 @@ void TrainingRun::report(const LogRow& row) {
   if (!on_terminal())
     std::cout << line << std::endl;
   else if (row.val_loss)
-    live_.print_above(shortened(line, terminal_width() - 1));
+    live_.print_above(truncated(line, terminal_width() - 1));
 }
 
 void TrainingRun::show_live() {
@@ -172,7 +167,7 @@ std::string TrainingRun::glimpse() const {
   std::istringstream lines(written(40));
   std::string glimpse;
   for (std::string line; std::getline(lines, line);)  // control characters are spelled out
-    glimpse += (glimpse.empty() ? "" : " / ") + (line == " " ? line : visible(line));
+    glimpse += (glimpse.empty() ? "" : " / ") + (line == " " ? line : printable(line));
   return glimpse;
 }
 
@@ -189,8 +184,7 @@ int TrainingRun::finish() {
   live_.wipe();
   std::cout << '\n';
   if (stdout_is_terminal()) {
-    const LossCsv losses = read_loss_csv(folder_.loss_csv().string());
-    std::cout << curve_text({losses.training, losses.validation}, curve) << '\n';
+    std::cout << curve_text(loss_series(read_loss_csv(folder_.loss_csv().string())), curve) << '\n';
   }
   const LogRow& last = trainer_.history().back();
   const std::string folder = folder_.path().string();

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "heed/array/error.hpp"
 #include "heed/array/shape.hpp"
+#include "heed/base/error.hpp"
 
 namespace heed {
 
@@ -21,15 +21,15 @@ Array zeros(const Shape& shape) { return filled(shape, 0); }
 Array ones(const Shape& shape) { return filled(shape, 1); }
 Array scalar(Real value) { return filled({}, value); }
 
-const Array& absent() {
+const Array& undefined_array() {
   static const Array none = uninitialized({0});
   return none;
 }
 
-bool is_absent(const Array& x) { return x.dimension() == 1 && x.size() == 0; }
+bool is_defined(const Array& x) { return x.dimension() != 1 || x.size() != 0; }
 
 Real item(const Array& x) {
-  if (x.size() != 1) refuse("item: needs exactly one element, got shape ", str(x.shape()));
+  if (x.size() != 1) throw_error("item: needs exactly one element, got shape ", str(x.shape()));
   return x.data()[0];
 }
 

@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "heed/array/error.hpp"
 #include "heed/array/parallel.hpp"
 #include "heed/array/pool.hpp"
 #include "heed/array/strided.hpp"
+#include "heed/base/error.hpp"
 
 namespace heed {
 namespace {
@@ -27,7 +27,7 @@ const bool blas_is_single_threaded = [] {
 
 int blas_int(std::size_t n) {
   if (n > static_cast<std::size_t>(std::numeric_limits<int>::max()))
-    refuse("matmul: a size of ", n, " is more than BLAS can count");
+    throw_error("matmul: a size of ", n, " is more than BLAS can count");
   return static_cast<int>(n);
 }
 
@@ -87,13 +87,13 @@ Shape batch_shape(const Array& x) { return Shape(x.shape().begin(), x.shape().en
 }  // namespace
 
 void gemm(std::size_t m, std::size_t n, std::size_t k, MatrixView a, MatrixView b,
-          MatrixRef<Real> c, Into into, Real scale) {
+          MatrixRef<Real> c, Output into, Real scale) {
   if (m == 0 || n == 0) return;
-  product<Real>(m, n, k, a, b, c, into == Into::add ? Real{1} : Real{0}, scale);
+  product<Real>(m, n, k, a, b, c, into == Output::accumulate ? Real{1} : Real{0}, scale);
 }
 
-void gemm_rounded_once(std::size_t m, std::size_t n, std::size_t k, MatrixView a, MatrixView b,
-                       MatrixRef<Real> c, Real scale) {
+void gemm_in_double(std::size_t m, std::size_t n, std::size_t k, MatrixView a, MatrixView b,
+                    MatrixRef<Real> c, Real scale) {
   if (m == 0 || n == 0) return;
   const Doubles wide_a = doubles(m, k, a), wide_b = doubles(k, n, b);
   Doubles sums(m * n);
@@ -106,17 +106,17 @@ void gemm_rounded_once(std::size_t m, std::size_t n, std::size_t k, MatrixView a
 }
 
 void parallel_gemm(std::size_t m, std::size_t n, std::size_t k, MatrixView a, MatrixView b,
-                   MatrixRef<Real> c, Into into) {
+                   MatrixRef<Real> c, Output into) {
   const std::size_t shortest = worthwhile_rows(m, n, k);
-  parallel_stretches(m, tile, shortest, [&](std::size_t begin, std::size_t end) {
+  parallel_ranges(m, tile, shortest, [&](std::size_t begin, std::size_t end) {
     const Real* const a_rows = a.data + begin * (a.transposed ? 1 : a.stride);
     gemm(end - begin, n, k, {a_rows, a.stride, a.transposed}, b,
          {c.data + begin * c.stride, c.stride}, into);
   });
 }
 
-Array matrix_product(const Array& a, Read read_a, const Array& b, Read read_b) {
-  const bool ta = read_a == Read::transposed, tb = read_b == Read::transposed;
+Array matrix_product(const Array& a, Transpose read_a, const Array& b, Transpose read_b) {
+  const bool ta = read_a == Transpose::yes, tb = read_b == Transpose::yes;
   const std::size_t a_columns = a.shape().back(), b_columns = b.shape().back();
   const std::size_t m = ta ? a_columns : a.shape()[a.dimension() - 2];
   const std::size_t k = ta ? a.shape()[a.dimension() - 2] : a_columns;
@@ -153,7 +153,7 @@ Array matrix_product(const Array& a, Read read_a, const Array& b, Read read_b) {
   return c;
 }
 
-bool blas_may_be_shared() {
+bool blas_is_thread_safe() {
   constexpr int built_for_one_thread = 0;
   return openblas_get_parallel() != built_for_one_thread ||
          std::string_view(openblas_get_config()).find("USE_LOCKING") != std::string_view::npos;
@@ -164,7 +164,7 @@ const char* blas_name() {
   return openblas_get_config();
 }
 
-const char* better_blas_core() {
+const char* better_openblas_coretype() {
 #if defined(__x86_64__)
   if (std::string_view(openblas_get_corename()) != "Prescott") return nullptr;
   __builtin_cpu_init();

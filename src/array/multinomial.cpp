@@ -5,9 +5,9 @@
 #include <numeric>
 #include <vector>
 
-#include "heed/array/error.hpp"
 #include "heed/array/random.hpp"
 #include "heed/array/shape.hpp"
+#include "heed/base/error.hpp"
 
 namespace heed {
 namespace {
@@ -16,8 +16,8 @@ namespace {
 std::size_t checked_rows(const Array& weights) {
   const std::size_t rank = weights.dimension();
   if (rank != 1 && rank != 2)
-    refuse("multinomial: weights ", str(shape_of(weights)), " have rank ", rank,
-           "; give (V) or (N, V)");
+    throw_error("multinomial: weights ", str(shape_of(weights)), " have rank ", rank,
+                "; give (V) or (N, V)");
   return rank == 1 ? 1 : weights.shape(0);
 }
 
@@ -28,18 +28,18 @@ void check_weights(const T* weights, std::size_t size, std::size_t row, std::siz
   std::size_t positive = 0;
   for (std::size_t i = 0; i < size; ++i) {
     if (!(std::isfinite(weights[i]) && weights[i] >= 0))
-      refuse("multinomial: weight ", i, " of row ", row, " is ", weights[i],
-             "; weights must be finite and not negative");
+      throw_error("multinomial: weight ", i, " of row ", row, " is ", weights[i],
+                  "; weights must be finite and not negative");
     sum += weights[i];
     if (weights[i] > 0) ++positive;
   }
   if (positive == 0)
-    refuse("multinomial: row ", row, " has no weight above zero; give at least one");
+    throw_error("multinomial: row ", row, " has no weight above zero; give at least one");
   if (!std::isfinite(sum))
-    refuse("multinomial: the weights of row ", row, " sum to ", sum, "; scale them down");
+    throw_error("multinomial: the weights of row ", row, " sum to ", sum, "; scale them down");
   if (positive < needed)
-    refuse("multinomial: ", needed, " draws without replacement, but row ", row, " has ", positive,
-           " weights above zero; draw fewer or with replacement");
+    throw_error("multinomial: ", needed, " draws without replacement, but row ", row, " has ",
+                positive, " weights above zero; draw fewer or with replacement");
 }
 
 // A race: with q_i exponential of rate 1, the largest w_i / q_i is i with probability w_i / sum w,
@@ -80,7 +80,7 @@ void draw_with_replacement(MersenneTwister& bits, const T* weights, std::size_t 
 template <class T>
 Indices draw_rows(MersenneTwister& bits, const Array& given, std::size_t count, bool replacement) {
   const std::size_t rows = checked_rows(given), size = given.shape(given.dimension() - 1);
-  if (count == 0) refuse("multinomial: count is 0; draw at least 1");
+  if (count == 0) throw_error("multinomial: count is 0; draw at least 1");
   const std::vector<T> weights(given.data(), given.data() + given.size());
   for (std::size_t row = 0; row < rows; ++row)
     check_weights(weights.data() + row * size, size, row, replacement ? 1 : count);

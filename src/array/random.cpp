@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "heed/array/error.hpp"
 #include "heed/array/shape.hpp"
+#include "heed/base/error.hpp"
 
 namespace heed {
 namespace {
@@ -20,7 +20,7 @@ constexpr double pi = 3.14159265358979323846;
 constexpr std::size_t largest_permutation = 0xffffffff;  // one 32-bit draw chooses a place
 
 void check_probability(std::string_view function, double p) {
-  if (!(p >= 0 && p <= 1)) refuse(function, ": p is ", p, "; give a probability from 0 to 1");
+  if (!(p >= 0 && p <= 1)) throw_error(function, ": p is ", p, "; give a probability from 0 to 1");
 }
 
 template <class Pointer>
@@ -82,7 +82,8 @@ Array Generator::uniform(const Shape& shape, double low, double high) {
     const T from = static_cast<T>(low);
     const T range = static_cast<T>(high) - from;
     if (!(low <= high && std::isfinite(range)))
-      refuse("uniform: low is ", low, " and high is ", high, "; give finite numbers, low <= high");
+      throw_error("uniform: low is ", low, " and high is ", high,
+                  "; give finite numbers, low <= high");
     std::generate_n(x, n, [&] { return std::fma(bits_.uniform<T>(), range, from); });
   });
 }
@@ -105,7 +106,7 @@ double Generator::one_normal() {
 // PyTorch has two ways: fewer than 16 are made one by one, always in double.
 Array Generator::normal(const Shape& shape, double mean, double std) {
   if (!(std::isfinite(mean) && std::isfinite(std) && std >= 0))
-    refuse("normal: mean is ", mean, " and std is ", std, "; give finite numbers, std >= 0");
+    throw_error("normal: mean is ", mean, " and std is ", std, "; give finite numbers, std >= 0");
   return made(precision_, shape, [&](auto* x, std::size_t n) {
     using T = Pointed<decltype(x)>;
     if (n >= 16) return fill_normals(bits_, x, n, static_cast<T>(mean), static_cast<T>(std));
@@ -117,7 +118,7 @@ Array Generator::normal(const Shape& shape, double mean, double std) {
 // The remainder favours small numbers, by less than range / 2^32 (or 2^64): PyTorch's choice.
 Indices Generator::randint(std::int64_t low, std::int64_t high, const Shape& shape) {
   if (low >= high)
-    refuse("randint: low is ", low, " and high is ", high, "; high must be above low");
+    throw_error("randint: low is ", low, " and high is ", high, "; high must be above low");
   const std::uint64_t base = static_cast<std::uint64_t>(low);
   const std::uint64_t range = static_cast<std::uint64_t>(high) - base;
   const bool wide = range >> 32 != 0;
@@ -130,7 +131,8 @@ Indices Generator::randint(std::int64_t low, std::int64_t high, const Shape& sha
 
 // Fisher and Yates's shuffle, from the front.
 Indices Generator::randperm(std::size_t n) {
-  if (n > largest_permutation) refuse("randperm: n is ", n, "; give at most ", largest_permutation);
+  if (n > largest_permutation)
+    throw_error("randperm: n is ", n, "; give at most ", largest_permutation);
   Indices order = Indices::from_shape({n});
   std::iota(order.data(), order.data() + n, std::int64_t{0});
   for (std::size_t i = 0; i + 1 < n; ++i)

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <string_view>
 
-#include "heed/array/error.hpp"
 #include "heed/array/random.hpp"
+#include "heed/base/error.hpp"
 
 namespace heed {
 namespace {
@@ -57,8 +57,8 @@ void Generator::set_state(const std::string& text) {
   read.has_cached_normal_ = good && !rest.empty() && take_number(rest, bits);
   if (read.has_cached_normal_) read.cached_normal_ = from_bits(bits);
   if (!good || !std::isfinite(read.cached_normal_) || read.state() != text)
-    refuse("set_state: not a generator's state (", text.size(),
-           " characters); give the text that state() wrote");
+    throw_error("set_state: not a generator's state (", text.size(),
+                " characters); give the text that state() wrote");
   *this = read;
 }
 

@@ -9,10 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "heed/array/error.hpp"
 #include "heed/array/lines.hpp"
 #include "heed/array/map.hpp"
 #include "heed/array/strided.hpp"
+#include "heed/base/error.hpp"
 
 namespace heed {
 namespace {
@@ -67,7 +67,8 @@ Array sum_over(const Array& x, const Axes& axes, bool keepdim) {
 
 Array max_over(const Array& x, const Axes& axes, bool keepdim) {
   const Shape kept = reduced_shape(x.shape(), axes, true);
-  if (x.size() == 0 && numel(kept) != 0) refuse("max: nothing to compare in x ", str(x.shape()));
+  if (x.size() == 0 && numel(kept) != 0)
+    throw_error("max: nothing to compare in x ", str(x.shape()));
   Array y = filled(kept, -std::numeric_limits<Real>::infinity());
   const StridedLoop<2> loop(x.shape(),
                             {row_major_strides(x.shape()), broadcast_strides(kept, x.shape())});
@@ -106,12 +107,12 @@ Array reshaped(Array x, const Shape& shape) {
 
 Array permuted(const Array& x, const std::vector<std::size_t>& order) {
   const Strides own = row_major_strides(x.shape());
-  Window window{x.shape(), own};
+  StridedView window{x.shape(), own};
   for (std::size_t k = 0; k < order.size(); ++k) {
     window.shape[k] = x.shape()[order[k]];
     window.strides[k] = own[order[k]];
   }
-  return copied(x, window);
+  return read_view(x, window);
 }
 
 void add_to(Array& to, const Array& part) {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "heed/array/error.hpp"
+#include "heed/base/error.hpp"
 
 namespace heed {
 
@@ -29,8 +29,8 @@ Shape shape_of(const Mask& x) { return Shape(x.shape().begin(), x.shape().end())
 std::size_t checked_axis(std::string_view op, const Shape& shape, int axis, std::string_view name) {
   const int rank = std::max(1, static_cast<int>(shape.size()));
   if (axis < -rank || axis >= rank)
-    refuse(op, ": axis ", axis, " is out of range for ", name, " ", str(shape), "; use ", -rank,
-           " to ", rank - 1);
+    throw_error(op, ": axis ", axis, " is out of range for ", name, " ", str(shape), "; use ",
+                -rank, " to ", rank - 1);
   return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
 }
 
@@ -41,7 +41,7 @@ Axes checked_axes(std::string_view op, const Shape& shape, const AxisList& axes,
   std::sort(result.begin(), result.end());
   const auto twice = std::adjacent_find(result.begin(), result.end());
   if (twice != result.end())
-    refuse(op, ": axis ", *twice, " is given twice for ", name, " ", str(shape));
+    throw_error(op, ": axis ", *twice, " is given twice for ", name, " ", str(shape));
   if (shape.size() == 0) return {};
   if (axes.empty()) {
     result.resize(shape.size());
@@ -69,7 +69,8 @@ Shape broadcast(std::string_view op, const Shape& a, const Shape& b, std::string
     const std::size_t in_a = i < a.size() ? a[a.size() - 1 - i] : 1;
     const std::size_t in_b = i < b.size() ? b[b.size() - 1 - i] : 1;
     if (in_a != in_b && in_a != 1 && in_b != 1)
-      refuse(op, ": shapes do not broadcast: ", a_name, " ", str(a), ", ", b_name, " ", str(b));
+      throw_error(op, ": shapes do not broadcast: ", a_name, " ", str(a), ", ", b_name, " ",
+                  str(b));
     result[rank - 1 - i] = in_a == 1 ? in_b : in_a;
   }
   return result;

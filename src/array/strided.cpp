@@ -27,7 +27,7 @@ Strides broadcast_strides(const Shape& from, const Shape& to) {
   return strides;
 }
 
-Array copied(const Array& x, const Window& window) {
+Array read_view(const Array& x, const StridedView& window) {
   Array y = uninitialized(window.shape);
   const StridedLoop<2> loop(window.shape, {row_major_strides(window.shape), window.strides});
   const std::ptrdiff_t step = loop.row_strides()[1];
@@ -43,7 +43,7 @@ Array copied(const Array& x, const Window& window) {
   return y;
 }
 
-void copy_through(Array& x, const Window& window, const Array& part) {
+void write_view(Array& x, const StridedView& window, const Array& part) {
   const StridedLoop<2> loop(window.shape, {row_major_strides(window.shape), window.strides});
   const std::ptrdiff_t step = loop.row_strides()[1];
   loop.each_row(0, loop.rows(), [&](const std::array<std::ptrdiff_t, 2>& at) {
@@ -53,7 +53,7 @@ void copy_through(Array& x, const Window& window, const Array& part) {
   });
 }
 
-void add_through(Array& x, const Window& window, const Array& part) {
+void add_to_view(Array& x, const StridedView& window, const Array& part) {
   const StridedLoop<2> loop(window.shape, {row_major_strides(window.shape), window.strides});
   const std::ptrdiff_t step = loop.row_strides()[1];
   loop.each_row(0, loop.rows(), [&](const std::array<std::ptrdiff_t, 2>& at) {

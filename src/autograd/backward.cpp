@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "autograd/trace_pass.hpp"
-#include "heed/array/error.hpp"
+#include "autograd/trace/backward_trace.hpp"
 #include "heed/array/reduce.hpp"
 #include "heed/autograd/record.hpp"
-#include "heed/autograd/timing.hpp"
+#include "heed/autograd/trace/timing.hpp"
+#include "heed/base/error.hpp"
 
 namespace heed {
 namespace {
@@ -43,9 +43,9 @@ NodeList reachable(const std::shared_ptr<Node>& output) {
 void check_not_freed(const NodeList& nodes) {
   for (const auto& node : nodes)
     if (node->released)
-      refuse("backward: the graph behind ", node->op, " ", str(node->value.shape()), " made at ",
-             str(node->where),
-             " was freed by an earlier backward; give that one keep_graph = true");
+      throw_error("backward: the graph behind ", node->op, " ", str(node->value.shape()),
+                  " made at ", str(node->location),
+                  " was freed by an earlier backward; give that one keep_graph = true");
 }
 
 void start_at(Node& output, const Array& upstream) {
@@ -68,16 +68,17 @@ NodeList topological_order(const Tensor& output) {
 
 void backward(const Tensor& output, const Array& upstream, BackwardOptions options) {
   if (!output.requires_grad())
-    refuse("backward: ", describe(output, "output"),
-           " depends on nothing that requires a gradient; make an input with requires_grad = true");
+    throw_error(
+        "backward: ", describe(output, "output"),
+        " depends on nothing that requires a gradient; make an input with requires_grad = true");
   if (upstream.shape() != output.shape())
-    refuse("backward: the gradient given has shape ", str(upstream.shape()), ", but ",
-           describe(output, "output"), " needs its own");
+    throw_error("backward: the gradient given has shape ", str(upstream.shape()), ", but ",
+                describe(output, "output"), " needs its own");
   NodeList nodes = topological_order(output);
   check_not_freed(nodes);
-  const KeepProvenance keep(options.provenance || traces(TraceWord::provenance));
+  const ProvenanceGuard keep(options.provenance || trace_enabled(TraceOption::provenance));
   BackwardTrace trace(nodes);
-  count_pass();
+  count_backward_pass();
   for (const auto& node : nodes)
     if (node->depth > 0) node->has_grad = false, node->contributions.clear();
   start_at(*output.node(), upstream);
@@ -88,7 +89,7 @@ void backward(const Tensor& output, const Array& upstream, BackwardOptions optio
     [[maybe_unused]] const Node* volatile running = node.get();
     trace.arrive(*node);
     const Timer timer(node->op, Phase::backward);
-    node->send_gradient();
+    node->apply_backward();
     if (options.keep_graph || node->depth == 0) continue;
     node->release();
     node->released = true;
@@ -97,13 +98,14 @@ void backward(const Tensor& output, const Array& upstream, BackwardOptions optio
 
 void backward(const Tensor& output, BackwardOptions options) {
   if (output.value().size() != 1)
-    refuse("backward: ", describe(output, "output"),
-           " has more than one element; reduce it to one, or give the gradient that arrives at it");
+    throw_error(
+        "backward: ", describe(output, "output"),
+        " has more than one element; reduce it to one, or give the gradient that arrives at it");
   backward(output, ones(output.shape()), options);
 }
 
 std::vector<Contribution> contributions(const Tensor& x) {
-  if (!x.defined()) refuse("contributions: the tensor was not given");
+  if (!x.defined()) throw_error("contributions: the tensor was not given");
   return x.node()->contributions;
 }
 

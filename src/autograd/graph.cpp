@@ -69,7 +69,7 @@ std::string graph_text(const Tensor& output) {
     if (!node->inputs.empty()) out << "  from";
     for (const auto& input : node->inputs)
       if (input != nullptr) out << " #" << numbers.at(input.get());
-    out << "  " << str(node->where) << '\n';
+    out << "  " << str(node->location) << '\n';
   }
   return out.str();
 }

@@ -5,17 +5,17 @@
 #include <algorithm>
 #include <cmath>
 
-#include "autograd/trace_pass.hpp"
-#include "heed/array/error.hpp"
+#include "autograd/trace/backward_trace.hpp"
 #include "heed/array/lines.hpp"
 #include "heed/array/reduce.hpp"
+#include "heed/base/error.hpp"
 
 namespace heed {
 
 static thread_local bool keeps_provenance = false;
 
-KeepProvenance::KeepProvenance(bool keep) : before_(keeps_provenance) { keeps_provenance = keep; }
-KeepProvenance::~KeepProvenance() { keeps_provenance = before_; }
+ProvenanceGuard::ProvenanceGuard(bool keep) : before_(keeps_provenance) { keeps_provenance = keep; }
+ProvenanceGuard::~ProvenanceGuard() { keeps_provenance = before_; }
 
 static double norm(const Array& x) { return std::sqrt(dot_of(x.data(), x.data(), x.size())); }
 
@@ -23,11 +23,11 @@ void accumulate(const Node& from, std::size_t i, Array part) {
   if (from.inputs[i] == nullptr || !from.inputs[i]->requires_grad) return;
   Node& input = *from.inputs[i];
   if (part.shape() != input.value.shape())
-    refuse(from.op, ": backward gave a gradient of shape ", str(part.shape()), " for input ", i,
-           " of shape ", str(input.value.shape()));
+    throw_error(from.op, ": backward gave a gradient of shape ", str(part.shape()), " for input ",
+                i, " of shape ", str(input.value.shape()));
   trace_part(from, i, part);
   if (keeps_provenance)
-    input.contributions.push_back({std::string(from.op), from.name, from.where, norm(part)});
+    input.contributions.push_back({std::string(from.op), from.name, from.location, norm(part)});
   if (input.has_grad) {
     add_to(input.grad, part);
   } else {
@@ -42,11 +42,11 @@ bool links(const std::vector<std::shared_ptr<Node>>& inputs) {
          });
 }
 
-Tensor finish(std::shared_ptr<Node> node, Array value, std::string_view op, Where where,
+Tensor finish(std::shared_ptr<Node> node, Array value, std::string_view op, SourceLocation location,
               std::vector<std::shared_ptr<Node>> inputs) {
   node->value = std::move(value);
   node->op = op;
-  node->where = where;
+  node->location = location;
   node->requires_grad = !inputs.empty();
   for (const auto& input : inputs)
     if (input != nullptr) node->depth = std::max(node->depth, input->depth + 1);

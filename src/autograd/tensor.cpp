@@ -6,7 +6,7 @@
 #include <iterator>
 #include <utility>
 
-#include "heed/array/error.hpp"
+#include "heed/base/error.hpp"
 
 namespace heed {
 namespace {
@@ -14,17 +14,19 @@ namespace {
 std::atomic<std::size_t> alive{0};
 thread_local bool linking = true;
 
-std::shared_ptr<Node> make_leaf(Array value, bool requires_grad, Where where) {
+std::shared_ptr<Node> make_leaf(Array value, bool requires_grad, SourceLocation location) {
   auto node = std::make_shared<Node>();
   node->value = std::move(value);
   node->requires_grad = requires_grad;
-  node->where = where;
+  node->location = location;
   return node;
 }
 
 }  // namespace
 
-std::string str(Where where) { return std::string(where.file) + ":" + std::to_string(where.line); }
+std::string str(SourceLocation location) {
+  return std::string(location.file) + ":" + std::to_string(location.line);
+}
 
 std::size_t live_nodes() { return alive; }
 
@@ -45,32 +47,33 @@ Node::~Node() {
   }
 }
 
-Tensor::Tensor(Array value, bool requires_grad, Where where)
-    : node_(make_leaf(std::move(value), requires_grad, where)) {}
+Tensor::Tensor(Array value, bool requires_grad, SourceLocation location)
+    : node_(make_leaf(std::move(value), requires_grad, location)) {}
 
-void Tensor::refuse_undefined() {
-  refuse("a tensor that was not given has no value; make one first");
+void Tensor::throw_undefined() {
+  throw_error("a tensor that was not given has no value; make one first");
 }
 
 std::size_t Tensor::size(int axis) const {
-  if (dim() == 0) refuse("size: ", describe(*this, "x"), " has no axes");
+  if (dim() == 0) throw_error("size: ", describe(*this, "x"), " has no axes");
   return shape()[checked_axis("size", shape(), axis, name().empty() ? "x" : name())];
 }
 
 Real Tensor::item() const {
-  if (value().size() != 1) refuse("item: needs exactly one element: ", describe(*this, "x"));
+  if (value().size() != 1) throw_error("item: needs exactly one element: ", describe(*this, "x"));
   return value().data()[0];
 }
 
 const Array& Tensor::grad() const {
   if (!has_grad())
-    refuse("grad: ", describe(*this, "x"), " has no gradient yet",
-           requires_grad() ? "; call backward first" : "; it was made with requires_grad = false");
+    throw_error(
+        "grad: ", describe(*this, "x"), " has no gradient yet",
+        requires_grad() ? "; call backward first" : "; it was made with requires_grad = false");
   return checked().grad;
 }
 
 void Tensor::clear_grad() {
-  checked().grad = absent();
+  checked().grad = undefined_array();
   checked().has_grad = false;
   checked().contributions.clear();
 }
@@ -86,8 +89,8 @@ std::string describe(const Tensor& x, std::string_view role) {
   return (name.empty() ? std::string(role) : name) + " " + str(x.shape());
 }
 
-Tensor detach(const Tensor& x, Where where) {
-  return Tensor(x.value(), false, where).named(x.name());
+Tensor detach(const Tensor& x, SourceLocation location) {
+  return Tensor(x.value(), false, location).named(x.name());
 }
 
 NoGrad::NoGrad() : before_(linking) { linking = false; }

@@ -4,20 +4,21 @@
 
 #include <algorithm>
 
-#include "heed/array/error.hpp"
+#include "heed/base/error.hpp"
 #include "heed/ops/mask.hpp"
 #include "heed/ops/matmul.hpp"
 #include "heed/ops/shape.hpp"
 
 namespace heed::nn {
 
-Tensor dropout(const Tensor& x, const Training* training, Where where) {
+Tensor dropout(const Tensor& x, const TrainingMode* training, SourceLocation location) {
   if (training == nullptr || training->dropout == 0) return x;
-  if (training->generator == nullptr) refuse("dropout: training needs a generator to draw from");
-  return heed::dropout(x, training->dropout, *training->generator, where);
+  if (training->generator == nullptr)
+    throw_error("dropout: training needs a generator to draw from");
+  return heed::dropout(x, training->dropout, *training->generator, location);
 }
 
-static AttentionOptions attention_options(const Visible& visible, std::size_t num_heads) {
+static AttentionOptions attention_options(const AttentionMask& visible, std::size_t num_heads) {
   AttentionOptions options;
   options.causal = visible.causal;
   options.mask = visible.mask;
@@ -37,18 +38,18 @@ AttentionHead::AttentionHead(Scope scope, std::size_t embed_dim, std::size_t hea
       key(scope / "key", embed_dim, head_size, false),
       value(scope / "value", embed_dim, head_size, false) {}
 
-Tensor AttentionHead::operator()(const Tensor& x, const Visible& visible) const {
+Tensor AttentionHead::operator()(const Tensor& x, const AttentionMask& visible) const {
   return scaled_dot_product_attention(query(x), key(x), value(x), attention_options(visible, 1));
 }
 
-Tensor AttentionHead::weights(const Tensor& x, const Visible& visible) const {
+Tensor AttentionHead::weights(const Tensor& x, const AttentionMask& visible) const {
   return attention_weights(query(x), key(x), attention_options(visible, 1));
 }
 
 static std::size_t checked_heads(std::size_t embed_dim, std::size_t num_heads) {
   if (num_heads == 0 || embed_dim % num_heads != 0)
-    refuse("MultiHeadAttention: embed_dim ", embed_dim, " must be divisible by num_heads ",
-           num_heads);
+    throw_error("MultiHeadAttention: embed_dim ", embed_dim, " must be divisible by num_heads ",
+                num_heads);
   return num_heads;
 }
 
@@ -60,13 +61,14 @@ MultiHeadAttention::MultiHeadAttention(Scope scope, std::size_t embed_dim, std::
       value(scope / "value", embed_dim, embed_dim, with_bias),
       out(scope / "out", embed_dim, embed_dim, with_bias) {}
 
-Tensor MultiHeadAttention::operator()(const Tensor& x, const Visible& visible,
-                                      const Training* training) const {
+Tensor MultiHeadAttention::operator()(const Tensor& x, const AttentionMask& visible,
+                                      const TrainingMode* training) const {
   return (*this)(x, x, visible, training);
 }
 
-Tensor MultiHeadAttention::operator()(const Tensor& x, const Tensor& memory, const Visible& visible,
-                                      const Training* training) const {
+Tensor MultiHeadAttention::operator()(const Tensor& x, const Tensor& memory,
+                                      const AttentionMask& visible,
+                                      const TrainingMode* training) const {
   const Tensor q = query(x), k = key(memory), v = value(memory);  // (B, T, C), twice (B, S, C)
   const AttentionOptions options = attention_options(visible, num_heads);
   if (training == nullptr || training->dropout == 0)
@@ -77,13 +79,14 @@ Tensor MultiHeadAttention::operator()(const Tensor& x, const Tensor& memory, con
                             : join_heads(matmul(shares, split_heads(v, num_heads))));
 }
 
-static void check_room(const Tensor& x, const KeyValueCache& cache) {
-  if (grad_enabled()) refuse("MultiHeadAttention: with a cache nothing is learned; use NoGrad");
+static void check_memory(const Tensor& x, const KeyValueCache& cache) {
+  if (grad_enabled())
+    throw_error("MultiHeadAttention: with a cache nothing is learned; use NoGrad");
   const Shape& places = cache.keys.shape();  // (1, S, C)
   if (x.dim() != 3 || x.shape()[0] != 1 || x.shape()[2] != places[2] ||
       x.shape()[1] > places[1] - cache.size)
-    refuse("MultiHeadAttention: ", describe(x, "x"), " does not fit after the ", cache.size,
-           " rows of a cache ", str(places));
+    throw_error("MultiHeadAttention: ", describe(x, "x"), " does not fit after the ", cache.size,
+                " rows of a cache ", str(places));
 }
 
 static void put(Tensor rows, std::size_t at, const Tensor& x) {
@@ -92,7 +95,7 @@ static void put(Tensor rows, std::size_t at, const Tensor& x) {
 }
 
 Tensor MultiHeadAttention::operator()(const Tensor& x, KeyValueCache& cache) const {
-  check_room(x, cache);
+  check_memory(x, cache);
   put(cache.keys, cache.size, key(x));
   put(cache.values, cache.size, value(x));
   AttentionOptions options;
@@ -104,7 +107,7 @@ Tensor MultiHeadAttention::operator()(const Tensor& x, KeyValueCache& cache) con
 }
 
 Tensor MultiHeadAttention::weights(const Tensor& x, const Tensor& memory,
-                                   const Visible& visible) const {
+                                   const AttentionMask& visible) const {
   const Tensor shares =
       attention_weights(query(x), key(memory), attention_options(visible, num_heads));
   return num_heads == 1 ? unsqueeze(shares, 1) : shares;

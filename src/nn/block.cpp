@@ -19,7 +19,8 @@ Block::Block(Scope scope, std::size_t embed_dim, std::size_t num_heads, bool wit
       norm2(scope / "norm2", embed_dim, with_bias),
       mlp(scope / "mlp", embed_dim, with_bias, form) {}
 
-Tensor Block::operator()(const Tensor& x, const Visible& visible, const Training* training) const {
+Tensor Block::operator()(const Tensor& x, const AttentionMask& visible,
+                         const TrainingMode* training) const {
   const Tensor attended = x + dropout(attention(norm1(x), visible, training), training);
   return attended + dropout(mlp(norm2(attended)), training);
 }

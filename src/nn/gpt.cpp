@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "heed/array/error.hpp"
+#include "heed/base/error.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/loss.hpp"
 #include "heed/ops/matmul.hpp"
@@ -14,7 +14,7 @@ namespace heed::nn {
 
 static const GptConfig& checked(const GptConfig& c) {
   const auto at_least_one = [](const char* what, std::size_t n) {
-    if (n == 0) refuse("Gpt: ", what, " must be at least 1");
+    if (n == 0) throw_error("Gpt: ", what, " must be at least 1");
   };
   at_least_one("vocab_size", c.vocab_size);
   at_least_one("block_size", c.block_size);
@@ -22,16 +22,8 @@ static const GptConfig& checked(const GptConfig& c) {
   at_least_one("heads", c.heads);
   at_least_one("embed_dim", c.embed_dim);
   if (c.embed_dim % c.heads != 0)
-    refuse("Gpt: embed_dim ", c.embed_dim, " must be divisible by heads ", c.heads);
+    throw_error("Gpt: embed_dim ", c.embed_dim, " must be divisible by heads ", c.heads);
   return c;
-}
-
-std::size_t parameter_count(const GptConfig& c) {
-  const std::size_t C = c.embed_dim, bias = c.bias ? 1 : 0;
-  // Query, key, value and out: 4 matrices of C x C; up and down: 2 of 4C x C. Two norms. Biases of
-  // the four, of up and down, and of the norms.
-  const std::size_t block = 12 * C * C + 2 * C + bias * (4 * C + 5 * C + 2 * C);
-  return (c.tied ? 1 : 2) * c.vocab_size * C + c.block_size * C + c.layers * block + C + bias * C;
 }
 
 static void draw(Tensor weight, double std, Generator& generator) {
@@ -83,31 +75,33 @@ void Gpt::draw_weights(Generator& generator) {
 }
 
 Tensor Gpt::embedded(const Indices& tokens, std::size_t first) const {
-  if (tokens.dimension() != 2) refuse("Gpt: tokens must be (B, T), got ", str(shape_of(tokens)));
+  if (tokens.dimension() != 2)
+    throw_error("Gpt: tokens must be (B, T), got ", str(shape_of(tokens)));
   const std::size_t end = first + tokens.shape()[1];
   if (end > config.block_size)
-    refuse("Gpt: a window of ", end, " symbols is longer than block_size ", config.block_size);
+    throw_error("Gpt: a window of ", end, " symbols is longer than block_size ", config.block_size);
   return token(tokens) + slice(position.weight, 0, static_cast<std::int64_t>(first),
                                static_cast<std::int64_t>(end));
 }
 
-Visible Gpt::visible() const {
-  Visible past;
+AttentionMask Gpt::attention_mask() const {
+  AttentionMask past;
   past.causal = config.causal;
   return past;
 }
 
-Tensor Gpt::operator()(const Indices& tokens, const Training* training) const {
+Tensor Gpt::operator()(const Indices& tokens, const TrainingMode* training) const {
   Tensor x = dropout(embedded(tokens), training);  // (B, T, C)
-  for (const Block& block : blocks) x = block(x, visible(), training);
+  for (const Block& block : blocks) x = block(x, attention_mask(), training);
   return linear(norm(x), head);  // (B, T, V)
 }
 
 Tensor Gpt::operator()(const Indices& tokens, GptCache& cache) const {
   if (cache.blocks.size() != blocks.size())
-    refuse("Gpt: the cache is of ", cache.blocks.size(), " blocks, the model of ", blocks.size());
+    throw_error("Gpt: the cache is of ", cache.blocks.size(), " blocks, the model of ",
+                blocks.size());
   if (!config.causal)
-    refuse(
+    throw_error(
         "Gpt: what is read with a cache cannot see what comes later; "
         "this model, not causal, must");
   const NoGrad no_grad;
@@ -116,7 +110,8 @@ Tensor Gpt::operator()(const Indices& tokens, GptCache& cache) const {
   return linear(norm(x), head);  // (1, T, V)
 }
 
-Tensor Gpt::loss(const Indices& tokens, const Indices& targets, const Training* training) const {
+Tensor Gpt::loss(const Indices& tokens, const Indices& targets,
+                 const TrainingMode* training) const {
   return cross_entropy((*this)(tokens, training), targets);
 }
 

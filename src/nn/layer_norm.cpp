@@ -11,8 +11,8 @@ LayerNorm::LayerNorm(Scope scope, std::size_t width, bool with_bias, double epsi
   if (with_bias) bias = scope.parameter("bias", zeros({width}));
 }
 
-Tensor LayerNorm::operator()(const Tensor& x, Where where) const {
-  return layer_norm(x, weight.shape(), weight, bias, eps, where);
+Tensor LayerNorm::operator()(const Tensor& x, SourceLocation location) const {
+  return layer_norm(x, weight.shape(), weight, bias, eps, location);
 }
 
 }  // namespace heed::nn

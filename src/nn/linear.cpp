@@ -12,8 +12,8 @@ Linear::Linear(Scope scope, std::size_t in_features, std::size_t out_features, b
     bias = scope.parameter("bias", scope.generator.linear_bias(in_features, out_features));
 }
 
-Tensor Linear::operator()(const Tensor& x, Where where) const {
-  return linear(x, weight, bias, where);
+Tensor Linear::operator()(const Tensor& x, SourceLocation location) const {
+  return linear(x, weight, bias, location);
 }
 
 }  // namespace heed::nn

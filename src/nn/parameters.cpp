@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
-#include "heed/array/error.hpp"
+#include "heed/base/error.hpp"
 
 namespace heed {
 
 Tensor Parameters::add(const std::string& name, Array value) {
   if (find(name) != nullptr)
-    refuse("parameters: '", name, "' exists already; give it another name");
+    throw_error("parameters: '", name, "' exists already; give it another name");
   Tensor parameter(std::move(value), true);
   parameter.named(name);
   tensors_.push_back(parameter);
@@ -34,7 +34,7 @@ const Tensor& Parameters::at(std::string_view name) const {
   if (found != nullptr) return *found;
   std::string names;
   for (const Tensor& tensor : tensors_) names += (names.empty() ? "" : ", ") + tensor.name();
-  refuse("parameters: no '", name, "'; there are: ", names);
+  throw_error("parameters: no '", name, "'; there are: ", names);
 }
 
 Scope Scope::operator/(std::string_view name) const {

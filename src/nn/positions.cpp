@@ -4,14 +4,14 @@
 
 #include <cmath>
 
-#include "heed/array/error.hpp"
+#include "heed/base/error.hpp"
 
 namespace heed::nn {
 
 Array sinusoidal_positions(std::size_t length, std::size_t width) {
   if (width == 0 || width % 2 != 0)
-    refuse("sinusoidal_positions: width ", width,
-           " must be even and at least 2: a sine and a cosine of each wave");
+    throw_error("sinusoidal_positions: width ", width,
+                " must be even and at least 2: a sine and a cosine of each wave");
   Array positions = uninitialized({length, width});
   for (std::size_t i = 0; i < width; i += 2) {
     // In double: an angle of some thousand radians has few correct digits as a float.

@@ -76,11 +76,11 @@ struct GeluTanh {
   static Pack inner(Pack x) { return slope * (x + cubic * x * x * x); }
 };
 
-Tensor tanh(const Tensor& x, Where where) { return record(Tanh{}, where, x); }
-Tensor sigmoid(const Tensor& x, Where where) { return record(Sigmoid{}, where, x); }
-Tensor relu(const Tensor& x, Where where) { return record(Relu{}, where, x); }
-Tensor gelu(const Tensor& x, Gelu form, Where where) {
-  return form == Gelu::erf ? record(GeluErf{}, where, x) : record(GeluTanh{}, where, x);
+Tensor tanh(const Tensor& x, SourceLocation location) { return record(Tanh{}, location, x); }
+Tensor sigmoid(const Tensor& x, SourceLocation location) { return record(Sigmoid{}, location, x); }
+Tensor relu(const Tensor& x, SourceLocation location) { return record(Relu{}, location, x); }
+Tensor gelu(const Tensor& x, Gelu form, SourceLocation location) {
+  return form == Gelu::erf ? record(GeluErf{}, location, x) : record(GeluTanh{}, location, x);
 }
 
 }  // namespace heed

@@ -191,41 +191,45 @@ static void check_broadcast(std::string_view name, const Tensor& a, const Tensor
 
 Tensor operator+(Operand a, const Tensor& b) {
   check_broadcast("add", a.tensor, b);
-  return record(Add{}, a.where, a.tensor, b);
+  return record(Add{}, a.location, a.tensor, b);
 }
 Tensor operator-(Operand a, const Tensor& b) {
   check_broadcast("subtract", a.tensor, b);
-  return record(Subtract{}, a.where, a.tensor, b);
+  return record(Subtract{}, a.location, a.tensor, b);
 }
 Tensor operator*(Operand a, const Tensor& b) {
   check_broadcast("multiply", a.tensor, b);
-  return record(Multiply{}, a.where, a.tensor, b);
+  return record(Multiply{}, a.location, a.tensor, b);
 }
 Tensor operator/(Operand a, const Tensor& b) {
   check_broadcast("divide", a.tensor, b);
-  return record(Divide{}, a.where, a.tensor, b);
+  return record(Divide{}, a.location, a.tensor, b);
 }
-Tensor operator-(Operand x) { return record(Negate{}, x.where, x.tensor); }
+Tensor operator-(Operand x) { return record(Negate{}, x.location, x.tensor); }
 
 Tensor operator+(Operand x, double c) {
-  return record(AddConstant{static_cast<Real>(c)}, x.where, x.tensor);
+  return record(AddConstant{static_cast<Real>(c)}, x.location, x.tensor);
 }
 Tensor operator*(Operand x, double c) {
-  return record(Scale{static_cast<Real>(c)}, x.where, x.tensor);
+  return record(Scale{static_cast<Real>(c)}, x.location, x.tensor);
 }
 Tensor operator/(Operand x, double c) {
-  return record(DivideByConstant{static_cast<Real>(c)}, x.where, x.tensor);
+  return record(DivideByConstant{static_cast<Real>(c)}, x.location, x.tensor);
 }
 Tensor operator-(Operand x, double c) { return x + -c; }
 Tensor operator+(double c, Operand x) { return x + c; }
-Tensor operator-(double c, Operand x) { return Operand(-x, x.where) + c; }
+Tensor operator-(double c, Operand x) { return Operand(-x, x.location) + c; }
 Tensor operator*(double c, Operand x) { return x * c; }
-Tensor operator/(double c, Operand x) { return Operand(power(x.tensor, -1, x.where), x.where) * c; }
+Tensor operator/(double c, Operand x) {
+  return Operand(power(x.tensor, -1, x.location), x.location) * c;
+}
 
-Tensor power(const Tensor& x, double p, Where where) { return record(Power{p}, where, x); }
-Tensor exp(const Tensor& x, Where where) { return record(Exp{}, where, x); }
-Tensor log(const Tensor& x, Where where) { return record(Log{}, where, x); }
-Tensor sqrt(const Tensor& x, Where where) { return record(Sqrt{}, where, x); }
-Tensor abs(const Tensor& x, Where where) { return record(Abs{}, where, x); }
+Tensor power(const Tensor& x, double p, SourceLocation location) {
+  return record(Power{p}, location, x);
+}
+Tensor exp(const Tensor& x, SourceLocation location) { return record(Exp{}, location, x); }
+Tensor log(const Tensor& x, SourceLocation location) { return record(Log{}, location, x); }
+Tensor sqrt(const Tensor& x, SourceLocation location) { return record(Sqrt{}, location, x); }
+Tensor abs(const Tensor& x, SourceLocation location) { return record(Abs{}, location, x); }
 
 }  // namespace heed

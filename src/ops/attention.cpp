@@ -7,11 +7,11 @@
 #include <limits>
 #include <utility>
 
-#include "heed/array/error.hpp"
 #include "heed/array/lines.hpp"
 #include "heed/array/map.hpp"
 #include "heed/array/matmul.hpp"
 #include "heed/autograd/record.hpp"
+#include "heed/base/error.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/mask.hpp"
 #include "heed/ops/matmul.hpp"
@@ -43,7 +43,7 @@ struct Attention {
       for (std::size_t t = 0; t < n.T; t += n.rows) {
         const Block block = block_at(n, t);
         const std::size_t row = (b * heads + h) * n.T + t;
-        product(block.rows, block.columns, n.D, Q.from(t), K.turned(), {p, n.stride}, scale);
+        product(block.rows, block.columns, n.D, Q.from(t), K.transposed(), {p, n.stride}, scale);
         for (std::size_t i = 0; i < block.rows; ++i)
           shares(p + i * n.stride, seen(n, t + i), block.width, row + i);
         product(block.rows, n.E, block.columns, {p, n.stride}, V.view(),
@@ -66,16 +66,16 @@ struct Attention {
         const Block block = block_at(n, t);
         const std::size_t rows = block.rows, columns = block.columns;
         const std::size_t row = (b * heads + h) * n.T + t;
-        product(rows, columns, n.D, Q.from(t), K.turned(), {p, n.stride}, scale);
-        gemm(rows, columns, n.E, dO.from(t), V.turned(), {ds, n.stride});
+        product(rows, columns, n.D, Q.from(t), K.transposed(), {p, n.stride}, scale);
+        gemm(rows, columns, n.E, dO.from(t), V.transposed(), {ds, n.stride});
         for (std::size_t i = 0; i < rows; ++i)
           scores_gradient(p + i * n.stride, ds + i * n.stride, seen(n, t + i), block.width,
                           row + i);
         const MatrixRef<Real> dQ = place(dq, Q, q);
         gemm(rows, n.D, columns, {ds, n.stride}, K.view(), {dQ.data + t * dQ.stride, dQ.stride},
-             Into::overwrite, scale);
-        gemm(columns, n.D, rows, {ds, n.stride, true}, Q.from(t), dK, Into::add, scale);
-        gemm(columns, n.E, rows, {p, n.stride, true}, dO.from(t), dV, Into::add);
+             Output::overwrite, scale);
+        gemm(columns, n.D, rows, {ds, n.stride, true}, Q.from(t), dK, Output::accumulate, scale);
+        gemm(columns, n.E, rows, {p, n.stride, true}, dO.from(t), dV, Output::accumulate);
       }
     });
     return {std::move(dq), std::move(dk), std::move(dv)};
@@ -85,8 +85,8 @@ struct Attention {
   // lie must not show, not even in the last bit.
   void product(std::size_t m, std::size_t n, std::size_t k, MatrixView a, MatrixView b,
                MatrixRef<Real> c, Real factor = 1) const {
-    if (causal) return gemm(m, n, k, a, b, c, Into::overwrite, factor);
-    gemm_rounded_once(m, n, k, a, b, c, factor);
+    if (causal) return gemm(m, n, k, a, b, c, Output::overwrite, factor);
+    gemm_in_double(m, n, k, a, b, c, factor);
   }
 
   // Scores become shares, 0 from `seen` on.
@@ -126,7 +126,7 @@ struct Attention {
     const Real* data;
     std::size_t stride;
     MatrixView view() const { return {data, stride}; }
-    MatrixView turned() const { return {data, stride, true}; }
+    MatrixView transposed() const { return {data, stride, true}; }
     MatrixView from(std::size_t t) const { return {row(t), stride}; }
     const Real* row(std::size_t t) const { return data + t * stride; }
   };
@@ -183,7 +183,7 @@ struct Attention {
   Real scale;
   std::size_t heads;
   // (batch, heads, T), kept for backward: max_s score_ts, and sum_s exp(score_ts - max)
-  Array tops = absent(), sums = absent();
+  Array tops = undefined_array(), sums = undefined_array();
 };
 
 static double scale_of(const Tensor& q, const AttentionOptions& options) {
@@ -193,8 +193,8 @@ static double scale_of(const Tensor& q, const AttentionOptions& options) {
 
 static void check_heads(const Tensor& x, std::string_view role, std::size_t num_heads) {
   if (x.dim() != 3 || num_heads == 0 || x.shape().back() % num_heads != 0)
-    refuse("attention: ", describe(x, role),
-           " must be (B, T, C) with C divisible by num_heads = ", num_heads);
+    throw_error("attention: ", describe(x, role),
+                " must be (B, T, C) with C divisible by num_heads = ", num_heads);
 }
 
 // Each query's own key must be among the keys.
@@ -202,11 +202,11 @@ static void check_past(const Tensor& q, const Tensor& k, const AttentionOptions&
   const std::size_t T = q.shape()[q.dim() - 2], S = k.shape()[k.dim() - 2];
   if (options.past == 0) return;
   if (!options.causal)
-    refuse("attention: past = ", options.past,
-           " is for causal attention; set causal, or past to 0");
+    throw_error("attention: past = ", options.past,
+                " is for causal attention; set causal, or past to 0");
   if (options.past > S || T > S - options.past)
-    refuse("attention: past = ", options.past,
-           " leaves no keys for all the queries: ", describe(q, "q"), ", ", describe(k, "k"));
+    throw_error("attention: past = ", options.past,
+                " leaves no keys for all the queries: ", describe(q, "q"), ", ", describe(k, "k"));
 }
 
 // Queries and keys of one width, batches alike; with values, as many of them as keys.
@@ -219,73 +219,75 @@ static void check_inputs(const Tensor& q, const Tensor& k, const Tensor* v,
   for (const Tensor* x : {&q, &k, v}) {
     if (x == nullptr) continue;
     if (x->dim() < 2 || x->dim() != q.dim())
-      refuse("attention: q, k and v need the same number of axes, at least two: ", all());
+      throw_error("attention: q, k and v need the same number of axes, at least two: ", all());
     if (!std::equal(q.shape().begin(), q.shape().end() - 2, x->shape().begin()))
-      refuse("attention: batches differ: ", all());
+      throw_error("attention: batches differ: ", all());
     if (options.num_heads != 1)
       check_heads(*x, x == &q ? "q" : x == &k ? "k" : "v", options.num_heads);
   }
   if (q.shape().back() != k.shape().back())
-    refuse("attention: queries and keys differ in width: ", all());
+    throw_error("attention: queries and keys differ in width: ", all());
   if (v != nullptr && v->shape()[v->dim() - 2] != k.shape()[k.dim() - 2])
-    refuse("attention: there must be as many values as keys: ", all());
+    throw_error("attention: there must be as many values as keys: ", all());
   check_past(q, k, options);
 }
 
-Tensor split_heads(const Tensor& x, std::size_t num_heads, Where where) {
+Tensor split_heads(const Tensor& x, std::size_t num_heads, SourceLocation location) {
   check_heads(x, "x", num_heads);
   const int B = static_cast<int>(x.shape()[0]), T = static_cast<int>(x.shape()[1]);
   const int H = static_cast<int>(num_heads), D = static_cast<int>(x.shape()[2] / num_heads);
-  return transpose(reshape(x, {B, T, H, D}, where), 1, 2, where);  // (B, H, T, D)
+  return transpose(reshape(x, {B, T, H, D}, location), 1, 2, location);  // (B, H, T, D)
 }
 
-Tensor join_heads(const Tensor& x, Where where) {
-  if (x.dim() != 4) refuse("join_heads: ", describe(x, "x"), " must be (B, H, T, D)");
+Tensor join_heads(const Tensor& x, SourceLocation location) {
+  if (x.dim() != 4) throw_error("join_heads: ", describe(x, "x"), " must be (B, H, T, D)");
   const int B = static_cast<int>(x.shape()[0]), T = static_cast<int>(x.shape()[2]);
   const int C = static_cast<int>(x.shape()[1] * x.shape()[3]);
-  return reshape(transpose(x, 1, 2, where), {B, T, C}, where);  // (B, T, C)
+  return reshape(transpose(x, 1, 2, location), {B, T, C}, location);  // (B, T, C)
 }
 
 Tensor attention_weights(const Tensor& q, const Tensor& k, const AttentionOptions& options,
-                         Where where) {
+                         SourceLocation location) {
   check_inputs(q, k, nullptr, options);
-  const Tensor queries = options.num_heads == 1 ? q : split_heads(q, options.num_heads, where);
-  const Tensor keys = options.num_heads == 1 ? k : split_heads(k, options.num_heads, where);
-  const Tensor products = matmul(queries, transpose(keys, -1, -2, where), where);  // (..., T, S)
-  Tensor scores = Operand(products, where) * scale_of(q, options);
+  const Tensor queries = options.num_heads == 1 ? q : split_heads(q, options.num_heads, location);
+  const Tensor keys = options.num_heads == 1 ? k : split_heads(k, options.num_heads, location);
+  const Tensor products =
+      matmul(queries, transpose(keys, -1, -2, location), location);  // (..., T, S)
+  Tensor scores = Operand(products, location) * scale_of(q, options);
   if (options.bias.defined()) {
     if (!broadcasts_to(options.bias.shape(), scores.shape()))
-      refuse("attention: ", describe(options.bias, "bias"), " does not broadcast to the scores ",
-             str(scores.shape()));
-    scores = Operand(scores, where) + options.bias;
+      throw_error("attention: ", describe(options.bias, "bias"),
+                  " does not broadcast to the scores ", str(scores.shape()));
+    scores = Operand(scores, location) + options.bias;
   }
   if (options.causal) {
     const std::size_t T = scores.shape()[scores.dim() - 2], S = scores.shape().back();
     Mask future = Mask::from_shape({T, S});
     for (std::size_t t = 0; t < T; ++t)
       for (std::size_t s = 0; s < S; ++s) future(t, s) = s > options.past + t;
-    scores = masked_fill(scores, future, -infinity, where);
+    scores = masked_fill(scores, future, -infinity, location);
   }
   if (options.mask) {
     Mask hidden = *options.mask;
     for (bool& place : hidden) place = !place;
     if (options.num_heads > 1 && hidden.dimension() == 3)  // (B, T, S): the same for every head
       hidden.reshape({hidden.shape()[0], std::size_t{1}, hidden.shape()[1], hidden.shape()[2]});
-    scores = masked_fill(scores, hidden, -infinity, where);
+    scores = masked_fill(scores, hidden, -infinity, location);
   }
-  return softmax(scores, -1, where);  // (..., T, S), rows sum to one
+  return softmax(scores, -1, location);  // (..., T, S), rows sum to one
 }
 
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
-                                    const AttentionOptions& options, Where where) {
+                                    const AttentionOptions& options, SourceLocation location) {
   check_inputs(q, k, &v, options);
   if (!options.mask && !options.bias.defined())
     return record(Attention{options.causal, options.past, static_cast<Real>(scale_of(q, options)),
                             options.num_heads},
-                  where, q, k, v);
-  const Tensor weights = attention_weights(q, k, options, where);
-  if (options.num_heads == 1) return matmul(weights, v, where);
-  return join_heads(matmul(weights, split_heads(v, options.num_heads, where), where), where);
+                  location, q, k, v);
+  const Tensor weights = attention_weights(q, k, options, location);
+  if (options.num_heads == 1) return matmul(weights, v, location);
+  return join_heads(matmul(weights, split_heads(v, options.num_heads, location), location),
+                    location);
 }
 
 }  // namespace heed

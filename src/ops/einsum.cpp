@@ -6,11 +6,11 @@
 #include <cctype>
 #include <map>
 
-#include "heed/array/error.hpp"
 #include "heed/array/matmul.hpp"
 #include "heed/array/reduce.hpp"
 #include "heed/array/strided.hpp"
 #include "heed/autograd/record.hpp"
+#include "heed/base/error.hpp"
 
 namespace heed {
 
@@ -74,13 +74,13 @@ static Labels parse(std::string_view text, std::size_t dots, const Question& ask
     if (c == ' ') continue;
     if (text.substr(i, 3) == "...") {
       if (text.find("...", i + 3) != text.npos)
-        refuse("einsum: \"", text, "\" has ... twice, in ", asked);
+        throw_error("einsum: \"", text, "\" has ... twice, in ", asked);
       for (std::size_t k = dots; k > 0; --k) labels.push_back(-static_cast<int>(k));
       i += 2;
     } else if (std::isalpha(c)) {
       labels.push_back(c);
     } else {
-      refuse("einsum: '", text[i], "' is not a letter, a comma, -> or ... in ", asked);
+      throw_error("einsum: '", text[i], "' is not a letter, a comma, -> or ... in ", asked);
     }
   }
   return labels;
@@ -98,8 +98,8 @@ static Labels parse_operand(std::string_view text, const Tensor& x, const Questi
   const std::size_t letters = parse(text, 0, asked).size();
   const bool dots = text.find("...") != text.npos;
   if (dots ? x.dim() < letters : x.dim() != letters)
-    refuse("einsum: \"", text, "\" names ", letters, " axes, ", describe(x, "its operand"), " has ",
-           x.dim(), ", in ", asked);
+    throw_error("einsum: \"", text, "\" names ", letters, " axes, ", describe(x, "its operand"),
+                " has ", x.dim(), ", in ", asked);
   return parse(text, x.dim() - letters, asked);
 }
 
@@ -117,10 +117,11 @@ static Labels implicit_result(const std::vector<Labels>& operands) {
 static void check_result(const Equation& parsed, const Question& asked) {
   for (const int label : parsed.result) {
     if (parsed.sizes.count(label) == 0)
-      refuse("einsum: '", static_cast<char>(label), "' after the arrow is in no operand in ",
-             asked);
+      throw_error("einsum: '", static_cast<char>(label), "' after the arrow is in no operand in ",
+                  asked);
     if (std::count(parsed.result.begin(), parsed.result.end(), label) > 1)
-      refuse("einsum: '", static_cast<char>(label), "' appears twice after the arrow in ", asked);
+      throw_error("einsum: '", static_cast<char>(label), "' appears twice after the arrow in ",
+                  asked);
   }
 }
 
@@ -130,7 +131,8 @@ static void check_diagonals(const Labels& labels, const Shape& shape, const Ques
     const auto first = static_cast<std::size_t>(std::find(labels.begin(), labels.end(), labels[k]) -
                                                 labels.begin());
     if (shape[first] != shape[k])
-      refuse("einsum: sizes ", shape[first], " and ", shape[k], " have no diagonal in ", asked);
+      throw_error("einsum: sizes ", shape[first], " and ", shape[k], " have no diagonal in ",
+                  asked);
   }
 }
 
@@ -142,7 +144,7 @@ static Sizes sizes_of(const Equation& parsed, const Question& asked) {
       const std::size_t size = asked.operands[i].shape()[k];
       std::size_t& known = sizes.emplace(parsed.operands[i][k], size).first->second;
       if (known != size && known != 1 && size != 1)
-        refuse("einsum: sizes ", known, " and ", size, " of one letter differ in ", asked);
+        throw_error("einsum: sizes ", known, " and ", size, " of one letter differ in ", asked);
       if (known == 1) known = size;
     }
   }
@@ -154,8 +156,8 @@ static Equation parse_equation(std::string_view equation, const std::vector<Tens
   const std::size_t arrow = equation.find("->");
   const auto parts = comma_separated(equation.substr(0, arrow));
   if (parts.size() != operands.size())
-    refuse("einsum: ", parts.size(), " operands are named and ", operands.size(), " given in ",
-           asked);
+    throw_error("einsum: ", parts.size(), " operands are named and ", operands.size(), " given in ",
+                asked);
   Equation parsed;
   std::size_t dots = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -173,9 +175,9 @@ static Equation parse_equation(std::string_view equation, const std::vector<Tens
 // ---- sums of products of labelled arrays
 
 // The window on x that shows its diagonal along repeated labels, each label once.
-static Window diagonal_window(const Shape& shape, const Labels& labels, Labels& unique) {
+static StridedView diagonal_window(const Shape& shape, const Labels& labels, Labels& unique) {
   const Strides own = row_major_strides(shape);
-  Window window;
+  StridedView window;
   for (std::size_t k = 0; k < labels.size(); ++k) {
     const auto at = static_cast<std::size_t>(std::find(unique.begin(), unique.end(), labels[k]) -
                                              unique.begin());
@@ -194,9 +196,9 @@ static Window diagonal_window(const Shape& shape, const Labels& labels, Labels& 
 // x with its labels, each once, expanded to the sizes they have elsewhere.
 static Labeled labeled(const Array& x, const Labels& labels, const Sizes& sizes) {
   Labels unique;
-  const Window window = diagonal_window(x.shape(), labels, unique);
+  const StridedView window = diagonal_window(x.shape(), labels, unique);
   const Shape full = shape_for(unique, sizes);
-  if (unique.size() != labels.size()) return {expanded(copied(x, window), full), unique};
+  if (unique.size() != labels.size()) return {expanded(read_view(x, window), full), unique};
   return {x.shape() == full ? x : expanded(x, full), unique};
 }
 
@@ -233,8 +235,8 @@ static Labeled product(const Labeled& whole_a, const Labeled& whole_b, const Lab
       count(inner) == 0
           ? zeros(shape_for(labels, sizes))
           : matrix_product(
-                reshaped(arranged(a, joined(joined(batch, rows), inner)), left), Read::as_is,
-                reshaped(arranged(b, joined(joined(batch, inner), columns)), right), Read::as_is);
+                reshaped(arranged(a, joined(joined(batch, rows), inner)), left), Transpose::no,
+                reshaped(arranged(b, joined(joined(batch, inner), columns)), right), Transpose::no);
   return {reshaped(std::move(c), shape_for(labels, sizes)), labels};
 }
 
@@ -269,7 +271,7 @@ struct Einsum {
   Array gradient_of(std::size_t i, const Array& dy, const ArrayList& operands) const {
     Labels unique;
     const Shape own = operands[i].get().shape();
-    const Window window = diagonal_window(own, equation.operands[i], unique);
+    const StridedView window = diagonal_window(own, equation.operands[i], unique);
     std::vector<Labeled> factors{{dy, equation.result}};
     for (std::size_t j = 0; j < operands.size(); ++j)
       if (j != i) factors.push_back(labeled(operands[j], equation.operands[j], equation.sizes));
@@ -277,7 +279,7 @@ struct Einsum {
     const Array full = repeated(part, unique);  // letters that were only summed get dy everywhere
     if (unique.size() == own.size()) return sum_to(full, own);
     Array gradient = zeros(own);
-    add_through(gradient, window, sum_to(full, window.shape));
+    add_to_view(gradient, window, sum_to(full, window.shape));
     return gradient;
   }
   Array repeated(const Labeled& part, const Labels& labels) const {
@@ -291,9 +293,10 @@ struct Einsum {
   Equation equation;
 };
 
-Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands, Where where) {
-  if (operands.empty()) refuse("einsum: needs at least one operand");
-  return record_list(Einsum{parse_equation(equation, operands)}, where, operands);
+Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands,
+              SourceLocation location) {
+  if (operands.empty()) throw_error("einsum: needs at least one operand");
+  return record_list(Einsum{parse_equation(equation, operands)}, location, operands);
 }
 
 }  // namespace heed

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "heed/array/error.hpp"
 #include "heed/autograd/record.hpp"
+#include "heed/base/error.hpp"
 
 namespace heed {
 
@@ -41,15 +41,15 @@ struct Embedding {
 };
 
 Tensor embedding(const Indices& indices, const Tensor& weight,
-                 std::optional<std::int64_t> padding_idx, Where where) {
+                 std::optional<std::int64_t> padding_idx, SourceLocation location) {
   if (weight.dim() != 2)
-    refuse("embedding: the weight must be (V, C): ", describe(weight, "weight"));
+    throw_error("embedding: the weight must be (V, C): ", describe(weight, "weight"));
   const auto rows = static_cast<std::int64_t>(weight.shape()[0]);
   for (const std::int64_t index : indices)
     if (index < 0 || index >= rows)
-      refuse("embedding: index ", index, " among ", str(shape_of(indices)),
-             " indices is out of range for ", describe(weight, "weight"));
-  return record(Embedding{indices, padding_idx}, where, weight);
+      throw_error("embedding: index ", index, " among ", str(shape_of(indices)),
+                  " indices is out of range for ", describe(weight, "weight"));
+  return record(Embedding{indices, padding_idx}, location, weight);
 }
 
 }  // namespace heed

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "heed/array/error.hpp"
 #include "heed/array/lines.hpp"
 #include "heed/array/map.hpp"
 #include "heed/autograd/record.hpp"
+#include "heed/base/error.hpp"
 
 namespace heed {
 
@@ -89,23 +89,24 @@ struct CrossEntropy {
 
   Indices targets;
   CrossEntropyOptions options;
-  Array tops = absent(), sums = absent();  // by row, for backward: max x, sum_j exp(x_j - max x)
+  Array tops = undefined_array(),
+        sums = undefined_array();  // by row, for backward: max x, sum_j exp(x_j - max x)
 };
 
 Tensor cross_entropy(const Tensor& logits, const Indices& targets,
-                     const CrossEntropyOptions& options, Where where) {
+                     const CrossEntropyOptions& options, SourceLocation location) {
   const Shape& shape = logits.shape();
   if (shape.size() == 0 || Shape(shape.begin(), shape.end() - 1) != shape_of(targets))
-    refuse("cross_entropy: the targets need the logits' shape without its last axis: ",
-           describe(logits, "logits"), ", targets ", str(shape_of(targets)));
+    throw_error("cross_entropy: the targets need the logits' shape without its last axis: ",
+                describe(logits, "logits"), ", targets ", str(shape_of(targets)));
   const auto V = static_cast<std::int64_t>(shape.back());
   for (const std::int64_t target : targets)
     if (target != options.ignore_index && (target < 0 || target >= V))
-      refuse("cross_entropy: target ", target, " among targets ", str(shape_of(targets)),
-             " is not a class of ", describe(logits, "logits"), "; classes are 0 to ", V - 1);
+      throw_error("cross_entropy: target ", target, " among targets ", str(shape_of(targets)),
+                  " is not a class of ", describe(logits, "logits"), "; classes are 0 to ", V - 1);
   if (!(options.label_smoothing >= 0 && options.label_smoothing <= 1))
-    refuse("cross_entropy: label_smoothing = ", options.label_smoothing, " is not in [0, 1]");
-  return record(CrossEntropy{targets, options}, where, logits);
+    throw_error("cross_entropy: label_smoothing = ", options.label_smoothing, " is not in [0, 1]");
+  return record(CrossEntropy{targets, options}, location, logits);
 }
 
 }  // namespace heed

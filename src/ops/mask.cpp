@@ -2,10 +2,10 @@
 
 #include "heed/ops/mask.hpp"
 
-#include "heed/array/error.hpp"
 #include "heed/array/map.hpp"
 #include "heed/array/reduce.hpp"
 #include "heed/autograd/record.hpp"
+#include "heed/base/error.hpp"
 
 namespace heed {
 
@@ -52,24 +52,24 @@ struct Dropout {
   Array kept;
 };
 
-Tensor masked_fill(const Tensor& x, const Mask& mask, double value, Where where) {
+Tensor masked_fill(const Tensor& x, const Mask& mask, double value, SourceLocation location) {
   const Shape shape = shape_of(mask);
   if (!broadcasts_to(shape, x.shape()))
-    refuse("masked_fill: mask ", str(shape), " does not broadcast to ", describe(x, "x"));
+    throw_error("masked_fill: mask ", str(shape), " does not broadcast to ", describe(x, "x"));
   Array hidden = uninitialized(shape);
   std::copy(mask.data(), mask.data() + mask.size(), hidden.data());
-  return record(MaskedFill{hidden, static_cast<Real>(value)}, where, x);
+  return record(MaskedFill{hidden, static_cast<Real>(value)}, location, x);
 }
 
-Tensor tril(const Tensor& x, int diagonal, Where where) {
-  if (x.dim() < 2) refuse("tril: ", describe(x, "x"), " needs at least two axes");
-  return record(Tril{diagonal}, where, x);
+Tensor tril(const Tensor& x, int diagonal, SourceLocation location) {
+  if (x.dim() < 2) throw_error("tril: ", describe(x, "x"), " needs at least two axes");
+  return record(Tril{diagonal}, location, x);
 }
 
-Tensor dropout(const Tensor& x, double p, Generator& generator, Where where) {
+Tensor dropout(const Tensor& x, double p, Generator& generator, SourceLocation location) {
   if (!(p >= 0 && p <= 1))
-    refuse("dropout: p = ", p, " for ", describe(x, "x"), " is not in [0, 1]");
-  return record(Dropout{generator.dropout_mask(x.shape(), p)}, where, x);
+    throw_error("dropout: p = ", p, " for ", describe(x, "x"), " is not in [0, 1]");
+  return record(Dropout{generator.dropout_mask(x.shape(), p)}, location, x);
 }
 
 }  // namespace heed

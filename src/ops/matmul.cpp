@@ -2,11 +2,11 @@
 
 #include "heed/ops/matmul.hpp"
 
-#include "heed/array/error.hpp"
 #include "heed/array/map.hpp"
 #include "heed/array/matmul.hpp"
 #include "heed/array/reduce.hpp"
 #include "heed/autograd/record.hpp"
+#include "heed/base/error.hpp"
 #include "heed/ops/shape.hpp"
 
 namespace heed {
@@ -15,12 +15,12 @@ namespace heed {
 struct MatMul {
   static constexpr std::string_view name = "MatMul";
   Array forward(const Array& a, const Array& b) const {
-    return matrix_product(a, Read::as_is, b, Read::as_is);
+    return matrix_product(a, Transpose::no, b, Transpose::no);
   }
   Grads<2> backward(const Array& dy, const Array&, const Array& a, const Array& b) const {
-    const Array da = matrix_product(dy, Read::as_is, b, Read::transposed);  // dA = dY B^T
+    const Array da = matrix_product(dy, Transpose::no, b, Transpose::yes);  // dA = dY B^T
     if (b.dimension() == 2) return {sum_to(da, a.shape()), all_batches(a, dy)};
-    const Array db = matrix_product(a, Read::transposed, dy, Read::as_is);  // dB = A^T dY
+    const Array db = matrix_product(a, Transpose::yes, dy, Transpose::no);  // dB = A^T dY
     return {sum_to(da, a.shape()), sum_to(db, b.shape())};
   }
   // A^T dY where every batch used the same B: one product, over the rows of all batches
@@ -43,7 +43,7 @@ struct Linear {
     Array y = zero_if(in == 0, shape);
     if (in != 0)
       parallel_gemm(rows, out, in, {x.data(), in}, {weight.data(), in, true}, {y.data(), out});
-    if (is_absent(bias)) return y;
+    if (!is_defined(bias)) return y;
     return map_broadcast([](Real v, Real b) { return v + b; }, y, bias, shape);
   }
   Grads<3> backward(const Array& dy, const Array&, const Array& x, const Array& weight,
@@ -56,7 +56,7 @@ struct Linear {
       parallel_gemm(out, in, rows, {dy.data(), out, true}, {x.data(), in}, {dweight.data(), in});
     }
     return {std::move(dx), std::move(dweight),
-            is_absent(bias) ? absent() : sum_to(dy, bias.shape())};
+            !is_defined(bias) ? undefined_array() : sum_to(dy, bias.shape())};
   }  // dx = dy W, dW = dy^T x, db = sum over rows of dy
 
   static std::size_t rows_of(const Array& x) {
@@ -71,9 +71,10 @@ struct Linear {
 
 static void check_factors(const Tensor& a, const Tensor& b) {
   const auto both = [&] { return describe(a, "a") + ", " + describe(b, "b"); };
-  if (a.dim() == 0 || b.dim() == 0) refuse("matmul: both factors need at least one axis: ", both());
+  if (a.dim() == 0 || b.dim() == 0)
+    throw_error("matmul: both factors need at least one axis: ", both());
   const std::size_t inner = b.dim() == 1 ? b.shape()[0] : b.shape()[b.dim() - 2];
-  if (a.shape().back() != inner) refuse("matmul: inner sizes differ: ", both());
+  if (a.shape().back() != inner) throw_error("matmul: inner sizes differ: ", both());
   if (a.dim() < 3 || b.dim() < 3) return;
   const Shape batch_a(a.shape().begin(), a.shape().end() - 2);
   const Shape batch_b(b.shape().begin(), b.shape().end() - 2);
@@ -81,29 +82,29 @@ static void check_factors(const Tensor& a, const Tensor& b) {
     try {
       broadcast("matmul", batch_a, batch_b);
     } catch (const Error&) {
-      refuse("matmul: batches do not broadcast: ", both());
+      throw_error("matmul: batches do not broadcast: ", both());
     }
   }
 }
 
-Tensor matmul(const Tensor& a, const Tensor& b, Where where) {
+Tensor matmul(const Tensor& a, const Tensor& b, SourceLocation location) {
   check_factors(a, b);
   if (a.dim() == 1)
-    return squeeze(matmul(unsqueeze(a, 0, where), b, where), b.dim() == 1 ? 0 : -2, where);
-  if (b.dim() == 1) return squeeze(matmul(a, unsqueeze(b, 1, where), where), -1, where);
-  return record(MatMul{}, where, a, b);
+    return squeeze(matmul(unsqueeze(a, 0, location), b, location), b.dim() == 1 ? 0 : -2, location);
+  if (b.dim() == 1) return squeeze(matmul(a, unsqueeze(b, 1, location), location), -1, location);
+  return record(MatMul{}, location, a, b);
 }
 
-Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, Where where) {
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, SourceLocation location) {
   if (weight.dim() != 2)
-    refuse("linear: the weight must be (out, in): ", describe(weight, "weight"));
+    throw_error("linear: the weight must be (out, in): ", describe(weight, "weight"));
   if (x.dim() == 0 || x.shape().back() != weight.shape()[1])
-    refuse("linear: the last size of x must be the weight's second: ", describe(x, "x"), ", ",
-           describe(weight, "weight"));
+    throw_error("linear: the last size of x must be the weight's second: ", describe(x, "x"), ", ",
+                describe(weight, "weight"));
   if (bias.defined() && bias.shape() != Shape{weight.shape()[0]})
-    refuse("linear: the bias must have the weight's first size: ", describe(weight, "weight"), ", ",
-           describe(bias, "bias"));
-  return record(Linear{}, where, x, weight, bias);
+    throw_error("linear: the bias must have the weight's first size: ", describe(weight, "weight"),
+                ", ", describe(bias, "bias"));
+  return record(Linear{}, location, x, weight, bias);
 }
 
 }  // namespace heed

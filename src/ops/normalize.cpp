@@ -4,11 +4,11 @@
 
 #include <cmath>
 
-#include "heed/array/error.hpp"
 #include "heed/array/lines.hpp"
 #include "heed/array/map.hpp"
 #include "heed/array/reduce.hpp"
 #include "heed/autograd/record.hpp"
+#include "heed/base/error.hpp"
 #include "heed/ops/shape.hpp"
 #include "ops/axis.hpp"
 
@@ -43,16 +43,16 @@ struct LayerNorm {
     Array dx = uninitialized(x.shape());
     const std::size_t rows = means.size(), pieces = (rows + rows_at_once() - 1) / rows_at_once();
     const Shape partial{pieces, width};  // each piece of rows adds up its own dw and db
-    Array dweight = is_absent(weight) ? absent() : zeros(partial);
-    Array dbias = is_absent(bias) ? absent() : zeros(partial);
+    Array dweight = !is_defined(weight) ? undefined_array() : zeros(partial);
+    Array dbias = !is_defined(bias) ? undefined_array() : zeros(partial);
     parallel_for(rows, rows_at_once(), [&](std::size_t begin, std::size_t end) {
       Array n = uninitialized({width}), g = uninitialized({width});
       for (std::size_t r = begin; r < end; ++r) {
         const Real* const d = dy.data() + r * width;
         row_gradient(d, x.data() + r * width, r, weight, n.data(), g.data(), dx.data() + r * width);
         const std::size_t piece = begin / rows_at_once() * width;
-        if (!is_absent(weight)) add_product(dweight.data() + piece, d, n.data());
-        if (!is_absent(bias)) add(dbias.data() + piece, d);
+        if (is_defined(weight)) add_product(dweight.data() + piece, d, n.data());
+        if (is_defined(bias)) add(dbias.data() + piece, d);
       }
     });
     return {std::move(dx), total(dweight, weight), total(dbias, bias)};
@@ -65,16 +65,16 @@ struct LayerNorm {
     scales.data()[row] = static_cast<Real>(1 / std::sqrt(squares / n + eps));
   }
   void apply(Real* y, const Array& weight, const Array& bias) const {
-    if (!is_absent(weight))
+    if (is_defined(weight))
       map_values([](auto v, auto w) { return v * w; }, y, width, y, weight.data());
-    if (!is_absent(bias))
+    if (is_defined(bias))
       map_values([](auto v, auto b) { return v + b; }, y, width, y, bias.data());
   }
   void row_gradient(const Real* dy, const Real* x, std::size_t row, const Array& weight, Real* n,
                     Real* g, Real* dx) const {
     const Real mean = means.data()[row], scale = scales.data()[row];
     map_values([=](auto v) { return (v - mean) * scale; }, n, width, x);
-    if (is_absent(weight))
+    if (!is_defined(weight))
       std::copy_n(dy, width, g);
     else
       map_values([](auto d, auto w) { return d * w; }, g, width, dy, weight.data());
@@ -90,7 +90,7 @@ struct LayerNorm {
     for (std::size_t i = 0; i < width; ++i) to[i] += a[i];
   }
   static Array total(const Array& partial, const Array& parameter) {
-    if (is_absent(parameter)) return absent();
+    if (!is_defined(parameter)) return undefined_array();
     return reshaped(sum_over(partial, {0}, false), parameter.shape());
   }
 
@@ -100,7 +100,8 @@ struct LayerNorm {
   }
   std::size_t width;  // elements normalised together
   double eps;
-  Array means = absent(), scales = absent();  // (rows): mean and 1 / sqrt(variance + eps)
+  Array means = undefined_array(),
+        scales = undefined_array();  // (rows): mean and 1 / sqrt(variance + eps)
 };
 
 // y = a.b / (|a| |b|), lengths below eps counting as eps
@@ -154,27 +155,29 @@ struct CosineSimilarity {
 };
 
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight,
-                  const Tensor& bias, double eps, Where where) {
+                  const Tensor& bias, double eps, SourceLocation location) {
   const std::size_t axes = normalized_shape.size();
   if (axes == 0 || axes > x.dim() ||
       !std::equal(normalized_shape.begin(), normalized_shape.end(),
                   x.shape().end() - static_cast<std::ptrdiff_t>(axes)))
-    refuse("layer_norm: normalized_shape ", str(normalized_shape), " must be the last sizes of ",
-           describe(x, "x"), ": ", describe(weight, "weight"), ", ", describe(bias, "bias"));
+    throw_error("layer_norm: normalized_shape ", str(normalized_shape),
+                " must be the last sizes of ", describe(x, "x"), ": ", describe(weight, "weight"),
+                ", ", describe(bias, "bias"));
   for (const Tensor* parameter : {&weight, &bias})
     if (parameter->defined() && parameter->shape() != normalized_shape)
-      refuse("layer_norm: ", describe(*parameter, parameter == &weight ? "weight" : "bias"),
-             " must have normalized_shape ", str(normalized_shape), " of ", describe(x, "x"));
-  return record(LayerNorm{numel(normalized_shape), eps}, where, x, weight, bias);
+      throw_error("layer_norm: ", describe(*parameter, parameter == &weight ? "weight" : "bias"),
+                  " must have normalized_shape ", str(normalized_shape), " of ", describe(x, "x"));
+  return record(LayerNorm{numel(normalized_shape), eps}, location, x, weight, bias);
 }
 
-Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis, double eps, Where where) {
+Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis, double eps,
+                         SourceLocation location) {
   const Shape shape =
       broadcast("cosine_similarity", a.shape(), b.shape(), name_or(a, "a"), name_or(b, "b"));
   const std::size_t at = checked_axis("cosine_similarity", shape, axis, "the broadcast shape");
-  const Tensor wide_a = a.shape() == shape ? a : expand(a, shape, where);
-  const Tensor wide_b = b.shape() == shape ? b : expand(b, shape, where);
-  return record(CosineSimilarity{at, eps}, where, wide_a, wide_b);
+  const Tensor wide_a = a.shape() == shape ? a : expand(a, shape, location);
+  const Tensor wide_b = b.shape() == shape ? b : expand(b, shape, location);
+  return record(CosineSimilarity{at, eps}, location, wide_a, wide_b);
 }
 
 }  // namespace heed

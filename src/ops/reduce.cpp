@@ -4,11 +4,11 @@
 
 #include <cmath>
 
-#include "heed/array/error.hpp"
 #include "heed/array/lines.hpp"
 #include "heed/array/map.hpp"
 #include "heed/array/reduce.hpp"
 #include "heed/autograd/record.hpp"
+#include "heed/base/error.hpp"
 #include "ops/axis.hpp"
 
 namespace heed {
@@ -94,30 +94,31 @@ struct Variance {
   Real correction;
 };
 
-Tensor sum(const Tensor& x, const AxisList& axes, bool keepdim, Where where) {
-  return record(Sum{checked_axes("sum", x, axes), keepdim}, where, x);
+Tensor sum(const Tensor& x, const AxisList& axes, bool keepdim, SourceLocation location) {
+  return record(Sum{checked_axes("sum", x, axes), keepdim}, location, x);
 }
 
-Tensor mean(const Tensor& x, const AxisList& axes, bool keepdim, Where where) {
-  return record(Mean{checked_axes("mean", x, axes), keepdim}, where, x);
+Tensor mean(const Tensor& x, const AxisList& axes, bool keepdim, SourceLocation location) {
+  return record(Mean{checked_axes("mean", x, axes), keepdim}, location, x);
 }
 
-Tensor max(const Tensor& x, const AxisList& axes, bool keepdim, Where where) {
+Tensor max(const Tensor& x, const AxisList& axes, bool keepdim, SourceLocation location) {
   const Axes checked = checked_axes("max", x, axes);
   if (x.value().size() == 0 && numel(reduced_shape(x.shape(), checked, true)) != 0)
-    refuse("max: nothing to compare in ", describe(x, "x"));
-  return record(Max{checked, keepdim}, where, x);
+    throw_error("max: nothing to compare in ", describe(x, "x"));
+  return record(Max{checked, keepdim}, location, x);
 }
 
-Tensor variance(const Tensor& x, const AxisList& axes, bool unbiased, bool keepdim, Where where) {
+Tensor variance(const Tensor& x, const AxisList& axes, bool unbiased, bool keepdim,
+                SourceLocation location) {
   const Axes checked = checked_axes("variance", x, axes);
-  return record(Variance{checked, keepdim, unbiased ? Real{1} : Real{0}}, where, x);
+  return record(Variance{checked, keepdim, unbiased ? Real{1} : Real{0}}, location, x);
 }
 
 Indices argmax(const Tensor& x, int axis) {
   const std::size_t at = checked_axis("argmax", x, axis);
   const Lines lines(x.shape(), at);
-  if (lines.size == 0) refuse("argmax: nothing to compare in ", describe(x, "x"));
+  if (lines.size == 0) throw_error("argmax: nothing to compare in ", describe(x, "x"));
   const Shape shape = reduced_shape(x.shape(), {at}, false);
   Indices result = Indices::from_shape(Indices::shape_type(shape.begin(), shape.end()));
   for (std::size_t line = 0; line < lines.count; ++line) {

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include "heed/array/error.hpp"
 #include "heed/array/reduce.hpp"
 #include "heed/array/strided.hpp"
 #include "heed/autograd/record.hpp"
+#include "heed/base/error.hpp"
 #include "ops/axis.hpp"
 
 namespace heed {
@@ -48,13 +48,13 @@ struct Permute {
 // y = the part of x that a window shows
 struct Slice {
   static constexpr std::string_view name = "Slice";
-  Array forward(const Array& x) const { return copied(x, window); }
+  Array forward(const Array& x) const { return read_view(x, window); }
   Array backward(const Array& dy, const Array&, const Array& x) const {
     Array dx = zeros(x.shape());
-    add_through(dx, window, dy);  // dx = dy inside the window, 0 elsewhere
+    add_to_view(dx, window, dy);  // dx = dy inside the window, 0 elsewhere
     return dx;
   }
-  Window window;
+  StridedView window;
 };
 
 // y = parts side by side along an axis
@@ -62,16 +62,16 @@ struct Concat {
   static constexpr std::string_view name = "Concat";
   Array forward(const ArrayList& parts) const {
     Array y = uninitialized(shape);
-    for (std::size_t i = 0; i < parts.size(); ++i) copy_through(y, windows[i], parts[i]);
+    for (std::size_t i = 0; i < parts.size(); ++i) write_view(y, windows[i], parts[i]);
     return y;
   }
   std::vector<Array> backward(const Array& dy, const Array&, const ArrayList&) const {
     std::vector<Array> parts;  // each part's gradient is its own piece of dy
-    for (const Window& window : windows) parts.push_back(copied(dy, window));
+    for (const StridedView& window : windows) parts.push_back(read_view(dy, window));
     return parts;
   }
   Shape shape;
-  std::vector<Window> windows;
+  std::vector<StridedView> windows;
 };
 
 // ---- reshape, squeeze, unsqueeze, expand
@@ -86,7 +86,7 @@ static std::string str(const std::vector<int>& sizes) {
 // `sizes` with its -1 replaced by what is left over.
 static Shape completed(const Tensor& x, const std::vector<int>& sizes) {
   const auto cannot = [&](const char* why) {
-    refuse("reshape: ", describe(x, "x"), " cannot become ", str(sizes), ": ", why);
+    throw_error("reshape: ", describe(x, "x"), " cannot become ", str(sizes), ": ", why);
   };
   Shape shape;
   std::size_t known = 1;
@@ -107,14 +107,14 @@ static Shape completed(const Tensor& x, const std::vector<int>& sizes) {
   return shape;
 }
 
-Tensor reshape(const Tensor& x, const std::vector<int>& shape, Where where) {
-  return record(Reshape{completed(x, shape)}, where, x);
+Tensor reshape(const Tensor& x, const std::vector<int>& shape, SourceLocation location) {
+  return record(Reshape{completed(x, shape)}, location, x);
 }
 
-Tensor squeeze(const Tensor& x, int axis, Where where) {
+Tensor squeeze(const Tensor& x, int axis, SourceLocation location) {
   const std::size_t at = checked_axis("squeeze", x, axis);
   if (x.dim() == 0 || x.shape()[at] != 1) return x;
-  return record(Reshape{reduced_shape(x.shape(), {at}, false)}, where, x);
+  return record(Reshape{reduced_shape(x.shape(), {at}, false)}, location, x);
 }
 
 // `axis` of a shape that is about to get one axis more.
@@ -132,37 +132,37 @@ static Shape with_new_axis(const Shape& shape, std::size_t at, std::size_t size)
   return result;
 }
 
-Tensor unsqueeze(const Tensor& x, int axis, Where where) {
+Tensor unsqueeze(const Tensor& x, int axis, SourceLocation location) {
   const Shape shape = with_new_axis(x.shape(), new_axis("unsqueeze", x, axis), 1);
-  return record(Reshape{shape}, where, x);
+  return record(Reshape{shape}, location, x);
 }
 
-Tensor expand(const Tensor& x, const Shape& shape, Where where) {
+Tensor expand(const Tensor& x, const Shape& shape, SourceLocation location) {
   if (!broadcasts_to(x.shape(), shape))
-    refuse("expand: ", describe(x, "x"), " does not broadcast to ", str(shape),
-           ": only axes of size 1 are repeated");
-  return record(Expand{shape}, where, x);
+    throw_error("expand: ", describe(x, "x"), " does not broadcast to ", str(shape),
+                ": only axes of size 1 are repeated");
+  return record(Expand{shape}, location, x);
 }
 
 // ---- transpose, permute
 
-Tensor transpose(const Tensor& x, int axis_a, int axis_b, Where where) {
+Tensor transpose(const Tensor& x, int axis_a, int axis_b, SourceLocation location) {
   const std::size_t a = checked_axis("transpose", x, axis_a);
   const std::size_t b = checked_axis("transpose", x, axis_b);
   std::vector<std::size_t> order(x.dim());
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (x.dim() > 0) std::swap(order[a], order[b]);
-  return record(Permute{order}, where, x);
+  return record(Permute{order}, location, x);
 }
 
-Tensor permute(const Tensor& x, const AxisList& order, Where where) {
+Tensor permute(const Tensor& x, const AxisList& order, SourceLocation location) {
   if (order.size() != x.dim())
-    refuse("permute: ", describe(x, "x"), " has ", x.dim(), " axes, the order names ",
-           order.size());
+    throw_error("permute: ", describe(x, "x"), " has ", x.dim(), " axes, the order names ",
+                order.size());
   checked_axes("permute", x, order);  // each at most once, so each exactly once
   std::vector<std::size_t> checked;
   for (const int axis : order) checked.push_back(checked_axis("permute", x, axis));
-  return record(Permute{checked}, where, x);
+  return record(Permute{checked}, location, x);
 }
 
 // ---- slice, select
@@ -172,9 +172,9 @@ static std::int64_t from_start(std::int64_t position, std::int64_t size) {
 }
 
 // The positions begin, begin + step, ... (count of them) along one axis.
-static Window window_along(const Shape& shape, std::size_t axis, std::size_t begin,
-                           std::size_t count, std::size_t step = 1) {
-  Window window{shape, row_major_strides(shape), 0};
+static StridedView window_along(const Shape& shape, std::size_t axis, std::size_t begin,
+                                std::size_t count, std::size_t step = 1) {
+  StridedView window{shape, row_major_strides(shape), 0};
   window.offset = static_cast<std::ptrdiff_t>(begin) * window.strides[axis];
   window.strides[axis] *= static_cast<std::ptrdiff_t>(step);
   window.shape[axis] = count;
@@ -182,9 +182,9 @@ static Window window_along(const Shape& shape, std::size_t axis, std::size_t beg
 }
 
 Tensor slice(const Tensor& x, int axis, std::int64_t begin, std::int64_t end, std::int64_t step,
-             Where where) {
-  if (step < 1) refuse("slice: step ", step, " of ", describe(x, "x"), " must be at least 1");
-  if (x.dim() == 0) refuse("slice: ", describe(x, "x"), " has no axes to slice");
+             SourceLocation location) {
+  if (step < 1) throw_error("slice: step ", step, " of ", describe(x, "x"), " must be at least 1");
+  if (x.dim() == 0) throw_error("slice: ", describe(x, "x"), " has no axes to slice");
   const std::size_t at = checked_axis("slice", x, axis);
   const auto size = static_cast<std::int64_t>(x.shape()[at]);
   const std::int64_t first = from_start(begin, size), last = from_start(end, size);
@@ -193,87 +193,90 @@ Tensor slice(const Tensor& x, int axis, std::int64_t begin, std::int64_t end, st
   return record(
       Slice{window_along(x.shape(), at, static_cast<std::size_t>(first),
                          static_cast<std::size_t>(count), static_cast<std::size_t>(stride))},
-      where, x);
+      location, x);
 }
 
-Tensor select(const Tensor& x, int axis, std::int64_t index, Where where) {
-  if (x.dim() == 0) refuse("select: ", describe(x, "x"), " has no axes to select from");
+Tensor select(const Tensor& x, int axis, std::int64_t index, SourceLocation location) {
+  if (x.dim() == 0) throw_error("select: ", describe(x, "x"), " has no axes to select from");
   const std::size_t at = checked_axis("select", x, axis);
   const auto size = static_cast<std::int64_t>(x.shape()[at]);
   if (index < -size || index >= size)
-    refuse("select: index ", index, " is out of range for axis ", axis, " of ", describe(x, "x"));
-  Window window =
+    throw_error("select: index ", index, " is out of range for axis ", axis, " of ",
+                describe(x, "x"));
+  StridedView window =
       window_along(x.shape(), at, static_cast<std::size_t>(index < 0 ? index + size : index), 1);
   window.shape = reduced_shape(window.shape, {at}, false);
   window.strides.erase(window.strides.begin() + static_cast<std::ptrdiff_t>(at));
-  return record(Slice{window}, where, x);
+  return record(Slice{window}, location, x);
 }
 
 // ---- concat, stack, split
 
 static void check_parts(std::string_view op, const std::vector<Tensor>& parts) {
-  if (parts.empty()) refuse(op, ": needs at least one tensor");
+  if (parts.empty()) throw_error(op, ": needs at least one tensor");
 }
 
-static Tensor concat_along(const std::vector<Tensor>& parts, std::size_t axis, Where where) {
+static Tensor concat_along(const std::vector<Tensor>& parts, std::size_t axis,
+                           SourceLocation location) {
   Shape shape = parts[0].shape();
   shape[axis] = 0;
   for (const Tensor& part : parts) shape[axis] += part.shape()[axis];
-  std::vector<Window> windows;
+  std::vector<StridedView> windows;
   std::size_t begin = 0;
   for (const Tensor& part : parts) {
     windows.push_back(window_along(shape, axis, begin, part.shape()[axis]));
     begin += part.shape()[axis];
   }
-  return record_list(Concat{shape, windows}, where, parts);
+  return record_list(Concat{shape, windows}, location, parts);
 }
 
-Tensor concat(const std::vector<Tensor>& parts, int axis, Where where) {
+Tensor concat(const std::vector<Tensor>& parts, int axis, SourceLocation location) {
   check_parts("concat", parts);
   const Shape first = parts[0].shape();
-  if (first.size() == 0) refuse("concat: a tensor of rank 0 has no axis; use stack");
+  if (first.size() == 0) throw_error("concat: a tensor of rank 0 has no axis; use stack");
   const std::size_t at = checked_axis("concat", parts[0], axis, "part 0");
   for (std::size_t i = 1; i < parts.size(); ++i) {
     Shape other = parts[i].shape();
     if (other.size() == first.size()) other[at] = first[at];
     if (other != first)
-      refuse("concat: sizes other than axis ", axis,
-             "'s must be equal: ", describe(parts[0], "part 0"), ", ",
-             describe(parts[i], "part " + std::to_string(i)));
+      throw_error("concat: sizes other than axis ", axis,
+                  "'s must be equal: ", describe(parts[0], "part 0"), ", ",
+                  describe(parts[i], "part " + std::to_string(i)));
   }
-  return concat_along(parts, at, where);
+  return concat_along(parts, at, location);
 }
 
-Tensor stack(const std::vector<Tensor>& parts, int axis, Where where) {
+Tensor stack(const std::vector<Tensor>& parts, int axis, SourceLocation location) {
   check_parts("stack", parts);
   const std::size_t at = new_axis("stack", parts[0], axis);
   std::vector<Tensor> rows;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (parts[i].shape() != parts[0].shape())
-      refuse("stack: shapes must be equal: ", describe(parts[0], "part 0"), ", ",
-             describe(parts[i], "part " + std::to_string(i)));
-    rows.push_back(unsqueeze(parts[i], static_cast<int>(at), where));
+      throw_error("stack: shapes must be equal: ", describe(parts[0], "part 0"), ", ",
+                  describe(parts[i], "part " + std::to_string(i)));
+    rows.push_back(unsqueeze(parts[i], static_cast<int>(at), location));
   }
-  return concat_along(rows, at, where);
+  return concat_along(rows, at, location);
 }
 
 std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& sizes, int axis,
-                          Where where) {
-  if (x.dim() == 0) refuse("split: ", describe(x, "x"), " has no axes to split");
+                          SourceLocation location) {
+  if (x.dim() == 0) throw_error("split: ", describe(x, "x"), " has no axes to split");
   const std::size_t at = checked_axis("split", x, axis);
   std::int64_t total = 0;
   for (const std::int64_t size : sizes) {
-    if (size < 0) refuse("split: size ", size, " of a piece of ", describe(x, "x"), " is negative");
+    if (size < 0)
+      throw_error("split: size ", size, " of a piece of ", describe(x, "x"), " is negative");
     total += size;
   }
   if (total != static_cast<std::int64_t>(x.shape()[at]))
-    refuse("split: the pieces add up to ", total, ", axis ", axis, " of ", describe(x, "x"),
-           " has size ", x.shape()[at]);
+    throw_error("split: the pieces add up to ", total, ", axis ", axis, " of ", describe(x, "x"),
+                " has size ", x.shape()[at]);
   std::vector<Tensor> parts;
   std::size_t begin = 0;
   for (const std::int64_t size : sizes) {
     const auto count = static_cast<std::size_t>(size);
-    parts.push_back(record(Slice{window_along(x.shape(), at, begin, count)}, where, x));
+    parts.push_back(record(Slice{window_along(x.shape(), at, begin, count)}, location, x));
     begin += count;
   }
   return parts;

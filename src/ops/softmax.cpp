@@ -92,16 +92,16 @@ struct LogSumExp {
   std::size_t axis;
 };
 
-Tensor softmax(const Tensor& x, int axis, Where where) {
-  return record(Softmax{checked_axis("softmax", x, axis)}, where, x);
+Tensor softmax(const Tensor& x, int axis, SourceLocation location) {
+  return record(Softmax{checked_axis("softmax", x, axis)}, location, x);
 }
-Tensor log_softmax(const Tensor& x, int axis, Where where) {
-  return record(LogSoftmax{checked_axis("log_softmax", x, axis)}, where, x);
+Tensor log_softmax(const Tensor& x, int axis, SourceLocation location) {
+  return record(LogSoftmax{checked_axis("log_softmax", x, axis)}, location, x);
 }
-Tensor logsumexp(const Tensor& x, int axis, bool keepdim, Where where) {
+Tensor logsumexp(const Tensor& x, int axis, bool keepdim, SourceLocation location) {
   const std::size_t checked = checked_axis("logsumexp", x, axis);
-  const Tensor y = record(LogSumExp{checked}, where, x);  // the axis has size 1
-  return keepdim || x.dim() == 0 ? y : squeeze(y, axis, where);
+  const Tensor y = record(LogSumExp{checked}, location, x);  // the axis has size 1
+  return keepdim || x.dim() == 0 ? y : squeeze(y, axis, location);
 }
 
 }  // namespace heed

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <utility>
 
-#include "heed/array/error.hpp"
 #include "heed/array/map.hpp"
-#include "heed/autograd/timing.hpp"
+#include "heed/autograd/trace/timing.hpp"
+#include "heed/base/error.hpp"
 #include "optim/state.hpp"
 
 namespace heed::optim {
@@ -15,7 +15,7 @@ namespace heed::optim {
 AdamW::AdamW(std::vector<Tensor> parameters, const AdamWOptions& options)
     : parameters_(std::move(parameters)), options_(options) {
   const auto check = [](bool good, const char* what, double value, const char* range) {
-    if (!good) refuse("AdamW: ", what, " ", value, " must be ", range);
+    if (!good) throw_error("AdamW: ", what, " ", value, " must be ", range);
   };
   check(options.lr >= 0, "lr", options.lr, "0 or more");
   check(options.beta1 >= 0 && options.beta1 < 1, "beta1", options.beta1, "in [0, 1)");
@@ -54,7 +54,7 @@ void AdamW::update(Tensor& parameter, Array& m, Array& v) const {
   Array& p = parameter.mutable_value();
   const Array& g = parameter.grad();
   const std::size_t worthwhile = elementwise_grain / 4;  // four arrays are read, three written
-  parallel_stretches(p.size(), Pack::size, worthwhile, [&](std::size_t begin, std::size_t end) {
+  parallel_ranges(p.size(), Pack::size, worthwhile, [&](std::size_t begin, std::size_t end) {
     const std::size_t n = end - begin;
     Real *const ps = p.data() + begin, *const ms = m.data() + begin, *const vs = v.data() + begin;
     const Real* const gs = g.data() + begin;

@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "heed/array/error.hpp"
+#include "heed/base/error.hpp"
 
 namespace heed::optim {
 namespace {
 
 template <class Number>
 void check(const char* schedule, const char* option, Number value, bool good, const char* range) {
-  if (!good) refuse(schedule, ": ", option, " ", value, " must be ", range);
+  if (!good) throw_error(schedule, ": ", option, " ", value, " must be ", range);
 }
 
 // From 1 at 0 to 0 at 1, and back to 1 at 2.

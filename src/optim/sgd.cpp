@@ -4,21 +4,22 @@
 
 #include <utility>
 
-#include "heed/array/error.hpp"
 #include "heed/array/map.hpp"
+#include "heed/base/error.hpp"
 #include "optim/state.hpp"
 
 namespace heed::optim {
 
 Sgd::Sgd(std::vector<Tensor> parameters, const SgdOptions& options)
     : parameters_(std::move(parameters)), options_(options) {
-  if (!(options.lr >= 0)) refuse("Sgd: lr ", options.lr, " must be 0 or more");
-  if (!(options.momentum >= 0)) refuse("Sgd: momentum ", options.momentum, " must be 0 or more");
+  if (!(options.lr >= 0)) throw_error("Sgd: lr ", options.lr, " must be 0 or more");
+  if (!(options.momentum >= 0))
+    throw_error("Sgd: momentum ", options.momentum, " must be 0 or more");
   if (!(options.weight_decay >= 0))
-    refuse("Sgd: weight_decay ", options.weight_decay, " must be 0 or more");
+    throw_error("Sgd: weight_decay ", options.weight_decay, " must be 0 or more");
   if (options.nesterov && (options.momentum == 0 || options.dampening != 0))
-    refuse("Sgd: nesterov needs momentum above 0 and no dampening");
-  momenta_.assign(parameters_.size(), absent());
+    throw_error("Sgd: nesterov needs momentum above 0 and no dampening");
+  momenta_.assign(parameters_.size(), undefined_array());
 }
 
 void Sgd::step() {
@@ -31,7 +32,7 @@ void Sgd::step() {
     Array g = map([=](auto d, auto v) { return d + decay * v; }, parameters_[i].grad(), p);
     if (options_.momentum != 0) {
       Array& b = momenta_[i];
-      b = is_absent(b) ? g : map([=](auto m, auto d) { return momentum * m + fresh * d; }, b, g);
+      b = !is_defined(b) ? g : map([=](auto m, auto d) { return momentum * m + fresh * d; }, b, g);
       g = options_.nesterov ? map([=](auto d, auto m) { return d + momentum * m; }, g, b) : b;
     }
     p = map([=](auto v, auto d) { return v - lr * d; }, p, g);

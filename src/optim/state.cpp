@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "heed/array/error.hpp"
+#include "heed/base/error.hpp"
 
 namespace heed::optim {
 
@@ -13,9 +13,9 @@ void put_arrays(State& state, const std::vector<Tensor>& parameters,
                 const std::vector<Array>& arrays, const std::string& kind) {
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (parameters[i].name().empty())
-      refuse("optimizer state: ", describe(parameters[i], "a parameter"),
-             " has no name to be saved by");
-    if (!is_absent(arrays[i]))
+      throw_error("optimizer state: ", describe(parameters[i], "a parameter"),
+                  " has no name to be saved by");
+    if (is_defined(arrays[i]))
       state.arrays.emplace_back(parameters[i].name() + "." + kind, arrays[i]);
   }
 }
@@ -27,11 +27,11 @@ std::vector<Array> taken_arrays(const State& state, const std::vector<Tensor>& p
     const std::string name = parameter.name() + "." + kind;
     const auto found = std::find_if(state.arrays.begin(), state.arrays.end(),
                                     [&](const auto& entry) { return entry.first == name; });
-    if (found == state.arrays.end() && required) refuse("optimizer state: no '", name, "'");
+    if (found == state.arrays.end() && required) throw_error("optimizer state: no '", name, "'");
     if (found != state.arrays.end() && found->second.shape() != parameter.shape())
-      refuse("optimizer state: '", name, "' is ", str(found->second.shape()), ", its parameter ",
-             str(parameter.shape()));
-    result.push_back(found == state.arrays.end() ? absent() : found->second);
+      throw_error("optimizer state: '", name, "' is ", str(found->second.shape()),
+                  ", its parameter ", str(parameter.shape()));
+    result.push_back(found == state.arrays.end() ? undefined_array() : found->second);
   }
   return result;
 }
@@ -42,7 +42,8 @@ void check_names(const State& state, const std::vector<Tensor>& parameters,
   for (const Tensor& parameter : parameters)
     for (const std::string& kind : kinds) expected.insert(parameter.name() + "." + kind);
   for (const auto& [name, array] : state.arrays)
-    if (expected.count(name) == 0) refuse("optimizer state: '", name, "' is of no parameter here");
+    if (expected.count(name) == 0)
+      throw_error("optimizer state: '", name, "' is of no parameter here");
 }
 
 }  // namespace heed::optim

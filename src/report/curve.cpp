@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "heed/array/error.hpp"
-#include "heed/report/format.hpp"
-#include "heed/report/loss_csv.hpp"
+#include "heed/base/error.hpp"
+#include "heed/base/text.hpp"
 
 namespace heed {
 namespace {
@@ -33,7 +32,7 @@ bool stands_alone(const Series& series) { return series.points && series.x.size(
 
 // A point that stands alone has its value here, since it is not at the right edge.
 std::string legend_of(const Series& series) {
-  return stands_alone(series) ? legend(Level{series.name, series.y[0]}) : series.name;
+  return stands_alone(series) ? legend(HorizontalLine{series.name, series.y[0]}) : series.name;
 }
 
 // The last values of the series with points, moved apart where they would overlap.
@@ -65,7 +64,8 @@ std::string label_lines(const std::vector<Series>& series, const View& view) {
   return text;
 }
 
-// One curve of the plot command: column `column` of the file against column `x_column`.
+// One curve of the plot command: column `column` of the file against column `x_column`, counted
+// from 1 as gnuplot does.
 std::string plotted(const std::string& file, std::size_t x_column, std::size_t column,
                     const Series& series, const std::string& color) {
   const bool alone = series.x.size() == 1;  // a mark on another curve, or the first of many
@@ -77,21 +77,14 @@ std::string plotted(const std::string& file, std::size_t x_column, std::size_t c
          gnuplot_string(legend_of(series));
 }
 
-struct Source {
-  std::string name;                  // of the script and the picture
-  std::string file;                  // the data
-  std::size_t x_column;              // counted from 1, as gnuplot does
-  std::vector<std::size_t> columns;  // one for each series
-};
-
-std::string plot_command(const Source& source, const std::vector<Series>& series,
-                         const std::vector<Level>& levels) {
+std::string plot_command(const CurveFile& file, const std::vector<Series>& series,
+                         const std::vector<HorizontalLine>& levels) {
   std::string text = "plot ";
   std::size_t lines = 0, points = 0;
   for (std::size_t i = 0; i < series.size(); ++i) {
     const std::string color = series[i].points ? point_color(points++) : line_color(lines++);
     text += (i == 0 ? "" : ", \\\n     ") +
-            plotted(source.file, source.x_column, source.columns[i], series[i], color);
+            plotted(file.name, file.x_column + 1, file.y_columns[i] + 1, series[i], color);
   }
   for (std::size_t i = 0; i < levels.size(); ++i)
     text += ", \\\n     " + gnuplot_number(levels[i].value) +
@@ -100,13 +93,13 @@ std::string plot_command(const Source& source, const std::vector<Series>& series
   return text + "\n";
 }
 
-std::string head(const Source& source, const CurveOptions& options) {
+std::string head(const std::string& name, const CurveOptions& options) {
   std::string text =
       "# Draws curves. Run gnuplot on this file in its own folder to draw it again.\n"
       "set encoding utf8\n"
       "set terminal svg size 900,540 font 'sans-serif,14' noenhanced background rgb 'white'\n"
       "set datafile separator ','\n";
-  text += "set output " + gnuplot_string(source.name + ".svg") + "\n";
+  text += "set output " + gnuplot_string(name + ".svg") + "\n";
   if (!options.title.empty())
     text += "set title " + gnuplot_string(options.title) + " font ',17' offset 0,-0.3\n";
   text += "set xlabel " + gnuplot_string(options.x_title) + "\n";
@@ -123,20 +116,20 @@ std::string frame(const View& view) {
          "set rmargin 9\n";
 }
 
-std::string svg_script(const Source& source, const std::vector<Series>& series,
-                       const CurveOptions& options) {
+std::string svg_script(const std::string& name, const CurveFile& file,
+                       const std::vector<Series>& series, const CurveOptions& options) {
   const View view = view_of(series, options.levels);
   const auto rows = static_cast<double>(series.size() + options.levels.size());
-  const std::string key = legend_place(series, options.levels, view, 0.3, 0.04 + 0.06 * rows);
-  return head(source, options) + frame(view) + "set key " + key +
+  const std::string key = legend_position(series, options.levels, view, 0.3, 0.04 + 0.06 * rows);
+  return head(name, options) + frame(view) + "set key " + key +
          " Left reverse samplen 2.5 spacing 1.25 width 1 height 0.4\n" + label_lines(series, view) +
-         plot_command(source, series, options.levels);
+         plot_command(file, series, options.levels);
 }
 
 // Each series' points on rows of their own: "x,training,validation", "10,3.9,", "250,,2.4".
 std::string csv_of(const std::vector<Series>& series) {
   std::string text = "x";
-  for (const Series& s : series) text += "," + visible(s.name);
+  for (const Series& s : series) text += "," + printable(s.name);
   text += "\n";
   for (std::size_t k = 0; k < series.size(); ++k)
     for (std::size_t i = 0; i < series[k].x.size(); ++i)
@@ -151,24 +144,17 @@ std::string csv_of(const std::vector<Series>& series) {
 Plot draw_curve(const std::string& folder, const std::string& name,
                 const std::vector<Series>& series, const CurveOptions& options) {
   if (view_of(series, {}).x.empty()) return {false, "nothing to draw: no finite values yet"};
-  Source source{name, name + ".csv", 1, {}};
-  for (std::size_t i = 0; i < series.size(); ++i) source.columns.push_back(i + 2);
-  const std::string failure = write_text(path_in(folder, source.file), csv_of(series));
+  CurveFile file{name + ".csv", 0, {}};
+  for (std::size_t i = 0; i < series.size(); ++i) file.y_columns.push_back(i + 1);
+  const std::string failure = write_text(path_in(folder, file.name), csv_of(series));
   if (!failure.empty()) return {false, failure};
-  return draw_with_gnuplot(folder, name, svg_script(source, series, options));
+  return draw_with_gnuplot(folder, name, svg_script(name, file, series, options));
 }
 
-Plot draw_loss_curve(const std::string& folder, const CurveOptions& options) {
-  try {
-    const LossCsv csv = read_loss_csv(path_in(folder, "loss.csv"));
-    const std::vector<Series> series = {csv.training, csv.validation};
-    if (x_range(series).empty()) return {false, path_in(folder, "loss.csv") + ": no losses yet"};
-    const Source source{
-        "loss", "loss.csv", csv.step_column + 1, {csv.train_column + 1, csv.val_column + 1}};
-    return draw_with_gnuplot(folder, "loss", svg_script(source, series, options));
-  } catch (const Error& error) {
-    return {false, error.what()};
-  }
+Plot draw_curve_of_file(const std::string& folder, const std::string& name, const CurveFile& file,
+                        const std::vector<Series>& series, const CurveOptions& options) {
+  if (x_range(series).empty()) return {false, path_in(folder, file.name) + ": no losses yet"};
+  return draw_with_gnuplot(folder, name, svg_script(name, file, series, options));
 }
 
 }  // namespace heed

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <sstream>
 
-#include "heed/array/error.hpp"
+#include "heed/base/error.hpp"
+#include "heed/base/text.hpp"
 #include "heed/report/curve.hpp"
-#include "heed/report/format.hpp"
 
 namespace heed {
 namespace {
@@ -56,7 +56,7 @@ std::string with_last_value(const Series& series) {
 }
 
 // A level as a row of marks, one for each column of text.
-Series as_row(const Level& level, const Range& x, std::size_t columns) {
+Series as_row(const HorizontalLine& level, const Range& x, std::size_t columns) {
   Series row{level.name, {}, {}};
   for (std::size_t i = 0; i < columns; ++i) {
     const double t = static_cast<double>(i) / static_cast<double>(columns - 1);
@@ -74,8 +74,9 @@ double tic_step(double span) {
 }
 
 // Levels come first: where curves cross them, the curves are what is seen.
-std::string text_plot_command(const std::vector<Series>& series, const std::vector<Level>& levels,
-                              const Range& x, std::size_t columns) {
+std::string text_plot_command(const std::vector<Series>& series,
+                              const std::vector<HorizontalLine>& levels, const Range& x,
+                              std::size_t columns) {
   constexpr const char* marks[] = {".", "o", "x", "+", "%", "@"};
   constexpr const char* level_marks[] = {"-", "=", "~", ":"};
   std::string blocks, command = "plot ";
@@ -102,7 +103,7 @@ std::string text_script(const std::vector<Series>& series, const View& view,
   script += "set xlabel " + gnuplot_string(options.x_title) + "\n";
   script += "set ytics " + gnuplot_number(tic_step(view.y.span())) + "\n";
   script += "set tics nomirror scale 0\nset border 3\nset lmargin 7\nset rmargin 1\n";
-  script += "set key " + legend_place(series, options.levels, view, 0.45, 0.3) + "\n";
+  script += "set key " + legend_position(series, options.levels, view, 0.45, 0.3) + "\n";
   return script + text_plot_command(series, options.levels, view.x, 2 * options.width);
 }
 
@@ -142,7 +143,7 @@ View text_view(const std::vector<Series>& averages, const CurveOptions& options,
 }
 
 std::string text_heading(const View& view, const CurveOptions& options) {
-  std::string text = options.title.empty() ? "" : visible(options.title) + "\n";
+  std::string text = options.title.empty() ? "" : printable(options.title) + "\n";
   text += options.y_title;
   if (view.hides_top()) text += ", from " + decimal(view.top, 2) + " above the picture";
   return text + "\n";
@@ -152,8 +153,8 @@ std::string text_heading(const View& view, const CurveOptions& options) {
 
 std::string curve_text(const std::vector<Series>& series, const CurveOptions& options) {
   if (options.width < 40 || options.height < 10)
-    refuse("curve: a text needs at least 40 x 10 characters, got ", options.width, " x ",
-           options.height);
+    throw_error("curve: a text needs at least 40 x 10 characters, got ", options.width, " x ",
+                options.height);
   const View whole = view_of(series, options.levels);
   if (whole.x.empty()) return "nothing to draw: no finite values yet\n";
   const std::vector<Series> drawn = smoothed(series, options.width - 10);

@@ -5,11 +5,11 @@
 #include <locale>
 #include <sstream>
 
-#include "heed/report/format.hpp"
+#include "heed/base/text.hpp"
 
 namespace heed {
 
-static const DrawingProgram gnuplot{"gnuplot", "gnuplot-nox (apt) or gnuplot (brew, conda)"};
+static const PlotProgram gnuplot{"gnuplot", "gnuplot-nox (apt) or gnuplot (brew, conda)"};
 
 // The option -d keeps the user's own settings out of the picture.
 Plot draw_with_gnuplot(const std::string& folder, const std::string& name,
@@ -23,7 +23,7 @@ Plot text_with_gnuplot(const std::string& script) {
 
 std::string gnuplot_string(std::string_view text) {
   std::string quoted = "'";
-  for (const char c : text == " " ? std::string(text) : visible(text))
+  for (const char c : text == " " ? std::string(text) : printable(text))
     quoted += c == '\'' ? "''" : std::string(1, c);
   return quoted + "'";
 }

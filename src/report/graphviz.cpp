@@ -4,20 +4,21 @@
 
 #include <algorithm>
 
-#include "heed/array/error.hpp"
 #include "heed/array/shape.hpp"
-#include "heed/report/format.hpp"
+#include "heed/base/error.hpp"
+#include "heed/base/text.hpp"
 
 namespace heed {
 namespace {
 
-const DrawingProgram graphviz{"Graphviz", "graphviz (apt, brew, conda)"};
+const PlotProgram graphviz{"Graphviz", "graphviz (apt, brew, conda)"};
 
 void check_graph(const Array& weights, const std::vector<std::string>& names) {
   const Shape shape = shape_of(weights);
   if (shape.size() != 2 || shape[0] != shape[1])
-    refuse("graph: needs a square matrix, got weights ", str(shape));
-  if (names.size() != shape[0]) refuse("graph: ", names.size(), " names for weights ", str(shape));
+    throw_error("graph: needs a square matrix, got weights ", str(shape));
+  if (names.size() != shape[0])
+    throw_error("graph: ", names.size(), " names for weights ", str(shape));
 }
 
 // Up to six points wide, and never too thin to see.
@@ -37,7 +38,7 @@ Plot draw_with_graphviz(const std::string& folder, const std::string& name,
 
 std::string graphviz_string(std::string_view text) {
   std::string quoted = "\"";
-  for (const char c : visible(text))
+  for (const char c : printable(text))
     quoted += c == '&' ? "&amp;" : (c == '"' || c == '\\' ? "\\" : "") + std::string(1, c);
   return quoted + "\"";
 }

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "heatmap_script.hpp"
-#include "heed/array/error.hpp"
 #include "heed/array/shape.hpp"
-#include "heed/report/format.hpp"
+#include "heed/base/error.hpp"
+#include "heed/base/text.hpp"
+#include "report/heatmap_script.hpp"
 
 namespace heed {
 namespace {
@@ -95,11 +95,11 @@ std::string frame(const Layout& l, const HeatmapOptions& options) {
 void check_heatmap(const Array& x, const HeatmapOptions& options) {
   const Shape shape = shape_of(x);
   if (shape.size() != 2 || x.size() == 0)
-    refuse("heatmap: needs a matrix with values, got x ", str(shape));
+    throw_error("heatmap: needs a matrix with values, got x ", str(shape));
   if (!options.row_names.empty() && options.row_names.size() != shape[0])
-    refuse("heatmap: ", options.row_names.size(), " row names for x ", str(shape));
+    throw_error("heatmap: ", options.row_names.size(), " row names for x ", str(shape));
   if (!options.column_names.empty() && options.column_names.size() != shape[1])
-    refuse("heatmap: ", options.column_names.size(), " column names for x ", str(shape));
+    throw_error("heatmap: ", options.column_names.size(), " column names for x ", str(shape));
 }
 
 Range heatmap_range(const Array& x, const HeatmapOptions& options) {

@@ -1,11 +1,11 @@
 // heatmap_script.cpp: the parts of gnuplot's language that every heat map is made of.
 
-#include "heatmap_script.hpp"
+#include "report/heatmap_script.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "heed/report/format.hpp"
+#include "heed/base/text.hpp"
 #include "heed/report/gnuplot.hpp"
 
 namespace heed::heatmap_script {
@@ -48,7 +48,7 @@ std::string font(double size) { return " font '," + gnuplot_number(size) + "'"; 
 
 std::size_t longest(const std::vector<std::string>& names) {
   std::size_t length = 0;
-  for (const std::string& name : names) length = std::max(length, display_width(visible(name)));
+  for (const std::string& name : names) length = std::max(length, display_width(printable(name)));
   return length;
 }
 
@@ -63,7 +63,7 @@ std::string palette(bool diverging) {
 // A tic's name is a format for its number: a percent sign is written twice.
 static std::string tic_name(const std::string& name, bool spaces_shown) {
   std::string text;
-  for (const char c : shortened(visible(name), 24)) text += c == '%' ? "%%" : std::string(1, c);
+  for (const char c : truncated(printable(name), 24)) text += c == '%' ? "%%" : std::string(1, c);
   return name == " " && !spaces_shown ? "' '" : gnuplot_string(text);
 }
 

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "heatmap_script.hpp"
-#include "heed/array/error.hpp"
 #include "heed/array/shape.hpp"
-#include "heed/report/format.hpp"
+#include "heed/base/error.hpp"
+#include "heed/base/text.hpp"
 #include "heed/report/heatmap.hpp"
+#include "report/heatmap_script.hpp"
 
 namespace heed {
 namespace {
@@ -44,7 +44,7 @@ class SheetPicture {
 
  private:
   static double letters(const std::string& text) {
-    return static_cast<double>(display_width(visible(text)));
+    return static_cast<double>(display_width(printable(text)));
   }
 
   // Large enough for a name's letters beside them, and for values in them when there are few.
@@ -173,14 +173,14 @@ HeatmapOptions without_names(HeatmapOptions options, std::size_t side) {
 
 void check_heatmaps(const std::vector<Array>& panels, const std::vector<std::string>& titles,
                     const HeatmapOptions& options) {
-  if (panels.empty()) refuse("heatmap: a sheet needs at least one matrix");
+  if (panels.empty()) throw_error("heatmap: a sheet needs at least one matrix");
   if (titles.size() != panels.size())
-    refuse("heatmap: ", titles.size(), " titles for ", panels.size(), " matrices");
+    throw_error("heatmap: ", titles.size(), " titles for ", panels.size(), " matrices");
   for (const Array& panel : panels) {
     check_heatmap(panel, options);
     if (shape_of(panel) != shape_of(panels[0]))
-      refuse("heatmap: matrices of a sheet differ: ", str(shape_of(panels[0])), " and ",
-             str(shape_of(panel)));
+      throw_error("heatmap: matrices of a sheet differ: ", str(shape_of(panels[0])), " and ",
+                  str(shape_of(panel)));
   }
 }
 
@@ -203,7 +203,7 @@ Plot draw_heatmap_sheet(const std::string& folder, const std::string& name,
   const std::size_t side = side_of(shape_of(panels[0]), panels.size());
   if (side > 1) {
     std::vector<Array> smaller;
-    for (const Array& panel : panels) smaller.push_back(coarser(panel, side));
+    for (const Array& panel : panels) smaller.push_back(max_pooled(panel, side));
     return draw(folder, name, smaller, titles, without_names(options, side), columns);
   }
   return draw(folder, name, panels, titles, options, columns);

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "heed/array/shape.hpp"
-#include "heed/report/format.hpp"
+#include "heed/base/text.hpp"
 #include "heed/report/heatmap.hpp"
 
 namespace heed {
@@ -59,8 +59,8 @@ std::string heatmap_sheet_text(const std::vector<Array>& panels,
   const std::size_t width = width_of(panels[0].shape()[1], across.room);
   std::size_t tile = width;  // with its title, when there is room for it
   for (const std::string& title : titles)
-    tile = std::max(tile, std::min(across.room + edges, 2 + display_width(visible(title))));
-  std::string text = options.title.empty() ? "" : visible(options.title) + "\n";
+    tile = std::max(tile, std::min(across.room + edges, 2 + display_width(printable(title))));
+  std::string text = options.title.empty() ? "" : printable(options.title) + "\n";
   if (!options.row_title.empty() || !options.column_title.empty())
     text += "rows: " + options.row_title + ", columns: " + options.column_title + "\n";
   std::string scale;
@@ -76,7 +76,7 @@ std::string heatmap_sheet_text(const std::vector<Array>& panels,
       const std::string after(tile - width, ' ');
       for (std::size_t r = 0; r < lines.size(); ++r)
         rows[r] += (i == first ? "" : after) + before + lines[r];
-      heading += before + pad_right("  " + shortened(visible(titles[i]), tile - 2), tile);
+      heading += before + pad_right("  " + truncated(printable(titles[i]), tile - 2), tile);
     }
     text += heading.erase(heading.find_last_not_of(' ') + 1) + "\n";
     for (const std::string& row : rows) text += row + "\n";

@@ -4,9 +4,10 @@
 #include <cmath>
 #include <limits>
 
-#include "heed/array/error.hpp"
 #include "heed/array/shape.hpp"
-#include "heed/report/format.hpp"
+#include "heed/base/error.hpp"
+#include "heed/base/text.hpp"
+#include "heed/base/utf8.hpp"
 #include "heed/report/heatmap.hpp"
 
 namespace heed {
@@ -43,8 +44,8 @@ class Writer {
         column_names_(options.column_names),
         masked_(options.shades == Shades::ascii ? "/" : "·"),
         edge_(options.shades == Shades::ascii ? "|" : "│") {
-    for (std::string& name : row_names_) name = shortened(visible(name), 20);
-    for (std::string& name : column_names_) name = shortened(visible(name), 12);
+    for (std::string& name : row_names_) name = truncated(printable(name), 20);
+    for (std::string& name : column_names_) name = truncated(printable(name), 12);
     for (const std::string& name : row_names_)
       name_width_ = std::max(name_width_, display_width(name));
     fit(options.width);
@@ -65,7 +66,7 @@ class Writer {
     cell_width_ = 2 * x_.shape()[1] <= room ? 2 : 1;
     side_ = (x_.shape()[1] + room - 1) / room;
     if (side_ == 1) return;
-    x_ = coarser(x_, side_);
+    x_ = max_pooled(x_, side_);
     row_names_.clear(), column_names_.clear();
     name_width_ = 0;
   }
@@ -145,7 +146,7 @@ class Writer {
 
 }  // namespace
 
-Array coarser(const Array& x, std::size_t side) {
+Array max_pooled(const Array& x, std::size_t side) {
   const std::size_t rows = x.shape()[0], columns = x.shape()[1];
   Array result = filled({(rows + side - 1) / side, (columns + side - 1) / side},
                         -std::numeric_limits<Real>::infinity());
@@ -160,7 +161,7 @@ Array coarser(const Array& x, std::size_t side) {
 std::string heatmap_text(const Array& x, const HeatmapOptions& options) {
   check_heatmap(x, options);
   std::string text;
-  if (!options.title.empty()) text += visible(options.title) + " " + str(shape_of(x)) + "\n";
+  if (!options.title.empty()) text += printable(options.title) + " " + str(shape_of(x)) + "\n";
   if (!options.row_title.empty() || !options.column_title.empty())
     text += "rows: " + options.row_title + ", columns: " + options.column_title + "\n";
   return text + Writer(x, options).text();

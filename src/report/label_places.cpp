@@ -12,13 +12,13 @@ double overlap(const Box& a, const Box& b) {
   return width > 0 && height > 0 ? width * height : 0;
 }
 
-double LabelPlaces::covered(const Box& box) const {
+double LabelPlacement::covered(const Box& box) const {
   double area = box.area() - overlap(box, frame_);
   for (const Box& other : taken_) area += overlap(box, other);
   return area;
 }
 
-std::size_t LabelPlaces::best(const std::vector<Box>& candidates) const {
+std::size_t LabelPlacement::best(const std::vector<Box>& candidates) const {
   std::size_t best = 0;
   double least = covered(candidates[0]);
   for (std::size_t i = 1; i < candidates.size(); ++i)

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "heed/report/format.hpp"
+#include "heed/base/text.hpp"
 
 namespace heed {
 namespace {

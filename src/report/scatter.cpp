@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "heed/array/error.hpp"
 #include "heed/array/shape.hpp"
-#include "heed/report/format.hpp"
+#include "heed/base/error.hpp"
+#include "heed/base/text.hpp"
 #include "heed/report/label_places.hpp"
 
 namespace heed {
@@ -73,14 +73,14 @@ std::string label_line(const std::string& text, const Box& box, double direction
 }
 
 Labels labels_of(const Array& points, const ScatterOptions& options, const View& view) {
-  LabelPlaces places({left, top, width - right, height - bottom});
+  LabelPlacement places({left, top, width - right, height - bottom});
   for (std::size_t i = 0; i < points.shape(0); ++i) {
     const Pixel at = pixel_of(points, i, view);
     places.take({at.x - mark, at.y - mark, at.x + mark, at.y + mark});
   }
   Labels labels;
   for (std::size_t i = 0; i < options.labels.size(); ++i) {
-    const std::string text = shortened(visible(options.labels[i]), 24);
+    const std::string text = truncated(printable(options.labels[i]), 24);
     const double label_width = letter * static_cast<double>(display_width(text)) + 3;
     const std::vector<Box> boxes = candidates(pixel_of(points, i, view), label_width);
     const std::size_t best = places.best(boxes);
@@ -152,7 +152,7 @@ std::string csv_of(const Array& points, const ScatterOptions& options) {
   for (std::size_t i = 0; i < points.shape(0); ++i)
     text += gnuplot_number(points(i, 0)) + "," + gnuplot_number(points(i, 1)) + "," +
             std::to_string(group_of(options, i)) + "," +
-            (options.labels.empty() ? "" : quoted(visible(options.labels[i]))) + "\n";
+            (options.labels.empty() ? "" : quoted(printable(options.labels[i]))) + "\n";
   return text;
 }
 
@@ -161,18 +161,18 @@ std::string csv_of(const Array& points, const ScatterOptions& options) {
 void check_scatter(const Array& points, const ScatterOptions& options) {
   const Shape shape = shape_of(points);
   if (shape.size() != 2 || shape[0] == 0 || shape[1] != 2)
-    refuse("scatter: needs points (n, 2), got x ", str(shape));
+    throw_error("scatter: needs points (n, 2), got x ", str(shape));
   for (std::size_t i = 0; i < points.size(); ++i)
-    if (!std::isfinite(points.data()[i])) refuse("scatter: point ", i / 2, " is not finite");
+    if (!std::isfinite(points.data()[i])) throw_error("scatter: point ", i / 2, " is not finite");
   if (!options.labels.empty() && options.labels.size() != shape[0])
-    refuse("scatter: ", options.labels.size(), " labels for x ", str(shape));
+    throw_error("scatter: ", options.labels.size(), " labels for x ", str(shape));
   if (!options.groups.empty() && options.groups.size() != shape[0])
-    refuse("scatter: ", options.groups.size(), " groups for x ", str(shape));
+    throw_error("scatter: ", options.groups.size(), " groups for x ", str(shape));
   if (options.group_names.size() > 4)
-    refuse("scatter: shows up to 4 groups, got ", options.group_names.size());
+    throw_error("scatter: shows up to 4 groups, got ", options.group_names.size());
   for (const std::size_t group : options.groups)
     if (group >= options.group_names.size())
-      refuse("scatter: group ", group, " has no name among ", options.group_names.size());
+      throw_error("scatter: group ", group, " has no name among ", options.group_names.size());
 }
 
 View scatter_view(const Array& points, double room_width, double room_height) {

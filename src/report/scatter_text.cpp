@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "heed/array/error.hpp"
-#include "heed/report/format.hpp"
+#include "heed/base/error.hpp"
+#include "heed/base/text.hpp"
+#include "heed/base/utf8.hpp"
 #include "heed/report/label_places.hpp"
 #include "heed/report/scatter.hpp"
 
@@ -78,7 +79,7 @@ class Sheet {
   }
 
   std::vector<std::vector<std::string>> lines_;
-  LabelPlaces places_;
+  LabelPlacement places_;
 };
 
 struct Cell {
@@ -97,7 +98,7 @@ Cell cell_of(const Array& points, std::size_t i, const View& view, const Scatter
 std::string legend_line(const ScatterOptions& options, std::size_t left_out) {
   std::string text;
   for (std::size_t g = 0; g < options.group_names.size(); ++g)
-    text += std::string(g == 0 ? "" : "   ") + marks[g] + " " + visible(options.group_names[g]);
+    text += std::string(g == 0 ? "" : "   ") + marks[g] + " " + printable(options.group_names[g]);
   if (left_out > 0)
     text += (text.empty() ? "(" : "   (") + std::to_string(left_out) +
             (left_out == 1 ? " label" : " labels") + " left out)";
@@ -109,8 +110,8 @@ std::string legend_line(const ScatterOptions& options, std::size_t left_out) {
 std::string scatter_text(const Array& points, const ScatterOptions& options) {
   check_scatter(points, options);
   if (options.width < 40 || options.height < 10)
-    refuse("scatter: a text needs at least 40 x 10 characters, got ", options.width, " x ",
-           options.height);
+    throw_error("scatter: a text needs at least 40 x 10 characters, got ", options.width, " x ",
+                options.height);
   // A character is about twice as high as wide.
   const View view = scatter_view(points, static_cast<double>(options.width),
                                  2 * static_cast<double>(options.height));
@@ -122,9 +123,9 @@ std::string scatter_text(const Array& points, const ScatterOptions& options) {
   std::size_t left_out = 0;
   for (std::size_t i = 0; i < options.labels.size(); ++i) {
     const Cell at = cell_of(points, i, view, options);
-    left_out += !sheet.set_label(at.row, at.column, shortened(visible(options.labels[i]), 24));
+    left_out += !sheet.set_label(at.row, at.column, truncated(printable(options.labels[i]), 24));
   }
-  const std::string title = options.title.empty() ? "" : visible(options.title) + "\n";
+  const std::string title = options.title.empty() ? "" : printable(options.title) + "\n";
   return title + sheet.text() + legend_line(options, left_out);
 }
 

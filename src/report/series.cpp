@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "heed/array/error.hpp"
-#include "heed/report/format.hpp"
+#include "heed/base/error.hpp"
+#include "heed/base/text.hpp"
 
 namespace heed {
 namespace {
@@ -16,7 +16,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 void check(const std::vector<Series>& series) {
   for (const Series& s : series)
     if (s.x.size() != s.y.size())
-      refuse("curve: ", s.name, " has ", s.x.size(), " x and ", s.y.size(), " y values");
+      throw_error("curve: ", s.name, " has ", s.x.size(), " x and ", s.y.size(), " y values");
 }
 
 std::size_t points_before(const std::vector<Series>& series, double x) {
@@ -44,7 +44,9 @@ std::size_t points_inside(const std::vector<Series>& series, const View& view, d
 
 }  // namespace
 
-std::string legend(const Level& level) { return level.name + "  " + decimal(level.value, 4); }
+std::string legend(const HorizontalLine& level) {
+  return level.name + "  " + decimal(level.value, 4);
+}
 
 void Range::include(double value) {
   if (!std::isfinite(value)) return;
@@ -68,7 +70,7 @@ Range y_range(const std::vector<Series>& series, double first_x) {
   return range;
 }
 
-View view_of(const std::vector<Series>& series, const std::vector<Level>& levels) {
+View view_of(const std::vector<Series>& series, const std::vector<HorizontalLine>& levels) {
   check(series);
   View view{x_range(series), y_range(series, -infinity), 0};
   if (view.x.empty()) return view;
@@ -78,7 +80,7 @@ View view_of(const std::vector<Series>& series, const std::vector<Level>& levels
   if (points_before(series, twentieth) >= 3 &&
       view.top - view.y.low > 1.3 * (later.high - view.y.low))
     view.y.high = later.high;
-  for (const Level& level : levels) view.y.include(level.value);
+  for (const HorizontalLine& level : levels) view.y.include(level.value);
   if (view.x.span() == 0) view.x.high += 1;
   const double margin = view.y.span() > 0 ? 0.04 * view.y.span() : 0.5;
   view.y.low -= margin;
@@ -86,10 +88,11 @@ View view_of(const std::vector<Series>& series, const std::vector<Level>& levels
   return view;
 }
 
-std::string legend_place(const std::vector<Series>& series, const std::vector<Level>& levels,
-                         const View& view, double width, double height) {
+std::string legend_position(const std::vector<Series>& series,
+                            const std::vector<HorizontalLine>& levels, const View& view,
+                            double width, double height) {
   std::vector<Series> all = series;
-  for (const Level& level : levels)
+  for (const HorizontalLine& level : levels)
     all.push_back({level.name, {view.x.low, view.x.high}, {level.value, level.value}});
   const double left = width, right = 1 - width, bottom = height, top = 1 - height;
   if (points_inside(all, view, right, 1, top, 1) == 0) return "top right";

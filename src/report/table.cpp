@@ -6,9 +6,9 @@
 #include <cmath>
 #include <string_view>
 
-#include "heed/array/error.hpp"
 #include "heed/array/shape.hpp"
-#include "heed/report/format.hpp"
+#include "heed/base/error.hpp"
+#include "heed/base/text.hpp"
 
 namespace heed {
 namespace {
@@ -42,13 +42,13 @@ Sizes sizes_of(const Shape& shape) {
 void check_names(const std::vector<std::string>& names, std::size_t size, const char* what,
                  const Shape& shape) {
   if (!names.empty() && names.size() != size)
-    refuse("table: ", names.size(), " ", what, " names for ", size, " ", what, "s of x ",
-           str(shape));
+    throw_error("table: ", names.size(), " ", what, " names for ", size, " ", what, "s of x ",
+                str(shape));
 }
 
 std::vector<std::string> made_visible(const std::vector<std::string>& names) {
   std::vector<std::string> result;
-  for (const std::string& name : names) result.push_back(visible(name));
+  for (const std::string& name : names) result.push_back(printable(name));
   return result;
 }
 
@@ -177,7 +177,8 @@ std::string table(const Array& x, const TableOptions& options) {
   const Sizes sizes = sizes_of(shape);
   check_names(options.row_names, sizes.rows, "row", shape);
   check_names(options.column_names, sizes.columns, "column", shape);
-  const std::string title = options.title.empty() ? "" : visible(options.title) + " " + str(shape);
+  const std::string title =
+      options.title.empty() ? "" : printable(options.title) + " " + str(shape);
   const Writer writer(x, options);
   if (shape.size() == 0) return title + "  " + writer.number(0, 0, 0) + "\n";
   std::string text = title.empty() ? "" : title + "\n";

@@ -4,24 +4,24 @@
 
 #include <utility>
 
-#include "heed/array/error.hpp"
+#include "heed/base/error.hpp"
 
 namespace heed {
 namespace {
 
-void check(const Part& part, std::size_t batch_size, std::size_t block_size) {
-  if (batch_size == 0) refuse("batches: batch size is 0; give at least 1");
-  if (block_size == 0) refuse("batches: block size is 0; give at least 1");
+void check(const Split& part, std::size_t batch_size, std::size_t block_size) {
+  if (batch_size == 0) throw_error("batches: batch size is 0; give at least 1");
+  if (block_size == 0) throw_error("batches: block size is 0; give at least 1");
   if (part.size > block_size) return;
   const std::size_t whole = part.corpus->size();
-  refuse("the ", part.name, " part has ", part.size, " of the text's ", whole,
-         whole == 1 ? " character" : " characters", ", too few for block size ", block_size,
-         "; give a longer text or a smaller block size");
+  throw_error("the ", part.name, " part has ", part.size, " of the text's ", whole,
+              whole == 1 ? " character" : " characters", ", too few for block size ", block_size,
+              "; give a longer text or a smaller block size");
 }
 
 }  // namespace
 
-Batch random_batch(const Part& part, std::size_t batch_size, std::size_t block_size,
+Batch random_batch(const Split& part, std::size_t batch_size, std::size_t block_size,
                    Generator& generator) {
   check(part, batch_size, block_size);
   const std::int64_t starts_end = static_cast<std::int64_t>(part.size - block_size);
@@ -36,7 +36,7 @@ Batch random_batch(const Part& part, std::size_t batch_size, std::size_t block_s
   return batch;
 }
 
-Batches::Batches(const Part& part, std::size_t batch_size, std::size_t block_size,
+Batches::Batches(const Split& part, std::size_t batch_size, std::size_t block_size,
                  Generator generator)
     : part_(part),
       batch_size_(batch_size),
@@ -45,7 +45,7 @@ Batches::Batches(const Part& part, std::size_t batch_size, std::size_t block_siz
   check(part_, batch_size_, block_size_);
 }
 
-Batches::Batches(const Part& part, std::size_t batch_size, std::size_t block_size,
+Batches::Batches(const Split& part, std::size_t batch_size, std::size_t block_size,
                  std::uint64_t seed)
     : Batches(part, batch_size, block_size, Generator(seed)) {}
 

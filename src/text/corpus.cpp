@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "heed/array/error.hpp"
-#include "heed/text/utf8.hpp"
+#include "heed/base/error.hpp"
+#include "heed/base/utf8.hpp"
 
 namespace heed {
 namespace {
@@ -15,7 +15,7 @@ constexpr std::size_t stride = 256;  // symbols from one place that is kept to t
 
 void check_range(std::size_t begin, std::size_t count, std::size_t size) {
   if (begin > size || count > size - begin)
-    refuse("corpus: ", count, " symbols from ", begin, " on reach past the end of ", size);
+    throw_error("corpus: ", count, " symbols from ", begin, " on reach past the end of ", size);
 }
 
 std::uint32_t byte_at(std::string_view text, std::size_t i) {
@@ -43,7 +43,7 @@ std::size_t check_stride(std::string_view text, std::size_t& at, const Vocabular
 Corpus::Corpus(std::string text, Vocabulary vocabulary)
     : text_(std::move(text)), vocabulary_(std::move(vocabulary)) {
   if (vocabulary_.unit() == Unit::word)
-    refuse("corpus: a text is cut into characters or bytes, not into words");
+    throw_error("corpus: a text is cut into characters or bytes, not into words");
   if (vocabulary_.unit() == Unit::byte)
     check_bytes(text_, vocabulary_), size_ = text_.size();
   else

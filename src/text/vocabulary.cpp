@@ -6,8 +6,9 @@
 #include <cstdio>
 #include <utility>
 
-#include "heed/array/error.hpp"
-#include "heed/text/utf8.hpp"
+#include "heed/base/error.hpp"
+#include "heed/base/text.hpp"
+#include "heed/base/utf8.hpp"
 
 namespace heed {
 namespace {
@@ -29,7 +30,7 @@ std::string shown(Unit unit, std::uint32_t symbol) {
   if (!is_printable(symbol)) return number;
   std::string text;
   append_utf8(text, symbol);
-  return quoted(text) + " (" + number + ")";
+  return in_quotes(text) + " (" + number + ")";
 }
 
 constexpr std::string_view white_space = " \t\n\v\f\r";
@@ -49,19 +50,19 @@ void check_utf8(std::string_view text) {
   for_each_code_point(text, [](std::uint32_t) {});
 }
 
-[[noreturn]] void refuse_word(std::string_view word) {
+[[noreturn]] void throw_unknown_word(std::string_view word) {
   check_utf8(word);
-  refuse(quoted(word), " is not in the vocabulary; use what the training text has");
+  throw_error(in_quotes(word), " is not in the vocabulary; use what the training text has");
 }
 
 void check(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     check_utf8(words[i]);
     if (words[i].empty() || words[i].find_first_of(white_space) != std::string::npos)
-      refuse("vocabulary: word ", i, " is ", quoted(words[i]), "; words have no white space");
+      throw_error("vocabulary: word ", i, " is ", in_quotes(words[i]), "; words have no white space");
     if (i > 0 && words[i] <= words[i - 1])
-      refuse("vocabulary: word ", i, " is ", quoted(words[i]), " after ", quoted(words[i - 1]),
-             "; words must rise, each once");
+      throw_error("vocabulary: word ", i, " is ", in_quotes(words[i]), " after ", in_quotes(words[i - 1]),
+                  "; words must rise, each once");
   }
 }
 
@@ -75,14 +76,14 @@ std::vector<std::string> distinct_words(std::string_view text) {
 }
 
 void check(Unit unit, const std::vector<std::uint32_t>& symbols) {
-  if (unit == Unit::word) refuse("vocabulary: words are not numbers; give them as words");
+  if (unit == Unit::word) throw_error("vocabulary: words are not numbers; give them as words");
   const char* const kind = unit == Unit::byte ? "a byte; give 0 to 255" : "a Unicode code point";
   for (std::size_t i = 0; i < symbols.size(); ++i) {
     if (!exists(unit, symbols[i]))
-      refuse("vocabulary: symbol ", i, " is ", symbols[i], ", which is not ", kind);
+      throw_error("vocabulary: symbol ", i, " is ", symbols[i], ", which is not ", kind);
     if (i > 0 && symbols[i] <= symbols[i - 1])
-      refuse("vocabulary: symbol ", i, " is ", symbols[i], " after ", symbols[i - 1],
-             "; symbols must rise, each once");
+      throw_error("vocabulary: symbol ", i, " is ", symbols[i], " after ", symbols[i - 1],
+                  "; symbols must rise, each once");
   }
 }
 
@@ -119,8 +120,8 @@ std::int64_t Vocabulary::find(std::string_view word) const {
   return place != words_.end() && *place == word ? place - words_.begin() : -1;
 }
 
-void Vocabulary::refuse_symbol(std::uint32_t symbol) const {
-  refuse(shown(unit_, symbol), " is not in the vocabulary; use what the training text has");
+void Vocabulary::throw_unknown_token(std::uint32_t symbol) const {
+  throw_error(shown(unit_, symbol), " is not in the vocabulary; use what the training text has");
 }
 
 std::vector<std::int64_t> Vocabulary::encode(std::string_view text) const {
@@ -128,7 +129,7 @@ std::vector<std::int64_t> Vocabulary::encode(std::string_view text) const {
   if (unit_ == Unit::word) {
     for_each_word(text, [&](std::string_view word) {
       ids.push_back(find(word));
-      if (ids.back() < 0) refuse_word(word);
+      if (ids.back() < 0) throw_unknown_word(word);
     });
     return ids;
   }
@@ -142,7 +143,7 @@ std::vector<std::int64_t> Vocabulary::encode(std::string_view text) const {
 
 void Vocabulary::append(std::string& text, std::int64_t id) const {
   if (id < 0 || id >= static_cast<std::int64_t>(size()))
-    refuse("decode: id ", id, " is not in the vocabulary of ", size(), " symbols");
+    throw_error("decode: id ", id, " is not in the vocabulary of ", size(), " symbols");
   if (unit_ == Unit::word) {
     text += (text.empty() ? "" : " ") + words_[static_cast<std::size_t>(id)];
     return;

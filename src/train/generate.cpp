@@ -7,8 +7,8 @@
 #include <functional>
 #include <limits>
 
-#include "heed/array/error.hpp"
 #include "heed/autograd/tensor.hpp"
+#include "heed/base/error.hpp"
 
 namespace heed {
 namespace {
@@ -80,13 +80,14 @@ std::int64_t choose(Array scores, const GenerateOptions& options, Generator& gen
 
 Text generate(const nn::Gpt& model, const Text& prompt, const GenerateOptions& options,
               Generator& generator, const std::function<bool(std::int64_t)>& each) {
-  if (prompt.empty()) refuse("generate: the prompt is empty; begin with at least one symbol");
+  if (prompt.empty()) throw_error("generate: the prompt is empty; begin with at least one symbol");
   if (!(options.temperature >= 0) || std::isinf(options.temperature))
-    refuse("generate: temperature ", options.temperature, " must be 0 or more, and finite");
+    throw_error("generate: temperature ", options.temperature, " must be 0 or more, and finite");
   const std::size_t V = model.config.vocab_size;
   for (const std::int64_t symbol : prompt)
     if (symbol < 0 || static_cast<std::size_t>(symbol) >= V)
-      refuse("generate: symbol ", symbol, " of the prompt is outside the vocabulary, 0 to ", V - 1);
+      throw_error("generate: symbol ", symbol, " of the prompt is outside the vocabulary, 0 to ",
+                  V - 1);
   const NoGrad no_grad;
   Text text = prompt;
   Reader reader(model, options.cache, prompt.size());

@@ -4,22 +4,13 @@
 
 namespace heed {
 
-// nn::parameter_count, in double.
-static double parameters(const nn::GptConfig& c) {
-  const auto C = static_cast<double>(c.embed_dim), L = static_cast<double>(c.layers);
-  const auto V = static_cast<double>(c.vocab_size), T = static_cast<double>(c.block_size);
-  const double bias = c.bias ? 1 : 0;
-  const double block = 12 * C * C + 2 * C + bias * 11 * C;
-  return (c.tied ? 1 : 2) * V * C + T * C + L * block + C + bias * C;
-}
-
 TrainingMemory training_memory(const nn::GptConfig& model, const TrainOptions& options) {
   const auto C = static_cast<double>(model.embed_dim), L = static_cast<double>(model.layers);
   const auto V = static_cast<double>(model.vocab_size), H = static_cast<double>(model.heads);
   const auto B = static_cast<double>(options.batch_size), T = static_cast<double>(model.block_size);
   double of_symbol = 18 * C * L + 10 * C + 3 * V;
   if (options.dropout > 0) of_symbol += L * (7 * H * T + 11 * C);
-  return {sizeof(Real) * 5 * parameters(model), sizeof(Real) * B * T * of_symbol};
+  return {sizeof(Real) * 5 * nn::parameter_count<double>(model), sizeof(Real) * B * T * of_symbol};
 }
 
 }  // namespace heed

@@ -7,11 +7,11 @@
 #include <limits>
 #include <sstream>
 
-#include "heed/array/error.hpp"
 #include "heed/array/reduce.hpp"
 #include "heed/autograd/backward.hpp"
+#include "heed/base/error.hpp"
 #include "heed/optim/clip.hpp"
-#include "train/first_bad.hpp"
+#include "train/first_nonfinite.hpp"
 
 namespace heed {
 namespace {
@@ -19,9 +19,9 @@ namespace {
 constexpr double unclipped = std::numeric_limits<double>::infinity();
 
 const TrainOptions& checked(const TrainOptions& options) {
-  if (options.log_every < 1) refuse("Trainer: log_every must be at least 1");
-  if (options.eval_every < 1) refuse("Trainer: eval_every must be at least 1");
-  if (options.eval_batches < 1) refuse("Trainer: eval_batches must be at least 1");
+  if (options.log_every < 1) throw_error("Trainer: log_every must be at least 1");
+  if (options.eval_every < 1) throw_error("Trainer: eval_every must be at least 1");
+  if (options.eval_batches < 1) throw_error("Trainer: eval_batches must be at least 1");
   return options;
 }
 
@@ -60,7 +60,7 @@ optim::WarmupCosine schedule_of(const TrainOptions& o) {
 // Who sees the next symbol has no need to guess it.
 static const nn::GptConfig& checked(const nn::GptConfig& config) {
   if (!config.causal)
-    refuse("Trainer: the model is not causal, it would see the symbols it is to predict");
+    throw_error("Trainer: the model is not causal, it would see the symbols it is to predict");
   return config;
 }
 
@@ -78,7 +78,7 @@ Trainer::Trainer(const Corpus& corpus, const nn::GptConfig& config, const TrainO
 
 Tensor Trainer::batch_loss() {
   const Batch batch = batches_.next();
-  const nn::Training training{options_.dropout, &drops_};
+  const nn::TrainingMode training{options_.dropout, &drops_};
   return model_.loss(batch.inputs, batch.targets, &training);
 }
 
@@ -124,9 +124,9 @@ std::string Trainer::place(std::int64_t step) const {
 // `again` makes the loss of the same batch. Two more passes: one finds the parameter, one stops at
 // the operation.
 void Trainer::throw_diverged(double loss, const std::function<Tensor()>& again) {
-  const std::string parameter = first_bad_parameter(parameters_, again);
+  const std::string parameter = first_nonfinite_parameter(parameters_, again);
   optim::zero_grad(parameters_.tensors());
-  const std::string operation = first_bad_operation([&] { backward(again()); });
+  const std::string operation = first_nonfinite_operation([&] { backward(again()); });
   throw Diverged("the loss is " + short_number(loss) + " in" + place(step_ + 1) +
                  clause("; ", parameter) + clause("; first, ", operation));
 }
@@ -136,16 +136,43 @@ double Trainer::checked_validation_loss() const {
   const double loss = validation_loss();
   if (!std::isfinite(loss))
     throw Diverged("the validation loss is " + short_number(loss) + " after" + place(step_) +
-                   clause("; ", first_bad_value(parameters_)) +
-                   clause("; first, ", first_bad_operation([&] { validation_loss(); })));
+                   clause("; ", first_nonfinite_value(parameters_)) +
+                   clause("; first, ", first_nonfinite_operation([&] { validation_loss(); })));
   return loss;
 }
 
-void Trainer::check_finite(const optim::State& kept) const {
-  std::string bad = first_bad_value(parameters_);
-  for (const auto& [name, moment] : kept.arrays)
-    if (bad.empty() && !all_finite(moment)) bad = "optimizer." + name + " is not finite";
-  if (!bad.empty()) throw Diverged(bad + " after" + place(step_));
+void Trainer::check_finite(const optim::State& optimizer) const {
+  std::string found = first_nonfinite_value(parameters_);
+  for (const auto& [name, moment] : optimizer.arrays)
+    if (found.empty() && !all_finite(moment)) found = "optimizer." + name + " is not finite";
+  if (!found.empty()) throw Diverged(found + " after" + place(step_));
+}
+
+TrainerState Trainer::state() const {
+  TrainerState state{options_,         step_,          history_,
+                     pending_,         loss_sum_,      ms_sum_,
+                     batches_.state(), drops_.state(), optimizer_.state()};
+  check_finite(state.optimizer);
+  return state;
+}
+
+// Tried on copies first, so that an error changes nothing.
+void Trainer::restore(const TrainerState& state) {
+  optim::AdamW optimizer = optimizer_;
+  Batches batches = batches_;
+  Generator drops = drops_;
+  optimizer.set_state(state.optimizer);
+  batches.set_state(state.batch_generator);
+  drops.set_state(state.dropout_generator);
+  optimizer_ = std::move(optimizer);
+  batches_ = batches;
+  drops_ = drops;
+  step_ = state.step;
+  pending_ = state.pending;
+  loss_sum_ = state.pending_loss;
+  ms_sum_ = state.pending_ms;
+  history_ = state.history;
+  if (!done()) reopen();
 }
 
 bool Trainer::row_is_due() const {

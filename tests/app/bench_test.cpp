@@ -1,14 +1,13 @@
 // bench_test.cpp: what heed bench prints, and with what it starts the program it is compared with.
 
-#include "heed/app/bench.hpp"
-
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "app/heed_program.hpp"
 #include "catch.hpp"
+#include "heed/app/bench/results.hpp"
 #include "heed/app/options.hpp"
-#include "heed/array/error.hpp"
+#include "heed/base/error.hpp"
 
 using namespace heed_test;
 using namespace heed::app;

@@ -5,8 +5,8 @@
 
 #include "app/heed_program.hpp"
 #include "catch.hpp"
-#include "heed/report/format.hpp"
-#include "heed/text/source.hpp"
+#include "heed/base/text.hpp"
+#include "heed/study/markov_source.hpp"
 
 using namespace heed_test;
 
@@ -14,7 +14,7 @@ namespace {
 
 std::string drawn(const std::string& kind, std::size_t size, std::uint64_t seed) {
   heed::Generator generator(seed);
-  return heed::known_source(kind).draw(size, generator);
+  return heed::built_in_source(kind).draw(size, generator);
 }
 
 std::string floor_line(const std::string& name, double nats) {
@@ -45,13 +45,13 @@ TEST_CASE("a text goes to its file, and its floors to standard output", "[app][c
   CHECK(run.err == "");
   CHECK(content(desk / "new text.txt") == drawn("grammar", 3000, 7));
   CHECK(files_in(desk.path) == 2);  // with the desk's own
-  const heed::Source source = heed::grammar_source();
+  const heed::MarkovSource source = heed::grammar_source();
   CHECK(run.out.rfind("text     new text.txt: 3,000 characters of a grammar, 25 distinct\n", 0) ==
         0);
   CHECK(has(run.out, "\nunigram  " + heed::decimal(source.unigram(), 4) + "  without "));
   CHECK(has(run.out, floor_line("bigram   ", source.bigram())));
   CHECK(has(run.out, floor_line("true     ", source.entropy())));
-  CHECK(has(run.out, floor_line("window   ", source.window_floor(64))));
+  CHECK(has(run.out, floor_line("window   ", source.window_entropy(64))));
   CHECK(has(run.out, "\nnext     ./heed train 'new text.txt'\n"));
 }
 

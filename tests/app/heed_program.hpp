@@ -6,8 +6,8 @@
 #include <string>
 
 #include "app/child.hpp"
-#include "heed/nn/safetensors.hpp"
-#include "nn/file_tests.hpp"
+#include "heed/io/safetensors.hpp"
+#include "io/file_tests.hpp"
 
 namespace heed_test {
 

@@ -6,7 +6,7 @@
 
 #include "app/heed_program.hpp"
 #include "catch.hpp"
-#include "heed/text/utf8.hpp"
+#include "heed/base/utf8.hpp"
 #include "sanitized.hpp"
 
 using namespace heed_test;

@@ -115,7 +115,7 @@ TEST_CASE("debug builds for stepping and starts gdb at main, with heed's command
   const auto started = [&](const std::string& program) {
     return "provenance|-q|-iex|set debuginfod enabled off|-iex|set breakpoint pending "
            "on|-ex|source " +
-           root + "/src/debug/heed_gdb.py|-ex|tbreak main|-ex|run|-ex|heed welcome|--args|" +
+           root + "/tools/debugger/heed_gdb.py|-ex|tbreak main|-ex|run|-ex|heed welcome|--args|" +
            build + program + "|";
   };
   CHECK(machine.heed({"debug", "2"}).out == started("lessons/02_second_sight"));

@@ -8,10 +8,10 @@
 #include "app/heed_program.hpp"
 #include "catch.hpp"
 #include "heed/app/run_folder.hpp"
-#include "heed/nn/heads.hpp"
-#include "heed/report/format.hpp"
-#include "heed/train/ablation.hpp"
-#include "heed/train/saved_model.hpp"
+#include "heed/base/text.hpp"
+#include "heed/study/ablation.hpp"
+#include "heed/study/heads.hpp"
+#include "heed/train/model_file.hpp"
 
 using namespace heed_test;
 
@@ -49,7 +49,7 @@ std::size_t count(const std::string& text, const std::string& part) {
 
 // A model of words that sees all, untrained, of two layers and two heads.
 void save_words(const std::filesystem::path& file, const std::string& words) {
-  const heed::Vocabulary vocabulary = heed::Vocabulary::of_words(words);
+  const heed::Vocabulary vocabulary = heed::Vocabulary::from_words(words);
   heed::nn::GptConfig config;
   config.vocab_size = vocabulary.size(), config.block_size = 8, config.layers = 2;
   config.heads = 2, config.embed_dim = 8, config.causal = false;
@@ -191,19 +191,19 @@ TEST_CASE("look draws the shares of each head, and prints what each is worth", "
   const Desk desk;
   save_words(desk / "w.safetensors", "[MASK] the cat sat");
   const std::string out = seen(desk, {"w.safetensors", "--text", "the cat sat"});
-  const heed::SavedModel saved(heed::read_safetensors(desk / "w.safetensors"));
+  const heed::LoadedModel saved(heed::ModelFile::open(desk / "w.safetensors"));
   heed::Indices tokens = heed::Indices::from_shape({1, 3});
   const std::vector<std::int64_t> ids = saved.vocabulary.encode("the cat sat");
   std::copy(ids.begin(), ids.end(), tokens.begin());
   std::vector<double> shares;
-  for (const heed::nn::LayerHeads& layer : heed::nn::look_inside(saved.model, tokens))
+  for (const heed::LayerAttention& layer : heed::capture_attention(saved.model, tokens))
     shares.insert(shares.end(), layer.weights.begin(), layer.weights.end());
   const std::vector<double> drawn = last_cells(content(desk / "look.csv"));
   REQUIRE(drawn.size() == shares.size());
   for (std::size_t i = 0; i < shares.size(); ++i) CHECK(std::abs(drawn[i] - shares[i]) < 1e-5);
   const std::int64_t mask = saved.vocabulary.find("[MASK]");
-  const heed::Ablation ablation = heed::ablate(
-      saved.model, [&] { return heed::hidden_symbol_loss(saved.model, tokens, mask); });
+  const heed::Ablation ablation =
+      heed::ablate(saved.model, [&] { return heed::masked_token_loss(saved.model, tokens, mask); });
   CHECK(has(out, "the loss is " + heed::decimal(ablation.whole, 4) + " nats"));
   for (const double without : ablation.without)
     CHECK(has(out, heed::decimal(without - ablation.whole, 4)));
@@ -213,7 +213,7 @@ TEST_CASE("look begins where the validation part does", "[app][look]") {
   const RunDesk desk;
   const std::string story = Desk::story();
   const std::string begin = story.substr(story.size() / 10 * 9 + story.size() % 10 * 9 / 10, 16);
-  CHECK(has(seen(desk, {"o"}), "begins: \"" + heed::visible(begin) + "\"\n"));
+  CHECK(has(seen(desk, {"o"}), "begins: \"" + heed::printable(begin) + "\"\n"));
 }
 
 TEST_CASE("a text too short to validate with is none", "[app][look]") {
@@ -222,7 +222,7 @@ TEST_CASE("a text too short to validate with is none", "[app][look]") {
   for (const char* own : {"heed.checksum", "heed.format"}) file.metadata.erase(own);
   for (const std::string text : {"", "O", "On day 0 "}) {
     put(desk / "in.txt", text);
-    const heed::app::TextIdentity identity = heed::app::identity_of("in.txt", text);
+    const heed::TextFingerprint identity = heed::fingerprint_of("in.txt", text);
     file.metadata["text.bytes"] = std::to_string(identity.bytes);
     file.metadata["text.hash"] = std::to_string(identity.hash);
     heed::write_safetensors(desk / "o/checkpoint.safetensors", file.metadata, file.tensors);

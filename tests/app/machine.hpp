@@ -3,7 +3,7 @@
 
 #include "app/child.hpp"
 #include "catch.hpp"
-#include "nn/file_tests.hpp"
+#include "io/file_tests.hpp"
 
 namespace heed_test {
 

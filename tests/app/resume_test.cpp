@@ -199,10 +199,10 @@ TEST_CASE("resuming with another text is refused, and nothing is written", "[app
   const Desk desk;
   REQUIRE(desk.heed(train_tiny).code == 0);
   const std::string saved = content(desk / "o/checkpoint.safetensors");
-  std::string turned = Desk::story();
-  std::reverse(turned.begin(), turned.end());
-  put(desk / "turned.txt", turned);
-  put(desk / "other.txt", turned + "!");
+  std::string transposed = Desk::story();
+  std::reverse(transposed.begin(), transposed.end());
+  put(desk / "turned.txt", transposed);
+  put(desk / "other.txt", transposed + "!");
   const auto resumed_with = [&](const char* text) {
     return desk.heed({"train", text, "--resume", "--out", "o", "--steps", "30"});
   };

@@ -2,7 +2,7 @@
 
 #include "app/heed_program.hpp"
 #include "catch.hpp"
-#include "heed/report/format.hpp"
+#include "heed/base/text.hpp"
 
 using namespace heed_test;
 

@@ -35,10 +35,10 @@ TEST_CASE("item refuses arrays of no element and of several", "[array]") {
 }
 
 TEST_CASE("absent is told from any array that was given", "[array]") {
-  CHECK(is_absent(absent()));
-  CHECK_FALSE(is_absent(scalar(0)));
-  CHECK_FALSE(is_absent(zeros({2, 0})));
-  CHECK_FALSE(is_absent(zeros({1})));
+  CHECK(!is_defined(undefined_array()));
+  CHECK_FALSE(!is_defined(scalar(0)));
+  CHECK_FALSE(!is_defined(zeros({2, 0})));
+  CHECK_FALSE(!is_defined(zeros({1})));
 }
 
 TEST_CASE("the future of a row is every later column", "[array]") {
@@ -47,5 +47,7 @@ TEST_CASE("the future of a row is every later column", "[array]") {
 }
 
 TEST_CASE("a refusal is its parts written one after the other", "[array]") {
-  CHECK(message_of([] { refuse("axis ", 3, " of ", str({2, 0}), '!'); }) == "axis 3 of (2, 0)!");
+  CHECK(message_of([] {
+          throw_error("axis ", 3, " of ", str({2, 0}), '!');
+        }) == "axis 3 of (2, 0)!");
 }

@@ -43,8 +43,8 @@ std::string product_error(std::size_t m, std::size_t n, std::size_t k) {
   for (const bool ta : {false, true})
     for (const bool tb : {false, true}) {
       const Array a = random_array(stored(m, k, ta), 1), b = random_array(stored(k, n, tb), 2);
-      const Array c = matrix_product(a, ta ? Read::transposed : Read::as_is, b,
-                                     tb ? Read::transposed : Read::as_is);
+      const Array c = matrix_product(a, ta ? Transpose::yes : Transpose::no, b,
+                                     tb ? Transpose::yes : Transpose::no);
       const std::string off = difference(c, naive(a, ta, b, tb), 1e-5);
       if (!off.empty())
         return str({m, n, k}) + (ta ? " a transposed" : "") + (tb ? " b transposed: " : ": ") + off;
@@ -65,8 +65,8 @@ Shape batch_of(const Array& x) { return Shape(x.shape().begin(), x.shape().end()
 // The same for batches, which broadcast.
 std::string batch_error(const Shape& shape_a, bool ta, const Shape& shape_b, bool tb) {
   const Array a = random_array(shape_a, 1), b = random_array(shape_b, 2);
-  const Array c = matrix_product(a, ta ? Read::transposed : Read::as_is, b,
-                                 tb ? Read::transposed : Read::as_is);
+  const Array c = matrix_product(a, ta ? Transpose::yes : Transpose::no, b,
+                                 tb ? Transpose::yes : Transpose::no);
   const Shape batch = broadcast("test", batch_of(a), batch_of(b));
   if (str(batch_of(c)) != str(batch)) return "batch " + str(batch_of(c));
   const StridedLoop<2> place(
@@ -145,7 +145,7 @@ TEST_CASE("gemm works inside a larger buffer, scales, and adds", "[array][matmul
   const Array a = array_of({2, 4}, {1, 2, 9, 9, 3, 4, 9, 9});  // (2, 2) in rows of 4
   const Array b = array_of({2, 2}, {1, 0, 0, 1});
   Array c = ones({2, 3});
-  gemm(2, 2, 2, {a.data(), 4}, {b.data(), 2}, {c.data(), 3}, Into::add, 10);
+  gemm(2, 2, 2, {a.data(), 4}, {b.data(), 2}, {c.data(), 3}, Output::accumulate, 10);
   CHECK((c == array_of({2, 3}, {11, 21, 1, 31, 41, 1})));
   gemm(2, 2, 2, {a.data(), 4, true}, {b.data(), 2}, {c.data(), 3});
   CHECK((c == array_of({2, 3}, {1, 3, 1, 2, 4, 1})));
@@ -155,11 +155,12 @@ TEST_CASE("gemm of one row, read in every way, scales, adds, and leaves the rest
           "[array][matmul]") {
   const Array column = array_of({2, 2}, {1, 9, 2, 9}), row = array_of({1, 2}, {1, 2});
   const Array b = array_of({2, 3}, {1, 2, 3, 4, 5, 6}),
-              turned = array_of({3, 2}, {1, 4, 2, 5, 3, 6});
+              transposed = array_of({3, 2}, {1, 4, 2, 5, 3, 6});
   for (const MatrixView a : {MatrixView{row.data(), 2}, MatrixView{column.data(), 2, true}})
-    for (const MatrixView factor : {MatrixView{b.data(), 3}, MatrixView{turned.data(), 2, true}}) {
+    for (const MatrixView factor :
+         {MatrixView{b.data(), 3}, MatrixView{transposed.data(), 2, true}}) {
       Array c = ones({2, 3});
-      gemm(1, 3, 2, a, factor, {c.data(), 3}, Into::add, 10);
+      gemm(1, 3, 2, a, factor, {c.data(), 3}, Output::accumulate, 10);
       CHECK((c == array_of({2, 3}, {91, 121, 151, 1, 1, 1})));
       std::fill_n(c.data(), 3, static_cast<Real>(not_a_number));  // what was there is not looked at
       gemm(1, 3, 2, a, factor, {c.data(), 3});
@@ -171,7 +172,7 @@ TEST_CASE("gemm of one row, read in every way, scales, adds, and leaves the rest
 
 TEST_CASE("gemm over nothing writes zeros, or adds nothing", "[array][matmul]") {
   Array c = ones({2, 2});
-  gemm(2, 2, 0, {c.data(), 0}, {c.data(), 2}, {c.data(), 2}, Into::add);
+  gemm(2, 2, 0, {c.data(), 0}, {c.data(), 2}, {c.data(), 2}, Output::accumulate);
   CHECK((c == ones({2, 2})));
   gemm(2, 2, 0, {c.data(), 0}, {c.data(), 2}, {c.data(), 2});
   CHECK((c == zeros({2, 2})));
@@ -216,7 +217,7 @@ TEST_CASE("OpenBLAS on an old processor's kernels is told the ones this processo
   const bool old = asked != nullptr && std::string(asked) == "Prescott";
   if (old && can(flags, "lm") && config.find("DYNAMIC_ARCH") != config.npos)
     CHECK(config.find(" Prescott ") != config.npos);
-  const char* const told = better_blas_core();
+  const char* const told = better_openblas_coretype();
   CHECK((told == nullptr ? "" : std::string(told)) == better);
 }
 

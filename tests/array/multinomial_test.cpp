@@ -8,9 +8,9 @@
 
 #include "array/drawn.hpp"
 #include "catch.hpp"
-#include "heed/array/error.hpp"
 #include "heed/array/random.hpp"
 #include "heed/array/shape.hpp"
+#include "heed/base/error.hpp"
 
 using namespace heed;
 using namespace heed::test;

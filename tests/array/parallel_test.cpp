@@ -79,7 +79,7 @@ TEST_CASE("stretches are one a thread, cut at grains, and none is under half a g
   const auto stretches = [](std::size_t n, std::size_t grain) {
     Pieces found;
     std::mutex mutex;
-    parallel_stretches(n, grain, grain, [&](std::size_t begin, std::size_t end) {
+    parallel_ranges(n, grain, grain, [&](std::size_t begin, std::size_t end) {
       const std::lock_guard lock(mutex);
       found.emplace(begin, end);
     });

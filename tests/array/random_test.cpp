@@ -11,8 +11,8 @@
 
 #include "array/drawn.hpp"
 #include "catch.hpp"
-#include "heed/array/error.hpp"
 #include "heed/array/shape.hpp"
+#include "heed/base/error.hpp"
 
 namespace {
 

@@ -38,11 +38,11 @@ TEST_CASE("axes that lie evenly are one loop", "[array][strided]") {
 
 TEST_CASE("a window shows what its strides say, and adds through to it", "[array][strided]") {
   Array x = array_of({2, 3}, {1, 2, 3, 4, 5, 6});
-  const Window corners{{2, 2}, {3, 2}, 0};
-  CHECK((copied(x, corners) == array_of({2, 2}, {1, 3, 4, 6})));
-  const Window backwards{{3}, {-1}, 5};
-  CHECK((copied(x, backwards) == array_of({3}, {6, 5, 4})));
-  add_through(x, corners, array_of({2, 2}, {10, 20, 30, 40}));
+  const StridedView corners{{2, 2}, {3, 2}, 0};
+  CHECK((read_view(x, corners) == array_of({2, 2}, {1, 3, 4, 6})));
+  const StridedView backwards{{3}, {-1}, 5};
+  CHECK((read_view(x, backwards) == array_of({3}, {6, 5, 4})));
+  add_to_view(x, corners, array_of({2, 2}, {10, 20, 30, 40}));
   CHECK((x == array_of({2, 3}, {11, 2, 23, 34, 5, 46})));
 }
 

@@ -48,9 +48,9 @@ struct CountedSum {
 // y = a + b where b may be left out.
 struct MaybeAdd {
   static constexpr std::string_view name = "MaybeAdd";
-  Array forward(const Array& a, const Array& b) const { return is_absent(b) ? a : Array(a + b); }
+  Array forward(const Array& a, const Array& b) const { return !is_defined(b) ? a : Array(a + b); }
   Grads<2> backward(const Array& dy, const Array&, const Array&, const Array& b) const {
-    return {dy, is_absent(b) ? absent() : dy};
+    return {dy, !is_defined(b) ? undefined_array() : dy};
   }
 };
 
@@ -92,7 +92,7 @@ TEST_CASE("a fan-in of 32 sends 32 gradients, one node one visit", "[autograd][b
   int calls = 0;
   std::vector<Tensor> leaves;
   for (int i = 0; i < 32; ++i) leaves.push_back(tensor_of({2}, {1.0 * i, 1}));
-  const Tensor y = record_list(CountedSum{&calls}, Where::here(), leaves);
+  const Tensor y = record_list(CountedSum{&calls}, SourceLocation::current(), leaves);
   backward(sum(y * y));
   CHECK(calls == 1);
   for (const Tensor& leaf : leaves) CHECK((leaf.grad() == array_of({2}, {2 * 496, 64})));
@@ -101,7 +101,7 @@ TEST_CASE("a fan-in of 32 sends 32 gradients, one node one visit", "[autograd][b
 TEST_CASE("a tensor used 32 times gets 32 parts", "[autograd][backward]") {
   int calls = 0;
   const Tensor x = tensor_of({1}, {1});
-  backward(record_list(CountedSum{&calls}, Where::here(), std::vector<Tensor>(32, x)));
+  backward(record_list(CountedSum{&calls}, SourceLocation::current(), std::vector<Tensor>(32, x)));
   CHECK(calls == 1);
   CHECK((x.grad() == filled({1}, 32)));
 }
@@ -109,7 +109,7 @@ TEST_CASE("a tensor used 32 times gets 32 parts", "[autograd][backward]") {
 TEST_CASE("no node runs backward twice, however many paths lead to it", "[autograd][backward]") {
   int calls = 0;
   const Tensor x = tensor_of({1}, {1});
-  const Tensor shared = record_list(CountedSum{&calls}, Where::here(), {x});
+  const Tensor shared = record_list(CountedSum{&calls}, SourceLocation::current(), {x});
   Tensor y = shared;
   for (int i = 0; i < 20; ++i) y = y + y + shared;  // more than 2^20 paths
   backward(y);
@@ -184,9 +184,9 @@ TEST_CASE("inputs that want no gradient get none", "[autograd][backward]") {
 
 TEST_CASE("an optional input may be left out", "[autograd][backward]") {
   const Tensor a = tensor_of({2}, {1, 2}), b = tensor_of({2}, {3, 4});
-  backward(sum(record(MaybeAdd{}, Where::here(), a, b)));
+  backward(sum(record(MaybeAdd{}, SourceLocation::current(), a, b)));
   CHECK((b.grad() == ones({2})));
-  backward(sum(record(MaybeAdd{}, Where::here(), a, Tensor())));
+  backward(sum(record(MaybeAdd{}, SourceLocation::current(), a, Tensor())));
   CHECK((a.grad() == filled({2}, 2)));
 }
 
@@ -213,7 +213,7 @@ TEST_CASE("outputs that backward cannot start from are refused", "[autograd][bac
 
 TEST_CASE("a gradient of the wrong shape names the operation", "[autograd][backward]") {
   const Tensor x = tensor_of({3}, {1, 2, 3});
-  const Tensor y = record(WrongShape{}, Where::here(), x);
+  const Tensor y = record(WrongShape{}, SourceLocation::current(), x);
   CHECK(message_of([&] { backward(sum(y)); }) ==
         "WrongShape: backward gave a gradient of shape (2, 2) for input 0 of shape (3)");
   CHECK_FALSE(x.has_grad());
@@ -257,7 +257,7 @@ TEST_CASE("every += into a gradient says where it came from, when asked",
   const std::vector<Contribution> parts = contributions(x);
   REQUIRE(parts.size() == 3);  // the product sends one for each of its sides
   CHECK(parts[0].op == "AddConstant");
-  CHECK(str(parts[0].where) == str(shifted.where()));
+  CHECK(str(parts[0].location) == str(shifted.location()));
   CHECK(close(parts[0].norm, std::sqrt(2), 1e-12));
   for (const Contribution& part : {parts[1], parts[2]}) {
     CHECK(part.op == "Multiply");

@@ -134,7 +134,7 @@ TEST_CASE("NoGrad ends when an error flies through", "[autograd][tensor]") {
   CHECK_THROWS_AS(
       [] {
         const NoGrad no_grad;
-        refuse("planted");
+        throw_error("planted");
       }(),
       Error);
   CHECK(grad_enabled());
@@ -159,15 +159,16 @@ TEST_CASE("every tensor says on which line it was made, operators too", "[autogr
   const Tensor negated = -x;
   const Tensor product = matmul(x, x);
   const Tensor inverse = 3 / x;
-  CHECK(str(leaf.where()) == here(line + 2));
-  CHECK(str(shares.where()) == here(line + 3));
-  CHECK(str(sum.where()) == here(line + 4));
-  CHECK(str(scaled.where()) == here(line + 5));
-  CHECK(str(shifted.where()) == here(line + 6));
-  CHECK(str(negated.where()) == here(line + 7));
-  CHECK(str(product.where()) == here(line + 8));
-  CHECK(str(inverse.where()) == here(line + 9));
-  CHECK(inverse.node()->inputs[0]->where.line == line + 9);  // steps inside have the line as well
+  CHECK(str(leaf.location()) == here(line + 2));
+  CHECK(str(shares.location()) == here(line + 3));
+  CHECK(str(sum.location()) == here(line + 4));
+  CHECK(str(scaled.location()) == here(line + 5));
+  CHECK(str(shifted.location()) == here(line + 6));
+  CHECK(str(negated.location()) == here(line + 7));
+  CHECK(str(product.location()) == here(line + 8));
+  CHECK(str(inverse.location()) == here(line + 9));
+  CHECK(inverse.node()->inputs[0]->location.line ==
+        line + 9);  // steps inside have the line as well
 }
 
 TEST_CASE("what nobody holds is freed", "[autograd][nodes]") {
@@ -248,7 +249,7 @@ TEST_CASE("whatever is asked of a tensor that was not given is refused in the sa
       [&] { nothing.dim(); },        [&] { nothing.size(0); },         [&] { nothing.item(); },
       [&] { nothing.grad(); },       [&] { nothing.mutable_grad(); },  [&] { nothing.has_grad(); },
       [&] { nothing.clear_grad(); }, [&] { nothing.name(); },          [&] { nothing.named("x"); },
-      [&] { nothing.op(); },         [&] { nothing.where(); },         [&] { nothing + nothing; },
+      [&] { nothing.op(); },         [&] { nothing.location(); },      [&] { nothing + nothing; },
       [&] { softmax(nothing, 0); },  [&] { matmul(nothing, nothing); }};
   for (std::size_t i = 0; i < questions.size(); ++i) {
     INFO("question " << i);

@@ -1,6 +1,6 @@
 // timing_test.cpp: HEED_TRACE=time counts every operation once, forward and backward.
 
-#include "heed/autograd/timing.hpp"
+#include "heed/autograd/trace/timing.hpp"
 
 #include <chrono>
 #include <thread>
@@ -13,7 +13,7 @@
 #include "heed/ops/softmax.hpp"
 #include "heed/optim/adamw.hpp"
 #include "near.hpp"
-#include "report/scratch_folder.hpp"
+#include "scratch_folder.hpp"
 
 namespace {
 
@@ -69,7 +69,7 @@ TEST_CASE("each operation is counted forward, backward and without gradients",
 TEST_CASE("time is counted where it was spent, the longest first", "[autograd][timing]") {
   const Counting counting;
   const Tensor x = tensor_of({2}, {1, 2});
-  backward(sum(record(Slow{}, Where::here(), x)));
+  backward(sum(record(Slow{}, SourceLocation::current(), x)));
   const OperationTime slow = time_of("Slow");
   CHECK(slow.forward.seconds >= 0.020);
   CHECK(slow.backward.seconds >= 0.040);

@@ -1,6 +1,6 @@
 // trace_test.cpp: HEED_TRACE tells of every node, stops where NaN is made, and keeps provenance.
 
-#include "heed/autograd/trace.hpp"
+#include "heed/autograd/trace/trace.hpp"
 
 #include "app/child.hpp"
 #include "catch.hpp"
@@ -13,7 +13,7 @@
 #include "heed/ops/shape.hpp"
 #include "heed/ops/softmax.hpp"
 #include "near.hpp"
-#include "report/scratch_folder.hpp"
+#include "scratch_folder.hpp"
 
 namespace {
 
@@ -96,7 +96,7 @@ TEST_CASE("a backward pass writes a line for each node, the output first", "[aut
   const Lines nodes = node_lines(tracing.lines);
   CHECK(squeezed(nodes[0]) == "#2 Sum () 1 #1 square (2) 1.414 " + place(line + 1));
   CHECK(squeezed(nodes[1]) == "#1 Multiply square (2) 1.414 #0 x (2) 5, #0 x (2) 5 " + place(line));
-  CHECK(squeezed(nodes[2]) == "#0 Leaf x (2) 10 " + str(x.where()));
+  CHECK(squeezed(nodes[2]) == "#0 Leaf x (2) 10 " + str(x.location()));
 }
 
 TEST_CASE("the columns of a traced pass stand under their titles", "[autograd][trace]") {
@@ -125,11 +125,11 @@ TEST_CASE("the columns of a traced pass stand under their titles", "[autograd][t
 TEST_CASE("a traced pass ends the line of the node it fails in", "[autograd][trace]") {
   Tracing tracing("backward,nan");
   const Tensor x = tensor_of({2}, {1, 2}).named("x");
-  const Tensor y = record(BadGradient{Real(infinity)}, Where::here(), x);
+  const Tensor y = record(BadGradient{Real(infinity)}, SourceLocation::current(), x);
   CHECK_THROWS_AS(backward(sum(y)), Error);
   const Lines nodes = node_lines(tracing.lines);
   REQUIRE(nodes.size() == 2);
-  CHECK(squeezed(nodes[1]) == "#1 BadGradient (2) 1.414 #0 x (2) inf " + str(y.where()));
+  CHECK(squeezed(nodes[1]) == "#1 BadGradient (2) 1.414 #0 x (2) inf " + str(y.location()));
   backward(sum(x));  // and the next pass is whole again
   CHECK(node_lines(Lines(tracing.lines.begin() + 4, tracing.lines.end())).size() == 2);
 }
@@ -252,15 +252,15 @@ TEST_CASE("an unknown word is refused with the known ones and changes nothing",
         "HEED_TRACE: 'bakward' is not one of its words: backward, nan, provenance, time");
   CHECK(message_of([] { set_trace("NAN\nnan"); }) ==
         "HEED_TRACE: 'NAN?nan' is not one of its words: backward, nan, provenance, time");
-  CHECK(traces(TraceWord::nan));
-  CHECK_FALSE(traces(TraceWord::backward));
+  CHECK(trace_enabled(TraceOption::nan));
+  CHECK_FALSE(trace_enabled(TraceOption::backward));
 }
 
 TEST_CASE("words may stand among blanks and commas", "[autograd][trace]") {
   const Tracing tracing(" nan ,,provenance, ");
-  CHECK(traces(TraceWord::nan));
-  CHECK(traces(TraceWord::provenance));
-  CHECK_FALSE(traces(TraceWord::backward));
+  CHECK(trace_enabled(TraceOption::nan));
+  CHECK(trace_enabled(TraceOption::provenance));
+  CHECK_FALSE(trace_enabled(TraceOption::backward));
 }
 
 TEST_CASE("a lesson traces its backward pass to stderr and prints what it prints",

@@ -11,8 +11,8 @@
 
 #include "app/child.hpp"
 #include "catch.hpp"
+#include "io/file_tests.hpp"
 #include "lessons/programs.hpp"
-#include "nn/file_tests.hpp"
 
 using namespace heed_test;
 
@@ -160,7 +160,8 @@ struct Desk : TemporaryFolder {
 };
 
 Words session(const std::filesystem::path& folder, const Words& program, const Words& typed) {
-  return session_lines(gdb(folder, program, Words{"source src/debug/heed_gdb.py"} + typed).out);
+  return session_lines(
+      gdb(folder, program, Words{"source tools/debugger/heed_gdb.py"} + typed).out);
 }
 
 std::string joined(const Words& lines) {
@@ -289,8 +290,8 @@ TEST_CASE("the place where a node was made is the line that calls the operation"
   if (!can_debug()) return;
   const Desk desk;
   const std::string said = gdb(desk.path, {lesson},
-                               {"source src/debug/heed_gdb.py", "break heed::Softmax::backward",
-                                "run > out.txt", "heed graph"})
+                               {"source tools/debugger/heed_gdb.py",
+                                "break heed::Softmax::backward", "run > out.txt", "heed graph"})
                                .out;
   std::smatch place;
   INFO(said);
@@ -305,7 +306,8 @@ TEST_CASE("an IDE can open tensors and arrays", "[debug][.]") {
   const Desk desk;
   const Words words = {found("gdb"), "-q", "-nx", "-i=mi", "--args", lesson};
   const std::string typed =
-      "source src/debug/heed_gdb.py\n-enable-pretty-printing\nset print heed-matrices off\nbreak "
+      "source tools/debugger/heed_gdb.py\n-enable-pretty-printing\nset print heed-matrices "
+      "off\nbreak "
       "heed::Softmax::backward\n"
       "run > out.txt\nframe function main\n-var-create t * now.A\n-var-list-children 1 t\n"
       "-var-list-children 1 t.value\n-var-list-children 1 t.value.[1]\n-gdb-exit\n";
@@ -348,9 +350,9 @@ TEST_CASE("LLDB shows the graph, steps on to a node and prints what arrived", "[
   }
   const Desk desk;
   Words words = {"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh", lldb, "-b"};
-  for (const char* typed :
-       {"command script import src/debug/heed_lldb.py", "breakpoint set -n heed::Softmax::backward",
-        "run", "heed graph", "heed step K", "heed show dy"})
+  for (const char* typed : {"command script import tools/debugger/heed_lldb.py",
+                            "breakpoint set -n heed::Softmax::backward", "run", "heed graph",
+                            "heed step K", "heed show dy"})
     words = words + Words{"-o", typed};
   // Debian's LLDB 14 looks for its own module elsewhere.
   const char* const modules = "/usr/lib/llvm-14/lib/python3.11/dist-packages";

@@ -41,7 +41,7 @@ struct PlantedSoftmax {
 };
 
 Function square(PlantedSquare op) {
-  return [op](X x) { return record(op, Where::here(), x[0]); };
+  return [op](X x) { return record(op, SourceLocation::current(), x[0]); };
 }
 
 }  // namespace
@@ -91,7 +91,9 @@ TEST_CASE("gradcheck finds a gradient that never arrives", "[double][gradcheck]"
 
 TEST_CASE("gradcheck's upstream finds what a plain sum would hide", "[double][gradcheck]") {
   const Array x = random_array({2, 3}, 1);
-  const Function planted = [](X in) { return record(PlantedSoftmax{}, Where::here(), in[0]); };
+  const Function planted = [](X in) {
+    return record(PlantedSoftmax{}, SourceLocation::current(), in[0]);
+  };
   CHECK_FALSE(gradcheck(planted, {x}).ok);
   CHECK(gradcheck([](X in) { return softmax(in[0], -1); }, {x}).ok);
 }

@@ -64,8 +64,8 @@ struct Store {
   Scope scope() { return Scope(parameters, generator); }
 };
 
-nn::Visible seen(bool causal, std::optional<Mask> mask = {}) {
-  nn::Visible visible;
+nn::AttentionMask seen(bool causal, std::optional<Mask> mask = {}) {
+  nn::AttentionMask visible;
   visible.causal = causal;
   visible.mask = mask;
   return visible;
@@ -103,7 +103,7 @@ TEST_CASE("slopes of an attention head, causal, masked and free", "[double][nn]"
   const nn::AttentionHead head(store.scope(), 3, 2);
   const Array x = random_array({2, 3, 3}, 1);
   const Mask mask = mask_of({3, 3}, {1, 0, 0, 1, 0, 1, 0, 1, 1});
-  for (const nn::Visible& visible :
+  for (const nn::AttentionMask& visible :
        {seen(false), seen(true), seen(false, mask), seen(true, mask)}) {
     CHECK(slope_error([&](X in) { return head(in[0], visible); }, {x}) == "");
     CHECK(slope_error([&](X in) { return head.weights(in[0], visible); }, {x}) == "");
@@ -119,13 +119,13 @@ TEST_CASE("slopes of several heads: causal, masked, across, and with dropout", "
   shake(store.parameters);
   const Array x = random_array({2, 3, 4}, 1), memory = random_array({2, 5, 4}, 2);
   const Mask mask = mask_of({3, 3}, {1, 0, 0, 1, 0, 1, 0, 1, 1});
-  for (const nn::Visible& visible : {seen(false), seen(true), seen(true, mask)})
+  for (const nn::AttentionMask& visible : {seen(false), seen(true), seen(true, mask)})
     CHECK(slope_error([&](X in) { return heads(in[0], visible); }, {x}) == "");
   CHECK(slope_error([&](X in) { return heads(in[0], in[1]); }, {x, memory}) == "");
   CHECK(slope_error([&](X in) { return heads.weights(in[0], in[1]); }, {x, memory}) == "");
   const auto dropping = [&](const Tensor& in) {
     Generator drops(3);
-    const nn::Training training{0.4, &drops};
+    const nn::TrainingMode training{0.4, &drops};
     return heads(in, seen(true), &training);
   };
   CHECK(slope_error([&](X in) { return dropping(in[0]); }, {x}) == "");
@@ -150,7 +150,7 @@ TEST_CASE("slopes of a block, with dropout too", "[double][nn]") {
     CHECK(parameter_error(
               [&] {
                 Generator drops(3);
-                const nn::Training training{0.3, &drops};
+                const nn::TrainingMode training{0.3, &drops};
                 return block(Tensor(x), seen(true), &training);
               },
               store.parameters) == "");
@@ -194,7 +194,7 @@ TEST_CASE("slopes of a tiny Gpt with dropout, its generator seeded alike each ti
   CHECK(parameter_error(
             [&] {
               Generator drops(5);
-              const nn::Training training{0.2, &drops};
+              const nn::TrainingMode training{0.2, &drops};
               return model.loss(tokens, targets, &training) + model.loss(tokens, targets);
             },
             store.parameters) == "");

@@ -613,7 +613,7 @@ std::uint32_t seed_from(std::string_view text) {
   std::uint32_t seed = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
   if (error != std::errc() || stop != text.data() + text.size())
-    refuse("HEED_SEED is \"", text, "\"; give a whole number from 0 to 4294967295");
+    throw_error("HEED_SEED is \"", text, "\"; give a whole number from 0 to 4294967295");
   return seed;
 }
 
@@ -794,8 +794,9 @@ TEST_CASE("a seed draws the same cases again, another seed draws others",
 
 TEST_CASE("a wrong slope is reported with operation, shapes, axis and seed",
           "[double][random_shapes]") {
-  const Row planted{"copy", 2, 2,
-                    along([](T x, int) { return record(PlantedCopy{}, Where::here(), x); })};
+  const Row planted{"copy", 2, 2, along([](T x, int) {
+                      return record(PlantedCopy{}, SourceLocation::current(), x);
+                    })};
   const std::string failure = report_of(7, planted, 0).failure;
   CHECK(std::regex_match(failure, std::regex(R"(copy: \(\d, \d\), axis -?\d: input 0 element \d+: )"
                                              R"(backward \S+, measured \S+; HEED_SEED=7 repeats it)"

@@ -3,15 +3,13 @@
 // The input is lines: "KEY=VALUE" is metadata, "-KEY" takes it out, "!N" spoils tensor N. Values
 // have \n written as |.
 
-#include "heed/nn/checkpoint.hpp"
-
 #include <algorithm>
+#include <filesystem>
+#include <utility>
 
 #include "fuzz.hpp"
 #include "heed/app/options.hpp"
-#include "heed/app/run_folder.hpp"
-#include "heed/train/checkpoint.hpp"
-#include "heed/train/saved_model.hpp"
+#include "heed/train/model_file.hpp"
 #include "heed/train/trainer.hpp"
 
 namespace {
@@ -38,12 +36,10 @@ struct Run {
   }
   Run() {
     for (int i = 0; i < 2; ++i) trainer.step();
-    trainer.save(metadata, tensors, kept);
-    metadata["vocabulary.unit"] = "code_point";
-    metadata["vocabulary.symbols"] = "97 98";
-    metadata["text.path"] = "in.txt";
-    metadata["text.bytes"] = "60";
-    metadata["text.hash"] = "1";
+    const std::string path = (std::filesystem::temp_directory_path() / "heed_fuzz_run").string();
+    save_run(path, trainer, vocabulary, {"in.txt", 60, 1});
+    saved = read_safetensors(path);
+    std::filesystem::remove(path);
   }
   static std::string letters() {
     std::string text;
@@ -54,9 +50,7 @@ struct Run {
   Vocabulary vocabulary = Vocabulary::of_text(text);
   Corpus corpus{text, vocabulary};
   Trainer trainer{corpus, config(), options()};
-  Metadata metadata;
-  std::vector<StoredTensor> tensors;
-  optim::State kept;
+  SafetensorsFile saved;
 };
 
 void spoil(SafetensorsFile& file, std::size_t what) {
@@ -80,17 +74,16 @@ void change(SafetensorsFile& file, std::string line) {
     file.metadata[line.substr(0, equals)] = line.substr(equals + 1);
 }
 
-void load(const SafetensorsFile& file, Trainer& trainer) {
-  const Vocabulary vocabulary = vocabulary_from(file);
-  const nn::GptConfig config = nn::config_from(file);
-  const TrainOptions options = options_from(file);
-  app::check_saved_options(file.path, config, options);
-  app::text_from(file);
+void load(const ModelFile& file, Trainer& trainer) {
+  const Vocabulary vocabulary = file.vocabulary();
+  const nn::GptConfig config = file.config();
+  app::check_saved_options(file.path(), config, file.options());
+  file.text();
   Parameters parameters;
   Generator generator(1);
   const nn::Gpt model(Scope(parameters, generator), config);
-  nn::load_parameters(parameters, file);
-  trainer.restore(file);
+  file.load_parameters(parameters);
+  file.restore(trainer);
 }
 
 }  // namespace
@@ -99,15 +92,15 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   static Run run;
   SafetensorsFile file;
   file.path = "file";
-  file.metadata = run.metadata;
-  file.tensors = run.tensors;
+  file.metadata = run.saved.metadata;
+  file.tensors = run.saved.tensors;
   const std::string text(reinterpret_cast<const char*>(data), size);
   for (std::size_t begin = 0, end; begin < text.size(); begin = end + 1) {
     end = std::min(text.find('\n', begin), text.size());
     if (end > begin) change(file, text.substr(begin, end - begin));
   }
   try {
-    load(file, run.trainer);
+    load(ModelFile(std::move(file)), run.trainer);
   } catch (const std::exception& error) {
     heed_fuzz::expect(dynamic_cast<const Error*>(&error) != nullptr, "what is refused is an Error");
     heed_fuzz::expect(std::string(error.what()).rfind("file: ", 0) == 0, "an error names the file");

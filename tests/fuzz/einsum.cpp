@@ -6,8 +6,8 @@
 #include "heed/ops/einsum.hpp"
 
 #include "fuzz.hpp"
-#include "heed/array/error.hpp"
 #include "heed/autograd/backward.hpp"
+#include "heed/base/error.hpp"
 #include "heed/ops/reduce.hpp"
 
 namespace {

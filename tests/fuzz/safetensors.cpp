@@ -1,6 +1,6 @@
 // safetensors.cpp: any bytes are a file that is read or refused in one line.
 
-#include "heed/nn/safetensors.hpp"
+#include "heed/io/safetensors.hpp"
 
 #include "fuzz.hpp"
 

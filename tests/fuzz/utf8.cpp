@@ -1,10 +1,10 @@
 // utf8.cpp: any bytes are a text or refused; what is text survives its vocabulary and charts.
 
-#include "heed/text/utf8.hpp"
+#include "heed/base/utf8.hpp"
 
 #include "fuzz.hpp"
-#include "heed/array/error.hpp"
-#include "heed/report/format.hpp"
+#include "heed/base/error.hpp"
+#include "heed/base/text.hpp"
 #include "heed/text/vocabulary.hpp"
 
 namespace {
@@ -49,7 +49,7 @@ void round_trip(std::string_view text, heed::Unit unit) {
 }
 
 void show(std::string_view text) {
-  const std::string shown = heed::visible(text), part = heed::shortened(text, 5);
+  const std::string shown = heed::printable(text), part = heed::truncated(text, 5);
   expect(is_utf8(shown), "what is shown is UTF-8");
   expect(shown.find('\n') == shown.npos, "what is shown is one line");
   expect(heed::display_width(part) <= 5, "what is shortened fits");

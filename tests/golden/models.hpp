@@ -94,7 +94,7 @@ inline Result multi_head_attention(const Call& call) {
   const Packing packing = attention_packing(bias);
   load(packing, call, *parameters);
 
-  heed::nn::Visible visible;
+  heed::nn::AttentionMask visible;
   visible.mask = visible_places(call, query.shape()[0], query.shape()[1], key.shape()[1]);
   heed::AttentionOptions options;
   options.mask = visible.mask;

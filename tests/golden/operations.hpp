@@ -10,7 +10,7 @@
 
 #include "golden/draws.hpp"
 #include "golden/file.hpp"
-#include "heed/array/error.hpp"
+#include "heed/base/error.hpp"
 #include "heed/ops/activation.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/attention.hpp"

@@ -87,7 +87,7 @@ TEST_CASE("a layer's answer to a query that may see nothing is the bias of its l
     Parameters parameters;
     Generator generator(1);
     const nn::MultiHeadAttention layer({parameters, generator}, 4, heads);
-    nn::Visible nothing;
+    nn::AttentionMask nothing;
     nothing.mask = mask_of({1, 3}, {0, 0, 0});
     const Tensor y =
         layer(Tensor(random_array({1, 2, 4}, 2)), Tensor(random_array({1, 3, 4}, 3)), nothing);

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "lessons/programs.hpp"
-#include "report/scratch_folder.hpp"
+#include "scratch_folder.hpp"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "lessons/programs.hpp"
-#include "report/scratch_folder.hpp"
+#include "scratch_folder.hpp"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "lessons/programs.hpp"
-#include "report/scratch_folder.hpp"
+#include "scratch_folder.hpp"
 
 namespace {
 

@@ -35,7 +35,7 @@ inline bool trains(const std::filesystem::path& lesson) {
   return source.find("in_brief(") != source.npos || source.find("brief()") != source.npos;
 }
 
-inline std::string quoted(const std::string& text) {  // for a shell
+inline std::string in_quotes(const std::string& text) {  // for a shell
   std::string word = "'";
   for (const char c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
   return word + "'";
@@ -58,7 +58,7 @@ struct LessonRun {
 };
 
 inline LessonRun run_in(const std::string& folder, const std::string& program) {
-  std::FILE* pipe = popen(("cd " + quoted(folder) + " && " + quoted(program)).c_str(), "r");
+  std::FILE* pipe = popen(("cd " + in_quotes(folder) + " && " + in_quotes(program)).c_str(), "r");
   REQUIRE(pipe != nullptr);
   std::string output;
   char buffer[4096];

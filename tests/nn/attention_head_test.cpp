@@ -22,7 +22,7 @@ struct Loop {
       heads.emplace_back(scope / "heads" / h, embed_dim, head_size);
     return heads;
   }
-  Tensor operator()(const Tensor& x, const nn::Visible& visible = {}) const {
+  Tensor operator()(const Tensor& x, const nn::AttentionMask& visible = {}) const {
     std::vector<Tensor> heard;
     for (const nn::AttentionHead& head : heads) heard.push_back(head(x, visible));
     return out(concat(heard, -1));
@@ -48,7 +48,7 @@ TEST_CASE("a head with lesson 05's matrices hears lesson 05's R", "[nn][attentio
   head.query.weight.mutable_value() = xt::transpose(W_Q);
   head.key.weight.mutable_value() = xt::transpose(W_K);
   head.value.weight.mutable_value() = xt::transpose(W_V);
-  nn::Visible causal;
+  nn::AttentionMask causal;
   causal.causal = true;
   const Tensor x = unsqueeze(Tensor(tokens), 0);
   const Array R = array_of({1, 3, 4}, {-0.9285, 0.3301, 1.8359, -1.3448,  //
@@ -107,10 +107,10 @@ TEST_CASE("a loop over heads is the packed form, value and gradients", "[nn][att
     bias.mutable_value() = zeros({12});  // the heads of the loop have none
   packed.out.weight.mutable_value() = loop.out.weight.value();
   packed.out.bias.mutable_value() = loop.out.bias.value();
-  nn::Visible all, causal, some;
+  nn::AttentionMask all, causal, some;
   causal.causal = true;
   some.mask = mask_of({3, 3}, {1, 0, 1, 0, 0, 0, 1, 1, 0});
-  for (const nn::Visible& visible : {all, causal, some}) {
+  for (const nn::AttentionMask& visible : {all, causal, some}) {
     CHECK(twin_difference([&](const auto& in) { return loop(in[0], visible); },
                           [&](const auto& in) { return packed(in[0], visible); },
                           {random_array({2, 3, 12}, 6)}) == "");

@@ -29,8 +29,8 @@ struct Store {
   Generator generator;
 };
 
-nn::Visible causal() {
-  nn::Visible visible;
+nn::AttentionMask causal() {
+  nn::AttentionMask visible;
   visible.causal = true;
   return visible;
 }
@@ -112,7 +112,7 @@ TEST_CASE("one head has an axis of heads too, and takes a mask with or without i
   const nn::MultiHeadAttention heads(store.scope(), 4, 1);
   const Tensor x(random_array({2, 3, 4}, 1));
   CHECK(str(heads.weights(x, x).shape()) == "(2, 1, 3, 3)");
-  nn::Visible three, four;
+  nn::AttentionMask three, four;
   three.mask = mask_of({2, 3, 3}, {1, 0, 1, 1, 1, 0, 0, 1, 1, 1, 0, 0, 0, 1, 0, 1, 1, 1});
   four.mask = three.mask;
   four.mask->reshape({2, 1, 3, 3});
@@ -133,13 +133,13 @@ TEST_CASE("dropout in a layer needs training: without it nothing is drawn", "[nn
   const nn::Block block(store.scope(), 8, 2);
   const Tensor x(random_array({2, 5, 8}, 1));
   Generator drops(3);
-  const nn::Training off{0, &drops}, on{0.5, &drops};
+  const nn::TrainingMode off{0, &drops}, on{0.5, &drops};
   const std::string before = drops.state();
   CHECK(same_bits(block(x, causal()).value(), block(x, causal(), &off).value()));
   CHECK(drops.state() == before);
   CHECK_FALSE(same_bits(block(x, causal()).value(), block(x, causal(), &on).value()));
   CHECK(drops.state() != before);
-  const nn::Training no_generator{0.5, nullptr};
+  const nn::TrainingMode no_generator{0.5, nullptr};
   CHECK(message_of([&] { block(x, causal(), &no_generator); }) ==
         "dropout: training needs a generator to draw from");
 }
@@ -149,7 +149,7 @@ TEST_CASE("dropping shares of attention keeps those of the others, scaled", "[nn
   const nn::MultiHeadAttention heads(store.scope(), 4, 2, false);
   const Tensor x(random_array({1, 3, 4}, 1));
   Generator drops(3), again(3);
-  const nn::Training training{0.5, &drops};
+  const nn::TrainingMode training{0.5, &drops};
   const Tensor shares = heed::dropout(heads.weights(x, x), 0.5, again);
   const Tensor want = heads.out(join_heads(matmul(shares, split_heads(heads.value(x), 2))));
   CHECK(difference(heads(x, {}, &training), want.value()) == "");

@@ -21,8 +21,8 @@ struct Store {
   Generator generator{42};
 };
 
-nn::Visible causal() {
-  nn::Visible visible;
+nn::AttentionMask causal() {
+  nn::AttentionMask visible;
   visible.causal = true;
   return visible;
 }

@@ -21,9 +21,10 @@ std::vector<Array> slopes(Tensor (*f)(Operand, const Tensor&), const Array& a, c
   return gradients([f](const std::vector<Tensor>& x) { return f(x[0], x[1]); }, {a, b}, upstream);
 }
 
-Array slope(Tensor (*f)(const Tensor&, Where), const Array& x) {
-  return gradients([f](const std::vector<Tensor>& in) { return f(in[0], Where::here()); }, {x},
-                   ones(x.shape()))[0];
+Array slope(Tensor (*f)(const Tensor&, SourceLocation), const Array& x) {
+  return gradients(
+      [f](const std::vector<Tensor>& in) { return f(in[0], SourceLocation::current()); }, {x},
+      ones(x.shape()))[0];
 }
 
 }  // namespace

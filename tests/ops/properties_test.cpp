@@ -244,9 +244,10 @@ TEST_CASE("a constant added to every line leaves shares, their logarithms and sl
     Shape lines{3, 5, 4};
     lines[static_cast<std::size_t>(axis)] = 1;
     const Tensor constant = Tensor(eighths(lines, 2)) * 512.0;  // whole numbers: exact sums
-    const auto twins = [&](Tensor (*f)(const Tensor&, int, Where)) {
-      return twin_difference([&](X in) { return f(in[0] + constant, axis, Where::here()); },
-                             [&](X in) { return f(in[0], axis, Where::here()); }, x, 0);
+    const auto twins = [&](Tensor (*f)(const Tensor&, int, SourceLocation)) {
+      return twin_difference(
+          [&](X in) { return f(in[0] + constant, axis, SourceLocation::current()); },
+          [&](X in) { return f(in[0], axis, SourceLocation::current()); }, x, 0);
     };
     CHECK(twins(softmax) == "");
     CHECK(twins(log_softmax) == "");
@@ -294,7 +295,7 @@ TEST_CASE("the gradient behind shares and their logarithms sums to 0 along every
   const Array x = random_array({3, 5, 4}, 1, -3, 3), upstream = random_array({3, 5, 4}, 2);
   for (int axis = 0; axis < 3; ++axis)
     for (const auto f : {softmax, log_softmax}) {
-      const Function along = [&](X in) { return f(in[0], axis, Where::here()); };
+      const Function along = [&](X in) { return f(in[0], axis, SourceLocation::current()); };
       const Tensor total = sum(Tensor(gradients(along, {x}, upstream)[0]), {axis});
       CHECK(difference(total, zeros(total.shape())) == "");
     }

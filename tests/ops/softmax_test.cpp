@@ -18,15 +18,15 @@ using X = const std::vector<Tensor>&;
 constexpr double inf = infinity, NaN = not_a_number;
 const Array thirds = array_of({3}, {0, std::log(2.0), std::log(5.0)});  // 1 to 2 to 5
 
-Function along(Tensor (*f)(const Tensor&, int, Where), int axis) {
-  return [=](X x) { return f(x[0], axis, Where::here()); };
+Function along(Tensor (*f)(const Tensor&, int, SourceLocation), int axis) {
+  return [=](X x) { return f(x[0], axis, SourceLocation::current()); };
 }
 
-Tensor plain_softmax(const Tensor& x, int axis, Where) {
+Tensor plain_softmax(const Tensor& x, int axis, SourceLocation) {
   const Tensor e = exp(x);
   return e / sum(e, {axis}, true);
 }
-Tensor log_of_softmax(const Tensor& x, int axis, Where) { return log(softmax(x, axis)); }
+Tensor log_of_softmax(const Tensor& x, int axis, SourceLocation) { return log(softmax(x, axis)); }
 
 }  // namespace
 

@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "catch.hpp"
-#include "heed/array/error.hpp"
-#include "heed/report/format.hpp"
+#include "heed/base/error.hpp"
+#include "heed/base/text.hpp"
 #include "scratch_folder.hpp"
 
 using namespace heed;
@@ -22,15 +22,6 @@ std::vector<Series> run() {
   for (int step = 0; step <= 2000; step += 10) training.append(step, loss_at(step));
   for (int step = 250; step <= 2000; step += 250) validation.append(step, loss_at(step) + 0.125);
   return {training, validation};
-}
-
-std::string csv_of_run() {
-  std::string csv = "step,train_loss,val_loss,learning_rate,grad_norm,ms\n";
-  for (int step = 0; step <= 2000; step += 10)
-    csv += std::to_string(step) + "," + decimal(loss_at(step), 4) + "," +
-           (step > 0 && step % 250 == 0 ? decimal(loss_at(step) + 0.125, 4) : "") +
-           ",0.001,1.0,130\n";
-  return csv;
 }
 
 bool missing(const std::string& message) {
@@ -98,31 +89,6 @@ TEST_CASE("a text too small for a curve is refused", "[report][curve]") {
   options.width = 20;
   CHECK_THROWS_WITH(curve_text(run(), options),
                     "curve: a text needs at least 40 x 10 characters, got 20 x 18");
-}
-
-TEST_CASE("a run's loss.csv becomes loss.svg, drawn by loss.gp", "[report][curve]") {
-  const ScratchFolder folder("it's a run");
-  folder.write("loss.csv", csv_of_run());
-  CurveOptions options;
-  options.title = "it's harbour.txt";
-  const Plot plot = draw_loss_curve(folder.path, options);
-  CHECK(contains(folder.read("loss.gp"), "'loss.csv' skip 1 using 1:3 with linespoints"));
-  CHECK(!contains(folder.read("loss.gp"), folder.path));
-  if (missing(plot.message)) return;
-  INFO(plot.message);
-  CHECK(plot.ok);
-  const std::string svg = folder.read("loss.svg");
-  CHECK(contains(svg, "it&apos;s harbour.txt") != contains(svg, "it's harbour.txt"));
-  CHECK(contains(svg, "1.5251"));
-  CHECK(contains(svg, "loss (nats per character)"));
-}
-
-TEST_CASE("a loss.csv that is missing or empty is told, not thrown", "[report][curve]") {
-  const ScratchFolder folder;
-  CHECK(draw_loss_curve(folder.path).message ==
-        folder / "loss.csv" + ": cannot be read, or is empty");
-  folder.write("loss.csv", "step,train_loss,val_loss\n");
-  CHECK(draw_loss_curve(folder.path).message == folder / "loss.csv" + ": no losses yet");
 }
 
 TEST_CASE("curves of any kind leave their data, script and picture", "[report][curve]") {

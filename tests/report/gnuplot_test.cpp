@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "catch.hpp"
-#include "heed/array/error.hpp"
+#include "heed/base/error.hpp"
 #include "scratch_folder.hpp"
 
 using namespace heed;

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "catch.hpp"
-#include "heed/report/format.hpp"
+#include "heed/base/text.hpp"
 #include "heed/report/heatmap.hpp"
 #include "scratch_folder.hpp"
 

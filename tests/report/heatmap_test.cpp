@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "catch.hpp"
-#include "heed/report/format.hpp"
+#include "heed/base/text.hpp"
 #include "scratch_folder.hpp"
 
 using namespace heed;

@@ -8,7 +8,7 @@
 
 #include "catch.hpp"
 #include "heed/array/random.hpp"
-#include "heed/report/format.hpp"
+#include "heed/base/text.hpp"
 #include "heed/report/label_places.hpp"
 #include "scratch_folder.hpp"
 
@@ -133,7 +133,7 @@ TEST_CASE("one scale holds for both directions, with room around the points", "[
 
 TEST_CASE("a label takes the side where it covers least, the first of several",
           "[report][scatter]") {
-  LabelPlaces places({0, 0, 100, 100});
+  LabelPlacement places({0, 0, 100, 100});
   const std::vector<Box> sides = {{10, 0, 20, 10}, {20, 0, 30, 10}, {30, 0, 40, 10}};
   CHECK(places.best(sides) == 0);
   places.take({0, 0, 12, 100});

@@ -66,8 +66,9 @@ TEST_CASE("values that are not finite do not stretch the view", "[report][series
 }
 
 TEST_CASE("the legend goes where no curve is", "[report][series]") {
-  const auto place = [](const std::vector<Series>& series, const std::vector<Level>& levels = {}) {
-    return legend_place(series, levels, view_of(series, levels), 0.3, 0.2);
+  const auto place = [](const std::vector<Series>& series,
+                        const std::vector<HorizontalLine>& levels = {}) {
+    return legend_position(series, levels, view_of(series, levels), 0.3, 0.2);
   };
   CHECK(place({straight(2, 1)}) == "top right");
   CHECK(place({straight(1, 2)}) == "bottom right");

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "catch.hpp"
-#include "heed/array/error.hpp"
-#include "heed/report/format.hpp"
+#include "heed/base/error.hpp"
+#include "heed/base/text.hpp"
 
 using namespace heed;
 

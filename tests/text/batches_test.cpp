@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "heed/array/error.hpp"
 #include "heed/array/shape.hpp"
-#include "heed/text/utf8.hpp"
+#include "heed/base/error.hpp"
+#include "heed/base/utf8.hpp"
 
 namespace {
 
@@ -24,7 +24,7 @@ Corpus counting(std::uint32_t n) {
   return Corpus(text, Vocabulary::of_text(text));
 }
 
-Part whole(const Corpus& corpus) { return {&corpus, 0, corpus.size(), "whole"}; }
+Split whole(const Corpus& corpus) { return {&corpus, 0, corpus.size(), "whole"}; }
 
 Numbers starts(const Batch& batch) {
   Numbers firsts;

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "heed/array/error.hpp"
 #include "heed/array/shape.hpp"
-#include "heed/text/utf8.hpp"
+#include "heed/base/error.hpp"
+#include "heed/base/utf8.hpp"
 
 namespace {
 
@@ -105,7 +105,7 @@ TEST_CASE("a corpus keeps its text, bytes of all kinds among them", "[text][corp
 TEST_CASE("nine tenths, rounded down, are for training", "[text][corpus]") {
   for (std::size_t n = 0; n <= 200; ++n) {
     const Corpus corpus = corpus_of(std::string(n, 'a'));
-    const Part training = corpus.training(), validation = corpus.validation();
+    const Split training = corpus.training(), validation = corpus.validation();
     CHECK(corpus.train_size() == n * 9 / 10);
     CHECK(training.begin == 0);
     CHECK(training.size == n * 9 / 10);
@@ -147,6 +147,6 @@ TEST_CASE("ids past the end are refused", "[text][corpus]") {
 }
 
 TEST_CASE("a corpus is not cut into words", "[text][corpus]") {
-  CHECK_THROWS_WITH(Corpus("a b", Vocabulary::of_words("a b")),
+  CHECK_THROWS_WITH(Corpus("a b", Vocabulary::from_words("a b")),
                     "corpus: a text is cut into characters or bytes, not into words");
 }

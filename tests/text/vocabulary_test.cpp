@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "heed/array/error.hpp"
-#include "heed/text/utf8.hpp"
+#include "heed/base/error.hpp"
+#include "heed/base/utf8.hpp"
 
 namespace {
 
@@ -127,7 +127,7 @@ TEST_CASE("symbols that no text can have are refused", "[text][vocabulary]") {
 }
 
 TEST_CASE("symbols can be words, between any white space", "[text][vocabulary]") {
-  const Vocabulary v = Vocabulary::of_words(" the cat\tsat\n the  mat .\r\n");
+  const Vocabulary v = Vocabulary::from_words(" the cat\tsat\n the  mat .\r\n");
   CHECK(v.unit() == Unit::word);
   CHECK(v.words() == std::vector<std::string>{".", "cat", "mat", "sat", "the"});
   CHECK(v.size() == 5);
@@ -136,14 +136,14 @@ TEST_CASE("symbols can be words, between any white space", "[text][vocabulary]")
   CHECK(v.decode(1) == "cat");
   CHECK(v.find("mat") == 2);
   CHECK(v.find("ma") == -1);
-  CHECK(Vocabulary::of_words("").size() == 0);
+  CHECK(Vocabulary::from_words("").size() == 0);
   CHECK(Vocabulary(v.words()) == v);
-  CHECK(Vocabulary::of_words("a b") != Vocabulary::of_words("a c"));
-  CHECK(Vocabulary::of_words("a b") != Vocabulary::of_text("ab"));
+  CHECK(Vocabulary::from_words("a b") != Vocabulary::from_words("a c"));
+  CHECK(Vocabulary::from_words("a b") != Vocabulary::of_text("ab"));
 }
 
 TEST_CASE("an unknown word is refused in one line, however odd it is", "[text][vocabulary]") {
-  const Vocabulary v = Vocabulary::of_words("the cat");
+  const Vocabulary v = Vocabulary::from_words("the cat");
   const std::string rest = " is not in the vocabulary; use what the training text has";
   CHECK_THROWS_WITH(v.encode("the dog"), "'dog'" + rest);
   CHECK_THROWS_WITH(v.encode("a\x1b[31mb"), R"('a\x1b[31mb')" + rest);

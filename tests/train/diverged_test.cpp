@@ -3,13 +3,13 @@
 #include <iostream>
 #include <random>
 
-#include "../src/train/first_bad.hpp"
+#include "../src/train/first_nonfinite.hpp"
 #include "catch.hpp"
-#include "heed/autograd/trace.hpp"
+#include "heed/autograd/trace/trace.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/reduce.hpp"
+#include "io/file_tests.hpp"
 #include "near.hpp"
-#include "nn/file_tests.hpp"
 #include "train/small_run.hpp"
 
 namespace {
@@ -36,12 +36,7 @@ std::string planted(Run& run, const std::string& name, Real value, std::mt19937&
 }
 
 std::string saved(const Trainer& trainer) {
-  return heed_test::refusal([&] {
-    Metadata metadata;
-    std::vector<StoredTensor> tensors;
-    optim::State kept;
-    trainer.save(metadata, tensors, kept);
-  });
+  return heed_test::refusal([&] { trainer.state(); });
 }
 
 }  // namespace
@@ -103,10 +98,11 @@ TEST_CASE("a gradient that goes wrong though the loss is finite is named, with i
   const Tensor far = parameters.add("far", array_of({3}, {0, 1, 2}));
   const auto loss = [&] { return sum(sqrt(far * near) * near); };
   CHECK(loss().item() > 0);
-  CHECK(first_bad_value(parameters).empty());
-  CHECK(first_bad_parameter(parameters, loss) == "the first gradient to go wrong is that of far");
+  CHECK(first_nonfinite_value(parameters).empty());
+  CHECK(first_nonfinite_parameter(parameters, loss) ==
+        "the first gradient to go wrong is that of far");
   optim::zero_grad(parameters.tensors());
-  const std::string said = first_bad_operation([&] { backward(loss()); });
+  const std::string said = first_nonfinite_operation([&] { backward(loss()); });
   INFO(said);
   CHECK(said.rfind("Sqrt (3) made at tests/train/diverged_test.cpp:", 0) == 0);
   CHECK(has(said, " got a finite gradient and sends Multiply (3) one with inf at (0)"));
@@ -116,9 +112,9 @@ TEST_CASE("where nothing goes wrong there is nothing to name", "[train][diverged
   Parameters parameters;
   const Tensor x = parameters.add("x", array_of({2}, {1, 2}));
   const auto loss = [&] { return sum(sqrt(x)); };
-  CHECK(first_bad_parameter(parameters, loss) == "");
+  CHECK(first_nonfinite_parameter(parameters, loss) == "");
   optim::zero_grad(parameters.tensors());
-  CHECK(first_bad_operation([&] { backward(loss()); }) == "");
+  CHECK(first_nonfinite_operation([&] { backward(loss()); }) == "");
 }
 
 TEST_CASE("weights or moments that are not finite are never saved", "[train][diverged]") {
@@ -141,6 +137,6 @@ TEST_CASE("what was traced before a step failed is traced after it", "[train][di
   Run run(few_steps(20));
   std::mt19937 random(7);
   CHECK(planted(run, "token.weight", static_cast<Real>(not_a_number), random) != "");
-  CHECK(trace_words() == "provenance");
+  CHECK(trace_options() == "provenance");
   set_trace("");
 }

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "heed/train/checkpoint.hpp"
+#include "heed/train/model_file.hpp"
 #include "near.hpp"
 
 namespace heed::test {

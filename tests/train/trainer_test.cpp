@@ -11,8 +11,8 @@
 
 #include "catch.hpp"
 #include "heed/array/parallel.hpp"
+#include "io/file_tests.hpp"
 #include "near.hpp"
-#include "nn/file_tests.hpp"
 #include "train/small_run.hpp"
 
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <variant>
 
-#include "heed/train/benchmark.hpp"
+#include "heed/app/bench/step_timer.hpp"
 #include "heed/train/generate.hpp"
 #include "heed/train/trainer.hpp"
 

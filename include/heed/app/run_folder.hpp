@@ -4,14 +4,12 @@
 #include <filesystem>
 #include <string>
 
-#include "heed/nn/safetensors.hpp"
-#include "heed/text/vocabulary.hpp"
-#include "heed/train/trainer.hpp"
+#include "heed/train/model_file.hpp"
 
 namespace heed::app {
 
 // The text that comes with heed.
-std::string standard_text();
+std::string default_text();
 
 // Makes the folder, with those above it, if it is not there. Throws Error
 // `DIR: Permission denied; choose another --out`, also when nothing can be written in it.
@@ -38,26 +36,11 @@ class RunFolder {
   std::filesystem::path folder_;
 };
 
-// The text a run learns, as its checkpoint remembers it.
-struct TextIdentity {
-  std::string path;
-  std::size_t bytes = 0;
-  std::uint64_t hash = 0;
-};
-TextIdentity identity_of(const std::string& path, std::string_view text);
-
-void save_checkpoint(const RunFolder& folder, const Trainer& trainer, const Vocabulary& vocabulary,
-                     const TextIdentity& text);
-
 // The checkpoint in a run's folder, or the file itself.
 std::filesystem::path checkpoint_in(const std::string& run);
 
-// A checkpoint as read: throws Error that begins with the file's name; "not a checkpoint" for a
-// file of another kind.
-SafetensorsFile open_checkpoint(const std::filesystem::path& path);
 // Call it when all else is known to be right: throws Error that proposes --trust for a file without
 // heed's checksum, unless that was given.
-void check_trusted(const SafetensorsFile& file, bool trust);
-TextIdentity text_from(const SafetensorsFile& file);
+void check_trusted(const ModelFile& file, bool trust);
 
 }  // namespace heed::app

@@ -33,7 +33,7 @@ class LiveLine {
 };
 
 // From now on SIGINT wipes the live line and ends the program at once.
-void leave_at_interrupt();
+void exit_at_interrupt();
 
 // From now on SIGINT, SIGTERM and SIGHUP are remembered instead of ending the program (SIGHUP not
 // under nohup, which says to ignore it), a second SIGINT ends it at once, and a closed pipe is no

@@ -17,7 +17,7 @@ namespace heed::app {
 class TrainingRun {
  public:
   // All of these must outlive the run, whose folder must exist. `text_name` is for titles.
-  TrainingRun(Trainer& trainer, const Vocabulary& vocabulary, const TextIdentity& text,
+  TrainingRun(Trainer& trainer, const Vocabulary& vocabulary, const TextFingerprint& text,
               std::string text_name, const RunFolder& folder);
 
   // Trains to the end. Returns the exit code: 0, or 128 + the signal after which everything was
@@ -29,11 +29,11 @@ class TrainingRun {
   int train_and_show();
   void introduce() const;
   void report(const LogRow& row);
-  [[noreturn]] void refuse_diverged(const std::string& what) const;
-  [[noreturn]] void refuse_without_losses(int error) const;
+  [[noreturn]] void throw_diverged_run(const std::string& what) const;
+  [[noreturn]] void throw_without_losses(int error) const;
   void show_live();
   void note_closed_output();
-  void save() const { save_checkpoint(folder_, trainer_, vocabulary_, text_); }
+  void save() const { save_run(folder_.checkpoint(), trainer_, vocabulary_, text_); }
   int interrupted(int signal);
   int finish();
   int stopped_at_end(int signal);
@@ -42,7 +42,7 @@ class TrainingRun {
 
   Trainer& trainer_;
   const Vocabulary& vocabulary_;
-  const TextIdentity& text_;
+  const TextFingerprint& text_;
   std::string text_name_;
   const RunFolder& folder_;
   std::ofstream csv_;

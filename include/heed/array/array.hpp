@@ -34,8 +34,8 @@ Array ones(const Shape& shape);
 Array scalar(Real value);  // rank 0
 
 // An argument that was not given, such as the bias of a Linear without one: size 0, rank 1.
-const Array& absent();
-bool is_absent(const Array& x);
+const Array& undefined_array();
+bool is_defined(const Array& x);
 
 Real item(const Array& x);  // the only element; throws Error when there is not exactly one
 

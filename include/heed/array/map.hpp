@@ -17,13 +17,13 @@ namespace heed {
 using Pack = xsimd::batch<Real>;
 
 // The elements p[0] to p[count - 1] and ones after them.
-inline Pack load_some(const Real* p, std::size_t count) {
+inline Pack load_partial(const Real* p, std::size_t count) {
   alignas(64) Real buffer[Pack::size] = {};
   std::fill_n(std::copy_n(p, count, buffer), Pack::size - count, Real{1});
   return Pack::load_aligned(buffer);
 }
 
-inline void store_some(Pack values, Real* p, std::size_t count) {
+inline void store_partial(Pack values, Real* p, std::size_t count) {
   alignas(64) Real buffer[Pack::size] = {};
   values.store_aligned(buffer);
   std::copy_n(buffer, count, p);
@@ -31,13 +31,13 @@ inline void store_some(Pack values, Real* p, std::size_t count) {
 
 // The next elements of p, of which `left` remain: a whole register of them if there are so many.
 inline Pack load_next(const Real* p, std::size_t left) {
-  return left >= Pack::size ? Pack::load_unaligned(p) : load_some(p, left);
+  return left >= Pack::size ? Pack::load_unaligned(p) : load_partial(p, left);
 }
 inline void store_next(Pack values, Real* p, std::size_t left) {
   if (left >= Pack::size)
     values.store_unaligned(p);
   else
-    store_some(values, p, left);
+    store_partial(values, p, left);
 }
 
 // out[i] = formula(in[i]...) for i < n, on the calling thread. `out` may be one of `in`.
@@ -47,7 +47,7 @@ void map_values(const Formula& formula, Real* out, std::size_t n, const In*... i
   std::size_t i = 0;
   for (; i + Pack::size <= n; i += Pack::size)
     formula(Pack::load_unaligned(in + i)...).store_unaligned(out + i);
-  if (i < n) store_some(formula(load_some(in + i, n - i)...), out + i, n - i);
+  if (i < n) store_partial(formula(load_partial(in + i, n - i)...), out + i, n - i);
 }
 
 // y = formula(x, more...), element by element; all of one shape.
@@ -57,7 +57,7 @@ Array map(const Formula& formula, const Array& x, const More&... more) {
   const auto stretch = [&](std::size_t begin, std::size_t end) {
     map_values(formula, y.data() + begin, end - begin, x.data() + begin, (more.data() + begin)...);
   };
-  parallel_stretches(y.size(), Pack::size, elementwise_grain, stretch);
+  parallel_ranges(y.size(), Pack::size, elementwise_grain, stretch);
   return y;
 }
 

@@ -9,7 +9,7 @@ namespace heed {
 
 // How many threads loops may use: at first usable_cores() (machine.hpp). set_num_threads throws
 // Error for 0 and above 1024. Always one where BLAS cannot be shared between threads
-// (blas_may_be_shared()).
+// (blas_is_thread_safe()).
 void set_num_threads(int threads);
 int num_threads();
 
@@ -44,7 +44,7 @@ void parallel_for(std::size_t n, std::size_t grain, const Body& body) {
 // of `grain` and shorter than `shortest` by half a grain at most. For bodies that do best on long
 // stretches, and give the same bits wherever between grains they are cut.
 template <class Body>
-void parallel_stretches(std::size_t n, std::size_t grain, std::size_t shortest, const Body& body) {
+void parallel_ranges(std::size_t n, std::size_t grain, std::size_t shortest, const Body& body) {
   const std::size_t most = std::max<std::size_t>(n / std::max(grain, shortest), 1);
   const std::size_t stretches = std::min(most, static_cast<std::size_t>(num_threads()));
   const auto cut = [&](std::size_t i) {

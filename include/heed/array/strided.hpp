@@ -18,15 +18,15 @@ Strides broadcast_strides(const Shape& from, const Shape& to);
 
 // A window on a row-major array: element (i, j, ...) of the window is at
 // offset + i * strides[0] + j * strides[1] + ... in the array's data.
-struct Window {
+struct StridedView {
   Shape shape;
   Strides strides;
   std::ptrdiff_t offset = 0;
 };
 
-Array copied(const Array& x, const Window& window);                    // what the window shows
-void copy_through(Array& x, const Window& window, const Array& part);  // x[window] = part
-void add_through(Array& x, const Window& window, const Array& part);   // x[window] += part
+Array read_view(const Array& x, const StridedView& window);                // what the window shows
+void write_view(Array& x, const StridedView& window, const Array& part);   // x[window] = part
+void add_to_view(Array& x, const StridedView& window, const Array& part);  // x[window] += part
 
 // The loop nest over `shape` for N operands. Axes that all operands cross evenly are merged, so
 // that the innermost loop is as long as it can be.

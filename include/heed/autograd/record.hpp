@@ -16,8 +16,8 @@
 #include <utility>
 
 #include "heed/autograd/tensor.hpp"
-#include "heed/autograd/timing.hpp"
-#include "heed/autograd/trace.hpp"
+#include "heed/autograd/trace/timing.hpp"
+#include "heed/autograd/trace/trace.hpp"
 
 namespace heed {
 
@@ -32,12 +32,12 @@ using ArrayList = std::vector<std::reference_wrapper<const Array>>;
 void accumulate(const Node& from, std::size_t i, Array part);
 
 // While one is alive, accumulate keeps a Contribution for every part.
-class KeepProvenance {
+class ProvenanceGuard {
  public:
-  explicit KeepProvenance(bool keep);
-  ~KeepProvenance();
-  KeepProvenance(const KeepProvenance&) = delete;
-  KeepProvenance& operator=(const KeepProvenance&) = delete;
+  explicit ProvenanceGuard(bool keep);
+  ~ProvenanceGuard();
+  ProvenanceGuard(const ProvenanceGuard&) = delete;
+  ProvenanceGuard& operator=(const ProvenanceGuard&) = delete;
 
  private:
   bool before_;
@@ -45,7 +45,7 @@ class KeepProvenance {
 
 // The value of input i, or absent() when it was left out.
 inline const Array& input_value(const Node& node, std::size_t i) {
-  return node.inputs[i] == nullptr ? absent() : node.inputs[i]->value;
+  return node.inputs[i] == nullptr ? undefined_array() : node.inputs[i]->value;
 }
 
 // Written out by the number of inputs, so that a debugger shows one frame between backward() and
@@ -55,17 +55,18 @@ struct OpNode final : Node {
   static_assert(N >= 1 && N <= 3, "operations with more inputs take a list");
   explicit OpNode(Op it) : operation(std::move(it)) {}
 
-  void send_gradient() override {
+  void apply_backward() override {
     if constexpr (N == 1) {
       accumulate(*this, 0, operation->backward(grad, value, input_value(*this, 0)));
     } else if constexpr (N == 2) {
-      pass_on(operation->backward(grad, value, input_value(*this, 0), input_value(*this, 1)));
+      accumulate_all(
+          operation->backward(grad, value, input_value(*this, 0), input_value(*this, 1)));
     } else {
-      pass_on(operation->backward(grad, value, input_value(*this, 0), input_value(*this, 1),
-                                  input_value(*this, 2)));
+      accumulate_all(operation->backward(grad, value, input_value(*this, 0), input_value(*this, 1),
+                                         input_value(*this, 2)));
     }
   }
-  void pass_on(Grads<N> grads) {
+  void accumulate_all(Grads<N> grads) {
     for (std::size_t i = 0; i < N; ++i) accumulate(*this, i, std::move(grads[i]));
   }
   void release() override {
@@ -81,7 +82,7 @@ template <class Op>
 struct ListOpNode final : Node {
   explicit ListOpNode(Op it) : operation(std::move(it)) {}
 
-  void send_gradient() override {
+  void apply_backward() override {
     ArrayList values;
     for (std::size_t i = 0; i < inputs.size(); ++i) values.push_back(input_value(*this, i));
     std::vector<Array> grads = operation->backward(grad, value, values);
@@ -99,25 +100,26 @@ struct ListOpNode final : Node {
 bool links(const std::vector<std::shared_ptr<Node>>& inputs);
 
 // Fills in what every node has: value, op, where, and links or none.
-Tensor finish(std::shared_ptr<Node> node, Array value, std::string_view op, Where where,
+Tensor finish(std::shared_ptr<Node> node, Array value, std::string_view op, SourceLocation location,
               std::vector<std::shared_ptr<Node>> inputs);
 
 template <class Op, class... Inputs>
-Tensor record(Op op, Where where, const Inputs&... inputs) {
+Tensor record(Op op, SourceLocation location, const Inputs&... inputs) {
   const auto value_of = [](const Tensor& x) -> const Array& {
-    return x.defined() ? x.value() : absent();
+    return x.defined() ? x.value() : undefined_array();
   };
   std::vector<std::shared_ptr<Node>> nodes{inputs.node()...};
   const Timer timer(Op::name, links(nodes) ? Phase::forward : Phase::no_grad);
   Array value = op.forward(value_of(inputs)...);
-  trace_value(Op::name, where, value, nodes);
-  if (!links(nodes)) return finish(std::make_shared<Node>(), std::move(value), Op::name, where, {});
+  trace_value(Op::name, location, value, nodes);
+  if (!links(nodes))
+    return finish(std::make_shared<Node>(), std::move(value), Op::name, location, {});
   auto node = std::make_shared<OpNode<Op, sizeof...(Inputs)>>(std::move(op));
-  return finish(std::move(node), std::move(value), Op::name, where, std::move(nodes));
+  return finish(std::move(node), std::move(value), Op::name, location, std::move(nodes));
 }
 
 template <class Op>
-Tensor record_list(Op op, Where where, const std::vector<Tensor>& inputs) {
+Tensor record_list(Op op, SourceLocation location, const std::vector<Tensor>& inputs) {
   ArrayList values;
   std::vector<std::shared_ptr<Node>> nodes;
   for (const Tensor& x : inputs) {
@@ -126,10 +128,11 @@ Tensor record_list(Op op, Where where, const std::vector<Tensor>& inputs) {
   }
   const Timer timer(Op::name, links(nodes) ? Phase::forward : Phase::no_grad);
   Array value = op.forward(values);
-  trace_value(Op::name, where, value, nodes);
-  if (!links(nodes)) return finish(std::make_shared<Node>(), std::move(value), Op::name, where, {});
+  trace_value(Op::name, location, value, nodes);
+  if (!links(nodes))
+    return finish(std::make_shared<Node>(), std::move(value), Op::name, location, {});
   auto node = std::make_shared<ListOpNode<Op>>(std::move(op));
-  return finish(std::move(node), std::move(value), Op::name, where, std::move(nodes));
+  return finish(std::move(node), std::move(value), Op::name, location, std::move(nodes));
 }
 
 }  // namespace heed

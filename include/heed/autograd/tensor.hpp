@@ -10,15 +10,15 @@
 
 #include "heed/array/array.hpp"
 #include "heed/array/shape.hpp"
-#include "heed/autograd/where.hpp"
+#include "heed/autograd/source_location.hpp"
 
 namespace heed {
 
 // One `+=` into a gradient: the node it came from, and how much it was.
 struct Contribution {
-  std::string op, name;  // of the node that sent it
-  Where where;           // the call that made that node
-  double norm;           // the length of what was added, as one vector
+  std::string op, name;     // of the node that sent it
+  SourceLocation location;  // the call that made that node
+  double norm;              // the length of what was added, as one vector
 };
 
 // One value in the graph. Operations make nodes through record(); readers meet them as Tensor.
@@ -29,12 +29,12 @@ struct Node {
   virtual ~Node();  // frees long chains in a loop: a million nodes need no deep stack
 
   // Sends this node's gradient on to its inputs. Leaves have nobody to send to.
-  virtual void send_gradient() {}
-  // Drops what was kept for send_gradient, inputs included.
+  virtual void apply_backward() {}
+  // Drops what was kept for apply_backward, inputs included.
   virtual void release() {}
 
-  Array value = absent();
-  Array grad = absent();
+  Array value = undefined_array();
+  Array grad = undefined_array();
   bool has_grad = false;
   bool requires_grad = false;
   bool released = false;                      // backward has been here and freed the links
@@ -42,7 +42,7 @@ struct Node {
   std::size_t depth = 0;                      // 1 + the deepest input's; leaves have 0
   std::string_view op = "Leaf";               // Softmax, Add, ...
   std::string name;                           // given by the reader, may be empty
-  Where where;                                // the call that made it
+  SourceLocation location;                    // the call that made it
   std::vector<std::shared_ptr<Node>> inputs;  // null where an optional argument was left out
   std::vector<Contribution> contributions;    // to grad, in order, when backward was asked for them
 };
@@ -55,7 +55,8 @@ std::size_t live_nodes();
 class Tensor {
  public:
   Tensor() = default;  // nothing: an argument that was not given
-  explicit Tensor(Array value, bool requires_grad = false, Where where = Where::here());
+  explicit Tensor(Array value, bool requires_grad = false,
+                  SourceLocation location = SourceLocation::current());
   explicit Tensor(std::shared_ptr<Node> node) : node_(std::move(node)) {}
 
   const Array& value() const { return checked().value; }
@@ -76,16 +77,16 @@ class Tensor {
   const std::string& name() const { return checked().name; }
   const Tensor& named(std::string name) const;
   std::string_view op() const { return checked().op; }
-  Where where() const { return checked().where; }
+  SourceLocation location() const { return checked().location; }
 
   const std::shared_ptr<Node>& node() const { return node_; }
 
  private:
   Node& checked() const {
-    if (node_ == nullptr) refuse_undefined();
+    if (node_ == nullptr) throw_undefined();
     return *node_;
   }
-  [[noreturn]] static void refuse_undefined();
+  [[noreturn]] static void throw_undefined();
 
   std::shared_ptr<Node> node_;
 };
@@ -94,7 +95,7 @@ class Tensor {
 std::string describe(const Tensor& x, std::string_view role);
 
 // The same value, cut off from the graph.
-Tensor detach(const Tensor& x, Where where = Where::here());
+Tensor detach(const Tensor& x, SourceLocation location = SourceLocation::current());
 
 // While one is alive, nothing that is computed is linked into a graph: evaluation, sampling.
 class NoGrad {

@@ -10,14 +10,15 @@ namespace heed::nn {
 
 // What a layer does while training only: drop values by chance. Without one (the default of every
 // forward pass) nothing is dropped.
-struct Training {
+struct TrainingMode {
   double dropout = 0;
   Generator* generator = nullptr;
 };
-Tensor dropout(const Tensor& x, const Training* training, Where where = Where::here());
+Tensor dropout(const Tensor& x, const TrainingMode* training,
+               SourceLocation location = SourceLocation::current());
 
 // Which places a head may look at.
-struct Visible {
+struct AttentionMask {
   bool causal = false;  // row t sees columns 0 to t
   // True: may be seen. Broadcasts to the scores: (B, T, S) of one head, (B, H, T, S) of several.
   std::optional<Mask> mask;
@@ -40,9 +41,9 @@ struct AttentionHead {
   AttentionHead(Scope scope, std::size_t embed_dim, std::size_t head_size);
 
   // x (B, T, C) -> (B, T, head_size)
-  Tensor operator()(const Tensor& x, const Visible& visible = {}) const;
+  Tensor operator()(const Tensor& x, const AttentionMask& visible = {}) const;
   // The shares each row gives to the others: (B, T, T).
-  Tensor weights(const Tensor& x, const Visible& visible = {}) const;
+  Tensor weights(const Tensor& x, const AttentionMask& visible = {}) const;
 
   Linear query, key, value;
 };
@@ -54,17 +55,17 @@ struct MultiHeadAttention {
                      bool with_bias = true);
 
   // Self-attention: x (B, T, C) asks itself.
-  Tensor operator()(const Tensor& x, const Visible& visible = {},
-                    const Training* training = nullptr) const;
+  Tensor operator()(const Tensor& x, const AttentionMask& visible = {},
+                    const TrainingMode* training = nullptr) const;
   // Cross-attention: x (B, T, C) asks memory (B, S, C). Gives (B, T, C).
-  Tensor operator()(const Tensor& x, const Tensor& memory, const Visible& visible = {},
-                    const Training* training = nullptr) const;
+  Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionMask& visible = {},
+                    const TrainingMode* training = nullptr) const;
   // Causal self-attention of rows that follow those in the cache: x (1, T, C) sees them and itself,
   // then joins them. Gives (1, T, C). Nothing can be learned through a cache: throws Error without
   // NoGrad, or when the cache has too little room left.
   Tensor operator()(const Tensor& x, KeyValueCache& cache) const;
   // The shares of every head: (B, H, T, S).
-  Tensor weights(const Tensor& x, const Tensor& memory, const Visible& visible = {}) const;
+  Tensor weights(const Tensor& x, const Tensor& memory, const AttentionMask& visible = {}) const;
 
   std::size_t num_heads;
   Linear query, key, value, out;

@@ -25,8 +25,8 @@ struct Block {
   Block(Scope scope, std::size_t embed_dim, std::size_t num_heads, bool with_bias = true,
         Gelu form = Gelu::erf);
 
-  Tensor operator()(const Tensor& x, const Visible& visible = {},
-                    const Training* training = nullptr) const;  // (B, T, C) -> (B, T, C)
+  Tensor operator()(const Tensor& x, const AttentionMask& visible = {},
+                    const TrainingMode* training = nullptr) const;  // (B, T, C) -> (B, T, C)
   // Of rows that follow those in the cache, and join them: (1, T, C) -> (1, T, C).
   Tensor operator()(const Tensor& x, KeyValueCache& cache) const;
 

@@ -21,8 +21,18 @@ struct GptConfig {
   bool causal = true;  // false: every symbol sees all others, to fill in blanks as BERT does
 };
 
-// The number of learned values of such a model, without making it.
-std::size_t parameter_count(const GptConfig& config);
+// The number of parameters of such a model, without making it. In double where sizes may overflow.
+template <class Number = std::size_t>
+Number parameter_count(const GptConfig& config) {
+  const auto number = [](std::size_t n) { return static_cast<Number>(n); };
+  const Number C = number(config.embed_dim), bias = config.bias ? 1 : 0;
+  // Query, key, value and out: 4 matrices of C x C; up and down: 2 of 4C x C. Two norms. Biases of
+  // the four, of up and down, and of the norms.
+  const Number block = 12 * C * C + 2 * C + bias * (4 * C + 5 * C + 2 * C);
+  const Number embeddings =
+      (config.tied ? 1 : 2) * number(config.vocab_size) * C + number(config.block_size) * C;
+  return embeddings + number(config.layers) * block + C + bias * C;
+}
 
 // What a model keeps of the symbols it has read, so that none is read twice: each block's keys and
 // values.
@@ -42,7 +52,7 @@ struct Gpt {
   Gpt(Scope scope, const GptConfig& config);
 
   // tokens (B, T), T at most block_size, give scores (B, T, V). Throws Error for a longer window.
-  Tensor operator()(const Indices& tokens, const Training* training = nullptr) const;
+  Tensor operator()(const Indices& tokens, const TrainingMode* training = nullptr) const;
   // The scores (1, T, V) of tokens (1, T) that follow those in the cache, and join them: what the
   // whole text would give at these places, but for the last bits, at the cost of T symbols. With an
   // empty cache, the same bits. Links nothing into a graph. Throws Error when cache and tokens
@@ -50,13 +60,13 @@ struct Gpt {
   Tensor operator()(const Indices& tokens, GptCache& cache) const;
   // The mean surprise in nats at targets (B, T).
   Tensor loss(const Indices& tokens, const Indices& targets,
-              const Training* training = nullptr) const;
+              const TrainingMode* training = nullptr) const;
 
   // Symbols as vectors that say what each is and where it stands, counted from `first`: what the
   // first block is given. (B, T) to (B, T, C). Throws Error for places beyond block_size.
   Tensor embedded(const Indices& tokens, std::size_t first = 0) const;
   // What each place may see: itself and those before, or all.
-  Visible visible() const;
+  AttentionMask attention_mask() const;
 
   GptConfig config;
   Embedding token;     // (V, C)

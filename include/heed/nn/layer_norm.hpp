@@ -8,7 +8,8 @@ namespace heed::nn {
 struct LayerNorm {
   explicit LayerNorm(Scope scope, std::size_t width, bool with_bias = true, double epsilon = 1e-5);
 
-  Tensor operator()(const Tensor& x, Where where = Where::here()) const;  // (..., C) -> (..., C)
+  Tensor operator()(const Tensor& x, SourceLocation location =
+                                         SourceLocation::current()) const;  // (..., C) -> (..., C)
 
   Tensor weight;  // (C), ones at first
   Tensor bias;    // (C), zeros at first, or nothing

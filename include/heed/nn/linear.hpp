@@ -9,7 +9,8 @@ struct Linear {
   // Draws the weight, then the bias, uniformly from +-1 / sqrt(in_features), as PyTorch does.
   Linear(Scope scope, std::size_t in_features, std::size_t out_features, bool with_bias = true);
 
-  Tensor operator()(const Tensor& x, Where where = Where::here()) const;  // (..., in) -> (..., out)
+  Tensor operator()(const Tensor& x, SourceLocation location = SourceLocation::current())
+      const;  // (..., in) -> (..., out)
 
   Tensor weight;  // (out, in)
   Tensor bias;    // (out), or nothing

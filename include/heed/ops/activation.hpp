@@ -5,13 +5,16 @@
 
 namespace heed {
 
-Tensor tanh(const Tensor& x, Where where = Where::here());
-Tensor sigmoid(const Tensor& x, Where where = Where::here());  // 1 / (1 + e^-x)
-Tensor relu(const Tensor& x, Where where = Where::here());     // max(x, 0); slope 0 at 0
+Tensor tanh(const Tensor& x, SourceLocation location = SourceLocation::current());
+Tensor sigmoid(const Tensor& x,
+               SourceLocation location = SourceLocation::current());  // 1 / (1 + e^-x)
+Tensor relu(const Tensor& x,
+            SourceLocation location = SourceLocation::current());  // max(x, 0); slope 0 at 0
 
 // x times the share of a normal distribution below x (Hendrycks and Gimpel 2016, "Gaussian Error
 // Linear Units", section 2): exactly, with erf, or by the paper's tanh approximation.
 enum class Gelu { erf, tanh };
-Tensor gelu(const Tensor& x, Gelu form = Gelu::erf, Where where = Where::here());
+Tensor gelu(const Tensor& x, Gelu form = Gelu::erf,
+            SourceLocation location = SourceLocation::current());
 
 }  // namespace heed

@@ -7,9 +7,10 @@ namespace heed {
 
 // A tensor that knows where it is written: lets `a + b` remember its line of source.
 struct Operand {
-  Operand(const Tensor& x, Where here = Where::here()) : tensor(x), where(here) {}
+  Operand(const Tensor& x, SourceLocation current = SourceLocation::current())
+      : tensor(x), location(current) {}
   const Tensor& tensor;
-  Where where;
+  SourceLocation location;
 };
 
 // Shapes broadcast as in NumPy: aligned at the right, sizes equal or 1.
@@ -30,10 +31,11 @@ Tensor operator*(double c, Operand x);
 Tensor operator/(double c, Operand x);
 
 // x^p for a constant p; the slope p x^(p-1) is 0 for p = 0.
-Tensor power(const Tensor& x, double p, Where where = Where::here());
-Tensor exp(const Tensor& x, Where where = Where::here());
-Tensor log(const Tensor& x, Where where = Where::here());   // natural
-Tensor sqrt(const Tensor& x, Where where = Where::here());  // slope 1 / (2 sqrt(x)), inf at 0
-Tensor abs(const Tensor& x, Where where = Where::here());   // slope 0 at 0
+Tensor power(const Tensor& x, double p, SourceLocation location = SourceLocation::current());
+Tensor exp(const Tensor& x, SourceLocation location = SourceLocation::current());
+Tensor log(const Tensor& x, SourceLocation location = SourceLocation::current());  // natural
+Tensor sqrt(const Tensor& x, SourceLocation location =
+                                 SourceLocation::current());  // slope 1 / (2 sqrt(x)), inf at 0
+Tensor abs(const Tensor& x, SourceLocation location = SourceLocation::current());  // slope 0 at 0
 
 }  // namespace heed

@@ -23,7 +23,7 @@ struct AttentionOptions {
 // A query that may see nothing gets a row of zeros. Written in plain operations, to be looked at.
 // Hidden places weigh nothing, but a value there that is infinite or NaN makes 0 times it NaN.
 Tensor attention_weights(const Tensor& q, const Tensor& k, const AttentionOptions& options = {},
-                         Where where = Where::here());
+                         SourceLocation location = SourceLocation::current());
 
 // softmax(scale q k^T) v: q (..., T, D), k (..., S, D), v (..., S, E) give (..., T, E); with
 // num_heads, (B, T, C), (B, S, C), (B, S, C) give (B, T, C).
@@ -33,10 +33,11 @@ Tensor attention_weights(const Tensor& q, const Tensor& k, const AttentionOption
 // queries in other rows, give the same bits.
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const AttentionOptions& options = {},
-                                    Where where = Where::here());
+                                    SourceLocation location = SourceLocation::current());
 
 // (B, T, C) to (B, H, T, C / H), and back.
-Tensor split_heads(const Tensor& x, std::size_t num_heads, Where where = Where::here());
-Tensor join_heads(const Tensor& x, Where where = Where::here());
+Tensor split_heads(const Tensor& x, std::size_t num_heads,
+                   SourceLocation location = SourceLocation::current());
+Tensor join_heads(const Tensor& x, SourceLocation location = SourceLocation::current());
 
 }  // namespace heed

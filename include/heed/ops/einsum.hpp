@@ -13,6 +13,6 @@ namespace heed {
 // arrow the result has the letters that appear once, sorted. Sizes of one letter are equal or 1.
 // Throws Error for an equation that does not fit the operands.
 Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands,
-              Where where = Where::here());
+              SourceLocation location = SourceLocation::current());
 
 }  // namespace heed

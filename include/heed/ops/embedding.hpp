@@ -10,6 +10,7 @@ namespace heed {
 // indices (...) and weight (V, C) give (..., C). A row used several times collects the gradient of
 // every use; the row padding_idx collects none. Throws Error for an index outside 0 to V - 1.
 Tensor embedding(const Indices& indices, const Tensor& weight,
-                 std::optional<std::int64_t> padding_idx = {}, Where where = Where::here());
+                 std::optional<std::int64_t> padding_idx = {},
+                 SourceLocation location = SourceLocation::current());
 
 }  // namespace heed

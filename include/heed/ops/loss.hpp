@@ -17,6 +17,7 @@ struct CrossEntropyOptions {
 // the targets that are not ignored, and NaN when there are none, as in PyTorch.
 // Throws Error when shapes do not fit or a target is neither in 0 to V - 1 nor ignored.
 Tensor cross_entropy(const Tensor& logits, const Indices& targets,
-                     const CrossEntropyOptions& options = {}, Where where = Where::here());
+                     const CrossEntropyOptions& options = {},
+                     SourceLocation location = SourceLocation::current());
 
 }  // namespace heed

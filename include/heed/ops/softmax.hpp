@@ -9,12 +9,13 @@ namespace heed {
 // large. A line that is -infinity everywhere (fully masked) becomes zeros with zero gradients,
 // where PyTorch gives NaN; a NaN makes its whole line NaN.
 // Throws Error for an axis out of range.
-Tensor softmax(const Tensor& x, int axis, Where where = Where::here());
+Tensor softmax(const Tensor& x, int axis, SourceLocation location = SourceLocation::current());
 
 // ln softmax(x), without rounding small shares to zero. A fully masked line stays -infinity.
-Tensor log_softmax(const Tensor& x, int axis, Where where = Where::here());
+Tensor log_softmax(const Tensor& x, int axis, SourceLocation location = SourceLocation::current());
 
 // ln sum_j exp(x_j) along `axis`; -infinity for a fully masked or empty line.
-Tensor logsumexp(const Tensor& x, int axis, bool keepdim = false, Where where = Where::here());
+Tensor logsumexp(const Tensor& x, int axis, bool keepdim = false,
+                 SourceLocation location = SourceLocation::current());
 
 }  // namespace heed

@@ -14,7 +14,7 @@ struct CurveOptions {
   std::string title = {};
   std::string x_title = "step";
   std::string y_title = "loss (nats per character)";
-  std::vector<Level> levels = {};
+  std::vector<HorizontalLine> levels = {};
   std::size_t width = 72;   // of the text form, in characters
   std::size_t height = 18;  // of the text form, in lines
 };
@@ -30,8 +30,16 @@ std::string curve_text(const std::vector<Series>& series, const CurveOptions& op
 Plot draw_curve(const std::string& folder, const std::string& name,
                 const std::vector<Series>& series, const CurveOptions& options = {});
 
-// The same from a run's folder/loss.csv (see read_loss_csv): writes folder/loss.gp and
-// folder/loss.svg. Never throws: a run is not lost over its picture.
-Plot draw_loss_curve(const std::string& folder, const CurveOptions& options = {});
+// A CSV file that holds the data of several curves, and the columns to draw, counted from 0.
+struct CurveFile {
+  std::string name;  // in the folder of the picture
+  std::size_t x_column;
+  std::vector<std::size_t> y_columns;  // one for each series
+};
+
+// The same from a file that is already there: writes folder/name.gp, which reads that file, and
+// folder/name.svg. The series hold the file's values.
+Plot draw_curve_of_file(const std::string& folder, const std::string& name, const CurveFile& file,
+                        const std::vector<Series>& series, const CurveOptions& options = {});
 
 }  // namespace heed

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "heed/report/program.hpp"
+#include "heed/report/plot_program.hpp"
 
 namespace heed {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "heed/array/array.hpp"
-#include "heed/report/program.hpp"
+#include "heed/report/plot_program.hpp"
 
 namespace heed {
 

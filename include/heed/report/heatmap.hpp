@@ -71,6 +71,6 @@ Range heatmap_range(const std::vector<Array>& panels, const HeatmapOptions& opti
 
 // What is too large to be shown: each cell of the result is the largest of side x side cells, NaN
 // when one of them is.
-Array coarser(const Array& x, std::size_t side);
+Array max_pooled(const Array& x, std::size_t side);
 
 }  // namespace heed

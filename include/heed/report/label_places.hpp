@@ -14,9 +14,9 @@ struct Box {
 
 double overlap(const Box& a, const Box& b);  // the area both cover
 
-class LabelPlaces {
+class LabelPlacement {
  public:
-  explicit LabelPlaces(const Box& frame) : frame_(frame) {}
+  explicit LabelPlacement(const Box& frame) : frame_(frame) {}
 
   void take(const Box& box) { taken_.push_back(box); }
 

@@ -19,11 +19,11 @@ struct Series {
 };
 
 // A dashed horizontal line, such as the entropy that no loss can get below.
-struct Level {
+struct HorizontalLine {
   std::string name;
   double value;
 };
-std::string legend(const Level& level);  // "bigram  2.1000"
+std::string legend(const HorizontalLine& level);  // "bigram  2.1000"
 
 struct Range {
   double low = std::numeric_limits<double>::infinity();
@@ -45,11 +45,12 @@ struct View {
 // Everything; but when the first twentieth of the curves (of some points) is much higher than the
 // rest, as losses are, the rest alone, lest it be flattened. Levels are always inside. The spans
 // are positive when there is a finite point. Throws Error when a series has not as many x as y.
-View view_of(const std::vector<Series>& series, const std::vector<Level>& levels);
+View view_of(const std::vector<Series>& series, const std::vector<HorizontalLine>& levels);
 
 // The corner, "top right" say, in which a legend of this size (fractions of the view) covers no
 // curve and no level; "below" when there is none.
-std::string legend_place(const std::vector<Series>& series, const std::vector<Level>& levels,
-                         const View& view, double width, double height);
+std::string legend_position(const std::vector<Series>& series,
+                            const std::vector<HorizontalLine>& levels, const View& view,
+                            double width, double height);
 
 }  // namespace heed

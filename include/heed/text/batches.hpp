@@ -19,15 +19,15 @@ struct Batch {
 // B windows of T + 1 symbols from anywhere in the part, with the starts of
 // torch.randint(len(part) - T, (B,)), as nanoGPT draws them. Throws Error when the part has no
 // more than T symbols, or when B or T is 0.
-Batch random_batch(const Part& part, std::size_t batch_size, std::size_t block_size,
+Batch random_batch(const Split& part, std::size_t batch_size, std::size_t block_size,
                    Generator& generator);
 
 // The same, one batch after the other, with a generator of its own.
 class Batches {
  public:
   // Throws Error as random_batch does. The corpus must outlive the batches.
-  Batches(const Part& part, std::size_t batch_size, std::size_t block_size, Generator generator);
-  Batches(const Part& part, std::size_t batch_size, std::size_t block_size, std::uint64_t seed);
+  Batches(const Split& part, std::size_t batch_size, std::size_t block_size, Generator generator);
+  Batches(const Split& part, std::size_t batch_size, std::size_t block_size, std::uint64_t seed);
 
   Batch next();
 
@@ -39,7 +39,7 @@ class Batches {
   void set_state(const std::string& state) { generator_.set_state(state); }  // throws Error
 
  private:
-  Part part_;
+  Split part_;
   std::size_t batch_size_;
   std::size_t block_size_;
   Generator generator_;

@@ -15,7 +15,7 @@ namespace heed {
 class Corpus;
 
 // A stretch of a corpus, which must outlive it.
-struct Part {
+struct Split {
   const Corpus* corpus;
   std::size_t begin;
   std::size_t size;
@@ -39,10 +39,10 @@ class Corpus {
   void copy_ids(std::size_t begin, std::size_t count, std::int64_t* out) const;
 
   std::size_t train_size() const { return size() / 10 * 9 + size() % 10 * 9 / 10; }  // floor(0.9 n)
-  Part training() const& { return {this, 0, train_size(), "training"}; }
-  Part validation() const& { return {this, train_size(), size() - train_size(), "validation"}; }
-  Part training() && = delete;  // the part would outlive its corpus
-  Part validation() && = delete;
+  Split training() const& { return {this, 0, train_size(), "training"}; }
+  Split validation() const& { return {this, train_size(), size() - train_size(), "validation"}; }
+  Split training() && = delete;  // the part would outlive its corpus
+  Split validation() && = delete;
 
  private:
   void find_places();

@@ -19,7 +19,7 @@ class Vocabulary {
   // (blank, tab, line end). Throws Error when the text is not UTF-8 (see utf8.hpp), unless the unit
   // is byte.
   static Vocabulary of_text(std::string_view text, Unit unit = Unit::code_point);
-  static Vocabulary of_words(std::string_view text) { return of_text(text, Unit::word); }
+  static Vocabulary from_words(std::string_view text) { return of_text(text, Unit::word); }
 
   // As a checkpoint stores it. Throws Error unless the symbols rise strictly and each is a code
   // point or, for bytes, at most 255.
@@ -40,7 +40,7 @@ class Vocabulary {
   // "byte 0xe9 is not in ...".
   std::int64_t id(std::uint32_t symbol) const {
     const std::int64_t found = find(symbol);
-    if (found < 0) refuse_symbol(symbol);
+    if (found < 0) throw_unknown_token(symbol);
     return found;
   }
 
@@ -58,7 +58,7 @@ class Vocabulary {
   friend bool operator!=(const Vocabulary& a, const Vocabulary& b) { return !(a == b); }
 
  private:
-  [[noreturn]] void refuse_symbol(std::uint32_t symbol) const;
+  [[noreturn]] void throw_unknown_token(std::uint32_t symbol) const;
   void append(std::string& text, std::int64_t id) const;
 
   Unit unit_;

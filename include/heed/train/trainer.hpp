@@ -7,11 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "heed/base/error.hpp"
 #include "heed/nn/gpt.hpp"
-#include "heed/nn/safetensors.hpp"
 #include "heed/optim/adamw.hpp"
 #include "heed/optim/schedule.hpp"
 #include "heed/text/batches.hpp"
+#include "heed/train/loss_csv.hpp"
 
 namespace heed {
 
@@ -37,20 +38,21 @@ struct TrainOptions {
 // The learning rate these options ask for, step by step.
 optim::WarmupCosine schedule_of(const TrainOptions& options);
 
-// One line of the history: the state after `step` updates.
-struct LogRow {
-  std::int64_t step = 0;
-  double train_loss = 0;           // nats, the mean over the updates since the line before
-  std::optional<double> val_loss;  // nats, when it was measured
-  double learning_rate = 0;        // of the last update
-  double grad_norm = 0;            // of the last update, before clipping
-  double ms = 0;                   // a step, the mean since the line before; evaluation aside
-};
-
 // A number is infinite or NaN: a loss or a gradient, with the weights as before the step; or the
 // validation loss or a weight after it.
 struct Diverged : Error {
   using Error::Error;
+};
+
+// All that a trainer needs, beside its parameters, to continue with the same bits.
+struct TrainerState {
+  TrainOptions options;
+  std::int64_t step = 0;  // updates done
+  std::vector<LogRow> history;
+  std::int64_t pending = 0;                 // updates since the last row of the history
+  double pending_loss = 0, pending_ms = 0;  // their sums
+  std::string batch_generator, dropout_generator;
+  optim::State optimizer;
 };
 
 // A model, its optimizer, and where in the text it is. The same options and text give the same
@@ -77,21 +79,19 @@ class Trainer {
   const Parameters& parameters() const { return parameters_; }
   const TrainOptions& options() const { return options_; }
 
-  // Everything that going on exactly here needs, as metadata and tensors for a safetensors file.
-  // The tensors point into `kept`, which the caller keeps until they are written. Throws Diverged
-  // rather than save what is not finite.
-  void save(Metadata& metadata, std::vector<StoredTensor>& tensors, optim::State& kept) const;
-  // Goes back to what save() wrote. When there are more steps to do than the run that saved had,
-  // what its history has only because that one ended is taken back. Throws Error, with the file's
-  // name, when it does not fit.
-  void restore(const SafetensorsFile& file);
+  // What continuing here exactly needs. Throws Diverged when a parameter or a moment is not finite.
+  TrainerState state() const;
+  // Continues from such a state; the caller restores the parameters. If this trainer is to do more
+  // steps than the saved run was, the row that was written only because that run ended is removed.
+  // Throws Error, and changes nothing, when the optimizer's or a generator's state does not fit.
+  void restore(const TrainerState& state);
 
  private:
   double find_gradients();
   Tensor batch_loss();
   [[noreturn]] void throw_diverged(double loss, const std::function<Tensor()>& again);
   double checked_validation_loss() const;
-  void check_finite(const optim::State& kept) const;
+  void check_finite(const optim::State& optimizer) const;
   std::string place(std::int64_t step) const;  // " step 3, at learning rate ..."
   LogRow finish_row();
   bool row_is_due() const;
@@ -105,7 +105,7 @@ class Trainer {
   optim::AdamW optimizer_;
   optim::WarmupCosine schedule_;
   Batches batches_;
-  Part validation_;
+  Split validation_;
 
   std::int64_t step_ = 0;
   std::vector<LogRow> history_;

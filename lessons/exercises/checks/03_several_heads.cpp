@@ -1,8 +1,8 @@
 // 03 several_heads: scores and mixtures of every text and every head, against loops.
 
 #include "exercise.hpp"
-#include "heed/array/error.hpp"
 #include "heed/array/shape.hpp"
+#include "heed/base/error.hpp"
 
 using namespace heed;
 

@@ -58,7 +58,7 @@ double left_by_a_head() {
   Generator g(10);
   Parameters parameters;
   const nn::AttentionHead head({parameters, g}, 9, 4);
-  nn::Visible visible;
+  nn::AttentionMask visible;
   visible.causal = true;
   const auto loss = [&](std::size_t B) {
     const Indices spoken = g.randint(0, 4, {B, 5});

@@ -8,7 +8,7 @@
 using namespace heed;
 
 Tensor without_head(const nn::MultiHeadAttention& heads, const Tensor& x,
-                    const nn::Visible& visible, std::size_t silent);
+                    const nn::AttentionMask& visible, std::size_t silent);
 
 using Doubles = xt::xarray<double>;
 
@@ -25,13 +25,13 @@ Doubles through(const nn::Linear& layer, const Doubles& x) {
   return y;
 }
 
-bool seen(const nn::Visible& visible, std::size_t t, std::size_t s) {
+bool seen(const nn::AttentionMask& visible, std::size_t t, std::size_t s) {
   return !(visible.causal && s > t) && !(visible.mask && !(*visible.mask)(t, s));
 }
 
 // What row t of sentence b hears through head h, into heard(b, t, its columns).
 void hear(std::size_t b, std::size_t t, std::size_t h, std::size_t size, const Doubles& Q,
-          const Doubles& K, const Doubles& V, const nn::Visible& visible, Doubles& heard) {
+          const Doubles& K, const Doubles& V, const nn::AttentionMask& visible, Doubles& heard) {
   std::vector<double> e(Q.shape(1), 0);
   double total = 0;
   for (std::size_t s = 0; s < e.size(); ++s) {
@@ -45,7 +45,7 @@ void hear(std::size_t b, std::size_t t, std::size_t h, std::size_t size, const D
       heard(b, t, d) += e[s] / total * V(b, s, d);
 }
 
-Array wanted(const nn::MultiHeadAttention& heads, const Array& x, const nn::Visible& visible,
+Array wanted(const nn::MultiHeadAttention& heads, const Array& x, const nn::AttentionMask& visible,
              std::size_t silent) {
   const Doubles in = x, Q = through(heads.query, in), K = through(heads.key, in);
   const Doubles V = through(heads.value, in);
@@ -58,7 +58,7 @@ Array wanted(const nn::MultiHeadAttention& heads, const Array& x, const nn::Visi
 }
 
 void judge(const std::string& what, std::size_t num_heads, const Shape& shape,
-           const nn::Visible& visible, Generator& g) {
+           const nn::AttentionMask& visible, Generator& g) {
   Parameters parameters;
   const nn::MultiHeadAttention heads({parameters, g}, shape[2], num_heads);
   const Array x = g.randn(shape) * Real(2);
@@ -74,7 +74,7 @@ void judge(const std::string& what, std::size_t num_heads, const Shape& shape,
 
 int main() {
   Generator g(11);
-  nn::Visible all, causal, others;
+  nn::AttentionMask all, causal, others;
   causal.causal = true;
   others.mask = Mask{{false, true, true}, {true, false, true}, {true, true, false}};
   judge("two heads of 3", 2, {2, 4, 6}, all, g);

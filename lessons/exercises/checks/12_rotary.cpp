@@ -14,17 +14,17 @@ namespace {
 
 // The same by another road: a turn is a product with e^(i angle).
 Array wanted(const Array& x) {
-  Array turned = x;
+  Array transposed = x;
   const std::size_t pairs = x.shape(1) / 2;
   for (std::size_t t = 0; t < x.shape(0); ++t)
     for (std::size_t p = 0; p < pairs; ++p) {
       const double angle = double(t) * std::exp(-std::log(10000.0) * double(p) / double(pairs));
       const std::complex<double> point(x(t, 2 * p), x(t, 2 * p + 1));
       const std::complex<double> to = point * std::polar(1.0, angle);
-      turned(t, 2 * p) = Real(to.real());
-      turned(t, 2 * p + 1) = Real(to.imag());
+      transposed(t, 2 * p) = Real(to.real());
+      transposed(t, 2 * p + 1) = Real(to.imag());
     }
-  return turned;
+  return transposed;
 }
 
 double dot_of(const Array& a, std::size_t s, const Array& b, std::size_t t) {

@@ -94,7 +94,7 @@ int main() {
   no_mlp.silence(no_mlp.block.mlp.down);
   const std::string found = leak(no_mlp.block, x);
   expect("no row hears a later one", found.empty(), found);
-  nn::Visible past;
+  nn::AttentionMask past;
   past.causal = true;
   for (const Random* random : {&no_mlp, &whole, &other})
     expect(random == &no_mlp ? "x + attention(norm(x)), when the MLP says nothing" : "all of it",

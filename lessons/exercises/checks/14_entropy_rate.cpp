@@ -4,7 +4,7 @@
 
 #include "exercise.hpp"
 #include "heed/array/shape.hpp"
-#include "heed/text/source.hpp"
+#include "heed/study/markov_source.hpp"
 
 using namespace heed;
 
@@ -32,7 +32,7 @@ void judge_two(const std::string& name, double q, double r) {
 // Nothing is known of it by hand; heed's Source says what it has.
 void judge_any(const std::string& name, std::size_t N, std::uint64_t seed) {
   Array P = Generator(seed).uniform({N, N}, 0.05, 1);
-  std::vector<Source::State> states(N);
+  std::vector<MarkovSource::State> states(N);
   for (std::size_t i = 0; i < N; ++i) {
     P(i, (i + 2) % N) = 0;
     double sum = 0;
@@ -42,7 +42,7 @@ void judge_any(const std::string& name, std::size_t N, std::uint64_t seed) {
       P(i, j) = Real(double(P(i, j)) / sum);
     }
   }
-  const Source source(states);
+  const MarkovSource source(states);
   Array wanted = zeros({N});
   for (std::size_t i = 0; i < N; ++i) wanted(i) = Real(source.shares()[i]);
   judge(name, P, wanted, source.entropy());

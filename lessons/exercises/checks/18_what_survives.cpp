@@ -44,16 +44,16 @@ void compare(const std::string& what, const Array& space, const Array& page) {
 int main() {
   Generator g(18);
   const Array flat = g.randn({40, 2});
-  Array turned = flat, ring = flat;
+  Array transposed = flat, ring = flat;
   for (std::size_t i = 0; i < 40; ++i) {
     const Real length = std::sqrt(flat(i, 0) * flat(i, 0) + flat(i, 1) * flat(i, 1));
-    turned(i, 0) = 3 - 2 * flat(i, 1), turned(i, 1) = 2 * flat(i, 0) - 5;
+    transposed(i, 0) = 3 - 2 * flat(i, 1), transposed(i, 1) = 2 * flat(i, 0) - 5;
     ring(i, 0) = flat(i, 0) / length, ring(i, 1) = flat(i, 1) / length;
   }
   compare("points on a ring, drawn as they are: all are kept", ring, ring);
   compare("lengths do not count in space", flat, ring);
   compare("but they do on the page", flat, flat);
-  compare("a page may be turned, moved and enlarged", flat, turned);
+  compare("a page may be turned, moved and enlarged", flat, transposed);
   const Array solid = g.randn({60, 3}), shadow = xt::view(solid, xt::all(), xt::range(0, 2));
   compare("a solid and its shadow", solid, shadow);
   compare("two points are each other's neighbours", g.randn({2, 3}), g.randn({2, 2}));

@@ -1,0 +1,87 @@
+// model_file.hpp: a trained model, or a whole training run, in a safetensors file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "heed/io/safetensors.hpp"
+#include "heed/nn/gpt.hpp"
+#include "heed/text/vocabulary.hpp"
+#include "heed/train/trainer.hpp"
+
+namespace heed {
+
+// Identifies the text of a run, so that resuming with another text is refused.
+struct TextFingerprint {
+  std::string path;  // empty for the text that comes with heed
+  std::size_t bytes = 0;
+  std::uint64_t hash = 0;
+};
+TextFingerprint fingerprint_of(const std::string& path, std::string_view text);
+
+// Every option by name, {"batch_size", "12"} and so on, written so that it reads back exactly.
+std::map<std::string, std::string> option_texts(const TrainOptions& options);
+
+// A safetensors file with a model's parameters and configuration, its vocabulary, and, if the file
+// is a run's checkpoint, what the trainer needs to continue. Every member function that reads an
+// entry throws Error "PATH: ..." when the entry is missing, damaged or out of range.
+class ModelFile {
+ public:
+  explicit ModelFile(SafetensorsFile file) : file_(std::move(file)) {}
+  // Throws Error as read_safetensors does, and "PATH: not a checkpoint: ..." for other formats.
+  static ModelFile open(const std::filesystem::path& path);
+
+  const std::string& path() const { return file_.path; }
+  bool has_checksum() const { return file_.has_checksum; }
+  bool has_text() const { return file_.metadata.count("text.path") != 0; }
+
+  nn::GptConfig config() const;
+  Vocabulary vocabulary() const;
+  TrainOptions options() const;
+  TextFingerprint text() const;
+  TrainerState trainer_state() const;
+
+  // Copies the file's values into the parameters. Throws before changing any when a tensor is
+  // missing, has another shape, holds a value that is not finite, or belongs to no parameter (the
+  // optimizer's tensors, named "optimizer. ...", aside).
+  void load_parameters(const Parameters& parameters) const;
+
+  // Makes the trainer continue where the saved run stopped. Throws, and changes nothing, when the
+  // file does not fit the trainer.
+  void restore(Trainer& trainer) const;
+
+ private:
+  std::vector<Array> parameter_values(const Parameters& parameters) const;
+
+  SafetensorsFile file_;
+};
+
+// A model with its vocabulary, made from a file.
+struct LoadedModel {
+  explicit LoadedModel(const ModelFile& file);  // throws Error "PATH: ..."
+  LoadedModel(const LoadedModel&) = delete;     // a copy would share its weights
+  LoadedModel& operator=(const LoadedModel&) = delete;
+
+  Vocabulary vocabulary;
+  Parameters parameters;
+  nn::Gpt model;
+
+ private:
+  LoadedModel(const ModelFile& file, Generator generator);
+};
+
+// Writes a model that can be used but not trained further. Replaces a file that is there. Throws
+// Error when writing fails.
+void save_model(const std::filesystem::path& path, const Parameters& parameters,
+                const nn::GptConfig& config, const Vocabulary& vocabulary);
+
+// Writes a run's checkpoint: the model, and all that the trainer needs to continue bit for bit.
+// Throws Diverged rather than save a value that is not finite, and Error when writing fails.
+void save_run(const std::filesystem::path& path, const Trainer& trainer,
+              const Vocabulary& vocabulary, const TextFingerprint& text);
+
+}  // namespace heed

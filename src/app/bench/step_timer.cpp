@@ -1,0 +1,135 @@
+// step_timer.cpp: how fast this machine trains: steps, matrix products and operations, timed.
+
+#include "heed/app/bench/step_timer.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+#include "heed/array/matmul.hpp"
+#include "heed/array/parallel.hpp"
+#include "heed/autograd/trace/timing.hpp"
+#include "heed/autograd/trace/trace.hpp"
+#include "heed/base/error.hpp"
+#include "heed/train/generate.hpp"
+
+namespace heed {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// nanoGPT's recipe, for ever and without evaluations.
+TrainOptions endless(std::size_t batch_size) {
+  TrainOptions options;
+  options.batch_size = batch_size;
+  options.steps = options.eval_every = options.log_every = std::numeric_limits<std::int64_t>::max();
+  return options;
+}
+
+struct ProductSize {
+  std::size_t m, n, k;
+};
+
+// The best of some products of one size: the first brings its matrices into the cache.
+double product_gflops(const ProductSize& size) {
+  Generator generator(1);
+  const auto [m, n, k] = size;
+  const Array a = generator.uniform({m, k}, -1, 1), b = generator.uniform({k, n}, -1, 1);
+  Array c = zeros({m, n});
+  const double work = 2 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  double best = std::numeric_limits<double>::infinity();
+  for (const auto start = Clock::now(); seconds_since(start) < 0.02 || std::isinf(best);) {
+    const auto begin = Clock::now();
+    gemm(m, n, k, {a.data(), k}, {b.data(), n}, {c.data(), n});
+    best = std::min(best, seconds_since(begin));
+  }
+  return work / best * 1e-9;
+}
+
+}  // namespace
+
+double percentile(std::vector<double> values, double share) {
+  if (values.empty()) throw_error("percentile: there are no values");
+  std::sort(values.begin(), values.end());
+  const double place = share * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, values.size() - 1);
+  return values[below] + (place - static_cast<double>(below)) * (values[above] - values[below]);
+}
+
+Percentiles percentiles_of(const std::vector<double>& values) {
+  return {percentile(values, 0.5), percentile(values, 0.1), percentile(values, 0.9)};
+}
+
+double step_operations(const nn::GptConfig& model, std::size_t batch_size) {
+  const auto number = [](std::size_t n) { return static_cast<double>(n); };
+  const double B = number(batch_size), T = number(model.block_size), C = number(model.embed_dim);
+  const double L = number(model.layers), V = number(model.vocab_size);
+  return 6 * B * T * (12 * L * C * C + V * C) + 12 * L * C * B * T * (T + 1) / 2;
+}
+
+double best_product_gflops() {
+  double best = 0;
+  for (const ProductSize size : {ProductSize{1024, 1024, 1024},
+                                 {512, 512, 512},
+                                 {768, 512, 128},
+                                 {768, 128, 512},
+                                 {256, 256, 256}})
+    best = std::max(best, product_gflops(size));
+  return best;
+}
+
+StepTimer::StepTimer(const Corpus& corpus, const Workload& workload)
+    : workload_(workload),
+      trainer_(std::make_unique<Trainer>(corpus, workload.model, endless(workload.batch_size))) {}
+
+void StepTimer::warm_up(std::int64_t steps) {
+  set_num_threads(workload_.threads);
+  for (std::int64_t i = 0; i < steps; ++i) trainer_->step();
+}
+
+void StepTimer::measure(std::int64_t steps, double seconds) {
+  set_num_threads(workload_.threads);
+  const auto start = Clock::now();
+  const auto goes_on = [&](std::int64_t i) {
+    return steps > 0 ? i < steps : i < 3 || seconds_since(start) < seconds;
+  };
+  for (std::int64_t i = 0; goes_on(i); ++i) {
+    const auto begin = Clock::now();
+    trainer_->step();
+    ms_.push_back(1e3 * seconds_since(begin));
+  }
+}
+
+std::vector<OperationMs> StepTimer::operations(std::int64_t steps) {
+  set_trace("time");
+  clear_operation_times();
+  warm_up(steps);
+  set_trace("");
+  std::vector<OperationMs> result;
+  const double ms = 1e3 / static_cast<double>(std::max<std::size_t>(timed_passes(), 1));
+  for (const OperationTime& each : operation_times())
+    result.push_back(
+        {std::string(each.name), each.forward.seconds * ms, each.backward.seconds * ms});
+  clear_operation_times();
+  return result;
+}
+
+double StepTimer::generation_rate(std::size_t symbols) const {
+  set_num_threads(workload_.threads);
+  Generator generator(1);
+  GenerateOptions options;
+  options.tokens = std::min<std::size_t>(symbols, 20);
+  generate(trainer_->model(), {0}, options, generator);
+  options.tokens = symbols;
+  const auto start = Clock::now();
+  generate(trainer_->model(), {0}, options, generator);
+  return static_cast<double>(symbols) / seconds_since(start);
+}
+
+}  // namespace heed

@@ -1,0 +1,70 @@
+// sample.cpp: heed sample: a trained model writes.
+
+#include <filesystem>
+#include <iostream>
+
+#include "heed/app/commands.hpp"
+#include "heed/app/run_folder.hpp"
+#include "heed/app/terminal.hpp"
+#include "heed/array/parallel.hpp"
+#include "heed/base/error.hpp"
+#include "heed/base/text.hpp"
+#include "heed/train/model_file.hpp"
+
+namespace heed::app {
+namespace {
+
+// What writing starts from when no prompt is given: a new line, as at the start of a speech.
+std::int64_t first_symbol(const Vocabulary& vocabulary) {
+  const std::int64_t line_end = vocabulary.find('\n');
+  return line_end >= 0 ? line_end : 0;
+}
+
+std::vector<std::int64_t> encoded_prompt(const SampleCommand& command, const Vocabulary& vocabulary,
+                                         std::size_t block_size) {
+  if (!command.prompt || command.prompt->empty()) {
+    const std::int64_t first = first_symbol(vocabulary);
+    if (command.prompt)
+      note("--prompt is empty: starting from '" + printable(vocabulary.decode(first)) + "'");
+    return {first};
+  }
+  std::vector<std::int64_t> prompt;
+  try {
+    prompt = vocabulary.encode(*command.prompt);
+  } catch (const Error& error) {
+    throw UsageError("--prompt: " + std::string(error.what()));
+  }
+  if (prompt.empty()) throw UsageError("--prompt: has no words; give some, or leave it out");
+  if (prompt.size() > block_size)
+    note("--prompt has " + std::to_string(prompt.size()) + " symbols; the model sees the last " +
+         std::to_string(block_size) + ", its block size");
+  return prompt;
+}
+
+}  // namespace
+
+int sample(const SampleCommand& command) {
+  if (command.threads) set_num_threads(*command.threads);
+  const ModelFile file = ModelFile::open(checkpoint_in(command.run));
+  const LoadedModel saved(file);
+  const Vocabulary& vocabulary = saved.vocabulary;
+  check_trusted(file, command.trust);
+  if (!saved.model.config.causal)
+    throw_error(file.path(),
+                ": its model fills in blanks and cannot write on; heed look shows what it does");
+  const auto prompt = encoded_prompt(command, vocabulary, saved.model.config.block_size);
+
+  Generator generator(command.seed);
+  if (command.prompt) std::cout << *command.prompt;
+  const bool words = vocabulary.unit() == Unit::word;
+  bool apart = command.prompt && !command.prompt->empty();
+  generate(saved.model, prompt, command.options, generator, [&](std::int64_t symbol) {
+    std::cout << (words && apart ? " " : "") << vocabulary.decode(symbol) << std::flush;
+    apart = true;
+    return std::cout.good();
+  });
+  std::cout << std::endl;
+  return 0;
+}
+
+}  // namespace heed::app

@@ -1,0 +1,108 @@
+// process.cpp: a child process whose input and outputs are nameless temporary files.
+
+#include "heed/base/process.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "heed/base/error.hpp"
+#include "heed/base/text.hpp"
+
+extern char** environ;
+
+namespace heed {
+namespace {
+
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+File temporary_file() {
+  File file(std::tmpfile(), std::fclose);
+  if (!file) throw_error("no temporary file: ", std::strerror(errno));
+  return file;
+}
+
+std::string contents(std::FILE* file) {
+  std::rewind(file);
+  std::string text;
+  char buffer[4096];
+  for (std::size_t n; (n = std::fread(buffer, 1, sizeof buffer, file)) > 0;) text.append(buffer, n);
+  return text;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& words) {
+  std::vector<char*> result;
+  for (std::string& word : words) result.push_back(word.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+std::vector<std::string> changed_environment(const EnvironmentChanges& changes) {
+  std::vector<std::string> result;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string line = *entry;
+    if (changes.count(line.substr(0, line.find('='))) == 0) result.push_back(line);
+  }
+  for (const auto& [name, value] : changes)
+    if (value) result.push_back(name + "=" + *value);
+  return result;
+}
+
+struct Files {
+  File in = temporary_file(), out = temporary_file(), err = temporary_file();
+};
+
+// The child's side: only calls that are safe after fork in a program with threads.
+[[noreturn]] void become(char* const* arguments, char** environment, const char* folder,
+                         const Files& files) {
+#ifdef __linux__
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+  const bool ready = (folder[0] == '\0' || chdir(folder) == 0) &&
+                     dup2(fileno(files.in.get()), STDIN_FILENO) >= 0 &&
+                     dup2(fileno(files.out.get()), STDOUT_FILENO) >= 0 &&
+                     dup2(fileno(files.err.get()), STDERR_FILENO) >= 0;
+  environ = environment;
+  if (ready) execvp(arguments[0], arguments);
+  _exit(ready && errno == ENOENT ? 127 : 126);
+}
+
+int exit_code_of(pid_t child) {
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) return 126;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace
+
+std::string ChildResult::last_error() const {
+  std::string text = err;
+  text.erase(text.find_last_not_of(" \n") + 1);
+  return printable(text.substr(text.find_last_of('\n') + 1));
+}
+
+ChildResult run_child(ChildProgram program) {
+  const Files files;
+  std::fwrite(program.input.data(), 1, program.input.size(), files.in.get());
+  std::rewind(files.in.get());
+  std::vector<std::string> environment = changed_environment(program.environment);
+  const std::vector<char*> arguments = pointers(program.words);
+  std::vector<char*> settings = pointers(environment);
+  const pid_t child = fork();
+  if (child < 0) throw_error(program.words[0], ": cannot be started: ", std::strerror(errno));
+  if (child == 0) become(arguments.data(), settings.data(), program.folder.c_str(), files);
+  const int code = exit_code_of(child);
+  return {code, contents(files.out.get()), contents(files.err.get())};
+}
+
+}  // namespace heed

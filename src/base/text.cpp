@@ -1,0 +1,193 @@
+// text.cpp: text that looks the same in every locale and takes a known number of columns.
+
+#include "heed/base/text.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <ios>
+#include <locale>
+#include <sstream>
+
+#include "heed/base/utf8.hpp"
+
+namespace heed {
+namespace {
+
+std::string not_finite(double value) {
+  if (std::isnan(value)) return "nan";
+  return value > 0 ? "inf" : "-inf";
+}
+
+// Streams are told the classic locale: printf would write a decimal comma under a German one.
+std::string streamed(double value, int decimals, std::ios_base::fmtflags notation) {
+  std::ostringstream out;
+  out.imbue(std::locale::classic());
+  out.setf(notation, std::ios_base::floatfield);
+  out.precision(decimals);
+  out << value;
+  return out.str();
+}
+
+std::string two_digits(long long n) { return (n < 10 ? "0" : "") + std::to_string(n); }
+
+struct Range {
+  char32_t first, last;
+};
+
+constexpr Range zero_width[] = {{0x300, 0x36F},   {0x483, 0x489},   {0x591, 0x5BD},
+                                {0x610, 0x61A},   {0x64B, 0x65F},   {0x200B, 0x200F},
+                                {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}};
+constexpr Range double_width[] = {{0x1100, 0x115F},   {0x2E80, 0x303E},   {0x3041, 0xA4CF},
+                                  {0xA960, 0xA97F},   {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},
+                                  {0xFE30, 0xFE6F},   {0xFF00, 0xFF60},   {0xFFE0, 0xFFE6},
+                                  {0x1F300, 0x1F64F}, {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD}};
+
+template <std::size_t N>
+bool lies_in(const Range (&ranges)[N], char32_t code) {
+  return std::any_of(ranges, ranges + N,
+                     [&](const Range& r) { return code >= r.first && code <= r.last; });
+}
+
+std::size_t columns_of(std::string_view character) {
+  const char32_t code = character_in(character, 0).code_point;
+  if (lies_in(zero_width, code)) return 0;
+  return lies_in(double_width, code) ? 2 : 1;
+}
+
+std::string hexadecimal(const char* format, std::uint32_t value) {
+  char text[16];
+  std::snprintf(text, sizeof text, format, static_cast<unsigned>(value));
+  return text;
+}
+
+std::string spelled(std::uint32_t c) {
+  if (c == '\n') return "\\n";
+  if (c == '\t') return "\\t";
+  if (c == '\r') return "\\r";
+  return hexadecimal(c < 0x100 ? "\\x%02x" : "\\u%04x", c);
+}
+
+}  // namespace
+
+std::string decimal(double value, int decimals) {
+  if (!std::isfinite(value)) return not_finite(value);
+  const std::string text = streamed(value, decimals, std::ios_base::fixed);
+  const bool is_zero = text.find_first_of("123456789") == std::string::npos;
+  return is_zero && text[0] == '-' ? text.substr(1) : text;
+}
+
+std::string scientific(double value, int decimals) {
+  if (!std::isfinite(value)) return not_finite(value);
+  return streamed(value, decimals, std::ios_base::scientific);
+}
+
+std::string grouped(double value) {
+  std::string text = decimal(value, 0);
+  if (!std::isfinite(value)) return text;
+  const std::size_t first_digit = text[0] == '-' ? 1 : 0;
+  for (std::size_t i = text.size(); i > first_digit + 3; i -= 3) text.insert(i - 3, ",");
+  return text;
+}
+
+std::string exact(double value) {
+  char text[32];  // any double fits
+  return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
+}
+
+std::string counted(std::size_t count, std::string_view noun) {
+  return grouped(static_cast<double>(count)) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (std::size_t end; (end = text.find(separator)) != text.npos; text.remove_prefix(end + 1))
+    parts.emplace_back(text.substr(0, end));
+  parts.emplace_back(text);
+  return parts;
+}
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines = split(text, '\n');
+  if (lines.back().empty()) lines.pop_back();
+  return lines;
+}
+
+std::string joined(const std::vector<std::string>& parts, std::string_view separator) {
+  std::string text;
+  for (const std::string& part : parts)
+    text += (&part == parts.data() ? "" : std::string(separator)) + part;
+  return text;
+}
+
+std::string duration(double seconds) {
+  if (!(seconds >= 0) || seconds > 1e15) return "?";
+  const long long s = std::llround(seconds);
+  const long long minutes = s / 60, hours = minutes / 60, days = hours / 24;
+  if (hours == 0) return std::to_string(minutes) + ":" + two_digits(s % 60);
+  if (days == 0) return std::to_string(hours) + " h " + two_digits(minutes % 60) + " min";
+  return std::to_string(days) + " d " + two_digits(hours % 24) + " h";
+}
+
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size();) {
+    const auto [c, size] = character_in(text, i);
+    if (size == 0)
+      result += spelled(static_cast<unsigned char>(text[i]));
+    else if (is_printable(c))
+      result += text.substr(i, size);
+    else
+      result += spelled(c);
+    i += std::max<std::size_t>(size, 1);
+  }
+  return result;
+}
+
+std::string in_quotes(std::string_view text) {
+  constexpr std::size_t longest = 80;
+  std::string result = "'";
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t size = std::max(character_in(text, i).size, 1u);
+    result += escaped(text.substr(i, size));
+    if (result.size() > longest && i + size < text.size()) return result + "...'";
+    i += size;
+  }
+  return result + "'";
+}
+
+std::string printable(std::string_view name) { return name == " " ? "␣" : escaped(name); }
+
+std::size_t display_width(std::string_view text) {
+  std::size_t width = 0;
+  for (std::size_t i = 0; i < text.size(); i += character_at(text, i).size())
+    width += columns_of(character_at(text, i));
+  return width;
+}
+
+std::string pad_left(std::string_view text, std::size_t width) {
+  const std::size_t used = display_width(text);
+  return std::string(used < width ? width - used : 0, ' ') + std::string(text);
+}
+
+std::string pad_right(std::string_view text, std::size_t width) {
+  const std::size_t used = display_width(text);
+  return std::string(text) + std::string(used < width ? width - used : 0, ' ');
+}
+
+std::string truncated(std::string_view text, std::size_t width) {
+  if (display_width(text) <= width) return std::string(text);
+  std::string result;
+  std::size_t used = 1;  // the ellipsis
+  for (std::size_t i = 0; i < text.size();) {
+    const std::string_view character = character_at(text, i);
+    used += columns_of(character);
+    if (used > width) break;
+    result += character;
+    i += character.size();
+  }
+  return width == 0 ? "" : result + "…";
+}
+
+}  // namespace heed

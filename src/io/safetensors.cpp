@@ -1,0 +1,229 @@
+// safetensors.cpp: files of named tensors, read strictly and written with a checksum.
+
+#include "heed/io/safetensors.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+#include "heed/base/atomic_file.hpp"
+#include "heed/base/error.hpp"
+#include "heed/base/text.hpp"
+#include "io/safetensors_checksum.hpp"
+#include "io/safetensors_header.hpp"
+
+namespace heed {
+namespace {
+
+#ifdef __BYTE_ORDER__
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the format's numbers are copied as is");
+#endif
+
+constexpr std::uint64_t max_header = 100'000'000;  // the format's limit
+constexpr std::size_t prefix_bytes = 8;            // the header's length
+constexpr const char* real_dtype = sizeof(Real) == 4 ? "F32" : "F64";
+
+// Reading into memory, not mapping: what the checksum saw is what the caller gets, even when
+// somebody writes into the file meanwhile.
+class InputFile {
+ public:
+  explicit InputFile(const std::filesystem::path& path) : name_(path.string()) {
+    // Without O_NONBLOCK, opening a pipe waits for somebody to write into it.
+    descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (descriptor_ < 0) throw_error(name_, ": ", std::generic_category().message(errno));
+  }
+  ~InputFile() { ::close(descriptor_); }
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+
+  std::size_t size() const {
+    struct stat status;
+    if (::fstat(descriptor_, &status) != 0) throw_errno(errno);
+    if (S_ISDIR(status.st_mode)) throw_errno(EISDIR);
+    if (!S_ISREG(status.st_mode)) throw_error(name_, ": not a regular file");
+    return static_cast<std::size_t>(status.st_size);
+  }
+
+  void read(std::size_t offset, void* data, std::size_t bytes) const {
+    char* next = static_cast<char*>(data);
+    while (bytes > 0) {
+      const ssize_t got = ::pread(descriptor_, next, bytes, static_cast<off_t>(offset));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) throw_errno(errno);
+      if (got == 0) throw_error(name_, ": truncated while it was read");
+      next += got;
+      offset += static_cast<std::size_t>(got);
+      bytes -= static_cast<std::size_t>(got);
+    }
+  }
+
+ private:
+  void throw_errno(int error) const {
+    throw_error(name_, ": ", std::generic_category().message(error));
+  }
+
+  std::string name_;
+  int descriptor_;
+};
+
+bool is_text(std::string_view start) {
+  return start.size() >= 3 && std::all_of(start.begin(), start.end(), [](char c) {
+           const auto code = static_cast<unsigned char>(c);
+           const bool in_utf8 = code >= 0x20 && code != 0x7f && code <= 0xf4;
+           return in_utf8 || c == '\n' || c == '\r' || c == '\t';
+         });
+}
+
+// What a foreign file is, by its first bytes; empty when they do not tell.
+std::string_view guessed_kind(std::string_view start) {
+  static constexpr std::pair<std::string_view, std::string_view> kinds[] = {
+      {"PK\3\4", "a zip archive, such as torch.save writes"},
+      {"\x80\2", "a Python pickle"},
+      {"\x80\3", "a Python pickle"},
+      {"\x80\4", "a Python pickle"},
+      {"\x80\5", "a Python pickle"},
+      {"\x93NUMPY", "a NumPy array"},
+      {"\x89PNG", "a PNG image"},
+      {"\x89HDF", "an HDF5 file"},
+      {"\x1f\x8b", "a gzip archive"},
+      {"GGUF", "a GGUF file"},
+      {"version https://git-lfs", "a Git LFS pointer; git lfs pull fetches the file itself"},
+      {"<", "a web page"}};
+  for (const auto& [magic, kind] : kinds)
+    if (start.substr(0, magic.size()) == magic) return kind;
+  if (start.find_first_not_of('\0') == start.npos) return "zeros, as a crash can leave";
+  return is_text(start) ? "text" : "";
+}
+
+[[noreturn]] void throw_not_safetensors(const std::string& file, std::string_view start,
+                                        const std::string& otherwise) {
+  const std::string_view kind = guessed_kind(start);
+  throw NotSafetensors(file, "not a safetensors file: " +
+                                 (kind.empty() ? otherwise : "it looks like " + std::string(kind)));
+}
+
+// `start` is the file's first 64 bytes, or all it has. A file of the format that lost its end
+// begins with a small number; what does not was never one.
+std::size_t header_length(std::string_view start, std::size_t size, const std::string& file) {
+  std::uint64_t length = 0;
+  std::memcpy(&length, start.data(), std::min(start.size(), prefix_bytes));
+  const std::string promise = "it promises a header of " + std::to_string(length) + " bytes";
+  if (length > max_header || (size < prefix_bytes && is_text(start)))
+    throw_not_safetensors(file, start, promise + ", the limit is " + std::to_string(max_header));
+  if (size < prefix_bytes)
+    throw_error(file, ": truncated: its ", size, " bytes cannot hold the length of a header");
+  if (length == 0) throw_not_safetensors(file, start, promise);
+  if (size > prefix_bytes && start[prefix_bytes] != '{')
+    throw_not_safetensors(file, start, "its header does not begin with {");
+  if (length > size - prefix_bytes)
+    throw_error(file, ": truncated: the header takes ", length, " bytes, the file has ",
+                size - prefix_bytes);
+  return static_cast<std::size_t>(length);
+}
+
+std::string read_header(const InputFile& input, const std::string& file) {
+  const std::size_t size = input.size();
+  std::string start(std::min<std::size_t>(size, 64), '\0');
+  input.read(0, start.data(), start.size());
+  std::string header(header_length(start, size, file), '\0');
+  input.read(prefix_bytes, header.data(), header.size());
+  return header;
+}
+
+void check_size(std::size_t promised, std::size_t there, const std::string& file) {
+  if (promised > there)
+    throw_error(file, ": truncated: the tensors take ", promised, " bytes, the file has ", there);
+  if (promised < there)
+    throw_error(file, ": ", "left over after the last tensor: ", there - promised,
+                there - promised == 1 ? " byte" : " bytes");
+}
+
+void read_data(const InputFile& input, std::size_t offset, std::size_t bytes,
+               SafetensorsFile& file) {
+  file.data.reset(new unsigned char[bytes]);  // make_unique would fill it with zeros first
+  input.read(offset, file.data.get(), bytes);
+  const unsigned char* next = file.data.get();
+  for (StoredTensor& tensor : file.tensors) {
+    tensor.data = next;
+    next += tensor.bytes;
+  }
+}
+
+template <class Stored>
+Array converted(const StoredTensor& tensor, const std::string& file) {
+  Array x = uninitialized(Shape(tensor.shape.begin(), tensor.shape.end()));
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    Stored value;
+    std::memcpy(&value, tensor.data + i * sizeof value, sizeof value);
+    if (std::isfinite(value) && std::abs(value) > std::numeric_limits<Real>::max())
+      throw_error(file, ": tensor ", in_quotes(tensor.name), ": ", value, " is too large for ",
+                  real_dtype);
+    x.data()[i] = static_cast<Real>(value);
+  }
+  return x;
+}
+
+}  // namespace
+
+const StoredTensor* SafetensorsFile::find(std::string_view name) const {
+  for (const StoredTensor& tensor : tensors)
+    if (tensor.name == name) return &tensor;
+  return nullptr;
+}
+
+Array SafetensorsFile::array(std::string_view name) const {
+  const StoredTensor* const tensor = find(name);
+  if (tensor == nullptr) throw_error(path, ": no tensor ", in_quotes(name));
+  if (tensor->dtype == "F32") return converted<float>(*tensor, path);
+  if (tensor->dtype == "F64") return converted<double>(*tensor, path);
+  throw_error(path, ": tensor ", in_quotes(name), ": its dtype is ", tensor->dtype, ", not F32 or F64");
+}
+
+SafetensorsFile read_safetensors(const std::filesystem::path& path) {
+  SafetensorsFile file;
+  file.path = path.string();
+  const InputFile input(path);
+  const std::string text = read_header(input, file.path);
+  check_header_sum(text, file.path);
+  SafetensorsHeader header = parse_header(text, file.path);
+  const std::size_t offset = prefix_bytes + text.size();
+  check_size(header.data_bytes, input.size() - offset, file.path);
+  file.metadata = std::move(header.metadata);
+  file.tensors = std::move(header.tensors);
+  read_data(input, offset, header.data_bytes, file);
+  file.has_checksum = check_data_sum(text, file);
+  return file;
+}
+
+StoredTensor stored_tensor(std::string name, const Array& x) {
+  return {std::move(name), real_dtype, std::vector<std::size_t>(x.shape().begin(), x.shape().end()),
+          reinterpret_cast<const unsigned char*>(x.data()), x.size() * sizeof(Real)};
+}
+
+void write_safetensors(const std::filesystem::path& path, Metadata metadata,
+                       const std::vector<StoredTensor>& tensors) {
+  announce_checksum(metadata);
+  std::string header = header_text(metadata, tensors, path.string());
+  if (header.size() > max_header)
+    throw_error(path.string(), ": the header would take ", header.size(), " bytes, the limit is ",
+                max_header);
+  parse_header(header, path.string());  // what cannot be read is not written
+  fill_checksum(header, tensors);
+  const std::uint64_t length = header.size();
+  AtomicFile file(path);
+  file.write(&length, sizeof length);
+  file.write(header.data(), header.size());
+  for (const StoredTensor& tensor : tensors) file.write(tensor.data, tensor.bytes);
+  file.commit();
+}
+
+}  // namespace heed

@@ -1,0 +1,94 @@
+// loss_csv.cpp: the loss history of a training run as CSV text, written and read.
+
+#include "heed/train/loss_csv.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <locale>
+#include <sstream>
+
+#include "heed/base/error.hpp"
+#include "heed/base/text.hpp"
+
+namespace heed {
+namespace {
+
+std::vector<std::string> cells_of(std::string line) {
+  if (!line.empty() && line.back() == '\r') line.pop_back();
+  return split(line, ',');
+}
+
+// A decimal point in every locale, and the words a stream writes but cannot read.
+bool read_number(const std::string& cell, double& value) {
+  value = std::numeric_limits<double>::quiet_NaN();
+  if (cell.empty() || cell == "nan" || cell == "-nan") return true;
+  if (cell == "inf" || cell == "-inf") {
+    value = (cell[0] == '-' ? -1 : 1) * std::numeric_limits<double>::infinity();
+    return true;
+  }
+  std::istringstream in(cell);
+  in.imbue(std::locale::classic());
+  return (in >> value) && in.peek() == std::istringstream::traits_type::eof();
+}
+
+std::size_t column_named(const std::string& name, const std::vector<std::string>& header,
+                         const std::string& path) {
+  const auto found = std::find(header.begin(), header.end(), name);
+  if (found == header.end()) throw_error(path, ": its first line names no column '", name, "'");
+  return static_cast<std::size_t>(found - header.begin());
+}
+
+double number_in(const std::vector<std::string>& cells, std::size_t column, const std::string& path,
+                 std::size_t line) {
+  double value = std::numeric_limits<double>::quiet_NaN();
+  if (column >= cells.size()) throw_error(path, ":", line, ": a cell is missing");
+  if (!read_number(cells[column], value))
+    throw_error(path, ":", line, ": '", printable(cells[column]), "' is not a number");
+  return value;
+}
+
+void append(LossCsv::Losses& losses, double step, double loss) {
+  if (std::isnan(loss)) return;
+  losses.steps.push_back(step);
+  losses.values.push_back(loss);
+}
+
+}  // namespace
+
+std::string csv_header() { return "step,train_loss,val_loss,learning_rate,grad_norm,ms\n"; }
+
+std::string csv(const LogRow& row) {
+  return std::to_string(row.step) + "," + exact(row.train_loss) + "," +
+         (row.val_loss ? exact(*row.val_loss) : "") + "," + exact(row.learning_rate) + "," +
+         exact(row.grad_norm) + "," + exact(row.ms) + "\n";
+}
+
+std::string csv(const std::vector<LogRow>& rows) {
+  std::string text = csv_header();
+  for (const LogRow& row : rows) text += csv(row);
+  return text;
+}
+
+LossCsv read_loss_csv(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string line;
+  if (!file || !std::getline(file, line)) throw_error(path, ": cannot be read, or is empty");
+  const std::vector<std::string> header = cells_of(line);
+  LossCsv csv{{},
+              {},
+              column_named("step", header, path),
+              column_named("train_loss", header, path),
+              column_named("val_loss", header, path)};
+  for (std::size_t number = 2; std::getline(file, line); ++number) {
+    const std::vector<std::string> cells = cells_of(line);
+    if (cells.size() == 1 && cells[0].empty()) continue;
+    const double step = number_in(cells, csv.step_column, path, number);
+    append(csv.training, step, number_in(cells, csv.train_column, path, number));
+    append(csv.validation, step, number_in(cells, csv.val_column, path, number));
+  }
+  return csv;
+}
+
+}  // namespace heed

@@ -1,0 +1,57 @@
+// loss_curve_test.cpp: a run's loss.csv becomes a picture, and a missing one becomes a message.
+
+#include "heed/app/loss_curve.hpp"
+
+#include <cmath>
+
+#include "catch.hpp"
+#include "heed/base/text.hpp"
+#include "scratch_folder.hpp"
+
+using namespace heed;
+using namespace heed::app;
+
+namespace {
+
+double loss_at(int step) { return 1.4 + 2.8 * std::exp(-step / 200.0); }
+
+std::string csv_of_run() {
+  std::string csv = "step,train_loss,val_loss,learning_rate,grad_norm,ms\n";
+  for (int step = 0; step <= 2000; step += 10)
+    csv += std::to_string(step) + "," + decimal(loss_at(step), 4) + "," +
+           (step > 0 && step % 250 == 0 ? decimal(loss_at(step) + 0.125, 4) : "") +
+           ",0.001,1.0,130\n";
+  return csv;
+}
+
+bool missing(const std::string& message) {
+  if (contains(message, "not installed")) WARN(message);
+  return contains(message, "not installed");
+}
+
+}  // namespace
+
+TEST_CASE("a run's loss.csv becomes loss.svg, drawn by loss.gp", "[app][loss_curve]") {
+  const ScratchFolder folder("it's a run");
+  folder.write("loss.csv", csv_of_run());
+  CurveOptions options;
+  options.title = "it's harbour.txt";
+  const Plot plot = draw_loss_curve(folder.path, options);
+  CHECK(contains(folder.read("loss.gp"), "'loss.csv' skip 1 using 1:3 with linespoints"));
+  CHECK(!contains(folder.read("loss.gp"), folder.path));
+  if (missing(plot.message)) return;
+  INFO(plot.message);
+  CHECK(plot.ok);
+  const std::string svg = folder.read("loss.svg");
+  CHECK(contains(svg, "it&apos;s harbour.txt") != contains(svg, "it's harbour.txt"));
+  CHECK(contains(svg, "1.5251"));
+  CHECK(contains(svg, "loss (nats per character)"));
+}
+
+TEST_CASE("a loss.csv that is missing or empty is told, not thrown", "[app][loss_curve]") {
+  const ScratchFolder folder;
+  CHECK(draw_loss_curve(folder.path).message ==
+        folder / "loss.csv" + ": cannot be read, or is empty");
+  folder.write("loss.csv", "step,train_loss,val_loss\n");
+  CHECK(draw_loss_curve(folder.path).message == folder / "loss.csv" + ": no losses yet");
+}

@@ -1,0 +1,283 @@
+// atomic_file_test.cpp: the old file or the new one, never a part, whatever goes wrong.
+
+#include "heed/base/atomic_file.hpp"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <vector>
+
+#include "catch.hpp"
+#include "heed/base/error.hpp"
+#include "io/file_tests.hpp"
+
+using heed::AtomicFile;
+using heed::write_file_atomically;
+using heed_test::content;
+using heed_test::put;
+using heed_test::TemporaryFolder;
+
+namespace {
+
+// Files this process writes may not grow beyond `bytes` while this lives: a full disk to go.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) : handler_(::signal(SIGXFSZ, SIG_IGN)) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    ::signal(SIGXFSZ, handler_);
+  }
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int);
+};
+
+void put_in(const TemporaryFolder& folder, const std::string& name) { put(folder.path / name, ""); }
+
+pid_t dead_process() {
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  ::waitpid(child, nullptr, 0);
+  return child;
+}
+
+[[noreturn]] void save_for_ever(const std::filesystem::path& path) {
+  for (char letter = 'a';; letter = letter == 'z' ? 'a' : static_cast<char>(letter + 1))
+    write_file_atomically(path, std::string(200'000, letter));
+}
+
+}  // namespace
+
+TEST_CASE("a file written atomically replaces the old one and leaves nothing else",
+          "[base][atomic_file]") {
+  const TemporaryFolder folder;
+  write_file_atomically(folder / "loss.csv", "step,loss\n");
+  CHECK(content(folder / "loss.csv") == "step,loss\n");
+  write_file_atomically(folder / "loss.csv", "");
+  CHECK(content(folder / "loss.csv").empty());
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("until commit, and without it, the old file is what it was", "[base][atomic_file]") {
+  const TemporaryFolder folder;
+  put(folder / "a", "old");
+  {
+    AtomicFile file(folder / "a");
+    file.write("new", 3);
+    CHECK(content(folder / "a") == "old");
+    CHECK(folder.files() == 2);
+  }
+  CHECK(content(folder / "a") == "old");
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("a disk that takes no more leaves the old file, no temporary, and says why",
+          "[base][atomic_file]") {
+  const TemporaryFolder folder;
+  put(folder / "a", "old");
+  const FileSizeLimit limit(4096);
+  CHECK_THROWS_WITH(write_file_atomically(folder / "a", std::string(10'000, 'x')),
+                    (folder / "a").string() +
+                        ": no space left: the limit on the size of a file (ulimit -f) is 4096 "
+                        "bytes");
+  CHECK(content(folder / "a") == "old");
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("what cannot be written to is refused in the system's words", "[base][atomic_file]") {
+  const TemporaryFolder folder;
+  const std::string missing = (folder / "no/such").string();
+  CHECK_THROWS_WITH(AtomicFile(missing), missing + ": No such file or directory");
+  CHECK_THROWS_WITH(AtomicFile(folder.path), folder.path.string() + ": Is a directory");
+  CHECK_THROWS_AS(AtomicFile(folder / ""), heed::Error);
+  const std::string pipe = (folder / "pipe").string();
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK_THROWS_WITH(AtomicFile(pipe), pipe + ": not a regular file, so it cannot be replaced");
+}
+
+TEST_CASE("a folder that may not be written to is refused before anything is written",
+          "[base][atomic_file]") {
+  const TemporaryFolder folder;
+  if (::geteuid() == 0) return;  // root may write anywhere
+  ::chmod(folder.path.c_str(), 0500);
+  CHECK_THROWS_WITH(AtomicFile(folder / "a"), (folder / "a").string() + ": Permission denied");
+  ::chmod(folder.path.c_str(), 0700);
+}
+
+TEST_CASE("a link stays a link, and what it points to is replaced", "[base][atomic_file]") {
+  const TemporaryFolder folder;
+  put(folder / "a", "old");
+  std::filesystem::create_symlink("a", folder / "latest");
+  write_file_atomically(folder / "latest", "new");
+  CHECK(std::filesystem::is_symlink(folder / "latest"));
+  CHECK(content(folder / "a") == "new");
+  CHECK(folder.files() == 2);
+}
+
+TEST_CASE("a temporary left by an earlier process of the same number is no obstacle",
+          "[base][atomic_file]") {
+  const TemporaryFolder folder;
+  put(folder.path / (".a.tmp-" + std::to_string(::getpid())), "left over, and longer");
+  write_file_atomically(folder / "a", "new");
+  CHECK(content(folder / "a") == "new");
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("stale temporaries go, whoever has their numbers now, and nothing else does",
+          "[base][atomic_file]") {
+  const TemporaryFolder folder;
+  const std::string dead = std::to_string(dead_process());
+  const std::string own = std::to_string(::getpid());
+  for (const std::string& stale : {dead, own, std::string("1")}) put_in(folder, ".a.tmp-" + stale);
+  for (const std::string& kept :
+       {std::string("a"), ".b.tmp-" + dead, ".a.tmp-" + dead + "x", std::string(".a.tmp-"),
+        std::string(".a.tmp--1"), std::string(".a.tmp-99999999999999999999")})
+    put_in(folder, kept);
+  std::filesystem::create_symlink("a", folder / ".a.tmp-77");
+  CHECK(heed::remove_stale_temporaries(folder / "a") == 3);
+  CHECK(folder.files() == 7);
+  CHECK(heed::remove_stale_temporaries(folder / "no/such") == 0);
+}
+
+TEST_CASE("a temporary that somebody writes stays, and can be put in place",
+          "[base][atomic_file]") {
+  const TemporaryFolder folder;
+  AtomicFile file(folder / "a");
+  file.write("new", 3);
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(heed::remove_stale_temporaries(folder / "a") == 0 ? 0 : 1);
+  int status = 1;
+  ::waitpid(child, &status, 0);
+  CHECK(status == 0);
+  CHECK(heed::remove_stale_temporaries(folder / "a") == 0);
+  file.commit();
+  CHECK(content(folder / "a") == "new");
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("two writers of one name do not mix: the second of the same number is refused",
+          "[base][atomic_file]") {
+  const TemporaryFolder folder;
+  AtomicFile first(folder / "a");
+  first.write("first", 5);
+  const std::string name = ".a.tmp-" + std::to_string(::getpid());
+  CHECK_THROWS_WITH(AtomicFile(folder / "a"),
+                    (folder / "a").string() + ": somebody else is writing it, as " + name);
+  first.commit();
+  CHECK(content(folder / "a") == "first");
+}
+
+TEST_CASE("writers and removers of stale temporaries do not disturb each other",
+          "[base][atomic_file]") {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder / "a";
+  std::vector<pid_t> removers;
+  for (int i = 0; i < 2; ++i)
+    if (removers.push_back(::fork()); removers.back() == 0)
+      for (;;) heed::remove_stale_temporaries(path);
+  std::string failed;
+  for (int i = 0; i < 300 && failed.empty(); ++i)
+    failed = heed_test::refusal([&] { write_file_atomically(path, std::to_string(i)); });
+  for (const pid_t remover : removers) {
+    ::kill(remover, SIGKILL);
+    ::waitpid(remover, nullptr, 0);
+  }
+  CHECK(failed == "");
+  CHECK(content(path) == "299");
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("a new file has the permissions of the one it replaces", "[base][atomic_file]") {
+  const TemporaryFolder folder;
+  for (const mode_t mode : {0600u, 0640u, 0664u, 0444u}) {
+    put(folder / "a", "old");
+    REQUIRE(::chmod((folder / "a").c_str(), mode) == 0);
+    write_file_atomically(folder / "a", "new");
+    struct stat now {};
+    REQUIRE(::stat((folder / "a").c_str(), &now) == 0);
+    CHECK((now.st_mode & 07777) == mode);
+    std::filesystem::remove(folder / "a");
+  }
+  const mode_t usual = ::umask(027);
+  write_file_atomically(folder / "b", "new");
+  ::umask(usual);
+  struct stat fresh {};
+  REQUIRE(::stat((folder / "b").c_str(), &fresh) == 0);
+  CHECK((fresh.st_mode & 07777) == 0640);
+}
+
+TEST_CASE("a file that root replaces stays its owner's", "[base][atomic_file]") {
+  const TemporaryFolder folder;
+  if (::geteuid() != 0) return;  // only root may give files away
+  put(folder / "a", "old");
+  REQUIRE(::chown((folder / "a").c_str(), 65534, 65533) == 0);
+  write_file_atomically(folder / "a", "new");
+  struct stat now {};
+  REQUIRE(::stat((folder / "a").c_str(), &now) == 0);
+  CHECK(now.st_uid == 65534);
+  CHECK(now.st_gid == 65533);
+}
+
+TEST_CASE("a link to what is not there yet makes it there; links that go round are refused",
+          "[base][atomic_file]") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "disk");
+  std::filesystem::create_symlink("disk/a", folder / "b");
+  std::filesystem::create_symlink(folder / "b", folder / "c");
+  write_file_atomically(folder / "c", "new");
+  CHECK(content(folder / "disk/a") == "new");
+  CHECK(std::filesystem::is_symlink(folder / "b"));
+  CHECK(std::filesystem::is_symlink(folder / "c"));
+  std::filesystem::create_symlink("round", folder / "round");
+  CHECK_THROWS_WITH(AtomicFile(folder / "round"),
+                    (folder / "round").string() + ": Too many levels of symbolic links");
+}
+
+TEST_CASE("why nothing more can be written is said in words, whatever ran out",
+          "[base][atomic_file]") {
+  CHECK(heed::write_failure(ENOSPC) == "no space left on the device");
+  CHECK(heed::write_failure(EDQUOT) == "no space left: the disk quota is used up");
+  CHECK(heed::write_failure(EFBIG) == "no space left: the file is too large for this file system");
+  CHECK(heed::write_failure(EIO) == "Input/output error");
+}
+
+TEST_CASE("a process killed while it saves leaves a whole file", "[base][atomic_file]") {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder / "a";
+  write_file_atomically(path, std::string(200'000, 'a'));
+  for (unsigned kill = 0; kill < 25; ++kill) {
+    const pid_t child = ::fork();
+    if (child == 0) save_for_ever(path);
+    ::usleep(1000 + 730 * kill);  // falls on every part of a save
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    const std::string found = content(path);
+    REQUIRE(found.size() == 200'000);
+    REQUIRE(found == std::string(200'000, found[0]));
+    heed::remove_stale_temporaries(path);
+    REQUIRE(folder.files() == 1);
+  }
+}
+
+TEST_CASE("a folder that takes the file's name meanwhile stays, and no temporary does",
+          "[base][atomic_file]") {
+  const TemporaryFolder folder;
+  {
+    AtomicFile file(folder / "a");
+    file.write("new", 3);
+    std::filesystem::create_directory(folder / "a");
+    CHECK_THROWS_WITH(file.commit(), (folder / "a").string() + ": Is a directory");
+  }
+  CHECK(std::filesystem::is_directory(folder / "a"));
+  CHECK(folder.files() == 1);
+}

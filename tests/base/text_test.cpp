@@ -1,0 +1,112 @@
+// text_test.cpp: text that lines up, in every locale and every script.
+
+#include "heed/base/text.hpp"
+
+#include <limits>
+#include <locale>
+
+#include "catch.hpp"
+
+using namespace heed;
+
+namespace {
+
+struct DecimalComma : std::numpunct<char> {
+  char do_decimal_point() const override { return ','; }
+  char do_thousands_sep() const override { return '.'; }
+  std::string do_grouping() const override { return "\3"; }
+};
+
+}  // namespace
+
+TEST_CASE("decimals are rounded, and zero has no sign", "[base][format]") {
+  CHECK(decimal(0.12345, 4) == "0.1235");
+  CHECK(decimal(-1.5, 4) == "-1.5000");
+  CHECK(decimal(-0.00001, 4) == "0.0000");
+  CHECK(decimal(2, 0) == "2");
+  CHECK(scientific(2.5e-7, 4) == "2.5000e-07");
+}
+
+TEST_CASE("numbers that are not finite are written as words", "[base][format]") {
+  const double infinity = std::numeric_limits<double>::infinity();
+  CHECK(decimal(std::numeric_limits<double>::quiet_NaN(), 4) == "nan");
+  CHECK(decimal(infinity, 4) == "inf");
+  CHECK(decimal(-infinity, 4) == "-inf");
+  CHECK(scientific(-infinity, 4) == "-inf");
+  CHECK(grouped(infinity) == "inf");
+}
+
+TEST_CASE("a locale with a decimal comma changes nothing", "[base][format]") {
+  const std::locale before =
+      std::locale::global(std::locale(std::locale::classic(), new DecimalComma));
+  const std::string text = decimal(18400.5, 4), large = grouped(18400.0);
+  std::locale::global(before);
+  CHECK(text == "18400.5000");
+  CHECK(large == "18,400");
+}
+
+TEST_CASE("large numbers are grouped in threes", "[base][format]") {
+  CHECK(grouped(0) == "0");
+  CHECK(grouped(999) == "999");
+  CHECK(grouped(1000) == "1,000");
+  CHECK(grouped(18399.6) == "18,400");
+  CHECK(grouped(1234567) == "1,234,567");
+  CHECK(grouped(-123456) == "-123,456");
+}
+
+TEST_CASE("durations grow from minutes over hours to days", "[base][format]") {
+  CHECK(duration(0) == "0:00");
+  CHECK(duration(7) == "0:07");
+  CHECK(duration(72) == "1:12");
+  CHECK(duration(3599.4) == "59:59");
+  CHECK(duration(3599.6) == "1 h 00 min");
+  CHECK(duration(7500) == "2 h 05 min");
+  CHECK(duration(273600) == "3 d 04 h");
+  CHECK(duration(-1) == "?");
+  CHECK(duration(std::numeric_limits<double>::infinity()) == "?");
+  CHECK(duration(std::numeric_limits<double>::quiet_NaN()) == "?");
+}
+
+TEST_CASE("names that would move the cursor are spelled out", "[base][format]") {
+  CHECK(printable("door") == "door");
+  CHECK(printable("\n") == "\\n");
+  CHECK(printable("a\tb\r") == "a\\tb\\r");
+  CHECK(printable(" ") == "␣");
+  CHECK(printable("a b") == "a b");
+  CHECK(printable("\x1b[31m") == "\\x1b[31m");
+  CHECK(printable("\xff") == "\\xff");
+  CHECK(printable("\xc3") == "\\xc3");
+  CHECK(printable("\xc2\x9b") == "\\x9b");  // a terminal takes it for the beginning of a command
+  CHECK(printable("\xed\xa0\x80") == "\\xed\\xa0\\x80");  // a surrogate is no character
+  CHECK(printable("é魚") == "é魚");
+}
+
+TEST_CASE("what would break or turn round a line, or is not seen, is spelled out",
+          "[base][format]") {
+  CHECK(printable("a\u202eb") == "a\\u202eb");
+  CHECK(printable("\u2028") == "\\u2028");
+  CHECK(printable("\u2029") == "\\u2029");
+  CHECK(printable("\u2066\u2069") == "\\u2066\\u2069");
+  CHECK(printable("\u200b") == "\\u200b");
+  CHECK(printable("\u200f") == "\\u200f");
+  CHECK(printable("\ufeff") == "\\ufeff");
+}
+
+TEST_CASE("combining marks, and emoji that are joined, stay as they are", "[base][format]") {
+  CHECK(printable("e\u0301") == "e\u0301");
+  CHECK(printable("\U0001f469\u200d\U0001f4bb") == "\U0001f469\u200d\U0001f4bb");
+  CHECK(printable("\u2764\ufe0f") == "\u2764\ufe0f");
+}
+
+TEST_CASE("width is counted in columns, not in bytes", "[base][format]") {
+  CHECK(display_width("door") == 4);
+  CHECK(display_width("Tür") == 3);
+  CHECK(display_width("魚") == 2);
+  CHECK(display_width("e\xcc\x81") == 1);  // e and a combining accent
+  CHECK(pad_left("Tür", 5) == "  Tür");
+  CHECK(pad_right("魚", 4) == "魚  ");
+  CHECK(pad_left("longer", 3) == "longer");
+  CHECK(truncated("watching", 5) == "watc…");
+  CHECK(truncated("魚魚魚", 4) == "魚…");
+  CHECK(truncated("door", 4) == "door");
+}

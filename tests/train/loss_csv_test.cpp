@@ -1,0 +1,72 @@
+// loss_csv_test.cpp: what a run wrote about itself is read back, or refused with its line.
+
+#include "heed/train/loss_csv.hpp"
+
+#include <cmath>
+#include <locale>
+
+#include "catch.hpp"
+#include "scratch_folder.hpp"
+
+using namespace heed;
+
+namespace {
+
+const std::string header = "step,train_loss,val_loss,learning_rate,grad_norm,ms\n";
+
+struct DecimalComma : std::numpunct<char> {
+  char do_decimal_point() const override { return ','; }
+};
+
+}  // namespace
+
+TEST_CASE("training and validation losses are read from loss.csv", "[train][loss_csv]") {
+  const ScratchFolder folder;
+  folder.write("loss.csv", header + "0,4.25,4.5,0.001,1.5,130\n10,4,,0.001,1.5,130\n");
+  const LossCsv csv = read_loss_csv(folder / "loss.csv");
+  CHECK(csv.training.steps == std::vector<double>{0, 10});
+  CHECK(csv.training.values == std::vector<double>{4.25, 4});
+  CHECK(csv.validation.steps == std::vector<double>{0});
+  CHECK(csv.validation.values == std::vector<double>{4.5});
+}
+
+TEST_CASE("columns are found by their names", "[train][loss_csv]") {
+  const ScratchFolder folder;
+  folder.write("loss.csv", "ms,val_loss,train_loss,step\r\n5,2.5,2.25,30\r\n");
+  const LossCsv csv = read_loss_csv(folder / "loss.csv");
+  CHECK(csv.step_column == 3);
+  CHECK(csv.training.steps == std::vector<double>{30});
+  CHECK(csv.validation.values == std::vector<double>{2.5});
+}
+
+TEST_CASE("a loss that diverged is read, and left out where it is not a number",
+          "[train][loss_csv]") {
+  const ScratchFolder folder;
+  folder.write("loss.csv", "step,train_loss,val_loss\n1,2,\n2,inf,\n3,nan,nan\n4,-nan,\n");
+  const LossCsv csv = read_loss_csv(folder / "loss.csv");
+  REQUIRE(csv.training.values.size() == 2);
+  CHECK(std::isinf(csv.training.values[1]));
+  CHECK(csv.validation.values.empty());
+}
+
+TEST_CASE("a locale with a decimal comma does not change what is read", "[train][loss_csv]") {
+  const ScratchFolder folder;
+  folder.write("loss.csv", "step,train_loss,val_loss\n1,2.5,\n");
+  const std::locale before =
+      std::locale::global(std::locale(std::locale::classic(), new DecimalComma));
+  const LossCsv csv = read_loss_csv(folder / "loss.csv");
+  std::locale::global(before);
+  CHECK(csv.training.values == std::vector<double>{2.5});
+}
+
+TEST_CASE("a loss.csv that cannot be read is refused with file and line", "[train][loss_csv]") {
+  const ScratchFolder folder;
+  const std::string path = folder / "loss.csv";
+  CHECK_THROWS_WITH(read_loss_csv(path), path + ": cannot be read, or is empty");
+  folder.write("loss.csv", "step,loss\n");
+  CHECK_THROWS_WITH(read_loss_csv(path), path + ": its first line names no column 'train_loss'");
+  folder.write("loss.csv", "step,train_loss,val_loss\n1,2,\n2,two,\n");
+  CHECK_THROWS_WITH(read_loss_csv(path), path + ":3: 'two' is not a number");
+  folder.write("loss.csv", "step,train_loss,val_loss\n1,2\n");
+  CHECK_THROWS_WITH(read_loss_csv(path), path + ":2: a cell is missing");
+}
