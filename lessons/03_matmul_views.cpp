@@ -150,7 +150,7 @@ int main() {
       "A letter missing after the arrow is summed over. Scores are id,jd->ij: row i and",
       "row j, summed over d. New vectors are ij,jd->id, summed over j.",
       "It takes Tensors: Arrays that remember how they were made, as lesson 08 needs.");
-  Tensor tokens = Tensor(T).named("T");
+  Tensor tokens = Tensor(T).set_name("T");
   Tensor scores = einsum("id,jd->ij", {tokens, tokens});  // sum over d: (3, 3)
   Tensor mixed = einsum("ij,jd->id", {scores, tokens});   // sum over j: (3, 5)
   check("id,jd->ij = T times T transposed", S, scores);

@@ -105,7 +105,7 @@ int main() {
       "by 2. Lesson 06 is about why. Hide what comes later, with minus infinity: lesson",
       "07 is about why. Then softmax, from lesson 04, turns each row into shares.");
   Tensor scaled = scores / std::sqrt(4.0);
-  Tensor masked = masked_fill(scaled, future_mask(3), -infinity);
+  Tensor masked = masked_fill(scaled, causal_mask(3), -infinity);
   Tensor weights = softmax(masked, -1);
   show("scaled", scaled, words, words);
   show("masked", masked, words, words);

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "heed/array/reduce.hpp"
+#include "heed/nn/init.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/matmul.hpp"
 #include "heed/ops/reduce.hpp"
@@ -82,9 +83,11 @@ int main() {
       "scores are divided by 4.");
   Generator notebook(89);
   Tensor x(notebook.randn({1, 3, 5}));
-  Tensor Q = linear(x, Tensor(notebook.linear_weight(5, 16)));  // (1, 3, 16): x times W transposed,
-  Tensor K = linear(x, Tensor(notebook.linear_weight(5, 16)));  // for PyTorch keeps it (16, 5)
-  Tensor scores = matmul(Q, transpose(K, 1, 2));                // (1, 3, 3)
+  Tensor Q = linear(
+      x, Tensor(nn::init::linear_weight(notebook, 5, 16)));  // (1, 3, 16): x times W transposed,
+  Tensor K =
+      linear(x, Tensor(nn::init::linear_weight(notebook, 5, 16)));  // for PyTorch keeps it (16, 5)
+  Tensor scores = matmul(Q, transpose(K, 1, 2));                    // (1, 3, 3)
   Tensor scaled = scores / std::sqrt(16.0);
   Tensor weights = softmax(scaled, -1);
   show("x", x, words);

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "heed/autograd/backward.hpp"
+#include "heed/nn/init.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/attention.hpp"
 #include "heed/ops/mask.hpp"
@@ -96,7 +97,7 @@ int main() {
   say("The softmax of row t may go over the scores 0 to t only. By hand, the loop ends",
       "there. In one line, the later scores become minus infinity, and e to the power",
       "of that is zero. Rows still sum to one: what the future loses, the past gains.");
-  Tensor masked = masked_fill(scores, future_mask(3), -infinity);
+  Tensor masked = masked_fill(scores, causal_mask(3), -infinity);
   Tensor weights = softmax(masked, -1);
   show("masked", masked, words, words);
   show("weights", weights, words, words);
@@ -113,8 +114,8 @@ int main() {
   const Names others = {"one", "dog", "ran"};
   Generator notebook(89);
   Tensor x(notebook.randn({1, 3, 5}));
-  Tensor query = linear(x, Tensor(notebook.linear_weight(5, 16)));  // (1, 3, 16)
-  Tensor key = linear(x, Tensor(notebook.linear_weight(5, 16)));
+  Tensor query = linear(x, Tensor(nn::init::linear_weight(notebook, 5, 16)));  // (1, 3, 16)
+  Tensor key = linear(x, Tensor(nn::init::linear_weight(notebook, 5, 16)));
   Tensor scaled = matmul(query, transpose(key, 1, 2)) / std::sqrt(16.0);  // (1, 3, 3)
   Array seen = tril(Tensor(ones({3, 3}))).value();
   Tensor hidden = masked_fill(scaled, xt::equal(seen, 0), -infinity);
@@ -185,7 +186,7 @@ int main() {
       "so many times as large?", "", " times   -10000 added  -infinity put");
   for (const double times : {1, 1000, 2000, 4000}) {
     Tensor added = softmax(scores * times - Tensor(1 - seen) * 10000, -1);
-    Tensor put = softmax(masked_fill(scores * times, future_mask(3), -infinity), -1);
+    Tensor put = softmax(masked_fill(scores * times, causal_mask(3), -infinity), -1);
     say(pad_left(decimal(times, 0), 6) + pad_left(decimal(future_shares(added)(0), 4), 15) +
         pad_left(decimal(future_shares(put)(0), 4), 15));
   }

@@ -138,8 +138,8 @@ int main() {
       "This is the chain rule. All the slopes together are called the gradient. heed's",
       "Tensor remembers each step that made it, with its line in this file, so it can",
       "find the way back. Here is f, from its inputs on; () is a single number's shape.", "");
-  Tensor a = leaf(2).named("a"), b = leaf(-3).named("b");
-  Tensor s = (a + b).named("s"), f = (s * b).named("f");
+  Tensor a = leaf(2).set_name("a"), b = leaf(-3).set_name("b");
+  Tensor s = (a + b).set_name("s"), f = (s * b).set_name("f");
   std::cout << graph_text(f);
   say("");
   picture("08_autograd", "graph", graph_dot(f));

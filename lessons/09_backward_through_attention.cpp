@@ -27,13 +27,13 @@ struct Attention {
 // The attention of lesson 05, with all its steps kept.
 Attention attend(const Tensor& T, const Tensor& W_K, const Tensor& W_Q, const Tensor& W_V) {
   Attention a;
-  a.K = matmul(T, W_K).named("K");  // (3, 5) times (5, 4) is (3, 4)
-  a.Q = matmul(T, W_Q).named("Q");
-  a.V = matmul(T, W_V).named("V");
-  const Tensor products = matmul(a.Q, transpose(a.K, 0, 1)).named("Q K^T");  // (3, 3)
-  a.S = masked_fill(products / 2, future_mask(3), -INFINITY).named("S");     // 2 is the root of 4
-  a.A = softmax(a.S, -1).named("A");
-  a.R = matmul(a.A, a.V).named("R");  // (3, 3) times (3, 4) is (3, 4)
+  a.K = matmul(T, W_K).set_name("K");  // (3, 5) times (5, 4) is (3, 4)
+  a.Q = matmul(T, W_Q).set_name("Q");
+  a.V = matmul(T, W_V).set_name("V");
+  const Tensor products = matmul(a.Q, transpose(a.K, 0, 1)).set_name("Q K^T");  // (3, 3)
+  a.S = masked_fill(products / 2, causal_mask(3), -INFINITY).set_name("S");  // 2 is the root of 4
+  a.A = softmax(a.S, -1).set_name("A");
+  a.R = matmul(a.A, a.V).set_name("R");  // (3, 3) times (3, 4) is (3, 4)
   return a;
 }
 
@@ -66,10 +66,10 @@ int main() {
   say("Here is lesson 05's attention once more. Who listens to whom is A, what they",
       "hear is R. W_K, W_Q and W_V are to learn, so they ask for gradients. T asks too.");
   Generator g(42);
-  const Tensor T = Tensor(g.randn({3, 5}), /*requires_grad=*/true).named("T");
-  const Tensor W_K = Tensor(g.randn({5, 4}), true).named("W_K");
-  const Tensor W_Q = Tensor(g.randn({5, 4}), true).named("W_Q");
-  const Tensor W_V = Tensor(g.randn({5, 4}), true).named("W_V");
+  const Tensor T = Tensor(g.randn({3, 5}), /*requires_grad=*/true).set_name("T");
+  const Tensor W_K = Tensor(g.randn({5, 4}), true).set_name("W_K");
+  const Tensor W_Q = Tensor(g.randn({5, 4}), true).set_name("W_Q");
+  const Tensor W_V = Tensor(g.randn({5, 4}), true).set_name("W_V");
   const Attention now = attend(T, W_K, W_Q, W_V);
   const Array &K = now.K.value(), &Q = now.Q.value(), &V = now.V.value();  // (3, 4) each
   const Array &A = now.A.value(), &R = now.R.value();                      // (3, 3) and (3, 4)

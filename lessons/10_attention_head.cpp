@@ -12,6 +12,7 @@
 #include "heed/array/parallel.hpp"
 #include "heed/autograd/backward.hpp"
 #include "heed/nn/attention.hpp"
+#include "heed/nn/init.hpp"
 #include "heed/ops/embedding.hpp"
 #include "heed/ops/loss.hpp"
 #include "heed/ops/matmul.hpp"
@@ -70,7 +71,7 @@ Batch new_batch(Generator& g, std::size_t B) {
 // Only the places before one's own may be seen.
 nn::AttentionMask earlier() {
   nn::AttentionMask visible;
-  visible.mask = Mask(xt::transpose(future_mask(T)));  // (T, T): true where s is before t
+  visible.mask = Mask(xt::transpose(causal_mask(T)));  // (T, T): true where s is before t
   return visible;
 }
 
@@ -138,8 +139,9 @@ int main() {
   say("The notebook of lesson 06 goes on drawing: a matrix for the values, a new batch",
       "of one sentence, and a head that makes 8 numbers of its 32. No mask.");
   Generator notebook(89);
-  notebook.randn({1, 3, 5});                                  // lesson 06's x
-  for (int n = 0; n < 3; ++n) notebook.linear_weight(5, 16);  // for queries, keys, values
+  notebook.randn({1, 3, 5});  // lesson 06's x
+  for (int n = 0; n < 3; ++n)
+    nn::init::linear_weight(notebook, 5, 16);  // for queries, keys, values
   const Tensor x(notebook.randn({1, 3, 32}));
   Parameters theirs;
   const nn::AttentionHead small({theirs, notebook}, 32, 8);
@@ -234,7 +236,7 @@ int main() {
   }
   CurveOptions curve;
   curve.title = "Saying the word before", curve.y_title = "surprise (nats a place)";
-  curve.levels = {{"guessing, ln 8", guess}, {"the floor, ln 8 / 8", floor}};
+  curve.lines = {{"guessing, ln 8", guess}, {"the floor, ln 8 / 8", floor}};
   picture("10_attention_head", "loss", {losses}, curve);
   const double rest = surprise(copier, test).item() - floor;
   say("", "left above the floor  " + trained(rest, 3));

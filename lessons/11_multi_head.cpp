@@ -10,6 +10,7 @@
 #include "heed/autograd/backward.hpp"
 #include "heed/base/error.hpp"
 #include "heed/nn/attention.hpp"
+#include "heed/nn/init.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/embedding.hpp"
 #include "heed/ops/loss.hpp"
@@ -127,7 +128,7 @@ Trained train(std::size_t num_heads, const Batch& test) {
 
 // Of one head, the places that are asked, what is hidden as minus infinity: (T - 2, T).
 Array seen(const Array& shares, std::size_t head) {
-  const Array all = xt::where(future_mask(T), -INFINITY, xt::view(shares, head));
+  const Array all = xt::where(causal_mask(T), -INFINITY, xt::view(shares, head));
   return xt::view(all, xt::range(2, T));
 }
 
@@ -145,10 +146,11 @@ int main() {
       "they hear side by side, and let one more Linear mix it (Vaswani et al. 2017).",
       "The notebook goes on: three tokens of 32 numbers, and four heads of 8.");
   Generator notebook(89);
-  notebook.randn({1, 3, 5});                                  // lesson 06's x
-  for (int n = 0; n < 3; ++n) notebook.linear_weight(5, 16);  // its queries, keys, values
-  notebook.randn({1, 3, 32});                                 // lesson 10's x, and its head
-  for (int n = 0; n < 3; ++n) notebook.linear_weight(32, 8);
+  notebook.randn({1, 3, 5});  // lesson 06's x
+  for (int n = 0; n < 3; ++n)
+    nn::init::linear_weight(notebook, 5, 16);  // its queries, keys, values
+  notebook.randn({1, 3, 32});                  // lesson 10's x, and its head
+  for (int n = 0; n < 3; ++n) nn::init::linear_weight(notebook, 32, 8);
   const Tensor x(notebook.randn({1, 3, 32}));
   Parameters loose;
   const Scope scope(loose, notebook);
@@ -246,7 +248,7 @@ int main() {
         pad_left(trained(model->loss(), 2), 8));
   CurveOptions curve;
   curve.title = "Two questions at once", curve.y_title = "surprise (nats an answer)";
-  curve.levels = {{"guessing, ln 8", guess}, {"order unknown, 7/8 ln 2", unordered}};
+  curve.lines = {{"guessing, ln 8", guess}, {"order unknown, 7/8 ln 2", unordered}};
   picture("11_multi_head", "loss", {one.losses, two.losses, four.losses}, curve);
   say("");
   claim("one head is left with more than 0.4", one.loss() > 0.4, decimal(one.loss(), 4));

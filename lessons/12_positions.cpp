@@ -330,7 +330,7 @@ int main() {
   CurveOptions axes;
   axes.title = "writing a word backwards";
   axes.y_title = "loss (nats per letter)";
-  axes.levels = {{"ln 26, any letter", std::log(26.0)}, {"ln 7, one of the others", floor}};
+  axes.lines = {{"ln 26, any letter", std::log(26.0)}, {"ln 7, one of the others", floor}};
   picture("12_positions", "backwards", curves, axes);
 
   section("Who looks at whom");

@@ -237,7 +237,7 @@ int main() {
   CurveOptions axes;
   axes.title = "a small GPT, each part taken out";
   axes.y_title = "training loss (nats per symbol)";
-  axes.levels = {{"how often each comes", by_one}, {"which follows which", by_two}};
+  axes.lines = {{"how often each comes", by_one}, {"which follows which", by_two}};
   picture("13_transformer_block", "without", curves, axes);
   say("", "Without residuals, twelve layers, two a block, must all work before any does.",
       "None begins. Without attention every symbol is alone. Without norms or MLPs the",

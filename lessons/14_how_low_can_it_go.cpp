@@ -87,7 +87,7 @@ struct Student {
   Student(const nn::GptConfig& config, const nn::AttentionMask& seen)
       : model(Scope(parameters, random), config), visible(seen) {}
   Tensor scores(const Indices& tokens) const {
-    Tensor x = model.embedded(tokens, 0);  // (B, T, C)
+    Tensor x = model.embed(tokens, 0);  // (B, T, C)
     for (const nn::Block& block : model.blocks) x = block(x, visible);
     return linear(model.norm(x), model.head);  // (B, T, V)
   }
@@ -223,7 +223,7 @@ int main() {
       "spent in the state. heed's Source does that. It has " +
           std::to_string(grammar.states().size()) + " states, for it",
       "remembers the subject until the verb has come.", "");
-  same("nats a letter: by sentence = by state", each_letter, grammar.entropy());
+  same("nats a letter: by sentence = by state", each_letter, grammar.entropy_rate());
 
   section("Floors for those who see less");
   say("Less than that nobody can pay in the long run: it is the true floor. Who sees",
@@ -232,10 +232,10 @@ int main() {
       "well pays the entropy of pairs, less that of the first of the pair: the bigram", "floor.",
       "");
   const double one = entropy(stretches(sentences, 1)), two = entropy(stretches(sentences, 2));
-  same("unigram floor: by hand = Source's", one, grammar.unigram());
-  same("bigram floor: by hand = Source's", two - one, grammar.bigram());
-  const std::vector<double> floors = grammar.floors(T);
-  same("floor of who sees 24 letters = the true floor", floors[late], grammar.entropy());
+  same("unigram floor: by hand = Source's", one, grammar.unigram_entropy());
+  same("bigram floor: by hand = Source's", two - one, grammar.bigram_entropy());
+  const std::vector<double> floors = grammar.conditional_entropies(T);
+  same("floor of who sees 24 letters = the true floor", floors[late], grammar.entropy_rate());
   say("", "letters seen    floor");
   for (const std::size_t seen : {0u, 1u, 2u, 3u, 5u, 9u, 13u, 15u, 17u, 19u, 21u, 24u})
     say(pad_left(std::to_string(seen), 12) + "   " + decimal(floors[seen], 4));
@@ -275,11 +275,11 @@ int main() {
   const Array cost = costs(honest, fresh.windows);  // (W, T)
   const Array beyond = cost - fresh.source_cost;    // (W, T)
   const Array by_place = xt::mean(beyond, {0});     // (T)
-  const std::vector<double> least = source.floors(T);
+  const std::vector<double> least = source.conditional_entropies(T);
   Series paid{"the model", {}, {}, true}, floor{"floor of who has seen so many", {}, {}};
   say("", "letters seen    floor   the model");
   for (std::size_t t = 0; t < T; ++t) {
-    const double its = source.entropy() + double(by_place(t));
+    const double its = source.entropy_rate() + double(by_place(t));
     if (t >= 4) {  // the first four are so high that they would flatten the rest
       paid.append(double(t + 1), its);
       floor.append(double(t + 1), least[t + 1]);
@@ -302,12 +302,12 @@ int main() {
   const Mean known = late_mean(fresh.source_cost), its = late_mean(cost), more = late_mean(beyond);
   say("(Standard error: how far off, by chance, such a mean typically is.)", "",
       "                           nats a letter   standard error",
-      "true floor                 " + decimal(source.entropy(), 4),
+      "true floor                 " + decimal(source.entropy_rate(), 4),
       "who knows the source       " + decimal(known.value, 4) + "          " +
           decimal(known.error, 4),
       "the model                 " + trained(its.value, 3), "");
   claim("the model comes within 3 % of the true floor",
-        source.entropy() + more.value < 1.03 * source.entropy(), decimal(its.value, 4));
+        source.entropy_rate() + more.value < 1.03 * source.entropy_rate(), decimal(its.value, 4));
   claim("it pays no less than who knows the source, but for 3 standard errors",
         more.value > -3 * more.error, decimal(more.value, 5));
 
@@ -321,16 +321,17 @@ int main() {
   const Array leaked = costs(leaking, fresh.windows);
   const Mean its_loss = late_mean(leaked), less = late_mean(Array(fresh.source_cost - leaked));
   say("");
-  claim("with a leak, the loss is below the true floor", its_loss.value < 0.9 * source.entropy(),
-        decimal(its_loss.value, 4));
+  claim("with a leak, the loss is below the true floor",
+        its_loss.value < 0.9 * source.entropy_rate(), decimal(its_loss.value, 4));
   claim("and that is no chance: it is by 10 standard errors and more", less.value > 10 * less.error,
         decimal(less.value, 5));
-  picture(
-      lesson, "loss", {curve, leak},
-      {"loss on fresh text",
-       "step",
-       "loss (nats per letter)",
-       {{"unigram", source.unigram()}, {"bigram", source.bigram()}, {"true", source.entropy()}}});
+  picture(lesson, "loss", {curve, leak},
+          {"loss on fresh text",
+           "step",
+           "loss (nats per letter)",
+           {{"unigram", source.unigram_entropy()},
+            {"bigram", source.bigram_entropy()},
+            {"true", source.entropy_rate()}}});
   say("", "By its curve the second model is the better one, and fresh text does not help:",
       "the answers leak there as well. But nobody can be that good. Below the true",
       "floor means: it sees what it should guess. That is how you know. Now let both",
@@ -343,9 +344,9 @@ int main() {
   section("Before and after");
   say("                before     after    true floor",
       "the model       " + trained(curve.y.front()) + "     " + trained(its.value) + "     " +
-          decimal(source.entropy(), 4),
+          decimal(source.entropy_rate(), 4),
       "with a leak     " + trained(leak.y.front()) + "     " + trained(its_loss.value) + "     " +
-          decimal(source.entropy(), 4),
+          decimal(source.entropy_rate(), 4),
       "", "To try the code of a model of yours for leaks, let it learn what heed corpus",
       "writes, and read its losses beside the floors that it says.", "",
       "A text of your own has no floor that anybody knows. How do you know there that a",

@@ -253,7 +253,7 @@ int main(int argc, char** argv) {
   }
   check("by hand = in one line, every step", rates_by_hand, in_one_line, 1e-8);
   CurveOptions rate_curve{"Warm-up, then half a cosine", "step", "learning rate"};
-  rate_curve.levels = {{"highest", options.lr}, {"lowest", options.min_lr}};
+  rate_curve.lines = {{"highest", options.lr}, {"lowest", options.min_lr}};
   picture(folder, "schedule", {rates}, rate_curve);
 
   section("Ten steps by hand");
@@ -296,7 +296,7 @@ int main(int argc, char** argv) {
   claim_of_text("unseen text surprises it less than the table of single symbols", reached < singles,
                 reached);
   CurveOptions losses{"Learning a text", "step", "loss (nats per symbol)"};
-  losses.levels = {{"blind, ln V", blind}, {"single symbols", singles}, {"pairs", pairs}};
+  losses.lines = {{"blind, ln V", blind}, {"single symbols", singles}, {"pairs", pairs}};
   picture(folder, "training", curves_of(trainer.history()), losses);
 
   section("Writing");
@@ -368,7 +368,7 @@ int main(int argc, char** argv) {
   std::vector<Series> curves = curves_of(learner.history());
   curves.push_back({turning_point, {double(turn.step)}, {*turn.val_loss}, /*points=*/true});
   CurveOptions heart{"A kilobyte learned by heart", "step", "loss (nats per symbol)"};
-  heart.levels = {{"floor", floor}};
+  heart.lines = {{"floor", floor}};
   picture(folder, "by_heart", curves, heart);
   say("", "Why not to 0? A window begins anywhere, and after its first symbol nobody can",
       "know the next, by heart or not. There is a floor, as in lesson 14, and counting",

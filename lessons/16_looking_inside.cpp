@@ -161,7 +161,7 @@ int main() {
   HeatmapOptions options{"layer 0, head 0", letters, letters, "asks", "answers", 0, 1};
   picture_trained(lesson, "head", head_of(seen[0].weights, 0), options);
   const nn::Block& block = model.blocks[0];
-  Array x = xt::view(block.norm1(model.embedded(ids)).value(), 0);  // (T, C)
+  Array x = xt::view(block.norm1(model.embed(ids)).value(), 0);  // (T, C)
   for (std::size_t h = 0; h < 4; ++h) {
     Array one = xt::view(seen[0].weights, 0, h);  // (T, T)
     check("head " + std::to_string(h) + " by hand = look_inside",
@@ -227,13 +227,14 @@ int main() {
   Array removed = zeros({2, 4});
   for (std::size_t i = 0; i < 8; ++i)
     removed(i / 4, i % 4) = Real(loss_without(model, i / 4, i % 4, loss));
-  Array costs = ablation.without - Real(ablation.whole);
-  say("with all heads, nats per symbol: " + trained(ablation.whole));
+  Array costs = ablation.ablated_loss - Real(ablation.baseline_loss);
+  say("with all heads, nats per symbol: " + trained(ablation.baseline_loss));
   quote(table(costs, {"without a head, more by",
                       {"layer 0", "layer 1"},
                       {"head 0", "head 1", "head 2", "head 3"}}));
-  check("by hand = ablate", removed, ablation.without);
-  check("put back, the loss is as before", scalar(Real(loss())), scalar(Real(ablation.whole)), 0);
+  check("by hand = ablate", removed, ablation.ablated_loss);
+  check("put back, the loss is as before", scalar(Real(loss())),
+        scalar(Real(ablation.baseline_loss)), 0);
   costs.reshape({8});
   Array second_layer = xt::view(costs, xt::range(4, 8));
   const Real costliest = second_layer(largest(second_layer));
@@ -254,7 +255,7 @@ int main() {
   say("", "The costs of two heads do not add up, since what one fetches another may fetch",
       "too, or may build on. All heads of layer 0 removed at once, and the sum of their",
       "four costs:");
-  quote(decimal(loss() - ablation.whole, 2) + ", " + decimal(sum(), 2));
+  quote(decimal(loss() - ablation.baseline_loss, 2) + ", " + decimal(sum(), 2));
 
   section("Look for yourself");
   say("The file is still there. For any text of up to 32", "symbols:", "",

@@ -211,7 +211,7 @@ int main() {
   for (std::size_t i = 0; i < curve.y.size(); ++i) curve.x.push_back(20 * double(i) + 10);
   CurveOptions curves{"Filling in blanks"};
   curves.y_title = "loss (nats per chosen word)";
-  curves.levels = {{"a blind guess", blind}, {"who knows all, one blank", perfect}};
+  curves.lines = {{"a blind guess", blind}, {"who knows all, one blank", perfect}};
   picture(lesson, "loss", {curve}, curves);
 
   section("Filling in blanks");

@@ -1,4 +1,4 @@
-// catch.hpp: Catch2 2 and 3 under one name.
+// catch.hpp: includes Catch2, version 2 or 3.
 #pragma once
 
 #if __has_include(<catch2/catch_all.hpp>)

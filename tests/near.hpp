@@ -1,4 +1,4 @@
-// near.hpp: making small arrays, comparing them, and catching what an error says.
+// near.hpp: small arrays and tensors for tests, comparisons, and gradient checks.
 #pragma once
 
 #include <algorithm>
@@ -17,6 +17,8 @@
 #include "heed/autograd/gradcheck.hpp"
 #include "heed/autograd/tensor.hpp"
 #include "heed/base/error.hpp"
+#include "heed/ops/mask.hpp"
+#include "message_of.hpp"
 
 namespace heed::test {
 
@@ -66,7 +68,8 @@ inline bool close(double got, double want, double tolerance) {
   return std::abs(got - want) <= tolerance * std::max(1.0, std::abs(want));
 }
 
-// "" when every element is within tolerance * max(1, |want|), else a word on the worst of them.
+// "" when every element is within tolerance * max(1, |want|), else the element with the largest
+// error.
 inline std::string difference(const Array& got, const Array& want, double tolerance = 1e-6) {
   if (got.shape() != want.shape())
     return "shape " + str(got.shape()) + ", not " + str(want.shape());
@@ -74,9 +77,9 @@ inline std::string difference(const Array& got, const Array& want, double tolera
   std::ostringstream text;
   for (std::size_t i = 0; i < got.size(); ++i) {
     const auto g = static_cast<double>(got.data()[i]), w = static_cast<double>(want.data()[i]);
-    const double off = std::isfinite(g - w) ? std::abs(g - w) : 1e300;
-    if (close(g, w, tolerance) || off <= worst) continue;
-    worst = off;
+    const double error = std::isfinite(g - w) ? std::abs(g - w) : 1e300;
+    if (close(g, w, tolerance) || error <= worst) continue;
+    worst = error;
     text.str("");
     text.precision(9);
     text << "element " << i << " of " << str(got.shape()) << " is " << g << ", not " << w;
@@ -93,18 +96,7 @@ inline bool same_bits(const Array& a, const Array& b) {
   return a.size() == 0 || std::memcmp(a.data(), b.data(), a.size() * sizeof(Real)) == 0;
 }
 
-// What the Error thrown by `call` says.
-template <class Call>
-std::string message_of(const Call& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "(nothing was thrown)";
-}
-
-// The gradients of f's inputs when `upstream` arrives at its output.
+// The gradients of f's inputs for this upstream gradient of its output.
 inline std::vector<Array> gradients(const Function& f, const std::vector<Array>& inputs,
                                     const Array& upstream) {
   std::vector<Tensor> leaves;
@@ -116,25 +108,26 @@ inline std::vector<Array> gradients(const Function& f, const std::vector<Array>&
   return result;
 }
 
-// "" when two ways to compute one thing agree in value and in every gradient.
+// "" when two functions agree in their values and in the gradients of every input.
 inline std::string twin_difference(const Function& f, const Function& g,
                                    const std::vector<Array>& inputs, double tolerance = 2e-6) {
   std::vector<Tensor> constants;
   for (const Array& input : inputs) constants.emplace_back(input);
-  const Tensor one = f(constants), other = g(constants);
-  const std::string off = difference(one, other.value(), tolerance);
-  if (!off.empty()) return "value: " + off;
-  const Array upstream = random_array(one.shape(), 99);
+  const Tensor y = f(constants);
+  const std::string error = difference(y, g(constants).value(), tolerance);
+  if (!error.empty()) return "value: " + error;
+  const Array upstream = random_array(y.shape(), 99);
   const std::vector<Array> a = gradients(f, inputs, upstream), b = gradients(g, inputs, upstream);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const std::string wrong = difference(a[i], b[i], tolerance);
-    if (!wrong.empty()) return "gradient of input " + std::to_string(i) + ": " + wrong;
+    const std::string gradient_error = difference(a[i], b[i], tolerance);
+    if (!gradient_error.empty())
+      return "gradient of input " + std::to_string(i) + ": " + gradient_error;
   }
   return "";
 }
 
-// "" when the gradient check of every element passes, else the worst element.
-inline std::string slope_error(const Function& f, const std::vector<Array>& inputs) {
+// "" when the gradient check of every element passes, else the element with the largest error.
+inline std::string gradcheck_error(const Function& f, const std::vector<Array>& inputs) {
   const GradcheckResult result = gradcheck(f, inputs);
   std::size_t elements = 0;
   for (const Array& input : inputs) elements += input.size();

@@ -1,4 +1,5 @@
-// sanitized.hpp: whether a sanitizer watches, and takes all the address space there is to do so.
+// sanitized.hpp: whether the build has AddressSanitizer or ThreadSanitizer, which reserve most of
+// the address space.
 #pragma once
 
 namespace heed_test {

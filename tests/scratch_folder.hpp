@@ -1,58 +1,58 @@
-// scratch_folder.hpp: a folder of its own for a test, gone when the test ends.
+// scratch_folder.hpp: a temporary folder that is removed at the end of a test, and its files.
 #pragma once
 
-#include <unistd.h>
+#include <stdlib.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
+#include <iterator>
+#include <stdexcept>
 #include <string>
 
-#include "catch.hpp"
+#include "message_of.hpp"
+
+namespace heed_test {
+
+inline bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != text.npos;
+}
+
+inline std::string content(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+// Does not use write_file_atomically, which some of these tests check.
+inline void put(const std::filesystem::path& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
 
 struct ScratchFolder {
-  explicit ScratchFolder(const std::string& name = "plain")
-      : path((std::filesystem::temp_directory_path() /
-              ("heed report " + std::to_string(getpid()) + " " + name))
-                 .string()) {
-    std::filesystem::create_directories(path);
+  // With a name, the folder's path contains it, between spaces.
+  explicit ScratchFolder(const std::string& name = "") {
+    const std::string pattern = name.empty() ? "heed_test_XXXXXX" : "heed " + name + " XXXXXX";
+    std::string folder = (std::filesystem::temp_directory_path() / pattern).string();
+    if (::mkdtemp(folder.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    path = std::filesystem::canonical(folder);
   }
-  ~ScratchFolder() { std::filesystem::remove_all(path); }
+  ~ScratchFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
 
-  std::string operator/(const std::string& name) const { return path + "/" + name; }
+  std::filesystem::path operator/(const std::string& name) const { return path / name; }
 
-  void write(const std::string& name, const std::string& text) const {
-    std::ofstream(*this / name, std::ios::binary) << text;
+  void write(const std::string& name, const std::string& text) const { put(path / name, text); }
+  std::string read(const std::string& name) const { return content(path / name); }
+
+  std::size_t files() const {
+    const std::filesystem::directory_iterator begin(path), end;
+    return static_cast<std::size_t>(std::distance(begin, end));
   }
 
-  std::string read(const std::string& name) const {
-    std::ifstream file(*this / name, std::ios::binary);
-    std::ostringstream text;
-    text << file.rdbuf();
-    return text.str();
-  }
-
-  std::string path;
+  std::filesystem::path path;
 };
 
-inline bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-// While one is alive, no program is found: as where nothing is installed.
-struct EmptyPath {
-  EmptyPath() : before(std::getenv("PATH") != nullptr ? std::getenv("PATH") : "") {
-    setenv("PATH", "/nonexistent", 1);
-  }
-  ~EmptyPath() { setenv("PATH", before.c_str(), 1); }
-  std::string before;
-};
-
-// Whether a picture's message says that its program is not there, which no test may mind.
-inline bool not_installed(const std::string& message) {
-  if (contains(message, "not installed")) WARN(message);
-  return contains(message, "not installed");
-}
+}  // namespace heed_test

@@ -28,7 +28,7 @@ Tensor mask_from_tril(const Tensor& scores) {
 }
 
 Tensor large_number(const Tensor& scores) {
-  const Mask future = future_mask(scores.shape()[0]);  // (N, N), true where s > t
+  const Mask future = causal_mask(scores.shape()[0]);  // (N, N), true where s > t
   return softmax(masked_fill(scores, future, -10000), -1);
 }
 
@@ -36,7 +36,7 @@ Tensor mask_after_softmax(const Tensor& scores) { return tril(softmax(scores, -1
 
 Tensor one_size_for_all(const Tensor& scores) {
   Tensor size = sqrt(mean(scores * scores));  // one number
-  const Mask future = future_mask(scores.shape()[0]);
+  const Mask future = causal_mask(scores.shape()[0]);
   return softmax(masked_fill(scores / size, future, -infinity), -1);
 }
 // Your part ends here.

@@ -31,19 +31,19 @@ Tensor mask_from_tril(const Tensor& scores) {
 }
 
 Tensor large_number(const Tensor& scores) {
-  const Mask future = future_mask(scores.shape()[0]);  // (N, N), true where s > t
+  const Mask future = causal_mask(scores.shape()[0]);  // (N, N), true where s > t
   return softmax(masked_fill(scores, future, -infinity), -1);
 }
 
 Tensor mask_after_softmax(const Tensor& scores) {
-  return softmax(masked_fill(scores, future_mask(scores.shape()[0]), -infinity), -1);
+  return softmax(masked_fill(scores, causal_mask(scores.shape()[0]), -infinity), -1);
 }
 
 Tensor one_size_for_all(const Tensor& scores) {
   Tensor squares = sum(tril(scores * scores), {1}, true);              // (N, 1), of the past only
   Tensor counts = sum(tril(Tensor(ones(scores.shape()))), {1}, true);  // (N, 1): 1, 2, 3, ...
   Tensor size = sqrt(squares / counts);                                // (N, 1), one for each token
-  const Mask future = future_mask(scores.shape()[0]);
+  const Mask future = causal_mask(scores.shape()[0]);
   return softmax(masked_fill(scores / size, future, -infinity), -1);
 }
 // Your part ends here.

@@ -1,4 +1,4 @@
-// corpus.cpp: heed corpus: a text whose entropy is known exactly, and what it is.
+// corpus.cpp: heed corpus, which writes a text of known entropy and prints its entropies.
 
 #include <algorithm>
 #include <filesystem>
@@ -15,25 +15,25 @@
 namespace heed::app {
 namespace {
 
-// Draws the text piece by piece, so that it takes no memory; write(piece) says whether to go on.
+// Generates the text in pieces, so that it need not fit in memory. Stops if write(piece) is false.
 template <class Write>
 void write_text(const MarkovSource& source, const CorpusCommand& command, const Write& write) {
-  constexpr std::size_t piece = std::size_t{1} << 20;
+  constexpr std::size_t max_piece = std::size_t{1} << 20;
   Generator generator(command.seed);
   std::size_t state = 0;
   for (std::size_t left = command.size; left > 0;) {
-    const std::size_t some = std::min(piece, left);
-    if (!write(source.draw(some, generator, state))) return;
-    left -= some;
+    const std::size_t size = std::min(max_piece, left);
+    if (!write(source.draw(size, generator, state))) return;
+    left -= size;
   }
 }
 
 void write_file(const MarkovSource& source, const CorpusCommand& command) {
-  std::error_code unknown;  // opening it will say
-  if (std::filesystem::is_regular_file(command.file, unknown))
+  std::error_code ignored;  // opening the file reports the error
+  if (std::filesystem::is_regular_file(command.file, ignored))
     throw_error(command.file, ": exists already; give another name, or remove it first");
-  if (std::filesystem::exists(command.file, unknown))
-    throw_error(command.file, ": is there, and no regular file; give another name");
+  if (std::filesystem::exists(command.file, ignored))
+    throw_error(command.file, ": exists and is not a regular file; give another name");
   remove_stale_temporaries(command.file);
   AtomicFile file(command.file);
   write_text(source, command, [&](const std::string& piece) {
@@ -48,24 +48,27 @@ void write_to_standard_output(const MarkovSource& source, const CorpusCommand& c
     return static_cast<bool>(std::cout << piece << std::flush);
   });
   if (!std::cout) throw_error("standard output: cannot be written; is the disk full?");
-  if (stdout_is_terminal() && stderr_is_terminal()) std::cerr << '\n';  // after half a line
+  if (stdout_is_terminal() && stderr_is_terminal())
+    std::cerr << '\n';  // the text may end within a line
 }
 
-void say(std::ostream& out, const std::string& what, const std::string& text) {
-  out << pad_right(what, 9) << text << '\n';
+void print_row(std::ostream& out, const std::string& name, const std::string& text) {
+  out << pad_right(name, 9) << text << '\n';
 }
 
-void say_floors(std::ostream& out, const MarkovSource& source) {
+void print_entropies(std::ostream& out, const MarkovSource& source) {
   const std::size_t window = nn::GptConfig().block_size;
-  const auto floor = [&](const char* name, double nats, const std::string& who) {
-    say(out, name, decimal(nats, 4) + "  " + who);
+  const auto print = [&](const char* name, double nats, const std::string& meaning) {
+    print_row(out, name, decimal(nats, 4) + "  " + meaning);
   };
-  say(out, "floors", "nats per character, the least that guessing the next one costs on average");
-  floor("unigram", source.unigram(), "without looking back");
-  floor("bigram", source.bigram(), "looking at the one before");
-  floor("true", source.entropy(), "looking at all before; a model below it sees what it guesses");
-  floor("window", source.window_entropy(window),
-        "looking back within " + std::to_string(window) + ": the least val loss of heed train");
+  print_row(out, "entropy", "nats per character, lower bounds on the loss");
+  print("unigram", source.unigram_entropy(), "given no previous characters");
+  print("bigram", source.bigram_entropy(), "given the previous character");
+  print("rate", source.entropy_rate(),
+        "given all previous characters; a lower loss means that the model sees its targets");
+  print(
+      "window", source.window_entropy(window),
+      "given those in the same window of " + std::to_string(window) + ": the bound for heed train");
 }
 
 }  // namespace
@@ -78,13 +81,13 @@ int corpus(const CorpusCommand& command) {
   else
     write_to_standard_output(source, command);
   std::ostream& out = to_file ? std::cout : std::cerr;
-  say(out, "text",
-      (to_file ? printable(command.file) : "standard output") + ": " +
-          grouped(static_cast<double>(command.size)) + " characters of a " + command.kind + ", " +
-          std::to_string(source.letters().size()) + " distinct");
-  say_floors(out, source);
-  say(out, "next",
-      "./heed train " + (to_file ? shell_word(command.file) : "-, which reads a pipe"));
+  print_row(out, "text",
+            (to_file ? printable(command.file) : "standard output") + ": " +
+                grouped(static_cast<double>(command.size)) + " characters of a " + command.kind +
+                ", " + std::to_string(source.letters().size()) + " distinct");
+  print_entropies(out, source);
+  print_row(out, "next",
+            "./heed train " + (to_file ? shell_word(command.file) : "-, which reads a pipe"));
   return 0;
 }
 

@@ -1,4 +1,4 @@
-// flags.cpp: the flags of one command; the one file that includes CLI11.
+// flags.cpp: Flags (command-line parsing); the only file that includes CLI11.
 
 #include "app/flags.hpp"
 
@@ -13,57 +13,67 @@
 
 namespace heed::app {
 
-std::string brief(const std::string& word) {
-  const std::size_t many = 60;
-  return word.size() <= many ? word : truncated(word.substr(0, 4 * many), many);
+std::string abbreviated(const std::string& argument) {
+  const std::size_t max_width = 60;
+  if (argument.size() <= max_width) return argument;
+  return truncated(argument.substr(0, 4 * max_width), max_width);
 }
 
-void wrong(const std::string& flag, const std::string& value, const std::string& why) {
-  const bool odd = value.empty() || value.find(' ') != value.npos;
-  throw UsageError(flag + " " + (odd ? "'" + brief(value) + "'" : brief(value)) + ": " + why);
+std::string listed(const std::vector<std::string>& parts, const std::string& conjunction) {
+  if (parts.size() < 2) return joined(parts, "");
+  return joined({parts.begin(), parts.end() - 1}, ", ") + " " + conjunction + " " + parts.back();
 }
 
-// A number as it can be typed: 1000000000, not 1e+09.
-static std::string typed(double value) {
-  const bool whole = std::abs(value) < 1e15 && value == std::floor(value);
-  return whole ? std::to_string(static_cast<std::int64_t>(value)) : exact(value);
+void throw_usage_error(const std::string& flag, const std::string& value,
+                       const std::string& reason) {
+  const bool needs_quotes = value.empty() || value.find(' ') != value.npos;
+  const std::string quote = needs_quotes ? "'" : "";
+  throw UsageError(flag + " " + quote + abbreviated(value) + quote + ": " + reason);
 }
 
-std::string Span::text() const {
-  const std::string from = (open_low ? "above " : "at least ") + typed(low);
+// The number without an exponent if it is an integer: 1000000000, not 1e+09.
+static std::string number_text(double value) {
+  const bool is_integer = std::abs(value) < 1e15 && value == std::floor(value);
+  return is_integer ? std::to_string(static_cast<std::int64_t>(value)) : exact(value);
+}
+
+std::string Bounds::text() const {
+  const std::string from = (open_low ? "above " : "at least ") + number_text(low);
   if (high == infinite) return from;
-  return from + (open_high ? " and below " : " and at most ") + typed(high);
+  return from + (open_high ? " and below " : " and at most ") + number_text(high);
 }
 
-std::uint64_t whole_number(const std::string& flag, const std::string& text, Span span) {
+std::uint64_t parse_integer(const std::string& flag, const std::string& text, Bounds bounds) {
   std::uint64_t value = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   const bool negative = text.size() > 1 && text[0] == '-' && text[1] >= '0' && text[1] <= '9';
   if (error == std::errc::result_out_of_range)
-    wrong(flag, text, "out of range: must be a whole number " + span.text());
+    throw_usage_error(flag, text, "out of range: must be a whole number " + bounds.text());
   if (!negative && (error != std::errc() || stop != end))
-    wrong(flag, text, "must be a whole number, " + span.text());
-  if (negative || !span.contains(static_cast<double>(value)))
-    wrong(flag, text, "out of range: must be a whole number " + span.text());
+    throw_usage_error(flag, text, "must be a whole number, " + bounds.text());
+  if (negative || !bounds.contains(static_cast<double>(value)))
+    throw_usage_error(flag, text, "out of range: must be a whole number " + bounds.text());
   return value;
 }
 
-double real_number(const std::string& flag, const std::string& text, Span span) {
+double parse_number(const std::string& flag, const std::string& text, Bounds bounds) {
   double value = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error == std::errc::result_out_of_range)
-    wrong(flag, text, "out of range: must be " + span.text());
-  if (error != std::errc() || stop != end) wrong(flag, text, "must be a number, " + span.text());
-  if (!std::isfinite(value) || !span.contains(value)) wrong(flag, text, "must be " + span.text());
+    throw_usage_error(flag, text, "out of range: must be " + bounds.text());
+  if (error != std::errc() || stop != end)
+    throw_usage_error(flag, text, "must be a number, " + bounds.text());
+  if (!std::isfinite(value) || !bounds.contains(value))
+    throw_usage_error(flag, text, "must be " + bounds.text());
   return value;
 }
 
 struct Flags::App {
   CLI::App cli;
-  CLI::Option* word = nullptr;
-  std::list<Entry> entries{};  // CLI11 keeps pointers into them
+  CLI::Option* positional = nullptr;
+  std::list<Entry> entries{};  // a list, because CLI11 keeps pointers to the entries
   std::string group = "Options";
 };
 
@@ -77,25 +87,25 @@ Flags::~Flags() = default;
 
 void Flags::group(const std::string& name) { app_->group = name; }
 
-void Flags::word(const std::string& name, std::string& target, const std::string& help) {
-  app_->word = app_->cli.add_option(name, target, help)->type_name("");
+void Flags::positional(const std::string& name, std::string& target, const std::string& help) {
+  app_->positional = app_->cli.add_option(name, target, help)->type_name("");
 }
 
-void Flags::add(const std::string& flag, const std::string& type, const std::string& standard,
-                const std::string& help, Set set) {
+void Flags::add(const std::string& flag, const std::string& type, const std::string& default_text,
+                const std::string& help, Setter set) {
   app_->entries.push_back({flag, {}, std::move(set)});
   names_.push_back(flag);
   CLI::Option* const option = app_->cli.add_option(flag, app_->entries.back().texts, help);
   option->expected(1)->take_all()->allow_extra_args(false)->type_name(type)->group(app_->group);
-  if (!standard.empty()) option->default_str(standard);
+  if (!default_text.empty()) option->default_str(default_text);
 }
 
-void Flags::yes(const std::string& flag, bool& target, const std::string& help) {
+void Flags::flag(const std::string& flag, bool& target, const std::string& help) {
   names_.push_back(flag);
   app_->cli.add_flag(flag, target, help)->group(app_->group);
 }
 
-void Flags::no(const std::string& flag, bool& target, const std::string& help) {
+void Flags::negated_flag(const std::string& flag, bool& target, const std::string& help) {
   names_.push_back(flag);
   const auto unset = [&target] { target = false; };
   app_->cli.add_flag_callback(flag, unset, help)->group(app_->group);
@@ -110,7 +120,7 @@ bool Flags::takes_value(const std::string& flag) const {
                      [&](const Entry& entry) { return entry.flag == flag; });
 }
 
-// How many letters must be changed, added or left out to get from a to b (Levenshtein 1966).
+// The Levenshtein distance (1966): the number of characters to change, add or delete.
 static std::size_t edit_distance(const std::string& a, const std::string& b) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -127,7 +137,7 @@ static std::size_t edit_distance(const std::string& a, const std::string& b) {
 }
 
 std::string Flags::nearest(const std::string& flag) const {
-  if (flag.size() > 40) return "";  // nothing is near, and finding that out takes long
+  if (flag.size() > 40) return "";  // longer than every flag; the distance would be slow
   const auto closer = [&](const std::string& a, const std::string& b) {
     return edit_distance(flag, a) < edit_distance(flag, b);
   };
@@ -135,22 +145,24 @@ std::string Flags::nearest(const std::string& flag) const {
   return edit_distance(flag, best) <= std::max<std::size_t>(2, flag.size() / 3) ? best : "";
 }
 
-static std::string name_in(const std::string& word) { return word.substr(0, word.find('=')); }
+static std::string name_in(const std::string& argument) {
+  return argument.substr(0, argument.find('='));
+}
 
-Words Flags::separated(const Words& words) const {
-  Words result;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string flag = name_in(words[i]);
-    const bool has_value = flag.size() < words[i].size();
-    result.push_back(known(flag) ? flag : words[i]);
+Arguments Flags::separated(const Arguments& arguments) const {
+  Arguments result;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string flag = name_in(arguments[i]);
+    const bool has_value = flag.size() < arguments[i].size();
+    result.push_back(known(flag) ? flag : arguments[i]);
     if (!takes_value(flag)) {
       if (has_value && known(flag)) throw UsageError(flag + " takes no value; write it alone");
     } else if (has_value) {
-      result.push_back(words[i].substr(flag.size() + 1));
+      result.push_back(arguments[i].substr(flag.size() + 1));
     } else {
-      if (i + 1 == words.size() || known(name_in(words[i + 1])))
+      if (i + 1 == arguments.size() || known(name_in(arguments[i + 1])))
         throw UsageError(flag + " needs a value");
-      result.push_back(words[++i]);
+      result.push_back(arguments[++i]);
     }
   }
   return result;
@@ -162,64 +174,64 @@ void Flags::throw_if_unknown() const {
   if (extras.empty()) return;
   const std::string& extra = extras[0];
   const std::string flag = name_in(extra);
-  if (extra.size() < 2 || extra[0] != '-' || known(flag))  // known: written after "--"
-    throw UsageError("'" + brief(extra) + "' is one argument too many; see --help");
+  if (extra.size() < 2 || extra[0] != '-' || known(flag))  // a known flag here stood after "--"
+    throw UsageError("'" + abbreviated(extra) + "' is one argument too many; see --help");
   const std::string guess = nearest(flag);
-  throw UsageError("unknown option " + brief(flag) + "; " +
+  throw UsageError("unknown option " + abbreviated(flag) + "; " +
                    (guess.empty() ? "see --help" : "did you mean " + guess + "?"));
 }
 
-// The text for --help or --version, if it was asked for.
-static std::optional<ShowText> parse(CLI::App& app, Words words) {
-  std::reverse(words.begin(), words.end());  // as CLI11 wants them
+// The text for --help or --version if an argument asks for one.
+static std::optional<ShowText> parse(CLI::App& app, Arguments arguments) {
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 expects the last argument first
   try {
-    app.parse(std::move(words));
+    app.parse(std::move(arguments));
   } catch (const CLI::CallForHelp&) {
     const std::string help = app.help();
     return ShowText{help + (help.back() == '\n' ? "" : "\n")};
   } catch (const CLI::CallForVersion&) {
     return ShowText{std::string(version) + "\n"};
   } catch (const CLI::ParseError& error) {
-    const std::string text = error.what();
-    throw UsageError(text.substr(0, text.find('\n')) + "; see --help");
+    throw UsageError(std::string(error.what()) + "; see --help");
   }
   return {};
 }
 
-std::optional<ShowText> Flags::read(const Words& words) {
-  if (auto help = parse(app_->cli, separated(words))) return help;
+std::optional<ShowText> Flags::read(const Arguments& arguments) {
+  if (auto help = parse(app_->cli, separated(arguments))) return help;
   convert();
   return {};
 }
 
 void Flags::convert() {
   throw_if_unknown();
-  if (app_->word != nullptr && app_->word->count() > 0 && app_->word->as<std::string>().empty())
-    wrong(app_->word->get_name(), "", "needs the name of a file");
+  if (app_->positional != nullptr && app_->positional->count() > 0 &&
+      app_->positional->as<std::string>().empty())
+    throw_usage_error(app_->positional->get_name(), "", "needs the name of a file");
   for (const Entry& entry : app_->entries) {
     if (entry.texts.empty()) continue;
     if (entry.texts.size() > 1)
-      throw UsageError(entry.flag + " is given twice (" + brief(entry.texts[0]) + " and " +
-                       brief(entry.texts[1]) + "); give it once");
+      throw UsageError(entry.flag + " is given twice (" + abbreviated(entry.texts[0]) + " and " +
+                       abbreviated(entry.texts[1]) + "); give it once");
     entry.set(entry.texts[0]);
     given_.insert(entry.flag);
   }
 }
 
-ShowText read_without_command(const Words& words,
+ShowText read_without_command(const Arguments& arguments,
                               const std::vector<std::pair<std::string, std::string>>& commands) {
   CLI::App app("heed: learn attention by running, reading and debugging code", "heed");
   app.set_version_flag("--version", version);
-  std::string names;
+  std::vector<std::string> names;
   for (const auto& [name, about] : commands) {
     app.add_subcommand(name, about);
-    const bool last = name == commands.back().first;
-    names += (names.empty() ? "" : last ? " or " : ", ") + name;
+    names.push_back(name);
   }
   app.allow_extras();
-  if (const auto help = parse(app, words)) return *help;
-  throw UsageError((words.empty() ? "no command" : "unknown command '" + brief(words[0]) + "'") +
-                   "; use " + names + ", or see --help");
+  if (const auto help = parse(app, arguments)) return *help;
+  const std::string unknown =
+      arguments.empty() ? "no command" : "unknown command '" + abbreviated(arguments[0]) + "'";
+  throw UsageError(unknown + "; use " + listed(names, "or") + ", or see --help");
 }
 
 }  // namespace heed::app

@@ -1,4 +1,4 @@
-// flags.hpp: the flags of one command: what they are called, what values they take, and what for.
+// flags.hpp: Flags, the command-line flags of one command: names, value types, ranges and help.
 #pragma once
 
 #include <cstdint>
@@ -15,76 +15,80 @@
 
 namespace heed::app {
 
-using Words = std::vector<std::string>;
+using Arguments = std::vector<std::string>;
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-constexpr double most = 1e9;  // for sizes: beyond it nothing fits anywhere
+constexpr double max_size = 1e9;  // larger models, batches and texts fit in no machine's memory
 constexpr const char* trust_help =
-    "load a checkpoint that has no checksum of heed's, as other programs write it";
+    "load a checkpoint without heed's checksum, from another program";
 
-// Throws UsageError "FLAG VALUE: WHY".
-[[noreturn]] void wrong(const std::string& flag, const std::string& value, const std::string& why);
+// Throws UsageError "FLAG VALUE: REASON".
+[[noreturn]] void throw_usage_error(const std::string& flag, const std::string& value,
+                                    const std::string& reason);
 
-// A word of the command line as an error shows it: in full, unless it would fill the screen.
-std::string brief(const std::string& word);
+// A command-line argument for an error message: cut after 60 columns.
+std::string abbreviated(const std::string& argument);
 
-// Where values of a flag may lie.
-struct Span {
+// "a, b or c" for {"a", "b", "c"} and "or".
+std::string listed(const std::vector<std::string>& parts, const std::string& conjunction);
+
+// The interval that the values of a flag must lie in.
+struct Bounds {
   double low, high;
-  bool open_low = false, open_high = false;  // the end itself is out
+  bool open_low = false, open_high = false;  // whether the end point is excluded
   bool contains(double v) const {
     return (open_low ? v > low : v >= low) && (open_high ? v < high : v <= high);
   }
   std::string text() const;  // "at least 1 and below 2"
 };
 
-// The number a text holds; throws UsageError, which names the flag and the span.
-std::uint64_t whole_number(const std::string& flag, const std::string& text, Span span);
-double real_number(const std::string& flag, const std::string& text, Span span);
+// The number in a text. Throws UsageError, which names the flag and the bounds.
+std::uint64_t parse_integer(const std::string& flag, const std::string& text, Bounds bounds);
+double parse_number(const std::string& flag, const std::string& text, Bounds bounds);
 
-// Each command has Flags of its own, not a subcommand of CLI11's: among those, `heed sample train`
-// would be two commands, and not a run called train.
+// Each command has its own Flags. With subcommands of CLI11, `heed sample train` would mean two
+// commands instead of a run named train.
 class Flags {
  public:
-  using Set = std::function<void(const std::string&)>;
+  using Setter = std::function<void(const std::string&)>;
 
   Flags(const std::string& about, const std::string& command, const std::string& footer = "");
   ~Flags();
 
-  // What follows is listed by --help in the order it is declared, under the group's name.
+  // --help lists the flags declared after this call under the group's name.
   void group(const std::string& name);
-  // The one word without a flag.
-  void word(const std::string& name, std::string& target, const std::string& help);
-  void text(const std::string& flag, const std::string& type, const std::string& help, Set set) {
+  // The one argument without a flag.
+  void positional(const std::string& name, std::string& target, const std::string& help);
+  void text(const std::string& flag, const std::string& type, const std::string& help, Setter set) {
     add(flag, type, "", help, std::move(set));
   }
   template <class T>
-  void whole(const std::string& flag, T& target, Span span, const std::string& help) {
+  void integer(const std::string& flag, T& target, Bounds bounds, const std::string& help) {
     add(flag, "N", std::to_string(target), help, [=, &target](const std::string& text) {
-      target = static_cast<T>(whole_number(flag, text, span));
+      target = static_cast<T>(parse_integer(flag, text, bounds));
     });
   }
-  // The same, where no number at all is an answer too.
   template <class T>
-  void maybe(const std::string& flag, std::optional<T>& target, Span span,
-             const std::string& help) {
+  void optional_integer(const std::string& flag, std::optional<T>& target, Bounds bounds,
+                        const std::string& help) {
     add(flag, "N", "", help, [=, &target](const std::string& text) {
-      target = static_cast<T>(whole_number(flag, text, span));
+      target = static_cast<T>(parse_integer(flag, text, bounds));
     });
   }
-  void real(const std::string& flag, double& target, Span span, const std::string& help) {
+  void number(const std::string& flag, double& target, Bounds bounds, const std::string& help) {
     add(flag, "X", exact(target), help,
-        [=, &target](const std::string& text) { target = real_number(flag, text, span); });
+        [=, &target](const std::string& text) { target = parse_number(flag, text, bounds); });
   }
   void threads(std::optional<int>& target) {
-    maybe("--threads", target, {1, 1024}, "threads to use; every core unless given");
+    optional_integer("--threads", target, {1, 1024}, "number of threads; default: all cores");
   }
-  void yes(const std::string& flag, bool& target, const std::string& help);  // true when written
-  void no(const std::string& flag, bool& target, const std::string& help);   // false when written
+  void flag(const std::string& flag, bool& target, const std::string& help);          // sets true
+  void negated_flag(const std::string& flag, bool& target, const std::string& help);  // sets false
 
-  // Sets what the words say, or gives the text for --help if they ask for it. Throws UsageError.
-  std::optional<ShowText> read(const Words& words);
-  // The flags with a value that were written.
+  // Sets the targets from the arguments. Returns the help text if they contain --help. Throws
+  // UsageError.
+  std::optional<ShowText> read(const Arguments& arguments);
+  // The flags with a value that were on the command line.
   const std::set<std::string>& given() const { return given_; }
 
  private:
@@ -92,27 +96,27 @@ class Flags {
   struct Entry {
     std::string flag;
     std::vector<std::string> texts;
-    Set set;
+    Setter set;
   };
 
-  void add(const std::string& flag, const std::string& type, const std::string& standard,
-           const std::string& help, Set set);
+  void add(const std::string& flag, const std::string& type, const std::string& default_text,
+           const std::string& help, Setter set);
   bool known(const std::string& flag) const;
   bool takes_value(const std::string& flag) const;
-  // "--lr=1" as "--lr" "1", since CLI11 takes the next word where nothing follows the "=".
-  Words separated(const Words& words) const;
+  // Splits "--lr=1" into "--lr" "1": for "--lr=", CLI11 would take the next argument as the value.
+  Arguments separated(const Arguments& arguments) const;
   void convert();
   void throw_if_unknown() const;
   std::string nearest(const std::string& flag) const;
 
-  std::unique_ptr<App> app_;  // CLI11's, which only flags.cpp includes
+  std::unique_ptr<App> app_;  // wraps CLI11, which only flags.cpp includes
   std::vector<std::string> names_{"--help"};
   std::set<std::string> given_;
 };
 
-// What `heed` does without a command: the text for --help or --version, or UsageError. Commands are
-// pairs of a name and what it is about.
-ShowText read_without_command(const Words& words,
+// `heed` without a known command: returns the text for --help or --version, or throws UsageError.
+// `commands` are pairs of a name and a description.
+ShowText read_without_command(const Arguments& arguments,
                               const std::vector<std::pair<std::string, std::string>>& commands);
 
 }  // namespace heed::app

@@ -1,4 +1,4 @@
-// inspect.cpp: heed inspect: names, types and shapes of the tensors in a safetensors file.
+// inspect.cpp: heed inspect, which lists the tensors and metadata of a safetensors file.
 
 #include <iostream>
 
@@ -13,14 +13,13 @@ int inspect(const InspectCommand& command) {
   const SafetensorsFile file = read_safetensors(checkpoint_in(command.file));
   std::size_t bytes = 0;
   for (const StoredTensor& tensor : file.tensors) {
-    std::string shape;
-    for (const std::size_t size : tensor.shape)
-      shape += (shape.empty() ? "" : ", ") + std::to_string(size);
-    std::cout << pad_right(tensor.dtype, 8) << ' ' << in_quotes(tensor.name) << " (" << shape << ")\n";
+    std::vector<std::string> sizes;
+    for (const std::size_t size : tensor.shape) sizes.push_back(std::to_string(size));
+    std::cout << pad_right(tensor.dtype, 8) << ' ' << in_quotes(tensor.name) << " ("
+              << joined(sizes, ", ") << ")\n";
     bytes += tensor.bytes;
   }
-  std::cout << file.tensors.size() << (file.tensors.size() == 1 ? " tensor, " : " tensors, ")
-            << grouped(static_cast<double>(bytes)) << " bytes"
+  std::cout << counted(file.tensors.size(), "tensor") << ", " << counted(bytes, "byte")
             << (file.has_checksum ? ", checksum right" : ", no checksum") << '\n';
   for (const auto& [key, value] : file.metadata)
     std::cout << in_quotes(key) << " = " << in_quotes(value) << '\n';

@@ -1,4 +1,4 @@
-// loss_curve.cpp: the loss curve of a training run, from its loss.csv.
+// loss_curve.cpp: plots the loss curve of a training run from its loss.csv.
 
 #include "heed/app/loss_curve.hpp"
 
@@ -15,8 +15,7 @@ Plot draw_loss_curve(const std::string& folder, const CurveOptions& options) {
   try {
     const LossCsv losses = read_loss_csv(path_in(folder, "loss.csv"));
     return draw_curve_of_file(
-        folder, "loss",
-        {"loss.csv", losses.step_column, {losses.train_column, losses.val_column}},
+        folder, "loss", {"loss.csv", losses.step_column, {losses.train_column, losses.val_column}},
         loss_series(losses), options);
   } catch (const Error& error) {
     return {false, error.what()};

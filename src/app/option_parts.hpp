@@ -1,14 +1,14 @@
-// option_parts.hpp: what the command lines of several commands share.
+// option_parts.hpp: functions shared by options.cpp and bench/options.cpp.
 #pragma once
 
 #include "app/flags.hpp"
 
 namespace heed::app {
 
-constexpr const char* about_bench = "how fast this machine trains, and where the time goes";
-Command bench_command(const Words& words);
+constexpr const char* about_bench = "measure training speed on this machine, by operation";
+Command bench_command(const Arguments& arguments);
 
-void check_heads(
-    const nn::GptConfig& model);  // throws UsageError when they do not divide the width
+// Throws UsageError if the number of heads does not divide the embedding width.
+void check_heads(const nn::GptConfig& model);
 
 }  // namespace heed::app

@@ -1,4 +1,4 @@
-// options.cpp: the command line: which command, and what its flags say.
+// options.cpp: parses the command line of every command except bench.
 
 #include "heed/app/options.hpp"
 
@@ -18,59 +18,72 @@ void check_heads(const nn::GptConfig& model) {
 
 namespace {
 
-void train_flags(Flags& flags, TrainCommand& c) {
-  flags.word("TEXT", c.text,
-             "a text file in UTF-8, or - for standard input; the text that "
-             "comes with heed unless given");
+// The setter of a flag whose value is the name of a folder.
+Flags::Setter folder_setter(const std::string& flag, std::string& target) {
+  return [=, &target](const std::string& text) {
+    if (text.empty()) throw_usage_error(flag, text, "needs the name of a folder");
+    target = text;
+  };
+}
+
+void run_flags(Flags& flags, TrainCommand& c) {
+  flags.positional("TEXT", c.text,
+                   "a text file in UTF-8, or - for standard input; default: heed's own text");
   flags.group("Run");
-  flags.text("--out", "DIR", "the run's folder; runs/NAME unless given",
-             [&](const std::string& text) {
-               if (text.empty()) wrong("--out", text, "needs the name of a folder");
-               c.out = text;
-             });
-  flags.yes("--resume", c.resume, "go on where the run in the folder stopped");
-  flags.yes("--trust", c.trust, trust_help);
-  flags.yes("--bytes", c.bytes,
-            "symbols are bytes instead of characters: for text in any encoding");
+  flags.text("--out", "DIR", "folder of the run; default: runs/NAME",
+             folder_setter("--out", c.out));
+  flags.flag("--resume", c.resume, "continue the run in the folder");
+  flags.flag("--trust", c.trust, trust_help);
+  flags.flag("--bytes", c.bytes, "tokens are bytes instead of characters: for any encoding");
   flags.threads(c.threads);
+}
 
+void model_flags(Flags& flags, TrainCommand& c) {
   flags.group("Model");
-  flags.whole("--block-size", c.model.block_size, {1, most}, "symbols the model looks at");
-  flags.whole("--layers", c.model.layers, {1, most}, "blocks, one on the other");
-  flags.whole("--heads", c.model.heads, {1, most}, "attention heads in a block");
-  flags.whole("--embed-dim", c.model.embed_dim, {1, most}, "numbers that stand for a symbol");
-  flags.real("--dropout", c.training.dropout, {0, 1, false, true},
-             "share of values dropped in training");
+  flags.integer("--block-size", c.model.block_size, {1, max_size}, "context length in tokens");
+  flags.integer("--layers", c.model.layers, {1, max_size}, "number of transformer blocks");
+  flags.integer("--heads", c.model.heads, {1, max_size}, "attention heads per block");
+  flags.integer("--embed-dim", c.model.embed_dim, {1, max_size}, "width of the embeddings");
+  flags.number("--dropout", c.training.dropout, {0, 1, false, true}, "dropout probability");
+}
 
+void optimizer_flags(Flags& flags, TrainOptions& o) {
   flags.group("Training");
-  flags.whole("--batch-size", c.training.batch_size, {1, most}, "windows in a step");
-  flags.whole("--steps", c.training.steps, {1, 1e12}, "updates");
-  flags.real("--lr", c.training.lr, {0, infinite, true}, "highest learning rate");
-  flags.real("--min-lr", c.training.min_lr, {0, infinite}, "learning rate at the end");
-  flags.whole("--warmup", c.training.warmup, {0, 1e12}, "steps in which the rate rises");
-  flags.text("--decay-steps", "N",
-             "step at which the rate has fallen to --min-lr; --steps unless given, also when a "
-             "run is resumed with more",
-             [&](const std::string& text) {
-               c.training.decay_steps =
-                   static_cast<std::int64_t>(whole_number("--decay-steps", text, {1, 1e12}));
-             });
-  flags.real("--weight-decay", c.training.weight_decay, {0, infinite},
-             "pull of matrices towards 0");
-  flags.real("--beta1", c.training.beta1, {0, 1, false, true}, "memory of AdamW's mean");
-  flags.real("--beta2", c.training.beta2, {0, 1, false, true}, "memory of AdamW's mean square");
-  flags.real("--clip", c.training.clip, {0, infinite}, "largest norm of the gradient; 0 for any");
-  flags.whole("--seed", c.training.seed, {0, 4294967295.0}, "of every random number");
+  flags.integer("--batch-size", o.batch_size, {1, max_size}, "windows per batch");
+  flags.integer("--steps", o.steps, {1, 1e12}, "optimizer steps");
+  flags.number("--lr", o.lr, {0, infinite, true}, "maximum learning rate");
+  flags.number("--min-lr", o.min_lr, {0, infinite}, "learning rate after the decay");
+  flags.integer("--warmup", o.warmup, {0, 1e12}, "steps of linear learning rate warm-up");
+  flags.text(
+      "--decay-steps", "N",
+      "step at which the learning rate has decayed to --min-lr; default: --steps, also for "
+      "a run that is resumed with more steps",
+      [&o](const std::string& text) {
+        o.decay_steps = static_cast<std::int64_t>(parse_integer("--decay-steps", text, {1, 1e12}));
+      });
+  flags.number("--weight-decay", o.weight_decay, {0, infinite}, "AdamW's weight decay of matrices");
+  flags.number("--beta1", o.beta1, {0, 1, false, true}, "AdamW's decay rate of the first moment");
+  flags.number("--beta2", o.beta2, {0, 1, false, true}, "AdamW's decay rate of the second moment");
+  flags.number("--clip", o.clip, {0, infinite}, "maximum norm of the gradient; 0: no clipping");
+  flags.integer("--seed", o.seed, {0, 4294967295.0}, "seed of all random numbers");
+}
 
+void report_flags(Flags& flags, TrainOptions& o) {
   flags.group("Reports");
-  flags.whole("--eval-every", c.training.eval_every, {1, 1e12},
-              "steps between validations and saves");
-  flags.whole("--eval-batches", c.training.eval_batches, {1, most}, "batches in a validation");
-  flags.whole("--log-every", c.training.log_every, {1, 1e12}, "steps between lines of loss.csv");
+  flags.integer("--eval-every", o.eval_every, {1, 1e12}, "steps between validations and saves");
+  flags.integer("--eval-batches", o.eval_batches, {1, max_size}, "batches per validation");
+  flags.integer("--log-every", o.log_every, {1, 1e12}, "steps between rows of loss.csv");
+}
+
+void train_flags(Flags& flags, TrainCommand& c) {
+  run_flags(flags, c);
+  model_flags(flags, c);
+  optimizer_flags(flags, c.training);
+  report_flags(flags, c.training);
 }
 
 void check_together(TrainCommand& c) {
-  if (c.trust) throw UsageError("--trust is about a checkpoint to go on from; give --resume too");
+  if (c.trust) throw UsageError("--trust applies to resumed checkpoints; give --resume too");
   const auto given = [&](const char* flag) { return c.given.count(flag) != 0; };
   check_heads(c.model);
   if (given("--decay-steps") && c.training.decay_steps <= c.training.warmup)
@@ -78,125 +91,124 @@ void check_together(TrainCommand& c) {
                      " must be above --warmup " + std::to_string(c.training.warmup));
   if (!given("--min-lr")) c.training.min_lr = std::min(c.training.min_lr, c.training.lr);
   if (c.training.min_lr > c.training.lr)
-    wrong("--min-lr", exact(c.training.min_lr), "must be at most --lr " + exact(c.training.lr));
+    throw_usage_error("--min-lr", exact(c.training.min_lr),
+                      "must be at most --lr " + exact(c.training.lr));
 }
 
+constexpr const char* run_help = "a run's folder, such as runs/harbour, or a checkpoint";
+
 void sample_flags(Flags& flags, SampleCommand& c) {
-  flags.word("RUN", c.run, "a run's folder, such as runs/harbour, or a checkpoint");
-  flags.yes("--trust", c.trust, trust_help);
-  flags.group("Writing");
-  flags.text("--prompt", "TEXT", "what to go on from; a new line unless given",
+  flags.positional("RUN", c.run, run_help);
+  flags.flag("--trust", c.trust, trust_help);
+  flags.group("Generation");
+  flags.text("--prompt", "TEXT", "text to continue; default: a line break",
              [&](const std::string& text) { c.prompt = text; });
-  flags.whole("--tokens", c.options.tokens, {0, most}, "symbols to write");
-  flags.real("--temperature", c.options.temperature, {0, infinite},
-             "below 1 plays safe, above 1 takes risks; 0 takes the likeliest every time");
-  flags.text("--top-k", "K", "choose among the K likeliest symbols only; all unless given",
-             [&](const std::string& text) {
-               c.options.top_k = static_cast<std::size_t>(whole_number("--top-k", text, {1, most}));
-             });
-  flags.whole("--seed", c.seed, {0, 4294967295.0}, "of the choices");
-  flags.no("--no-cache", c.options.cache,
-           "read the window again for every symbol: the same text, only slower");
+  flags.integer("--tokens", c.options.tokens, {0, max_size}, "number of tokens to generate");
+  flags.number("--temperature", c.options.temperature, {0, infinite},
+               "divides the logits; 0: always the most likely token");
+  flags.text(
+      "--top-k", "K", "sample from the K most likely tokens; default: from all",
+      [&](const std::string& text) {
+        c.options.top_k = static_cast<std::size_t>(parse_integer("--top-k", text, {1, max_size}));
+      });
+  flags.integer("--seed", c.seed, {0, 4294967295.0}, "seed of the sampling");
+  flags.negated_flag("--no-cache", c.options.cache,
+                     "recompute all keys and values for each token: the same text, but slower");
   flags.threads(c.threads);
 }
 
 void look_flags(Flags& flags, LookCommand& c) {
-  flags.word("RUN", c.run, "a run's folder, such as runs/harbour, or a checkpoint");
-  flags.yes("--trust", c.trust, trust_help);
-  flags.text("--text", "TEXT",
-             "what the model reads; the beginning of its validation text unless given",
+  flags.positional("RUN", c.run, run_help);
+  flags.flag("--trust", c.trust, trust_help);
+  flags.text("--text", "TEXT", "input of the model; default: the beginning of its validation text",
              [&](const std::string& text) { c.text = text; });
-  flags.maybe("--layer", c.layer, {0, most}, "one layer, from 0; all unless given");
-  flags.maybe("--head", c.head, {0, most}, "one head of that layer, from 0; all unless given");
-  flags.text("--out", "DIR", "folder for the pictures; the run's unless given",
-             [&](const std::string& text) {
-               if (text.empty()) wrong("--out", text, "needs the name of a folder");
-               c.out = text;
-             });
+  flags.optional_integer("--layer", c.layer, {0, max_size}, "one layer, from 0; default: all");
+  flags.optional_integer("--head", c.head, {0, max_size}, "one head of it, from 0; default: all");
+  flags.text("--out", "DIR", "folder of the plots; default: the run's",
+             folder_setter("--out", c.out));
   flags.threads(c.threads);
-  flags.group("Queries and keys in the plane");
-  flags.yes("--tsne", c.tsne,
-            "place the queries and keys of one head by t-SNE; layer 0, head 0 unless given");
+  flags.group("Map of queries and keys");
+  flags.flag("--tsne", c.tsne,
+             "map one head's queries and keys by t-SNE; default: layer 0, head 0");
   flags.text("--perplexity", "X",
-             "neighbours that count, about; 10, or less for a short text, unless given",
+             "effective number of neighbours; default: 10, or less for a short text",
              [&](const std::string& text) {
-               c.perplexity = real_number("--perplexity", text, {1, most});
+               c.perplexity = parse_number("--perplexity", text, {1, max_size});
              });
-  flags.whole("--iterations", c.iterations, {1, most}, "steps of its descent");
-  flags.whole("--seed", c.seed, {0, 4294967295.0}, "of its first places");
+  flags.integer("--iterations", c.iterations, {1, max_size}, "gradient descent steps of t-SNE");
+  flags.integer("--seed", c.seed, {0, 4294967295.0}, "seed of the initial positions");
 }
 
 void check_together(const LookCommand& c, const std::set<std::string>& given) {
   if (c.run.empty()) throw UsageError("look: give a run's folder, such as runs/harbour");
   for (const char* flag : {"--perplexity", "--iterations", "--seed"})
     if (!c.tsne && given.count(flag) != 0)
-      throw UsageError(std::string(flag) + " is about --tsne; give that too");
+      throw UsageError(std::string(flag) + " applies to --tsne; give --tsne too");
 }
 
 void corpus_flags(Flags& flags, CorpusCommand& c) {
-  flags.word("FILE", c.file, "the file to write; standard output unless given");
+  flags.positional("FILE", c.file, "the file to write; default: standard output");
   flags.group("Text");
-  flags.text("--kind", "KIND", "grammar or chain; grammar unless given",
-             [&](const std::string& text) {
-               if (text != "grammar" && text != "chain")
-                 wrong("--kind", text, "must be grammar or chain");
-               c.kind = text;
-             });
-  flags.whole("--size", c.size, {1, most}, "characters to write");
-  flags.whole("--seed", c.seed, {0, 4294967295.0}, "of every choice");
+  flags.text("--kind", "KIND", "grammar or chain; default: grammar", [&](const std::string& text) {
+    if (text != "grammar" && text != "chain")
+      throw_usage_error("--kind", text, "must be grammar or chain");
+    c.kind = text;
+  });
+  flags.integer("--size", c.size, {1, max_size}, "number of characters");
+  flags.integer("--seed", c.seed, {0, 4294967295.0}, "seed of the text");
 }
 
-constexpr const char* about_train = "teach a small GPT a text";
-constexpr const char* about_sample = "let a trained model write";
+constexpr const char* about_train = "train a small GPT on a text";
+constexpr const char* about_sample = "generate text with a trained model";
 constexpr const char* about_window =
-    "The model sees between half a block and a whole one of what stands before: a full block\n"
-    "loses its older half, and the newer one is read again, so each symbol is read twice.";
-constexpr const char* about_look = "what the heads of a trained model look at, and which matter";
-constexpr const char* about_corpus = "write a text whose entropy is known exactly";
-constexpr const char* about_inspect = "names, types and shapes in a safetensors file";
+    "The context of each token is between half a block and a whole block: when the block is full,\n"
+    "its older half is dropped, and the keys and values of the newer half are computed again.";
+constexpr const char* about_look = "attention weights, scores and ablation of a model's heads";
+constexpr const char* about_corpus = "write a text of known entropy";
+constexpr const char* about_inspect = "list the tensors and metadata of a safetensors file";
 
-Command train_command(const Words& words) {
+Command train_command(const Arguments& arguments) {
   Flags flags(about_train, "heed train");
   TrainCommand train;
   train_flags(flags, train);
-  if (const auto help = flags.read(words)) return *help;
+  if (const auto help = flags.read(arguments)) return *help;
   train.given = flags.given();
   if (train.bytes) train.given.insert("--bytes");
-  if (!train.resume) check_together(train);  // else the checkpoint has what is not given
+  if (!train.resume) check_together(train);  // --resume: checked with the saved options
   return train;
 }
 
-Command sample_command(const Words& words) {
+Command sample_command(const Arguments& arguments) {
   Flags flags(about_sample, "heed sample", about_window);
   SampleCommand sample;
   sample_flags(flags, sample);
-  if (const auto help = flags.read(words)) return *help;
+  if (const auto help = flags.read(arguments)) return *help;
   if (sample.run.empty()) throw UsageError("sample: give a run's folder, such as runs/harbour");
   return sample;
 }
 
-Command look_command(const Words& words) {
+Command look_command(const Arguments& arguments) {
   Flags flags(about_look, "heed look");
   LookCommand look;
   look_flags(flags, look);
-  if (const auto help = flags.read(words)) return *help;
+  if (const auto help = flags.read(arguments)) return *help;
   check_together(look, flags.given());
   return look;
 }
 
-Command corpus_command(const Words& words) {
+Command corpus_command(const Arguments& arguments) {
   Flags flags(about_corpus, "heed corpus");
   CorpusCommand corpus;
   corpus_flags(flags, corpus);
-  if (const auto help = flags.read(words)) return *help;
+  if (const auto help = flags.read(arguments)) return *help;
   return corpus;
 }
 
-Command inspect_command(const Words& words) {
+Command inspect_command(const Arguments& arguments) {
   Flags flags(about_inspect, "heed inspect");
   InspectCommand inspect;
-  flags.word("FILE", inspect.file, "a safetensors file, such as a checkpoint");
-  if (const auto help = flags.read(words)) return *help;
+  flags.positional("FILE", inspect.file, "a safetensors file, such as a checkpoint");
+  if (const auto help = flags.read(arguments)) return *help;
   if (inspect.file.empty()) throw UsageError("inspect: give a safetensors file");
   return inspect;
 }
@@ -204,32 +216,33 @@ Command inspect_command(const Words& words) {
 }  // namespace
 
 Command parse_command_line(int argc, const char* const* argv) {
-  const Words words(argv + std::min(argc, 1), argv + argc);
-  const std::string command = words.empty() ? "" : words[0];
-  const Words rest(words.begin() + (words.empty() ? 0 : 1), words.end());
+  const Arguments arguments(argv + std::min(argc, 1), argv + argc);
+  const std::string command = arguments.empty() ? "" : arguments[0];
+  const Arguments rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
   if (command == "train") return train_command(rest);
   if (command == "sample") return sample_command(rest);
   if (command == "look") return look_command(rest);
   if (command == "corpus") return corpus_command(rest);
   if (command == "inspect") return inspect_command(rest);
   if (command == "bench") return bench_command(rest);
-  return read_without_command(words, {{"train", about_train},
-                                      {"sample", about_sample},
-                                      {"look", about_look},
-                                      {"corpus", about_corpus},
-                                      {"inspect", about_inspect},
-                                      {"bench", about_bench}});
+  return read_without_command(arguments, {{"train", about_train},
+                                          {"sample", about_sample},
+                                          {"look", about_look},
+                                          {"corpus", about_corpus},
+                                          {"inspect", about_inspect},
+                                          {"bench", about_bench}});
 }
 
 void check_saved_options(const std::string& file, const nn::GptConfig& model,
                          const TrainOptions& training) {
-  Words words = {"--steps", std::to_string(training.steps)};
+  Arguments arguments = {"--steps", std::to_string(training.steps)};
   for (const auto& [flag, value] : flag_values(model, training, false))
-    if (flag != "--bytes" && flag != "--decay-steps") words.insert(words.end(), {flag, value});
+    if (flag != "--bytes" && flag != "--decay-steps")
+      arguments.insert(arguments.end(), {flag, value});
   try {
-    train_command(words);
+    train_command(arguments);
   } catch (const UsageError& error) {
-    throw_error(file, ": its options are not those of a run: ", error.what());
+    throw_error(file, ": its options are invalid: ", error.what());
   }
 }
 
@@ -245,7 +258,7 @@ std::map<std::string, std::string> flag_values(const nn::GptConfig& model,
     std::replace(flag.begin(), flag.end(), '_', '-');
     values[flag] = value;
   }
-  values.erase("--steps");  // how long a run is does not define it
+  values.erase("--steps");  // a resumed run may have more steps
   values["--decay-steps"] = std::to_string(schedule_of(training).decay_steps);
   return values;
 }

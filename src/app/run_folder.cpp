@@ -1,4 +1,4 @@
-// run_folder.cpp: where a training run keeps its checkpoint, its numbers and its pictures.
+// run_folder.cpp: the folder of a training run, and the names of the files in it.
 
 #include "heed/app/run_folder.hpp"
 
@@ -16,9 +16,9 @@ namespace heed::app {
 std::string default_text() { return HEED_DATA_DIR "/harbour.txt"; }
 
 void make_folder(const std::filesystem::path& folder) {
-  std::error_code error, unknown;
+  std::error_code error, ignored;
   std::filesystem::create_directories(folder, error);
-  if (std::filesystem::exists(folder, unknown) && !std::filesystem::is_directory(folder, unknown))
+  if (std::filesystem::exists(folder, ignored) && !std::filesystem::is_directory(folder, ignored))
     throw_error(folder.string(), ": is a file, not a directory; choose another --out");
   if (error) throw_error(folder.string(), ": ", error.message(), "; choose another --out");
   if (access(folder.c_str(), W_OK | X_OK) != 0)
@@ -31,8 +31,8 @@ void RunFolder::create() const {
 }
 
 std::filesystem::path checkpoint_in(const std::string& run) {
-  std::error_code error;  // opening it will say
-  if (std::filesystem::is_directory(run, error)) return RunFolder(run).checkpoint();
+  std::error_code ignored;  // opening the file reports the error
+  if (std::filesystem::is_directory(run, ignored)) return RunFolder(run).checkpoint();
   return run;
 }
 
@@ -40,8 +40,8 @@ void check_trusted(const ModelFile& file, bool trust) {
   if (file.has_checksum() || trust) return;
   throw_error(
       file.path(),
-      ": has no checksum of heed's, so it was made or changed by another program; --trust loads "
-      "it all the same");
+      ": has no checksum of heed's, so another program wrote or changed it; --trust loads it "
+      "anyway");
 }
 
 }  // namespace heed::app

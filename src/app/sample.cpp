@@ -1,4 +1,4 @@
-// sample.cpp: heed sample: a trained model writes.
+// sample.cpp: heed sample, which generates text with a trained model.
 
 #include <filesystem>
 #include <iostream>
@@ -14,8 +14,8 @@
 namespace heed::app {
 namespace {
 
-// What writing starts from when no prompt is given: a new line, as at the start of a speech.
-std::int64_t first_symbol(const Vocabulary& vocabulary) {
+// The token to start from without a prompt: a line break, or token 0 if the text has none.
+std::int64_t start_token(const Vocabulary& vocabulary) {
   const std::int64_t line_end = vocabulary.find('\n');
   return line_end >= 0 ? line_end : 0;
 }
@@ -23,10 +23,10 @@ std::int64_t first_symbol(const Vocabulary& vocabulary) {
 std::vector<std::int64_t> encoded_prompt(const SampleCommand& command, const Vocabulary& vocabulary,
                                          std::size_t block_size) {
   if (!command.prompt || command.prompt->empty()) {
-    const std::int64_t first = first_symbol(vocabulary);
+    const std::int64_t start = start_token(vocabulary);
     if (command.prompt)
-      note("--prompt is empty: starting from '" + printable(vocabulary.decode(first)) + "'");
-    return {first};
+      note("--prompt is empty: starting from '" + printable(vocabulary.decode(start)) + "'");
+    return {start};
   }
   std::vector<std::int64_t> prompt;
   try {
@@ -34,9 +34,10 @@ std::vector<std::int64_t> encoded_prompt(const SampleCommand& command, const Voc
   } catch (const Error& error) {
     throw UsageError("--prompt: " + std::string(error.what()));
   }
-  if (prompt.empty()) throw UsageError("--prompt: has no words; give some, or leave it out");
+  if (prompt.empty())
+    throw UsageError("--prompt: contains no words; give some words, or no --prompt");
   if (prompt.size() > block_size)
-    note("--prompt has " + std::to_string(prompt.size()) + " symbols; the model sees the last " +
+    note("--prompt has " + std::to_string(prompt.size()) + " tokens; the model uses the last " +
          std::to_string(block_size) + ", its block size");
   return prompt;
 }
@@ -51,16 +52,16 @@ int sample(const SampleCommand& command) {
   check_trusted(file, command.trust);
   if (!saved.model.config.causal)
     throw_error(file.path(),
-                ": its model fills in blanks and cannot write on; heed look shows what it does");
+                ": its model is not causal, so it cannot generate text; heed look shows its heads");
   const auto prompt = encoded_prompt(command, vocabulary, saved.model.config.block_size);
 
   Generator generator(command.seed);
   if (command.prompt) std::cout << *command.prompt;
   const bool words = vocabulary.unit() == Unit::word;
-  bool apart = command.prompt && !command.prompt->empty();
-  generate(saved.model, prompt, command.options, generator, [&](std::int64_t symbol) {
-    std::cout << (words && apart ? " " : "") << vocabulary.decode(symbol) << std::flush;
-    apart = true;
+  bool needs_space = words && command.prompt && !command.prompt->empty();
+  generate(saved.model, prompt, command.options, generator, [&](std::int64_t token) {
+    std::cout << (needs_space ? " " : "") << vocabulary.decode(token) << std::flush;
+    needs_space = words;
     return std::cout.good();
   });
   std::cout << std::endl;

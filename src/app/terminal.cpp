@@ -1,4 +1,4 @@
-// terminal.cpp: what the person at the terminal sees, and how they stop the program.
+// terminal.cpp: terminal output (notes, the live progress line) and signal handlers.
 
 #include "heed/app/terminal.hpp"
 
@@ -13,14 +13,14 @@
 namespace heed::app {
 namespace {
 
-volatile std::sig_atomic_t received = 0;
+volatile std::sig_atomic_t last_signal = 0;
 
-void remember(int signal) {
-  if (signal == SIGINT && received == SIGINT) _exit(130);
-  received = signal;
+void record_signal(int signal) {
+  if (signal == SIGINT && last_signal == SIGINT) _exit(130);
+  last_signal = signal;
 }
 
-void leave(int) { _exit(write(STDERR_FILENO, "\r\x1b[K", 4) < 0 ? 1 : 130); }
+void wipe_line_and_exit(int) { _exit(write(STDERR_FILENO, "\r\x1b[K", 4) < 0 ? 1 : 130); }
 
 }  // namespace
 
@@ -33,14 +33,14 @@ std::size_t terminal_width() {
   return size.ws_col;
 }
 
-void note(const std::string& text) {  // one line, whatever file names hold
+void note(const std::string& text) {  // escapes control characters in file names
   std::cerr << "heed: note: " << printable(text) << std::endl;
 }
 
 std::string shell_word(const std::string& word) {
-  const char* const plain =
+  const char* const unquoted =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+:,@%=";
-  if (!word.empty() && word.find_first_not_of(plain) == word.npos) return word;
+  if (!word.empty() && word.find_first_not_of(unquoted) == word.npos) return word;
   std::string quoted = "'";
   for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
   return quoted + "'";
@@ -73,15 +73,15 @@ void LiveLine::wipe() {
 }
 
 void exit_at_interrupt() {
-  if (!stderr_is_terminal()) return;  // there is no line, and SIGINT ends the program anyway
+  if (!stderr_is_terminal()) return;  // without a live line the default action is right
   struct sigaction action {};
-  action.sa_handler = leave;
+  action.sa_handler = wipe_line_and_exit;
   sigaction(SIGINT, &action, nullptr);
 }
 
-void remember_signals() {
+void catch_stop_signals() {
   struct sigaction action {};
-  action.sa_handler = remember;
+  action.sa_handler = record_signal;
   action.sa_flags = SA_RESTART;
   for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
   if (struct sigaction before{}; sigaction(SIGHUP, nullptr, &before) == 0)
@@ -89,6 +89,6 @@ void remember_signals() {
   std::signal(SIGPIPE, SIG_IGN);
 }
 
-int remembered_signal() { return received; }
+int received_signal() { return last_signal; }
 
 }  // namespace heed::app

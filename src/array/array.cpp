@@ -1,4 +1,4 @@
-// array.cpp: making arrays.
+// array.cpp: constructors of arrays; item and is_defined.
 
 #include "heed/array/array.hpp"
 
@@ -7,7 +7,7 @@
 #include "heed/array/shape.hpp"
 #include "heed/base/error.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
 Array uninitialized(const Shape& shape) { return Array::from_shape(shape); }
 
@@ -22,8 +22,8 @@ Array ones(const Shape& shape) { return filled(shape, 1); }
 Array scalar(Real value) { return filled({}, value); }
 
 const Array& undefined_array() {
-  static const Array none = uninitialized({0});
-  return none;
+  static const Array empty = uninitialized({0});
+  return empty;
 }
 
 bool is_defined(const Array& x) { return x.dimension() != 1 || x.size() != 0; }
@@ -33,11 +33,4 @@ Real item(const Array& x) {
   return x.data()[0];
 }
 
-Mask future_mask(std::size_t T) {
-  Mask mask = Mask::from_shape({T, T});
-  for (std::size_t t = 0; t < T; ++t)
-    for (std::size_t s = 0; s < T; ++s) mask(t, s) = s > t;
-  return mask;
-}
-
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// lines.cpp: where lines begin, and what is computed along one.
+// lines.cpp: the layout of 1-D slices along an axis, and sum, maximum and dot product of one slice.
 
 #include "heed/array/lines.hpp"
 
@@ -6,10 +6,10 @@
 
 #include "heed/array/map.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
 Lines::Lines(const Shape& shape, std::size_t axis) {
-  if (shape.size() == 0) return;  // a single element is a line of one
+  if (shape.size() == 0) return;  // rank 0: one line of one element
   size = shape[axis];
   for (std::size_t i = axis + 1; i < shape.size(); ++i) inner *= shape[i];
   count = inner;
@@ -23,19 +23,19 @@ double sum_of(const Real* x, std::size_t n) {
 }
 
 Real max_of(const Real* x, std::size_t n) {
-  Real top = -std::numeric_limits<Real>::infinity();
-  const std::size_t whole = n / Pack::size * Pack::size;
-  Pack tops(top);
-  for (std::size_t i = 0; i < whole; i += Pack::size) {
+  Real max = -std::numeric_limits<Real>::infinity();
+  const std::size_t vectorized = n / Pack::size * Pack::size;  // elements in full registers
+  Pack lane_max(max);
+  for (std::size_t i = 0; i < vectorized; i += Pack::size) {
     const Pack values = Pack::load_unaligned(x + i);
-    tops = xsimd::select(values > tops, values, tops);
+    lane_max = xsimd::select(values > lane_max, values, lane_max);
   }
-  for (std::size_t i = whole; i < n; ++i) top = x[i] > top ? x[i] : top;
-  Real last[Pack::size];
-  tops.store_unaligned(last);
-  for (std::size_t half = Pack::size / 2; half > 0; half /= 2)  // the upper half against the lower
-    for (std::size_t i = 0; i < half; ++i) last[i] = std::max(last[i], last[i + half]);
-  return std::max(top, last[0]);
+  for (std::size_t i = vectorized; i < n; ++i) max = x[i] > max ? x[i] : max;
+  Real lanes[Pack::size];
+  lane_max.store_unaligned(lanes);
+  for (std::size_t half = Pack::size / 2; half > 0; half /= 2)
+    for (std::size_t i = 0; i < half; ++i) lanes[i] = std::max(lanes[i], lanes[i + half]);
+  return std::max(max, lanes[0]);
 }
 
 double dot_of(const Real* a, const Real* b, std::size_t n) {
@@ -53,4 +53,4 @@ double squared_deviations_of(const Real* x, std::size_t n, double mean) {
   return sum;
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// matmul.cpp: the only file that speaks to BLAS.
+// matmul.cpp: matrix products with BLAS. No other file may include cblas.h.
 
 #include "heed/array/matmul.hpp"
 
@@ -11,15 +11,15 @@
 #include <utility>
 #include <vector>
 
+#include "heed/array/allocator.hpp"
 #include "heed/array/parallel.hpp"
-#include "heed/array/pool.hpp"
 #include "heed/array/strided.hpp"
 #include "heed/base/error.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 namespace {
 
-// Threads are ours: a threaded BLAS inside a threaded loop makes both wait for each other.
+// heed runs several single-threaded BLAS calls in parallel; OpenBLAS's own threads would slow them.
 const bool blas_is_single_threaded = [] {
   openblas_set_num_threads(1);
   return true;
@@ -27,129 +27,137 @@ const bool blas_is_single_threaded = [] {
 
 int blas_int(std::size_t n) {
   if (n > static_cast<std::size_t>(std::numeric_limits<int>::max()))
-    throw_error("matmul: a size of ", n, " is more than BLAS can count");
+    throw_error("matmul: size ", n, " is larger than BLAS's integers");
   return static_cast<int>(n);
 }
 
 CBLAS_TRANSPOSE blas_flag(bool transposed) { return transposed ? CblasTrans : CblasNoTrans; }
 
-double work(std::size_t m, std::size_t n, std::size_t k) {
+double flop(std::size_t m, std::size_t n, std::size_t k) {
   return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
 }
 
-constexpr double least_work = 4e6;  // multiplications and additions a thread is woken for: 50 us
+constexpr double min_flop_per_thread = 4e6;  // about 50 us: less is not worth a thread
 
-// Where the rows of a product may be cut. OpenBLAS rounds a row by its place in a tile (12 rows on
-// Haswell and Zen, 8 on Nehalem), and takes another way for the smallest products; at multiples of
-// this many rows a cut between large parts changes no bit.
-constexpr std::size_t tile = 24;
+// A product is divided between threads at multiples of tile_rows, which changes no bit of a large
+// product. OpenBLAS's rounding of a row depends on its position in a tile (12 rows on Haswell and
+// Zen, 8 on Nehalem), and the smallest products use other kernels.
+constexpr std::size_t tile_rows = 24;
 
-// Rows of a product that are work for a thread.
-std::size_t worthwhile_rows(std::size_t m, std::size_t n, std::size_t k) {
-  const double rows = least_work * static_cast<double>(m) / (work(m, n, k) + 1);
-  return tile + static_cast<std::size_t>(std::min(rows, static_cast<double>(m)));
+std::size_t min_rows_per_thread(std::size_t m, std::size_t n, std::size_t k) {
+  const double rows = min_flop_per_thread * static_cast<double>(m) / (flop(m, n, k) + 1);
+  return tile_rows + static_cast<std::size_t>(std::min(rows, static_cast<double>(m)));
 }
 
+// c = beta c + alpha a b, with sgemm or dgemm.
 template <class T>
-void product(std::size_t m, std::size_t n, std::size_t k, MatrixRef<const T> a,
-             MatrixRef<const T> b, MatrixRef<T> c, T keep, T scale) {
+void blas_gemm(MatrixRef<const T> a, MatrixRef<const T> b, MatrixRef<T> c, T beta, T alpha) {
   const int lda = blas_int(std::max<std::size_t>(a.stride, 1));
   const int ldb = blas_int(std::max<std::size_t>(b.stride, 1)), ldc = blas_int(c.stride);
-  const int M = blas_int(m), N = blas_int(n), K = blas_int(k);
-  const auto [matrix, row] = [] {
+  const int M = blas_int(c.rows), N = blas_int(c.columns), K = blas_int(a.columns);
+  const auto [gemm_function, gemv_function] = [] {
     if constexpr (std::is_same_v<T, double>)
       return std::pair(&cblas_dgemm, &cblas_dgemv);
     else
       return std::pair(&cblas_sgemm, &cblas_sgemv);
   }();
-  if (m > 1)
-    return matrix(CblasRowMajor, blas_flag(a.transposed), blas_flag(b.transposed), M, N, K, scale,
-                  a.data, lda, b.data, ldb, keep, c.data, ldc);
-  // One row takes a third of the time so: b is not laid out anew first. It is c = b^T a.
-  if (keep == 0) std::fill_n(c.data, n, T{0});  // BLAS versions differ on 0 times a NaN in c
-  row(CblasRowMajor, blas_flag(!b.transposed), b.transposed ? N : K, b.transposed ? K : N, scale,
-      b.data, ldb, a.data, a.transposed ? lda : 1, 1, c.data, 1);
+  if (M > 1)
+    return gemm_function(CblasRowMajor, blas_flag(a.is_transposed), blas_flag(b.is_transposed), M,
+                         N, K, alpha, a.data, lda, b.data, ldb, beta, c.data, ldc);
+  // One row is c = b^T a. gemv takes a third of gemm's time because it does not repack b.
+  if (beta == 0) std::fill_n(c.data, N, T{0});  // some BLAS versions keep a NaN that c holds
+  gemv_function(CblasRowMajor, blas_flag(!b.is_transposed), b.is_transposed ? N : K,
+                b.is_transposed ? K : N, alpha, b.data, ldb, a.data, a.is_transposed ? lda : 1, 1,
+                c.data, 1);
 }
 
-using Doubles = std::vector<double, PoolAllocator<double>>;
+using Doubles = std::vector<double, Allocator<double>>;
 
-// The numbers of a matrix as read, (rows, columns), packed.
-Doubles doubles(std::size_t rows, std::size_t columns, MatrixView x) {
-  if (x.transposed) std::swap(rows, columns);  // as it lies
+// A copy of x in double, without gaps between rows; transposed or not, as x.
+Doubles to_double(MatrixView x) {
+  const std::size_t rows = x.is_transposed ? x.columns : x.rows;
+  const std::size_t columns = x.is_transposed ? x.rows : x.columns;
   Doubles copy(rows * columns);
   for (std::size_t i = 0; i < rows; ++i)
     std::copy_n(x.data + i * x.stride, columns, copy.data() + i * columns);
   return copy;
 }
 
+MatrixRef<const double> packed_view(const Doubles& values, MatrixView like) {
+  return {values.data(), like.rows, like.columns, like.is_transposed ? like.rows : like.columns,
+          like.is_transposed};
+}
+
 Shape batch_shape(const Array& x) { return Shape(x.shape().begin(), x.shape().end() - 2); }
 
-}  // namespace
-
-void gemm(std::size_t m, std::size_t n, std::size_t k, MatrixView a, MatrixView b,
-          MatrixRef<Real> c, Output into, Real scale) {
-  if (m == 0 || n == 0) return;
-  product<Real>(m, n, k, a, b, c, into == Output::accumulate ? Real{1} : Real{0}, scale);
+// Matrix `i` of the batch x, transposed if asked for.
+MatrixView matrix_at(const Array& x, std::size_t i, Transpose transpose) {
+  const std::size_t rows = x.shape()[x.dimension() - 2], columns = x.shape().back();
+  const MatrixView matrix{x.data() + i * rows * columns, rows, columns, columns};
+  return transpose == Transpose::yes ? matrix.transposed() : matrix;
 }
 
-void gemm_in_double(std::size_t m, std::size_t n, std::size_t k, MatrixView a, MatrixView b,
-                    MatrixRef<Real> c, Real scale) {
-  if (m == 0 || n == 0) return;
-  const Doubles wide_a = doubles(m, k, a), wide_b = doubles(k, n, b);
-  Doubles sums(m * n);
-  product<double>(m, n, k, {wide_a.data(), a.transposed ? m : k, a.transposed},
-                  {wide_b.data(), b.transposed ? k : n, b.transposed}, {sums.data(), n}, 0,
-                  static_cast<double>(scale));
-  for (std::size_t i = 0; i < m; ++i)
-    std::transform(sums.data() + i * n, sums.data() + (i + 1) * n, c.data + i * c.stride,
-                   [](double sum) { return static_cast<Real>(sum); });
-}
-
-void parallel_gemm(std::size_t m, std::size_t n, std::size_t k, MatrixView a, MatrixView b,
-                   MatrixRef<Real> c, Output into) {
-  const std::size_t shortest = worthwhile_rows(m, n, k);
-  parallel_ranges(m, tile, shortest, [&](std::size_t begin, std::size_t end) {
-    const Real* const a_rows = a.data + begin * (a.transposed ? 1 : a.stride);
-    gemm(end - begin, n, k, {a_rows, a.stride, a.transposed}, b,
-         {c.data + begin * c.stride, c.stride}, into);
+// One product per matrix of the batch; each thread computes several.
+void batched_gemm(const Array& a, Transpose transpose_a, const Array& b, Transpose transpose_b,
+                  const Shape& batch, Array& c) {
+  const StridedLoop<2> matrices(
+      batch, {broadcast_strides(batch_shape(a), batch), broadcast_strides(batch_shape(b), batch)});
+  const std::size_t m = c.shape()[c.dimension() - 2], n = c.shape().back();
+  const std::size_t k = matrix_at(a, 0, transpose_a).columns;
+  const auto grain = static_cast<std::size_t>(2 * min_flop_per_thread / (flop(m, n, k) + 1)) + 1;
+  parallel_for(numel(batch), grain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto [index_a, index_b] = matrices.offsets(i);
+      gemm(matrix_at(a, static_cast<std::size_t>(index_a), transpose_a),
+           matrix_at(b, static_cast<std::size_t>(index_b), transpose_b),
+           {c.data() + i * m * n, m, n, n});
+    }
   });
 }
 
-Array matrix_product(const Array& a, Transpose read_a, const Array& b, Transpose read_b) {
-  const bool ta = read_a == Transpose::yes, tb = read_b == Transpose::yes;
-  const std::size_t a_columns = a.shape().back(), b_columns = b.shape().back();
-  const std::size_t m = ta ? a_columns : a.shape()[a.dimension() - 2];
-  const std::size_t k = ta ? a.shape()[a.dimension() - 2] : a_columns;
-  const std::size_t n = tb ? b.shape()[b.dimension() - 2] : b_columns;
+}  // namespace
+
+void gemm(MatrixView a, MatrixView b, MatrixRef<Real> c, Output output, Real scale) {
+  if (c.rows == 0 || c.columns == 0) return;
+  blas_gemm<Real>(a, b, c, output == Output::accumulate ? Real{1} : Real{0}, scale);
+}
+
+void gemm_in_double(MatrixView a, MatrixView b, MatrixRef<Real> c, Real scale) {
+  if (c.rows == 0 || c.columns == 0) return;
+  const Doubles wide_a = to_double(a), wide_b = to_double(b);
+  Doubles sums(c.rows * c.columns);
+  blas_gemm<double>(packed_view(wide_a, a), packed_view(wide_b, b),
+                    {sums.data(), c.rows, c.columns, c.columns}, 0, static_cast<double>(scale));
+  for (std::size_t i = 0; i < c.rows; ++i)
+    std::transform(sums.data() + i * c.columns, sums.data() + (i + 1) * c.columns,
+                   c.data + i * c.stride, [](double sum) { return static_cast<Real>(sum); });
+}
+
+void parallel_gemm(MatrixView a, MatrixView b, MatrixRef<Real> c, Output output) {
+  const std::size_t min_rows = min_rows_per_thread(c.rows, c.columns, a.columns);
+  parallel_ranges(c.rows, tile_rows, min_rows, [&](std::size_t begin, std::size_t end) {
+    gemm(a.row_range(begin, end), b, c.row_range(begin, end), output);
+  });
+}
+
+Array matrix_product(const Array& a, Transpose transpose_a, const Array& b, Transpose transpose_b) {
   const Shape a_batch = batch_shape(a), b_batch = batch_shape(b);
   const Shape batch = broadcast("matmul", a_batch, b_batch);
-
+  const MatrixView first_a = matrix_at(a, 0, transpose_a), first_b = matrix_at(b, 0, transpose_b);
+  const std::size_t m = first_a.rows, k = first_a.columns, n = first_b.columns;
   Shape shape = batch;
   shape.push_back(m);
   shape.push_back(n);
   Array c = uninitialized(shape);
   if (c.size() == 0) return c;
   const std::size_t matrices = numel(batch);
-  if (!ta && numel(b_batch) == 1 && numel(a_batch) == matrices) {  // the batch is so many rows
-    parallel_gemm(matrices * m, n, k, {a.data(), a_columns}, {b.data(), b_columns, tb},
-                  {c.data(), n});
-    return c;
-  }
-  if (matrices == 1) {
-    parallel_gemm(m, n, k, {a.data(), a_columns, ta}, {b.data(), b_columns, tb}, {c.data(), n});
-    return c;
-  }
-  const StridedLoop<2> place(
-      batch, {broadcast_strides(a_batch, batch), broadcast_strides(b_batch, batch)});
-  const auto together = static_cast<std::size_t>(2 * least_work / (work(m, n, k) + 1)) + 1;
-  parallel_for(matrices, together, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const auto [in_a, in_b] = place.offsets(i);
-      gemm(m, n, k, {a.data() + static_cast<std::size_t>(in_a) * m * k, a_columns, ta},
-           {b.data() + static_cast<std::size_t>(in_b) * k * n, b_columns, tb},
-           {c.data() + i * m * n, n});
-    }
-  });
+  const bool a_is_rows = transpose_a == Transpose::no && numel(a_batch) == matrices;
+  if (numel(b_batch) == 1 && a_is_rows)  // b is the same for all: stack the rows of a
+    parallel_gemm({a.data(), matrices * m, k, k}, first_b, {c.data(), matrices * m, n, n});
+  else if (matrices == 1)
+    parallel_gemm(first_a, first_b, {c.data(), m, n, n});
+  else
+    batched_gemm(a, transpose_a, b, transpose_b, batch, c);
   return c;
 }
 
@@ -176,4 +184,4 @@ const char* better_openblas_coretype() {
   return nullptr;
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// multinomial.cpp: draws by weight, as PyTorch makes them on a CPU.
+// multinomial.cpp: sampling of indices by weight, with the same numbers as torch.multinomial.
 
 #include <algorithm>
 #include <cmath>
@@ -9,11 +9,11 @@
 #include "heed/array/shape.hpp"
 #include "heed/base/error.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 namespace {
 
-// The rows that multinomial draws from: one of rank 1, N of rank 2.
-std::size_t checked_rows(const Array& weights) {
+// The number of rows of weights: 1 for the shape (V), N for (N, V).
+std::size_t num_rows(const Array& weights) {
   const std::size_t rank = weights.dimension();
   if (rank != 1 && rank != 2)
     throw_error("multinomial: weights ", str(shape_of(weights)), " have rank ", rank,
@@ -21,9 +21,10 @@ std::size_t checked_rows(const Array& weights) {
   return rank == 1 ? 1 : weights.shape(0);
 }
 
-// Each weight finite and not negative, their sum finite and above zero, enough of them positive.
+// Checks that weights are finite and not negative, at least min_positive above zero, the sum
+// finite.
 template <class T>
-void check_weights(const T* weights, std::size_t size, std::size_t row, std::size_t needed) {
+void check_weights(const T* weights, std::size_t size, std::size_t row, std::size_t min_positive) {
   T sum = 0;
   std::size_t positive = 0;
   for (std::size_t i = 0; i < size; ++i) {
@@ -37,55 +38,56 @@ void check_weights(const T* weights, std::size_t size, std::size_t row, std::siz
     throw_error("multinomial: row ", row, " has no weight above zero; give at least one");
   if (!std::isfinite(sum))
     throw_error("multinomial: the weights of row ", row, " sum to ", sum, "; scale them down");
-  if (positive < needed)
-    throw_error("multinomial: ", needed, " draws without replacement, but row ", row, " has ",
+  if (positive < min_positive)
+    throw_error("multinomial: ", min_positive, " draws without replacement, but row ", row, " has ",
                 positive, " weights above zero; draw fewer or with replacement");
 }
 
-// A race: with q_i exponential of rate 1, the largest w_i / q_i is i with probability w_i / sum w,
-// the largest two are a draw of two without replacement, and so on.
+// The exponential trick (the Gumbel-max trick without logarithms): with q_i drawn from the
+// exponential distribution of rate 1, w_i / q_i is the largest with probability w_i / sum w, and
+// the `count` largest are a sample without replacement.
 template <class T>
-void draw_by_race(MersenneTwister& bits, const T* weights, std::size_t size, std::int64_t* chosen,
-                  std::size_t count) {
-  std::vector<T> speed(size);
+void draw_without_replacement(MersenneTwister& bits, const T* weights, std::size_t size,
+                              std::int64_t* chosen, std::size_t count) {
+  std::vector<T> keys(size);
   for (std::size_t i = 0; i < size; ++i) {
     const T q = static_cast<T>(std::abs(std::log(1 - bits.uniform<double>())));
-    speed[i] = weights[i] > 0 ? weights[i] / q : 0;
+    keys[i] = weights[i] > 0 ? weights[i] / q : 0;
   }
   std::vector<std::int64_t> order(size);
   std::iota(order.begin(), order.end(), std::int64_t{0});
-  const auto faster = [&](std::int64_t a, std::int64_t b) {
-    const T va = speed[static_cast<std::size_t>(a)], vb = speed[static_cast<std::size_t>(b)];
-    return va > vb || (va == vb && a < b);
+  const auto larger = [&](std::int64_t a, std::int64_t b) {
+    const T key_a = keys[static_cast<std::size_t>(a)], key_b = keys[static_cast<std::size_t>(b)];
+    return key_a > key_b || (key_a == key_b && a < b);
   };
-  const auto places = order.begin() + static_cast<std::ptrdiff_t>(count);
-  std::partial_sort(order.begin(), places, order.end(), faster);
-  std::copy(order.begin(), places, chosen);
+  const auto last = order.begin() + static_cast<std::ptrdiff_t>(count);
+  std::partial_sort(order.begin(), last, order.end(), larger);
+  std::copy(order.begin(), last, chosen);
 }
 
-// Each draw falls on one of the steps of the weights' running sum, scaled to end at 1.
+// Inverse transform sampling: a uniform number, looked up among the cumulative probabilities.
 template <class T>
 void draw_with_replacement(MersenneTwister& bits, const T* weights, std::size_t size,
                            std::int64_t* chosen, std::size_t count) {
-  std::vector<T> share(size);
+  std::vector<T> cumulative(size);
   T sum = 0;
-  for (std::size_t i = 0; i < size; ++i) share[i] = sum += weights[i];
-  for (T& s : share) s /= sum;
-  share.back() = 1;
+  for (std::size_t i = 0; i < size; ++i) cumulative[i] = sum += weights[i];
+  for (T& c : cumulative) c /= sum;
+  cumulative.back() = 1;
   for (std::size_t k = 0; k < count; ++k)
-    chosen[k] =
-        std::lower_bound(share.begin(), share.end(), bits.uniform<double>()) - share.begin();
+    chosen[k] = std::lower_bound(cumulative.begin(), cumulative.end(), bits.uniform<double>()) -
+                cumulative.begin();
 }
 
 template <class T>
 Indices draw_rows(MersenneTwister& bits, const Array& given, std::size_t count, bool replacement) {
-  const std::size_t rows = checked_rows(given), size = given.shape(given.dimension() - 1);
+  const std::size_t rows = num_rows(given), size = given.shape(given.dimension() - 1);
   if (count == 0) throw_error("multinomial: count is 0; draw at least 1");
   const std::vector<T> weights(given.data(), given.data() + given.size());
   for (std::size_t row = 0; row < rows; ++row)
     check_weights(weights.data() + row * size, size, row, replacement ? 1 : count);
   Indices drawn = Indices::from_shape(given.dimension() == 1 ? Shape{count} : Shape{rows, count});
-  const auto draw = replacement ? draw_with_replacement<T> : draw_by_race<T>;
+  const auto draw = replacement ? draw_with_replacement<T> : draw_without_replacement<T>;
   for (std::size_t row = 0; row < rows; ++row)
     draw(bits, weights.data() + row * size, size, drawn.data() + row * count, count);
   return drawn;
@@ -98,4 +100,4 @@ Indices Generator::multinomial(const Array& weights, std::size_t count, bool rep
   return draw(bits_, weights, count, replacement);
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// parallel.cpp: the number of threads.
+// parallel.cpp: the number of threads of parallel loops.
 
 #include "heed/array/parallel.hpp"
 
@@ -6,22 +6,22 @@
 #include "heed/base/error.hpp"
 #include "heed/base/machine.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 namespace {
 
-int chosen = usable_cores();
+int thread_count = usable_cores();
 
 }  // namespace
 
 void set_num_threads(int threads) {
   if (threads < 1 || threads > 1024)
     throw_error("set_num_threads: ", threads, " is not in 1 to 1024");
-  chosen = threads;
+  thread_count = threads;
 }
 
 int num_threads() {
-  static const bool several = blas_is_thread_safe();
-  return several ? chosen : 1;
+  static const bool thread_safe = blas_is_thread_safe();
+  return thread_safe ? thread_count : 1;
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

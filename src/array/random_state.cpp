@@ -1,4 +1,4 @@
-// random_state.cpp: a generator written down as text, and read back.
+// random_state.cpp: the state of a Generator as text: state and set_state.
 
 #include <charconv>
 #include <cmath>
@@ -8,12 +8,12 @@
 #include "heed/array/random.hpp"
 #include "heed/base/error.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 namespace {
 
 constexpr std::string_view state_tag = "mt19937 ";
 
-// Reads one space-separated token of `text` as a whole number and removes it.
+// Parses an integer at the front of `text` and removes it and the space after it.
 template <class Integer>
 bool take_number(std::string_view& text, Integer& number) {
   const char* const end = text.data() + text.size();
@@ -37,7 +37,7 @@ double from_bits(std::uint64_t bits) {
 
 }  // namespace
 
-// "mt19937", the next word's number, 624 words, and the waiting normal's bits where there is one.
+// "mt19937", the index of the next word, the 624 words, and the bits of the cached normal if any.
 std::string Generator::state() const {
   std::string text(state_tag);
   text += std::to_string(bits_.next);
@@ -45,21 +45,22 @@ std::string Generator::state() const {
   return has_cached_normal_ ? text + " " + std::to_string(bits_of(cached_normal_)) : text;
 }
 
-// Only what state() writes comes back as the same text: spelling and leftovers need no own check.
+// Comparing `text` with the state that was read finds extra characters and other number formats.
 void Generator::set_state(const std::string& text) {
-  Generator read(0, precision_);
+  Generator parsed(0, precision_);
   std::string_view rest = text;
-  bool good = rest.substr(0, state_tag.size()) == state_tag;
-  if (good) rest.remove_prefix(state_tag.size());
-  good = good && take_number(rest, read.bits_.next) && read.bits_.next <= read.bits_.words.size();
-  for (std::uint32_t& word : read.bits_.words) good = good && take_number(rest, word);
+  bool valid = rest.substr(0, state_tag.size()) == state_tag;
+  if (valid) rest.remove_prefix(state_tag.size());
+  valid = valid && take_number(rest, parsed.bits_.next) &&
+          parsed.bits_.next <= parsed.bits_.words.size();
+  for (std::uint32_t& word : parsed.bits_.words) valid = valid && take_number(rest, word);
   std::uint64_t bits = 0;
-  read.has_cached_normal_ = good && !rest.empty() && take_number(rest, bits);
-  if (read.has_cached_normal_) read.cached_normal_ = from_bits(bits);
-  if (!good || !std::isfinite(read.cached_normal_) || read.state() != text)
+  parsed.has_cached_normal_ = valid && !rest.empty() && take_number(rest, bits);
+  if (parsed.has_cached_normal_) parsed.cached_normal_ = from_bits(bits);
+  if (!valid || !std::isfinite(parsed.cached_normal_) || parsed.state() != text)
     throw_error("set_state: not a generator's state (", text.size(),
                 " characters); give the text that state() wrote");
-  *this = read;
+  *this = parsed;
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

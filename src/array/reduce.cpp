@@ -1,4 +1,4 @@
-// reduce.cpp: every reduction is one walk over the input with the output's strides set to 0.
+// reduce.cpp: sums and maxima over axes, broadcasting and its derivative, permute, add_to.
 
 #include "heed/array/reduce.hpp"
 
@@ -14,29 +14,29 @@
 #include "heed/array/strided.hpp"
 #include "heed/base/error.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 namespace {
 
-constexpr std::size_t sum_block = 1 << 15;  // elements added up by one thread at a time
+constexpr std::size_t sum_grain = 1 << 15;  // elements that a thread sums at a time
 
-// Rows of n neighbours, each summed by itself: the usual case, reduction over the last axes.
+// Reduction over the last axes, the most frequent case: sums rows of n contiguous elements.
 void sum_rows(const Array& x, std::size_t n, Array& y) {
-  parallel_for(y.size(), sum_block / (n + 1) + 1, [&](std::size_t begin, std::size_t end) {
+  parallel_for(y.size(), sum_grain / (n + 1) + 1, [&](std::size_t begin, std::size_t end) {
     for (std::size_t r = begin; r < end; ++r)
       y.data()[r] = static_cast<Real>(sum_of(x.data() + r * n, n));
   });
 }
 
-// Everything else: walk over x, adding to a total of type double for each element of the result.
+// Any other reduction. `kept` is x's shape with size 1 along the axes to sum.
 Array sum_strided(const Array& x, const Shape& kept) {
   std::vector<double> totals(numel(kept), 0.0);
   const StridedLoop<2> loop(x.shape(),
                             {row_major_strides(x.shape()), broadcast_strides(kept, x.shape())});
-  const bool summed = loop.row_strides()[1] == 0;  // a row of x is one element of the result
+  const bool sums_rows = loop.row_strides()[1] == 0;  // a row of x gives one element of the result
   loop.each_row(0, loop.rows(), [&](const std::array<std::ptrdiff_t, 2>& at) {
     const Real* const in = x.data() + at[0];
     double* const out = totals.data() + at[1];
-    if (summed)
+    if (sums_rows)
       *out += sum_of(in, loop.row_size());
     else
       for (std::size_t i = 0; i < loop.row_size(); ++i) out[i] += static_cast<double>(in[i]);
@@ -46,8 +46,8 @@ Array sum_strided(const Array& x, const Shape& kept) {
   return y;
 }
 
-Array sum_keeping(const Array& x, const Shape& kept) {
-  std::size_t tail = x.dimension();  // first axis from which on everything is summed
+Array sum_keepdim(const Array& x, const Shape& kept) {
+  std::size_t tail = x.dimension();  // kept has size 1 along this axis and all later ones
   while (tail > 0 && kept[tail - 1] == 1) --tail;
   const bool rows =
       std::equal(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(tail), x.shape().begin());
@@ -61,7 +61,7 @@ Array sum_keeping(const Array& x, const Shape& kept) {
 }  // namespace
 
 Array sum_over(const Array& x, const Axes& axes, bool keepdim) {
-  Array y = sum_keeping(x, reduced_shape(x.shape(), axes, true));
+  Array y = sum_keepdim(x, reduced_shape(x.shape(), axes, true));
   return reshaped(std::move(y), reduced_shape(x.shape(), axes, keepdim));
 }
 
@@ -89,11 +89,11 @@ Array sum_to(Array&& dy, const Shape& shape) {
 }
 
 Array sum_to(const Array& dy, const Shape& shape) {
-  if (dy.shape() == shape) return map([](auto d) { return d; }, dy);  // a copy, by all threads
+  if (dy.shape() == shape) return map([](auto d) { return d; }, dy);  // a parallel copy
   Shape kept(dy.dimension(), 1);
   std::copy(shape.begin(), shape.end(),
             kept.begin() + static_cast<std::ptrdiff_t>(dy.dimension() - shape.size()));
-  return reshaped(sum_keeping(dy, kept), shape);
+  return reshaped(sum_keepdim(dy, kept), shape);
 }
 
 Array expanded(const Array& x, const Shape& shape) {
@@ -107,12 +107,12 @@ Array reshaped(Array x, const Shape& shape) {
 
 Array permuted(const Array& x, const std::vector<std::size_t>& order) {
   const Strides own = row_major_strides(x.shape());
-  StridedView window{x.shape(), own};
+  StridedView view{x.shape(), own};
   for (std::size_t k = 0; k < order.size(); ++k) {
-    window.shape[k] = x.shape()[order[k]];
-    window.strides[k] = own[order[k]];
+    view.shape[k] = x.shape()[order[k]];
+    view.strides[k] = own[order[k]];
   }
-  return read_view(x, window);
+  return read_view(x, view);
 }
 
 void add_to(Array& to, const Array& part) {
@@ -124,7 +124,7 @@ void add_to(Array& to, const Array& part) {
 }
 
 double sum_of_squares(const Array& x) {
-  std::vector<double> parts(x.size() / elementwise_grain + 1, 0.0);  // added up in their order
+  std::vector<double> parts(x.size() / elementwise_grain + 1, 0.0);  // one per chunk
   parallel_for(x.size(), elementwise_grain, [&](std::size_t begin, std::size_t end) {
     const Real* const part = x.data() + begin;
     parts[begin / elementwise_grain] = dot_of(part, part, end - begin);
@@ -136,4 +136,4 @@ bool all_finite(const Array& x) {
   return std::all_of(x.data(), x.data() + x.size(), [](Real v) { return std::isfinite(v); });
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// shape.cpp: what shapes fit each other, and how to say so when they do not.
+// shape.cpp: shapes as text, checks of axes, reduced and broadcast shapes.
 
 #include "heed/array/shape.hpp"
 
@@ -7,7 +7,7 @@
 
 #include "heed/base/error.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
 std::string str(const Shape& shape) {
   std::string text = "(";
@@ -22,10 +22,6 @@ std::size_t numel(const Shape& shape) {
   return n;
 }
 
-Shape shape_of(const Array& x) { return Shape(x.shape().begin(), x.shape().end()); }
-Shape shape_of(const Indices& x) { return Shape(x.shape().begin(), x.shape().end()); }
-Shape shape_of(const Mask& x) { return Shape(x.shape().begin(), x.shape().end()); }
-
 std::size_t checked_axis(std::string_view op, const Shape& shape, int axis, std::string_view name) {
   const int rank = std::max(1, static_cast<int>(shape.size()));
   if (axis < -rank || axis >= rank)
@@ -39,9 +35,9 @@ Axes checked_axes(std::string_view op, const Shape& shape, const AxisList& axes,
   Axes result;
   for (const int axis : axes) result.push_back(checked_axis(op, shape, axis, name));
   std::sort(result.begin(), result.end());
-  const auto twice = std::adjacent_find(result.begin(), result.end());
-  if (twice != result.end())
-    throw_error(op, ": axis ", *twice, " is given twice for ", name, " ", str(shape));
+  const auto duplicate = std::adjacent_find(result.begin(), result.end());
+  if (duplicate != result.end())
+    throw_error(op, ": axis ", *duplicate, " is given twice for ", name, " ", str(shape));
   if (shape.size() == 0) return {};
   if (axes.empty()) {
     result.resize(shape.size());
@@ -63,26 +59,33 @@ Shape reduced_shape(const Shape& shape, const Axes& axes, bool keepdim) {
 
 Shape broadcast(std::string_view op, const Shape& a, const Shape& b, std::string_view a_name,
                 std::string_view b_name) {
+  if (!broadcast_together(a, b))
+    throw_error(op, ": shapes do not broadcast: ", a_name, " ", str(a), ", ", b_name, " ", str(b));
   const std::size_t rank = std::max(a.size(), b.size());
   Shape result(rank, 1);
-  for (std::size_t i = 0; i < rank; ++i) {  // i counts axes from the right
-    const std::size_t in_a = i < a.size() ? a[a.size() - 1 - i] : 1;
-    const std::size_t in_b = i < b.size() ? b[b.size() - 1 - i] : 1;
-    if (in_a != in_b && in_a != 1 && in_b != 1)
-      throw_error(op, ": shapes do not broadcast: ", a_name, " ", str(a), ", ", b_name, " ",
-                  str(b));
-    result[rank - 1 - i] = in_a == 1 ? in_b : in_a;
+  for (std::size_t i = 1; i <= rank; ++i) {  // axes from the right
+    const std::size_t size_a = i <= a.size() ? a[a.size() - i] : 1;
+    const std::size_t size_b = i <= b.size() ? b[b.size() - i] : 1;
+    result[rank - i] = size_a == 1 ? size_b : size_a;
   }
   return result;
+}
+
+bool broadcast_together(const Shape& a, const Shape& b) {
+  for (std::size_t i = 1; i <= std::min(a.size(), b.size()); ++i) {  // axes from the right
+    const std::size_t size_a = a[a.size() - i], size_b = b[b.size() - i];
+    if (size_a != size_b && size_a != 1 && size_b != 1) return false;
+  }
+  return true;
 }
 
 bool broadcasts_to(const Shape& from, const Shape& to) {
   if (from.size() > to.size()) return false;
   for (std::size_t i = 0; i < from.size(); ++i) {
-    const std::size_t have = from[from.size() - 1 - i];
-    if (have != 1 && have != to[to.size() - 1 - i]) return false;
+    const std::size_t size = from[from.size() - 1 - i];
+    if (size != 1 && size != to[to.size() - 1 - i]) return false;
   }
   return true;
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

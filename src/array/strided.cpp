@@ -1,4 +1,4 @@
-// strided.cpp: how far apart neighbours lie along each axis.
+// strided.cpp: strides of arrays, and reading and writing through strided views.
 
 #include "heed/array/strided.hpp"
 
@@ -6,7 +6,7 @@
 
 #include "heed/array/parallel.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
 Strides row_major_strides(const Shape& shape) {
   Strides strides(shape.size());
@@ -27,14 +27,14 @@ Strides broadcast_strides(const Shape& from, const Shape& to) {
   return strides;
 }
 
-Array read_view(const Array& x, const StridedView& window) {
-  Array y = uninitialized(window.shape);
-  const StridedLoop<2> loop(window.shape, {row_major_strides(window.shape), window.strides});
+Array read_view(const Array& x, const StridedView& view) {
+  Array y = uninitialized(view.shape);
+  const StridedLoop<2> loop(view.shape, {row_major_strides(view.shape), view.strides});
   const std::ptrdiff_t step = loop.row_strides()[1];
   const std::size_t n = loop.row_size();
   parallel_for(loop.rows(), elementwise_grain / (n + 1) + 1, [&](std::size_t b, std::size_t e) {
     loop.each_row(b, e, [&](const std::array<std::ptrdiff_t, 2>& at) {
-      const Real* in = x.data() + window.offset + at[1];
+      const Real* in = x.data() + view.offset + at[1];
       Real* const out = y.data() + at[0];
       if (step == 1) return static_cast<void>(std::copy_n(in, n, out));
       for (std::size_t i = 0; i < n; ++i, in += step) out[i] = *in;
@@ -43,24 +43,24 @@ Array read_view(const Array& x, const StridedView& window) {
   return y;
 }
 
-void write_view(Array& x, const StridedView& window, const Array& part) {
-  const StridedLoop<2> loop(window.shape, {row_major_strides(window.shape), window.strides});
+void write_view(Array& x, const StridedView& view, const Array& part) {
+  const StridedLoop<2> loop(view.shape, {row_major_strides(view.shape), view.strides});
   const std::ptrdiff_t step = loop.row_strides()[1];
   loop.each_row(0, loop.rows(), [&](const std::array<std::ptrdiff_t, 2>& at) {
-    Real* out = x.data() + window.offset + at[1];
+    Real* out = x.data() + view.offset + at[1];
     const Real* const in = part.data() + at[0];
     for (std::size_t i = 0; i < loop.row_size(); ++i, out += step) *out = in[i];
   });
 }
 
-void add_to_view(Array& x, const StridedView& window, const Array& part) {
-  const StridedLoop<2> loop(window.shape, {row_major_strides(window.shape), window.strides});
+void add_to_view(Array& x, const StridedView& view, const Array& part) {
+  const StridedLoop<2> loop(view.shape, {row_major_strides(view.shape), view.strides});
   const std::ptrdiff_t step = loop.row_strides()[1];
   loop.each_row(0, loop.rows(), [&](const std::array<std::ptrdiff_t, 2>& at) {
-    Real* out = x.data() + window.offset + at[1];
+    Real* out = x.data() + view.offset + at[1];
     const Real* const in = part.data() + at[0];
     for (std::size_t i = 0; i < loop.row_size(); ++i, out += step) *out += in[i];
   });
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

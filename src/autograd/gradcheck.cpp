@@ -1,4 +1,4 @@
-// gradcheck.cpp: central differences, one element at a time.
+// gradcheck.cpp: gradient checks by central differences, one element at a time.
 
 #include "heed/autograd/gradcheck.hpp"
 
@@ -9,7 +9,7 @@
 #include "heed/array/random.hpp"
 #include "heed/autograd/backward.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 namespace {
 
 std::vector<Tensor> tensors(const std::vector<Array>& values, bool requires_grad) {
@@ -18,7 +18,7 @@ std::vector<Tensor> tensors(const std::vector<Array>& values, bool requires_grad
   return result;
 }
 
-// sum_i (a_i - b_i) u_i: subtracted first, as the two sums would drown their difference.
+// sum_i (a_i - b_i) u_i. Subtracting the two sums instead would lose more digits.
 double difference(const Array& a, const Array& b, const Array& u) {
   double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i)
@@ -27,19 +27,19 @@ double difference(const Array& a, const Array& b, const Array& u) {
   return sum;
 }
 
-// d sum(f * upstream) / d inputs[k][i], measured.
-double slope(const Function& f, std::vector<Array>& inputs, std::size_t k, std::size_t i,
-             const Array& upstream, double step) {
+// The central difference of sum(f * upstream) with respect to inputs[k][i].
+double central_difference(const Function& f, std::vector<Array>& inputs, std::size_t k,
+                          std::size_t i, const Array& upstream, double step) {
   const NoGrad no_grad;
   Real& x = inputs[k].data()[i];
-  const Real middle = x;
-  const auto above = static_cast<Real>(middle + step), below = static_cast<Real>(middle - step);
+  const Real center = x;
+  const auto above = static_cast<Real>(center + step), below = static_cast<Real>(center - step);
   x = above;
-  const Tensor up = f(tensors(inputs, false));
+  const Tensor f_above = f(tensors(inputs, false));
   x = below;
-  const Tensor down = f(tensors(inputs, false));
-  x = middle;
-  return difference(up.value(), down.value(), upstream) /
+  const Tensor f_below = f(tensors(inputs, false));
+  x = center;
+  return difference(f_above.value(), f_below.value(), upstream) /
          (static_cast<double>(above) - static_cast<double>(below));
 }
 
@@ -66,15 +66,15 @@ GradcheckResult gradcheck(const Function& f, const std::vector<Array>& inputs,
   const Array upstream = Generator(options.seed).uniform(output.shape(), -1, 1);
   GradcheckResult result;
   if (output.requires_grad()) backward(output, upstream);
-  std::vector<Array> moved = inputs;
+  std::vector<Array> values = inputs;
   for (std::size_t k = 0; k < inputs.size(); ++k)
     for (std::size_t i = 0; i < inputs[k].size(); ++i) {
       const double got = leaves[k].has_grad() ? static_cast<double>(leaves[k].grad().data()[i]) : 0;
-      const double measured = slope(f, moved, k, i, upstream, options.step);
+      const double measured = central_difference(f, values, k, i, upstream, options.step);
       compare(result, options, k, i, got, measured);
       if (std::isnan(result.worst)) return result;
     }
   return result;
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// graph.cpp: writes down which value was made from which.
+// graph.cpp: the autograd graph as text and in Graphviz's DOT language.
 
 #include "heed/autograd/graph.hpp"
 
@@ -7,25 +7,13 @@
 #include <sstream>
 #include <unordered_map>
 
-namespace heed {
+#include "heed/autograd/backward.hpp"
+
+namespace HEED_NAMESPACE {
 namespace {
 
 using NodeList = std::vector<std::shared_ptr<Node>>;
 using Numbers = std::unordered_map<const Node*, std::size_t>;
-
-// Every node behind the output, also those without a gradient, inputs first and left to right.
-NodeList all_nodes(const Tensor& output) {
-  NodeList found{output.node()};
-  Numbers seen{{output.node().get(), 0}};
-  for (std::size_t next = 0; next < found.size(); ++next) {
-    const std::shared_ptr<Node> node = found[next];  // a copy: the list grows below
-    for (const auto& input : node->inputs)
-      if (input != nullptr && seen.emplace(input.get(), 0).second) found.push_back(input);
-  }
-  std::stable_sort(found.begin(), found.end(),
-                   [](const auto& a, const auto& b) { return a->depth < b->depth; });
-  return found;
-}
 
 Numbers numbered(const NodeList& nodes) {
   Numbers numbers;
@@ -51,7 +39,7 @@ std::string label(const Node& node) {
 }  // namespace
 
 std::string graph_text(const Tensor& output) {
-  const NodeList nodes = all_nodes(output);
+  const NodeList nodes = topological_order(output, NodeSet::all);
   const Numbers numbers = numbered(nodes);
   std::size_t op_width = 0, name_width = 0, shape_width = 0;
   for (const auto& node : nodes) {
@@ -75,7 +63,7 @@ std::string graph_text(const Tensor& output) {
 }
 
 std::string graph_dot(const Tensor& output) {
-  const NodeList nodes = all_nodes(output);
+  const NodeList nodes = topological_order(output, NodeSet::all);
   const Numbers numbers = numbered(nodes);
   std::ostringstream out;
   out << "digraph heed {\n  rankdir = BT;\n"
@@ -93,4 +81,4 @@ std::string graph_dot(const Tensor& output) {
   return out.str();
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

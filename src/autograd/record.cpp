@@ -1,23 +1,14 @@
-// record.cpp: the part of linking and of passing gradients on that no operation's type changes.
+// record.cpp: records results in the autograd graph and accumulates gradients.
 
 #include "heed/autograd/record.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "autograd/trace/backward_trace.hpp"
-#include "heed/array/lines.hpp"
 #include "heed/array/reduce.hpp"
 #include "heed/base/error.hpp"
 
-namespace heed {
-
-static thread_local bool keeps_provenance = false;
-
-ProvenanceGuard::ProvenanceGuard(bool keep) : before_(keeps_provenance) { keeps_provenance = keep; }
-ProvenanceGuard::~ProvenanceGuard() { keeps_provenance = before_; }
-
-static double norm(const Array& x) { return std::sqrt(dot_of(x.data(), x.data(), x.size())); }
+namespace HEED_NAMESPACE {
 
 void accumulate(const Node& from, std::size_t i, Array part) {
   if (from.inputs[i] == nullptr || !from.inputs[i]->requires_grad) return;
@@ -25,9 +16,7 @@ void accumulate(const Node& from, std::size_t i, Array part) {
   if (part.shape() != input.value.shape())
     throw_error(from.op, ": backward gave a gradient of shape ", str(part.shape()), " for input ",
                 i, " of shape ", str(input.value.shape()));
-  trace_part(from, i, part);
-  if (keeps_provenance)
-    input.contributions.push_back({std::string(from.op), from.name, from.location, norm(part)});
+  trace_contribution(from, i, part);
   if (input.has_grad) {
     add_to(input.grad, part);
   } else {
@@ -36,14 +25,14 @@ void accumulate(const Node& from, std::size_t i, Array part) {
   }
 }
 
-bool links(const std::vector<std::shared_ptr<Node>>& inputs) {
+bool needs_grad(const NodeList& inputs) {
   return grad_enabled() && std::any_of(inputs.begin(), inputs.end(), [](const auto& input) {
            return input != nullptr && input->requires_grad;
          });
 }
 
 Tensor finish(std::shared_ptr<Node> node, Array value, std::string_view op, SourceLocation location,
-              std::vector<std::shared_ptr<Node>> inputs) {
+              NodeList inputs) {
   node->value = std::move(value);
   node->op = op;
   node->location = location;
@@ -54,4 +43,4 @@ Tensor finish(std::shared_ptr<Node> node, Array value, std::string_view op, Sour
   return Tensor(std::move(node));
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// tensor.cpp: nodes come and go, and say who they are.
+// tensor.cpp: tensors and the nodes of the autograd graph.
 
 #include "heed/autograd/tensor.hpp"
 
@@ -8,11 +8,11 @@
 
 #include "heed/base/error.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 namespace {
 
-std::atomic<std::size_t> alive{0};
-thread_local bool linking = true;
+std::atomic<std::size_t> num_nodes{0};
+thread_local bool recording = true;
 
 std::shared_ptr<Node> make_leaf(Array value, bool requires_grad, SourceLocation location) {
   auto node = std::make_shared<Node>();
@@ -28,21 +28,21 @@ std::string str(SourceLocation location) {
   return std::string(location.file) + ":" + std::to_string(location.line);
 }
 
-std::size_t live_nodes() { return alive; }
+std::size_t live_nodes() { return num_nodes; }
 
-Node::Node() { ++alive; }
+Node::Node() { ++num_nodes; }
 
-// The last handle to the end of a chain would free the chain by recursion, one stack frame a node.
-// Instead the inputs are collected here and freed one by one, each already without inputs.
+// If each node freed its inputs, a long chain of nodes would recurse deeply. Instead, this moves
+// the inputs into a list and frees them one by one, each after its own inputs moved to the list.
 Node::~Node() {
-  --alive;
-  std::vector<std::shared_ptr<Node>> doomed = std::move(inputs);
-  while (!doomed.empty()) {
-    const std::shared_ptr<Node> node = std::move(doomed.back());
-    doomed.pop_back();
+  --num_nodes;
+  std::vector<std::shared_ptr<Node>> unreferenced = std::move(inputs);
+  while (!unreferenced.empty()) {
+    const std::shared_ptr<Node> node = std::move(unreferenced.back());
+    unreferenced.pop_back();
     if (node == nullptr || node.use_count() > 1) continue;
-    doomed.insert(doomed.end(), std::make_move_iterator(node->inputs.begin()),
-                  std::make_move_iterator(node->inputs.end()));
+    unreferenced.insert(unreferenced.end(), std::make_move_iterator(node->inputs.begin()),
+                        std::make_move_iterator(node->inputs.end()));
     node->inputs.clear();
   }
 }
@@ -51,7 +51,7 @@ Tensor::Tensor(Array value, bool requires_grad, SourceLocation location)
     : node_(make_leaf(std::move(value), requires_grad, location)) {}
 
 void Tensor::throw_undefined() {
-  throw_error("a tensor that was not given has no value; make one first");
+  throw_error("the tensor is undefined; construct it with a value first");
 }
 
 std::size_t Tensor::size(int axis) const {
@@ -78,7 +78,7 @@ void Tensor::clear_grad() {
   checked().contributions.clear();
 }
 
-const Tensor& Tensor::named(std::string name) const {
+Tensor& Tensor::set_name(std::string name) & {
   checked().name = std::move(name);
   return *this;
 }
@@ -90,11 +90,11 @@ std::string describe(const Tensor& x, std::string_view role) {
 }
 
 Tensor detach(const Tensor& x, SourceLocation location) {
-  return Tensor(x.value(), false, location).named(x.name());
+  return Tensor(x.value(), false, location).set_name(x.name());
 }
 
-NoGrad::NoGrad() : before_(linking) { linking = false; }
-NoGrad::~NoGrad() { linking = before_; }
-bool grad_enabled() { return linking; }
+NoGrad::NoGrad() : previous_(recording) { recording = false; }
+NoGrad::~NoGrad() { recording = previous_; }
+bool grad_enabled() { return recording; }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// atomic_file.cpp: temporary file, fsync, rename, fsync of the folder; every step checked.
+// atomic_file.cpp: AtomicFile (temporary file, fsync, rename, fsync of the folder).
 
 #include "heed/base/atomic_file.hpp"
 
@@ -21,15 +21,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// rename() would replace a link by a file, and leave what it points to as it was. A link may also
-// point to what is not there yet. `error` is ELOOP when links go round.
-fs::path without_links(const fs::path& path, int& error) {
+// Resolves symbolic links, because rename() would replace the link and not its target. The target
+// need not exist. Sets `error` to ELOOP if the links form a loop.
+fs::path resolve_links(const fs::path& path, int& error) {
   fs::path target = path;
   for (int links = 0; links < 40; ++links) {
-    std::error_code none;
-    const fs::path next = fs::read_symlink(target, none);
-    if (none) return target;
-    target = target.parent_path() / next;  // `next` alone when it begins at the root
+    std::error_code not_a_link;
+    const fs::path next = fs::read_symlink(target, not_a_link);
+    if (not_a_link) return target;
+    target = target.parent_path() / next;  // operator/ returns `next` if it is absolute
   }
   error = ELOOP;
   return path;
@@ -43,7 +43,7 @@ fs::path folder_of(const fs::path& target) {
   return target.has_parent_path() ? target.parent_path() : fs::path(".");
 }
 
-// The process in ".NAME.tmp-PROCESS", or 0 when the file name has another form.
+// The process number in ".NAME.tmp-PID", or 0 if the file name has another form.
 int process_of(const std::string& filename, const std::string& prefix) {
   if (filename.compare(0, prefix.size(), prefix) != 0) return 0;
   int process = 0;
@@ -52,38 +52,39 @@ int process_of(const std::string& filename, const std::string& prefix) {
   return error == std::errc() && stop == end && process > 0 ? process : 0;
 }
 
-bool is_named(const fs::path& path, int descriptor) {
+// Whether `path` still names the open file.
+bool is_same_file(const fs::path& path, int descriptor) {
   struct stat opened, named;
   return ::fstat(descriptor, &opened) == 0 && ::lstat(path.c_str(), &named) == 0 &&
          opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
-// False when another process has the lock. Some file systems know no locks: there, the number of
-// the process that made the file must do.
-bool locks(int descriptor, int process) {
+// Returns false if another process has the lock. Some file systems do not support locks; there the
+// function checks whether the process that created the file still runs.
+bool try_lock(int descriptor, int process) {
   if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return true;
   if (errno == EWOULDBLOCK || errno == EINTR) return false;
   return process == ::getpid() || (::kill(process, 0) != 0 && errno == ESRCH);
 }
 
-// Does nothing when somebody writes it.
+// Removes the file and returns true, unless a process is writing it.
 bool remove_if_stale(const fs::path& temporary, int process) {
   constexpr int flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-  int descriptor = ::open(temporary.c_str(), O_RDWR | flags);  // network file systems want both
+  int descriptor = ::open(temporary.c_str(), O_RDWR | flags);  // locks on NFS need write access
   if (descriptor < 0) descriptor = ::open(temporary.c_str(), O_RDONLY | flags);
   if (descriptor < 0) return false;
-  const bool removed = locks(descriptor, process) && is_named(temporary, descriptor) &&
+  const bool removed = try_lock(descriptor, process) && is_same_file(temporary, descriptor) &&
                        ::unlink(temporary.c_str()) == 0;
   ::close(descriptor);
   return removed;
 }
 
-// As the old file was, so that nobody may read the new one who could not read that. A file system
-// that knows no permissions or owners refuses, which harms nobody.
-void take_permissions(int descriptor, const struct stat& old) {
-  struct stat fresh;
-  if (::fstat(descriptor, &fresh) != 0) return;
-  const bool same_owner = fresh.st_uid == old.st_uid && fresh.st_gid == old.st_gid;
+// Copies owner and permissions of the old file, so that no additional user can read the new one.
+// Failures are ignored, because some file systems support neither.
+void copy_permissions(int descriptor, const struct stat& old) {
+  struct stat current;
+  if (::fstat(descriptor, &current) != 0) return;
+  const bool same_owner = current.st_uid == old.st_uid && current.st_gid == old.st_gid;
   if (!same_owner && ::fchown(descriptor, old.st_uid, old.st_gid) != 0) errno = 0;
   if (::fchmod(descriptor, old.st_mode & 0777) != 0) errno = 0;
 }
@@ -92,7 +93,7 @@ void take_permissions(int descriptor, const struct stat& old) {
 
 AtomicFile::AtomicFile(const fs::path& path) : path_(path) {
   int error = 0;
-  target_ = without_links(path, error);
+  target_ = resolve_links(path, error);
   if (error != 0) throw_errno(error);
   struct stat old;
   const bool exists = ::stat(target_.c_str(), &old) == 0;
@@ -100,17 +101,17 @@ AtomicFile::AtomicFile(const fs::path& path) : path_(path) {
   if (exists && !S_ISREG(old.st_mode))
     throw_error(path_.string(), ": not a regular file, so it cannot be replaced");
   open_temporary(exists ? 0600 : 0666);
-  if (exists) take_permissions(descriptor_, old);
+  if (exists) copy_permissions(descriptor_, old);
 }
 
-// Until it has its lock, a new temporary looks stale to others and can be removed: hence the second
-// look, and another try a little later, half a second in all.
+// Another process can remove the temporary file between open() and flock(), because it looks stale
+// without a lock. So the name is checked after locking, and creation is retried for half a second.
 void AtomicFile::open_temporary(unsigned mode) {
   const int process = ::getpid();
   const fs::path path = folder_of(target_) / (temporary_prefix(target_) + std::to_string(process));
   for (int tries = 0; tries < 500; ++tries) {
     descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
-    if (descriptor_ >= 0 && locks(descriptor_, process) && is_named(path, descriptor_)) {
+    if (descriptor_ >= 0 && try_lock(descriptor_, process) && is_same_file(path, descriptor_)) {
       temporary_ = path;
       return;
     }
@@ -118,23 +119,23 @@ void AtomicFile::open_temporary(unsigned mode) {
       ::close(descriptor_);
     else if (errno != EEXIST)
       throw_errno(errno);
-    else  // a dead process had our number: containers hand out the same ones at every start
+    else  // left by an earlier process with the same number, which is common in containers
       remove_if_stale(path, process);
     descriptor_ = -1;
     ::usleep(1000);
   }
-  throw_error(path_.string(), ": somebody else is writing it, as ", path.filename().string());
+  throw_error(path_.string(), ": is already being written, as ", path.filename().string());
 }
 
 AtomicFile::~AtomicFile() {
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());  // first: it is ours while it is locked
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());  // while the lock protects the name
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 void AtomicFile::write(const void* data, std::size_t bytes) {
   const char* next = static_cast<const char*>(data);
   while (bytes > 0) {
-    const ssize_t written = ::write(descriptor_, next, bytes);  // may be fewer: a full disk, 2 GB
+    const ssize_t written = ::write(descriptor_, next, bytes);  // can write fewer bytes
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) throw_errno(errno);
     if (written == 0) throw_errno(ENOSPC);
@@ -143,13 +144,13 @@ void AtomicFile::write(const void* data, std::size_t bytes) {
   }
 }
 
-// What was written reaches the disk before the name does: without that, a power cut after the
-// rename can leave the new name on a file of zeros.
+// fsync() comes before rename(): otherwise a power failure after the rename could leave a file of
+// zeros under the new name.
 void AtomicFile::commit() {
   int synced = 0;
   while ((synced = ::fsync(descriptor_)) != 0 && errno == EINTR) continue;
   if (synced != 0) throw_errno(errno);
-  close_written();
+  check_close();
   if (::rename(temporary_.c_str(), target_.c_str()) != 0) throw_errno(errno);
   temporary_.clear();
   ::close(descriptor_);
@@ -157,27 +158,28 @@ void AtomicFile::commit() {
   sync_folder();
 }
 
-// Some file systems say only on closing that they could not write. A copy of the descriptor is
-// closed, which keeps the lock until the file has its name.
-void AtomicFile::close_written() {
+// Some file systems report a write error only in close(). Closing a duplicate of the descriptor
+// keeps the lock until after the rename.
+void AtomicFile::check_close() const {
   const int copy = ::fcntl(descriptor_, F_DUPFD_CLOEXEC, 0);
   if (copy < 0) throw_errno(errno);
   if (::close(copy) != 0 && errno != EINTR) throw_errno(errno);
 }
 
-// The rename is an entry in the folder, and reaches the disk with it.
+// A rename reaches the disk only when its folder does.
 void AtomicFile::sync_folder() const {
   const int descriptor = ::open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return;  // a folder that may not be read: the file is whole all the same
+  if (descriptor < 0)
+    return;  // without read permission for the folder; the file itself is complete
   int synced = 0;
   while ((synced = ::fsync(descriptor)) != 0 && errno == EINTR) continue;
   const int error = synced == 0 ? 0 : errno;
   ::close(descriptor);
-  if (error != 0 && error != EINVAL) throw_errno(error);  // EINVAL: this file system has no such
+  if (error != 0 && error != EINVAL) throw_errno(error);  // EINVAL: not supported here
 }
 
 void AtomicFile::throw_errno(int error) const {
-  throw_error(path_.string(), ": ", write_failure(error));
+  throw_error(path_.string(), ": ", write_error_text(error));
 }
 
 void write_file_atomically(const fs::path& path, std::string_view content) {
@@ -188,7 +190,7 @@ void write_file_atomically(const fs::path& path, std::string_view content) {
 
 std::size_t remove_stale_temporaries(const fs::path& path) {
   int error = 0;
-  const fs::path target = without_links(path, error);
+  const fs::path target = resolve_links(path, error);
   const std::string prefix = temporary_prefix(target);
   std::size_t removed = 0;
   std::error_code failed;
@@ -200,7 +202,7 @@ std::size_t remove_stale_temporaries(const fs::path& path) {
   return removed;
 }
 
-std::string write_failure(int error) {
+std::string write_error_text(int error) {
   if (error == ENOSPC) return "no space left on the device";
   if (error == EDQUOT) return "no space left: the disk quota is used up";
   rlimit limit{};

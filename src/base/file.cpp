@@ -1,4 +1,4 @@
-// file.cpp: reading a whole file without holding any of it twice (POSIX).
+// file.cpp: InputFile and read_text, with POSIX system calls.
 
 #include "heed/base/file.hpp"
 
@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstddef>
 #include <list>
 #include <system_error>
 #include <utility>
@@ -16,70 +15,89 @@
 #include "heed/base/error.hpp"
 
 namespace heed {
-namespace {
 
-[[noreturn]] void throw_system_error(const std::string& name, int error) {
-  throw_error(name, ": ", std::generic_category().message(error));
+InputFile::InputFile(std::string name, int descriptor)
+    : name_(std::move(name)), descriptor_(descriptor) {
+  if (descriptor_ < 0) throw_errno(errno);
 }
 
-// An open file, closed at the end of its scope. O_NONBLOCK: a fifo must be refused, not waited for.
-struct Descriptor {
-  explicit Descriptor(const std::string& path)
-      : number(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)) {
-    if (number < 0) throw_system_error(path, errno);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() { ::close(number); }
-  const int number;
-};
+// Without O_NONBLOCK, opening a pipe would wait for a writer. Braces evaluate open() last, so that
+// errno stays valid.
+InputFile::InputFile(const std::filesystem::path& path)
+    : InputFile{path.string(), ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)} {
+}
 
-bool is_null_device(const struct stat& file) {
+InputFile InputFile::standard_input() {
+  return InputFile{"standard input", ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)};
+}
+
+InputFile::~InputFile() { ::close(descriptor_); }
+
+void InputFile::throw_errno(int error) const {
+  throw_error(name_, ": ", std::generic_category().message(error));
+}
+
+struct stat InputFile::status() const {
+  struct stat result;
+  if (::fstat(descriptor_, &result) != 0) throw_errno(errno);
+  return result;
+}
+
+bool InputFile::is_directory() const { return S_ISDIR(status().st_mode); }
+
+bool InputFile::is_regular_or_null() const {
+  const struct stat file = status();
   struct stat null;
-  return S_ISCHR(file.st_mode) && ::stat("/dev/null", &null) == 0 && null.st_rdev == file.st_rdev;
+  return S_ISREG(file.st_mode) ||
+         (S_ISCHR(file.st_mode) && ::stat("/dev/null", &null) == 0 && null.st_rdev == file.st_rdev);
 }
 
-// Throws Error for what is no text.
-void check_kind(const std::string& path, int descriptor) {
-  struct stat file;
-  if (::fstat(descriptor, &file) != 0) throw_system_error(path, errno);
-  if (S_ISDIR(file.st_mode)) throw_error(path, ": is a directory; give a text file");
-  if (!S_ISREG(file.st_mode) && !is_null_device(file))
-    throw_error(path, ": is not a regular file; give a text file, or - to read standard input");
+std::size_t InputFile::size() const {
+  const struct stat file = status();
+  if (S_ISDIR(file.st_mode)) throw_errno(EISDIR);
+  if (!S_ISREG(file.st_mode)) throw_error(name_, ": not a regular file");
+  return static_cast<std::size_t>(file.st_size);
 }
 
-// How much there is to read; 0 for a pipe and others that do not know.
-std::size_t expected_size(int descriptor) {
-  struct stat file;
-  const bool known = ::fstat(descriptor, &file) == 0 && S_ISREG(file.st_mode);
-  return known ? static_cast<std::size_t>(file.st_size) : 0;
+void InputFile::read(std::size_t offset, void* data, std::size_t bytes) const {
+  char* next = static_cast<char*>(data);
+  while (bytes > 0) {
+    const ssize_t n = ::pread(descriptor_, next, bytes, static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw_errno(errno);
+    if (n == 0) throw_error(name_, ": truncated while it was read");
+    next += n;
+    offset += static_cast<std::size_t>(n);
+    bytes -= static_cast<std::size_t>(n);
+  }
 }
 
-// Reads on until the piece is full; false at the end of the file.
-bool fill(std::string& piece, const std::string& name, int descriptor) {
+// Reads until the capacity of `piece` is used; returns false at the end of the file.
+bool InputFile::fill(std::string& piece) const {
   char chunk[std::size_t{1} << 16];
   while (piece.size() < piece.capacity()) {
     const std::size_t room = std::min(sizeof chunk, piece.capacity() - piece.size());
-    const ssize_t n = ::read(descriptor, chunk, room);
+    const ssize_t n = ::read(descriptor_, chunk, room);
     if (n == 0) return false;
     if (n > 0) piece.append(chunk, static_cast<std::size_t>(n));
-    if (n < 0 && errno != EINTR) throw_system_error(name, errno);
+    if (n < 0 && errno != EINTR) throw_errno(errno);
   }
   return true;
 }
 
-// One piece when the size is known, with room for a byte more, so that it sees the end. Else pieces
-// that are joined: a string that grows holds everything twice whenever it moves. Room that is not
-// used costs no memory.
-std::string read_all(const std::string& name, int descriptor) {
-  constexpr std::size_t piece = std::size_t{1} << 24;
+// Reads one piece if the size is known, with one more byte of capacity to detect the end of the
+// file. Otherwise reads pieces and concatenates them, because a string that grows exists twice
+// during each reallocation. Unused capacity takes no physical memory.
+std::string InputFile::read_to_end() const {
+  constexpr std::size_t piece_size = std::size_t{1} << 24;
+  const struct stat file = status();
+  const std::size_t expected = S_ISREG(file.st_mode) ? static_cast<std::size_t>(file.st_size) : 0;
   std::list<std::string> pieces(1);
-  const std::size_t expected = expected_size(descriptor);
-  pieces.back().reserve(expected > 0 ? expected + 1 : piece);
+  pieces.back().reserve(expected > 0 ? expected + 1 : piece_size);
   std::size_t size = 0;
-  while (fill(pieces.back(), name, descriptor)) {
+  while (fill(pieces.back())) {
     size += pieces.back().size();
-    pieces.emplace_back().reserve(piece);
+    pieces.emplace_back().reserve(piece_size);
   }
   size += pieces.back().size();
   std::string text = std::move(pieces.front());
@@ -88,13 +106,13 @@ std::string read_all(const std::string& name, int descriptor) {
   return text;
 }
 
-}  // namespace
-
 std::string read_text(const std::string& path) {
-  if (path == "-") return read_all("standard input", STDIN_FILENO);
-  const Descriptor descriptor(path);
-  check_kind(path, descriptor.number);
-  return read_all(path, descriptor.number);
+  if (path == "-") return InputFile::standard_input().read_to_end();
+  const InputFile file(path);
+  if (file.is_directory()) throw_error(path, ": is a directory; give a text file");
+  if (!file.is_regular_or_null())
+    throw_error(path, ": is not a regular file; give a text file, or - to read standard input");
+  return file.read_to_end();
 }
 
 bool has_byte_order_mark(std::string_view text) { return text.substr(0, 3) == "\xef\xbb\xbf"; }

@@ -1,4 +1,4 @@
-// process.cpp: a child process whose input and outputs are nameless temporary files.
+// process.cpp: run_child (fork and exec), with temporary files as input and outputs.
 
 #include "heed/base/process.hpp"
 
@@ -27,7 +27,7 @@ using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
 File temporary_file() {
   File file(std::tmpfile(), std::fclose);
-  if (!file) throw_error("no temporary file: ", std::strerror(errno));
+  if (!file) throw_error("cannot create a temporary file: ", std::strerror(errno));
   return file;
 }
 
@@ -39,9 +39,9 @@ std::string contents(std::FILE* file) {
   return text;
 }
 
-std::vector<char*> pointers(std::vector<std::string>& words) {
+std::vector<char*> c_strings(std::vector<std::string>& texts) {
   std::vector<char*> result;
-  for (std::string& word : words) result.push_back(word.data());
+  for (std::string& text : texts) result.push_back(text.data());
   result.push_back(nullptr);
   return result;
 }
@@ -61,9 +61,9 @@ struct Files {
   File in = temporary_file(), out = temporary_file(), err = temporary_file();
 };
 
-// The child's side: only calls that are safe after fork in a program with threads.
-[[noreturn]] void become(char* const* arguments, char** environment, const char* folder,
-                         const Files& files) {
+// Runs in the child process: only async-signal-safe calls, because the parent has threads.
+[[noreturn]] void exec_program(char* const* arguments, char** environment, const char* folder,
+                               const Files& files) {
 #ifdef __linux__
   prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
@@ -96,11 +96,11 @@ ChildResult run_child(ChildProgram program) {
   std::fwrite(program.input.data(), 1, program.input.size(), files.in.get());
   std::rewind(files.in.get());
   std::vector<std::string> environment = changed_environment(program.environment);
-  const std::vector<char*> arguments = pointers(program.words);
-  std::vector<char*> settings = pointers(environment);
+  const std::vector<char*> arguments = c_strings(program.words);
+  std::vector<char*> variables = c_strings(environment);
   const pid_t child = fork();
   if (child < 0) throw_error(program.words[0], ": cannot be started: ", std::strerror(errno));
-  if (child == 0) become(arguments.data(), settings.data(), program.folder.c_str(), files);
+  if (child == 0) exec_program(arguments.data(), variables.data(), program.folder.c_str(), files);
   const int code = exit_code_of(child);
   return {code, contents(files.out.get()), contents(files.err.get())};
 }

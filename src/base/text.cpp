@@ -1,4 +1,4 @@
-// text.cpp: text that looks the same in every locale and takes a known number of columns.
+// text.cpp: formatting numbers, escaping and splitting text, and terminal columns.
 
 #include "heed/base/text.hpp"
 
@@ -15,13 +15,13 @@
 namespace heed {
 namespace {
 
-std::string not_finite(double value) {
+std::string nonfinite_text(double value) {
   if (std::isnan(value)) return "nan";
   return value > 0 ? "inf" : "-inf";
 }
 
-// Streams are told the classic locale: printf would write a decimal comma under a German one.
-std::string streamed(double value, int decimals, std::ios_base::fmtflags notation) {
+// A stream with the classic locale, because printf would use the user's decimal separator.
+std::string format_number(double value, int decimals, std::ios_base::fmtflags notation) {
   std::ostringstream out;
   out.imbue(std::locale::classic());
   out.setf(notation, std::ios_base::floatfield);
@@ -32,37 +32,7 @@ std::string streamed(double value, int decimals, std::ios_base::fmtflags notatio
 
 std::string two_digits(long long n) { return (n < 10 ? "0" : "") + std::to_string(n); }
 
-struct Range {
-  char32_t first, last;
-};
-
-constexpr Range zero_width[] = {{0x300, 0x36F},   {0x483, 0x489},   {0x591, 0x5BD},
-                                {0x610, 0x61A},   {0x64B, 0x65F},   {0x200B, 0x200F},
-                                {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}};
-constexpr Range double_width[] = {{0x1100, 0x115F},   {0x2E80, 0x303E},   {0x3041, 0xA4CF},
-                                  {0xA960, 0xA97F},   {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},
-                                  {0xFE30, 0xFE6F},   {0xFF00, 0xFF60},   {0xFFE0, 0xFFE6},
-                                  {0x1F300, 0x1F64F}, {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD}};
-
-template <std::size_t N>
-bool lies_in(const Range (&ranges)[N], char32_t code) {
-  return std::any_of(ranges, ranges + N,
-                     [&](const Range& r) { return code >= r.first && code <= r.last; });
-}
-
-std::size_t columns_of(std::string_view character) {
-  const char32_t code = character_in(character, 0).code_point;
-  if (lies_in(zero_width, code)) return 0;
-  return lies_in(double_width, code) ? 2 : 1;
-}
-
-std::string hexadecimal(const char* format, std::uint32_t value) {
-  char text[16];
-  std::snprintf(text, sizeof text, format, static_cast<unsigned>(value));
-  return text;
-}
-
-std::string spelled(std::uint32_t c) {
+std::string escape_sequence(std::uint32_t c) {
   if (c == '\n') return "\\n";
   if (c == '\t') return "\\t";
   if (c == '\r') return "\\r";
@@ -72,15 +42,15 @@ std::string spelled(std::uint32_t c) {
 }  // namespace
 
 std::string decimal(double value, int decimals) {
-  if (!std::isfinite(value)) return not_finite(value);
-  const std::string text = streamed(value, decimals, std::ios_base::fixed);
+  if (!std::isfinite(value)) return nonfinite_text(value);
+  const std::string text = format_number(value, decimals, std::ios_base::fixed);
   const bool is_zero = text.find_first_of("123456789") == std::string::npos;
   return is_zero && text[0] == '-' ? text.substr(1) : text;
 }
 
 std::string scientific(double value, int decimals) {
-  if (!std::isfinite(value)) return not_finite(value);
-  return streamed(value, decimals, std::ios_base::scientific);
+  if (!std::isfinite(value)) return nonfinite_text(value);
+  return format_number(value, decimals, std::ios_base::scientific);
 }
 
 std::string grouped(double value) {
@@ -91,8 +61,14 @@ std::string grouped(double value) {
   return text;
 }
 
+std::string hexadecimal(const char* format, std::uint32_t value) {
+  char text[32];
+  std::snprintf(text, sizeof text, format, static_cast<unsigned>(value));
+  return text;
+}
+
 std::string exact(double value) {
-  char text[32];  // any double fits
+  char text[32];  // enough for any double
   return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
 }
 
@@ -114,6 +90,17 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
+std::vector<std::string_view> words_of(std::string_view text) {
+  constexpr std::string_view white_space = " \t\n\v\f\r";
+  std::vector<std::string_view> words;
+  for (std::size_t begin; (begin = text.find_first_not_of(white_space)) != text.npos;) {
+    text.remove_prefix(begin);
+    words.push_back(text.substr(0, text.find_first_of(white_space)));
+    text.remove_prefix(words.back().size());
+  }
+  return words;
+}
+
 std::string joined(const std::vector<std::string>& parts, std::string_view separator) {
   std::string text;
   for (const std::string& part : parts)
@@ -133,25 +120,25 @@ std::string duration(double seconds) {
 std::string escaped(std::string_view text) {
   std::string result;
   for (std::size_t i = 0; i < text.size();) {
-    const auto [c, size] = character_in(text, i);
+    const auto [c, size] = decode_utf8(text, i);
     if (size == 0)
-      result += spelled(static_cast<unsigned char>(text[i]));
+      result += escape_sequence(static_cast<unsigned char>(text[i]));
     else if (is_printable(c))
       result += text.substr(i, size);
     else
-      result += spelled(c);
+      result += escape_sequence(c);
     i += std::max<std::size_t>(size, 1);
   }
   return result;
 }
 
 std::string in_quotes(std::string_view text) {
-  constexpr std::size_t longest = 80;
+  constexpr std::size_t max_size = 80;
   std::string result = "'";
   for (std::size_t i = 0; i < text.size();) {
-    const std::size_t size = std::max(character_in(text, i).size, 1u);
+    const std::size_t size = std::max(decode_utf8(text, i).size, 1u);
     result += escaped(text.substr(i, size));
-    if (result.size() > longest && i + size < text.size()) return result + "...'";
+    if (result.size() > max_size && i + size < text.size()) return result + "...'";
     i += size;
   }
   return result + "'";
@@ -162,7 +149,7 @@ std::string printable(std::string_view name) { return name == " " ? "␣" : esca
 std::size_t display_width(std::string_view text) {
   std::size_t width = 0;
   for (std::size_t i = 0; i < text.size(); i += character_at(text, i).size())
-    width += columns_of(character_at(text, i));
+    width += terminal_columns(character_at(text, i));
   return width;
 }
 
@@ -182,7 +169,7 @@ std::string truncated(std::string_view text, std::size_t width) {
   std::size_t used = 1;  // the ellipsis
   for (std::size_t i = 0; i < text.size();) {
     const std::string_view character = character_at(text, i);
-    used += columns_of(character);
+    used += terminal_columns(character);
     if (used > width) break;
     result += character;
     i += character.size();

@@ -1,89 +1,42 @@
-// safetensors.cpp: files of named tensors, read strictly and written with a checksum.
+// safetensors.cpp: reading and writing safetensors files.
 
 #include "heed/io/safetensors.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <system_error>
 #include <utility>
 
 #include "heed/base/atomic_file.hpp"
 #include "heed/base/error.hpp"
+#include "heed/base/file.hpp"
 #include "heed/base/text.hpp"
 #include "io/safetensors_checksum.hpp"
 #include "io/safetensors_header.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 namespace {
 
 #ifdef __BYTE_ORDER__
-static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the format's numbers are copied as is");
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+              "numbers are copied without swapping bytes");
 #endif
 
 constexpr std::uint64_t max_header = 100'000'000;  // the format's limit
-constexpr std::size_t prefix_bytes = 8;            // the header's length
+constexpr std::size_t prefix_bytes = 8;            // the header length
 constexpr const char* real_dtype = sizeof(Real) == 4 ? "F32" : "F64";
-
-// Reading into memory, not mapping: what the checksum saw is what the caller gets, even when
-// somebody writes into the file meanwhile.
-class InputFile {
- public:
-  explicit InputFile(const std::filesystem::path& path) : name_(path.string()) {
-    // Without O_NONBLOCK, opening a pipe waits for somebody to write into it.
-    descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (descriptor_ < 0) throw_error(name_, ": ", std::generic_category().message(errno));
-  }
-  ~InputFile() { ::close(descriptor_); }
-  InputFile(const InputFile&) = delete;
-  InputFile& operator=(const InputFile&) = delete;
-
-  std::size_t size() const {
-    struct stat status;
-    if (::fstat(descriptor_, &status) != 0) throw_errno(errno);
-    if (S_ISDIR(status.st_mode)) throw_errno(EISDIR);
-    if (!S_ISREG(status.st_mode)) throw_error(name_, ": not a regular file");
-    return static_cast<std::size_t>(status.st_size);
-  }
-
-  void read(std::size_t offset, void* data, std::size_t bytes) const {
-    char* next = static_cast<char*>(data);
-    while (bytes > 0) {
-      const ssize_t got = ::pread(descriptor_, next, bytes, static_cast<off_t>(offset));
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) throw_errno(errno);
-      if (got == 0) throw_error(name_, ": truncated while it was read");
-      next += got;
-      offset += static_cast<std::size_t>(got);
-      bytes -= static_cast<std::size_t>(got);
-    }
-  }
-
- private:
-  void throw_errno(int error) const {
-    throw_error(name_, ": ", std::generic_category().message(error));
-  }
-
-  std::string name_;
-  int descriptor_;
-};
 
 bool is_text(std::string_view start) {
   return start.size() >= 3 && std::all_of(start.begin(), start.end(), [](char c) {
-           const auto code = static_cast<unsigned char>(c);
-           const bool in_utf8 = code >= 0x20 && code != 0x7f && code <= 0xf4;
-           return in_utf8 || c == '\n' || c == '\r' || c == '\t';
+           const auto byte = static_cast<unsigned char>(c);
+           const bool is_utf8 = byte >= 0x20 && byte != 0x7f && byte <= 0xf4;
+           return is_utf8 || c == '\n' || c == '\r' || c == '\t';
          });
 }
 
-// What a foreign file is, by its first bytes; empty when they do not tell.
+// Guesses the format of a file from its first bytes; "" if unknown.
 std::string_view guessed_kind(std::string_view start) {
   static constexpr std::pair<std::string_view, std::string_view> kinds[] = {
       {"PK\3\4", "a zip archive, such as torch.save writes"},
@@ -100,28 +53,28 @@ std::string_view guessed_kind(std::string_view start) {
       {"<", "a web page"}};
   for (const auto& [magic, kind] : kinds)
     if (start.substr(0, magic.size()) == magic) return kind;
-  if (start.find_first_not_of('\0') == start.npos) return "zeros, as a crash can leave";
+  if (start.find_first_not_of('\0') == start.npos) return "zeros, possibly after a crash";
   return is_text(start) ? "text" : "";
 }
 
 [[noreturn]] void throw_not_safetensors(const std::string& file, std::string_view start,
-                                        const std::string& otherwise) {
+                                        const std::string& fallback) {
   const std::string_view kind = guessed_kind(start);
   throw NotSafetensors(file, "not a safetensors file: " +
-                                 (kind.empty() ? otherwise : "it looks like " + std::string(kind)));
+                                 (kind.empty() ? fallback : "it looks like " + std::string(kind)));
 }
 
-// `start` is the file's first 64 bytes, or all it has. A file of the format that lost its end
-// begins with a small number; what does not was never one.
+// Reads the header length from `start`, the first 64 bytes of the file or fewer. A truncated
+// safetensors file still starts with a small number; a file of another format rarely does.
 std::size_t header_length(std::string_view start, std::size_t size, const std::string& file) {
   std::uint64_t length = 0;
   std::memcpy(&length, start.data(), std::min(start.size(), prefix_bytes));
-  const std::string promise = "it promises a header of " + std::to_string(length) + " bytes";
+  const std::string claim = "its header length is " + std::to_string(length) + " bytes";
   if (length > max_header || (size < prefix_bytes && is_text(start)))
-    throw_not_safetensors(file, start, promise + ", the limit is " + std::to_string(max_header));
+    throw_not_safetensors(file, start, claim + ", the limit is " + std::to_string(max_header));
   if (size < prefix_bytes)
-    throw_error(file, ": truncated: its ", size, " bytes cannot hold the length of a header");
-  if (length == 0) throw_not_safetensors(file, start, promise);
+    throw_error(file, ": truncated: the file has ", size, " bytes, the header length takes 8");
+  if (length == 0) throw_not_safetensors(file, start, claim);
   if (size > prefix_bytes && start[prefix_bytes] != '{')
     throw_not_safetensors(file, start, "its header does not begin with {");
   if (length > size - prefix_bytes)
@@ -139,17 +92,19 @@ std::string read_header(const InputFile& input, const std::string& file) {
   return header;
 }
 
-void check_size(std::size_t promised, std::size_t there, const std::string& file) {
-  if (promised > there)
-    throw_error(file, ": truncated: the tensors take ", promised, " bytes, the file has ", there);
-  if (promised < there)
-    throw_error(file, ": ", "left over after the last tensor: ", there - promised,
-                there - promised == 1 ? " byte" : " bytes");
+void check_size(std::size_t expected, std::size_t actual, const std::string& file) {
+  if (expected > actual)
+    throw_error(file, ": truncated: the tensors take ", expected, " bytes, the file has ", actual);
+  if (expected < actual)
+    throw_error(file, ": left over after the last tensor: ", actual - expected,
+                actual - expected == 1 ? " byte" : " bytes");
 }
 
+// Reads into memory instead of mapping the file, so that the data stay equal to what the checksum
+// covers even if another process writes to the file.
 void read_data(const InputFile& input, std::size_t offset, std::size_t bytes,
                SafetensorsFile& file) {
-  file.data.reset(new unsigned char[bytes]);  // make_unique would fill it with zeros first
+  file.data.reset(new unsigned char[bytes]);  // make_unique would first write zeros
   input.read(offset, file.data.get(), bytes);
   const unsigned char* next = file.data.get();
   for (StoredTensor& tensor : file.tensors) {
@@ -185,7 +140,8 @@ Array SafetensorsFile::array(std::string_view name) const {
   if (tensor == nullptr) throw_error(path, ": no tensor ", in_quotes(name));
   if (tensor->dtype == "F32") return converted<float>(*tensor, path);
   if (tensor->dtype == "F64") return converted<double>(*tensor, path);
-  throw_error(path, ": tensor ", in_quotes(name), ": its dtype is ", tensor->dtype, ", not F32 or F64");
+  throw_error(path, ": tensor ", in_quotes(name), ": its dtype is ", tensor->dtype,
+              ", not F32 or F64");
 }
 
 SafetensorsFile read_safetensors(const std::filesystem::path& path) {
@@ -216,7 +172,7 @@ void write_safetensors(const std::filesystem::path& path, Metadata metadata,
   if (header.size() > max_header)
     throw_error(path.string(), ": the header would take ", header.size(), " bytes, the limit is ",
                 max_header);
-  parse_header(header, path.string());  // what cannot be read is not written
+  parse_header(header, path.string());  // rejects what read_safetensors would reject
   fill_checksum(header, tensors);
   const std::uint64_t length = header.size();
   AtomicFile file(path);
@@ -226,4 +182,4 @@ void write_safetensors(const std::filesystem::path& path, Metadata metadata,
   file.commit();
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,36 +1,24 @@
-// safetensors_checksum.hpp: the sums that make damage to a saved file visible.
+// safetensors_checksum.hpp: checksums that detect damage to a safetensors file.
 #pragma once
 
-#include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "heed/io/safetensors.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
-// Inputs that differ within one word of 8 bytes, by a flipped bit for instance, always end in
-// different sums; other differences go unseen once in 2^64 times. Not a defence against forgery.
-class Checksum {
- public:
-  void add(const void* data, std::size_t bytes);
-  std::string hex() const;  // 16 digits
-
- private:
-  std::uint64_t sum_ = 0xcbf29ce484222325;  // FNV's start
-};
-
-// Adds "heed.checksum", not yet filled in, and "heed.format".
+// Adds "heed.checksum", with a placeholder as its value, and "heed.format".
 void announce_checksum(Metadata& metadata);
 
-// Fills the sums in, where header_text wrote the announced metadata.
+// Replaces the placeholder in the text of header_text by the sums.
 void fill_checksum(std::string& header, const std::vector<StoredTensor>& tensors);
 
-// Both throw Error `FILE: checksum: ...` for a file from heed that is no longer as it was saved.
-// The header's sum is checked before anything in the header is believed.
+// Both throw Error `FILE: checksum: ...` for a file from heed that changed after it was saved.
+// check_header_sum must run before the header is parsed. It also refuses files in format 1, whose
+// checksum was another one.
 void check_header_sum(const std::string& header, const std::string& file);
-// Returns false for a file from elsewhere, which has no checksum.
+// Returns false for a file from another program, which has no checksum.
 bool check_data_sum(const std::string& header, const SafetensorsFile& file);
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// safetensors_header.cpp: the strict reading of a safetensors header, and its writing.
+// safetensors_header.cpp: a strict SAX parser and a writer for safetensors headers.
 
 #include "io/safetensors_header.hpp"
 
@@ -14,7 +14,7 @@
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 namespace {
 
 using Json = nlohmann::json;
@@ -22,10 +22,10 @@ using Json = nlohmann::json;
 constexpr std::string_view metadata_name = "__metadata__";
 constexpr std::array<std::string_view, 3> fields{"dtype", "shape", "data_offsets"};
 enum Field : std::size_t { dtype, shape, data_offsets };
-constexpr std::size_t max_rank = 64;  // a list of ones costs the file 2 bytes a size, memory 8
+constexpr std::size_t max_rank = 64;  // each size takes 2 bytes or more in the file, 8 in memory
 
-// 0 for a dtype that does not exist.
-std::size_t bytes_each(std::string_view name) {
+// The bytes per element of a dtype; 0 for an unknown dtype.
+std::size_t element_size(std::string_view name) {
   static constexpr std::pair<std::string_view, std::size_t> sizes[] = {
       {"BOOL", 1}, {"U8", 1},  {"I8", 1},  {"F8_E5M2", 1}, {"F8_E4M3", 1},
       {"I16", 2},  {"U16", 2}, {"F16", 2}, {"BF16", 2},    {"I32", 4},
@@ -36,15 +36,16 @@ std::size_t bytes_each(std::string_view name) {
 }
 
 struct Entry : StoredTensor {
-  std::array<bool, fields.size()> seen{};
+  std::array<bool, fields.size()> has_field{};
   std::vector<std::size_t> offsets;
 };
 
-// What a tensor of this shape takes, or nothing when that is 2^63 bytes or more. Sizes of 0 come
-// last, so that their place in the shape does not decide whether the others overflow.
-std::optional<std::size_t> byte_count(const std::vector<std::size_t>& sizes, std::size_t each) {
+// The bytes of a tensor with this shape, or nullopt for 2^63 bytes or more. Sizes of 0 are applied
+// last, so that overflow does not depend on the order of the sizes.
+std::optional<std::size_t> byte_count(const std::vector<std::size_t>& sizes,
+                                      std::size_t bytes_each) {
   constexpr std::size_t limit = std::numeric_limits<std::int64_t>::max();
-  std::size_t bytes = each;
+  std::size_t bytes = bytes_each;
   for (const std::size_t size : sizes) {
     if (size == 0) continue;
     if (bytes > limit / size) return std::nullopt;
@@ -53,16 +54,16 @@ std::optional<std::size_t> byte_count(const std::vector<std::size_t>& sizes, std
   return std::count(sizes.begin(), sizes.end(), std::size_t{0}) > 0 ? 0 : bytes;
 }
 
-// Takes the parser's events one by one and refuses the first that the format does not allow, so
-// nothing is ever nested deeper than a list in a tensor in the header: no recursion, no limit.
+// Receives the parser's SAX events and throws at the first one that the format does not allow. So
+// nesting is never deeper than header, tensor, list, and deeply nested input uses no stack.
 class HeaderReader {
  public:
   explicit HeaderReader(const std::string& file) : file_(file) {}
 
   bool start_object(std::size_t) {
-    if (place_ == Place::before)
-      place_ = Place::header;
-    else if (place_ == Place::header)
+    if (state_ == State::start)
+      state_ = State::header;
+    else if (state_ == State::header)
       enter_entry();
     else
       throw_unexpected_value("an object");
@@ -70,35 +71,35 @@ class HeaderReader {
   }
 
   bool end_object() {
-    if (place_ == Place::tensor) check(entries.back());
-    place_ = Place::header;
+    if (state_ == State::tensor) check(entries.back());
+    state_ = State::header;
     return true;
   }
 
   bool start_array(std::size_t) {
-    const bool list = place_ == Place::tensor && field_ != dtype;
+    const bool list = state_ == State::tensor && field_ != dtype;
     if (!list) throw_unexpected_value("a list");
-    place_ = field_ == shape ? Place::shape : Place::offsets;
+    state_ = field_ == shape ? State::shape : State::offsets;
     return true;
   }
 
   bool end_array() {
-    place_ = Place::tensor;
+    state_ = State::tensor;
     return true;
   }
 
   bool key(std::string& text) {
-    if (place_ == Place::tensor) return enter_field(text);
-    if (place_ == Place::metadata && metadata.count(text) != 0)
+    if (state_ == State::tensor) return enter_field(text);
+    if (state_ == State::metadata && metadata.count(text) != 0)
       throw_error(file_, ": ", metadata_name, " has the key ", in_quotes(text), " twice");
     key_ = std::move(text);
     return true;
   }
 
   bool string(std::string& text) {
-    if (place_ == Place::metadata)
+    if (state_ == State::metadata)
       metadata.emplace(key_, std::move(text));
-    else if (place_ == Place::tensor && field_ == dtype)
+    else if (state_ == State::tensor && field_ == dtype)
       entries.back().dtype = std::move(text);
     else
       throw_unexpected_value("the string " + in_quotes(text));
@@ -106,9 +107,9 @@ class HeaderReader {
   }
 
   bool number_unsigned(std::uint64_t value) {
-    if (place_ == Place::shape)
+    if (state_ == State::shape)
       add(entries.back().shape, value, max_rank);
-    else if (place_ == Place::offsets)
+    else if (state_ == State::offsets)
       add(entries.back().offsets, value, 2);
     else
       throw_unexpected_value(std::to_string(value));
@@ -116,34 +117,32 @@ class HeaderReader {
   }
 
   bool number_integer(std::int64_t value) { return throw_unexpected_value(std::to_string(value)); }
-  bool number_float(double, const std::string& text) { return throw_unexpected_value(in_quotes(text)); }
+  bool number_float(double, const std::string& text) {
+    return throw_unexpected_value(in_quotes(text));
+  }
   bool null() { return throw_unexpected_value("null"); }
   bool boolean(bool value) { return throw_unexpected_value(value ? "true" : "false"); }
   bool binary(Json::binary_t&) { return throw_unexpected_value("binary data"); }
 
-  bool parse_error(std::size_t position, const std::string&, const Json::exception& error) {
-    const std::string_view what = error.what();
-    const auto about = [&](const char* words) { return what.find(words) != what.npos; };
-    throw_error(file_, ": the header is not ",
-                about("UTF-8") || about("surrogate") ? "valid UTF-8" : "valid JSON",
-                " at its byte ", position);
+  bool parse_error(std::size_t position, const std::string&, const Json::exception&) {
+    throw_error(file_, ": the header is not valid JSON in UTF-8 at its byte ", position);
   }
 
   Metadata metadata;
   std::vector<Entry> entries;  // in the order of the header
 
  private:
-  enum class Place { before, header, metadata, tensor, shape, offsets };
+  enum class State { start, header, metadata, tensor, shape, offsets };
 
   void enter_entry() {
     if (key_ == metadata_name) {
       if (std::exchange(has_metadata_, true))
-        throw_error(file_, ": ", metadata_name, " comes twice");
-      place_ = Place::metadata;
+        throw_error(file_, ": ", metadata_name, " appears twice");
+      state_ = State::metadata;
     } else {
       entries.emplace_back();
       entries.back().name = std::move(key_);
-      place_ = Place::tensor;
+      state_ = State::tensor;
     }
   }
 
@@ -151,27 +150,28 @@ class HeaderReader {
     const auto found = std::find(fields.begin(), fields.end(), text);
     if (found == fields.end()) throw_tensor_error("unknown field ", in_quotes(text));
     field_ = static_cast<std::size_t>(found - fields.begin());
-    if (std::exchange(entries.back().seen[field_], true))
-      throw_tensor_error("the field ", in_quotes(text), " comes twice");
+    if (std::exchange(entries.back().has_field[field_], true))
+      throw_tensor_error("the field ", in_quotes(text), " appears twice");
     return true;
   }
 
-  void add(std::vector<std::size_t>& list, std::uint64_t value, std::size_t longest) {
-    if (list.size() == longest)
-      throw_tensor_error(fields[field_], " has more than ", longest, " numbers");
+  void add(std::vector<std::size_t>& list, std::uint64_t value, std::size_t max_size) {
+    if (list.size() == max_size)
+      throw_tensor_error(fields[field_], " has more than ", max_size, " numbers");
     list.push_back(value);
   }
 
   void check(Entry& entry) {
     for (std::size_t i = 0; i < fields.size(); ++i)
-      if (!entry.seen[i]) throw_tensor_error("the field '", fields[i], "' is missing");
-    const std::size_t each = bytes_each(entry.dtype);
-    if (each == 0) throw_tensor_error("unknown dtype ", in_quotes(entry.dtype));
+      if (!entry.has_field[i]) throw_tensor_error("the field '", fields[i], "' is missing");
+    const std::size_t bytes_each = element_size(entry.dtype);
+    if (bytes_each == 0) throw_tensor_error("unknown dtype ", in_quotes(entry.dtype));
     if (entry.offsets.size() != 2)
       throw_tensor_error("data_offsets has ", entry.offsets.size(), " numbers, not 2");
     const std::string sizes = str(Shape(entry.shape.begin(), entry.shape.end()));
-    const std::optional<std::size_t> bytes = byte_count(entry.shape, each);
-    if (!bytes) throw_tensor_error("shape ", sizes, " of ", entry.dtype, " is too large to count");
+    const std::optional<std::size_t> bytes = byte_count(entry.shape, bytes_each);
+    if (!bytes)
+      throw_tensor_error("shape ", sizes, " of ", entry.dtype, " takes 2^63 bytes or more");
     const auto [begin, end] = std::pair(entry.offsets[0], entry.offsets[1]);
     if (begin > end || end - begin != *bytes)
       throw_tensor_error("shape ", sizes, " of ", entry.dtype, " takes ", *bytes,
@@ -185,19 +185,19 @@ class HeaderReader {
   }
 
   [[noreturn]] bool throw_unexpected_value(const std::string& value) const {
-    if (place_ == Place::header)
+    if (state_ == State::header)
       throw_error(file_, ": ", in_quotes(key_), " must be an object, not ", value);
-    if (place_ == Place::metadata)
-      throw_error(file_, ": ", metadata_name, " must map strings to strings: ", in_quotes(key_), " is ",
-                  value);
-    if (place_ == Place::tensor) throw_tensor_error(fields[field_], " cannot be ", value);
+    if (state_ == State::metadata)
+      throw_error(file_, ": ", metadata_name, " must map strings to strings: ", in_quotes(key_),
+                  " is ", value);
+    if (state_ == State::tensor) throw_tensor_error(fields[field_], " cannot be ", value);
     throw_tensor_error(fields[field_], " must hold whole numbers from 0 to 2^64 - 1, not ", value);
   }
 
   const std::string& file_;
-  Place place_ = Place::before;
-  std::string key_;        // the last one of the header or of its metadata
-  std::size_t field_ = 0;  // the last one of the tensor
+  State state_ = State::start;
+  std::string key_;        // the last key of the header or its metadata
+  std::size_t field_ = 0;  // the last key of the tensor
   bool has_metadata_ = false;
 };
 
@@ -206,11 +206,12 @@ void check_unique_names(const std::vector<Entry>& entries, const std::string& fi
   std::transform(entries.begin(), entries.end(), names.begin(),
                  [](const Entry& entry) { return std::string_view(entry.name); });
   std::sort(names.begin(), names.end());
-  const auto twice = std::adjacent_find(names.begin(), names.end());
-  if (twice != names.end()) throw_error(file, ": two tensors are named ", in_quotes(*twice));
+  const auto duplicate = std::adjacent_find(names.begin(), names.end());
+  if (duplicate != names.end())
+    throw_error(file, ": two tensors are named ", in_quotes(*duplicate));
 }
 
-// Sorts the tensors by their bytes and returns how many bytes they take together.
+// Sorts the tensors by offset, checks that there are no gaps, and returns their total bytes.
 std::size_t check_contiguous(std::vector<Entry>& entries, const std::string& file) {
   std::stable_sort(entries.begin(), entries.end(),
                    [](const Entry& a, const Entry& b) { return a.offsets < b.offsets; });
@@ -219,8 +220,8 @@ std::size_t check_contiguous(std::vector<Entry>& entries, const std::string& fil
     if (entry.offsets[0] != end)
       throw_error(file, ": tensor ", in_quotes(entry.name), ": data_offsets begin at ",
                   entry.offsets[0],
-                  entry.offsets[0] < end ? ", inside the tensor before, which ends at "
-                                         : ", after a hole that begins at ",
+                  entry.offsets[0] < end ? ", inside the previous tensor, which ends at "
+                                         : ", after a gap that begins at ",
                   end);
     end = entry.offsets[1];
   }
@@ -228,12 +229,13 @@ std::size_t check_contiguous(std::vector<Entry>& entries, const std::string& fil
 }
 
 void check_padding(std::string_view text, const std::string& file) {
-  if (text.find('\0') != text.npos)  // which the parser would take for the end
+  if (text.find('\0') != text.npos)  // the parser would stop there
     throw_error(file, ": the header has a zero byte at ", text.find('\0'));
   if (text.substr(0, 1) != "{") throw_error(file, ": the header does not begin with {");
   const char last = text[text.find_last_not_of(' ')];
   if (last != '}')
-    throw_error(file, ": the header ends in ", in_quotes({&last, 1}), "; only spaces may follow its }");
+    throw_error(file, ": the header ends in ", in_quotes({&last, 1}),
+                "; only spaces may follow its }");
 }
 
 std::string quoted(const std::string& text, const std::string& file) {
@@ -293,4 +295,4 @@ std::string header_text(const Metadata& metadata, const std::vector<StoredTensor
   return text;
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

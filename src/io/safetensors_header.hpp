@@ -1,4 +1,4 @@
-// safetensors_header.hpp: the header's JSON, to and from names, dtypes and shapes.
+// safetensors_header.hpp: parsing and writing the JSON header of a safetensors file.
 #pragma once
 
 #include <cstddef>
@@ -8,20 +8,20 @@
 
 #include "heed/io/safetensors.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
 struct SafetensorsHeader {
   Metadata metadata;
-  std::vector<StoredTensor> tensors;  // in the order of their bytes, `data` not set
-  std::size_t data_bytes = 0;         // of all tensors
+  std::vector<StoredTensor> tensors;  // in the order of their bytes; `data` is nullptr
+  std::size_t data_bytes = 0;         // the sum over all tensors
 };
 
-// Throws Error `FILE: reason` for all that the format forbids.
+// Throws Error `FILE: reason` for everything that the format forbids.
 SafetensorsHeader parse_header(std::string_view text, const std::string& file);
 
-// Padded to a multiple of 8 bytes; offsets follow from the order. Throws Error for a name or
-// metadata that is not UTF-8. Only parse_header checks the rest.
+// The header for tensors stored in this order, padded to a multiple of 8 bytes. Throws Error for
+// names and metadata that are not UTF-8. parse_header checks everything else.
 std::string header_text(const Metadata& metadata, const std::vector<StoredTensor>& tensors,
                         const std::string& file);
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

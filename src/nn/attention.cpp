@@ -1,4 +1,4 @@
-// attention.cpp: one head that asks and answers, and several side by side.
+// attention.cpp: the AttentionHead and MultiHeadAttention modules.
 
 #include "heed/nn/attention.hpp"
 
@@ -9,7 +9,7 @@
 #include "heed/ops/matmul.hpp"
 #include "heed/ops/shape.hpp"
 
-namespace heed::nn {
+namespace HEED_NAMESPACE::nn {
 
 Tensor dropout(const Tensor& x, const TrainingMode* training, SourceLocation location) {
   if (training == nullptr || training->dropout == 0) return x;
@@ -18,32 +18,32 @@ Tensor dropout(const Tensor& x, const TrainingMode* training, SourceLocation loc
   return heed::dropout(x, training->dropout, *training->generator, location);
 }
 
-static AttentionOptions attention_options(const AttentionMask& visible, std::size_t num_heads) {
+static AttentionOptions attention_options(const AttentionMask& mask, std::size_t num_heads) {
   AttentionOptions options;
-  options.causal = visible.causal;
-  options.mask = visible.mask;
+  options.causal = mask.causal;
+  options.mask = mask.mask;
   options.num_heads = num_heads;
   if (num_heads == 1 && options.mask && options.mask->dimension() == 4) {  // (B, 1, T, S)
-    const Shape four = shape_of(*options.mask);
-    if (four[1] == 1) options.mask->reshape({four[0], four[2], four[3]});
+    const Shape shape = shape_of(*options.mask);
+    if (shape[1] == 1) options.mask->reshape({shape[0], shape[2], shape[3]});
   }
   return options;
 }
 
-KeyValueCache::KeyValueCache(std::size_t rows, std::size_t embed_dim)
-    : keys(zeros({1, rows, embed_dim})), values(zeros({1, rows, embed_dim})) {}
+KeyValueCache::KeyValueCache(std::size_t positions, std::size_t embed_dim)
+    : keys(zeros({1, positions, embed_dim})), values(zeros({1, positions, embed_dim})) {}
 
 AttentionHead::AttentionHead(Scope scope, std::size_t embed_dim, std::size_t head_size)
     : query(scope / "query", embed_dim, head_size, false),
       key(scope / "key", embed_dim, head_size, false),
       value(scope / "value", embed_dim, head_size, false) {}
 
-Tensor AttentionHead::operator()(const Tensor& x, const AttentionMask& visible) const {
-  return scaled_dot_product_attention(query(x), key(x), value(x), attention_options(visible, 1));
+Tensor AttentionHead::operator()(const Tensor& x, const AttentionMask& mask) const {
+  return scaled_dot_product_attention(query(x), key(x), value(x), attention_options(mask, 1));
 }
 
-Tensor AttentionHead::weights(const Tensor& x, const AttentionMask& visible) const {
-  return attention_weights(query(x), key(x), attention_options(visible, 1));
+Tensor AttentionHead::weights(const Tensor& x, const AttentionMask& mask) const {
+  return attention_weights(query(x), key(x), attention_options(mask, 1));
 }
 
 static std::size_t checked_heads(std::size_t embed_dim, std::size_t num_heads) {
@@ -59,45 +59,46 @@ MultiHeadAttention::MultiHeadAttention(Scope scope, std::size_t embed_dim, std::
       query(scope / "query", embed_dim, embed_dim, with_bias),
       key(scope / "key", embed_dim, embed_dim, with_bias),
       value(scope / "value", embed_dim, embed_dim, with_bias),
-      out(scope / "out", embed_dim, embed_dim, with_bias) {}
+      out((scope / "out").ends_residual(), embed_dim, embed_dim, with_bias) {}
 
-Tensor MultiHeadAttention::operator()(const Tensor& x, const AttentionMask& visible,
+Tensor MultiHeadAttention::operator()(const Tensor& x, const AttentionMask& mask,
                                       const TrainingMode* training) const {
-  return (*this)(x, x, visible, training);
+  return (*this)(x, x, mask, training);
 }
 
 Tensor MultiHeadAttention::operator()(const Tensor& x, const Tensor& memory,
-                                      const AttentionMask& visible,
+                                      const AttentionMask& mask,
                                       const TrainingMode* training) const {
   const Tensor q = query(x), k = key(memory), v = value(memory);  // (B, T, C), twice (B, S, C)
-  const AttentionOptions options = attention_options(visible, num_heads);
+  const AttentionOptions options = attention_options(mask, num_heads);
   if (training == nullptr || training->dropout == 0)
     return out(scaled_dot_product_attention(q, k, v, options));
-  // Dropping shares needs them written out: the same attention in plain operations.
-  const Tensor shares = dropout(attention_weights(q, k, options), training);  // (B, H, T, S)
-  return out(num_heads == 1 ? matmul(shares, v)
-                            : join_heads(matmul(shares, split_heads(v, num_heads))));
+  // Dropout acts on the attention weights, which only the plain operations compute.
+  const Tensor weights = dropout(attention_weights(q, k, options), training);  // (B, H, T, S)
+  return out(num_heads == 1 ? matmul(weights, v)
+                            : join_heads(matmul(weights, split_heads(v, num_heads))));
 }
 
-static void check_memory(const Tensor& x, const KeyValueCache& cache) {
+static void check_fits(const Tensor& x, const KeyValueCache& cache) {
   if (grad_enabled())
-    throw_error("MultiHeadAttention: with a cache nothing is learned; use NoGrad");
-  const Shape& places = cache.keys.shape();  // (1, S, C)
-  if (x.dim() != 3 || x.shape()[0] != 1 || x.shape()[2] != places[2] ||
-      x.shape()[1] > places[1] - cache.size)
+    throw_error("MultiHeadAttention: gradients cannot pass through a cache; use NoGrad");
+  const Shape& cache_shape = cache.keys.shape();  // (1, S, C)
+  if (x.dim() != 3 || x.shape()[0] != 1 || x.shape()[2] != cache_shape[2] ||
+      x.shape()[1] > cache_shape[1] - cache.size)
     throw_error("MultiHeadAttention: ", describe(x, "x"), " does not fit after the ", cache.size,
-                " rows of a cache ", str(places));
+                " positions of a cache ", str(cache_shape));
 }
 
-static void put(Tensor rows, std::size_t at, const Tensor& x) {
+// Copies x (1, T, C) into the cached tensor (1, S, C), from this position on.
+static void write_at(Tensor cached, std::size_t position, const Tensor& x) {
   std::copy_n(x.value().data(), x.value().size(),
-              rows.mutable_value().data() + at * x.shape().back());
+              cached.mutable_value().data() + position * x.shape().back());
 }
 
 Tensor MultiHeadAttention::operator()(const Tensor& x, KeyValueCache& cache) const {
-  check_memory(x, cache);
-  put(cache.keys, cache.size, key(x));
-  put(cache.values, cache.size, value(x));
+  check_fits(x, cache);
+  write_at(cache.keys, cache.size, key(x));
+  write_at(cache.values, cache.size, value(x));
   AttentionOptions options;
   options.causal = true;
   options.past = cache.size;
@@ -107,10 +108,10 @@ Tensor MultiHeadAttention::operator()(const Tensor& x, KeyValueCache& cache) con
 }
 
 Tensor MultiHeadAttention::weights(const Tensor& x, const Tensor& memory,
-                                   const AttentionMask& visible) const {
-  const Tensor shares =
-      attention_weights(query(x), key(memory), attention_options(visible, num_heads));
-  return num_heads == 1 ? unsqueeze(shares, 1) : shares;
+                                   const AttentionMask& mask) const {
+  const Tensor attention =
+      attention_weights(query(x), key(memory), attention_options(mask, num_heads));
+  return num_heads == 1 ? unsqueeze(attention, 1) : attention;
 }
 
-}  // namespace heed::nn
+}  // namespace HEED_NAMESPACE::nn

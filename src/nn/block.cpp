@@ -1,14 +1,14 @@
-// block.cpp: attend, then think; each step added to what was there.
+// block.cpp: the pre-norm transformer block and its MLP.
 
 #include "heed/nn/block.hpp"
 
 #include "heed/ops/arithmetic.hpp"
 
-namespace heed::nn {
+namespace HEED_NAMESPACE::nn {
 
 Mlp::Mlp(Scope scope, std::size_t embed_dim, bool with_bias, Gelu form)
     : up(scope / "up", embed_dim, 4 * embed_dim, with_bias),
-      down(scope / "down", 4 * embed_dim, embed_dim, with_bias),
+      down((scope / "down").ends_residual(), 4 * embed_dim, embed_dim, with_bias),
       gelu_form(form) {}
 
 Tensor Mlp::operator()(const Tensor& x) const { return down(gelu(up(x), gelu_form)); }
@@ -19,9 +19,9 @@ Block::Block(Scope scope, std::size_t embed_dim, std::size_t num_heads, bool wit
       norm2(scope / "norm2", embed_dim, with_bias),
       mlp(scope / "mlp", embed_dim, with_bias, form) {}
 
-Tensor Block::operator()(const Tensor& x, const AttentionMask& visible,
+Tensor Block::operator()(const Tensor& x, const AttentionMask& mask,
                          const TrainingMode* training) const {
-  const Tensor attended = x + dropout(attention(norm1(x), visible, training), training);
+  const Tensor attended = x + dropout(attention(norm1(x), mask, training), training);
   return attended + dropout(mlp(norm2(attended)), training);
 }
 
@@ -30,4 +30,4 @@ Tensor Block::operator()(const Tensor& x, KeyValueCache& cache) const {
   return attended + mlp(norm2(attended));
 }
 
-}  // namespace heed::nn
+}  // namespace HEED_NAMESPACE::nn

@@ -1,10 +1,10 @@
-// layer_norm.cpp: each vector brought to mean 0 and variance 1, then to a learned scale.
+// layer_norm.cpp: the LayerNorm layer over the last axis.
 
 #include "heed/nn/layer_norm.hpp"
 
 #include "heed/ops/normalize.hpp"
 
-namespace heed::nn {
+namespace HEED_NAMESPACE::nn {
 
 LayerNorm::LayerNorm(Scope scope, std::size_t width, bool with_bias, double epsilon)
     : weight(scope.parameter("weight", ones({width}))), eps(epsilon) {
@@ -15,4 +15,4 @@ Tensor LayerNorm::operator()(const Tensor& x, SourceLocation location) const {
   return layer_norm(x, weight.shape(), weight, bias, eps, location);
 }
 
-}  // namespace heed::nn
+}  // namespace HEED_NAMESPACE::nn

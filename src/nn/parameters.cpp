@@ -1,4 +1,4 @@
-// parameters.cpp: one name, one tensor.
+// parameters.cpp: a model's parameters by name.
 
 #include "heed/nn/parameters.hpp"
 
@@ -6,13 +6,13 @@
 
 #include "heed/base/error.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
 Tensor Parameters::add(const std::string& name, Array value) {
   if (find(name) != nullptr)
     throw_error("parameters: '", name, "' exists already; give it another name");
   Tensor parameter(std::move(value), true);
-  parameter.named(name);
+  parameter.set_name(name);
   tensors_.push_back(parameter);
   return parameter;
 }
@@ -38,12 +38,21 @@ const Tensor& Parameters::at(std::string_view name) const {
 }
 
 Scope Scope::operator/(std::string_view name) const {
-  return Scope(store, generator,
-               prefix.empty() ? std::string(name) : prefix + "." + std::string(name));
+  Scope inner = *this;
+  inner.prefix = prefix.empty() ? std::string(name) : prefix + "." + std::string(name);
+  return inner;
 }
+
+Scope Scope::with_init(WeightInit weight_init) const {
+  Scope scope = *this;
+  scope.init = weight_init;
+  return scope;
+}
+
+Scope Scope::ends_residual() const { return with_init({init.residual_std, init.residual_std}); }
 
 Tensor Scope::parameter(std::string_view name, Array value) const {
   return store.add((*this / name).prefix, std::move(value));
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

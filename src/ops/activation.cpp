@@ -1,11 +1,11 @@
-// activation.cpp: the bends between linear layers, each with its slope.
+// activation.cpp: elementwise activations (tanh, sigmoid, ReLU, GELU) and their derivatives.
 
 #include "heed/ops/activation.hpp"
 
 #include "heed/array/map.hpp"
 #include "heed/autograd/record.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
 // y = tanh(x)
 struct Tanh {
@@ -32,7 +32,7 @@ struct Sigmoid {
 // y = max(x, 0)
 struct Relu {
   static constexpr std::string_view name = "Relu";
-  Array forward(const Array& x) const {  // `not below` rather than `above`: NaN stays NaN
+  Array forward(const Array& x) const {  // v < 0, not v > 0: NaN stays NaN
     return map([](auto v) { return xsimd::select(v < Pack(0), Pack(0), v); }, x);
   }
   Array backward(const Array& dy, const Array&, const Array& x) const {
@@ -40,20 +40,22 @@ struct Relu {
   }  // dx = dy where x > 0 (and where x is NaN)
 };
 
-// y = x P(x), P(x) = (1 + erf(x / sqrt 2)) / 2
+// y = x P(x), where P(x) = (1 + erf(x / sqrt 2)) / 2 is the CDF of the normal distribution
 struct GeluErf {
   static constexpr std::string_view name = "GeluErf";
   Array forward(const Array& x) const {
-    return map([](auto v) { return v * below(v); }, x);
+    return map([](auto v) { return v * normal_cdf(v); }, x);
   }
   Array backward(const Array& dy, const Array&, const Array& x) const {
-    return map([](auto d, auto v) { return d * (below(v) + v * density(v)); }, dy, x);
+    return map([](auto d, auto v) { return d * (normal_cdf(v) + v * normal_pdf(v)); }, dy, x);
   }  // dx = dy (P(x) + x P'(x)), P'(x) = e^(-x^2 / 2) / sqrt(2 pi)
 
-  static Pack below(Pack x) {
+  static Pack normal_cdf(Pack x) {
     return Real(0.5) + Real(0.5) * xsimd::erf(x * Real(0.7071067811865476));
   }
-  static Pack density(Pack x) { return Real(0.3989422804014327) * xsimd::exp(Real(-0.5) * x * x); }
+  static Pack normal_pdf(Pack x) {
+    return Real(0.3989422804014327) * xsimd::exp(Real(-0.5) * x * x);
+  }
 };
 
 // y = x (1 + tanh u) / 2, u = sqrt(2 / pi) (x + 0.044715 x^3)
@@ -83,4 +85,4 @@ Tensor gelu(const Tensor& x, Gelu form, SourceLocation location) {
   return form == Gelu::erf ? record(GeluErf{}, location, x) : record(GeluTanh{}, location, x);
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// arithmetic.cpp: sums, products and powers, element by element.
+// arithmetic.cpp: elementwise arithmetic (+ - * /, power, exp, log, sqrt, abs) and its derivatives.
 
 #include "heed/ops/arithmetic.hpp"
 
@@ -9,12 +9,12 @@
 #include "heed/autograd/record.hpp"
 #include "ops/axis.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
 // formula(a, b) at every element of the shape that a and b broadcast to.
 template <class Formula>
-static Array combine(std::string_view name, const Formula& formula, const Array& a,
-                     const Array& b) {
+static Array map_binary(std::string_view name, const Formula& formula, const Array& a,
+                        const Array& b) {
   if (a.shape() == b.shape()) return map(formula, a, b);
   return map_broadcast(formula, a, b, broadcast(name, a.shape(), b.shape()));
 }
@@ -23,7 +23,7 @@ static Array combine(std::string_view name, const Formula& formula, const Array&
 struct Add {
   static constexpr std::string_view name = "Add";
   Array forward(const Array& a, const Array& b) const {
-    return combine(
+    return map_binary(
         "add", [](auto u, auto v) { return u + v; }, a, b);
   }
   Grads<2> backward(const Array& dy, const Array&, const Array& a, const Array& b) const {
@@ -35,7 +35,7 @@ struct Add {
 struct Subtract {
   static constexpr std::string_view name = "Subtract";
   Array forward(const Array& a, const Array& b) const {
-    return combine(
+    return map_binary(
         "subtract", [](auto u, auto v) { return u - v; }, a, b);
   }
   Grads<2> backward(const Array& dy, const Array&, const Array& a, const Array& b) const {
@@ -48,7 +48,7 @@ struct Subtract {
 struct Multiply {
   static constexpr std::string_view name = "Multiply";
   static Array product(const Array& a, const Array& b) {
-    return combine(
+    return map_binary(
         "multiply", [](auto u, auto v) { return u * v; }, a, b);
   }
   Array forward(const Array& a, const Array& b) const { return product(a, b); }
@@ -62,7 +62,7 @@ struct Multiply {
 struct Divide {
   static constexpr std::string_view name = "Divide";
   static Array quotient(const Array& a, const Array& b) {
-    return combine(
+    return map_binary(
         "divide", [](auto u, auto v) { return u / v; }, a, b);
   }
   Array forward(const Array& a, const Array& b) const { return quotient(a, b); }
@@ -127,11 +127,11 @@ struct Power {
   }
   Array backward(const Array& dy, const Array&, const Array& x) const {
     if (p == 0) return zeros(x.shape());
-    const Array slope =
+    const Array derivative =
         each(x, [e = p](Real v) { return static_cast<Real>(e * std::pow(v, e - 1)); });
-    return map([](auto d, auto s) { return d * s; }, dy, slope);  // dx = dy p x^(p-1)
+    return map([](auto d, auto s) { return d * s; }, dy, derivative);  // dx = dy p x^(p-1)
   }
-  template <class Formula>  // std::pow has no SIMD form that is exact for whole p
+  template <class Formula>  // no SIMD: xsimd::pow is not exact for integers p
   static Array each(const Array& x, const Formula& formula) {
     return map_broadcast([&](Real v, Real) { return formula(v); }, x, scalar(0), x.shape());
   }
@@ -232,4 +232,4 @@ Tensor log(const Tensor& x, SourceLocation location) { return record(Log{}, loca
 Tensor sqrt(const Tensor& x, SourceLocation location) { return record(Sqrt{}, location, x); }
 Tensor abs(const Tensor& x, SourceLocation location) { return record(Abs{}, location, x); }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,9 +1,9 @@
-// axis.hpp: axes of a tensor, refused by the name that the reader gave it.
+// axis.hpp: checks of axes; errors name the tensor by its own name if it has one.
 #pragma once
 
 #include "heed/autograd/tensor.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
 inline std::string name_or(const Tensor& x, std::string_view role) {
   return x.name().empty() ? std::string(role) : x.name();
@@ -18,4 +18,4 @@ inline Axes checked_axes(std::string_view op, const Tensor& x, const AxisList& a
   return checked_axes(op, x.shape(), axes, name_or(x, "x"));
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// einsum.cpp: any sum of products, done as a chain of matrix products.
+// einsum.cpp: einsum, computed as a chain of batched matrix products.
 
 #include "heed/ops/einsum.hpp"
 
@@ -12,9 +12,9 @@
 #include "heed/autograd/record.hpp"
 #include "heed/base/error.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
-// The axes of an operand by letter. Those behind "..." are numbered from the right: -1, -2, ...
+// One label per axis of an operand: its letter; -1, -2, ... from the right for the axes of "...".
 using Labels = std::vector<int>;
 using Sizes = std::map<int, std::size_t>;
 
@@ -24,20 +24,22 @@ struct Equation {
   Sizes sizes;  // of every label
 };
 
-// An array with its axes named, each once.
+// An array and the labels of its axes, all different.
 struct Labeled {
   Array values;
   Labels labels;
 };
 
-static bool has(const Labels& labels, int label) {
+static bool contains(const Labels& labels, int label) {
   return std::find(labels.begin(), labels.end(), label) != labels.end();
 }
 
-static Labels only(const Labels& labels, const Labels& in, bool present) {
+// The labels that are also among `others` (common), or those that are not (different).
+enum class Keep { common, different };
+static Labels filtered(const Labels& labels, const Labels& others, Keep keep) {
   Labels result;
   for (const int label : labels)
-    if (has(in, label) == present) result.push_back(label);
+    if (contains(others, label) == (keep == Keep::common)) result.push_back(label);
   return result;
 }
 
@@ -52,35 +54,36 @@ static Shape shape_for(const Labels& labels, const Sizes& sizes) {
   return shape;
 }
 
-// ---- from the equation's text to labels
+// ---- parsing the equation
 
-// "ij,jk->ik", of operand 0 (2, 3), operand 1 (4, 2)
-struct Question {
+// The arguments of einsum; printed in errors as: "ij,jk->ik", of operand 0 (2, 3), operand 1 (4, 2)
+struct EinsumCall {
   std::string_view equation;
   const std::vector<Tensor>& operands;
 };
 
-static std::ostream& operator<<(std::ostream& out, const Question& asked) {
-  out << '"' << asked.equation << "\", of ";
-  for (std::size_t i = 0; i < asked.operands.size(); ++i)
-    out << (i == 0 ? "" : ", ") << describe(asked.operands[i], "operand " + std::to_string(i));
+static std::ostream& operator<<(std::ostream& out, const EinsumCall& call) {
+  out << '"' << call.equation << "\", of ";
+  for (std::size_t i = 0; i < call.operands.size(); ++i)
+    out << (i == 0 ? "" : ", ") << describe(call.operands[i], "operand " + std::to_string(i));
   return out;
 }
 
-static Labels parse(std::string_view text, std::size_t dots, const Question& asked) {
+// `ellipsis_axes` is the number of axes that "..." stands for.
+static Labels parse(std::string_view text, std::size_t ellipsis_axes, const EinsumCall& call) {
   Labels labels;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
     if (c == ' ') continue;
     if (text.substr(i, 3) == "...") {
       if (text.find("...", i + 3) != text.npos)
-        throw_error("einsum: \"", text, "\" has ... twice, in ", asked);
-      for (std::size_t k = dots; k > 0; --k) labels.push_back(-static_cast<int>(k));
+        throw_error("einsum: \"", text, "\" has ... twice, in ", call);
+      for (std::size_t k = ellipsis_axes; k > 0; --k) labels.push_back(-static_cast<int>(k));
       i += 2;
     } else if (std::isalpha(c)) {
       labels.push_back(c);
     } else {
-      throw_error("einsum: '", text[i], "' is not a letter, a comma, -> or ... in ", asked);
+      throw_error("einsum: '", text[i], "' is not a letter, a comma, -> or ... in ", call);
     }
   }
   return labels;
@@ -94,16 +97,16 @@ static std::vector<std::string_view> comma_separated(std::string_view text) {
   return parts;
 }
 
-static Labels parse_operand(std::string_view text, const Tensor& x, const Question& asked) {
-  const std::size_t letters = parse(text, 0, asked).size();
-  const bool dots = text.find("...") != text.npos;
-  if (dots ? x.dim() < letters : x.dim() != letters)
+static Labels parse_operand(std::string_view text, const Tensor& x, const EinsumCall& call) {
+  const std::size_t letters = parse(text, 0, call).size();
+  const bool has_ellipsis = text.find("...") != text.npos;
+  if (has_ellipsis ? x.dim() < letters : x.dim() != letters)
     throw_error("einsum: \"", text, "\" names ", letters, " axes, ", describe(x, "its operand"),
-                " has ", x.dim(), ", in ", asked);
-  return parse(text, x.dim() - letters, asked);
+                " has ", x.dim(), ", in ", call);
+  return parse(text, x.dim() - letters, call);
 }
 
-// Without an arrow: what "..." stands for, then the letters that appear once, sorted.
+// Without an arrow, the result has the axes of "...", then the letters that appear once, sorted.
 static Labels implicit_result(const std::vector<Labels>& operands) {
   std::map<int, int> uses;
   for (const Labels& labels : operands)
@@ -114,37 +117,37 @@ static Labels implicit_result(const std::vector<Labels>& operands) {
   return result;
 }
 
-static void check_result(const Equation& parsed, const Question& asked) {
+static void check_result(const Equation& parsed, const EinsumCall& call) {
   for (const int label : parsed.result) {
     if (parsed.sizes.count(label) == 0)
       throw_error("einsum: '", static_cast<char>(label), "' after the arrow is in no operand in ",
-                  asked);
+                  call);
     if (std::count(parsed.result.begin(), parsed.result.end(), label) > 1)
       throw_error("einsum: '", static_cast<char>(label), "' appears twice after the arrow in ",
-                  asked);
+                  call);
   }
 }
 
-// A letter twice in one operand is a diagonal, which only equal sizes have.
-static void check_diagonals(const Labels& labels, const Shape& shape, const Question& asked) {
+// A letter that is repeated in one operand takes a diagonal: the sizes must be equal.
+static void check_diagonals(const Labels& labels, const Shape& shape, const EinsumCall& call) {
   for (std::size_t k = 0; k < labels.size(); ++k) {
     const auto first = static_cast<std::size_t>(std::find(labels.begin(), labels.end(), labels[k]) -
                                                 labels.begin());
     if (shape[first] != shape[k])
-      throw_error("einsum: sizes ", shape[first], " and ", shape[k], " have no diagonal in ",
-                  asked);
+      throw_error("einsum: sizes ", shape[first], " and ", shape[k],
+                  " of a repeated letter differ in ", call);
   }
 }
 
-static Sizes sizes_of(const Equation& parsed, const Question& asked) {
+static Sizes sizes_of(const Equation& parsed, const EinsumCall& call) {
   Sizes sizes;
-  for (std::size_t i = 0; i < asked.operands.size(); ++i) {
-    check_diagonals(parsed.operands[i], asked.operands[i].shape(), asked);
+  for (std::size_t i = 0; i < call.operands.size(); ++i) {
+    check_diagonals(parsed.operands[i], call.operands[i].shape(), call);
     for (std::size_t k = 0; k < parsed.operands[i].size(); ++k) {
-      const std::size_t size = asked.operands[i].shape()[k];
+      const std::size_t size = call.operands[i].shape()[k];
       std::size_t& known = sizes.emplace(parsed.operands[i][k], size).first->second;
       if (known != size && known != 1 && size != 1)
-        throw_error("einsum: sizes ", known, " and ", size, " of one letter differ in ", asked);
+        throw_error("einsum: sizes ", known, " and ", size, " of one letter differ in ", call);
       if (known == 1) known = size;
     }
   }
@@ -152,65 +155,66 @@ static Sizes sizes_of(const Equation& parsed, const Question& asked) {
 }
 
 static Equation parse_equation(std::string_view equation, const std::vector<Tensor>& operands) {
-  const Question asked{equation, operands};
+  const EinsumCall call{equation, operands};
   const std::size_t arrow = equation.find("->");
   const auto parts = comma_separated(equation.substr(0, arrow));
   if (parts.size() != operands.size())
     throw_error("einsum: ", parts.size(), " operands are named and ", operands.size(), " given in ",
-                asked);
+                call);
   Equation parsed;
-  std::size_t dots = 0;
+  std::size_t ellipsis_axes = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    parsed.operands.push_back(parse_operand(parts[i], operands[i], asked));
+    parsed.operands.push_back(parse_operand(parts[i], operands[i], call));
     for (const int label : parsed.operands[i])
-      if (label < 0) dots = std::max(dots, static_cast<std::size_t>(-label));
+      if (label < 0) ellipsis_axes = std::max(ellipsis_axes, static_cast<std::size_t>(-label));
   }
-  parsed.sizes = sizes_of(parsed, asked);
+  parsed.sizes = sizes_of(parsed, call);
   parsed.result = arrow == equation.npos ? implicit_result(parsed.operands)
-                                         : parse(equation.substr(arrow + 2), dots, asked);
-  check_result(parsed, asked);
+                                         : parse(equation.substr(arrow + 2), ellipsis_axes, call);
+  check_result(parsed, call);
   return parsed;
 }
 
-// ---- sums of products of labelled arrays
+// ---- sums of products of labeled arrays
 
-// The window on x that shows its diagonal along repeated labels, each label once.
-static StridedView diagonal_window(const Shape& shape, const Labels& labels, Labels& unique) {
+// The view of x that takes the diagonal along repeated labels. Sets `unique` to its labels.
+static StridedView diagonal_view(const Shape& shape, const Labels& labels, Labels& unique) {
   const Strides own = row_major_strides(shape);
-  StridedView window;
+  StridedView view;
   for (std::size_t k = 0; k < labels.size(); ++k) {
     const auto at = static_cast<std::size_t>(std::find(unique.begin(), unique.end(), labels[k]) -
                                              unique.begin());
     if (at < unique.size()) {
-      window.strides[at] += own[k];
-      window.shape[at] = std::max(window.shape[at], shape[k]);
+      view.strides[at] += own[k];
+      view.shape[at] = std::max(view.shape[at], shape[k]);
       continue;
     }
     unique.push_back(labels[k]);
-    window.shape.push_back(shape[k]);
-    window.strides.push_back(own[k]);
+    view.shape.push_back(shape[k]);
+    view.strides.push_back(own[k]);
   }
-  return window;
+  return view;
 }
 
-// x with its labels, each once, expanded to the sizes they have elsewhere.
+// x without repeated labels, expanded to `sizes`.
 static Labeled labeled(const Array& x, const Labels& labels, const Sizes& sizes) {
   Labels unique;
-  const StridedView window = diagonal_window(x.shape(), labels, unique);
+  const StridedView view = diagonal_view(x.shape(), labels, unique);
   const Shape full = shape_for(unique, sizes);
-  if (unique.size() != labels.size()) return {expanded(read_view(x, window), full), unique};
+  if (unique.size() != labels.size()) return {expanded(read_view(x, view), full), unique};
   return {x.shape() == full ? x : expanded(x, full), unique};
 }
 
-static Labeled summed(const Labeled& x, const Labels& keep) {
+// x, summed over the axes whose labels are not in `keep`.
+static Labeled sum_except(const Labeled& x, const Labels& keep) {
   Axes axes;
   for (std::size_t k = 0; k < x.labels.size(); ++k)
-    if (!has(keep, x.labels[k])) axes.push_back(k);
+    if (!contains(keep, x.labels[k])) axes.push_back(k);
   if (axes.empty()) return x;
-  return {sum_over(x.values, axes, false), only(x.labels, keep, true)};
+  return {sum_over(x.values, axes, false), filtered(x.labels, keep, Keep::common)};
 }
 
-static Array arranged(const Labeled& x, const Labels& order) {
+static Array permuted_to(const Labeled& x, const Labels& order) {
   if (order == x.labels) return x.values;
   std::vector<std::size_t> axes;
   for (const int label : order)
@@ -219,14 +223,17 @@ static Array arranged(const Labeled& x, const Labels& order) {
   return permuted(x.values, axes);
 }
 
-// sum over the labels that are not in `keep` of a b: as (batch, m, k) times (batch, k, n).
-static Labeled product(const Labeled& whole_a, const Labeled& whole_b, const Labels& keep,
+// The product, summed over labels not in `keep`: (batch, rows, inner) times (batch, inner,
+// columns).
+static Labeled product(const Labeled& operand_a, const Labeled& operand_b, const Labels& keep,
                        const Sizes& sizes) {
-  const Labeled a = summed(whole_a, joined(keep, whole_b.labels));
-  const Labeled b = summed(whole_b, joined(keep, a.labels));
-  const Labels shared = only(a.labels, b.labels, true);
-  const Labels batch = only(shared, keep, true), inner = only(shared, keep, false);
-  const Labels rows = only(a.labels, b.labels, false), columns = only(b.labels, a.labels, false);
+  const Labeled a = sum_except(operand_a, joined(keep, operand_b.labels));
+  const Labeled b = sum_except(operand_b, joined(keep, a.labels));
+  const Labels shared = filtered(a.labels, b.labels, Keep::common);
+  const Labels batch = filtered(shared, keep, Keep::common),
+               inner = filtered(shared, keep, Keep::different);
+  const Labels rows = filtered(a.labels, b.labels, Keep::different),
+               columns = filtered(b.labels, a.labels, Keep::different);
   const auto count = [&](const Labels& labels) { return numel(shape_for(labels, sizes)); };
   const Shape left{count(batch), count(rows), count(inner)};
   const Shape right{count(batch), count(inner), count(columns)};
@@ -234,13 +241,14 @@ static Labeled product(const Labeled& whole_a, const Labeled& whole_b, const Lab
   Array c =
       count(inner) == 0
           ? zeros(shape_for(labels, sizes))
-          : matrix_product(
-                reshaped(arranged(a, joined(joined(batch, rows), inner)), left), Transpose::no,
-                reshaped(arranged(b, joined(joined(batch, inner), columns)), right), Transpose::no);
+          : matrix_product(reshaped(permuted_to(a, joined(joined(batch, rows), inner)), left),
+                           Transpose::no,
+                           reshaped(permuted_to(b, joined(joined(batch, inner), columns)), right),
+                           Transpose::no);
   return {reshaped(std::move(c), shape_for(labels, sizes)), labels};
 }
 
-// The product of all factors, summed over what is not in `keep`; its labels are among `keep`.
+// The product of all factors, summed over the labels that are not in `keep`.
 static Labeled product_of(const std::vector<Labeled>& factors, const Labels& keep,
                           const Sizes& sizes) {
   Labeled total = factors[0];
@@ -249,17 +257,17 @@ static Labeled product_of(const std::vector<Labeled>& factors, const Labels& kee
     for (std::size_t j = i + 1; j < factors.size(); ++j) later = joined(later, factors[j].labels);
     total = product(total, factors[i], later, sizes);
   }
-  return summed(total, keep);
+  return sum_except(total, keep);
 }
 
-// y = sum over the letters not in the result of the product of all operands
+// y = the product of all operands, summed over the letters that are not in the result
 struct Einsum {
   static constexpr std::string_view name = "Einsum";
   Array forward(const ArrayList& operands) const {
     std::vector<Labeled> factors;
     for (std::size_t i = 0; i < operands.size(); ++i)
       factors.push_back(labeled(operands[i], equation.operands[i], equation.sizes));
-    return arranged(product_of(factors, equation.result, equation.sizes), equation.result);
+    return permuted_to(product_of(factors, equation.result, equation.sizes), equation.result);
   }
   std::vector<Array> backward(const Array& dy, const Array&, const ArrayList& operands) const {
     std::vector<Array> gradients;
@@ -267,27 +275,27 @@ struct Einsum {
       gradients.push_back(gradient_of(i, dy, operands));
     return gradients;
   }
-  // d operand = the einsum of dy and all other operands, with that operand's letters as the result
+  // d operand = the einsum of dy and the other operands, with this operand's letters as the result
   Array gradient_of(std::size_t i, const Array& dy, const ArrayList& operands) const {
     Labels unique;
     const Shape own = operands[i].get().shape();
-    const StridedView window = diagonal_window(own, equation.operands[i], unique);
+    const StridedView view = diagonal_view(own, equation.operands[i], unique);
     std::vector<Labeled> factors{{dy, equation.result}};
     for (std::size_t j = 0; j < operands.size(); ++j)
       if (j != i) factors.push_back(labeled(operands[j], equation.operands[j], equation.sizes));
     const Labeled part = product_of(factors, unique, equation.sizes);
-    const Array full = repeated(part, unique);  // letters that were only summed get dy everywhere
+    const Array full = repeated(part, unique);  // along letters that no other factor has
     if (unique.size() == own.size()) return sum_to(full, own);
     Array gradient = zeros(own);
-    add_to_view(gradient, window, sum_to(full, window.shape));
+    add_to_view(gradient, view, sum_to(full, view.shape));
     return gradient;
   }
   Array repeated(const Labeled& part, const Labels& labels) const {
-    const Labels have = only(labels, part.labels, true);
+    const Labels present = filtered(labels, part.labels, Keep::common);
     Sizes sizes = equation.sizes;
     for (const int label : labels)
-      if (!has(have, label)) sizes[label] = 1;
-    return expanded(reshaped(arranged(part, have), shape_for(labels, sizes)),
+      if (!contains(present, label)) sizes[label] = 1;
+    return expanded(reshaped(permuted_to(part, present), shape_for(labels, sizes)),
                     shape_for(labels, equation.sizes));
   }
   Equation equation;
@@ -299,4 +307,4 @@ Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands,
   return record_list(Einsum{parse_equation(equation, operands)}, location, operands);
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

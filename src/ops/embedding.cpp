@@ -1,4 +1,4 @@
-// embedding.cpp: each index picks a row of a table.
+// embedding.cpp: embedding lookup: rows of a weight matrix by index.
 
 #include "heed/ops/embedding.hpp"
 
@@ -8,9 +8,9 @@
 #include "heed/autograd/record.hpp"
 #include "heed/base/error.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
-// y_i = W[index_i], a row
+// y_i = row index_i of W
 struct Embedding {
   static constexpr std::string_view name = "Embedding";
   Array forward(const Array& weight) const {
@@ -24,7 +24,7 @@ struct Embedding {
   }
   Array backward(const Array& dy, const Array&, const Array& weight) const {
     const std::size_t width = weight.shape()[1];
-    std::vector<double> sums(weight.size(), 0.0);  // a frequent symbol adds up many rows
+    std::vector<double> sums(weight.size(), 0.0);  // in double: a frequent token sums many rows
     for (std::size_t i = 0; i < indices.size(); ++i) {
       if (padding_idx == indices.data()[i]) continue;
       const Real* const from = dy.data() + i * width;
@@ -52,4 +52,4 @@ Tensor embedding(const Indices& indices, const Tensor& weight,
   return record(Embedding{indices, padding_idx}, location, weight);
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// loss.cpp: how surprised a model is by what really came next.
+// loss.cpp: cross-entropy loss over class indices.
 
 #include "heed/ops/loss.hpp"
 
@@ -10,27 +10,27 @@
 #include "heed/autograd/record.hpp"
 #include "heed/base/error.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
-// loss_i = ln sum_j exp(x_ij) - sum_j q_ij x_ij, with q the target: 1 - s at its class, and s / V
-// everywhere (s is the smoothing)
+// loss_i = ln sum_j exp(x_ij) - sum_j q_ij x_ij, where q is the target distribution with label
+// smoothing s: s / V for every class, and 1 - s more for the target class
 struct CrossEntropy {
   static constexpr std::string_view name = "CrossEntropy";
   Array forward(const Array& logits) {
     const std::size_t V = logits.shape().back();
-    tops = uninitialized({targets.size()});
-    sums = uninitialized({targets.size()});
+    row_max = uninitialized({targets.size()});
+    row_sum = uninitialized({targets.size()});
     Array losses = uninitialized(shape_of(targets));
     for_each_target(V, [&](std::size_t i) {
       const Real* const x = logits.data() + i * V;
-      tops.data()[i] = max_of(x, V);
-      sums.data()[i] = sum_exp(x, V, tops.data()[i]);
+      row_max.data()[i] = max_of(x, V);
+      row_sum.data()[i] = sum_exp(x, V, row_max.data()[i]);
       losses.data()[i] = ignored(i) ? Real{0} : loss(x, V, i);
     });
     if (options.reduction == Reduction::none) return losses;
     const double total = sum_of(losses.data(), losses.size());
     return scalar(
-        static_cast<Real>(options.reduction == Reduction::sum ? total : total / counted()));
+        static_cast<Real>(options.reduction == Reduction::sum ? total : total / target_count()));
   }
 
   // dx_ij = dloss_i (softmax(x_i)_j - q_ij)
@@ -38,44 +38,43 @@ struct CrossEntropy {
     const std::size_t V = logits.shape().back();
     Array dx = uninitialized(logits.shape());
     const auto smooth = static_cast<Real>(options.label_smoothing);
-    const Real everywhere = smooth / static_cast<Real>(V);
+    const Real smoothed = smooth / static_cast<Real>(V);
     const bool mean = options.reduction == Reduction::mean;
-    const Real shared_by = mean ? static_cast<Real>(counted()) : Real{1};
+    const Real divisor = mean ? static_cast<Real>(target_count()) : Real{1};
     for_each_target(V, [&](std::size_t i) {
       Real* const out = dx.data() + i * V;
       if (ignored(i)) return static_cast<void>(std::fill_n(out, V, Real{0}));
-      const Real d = dy.data()[options.reduction == Reduction::none ? i : 0] / shared_by;
-      const Real top = tops.data()[i], factor = 1 / sums.data()[i];
-      map_values([=](auto x) { return d * (xsimd::exp(x - top) * factor - everywhere); }, out, V,
+      const Real d = dy.data()[options.reduction == Reduction::none ? i : 0] / divisor;
+      const Real max = row_max.data()[i], factor = 1 / row_sum.data()[i];
+      map_values([=](auto x) { return d * (xsimd::exp(x - max) * factor - smoothed); }, out, V,
                  logits.data() + i * V);
       out[target(i)] -= d * (1 - smooth);
     });
     return dx;
   }
 
-  static Real sum_exp(const Real* x, std::size_t n, Real top) {
-    constexpr std::size_t some = 64;
-    Real e[some];
+  static Real sum_exp(const Real* x, std::size_t n, Real max) {
+    constexpr std::size_t chunk = 64;
+    Real e[chunk];
     double sum = 0;
-    for (std::size_t j = 0; j < n; j += some) {
-      const std::size_t count = std::min(some, n - j);
-      map_values([top](auto v) { return xsimd::exp(v - top); }, e, count, x + j);
+    for (std::size_t j = 0; j < n; j += chunk) {
+      const std::size_t count = std::min(chunk, n - j);
+      map_values([max](auto v) { return xsimd::exp(v - max); }, e, count, x + j);
       sum += sum_of(e, count);
     }
     return static_cast<Real>(sum);
   }
   Real loss(const Real* x, std::size_t V, std::size_t i) const {
     const double log_sum =
-        static_cast<double>(tops.data()[i]) + std::log(static_cast<double>(sums.data()[i]));
-    const double surprise = log_sum - static_cast<double>(x[target(i)]);
-    if (options.label_smoothing == 0) return static_cast<Real>(surprise);
+        static_cast<double>(row_max.data()[i]) + std::log(static_cast<double>(row_sum.data()[i]));
+    const double nll = log_sum - static_cast<double>(x[target(i)]);
+    if (options.label_smoothing == 0) return static_cast<Real>(nll);
     const double mean = log_sum - sum_of(x, V) / static_cast<double>(V);
-    return static_cast<Real>((1 - options.label_smoothing) * surprise +
-                             options.label_smoothing * mean);
+    return static_cast<Real>((1 - options.label_smoothing) * nll + options.label_smoothing * mean);
   }
-  double counted() const {
-    const auto skipped = std::count(targets.begin(), targets.end(), options.ignore_index);
-    return static_cast<double>(targets.size()) - static_cast<double>(skipped);
+  double target_count() const {
+    const auto ignored_targets = std::count(targets.begin(), targets.end(), options.ignore_index);
+    return static_cast<double>(targets.size()) - static_cast<double>(ignored_targets);
   }
   bool ignored(std::size_t i) const { return targets.data()[i] == options.ignore_index; }
   std::size_t target(std::size_t i) const { return static_cast<std::size_t>(targets.data()[i]); }
@@ -89,8 +88,8 @@ struct CrossEntropy {
 
   Indices targets;
   CrossEntropyOptions options;
-  Array tops = undefined_array(),
-        sums = undefined_array();  // by row, for backward: max x, sum_j exp(x_j - max x)
+  Array row_max = undefined_array(),
+        row_sum = undefined_array();  // for backward: max_j x_j, sum_j exp(x_j - max)
 };
 
 Tensor cross_entropy(const Tensor& logits, const Indices& targets,
@@ -109,4 +108,4 @@ Tensor cross_entropy(const Tensor& logits, const Indices& targets,
   return record(CrossEntropy{targets, options}, location, logits);
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// mask.cpp: hiding elements, by place or by chance.
+// mask.cpp: masked_fill, tril, the causal mask and dropout.
 
 #include "heed/ops/mask.hpp"
 
@@ -7,20 +7,21 @@
 #include "heed/autograd/record.hpp"
 #include "heed/base/error.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
-// y = value where hidden, x elsewhere
+// y = value where masked, x elsewhere
 struct MaskedFill {
   static constexpr std::string_view name = "MaskedFill";
+  static constexpr bool may_write_infinity = true;  // -infinity, for the scores of masked keys
   Array forward(const Array& x) const {
-    return map_broadcast([v = value](Real u, Real h) { return h != 0 ? v : u; }, x, hidden,
+    return map_broadcast([v = value](Real u, Real h) { return h != 0 ? v : u; }, x, masked,
                          x.shape());
   }
-  Array backward(const Array& dy, const Array&, const Array&) const {  // dx = dy where not hidden
-    return map_broadcast([](Real d, Real h) { return h != 0 ? Real{0} : d; }, dy, hidden,
+  Array backward(const Array& dy, const Array&, const Array&) const {  // dx = dy where not masked
+    return map_broadcast([](Real d, Real h) { return h != 0 ? Real{0} : d; }, dy, masked,
                          dy.shape());
   }
-  Array hidden;  // 1 or 0, broadcasts to x
+  Array masked;  // 1 or 0, broadcasts to x
   Real value;
 };
 
@@ -44,21 +45,38 @@ struct Tril {
 struct Dropout {
   static constexpr std::string_view name = "Dropout";
   Array forward(const Array& x) const {
-    return map([](auto v, auto m) { return v * m; }, x, kept);
+    return map([](auto v, auto m) { return v * m; }, x, mask);
   }
   Array backward(const Array& dy, const Array&, const Array&) const {
-    return map([](auto d, auto m) { return d * m; }, dy, kept);  // dx = dy m
+    return map([](auto d, auto m) { return d * m; }, dy, mask);  // dx = dy m
   }
-  Array kept;
+  Array mask;
 };
+
+Mask causal_mask(std::size_t queries, std::size_t keys, std::size_t past) {
+  Mask mask = Mask::from_shape({queries, keys});
+  for (std::size_t t = 0; t < queries; ++t)
+    for (std::size_t s = 0; s < keys; ++s) mask(t, s) = s > past + t;
+  return mask;
+}
+
+Array dropout_mask(const Shape& shape, double p, Generator& generator) {
+  if (!(p >= 0 && p <= 1))
+    throw_error("dropout_mask: p is ", p, "; give a probability from 0 to 1");
+  if (p == 0) return ones(shape);
+  if (p == 1) return zeros(shape);
+  const bool single = generator.precision() == Precision::float32;
+  const Real scale = static_cast<Real>(single ? 1 / static_cast<float>(1 - p) : 1 / (1 - p));
+  return map([scale](auto kept) { return kept * scale; }, generator.bernoulli(shape, 1 - p));
+}
 
 Tensor masked_fill(const Tensor& x, const Mask& mask, double value, SourceLocation location) {
   const Shape shape = shape_of(mask);
   if (!broadcasts_to(shape, x.shape()))
     throw_error("masked_fill: mask ", str(shape), " does not broadcast to ", describe(x, "x"));
-  Array hidden = uninitialized(shape);
-  std::copy(mask.data(), mask.data() + mask.size(), hidden.data());
-  return record(MaskedFill{hidden, static_cast<Real>(value)}, location, x);
+  Array masked = uninitialized(shape);
+  std::copy(mask.data(), mask.data() + mask.size(), masked.data());
+  return record(MaskedFill{masked, static_cast<Real>(value)}, location, x);
 }
 
 Tensor tril(const Tensor& x, int diagonal, SourceLocation location) {
@@ -69,7 +87,7 @@ Tensor tril(const Tensor& x, int diagonal, SourceLocation location) {
 Tensor dropout(const Tensor& x, double p, Generator& generator, SourceLocation location) {
   if (!(p >= 0 && p <= 1))
     throw_error("dropout: p = ", p, " for ", describe(x, "x"), " is not in [0, 1]");
-  return record(Dropout{generator.dropout_mask(x.shape(), p)}, location, x);
+  return record(Dropout{dropout_mask(x.shape(), p, generator)}, location, x);
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

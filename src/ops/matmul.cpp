@@ -1,4 +1,4 @@
-// matmul.cpp: products of matrices; the layer y = x W^T + b.
+// matmul.cpp: matrix products, and the linear map y = x W^T + b.
 
 #include "heed/ops/matmul.hpp"
 
@@ -9,7 +9,7 @@
 #include "heed/base/error.hpp"
 #include "heed/ops/shape.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
 // Y = A B, for every matrix of the batch
 struct MatMul {
@@ -23,12 +23,14 @@ struct MatMul {
     const Array db = matrix_product(a, Transpose::yes, dy, Transpose::no);  // dB = A^T dY
     return {sum_to(da, a.shape()), sum_to(db, b.shape())};
   }
-  // A^T dY where every batch used the same B: one product, over the rows of all batches
+  // dB = A^T dY where all batches share one B: one product over the rows of all batches
   static Array all_batches(const Array& a, const Array& dy) {
     const std::size_t k = a.shape().back(), n = dy.shape().back();
     Array db = zeros({k, n});
-    if (a.size() != 0 && n != 0)
-      parallel_gemm(k, n, a.size() / k, {a.data(), k, true}, {dy.data(), n}, {db.data(), n});
+    if (a.size() != 0 && n != 0) {
+      const MatrixView rows{a.data(), a.size() / k, k, k}, d{dy.data(), a.size() / k, n, n};
+      parallel_gemm(rows.transposed(), d, {db.data(), k, n, n});
+    }
     return db;
   }
 };
@@ -40,9 +42,10 @@ struct Linear {
     const std::size_t out = weight.shape()[0], in = weight.shape()[1], rows = rows_of(x);
     Shape shape = x.shape();
     shape.back() = out;
-    Array y = zero_if(in == 0, shape);
+    Array y = zeros_if(in == 0, shape);
     if (in != 0)
-      parallel_gemm(rows, out, in, {x.data(), in}, {weight.data(), in, true}, {y.data(), out});
+      parallel_gemm({x.data(), rows, in, in}, weight_of(weight).transposed(),
+                    {y.data(), rows, out, out});
     if (!is_defined(bias)) return y;
     return map_broadcast([](Real v, Real b) { return v + b; }, y, bias, shape);
   }
@@ -50,22 +53,26 @@ struct Linear {
                     const Array& bias) const {
     const std::size_t out = weight.shape()[0], in = weight.shape()[1], rows = rows_of(x);
     const bool empty = rows == 0 || out == 0;
-    Array dx = zero_if(empty, x.shape()), dweight = zero_if(empty, weight.shape());
+    Array dx = zeros_if(empty, x.shape()), dweight = zeros_if(empty, weight.shape());
     if (!empty && in != 0) {
-      parallel_gemm(rows, in, out, {dy.data(), out}, {weight.data(), in}, {dx.data(), in});
-      parallel_gemm(out, in, rows, {dy.data(), out, true}, {x.data(), in}, {dweight.data(), in});
+      const MatrixView d{dy.data(), rows, out, out};
+      parallel_gemm(d, weight_of(weight), {dx.data(), rows, in, in});
+      parallel_gemm(d.transposed(), {x.data(), rows, in, in}, {dweight.data(), out, in, in});
     }
     return {std::move(dx), std::move(dweight),
             !is_defined(bias) ? undefined_array() : sum_to(dy, bias.shape())};
   }  // dx = dy W, dW = dy^T x, db = sum over rows of dy
 
+  static MatrixView weight_of(const Array& weight) {
+    return {weight.data(), weight.shape()[0], weight.shape()[1], weight.shape()[1]};
+  }
   static std::size_t rows_of(const Array& x) {
     std::size_t rows = 1;
     for (std::size_t i = 0; i + 1 < x.dimension(); ++i) rows *= x.shape()[i];
     return rows;
   }
-  static Array zero_if(bool nothing_to_add, const Shape& shape) {
-    return nothing_to_add ? zeros(shape) : uninitialized(shape);
+  static Array zeros_if(bool empty, const Shape& shape) {
+    return empty ? zeros(shape) : uninitialized(shape);
   }
 };
 
@@ -78,13 +85,8 @@ static void check_factors(const Tensor& a, const Tensor& b) {
   if (a.dim() < 3 || b.dim() < 3) return;
   const Shape batch_a(a.shape().begin(), a.shape().end() - 2);
   const Shape batch_b(b.shape().begin(), b.shape().end() - 2);
-  if (!broadcasts_to(batch_a, batch_b) && !broadcasts_to(batch_b, batch_a)) {
-    try {
-      broadcast("matmul", batch_a, batch_b);
-    } catch (const Error&) {
-      throw_error("matmul: batches do not broadcast: ", both());
-    }
-  }
+  if (!broadcast_together(batch_a, batch_b))
+    throw_error("matmul: batches do not broadcast: ", both());
 }
 
 Tensor matmul(const Tensor& a, const Tensor& b, SourceLocation location) {
@@ -107,4 +109,4 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, SourceL
   return record(Linear{}, location, x, weight, bias);
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// normalize.cpp: vectors brought to a common scale.
+// normalize.cpp: layer normalization and cosine similarity.
 
 #include "heed/ops/normalize.hpp"
 
@@ -12,12 +12,12 @@
 #include "heed/ops/shape.hpp"
 #include "ops/axis.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
 // y = w n + b with n = (x - mean) / sqrt(variance + eps), for every row x
 //
-// Moving one x_i moves the mean and the variance too. Both effects take from the gradient what
-// points along (1, ..., 1) and along n itself, the two directions that normalising erases:
+// The mean and the variance depend on every x_i. y does not change if a constant is added to x or
+// if x - mean is scaled, so dx has no component along (1, ..., 1) or along n:
 //   g = dy w,  dx = (g - mean(g) - n mean(g n)) / sqrt(variance + eps)
 struct LayerNorm {
   static constexpr std::string_view name = "LayerNorm";
@@ -26,7 +26,7 @@ struct LayerNorm {
     means = uninitialized({rows});
     scales = uninitialized({rows});
     Array y = uninitialized(x.shape());
-    parallel_for(rows, rows_at_once(), [&](std::size_t begin, std::size_t end) {
+    parallel_for(rows, rows_per_chunk(), [&](std::size_t begin, std::size_t end) {
       for (std::size_t r = begin; r < end; ++r) {
         const Real* const in = x.data() + r * width;
         measure(in, r);
@@ -41,18 +41,19 @@ struct LayerNorm {
   Grads<3> backward(const Array& dy, const Array&, const Array& x, const Array& weight,
                     const Array& bias) const {
     Array dx = uninitialized(x.shape());
-    const std::size_t rows = means.size(), pieces = (rows + rows_at_once() - 1) / rows_at_once();
-    const Shape partial{pieces, width};  // each piece of rows adds up its own dw and db
+    const std::size_t rows = means.size(),
+                      chunks = (rows + rows_per_chunk() - 1) / rows_per_chunk();
+    const Shape partial{chunks, width};  // dw and db of each chunk of rows
     Array dweight = !is_defined(weight) ? undefined_array() : zeros(partial);
     Array dbias = !is_defined(bias) ? undefined_array() : zeros(partial);
-    parallel_for(rows, rows_at_once(), [&](std::size_t begin, std::size_t end) {
+    parallel_for(rows, rows_per_chunk(), [&](std::size_t begin, std::size_t end) {
       Array n = uninitialized({width}), g = uninitialized({width});
       for (std::size_t r = begin; r < end; ++r) {
         const Real* const d = dy.data() + r * width;
         row_gradient(d, x.data() + r * width, r, weight, n.data(), g.data(), dx.data() + r * width);
-        const std::size_t piece = begin / rows_at_once() * width;
-        if (is_defined(weight)) add_product(dweight.data() + piece, d, n.data());
-        if (is_defined(bias)) add(dbias.data() + piece, d);
+        const std::size_t chunk = begin / rows_per_chunk() * width;
+        if (is_defined(weight)) add_product(dweight.data() + chunk, d, n.data());
+        if (is_defined(bias)) add(dbias.data() + chunk, d);
       }
     });
     return {std::move(dx), total(dweight, weight), total(dbias, bias)};
@@ -94,17 +95,17 @@ struct LayerNorm {
     return reshaped(sum_over(partial, {0}, false), parameter.shape());
   }
 
-  // Work for a thread, by the width alone: each piece adds up its own dw and db.
-  std::size_t rows_at_once() const {
+  // Depends only on the width: the order of the sums dw and db must not depend on the threads.
+  std::size_t rows_per_chunk() const {
     return std::max<std::size_t>(32, elementwise_grain / (width + 1) + 1);
   }
-  std::size_t width;  // elements normalised together
+  std::size_t width;  // elements normalized together
   double eps;
   Array means = undefined_array(),
         scales = undefined_array();  // (rows): mean and 1 / sqrt(variance + eps)
 };
 
-// y = a.b / (|a| |b|), lengths below eps counting as eps
+// y = a.b / (max(|a|, eps) max(|b|, eps))
 struct CosineSimilarity {
   static constexpr std::string_view name = "CosineSimilarity";
   Array forward(const Array& a, const Array& b) const {
@@ -126,15 +127,15 @@ struct CosineSimilarity {
         const double u = static_cast<double>(a.data()[k]), v = static_cast<double>(b.data()[k]);
         const double own_a = angle.a > eps ? angle.cosine * u / (angle.a * angle.a) : 0;
         const double own_b = angle.b > eps ? angle.cosine * v / (angle.b * angle.b) : 0;
-        da.data()[k] = static_cast<Real>(d * (v / angle.both - own_a));
-        db.data()[k] = static_cast<Real>(d * (u / angle.both - own_b));
+        da.data()[k] = static_cast<Real>(d * (v / angle.norm_product - own_a));
+        db.data()[k] = static_cast<Real>(d * (u / angle.norm_product - own_b));
       }
     }
     return {da, db};
   }
   struct Angle {
-    double a, b;  // lengths
-    double both;  // their product, each at least eps
+    double a, b;          // norms
+    double norm_product;  // max(|a|, eps) max(|b|, eps)
     double cosine;
   };
   Angle at(const Array& a, const Array& b, const Lines& lines, std::size_t line) const {
@@ -146,9 +147,9 @@ struct CosineSimilarity {
       bb += v * v;
       ab += u * v;
     }
-    const double length_a = std::sqrt(aa), length_b = std::sqrt(bb);
-    const double both = std::fmax(length_a, eps) * std::fmax(length_b, eps);
-    return {length_a, length_b, both, ab / both};
+    const double norm_a = std::sqrt(aa), norm_b = std::sqrt(bb);
+    const double norm_product = std::fmax(norm_a, eps) * std::fmax(norm_b, eps);
+    return {norm_a, norm_b, norm_product, ab / norm_product};
   }
   std::size_t axis;
   double eps;
@@ -180,4 +181,4 @@ Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis, double eps,
   return record(CosineSimilarity{at, eps}, location, wide_a, wide_b);
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

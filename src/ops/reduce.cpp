@@ -1,4 +1,4 @@
-// reduce.cpp: many numbers become one; backward hands each its share.
+// reduce.cpp: sum, mean, max, variance (with their derivatives) and argmax over axes.
 
 #include "heed/ops/reduce.hpp"
 
@@ -11,17 +11,17 @@
 #include "heed/base/error.hpp"
 #include "ops/axis.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
-// How many elements of x go into one of the result.
+// The number of elements of x that are reduced to one element.
 static Real count_over(const Array& x, const Axes& axes) {
   Real n = 1;
   for (const std::size_t axis : axes) n *= static_cast<Real>(x.shape()[axis]);
   return n;
 }
 
-// dy under x's shape: with its axes of size 1 back, repeated along them.
-static Array spread(const Array& dy, const Array& x, const Axes& axes) {
+// dy expanded to x's shape: the inverse of the change of shape by a reduction over `axes`.
+static Array expand_reduced(const Array& dy, const Array& x, const Axes& axes) {
   return expanded(reshaped(dy, reduced_shape(x.shape(), axes, true)), x.shape());
 }
 
@@ -30,7 +30,7 @@ struct Sum {
   static constexpr std::string_view name = "Sum";
   Array forward(const Array& x) const { return sum_over(x, axes, keepdim); }
   Array backward(const Array& dy, const Array&, const Array& x) const {
-    return spread(dy, x, axes);  // dx_i = dy
+    return expand_reduced(dy, x, axes);  // dx_i = dy
   }
   Axes axes;
   bool keepdim;
@@ -45,7 +45,7 @@ struct Mean {
   }
   Array backward(const Array& dy, const Array&, const Array& x) const {
     const Real n = count_over(x, axes);
-    return map([n](auto d) { return d / n; }, spread(dy, x, axes));  // dx_i = dy / n
+    return map([n](auto d) { return d / n; }, expand_reduced(dy, x, axes));  // dx_i = dy / n
   }
   Axes axes;
   bool keepdim;
@@ -56,14 +56,14 @@ struct Max {
   static constexpr std::string_view name = "Max";
   Array forward(const Array& x) const { return max_over(x, axes, keepdim); }
   Array backward(const Array& dy, const Array& y, const Array& x) const {
-    const Array largest =
-        map([](auto v, auto top) { return is_top(v, top); }, x, spread(y, x, axes));
-    const Array ties = spread(sum_over(largest, axes, true), x, axes);
-    return map([](auto d, auto one, auto n) { return d * one / n; }, spread(dy, x, axes), largest,
-               ties);
+    const Array maxima =
+        map([](auto v, auto max) { return is_max(v, max); }, x, expand_reduced(y, x, axes));
+    const Array max_count = expand_reduced(sum_over(maxima, axes, true), x, axes);
+    return map([](auto d, auto m, auto n) { return d * m / n; }, expand_reduced(dy, x, axes),
+               maxima, max_count);
   }                                       // dx_i = dy / (number of maxima) where x_i = y, else 0
-  static Pack is_top(Pack v, Pack top) {  // a NaN is the maximum where there is one
-    return xsimd::select((v == top) || (xsimd::isnan(v) && xsimd::isnan(top)), Pack(1), Pack(0));
+  static Pack is_max(Pack v, Pack max) {  // a NaN is the maximum if there is one
+    return xsimd::select((v == max) || (xsimd::isnan(v) && xsimd::isnan(max)), Pack(1), Pack(0));
   }
   Axes axes;
   bool keepdim;
@@ -80,14 +80,15 @@ struct Variance {
   }
   Array backward(const Array& dy, const Array&, const Array& x) const {
     const Real n = count_over(x, axes) - correction;
-    return map([n](auto d, auto v) { return d * (v + v) / n; }, spread(dy, x, axes), deviations(x));
+    return map([n](auto d, auto v) { return d * (v + v) / n; }, expand_reduced(dy, x, axes),
+               deviations(x));
   }  // dx_i = dy 2 (x_i - mean) / (n - correction)
-  // Twice, as the mean of large numbers is itself rounded: the second pass takes out what is left.
+  // Centered twice: the first mean of large numbers is rounded, the second pass removes its error.
   Array deviations(const Array& x) const { return centered(centered(x)); }
   Array centered(const Array& x) const {
     const Real n = count_over(x, axes);
     return map([n](auto v, auto s) { return v - s / n; }, x,
-               spread(sum_over(x, axes, true), x, axes));
+               expand_reduced(sum_over(x, axes, true), x, axes));
   }
   Axes axes;
   bool keepdim;
@@ -131,4 +132,4 @@ Indices argmax(const Tensor& x, int axis) {
   return result;
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// shape.cpp: the same numbers in another order, or some of them.
+// shape.cpp: reshape, expand, transpose, slice, concat, split and their derivatives.
 
 #include "heed/ops/shape.hpp"
 
@@ -11,67 +11,67 @@
 #include "heed/base/error.hpp"
 #include "ops/axis.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
-// y = x in row-major order under another shape
+// y = x with another shape, in the same row-major order
 struct Reshape {
   static constexpr std::string_view name = "Reshape";
   Array forward(const Array& x) const { return reshaped(x, shape); }
   Array backward(const Array& dy, const Array&, const Array& x) const {
-    return reshaped(dy, x.shape());  // dx = dy under x's shape
+    return reshaped(dy, x.shape());  // dx = dy with x's shape
   }
   Shape shape;
 };
 
-// y = x repeated where its size is 1
+// y = x repeated along axes of size 1
 struct Expand {
   static constexpr std::string_view name = "Expand";
   Array forward(const Array& x) const { return expanded(x, shape); }
   Array backward(const Array& dy, const Array&, const Array& x) const {
-    return sum_to(dy, x.shape());  // dx = the sum of all repetitions
+    return sum_to(dy, x.shape());  // dx = dy summed over the repetitions
   }
   Shape shape;
 };
 
-// y[i_0, i_1, ...] = x[...], y's axis k being x's axis order[k]
+// y = x with axis order[k] of x as axis k
 struct Permute {
   static constexpr std::string_view name = "Permute";
   Array forward(const Array& x) const { return permuted(x, order); }
   Array backward(const Array& dy, const Array&, const Array&) const {
-    std::vector<std::size_t> back(order.size());
-    for (std::size_t k = 0; k < order.size(); ++k) back[order[k]] = k;
-    return permuted(dy, back);  // dx = dy with the axes put back
+    std::vector<std::size_t> inverse(order.size());
+    for (std::size_t k = 0; k < order.size(); ++k) inverse[order[k]] = k;
+    return permuted(dy, inverse);  // dx = dy with the axes in x's order
   }
   std::vector<std::size_t> order;
 };
 
-// y = the part of x that a window shows
+// y = the elements of a strided view of x
 struct Slice {
   static constexpr std::string_view name = "Slice";
-  Array forward(const Array& x) const { return read_view(x, window); }
+  Array forward(const Array& x) const { return read_view(x, view); }
   Array backward(const Array& dy, const Array&, const Array& x) const {
     Array dx = zeros(x.shape());
-    add_to_view(dx, window, dy);  // dx = dy inside the window, 0 elsewhere
+    add_to_view(dx, view, dy);  // dx = dy inside the view, 0 elsewhere
     return dx;
   }
-  StridedView window;
+  StridedView view;
 };
 
-// y = parts side by side along an axis
+// y = the parts joined along an axis
 struct Concat {
   static constexpr std::string_view name = "Concat";
   Array forward(const ArrayList& parts) const {
     Array y = uninitialized(shape);
-    for (std::size_t i = 0; i < parts.size(); ++i) write_view(y, windows[i], parts[i]);
+    for (std::size_t i = 0; i < parts.size(); ++i) write_view(y, views[i], parts[i]);
     return y;
   }
   std::vector<Array> backward(const Array& dy, const Array&, const ArrayList&) const {
-    std::vector<Array> parts;  // each part's gradient is its own piece of dy
-    for (const StridedView& window : windows) parts.push_back(read_view(dy, window));
+    std::vector<Array> parts;  // the gradient of a part is its slice of dy
+    for (const StridedView& view : views) parts.push_back(read_view(dy, view));
     return parts;
   }
   Shape shape;
-  std::vector<StridedView> windows;
+  std::vector<StridedView> views;
 };
 
 // ---- reshape, squeeze, unsqueeze, expand
@@ -83,32 +83,32 @@ static std::string str(const std::vector<int>& sizes) {
   return text + ")";
 }
 
-// `sizes` with its -1 replaced by what is left over.
-static Shape completed(const Tensor& x, const std::vector<int>& sizes) {
-  const auto cannot = [&](const char* why) {
+// `sizes` with -1 replaced by the size that follows from the number of elements.
+static Shape inferred_shape(const Tensor& x, const std::vector<int>& sizes) {
+  const auto fail = [&](const char* why) {
     throw_error("reshape: ", describe(x, "x"), " cannot become ", str(sizes), ": ", why);
   };
   Shape shape;
   std::size_t known = 1;
   for (const int size : sizes) {
-    if (size < -1) cannot("sizes are 0 or more, or one -1");
+    if (size < -1) fail("sizes are 0 or more, or one -1");
     shape.push_back(size == -1 ? 0 : static_cast<std::size_t>(size));
     if (size != -1) known *= static_cast<std::size_t>(size);
   }
-  const std::size_t have = x.value().size();
-  const auto open = std::find(sizes.begin(), sizes.end(), -1);
-  if (open == sizes.end()) {
-    if (known != have) cannot("the number of elements differs");
+  const std::size_t elements = x.value().size();
+  const auto unknown = std::find(sizes.begin(), sizes.end(), -1);
+  if (unknown == sizes.end()) {
+    if (known != elements) fail("the number of elements differs");
     return shape;
   }
-  if (std::count(sizes.begin(), sizes.end(), -1) > 1) cannot("only one size may be -1");
-  if (known == 0 || have % known != 0) cannot("the other sizes do not divide its elements");
-  shape[static_cast<std::size_t>(open - sizes.begin())] = have / known;
+  if (std::count(sizes.begin(), sizes.end(), -1) > 1) fail("only one size may be -1");
+  if (known == 0 || elements % known != 0) fail("the other sizes do not divide its elements");
+  shape[static_cast<std::size_t>(unknown - sizes.begin())] = elements / known;
   return shape;
 }
 
 Tensor reshape(const Tensor& x, const std::vector<int>& shape, SourceLocation location) {
-  return record(Reshape{completed(x, shape)}, location, x);
+  return record(Reshape{inferred_shape(x, shape)}, location, x);
 }
 
 Tensor squeeze(const Tensor& x, int axis, SourceLocation location) {
@@ -117,7 +117,7 @@ Tensor squeeze(const Tensor& x, int axis, SourceLocation location) {
   return record(Reshape{reduced_shape(x.shape(), {at}, false)}, location, x);
 }
 
-// `axis` of a shape that is about to get one axis more.
+// `axis` as a non-negative number, counted in x's shape with one more axis.
 static std::size_t new_axis(std::string_view op, const Tensor& x, int axis) {
   Shape larger = x.shape();
   larger.push_back(1);
@@ -167,18 +167,18 @@ Tensor permute(const Tensor& x, const AxisList& order, SourceLocation location) 
 
 // ---- slice, select
 
-static std::int64_t from_start(std::int64_t position, std::int64_t size) {
-  return std::clamp<std::int64_t>(position < 0 ? position + size : position, 0, size);
+static std::int64_t clamped_index(std::int64_t index, std::int64_t size) {
+  return std::clamp<std::int64_t>(index < 0 ? index + size : index, 0, size);
 }
 
-// The positions begin, begin + step, ... (count of them) along one axis.
-static StridedView window_along(const Shape& shape, std::size_t axis, std::size_t begin,
-                                std::size_t count, std::size_t step = 1) {
-  StridedView window{shape, row_major_strides(shape), 0};
-  window.offset = static_cast<std::ptrdiff_t>(begin) * window.strides[axis];
-  window.strides[axis] *= static_cast<std::ptrdiff_t>(step);
-  window.shape[axis] = count;
-  return window;
+// The view of the `count` indices begin, begin + step, ... along one axis.
+static StridedView view_along(const Shape& shape, std::size_t axis, std::size_t begin,
+                              std::size_t count, std::size_t step = 1) {
+  StridedView view{shape, row_major_strides(shape), 0};
+  view.offset = static_cast<std::ptrdiff_t>(begin) * view.strides[axis];
+  view.strides[axis] *= static_cast<std::ptrdiff_t>(step);
+  view.shape[axis] = count;
+  return view;
 }
 
 Tensor slice(const Tensor& x, int axis, std::int64_t begin, std::int64_t end, std::int64_t step,
@@ -187,12 +187,13 @@ Tensor slice(const Tensor& x, int axis, std::int64_t begin, std::int64_t end, st
   if (x.dim() == 0) throw_error("slice: ", describe(x, "x"), " has no axes to slice");
   const std::size_t at = checked_axis("slice", x, axis);
   const auto size = static_cast<std::int64_t>(x.shape()[at]);
-  const std::int64_t first = from_start(begin, size), last = from_start(end, size);
+  const std::int64_t first = clamped_index(begin, size), last = clamped_index(end, size);
   const std::int64_t count = last <= first ? 0 : (last - first - 1) / step + 1;
-  const std::int64_t stride = std::min(step, size + 1);  // a longer step takes one element too
+  const std::int64_t stride =
+      std::min(step, size + 1);  // a step beyond the end takes one element too
   return record(
-      Slice{window_along(x.shape(), at, static_cast<std::size_t>(first),
-                         static_cast<std::size_t>(count), static_cast<std::size_t>(stride))},
+      Slice{view_along(x.shape(), at, static_cast<std::size_t>(first),
+                       static_cast<std::size_t>(count), static_cast<std::size_t>(stride))},
       location, x);
 }
 
@@ -203,11 +204,11 @@ Tensor select(const Tensor& x, int axis, std::int64_t index, SourceLocation loca
   if (index < -size || index >= size)
     throw_error("select: index ", index, " is out of range for axis ", axis, " of ",
                 describe(x, "x"));
-  StridedView window =
-      window_along(x.shape(), at, static_cast<std::size_t>(index < 0 ? index + size : index), 1);
-  window.shape = reduced_shape(window.shape, {at}, false);
-  window.strides.erase(window.strides.begin() + static_cast<std::ptrdiff_t>(at));
-  return record(Slice{window}, location, x);
+  StridedView view =
+      view_along(x.shape(), at, static_cast<std::size_t>(index < 0 ? index + size : index), 1);
+  view.shape = reduced_shape(view.shape, {at}, false);
+  view.strides.erase(view.strides.begin() + static_cast<std::ptrdiff_t>(at));
+  return record(Slice{view}, location, x);
 }
 
 // ---- concat, stack, split
@@ -221,13 +222,13 @@ static Tensor concat_along(const std::vector<Tensor>& parts, std::size_t axis,
   Shape shape = parts[0].shape();
   shape[axis] = 0;
   for (const Tensor& part : parts) shape[axis] += part.shape()[axis];
-  std::vector<StridedView> windows;
+  std::vector<StridedView> views;
   std::size_t begin = 0;
   for (const Tensor& part : parts) {
-    windows.push_back(window_along(shape, axis, begin, part.shape()[axis]));
+    views.push_back(view_along(shape, axis, begin, part.shape()[axis]));
     begin += part.shape()[axis];
   }
-  return record_list(Concat{shape, windows}, location, parts);
+  return record_list(Concat{shape, views}, location, parts);
 }
 
 Tensor concat(const std::vector<Tensor>& parts, int axis, SourceLocation location) {
@@ -276,10 +277,10 @@ std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& size
   std::size_t begin = 0;
   for (const std::int64_t size : sizes) {
     const auto count = static_cast<std::size_t>(size);
-    parts.push_back(record(Slice{window_along(x.shape(), at, begin, count)}, location, x));
+    parts.push_back(record(Slice{view_along(x.shape(), at, begin, count)}, location, x));
     begin += count;
   }
   return parts;
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

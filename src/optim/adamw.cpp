@@ -1,4 +1,4 @@
-// adamw.cpp: steps of a size each parameter has earned.
+// adamw.cpp: the AdamW optimizer (Loshchilov and Hutter 2019).
 
 #include "heed/optim/adamw.hpp"
 
@@ -10,7 +10,7 @@
 #include "heed/base/error.hpp"
 #include "optim/state.hpp"
 
-namespace heed::optim {
+namespace HEED_NAMESPACE::optim {
 
 AdamW::AdamW(std::vector<Tensor> parameters, const AdamWOptions& options)
     : parameters_(std::move(parameters)), options_(options) {
@@ -29,62 +29,63 @@ AdamW::AdamW(std::vector<Tensor> parameters, const AdamWOptions& options)
 }
 
 void AdamW::step() {
-  const Timer timer("AdamW", Phase::forward);
+  const OperationTimer timer("AdamW", Phase::forward);
   ++step_;
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     if (parameters_[i].has_grad()) update(parameters_[i], exp_avg_[i], exp_avg_sq_[i]);
 }
 
-// One walk over the four arrays, in the order of the formula.
+// One pass over the four arrays.
 void AdamW::update(Tensor& parameter, Array& m, Array& v) const {
   const double t = static_cast<double>(step_);
   const double correction1 = 1 - std::pow(options_.beta1, t);
-  const double correction2 = std::sqrt(1 - std::pow(options_.beta2, t));
+  const double sqrt_correction2 = std::sqrt(1 - std::pow(options_.beta2, t));
   const bool decays = options_.decay_vectors || parameter.dim() >= 2;
   const double decay = decays ? options_.weight_decay : 0;
-  const Pack keep(static_cast<Real>(options_.decoupled ? 1 - options_.lr * decay : 1));
-  const Pack penalty(static_cast<Real>(options_.decoupled ? 0 : decay));
+  const Pack decay_factor(static_cast<Real>(options_.decoupled ? 1 - options_.lr * decay : 1));
+  const Pack l2_penalty(static_cast<Real>(options_.decoupled ? 0 : decay));
   const Pack beta1(static_cast<Real>(options_.beta1)),
-      fresh1(static_cast<Real>(1 - options_.beta1));
+      one_minus_beta1(static_cast<Real>(1 - options_.beta1));
   const Pack beta2(static_cast<Real>(options_.beta2)),
-      fresh2(static_cast<Real>(1 - options_.beta2));
-  const Pack size(static_cast<Real>(options_.lr / correction1));
-  const Pack root(static_cast<Real>(correction2)), eps(static_cast<Real>(options_.eps));
+      one_minus_beta2(static_cast<Real>(1 - options_.beta2));
+  const Pack step_size(static_cast<Real>(options_.lr / correction1));
+  const Pack root(static_cast<Real>(sqrt_correction2)), eps(static_cast<Real>(options_.eps));
 
   Array& p = parameter.mutable_value();
   const Array& g = parameter.grad();
-  const std::size_t worthwhile = elementwise_grain / 4;  // four arrays are read, three written
-  parallel_ranges(p.size(), Pack::size, worthwhile, [&](std::size_t begin, std::size_t end) {
+  const std::size_t grain = elementwise_grain / 4;  // reads four arrays, writes three
+  parallel_ranges(p.size(), Pack::size, grain, [&](std::size_t begin, std::size_t end) {
     const std::size_t n = end - begin;
     Real *const ps = p.data() + begin, *const ms = m.data() + begin, *const vs = v.data() + begin;
     const Real* const gs = g.data() + begin;
     for (std::size_t i = 0; i < n; i += Pack::size) {
-      const std::size_t left = n - i;
-      const Pack before = load_next(ps + i, left) * keep;
-      const Pack slope = load_next(gs + i, left) + penalty * before;
-      const Pack mean = beta1 * load_next(ms + i, left) + fresh1 * slope;
-      const Pack square = beta2 * load_next(vs + i, left) + fresh2 * (slope * slope);
-      store_next(before - size * (mean / (xsimd::sqrt(square) / root + eps)), ps + i, left);
-      store_next(mean, ms + i, left);
-      store_next(square, vs + i, left);
+      const std::size_t rest = n - i;
+      const Pack decayed = load_next(ps + i, rest) * decay_factor;
+      const Pack grad = load_next(gs + i, rest) + l2_penalty * decayed;
+      const Pack moment1 = beta1 * load_next(ms + i, rest) + one_minus_beta1 * grad;
+      const Pack moment2 = beta2 * load_next(vs + i, rest) + one_minus_beta2 * (grad * grad);
+      const Pack denominator = xsimd::sqrt(moment2) / root + eps;
+      store_next(decayed - step_size * (moment1 / denominator), ps + i, rest);
+      store_next(moment1, ms + i, rest);
+      store_next(moment2, vs + i, rest);
     }
   });
 }
 
 State AdamW::state() const {
   State state{{}, step_};
-  put_arrays(state, parameters_, exp_avg_, "exp_avg");
-  put_arrays(state, parameters_, exp_avg_sq_, "exp_avg_sq");
+  append_arrays(state, parameters_, exp_avg_, "exp_avg");
+  append_arrays(state, parameters_, exp_avg_sq_, "exp_avg_sq");
   return state;
 }
 
 void AdamW::set_state(const State& state) {
-  check_names(state, parameters_, {"exp_avg", "exp_avg_sq"});
-  std::vector<Array> m = taken_arrays(state, parameters_, "exp_avg", true);
-  std::vector<Array> v = taken_arrays(state, parameters_, "exp_avg_sq", true);
+  check_array_names(state, parameters_, {"exp_avg", "exp_avg_sq"});
+  std::vector<Array> m = find_arrays(state, parameters_, "exp_avg", true);
+  std::vector<Array> v = find_arrays(state, parameters_, "exp_avg_sq", true);
   exp_avg_ = std::move(m);
   exp_avg_sq_ = std::move(v);
   step_ = state.step;
 }
 
-}  // namespace heed::optim
+}  // namespace HEED_NAMESPACE::optim

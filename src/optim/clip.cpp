@@ -1,4 +1,4 @@
-// clip.cpp: no step is longer than it should be.
+// clip.cpp: gradient clipping by total norm.
 
 #include "heed/optim/clip.hpp"
 
@@ -10,16 +10,16 @@
 #include "heed/autograd/trace/timing.hpp"
 #include "heed/base/error.hpp"
 
-namespace heed::optim {
+namespace HEED_NAMESPACE::optim {
 
-static double largest(const Array& x) {
-  double top = 0;
+static double max_abs(const Array& x) {
+  double result = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
-    const double size = std::abs(static_cast<double>(x.data()[i]));
-    if (size > top || std::isnan(size)) top = size;
-    if (std::isnan(top)) break;
+    const double value = std::abs(static_cast<double>(x.data()[i]));
+    if (value > result || std::isnan(value)) result = value;
+    if (std::isnan(result)) break;
   }
-  return top;
+  return result;
 }
 
 static double sum_of_powers(const Array& x, double p) {
@@ -36,8 +36,8 @@ static double total_norm(const std::vector<Tensor>& parameters, double p) {
     if (!parameter.has_grad()) continue;
     if (!std::isinf(p))
       total += sum_of_powers(parameter.grad(), p);
-    else if (const double top = largest(parameter.grad()); !(top <= total))
-      total = top;
+    else if (const double largest = max_abs(parameter.grad()); !(largest <= total))
+      total = largest;
     if (std::isnan(total)) return total;
   }
   return std::isinf(p) ? total : std::pow(total, 1 / p);
@@ -46,7 +46,7 @@ static double total_norm(const std::vector<Tensor>& parameters, double p) {
 double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, double norm_type) {
   if (!(max_norm >= 0)) throw_error("clip_grad_norm: max_norm ", max_norm, " must be 0 or more");
   if (!(norm_type > 0)) throw_error("clip_grad_norm: norm_type ", norm_type, " must be above 0");
-  const Timer timer("clip_grad_norm", Phase::forward);
+  const OperationTimer timer("clip_grad_norm", Phase::forward);
   const double norm = total_norm(parameters, norm_type);
   const double scale = max_norm / (norm + 1e-6);
   if (scale >= 1) return norm;
@@ -61,4 +61,4 @@ double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, do
   return norm;
 }
 
-}  // namespace heed::optim
+}  // namespace HEED_NAMESPACE::optim

@@ -1,11 +1,11 @@
-// optimizer.cpp: what optimizers share.
+// optimizer.cpp: zero_grad.
 
 #include "heed/optim/optimizer.hpp"
 
-namespace heed::optim {
+namespace HEED_NAMESPACE::optim {
 
 void zero_grad(const std::vector<Tensor>& parameters) {
   for (Tensor parameter : parameters) parameter.clear_grad();
 }
 
-}  // namespace heed::optim
+}  // namespace HEED_NAMESPACE::optim

@@ -1,4 +1,4 @@
-// schedule.cpp: the learning rate over time.
+// schedule.cpp: learning rate schedules.
 
 #include "heed/optim/schedule.hpp"
 
@@ -7,7 +7,7 @@
 
 #include "heed/base/error.hpp"
 
-namespace heed::optim {
+namespace HEED_NAMESPACE::optim {
 namespace {
 
 template <class Number>
@@ -15,35 +15,35 @@ void check(const char* schedule, const char* option, Number value, bool good, co
   if (!good) throw_error(schedule, ": ", option, " ", value, " must be ", range);
 }
 
-// From 1 at 0 to 0 at 1, and back to 1 at 2.
-double half_cosine(double x) { return 0.5 * (1 + std::cos(std::acos(-1.0) * x)); }
+// (1 + cos(pi x)) / 2: 1 at x = 0, 0 at x = 1, 1 at x = 2.
+double cosine_factor(double x) { return 0.5 * (1 + std::cos(std::acos(-1.0) * x)); }
 
 }  // namespace
 
 double WarmupCosine::at(std::int64_t step) const {
   if (step < warmup) return lr * static_cast<double>(step + 1) / static_cast<double>(warmup + 1);
   if (step >= decay_steps) return min_lr;
-  const double done =
+  const double progress =
       static_cast<double>(step - warmup) / static_cast<double>(decay_steps - warmup);
-  return min_lr + half_cosine(done) * (lr - min_lr);
+  return min_lr + cosine_factor(progress) * (lr - min_lr);
 }
 
 double CosineAnnealingLR::at(std::int64_t step) const {
   check("CosineAnnealingLR", "lr", lr, lr >= 0, "0 or more");
   check("CosineAnnealingLR", "T_max", T_max, T_max > 0, "1 or more");
   check("CosineAnnealingLR", "eta_min", eta_min, eta_min >= 0, "0 or more");
-  const double done = static_cast<double>(step) / static_cast<double>(T_max);
-  return eta_min + half_cosine(done) * (lr - eta_min);
+  const double progress = static_cast<double>(step) / static_cast<double>(T_max);
+  return eta_min + cosine_factor(progress) * (lr - eta_min);
 }
 
 double LinearLR::at(std::int64_t step) const {
-  const auto share = [](double x) { return x >= 0 && x <= 1; };
+  const auto is_valid = [](double x) { return x >= 0 && x <= 1; };
   check("LinearLR", "lr", lr, lr >= 0, "0 or more");
-  check("LinearLR", "start_factor", start_factor, share(start_factor), "in [0, 1]");
-  check("LinearLR", "end_factor", end_factor, share(end_factor), "in [0, 1]");
+  check("LinearLR", "start_factor", start_factor, is_valid(start_factor), "in [0, 1]");
+  check("LinearLR", "end_factor", end_factor, is_valid(end_factor), "in [0, 1]");
   check("LinearLR", "total_iters", total_iters, total_iters > 0, "1 or more");
-  const double done = static_cast<double>(step) / static_cast<double>(total_iters);
-  return lr * (start_factor + (end_factor - start_factor) * std::min(done, 1.0));
+  const double progress = static_cast<double>(step) / static_cast<double>(total_iters);
+  return lr * (start_factor + (end_factor - start_factor) * std::min(progress, 1.0));
 }
 
 double StepLR::at(std::int64_t step) const {
@@ -59,4 +59,4 @@ double ExponentialLR::at(std::int64_t step) const {
   return lr * std::pow(gamma, static_cast<double>(step));
 }
 
-}  // namespace heed::optim
+}  // namespace HEED_NAMESPACE::optim

@@ -1,4 +1,4 @@
-// sgd.cpp: straight down the slope, with momentum.
+// sgd.cpp: stochastic gradient descent with momentum.
 
 #include "heed/optim/sgd.hpp"
 
@@ -8,7 +8,7 @@
 #include "heed/base/error.hpp"
 #include "optim/state.hpp"
 
-namespace heed::optim {
+namespace HEED_NAMESPACE::optim {
 
 Sgd::Sgd(std::vector<Tensor> parameters, const SgdOptions& options)
     : parameters_(std::move(parameters)), options_(options) {
@@ -24,34 +24,36 @@ Sgd::Sgd(std::vector<Tensor> parameters, const SgdOptions& options)
 
 void Sgd::step() {
   const Real momentum = static_cast<Real>(options_.momentum), lr = static_cast<Real>(options_.lr);
-  const Real fresh = static_cast<Real>(1 - options_.dampening);
+  const Real grad_weight = static_cast<Real>(1 - options_.dampening);
   const Real decay = static_cast<Real>(options_.weight_decay);
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     if (!parameters_[i].has_grad()) continue;
     Array& p = parameters_[i].mutable_value();
-    Array g = map([=](auto d, auto v) { return d + decay * v; }, parameters_[i].grad(), p);
+    Array g = map([=](auto grad, auto w) { return grad + decay * w; }, parameters_[i].grad(), p);
     if (options_.momentum != 0) {
       Array& b = momenta_[i];
-      b = !is_defined(b) ? g : map([=](auto m, auto d) { return momentum * m + fresh * d; }, b, g);
-      g = options_.nesterov ? map([=](auto d, auto m) { return d + momentum * m; }, g, b) : b;
+      const auto average = [=](auto m, auto grad) { return momentum * m + grad_weight * grad; };
+      const auto nesterov = [=](auto grad, auto m) { return grad + momentum * m; };
+      b = is_defined(b) ? map(average, b, g) : g;
+      g = options_.nesterov ? map(nesterov, g, b) : b;
     }
-    p = map([=](auto v, auto d) { return v - lr * d; }, p, g);
+    p = map([=](auto w, auto grad) { return w - lr * grad; }, p, g);
   }
   ++step_;
 }
 
 State Sgd::state() const {
   State state{{}, step_};
-  put_arrays(state, parameters_, momenta_, "momentum");
+  append_arrays(state, parameters_, momenta_, "momentum");
   return state;
 }
 
 void Sgd::set_state(const State& state) {
-  check_names(state, parameters_, {"momentum"});
+  check_array_names(state, parameters_, {"momentum"});
   // A parameter that never had a gradient has no momentum yet.
-  std::vector<Array> momenta = taken_arrays(state, parameters_, "momentum", false);
+  std::vector<Array> momenta = find_arrays(state, parameters_, "momentum", false);
   momenta_ = std::move(momenta);
   step_ = state.step;
 }
 
-}  // namespace heed::optim
+}  // namespace HEED_NAMESPACE::optim

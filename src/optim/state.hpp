@@ -1,4 +1,4 @@
-// state.hpp: an optimizer's arrays by their parameters' names, and back.
+// state.hpp: conversion between an optimizer's arrays and its State.
 #pragma once
 
 #include <string>
@@ -6,19 +6,20 @@
 
 #include "heed/optim/optimizer.hpp"
 
-namespace heed::optim {
+namespace HEED_NAMESPACE::optim {
 
-// state.arrays gets NAME.kind for each parameter that has an array.
-void put_arrays(State& state, const std::vector<Tensor>& parameters,
-                const std::vector<Array>& arrays, const std::string& kind);
+// Appends arrays[i] to state.arrays as NAME.kind, NAME being the name of parameters[i]. Skips
+// undefined arrays. Throws Error for a parameter without a name.
+void append_arrays(State& state, const std::vector<Tensor>& parameters,
+                   const std::vector<Array>& arrays, const std::string& kind);
 
-// The arrays back, in the parameters' order. Throws Error, naming the array, when a required one
-// is missing or one has another shape than its parameter.
-std::vector<Array> taken_arrays(const State& state, const std::vector<Tensor>& parameters,
-                                const std::string& kind, bool required);
+// The arrays NAME.kind of the state in the order of the parameters. Throws Error, naming the array,
+// when a required array is missing or its shape differs from that of its parameter.
+std::vector<Array> find_arrays(const State& state, const std::vector<Tensor>& parameters,
+                               const std::string& kind, bool required);
 
-// Throws Error, naming it, for an array that is none of the parameters' of those kinds.
-void check_names(const State& state, const std::vector<Tensor>& parameters,
-                 const std::vector<std::string>& kinds);
+// Throws Error for an array of the state whose name is not NAME.kind for any parameter and kind.
+void check_array_names(const State& state, const std::vector<Tensor>& parameters,
+                       const std::vector<std::string>& kinds);
 
-}  // namespace heed::optim
+}  // namespace HEED_NAMESPACE::optim

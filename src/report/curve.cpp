@@ -1,4 +1,4 @@
-// curve.cpp: loss curves as scripts for gnuplot, which draws them as SVG.
+// curve.cpp: gnuplot scripts that draw loss curves as SVG files.
 
 #include "heed/report/curve.hpp"
 
@@ -8,10 +8,10 @@
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 namespace {
 
-// Colours of Okabe and Ito (2008), told apart by colour-blind readers too.
+// The colours of Okabe and Ito (2008), which colour-blind readers can distinguish.
 std::string line_color(std::size_t i) {
   constexpr const char* colors[] = {"#56B4E9", "#009E73", "#CC79A7", "#E69F00",
                                     "#D55E00", "#0072B2", "#000000", "#882255"};
@@ -24,26 +24,26 @@ std::string point_color(std::size_t i) {
 }
 
 struct EndLabel {
-  double y;  // where it is written
+  double y;
   std::string text, color;
 };
 
-bool stands_alone(const Series& series) { return series.points && series.x.size() == 1; }
+bool is_single_point(const Series& series) { return series.points && series.x.size() == 1; }
 
-// A point that stands alone has its value here, since it is not at the right edge.
+// A single point has its value in the legend, because it is not at the right edge of the plot.
 std::string legend_of(const Series& series) {
-  return stands_alone(series) ? legend(HorizontalLine{series.name, series.y[0]}) : series.name;
+  return is_single_point(series) ? legend(HorizontalLine{series.name, series.y[0]}) : series.name;
 }
 
-// The last values of the series with points, moved apart where they would overlap.
-std::vector<EndLabel> end_labels(const std::vector<Series>& series, const View& view) {
+// The last values of the series with `points`, moved apart where they would overlap.
+std::vector<EndLabel> end_labels(const std::vector<Series>& series, const PlotView& view) {
   std::vector<EndLabel> labels;
   std::size_t color = 0;
   for (const Series& s : series) {
     if (!s.points) continue;
-    const std::string used = point_color(color++);
-    if (!s.y.empty() && std::isfinite(s.y.back()) && !stands_alone(s))
-      labels.push_back({s.y.back(), decimal(s.y.back(), 4), used});
+    const std::string label_color = point_color(color++);
+    if (!s.y.empty() && std::isfinite(s.y.back()) && !is_single_point(s))
+      labels.push_back({s.y.back(), decimal(s.y.back(), 4), label_color});
   }
   std::sort(labels.begin(), labels.end(),
             [](const EndLabel& a, const EndLabel& b) { return a.y < b.y; });
@@ -52,50 +52,50 @@ std::vector<EndLabel> end_labels(const std::vector<Series>& series, const View& 
   return labels;
 }
 
-std::string label_lines(const std::vector<Series>& series, const View& view) {
+std::string label_lines(const std::vector<Series>& series, const PlotView& view) {
   std::string text;
   for (const EndLabel& label : end_labels(series, view))
     text += "set label " + gnuplot_string(label.text) + " at graph 1, first " +
             gnuplot_number(label.y) + " left offset 0.8,0 font ',14' textcolor rgb '" +
             label.color + "'\n";
-  if (view.hides_top())
-    text += "set label " + gnuplot_string("from " + decimal(view.top, 2) + " ↑") +
+  if (view.hides_peak())
+    text += "set label " + gnuplot_string("up to " + decimal(view.peak, 2) + " ↑") +
             " at graph 0, graph 1.035 left font ',12' textcolor rgb '#666666'\n";
   return text;
 }
 
-// One curve of the plot command: column `column` of the file against column `x_column`, counted
-// from 1 as gnuplot does.
-std::string plotted(const std::string& file, std::size_t x_column, std::size_t column,
-                    const Series& series, const std::string& color) {
-  const bool alone = series.x.size() == 1;  // a mark on another curve, or the first of many
+// One curve of the plot command. Columns are counted from 1, as in gnuplot.
+std::string plot_clause(const std::string& file, std::size_t x_column, std::size_t column,
+                        const Series& series, const std::string& color) {
+  const bool single = series.x.size() == 1;  // drawn as a mark: one point makes no line
   const std::string points =
-      "linespoints linewidth 2 pointtype 7 pointsize " + std::string(alone ? "1.1" : "0.7");
-  const std::string style = series.points || alone ? points : "lines linewidth 1.2";
+      "linespoints linewidth 2 pointtype 7 pointsize " + std::string(single ? "1.1" : "0.7");
+  const std::string style = series.points || single ? points : "lines linewidth 1.2";
   return gnuplot_string(file) + " skip 1 using " + std::to_string(x_column) + ":" +
          std::to_string(column) + " with " + style + " linecolor rgb '" + color + "' title " +
          gnuplot_string(legend_of(series));
 }
 
 std::string plot_command(const CurveFile& file, const std::vector<Series>& series,
-                         const std::vector<HorizontalLine>& levels) {
-  std::string text = "plot ";
-  std::size_t lines = 0, points = 0;
+                         const std::vector<HorizontalLine>& lines) {
+  std::vector<std::string> clauses;
+  std::size_t line_colors = 0, point_colors = 0;
   for (std::size_t i = 0; i < series.size(); ++i) {
-    const std::string color = series[i].points ? point_color(points++) : line_color(lines++);
-    text += (i == 0 ? "" : ", \\\n     ") +
-            plotted(file.name, file.x_column + 1, file.y_columns[i] + 1, series[i], color);
+    const std::string color =
+        series[i].points ? point_color(point_colors++) : line_color(line_colors++);
+    clauses.push_back(
+        plot_clause(file.name, file.x_column + 1, file.y_columns[i] + 1, series[i], color));
   }
-  for (std::size_t i = 0; i < levels.size(); ++i)
-    text += ", \\\n     " + gnuplot_number(levels[i].value) +
-            " with lines linewidth 1.5 dashtype " + std::to_string(2 + i % 4) +
-            " linecolor rgb '#555555' title " + gnuplot_string(legend(levels[i]));
-  return text + "\n";
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    clauses.push_back(gnuplot_number(lines[i].value) + " with lines linewidth 1.5 dashtype " +
+                      std::to_string(2 + i % 4) + " linecolor rgb '#555555' title " +
+                      gnuplot_string(legend(lines[i])));
+  return "plot " + joined(clauses, ", \\\n     ") + "\n";
 }
 
 std::string head(const std::string& name, const CurveOptions& options) {
   std::string text =
-      "# Draws curves. Run gnuplot on this file in its own folder to draw it again.\n"
+      "# Draws curves. To draw them again, run gnuplot on this file in its own folder.\n"
       "set encoding utf8\n"
       "set terminal svg size 900,540 font 'sans-serif,14' noenhanced background rgb 'white'\n"
       "set datafile separator ','\n";
@@ -106,7 +106,7 @@ std::string head(const std::string& name, const CurveOptions& options) {
   return text + "set ylabel " + gnuplot_string(options.y_title) + "\n";
 }
 
-std::string frame(const View& view) {
+std::string frame(const PlotView& view) {
   return "set xrange " + gnuplot_range(view.x.low, view.x.high) + "\nset yrange " +
          gnuplot_range(view.y.low, view.y.high) +
          "\n"
@@ -118,15 +118,15 @@ std::string frame(const View& view) {
 
 std::string svg_script(const std::string& name, const CurveFile& file,
                        const std::vector<Series>& series, const CurveOptions& options) {
-  const View view = view_of(series, options.levels);
-  const auto rows = static_cast<double>(series.size() + options.levels.size());
-  const std::string key = legend_position(series, options.levels, view, 0.3, 0.04 + 0.06 * rows);
+  const PlotView view = view_of(series, options.lines);
+  const auto rows = static_cast<double>(series.size() + options.lines.size());
+  const std::string key = legend_position(series, options.lines, view, 0.3, 0.04 + 0.06 * rows);
   return head(name, options) + frame(view) + "set key " + key +
          " Left reverse samplen 2.5 spacing 1.25 width 1 height 0.4\n" + label_lines(series, view) +
-         plot_command(file, series, options.levels);
+         plot_command(file, series, options.lines);
 }
 
-// Each series' points on rows of their own: "x,training,validation", "10,3.9,", "250,,2.4".
+// One row for each point of each series: "x,training,validation", "10,3.9,", "250,,2.4".
 std::string csv_of(const std::vector<Series>& series) {
   std::string text = "x";
   for (const Series& s : series) text += "," + printable(s.name);
@@ -157,4 +157,4 @@ Plot draw_curve_of_file(const std::string& folder, const std::string& name, cons
   return draw_with_gnuplot(folder, name, svg_script(name, file, series, options));
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

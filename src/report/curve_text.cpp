@@ -1,17 +1,16 @@
-// curve_text.cpp: loss curves as text: one dot a column for lines, one letter for each point.
+// curve_text.cpp: curve_text plots loss curves as text, with gnuplot's dumb terminal.
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
 #include "heed/report/curve.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 namespace {
 
-// The mean of the points that fall into each part of the axis: a line that can be followed.
+// Divides the x axis into parts of equal width and takes the mean of the points in each part.
 Series averaged(const Series& series, const Range& x, std::size_t parts) {
   struct Sum {
     double x = 0, y = 0, n = 0;
@@ -19,8 +18,8 @@ Series averaged(const Series& series, const Range& x, std::size_t parts) {
   std::vector<Sum> sums(parts);
   for (std::size_t i = 0; i < series.x.size(); ++i) {
     if (!std::isfinite(series.x[i]) || !std::isfinite(series.y[i])) continue;
-    const double place = (series.x[i] - x.low) / x.span() * static_cast<double>(parts);
-    Sum& sum = sums[std::min(parts - 1, static_cast<std::size_t>(place))];
+    const double position = (series.x[i] - x.low) / x.span() * static_cast<double>(parts);
+    Sum& sum = sums[std::min(parts - 1, static_cast<std::size_t>(position))];
     sum.x += series.x[i], sum.y += series.y[i], ++sum.n;
   }
   Series result{series.name, {}, {}};
@@ -29,8 +28,8 @@ Series averaged(const Series& series, const Range& x, std::size_t parts) {
   return result;
 }
 
-// With points along the straight lines between the points, so that no column of text stays empty.
-Series without_gaps(const Series& series, const Range& x, std::size_t columns) {
+// Interpolates linearly between the points, so that no column of text stays empty.
+Series interpolated(const Series& series, const Range& x, std::size_t columns) {
   Series result{series.name, {}, {}};
   for (std::size_t i = 0; i < series.x.size(); ++i) {
     const std::size_t next = std::min(i + 1, series.x.size() - 1);
@@ -50,51 +49,50 @@ std::string data_block(std::size_t number, const Series& series) {
   return text + "END\n";
 }
 
-std::string with_last_value(const Series& series) {
+std::string title_with_last_value(const Series& series) {
   if (!series.points || series.y.empty()) return gnuplot_string(series.name);
   return gnuplot_string(series.name + "  " + decimal(series.y.back(), 4));
 }
 
-// A level as a row of marks, one for each column of text.
-Series as_row(const HorizontalLine& level, const Range& x, std::size_t columns) {
-  Series row{level.name, {}, {}};
+// Samples a horizontal line at `columns` points.
+Series sampled(const HorizontalLine& line, const Range& x, std::size_t columns) {
+  Series row{line.name, {}, {}};
   for (std::size_t i = 0; i < columns; ++i) {
     const double t = static_cast<double>(i) / static_cast<double>(columns - 1);
-    row.append(x.low + t * x.span(), level.value);
+    row.append(x.low + t * x.span(), line.value);
   }
   return row;
 }
 
-// About five steps of 1, 2, 2.5 or 5 times a power of ten.
+// The distance of the tics: 1, 2, 2.5 or 5 times a power of ten, for about five tics.
 double tic_step(double span) {
-  const double ten = std::pow(10.0, std::floor(std::log10(span / 5)));
+  const double power = std::pow(10.0, std::floor(std::log10(span / 5)));
   for (const double step : {1.0, 2.0, 2.5, 5.0})
-    if (step * ten >= span / 5) return step * ten;
-  return 10 * ten;
+    if (step * power >= span / 5) return step * power;
+  return 10 * power;
 }
 
-// Levels come first: where curves cross them, the curves are what is seen.
+// The horizontal lines come first, so that the curves are drawn over them.
 std::string text_plot_command(const std::vector<Series>& series,
-                              const std::vector<HorizontalLine>& levels, const Range& x,
+                              const std::vector<HorizontalLine>& lines, const Range& x,
                               std::size_t columns) {
   constexpr const char* marks[] = {".", "o", "x", "+", "%", "@"};
-  constexpr const char* level_marks[] = {"-", "=", "~", ":"};
-  std::string blocks, command = "plot ";
-  std::size_t number = 0;
+  constexpr const char* line_marks[] = {"-", "=", "~", ":"};
+  std::string blocks;
+  std::vector<std::string> clauses;
   const auto add = [&](const Series& s, const std::string& mark, const std::string& title) {
-    blocks += data_block(number, s);
-    command += (number == 0 ? "$data" : ", $data") + std::to_string(number) +
-               " with points pointtype '" + mark + "' title " + title;
-    ++number;
+    blocks += data_block(clauses.size(), s);
+    clauses.push_back("$data" + std::to_string(clauses.size()) + " with points pointtype '" + mark +
+                      "' title " + title);
   };
-  for (std::size_t i = 0; i < levels.size(); ++i)
-    add(as_row(levels[i], x, columns), level_marks[i % 4], gnuplot_string(legend(levels[i])));
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    add(sampled(lines[i], x, columns), line_marks[i % 4], gnuplot_string(legend(lines[i])));
   for (std::size_t i = 0; i < series.size(); ++i)
-    add(series[i], marks[i % 6], with_last_value(series[i]));
-  return blocks + command + "\n";
+    add(series[i], marks[i % 6], title_with_last_value(series[i]));
+  return blocks + "plot " + joined(clauses, ", ") + "\n";
 }
 
-std::string text_script(const std::vector<Series>& series, const View& view,
+std::string text_script(const std::vector<Series>& series, const PlotView& view,
                         const CurveOptions& options) {
   std::string script = "set encoding utf8\nset terminal dumb noenhanced size " +
                        std::to_string(options.width) + "," + std::to_string(options.height) + "\n";
@@ -103,15 +101,14 @@ std::string text_script(const std::vector<Series>& series, const View& view,
   script += "set xlabel " + gnuplot_string(options.x_title) + "\n";
   script += "set ytics " + gnuplot_number(tic_step(view.y.span())) + "\n";
   script += "set tics nomirror scale 0\nset border 3\nset lmargin 7\nset rmargin 1\n";
-  script += "set key " + legend_position(series, options.levels, view, 0.45, 0.3) + "\n";
-  return script + text_plot_command(series, options.levels, view.x, 2 * options.width);
+  script += "set key " + legend_position(series, options.lines, view, 0.45, 0.3) + "\n";
+  return script + text_plot_command(series, options.lines, view.x, 2 * options.width);
 }
 
-// Without the spaces that end the lines and the empty lines around the picture.
+// Removes trailing spaces, and empty lines before and after the picture.
 std::string trimmed(const std::string& picture) {
-  std::istringstream in(picture);
-  std::string text, line, empty_lines;
-  while (std::getline(in, line)) {
+  std::string text, empty_lines;
+  for (std::string& line : lines_of(picture)) {
     line.erase(line.find_last_not_of(" \f\r") + 1);
     if (line.empty()) {
       empty_lines += text.empty() ? "" : "\n";
@@ -126,26 +123,26 @@ std::string trimmed(const std::string& picture) {
 std::vector<Series> smoothed(std::vector<Series> series, std::size_t columns) {
   const Range x = view_of(series, {}).x;
   for (Series& s : series)
-    if (!s.points) s = without_gaps(averaged(s, x, columns / 2), x, columns);
+    if (!s.points) s = interpolated(averaged(s, x, columns / 2), x, columns);
   return series;
 }
 
-// The frame is drawn over what touches it: one character of room on each side.
-View text_view(const std::vector<Series>& averages, const CurveOptions& options, double top) {
-  View view = view_of(averages, options.levels);
+// gnuplot draws the frame over the points that touch it, so the view is widened by one character.
+PlotView text_view(const std::vector<Series>& averages, const CurveOptions& options, double peak) {
+  PlotView view = view_of(averages, options.lines);
   const double column = view.x.span() / static_cast<double>(options.width - 10);
   const double row = view.y.span() / static_cast<double>(options.height - 6);
   view.x.low -= column;
   view.x.high += column;
   view.y.low -= row;
-  view.top = top;
+  view.peak = peak;
   return view;
 }
 
-std::string text_heading(const View& view, const CurveOptions& options) {
+std::string text_heading(const PlotView& view, const CurveOptions& options) {
   std::string text = options.title.empty() ? "" : printable(options.title) + "\n";
   text += options.y_title;
-  if (view.hides_top()) text += ", from " + decimal(view.top, 2) + " above the picture";
+  if (view.hides_peak()) text += ", values up to " + decimal(view.peak, 2) + " not shown";
   return text + "\n";
 }
 
@@ -153,14 +150,14 @@ std::string text_heading(const View& view, const CurveOptions& options) {
 
 std::string curve_text(const std::vector<Series>& series, const CurveOptions& options) {
   if (options.width < 40 || options.height < 10)
-    throw_error("curve: a text needs at least 40 x 10 characters, got ", options.width, " x ",
+    throw_error("curve: a text plot needs at least 40 x 10 characters, got ", options.width, " x ",
                 options.height);
-  const View whole = view_of(series, options.levels);
-  if (whole.x.empty()) return "nothing to draw: no finite values yet\n";
-  const std::vector<Series> drawn = smoothed(series, options.width - 10);
-  const View view = text_view(drawn, options, whole.top);
-  const Plot plot = text_with_gnuplot(text_script(drawn, view, options));
+  const PlotView full_view = view_of(series, options.lines);
+  if (full_view.x.empty()) return "nothing to draw: no finite values yet\n";
+  const std::vector<Series> averages = smoothed(series, options.width - 10);
+  const PlotView view = text_view(averages, options, full_view.peak);
+  const Plot plot = text_with_gnuplot(text_script(averages, view, options));
   return plot.ok ? text_heading(view, options) + trimmed(plot.message) : plot.message + "\n";
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

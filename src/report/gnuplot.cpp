@@ -1,4 +1,4 @@
-// gnuplot.cpp: gnuplot's own ways of being called and of writing strings and numbers.
+// gnuplot.cpp: runs gnuplot, and writes strings and numbers in gnuplot's syntax.
 
 #include "heed/report/gnuplot.hpp"
 
@@ -7,11 +7,11 @@
 
 #include "heed/base/text.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
 static const PlotProgram gnuplot{"gnuplot", "gnuplot-nox (apt) or gnuplot (brew, conda)"};
 
-// The option -d keeps the user's own settings out of the picture.
+// The option -d makes gnuplot ignore the user's settings file.
 Plot draw_with_gnuplot(const std::string& folder, const std::string& name,
                        const std::string& script) {
   return draw_with(gnuplot, {"gnuplot", "-d", "./" + name + ".gp"}, folder, name, ".gp", script);
@@ -41,4 +41,4 @@ std::string gnuplot_range(double low, double high) {
   return "[" + gnuplot_number(low) + ":" + gnuplot_number(high) + "]";
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// graphviz.cpp: weights as graphs in Graphviz's language, which its program dot draws as SVG.
+// graphviz.cpp: weight matrices as graphs in the DOT language, drawn as SVG by Graphviz.
 
 #include "heed/report/graphviz.hpp"
 
@@ -8,7 +8,7 @@
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 namespace {
 
 const PlotProgram graphviz{"Graphviz", "graphviz (apt, brew, conda)"};
@@ -21,8 +21,8 @@ void check_graph(const Array& weights, const std::vector<std::string>& names) {
     throw_error("graph: ", names.size(), " names for weights ", str(shape));
 }
 
-// Up to six points wide, and never too thin to see.
-std::string arrow(std::size_t from, std::size_t to, double weight) {
+// The width of an edge is between 0.5 and 6 points.
+std::string edge(std::size_t from, std::size_t to, double weight) {
   return "  n" + std::to_string(from) + " -> n" + std::to_string(to) +
          " [penwidth=" + decimal(std::clamp(6 * weight, 0.5, 6.0), 2) +
          ", label=" + graphviz_string(" " + decimal(weight, 2)) + "]\n";
@@ -48,12 +48,12 @@ std::string weighted_graph(const Array& weights, const std::vector<std::string>&
   std::string text =
       "digraph {\n  node [shape=box, style=rounded, fontname=\"sans-serif\"]\n"
       "  edge [color=\"#0072B2\", arrowsize=0.6, fontname=\"sans-serif\", fontsize=11]\n";
-  for (std::size_t i = 0; i < names.size(); ++i)  // numbered, as two nodes may have one name
+  for (std::size_t i = 0; i < names.size(); ++i)  // nodes are numbered: two may have the same name
     text += "  n" + std::to_string(i) + " [label=" + graphviz_string(names[i]) + "]\n";
   for (std::size_t i = 0; i < names.size(); ++i)
     for (std::size_t j = 0; j < names.size(); ++j)
-      if (weights(i, j) > 0) text += arrow(j, i, static_cast<double>(weights(i, j)));
+      if (weights(i, j) > 0) text += edge(j, i, static_cast<double>(weights(i, j)));
   return text + "}\n";
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

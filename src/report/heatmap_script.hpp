@@ -1,4 +1,4 @@
-// heatmap_script.hpp: the parts of gnuplot's language that every heat map is made of.
+// heatmap_script.hpp: parts of gnuplot scripts that single heat maps and sheets have in common.
 #pragma once
 
 #include <cstddef>
@@ -8,19 +8,19 @@
 #include "heed/array/array.hpp"
 #include "heed/report/heatmap.hpp"
 
-namespace heed::heatmap_script {
+namespace HEED_NAMESPACE::heatmap_script {
 
-// Where a matrix's cells stand in a file, and how they look.
+// The cells of a matrix in a CSV file, and how to draw them.
 struct Cells {
-  std::string file;         // a CSV file with a line of names, then a line for each cell
-  std::size_t rows_column;  // the file's column that holds rows; columns and values follow it
-  std::string lines;        // which of the file's cells, "every ::0::8"; empty: all
+  std::string file;         // a CSV file: a header line, then one line for each cell
+  std::size_t rows_column;  // the file's column with the row index; column index and value follow
+  std::string every;        // selects lines of the file, "every ::0::8"; empty: all lines
   double size;              // of a cell, in pixels
-  bool values;              // written in the cells
-  double value_size = 12;   // of their letters
+  bool show_values;         // write the values in the cells
+  double value_size = 12;   // font size of the values
 };
 
-// Sizes and places in pixels, from the top left corner.
+// Sizes and positions in pixels, from the top left corner.
 struct Canvas {
   double width, height;
 };
@@ -34,30 +34,31 @@ std::string at_pixel(const Canvas& canvas, double x, double y);
 std::string color_box(const Rectangle& box, const Canvas& canvas);
 
 std::string font(double size);
-std::size_t longest(const std::vector<std::string>& names);  // in columns of a terminal
+std::size_t longest(const std::vector<std::string>& names);  // the longest name's display width
 
-// Light to dark, or two colours that part at white.
+// From light to dark or, if diverging, from blue over white to orange.
 std::string palette(bool diverging);
 
-// The names along an axis ("x2" or "y"), or its numbers when they are not shown.
-struct Tics {
-  bool names = false;
-  bool downwards = false;  // names are turned by a quarter
-  bool each_number = false;
-  bool spaces_shown = false;  // a lone space as "␣"
-  double nearer = 0;          // to the matrix, in heights of a letter
-  double size = 12;           // of the letters
+struct TicStyle {
+  bool show_names = false;   // otherwise the axis shows indices
+  bool rotated = false;      // names are rotated by 90 degrees
+  bool all_numbers = false;  // every index has a tic
+  bool show_spaces = false;  // a single space is shown as "␣"
+  double shift = 0;          // towards the matrix, in character heights
+  double font_size = 12;
 };
-std::string tics(const char* axis, const std::vector<std::string>& names, const Tics& how);
 
-// Rows from the top, as matrices are written; grey where no cell is drawn.
+// The names or indices along an axis ("x2" or "y").
+std::string tics(const char* axis, const std::vector<std::string>& names, const TicStyle& style);
+
+// The axis ranges, with row 0 at the top, and a grey background for masked cells.
 std::string ranges(std::size_t rows, std::size_t columns);
-extern const char* const grey_behind;
+extern const char* const grey_background;
 
-// The plot command. Masked cells are left out; a cross marks what is not a number.
+// The plot command. Masked cells are not drawn; a cross marks NaN.
 std::string plot(const Cells& cells, const Range& range, const Array& x, bool diverging);
 
-// "0,1,0.25\n" for each cell, each line after `before`.
-std::string csv_lines(const Array& x, const std::string& before = "");
+// A line "0,1,0.25" (row, column, value) for each cell, each line after `prefix`.
+std::string csv_lines(const Array& x, const std::string& prefix = "");
 
-}  // namespace heed::heatmap_script
+}  // namespace HEED_NAMESPACE::heatmap_script

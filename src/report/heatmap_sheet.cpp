@@ -1,4 +1,4 @@
-// heatmap_sheet.cpp: several matrices of one shape in one picture, such as all heads of a model.
+// heatmap_sheet.cpp: draw_heatmap_sheet draws several matrices of one shape in one SVG file.
 
 #include <algorithm>
 #include <cmath>
@@ -9,26 +9,26 @@
 #include "heed/report/heatmap.hpp"
 #include "report/heatmap_script.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 namespace {
 
 using namespace heatmap_script;
 
-constexpr std::size_t most_cells = 128;    // across a panel
-constexpr double most_cells_of_all = 512;  // across all panels, were they laid out as a square
+constexpr std::size_t max_panel_cells = 128;  // on a panel's longer side
+constexpr double max_sheet_cells = 512;       // on the side of a square with the area of all panels
 
-// A sheet in pixels: panels of one size, each in a tile with room for its title and names.
+// The layout of a sheet in pixels. Each panel lies in a tile with space for its title and names.
 class SheetPicture {
  public:
   SheetPicture(const std::vector<Array>& panels, const std::vector<std::string>& titles,
                const HeatmapOptions& options, std::size_t columns)
       : panels_(panels), titles_(titles), options_(options), columns_(columns) {
     size_cells(), size_tiles();
-    const double all = static_cast<double>(columns_);
+    const double across = static_cast<double>(columns_);
     const double down = static_cast<double>((panels.size() + columns_ - 1) / columns_);
     top_ = 14 + (options.title.empty() ? 0 : 36) + (options.column_title.empty() ? 0 : 26);
     left_ = options.row_title.empty() ? 10 : 40;
-    canvas_ = {std::max(left_ + all * tile_.width + 86, letters(options.title) * 10 + 40),
+    canvas_ = {std::max(left_ + across * tile_.width + 86, width_of(options.title) * 10 + 40),
                std::max(top_ + down * tile_.height, top_ + box_.top + scale_height() + 20)};
   }
 
@@ -43,20 +43,20 @@ class SheetPicture {
   }
 
  private:
-  static double letters(const std::string& text) {
+  static double width_of(const std::string& text) {
     return static_cast<double>(display_width(printable(text)));
   }
 
-  // Large enough for a name's letters beside them, and for values in them when there are few.
+  // Cells are high enough for the names beside them and, in small matrices, wide enough for values.
   void size_cells() {
     const double rows = static_cast<double>(panels_[0].shape()[0]);
-    const double across = static_cast<double>(panels_[0].shape()[1]);
-    const double most = std::max(rows, across);
-    named_rows_ = !options_.row_names.empty() && most <= most_cells;
-    named_columns_ = !options_.column_names.empty() && most <= most_cells;
-    const double least = named_rows_ || named_columns_ ? 10 : 2;
-    cell_ = std::min(44.0, std::max(least, std::floor(360 / most)));
-    box_ = {0, 0, cell_ * across, cell_ * rows};
+    const double columns = static_cast<double>(panels_[0].shape()[1]);
+    const double longer_side = std::max(rows, columns);
+    named_rows_ = !options_.row_names.empty() && longer_side <= max_panel_cells;
+    named_columns_ = !options_.column_names.empty() && longer_side <= max_panel_cells;
+    const double min_cell = named_rows_ || named_columns_ ? 10 : 2;
+    cell_ = std::min(44.0, std::max(min_cell, std::floor(360 / longer_side)));
+    box_ = {0, 0, cell_ * columns, cell_ * rows};
     name_size_ = std::min(13.0, cell_ - 1);
   }
 
@@ -68,27 +68,27 @@ class SheetPicture {
     if (columns_ == 0)
       columns_ = static_cast<std::size_t>(std::ceil(std::sqrt(double(panels_.size()))));
     columns_ = std::min(columns_, panels_.size());
-    downwards_ = named_columns_ && length_of(options_.column_names) > 1.4 * cell_;
+    rotated_ = named_columns_ && length_of(options_.column_names) > 1.4 * cell_;
     box_.left = named_rows_ ? 14 + length_of(options_.row_names) : 34;
-    box_.top = downwards_ ? 36 + length_of(options_.column_names) : 44;
+    box_.top = rotated_ ? 36 + length_of(options_.column_names) : 44;
     double title = 0;
-    for (const std::string& text : titles_) title = std::max(title, 8.5 * letters(text));
+    for (const std::string& text : titles_) title = std::max(title, 8.5 * width_of(text));
     tile_ = {0, 0, box_.left + std::max(box_.width, title) + 18, box_.top + box_.height + 22};
   }
 
   std::string axes() const {
-    Tics how;
-    how.each_number = std::max(panels_[0].shape()[0], panels_[0].shape()[1]) <= 12;
-    how.spaces_shown = true;
-    how.size = name_size_;
-    how.names = named_rows_;
-    const std::string rows = tics("y", options_.row_names, how);
-    how.names = named_columns_, how.downwards = downwards_;
-    how.nearer = downwards_ ? 0.2 : 0.5;
-    return rows + tics("x2", options_.column_names, how);
+    TicStyle style;
+    style.all_numbers = std::max(panels_[0].shape()[0], panels_[0].shape()[1]) <= 12;
+    style.show_spaces = true;
+    style.font_size = name_size_;
+    style.show_names = named_rows_;
+    const std::string rows = tics("y", options_.row_names, style);
+    style.show_names = named_columns_, style.rotated = rotated_;
+    style.shift = rotated_ ? 0.2 : 0.5;
+    return rows + tics("x2", options_.column_names, style);
   }
 
-  // The one scale stands beside the first row of panels.
+  // The colour scale is to the right of the first row of panels.
   std::string scale() const {
     const double left = left_ + static_cast<double>(columns_) * tile_.width + 8;
     return color_box({left, top_ + box_.top, 18, scale_height()}, canvas_);
@@ -121,9 +121,9 @@ class SheetPicture {
     const Cells cells{
         name + ".csv", 2, "every ::" + std::to_string(first) + "::" + std::to_string(last), cell_,
         cell_ >= 30,   11};
-    // What stands above all panels and beside them is drawn with the first.
-    const std::string once = i == 1 ? "unset label\nunset colorbox\n" : "";
-    return once + "set label 100 " + gnuplot_string(titles_[i]) +
+    // The first panel also draws the headings and the scale; they are unset before the second.
+    const std::string reset = i == 1 ? "unset label\nunset colorbox\n" : "";
+    return reset + "set label 100 " + gnuplot_string(titles_[i]) +
            at_pixel(canvas_, box.left, box.top - box_.top + 14) + font(14) + "\n" +
            margins(box, canvas_) + plot(cells, range, panels_[i], options_.diverging);
   }
@@ -133,9 +133,9 @@ class SheetPicture {
   const HeatmapOptions& options_;
   std::size_t columns_;
   Canvas canvas_{};
-  Rectangle box_{}, tile_{};  // a panel in its tile, and a tile
+  Rectangle box_{}, tile_{};  // a panel inside its tile, and a tile
   double cell_ = 0, name_size_ = 0, left_ = 0, top_ = 0;
-  bool named_rows_ = false, named_columns_ = false, downwards_ = false;
+  bool named_rows_ = false, named_columns_ = false, rotated_ = false;
 };
 
 std::string csv_of(const std::vector<Array>& panels) {
@@ -154,18 +154,18 @@ Plot draw(const std::string& folder, const std::string& name, const std::vector<
                            SheetPicture(panels, titles, options, columns).script(name));
 }
 
-// A sheet of finer matrices would take a reader's viewer minutes: each cell is a shape of its own.
+// The side of the squares for max pooling. Every cell is one SVG shape; too many make viewers slow.
 std::size_t side_of(const Shape& shape, std::size_t panels) {
-  const std::size_t most = std::max(shape[0], shape[1]);
-  const double all = static_cast<double>(most) * std::sqrt(static_cast<double>(panels));
-  return std::max((most + most_cells - 1) / most_cells,
-                  static_cast<std::size_t>(std::ceil(all / most_cells_of_all)));
+  const std::size_t longer_side = std::max(shape[0], shape[1]);
+  const double sheet = static_cast<double>(longer_side) * std::sqrt(static_cast<double>(panels));
+  return std::max((longer_side + max_panel_cells - 1) / max_panel_cells,
+                  static_cast<std::size_t>(std::ceil(sheet / max_sheet_cells)));
 }
 
 HeatmapOptions without_names(HeatmapOptions options, std::size_t side) {
   options.row_names.clear(), options.column_names.clear();
   const std::string square = std::to_string(side) + " x " + std::to_string(side);
-  options.title += (options.title.empty() ? "" : ", ") + ("each cell the largest of " + square);
+  options.title += (options.title.empty() ? "" : ", ") + ("each cell: maximum of " + square);
   return options;
 }
 
@@ -179,12 +179,11 @@ void check_heatmaps(const std::vector<Array>& panels, const std::vector<std::str
   for (const Array& panel : panels) {
     check_heatmap(panel, options);
     if (shape_of(panel) != shape_of(panels[0]))
-      throw_error("heatmap: matrices of a sheet differ: ", str(shape_of(panels[0])), " and ",
-                  str(shape_of(panel)));
+      throw_error("heatmap: matrices of a sheet differ in shape: ", str(shape_of(panels[0])),
+                  " and ", str(shape_of(panel)));
   }
 }
 
-// From the least to the largest of all matrices.
 Range heatmap_range(const std::vector<Array>& panels, const HeatmapOptions& options) {
   Range range;
   for (const Array& panel : panels)
@@ -202,11 +201,11 @@ Plot draw_heatmap_sheet(const std::string& folder, const std::string& name,
   check_heatmaps(panels, titles, options);
   const std::size_t side = side_of(shape_of(panels[0]), panels.size());
   if (side > 1) {
-    std::vector<Array> smaller;
-    for (const Array& panel : panels) smaller.push_back(max_pooled(panel, side));
-    return draw(folder, name, smaller, titles, without_names(options, side), columns);
+    std::vector<Array> pooled;
+    for (const Array& panel : panels) pooled.push_back(max_pooled(panel, side));
+    return draw(folder, name, pooled, titles, without_names(options, side), columns);
   }
   return draw(folder, name, panels, titles, options, columns);
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// plot_program.cpp: one child process per picture.
+// plot_program.cpp: runs a drawing program as a child process.
 
 #include "heed/report/plot_program.hpp"
 
@@ -11,8 +11,9 @@
 
 #include "heed/base/error.hpp"
 #include "heed/base/process.hpp"
+#include "heed/base/text.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 namespace {
 
 Plot result(const PlotProgram& program, const ChildResult& child) {
@@ -40,12 +41,12 @@ Plot draw_with(const PlotProgram& program, std::vector<std::string> command,
                const std::string& folder, const std::string& name, const std::string& ending,
                const std::string& text) {
   if (name.empty() || name.find('/') != std::string::npos)
-    throw_error(program.name, ": a picture's name is a file name without a folder, got '", name,
-                "'");
+    throw_error(program.name, ": the name of a picture must be a file name without a folder, got ",
+                in_quotes(name));
   const std::string failure = write_text(path_in(folder, name + ending), text);
   if (!failure.empty()) return {false, failure};
   const std::string picture = path_in(folder, name + ".svg");
-  unlink(picture.c_str());  // an older one would be taken for the new one
+  unlink(picture.c_str());  // otherwise an older file would pass for the new one
   const Plot plot = run_program(program, std::move(command), folder, "");
   if (!plot.ok) return plot;
   if (access(picture.c_str(), R_OK) != 0)
@@ -67,4 +68,4 @@ std::string path_in(const std::string& folder, const std::string& name) {
   return folder + "/" + name;
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

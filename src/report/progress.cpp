@@ -1,4 +1,4 @@
-// progress.cpp: what fits is shown, and what matters most is dropped last.
+// progress.cpp: progress_line formats the progress bar of a training run.
 
 #include "heed/report/progress.hpp"
 
@@ -6,10 +6,10 @@
 
 #include "heed/base/text.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 namespace {
 
-constexpr std::size_t shortest_bar = 12, longest_bar = 32;  // with its brackets
+constexpr std::size_t min_bar_width = 12, max_bar_width = 32;  // with the brackets
 
 std::string steps(const ProgressState& state) {
   if (state.total_steps == 0) return "step " + std::to_string(state.step);
@@ -18,17 +18,17 @@ std::string steps(const ProgressState& state) {
 }
 
 std::string bar(const ProgressState& state, std::size_t width) {
-  const std::size_t inside = width - 2;
-  const double done =
+  const std::size_t inner_width = width - 2;
+  const double fraction =
       std::min(1.0, static_cast<double>(state.step) / static_cast<double>(state.total_steps));
-  const auto filled = static_cast<std::size_t>(done * static_cast<double>(inside));
+  const auto filled = static_cast<std::size_t>(fraction * static_cast<double>(inner_width));
   std::string text(filled, '=');
-  if (filled < inside && filled > 0) text.back() = '>';
-  return "[" + pad_right(text, inside) + "]";
+  if (filled < inner_width && filled > 0) text.back() = '>';
+  return "[" + pad_right(text, inner_width) + "]";
 }
 
-// The parts from left to right; `dropped` of them are left out, the least important first.
-std::string facts(const ProgressState& state, int dropped) {
+// The text beside the bar. The larger `dropped`, the more parts are left out.
+std::string status(const ProgressState& state, int dropped) {
   std::string text = steps(state);
   if (dropped < 5 && state.train_loss) text += "  loss " + decimal(*state.train_loss, 4);
   if (dropped < 2 && state.val_loss) text += "  val " + decimal(*state.val_loss, 4);
@@ -49,14 +49,14 @@ std::string progress_line(const ProgressState& state, std::size_t width) {
   constexpr int without_bar = 3, only_steps = 5;
   const bool has_bar = state.total_steps > 0;
   for (int dropped = 0; dropped <= only_steps; ++dropped) {
-    const std::string text = facts(state, dropped);
-    const bool bar_wanted = has_bar && dropped < without_bar;
-    const std::size_t needed = text.size() + (bar_wanted ? shortest_bar + 1 : 0);
+    const std::string text = status(state, dropped);
+    const bool shows_bar = has_bar && dropped < without_bar;
+    const std::size_t needed = text.size() + (shows_bar ? min_bar_width + 1 : 0);
     if (needed > width) continue;
-    if (!bar_wanted) return text;
-    return bar(state, std::min(longest_bar, width - text.size() - 1)) + " " + text;
+    if (!shows_bar) return text;
+    return bar(state, std::min(max_bar_width, width - text.size() - 1)) + " " + text;
   }
   return percent(state).size() <= width ? percent(state) : "";
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

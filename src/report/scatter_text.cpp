@@ -1,4 +1,4 @@
-// scatter_text.cpp: named points as text: a sign for each, and its name where there is room.
+// scatter_text.cpp: scatter_text prints a scatter plot with a symbol and a label for each point.
 
 #include <algorithm>
 #include <cmath>
@@ -9,37 +9,39 @@
 #include "heed/report/label_places.hpp"
 #include "heed/report/scatter.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 namespace {
 
 constexpr const char* marks[] = {"●", "▲", "■", "◆"};
 
-class Sheet {
+// A grid of characters with points and labels.
+class TextCanvas {
  public:
-  Sheet(std::size_t columns, std::size_t rows)
+  TextCanvas(std::size_t columns, std::size_t rows)
       : lines_(rows, std::vector<std::string>(columns, " ")),
-        places_({0, 0, static_cast<double>(columns), static_cast<double>(rows)}) {}
+        placement_({0, 0, static_cast<double>(columns), static_cast<double>(rows)}) {}
 
   void set_mark(std::size_t row, std::size_t column, const std::string& mark) {
     std::string& cell = lines_[row][column];
-    if (cell == " ") places_.take(box(row, column, 1));
+    if (cell == " ")
+      placement_.occupy(label_box(1, static_cast<double>(row), static_cast<double>(column)));
     cell = cell == " " || cell == mark ? mark : "@";
   }
 
-  // False when there is no place beside the mark that is free.
+  // Returns false if no position beside the mark is free.
   bool set_label(std::size_t row, std::size_t column, const std::string& text) {
     const auto length = static_cast<double>(display_width(text));
     const auto r = static_cast<double>(row), c = static_cast<double>(column);
-    const std::vector<Box> boxes = {moved(length, r, c + 2),
-                                    moved(length, r, c - 1 - length),
-                                    moved(length, r - 1, c),
-                                    moved(length, r + 1, c),
-                                    moved(length, r - 1, c - length + 1),
-                                    moved(length, r + 1, c - length + 1)};
-    const Box& place = boxes[places_.best(boxes)];
-    if (places_.covered(place) > 0) return false;
-    places_.take({place.left - 1, place.top, place.right + 1, place.bottom});
-    write(static_cast<std::size_t>(place.top), static_cast<std::size_t>(place.left), text);
+    const std::vector<Box> boxes = {label_box(length, r, c + 2),
+                                    label_box(length, r, c - 1 - length),
+                                    label_box(length, r - 1, c),
+                                    label_box(length, r + 1, c),
+                                    label_box(length, r - 1, c - length + 1),
+                                    label_box(length, r + 1, c - length + 1)};
+    const Box& best = boxes[placement_.best_position(boxes)];
+    if (placement_.covered_area(best) > 0) return false;
+    placement_.occupy({best.left - 1, best.top, best.right + 1, best.bottom});
+    write(static_cast<std::size_t>(best.top), static_cast<std::size_t>(best.left), text);
     return true;
   }
 
@@ -54,15 +56,12 @@ class Sheet {
   }
 
  private:
-  static Box moved(double length, double row, double column) {
+  static Box label_box(double length, double row, double column) {
     return {column, row, column + length, row + 1};
   }
-  static Box box(std::size_t row, std::size_t column, double length) {
-    return moved(length, static_cast<double>(row), static_cast<double>(column));
-  }
 
-  // A wide character fills its second cell with nothing. What has no width of its own rides on the
-  // character before it; where there is none it is dropped.
+  // The second cell of a wide character is empty. A combining mark is appended to the character
+  // before it, or dropped if there is none.
   void write(std::size_t row, std::size_t column, const std::string& text) {
     std::string* last = nullptr;
     for (std::size_t i = 0; i < text.size(); i += character_at(text, i).size()) {
@@ -79,30 +78,29 @@ class Sheet {
   }
 
   std::vector<std::vector<std::string>> lines_;
-  LabelPlacement places_;
+  LabelPlacement placement_;
 };
 
 struct Cell {
   std::size_t row, column;
 };
 
-Cell cell_of(const Array& points, std::size_t i, const View& view, const ScatterOptions& options) {
-  const auto part = [](double value, const Range& range, std::size_t cells) {
-    const double place = (value - range.low) / range.span() * static_cast<double>(cells);
-    return std::min(cells - 1, static_cast<std::size_t>(std::max(place, 0.0)));
+Cell cell_of(const Array& points, std::size_t i, const PlotView& view,
+             const ScatterOptions& options) {
+  const auto index_of = [](double value, const Range& range, std::size_t cells) {
+    const double position = (value - range.low) / range.span() * static_cast<double>(cells);
+    return std::min(cells - 1, static_cast<std::size_t>(std::max(position, 0.0)));
   };
-  return {options.height - 1 - part(points(i, 1), view.y, options.height),
-          part(points(i, 0), view.x, options.width)};
+  return {options.height - 1 - index_of(points(i, 1), view.y, options.height),
+          index_of(points(i, 0), view.x, options.width)};
 }
 
 std::string legend_line(const ScatterOptions& options, std::size_t left_out) {
-  std::string text;
+  std::vector<std::string> entries;
   for (std::size_t g = 0; g < options.group_names.size(); ++g)
-    text += std::string(g == 0 ? "" : "   ") + marks[g] + " " + printable(options.group_names[g]);
-  if (left_out > 0)
-    text += (text.empty() ? "(" : "   (") + std::to_string(left_out) +
-            (left_out == 1 ? " label" : " labels") + " left out)";
-  return text.empty() ? "" : text + "\n";
+    entries.push_back(marks[g] + (" " + printable(options.group_names[g])));
+  if (left_out > 0) entries.push_back("(" + counted(left_out, "label") + " left out)");
+  return entries.empty() ? "" : joined(entries, "   ") + "\n";
 }
 
 }  // namespace
@@ -110,23 +108,24 @@ std::string legend_line(const ScatterOptions& options, std::size_t left_out) {
 std::string scatter_text(const Array& points, const ScatterOptions& options) {
   check_scatter(points, options);
   if (options.width < 40 || options.height < 10)
-    throw_error("scatter: a text needs at least 40 x 10 characters, got ", options.width, " x ",
-                options.height);
-  // A character is about twice as high as wide.
-  const View view = scatter_view(points, static_cast<double>(options.width),
-                                 2 * static_cast<double>(options.height));
-  Sheet sheet(options.width, options.height);
+    throw_error("scatter: a text plot needs at least 40 x 10 characters, got ", options.width,
+                " x ", options.height);
+  // A character is about twice as high as it is wide.
+  const PlotView view = scatter_view(points, static_cast<double>(options.width),
+                                     2 * static_cast<double>(options.height));
+  TextCanvas canvas(options.width, options.height);
   for (std::size_t i = 0; i < points.shape(0); ++i) {
-    const Cell at = cell_of(points, i, view, options);
-    sheet.set_mark(at.row, at.column, marks[options.groups.empty() ? 0 : options.groups[i]]);
+    const Cell cell = cell_of(points, i, view, options);
+    canvas.set_mark(cell.row, cell.column, marks[options.groups.empty() ? 0 : options.groups[i]]);
   }
   std::size_t left_out = 0;
   for (std::size_t i = 0; i < options.labels.size(); ++i) {
-    const Cell at = cell_of(points, i, view, options);
-    left_out += !sheet.set_label(at.row, at.column, truncated(printable(options.labels[i]), 24));
+    const Cell cell = cell_of(points, i, view, options);
+    left_out +=
+        !canvas.set_label(cell.row, cell.column, truncated(printable(options.labels[i]), 24));
   }
   const std::string title = options.title.empty() ? "" : printable(options.title) + "\n";
-  return title + sheet.text() + legend_line(options, left_out);
+  return title + canvas.text() + legend_line(options, left_out);
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// series.cpp: ranges that show the interesting part, and a legend that hides none of it.
+// series.cpp: the axis ranges of a plot of several series, and the position of its legend.
 
 #include "heed/report/series.hpp"
 
@@ -8,7 +8,7 @@
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -22,13 +22,13 @@ void check(const std::vector<Series>& series) {
 std::size_t points_before(const std::vector<Series>& series, double x) {
   std::size_t count = 0;
   for (const Series& s : series)
-    for (const double each : s.x) count += each < x;
+    for (const double point_x : s.x) count += point_x < x;
   return count;
 }
 
-// How much of the curves lies in the part of the picture from (x0, y0) to (x1, y1), as fractions.
-std::size_t points_inside(const std::vector<Series>& series, const View& view, double x0, double x1,
-                          double y0, double y1) {
+// Counts samples of the curves in a rectangle, which is given in fractions of the view.
+std::size_t points_inside(const std::vector<Series>& series, const PlotView& view, double x0,
+                          double x1, double y0, double y1) {
   std::size_t count = 0;
   for (const Series& s : series)
     for (std::size_t i = 0; i < s.x.size(); ++i) {
@@ -44,9 +44,7 @@ std::size_t points_inside(const std::vector<Series>& series, const View& view, d
 
 }  // namespace
 
-std::string legend(const HorizontalLine& level) {
-  return level.name + "  " + decimal(level.value, 4);
-}
+std::string legend(const HorizontalLine& line) { return line.name + "  " + decimal(line.value, 4); }
 
 void Range::include(double value) {
   if (!std::isfinite(value)) return;
@@ -70,17 +68,17 @@ Range y_range(const std::vector<Series>& series, double first_x) {
   return range;
 }
 
-View view_of(const std::vector<Series>& series, const std::vector<HorizontalLine>& levels) {
+PlotView view_of(const std::vector<Series>& series, const std::vector<HorizontalLine>& lines) {
   check(series);
-  View view{x_range(series), y_range(series, -infinity), 0};
+  PlotView view{x_range(series), y_range(series, -infinity), 0};
   if (view.x.empty()) return view;
-  const double twentieth = view.x.low + 0.05 * view.x.span();
-  const Range later = y_range(series, twentieth);
-  view.top = view.y.high;
-  if (points_before(series, twentieth) >= 3 &&
-      view.top - view.y.low > 1.3 * (later.high - view.y.low))
+  const double early_end = view.x.low + 0.05 * view.x.span();
+  const Range later = y_range(series, early_end);
+  view.peak = view.y.high;
+  if (points_before(series, early_end) >= 3 &&
+      view.peak - view.y.low > 1.3 * (later.high - view.y.low))
     view.y.high = later.high;
-  for (const HorizontalLine& level : levels) view.y.include(level.value);
+  for (const HorizontalLine& line : lines) view.y.include(line.value);
   if (view.x.span() == 0) view.x.high += 1;
   const double margin = view.y.span() > 0 ? 0.04 * view.y.span() : 0.5;
   view.y.low -= margin;
@@ -89,11 +87,11 @@ View view_of(const std::vector<Series>& series, const std::vector<HorizontalLine
 }
 
 std::string legend_position(const std::vector<Series>& series,
-                            const std::vector<HorizontalLine>& levels, const View& view,
+                            const std::vector<HorizontalLine>& lines, const PlotView& view,
                             double width, double height) {
   std::vector<Series> all = series;
-  for (const HorizontalLine& level : levels)
-    all.push_back({level.name, {view.x.low, view.x.high}, {level.value, level.value}});
+  for (const HorizontalLine& line : lines)
+    all.push_back({line.name, {view.x.low, view.x.high}, {line.value, line.value}});
   const double left = width, right = 1 - width, bottom = height, top = 1 - height;
   if (points_inside(all, view, right, 1, top, 1) == 0) return "top right";
   if (points_inside(all, view, 0, left, 0, bottom) == 0) return "bottom left";
@@ -102,4 +100,4 @@ std::string legend_position(const std::vector<Series>& series,
   return "below";
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

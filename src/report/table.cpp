@@ -1,4 +1,4 @@
-// table.cpp: one width for all numbers of an array, so that its rows can be compared by eye.
+// table.cpp: formats arrays as tables of aligned text.
 
 #include "heed/report/table.hpp"
 
@@ -10,12 +10,12 @@
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 namespace {
 
 constexpr std::size_t gap = static_cast<std::size_t>(-1);  // the index of a "..." row or column
 
-// 0, 1, 2, ... or, for a long axis, its two ends with a gap between.
+// The indices of an axis to show: all or, for a long axis, the first and last with a gap between.
 std::vector<std::size_t> shown_indices(std::size_t size, std::size_t limit) {
   std::vector<std::size_t> indices;
   const std::size_t half = std::max<std::size_t>(1, limit / 2);
@@ -39,37 +39,37 @@ Sizes sizes_of(const Shape& shape) {
   return sizes;
 }
 
-void check_names(const std::vector<std::string>& names, std::size_t size, const char* what,
+void check_names(const std::vector<std::string>& names, std::size_t size, const char* axis,
                  const Shape& shape) {
   if (!names.empty() && names.size() != size)
-    throw_error("table: ", names.size(), " ", what, " names for ", size, " ", what, "s of x ",
+    throw_error("table: ", names.size(), " ", axis, " names for ", size, " ", axis, "s of x ",
                 str(shape));
 }
 
-std::vector<std::string> made_visible(const std::vector<std::string>& names) {
+std::vector<std::string> printable_names(const std::vector<std::string>& names) {
   std::vector<std::string> result;
   for (const std::string& name : names) result.push_back(printable(name));
   return result;
 }
 
-bool needs_exponents(const Array& x, int decimals) {
+bool needs_scientific(const Array& x, int decimals) {
   double largest = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
-    const double size = std::abs(static_cast<double>(x.data()[i]));
-    if (std::isfinite(size)) largest = std::max(largest, size);
+    const double magnitude = std::abs(static_cast<double>(x.data()[i]));
+    if (std::isfinite(magnitude)) largest = std::max(largest, magnitude);
   }
   return largest >= 1e8 || (largest > 0 && decimals > 0 && largest < std::pow(10.0, -decimals));
 }
 
-class Writer {
+class TableText {
  public:
-  Writer(const Array& x, const TableOptions& options)
+  TableText(const Array& x, const TableOptions& options)
       : x_(x),
         options_(options),
         sizes_(sizes_of(shape_of(x))),
-        exponents_(needs_exponents(x, options.decimals)),
-        row_names_(made_visible(options.row_names)),
-        column_names_(made_visible(options.column_names)),
+        scientific_(needs_scientific(x, options.decimals)),
+        row_names_(printable_names(options.row_names)),
+        column_names_(printable_names(options.column_names)),
         rows_(shown_indices(sizes_.rows, options.max_shown)),
         columns_(shown_indices(sizes_.columns, options.max_shown)) {
     for (const std::string& name : row_names_)
@@ -77,7 +77,7 @@ class Writer {
     find_number_width();
   }
 
-  // Matrix number `block`, in as many strips as the terminal's width asks for.
+  // One matrix of the batch, split into strips that fit the terminal's width.
   std::string matrix(std::size_t block) const {
     std::string text;
     for (std::size_t first = 0; first < columns_.size();) {
@@ -93,7 +93,7 @@ class Writer {
     if (row == gap || column == gap) return "...";
     const std::size_t i = (block * sizes_.rows + row) * sizes_.columns + column;
     const auto value = static_cast<double>(x_.data()[i]);
-    return exponents_ ? scientific(value, options_.decimals) : decimal(value, options_.decimals);
+    return scientific_ ? scientific(value, options_.decimals) : decimal(value, options_.decimals);
   }
 
  private:
@@ -115,20 +115,20 @@ class Writer {
   }
 
   std::size_t end_of_strip(std::size_t first) const {
-    std::size_t used = name_width_, last = first;
+    std::size_t width = name_width_, last = first;
     while (last < columns_.size()) {
-      used += 2 + column_width(columns_[last]);
-      if (used > options_.width && last > first) break;
+      width += 2 + column_width(columns_[last]);
+      if (width > options_.width && last > first) break;
       ++last;
     }
     return last;
   }
 
   std::string strip_title(std::size_t first, std::size_t last) const {
-    // A gap is never the only thing in a strip's title: it says which numbers stand beside it.
-    const std::size_t from = columns_[first] == gap ? columns_[first - 1] + 1 : columns_[first];
-    const std::size_t to = columns_[last - 1] == gap ? columns_[last] - 1 : columns_[last - 1];
-    return "columns " + std::to_string(from) + " to " + std::to_string(to) + "\n";
+    // If the strip begins or ends with a gap, the title includes the columns that the gap hides.
+    const std::size_t begin = columns_[first] == gap ? columns_[first - 1] + 1 : columns_[first];
+    const std::size_t end = columns_[last - 1] == gap ? columns_[last] - 1 : columns_[last - 1];
+    return "columns " + std::to_string(begin) + " to " + std::to_string(end) + "\n";
   }
 
   std::string strip(std::size_t block, std::size_t first, std::size_t last) const {
@@ -154,7 +154,7 @@ class Writer {
   const Array& x_;
   const TableOptions& options_;
   Sizes sizes_;
-  bool exponents_;
+  bool scientific_;
   std::vector<std::string> row_names_, column_names_;
   std::vector<std::size_t> rows_, columns_;
   std::size_t name_width_ = 0, number_width_ = 0;
@@ -162,12 +162,10 @@ class Writer {
 
 // "[1]" for a rank-3 array, "[0, 1]" for rank 4.
 std::string block_title(const Shape& shape, std::size_t block) {
-  std::string text;
-  for (std::size_t axis = shape.size() - 2; axis-- > 0;) {
-    text = std::to_string(block % shape[axis]) + (text.empty() ? "" : ", ") + text;
-    block /= shape[axis];
-  }
-  return "[" + text + "]\n";
+  std::vector<std::string> indices(shape.size() - 2);
+  for (std::size_t axis = indices.size(); axis-- > 0; block /= shape[axis])
+    indices[axis] = std::to_string(block % shape[axis]);
+  return "[" + joined(indices, ", ") + "]\n";
 }
 
 }  // namespace
@@ -179,7 +177,7 @@ std::string table(const Array& x, const TableOptions& options) {
   check_names(options.column_names, sizes.columns, "column", shape);
   const std::string title =
       options.title.empty() ? "" : printable(options.title) + " " + str(shape);
-  const Writer writer(x, options);
+  const TableText writer(x, options);
   if (shape.size() == 0) return title + "  " + writer.number(0, 0, 0) + "\n";
   std::string text = title.empty() ? "" : title + "\n";
   if (x.size() == 0) return text + "  (empty)\n";
@@ -190,4 +188,4 @@ std::string table(const Array& x, const TableOptions& options) {
   return text;
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

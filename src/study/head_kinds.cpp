@@ -1,4 +1,4 @@
-// head_kinds.cpp: how much a head does what heads are known for, such as looking one place back.
+// head_kinds.cpp: scores that identify previous-token, first-token and same-token heads.
 
 #include "heed/study/head_kinds.hpp"
 
@@ -7,28 +7,28 @@
 #include "heed/array/shape.hpp"
 #include "heed/base/error.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 namespace {
 
 bool previous_token(const std::int64_t*, std::size_t t, std::size_t s) { return s + 1 == t; }
 bool first_token(const std::int64_t*, std::size_t t, std::size_t s) { return s == 0 && t > 0; }
-bool same_symbol(const std::int64_t* symbols, std::size_t t, std::size_t s) {
-  return s != t && symbols[s] == symbols[t];
+bool same_token(const std::int64_t* tokens, std::size_t t, std::size_t s) {
+  return s != t && tokens[s] == tokens[t];
 }
 
-// The sum of a row's shares for the places of this kind, and whether there are any.
-struct RowSum {
+// The sum of a row's attention weights over the positions of a kind, and whether there are any.
+struct RowScore {
   double sum = 0;
-  bool any = false;
+  bool has_positions = false;
 };
 
-RowSum row_sum(const HeadKind& kind, const Real* shares, const std::int64_t* symbols, std::size_t t,
-               std::size_t seen) {
-  RowSum row;
-  for (std::size_t s = 0; s < seen; ++s)
-    if (kind.attends(symbols, t, s)) {
-      row.sum += static_cast<double>(shares[s]);
-      row.any = true;
+RowScore row_score(const HeadKind& kind, const Real* weights, const std::int64_t* tokens,
+                   std::size_t t, std::size_t num_visible) {
+  RowScore row;
+  for (std::size_t s = 0; s < num_visible; ++s)
+    if (kind.attends(tokens, t, s)) {
+      row.sum += static_cast<double>(weights[s]);
+      row.has_positions = true;
     }
   return row;
 }
@@ -41,13 +41,13 @@ void check_shapes(const Shape& weights, const Shape& tokens) {
               " and ", str(tokens));
 }
 
-// Rows of equal shares for all that is seen: (B, 1, T, T).
-Array even_weights(std::size_t batch, std::size_t size, bool causal) {
+// Uniform attention weights over the positions that are not masked: (B, 1, T, T).
+Array uniform_weights(std::size_t batch, std::size_t size, bool causal) {
   Array weights = zeros({batch, 1, size, size});
   for (std::size_t i = 0; i < batch * size; ++i) {
-    const std::size_t seen = causal ? i % size + 1 : size;
-    for (std::size_t s = 0; s < seen; ++s)
-      weights.data()[i * size + s] = Real(1) / static_cast<Real>(seen);
+    const std::size_t num_visible = causal ? i % size + 1 : size;
+    for (std::size_t s = 0; s < num_visible; ++s)
+      weights.data()[i * size + s] = Real(1) / static_cast<Real>(num_visible);
   }
   return weights;
 }
@@ -55,9 +55,8 @@ Array even_weights(std::size_t batch, std::size_t size, bool causal) {
 }  // namespace
 
 const std::vector<HeadKind>& head_kinds() {
-  static const std::vector<HeadKind> kinds = {{"previous token", previous_token},
-                                              {"first token", first_token},
-                                              {"same symbol", same_symbol}};
+  static const std::vector<HeadKind> kinds = {
+      {"previous token", previous_token}, {"first token", first_token}, {"same token", same_token}};
   return kinds;
 }
 
@@ -70,9 +69,10 @@ Array head_scores(const HeadKind& kind, const Array& weights, const Indices& tok
     std::size_t rows = 0;
     for (std::size_t b = 0; b < B; ++b)
       for (std::size_t t = 0; t < T; ++t) {
-        const Real* const shares = weights.data() + ((b * H + h) * T + t) * T;
-        const RowSum row = row_sum(kind, shares, tokens.data() + b * T, t, causal ? t + 1 : T);
-        if (row.any) sum += row.sum, ++rows;
+        const Real* const row_weights = weights.data() + ((b * H + h) * T + t) * T;
+        const RowScore row =
+            row_score(kind, row_weights, tokens.data() + b * T, t, causal ? t + 1 : T);
+        if (row.has_positions) sum += row.sum, ++rows;
       }
     scores(h) = rows == 0 ? std::numeric_limits<Real>::quiet_NaN()
                           : static_cast<Real>(sum / static_cast<double>(rows));
@@ -82,8 +82,8 @@ Array head_scores(const HeadKind& kind, const Array& weights, const Indices& tok
 
 double uniform_score(const HeadKind& kind, const Indices& tokens, bool causal) {
   if (tokens.dimension() != 2) check_shapes({}, shape_of(tokens));
-  const Array even = even_weights(tokens.shape()[0], tokens.shape()[1], causal);
-  return static_cast<double>(head_scores(kind, even, tokens, causal)(0));
+  const Array weights = uniform_weights(tokens.shape()[0], tokens.shape()[1], causal);
+  return static_cast<double>(head_scores(kind, weights, tokens, causal)(0));
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// markov_source.cpp: the shares of time of a source's states, its entropy, and texts drawn from it.
+// markov_source.cpp: stationary distribution, entropies, sampling and likelihood of a source.
 
 #include "heed/study/markov_source.hpp"
 
@@ -12,56 +12,51 @@
 #include "heed/base/text.hpp"
 #include "heed/base/utf8.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 namespace {
 
 using States = std::vector<MarkovSource::State>;
-using Shares = std::vector<double>;
+using Probabilities = std::vector<double>;
 
-std::string in_quotes(char letter) { return heed::in_quotes(std::string_view(&letter, 1)); }
-
-// What begins at `at`: all bytes of a character, or the one that is there.
-std::string_view character_of(std::string_view text, std::size_t at) {
-  return text.substr(at, std::max(character_in(text, at).size, 1u));
-}
+std::string quoted_letter(char letter) { return heed::in_quotes(std::string_view(&letter, 1)); }
 
 void check_letter(const States& states, std::size_t s, const MarkovSource::Letter& letter) {
   const auto code = static_cast<unsigned char>(letter.letter);
   if (code >= 0x80)
     throw_error("source: state ", s, ": byte ", int{code}, " is not ASCII; give ASCII letters");
   if (!(letter.probability > 0))
-    throw_error("source: state ", s, ": the probability of ", in_quotes(letter.letter), " is ",
+    throw_error("source: state ", s, ": the probability of ", quoted_letter(letter.letter), " is ",
                 letter.probability, "; give one above 0, or leave the letter out");
   if (letter.next >= states.size())
-    throw_error("source: state ", s, ": ", in_quotes(letter.letter), " leads to state ", letter.next,
-                ", and there are ", states.size());
+    throw_error("source: state ", s, ": the next state of ", quoted_letter(letter.letter), " is ",
+                letter.next, "; give one below ", states.size());
 }
 
 void check_state(const States& states, std::size_t s) {
   double sum = 0;
-  std::string seen;
+  std::string checked_letters;
   for (const MarkovSource::Letter& letter : states[s].letters) {
     check_letter(states, s, letter);
-    if (seen.find(letter.letter) != seen.npos)
-      throw_error("source: state ", s, ": ", in_quotes(letter.letter),
-                  " is there twice, so reading it would not tell the next state");
-    seen += letter.letter;
+    if (checked_letters.find(letter.letter) != checked_letters.npos)
+      throw_error("source: state ", s, ": ", quoted_letter(letter.letter),
+                  " occurs twice, so it does not determine the next state; give it once");
+    checked_letters += letter.letter;
     sum += letter.probability;
   }
   if (!(std::abs(sum - 1) <= 1e-9))
     throw_error("source: state ", s, ": the probabilities sum to ", sum, "; they must sum to 1");
 }
 
-// Where one can get to from state 0; `ways[s]` are the states one step from s.
-std::vector<bool> reached(const std::vector<std::vector<std::size_t>>& ways) {
-  std::vector<bool> result(ways.size());
-  std::vector<std::size_t> open = {0};
+// Whether each state is reachable from state 0; `successors[s]` are the states one step from s.
+std::vector<bool> reachable(const std::vector<std::vector<std::size_t>>& successors) {
+  std::vector<bool> result(successors.size());
+  std::vector<std::size_t> pending = {0};
   result[0] = true;
-  while (!open.empty()) {
-    const std::size_t s = open.back();
-    open.pop_back();
-    for (const std::size_t t : ways[s]) {
-      if (!result[t]) open.push_back(t);
+  while (!pending.empty()) {
+    const std::size_t s = pending.back();
+    pending.pop_back();
+    for (const std::size_t t : successors[s]) {
+      if (!result[t]) pending.push_back(t);
       result[t] = true;
     }
   }
@@ -69,20 +64,19 @@ std::vector<bool> reached(const std::vector<std::vector<std::size_t>>& ways) {
 }
 
 void check_connected(const States& states) {
-  std::vector<std::vector<std::size_t>> forth(states.size()), back(states.size());
+  std::vector<std::vector<std::size_t>> successors(states.size()), predecessors(states.size());
   for (std::size_t s = 0; s < states.size(); ++s)
     for (const MarkovSource::Letter& letter : states[s].letters) {
-      forth[s].push_back(letter.next);
-      back[letter.next].push_back(s);
+      successors[s].push_back(letter.next);
+      predecessors[letter.next].push_back(s);
     }
-  const std::vector<bool> there = reached(forth), home = reached(back);
+  const std::vector<bool> from_0 = reachable(successors), to_0 = reachable(predecessors);
   for (std::size_t s = 0; s < states.size(); ++s) {
-    if (!there[s]) throw_error("source: state ", s, " is never reached from state 0; leave it out");
-    if (!home[s])
-      throw_error(
-          "source: from state ", s,
-          " there is no way back to state 0, so the states have no one share of time; give it "
-          "one");
+    if (!from_0[s])
+      throw_error("source: state ", s, " cannot be reached from state 0; leave it out");
+    if (!to_0[s])
+      throw_error("source: state 0 cannot be reached from state ", s,
+                  ", so the stationary distribution is not unique; add a path back");
   }
 }
 
@@ -90,7 +84,7 @@ States checked(States states) {
   if (states.empty()) throw_error("source: there is no state; give at least one");
   for (std::size_t s = 0; s < states.size(); ++s) check_state(states, s);
   check_connected(states);
-  for (MarkovSource::State& state : states) {  // what decimal fractions leave over
+  for (MarkovSource::State& state : states) {  // sums differ from 1 by rounding
     double sum = 0;
     for (const MarkovSource::Letter& letter : state.letters) sum += letter.probability;
     for (MarkovSource::Letter& letter : state.letters) letter.probability /= sum;
@@ -98,93 +92,95 @@ States checked(States states) {
   return states;
 }
 
-// One state after the other is left out, its visits made steps between those that remain; then the
-// shares are put together the other way round. Nothing is subtracted, so nothing is lost to
-// rounding: Grassmann, Taksar and Heyman 1985, "Regenerative analysis and steady state
-// distributions for Markov chains".
-Shares stationary(const States& states) {
+// The stationary distribution by the algorithm of Grassmann, Taksar and Heyman 1985, "Regenerative
+// analysis and steady state distributions for Markov chains": state elimination without
+// subtraction, so rounding errors stay small.
+Probabilities stationary_distribution_of(const States& states) {
   const std::size_t n = states.size();
-  std::vector<Shares> step(n, Shares(n));
+  std::vector<Probabilities> transition(n, Probabilities(n));
   for (std::size_t s = 0; s < n; ++s)
     for (const MarkovSource::Letter& letter : states[s].letters)
-      step[s][letter.next] += letter.probability;
+      transition[s][letter.next] += letter.probability;
   for (std::size_t k = n - 1; k > 0; --k) {
     double leaving = 0;
-    for (std::size_t j = 0; j < k; ++j) leaving += step[k][j];
+    for (std::size_t j = 0; j < k; ++j) leaving += transition[k][j];
     for (std::size_t i = 0; i < k; ++i) {
-      step[i][k] /= leaving;
-      if (step[i][k] == 0) continue;
-      for (std::size_t j = 0; j < k; ++j) step[i][j] += step[i][k] * step[k][j];
+      transition[i][k] /= leaving;
+      if (transition[i][k] == 0) continue;
+      for (std::size_t j = 0; j < k; ++j) transition[i][j] += transition[i][k] * transition[k][j];
     }
   }
-  Shares shares(n);
-  shares[0] = 1;
+  Probabilities result(n);
+  result[0] = 1;
   for (std::size_t k = 1; k < n; ++k)
-    for (std::size_t i = 0; i < k; ++i) shares[k] += shares[i] * step[i][k];
-  const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
-  for (double& share : shares) share /= sum;
-  return shares;
+    for (std::size_t i = 0; i < k; ++i) result[k] += result[i] * transition[i][k];
+  const double sum = std::accumulate(result.begin(), result.end(), 0.0);
+  for (double& probability : result) probability /= sum;
+  return result;
 }
 
-// What a reader may think: the states it can be, each with its probability. And how often that is.
-using Belief = std::vector<std::pair<std::size_t, double>>;
+// The posterior over states given the letters read: the possible states and their probabilities.
+using Posterior = std::vector<std::pair<std::size_t, double>>;
 
-// Beliefs that only rounding tells apart are one: the first of them stands for all.
-struct Before {
-  static std::pair<std::size_t, double> rounded(const Belief::value_type& entry) {
+// Posteriors that are equal up to rounding compare as equal, so a map keeps only the first of them.
+struct LessUpToRounding {
+  static std::pair<std::size_t, double> rounded(const Posterior::value_type& entry) {
     return {entry.first, std::nearbyint(entry.second * 1e12)};
   }
-  bool operator()(const Belief& a, const Belief& b) const {
+  bool operator()(const Posterior& a, const Posterior& b) const {
     return std::lexicographical_compare(
         a.begin(), a.end(), b.begin(), b.end(),
         [](const auto& x, const auto& y) { return rounded(x) < rounded(y); });
   }
 };
-using Beliefs = std::map<Belief, double, Before>;
-constexpr std::size_t most_beliefs = 100000;
 
-// For each letter that may come: how likely it is to come, and what a reader thinks after it.
-std::map<char, std::pair<double, Belief>> after_letters(const States& states,
-                                                        const Belief& belief) {
-  std::map<char, std::map<std::size_t, double>> likely;
-  for (const auto& [s, share] : belief)
+// All posteriors after k letters, each with the total probability of the texts that lead to it.
+using Posteriors = std::map<Posterior, double, LessUpToRounding>;
+constexpr std::size_t max_posteriors = 100000;
+
+// The possible next letters, each with its probability and the posterior after it (Bayes' rule).
+std::map<char, std::pair<double, Posterior>> next_letters(const States& states,
+                                                          const Posterior& posterior) {
+  std::map<char, std::map<std::size_t, double>> joint;  // p(letter, next state)
+  for (const auto& [s, state_probability] : posterior)
     for (const MarkovSource::Letter& letter : states[s].letters)
-      if (const double p = share * letter.probability; p > 0)  // not so small that it is lost
-        likely[letter.letter][letter.next] += p;
-  std::map<char, std::pair<double, Belief>> after;
-  for (const auto& [letter, next] : likely) {
+      if (const double p = state_probability * letter.probability; p > 0)  // p can underflow
+        joint[letter.letter][letter.next] += p;
+  std::map<char, std::pair<double, Posterior>> result;
+  for (const auto& [letter, next] : joint) {
     double p = 0;
     for (const auto& entry : next) p += entry.second;
-    Belief thought;
-    for (const auto& [t, together] : next) thought.emplace_back(t, together / p);
-    after[letter] = {p, std::move(thought)};
+    Posterior updated;
+    for (const auto& [t, joint_probability] : next) updated.emplace_back(t, joint_probability / p);
+    result[letter] = {p, std::move(updated)};
   }
-  return after;
+  return result;
 }
 
-// The entropy of the next letter, for somebody who has read so far.
-double entropy_after(const States& states, const Beliefs& beliefs) {
+// The expected entropy of the next letter, in nats.
+double next_letter_entropy(const States& states, const Posteriors& posteriors) {
   double entropy = 0;
-  for (const auto& [belief, weight] : beliefs)
-    for (const auto& entry : after_letters(states, belief)) {
+  for (const auto& [posterior, weight] : posteriors)
+    for (const auto& entry : next_letters(states, posterior)) {
       const double p = entry.second.first;
       entropy -= weight * p * std::log(p);
     }
   return entropy;
 }
 
-// Reads one letter more, the `read`-th. Once only one state is left, its probability is 1 to the
-// last bit, so all who are certain of the same state are counted together.
-Beliefs read_on(const States& states, const Beliefs& beliefs, std::size_t read) {
-  Beliefs next;
-  for (const auto& [belief, weight] : beliefs)
-    for (const auto& entry : after_letters(states, belief)) {
-      const auto& [p, thought] = entry.second;
-      next[thought] += weight * p;
-      if (next.size() > most_beliefs)
-        throw_error("source: after ", read,
-                    " letters read there are more than 100,000 things a reader ",
-                    "may think; ask for fewer letters");
+// The posteriors after one more letter, letter number `count`. A posterior with one possible state
+// is exactly 1 there, so all texts that determine the same state share one entry.
+Posteriors after_next_letter(const States& states, const Posteriors& posteriors,
+                             std::size_t count) {
+  Posteriors next;
+  for (const auto& [posterior, weight] : posteriors)
+    for (const auto& entry : next_letters(states, posterior)) {
+      const auto& [p, updated] = entry.second;
+      next[updated] += weight * p;
+      if (next.size() > max_posteriors)
+        throw_error("source: after ", count,
+                    " letters there are more than 100,000 posteriors over the states; ",
+                    "ask for fewer letters");
     }
   return next;
 }
@@ -192,7 +188,8 @@ Beliefs read_on(const States& states, const Beliefs& beliefs, std::size_t read) 
 }  // namespace
 
 MarkovSource::MarkovSource(std::vector<State> states)
-    : states_(checked(std::move(states))), shares_(stationary(states_)) {}
+    : states_(checked(std::move(states))),
+      stationary_distribution_(stationary_distribution_of(states_)) {}
 
 std::string MarkovSource::letters() const {
   std::string result;
@@ -203,37 +200,40 @@ std::string MarkovSource::letters() const {
   return result;
 }
 
-double MarkovSource::entropy() const {
+double MarkovSource::entropy_rate() const {
   double nats = 0;
   for (std::size_t s = 0; s < states_.size(); ++s)
     for (const Letter& letter : states_[s].letters)
-      nats -= shares_[s] * letter.probability * std::log(letter.probability);
+      nats -= stationary_distribution_[s] * letter.probability * std::log(letter.probability);
   return nats;
 }
 
-std::vector<double> MarkovSource::floors(std::size_t most) const {
-  Belief anywhere;
-  for (std::size_t s = 0; s < shares_.size(); ++s) anywhere.emplace_back(s, shares_[s]);
-  Beliefs beliefs = {{anywhere, 1.0}};
-  std::vector<double> result = {entropy_after(states_, beliefs)};
-  for (std::size_t read = 1; read <= most; ++read) {
-    beliefs = read_on(states_, beliefs, read);
-    result.push_back(entropy_after(states_, beliefs));
+std::vector<double> MarkovSource::conditional_entropies(std::size_t max_context) const {
+  Posterior prior;
+  for (std::size_t s = 0; s < states_.size(); ++s)
+    prior.emplace_back(s, stationary_distribution_[s]);
+  Posteriors posteriors = {{prior, 1.0}};
+  std::vector<double> result = {next_letter_entropy(states_, posteriors)};
+  for (std::size_t k = 1; k <= max_context; ++k) {
+    posteriors = after_next_letter(states_, posteriors, k);
+    result.push_back(next_letter_entropy(states_, posteriors));
   }
   return result;
 }
 
 double MarkovSource::window_entropy(std::size_t letters) const {
-  if (letters == 0) throw_error("source: a window of 0 letters has no floor; give at least 1");
-  const std::vector<double> all = floors(letters);
-  return std::accumulate(all.begin() + 1, all.end(), 0.0) / static_cast<double>(letters);
+  if (letters == 0) throw_error("source: window_entropy: letters is 0; give at least 1");
+  const std::vector<double> entropies = conditional_entropies(letters);
+  return std::accumulate(entropies.begin() + 1, entropies.end(), 0.0) /
+         static_cast<double>(letters);
 }
 
-// The letter whose stretch of [0, 1) `at` falls into.
-const MarkovSource::Letter& MarkovSource::drawn(std::size_t state, double at) const {
+// Inverse transform sampling: the letter whose interval of [0, 1) contains `uniform`.
+const MarkovSource::Letter& MarkovSource::pick_letter(std::size_t state, double uniform) const {
   const std::vector<Letter>& letters = states_[state].letters;
   std::size_t i = 0;
-  for (; i + 1 < letters.size() && at >= letters[i].probability; ++i) at -= letters[i].probability;
+  for (; i + 1 < letters.size() && uniform >= letters[i].probability; ++i)
+    uniform -= letters[i].probability;
   return letters[i];
 }
 
@@ -242,19 +242,20 @@ std::string MarkovSource::draw(std::size_t letters, Generator& generator) const 
   return draw(letters, generator, state);
 }
 
-// 53 random bits a letter, as many as a double holds, in both builds.
+// Uses 53 random bits per letter, the precision of a double, so both builds draw the same text.
 std::string MarkovSource::draw(std::size_t letters, Generator& generator,
                                std::size_t& state) const {
-  constexpr std::size_t piece = 4096;
-  constexpr std::int64_t fine = std::int64_t{1} << 53;
+  constexpr std::size_t chunk = 4096;
+  constexpr std::int64_t range = std::int64_t{1} << 53;
   if (state >= states_.size())
-    throw_error("source: there is no state ", state, " to begin in; there are ", states_.size());
+    throw_error("source: the first state is ", state, "; give one below ", states_.size());
   std::string text;
   text.reserve(letters);
   while (text.size() < letters) {
-    const Indices bits = generator.randint(0, fine, {std::min(piece, letters - text.size())});
-    for (const std::int64_t some : bits) {
-      const Letter& letter = drawn(state, static_cast<double>(some) / static_cast<double>(fine));
+    const Indices random = generator.randint(0, range, {std::min(chunk, letters - text.size())});
+    for (const std::int64_t bits : random) {
+      const Letter& letter =
+          pick_letter(state, static_cast<double>(bits) / static_cast<double>(range));
       text += letter.letter;
       state = letter.next;
     }
@@ -272,12 +273,12 @@ std::vector<double> MarkovSource::negative_log_likelihoods(std::string_view text
                                     [c](const Letter& letter) { return letter.letter == c; });
     if (found == letters.end())
       throw_error("source: letter ", nats.size(), " of the text, ",
-                  in_quotes(character_of(text, nats.size())), ", can not come in state ", state,
-                  "; give a text that this source wrote");
+                  in_quotes(character_at(text, nats.size())), ", has probability 0 in state ",
+                  state, "; give a text drawn from this source");
     nats.push_back(-std::log(found->probability));
     state = found->next;
   }
   return nats;
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

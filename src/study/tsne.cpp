@@ -1,4 +1,4 @@
-// tsne.cpp: points of many dimensions drawn in two, by the exact gradient of KL(P || Q).
+// tsne.cpp: t-SNE with the exact gradient of KL(P || Q).
 
 #include "heed/study/tsne.hpp"
 
@@ -11,7 +11,7 @@
 #include "heed/array/shape.hpp"
 #include "heed/base/error.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -22,8 +22,8 @@ Doubles zeros_of(std::size_t rows, std::size_t columns) {
   return x;
 }
 
-// Calls body(i) for every row. A row is one thread's, so its sums are added up in one order. Below
-// some 500 points there is one thread: a row then takes less time than a thread to wake up.
+// Calls body(i) for every row. One thread computes a whole row, so the order of additions does not
+// depend on the number of threads. Below about 500 points one thread is faster than several.
 template <class Body>
 void each_row(std::size_t n, const Body& body) {
   parallel_for(n, 16 * elementwise_grain / (n + 1) + 1, [&](std::size_t begin, std::size_t end) {
@@ -34,60 +34,60 @@ void each_row(std::size_t n, const Body& body) {
 void check_points(const Array& points, Distance distance) {
   const Shape shape = shape_of(points);
   if (shape.size() != 2 || shape[0] < 3 || shape[1] == 0)
-    throw_error("tsne: needs points (n, D), at least 3 of them, got x ", str(shape));
+    throw_error("tsne: points must be (n, D) with n at least 3 and D at least 1, got ", str(shape));
   for (std::size_t i = 0; i < shape[0]; ++i) {
-    double length = 0;
+    double max_abs = 0;
     for (std::size_t d = 0; d < shape[1]; ++d) {
       const double value = points(i, d);
       if (!std::isfinite(value)) throw_error("tsne: point ", i, " has a value that is not finite");
-      length = std::max(length, std::abs(value));
+      max_abs = std::max(max_abs, std::abs(value));
     }
-    if (length == 0 && distance == Distance::cosine)
+    if (max_abs == 0 && distance == Distance::cosine)
       throw_error("tsne: point ", i,
-                  " is all zeros, which has no direction: use Euclidean distance");
+                  " is all zeros, so its cosine is undefined; use Euclidean distance");
   }
 }
 
 void check_options(const TsneOptions& options, std::size_t n) {
   if (!(options.perplexity >= 1 && options.perplexity <= static_cast<double>(n - 1)))
-    throw_error("tsne: the perplexity of ", n, " points is 1 to ", n - 1, ", got ",
+    throw_error("tsne: perplexity must be 1 to ", n - 1, " for ", n, " points, got ",
                 options.perplexity);
-  if (options.iterations == 0) throw_error("tsne: needs at least 1 iteration, got 0");
+  if (options.iterations == 0) throw_error("tsne: iterations must be at least 1, got 0");
   if (!(options.learning_rate >= 0 && std::isfinite(options.learning_rate)))
-    throw_error("tsne: learning_rate is above 0, or 0 to have it chosen, got ",
+    throw_error("tsne: learning_rate must be positive, or 0 for the default, got ",
                 options.learning_rate);
   if (!(options.early_exaggeration >= 1 && std::isfinite(options.early_exaggeration)))
-    throw_error("tsne: early_exaggeration is at least 1, got ", options.early_exaggeration);
+    throw_error("tsne: early_exaggeration must be at least 1, got ", options.early_exaggeration);
   if (!(options.momentum >= 0 && options.momentum < 1))
-    throw_error("tsne: momentum is from 0 to below 1, got ", options.momentum);
+    throw_error("tsne: momentum must be in [0, 1), got ", options.momentum);
 }
 
-// The points as they are, or for cosine distance made as long as 1.
-Doubles prepared(const Array& points, Distance distance) {
+// The points, normalized to length 1 for cosine distance.
+Doubles normalized(const Array& points, Distance distance) {
   Doubles x = points;
   if (distance == Distance::euclidean) return x;
   for (std::size_t i = 0; i < x.shape(0); ++i) {
-    double largest = 0, squares = 0;  // squares of 1e-200 or 1e200 are 0 or infinite
-    for (std::size_t d = 0; d < x.shape(1); ++d) largest = std::max(largest, std::abs(x(i, d)));
-    for (std::size_t d = 0; d < x.shape(1); ++d) x(i, d) /= largest;
-    for (std::size_t d = 0; d < x.shape(1); ++d) squares += x(i, d) * x(i, d);
-    for (std::size_t d = 0; d < x.shape(1); ++d) x(i, d) /= std::sqrt(squares);
+    double max_abs = 0, sum = 0;  // without max_abs, squares of 1e-200 or 1e200 would be 0 or inf
+    for (std::size_t d = 0; d < x.shape(1); ++d) max_abs = std::max(max_abs, std::abs(x(i, d)));
+    for (std::size_t d = 0; d < x.shape(1); ++d) x(i, d) /= max_abs;
+    for (std::size_t d = 0; d < x.shape(1); ++d) sum += x(i, d) * x(i, d);
+    for (std::size_t d = 0; d < x.shape(1); ++d) x(i, d) /= std::sqrt(sum);
   }
   return x;
 }
 
-// Row i of P(j | i) for a bandwidth, and its entropy. The nearest point's exponent is 0.
-double fill_row(const double* d, double* p, std::size_t n, std::size_t i, double nearest,
-                double bandwidth) {
-  double total = 0, weighed = 0;
+// Computes p_{j|i} for one i and beta and returns the entropy. The largest exponent is 0.
+double conditional_row(const double* d, double* p, std::size_t n, std::size_t i, double nearest,
+                       double beta) {
+  double total = 0, weighted_sum = 0;
   for (std::size_t j = 0; j < n; ++j) {
     const double excess = d[j] - nearest;
-    p[j] = j == i ? 0 : std::exp(-bandwidth * excess);
+    p[j] = j == i ? 0 : std::exp(-beta * excess);
     total += p[j];
-    if (p[j] > 0) weighed += p[j] * excess;
+    if (p[j] > 0) weighted_sum += p[j] * excess;
   }
   for (std::size_t j = 0; j < n; ++j) p[j] /= total;
-  return std::log(total) + bandwidth * weighed / total;
+  return std::log(total) + beta * weighted_sum / total;
 }
 
 double nearest_distance(const double* d, std::size_t n, std::size_t i) {
@@ -97,33 +97,33 @@ double nearest_distance(const double* d, std::size_t n, std::size_t i) {
   return nearest;
 }
 
-// The mean of what lies beyond the nearest: distances of any scale begin with a bandwidth near 1.
-double first_bandwidth(const double* d, std::size_t n, std::size_t i, double nearest) {
+// The initial beta: 1 / (mean distance - smallest distance), so that it fits any scale.
+double initial_beta(const double* d, std::size_t n, std::size_t i, double nearest) {
   double total = 0;
   for (std::size_t j = 0; j < n; ++j)
     if (j != i) total += d[j] - nearest;
   return total > 0 ? static_cast<double>(n - 1) / total : 1;
 }
 
-// The larger the bandwidth b, the fewer the neighbours: bisection between what is too small and
-// what is too large, after doubling until there is such a one.
-void find_row(const double* d, double* p, std::size_t n, std::size_t i, double wanted) {
+// Finds the beta whose row p_{j|i} has the target entropy. The entropy falls as beta grows: doubles
+// beta until the entropy is too small, then bisects.
+void find_beta(const double* d, double* p, std::size_t n, std::size_t i, double target_entropy) {
   const double nearest = nearest_distance(d, n, i);
-  double b = first_bandwidth(d, n, i, nearest), low = 0, high = infinity;
+  double beta = initial_beta(d, n, i, nearest), low = 0, high = infinity;
   for (int step = 0; step < 200; ++step) {
-    const double entropy = fill_row(d, p, n, i, nearest, b);
-    if (std::abs(entropy - wanted) < 1e-12 || (step > 60 && high == infinity)) return;
-    (entropy > wanted ? low : high) = b;
-    b = high == infinity ? 2 * b : (low + high) / 2;
+    const double entropy = conditional_row(d, p, n, i, nearest, beta);
+    if (std::abs(entropy - target_entropy) < 1e-12 || (step > 60 && high == infinity)) return;
+    (entropy > target_entropy ? low : high) = beta;
+    beta = high == infinity ? 2 * beta : (low + high) / 2;
   }
 }
 
-// 1 / (1 + squared distance) from point i to every point, itself 0; returns their sum.
-double closeness_row(const Doubles& y, std::size_t i, double* row) {
+// Computes w_ij = 1 / (1 + |y_i - y_j|^2), w_ii = 0, for one i and returns their sum over j.
+double similarity_row(const Doubles& y, std::size_t i, double* row) {
   const std::size_t n = y.shape(0);
-  const double *const at = y.data(), x0 = at[2 * i], y0 = at[2 * i + 1];
+  const double *const points = y.data(), x0 = points[2 * i], y0 = points[2 * i + 1];
   for (std::size_t j = 0; j < n; ++j) {
-    const double dx = x0 - at[2 * j], dy = y0 - at[2 * j + 1];
+    const double dx = x0 - points[2 * j], dy = y0 - points[2 * j + 1];
     row[j] = 1 / (1 + dx * dx + dy * dy);
   }
   row[i] = 0;
@@ -132,75 +132,75 @@ double closeness_row(const Doubles& y, std::size_t i, double* row) {
   return total;
 }
 
-struct Closeness {
+struct Similarities {
   Doubles values;  // (n, n)
   double total;
 };
 
-Closeness closeness_of(const Doubles& y) {
+Similarities similarities_of(const Doubles& y) {
   const std::size_t n = y.shape(0);
-  Closeness c{Doubles::from_shape({n, n}), 0};
+  Similarities w{Doubles::from_shape({n, n}), 0};
   std::vector<double> totals(n);
-  each_row(n, [&](std::size_t i) { totals[i] = closeness_row(y, i, c.values.data() + i * n); });
-  for (const double total : totals) c.total += total;
-  return c;
+  each_row(n, [&](std::size_t i) { totals[i] = similarity_row(y, i, w.values.data() + i * n); });
+  for (const double total : totals) w.total += total;
+  return w;
 }
 
-// The gradient with P times `factor`.
-Doubles gradient_of(const Doubles& P, const Doubles& y, double factor) {
+// The gradient with P multiplied by `exaggeration`.
+Doubles gradient_of(const Doubles& P, const Doubles& y, double exaggeration) {
   const std::size_t n = y.shape(0);
-  const Closeness c = closeness_of(y);
+  const Similarities similarities = similarities_of(y);
   Doubles gradient = Doubles::from_shape({n, 2});
   each_row(n, [&](std::size_t i) {
-    const double *const p = P.data() + i * n, *const near = c.values.data() + i * n;
-    const double* const at = y.data();
+    const double *const p = P.data() + i * n, *const w = similarities.values.data() + i * n;
+    const double* const points = y.data();
     double dx = 0, dy = 0;
     for (std::size_t j = 0; j < n; ++j) {
-      const double pull = (factor * p[j] - near[j] / c.total) * near[j];
-      dx += pull * (at[2 * i] - at[2 * j]);
-      dy += pull * (at[2 * i + 1] - at[2 * j + 1]);
+      const double force = (exaggeration * p[j] - w[j] / similarities.total) * w[j];
+      dx += force * (points[2 * i] - points[2 * j]);
+      dy += force * (points[2 * i + 1] - points[2 * j + 1]);
     }
     gradient(i, 0) = 4 * dx, gradient(i, 1) = 4 * dy;
   });
   return gradient;
 }
 
-// Where the points are, and how they have been moving.
-struct Motion {
+struct OptimizerState {
   Doubles y, velocity, gains;  // (n, 2) each
 };
 
-// Gradient descent with momentum. Each number has a gain of its own, which grows while the number
-// goes on in one direction and shrinks when it turns back (Jacobs 1988).
-void move(Motion& m, const Doubles& gradient, double learning_rate, double momentum) {
-  const std::size_t n = m.y.shape(0);
-  for (std::size_t k = 0; k < m.y.size(); ++k) {
-    double& gain = m.gains.data()[k];
-    double& velocity = m.velocity.data()[k];
-    const double slope = gradient.data()[k];
-    gain = (slope > 0) == (velocity > 0) ? std::max(0.8 * gain, 0.01) : gain + 0.2;
-    velocity = momentum * velocity - learning_rate * gain * slope;
-    m.y.data()[k] += velocity;
+// One step of gradient descent with momentum and a gain per coordinate (Jacobs 1988). The gain
+// grows while the coordinate keeps its direction, else it shrinks. Then subtracts the mean of y.
+void update(OptimizerState& state, const Doubles& gradient, double learning_rate, double momentum) {
+  const std::size_t n = state.y.shape(0);
+  for (std::size_t k = 0; k < state.y.size(); ++k) {
+    double& gain = state.gains.data()[k];
+    double& velocity = state.velocity.data()[k];
+    const double g = gradient.data()[k];
+    gain = (g > 0) == (velocity > 0) ? std::max(0.8 * gain, 0.01) : gain + 0.2;
+    velocity = momentum * velocity - learning_rate * gain * g;
+    state.y.data()[k] += velocity;
   }
   for (std::size_t axis = 0; axis < 2; ++axis) {
     double mean = 0;
-    for (std::size_t i = 0; i < n; ++i) mean += m.y(i, axis) / static_cast<double>(n);
-    for (std::size_t i = 0; i < n; ++i) m.y(i, axis) -= mean;
+    for (std::size_t i = 0; i < n; ++i) mean += state.y(i, axis) / static_cast<double>(n);
+    for (std::size_t i = 0; i < n; ++i) state.y(i, axis) -= mean;
   }
 }
 
-// Close to the origin, as the paper starts; the same in both builds.
-Motion start_of(std::size_t n, std::uint64_t seed) {
-  Motion m{Generator(seed, Precision::float32).randn({n, 2}), zeros_of(n, 2), zeros_of(n, 2)};
-  for (double& value : m.y) value *= 1e-4;
-  for (double& gain : m.gains) gain = 1;
-  return m;
+// The initial y has standard deviation 1e-4, as in the paper. It is the same in both builds.
+OptimizerState initial_state(std::size_t n, std::uint64_t seed) {
+  OptimizerState state{Generator(seed, Precision::float32).randn({n, 2}), zeros_of(n, 2),
+                       zeros_of(n, 2)};
+  for (double& value : state.y) value *= 1e-4;
+  for (double& gain : state.gains) gain = 1;
+  return state;
 }
 
 }  // namespace
 
 Doubles tsne_distances(const Array& points, Distance distance) {
-  const Doubles x = prepared(points, distance);
+  const Doubles x = normalized(points, distance);
   const std::size_t n = x.shape(0), D = x.shape(1);
   Doubles distances = Doubles::from_shape({n, n});
   each_row(n, [&](std::size_t i) {
@@ -215,26 +215,26 @@ Doubles tsne_distances(const Array& points, Distance distance) {
 
 Doubles tsne_conditional_probabilities(const Doubles& distances, double perplexity) {
   const std::size_t n = distances.shape(0);
-  Doubles shares = Doubles::from_shape({n, n});
+  Doubles p = Doubles::from_shape({n, n});
   each_row(n, [&](std::size_t i) {
-    find_row(distances.data() + i * n, shares.data() + i * n, n, i, std::log(perplexity));
+    find_beta(distances.data() + i * n, p.data() + i * n, n, i, std::log(perplexity));
   });
-  return shares;
+  return p;
 }
 
-Doubles tsne_joint_probabilities(const Doubles& neighbours) {
-  const std::size_t n = neighbours.shape(0);
+Doubles tsne_joint_probabilities(const Doubles& conditional) {
+  const std::size_t n = conditional.shape(0);
   Doubles P = Doubles::from_shape({n, n});
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = 0; j < n; ++j)
-      P(i, j) = (neighbours(i, j) + neighbours(j, i)) / (2 * static_cast<double>(n));
+      P(i, j) = (conditional(i, j) + conditional(j, i)) / (2 * static_cast<double>(n));
   return P;
 }
 
 Doubles tsne_embedding_probabilities(const Doubles& y) {
-  Closeness c = closeness_of(y);
-  for (double& value : c.values) value /= c.total;
-  return c.values;
+  Similarities similarities = similarities_of(y);
+  for (double& value : similarities.values) value /= similarities.total;
+  return similarities.values;
 }
 
 double kl_divergence(const Doubles& P, const Doubles& Q) {
@@ -253,33 +253,34 @@ Tsne tsne(const Array& points, const TsneOptions& options) {
   const Doubles P = tsne_joint_probabilities(
       tsne_conditional_probabilities(tsne_distances(points, options.distance), options.perplexity));
   Tsne result{{}, 0, {"KL(P || Q)", {}, {}}};
-  Motion m = start_of(n, options.seed);
-  const auto note = [&](std::size_t iteration) {
-    result.kl = kl_divergence(P, tsne_embedding_probabilities(m.y));
+  OptimizerState state = initial_state(n, options.seed);
+  const auto record_kl = [&](std::size_t iteration) {
+    result.kl = kl_divergence(P, tsne_embedding_probabilities(state.y));
     result.history.append(static_cast<double>(iteration), result.kl);
   };
-  const double rate =
+  const double learning_rate =
       options.learning_rate > 0 ? options.learning_rate : std::max(static_cast<double>(n) / 4, 5.0);
   for (std::size_t t = 0; t < options.iterations; ++t) {
-    if (t % 10 == 0) note(t);
+    if (t % 10 == 0) record_kl(t);
     const bool early = t < options.exaggerated;
-    const Doubles gradient = gradient_of(P, m.y, early ? options.early_exaggeration : 1);
-    move(m, gradient, rate, t < 250 ? std::min(options.momentum, 0.5) : options.momentum);
+    const Doubles gradient = gradient_of(P, state.y, early ? options.early_exaggeration : 1);
+    const double momentum = t < 250 ? std::min(options.momentum, 0.5) : options.momentum;
+    update(state, gradient, learning_rate, momentum);
     if (options.progress && (t + 1) % 10 == 0) options.progress(t + 1);
   }
-  note(options.iterations);
+  record_kl(options.iterations);
   if (!std::isfinite(result.kl))
-    throw_error("tsne: the points flew apart: a learning_rate of ", rate, " is too large");
-  result.points = m.y;
+    throw_error("tsne: diverged, KL is not finite; learning_rate ", learning_rate, " is too large");
+  result.points = state.y;
   return result;
 }
 
 std::size_t nearest(const Doubles& distances, std::size_t i,
-                    const std::vector<std::size_t>& among) {
+                    const std::vector<std::size_t>& candidates) {
   std::size_t best = i;
-  for (const std::size_t j : among)
+  for (const std::size_t j : candidates)
     if (j != i && (best == i || distances(i, j) < distances(i, best))) best = j;
   return best;
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

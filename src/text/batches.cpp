@@ -1,4 +1,4 @@
-// batches.cpp: where the windows begin is random; the targets are the inputs one symbol later.
+// batches.cpp: random training batches; the targets are the inputs shifted by one token.
 
 #include "heed/text/batches.hpp"
 
@@ -6,16 +6,16 @@
 
 #include "heed/base/error.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 namespace {
 
 void check(const Split& part, std::size_t batch_size, std::size_t block_size) {
   if (batch_size == 0) throw_error("batches: batch size is 0; give at least 1");
   if (block_size == 0) throw_error("batches: block size is 0; give at least 1");
   if (part.size > block_size) return;
-  const std::size_t whole = part.corpus->size();
-  throw_error("the ", part.name, " part has ", part.size, " of the text's ", whole,
-              whole == 1 ? " character" : " characters", ", too few for block size ", block_size,
+  const std::size_t total = part.corpus->size();
+  throw_error("the ", part.name, " split has ", part.size, " of the text's ", total,
+              total == 1 ? " token" : " tokens", ", too few for block size ", block_size,
               "; give a longer text or a smaller block size");
 }
 
@@ -24,8 +24,8 @@ void check(const Split& part, std::size_t batch_size, std::size_t block_size) {
 Batch random_batch(const Split& part, std::size_t batch_size, std::size_t block_size,
                    Generator& generator) {
   check(part, batch_size, block_size);
-  const std::int64_t starts_end = static_cast<std::int64_t>(part.size - block_size);
-  const Indices starts = generator.randint(0, starts_end, {batch_size});  // (B)
+  const std::int64_t num_starts = static_cast<std::int64_t>(part.size - block_size);
+  const Indices starts = generator.randint(0, num_starts, {batch_size});  // (B)
   const Shape shape = {batch_size, block_size};
   Batch batch{Indices::from_shape(shape), Indices::from_shape(shape)};
   for (std::size_t b = 0; b < batch_size; ++b) {
@@ -51,4 +51,4 @@ Batches::Batches(const Split& part, std::size_t batch_size, std::size_t block_si
 
 Batch Batches::next() { return random_batch(part_, batch_size_, block_size_, generator_); }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

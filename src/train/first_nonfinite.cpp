@@ -1,4 +1,4 @@
-// first_nonfinite.cpp: does a step that failed once more, slowly, to see where it began to fail.
+// first_nonfinite.cpp: repeats a failed step to find its first value that is not finite.
 
 #include "train/first_nonfinite.hpp"
 
@@ -11,44 +11,45 @@
 #include "heed/base/error.hpp"
 #include "heed/optim/optimizer.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 namespace {
 
-class OnlyNan {
+// Sets HEED_TRACE=nan until it is destroyed.
+class NanCheckGuard {
  public:
-  OnlyNan() : before_(trace_options()) { set_trace("nan"); }
-  ~OnlyNan() { set_trace(before_); }
-  OnlyNan(const OnlyNan&) = delete;
-  OnlyNan& operator=(const OnlyNan&) = delete;
+  NanCheckGuard() : previous_(trace_options()) { set_trace("nan"); }
+  ~NanCheckGuard() { set_trace(previous_); }
+  NanCheckGuard(const NanCheckGuard&) = delete;
+  NanCheckGuard& operator=(const NanCheckGuard&) = delete;
 
  private:
-  std::string before_;
+  std::string previous_;
 };
 
-// In the order in which backward comes by: the first part of a leaf's gradient that is not finite.
+// The name of the first leaf, in the order of the backward pass, to get a gradient that is not
+// finite.
 std::string first_nonfinite_gradient(const Tensor& loss) {
   const std::vector<std::shared_ptr<Node>> nodes = topological_order(loss);
   BackwardOptions options;
   options.keep_graph = options.provenance = true;
   backward(loss, options);
-  std::map<const Node*, std::size_t> seen;  // parts of each leaf's gradient
+  std::map<const Node*, std::size_t> num_parts;  // of each leaf's gradient so far
   for (auto node = nodes.rbegin(); node != nodes.rend(); ++node)
     for (const auto& input : (*node)->inputs) {
       if (input == nullptr || !input->requires_grad || !input->inputs.empty()) continue;
-      if (!std::isfinite(input->contributions[seen[input.get()]++].norm)) return input->name;
+      if (!std::isfinite(input->contributions[num_parts[input.get()]++].norm)) return input->name;
     }
   return "";
 }
 
 }  // namespace
 
-std::string first_nonfinite_operation(const std::function<void()>& again) {
-  const OnlyNan watch;
+std::string first_nonfinite_operation(const std::function<void()>& repeat) {
+  const NanCheckGuard guard;
   try {
-    again();
-  } catch (const Error& error) {
-    const std::string text = error.what();
-    return text.substr(text.find(": ") + 2);  // without "HEED_TRACE=nan"
+    repeat();
+  } catch (const NonFinite& error) {
+    return error.description;
   }
   return "";
 }
@@ -60,11 +61,11 @@ std::string first_nonfinite_value(const Parameters& parameters) {
 }
 
 std::string first_nonfinite_parameter(const Parameters& parameters,
-                                      const std::function<Tensor()>& again) {
-  if (const std::string bad = first_nonfinite_value(parameters); !bad.empty()) return bad;
+                                      const std::function<Tensor()>& recompute_loss) {
+  if (const std::string text = first_nonfinite_value(parameters); !text.empty()) return text;
   optim::zero_grad(parameters.tensors());
-  const std::string name = first_nonfinite_gradient(again());
-  return name.empty() ? "" : "the first gradient to go wrong is that of " + name;
+  const std::string name = first_nonfinite_gradient(recompute_loss());
+  return name.empty() ? "" : "the first gradient that is not finite is that of " + name;
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

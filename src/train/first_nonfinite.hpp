@@ -1,4 +1,4 @@
-// first_nonfinite.hpp: where the numbers of a step went wrong, once it is known that they did.
+// first_nonfinite.hpp: finds the first value of a failed step that is not finite.
 #pragma once
 
 #include <functional>
@@ -7,18 +7,18 @@
 #include "heed/autograd/tensor.hpp"
 #include "heed/nn/parameters.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
-// Does it once more with every value watched: "LayerNorm (12, 64, 128) made at
-// src/nn/layer_norm.cpp:12 has nan at (0, 0, 0); its inputs: ...", or nothing when all are finite.
-std::string first_nonfinite_operation(const std::function<void()>& again);
+// Calls repeat() and checks every value. Returns "LayerNorm (12, 64, 128) made at
+// src/nn/layer_norm.cpp:12 has nan at (0, 0, 0); its inputs: ...", or "" when all are finite.
+std::string first_nonfinite_operation(const std::function<void()>& repeat);
 
-// "parameter norm.weight is not finite", the first of the model's that is not, or nothing.
+// "parameter norm.weight is not finite" for the first such parameter, or "".
 std::string first_nonfinite_value(const Parameters& parameters);
 
-// The same, and where all are finite the first to which backward gives a gradient that is not.
-// `again` makes the loss once more.
+// The same; if all parameters are finite, the first one whose gradient is not. recompute_loss()
+// repeats the forward pass of the failed step.
 std::string first_nonfinite_parameter(const Parameters& parameters,
-                                      const std::function<Tensor()>& again);
+                                      const std::function<Tensor()>& recompute_loss);
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

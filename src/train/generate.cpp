@@ -1,4 +1,4 @@
-// generate.cpp: a model writes on, one symbol at a time.
+// generate.cpp: text generation: a sliding window with a key-value cache, and token sampling.
 
 #include "heed/train/generate.hpp"
 
@@ -10,92 +10,95 @@
 #include "heed/autograd/tensor.hpp"
 #include "heed/base/error.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 namespace {
 
-using Text = std::vector<std::int64_t>;
+using Tokens = std::vector<std::int64_t>;
 
-// Reads a text that grows, through a window of block_size symbols.
-class Reader {
+// Runs the model on a growing text, through a window of at most block_size tokens.
+class WindowedDecoder {
  public:
-  Reader(const nn::Gpt& model, bool keep, std::size_t prompt)
-      : model_(model), keep_(keep), begin_(prompt - std::min(prompt, block())), first_(prompt) {}
+  WindowedDecoder(const nn::Gpt& model, bool use_cache, std::size_t prompt_size)
+      : model_(model),
+        use_cache_(use_cache),
+        begin_(prompt_size - std::min(prompt_size, block())),
+        first_pass_end_(prompt_size) {}
 
-  // Scores of the symbol after the last one: (V). The text is the prompt, or one symbol longer than
-  // the last time.
-  Array next_scores(const Text& text) {
-    if (text.size() - begin_ > block()) {  // full: go on with its newer half and the new symbol
+  // The logits (V) of the token after `text`, which is the prompt at the first call, and one token
+  // longer at each further call.
+  Array next_logits(const Tokens& text) {
+    if (text.size() - begin_ > block()) {  // full: drop the older half
       begin_ += block() - block() / 2;
-      first_ = text.size();
+      first_pass_end_ = text.size();
       cache_ = nn::GptCache(model_.config);
     }
-    if (!keep_) cache_ = nn::GptCache(model_.config);
-    if (cache_.size() == 0) read(text, first_);
-    while (begin_ + cache_.size() < text.size()) read(text, begin_ + cache_.size() + 1);
-    return scores_;
+    if (!use_cache_) cache_ = nn::GptCache(model_.config);
+    if (cache_.size() == 0) forward(text, first_pass_end_);
+    while (begin_ + cache_.size() < text.size()) forward(text, begin_ + cache_.size() + 1);
+    return logits_;
   }
 
  private:
   std::size_t block() const { return model_.config.block_size; }
 
-  // What is in the window before `end` and was not read yet, in one pass.
-  void read(const Text& text, std::size_t end) {
+  // Computes the tokens of the window before `end` that are not in the cache, in one pass.
+  void forward(const Tokens& text, std::size_t end) {
     const std::size_t begin = begin_ + cache_.size(), V = model_.config.vocab_size;
     Indices tokens = Indices::from_shape({1, end - begin});
     std::copy_n(text.data() + begin, end - begin, tokens.data());
-    const Tensor scores = model_(tokens, cache_);  // (1, T, V)
-    std::copy_n(scores.value().data() + (end - begin - 1) * V, V, scores_.data());
+    const Tensor logits = model_(tokens, cache_);  // (1, T, V)
+    std::copy_n(logits.value().data() + (end - begin - 1) * V, V, logits_.data());
   }
 
   const nn::Gpt& model_;
-  bool keep_;          // the cache, from one symbol to the next
-  std::size_t begin_;  // of the window in the text
-  std::size_t first_;  // where the text ended when the window began: read in one pass up to here
+  bool use_cache_;              // whether the cache is kept from one token to the next
+  std::size_t begin_;           // the window's first token in the text
+  std::size_t first_pass_end_;  // the window's tokens before this one are computed in one pass
   nn::GptCache cache_{model_.config};
-  Array scores_ = uninitialized({model_.config.vocab_size});
+  Array logits_ = uninitialized({model_.config.vocab_size});
 };
 
-// Scores that are not among the k largest become -infinity.
-void keep_largest(Array& scores, std::size_t k) {
-  std::vector<Real> sorted(scores.begin(), scores.end());
+// Sets logits less than the k-th largest to -infinity.
+void keep_top_k(Array& logits, std::size_t k) {
+  std::vector<Real> sorted(logits.begin(), logits.end());
   std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(k - 1),
                    sorted.end(), std::greater<Real>());
-  const Real least = sorted[k - 1];
-  for (Real& score : scores)
-    if (score < least) score = -std::numeric_limits<Real>::infinity();
+  const Real smallest_kept = sorted[k - 1];
+  for (Real& logit : logits)
+    if (logit < smallest_kept) logit = -std::numeric_limits<Real>::infinity();
 }
 
-std::int64_t choose(Array scores, const GenerateOptions& options, Generator& generator) {
-  const auto top = std::max_element(scores.begin(), scores.end());
-  if (options.temperature == 0) return top - scores.begin();
-  if (options.top_k != 0 && options.top_k < scores.size()) keep_largest(scores, options.top_k);
-  const double largest = static_cast<double>(*std::max_element(scores.begin(), scores.end()));
-  for (Real& score : scores)
-    score =
-        static_cast<Real>(std::exp((static_cast<double>(score) - largest) / options.temperature));
-  return generator.multinomial(scores, 1)(0);
+std::int64_t sample_token(Array logits, const GenerateOptions& options, Generator& generator) {
+  const auto most_likely = std::max_element(logits.begin(), logits.end());
+  if (options.temperature == 0) return most_likely - logits.begin();
+  if (options.top_k != 0 && options.top_k < logits.size()) keep_top_k(logits, options.top_k);
+  const double largest = static_cast<double>(*std::max_element(logits.begin(), logits.end()));
+  for (Real& logit : logits)
+    logit =
+        static_cast<Real>(std::exp((static_cast<double>(logit) - largest) / options.temperature));
+  return generator.multinomial(logits, 1)(0);
 }
 
 }  // namespace
 
-Text generate(const nn::Gpt& model, const Text& prompt, const GenerateOptions& options,
-              Generator& generator, const std::function<bool(std::int64_t)>& each) {
-  if (prompt.empty()) throw_error("generate: the prompt is empty; begin with at least one symbol");
+Tokens generate(const nn::Gpt& model, const Tokens& prompt, const GenerateOptions& options,
+                Generator& generator, const std::function<bool(std::int64_t)>& each) {
+  if (prompt.empty()) throw_error("generate: the prompt is empty; give at least one token");
   if (!(options.temperature >= 0) || std::isinf(options.temperature))
     throw_error("generate: temperature ", options.temperature, " must be 0 or more, and finite");
   const std::size_t V = model.config.vocab_size;
-  for (const std::int64_t symbol : prompt)
-    if (symbol < 0 || static_cast<std::size_t>(symbol) >= V)
-      throw_error("generate: symbol ", symbol, " of the prompt is outside the vocabulary, 0 to ",
+  for (const std::int64_t token : prompt)
+    if (token < 0 || static_cast<std::size_t>(token) >= V)
+      throw_error("generate: token ", token, " of the prompt is outside the vocabulary, 0 to ",
                   V - 1);
   const NoGrad no_grad;
-  Text text = prompt;
-  Reader reader(model, options.cache, prompt.size());
+  Tokens text = prompt;
+  WindowedDecoder decoder(model, options.cache, prompt.size());
   for (std::size_t i = 0; i < options.tokens; ++i) {
-    text.push_back(choose(reader.next_scores(text), options, generator));
+    text.push_back(sample_token(decoder.next_logits(text), options, generator));
     if (each && !each(text.back())) break;
   }
   return {text.begin() + static_cast<std::ptrdiff_t>(prompt.size()), text.end()};
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// loss_csv.cpp: the loss history of a training run as CSV text, written and read.
+// loss_csv.cpp: writes and reads the loss history of a training run as CSV.
 
 #include "heed/train/loss_csv.hpp"
 
@@ -12,7 +12,7 @@
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 namespace {
 
 std::vector<std::string> cells_of(std::string line) {
@@ -20,7 +20,7 @@ std::vector<std::string> cells_of(std::string line) {
   return split(line, ',');
 }
 
-// A decimal point in every locale, and the words a stream writes but cannot read.
+// Uses a decimal point in every locale. Accepts nan and inf, which streams write but cannot read.
 bool read_number(const std::string& cell, double& value) {
   value = std::numeric_limits<double>::quiet_NaN();
   if (cell.empty() || cell == "nan" || cell == "-nan") return true;
@@ -36,7 +36,7 @@ bool read_number(const std::string& cell, double& value) {
 std::size_t column_named(const std::string& name, const std::vector<std::string>& header,
                          const std::string& path) {
   const auto found = std::find(header.begin(), header.end(), name);
-  if (found == header.end()) throw_error(path, ": its first line names no column '", name, "'");
+  if (found == header.end()) throw_error(path, ": its first line has no column '", name, "'");
   return static_cast<std::size_t>(found - header.begin());
 }
 
@@ -91,4 +91,4 @@ LossCsv read_loss_csv(const std::string& path) {
   return csv;
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

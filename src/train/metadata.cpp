@@ -1,4 +1,4 @@
-// metadata.cpp: reading typed entries from a safetensors file's metadata.
+// metadata.cpp: reads typed entries from a safetensors file's metadata.
 
 #include "train/metadata.hpp"
 
@@ -7,7 +7,7 @@
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
 const std::string& text_entry(const SafetensorsFile& file, const std::string& key) {
   const auto found = file.metadata.find(key);
@@ -17,13 +17,13 @@ const std::string& text_entry(const SafetensorsFile& file, const std::string& ke
 }
 
 std::uint64_t integer_entry(const SafetensorsFile& file, const std::string& key,
-                            std::uint64_t largest) {
+                            std::uint64_t max_value) {
   const std::string& text = text_entry(file, key);
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value > largest)
+  if (error != std::errc() || end != text.data() + text.size() || value > max_value)
     throw_error(file.path, ": metadata '", key, "' is ", in_quotes(text),
-                ", not a whole number up to ", largest);
+                ", not a whole number up to ", max_value);
   return value;
 }
 
@@ -43,4 +43,4 @@ double number_entry(const SafetensorsFile& file, const std::string& key) {
   return number_in(file, key, text_entry(file, key));
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

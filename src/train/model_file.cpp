@@ -1,4 +1,4 @@
-// model_file.cpp: a trained model in a safetensors file: configuration, vocabulary and parameters.
+// model_file.cpp: saves and loads a model's configuration, vocabulary and parameters.
 
 #include "heed/train/model_file.hpp"
 
@@ -11,7 +11,7 @@
 #include "heed/base/text.hpp"
 #include "train/metadata.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 namespace {
 
 std::string_view unit_name(Unit unit) {
@@ -26,28 +26,28 @@ Unit unit_in(const SafetensorsFile& file) {
               ", none of byte, code_point and word");
 }
 
-// Words, or code points as numbers, separated by single spaces.
-std::string symbols_text(const Vocabulary& vocabulary) {
+// Words, or code points or bytes as numbers, separated by single spaces.
+std::string vocabulary_text(const Vocabulary& vocabulary) {
   std::vector<std::string> parts = vocabulary.words();
-  for (const std::uint32_t symbol : vocabulary.symbols()) parts.push_back(std::to_string(symbol));
+  for (const std::uint32_t value : vocabulary.characters()) parts.push_back(std::to_string(value));
   return joined(parts, " ");
 }
 
-std::vector<std::uint32_t> symbols_in(const SafetensorsFile& file, const std::string& text) {
-  std::vector<std::uint32_t> symbols;
+std::vector<std::uint32_t> parse_values(const SafetensorsFile& file, const std::string& text) {
+  std::vector<std::uint32_t> values;
   for (const std::string& part : split(text, ' ')) {
-    std::uint32_t symbol = 0;
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), symbol);
+    std::uint32_t value = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
     if (error != std::errc() || end != part.data() + part.size())
-      throw_error(file.path, ": metadata 'vocabulary.symbols' is damaged");
-    symbols.push_back(symbol);
+      throw_error(file.path, ": metadata 'vocabulary.tokens' is damaged");
+    values.push_back(value);
   }
-  return symbols;
+  return values;
 }
 
 void put_vocabulary(Metadata& metadata, const Vocabulary& vocabulary) {
   metadata["vocabulary.unit"] = unit_name(vocabulary.unit());
-  metadata["vocabulary.symbols"] = symbols_text(vocabulary);
+  metadata["vocabulary.tokens"] = vocabulary_text(vocabulary);
 }
 
 void put_parameters(std::vector<StoredTensor>& tensors, const Parameters& parameters) {
@@ -61,7 +61,7 @@ std::size_t size_entry(const SafetensorsFile& file, const std::string& key) {
   return size;
 }
 
-// A file of a few bytes must not make a model of many parameters. Sizes may overflow: in double.
+// Prevents a small file from creating a huge model. Computes in double, since sizes may overflow.
 void check_size(const SafetensorsFile& file, const nn::GptConfig& config) {
   nn::GptConfig smallest = config;
   smallest.bias = false;
@@ -81,14 +81,15 @@ void check_no_extra_tensors(const SafetensorsFile& file, const Parameters& param
   for (const StoredTensor& tensor : file.tensors)
     if (known.count(tensor.name) == 0 &&
         tensor.name.compare(0, optimizer_prefix.size(), optimizer_prefix) != 0)
-      throw_error(file.path, ": tensor ", in_quotes(tensor.name), " is of no parameter of this model");
+      throw_error(file.path, ": tensor ", in_quotes(tensor.name),
+                  " belongs to no parameter of this model");
 }
 
 nn::GptConfig config_for(const Vocabulary& vocabulary, const ModelFile& file) {
   const nn::GptConfig config = file.config();
   if (config.vocab_size != vocabulary.size())
-    throw_error(file.path(), ": the model has ", config.vocab_size, " symbols, the vocabulary ",
-                vocabulary.size());
+    throw_error(file.path(), ": the model's vocab_size is ", config.vocab_size,
+                ", but its vocabulary has ", vocabulary.size(), " tokens");
   return config;
 }
 
@@ -137,11 +138,11 @@ nn::GptConfig ModelFile::config() const {
 
 Vocabulary ModelFile::vocabulary() const {
   const Unit unit = unit_in(file_);
-  const std::string& text = text_entry(file_, "vocabulary.symbols");
-  std::vector<std::uint32_t> symbols;
-  if (unit != Unit::word) symbols = symbols_in(file_, text);
+  const std::string& text = text_entry(file_, "vocabulary.tokens");
+  std::vector<std::uint32_t> values;
+  if (unit != Unit::word) values = parse_values(file_, text);
   try {
-    return unit == Unit::word ? Vocabulary(split(text, ' ')) : Vocabulary(unit, std::move(symbols));
+    return unit == Unit::word ? Vocabulary(split(text, ' ')) : Vocabulary(unit, std::move(values));
   } catch (const Error& error) {
     throw_error(path(), ": ", error.what());
   }
@@ -169,7 +170,7 @@ void ModelFile::load_parameters(const Parameters& parameters) const {
 
 LoadedModel::LoadedModel(const ModelFile& file) : LoadedModel(file, Generator(0)) {}
 
-// The generator draws weights that the file's replace.
+// The file's weights replace the initial weights that the generator draws.
 LoadedModel::LoadedModel(const ModelFile& file, Generator generator)
     : vocabulary(file.vocabulary()),
       model(Scope(parameters, generator), config_for(vocabulary, file)) {
@@ -201,4 +202,4 @@ void save_run(const std::filesystem::path& path, const Trainer& trainer,
   write_safetensors(path, std::move(metadata), tensors);
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,21 +1,22 @@
-// run_file.cpp: a training run in a safetensors file: options, history, generators and optimizer.
+// run_file.cpp: saves and loads the state of a training run in a safetensors file.
 
 #include <cmath>
 #include <utility>
 
 #include "heed/array/reduce.hpp"
 #include "heed/base/error.hpp"
+#include "heed/base/hash.hpp"
 #include "heed/base/text.hpp"
 #include "heed/train/loss_csv.hpp"
 #include "heed/train/model_file.hpp"
 #include "train/metadata.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 namespace {
 
 constexpr std::uint64_t any_integer = static_cast<std::uint64_t>(-1);
 
-// Calls visit(name, option) for every option: the one list of them.
+// Calls visit(name, option) for every option.
 template <class Options, class Visit>
 void each_option(Options& o, const Visit& visit) {
   visit("batch_size", o.batch_size);
@@ -52,7 +53,7 @@ void read(const SafetensorsFile& file, const std::string& key, Integer& value) {
 
 const std::string history_key = "train.history";
 
-LogRow row_in(const SafetensorsFile& file, const std::string& line) {
+LogRow parse_row(const SafetensorsFile& file, const std::string& line) {
   const std::vector<std::string> cells = split(line, ',');
   if (cells.size() != 6)
     throw_error(file.path, ": metadata '", history_key, "' has a line ", in_quotes(line));
@@ -61,7 +62,8 @@ LogRow row_in(const SafetensorsFile& file, const std::string& line) {
   if (const double step = number(0); step >= 1 && step <= 1e12 && step == std::floor(step))
     row.step = static_cast<std::int64_t>(step);
   else
-    throw_error(file.path, ": metadata '", history_key, "' has a line for step ", in_quotes(cells[0]));
+    throw_error(file.path, ": metadata '", history_key, "' has a line for step ",
+                in_quotes(cells[0]));
   row.train_loss = number(1);
   if (!cells[2].empty()) row.val_loss = number(2);
   row.learning_rate = number(3);
@@ -70,7 +72,7 @@ LogRow row_in(const SafetensorsFile& file, const std::string& line) {
   return row;
 }
 
-// Steps rise up to the run's last; the updates after the last row are pending.
+// Checks that the steps of the rows increase, and that the updates after the last row are pending.
 void check_history(const SafetensorsFile& file, const TrainerState& state) {
   std::int64_t last = 0;
   for (const LogRow& row : state.history) {
@@ -97,9 +99,9 @@ optim::State optimizer_in(const SafetensorsFile& file) {
 }
 
 void check_same_model(const SafetensorsFile& file, const nn::GptConfig& config) {
-  Metadata own;
-  put_config(own, config);
-  for (const auto& [key, value] : own)
+  Metadata expected;
+  put_config(expected, config);
+  for (const auto& [key, value] : expected)
     if (text_entry(file, key) != value)
       throw_error(file.path, ": '", key, "' is ", in_quotes(text_entry(file, key)),
                   ", this model's is '", value, "'");
@@ -145,7 +147,7 @@ TrainerState ModelFile::trainer_state() const {
   state.options = options();
   state.optimizer = optimizer_in(file_);
   for (const std::string& line : lines_of(text_entry(file_, history_key)))
-    state.history.push_back(row_in(file_, line));
+    state.history.push_back(parse_row(file_, line));
   state.step = static_cast<std::int64_t>(integer_entry(file_, "train.step"));
   state.pending = static_cast<std::int64_t>(integer_entry(file_, "train.pending"));
   state.pending_loss = number_entry(file_, "train.pending_loss");
@@ -175,9 +177,7 @@ void ModelFile::restore(Trainer& trainer) const {
 }
 
 TextFingerprint fingerprint_of(const std::string& path, std::string_view text) {
-  std::uint64_t hash = 14695981039346656037u;  // FNV-1a, 64 bits
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  return {path, text.size(), hash};
+  return {path, text.size(), hash64(text)};
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// trainer.cpp: a step is a batch, its loss, backward, clip, update.
+// trainer.cpp: the training loop: forward, backward, gradient clipping, AdamW, evaluation.
 
 #include "heed/train/trainer.hpp"
 
@@ -13,7 +13,7 @@
 #include "heed/optim/clip.hpp"
 #include "train/first_nonfinite.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 namespace {
 
 constexpr double unclipped = std::numeric_limits<double>::infinity();
@@ -35,7 +35,7 @@ optim::AdamWOptions optimizer_options(const TrainOptions& options) {
   return adamw;
 }
 
-// To six digits; NaN without its sign, which means nothing.
+// With six digits, and NaN without its meaningless sign.
 std::string short_number(double value) {
   std::ostringstream text;
   text << (std::isnan(value) ? std::abs(value) : value);
@@ -57,34 +57,34 @@ optim::WarmupCosine schedule_of(const TrainOptions& o) {
   return {o.lr, o.min_lr, o.warmup, o.decay_steps == 0 ? o.steps : o.decay_steps};
 }
 
-// Who sees the next symbol has no need to guess it.
+// A model that sees the next token could copy it instead of predicting it.
 static const nn::GptConfig& checked(const nn::GptConfig& config) {
   if (!config.causal)
-    throw_error("Trainer: the model is not causal, it would see the symbols it is to predict");
+    throw_error("Trainer: the model is not causal: it would see the tokens that it must predict");
   return config;
 }
 
 Trainer::Trainer(const Corpus& corpus, const nn::GptConfig& config, const TrainOptions& options)
     : options_(checked(options)),
-      initial_(options.seed),
-      drops_(options.seed + 3),
-      model_(Scope(parameters_, initial_), checked(config)),
+      init_generator_(options.seed),
+      dropout_generator_(options.seed + 3),
+      model_(Scope(parameters_, init_generator_), checked(config)),
       optimizer_(parameters_.tensors(), optimizer_options(options)),
       schedule_(schedule_of(options)),
       batches_(corpus.training(), options.batch_size, config.block_size, options.seed),
       validation_(corpus.validation()) {
-  Batches(validation_, options.batch_size, config.block_size, options.seed);  // is it long enough?
+  Batches(validation_, options.batch_size, config.block_size, options.seed);  // checks its length
 }
 
 Tensor Trainer::batch_loss() {
   const Batch batch = batches_.next();
-  const nn::TrainingMode training{options_.dropout, &drops_};
+  const nn::TrainingMode training{options_.dropout, &dropout_generator_};
   return model_.loss(batch.inputs, batch.targets, &training);
 }
 
 std::optional<LogRow> Trainer::step() {
   const auto start = std::chrono::steady_clock::now();
-  const double loss = find_gradients();
+  const double loss = compute_gradients();
   optimizer_.set_lr(last_lr_);
   optimizer_.step();
   optim::zero_grad(parameters_.tensors());
@@ -97,82 +97,83 @@ std::optional<LogRow> Trainer::step() {
   return history_.back();
 }
 
-// Of the next batch, and clipped; returns its loss.
-double Trainer::find_gradients() {
+// Computes and clips the gradients of the next batch; returns its loss.
+double Trainer::compute_gradients() {
   const Batches batches = batches_;
-  const Generator drops = drops_;
-  optim::zero_grad(parameters_.tensors());  // whatever a step that failed left behind
+  const Generator dropout_generator = dropout_generator_;
+  optim::zero_grad(parameters_.tensors());  // a failed step may have left some
   const Tensor loss = batch_loss();
   backward(loss);
   const double clip = options_.clip > 0 ? options_.clip : unclipped;
   last_norm_ = optim::clip_grad_norm(parameters_.tensors(), clip);
   last_lr_ = schedule_.at(step_);
-  const auto surprise = static_cast<double>(loss.item());
-  if (std::isfinite(surprise) && std::isfinite(last_norm_)) return surprise;
-  throw_diverged(surprise, [&] {
+  const auto loss_value = static_cast<double>(loss.item());
+  if (std::isfinite(loss_value) && std::isfinite(last_norm_)) return loss_value;
+  throw_diverged(loss_value, [&] {
     batches_ = batches;
-    drops_ = drops;
+    dropout_generator_ = dropout_generator;
     return batch_loss();
   });
 }
 
-std::string Trainer::place(std::int64_t step) const {
+std::string Trainer::step_description(std::int64_t step) const {
   return " step " + std::to_string(step) + ", at learning rate " + short_number(last_lr_) +
          " and gradient norm " + short_number(last_norm_);
 }
 
-// `again` makes the loss of the same batch. Two more passes: one finds the parameter, one stops at
-// the operation.
-void Trainer::throw_diverged(double loss, const std::function<Tensor()>& again) {
-  const std::string parameter = first_nonfinite_parameter(parameters_, again);
+// Repeats the step twice: once to find the parameter, once to find the operation. recompute_loss()
+// repeats the forward pass with the same batch.
+void Trainer::throw_diverged(double loss, const std::function<Tensor()>& recompute_loss) {
+  const std::string parameter = first_nonfinite_parameter(parameters_, recompute_loss);
   optim::zero_grad(parameters_.tensors());
-  const std::string operation = first_nonfinite_operation([&] { backward(again()); });
-  throw Diverged("the loss is " + short_number(loss) + " in" + place(step_ + 1) +
-                 clause("; ", parameter) + clause("; first, ", operation));
+  const std::string operation = first_nonfinite_operation([&] { backward(recompute_loss()); });
+  throw Diverged("the loss is " + short_number(loss) + " in" + step_description(step_ + 1) +
+                 clause("; ", parameter) + clause("; first occurrence: ", operation));
 }
 
-// Overflows may begin in the last update, and then no step comes to notice.
+// Finds an overflow in the last update too, after which no step follows to detect it.
 double Trainer::checked_validation_loss() const {
   const double loss = validation_loss();
   if (!std::isfinite(loss))
-    throw Diverged("the validation loss is " + short_number(loss) + " after" + place(step_) +
-                   clause("; ", first_nonfinite_value(parameters_)) +
-                   clause("; first, ", first_nonfinite_operation([&] { validation_loss(); })));
+    throw Diverged(
+        "the validation loss is " + short_number(loss) + " after" + step_description(step_) +
+        clause("; ", first_nonfinite_value(parameters_)) +
+        clause("; first occurrence: ", first_nonfinite_operation([&] { validation_loss(); })));
   return loss;
 }
 
 void Trainer::check_finite(const optim::State& optimizer) const {
-  std::string found = first_nonfinite_value(parameters_);
+  std::string message = first_nonfinite_value(parameters_);
   for (const auto& [name, moment] : optimizer.arrays)
-    if (found.empty() && !all_finite(moment)) found = "optimizer." + name + " is not finite";
-  if (!found.empty()) throw Diverged(found + " after" + place(step_));
+    if (message.empty() && !all_finite(moment)) message = "optimizer." + name + " is not finite";
+  if (!message.empty()) throw Diverged(message + " after" + step_description(step_));
 }
 
 TrainerState Trainer::state() const {
-  TrainerState state{options_,         step_,          history_,
-                     pending_,         loss_sum_,      ms_sum_,
-                     batches_.state(), drops_.state(), optimizer_.state()};
+  TrainerState state{options_,          step_,   history_,         pending_,
+                     loss_sum_,         ms_sum_, batches_.state(), dropout_generator_.state(),
+                     optimizer_.state()};
   check_finite(state.optimizer);
   return state;
 }
 
-// Tried on copies first, so that an error changes nothing.
+// Changes copies first, so that an error changes nothing.
 void Trainer::restore(const TrainerState& state) {
   optim::AdamW optimizer = optimizer_;
   Batches batches = batches_;
-  Generator drops = drops_;
+  Generator dropout_generator = dropout_generator_;
   optimizer.set_state(state.optimizer);
   batches.set_state(state.batch_generator);
-  drops.set_state(state.dropout_generator);
+  dropout_generator.set_state(state.dropout_generator);
   optimizer_ = std::move(optimizer);
   batches_ = batches;
-  drops_ = drops;
+  dropout_generator_ = dropout_generator;
   step_ = state.step;
   pending_ = state.pending;
   loss_sum_ = state.pending_loss;
   ms_sum_ = state.pending_ms;
   history_ = state.history;
-  if (!done()) reopen();
+  if (!done()) remove_last_row_of_shorter_run();
 }
 
 bool Trainer::row_is_due() const {
@@ -183,13 +184,13 @@ LogRow Trainer::finish_row() {
   const auto n = static_cast<double>(pending_);
   LogRow row{step_, loss_sum_ / n, {}, last_lr_, last_norm_, ms_sum_ / n};
   if (step_ % options_.eval_every == 0 || done()) row.val_loss = checked_validation_loss();
-  if (!row_is_due()) return row;  // a run with more steps has none here: the sums go on
+  if (!row_is_due()) return row;  // a longer run has no row here, so the sums continue
   loss_sum_ = ms_sum_ = 0;
   pending_ = 0;
   return row;
 }
 
-void Trainer::reopen() {
+void Trainer::remove_last_row_of_shorter_run() {
   if (history_.empty() || history_.back().step != step_) return;
   if (pending_ > 0)
     history_.pop_back();
@@ -208,4 +209,4 @@ double Trainer::validation_loss() const {
   return sum / static_cast<double>(options_.eval_batches);
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

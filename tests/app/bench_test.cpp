@@ -1,4 +1,4 @@
-// bench_test.cpp: what heed bench prints, and with what it starts the program it is compared with.
+// bench_test.cpp: heed bench: its output, its errors, and the environment of the PyTorch script.
 
 #include <nlohmann/json.hpp>
 #include <set>
@@ -16,12 +16,12 @@ namespace {
 
 using Json = nlohmann::json;
 
-const Words small_model = {"--layers",     "1",  "--embed-dim",  "16", "--heads", "2",
-                           "--block-size", "16", "--batch-size", "4"};
-const Words quick = Words{"bench", "in.txt", "--rounds", "1", "--steps", "2"} + small_model;
+const Arguments model_flags = {"--layers",     "1",  "--embed-dim",  "16", "--heads", "2",
+                               "--block-size", "16", "--batch-size", "4"};
+const Arguments quick = Arguments{"bench", "in.txt", "--rounds", "1", "--steps", "2"} + model_flags;
 
-Json bench(const Desk& desk, const Words& more) {
-  const Finished run = desk.heed(quick + Words{"--json"} + more);
+Json bench(const Sandbox& sandbox, const Arguments& more) {
+  const Finished run = sandbox.heed(quick + Arguments{"--json"} + more);
   INFO(run.err);
   REQUIRE(run.code == 0);
   CHECK(run.err == "");
@@ -54,33 +54,33 @@ std::vector<int> each(const Json& list, const char* key) {
   return result;
 }
 
-std::string refused(const Words& words, int code) {
-  const Finished run = Desk().heed(Words{"bench"} + words);
+std::string refused(const Arguments& arguments, int code) {
+  const Finished run = Sandbox().heed(Arguments{"bench"} + arguments);
   CHECK(run.code == code);
   CHECK(run.out == "");
   return run.err;
 }
 
-// A python3 that says it has PyTorch, writes down what it was started with, and is quick.
-struct PeerDesk : Desk {
-  explicit PeerDesk(const std::string& answer) {
+// A folder with a fake python3 that claims to have PyTorch and logs how it was started.
+struct PeerSandbox : Sandbox {
+  explicit PeerSandbox(const std::string& script) {
     std::filesystem::create_directory(path / "bin");
     put(path / "bin/python3",
         "#!/bin/sh\n[ \"$1\" = -c ] && exit 0\n"
         "echo \"$OMP_NUM_THREADS $OPENBLAS_NUM_THREADS spin$GOMP_SPINCOUNT pad$MALLOC_TOP_PAD_ "
-        "path$LD_LIBRARY_PATH bind$OMP_PROC_BIND: $*\" >>asked\n" +
-            answer + "\n");
+        "path$LD_LIBRARY_PATH bind$OMP_PROC_BIND: $*\" >>log\n" +
+            script + "\n");
     std::filesystem::permissions(path / "bin/python3", std::filesystem::perms::owner_all);
     put(path / "peer.py", "");
     std::filesystem::create_directory(path / "blas");
   }
-  Finished compare(const Words& more, const Words& words = quick) const {
-    Call call = this->call(words + Words{"--compare", "peer.py"} + more);
+  Finished compare(const Arguments& more, const Arguments& arguments = quick) const {
+    Call call = this->call(arguments + Arguments{"--compare", "peer.py"} + more);
     call.environment["PATH"] = (path / "bin").string();
     call.environment["OMP_PROC_BIND"] = "true";
     return run(call);
   }
-  std::string asked() const { return content(path / "asked"); }
+  std::string log() const { return content(path / "log"); }
 };
 
 const std::string slow_peer =
@@ -88,9 +88,9 @@ const std::string slow_peer =
 
 }  // namespace
 
-TEST_CASE("a step alone has the keys of a step, and values that fit together", "[app][bench]") {
-  const Desk desk;
-  const Json json = bench(desk, {"--only", "step", "--threads", "1"});
+TEST_CASE("the keys of a step have consistent values", "[app][bench]") {
+  const Sandbox sandbox;
+  const Json json = bench(sandbox, {"--only", "step", "--threads", "1"});
   CHECK(keys(json) == always + step_keys + Set{"sgemm_gflops"});
   CHECK(json["threads"] == 1);
   CHECK(json["block_size"] == 16);
@@ -107,15 +107,16 @@ TEST_CASE("a step alone has the keys of a step, and values that fit together", "
   CHECK(std::abs(json["share_of_peak"].get<double>() * peak / gflops - 1) < 1e-9);
 }
 
-TEST_CASE("the whole bench has every key and every sweep", "[app][bench]") {
-  const Desk desk;
-  const Json json = bench(desk, {});
+TEST_CASE("without --only the bench prints every key and every sweep", "[app][bench]") {
+  const Sandbox sandbox;
+  const Json json = bench(sandbox, {});
   CHECK(keys(json) == always + step_keys +
                           Set{"sgemm_gflops", "peak_mb", "generate_tokens_per_s",
                               "start_to_first_step_ms", "threads_sweep", "context_sweep",
                               "width_sweep", "small_model", "operations"});
   CHECK(json["threads_sweep"][0]["threads"] == 1);
-  CHECK(each(json["context_sweep"], "block_size") == std::vector<int>{64, 256});  // a short text
+  CHECK(each(json["context_sweep"], "block_size") ==
+        std::vector<int>{64, 256});  // the text is too short for 1024
   CHECK(each(json["context_sweep"], "batch_size") == std::vector<int>{48, 12});
   CHECK(each(json["width_sweep"], "embed_dim") == std::vector<int>{32, 64, 128, 256});
   CHECK(each(json["small_model"], "layers") == std::vector<int>{4});
@@ -135,8 +136,8 @@ TEST_CASE("the whole bench has every key and every sweep", "[app][bench]") {
 }
 
 TEST_CASE("one part of the bench measures that part only", "[app][bench]") {
-  const Desk desk;
-  for (const auto& [part, wanted] :
+  const Sandbox sandbox;
+  for (const auto& [part, expected] :
        std::map<std::string, Set>{{"threads", {"sgemm_gflops", "threads_sweep"}},
                                   {"small", {"sgemm_gflops", "small_model"}},
                                   {"operations", {"operations"}},
@@ -147,26 +148,26 @@ TEST_CASE("one part of the bench measures that part only", "[app][bench]") {
                                    {"ms_per_step", "p10", "p90", "tokens_per_s", "gflops",
                                     "peak_mb", "generate_tokens_per_s", "first_step_clock_ns"}}}) {
     INFO(part);
-    CHECK(keys(bench(desk, {"--only", part})) == always + wanted);
+    CHECK(keys(bench(sandbox, {"--only", part})) == always + expected);
   }
-  CHECK(desk.files() == 1);
+  CHECK(sandbox.files() == 1);
 }
 
-TEST_CASE("the tables say which operation and which sweep", "[app][bench]") {
-  const Desk desk;
-  const Finished run = desk.heed(quick);
+TEST_CASE("the tables have a row for every operation and every sweep", "[app][bench]") {
+  const Sandbox sandbox;
+  const Finished run = sandbox.heed(quick);
   CHECK(run.code == 0);
   CHECK(run.err == "");
   for (const char* part :
        {"heed 0.1 on ", "1 layer, 2 heads, width 16", "a step, 1 thread ", "\nwindow 64, batch 48 ",
-        "\nwidth 32 ", "\nsmall: ", "\npeak of sgemm ", "\nwriting ", "\nmemory at its peak ",
+        "\nwidth 32 ", "\nsmall: ", "\npeak of sgemm ", "\ngeneration ", "\npeak memory ",
         "\nfirst step done ", "\noperation ", "\nLinear "})
     CHECK(has(run.out, part));
 }
 
-TEST_CASE("HEED_TRACE does not disturb the bench", "[app][bench]") {
-  const Desk desk;
-  Call call = desk.call(quick + Words{"--only", "run"});
+TEST_CASE("the bench ignores HEED_TRACE", "[app][bench]") {
+  const Sandbox sandbox;
+  Call call = sandbox.call(quick + Arguments{"--only", "run"});
   call.environment["HEED_TRACE"] = "time,backward";
   const Finished run = heed_test::run(call);
   CHECK(run.code == 0);
@@ -197,31 +198,31 @@ TEST_CASE("wrong use of the bench is refused in one line", "[app][bench]") {
             "too few for block size 900"));
 }
 
-TEST_CASE("options of the bench land in their fields", "[app][bench]") {
-  std::vector<const char*> words{"heed",
-                                 "bench",
-                                 "a.txt",
-                                 "--only",
-                                 "width",
-                                 "--rounds",
-                                 "3",
-                                 "--json",
-                                 "--threads",
-                                 "2",
-                                 "--steps",
-                                 "7",
-                                 "--embed-dim",
-                                 "64",
-                                 "--layers",
-                                 "5",
-                                 "--block-size",
-                                 "9",
-                                 "--batch-size",
-                                 "8",
-                                 "--heads",
-                                 "2"};
-  const auto c =
-      std::get<BenchCommand>(parse_command_line(static_cast<int>(words.size()), words.data()));
+TEST_CASE("the flags of the bench set their fields", "[app][bench]") {
+  std::vector<const char*> arguments{"heed",
+                                     "bench",
+                                     "a.txt",
+                                     "--only",
+                                     "width",
+                                     "--rounds",
+                                     "3",
+                                     "--json",
+                                     "--threads",
+                                     "2",
+                                     "--steps",
+                                     "7",
+                                     "--embed-dim",
+                                     "64",
+                                     "--layers",
+                                     "5",
+                                     "--block-size",
+                                     "9",
+                                     "--batch-size",
+                                     "8",
+                                     "--heads",
+                                     "2"};
+  const auto c = std::get<BenchCommand>(
+      parse_command_line(static_cast<int>(arguments.size()), arguments.data()));
   CHECK(c.text == "a.txt");
   CHECK(c.only == BenchPart::width);
   CHECK(c.rounds == 3);
@@ -236,44 +237,44 @@ TEST_CASE("options of the bench land in their fields", "[app][bench]") {
 }
 
 TEST_CASE("Ctrl-C ends the bench at once", "[app][bench]") {
-  const Desk desk;
-  Child child(desk.call({"bench", "in.txt", "--only", "run", "--steps", "1000000"}));
+  const Sandbox sandbox;
+  Child child(sandbox.call({"bench", "in.txt", "--only", "run", "--steps", "1000000"}));
   ::usleep(300000);
   child.kill(SIGINT);
   CHECK(child.finish().code == 130);
 }
 
-TEST_CASE("shares and rates are what they are called", "[app][bench]") {
+TEST_CASE("the rates follow from the time of a step", "[app][bench]") {
   StepResult step;
   step.workload.model.vocab_size = 65;
   step.ms.median = 10;
-  const double operations = heed::step_operations(step.workload.model, 12);
-  CHECK(std::abs(gflops(step) - operations / 0.01 * 1e-9) < 1e-9);
+  const double flop = heed::flop_per_step(step.workload.model, 12);
+  CHECK(std::abs(gflops(step) - flop / 0.01 * 1e-9) < 1e-9);
   CHECK(std::abs(tokens_per_s(step) - 76800) < 1e-6);
-  CHECK(std::abs(share_of_peak(step, gflops(step)) - 1) < 1e-12);
+  CHECK(std::abs(fraction_of_peak(step, gflops(step)) - 1) < 1e-12);
   step.workload.threads = 2;
-  CHECK(std::abs(share_of_peak(step, gflops(step)) - 0.5) < 1e-12);
+  CHECK(std::abs(fraction_of_peak(step, gflops(step)) - 0.5) < 1e-12);
 }
 
-TEST_CASE("what a child prints is its last line, and anything else is refused", "[app][bench]") {
-  const ChildNumbers numbers =
-      child_numbers("x", "hello\n{\"ms_per_step\": 2.5, \"peak_mb\": 3, \"blas\": []}\n");
+TEST_CASE("parse_child_output reads the measurements in the last line", "[app][bench]") {
+  const ChildMeasurements numbers =
+      parse_child_output("x", "hello\n{\"ms_per_step\": 2.5, \"peak_mb\": 3, \"blas\": []}\n");
   CHECK(numbers.ms_per_step == 2.5);
   CHECK(numbers.peak_mb == 3);
   CHECK(numbers.generate_tokens_per_s == 0);
-  for (const char* odd : {"", "hello", "{}", "[1]", "{\"ms_per_step\": \"a\", \"peak_mb\": 1}"})
-    CHECK_THROWS_AS(child_numbers("x", odd), heed::Error);
+  for (const char* invalid : {"", "hello", "{}", "[1]", "{\"ms_per_step\": \"a\", \"peak_mb\": 1}"})
+    CHECK_THROWS_AS(parse_child_output("x", invalid), heed::Error);
 }
 
-TEST_CASE("PyTorch gets its own threads' number, and none of heed's settings", "[app][bench]") {
-  const PeerDesk desk(slow_peer);
-  const Finished run = desk.compare({"--only", "step", "--json"});
+TEST_CASE("the PyTorch script gets its own thread settings", "[app][bench]") {
+  const PeerSandbox sandbox(slow_peer);
+  const Finished run = sandbox.compare({"--only", "step", "--json"});
   INFO(run.err);
   REQUIRE(run.code == 0);
   const std::string line =
       "1 1 spin pad path bind: peer.py in.txt --steps 2 --threads 1 --block-size 16 --batch-size 4 "
       "--layers 1 --heads 2 --embed-dim 16 --generate 200\n";
-  CHECK(desk.asked() == line + line);  // a round, after one that does not count
+  CHECK(sandbox.log() == line + line);  // the warm-up round, and one round
   const Json compared = Json::parse(run.out).at("compared");
   REQUIRE(compared.size() == 1);
   CHECK(compared[0]["rounds"] == 1);
@@ -284,50 +285,50 @@ TEST_CASE("PyTorch gets its own threads' number, and none of heed's settings", "
   CHECK(std::abs(compared[0]["ratio"].get<double>() / (ms / 1e6) - 1) < 1e-9);
 }
 
-TEST_CASE("PyTorch gets another OpenBLAS for two threads, and keeps memory for long windows",
-          "[app][bench]") {
-  const PeerDesk desk(slow_peer);
-  const Finished two = desk.compare({"--only", "step", "--threads", "2", "--peer-blas", "blas"});
+TEST_CASE("the PyTorch script gets OpenBLAS and malloc settings", "[app][bench]") {
+  const PeerSandbox sandbox(slow_peer);
+  const Finished two = sandbox.compare({"--only", "step", "--threads", "2", "--peer-blas", "blas"});
   INFO(two.err);
   CHECK(two.code == 0);
   CHECK(two.err == "");
   CHECK(has(two.out, "\nheed / PyTorch "));
-  CHECK(has(desk.asked(), "2 2 spin pad pathblas bind: peer.py"));
-  put(desk / "in.txt", desk.story() + desk.story() + desk.story());  // long enough to validate
-  const Words far = {"bench",        "in.txt", "--rounds",    "1",  "--steps", "1",
-                     "--layers",     "1",      "--embed-dim", "16", "--heads", "2",
-                     "--block-size", "256"};
-  CHECK(desk.compare({"--only", "step"}, far).code == 0);
-  CHECK(has(desk.asked(), "1 1 spin pad67108864 path bind: peer.py"));
+  CHECK(has(sandbox.log(), "2 2 spin pad pathblas bind: peer.py"));
+  put(sandbox / "in.txt",
+      sandbox.story() + sandbox.story() + sandbox.story());  // long enough for a validation part
+  const Arguments long_context = {"bench",        "in.txt", "--rounds",    "1",  "--steps", "1",
+                                  "--layers",     "1",      "--embed-dim", "16", "--heads", "2",
+                                  "--block-size", "256"};
+  CHECK(sandbox.compare({"--only", "step"}, long_context).code == 0);
+  CHECK(has(sandbox.log(), "1 1 spin pad67108864 path bind: peer.py"));
 }
 
-TEST_CASE("a script that fails, or prints something else, is told in one line", "[app][bench]") {
-  CHECK(PeerDesk("echo 'Traceback' >&2; echo 'OSError: no' >&2; exit 1")
+TEST_CASE("a script that fails or prints no measurements gets a one-line error", "[app][bench]") {
+  CHECK(PeerSandbox("echo 'Traceback' >&2; echo 'OSError: no' >&2; exit 1")
             .compare({"--only", "step"})
             .err == "heed: error: peer.py: OSError: no\n");
-  const Finished odd = PeerDesk("echo hello").compare({"--only", "step"});
-  CHECK(odd.code == 1);
-  CHECK(odd.err ==
-        "heed: error: peer.py: its last line is no JSON object with ms_per_step and peak_mb\n");
+  const Finished invalid = PeerSandbox("echo hello").compare({"--only", "step"});
+  CHECK(invalid.code == 1);
+  CHECK(invalid.err ==
+        "heed: error: peer.py: its last line is not a JSON object with ms_per_step and peak_mb\n");
 }
 
-TEST_CASE("where PyTorch is installed the peer script runs and learns", "[app][bench][torch]") {
-  const Desk desk;
-  const auto python = [&](const Words& words) {
-    return heed_test::run({Words{"/usr/bin/env"} + words, desk.path, ""});
+TEST_CASE("the PyTorch script trains the model, if PyTorch is installed", "[app][bench][torch]") {
+  const Sandbox sandbox;
+  const auto python = [&](const Arguments& arguments) {
+    return heed_test::run({Arguments{"/usr/bin/env"} + arguments, sandbox.path, ""});
   };
-  const char* const ask =
+  const char* const check_torch =
       "import importlib.util, sys; sys.exit(not importlib.util.find_spec('torch'))";
   std::string program;
   for (const char* name : {"/usr/bin/python3", "python3"})
-    if (python({name, "-c", ask}).code == 0) program = name;
+    if (python({name, "-c", check_torch}).code == 0) program = name;
   if (program.empty()) {
     WARN("torch: not installed; the peer script was not run");
     return;
   }
-  const Finished run = python(Words{program, HEED_TESTS_DIR "/bench/torch_peer.py", "in.txt",
-                                    "--steps", "60", "--generate", "3"} +
-                              small_model);
+  const Finished run = python(Arguments{program, HEED_TESTS_DIR "/bench/torch_peer.py", "in.txt",
+                                        "--steps", "60", "--generate", "3"} +
+                              model_flags);
   INFO(run.err);
   REQUIRE(run.code == 0);
   const Json json = Json::parse(run.out);

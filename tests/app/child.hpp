@@ -1,4 +1,4 @@
-// child.hpp: runs a program as somebody at a shell does, and keeps what it says.
+// child.hpp: starts a program as a child process and captures its output.
 #pragma once
 
 #include <fcntl.h>
@@ -26,35 +26,35 @@ extern char** environ;
 
 namespace heed_test {
 
-using Words = std::vector<std::string>;
+using Arguments = std::vector<std::string>;
 
-inline Words operator+(Words a, const Words& b) {
+inline Arguments operator+(Arguments a, const Arguments& b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
 
 struct Call {
-  Words words;  // the program's whole path, then its arguments
+  Arguments arguments;  // the program's full path, then its arguments
   std::filesystem::path folder;
-  std::string input = {};                               // on its standard input
-  std::map<std::string, std::string> environment = {};  // beside or instead of ours
-  // Where out and err go together: a terminal of so many columns, 0 when it does not know its own.
+  std::string input = {};                               // standard input
+  std::map<std::string, std::string> environment = {};  // added to ours, or overrides it
+  // If set, stdout and stderr are a terminal with this number of columns; 0: unknown.
   std::optional<std::size_t> terminal = {};
 };
 
 #ifdef __APPLE__
-inline constexpr std::size_t memory_unit = 1;  // of ru_maxrss
+inline constexpr std::size_t maxrss_unit = 1;  // bytes
 #else
-inline constexpr std::size_t memory_unit = 1024;
+inline constexpr std::size_t maxrss_unit = 1024;
 #endif
 
 struct Finished {
-  int code = -1;  // 128 + the signal, as a shell counts, when one ended it
+  int code = -1;  // 128 + the signal if a signal ended it, as in a shell
   std::string out, err;
-  std::size_t peak = 0;  // bytes of memory at the most, of it or of what it ran
+  std::size_t peak = 0;  // peak memory in bytes, of it or of its children
 };
 
-// A program at work. One that never ends is ended after two minutes.
+// A running child process. An alarm ends it after two minutes.
 class Child {
  public:
   explicit Child(const Call& call) {
@@ -78,9 +78,9 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  // Listens until the child has said this, or ends.
-  void until(const std::string& part) {
-    while (heard_.find(part) == heard_.npos && listen()) continue;
+  // Reads output until it contains `part` or the child ends.
+  void read_until(const std::string& part) {
+    while (output_.find(part) == output_.npos && read_more()) continue;
   }
   void kill(int signal) { ::kill(id_, signal); }
   pid_t process() const { return id_; }
@@ -88,23 +88,23 @@ class Child {
     if (out_ >= 0) ::close(out_);
     out_ = -1;
   }
-  // Listens to the end.
+  // Reads output until the child ends.
   Finished finish() {
-    while (out_ >= 0 && listen()) continue;
+    while (out_ >= 0 && read_more()) continue;
     rusage used{};
     const int status = wait(&used);
     std::rewind(err_.get());
     std::string errors;
     for (int c; (c = std::fgetc(err_.get())) != EOF;) errors += static_cast<char>(c);
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), heard_, errors,
-            static_cast<std::size_t>(used.ru_maxrss) * memory_unit};
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), output_, errors,
+            static_cast<std::size_t>(used.ru_maxrss) * maxrss_unit};
   }
 
  private:
   using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
   static File temporary() { return File(std::tmpfile(), std::fclose); }
 
-  // {what the program shows, what it writes to}; bytes pass unchanged.
+  // Sets ends[0] to our end and ends[1] to the child's end. The terminal does not change bytes.
   static void open_terminal(std::size_t columns, int* ends) {
     ends[0] = ::posix_openpt(O_RDWR | O_NOCTTY);
     if (ends[0] < 0 || ::grantpt(ends[0]) != 0 || ::unlockpt(ends[0]) != 0)
@@ -119,10 +119,10 @@ class Child {
     ::tcsetattr(ends[1], TCSANOW, &settings);
   }
   void start(const Call& call, int out);
-  bool listen() {
+  bool read_more() {
     char buffer[256];
     const ssize_t n = ::read(out_, buffer, sizeof buffer);
-    if (n > 0) heard_.append(buffer, static_cast<std::size_t>(n));
+    if (n > 0) output_.append(buffer, static_cast<std::size_t>(n));
     return n > 0 || (n < 0 && errno == EINTR);
   }
   int wait(rusage* used = nullptr) {
@@ -135,18 +135,18 @@ class Child {
   File in_ = temporary(), err_ = temporary();
   int out_ = -1;
   pid_t id_ = -1;
-  std::string heard_;
+  std::string output_;
 };
 
-inline std::vector<char*> pointers(Words& words) {
+inline std::vector<char*> pointers(Arguments& arguments) {
   std::vector<char*> result;
-  for (std::string& word : words) result.push_back(word.data());
+  for (std::string& argument : arguments) result.push_back(argument.data());
   result.push_back(nullptr);
   return result;
 }
 
-inline Words merged_environment(const std::map<std::string, std::string>& changes) {
-  Words result;
+inline Arguments merged_environment(const std::map<std::string, std::string>& changes) {
+  Arguments result;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string line = *entry;
     if (changes.count(line.substr(0, line.find('='))) == 0) result.push_back(line);
@@ -156,8 +156,9 @@ inline Words merged_environment(const std::map<std::string, std::string>& change
 }
 
 inline void Child::start(const Call& call, int out) {
-  Words words = call.words, environment = merged_environment(call.environment);
-  const std::vector<char*> arguments = pointers(words), settings = pointers(environment);
+  Arguments arguments = call.arguments, environment = merged_environment(call.environment);
+  const std::vector<char*> argument_pointers = pointers(arguments),
+                           settings = pointers(environment);
   const int err = call.terminal ? out : fileno(err_.get());
   id_ = ::fork();
   if (id_ != 0) return;
@@ -165,11 +166,11 @@ inline void Child::start(const Call& call, int out) {
   ::alarm(120);
   if (::chdir(call.folder.c_str()) == 0 && ::dup2(fileno(in_.get()), 0) >= 0 &&
       ::dup2(out, 1) >= 0 && ::dup2(err, 2) >= 0)
-    ::execve(arguments[0], arguments.data(), settings.data());
+    ::execve(argument_pointers[0], argument_pointers.data(), settings.data());
   ::_exit(127);
 }
 
-// Whether this machine hands out terminals; a bare chroot has none.
+// Whether a terminal can be opened; a bare chroot has none.
 inline bool has_terminals() {
   const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
   const bool usable = terminal >= 0 && ::grantpt(terminal) == 0 && ::unlockpt(terminal) == 0;

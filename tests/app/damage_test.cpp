@@ -1,4 +1,4 @@
-// damage_test.cpp: whatever happens to a checkpoint's bytes, it is not loaded in silence.
+// damage_test.cpp: checkpoints with flipped bits or missing bytes are refused.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -13,8 +13,8 @@ using namespace heed_test;
 
 namespace {
 
-// With the checkpoint of a run so small that all its bits can be tried.
-struct SmallRun : Desk {
+// A run with a checkpoint so small that a test can flip each of its bits.
+struct SmallRun : Sandbox {
   SmallRun() {
     std::string text;
     for (int i = 0; i < 50; ++i) text += "abc ";
@@ -29,7 +29,7 @@ struct SmallRun : Desk {
   std::string bytes;
 };
 
-// The file changed in place, which is quicker than writing it anew.
+// Changes a file in place, which is faster than writing it again.
 class Damaged {
  public:
   explicit Damaged(const std::filesystem::path& path)
@@ -46,7 +46,7 @@ class Damaged {
   }
   void cut(std::size_t size) { REQUIRE(::ftruncate(descriptor_, static_cast<off_t>(size)) == 0); }
   bool refused() const {
-    return !refusal([&] { heed::read_safetensors(path_); }).empty();
+    return !heed::test::message_of([&] { heed::read_safetensors(path_); }).empty();
   }
 
  private:
@@ -62,7 +62,7 @@ void print(const std::string& what, const Count& count) {
   std::cout << what << ": " << count.tried << " tried, " << count.refused << " refused\n";
 }
 
-// Every so many bits, by the library.
+// Flips every stride-th bit and reads the file with the library.
 Count flipped(const SmallRun& run, std::size_t stride) {
   Damaged file(run.checkpoint());
   Count count;
@@ -76,21 +76,21 @@ Count flipped(const SmallRun& run, std::size_t stride) {
   return count;
 }
 
-// From the longest to the shortest.
+// Truncates the file, `stride` bytes more each time.
 Count cut(const SmallRun& run, std::size_t stride) {
   Damaged file(run.checkpoint());
   Count count;
-  for (std::size_t left = run.bytes.size(); left >= stride; ++count.tried) {
-    file.cut(left -= stride);
+  for (std::size_t size = run.bytes.size(); size >= stride; ++count.tried) {
+    file.cut(size -= stride);
     count.refused += file.refused();
   }
   return count;
 }
 
-// By the program itself: exit code 1 and one line that begins with the file's name.
-Count refused_by_program(const SmallRun& run, const std::vector<std::string>& spoiled) {
+// Counts the files that the program refuses with exit code 1 and one line about the file.
+Count refused_by_program(const SmallRun& run, const std::vector<std::string>& files) {
   Count count;
-  for (const std::string& bytes : spoiled) {
+  for (const std::string& bytes : files) {
     put(run.checkpoint(), bytes);
     const Finished sample = run.heed({"sample", "o"});
     const bool one_line = sample.err.find('\n') == sample.err.size() - 1;
@@ -101,24 +101,25 @@ Count refused_by_program(const SmallRun& run, const std::vector<std::string>& sp
   return count;
 }
 
-std::vector<std::string> some_spoiled(const std::string& bytes, std::size_t many) {
-  std::vector<std::string> spoiled;
-  for (std::size_t i = 0; i < many; ++i) {
+// `count` copies with a flipped bit, and as many that are truncated.
+std::vector<std::string> damaged_copies(const std::string& bytes, std::size_t count) {
+  std::vector<std::string> copies;
+  for (std::size_t i = 0; i < count; ++i) {
     std::string flipped = bytes;
-    const std::size_t at = i * bytes.size() / many;
+    const std::size_t at = i * bytes.size() / count;
     flipped[at] = static_cast<char>(flipped[at] ^ (1 << i % 8));
-    spoiled.push_back(flipped);
-    spoiled.push_back(bytes.substr(0, at));
+    copies.push_back(flipped);
+    copies.push_back(bytes.substr(0, at));
   }
-  return spoiled;
+  return copies;
 }
 
 }  // namespace
 
-TEST_CASE("no flipped bit and no cut of a checkpoint loads in silence", "[app][damage]") {
+TEST_CASE("a checkpoint with a flipped bit or missing bytes is refused", "[app][damage]") {
   const SmallRun run;
   const Count bits = flipped(run, 31),
-              program = refused_by_program(run, some_spoiled(run.bytes, 25));
+              program = refused_by_program(run, damaged_copies(run.bytes, 25));
   put(run.checkpoint(), run.bytes);
   const Count cuts = cut(run, 11);
   print("bits flipped", bits);
@@ -129,11 +130,11 @@ TEST_CASE("no flipped bit and no cut of a checkpoint loads in silence", "[app][d
   CHECK(program.refused == program.tried);
 }
 
-TEST_CASE("not one of all the bits of a checkpoint can flip, and it cannot be cut anywhere",
+TEST_CASE("a checkpoint is refused with any one bit flipped and with any number of bytes missing",
           "[app][damage_everywhere][.]") {
   const SmallRun run;
   const Count bits = flipped(run, 1),
-              program = refused_by_program(run, some_spoiled(run.bytes, 500));
+              program = refused_by_program(run, damaged_copies(run.bytes, 500));
   put(run.checkpoint(), run.bytes);
   const Count cuts = cut(run, 1);
   print("bits flipped", bits);
@@ -146,20 +147,21 @@ TEST_CASE("not one of all the bits of a checkpoint can flip, and it cannot be cu
   CHECK(program.refused == program.tried);
 }
 
-TEST_CASE("inspect takes and refuses what the library does, in little memory", "[app][damage]") {
-  const Desk desk;
-  const std::size_t nothing = desk.heed({"--version"}).peak;
-  std::size_t taken = 0, refused = 0;
+TEST_CASE("inspect accepts and refuses the same files as the library, in little memory",
+          "[app][damage]") {
+  const Sandbox sandbox;
+  const std::size_t base_memory = sandbox.heed({"--version"}).peak;
+  std::size_t accepted = 0, refused = 0;
   for (const auto& entry : std::filesystem::directory_iterator(HEED_TESTS_DIR "/badfiles")) {
     if (entry.path().extension() != ".safetensors") continue;
-    const std::string said = refusal([&] { heed::read_safetensors(entry.path()); });
-    const Finished run = desk.heed({"inspect", entry.path().string()});
-    CAPTURE(entry.path(), said, run.err);
-    CHECK(run.code == (said.empty() ? 0 : 1));
-    CHECK(run.err == (said.empty() ? "" : "heed: error: " + said + "\n"));
-    if (!sanitized) CHECK(run.peak < nothing + 2 * entry.file_size() + (4 << 20));
-    ++(run.code == 0 ? taken : refused);
+    const std::string error = heed::test::message_of([&] { heed::read_safetensors(entry.path()); });
+    const Finished run = sandbox.heed({"inspect", entry.path().string()});
+    CAPTURE(entry.path(), error, run.err);
+    CHECK(run.code == (error.empty() ? 0 : 1));
+    CHECK(run.err == (error.empty() ? "" : "heed: error: " + error + "\n"));
+    if (!sanitized) CHECK(run.peak < base_memory + 2 * entry.file_size() + (4 << 20));
+    ++(run.code == 0 ? accepted : refused);
   }
-  std::cout << "files inspected: " << taken << " taken, " << refused << " refused\n";
-  CHECK(taken + refused > 80);
+  std::cout << "files inspected: " << accepted << " accepted, " << refused << " refused\n";
+  CHECK(accepted + refused > 80);
 }

@@ -1,4 +1,4 @@
-// full_disk_test.cpp: no space left, on a real small disk and by a limit on files: nothing is lost.
+// full_disk_test.cpp: a full disk or a file size limit does not damage a run.
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A disk of so many bytes in the folder, where mounting is allowed.
+// Mounts a file system of the given size on the folder, if mounting is allowed.
 class SmallDisk {
  public:
   SmallDisk(const fs::path& folder, std::size_t bytes) : folder_(folder) {
@@ -39,11 +39,11 @@ class SmallDisk {
   SmallDisk& operator=(const SmallDisk&) = delete;
   explicit operator bool() const { return mounted_; }
 
-  // Leaves so many bytes free, in whole pages.
+  // Fills the disk except for `free` bytes, rounded to whole pages.
   void fill_but(std::size_t free) const {
     fs::remove(folder_ / "filler");
-    const std::size_t whole = fs::space(folder_).available;
-    std::ofstream(folder_ / "filler") << std::string(whole > free ? whole - free : 0, 'x');
+    const std::size_t available = fs::space(folder_).available;
+    std::ofstream(folder_ / "filler") << std::string(available > free ? available - free : 0, 'x');
   }
 
  private:
@@ -51,11 +51,12 @@ class SmallDisk {
   bool mounted_ = false;
 };
 
-// A run in a shell that was given a limit. SIGXFSZ is as the shell has it: it ends a program.
-Finished limited(const Desk& desk, const std::string& limit, const Words& words) {
-  Call call = desk.call({});
-  call.words =
-      Words{"/bin/sh", "-c", limit + "; exec \"$0\" \"$@\"", HEED_BINARY_DIR "/heed"} + words;
+// Runs heed in a shell after a limit command such as ulimit.
+Finished limited(const Sandbox& sandbox, const std::string& limit, const Arguments& arguments) {
+  Call call = sandbox.call({});
+  call.arguments =
+      Arguments{"/bin/sh", "-c", limit + "; exec \"$0\" \"$@\"", HEED_BINARY_DIR "/heed"} +
+      arguments;
   return run(call);
 }
 
@@ -74,7 +75,8 @@ bool is_one_line_about_space(const Finished& run) {
          has(run.err, "no space left") && run.err.find('\n') == run.err.size() - 1;
 }
 
-const Words go_on = {"train", "--resume", "--out", "o", "--steps", "40", "--eval-every", "250"};
+const Arguments resume = {"train",   "--resume", "--out",        "o",
+                          "--steps", "40",       "--eval-every", "250"};
 
 long step_of(const fs::path& run) { return std::stol(state(run).at("train.step")); }
 
@@ -87,106 +89,106 @@ void print(const std::string& what, int tried, int survived) {
 
 TEST_CASE("a limit on the size of files leaves the checkpoint byte for byte as it was",
           "[app][full_disk]") {
-  const Desk desk;
-  REQUIRE(desk.heed(train_tiny).code == 0);
-  const std::string saved = content(desk / "o/checkpoint.safetensors"), files = listing(desk / "o");
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny).code == 0);
+  const std::string saved = content(sandbox / "o/checkpoint.safetensors"),
+                    files = listing(sandbox / "o");
   int tried = 0, survived = 0;
   for (const std::string blocks : {"1", "2", "4", "16", "64"}) {  // of 512 bytes
     REQUIRE(saved.size() > 64 * 512);
-    const Finished run = limited(desk, "ulimit -f " + blocks, go_on);
+    const Finished run = limited(sandbox, "ulimit -f " + blocks, resume);
     INFO(blocks << ": " << run.code << " " << run.err);
     CHECK(is_one_line_about_space(run));
     CHECK(has(run.err, "the limit on the size of a file (ulimit -f) is "));
-    CHECK(listing(desk / "o") == files);
+    CHECK(listing(sandbox / "o") == files);
     ++tried;
-    survived += content(desk / "o/checkpoint.safetensors") == saved;
+    survived += content(sandbox / "o/checkpoint.safetensors") == saved;
   }
   print("limits on files", tried, survived);
-  CHECK(desk.heed(go_on).code == 0);
+  CHECK(sandbox.heed(resume).code == 0);
 }
 
 TEST_CASE("a full disk leaves the checkpoint byte for byte as it was", "[app][full_disk]") {
-  const Desk desk;
-  const SmallDisk disk(desk / "o", 2'000'000);
+  const Sandbox sandbox;
+  const SmallDisk disk(sandbox / "o", 2'000'000);
   if (!disk) return;
-  REQUIRE(desk.heed(train_tiny).code == 0);
-  const std::string saved = content(desk / "o/checkpoint.safetensors");
+  REQUIRE(sandbox.heed(train_tiny).code == 0);
+  const std::string saved = content(sandbox / "o/checkpoint.safetensors");
   disk.fill_but(0);
-  const std::string files = listing(desk / "o");
+  const std::string files = listing(sandbox / "o");
   int tried = 0, survived = 0;
   for (const std::size_t pages : {0u, 1u, 2u, 3u, 5u, 8u, 11u}) {
     REQUIRE(saved.size() > 11 * 4096);
     disk.fill_but(pages * 4096);
-    const Finished run = desk.heed(go_on);
+    const Finished run = sandbox.heed(resume);
     INFO(pages << ": " << run.code << " " << run.err);
     CHECK(is_one_line_about_space(run));
     CHECK(has(run.err, "no space left on the device"));
-    CHECK(listing(desk / "o") == files);
+    CHECK(listing(sandbox / "o") == files);
     ++tried;
-    survived += content(desk / "o/checkpoint.safetensors") == saved;
+    survived += content(sandbox / "o/checkpoint.safetensors") == saved;
   }
   print("full disks", tried, survived);
-  fs::remove(desk / "o/filler");
-  CHECK(desk.heed(go_on).code == 0);
+  fs::remove(sandbox / "o/filler");
+  CHECK(sandbox.heed(resume).code == 0);
 }
 
-TEST_CASE("a new run on a disk too small for it says so in one line", "[app][full_disk]") {
-  const Desk desk;
-  const SmallDisk disk(desk / "o", 20'000);
+TEST_CASE("a new run on a disk that is too small fails with one line", "[app][full_disk]") {
+  const Sandbox sandbox;
+  const SmallDisk disk(sandbox / "o", 20'000);
   if (!disk) return;
-  const Finished run = desk.heed(train_tiny);
+  const Finished run = sandbox.heed(train_tiny);
   CHECK(is_one_line_about_space(run));
-  CHECK(listing(desk / "o") == "loss.csv ");
+  CHECK(listing(sandbox / "o") == "loss.csv ");
 }
 
-TEST_CASE("where loss.csv takes no more, every step so far is in the checkpoint",
-          "[app][full_disk]") {
-  const Desk desk;
-  const SmallDisk disk(desk / "small", 8192);
+TEST_CASE("when loss.csv cannot grow, the checkpoint has every step so far", "[app][full_disk]") {
+  const Sandbox sandbox;
+  const SmallDisk disk(sandbox / "small", 8192);
   if (!disk) return;
-  fs::create_directory(desk / "o");
-  fs::create_symlink("../small/loss.csv", desk / "o/loss.csv");
-  Words words = train_tiny + Words{"--log-every", "1"};
-  *(std::find(words.begin(), words.end(), "--steps") + 1) = "1000";
-  const Finished run = desk.heed(words);
+  fs::create_directory(sandbox / "o");
+  fs::create_symlink("../small/loss.csv", sandbox / "o/loss.csv");
+  Arguments arguments = train_tiny + Arguments{"--log-every", "1"};
+  *(std::find(arguments.begin(), arguments.end(), "--steps") + 1) = "1000";
+  const Finished run = sandbox.heed(arguments);
   CHECK(is_one_line_about_space(run));
-  const long step = step_of(desk / "o");
+  const long step = step_of(sandbox / "o");
   CHECK(step > 50);
   CHECK(run.err == "heed: error: o/loss.csv: no space left on the device; step " +
                        std::to_string(step) + " is saved\n");
-  fs::remove(desk / "o/loss.csv");
+  fs::remove(sandbox / "o/loss.csv");
   const std::string more = std::to_string(step + 5);
-  CHECK(desk.heed({"train", "--resume", "--out", "o", "--steps", more}).code == 0);
-  CHECK(has(content(desk / "o/loss.csv"), "\n" + std::to_string(step) + ","));
+  CHECK(sandbox.heed({"train", "--resume", "--out", "o", "--steps", more}).code == 0);
+  CHECK(has(content(sandbox / "o/loss.csv"), "\n" + std::to_string(step) + ","));
 }
 
-TEST_CASE("where sample.txt cannot be written, the trained model is kept", "[app][full_disk]") {
-  const Desk desk;
-  fs::create_directory(desk / "o");
-  fs::create_symlink("/dev/full", desk / "o/sample.txt");
-  const Finished device = desk.heed(train_tiny);
+TEST_CASE("when sample.txt cannot be written, the trained model is kept", "[app][full_disk]") {
+  const Sandbox sandbox;
+  fs::create_directory(sandbox / "o");
+  fs::create_symlink("/dev/full", sandbox / "o/sample.txt");
+  const Finished device = sandbox.heed(train_tiny);
   CHECK(device.code == 1);
   CHECK(device.err == "heed: error: o/sample.txt: not a regular file, so it cannot be replaced\n");
-  CHECK(step_of(desk / "o") == 20);
-  const SmallDisk disk(desk / "small", 8192);
+  CHECK(step_of(sandbox / "o") == 20);
+  const SmallDisk disk(sandbox / "small", 8192);
   if (!disk) return;
   disk.fill_but(0);
-  fs::remove(desk / "o/sample.txt");
-  fs::create_symlink("../small/sample.txt", desk / "o/sample.txt");
-  const Finished full = desk.heed(go_on);
+  fs::remove(sandbox / "o/sample.txt");
+  fs::create_symlink("../small/sample.txt", sandbox / "o/sample.txt");
+  const Finished full = sandbox.heed(resume);
   CHECK(full.err == "heed: error: o/sample.txt: no space left on the device\n");
   CHECK(full.code == 1);
-  CHECK(step_of(desk / "o") == 40);
+  CHECK(step_of(sandbox / "o") == 40);
 }
 
-TEST_CASE("a standard output that takes nothing does not stop a run", "[app][full_disk]") {
-  const Desk desk;
+TEST_CASE("a full standard output does not stop a run", "[app][full_disk]") {
+  const Sandbox sandbox;
   if (!fs::exists("/dev/full")) return;
-  const Finished run = limited(desk, "exec >/dev/full", train_tiny);
+  const Finished run = limited(sandbox, "exec >/dev/full", train_tiny);
   CHECK(run.code == 0);
-  CHECK(step_of(desk / "o") == 20);
-  CHECK(desk.has_file("o/sample.txt"));
-  const Finished sample = limited(desk, "exec >/dev/full", {"sample", "o", "--tokens", "5"});
+  CHECK(step_of(sandbox / "o") == 20);
+  CHECK(sandbox.has_file("o/sample.txt"));
+  const Finished sample = limited(sandbox, "exec >/dev/full", {"sample", "o", "--tokens", "5"});
   CHECK(sample.code == 1);
   CHECK(has(sample.err, "standard output: cannot be written"));
 }

@@ -1,4 +1,4 @@
-// heed_program.hpp: the program itself, on a small text with a tiny model.
+// heed_program.hpp: runs the program heed in a temporary folder, with a tiny model.
 #pragma once
 
 #include <algorithm>
@@ -7,13 +7,13 @@
 
 #include "app/child.hpp"
 #include "heed/io/safetensors.hpp"
-#include "io/file_tests.hpp"
+#include "scratch_folder.hpp"
 
 namespace heed_test {
 
-// A folder to work in, with in.txt to learn. There is no gnuplot, which takes longer than the rest.
-struct Desk : TemporaryFolder {
-  Desk() { put(*this / "in.txt", story()); }
+// A temporary folder with the training text in.txt. PATH hides gnuplot, which is slow.
+struct Sandbox : ScratchFolder {
+  Sandbox() { put(*this / "in.txt", story()); }
 
   static std::string story() {
     std::string text;
@@ -22,22 +22,22 @@ struct Desk : TemporaryFolder {
     return text;
   }
 
-  Call call(const Words& words, const std::string& input = "") const {
-    return {Words{HEED_BINARY_DIR "/heed"} + words, path, input, {{"PATH", "/nothing"}}};
+  Call call(const Arguments& arguments, const std::string& input = "") const {
+    return {Arguments{HEED_BINARY_DIR "/heed"} + arguments, path, input, {{"PATH", "/nothing"}}};
   }
-  Finished heed(const Words& words, const std::string& input = "") const {
-    return run(call(words, input));
+  Finished heed(const Arguments& arguments, const std::string& input = "") const {
+    return run(call(arguments, input));
   }
   bool has_file(const std::string& name) const { return std::filesystem::exists(path / name); }
 };
 
-inline const Words tiny = {"--layers",     "1",  "--embed-dim", "16", "--heads",        "2",
-                           "--block-size", "16", "--steps",     "20", "--eval-batches", "1",
-                           "--threads",    "1"};
+inline const Arguments tiny = {"--layers",     "1",  "--embed-dim", "16", "--heads",        "2",
+                               "--block-size", "16", "--steps",     "20", "--eval-batches", "1",
+                               "--threads",    "1"};
 
-inline const Words train_tiny = Words{"train", "in.txt", "--out", "o"} + tiny;
+inline const Arguments train_tiny = Arguments{"train", "in.txt", "--out", "o"} + tiny;
 
-// loss.csv without the times in its last column.
+// loss.csv without its last column, the times.
 inline std::string losses(const std::filesystem::path& run) {
   std::string result;
   const std::string csv = content(run / "loss.csv");
@@ -48,19 +48,19 @@ inline std::string losses(const std::filesystem::path& run) {
   return result;
 }
 
-// Everything in a checkpoint that does not tell how long it took.
+// The metadata and tensors of a checkpoint, except entries with times.
 inline std::map<std::string, std::string> state(const std::filesystem::path& run) {
   const heed::SafetensorsFile file = heed::read_safetensors(run / "checkpoint.safetensors");
   std::map<std::string, std::string> result = file.metadata;
-  for (const char* timed : {"heed.checksum", "train.history", "train.pending_ms"})
-    result.erase(timed);
+  for (const char* name : {"heed.checksum", "train.history", "train.pending_ms"})
+    result.erase(name);
   for (const heed::StoredTensor& tensor : file.tensors)
     result["tensor " + tensor.name].assign(reinterpret_cast<const char*>(tensor.data),
                                            tensor.bytes);
   return result;
 }
 
-// The names of what two checkpoints hold differently.
+// The names of the entries that differ between two checkpoints.
 inline std::string difference(const std::filesystem::path& a, const std::filesystem::path& b) {
   auto left = state(a), right = state(b);
   std::string names;

@@ -1,4 +1,4 @@
-// large_texts_test.cpp: a large text is learnt in little more memory than it has bytes.
+// large_texts_test.cpp: training needs little more memory than the text has bytes.
 
 #include <cstddef>
 #include <fstream>
@@ -14,13 +14,13 @@ using namespace heed_test;
 namespace {
 
 constexpr std::size_t large = 64'000'000;
-constexpr double allowed = 1.25;  // bytes of memory for each of the text
+constexpr double max_ratio = 1.25;  // bytes of memory per byte of text
 
-const Words one_step = {"--layers",  "1", "--embed-dim",    "16", "--heads",      "2",
-                        "--steps",   "1", "--eval-batches", "1",  "--block-size", "16",
-                        "--threads", "1"};
+const Arguments one_step = {"--layers",  "1", "--embed-dim",    "16", "--heads",      "2",
+                            "--steps",   "1", "--eval-batches", "1",  "--block-size", "16",
+                            "--threads", "1"};
 
-// Written a part at a time: what this program holds when it starts another counts as that one's.
+// Writes one part at a time: a child's peak memory starts with this program's memory.
 std::size_t write_repeated(const std::filesystem::path& path, const std::string& part,
                            std::size_t bytes) {
   std::ofstream file(path, std::ios::binary);
@@ -29,30 +29,30 @@ std::size_t write_repeated(const std::filesystem::path& path, const std::string&
   return static_cast<std::size_t>(std::filesystem::file_size(path));
 }
 
-// The most memory that learning one step of the file took.
-std::size_t peak(const Desk& desk, const Words& words) {
-  const Finished run = desk.heed(words);
+// The peak memory of training for one step.
+std::size_t peak(const Sandbox& sandbox, const Arguments& arguments) {
+  const Finished run = sandbox.heed(arguments);
   INFO(run.err);
   REQUIRE(run.code == 0);
   return run.peak;
 }
 
-// Bytes of memory for each byte of a large text, beside what a small text with the same symbols,
-// and so the same model, takes.
-double memory_for_each_byte(const std::string& part, const Words& more = {}) {
-  const Desk desk;
-  const std::size_t bytes = write_repeated(desk / "large.txt", part, large);
-  write_repeated(desk / "small.txt", part, 1);
-  const std::size_t small_peak = peak(desk, Words{"train", "small.txt"} + one_step + more);
-  const std::size_t large_peak = peak(desk, Words{"train", "large.txt"} + one_step + more);
+// Memory per byte of a large text, without the memory for a small text with the same vocabulary and
+// so the same model.
+double memory_per_byte(const std::string& part, const Arguments& more = {}) {
+  const Sandbox sandbox;
+  const std::size_t bytes = write_repeated(sandbox / "large.txt", part, large);
+  write_repeated(sandbox / "small.txt", part, 1);
+  const std::size_t small_peak = peak(sandbox, Arguments{"train", "small.txt"} + one_step + more);
+  const std::size_t large_peak = peak(sandbox, Arguments{"train", "large.txt"} + one_step + more);
   return (static_cast<double>(large_peak) - static_cast<double>(small_peak)) /
          static_cast<double>(bytes);
 }
 
-// The story with another character after each line: `count` of them, from `first` on.
-std::string spiced(std::uint32_t first, std::uint32_t count) {
+// The story with `count` different characters, from `first` on, one after each 70 characters.
+std::string story_with(std::uint32_t first, std::uint32_t count) {
   std::string text;
-  const std::string story = Desk::story();
+  const std::string story = Sandbox::story();
   for (std::uint32_t c = first; c < first + count; ++c) {
     text += story.substr((c - first) % 40 * 70, 70);
     heed::append_utf8(text, c);
@@ -68,27 +68,28 @@ std::string cyrillic() {
 
 }  // namespace
 
-TEST_CASE("a large text takes little more memory than it has bytes",
+TEST_CASE("training on a large text takes little more memory than its size",
           "[app][train][.][large_texts]") {
   if (sanitized) return;  // a sanitizer's own memory is many times the text's
-  CHECK(memory_for_each_byte(Desk::story()) < allowed);
-  CHECK(memory_for_each_byte(cyrillic()) < allowed);
-  CHECK(memory_for_each_byte(spiced(0x4e00, 1000)) < allowed);  // ids would take 2 bytes each
-  CHECK(memory_for_each_byte("\xff" + Desk::story(), {"--bytes"}) < allowed);
-  CHECK(memory_for_each_byte("\xef\xbb\xbf" + Desk::story()) < allowed);
+  CHECK(memory_per_byte(Sandbox::story()) < max_ratio);
+  CHECK(memory_per_byte(cyrillic()) < max_ratio);
+  CHECK(memory_per_byte(story_with(0x4e00, 1000)) < max_ratio);  // ids would take 2 bytes each
+  CHECK(memory_per_byte("\xff" + Sandbox::story(), {"--bytes"}) < max_ratio);
+  CHECK(memory_per_byte("\xef\xbb\xbf" + Sandbox::story()) < max_ratio);
 }
 
-TEST_CASE("a large text through a pipe takes little more memory than it has bytes and a piece",
+TEST_CASE("training on a large text from a pipe takes little more memory than its size",
           "[app][train][.][large_texts]") {
   if (sanitized) return;
-  const Desk desk;
+  const Sandbox sandbox;
   const auto piped = [&](const std::string& file) {
     std::string line = "/bin/cat " + file + " | '" HEED_BINARY_DIR "/heed' train -";
-    for (const std::string& word : one_step) line += " " + word;
-    const Finished run = heed_test::run({{"/bin/sh", "-c", line}, desk.path, "", {{"PATH", ""}}});
+    for (const std::string& argument : one_step) line += " " + argument;
+    const Finished run =
+        heed_test::run({{"/bin/sh", "-c", line}, sandbox.path, "", {{"PATH", ""}}});
     REQUIRE(run.code == 0);
     return static_cast<double>(run.peak);
   };
-  const std::size_t bytes = write_repeated(desk / "large.txt", Desk::story(), 2 * large);
-  CHECK(piped("large.txt") - piped("in.txt") < allowed * static_cast<double>(bytes));
+  const std::size_t bytes = write_repeated(sandbox / "large.txt", Sandbox::story(), 2 * large);
+  CHECK(piped("large.txt") - piped("in.txt") < max_ratio * static_cast<double>(bytes));
 }

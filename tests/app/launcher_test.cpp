@@ -1,4 +1,4 @@
-// launcher_test.cpp: the script `heed`, with stand-ins for all that it starts.
+// launcher_test.cpp: the script `heed` with fake programs instead of cmake, ctest, apt-get and gdb.
 
 #include "app/machine.hpp"
 
@@ -11,7 +11,7 @@ const std::string install_line = "apt-get update && apt-get install -y --no-inst
 
 }  // namespace
 
-TEST_CASE("heed alone, help, --help and -h print the same help and start nothing",
+TEST_CASE("heed without a command, help, --help and -h print the same help and start nothing",
           "[app][launcher]") {
   const Machine machine;
   fs::remove_all(machine / "bin");
@@ -21,12 +21,12 @@ TEST_CASE("heed alone, help, --help and -h print the same help and start nothing
   for (const char* command : {"train [TEXT]", "sample RUN", "inspect FILE", "bench", "lesson [N]",
                               "exercise [N]", "debug N", "test [--all]", "setup"})
     CHECK(has(help.out, std::string("\n  ./heed ") + command + " "));
-  for (const Words& words : {Words{}, Words{"--help"}, Words{"-h"}})
-    CHECK(machine.heed(words).out == help.out);
+  for (const Arguments& arguments : {Arguments{}, Arguments{"--help"}, Arguments{"-h"}})
+    CHECK(machine.heed(arguments).out == help.out);
   CHECK(machine.files() == 3);  // project, tools and include, as before
 }
 
-TEST_CASE("an unknown command is wrong use, in one line", "[app][launcher]") {
+TEST_CASE("an unknown command is a usage error in one line", "[app][launcher]") {
   const Machine machine;
   const Finished run = machine.heed({"trian", "x"});
   CHECK(run.code == 2);
@@ -60,39 +60,41 @@ TEST_CASE("a lesson is found by its number, its name or both", "[app][launcher]"
   CHECK(has(machine.log(), "--target 02_second_sight\n"));
 }
 
-TEST_CASE("a lesson that does not exist names those near it", "[app][launcher]") {
+TEST_CASE("the error for an unknown lesson names similar lessons", "[app][launcher]") {
   const Machine machine;
-  const auto said = [&](const std::string& lesson) {
+  const auto error_of = [&](const std::string& lesson) {
     const Finished run = machine.heed({"lesson", lesson});
     CHECK(run.code == 2);
     CHECK(run.out == "");
     return run.err;
   };
-  const std::string none = " does not exist; near it: ";
+  const std::string none = " does not exist; similar: ";
   const std::string rest = " (./heed lesson lists all)\n";
-  CHECK(said("99") == "heed: error: lesson 99" + none + "02_second_sight 03_section" + rest);
-  CHECK(said("firsts") == "heed: error: lesson firsts" + none + "01_first" + rest);
-  CHECK(said("Secti") == "heed: error: lesson Secti" + none + "03_section" + rest);
+  CHECK(error_of("99") == "heed: error: lesson 99" + none + "02_second_sight 03_section" + rest);
+  CHECK(error_of("firsts") == "heed: error: lesson firsts" + none + "01_first" + rest);
+  CHECK(error_of("Secti") == "heed: error: lesson Secti" + none + "03_section" + rest);
   for (const std::string odd : {"*", "[", "-e", "0?", "sec.."})
-    CHECK(said(odd) == "heed: error: lesson " + odd + none + "02_second_sight 03_section" + rest);
+    CHECK(error_of(odd) ==
+          "heed: error: lesson " + odd + none + "02_second_sight 03_section" + rest);
   CHECK(machine.log() == "");
 }
 
-TEST_CASE("an exercise is judged by its program, and says where it lies when it is not right",
+TEST_CASE("exercise runs the checks, and prints the exercise's path if they fail",
           "[app][launcher]") {
   const Machine machine;
   const Finished run = machine.heed({"exercise", "1"});
   CHECK(run.code == 1);
   CHECK(run.out == "exercise_01_mean|" + machine.root.string() + "|");
   CHECK(
-      has(run.err, "Your part is in lessons/exercises/01_mean.cpp; ./heed exercise 1 judges it\n"));
+      has(run.err, "Your part is in lessons/exercises/01_mean.cpp; ./heed exercise 1 checks it\n"));
   CHECK(has(machine.log(), "--target exercise_01_mean\n"));
 }
 
 TEST_CASE("hints and solutions are printed without a build", "[app][launcher]") {
   const Machine machine;
   CHECK(machine.heed({"exercise"}).out == "  01  mean                        about 01_mean.\n");
-  CHECK(machine.heed({"exercise", "mean", "--hint"}).out == "Divide.\n(--hint 2 gives another)\n");
+  CHECK(machine.heed({"exercise", "mean", "--hint"}).out ==
+        "Divide.\n(--hint 2 prints the next one)\n");
   CHECK(machine.heed({"exercise", "mean", "--hint", "2"}).out == "By two.\n");
   for (const std::string none : {"0", "3", "two", "99999999999999999999"})
     CHECK(machine.heed({"exercise", "1", "--hint", none}).err ==
@@ -102,11 +104,11 @@ TEST_CASE("hints and solutions are printed without a build", "[app][launcher]") 
   CHECK(odd.code == 2);
   CHECK(odd.err == "heed: error: unknown option '--answer'; use --hint or --solution\n");
   CHECK(machine.heed({"exercise", "2"}).err ==
-        "heed: error: exercise 2 does not exist; near it: 01_mean (./heed exercise lists all)\n");
+        "heed: error: exercise 2 does not exist; similar: 01_mean (./heed exercise lists all)\n");
   CHECK(machine.log() == "");
 }
 
-TEST_CASE("debug builds for stepping and starts gdb at main, with heed's commands",
+TEST_CASE("debug builds with the debug preset and starts gdb at main with heed's commands",
           "[app][launcher]") {
   const Machine machine;
   const std::string root = machine.root.string(), build = root + "/build/debug/";
@@ -123,15 +125,16 @@ TEST_CASE("debug builds for stepping and starts gdb at main, with heed's command
   CHECK(machine.heed({"debug", "exercise", "mean"}).out == started("lessons/exercise_01_mean"));
   CHECK(machine.heed({"debug", "train", "a b", "--steps"}).out ==
         started("heed") + "train|a b|--steps|");
-  CHECK(has(machine.heed({"debug"}).err, "heed: error: debug what? ./heed debug 9"));
+  CHECK(has(machine.heed({"debug"}).err, "heed: error: debug needs an argument: ./heed debug 9"));
   CHECK(machine.heed({"debug", "9"}).code == 2);
 }
 
-TEST_CASE("where everything is installed nothing is, and the first use builds", "[app][launcher]") {
+TEST_CASE("the first use builds, and installs nothing if all packages are installed",
+          "[app][launcher]") {
   const Machine machine;
   const std::string build = (machine.root / "build/release").string();
   const Finished first = machine.heed({"train", "in.txt", "--lr", "1", ""});
-  CHECK(first.code == 7);  // the program's own
+  CHECK(first.code == 7);  // the program's exit code
   CHECK(first.out == "heed|train|in.txt|--lr|1||" + machine.root.string() + "|");
   CHECK(first.err == "heed: building for the first time, about a minute\n");
   CHECK(machine.log() == "cmake --preset release\ncmake --build " + build + " --target heed_app\n");
@@ -144,7 +147,7 @@ TEST_CASE("where everything is installed nothing is, and the first use builds", 
         "heed|bench|--json|" + machine.root.string() + "|");
 }
 
-TEST_CASE("test builds everything and runs every test, setup only builds", "[app][launcher]") {
+TEST_CASE("test builds everything and runs all tests; setup only builds", "[app][launcher]") {
   const Machine machine;
   const std::string build = (machine.root / "build/release").string();
   const std::string built = "cmake --build " + build + " --target all\n";
@@ -159,7 +162,8 @@ TEST_CASE("test builds everything and runs every test, setup only builds", "[app
   CHECK(machine.log() == built + tested + " -C All -V\n");
 }
 
-TEST_CASE("coverage is a build and a run of its own, and a table of gcovr's", "[app][launcher]") {
+TEST_CASE("test --coverage runs the tests of a separate build and prints gcovr's table",
+          "[app][launcher]") {
   const Machine machine;
   const std::string root = machine.root.string(), build = root + "/build/coverage";
   CHECK(
@@ -174,12 +178,12 @@ TEST_CASE("coverage is a build and a run of its own, and a table of gcovr's", "[
                              "/src/ --exclude-throw-branches " + build + "\n");
 }
 
-TEST_CASE("without root a missing package stops everything with the one line to run",
+TEST_CASE("without root, a missing package is an error with the command to run",
           "[app][launcher]") {
   const Machine machine;
-  for (const char* gone : {"bin/ninja", "bin/gnuplot", "include/catch2/catch_all.hpp",
+  for (const char* name : {"bin/ninja", "bin/gnuplot", "include/catch2/catch_all.hpp",
                            "include/openblas-pthread/openblas_config.h"})
-    machine.remove(gone);
+    machine.remove(name);
   for (const char* command : {"train", "setup", "test"}) {
     const Finished run = machine.heed({command});
     CHECK(run.code == 1);
@@ -191,25 +195,26 @@ TEST_CASE("without root a missing package stops everything with the one line to 
   CHECK_FALSE(fs::exists(machine.root / "build"));
 }
 
-TEST_CASE("every package is missed by what it brings", "[app][launcher]") {
+TEST_CASE("every package is detected by its files", "[app][launcher]") {
   const Machine machine;
   fs::remove_all(machine / "include");
-  for (const char* gone : {"bin/c++", "bin/cmake", "bin/ninja", "bin/gnuplot", "bin/dot"})
-    machine.remove(gone);
+  for (const char* name : {"bin/c++", "bin/cmake", "bin/ninja", "bin/gnuplot", "bin/dot"})
+    machine.remove(name);
   CHECK(machine.heed({"setup"}).err ==
         "heed: error: some packages are missing; as root, run: " + install_line +
             " g++ cmake ninja-build xtl-dev libxtensor-dev libxtensor-blas-dev libopenblas-dev "
-            "libxsimd-dev catch2 nlohmann-json3-dev libcli11-dev gnuplot-nox graphviz\n");
+            "libxsimd-dev catch2 nlohmann-json3-dev libcli11-dev libxxhash-dev libutf8proc-dev "
+            "gnuplot-nox graphviz\n");
 }
 
-TEST_CASE("without root, and with only gnuplot missing, the work goes on", "[app][launcher]") {
+TEST_CASE("without root, a missing gnuplot is not an error", "[app][launcher]") {
   const Machine machine;
   machine.remove("bin/gnuplot");
   CHECK(machine.heed({"train"}).code == 7);
   CHECK_FALSE(has(machine.log(), "apt-get"));
 }
 
-TEST_CASE("root installs what is missing, says so, and goes on", "[app][launcher]") {
+TEST_CASE("root installs missing packages, prints the command, and continues", "[app][launcher]") {
   const Machine machine;
   machine.as_user(0);
   machine.remove("bin/ninja");
@@ -226,8 +231,7 @@ TEST_CASE("root installs what is missing, says so, and goes on", "[app][launcher
                             0) == 0);
 }
 
-TEST_CASE("packages that cannot be installed end the command before anything is built",
-          "[app][launcher]") {
+TEST_CASE("a failed installation is an error, and nothing is built", "[app][launcher]") {
   const Machine machine;
   machine.as_user(0);
   machine.remove("bin/ninja");
@@ -238,7 +242,7 @@ TEST_CASE("packages that cannot be installed end the command before anything is 
   CHECK_FALSE(fs::exists(machine.root / "build"));
 }
 
-TEST_CASE("without apt-get the build itself says what is missing", "[app][launcher]") {
+TEST_CASE("without apt-get, cmake names the missing package", "[app][launcher]") {
   const Machine machine;
   machine.remove("bin/apt-get");
   machine.remove("include/xsimd/xsimd.hpp");
@@ -247,10 +251,10 @@ TEST_CASE("without apt-get the build itself says what is missing", "[app][launch
   CHECK(run.code == 1);
   CHECK(run.err ==
         "heed: building for the first time, about a minute\nheed needs xsimd: brew install xsimd\n"
-        "heed: error: the build could not be set up; see above\n");
+        "heed: error: cmake failed to configure the build; see above\n");
 }
 
-TEST_CASE("a build that fails ends the command with the end of what it said", "[app][launcher]") {
+TEST_CASE("a failed build is an error after the end of the build's output", "[app][launcher]") {
   const Machine machine;
   REQUIRE(machine.heed({"setup"}).code == 0);
   machine.program("cmake", "echo 'x.cpp:1: expected ;'; exit 1");
@@ -260,7 +264,7 @@ TEST_CASE("a build that fails ends the command with the end of what it said", "[
   CHECK(run.err == "x.cpp:1: expected ;\nheed: error: the build failed; see above\n");
 }
 
-TEST_CASE("the launcher works from another folder, which stays the program's own",
+TEST_CASE("the launcher works from another folder and keeps it as the working directory",
           "[app][launcher]") {
   const Machine machine;
   fs::create_directory(machine / "home");
@@ -285,13 +289,13 @@ TEST_CASE("the launcher works through symbolic links", "[app][launcher]") {
   }
 }
 
-TEST_CASE("the launcher works in a folder whose name has spaces and other signs",
+TEST_CASE("the launcher works in a folder whose name has spaces and special characters",
           "[app][launcher]") {
   const Machine machine("my [own] project's *");
   CHECK(machine.heed({"lesson"}).out == Machine().heed({"lesson"}).out);
   CHECK(machine.heed({"train"}).out == "heed|train|" + machine.root.string() + "|");
   CHECK(machine.heed({"lesson", "3"}).out == "03_section|" + machine.root.string() + "|");
-  CHECK(has(machine.heed({"lesson", "4"}).err, "near it: 02_second_sight 03_section ("));
+  CHECK(has(machine.heed({"lesson", "4"}).err, "similar: 02_second_sight 03_section ("));
   const std::string build = (machine.root / "build/release").string();
   CHECK(has(machine.log(), "cmake --build " + build + " --target 03_section\n"));
 }
@@ -303,7 +307,7 @@ TEST_CASE("CDPATH and a strange IFS change nothing", "[app][launcher]") {
   CHECK(run.out == "02_second_sight|" + machine.path.string() + "|");
 }
 
-TEST_CASE("the launcher knows the packages that the build asks for", "[app][launcher]") {
+TEST_CASE("the launcher has all packages of cmake/packages.cmake", "[app][launcher]") {
   const std::string launcher = content(HEED_SOURCE_DIR "/heed");
   const std::string build = content(HEED_SOURCE_DIR "/cmake/packages.cmake");
   for (const std::string package :

@@ -1,4 +1,4 @@
-// look_tsne_test.cpp: heed look --tsne: the map of a head, what it prints and what it refuses.
+// look_tsne_test.cpp: heed look --tsne: output, plots and errors.
 
 #include <string>
 
@@ -9,20 +9,21 @@ using namespace heed_test;
 
 namespace {
 
-// With a run in o/, of one layer and two heads, that learned in.txt.
-struct MapDesk : Desk {
-  MapDesk() { REQUIRE(heed(train_tiny).code == 0); }
+// With a run in o/, trained on in.txt, with one layer and two heads.
+struct MapSandbox : Sandbox {
+  MapSandbox() { REQUIRE(heed(train_tiny).code == 0); }
 
-  std::string shown(const Words& more) const {
-    const Finished result = heed(Words{"look", "o", "--tsne", "--text", "the quay\ngave"} + more);
+  std::string shown(const Arguments& more) const {
+    const Finished result =
+        heed(Arguments{"look", "o", "--tsne", "--text", "the quay\ngave"} + more);
     INFO(result.err);
     CHECK(result.code == 0);
     CHECK(has(result.err, "heed: note: gnuplot is not installed"));
     return result.out;
   }
-  // One line, and nothing printed before it.
-  std::string refused(const Words& more) const {
-    const Finished result = heed(Words{"look", "o", "--tsne"} + more);
+  // Its error, which must be one line without other output.
+  std::string refused(const Arguments& more) const {
+    const Finished result = heed(Arguments{"look", "o", "--tsne"} + more);
     CHECK(result.code == 2);
     CHECK(result.out == "");
     CHECK(result.err.find('\n') == result.err.size() - 1);
@@ -39,8 +40,8 @@ std::size_t lines_with(const std::string& text, const std::string& part) {
 }  // namespace
 
 TEST_CASE("look --tsne maps the queries and keys of one head", "[app][look]") {
-  const MapDesk desk;
-  const std::string out = desk.shown({"--head", "1"});
+  const MapSandbox sandbox;
+  const std::string out = sandbox.shown({"--head", "1"});
   INFO(out);
   CHECK(has(out, "queries and keys of layer 0, head 1\n"));
   CHECK(has(out, "● query   ▲ key"));
@@ -52,8 +53,8 @@ TEST_CASE("look --tsne maps the queries and keys of one head", "[app][look]") {
   const std::string count = out.substr(0, out.find(" of 13 queries"));
   const int same = std::stoi(count.substr(count.rfind('\n') + 1));
   CHECK(lines_with(table, " *\n") == static_cast<std::size_t>(13 - same));
-  CHECK(desk.has_file("o/tsne.gp"));
-  const std::string csv = content(desk / "o/tsne.csv");
+  CHECK(sandbox.has_file("o/tsne.gp"));
+  const std::string csv = content(sandbox / "o/tsne.csv");
   CHECK(csv.rfind("x,y,group,label\n", 0) == 0);
   CHECK(lines_with(csv, "\n") == 1 + 2 * 13);
   CHECK(lines_with(csv, ",1,␣\n") == 1);
@@ -61,36 +62,37 @@ TEST_CASE("look --tsne maps the queries and keys of one head", "[app][look]") {
   CHECK(!has(out, "…"));
 }
 
-TEST_CASE("a map is the same again, and another with another seed or head", "[app][look]") {
-  const MapDesk desk;
-  const std::string out = desk.shown({});
+TEST_CASE("a map is reproducible, and differs with another seed or head", "[app][look]") {
+  const MapSandbox sandbox;
+  const std::string out = sandbox.shown({});
   CHECK(has(out, "layer 0, head 0\n"));
-  CHECK(desk.shown({"--layer", "0", "--head", "0", "--seed", "1337"}) == out);
-  CHECK(desk.shown({"--threads", "2"}) == out);
-  CHECK(desk.shown({"--seed", "7"}) != out);
-  CHECK(desk.shown({"--head", "1"}) != out);
-  CHECK(has(desk.shown({"--iterations", "1", "--perplexity", "2.5"}),
+  CHECK(sandbox.shown({"--layer", "0", "--head", "0", "--seed", "1337"}) == out);
+  CHECK(sandbox.shown({"--threads", "2"}) == out);
+  CHECK(sandbox.shown({"--seed", "7"}) != out);
+  CHECK(sandbox.shown({"--head", "1"}) != out);
+  CHECK(has(sandbox.shown({"--iterations", "1", "--perplexity", "2.5"}),
             " after 1 iteration, perplexity 2.5, seed 1337\n"));
 }
 
-TEST_CASE("a map goes where --out says", "[app][look]") {
-  const MapDesk desk;
-  desk.shown({"--out", "maps"});
-  CHECK(desk.has_file("maps/tsne.csv"));
-  CHECK(!desk.has_file("o/tsne.csv"));
+TEST_CASE("look --tsne writes its plots to --out", "[app][look]") {
+  const MapSandbox sandbox;
+  sandbox.shown({"--out", "maps"});
+  CHECK(sandbox.has_file("maps/tsne.csv"));
+  CHECK(!sandbox.has_file("o/tsne.csv"));
 }
 
-TEST_CASE("what cannot be mapped is refused in one line", "[app][look]") {
-  const MapDesk desk;
-  CHECK(desk.refused({"--text", "the", "--perplexity", "10", "--out", "maps"}) ==
+TEST_CASE("invalid options and texts are refused in one line", "[app][look]") {
+  const MapSandbox sandbox;
+  CHECK(sandbox.refused({"--text", "the", "--perplexity", "10", "--out", "maps"}) ==
         "heed: error: --perplexity 10: must be at most 5 for 3 queries and 3 keys; or give a "
         "longer --text");
-  CHECK(desk.refused({"--text", "t"}) ==
-        "heed: error: --text: needs at least 2 symbols for --tsne, got 1");
-  CHECK(desk.refused({"--perplexity", "0.5"}).rfind("heed: error: --perplexity 0.5: must be", 0) ==
-        0);
-  CHECK(has(desk.refused({"--iterations", "0"}), "--iterations 0: "));
-  CHECK(has(desk.refused({"--text", "the sea", "--head", "2"}), "--head 2: "));
-  CHECK(!desk.has_file("o/tsne.csv"));
-  CHECK(!desk.has_file("maps"));
+  CHECK(sandbox.refused({"--text", "t"}) ==
+        "heed: error: --text: needs at least 2 tokens for --tsne, got 1");
+  CHECK(
+      sandbox.refused({"--perplexity", "0.5"}).rfind("heed: error: --perplexity 0.5: must be", 0) ==
+      0);
+  CHECK(has(sandbox.refused({"--iterations", "0"}), "--iterations 0: "));
+  CHECK(has(sandbox.refused({"--text", "the sea", "--head", "2"}), "--head 2: "));
+  CHECK(!sandbox.has_file("o/tsne.csv"));
+  CHECK(!sandbox.has_file("maps"));
 }

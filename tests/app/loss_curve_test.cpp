@@ -1,4 +1,4 @@
-// loss_curve_test.cpp: a run's loss.csv becomes a picture, and a missing one becomes a message.
+// loss_curve_test.cpp: plots of loss.csv, and the messages for a missing or empty file.
 
 #include "heed/app/loss_curve.hpp"
 
@@ -9,6 +9,7 @@
 #include "scratch_folder.hpp"
 
 using namespace heed;
+using namespace heed_test;
 using namespace heed::app;
 
 namespace {
@@ -25,33 +26,34 @@ std::string csv_of_run() {
 }
 
 bool missing(const std::string& message) {
-  if (contains(message, "not installed")) WARN(message);
-  return contains(message, "not installed");
+  if (has(message, "not installed")) WARN(message);
+  return has(message, "not installed");
 }
 
 }  // namespace
 
-TEST_CASE("a run's loss.csv becomes loss.svg, drawn by loss.gp", "[app][loss_curve]") {
+TEST_CASE("draw_loss_curve plots loss.csv as loss.svg with loss.gp", "[app][loss_curve]") {
   const ScratchFolder folder("it's a run");
   folder.write("loss.csv", csv_of_run());
   CurveOptions options;
   options.title = "it's harbour.txt";
   const Plot plot = draw_loss_curve(folder.path, options);
-  CHECK(contains(folder.read("loss.gp"), "'loss.csv' skip 1 using 1:3 with linespoints"));
-  CHECK(!contains(folder.read("loss.gp"), folder.path));
+  CHECK(has(folder.read("loss.gp"), "'loss.csv' skip 1 using 1:3 with linespoints"));
+  CHECK(!has(folder.read("loss.gp"), folder.path));
   if (missing(plot.message)) return;
   INFO(plot.message);
   CHECK(plot.ok);
   const std::string svg = folder.read("loss.svg");
-  CHECK(contains(svg, "it&apos;s harbour.txt") != contains(svg, "it's harbour.txt"));
-  CHECK(contains(svg, "1.5251"));
-  CHECK(contains(svg, "loss (nats per character)"));
+  CHECK(has(svg, "it&apos;s harbour.txt") != has(svg, "it's harbour.txt"));
+  CHECK(has(svg, "1.5251"));
+  CHECK(has(svg, "loss (nats per character)"));
 }
 
-TEST_CASE("a loss.csv that is missing or empty is told, not thrown", "[app][loss_curve]") {
+TEST_CASE("draw_loss_curve returns a message for a missing or empty loss.csv",
+          "[app][loss_curve]") {
   const ScratchFolder folder;
   CHECK(draw_loss_curve(folder.path).message ==
-        folder / "loss.csv" + ": cannot be read, or is empty");
+        (folder / "loss.csv").string() + ": cannot be read, or is empty");
   folder.write("loss.csv", "step,train_loss,val_loss\n");
-  CHECK(draw_loss_curve(folder.path).message == folder / "loss.csv" + ": no losses yet");
+  CHECK(draw_loss_curve(folder.path).message == (folder / "loss.csv").string() + ": no losses yet");
 }

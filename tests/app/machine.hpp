@@ -1,18 +1,17 @@
-// machine.hpp: the launcher alone in a small project, on a machine of stand-ins.
+// machine.hpp: a small project with the launcher, and fake programs for it to start.
 #pragma once
 
 #include "app/child.hpp"
 #include "catch.hpp"
-#include "io/file_tests.hpp"
+#include "scratch_folder.hpp"
 
 namespace heed_test {
 
 namespace fs = std::filesystem;
 
-// A project with the launcher, three lessons, an exercise and nothing else, and a machine of a few
-// programs that write what they were asked into log. The launcher looks for headers in the machine
-// too.
-struct Machine : TemporaryFolder {
+// A project with only the launcher, three lessons and an exercise, and folders with fake headers
+// and programs. The fake programs append their arguments to the file log.
+struct Machine : ScratchFolder {
   explicit Machine(const std::string& project = "project") : root(path / project) {
     for (const fs::path& folder :
          {root / "lessons/exercises", root / "lessons/solutions", path / "bin", path / "tools"})
@@ -53,35 +52,37 @@ struct Machine : TemporaryFolder {
     program("ctest", "echo ctest \"$@\" >>\"$LOG\"");
     program("apt-get", "echo apt-get \"$@\" >>\"$LOG\"; exit 99");
     as_user(1000);
-    program("cmake", built_program);
+    program("cmake", fake_cmake);
     for (const char* header :
          {"xtl/xtl_config.hpp", "xtensor/core/xtensor_config.hpp", "xtensor-blas/xlinalg.hpp",
           "openblas-pthread/openblas_config.h", "xsimd/xsimd.hpp", "catch2/catch_all.hpp",
-          "nlohmann/json.hpp", "CLI/CLI.hpp"}) {
+          "nlohmann/json.hpp", "CLI/CLI.hpp", "xxhash.h", "utf8proc.h"}) {
       fs::create_directories((path / "include" / header).parent_path());
       put(path / "include" / header, "");
     }
   }
   void as_user(int id) const { program("id", "echo " + std::to_string(id)); }
 
-  Finished sh(const Words& words, const fs::path& folder) const {
-    return run({Words{"/bin/sh"} + words,
+  Finished sh(const Arguments& arguments, const fs::path& folder) const {
+    return run({Arguments{"/bin/sh"} + arguments,
                 folder,
                 "",
                 {{"PATH", (path / "bin").string() + ":" + (path / "tools").string()},
                  {"LOG", (path / "log").string()}}});
   }
-  Finished heed(const Words& words) const { return sh(Words{"heed"} + words, root); }
-  std::string log() const { return content(path / "log"); }  // what was asked of the programs
+  Finished heed(const Arguments& arguments) const {
+    return sh(Arguments{"heed"} + arguments, root);
+  }
+  std::string log() const { return content(path / "log"); }  // the calls of the fake programs
   void forget() const { fs::remove(path / "log"); }
 
   fs::path root;
 
-  // cmake: sets up with --preset, and builds programs that say what they were given and where.
-  static const char* const built_program;
+  // A fake cmake. It configures with --preset, and builds programs that print their arguments.
+  static const char* const fake_cmake;
 };
 
-inline const char* const Machine::built_program = R"(
+inline const char* const Machine::fake_cmake = R"(
 echo cmake "$@" >>"$LOG"
 if [ "$1" = --preset ]; then touch "build/$2/build.ninja"; exit; fi
 name=$4

@@ -1,5 +1,4 @@
-// memory_check_test.cpp: what training will take is told before, near the truth, and refused when
-// too much.
+// memory_check_test.cpp: the estimated memory of a run, and errors for runs that do not fit.
 
 #include "heed/app/memory_check.hpp"
 
@@ -20,7 +19,7 @@ using heed::app::TrainCommand;
 
 namespace {
 
-constexpr double endless = 0x1p62;
+constexpr double unlimited = 0x1p62;
 
 TrainCommand sized(std::size_t layers, std::size_t embed_dim, std::size_t batch_size,
                    std::size_t block_size, double dropout = 0) {
@@ -39,98 +38,101 @@ double estimate(const TrainCommand& c) {
   return heed::training_memory(c.model, c.training).total();
 }
 
-// The most memory it had so far, as the kernel writes it down from its start on; 0 when it is gone.
-// (What wait4 tells counts this program's own memory, of which a child begins as a copy.)
-double peak_of(pid_t process) {
+// The peak memory of a process so far, 0 if it has ended. (The value of wait4 includes this
+// program's memory, because a child starts as a copy of it.)
+double peak_memory(pid_t process) {
   std::ifstream status("/proc/" + std::to_string(process) + "/status");
   for (std::string line; std::getline(status, line);)
     if (line.rfind("VmHWM:", 0) == 0) return 1024 * std::stod(line.substr(6));
   return 0;
 }
 
-// The most that two steps and a save took.
-double peak(const Desk& desk, const TrainCommand& c) {
+// The peak memory of two steps and a save.
+double training_peak(const Sandbox& sandbox, const TrainCommand& c) {
   const auto text = [](std::size_t n) { return std::to_string(n); };
-  Child child(
-      desk.call({"train", "in.txt", "--layers", text(c.model.layers), "--embed-dim",
-                 text(c.model.embed_dim), "--block-size", text(c.model.block_size), "--batch-size",
-                 text(c.training.batch_size), "--dropout", std::to_string(c.training.dropout),
-                 "--steps", "2", "--eval-batches", "1", "--threads", "1"}));
+  Child child(sandbox.call({"train", "in.txt", "--layers", text(c.model.layers), "--embed-dim",
+                            text(c.model.embed_dim), "--block-size", text(c.model.block_size),
+                            "--batch-size", text(c.training.batch_size), "--dropout",
+                            std::to_string(c.training.dropout), "--steps", "2", "--eval-batches",
+                            "1", "--threads", "1"}));
   double peak = 0;
-  for (double now; (now = peak_of(child.process())) > 0; ::usleep(500)) peak = now;
+  for (double now; (now = peak_memory(child.process())) > 0; ::usleep(500)) peak = now;
   const Finished run = child.finish();
   INFO(run.err);
   REQUIRE(run.code == 0);
   return peak;
 }
 
-std::string refused(const Desk& desk, const Words& words) {
-  const Finished run = desk.heed(Words{"train", "in.txt", "--out", "o"} + words);
+std::string refused(const Sandbox& sandbox, const Arguments& arguments) {
+  const Finished run = sandbox.heed(Arguments{"train", "in.txt", "--out", "o"} + arguments);
   CHECK(run.code == 1);
   CHECK(run.out == "");
-  CHECK_FALSE(desk.has_file("o"));
+  CHECK_FALSE(sandbox.has_file("o"));
   CHECK(run.err.find('\n') == run.err.size() - 1);
   return run.err;
 }
 
 }  // namespace
 
-TEST_CASE("the memory a run will take is known within a quarter", "[app][room]") {
+TEST_CASE("the memory of a run is estimated within 25 %", "[app][room]") {
   if (sanitized) return;  // a sanitizer's own memory is as large
-  if (peak_of(::getpid()) == 0) return;
-  const Desk desk;
+  if (peak_memory(::getpid()) == 0) return;
+  const Sandbox sandbox;
   std::string text;
-  for (int i = 0; i < 300; ++i) text += Desk::story().substr(0, 300);
-  put(desk / "in.txt", text);
+  for (int i = 0; i < 300; ++i) text += Sandbox::story().substr(0, 300);
+  put(sandbox / "in.txt", text);
   const TrainCommand small = sized(1, 16, 1, 16);
-  const double itself = peak(desk, small) - estimate(small);
+  const double program_memory = training_peak(sandbox, small) - estimate(small);
   for (const TrainCommand& command : {sized(4, 512, 1, 16), sized(4, 64, 64, 64),
                                       sized(2, 128, 16, 256), sized(4, 64, 32, 64, 0.1)}) {
-    const double took = peak(desk, command) - itself, told = estimate(command);
+    const double used = training_peak(sandbox, command) - program_memory,
+                 estimated = estimate(command);
     std::cout << "memory of layers " << command.model.layers << ", width "
               << command.model.embed_dim << ", " << command.training.batch_size << " x "
-              << command.model.block_size << ", dropout " << command.training.dropout << ": told "
-              << told / 1e6 << " MB, took " << took / 1e6 << " MB" << std::endl;
-    CHECK(told > 0.8 * took);
-    CHECK(told < 1.25 * took);
+              << command.model.block_size << ", dropout " << command.training.dropout
+              << ": estimated " << estimated / 1e6 << " MB, used " << used / 1e6 << " MB"
+              << std::endl;
+    CHECK(estimated > 0.8 * used);
+    CHECK(estimated < 1.25 * used);
   }
 }
 
-TEST_CASE("what does not fit is refused with its size, what there is, and what would fit",
-          "[app][room]") {
+TEST_CASE(
+    "a run that does not fit is refused with required and available memory and sizes that fit",
+    "[app][room]") {
   const TrainCommand command = sized(4, 128, 12, 64);
-  const double need = estimate(command);
-  CHECK(memory_shortage(command, 1, {need, endless}) == "");
-  const std::string lack = memory_shortage(command, 1, {need * 0.75, endless});
-  CHECK(lack ==
+  const double required = estimate(command);
+  CHECK(memory_shortage(command, 1, {required, unlimited}) == "");
+  const std::string shortage = memory_shortage(command, 1, {required * 0.75, unlimited});
+  CHECK(shortage ==
         "--batch-size 12, --block-size 64, --layers 4 and --embed-dim 128 need about 49 MB of "
-        "memory (17 MB for weights, gradients and moments, 33 MB for a step), and there are 37 MB; "
+        "memory (17 MB for weights, gradients and moments, 33 MB for a step), but only 37 MB are "
+        "available; "
         "--batch-size 7, --block-size 40, --layers 2 or --embed-dim 100 would fit");
-  TrainCommand less = command;
-  for (std::size_t fits : {7u, 8u}) {
-    less.training.batch_size = fits;
-    CHECK((memory_shortage(less, 1, {need * 0.75, endless}) == "") == (fits == 7));
+  TrainCommand smaller = command;
+  for (const std::size_t batch_size : {7u, 8u}) {
+    smaller.training.batch_size = batch_size;
+    CHECK((memory_shortage(smaller, 1, {required * 0.75, unlimited}) == "") == (batch_size == 7));
   }
-  CHECK(has(memory_shortage(command, 1, {1000, endless}),
-            "there are 1 MB; make several of them smaller"));
+  CHECK(has(memory_shortage(command, 1, {1000, unlimited}),
+            "but only 1 MB are available; reduce several of them"));
 }
 
-TEST_CASE("addresses that OpenBLAS sets aside for each thread count under a limit on them",
-          "[app][room]") {
+TEST_CASE("a limit on addresses includes those that OpenBLAS reserves per thread", "[app][room]") {
   const TrainCommand command = sized(4, 128, 12, 64);
-  CHECK(memory_shortage(command, 1, {endless, 300e6}) == "");
-  CHECK(has(memory_shortage(command, 4, {endless, 300e6}),
+  CHECK(memory_shortage(command, 1, {unlimited, 300e6}) == "");
+  CHECK(has(memory_shortage(command, 4, {unlimited, 300e6}),
             ", and 4 threads 600 MB of addresses; the limit (ulimit -v) leaves 300 MB; raise it, "
             "or use fewer --threads"));
-  CHECK(has(memory_shortage(command, 1, {endless, 180e6}),
+  CHECK(has(memory_shortage(command, 1, {unlimited, 180e6}),
             ", and 1 thread 150 MB of addresses; the limit (ulimit -v) leaves 180 MB; raise it, or "
             "--batch-size "));
 }
 
-TEST_CASE("sizes that nobody has are refused before anything is taken", "[app][room]") {
-  const Desk desk;
+TEST_CASE("huge sizes are refused before memory is allocated", "[app][room]") {
+  const Sandbox sandbox;
   int tried = 0;
-  const std::vector<Words> cases = {
+  const std::vector<Arguments> cases = {
       {"--embed-dim", "1000000000", "--heads", "1"},
       {"--embed-dim", "1000000000", "--layers", "1000000000"},
       {"--layers", "1000000000"},
@@ -139,8 +141,8 @@ TEST_CASE("sizes that nobody has are refused before anything is taken", "[app][r
       {"--batch-size", "1000000000", "--block-size", "1000000000", "--layers", "1000000000",
        "--embed-dim", "1000000000", "--heads", "1000000000", "--dropout", "0.5"},
       {"--embed-dim", "65536", "--heads", "1", "--layers", "1000"}};
-  for (const Words& words : cases) {
-    const std::string text = refused(desk, words);
+  for (const Arguments& arguments : cases) {
+    const std::string text = refused(sandbox, arguments);
     CHECK(text.rfind("heed: error: --batch-size ", 0) == 0);
     CHECK(has(text, " GB of memory ("));
     ++tried;
@@ -148,23 +150,25 @@ TEST_CASE("sizes that nobody has are refused before anything is taken", "[app][r
   std::cout << "sizes: " << tried << " tried, " << tried << " refused" << std::endl;
 }
 
-TEST_CASE("a limit on addresses is refused before any work, never waited for", "[app][room]") {
-  const Desk desk;
+TEST_CASE("a run that exceeds the limit on addresses is refused instead of hanging",
+          "[app][room]") {
+  const Sandbox sandbox;
   if (sanitized || !std::filesystem::exists("/proc/self/statm")) return;
-  Call call = desk.call({});
-  call.words = {"/bin/sh", "-c", "ulimit -v 300000; exec \"$0\" train in.txt --out o --threads 4",
-                HEED_BINARY_DIR "/heed"};
+  Call call = sandbox.call({});
+  call.arguments = {"/bin/sh", "-c",
+                    "ulimit -v 300000; exec \"$0\" train in.txt --out o --threads 4",
+                    HEED_BINARY_DIR "/heed"};
   const Finished run = heed_test::run(call);
   CHECK(run.code == 1);
   CHECK(has(run.err, "the limit (ulimit -v) leaves "));
   CHECK(has(run.err, "use fewer --threads\n"));
-  CHECK_FALSE(desk.has_file("o"));
+  CHECK_FALSE(sandbox.has_file("o"));
 }
 
-TEST_CASE("a vocabulary too large for memory is refused once it is known", "[app][room]") {
+TEST_CASE("a vocabulary too large for memory is refused", "[app][room]") {
   TrainCommand command = sized(1, 16, 12, 64);
-  const double need = estimate(command);
+  const double required = estimate(command);
   command.model.vocab_size = 100000;
-  CHECK(estimate(command) > 100 * need);
-  CHECK(memory_shortage(command, 1, {need * 2, endless}) != "");
+  CHECK(estimate(command) > 100 * required);
+  CHECK(memory_shortage(command, 1, {required * 2, unlimited}) != "");
 }

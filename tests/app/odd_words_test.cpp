@@ -1,5 +1,4 @@
-// odd_words_test.cpp: whatever stands on the command line, the program says one line and writes
-// nothing.
+// odd_words_test.cpp: invalid command lines are refused in one line, and nothing is written.
 
 #include <sys/stat.h>
 
@@ -12,10 +11,10 @@ using namespace heed_test;
 
 namespace {
 
-struct Odd {
-  Words words;
+struct InvalidCall {
+  Arguments arguments;
   int code;
-  Words say;  // what the line must have
+  Arguments messages;  // parts of the error text
 };
 
 std::string times(std::size_t count, const std::string& text) {
@@ -24,31 +23,31 @@ std::string times(std::size_t count, const std::string& text) {
   return all;
 }
 
-const std::string whole = "must be a whole number", range = "out of range: " + whole;
+const std::string integer = "must be a whole number", range = "out of range: " + integer;
 
-// A flag of train's with a value that is none of its own.
-const std::vector<std::pair<Words, std::string>> values = {
-    {{"--steps", "0x10"}, "--steps 0x10: " + whole},
-    {{"--steps", "+5"}, "--steps +5: " + whole},
-    {{"--steps", " 5"}, "--steps ' 5': " + whole},
-    {{"--steps", "5 "}, "--steps '5 ': " + whole},
-    {{"--steps", "5abc"}, "--steps 5abc: " + whole},
-    {{"--steps", "NaN"}, "--steps NaN: " + whole},
+// A flag of train with an invalid value, and the beginning of the error text.
+const std::vector<std::pair<Arguments, std::string>> values = {
+    {{"--steps", "0x10"}, "--steps 0x10: " + integer},
+    {{"--steps", "+5"}, "--steps +5: " + integer},
+    {{"--steps", " 5"}, "--steps ' 5': " + integer},
+    {{"--steps", "5 "}, "--steps '5 ': " + integer},
+    {{"--steps", "5abc"}, "--steps 5abc: " + integer},
+    {{"--steps", "NaN"}, "--steps NaN: " + integer},
     {{"--steps", "-0"}, "--steps -0: " + range},
     {{"--steps", "0"}, "--steps 0: " + range},
     {{"--steps", "-5"}, "--steps -5: " + range},
-    {{"--steps", "1_000"}, "--steps 1_000: " + whole},
-    {{"--steps", "1,000"}, "--steps 1,000: " + whole},
-    {{"--steps", "1e3"}, "--steps 1e3: " + whole},
-    {{"--steps", "2.5"}, "--steps 2.5: " + whole},
-    {{"--steps", "1\n2"}, "--steps 1\\n2: " + whole},
-    {{"--steps", ""}, "--steps '': " + whole},
-    {{"--steps", "\uff15"}, "--steps \uff15: " + whole},
-    {{"--steps", "\xe9"}, "--steps \\xe9: " + whole},
-    {{"--steps", "\033[31m"}, "--steps \\x1b[31m: " + whole},
+    {{"--steps", "1_000"}, "--steps 1_000: " + integer},
+    {{"--steps", "1,000"}, "--steps 1,000: " + integer},
+    {{"--steps", "1e3"}, "--steps 1e3: " + integer},
+    {{"--steps", "2.5"}, "--steps 2.5: " + integer},
+    {{"--steps", "1\n2"}, "--steps 1\\n2: " + integer},
+    {{"--steps", ""}, "--steps '': " + integer},
+    {{"--steps", "\uff15"}, "--steps \uff15: " + integer},
+    {{"--steps", "\xe9"}, "--steps \\xe9: " + integer},
+    {{"--steps", "\033[31m"}, "--steps \\x1b[31m: " + integer},
     {{"--steps", "99999999999999999999"}, "--steps 99999999999999999999: " + range},
     {{"--steps", times(5000, "9")}, "--steps " + times(59, "9") + "\u2026: " + range},
-    {{"--steps", times(50000, "x")}, "--steps " + times(59, "x") + "\u2026: " + whole},
+    {{"--steps", times(50000, "x")}, "--steps " + times(59, "x") + "\u2026: " + integer},
     {{"--lr", "1e400"}, "--lr 1e400: out of range: must be above 0"},
     {{"--lr", "1e-400"}, "--lr 1e-400: out of range: must be above 0"},
     {{"--lr", "0,5"}, "--lr 0,5: must be a number"},
@@ -92,13 +91,13 @@ const std::vector<std::pair<Words, std::string>> values = {
     {{"--", "--steps", "5"}, "'--steps' is one argument too many"},
     {{"extra"}, "'extra' is one argument too many"}};
 
-// The line after "heed: error: ", or what is wrong with it.
-std::string refused(const Desk& desk, const Words& words, int code) {
-  const std::size_t before = desk.files();
-  const Finished run = desk.heed(words);
+// The error after "heed: error: ", or a description of the failed check.
+std::string refused(const Sandbox& sandbox, const Arguments& arguments, int code) {
+  const std::size_t before = sandbox.files();
+  const Finished run = sandbox.heed(arguments);
   const std::string begin = "heed: error: ";
   if (run.code != code) return "exit code " + std::to_string(run.code) + ": " + run.err;
-  if (desk.files() != before) return "something was written";
+  if (sandbox.files() != before) return "something was written";
   if (run.err.rfind(begin, 0) != 0 || run.err.back() != '\n') return "not a line: " + run.err;
   for (std::size_t i = 0; i + 1 < run.err.size(); ++i)
     if (static_cast<unsigned char>(run.err[i]) < 0x20) return "more than a line: " + run.err;
@@ -108,47 +107,45 @@ std::string refused(const Desk& desk, const Words& words, int code) {
   return run.err.substr(begin.size(), run.err.size() - begin.size() - 1);
 }
 
-std::size_t count_refused(const Desk& desk, const std::vector<Odd>& cases) {
+std::size_t count_refused(const Sandbox& sandbox, const std::vector<InvalidCall>& cases) {
   std::size_t count = 0;
-  for (const Odd& odd : cases) {
-    const std::string said = refused(desk, odd.words, odd.code);
-    CAPTURE(said.substr(0, 400));
+  for (const InvalidCall& call : cases) {
+    const std::string error = refused(sandbox, call.arguments, call.code);
+    CAPTURE(error.substr(0, 400));
     bool all = true;
-    for (const std::string& part : odd.say) {
+    for (const std::string& part : call.messages) {
       CAPTURE(part.substr(0, 100));
-      CHECK(has(said, part));
-      all = all && has(said, part);
+      CHECK(has(error, part));
+      all = all && has(error, part);
     }
     count += all;
   }
-  std::cout << cases.size() << " odd command lines, " << count << " refused in one line\n";
+  std::cout << cases.size() << " invalid command lines, " << count << " refused in one line\n";
   return count;
 }
 
 }  // namespace
 
-TEST_CASE("a value that is none of its flag's is refused in one line that shows it",
-          "[app][odd_words]") {
-  const Desk desk;
-  std::vector<Odd> cases;
-  for (const auto& [words, say] : values)
-    cases.push_back({Words{"train", "in.txt", "--out", "o"} + words, 2, {say}});
-  CHECK(count_refused(desk, cases) == cases.size());
+TEST_CASE("an invalid value of a flag is refused in one line that shows it", "[app][odd_words]") {
+  const Sandbox sandbox;
+  std::vector<InvalidCall> cases;
+  for (const auto& [arguments, message] : values)
+    cases.push_back({Arguments{"train", "in.txt", "--out", "o"} + arguments, 2, {message}});
+  CHECK(count_refused(sandbox, cases) == cases.size());
 }
 
-TEST_CASE("commands, files and folders with odd names or of odd kinds are refused in one line",
-          "[app][odd_words]") {
-  const Desk desk;
-  REQUIRE(::mkfifo((desk / "fifo").c_str(), 0600) == 0);
-  std::filesystem::create_symlink("loop", desk / "loop");
-  std::filesystem::create_symlink("/nonexistent/x", desk / "dangling");
-  std::filesystem::create_directories(desk / "run/checkpoint.safetensors");
-  std::filesystem::create_directories(desk / "csv/loss.csv");
-  const std::string deep = times(4000, "x/"), long_name(300, 'x');
+TEST_CASE("invalid commands, files and folders are refused in one line", "[app][odd_words]") {
+  const Sandbox sandbox;
+  REQUIRE(::mkfifo((sandbox / "fifo").c_str(), 0600) == 0);
+  std::filesystem::create_symlink("loop", sandbox / "loop");
+  std::filesystem::create_symlink("/nonexistent/x", sandbox / "dangling");
+  std::filesystem::create_directories(sandbox / "run/checkpoint.safetensors");
+  std::filesystem::create_directories(sandbox / "csv/loss.csv");
+  const std::string deep_path = times(4000, "x/"), long_name(300, 'x');
   const auto into = [](const std::string& folder) {
-    return Words{"train", "in.txt", "--out", folder} + tiny;
+    return Arguments{"train", "in.txt", "--out", folder} + tiny;
   };
-  const std::vector<Odd> cases = {
+  const std::vector<InvalidCall> cases = {
       {{"trian", "in.txt"}, 2, {"unknown command 'trian'; use train"}},
       {{"tr\nain"}, 2, {"unknown command 'tr\\nain'"}},
       {{""}, 2, {"unknown command ''"}},
@@ -166,7 +163,7 @@ TEST_CASE("commands, files and folders with odd names or of odd kinds are refuse
       {{"sample", "o", "--tokens", "-5"}, 2, {"--tokens -5: " + range}},
       {{"train", "no\nsuch"}, 1, {"no\\nsuch: No such file or directory"}},
       {{"train", "no\xffsuch"}, 1, {"no\\xffsuch: No such file or directory"}},
-      {{"train", deep}, 1, {": File name too long"}},
+      {{"train", deep_path}, 1, {": File name too long"}},
       {{"train", "/dev/zero"}, 1, {"/dev/zero: is not a regular file"}},
       {{"train", "."}, 1, {".: is a directory"}},
       {{"sample", "\033[2J"}, 1, {"\\x1b[2J: No such file or directory"}},
@@ -182,37 +179,37 @@ TEST_CASE("commands, files and folders with odd names or of odd kinds are refuse
       {into("loop"), 1, {"loop: ", "choose another --out"}},
       {into("in.txt/o"), 1, {"in.txt/o: Not a directory; choose another --out"}},
       {into("/dev/null"), 1, {"/dev/null: is a file, not a directory"}},
-      {into(deep), 1, {": File name too long; choose another --out"}},
+      {into(deep_path), 1, {": File name too long; choose another --out"}},
       {into("csv"), 1, {"csv/loss.csv: Is a directory"}}};
-  CHECK(count_refused(desk, cases) == cases.size());
+  CHECK(count_refused(sandbox, cases) == cases.size());
 }
 
-TEST_CASE("environments with nothing, or with nonsense, train and sample as any other",
-          "[app][odd_words]") {
-  const Desk desk;
-  REQUIRE(desk.heed(train_tiny).code == 0);
-  const std::string expected = desk.heed({"sample", "o", "--tokens", "20"}).out;
+TEST_CASE("train and sample work in empty and invalid environments", "[app][odd_words]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny).code == 0);
+  const std::string expected = sandbox.heed({"sample", "o", "--tokens", "20"}).out;
   for (const std::string shell :
        {"exec /usr/bin/env -i \"$0\" \"$@\"", "TERM=dumb COLUMNS=0 exec \"$0\" \"$@\"",
         "unset HOME TERM PATH; exec \"$0\" \"$@\"", "LC_ALL=xx LANG=de_DE exec \"$0\" \"$@\"",
         "exec \"$0\" \"$@\" <&-", "exec \"$0\" \"$@\" 2>&-"}) {
-    Call call = desk.call({});
-    call.words = {"/bin/sh", "-c", shell, HEED_BINARY_DIR "/heed", "sample", "o", "--tokens", "20"};
+    Call call = sandbox.call({});
+    call.arguments = {"/bin/sh", "-c", shell,      HEED_BINARY_DIR "/heed",
+                      "sample",  "o",  "--tokens", "20"};
     const Finished run = heed_test::run(call);
     CAPTURE(shell, run.err);
     CHECK(run.code == 0);
     CHECK(run.out == expected);
   }
-  Call closed = desk.call({});
-  closed.words = Words{"/bin/sh",
-                       "-c",
-                       "exec \"$0\" \"$@\" <&- >&- 2>&-",
-                       HEED_BINARY_DIR "/heed",
-                       "train",
-                       "in.txt",
-                       "--out",
-                       "n"} +
-                 tiny;
+  Call closed = sandbox.call({});
+  closed.arguments = Arguments{"/bin/sh",
+                               "-c",
+                               "exec \"$0\" \"$@\" <&- >&- 2>&-",
+                               HEED_BINARY_DIR "/heed",
+                               "train",
+                               "in.txt",
+                               "--out",
+                               "n"} +
+                     tiny;
   CHECK(heed_test::run(closed).code == 0);
-  CHECK(losses(desk / "n") == losses(desk / "o"));
+  CHECK(losses(sandbox / "n") == losses(sandbox / "o"));
 }

@@ -1,4 +1,4 @@
-// openblas_test.cpp: whichever OpenBLAS is installed, its threads stay out of the way.
+// openblas_test.cpp: every installed build of OpenBLAS gives the same training results.
 
 #include <iostream>
 
@@ -9,19 +9,19 @@ using namespace heed_test;
 
 namespace {
 
-// The builds of OpenBLAS on this machine, as Debian keeps them side by side.
-std::vector<std::filesystem::path> flavours() {
+// The installed builds of OpenBLAS, in Debian's folders.
+std::vector<std::filesystem::path> openblas_builds() {
   std::vector<std::filesystem::path> found;
-  std::error_code none;
-  for (const auto& triplet : std::filesystem::directory_iterator("/usr/lib", none))
+  std::error_code ignored;
+  for (const auto& triplet : std::filesystem::directory_iterator("/usr/lib", ignored))
     for (const char* name : {"openblas-pthread", "openblas-openmp", "openblas-serial"})
-      if (std::filesystem::exists(triplet.path() / name / "libopenblas.so.0", none))
+      if (std::filesystem::exists(triplet.path() / name / "libopenblas.so.0", ignored))
         found.push_back(triplet.path() / name);
   return found;
 }
 
-// Wide enough that products are shared between threads.
-Words train_wide(const std::string& out, int threads) {
+// A model wide enough for multithreaded matrix products.
+Arguments train_wide(const std::string& out, int threads) {
   return {"train",          "in.txt", "--out",        out,
           "--layers",       "1",      "--embed-dim",  "128",
           "--block-size",   "64",     "--batch-size", "12",
@@ -31,22 +31,22 @@ Words train_wide(const std::string& out, int threads) {
 
 }  // namespace
 
-TEST_CASE("every flavour of OpenBLAS, on one thread and on three, trains to the same bits",
+TEST_CASE("every build of OpenBLAS gives the same bits, with one thread and with three",
           "[app][openblas]") {
-  const Desk desk;
-  REQUIRE(desk.heed(train_wide("plain", 1)).code == 0);
-  REQUIRE(desk.heed(train_wide("three", 3)).code == 0);
-  CHECK(difference(desk / "plain", desk / "three") == "");
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_wide("plain", 1)).code == 0);
+  REQUIRE(sandbox.heed(train_wide("three", 3)).code == 0);
+  CHECK(difference(sandbox / "plain", sandbox / "three") == "");
   int runs = 0;
-  for (const std::filesystem::path& flavour : flavours())
+  for (const std::filesystem::path& build : openblas_builds())
     for (const int threads : {1, 3}) {
-      const std::string out = flavour.filename().string() + std::to_string(threads);
-      Call call = desk.call(train_wide(out, threads));
-      call.environment["LD_LIBRARY_PATH"] = flavour.string();
+      const std::string out = build.filename().string() + std::to_string(threads);
+      Call call = sandbox.call(train_wide(out, threads));
+      call.environment["LD_LIBRARY_PATH"] = build.string();
       CHECK(run(call).code == 0);
-      CHECK(difference(desk / "plain", desk.path / out) == "");
-      CHECK(losses(desk / "plain") == losses(desk.path / out));
+      CHECK(difference(sandbox / "plain", sandbox.path / out) == "");
+      CHECK(losses(sandbox / "plain") == losses(sandbox.path / out));
       ++runs;
     }
-  std::cout << "OpenBLAS: " << runs / 2 << " flavours installed, " << runs << " runs alike\n";
+  std::cout << "OpenBLAS: " << runs / 2 << " builds installed, " << runs << " runs equal\n";
 }

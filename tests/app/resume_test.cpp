@@ -1,4 +1,4 @@
-// resume_test.cpp: a run that was stopped and goes on is the run that was never stopped.
+// resume_test.cpp: a resumed run equals the uninterrupted run, bit for bit.
 
 #include "app/heed_program.hpp"
 #include "catch.hpp"
@@ -9,17 +9,17 @@ namespace {
 
 const std::string endless_steps = "1000000000";
 
-// A run that is not done before it is stopped, with dropout and a rate that falls.
-const Words endless = {
+// A run that does not end by itself, with dropout and a decaying learning rate.
+const Arguments endless = {
     "--layers",     "1",           "--embed-dim",   "16",   "--heads",        "2",
     "--block-size", "16",          "--batch-size",  "2",    "--dropout",      "0.1",
     "--eval-every", "300",         "--log-every",   "100",  "--warmup",       "5",
     "--steps",      endless_steps, "--decay-steps", "1000", "--eval-batches", "1"};
 
-// Stops it at some step after the first.
+// Sends the signal after the first step.
 Finished interrupted(const Call& call, int signal) {
   Child child(call);
-  child.until("\nstep ");
+  child.read_until("\nstep ");
   child.kill(signal);
   return child.finish();
 }
@@ -28,141 +28,143 @@ int step_of(const std::filesystem::path& run) { return std::stoi(state(run).at("
 
 }  // namespace
 
-TEST_CASE("a run interrupted three times and resumed is the uninterrupted one, bit for bit",
+TEST_CASE("a run interrupted three times equals the uninterrupted run, bit for bit",
           "[app][resume]") {
-  const Desk desk;
-  const Call resume = desk.call({"train", "--resume", "--out", "o"});
-  CHECK(interrupted(desk.call(Words{"train", "in.txt", "--out", "o"} + endless), SIGINT).code ==
-        130);
-  const int first = step_of(desk / "o");
+  const Sandbox sandbox;
+  const Call resume = sandbox.call({"train", "--resume", "--out", "o"});
+  CHECK(interrupted(sandbox.call(Arguments{"train", "in.txt", "--out", "o"} + endless), SIGINT)
+            .code == 130);
+  const int first = step_of(sandbox / "o");
   CHECK(first > 0);
   CHECK(interrupted(resume, SIGTERM).code == 143);
-  const int second = step_of(desk / "o");
+  const int second = step_of(sandbox / "o");
   CHECK(second > first);
   CHECK(interrupted(resume, SIGHUP).code == 129);
-  CHECK(step_of(desk / "o") > second);
-  const std::string steps = std::to_string(step_of(desk / "o") + 5);
-  REQUIRE(desk.heed({"train", "--resume", "--out", "o", "--steps", steps}).code == 0);
-  Words whole = Words{"train", "in.txt", "--out", "whole", "--threads", "1"} + endless;
+  CHECK(step_of(sandbox / "o") > second);
+  const std::string steps = std::to_string(step_of(sandbox / "o") + 5);
+  REQUIRE(sandbox.heed({"train", "--resume", "--out", "o", "--steps", steps}).code == 0);
+  Arguments whole = Arguments{"train", "in.txt", "--out", "whole", "--threads", "1"} + endless;
   std::replace(whole.begin(), whole.end(), endless_steps, steps);
-  REQUIRE(desk.heed(whole).code == 0);
-  CHECK(losses(desk / "o") == losses(desk / "whole"));
-  CHECK(difference(desk / "o", desk / "whole") == "");
-  CHECK(content(desk / "o/sample.txt") == content(desk / "whole/sample.txt"));
+  REQUIRE(sandbox.heed(whole).code == 0);
+  CHECK(losses(sandbox / "o") == losses(sandbox / "whole"));
+  CHECK(difference(sandbox / "o", sandbox / "whole") == "");
+  CHECK(content(sandbox / "o/sample.txt") == content(sandbox / "whole/sample.txt"));
 }
 
-TEST_CASE("an interrupted run says how to resume, in words a shell takes", "[app][resume]") {
-  const Desk desk;
-  put(desk / "it's my text.txt", Desk::story());
+TEST_CASE("an interrupted run prints a shell command that resumes it", "[app][resume]") {
+  const Sandbox sandbox;
+  put(sandbox / "it's my text.txt", Sandbox::story());
   const Finished stopped = interrupted(
-      desk.call(Words{"train", "it's my text.txt", "--out", "the run"} + endless), SIGINT);
-  const int step = step_of(desk / "the run");
+      sandbox.call(Arguments{"train", "it's my text.txt", "--out", "the run"} + endless), SIGINT);
+  const int step = step_of(sandbox / "the run");
   const std::string command = "./heed train 'it'\\''s my text.txt' --resume --out 'the run'";
   CHECK(stopped.code == 130);
   CHECK(stopped.err == "heed: interrupted after step " + std::to_string(step) +
                            ", all saved; to resume: " + command + "\n");
-  std::filesystem::create_symlink(HEED_BINARY_DIR "/heed", desk / "heed");
-  Call typed = desk.call({});
-  typed.words = {"/bin/sh", "-c", "exec " + command};
-  const Finished again = interrupted(typed, SIGINT);
+  std::filesystem::create_symlink(HEED_BINARY_DIR "/heed", sandbox / "heed");
+  Call resume = sandbox.call({});
+  resume.arguments = {"/bin/sh", "-c", "exec " + command};
+  const Finished again = interrupted(resume, SIGINT);
   CHECK(has(again.out, "text   it's my text.txt: "));
   CHECK(again.code == 130);
-  CHECK(step_of(desk / "the run") > step);
+  CHECK(step_of(sandbox / "the run") > step);
 }
 
-TEST_CASE("a second interrupt ends the program at once, and what was saved stays",
+TEST_CASE("a second interrupt ends the program at once and keeps the saved files",
           "[app][resume]") {
-  const Desk desk;
-  REQUIRE(desk.heed(train_tiny).code == 0);
-  Child child(desk.call({"train", "--resume", "--out", "o", "--steps", endless_steps}));
-  child.until("\nstep ");
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny).code == 0);
+  Child child(sandbox.call({"train", "--resume", "--out", "o", "--steps", endless_steps}));
+  child.read_until("\nstep ");
   child.kill(SIGINT);
   child.kill(SIGINT);
   CHECK(child.finish().code == 130);
-  CHECK(step_of(desk / "o") >= 20);
+  CHECK(step_of(sandbox / "o") >= 20);
 }
 
-TEST_CASE("a finished run goes on when it is given more steps, and only then", "[app][resume]") {
-  const Desk desk;
-  REQUIRE(desk.heed(train_tiny).code == 0);
-  const std::string before = content(desk / "o/loss.csv");
-  const Finished no_more = desk.heed({"train", "--resume", "--out", "o"});
+TEST_CASE("a finished run can be resumed only with more steps", "[app][resume]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny).code == 0);
+  const std::string before = content(sandbox / "o/loss.csv");
+  const Finished no_more = sandbox.heed({"train", "--resume", "--out", "o"});
   CHECK(no_more.code == 2);
   CHECK(no_more.err ==
-        "heed: error: --steps 20: the run in o has done that many already; give more to go on\n");
-  REQUIRE(desk.heed({"train", "--resume", "--out", "o", "--steps", "30"}).code == 0);
-  CHECK(step_of(desk / "o") == 30);
-  CHECK(content(desk / "o/loss.csv").substr(0, before.rfind("\n20,")) ==
+        "heed: error: --steps 20: the run in o has done them already; give a larger --steps\n");
+  REQUIRE(sandbox.heed({"train", "--resume", "--out", "o", "--steps", "30"}).code == 0);
+  CHECK(step_of(sandbox / "o") == 30);
+  CHECK(content(sandbox / "o/loss.csv").substr(0, before.rfind("\n20,")) ==
         before.substr(0, before.rfind("\n20,")));
-  CHECK(state(desk / "o").at("train.decay_steps") == "0");  // it is --steps, whatever that is
+  CHECK(state(sandbox / "o").at("train.decay_steps") == "0");  // 0: equal to --steps
 }
 
-TEST_CASE("a run, and as many steps again, are the run of twice the steps, with standard options",
-          "[app][resume]") {
-  const Desk desk;  // the standard rate rises for 100 steps
-  const Words rest = {"--layers", "1", "--embed-dim", "16", "--heads", "2", "--block-size", "16"};
-  const auto begun = [&](const std::string& out, const std::string& steps, const Words& more) {
-    REQUIRE(
-        desk.heed(Words{"train", "in.txt", "--out", out, "--steps", steps} + rest + more).code ==
-        0);
+TEST_CASE(
+    "a run resumed for as many steps again equals a run of twice the steps, with default options",
+    "[app][resume]") {
+  const Sandbox sandbox;  // the default warm-up has 100 steps
+  const Arguments rest = {"--layers", "1", "--embed-dim",  "16",
+                          "--heads",  "2", "--block-size", "16"};
+  const auto start = [&](const std::string& out, const std::string& steps, const Arguments& more) {
+    REQUIRE(sandbox.heed(Arguments{"train", "in.txt", "--out", out, "--steps", steps} + rest + more)
+                .code == 0);
   };
-  const auto resumed = [&](const Words& more) {
-    const Finished run = desk.heed(Words{"train", "--resume", "--out", "o"} + more);
+  const auto notes_of_resumed = [&](const Arguments& more) {
+    const Finished run = sandbox.heed(Arguments{"train", "--resume", "--out", "o"} + more);
     REQUIRE(run.code == 0);
     return run.err;
   };
-  const auto check_same = [&] {
-    CHECK(losses(desk / "o") == losses(desk / "whole"));
-    CHECK(difference(desk / "o", desk / "whole") == "");
-    CHECK(content(desk / "o/sample.txt") == content(desk / "whole/sample.txt"));
+  const auto check_equal = [&] {
+    CHECK(losses(sandbox / "o") == losses(sandbox / "whole"));
+    CHECK(difference(sandbox / "o", sandbox / "whole") == "");
+    CHECK(content(sandbox / "o/sample.txt") == content(sandbox / "whole/sample.txt"));
   };
-  begun("o", "100", {});
-  CHECK_FALSE(has(resumed({"--steps", "200", "--threads", "3"}), "learning rate"));
-  begun("whole", "200", {});
-  check_same();
-  begun("o", "37", {"--warmup", "5", "--decay-steps", "74"});
-  CHECK_FALSE(has(resumed({"--steps", "74"}), "learning rate"));
-  begun("whole", "74", {"--warmup", "5", "--decay-steps", "74"});
-  check_same();
-  begun("o", "37", {"--warmup", "5"});
-  CHECK_FALSE(has(resumed({"--steps", "74", "--decay-steps", "37"}), "learning rate"));
-  begun("whole", "74", {"--warmup", "5", "--decay-steps", "37"});
-  check_same();
+  start("o", "100", {});
+  CHECK_FALSE(has(notes_of_resumed({"--steps", "200", "--threads", "3"}), "learning rate"));
+  start("whole", "200", {});
+  check_equal();
+  start("o", "37", {"--warmup", "5", "--decay-steps", "74"});
+  CHECK_FALSE(has(notes_of_resumed({"--steps", "74"}), "learning rate"));
+  start("whole", "74", {"--warmup", "5", "--decay-steps", "74"});
+  check_equal();
+  start("o", "37", {"--warmup", "5"});
+  CHECK_FALSE(has(notes_of_resumed({"--steps", "74", "--decay-steps", "37"}), "learning rate"));
+  start("whole", "74", {"--warmup", "5", "--decay-steps", "37"});
+  check_equal();
 }
 
-TEST_CASE("a resumed run whose rate falls for longer than it was to says so", "[app][resume]") {
-  const Desk desk;
-  REQUIRE(desk.heed(train_tiny + Words{"--warmup", "5"}).code == 0);
-  const Finished more = desk.heed({"train", "--resume", "--out", "o", "--steps", "30"});
+TEST_CASE("a resumed run notes that its learning rate decays for longer", "[app][resume]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny + Arguments{"--warmup", "5"}).code == 0);
+  const Finished more = sandbox.heed({"train", "--resume", "--out", "o", "--steps", "30"});
   CHECK(more.code == 0);
   CHECK(has(more.err,
-            "heed: note: the learning rate was to fall until step 20 and now falls until step 30, "
-            "so this is not the run that would have done so from its start; --decay-steps 20 "
-            "leaves it as it was\n"));
+            "heed: note: the learning rate decayed until step 20 and now decays until step 30, so "
+            "the result differs from an uninterrupted run; --decay-steps 20 keeps the saved "
+            "schedule\n"));
   const Finished below =
-      desk.heed({"train", "--resume", "--out", "o", "--steps", "40", "--decay-steps", "5"});
+      sandbox.heed({"train", "--resume", "--out", "o", "--steps", "40", "--decay-steps", "5"});
   CHECK(below.code == 2);
   CHECK(below.err == "heed: error: --decay-steps 5 must be above the run's --warmup 5\n");
 }
 
-TEST_CASE("resuming with several other options names them all", "[app][resume]") {
-  const Desk desk;
-  REQUIRE(desk.heed(train_tiny).code == 0);
-  const Finished run = desk.heed({"train", "--resume", "--out", "o", "--steps", "30", "--lr", "0.5",
-                                  "--bytes", "--heads", "4", "--clip", "1"});
+TEST_CASE("resuming with several changed flags names them all", "[app][resume]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny).code == 0);
+  const Finished run = sandbox.heed({"train", "--resume", "--out", "o", "--steps", "30", "--lr",
+                                     "0.5", "--bytes", "--heads", "4", "--clip", "1"});
   CHECK(run.code == 2);
   CHECK(run.err ==
         "heed: error: --bytes given differs from the checkpoint's not given, --heads 4 from its 2, "
         "--lr 0.5 from its 0.001 in o/checkpoint.safetensors; leave them out to resume, or leave "
-        "out --resume to begin anew\n");
+        "out --resume to start a new run\n");
 }
 
-TEST_CASE("resuming with another value of any option names it and both values", "[app][resume]") {
-  const Desk desk;
-  REQUIRE(desk.heed(train_tiny + Words{"--decay-steps", "200"}).code == 0);
-  const std::string saved = content(desk / "o/checkpoint.safetensors");
+TEST_CASE("resuming with another value of any flag names it and both values", "[app][resume]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny + Arguments{"--decay-steps", "200"}).code == 0);
+  const std::string saved = content(sandbox / "o/checkpoint.safetensors");
   const std::string rest =
-      " in o/checkpoint.safetensors; leave it out to resume, or leave out --resume to begin anew\n";
+      " in o/checkpoint.safetensors; leave it out to resume, or leave out --resume to start a new "
+      "run\n";
   const std::vector<std::vector<std::string>> options = {
       {"--block-size", "8", "16"},    {"--layers", "2", "1"},
       {"--heads", "4", "2"},          {"--embed-dim", "32", "16"},
@@ -174,61 +176,62 @@ TEST_CASE("resuming with another value of any option names it and both values", 
       {"--seed", "1", "1337"},        {"--eval-every", "9", "250"},
       {"--eval-batches", "2", "1"},   {"--log-every", "5", "10"}};
   for (const auto& option : options) {
-    const Finished run = desk.heed(
+    const Finished run = sandbox.heed(
         {"train", "in.txt", "--resume", "--out", "o", "--steps", "30", option[0], option[1]});
     CHECK(run.code == 2);
     CHECK((run.err == "heed: error: " + option[0] + " " +
                           (option[1] == "0.0005" ? "5e-04" : option[1]) +
                           " differs from the checkpoint's " + option[2] + rest));
   }
-  const Finished bytes = desk.heed({"train", "--resume", "--out", "o", "--steps=30", "--bytes"});
+  const Finished bytes = sandbox.heed({"train", "--resume", "--out", "o", "--steps=30", "--bytes"});
   CHECK(bytes.code == 2);
   CHECK(bytes.err == "heed: error: --bytes given differs from the checkpoint's not given" + rest);
-  CHECK(content(desk / "o/checkpoint.safetensors") == saved);
+  CHECK(content(sandbox / "o/checkpoint.safetensors") == saved);
 }
 
-TEST_CASE("resuming with the same options as before is no other value", "[app][resume]") {
-  const Desk desk;
-  Words words = train_tiny;
-  *(std::find(words.begin(), words.end(), "--steps") + 1) = "30";
-  REQUIRE(desk.heed(train_tiny).code == 0);
-  CHECK(desk.heed(words + Words{"--resume", "--lr", "1e-3", "--min-lr=0.0001"}).code == 0);
+TEST_CASE("resuming with the same values as before is accepted", "[app][resume]") {
+  const Sandbox sandbox;
+  Arguments arguments = train_tiny;
+  *(std::find(arguments.begin(), arguments.end(), "--steps") + 1) = "30";
+  REQUIRE(sandbox.heed(train_tiny).code == 0);
+  CHECK(sandbox.heed(arguments + Arguments{"--resume", "--lr", "1e-3", "--min-lr=0.0001"}).code ==
+        0);
 }
 
 TEST_CASE("resuming with another text is refused, and nothing is written", "[app][resume]") {
-  const Desk desk;
-  REQUIRE(desk.heed(train_tiny).code == 0);
-  const std::string saved = content(desk / "o/checkpoint.safetensors");
-  std::string transposed = Desk::story();
-  std::reverse(transposed.begin(), transposed.end());
-  put(desk / "turned.txt", transposed);
-  put(desk / "other.txt", transposed + "!");
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny).code == 0);
+  const std::string saved = content(sandbox / "o/checkpoint.safetensors");
+  std::string reversed = Sandbox::story();
+  std::reverse(reversed.begin(), reversed.end());
+  put(sandbox / "reordered.txt", reversed);
+  put(sandbox / "other.txt", reversed + "!");
   const auto resumed_with = [&](const char* text) {
-    return desk.heed({"train", text, "--resume", "--out", "o", "--steps", "30"});
+    return sandbox.heed({"train", text, "--resume", "--out", "o", "--steps", "30"});
   };
-  const Finished other = resumed_with("other.txt"), same_symbols = resumed_with("turned.txt");
+  const Finished other = resumed_with("other.txt"), reordered = resumed_with("reordered.txt");
   CHECK(other.code == 1);
   CHECK(other.err ==
         "heed: error: other.txt: its vocabulary is not the one in o/checkpoint.safetensors; resume "
-        "with the text the run began with\n");
-  CHECK(same_symbols.code == 1);
-  CHECK(same_symbols.err ==
-        "heed: error: turned.txt: is not the text the run in o/checkpoint.safetensors began with, "
-        "though its vocabulary is the same; resume with that one\n");
-  CHECK(content(desk / "o/checkpoint.safetensors") == saved);
+        "with the text of that run\n");
+  CHECK(reordered.code == 1);
+  CHECK(reordered.err ==
+        "heed: error: reordered.txt: differs from the text of the run in o/checkpoint.safetensors, "
+        "though its vocabulary is the same; resume with the text of that run\n");
+  CHECK(content(sandbox / "o/checkpoint.safetensors") == saved);
 }
 
-TEST_CASE("resuming what is not there, or is damaged, is refused in one line", "[app][resume]") {
-  const Desk desk;
-  const Finished missing = desk.heed({"train", "in.txt", "--resume", "--out", "o"});
+TEST_CASE("resuming a missing or damaged checkpoint is refused in one line", "[app][resume]") {
+  const Sandbox sandbox;
+  const Finished missing = sandbox.heed({"train", "in.txt", "--resume", "--out", "o"});
   CHECK(missing.code == 1);
   CHECK(missing.err == "heed: error: o/checkpoint.safetensors: No such file or directory\n");
-  CHECK_FALSE(desk.has_file("o"));
-  REQUIRE(desk.heed(train_tiny).code == 0);
-  const std::string half = content(desk / "o/checkpoint.safetensors").substr(0, 9000);
-  put(desk / "o/checkpoint.safetensors", half);
-  const Finished cut = desk.heed({"train", "--resume", "--out", "o", "--steps", "30"});
+  CHECK_FALSE(sandbox.has_file("o"));
+  REQUIRE(sandbox.heed(train_tiny).code == 0);
+  const std::string half = content(sandbox / "o/checkpoint.safetensors").substr(0, 9000);
+  put(sandbox / "o/checkpoint.safetensors", half);
+  const Finished cut = sandbox.heed({"train", "--resume", "--out", "o", "--steps", "30"});
   CHECK(cut.code == 1);
   CHECK(has(cut.err, "heed: error: o/checkpoint.safetensors: truncated"));
-  CHECK(content(desk / "o/checkpoint.safetensors") == half);
+  CHECK(content(sandbox / "o/checkpoint.safetensors") == half);
 }

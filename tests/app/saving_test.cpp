@@ -1,4 +1,4 @@
-// saving_test.cpp: the program is killed while it saves, over and over, and loses nothing.
+// saving_test.cpp: killing the program while it saves does not damage the checkpoint.
 
 #include <chrono>
 #include <cstdlib>
@@ -15,11 +15,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Saves after every step, which takes longer than the step.
-const Words ever_saving = {"--layers",     "1", "--embed-dim",  "32", "--heads",        "2",
-                           "--block-size", "4", "--batch-size", "1",  "--eval-batches", "1",
-                           "--eval-every", "1", "--log-every",  "1",  "--steps",        "1000000",
-                           "--threads",    "1"};
+// Options with which the program saves most of the time, because it saves after every step.
+const Arguments save_every_step = {
+    "--layers",     "1",       "--embed-dim",    "32", "--heads",      "2", "--block-size", "4",
+    "--batch-size", "1",       "--eval-batches", "1",  "--eval-every", "1", "--log-every",  "1",
+    "--steps",      "1000000", "--threads",      "1"};
 
 std::vector<std::string> temporaries(const fs::path& run) {
   std::vector<std::string> names;
@@ -28,15 +28,15 @@ std::vector<std::string> temporaries(const fs::path& run) {
   return names;
 }
 
-// The last step that the program said it had done, and so had saved.
-long last_said(const std::string& out) {
+// The last step in the output; train prints a step after saving it.
+long last_printed_step(const std::string& out) {
   const std::size_t end = out.rfind("  train ");
   const std::size_t begin = out.rfind("step ", end) + 5;
   return std::stol(out.substr(begin, end - begin));
 }
 
 struct Count {
-  int tried = 0, readable = 0, mid_save = 0, kept = 0, cleared = 0;
+  int tried = 0, readable = 0, during_save = 0, kept = 0, cleared = 0;
 };
 
 using Random = std::mt19937;
@@ -46,57 +46,57 @@ void wait_up_to(int microseconds, Random& random) {
       std::chrono::microseconds(std::uniform_int_distribution<>(0, microseconds)(random)));
 }
 
-// Until the child has begun to save.
-void wait_for_temporary(const Desk& desk, const Child& child) {
+// Waits until the child starts to save.
+void wait_for_temporary(const Sandbox& sandbox, const Child& child) {
   const fs::path temporary =
-      desk.path / ("o/.checkpoint.safetensors.tmp-" + std::to_string(child.process()));
+      sandbox.path / ("o/.checkpoint.safetensors.tmp-" + std::to_string(child.process()));
   const auto start = std::chrono::steady_clock::now();
   while (!fs::exists(temporary) &&
          std::chrono::steady_clock::now() - start < std::chrono::seconds(1))
     continue;
 }
 
-// Goes on where the killed one stopped. Of four, three are killed at some moment of a save, and one
-// at some moment of anything.
-void kill_once(const Desk& desk, Random& random, Count& count) {
-  const std::vector<std::string> stale = temporaries(desk / "o");
-  Child child(desk.call({"train", "--resume", "--out", "o"}));
-  child.until("  train ");
+// Resumes the run and kills it: three times of four during a save, otherwise at a random time.
+void kill_once(const Sandbox& sandbox, Random& random, Count& count) {
+  const std::vector<std::string> stale = temporaries(sandbox / "o");
+  Child child(sandbox.call({"train", "--resume", "--out", "o"}));
+  child.read_until("  train ");
   const bool cleared = std::none_of(stale.begin(), stale.end(),
                                     [](const std::string& name) { return fs::exists(name); });
   wait_up_to(5000, random);
   if (count.tried % 4 != 0) {
-    wait_for_temporary(desk, child);
+    wait_for_temporary(sandbox, child);
     wait_up_to(500, random);
   }
   child.kill(SIGKILL);
   const Finished killed = child.finish();
-  const Finished inspected = desk.heed({"inspect", "o"});
+  const Finished inspected = sandbox.heed({"inspect", "o"});
   const bool readable = inspected.code == 0 && has(inspected.out, "checksum right");
   ++count.tried;
   count.readable += readable;
-  count.mid_save += !temporaries(desk / "o").empty();
+  count.during_save += !temporaries(sandbox / "o").empty();
   count.cleared += cleared;
-  count.kept += readable && std::stol(state(desk / "o").at("train.step")) >= last_said(killed.out);
+  count.kept +=
+      readable && std::stol(state(sandbox / "o").at("train.step")) >= last_printed_step(killed.out);
   if (killed.code != 137) FAIL_CHECK("ended by itself: " << killed.err);
 }
 
 Count kills(int times, unsigned seed) {
-  const Desk desk;
+  const Sandbox sandbox;
   Random random(seed);
   Count count;
-  Child first(desk.call(Words{"train", "in.txt", "--out", "o"} + ever_saving));
-  first.until("  train ");
+  Child first(sandbox.call(Arguments{"train", "in.txt", "--out", "o"} + save_every_step));
+  first.read_until("  train ");
   first.kill(SIGKILL);
   first.finish();
-  while (count.tried < times) kill_once(desk, random, count);
-  Child last(desk.call({"train", "--resume", "--out", "o"}));
-  last.until("  train ");
+  while (count.tried < times) kill_once(sandbox, random, count);
+  Child last(sandbox.call({"train", "--resume", "--out", "o"}));
+  last.read_until("  train ");
   last.kill(SIGINT);
   CHECK(last.finish().code == 130);
-  CHECK(temporaries(desk / "o").empty());
+  CHECK(temporaries(sandbox / "o").empty());
   std::cout << "kills: " << count.tried << " tried, " << count.readable << " readable; "
-            << count.mid_save << " left a temporary, " << count.cleared
+            << count.during_save << " left a temporary, " << count.cleared
             << " starts found none or removed it, " << count.kept
             << " had the last step printed (seed " << seed << ")" << std::endl;
   return count;
@@ -110,13 +110,12 @@ void check(const Count& count) {
 
 }  // namespace
 
-TEST_CASE("twenty runs killed while they save leave twenty readable checkpoints", "[app][saving]") {
+TEST_CASE("a run killed twenty times leaves readable checkpoints", "[app][saving]") {
   check(kills(20, std::random_device()()));
 }
 
-TEST_CASE("a thousand runs killed while they save leave a thousand readable checkpoints",
-          "[app][.][faults]") {
+TEST_CASE("a run killed a thousand times leaves readable checkpoints", "[app][.][faults]") {
   const Count count = kills(1000, std::random_device()());
   check(count);
-  CHECK(count.mid_save > 50);  // else the kills fell elsewhere, and show little
+  CHECK(count.during_save > 50);  // otherwise the kills missed the saves
 }

@@ -1,4 +1,4 @@
-// terminal_test.cpp: what heed train shows on a terminal, and what it leaves there.
+// terminal_test.cpp: the output of heed train on a terminal.
 
 #include "app/heed_program.hpp"
 #include "catch.hpp"
@@ -8,8 +8,7 @@ using namespace heed_test;
 
 namespace {
 
-// What is left to see when everything has been sent to a terminal, lines that were wiped and
-// overwritten being gone.
+// The visible text after a terminal has processed all output, including wiped lines.
 std::string screen(const std::string& sent) {
   std::string lines, line;
   std::size_t cursor = 0;
@@ -31,7 +30,7 @@ std::string screen(const std::string& sent) {
   return lines + line;
 }
 
-// The lines that were shown to be wiped again.
+// The lines that were wiped or overwritten later.
 std::vector<std::string> live_lines(const std::string& sent) {
   std::vector<std::string> lines;
   for (std::size_t begin = 0; (begin = sent.find('\r', begin)) != sent.npos; ++begin) {
@@ -42,14 +41,15 @@ std::vector<std::string> live_lines(const std::string& sent) {
   return lines;
 }
 
-// The line of what is on the screen that begins with these words.
-std::string line_of(const std::string& shown, const std::string& words) {
-  const std::size_t begin = ("\n" + shown).find("\n" + words);
+// The line on the screen that begins with `prefix`.
+std::string line_of(const std::string& shown, const std::string& prefix) {
+  const std::size_t begin = ("\n" + shown).find("\n" + prefix);
   return begin == shown.npos ? "" : shown.substr(begin, shown.find('\n', begin) - begin);
 }
 
-std::string sent_to_terminal(const Desk& desk, std::size_t columns, const Words& words) {
-  Call call = desk.call(words);
+std::string sent_to_terminal(const Sandbox& sandbox, std::size_t columns,
+                             const Arguments& arguments) {
+  Call call = sandbox.call(arguments);
   call.terminal = columns;
   const Finished finished = run(call);
   CHECK(finished.code == 0);
@@ -59,13 +59,13 @@ std::string sent_to_terminal(const Desk& desk, std::size_t columns, const Words&
 
 }  // namespace
 
-TEST_CASE("on a terminal one line shows how far a run is, fits it, and is gone at the end",
+TEST_CASE("on a terminal a live line shows the progress, fits the width, and is wiped at the end",
           "[app][terminal]") {
   if (!has_terminals()) return;
-  const Desk desk;
+  const Sandbox sandbox;
   for (const std::size_t columns : {18u, 40u, 120u}) {
     INFO(columns << " columns");
-    const std::string sent = sent_to_terminal(desk, columns, train_tiny);
+    const std::string sent = sent_to_terminal(sandbox, columns, train_tiny);
     const std::vector<std::string> lines = live_lines(sent);
     REQUIRE(!lines.empty());
     CHECK(has(lines[0], " 1/20"));
@@ -75,73 +75,74 @@ TEST_CASE("on a terminal one line shows how far a run is, fits it, and is gone a
     const std::string left = screen(sent);
     CHECK_FALSE(has(left, "/20"));
     CHECK(line_of(left, "text ") != "");
-    CHECK(line_of(left, "step  1") == "");  // rows without validation are for loss.csv
+    CHECK(line_of(left, "step  1") == "");  // only rows with a validation are printed
     const std::size_t width = heed::display_width(line_of(left, "step 20  t"));
     CHECK((columns == 120 ? width > 36 && width < columns : width == columns - 1));
-    CHECK(has(left, content(desk / "o/sample.txt")));
+    CHECK(has(left, content(sandbox / "o/sample.txt")));
   }
 }
 
-TEST_CASE("lines are cut to the terminal's width, or to 80 where it does not know it",
-          "[app][terminal]") {
+TEST_CASE("lines are cut to the terminal's width, or to 80 if it is unknown", "[app][terminal]") {
   if (!has_terminals()) return;
-  const Desk desk;
+  const Sandbox sandbox;
   std::string wide;
   for (int i = 0; i < 1000; ++i)  // U+4E00 to U+4E3F, two columns each
     wide += {'\xe4', '\xb8', static_cast<char>(0x80 + i * 7 % 64)};
-  put(desk / "in.txt", wide);
+  put(sandbox / "in.txt", wide);
   for (const std::size_t columns : {50u, 0u}) {
-    const std::string left = screen(sent_to_terminal(desk, columns, train_tiny));
+    const std::string left = screen(sent_to_terminal(sandbox, columns, train_tiny));
     const std::string line = line_of(left, "step 20  train ");
     INFO(line);
-    const std::size_t least = columns == 0 ? 78 : 48, width = heed::display_width(line);
-    CHECK((width == least || width == least + 1));
+    const std::size_t min_width = columns == 0 ? 78 : 48, width = heed::display_width(line);
+    CHECK((width == min_width || width == min_width + 1));
     CHECK(has(line, "\u2026"));
   }
 }
 
-TEST_CASE("with only its progress on a terminal, a run writes whole lines to the file",
+TEST_CASE("with stdout in a file, the terminal shows the progress and the file gets uncut lines",
           "[app][terminal]") {
   if (!has_terminals()) return;
-  const Desk desk;
-  Call call = desk.call({});
-  call.words =
-      Words{"/bin/sh", "-c", "exec \"$0\" \"$@\" >out.txt", HEED_BINARY_DIR "/heed"} + train_tiny;
+  const Sandbox sandbox;
+  Call call = sandbox.call({});
+  call.arguments =
+      Arguments{"/bin/sh", "-c", "exec \"$0\" \"$@\" >out.txt", HEED_BINARY_DIR "/heed"} +
+      train_tiny;
   call.terminal = 40;
   const Finished finished = run(call);
   CHECK(finished.code == 0);
   REQUIRE(!live_lines(finished.out).empty());
   CHECK_FALSE(has(screen(finished.out), "20"));
-  const std::string written = content(desk / "out.txt");
+  const std::string written = content(sandbox / "out.txt");
   CHECK(written.rfind("text   in.txt: ", 0) == 0);
   CHECK(line_of(written, "step  1  train ") != "");
   CHECK(heed::display_width(line_of(written, "step 20  train ")) > 40);
   CHECK_FALSE(has(written, "\r"));
 }
 
-TEST_CASE("on a terminal the curve is shown at the end, or what to install for it",
+TEST_CASE("on a terminal the curve is plotted at the end, or the missing program is named",
           "[app][terminal]") {
   if (!has_terminals()) return;
-  const Desk desk;
-  CHECK(has(screen(sent_to_terminal(desk, 80, train_tiny)), "\n\ngnuplot is not installed"));
-  Call call = desk.call(train_tiny);
+  const Sandbox sandbox;
+  CHECK(has(screen(sent_to_terminal(sandbox, 80, train_tiny)), "\n\ngnuplot is not installed"));
+  Call call = sandbox.call(train_tiny);
   call.terminal = 80;
   call.environment.clear();
   const std::string left = screen(run(call).out);
   INFO(left);
-  const bool drawn = desk.has_file("o/loss.svg");
-  CHECK(has(left, "\n\nlearning in.txt\nloss (nats per symbol)") == drawn);
-  CHECK(has(left, "validation  " + line_of(left, "validation loss ").substr(16, 6)) == drawn);
+  const bool plotted = sandbox.has_file("o/loss.svg");
+  CHECK(has(left, "\n\ntraining on in.txt\nloss (nats per token)") == plotted);
+  CHECK(has(left, "validation  " + line_of(left, "validation loss ").substr(16, 6)) == plotted);
 }
 
-TEST_CASE("an interrupt on a terminal wipes the line and says how to go on", "[app][terminal]") {
+TEST_CASE("an interrupt on a terminal wipes the live line and prints how to resume",
+          "[app][terminal]") {
   if (!has_terminals()) return;
-  const Desk desk;
-  Call call = desk.call({"train", "in.txt", "--out", "o", "--layers", "1", "--embed-dim", "16",
-                         "--heads", "2", "--block-size", "16", "--steps", "1000000000"});
+  const Sandbox sandbox;
+  Call call = sandbox.call({"train", "in.txt", "--out", "o", "--layers", "1", "--embed-dim", "16",
+                            "--heads", "2", "--block-size", "16", "--steps", "1000000000"});
   call.terminal = 120;
   Child child(call);
-  child.until(" loss ");
+  child.read_until(" loss ");
   child.kill(SIGINT);
   const Finished stopped = child.finish();
   CHECK(stopped.code == 130);

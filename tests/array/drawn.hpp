@@ -1,4 +1,4 @@
-// drawn.hpp: drawn arrays as lists that compare and print.
+// drawn.hpp: arrays as std::vector, which Catch2 can compare and print.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// mersenne_twister_test.cpp: the engine is the standard's, and how numbers are made of its bits.
+// mersenne_twister_test.cpp: the engine equals std::mt19937; uniform numbers from its bits.
 
 #include "heed/array/mersenne_twister.hpp"
 
@@ -8,19 +8,19 @@
 
 using heed::MersenneTwister;
 
-TEST_CASE("the engine is the standard's mt19937", "[array][random]") {
+TEST_CASE("MersenneTwister gives the numbers of std::mt19937", "[array][random]") {
   std::mt19937 standard(5489);
   MersenneTwister ours(5489);
   for (int i = 0; i < 2000; ++i) REQUIRE(ours.random() == standard());
 }
 
-TEST_CASE("64 bits are two draws, the first the high half", "[array][random]") {
+TEST_CASE("random64 takes two draws, the first as the high half", "[array][random]") {
   MersenneTwister one(7), two(7);
   const std::uint64_t high = two.random(), low = two.random();
   CHECK(one.random64() == high * 0x100000000 + low);
 }
 
-TEST_CASE("a float takes the low 24 bits of a draw, a double the low 53 of two",
+TEST_CASE("uniform<float> uses the low 24 bits of a draw, uniform<double> the low 53 of two",
           "[array][random]") {
   MersenneTwister a(7), b(7);
   CHECK(a.uniform<float>() == static_cast<float>(b.random() % 0x1000000) / 0x1000000);
@@ -28,7 +28,7 @@ TEST_CASE("a float takes the low 24 bits of a draw, a double the low 53 of two",
         static_cast<double>(b.random64() % 0x20000000000000) / 0x20000000000000);
 }
 
-TEST_CASE("a copied engine goes on alone", "[array][random]") {
+TEST_CASE("a copied engine is independent of the original", "[array][random]") {
   MersenneTwister a(7);
   a.random();
   MersenneTwister b = a;

@@ -1,4 +1,4 @@
-// multinomial_test.cpp: draws by weight are PyTorch's, and what has no draws is refused.
+// multinomial_test.cpp: multinomial against torch.multinomial; errors for invalid weights.
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,7 @@
 using namespace heed;
 using namespace heed::test;
 
-TEST_CASE("multinomial gives torch.multinomial's draws", "[array][random]") {
+TEST_CASE("multinomial gives the indices of torch.multinomial", "[array][random]") {
   const Precision dtype = GENERATE(Precision::float32, Precision::float64);
   const Array weights = {Real(0.1), Real(0.2), Real(0.3), Real(0.4)};  // (4)
   Generator g(1337, dtype);
@@ -25,7 +25,7 @@ TEST_CASE("multinomial gives torch.multinomial's draws", "[array][random]") {
   CHECK(numbers(g.multinomial(weights, 1, true)) == Numbers{3});
 }
 
-TEST_CASE("multinomial draws each row by its own weights", "[array][random]") {
+TEST_CASE("multinomial draws each row with its own weights", "[array][random]") {
   const Precision dtype = GENERATE(Precision::float32, Precision::float64);
   const Array three = {{1, 2, 3, 0, 4}, {5, 0, 1, 1, 1}, {0, 0, 0, 7, 0}};  // (3, 5)
   const Array two = {{1, 2, 3, 0, 4}, {5, 0, 1, 1, 1}};                     // (2, 5)
@@ -41,17 +41,18 @@ TEST_CASE("multinomial draws each row by its own weights", "[array][random]") {
 TEST_CASE("multinomial draws in proportion to the weights", "[array][random]") {
   const Array weights = {1, 0, 3};  // (3)
   Generator g(5);
-  std::vector<double> by_race(3), with_replacement(3);
-  for (int i = 0; i < 20000; ++i) ++by_race[static_cast<std::size_t>(g.multinomial(weights, 1)(0))];
+  std::vector<double> without_replacement(3), with_replacement(3);
+  for (int i = 0; i < 20000; ++i)
+    ++without_replacement[static_cast<std::size_t>(g.multinomial(weights, 1)(0))];
   for (const std::int64_t n : numbers(g.multinomial(weights, 20000, true)))
     ++with_replacement[static_cast<std::size_t>(n)];
-  for (const std::vector<double>& counts : {by_race, with_replacement}) {
+  for (const std::vector<double>& counts : {without_replacement, with_replacement}) {
     CHECK(counts[1] == 0);
     CHECK(std::abs(counts[2] / 20000 - 0.75) < 0.0125);  // four standard deviations
   }
 }
 
-TEST_CASE("a float's sum of weights loses the small ones; a double's does not", "[array][random]") {
+TEST_CASE("float32 sums of weights lose small ones, float64 sums do not", "[array][random]") {
   Array weights = ones({1001});
   weights(0) = 16777216;  // 2^24: adding 1 to it changes nothing in float
   const auto others = [&](Precision dtype) {
@@ -59,16 +60,16 @@ TEST_CASE("a float's sum of weights loses the small ones; a double's does not", 
     return drawn.size() - static_cast<std::size_t>(std::count(drawn.begin(), drawn.end(), 0));
   };
   CHECK(others(Precision::float32) == 0);
-  CHECK(others(Precision::float64) > 0);  // 12 are to be expected
+  CHECK(others(Precision::float64) > 0);  // about 12 are expected
 }
 
-TEST_CASE("weights that cannot be drawn from are refused", "[array][random]") {
+TEST_CASE("multinomial throws for invalid weights and draws nothing", "[array][random]") {
   Generator g(42);
   const std::string before = g.state();
   const Array negative = {{1, 1, 1}, {1, 1, -2}};  // (2, 3)
   const Array not_finite = {1, static_cast<Real>(infinity)};
   const Array not_numbers = {static_cast<Real>(not_a_number), 1};
-  const Real most = std::numeric_limits<Real>::max();
+  const Real max_real = std::numeric_limits<Real>::max();
   CHECK_THROWS_WITH(g.multinomial(scalar(1), 1),
                     "multinomial: weights () have rank 0; give (V) or (N, V)");
   CHECK_THROWS_WITH(g.multinomial(ones({1, 2, 3}), 1),
@@ -87,7 +88,7 @@ TEST_CASE("weights that cannot be drawn from are refused", "[array][random]") {
                     "multinomial: row 0 has no weight above zero; give at least one");
   CHECK_THROWS_WITH(g.multinomial(ones({0}), 1),
                     "multinomial: row 0 has no weight above zero; give at least one");
-  CHECK_THROWS_WITH(g.multinomial(filled({2}, most), 3, true),
+  CHECK_THROWS_WITH(g.multinomial(filled({2}, max_real), 3, true),
                     "multinomial: the weights of row 0 sum to inf; scale them down");
   CHECK_THROWS_WITH(g.multinomial(ones({3}), 4),
                     "multinomial: 4 draws without replacement, but row 0 has 3 weights above zero; "
@@ -96,7 +97,7 @@ TEST_CASE("weights that cannot be drawn from are refused", "[array][random]") {
   CHECK(g.state() == before);
 }
 
-TEST_CASE("weights too large for a float are refused in float32", "[array][random]") {
+TEST_CASE("multinomial throws if the weights overflow a float in float32", "[array][random]") {
   Generator g(42, Precision::float32);
   CHECK_THROWS_WITH(g.multinomial(filled({2}, Real(3e38)), 1),
                     "multinomial: the weights of row 0 sum to inf; scale them down");

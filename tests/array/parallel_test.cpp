@@ -1,4 +1,4 @@
-// parallel_test.cpp: pieces lie where the size says, and threads change no bit.
+// parallel_test.cpp: chunks of parallel loops; the number of threads changes no bit of a result.
 
 #include "heed/array/parallel.hpp"
 
@@ -21,18 +21,18 @@ namespace {
 
 using namespace heed;
 using namespace heed::test;
-using Pieces = std::set<std::pair<std::size_t, std::size_t>>;
+using Ranges = std::set<std::pair<std::size_t, std::size_t>>;
 using X = const std::vector<Tensor>&;
 
-// Sets the number of threads, and puts it back.
+// Sets the number of threads, and restores it in the destructor.
 struct Threads {
   explicit Threads(int n) : before(num_threads()) { set_num_threads(n); }
   ~Threads() { set_num_threads(before); }
   int before;
 };
 
-Pieces pieces(std::size_t n, std::size_t grain) {
-  Pieces found;
+Ranges chunks(std::size_t n, std::size_t grain) {
+  Ranges found;
   std::mutex mutex;
   parallel_for(n, grain, [&](std::size_t begin, std::size_t end) {
     const std::lock_guard lock(mutex);
@@ -41,7 +41,7 @@ Pieces pieces(std::size_t n, std::size_t grain) {
   return found;
 }
 
-// The value of f and the gradients of all its inputs, for 1 to 7 threads: the same bits.
+// Whether f's value and the gradients of its inputs have the same bits with 1 to 7 threads.
 bool same_for_all_threads(const Function& f, const std::vector<Array>& inputs) {
   std::vector<std::vector<Array>> results;
   for (const int n : {1, 2, 3, 4, 7}) {
@@ -61,23 +61,23 @@ bool same_for_all_threads(const Function& f, const std::vector<Array>& inputs) {
 
 }  // namespace
 
-TEST_CASE("pieces have the grain's length, the last what is left, on any number of threads",
+TEST_CASE("all chunks but the last have `grain` iterations, on any number of threads",
           "[array][parallel]") {
   for (const int n : {1, 2, 4}) {
     const Threads threads(n);
-    CHECK(pieces(10, 4) == Pieces{{0, 4}, {4, 8}, {8, 10}});
-    CHECK(pieces(8, 4) == Pieces{{0, 4}, {4, 8}});
-    CHECK(pieces(3, 100) == Pieces{{0, 3}});
-    CHECK(pieces(1, 1) == Pieces{{0, 1}});
-    CHECK(pieces(0, 4).empty());
-    CHECK(pieces(1000, 1).size() == 1000);
+    CHECK(chunks(10, 4) == Ranges{{0, 4}, {4, 8}, {8, 10}});
+    CHECK(chunks(8, 4) == Ranges{{0, 4}, {4, 8}});
+    CHECK(chunks(3, 100) == Ranges{{0, 3}});
+    CHECK(chunks(1, 1) == Ranges{{0, 1}});
+    CHECK(chunks(0, 4).empty());
+    CHECK(chunks(1000, 1).size() == 1000);
   }
 }
 
-TEST_CASE("stretches are one a thread, cut at grains, and none is under half a grain",
+TEST_CASE("parallel_ranges makes one range per thread, none shorter than half a grain",
           "[array][parallel]") {
-  const auto stretches = [](std::size_t n, std::size_t grain) {
-    Pieces found;
+  const auto ranges = [](std::size_t n, std::size_t grain) {
+    Ranges found;
     std::mutex mutex;
     parallel_ranges(n, grain, grain, [&](std::size_t begin, std::size_t end) {
       const std::lock_guard lock(mutex);
@@ -87,16 +87,16 @@ TEST_CASE("stretches are one a thread, cut at grains, and none is under half a g
   };
   {
     const Threads threads(1);
-    CHECK(stretches(100, 24) == Pieces{{0, 100}});
+    CHECK(ranges(100, 24) == Ranges{{0, 100}});
   }
   const Threads threads(3);
-  CHECK(stretches(100, 24) == Pieces{{0, 24}, {24, 72}, {72, 100}});
-  CHECK(stretches(71, 24) == Pieces{{0, 24}, {24, 71}});
-  CHECK(stretches(47, 24) == Pieces{{0, 47}});
-  CHECK(stretches(10, 24) == Pieces{{0, 10}});
+  CHECK(ranges(100, 24) == Ranges{{0, 24}, {24, 72}, {72, 100}});
+  CHECK(ranges(71, 24) == Ranges{{0, 24}, {24, 71}});
+  CHECK(ranges(47, 24) == Ranges{{0, 47}});
+  CHECK(ranges(10, 24) == Ranges{{0, 10}});
   for (std::size_t n = 48; n < 400; ++n) {
     std::size_t end = 0;
-    for (const auto& [from, to] : stretches(n, 24)) {
+    for (const auto& [from, to] : ranges(n, 24)) {
       CHECK(from == end);
       CHECK(to >= from + 12);
       end = to;

@@ -1,4 +1,4 @@
-// random_state_test.cpp: a generator goes on from its state exactly, and from nothing else.
+// random_state_test.cpp: state and set_state of Generator; errors for invalid text.
 
 #include <algorithm>
 #include <string>
@@ -12,7 +12,7 @@
 using namespace heed;
 using namespace heed::test;
 
-TEST_CASE("a restored state goes on in the middle of a normal pair", "[array][random]") {
+TEST_CASE("set_state also restores the cached normal of a pair", "[array][random]") {
   Generator g(42);
   g.randn({3});
   const std::string state = g.state();
@@ -26,8 +26,7 @@ TEST_CASE("a restored state goes on in the middle of a normal pair", "[array][ra
   CHECK(restored.state() == g.state());
 }
 
-TEST_CASE("restoring a state without a waiting normal forgets the one that waits",
-          "[array][random]") {
+TEST_CASE("set_state clears the cached normal if the state has none", "[array][random]") {
   const std::string fresh = Generator(42).state();
   Generator g(1);
   g.randn({1});
@@ -36,7 +35,7 @@ TEST_CASE("restoring a state without a waiting normal forgets the one that waits
   CHECK(values(g.randn({3})) == values(Generator(42).randn({3})));
 }
 
-TEST_CASE("a copied generator draws the same numbers on its own", "[array][random]") {
+TEST_CASE("a copied generator draws the same numbers independently", "[array][random]") {
   Generator a(3);
   a.randn({1});
   Generator b = a;
@@ -45,12 +44,12 @@ TEST_CASE("a copied generator draws the same numbers on its own", "[array][rando
   CHECK(values(b.randn({3})) == values(a.randn({3})));
 }
 
-TEST_CASE("a state is of the bits; the precision stays the generator's", "[array][random]") {
+TEST_CASE("a state does not contain the precision", "[array][random]") {
   Generator of_float(42, Precision::float32), of_double(42, Precision::float64);
   CHECK(of_float.state() == of_double.state());
   of_float.randn({1});
   of_double.randn({1});
-  CHECK(of_float.state() == of_double.state());  // single normals are made in double in both
+  CHECK(of_float.state() == of_double.state());  // both generate single normals in double
   Generator float_again(7, Precision::float32), double_again(7, Precision::float64);
   float_again.set_state(of_double.state());
   double_again.set_state(of_float.state());
@@ -67,11 +66,11 @@ TEST_CASE("a state is one line of printable text", "[array][random]") {
   CHECK(std::all_of(state.begin(), state.end(), [](char c) { return c >= ' ' && c <= '~'; }));
 }
 
-TEST_CASE("text that is no state is refused and changes nothing", "[array][random]") {
+TEST_CASE("set_state throws for other text and changes nothing", "[array][random]") {
   Generator g(42);
   g.randn({1});
   const std::string good = g.state();
-  const std::size_t pair = good.rfind(' ');  // before the waiting normal's bits
+  const std::size_t pair = good.rfind(' ');  // before the bits of the cached normal
   const std::vector<std::string> bad = {
       "",
       "mt19937",
@@ -85,9 +84,9 @@ TEST_CASE("text that is no state is refused and changes nothing", "[array][rando
       good.substr(0, good.size() / 2),
       good.substr(0, pair + 1),
       good.substr(0, pair) + " x",
-      good.substr(0, pair) + " 9221120237041090560",             // not a number's bits
+      good.substr(0, pair) + " 9221120237041090560",             // the bits of a NaN
       "mt19937 625" + good.substr(good.find(' ', 8)),            // the index is out of range
-      "mt19937 04" + good.substr(good.find(' ', 8)),             // not how state() spells it
+      "mt19937 04" + good.substr(good.find(' ', 8)),             // state() writes no leading zero
       "mt19937 4 4294967296" + good.substr(good.find(' ', 10)),  // 33 bits
       "mt19937 4 -1" + good.substr(good.find(' ', 10)),
   };

@@ -1,4 +1,4 @@
-// reduce_test.cpp: sums that lose nothing, maxima that hide no NaN, and broadcasting undone.
+// reduce_test.cpp: sums, maxima, sum_to, expanded, permuted and add_to of arrays.
 
 #include "heed/array/reduce.hpp"
 
@@ -28,7 +28,7 @@ TEST_CASE("a million tenths sum to a hundred thousand", "[array][reduce]") {
   CHECK(difference(sum_over(x, {0}, true), filled({1, 1000}, 100), 1e-7) == "");
 }
 
-TEST_CASE("a NaN comes through sum and max from any place", "[array][reduce]") {
+TEST_CASE("a NaN at any position makes sum and max NaN", "[array][reduce]") {
   for (std::size_t i = 0; i < 40; ++i) {
     Array x = random_array({40}, 1);
     x.data()[i] = static_cast<Real>(not_a_number);
@@ -39,7 +39,7 @@ TEST_CASE("a NaN comes through sum and max from any place", "[array][reduce]") {
   }
 }
 
-TEST_CASE("a maximum of nothing is refused, a sum of nothing is 0", "[array][reduce]") {
+TEST_CASE("the maximum of no elements throws, the sum of none is 0", "[array][reduce]") {
   CHECK(message_of([] {
           max_over(zeros({2, 0}), {1}, false);
         }) == "max: nothing to compare in x (2, 0)");
@@ -48,7 +48,7 @@ TEST_CASE("a maximum of nothing is refused, a sum of nothing is 0", "[array][red
   CHECK((sum_over(zeros({0}), {0}, true) == zeros({1})));
 }
 
-TEST_CASE("sum_to adds up all that broadcasting repeated", "[array][reduce]") {
+TEST_CASE("sum_to sums over the repetitions of broadcasting", "[array][reduce]") {
   const Array dy = array_of({2, 3}, {1, 2, 3, 10, 20, 30});
   CHECK((sum_to(dy, {2, 3}) == dy));
   CHECK((sum_to(dy, {3}) == array_of({3}, {11, 22, 33})));
@@ -59,7 +59,7 @@ TEST_CASE("sum_to adds up all that broadcasting repeated", "[array][reduce]") {
   CHECK((sum_to(zeros({0, 3}), {1, 3}) == zeros({1, 3})));
 }
 
-TEST_CASE("expanded repeats what sum_to adds up", "[array][reduce]") {
+TEST_CASE("expanded repeats along broadcast axes", "[array][reduce]") {
   const Array column = array_of({2, 1}, {1, 2});
   CHECK((expanded(column, {2, 3}) == array_of({2, 3}, {1, 1, 1, 2, 2, 2})));
   CHECK((expanded(scalar(5), {2, 2}) == filled({2, 2}, 5)));
@@ -67,7 +67,7 @@ TEST_CASE("expanded repeats what sum_to adds up", "[array][reduce]") {
   CHECK(str(expanded(column, {2, 0}).shape()) == "(2, 0)");
 }
 
-TEST_CASE("permuted puts axis order[k] at place k", "[array][reduce]") {
+TEST_CASE("axis k of permuted is axis order[k] of the input", "[array][reduce]") {
   const Array x = random_array({2, 3, 4}, 1), y = permuted(x, {1, 2, 0});
   REQUIRE(str(y.shape()) == "(3, 4, 2)");
   for (std::size_t i = 0; i < 2; ++i)
@@ -77,12 +77,12 @@ TEST_CASE("permuted puts axis order[k] at place k", "[array][reduce]") {
 
 TEST_CASE("add_to adds every element in place", "[array][reduce]") {
   Array to = random_array({40, 1000}, 1);
-  const Array before = to, part = random_array({40, 1000}, 2), want = before + part;
+  const Array before = to, part = random_array({40, 1000}, 2), expected = before + part;
   add_to(to, part);
-  CHECK((to == want));
+  CHECK((to == expected));
 }
 
-TEST_CASE("only finite numbers are finite", "[array][reduce]") {
+TEST_CASE("all_finite is false for an infinity", "[array][reduce]") {
   CHECK(all_finite(array_of({2}, {1e30, -1e30})));
   CHECK(all_finite(zeros({0})));
   CHECK_FALSE(all_finite(array_of({2}, {0, infinity})));

@@ -1,4 +1,4 @@
-// shape_test.cpp: shapes as text, axes from either end, and what broadcasts.
+// shape_test.cpp: shapes as text, checks of axes, reduced shapes and broadcasting.
 
 #include "heed/array/shape.hpp"
 
@@ -12,7 +12,7 @@ using namespace heed::test;
 
 }  // namespace
 
-TEST_CASE("shapes are written as in Python, without its trailing comma", "[array][shape]") {
+TEST_CASE("str writes shapes as in Python, but without a trailing comma", "[array][shape]") {
   CHECK(str({4, 8, 64}) == "(4, 8, 64)");
   CHECK(str({3}) == "(3)");
   CHECK(str(Shape{}) == "()");
@@ -24,7 +24,7 @@ TEST_CASE("the number of elements is the product of the sizes", "[array][shape]"
   CHECK(numel({}) == 1);
 }
 
-TEST_CASE("axes count from either end", "[array][shape]") {
+TEST_CASE("negative axes count from the end", "[array][shape]") {
   CHECK(checked_axis("f", {2, 3, 4}, 0) == 0);
   CHECK(checked_axis("f", {2, 3, 4}, -1) == 2);
   CHECK(checked_axis("f", {2, 3, 4}, -3) == 0);
@@ -32,7 +32,7 @@ TEST_CASE("axes count from either end", "[array][shape]") {
   CHECK(checked_axis("f", {}, -1) == 0);
 }
 
-TEST_CASE("an axis out of range is refused with the range", "[array][shape]") {
+TEST_CASE("an axis out of range throws an error that gives the range", "[array][shape]") {
   CHECK(message_of([] {
           checked_axis("softmax", {2, 3}, 2);
         }) == "softmax: axis 2 is out of range for x (2, 3); use -2 to 1");
@@ -43,7 +43,7 @@ TEST_CASE("an axis out of range is refused with the range", "[array][shape]") {
         "softmax: axis 1 is out of range for x (); use -1 to 0");
 }
 
-TEST_CASE("several axes are sorted, each once; none means all", "[array][shape]") {
+TEST_CASE("checked_axes sorts axes; an empty list means all", "[array][shape]") {
   CHECK(checked_axes("f", {2, 3, 4}, {-1, 0}) == Axes{0, 2});
   CHECK(checked_axes("f", {2, 3, 4}, {}) == Axes{0, 1, 2});
   CHECK(checked_axes("f", {}, {}) == Axes{});
@@ -56,7 +56,7 @@ TEST_CASE("several axes are sorted, each once; none means all", "[array][shape]"
         }) == "sum: axis 5 is out of range for w (2, 3); use -2 to 1");
 }
 
-TEST_CASE("reduced axes become 1 or go", "[array][shape]") {
+TEST_CASE("reduced_shape sets axes to 1 or removes them", "[array][shape]") {
   CHECK(str(reduced_shape({2, 3, 4}, {0, 2}, true)) == "(1, 3, 1)");
   CHECK(str(reduced_shape({2, 3, 4}, {0, 2}, false)) == "(3)");
   CHECK(str(reduced_shape({2, 3}, {}, false)) == "(2, 3)");
@@ -72,7 +72,7 @@ TEST_CASE("broadcasting aligns at the right, sizes equal or 1", "[array][shape]"
   CHECK(str(broadcast("f", {}, {})) == "()");
 }
 
-TEST_CASE("shapes that do not broadcast are refused with both names", "[array][shape]") {
+TEST_CASE("shapes that do not broadcast throw an error with both names", "[array][shape]") {
   CHECK(message_of([] {
           broadcast("add", {2, 3}, {4});
         }) == "add: shapes do not broadcast: a (2, 3), b (4)");
@@ -83,7 +83,7 @@ TEST_CASE("shapes that do not broadcast are refused with both names", "[array][s
         }) == "add: shapes do not broadcast: a (2, 3, 4), b (3, 3, 4)");
 }
 
-TEST_CASE("one shape broadcasts to another when only sizes of 1 grow", "[array][shape]") {
+TEST_CASE("broadcasts_to allows only sizes of 1 to change", "[array][shape]") {
   CHECK(broadcasts_to({3}, {2, 3}));
   CHECK(broadcasts_to({2, 1}, {2, 3}));
   CHECK(broadcasts_to({}, {2, 3}));

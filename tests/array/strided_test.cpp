@@ -1,4 +1,5 @@
-// strided_test.cpp: windows on arrays, and lines along an axis.
+// strided_test.cpp: strides, strided views, 1-D slices along an axis (Lines), map and
+// map_broadcast.
 
 #include "heed/array/strided.hpp"
 
@@ -14,14 +15,14 @@ using namespace heed::test;
 
 }  // namespace
 
-TEST_CASE("strides say how far apart neighbours lie", "[array][strided]") {
+TEST_CASE("row-major and broadcast strides", "[array][strided]") {
   CHECK(row_major_strides({2, 3, 4}) == Strides{12, 4, 1});
   CHECK(row_major_strides({}) == Strides{});
   CHECK(broadcast_strides({3, 1}, {2, 3, 4}) == Strides{0, 1, 0});
   CHECK(broadcast_strides({}, {2, 3}) == Strides{0, 0});
 }
 
-TEST_CASE("axes that lie evenly are one loop", "[array][strided]") {
+TEST_CASE("StridedLoop merges axes where all strides allow it", "[array][strided]") {
   const StridedLoop<2> even({2, 3, 4},
                             {row_major_strides({2, 3, 4}), row_major_strides({2, 3, 4})});
   CHECK(even.rows() == 1);
@@ -36,7 +37,7 @@ TEST_CASE("axes that lie evenly are one loop", "[array][strided]") {
   CHECK(StridedLoop<1>({0, 2}, {Strides{5, 1}}).rows() == 0);
 }
 
-TEST_CASE("a window shows what its strides say, and adds through to it", "[array][strided]") {
+TEST_CASE("read_view and add_to_view use the elements of the view", "[array][strided]") {
   Array x = array_of({2, 3}, {1, 2, 3, 4, 5, 6});
   const StridedView corners{{2, 2}, {3, 2}, 0};
   CHECK((read_view(x, corners) == array_of({2, 2}, {1, 3, 4, 6})));
@@ -46,7 +47,7 @@ TEST_CASE("a window shows what its strides say, and adds through to it", "[array
   CHECK((x == array_of({2, 3}, {11, 2, 23, 34, 5, 46})));
 }
 
-TEST_CASE("lines run along any axis", "[array][lines]") {
+TEST_CASE("Lines gives the layout of the 1-D slices along an axis", "[array][lines]") {
   const Lines middle({2, 3, 4}, 1);
   CHECK(middle.count == 8);
   CHECK(middle.size == 3);
@@ -59,18 +60,19 @@ TEST_CASE("lines run along any axis", "[array][lines]") {
   CHECK(single.size == 1);
 }
 
-TEST_CASE("a formula over lines sees each line whole, along every axis", "[array][lines]") {
-  const auto running = [](Real* y, std::size_t n, const Real* x) {
+TEST_CASE("map_lines applies the formula to the slices along any axis", "[array][lines]") {
+  const auto cumulative_sum = [](Real* y, std::size_t n, const Real* x) {
     Real sum = 0;
     for (std::size_t i = 0; i < n; ++i) y[i] = sum += x[i];
   };
   const Array x = array_of({2, 3}, {1, 2, 3, 10, 20, 30});
-  CHECK((map_lines(running, 1, x) == array_of({2, 3}, {1, 3, 6, 10, 30, 60})));
-  CHECK((map_lines(running, 0, x) == array_of({2, 3}, {1, 2, 3, 11, 22, 33})));
+  CHECK((map_lines(cumulative_sum, 1, x) == array_of({2, 3}, {1, 3, 6, 10, 30, 60})));
+  CHECK((map_lines(cumulative_sum, 0, x) == array_of({2, 3}, {1, 2, 3, 11, 22, 33})));
 }
 
-TEST_CASE("sums and maxima of a line; NaN are passed over, of nothing it is -inf",
-          "[array][lines]") {
+TEST_CASE(
+    "sum, maximum and dot product of a slice; max_of ignores NaN and gives -inf for no elements",
+    "[array][lines]") {
   const Array x = array_of({4}, {1, not_a_number, 5, 2});
   CHECK(max_of(x.data(), 4) == 5);
   CHECK(max_of(x.data(), 0) == static_cast<Real>(-infinity));
@@ -78,14 +80,14 @@ TEST_CASE("sums and maxima of a line; NaN are passed over, of nothing it is -inf
   CHECK(dot_of(x.data() + 2, x.data() + 2, 2) == 29);
 }
 
-TEST_CASE("map sees every element, whole registers or not", "[array][map]") {
+TEST_CASE("map computes every element, also in an incomplete register", "[array][map]") {
   for (std::size_t n = 0; n < 70; ++n) {
-    const Array x = random_array({n}, n), want = x * x;
-    CHECK((map([](auto v) { return v * v; }, x) == want));
+    const Array x = random_array({n}, n), expected = x * x;
+    CHECK((map([](auto v) { return v * v; }, x) == expected));
   }
 }
 
-TEST_CASE("map_broadcast repeats either side", "[array][map]") {
+TEST_CASE("map_broadcast broadcasts either argument", "[array][map]") {
   const auto minus = [](Real a, Real b) { return a - b; };
   const Array row = array_of({3}, {1, 2, 3}), column = array_of({2, 1}, {10, 20});
   CHECK(

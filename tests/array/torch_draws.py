@@ -1,12 +1,12 @@
-"""torch_draws.py: makes random calls in PyTorch and says what numbers came out.
+"""torch_draws.py: runs random calls in PyTorch and prints the numbers they give.
 
-Standard input holds a list of sequences as JSON; tests/golden/draws.hpp says what calls there are:
+Standard input is a list of sequences as JSON; tests/golden/draws.hpp lists the calls:
 
     [{"seed": 7, "calls": [["rand", [2, 3]], ["linear", 3, 4, true]]}]
 
-Standard output gets, for each call, the numbers of each tensor it made in row-major order, or null
-where this PyTorch's numbers depend on the processor. (JSON keeps every bit: Python writes a float
-as the shortest decimal that reads back as the same number.)
+Standard output has, for each call, the numbers of each resulting tensor in row-major order, or null
+if this PyTorch's numbers depend on the processor. (JSON keeps every bit: Python writes a float as
+the shortest decimal that reads back as the same number.)
 
     {"version": "1.13.1", "sequences": [[[[0.5349, ...]], [[0.0983, ...], [0.1832, ...]]]]}
 """
@@ -15,11 +15,11 @@ import json
 import os
 import sys
 
-os.environ.pop("ATEN_CPU_CAPABILITY", None)  # which could ask for other kernels
+os.environ.pop("ATEN_CPU_CAPABILITY", None)  # it could select other kernels
 
 try:
     import torch
-except (ImportError, OSError) as problem:  # installed, but some library it needs is not
+except (ImportError, OSError) as problem:  # installed, but without a library that it needs
     json.dump({"missing": str(problem)}, sys.stdout)
     sys.exit()
 
@@ -37,27 +37,27 @@ CALLS = {
     "randperm": torch.randperm,
     "bernoulli": lambda p, shape: torch.empty(shape).bernoulli_(p),
     "dropout": lambda p, shape: torch.nn.functional.dropout(torch.ones(shape), p),
-    "multinomial": lambda weights, *how: torch.multinomial(torch.tensor(weights), *how),
+    "multinomial": lambda weights, *rest: torch.multinomial(torch.tensor(weights), *rest),
     "linear": linear,
-    "embedding": lambda symbols, size: torch.nn.Embedding(symbols, size).weight,
+    "embedding": lambda tokens, size: torch.nn.Embedding(tokens, size).weight,
 }
 
-# Wheels with MKL draw these from a stream of MKL's own when the processor is Intel's.
-OTHERWISE = {"bernoulli", "dropout"} if torch.backends.mkl.is_available() else set()
+# On Intel processors, PyTorch wheels with MKL draw these from MKL's own generator.
+SKIPPED = {"bernoulli", "dropout"} if torch.backends.mkl.is_available() else set()
 
 
-def answer(kind, *arguments):
-    if kind in OTHERWISE:
+def run_call(kind, *arguments):
+    if kind in SKIPPED:
         return None
-    made = CALLS[kind](*arguments)
-    tensors = made if isinstance(made, list) else [made]
+    result = CALLS[kind](*arguments)
+    tensors = result if isinstance(result, list) else [result]
     return [tensor.flatten().tolist() for tensor in tensors]
 
 
-def answers(sequence):
+def run_sequence(sequence):
     torch.manual_seed(sequence["seed"])
-    return [answer(*call) for call in sequence["calls"]]
+    return [run_call(*call) for call in sequence["calls"]]
 
 
-sequences = [answers(sequence) for sequence in json.load(sys.stdin)]
+sequences = [run_sequence(sequence) for sequence in json.load(sys.stdin)]
 json.dump({"version": torch.__version__, "sequences": sequences}, sys.stdout)

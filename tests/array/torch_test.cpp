@@ -1,6 +1,6 @@
-// torch_test.cpp: where PyTorch is installed, random calls in random order give its numbers.
+// torch_test.cpp: Generator against the installed PyTorch, with random sequences of calls.
 //
-// Each run makes new sequences and prints their seed; HEED_SEED=123 repeats a run exactly.
+// Each run uses new sequences and prints their seed; HEED_SEED=123 repeats a run exactly.
 
 #include <algorithm>
 #include <cmath>
@@ -23,18 +23,18 @@ using golden::Drawn;
 using golden::Json;
 using heed::Generator;
 
-constexpr int sequences = 200, calls = 30;
+constexpr int sequences = 200, calls_per_sequence = 30;
 
 // ---- random calls
 
-class Caller {
+class RandomCalls {
  public:
-  explicit Caller(std::uint32_t seed) : random_(seed) {}
+  explicit RandomCalls(std::uint32_t seed) : random_(seed) {}
 
-  // The last calls show whether a normal waits and where the engine stands.
+  // The last two calls depend on the cached normal and on the state of the engine.
   Json sequence() {
     Json list = Json::array();
-    for (int i = 0; i < calls; ++i) list.push_back(call());
+    for (int i = 0; i < calls_per_sequence; ++i) list.push_back(call());
     list.push_back({"randn", {3}});
     list.push_back({"rand", {5}});
     return {{"seed", random_()}, {"calls", list}};
@@ -58,9 +58,9 @@ class Caller {
       case 6:
         return {"randperm", between(0, 60)};
       case 7:
-        return {"bernoulli", share(), shape()};
+        return {"bernoulli", probability(), shape()};
       case 8:
-        return {"dropout", share(), shape()};
+        return {"dropout", probability(), shape()};
       case 9:
         return {"linear", between(1, 9), between(0, 9), chance(2)};
       case 10:
@@ -70,7 +70,7 @@ class Caller {
     }
   }
 
-  // The range goes beyond 2^32 in every second call, and ends next to it in every fourth.
+  // Half of the ranges are below 2^32, a quarter next to it, and a quarter above.
   Json randint() {
     const std::int64_t two_32 = std::int64_t{1} << 32, low = between(-1000, 1000);
     const std::int64_t range = chance(2)   ? between(1, 100)
@@ -81,29 +81,29 @@ class Caller {
 
   // One row of weights or several, some weights 0; draws with replacement and without.
   Json multinomial() {
-    const int symbols = between(1, 40);
-    int fewest = symbols;  // weights above 0 in a row
+    const int size = between(1, 40);
+    int min_positive = size;  // the smallest number of weights above 0 in a row
     Json rows = Json::array();
     for (int row = chance(2) ? 1 : between(1, 4); row > 0; --row)
-      rows.push_back(weights(symbols, fewest));
+      rows.push_back(weights(size, min_positive));
     const bool replacement = chance(2);
-    const int count = chance(2) ? 1 : between(1, replacement ? 50 : fewest);
+    const int count = chance(2) ? 1 : between(1, replacement ? 50 : min_positive);
     return {"multinomial", rows.size() == 1 && chance(2) ? rows[0] : rows, count, replacement};
   }
 
-  Json weights(int symbols, int& fewest) {
-    std::vector<float> row(static_cast<std::size_t>(symbols));
+  Json weights(int size, int& min_positive) {
+    std::vector<float> row(static_cast<std::size_t>(size));
     int positive = 0;
     for (float& weight : row) {
       weight = chance(5) ? 0 : static_cast<float>(real(1) + 0.001);
       if (weight > 0) ++positive;
     }
     if (positive == 0) row[0] = 1, positive = 1;
-    fewest = std::min(fewest, positive);
+    min_positive = std::min(min_positive, positive);
     return row;
   }
 
-  // Of rank 0 to 3, seldom empty; or a list that outruns the engine's 624 words.
+  // Rank 0 to 3, rarely with a size of 0; or up to 700 elements, more than the engine's 624 words.
   Json shape() {
     if (chance(8)) return {between(0, 700)};
     Json sizes = Json::array();
@@ -116,8 +116,10 @@ class Caller {
     return low + static_cast<int>(random_() % static_cast<std::uint32_t>(high - low + 1));
   }
   bool chance(std::uint32_t one_in) { return random_() % one_in == 0; }
-  double real(double top) { return top * static_cast<double>(random_()) / 0x1p32; }  // in [0, top)
-  double share() { return chance(6) ? between(0, 1) : real(1); }
+  double real(double high) {
+    return high * static_cast<double>(random_()) / 0x1p32;
+  }  // in [0, high)
+  double probability() { return chance(6) ? between(0, 1) : real(1); }
 
   std::mt19937 random_;
 };
@@ -131,20 +133,21 @@ heed_test::Finished python(const std::string& program, const std::vector<std::st
   return heed_test::run({words, HEED_TESTS_DIR "/array", input});
 }
 
-// A Python that has PyTorch, or "". Asking takes no time: nothing is imported.
+// A Python that has PyTorch, or "". Nothing is imported, so the check is fast.
 std::string python_with_torch() {
-  const char* const ask =
+  const char* const script =
       "import importlib.util, sys; sys.exit(not importlib.util.find_spec('torch'))";
   for (const std::string program : {"python3", "/usr/bin/python3"})
-    if (python(program, {"-c", ask}).code == 0) return program;
+    if (python(program, {"-c", script}).code == 0) return program;
   return "";
 }
 
-// The numbers of every call of every sequence, or why there are none under "missing".
-Json torch_answers(const Json& asked) {
+// PyTorch's numbers for every call of every sequence, or the reason why there are none in
+// "missing".
+Json torch_numbers(const Json& requests) {
   const std::string program = python_with_torch();
   if (program.empty()) return {{"missing", "not installed"}};
-  const heed_test::Finished script = python(program, {"torch_draws.py"}, asked.dump());
+  const heed_test::Finished script = python(program, {"torch_draws.py"}, requests.dump());
   INFO(script.err);
   REQUIRE(script.code == 0);
   return Json::parse(script.out);
@@ -152,9 +155,9 @@ Json torch_answers(const Json& asked) {
 
 // ---- comparing
 
-// Normals made 16 or more at a time may be off by 2.1e-6 standard deviations, and by what adding
-// the mean rounds away; all other numbers must have PyTorch's bits.
-double allowance(const Json& call, std::size_t size) {
+// Normals drawn 16 or more at a time may differ by 2.1e-6 standard deviations, plus the rounding of
+// the addition of the mean. All other numbers must equal PyTorch's bit for bit.
+double tolerance(const Json& call, std::size_t size) {
   const std::string kind = call.at(0);
   if (size < 16) return 0;
   if (kind == "randn" || kind == "embedding") return 2.1e-6;
@@ -162,36 +165,39 @@ double allowance(const Json& call, std::size_t size) {
   return 2.1e-6 * call.at(2).get<double>() + 1.2e-7 * std::abs(call.at(1).get<double>());
 }
 
-// The number as JSON has it: whole, or the float as a double.
+// A number as JSON: an integer, or a floating-point number as a double.
 Json json_of(std::int64_t number) { return number; }
 Json json_of(heed::Real number) { return static_cast<double>(number); }
 
-bool close(const Json& got, const Json& wanted, double allowed) {
-  if (allowed == 0) return got == wanted;
-  return std::abs(got.get<double>() - wanted.get<double>()) <= allowed;
+bool close(const Json& got, const Json& expected, double allowed) {
+  if (allowed == 0) return got == expected;
+  return std::abs(got.get<double>() - expected.get<double>()) <= allowed;
 }
 
 template <class Container>
-std::string difference(const Container& got, const Json& wanted, const Json& call) {
+std::string difference(const Container& got, const Json& expected, const Json& call) {
   std::ostringstream text;
-  if (got.size() != wanted.size()) text << got.size() << " numbers, PyTorch's " << wanted.size();
-  const double allowed = allowance(call, got.size());
+  if (got.size() != expected.size())
+    text << got.size() << " numbers, PyTorch's " << expected.size();
+  const double allowed = tolerance(call, got.size());
   for (std::size_t i = 0; i < got.size() && text.str().empty(); ++i)
-    if (const Json number = json_of(got.data()[i]); !close(number, wanted[i], allowed))
-      text << "number " << i << " is " << number << ", PyTorch's " << wanted[i];
+    if (const Json number = json_of(got.data()[i]); !close(number, expected[i], allowed))
+      text << "number " << i << " is " << number << ", PyTorch's " << expected[i];
   return text.str();
 }
 
-// "" when heed's numbers of one sequence are PyTorch's. A null stands for a call that PyTorch did
-// not make, so neither does heed.
-std::string difference(const Json& sequence, const Json& wanted) {
+// "" if heed's numbers of one sequence equal PyTorch's. A null means that PyTorch skipped the call;
+// heed then skips it too.
+std::string difference(const Json& sequence, const Json& expected) {
   Generator generator(sequence.at("seed").get<std::uint64_t>());
   for (std::size_t i = 0; i < sequence.at("calls").size(); ++i) {
     const Json& call = sequence["calls"][i];
-    if (wanted.at(i).is_null()) continue;
+    if (expected.at(i).is_null()) continue;
     const std::vector<Drawn> arrays = golden::drawn(generator, call);
     for (std::size_t k = 0; k < arrays.size(); ++k) {
-      const auto compare = [&](const auto& got) { return difference(got, wanted[i].at(k), call); };
+      const auto compare = [&](const auto& got) {
+        return difference(got, expected[i].at(k), call);
+      };
       const std::string text = std::visit(compare, arrays[k]);
       if (!text.empty())
         return "seed " + sequence["seed"].dump() + ", call " + std::to_string(i) + ", " +
@@ -208,30 +214,31 @@ std::uint32_t this_run_seed() {
 
 }  // namespace
 
-TEST_CASE("sequences of random calls give the numbers of the PyTorch that is installed",
+TEST_CASE("random sequences of calls give the numbers of the installed PyTorch",
           "[array][random][torch]") {
   const std::uint32_t seed = this_run_seed();
-  Caller caller(seed);
-  Json asked = Json::array();
-  for (int i = 0; i < sequences; ++i) asked.push_back(caller.sequence());
-  const Json answered = torch_answers(asked);
-  if (answered.contains("missing")) {
-    WARN("torch: " << answered["missing"].get<std::string>()
-                   << "; the numbers recorded in random_test.cpp stand in");
+  RandomCalls calls(seed);
+  Json requests = Json::array();
+  for (int i = 0; i < sequences; ++i) requests.push_back(calls.sequence());
+  const Json results = torch_numbers(requests);
+  if (results.contains("missing")) {
+    WARN("torch: " << results["missing"].get<std::string>()
+                   << "; only the numbers recorded in random_test.cpp are checked");
     return;
   }
-  const std::string version = answered.at("version");
+  const std::string version = results.at("version");
   std::cout << "torch: seed " << seed << ", " << sequences << " sequences of calls, PyTorch "
             << version << "; HEED_SEED=" << seed << " repeats them\n";
   std::string first;
   int differing = 0;
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    const std::string text = difference(asked[i], answered.at("sequences").at(i));
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const std::string text = difference(requests[i], results.at("sequences").at(i));
     if (!text.empty() && ++differing == 1) first = text;
   }
   INFO(first << "; HEED_SEED=" << seed << " repeats this");
   if (version.rfind("1.13", 0) == 0)
     CHECK(differing == 0);
   else if (differing != 0)  // heed promises the numbers of 1.13
-    WARN("PyTorch " << version << " draws otherwise in " << differing << " sequences: " << first);
+    WARN("PyTorch " << version << " draws other numbers in " << differing
+                    << " sequences: " << first);
 }

@@ -1,4 +1,4 @@
-// graph_test.cpp: a small graph as text and as Graphviz draws it, to the letter.
+// graph_test.cpp: tests of graph_text and graph_dot.
 
 #include "heed/autograd/graph.hpp"
 
@@ -26,14 +26,14 @@ struct Small {
 Small small_graph() {
   const int line = __LINE__;
   const Tensor x(ones({2, 3}));
-  const Tensor w = Tensor(ones({3, 2}), true).named("weight");
-  const Tensor scores = matmul(x, w).named("scores");
+  const Tensor w = Tensor(ones({3, 2}), true).set_name("weight");
+  const Tensor scores = matmul(x, w).set_name("scores");
   return {sum(scores * scores), line};
 }
 
 }  // namespace
 
-TEST_CASE("graph_text has a line for every node, inputs first", "[autograd][graph]") {
+TEST_CASE("graph_text has a line for each node, inputs first", "[autograd][graph]") {
   const Small small = small_graph();
   CHECK(graph_text(small.loss) == "#0  Leaf              (2, 3)  " + small.at(1) +
                                       "#1  Leaf      weight  (3, 2)  " + small.at(2) +
@@ -42,7 +42,7 @@ TEST_CASE("graph_text has a line for every node, inputs first", "[autograd][grap
                                       "#4  Sum               ()      from #3  " + small.at(4));
 }
 
-TEST_CASE("graph_dot has a box for every node and an arrow for every use", "[autograd][graph]") {
+TEST_CASE("graph_dot has a box for each node and an arrow for each input", "[autograd][graph]") {
   const Small small = small_graph();
   CHECK(graph_dot(small.loss) ==
         "digraph heed {\n"
@@ -62,21 +62,21 @@ TEST_CASE("graph_dot has a box for every node and an arrow for every use", "[aut
         "}\n");
 }
 
-TEST_CASE("a leaf alone is a graph, and quotes in names are escaped", "[autograd][graph]") {
-  const Tensor x(scalar(1));
-  x.named("the \"x\" of a\\b");
+TEST_CASE("a leaf is a graph, and graph_dot escapes quotes in names", "[autograd][graph]") {
+  Tensor x(scalar(1));
+  x.set_name("the \"x\" of a\\b");
   CHECK(graph_dot(x).find("n0 [label = \"the \\\"x\\\" of a\\\\b = Leaf ()\"") !=
         std::string::npos);
   CHECK(graph_text(x).substr(0, 9) == "#0  Leaf ");
 }
 
-TEST_CASE("inputs left out are not drawn", "[autograd][graph]") {
+TEST_CASE("graph_text leaves out undefined inputs", "[autograd][graph]") {
   const Tensor x = tensor_of({1, 2}, {1, 2}), w = tensor_of({1, 2}, {3, 4});
   const std::string text = graph_text(linear(x, w));
   CHECK(text.find("#2  Linear    (1, 1)  from #0 #1  ") != std::string::npos);
 }
 
-TEST_CASE("a graph of 100,000 nodes is written without a deep stack", "[autograd][graph]") {
+TEST_CASE("graph_text needs no deep stack for 100,000 nodes", "[autograd][graph]") {
   Tensor y = tensor_of({}, {1});
   for (int i = 0; i < 100000; ++i) y = y + 1;
   const std::string text = graph_text(y);

@@ -1,4 +1,4 @@
-// tensor_test.cpp: handles, names, places in the source, and chains that free without a deep stack.
+// tensor_test.cpp: tests of Tensor, NoGrad, source locations and the freeing of graphs.
 
 #include "heed/autograd/tensor.hpp"
 
@@ -22,14 +22,14 @@ using namespace heed::test;
 
 std::string here(int line) { return std::string(__FILE__) + ":" + std::to_string(line); }
 
-// y = x + 1, n times over: a chain of n nodes.
+// Adds 1 to x n times: a chain of n nodes.
 Tensor chain_of(const Tensor& x, std::size_t n) {
   Tensor y = x;
   for (std::size_t i = 0; i < n; ++i) y = y + 1;
   return y;
 }
 
-// What most systems give a program; others give more, and would hide a recursion.
+// The default stack size of most systems. A larger stack would hide a deep recursion.
 void with_8_mb_of_stack(std::function<void()> work) {
   pthread_attr_t attributes;
   REQUIRE(pthread_attr_init(&attributes) == 0);
@@ -43,7 +43,7 @@ void with_8_mb_of_stack(std::function<void()> work) {
 
 }  // namespace
 
-TEST_CASE("copies of a tensor are one value with one gradient", "[autograd][tensor]") {
+TEST_CASE("copies of a tensor have the same value and gradient", "[autograd][tensor]") {
   const Tensor a = tensor_of({2}, {1, 2});
   Tensor b = a;
   b.mutable_value()(0) = 5;
@@ -54,8 +54,7 @@ TEST_CASE("copies of a tensor are one value with one gradient", "[autograd][tens
   CHECK_FALSE(a.has_grad());
 }
 
-TEST_CASE("a tensor knows its shape, its rank and its sizes from either end",
-          "[autograd][tensor]") {
+TEST_CASE("shape, dim and size of a tensor, also for negative axes", "[autograd][tensor]") {
   const Tensor x(zeros({2, 3, 4}));
   CHECK(str(x.shape()) == "(2, 3, 4)");
   CHECK(x.dim() == 3);
@@ -66,29 +65,28 @@ TEST_CASE("a tensor knows its shape, its rank and its sizes from either end",
   CHECK(message_of([] { Tensor(scalar(1)).size(0); }) == "size: x () has no axes");
 }
 
-TEST_CASE("item is the only element, or an error with the name", "[autograd][tensor]") {
+TEST_CASE("item returns the only element or throws an error with the name", "[autograd][tensor]") {
   CHECK(Tensor(scalar(3)).item() == 3);
-  const Tensor x(zeros({2}));
+  Tensor x(zeros({2}));
   CHECK(message_of([&] { x.item(); }) == "item: needs exactly one element: x (2)");
-  x.named("loss");
+  x.set_name("loss");
   CHECK(message_of([&] { x.item(); }) == "item: needs exactly one element: loss (2)");
 }
 
-TEST_CASE("asking for a gradient that is not there says why it is not", "[autograd][tensor]") {
-  const Tensor constant(ones({2})), waiting = tensor_of({2}, {1, 2});
+TEST_CASE("the error of a missing gradient contains the reason", "[autograd][tensor]") {
+  const Tensor constant(ones({2})), x = tensor_of({2}, {1, 2});
   CHECK(message_of([&] { constant.grad(); }) ==
         "grad: x (2) has no gradient yet; it was made with requires_grad = false");
-  CHECK(message_of([&] { waiting.grad(); }) ==
-        "grad: x (2) has no gradient yet; call backward first");
+  CHECK(message_of([&] { x.grad(); }) == "grad: x (2) has no gradient yet; call backward first");
 }
 
-TEST_CASE("an empty handle is told from a tensor", "[autograd][tensor]") {
+TEST_CASE("defined and describe distinguish an undefined tensor", "[autograd][tensor]") {
   CHECK_FALSE(Tensor().defined());
   CHECK_FALSE(Tensor().requires_grad());
   CHECK(Tensor(scalar(1)).defined());
   CHECK(describe(Tensor(), "bias") == "bias (not given)");
   CHECK(describe(Tensor(zeros({2, 3})), "a") == "a (2, 3)");
-  CHECK(describe(Tensor(zeros({2, 3})).named("weights"), "a") == "weights (2, 3)");
+  CHECK(describe(Tensor(zeros({2, 3})).set_name("weights"), "a") == "weights (2, 3)");
 }
 
 TEST_CASE("a result requires a gradient when an input does", "[autograd][tensor]") {
@@ -101,18 +99,18 @@ TEST_CASE("a result requires a gradient when an input does", "[autograd][tensor]
   CHECK(x.op() == "Leaf");
 }
 
-TEST_CASE("detach is the same value, cut off", "[autograd][tensor]") {
-  const Tensor x = tensor_of({2}, {1, 2});
-  x.named("x");
-  const Tensor y = exp(x), cut = detach(y.named("y"));
-  CHECK((cut.value() == y.value()));
-  CHECK_FALSE(cut.requires_grad());
-  CHECK(cut.name() == "y");
+TEST_CASE("detach returns the value without the graph", "[autograd][tensor]") {
+  Tensor x = tensor_of({2}, {1, 2});
+  x.set_name("x");
+  Tensor y = exp(x), detached = detach(y.set_name("y"));
+  CHECK((detached.value() == y.value()));
+  CHECK_FALSE(detached.requires_grad());
+  CHECK(detached.name() == "y");
   backward(sum(x * detach(x)));
   CHECK((x.grad() == x.value()));  // and not 2 x
 }
 
-TEST_CASE("inside NoGrad nothing is linked, and nests end one by one", "[autograd][tensor]") {
+TEST_CASE("inside NoGrad no graph is recorded, also when nested", "[autograd][tensor]") {
   const Tensor x = tensor_of({1}, {1});
   CHECK(grad_enabled());
   {
@@ -130,7 +128,7 @@ TEST_CASE("inside NoGrad nothing is linked, and nests end one by one", "[autogra
   CHECK((x + x).requires_grad());
 }
 
-TEST_CASE("NoGrad ends when an error flies through", "[autograd][tensor]") {
+TEST_CASE("NoGrad ends when an exception is thrown", "[autograd][tensor]") {
   CHECK_THROWS_AS(
       [] {
         const NoGrad no_grad;
@@ -140,7 +138,8 @@ TEST_CASE("NoGrad ends when an error flies through", "[autograd][tensor]") {
   CHECK(grad_enabled());
 }
 
-TEST_CASE("depth is one more than the deepest input's", "[autograd][tensor]") {
+TEST_CASE("the depth of a node is one more than the largest depth of its inputs",
+          "[autograd][tensor]") {
   const Tensor x = tensor_of({1}, {1});
   const Tensor once = x + x, twice = once * x;
   CHECK(x.node()->depth == 0);
@@ -148,11 +147,11 @@ TEST_CASE("depth is one more than the deepest input's", "[autograd][tensor]") {
   CHECK(twice.node()->depth == 2);
 }
 
-TEST_CASE("every tensor says on which line it was made, operators too", "[autograd][where]") {
+TEST_CASE("a tensor has the source line that made it, also with operators", "[autograd][where]") {
   const int line = __LINE__;
   const Tensor x = tensor_of({2, 2}, {1, 2, 3, 4});
   const Tensor leaf(ones({2}));
-  const Tensor shares = softmax(x, -1);
+  const Tensor weights = softmax(x, -1);
   const Tensor sum = x + x;
   const Tensor scaled = 2 * x;
   const Tensor shifted = x - 1.5;
@@ -160,7 +159,7 @@ TEST_CASE("every tensor says on which line it was made, operators too", "[autogr
   const Tensor product = matmul(x, x);
   const Tensor inverse = 3 / x;
   CHECK(str(leaf.location()) == here(line + 2));
-  CHECK(str(shares.location()) == here(line + 3));
+  CHECK(str(weights.location()) == here(line + 3));
   CHECK(str(sum.location()) == here(line + 4));
   CHECK(str(scaled.location()) == here(line + 5));
   CHECK(str(shifted.location()) == here(line + 6));
@@ -168,22 +167,22 @@ TEST_CASE("every tensor says on which line it was made, operators too", "[autogr
   CHECK(str(product.location()) == here(line + 8));
   CHECK(str(inverse.location()) == here(line + 9));
   CHECK(inverse.node()->inputs[0]->location.line ==
-        line + 9);  // steps inside have the line as well
+        line + 9);  // nodes that it makes inside have the same line
 }
 
-TEST_CASE("what nobody holds is freed", "[autograd][nodes]") {
+TEST_CASE("a graph without a handle is freed", "[autograd][nodes]") {
   const std::size_t before = live_nodes();
   {
     const Tensor x = tensor_of({2}, {1, 2});
     const Tensor y = exp(x) * x;
-    CHECK(live_nodes() == before + 3);  // the exponential lives as long as the product
+    CHECK(live_nodes() == before + 3);  // the product keeps the exponential alive
     backward(sum(y));
     CHECK(live_nodes() == before + 2);
   }
   CHECK(live_nodes() == before);
 }
 
-TEST_CASE("freeing a result leaves what somebody still holds whole", "[autograd][nodes]") {
+TEST_CASE("freeing a result keeps the nodes that another handle needs", "[autograd][nodes]") {
   const Tensor x = tensor_of({}, {3});
   const Tensor y = x * x;
   { const Tensor z = exp(y) * y; }
@@ -206,7 +205,7 @@ TEST_CASE("a chain of a million nodes is built and freed without a backward pass
   CHECK(live_nodes() == before);
 }
 
-TEST_CASE("a chain of a million nodes runs backward and is gone", "[autograd][nodes]") {
+TEST_CASE("a chain of a million nodes runs backward and is freed", "[autograd][nodes]") {
   const std::size_t before = live_nodes();
   const Tensor x = tensor_of({}, {0});
   with_8_mb_of_stack([&] { backward(chain_of(x, 1000000)); });
@@ -214,7 +213,7 @@ TEST_CASE("a chain of a million nodes runs backward and is gone", "[autograd][no
   CHECK(live_nodes() == before + 1);
 }
 
-TEST_CASE("a chain of a hundred thousand nodes is kept by keep_graph and freed after",
+TEST_CASE("keep_graph keeps a chain of a hundred thousand nodes until its last handle is gone",
           "[autograd][nodes]") {
   const std::size_t before = live_nodes();
   const Tensor x = tensor_of({}, {0});
@@ -228,7 +227,8 @@ TEST_CASE("a chain of a hundred thousand nodes is kept by keep_graph and freed a
   CHECK(live_nodes() == before + 1);
 }
 
-TEST_CASE("a long ladder, two inputs a rung, is freed without a deep stack", "[autograd][nodes]") {
+TEST_CASE("a long chain of nodes with two inputs each is freed without a deep stack",
+          "[autograd][nodes]") {
   const std::size_t before = live_nodes();
   {
     Tensor a = tensor_of({}, {1}), b = tensor_of({}, {1});
@@ -241,19 +241,29 @@ TEST_CASE("a long ladder, two inputs a rung, is freed without a deep stack", "[a
   CHECK(live_nodes() == before);
 }
 
-TEST_CASE("whatever is asked of a tensor that was not given is refused in the same words",
+TEST_CASE("every member function throws the same error for an undefined tensor",
           "[autograd][tensor]") {
-  Tensor nothing;
-  const std::vector<std::function<void()>> questions = {
-      [&] { nothing.value(); },      [&] { nothing.mutable_value(); }, [&] { nothing.shape(); },
-      [&] { nothing.dim(); },        [&] { nothing.size(0); },         [&] { nothing.item(); },
-      [&] { nothing.grad(); },       [&] { nothing.mutable_grad(); },  [&] { nothing.has_grad(); },
-      [&] { nothing.clear_grad(); }, [&] { nothing.name(); },          [&] { nothing.named("x"); },
-      [&] { nothing.op(); },         [&] { nothing.location(); },      [&] { nothing + nothing; },
-      [&] { softmax(nothing, 0); },  [&] { matmul(nothing, nothing); }};
-  for (std::size_t i = 0; i < questions.size(); ++i) {
-    INFO("question " << i);
-    const auto& question = questions[i];
-    CHECK(message_of(question) == "a tensor that was not given has no value; make one first");
+  Tensor undefined;
+  const std::vector<std::function<void()>> calls = {[&] { undefined.value(); },
+                                                    [&] { undefined.mutable_value(); },
+                                                    [&] { undefined.shape(); },
+                                                    [&] { undefined.dim(); },
+                                                    [&] { undefined.size(0); },
+                                                    [&] { undefined.item(); },
+                                                    [&] { undefined.grad(); },
+                                                    [&] { undefined.mutable_grad(); },
+                                                    [&] { undefined.has_grad(); },
+                                                    [&] { undefined.clear_grad(); },
+                                                    [&] { undefined.name(); },
+                                                    [&] { undefined.set_name("x"); },
+                                                    [&] { undefined.op(); },
+                                                    [&] { undefined.location(); },
+                                                    [&] { undefined + undefined; },
+                                                    [&] { softmax(undefined, 0); },
+                                                    [&] { matmul(undefined, undefined); }};
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    INFO("call " << i);
+    const auto& call = calls[i];
+    CHECK(message_of(call) == "the tensor is undefined; construct it with a value first");
   }
 }

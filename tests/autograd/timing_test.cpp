@@ -1,4 +1,4 @@
-// timing_test.cpp: HEED_TRACE=time counts every operation once, forward and backward.
+// timing_test.cpp: tests of HEED_TRACE=time.
 
 #include "heed/autograd/trace/timing.hpp"
 
@@ -19,14 +19,15 @@ namespace {
 
 using namespace heed;
 using namespace heed::test;
+using heed_test::ScratchFolder;
 
-// Counts while it is alive, from nothing.
-struct Counting {
-  Counting() {
+// Clears the times and measures until it is destroyed.
+struct TimingGuard {
+  TimingGuard() {
     clear_operation_times();
     set_trace("time");
   }
-  ~Counting() {
+  ~TimingGuard() {
     set_trace("");
     clear_operation_times();
   }
@@ -38,7 +39,7 @@ OperationTime time_of(std::string_view name) {
   return {};
 }
 
-// y = x, slowly: 20 ms forward, 40 ms backward.
+// y = x, which takes 20 ms forward and 40 ms backward.
 struct Slow {
   static constexpr std::string_view name = "Slow";
   static void wait(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
@@ -50,7 +51,7 @@ struct Slow {
 
 TEST_CASE("each operation is counted forward, backward and without gradients",
           "[autograd][timing]") {
-  const Counting counting;
+  const TimingGuard guard;
   const Tensor x = tensor_of({2, 2}, {1, 2, 3, 4});
   backward(sum(softmax(matmul(x, x), -1)));
   {
@@ -66,8 +67,9 @@ TEST_CASE("each operation is counted forward, backward and without gradients",
   CHECK(time_of("Softmax").no_grad.calls == 0);
 }
 
-TEST_CASE("time is counted where it was spent, the longest first", "[autograd][timing]") {
-  const Counting counting;
+TEST_CASE("operation_times has the forward and backward time of each operation, the longest first",
+          "[autograd][timing]") {
+  const TimingGuard guard;
   const Tensor x = tensor_of({2}, {1, 2});
   backward(sum(record(Slow{}, SourceLocation::current(), x)));
   const OperationTime slow = time_of("Slow");
@@ -77,8 +79,8 @@ TEST_CASE("time is counted where it was spent, the longest first", "[autograd][t
   CHECK(operation_times().front().name == "Slow");
 }
 
-TEST_CASE("the optimizer's share of a step is counted too", "[autograd][timing]") {
-  const Counting counting;
+TEST_CASE("the time of the optimizer is measured too", "[autograd][timing]") {
+  const TimingGuard guard;
   const Tensor x = tensor_of({2}, {1, 2});
   optim::AdamW optimizer({x}, {});
   backward(sum(x));
@@ -86,7 +88,7 @@ TEST_CASE("the optimizer's share of a step is counted too", "[autograd][timing]"
   CHECK(time_of("AdamW").forward.calls == 1);
 }
 
-TEST_CASE("nothing is counted unless asked", "[autograd][timing]") {
+TEST_CASE("without HEED_TRACE=time nothing is measured", "[autograd][timing]") {
   clear_operation_times();
   const Tensor x = tensor_of({2}, {1, 2});
   backward(sum(x));
@@ -95,39 +97,39 @@ TEST_CASE("nothing is counted unless asked", "[autograd][timing]") {
   CHECK(time_table().empty());
 }
 
-TEST_CASE("the table's shares add up to all of a pass", "[autograd][timing]") {
-  const Counting counting;
+TEST_CASE("the percentages of the table add up to 100", "[autograd][timing]") {
+  const TimingGuard guard;
   const Tensor x = tensor_of({2, 2}, {1, 2, 3, 4});
   for (int i = 0; i < 3; ++i) backward(sum(softmax(matmul(x, x), -1)));
   std::istringstream table(time_table());
   std::string line;
   std::getline(table, line);
-  CHECK(line == "HEED_TRACE=time: 3 backward passes; milliseconds a pass");
+  CHECK(line == "HEED_TRACE=time: 3 backward passes; milliseconds per pass");
   std::getline(table, line);
-  double shares = 0, name_count = 0;
+  double percent = 0, name_count = 0;
   while (std::getline(table, line) && line.find('%') != line.npos) {
-    shares += std::stod(line.substr(line.find('%') - 7));
+    percent += std::stod(line.substr(line.find('%') - 7));
     ++name_count;
   }
   CHECK(name_count == 4);  // MatMul, Softmax, Sum and the leaf
-  CHECK(std::abs(shares - 100) < 0.5);
-  CHECK(line.rfind("all of these", 0) == 0);
+  CHECK(std::abs(percent - 100) < 0.5);
+  CHECK(line.rfind("sum of these", 0) == 0);
 }
 
-TEST_CASE("without a backward pass the table shows what was computed all the same",
+TEST_CASE("without a backward pass the table has the times without gradients",
           "[autograd][timing]") {
-  const Counting counting;
+  const TimingGuard guard;
   const NoGrad no_grad;
   const Tensor x = tensor_of({2, 2}, {1, 2, 3, 4});
   softmax(matmul(x, x), -1);
   const std::string table = time_table();
-  CHECK(table.rfind("HEED_TRACE=time: no backward pass; milliseconds in all\n", 0) == 0);
+  CHECK(table.rfind("HEED_TRACE=time: no backward pass; milliseconds in total\n", 0) == 0);
   CHECK(table.find("\nMatMul ") != std::string::npos);
   CHECK(table.find("\nSoftmax ") != std::string::npos);
   CHECK(table.find("without gradients") == std::string::npos);
 }
 
-TEST_CASE("a program that traces its time prints the table to stderr at its end",
+TEST_CASE("a program with HEED_TRACE=time prints the table to stderr when it ends",
           "[autograd][timing]") {
   const ScratchFolder folder("timed");
   const heed_test::Finished lesson =
@@ -136,6 +138,6 @@ TEST_CASE("a program that traces its time prints the table to stderr at its end"
                       "",
                       {{"PATH", "/nothing"}, {"HEED_TRACE", "time"}}});
   CHECK(lesson.code == 0);
-  CHECK(lesson.err.rfind("HEED_TRACE=time: 22 backward passes; milliseconds a pass\n", 0) == 0);
+  CHECK(lesson.err.rfind("HEED_TRACE=time: 22 backward passes; milliseconds per pass\n", 0) == 0);
   CHECK(lesson.err.find("\nSoftmax ") != std::string::npos);
 }

@@ -1,4 +1,4 @@
-// trace_test.cpp: HEED_TRACE tells of every node, stops where NaN is made, and keeps provenance.
+// trace_test.cpp: tests of HEED_TRACE=backward, nan and provenance.
 
 #include "heed/autograd/trace/trace.hpp"
 
@@ -19,14 +19,15 @@ namespace {
 
 using namespace heed;
 using namespace heed::test;
+using heed_test::ScratchFolder;
 
 using Lines = std::vector<std::string>;
 
-// Traces these words while it is alive, and keeps the lines.
+// Sets these trace options until it is destroyed, and stores the trace lines.
 struct Tracing {
-  explicit Tracing(const std::string& words) {
+  explicit Tracing(const std::string& options) {
     set_trace_output([this](const std::string& line) { lines.push_back(line); });
-    set_trace(words);
+    set_trace(options);
   }
   ~Tracing() {
     set_trace("");
@@ -35,22 +36,22 @@ struct Tracing {
   Lines lines;
 };
 
-std::string place(int line) { return std::string(__FILE__) + ":" + std::to_string(line); }
+std::string location(int line) { return std::string(__FILE__) + ":" + std::to_string(line); }
 
-// The lines of the nodes, without the two above them.
+// The lines of the nodes, without the two lines above them.
 Lines node_lines(const Lines& lines) {
   return lines.size() < 2 ? Lines{} : Lines(lines.begin() + 2, lines.end());
 }
 
-// Its words, one blank apart.
+// The words of a line, separated by single spaces.
 std::string squeezed(const std::string& line) {
   std::istringstream in(line);
-  std::string all;
-  for (std::string word; in >> word;) all += (all.empty() ? "" : " ") + word;
-  return all;
+  std::string words;
+  for (std::string word; in >> word;) words += (words.empty() ? "" : " ") + word;
+  return words;
 }
 
-// y = x, with a gradient that is `bad` in its last element.
+// y = x, with a gradient whose last element is `bad`.
 struct BadGradient {
   static constexpr std::string_view name = "BadGradient";
   Array forward(const Array& x) const { return x; }
@@ -61,9 +62,9 @@ struct BadGradient {
   Real bad;
 };
 
-// What is thrown when `call` is run under HEED_TRACE=nan, without the place of this file.
+// The error that `call` throws under HEED_TRACE=nan, with "file" for the path of this file.
 template <class Call>
-std::string stop(const Call& call) {
+std::string nan_error(const Call& call) {
   const Tracing tracing("nan");
   std::string text = message_of(call);
   for (std::size_t at; (at = text.find(__FILE__)) != text.npos;)
@@ -73,9 +74,9 @@ std::string stop(const Call& call) {
 
 std::string at(int line) { return "file:" + std::to_string(line); }
 
-// A program of the build, with HEED_TRACE set.
+// Runs a program of the build with this HEED_TRACE.
 heed_test::Finished run_with(const std::string& trace, const ScratchFolder& folder,
-                             const std::string& program, heed_test::Words arguments = {}) {
+                             const std::string& program, heed_test::Arguments arguments = {}) {
   arguments.insert(arguments.begin(), HEED_BINARY_DIR "/" + program);
   return heed_test::run(
       {arguments, folder.path, "", {{"PATH", "/nothing"}, {"HEED_TRACE", trace}}});
@@ -85,24 +86,25 @@ heed_test::Finished run_with(const std::string& trace, const ScratchFolder& fold
 
 TEST_CASE("a backward pass writes a line for each node, the output first", "[autograd][trace]") {
   Tracing tracing("backward");
-  const Tensor x = tensor_of({2}, {3, 4}).named("x");
+  const Tensor x = tensor_of({2}, {3, 4}).set_name("x");
   const int line = __LINE__ + 1;
-  const Tensor square = (x * x).named("square");
+  const Tensor square = (x * x).set_name("square");
   const Tensor loss = sum(square);
   backward(loss);
   REQUIRE(tracing.lines.size() == 5);
-  CHECK(tracing.lines[0] == "backward from Sum () made at " + place(line + 1) +
+  CHECK(tracing.lines[0] == "backward from Sum () made at " + location(line + 1) +
                                 ": 3 nodes, with the norms of their gradients");
   const Lines nodes = node_lines(tracing.lines);
-  CHECK(squeezed(nodes[0]) == "#2 Sum () 1 #1 square (2) 1.414 " + place(line + 1));
-  CHECK(squeezed(nodes[1]) == "#1 Multiply square (2) 1.414 #0 x (2) 5, #0 x (2) 5 " + place(line));
+  CHECK(squeezed(nodes[0]) == "#2 Sum () 1 #1 square (2) 1.414 " + location(line + 1));
+  CHECK(squeezed(nodes[1]) ==
+        "#1 Multiply square (2) 1.414 #0 x (2) 5, #0 x (2) 5 " + location(line));
   CHECK(squeezed(nodes[2]) == "#0 Leaf x (2) 10 " + str(x.location()));
 }
 
-TEST_CASE("the columns of a traced pass stand under their titles", "[autograd][trace]") {
+TEST_CASE("the columns of a traced pass are aligned with their titles", "[autograd][trace]") {
   Tracing tracing("backward");
-  const Tensor x = Tensor(random_array({3, 40}, 1), true).named("Schl\u00fcssel");
-  const Tensor w = Tensor(random_array({40, 1000}, 2), true).named("w");
+  const Tensor x = Tensor(random_array({3, 40}, 1), true).set_name("Schl\u00fcssel");
+  const Tensor w = Tensor(random_array({40, 1000}, 2), true).set_name("w");
   backward(sum(tanh(matmul(x, w) * 1e-7)));
   const std::string title = tracing.lines.at(1);
   const auto column = [](const std::string& line, std::size_t column_at) {  // in characters
@@ -116,25 +118,26 @@ TEST_CASE("the columns of a traced pass stand under their titles", "[autograd][t
     INFO(title << '\n' << line);
     CHECK(column(line, title.find("made at")).find(line.substr(line.rfind(' ') + 1)) == 0);
     CHECK(column(line, title.find("shape"))[0] == '(');
-    CHECK(column(line, title.find("arrives") + 6)[0] != ' ');
-    CHECK(column(line, title.find("arrives") + 7)[0] == ' ');
-    CHECK((column(line, title.find("sends"))[0] == '#' || line.find("Leaf") != line.npos));
+    CHECK(column(line, title.find("gradient") + 7)[0] != ' ');
+    CHECK(column(line, title.find("gradient") + 8)[0] == ' ');
+    CHECK((column(line, title.find("passes to"))[0] == '#' || line.find("Leaf") != line.npos));
   }
 }
 
-TEST_CASE("a traced pass ends the line of the node it fails in", "[autograd][trace]") {
+TEST_CASE("when a traced pass throws, the line of the current node is written",
+          "[autograd][trace]") {
   Tracing tracing("backward,nan");
-  const Tensor x = tensor_of({2}, {1, 2}).named("x");
+  const Tensor x = tensor_of({2}, {1, 2}).set_name("x");
   const Tensor y = record(BadGradient{Real(infinity)}, SourceLocation::current(), x);
   CHECK_THROWS_AS(backward(sum(y)), Error);
   const Lines nodes = node_lines(tracing.lines);
   REQUIRE(nodes.size() == 2);
   CHECK(squeezed(nodes[1]) == "#1 BadGradient (2) 1.414 #0 x (2) inf " + str(y.location()));
-  backward(sum(x));  // and the next pass is whole again
+  backward(sum(x));  // the next pass has only its own lines
   CHECK(node_lines(Lines(tracing.lines.begin() + 4, tracing.lines.end())).size() == 2);
 }
 
-TEST_CASE("a trace changes no gradient and keeps nothing alive", "[autograd][trace]") {
+TEST_CASE("a trace changes no gradient and keeps no node alive", "[autograd][trace]") {
   const Array start = random_array({3, 4}, 5);
   const auto f = [](const std::vector<Tensor>& in) {
     return sum(softmax(matmul(in[0], transpose(in[0], 0, 1)), -1) * 3);
@@ -147,7 +150,7 @@ TEST_CASE("a trace changes no gradient and keeps nothing alive", "[autograd][tra
   CHECK(tracing.lines.size() == 2 + 6);
 }
 
-TEST_CASE("without a word nothing is written, kept or stopped", "[autograd][trace]") {
+TEST_CASE("without options nothing is written, recorded or thrown", "[autograd][trace]") {
   Tracing tracing("");
   const Tensor x = tensor_of({2}, {0, 1});
   const Tensor y = log(x) * 0;
@@ -157,87 +160,90 @@ TEST_CASE("without a word nothing is written, kept or stopped", "[autograd][trac
   CHECK(std::isnan(y.value().data()[0]));
 }
 
-TEST_CASE("the first infinity is told with its operation, place and inputs", "[autograd][trace]") {
-  const Tensor x = tensor_of({2, 3}, {1, 2, 3, 4, 5, 0}).named("x"), constant(array_of({1}, {0}));
+TEST_CASE("the error of the first infinity contains its operation, line and inputs",
+          "[autograd][trace]") {
+  const Tensor x = tensor_of({2, 3}, {1, 2, 3, 4, 5, 0}).set_name("x"),
+               constant(array_of({1}, {0}));
   const int line = __LINE__ + 6;
-  CHECK(stop([&] {
+  CHECK(nan_error([&] {
           log(x, {"a.cpp", 5});
         }) ==
         "HEED_TRACE=nan: Log (2, 3) made at a.cpp:5 has -inf at (1, 2); its inputs: x (2, 3); "
         "all finite");
-  CHECK(stop([&] { x / constant; }) == "HEED_TRACE=nan: Divide (2, 3) made at " + at(line) +
-                                           " has inf at (0, 0); its inputs: x (2, 3); "
-                                           "Leaf (1); all finite");
+  CHECK(nan_error([&] { x / constant; }) == "HEED_TRACE=nan: Divide (2, 3) made at " + at(line) +
+                                                " has inf at (0, 0); its inputs: x (2, 3); "
+                                                "Leaf (1); all finite");
 }
 
-TEST_CASE("NaN is told with the input that already held it", "[autograd][trace]") {
-  const Tensor good = tensor_of({2}, {1, 2}).named("amounts");
-  const Tensor bad = Tensor(array_of({2}, {1, not_a_number}), true, {"a.cpp", 7}).named("prices");
+TEST_CASE("the error of a NaN contains the input that already contained it", "[autograd][trace]") {
+  const Tensor good = tensor_of({2}, {1, 2}).set_name("amounts");
+  const Tensor bad =
+      Tensor(array_of({2}, {1, not_a_number}), true, {"a.cpp", 7}).set_name("prices");
   const int line = __LINE__ + 1;
-  CHECK(stop([&] { good* bad; }) ==
+  CHECK(nan_error([&] { good* bad; }) ==
         "HEED_TRACE=nan: Multiply (2) made at " + at(line) +
             " has nan at (1); its inputs: amounts (2); prices (2) with nan at (1), made at "
             "a.cpp:7");
 }
 
-TEST_CASE("values are watched without a graph as well, and in operations on lists",
+TEST_CASE("values are also checked without a graph, and in operations on lists",
           "[autograd][trace]") {
   const NoGrad no_grad;
-  const Tensor bad = tensor_of({2}, {not_a_number, 1}).named("bad");
-  CHECK(stop([&] { exp(bad); }).find("bad (2) with nan at (0)") != std::string::npos);
-  CHECK(stop([&] {
+  const Tensor bad = tensor_of({2}, {not_a_number, 1}).set_name("bad");
+  CHECK(nan_error([&] { exp(bad); }).find("bad (2) with nan at (0)") != std::string::npos);
+  CHECK(nan_error([&] {
           concat({tensor_of({2}, {1, 2}), bad}, 0);
         }).find("has nan at (2); its inputs:") != std::string::npos);
 }
 
-TEST_CASE("minus infinity passes where it hides a score, plus infinity nowhere",
-          "[autograd][trace]") {
-  const Tensor scores = Tensor(random_array({3, 3}, 1), true).named("scores");
+TEST_CASE("minus infinity is allowed in masked scores, plus infinity is not", "[autograd][trace]") {
+  const Tensor scores = Tensor(random_array({3, 3}, 1), true).set_name("scores");
   const Tensor mask(array_of({1, 3}, {0, -infinity, -infinity}));  // added to scores
-  const auto learn = [&](const Tensor& hidden) {
-    const Tensor logs = masked_fill(log_softmax(hidden, -1), future_mask(3), 0);
-    backward(sum((softmax(hidden, -1) + logs) * scores));
+  const auto run_backward = [&](const Tensor& masked) {
+    const Tensor logs = masked_fill(log_softmax(masked, -1), causal_mask(3), 0);
+    backward(sum((softmax(masked, -1) + logs) * scores));
   };
-  CHECK(stop([&] { learn(masked_fill(scores, future_mask(3), -infinity)); }) ==
-        "(nothing was thrown)");
-  CHECK(stop([&] { learn(masked_fill(scores, future_mask(3), -infinity) / 2); }) ==
-        "(nothing was thrown)");
-  CHECK(stop([&] { softmax(scores + mask, -1); }) == "(nothing was thrown)");
-  CHECK(stop([&] { masked_fill(scores, future_mask(3), infinity); }) != "(nothing was thrown)");
-  const std::string negated = stop([&] {
-    masked_fill(scores, future_mask(3), -infinity, {"a.cpp", 1}) * -1;
+  CHECK(nan_error([&] { run_backward(masked_fill(scores, causal_mask(3), -infinity)); }) == "");
+  CHECK(nan_error([&] { run_backward(masked_fill(scores, causal_mask(3), -infinity) / 2); }) == "");
+  CHECK(nan_error([&] { softmax(scores + mask, -1); }) == "");
+  CHECK(nan_error([&] { masked_fill(scores, causal_mask(3), infinity); }) != "");
+  const std::string negated = nan_error([&] {
+    masked_fill(scores, causal_mask(3), -infinity, {"a.cpp", 1}) * -1;
   });
   CHECK(negated.find(" has inf at (0, 1); its inputs: MaskedFill (3, 3) with -inf at (0, 1), made "
                      "at a.cpp:1") != std::string::npos);
 }
 
-TEST_CASE("a gradient that is not finite is told with who sends it to whom", "[autograd][trace]") {
-  const Tensor x = tensor_of({3}, {1, 4, 0}).named("x");
-  const Tensor root = sqrt(x, {"a.cpp", 8}).named("root");
-  CHECK(stop([&] { backward(root, ones({3})); }) ==
-        "HEED_TRACE=nan: Sqrt 'root' (3) made at a.cpp:8 got a finite gradient and sends x (3) one "
-        "with inf at (2); its inputs: x (3); all finite");
+TEST_CASE("the error of a gradient that is not finite contains its operation and the input",
+          "[autograd][trace]") {
+  const Tensor x = tensor_of({3}, {1, 4, 0}).set_name("x");
+  const Tensor root = sqrt(x, {"a.cpp", 8}).set_name("root");
+  CHECK(
+      nan_error([&] { backward(root, ones({3})); }) ==
+      "HEED_TRACE=nan: Sqrt 'root' (3) made at a.cpp:8 has a finite gradient and passes x (3) one "
+      "with inf at (2); its inputs: x (3); all finite");
   CHECK_FALSE(x.has_grad());
   for (const double bad : {not_a_number, infinity, -infinity})
-    CHECK(stop([&] {
+    CHECK(nan_error([&] {
             backward(sum(record(BadGradient{static_cast<Real>(bad)}, {"a.cpp", 9}, x)));
-          }).find("sends x (3) one with ") != std::string::npos);
+          }).find("passes x (3) one with ") != std::string::npos);
 }
 
-TEST_CASE("a sum of gradients that overflows is told where it arrives", "[autograd][trace]") {
-  const double most = static_cast<double>(std::numeric_limits<Real>::max());
+TEST_CASE("the error of an overflow in a sum of gradients contains the node", "[autograd][trace]") {
+  const double max_value = static_cast<double>(std::numeric_limits<Real>::max());
   const Tensor x(array_of({1}, {1}), true, {"a.cpp", 1});
   const int line = __LINE__ + 1;
   const Tensor y = x * 1;
-  CHECK(stop([&] { backward(y + y, filled({1}, static_cast<Real>(most))); }) ==
+  CHECK(nan_error([&] { backward(y + y, filled({1}, static_cast<Real>(max_value))); }) ==
         "HEED_TRACE=nan: Scale (1) made at " + at(line) +
-            " gets a gradient with inf at (0), the sum of what was sent to it");
-  CHECK(stop([&] { backward(x, filled({1}, static_cast<Real>(not_a_number))); }) ==
-        "HEED_TRACE=nan: Leaf (1) made at a.cpp:1 gets a gradient with nan at (0), as given to "
+            " has a gradient with inf at (0), the sum of its contributions");
+  CHECK(nan_error([&] { backward(x, filled({1}, static_cast<Real>(not_a_number))); }) ==
+        "HEED_TRACE=nan: Leaf (1) made at a.cpp:1 has a gradient with nan at (0), as given to "
         "backward");
 }
 
-TEST_CASE("provenance is kept by every backward when traced", "[autograd][trace]") {
+TEST_CASE("with HEED_TRACE=provenance every backward pass records contributions",
+          "[autograd][trace]") {
   const Tensor x = tensor_of({2}, {3, 4});
   const Tracing tracing("provenance");
   backward(sum(x * 2));
@@ -245,25 +251,24 @@ TEST_CASE("provenance is kept by every backward when traced", "[autograd][trace]
   CHECK(contributions(x)[0].op == "Scale");
 }
 
-TEST_CASE("an unknown word is refused with the known ones and changes nothing",
-          "[autograd][trace]") {
+TEST_CASE("set_trace throws for an unknown option and changes nothing", "[autograd][trace]") {
   const Tracing tracing("nan");
   CHECK(message_of([] { set_trace("backward,bakward"); }) ==
-        "HEED_TRACE: 'bakward' is not one of its words: backward, nan, provenance, time");
+        "HEED_TRACE: 'bakward' is none of its options: backward, nan, provenance, time");
   CHECK(message_of([] { set_trace("NAN\nnan"); }) ==
-        "HEED_TRACE: 'NAN?nan' is not one of its words: backward, nan, provenance, time");
+        "HEED_TRACE: 'NAN\\nnan' is none of its options: backward, nan, provenance, time");
   CHECK(trace_enabled(TraceOption::nan));
   CHECK_FALSE(trace_enabled(TraceOption::backward));
 }
 
-TEST_CASE("words may stand among blanks and commas", "[autograd][trace]") {
+TEST_CASE("options may be surrounded by spaces and extra commas", "[autograd][trace]") {
   const Tracing tracing(" nan ,,provenance, ");
   CHECK(trace_enabled(TraceOption::nan));
   CHECK(trace_enabled(TraceOption::provenance));
   CHECK_FALSE(trace_enabled(TraceOption::backward));
 }
 
-TEST_CASE("a lesson traces its backward pass to stderr and prints what it prints",
+TEST_CASE("a traced lesson writes the trace to stderr and its usual output to stdout",
           "[autograd][trace]") {
   const ScratchFolder folder("traced");
   const std::string lesson = "lessons/09_backward_through_attention";
@@ -279,20 +284,21 @@ TEST_CASE("a lesson traces its backward pass to stderr and prints what it prints
     if (words[0] == '#') ++ops[words.substr(words.find(' ') + 1, 6)];
     if (words.find("MatMul R (3, 4) 1.006 ") != words.npos) ++ops["first"];
   }
-  CHECK(ops["first"] == 2);  // also at the start of the 21 steps downhill
+  CHECK(ops["first"] ==
+        2);  // once for backward, once for the first of the 21 gradient descent steps
   CHECK(ops["Softma"] == 22);
   CHECK(ops["MatMul"] == 22 * 5);
 }
 
-TEST_CASE("heed refuses an unknown word with exit code 2, a lesson with 1", "[autograd][trace]") {
-  const ScratchFolder folder("unknown word");
-  const std::string told =
-      "heed: error: HEED_TRACE: 'bakward' is not one of its words: backward, nan, provenance, "
+TEST_CASE("for an unknown option heed has exit code 2, a lesson 1", "[autograd][trace]") {
+  const ScratchFolder folder("unknown option");
+  const std::string expected =
+      "heed: error: HEED_TRACE: 'bakward' is none of its options: backward, nan, provenance, "
       "time\n";
   const heed_test::Finished app = run_with("nan,bakward", folder, "heed", {"train"});
   CHECK(app.code == 2);
-  CHECK(app.err == told);
+  CHECK(app.err == expected);
   const heed_test::Finished lesson = run_with("bakward", folder, "lessons/08_autograd");
   CHECK(lesson.code == 1);
-  CHECK(lesson.err == told);
+  CHECK(lesson.err == expected);
 }

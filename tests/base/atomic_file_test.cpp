@@ -1,4 +1,4 @@
-// atomic_file_test.cpp: the old file or the new one, never a part, whatever goes wrong.
+// atomic_file_test.cpp: AtomicFile leaves the complete old or new file after every failure.
 
 #include "heed/base/atomic_file.hpp"
 
@@ -14,44 +14,42 @@
 
 #include "catch.hpp"
 #include "heed/base/error.hpp"
-#include "io/file_tests.hpp"
+#include "scratch_folder.hpp"
 
 using heed::AtomicFile;
 using heed::write_file_atomically;
 using heed_test::content;
 using heed_test::put;
-using heed_test::TemporaryFolder;
+using heed_test::ScratchFolder;
 
 namespace {
 
-// Files this process writes may not grow beyond `bytes` while this lives: a full disk to go.
+// Limits the size of the files this process writes during its lifetime, to simulate a full disk.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) : handler_(::signal(SIGXFSZ, SIG_IGN)) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{bytes, before_.rlim_max};
+    ::getrlimit(RLIMIT_FSIZE, &old_limit_);
+    const rlimit limit{bytes, old_limit_.rlim_max};
     ::setrlimit(RLIMIT_FSIZE, &limit);
   }
   ~FileSizeLimit() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
+    ::setrlimit(RLIMIT_FSIZE, &old_limit_);
     ::signal(SIGXFSZ, handler_);
   }
 
  private:
-  rlimit before_{};
+  rlimit old_limit_{};
   void (*handler_)(int);
 };
 
-void put_in(const TemporaryFolder& folder, const std::string& name) { put(folder.path / name, ""); }
-
-pid_t dead_process() {
+pid_t ended_process() {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(0);
   ::waitpid(child, nullptr, 0);
   return child;
 }
 
-[[noreturn]] void save_for_ever(const std::filesystem::path& path) {
+[[noreturn]] void save_repeatedly(const std::filesystem::path& path) {
   for (char letter = 'a';; letter = letter == 'z' ? 'a' : static_cast<char>(letter + 1))
     write_file_atomically(path, std::string(200'000, letter));
 }
@@ -60,7 +58,7 @@ pid_t dead_process() {
 
 TEST_CASE("a file written atomically replaces the old one and leaves nothing else",
           "[base][atomic_file]") {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   write_file_atomically(folder / "loss.csv", "step,loss\n");
   CHECK(content(folder / "loss.csv") == "step,loss\n");
   write_file_atomically(folder / "loss.csv", "");
@@ -68,8 +66,8 @@ TEST_CASE("a file written atomically replaces the old one and leaves nothing els
   CHECK(folder.files() == 1);
 }
 
-TEST_CASE("until commit, and without it, the old file is what it was", "[base][atomic_file]") {
-  const TemporaryFolder folder;
+TEST_CASE("the old file is unchanged before commit and without commit", "[base][atomic_file]") {
+  const ScratchFolder folder;
   put(folder / "a", "old");
   {
     AtomicFile file(folder / "a");
@@ -81,9 +79,9 @@ TEST_CASE("until commit, and without it, the old file is what it was", "[base][a
   CHECK(folder.files() == 1);
 }
 
-TEST_CASE("a disk that takes no more leaves the old file, no temporary, and says why",
+TEST_CASE("a full disk leaves the old file, no temporary file, and an error that gives the reason",
           "[base][atomic_file]") {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   put(folder / "a", "old");
   const FileSizeLimit limit(4096);
   CHECK_THROWS_WITH(write_file_atomically(folder / "a", std::string(10'000, 'x')),
@@ -94,8 +92,9 @@ TEST_CASE("a disk that takes no more leaves the old file, no temporary, and says
   CHECK(folder.files() == 1);
 }
 
-TEST_CASE("what cannot be written to is refused in the system's words", "[base][atomic_file]") {
-  const TemporaryFolder folder;
+TEST_CASE("a path that cannot be written throws the system's error message",
+          "[base][atomic_file]") {
+  const ScratchFolder folder;
   const std::string missing = (folder / "no/such").string();
   CHECK_THROWS_WITH(AtomicFile(missing), missing + ": No such file or directory");
   CHECK_THROWS_WITH(AtomicFile(folder.path), folder.path.string() + ": Is a directory");
@@ -105,17 +104,17 @@ TEST_CASE("what cannot be written to is refused in the system's words", "[base][
   CHECK_THROWS_WITH(AtomicFile(pipe), pipe + ": not a regular file, so it cannot be replaced");
 }
 
-TEST_CASE("a folder that may not be written to is refused before anything is written",
+TEST_CASE("a folder without write permission throws before anything is written",
           "[base][atomic_file]") {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   if (::geteuid() == 0) return;  // root may write anywhere
   ::chmod(folder.path.c_str(), 0500);
   CHECK_THROWS_WITH(AtomicFile(folder / "a"), (folder / "a").string() + ": Permission denied");
   ::chmod(folder.path.c_str(), 0700);
 }
 
-TEST_CASE("a link stays a link, and what it points to is replaced", "[base][atomic_file]") {
-  const TemporaryFolder folder;
+TEST_CASE("a symbolic link stays a link, and its target is replaced", "[base][atomic_file]") {
+  const ScratchFolder folder;
   put(folder / "a", "old");
   std::filesystem::create_symlink("a", folder / "latest");
   write_file_atomically(folder / "latest", "new");
@@ -124,34 +123,35 @@ TEST_CASE("a link stays a link, and what it points to is replaced", "[base][atom
   CHECK(folder.files() == 2);
 }
 
-TEST_CASE("a temporary left by an earlier process of the same number is no obstacle",
+TEST_CASE("a temporary file left by an earlier process with the same number is replaced",
           "[base][atomic_file]") {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   put(folder.path / (".a.tmp-" + std::to_string(::getpid())), "left over, and longer");
   write_file_atomically(folder / "a", "new");
   CHECK(content(folder / "a") == "new");
   CHECK(folder.files() == 1);
 }
 
-TEST_CASE("stale temporaries go, whoever has their numbers now, and nothing else does",
+TEST_CASE("remove_stale_temporaries removes unlocked temporary files and no other files",
           "[base][atomic_file]") {
-  const TemporaryFolder folder;
-  const std::string dead = std::to_string(dead_process());
+  const ScratchFolder folder;
+  const std::string ended = std::to_string(ended_process());
   const std::string own = std::to_string(::getpid());
-  for (const std::string& stale : {dead, own, std::string("1")}) put_in(folder, ".a.tmp-" + stale);
-  for (const std::string& kept :
-       {std::string("a"), ".b.tmp-" + dead, ".a.tmp-" + dead + "x", std::string(".a.tmp-"),
+  for (const std::string& stale : {ended, own, std::string("1")})
+    folder.write(".a.tmp-" + stale, "");
+  for (const std::string& other :
+       {std::string("a"), ".b.tmp-" + ended, ".a.tmp-" + ended + "x", std::string(".a.tmp-"),
         std::string(".a.tmp--1"), std::string(".a.tmp-99999999999999999999")})
-    put_in(folder, kept);
+    folder.write(other, "");
   std::filesystem::create_symlink("a", folder / ".a.tmp-77");
   CHECK(heed::remove_stale_temporaries(folder / "a") == 3);
   CHECK(folder.files() == 7);
   CHECK(heed::remove_stale_temporaries(folder / "no/such") == 0);
 }
 
-TEST_CASE("a temporary that somebody writes stays, and can be put in place",
+TEST_CASE("a temporary file that is being written is not removed, and commit succeeds",
           "[base][atomic_file]") {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   AtomicFile file(folder / "a");
   file.write("new", 3);
   const pid_t child = ::fork();
@@ -165,40 +165,40 @@ TEST_CASE("a temporary that somebody writes stays, and can be put in place",
   CHECK(folder.files() == 1);
 }
 
-TEST_CASE("two writers of one name do not mix: the second of the same number is refused",
+TEST_CASE("a second AtomicFile for the same path in the same process throws",
           "[base][atomic_file]") {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   AtomicFile first(folder / "a");
   first.write("first", 5);
   const std::string name = ".a.tmp-" + std::to_string(::getpid());
   CHECK_THROWS_WITH(AtomicFile(folder / "a"),
-                    (folder / "a").string() + ": somebody else is writing it, as " + name);
+                    (folder / "a").string() + ": is already being written, as " + name);
   first.commit();
   CHECK(content(folder / "a") == "first");
 }
 
-TEST_CASE("writers and removers of stale temporaries do not disturb each other",
+TEST_CASE("removing stale temporary files in other processes does not disturb a writer",
           "[base][atomic_file]") {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const std::filesystem::path path = folder / "a";
   std::vector<pid_t> removers;
   for (int i = 0; i < 2; ++i)
     if (removers.push_back(::fork()); removers.back() == 0)
       for (;;) heed::remove_stale_temporaries(path);
-  std::string failed;
-  for (int i = 0; i < 300 && failed.empty(); ++i)
-    failed = heed_test::refusal([&] { write_file_atomically(path, std::to_string(i)); });
+  std::string error;
+  for (int i = 0; i < 300 && error.empty(); ++i)
+    error = heed::test::message_of([&] { write_file_atomically(path, std::to_string(i)); });
   for (const pid_t remover : removers) {
     ::kill(remover, SIGKILL);
     ::waitpid(remover, nullptr, 0);
   }
-  CHECK(failed == "");
+  CHECK(error == "");
   CHECK(content(path) == "299");
   CHECK(folder.files() == 1);
 }
 
-TEST_CASE("a new file has the permissions of the one it replaces", "[base][atomic_file]") {
-  const TemporaryFolder folder;
+TEST_CASE("a new file has the permissions of the file it replaces", "[base][atomic_file]") {
+  const ScratchFolder folder;
   for (const mode_t mode : {0600u, 0640u, 0664u, 0444u}) {
     put(folder / "a", "old");
     REQUIRE(::chmod((folder / "a").c_str(), mode) == 0);
@@ -208,16 +208,16 @@ TEST_CASE("a new file has the permissions of the one it replaces", "[base][atomi
     CHECK((now.st_mode & 07777) == mode);
     std::filesystem::remove(folder / "a");
   }
-  const mode_t usual = ::umask(027);
+  const mode_t old_mask = ::umask(027);
   write_file_atomically(folder / "b", "new");
-  ::umask(usual);
-  struct stat fresh {};
-  REQUIRE(::stat((folder / "b").c_str(), &fresh) == 0);
-  CHECK((fresh.st_mode & 07777) == 0640);
+  ::umask(old_mask);
+  struct stat created {};
+  REQUIRE(::stat((folder / "b").c_str(), &created) == 0);
+  CHECK((created.st_mode & 07777) == 0640);
 }
 
-TEST_CASE("a file that root replaces stays its owner's", "[base][atomic_file]") {
-  const TemporaryFolder folder;
+TEST_CASE("a file that root replaces keeps its owner", "[base][atomic_file]") {
+  const ScratchFolder folder;
   if (::geteuid() != 0) return;  // only root may give files away
   put(folder / "a", "old");
   REQUIRE(::chown((folder / "a").c_str(), 65534, 65533) == 0);
@@ -228,9 +228,9 @@ TEST_CASE("a file that root replaces stays its owner's", "[base][atomic_file]") 
   CHECK(now.st_gid == 65533);
 }
 
-TEST_CASE("a link to what is not there yet makes it there; links that go round are refused",
+TEST_CASE("a link to a missing file creates that file; a loop of links throws",
           "[base][atomic_file]") {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   std::filesystem::create_directory(folder / "disk");
   std::filesystem::create_symlink("disk/a", folder / "b");
   std::filesystem::create_symlink(folder / "b", folder / "c");
@@ -243,22 +243,22 @@ TEST_CASE("a link to what is not there yet makes it there; links that go round a
                     (folder / "round").string() + ": Too many levels of symbolic links");
 }
 
-TEST_CASE("why nothing more can be written is said in words, whatever ran out",
-          "[base][atomic_file]") {
-  CHECK(heed::write_failure(ENOSPC) == "no space left on the device");
-  CHECK(heed::write_failure(EDQUOT) == "no space left: the disk quota is used up");
-  CHECK(heed::write_failure(EFBIG) == "no space left: the file is too large for this file system");
-  CHECK(heed::write_failure(EIO) == "Input/output error");
+TEST_CASE("write_error_text explains each reason for a failed write", "[base][atomic_file]") {
+  CHECK(heed::write_error_text(ENOSPC) == "no space left on the device");
+  CHECK(heed::write_error_text(EDQUOT) == "no space left: the disk quota is used up");
+  CHECK(heed::write_error_text(EFBIG) ==
+        "no space left: the file is too large for this file system");
+  CHECK(heed::write_error_text(EIO) == "Input/output error");
 }
 
-TEST_CASE("a process killed while it saves leaves a whole file", "[base][atomic_file]") {
-  const TemporaryFolder folder;
+TEST_CASE("a process killed while it saves leaves a complete file", "[base][atomic_file]") {
+  const ScratchFolder folder;
   const std::filesystem::path path = folder / "a";
   write_file_atomically(path, std::string(200'000, 'a'));
   for (unsigned kill = 0; kill < 25; ++kill) {
     const pid_t child = ::fork();
-    if (child == 0) save_for_ever(path);
-    ::usleep(1000 + 730 * kill);  // falls on every part of a save
+    if (child == 0) save_repeatedly(path);
+    ::usleep(1000 + 730 * kill);  // interrupts different steps of a save
     ::kill(child, SIGKILL);
     ::waitpid(child, nullptr, 0);
     const std::string found = content(path);
@@ -269,9 +269,9 @@ TEST_CASE("a process killed while it saves leaves a whole file", "[base][atomic_
   }
 }
 
-TEST_CASE("a folder that takes the file's name meanwhile stays, and no temporary does",
+TEST_CASE("commit fails if a folder has taken the file's name, and removes the temporary file",
           "[base][atomic_file]") {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   {
     AtomicFile file(folder / "a");
     file.write("new", 3);

@@ -1,4 +1,4 @@
-// file_test.cpp: a file is read whole, and what is no text is refused without waiting for it.
+// file_test.cpp: read_text and InputFile return complete files and reject other kinds of files.
 
 #include "heed/base/file.hpp"
 
@@ -20,7 +20,7 @@ namespace {
 using namespace heed;
 namespace fs = std::filesystem;
 
-// A folder of its own for each test, removed at its end.
+// A temporary folder, removed at the end of the scope.
 struct Folder {
   Folder() {
     std::string name = (fs::temp_directory_path() / "heed_file_test_XXXXXX").string();
@@ -41,9 +41,9 @@ struct Folder {
   fs::path path;
 };
 
-// Standard input comes from a file until the end of the scope.
+// Redirects standard input to a file until the end of the scope.
 struct Redirected {
-  explicit Redirected(const std::string& path) : before(::dup(0)) {
+  explicit Redirected(const std::string& path) : saved(::dup(0)) {
     const int file = ::open(path.c_str(), O_RDONLY);
     REQUIRE(file >= 0);
     ::dup2(file, 0);
@@ -52,15 +52,15 @@ struct Redirected {
   Redirected(const Redirected&) = delete;
   Redirected& operator=(const Redirected&) = delete;
   ~Redirected() {
-    ::dup2(before, 0);
-    ::close(before);
+    ::dup2(saved, 0);
+    ::close(saved);
   }
-  const int before;
+  const int saved;
 };
 
 }  // namespace
 
-TEST_CASE("a file's bytes are there as they are", "[base][file]") {
+TEST_CASE("read_text returns the bytes of a file unchanged", "[base][file]") {
   const Folder folder;
   const std::string bytes("caf\xc3\xa9\r\n\0\xff end", 14);
   CHECK(read_text(folder.write("in.txt", bytes)) == bytes);
@@ -74,14 +74,14 @@ TEST_CASE("an empty file and /dev/null are empty texts", "[base][file]") {
   CHECK(read_text(folder / "null.txt").empty());
 }
 
-TEST_CASE("a link to a file is that file", "[base][file]") {
+TEST_CASE("read_text follows a link to a file", "[base][file]") {
   const Folder folder;
   folder.write("in.txt", "text");
   fs::create_symlink("in.txt", folder.path / "link.txt");
   CHECK(read_text(folder / "link.txt") == "text");
 }
 
-TEST_CASE("a text read stays as it was when its file changes", "[base][file]") {
+TEST_CASE("a text that was read does not change with its file", "[base][file]") {
   const Folder folder;
   const std::string path = folder.write("in.txt", "text");
   const std::string text = read_text(path);
@@ -89,7 +89,7 @@ TEST_CASE("a text read stays as it was when its file changes", "[base][file]") {
   CHECK(text == "text");
 }
 
-TEST_CASE("what is no file is refused with its name", "[base][file]") {
+TEST_CASE("a path that is not a readable file throws an error with its name", "[base][file]") {
   const Folder folder;
   const std::string missing = folder / "in.txt", fifo = folder / "fifo", loop = folder / "loop";
   CHECK_THROWS_WITH(read_text(missing), missing + ": No such file or directory");
@@ -98,7 +98,7 @@ TEST_CASE("what is no file is refused with its name", "[base][file]") {
   REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
   const std::string irregular =
       ": is not a regular file; give a text file, or - to read standard input";
-  CHECK_THROWS_WITH(read_text(fifo), fifo + irregular);  // at once: nobody writes to it
+  CHECK_THROWS_WITH(read_text(fifo), fifo + irregular);  // without waiting for a writer
   CHECK_THROWS_WITH(read_text("/dev/zero"), "/dev/zero" + irregular);
   fs::create_symlink("loop", loop);
   CHECK_THROWS_AS(read_text(loop), Error);
@@ -106,7 +106,7 @@ TEST_CASE("what is no file is refused with its name", "[base][file]") {
                     folder / "a.txt/b: Not a directory");
 }
 
-TEST_CASE("a file that may not be read is refused with its name", "[base][file]") {
+TEST_CASE("a file without read permission throws an error with its name", "[base][file]") {
   if (::geteuid() == 0) return;  // root may read everything
   const Folder folder;
   const std::string path = folder.write("in.txt", "text");
@@ -114,25 +114,25 @@ TEST_CASE("a file that may not be read is refused with its name", "[base][file]"
   CHECK_THROWS_WITH(read_text(path), path + ": Permission denied");
 }
 
-TEST_CASE("a dash is all of standard input", "[base][file]") {
+TEST_CASE("the path - reads all of standard input", "[base][file]") {
   const Folder folder;
   const std::string text(200000, 'x');
   const Redirected input(folder.write("in.txt", text));
   CHECK((read_text("-") == text));
-  CHECK(read_text("-").empty());  // all has been read
+  CHECK(read_text("-").empty());  // at its end
 }
 
-TEST_CASE("what a pipe brings is whole, however much it is", "[base][file]") {
-  std::string text;  // more than two of the pieces it is read in
+TEST_CASE("a pipe is read completely, also in several pieces", "[base][file]") {
+  std::string text;  // longer than two pieces of read_to_end
   for (int line = 0; line < 40; ++line)
     text += std::to_string(line) + std::string(std::size_t{1} << 20, 'x');
   int ends[2];
   REQUIRE(::pipe(ends) == 0);
   const std::string path = "/dev/fd/" + std::to_string(ends[0]);
   std::thread writer([&] {
-    for (std::size_t at = 0; at < text.size();) {
-      const ssize_t n = ::write(ends[1], text.data() + at, text.size() - at);
-      at = n < 0 ? text.size() : at + static_cast<std::size_t>(n);
+    for (std::size_t offset = 0; offset < text.size();) {
+      const ssize_t n = ::write(ends[1], text.data() + offset, text.size() - offset);
+      offset = n < 0 ? text.size() : offset + static_cast<std::size_t>(n);
     }
     ::close(ends[1]);
   });
@@ -144,19 +144,31 @@ TEST_CASE("what a pipe brings is whole, however much it is", "[base][file]") {
   writer.join();
 }
 
-TEST_CASE("a file that does not know its size is read to its end", "[base][file]") {
-  if (!fs::exists("/proc/self/status")) return;  // only Linux has it
+TEST_CASE("a file that reports size 0 is read to its end", "[base][file]") {
+  if (!fs::exists("/proc/self/status")) return;  // exists on Linux only
   CHECK(fs::file_size("/proc/self/status") == 0);
   CHECK(read_text("/proc/self/status").find("VmRSS") != std::string::npos);
 }
 
-TEST_CASE("standard input that cannot be read is refused", "[base][file]") {
+TEST_CASE("standard input that cannot be read throws", "[base][file]") {
   const Folder folder;
   const Redirected input(folder.path.string());
   CHECK_THROWS_WITH(read_text("-"), "standard input: Is a directory");
 }
 
-TEST_CASE("a byte order mark is seen at the beginning only", "[base][file]") {
+TEST_CASE("an InputFile reads any range of a regular file", "[base][file]") {
+  const Folder folder;
+  const std::string path = folder.write("in.txt", "0123456789");
+  const InputFile file(path);
+  char bytes[4];
+  file.read(3, bytes, 4);
+  CHECK(std::string(bytes, 4) == "3456");
+  CHECK(file.size() == 10);
+  CHECK_THROWS_WITH(file.read(8, bytes, 4), path + ": truncated while it was read");
+  CHECK_THROWS_WITH(InputFile("/dev/null").size(), "/dev/null: not a regular file");
+}
+
+TEST_CASE("a byte order mark counts only at the start of a text", "[base][file]") {
   CHECK(has_byte_order_mark("\xef\xbb\xbfhello"));
   CHECK(has_byte_order_mark("\xef\xbb\xbf"));
   CHECK_FALSE(has_byte_order_mark("\xef\xbb"));
@@ -164,7 +176,7 @@ TEST_CASE("a byte order mark is seen at the beginning only", "[base][file]") {
   CHECK_FALSE(has_byte_order_mark(""));
 }
 
-TEST_CASE("CRLF is seen anywhere", "[base][file]") {
+TEST_CASE("CRLF is found anywhere in a text", "[base][file]") {
   CHECK(has_crlf("a\r\nb"));
   CHECK(has_crlf("\r\n"));
   CHECK_FALSE(has_crlf("a\rb\nc\n\r"));

@@ -1,5 +1,4 @@
-// printable_test.cpp: the bytes that make a character are those of the Unicode Standard, and no
-// others.
+// printable_test.cpp: decode_utf8 against the Unicode table, is_printable and escaped.
 
 #include <cstdint>
 #include <string>
@@ -16,10 +15,10 @@ using namespace heed;
 
 struct Range {
   unsigned first, last;
-  bool has(unsigned byte) const { return first <= byte && byte <= last; }
+  bool contains(unsigned byte) const { return first <= byte && byte <= last; }
 };
 
-// The Unicode Standard, table 3-7: the bytes of each row, in order.
+// Table 3-7 of the Unicode Standard: the byte ranges of each kind of well-formed sequence.
 const std::vector<std::vector<Range>> well_formed = {
     {{0x00, 0x7f}},
     {{0xc2, 0xdf}, {0x80, 0xbf}},
@@ -31,16 +30,16 @@ const std::vector<std::vector<Range>> well_formed = {
     {{0xf1, 0xf3}, {0x80, 0xbf}, {0x80, 0xbf}, {0x80, 0xbf}},
     {{0xf4, 0xf4}, {0x80, 0x8f}, {0x80, 0xbf}, {0x80, 0xbf}}};
 
-bool begins_as(std::string_view text, const std::vector<Range>& row) {
+bool starts_with(std::string_view text, const std::vector<Range>& row) {
   if (text.size() < row.size()) return false;
   for (std::size_t i = 0; i < row.size(); ++i)
-    if (!row[i].has(static_cast<unsigned char>(text[i]))) return false;
+    if (!row[i].contains(static_cast<unsigned char>(text[i]))) return false;
   return true;
 }
 
 std::size_t size_by_table(std::string_view text) {
   for (const auto& row : well_formed)
-    if (begins_as(text, row)) return row.size();
+    if (starts_with(text, row)) return row.size();
   return 0;
 }
 
@@ -50,52 +49,54 @@ std::string bytes(std::initializer_list<unsigned> values) {
   return text;
 }
 
-// How many texts of these bytes are not told as the table tells them.
+// The number of texts of 1 to 4 bytes for which decode_utf8 and the table disagree. Bytes 3 and 4
+// are taken from `later`.
 std::size_t differences(const std::vector<unsigned>& later) {
-  std::size_t found = 0;
-  const auto look = [&](const std::string& text) {
-    found += character_in(text, 0).size != size_by_table(text);
+  std::size_t count = 0;
+  const auto compare = [&](const std::string& text) {
+    count += decode_utf8(text, 0).size != size_by_table(text);
   };
   for (unsigned a = 0; a < 256; ++a) {
-    look(bytes({a}));
+    compare(bytes({a}));
     for (unsigned b = 0; b < 256; ++b) {
-      look(bytes({a, b}));
+      compare(bytes({a, b}));
       for (const unsigned c : later) {
-        look(bytes({a, b, c}));
-        for (const unsigned d : later) look(bytes({a, b, c, d}));
+        compare(bytes({a, b, c}));
+        for (const unsigned d : later) compare(bytes({a, b, c, d}));
       }
     }
   }
-  return found;
+  return count;
 }
 
 }  // namespace
 
-TEST_CASE("characters are the well-formed sequences of Unicode's table and no others",
+TEST_CASE("decode_utf8 accepts exactly the well-formed sequences of the Unicode table",
           "[base][utf8]") {
   CHECK(differences({0x00, 0x41, 0x7f, 0x80, 0xbf, 0xc0, 0xc3, 0xff}) == 0);
 }
 
-TEST_CASE("a character is found where it stands, with its code point", "[base][utf8]") {
+TEST_CASE("decode_utf8 returns size and code point, and size 0 inside a character",
+          "[base][utf8]") {
   const std::string text = "h\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80";
   const std::vector<std::uint32_t> sizes = {1, 2, 0, 3, 0, 0, 4, 0, 0, 0};
-  for (std::size_t i = 0; i < sizes.size(); ++i) CHECK(character_in(text, i).size == sizes[i]);
-  CHECK(character_in(text, 0).code_point == 'h');
-  CHECK(character_in(text, 1).code_point == 0xe9);
-  CHECK(character_in(text, 3).code_point == 0x20ac);
-  CHECK(character_in(text, 6).code_point == 0x1f600);
-  CHECK(character_in(text, 2).code_point == 0);
+  for (std::size_t i = 0; i < sizes.size(); ++i) CHECK(decode_utf8(text, i).size == sizes[i]);
+  CHECK(decode_utf8(text, 0).code_point == 'h');
+  CHECK(decode_utf8(text, 1).code_point == 0xe9);
+  CHECK(decode_utf8(text, 3).code_point == 0x20ac);
+  CHECK(decode_utf8(text, 6).code_point == 0x1f600);
+  CHECK(decode_utf8(text, 2).code_point == 0);
 }
 
-TEST_CASE("what stands behind the end of a text does not count", "[base][utf8]") {
-  for (const std::string_view whole : {"\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80"}) {
-    CHECK(character_in(whole, 0).size == whole.size());
-    for (std::size_t size = 1; size < whole.size(); ++size)
-      CHECK(character_in(whole.substr(0, size), 0).size == 0);
+TEST_CASE("decode_utf8 does not read past the end of a text", "[base][utf8]") {
+  for (const std::string_view character : {"\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80"}) {
+    CHECK(decode_utf8(character, 0).size == character.size());
+    for (std::size_t size = 1; size < character.size(); ++size)
+      CHECK(decode_utf8(character.substr(0, size), 0).size == 0);
   }
 }
 
-TEST_CASE("letters, marks on them and emoji are printable, what breaks a line or is unseen is not",
+TEST_CASE("is_printable is false for control, line break, directional and invisible code points",
           "[base][utf8]") {
   for (const std::uint32_t c :
        {0x20u, 0x7eu, 0xa0u, 0xe9u, 0x301u, 0x200cu, 0x200du, 0x2027u, 0x202fu, 0x1f600u})
@@ -105,7 +106,7 @@ TEST_CASE("letters, marks on them and emoji are printable, what breaks a line or
     CHECK_FALSE(is_printable(c));
 }
 
-TEST_CASE("what is not printable is spelled out, each in one way", "[base][utf8]") {
+TEST_CASE("escaped replaces code points that are not printable", "[base][utf8]") {
   CHECK(escaped("a\n\t\r\x1b") == R"(a\n\t\r\x1b)");
   CHECK(escaped("\xc2\x9b\xff\xc3") == R"(\x9b\xff\xc3)");
   CHECK(escaped("caf\xc3\xa9 \u202e\ufeff") ==

@@ -1,4 +1,4 @@
-// process_test.cpp: a child gets what it is given, and says how it ended.
+// process_test.cpp: run_child passes input and environment and returns output and exit code.
 
 #include "heed/base/process.hpp"
 
@@ -11,6 +11,7 @@
 namespace {
 
 using namespace heed;
+using heed_test::ScratchFolder;
 
 ChildResult shell(const std::string& script, const std::string& input = "") {
   return run_child({{"sh", "-c", script}, "", input, {{"HEED_A", "1"}, {"HOME", {}}}});
@@ -18,7 +19,7 @@ ChildResult shell(const std::string& script, const std::string& input = "") {
 
 }  // namespace
 
-TEST_CASE("a child has its own input and environment, and its outputs are kept apart",
+TEST_CASE("a child gets its input and environment, and its two outputs are captured separately",
           "[base][child_program]") {
   const ChildResult child =
       shell("read -r a; echo \"$a $HEED_A ${HOME-none}\"; echo b >&2", "in\n");
@@ -27,28 +28,27 @@ TEST_CASE("a child has its own input and environment, and its outputs are kept a
   CHECK(child.err == "b\n");
 }
 
-TEST_CASE("a child runs in its folder", "[base][child_program]") {
+TEST_CASE("a child runs in the given folder", "[base][child_program]") {
   CHECK(run_child({{"pwd"}, "/"}).out == "/\n");
   CHECK(run_child({{"pwd"}, "/no/such/folder"}).code == 126);
 }
 
-TEST_CASE("how a child ended is its code", "[base][child_program]") {
+TEST_CASE("the result code is the exit code, 128 + signal, or 127", "[base][child_program]") {
   CHECK(shell("exit 3").code == 3);
   CHECK(shell("kill -9 $$").code == 128 + 9);
   CHECK(run_child({{"no-such-program-of-heed"}}).code == 127);
 }
 
-TEST_CASE("the last line of what a child complains about says what went wrong",
-          "[base][child_program]") {
+TEST_CASE("last_error returns the last line of the error output", "[base][child_program]") {
   CHECK(shell("printf 'here:\\nthe \\033 error\\n\\n' >&2").last_error() == "the \\x1b error");
   CHECK(shell("true").last_error() == "");
 }
 
-TEST_CASE("an older picture is not taken for one that was drawn", "[base][child_program]") {
+TEST_CASE("draw_with reports an error if only an older picture exists", "[base][child_program]") {
   const ScratchFolder folder("older_picture");
-  std::ofstream(folder.path + "/a.svg") << "old";
-  const PlotProgram idle{"true", "coreutils"};
-  const Plot plot = draw_with(idle, {"true"}, folder.path, "a", ".gp", "");
+  folder.write("a.svg", "old");
+  const PlotProgram no_output{"true", "coreutils"};
+  const Plot plot = draw_with(no_output, {"true"}, folder.path, "a", ".gp", "");
   CHECK_FALSE(plot.ok);
-  CHECK(plot.message == "true did not write " + folder.path + "/a.svg");
+  CHECK(plot.message == "true did not write " + (folder / "a.svg").string());
 }

@@ -1,9 +1,11 @@
-// text_test.cpp: text that lines up, in every locale and every script.
+// text_test.cpp: number formats in every locale, escaping, splitting and terminal width.
 
 #include "heed/base/text.hpp"
 
 #include <limits>
 #include <locale>
+#include <string_view>
+#include <vector>
 
 #include "catch.hpp"
 
@@ -19,7 +21,7 @@ struct DecimalComma : std::numpunct<char> {
 
 }  // namespace
 
-TEST_CASE("decimals are rounded, and zero has no sign", "[base][format]") {
+TEST_CASE("decimal rounds, and zero has no sign", "[base][format]") {
   CHECK(decimal(0.12345, 4) == "0.1235");
   CHECK(decimal(-1.5, 4) == "-1.5000");
   CHECK(decimal(-0.00001, 4) == "0.0000");
@@ -27,7 +29,7 @@ TEST_CASE("decimals are rounded, and zero has no sign", "[base][format]") {
   CHECK(scientific(2.5e-7, 4) == "2.5000e-07");
 }
 
-TEST_CASE("numbers that are not finite are written as words", "[base][format]") {
+TEST_CASE("nonfinite numbers are formatted as nan, inf and -inf", "[base][format]") {
   const double infinity = std::numeric_limits<double>::infinity();
   CHECK(decimal(std::numeric_limits<double>::quiet_NaN(), 4) == "nan");
   CHECK(decimal(infinity, 4) == "inf");
@@ -36,7 +38,7 @@ TEST_CASE("numbers that are not finite are written as words", "[base][format]") 
   CHECK(grouped(infinity) == "inf");
 }
 
-TEST_CASE("a locale with a decimal comma changes nothing", "[base][format]") {
+TEST_CASE("number formats do not depend on the locale", "[base][format]") {
   const std::locale before =
       std::locale::global(std::locale(std::locale::classic(), new DecimalComma));
   const std::string text = decimal(18400.5, 4), large = grouped(18400.0);
@@ -45,7 +47,7 @@ TEST_CASE("a locale with a decimal comma changes nothing", "[base][format]") {
   CHECK(large == "18,400");
 }
 
-TEST_CASE("large numbers are grouped in threes", "[base][format]") {
+TEST_CASE("grouped adds thousands separators", "[base][format]") {
   CHECK(grouped(0) == "0");
   CHECK(grouped(999) == "999");
   CHECK(grouped(1000) == "1,000");
@@ -54,7 +56,7 @@ TEST_CASE("large numbers are grouped in threes", "[base][format]") {
   CHECK(grouped(-123456) == "-123,456");
 }
 
-TEST_CASE("durations grow from minutes over hours to days", "[base][format]") {
+TEST_CASE("duration uses minutes, hours or days", "[base][format]") {
   CHECK(duration(0) == "0:00");
   CHECK(duration(7) == "0:07");
   CHECK(duration(72) == "1:12");
@@ -67,7 +69,7 @@ TEST_CASE("durations grow from minutes over hours to days", "[base][format]") {
   CHECK(duration(std::numeric_limits<double>::quiet_NaN()) == "?");
 }
 
-TEST_CASE("names that would move the cursor are spelled out", "[base][format]") {
+TEST_CASE("printable escapes control characters and invalid UTF-8", "[base][format]") {
   CHECK(printable("door") == "door");
   CHECK(printable("\n") == "\\n");
   CHECK(printable("a\tb\r") == "a\\tb\\r");
@@ -76,12 +78,12 @@ TEST_CASE("names that would move the cursor are spelled out", "[base][format]") 
   CHECK(printable("\x1b[31m") == "\\x1b[31m");
   CHECK(printable("\xff") == "\\xff");
   CHECK(printable("\xc3") == "\\xc3");
-  CHECK(printable("\xc2\x9b") == "\\x9b");  // a terminal takes it for the beginning of a command
-  CHECK(printable("\xed\xa0\x80") == "\\xed\\xa0\\x80");  // a surrogate is no character
+  CHECK(printable("\xc2\x9b") == "\\x9b");                // starts a terminal command (CSI)
+  CHECK(printable("\xed\xa0\x80") == "\\xed\\xa0\\x80");  // a surrogate is not valid
   CHECK(printable("é魚") == "é魚");
 }
 
-TEST_CASE("what would break or turn round a line, or is not seen, is spelled out",
+TEST_CASE("printable escapes line separators, directional marks and invisible characters",
           "[base][format]") {
   CHECK(printable("a\u202eb") == "a\\u202eb");
   CHECK(printable("\u2028") == "\\u2028");
@@ -92,13 +94,13 @@ TEST_CASE("what would break or turn round a line, or is not seen, is spelled out
   CHECK(printable("\ufeff") == "\\ufeff");
 }
 
-TEST_CASE("combining marks, and emoji that are joined, stay as they are", "[base][format]") {
+TEST_CASE("printable keeps combining marks and joined emoji", "[base][format]") {
   CHECK(printable("e\u0301") == "e\u0301");
   CHECK(printable("\U0001f469\u200d\U0001f4bb") == "\U0001f469\u200d\U0001f4bb");
   CHECK(printable("\u2764\ufe0f") == "\u2764\ufe0f");
 }
 
-TEST_CASE("width is counted in columns, not in bytes", "[base][format]") {
+TEST_CASE("display_width counts terminal columns, not bytes", "[base][format]") {
   CHECK(display_width("door") == 4);
   CHECK(display_width("Tür") == 3);
   CHECK(display_width("魚") == 2);
@@ -109,4 +111,12 @@ TEST_CASE("width is counted in columns, not in bytes", "[base][format]") {
   CHECK(truncated("watching", 5) == "watc…");
   CHECK(truncated("魚魚魚", 4) == "魚…");
   CHECK(truncated("door", 4) == "door");
+}
+
+TEST_CASE("words_of splits at any white space", "[base][format]") {
+  using Words = std::vector<std::string_view>;
+  CHECK(words_of(" the cat\tsat\r\n\v on\f\n") == Words{"the", "cat", "sat", "on"});
+  CHECK(words_of("cat") == Words{"cat"});
+  CHECK(words_of(" \n").empty());
+  CHECK(words_of("").empty());
 }

@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
-"""PyTorch trains the model that `heed train` trains, for `heed bench --compare` to take turns with.
+"""torch_peer.py: trains the model of `heed train` in PyTorch, for `heed bench --compare`.
 
     python3 torch_peer.py TEXT --steps 40 --threads 1
 
-The same model and recipe: GPT-2's blocks without biases, the head tied to the token embedding,
-AdamW, gradients clipped. A step is batch, loss, backward, clip and update. Prints one line of JSON:
+The model and the hyperparameters are heed's: GPT-2 blocks without biases, output weights tied to the
+token embedding, AdamW, gradient clipping. A step is batch, loss, backward, clip and update. Prints one
+line of JSON:
 
-    ms_per_step, p10, p90      over --steps steps, after a fifth as many and two to warm up
-    peak_mb                    the most memory the process held by then (1 MB = 2^20 bytes)
-    generate_tokens_per_s      with --generate N; the whole window is computed for each symbol
+    ms_per_step, p10, p90      over --steps steps, after steps / 5 + 2 warm-up steps
+    peak_mb                    peak memory of the process so far (1 MB = 2^20 bytes)
+    generate_tokens_per_s      with --generate N; without a KV cache
     first_loss, last_loss      of the first batch (about ln V) and of the last
-    torch, threads, blas       PyTorch's version, its threads, and the BLAS files it has loaded
+    torch, threads, blas       PyTorch's version, its number of threads, the BLAS files it loaded
 
-Needs PyTorch 1.13 or later. What makes it fast is in its environment, which heed sets: as many
-OMP_NUM_THREADS as threads; for two and more the OpenMP flavour of OpenBLAS, whose threads are
-PyTorch's own; for long windows a malloc that keeps freed memory.
+Needs PyTorch 1.13 or later. heed sets the environment that makes it fast: OMP_NUM_THREADS; for two or
+more threads an OpenBLAS built for OpenMP, which uses PyTorch's own threads; for long contexts a malloc
+that keeps freed memory.
 """
 
 import argparse
@@ -30,13 +31,13 @@ def options():
     parser.add_argument("text")
     sizes = {"steps": 40, "threads": 1, "block-size": 64, "batch-size": 12, "layers": 4,
              "heads": 4, "embed-dim": 128, "generate": 0, "seed": 1337}
-    for name, standard in sizes.items():
-        parser.add_argument("--" + name, type=int, default=standard, metavar="N")
+    for name, default in sizes.items():
+        parser.add_argument("--" + name, type=int, default=default, metavar="N")
     return parser.parse_args()
 
 
 OPTIONS = options()
-# Read when the libraries are loaded, so before PyTorch is.
+# The libraries read these variables when they are loaded, so set them before importing PyTorch.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(variable, str(OPTIONS.threads))
 
@@ -45,8 +46,8 @@ import torch.nn.functional as F  # noqa: E402
 from torch import nn  # noqa: E402
 
 
-class Norm(nn.Module):
-    """Layer norm with a gain only; in PyTorch 1.13 the module's own has a bias as well."""
+class LayerNorm(nn.Module):
+    """Layer norm without a bias, which nn.LayerNorm in PyTorch 1.13 does not offer."""
 
     def __init__(self, width):
         super().__init__()
@@ -57,48 +58,49 @@ class Norm(nn.Module):
 
 
 class Attention(nn.Module):
-    def __init__(self, width, heads, window):
+    def __init__(self, width, heads, block_size):
         super().__init__()
         self.heads = heads
         self.packed = nn.Linear(width, 3 * width, bias=False)
         self.out = nn.Linear(width, width, bias=False)
-        hidden = torch.full((window, window), -math.inf).triu(diagonal=1) < 0
-        self.register_buffer("hidden", hidden, persistent=False)
+        mask = torch.full((block_size, block_size), -math.inf).triu(diagonal=1) < 0
+        self.register_buffer("mask", mask, persistent=False)
 
     def forward(self, x):
         B, T, C = x.shape
         queries, keys, values = (part.view(B, T, self.heads, C // self.heads).transpose(1, 2)
                                  for part in self.packed(x).split(C, dim=2))
         if hasattr(F, "scaled_dot_product_attention"):  # PyTorch 2
-            mixed = F.scaled_dot_product_attention(queries, keys, values, is_causal=True)
+            context = F.scaled_dot_product_attention(queries, keys, values, is_causal=True)
         else:
             scores = (queries @ keys.transpose(2, 3)) * (C // self.heads) ** -0.5
-            mixed = F.softmax(scores.masked_fill(self.hidden[:T, :T], -math.inf), dim=3) @ values
-        return self.out(mixed.transpose(1, 2).reshape(B, T, C))
+            weights = F.softmax(scores.masked_fill(self.mask[:T, :T], -math.inf), dim=3)
+            context = weights @ values
+        return self.out(context.transpose(1, 2).reshape(B, T, C))
 
 
 class Block(nn.Module):
-    def __init__(self, width, heads, window):
+    def __init__(self, width, heads, block_size):
         super().__init__()
-        self.before_attention, self.before_mlp = Norm(width), Norm(width)
-        self.attention = Attention(width, heads, window)
+        self.attention_norm, self.mlp_norm = LayerNorm(width), LayerNorm(width)
+        self.attention = Attention(width, heads, block_size)
         self.up = nn.Linear(width, 4 * width, bias=False)
         self.down = nn.Linear(4 * width, width, bias=False)
 
     def forward(self, x):
-        x = x + self.attention(self.before_attention(x))
-        return x + self.down(F.gelu(self.up(self.before_mlp(x))))
+        x = x + self.attention(self.attention_norm(x))
+        return x + self.down(F.gelu(self.up(self.mlp_norm(x))))
 
 
 class Gpt(nn.Module):
-    def __init__(self, vocabulary, o):
+    def __init__(self, vocab_size, o):
         super().__init__()
-        self.window = o.block_size
-        self.token = nn.Embedding(vocabulary, o.embed_dim)
+        self.block_size = o.block_size
+        self.token = nn.Embedding(vocab_size, o.embed_dim)
         self.position = nn.Embedding(o.block_size, o.embed_dim)
         self.blocks = nn.Sequential(
             *[Block(o.embed_dim, o.heads, o.block_size) for _ in range(o.layers)])
-        self.norm = Norm(o.embed_dim)
+        self.norm = LayerNorm(o.embed_dim)
         for weight in self.parameters():
             if weight.dim() == 2:
                 nn.init.normal_(weight, std=0.02)
@@ -111,58 +113,58 @@ class Gpt(nn.Module):
         return self.norm(self.blocks(x))
 
     def loss(self, tokens, targets):
-        scores = F.linear(self.features(tokens), self.token.weight)
-        return F.cross_entropy(scores.flatten(0, 1), targets.flatten())
+        logits = F.linear(self.features(tokens), self.token.weight)
+        return F.cross_entropy(logits.flatten(0, 1), targets.flatten())
 
     @torch.no_grad()
-    def write(self, count):
-        text = torch.zeros(1, 1, dtype=torch.long)
+    def generate(self, count):
+        tokens = torch.zeros(1, 1, dtype=torch.long)
         for _ in range(count):
-            last = self.features(text[:, -self.window:])[:, -1]
-            shares = F.softmax(F.linear(last, self.token.weight), dim=1)
-            text = torch.cat((text, torch.multinomial(shares, 1)), dim=1)
+            last = self.features(tokens[:, -self.block_size:])[:, -1]
+            probabilities = F.softmax(F.linear(last, self.token.weight), dim=1)
+            tokens = torch.cat((tokens, torch.multinomial(probabilities, 1)), dim=1)
 
 
-class Recipe:
-    """nanoGPT's for characters on a CPU, as heed's."""
+class Training:
+    """A training run with nanoGPT's hyperparameters for characters on a CPU."""
 
-    def __init__(self, model, text, o):
-        self.model, self.text, self.o, self.done = model, text, o, 0
+    def __init__(self, model, tokens, o):
+        self.model, self.tokens, self.o, self.steps_done = model, tokens, o, 0
         matrices = [p for p in model.parameters() if p.dim() == 2]
         vectors = [p for p in model.parameters() if p.dim() != 2]
         self.optimizer = torch.optim.AdamW(
             [{"params": matrices, "weight_decay": 0.1}, {"params": vectors, "weight_decay": 0.0}],
             lr=1e-3, betas=(0.9, 0.99))
-        self.places = torch.arange(o.block_size)
+        self.positions = torch.arange(o.block_size)
 
     def batch(self):
-        starts = torch.randint(len(self.text) - self.o.block_size, (self.o.batch_size, 1))
-        return self.text[starts + self.places], self.text[starts + self.places + 1]
+        starts = torch.randint(len(self.tokens) - self.o.block_size, (self.o.batch_size, 1))
+        return self.tokens[starts + self.positions], self.tokens[starts + self.positions + 1]
 
-    def rate(self):
-        if self.done < 100:
-            return 1e-3 * (self.done + 1) / 101
-        share = min(1.0, (self.done - 100) / 1900)
-        return 1e-4 + 0.5 * (1 + math.cos(math.pi * share)) * 9e-4
+    def learning_rate(self):
+        if self.steps_done < 100:
+            return 1e-3 * (self.steps_done + 1) / 101
+        progress = min(1.0, (self.steps_done - 100) / 1900)
+        return 1e-4 + 0.5 * (1 + math.cos(math.pi * progress)) * 9e-4
 
     def step(self):
         for group in self.optimizer.param_groups:
-            group["lr"] = self.rate()
+            group["lr"] = self.learning_rate()
         loss = self.model.loss(*self.batch())
         loss.backward()
         nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
-        self.done += 1
+        self.steps_done += 1
         return loss.item()
 
 
-def training_part(path):
-    """The symbols' number, and the first nine tenths of the text as ids."""
+def training_tokens(path):
+    """The vocabulary size, and the first 90 % of the text as token ids (one token per character)."""
     with open(path, encoding="utf-8-sig", newline="") as file:
         text = file.read()
-    ids = {symbol: i for i, symbol in enumerate(sorted(set(text)))}
-    return len(ids), torch.tensor([ids[symbol] for symbol in text[: len(text) * 9 // 10]])
+    ids = {character: i for i, character in enumerate(sorted(set(text)))}
+    return len(ids), torch.tensor([ids[character] for character in text[: len(text) * 9 // 10]])
 
 
 def seconds(call):
@@ -171,16 +173,16 @@ def seconds(call):
     return time.perf_counter() - begin, result
 
 
-def percentile(values, share):
+def percentile(values, fraction):
     values = sorted(values)
-    place = share * (len(values) - 1)
-    below = int(place)
+    position = fraction * (len(values) - 1)
+    below = int(position)
     above = min(below + 1, len(values) - 1)
-    return values[below] + (place - below) * (values[above] - values[below])
+    return values[below] + (position - below) * (values[above] - values[below])
 
 
 def peak_mb():
-    """Not ru_maxrss, which begins with what the program that started this one held."""
+    """The peak memory of this process. ru_maxrss would count the parent's memory before exec."""
     with open("/proc/self/status") as file:
         return next(int(line.split()[1]) for line in file if line.startswith("VmHWM")) / 1024
 
@@ -194,15 +196,15 @@ def blas_files():
 def main(o):
     torch.set_num_threads(o.threads)
     torch.manual_seed(o.seed)
-    vocabulary, text = training_part(o.text)
-    if len(text) <= o.block_size:
-        sys.exit(f"{o.text}: {len(text)} symbols to train on are too few for --block-size {o.block_size}")
-    model = Gpt(vocabulary, o)
-    recipe = Recipe(model, text, o)
-    losses = [recipe.step() for _ in range(o.steps // 5 + 2)]
+    vocab_size, tokens = training_tokens(o.text)
+    if len(tokens) <= o.block_size:
+        sys.exit(f"{o.text}: {len(tokens)} training tokens are too few for --block-size {o.block_size}")
+    model = Gpt(vocab_size, o)
+    training = Training(model, tokens, o)
+    losses = [training.step() for _ in range(o.steps // 5 + 2)]
     ms = []
     for _ in range(o.steps):
-        time_taken, loss = seconds(recipe.step)
+        time_taken, loss = seconds(training.step)
         ms.append(1e3 * time_taken)
         losses.append(loss)
     result = {"ms_per_step": percentile(ms, 0.5), "p10": percentile(ms, 0.1),
@@ -210,8 +212,8 @@ def main(o):
               "last_loss": losses[-1], "torch": torch.__version__,
               "threads": torch.get_num_threads(), "blas": blas_files()}
     if o.generate > 0:
-        model.write(20)
-        result["generate_tokens_per_s"] = o.generate / seconds(lambda: model.write(o.generate))[0]
+        model.generate(20)
+        result["generate_tokens_per_s"] = o.generate / seconds(lambda: model.generate(o.generate))[0]
     print(json.dumps(result))
 
 

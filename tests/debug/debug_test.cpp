@@ -1,8 +1,8 @@
-// debug_test.cpp: sessions in gdb print what their transcripts hold.
+// debug_test.cpp: gdb and LLDB sessions with heed's commands, compared with transcripts.
 //
-// A transcript is a session: the program on the first line, then what is typed after (gdb) and what
-// comes back. Numbers are compared to four digits, lines of source files not at all. With
-// HEED_WRITE_TRANSCRIPTS set, the sessions are written anew; read the difference before keeping it.
+// A transcript (*.txt) has the program on its first line, then the commands after "(gdb)" and their
+// output. Numbers are compared to four digits, line numbers of source files are not compared. With
+// HEED_WRITE_TRANSCRIPTS set, the tests write the transcripts; read the difference before a commit.
 
 #include <cmath>
 #include <cstdlib>
@@ -11,66 +11,70 @@
 
 #include "app/child.hpp"
 #include "catch.hpp"
-#include "io/file_tests.hpp"
+#include "heed/base/text.hpp"
 #include "lessons/programs.hpp"
+#include "scratch_folder.hpp"
 
 using namespace heed_test;
 
 namespace {
 
+using Lines = std::vector<std::string>;
+
 const std::string programs = HEED_BINARY_DIR "/tests/debug/";
 
-std::string found(const std::string& program) {
-  std::istringstream path(std::getenv("PATH") != nullptr ? std::getenv("PATH") : "");
-  for (std::string folder; std::getline(path, folder, ':');)
+// The path of a program in PATH, or "".
+std::string path_of(const std::string& program) {
+  const char* const path = std::getenv("PATH");
+  for (const std::string& folder : heed::split(path != nullptr ? path : "", ':'))
     if (::access((folder + "/" + program).c_str(), X_OK) == 0) return folder + "/" + program;
   return "";
 }
 
-// gdb with these lines typed; each is echoed, so that what comes back can be told apart.
-Finished gdb(const std::filesystem::path& folder, const Words& program, const Words& typed) {
-  Words words = {"/bin/sh",
-                 "-c",
-                 "exec \"$@\" 2>&1",
-                 "sh",
-                 found("gdb"),
-                 "-q",
-                 "-nx",
-                 "-batch",
-                 "-iex",
-                 "set pagination off",
-                 "-iex",
-                 "set debuginfod enabled off",
-                 "-iex",
-                 "set confirm off",
-                 "-iex",
-                 "set width 0"};
-  for (const std::string& line : typed)
-    words = words + Words{"-ex", "echo \\n(gdb) " + line + "\\n", "-ex", line};
-  return run({words + Words{"--args"} + program,
+// Runs these commands in gdb, which prints each one before its output.
+Finished gdb(const std::filesystem::path& folder, const Arguments& program, const Lines& commands) {
+  Arguments arguments = {"/bin/sh",
+                         "-c",
+                         "exec \"$@\" 2>&1",
+                         "sh",
+                         path_of("gdb"),
+                         "-q",
+                         "-nx",
+                         "-batch",
+                         "-iex",
+                         "set pagination off",
+                         "-iex",
+                         "set debuginfod enabled off",
+                         "-iex",
+                         "set confirm off",
+                         "-iex",
+                         "set width 0"};
+  for (const std::string& line : commands)
+    arguments = arguments + Arguments{"-ex", "echo \\n(gdb) " + line + "\\n", "-ex", line};
+  return run({arguments + Arguments{"--args"} + program,
               folder,
               "",
               {{"OMP_NUM_THREADS", "1"}, {"OPENBLAS_NUM_THREADS", "1"}, {"NO_COLOR", "1"}}});
 }
 
-// Empty, or why no session can be held here.
-std::string missing() {
-  if (found("gdb").empty()) return "gdb is not installed";
-  const std::string said = gdb("/", {"/bin/true"}, {"python print(6 * 7)", "run"}).out;
-  if (said.find("\n42\n") == said.npos) return "this gdb has no Python";
-  return said.find("exited normally") == said.npos ? "gdb may not trace programs here" : "";
+// The reason why gdb cannot be tested on this machine, or "".
+std::string reason_to_skip() {
+  if (path_of("gdb").empty()) return "gdb is not installed";
+  const std::string out = gdb("/", {"/bin/true"}, {"python print(6 * 7)", "run"}).out;
+  if (!has(out, "\n42\n")) return "this gdb has no Python";
+  return has(out, "exited normally") ? "" : "gdb may not trace programs here";
 }
 
 bool can_debug() {
-  static const std::string why = missing();
-  if (!why.empty()) WARN("skipped: " + why);
-  return why.empty();
+  static const std::string reason = reason_to_skip();
+  if (!reason.empty()) WARN("skipped: " + reason);
+  return reason.empty();
 }
 
-// What differs from one machine or one edit of a source file to the next.
-std::string without_places(std::string text) {
+// Replaces what depends on the machine or on edits of a source file: paths, addresses, lines.
+std::string normalized(std::string text) {
   const std::string root = HEED_SOURCE_DIR "/";
-  for (std::size_t at; (at = text.find(root)) != text.npos;) text.erase(at, root.size());
+  for (std::size_t i; (i = text.find(root)) != text.npos;) text.erase(i, root.size());
   text = std::regex_replace(text, std::regex("0x[0-9a-f]+"), "0x");
   text = std::regex_replace(text, std::regex("([ch]pp):[0-9]+"), "$1:N");
   text = std::regex_replace(text, std::regex("\n[0-9]+\t"), "\nN\t");
@@ -78,7 +82,8 @@ std::string without_places(std::string text) {
   return std::regex_replace(text, std::regex("process [0-9]+"), "process N");
 }
 
-bool chatter(const std::string& line) {
+// Whether gdb itself printed this line, which a transcript leaves out.
+bool is_gdb_message(const std::string& line) {
   for (const char* start : {"[Thread debugging", "Using host lib", "[New ", "[Thread ",
                             "warning: ", "Core was generated", "Saved corefile", "[Detaching",
                             "[Current thread", "Program terminated", "Breakpoint "})
@@ -86,20 +91,20 @@ bool chatter(const std::string& line) {
   return line.empty() || std::regex_search(line, std::regex("^#[0-9]+ +0x in "));
 }
 
-Words session_lines(const std::string& said) {
-  Words result;
-  for (const std::string& line : lines_of(without_places(said)))
-    if (!chatter(line)) result.push_back(line);
+Lines session_lines(const std::string& output) {
+  Lines result;
+  for (const std::string& line : lines_of(normalized(output)))
+    if (!is_gdb_message(line)) result.push_back(line);
   return result;
 }
 
-// Equal but for numbers with a point, which may differ in their last digits.
+// Whether lines are equal; numbers with a decimal point may differ in their last digits.
 bool near_line(const std::string& a, const std::string& b) {
   static const std::regex number("-?[0-9]+\\.[0-9]+(e[-+][0-9]+)?");
-  const auto words = [](const std::string& line) {
+  const auto without_numbers = [](const std::string& line) {
     return std::regex_replace(std::regex_replace(line, number, "#"), std::regex(" +"), " ");
   };
-  if (words(a) != words(b)) return false;
+  if (without_numbers(a) != without_numbers(b)) return false;
   const std::sregex_iterator end;
   std::sregex_iterator x(a.begin(), a.end(), number), y(b.begin(), b.end(), number);
   for (; x != end; ++x, ++y) {
@@ -116,93 +121,90 @@ std::string transcript_path(const std::string& name) {
 }
 
 struct Transcript {
-  Words program, typed, lines;
+  Arguments program;
+  Lines commands, lines;  // `lines` has the commands and their output
 };
 
-Transcript transcript(const std::string& name) {
+Transcript read_transcript(const std::string& name) {
   Transcript result;
-  for (const std::string& line : lines_of(contents(transcript_path(name)))) {
+  for (const std::string& line : lines_of(content(transcript_path(name)))) {
     if (line.rfind("$ ", 0) == 0) {
-      std::istringstream words(line.substr(2));
-      for (std::string word; words >> word;) result.program.push_back(word);
+      result.program = heed::split(line.substr(2), ' ');
       continue;
     }
-    if (line.rfind("(gdb) ", 0) == 0) result.typed.push_back(line.substr(6));
+    if (line.rfind("(gdb) ", 0) == 0) result.commands.push_back(line.substr(6));
     if (!line.empty()) result.lines.push_back(line);
   }
   return result;
 }
 
-void write(const std::string& name, const Transcript& golden, const Words& lines) {
+void write_transcript(const std::string& name, const Transcript& expected, const Lines& lines) {
   std::ofstream file(transcript_path(name));
-  file << "$";
-  for (const std::string& word : golden.program) file << ' ' << word;
-  file << '\n';
+  file << "$ " << heed::joined(expected.program, " ") << '\n';
   for (const std::string& line : lines) {
     if (line.rfind("(gdb) ", 0) == 0) file << '\n';
     file << line << '\n';
   }
 }
 
-void compare(const std::string& name, const Transcript& golden, const Words& lines) {
-  if (std::getenv("HEED_WRITE_TRANSCRIPTS") != nullptr) return write(name, golden, lines);
-  for (std::size_t i = 0; i < std::max(lines.size(), golden.lines.size()); ++i) {
-    const std::string got = i < lines.size() ? lines[i] : "(no more lines)";
-    const std::string wanted = i < golden.lines.size() ? golden.lines[i] : "(no more lines)";
-    INFO(name << ", line " << i + 1 << "\n  wanted " << wanted << "\n  got    " << got);
-    REQUIRE(near_line(got, wanted));
+void compare(const std::string& name, const Transcript& expected, const Lines& lines) {
+  if (std::getenv("HEED_WRITE_TRANSCRIPTS") != nullptr)
+    return write_transcript(name, expected, lines);
+  for (std::size_t i = 0; i < std::max(lines.size(), expected.lines.size()); ++i) {
+    const std::string line = i < lines.size() ? lines[i] : "(no more lines)";
+    const std::string wanted = i < expected.lines.size() ? expected.lines[i] : "(no more lines)";
+    INFO(name << ", line " << i + 1 << "\n  expected " << wanted << "\n  printed  " << line);
+    REQUIRE(near_line(line, wanted));
   }
 }
 
-// A folder for a session, from which heed_gdb.py is at hand as in the project.
-struct Desk : TemporaryFolder {
-  Desk() { std::filesystem::create_directory_symlink(HEED_SOURCE_DIR "/src", path / "src"); }
+// A folder for a session, with a link to the project's tools.
+struct SessionFolder : ScratchFolder {
+  SessionFolder() {
+    std::filesystem::create_directory_symlink(HEED_SOURCE_DIR "/tools", path / "tools");
+  }
 };
 
-Words session(const std::filesystem::path& folder, const Words& program, const Words& typed) {
-  return session_lines(
-      gdb(folder, program, Words{"source tools/debugger/heed_gdb.py"} + typed).out);
+Lines session(const std::filesystem::path& folder, const Arguments& program, Lines commands) {
+  commands.insert(commands.begin(), "source tools/debugger/heed_gdb.py");
+  return session_lines(gdb(folder, program, commands).out);
 }
 
-std::string joined(const Words& lines) {
-  std::string result;
-  for (const std::string& line : lines) result += line + "\n";
-  return result;
-}
+std::string text_of(const Lines& lines) { return heed::joined(lines, "\n"); }
 
-// Where the optimiser has put the first line is its own affair.
-Words without_source(const Words& lines) {
-  Words result;
+// Without the source lines: the optimisation level decides which line of a function comes first.
+Lines without_source(const Lines& lines) {
+  Lines result;
   for (const std::string& line : lines)
     if (line.rfind("N\t", 0) != 0) result.push_back(line);
   return result;
 }
 
-// The session of that transcript; errors come between the rest, as one sees them.
-Words held(const std::string& name, const std::filesystem::path& folder, Words program) {
-  const Transcript golden = transcript(name);
-  REQUIRE(!golden.typed.empty());
+// The output of the transcript's commands, in the transcript's program unless one is given.
+Lines replayed(const std::string& name, const std::filesystem::path& folder, Arguments program) {
+  const Transcript expected = read_transcript(name);
+  REQUIRE(!expected.commands.empty());
   if (program.empty()) {
-    program = golden.program;
+    program = expected.program;
     program[0] = programs + program[0];
   }
-  const Finished finished = gdb(folder, program, golden.typed);
+  const Finished finished = gdb(folder, program, expected.commands);
   CHECK(finished.out.find("Traceback") == std::string::npos);
   return session_lines(finished.out);
 }
 
-void hold(const std::string& name) {
-  const Desk desk;
-  compare(name, transcript(name), held(name, desk.path, {}));
+void check_transcript(const std::string& name) {
+  const SessionFolder folder;
+  compare(name, read_transcript(name), replayed(name, folder.path, {}));
 }
 
-void hold_at(const std::string& level) {
-  const Desk desk;
-  Transcript golden = transcript("lesson_09");
-  golden.lines = without_source(golden.lines);
-  if (std::getenv("HEED_WRITE_TRANSCRIPTS") != nullptr) return;  // -Og writes it
-  compare("lesson_09 at -" + level, golden,
-          without_source(held("lesson_09", desk.path, {programs + "lesson_09_" + level})));
+void check_lesson_09_at(const std::string& level) {
+  const SessionFolder folder;
+  Transcript expected = read_transcript("lesson_09");
+  expected.lines = without_source(expected.lines);
+  if (std::getenv("HEED_WRITE_TRANSCRIPTS") != nullptr) return;  // the program at -Og writes it
+  compare("lesson_09 at -" + level, expected,
+          without_source(replayed("lesson_09", folder.path, {programs + "lesson_09_" + level})));
 }
 
 const std::string lesson = programs + "lesson_09_Og";
@@ -210,123 +212,124 @@ const std::string lesson = programs + "lesson_09_Og";
 }  // namespace
 
 TEST_CASE("gdb steps the backward pass of lesson 09 node by node", "[debug][.]") {
-  if (can_debug()) hold("lesson_09");
+  if (can_debug()) check_transcript("lesson_09");
 }
 
-TEST_CASE("gdb steps it as well without optimisation and with all of it", "[debug][.]") {
+TEST_CASE("the session of lesson 09 is the same at -O0 and -O2", "[debug][.]") {
   if (!can_debug()) return;
-  hold_at("O0");
-  hold_at("O2");
+  check_lesson_09_at("O0");
+  check_lesson_09_at("O2");
 }
 
 TEST_CASE("gdb steps through the several backward passes of lesson 08", "[debug][.]") {
-  if (can_debug()) hold("lesson_08");
+  if (can_debug()) check_transcript("lesson_08");
 }
 
 TEST_CASE("gdb prints arrays, shapes, parameters, scopes and generators", "[debug][.]") {
-  if (can_debug()) hold("printers");
+  if (can_debug()) check_transcript("printers");
 }
 
-TEST_CASE("gdb steps through a few steps of training", "[debug][.]") {
-  if (can_debug()) hold("training");
+TEST_CASE("gdb steps through the backward passes of a training loop", "[debug][.]") {
+  if (can_debug()) check_transcript("training");
 }
 
 TEST_CASE("heed nan stops at the first value that is not finite", "[debug][.]") {
-  if (can_debug()) hold("nan_forward");
+  if (can_debug()) check_transcript("nan_forward");
 }
 
 TEST_CASE("heed nan stops at the first gradient that is not finite", "[debug][.]") {
-  if (can_debug()) hold("nan_backward");
+  if (can_debug()) check_transcript("nan_backward");
 }
 
-TEST_CASE("every wrong use is answered by one line that says what to do", "[debug][.]") {
-  if (can_debug()) hold("wrong_use");
+TEST_CASE("every wrong use of a heed command gets one line that names the remedy", "[debug][.]") {
+  if (can_debug()) check_transcript("wrong_use");
 }
 
-TEST_CASE("a core file shows what the program showed", "[debug][.]") {
+TEST_CASE("heed commands work on a core file", "[debug][.]") {
   if (!can_debug()) return;
-  const Desk desk;
-  const Words made = session(
-      desk.path, {lesson},
+  const SessionFolder folder;
+  const Lines printed = session(
+      folder.path, {lesson},
       {"break heed::Softmax::backward", "run > out.txt", "generate-core-file program.core"});
-  INFO(joined(made));
-  REQUIRE(std::filesystem::exists(desk / "program.core"));
-  compare("core", transcript("core"), held("core", desk.path, {lesson}));
+  INFO(text_of(printed));
+  REQUIRE(std::filesystem::exists(folder / "program.core"));
+  compare("core", read_transcript("core"), replayed("core", folder.path, {lesson}));
 }
 
-TEST_CASE("a program without -g, and one that is not heed's, are told by one line", "[debug][.]") {
-  if (!can_debug() || found("strip").empty()) return;
-  const Desk desk;
-  const std::string bare = desk / "bare";
-  REQUIRE(run({{found("strip"), "-g", "-o", bare, lesson}, desk.path, "", {}}).code == 0);
+TEST_CASE("a program without -g or without heed gets a one-line error", "[debug][.]") {
+  if (!can_debug() || path_of("strip").empty()) return;
+  const SessionFolder folder;
+  const std::string bare = folder / "bare";
+  REQUIRE(run({{path_of("strip"), "-g", "-o", bare, lesson}, folder.path, "", {}}).code == 0);
   for (const char* command : {"heed graph", "heed step", "heed show A", "heed nan"}) {
-    const Words lines = session(desk.path, {bare}, {"break main", "run > out.txt", command});
-    INFO(joined(lines));
+    const Lines lines = session(folder.path, {bare}, {"break main", "run > out.txt", command});
+    INFO(text_of(lines));
     CHECK(lines.at(lines.size() - 1) ==
           "heed: this program was built without -g, so its values have no names; build it with "
           "`cmake --preset debug && cmake --build --preset debug`");
-    const Words other = session(desk.path, {"/bin/true"}, {command});
-    INFO(joined(other));
+    const Lines other = session(folder.path, {"/bin/true"}, {command});
+    INFO(text_of(other));
     CHECK(other.back().rfind("heed: this is not a heed program; start gdb with one", 0) == 0);
   }
 }
 
 TEST_CASE("a breakpoint on every backward stops in every operation", "[debug][.]") {
   if (!can_debug()) return;
-  const Desk desk;
-  const Words typed = {"set breakpoint pending on", "rbreak ^heed::[A-Z][A-Za-z]*::backward",
-                       "run > out.txt",  // it stops in lambdas inside of them as well
-                       "python [gdb.execute('continue') for _ in range(100)]"};
-  const std::string said = gdb(desk.path, {lesson}, typed).out;
+  const SessionFolder folder;
+  const Lines commands = {"set breakpoint pending on", "rbreak ^heed::[A-Z][A-Za-z]*::backward",
+                          "run > out.txt",  // rbreak also sets breakpoints in lambdas
+                          "python [gdb.execute('continue') for _ in range(100)]"};
+  const std::string out = gdb(folder.path, {lesson}, commands).out;
   for (const char* operation : {"Sum", "Power", "Subtract", "MatMul", "Softmax", "MaskedFill",
                                 "DivideByConstant", "Permute"}) {
-    INFO(operation << "\n" << said);
+    INFO(operation << "\n" << out);
     CHECK(std::regex_search(
-        said, std::regex("Breakpoint [0-9]+, heed::" + std::string(operation) + "::backward \\(")));
+        out, std::regex("Breakpoint [0-9]+, heed::" + std::string(operation) + "::backward \\(")));
   }
 }
 
-TEST_CASE("the place where a node was made is the line that calls the operation", "[debug][.]") {
+TEST_CASE("the location of a node is the line that calls the operation", "[debug][.]") {
   if (!can_debug()) return;
-  const Desk desk;
-  const std::string said = gdb(desk.path, {lesson},
-                               {"source tools/debugger/heed_gdb.py",
-                                "break heed::Softmax::backward", "run > out.txt", "heed graph"})
-                               .out;
-  std::smatch place;
-  INFO(said);
-  REQUIRE(std::regex_search(said, place,
+  const SessionFolder folder;
+  const std::string out = gdb(folder.path, {lesson},
+                              {"source tools/debugger/heed_gdb.py", "break heed::Softmax::backward",
+                               "run > out.txt", "heed graph"})
+                              .out;
+  std::smatch location;
+  INFO(out);
+  REQUIRE(std::regex_search(out, location,
                             std::regex("=> #\\d+ +Softmax +A .* (lessons/09_\\w+\\.cpp):(\\d+)")));
-  const std::vector<std::string> lines = lines_of(contents(HEED_SOURCE_DIR "/" + place[1].str()));
-  CHECK(lines.at(std::stoul(place[2]) - 1).find("softmax(") != std::string::npos);
+  const std::vector<std::string> lines = lines_of(content(HEED_SOURCE_DIR "/" + location[1].str()));
+  CHECK(lines.at(std::stoul(location[2]) - 1).find("softmax(") != std::string::npos);
 }
 
-TEST_CASE("an IDE can open tensors and arrays", "[debug][.]") {
+TEST_CASE("an IDE can expand tensors and arrays", "[debug][.]") {
   if (!can_debug()) return;
-  const Desk desk;
-  const Words words = {found("gdb"), "-q", "-nx", "-i=mi", "--args", lesson};
-  const std::string typed =
+  const SessionFolder folder;
+  const Arguments arguments = {path_of("gdb"), "-q", "-nx", "-i=mi", "--args", lesson};
+  const std::string commands =
       "source tools/debugger/heed_gdb.py\n-enable-pretty-printing\nset print heed-matrices "
       "off\nbreak "
       "heed::Softmax::backward\n"
       "run > out.txt\nframe function main\n-var-create t * now.A\n-var-list-children 1 t\n"
       "-var-list-children 1 t.value\n-var-list-children 1 t.value.[1]\n-gdb-exit\n";
-  const std::string said = run({words, desk.path, typed, {{"OPENBLAS_NUM_THREADS", "1"}}}).out;
-  INFO(said);
-  CHECK(said.find("exp=\"shape\",numchild=\"0\",value=\"(3, 3)\"") != said.npos);
-  CHECK(said.find("exp=\"grad\"") != said.npos);
-  CHECK(said.find("exp=\"[1]\"") != said.npos);
-  CHECK(std::regex_search(said, std::regex("exp=\"0\",[^{]*value=\"0\\.954")));
+  const std::string out =
+      run({arguments, folder.path, commands, {{"OPENBLAS_NUM_THREADS", "1"}}}).out;
+  INFO(out);
+  CHECK(out.find("exp=\"shape\",numchild=\"0\",value=\"(3, 3)\"") != out.npos);
+  CHECK(out.find("exp=\"grad\"") != out.npos);
+  CHECK(out.find("exp=\"[1]\"") != out.npos);
+  CHECK(std::regex_search(out, std::regex("exp=\"0\",[^{]*value=\"0\\.954")));
 }
 
-TEST_CASE("heed save writes what NumPy and a spreadsheet read", "[debug][.]") {
+TEST_CASE("heed save writes .npy and .csv files", "[debug][.]") {
   if (!can_debug()) return;
-  const Desk desk;
-  const Words lines = session(desk.path, {lesson},
+  const SessionFolder folder;
+  const Lines lines = session(folder.path, {lesson},
                               {"break heed::Softmax::backward", "run > out.txt",
                                "heed save A a.npy", "heed save A a.csv", "heed save grad A g.csv"});
-  INFO(joined(lines));
-  const std::string npy = content(desk / "a.npy");
+  INFO(text_of(lines));
+  const std::string npy = content(folder / "a.npy");
   REQUIRE(npy.size() == 128 + 9 * sizeof(float));
   CHECK(npy.substr(0, 8) == std::string("\x93NUMPY\x01\x00", 8));
   CHECK(npy.find("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 3), }") == 10);
@@ -335,36 +338,36 @@ TEST_CASE("heed save writes what NumPy and a spreadsheet read", "[debug][.]") {
   std::memcpy(&fourth, npy.data() + 128 + 3 * sizeof fourth, sizeof fourth);
   CHECK(first == 1);
   CHECK(near_line("0.9546", std::to_string(fourth)));
-  const Words rows = lines_of(content(desk / "a.csv"));
+  const Lines rows = lines_of(content(folder / "a.csv"));
   REQUIRE(rows.size() == 3);
   CHECK(rows[0] == "1,0,0");
   CHECK(near_line(rows[2], "0.2563,0.7156,0.0281"));
-  CHECK(near_line(lines_of(content(desk / "g.csv")).at(2), "2.4042,-1.1234,1.7477"));
+  CHECK(near_line(lines_of(content(folder / "g.csv")).at(2), "2.4042,-1.1234,1.7477"));
 }
 
-TEST_CASE("LLDB shows the graph, steps on to a node and prints what arrived", "[debug][.]") {
-  const std::string lldb = found("lldb").empty() ? found("lldb-14") : found("lldb");
+TEST_CASE("LLDB prints the graph, steps to a node and prints its upstream gradient", "[debug][.]") {
+  const std::string lldb = path_of("lldb").empty() ? path_of("lldb-14") : path_of("lldb");
   if (lldb.empty()) {
     WARN("skipped: LLDB is not installed");
     return;
   }
-  const Desk desk;
-  Words words = {"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh", lldb, "-b"};
-  for (const char* typed : {"command script import tools/debugger/heed_lldb.py",
-                            "breakpoint set -n heed::Softmax::backward", "run", "heed graph",
-                            "heed step K", "heed show dy"})
-    words = words + Words{"-o", typed};
-  // Debian's LLDB 14 looks for its own module elsewhere.
+  const SessionFolder folder;
+  Arguments arguments = {"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh", lldb, "-b"};
+  for (const char* line : {"command script import tools/debugger/heed_lldb.py",
+                           "breakpoint set -n heed::Softmax::backward", "run", "heed graph",
+                           "heed step K", "heed show dy"})
+    arguments = arguments + Arguments{"-o", line};
+  // Debian's LLDB 14 does not find its Python module by itself.
   const char* const modules = "/usr/lib/llvm-14/lib/python3.11/dist-packages";
-  const std::string said =
-      run({words + Words{lesson}, desk.path, "", {{"PYTHONPATH", modules}}}).out;
-  if (has(said, "error: module importing failed") || !has(said, "stop reason = breakpoint")) {
+  const std::string out =
+      run({arguments + Arguments{lesson}, folder.path, "", {{"PYTHONPATH", modules}}}).out;
+  if (has(out, "error: module importing failed") || !has(out, "stop reason = breakpoint")) {
     WARN("skipped: this LLDB has no Python, or may not trace programs here");
     return;
   }
-  INFO(said);
-  CHECK(has(said, "=> #11  Softmax           A      (3, 3)  from #10     3.2141"));
-  CHECK(has(said, "#6 MatMul 'K' (3, 4), made at "));
-  CHECK(has(said, "-0.0747  -0.9687  -1.2650   0.3933"));
-  CHECK(has(said, "min -1.2650, max 1.3681, "));
+  INFO(out);
+  CHECK(has(out, "=> #11  Softmax           A      (3, 3)  from #10     3.2141"));
+  CHECK(has(out, "#6 MatMul 'K' (3, 4), made at "));
+  CHECK(has(out, "-0.0747  -0.9687  -1.2650   0.3933"));
+  CHECK(has(out, "min -1.2650, max 1.3681, "));
 }

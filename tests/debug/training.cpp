@@ -1,4 +1,4 @@
-// training.cpp: a few steps of training for a debugger to look at; asked to, they go wrong.
+// training.cpp: three training steps; "forward" or "backward" makes the last one nonfinite.
 
 #include <cmath>
 #include <string>
@@ -9,6 +9,7 @@
 #include "heed/ops/activation.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/loss.hpp"
+#include "heed/ops/mask.hpp"
 #include "heed/ops/reduce.hpp"
 #include "heed/optim/sgd.hpp"
 
@@ -20,27 +21,27 @@ struct Model {
         hidden(scope / "hidden", 3, 3),
         head(scope / "head", 3, 4) {}
   Tensor operator()(const Indices& tokens) const {
-    const Tensor inner = tanh(hidden(embedding(tokens))).named("inner");
-    return head(inner).named("logits");
+    const Tensor inner = tanh(hidden(embedding(tokens))).set_name("inner");
+    return head(inner).set_name("logits");
   }
   nn::Embedding embedding;
   nn::Linear hidden, head;
 };
 
-int main(int count, char** words) {
-  const std::string wrong = count > 1 ? words[1] : "";
+int main(int argc, char** argv) {
+  const std::string nonfinite = argc > 1 ? argv[1] : "";
   Generator generator(7);
   Parameters parameters;
   const Scope scope(parameters, generator);
   const Model model(scope / "model");
   const Indices tokens = {{0, 1, 2}, {1, 2, 3}}, targets = {{1, 2, 3}, {2, 3, 0}};
-  const Mask mask = future_mask(3);
+  const Mask mask = causal_mask(3);
   const Array large = generator.rand({1000, 1000}), cut = generator.rand({15, 15});
   optim::Sgd sgd(parameters.tensors(), {/*lr=*/0.5});
   for (int step = 0; step < 3; ++step) {
-    Tensor loss = cross_entropy(model(tokens), targets).named("loss");
-    if (step == 2 && wrong == "forward") loss = loss + sum(log(model.head.weight));
-    if (step == 2 && wrong == "backward") loss = loss + sqrt(loss - loss.item());
+    Tensor loss = cross_entropy(model(tokens), targets).set_name("loss");
+    if (step == 2 && nonfinite == "forward") loss = loss + sum(log(model.head.weight));
+    if (step == 2 && nonfinite == "backward") loss = loss + sqrt(loss - loss.item());
     optim::zero_grad(parameters.tensors());
     backward(loss);
     sgd.step();

@@ -1,4 +1,4 @@
-// random_test.cpp: the double build draws the same numbers, in either precision.
+// random_test.cpp: runs the tests of the generator in the double build, for both precisions.
 
 #include "array/random_test.cpp"
 

@@ -1,7 +1,7 @@
-// checkpoint.cpp: a checkpoint with any metadata, or with other tensors, is loaded or refused.
+// checkpoint.cpp: fuzz test of checkpoints with changed metadata or tensors.
 //
-// The input is lines: "KEY=VALUE" is metadata, "-KEY" takes it out, "!N" spoils tensor N. Values
-// have \n written as |.
+// Each line of the input is a change: "KEY=VALUE" sets a metadata entry, "-KEY" removes one, and
+// "!N" corrupts a tensor. A | in a line stands for a line break.
 
 #include <algorithm>
 #include <filesystem>
@@ -9,23 +9,14 @@
 
 #include "fuzz.hpp"
 #include "heed/app/options.hpp"
-#include "heed/train/model_file.hpp"
-#include "heed/train/trainer.hpp"
+#include "small_model.hpp"
 
 namespace {
 
 using namespace heed;
 
-// A run of three steps on a text of two letters.
-struct Run {
-  static nn::GptConfig config() {
-    nn::GptConfig small;
-    small.vocab_size = 2;
-    small.block_size = 2;
-    small.layers = small.heads = 1;
-    small.embed_dim = 2;
-    return small;
-  }
+// The checkpoint of a run after two of its three steps. The text has two different characters.
+struct SavedRun {
   static TrainOptions options() {
     TrainOptions few;
     few.batch_size = 1;
@@ -34,10 +25,10 @@ struct Run {
     few.log_every = 2;
     return few;
   }
-  Run() {
-    for (int i = 0; i < 2; ++i) trainer.step();
+  SavedRun() {
+    run.steps(2);
     const std::string path = (std::filesystem::temp_directory_path() / "heed_fuzz_run").string();
-    save_run(path, trainer, vocabulary, {"in.txt", 60, 1});
+    save_run(path, run.trainer, run.text.vocabulary, {"in.txt", 60, 1});
     saved = read_safetensors(path);
     std::filesystem::remove(path);
   }
@@ -46,20 +37,18 @@ struct Run {
     for (int i = 0; i < 30; ++i) text += "ab";
     return text;
   }
-  std::string text = letters();
-  Vocabulary vocabulary = Vocabulary::of_text(text);
-  Corpus corpus{text, vocabulary};
-  Trainer trainer{corpus, config(), options()};
+  heed::test::Run run{options(), letters(), {2, 2, 1, 1}};
   SafetensorsFile saved;
 };
 
-void spoil(SafetensorsFile& file, std::size_t what) {
+// Changes the name, type, shape or values of one tensor.
+void corrupt(SafetensorsFile& file, std::size_t code) {
   static const std::string nan(64, '\xff');
-  StoredTensor& tensor = file.tensors[what / 4 % file.tensors.size()];
-  if (what % 4 == 0) tensor.name += "x";
-  if (what % 4 == 1) tensor.dtype = "I32";
-  if (what % 4 == 2 && !tensor.shape.empty()) tensor.shape[0] += 1;
-  if (what % 4 == 3 && tensor.bytes <= nan.size())
+  StoredTensor& tensor = file.tensors[code / 4 % file.tensors.size()];
+  if (code % 4 == 0) tensor.name += "x";
+  if (code % 4 == 1) tensor.dtype = "I32";
+  if (code % 4 == 2 && !tensor.shape.empty()) tensor.shape[0] += 1;
+  if (code % 4 == 3 && tensor.bytes <= nan.size())
     tensor.data = reinterpret_cast<const unsigned char*>(nan.data());
 }
 
@@ -69,7 +58,7 @@ void change(SafetensorsFile& file, std::string line) {
   if (line[0] == '-')
     file.metadata.erase(line.substr(1));
   else if (line[0] == '!')
-    spoil(file, line.size() > 1 ? static_cast<unsigned char>(line[1]) : 0);
+    corrupt(file, line.size() > 1 ? static_cast<unsigned char>(line[1]) : 0);
   else if (equals != line.npos)
     file.metadata[line.substr(0, equals)] = line.substr(equals + 1);
 }
@@ -89,21 +78,22 @@ void load(const ModelFile& file, Trainer& trainer) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
-  static Run run;
+  static SavedRun original;
   SafetensorsFile file;
   file.path = "file";
-  file.metadata = run.saved.metadata;
-  file.tensors = run.saved.tensors;
+  file.metadata = original.saved.metadata;
+  file.tensors = original.saved.tensors;
   const std::string text(reinterpret_cast<const char*>(data), size);
   for (std::size_t begin = 0, end; begin < text.size(); begin = end + 1) {
     end = std::min(text.find('\n', begin), text.size());
     if (end > begin) change(file, text.substr(begin, end - begin));
   }
   try {
-    load(ModelFile(std::move(file)), run.trainer);
+    load(ModelFile(std::move(file)), original.run.trainer);
   } catch (const std::exception& error) {
-    heed_fuzz::expect(dynamic_cast<const Error*>(&error) != nullptr, "what is refused is an Error");
-    heed_fuzz::expect(std::string(error.what()).rfind("file: ", 0) == 0, "an error names the file");
+    heed_fuzz::expect(dynamic_cast<const Error*>(&error) != nullptr, "only an Error is thrown");
+    heed_fuzz::expect(std::string(error.what()).rfind("file: ", 0) == 0,
+                      "the error begins with the file name");
     heed_fuzz::expect_one_line(error);
   }
   return 0;

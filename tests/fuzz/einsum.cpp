@@ -1,7 +1,7 @@
-// einsum.cpp: any equation of up to three small arrays is computed or refused.
+// einsum.cpp: fuzz test of einsum with any equation and up to three small arrays.
 //
-// A first byte says how many operands there are, one more byte for each what shape it has; the rest
-// is the equation.
+// The first byte of the input is the number of operands. Then follow one byte for the shape of each
+// operand, and the equation.
 
 #include "heed/ops/einsum.hpp"
 
@@ -12,7 +12,7 @@
 
 namespace {
 
-// One of 64 shapes: of up to 3 axes of 0 to 3.
+// A shape of up to 3 axes with sizes 0 to 3.
 heed::Shape shape_of(unsigned char code) {
   heed::Shape shape;
   for (int axes = code >> 6; axes > 0; --axes, code = static_cast<unsigned char>(code >> 2))
@@ -33,8 +33,8 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   try {
     const heed::Tensor y = heed::einsum(equation, operands);
     if (count > 0) heed::backward(heed::sum(y));
-  } catch (const heed::Error& error) {  // it quotes the equation, whatever that holds
-    heed_fuzz::expect(std::string_view(error.what()).size() > 0, "an error has words");
+  } catch (const heed::Error& error) {  // quotes the equation, so it may contain any bytes
+    heed_fuzz::expect(std::string_view(error.what()).size() > 0, "the error message is not empty");
   }
   return 0;
 }

@@ -1,4 +1,4 @@
-// golden.cpp: any text is a golden file or refused with the number of a line.
+// golden.cpp: fuzz test of the golden file reader, whose errors contain a line number.
 
 #include "fuzz.hpp"
 #include "golden/file.hpp"
@@ -11,10 +11,11 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
         for (const golden::Numbers& numbers : *list) {
           std::size_t count = numbers.none ? 0 : 1;
           for (const std::size_t n : numbers.shape) count *= n;
-          heed_fuzz::expect(numbers.values.size() == count, "as many values as the sizes say");
+          heed_fuzz::expect(numbers.values.size() == count, "the number of values fits the shape");
         }
   } catch (const std::runtime_error& error) {
-    heed_fuzz::expect(std::string(error.what()).rfind("file:", 0) == 0, "an error names the line");
+    heed_fuzz::expect(std::string(error.what()).rfind("file:", 0) == 0,
+                      "the error begins with file and line");
   }
   return 0;
 }

@@ -1,4 +1,4 @@
-// loss_csv.cpp: any text is a table of losses or refused in one line.
+// loss_csv.cpp: fuzz test of read_loss_csv, whose errors are one line.
 
 #include "fuzz.hpp"
 #include "heed/app/loss_curve.hpp"
@@ -10,7 +10,8 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   const std::string& path = input.holding(data, size);
   try {
     const heed::LossCsv csv = heed::read_loss_csv(path);
-    if (++count % 32 == 0) heed::curve_text(heed::app::loss_series(csv), {});  // takes long
+    if (++count % 32 == 0)
+      heed::curve_text(heed::app::loss_series(csv), {});  // slow, so not for every input
   } catch (const heed::Error& error) {
     heed_fuzz::expect_one_line(error);
   }

@@ -1,4 +1,4 @@
-// safetensors.cpp: any bytes are a file that is read or refused in one line.
+// safetensors.cpp: fuzz test of read_safetensors, whose errors are one line.
 
 #include "heed/io/safetensors.hpp"
 
@@ -10,11 +10,11 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
     const heed::SafetensorsFile file = heed::read_safetensors(input.holding(data, size));
     std::size_t bytes = 0;
     for (const heed::StoredTensor& tensor : file.tensors) {
-      heed_fuzz::expect(tensor.data == file.data.get() + bytes, "tensors follow each other");
+      heed_fuzz::expect(tensor.data == file.data.get() + bytes, "the tensors are contiguous");
       bytes += tensor.bytes;
       if (tensor.dtype == "F32" || tensor.dtype == "F64") file.array(tensor.name);
     }
-    heed_fuzz::expect(bytes < size, "tensors lie in the file");
+    heed_fuzz::expect(bytes < size, "the tensors are inside the file");
   } catch (const heed::Error& error) {
     heed_fuzz::expect_one_line(error);
   }

@@ -1,4 +1,4 @@
-// utf8.cpp: any bytes are a text or refused; what is text survives its vocabulary and charts.
+// utf8.cpp: fuzz test of UTF-8 decoding, vocabularies and printable text.
 
 #include "heed/base/utf8.hpp"
 
@@ -11,8 +11,8 @@ namespace {
 
 using heed_fuzz::expect;
 
-// UTF-8 once more, from RFC 3629's definition: a code point is decoded, and must be written with
-// exactly as many bytes as it needs.
+// A second implementation of UTF-8 validation, from RFC 3629: decodes each code point and checks
+// that it has the smallest number of bytes.
 bool is_utf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const auto first = static_cast<unsigned char>(text[i]);
@@ -31,38 +31,41 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
-std::string decoded(std::string_view text) {
-  std::string again;
+// Decodes the text and encodes it again.
+std::string round_trip(std::string_view text) {
+  std::string encoded;
   std::size_t count = 0;
   heed::for_each_code_point(text, [&](std::uint32_t c) {
-    heed::append_utf8(again, c);
+    heed::append_utf8(encoded, c);
     ++count;
   });
-  expect(heed::count_code_points(text) == count, "code points are counted as they are read");
-  return again;
+  expect(heed::count_code_points(text) == count,
+         "count_code_points counts the decoded code points");
+  return encoded;
 }
 
-void round_trip(std::string_view text, heed::Unit unit) {
+void check_vocabulary_of(std::string_view text, heed::Unit unit) {
   const heed::Vocabulary vocabulary = heed::Vocabulary::of_text(text, unit);
-  expect(vocabulary.decode(vocabulary.encode(text)) == text, "a text comes back from its symbols");
-  expect(heed::Vocabulary(unit, vocabulary.symbols()) == vocabulary, "a vocabulary comes back");
+  expect(vocabulary.decode(vocabulary.encode(text)) == text, "decoding the tokens gives the text");
+  expect(heed::Vocabulary(unit, vocabulary.characters()) == vocabulary,
+         "a vocabulary equals one made from its values");
 }
 
-void show(std::string_view text) {
+void check_printable(std::string_view text) {
   const std::string shown = heed::printable(text), part = heed::truncated(text, 5);
-  expect(is_utf8(shown), "what is shown is UTF-8");
-  expect(shown.find('\n') == shown.npos, "what is shown is one line");
-  expect(heed::display_width(part) <= 5, "what is shortened fits");
+  expect(is_utf8(shown), "printable text is UTF-8");
+  expect(shown.find('\n') == shown.npos, "printable text is one line");
+  expect(heed::display_width(part) <= 5, "truncated text has at most the given width");
 }
 
-// Four bytes each are a symbol.
-void any_vocabulary(std::string_view text) {
-  std::vector<std::uint32_t> symbols(text.size() / 4);
-  for (std::size_t i = 0; i < symbols.size(); ++i)
+// Makes a vocabulary from 32-bit values of four bytes each.
+void check_vocabulary_of_values(std::string_view text) {
+  std::vector<std::uint32_t> values(text.size() / 4);
+  for (std::size_t i = 0; i < values.size(); ++i)
     for (std::size_t k = 0; k < 4; ++k)
-      symbols[i] = symbols[i] << 8 | static_cast<unsigned char>(text[4 * i + k]);
-  const heed::Vocabulary vocabulary(heed::Unit::byte, symbols);
-  expect(vocabulary.symbols() == symbols, "a vocabulary keeps its symbols");
+      values[i] = values[i] << 8 | static_cast<unsigned char>(text[4 * i + k]);
+  const heed::Vocabulary vocabulary(heed::Unit::byte, values);
+  expect(vocabulary.characters() == values, "a vocabulary keeps its values");
 }
 
 }  // namespace
@@ -70,18 +73,18 @@ void any_vocabulary(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
   static std::size_t count = 0;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  show(text);
-  round_trip(text, heed::Unit::byte);
+  check_printable(text);
+  check_vocabulary_of(text, heed::Unit::byte);
   try {
-    const std::string again = decoded(text);
-    expect(is_utf8(text) && again == text, "what is read as UTF-8 is UTF-8");
+    const std::string encoded = round_trip(text);
+    expect(is_utf8(text) && encoded == text, "only valid UTF-8 is decoded");
   } catch (const heed::Error& error) {
-    expect(!is_utf8(text), "what is UTF-8 is read");
+    expect(!is_utf8(text), "valid UTF-8 is decoded");
     heed_fuzz::expect_one_line(error);
   }
   try {
-    any_vocabulary(text);
-    if (++count % 64 == 0) round_trip(text, heed::Unit::code_point);  // takes a megabyte
+    check_vocabulary_of_values(text);
+    if (++count % 64 == 0) check_vocabulary_of(text, heed::Unit::code_point);  // needs 1 MB
   } catch (const heed::Error& error) {
     heed_fuzz::expect_one_line(error);
   }

@@ -1,8 +1,8 @@
-// draws.hpp: random calls written as JSON, such as ["rand",[3,5]], drawn from heed's generator.
+// draws.hpp: runs random calls written as JSON, such as ["rand",[3,5]], with heed's Generator.
 //
 //   rand shape             randint low high shape     multinomial weights count replacement
 //   randn shape            randperm n                 linear in out bias
-//   uniform low high shape bernoulli p shape          embedding symbols size
+//   uniform low high shape bernoulli p shape          embedding tokens size
 //   normal mean std shape  dropout p shape
 #pragma once
 
@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "heed/array/random.hpp"
+#include "heed/nn/init.hpp"
+#include "heed/ops/mask.hpp"
 
 namespace golden {
 
@@ -25,7 +27,7 @@ using Json = nlohmann::json;
 
 using Drawn = std::variant<Array, Indices>;
 
-inline double number(const Json& json) {  // JSON has no infinity: "inf", "-inf", "nan" stand for it
+inline double number(const Json& json) {  // also "inf", "-inf" and "nan", which JSON lacks
   return json.is_string() ? std::strtod(json.get<std::string>().c_str(), nullptr)
                           : json.get<double>();
 }
@@ -46,7 +48,7 @@ inline Array weights_of(const Json& list) {  // (V) or (N, V)
   return weights;
 }
 
-// The arrays that one call makes: linear makes two where it has a bias.
+// The arrays of one call: linear has two if it has a bias.
 inline std::vector<Drawn> drawn(Generator& generator, const Json& call) {
   const std::string kind = call.at(0);
   const auto real = [&](std::size_t i) { return number(call.at(i)); };
@@ -59,13 +61,14 @@ inline std::vector<Drawn> drawn(Generator& generator, const Json& call) {
   if (kind == "randint") return {generator.randint(call.at(1), call.at(2), shape(3))};
   if (kind == "randperm") return {generator.randperm(size(1))};
   if (kind == "bernoulli") return {generator.bernoulli(shape(2), real(1))};
-  if (kind == "dropout") return {generator.dropout_mask(shape(2), real(1))};
+  if (kind == "dropout") return {dropout_mask(shape(2), real(1), generator)};
   if (kind == "embedding") return {generator.randn({size(1), size(2)})};
   if (kind == "multinomial")
     return {generator.multinomial(weights_of(call.at(1)), size(2), call.at(3))};
   if (kind != "linear") throw std::runtime_error("unknown call " + kind);
-  std::vector<Drawn> weight_and_bias{generator.linear_weight(size(1), size(2))};
-  if (call.at(3)) weight_and_bias.push_back(generator.linear_bias(size(1), size(2)));
+  std::vector<Drawn> weight_and_bias{heed::nn::init::linear_weight(generator, size(1), size(2))};
+  if (call.at(3))
+    weight_and_bias.push_back(heed::nn::init::linear_bias(generator, size(1), size(2)));
   return weight_and_bias;
 }
 

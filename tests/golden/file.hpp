@@ -1,9 +1,9 @@
-// file.hpp: reads golden files, cases of what PyTorch computed, refusing what is malformed.
+// file.hpp: reads golden files (operations with PyTorch's results) and reports malformed lines.
 //
 //   CASE id op attributes-as-json
-//   TOL out_rtol out_atol grad_rtol grad_atol   | or ERROR what PyTorch said when it refused
-//   IN name dtype [grad] rank sizes... : values | and OUT, UP (upstream gradient), GRAD, alike
-//   GRAD name none                              | the input has no part in the outputs
+//   TOL out_rtol out_atol grad_rtol grad_atol   | or ERROR and PyTorch's message
+//   IN name dtype [grad] rank sizes... : values | OUT, UP (upstream gradient) and GRAD likewise
+//   GRAD name none                              | the outputs do not depend on the input
 //   END
 #pragma once
 
@@ -24,8 +24,8 @@ using Json = nlohmann::json;
 
 struct Numbers {
   std::string name, dtype;
-  bool grad = false;  // an input whose gradient is wanted
-  bool none = false;  // a gradient that is not there
+  bool grad = false;  // an input that requires a gradient
+  bool none = false;  // an input without a gradient
   std::vector<std::size_t> shape;
   std::vector<double> values;  // row-major
 };
@@ -106,15 +106,15 @@ class Reader {
     std::string text;
     std::getline(words_, text);
     Json attrs = Json::parse(text, nullptr, false);
-    if (!attrs.is_object()) malformed("the attributes are no JSON object:" + text);
+    if (!attrs.is_object()) malformed("the attributes are not a JSON object:" + text);
     return attrs;
   }
 
   void read_entry(Case& result, const std::string& kind) {
     if (kind == "ERROR") return static_cast<void>(result.error = line_.substr(kind.size()));
     if (kind == "TOL") {
-      for (Tolerance* tolerance : {&result.out_tolerance, &result.grad_tolerance})
-        *tolerance = {positive("a relative tolerance"), positive("an absolute tolerance")};
+      for (Tolerance* entry : {&result.out_tolerance, &result.grad_tolerance})
+        *entry = {tolerance("a relative tolerance"), tolerance("an absolute tolerance")};
       return words_ >> std::ws, end_of_line();
     }
     auto* const list = kind == "IN"     ? &result.in
@@ -140,8 +140,8 @@ class Reader {
     result.grad = rank == "grad";
     if (result.grad) rank = word("a rank");
     std::size_t count = 1;
-    for (std::size_t axes = whole(rank); axes > 0; --axes) {
-      result.shape.push_back(whole(word("a size")));
+    for (std::size_t axes = size(rank); axes > 0; --axes) {
+      result.shape.push_back(size(word("a size")));
       count *= result.shape.back();
     }
     if (word("a colon") != ":") malformed("expected a colon after the sizes of " + result.name);
@@ -154,24 +154,24 @@ class Reader {
     if (words_ >> more) malformed("too many values: " + more);
   }
 
-  std::size_t whole(const std::string& text) const {
+  std::size_t size(const std::string& text) const {
     if (text.size() > 9 || text.find_first_not_of("0123456789") != text.npos)
       malformed("not a size: " + text);
     return static_cast<std::size_t>(std::stoul(text));
   }
 
   double value(const std::string& text, const std::string& dtype) const {
-    char* end = nullptr;  // a float is read as a float, so that it is rounded once
+    char* end = nullptr;  // f32 is parsed as float, so that it is rounded once
     const double number = dtype == "f32" ? static_cast<double>(std::strtof(text.c_str(), &end))
                                          : std::strtod(text.c_str(), &end);
     if (*end != '\0') malformed("not a number: " + text);
     if (dtype == "bool" && number != 0 && number != 1) malformed("not a bool: " + text);
     if (dtype == "i64" && text.find_first_not_of("-0123456789") != text.npos)
-      malformed("not a whole number: " + text);
+      malformed("not an integer: " + text);
     return number;
   }
 
-  double positive(const char* what) {
+  double tolerance(const char* what) {
     const std::string text = word(what);
     const double number = value(text, "f64");
     if (!(number >= 0)) malformed("not a tolerance: " + text);
@@ -182,12 +182,12 @@ class Reader {
     if (!c.error && c.out.empty()) malformed("case " + c.id + " has no OUT");
     for (const Numbers& up : c.up) {
       const Numbers* const out = find(c.out, up.name);
-      if (out == nullptr || out->shape != up.shape) malformed("UP " + up.name + " fits no OUT");
+      if (out == nullptr || out->shape != up.shape) malformed("UP " + up.name + " matches no OUT");
     }
     for (const Numbers& grad : c.grad) {
       const Numbers* const in = find(c.in, grad.name);
       if (in == nullptr || !in->grad || (!grad.none && in->shape != grad.shape))
-        malformed("GRAD " + grad.name + " fits no IN with grad");
+        malformed("GRAD " + grad.name + " matches no IN with grad");
     }
     for (const Numbers& in : c.in)
       if (in.grad && !c.error && find(c.grad, in.name) == nullptr)

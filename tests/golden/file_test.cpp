@@ -1,4 +1,4 @@
-// file_test.cpp: a malformed golden file is refused with the number of the line.
+// file_test.cpp: the reader of golden files, and its errors with line numbers.
 
 #include "golden/file.hpp"
 
@@ -6,7 +6,7 @@
 
 namespace {
 
-const std::string good =
+const std::string valid =
     "# a comment\n"
     "CASE add/one add {\"c\":[1,null]}\n"
     "TOL 1e-6 1e-6 1e-6 1e-6\n"
@@ -17,7 +17,7 @@ const std::string good =
     "GRAD a f32 2 2 1 : 3 4\n"
     "END\n";
 
-std::string refusal(const std::string& text) {
+std::string error_of(const std::string& text) {
   std::istringstream in(text);
   try {
     golden::Reader(in, "g.txt").read();
@@ -27,16 +27,16 @@ std::string refusal(const std::string& text) {
   return "(read)";
 }
 
-// What is said when `from` in the good text is `to` instead.
-std::string refusal(const std::string& from, const std::string& to) {
-  std::string text = good;
-  return refusal(text.replace(text.find(from), from.size(), to));
+// The error for the valid text with `from` replaced by `to`.
+std::string error_of(const std::string& from, const std::string& to) {
+  std::string text = valid;
+  return error_of(text.replace(text.find(from), from.size(), to));
 }
 
 }  // namespace
 
-TEST_CASE("a golden case is read with its numbers, flags and attributes", "[golden]") {
-  std::istringstream in(good);
+TEST_CASE("the reader reads the numbers, flags and attributes of a golden case", "[golden]") {
+  std::istringstream in(valid);
   const std::vector<golden::Case> cases = golden::Reader(in, "g.txt").read();
   REQUIRE(cases.size() == 1);
   const golden::Case& c = cases[0];
@@ -51,25 +51,26 @@ TEST_CASE("a golden case is read with its numbers, flags and attributes", "[gold
   CHECK(c.out[0].shape.empty());
 }
 
-TEST_CASE("malformed golden files are refused with the line", "[golden]") {
-  CHECK(refusal("") == "g.txt:1: no cases");
-  CHECK(refusal("CASE", "CASES") ==
+TEST_CASE("malformed golden files give errors with the line number", "[golden]") {
+  CHECK(error_of("") == "g.txt:1: no cases");
+  CHECK(error_of("CASE", "CASES") ==
         "g.txt:2: expected CASE, got: CASES add/one add {\"c\":[1,null]}");
-  CHECK(refusal("[1,null]", "[1,") == "g.txt:2: the attributes are no JSON object: {\"c\":[1,}");
-  CHECK(refusal("TOL 1e-6", "TOL -1") == "g.txt:3: not a tolerance: -1");
-  CHECK(refusal("TOL", "# ") == "g.txt:3: unknown keyword #");
-  CHECK(refusal("f32 grad", "f16 grad") == "g.txt:4: unknown dtype f16");
-  CHECK(refusal("2 2 1 :", "2 -2 1 :") == "g.txt:4: not a size: -2");
-  CHECK(refusal("2 2 1 :", "2 2 1") == "g.txt:4: expected a colon after the sizes of a");
-  CHECK(refusal(" -inf", "") == "g.txt:4: expected a value");
-  CHECK(refusal("-inf", "-inf 7") == "g.txt:4: too many values: 7");
-  CHECK(refusal("-inf", "1x") == "g.txt:4: not a number: 1x");
-  CHECK(refusal(": 0 1", ": 0 2") == "g.txt:5: not a bool: 2");
-  CHECK(refusal("IN m", "IN a") == "g.txt:5: a second IN a");
-  CHECK(refusal("UP y0", "UP y1") == "g.txt:9: UP y1 fits no OUT");
-  CHECK(refusal("GRAD a", "GRAD m") == "g.txt:9: GRAD m fits no IN with grad");
-  CHECK(refusal("GRAD a f32 2 2 1 : 3 4\n", "") == "g.txt:8: IN a has no GRAD");
-  CHECK(refusal("END\n", "") == "g.txt:9: the file ends inside case add/one");
-  CHECK(refusal("TOL", "ERROR no\nTOL") == "g.txt:10: a case has either TOL or ERROR");
-  CHECK(refusal(good + good.substr(12)) == "g.txt:17: a second case add/one");
+  CHECK(error_of("[1,null]", "[1,") ==
+        "g.txt:2: the attributes are not a JSON object: {\"c\":[1,}");
+  CHECK(error_of("TOL 1e-6", "TOL -1") == "g.txt:3: not a tolerance: -1");
+  CHECK(error_of("TOL", "# ") == "g.txt:3: unknown keyword #");
+  CHECK(error_of("f32 grad", "f16 grad") == "g.txt:4: unknown dtype f16");
+  CHECK(error_of("2 2 1 :", "2 -2 1 :") == "g.txt:4: not a size: -2");
+  CHECK(error_of("2 2 1 :", "2 2 1") == "g.txt:4: expected a colon after the sizes of a");
+  CHECK(error_of(" -inf", "") == "g.txt:4: expected a value");
+  CHECK(error_of("-inf", "-inf 7") == "g.txt:4: too many values: 7");
+  CHECK(error_of("-inf", "1x") == "g.txt:4: not a number: 1x");
+  CHECK(error_of(": 0 1", ": 0 2") == "g.txt:5: not a bool: 2");
+  CHECK(error_of("IN m", "IN a") == "g.txt:5: a second IN a");
+  CHECK(error_of("UP y0", "UP y1") == "g.txt:9: UP y1 matches no OUT");
+  CHECK(error_of("GRAD a", "GRAD m") == "g.txt:9: GRAD m matches no IN with grad");
+  CHECK(error_of("GRAD a f32 2 2 1 : 3 4\n", "") == "g.txt:8: IN a has no GRAD");
+  CHECK(error_of("END\n", "") == "g.txt:9: the file ends inside case add/one");
+  CHECK(error_of("TOL", "ERROR no\nTOL") == "g.txt:10: a case has either TOL or ERROR");
+  CHECK(error_of(valid + valid.substr(12)) == "g.txt:17: a second case add/one");
 }

@@ -1,15 +1,15 @@
-// golden_test.cpp: every operation, forward and backward, against what PyTorch computed.
+// golden_test.cpp: operations and gradients against PyTorch's results.
 //
-// The cases are tests/golden/golden.txt, or the file that the environment variable HEED_GOLDEN
-// names.
+// Reads tests/golden/golden.txt, or the file in the environment variable HEED_GOLDEN.
 
 #include "catch.hpp"
 #include "golden/suite.hpp"
 
-TEST_CASE("results and gradients are PyTorch's, each within its case's tolerance", "[golden]") {
+TEST_CASE("results and gradients equal PyTorch's within the tolerance of each case", "[golden]") {
   golden::check_agreement(golden::cases("HEED_GOLDEN", "golden.txt"));
 }
 
-TEST_CASE("what PyTorch refuses is refused, naming the operation, tensors and shapes", "[golden]") {
-  golden::check_refusals(golden::cases("HEED_GOLDEN", "golden.txt"));
+TEST_CASE("calls that are errors in PyTorch throw errors that name operation, tensors and shapes",
+          "[golden]") {
+  golden::check_errors(golden::cases("HEED_GOLDEN", "golden.txt"));
 }

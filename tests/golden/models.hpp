@@ -1,4 +1,4 @@
-// models.hpp: the layers and models of a golden file, run through heed's own.
+// models.hpp: runs the layers and models of a golden file with heed.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace golden {
 
-// Which of heed's parameters an input holds, one below the other: PyTorch packs the projections of
-// query, key and value into one (3C, C) matrix.
+// An input of the file and the heed parameters that it contains, one below the other: PyTorch
+// stores the projections of query, key and value in one (3C, C) matrix.
 struct Packed {
   std::string input;
   std::vector<std::string> parameters;
@@ -23,17 +23,17 @@ using Packing = std::vector<Packed>;
 inline void load(const Packing& packing, const Call& call, const heed::Parameters& parameters) {
   std::size_t loaded = 0;
   for (const Packed& packed : packing) {
-    const Array& whole = call.tensor(packed.input).value();
-    std::size_t at = 0;
+    const Array& input = call.tensor(packed.input).value();
+    std::size_t offset = 0;
     for (const std::string& name : packed.parameters) {
       Tensor parameter = parameters.at(name);
       const std::size_t n = parameter.value().size();
-      if (at + n > whole.size()) throw std::runtime_error(packed.input + " is too small");
-      std::copy_n(whole.data() + at, n, parameter.mutable_value().data());
-      at += n;
+      if (offset + n > input.size()) throw std::runtime_error(packed.input + " is too small");
+      std::copy_n(input.data() + offset, n, parameter.mutable_value().data());
+      offset += n;
     }
-    if (at != whole.size()) throw std::runtime_error(packed.input + " is too large");
-    loaded += at;
+    if (offset != input.size()) throw std::runtime_error(packed.input + " is too large");
+    loaded += offset;
   }
   if (loaded != parameters.count()) throw std::runtime_error("some parameters were not loaded");
 }
@@ -60,21 +60,21 @@ inline Packing attention_packing(bool bias) {
   return packing;
 }
 
-// attn_mask (T, S) and key_padding_mask (B, S) say what is hidden; heed asks what is visible, of
-// (B, T, S), or with several heads (B, 1, T, S). The attribute "open_blind_rows" gives sight to the
-// rows that would see nothing.
-inline std::optional<Mask> visible_places(const Call& call, std::size_t B, std::size_t T,
-                                          std::size_t S) {
+// heed's mask, true where a query may attend to a key, from PyTorch's attn_mask (T, S) and
+// key_padding_mask (B, S), true where masked: (B, T, S), or with several heads (B, 1, T, S). With
+// the attribute "unmask_full_rows", fully masked rows become fully visible.
+inline std::optional<Mask> visible_keys(const Call& call, std::size_t B, std::size_t T,
+                                        std::size_t S) {
   const Value *const pairs = call.find("attn_mask"), *const keys = call.find("key_padding_mask");
   if (pairs == nullptr && keys == nullptr) return {};
   Mask mask = Mask::from_shape({B, T, S});
   for (std::size_t row = 0; row < B * T; ++row) {
-    bool* const places = mask.data() + row * S;
+    bool* const visible = mask.data() + row * S;
     for (std::size_t s = 0; s < S; ++s)
-      places[s] = (pairs == nullptr || !std::get<Mask>(*pairs)(row % T, s)) &&
-                  (keys == nullptr || !std::get<Mask>(*keys)(row / T, s));
-    if (call.flag("open_blind_rows") && std::count(places, places + S, true) == 0)
-      std::fill_n(places, S, true);
+      visible[s] = (pairs == nullptr || !std::get<Mask>(*pairs)(row % T, s)) &&
+                   (keys == nullptr || !std::get<Mask>(*keys)(row / T, s));
+    if (call.flag("unmask_full_rows") && std::count(visible, visible + S, true) == 0)
+      std::fill_n(visible, S, true);
   }
   if (call.integer("heads") > 1) mask.reshape(Mask::shape_type{B, 1, T, S});
   return mask;
@@ -95,7 +95,7 @@ inline Result multi_head_attention(const Call& call) {
   load(packing, call, *parameters);
 
   heed::nn::AttentionMask visible;
-  visible.mask = visible_places(call, query.shape()[0], query.shape()[1], key.shape()[1]);
+  visible.mask = visible_keys(call, query.shape()[0], query.shape()[1], key.shape()[1]);
   heed::AttentionOptions options;
   options.mask = visible.mask;
   options.num_heads = heads;
@@ -177,7 +177,7 @@ inline Result gpt(const Call& call) {
           }};
 }
 
-// The loss before each step, and the length of the whole gradient before it was clipped.
+// The loss before each step, and the norm of all gradients before clipping.
 inline Result gpt_training(const Call& call) {
   LoadedGpt loaded(call);
   const std::vector<Tensor>& parameters = loaded.parameters.tensors();

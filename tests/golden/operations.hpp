@@ -1,4 +1,4 @@
-// operations.hpp: what each operation of a golden file is in heed.
+// operations.hpp: runs the operations of a golden file with heed.
 #pragma once
 
 #include <cmath>
@@ -32,7 +32,7 @@ using heed::Tensor;
 using Value = std::variant<Tensor, Indices, Mask>;
 using Values = std::vector<Value>;
 
-// Inputs and attributes of one operation.
+// The inputs and attributes of one operation.
 struct Call {
   const Values& inputs;
   const Json& attrs;
@@ -53,7 +53,7 @@ struct Call {
       if (names[i].get<std::string>() == name) return &inputs.at(i);
     return nullptr;
   }
-  Tensor tensor(std::string_view name) const {  // undefined when not given
+  Tensor tensor(std::string_view name) const {  // undefined if absent
     const Value* const value = find(name);
     return value == nullptr ? Tensor() : std::get<Tensor>(*value);
   }
@@ -63,14 +63,14 @@ struct Call {
   int integer(const char* key) const { return attrs.at(key).get<int>(); }
   bool flag(const char* key) const { return attrs.value(key, false); }
   std::vector<int> integers(const char* key) const { return attrs.at(key).get<std::vector<int>>(); }
-  heed::AxisList axes() const {  // absent: all
+  heed::AxisList axes() const {  // all axes if absent
     if (!has("dim")) return {};
     return attrs["dim"].is_array() ? integers("dim") : heed::AxisList{integer("dim")};
   }
 };
 
-// Outputs, and what is to be done after the backward pass (gradients of a model's own parameters
-// become gradients of the inputs they were loaded from).
+// The outputs, and a function to call after the backward pass: it copies the gradients of a model's
+// parameters to the inputs from which they were loaded.
 struct Result {
   Result(
       Values outputs, std::function<void()> gather = [] {})
@@ -90,8 +90,8 @@ inline Tensor sliced(const Call& call) {
   Tensor x = call.tensor(0);
   const Json& slices = call.attrs.at("slices");
   for (std::size_t axis = 0; axis < slices.size(); ++axis) {
-    const auto part = [&](std::size_t i, std::int64_t otherwise) {
-      return slices[axis].at(i).is_null() ? otherwise : slices[axis][i].get<std::int64_t>();
+    const auto part = [&](std::size_t i, std::int64_t default_value) {
+      return slices[axis].at(i).is_null() ? default_value : slices[axis][i].get<std::int64_t>();
     };
     x = heed::slice(x, static_cast<int>(axis), part(0, 0), part(1, heed::to_the_end), part(2, 1));
   }
@@ -100,10 +100,10 @@ inline Tensor sliced(const Call& call) {
 
 inline Values max_with_position(const Call& call) {
   const Tensor& x = call.tensor(0);
-  Indices where = heed::argmax(x, call.integer("dim"));
+  Indices position = heed::argmax(x, call.integer("dim"));
   const Tensor y = heed::max(x, call.axes(), call.flag("keepdim"));
-  where.reshape(Indices::shape_type(y.shape().begin(), y.shape().end()));
-  return {y, where};
+  position.reshape(Indices::shape_type(y.shape().begin(), y.shape().end()));
+  return {y, position};
 }
 
 inline Tensor cross_entropy(const Call& call) {
@@ -147,7 +147,7 @@ inline Tensor dropout(const Call& call) {
   return heed::dropout(call.tensor(0), call.real("p"), generator);
 }
 
-// The draws of both files are those of PyTorch's default dtype, which is float32.
+// Both golden files have draws of PyTorch's default dtype, float32.
 inline Values random_draws(const Call& call) {
   Generator generator(call.attrs.at("seed").get<std::uint64_t>(), heed::Precision::float32);
   Values result;
@@ -157,7 +157,7 @@ inline Values random_draws(const Call& call) {
   return result;
 }
 
-// Steps [result, op, [arguments], attributes], each over the operations of the table.
+// Runs the steps [result, op, [arguments], attributes]; each op is in the table.
 inline Values program(const Call& call) {
   std::map<std::string, Value> values;
   for (std::size_t i = 0; i < call.inputs.size(); ++i)
@@ -276,8 +276,8 @@ inline Table reduction_operations() {
        }},
       {"masked_softmax",
        [](const Call& c) {
-         const double hidden = -std::numeric_limits<double>::infinity();
-         return Values{heed::softmax(heed::masked_fill(c.tensor(0), c.mask(1), hidden),  //
+         const double minus_infinity = -std::numeric_limits<double>::infinity();
+         return Values{heed::softmax(heed::masked_fill(c.tensor(0), c.mask(1), minus_infinity),  //
                                      c.integer("dim"))};
        }},
   };

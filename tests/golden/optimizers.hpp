@@ -1,4 +1,4 @@
-// optimizers.hpp: the optimizers and schedules of a golden file, run through heed's own.
+// optimizers.hpp: runs the optimizers and schedules of a golden file with heed.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace golden {
 
-// The parameter after each step, its gradient at step i being row i of the second input.
+// The parameter after each step; row i of the second input is the gradient of step i.
 template <class Optimizer>
 Values stepped(Optimizer optimizer, Tensor parameter, const Call& call) {
   const Array& gradients = call.tensor(1).value();
@@ -69,7 +69,7 @@ inline Result clip(const Call& call) {
   return outputs;
 }
 
-// Learning rates at each of the steps.
+// The learning rate at each of the steps.
 template <class Schedule>
 Values rates(const Schedule& schedule, const std::vector<std::int64_t>& steps) {
   Array values = heed::uninitialized({steps.size()});
@@ -87,7 +87,7 @@ inline Result schedule(const Call& call) {
   return rates(lr, call.attrs.at("its").get<std::vector<std::int64_t>>());
 }
 
-// PyTorch's own schedules: the first n rates. The options have the names of PyTorch's arguments.
+// The first n learning rates of PyTorch's schedules. Options have the names of PyTorch's arguments.
 inline Result torch_schedule(const Call& call) {
   const std::string name = call.attrs.at("cls");
   const Json& args = call.attrs.at("args");

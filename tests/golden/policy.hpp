@@ -1,5 +1,5 @@
-// policy.hpp: the few places where heed promises something else than PyTorch, as changes to what a
-// case expects. Each rule looks at what the case contains; policy_test.cpp says them as sentences.
+// policy.hpp: the documented differences between heed and PyTorch: each rule changes the expected
+// results of the golden cases to which it applies. policy_test.cpp tests each rule by itself.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ inline Numbers* find(std::vector<Numbers>& list, const std::string& name) {
   return const_cast<Numbers*>(find(static_cast<const std::vector<Numbers>&>(list), name));
 }
 
-// The lines of an array along one axis, as lists of positions in its values.
+// The 1-D slices of an array along one axis, as lists of indices into its values.
 inline std::vector<std::vector<std::size_t>> lines(const std::vector<std::size_t>& shape, int dim) {
   if (shape.empty()) return {{0}};
   const auto axis = static_cast<std::size_t>(dim < 0 ? dim + static_cast<int>(shape.size()) : dim);
@@ -32,17 +32,17 @@ inline std::vector<std::vector<std::size_t>> lines(const std::vector<std::size_t
   return result;
 }
 
-// Element `flat` of an array of shape `to` that `from` was broadcast to.
+// Element `flat` of `from`, broadcast to the shape `to`.
 inline double broadcast_value(const Numbers& from, const std::vector<std::size_t>& to,
                               std::size_t flat) {
-  std::size_t at = 0, step = 1;
+  std::size_t offset = 0, step = 1;
   for (std::size_t i = 0; i < from.shape.size(); ++i) {  // axes from the right
     const std::size_t size = from.shape[from.shape.size() - 1 - i];
-    at += size == 1 ? 0 : flat % to[to.size() - 1 - i] * step;
+    offset += size == 1 ? 0 : flat % to[to.size() - 1 - i] * step;
     flat /= to[to.size() - 1 - i];
     step *= size;
   }
-  return from.values[at];
+  return from.values[offset];
 }
 
 inline void replace_nan(std::vector<double>& values, double by) {
@@ -50,16 +50,16 @@ inline void replace_nan(std::vector<double>& values, double by) {
     if (std::isnan(value)) value = by;
 }
 
-// A line of scores that is -infinity throughout has nothing to choose from. PyTorch answers NaN;
-// heed's softmax gives zeros, its log_softmax -infinity, and the scores get a gradient of zero.
-inline void promise_for_hidden_lines(Case& c) {
+// A fully masked row of scores (all -infinity): PyTorch's softmax gives NaN; heed's softmax gives
+// zeros, its log_softmax -infinity, and the gradient of the scores is zero.
+inline void expect_masked_rows(Case& c) {
   const Numbers& x = c.in.at(0);
-  const auto hidden = [&](std::size_t i) {
+  const auto masked = [&](std::size_t i) {
     return x.values[i] == -infinity ||
            (c.op == "masked_softmax" && broadcast_value(c.in.at(1), x.shape, i) != 0);
   };
   for (const auto& line : lines(x.shape, c.attrs.at("dim"))) {
-    if (line.empty() || !std::all_of(line.begin(), line.end(), hidden)) continue;
+    if (line.empty() || !std::all_of(line.begin(), line.end(), masked)) continue;
     for (const std::size_t i : line) {
       if (c.op != "logsumexp") c.out[0].values[i] = c.op == "log_softmax" ? -infinity : 0;
       if (!c.grad.empty()) c.grad[0].values[i] = 0;
@@ -74,9 +74,9 @@ inline bool finite_inputs(const Case& c) {
   });
 }
 
-// A query that may see nothing. PyTorch's weights are NaN, and with them all gradients that the
-// weights touch; heed's are zeros, so that the values' gradient is weights^T upstream.
-inline void promise_for_blind_queries(Case& c) {
+// A fully masked query: PyTorch's attention weights are NaN, and so are all gradients that depend
+// on them; heed's weights are zeros, so that the gradient of the values is weights^T upstream.
+inline void expect_masked_queries(Case& c) {
   if (!finite_inputs(c)) return;
   for (Numbers& out : c.out) replace_nan(out.values, 0);
   Numbers* const v = find(c.grad, "v");
@@ -93,17 +93,18 @@ inline void promise_for_blind_queries(Case& c) {
   }
 }
 
-// What heed itself makes of a case; runner.hpp has the bodies.
+// heed's results for a case; defined in runner.hpp.
 inline std::vector<Numbers> outputs_of(const Case& c);
 inline std::vector<Numbers> gradients_of(const Case& c);
 
-// The same behind multi-head attention: the output of a blind query is the last layer's bias, and
-// the gradients are those of a layer whose blind queries may look, but whose output nobody uses.
-inline void promise_for_blind_layers(Case& c) {
+// The same for multi-head attention: the output of a fully masked query is the bias of the output
+// projection. The gradients are those of unmasking that query and setting its upstream gradient to
+// 0.
+inline void expect_masked_layers(Case& c) {
   if (!finite_inputs(c)) return;
-  Case seeing = c;
-  seeing.attrs["open_blind_rows"] = true;
-  for (Numbers& up : seeing.up) {
+  Case unmasked = c;
+  unmasked.attrs["unmask_full_rows"] = true;
+  for (Numbers& up : unmasked.up) {
     const std::vector<double>& out = find(c.out, up.name)->values;
     for (std::size_t i = 0; i < out.size(); ++i)
       if (std::isnan(out[i])) up.values[i] = 0;
@@ -117,64 +118,63 @@ inline void promise_for_blind_layers(Case& c) {
     return std::any_of(grad.values.begin(), grad.values.end(), [](double g) { return g != g; });
   };
   if (std::none_of(c.grad.begin(), c.grad.end(), nan)) return;
-  const std::vector<Numbers> other = gradients_of(seeing);
+  const std::vector<Numbers> other = gradients_of(unmasked);
   for (Numbers& grad : c.grad)
     for (std::size_t i = 0; i < grad.values.size(); ++i)
       if (std::isnan(grad.values[i])) grad.values[i] = find(other, grad.name)->values[i];
 }
 
-// Equal maxima share the gradient, over one axis as over all; PyTorch's max over one axis gives it
-// to the first. (A NaN is the maximum where there is one.)
-inline void promise_for_ties(Case& c) {
+// Equal maxima get equal parts of the gradient; PyTorch's max over one axis gives all of it to the
+// first. (A NaN counts as the maximum.)
+inline void expect_equal_maxima(Case& c) {
   if (c.grad.empty()) return;
   const std::vector<double>& x = c.in[0].values;
   for (const auto& line : lines(c.in[0].shape, c.attrs.at("dim"))) {
-    const auto above = [&](std::size_t a, std::size_t b) {
-      return std::isnan(x[b]) || x[a] < x[b];
-    };
+    const auto less = [&](std::size_t a, std::size_t b) { return std::isnan(x[b]) || x[a] < x[b]; };
     if (line.empty()) continue;
-    const double top = x[*std::max_element(line.begin(), line.end(), above)];
-    std::vector<std::size_t> ties;
+    const double max = x[*std::max_element(line.begin(), line.end(), less)];
+    std::vector<std::size_t> maxima;
     for (const std::size_t i : line)
-      if (x[i] == top || (std::isnan(top) && std::isnan(x[i]))) ties.push_back(i);
+      if (x[i] == max || (std::isnan(max) && std::isnan(x[i]))) maxima.push_back(i);
     double total = 0;
-    for (const std::size_t i : ties) total += c.grad[0].values[i];
-    for (const std::size_t i : ties) c.grad[0].values[i] = total / static_cast<double>(ties.size());
+    for (const std::size_t i : maxima) total += c.grad[0].values[i];
+    for (const std::size_t i : maxima)
+      c.grad[0].values[i] = total / static_cast<double>(maxima.size());
   }
 }
 
-inline double largest(const Numbers& x) {
-  double top = 0;
-  for (const double v : x.values) top = std::max(top, std::abs(v));
-  return top;
+inline double max_abs(const Numbers& x) {
+  double max = 0;
+  for (const double v : x.values) max = std::max(max, std::abs(v));
+  return max;
 }
 
-// Whether the sum of the squares is too large for the precision the file was made in.
+// Whether the sum of the squares overflows in the precision of the file.
 inline bool squares_overflow(const Numbers& x) {
   double sum = 0;
   for (const double v : x.values) sum += v * v;
   return x.dtype == "f32" && std::isfinite(sum) && sum > std::numeric_limits<float>::max();
 }
 
-// Lengths are measured in double: where a float's square overflows, and PyTorch's cosine is 0,
-// heed's is that of the same directions at a length that can be squared.
-inline void promise_for_long_vectors(Case& c) {
+// heed computes norms in double. If a float's square overflows, PyTorch's cosine is 0; heed's is
+// that of the vectors scaled to a norm whose square does not overflow.
+inline void expect_long_vectors(Case& c) {
   if (std::none_of(c.in.begin(), c.in.end(), squares_overflow)) return;
-  Case shorter = c;
-  for (Numbers& in : shorter.in) {
-    const double length = largest(in);
+  Case scaled = c;
+  for (Numbers& in : scaled.in) {
+    const double length = max_abs(in);
     for (double& v : in.values) v /= length;
   }
-  c.out[0].values = outputs_of(shorter)[0].values;
-  const std::vector<Numbers> grads = gradients_of(shorter);
+  c.out[0].values = outputs_of(scaled)[0].values;
+  const std::vector<Numbers> grads = gradients_of(scaled);
   for (Numbers& grad : c.grad)
     for (std::size_t i = 0; i < grad.values.size(); ++i)
-      grad.values[i] = find(grads, grad.name)->values[i] / largest(*find(c.in, grad.name));
+      grad.values[i] = find(grads, grad.name)->values[i] / max_abs(*find(c.in, grad.name));
 }
 
-// The same for the length of all gradients together: PyTorch's is infinite, and the clipped
-// gradients 0; heed's are clipped to max_norm.
-inline void promise_for_long_gradients(Case& c) {
+// The same for the norm of all gradients: PyTorch's is infinite and the clipped gradients are 0;
+// heed clips them to max_norm.
+inline void expect_long_gradients(Case& c) {
   double squares = 0;
   for (const Numbers& in : c.in)
     for (const double v : in.values) squares += v * v;
@@ -188,15 +188,15 @@ inline void promise_for_long_gradients(Case& c) {
   if (sizeof(heed::Real) == 8) c.out[0].values = all.values;
 }
 
-// What heed promises for a case.
-inline Case promised(Case c) {
+// The case with the results that heed must give.
+inline Case expected_from_heed(Case c) {
   if (c.op == "softmax" || c.op == "log_softmax" || c.op == "logsumexp" || c.op == "masked_softmax")
-    promise_for_hidden_lines(c);
-  if (c.op == "sdpa") promise_for_blind_queries(c);
-  if (c.op == "mha") promise_for_blind_layers(c);
-  if (c.op == "max_dim") promise_for_ties(c);
-  if (c.op == "cosine_similarity") promise_for_long_vectors(c);
-  if (c.op == "clip_grad_norm") promise_for_long_gradients(c);
+    expect_masked_rows(c);
+  if (c.op == "sdpa") expect_masked_queries(c);
+  if (c.op == "mha") expect_masked_layers(c);
+  if (c.op == "max_dim") expect_equal_maxima(c);
+  if (c.op == "cosine_similarity") expect_long_vectors(c);
+  if (c.op == "clip_grad_norm") expect_long_gradients(c);
   return c;
 }
 

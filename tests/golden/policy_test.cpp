@@ -1,6 +1,6 @@
-// policy_test.cpp: what heed promises where PyTorch answers otherwise, and where it answers NaN.
+// policy_test.cpp: the documented differences between heed and PyTorch, and the handling of NaN.
 //
-// tests/golden/policy.hpp applies the first kind to golden cases; here each is said as a sentence.
+// tests/golden/policy.hpp applies the differences to golden cases.
 
 #include "catch.hpp"
 #include "heed/nn/attention.hpp"
@@ -34,18 +34,16 @@ Tensor with_gradient(std::initializer_list<double> gradient) {
 
 // ---- where heed differs
 
-TEST_CASE("a row in which everything is masked gets shares of zero, and sends no gradient back",
-          "[golden][policy]") {
+TEST_CASE("softmax of a fully masked row is zero, and so is its gradient", "[golden][policy]") {
   const Tensor scores = tensor_of({2, 3}, {1, 2, 3, 0, 0, 0});
-  const Mask hidden = mask_of({2, 3}, {1, 1, 1, 0, 0, 1});
-  const Tensor shares = softmax(masked_fill(scores, hidden, -inf), -1);
-  CHECK(difference(shares, array_of({2, 3}, {0, 0, 0, 0.5, 0.5, 0})) == "");
-  backward(shares, array_of({2, 3}, {1, -2, 3, 1, 0, 5}));
+  const Mask masked = mask_of({2, 3}, {1, 1, 1, 0, 0, 1});
+  const Tensor weights = softmax(masked_fill(scores, masked, -inf), -1);
+  CHECK(difference(weights, array_of({2, 3}, {0, 0, 0, 0.5, 0.5, 0})) == "");
+  backward(weights, array_of({2, 3}, {1, -2, 3, 1, 0, 5}));
   CHECK(difference(scores.grad(), array_of({2, 3}, {0, 0, 0, 0.25, -0.25, 0})) == "");
 }
 
-TEST_CASE("the logarithm of the shares of a fully masked row is minus infinity, its slope zero",
-          "[golden][policy]") {
+TEST_CASE("log_softmax of a fully masked row is -infinity, its gradient 0", "[golden][policy]") {
   const Tensor x = tensor_of({2, 2}, {-inf, -inf, 0, 0});
   const Tensor logs = log_softmax(x, 1), total = logsumexp(x, 1);
   CHECK(difference(logs, array_of({2, 2}, {-inf, -inf, -std::log(2), -std::log(2)})) == "");
@@ -57,7 +55,7 @@ TEST_CASE("the logarithm of the shares of a fully masked row is minus infinity, 
   CHECK(difference(x.grad(), array_of({2, 2}, {0, 0, 0.5, 0.5})) == "");
 }
 
-TEST_CASE("attention with a query that may see nothing is attention without that query",
+TEST_CASE("a fully masked query does not change the attention of the other queries",
           "[golden][policy]") {
   const Mask mask = mask_of({3, 3}, {1, 1, 0, 0, 0, 0, 1, 1, 1});
   const auto without_middle = [](const Tensor& x) {
@@ -81,16 +79,16 @@ TEST_CASE("attention with a query that may see nothing is attention without that
   CHECK(difference(select(out, 0, 1), zeros({5})) == "");
 }
 
-TEST_CASE("a layer's answer to a query that may see nothing is the bias of its last projection",
+TEST_CASE("the output of MultiHeadAttention for a fully masked query is the output bias",
           "[golden][policy]") {
   for (const std::size_t heads : {std::size_t{1}, std::size_t{2}}) {
     Parameters parameters;
     Generator generator(1);
     const nn::MultiHeadAttention layer({parameters, generator}, 4, heads);
-    nn::AttentionMask nothing;
-    nothing.mask = mask_of({1, 3}, {0, 0, 0});
+    nn::AttentionMask all_masked;
+    all_masked.mask = mask_of({1, 3}, {0, 0, 0});
     const Tensor y =
-        layer(Tensor(random_array({1, 2, 4}, 2)), Tensor(random_array({1, 3, 4}, 3)), nothing);
+        layer(Tensor(random_array({1, 2, 4}, 2)), Tensor(random_array({1, 3, 4}, 3)), all_masked);
     CHECK(difference(y, expand(layer.out.bias, {1, 2, 4}).value()) == "");
     backward(y, ones(y.shape()));
     CHECK(difference(layer.value.weight.grad(), zeros({4, 4})) == "");
@@ -98,7 +96,7 @@ TEST_CASE("a layer's answer to a query that may see nothing is the bias of its l
   }
 }
 
-TEST_CASE("equal maxima share the gradient evenly, over one axis as over all", "[golden][policy]") {
+TEST_CASE("policy: equal maxima get equal parts of the gradient", "[golden][policy]") {
   const Tensor x = tensor_of({2, 3}, {3, 1, 3, 5, 5, 5});
   backward(max(x, {1}), array_of({2}, {1, 3}));
   CHECK(difference(x.grad(), array_of({2, 3}, {0.5, 0, 0.5, 1, 1, 1})) == "");
@@ -106,23 +104,22 @@ TEST_CASE("equal maxima share the gradient evenly, over one axis as over all", "
   CHECK(argmax(x, 1)(1) == 0);
 }
 
-TEST_CASE("a cosine does not depend on lengths, even those whose square overflows",
+TEST_CASE("cosine similarity does not depend on norms, even if their square overflows",
           "[golden][policy]") {
   const Tensor a = tensor_of({1, 2}, {1e20, 1e20}), b = tensor_of({1, 2}, {1e20, -3e19});
   const double cosine = 0.7 / std::sqrt(2 * 1.09);
   CHECK(difference(cosine_similarity(a, b), array_of({1}, {cosine})) == "");
 }
 
-TEST_CASE("gradients whose squares overflow are still brought to max_norm", "[golden][policy]") {
+TEST_CASE("gradients whose squares overflow are clipped to max_norm", "[golden][policy]") {
   const Tensor x = with_gradient({3e38, -3e38});
   optim::clip_grad_norm({x}, 1);
   CHECK(difference(x.grad(), array_of({2}, {std::sqrt(0.5), -std::sqrt(0.5)}), 2e-6) == "");
 }
 
-// ---- where heed agrees, and somebody might have wished otherwise
+// ---- where heed agrees with PyTorch, which may be unexpected
 
-TEST_CASE("a NaN is never hidden: its row of shares, its maximum and its loss are NaN",
-          "[golden][policy]") {
+TEST_CASE("the softmax row, the maximum and the loss of a NaN are NaN", "[golden][policy]") {
   const Tensor x = tensor_of({2, 2}, {NaN, -inf, 0, 0});
   CHECK(difference(softmax(x, 1), array_of({2, 2}, {NaN, NaN, 0.5, 0.5})) == "");
   CHECK(difference(max(x, {1}), array_of({2}, {NaN, 0})) == "");
@@ -139,8 +136,7 @@ TEST_CASE("a NaN that is the maximum gets the gradient", "[golden][policy]") {
   CHECK(difference(x.grad(), array_of({3}, {0, 1, 0})) == "");
 }
 
-TEST_CASE("the mean of nothing is NaN, and so is the loss when every target is ignored",
-          "[golden][policy]") {
+TEST_CASE("the mean of no elements or no targets is NaN", "[golden][policy]") {
   CHECK(std::isnan(mean(Tensor(zeros({0, 3}))).item()));
   const Tensor logits = tensor_of({2, 3}, {1, 2, 3, 4, 5, 6});
   const Tensor loss = cross_entropy(logits, indices_of({2}, {-100, -100}));
@@ -149,14 +145,14 @@ TEST_CASE("the mean of nothing is NaN, and so is the loss when every target is i
   CHECK(difference(logits.grad(), zeros({2, 3})) == "");
 }
 
-TEST_CASE("an infinite gradient norm zeroes the finite gradients and leaves NaN for the infinite",
+TEST_CASE("clipping an infinite norm makes finite gradients 0 and infinite ones NaN",
           "[golden][policy]") {
   const Tensor x = with_gradient({inf, 1});
   CHECK(optim::clip_grad_norm({x}, 1) == inf);
   CHECK(difference(x.grad(), array_of({2}, {NaN, 0})) == "");
 }
 
-TEST_CASE("a NaN gradient reaches the parameter, where it is seen", "[golden][policy]") {
+TEST_CASE("a NaN gradient makes the parameter NaN", "[golden][policy]") {
   const Tensor x = with_gradient({NaN, 1});
   optim::AdamW({x}, {}).step();
   CHECK(std::isnan(x.value()(0)));

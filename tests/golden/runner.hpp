@@ -1,11 +1,11 @@
-// runner.hpp: runs golden cases forward and backward, and says what is not as it should be.
+// runner.hpp: runs golden cases forward and backward, and describes differences.
 #pragma once
 
 #include "golden/policy.hpp"
 
 namespace golden {
 
-// ---- between the file's numbers and heed's
+// ---- conversion between the file's numbers and heed's arrays
 
 inline Value value_of(const Numbers& in) {
   const Shape shape(in.shape.begin(), in.shape.end());
@@ -24,7 +24,7 @@ inline Value value_of(const Numbers& in) {
   Array x = heed::uninitialized(shape);
   std::transform(in.values.begin(), in.values.end(), x.data(),
                  [](double v) { return static_cast<heed::Real>(v); });
-  return Tensor(x, in.grad).named(in.name);
+  return Tensor(x, in.grad).set_name(in.name);
 }
 
 template <class Container>
@@ -46,11 +46,11 @@ inline Numbers numbers_of(const Value& value, const std::string& name) {
 // ---- running
 
 struct Run {
-  std::vector<Numbers> outputs, gradients;  // of the inputs that have one
+  std::vector<Numbers> outputs, gradients;  // gradients: of the inputs that have one
 };
 
-// Sends the upstream gradients in at the outputs: one pass, from the sum of all products.
-inline void send_back(const Case& c, const Values& outputs) {
+// Runs backward with the upstream gradients of the outputs: one pass from sum(output * upstream).
+inline void run_backward(const Case& c, const Values& outputs) {
   Tensor total;
   for (std::size_t k = 0; k < outputs.size() && k < c.out.size(); ++k) {
     const Numbers* const up = find(c.up, c.out[k].name);
@@ -68,8 +68,8 @@ inline Run run(const Case& c) {
   Run run;
   for (std::size_t k = 0; k < result.values.size(); ++k)
     run.outputs.push_back(
-        numbers_of(result.values[k], k < c.out.size() ? c.out[k].name : "one too many"));
-  send_back(c, result.values);
+        numbers_of(result.values[k], k < c.out.size() ? c.out[k].name : "extra output"));
+  run_backward(c, result.values);
   if (!c.up.empty()) result.gather_gradients();
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Tensor* const x = std::get_if<Tensor>(&inputs[i]);
@@ -81,36 +81,36 @@ inline Run run(const Case& c) {
 inline std::vector<Numbers> outputs_of(const Case& c) { return run(c).outputs; }
 inline std::vector<Numbers> gradients_of(const Case& c) { return run(c).gradients; }
 
-// ---- judging
+// ---- comparing
 
-inline bool close(double got, double wanted, const Tolerance& tolerance) {
-  if (std::isnan(wanted) || std::isnan(got)) return std::isnan(wanted) == std::isnan(got);
-  if (std::isinf(wanted) || std::isinf(got)) return got == wanted;
-  return std::abs(got - wanted) <= tolerance.absolute + tolerance.relative * std::abs(wanted);
+inline bool close(double got, double expected, const Tolerance& tolerance) {
+  if (std::isnan(expected) || std::isnan(got)) return std::isnan(expected) == std::isnan(got);
+  if (std::isinf(expected) || std::isinf(got)) return got == expected;
+  return std::abs(got - expected) <= tolerance.absolute + tolerance.relative * std::abs(expected);
 }
 
 inline std::string shape_text(const Numbers& x) {
   return heed::str(Shape(x.shape.begin(), x.shape.end()));
 }
 
-// Empty when all is well, else what differs.
-inline std::string difference(const Numbers& got, const Numbers& wanted, const Tolerance& tolerance,
-                              const char* what) {
+// Empty if equal within the tolerance, else a description of the difference.
+inline std::string difference(const Numbers& got, const Numbers& expected,
+                              const Tolerance& tolerance, const char* what) {
   std::ostringstream text;
   text.precision(9);
-  text << what << " " << wanted.name << ": ";
-  if (got.shape != wanted.shape)
-    return text << "shape " << shape_text(got) << ", not " << shape_text(wanted), text.str();
+  text << what << " " << expected.name << ": ";
+  if (got.shape != expected.shape)
+    return text << "shape " << shape_text(got) << ", not " << shape_text(expected), text.str();
   std::size_t wrong = 0, first = 0;
-  for (std::size_t i = wanted.values.size(); i-- > 0;)
-    if (!close(got.values[i], wanted.values[i], tolerance)) ++wrong, first = i;
+  for (std::size_t i = expected.values.size(); i-- > 0;)
+    if (!close(got.values[i], expected.values[i], tolerance)) ++wrong, first = i;
   if (wrong == 0) return "";
-  text << wrong << " of " << wanted.values.size() << " differ, element " << first << " is "
-       << got.values[first] << ", not " << wanted.values[first];
+  text << wrong << " of " << expected.values.size() << " differ, element " << first << " is "
+       << got.values[first] << ", not " << expected.values[first];
   return text.str();
 }
 
-inline std::string judge_outputs(const Case& c, const Run& run) {
+inline std::string compare_outputs(const Case& c, const Run& run) {
   if (run.outputs.size() != c.out.size())
     return std::to_string(run.outputs.size()) + " outputs, not " + std::to_string(c.out.size());
   for (std::size_t k = 0; k < c.out.size(); ++k) {
@@ -120,19 +120,19 @@ inline std::string judge_outputs(const Case& c, const Run& run) {
   return "";
 }
 
-inline std::string judge_gradients(const Case& c, const Run& run) {
-  for (const Numbers& wanted : c.grad) {
-    const Numbers* const got = find(run.gradients, wanted.name);
-    if ((got == nullptr) != wanted.none)
-      return "gradient of " + wanted.name + (wanted.none ? ": there should be none" : ": none");
-    if (wanted.none) continue;
-    const std::string text = difference(*got, wanted, c.grad_tolerance, "gradient of");
+inline std::string compare_gradients(const Case& c, const Run& run) {
+  for (const Numbers& expected : c.grad) {
+    const Numbers* const got = find(run.gradients, expected.name);
+    if ((got == nullptr) != expected.none)
+      return "gradient of " + expected.name + (expected.none ? ": there should be none" : ": none");
+    if (expected.none) continue;
+    const std::string text = difference(*got, expected, c.grad_tolerance, "gradient of");
     if (!text.empty()) return text;
   }
   return "";
 }
 
-// What heed calls an operation of the file, in its error messages.
+// heed's name for an operation of the file, in its error messages.
 inline std::string name_in_messages(const Case& c) {
   static const std::map<std::string, std::string> others{
       {"sub", "subtract"}, {"mul", "multiply"}, {"div", "divide"},    {"cat", "concat"},
@@ -144,38 +144,38 @@ inline std::string name_in_messages(const Case& c) {
   return other == others.end() ? c.op : other->second;
 }
 
-// Whether an earlier part of the same shape stands for this one.
-inline bool stands_for(const Case& c, const Numbers& in) {
+// Whether the error need not name this part: it has the same shape as part 0.
+inline bool same_as_first(const Case& c, const Numbers& in) {
   return (c.op == "cat" || c.op == "stack") && &in != &c.in[0] && in.shape == c.in[0].shape;
 }
 
-// A refusal names the operation and every tensor with its shape. (Optimizers are refused for their
-// options, before there is a tensor to name.)
-inline std::string judge_refusal(const Case& c, const std::string& message) {
-  const auto says = [&](const std::string& part) { return message.find(part) != message.npos; };
+// Checks that an error names the operation and every tensor with its shape. (Optimizers throw for
+// their options, before there is a tensor.)
+inline std::string check_error(const Case& c, const std::string& message) {
+  const auto contains = [&](const std::string& part) { return message.find(part) != message.npos; };
   if (message.rfind(name_in_messages(c) + ":", 0) != 0)
-    return "the refusal does not begin with " + name_in_messages(c) + ": " + message;
+    return "the error does not begin with " + name_in_messages(c) + ": " + message;
   if (c.op == "optimizer") return "";
   for (const Numbers& in : c.in) {
-    if (stands_for(c, in)) continue;
+    if (same_as_first(c, in)) continue;
     const bool tensor = in.dtype != "bool" && in.dtype != "i64";
     const std::string part = (tensor ? in.name + " " : "") + shape_text(in);
-    if (!says(part)) return "the refusal does not say \"" + part + "\": " + message;
+    if (!contains(part)) return "the error does not contain \"" + part + "\": " + message;
   }
   return "";
 }
 
-// Empty when heed does what the case wants, else why not.
+// Empty if heed gives the results of the case, else the problem.
 inline std::string problem(const Case& c) {
   if (table().count(c.op) == 0) return "no such operation: " + c.op;
   try {
-    if (c.error) return run(c), "accepted, where PyTorch says" + *c.error;
-    const Case wanted = promised(c);
-    const Run got = run(wanted);
-    const std::string text = judge_outputs(wanted, got);
-    return text.empty() ? judge_gradients(wanted, got) : text;
+    if (c.error) return run(c), "no error, but PyTorch's is" + *c.error;
+    const Case expected = expected_from_heed(c);
+    const Run got = run(expected);
+    const std::string text = compare_outputs(expected, got);
+    return text.empty() ? compare_gradients(expected, got) : text;
   } catch (const heed::Error& error) {
-    return c.error ? judge_refusal(c, error.what()) : std::string("refused: ") + error.what();
+    return c.error ? check_error(c, error.what()) : std::string("error: ") + error.what();
   } catch (const std::exception& error) {
     return std::string("failed: ") + error.what();
   }

@@ -1,4 +1,4 @@
-// safetensors_strict_test.cpp: 85 files with a verdict each, and what else a reader might let by.
+// safetensors_strict_test.cpp: read_safetensors rejects malformed files, with 85 fixtures.
 
 #include <algorithm>
 #include <ctime>
@@ -8,30 +8,30 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "file_tests.hpp"
 #include "heed/io/safetensors.hpp"
+#include "scratch_folder.hpp"
 
 using heed_test::has;
 using heed_test::put;
-using heed_test::TemporaryFolder;
+using heed_test::ScratchFolder;
 
 namespace {
 
 const std::string fixtures = std::string(HEED_TESTS_DIR) + "/badfiles/";
 
-// The bytes of a file with this header, padded, and these bytes of data.
+// The bytes of a file with this header (padded with spaces) and this data.
 std::string file_of(std::string header, const std::string& data = "") {
   header.resize((header.size() + 7) / 8 * 8, ' ');
   std::string length;
-  for (std::size_t left = header.size(), i = 0; i < 8; ++i, left >>= 8)
-    length += static_cast<char>(left & 255);
+  for (std::size_t rest = header.size(), i = 0; i < 8; ++i, rest >>= 8)
+    length += static_cast<char>(rest & 255);
   return length + header + data;
 }
 
-std::string times(std::size_t count, const std::string& text) {
-  std::string all;
-  for (std::size_t i = 0; i < count; ++i) all += text;
-  return all;
+std::string repeated(std::size_t count, const std::string& text) {
+  std::string result;
+  for (std::size_t i = 0; i < count; ++i) result += text;
+  return result;
 }
 
 std::string tensor(const std::string& name, const std::string& shape, const std::string& offsets) {
@@ -60,20 +60,20 @@ std::string long_name(std::size_t length) {
 
 std::string many_spaces(std::size_t count) { return file_of("{}" + std::string(count, ' ')); }
 
-// The fixtures of 300 kB and more, which are easier made than kept.
+// Generates the fixtures of 300 kB and more.
 std::string large_fixture(const std::string& name) {
   const std::string four_floats("\0\0\x80?\0\0\0@\0\0@@\0\0\x80@", 16);
   if (name == "deep_nesting.safetensors")
-    return file_of("{\"w\":" + times(200'000, "[") + times(200'000, "]") + "}");
+    return file_of("{\"w\":" + repeated(200'000, "[") + repeated(200'000, "]") + "}");
   if (name == "deep_objects.safetensors")
-    return file_of(times(50'000, "{\"w\":") + "1" + times(50'000, "}"));
+    return file_of(repeated(50'000, "{\"w\":") + "1" + repeated(50'000, "}"));
   if (name == "name_1MB.safetensors")
     return file_of("{" + tensor(std::string(1 << 20, 'w'), "4", "0,16") + "}", four_floats);
   REQUIRE(name == "valid_20000_tensors.safetensors");
   return many_tensors(20'000);
 }
 
-// {file, verdict} of every case in the manifest, which has one field a line.
+// The pairs {file, verdict} in the manifest, which has one field per line.
 std::vector<std::pair<std::string, std::string>> manifest() {
   std::ifstream file(fixtures + "manifest.json");
   std::vector<std::pair<std::string, std::string>> cases;
@@ -88,9 +88,9 @@ std::vector<std::pair<std::string, std::string>> manifest() {
   return cases;
 }
 
-// What reading the file says; empty when it is accepted.
-std::string refusal(const std::filesystem::path& path) {
-  return heed_test::refusal([&] { heed::read_safetensors(path); });
+// The error message of reading the file; empty if it is valid.
+std::string read_error(const std::filesystem::path& path) {
+  return heed::test::message_of([&] { heed::read_safetensors(path); });
 }
 
 bool is_printable(const std::string& text) {
@@ -99,47 +99,48 @@ bool is_printable(const std::string& text) {
   return true;
 }
 
-// How long reading the file takes, in the processor's time.
+// The processor time for reading the file.
 std::clock_t time_of(const std::filesystem::path& path) {
   const std::clock_t start = std::clock();
-  refusal(path);
+  read_error(path);
   return std::clock() - start;
 }
 
 }  // namespace
 
-TEST_CASE("85 well-formed and malformed files get the verdict they should", "[io][safetensors]") {
-  const TemporaryFolder folder;
+TEST_CASE("85 well-formed and malformed files are accepted or rejected as the manifest says",
+          "[io][safetensors]") {
+  const ScratchFolder folder;
   const auto cases = manifest();
   REQUIRE(cases.size() == 85);
   for (const auto& [name, verdict] : cases) {
     std::filesystem::path path = fixtures + name;
     if (!std::filesystem::exists(path)) put(path = folder.path / name, large_fixture(name));
-    const std::string said = refusal(path);
-    CAPTURE(name, said);
-    if (verdict != "either") CHECK((said.empty() ? "accept" : "reject") == verdict);
-    if (said.empty()) continue;
-    CHECK(said.compare(0, path.string().size() + 2, path.string() + ": ") == 0);
-    CHECK(said.size() < path.string().size() + 300);
-    CHECK(is_printable(said));
+    const std::string error = read_error(path);
+    CAPTURE(name, error);
+    if (verdict != "either") CHECK((error.empty() ? "accept" : "reject") == verdict);
+    if (error.empty()) continue;
+    CHECK(error.compare(0, path.string().size() + 2, path.string() + ": ") == 0);
+    CHECK(error.size() < path.string().size() + 300);
+    CHECK(is_printable(error));
   }
 }
 
-TEST_CASE("sixteen times as much to read takes some sixteen times as long, not its square",
+TEST_CASE("reading time grows linearly with the number of tensors, keys, letters and spaces",
           "[io][safetensors]") {
   const std::map<std::string, std::pair<std::size_t, std::string (*)(std::size_t)>> kinds = {
       {"tensors", {2'000, many_tensors}},
       {"entries of metadata", {2'000, much_metadata}},
       {"letters of a name", {50'000, long_name}},
       {"spaces", {50'000, many_spaces}}};
-  const TemporaryFolder folder;
-  for (const auto& [kind, how] : kinds) {
-    const auto& [n, make] = how;
+  const ScratchFolder folder;
+  for (const auto& [kind, generator] : kinds) {
+    const auto& [n, make] = generator;
     put(folder / "once", make(n));
     put(folder / "sixteen", make(16 * n));
-    REQUIRE(refusal(folder / "sixteen").empty());
+    REQUIRE(read_error(folder / "sixteen").empty());
     std::clock_t once = time_of(folder / "once"), sixteen = time_of(folder / "sixteen");
-    for (int again = 0; again < 4; ++again) {  // the best of five: a machine may be busy meanwhile
+    for (int run = 0; run < 4; ++run) {  // the minimum of five, because other processes may run
       once = std::min(once, time_of(folder / "once"));
       sixteen = std::min(sixteen, time_of(folder / "sixteen"));
     }
@@ -148,29 +149,30 @@ TEST_CASE("sixteen times as much to read takes some sixteen times as long, not i
   }
 }
 
-TEST_CASE("where parsers differ, the strict reading is taken", "[io][safetensors]") {
-  CHECK(has(refusal(fixtures + "unknown_field.safetensors"), "unknown field 'strides'"));
-  CHECK(has(refusal(fixtures + "leading_space.safetensors"), "does not begin with {"));
-  CHECK(has(refusal(fixtures + "shape_overflow_then_zero.safetensors"), "too large"));
-  CHECK(refusal(fixtures + "name_nul.safetensors").empty());
-  CHECK(refusal(fixtures + "name_empty.safetensors").empty());
-  CHECK(refusal(fixtures + "valid_ones_rank_64.safetensors").empty());
+TEST_CASE("the stricter rule applies where other parsers differ", "[io][safetensors]") {
+  CHECK(has(read_error(fixtures + "unknown_field.safetensors"), "unknown field 'strides'"));
+  CHECK(has(read_error(fixtures + "leading_space.safetensors"), "does not begin with {"));
+  CHECK(has(read_error(fixtures + "shape_overflow_then_zero.safetensors"),
+            "takes 2^63 bytes or more"));
+  CHECK(read_error(fixtures + "name_nul.safetensors").empty());
+  CHECK(read_error(fixtures + "name_empty.safetensors").empty());
+  CHECK(read_error(fixtures + "valid_ones_rank_64.safetensors").empty());
 }
 
-TEST_CASE("what no format allows is refused with the tensor and the value", "[io][safetensors]") {
-  const TemporaryFolder folder;
+TEST_CASE("the error for a malformed header names the tensor and the value", "[io][safetensors]") {
+  const ScratchFolder folder;
   const std::string w = tensor("w", "", "0,4");
   const std::vector<std::pair<std::string, std::string>> cases = {
-      {"{" + w + ",}", "not valid JSON at its byte"},
+      {"{" + w + ",}", "not valid JSON in UTF-8 at its byte"},
       {"{" + w + "}\n", "only spaces may follow its }"},
       {"{" + w + "}" + std::string(1, '\0') + "}", "zero byte"},
       {"{" + w + "} {}", "not valid JSON"},
-      {"{\"\xc0\xaf\":{}}", "not valid UTF-8"},
-      {"{\"\xed\xa0\x80\":{}}", "not valid UTF-8"},
-      {R"({"\udc00":{}})", "not valid UTF-8"},
+      {"{\"\xc0\xaf\":{}}", "not valid JSON in UTF-8"},
+      {"{\"\xed\xa0\x80\":{}}", "not valid JSON in UTF-8"},
+      {R"({"\udc00":{}})", "not valid JSON in UTF-8"},
       {"{" + w + "," + w + "}", "two tensors are named 'w'"},
       {R"({"__metadata__":{"a":"1","\u0061":"2"}})", "__metadata__ has the key 'a' twice"},
-      {R"({"__metadata__":{},"__metadata__":{}})", "__metadata__ comes twice"},
+      {R"({"__metadata__":{},"__metadata__":{}})", "__metadata__ appears twice"},
       {R"({"__metadata__":null})", "'__metadata__' must be an object, not null"},
       {R"({"__metadata__":{"a":{}}})", "must map strings to strings: 'a' is an object"},
       {R"({"w":{}})", "tensor 'w': the field 'dtype' is missing"},
@@ -191,24 +193,24 @@ TEST_CASE("what no format allows is refused with the tensor and the value", "[io
       {"{" + tensor("w", "1", "4,0") + "}", "data_offsets are 4 to 0"},
       {"{" + tensor("w", "1", "18446744073709551615,3") + "}",
        "data_offsets are 18446744073709551615 to 3"},
-      {"{" + tensor("w", "0,9223372036854775807,3", "0,0") + "}", "too large to count"},
-      {"{" + tensor("w", "1" + times(64, ",1"), "0,4") + "}", "shape has more than 64 numbers"},
+      {"{" + tensor("w", "0,9223372036854775807,3", "0,0") + "}", "takes 2^63 bytes or more"},
+      {"{" + tensor("w", "1" + repeated(64, ",1"), "0,4") + "}", "shape has more than 64 numbers"},
       {"{" + tensor("w", "1", "0,4") + "," + tensor("b", "1", "8,12") + "}",
-       "tensor 'b': data_offsets begin at 8, after a hole that begins at 4"},
+       "tensor 'b': data_offsets begin at 8, after a gap that begins at 4"},
       {"{" + tensor("w", "2", "0,8") + "," + tensor("b", "1", "4,8") + "}",
-       "tensor 'b': data_offsets begin at 4, inside the tensor before, which ends at 8"},
+       "tensor 'b': data_offsets begin at 4, inside the previous tensor, which ends at 8"},
       {"{" + tensor("w", "2", "0,8") + "}", "truncated: the tensors take 8 bytes, the file has 4"},
       {"{" + tensor("w", "0", "0,0") + "}", "left over after the last tensor: 4 bytes"}};
   for (const auto& [header, reason] : cases) {
     put(folder / "f", file_of(header, "1234"));
-    const std::string said = refusal(folder / "f");
-    CAPTURE(header.substr(0, 200), said);
-    CHECK(has(said, reason));
+    const std::string error = read_error(folder / "f");
+    CAPTURE(header.substr(0, 200), error);
+    CHECK(has(error, reason));
   }
 }
 
-TEST_CASE("every dtype of the format is known by its size", "[io][safetensors]") {
-  const TemporaryFolder folder;
+TEST_CASE("the element size of every dtype of the format is known", "[io][safetensors]") {
+  const ScratchFolder folder;
   const std::vector<std::pair<std::string, std::size_t>> dtypes = {
       {"BOOL", 1}, {"U8", 1},  {"I8", 1},  {"F8_E5M2", 1}, {"F8_E4M3", 1},
       {"I16", 2},  {"U16", 2}, {"F16", 2}, {"BF16", 2},    {"I32", 4},
@@ -218,12 +220,12 @@ TEST_CASE("every dtype of the format is known by its size", "[io][safetensors]")
                                   std::to_string(3 * size) + "]}}",
                               std::string(3 * size, '1')));
     CAPTURE(name);
-    CHECK(refusal(folder / "f").empty());
+    CHECK(read_error(folder / "f").empty());
   }
 }
 
-TEST_CASE("zero-sized tensors share an offset with their neighbours", "[io][safetensors]") {
-  const TemporaryFolder folder;
+TEST_CASE("a tensor without elements has the same offset as its neighbour", "[io][safetensors]") {
+  const ScratchFolder folder;
   put(folder / "f", file_of("{" + tensor("b", "1", "0,4") + "," + tensor("a", "3,0", "0,0") + "," +
                                 tensor("c", "0", "4,4") + "}",
                             "1234"));
@@ -234,8 +236,8 @@ TEST_CASE("zero-sized tensors share an offset with their neighbours", "[io][safe
   CHECK(file.tensors[2].name == "c");
 }
 
-TEST_CASE("a file of another kind is called what it is", "[io][safetensors]") {
-  const TemporaryFolder folder;
+TEST_CASE("the error for a file of another format guesses the format", "[io][safetensors]") {
+  const ScratchFolder folder;
   const std::vector<std::pair<std::string, std::string>> kinds = {
       {std::string("\x80\2}q\0.", 6) + "0123456789", "it looks like a Python pickle"},
       {std::string("PK\3\4\0\0\10\10\0\0\0\0", 12), "it looks like a zip archive"},
@@ -246,11 +248,11 @@ TEST_CASE("a file of another kind is called what it is", "[io][safetensors]") {
       {"hey", "it looks like text"},
       {"version https://git-lfs.github.com/spec/v1", "it looks like a Git LFS pointer"},
       {std::string(1024, '\0'), "it looks like zeros"},
-      {std::string(1024, '\xff'), "it promises a header of 18446744073709551615 bytes"}};
+      {std::string(1024, '\xff'), "its header length is 18446744073709551615 bytes"}};
   for (const auto& [bytes, kind] : kinds) {
     put(folder / "f", bytes);
     CAPTURE(kind);
-    CHECK(has(refusal(folder / "f"), ": not a safetensors file: " + kind));
+    CHECK(has(read_error(folder / "f"), ": not a safetensors file: " + kind));
     CHECK_THROWS_AS(heed::read_safetensors(folder / "f"), heed::NotSafetensors);
   }
 }

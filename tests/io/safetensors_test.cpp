@@ -1,4 +1,4 @@
-// safetensors_test.cpp: what is saved comes back, or is refused with a reason.
+// safetensors_test.cpp: writing and reading back tensors, and detecting damaged files.
 
 #include "heed/io/safetensors.hpp"
 
@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "file_tests.hpp"
+#include "scratch_folder.hpp"
 
 using heed::Array;
 using heed::Metadata;
@@ -30,12 +30,12 @@ using heed::write_safetensors;
 using heed_test::content;
 using heed_test::has;
 using heed_test::put;
-using heed_test::TemporaryFolder;
+using heed_test::ScratchFolder;
 
 namespace {
 
-std::string refusal(const std::filesystem::path& path) {
-  return heed_test::refusal([&] { read_safetensors(path); });
+std::string read_error(const std::filesystem::path& path) {
+  return heed::test::message_of([&] { read_safetensors(path); });
 }
 
 template <class Number>
@@ -47,7 +47,7 @@ StoredTensor numbers(const std::string& dtype, const std::vector<Number>& values
           values.size() * sizeof(Number)};
 }
 
-// A small file with all that a header can hold: escapes, a scalar, a tensor of no elements.
+// A small file with escapes, metadata, a scalar and a tensor without elements.
 void write_small(const std::filesystem::path& path) {
   const Array weight = {{1, -2}, {3, 4.5}};
   const Array loss = heed::scalar(Real(2.5)), empty = heed::zeros({3, 0});
@@ -56,7 +56,7 @@ void write_small(const std::filesystem::path& path) {
                      stored_tensor("none", empty)});
 }
 
-// A megabyte in an odd number of bytes.
+// A file of 0.5 MB (1 MB if Real is double), with an odd number of bytes.
 void write_large(const std::filesystem::path& path) {
   const Array weight = heed::filled({250, 501}, Real(0.1));
   const std::vector<std::uint8_t> bytes(1001, 7);
@@ -71,8 +71,9 @@ std::string with_flipped_bit(std::string bytes, std::size_t bit) {
 
 }  // namespace
 
-TEST_CASE("arrays come back bit for bit, with names, shapes and metadata", "[io][safetensors]") {
-  const TemporaryFolder folder;
+TEST_CASE("arrays, names, shapes and metadata are the same after writing and reading",
+          "[io][safetensors]") {
+  const ScratchFolder folder;
   const Array weight = {{1, -0.0, Real(1e-40)},
                         {std::numeric_limits<Real>::infinity(), Real(NAN), Real(0.1)}};
   const Array loss = heed::scalar(3), none = heed::zeros({0, 4});
@@ -95,42 +96,56 @@ TEST_CASE("arrays come back bit for bit, with names, shapes and metadata", "[io]
   CHECK(file.array("").size() == 0);
 }
 
-TEST_CASE("the bytes of a file follow from its content alone", "[io][safetensors]") {
-  const TemporaryFolder folder;
+TEST_CASE("the bytes of a file depend only on its content", "[io][safetensors]") {
+  const ScratchFolder folder;
   const std::vector<float> values = {1, 2};
   const Metadata metadata = {{"b", "2"}, {"a", "1"}};
   write_safetensors(folder / "f", metadata, {numbers("F32", values)});
   const std::string bytes = content(folder / "f");
   const std::string sums = read_safetensors(folder / "f").metadata.at("heed.checksum");
   CHECK(sums.size() == 32);
-  std::string wanted = R"({"__metadata__":{"a":"1","b":"2","heed.checksum":")" + sums +
-                       R"(","heed.format":"1"},)"
-                       R"("w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})";
-  wanted.resize((wanted.size() + 7) / 8 * 8, ' ');
-  const char length = static_cast<char>(wanted.size());
-  REQUIRE(wanted.size() < 256);
-  CHECK(bytes == length + std::string(7, '\0') + wanted + std::string("\0\0\x80?\0\0\0@", 8));
+  std::string expected = R"({"__metadata__":{"a":"1","b":"2","heed.checksum":")" + sums +
+                         R"(","heed.format":"2"},)"
+                         R"("w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})";
+  expected.resize((expected.size() + 7) / 8 * 8, ' ');
+  const char length = static_cast<char>(expected.size());
+  REQUIRE(expected.size() < 256);
+  CHECK(bytes == length + std::string(7, '\0') + expected + std::string("\0\0\x80?\0\0\0@", 8));
   write_safetensors(folder / "f", read_safetensors(folder / "f").metadata,
                     {numbers("F32", values)});
   CHECK(content(folder / "f") == bytes);
 }
 
 TEST_CASE("the checksum is the same on every machine", "[io][safetensors]") {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const std::vector<std::uint8_t> bytes = {1, 2, 3, 4, 5, 6, 7, 8, 9};
   write_safetensors(folder / "f", {}, {numbers("U8", bytes)});
   CHECK(read_safetensors(folder / "f").metadata.at("heed.checksum") ==
-        "c06e84c164a07fef033c0d356a3217b2");
+        "b781a0444f08160917d143e7f447850a");
 }
 
-TEST_CASE("no flipped bit of a saved file loads silently", "[io][safetensors]") {
-  const TemporaryFolder folder;
+TEST_CASE("a file in format 1, which had another checksum, is refused with the remedy",
+          "[io][safetensors]") {
+  const ScratchFolder folder;
+  write_safetensors(folder / "f", {}, {numbers("U8", std::vector<std::uint8_t>{1, 2, 3})});
+  std::string bytes = content(folder / "f");
+  const std::string format = "\"heed.format\":\"2\"";
+  bytes.replace(bytes.find(format), format.size(), "\"heed.format\":\"1\"");
+  put(folder / "f", bytes);
+  CHECK(read_error(folder / "f") ==
+        (folder / "f").string() +
+            ": checksum: the file is in format 1, which this version of heed does not read; "
+            "train the model again");
+}
+
+TEST_CASE("every flipped bit of a saved file is detected", "[io][safetensors]") {
+  const ScratchFolder folder;
   write_small(folder / "f");
   const std::string small = content(folder / "f");
-  std::size_t silent = 0;
+  std::size_t undetected = 0;
   for (std::size_t bit = 0; bit < 8 * small.size(); ++bit) {
     put(folder / "g", with_flipped_bit(small, bit));
-    silent += refusal(folder / "g").empty();
+    undetected += read_error(folder / "g").empty();
   }
   write_large(folder / "f");
   const std::string large = content(folder / "f");
@@ -141,52 +156,52 @@ TEST_CASE("no flipped bit of a saved file loads silently", "[io][safetensors]") 
     std::fstream file(folder / "g", std::ios::in | std::ios::out | std::ios::binary);
     const auto put_byte = [&](char value) { file.seekp(std::streamoff(byte)).put(value).flush(); };
     put_byte(static_cast<char>(large[byte] ^ (1 << random() % 8)));
-    silent += refusal(folder / "g").empty();
+    undetected += read_error(folder / "g").empty();
     put_byte(large[byte]);
   }
-  CHECK(silent == 0);
-  CHECK(refusal(folder / "g").empty());
+  CHECK(undetected == 0);
+  CHECK(read_error(folder / "g").empty());
 }
 
-TEST_CASE("every file cut short is called truncated", "[io][safetensors]") {
-  const TemporaryFolder folder;
+TEST_CASE("the error for every shortened file contains the word truncated", "[io][safetensors]") {
+  const ScratchFolder folder;
   write_small(folder / "f");
   const std::string small = content(folder / "f");
   for (std::size_t size = 0; size < small.size(); ++size) {
     put(folder / "g", small.substr(0, size));
     INFO(size);
-    CHECK(has(refusal(folder / "g"), ": truncated: "));
+    CHECK(has(read_error(folder / "g"), ": truncated: "));
   }
   put(folder / "g", small + '\0');
-  CHECK(has(refusal(folder / "g"), ": left over after the last tensor: 1 byte"));
+  CHECK(has(read_error(folder / "g"), ": left over after the last tensor: 1 byte"));
 }
 
-TEST_CASE("damage inside a saved file is told by its checksum", "[io][safetensors]") {
-  const TemporaryFolder folder;
+TEST_CASE("the checksum detects changes inside a saved file", "[io][safetensors]") {
+  const ScratchFolder folder;
   write_small(folder / "f");
   const std::string bytes = content(folder / "f");
-  const auto said = [&](std::string_view old, std::string_view now) {
+  const auto error_of = [&](std::string_view old, std::string_view now) {
     std::string changed = bytes;
     put(folder / "g", changed.replace(changed.find(old), old.size(), now));
-    return refusal(folder / "g");
+    return read_error(folder / "g");
   };
   const std::string path = (folder / "g").string();
-  CHECK(said("\"12\"", "\"13\"") == path + ": checksum: the header is not as it was saved");
-  CHECK(has(said("[2,2]", "[4,1]"), "checksum: the header"));
-  CHECK(has(said("[2,2]", "[2,3]"), "checksum: the header"));
-  CHECK(has(said("u001b", "u001B"), "checksum: the header"));
-  CHECK(has(said("\"step\":", "\"step\";"), "checksum: the header"));
-  CHECK(said("heed.checksum", "heed.checksun") ==
-        path + ": checksum: missing or damaged, though heed wrote this file");
+  CHECK(error_of("\"12\"", "\"13\"") == path + ": checksum: the header changed after it was saved");
+  CHECK(has(error_of("[2,2]", "[4,1]"), "checksum: the header"));
+  CHECK(has(error_of("[2,2]", "[2,3]"), "checksum: the header"));
+  CHECK(has(error_of("u001b", "u001B"), "checksum: the header"));
+  CHECK(has(error_of("\"step\":", "\"step\";"), "checksum: the header"));
+  CHECK(error_of("heed.checksum", "heed.checksun") ==
+        path + ": checksum: missing or damaged in a file that heed wrote");
   put(folder / "g",
       std::string("\x28\0\0\0\0\0\0\0", 8) + R"({"__metadata__":{"heed.checksum": "12"}})");
-  CHECK(has(refusal(folder / "g"), "checksum: missing or damaged"));
+  CHECK(has(read_error(folder / "g"), "checksum: missing or damaged"));
   put(folder / "g", with_flipped_bit(bytes, 8 * bytes.size() - 1));
-  CHECK(refusal(folder / "g") == path + ": checksum: the tensors are not as they were saved");
+  CHECK(read_error(folder / "g") == path + ": checksum: the tensors changed after they were saved");
 }
 
-TEST_CASE("bytes that change place change the checksum", "[io][safetensors]") {
-  const TemporaryFolder folder;
+TEST_CASE("swapped bytes change the checksum", "[io][safetensors]") {
+  const ScratchFolder folder;
   const auto sum = [&](std::vector<std::uint8_t> values) {
     write_safetensors(folder / "f", {}, {numbers("U8", values)});
     return read_safetensors(folder / "f").metadata.at("heed.checksum").substr(16);
@@ -197,17 +212,18 @@ TEST_CASE("bytes that change place change the checksum", "[io][safetensors]") {
   CHECK(sum({}) != sum({0}));
 }
 
-TEST_CASE("a file from elsewhere needs no checksum", "[io][safetensors]") {
+TEST_CASE("a file from another program needs no checksum", "[io][safetensors]") {
   const std::filesystem::path path =
       std::string(HEED_TESTS_DIR) + "/badfiles/valid_basic.safetensors";
   const SafetensorsFile file = read_safetensors(path);
   CHECK_FALSE(file.has_checksum);
-  const Array wanted = {{1, 2}, {3, 4}};
-  CHECK((file.array(file.tensors[0].name) == wanted));
+  const Array expected = {{1, 2}, {3, 4}};
+  CHECK((file.array(file.tensors[0].name) == expected));
 }
 
-TEST_CASE("F32 and F64 become arrays at any address, other types do not", "[io][safetensors]") {
-  const TemporaryFolder folder;
+TEST_CASE("F32 and F64 tensors become arrays at any address, other dtypes throw",
+          "[io][safetensors]") {
+  const ScratchFolder folder;
   const std::vector<std::uint8_t> odd = {1};
   const std::vector<float> floats = {0.1F, -2};
   const std::vector<double> doubles = {0.1, -2};
@@ -222,71 +238,72 @@ TEST_CASE("F32 and F64 become arrays at any address, other types do not", "[io][
   CHECK_THROWS_WITH(file.array("x"), file.path + ": no tensor 'x'");
 }
 
-TEST_CASE("a double beyond float's range is refused, not made infinite", "[io][safetensors]") {
-  const TemporaryFolder folder;
+TEST_CASE("a double too large for float throws", "[io][safetensors]") {
+  const ScratchFolder folder;
   const std::vector<double> values = {1e300, std::numeric_limits<double>::infinity()};
   write_safetensors(folder / "f", {}, {numbers("F64", values)});
   const SafetensorsFile file = read_safetensors(folder / "f");
-  const std::string said = heed_test::refusal([&] { file.array("w"); });
+  const std::string error = heed::test::message_of([&] { file.array("w"); });
   if (sizeof(Real) == 4)
-    CHECK(said == file.path + ": tensor 'w': 1e+300 is too large for F32");
+    CHECK(error == file.path + ": tensor 'w': 1e+300 is too large for F32");
   else
-    CHECK(said.empty());
+    CHECK(error.empty());
 }
 
-TEST_CASE("files that cannot be read are refused in the system's words", "[io][safetensors]") {
-  const TemporaryFolder folder;
-  CHECK(refusal(folder / "f") == (folder / "f").string() + ": No such file or directory");
-  CHECK(refusal(folder.path) == folder.path.string() + ": Is a directory");
+TEST_CASE("files that cannot be read throw the system's error message", "[io][safetensors]") {
+  const ScratchFolder folder;
+  CHECK(read_error(folder / "f") == (folder / "f").string() + ": No such file or directory");
+  CHECK(read_error(folder.path) == folder.path.string() + ": Is a directory");
   const std::string pipe = (folder / "pipe").string();
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
-  CHECK(refusal(pipe) == pipe + ": not a regular file");  // and does not wait for a writer
-  CHECK(refusal("/dev/zero") == "/dev/zero: not a regular file");
+  CHECK(read_error(pipe) == pipe + ": not a regular file");  // without waiting for a writer
+  CHECK(read_error("/dev/zero") == "/dev/zero: not a regular file");
 }
 
-TEST_CASE("what could not be read back is not written, and the old file stays",
+TEST_CASE("tensors that could not be read back are not written, and the old file stays",
           "[io][safetensors]") {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   write_small(folder / "f");
   const std::string before = content(folder / "f");
   const Array x = {1, 2};
-  const auto said = [&](const Metadata& metadata, const std::vector<StoredTensor>& tensors) {
-    return heed_test::refusal([&] { write_safetensors(folder / "f", metadata, tensors); });
+  const auto error_of = [&](const Metadata& metadata, const std::vector<StoredTensor>& tensors) {
+    return heed::test::message_of([&] { write_safetensors(folder / "f", metadata, tensors); });
   };
   const StoredTensor good = stored_tensor("w", x);
   StoredTensor other_type = good, other_shape = good;
   other_type.dtype = "F31";
   other_shape.shape = {3};
   const std::string path = (folder / "f").string();
-  CHECK(said({}, {good, good}) == path + ": two tensors are named 'w'");
-  CHECK(said({}, {other_type}) == path + ": tensor 'w': unknown dtype 'F31'");
-  CHECK(has(said({}, {other_shape}), "tensor 'w': shape (3) of "));
-  CHECK(has(said({}, {stored_tensor("__metadata__", x)}), "__metadata__ comes twice"));
-  CHECK(has(said({}, {stored_tensor("\xff", x)}), "is not valid UTF-8"));
-  CHECK(has(said({{"a", "\xc3"}}, {good}), "is not valid UTF-8"));
+  CHECK(error_of({}, {good, good}) == path + ": two tensors are named 'w'");
+  CHECK(error_of({}, {other_type}) == path + ": tensor 'w': unknown dtype 'F31'");
+  CHECK(has(error_of({}, {other_shape}), "tensor 'w': shape (3) of "));
+  CHECK(has(error_of({}, {stored_tensor("__metadata__", x)}), "__metadata__ appears twice"));
+  CHECK(has(error_of({}, {stored_tensor("\xff", x)}), "is not valid UTF-8"));
+  CHECK(has(error_of({{"a", "\xc3"}}, {good}), "is not valid UTF-8"));
   CHECK(content(folder / "f") == before);
   CHECK(folder.files() == 1);
 }
 
-TEST_CASE("a header beyond the format's limit is not written, and the old file stays",
+TEST_CASE("a header above the size limit is not written, and the old file stays",
           "[io][safetensors]") {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   put(folder / "f", "old");
   const Array x = {1, 2};
   StoredTensor long_shape = stored_tensor("w", x);
   long_shape.shape.assign(5'000'000, std::numeric_limits<std::size_t>::max());  // 20 digits each
-  const std::string said =
-      heed_test::refusal([&] { write_safetensors(folder / "f", {}, {long_shape}); });
+  const std::string error =
+      heed::test::message_of([&] { write_safetensors(folder / "f", {}, {long_shape}); });
   const std::string begin = (folder / "f").string() + ": the header would take 105000";
-  CHECK(said.compare(0, begin.size(), begin) == 0);
-  CHECK(has(said, " bytes, the limit is 100000000"));
+  CHECK(error.compare(0, begin.size(), begin) == 0);
+  CHECK(has(error, " bytes, the limit is 100000000"));
   CHECK(content(folder / "f") == "old");
   CHECK(folder.files() == 1);
 }
 
-TEST_CASE("a file that fails while it is read, or ends before its size, is refused",
+TEST_CASE("a file that fails while it is read, or ends before its size, throws",
           "[io][safetensors]") {
-  // Linux shows settings as files of 4096 bytes that hold less, or whose reading fails.
+  // On Linux, these settings are files that report 4096 bytes but have fewer, or that cannot be
+  // read.
   std::error_code none;
   for (std::filesystem::directory_iterator file("/sys/class/net/lo", none), end; file != end;
        file.increment(none)) {
@@ -298,6 +315,6 @@ TEST_CASE("a file that fails while it is read, or ends before its size, is refus
     const std::string reason =
         got < 0 ? std::generic_category().message(errno) : "truncated while it was read";
     if (descriptor >= 0) ::close(descriptor);
-    if (got < 64) CHECK(refusal(path) == path + ": " + reason);
+    if (got < 64) CHECK(read_error(path) == path + ": " + reason);
   }
 }

@@ -1,8 +1,7 @@
-// articles_test.cpp: every number of the two articles that the lessons follow is in what they
-// print.
+// articles_test.cpp: the lessons print every number of the two articles that they follow.
 //
-// articles.json has each number as the article prints it, with the calls that make it; and what its
-// modules make of which it prints the shape.
+// articles.json has each tensor that an article prints, with the calls that compute it, and the
+// results of its modules for which the article prints only the shape.
 
 #include <algorithm>
 #include <cmath>
@@ -18,7 +17,7 @@ using namespace heed_test;
 using Json = nlohmann::json;
 using Row = std::vector<double>;
 
-// The numbers a line ends in: of "the  0.3367  -inf" those are 0.3367 and -infinity.
+// The numbers at the end of a line: 0.3367 and -infinity for "the  0.3367  -inf".
 Row last_numbers(const std::string& line) {
   Row row;
   std::istringstream words(line);
@@ -33,7 +32,7 @@ Row last_numbers(const std::string& line) {
   return row;
 }
 
-// A tensor's rows: of a scalar or a vector one, of (1, 3, 5) three.
+// The rows of a tensor: one for a scalar or a vector, three for shape (1, 3, 5).
 std::vector<Row> rows_of(const Json& printed) {
   if (!printed.is_array()) return {{printed.get<double>()}};
   std::vector<Row> rows;
@@ -48,13 +47,13 @@ std::vector<Row> rows_of(const Json& printed) {
   return rows;
 }
 
-bool ends_in(const Row& line, const Row& wanted, double tolerance) {
-  if (line.size() < wanted.size()) return false;
-  return std::equal(wanted.begin(), wanted.end(), line.end() - std::ptrdiff_t(wanted.size()),
+bool ends_in(const Row& line, const Row& row, double tolerance) {
+  if (line.size() < row.size()) return false;
+  return std::equal(row.begin(), row.end(), line.end() - std::ptrdiff_t(row.size()),
                     [&](double a, double b) { return a == b || std::abs(a - b) <= tolerance; });
 }
 
-// Whether the rows stand one below the other, each at the end of its line.
+// Whether consecutive lines end in these rows.
 bool has_table(const std::vector<Row>& lines, const std::vector<Row>& rows, double tolerance) {
   for (std::size_t first = 0; first + rows.size() <= lines.size(); ++first) {
     std::size_t r = 0;
@@ -64,10 +63,11 @@ bool has_table(const std::vector<Row>& lines, const std::vector<Row>& rows, doub
   return false;
 }
 
-std::vector<std::string> everything_printed() {
+// The output of all lessons that do not train.
+std::vector<std::string> output_lines() {
   std::vector<std::string> lines;
   for (const std::filesystem::path& lesson : numbered("lessons")) {
-    if (trains(lesson)) continue;  // no article does
+    if (trains(lesson)) continue;
     const ScratchFolder folder(lesson.stem().string());
     const LessonRun run = run_in(folder.path, HEED_BINARY_DIR "/lessons/" + lesson.stem().string());
     for (const std::string& line : lines_of(run.output)) lines.push_back(line);
@@ -82,33 +82,35 @@ bool has_line_with(const std::vector<std::string>& lines, const std::string& par
 
 }  // namespace
 
-TEST_CASE("all 219 numbers of the articles' tables, and nine dot products, are in the lessons",
+TEST_CASE("the lessons print all 219 numbers of the articles' tables and nine dot products",
           "[lessons][articles]") {
-  const std::vector<std::string> lines = everything_printed();
+  const std::vector<std::string> lines = output_lines();
   std::vector<Row> numbers;
   for (const std::string& line : lines) numbers.push_back(last_numbers(line));
-  std::size_t in_tables = 0, dot_products = 0, made = 0, shapes = 0;
-  for (const Json& tensor : Json::parse(contents(HEED_TESTS_DIR "/lessons/articles.json"))) {
+  std::size_t in_tables = 0, dot_products = 0, not_printed = 0, shapes = 0;
+  for (const Json& tensor : Json::parse(content(HEED_TESTS_DIR "/lessons/articles.json"))) {
     INFO("article " << tensor.at("article") << ": " << tensor.at("name") << " = "
                     << tensor.at("calls"));
-    if (tensor.contains("line")) {  // a shape, which is all the article prints
+    if (tensor.contains("line")) {  // the article prints only a shape
       CHECK(has_line_with(lines, tensor.at("line")));
       ++shapes;
       continue;
     }
-    const bool printed = tensor.contains("printed");  // else made, by its calls, and not printed
+    const bool printed = tensor.contains("printed");  // else only computed by the calls
     const std::vector<Row> rows = rows_of(tensor.at(printed ? "printed" : "made"));
-    const bool scalar = tensor.at("shape").empty();  // printed to its last digit
+    const bool scalar = tensor.at("shape").empty();  // printed with all digits
     CHECK(has_table(numbers, rows, scalar ? 1.3e-7 : 5.1e-5));
-    for (const Row& row : rows) (!printed ? made : scalar ? dot_products : in_tables) += row.size();
+    for (const Row& row : rows)
+      (!printed ? not_printed : scalar ? dot_products : in_tables) += row.size();
   }
   CHECK(in_tables == 219);
   CHECK(dot_products == 9);
-  CHECK(made == 48);
+  CHECK(not_printed == 48);
   CHECK(shapes == 3);
 }
 
-TEST_CASE("a table is found at the ends of its lines only, and all of it", "[lessons][articles]") {
+TEST_CASE("has_table finds only a complete table at the ends of consecutive lines",
+          "[lessons][articles]") {
   const std::vector<Row> rows = rows_of(Json::parse(R"([[1.5, "-inf"], [0.25, 2]])"));
   const auto found = [&](const std::string& text) {
     std::vector<Row> lines;

@@ -1,4 +1,4 @@
-// exercises_test.cpp: each exercise fails as handed out, and passes with its solution.
+// exercises_test.cpp: each exercise fails before it is solved and passes with its solution.
 
 #include <cstdint>
 #include <map>
@@ -16,62 +16,62 @@ LessonRun run_program(const std::string& name) {
   return run_in(folder.path, HEED_BINARY_DIR "/lessons/" + name);
 }
 
-// Fowler, Noll and Vo's hash, 64 bits, variant 1a.
-std::uint64_t fingerprint(const std::string& text) {
+// FNV-1a, 64 bits.
+std::uint64_t fnv1a(const std::string& text) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   return hash;
 }
 
-// Of every exercise as handed out: lines "01_running_mean 8f3c...".
-std::map<std::string, std::string> handed_out() {
-  std::map<std::string, std::string> all;
+// The hash of each original exercise by name, from lines "01_running_mean 8f3c...".
+std::map<std::string, std::string> original_hashes() {
+  std::map<std::string, std::string> hashes;
   std::ifstream file(HEED_TESTS_DIR "/lessons/handed_out.txt");
-  for (std::string name, hash; file >> name >> hash;) all[name] = hash;
-  return all;
+  for (std::string name, hash; file >> name >> hash;) hashes[name] = hash;
+  return hashes;
 }
 
-std::string fingerprint_of(const fs::path& file) {
+std::string hash_of(const fs::path& file) {
   std::ostringstream text;
-  text << std::hex << fingerprint(contents(file));
+  text << std::hex << fnv1a(content(file));
   return text.str();
 }
 
-// Whether nobody has worked on it yet; else there is nothing to hold it to.
-bool untouched(const fs::path& exercise) {
+// Whether the exercise is unchanged. A reader may have started to solve it; then it is not tested.
+bool is_original(const fs::path& exercise) {
   const std::string name = exercise.stem().string();
-  INFO("if you changed what is handed out, its line in tests/lessons/handed_out.txt is now: "
-       << name << " " << fingerprint_of(exercise));
-  const std::map<std::string, std::string> all = handed_out();
-  REQUIRE(all.count(name) == 1);
-  const bool same = all.at(name) == fingerprint_of(exercise);
-  if (!same) WARN(name << " has been worked on");
+  INFO("if you changed the original exercise, its line in tests/lessons/handed_out.txt is now: "
+       << name << " " << hash_of(exercise));
+  const std::map<std::string, std::string> hashes = original_hashes();
+  REQUIRE(hashes.count(name) == 1);
+  const bool same = hashes.at(name) == hash_of(exercise);
+  if (!same) WARN(name << " has been changed");
   return same;
 }
 
-// What the reader may not change, and what lies between the marks.
+// The part of an exercise between the two "Your part" comments, or the rest, without hints.
 std::string part(const std::string& text, bool between) {
-  std::string kept;
+  std::string result;
   bool inside = false;
   for (const std::string& line : lines_of(text)) {
     if (line.find("// Your part ends here.") != line.npos) inside = false;
-    if (inside == between && line.rfind("// Hint: ", 0) != 0) kept += line + "\n";
+    if (inside == between && line.rfind("// Hint: ", 0) != 0) result += line + "\n";
     if (line.find("// Your part begins here.") != line.npos) inside = true;
   }
-  return kept;
+  return result;
 }
 
 }  // namespace
 
-TEST_CASE("each exercise fails as handed out, and says what was expected", "[lessons][exercises]") {
+TEST_CASE("each original exercise fails and prints what was expected", "[lessons][exercises]") {
   for (const fs::path& exercise : numbered("lessons/exercises")) {
-    if (!untouched(exercise)) continue;
+    if (!is_original(exercise)) continue;
     const std::string name = exercise.stem().string();
     INFO(name);
     const LessonRun run = run_program("exercise_" + name);
     CHECK(run.exit_code == 1);
-    CHECK(contains(run.output, "not yet: "));
-    CHECK(contains(run.output, " are right so far.\n"));
+    CHECK(has(run.output, "not yet: "));
+    CHECK(has(run.output, " are right so far.\n"));
   }
 }
 
@@ -81,22 +81,22 @@ TEST_CASE("each exercise passes with its solution", "[lessons][exercises]") {
     INFO(name);
     const LessonRun run = run_program("solution_" + name);
     CHECK(run.exit_code == 0);
-    CHECK(contains(run.output, "\nRight, all "));
-    CHECK_FALSE(contains(run.output, "not yet"));
+    CHECK(has(run.output, "\nRight, all "));
+    CHECK_FALSE(has(run.output, "not yet"));
   }
 }
 
-TEST_CASE("a solution is its exercise with the part between the marks filled in, and a hint",
+TEST_CASE("a solution differs from its exercise only in the reader's part and a hint",
           "[lessons][exercises]") {
   for (const fs::path& exercise : numbered("lessons/exercises")) {
-    if (!untouched(exercise)) continue;
+    if (!is_original(exercise)) continue;
     INFO(exercise.filename().string());
-    const std::string task = contents(exercise);
+    const std::string task = content(exercise);
     const std::string solution =
-        contents(fs::path(HEED_SOURCE_DIR "/lessons/solutions") / exercise.filename());
+        content(fs::path(HEED_SOURCE_DIR "/lessons/solutions") / exercise.filename());
     CHECK(part(task, false) == part(solution, false));
     CHECK(part(task, true) != part(solution, true));
-    CHECK(contains(solution, "\n// Hint: "));
+    CHECK(has(solution, "\n// Hint: "));
   }
 }
 

@@ -1,4 +1,4 @@
-// lessons_test.cpp: each lesson prints what its .out file says, to the last digit that is certain.
+// lessons_test.cpp: each lesson's output equals its .out file up to rounding errors.
 
 #include <cmath>
 
@@ -9,10 +9,11 @@ namespace {
 
 using namespace heed_test;
 
+// A number in the output of a lesson.
 struct Printed {
   double value = 0;
   int decimals = 0;        // digits after the point, less the exponent's
-  std::size_t length = 0;  // of its text; 0: there is no number here
+  std::size_t length = 0;  // characters; 0: there is no number at this position
 };
 
 bool digit(const std::string& text, std::size_t i) {
@@ -25,9 +26,9 @@ Printed number_at(const std::string& text, std::size_t start) {
   while (i < text.size() && text[i] == ' ') ++i;
   const std::size_t first = i;
   if (i < text.size() && text[i] == '-') ++i;
-  const std::size_t whole = i;
+  const std::size_t first_digit = i;
   while (digit(text, i)) ++i;
-  if (i == whole || i == text.size() || text[i] != '.' || !digit(text, i + 1)) return {};
+  if (i == first_digit || i == text.size() || text[i] != '.' || !digit(text, i + 1)) return {};
   const std::size_t point = i++;
   while (digit(text, i)) ++i;
   int decimals = static_cast<int>(i - point) - 1;
@@ -38,13 +39,14 @@ Printed number_at(const std::string& text, std::size_t start) {
   return {std::stod(text.substr(first, i - first)), decimals, i - start};
 }
 
-// Values a rounding error apart may print one unit of the last digit apart. More than seven digits
-// are printed to show that error, which is the machine's own. Training makes rounding errors grow:
-// what it led to may be 0.05 or 5 % apart.
+// Allows one unit in the last digit, since rounding errors differ between machines, and 1.3e-7 for
+// numbers with more than seven digits. Training amplifies rounding errors, so the results of
+// training may differ by 0.05 or 5 %.
 bool agree(const Printed& a, const Printed& b, bool trained) {
   const double unit = std::pow(10.0, -a.decimals);
-  const double apart = trained ? 1e-9 + std::max(0.05, 0.05 * std::abs(a.value)) : 1.3e-7;
-  return a.decimals == b.decimals && std::abs(a.value - b.value) <= std::max(1.01 * unit, apart);
+  const double tolerance = trained ? 1e-9 + std::max(0.05, 0.05 * std::abs(a.value)) : 1.3e-7;
+  return a.decimals == b.decimals &&
+         std::abs(a.value - b.value) <= std::max(1.01 * unit, tolerance);
 }
 
 bool lines_agree(const std::string& expected, const std::string& printed, bool trained) {
@@ -64,21 +66,21 @@ bool lines_agree(const std::string& expected, const std::string& printed, bool t
   return e == expected.size() && p == printed.size();
 }
 
-// Lines behind a bar are the machine's own: of those that follow each other, one stays, empty.
+// Lines that begin with "  |" depend on the machine: replaces each block of them by one empty line.
 std::vector<std::string> without_quotes(const std::string& text) {
-  std::vector<std::string> kept;
+  std::vector<std::string> lines;
   for (const std::string& line : lines_of(text)) {
     const bool quote = line.rfind("  |", 0) == 0;
-    if (quote && !kept.empty() && kept.back() == "  |") continue;
-    kept.push_back(quote ? "  |" : line);
+    if (quote && !lines.empty() && lines.back() == "  |") continue;
+    lines.push_back(quote ? "  |" : line);
   }
-  return kept;
+  return lines;
 }
 
-// Nothing, or the first line that differs, both ways.
+// "", or the first line that differs, as expected and as printed.
 std::string first_difference(const std::string& expected, const std::string& printed) {
   const std::vector<std::string> e = without_quotes(expected), p = without_quotes(printed);
-  bool trained = false;  // in a table whose title says so
+  bool trained = false;  // inside a table whose title says so
   for (std::size_t i = 0; i < std::max(e.size(), p.size()); ++i) {
     if (i < e.size()) trained = !e[i].empty() && (trained || e[i].find(", trained (") != e[i].npos);
     if (i < e.size() && i < p.size() && lines_agree(e[i], p[i], trained)) continue;
@@ -91,19 +93,19 @@ std::string first_difference(const std::string& expected, const std::string& pri
 
 using Path = std::filesystem::path;
 
-std::string wanted_of(Path lesson) { return contents(lesson.replace_extension(".out")); }
+std::string expected_output(Path lesson) { return content(lesson.replace_extension(".out")); }
 
-void hold_to_its_out_file(const Path& lesson) {
+void check_output(const Path& lesson) {
   const std::string name = lesson.stem().string();
-  INFO("lesson " << name
-                 << "; if you changed it, keep what it prints now with: build/release/lessons/"
+  INFO("lesson " << name << "; if you changed it, update its .out file with: build/release/lessons/"
                  << name << " > lessons/" << name << ".out");
   const ScratchFolder folder(name);
   const LessonRun run = run_in(folder.path, HEED_BINARY_DIR "/lessons/" + name);
   CHECK(run.exit_code == 0);
-  CHECK(first_difference(wanted_of(lesson), run.output) == "");
+  CHECK(first_difference(expected_output(lesson), run.output) == "");
 }
 
+// The lines of checks that hold.
 std::string claims_in(const std::string& text) {
   std::string claims;
   for (const std::string& line : lines_of(text))
@@ -113,17 +115,17 @@ std::string claims_in(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("every lesson prints what its .out file says", "[lessons]") {
+TEST_CASE("each lesson without training prints its .out file", "[lessons]") {
   for (const Path& lesson : numbered("lessons"))
-    if (!trains(lesson)) hold_to_its_out_file(lesson);
+    if (!trains(lesson)) check_output(lesson);
 }
 
-TEST_CASE("what a lesson trains prints what its .out file says", "[lessons][lessons_in_full][.]") {
+TEST_CASE("each lesson with training prints its .out file", "[lessons][lessons_in_full][.]") {
   for (const Path& lesson : numbered("lessons"))
-    if (trains(lesson)) hold_to_its_out_file(lesson);
+    if (trains(lesson)) check_output(lesson);
 }
 
-TEST_CASE("a lesson that trains for less still shows what it claims", "[lessons]") {
+TEST_CASE("with HEED_BRIEF=1 each lesson with training prints the same checks", "[lessons]") {
   const EnvironmentVariable brief("HEED_BRIEF", "1");
   for (const Path& lesson : numbered("lessons")) {
     if (!trains(lesson)) continue;
@@ -132,23 +134,23 @@ TEST_CASE("a lesson that trains for less still shows what it claims", "[lessons]
     const ScratchFolder folder(name);
     const LessonRun run = run_in(folder.path, HEED_BINARY_DIR "/lessons/" + name);
     CHECK(run.exit_code == 0);
-    CHECK(claims_in(run.output) == claims_in(wanted_of(lesson)));
+    CHECK(claims_in(run.output) == claims_in(expected_output(lesson)));
     CHECK(claims_in(run.output) != "");
   }
 }
 
-TEST_CASE("every lesson's first line is its number, its name and what it is about", "[lessons]") {
+TEST_CASE("the first line of a lesson is its number, its name and its subject", "[lessons]") {
   for (const std::filesystem::path& lesson : numbered("lessons")) {
     std::string name = lesson.stem().string();
     name[2] = ' ';
-    const std::string first = lines_of(contents(lesson)).at(0);
+    const std::string first = lines_of(content(lesson)).at(0);
     INFO(lesson.filename().string() << " begins: " << first);
     CHECK(first.rfind("// " + name + ": ", 0) == 0);
     CHECK(first.back() == '.');
   }
 }
 
-TEST_CASE("output may differ in the last digit of a number", "[lessons]") {
+TEST_CASE("output may differ by one in the last digit of a number", "[lessons]") {
   CHECK(first_difference("the  -9.8898  12.3029\n", "the  -9.8899  12.3029\n") == "");
   CHECK(first_difference("a  10.0000\n", "a   9.9999\n") == "");
   CHECK(first_difference("a  0.0000\n", "a -0.0001\n") == "");
@@ -156,7 +158,7 @@ TEST_CASE("output may differ in the last digit of a number", "[lessons]") {
   CHECK(first_difference("2.5000e-03", "2.5001e-03") == "");
 }
 
-TEST_CASE("what was trained may differ by 0.05 or 5 %", "[lessons]") {
+TEST_CASE("results of training may differ by 0.05 or 5 %", "[lessons]") {
   CHECK(first_difference("loss ~0.98, ~40.0\n", "loss ~1.03, ~41.9\n") == "");
   CHECK(first_difference("loss ~0.98\n", "loss ~1.04\n") != "");
   CHECK(first_difference("loss ~40.0\n", "loss ~42.1\n") != "");
@@ -166,13 +168,13 @@ TEST_CASE("what was trained may differ by 0.05 or 5 %", "[lessons]") {
   CHECK(first_difference("w, trained (1)\n\na  0.98\n", "w, trained (1)\n\na  0.94\n") != "");
 }
 
-TEST_CASE("what stands behind a bar is the machine's own", "[lessons]") {
+TEST_CASE("lines that begin with a bar may differ", "[lessons]") {
   CHECK(first_difference("a\n  | to be\n  |\n  | or\nb\n", "a\n  | not\nb\n") == "");
   CHECK(first_difference("a\n  | to be\nb\n", "a\nb\n") != "");
   CHECK(first_difference("a\n  | to be\nb\n", "a\n  | to be\nc\n") != "");
 }
 
-TEST_CASE("output may differ in nothing else", "[lessons]") {
+TEST_CASE("no other difference of the output is allowed", "[lessons]") {
   CHECK(first_difference("a 1.0000\nb  2.0000\n", "a 1.0000\nb  2.0002\n") ==
         "line 2\n  expected: b  2.0000\n  printed:  b  2.0002");
   CHECK(first_difference("a\n", "a\nb\n") == "line 2\n  expected: (the end)\n  printed:  b");
@@ -187,7 +189,7 @@ TEST_CASE("output may differ in nothing else", "[lessons]") {
   CHECK(first_difference("40 orders", "41 orders") != "");
 }
 
-TEST_CASE("a picture is drawn, or its program is not installed", "[lessons]") {
+TEST_CASE("the line of a picture may say that its program is not installed", "[lessons]") {
   CHECK(first_difference("picture: a.svg\n", "picture: a.svg\n") == "");
   CHECK(first_difference("picture: a.svg\n", "picture: gnuplot is not installed, so ...\n") == "");
   CHECK(first_difference("picture: a.svg\n", "picture: Graphviz is not installed, so ...\n") == "");

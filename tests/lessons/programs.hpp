@@ -1,4 +1,4 @@
-// programs.hpp: running the programs of lessons/ and reading what they print.
+// programs.hpp: runs the lessons and reads their output.
 #pragma once
 
 #include <sys/wait.h>
@@ -14,13 +14,9 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "scratch_folder.hpp"
 
 namespace heed_test {
-
-inline std::string contents(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 inline std::vector<std::string> lines_of(const std::string& text) {
   std::istringstream in(text);
@@ -29,9 +25,9 @@ inline std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// Whether a lesson trains for a while, and for less when asked to.
+// Whether a lesson trains a model; then it trains for fewer steps with HEED_BRIEF=1.
 inline bool trains(const std::filesystem::path& lesson) {
-  const std::string source = contents(lesson);
+  const std::string source = content(lesson);
   return source.find("in_brief(") != source.npos || source.find("brief()") != source.npos;
 }
 
@@ -41,7 +37,7 @@ inline std::string in_quotes(const std::string& text) {  // for a shell
   return word + "'";
 }
 
-// Set for as long as it lives, for the programs that are started meanwhile.
+// Sets an environment variable until it is destroyed.
 struct EnvironmentVariable {
   EnvironmentVariable(const char* variable, const char* value) : name(variable) {
     setenv(name, value, 1);
@@ -68,7 +64,7 @@ inline LessonRun run_in(const std::string& folder, const std::string& program) {
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, output};
 }
 
-// The numbered sources of a folder of the project, "lessons" say, in their order.
+// The numbered .cpp files of a folder of the project, such as "lessons", in order.
 inline std::vector<std::filesystem::path> numbered(const std::string& folder) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(HEED_SOURCE_DIR "/" + folder)) {

@@ -1,7 +1,8 @@
-// attention_head_test.cpp: heads with matrices that are known elsewhere, and one next to the other.
+// attention_head_test.cpp: AttentionHead with known weights, and heads in a loop.
 
 #include "catch.hpp"
 #include "heed/nn/attention.hpp"
+#include "heed/nn/init.hpp"
 #include "heed/ops/shape.hpp"
 #include "near.hpp"
 
@@ -10,7 +11,7 @@ namespace {
 using namespace heed;
 using namespace heed::test;
 
-// Several heads, one after the other.
+// Multi-head attention as a loop over heads.
 struct Loop {
   Loop(Scope scope, std::size_t embed_dim, std::size_t num_heads, std::size_t head_size)
       : heads(made(scope, embed_dim, num_heads, head_size)),
@@ -22,16 +23,17 @@ struct Loop {
       heads.emplace_back(scope / "heads" / h, embed_dim, head_size);
     return heads;
   }
-  Tensor operator()(const Tensor& x, const nn::AttentionMask& visible = {}) const {
-    std::vector<Tensor> heard;
-    for (const nn::AttentionHead& head : heads) heard.push_back(head(x, visible));
-    return out(concat(heard, -1));
+  Tensor operator()(const Tensor& x, const nn::AttentionMask& mask = {}) const {
+    std::vector<Tensor> outputs;
+    for (const nn::AttentionHead& head : heads) outputs.push_back(head(x, mask));
+    return out(concat(outputs, -1));
   }
   std::vector<nn::AttentionHead> heads;
   nn::Linear out;
 };
 
-Tensor rows_of(const Loop& loop, nn::Linear nn::AttentionHead::*layer) {
+// The weights of this layer of every head, concatenated.
+Tensor packed_weight(const Loop& loop, nn::Linear nn::AttentionHead::*layer) {
   std::vector<Tensor> parts;
   for (const nn::AttentionHead& head : loop.heads) parts.push_back((head.*layer).weight);
   return concat(parts, 0);
@@ -39,7 +41,7 @@ Tensor rows_of(const Loop& loop, nn::Linear nn::AttentionHead::*layer) {
 
 }  // namespace
 
-TEST_CASE("a head with lesson 05's matrices hears lesson 05's R", "[nn][attention]") {
+TEST_CASE("a head with the matrices of lesson 05 gives the R of lesson 05", "[nn][attention]") {
   Generator g(42);
   const Array tokens = g.randn({3, 5});
   const Array W_K = g.randn({5, 4}), W_Q = g.randn({5, 4}), W_V = g.randn({5, 4});
@@ -59,24 +61,25 @@ TEST_CASE("a head with lesson 05's matrices hears lesson 05's R", "[nn][attentio
   CHECK(difference(head.weights(x, causal), weights, 5.1e-5) == "");
 }
 
-// From torch.manual_seed(89): what PyTorch 1.13 draws and computes for nn.Linear layers without
-// bias, three for a head, and for four heads with an nn.Linear (32, 32) that mixes them.
-TEST_CASE("a head, and four in a loop, draw and compute what PyTorch does", "[nn][attention]") {
+// The values are from PyTorch 1.13 with torch.manual_seed(89): a head of three nn.Linear layers
+// without bias, and four such heads with an nn.Linear (32, 32) as output projection.
+TEST_CASE("a head, and four heads in a loop, have PyTorch's weights and outputs",
+          "[nn][attention]") {
   Generator g(89);
   g.randn({1, 3, 5});
-  for (int n = 0; n < 3; ++n) g.linear_weight(5, 16);
+  for (int n = 0; n < 3; ++n) nn::init::linear_weight(g, 5, 16);
   const Tensor x(g.randn({1, 3, 32}));
   Parameters parameters;
   const nn::AttentionHead head({parameters, g}, 32, 8);
-  const Array heard =
+  const Array one_head =
       array_of({1, 3, 8}, {0.0039897,  -0.4351768, 0.3078450,  0.2155343,  0.4996189,  0.6805734,
                            -0.2441967, -0.0320013, 0.1862186,  -0.6533071, 0.3246818,  0.2157962,
                            0.4064536,  0.8141675,  -0.1919187, 0.1331953,  0.0956894,  -0.5278653,
                            0.3892853,  0.1878461,  0.4449895,  0.7493767,  -0.2466704, 0.0676239});
-  CHECK(difference(head(x), heard, 3e-6) == "");
-  const Tensor others(g.randn({1, 3, 32}));
+  CHECK(difference(head(x), one_head, 3e-6) == "");
+  const Tensor x4(g.randn({1, 3, 32}));
   const Loop loop({parameters, g, "loop"}, 32, 4, 8);
-  const Array mixed =
+  const Array four_heads =
       array_of({1, 3, 32},
                {-0.2504735, 0.0291821,  0.0792566,  -0.2170551, 0.0084344,  -0.3306593, 0.0671538,
                 0.1370089,  0.0126138,  -0.6919085, 0.2674187,  -0.0268051, -0.1218324, -0.0144881,
@@ -92,27 +95,27 @@ TEST_CASE("a head, and four in a loop, draw and compute what PyTorch does", "[nn
                 -0.0378460, 0.1546200,  -0.5612710, 0.0586656,  0.4567735,  -0.3443514, -0.0140030,
                 0.4306999,  0.2514216,  -0.1088779, 0.5529242,  -0.0678541, 0.1586065,  0.0602615,
                 -0.7407621, -0.0214306, 0.0019890,  0.3059834,  -0.1603266});
-  CHECK(difference(loop(others), mixed, 3e-6) == "");
+  CHECK(difference(loop(x4), four_heads, 3e-6) == "");
 }
 
-TEST_CASE("a loop over heads is the packed form, value and gradients", "[nn][attention]") {
+TEST_CASE("a loop over heads equals MultiHeadAttention in value and gradients", "[nn][attention]") {
   Generator g(5);
-  Parameters loose, together;
-  Loop loop({loose, g}, 12, 3, 4);
-  nn::MultiHeadAttention packed({together, g}, 12, 3);
-  packed.query.weight.mutable_value() = rows_of(loop, &nn::AttentionHead::query).value();
-  packed.key.weight.mutable_value() = rows_of(loop, &nn::AttentionHead::key).value();
-  packed.value.weight.mutable_value() = rows_of(loop, &nn::AttentionHead::value).value();
+  Parameters loop_parameters, packed_parameters;
+  Loop loop({loop_parameters, g}, 12, 3, 4);
+  nn::MultiHeadAttention packed({packed_parameters, g}, 12, 3);
+  packed.query.weight.mutable_value() = packed_weight(loop, &nn::AttentionHead::query).value();
+  packed.key.weight.mutable_value() = packed_weight(loop, &nn::AttentionHead::key).value();
+  packed.value.weight.mutable_value() = packed_weight(loop, &nn::AttentionHead::value).value();
   for (Tensor bias : {packed.query.bias, packed.key.bias, packed.value.bias})
     bias.mutable_value() = zeros({12});  // the heads of the loop have none
   packed.out.weight.mutable_value() = loop.out.weight.value();
   packed.out.bias.mutable_value() = loop.out.bias.value();
-  nn::AttentionMask all, causal, some;
+  nn::AttentionMask none, causal, custom;
   causal.causal = true;
-  some.mask = mask_of({3, 3}, {1, 0, 1, 0, 0, 0, 1, 1, 0});
-  for (const nn::AttentionMask& visible : {all, causal, some}) {
-    CHECK(twin_difference([&](const auto& in) { return loop(in[0], visible); },
-                          [&](const auto& in) { return packed(in[0], visible); },
+  custom.mask = mask_of({3, 3}, {1, 0, 1, 0, 0, 0, 1, 1, 0});
+  for (const nn::AttentionMask& mask : {none, causal, custom}) {
+    CHECK(twin_difference([&](const auto& in) { return loop(in[0], mask); },
+                          [&](const auto& in) { return packed(in[0], mask); },
                           {random_array({2, 3, 12}, 6)}) == "");
     CHECK(difference(packed.query.weight.grad(),
                      concat({Tensor(loop.heads[0].query.weight.grad()),
@@ -125,11 +128,12 @@ TEST_CASE("a loop over heads is the packed form, value and gradients", "[nn][att
   }
 }
 
-TEST_CASE("heads as wide as the model do not fit what follows them", "[nn][attention]") {
+TEST_CASE("heads as wide as the model need a wider output projection", "[nn][attention]") {
   Generator g(5);
   Parameters parameters;
   Loop loop({parameters, g}, 12, 3, 12);
-  CHECK(str(loop(Tensor(zeros({2, 3, 12}))).shape()) == "(2, 3, 12)");  // three times the numbers
+  CHECK(str(loop(Tensor(zeros({2, 3, 12}))).shape()) ==
+        "(2, 3, 12)");  // with an output projection (12, 36)
   Parameters others;
   loop.out = nn::Linear({others, g, "out"}, 12, 12);
   CHECK(message_of([&] {

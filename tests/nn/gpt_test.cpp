@@ -1,4 +1,4 @@
-// gpt_test.cpp: a language model knows nothing at first, and never sees the future.
+// gpt_test.cpp: tests of Gpt: initial loss, parameters, causality and the key-value cache.
 
 #include "heed/nn/gpt.hpp"
 
@@ -7,7 +7,7 @@
 #include "catch.hpp"
 #include "heed/ops/reduce.hpp"
 #include "heed/ops/shape.hpp"
-#include "near.hpp"
+#include "small_model.hpp"
 
 namespace {
 
@@ -15,36 +15,25 @@ using namespace heed;
 using namespace heed::test;
 
 nn::GptConfig small(bool bias = false, bool tied = true) {
-  nn::GptConfig config;
-  config.vocab_size = 65;
-  config.block_size = 16;
-  config.layers = 3;
-  config.heads = 2;
-  config.embed_dim = 32;
+  nn::GptConfig config = small_config(65, {16, 32, 3});
   config.bias = bias;
   config.tied = tied;
   return config;
 }
 
-struct Model {
-  explicit Model(const nn::GptConfig& config, std::uint64_t seed = 1337)
-      : generator(seed), gpt(Scope(parameters, generator), config) {}
-  Parameters parameters;
-  Generator generator;
-  nn::Gpt gpt;
-};
+using Model = SmallModel;
 
 Indices some_tokens(std::size_t B, std::size_t T, std::uint64_t seed = 1) {
   return Generator(seed).randint(0, 65, {B, T});
 }
 
-double deviation(const Array& x) {
+double standard_deviation(const Array& x) {
   return std::sqrt(static_cast<double>(variance(Tensor(x), {}, false).item()));
 }
 
 }  // namespace
 
-TEST_CASE("an untrained model is as surprised as by drawing lots: ln V", "[nn][gpt]") {
+TEST_CASE("the loss of an untrained model is near ln V", "[nn][gpt]") {
   for (const bool tied : {true, false}) {
     const Model model(small(false, tied));
     const double loss =
@@ -53,7 +42,7 @@ TEST_CASE("an untrained model is as surprised as by drawing lots: ln V", "[nn][g
   }
 }
 
-TEST_CASE("parameter_count says how many numbers a model learns, without making it", "[nn][gpt]") {
+TEST_CASE("parameter_count equals the number of parameters of the model", "[nn][gpt]") {
   for (const bool bias : {false, true})
     for (const bool tied : {false, true}) {
       const nn::GptConfig config = small(bias, tied);
@@ -64,7 +53,7 @@ TEST_CASE("parameter_count says how many numbers a model learns, without making 
   CHECK(nn::parameter_count(reference) == 804096);
 }
 
-TEST_CASE("the parameters of a model by name", "[nn][gpt]") {
+TEST_CASE("the names and shapes of the parameters of a model", "[nn][gpt]") {
   nn::GptConfig config = small();
   config.layers = 1;
   std::string names;
@@ -84,19 +73,21 @@ TEST_CASE("the parameters of a model by name", "[nn][gpt]") {
   CHECK(Model(small(false, false)).parameters.find("head.weight") != nullptr);
 }
 
-TEST_CASE("weights start at a deviation of 0.02, at the ends of branches smaller", "[nn][gpt]") {
+TEST_CASE("initial weights have the standard deviation of GPT-2", "[nn][gpt]") {
   const Model model(small(true));
   for (const Tensor& p : model.parameters) {
-    const bool ends = p.name().find("attention.out.weight") != std::string::npos ||
-                      p.name().find("mlp.down.weight") != std::string::npos;
+    const bool ends_residual = p.name().find("attention.out.weight") != std::string::npos ||
+                               p.name().find("mlp.down.weight") != std::string::npos;
     if (p.dim() == 2)
-      CHECK(std::abs(deviation(p.value()) / (ends ? 0.02 / std::sqrt(6.0) : 0.02) - 1) < 0.1);
+      CHECK(
+          std::abs(standard_deviation(p.value()) / (ends_residual ? 0.02 / std::sqrt(6.0) : 0.02) -
+                   1) < 0.1);
     else
       CHECK((p.value() == filled(p.shape(), p.name().find("bias") == std::string::npos ? 1 : 0)));
   }
 }
 
-TEST_CASE("a model leaves parameters that are not its own alone", "[nn][gpt]") {
+TEST_CASE("a model does not change other parameters in its store", "[nn][gpt]") {
   Parameters store;
   Generator generator(1);
   const Scope scope(store, generator);
@@ -108,7 +99,7 @@ TEST_CASE("a model leaves parameters that are not its own alone", "[nn][gpt]") {
   CHECK(store.at("gpt.token.weight").node() == gpt.head.node());
 }
 
-TEST_CASE("tied models have one table for reading and for writing", "[nn][gpt]") {
+TEST_CASE("a tied model uses the token embedding as output weight", "[nn][gpt]") {
   const Model tied(small()), untied(small(false, false));
   CHECK(tied.gpt.head.node() == tied.gpt.token.weight.node());
   CHECK(untied.gpt.head.node() != untied.gpt.token.weight.node());
@@ -116,16 +107,16 @@ TEST_CASE("tied models have one table for reading and for writing", "[nn][gpt]")
   for (const Tensor& p : tied.parameters) CHECK(p.has_grad());
 }
 
-TEST_CASE("changing the last token leaves the bits of all earlier scores alone", "[nn][gpt]") {
+TEST_CASE("changing the last token changes no bit of earlier logits", "[nn][gpt]") {
   const Model model(small());
   Indices tokens = some_tokens(2, 16);
   const Tensor before = slice(model.gpt(tokens), 1, 0, 15);
   for (std::size_t b = 0; b < 2; ++b) tokens(b, 15) = (tokens(b, 15) + 1) % 65;
-  const Tensor scores = model.gpt(tokens);
-  CHECK(same_bits(slice(scores, 1, 0, 15).value(), before.value()));
+  const Tensor logits = model.gpt(tokens);
+  CHECK(same_bits(slice(logits, 1, 0, 15).value(), before.value()));
 }
 
-TEST_CASE("changing the first token changes every score after it", "[nn][gpt]") {
+TEST_CASE("changing the first token changes the logits at all positions", "[nn][gpt]") {
   const Model model(small());
   Indices tokens = some_tokens(1, 16);
   const Array before = model.gpt(tokens).value();
@@ -134,7 +125,7 @@ TEST_CASE("changing the first token changes every score after it", "[nn][gpt]") 
   for (std::size_t t = 0; t < 16; ++t) CHECK(before(0, t, 3) != after(0, t, 3));
 }
 
-TEST_CASE("windows of a batch do not see each other", "[nn][gpt]") {
+TEST_CASE("the windows of a batch do not affect each other", "[nn][gpt]") {
   const Model model(small());
   Indices tokens = some_tokens(3, 16);
   const Tensor before = model.gpt(tokens);
@@ -144,19 +135,19 @@ TEST_CASE("windows of a batch do not see each other", "[nn][gpt]") {
   CHECK(same_bits(select(before, 0, 2).value(), select(after, 0, 2).value()));
 }
 
-TEST_CASE("the same seed makes the same model, another another", "[nn][gpt]") {
+TEST_CASE("the seed determines the model", "[nn][gpt]") {
   const Indices tokens = some_tokens(2, 8);
-  const Array one = Model(small()).gpt(tokens).value();
-  CHECK(same_bits(one, Model(small()).gpt(tokens).value()));
-  CHECK_FALSE(same_bits(one, Model(small(), 1).gpt(tokens).value()));
+  const Array logits = Model(small()).gpt(tokens).value();
+  CHECK(same_bits(logits, Model(small()).gpt(tokens).value()));
+  CHECK_FALSE(same_bits(logits, Model(small(), 1).gpt(tokens).value()));
 }
 
-TEST_CASE("a model takes windows up to block_size and refuses longer ones", "[nn][gpt]") {
+TEST_CASE("a model accepts windows up to block_size and throws for longer ones", "[nn][gpt]") {
   const Model model(small());
   CHECK(str(model.gpt(some_tokens(2, 1)).shape()) == "(2, 1, 65)");
   CHECK(str(model.gpt(some_tokens(1, 16)).shape()) == "(1, 16, 65)");
   CHECK(message_of([&] { model.gpt(some_tokens(1, 17)); }) ==
-        "Gpt: a window of 17 symbols is longer than block_size 16");
+        "Gpt: a window of 17 tokens is longer than block_size 16");
   CHECK(message_of([&] {
           model.gpt(indices_of({3}, {1, 2, 3}));
         }) == "Gpt: tokens must be (B, T), got (3)");
@@ -165,7 +156,7 @@ TEST_CASE("a model takes windows up to block_size and refuses longer ones", "[nn
         }) == "embedding: index 65 among (1, 2) indices is out of range for token.weight (65, 32)");
 }
 
-TEST_CASE("an empty cache changes no bit of a window's scores", "[nn][cache]") {
+TEST_CASE("an empty cache changes no bit of the logits of a window", "[nn][cache]") {
   const Model model(small(true));
   const Indices tokens = some_tokens(1, 16);
   nn::GptCache cache(small());
@@ -173,28 +164,28 @@ TEST_CASE("an empty cache changes no bit of a window's scores", "[nn][cache]") {
   CHECK(cache.size() == 16);
 }
 
-TEST_CASE("symbols read one by one, or some at a time, score as in the whole window",
+TEST_CASE("with a cache, tokens in any number of passes have the logits of the whole window",
           "[nn][cache]") {
   for (const bool bias : {false, true}) {
     const Model model(small(bias, !bias));
     for (Tensor p : model.parameters) p.mutable_value() *= 3;  // sharper attention
     const Indices tokens = some_tokens(1, 16);
-    const Tensor whole = model.gpt(tokens);
+    const Tensor expected = model.gpt(tokens);
     for (const std::vector<int>& parts : {std::vector<int>(16, 1), {5, 1, 1, 9}, {15, 1}}) {
       nn::GptCache cache(small());
       int begin = 0;
       for (const int T : parts) {
         Indices part = Indices::from_shape({1, static_cast<std::size_t>(T)});
         std::copy_n(tokens.data() + begin, T, part.data());
-        const Tensor scores = model.gpt(part, cache);
-        CHECK(difference(scores, slice(whole, 1, begin, begin + T).value(), 1e-5) == "");
+        const Tensor logits = model.gpt(part, cache);
+        CHECK(difference(logits, slice(expected, 1, begin, begin + T).value(), 1e-5) == "");
         begin += T;
       }
     }
   }
 }
 
-TEST_CASE("reading with a cache links nothing, also outside NoGrad", "[nn][cache]") {
+TEST_CASE("with a cache no graph is recorded, also outside NoGrad", "[nn][cache]") {
   const Model model(small());
   nn::GptCache cache(small());
   const std::size_t before = live_nodes();
@@ -203,32 +194,34 @@ TEST_CASE("reading with a cache links nothing, also outside NoGrad", "[nn][cache
   CHECK(grad_enabled());
 }
 
-TEST_CASE("a cache without room, of another model, or where something is to be learned is refused",
+TEST_CASE("a full cache, the cache of another model, and a cache without NoGrad throw",
           "[nn][cache]") {
   const Model model(small());
   nn::GptCache cache(small());
   model.gpt(some_tokens(1, 15), cache);
   CHECK(message_of([&] { model.gpt(some_tokens(1, 2), cache); }) ==
-        "Gpt: a window of 17 symbols is longer than block_size 16");
+        "Gpt: a window of 17 tokens is longer than block_size 16");
   CHECK(message_of([&] { model.gpt(some_tokens(2, 1), cache); }) ==
-        "MultiHeadAttention: x (2, 1, 32) does not fit after the 15 rows of a cache (1, 16, 32)");
-  CHECK(cache.size() == 15);  // nothing was read
+        "MultiHeadAttention: x (2, 1, 32) does not fit after the 15 positions of a cache (1, 16, "
+        "32)");
+  CHECK(cache.size() == 15);  // unchanged
   nn::GptConfig other = small();
   other.layers = 2;
   nn::GptCache shallow(other);
   CHECK(message_of([&] { model.gpt(some_tokens(1, 1), shallow); }) ==
-        "Gpt: the cache is of 2 blocks, the model of 3");
+        "Gpt: the cache has 2 blocks, the model 3");
   other = small();
   other.block_size = 2;
-  nn::GptCache brief(other);
-  CHECK(message_of([&] { model.gpt(some_tokens(1, 3), brief); }) ==
-        "MultiHeadAttention: x (1, 3, 32) does not fit after the 0 rows of a cache (1, 2, 32)");
+  nn::GptCache small_cache(other);
+  CHECK(
+      message_of([&] { model.gpt(some_tokens(1, 3), small_cache); }) ==
+      "MultiHeadAttention: x (1, 3, 32) does not fit after the 0 positions of a cache (1, 2, 32)");
   const Tensor x(zeros({1, 1, 32}));
   CHECK(message_of([&] { model.gpt.blocks[0](x, cache.blocks[0]); }) ==
-        "MultiHeadAttention: with a cache nothing is learned; use NoGrad");
+        "MultiHeadAttention: gradients cannot pass through a cache; use NoGrad");
 }
 
-TEST_CASE("forms that make no model are refused, before anything is made", "[nn][gpt]") {
+TEST_CASE("invalid configurations throw", "[nn][gpt]") {
   const auto refused = [](std::size_t nn::GptConfig::*member, std::size_t value) {
     nn::GptConfig config = small();
     config.*member = value;

@@ -1,4 +1,4 @@
-// layers_test.cpp: what layers are made of, what they start with, and what they compute.
+// layers_test.cpp: tests of the layers: parameters, initial values and results.
 
 #include <cmath>
 
@@ -30,14 +30,14 @@ struct Store {
 };
 
 nn::AttentionMask causal() {
-  nn::AttentionMask visible;
-  visible.causal = true;
-  return visible;
+  nn::AttentionMask mask;
+  mask.causal = true;
+  return mask;
 }
 
 }  // namespace
 
-TEST_CASE("a linear layer starts with the numbers of nn.Linear(3, 2) for seed 42", "[nn][linear]") {
+TEST_CASE("a linear layer has the initial weights of nn.Linear(3, 2) for seed 42", "[nn][linear]") {
   Store store;
   const nn::Linear linear(store.scope(), 3, 2);
   CHECK((linear.weight.value() == array_of({2, 3}, {0.441406518f, 0.479205281f, -0.135257274f,
@@ -46,7 +46,7 @@ TEST_CASE("a linear layer starts with the numbers of nn.Linear(3, 2) for seed 42
   CHECK(store.names() == "weight (2, 3)\nbias (2)\n");
 }
 
-TEST_CASE("a linear layer is x times W transposed, plus b", "[nn][linear]") {
+TEST_CASE("a linear layer computes x W^T + b", "[nn][linear]") {
   Store store;
   const nn::Linear linear(store.scope(), 3, 2), bare(store.scope() / "bare", 3, 2, false);
   const Tensor x(random_array({4, 5, 3}, 1));
@@ -60,7 +60,7 @@ TEST_CASE("a linear layer is x times W transposed, plus b", "[nn][linear]") {
         "linear: the last size of x must be the weight's second: x (2, 4), bare.weight (2, 3)");
 }
 
-TEST_CASE("a layer norm starts with ones and zeros", "[nn][layer_norm]") {
+TEST_CASE("a layer norm initially has weights of one and biases of zero", "[nn][layer_norm]") {
   Store store;
   const nn::LayerNorm norm(store.scope() / "norm", 4), bare(store.scope() / "bare", 4, false, 1e-3);
   CHECK(store.names() == "norm.weight (4)\nnorm.bias (4)\nbare.weight (4)\n");
@@ -71,7 +71,7 @@ TEST_CASE("a layer norm starts with ones and zeros", "[nn][layer_norm]") {
   CHECK(difference(bare(x), layer_norm(x, {4}, {}, {}, 1e-3).value()) == "");
 }
 
-TEST_CASE("an embedding starts with standard normals", "[nn][embedding]") {
+TEST_CASE("an embedding is drawn from the standard normal distribution", "[nn][embedding]") {
   Store store(7);
   const nn::Embedding table(store.scope(), 5, 3);
   CHECK((table.weight.value() == Generator(7).randn({5, 3})));
@@ -81,7 +81,8 @@ TEST_CASE("an embedding starts with standard normals", "[nn][embedding]") {
         }) == "embedding: index 5 among (2) indices is out of range for weight (5, 3)");
 }
 
-TEST_CASE("a head is three projections without bias, key after query", "[nn][attention]") {
+TEST_CASE("a head has query, key and value projections without bias, in this order",
+          "[nn][attention]") {
   Store store;
   const nn::AttentionHead head(store.scope(), 4, 3);
   CHECK(store.names() == "query.weight (3, 4)\nkey.weight (3, 4)\nvalue.weight (3, 4)\n");
@@ -92,7 +93,7 @@ TEST_CASE("a head is three projections without bias, key after query", "[nn][att
         "");
 }
 
-TEST_CASE("several heads: names, shapes, and the shares of each", "[nn][attention]") {
+TEST_CASE("the parameters, shapes and attention weights of MultiHeadAttention", "[nn][attention]") {
   Store store;
   const nn::MultiHeadAttention heads(store.scope() / "attention", 8, 2, false);
   CHECK(store.names() ==
@@ -102,12 +103,11 @@ TEST_CASE("several heads: names, shapes, and the shares of each", "[nn][attentio
   CHECK(str(heads(x).shape()) == "(2, 5, 8)");
   CHECK(str(heads(x, memory).shape()) == "(2, 5, 8)");
   CHECK(str(heads.weights(x, memory).shape()) == "(2, 2, 5, 7)");
-  const Tensor mixed = matmul(heads.weights(x, memory), split_heads(heads.value(memory), 2));
-  CHECK(difference(heads(x, memory), heads.out(join_heads(mixed)).value(), 2e-6) == "");
+  const Tensor attended = matmul(heads.weights(x, memory), split_heads(heads.value(memory), 2));
+  CHECK(difference(heads(x, memory), heads.out(join_heads(attended)).value(), 2e-6) == "");
 }
 
-TEST_CASE("one head has an axis of heads too, and takes a mask with or without it",
-          "[nn][attention]") {
+TEST_CASE("with one head, weights has a head axis, and the mask may have one", "[nn][attention]") {
   Store store;
   const nn::MultiHeadAttention heads(store.scope(), 4, 1);
   const Tensor x(random_array({2, 3, 4}, 1));
@@ -119,7 +119,7 @@ TEST_CASE("one head has an axis of heads too, and takes a mask with or without i
   CHECK(same_bits(heads(x, three).value(), heads(x, four).value()));
 }
 
-TEST_CASE("a width that heads do not divide is refused with both numbers", "[nn][attention]") {
+TEST_CASE("the error of an embed_dim not divisible by num_heads contains both", "[nn][attention]") {
   Store store;
   CHECK(message_of([&] { nn::MultiHeadAttention(store.scope(), 128, 6); }) ==
         "MultiHeadAttention: embed_dim 128 must be divisible by num_heads 6");
@@ -128,45 +128,45 @@ TEST_CASE("a width that heads do not divide is refused with both numbers", "[nn]
   CHECK(store.parameters.size() == 0);
 }
 
-TEST_CASE("dropout in a layer needs training: without it nothing is drawn", "[nn][attention]") {
+TEST_CASE("a layer draws a dropout mask only in training", "[nn][attention]") {
   Store store;
   const nn::Block block(store.scope(), 8, 2);
   const Tensor x(random_array({2, 5, 8}, 1));
-  Generator drops(3);
-  const nn::TrainingMode off{0, &drops}, on{0.5, &drops};
-  const std::string before = drops.state();
+  Generator generator(3);
+  const nn::TrainingMode off{0, &generator}, on{0.5, &generator};
+  const std::string before = generator.state();
   CHECK(same_bits(block(x, causal()).value(), block(x, causal(), &off).value()));
-  CHECK(drops.state() == before);
+  CHECK(generator.state() == before);
   CHECK_FALSE(same_bits(block(x, causal()).value(), block(x, causal(), &on).value()));
-  CHECK(drops.state() != before);
+  CHECK(generator.state() != before);
   const nn::TrainingMode no_generator{0.5, nullptr};
   CHECK(message_of([&] { block(x, causal(), &no_generator); }) ==
         "dropout: training needs a generator to draw from");
 }
 
-TEST_CASE("dropping shares of attention keeps those of the others, scaled", "[nn][attention]") {
+TEST_CASE("dropout is applied to the attention weights", "[nn][attention]") {
   Store store;
   const nn::MultiHeadAttention heads(store.scope(), 4, 2, false);
   const Tensor x(random_array({1, 3, 4}, 1));
-  Generator drops(3), again(3);
-  const nn::TrainingMode training{0.5, &drops};
-  const Tensor shares = heed::dropout(heads.weights(x, x), 0.5, again);
-  const Tensor want = heads.out(join_heads(matmul(shares, split_heads(heads.value(x), 2))));
+  Generator generator(3), same_generator(3);
+  const nn::TrainingMode training{0.5, &generator};
+  const Tensor weights = heed::dropout(heads.weights(x, x), 0.5, same_generator);
+  const Tensor want = heads.out(join_heads(matmul(weights, split_heads(heads.value(x), 2))));
   CHECK(difference(heads(x, {}, &training), want.value()) == "");
 }
 
-TEST_CASE("a block adds attention, then thought, each behind its norm", "[nn][block]") {
+TEST_CASE("a block adds attention and MLP, each after a layer norm", "[nn][block]") {
   Store store;
   const nn::Block block(store.scope(), 8, 2);
   CHECK(store.parameters.size() == 16);
   CHECK(store.parameters.at("mlp.up.weight").shape() == Shape{32, 8});
   const Tensor x(random_array({2, 5, 8}, 1));
   const Tensor attended = x + block.attention(block.norm1(x), causal());
-  const Tensor thought = gelu(block.mlp.up(block.norm2(attended)));
-  CHECK(difference(block(x, causal()), (attended + block.mlp.down(thought)).value()) == "");
+  const Tensor hidden = gelu(block.mlp.up(block.norm2(attended)));
+  CHECK(difference(block(x, causal()), (attended + block.mlp.down(hidden)).value()) == "");
 }
 
-TEST_CASE("the mlp bends as it was told", "[nn][block]") {
+TEST_CASE("the MLP uses the given form of GELU", "[nn][block]") {
   Store store;
   const nn::Mlp mlp(store.scope(), 4, false, Gelu::tanh);
   CHECK(store.names() == "up.weight (16, 4)\ndown.weight (4, 16)\n");

@@ -1,4 +1,4 @@
-// parameters_test.cpp: creating is registering, under one name each.
+// parameters_test.cpp: tests of Parameters and Scope.
 
 #include "heed/nn/parameters.hpp"
 
@@ -12,7 +12,7 @@ using namespace heed::test;
 
 }  // namespace
 
-TEST_CASE("a parameter carries its dotted name and wants a gradient", "[nn][parameters]") {
+TEST_CASE("a parameter has its dotted name and requires a gradient", "[nn][parameters]") {
   Parameters store;
   Generator generator(1);
   const Scope scope(store, generator);
@@ -23,7 +23,7 @@ TEST_CASE("a parameter carries its dotted name and wants a gradient", "[nn][para
   CHECK(scope.parameter("scale", scalar(1)).name() == "scale");
 }
 
-TEST_CASE("parameters stay in the order they were made, and are counted", "[nn][parameters]") {
+TEST_CASE("parameters keep the order of their creation and are counted", "[nn][parameters]") {
   Parameters store;
   store.add("b", ones({2, 3}));
   store.add("a", ones({4}));
@@ -35,7 +35,7 @@ TEST_CASE("parameters stay in the order they were made, and are counted", "[nn][
   CHECK(names == "b a none ");
 }
 
-TEST_CASE("a name taken is refused, and nothing is added", "[nn][parameters]") {
+TEST_CASE("adding an existing name throws and adds nothing", "[nn][parameters]") {
   Parameters store;
   Generator generator(1);
   store.add("head.weight", ones({2}));
@@ -47,7 +47,7 @@ TEST_CASE("a name taken is refused, and nothing is added", "[nn][parameters]") {
   CHECK(store.size() == 1);
 }
 
-TEST_CASE("a parameter that is not there is refused with those that are", "[nn][parameters]") {
+TEST_CASE("the error of an unknown name lists the names", "[nn][parameters]") {
   Parameters store;
   store.add("up.weight", ones({2}));
   store.add("up.bias", ones({2}));

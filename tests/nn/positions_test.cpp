@@ -1,4 +1,4 @@
-// positions_test.cpp: what the waves are, and what places can tell from them about each other.
+// positions_test.cpp: tests of the sinusoidal position encodings.
 
 #include "heed/nn/positions.hpp"
 
@@ -24,7 +24,7 @@ double dot_of_rows(const Array& p, std::size_t s, std::size_t t) {
 
 TEST_CASE("sinusoidal positions have the paper's values, worked by hand for a width of 4",
           "[nn][positions]") {
-  // Of width 4 the angles of place t are t and t / 100.
+  // For width 4 the angles of position t are t and t / 100.
   CHECK(difference(sinusoidal_positions(3, 4),
                    array_of({3, 4}, {0, 1, 0, 1,                                         //
                                      0.8414709848, 0.5403023059, 0.0099998333, 0.99995,  //
@@ -34,13 +34,13 @@ TEST_CASE("sinusoidal positions have the paper's values, worked by hand for a wi
                    1e-7) == "");
 }
 
-TEST_CASE("sinusoidal positions far out are as exact as the first", "[nn][positions]") {
+TEST_CASE("the encoding of position 100000 is exact", "[nn][positions]") {
   const Array p = sinusoidal_positions(100001, 2);
   CHECK(close(p(100000, 0), 0.0357487980, 1e-7));  // sin 100000
   CHECK(close(p(100000, 1), -0.9993608074, 1e-7));
 }
 
-TEST_CASE("the dot product of two sinusoidal positions tells their distance, not their place",
+TEST_CASE("the dot product of two sinusoidal encodings depends only on their distance",
           "[nn][positions]") {
   const Array p = sinusoidal_positions(64, 16);
   for (std::size_t apart = 0; apart < 16; ++apart) {
@@ -54,34 +54,35 @@ TEST_CASE("the dot product of two sinusoidal positions tells their distance, not
   }
 }
 
-TEST_CASE("one matrix moves every sinusoidal position by the same number of places",
+TEST_CASE("one rotation maps every sinusoidal encoding to that of a later position",
           "[nn][positions]") {
   const std::size_t width = 8, step = 5;
   const Array p = sinusoidal_positions(40, width);
   for (std::size_t i = 0; i < width; i += 2) {
-    const double turn = double(step) / std::pow(10000.0, double(i) / double(width));
+    const double angle = double(step) / std::pow(10000.0, double(i) / double(width));
     for (std::size_t t = 0; t + step < 40; ++t) {
       const double sine = p(t, i), cosine = p(t, i + 1);
-      CHECK(std::abs(p(t + step, i) - (sine * std::cos(turn) + cosine * std::sin(turn))) < 1e-6);
-      CHECK(std::abs(p(t + step, i + 1) - (cosine * std::cos(turn) - sine * std::sin(turn))) <
+      CHECK(std::abs(p(t + step, i) - (sine * std::cos(angle) + cosine * std::sin(angle))) < 1e-6);
+      CHECK(std::abs(p(t + step, i + 1) - (cosine * std::cos(angle) - sine * std::sin(angle))) <
             1e-6);
     }
   }
 }
 
-TEST_CASE("sinusoidal positions may be none, but not of odd width", "[nn][positions]") {
+TEST_CASE("sinusoidal positions may have length 0, but no odd width", "[nn][positions]") {
   CHECK(shape_of(sinusoidal_positions(0, 4)) == Shape({0, 4}));
-  CHECK(message_of([] { sinusoidal_positions(3, 5); }) ==
-        "sinusoidal_positions: width 5 must be even and at least 2: a sine and a cosine of each "
-        "wave");
-  CHECK(message_of([] { sinusoidal_positions(3, 0); }) ==
-        "sinusoidal_positions: width 0 must be even and at least 2: a sine and a cosine of each "
-        "wave");
+  CHECK(
+      message_of([] { sinusoidal_positions(3, 5); }) ==
+      "sinusoidal_positions: width 5 must be even and at least 2: each frequency has a sine and a "
+      "cosine");
+  CHECK(
+      message_of([] { sinusoidal_positions(3, 0); }) ==
+      "sinusoidal_positions: width 0 must be even and at least 2: each frequency has a sine and a "
+      "cosine");
 }
 
-TEST_CASE("attention alone knows no order, bit for bit; with positions it does",
-          "[nn][positions]") {
-  // In eighths, so that no product or sum before attention itself is rounded, and `out` hands on.
+TEST_CASE("attention without positions is permutation equivariant bit for bit", "[nn][positions]") {
+  // Multiples of 1/8, so that no product or sum before attention is rounded, and an identity `out`.
   const auto eighths = [](const Array& x) { return Array(xt::round(x * Real(8)) / Real(8)); };
   Generator g(7);
   Parameters parameters;
@@ -97,10 +98,10 @@ TEST_CASE("attention alone knows no order, bit for bit; with positions it does",
       xt::view(y, 0, t) = xt::view(x, 0, static_cast<std::size_t>(order(t)));
     return y;
   };
-  const Array x = eighths(g.randn({1, T, 16})), places = nn::sinusoidal_positions(T, 16);
-  const Array heard = attention(Tensor(x)).value();
-  CHECK(same_bits(attention(Tensor(reordered(x))).value(), reordered(heard)));
-  const Array placed = x + places, moved = reordered(x) + places;
-  CHECK(difference(attention(Tensor(moved)).value(), reordered(attention(Tensor(placed)).value()),
+  const Array x = eighths(g.randn({1, T, 16})), positions = nn::sinusoidal_positions(T, 16);
+  const Array output = attention(Tensor(x)).value();
+  CHECK(same_bits(attention(Tensor(reordered(x))).value(), reordered(output)));
+  const Array original = x + positions, moved = reordered(x) + positions;
+  CHECK(difference(attention(Tensor(moved)).value(), reordered(attention(Tensor(original)).value()),
                    1e-2) != "");
 }

@@ -1,11 +1,11 @@
-// properties_test.cpp: whole layers and models see nothing of the future, and no order unless told.
+// properties_test.cpp: causality and permutation equivariance of layers and models.
 
 #include <algorithm>
 
 #include "catch.hpp"
 #include "heed/nn/gpt.hpp"
 #include "heed/ops/shape.hpp"
-#include "near.hpp"
+#include "small_model.hpp"
 
 namespace {
 
@@ -13,7 +13,7 @@ using namespace heed;
 using namespace heed::test;
 using X = const std::vector<Tensor>&;
 
-constexpr std::size_t lengths[] = {5, 33, 70};  // attention takes 32 rows at a time
+constexpr std::size_t lengths[] = {5, 33, 70};  // attention processes blocks of 32 rows
 
 struct Store {
   Scope scope() { return Scope(parameters, generator); }
@@ -22,40 +22,35 @@ struct Store {
 };
 
 nn::AttentionMask causal() {
-  nn::AttentionMask visible;
-  visible.causal = true;
-  return visible;
+  nn::AttentionMask mask;
+  mask.causal = true;
+  return mask;
 }
 
 nn::GptConfig two_blocks(std::size_t block_size) {
-  nn::GptConfig config;
-  config.vocab_size = 11;
-  config.block_size = block_size;
-  config.layers = 2;
-  config.heads = 2;
-  config.embed_dim = 8;
+  nn::GptConfig config = small_config(11, {block_size, 8});
   config.bias = true;
   return config;
 }
 
-// Whole eighths up to `most` of them: their sums of products are exact in any order.
-Array eighths(const Shape& shape, std::uint64_t seed, std::int64_t most) {
-  const Indices whole = Generator(seed).randint(-most, most + 1, {numel(shape)});
+// Multiples of 1/8 from -max / 8 to max / 8: sums of their products are exact in any order.
+Array eighths(const Shape& shape, std::uint64_t seed, std::int64_t max) {
+  const Indices numerators = Generator(seed).randint(-max, max + 1, {numel(shape)});
   Array x = uninitialized(shape);
-  std::transform(whole.begin(), whole.end(), x.data(),
+  std::transform(numerators.begin(), numerators.end(), x.data(),
                  [](std::int64_t n) { return static_cast<Real>(n) / 8; });
   return x;
 }
 
-// Queries, keys and values are exact. What is attended to is not, and how BLAS rounds a row's sums
-// may depend on where the row lies: the last projection only stretches, and has no sums.
+// Queries, keys and values are exact. The output of attention is not, and BLAS may round a row
+// depending on its position. So the output projection is diagonal, which needs no sums.
 nn::MultiHeadAttention exact_heads(Store& store, std::size_t heads) {
   nn::MultiHeadAttention layer(store.scope(), 8, heads);
   for (Tensor p : store.parameters) p.mutable_value() = eighths(p.shape(), heads + p.dim(), 4);
-  Array& stretch = layer.out.weight.mutable_value();
+  Array& diagonal = layer.out.weight.mutable_value();
   for (std::size_t i = 0; i < 8; ++i)
     for (std::size_t j = 0; j < 8; ++j)
-      stretch(i, j) = i == j ? static_cast<Real>(i + 1) / 8 : Real{0};
+      diagonal(i, j) = i == j ? static_cast<Real>(i + 1) / 8 : Real{0};
   return layer;
 }
 
@@ -77,32 +72,32 @@ bool all_zero(const Array& x) {
   return std::all_of(x.begin(), x.end(), [](Real v) { return v == 0; });
 }
 
-// A gradient that arrives at row t alone.
-Array arriving_at(std::size_t t, const Shape& shape) {
+// An upstream gradient that is zero except in row t.
+Array upstream_of_row(std::size_t t, const Shape& shape) {
   Array upstream = zeros(shape);
   const Array row = away_from_zero({shape[2]}, 4);
   std::copy_n(row.data(), row.size(), upstream.data() + t * shape[2]);
   return upstream;
 }
 
-// Some of T rows: the ends, and both sides of where attention starts anew.
-std::vector<std::size_t> places(std::size_t T) {
-  std::vector<std::size_t> some;
+// Rows to test: the first and last, and both sides of a block boundary in attention.
+std::vector<std::size_t> tested_rows(std::size_t T) {
+  std::vector<std::size_t> result;
   for (const std::size_t t : {0u, 4u, 31u, 32u, 69u})
-    if (t < T) some.push_back(t);
-  return some;
+    if (t < T) result.push_back(t);
+  return result;
 }
 
 }  // namespace
 
-TEST_CASE("no row of a causal block changes with what comes later", "[nn][properties]") {
+TEST_CASE("no row of a causal block depends on later rows", "[nn][properties]") {
   for (const std::size_t T : lengths) {
     CAPTURE(T);
     Store store;
     const nn::Block block(store.scope(), 8, 2);
     const Array x = random_array({1, T, 8}, 1), other = random_array({1, T, 8}, 2, -50, 50);
     const Array before = block(Tensor(x), causal()).value();
-    for (const std::size_t t : places(T)) {
+    for (const std::size_t t : tested_rows(T)) {
       const Array changed = concat({Tensor(rows(x, 0, t)), Tensor(rows(other, t, T))}, 1).value();
       const Array after = block(Tensor(changed), causal()).value();
       CHECK(same_bits(rows(after, 0, t), rows(before, 0, t)));
@@ -118,22 +113,22 @@ TEST_CASE("no gradient of a causal block reaches a later row", "[nn][properties]
     const nn::Block block(store.scope(), 8, 2);
     const Function f = [&](X x) { return block(x[0], causal()); };
     const Array x = random_array({1, T, 8}, 1);
-    for (const std::size_t t : places(T)) {
-      const Array dx = gradients(f, {x}, arriving_at(t, x.shape()))[0];
+    for (const std::size_t t : tested_rows(T)) {
+      const Array dx = gradients(f, {x}, upstream_of_row(t, x.shape()))[0];
       CHECK(all_zero(rows(dx, t + 1, T)));
       for (std::size_t s = 0; s <= t; ++s) CHECK_FALSE(all_zero(rows(dx, s, s + 1)));
     }
   }
 }
 
-TEST_CASE("no score of a model changes with a later token", "[nn][properties]") {
+TEST_CASE("no logit of a model depends on a later token", "[nn][properties]") {
   for (const std::size_t T : lengths) {
     CAPTURE(T);
     Store store;
     const nn::Gpt gpt(store.scope(), two_blocks(T));
     const Indices tokens = Generator(1).randint(0, 11, {2, T});
     const Array before = gpt(tokens).value();
-    for (const std::size_t t : places(T)) {
+    for (const std::size_t t : tested_rows(T)) {
       Indices changed = tokens;
       for (std::size_t s = t; s < T; ++s) changed(1, s) = (tokens(1, s) + 5) % 11;
       const Array after = gpt(changed).value();
@@ -143,25 +138,24 @@ TEST_CASE("no score of a model changes with a later token", "[nn][properties]") 
   }
 }
 
-TEST_CASE("no gradient of a model's scores reaches a later position", "[nn][properties]") {
+TEST_CASE("no gradient of a model's logits reaches a later position", "[nn][properties]") {
   for (const std::size_t T : lengths) {
     CAPTURE(T);
     Store store;
     const nn::Gpt gpt(store.scope(), two_blocks(T));
     const Indices tokens = Generator(1).randint(0, 11, {1, T});
     Tensor position = gpt.position.weight;
-    for (const std::size_t t : places(T)) {
+    for (const std::size_t t : tested_rows(T)) {
       position.clear_grad();
-      backward(gpt(tokens), arriving_at(t, {1, T, 11}));
-      const Array reached = unsqueeze(Tensor(position.grad()), 0).value();
-      CHECK(all_zero(rows(reached, t + 1, T)));
-      for (std::size_t s = 0; s <= t; ++s) CHECK_FALSE(all_zero(rows(reached, s, s + 1)));
+      backward(gpt(tokens), upstream_of_row(t, {1, T, 11}));
+      const Array gradient = unsqueeze(Tensor(position.grad()), 0).value();
+      CHECK(all_zero(rows(gradient, t + 1, T)));
+      for (std::size_t s = 0; s <= t; ++s) CHECK_FALSE(all_zero(rows(gradient, s, s + 1)));
     }
   }
 }
 
-TEST_CASE("several heads without positions know no order: rows moved in are rows moved out",
-          "[nn][properties]") {
+TEST_CASE("multi-head attention without positions is permutation equivariant", "[nn][properties]") {
   for (const std::size_t T : lengths)
     for (const std::size_t heads : {1u, 2u, 4u}) {
       CAPTURE(T, heads);

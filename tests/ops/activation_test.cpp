@@ -1,4 +1,5 @@
-// activation_test.cpp: the bends by hand, against their formulas, and far out.
+// activation_test.cpp: activations and their derivatives by hand, against formulas, for large
+// inputs.
 
 #include "heed/ops/activation.hpp"
 
@@ -16,7 +17,9 @@ using namespace heed::test;
 
 constexpr double inf = infinity, NaN = not_a_number;
 
-Array slope(const Function& f, const Array& x) { return gradients(f, {x}, ones(x.shape()))[0]; }
+Array derivative(const Function& f, const Array& x) {
+  return gradients(f, {x}, ones(x.shape()))[0];
+}
 Tensor gelu_tanh(const std::vector<Tensor>& x) { return gelu(x[0], Gelu::tanh); }
 Tensor gelu_erf(const std::vector<Tensor>& x) { return gelu(x[0]); }
 
@@ -41,42 +44,40 @@ TEST_CASE("tanh, sigmoid and relu by hand", "[ops][activation]") {
   CHECK((relu(x).value() == array_of({3}, {0, 0, 2})));
 }
 
-TEST_CASE("the slopes of tanh, sigmoid and relu by hand", "[ops][activation]") {
+TEST_CASE("the derivatives of tanh, sigmoid and relu by hand", "[ops][activation]") {
   const Array x = array_of({3}, {-1, 0, 2});
   using X = const std::vector<Tensor>&;
-  const auto of_tanh = slope([](X in) { return tanh(in[0]); }, x);
+  const auto of_tanh = derivative([](X in) { return tanh(in[0]); }, x);
   CHECK(difference(of_tanh, array_of({3}, {0.419974342, 1, 0.070650825})) == "");
-  const auto of_sigmoid = slope([](X in) { return sigmoid(in[0]); }, x);
+  const auto of_sigmoid = derivative([](X in) { return sigmoid(in[0]); }, x);
   CHECK(difference(of_sigmoid, array_of({3}, {0.196611933, 0.25, 0.104993585})) == "");
-  CHECK((slope([](X in) { return relu(in[0]); }, x) == array_of({3}, {0, 0, 1})));
+  CHECK((derivative([](X in) { return relu(in[0]); }, x) == array_of({3}, {0, 0, 1})));
 }
 
-TEST_CASE("gelu at 1 and -2 is what the tables of the normal distribution say",
-          "[ops][activation]") {
+TEST_CASE("gelu at 1 and -2 equals x times the tabulated normal CDF", "[ops][activation]") {
   const Tensor x = tensor_of({3}, {1, -2, 0});
   CHECK(difference(gelu(x), array_of({3}, {0.841344746, -0.045500264, 0})) == "");
   CHECK(difference(gelu(x, Gelu::tanh), array_of({3}, {0.841191991, -0.045402306, 0})) == "");
 }
 
-TEST_CASE("both forms of gelu follow their formulas from -6 to 6", "[ops][activation]") {
+TEST_CASE("both forms of gelu equal their formulas from -6 to 6", "[ops][activation]") {
   const Array x = random_array({7, 31}, 1, -6, 6);
   CHECK(difference(gelu(Tensor(x)), each(x, erf_formula)) == "");
   CHECK(difference(gelu(Tensor(x), Gelu::tanh), each(x, tanh_formula)) == "");
 }
 
-TEST_CASE("the slopes of gelu are those of the same formula in plain operations",
-          "[ops][activation]") {
+TEST_CASE("the derivatives of gelu equal those of its formula", "[ops][activation]") {
   const Function plain = [](const std::vector<Tensor>& in) {
     const Tensor& x = in[0];
     const Tensor u = std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * power(x, 3));
     return 0.5 * x * (1 + tanh(u));
   };
   CHECK(twin_difference(gelu_tanh, plain, {random_array({5, 9}, 3, -4, 4)}, 1e-5) == "");
-  const Array slopes = slope(gelu_erf, array_of({3}, {0, 1, -1}));  // P(x) + x P'(x)
-  CHECK(difference(slopes, array_of({3}, {0.5, 1.083315471, -0.083315471})) == "");
+  const Array derivatives_erf = derivative(gelu_erf, array_of({3}, {0, 1, -1}));  // P(x) + x P'(x)
+  CHECK(difference(derivatives_erf, array_of({3}, {0.5, 1.083315471, -0.083315471})) == "");
 }
 
-TEST_CASE("far out the bends are flat or straight, without NaN", "[ops][activation]") {
+TEST_CASE("activations of large inputs are constant or linear, never NaN", "[ops][activation]") {
   const Tensor x(array_of({6}, {-1e30, -200, -20, 20, 200, 1e30}));
   CHECK(difference(tanh(x), array_of({6}, {-1, -1, -1, 1, 1, 1})) == "");
   CHECK(difference(sigmoid(x), array_of({6}, {0, 0, 2.0611537e-9, 1, 1, 1}), 1e-9) == "");
@@ -87,7 +88,7 @@ TEST_CASE("far out the bends are flat or straight, without NaN", "[ops][activati
   CHECK(difference(tanh(Tensor(array_of({2}, {inf, -inf}))), array_of({2}, {1, -1})) == "");
 }
 
-TEST_CASE("NaN in is NaN out of every activation", "[ops][activation]") {
+TEST_CASE("every activation of NaN is NaN", "[ops][activation]") {
   const Tensor x(array_of({2}, {NaN, 1}));
   for (const Tensor& y : {tanh(x), sigmoid(x), relu(x), gelu(x), gelu(x, Gelu::tanh)}) {
     CHECK(std::isnan(y.value()(0)));
@@ -95,7 +96,7 @@ TEST_CASE("NaN in is NaN out of every activation", "[ops][activation]") {
   }
 }
 
-TEST_CASE("activations keep rank 0, size 0 and any batch", "[ops][activation]") {
+TEST_CASE("activations keep the shape: rank 0, size 0 and batches", "[ops][activation]") {
   for (const Shape& shape : {Shape{}, Shape{0}, Shape{2, 0, 3}, Shape{2, 1, 33}}) {
     const Tensor x(zeros(shape));
     for (const Tensor& y : {tanh(x), sigmoid(x), relu(x), gelu(x), gelu(x, Gelu::tanh)})
@@ -103,20 +104,20 @@ TEST_CASE("activations keep rank 0, size 0 and any batch", "[ops][activation]") 
   }
 }
 
-// The largest error of y against the exact function of x, in units of the result's last place.
+// The largest error of y against the exact function of x, in ulp (units in the last place).
 static double worst_error(const Array& x, const Tensor& y, double (*exact)(double)) {
   double worst = 0;
   for (std::size_t i = 0; i < x.size(); ++i) {
-    const double want = exact(static_cast<double>(x.data()[i]));
-    const Real near = static_cast<Real>(std::abs(want));
-    const double place =
+    const double expected = exact(static_cast<double>(x.data()[i]));
+    const Real near = static_cast<Real>(std::abs(expected));
+    const double ulp =
         static_cast<double>(std::nextafter(near, static_cast<Real>(infinity)) - near);
-    worst = std::max(worst, std::abs(static_cast<double>(y.value().data()[i]) - want) / place);
+    worst = std::max(worst, std::abs(static_cast<double>(y.value().data()[i]) - expected) / ulp);
   }
   return worst;
 }
 
-TEST_CASE("exp, log and tanh are right to three units in the last place", "[ops][activation]") {
+TEST_CASE("exp, log and tanh are accurate to three ulp", "[ops][activation]") {
   const Array wide = Generator(1).uniform({10007}, -80, 80);
   const Array positive = Generator(2).uniform({10007}, 0.001, 100);
   const Array narrow = Generator(3).uniform({10007}, -4, 4);

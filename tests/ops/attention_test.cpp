@@ -1,12 +1,12 @@
-// attention_test.cpp: the fused operation is held to plain products and softmax.
+// attention_test.cpp: fused attention against matrix products and softmax; masks, heads, past keys.
 
 #include "heed/ops/attention.hpp"
 
 #include <cmath>
 
 #include "catch.hpp"
+#include "heed/array/allocator.hpp"
 #include "heed/array/parallel.hpp"
-#include "heed/array/pool.hpp"
 #include "heed/array/reduce.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/matmul.hpp"
@@ -26,7 +26,7 @@ AttentionOptions options_of(bool causal, std::size_t num_heads = 1) {
   return options;
 }
 
-AttentionOptions after(std::size_t past, std::size_t num_heads = 1) {
+AttentionOptions with_past(std::size_t past, std::size_t num_heads = 1) {
   AttentionOptions options = options_of(true, num_heads);
   options.past = past;
   return options;
@@ -36,7 +36,7 @@ Function fused(const AttentionOptions& options) {
   return [=](X x) { return scaled_dot_product_attention(x[0], x[1], x[2], options); };
 }
 
-// weights, then a product with the values.
+// The attention weights, multiplied by the values.
 Function plain(const AttentionOptions& options) {
   return [=](X x) {
     const Tensor weights = attention_weights(x[0], x[1], options);
@@ -49,14 +49,14 @@ std::vector<Array> inputs(const Shape& q, const Shape& k, const Shape& v) {
   return {random_array(q, 1, -2, 2), random_array(k, 2, -2, 2), random_array(v, 3)};
 }
 
-// Weighted by hand: scores 0, ln 2 and ln 5 give shares 1/8, 2/8, 5/8.
+// The scores 0, ln 2 and ln 5 give the attention weights 1/8, 2/8, 5/8.
 const Array query = array_of({1, 2}, {1, 0});
 const Array keys = array_of({3, 2}, {0, 7, std::log(2.0), -3, std::log(5.0), 1});
 const Array values = array_of({3, 2}, {8, 0, 0, 8, 16, 16});
 
 }  // namespace
 
-TEST_CASE("shares of 1/8, 2/8 and 5/8 mix the values", "[ops][attention]") {
+TEST_CASE("attention with the weights 1/8, 2/8 and 5/8 by hand", "[ops][attention]") {
   AttentionOptions unscaled;
   unscaled.scale = 1;
   const Tensor q(query), k(keys), v(values);
@@ -66,14 +66,14 @@ TEST_CASE("shares of 1/8, 2/8 and 5/8 mix the values", "[ops][attention]") {
         "");
 }
 
-TEST_CASE("the scale is 1 / sqrt(D) unless given", "[ops][attention]") {
+TEST_CASE("the default scale is 1 / sqrt(D)", "[ops][attention]") {
   AttentionOptions given;
   given.scale = 1 / std::sqrt(2.0);
   const auto x = inputs({2, 4, 2}, {2, 5, 2}, {2, 5, 3});
   CHECK(twin_difference(fused({}), fused(given), x, 0) == "");
 }
 
-TEST_CASE("the slopes of a mixture by hand", "[ops][attention]") {
+TEST_CASE("the gradients of attention by hand", "[ops][attention]") {
   AttentionOptions unscaled;
   unscaled.scale = 1;
   const auto g = gradients(fused(unscaled), {query, keys, values}, array_of({1, 2}, {8, 0}));
@@ -84,7 +84,7 @@ TEST_CASE("the slopes of a mixture by hand", "[ops][attention]") {
   CHECK(difference(g[2], array_of({3, 2}, {1, 0, 2, 0, 5, 0})) == "");
 }
 
-TEST_CASE("fused attention equals plain products and softmax", "[ops][attention]") {
+TEST_CASE("fused attention equals matrix products and softmax", "[ops][attention]") {
   for (const bool causal : {false, true}) {
     const AttentionOptions options = options_of(causal);
     CHECK(twin_difference(fused(options), plain(options), inputs({4, 3}, {4, 3}, {4, 5})) == "");
@@ -94,8 +94,7 @@ TEST_CASE("fused attention equals plain products and softmax", "[ops][attention]
   }
 }
 
-TEST_CASE("fused attention equals the plain one across several blocks of rows",
-          "[ops][attention]") {
+TEST_CASE("fused attention equals plain attention for several blocks of rows", "[ops][attention]") {
   for (const bool causal : {false, true})
     for (const std::size_t T : {31u, 32u, 33u, 64u, 100u}) {
       const AttentionOptions options = options_of(causal);
@@ -104,7 +103,7 @@ TEST_CASE("fused attention equals the plain one across several blocks of rows",
     }
 }
 
-TEST_CASE("more queries than keys, or fewer, causal or not", "[ops][attention]") {
+TEST_CASE("fused attention equals plain attention for all numbers of keys", "[ops][attention]") {
   for (const bool causal : {false, true})
     for (const std::size_t T : {1u, 5u, 40u})
       for (const std::size_t S : {1u, 7u, 70u}) {
@@ -114,89 +113,89 @@ TEST_CASE("more queries than keys, or fewer, causal or not", "[ops][attention]")
       }
 }
 
-TEST_CASE("heads side by side equal heads split off", "[ops][attention]") {
+TEST_CASE("attention with num_heads equals attention with_past split_heads", "[ops][attention]") {
   for (const bool causal : {false, true})
     for (const std::size_t heads : {1u, 2u, 4u}) {
       const AttentionOptions options = options_of(causal, heads);
       CHECK(twin_difference(fused(options), plain(options),
                             inputs({2, 37, 8}, {2, 41, 8}, {2, 41, 12}), 5e-6) == "");
-      AttentionOptions split = options_of(causal);
+      const AttentionOptions one_head = options_of(causal);
       const Function by_hand = [=](X x) {
-        return join_heads(scaled_dot_product_attention(
-            split_heads(x[0], heads), split_heads(x[1], heads), split_heads(x[2], heads), split));
+        return join_heads(scaled_dot_product_attention(split_heads(x[0], heads),
+                                                       split_heads(x[1], heads),
+                                                       split_heads(x[2], heads), one_head));
       };
       CHECK(twin_difference(fused(options), by_hand, inputs({2, 37, 8}, {2, 41, 8}, {2, 41, 12}),
                             0) == "");
     }
 }
 
-TEST_CASE("queries that follow others see the past, themselves, and nothing later",
-          "[ops][attention]") {
+TEST_CASE("with past, queries attend to past keys and their own only", "[ops][attention]") {
   const auto x = inputs({2, 1, 4}, {2, 5, 4}, {2, 5, 4});
   for (const std::size_t past : {1u, 2u, 4u}) {
-    const Array w = attention_weights(Tensor(x[0]), Tensor(x[1]), after(past, 2)).value();
+    const Array w = attention_weights(Tensor(x[0]), Tensor(x[1]), with_past(past, 2)).value();
     for (std::size_t s = 0; s < 5; ++s) CHECK((w(1, 1, 0, s) != 0) == (s <= past));
   }
   for (const std::size_t T : {1u, 3u, 33u, 70u})
     for (const std::size_t past : {1u, 2u, 31u, 40u})
       for (const std::size_t later : {0u, 1u, 7u}) {
         const std::size_t S = past + T + later;
-        CHECK(twin_difference(fused(after(past, 2)), plain(after(past, 2)),
+        CHECK(twin_difference(fused(with_past(past, 2)), plain(with_past(past, 2)),
                               inputs({2, T, 4}, {2, S, 4}, {2, S, 6}), 5e-6) == "");
       }
 }
 
-TEST_CASE("the last queries after their past are the last rows of all of them",
-          "[ops][attention]") {
+TEST_CASE("the last queries with past equal the last rows of full attention", "[ops][attention]") {
   const auto x = inputs({1, 40, 4}, {1, 40, 4}, {1, 40, 4});
-  const Tensor whole = fused(options_of(true, 2))({Tensor(x[0]), Tensor(x[1]), Tensor(x[2])});
+  const Tensor full = fused(options_of(true, 2))({Tensor(x[0]), Tensor(x[1]), Tensor(x[2])});
   for (const int past : {1, 7, 39}) {
     const Tensor last = slice(Tensor(x[0]), 1, past, 40);
-    CHECK(difference(
-              fused(after(static_cast<std::size_t>(past), 2))({last, Tensor(x[1]), Tensor(x[2])}),
-              slice(whole, 1, past, 40).value()) == "");
+    CHECK(difference(fused(with_past(static_cast<std::size_t>(past), 2))(
+                         {last, Tensor(x[1]), Tensor(x[2])}),
+                     slice(full, 1, past, 40).value()) == "");
   }
 }
 
-TEST_CASE("keys later than every query get no gradient", "[ops][attention]") {
+TEST_CASE("keys that no query attends to get no gradient", "[ops][attention]") {
   const auto g =
-      gradients(fused(after(2)), inputs({2, 4}, {7, 4}, {7, 3}), random_array({2, 3}, 4));
+      gradients(fused(with_past(2)), inputs({2, 4}, {7, 4}, {7, 3}), random_array({2, 3}, 4));
   for (const std::size_t i : {1u, 2u}) {
-    const Tensor seen = slice(Tensor(g[i]), 0, 3, 4), later = slice(Tensor(g[i]), 0, 4, 7);
-    CHECK_FALSE((seen.value() == zeros(seen.shape())));
+    const Tensor visible = slice(Tensor(g[i]), 0, 3, 4), later = slice(Tensor(g[i]), 0, 4, 7);
+    CHECK_FALSE((visible.value() == zeros(visible.shape())));
     CHECK((later.value() == zeros(later.shape())));
   }
 }
 
-TEST_CASE("a past without causal, or with too few keys for it, is refused", "[ops][attention]") {
-  const auto refused = [](const AttentionOptions& options, std::size_t T, std::size_t S) {
+TEST_CASE("past without causal, or with too few keys, throws", "[ops][attention]") {
+  const auto error_of = [](const AttentionOptions& options, std::size_t T, std::size_t S) {
     const Tensor q(zeros({T, 4})), k(zeros({S, 4}));
     const std::string text = message_of([&] { scaled_dot_product_attention(q, k, k, options); });
     CHECK(message_of([&] { attention_weights(q, k, options); }) == text);
     return text;
   };
-  AttentionOptions free = after(2);
-  free.causal = false;
-  CHECK(refused(free, 1, 5) ==
-        "attention: past = 2 is for causal attention; set causal, or past to 0");
-  const std::string few = " leaves no keys for all the queries: q ";
-  CHECK(refused(after(4), 2, 5) == "attention: past = 4" + few + "(2, 4), k (5, 4)");
-  CHECK(refused(after(6), 0, 5) == "attention: past = 6" + few + "(0, 4), k (5, 4)");
-  CHECK(refused(after(static_cast<std::size_t>(-1)), 2, 5) ==
-        "attention: past = 18446744073709551615" + few + "(2, 4), k (5, 4)");
-  CHECK(refused(after(4), 1, 5) == "(nothing was thrown)");
+  AttentionOptions not_causal = with_past(2);
+  not_causal.causal = false;
+  CHECK(error_of(not_causal, 1, 5) ==
+        "attention: past = 2 needs causal attention; set causal, or set past to 0");
+  const std::string few = "attention: there must be at least past + T keys: past = ";
+  CHECK(error_of(with_past(4), 2, 5) == few + "4, q (2, 4), k (5, 4)");
+  CHECK(error_of(with_past(6), 0, 5) == few + "6, q (0, 4), k (5, 4)");
+  CHECK(error_of(with_past(static_cast<std::size_t>(-1)), 2, 5) ==
+        few + "18446744073709551615, q (2, 4), k (5, 4)");
+  CHECK(error_of(with_past(4), 1, 5) == "");
 }
 
-TEST_CASE("causal attention is attention with a mask of the past", "[ops][attention]") {
+TEST_CASE("causal attention equals attention with a causal mask", "[ops][attention]") {
   AttentionOptions masked;
-  Mask past = future_mask(35);
-  for (bool& place : past) place = !place;
-  masked.mask = past;
+  Mask visible = causal_mask(35);
+  for (bool& element : visible) element = !element;
+  masked.mask = visible;
   CHECK(twin_difference(fused(options_of(true)), fused(masked),
                         inputs({2, 35, 4}, {2, 35, 4}, {2, 35, 3}), 5e-6) == "");
 }
 
-TEST_CASE("the rows of the shares sum to 1, and the future gets none", "[ops][attention]") {
+TEST_CASE("each row of the attention weights sums to 1; causal weights of later keys are 0",
+          "[ops][attention]") {
   const auto x = inputs({2, 5, 4}, {2, 5, 4}, {2, 5, 4});
   const Tensor weights = attention_weights(Tensor(x[0]), Tensor(x[1]), options_of(true, 2));
   REQUIRE(str(weights.shape()) == "(2, 2, 5, 5)");
@@ -212,7 +211,7 @@ TEST_CASE("the rows of the shares sum to 1, and the future gets none", "[ops][at
     }
 }
 
-TEST_CASE("a query that may see nothing takes nothing, and sends no gradient", "[ops][attention]") {
+TEST_CASE("a fully masked query has zero weights and zero gradients", "[ops][attention]") {
   AttentionOptions options;
   options.mask = mask_of({2, 3}, {1, 0, 1, 0, 0, 0});
   const auto x = inputs({2, 4}, {3, 4}, {3, 2});
@@ -246,38 +245,35 @@ TEST_CASE("masks and biases broadcast over heads and batch", "[ops][attention]")
   CHECK(twin_difference(biased, repeated, {x[0], x[1], x[2], bias}) == "");
 }
 
-TEST_CASE("with heads as an axis of their own, a mask of three axes is one for each head",
-          "[ops][attention]") {
+TEST_CASE("if heads are a separate axis, the mask may differ per head", "[ops][attention]") {
   const Tensor q(random_array({2, 2, 1, 3}, 1)), k(random_array({2, 2, 2, 3}, 2));
   AttentionOptions options;
-  options.mask = mask_of({2, 1, 2}, {1, 0, 0, 1});  // head 0 sees key 0, head 1 key 1
+  options.mask = mask_of({2, 1, 2}, {1, 0, 0, 1});  // head 0 attends to key 0, head 1 to key 1
   const Array one_hot = array_of({2, 2, 1, 2}, {1, 0, 0, 1, 1, 0, 0, 1});
   CHECK(difference(attention_weights(q, k, options), one_hot) == "");
 }
 
-TEST_CASE("queries and keys of no width all score 0, so values count the same",
-          "[ops][attention]") {
+TEST_CASE("queries and keys of size 0 give uniform attention weights", "[ops][attention]") {
   const Tensor q(zeros({2, 0})), k(zeros({3, 0})), v(array_of({3, 1}, {1, 2, 6}));
   CHECK(difference(attention_weights(q, k),
                    array_of({2, 3}, {1.0 / 3, 1.0 / 3, 1.0 / 3, 1.0 / 3, 1.0 / 3, 1.0 / 3})) == "");
   CHECK(difference(scaled_dot_product_attention(q, k, v), array_of({2, 1}, {3, 3})) == "");
 }
 
-TEST_CASE("no queries, no keys, no batch: empty results and zeros", "[ops][attention]") {
+TEST_CASE("attention without queries, keys or batch is empty or zero", "[ops][attention]") {
   const auto shape_for = [](const Shape& q, const Shape& k, const Shape& v) {
     return str(
         scaled_dot_product_attention(Tensor(zeros(q)), Tensor(zeros(k)), Tensor(zeros(v))).shape());
   };
   CHECK(shape_for({0, 4}, {3, 4}, {3, 2}) == "(0, 2)");
   CHECK(shape_for({0, 2, 4}, {0, 3, 4}, {0, 3, 2}) == "(0, 2, 2)");
-  const auto nothing_to_see = inputs({2, 4}, {0, 4}, {0, 2});
-  CHECK(
-      (fused({})({Tensor(nothing_to_see[0]), Tensor(nothing_to_see[1]), Tensor(nothing_to_see[2])})
-           .value() == zeros({2, 2})));
-  CHECK(twin_difference(fused({}), plain({}), nothing_to_see) == "");
+  const auto without_keys = inputs({2, 4}, {0, 4}, {0, 2});
+  CHECK((fused({})({Tensor(without_keys[0]), Tensor(without_keys[1]), Tensor(without_keys[2])})
+             .value() == zeros({2, 2})));
+  CHECK(twin_difference(fused({}), plain({}), without_keys) == "");
 }
 
-TEST_CASE("scores of a thousand overflow nothing, NaN stays in its row", "[ops][attention]") {
+TEST_CASE("scores of a thousand do not overflow; a NaN affects only its row", "[ops][attention]") {
   const Tensor k(array_of({2, 1}, {1000, -1000})), v(array_of({2, 1}, {3, 4}));
   CHECK((scaled_dot_product_attention(Tensor(ones({1, 1})), k, v).value() == filled({1, 1}, 3)));
   const Tensor q(array_of({2, 1}, {not_a_number, 0}));
@@ -285,7 +281,7 @@ TEST_CASE("scores of a thousand overflow nothing, NaN stays in its row", "[ops][
         "");
 }
 
-TEST_CASE("heads split off and joined are the same numbers", "[ops][attention]") {
+TEST_CASE("join_heads is the inverse of split_heads", "[ops][attention]") {
   const Array x = random_array({2, 3, 8}, 1);
   const Tensor split = split_heads(Tensor(x), 4);
   REQUIRE(str(split.shape()) == "(2, 4, 3, 2)");
@@ -299,36 +295,36 @@ TEST_CASE("heads split off and joined are the same numbers", "[ops][attention]")
         "join_heads: x (2, 3, 8) must be (B, H, T, D)");
 }
 
-TEST_CASE("inputs that do not fit are refused with all shapes", "[ops][attention]") {
-  const auto refused = [](const Shape& q, const Shape& k, const Shape& v, std::size_t heads = 1) {
+TEST_CASE("inputs that do not fit throw an error with all shapes", "[ops][attention]") {
+  const auto error_of = [](const Shape& q, const Shape& k, const Shape& v, std::size_t heads = 1) {
     return message_of([&] {
       scaled_dot_product_attention(Tensor(zeros(q)), Tensor(zeros(k)), Tensor(zeros(v)),
                                    options_of(false, heads));
     });
   };
-  CHECK(refused({4}, {4}, {4}) ==
+  CHECK(error_of({4}, {4}, {4}) ==
         "attention: q, k and v need the same number of axes, at least two: q (4), k (4), v (4)");
-  CHECK(refused({2, 4}, {1, 2, 4}, {2, 4}) ==
+  CHECK(error_of({2, 4}, {1, 2, 4}, {2, 4}) ==
         "attention: q, k and v need the same number of axes, at least two: q (2, 4), k (1, 2, 4), "
         "v (2, 4)");
-  CHECK(refused({2, 3, 4}, {1, 3, 4}, {2, 3, 4}) ==
+  CHECK(error_of({2, 3, 4}, {1, 3, 4}, {2, 3, 4}) ==
         "attention: batches differ: q (2, 3, 4), k (1, 3, 4), v (2, 3, 4)");
-  CHECK(refused({2, 4}, {2, 3}, {2, 4}) ==
+  CHECK(error_of({2, 4}, {2, 3}, {2, 4}) ==
         "attention: queries and keys differ in width: q (2, 4), k (2, 3), v (2, 4)");
-  CHECK(refused({2, 4}, {3, 4}, {2, 4}) ==
+  CHECK(error_of({2, 4}, {3, 4}, {2, 4}) ==
         "attention: there must be as many values as keys: q (2, 4), k (3, 4), v (2, 4)");
-  CHECK(refused({2, 3, 4}, {2, 3, 4}, {2, 3, 4}, 3) ==
+  CHECK(error_of({2, 3, 4}, {2, 3, 4}, {2, 3, 4}, 3) ==
         "attention: q (2, 3, 4) must be (B, T, C) with C divisible by num_heads = 3");
-  CHECK(refused({2, 3, 4}, {2, 3, 5}, {2, 3, 4}, 2) ==
+  CHECK(error_of({2, 3, 4}, {2, 3, 5}, {2, 3, 4}, 2) ==
         "attention: k (2, 3, 5) must be (B, T, C) with C divisible by num_heads = 2");
-  CHECK(refused({2, 3, 4}, {2, 3, 4}, {2, 3, 5}, 2) ==
+  CHECK(error_of({2, 3, 4}, {2, 3, 4}, {2, 3, 5}, 2) ==
         "attention: v (2, 3, 5) must be (B, T, C) with C divisible by num_heads = 2");
   CHECK(message_of([&] {
           attention_weights(Tensor(zeros({2, 4})), Tensor(zeros({2, 3})));
         }) == "attention: queries and keys differ in width: q (2, 4), k (2, 3)");
 }
 
-TEST_CASE("a row of scores too low for a float takes nothing, and sends no gradient",
+TEST_CASE("a query whose scores are all below the float range has zero output and gradient",
           "[ops][attention]") {
   // The first query's scores are -1e60, the second one's 0.5 and -0.25.
   const std::vector<Array> x = {array_of({2, 2}, {1e30, 0, 0, 1}),
@@ -342,14 +338,14 @@ TEST_CASE("a row of scores too low for a float takes nothing, and sends no gradi
     CHECK(all_finite(y));
     const auto g = gradients(fused(options), x, ones({2, 2}));
     CHECK((slice(Tensor(g[0]), 0, 0, 1).value() == zeros({1, 2})));
-    const Array shares = attention_weights(Tensor(x[0]), Tensor(x[1]), options).value();
-    CHECK(close(static_cast<double>(g[2](0, 0)), static_cast<double>(shares(1, 0)), 1e-6));
-    CHECK(close(static_cast<double>(g[2](1, 1)), static_cast<double>(shares(1, 1)), 1e-6));
+    const Array weights = attention_weights(Tensor(x[0]), Tensor(x[1]), options).value();
+    CHECK(close(static_cast<double>(g[2](0, 0)), static_cast<double>(weights(1, 0)), 1e-6));
+    CHECK(close(static_cast<double>(g[2](1, 1)), static_cast<double>(weights(1, 1)), 1e-6));
     CHECK(difference(plain(options)({Tensor(x[0]), Tensor(x[1]), Tensor(x[2])}), y) == "");
   }
 }
 
-TEST_CASE("with heads, a mask of (B, T, S) is the same for each head", "[ops][attention]") {
+TEST_CASE("with num_heads, a mask of (B, T, S) is used for all heads", "[ops][attention]") {
   const auto x = inputs({2, 3, 4}, {2, 5, 4}, {2, 5, 4});
   AttentionOptions shared = options_of(false, 2), repeated = shared;
   shared.mask = mask_of({2, 3, 5}, {1, 0, 1, 1, 0, 0, 1, 1, 0, 1, 1, 1, 0, 0, 1,
@@ -362,42 +358,42 @@ TEST_CASE("with heads, a mask of (B, T, S) is the same for each head", "[ops][at
   for (std::size_t i = 0; i < 60; ++i) CHECK((weights.data()[i] == 0) == !repeated.mask->data()[i]);
 }
 
-TEST_CASE("a bias or a mask that does not fit the scores is refused with both shapes",
+TEST_CASE("a bias or mask that does not broadcast to the scores throws an error with both shapes",
           "[ops][attention]") {
   const Tensor q(zeros({2, 3, 4})), k(zeros({2, 5, 4}));
-  const auto refused = [&](const AttentionOptions& options) {
+  const auto error_of = [&](const AttentionOptions& options) {
     return message_of([&] { attention_weights(q, k, options); });
   };
   AttentionOptions biased = options_of(false, 2), masked = options_of(false, 2);
   biased.bias = Tensor(zeros({3, 4}));
-  CHECK(refused(biased) == "attention: bias (3, 4) does not broadcast to the scores (2, 2, 3, 5)");
+  CHECK(error_of(biased) == "attention: bias (3, 4) does not broadcast to the scores (2, 2, 3, 5)");
   biased.bias = Tensor(zeros({1, 2, 2, 3, 5}));
-  biased.bias.named("slopes");
-  CHECK(refused(biased) ==
-        "attention: slopes (1, 2, 2, 3, 5) does not broadcast to the scores (2, 2, 3, 5)");
+  biased.bias.set_name("alibi");
+  CHECK(error_of(biased) ==
+        "attention: alibi (1, 2, 2, 3, 5) does not broadcast to the scores (2, 2, 3, 5)");
   masked.mask = mask_of({3, 4}, std::vector<int>(12, 1));
-  CHECK(refused(masked) == "masked_fill: mask (3, 4) does not broadcast to x (2, 2, 3, 5)");
+  CHECK(error_of(masked) == "masked_fill: mask (3, 4) does not broadcast to x (2, 2, 3, 5)");
 }
 
-TEST_CASE("attention's own memory grows with T, not with T squared", "[ops][attention]") {
+TEST_CASE("the memory of fused attention grows with T, not with T squared", "[ops][attention]") {
   AttentionOptions options;
   options.causal = true;
   options.num_heads = 2;
-  const auto own_memory = [&](std::size_t T) {  // beside inputs, results and gradients, in bytes
+  const auto extra_memory = [&](std::size_t T) {  // without inputs, output and gradients, in bytes
     const std::vector<Array> x = inputs({1, T, 8}, {1, T, 8}, {1, T, 8});
     const std::vector<Tensor> in{Tensor(x[0], true), Tensor(x[1], true), Tensor(x[2], true)};
     const Array upstream = random_array({1, T, 8}, 5);
-    const std::size_t kept = pool_statistics().bytes_in_use;
-    reset_pool_peak();
+    const std::size_t before = allocated_bytes();
+    reset_peak_bytes();
     const Tensor y = scaled_dot_product_attention(in[0], in[1], in[2], options);
     backward(y, upstream);
     const std::size_t results = 5 * T * 8 * sizeof(Real);  // y, dy and three gradients
-    return static_cast<double>(pool_statistics().peak_bytes_in_use - kept - results);
+    return static_cast<double>(peak_allocated_bytes() - before - results);
   };
   const int threads = num_threads();
   set_num_threads(1);
-  const double at_512 = own_memory(512), at_2048 = own_memory(2048);
+  const double at_512 = extra_memory(512), at_2048 = extra_memory(2048);
   set_num_threads(threads);
   CHECK(at_2048 < 4.5 * at_512);
-  CHECK(at_2048 < 0.1 * 2048 * 2048 * 2 * sizeof(Real));  // of the shares written out
+  CHECK(at_2048 < 0.1 * 2048 * 2048 * 2 * sizeof(Real));  // of the (T, S) weights
 }

@@ -1,4 +1,4 @@
-// einsum_twins_test.cpp: equations beside the products, sums and transposes they stand for.
+// einsum_twins_test.cpp: einsum against the same results from products, sums and transposes.
 
 #include "catch.hpp"
 #include "heed/ops/arithmetic.hpp"
@@ -21,12 +21,12 @@ struct Twin {
   Function plain;
 };
 
-// The diagonal of the last two axes, picked out one by one.
+// The diagonal of the last two axes, element by element.
 Tensor diagonal(const Tensor& x) {
-  std::vector<Tensor> picked;
+  std::vector<Tensor> elements;
   for (std::int64_t i = 0; i < static_cast<std::int64_t>(x.size(-1)); ++i)
-    picked.push_back(select(select(x, -1, i), -1, i));
-  return stack(picked, -1);
+    elements.push_back(select(select(x, -1, i), -1, i));
+  return stack(elements, -1);
 }
 
 Tensor flip(const Tensor& x) { return transpose(x, -1, -2); }
@@ -159,42 +159,40 @@ const std::vector<Twin> with_dots{
     {"...q,...k->...qk", {{2, 3}, {4, 1, 5}}, [](X x) { return column(x[0]) * row(x[1]); }},
 };
 
-// "" when einsum and its twin agree, in value and in the gradient of every operand.
+// "" if einsum and its twin have the same value and the same gradient of every operand.
 std::string twin_error(const Twin& twin) {
   std::vector<Array> operands;
   for (const Shape& shape : twin.shapes)
     operands.push_back(random_array(shape, operands.size() + 1));
-  const Function whole = [&](X x) { return einsum(twin.equation, x); };
-  const std::string off = twin_difference(whole, twin.plain, operands);
+  const Function fused = [&](X x) { return einsum(twin.equation, x); };
+  const std::string off = twin_difference(fused, twin.plain, operands);
   return off.empty() ? "" : twin.equation + ": " + off;
 }
 
 }  // namespace
 
-TEST_CASE("einsum of one operand is its transposes, diagonals and sums",
-          "[ops][einsum][properties]") {
+TEST_CASE("einsum of one operand: transposes, diagonals, sums", "[ops][einsum][properties]") {
   for (const Twin& twin : of_one) CHECK(twin_error(twin) == "");
 }
 
-TEST_CASE("einsum of vectors and of elements is products, outer and inner",
+TEST_CASE("einsum of vectors and elementwise einsum equal inner and outer products",
           "[ops][einsum][properties]") {
   for (const Twin& twin : of_vectors_and_elements) CHECK(twin_error(twin) == "");
 }
 
-TEST_CASE("einsum of matrices and batches is products, transposed and summed",
+TEST_CASE("einsum of matrices and batches equals matrix products, transposes and sums",
           "[ops][einsum][properties]") {
   for (const Twin& twin : of_matrices) CHECK(twin_error(twin) == "");
 }
 
-TEST_CASE("einsum of three operands is one product after another", "[ops][einsum][properties]") {
+TEST_CASE("einsum of three operands equals two products", "[ops][einsum][properties]") {
   for (const Twin& twin : of_three) CHECK(twin_error(twin) == "");
 }
 
-TEST_CASE("einsum without an arrow is the same with its letters sorted",
-          "[ops][einsum][properties]") {
+TEST_CASE("einsum without an arrow sorts the letters of the result", "[ops][einsum][properties]") {
   for (const Twin& twin : without_arrow) CHECK(twin_error(twin) == "");
 }
 
-TEST_CASE("dots in einsum stand for any axes, which broadcast", "[ops][einsum][properties]") {
+TEST_CASE("... in einsum stands for any axes, which broadcast", "[ops][einsum][properties]") {
   for (const Twin& twin : with_dots) CHECK(twin_error(twin) == "");
 }

@@ -1,4 +1,4 @@
-// embedding_test.cpp: rows are picked, and used rows collect every use.
+// embedding_test.cpp: rows by index, and the gradient of rows that are used several times.
 
 #include "heed/ops/embedding.hpp"
 
@@ -15,14 +15,14 @@ const Array table = array_of({3, 2}, {1, 2, 3, 4, 5, 6});
 
 }  // namespace
 
-TEST_CASE("each index picks its row", "[ops][embedding]") {
+TEST_CASE("embedding returns the row of each index", "[ops][embedding]") {
   const Tensor y = embedding(indices_of({2, 2}, {2, 0, 1, 2}), Tensor(table));
   CHECK((y.value() == array_of({2, 2, 2}, {5, 6, 1, 2, 3, 4, 5, 6})));
   CHECK((embedding(indices_of({}, {1}), Tensor(table)).value() == array_of({2}, {3, 4})));
   CHECK(str(embedding(indices_of({0}, {}), Tensor(table)).shape()) == "(0, 2)");
 }
 
-TEST_CASE("a row used twice collects both gradients, an unused one gets 0", "[ops][embedding]") {
+TEST_CASE("the gradient of a row is summed over its uses", "[ops][embedding]") {
   const Indices indices = indices_of({3}, {2, 0, 2});
   const Array up = array_of({3, 2}, {1, 2, 3, 4, 10, 20});
   CHECK((gradients([&](X x) { return embedding(indices, x[0]); }, {table}, up)[0] ==
@@ -31,7 +31,7 @@ TEST_CASE("a row used twice collects both gradients, an unused one gets 0", "[op
          array_of({3, 2}, {3, 4, 0, 0, 0, 0})));
 }
 
-TEST_CASE("an index outside the table is refused with its value", "[ops][embedding]") {
+TEST_CASE("an index out of range throws an error with its value", "[ops][embedding]") {
   const Tensor weight(table);
   CHECK(message_of([&] {
           embedding(indices_of({2}, {0, 3}), weight);

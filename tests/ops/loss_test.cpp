@@ -1,4 +1,4 @@
-// loss_test.cpp: surprise by hand, and the same as log_softmax and looking up.
+// loss_test.cpp: cross-entropy by hand, and against log_softmax at the target.
 
 #include "heed/ops/loss.hpp"
 
@@ -17,7 +17,7 @@ using namespace heed;
 using namespace heed::test;
 using X = const std::vector<Tensor>&;
 
-// Shares 1/8, 2/8, 5/8 and 1/2, 1/4, 1/4.
+// The probabilities are 1/8, 2/8, 5/8 and 1/2, 1/4, 1/4.
 const Array logits = array_of({2, 3}, {0, std::log(2.0), std::log(5.0), std::log(2.0), 0, 0});
 
 CrossEntropyOptions with(Reduction reduction, double smoothing = 0) {
@@ -31,7 +31,7 @@ Function fused(const Indices& targets, const CrossEntropyOptions& options = {}) 
   return [=](X x) { return cross_entropy(x[0], targets, options); };
 }
 
-// Row by row: minus the logarithm at the target, a part of it spread over all classes.
+// Row by row: minus log_softmax at the target, mixed with the mean over all classes (smoothing).
 Function plain(const std::vector<std::int64_t>& targets, const CrossEntropyOptions& options) {
   return [=](X x) {
     const Tensor logs = log_softmax(x[0], -1);
@@ -51,7 +51,7 @@ Function plain(const std::vector<std::int64_t>& targets, const CrossEntropyOptio
 
 }  // namespace
 
-TEST_CASE("a share of 5/8 surprises by ln 8/5", "[ops][loss]") {
+TEST_CASE("the cross-entropy of a target with probability 5/8 is ln 8/5", "[ops][loss]") {
   const Indices targets = indices_of({2}, {2, 1});
   const double first = std::log(1.6), second = std::log(4.0);
   const Tensor x(logits);
@@ -62,7 +62,7 @@ TEST_CASE("a share of 5/8 surprises by ln 8/5", "[ops][loss]") {
   CHECK(difference(cross_entropy(x, targets), array_of({}, {(first + second) / 2})) == "");
 }
 
-TEST_CASE("the slope of surprise is the share, less 1 at the target", "[ops][loss]") {
+TEST_CASE("the gradient of cross-entropy is softmax, minus 1 at the target", "[ops][loss]") {
   const Indices targets = indices_of({2}, {2, 1});
   CHECK(difference(
             gradients(fused(targets, with(Reduction::none)), {logits}, array_of({2}, {8, 4}))[0],
@@ -71,16 +71,17 @@ TEST_CASE("the slope of surprise is the share, less 1 at the target", "[ops][los
                    array_of({2, 3}, {1, 2, -3, 4, -6, 2})) == "");
 }
 
-TEST_CASE("label smoothing spreads a part of the target over all classes", "[ops][loss]") {
+TEST_CASE("label smoothing by hand", "[ops][loss]") {
   // 0.7 ln 8/5 + 0.3 (ln 8 + ln 4 + ln 8/5) / 3
-  const double want = 0.7 * std::log(1.6) + 0.1 * std::log(51.2);
+  const double expected = 0.7 * std::log(1.6) + 0.1 * std::log(51.2);
   const Tensor x(slice(Tensor(logits), 0, 0, 1));
   CHECK(difference(cross_entropy(x, indices_of({1}, {2}), with(Reduction::mean, 0.3)),
-                   array_of({}, {want})) == "");
+                   array_of({}, {expected})) == "");
 }
 
-TEST_CASE("cross entropy equals log_softmax and looking up, for every reduction", "[ops][loss]") {
-  const std::vector<Array> x{random_array({200, 37}, 1, -4, 4)};  // several pieces, odd width
+TEST_CASE("cross-entropy equals log_softmax at the target", "[ops][loss]") {
+  const std::vector<Array> x{
+      random_array({200, 37}, 1, -4, 4)};  // several chunks of rows, odd width
   std::vector<std::int64_t> targets;
   for (std::int64_t i = 0; i < 200; ++i) targets.push_back(i * 7 % 37);
   for (const Reduction reduction : {Reduction::mean, Reduction::sum, Reduction::none})
@@ -91,7 +92,7 @@ TEST_CASE("cross entropy equals log_softmax and looking up, for every reduction"
     }
 }
 
-TEST_CASE("ignored targets count for nothing", "[ops][loss]") {
+TEST_CASE("ignored targets have loss 0 and are not counted in the mean", "[ops][loss]") {
   const Array x = random_array({4, 5}, 1);
   for (const Reduction reduction : {Reduction::mean, Reduction::sum})
     CHECK(twin_difference(fused(indices_of({4}, {1, -100, 4, -100}), with(reduction)),
@@ -107,7 +108,7 @@ TEST_CASE("ignored targets count for nothing", "[ops][loss]") {
          zeros({4, 5})));
 }
 
-TEST_CASE("targets have any batch shape", "[ops][loss]") {
+TEST_CASE("targets may have any batch shape", "[ops][loss]") {
   const Array x = random_array({2, 3, 5}, 1);
   const std::vector<std::int64_t> targets{0, 1, 2, 3, 4, 0};
   const Function flat = [&](X in) {
@@ -122,7 +123,7 @@ TEST_CASE("targets have any batch shape", "[ops][loss]") {
         0);
 }
 
-TEST_CASE("scores of a thousand and masked classes overflow nothing", "[ops][loss]") {
+TEST_CASE("logits of a thousand and -infinity do not overflow", "[ops][loss]") {
   const Tensor x(array_of({3}, {1000, 0, -infinity}));
   CHECK(cross_entropy(x, indices_of({}, {0})).item() == 0);
   CHECK(cross_entropy(x, indices_of({}, {1})).item() == 1000);
@@ -132,7 +133,7 @@ TEST_CASE("scores of a thousand and masked classes overflow nothing", "[ops][los
       cross_entropy(Tensor(array_of({2}, {not_a_number, 0})), indices_of({}, {1})).item()));
 }
 
-TEST_CASE("targets that are no classes, and shapes that do not fit, are refused", "[ops][loss]") {
+TEST_CASE("targets out of range and shapes that do not fit throw", "[ops][loss]") {
   const Tensor x(logits);
   CHECK(message_of([&] {
           cross_entropy(x, indices_of({3}, {0, 0, 0}));

@@ -1,4 +1,4 @@
-// mask_test.cpp: hidden places have the value asked for, and no gradient.
+// mask_test.cpp: masked_fill, tril and dropout, with their gradients.
 
 #include "heed/ops/mask.hpp"
 
@@ -24,7 +24,7 @@ TEST_CASE("masked_fill writes the value where the mask is true", "[ops][mask]") 
                    counted)[0] == array_of({2, 3}, {1, 0, 3, 0, 5, 6})));
 }
 
-TEST_CASE("a mask broadcasts to x, never x to the mask", "[ops][mask]") {
+TEST_CASE("the mask broadcasts to x, but x does not broadcast to the mask", "[ops][mask]") {
   const Tensor x(counted);
   CHECK(
       (masked_fill(x, mask_of({3}, {0, 0, 1}), 0).value() == array_of({2, 3}, {1, 2, 0, 4, 5, 0})));
@@ -40,7 +40,7 @@ TEST_CASE("a mask broadcasts to x, never x to the mask", "[ops][mask]") {
         }) == "masked_fill: mask (1, 2, 3) does not broadcast to x (2, 3)");
 }
 
-TEST_CASE("a hidden NaN is gone", "[ops][mask]") {
+TEST_CASE("masked_fill replaces a NaN", "[ops][mask]") {
   const Tensor x(array_of({2}, {not_a_number, 1}));
   CHECK((masked_fill(x, mask_of({2}, {1, 0}), 0).value() == array_of({2}, {0, 1})));
 }
@@ -57,16 +57,17 @@ TEST_CASE("tril keeps the lower triangle of every matrix", "[ops][mask]") {
   CHECK(message_of([] { tril(Tensor(zeros({3}))); }) == "tril: x (3) needs at least two axes");
 }
 
-TEST_CASE("dropout multiplies by what the generator says, forward and backward", "[ops][mask]") {
+TEST_CASE("dropout multiplies output and gradient by dropout_mask", "[ops][mask]") {
   const Array x = random_array({4, 5}, 1), up = random_array({4, 5}, 2);
   Generator first(7), second(7), third(7);
-  const Array mask = first.dropout_mask({4, 5}, 0.25);
-  const Array y = dropout(Tensor(x), 0.25, second).value(), want_y = x * mask, want_dx = up * mask;
-  CHECK((y == want_y));
-  CHECK((gradients([&](X in) { return dropout(in[0], 0.25, third); }, {x}, up)[0] == want_dx));
+  const Array mask = dropout_mask({4, 5}, 0.25, first);
+  const Array y = dropout(Tensor(x), 0.25, second).value(), expected = x * mask,
+              expected_dx = up * mask;
+  CHECK((y == expected));
+  CHECK((gradients([&](X in) { return dropout(in[0], 0.25, third); }, {x}, up)[0] == expected_dx));
 }
 
-TEST_CASE("dropout of 0 changes nothing and of 1 leaves nothing, without drawing", "[ops][mask]") {
+TEST_CASE("dropout with p = 0 or p = 1 draws nothing from the generator", "[ops][mask]") {
   Generator g(7);
   const std::string before = g.state();
   CHECK((dropout(Tensor(counted), 0, g).value() == counted));
@@ -74,7 +75,7 @@ TEST_CASE("dropout of 0 changes nothing and of 1 leaves nothing, without drawing
   CHECK(g.state() == before);
 }
 
-TEST_CASE("dropout keeps the mean: a tenth goes, the rest grows", "[ops][mask]") {
+TEST_CASE("dropout keeps the expected value", "[ops][mask]") {
   Generator g(7);
   const Array y = dropout(Tensor(ones({100000})), 0.1, g).value();
   double sum = 0;
@@ -82,7 +83,7 @@ TEST_CASE("dropout keeps the mean: a tenth goes, the rest grows", "[ops][mask]")
   CHECK(close(sum / 100000, 1, 0.005));
 }
 
-TEST_CASE("dropout refuses a probability outside 0 to 1", "[ops][mask]") {
+TEST_CASE("dropout throws for a probability outside 0 to 1", "[ops][mask]") {
   Generator g(7);
   const Tensor x(counted);
   CHECK(message_of([&] { dropout(x, 1.5, g); }) ==

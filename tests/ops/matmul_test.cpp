@@ -1,4 +1,4 @@
-// matmul_test.cpp: products of matrices, vectors and batches; linear and its twin.
+// matmul_test.cpp: matmul of matrices, vectors and batches; linear against matmul and add.
 
 #include "heed/ops/matmul.hpp"
 
@@ -29,7 +29,7 @@ std::string shape_of_product(const Shape& a, const Shape& b) {
 
 }  // namespace
 
-TEST_CASE("a product of two matrices by hand, and its slopes", "[ops][matmul]") {
+TEST_CASE("a product of two matrices and its gradients by hand", "[ops][matmul]") {
   const Array a = array_of({2, 3}, {1, 2, 3, 4, 5, 6}), b = array_of({3, 2}, {1, 0, 0, 1, 2, -1});
   CHECK((matmul(Tensor(a), Tensor(b)).value() == array_of({2, 2}, {7, -1, 16, -1})));
   const auto g = gradients(product, {a, b}, array_of({2, 2}, {1, 0, 0, 10}));
@@ -37,7 +37,7 @@ TEST_CASE("a product of two matrices by hand, and its slopes", "[ops][matmul]") 
   CHECK((g[1] == array_of({3, 2}, {1, 40, 2, 50, 3, 60})));  // A^T dY
 }
 
-TEST_CASE("vectors count as one row or one column, and that axis is gone", "[ops][matmul]") {
+TEST_CASE("a vector counts as a row or column without that axis in the result", "[ops][matmul]") {
   const Tensor row(array_of({2}, {1, 2})), matrix(array_of({2, 2}, {1, 2, 3, 4}));
   CHECK((matmul(row, matrix).value() == array_of({2}, {7, 10})));
   CHECK((matmul(matrix, row).value() == array_of({2}, {5, 11})));
@@ -49,23 +49,23 @@ TEST_CASE("vectors count as one row or one column, and that axis is gone", "[ops
   CHECK((g[1] == array_of({2, 2}, {1, 10, 2, 20})));
 }
 
-TEST_CASE("batches broadcast, and what was repeated gets the sum", "[ops][matmul]") {
+TEST_CASE("batches broadcast, and the gradient of a broadcast batch is summed", "[ops][matmul]") {
   const Array a = random_array({4, 1, 2, 3}, 1), b = random_array({5, 3, 2}, 2);
-  const Tensor whole = matmul(Tensor(a), Tensor(b));
-  REQUIRE(str(whole.shape()) == "(4, 5, 2, 2)");
+  const Tensor product_of_batches = matmul(Tensor(a), Tensor(b));
+  REQUIRE(str(product_of_batches.shape()) == "(4, 5, 2, 2)");
   const auto part = [&](int i, int j) {
     return matmul(select(select(Tensor(a), 0, i), 0, 0), select(Tensor(b), 0, j));
   };
   for (int i = 0; i < 4; ++i)
     for (int j = 0; j < 5; ++j)
-      CHECK(difference(select(select(whole, 0, i), 0, j), part(i, j).value()) == "");
-  const Function spread_out = [](const std::vector<Tensor>& x) {
+      CHECK(difference(select(select(product_of_batches, 0, i), 0, j), part(i, j).value()) == "");
+  const Function expanded_inputs = [](const std::vector<Tensor>& x) {
     return matmul(expand(x[0], {4, 5, 2, 3}), expand(x[1], {4, 5, 3, 2}));
   };
-  CHECK(twin_difference(product, spread_out, {a, b}) == "");
+  CHECK(twin_difference(product, expanded_inputs, {a, b}) == "");
 }
 
-TEST_CASE("one matrix for a whole batch, on either side, equals the repeated one",
+TEST_CASE("one matrix for all matrices of a batch, left or right, equals the expanded one",
           "[ops][matmul]") {
   const Function right = [](const std::vector<Tensor>& x) {
     return matmul(x[0], expand(x[1], {4, 3, 5}));
@@ -79,7 +79,7 @@ TEST_CASE("one matrix for a whole batch, on either side, equals the repeated one
         "");
 }
 
-TEST_CASE("sizes of 0 give empty products, and sums over nothing are 0", "[ops][matmul]") {
+TEST_CASE("sizes of 0 give empty products; an inner size of 0 gives zeros", "[ops][matmul]") {
   CHECK(shape_of_product({0, 3}, {3, 2}) == "(0, 2)");
   CHECK(shape_of_product({2, 0, 3}, {2, 3, 4}) == "(2, 0, 4)");
   CHECK(shape_of_product({0, 2, 3}, {0, 3, 4}) == "(0, 2, 4)");
@@ -92,24 +92,24 @@ TEST_CASE("sizes of 0 give empty products, and sums over nothing are 0", "[ops][
   CHECK(str(inner[1].shape()) == "(0, 3)");
 }
 
-TEST_CASE("factors that do not fit are refused with names and shapes", "[ops][matmul]") {
-  const auto refused = [](const Shape& a, const Shape& b) {
+TEST_CASE("factors that do not fit throw an error with names and shapes", "[ops][matmul]") {
+  const auto error_of = [](const Shape& a, const Shape& b) {
     return message_of([&] { matmul(Tensor(zeros(a)), Tensor(zeros(b))); });
   };
-  CHECK(refused({2, 3}, {2, 3}) == "matmul: inner sizes differ: a (2, 3), b (2, 3)");
-  CHECK(refused({3}, {2, 3}) == "matmul: inner sizes differ: a (3), b (2, 3)");
-  CHECK(refused({2, 3}, {2}) == "matmul: inner sizes differ: a (2, 3), b (2)");
-  CHECK(refused({}, {2}) == "matmul: both factors need at least one axis: a (), b (2)");
-  CHECK(refused({2, 4, 3}, {5, 3, 4}) ==
+  CHECK(error_of({2, 3}, {2, 3}) == "matmul: inner sizes differ: a (2, 3), b (2, 3)");
+  CHECK(error_of({3}, {2, 3}) == "matmul: inner sizes differ: a (3), b (2, 3)");
+  CHECK(error_of({2, 3}, {2}) == "matmul: inner sizes differ: a (2, 3), b (2)");
+  CHECK(error_of({}, {2}) == "matmul: both factors need at least one axis: a (), b (2)");
+  CHECK(error_of({2, 4, 3}, {5, 3, 4}) ==
         "matmul: batches do not broadcast: a (2, 4, 3), b (5, 3, 4)");
-  const Tensor x(zeros({4, 8, 64})), weight(zeros({32, 256}));
-  x.named("x");
-  weight.named("blocks.0.up.weight");
+  Tensor x(zeros({4, 8, 64})), weight(zeros({32, 256}));
+  x.set_name("x");
+  weight.set_name("blocks.0.up.weight");
   CHECK(message_of([&] { matmul(x, weight); }) ==
         "matmul: inner sizes differ: x (4, 8, 64), blocks.0.up.weight (32, 256)");
 }
 
-TEST_CASE("linear by hand, and its slopes", "[ops][matmul][linear]") {
+TEST_CASE("linear and its gradients by hand", "[ops][matmul][linear]") {
   const Array x = array_of({2, 2}, {1, 2, 3, 4});
   const Array weight = array_of({3, 2}, {1, 0, 0, 1, 1, 1}), bias = array_of({3}, {10, 20, 30});
   CHECK((linear(Tensor(x), Tensor(weight), Tensor(bias)).value() ==
@@ -129,8 +129,7 @@ TEST_CASE("linear equals matmul and add, forward and backward", "[ops][matmul][l
   }
 }
 
-TEST_CASE("linear without inputs gives its bias, without outputs nothing",
-          "[ops][matmul][linear]") {
+TEST_CASE("linear with 0 inputs gives the bias", "[ops][matmul][linear]") {
   const Array bias = array_of({2}, {1, 2});
   CHECK((linear(Tensor(zeros({3, 0})), Tensor(zeros({2, 0})), Tensor(bias)).value() ==
          array_of({3, 2}, {1, 2, 1, 2, 1, 2})));
@@ -139,7 +138,7 @@ TEST_CASE("linear without inputs gives its bias, without outputs nothing",
   CHECK(str(g[1].shape()) == "(0, 2)");
 }
 
-TEST_CASE("linear refuses what does not fit", "[ops][matmul][linear]") {
+TEST_CASE("linear throws for shapes that do not fit", "[ops][matmul][linear]") {
   const Tensor x(zeros({2, 3})), weight(zeros({4, 3})), bias(zeros({3}));
   CHECK(message_of([&] { linear(x, bias); }) == "linear: the weight must be (out, in): weight (3)");
   CHECK(message_of([&] {

@@ -1,4 +1,4 @@
-// normalize_test.cpp: layer norm and cosines by hand and against their parts.
+// normalize_test.cpp: layer norm and cosine similarity, by hand and against elementary operations.
 
 #include "heed/ops/normalize.hpp"
 
@@ -15,11 +15,11 @@ using namespace heed;
 using namespace heed::test;
 using X = const std::vector<Tensor>&;
 
-// Layer norm over the last axis, or the last two, in plain operations.
+// Layer norm over `axes` in elementary operations.
 Function plain_norm(const AxisList& axes, double eps) {
   return [=](X x) {
-    const Tensor centred = x[0] - mean(x[0], axes, true);
-    const Tensor n = centred / sqrt(variance(x[0], axes, false, true) + eps);
+    const Tensor centered = x[0] - mean(x[0], axes, true);
+    const Tensor n = centered / sqrt(variance(x[0], axes, false, true) + eps);
     return x.size() == 3 ? n * x[1] + x[2] : x.size() == 2 ? n * x[1] : n;
   };
 }
@@ -35,14 +35,14 @@ Function cosine(int axis) {
 }
 Function plain_cosine(int axis) {
   return [=](X x) {
-    const auto length = [&](const Tensor& v) { return sqrt(sum(v * v, {axis}, true)); };
-    return sum(x[0] / length(x[0]) * (x[1] / length(x[1])), {axis});
+    const auto norm = [&](const Tensor& v) { return sqrt(sum(v * v, {axis}, true)); };
+    return sum(x[0] / norm(x[0]) * (x[1] / norm(x[1])), {axis});
   };
 }
 
 }  // namespace
 
-TEST_CASE("1, 2, 3 become -1.2247, 0, 1.2247; then scale and shift", "[ops][normalize]") {
+TEST_CASE("layer norm of 1, 2, 3 is -1.2247, 0, 1.2247", "[ops][normalize]") {
   const Tensor x(array_of({3}, {1, 2, 3}));
   const double n = std::sqrt(1.5);
   CHECK(difference(layer_norm(x, {3}, {}, {}, 0), array_of({3}, {-n, 0, n})) == "");
@@ -50,7 +50,7 @@ TEST_CASE("1, 2, 3 become -1.2247, 0, 1.2247; then scale and shift", "[ops][norm
                    array_of({3}, {5 - n, 5, 10 * n})) == "");
 }
 
-TEST_CASE("the slopes of layer norm by hand", "[ops][normalize]") {
+TEST_CASE("the gradients of layer norm by hand", "[ops][normalize]") {
   const double n = std::sqrt(1.5);  // also 1 / the standard deviation
   const Array x = array_of({3}, {1, 2, 3});
   const auto g =
@@ -61,7 +61,7 @@ TEST_CASE("the slopes of layer norm by hand", "[ops][normalize]") {
   CHECK((g[2] == array_of({3}, {6, 0, 0})));
 }
 
-TEST_CASE("layer norm equals mean and variance in plain operations", "[ops][normalize]") {
+TEST_CASE("layer norm equals mean and variance in elementary operations", "[ops][normalize]") {
   for (const Shape& shape : {Shape{5}, Shape{40, 17}, Shape{3, 33, 8}, Shape{1, 1, 2}}) {
     const Shape width{shape.back()};
     const Array x = random_array(shape, 1, -2, 2), weight = random_array(width, 2, 0.5, 1.5),
@@ -72,7 +72,7 @@ TEST_CASE("layer norm equals mean and variance in plain operations", "[ops][norm
   }
 }
 
-TEST_CASE("layer norm over two axes, and with a bias only", "[ops][normalize]") {
+TEST_CASE("layer norm over two axes, and with a bias but no weight", "[ops][normalize]") {
   const Array x = random_array({5, 3, 4}, 1), weight = random_array({3, 4}, 2),
               bias = random_array({3, 4}, 3);
   CHECK(twin_difference(fused_norm({3, 4}, 1e-3), plain_norm({1, 2}, 1e-3), {x, weight, bias},
@@ -82,7 +82,7 @@ TEST_CASE("layer norm over two axes, and with a bias only", "[ops][normalize]") 
   CHECK(twin_difference(fused, plain, {x, bias}, 2e-5) == "");
 }
 
-TEST_CASE("a constant row becomes the bias, a large offset changes little", "[ops][normalize]") {
+TEST_CASE("layer norm of a constant row is the bias", "[ops][normalize]") {
   const Tensor bias(array_of({2}, {3, 4}));
   CHECK((layer_norm(Tensor(filled({2, 2}, 7)), {2}, {}, bias).value() ==
          array_of({2, 2}, {3, 4, 3, 4})));
@@ -91,7 +91,7 @@ TEST_CASE("a constant row becomes the bias, a large offset changes little", "[op
   CHECK(difference(layer_norm(far, {4}), layer_norm(near, {4}).value(), 1e-5) == "");
 }
 
-TEST_CASE("no rows and no columns give empty results and gradients of 0", "[ops][normalize]") {
+TEST_CASE("layer norm of no rows or no columns is empty, with gradients of 0", "[ops][normalize]") {
   const auto rows =
       gradients(fused_norm({3}, 1e-5), {zeros({0, 3}), ones({3}), zeros({3})}, zeros({0, 3}));
   CHECK((rows[1] == zeros({3})));
@@ -99,7 +99,7 @@ TEST_CASE("no rows and no columns give empty results and gradients of 0", "[ops]
   CHECK(str(layer_norm(Tensor(zeros({3, 0})), {0}).shape()) == "(3, 0)");
 }
 
-TEST_CASE("layer norm refuses shapes that do not fit", "[ops][normalize]") {
+TEST_CASE("layer norm throws for shapes that do not fit", "[ops][normalize]") {
   const Tensor x(zeros({2, 3}));
   CHECK(message_of([&] { layer_norm(x, {2}); }) ==
         "layer_norm: normalized_shape (2) must be the last sizes of x (2, 3): "
@@ -119,13 +119,13 @@ TEST_CASE("layer norm refuses shapes that do not fit", "[ops][normalize]") {
         }) == "layer_norm: bias (1, 3) must have normalized_shape (3) of x (2, 3)");
 }
 
-TEST_CASE("cosines: 1 along, 0 at right angles, -1 against, 0 for nothing", "[ops][normalize]") {
+TEST_CASE("cosine similarity by hand", "[ops][normalize]") {
   const Tensor a(array_of({4, 2}, {3, 4, 1, 0, 1, 2, 0, 0}));
   const Tensor b(array_of({4, 2}, {6, 8, 0, 5, -2, -4, 1, 1}));
   CHECK(difference(cosine_similarity(a, b), array_of({4}, {1, 0, -1, 0})) == "");
 }
 
-TEST_CASE("the slopes of a cosine by hand", "[ops][normalize]") {
+TEST_CASE("the gradients of cosine similarity by hand", "[ops][normalize]") {
   const auto g = gradients(cosine(0), {array_of({2}, {3, 4}), array_of({2}, {2, 0})}, scalar(1));
   CHECK(difference(g[0], array_of({2}, {0.128, -0.096})) == "");  // (1 - 0.36) / 5, -0.6 * 0.8 / 5
   CHECK(difference(g[1], array_of({2}, {0, 0.4})) == "");
@@ -134,7 +134,7 @@ TEST_CASE("the slopes of a cosine by hand", "[ops][normalize]") {
   CHECK((of_zero[1] == zeros({2})));
 }
 
-TEST_CASE("cosines equal plain operations along every axis, and broadcast", "[ops][normalize]") {
+TEST_CASE("cosine similarity equals elementary operations, and broadcasts", "[ops][normalize]") {
   const Array a = away_from_zero({2, 3, 4}, 1), b = away_from_zero({2, 3, 4}, 2);
   for (int axis = -3; axis < 3; ++axis)
     CHECK(twin_difference(cosine(axis), plain_cosine(axis), {a, b}, 5e-6) == "");
@@ -143,8 +143,7 @@ TEST_CASE("cosines equal plain operations along every axis, and broadcast", "[op
   CHECK(twin_difference(cosine(-1), plain_cosine(-1), {row, a}, 5e-6) == "");
 }
 
-TEST_CASE("cosine_similarity refuses what does not broadcast, and axes there are not",
-          "[ops][normalize]") {
+TEST_CASE("cosine_similarity throws for shapes that do not fit", "[ops][normalize]") {
   const Tensor a(zeros({2, 3})), b(zeros({4})), c(zeros({3}));
   CHECK(message_of([&] { cosine_similarity(a, b); }) ==
         "cosine_similarity: shapes do not broadcast: a (2, 3), b (4)");

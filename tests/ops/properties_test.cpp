@@ -1,4 +1,4 @@
-// properties_test.cpp: laws that hold whatever the numbers: shared inputs, shifts, order, no leaks.
+// properties_test.cpp: invariances of operations: shared inputs, shifts, permutations, causality.
 
 #include <algorithm>
 
@@ -19,7 +19,7 @@ using namespace heed;
 using namespace heed::test;
 using X = const std::vector<Tensor>&;
 
-// ---- one tensor in several places
+// ---- one tensor as several inputs
 
 struct Shared {
   std::string name;
@@ -44,7 +44,7 @@ Function attention(bool causal, std::size_t heads) {
     return scaled_dot_product_attention(x[0], x[1], x[2], options_of(causal, heads));
   };
 }
-Function shares(bool causal, std::size_t heads) {
+Function weights(bool causal, std::size_t heads) {
   return [=](X x) { return attention_weights(x[0], x[1], options_of(causal, heads)); };
 }
 
@@ -81,13 +81,13 @@ const std::vector<Shared> shared_inputs{
     {"attention", 3, {2, 35, 4}, attention(false, 1)},
     {"attention, causal", 3, {2, 35, 4}, attention(true, 1)},
     {"attention, heads", 3, {2, 35, 4}, attention(true, 2)},
-    {"attention, shares", 2, {2, 5, 4}, shares(false, 1)},
-    {"attention, shares of heads", 2, {2, 5, 4}, shares(true, 2)},
-    {"attention, biased", 4, {5, 5}, biased_attention, 1e-6},  // parts meet in another order
+    {"attention weights", 2, {2, 5, 4}, weights(false, 1)},
+    {"attention weights, heads", 2, {2, 5, 4}, weights(true, 2)},
+    {"attention, biased", 4, {5, 5}, biased_attention, 1e-6},  // other order of summation
 };
 
-// "" when f(x, x, ...) is f(a, b, ...) at a = b = x, and its gradient the sum of theirs: exactly,
-// where they are added in the order of the inputs.
+// "" if f(x, x, ...) equals f(a, b, ...) at a = b = x, and its gradient is the sum of the gradients
+// of a, b, ...: exactly, since they are added in the order of the inputs.
 std::string sharing_error(const Shared& op) {
   const Array x = away_from_zero(op.shape, 1);
   const Function shared = [&](X in) { return op.f(std::vector<Tensor>(op.uses, in[0])); };
@@ -103,9 +103,9 @@ std::string sharing_error(const Shared& op) {
   return off.empty() ? "" : op.name + ": " + off;
 }
 
-// ---- there and back
+// ---- operations and their inverses
 
-Tensor itself(X x) { return x[0]; }
+Tensor identity(X x) { return x[0]; }
 
 // The i-th of several inputs.
 Function input(std::size_t i) {
@@ -119,12 +119,12 @@ std::vector<Array> pieces_of(const Shape& shape, const std::vector<std::int64_t>
   return pieces;
 }
 
-// ---- numbers whose sums of products are exact in any order
+// ---- multiples of 1/8, whose sums of products are exact in any order
 
 Array eighths(const Shape& shape, std::uint64_t seed) {
-  const Indices whole = Generator(seed).randint(-16, 17, {numel(shape)});
+  const Indices integers = Generator(seed).randint(-16, 17, {numel(shape)});
   Array x = uninitialized(shape);
-  std::transform(whole.begin(), whole.end(), x.data(),
+  std::transform(integers.begin(), integers.end(), x.data(),
                  [](std::int64_t n) { return static_cast<Real>(n) / 8; });
   return x;
 }
@@ -133,9 +133,9 @@ Array eighths(const Shape& shape, std::uint64_t seed) {
 
 // Row t is x's row order[t].
 Array reordered(const Array& x, const Indices& order) {
-  std::vector<Tensor> moved;
-  for (const std::int64_t t : order) moved.push_back(select(Tensor(x), 1, t));
-  return stack(moved, 1).value();
+  std::vector<Tensor> permuted_rows;
+  for (const std::int64_t t : order) permuted_rows.push_back(select(Tensor(x), 1, t));
+  return stack(permuted_rows, 1).value();
 }
 
 Array rows(const Array& x, std::size_t begin, std::size_t end) {
@@ -143,8 +143,8 @@ Array rows(const Array& x, std::size_t begin, std::size_t end) {
   return slice(Tensor(x), 1, from, to).value();
 }
 
-// x up to row t, `later` from there on.
-Array continued(const Array& x, std::size_t t, const Array& later) {
+// The rows of x before row t, and the rows of `later` from row t on.
+Array with_later_rows(const Array& x, std::size_t t, const Array& later) {
   const std::size_t T = x.shape()[1];
   return concat({Tensor(rows(x, 0, t)), Tensor(rows(later, t, T))}, 1).value();
 }
@@ -157,43 +157,44 @@ bool all_zero(const Array& x) {
   return std::all_of(x.begin(), x.end(), [](Real v) { return v == 0; });
 }
 
-// A gradient that arrives at row t alone.
-Array arriving_at(std::size_t t, const Shape& shape) {
+// A gradient that is 0 except in row t.
+Array gradient_in_row(std::size_t t, const Shape& shape) {
   Array upstream = zeros(shape);
   const Array row = away_from_zero({shape[2]}, 4);
   std::copy_n(row.data(), row.size(), upstream.data() + t * shape[2]);
   return upstream;
 }
 
-// "" when, for every t, the rows before t have the same bits whatever stands from t on.
-std::string seen_of_the_future(const Function& f, const std::vector<Array>& x,
-                               const std::vector<Array>& others) {
+// "" if, for every t, the output rows before t do not depend on the input rows from t on.
+std::string output_leak(const Function& f, const std::vector<Array>& x,
+                        const std::vector<Array>& others) {
   const Array before = value_of(f, x);
   for (std::size_t t = 1; t < x[0].shape()[1]; ++t) {
     std::vector<Array> changed;
-    for (std::size_t i = 0; i < x.size(); ++i) changed.push_back(continued(x[i], t, others[i]));
+    for (std::size_t i = 0; i < x.size(); ++i)
+      changed.push_back(with_later_rows(x[i], t, others[i]));
     if (!same_bits(rows(value_of(f, changed), 0, t), rows(before, 0, t)))
       return "a row before " + std::to_string(t) + " changes";
   }
   return "";
 }
 
-// "" when, for every t, a gradient that arrives at row t alone goes to no later key or value, and
-// to no other query; all of them numbers that are 0, not small.
-std::string sent_to_the_future(const Function& f, const std::vector<Array>& x) {
+// "" if, for every t, the gradient of output row t is exactly 0 for all later keys and values and
+// all other queries.
+std::string gradient_leak(const Function& f, const std::vector<Array>& x) {
   const std::size_t T = x[0].shape()[1];
   for (std::size_t t = 0; t < T; ++t) {
-    const std::vector<Array> g = gradients(f, x, arriving_at(t, x[2].shape()));
+    const std::vector<Array> g = gradients(f, x, gradient_in_row(t, x[2].shape()));
     const std::string row = " at row " + std::to_string(t);
     if (!all_zero(rows(g[0], 0, t)) || !all_zero(rows(g[0], t + 1, T))) return "query" + row;
     if (!all_zero(rows(g[1], t + 1, T))) return "key" + row;
     if (!all_zero(rows(g[2], t + 1, T))) return "value" + row;
-    if (all_zero(rows(g[2], t, t + 1))) return "nothing arrives" + row;
+    if (all_zero(rows(g[2], t, t + 1))) return "no gradient" + row;
   }
   return "";
 }
 
-constexpr std::size_t lengths[] = {5, 7, 33, 70};  // attention takes 32 rows at a time
+constexpr std::size_t lengths[] = {5, 7, 33, 70};  // attention processes blocks of 32 rows
 constexpr std::size_t head_counts[] = {1, 2, 4};
 
 std::vector<Array> sequences(std::size_t T, std::uint64_t seed, double limit = 1) {
@@ -202,7 +203,7 @@ std::vector<Array> sequences(std::size_t T, std::uint64_t seed, double limit = 1
   return x;
 }
 
-// With a mask, here one that hides nothing, attention is written in plain operations.
+// A mask, here one that is true everywhere, makes attention use elementary operations.
 Tensor plain_causal(X x) {
   AttentionOptions options = options_of(true, 2);
   options.mask = mask_of({1}, {1});
@@ -211,13 +212,11 @@ Tensor plain_causal(X x) {
 
 }  // namespace
 
-TEST_CASE("a tensor used in several places of an operation gets the sum of their gradients",
-          "[ops][properties]") {
+TEST_CASE("a tensor used as several inputs gets the sum of their gradients", "[ops][properties]") {
   for (const Shared& op : shared_inputs) CHECK(sharing_error(op) == "");
 }
 
-TEST_CASE("doubled twenty times, a number and its slope are 2^20 times as large",
-          "[ops][properties]") {
+TEST_CASE("doubling twenty times multiplies value and gradient by 2^20", "[ops][properties]") {
   const Array x = random_array({3}, 1);
   const Function doubled = [](X in) {
     Tensor y = in[0];
@@ -228,7 +227,7 @@ TEST_CASE("doubled twenty times, a number and its slope are 2^20 times as large"
             doubled, [](X in) { return in[0] * 1048576.0; }, {x}, 0) == "");
 }
 
-TEST_CASE("what the output was not made from gets no gradient", "[ops][properties]") {
+TEST_CASE("a tensor that the output does not depend on gets no gradient", "[ops][properties]") {
   const Tensor x = tensor_of({2}, {1, 2}), y = tensor_of({2}, {3, 4});
   const Tensor unused = x * y;
   backward(sum(x * 2));
@@ -237,13 +236,13 @@ TEST_CASE("what the output was not made from gets no gradient", "[ops][propertie
   CHECK_FALSE(unused.has_grad());
 }
 
-TEST_CASE("a constant added to every line leaves shares, their logarithms and slopes alone",
+TEST_CASE("softmax, log_softmax and their gradients do not change when a constant is added",
           "[ops][properties]") {
   const std::vector<Array> x{eighths({3, 5, 4}, 1)};
   for (int axis = 0; axis < 3; ++axis) {
-    Shape lines{3, 5, 4};
-    lines[static_cast<std::size_t>(axis)] = 1;
-    const Tensor constant = Tensor(eighths(lines, 2)) * 512.0;  // whole numbers: exact sums
+    Shape shape{3, 5, 4};
+    shape[static_cast<std::size_t>(axis)] = 1;
+    const Tensor constant = Tensor(eighths(shape, 2)) * 512.0;  // integers: exact sums
     const auto twins = [&](Tensor (*f)(const Tensor&, int, SourceLocation)) {
       return twin_difference(
           [&](X in) { return f(in[0] + constant, axis, SourceLocation::current()); },
@@ -256,7 +255,8 @@ TEST_CASE("a constant added to every line leaves shares, their logarithms and sl
   }
 }
 
-TEST_CASE("a constant added to a row leaves its layer norm and slopes alone", "[ops][properties]") {
+TEST_CASE("layer norm and its gradients do not change when a constant is added to a row",
+          "[ops][properties]") {
   const Function norm = [](X x) { return layer_norm(x[0], {x[0].shape().back()}); };
   const Function shifted = [&](X x) { return norm({x[0] + 3}); };
   CHECK(twin_difference(shifted, norm, {eighths({5, 16}, 1)}, 0) == "");  // a mean without rounding
@@ -264,7 +264,7 @@ TEST_CASE("a constant added to a row leaves its layer norm and slopes alone", "[
   CHECK(twin_difference(shifted, norm, {random_array({40, 33}, 1)}, 1e-5) == "");
 }
 
-TEST_CASE("a row times a power of two has the same layer norm, when eps grows with its square",
+TEST_CASE("layer norm does not change when x is scaled by 2^n and eps by its square",
           "[ops][properties]") {
   const std::vector<Array> x{random_array({5, 7}, 1), random_array({7}, 2), random_array({7}, 3)};
   const auto scaled = [](double factor, double eps) {
@@ -277,7 +277,7 @@ TEST_CASE("a row times a power of two has the same layer norm, when eps grows wi
   }
 }
 
-TEST_CASE("the gradient behind a layer norm has no part along the constants, nor along the row",
+TEST_CASE("the gradient of layer norm is orthogonal to constants and to the normalized row",
           "[ops][properties]") {
   for (const std::size_t width : {5u, 7u, 33u}) {
     const Array x = random_array({5, width}, 1), weight = random_array({width}, 2);
@@ -290,8 +290,7 @@ TEST_CASE("the gradient behind a layer norm has no part along the constants, nor
   }
 }
 
-TEST_CASE("the gradient behind shares and their logarithms sums to 0 along every line",
-          "[ops][properties]") {
+TEST_CASE("the gradients of softmax and log_softmax sum to 0 along the axis", "[ops][properties]") {
   const Array x = random_array({3, 5, 4}, 1, -3, 3), upstream = random_array({3, 5, 4}, 2);
   for (int axis = 0; axis < 3; ++axis)
     for (const auto f : {softmax, log_softmax}) {
@@ -301,39 +300,39 @@ TEST_CASE("the gradient behind shares and their logarithms sums to 0 along every
     }
 }
 
-TEST_CASE("no output of causal attention changes with what comes later", "[ops][properties]") {
+TEST_CASE("no output of causal attention depends on later positions", "[ops][properties]") {
   for (const std::size_t T : lengths)
     for (const std::size_t heads : head_counts) {
       CAPTURE(T, heads);
       const auto x = sequences(T, 1), others = sequences(T, 11, 50);
-      CHECK(seen_of_the_future(attention(true, heads), x, others) == "");
-      CHECK(seen_of_the_future(attention(false, heads), x, others) != "");
+      CHECK(output_leak(attention(true, heads), x, others) == "");
+      CHECK(output_leak(attention(false, heads), x, others) != "");
     }
-  CHECK(seen_of_the_future(plain_causal, sequences(33, 1), sequences(33, 11, 50)) == "");
+  CHECK(output_leak(plain_causal, sequences(33, 1), sequences(33, 11, 50)) == "");
 }
 
-TEST_CASE("no output of causal attention changes when later queries and keys are NaN",
+TEST_CASE("later queries and keys that are NaN do not change causal attention",
           "[ops][properties]") {
   for (const std::size_t T : lengths) {
     const auto x = sequences(T, 1);
-    const Array lost = filled({1, T, 8}, static_cast<Real>(not_a_number));
-    CHECK(seen_of_the_future(attention(true, 2), x, {lost, lost, x[2]}) == "");
+    const Array all_nan = filled({1, T, 8}, static_cast<Real>(not_a_number));
+    CHECK(output_leak(attention(true, 2), x, {all_nan, all_nan, x[2]}) == "");
   }
   const auto x = sequences(33, 1);
-  const Array lost = filled({1, 33, 8}, static_cast<Real>(not_a_number));
-  CHECK(seen_of_the_future(plain_causal, x, {lost, lost, x[2]}) == "");
+  const Array all_nan = filled({1, 33, 8}, static_cast<Real>(not_a_number));
+  CHECK(output_leak(plain_causal, x, {all_nan, all_nan, x[2]}) == "");
 }
 
 TEST_CASE("no gradient of causal attention reaches a later key or value", "[ops][properties]") {
   for (const std::size_t T : lengths)
     for (const std::size_t heads : head_counts) {
       CAPTURE(T, heads);
-      CHECK(sent_to_the_future(attention(true, heads), sequences(T, 1)) == "");
+      CHECK(gradient_leak(attention(true, heads), sequences(T, 1)) == "");
     }
-  CHECK(sent_to_the_future(plain_causal, sequences(33, 1)) == "");
+  CHECK(gradient_leak(plain_causal, sequences(33, 1)) == "");
 }
 
-TEST_CASE("attention without positions knows no order: rows moved in are rows moved out",
+TEST_CASE("attention is permutation-equivariant: permuted inputs give permuted outputs",
           "[ops][properties]") {
   for (const std::size_t T : lengths)
     for (const std::size_t heads : head_counts) {
@@ -345,15 +344,16 @@ TEST_CASE("attention without positions knows no order: rows moved in are rows mo
       int changed = 0;
       for (int i = 0; i < 20; ++i) {
         const Indices order = draws.randperm(T);
-        const std::vector<Array> moved{reordered(q, order), reordered(k, order),
-                                       reordered(v, order)};
-        changed += !same_bits(value_of(attention(false, heads), moved), reordered(out, order));
+        const std::vector<Array> permuted_inputs{reordered(q, order), reordered(k, order),
+                                                 reordered(v, order)};
+        changed +=
+            !same_bits(value_of(attention(false, heads), permuted_inputs), reordered(out, order));
       }
       CHECK(changed == 0);
     }
 }
 
-TEST_CASE("the order of what is looked at does not matter, nor that of those who look",
+TEST_CASE("permuting keys and values changes no output; permuting queries permutes the outputs",
           "[ops][properties]") {
   for (const std::size_t S : lengths)
     for (const std::size_t heads : head_counts) {
@@ -361,28 +361,28 @@ TEST_CASE("the order of what is looked at does not matter, nor that of those who
       const Array few = eighths({2, 9, 8}, 1), many = eighths({2, S, 8}, 2);
       const Array v = random_array({2, S, 8}, 3), w = random_array({2, 9, 8}, 4);
       const Function f = attention(false, heads);
-      const Array asked = value_of(f, {few, many, v}), asking = value_of(f, {many, few, w});
+      const Array out_few = value_of(f, {few, many, v}), out_many = value_of(f, {many, few, w});
       Generator draws(S);
       int changed_keys = 0, changed_queries = 0;
       for (int i = 0; i < 20; ++i) {
         const Indices order = draws.randperm(S);
-        const Array moved = reordered(many, order);
-        changed_keys += !same_bits(value_of(f, {few, moved, reordered(v, order)}), asked);
-        changed_queries += !same_bits(value_of(f, {moved, few, w}), reordered(asking, order));
+        const Array shuffled = reordered(many, order);
+        changed_keys += !same_bits(value_of(f, {few, shuffled, reordered(v, order)}), out_few);
+        changed_queries += !same_bits(value_of(f, {shuffled, few, w}), reordered(out_many, order));
       }
       CHECK(changed_keys == 0);
       CHECK(changed_queries == 0);
     }
 }
 
-TEST_CASE("concat and split undo each other along every axis, gradients too", "[ops][properties]") {
+TEST_CASE("concat and split are inverse, also for gradients", "[ops][properties]") {
   const std::vector<std::vector<std::int64_t>> partitions{{7},    {3, 4},    {1, 2, 4},
                                                           {0, 7}, {2, 0, 5}, {1, 1, 1, 1, 1, 1, 1}};
   for (int axis = -3; axis < 3; ++axis)
     for (const auto& sizes : partitions) {
       Shape shape{2, 3, 4};
       shape[static_cast<std::size_t>((axis + 3) % 3)] = 7;
-      CHECK(twin_difference([&](X x) { return concat(split(x[0], sizes, axis), axis); }, itself,
+      CHECK(twin_difference([&](X x) { return concat(split(x[0], sizes, axis), axis); }, identity,
                             {random_array(shape, 1)}, 0) == "");
       for (std::size_t i = 0; i < sizes.size(); ++i)
         CHECK(twin_difference([&](X x) { return split(concat(x, axis), sizes, axis)[i]; }, input(i),
@@ -390,13 +390,13 @@ TEST_CASE("concat and split undo each other along every axis, gradients too", "[
     }
 }
 
-TEST_CASE("stack and select undo each other along every axis, gradients too", "[ops][properties]") {
+TEST_CASE("stack and select are inverse, also for gradients", "[ops][properties]") {
   const Shape shape{3, 3, 3};
   for (int axis = -3; axis < 3; ++axis) {
     const Function restacked = [axis](X x) {
       return stack({select(x[0], axis, 0), select(x[0], axis, 1), select(x[0], axis, 2)}, axis);
     };
-    CHECK(twin_difference(restacked, itself, {random_array(shape, 1)}, 0) == "");
+    CHECK(twin_difference(restacked, identity, {random_array(shape, 1)}, 0) == "");
     const std::vector<Array> parts{random_array({3, 3}, 1), random_array({3, 3}, 2)};
     for (std::size_t i = 0; i < 2; ++i)
       CHECK(twin_difference(
@@ -405,27 +405,27 @@ TEST_CASE("stack and select undo each other along every axis, gradients too", "[
   }
 }
 
-TEST_CASE("two axes exchanged twice are where they were, gradients too", "[ops][properties]") {
+TEST_CASE("transpose applied twice is the identity, also for gradients", "[ops][properties]") {
   const Array x = random_array({2, 3, 4}, 1);
   for (int a = -3; a < 3; ++a)
     for (int b = -3; b < 3; ++b)
-      CHECK(twin_difference([=](X in) { return transpose(transpose(in[0], a, b), a, b); }, itself,
+      CHECK(twin_difference([=](X in) { return transpose(transpose(in[0], a, b), a, b); }, identity,
                             {x}, 0) == "");
 }
 
-TEST_CASE("a permutation and its inverse undo each other, gradients too", "[ops][properties]") {
+TEST_CASE("permute with the inverse order restores x, also for gradients", "[ops][properties]") {
   const Array x = random_array({2, 3, 4, 5}, 1);
   AxisList order{0, 1, 2, 3};
   do {
     AxisList inverse(4);
     for (int k = 0; k < 4; ++k)
       inverse[static_cast<std::size_t>(order[static_cast<std::size_t>(k)])] = k;
-    CHECK(twin_difference([&](X in) { return permute(permute(in[0], order), inverse); }, itself,
+    CHECK(twin_difference([&](X in) { return permute(permute(in[0], order), inverse); }, identity,
                           {x}, 0) == "");
   } while (std::next_permutation(order.begin(), order.end()));
 }
 
-TEST_CASE("reshaped there and back the numbers are the same, gradients too", "[ops][properties]") {
+TEST_CASE("reshape to another shape and back restores x, also for gradients", "[ops][properties]") {
   const Array x = random_array({2, 3, 4}, 1);
   for (const std::vector<int>& shape :
        {std::vector<int>{24}, {4, 3, 2}, {1, 6, 1, 4}, {-1, 8}, {2, 12}})
@@ -433,5 +433,5 @@ TEST_CASE("reshaped there and back the numbers are the same, gradients too", "[o
               [&](X in) {
                 return reshape(reshape(in[0], shape), {2, 3, 4});
               },
-              itself, {x}, 0) == "");
+              identity, {x}, 0) == "");
 }

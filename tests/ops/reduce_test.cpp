@@ -1,4 +1,4 @@
-// reduce_test.cpp: sums, means, maxima and variances by hand, along every set of axes.
+// reduce_test.cpp: sum, mean, max, variance and argmax by hand and over every set of axes.
 
 #include "heed/ops/reduce.hpp"
 
@@ -22,7 +22,7 @@ Array of_mean(const AxisList& axes) { return mean(Tensor(counted), axes).value()
 
 std::vector<std::int64_t> numbers(const Indices& x) { return {x.begin(), x.end()}; }
 
-// All sets of axes of a rank, the empty one (which means all) included.
+// All sets of axes of a rank, including the empty set (which means all axes).
 std::vector<AxisList> axis_sets(int rank) {
   std::vector<AxisList> sets;
   for (int bits = 0; bits < (1 << rank); ++bits) {
@@ -34,7 +34,7 @@ std::vector<AxisList> axis_sets(int rank) {
   return sets;
 }
 
-// x summed over axes one element at a time.
+// x summed over axes, element by element.
 Array naive_sum(const Array& x, const AxisList& axes, bool keepdim) {
   const Axes checked = checked_axes("sum", x.shape(), axes);
   std::vector<double> totals(numel(reduced_shape(x.shape(), checked, true)), 0.0);
@@ -54,7 +54,7 @@ Array naive_sum(const Array& x, const AxisList& axes, bool keepdim) {
 
 }  // namespace
 
-TEST_CASE("sums by hand over rows, columns and everything", "[ops][reduce]") {
+TEST_CASE("sums over rows, columns and all elements by hand", "[ops][reduce]") {
   const Tensor x(counted);
   CHECK((sum(x).value() == scalar(24)));
   CHECK((sum(x, {0}).value() == array_of({3}, {5, 7, 12})));
@@ -74,11 +74,11 @@ TEST_CASE("means and variances by hand", "[ops][reduce]") {
   CHECK(difference(variance(x, {1}, false), array_of({2}, {2.0 / 3, 14.0 / 3})) == "");
   CHECK((variance(x, {0}, true, true).value() == array_of({1, 3}, {4.5, 4.5, 18})));
   CHECK(std::isnan(mean(Tensor(zeros({0}))).item()));
-  CHECK(std::isnan(variance(Tensor(scalar(3))).item()));  // 0 / 0, as PyTorch
+  CHECK(std::isnan(variance(Tensor(scalar(3))).item()));  // 0 / 0, as in PyTorch
   CHECK(variance(Tensor(scalar(3)), {}, false).item() == 0);
 }
 
-TEST_CASE("the slopes of reductions by hand", "[ops][reduce]") {
+TEST_CASE("the gradients of reductions by hand", "[ops][reduce]") {
   const Array up = array_of({2}, {3, 30});
   CHECK((gradients([](X x) { return sum(x[0], {1}); }, {counted}, up)[0] ==
          array_of({2, 3}, {3, 3, 3, 30, 30, 30})));
@@ -90,13 +90,13 @@ TEST_CASE("the slopes of reductions by hand", "[ops][reduce]") {
          array_of({2, 3}, {-3, 0, 3, -60, -30, 90})));  // dy 2 (x - mean) / 2
 }
 
-TEST_CASE("equal maxima share the gradient", "[ops][reduce]") {
+TEST_CASE("equal maxima get equal parts of the gradient", "[ops][reduce]") {
   CHECK((max(Tensor(array_of({4}, {5, 1, 5, 5}))).value() == scalar(5)));
   CHECK((gradients([](X x) { return max(x[0]); }, {array_of({4}, {5, 1, 5, 5})}, scalar(6))[0] ==
          array_of({4}, {2, 0, 2, 2})));
 }
 
-TEST_CASE("sums over every set of axes equal the naive ones", "[ops][reduce]") {
+TEST_CASE("sums over every set of axes equal a naive sum", "[ops][reduce]") {
   for (const Shape& shape :
        {Shape{5}, Shape{3, 4}, Shape{2, 3, 4}, Shape{1, 3, 1}, Shape{2, 0, 3}, Shape{2, 3, 4, 5}}) {
     const Array x = random_array(shape, 1);
@@ -106,7 +106,7 @@ TEST_CASE("sums over every set of axes equal the naive ones", "[ops][reduce]") {
   }
 }
 
-TEST_CASE("the mean is the sum over the count, the variance the mean of squares", "[ops][reduce]") {
+TEST_CASE("mean and variance equal their definitions by sums", "[ops][reduce]") {
   const std::vector<Array> x{random_array({2, 3, 4}, 1)};
   for (const AxisList& axes : axis_sets(3))
     for (const bool keepdim : {false, true}) {
@@ -122,7 +122,7 @@ TEST_CASE("the mean is the sum over the count, the variance the mean of squares"
     }
 }
 
-TEST_CASE("max along every axis, with NaN the largest of all", "[ops][reduce]") {
+TEST_CASE("max along every axis; NaN counts as the largest", "[ops][reduce]") {
   const Tensor x(array_of({2, 3}, {1, NaN, -inf, 4, 5, -inf}));
   CHECK(difference(max(x), scalar(static_cast<Real>(NaN))) == "");
   CHECK(difference(max(x, {0}), array_of({3}, {4, NaN, -inf})) == "");
@@ -131,7 +131,7 @@ TEST_CASE("max along every axis, with NaN the largest of all", "[ops][reduce]") 
   CHECK(std::isnan(max(first).item()));
 }
 
-TEST_CASE("argmax is the first of the largest, along any axis", "[ops][reduce]") {
+TEST_CASE("argmax is the first index of the maximum along any axis", "[ops][reduce]") {
   const Tensor x(array_of({2, 3}, {1, 7, 7, 9, 0, 9}));
   CHECK(numbers(argmax(x, 1)) == std::vector<std::int64_t>{1, 0});
   CHECK(numbers(argmax(x, 0)) == std::vector<std::int64_t>{1, 0, 1});
@@ -143,7 +143,7 @@ TEST_CASE("argmax is the first of the largest, along any axis", "[ops][reduce]")
   CHECK(numbers(argmax(Tensor(scalar(3)), 0)) == std::vector<std::int64_t>{0});
 }
 
-TEST_CASE("axes out of range or given twice, and maxima of nothing, are refused", "[ops][reduce]") {
+TEST_CASE("axes out of range or given twice and maxima of no elements throw", "[ops][reduce]") {
   const Tensor x(counted), none(zeros({2, 0}));
   CHECK(message_of([&] { sum(x, {2}); }) ==
         "sum: axis 2 is out of range for x (2, 3); use -2 to 1");

@@ -1,4 +1,4 @@
-// shape_test.cpp: the same numbers in another order, and gradients that find the way back.
+// shape_test.cpp: reshape, expand, transpose, slice, concat, split and their gradients.
 
 #include "heed/ops/shape.hpp"
 
@@ -14,7 +14,7 @@ using X = const std::vector<Tensor>&;
 const Array counted = array_of({2, 3}, {1, 2, 3, 4, 5, 6});
 Tensor six() { return Tensor(counted); }
 
-// The gradient at x when 1, 2, 3, ... arrives at f(x).
+// The gradient of x if the gradient of f(x) is 1, 2, 3, ...
 Array counting_gradient(const Function& f, const Array& x) {
   Array upstream = uninitialized(f({Tensor(x)}).shape());
   for (std::size_t i = 0; i < upstream.size(); ++i) upstream.data()[i] = static_cast<Real>(i + 1);
@@ -23,7 +23,7 @@ Array counting_gradient(const Function& f, const Array& x) {
 
 }  // namespace
 
-TEST_CASE("reshape keeps the row-major order, and one size may be left open", "[ops][shape]") {
+TEST_CASE("reshape keeps the row-major order, and infers one size of -1", "[ops][shape]") {
   CHECK((reshape(six(), {3, 2}).value() == array_of({3, 2}, {1, 2, 3, 4, 5, 6})));
   CHECK(str(reshape(six(), {-1}).shape()) == "(6)");
   CHECK(str(reshape(six(), {1, -1, 2}).shape()) == "(1, 3, 2)");
@@ -33,22 +33,22 @@ TEST_CASE("reshape keeps the row-major order, and one size may be left open", "[
   CHECK((counting_gradient([](X x) { return reshape(x[0], {3, 2}); }, counted) == counted));
 }
 
-TEST_CASE("reshape refuses with both shapes and the reason", "[ops][shape]") {
-  const auto refused = [](const std::vector<int>& shape) {
+TEST_CASE("reshape throws an error with both shapes and the reason", "[ops][shape]") {
+  const auto error_of = [](const std::vector<int>& shape) {
     return message_of([&] { reshape(six(), shape); });
   };
-  CHECK(refused({4}) == "reshape: x (2, 3) cannot become (4): the number of elements differs");
-  CHECK(refused({}) == "reshape: x (2, 3) cannot become (): the number of elements differs");
-  CHECK(refused({-2, 3}) ==
+  CHECK(error_of({4}) == "reshape: x (2, 3) cannot become (4): the number of elements differs");
+  CHECK(error_of({}) == "reshape: x (2, 3) cannot become (): the number of elements differs");
+  CHECK(error_of({-2, 3}) ==
         "reshape: x (2, 3) cannot become (-2, 3): sizes are 0 or more, or one -1");
-  CHECK(refused({-1, -1}) == "reshape: x (2, 3) cannot become (-1, -1): only one size may be -1");
-  CHECK(refused({4, -1}) ==
+  CHECK(error_of({-1, -1}) == "reshape: x (2, 3) cannot become (-1, -1): only one size may be -1");
+  CHECK(error_of({4, -1}) ==
         "reshape: x (2, 3) cannot become (4, -1): the other sizes do not divide its elements");
-  CHECK(refused({0, -1}) ==
+  CHECK(error_of({0, -1}) ==
         "reshape: x (2, 3) cannot become (0, -1): the other sizes do not divide its elements");
 }
 
-TEST_CASE("squeeze drops axes of size 1 only, unsqueeze adds one anywhere", "[ops][shape]") {
+TEST_CASE("squeeze removes only axes of size 1, unsqueeze inserts one anywhere", "[ops][shape]") {
   const Tensor x(zeros({2, 1, 3}));
   CHECK(str(squeeze(x, 1).shape()) == "(2, 3)");
   CHECK(str(squeeze(x, -2).shape()) == "(2, 3)");
@@ -66,7 +66,7 @@ TEST_CASE("squeeze drops axes of size 1 only, unsqueeze adds one anywhere", "[op
         "unsqueeze: axis 3 is out of range for the result (2, 3, 1); use -3 to 2");
 }
 
-TEST_CASE("expand repeats, and its gradient is the sum of the repetitions", "[ops][shape]") {
+TEST_CASE("expand repeats x, and its gradient is summed over the repetitions", "[ops][shape]") {
   const Array column = array_of({2, 1}, {1, 2});
   CHECK((expand(Tensor(column), {2, 3}).value() == array_of({2, 3}, {1, 1, 1, 2, 2, 2})));
   CHECK((expand(Tensor(scalar(7)), {2}).value() == array_of({2}, {7, 7})));
@@ -84,7 +84,7 @@ TEST_CASE("expand repeats, and its gradient is the sum of the repetitions", "[op
         "expand: x (2, 3) does not broadcast to (3): only axes of size 1 are repeated");
 }
 
-TEST_CASE("transpose swaps two axes of any batch", "[ops][shape]") {
+TEST_CASE("transpose swaps two axes", "[ops][shape]") {
   CHECK((transpose(six(), 0, 1).value() == array_of({3, 2}, {1, 4, 2, 5, 3, 6})));
   CHECK((transpose(six(), -1, -1).value() == counted));
   CHECK(str(transpose(Tensor(zeros({2, 3, 4, 5})), 1, -1).shape()) == "(2, 5, 4, 3)");
@@ -95,7 +95,7 @@ TEST_CASE("transpose swaps two axes of any batch", "[ops][shape]") {
         "transpose: axis 2 is out of range for x (2, 3); use -2 to 1");
 }
 
-TEST_CASE("permute puts axis order[k] at place k, and back in the gradient", "[ops][shape]") {
+TEST_CASE("axis k of permute is axis order[k] of x", "[ops][shape]") {
   const Array x = random_array({2, 3, 4}, 1);
   const Array y = permute(Tensor(x), {2, 0, -2}).value();
   REQUIRE(str(y.shape()) == "(4, 2, 3)");
@@ -106,7 +106,7 @@ TEST_CASE("permute puts axis order[k] at place k, and back in the gradient", "[o
   CHECK((permute(Tensor(scalar(3)), {}).value() == scalar(3)));
 }
 
-TEST_CASE("permute refuses orders that are none", "[ops][shape]") {
+TEST_CASE("permute throws unless the order names each axis once", "[ops][shape]") {
   CHECK(message_of([] { permute(six(), {0}); }) ==
         "permute: x (2, 3) has 2 axes, the order names 1");
   CHECK(message_of([] {
@@ -117,7 +117,7 @@ TEST_CASE("permute refuses orders that are none", "[ops][shape]") {
         }) == "permute: axis 2 is out of range for x (2, 3); use -2 to 1");
 }
 
-TEST_CASE("slice counts as Python does", "[ops][shape]") {
+TEST_CASE("slice takes begin, end and step as in Python", "[ops][shape]") {
   const Tensor x(array_of({6}, {0, 1, 2, 3, 4, 5}));
   CHECK((slice(x, 0, 1, 4).value() == array_of({3}, {1, 2, 3})));
   CHECK((slice(x, 0, -2).value() == array_of({2}, {4, 5})));
@@ -131,17 +131,17 @@ TEST_CASE("slice counts as Python does", "[ops][shape]") {
   CHECK((slice(six(), 0, 1).value() == array_of({1, 3}, {4, 5, 6})));
 }
 
-TEST_CASE("a step as long as a number can be takes the first element only", "[ops][shape]") {
+TEST_CASE("the largest possible step takes only the first element", "[ops][shape]") {
   CHECK((slice(six(), 0, 0, to_the_end, to_the_end).value() == array_of({1, 3}, {1, 2, 3})));
 }
 
-TEST_CASE("the gradient of a slice is 0 outside it", "[ops][shape]") {
+TEST_CASE("the gradient of x is 0 outside the slice", "[ops][shape]") {
   CHECK((counting_gradient([](X x) { return slice(x[0], 1, 0, to_the_end, 2); }, counted) ==
          array_of({2, 3}, {1, 0, 2, 3, 0, 4})));
   CHECK((counting_gradient([](X x) { return slice(x[0], 0, 2); }, counted) == zeros({2, 3})));
 }
 
-TEST_CASE("slice refuses steps below 1 and rank 0", "[ops][shape]") {
+TEST_CASE("slice throws for a step below 1 and for rank 0", "[ops][shape]") {
   CHECK(message_of([] { slice(six(), 0, 0, 2, 0); }) ==
         "slice: step 0 of x (2, 3) must be at least 1");
   CHECK(message_of([] { slice(Tensor(scalar(1)), 0, 0); }) == "slice: x () has no axes to slice");
@@ -149,7 +149,7 @@ TEST_CASE("slice refuses steps below 1 and rank 0", "[ops][shape]") {
         "slice: axis 2 is out of range for x (2, 3); use -2 to 1");
 }
 
-TEST_CASE("select takes one place of an axis, which goes", "[ops][shape]") {
+TEST_CASE("select takes one index of an axis and removes the axis", "[ops][shape]") {
   CHECK((select(six(), 0, 1).value() == array_of({3}, {4, 5, 6})));
   CHECK((select(six(), 1, -1).value() == array_of({2}, {3, 6})));
   CHECK((select(select(six(), 0, 0), 0, 1).value() == scalar(2)));
@@ -165,7 +165,7 @@ TEST_CASE("select takes one place of an axis, which goes", "[ops][shape]") {
         "select: axis -3 is out of range for x (2, 3); use -2 to 1");
 }
 
-TEST_CASE("concat puts parts side by side and cuts the gradient up again", "[ops][shape]") {
+TEST_CASE("concat joins parts along an axis and splits the gradient", "[ops][shape]") {
   const Array a = array_of({2, 1}, {1, 2}), b = array_of({2, 2}, {3, 4, 5, 6});
   CHECK((concat({Tensor(a), Tensor(b)}, 1).value() == array_of({2, 3}, {1, 3, 4, 2, 5, 6})));
   CHECK((concat({Tensor(b), Tensor(b)}, -2).value() == array_of({4, 2}, {3, 4, 5, 6, 3, 4, 5, 6})));
@@ -179,7 +179,7 @@ TEST_CASE("concat puts parts side by side and cuts the gradient up again", "[ops
   CHECK((g[1] == array_of({2, 2}, {2, 3, 6, 7})));
 }
 
-TEST_CASE("concat refuses parts that do not fit", "[ops][shape]") {
+TEST_CASE("concat throws for shapes that do not fit", "[ops][shape]") {
   CHECK(message_of([] { concat({}, 0); }) == "concat: needs at least one tensor");
   CHECK(message_of([] { concat({Tensor(scalar(1))}, 0); }) ==
         "concat: a tensor of rank 0 has no axis; use stack");
@@ -193,7 +193,7 @@ TEST_CASE("concat refuses parts that do not fit", "[ops][shape]") {
         "concat: axis 2 is out of range for part 0 (2, 3); use -2 to 1");
 }
 
-TEST_CASE("stack puts equal shapes along a new axis", "[ops][shape]") {
+TEST_CASE("stack joins equal shapes along a new axis", "[ops][shape]") {
   const Array a = array_of({2}, {1, 2}), b = array_of({2}, {3, 4});
   CHECK((stack({Tensor(a), Tensor(b)}, 0).value() == array_of({2, 2}, {1, 2, 3, 4})));
   CHECK((stack({Tensor(a), Tensor(b)}, -1).value() == array_of({2, 2}, {1, 3, 2, 4})));
@@ -207,7 +207,7 @@ TEST_CASE("stack puts equal shapes along a new axis", "[ops][shape]") {
   CHECK((g[1] == array_of({2}, {2, 4})));
 }
 
-TEST_CASE("stack refuses unequal shapes", "[ops][shape]") {
+TEST_CASE("stack throws for unequal shapes", "[ops][shape]") {
   CHECK(message_of([] { stack({}, 0); }) == "stack: needs at least one tensor");
   CHECK(message_of([] {
           stack({six(), Tensor(zeros({3}))}, 0);
@@ -216,7 +216,7 @@ TEST_CASE("stack refuses unequal shapes", "[ops][shape]") {
         "stack: axis 3 is out of range for the result (2, 3, 1); use -3 to 2");
 }
 
-TEST_CASE("split is concat undone", "[ops][shape]") {
+TEST_CASE("split is the inverse of concat", "[ops][shape]") {
   const auto parts = split(six(), {1, 0, 2}, 1);
   REQUIRE(parts.size() == 3);
   CHECK((parts[0].value() == array_of({2, 1}, {1, 4})));
@@ -230,7 +230,7 @@ TEST_CASE("split is concat undone", "[ops][shape]") {
              counted) == array_of({2, 3}, {0, 1, 2, 0, 3, 4})));
 }
 
-TEST_CASE("split refuses sizes that do not add up", "[ops][shape]") {
+TEST_CASE("split throws for sizes that do not add up", "[ops][shape]") {
   CHECK(message_of([] {
           split(six(), {1, 1}, 1);
         }) == "split: the pieces add up to 2, axis 1 of x (2, 3) has size 3");

@@ -1,4 +1,4 @@
-// clip_test.cpp: gradients 3, -4 and 12 have length 13.
+// clip_test.cpp: clip_grad_norm, mostly on the gradients 3, -4 and 12 with norm 13.
 
 #include "heed/optim/clip.hpp"
 
@@ -24,7 +24,7 @@ std::vector<Tensor> three_four_twelve() {
 
 }  // namespace
 
-TEST_CASE("gradients too long are scaled down to the length allowed", "[optim][clip]") {
+TEST_CASE("gradients with too large a norm are scaled to max_norm", "[optim][clip]") {
   const auto p = three_four_twelve();
   CHECK(clip_grad_norm(p, 1) == 13);
   CHECK(difference(p[0].grad(), array_of({2}, {3.0 / 13, -4.0 / 13})) == "");
@@ -32,14 +32,14 @@ TEST_CASE("gradients too long are scaled down to the length allowed", "[optim][c
   CHECK_FALSE(p[2].has_grad());
 }
 
-TEST_CASE("gradients short enough keep their bits", "[optim][clip]") {
+TEST_CASE("gradients within max_norm do not change", "[optim][clip]") {
   const auto p = three_four_twelve();
   CHECK(clip_grad_norm(p, 14) == 13);
   CHECK((p[0].grad() == array_of({2}, {3, -4})));
   CHECK(clip_grad_norm({}, 1) == 0);
 }
 
-TEST_CASE("all of a long gradient counts, the same on one thread and on three", "[optim][clip]") {
+TEST_CASE("the norm of a large gradient is the same on one and on three threads", "[optim][clip]") {
   const int before = num_threads();
   Tensor p(zeros({50001}), true);
   p.node()->grad = filled({50001}, 2);
@@ -51,7 +51,7 @@ TEST_CASE("all of a long gradient counts, the same on one thread and on three", 
   set_num_threads(before);
 }
 
-TEST_CASE("other norms clip as PyTorch does", "[optim][clip]") {
+TEST_CASE("other norm types give the values of PyTorch", "[optim][clip]") {
   auto p = three_four_twelve();
   CHECK(clip_grad_norm(p, 1, 1) == 19);
   CHECK(difference(p[0].grad(), array_of({2}, {0.157894716, -0.210526288})) == "");
@@ -63,7 +63,7 @@ TEST_CASE("other norms clip as PyTorch does", "[optim][clip]") {
   CHECK(difference(p[0].grad(), array_of({2}, {0.245759457, -0.327679276})) == "");
 }
 
-TEST_CASE("the norm shows what is not finite", "[optim][clip]") {
+TEST_CASE("the norm of a gradient with NaN is NaN, with infinity infinite", "[optim][clip]") {
   for (const double norm_type : {1.0, 2.0, static_cast<double>(infinity)}) {
     std::vector<Tensor> p{tensor_of({3}, {0, 0, 0})};
     backward(p[0], array_of({3}, {1, not_a_number, 2}));
@@ -74,13 +74,13 @@ TEST_CASE("the norm shows what is not finite", "[optim][clip]") {
   }
 }
 
-TEST_CASE("a limit of 0 clears the gradients", "[optim][clip]") {
+TEST_CASE("max_norm 0 sets the gradients to 0", "[optim][clip]") {
   const auto p = three_four_twelve();
   CHECK(clip_grad_norm(p, 0) == 13);
   CHECK((p[0].grad() == zeros({2})));
 }
 
-TEST_CASE("limits below 0 and norms of 0 and below are refused", "[optim][clip]") {
+TEST_CASE("clip_grad_norm rejects max_norm below 0 and norm_type 0 or less", "[optim][clip]") {
   CHECK(message_of([] { clip_grad_norm({}, -1); }) ==
         "clip_grad_norm: max_norm -1 must be 0 or more");
   CHECK(message_of([] { clip_grad_norm({}, not_a_number); }) ==

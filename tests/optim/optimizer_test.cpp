@@ -1,4 +1,4 @@
-// optimizer_test.cpp: Sgd and AdamW take PyTorch's steps, and go on from a saved state.
+// optimizer_test.cpp: Sgd and AdamW against PyTorch, and saving and restoring their states.
 
 #include "heed/optim/optimizer.hpp"
 
@@ -18,10 +18,11 @@ using optim::SgdOptions;
 using optim::State;
 
 std::vector<Tensor> two_parameters() {
-  return {tensor_of({2, 2}, {1, -2, 0.5, 3}).named("w"), tensor_of({2}, {0.25, -1}).named("b")};
+  return {tensor_of({2, 2}, {1, -2, 0.5, 3}).set_name("w"),
+          tensor_of({2}, {0.25, -1}).set_name("b")};
 }
 
-// The gradients that the recorded runs saw in step t: (t + 1) w - 1, and t / 2 - b.
+// The gradients of the PyTorch reference runs in step t: (t + 1) w - 1, and t / 2 - b.
 void set_gradients(std::vector<Tensor>& parameters, int t) {
   for (Tensor& p : parameters) {
     p.clear_grad();
@@ -42,10 +43,10 @@ void take_steps(Optimizer& optimizer, std::vector<Tensor>& parameters, int from,
   }
 }
 
-// "" when four steps lead where they led in PyTorch 1.13.1.
+// "" when four steps give the parameters that PyTorch 1.13.1 gives.
 template <class Optimizer, class Options>
-std::string after_four(const Options& options, std::initializer_list<double> w,
-                       std::initializer_list<double> b) {
+std::string four_step_difference(const Options& options, std::initializer_list<double> w,
+                                 std::initializer_list<double> b) {
   std::vector<Tensor> parameters = two_parameters();
   Optimizer optimizer(parameters, options);
   take_steps(optimizer, parameters, 0, 4);
@@ -68,21 +69,21 @@ AdamWOptions adamw(double lr, double beta1, double beta2, double eps, double wei
   return options;
 }
 
-// Saving in the middle and going on with another optimizer ends at the same bits.
+// Whether restoring another optimizer after three of six steps gives the same bits.
 template <class Optimizer, class Options>
 bool resumes(const Options& options) {
-  std::vector<Tensor> whole = two_parameters(), parts = two_parameters();
-  Optimizer straight(whole, options), first(parts, options), second(parts, options);
-  take_steps(straight, whole, 0, 6);
-  take_steps(first, parts, 0, 3);
+  std::vector<Tensor> expected = two_parameters(), actual = two_parameters();
+  Optimizer uninterrupted(expected, options), first(actual, options), second(actual, options);
+  take_steps(uninterrupted, expected, 0, 6);
+  take_steps(first, actual, 0, 3);
   second.set_state(first.state());
-  take_steps(second, parts, 3, 6);
-  return same_bits(whole[0].value(), parts[0].value()) &&
-         same_bits(whole[1].value(), parts[1].value());
+  take_steps(second, actual, 3, 6);
+  return same_bits(expected[0].value(), actual[0].value()) &&
+         same_bits(expected[1].value(), actual[1].value());
 }
 
 template <class Optimizer, class Options>
-std::string refused(const Options& options) {
+std::string error_of(const Options& options) {
   return message_of([&] { Optimizer(two_parameters(), options); });
 }
 
@@ -95,20 +96,20 @@ TEST_CASE("one step of Sgd by hand: p - lr g", "[optim][sgd]") {
   CHECK(difference(p[0], array_of({2}, {0, 3})) == "");
 }
 
-TEST_CASE("four steps of Sgd are PyTorch's", "[optim][sgd]") {
-  CHECK(after_four<Sgd>(sgd(0.1), {0.537999988, -0.369199961, 0.386800021, 1.14279997},
-                        {0.0455249883, -1.7845999}) == "");
-  CHECK(after_four<Sgd>(sgd(0.1, 0.9), {0.25, 1.06000006, 0.38499999, -0.289999902},
-                        {0.00749999285, -2.55500007}) == "");
-  CHECK(after_four<Sgd>(sgd(0.1, 0.9, 0.5, 0.1),
-                        {0.532165349, 0.29904753, 0.493312329, 0.687577307},
-                        {0.158021808, -1.8537153}) == "");
-  CHECK(after_four<Sgd>(sgd(0.1, 0.9, 0, 0.1, true),
-                        {0.0849153027, 0.992814183, 0.236231789, -0.520350635},
-                        {-0.210005298, -3.20777273}) == "");
+TEST_CASE("four steps of Sgd give the parameters of PyTorch", "[optim][sgd]") {
+  CHECK(four_step_difference<Sgd>(sgd(0.1), {0.537999988, -0.369199961, 0.386800021, 1.14279997},
+                                  {0.0455249883, -1.7845999}) == "");
+  CHECK(four_step_difference<Sgd>(sgd(0.1, 0.9), {0.25, 1.06000006, 0.38499999, -0.289999902},
+                                  {0.00749999285, -2.55500007}) == "");
+  CHECK(four_step_difference<Sgd>(sgd(0.1, 0.9, 0.5, 0.1),
+                                  {0.532165349, 0.29904753, 0.493312329, 0.687577307},
+                                  {0.158021808, -1.8537153}) == "");
+  CHECK(four_step_difference<Sgd>(sgd(0.1, 0.9, 0, 0.1, true),
+                                  {0.0849153027, 0.992814183, 0.236231789, -0.520350635},
+                                  {-0.210005298, -3.20777273}) == "");
 }
 
-TEST_CASE("the first step of AdamW has the size lr, whatever the gradient's", "[optim][adamw]") {
+TEST_CASE("the first step of AdamW is lr for gradients of any size", "[optim][adamw]") {
   for (const double size : {1e-3, 1.0, 1e3}) {
     std::vector<Tensor> p{tensor_of({2}, {1, 2})};
     backward(p[0], array_of({2}, {size, -size}));
@@ -129,27 +130,27 @@ TEST_CASE("two steps of AdamW by hand", "[optim][adamw]") {
   CHECK(difference(p[0], array_of({1}, {1.33})) == "");
 }
 
-TEST_CASE("four steps of AdamW and Adam are PyTorch's", "[optim][adamw]") {
-  CHECK(after_four<AdamW>(adamw(0.1, 0.9, 0.999, 1e-8, 0.01),
-                          {0.749047637, -1.59695518, 0.524696231, 2.60485554},
-                          {0.244360536, -1.39033508}) == "");
-  CHECK(after_four<AdamW>(adamw(0.1, 0.8, 0.95, 1e-3, 0.3),
-                          {0.632662892, -1.38736939, 0.449674308, 2.28082561},
-                          {0.184723526, -1.26760721}) == "");
+TEST_CASE("four steps of AdamW and Adam give the parameters of PyTorch", "[optim][adamw]") {
+  CHECK(four_step_difference<AdamW>(adamw(0.1, 0.9, 0.999, 1e-8, 0.01),
+                                    {0.749047637, -1.59695518, 0.524696231, 2.60485554},
+                                    {0.244360536, -1.39033508}) == "");
+  CHECK(four_step_difference<AdamW>(adamw(0.1, 0.8, 0.95, 1e-3, 0.3),
+                                    {0.632662892, -1.38736939, 0.449674308, 2.28082561},
+                                    {0.184723526, -1.26760721}) == "");
   AdamWOptions l2 = adamw(0.1, 0.9, 0.999, 1e-8, 0.3);
   l2.decoupled = false;
-  CHECK(after_four<AdamW>(l2, {0.624808073, -1.6026628, 0.45517379, 2.61029005},
-                          {0.18248266, -1.39130139}) == "");
+  CHECK(four_step_difference<AdamW>(l2, {0.624808073, -1.6026628, 0.45517379, 2.61029005},
+                                    {0.18248266, -1.39130139}) == "");
 }
 
-TEST_CASE("decay can leave vectors out", "[optim][adamw]") {
+TEST_CASE("decay_vectors = false excludes vectors from weight decay", "[optim][adamw]") {
   AdamWOptions options = adamw(0.1, 0.9, 0.999, 1e-8, 0.3);
   options.decay_vectors = false;
-  CHECK(after_four<AdamW>(options, {0.644142389, -1.39147127, 0.4705652, 2.28753352},
-                          {0.245764121, -1.39490569}) == "");
+  CHECK(four_step_difference<AdamW>(options, {0.644142389, -1.39147127, 0.4705652, 2.28753352},
+                                    {0.245764121, -1.39490569}) == "");
 }
 
-TEST_CASE("every length of parameter moves all its elements alike", "[optim][adamw]") {
+TEST_CASE("AdamW updates all elements equally for every parameter size", "[optim][adamw]") {
   for (std::size_t n = 0; n < 40; ++n) {
     std::vector<Tensor> p{Tensor(ones({n}), true)};
     backward(p[0], filled({n}, 3));
@@ -158,7 +159,7 @@ TEST_CASE("every length of parameter moves all its elements alike", "[optim][ada
   }
 }
 
-TEST_CASE("a new learning rate counts from the next step on", "[optim]") {
+TEST_CASE("set_lr takes effect at the next step", "[optim]") {
   std::vector<Tensor> p{tensor_of({1}, {1})}, q{tensor_of({1}, {1})};
   Sgd plain(p, sgd(0.1));
   AdamW adaptive(q, adamw(0.1, 0.9, 0.999, 0, 0));
@@ -172,7 +173,7 @@ TEST_CASE("a new learning rate counts from the next step on", "[optim]") {
   CHECK(difference(q[0], array_of({1}, {0.75})) == "");
 }
 
-TEST_CASE("parameters without a gradient stay", "[optim]") {
+TEST_CASE("a step does not change parameters without a gradient", "[optim]") {
   std::vector<Tensor> p = two_parameters();
   backward(p[0], ones({2, 2}));
   Sgd(p, sgd(0.1, 0.9)).step();
@@ -188,14 +189,14 @@ TEST_CASE("zero_grad clears every gradient", "[optim]") {
   CHECK_FALSE(p[0].has_grad());
 }
 
-TEST_CASE("an optimizer goes on from a saved state, bit for bit", "[optim][state]") {
+TEST_CASE("an optimizer restored from its state continues with the same bits", "[optim][state]") {
   CHECK(resumes<Sgd>(sgd(0.1, 0.9, 0.5, 0.1)));
   CHECK(resumes<Sgd>(sgd(0.1)));
   CHECK(resumes<Sgd>(sgd(0.1, 0.9, 0, 0.1, true)));
   CHECK(resumes<AdamW>(adamw(0.1, 0.8, 0.95, 1e-3, 0.3)));
 }
 
-TEST_CASE("states name their arrays and count their steps", "[optim][state]") {
+TEST_CASE("a state has named arrays and the number of steps", "[optim][state]") {
   std::vector<Tensor> p = two_parameters();
   AdamW optimizer(p, {});
   take_steps(optimizer, p, 0, 3);
@@ -211,7 +212,7 @@ TEST_CASE("states name their arrays and count their steps", "[optim][state]") {
   CHECK(with_momentum.state().arrays[0].first == "w.momentum");
 }
 
-TEST_CASE("a state taken before the first step is a state", "[optim][state]") {
+TEST_CASE("a state saved before the first step can be restored", "[optim][state]") {
   std::vector<Tensor> p = two_parameters();
   Sgd plain(p, sgd(0.1, 0.9)), other(p, sgd(0.1, 0.9));
   CHECK(plain.state().arrays.empty());
@@ -221,7 +222,7 @@ TEST_CASE("a state taken before the first step is a state", "[optim][state]") {
   CHECK(another.state().step == 0);
 }
 
-TEST_CASE("a state that does not fit is refused, and nothing changes", "[optim][state]") {
+TEST_CASE("set_state rejects a state that does not fit and changes nothing", "[optim][state]") {
   std::vector<Tensor> p = two_parameters();
   AdamW optimizer(p, {});
   take_steps(optimizer, p, 0, 1);
@@ -232,34 +233,34 @@ TEST_CASE("a state that does not fit is refused, and nothing changes", "[optim][
   foreign.arrays.emplace_back("head.exp_avg", zeros({2}));
   CHECK(message_of([&] { optimizer.set_state(missing); }) == "optimizer state: no 'b.exp_avg_sq'");
   CHECK(message_of([&] { optimizer.set_state(reshaped); }) ==
-        "optimizer state: 'b.exp_avg' is (3), its parameter (2)");
+        "optimizer state: 'b.exp_avg' has shape (3), but its parameter has (2)");
   CHECK(message_of([&] { optimizer.set_state(foreign); }) ==
-        "optimizer state: 'head.exp_avg' is of no parameter here");
+        "optimizer state: 'head.exp_avg' belongs to no parameter");
   CHECK(message_of([&] { Sgd(p, sgd(0.1, 0.9)).set_state(good); }) ==
-        "optimizer state: 'w.exp_avg' is of no parameter here");
+        "optimizer state: 'w.exp_avg' belongs to no parameter");
   CHECK(same_bits(optimizer.state().arrays[1].second, good.arrays[1].second));
 }
 
-TEST_CASE("Sgd refuses options out of range", "[optim][sgd]") {
-  CHECK(refused<Sgd>(sgd(-0.1)) == "Sgd: lr -0.1 must be 0 or more");
-  CHECK(refused<Sgd>(sgd(not_a_number)) == "Sgd: lr nan must be 0 or more");
-  CHECK(refused<Sgd>(sgd(0.1, -1)) == "Sgd: momentum -1 must be 0 or more");
-  CHECK(refused<Sgd>(sgd(0.1, 0, 0, -1)) == "Sgd: weight_decay -1 must be 0 or more");
+TEST_CASE("Sgd rejects options out of range", "[optim][sgd]") {
+  CHECK(error_of<Sgd>(sgd(-0.1)) == "Sgd: lr -0.1 must be 0 or more");
+  CHECK(error_of<Sgd>(sgd(not_a_number)) == "Sgd: lr nan must be 0 or more");
+  CHECK(error_of<Sgd>(sgd(0.1, -1)) == "Sgd: momentum -1 must be 0 or more");
+  CHECK(error_of<Sgd>(sgd(0.1, 0, 0, -1)) == "Sgd: weight_decay -1 must be 0 or more");
   const std::string nesterov = "Sgd: nesterov needs momentum above 0 and no dampening";
-  CHECK(refused<Sgd>(sgd(0.1, 0, 0, 0, true)) == nesterov);
-  CHECK(refused<Sgd>(sgd(0.1, 0.9, 0.1, 0, true)) == nesterov);
+  CHECK(error_of<Sgd>(sgd(0.1, 0, 0, 0, true)) == nesterov);
+  CHECK(error_of<Sgd>(sgd(0.1, 0.9, 0.1, 0, true)) == nesterov);
 }
 
-TEST_CASE("AdamW refuses options out of range", "[optim][adamw]") {
-  CHECK(refused<AdamW>(adamw(-1, 0.9, 0.9, 0, 0)) == "AdamW: lr -1 must be 0 or more");
-  CHECK(refused<AdamW>(adamw(1, 1, 0.9, 0, 0)) == "AdamW: beta1 1 must be in [0, 1)");
-  CHECK(refused<AdamW>(adamw(1, -0.1, 0.9, 0, 0)) == "AdamW: beta1 -0.1 must be in [0, 1)");
-  CHECK(refused<AdamW>(adamw(1, 0.9, 1.5, 0, 0)) == "AdamW: beta2 1.5 must be in [0, 1)");
-  CHECK(refused<AdamW>(adamw(1, 0.9, 0.9, -1, 0)) == "AdamW: eps -1 must be 0 or more");
-  CHECK(refused<AdamW>(adamw(1, 0.9, 0.9, 0, -1)) == "AdamW: weight_decay -1 must be 0 or more");
+TEST_CASE("AdamW rejects options out of range", "[optim][adamw]") {
+  CHECK(error_of<AdamW>(adamw(-1, 0.9, 0.9, 0, 0)) == "AdamW: lr -1 must be 0 or more");
+  CHECK(error_of<AdamW>(adamw(1, 1, 0.9, 0, 0)) == "AdamW: beta1 1 must be in [0, 1)");
+  CHECK(error_of<AdamW>(adamw(1, -0.1, 0.9, 0, 0)) == "AdamW: beta1 -0.1 must be in [0, 1)");
+  CHECK(error_of<AdamW>(adamw(1, 0.9, 1.5, 0, 0)) == "AdamW: beta2 1.5 must be in [0, 1)");
+  CHECK(error_of<AdamW>(adamw(1, 0.9, 0.9, -1, 0)) == "AdamW: eps -1 must be 0 or more");
+  CHECK(error_of<AdamW>(adamw(1, 0.9, 0.9, 0, -1)) == "AdamW: weight_decay -1 must be 0 or more");
 }
 
-TEST_CASE("a parameter without a name takes steps, but its state cannot be saved",
+TEST_CASE("a parameter without a name can be trained, but its state cannot be saved",
           "[optim][state]") {
   std::vector<Tensor> p = two_parameters();
   p[1] = tensor_of({2}, {0.25, -1});
@@ -268,7 +269,7 @@ TEST_CASE("a parameter without a name takes steps, but its state cannot be saved
   take_steps(adaptive, p, 0, 1);
   take_steps(plain, p, 1, 2);
   CHECK(p[1].value()(0) != Real(0.25));
-  const std::string refusal = "optimizer state: a parameter (2) has no name to be saved by";
-  CHECK(message_of([&] { adaptive.state(); }) == refusal);
-  CHECK(message_of([&] { plain.state(); }) == refusal);
+  const std::string error = "optimizer state: a parameter (2) has no name; name it to save it";
+  CHECK(message_of([&] { adaptive.state(); }) == error);
+  CHECK(message_of([&] { plain.state(); }) == error);
 }

@@ -1,4 +1,4 @@
-// schedule_test.cpp: learning rates rise and fall as their formulas say, and as PyTorch's do.
+// schedule_test.cpp: learning rate schedules against their formulas and PyTorch.
 
 #include "heed/optim/schedule.hpp"
 
@@ -16,9 +16,9 @@ using heed::optim::LinearLR;
 using heed::optim::StepLR;
 using heed::optim::WarmupCosine;
 
-// "" when the first rates are these.
+// "" when the first learning rates are `rates`.
 template <class Schedule>
-std::string off(const Schedule& schedule, const std::vector<double>& rates) {
+std::string mismatch(const Schedule& schedule, const std::vector<double>& rates) {
   std::ostringstream text;
   text.precision(17);
   for (std::size_t i = 0; i < rates.size(); ++i) {
@@ -29,14 +29,13 @@ std::string off(const Schedule& schedule, const std::vector<double>& rates) {
 }
 
 template <class Schedule>
-std::string refused(const Schedule& schedule) {
+std::string error_of(const Schedule& schedule) {
   return message_of([&] { schedule.at(0); });
 }
 
 }  // namespace
 
-TEST_CASE("the learning rate rises in a line, falls along half a cosine, and stays",
-          "[optim][schedule]") {
+TEST_CASE("WarmupCosine: linear rise, cosine decay, then constant", "[optim][schedule]") {
   const WarmupCosine schedule{1.0, 0.2, 4, 12};
   CHECK(close(schedule.at(0), 0.2, 1e-12));  // (0 + 1) / (4 + 1)
   CHECK(close(schedule.at(3), 0.8, 1e-12));
@@ -48,42 +47,44 @@ TEST_CASE("the learning rate rises in a line, falls along half a cosine, and sta
   CHECK(schedule.at(1000000) == 0.2);
 }
 
-TEST_CASE("schedules without a rise, without a fall, or with neither", "[optim][schedule]") {
+TEST_CASE("WarmupCosine works without warmup, decay or both", "[optim][schedule]") {
   CHECK(WarmupCosine{1.0, 0.1, 0, 10}.at(0) == 1.0);
   CHECK(close(WarmupCosine{1.0, 0.1, 5, 5}.at(4), 5.0 / 6, 1e-12));
   CHECK(WarmupCosine{1.0, 0.1, 5, 5}.at(5) == 0.1);
   CHECK(WarmupCosine{1.0, 0.1, 0, 0}.at(0) == 0.1);
 }
 
-TEST_CASE("a cosine falls to its floor and rises again, over and over", "[optim][schedule]") {
-  const double far = std::sqrt(0.5);
-  CHECK(off(CosineAnnealingLR{0.5, 4, 0.1}, {0.3 + 0.2, 0.3 + 0.2 * far, 0.3, 0.3 - 0.2 * far, 0.1,
-                                             0.3 - 0.2 * far, 0.3, 0.3 + 0.2 * far, 0.5}) == "");
-  CHECK(off(CosineAnnealingLR{0.5, 3}, {0.5, 0.375, 0.125, 0, 0.125, 0.375, 0.5, 0.375}) == "");
-  CHECK(off(CosineAnnealingLR{2, 1}, {2, 0, 2, 0}) == "");
+TEST_CASE("CosineAnnealingLR falls to eta_min and rises again, repeatedly", "[optim][schedule]") {
+  const double cos45 = std::sqrt(0.5);
+  CHECK(mismatch(CosineAnnealingLR{0.5, 4, 0.1},
+                 {0.3 + 0.2, 0.3 + 0.2 * cos45, 0.3, 0.3 - 0.2 * cos45, 0.1, 0.3 - 0.2 * cos45, 0.3,
+                  0.3 + 0.2 * cos45, 0.5}) == "");
+  CHECK(mismatch(CosineAnnealingLR{0.5, 3}, {0.5, 0.375, 0.125, 0, 0.125, 0.375, 0.5, 0.375}) ==
+        "");
+  CHECK(mismatch(CosineAnnealingLR{2, 1}, {2, 0, 2, 0}) == "");
   CHECK(CosineAnnealingLR{0.5, 1000000, 0.1}.at(1000000) == 0.1);
 }
 
-TEST_CASE("a line goes from one factor to the other, up or down, and stays", "[optim][schedule]") {
-  CHECK(off(LinearLR{0.3}, {0.1, 0.14, 0.18, 0.22, 0.26, 0.3, 0.3, 0.3}) == "");
-  CHECK(off(LinearLR{0.8, 0.5, 0.25, 4}, {0.4, 0.35, 0.3, 0.25, 0.2, 0.2}) == "");
-  CHECK(off(LinearLR{0.8, 0, 1, 2}, {0, 0.4, 0.8, 0.8}) == "");
+TEST_CASE("LinearLR goes from one factor to the other, then is constant", "[optim][schedule]") {
+  CHECK(mismatch(LinearLR{0.3}, {0.1, 0.14, 0.18, 0.22, 0.26, 0.3, 0.3, 0.3}) == "");
+  CHECK(mismatch(LinearLR{0.8, 0.5, 0.25, 4}, {0.4, 0.35, 0.3, 0.25, 0.2, 0.2}) == "");
+  CHECK(mismatch(LinearLR{0.8, 0, 1, 2}, {0, 0.4, 0.8, 0.8}) == "");
   CHECK(LinearLR{0.8, 1, 0, 10}.at(1000000) == 0);
 }
 
-TEST_CASE("a stair goes down every step_size steps", "[optim][schedule]") {
-  CHECK(off(StepLR{0.3, 2}, {0.3, 0.3, 0.03, 0.03, 0.003}) == "");
-  CHECK(off(StepLR{0.5, 1, 2}, {0.5, 1, 2, 4}) == "");
+TEST_CASE("StepLR multiplies by gamma every step_size steps", "[optim][schedule]") {
+  CHECK(mismatch(StepLR{0.3, 2}, {0.3, 0.3, 0.03, 0.03, 0.003}) == "");
+  CHECK(mismatch(StepLR{0.5, 1, 2}, {0.5, 1, 2, 4}) == "");
   CHECK(StepLR{0.5, 10, 0.5}.at(39) == 0.0625);
   CHECK(StepLR{0.5, 10, 0.5}.at(40) == 0.03125);
 }
 
-TEST_CASE("an exponential multiplies by gamma in each step", "[optim][schedule]") {
-  CHECK(off(ExponentialLR{0.3, 1.5}, {0.3, 0.45, 0.675, 1.0125}) == "");
+TEST_CASE("ExponentialLR multiplies by gamma in each step", "[optim][schedule]") {
+  CHECK(mismatch(ExponentialLR{0.3, 1.5}, {0.3, 0.45, 0.675, 1.0125}) == "");
   CHECK(ExponentialLR{1, 0.5}.at(20) == 0x1p-20);
 }
 
-TEST_CASE("the defaults are PyTorch's", "[optim][schedule]") {
+TEST_CASE("the defaults are those of PyTorch", "[optim][schedule]") {
   CHECK(CosineAnnealingLR().eta_min == 0);
   CHECK(LinearLR().start_factor == 1.0 / 3);
   CHECK(LinearLR().end_factor == 1);
@@ -91,24 +92,24 @@ TEST_CASE("the defaults are PyTorch's", "[optim][schedule]") {
   CHECK(StepLR().gamma == 0.1);
 }
 
-TEST_CASE("what PyTorch has no default for must be given", "[optim][schedule]") {
-  CHECK(refused(CosineAnnealingLR()) == "CosineAnnealingLR: T_max 0 must be 1 or more");
-  CHECK(refused(StepLR()) == "StepLR: step_size 0 must be 1 or more");
-  CHECK(refused(ExponentialLR()) == "ExponentialLR: gamma 0 must be above 0");
+TEST_CASE("options without a default in PyTorch must be set", "[optim][schedule]") {
+  CHECK(error_of(CosineAnnealingLR()) == "CosineAnnealingLR: T_max 0 must be 1 or more");
+  CHECK(error_of(StepLR()) == "StepLR: step_size 0 must be 1 or more");
+  CHECK(error_of(ExponentialLR()) == "ExponentialLR: gamma 0 must be above 0");
 }
 
-TEST_CASE("schedules refuse options out of range", "[optim][schedule]") {
-  CHECK(refused(CosineAnnealingLR{-1, 1}) == "CosineAnnealingLR: lr -1 must be 0 or more");
-  CHECK(refused(CosineAnnealingLR{1, -2}) == "CosineAnnealingLR: T_max -2 must be 1 or more");
-  CHECK(refused(CosineAnnealingLR{1, 2, -0.5}) ==
+TEST_CASE("schedules reject options out of range", "[optim][schedule]") {
+  CHECK(error_of(CosineAnnealingLR{-1, 1}) == "CosineAnnealingLR: lr -1 must be 0 or more");
+  CHECK(error_of(CosineAnnealingLR{1, -2}) == "CosineAnnealingLR: T_max -2 must be 1 or more");
+  CHECK(error_of(CosineAnnealingLR{1, 2, -0.5}) ==
         "CosineAnnealingLR: eta_min -0.5 must be 0 or more");
-  CHECK(refused(LinearLR{-1}) == "LinearLR: lr -1 must be 0 or more");
-  CHECK(refused(LinearLR{1, 1.5}) == "LinearLR: start_factor 1.5 must be in [0, 1]");
-  CHECK(refused(LinearLR{1, 0.5, -0.5}) == "LinearLR: end_factor -0.5 must be in [0, 1]");
-  CHECK(refused(LinearLR{1, 0.5, 1, 0}) == "LinearLR: total_iters 0 must be 1 or more");
-  CHECK(refused(StepLR{-1, 2}) == "StepLR: lr -1 must be 0 or more");
-  CHECK(refused(StepLR{1, -2}) == "StepLR: step_size -2 must be 1 or more");
-  CHECK(refused(StepLR{1, 2, not_a_number}) == "StepLR: gamma nan must be above 0");
-  CHECK(refused(ExponentialLR{-1, 0.5}) == "ExponentialLR: lr -1 must be 0 or more");
-  CHECK(refused(ExponentialLR{1, -0.5}) == "ExponentialLR: gamma -0.5 must be above 0");
+  CHECK(error_of(LinearLR{-1}) == "LinearLR: lr -1 must be 0 or more");
+  CHECK(error_of(LinearLR{1, 1.5}) == "LinearLR: start_factor 1.5 must be in [0, 1]");
+  CHECK(error_of(LinearLR{1, 0.5, -0.5}) == "LinearLR: end_factor -0.5 must be in [0, 1]");
+  CHECK(error_of(LinearLR{1, 0.5, 1, 0}) == "LinearLR: total_iters 0 must be 1 or more");
+  CHECK(error_of(StepLR{-1, 2}) == "StepLR: lr -1 must be 0 or more");
+  CHECK(error_of(StepLR{1, -2}) == "StepLR: step_size -2 must be 1 or more");
+  CHECK(error_of(StepLR{1, 2, not_a_number}) == "StepLR: gamma nan must be above 0");
+  CHECK(error_of(ExponentialLR{-1, 0.5}) == "ExponentialLR: lr -1 must be 0 or more");
+  CHECK(error_of(ExponentialLR{1, -0.5}) == "ExponentialLR: gamma -0.5 must be above 0");
 }

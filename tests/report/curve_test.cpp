@@ -1,4 +1,4 @@
-// curve_test.cpp: loss curves as text and as SVG files beside their data and script.
+// curve_test.cpp: tests of curve_text, draw_curve and the files that draw_curve writes.
 
 #include "heed/report/curve.hpp"
 
@@ -9,24 +9,20 @@
 #include "catch.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
-#include "scratch_folder.hpp"
+#include "report/plot_programs.hpp"
 
 using namespace heed;
+using namespace heed_test;
 
 namespace {
 
 double loss_at(int step) { return 1.4 + 2.8 * std::exp(-step / 200.0); }
 
-std::vector<Series> run() {
+std::vector<Series> training_run() {
   Series training{"training", {}, {}}, validation{"validation", {}, {}, true};
   for (int step = 0; step <= 2000; step += 10) training.append(step, loss_at(step));
   for (int step = 250; step <= 2000; step += 250) validation.append(step, loss_at(step) + 0.125);
   return {training, validation};
-}
-
-bool missing(const std::string& message) {
-  if (contains(message, "not installed")) WARN(message);
-  return contains(message, "not installed");
 }
 
 struct DecimalComma : std::numpunct<char> {
@@ -39,22 +35,22 @@ TEST_CASE("a curve as text shows its name, its legend and its last validation lo
           "[report][curve]") {
   CurveOptions options;
   options.title = "harbour.txt";
-  const std::string text = curve_text(run(), options);
-  if (missing(text)) return;
+  const std::string text = curve_text(training_run(), options);
+  if (not_installed(text)) return;
   INFO(text);
-  CHECK(text.rfind("harbour.txt\nloss (nats per character), from 4.20 above the picture\n", 0) ==
+  CHECK(text.rfind("harbour.txt\nloss (nats per character), values up to 4.20 not shown\n", 0) ==
         0);
-  CHECK(contains(text, "training    ."));
-  CHECK(contains(text, "validation  1.5251    o"));
-  CHECK(contains(text, "step\n"));
+  CHECK(has(text, "training    ."));
+  CHECK(has(text, "validation  1.5251    o"));
+  CHECK(has(text, "step\n"));
 }
 
-TEST_CASE("a curve as text keeps to its size", "[report][curve]") {
+TEST_CASE("a curve as text does not exceed the given size", "[report][curve]") {
   for (const std::size_t width : {40u, 72u, 100u}) {
     CurveOptions options;
     options.width = width, options.height = 12;
-    const std::string text = curve_text(run(), options);
-    if (missing(text)) return;
+    const std::string text = curve_text(training_run(), options);
+    if (not_installed(text)) return;
     std::size_t lines = 0;
     for (std::size_t start = 0; start < text.size(); ++lines) {
       const std::size_t end = text.find('\n', start);
@@ -65,61 +61,59 @@ TEST_CASE("a curve as text keeps to its size", "[report][curve]") {
   }
 }
 
-TEST_CASE("a point alone is larger than those of a curve, so that it can mark one of them",
-          "[report][curve]") {
+TEST_CASE("a single point is drawn larger than the points of a curve", "[report][curve]") {
   const ScratchFolder folder;
-  std::vector<Series> curves = run();
-  curves.push_back({"turning point", {500}, {curves[1].y[1]}, true});
+  std::vector<Series> curves = training_run();
+  curves.push_back({"minimum", {500}, {curves[1].y[1]}, true});
   draw_curve(folder.path, "marked", curves);
   const std::string script = folder.read("marked.gp");
-  CHECK(contains(script, "1:3 with linespoints linewidth 2 pointtype 7 pointsize 0.7"));
-  CHECK(contains(script, "1:4 with linespoints linewidth 2 pointtype 7 pointsize 1.1"));
-  CHECK(contains(script, "title 'turning point  " + decimal(curves[1].y[1], 4) + "'"));
-  CHECK_FALSE(contains(script, "set label '" + decimal(curves[1].y[1], 4) + "'"));
+  CHECK(has(script, "1:3 with linespoints linewidth 2 pointtype 7 pointsize 0.7"));
+  CHECK(has(script, "1:4 with linespoints linewidth 2 pointtype 7 pointsize 1.1"));
+  CHECK(has(script, "title 'minimum  " + decimal(curves[1].y[1], 4) + "'"));
+  CHECK_FALSE(has(script, "set label '" + decimal(curves[1].y[1], 4) + "'"));
 }
 
 TEST_CASE("a curve without a single finite value is not drawn", "[report][curve]") {
-  const std::vector<Series> nothing = {Series{"loss", {1}, {std::nan("")}}};
-  CHECK(curve_text(nothing) == "nothing to draw: no finite values yet\n");
-  CHECK(draw_curve(".", "nothing", nothing).message == "nothing to draw: no finite values yet");
+  const std::vector<Series> series = {Series{"loss", {1}, {std::nan("")}}};
+  CHECK(curve_text(series) == "nothing to draw: no finite values yet\n");
+  CHECK(draw_curve(".", "nothing", series).message == "nothing to draw: no finite values yet");
 }
 
-TEST_CASE("a text too small for a curve is refused", "[report][curve]") {
+TEST_CASE("curve_text rejects a size that is too small", "[report][curve]") {
   CurveOptions options;
   options.width = 20;
-  CHECK_THROWS_WITH(curve_text(run(), options),
-                    "curve: a text needs at least 40 x 10 characters, got 20 x 18");
+  CHECK_THROWS_WITH(curve_text(training_run(), options),
+                    "curve: a text plot needs at least 40 x 10 characters, got 20 x 18");
 }
 
-TEST_CASE("curves of any kind leave their data, script and picture", "[report][curve]") {
+TEST_CASE("draw_curve writes the data, the script and the picture", "[report][curve]") {
   const ScratchFolder folder;
   CurveOptions options;
-  options.levels = {{"bigram", 2.25}};
-  const Plot plot = draw_curve(folder.path, "copy task", run(), options);
+  options.lines = {{"bigram", 2.25}};
+  const Plot plot = draw_curve(folder.path, "copy task", training_run(), options);
   CHECK(folder.read("copy task.csv").rfind("x,training,validation\n0,4.2,\n", 0) == 0);
-  CHECK(contains(folder.read("copy task.csv"), "\n2000,,1.5251"));
-  if (missing(plot.message)) return;
+  CHECK(has(folder.read("copy task.csv"), "\n2000,,1.5251"));
+  if (not_installed(plot.message)) return;
   INFO(plot.message);
   CHECK(plot.ok);
-  CHECK(contains(folder.read("copy task.svg"), "bigram  2.2500"));
+  CHECK(has(folder.read("copy task.svg"), "bigram  2.2500"));
 }
 
-TEST_CASE("a locale with a decimal comma draws the same curve", "[report][curve]") {
+TEST_CASE("a curve does not depend on the decimal separator of the locale", "[report][curve]") {
   const ScratchFolder folder;
-  draw_curve(folder.path, "a", run());
+  draw_curve(folder.path, "a", training_run());
   const std::locale before =
       std::locale::global(std::locale(std::locale::classic(), new DecimalComma));
-  draw_curve(folder.path, "b", run());
+  draw_curve(folder.path, "b", training_run());
   std::locale::global(before);
   CHECK(folder.read("a.csv") == folder.read("b.csv"));
   CHECK(folder.read("a.svg").size() == folder.read("b.svg").size());
 }
 
-TEST_CASE("last values that lie close together are written one above the other",
-          "[report][curve]") {
+TEST_CASE("labels of last values that are close together are moved apart", "[report][curve]") {
   const ScratchFolder folder;
   std::vector<Series> series;
-  for (const double end : {1.51, 1.5, 1.505, 4.0})  // not in their order
+  for (const double end : {1.51, 1.5, 1.505, 4.0})  // not sorted
     series.push_back({decimal(end, 4), {0, 1}, {5, end}, true});
   draw_curve(folder.path, "close", series);
   const std::string script = folder.read("close.gp");
@@ -129,14 +123,14 @@ TEST_CASE("last values that lie close together are written one above the other",
     const std::size_t at = script.find(begin);
     return at == script.npos ? -1 : std::stod(script.substr(at + begin.size()));
   };
-  const double room = 0.045 * view_of(series, {}).y.span();
+  const double distance = 0.045 * view_of(series, {}).y.span();
   CHECK(height_of("1.5000") == 1.5);
-  CHECK(std::abs(height_of("1.5050") - (1.5 + room)) < 1e-6);
-  CHECK(std::abs(height_of("1.5100") - (1.5 + 2 * room)) < 1e-6);
-  CHECK(height_of("4.0000") == 4);  // has room enough
+  CHECK(std::abs(height_of("1.5050") - (1.5 + distance)) < 1e-6);
+  CHECK(std::abs(height_of("1.5100") - (1.5 + 2 * distance)) < 1e-6);
+  CHECK(height_of("4.0000") == 4);  // not moved
 }
 
-TEST_CASE("eight curves have eight colours", "[report][curve]") {
+TEST_CASE("eight curves have eight different colours", "[report][curve]") {
   const ScratchFolder folder;
   std::vector<Series> curves;
   for (int i = 0; i < 8; ++i) curves.push_back({std::to_string(i), {0, 1}, {0, double(i)}});
@@ -144,31 +138,31 @@ TEST_CASE("eight curves have eight colours", "[report][curve]") {
   const std::string script = folder.read("eight.gp");
   for (const char* color :
        {"#56B4E9", "#009E73", "#CC79A7", "#E69F00", "#D55E00", "#0072B2", "#000000", "#882255"})
-    CHECK(contains(script, color));
+    CHECK(has(script, color));
 }
 
-TEST_CASE("a level is a row of marks in the text, from one side to the other", "[report][curve]") {
+TEST_CASE("a horizontal line crosses the whole text plot", "[report][curve]") {
   CurveOptions options;
-  options.levels = {{"bigram", 2.25}, {"entropy", 1.25}};
-  const std::string text = curve_text(run(), options);
-  if (missing(text)) return;
+  options.lines = {{"bigram", 2.25}, {"entropy", 1.25}};
+  const std::string text = curve_text(training_run(), options);
+  if (not_installed(text)) return;
   INFO(text);
-  CHECK(contains(text, "bigram  2.2500    -"));
-  CHECK(contains(text, "entropy  1.2500    ="));
-  CHECK(contains(text, std::string(40, '=')));  // below the curve: nothing crosses it
-  CHECK(contains(text, std::string(10, '-')));
+  CHECK(has(text, "bigram  2.2500    -"));
+  CHECK(has(text, "entropy  1.2500    ="));
+  CHECK(has(text, std::string(40, '=')));  // below the curve: nothing crosses it
+  CHECK(has(text, std::string(10, '-')));
 }
 
-TEST_CASE("the numbers beside a curve are round, about five of them", "[report][curve]") {
+TEST_CASE("the y axis has about five tics at round numbers", "[report][curve]") {
   const std::vector<std::pair<double, std::vector<std::string>>> cases = {
       {4, {"0", "1", "2", "3", "4"}},
       {8, {"0", "2", "4", "6", "8"}},
       {10, {"0", "2.5", "5", "7.5", "10"}},
       {20, {"0", "5", "10", "15", "20"}},
       {40, {"0", "10", "20", "30", "40"}}};
-  for (const auto& [top, numbers] : cases) {
-    const std::string text = curve_text({Series{"loss", {0, 1}, {0, top}}});
-    if (missing(text)) return;
+  for (const auto& [highest, numbers] : cases) {
+    const std::string text = curve_text({Series{"loss", {0, 1}, {0, highest}}});
+    if (not_installed(text)) return;
     std::vector<std::string> found;
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {

@@ -1,4 +1,4 @@
-// gnuplot_test.cpp: any name, any title, no gnuplot at all: nothing fails and nothing is executed.
+// gnuplot_test.cpp: tests of quoting, of running gnuplot, and of its absence.
 
 #include "heed/report/gnuplot.hpp"
 
@@ -6,9 +6,10 @@
 
 #include "catch.hpp"
 #include "heed/base/error.hpp"
-#include "scratch_folder.hpp"
+#include "report/plot_programs.hpp"
 
 using namespace heed;
+using namespace heed_test;
 
 namespace {
 
@@ -19,19 +20,19 @@ std::string script_for(const std::string& name, const std::string& title) {
 
 }  // namespace
 
-TEST_CASE("a string for gnuplot keeps every character and expands none", "[report][gnuplot]") {
+TEST_CASE("gnuplot_string quotes its text so that gnuplot expands nothing", "[report][gnuplot]") {
   CHECK(gnuplot_string("it's `date` \"x\" \\n") == "'it''s `date` \"x\" \\n'");
   CHECK(gnuplot_string("a\nb") == "'a\\nb'");
 }
 
-TEST_CASE("numbers for gnuplot have a decimal point", "[report][gnuplot]") {
+TEST_CASE("gnuplot_number writes a decimal point", "[report][gnuplot]") {
   CHECK(gnuplot_number(1.5) == "1.5");
   CHECK(gnuplot_number(-2e-7) == "-2e-07");
   CHECK(gnuplot_number(1234567) == "1234567");
   CHECK(gnuplot_range(0, 2000) == "[0:2000]");
 }
 
-TEST_CASE("pictures are drawn under any name and in any folder", "[report][gnuplot]") {
+TEST_CASE("names and folders may contain spaces, quotes and Unicode", "[report][gnuplot]") {
   for (const std::string name :
        {"loss", "it's a \"loss\"", "Verlust über Schritte 魚", "<x", "-d"}) {
     const ScratchFolder folder("'" + std::string(name == "<x" ? "quoted" : "ü \"q\""));
@@ -39,54 +40,54 @@ TEST_CASE("pictures are drawn under any name and in any folder", "[report][gnupl
     if (not_installed(plot.message)) return;
     INFO(plot.message);
     CHECK(plot.ok);
-    CHECK(plot.message == folder / (name + ".svg"));
-    CHECK(contains(folder.read(name + ".svg"), "a &amp; b &lt; c `d` %e _f"));
-    CHECK(contains(folder.read(name + ".gp"), "plot x"));
+    CHECK(plot.message == (folder / (name + ".svg")).string());
+    CHECK(has(folder.read(name + ".svg"), "a &amp; b &lt; c `d` %e _f"));
+    CHECK(has(folder.read(name + ".gp"), "plot x"));
   }
 }
 
-TEST_CASE("a picture of text is returned, however long its script", "[report][gnuplot]") {
+TEST_CASE("text_with_gnuplot accepts a script of 50,000 lines", "[report][gnuplot]") {
   std::string script = "set terminal dumb size 60,12\n$data << END\n";
   for (int i = 0; i < 50000; ++i) script += std::to_string(i) + " 1\n";
   const Plot plot = text_with_gnuplot(script + "END\nplot $data with lines\n");
   if (not_installed(plot.message)) return;
   INFO(plot.message);
   CHECK(plot.ok);
-  CHECK(contains(plot.message, "*****"));
+  CHECK(has(plot.message, "*****"));
 }
 
-TEST_CASE("an error in a script is told in one line", "[report][gnuplot]") {
+TEST_CASE("an error in a script becomes a message of one line", "[report][gnuplot]") {
   const ScratchFolder folder;
   const Plot plot = draw_with_gnuplot(folder.path, "bad", "plot nonsense(\n");
   if (not_installed(plot.message)) return;
   CHECK(!plot.ok);
-  CHECK(contains(plot.message, "gnuplot: "));
-  CHECK(!contains(plot.message, "\n"));
+  CHECK(has(plot.message, "gnuplot: "));
+  CHECK(!has(plot.message, "\n"));
 }
 
-TEST_CASE("without gnuplot the script is written and one line says what to install",
+TEST_CASE("without gnuplot the script is written and the message says what to install",
           "[report][gnuplot]") {
   const ScratchFolder folder;
   const EmptyPath nothing_installed;
   const Plot plot = draw_with_gnuplot(folder.path, "loss", "plot x\n");
   CHECK(!plot.ok);
-  CHECK(contains(plot.message, "install gnuplot-nox (apt) or gnuplot (brew, conda)"));
+  CHECK(has(plot.message, "install gnuplot-nox (apt) or gnuplot (brew, conda)"));
   CHECK(folder.read("loss.gp") == "plot x\n");
   CHECK(text_with_gnuplot("plot x\n").message == plot.message);
 }
 
-TEST_CASE("a folder that cannot be written to is told, not thrown", "[report][gnuplot]") {
+TEST_CASE("a folder that is not writable becomes a message", "[report][gnuplot]") {
   const Plot plot = draw_with_gnuplot("/nonexistent/folder", "loss", "plot x\n");
   CHECK(!plot.ok);
-  CHECK(contains(plot.message, "/nonexistent/folder/loss.gp: cannot be written: "));
+  CHECK(has(plot.message, "/nonexistent/folder/loss.gp: cannot be written: "));
 }
 
-TEST_CASE("a picture's name holds no folder", "[report][gnuplot]") {
+TEST_CASE("the name of a picture must not contain a folder or be empty", "[report][gnuplot]") {
   CHECK_THROWS_AS(draw_with_gnuplot(".", "a/b", ""), Error);
   CHECK_THROWS_AS(draw_with_gnuplot(".", "", ""), Error);
 }
 
-TEST_CASE("a file stands in its folder", "[report][gnuplot]") {
+TEST_CASE("path_in joins a folder and a file name", "[report][gnuplot]") {
   CHECK(path_in("runs/a", "loss.csv") == "runs/a/loss.csv");
   CHECK(path_in("runs/", "loss.csv") == "runs/loss.csv");
   CHECK(path_in("", "loss.csv") == "loss.csv");

@@ -1,4 +1,4 @@
-// graphviz_test.cpp: any name, any label, no Graphviz at all: nothing fails, nothing is executed.
+// graphviz_test.cpp: tests of quoting, of weighted graphs, of running dot, and of its absence.
 
 #include "heed/report/graphviz.hpp"
 
@@ -6,14 +6,13 @@
 
 #include "catch.hpp"
 #include "near.hpp"
-#include "scratch_folder.hpp"
+#include "report/plot_programs.hpp"
 
 using namespace heed;
 using namespace heed::test;
+using namespace heed_test;
 
-namespace {}  // namespace
-
-TEST_CASE("a string for Graphviz is drawn as it stands", "[report][graphviz]") {
+TEST_CASE("graphviz_string escapes quotes, backslashes and entities", "[report][graphviz]") {
   CHECK(graphviz_string("it's `date` %x") == "\"it's `date` %x\"");
   CHECK(graphviz_string("a \"b\"") == "\"a \\\"b\\\"\"");
   CHECK(graphviz_string("\\N") == "\"\\\\N\"");
@@ -23,7 +22,7 @@ TEST_CASE("a string for Graphviz is drawn as it stands", "[report][graphviz]") {
   CHECK(graphviz_string("") == "\"\"");
 }
 
-TEST_CASE("graphs are drawn under any name and in any folder", "[report][graphviz]") {
+TEST_CASE("graph names and folders may contain spaces, quotes and Unicode", "[report][graphviz]") {
   for (const std::string name : {"graph", "it's a \"graph\"", "Wörter 魚", "<x", "-d", "-"}) {
     const ScratchFolder folder("'" + std::string(name == "<x" ? "quoted" : "ü \"q\""));
     const std::string text = "digraph { x [label=" + graphviz_string("a&b<c \\N `d` %e") + "] }\n";
@@ -31,33 +30,33 @@ TEST_CASE("graphs are drawn under any name and in any folder", "[report][graphvi
     if (not_installed(plot.message)) return;
     INFO(plot.message);
     CHECK(plot.ok);
-    CHECK(plot.message == folder / (name + ".svg"));
-    CHECK(contains(folder.read(name + ".svg"), ">a&amp;b&lt;c \\N `d` %e</text>"));
+    CHECK(plot.message == (folder / (name + ".svg")).string());
+    CHECK(has(folder.read(name + ".svg"), ">a&amp;b&lt;c \\N `d` %e</text>"));
     CHECK(folder.read(name + ".dot") == text);
   }
 }
 
-TEST_CASE("weights become arrows from the giver to the taker", "[report][graphviz]") {
+TEST_CASE("a positive weight becomes an edge from column j to row i", "[report][graphviz]") {
   const std::string text =
       weighted_graph(array_of({2, 2}, {0.25, 0.75, 0, 1e-3}), {"the", "\"cat\""});
-  CHECK(contains(text, "n0 [label=\"the\"]\n  n1 [label=\"\\\"cat\\\"\"]\n"));
-  CHECK(contains(text, "n0 -> n0 [penwidth=1.50, label=\" 0.25\"]\n"));
-  CHECK(contains(text, "n1 -> n0 [penwidth=4.50, label=\" 0.75\"]\n"));
-  CHECK(contains(text, "n1 -> n1 [penwidth=0.50, label=\" 0.00\"]\n"));
-  CHECK(!contains(text, "n0 -> n1"));
+  CHECK(has(text, "n0 [label=\"the\"]\n  n1 [label=\"\\\"cat\\\"\"]\n"));
+  CHECK(has(text, "n0 -> n0 [penwidth=1.50, label=\" 0.25\"]\n"));
+  CHECK(has(text, "n1 -> n0 [penwidth=4.50, label=\" 0.75\"]\n"));
+  CHECK(has(text, "n1 -> n1 [penwidth=0.50, label=\" 0.00\"]\n"));
+  CHECK(!has(text, "n0 -> n1"));
 }
 
-TEST_CASE("no arrow is wider than six points or drawn for less than nothing",
+TEST_CASE("edges are at most six points wide, and weights that are not positive have none",
           "[report][graphviz]") {
   const std::string text =
       weighted_graph(array_of({2, 2}, {100, -1, not_a_number, infinity}), {"a", "b"});
-  CHECK(contains(text, "n0 -> n0 [penwidth=6.00, label=\" 100.00\"]\n"));
-  CHECK(contains(text, "n1 -> n1 [penwidth=6.00, label=\" inf\"]\n"));
-  CHECK(!contains(text, "n1 -> n0"));
-  CHECK(!contains(text, "n0 -> n1"));
+  CHECK(has(text, "n0 -> n0 [penwidth=6.00, label=\" 100.00\"]\n"));
+  CHECK(has(text, "n1 -> n1 [penwidth=6.00, label=\" inf\"]\n"));
+  CHECK(!has(text, "n1 -> n0"));
+  CHECK(!has(text, "n0 -> n1"));
 }
 
-TEST_CASE("two nodes of one name stay two", "[report][graphviz]") {
+TEST_CASE("two nodes with the same name stay separate", "[report][graphviz]") {
   const ScratchFolder folder;
   const std::string text = weighted_graph(ones({2, 2}), {"the", "the"});
   const Plot plot = draw_with_graphviz(folder.path, "twins", text);
@@ -69,25 +68,25 @@ TEST_CASE("two nodes of one name stay two", "[report][graphviz]") {
   CHECK(picture.find(">the</text>", first + 1) != picture.npos);
 }
 
-TEST_CASE("an error in a graph is told in one line", "[report][graphviz]") {
+TEST_CASE("an error in a graph becomes a message of one line", "[report][graphviz]") {
   const ScratchFolder folder;
   const Plot plot = draw_with_graphviz(folder.path, "bad", "nonsense (\n");
   if (not_installed(plot.message)) return;
   CHECK(!plot.ok);
-  CHECK(contains(plot.message, "Graphviz: "));
-  CHECK(contains(plot.message, "syntax error"));
-  CHECK(!contains(plot.message, "\n"));
+  CHECK(has(plot.message, "Graphviz: "));
+  CHECK(has(plot.message, "syntax error"));
+  CHECK(!has(plot.message, "\n"));
 }
 
-TEST_CASE("a graph without anything in it is not said to be drawn", "[report][graphviz]") {
+TEST_CASE("an empty graph file is reported as not drawn", "[report][graphviz]") {
   const ScratchFolder folder;
   const Plot plot = draw_with_graphviz(folder.path, "empty", "");
   if (not_installed(plot.message)) return;
   CHECK(!plot.ok);
-  CHECK(plot.message == "Graphviz did not write " + folder / "empty.svg");
+  CHECK(plot.message == "Graphviz did not write " + (folder / "empty.svg").string());
 }
 
-TEST_CASE("without Graphviz the graph is written and one line says what to install",
+TEST_CASE("without Graphviz the graph is written and the message says what to install",
           "[report][graphviz]") {
   const ScratchFolder folder;
   const EmptyPath nothing_installed;
@@ -98,13 +97,13 @@ TEST_CASE("without Graphviz the graph is written and one line says what to insta
   CHECK(folder.read("graph.dot") == "digraph {}\n");
 }
 
-TEST_CASE("a graph's folder that cannot be written to is told, not thrown", "[report][graphviz]") {
+TEST_CASE("a graph's folder that is not writable becomes a message", "[report][graphviz]") {
   const Plot plot = draw_with_graphviz("/nonexistent/folder", "graph", "digraph {}\n");
   CHECK(!plot.ok);
-  CHECK(contains(plot.message, "/nonexistent/folder/graph.dot: cannot be written: "));
+  CHECK(has(plot.message, "/nonexistent/folder/graph.dot: cannot be written: "));
 }
 
-TEST_CASE("what cannot be a graph is refused", "[report][graphviz]") {
+TEST_CASE("weighted_graph rejects invalid matrices and numbers of names", "[report][graphviz]") {
   CHECK(message_of([] {
           weighted_graph(ones({2, 3}), {"a", "b"});
         }) == "graph: needs a square matrix, got weights (2, 3)");
@@ -115,6 +114,6 @@ TEST_CASE("what cannot be a graph is refused", "[report][graphviz]") {
           weighted_graph(ones({2, 2}), {"a"});
         }) == "graph: 1 names for weights (2, 2)");
   CHECK(message_of([] { draw_with_graphviz(".", "a/b", ""); }) ==
-        "Graphviz: a picture's name is a file name without a folder, got 'a/b'");
+        "Graphviz: the name of a picture must be a file name without a folder, got 'a/b'");
   CHECK_THROWS_AS(draw_with_graphviz(".", "", ""), Error);
 }

@@ -1,13 +1,14 @@
-// heatmap_sheet_test.cpp: several matrices in one file.
+// heatmap_sheet_test.cpp: tests of draw_heatmap_sheet and heatmap_sheet_text.
 
 #include <limits>
 
 #include "catch.hpp"
 #include "heed/base/text.hpp"
 #include "heed/report/heatmap.hpp"
-#include "scratch_folder.hpp"
+#include "report/plot_programs.hpp"
 
 using namespace heed;
+using namespace heed_test;
 
 namespace {
 
@@ -24,7 +25,7 @@ HeatmapOptions named(std::vector<std::string> names) {
   HeatmapOptions options;
   options.title = "three heads";
   options.row_names = options.column_names = std::move(names);
-  options.row_title = "who asks", options.column_title = "who is asked";
+  options.row_title = "query position", options.column_title = "key position";
   return options;
 }
 
@@ -36,7 +37,7 @@ std::size_t count(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("a sheet's data holds every cell of every matrix", "[report][heatmap]") {
+TEST_CASE("the data of a sheet contains every cell of every matrix", "[report][heatmap]") {
   const ScratchFolder folder("sheet data");
   draw_heatmap_sheet(folder.path, "look", three_heads(), heads);
   CHECK(folder.read("look.csv") ==
@@ -46,7 +47,7 @@ TEST_CASE("a sheet's data holds every cell of every matrix", "[report][heatmap]"
         "2,0,0,1\n2,0,1,-inf\n2,1,0,0\n2,1,1,1\n");
 }
 
-TEST_CASE("a sheet has each matrix under its title, and its scale once", "[report][heatmap]") {
+TEST_CASE("a sheet shows each matrix under its title, and the scale once", "[report][heatmap]") {
   const ScratchFolder folder("sheet");
   const Plot plot =
       draw_heatmap_sheet(folder.path, "look", three_heads(), heads, named({" ", "\n"}), 2);
@@ -56,15 +57,15 @@ TEST_CASE("a sheet has each matrix under its title, and its scale once", "[repor
   const std::string svg = folder.read("look.svg");
   for (const std::string& title : heads) CHECK(count(svg, ">" + title + "<") == 1);
   for (const char* once : {">three heads<", "> 0.8<"}) CHECK(count(svg, once) == 1);
-  CHECK(count(svg, "who asks<") == 1);
-  CHECK(count(svg, ">who is asked") == 1);
+  CHECK(count(svg, "query position<") == 1);
+  CHECK(count(svg, ">key position") == 1);
   CHECK(count(svg, ">␣<") == 6);  // a row and a column in each
   CHECK(count(svg, ">\\n<") == 6);
   CHECK(count(svg, ">0.25<") == 1);
   CHECK(count(svg, ">0.50<") == 2);
 }
 
-TEST_CASE("all matrices of a sheet are on one scale", "[report][heatmap]") {
+TEST_CASE("all matrices of a sheet have the same scale", "[report][heatmap]") {
   const ScratchFolder folder("sheet scale");
   const std::vector<std::string> two = {"a", "b"};
   const auto scale = [&](const std::vector<Array>& panels, const HeatmapOptions& options = {}) {
@@ -84,7 +85,7 @@ TEST_CASE("all matrices of a sheet are on one scale", "[report][heatmap]") {
   CHECK(scale({small, large}, options) == "[0:1]");
 }
 
-TEST_CASE("panels do not overlap, and none reaches out of the sheet", "[report][heatmap]") {
+TEST_CASE("panels do not overlap and lie inside the sheet", "[report][heatmap]") {
   const ScratchFolder folder("sheet layout");
   const auto margins = [&](const std::string& script, const std::string& side) {
     std::vector<double> found;
@@ -109,7 +110,7 @@ TEST_CASE("panels do not overlap, and none reaches out of the sheet", "[report][
   }
 }
 
-TEST_CASE("large matrices are drawn coarser in a sheet", "[report][heatmap]") {
+TEST_CASE("large matrices in a sheet are max-pooled", "[report][heatmap]") {
   const ScratchFolder folder("sheet coarser");
   Array x = zeros({129, 129});
   x(128, 127) = 1;
@@ -117,13 +118,13 @@ TEST_CASE("large matrices are drawn coarser in a sheet", "[report][heatmap]") {
   draw_heatmap_sheet(folder.path, "x", {x}, {"one"}, named(names));
   const std::string csv = folder.read("x.csv"), script = folder.read("x.gp");
   CHECK(count(csv, "\n") == 1 + 65 * 65);
-  CHECK(contains(csv, "\n0,64,63,1\n"));
-  CHECK(contains(script, "'three heads, each cell the largest of 2 x 2'"));
+  CHECK(has(csv, "\n0,64,63,1\n"));
+  CHECK(has(script, "'three heads, each cell: maximum of 2 x 2'"));
 }
 
-TEST_CASE("a sheet of many matrices is coarser than one of few", "[report][heatmap]") {
+TEST_CASE("the matrices of a large sheet are max-pooled", "[report][heatmap]") {
   const ScratchFolder folder("sheet of many");
-  const EmptyPath nothing;  // the picture itself is not needed
+  const EmptyPath no_programs;  // the picture itself is not needed
   const auto lines = [&](std::size_t panels, std::size_t size) {
     draw_heatmap_sheet(folder.path, "x", std::vector<Array>(panels, ones({size, size})),
                        std::vector<std::string>(panels, "head"));
@@ -135,7 +136,7 @@ TEST_CASE("a sheet of many matrices is coarser than one of few", "[report][heatm
   CHECK(lines(48, 64) == 48 * 64 * 64);
 }
 
-TEST_CASE("matrices that do not make a sheet are refused", "[report][heatmap]") {
+TEST_CASE("draw_heatmap_sheet rejects invalid matrices, titles and names", "[report][heatmap]") {
   const auto sheet = [](const std::vector<Array>& panels, const std::vector<std::string>& titles,
                         const HeatmapOptions& options = {}) {
     draw_heatmap_sheet(".", "x", panels, titles, options);
@@ -143,20 +144,20 @@ TEST_CASE("matrices that do not make a sheet are refused", "[report][heatmap]") 
   CHECK_THROWS_WITH(sheet({}, {}), "heatmap: a sheet needs at least one matrix");
   CHECK_THROWS_WITH(sheet(three_heads(), {"a"}), "heatmap: 1 titles for 3 matrices");
   CHECK_THROWS_WITH(sheet({zeros({2, 2}), zeros({2, 3})}, {"a", "b"}),
-                    "heatmap: matrices of a sheet differ: (2, 2) and (2, 3)");
+                    "heatmap: matrices of a sheet differ in shape: (2, 2) and (2, 3)");
   CHECK_THROWS_WITH(sheet({zeros({2})}, {"a"}), "heatmap: needs a matrix with values, got x (2)");
   CHECK_THROWS_WITH(sheet({zeros({2, 2})}, {"a"}, named({"a"})),
                     "heatmap: 1 row names for x (2, 2)");
 }
 
-TEST_CASE("a sheet as text has its matrices side by side, and the scale once",
+TEST_CASE("a sheet as text has the matrices side by side, and the scale once",
           "[report][heatmap]") {
   HeatmapOptions options;
-  options.title = "three", options.row_title = "from", options.column_title = "to";
+  options.title = "three", options.row_title = "query", options.column_title = "key";
   options.width = 40;
   CHECK(heatmap_sheet_text(three_heads(), {"a", "b", "third"}, options, 2) ==
         "three\n"
-        "rows: from, columns: to\n"
+        "rows: query, columns: key\n"
         "  a        b\n"
         " │██··│   │██··│\n"
         " │▓▓░░│   │▒▒▒▒│\n"
@@ -187,21 +188,20 @@ TEST_CASE("a sheet as text never exceeds the width of the terminal", "[report][h
       }
 }
 
-TEST_CASE("a title wider than its matrix is shown in full where there is room",
-          "[report][heatmap]") {
+TEST_CASE("a title wider than its matrix is shown in full if there is space", "[report][heatmap]") {
   CHECK(heatmap_sheet_text({ones({1, 1}), ones({1, 1})}, {"the first", "b"}, {}, 2) ==
         "  the first    b\n"
         " │  │         │  │\n"
         "  1.0000   ░░▒▒▓▓██ 2.0000\n");
 }
 
-TEST_CASE("a sheet as text is coarser where there is no room", "[report][heatmap]") {
+TEST_CASE("a sheet as text is max-pooled if it is too wide", "[report][heatmap]") {
   HeatmapOptions options;
   const std::vector<std::string> titles(4, "x");
   const auto text = [&](std::size_t size) {
     return heatmap_sheet_text(std::vector<Array>(4, ones({size, size})), titles, options, 4);
   };
-  CHECK_FALSE(contains(text(15), "the largest of"));
-  CHECK(contains(text(16), "each cell the largest of 2 x 2"));  // 4 x (15 + 3) + 3 x 2 is 78
-  CHECK(contains(text(64), "each cell the largest of 5 x 5"));
+  CHECK_FALSE(has(text(15), "maximum of"));
+  CHECK(has(text(16), "each cell: maximum of 2 x 2"));  // 4 x (15 + 3) + 3 x 2 is 78
+  CHECK(has(text(64), "each cell: maximum of 5 x 5"));
 }

@@ -1,4 +1,4 @@
-// progress_test.cpp: the live line of a training run.
+// progress_test.cpp: tests of progress_line.
 
 #include "heed/report/progress.hpp"
 
@@ -14,12 +14,13 @@ const ProgressState halfway = {850, 2000, 2.0413, 2.11, 18400.0, 72.0};
 
 }  // namespace
 
-TEST_CASE("a progress line says how far, how good, how fast and how long", "[report][progress]") {
+TEST_CASE("a progress line shows the step, the losses, the speed and the time left",
+          "[report][progress]") {
   CHECK(progress_line(halfway, 80) ==
         "[=====>         ]  850/2000  loss 2.0413  val 2.1100  18,400 tokens/s  1:12 left");
 }
 
-TEST_CASE("a progress line never exceeds the width it is given", "[report][progress]") {
+TEST_CASE("a progress line never exceeds the given width", "[report][progress]") {
   ProgressState huge = {123456789, 987654321, 1e9, 1e9, 1e12, 1e7};
   for (std::size_t width = 0; width < 140; ++width) {
     CHECK(progress_line(halfway, width).size() <= width);
@@ -28,7 +29,7 @@ TEST_CASE("a progress line never exceeds the width it is given", "[report][progr
   }
 }
 
-TEST_CASE("a narrow progress line drops what matters least", "[report][progress]") {
+TEST_CASE("a narrow progress line drops the least important parts first", "[report][progress]") {
   CHECK(progress_line(halfway, 60) ==
         "[====>       ]  850/2000  loss 2.0413  val 2.1100  1:12 left");
   CHECK(progress_line(halfway, 46) == "[===>      ]  850/2000  loss 2.0413  1:12 left");
@@ -38,18 +39,18 @@ TEST_CASE("a narrow progress line drops what matters least", "[report][progress]
   CHECK(progress_line(halfway, 5) == "42%");
 }
 
-TEST_CASE("a progress line leaves out what is not known", "[report][progress]") {
+TEST_CASE("a progress line leaves out unknown values", "[report][progress]") {
   CHECK(progress_line({0, 10, {}, {}, {}, {}}, 30) == "[                      ]  0/10");
   CHECK(progress_line({7, 0, 1.5, {}, {}, {}}, 80) == "step 7  loss 1.5000");
 }
 
-TEST_CASE("the bar is full when and only when the last step is done", "[report][progress]") {
+TEST_CASE("the bar is full if and only if the last step is done", "[report][progress]") {
   CHECK(progress_line({10, 10, {}, {}, {}, {}}, 19) == "[===========] 10/10");
   CHECK(progress_line({999, 1000, {}, {}, {}, {}}, 24) == "[==========> ]  999/1000");
   CHECK(progress_line({12, 10, {}, {}, {}, {}}, 19) == "[===========] 12/10");
 }
 
-TEST_CASE("a loss that is not a number is shown as such", "[report][progress]") {
+TEST_CASE("a NaN loss is shown as nan", "[report][progress]") {
   CHECK(progress_line({7, 0, std::numeric_limits<double>::quiet_NaN(), {}, {}, {}}, 80) ==
         "step 7  loss nan");
 }

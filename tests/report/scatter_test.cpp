@@ -1,4 +1,4 @@
-// scatter_test.cpp: named points in a terminal and in a file.
+// scatter_test.cpp: tests of scatter_text, draw_scatter and LabelPlacement.
 
 #include "heed/report/scatter.hpp"
 
@@ -10,9 +10,10 @@
 #include "heed/array/random.hpp"
 #include "heed/base/text.hpp"
 #include "heed/report/label_places.hpp"
-#include "scratch_folder.hpp"
+#include "report/plot_programs.hpp"
 
 using namespace heed;
+using namespace heed_test;
 
 namespace {
 
@@ -36,7 +37,7 @@ std::size_t count(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("points as text stand where they are, their labels beside them", "[report][scatter]") {
+TEST_CASE("a scatter plot as text has the labels beside the points", "[report][scatter]") {
   ScatterOptions options;
   options.title = "t";
   options.width = 40, options.height = 10;
@@ -58,7 +59,8 @@ TEST_CASE("points as text stand where they are, their labels beside them", "[rep
         "● query   ▲ key\n");
 }
 
-TEST_CASE("a text of points keeps to its size, and no label covers another", "[report][scatter]") {
+TEST_CASE("a scatter plot as text keeps its size, and its labels do not overlap",
+          "[report][scatter]") {
   ScatterOptions options;
   options.width = 60, options.height = 14;
   const Array points = Generator(1).randn({120, 2});
@@ -78,98 +80,98 @@ TEST_CASE("a text of points keeps to its size, and no label covers another", "[r
   for (int i = 0; i < 120; ++i) CHECK(count(text, "w" + std::to_string(1000 + i)) <= 1);
 }
 
-TEST_CASE("where points of two groups meet stands a sign of its own", "[report][scatter]") {
+TEST_CASE("points of two groups in the same cell have their own symbol", "[report][scatter]") {
   ScatterOptions options;
   options.groups = {0, 1, 0};
   options.group_names = {"query", "key"};
   const std::string text = scatter_text(Array{{0, 0}, {0, 0}, {1, 1}}, options);
   CHECK(count(text, "@") == 1);
-  CHECK(count(text, "●") == 2);  // one of them in the line below
+  CHECK(count(text, "●") == 2);  // one of them in the legend
   options.groups = {0, 0, 0};
   CHECK(count(scatter_text(Array{{0, 0}, {0, 0}, {1, 1}}, options), "@") == 0);
 }
 
-TEST_CASE("letters that are wide, or ride on others, keep their columns", "[report][scatter]") {
+TEST_CASE("wide characters and combining marks in labels keep the alignment", "[report][scatter]") {
   ScatterOptions options;
   options.width = 40, options.height = 10;
   options.labels = {"日本", "e\u0301t"};
   const std::string text = scatter_text(Array{{0, 0}, {1, 0}}, options);
-  CHECK(contains(text, "● 日本 "));
-  CHECK(contains(text, "e\u0301t"));
+  CHECK(has(text, "● 日本 "));
+  CHECK(has(text, "e\u0301t"));
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) CHECK(display_width(line) <= 40);
 }
 
-TEST_CASE("a letter that rides on none is dropped, not written before the line",
-          "[report][scatter]") {
+TEST_CASE("a combining mark without a character before it is dropped", "[report][scatter]") {
   ScatterOptions options;
   options.width = 40, options.height = 10;
   options.labels = {"\u0301left", "\u200Bright"};
   const std::string text = scatter_text(Array{{0, 0}, {1, 0}}, options);
-  CHECK(contains(text, "● left"));
-  CHECK(contains(text, "right ●"));
-  CHECK(!contains(text, "\u0301"));
+  CHECK(has(text, "● left"));
+  CHECK(has(text, "right ●"));
+  CHECK(!has(text, "\u0301"));
   options.labels = {std::string(30, 'a'), "\u0301" + std::string(35, 'b')};  // in column 0
-  CHECK(!contains(scatter_text(Array{{0, 0}, {0, 1}}, options), "\u0301"));
+  CHECK(!has(scatter_text(Array{{0, 0}, {0, 1}}, options), "\u0301"));
   options.labels = {"\u200B", "\u0301"};  // nothing else
-  CHECK(!contains(scatter_text(Array{{0, 0}, {0, 1}}, options), "\u200B"));
+  CHECK(!has(scatter_text(Array{{0, 0}, {0, 1}}, options), "\u200B"));
 }
 
-TEST_CASE("one scale holds for both directions, with room around the points", "[report][scatter]") {
-  const View view = scatter_view(Array{{0, 0}, {10, 1}}, 200, 100);
+TEST_CASE("both axes have the same scale, with a margin around the points", "[report][scatter]") {
+  const PlotView view = scatter_view(Array{{0, 0}, {10, 1}}, 200, 100);
   CHECK(std::abs(view.x.span() - 11.2) < 1e-6);
   CHECK(std::abs(view.y.span() - 5.6) < 1e-6);
   CHECK(std::abs(view.x.low + 0.6) < 1e-6);
   CHECK(std::abs(view.y.low + 2.3) < 1e-6);
   CHECK(scatter_view(Array{{3, 3}, {3, 3}}, 200, 100).x.span() == 200);
-  const Real huge = Real(1e20);  // huge + 1 is huge
+  const Real huge = Real(1e20);  // huge + 1 == huge
   for (const Array& points : {Array{{huge, huge}, {huge, huge}}, Array{{-huge, 0}, {-huge, 1}}}) {
-    const View far = scatter_view(points, 200, 100);
-    CHECK(far.x.span() > 0);
-    CHECK(far.y.span() > 0);
-    CHECK(contains(scatter_text(points), "●"));
+    const PlotView view_of_huge = scatter_view(points, 200, 100);
+    CHECK(view_of_huge.x.span() > 0);
+    CHECK(view_of_huge.y.span() > 0);
+    CHECK(has(scatter_text(points), "●"));
   }
 }
 
-TEST_CASE("a label takes the side where it covers least, the first of several",
+TEST_CASE("best_position is the first candidate with the smallest covered area",
           "[report][scatter]") {
-  LabelPlacement places({0, 0, 100, 100});
+  LabelPlacement placement({0, 0, 100, 100});
   const std::vector<Box> sides = {{10, 0, 20, 10}, {20, 0, 30, 10}, {30, 0, 40, 10}};
-  CHECK(places.best(sides) == 0);
-  places.take({0, 0, 12, 100});
-  CHECK(places.covered(sides[0]) == 20);
-  CHECK(places.best(sides) == 1);
-  places.take({20, 0, 100, 5});
-  CHECK(places.best(sides) == 0);                    // 20 of it against 50
-  CHECK(places.covered({-5, 0, 5, 10}) == 50 + 50);  // half outside, half taken
+  CHECK(placement.best_position(sides) == 0);
+  placement.occupy({0, 0, 12, 100});
+  CHECK(placement.covered_area(sides[0]) == 20);
+  CHECK(placement.best_position(sides) == 1);
+  placement.occupy({20, 0, 100, 5});
+  CHECK(placement.best_position(sides) == 0);                // 20 against 50
+  CHECK(placement.covered_area({-5, 0, 5, 10}) == 50 + 50);  // half outside, half occupied
   CHECK(overlap({0, 0, 1, 1}, {1, 0, 2, 1}) == 0);
   CHECK(overlap({0, 0, 1, 1}, {2, 2, 3, 3}) == 0);
 }
 
-TEST_CASE("what is not points in the plane, or does not fit them, is refused",
-          "[report][scatter]") {
-  CHECK_THROWS_WITH(scatter_text(zeros({3})), "scatter: needs points (n, 2), got x (3)");
-  CHECK_THROWS_WITH(scatter_text(zeros({2, 3})), "scatter: needs points (n, 2), got x (2, 3)");
-  CHECK_THROWS_WITH(scatter_text(zeros({0, 2})), "scatter: needs points (n, 2), got x (0, 2)");
+TEST_CASE("scatter plots reject invalid points, labels, groups and sizes", "[report][scatter]") {
+  CHECK_THROWS_WITH(scatter_text(zeros({3})), "scatter: needs points (n, 2), got shape (3)");
+  CHECK_THROWS_WITH(scatter_text(zeros({2, 3})), "scatter: needs points (n, 2), got shape (2, 3)");
+  CHECK_THROWS_WITH(scatter_text(zeros({0, 2})), "scatter: needs points (n, 2), got shape (0, 2)");
   const Array bad = {{0, 0}, {std::numeric_limits<Real>::infinity(), 0}};
   CHECK_THROWS_WITH(draw_scatter(".", "x", bad), "scatter: point 1 is not finite");
   ScatterOptions options;
   options.labels = {"a"};
-  CHECK_THROWS_WITH(scatter_text(zeros({2, 2}), options), "scatter: 1 labels for x (2, 2)");
+  CHECK_THROWS_WITH(scatter_text(zeros({2, 2}), options), "scatter: 1 labels for points (2, 2)");
   options = {};
   options.groups = {0};
-  CHECK_THROWS_WITH(scatter_text(zeros({2, 2}), options), "scatter: 1 groups for x (2, 2)");
+  CHECK_THROWS_WITH(scatter_text(zeros({2, 2}), options), "scatter: 1 groups for points (2, 2)");
   options.groups = {0, 1}, options.group_names = {"query"};
-  CHECK_THROWS_WITH(scatter_text(zeros({2, 2}), options), "scatter: group 1 has no name among 1");
+  CHECK_THROWS_WITH(scatter_text(zeros({2, 2}), options),
+                    "scatter: group 1 is out of range for 1 group name");
   options.group_names = {"a", "b", "c", "d", "e"};
-  CHECK_THROWS_WITH(scatter_text(zeros({2, 2}), options), "scatter: shows up to 4 groups, got 5");
+  CHECK_THROWS_WITH(scatter_text(zeros({2, 2}), options),
+                    "scatter: can show up to 4 groups, got 5");
   options = {};
   options.height = 9;
   CHECK_THROWS_WITH(scatter_text(zeros({2, 2}), options),
-                    "scatter: a text needs at least 40 x 10 characters, got 78 x 9");
+                    "scatter: a text plot needs at least 40 x 10 characters, got 78 x 9");
 }
 
-TEST_CASE("points leave their data, script and picture", "[report][scatter]") {
+TEST_CASE("draw_scatter writes the data, the script and the picture", "[report][scatter]") {
   const ScratchFolder folder("it's scatter");
   const Plot plot = draw_scatter(folder.path, "head 1", six_points(), words());
   CHECK(folder.read("head 1.csv") ==
@@ -181,54 +183,53 @@ TEST_CASE("points leave their data, script and picture", "[report][scatter]") {
   const std::string svg = folder.read("head 1.svg");
   for (const char* text :
        {"layer 0, head 1", "[MASK]", "&lt;5 %s", "query", "key", "rgb(  0, 114, 178)"})
-    CHECK(contains(svg, text));
-  CHECK(!contains(svg, "left out"));
+    CHECK(has(svg, text));
+  CHECK(!has(svg, "left out"));
 }
 
-// Where a script puts a label, in pixels from the top left corner, and which end of it is there.
-struct Placed {
+// The position of a label in a script, in pixels from the top left corner, and its alignment.
+struct LabelPosition {
   double x, y;
-  std::string end;
+  std::string alignment;
 };
 
-Placed placed(const std::string& script, const std::string& label) {
+LabelPosition position_of(const std::string& script, const std::string& label) {
   const std::string begin = "set label '" + label + "' at screen ";
   const std::size_t at = script.find(begin);
   REQUIRE(at != script.npos);
   std::istringstream rest(script.substr(at + begin.size()));
-  Placed p{};
+  LabelPosition p{};
   std::string comma, screen;
-  rest >> p.x >> comma >> screen >> p.y >> p.end;
+  rest >> p.x >> comma >> screen >> p.y >> p.alignment;
   p.x *= 900, p.y = (1 - p.y) * 720;
   return p;
 }
 
-TEST_CASE("each label stands close to its point, the end that is named towards it",
-          "[report][scatter]") {
-  const ScratchFolder folder("label places");
-  const EmptyPath nothing;  // the picture itself is not needed
+TEST_CASE("each label is near its point and aligned towards it", "[report][scatter]") {
+  const ScratchFolder folder("label positions");
+  const EmptyPath no_programs;  // the picture itself is not needed
   const Array points = Array{{0, 0}, {9, 1}, {9, 7}, {1, 5}, {4, 3}, {4, Real(3.2)}};
   ScatterOptions options;
   options.labels = {"one", "a long name at the edge", "three", "four", "five", "six"};
   draw_scatter(folder.path, "x", points, options);
   const std::string script = folder.read("x.gp");
   const double width = 900 - 54 - 24, height = 720 - 78 - 40;  // within the margins
-  const View view = scatter_view(points, width, height);
+  const PlotView view = scatter_view(points, width, height);
   for (std::size_t i = 0; i < 6; ++i) {
     INFO(options.labels[i]);
     const double x = 54 + width * (points(i, 0) - view.x.low) / view.x.span();
     const double y = 720 - 40 - height * (points(i, 1) - view.y.low) / view.y.span();
-    const Placed label = placed(script, options.labels[i]);
+    const LabelPosition label = position_of(script, options.labels[i]);
     CHECK(std::abs(label.x - x) < 30);
     CHECK(std::abs(label.y - y) < 30);
-    if (label.end == "left") CHECK(label.x > x);
-    if (label.end == "right") CHECK(label.x < x);
-    if (label.end == "center") CHECK(std::abs(label.x - x) < 1);
+    if (label.alignment == "left") CHECK(label.x > x);
+    if (label.alignment == "right") CHECK(label.x < x);
+    if (label.alignment == "center") CHECK(std::abs(label.x - x) < 1);
   }
-  CHECK(placed(script, "a long name at the edge").end == "right");
+  CHECK(position_of(script, "a long name at the edge").alignment == "right");
 }
 
-TEST_CASE("points without labels, groups or a title are drawn too", "[report][scatter]") {
+TEST_CASE("labels, groups and a title are optional", "[report][scatter]") {
   const ScratchFolder folder("plain scatter");
   const Plot plot = draw_scatter(folder.path, "plain", six_points());
   if (not_installed(plot.message)) return;
@@ -236,7 +237,7 @@ TEST_CASE("points without labels, groups or a title are drawn too", "[report][sc
   CHECK(plot.ok);
 }
 
-TEST_CASE("labels that find no place are left out, and counted", "[report][scatter]") {
+TEST_CASE("labels without space are left out and counted", "[report][scatter]") {
   const ScratchFolder folder("crowd");
   ScatterOptions options;
   options.labels = std::vector<std::string>(40, "crowd");
@@ -245,5 +246,5 @@ TEST_CASE("labels that find no place are left out, and counted", "[report][scatt
   const std::size_t shown = count(script, "set label 'crowd'");
   CHECK(shown >= 4);
   CHECK(shown < 20);
-  CHECK(contains(script, "'" + std::to_string(40 - shown) + " labels left out"));
+  CHECK(has(script, "'" + std::to_string(40 - shown) + " labels left out"));
 }

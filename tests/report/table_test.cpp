@@ -1,4 +1,4 @@
-// table_test.cpp: what an array looks like in a terminal.
+// table_test.cpp: tests of table.
 
 #include "heed/report/table.hpp"
 
@@ -27,7 +27,7 @@ std::size_t widest_line(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a matrix is rows of four decimals, aligned at the right", "[report][table]") {
+TEST_CASE("a matrix is printed with four decimals, right-aligned", "[report][table]") {
   const Array x = {{Real(0.3367), Real(0.1288)}, {Real(-1.1229), Real(12)}};  // (2, 2)
   CHECK(table(x, {"token vectors"}) ==
         "token vectors (2, 2)\n"
@@ -35,7 +35,7 @@ TEST_CASE("a matrix is rows of four decimals, aligned at the right", "[report][t
         "  -1.1229  12.0000\n");
 }
 
-TEST_CASE("rows and columns carry their names", "[report][table]") {
+TEST_CASE("rows and columns are printed with their names", "[report][table]") {
   const Array x = {{1, 0}, {Real(0.25), Real(0.75)}};  // (2, 2)
   CHECK(table(x, {"weights", {"the", "door"}, {"the", "[a long one]"}}) ==
         "weights (2, 2)\n"
@@ -44,14 +44,14 @@ TEST_CASE("rows and columns carry their names", "[report][table]") {
         "door  0.2500        0.7500\n");
 }
 
-TEST_CASE("a vector is one row, and a scalar stands beside its title", "[report][table]") {
+TEST_CASE("a vector is one row, and a scalar follows its title", "[report][table]") {
   const Array x = {1, 2, 3};
   CHECK(table(x) == "  1.0000  2.0000  3.0000\n");
   CHECK(table(x, {"x", {}, {"a", "b", "c"}, 1}) == "x (3)\n    a    b    c\n  1.0  2.0  3.0\n");
   CHECK(table(scalar(Real(2.5)), {"loss"}) == "loss ()  2.5000\n");
 }
 
-TEST_CASE("matrices of a batch stand under their indices", "[report][table]") {
+TEST_CASE("the matrices of a batch are printed under their indices", "[report][table]") {
   Array x = zeros({2, 1, 2});
   x(1, 0, 1) = -1;
   CHECK(table(x, {"x"}) ==
@@ -64,19 +64,20 @@ TEST_CASE("matrices of a batch stand under their indices", "[report][table]") {
   CHECK(four == "[0, 0]\n  1.0000\n[0, 1]\n  1.0000\n[1, 0]\n  1.0000\n[1, 1]\n  1.0000\n");
 }
 
-TEST_CASE("masked scores print as -inf and what is not a number as nan", "[report][table]") {
+TEST_CASE("masked scores are printed as -inf and NaN as nan", "[report][table]") {
   const Array x = {{1, -infinity}, {std::numeric_limits<Real>::quiet_NaN(), infinity}};
   CHECK(table(x) == "  1.0000    -inf\n     nan     inf\n");
 }
 
-TEST_CASE("values too small or too large for four decimals are scientific", "[report][table]") {
+TEST_CASE("values too small or too large for four decimals use scientific notation",
+          "[report][table]") {
   const Array small = {Real(2e-7), 0}, large = {Real(3e9), 1}, mixed = {1, Real(2e-7)};
   CHECK(table(small) == "  2.0000e-07  0.0000e+00\n");
   CHECK(table(large) == "  3.0000e+09  1.0000e+00\n");
   CHECK(table(mixed) == "  1.0000  0.0000\n");
 }
 
-TEST_CASE("a matrix wider than the terminal goes on further down", "[report][table]") {
+TEST_CASE("a matrix wider than the terminal is split into strips", "[report][table]") {
   const Array x = ones({2, 5});
   TableOptions options;
   options.row_names = {"the", "door"};
@@ -91,7 +92,7 @@ TEST_CASE("a matrix wider than the terminal goes on further down", "[report][tab
   CHECK(widest_line(table(ones({3, 100}))) <= 80);
 }
 
-TEST_CASE("long axes show their ends", "[report][table]") {
+TEST_CASE("long axes show their first and last indices", "[report][table]") {
   Array x = zeros({6, 6});
   for (std::size_t i = 0; i < 6; ++i) x(i, i) = static_cast<Real>(i);
   TableOptions options;
@@ -103,7 +104,7 @@ TEST_CASE("long axes show their ends", "[report][table]") {
         "    0  ...    5\n");
 }
 
-TEST_CASE("an array without values says so", "[report][table]") {
+TEST_CASE("an array without values is printed as (empty)", "[report][table]") {
   CHECK(table(zeros({0, 3}), {"nothing"}) == "nothing (0, 3)\n  (empty)\n");
 }
 
@@ -111,7 +112,7 @@ TEST_CASE("a newline in a name does not break the table", "[report][table]") {
   CHECK(table(Array{1}, {"", {}, {"\n"}}) == "      \\n\n  1.0000\n");
 }
 
-TEST_CASE("names that do not fit the array are refused", "[report][table]") {
+TEST_CASE("table rejects a wrong number of names", "[report][table]") {
   CHECK_THROWS_WITH(table(zeros({4, 2}), {"x", {"a", "b", "c"}}),
                     "table: 3 row names for 4 rows of x (4, 2)");
   CHECK_THROWS_WITH(table(zeros({4, 2}), {"x", {}, {"a"}}),

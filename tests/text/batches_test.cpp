@@ -1,4 +1,4 @@
-// batches_test.cpp: windows begin where torch.randint says, and targets are one symbol later.
+// batches_test.cpp: random windows match torch.randint; targets are shifted by one token.
 
 #include "heed/text/batches.hpp"
 
@@ -17,14 +17,14 @@ namespace {
 using namespace heed;
 using Numbers = std::vector<std::int64_t>;
 
-// A corpus of n different characters: the id at a place is the place.
+// A corpus of n different characters in which each token id equals its position.
 Corpus counting(std::uint32_t n) {
   std::string text;
   for (std::uint32_t i = 0; i < n; ++i) append_utf8(text, 0x10000 + i);
   return Corpus(text, Vocabulary::of_text(text));
 }
 
-Split whole(const Corpus& corpus) { return {&corpus, 0, corpus.size(), "whole"}; }
+Split entire(const Corpus& corpus) { return {&corpus, 0, corpus.size(), "entire"}; }
 
 Numbers starts(const Batch& batch) {
   Numbers firsts;
@@ -34,14 +34,14 @@ Numbers starts(const Batch& batch) {
 
 }  // namespace
 
-TEST_CASE("windows begin where torch.randint(len - block_size, (B,)) says", "[text][batches]") {
+TEST_CASE("window starts equal torch.randint(len - block_size, (B,))", "[text][batches]") {
   const Corpus corpus = counting(1000);
-  Batches batches(whole(corpus), 4, 8, 1337);
+  Batches batches(entire(corpus), 4, 8, 1337);
   CHECK(starts(batches.next()) == Numbers{119, 925, 796, 360});  // PyTorch 1.13.1
   CHECK(starts(batches.next()) == Numbers{711, 345, 295, 666});
 }
 
-TEST_CASE("targets are the inputs one symbol later", "[text][batches]") {
+TEST_CASE("targets are the inputs shifted by one token", "[text][batches]") {
   const Corpus corpus = counting(100);
   Batches batches(corpus.training(), 5, 7, 1);
   const Batch batch = batches.next();
@@ -54,7 +54,7 @@ TEST_CASE("targets are the inputs one symbol later", "[text][batches]") {
     }
 }
 
-TEST_CASE("windows stay inside their part and reach both its ends", "[text][batches]") {
+TEST_CASE("windows stay inside their split and reach both of its ends", "[text][batches]") {
   const Corpus corpus = counting(200);
   Batches training(corpus.training(), 1000, 8, 1), validation(corpus.validation(), 1000, 8, 1);
   const Batch t = training.next(), v = validation.next();
@@ -64,9 +64,9 @@ TEST_CASE("windows stay inside their part and reach both its ends", "[text][batc
   CHECK(*std::max_element(v.targets.begin(), v.targets.end()) == 199);
 }
 
-TEST_CASE("a part one symbol longer than the block has one window", "[text][batches]") {
+TEST_CASE("a split of block_size + 1 tokens has one window", "[text][batches]") {
   const Corpus corpus = counting(17);
-  Batches batches(whole(corpus), 3, 16, 1);
+  Batches batches(entire(corpus), 3, 16, 1);
   const Batch batch = batches.next();
   CHECK(starts(batch) == Numbers{0, 0, 0});
   CHECK(batch.targets(2, 15) == 16);
@@ -93,26 +93,27 @@ TEST_CASE("a restored state gives the next windows", "[text][batches]") {
   CHECK(restored.state() == batches.state());
 }
 
-TEST_CASE("batches can share a generator with everything else", "[text][batches]") {
+TEST_CASE("random_batch and Batches draw the same windows from equal generators",
+          "[text][batches]") {
   const Corpus corpus = counting(1000);
-  Generator shared(7), alone(7);
-  shared.rand({3});
-  alone.rand({3});
-  Batches batches(whole(corpus), 4, 8, alone);
-  CHECK(starts(random_batch(whole(corpus), 4, 8, shared)) == starts(batches.next()));
-  CHECK(batches.state() == shared.state());
+  Generator first(7), second(7);
+  first.rand({3});
+  second.rand({3});
+  Batches batches(entire(corpus), 4, 8, second);
+  CHECK(starts(random_batch(entire(corpus), 4, 8, first)) == starts(batches.next()));
+  CHECK(batches.state() == first.state());
 }
 
-TEST_CASE("a part that is no longer than the block is refused", "[text][batches]") {
+TEST_CASE("a split with at most block_size tokens throws", "[text][batches]") {
   const Corpus corpus = counting(120), tiny = counting(1);
   CHECK_THROWS_WITH(Batches(corpus.validation(), 4, 16, 1),
-                    "the validation part has 12 of the text's 120 characters, too few for block "
+                    "the validation split has 12 of the text's 120 tokens, too few for block "
                     "size 16; give a longer text or a smaller block size");
   CHECK_THROWS_WITH(Batches(corpus.training(), 4, 108, 1),
-                    "the training part has 108 of the text's 120 characters, too few for block "
+                    "the training split has 108 of the text's 120 tokens, too few for block "
                     "size 108; give a longer text or a smaller block size");
   CHECK_THROWS_WITH(Batches(tiny.training(), 4, 16, 1),
-                    "the training part has 0 of the text's 1 character, too few for block size "
+                    "the training split has 0 of the text's 1 token, too few for block size "
                     "16; give a longer text or a smaller block size");
   CHECK_NOTHROW(Batches(corpus.training(), 4, 107, 1));
   CHECK_THROWS_WITH(Batches(corpus.training(), 0, 8, 1),

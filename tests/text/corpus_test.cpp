@@ -1,4 +1,4 @@
-// corpus_test.cpp: any stretch of a text as ids, and the split into nine tenths and the rest.
+// corpus_test.cpp: token ids of any range of a text, and the training and validation split.
 
 #include "heed/text/corpus.hpp"
 
@@ -20,14 +20,14 @@ using Numbers = std::vector<std::int64_t>;
 
 Numbers numbers(const Indices& x) { return Numbers(x.data(), x.data() + x.size()); }
 
-// A text of the code points first, first + 1, ...
+// A text with `count` consecutive code points from `first` on.
 std::string characters(std::uint32_t first, std::uint32_t count) {
   std::string text;
   for (std::uint32_t c = first; c < first + count; ++c) append_utf8(text, c);
   return text;
 }
 
-// So many characters of one byte, each other than its neighbours.
+// `count` ASCII characters, each different from its neighbours.
 std::string sequence(std::size_t count) {
   std::string text;
   for (std::size_t i = 0; i < count; ++i) text += static_cast<char>(' ' + i % 89);
@@ -45,7 +45,7 @@ Corpus corpus_of(const std::string& text, Unit unit = Unit::code_point) {
 
 }  // namespace
 
-TEST_CASE("a corpus holds the ids that the vocabulary gives", "[text][corpus]") {
+TEST_CASE("corpus ids equal Vocabulary::encode", "[text][corpus]") {
   const std::string text = "h\xc3\xa9llo";
   const Vocabulary vocabulary = Vocabulary::of_text(text);
   const Corpus corpus(text, vocabulary);
@@ -65,25 +65,25 @@ TEST_CASE("the first and last ids of a large vocabulary are right", "[text][corp
   }
 }
 
-// Characters of one byte with one of several among them, at every place around the ends of the
-// stretches in which a corpus finds its way.
-TEST_CASE("every window of a text of mixed sizes is what the vocabulary gives", "[text][corpus]") {
+// Puts one multi-byte character among ASCII characters, at each position around 256, the distance
+// between stored byte offsets.
+TEST_CASE("every window of a text with mixed character sizes has the right ids", "[text][corpus]") {
   for (const std::string wide : {"\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80"})
-    for (std::size_t place = 240; place <= 272; ++place) {
-      std::string text = sequence(place) + wide + sequence(600 - place) + wide + wide;
+    for (std::size_t position = 240; position <= 272; ++position) {
+      std::string text = sequence(position) + wide + sequence(600 - position) + wide + wide;
       const Vocabulary vocabulary = Vocabulary::of_text(text);
-      const Numbers wanted = vocabulary.encode(text);
+      const Numbers expected = vocabulary.encode(text);
       const Corpus corpus(text, vocabulary);
       REQUIRE(corpus.size() == 603);
       for (std::size_t begin = 0; begin < 603; begin += 7)
         for (const std::size_t count : {std::size_t{1}, std::min(std::size_t{65}, 603 - begin)})
-          REQUIRE(numbers(corpus.ids(begin, count)) == part_of(wanted, begin, count));
-      CHECK(numbers(corpus.ids(0, 603)) == wanted);
+          REQUIRE(numbers(corpus.ids(begin, count)) == part_of(expected, begin, count));
+      CHECK(numbers(corpus.ids(0, 603)) == expected);
       CHECK(corpus.ids(603, 0).size() == 0);
     }
 }
 
-TEST_CASE("a corpus of whole stretches ends where its text does", "[text][corpus]") {
+TEST_CASE("a corpus of a multiple of 256 characters has the right size", "[text][corpus]") {
   for (const std::uint32_t count : {255u, 256u, 257u, 512u}) {
     const Corpus corpus = corpus_of(characters(0x100, count));
     CHECK(corpus.size() == count);
@@ -93,7 +93,7 @@ TEST_CASE("a corpus of whole stretches ends where its text does", "[text][corpus
   }
 }
 
-TEST_CASE("a corpus keeps its text, bytes of all kinds among them", "[text][corpus]") {
+TEST_CASE("a corpus keeps its text, including zero bytes and invalid UTF-8", "[text][corpus]") {
   const std::string text("a\0\r\n\x7f", 5);
   const Corpus corpus = corpus_of(text);
   CHECK(corpus.text() == text);
@@ -102,7 +102,7 @@ TEST_CASE("a corpus keeps its text, bytes of all kinds among them", "[text][corp
   CHECK(numbers(corpus_of(bytes, Unit::byte).ids(0, 4)) == Numbers{2, 0, 1, 2});
 }
 
-TEST_CASE("nine tenths, rounded down, are for training", "[text][corpus]") {
+TEST_CASE("the training split is 90% of the text, rounded down", "[text][corpus]") {
   for (std::size_t n = 0; n <= 200; ++n) {
     const Corpus corpus = corpus_of(std::string(n, 'a'));
     const Split training = corpus.training(), validation = corpus.validation();
@@ -117,36 +117,36 @@ TEST_CASE("nine tenths, rounded down, are for training", "[text][corpus]") {
   CHECK(one.validation().name == "validation");
 }
 
-TEST_CASE("a vocabulary of another text may lack a symbol", "[text][corpus]") {
+TEST_CASE("a character outside the vocabulary and invalid UTF-8 throw", "[text][corpus]") {
   CHECK_THROWS_WITH(Corpus("abc", Vocabulary::of_text("ab")),
-                    "'c' (U+0063) is not in the vocabulary; use what the training text has");
+                    "'c' (U+0063) is not in the vocabulary; use only tokens of the training text");
   CHECK_THROWS_WITH(Corpus("ab\xff", Vocabulary::of_text("ab")),
                     "not UTF-8: byte 2 is 0xff; convert the text or use --bytes");
   CHECK_THROWS_AS(Corpus("ab\xc3", Vocabulary::of_text("ab")), Error);
   CHECK_THROWS_AS(Corpus("\x80\x80", Vocabulary::of_text("ab")), Error);
 }
 
-TEST_CASE("a symbol that is unknown, or no character, is found at every place", "[text][corpus]") {
+TEST_CASE("an unknown character or invalid byte is detected at every position", "[text][corpus]") {
   const Vocabulary vocabulary = Vocabulary::of_text(sequence(89) + "\xc3\xa9");
-  for (std::size_t place = 0; place <= 530; ++place) {
-    const std::string before = sequence(place), after = sequence(300);
+  for (std::size_t position = 0; position <= 530; ++position) {
+    const std::string before = sequence(position), after = sequence(300);
     CHECK_THROWS_WITH(Corpus(before + "\n" + after, vocabulary),
-                      "U+000A is not in the vocabulary; use what the training text has");
-    CHECK_THROWS_WITH(
-        Corpus(before + "\xff" + after, vocabulary),
-        "not UTF-8: byte " + std::to_string(place) + " is 0xff; convert the text or use --bytes");
-    CHECK(Corpus(before + "\xc3\xa9" + after, vocabulary).size() == place + 301);
+                      "U+000A is not in the vocabulary; use only tokens of the training text");
+    CHECK_THROWS_WITH(Corpus(before + "\xff" + after, vocabulary),
+                      "not UTF-8: byte " + std::to_string(position) +
+                          " is 0xff; convert the text or use --bytes");
+    CHECK(Corpus(before + "\xc3\xa9" + after, vocabulary).size() == position + 301);
   }
 }
 
-TEST_CASE("ids past the end are refused", "[text][corpus]") {
+TEST_CASE("ids past the end throw", "[text][corpus]") {
   const Corpus corpus = corpus_of("hello");
-  CHECK_THROWS_WITH(corpus.ids(3, 3), "corpus: 3 symbols from 3 on reach past the end of 5");
+  CHECK_THROWS_WITH(corpus.ids(3, 3), "corpus: cannot read 3 tokens from position 3; it has 5");
   CHECK_THROWS_AS(corpus.ids(6, 0), Error);
   CHECK_THROWS_AS(corpus.ids(1, static_cast<std::size_t>(-1)), Error);
 }
 
-TEST_CASE("a corpus is not cut into words", "[text][corpus]") {
+TEST_CASE("a corpus rejects a vocabulary of words", "[text][corpus]") {
   CHECK_THROWS_WITH(Corpus("a b", Vocabulary::from_words("a b")),
-                    "corpus: a text is cut into characters or bytes, not into words");
+                    "corpus: the vocabulary has words; give one of characters or bytes");
 }

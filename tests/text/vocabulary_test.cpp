@@ -1,4 +1,4 @@
-// vocabulary_test.cpp: symbols are sorted and distinct, and texts survive encoding.
+// vocabulary_test.cpp: building vocabularies, encoding, decoding and error messages.
 
 #include "heed/text/vocabulary.hpp"
 
@@ -15,7 +15,7 @@ namespace {
 using namespace heed;
 using namespace std::string_literals;
 using Ids = std::vector<std::int64_t>;
-using Symbols = std::vector<std::uint32_t>;
+using Values = std::vector<std::uint32_t>;
 
 const std::string umlauts =
     "\xc3\xbc"
@@ -27,31 +27,32 @@ TEST_CASE("a vocabulary is the sorted distinct characters of a text", "[text][vo
   const Vocabulary v = Vocabulary::of_text("hello\n");
   CHECK(v.unit() == Unit::code_point);
   CHECK(v.size() == 5);
-  CHECK(v.symbols() == Symbols{'\n', 'e', 'h', 'l', 'o'});
+  CHECK(v.characters() == Values{'\n', 'e', 'h', 'l', 'o'});
   CHECK(v.encode("hello\n") == Ids{2, 1, 3, 3, 4, 0});
   CHECK(v.decode(Ids{2, 1, 3, 3, 4, 0}) == "hello\n");
   CHECK(v.decode(4) == "o");
 }
 
-TEST_CASE("a character of several bytes is one symbol", "[text][vocabulary]") {
+TEST_CASE("a character of several bytes is one token", "[text][vocabulary]") {
   const Vocabulary v = Vocabulary::of_text(umlauts);
-  CHECK(v.symbols() == Symbols{' ', ',', 'b', 'e', 'r', 0xfc});
+  CHECK(v.characters() == Values{' ', ',', 'b', 'e', 'r', 0xfc});
   CHECK(v.encode("\xc3\xbc") == Ids{5});
   CHECK(v.decode(5) == "\xc3\xbc");
   CHECK(v.decode(v.encode(umlauts)) == umlauts);
 }
 
-TEST_CASE("symbols can be bytes of anything", "[text][vocabulary]") {
+TEST_CASE("a byte vocabulary encodes any binary data", "[text][vocabulary]") {
   const std::string binary = "\xff\x00\xc3\xff"s;
   const Vocabulary v = Vocabulary::of_text(binary, Unit::byte);
   CHECK(v.unit() == Unit::byte);
-  CHECK(v.symbols() == Symbols{0x00, 0xc3, 0xff});
+  CHECK(v.characters() == Values{0x00, 0xc3, 0xff});
   CHECK(v.encode(binary) == Ids{2, 0, 1, 2});
   CHECK(v.decode(v.encode(binary)) == binary);
   CHECK(Vocabulary::of_text(umlauts, Unit::byte).size() == 7);
 }
 
-TEST_CASE("a text with every code point survives encoding", "[text][vocabulary]") {
+TEST_CASE("a text with every code point is the same after encoding and decoding",
+          "[text][vocabulary]") {
   std::string text;
   for (std::uint32_t c = last_code_point + 1; c-- > 0;)
     if (is_code_point(c)) append_utf8(text, c);
@@ -68,26 +69,26 @@ TEST_CASE("an empty text has an empty vocabulary", "[text][vocabulary]") {
   CHECK_THROWS_AS(v.encode("a"), Error);
 }
 
-TEST_CASE("a text that is not UTF-8 is refused, as bytes it is taken", "[text][vocabulary]") {
+TEST_CASE("invalid UTF-8 throws for characters but not for bytes", "[text][vocabulary]") {
   CHECK_THROWS_WITH(Vocabulary::of_text("caf\xe9 "),
                     "not UTF-8: byte 3 is 0xe9; convert the text or use --bytes");
   CHECK(Vocabulary::of_text("caf\xe9 ", Unit::byte).size() == 5);
 }
 
-TEST_CASE("the first character that is not in the vocabulary is named", "[text][vocabulary]") {
-  const std::string rest = " is not in the vocabulary; use what the training text has";
+TEST_CASE("the error for an unknown token names the first one", "[text][vocabulary]") {
+  const std::string reason = " is not in the vocabulary; use only tokens of the training text";
   const Vocabulary v = Vocabulary::of_text("abc");
-  CHECK_THROWS_WITH(v.encode("abxy"), "'x' (U+0078)" + rest);
-  CHECK_THROWS_WITH(v.encode("a\xc3\xa9"), "'\xc3\xa9' (U+00E9)" + rest);
-  CHECK_THROWS_WITH(v.encode("\xf0\x9f\x98\x80"), "'\xf0\x9f\x98\x80' (U+1F600)" + rest);
-  CHECK_THROWS_WITH(v.encode("a\nb"), "U+000A" + rest);          // would break the line
-  CHECK_THROWS_WITH(v.encode("\xe2\x80\xae"), "U+202E" + rest);  // would turn it round
-  CHECK_THROWS_WITH(v.encode("\ufeff"), "U+FEFF" + rest);        // would not be seen
-  CHECK_THROWS_WITH(Vocabulary::of_text("abc", Unit::byte).encode("a\xe9"), "byte 0xe9" + rest);
+  CHECK_THROWS_WITH(v.encode("abxy"), "'x' (U+0078)" + reason);
+  CHECK_THROWS_WITH(v.encode("a\xc3\xa9"), "'\xc3\xa9' (U+00E9)" + reason);
+  CHECK_THROWS_WITH(v.encode("\xf0\x9f\x98\x80"), "'\xf0\x9f\x98\x80' (U+1F600)" + reason);
+  CHECK_THROWS_WITH(v.encode("a\nb"), "U+000A" + reason);          // would break the line
+  CHECK_THROWS_WITH(v.encode("\xe2\x80\xae"), "U+202E" + reason);  // changes the writing direction
+  CHECK_THROWS_WITH(v.encode("\ufeff"), "U+FEFF" + reason);        // is invisible
+  CHECK_THROWS_WITH(Vocabulary::of_text("abc", Unit::byte).encode("a\xe9"), "byte 0xe9" + reason);
   CHECK_THROWS_AS(v.encode("a\xff"), Error);
 }
 
-TEST_CASE("find gives -1 for what is not there", "[text][vocabulary]") {
+TEST_CASE("find returns -1 for an unknown token", "[text][vocabulary]") {
   const Vocabulary v = Vocabulary::of_text("ac");
   CHECK(v.find('a') == 0);
   CHECK(v.find('b') == -1);
@@ -95,16 +96,16 @@ TEST_CASE("find gives -1 for what is not there", "[text][vocabulary]") {
   CHECK(v.find(0xffffffff) == -1);
 }
 
-TEST_CASE("an id out of range cannot be decoded", "[text][vocabulary]") {
+TEST_CASE("decode throws for an id out of range", "[text][vocabulary]") {
   const Vocabulary v = Vocabulary::of_text("abc");
-  CHECK_THROWS_WITH(v.decode(Ids{0, 3}), "decode: id 3 is not in the vocabulary of 3 symbols");
-  CHECK_THROWS_WITH(v.decode(-1), "decode: id -1 is not in the vocabulary of 3 symbols");
+  CHECK_THROWS_WITH(v.decode(Ids{0, 3}), "decode: id 3 is not in the vocabulary of 3 tokens");
+  CHECK_THROWS_WITH(v.decode(-1), "decode: id -1 is not in the vocabulary of 3 tokens");
 }
 
-TEST_CASE("a vocabulary is rebuilt from its unit and symbols", "[text][vocabulary]") {
+TEST_CASE("a vocabulary can be rebuilt from its unit and symbols()", "[text][vocabulary]") {
   for (const Unit unit : {Unit::code_point, Unit::byte}) {
     const Vocabulary v = Vocabulary::of_text(umlauts, unit);
-    const Vocabulary rebuilt(v.unit(), v.symbols());
+    const Vocabulary rebuilt(v.unit(), v.characters());
     CHECK(rebuilt == v);
     CHECK(rebuilt.encode(umlauts) == v.encode(umlauts));
   }
@@ -112,21 +113,21 @@ TEST_CASE("a vocabulary is rebuilt from its unit and symbols", "[text][vocabular
   CHECK(Vocabulary::of_text("ab") != Vocabulary::of_text("ab", Unit::byte));
 }
 
-TEST_CASE("symbols that no text can have are refused", "[text][vocabulary]") {
-  const auto make = [](Unit unit, const Symbols& symbols) { return Vocabulary(unit, symbols); };
+TEST_CASE("invalid or unsorted code points and bytes throw", "[text][vocabulary]") {
+  const auto make = [](Unit unit, const Values& values) { return Vocabulary(unit, values); };
   CHECK_THROWS_WITH(make(Unit::code_point, {98, 97}),
-                    "vocabulary: symbol 1 is 97 after 98; symbols must rise, each once");
+                    "vocabulary: token 1 is 97 after 98; tokens must be strictly increasing");
   CHECK_THROWS_WITH(make(Unit::code_point, {97, 97}),
-                    "vocabulary: symbol 1 is 97 after 97; symbols must rise, each once");
+                    "vocabulary: token 1 is 97 after 97; tokens must be strictly increasing");
   CHECK_THROWS_WITH(make(Unit::code_point, {97, 0xd800}),
-                    "vocabulary: symbol 1 is 55296, which is not a Unicode code point");
+                    "vocabulary: token 1 is 55296, which is not a Unicode code point");
   CHECK_THROWS_WITH(make(Unit::code_point, {0x110000}),
-                    "vocabulary: symbol 0 is 1114112, which is not a Unicode code point");
+                    "vocabulary: token 0 is 1114112, which is not a Unicode code point");
   CHECK_THROWS_WITH(make(Unit::byte, {97, 256}),
-                    "vocabulary: symbol 1 is 256, which is not a byte; give 0 to 255");
+                    "vocabulary: token 1 is 256, which is not a byte; give 0 to 255");
 }
 
-TEST_CASE("symbols can be words, between any white space", "[text][vocabulary]") {
+TEST_CASE("a word vocabulary splits at any white space", "[text][vocabulary]") {
   const Vocabulary v = Vocabulary::from_words(" the cat\tsat\n the  mat .\r\n");
   CHECK(v.unit() == Unit::word);
   CHECK(v.words() == std::vector<std::string>{".", "cat", "mat", "sat", "the"});
@@ -142,25 +143,27 @@ TEST_CASE("symbols can be words, between any white space", "[text][vocabulary]")
   CHECK(Vocabulary::from_words("a b") != Vocabulary::of_text("ab"));
 }
 
-TEST_CASE("an unknown word is refused in one line, however odd it is", "[text][vocabulary]") {
+TEST_CASE("the error for an unknown word is one printable line", "[text][vocabulary]") {
   const Vocabulary v = Vocabulary::from_words("the cat");
-  const std::string rest = " is not in the vocabulary; use what the training text has";
-  CHECK_THROWS_WITH(v.encode("the dog"), "'dog'" + rest);
-  CHECK_THROWS_WITH(v.encode("a\x1b[31mb"), R"('a\x1b[31mb')" + rest);
-  CHECK_THROWS_WITH(v.encode("a\u202eb"), R"('a\u202eb')" + rest);
-  CHECK_THROWS_WITH(v.encode(std::string(500, 'x')), "'" + std::string(40, 'x') + "...'" + rest);
+  const std::string reason = " is not in the vocabulary; use only tokens of the training text";
+  CHECK_THROWS_WITH(v.encode("the dog"), "'dog'" + reason);
+  CHECK_THROWS_WITH(v.encode("a\x1b[31mb"), R"('a\x1b[31mb')" + reason);
+  CHECK_THROWS_WITH(v.encode("a\u202eb"), R"('a\u202eb')" + reason);
+  CHECK_THROWS_WITH(v.encode(std::string(500, 'x')), "'" + std::string(80, 'x') + "...'" + reason);
   CHECK_THROWS_AS(v.encode("the \xff"), Error);
 }
 
-TEST_CASE("words that do not rise, or are none, make no vocabulary", "[text][vocabulary]") {
+TEST_CASE("unsorted, empty or invalid words throw", "[text][vocabulary]") {
   const auto make = [](std::vector<std::string> words) { return Vocabulary(std::move(words)); };
   CHECK_THROWS_WITH(make({"b", "a"}),
-                    "vocabulary: word 1 is 'a' after 'b'; words must rise, each once");
+                    "vocabulary: word 1 is 'a' after 'b'; words must be strictly increasing");
   CHECK_THROWS_WITH(make({"a", "a"}),
-                    "vocabulary: word 1 is 'a' after 'a'; words must rise, each once");
-  CHECK_THROWS_WITH(make({"", "a"}), "vocabulary: word 0 is ''; words have no white space");
-  CHECK_THROWS_WITH(make({"a b"}), "vocabulary: word 0 is 'a b'; words have no white space");
+                    "vocabulary: word 1 is 'a' after 'a'; words must be strictly increasing");
+  CHECK_THROWS_WITH(make({"", "a"}),
+                    "vocabulary: word 0 is ''; words must be nonempty and without white space");
+  CHECK_THROWS_WITH(make({"a b"}),
+                    "vocabulary: word 0 is 'a b'; words must be nonempty and without white space");
   CHECK_THROWS_AS(make({"\xff"}), Error);
   CHECK_THROWS_WITH(Vocabulary(Unit::word, {1, 2}),
-                    "vocabulary: words are not numbers; give them as words");
+                    "vocabulary: Unit::word needs words, not numbers");
 }

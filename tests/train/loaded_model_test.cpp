@@ -1,77 +1,71 @@
-// loaded_model_test.cpp: a model that was saved works as before, with the symbols it knew.
+// loaded_model_test.cpp: tests of save_model and LoadedModel.
 
 #include "catch.hpp"
 #include "heed/train/generate.hpp"
 #include "heed/train/model_file.hpp"
-#include "io/file_tests.hpp"
 #include "near.hpp"
-#include "train/small_run.hpp"
+#include "scratch_folder.hpp"
+#include "small_model.hpp"
 
 namespace {
 
 using namespace heed;
 using namespace heed::test;
-using heed_test::TemporaryFolder;
+using heed_test::ScratchFolder;
 
-nn::GptConfig small(const Vocabulary& vocabulary, bool causal) {
-  nn::GptConfig config;
-  config.vocab_size = vocabulary.size();
-  config.block_size = 4, config.layers = 1, config.heads = 2, config.embed_dim = 8;
-  config.causal = causal;
-  return config;
+nn::GptConfig one_layer(const Vocabulary& vocabulary, bool causal) {
+  const nn::GptConfig config = small_config(vocabulary.size(), {4, 8, 1});
+  return causal ? config : bidirectional(config);
 }
 
 const Indices text = indices_of({1, 3}, {0, 2, 1});
 
-// Scores of a new model, and of the same one from a file.
-bool scores_survive(const Vocabulary& vocabulary, bool causal) {
-  const TemporaryFolder folder;
-  Parameters parameters;
-  Generator generator(3);
-  const nn::GptConfig config = small(vocabulary, causal);
-  const nn::Gpt model(Scope(parameters, generator), config);
-  save_model(folder / "m.safetensors", parameters, config, vocabulary);
+// Whether a saved and loaded model has the same vocabulary, configuration and logits.
+bool same_after_loading(const Vocabulary& vocabulary, bool causal) {
+  const ScratchFolder folder;
+  const SmallModel model(one_layer(vocabulary, causal), 3);
+  save_model(folder / "m.safetensors", model.parameters, model.config, vocabulary);
   const LoadedModel saved(ModelFile::open(folder / "m.safetensors"));
   return saved.vocabulary == vocabulary && saved.model.config.causal == causal &&
-         same_bits(saved.model(text).value(), model(text).value());
+         same_bits(saved.model(text).value(), model.gpt(text).value());
 }
 
 }  // namespace
 
-TEST_CASE("a saved model gives the same bits, and knows its symbols", "[train][loaded_model]") {
+TEST_CASE("a loaded model has the same logits bit for bit and the same vocabulary",
+          "[train][loaded_model]") {
   for (const bool causal : {true, false}) {
-    CHECK(scores_survive(Vocabulary::of_text("abc"), causal));
-    CHECK(scores_survive(Vocabulary::of_text("abc", Unit::byte), causal));
-    CHECK(scores_survive(Vocabulary::from_words("[MASK] the cat \xc3\xa9t\xc3\xa9"), causal));
+    CHECK(same_after_loading(Vocabulary::of_text("abc"), causal));
+    CHECK(same_after_loading(Vocabulary::of_text("abc", Unit::byte), causal));
+    CHECK(same_after_loading(Vocabulary::from_words("[MASK] the cat \xc3\xa9t\xc3\xa9"), causal));
   }
 }
 
-TEST_CASE("a vocabulary that is damaged is refused with the file's name", "[train][loaded_model]") {
-  const auto refused = [&](const std::string& unit, const std::string& symbols) {
+TEST_CASE("the error of a damaged vocabulary contains the file name", "[train][loaded_model]") {
+  const auto refused = [&](const std::string& unit, const std::string& values) {
     SafetensorsFile file;
     file.path = "m";
-    file.metadata = {{"vocabulary.unit", unit}, {"vocabulary.symbols", symbols}};
+    file.metadata = {{"vocabulary.unit", unit}, {"vocabulary.tokens", values}};
     const ModelFile model(std::move(file));
     return message_of([&] { model.vocabulary(); });
   };
   CHECK(refused("word", "b a") ==
-        "m: vocabulary: word 1 is 'a' after 'b'; words must rise, each once");
-  CHECK(refused("word", "a  b") == "m: vocabulary: word 1 is ''; words have no white space");
+        "m: vocabulary: word 1 is 'a' after 'b'; words must be strictly increasing");
+  CHECK(refused("word", "a  b") ==
+        "m: vocabulary: word 1 is ''; words must be nonempty and without white space");
   CHECK(refused("word", "a \xff").rfind("m: ", 0) == 0);
-  CHECK(refused("code_point", "a") == "m: metadata 'vocabulary.symbols' is damaged");
+  CHECK(refused("code_point", "a") == "m: metadata 'vocabulary.tokens' is damaged");
   CHECK(refused("letter", "1") ==
         "m: metadata 'vocabulary.unit' is 'letter', none of byte, code_point and word");
 }
 
-TEST_CASE("a model that sees what is to come neither trains on a text nor writes one",
+TEST_CASE("a model that is not causal can neither be trained nor generate",
           "[train][loaded_model]") {
   const Corpus corpus(std::string(200, 'a') + "b", Vocabulary::of_text("ab"));
-  const nn::GptConfig config = small(Vocabulary::of_text("ab"), false);
+  const nn::GptConfig config = one_layer(Vocabulary::of_text("ab"), false);
   CHECK(message_of([&] { Trainer(corpus, config, TrainOptions{}); }) ==
-        "Trainer: the model is not causal, it would see the symbols it is to predict");
-  Parameters parameters;
-  Generator generator(3);
-  const nn::Gpt model(Scope(parameters, generator), config);
-  CHECK(message_of([&] { generate(model, {0}, {}, generator); }) ==
-        "Gpt: what is read with a cache cannot see what comes later; this model, not causal, must");
+        "Trainer: the model is not causal: it would see the tokens that it must predict");
+  SmallModel model(config, 3);
+  CHECK(message_of([&] { generate(model.gpt, {0}, {}, model.generator); }) ==
+        "Gpt: generation with a cache needs a causal model; this one is not causal");
 }

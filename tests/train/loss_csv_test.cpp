@@ -1,4 +1,4 @@
-// loss_csv_test.cpp: what a run wrote about itself is read back, or refused with its line.
+// loss_csv_test.cpp: tests of read_loss_csv.
 
 #include "heed/train/loss_csv.hpp"
 
@@ -9,6 +9,7 @@
 #include "scratch_folder.hpp"
 
 using namespace heed;
+using namespace heed_test;
 
 namespace {
 
@@ -39,8 +40,7 @@ TEST_CASE("columns are found by their names", "[train][loss_csv]") {
   CHECK(csv.validation.values == std::vector<double>{2.5});
 }
 
-TEST_CASE("a loss that diverged is read, and left out where it is not a number",
-          "[train][loss_csv]") {
+TEST_CASE("infinite losses are read, and losses of NaN are left out", "[train][loss_csv]") {
   const ScratchFolder folder;
   folder.write("loss.csv", "step,train_loss,val_loss\n1,2,\n2,inf,\n3,nan,nan\n4,-nan,\n");
   const LossCsv csv = read_loss_csv(folder / "loss.csv");
@@ -59,12 +59,12 @@ TEST_CASE("a locale with a decimal comma does not change what is read", "[train]
   CHECK(csv.training.values == std::vector<double>{2.5});
 }
 
-TEST_CASE("a loss.csv that cannot be read is refused with file and line", "[train][loss_csv]") {
+TEST_CASE("the error of an invalid loss.csv contains file and line", "[train][loss_csv]") {
   const ScratchFolder folder;
   const std::string path = folder / "loss.csv";
   CHECK_THROWS_WITH(read_loss_csv(path), path + ": cannot be read, or is empty");
   folder.write("loss.csv", "step,loss\n");
-  CHECK_THROWS_WITH(read_loss_csv(path), path + ": its first line names no column 'train_loss'");
+  CHECK_THROWS_WITH(read_loss_csv(path), path + ": its first line has no column 'train_loss'");
   folder.write("loss.csv", "step,train_loss,val_loss\n1,2,\n2,two,\n");
   CHECK_THROWS_WITH(read_loss_csv(path), path + ":3: 'two' is not a number");
   folder.write("loss.csv", "step,train_loss,val_loss\n1,2\n");

@@ -1,28 +1,18 @@
-// memory_test.cpp: the memory of a run, from its sizes.
+// memory_test.cpp: tests of the memory estimate of a training run.
 
 #include "heed/train/memory.hpp"
 
 #include <cmath>
 
 #include "catch.hpp"
+#include "small_model.hpp"
 
 using heed::training_memory;
+using heed::test::small_config;
 
-namespace {
-
-heed::nn::GptConfig sized(std::size_t vocab, std::size_t block, std::size_t width) {
-  heed::nn::GptConfig config;
-  config.vocab_size = vocab;
-  config.block_size = block;
-  config.embed_dim = width;
-  return config;
-}
-
-}  // namespace
-
-TEST_CASE("weights are held five times: themselves, gradients, moments, and copies to save",
+TEST_CASE("the memory of weights is five times their number: gradients, moments and copies",
           "[train][memory]") {
-  heed::nn::GptConfig config = sized(65, 48, 24);
+  heed::nn::GptConfig config = small_config(65, {48, 24, 4, 4});
   for (const bool bias : {false, true})
     for (const bool tied : {false, true}) {
       config.bias = bias;
@@ -32,11 +22,12 @@ TEST_CASE("weights are held five times: themselves, gradients, moments, and copi
     }
 }
 
-TEST_CASE("a step's memory grows with the batch, and with the block squared under dropout",
+TEST_CASE("activations grow linearly with the batch, and with dropout quadratically with the block",
           "[train][memory]") {
   heed::TrainOptions options, twice;
   twice.batch_size = 2 * options.batch_size;
-  const heed::nn::GptConfig config = sized(65, 64, 32), longer = sized(65, 6400, 32);
+  const heed::nn::GptConfig config = small_config(65, {64, 32, 4, 4}),
+                            longer = small_config(65, {6400, 32, 4, 4});
   const auto step = [](const heed::nn::GptConfig& c, const heed::TrainOptions& o) {
     return training_memory(c, o).activations;
   };
@@ -47,9 +38,9 @@ TEST_CASE("a step's memory grows with the batch, and with the block squared unde
   CHECK(step(longer, options) > 20 * plain);
 }
 
-TEST_CASE("sizes that overflow whole numbers are large and finite", "[train][memory]") {
-  heed::nn::GptConfig config = sized(1'000'000'000, 1'000'000'000, 1'000'000'000);
-  config.layers = 1'000'000'000;
+TEST_CASE("the estimate of very large sizes is finite", "[train][memory]") {
+  heed::nn::GptConfig config =
+      small_config(1'000'000'000, {1'000'000'000, 1'000'000'000, 1'000'000'000, 4});
   heed::TrainOptions options;
   options.batch_size = 1'000'000'000;
   options.dropout = 0.5;

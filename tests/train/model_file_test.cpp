@@ -1,27 +1,22 @@
-// model_file_test.cpp: a model's form and numbers go into a file and come back.
+// model_file_test.cpp: tests of saving and loading a model's configuration and parameters.
 
 #include "heed/train/model_file.hpp"
 
 #include <string>
 
 #include "catch.hpp"
-#include "io/file_tests.hpp"
-#include "near.hpp"
+#include "scratch_folder.hpp"
+#include "small_model.hpp"
 
 namespace {
 
 using namespace heed;
 using namespace heed::test;
 using heed_test::has;
-using heed_test::TemporaryFolder;
+using heed_test::ScratchFolder;
 
 nn::GptConfig some_config() {
-  nn::GptConfig config;
-  config.vocab_size = 7;
-  config.block_size = 5;
-  config.layers = 1;
-  config.heads = 2;
-  config.embed_dim = 4;
+  nn::GptConfig config = small_config(7, {5, 4, 1});
   config.bias = true;
   config.tied = false;
   config.gelu = Gelu::tanh;
@@ -30,38 +25,34 @@ nn::GptConfig some_config() {
 
 const Vocabulary seven = Vocabulary::of_text("abcdefg");
 
-struct Model {
-  explicit Model(std::uint64_t seed)
-      : generator(seed), gpt(Scope(parameters, generator), some_config()) {}
+struct Model : SmallModel {
+  explicit Model(std::uint64_t seed) : SmallModel(some_config(), seed) {}
   ModelFile saved(const std::filesystem::path& path, const Metadata& more = {}) const {
-    save_model(path, parameters, some_config(), seven);
+    save_model(path, parameters, config, seven);
     SafetensorsFile file = read_safetensors(path);
     for (const auto& [key, value] : more) file.metadata[key] = value;
     return ModelFile(std::move(file));
   }
-  Parameters parameters;
-  Generator generator;
-  nn::Gpt gpt;
 };
 
 }  // namespace
 
-TEST_CASE("a model's form comes back", "[train][checkpoint]") {
-  const TemporaryFolder folder;
-  const nn::GptConfig back = Model(1).saved(folder / "model").config();
-  CHECK(back.vocab_size == 7);
-  CHECK(back.block_size == 5);
-  CHECK(back.layers == 1);
-  CHECK(back.heads == 2);
-  CHECK(back.causal);
-  CHECK(back.embed_dim == 4);
-  CHECK(back.bias);
-  CHECK_FALSE(back.tied);
-  CHECK(back.gelu == Gelu::tanh);
+TEST_CASE("a saved configuration is loaded unchanged", "[train][checkpoint]") {
+  const ScratchFolder folder;
+  const nn::GptConfig loaded = Model(1).saved(folder / "model").config();
+  CHECK(loaded.vocab_size == 7);
+  CHECK(loaded.block_size == 5);
+  CHECK(loaded.layers == 1);
+  CHECK(loaded.heads == 2);
+  CHECK(loaded.causal);
+  CHECK(loaded.embed_dim == 4);
+  CHECK(loaded.bias);
+  CHECK_FALSE(loaded.tied);
+  CHECK(loaded.gelu == Gelu::tanh);
 }
 
-TEST_CASE("a model's numbers come back to the last bit", "[train][checkpoint]") {
-  const TemporaryFolder folder;
+TEST_CASE("saved parameters are loaded bit for bit", "[train][checkpoint]") {
+  const ScratchFolder folder;
   const Model one(1), other(2);
   const ModelFile file = one.saved(folder / "model");
   CHECK_FALSE(same_bits(one.gpt.head.value(), other.gpt.head.value()));
@@ -70,9 +61,8 @@ TEST_CASE("a model's numbers come back to the last bit", "[train][checkpoint]") 
     CHECK(same_bits(p.value(), other.parameters.at(p.name()).value()));
 }
 
-TEST_CASE("entries missing or out of range are refused with the file's name",
-          "[train][checkpoint]") {
-  const TemporaryFolder folder;
+TEST_CASE("the error of a missing or invalid entry contains the file name", "[train][checkpoint]") {
+  const ScratchFolder folder;
   const Model model(1);
   const auto refused = [&](const std::string& key, const std::string& value) {
     const ModelFile file = model.saved(folder / "model", {{key, value}});
@@ -92,16 +82,16 @@ TEST_CASE("entries missing or out of range are refused with the file's name",
             "not a checkpoint of heed: its metadata has no 'model.heads'"));
 }
 
-TEST_CASE("numbers missing, misshapen or not finite are refused, and nothing is loaded",
+TEST_CASE("a tensor that is missing, has another shape or is not finite throws and loads nothing",
           "[train][checkpoint]") {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const Model model(1);
   const auto refused = [&](const Parameters& stored, const Model& into) {
     std::vector<StoredTensor> tensors;
     for (const Tensor& p : stored) tensors.push_back(stored_tensor(p.name(), p.value()));
-    write_safetensors(folder / "spoiled", {}, tensors);
+    write_safetensors(folder / "changed", {}, tensors);
     return message_of(
-        [&] { ModelFile::open(folder / "spoiled").load_parameters(into.parameters); });
+        [&] { ModelFile::open(folder / "changed").load_parameters(into.parameters); });
   };
   const auto copies = [&](const std::string& name, const Array& value) {
     Parameters store;
@@ -117,25 +107,26 @@ TEST_CASE("numbers missing, misshapen or not finite are refused, and nothing is 
             "tensor 'head.weight' has shape (7, 5), the model needs (7, 4)"));
   CHECK(has(refused(copies("head.weight", filled({7, 4}, static_cast<Real>(infinity))), other),
             "tensor 'head.weight' holds values that are not finite"));
-  Parameters more = copies("", zeros({0}));
-  more.add("optimizer.head.weight", zeros({7, 4}));  // a trainer's
-  more.add("stray", zeros({1}));
-  CHECK(has(refused(more, other), "/spoiled: tensor 'stray' is of no parameter of this model"));
+  Parameters extra = copies("", zeros({0}));
+  extra.add("optimizer.head.weight", zeros({7, 4}));  // ignored
+  extra.add("stray", zeros({1}));
+  CHECK(
+      has(refused(extra, other), "/changed: tensor 'stray' belongs to no parameter of this model"));
   CHECK(same_bits(other.gpt.token.weight.value(), before));
 }
 
-TEST_CASE("a form that needs more numbers than the file holds is refused before it is made",
+TEST_CASE("a configuration with more parameters than the file throws before a model is made",
           "[train][checkpoint]") {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   const Model model(1);
   const auto refused = [&](const std::string& key, const std::string& value) {
     const ModelFile file = model.saved(folder / "model", {{key, value}});
     const std::string text = message_of([&] { file.config(); });
     return text.substr(std::min(text.size(), file.path().size()));
   };
-  std::size_t numbers = 0;
-  for (const Tensor& p : model.parameters) numbers += p.value().size();
-  const std::string hold = " parameters, its tensors hold " + std::to_string(numbers);
+  std::size_t count = 0;
+  for (const Tensor& p : model.parameters) count += p.value().size();
+  const std::string hold = " parameters, its tensors hold " + std::to_string(count);
   CHECK(refused("model.layers", "1000000000000") ==
         ": its metadata describes a model of 2e+14" + hold);
   CHECK(refused("model.embed_dim", "40") == ": its metadata describes a model of 19800" + hold);

@@ -1,48 +1,49 @@
-// run_file_test.cpp: a run goes on where it was, from a file that is whole, or not at all.
+// run_file_test.cpp: tests of saving and resuming a training run.
 
 #include <string>
 
 #include "catch.hpp"
-#include "io/file_tests.hpp"
 #include "near.hpp"
-#include "train/small_run.hpp"
+#include "scratch_folder.hpp"
+#include "small_model.hpp"
 
 namespace {
 
 using namespace heed;
 using namespace heed::test;
 using heed_test::has;
-using heed_test::TemporaryFolder;
+using heed_test::ScratchFolder;
 
-// The run's checkpoint, as written and read.
+// Saves the run's checkpoint and reads it.
 ModelFile saved(const Run& run, const std::filesystem::path& path) {
   save_run(path, run.trainer, run.text.vocabulary, {});
   return ModelFile::open(path);
 }
 
-// A run's checkpoint, to be spoiled and offered to that run again.
+// The checkpoint of a run. restore_error() changes it and returns the error of restoring the run
+// from it.
 struct SavedRun {
   explicit SavedRun(Run& of) : run(of) {
     save_run(folder / "run", run.trainer, run.text.vocabulary, {});
     file = read_safetensors(folder / "run");
   }
-  std::string refused(const Metadata& metadata, const std::vector<StoredTensor>& tensors) {
-    write_safetensors(folder / "spoiled", metadata, tensors);
-    return message_of([&] { ModelFile::open(folder / "spoiled").restore(run.trainer); });
+  std::string restore_error(const Metadata& metadata, const std::vector<StoredTensor>& tensors) {
+    write_safetensors(folder / "changed", metadata, tensors);
+    return message_of([&] { ModelFile::open(folder / "changed").restore(run.trainer); });
   }
-  std::string refused(const std::string& key, const std::string& value) {
+  std::string restore_error(const std::string& key, const std::string& value) {
     Metadata metadata = file.metadata;
     metadata[key] = value;
-    return refused(metadata, file.tensors);
+    return restore_error(metadata, file.tensors);
   }
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   Run& run;
   SafetensorsFile file;
 };
 
-// Saved in the middle and restored elsewhere, against one run straight through.
+// Whether a run that is saved after `middle` steps and resumed equals an uninterrupted run.
 bool resumes(std::int64_t middle, double dropout) {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   Run straight(few_steps(23, dropout)), first(few_steps(23, dropout)),
       second(few_steps(23, dropout));
   straight.steps(23);
@@ -56,31 +57,31 @@ bool resumes(std::int64_t middle, double dropout) {
 
 }  // namespace
 
-TEST_CASE("a run saved, read and resumed is the run uninterrupted, bit for bit",
-          "[train][checkpoint]") {
-  CHECK(resumes(10, 0));    // on a row
+TEST_CASE("a resumed run equals an uninterrupted run bit for bit", "[train][checkpoint]") {
+  CHECK(resumes(10, 0));    // at a row of the history
   CHECK(resumes(13, 0));    // between rows
-  CHECK(resumes(13, 0.2));  // with a generator for dropout
-  CHECK(resumes(0, 0));     // before anything happened
+  CHECK(resumes(13, 0.2));  // with dropout
+  CHECK(resumes(0, 0));     // before the first step
 }
 
-TEST_CASE("a run can be restored over another that went elsewhere", "[train][checkpoint]") {
-  const TemporaryFolder folder;
-  Run straight(few_steps(12, 0.1)), lost(few_steps(12, 0.1));
+TEST_CASE("a run can be restored after it has done other steps", "[train][checkpoint]") {
+  const ScratchFolder folder;
+  Run straight(few_steps(12, 0.1)), other(few_steps(12, 0.1));
   straight.steps(6);
   const ModelFile file = saved(straight, folder / "run.safetensors");
-  lost.steps(9);
-  file.restore(lost.trainer);
+  other.steps(9);
+  file.restore(other.trainer);
   straight.steps(6);
-  lost.steps(6);
-  CHECK(same_parameters(straight.trainer, lost.trainer));
-  CHECK(history(straight.trainer) == history(lost.trainer));
+  other.steps(6);
+  CHECK(same_parameters(straight.trainer, other.trainer));
+  CHECK(history(straight.trainer) == history(other.trainer));
 }
 
-TEST_CASE("a run that ended and is given more steps is the run that had them from the start",
+TEST_CASE("an ended run continued with more steps equals one with that number from the start",
           "[train][checkpoint]") {
-  const TemporaryFolder folder;
-  for (const std::int64_t end : {1, 7, 13, 15, 20, 25, 30}) {  // rows: none but the last's, or not
+  const ScratchFolder folder;
+  for (const std::int64_t end :
+       {1, 7, 13, 15, 20, 25, 30}) {  // some have a row only because the run ends
     INFO("ended after " << end << " steps");
     Run straight(few_steps(34, 0.1)), ended(few_steps(end, 0.1)), more(few_steps(34, 0.1));
     straight.steps(34);
@@ -94,36 +95,37 @@ TEST_CASE("a run that ended and is given more steps is the run that had them fro
   }
 }
 
-TEST_CASE("moments that are not finite are refused by name", "[train][checkpoint]") {
+TEST_CASE("the error of moments that are not finite contains the tensor name",
+          "[train][checkpoint]") {
   Run run(few_steps(10));
   run.steps(2);
   SavedRun saved_run(run);
   std::vector<StoredTensor> tensors = saved_run.file.tensors;
-  const std::vector<Real> spoiled(tensors.back().bytes / sizeof(Real),
-                                  static_cast<Real>(not_a_number));
-  tensors.back().data = reinterpret_cast<const unsigned char*>(spoiled.data());
-  CHECK(has(saved_run.refused(saved_run.file.metadata, tensors),
-            "/spoiled: tensor '" + tensors.back().name + "' holds values that are not finite"));
+  const std::vector<Real> nans(tensors.back().bytes / sizeof(Real),
+                               static_cast<Real>(not_a_number));
+  tensors.back().data = reinterpret_cast<const unsigned char*>(nans.data());
+  CHECK(has(saved_run.restore_error(saved_run.file.metadata, tensors),
+            "/changed: tensor '" + tensors.back().name + "' holds values that are not finite"));
   CHECK(has(tensors.back().name, "optimizer."));
 }
 
-TEST_CASE("options come back from a checkpoint exactly as they went in", "[train][checkpoint]") {
-  const TemporaryFolder folder;
+TEST_CASE("options are loaded from a checkpoint unchanged", "[train][checkpoint]") {
+  const ScratchFolder folder;
   TrainOptions options = few_steps(23, 0.1);
   options.lr = 1.0 / 3;
   options.seed = static_cast<std::uint64_t>(-1);
-  const TrainOptions back = saved(Run(options), folder / "run.safetensors").options();
-  CHECK(option_texts(back) == option_texts(options));
-  CHECK(option_texts(back).size() == 15);
-  CHECK(back.lr == 1.0 / 3);
-  CHECK(back.seed == options.seed);
+  const TrainOptions loaded = saved(Run(options), folder / "run.safetensors").options();
+  CHECK(option_texts(loaded) == option_texts(options));
+  CHECK(option_texts(loaded).size() == 15);
+  CHECK(loaded.lr == 1.0 / 3);
+  CHECK(loaded.seed == options.seed);
 }
 
-TEST_CASE("a checkpoint of another model is refused by name, and changes nothing",
+TEST_CASE("restoring the checkpoint of another model throws and changes nothing",
           "[train][checkpoint]") {
-  const TemporaryFolder folder;
+  const ScratchFolder folder;
   Run small(few_steps(10)), untouched(few_steps(10));
-  nn::GptConfig deeper = small_model(small.text);
+  nn::GptConfig deeper = small_config(small.text);
   deeper.layers = 3;
   const Trainer deep(small.text.corpus, deeper, few_steps(10));
   save_run(folder / "run.safetensors", deep, small.text.vocabulary, {});
@@ -135,35 +137,36 @@ TEST_CASE("a checkpoint of another model is refused by name, and changes nothing
   CHECK(same_parameters(small.trainer, untouched.trainer));
 }
 
-TEST_CASE("a checkpoint with a part missing or spoiled is refused, and changes nothing",
-          "[train][checkpoint]") {
+TEST_CASE("restoring a damaged checkpoint throws and changes nothing", "[train][checkpoint]") {
   Run run(few_steps(10)), untouched(few_steps(10));
   run.steps(5);
   untouched.steps(5);
   SavedRun saved_run(run);
   const Metadata& metadata = saved_run.file.metadata;
-  const auto spoiled = [&](const std::string& key, const std::string& value) {
-    return saved_run.refused(key, value);
+  const auto error_with = [&](const std::string& key, const std::string& value) {
+    return saved_run.restore_error(key, value);
   };
-  CHECK(has(spoiled("train.generator", "torn"), "/spoiled: "));
-  CHECK(has(spoiled("train.dropout_generator", "torn"), "/spoiled: "));
-  CHECK(has(spoiled("train.step", "-1"), "metadata 'train.step' is '-1', not a whole number"));
-  CHECK(has(spoiled("train.pending_loss", "1.5x"), "metadata 'train.pending_loss' holds '1.5x'"));
-  CHECK(has(spoiled("train.history", "1,2\n"), "metadata 'train.history' has a line '1,2'"));
+  CHECK(has(error_with("train.generator", "torn"), "/changed: "));
+  CHECK(has(error_with("train.dropout_generator", "torn"), "/changed: "));
+  CHECK(has(error_with("train.step", "-1"), "metadata 'train.step' is '-1', not a whole number"));
+  CHECK(
+      has(error_with("train.pending_loss", "1.5x"), "metadata 'train.pending_loss' holds '1.5x'"));
+  CHECK(has(error_with("train.history", "1,2\n"), "metadata 'train.history' has a line '1,2'"));
   Metadata without = metadata;
   without.erase("train.pending");
-  CHECK(has(saved_run.refused(without, saved_run.file.tensors),
+  CHECK(has(saved_run.restore_error(without, saved_run.file.tensors),
             "its metadata has no 'train.pending'"));
   std::vector<StoredTensor> fewer(saved_run.file.tensors.begin(), saved_run.file.tensors.end() - 1);
-  CHECK(has(saved_run.refused(metadata, fewer), "/spoiled: optimizer state: no 'norm.weight."));
+  CHECK(
+      has(saved_run.restore_error(metadata, fewer), "/changed: optimizer state: no 'norm.weight."));
   fewer.assign(saved_run.file.tensors.begin() + 1, saved_run.file.tensors.end());
-  CHECK(has(saved_run.refused(metadata, fewer), "/spoiled: no tensor 'token.weight'"));
+  CHECK(has(saved_run.restore_error(metadata, fewer), "/changed: no tensor 'token.weight'"));
   run.steps(5);
   untouched.steps(5);
   CHECK(same_parameters(run.trainer, untouched.trainer));
 }
 
-TEST_CASE("a history as lines of text", "[train][csv]") {
+TEST_CASE("the loss history as CSV", "[train][csv]") {
   LogRow row;
   row.step = 250;
   row.train_loss = 2.5;
@@ -176,21 +179,21 @@ TEST_CASE("a history as lines of text", "[train][csv]") {
   CHECK(csv(row) == "250,2.5,2.75,0.001,1.25,20\n");
 }
 
-TEST_CASE("a checkpoint whose counts of steps differ, or that has no history, is refused",
+TEST_CASE("restoring a checkpoint with different step counts or no history throws",
           "[train][checkpoint]") {
   Run run(few_steps(10)), untouched(few_steps(10));
   run.steps(5);
   untouched.steps(5);
   SavedRun saved_run(run);
-  const auto refused = [&](const std::string& key, const std::string& value) {
-    return saved_run.refused(key, value);
+  const auto restore_error = [&](const std::string& key, const std::string& value) {
+    return saved_run.restore_error(key, value);
   };
-  const std::string begin = (saved_run.folder / "spoiled").string() + ": metadata 'train.step' is ";
-  CHECK(refused("train.step", "6") ==
+  const std::string begin = (saved_run.folder / "changed").string() + ": metadata 'train.step' is ";
+  CHECK(restore_error("train.step", "6") ==
         begin + "6, but the optimizer has done 5 steps and the history has 2 lines");
-  CHECK(refused("train.optimizer_step", "4") ==
+  CHECK(restore_error("train.optimizer_step", "4") ==
         begin + "5, but the optimizer has done 4 steps and the history has 2 lines");
-  CHECK(refused("train.history", "") ==
+  CHECK(restore_error("train.history", "") ==
         begin + "5, but the optimizer has done 5 steps and the history has 0 lines");
   run.steps(5);
   untouched.steps(5);

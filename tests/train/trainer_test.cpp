@@ -1,4 +1,4 @@
-// trainer_test.cpp: training lowers the loss, and the same way every time.
+// trainer_test.cpp: tests of Trainer: loss, history, determinism, memory and errors.
 
 #include "heed/train/trainer.hpp"
 
@@ -11,9 +11,9 @@
 
 #include "catch.hpp"
 #include "heed/array/parallel.hpp"
-#include "io/file_tests.hpp"
 #include "near.hpp"
-#include "train/small_run.hpp"
+#include "scratch_folder.hpp"
+#include "small_model.hpp"
 
 namespace {
 
@@ -33,7 +33,7 @@ TEST_CASE("twenty steps lower the loss", "[train][trainer]") {
   CHECK(run.trainer.done());
 }
 
-TEST_CASE("rows come after the first step, every log_every, every evaluation and the last",
+TEST_CASE("rows are written after the first step, every log_every, every evaluation and the last",
           "[train][trainer]") {
   TrainOptions options = few_steps(23);
   options.eval_every = 8;
@@ -47,7 +47,7 @@ TEST_CASE("rows come after the first step, every log_every, every evaluation and
   CHECK(run.trainer.steps_done() == 23);
 }
 
-TEST_CASE("a row's loss is the mean of the steps since the row before", "[train][trainer]") {
+TEST_CASE("a row's loss is the mean over the steps since the previous row", "[train][trainer]") {
   TrainOptions every = few_steps(5), fifth = few_steps(5);
   every.log_every = 1;
   Run one(every), other(fifth);
@@ -68,20 +68,19 @@ TEST_CASE("the learning rate follows its schedule from the first step", "[train]
   CHECK(close(run.trainer.history().back().learning_rate, 1e-2, 1e-12));
 }
 
-TEST_CASE("the validation loss is of the same windows every time, and changes nothing",
+TEST_CASE("validation_loss uses the same windows every time and does not affect training",
           "[train][trainer]") {
   Run run(few_steps(20)), other(few_steps(20));
   run.steps(3);
   other.steps(3);
-  const double once = run.trainer.validation_loss();
-  CHECK(run.trainer.validation_loss() == once);
+  const double loss = run.trainer.validation_loss();
+  CHECK(run.trainer.validation_loss() == loss);
   run.steps(3);
   other.steps(3);
   CHECK(same_parameters(run.trainer, other.trainer));
 }
 
-TEST_CASE("weights that stand still have one validation loss, step after step",
-          "[train][trainer]") {
+TEST_CASE("with a learning rate of 0 the validation loss does not change", "[train][trainer]") {
   TrainOptions options = few_steps(20);
   options.lr = options.min_lr = 0;
   Run run(options);
@@ -90,13 +89,13 @@ TEST_CASE("weights that stand still have one validation loss, step after step",
   CHECK(run.trainer.validation_loss() == before);
 }
 
-TEST_CASE("one seed, one run; another seed, another", "[train][trainer]") {
+TEST_CASE("the seed determines the run", "[train][trainer]") {
   TrainOptions other_seed = few_steps(10, 0.1);
   other_seed.seed = 7;
-  Run one(few_steps(10, 0.1)), again(few_steps(10, 0.1)), other(other_seed);
-  for (Run* run : {&one, &again, &other}) run->steps(10);
-  CHECK(same_parameters(one.trainer, again.trainer));
-  CHECK(history(one.trainer) == history(again.trainer));
+  Run one(few_steps(10, 0.1)), same(few_steps(10, 0.1)), other(other_seed);
+  for (Run* run : {&one, &same, &other}) run->steps(10);
+  CHECK(same_parameters(one.trainer, same.trainer));
+  CHECK(history(one.trainer) == history(same.trainer));
   CHECK_FALSE(same_parameters(one.trainer, other.trainer));
 }
 
@@ -115,28 +114,23 @@ TEST_CASE("training has the same bits on 1, 2 and 4 threads", "[train][trainer][
   CHECK(history(one.trainer) == history(four.trainer));
 }
 
-TEST_CASE("after a few steps training asks the system for no memory, and leaves no nodes",
-          "[train][trainer]") {
+TEST_CASE("a training step frees every array and node that it made", "[train][trainer]") {
   const int before = num_threads();
   set_num_threads(1);
   TrainOptions options = few_steps(1000, 0.1);
   options.eval_every = 1000;
   Run run(options);
   run.steps(3);
-  [[maybe_unused]] const std::size_t allocations = pool_statistics().system_allocations;
-  const std::size_t in_use = pool_statistics().bytes_in_use, nodes = live_nodes();
+  const std::size_t in_use = allocated_bytes(), nodes = live_nodes();
   run.steps(20);
   set_num_threads(before);
-#if !defined(__SANITIZE_ADDRESS__)  // where freed buffers are not kept
-  CHECK(pool_statistics().system_allocations == allocations);
-#endif
-  CHECK(pool_statistics().bytes_in_use == in_use);
+  CHECK(allocated_bytes() == in_use);
   CHECK(live_nodes() == nodes);
   CHECK(nodes >= run.trainer.parameters().size());
 }
 
-#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)  // which keeps what is freed, for a while
-TEST_CASE("ten thousand steps need less than a megabyte more than a hundred", "[train][trainer]") {
+#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)  // it delays freeing
+TEST_CASE("ten thousand steps need less than 1 MB more memory than a hundred", "[train][trainer]") {
   const auto resident = [] {
     std::size_t program = 0, pages = 0;
     std::ifstream("/proc/self/statm") >> program >> pages;
@@ -147,19 +141,18 @@ TEST_CASE("ten thousand steps need less than a megabyte more than a hundred", "[
   Run run(few_steps(10000, 0.1));
   run.steps(100);
   const std::size_t before = resident(), nodes = live_nodes();
-  std::size_t left_over = 0;
+  std::size_t leaked_nodes = 0;
   for (int i = 100; i < 10000; ++i) {
     run.trainer.step();
-    left_over = std::max(left_over, live_nodes() - nodes);
+    leaked_nodes = std::max(leaked_nodes, live_nodes() - nodes);
   }
   set_num_threads(threads);
   CHECK(resident() < before + 1'000'000);
-  CHECK(left_over == 0);
+  CHECK(leaked_nodes == 0);
 }
 #endif
 
-TEST_CASE("a loss that is not a number stops training with the weights before it",
-          "[train][trainer]") {
+TEST_CASE("a loss of NaN throws Diverged and leaves the weights unchanged", "[train][trainer]") {
   Run run(few_steps(10));
   run.steps(2);
   Tensor weight = run.trainer.parameters().at("norm.weight");
@@ -176,10 +169,10 @@ TEST_CASE("a loss that is not a number stops training with the weights before it
   CHECK(run.trainer.steps_done() == 2);
 }
 
-TEST_CASE("what cannot be trained is refused before anything is drawn", "[train][trainer]") {
+TEST_CASE("the constructor of Trainer throws for invalid options", "[train][trainer]") {
   const Text text;
   const auto refused = [&](const TrainOptions& options, std::size_t block_size = 12) {
-    nn::GptConfig config = small_model(text);
+    nn::GptConfig config = small_config(text);
     config.block_size = block_size;
     return message_of([&] { Trainer(text.corpus, config, options); });
   };
@@ -195,5 +188,5 @@ TEST_CASE("what cannot be trained is refused before anything is drawn", "[train]
   options = few_steps(10);
   options.beta1 = 1;
   CHECK(refused(options) == "AdamW: beta1 1 must be in [0, 1)");
-  CHECK(has(refused(few_steps(10), 200), "validation"));  // the smaller part
+  CHECK(has(refused(few_steps(10), 200), "validation"));  // the smaller split
 }

@@ -1,6 +1,6 @@
-"""heed_gdb.py: gdb prints heed's arrays and steps through its gradients.
+"""heed_gdb.py: loads heed's gdb commands and pretty-printers.
 
-In gdb: source tools/debugger/heed_gdb.py, then `heed` lists what there is. (./heed debug does so.)"""
+In gdb: source tools/debugger/heed_gdb.py. `heed` then lists the commands. `./heed debug` loads it."""
 
 import os
 import sys
@@ -9,9 +9,9 @@ folder = os.path.dirname(os.path.abspath(__file__))
 if folder not in sys.path:
     sys.path.insert(0, folder)
 for name in [name for name in sys.modules if name.split(".")[0] == "heed_debug"]:
-    del sys.modules[name]  # sourced again: what was edited counts
+    del sys.modules[name]  # sourcing this file again reloads edited modules
 
-sys.dont_write_bytecode = True  # the source tree stays as it is
+sys.dont_write_bytecode = True  # no __pycache__ in the source tree
 
 from heed_debug import commands, printers  # noqa: E402, F401
 

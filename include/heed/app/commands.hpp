@@ -1,4 +1,4 @@
-// commands.hpp: what each command of the program does; each returns the exit code.
+// commands.hpp: one function for each command of the heed program; each returns the exit code.
 #pragma once
 
 #include "heed/app/options.hpp"

@@ -1,4 +1,4 @@
-// loss_curve.hpp: the loss curve of a training run, from its loss.csv.
+// loss_curve.hpp: plots the loss curve of a training run from its loss.csv.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace heed::app {
 
-// Training losses as a line, validation losses as points.
+// The training loss as a line, the validation loss as points.
 std::vector<Series> loss_series(const LossCsv& losses);
 
-// Draws a run's folder/loss.csv: writes folder/loss.gp and folder/loss.svg. Never throws, so that a
-// run is not lost over its picture.
+// Plots folder/loss.csv: writes folder/loss.gp and folder/loss.svg. Reports errors in the result
+// instead of throwing, because a failed plot must not end a training run.
 Plot draw_loss_curve(const std::string& folder, const CurveOptions& options = {});
 
 }  // namespace heed::app

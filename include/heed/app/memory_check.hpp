@@ -1,4 +1,4 @@
-// memory_check.hpp: is there memory for what was asked? Told before any is taken.
+// memory_check.hpp: checks, before allocating, that a training run fits in memory.
 #pragma once
 
 #include <cstdint>
@@ -8,18 +8,20 @@
 
 namespace heed::app {
 
-// What the run may take in bytes; `addresses` are more than memory where OpenBLAS sets some aside
-// (see usable_addresses()).
+// What this process may still use, in bytes: physical memory and virtual address space. They
+// differ because OpenBLAS reserves addresses (see usable_addresses()).
 struct AvailableMemory {
   double memory, addresses;
 };
 AvailableMemory available_memory();
 
-// Empty when it fits, for a text of model.vocab_size symbols. Otherwise why not: sizes, how much
-// they need and there is, and each flag that would do alone, with its largest value that fits.
-std::string memory_shortage(const TrainCommand& command, int threads, const AvailableMemory& room);
+// An empty string if the run fits, for a vocabulary of model.vocab_size tokens. Otherwise an error
+// text: the sizes, the memory they need, the memory available, and for each size flag its largest
+// value with which the run fits if the others stay.
+std::string memory_shortage(const TrainCommand& command, int threads,
+                            const AvailableMemory& available);
 
-// Throws Error with memory_shortage().
+// Throws Error with the text of memory_shortage() unless that is empty.
 void check_memory(const TrainCommand& command);
 
 }  // namespace heed::app

@@ -1,4 +1,4 @@
-// options.hpp: the command line as values, or one line that says what is wrong with it.
+// options.hpp: the parsed command line: one struct of options for each command.
 #pragma once
 
 #include <map>
@@ -14,25 +14,25 @@
 
 namespace heed::app {
 
-// Wrong use: exit code 2. The text names the flag, its value and the remedy.
+// A usage error: exit code 2. The text names the flag, its value and the remedy.
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 struct TrainCommand {
-  std::string text;  // empty: the text that comes with heed; "-": standard input
+  std::string text;  // empty: default_text(); "-": standard input
   std::string out;   // empty: runs/NAME
   bool resume = false;
-  bool trust = false;  // go on from a checkpoint without a checksum
+  bool trust = false;  // resume from a checkpoint without a checksum
   bool bytes = false;
-  nn::GptConfig model;  // vocab_size is the text's business
+  nn::GptConfig model;  // vocab_size is set from the text later
   TrainOptions training;
   std::optional<int> threads;
-  std::set<std::string> given;  // the flags that were written, such as "--lr"
+  std::set<std::string> given;  // the flags on the command line, such as "--lr"
 };
 
 struct SampleCommand {
-  std::string run;     // a run's folder, or a checkpoint
+  std::string run;     // a run's folder or a checkpoint file
   bool trust = false;  // load a checkpoint without a checksum
   std::optional<std::string> prompt;
   GenerateOptions options;
@@ -44,39 +44,39 @@ struct InspectCommand {
   std::string file;
 };
 
-// What heed bench can measure: the whole table, or one part of it.
+// The parts of heed bench.
 enum class BenchPart {
   all,
-  step,        // a step, beside the best matrix products
-  threads,     // a step on 1, 2, 4 ... threads
-  context,     // a step for several windows, 3072 symbols each
-  width,       // a step for several widths
+  step,        // a training step, compared with the fastest matrix products
+  threads,     // a step with 1, 2, 4 ... threads
+  context,     // a step at several context lengths, 3072 tokens each
+  width,       // a step at several embedding widths
   small,       // a step of a small model
-  operations,  // where a step's time goes
-  generate,    // writing
-  memory,      // the most a training program holds
-  start,       // from the program's start to the end of its first step
-  run,         // nothing but steps, then some writing: what other parts start as a program
+  operations,  // the time of each operation in a step
+  generate,    // text generation
+  memory,      // the peak memory of a training program
+  start,       // the time from the program's start to the end of its first step
+  run,         // only steps, then some generation: other parts start this as a program
 };
 
 struct BenchCommand {
-  std::string text;  // empty: the text that comes with heed
+  std::string text;  // empty: default_text()
   BenchPart only = BenchPart::all;
   std::int64_t rounds = 0, steps = 0;  // 0: not given
-  Workload workload;                   // vocab_size is the text's business
-  std::string compare;                 // PyTorch's script; empty: no comparison
-  std::string peer_blas;               // folder of PyTorch's OpenBLAS; empty: look for it
+  Workload workload;                   // vocab_size is set from the text later
+  std::string compare;                 // the PyTorch script; empty: no comparison
+  std::string peer_blas;               // folder of PyTorch's OpenBLAS; empty: search for it
   bool json = false;
 };
 
 struct LookCommand {
-  std::string run;                         // a run's folder, or a checkpoint
+  std::string run;                         // a run's folder or a checkpoint file
   bool trust = false;                      // load a checkpoint without a checksum
-  std::optional<std::string> text;         // what the model reads
-  std::optional<std::size_t> layer, head;  // one of them; all unless given
-  std::string out;                         // where pictures go; empty: beside the checkpoint
-  bool tsne = false;                       // queries and keys of a head in the plane instead
-  std::optional<double> perplexity;        // 10, or less for a short text, unless given
+  std::optional<std::string> text;         // the model's input
+  std::optional<std::size_t> layer, head;  // all if absent
+  std::string out;                         // folder of the plots; empty: the checkpoint's
+  bool tsne = false;                       // plot queries and keys by t-SNE instead
+  std::optional<double> perplexity;        // if absent: 10, or less for a short text
   std::int64_t iterations = 1000;
   std::uint64_t seed = 1337;
   std::optional<int> threads;
@@ -99,12 +99,11 @@ using Command = std::variant<TrainCommand, SampleCommand, LookCommand, CorpusCom
 // Throws UsageError.
 Command parse_command_line(int argc, const char* const* argv);
 
-// Throws Error, with the file's name, when a checkpoint's options are not such as the command line
-// would take.
+// Throws Error, which names the file, if the command line would refuse a checkpoint's options.
 void check_saved_options(const std::string& file, const nn::GptConfig& model,
                          const TrainOptions& training);
 
-// What a run is defined by, as flags and their values: {"--lr", "0.001"}, ...
+// The flags that determine a run's result, with their values: {"--lr", "0.001"}, ...
 std::map<std::string, std::string> flag_values(const nn::GptConfig& model,
                                                const TrainOptions& training, bool bytes);
 

@@ -1,4 +1,4 @@
-// run_folder.hpp: where a training run keeps its checkpoint, its numbers and its pictures.
+// run_folder.hpp: the folder of a training run, and the names of the files in it.
 #pragma once
 
 #include <filesystem>
@@ -8,19 +8,19 @@
 
 namespace heed::app {
 
-// The text that comes with heed.
+// The path of the training text that is part of heed.
 std::string default_text();
 
-// Makes the folder, with those above it, if it is not there. Throws Error
-// `DIR: Permission denied; choose another --out`, also when nothing can be written in it.
+// Creates the folder and its parents if they do not exist. Throws Error
+// `DIR: Permission denied; choose another --out` if that fails or the folder is not writable.
 void make_folder(const std::filesystem::path& folder);
 
 // The files of a run:
 //   checkpoint.safetensors   weights, moments, step, generators, vocabulary, options, history
-//   loss.csv                 a line every few steps (see csv_header())
-//   loss.svg, loss.gp        the curve, and the gnuplot script that drew it
-//   sample.txt               what the model wrote at the end
-//   .heed-lock               while a trainer is at work (run_lock.hpp)
+//   loss.csv                 one row every --log-every steps (see csv_header())
+//   loss.svg, loss.gp        the loss curve, and the gnuplot script that draws it
+//   sample.txt               text generated at the end
+//   .heed-lock               exists while a trainer uses the folder (run_lock.hpp)
 class RunFolder {
  public:
   explicit RunFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
@@ -30,17 +30,17 @@ class RunFolder {
   std::filesystem::path loss_csv() const { return folder_ / "loss.csv"; }
   std::filesystem::path sample() const { return folder_ / "sample.txt"; }
 
-  void create() const;  // throws Error as make_folder does
+  void create() const;  // throws Error as make_folder() does
 
  private:
   std::filesystem::path folder_;
 };
 
-// The checkpoint in a run's folder, or the file itself.
+// The checkpoint in a run's folder if `run` is a folder, otherwise `run` itself.
 std::filesystem::path checkpoint_in(const std::string& run);
 
-// Call it when all else is known to be right: throws Error that proposes --trust for a file without
-// heed's checksum, unless that was given.
+// Throws Error, which suggests --trust, if the file has no checksum and `trust` is false. Call it
+// after all other checks of the file.
 void check_trusted(const ModelFile& file, bool trust);
 
 }  // namespace heed::app

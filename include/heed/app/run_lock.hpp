@@ -1,13 +1,14 @@
-// run_lock.hpp: one trainer at a time in a run's folder.
+// run_lock.hpp: a lock file that allows one trainer at a time in a run's folder.
 #pragma once
 
 #include <filesystem>
 
 namespace heed::app {
 
-// A lock (flock) on the file `.heed-lock` in a run's folder, which says who has it: the process and
-// its machine. The kernel drops the lock with the process, whatever ends it; a file left by a
-// killed one is taken over. Where a file system knows no locks, there is no protection.
+// A lock (flock) on the file `.heed-lock` in a run's folder. The file holds the process id and the
+// host name of the owner. The kernel releases the lock when the process ends, even when it is
+// killed; the next trainer then reuses the file. On file systems without locks there is no
+// protection.
 class RunLock {
  public:
   explicit RunLock(std::filesystem::path folder) : path_(std::move(folder) / ".heed-lock") {}
@@ -15,10 +16,10 @@ class RunLock {
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;
 
-  // Once it is held, does nothing. Throws Error `DIR: in use by process 123`.
-  void take();
-  // The same, but leaves alone a folder in which no lock can be made: there may be none yet.
-  void take_if_possible();
+  // Does nothing if the lock is held already. Throws Error `DIR: in use by process 123`.
+  void acquire();
+  // The same, but does nothing if the folder does not exist yet or is not writable.
+  void acquire_if_possible();
 
  private:
   bool try_once();

@@ -1,4 +1,4 @@
-// terminal.hpp: what the person at the terminal sees, and how they stop the program.
+// terminal.hpp: terminal output (notes, the live progress line) and signal handlers.
 #pragma once
 
 #include <chrono>
@@ -11,34 +11,34 @@ namespace heed::app {
 
 bool stdout_is_terminal();
 bool stderr_is_terminal();
-std::size_t terminal_width();  // columns of stderr's terminal, 80 when unknown
+std::size_t terminal_width();  // columns of the terminal on stderr, 80 if unknown
 
 void note(const std::string& text);  // "heed: note: ..." on stderr
 
-// A word as it is typed in a shell: it's here.txt as 'it'\''s here.txt'.
+// The word quoted for a shell: it's here.txt becomes 'it'\''s here.txt'.
 std::string shell_word(const std::string& word);
 
-// The one live line at the bottom of a terminal, redrawn in place; silent in a pipe.
+// A line at the bottom of the terminal that is redrawn in place. Prints nothing unless stderr is a
+// terminal.
 class LiveLine {
  public:
   ~LiveLine();
   void show(const ProgressState& state);      // at most ten times a second
-  void show(const std::string& text);         // as it is, cut at the terminal's width
-  void print_above(const std::string& line);  // a line that stays, on stderr
-  void wipe();                                // before something else is printed
+  void show(const std::string& text);         // cut at the terminal's width
+  void print_above(const std::string& line);  // prints a permanent line on stderr
+  void wipe();                                // call before printing anything else
 
  private:
   bool shown_ = false;
   std::chrono::steady_clock::time_point last_{};
 };
 
-// From now on SIGINT wipes the live line and ends the program at once.
+// Installs a SIGINT handler that wipes the live line and ends the program.
 void exit_at_interrupt();
 
-// From now on SIGINT, SIGTERM and SIGHUP are remembered instead of ending the program (SIGHUP not
-// under nohup, which says to ignore it), a second SIGINT ends it at once, and a closed pipe is no
-// signal.
-void remember_signals();
-int remembered_signal();  // 0 for none
+// Installs handlers that record SIGINT, SIGTERM and SIGHUP instead of ending the program. A second
+// SIGINT ends the program. SIGHUP stays ignored if it was (nohup). Ignores SIGPIPE.
+void catch_stop_signals();
+int received_signal();  // 0 if none
 
 }  // namespace heed::app

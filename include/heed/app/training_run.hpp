@@ -1,4 +1,4 @@
-// training_run.hpp: a trainer at work, with what is shown of it and what is kept.
+// training_run.hpp: runs a trainer to the end, shows its progress and saves its results.
 #pragma once
 
 #include <fstream>
@@ -11,34 +11,35 @@
 
 namespace heed::app {
 
-// On a terminal: one live line, and above it a line at each validation with a glimpse of what the
-// model writes. In a pipe: a plain line on stdout for each row of loss.csv. The checkpoint is saved
-// at each validation, at the end, and when a signal asks to stop.
+// On a terminal: a live progress line, and at each validation a line above it that ends with a
+// preview of generated text. In a pipe: a line on stdout for each row of loss.csv. Saves the
+// checkpoint at each validation, at the end, and after a signal.
 class TrainingRun {
  public:
-  // All of these must outlive the run, whose folder must exist. `text_name` is for titles.
+  // All references must outlive the run. The folder must exist. `text_name` is for titles.
   TrainingRun(Trainer& trainer, const Vocabulary& vocabulary, const TextFingerprint& text,
               std::string text_name, const RunFolder& folder);
 
-  // Trains to the end. Returns the exit code: 0, or 128 + the signal after which everything was
-  // saved. Throws Error when a file cannot be written, or a number is not finite any more (the last
-  // checkpoint stays). Goes on when standard output is closed, and says so once.
+  // Trains to the end. Returns the exit code: 0, or 128 + the signal that stopped the run after
+  // saving. Throws Error when a file cannot be written, or when a loss or gradient is not finite
+  // (the last checkpoint stays). If stdout is closed, prints one note and continues.
   int train();
 
  private:
   int train_and_show();
-  void introduce() const;
+  void print_header() const;
   void report(const LogRow& row);
-  [[noreturn]] void throw_diverged_run(const std::string& what) const;
-  [[noreturn]] void throw_without_losses(int error) const;
-  void show_live();
+  [[noreturn]] void throw_diverged(const std::string& reason) const;
+  [[noreturn]] void throw_csv_error(int error) const;
+  void show_progress();
   void note_closed_output();
   void save() const { save_run(folder_.checkpoint(), trainer_, vocabulary_, text_); }
   int interrupted(int signal);
+  int interrupted_after_training(int signal);
   int finish();
-  int stopped_at_end(int signal);
-  std::string written(std::size_t symbols) const;  // by the model, as it is now
-  std::string glimpse() const;                     // the beginning of that, on one line
+  void print_results(bool plotted, const std::string& text) const;
+  std::string generated(std::size_t num_tokens) const;  // by the model in its current state
+  std::string preview() const;                          // 40 generated tokens on one line
 
   Trainer& trainer_;
   const Vocabulary& vocabulary_;

@@ -1,4 +1,4 @@
-// version.hpp: which heed this is.
+// version.hpp: the version that `heed --version` prints.
 #pragma once
 
 namespace heed::app {

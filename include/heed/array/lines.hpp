@@ -1,4 +1,4 @@
-// lines.hpp: one formula for every line of elements along one axis (the rows, when it is the last).
+// lines.hpp: map_lines applies a formula to every 1-D slice ("line") of an array along one axis.
 #pragma once
 
 #include <algorithm>
@@ -7,30 +7,30 @@
 #include "heed/array/parallel.hpp"
 #include "heed/array/shape.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
-// How the lines along `axis` lie in a row-major array: element j of line i is at
-// (i / inner) * size * inner + i % inner + j * inner.
+// The 1-D slices ("lines") of a row-major array along `axis`; along the last axis they are its
+// rows. Element j of line i has the offset (i / inner) * size * inner + i % inner + j * inner.
 struct Lines {
   Lines(const Shape& shape, std::size_t axis);
   std::size_t start(std::size_t line) const { return line / inner * size * inner + line % inner; }
 
-  std::size_t count = 1, size = 1, inner = 1;
+  std::size_t count = 1, size = 1, inner = 1;  // number of lines, length of one, stride in one
 };
 
-// sum(x), in double, and the largest of x (-inf for none; NaN are passed over).
+// Reductions of x[0] to x[n - 1]. Sums are accumulated in double.
 double sum_of(const Real* x, std::size_t n);
-Real max_of(const Real* x, std::size_t n);
+Real max_of(const Real* x, std::size_t n);  // ignores NaN; -inf if n = 0
 double dot_of(const Real* a, const Real* b, std::size_t n);
 double squared_deviations_of(const Real* x, std::size_t n, double mean);  // sum (x - mean)^2
 
-// y of x's shape, where formula(y_line, n, x_line, more_line...) computes one line. Lines arrive
-// contiguous: along any axis but the last they are copied out and in.
+// Returns y, an array of x's shape. formula(y_line, n, x_line, more_line...) computes one line of n
+// contiguous elements; if `axis` is not the last, map_lines copies each line to and from a buffer.
 template <class Formula, class... More>
 Array map_lines(const Formula& formula, std::size_t axis, const Array& x, const More&... more) {
   const Lines lines(x.shape(), axis);
   Array y = uninitialized(x.shape());
-  const auto copied = [&](const Array& from, std::size_t line, std::vector<Real>& into) {
+  const auto copy_line = [&](const Array& from, std::size_t line, std::vector<Real>& into) {
     const Real* in = from.data() + lines.start(line);
     for (std::size_t j = 0; j < lines.size; ++j, in += lines.inner) into[j] = *in;
     return into.data();
@@ -48,7 +48,8 @@ Array map_lines(const Formula& formula, std::size_t axis, const Array& x, const 
     for (std::size_t line = begin; line < end; ++line) {
       std::size_t next = 1;
       static_cast<void>(next);
-      formula(out.data(), lines.size, copied(x, line, in[0]), copied(more, line, in[next++])...);
+      formula(out.data(), lines.size, copy_line(x, line, in[0]),
+              copy_line(more, line, in[next++])...);
       Real* to = y.data() + lines.start(line);
       for (std::size_t j = 0; j < lines.size; ++j, to += lines.inner) *to = out[j];
     }
@@ -56,4 +57,4 @@ Array map_lines(const Formula& formula, std::size_t axis, const Array& x, const 
   return y;
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

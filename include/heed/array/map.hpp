@@ -1,9 +1,9 @@
-// map.hpp: one formula for every element, several elements at a time.
+// map.hpp: elementwise functions on arrays with SIMD (xsimd) and threads: map, map_broadcast.
 //
 //   Array y = map([](auto v) { return xsimd::exp(v); }, x);
 //   Array dx = map([](auto d, auto t) { return d * (1 - t * t); }, dy, y);
 //
-// The formula sees a SIMD register of elements (xsimd::batch<Real>).
+// map calls the formula on SIMD registers (xsimd::batch<Real>), several elements at a time.
 #pragma once
 
 #include <type_traits>
@@ -12,11 +12,11 @@
 #include "heed/array/parallel.hpp"
 #include "heed/array/strided.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
 using Pack = xsimd::batch<Real>;
 
-// The elements p[0] to p[count - 1] and ones after them.
+// A register with the elements p[0] to p[count - 1]; the rest of it is filled with ones.
 inline Pack load_partial(const Real* p, std::size_t count) {
   alignas(64) Real buffer[Pack::size] = {};
   std::fill_n(std::copy_n(p, count, buffer), Pack::size - count, Real{1});
@@ -29,7 +29,7 @@ inline void store_partial(Pack values, Real* p, std::size_t count) {
   std::copy_n(buffer, count, p);
 }
 
-// The next elements of p, of which `left` remain: a whole register of them if there are so many.
+// Loads a full register from p, or only `left` elements if fewer remain.
 inline Pack load_next(const Real* p, std::size_t left) {
   return left >= Pack::size ? Pack::load_unaligned(p) : load_partial(p, left);
 }
@@ -40,7 +40,7 @@ inline void store_next(Pack values, Real* p, std::size_t left) {
     store_partial(values, p, left);
 }
 
-// out[i] = formula(in[i]...) for i < n, on the calling thread. `out` may be one of `in`.
+// out[i] = formula(in[i]...) for i < n, on the calling thread. `out` may be the same as an input.
 template <class Formula, class... In>
 void map_values(const Formula& formula, Real* out, std::size_t n, const In*... in) {
   static_assert((std::is_same_v<In, Real> && ...));
@@ -50,18 +50,18 @@ void map_values(const Formula& formula, Real* out, std::size_t n, const In*... i
   if (i < n) store_partial(formula(load_partial(in + i, n - i)...), out + i, n - i);
 }
 
-// y = formula(x, more...), element by element; all of one shape.
+// y = formula(x, more...), element by element. All arrays have the same shape.
 template <class Formula, class... More>
 Array map(const Formula& formula, const Array& x, const More&... more) {
   Array y = uninitialized(x.shape());
-  const auto stretch = [&](std::size_t begin, std::size_t end) {
+  const auto map_range = [&](std::size_t begin, std::size_t end) {
     map_values(formula, y.data() + begin, end - begin, x.data() + begin, (more.data() + begin)...);
   };
-  parallel_ranges(y.size(), Pack::size, elementwise_grain, stretch);
+  parallel_ranges(y.size(), Pack::size, elementwise_grain, map_range);
   return y;
 }
 
-// formula(a, b) with a and b broadcast to `shape`. The formula sees single elements.
+// y = formula(a, b), with a and b broadcast to `shape`. The formula takes single elements.
 template <class Formula>
 Array map_broadcast(const Formula& formula, const Array& a, const Array& b, const Shape& shape) {
   Array y = uninitialized(shape);
@@ -88,4 +88,4 @@ Array map_broadcast(const Formula& formula, const Array& a, const Array& b, cons
   return y;
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// mersenne_twister.hpp: random bits, the same on every platform.
+// mersenne_twister.hpp: the MT19937 random number engine (Matsumoto and Nishimura 1998).
 #pragma once
 
 #include <array>
@@ -6,25 +6,27 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace heed {
+#include "heed/array/precision.hpp"
+
+namespace HEED_NAMESPACE {
 
 // MT19937: M. Matsumoto and T. Nishimura, "Mersenne Twister", ACM TOMACS 8 (1998), seeded by their
-// init_genrand of 2002. The engine of PyTorch on a CPU, and of std::mt19937.
+// init_genrand of 2002. PyTorch on a CPU and std::mt19937 use the same engine.
 struct MersenneTwister {
   explicit MersenneTwister(std::uint32_t seed);
 
   std::uint32_t random();    // the next 32 bits
-  std::uint64_t random64();  // two draws, the first the high half
+  std::uint64_t random64();  // two 32-bit draws; the first is the high half
 
-  // A number in [0, 1), as PyTorch makes it: a float of one draw, a double of two.
+  // A uniform number in [0, 1), computed as in PyTorch: a float from one draw, a double from two.
   template <class T>
   T uniform();
 
-  void twist();  // renews all the words
+  void twist();  // generates the next 624 words
 
-  // The whole state: an engine given these two goes on exactly here.
+  // The complete state. Copying both members resumes the sequence exactly.
   std::array<std::uint32_t, 624> words;
-  std::size_t next = 624;  // the word the next draw comes from; 624: twist first
+  std::size_t next = 624;  // index of the word for the next draw; at 624, twist() runs first
 };
 
 inline std::uint32_t MersenneTwister::random() {
@@ -50,4 +52,4 @@ T MersenneTwister::uniform() {
   }
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

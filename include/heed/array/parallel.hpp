@@ -1,31 +1,32 @@
-// parallel.hpp: loops over several threads that give the same bits for any number of them.
+// parallel.hpp: parallel loops whose results do not depend on the number of threads, to the bit.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <exception>
 
-namespace heed {
+#include "heed/array/precision.hpp"
 
-// How many threads loops may use: at first usable_cores() (machine.hpp). set_num_threads throws
-// Error for 0 and above 1024. Always one where BLAS cannot be shared between threads
-// (blas_is_thread_safe()).
+namespace HEED_NAMESPACE {
+
+// The number of threads that parallel loops use; the default is usable_cores() (machine.hpp).
+// set_num_threads throws Error unless `threads` is in 1 to 1024. num_threads() is always 1 if
+// several threads must not call BLAS at once (blas_is_thread_safe()).
 void set_num_threads(int threads);
 int num_threads();
 
-// Calls body(begin, end) for consecutive pieces of [0, n), each of `grain` iterations. Where the
-// pieces lie depends on n and grain only, never on the number of threads: a body that computes
-// its piece the same way every time gives the same bits on one thread and on sixteen.
-// What a body throws is thrown again when all threads have stopped.
+// Calls body(begin, end) for consecutive chunks of [0, n), each of `grain` iterations. The chunk
+// boundaries depend only on n and grain, never on the number of threads, so one thread and sixteen
+// give the same bits. An exception from body is rethrown after all threads have stopped.
 template <class Body>
 void parallel_for(std::size_t n, std::size_t grain, const Body& body) {
-  const std::size_t pieces = n == 0 ? 0 : (n - 1) / grain + 1;
+  const std::size_t chunks = n == 0 ? 0 : (n - 1) / grain + 1;
   const auto run = [&](std::size_t i) { body(i * grain, std::min(n, (i + 1) * grain)); };
 #ifdef _OPENMP
-  if (pieces > 1 && num_threads() > 1) {
+  if (chunks > 1 && num_threads() > 1) {
     std::exception_ptr failure;
 #pragma omp parallel for schedule(static) num_threads(num_threads())
-    for (std::size_t i = 0; i < pieces; ++i) {
+    for (std::size_t i = 0; i < chunks; ++i) {
       try {
         run(i);
       } catch (...) {
@@ -37,22 +38,22 @@ void parallel_for(std::size_t n, std::size_t grain, const Body& body) {
     return;
   }
 #endif
-  for (std::size_t i = 0; i < pieces; ++i) run(i);
+  for (std::size_t i = 0; i < chunks; ++i) run(i);
 }
 
-// Calls body(begin, end) for consecutive stretches of [0, n), one a thread, cut only at multiples
-// of `grain` and shorter than `shortest` by half a grain at most. For bodies that do best on long
-// stretches, and give the same bits wherever between grains they are cut.
+// Calls body(begin, end) for consecutive ranges of [0, n), one per thread. Ranges begin at
+// multiples of `grain`, and have at least min_size - grain / 2 iterations (unless n is smaller).
+// For bodies that are fastest on long ranges and whose results do not depend on the boundaries.
 template <class Body>
-void parallel_ranges(std::size_t n, std::size_t grain, std::size_t shortest, const Body& body) {
-  const std::size_t most = std::max<std::size_t>(n / std::max(grain, shortest), 1);
-  const std::size_t stretches = std::min(most, static_cast<std::size_t>(num_threads()));
-  const auto cut = [&](std::size_t i) {
-    return i == stretches ? n : (n * i / stretches + grain / 2) / grain * grain;
+void parallel_ranges(std::size_t n, std::size_t grain, std::size_t min_size, const Body& body) {
+  const std::size_t max_ranges = std::max<std::size_t>(n / std::max(grain, min_size), 1);
+  const std::size_t ranges = std::min(max_ranges, static_cast<std::size_t>(num_threads()));
+  const auto start = [&](std::size_t i) {
+    return i == ranges ? n : (n * i / ranges + grain / 2) / grain * grain;
   };
-  parallel_for(stretches, 1, [&](std::size_t i, std::size_t) { body(cut(i), cut(i + 1)); });
+  parallel_for(ranges, 1, [&](std::size_t i, std::size_t) { body(start(i), start(i + 1)); });
 }
 
-inline constexpr std::size_t elementwise_grain = 16384;  // elements: some 5 us of work
+inline constexpr std::size_t elementwise_grain = 16384;  // elements, about 5 us of work
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,32 +1,32 @@
-// reduce.hpp: sums, maxima and their undoing; floats are added up in double.
+// reduce.hpp: reductions over axes (sum, max), broadcasting, reshape and permute of arrays.
 #pragma once
 
 #include "heed/array/shape.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
-// Over the given (checked) axes, which become 1 (keepdim) or go. A sum of nothing is 0; NaN in
-// gives NaN out; a maximum of nothing throws Error.
+// Reductions over `axes` (checked), which become size 1 (keepdim) or are removed. sum_over
+// accumulates in double. A NaN gives NaN. max_over throws Error if there are no elements.
 Array sum_over(const Array& x, const Axes& axes, bool keepdim);
 Array max_over(const Array& x, const Axes& axes, bool keepdim);
 
-// The sum of dy over everything that broadcasting repeated: from dy's shape back to `shape`.
+// The derivative of broadcasting from `shape` to dy's shape: dy, summed over the repeated elements.
 Array sum_to(const Array& dy, const Shape& shape);
-Array sum_to(Array&& dy, const Shape& shape);  // moved when it has that shape already
+Array sum_to(Array&& dy, const Shape& shape);  // moves dy if it already has `shape`
 
-// x repeated along its axes of size 1 (and along new ones on the left) until it has `shape`.
+// x broadcast to `shape`: repeated along axes of size 1 and along new leading axes.
 Array expanded(const Array& x, const Shape& shape);
 
-// The same elements in row-major order under another shape.
+// x with another shape; the row-major order of the elements stays the same.
 Array reshaped(Array x, const Shape& shape);
 
-// y[i_0, ..., i_n] = x[...] with y's axis k being x's axis order[k].
+// x with its axes in another order, as torch.permute: axis k of the result is axis order[k] of x.
 Array permuted(const Array& x, const std::vector<std::size_t>& order);
 
-// to += part, element by element; the shapes are equal.
+// to += part, element by element. The shapes must be equal.
 void add_to(Array& to, const Array& part);
 
 double sum_of_squares(const Array& x);
 bool all_finite(const Array& x);
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

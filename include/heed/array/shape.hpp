@@ -1,4 +1,4 @@
-// shape.hpp: shapes as text, axes counted from either end, and what broadcasting makes of two.
+// shape.hpp: shapes as text, checks of axes (negative ones count from the end), broadcasting.
 #pragma once
 
 #include <string>
@@ -7,33 +7,35 @@
 
 #include "heed/array/array.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
-using Axes = std::vector<std::size_t>;  // checked: in range, sorted, each once
-using AxisList = std::vector<int>;      // as the caller wrote them: -1 is the last axis
+using Axes = std::vector<std::size_t>;  // checked: in range, sorted, without duplicates
+using AxisList = std::vector<int>;      // not checked; -1 is the last axis
 
 std::string str(const Shape& shape);    // "(4, 8, 64)", "(3)", "()"
-std::size_t numel(const Shape& shape);  // the product of its sizes; 1 for rank 0
-Shape shape_of(const Array& x);
-Shape shape_of(const Indices& x);
-Shape shape_of(const Mask& x);
+std::size_t numel(const Shape& shape);  // the number of elements; 1 for rank 0
+template <class AnyArray>
+Shape shape_of(const AnyArray& x) {  // for arrays whose shape() has another type than Shape
+  return Shape(x.shape().begin(), x.shape().end());
+}
 
-// `axis` counted from the front. Throws Error "softmax: axis 2 is out of range for x (2, 3);
-// use -2 to 1". A rank-0 shape has the axes 0 and -1, as in PyTorch.
+// `axis` as a non-negative number. Throws Error "softmax: axis 2 is out of range for x (2, 3); use
+// -2 to 1". As in PyTorch, a shape of rank 0 has the axes 0 and -1.
 std::size_t checked_axis(std::string_view op, const Shape& shape, int axis,
                          std::string_view name = "x");
 
-// All of `axes`, each at most once, sorted; an empty list means every axis.
+// `axes`, sorted and not negative; {} means all axes. Throws Error if one is out of range or twice.
 Axes checked_axes(std::string_view op, const Shape& shape, const AxisList& axes,
                   std::string_view name = "x");
 
-// The shape with the axes' sizes set to 1 (keepdim) or left out.
+// The shape after a reduction over `axes`: their sizes become 1 (keepdim) or are removed.
 Shape reduced_shape(const Shape& shape, const Axes& axes, bool keepdim);
 
-// The shape that a and b broadcast to: aligned at the right, sizes equal or 1 (NumPy's rule).
-// Throws Error "add: shapes do not broadcast: a (2, 3), b (4)" with the names given.
+// The shape that a and b broadcast to (NumPy's rule: aligned at the right, sizes equal or 1).
+// Throws Error "add: shapes do not broadcast: a (2, 3), b (4)", with `op` and the names given.
 Shape broadcast(std::string_view op, const Shape& a, const Shape& b, std::string_view a_name = "a",
                 std::string_view b_name = "b");
+bool broadcast_together(const Shape& a, const Shape& b);
 bool broadcasts_to(const Shape& from, const Shape& to);
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// strided.hpp: one loop over the elements of several operands that need not be laid out alike.
+// strided.hpp: strides, strided views of arrays, and loops over operands with different strides.
 #pragma once
 
 #include <array>
@@ -7,34 +7,34 @@
 
 #include "heed/array/shape.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
-using Strides = std::vector<std::ptrdiff_t>;  // in elements; 0 repeats, as broadcasting does
+using Strides = std::vector<std::ptrdiff_t>;  // in elements; 0 along a broadcast axis
 
 Strides row_major_strides(const Shape& shape);
 
-// Strides that read an array of shape `from` as if it had the larger shape `to`.
+// The strides that broadcast a row-major array of shape `from` to the shape `to`.
 Strides broadcast_strides(const Shape& from, const Shape& to);
 
-// A window on a row-major array: element (i, j, ...) of the window is at
-// offset + i * strides[0] + j * strides[1] + ... in the array's data.
+// A strided view of an array: element (i, j, ...) of the view is element
+// offset + i * strides[0] + j * strides[1] + ... of the array's data.
 struct StridedView {
   Shape shape;
   Strides strides;
   std::ptrdiff_t offset = 0;
 };
 
-Array read_view(const Array& x, const StridedView& window);                // what the window shows
-void write_view(Array& x, const StridedView& window, const Array& part);   // x[window] = part
-void add_to_view(Array& x, const StridedView& window, const Array& part);  // x[window] += part
+Array read_view(const Array& x, const StridedView& view);                // a copy of x[view]
+void write_view(Array& x, const StridedView& view, const Array& part);   // x[view] = part
+void add_to_view(Array& x, const StridedView& view, const Array& part);  // x[view] += part
 
-// The loop nest over `shape` for N operands. Axes that all operands cross evenly are merged, so
-// that the innermost loop is as long as it can be.
+// A loop nest over `shape` for N operands. Adjacent axes are merged where the strides of all
+// operands allow it, so that the innermost loop (a "row") is as long as possible.
 template <std::size_t N>
 struct StridedLoop {
   StridedLoop(const Shape& shape, const std::array<Strides, N>& strides);
 
-  std::size_t rows() const;  // how many innermost loops there are
+  std::size_t rows() const;  // the number of innermost loops
   std::size_t row_size() const { return extents.back(); }
   std::array<std::ptrdiff_t, N> row_strides() const;
   std::array<std::ptrdiff_t, N> row_offsets(std::size_t row) const;
@@ -46,8 +46,8 @@ struct StridedLoop {
     for (std::size_t row = begin; row < end; ++row) body(row_offsets(row));
   }
 
-  std::vector<std::size_t> extents;  // merged axes, the innermost last; never empty
-  std::array<Strides, N> steps;      // of the merged axes
+  std::vector<std::size_t> extents;  // sizes of the merged axes, the innermost last; never empty
+  std::array<Strides, N> steps;      // strides of the merged axes
 };
 
 template <std::size_t N>
@@ -104,4 +104,4 @@ std::array<std::ptrdiff_t, N> StridedLoop<N>::offsets(std::size_t element) const
   return result;
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// xtensor.hpp: the one place that knows where xtensor keeps its headers (they moved in 0.26).
+// xtensor.hpp: includes xtensor, whose headers moved to other folders in version 0.26.
 #pragma once
 
 #if __has_include(<xtensor/containers/xarray.hpp>)

@@ -1,4 +1,4 @@
-// gradcheck.hpp: is a backward pass right? Compare it with the slope measured by small steps.
+// gradcheck.hpp: compares gradients from backward with central differences.
 #pragma once
 
 #include <functional>
@@ -7,16 +7,16 @@
 
 #include "heed/autograd/tensor.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
-// Meant for the double build: in float, rounding drowns the difference of two nearby values, and
-// the defaults are wide accordingly.
+// Meant for the double build. In float, the difference of two nearby values has a large rounding
+// error, so the default tolerances are wide.
 struct GradcheckOptions {
   double step = sizeof(Real) == 8 ? 1e-6 : 1e-2;
   double relative = sizeof(Real) == 8 ? 1e-6 : 2e-2;
   double absolute = sizeof(Real) == 8 ? 1e-8 : 2e-3;
-  // Of the random gradient that is sent in at the output; not one that inputs are often drawn
-  // with, as a gradient proportional to its input is what normalising erases.
+  // Seeds the random upstream gradient. Draw the inputs with another seed: if the upstream gradient
+  // is proportional to the input, the gradient of layer_norm is 0.
   std::uint64_t seed = 0x9E3779B9;
 };
 
@@ -30,10 +30,10 @@ struct GradcheckResult {
 
 using Function = std::function<Tensor(const std::vector<Tensor>&)>;
 
-// Checks every element of every input of f: the gradient of sum(f(x) * u) for a random u, against
-// (f(x + h) - f(x - h)) / 2h. (An upstream gradient of ones would prove nothing for softmax, whose
-// rows always sum to one.) f must compute the same thing each time it is called.
+// Checks every element of every input of f: compares the gradient of sum(f(x) * u) with its central
+// difference (f(x + h) - f(x - h)) / 2h. The upstream gradient u is random: with u = 1, every
+// gradient through softmax is 0, since its rows sum to 1. f must be deterministic.
 GradcheckResult gradcheck(const Function& f, const std::vector<Array>& inputs,
                           const GradcheckOptions& options = {});
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// record.hpp: runs an operation forward and links its result into the graph.
+// record.hpp: runs an operation's forward and records its result in the autograd graph.
 //
 // An operation is a plain struct:
 //
@@ -8,8 +8,9 @@
 //     Array backward(const Array& dy, const Array& y, const Array& x) const;
 //   };
 //
-// With N inputs, forward takes N arrays and backward returns N gradients, Grads<N>; the wrong
-// number does not compile. A forward that is not const may save what backward needs in a member.
+// With N inputs, forward takes N arrays and backward returns N gradients, Grads<N>; another number
+// does not compile. An operation over a list (concat, einsum) has forward(ArrayList) and
+// backward(dy, y, ArrayList). A forward that is not const may save members for backward.
 #pragma once
 
 #include <optional>
@@ -19,76 +20,57 @@
 #include "heed/autograd/trace/timing.hpp"
 #include "heed/autograd/trace/trace.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
+
+using NodeList = std::vector<std::shared_ptr<Node>>;
+using ArrayList = std::vector<std::reference_wrapper<const Array>>;
 
 // One gradient, or an array of N.
 template <std::size_t N>
 using Grads = std::conditional_t<N == 1, Array, std::array<Array, N>>;
 
-using ArrayList = std::vector<std::reference_wrapper<const Array>>;
+// The number of inputs of an operation over a list.
+inline constexpr std::size_t any_number = 0;
 
-// grad of input i of `from` += part. Ignores inputs that want no gradient; throws Error, naming
-// the operation, when the shape is not the input's.
+// Adds `part` to the gradient of input i of `from`, if that input requires a gradient. Throws an
+// Error that names the operation when `part` does not have the input's shape.
 void accumulate(const Node& from, std::size_t i, Array part);
 
-// While one is alive, accumulate keeps a Contribution for every part.
-class ProvenanceGuard {
- public:
-  explicit ProvenanceGuard(bool keep);
-  ~ProvenanceGuard();
-  ProvenanceGuard(const ProvenanceGuard&) = delete;
-  ProvenanceGuard& operator=(const ProvenanceGuard&) = delete;
-
- private:
-  bool before_;
-};
-
-// The value of input i, or absent() when it was left out.
-inline const Array& input_value(const Node& node, std::size_t i) {
-  return node.inputs[i] == nullptr ? undefined_array() : node.inputs[i]->value;
+// The value of input i, undefined_array() for an optional argument that was left out.
+inline const Array& input_value(const NodeList& inputs, std::size_t i) {
+  return inputs[i] == nullptr ? undefined_array() : inputs[i]->value;
 }
 
-// Written out by the number of inputs, so that a debugger shows one frame between backward() and
-// the operation's own.
+inline ArrayList input_values(const NodeList& inputs) {
+  ArrayList values;
+  for (std::size_t i = 0; i < inputs.size(); ++i) values.push_back(input_value(inputs, i));
+  return values;
+}
+
+// The cases are written out, so that a debugger shows one frame between backward() and the
+// operation's own backward.
 template <class Op, std::size_t N>
 struct OpNode final : Node {
-  static_assert(N >= 1 && N <= 3, "operations with more inputs take a list");
-  explicit OpNode(Op it) : operation(std::move(it)) {}
+  static_assert(N <= 3, "an operation with more inputs takes a list");
+  explicit OpNode(Op the_operation) : operation(std::move(the_operation)) {}
 
   void apply_backward() override {
-    if constexpr (N == 1) {
-      accumulate(*this, 0, operation->backward(grad, value, input_value(*this, 0)));
+    const auto x = [this](std::size_t i) -> const Array& { return input_value(inputs, i); };
+    if constexpr (N == any_number) {
+      accumulate_all(operation->backward(grad, value, input_values(inputs)));
+    } else if constexpr (N == 1) {
+      accumulate(*this, 0, operation->backward(grad, value, x(0)));
     } else if constexpr (N == 2) {
-      accumulate_all(
-          operation->backward(grad, value, input_value(*this, 0), input_value(*this, 1)));
+      accumulate_all(operation->backward(grad, value, x(0), x(1)));
     } else {
-      accumulate_all(operation->backward(grad, value, input_value(*this, 0), input_value(*this, 1),
-                                         input_value(*this, 2)));
+      accumulate_all(operation->backward(grad, value, x(0), x(1), x(2)));
     }
   }
-  void accumulate_all(Grads<N> grads) {
-    for (std::size_t i = 0; i < N; ++i) accumulate(*this, i, std::move(grads[i]));
-  }
-  void release() override {
-    operation.reset();
-    inputs.clear();
-  }
-
-  std::optional<Op> operation;
-};
-
-// The list form, for concat, stack, einsum: forward(ArrayList), backward(dy, y, ArrayList).
-template <class Op>
-struct ListOpNode final : Node {
-  explicit ListOpNode(Op it) : operation(std::move(it)) {}
-
-  void apply_backward() override {
-    ArrayList values;
-    for (std::size_t i = 0; i < inputs.size(); ++i) values.push_back(input_value(*this, i));
-    std::vector<Array> grads = operation->backward(grad, value, values);
+  template <class Gradients>
+  void accumulate_all(Gradients grads) {
     for (std::size_t i = 0; i < inputs.size(); ++i) accumulate(*this, i, std::move(grads[i]));
   }
-  void release() override {
+  void release_variables() override {
     operation.reset();
     inputs.clear();
   }
@@ -96,43 +78,45 @@ struct ListOpNode final : Node {
   std::optional<Op> operation;
 };
 
-// Whether a result of these inputs is to be linked.
-bool links(const std::vector<std::shared_ptr<Node>>& inputs);
+template <class Op, std::size_t... I>
+Array run_forward(Op& op, const NodeList& inputs, std::index_sequence<I...>) {
+  if constexpr (sizeof...(I) == any_number)
+    return op.forward(input_values(inputs));
+  else
+    return op.forward(input_value(inputs, I)...);
+}
 
-// Fills in what every node has: value, op, where, and links or none.
+// Whether an operation on these inputs is recorded in the graph: gradients are enabled, and an
+// input requires one.
+bool needs_grad(const NodeList& inputs);
+
+// Sets the value, op, location and inputs of a node. Without inputs it requires no gradient.
 Tensor finish(std::shared_ptr<Node> node, Array value, std::string_view op, SourceLocation location,
-              std::vector<std::shared_ptr<Node>> inputs);
+              NodeList inputs);
+
+// N is the number of inputs, or any_number for an operation over a list.
+template <std::size_t N, class Op>
+Tensor record_inputs(Op op, SourceLocation location, NodeList inputs) {
+  const bool recorded = needs_grad(inputs);
+  const OperationTimer timer(Op::name, recorded ? Phase::forward : Phase::no_grad);
+  Array value = run_forward(op, inputs, std::make_index_sequence<N>());
+  check_finite(Op::name, may_write_infinity<Op>, location, value, inputs);
+  if (!recorded) return finish(std::make_shared<Node>(), std::move(value), Op::name, location, {});
+  auto node = std::make_shared<OpNode<Op, N>>(std::move(op));
+  return finish(std::move(node), std::move(value), Op::name, location, std::move(inputs));
+}
 
 template <class Op, class... Inputs>
 Tensor record(Op op, SourceLocation location, const Inputs&... inputs) {
-  const auto value_of = [](const Tensor& x) -> const Array& {
-    return x.defined() ? x.value() : undefined_array();
-  };
-  std::vector<std::shared_ptr<Node>> nodes{inputs.node()...};
-  const Timer timer(Op::name, links(nodes) ? Phase::forward : Phase::no_grad);
-  Array value = op.forward(value_of(inputs)...);
-  trace_value(Op::name, location, value, nodes);
-  if (!links(nodes))
-    return finish(std::make_shared<Node>(), std::move(value), Op::name, location, {});
-  auto node = std::make_shared<OpNode<Op, sizeof...(Inputs)>>(std::move(op));
-  return finish(std::move(node), std::move(value), Op::name, location, std::move(nodes));
+  static_assert(sizeof...(Inputs) >= 1);
+  return record_inputs<sizeof...(Inputs)>(std::move(op), location, {inputs.node()...});
 }
 
 template <class Op>
 Tensor record_list(Op op, SourceLocation location, const std::vector<Tensor>& inputs) {
-  ArrayList values;
-  std::vector<std::shared_ptr<Node>> nodes;
-  for (const Tensor& x : inputs) {
-    values.push_back(x.value());
-    nodes.push_back(x.node());
-  }
-  const Timer timer(Op::name, links(nodes) ? Phase::forward : Phase::no_grad);
-  Array value = op.forward(values);
-  trace_value(Op::name, location, value, nodes);
-  if (!links(nodes))
-    return finish(std::make_shared<Node>(), std::move(value), Op::name, location, {});
-  auto node = std::make_shared<ListOpNode<Op>>(std::move(op));
-  return finish(std::move(node), std::move(value), Op::name, location, std::move(nodes));
+  NodeList nodes;
+  for (const Tensor& x : inputs) nodes.push_back(x.node());
+  return record_inputs<any_number>(std::move(op), location, std::move(nodes));
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,12 +1,15 @@
-// source_location.hpp: the line of the reader's program that made a value.
+// source_location.hpp: the file and line of the call that made a value.
 #pragma once
 
 #include <string>
 
-namespace heed {
+#include "heed/array/precision.hpp"
 
-// A place in a source file. As the default argument of a function, here() is the place of the
-// call:  Tensor softmax(const Tensor& x, int axis, Where where = Where::here());
+namespace HEED_NAMESPACE {
+
+// As the default argument of a function, current() is the location of the call (C++20 has
+// std::source_location):  Tensor relu(const Tensor& x,
+//                                     SourceLocation location = SourceLocation::current());
 struct SourceLocation {
   const char* file = "";
   int line = 0;
@@ -19,4 +22,4 @@ struct SourceLocation {
 
 std::string str(SourceLocation location);  // "lessons/05_query_key_value.cpp:41"
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// tensor.hpp: Tensor, an array that remembers how it was made.
+// tensor.hpp: Tensor, an array with a gradient, and Node, its entry in the autograd graph.
 #pragma once
 
 #include <array>
@@ -12,49 +12,47 @@
 #include "heed/array/shape.hpp"
 #include "heed/autograd/source_location.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
-// One `+=` into a gradient: the node it came from, and how much it was.
+// One `+=` into a gradient, as HEED_TRACE=provenance records it.
 struct Contribution {
-  std::string op, name;     // of the node that sent it
+  std::string op, name;     // of the node whose backward added it
   SourceLocation location;  // the call that made that node
-  double norm;              // the length of what was added, as one vector
+  double norm;              // L2 norm of what was added
 };
 
-// One value in the graph. Operations make nodes through record(); readers meet them as Tensor.
+// One value in the graph. Operations make nodes through record(); user code sees them as Tensor.
 struct Node {
   Node();
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
-  virtual ~Node();  // frees long chains in a loop: a million nodes need no deep stack
+  virtual ~Node();  // frees a chain of a million nodes in a loop, without a deep stack
 
-  // Sends this node's gradient on to its inputs. Leaves have nobody to send to.
+  // Runs the operation's backward and adds its results to the inputs' gradients. Leaves have none.
   virtual void apply_backward() {}
-  // Drops what was kept for apply_backward, inputs included.
-  virtual void release() {}
+  // Frees what apply_backward needs, including the references to the inputs.
+  virtual void release_variables() {}
 
   Array value = undefined_array();
   Array grad = undefined_array();
   bool has_grad = false;
   bool requires_grad = false;
-  bool released = false;                      // backward has been here and freed the links
-  bool visited = false;                       // used by walks over the graph, false between them
-  std::size_t depth = 0;                      // 1 + the deepest input's; leaves have 0
+  std::size_t depth = 0;                      // 0 for leaves, else 1 + the largest of the inputs
   std::string_view op = "Leaf";               // Softmax, Add, ...
-  std::string name;                           // given by the reader, may be empty
+  std::string name;                           // given by the user, may be empty
   SourceLocation location;                    // the call that made it
   std::vector<std::shared_ptr<Node>> inputs;  // null where an optional argument was left out
-  std::vector<Contribution> contributions;    // to grad, in order, when backward was asked for them
+  std::vector<Contribution> contributions;    // to grad, in order, if provenance was recorded
 };
 
-// How many nodes are alive in the program, for tests that look for leaks.
+// The number of nodes alive in the program, for tests that look for leaks.
 std::size_t live_nodes();
 
-// A shared handle to a node: copies are the same value, with the same gradient. Everything but
-// defined() throws Error on a tensor that is nothing.
+// A shared handle to a node: copies have the same value and the same gradient. On an undefined
+// tensor every member function but defined(), requires_grad() and node() throws Error.
 class Tensor {
  public:
-  Tensor() = default;  // nothing: an argument that was not given
+  Tensor() = default;  // undefined: an optional argument that was left out
   explicit Tensor(Array value, bool requires_grad = false,
                   SourceLocation location = SourceLocation::current());
   explicit Tensor(std::shared_ptr<Node> node) : node_(std::move(node)) {}
@@ -69,13 +67,14 @@ class Tensor {
   bool defined() const { return node_ != nullptr; }
   bool requires_grad() const { return node_ != nullptr && node_->requires_grad; }
   bool has_grad() const { return checked().has_grad; }
-  const Array& grad() const;  // throws Error before a backward pass has come by
+  const Array& grad() const;  // throws Error before the first backward pass
   Array& mutable_grad() { return checked().grad; }
   void clear_grad();
 
   // Names appear in error messages, graphs and the debugger.
   const std::string& name() const { return checked().name; }
-  const Tensor& named(std::string name) const;
+  Tensor& set_name(std::string name) &;  // names the node, for all its handles
+  Tensor set_name(std::string name) && { return set_name(std::move(name)); }
   std::string_view op() const { return checked().op; }
   SourceLocation location() const { return checked().location; }
 
@@ -94,10 +93,10 @@ class Tensor {
 // "weights (1, 3, 3)", or with `role` for a tensor without a name: "a (2, 3)".
 std::string describe(const Tensor& x, std::string_view role);
 
-// The same value, cut off from the graph.
+// The same value without the graph behind it.
 Tensor detach(const Tensor& x, SourceLocation location = SourceLocation::current());
 
-// While one is alive, nothing that is computed is linked into a graph: evaluation, sampling.
+// While a NoGrad object exists, operations of its thread record no graph (torch.no_grad).
 class NoGrad {
  public:
   NoGrad();
@@ -106,8 +105,8 @@ class NoGrad {
   NoGrad& operator=(const NoGrad&) = delete;
 
  private:
-  bool before_;
+  bool previous_;
 };
 bool grad_enabled();
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// error.hpp: refusing bad input in one line that says what, which value, and what to do instead.
+// error.hpp: the exception class Error, and throw_error to build its message.
 #pragma once
 
 #include <sstream>
@@ -7,13 +7,14 @@
 
 namespace heed {
 
-// Anything the caller can mend: shapes that do not fit, an axis or an index out of range.
+// Thrown for errors that the caller can fix: mismatched shapes, an axis or index out of range, bad
+// input. The message is one line with the location, the bad value and the remedy.
 struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Throws Error with its arguments written one after the other:
-// refuse("reshape: ", str(from), " cannot become ", str(to)).
+// Throws Error with the concatenated arguments as its message:
+// throw_error("reshape: ", str(from), " cannot become ", str(to)).
 template <class... Parts>
 [[noreturn]] void throw_error(const Parts&... parts) {
   std::ostringstream text;

@@ -1,18 +1,53 @@
-// file.hpp: a text file's bytes, and what to warn of before training.
+// file.hpp: InputFile for reading files, and read_text for reading a whole text file.
 #pragma once
 
+#include <cstddef>
+#include <filesystem>
 #include <string>
 #include <string_view>
 
+struct stat;
+
 namespace heed {
 
-// All bytes of a file, in no more memory than they take: from then on nobody can change them.
-// `path` is a regular file (an empty one is allowed), /dev/null, or "-": all of standard input.
+// A file opened for reading. Every function throws Error `PATH: reason`.
+class InputFile {
+ public:
+  explicit InputFile(const std::filesystem::path& path);  // does not wait for a pipe's writer
+  static InputFile standard_input();
+  ~InputFile();
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+
+  bool is_directory() const;
+  bool is_regular_or_null() const;  // a regular file or /dev/null
+
+  // The size of a regular file in bytes; throws for every other kind of file.
+  std::size_t size() const;
+
+  // Reads `bytes` bytes from `offset` into `data`; throws if the file ends before that.
+  void read(std::size_t offset, void* data, std::size_t bytes) const;
+
+  // Reads everything up to the end of the file; works for pipes and for files of unknown size.
+  std::string read_to_end() const;
+
+ private:
+  InputFile(std::string name, int descriptor);
+  [[noreturn]] void throw_errno(int error) const;
+  struct stat status() const;
+  bool fill(std::string& piece) const;
+
+  std::string name_;  // for error messages
+  int descriptor_;
+};
+
+// Returns a copy of all bytes of a file; later changes to the file do not affect it.
+// `path` names a regular file (which may be empty), /dev/null, or "-" for standard input.
 // Throws Error, one line: "in.txt: No such file or directory",
 // "in.txt: is a directory; give a text file", "in.txt: is not a regular file; ...".
 std::string read_text(const std::string& path);
 
-bool has_byte_order_mark(std::string_view text);  // begins with U+FEFF in UTF-8
-bool has_crlf(std::string_view text);             // has a line that ends in "\r\n"
+bool has_byte_order_mark(std::string_view text);  // starts with U+FEFF in UTF-8
+bool has_crlf(std::string_view text);             // contains "\r\n"
 
 }  // namespace heed

@@ -1,5 +1,4 @@
-// process.hpp: running another program, with a folder, an input and an environment of its
-// own, to its end.
+// process.hpp: run_child runs another program and captures its output and exit code.
 #pragma once
 
 #include <map>
@@ -9,25 +8,25 @@
 
 namespace heed {
 
-// Variables to set, or to take away.
+// Environment variables to set; nullopt removes the variable.
 using EnvironmentChanges = std::map<std::string, std::optional<std::string>>;
 
 struct ChildProgram {
-  std::vector<std::string> words;  // the program, looked for on the path, and its arguments
-  std::string folder = {};         // where it runs; "" for this one
-  std::string input = {};          // what it gets on its standard input
+  std::vector<std::string> words;  // the program (searched in PATH) and its arguments
+  std::string folder = {};         // the working directory; "" keeps the current one
+  std::string input = {};          // the program's standard input
   EnvironmentChanges environment = {};
 };
 
 struct ChildResult {
-  int code = 0;  // 128 + the signal when one ended it; 127 when there is no such program
+  int code = 0;  // the exit code; 128 + N after signal N; 127 if the program does not exist
   std::string out, err;
 
-  std::string last_error() const;  // the last line of err, which says what went wrong
+  std::string last_error() const;  // the last nonempty line of `err`
 };
 
-// Waits for the program, which ends when this one does; there is no shell. Throws Error when it
-// cannot be started.
+// Runs the program without a shell and waits for its end. On Linux the program is killed if this
+// process ends first. Throws Error if no new process can be created.
 ChildResult run_child(ChildProgram program);
 
 }  // namespace heed

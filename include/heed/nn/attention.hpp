@@ -1,4 +1,4 @@
-// attention.hpp: one head that asks and answers, and several side by side.
+// attention.hpp: the AttentionHead and MultiHeadAttention modules, and the key-value cache.
 #pragma once
 
 #include <optional>
@@ -6,69 +6,72 @@
 #include "heed/nn/linear.hpp"
 #include "heed/ops/attention.hpp"
 
-namespace heed::nn {
+namespace HEED_NAMESPACE::nn {
 
-// What a layer does while training only: drop values by chance. Without one (the default of every
-// forward pass) nothing is dropped.
+// What a forward pass needs for dropout in training. A null pointer to it (the default of every
+// forward pass) means evaluation: no dropout.
 struct TrainingMode {
-  double dropout = 0;
+  double dropout = 0;  // the probability of each value to be zeroed
   Generator* generator = nullptr;
 };
 Tensor dropout(const Tensor& x, const TrainingMode* training,
                SourceLocation location = SourceLocation::current());
 
-// Which places a head may look at.
+// Which keys each query may attend to.
 struct AttentionMask {
-  bool causal = false;  // row t sees columns 0 to t
-  // True: may be seen. Broadcasts to the scores: (B, T, S) of one head, (B, H, T, S) of several.
+  bool causal = false;  // query t may attend to keys 0 to t only
+  // True: the query may attend to the key. Broadcasts to the scores: (B, T, S) for one head,
+  // (B, H, T, S) for several.
   std::optional<Mask> mask;
 };
 
-// The keys and values of the rows that self-attention has read so far, so that a row after them
-// costs no more than itself.
+// The keys and values of the positions that causal self-attention has processed, so that the next
+// position needs no computation for them.
 struct KeyValueCache {
-  // For up to `rows` rows, none of them read.
-  KeyValueCache(std::size_t rows, std::size_t embed_dim);
+  // An empty cache with room for this number of positions.
+  KeyValueCache(std::size_t positions, std::size_t embed_dim);
   KeyValueCache(KeyValueCache&&) = default;  // a copy would share keys and values
   KeyValueCache& operator=(KeyValueCache&&) = default;
 
-  Tensor keys, values;   // (1, S, C), S being `rows`; only the first `size` rows are in use
-  std::size_t size = 0;  // rows read
+  Tensor keys, values;   // (1, S, C) for S positions; only the first `size` are in use
+  std::size_t size = 0;  // positions in use
 };
 
-// One head: three projections without bias, and attention between them.
+// One head: query, key and value projections without bias, and scaled dot-product attention.
 struct AttentionHead {
   AttentionHead(Scope scope, std::size_t embed_dim, std::size_t head_size);
 
   // x (B, T, C) -> (B, T, head_size)
-  Tensor operator()(const Tensor& x, const AttentionMask& visible = {}) const;
-  // The shares each row gives to the others: (B, T, T).
-  Tensor weights(const Tensor& x, const AttentionMask& visible = {}) const;
+  Tensor operator()(const Tensor& x, const AttentionMask& mask = {}) const;
+  // The attention weights (B, T, T): a row for each query, a column for each key.
+  Tensor weights(const Tensor& x, const AttentionMask& mask = {}) const;
 
   Linear query, key, value;
 };
 
-// H heads of width C / H, their outputs side by side, and a projection that mixes them.
+// H heads of width C / H, whose outputs are concatenated and projected (Vaswani et al. 2017,
+// section 3.2.2).
 struct MultiHeadAttention {
-  // Throws Error unless embed_dim is divisible by num_heads, with both numbers.
+  // Throws Error unless embed_dim is divisible by num_heads.
   MultiHeadAttention(Scope scope, std::size_t embed_dim, std::size_t num_heads,
                      bool with_bias = true);
 
-  // Self-attention: x (B, T, C) asks itself.
-  Tensor operator()(const Tensor& x, const AttentionMask& visible = {},
+  // Self-attention: queries, keys and values are projections of x. (B, T, C) -> (B, T, C)
+  Tensor operator()(const Tensor& x, const AttentionMask& mask = {},
                     const TrainingMode* training = nullptr) const;
-  // Cross-attention: x (B, T, C) asks memory (B, S, C). Gives (B, T, C).
-  Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionMask& visible = {},
+  // Cross-attention: queries from x (B, T, C), keys and values from memory (B, S, C). Gives
+  // (B, T, C).
+  Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionMask& mask = {},
                     const TrainingMode* training = nullptr) const;
-  // Causal self-attention of rows that follow those in the cache: x (1, T, C) sees them and itself,
-  // then joins them. Gives (1, T, C). Nothing can be learned through a cache: throws Error without
+  // Causal self-attention of x (1, T, C), which follows the positions in the cache; appends its
+  // keys and values to the cache. Gives (1, T, C). Computes no gradients: throws Error without
   // NoGrad, or when the cache has too little room left.
   Tensor operator()(const Tensor& x, KeyValueCache& cache) const;
-  // The shares of every head: (B, H, T, S).
-  Tensor weights(const Tensor& x, const Tensor& memory, const AttentionMask& visible = {}) const;
+  // The attention weights of every head: (B, H, T, S).
+  Tensor weights(const Tensor& x, const Tensor& memory, const AttentionMask& mask = {}) const;
 
   std::size_t num_heads;
   Linear query, key, value, out;
 };
 
-}  // namespace heed::nn
+}  // namespace HEED_NAMESPACE::nn

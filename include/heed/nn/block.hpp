@@ -1,4 +1,4 @@
-// block.hpp: attend, then think; each step added to what was there.
+// block.hpp: the pre-norm transformer block and its MLP.
 #pragma once
 
 #include "heed/nn/attention.hpp"
@@ -6,9 +6,9 @@
 #include "heed/nn/linear.hpp"
 #include "heed/ops/activation.hpp"
 
-namespace heed::nn {
+namespace HEED_NAMESPACE::nn {
 
-// Two linear layers, four times as wide in between.
+// The feed-forward network: linear (C to 4C), GELU, linear (4C to C).
 struct Mlp {
   Mlp(Scope scope, std::size_t embed_dim, bool with_bias = true, Gelu form = Gelu::erf);
 
@@ -19,15 +19,15 @@ struct Mlp {
   Gelu gelu_form;
 };
 
-// x = x + attention(norm(x)); x = x + mlp(norm(x)): GPT-2's order, norms first.
+// x = x + attention(norm1(x)); x = x + mlp(norm2(x)): residual connections and pre-norm, as GPT-2.
 // Radford et al. 2019, "Language Models are Unsupervised Multitask Learners", section 2.3.
 struct Block {
   Block(Scope scope, std::size_t embed_dim, std::size_t num_heads, bool with_bias = true,
         Gelu form = Gelu::erf);
 
-  Tensor operator()(const Tensor& x, const AttentionMask& visible = {},
+  Tensor operator()(const Tensor& x, const AttentionMask& mask = {},
                     const TrainingMode* training = nullptr) const;  // (B, T, C) -> (B, T, C)
-  // Of rows that follow those in the cache, and join them: (1, T, C) -> (1, T, C).
+  // With a cache, as in MultiHeadAttention: (1, T, C) -> (1, T, C).
   Tensor operator()(const Tensor& x, KeyValueCache& cache) const;
 
   LayerNorm norm1;
@@ -36,4 +36,4 @@ struct Block {
   Mlp mlp;
 };
 
-}  // namespace heed::nn
+}  // namespace HEED_NAMESPACE::nn

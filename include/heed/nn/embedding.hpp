@@ -1,12 +1,13 @@
-// embedding.hpp: a learned vector for each symbol.
+// embedding.hpp: the Embedding layer: a learned vector for each token.
 #pragma once
 
 #include "heed/nn/parameters.hpp"
 
-namespace heed::nn {
+namespace HEED_NAMESPACE::nn {
 
 struct Embedding {
-  // Draws the table from a normal distribution of mean 0 and standard deviation 1.
+  // Draws the weight from a normal distribution with mean 0 and standard deviation 1, unless the
+  // scope has another WeightInit.
   Embedding(Scope scope, std::size_t num_embeddings, std::size_t embed_dim);
 
   Tensor operator()(
@@ -16,4 +17,4 @@ struct Embedding {
   Tensor weight;  // (V, C)
 };
 
-}  // namespace heed::nn
+}  // namespace HEED_NAMESPACE::nn

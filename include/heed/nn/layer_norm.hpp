@@ -1,9 +1,9 @@
-// layer_norm.hpp: each vector brought to mean 0 and variance 1, then to a learned scale.
+// layer_norm.hpp: the LayerNorm layer (Ba et al. 2016) over the last axis.
 #pragma once
 
 #include "heed/nn/parameters.hpp"
 
-namespace heed::nn {
+namespace HEED_NAMESPACE::nn {
 
 struct LayerNorm {
   explicit LayerNorm(Scope scope, std::size_t width, bool with_bias = true, double epsilon = 1e-5);
@@ -11,9 +11,9 @@ struct LayerNorm {
   Tensor operator()(const Tensor& x, SourceLocation location =
                                          SourceLocation::current()) const;  // (..., C) -> (..., C)
 
-  Tensor weight;  // (C), ones at first
-  Tensor bias;    // (C), zeros at first, or nothing
+  Tensor weight;  // (C), initially ones
+  Tensor bias;    // (C), initially zeros; undefined without bias
   double eps;
 };
 
-}  // namespace heed::nn
+}  // namespace HEED_NAMESPACE::nn

@@ -1,19 +1,20 @@
-// linear.hpp: y = x W^T + b, the layer that learns a direction for each of its outputs.
+// linear.hpp: the Linear layer, y = x W^T + b.
 #pragma once
 
 #include "heed/nn/parameters.hpp"
 
-namespace heed::nn {
+namespace HEED_NAMESPACE::nn {
 
 struct Linear {
-  // Draws the weight, then the bias, uniformly from +-1 / sqrt(in_features), as PyTorch does.
+  // Draws the weight, then the bias, uniformly from +-1 / sqrt(in_features), as PyTorch does,
+  // unless the scope has another WeightInit.
   Linear(Scope scope, std::size_t in_features, std::size_t out_features, bool with_bias = true);
 
   Tensor operator()(const Tensor& x, SourceLocation location = SourceLocation::current())
       const;  // (..., in) -> (..., out)
 
   Tensor weight;  // (out, in)
-  Tensor bias;    // (out), or nothing
+  Tensor bias;    // (out); undefined without bias
 };
 
-}  // namespace heed::nn
+}  // namespace HEED_NAMESPACE::nn

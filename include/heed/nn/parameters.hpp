@@ -1,4 +1,4 @@
-// parameters.hpp: the numbers a model learns, by name; creating one registers it.
+// parameters.hpp: Parameters, a model's parameters by name, and Scope, which creates them.
 #pragma once
 
 #include <string>
@@ -9,20 +9,20 @@
 #include "heed/array/random.hpp"
 #include "heed/autograd/tensor.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
-// All parameters of a model, in the order they were made: the state dict, what an optimizer takes,
-// and what a checkpoint saves. Each tensor carries its own name.
+// All parameters of a model in the order of their creation, as in PyTorch's state dict. Optimizers
+// update them and checkpoints save them. Each tensor has its own name.
 class Parameters {
  public:
-  // Throws Error when the name is taken.
+  // Adds a parameter. Throws Error when one of this name exists.
   Tensor add(const std::string& name, Array value);
 
   const std::vector<Tensor>& tensors() const { return tensors_; }
   std::size_t size() const { return tensors_.size(); }
-  std::size_t count() const;                        // numbers in all of them
+  std::size_t count() const;                        // total number of elements
   const Tensor* find(std::string_view name) const;  // nullptr when there is none
-  const Tensor& at(std::string_view name) const;    // throws Error, with the names there are
+  const Tensor& at(std::string_view name) const;    // throws Error, which lists the names
 
   auto begin() const { return tensors_.begin(); }
   auto end() const { return tensors_.end(); }
@@ -31,8 +31,16 @@ class Parameters {
   std::vector<Tensor> tensors_;
 };
 
-// Where a layer puts its parameters: the store, a dotted prefix, and the generator that draws
-// their first values. scope / "blocks" / "0" has the prefix "blocks.0".
+// How linear layers and embeddings draw their initial weights: from normal(0, std), with biases of
+// 0; or as PyTorch's layers do, if std is 0.
+struct WeightInit {
+  double std = 0;
+  double residual_std = 0;  // the std of layers that end a residual branch
+};
+
+// What a layer's constructor needs to create its parameters: the store, a dotted prefix for their
+// names, and the generator that draws their initial values. scope / "blocks" / "0" has the prefix
+// "blocks.0".
 struct Scope {
   Scope(Parameters& parameters, Generator& random, std::string name = "")
       : store(parameters), generator(random), prefix(std::move(name)) {}
@@ -41,9 +49,13 @@ struct Scope {
   Scope operator/(std::size_t index) const { return *this / std::to_string(index); }
   Tensor parameter(std::string_view name, Array value) const;
 
+  Scope with_init(WeightInit weight_init) const;
+  Scope ends_residual() const;  // for the layer whose output is added to the residual stream
+
   Parameters& store;
   Generator& generator;
   std::string prefix;
+  WeightInit init = {};
 };
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

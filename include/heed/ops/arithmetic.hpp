@@ -1,11 +1,11 @@
-// arithmetic.hpp: element by element, with shapes that broadcast.
+// arithmetic.hpp: elementwise arithmetic with broadcasting: + - * /, power, exp, log, sqrt, abs.
 #pragma once
 
 #include "heed/autograd/tensor.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
-// A tensor that knows where it is written: lets `a + b` remember its line of source.
+// A tensor and the source location of the expression `a + b`, which the new node records.
 struct Operand {
   Operand(const Tensor& x, SourceLocation current = SourceLocation::current())
       : tensor(x), location(current) {}
@@ -30,12 +30,13 @@ Tensor operator-(double c, Operand x);
 Tensor operator*(double c, Operand x);
 Tensor operator/(double c, Operand x);
 
-// x^p for a constant p; the slope p x^(p-1) is 0 for p = 0.
+// x^p for a constant p; the derivative p x^(p-1) is 0 for p = 0.
 Tensor power(const Tensor& x, double p, SourceLocation location = SourceLocation::current());
 Tensor exp(const Tensor& x, SourceLocation location = SourceLocation::current());
 Tensor log(const Tensor& x, SourceLocation location = SourceLocation::current());  // natural
-Tensor sqrt(const Tensor& x, SourceLocation location =
-                                 SourceLocation::current());  // slope 1 / (2 sqrt(x)), inf at 0
-Tensor abs(const Tensor& x, SourceLocation location = SourceLocation::current());  // slope 0 at 0
+Tensor sqrt(const Tensor& x,
+            SourceLocation location = SourceLocation::current());  // derivative inf at 0
+Tensor abs(const Tensor& x,
+           SourceLocation location = SourceLocation::current());  // derivative 0 at 0
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

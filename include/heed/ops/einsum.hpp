@@ -1,18 +1,18 @@
-// einsum.hpp: any sum of products, written with one letter an axis.
+// einsum.hpp: einsum, sums of products in Einstein notation, with one letter per axis.
 #pragma once
 
 #include <string_view>
 
 #include "heed/autograd/tensor.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
-// einsum("bqd,bkd->bqk", {queries, keys}): multiply elements that agree on every letter, and sum
-// over the letters that do not appear after the arrow. A letter twice in one operand is its
-// diagonal ("ii->" is the trace); "..." stands for any further axes, which broadcast; without an
-// arrow the result has the letters that appear once, sorted. Sizes of one letter are equal or 1.
-// Throws Error for an equation that does not fit the operands.
+// As torch.einsum: einsum("bqd,bkd->bqk", {queries, keys}) multiplies elements whose indices agree
+// on every letter, and sums over the letters that are not after the arrow. A letter that appears
+// twice in one operand takes its diagonal ("ii->" is the trace). "..." stands for any further axes,
+// which broadcast. Without an arrow, the result has the letters that appear once, sorted. The sizes
+// of a letter must be equal or 1. Throws Error if the equation does not fit the operands.
 Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands,
               SourceLocation location = SourceLocation::current());
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,16 +1,16 @@
-// loss.hpp: how surprised a model is by what really came next.
+// loss.hpp: cross-entropy loss over class indices.
 #pragma once
 
 #include "heed/autograd/tensor.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
 enum class Reduction { mean, sum, none };
 
 struct CrossEntropyOptions {
   Reduction reduction = Reduction::mean;
-  std::int64_t ignore_index = -100;  // targets of this value count for nothing
-  double label_smoothing = 0;        // this share of the target is spread evenly over all classes
+  std::int64_t ignore_index = -100;  // targets of this value are left out
+  double label_smoothing = 0;        // probability that is spread evenly over all classes
 };
 
 // -ln softmax(logits)[target], in nats, over logits (..., V) and targets (...). The mean is over
@@ -20,4 +20,4 @@ Tensor cross_entropy(const Tensor& logits, const Indices& targets,
                      const CrossEntropyOptions& options = {},
                      SourceLocation location = SourceLocation::current());
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

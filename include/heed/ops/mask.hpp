@@ -1,21 +1,34 @@
-// mask.hpp: hiding elements, by place or by chance.
+// mask.hpp: masked_fill, tril, the causal mask and dropout.
 #pragma once
 
 #include "heed/array/random.hpp"
 #include "heed/autograd/tensor.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
-// `value` where the mask is true, x elsewhere. The mask broadcasts to x's shape. No gradient comes
-// through hidden places. For attention the value is minus infinity, never "a large number".
+using Mask = xt::xarray<bool, xt::layout_type::row_major>;
+
+// The causal mask of `queries` query positions and `keys` key positions, true where the query must
+// not attend to the key: the query at position t, counted after `past` earlier keys, may attend to
+// the keys 0 to past + t. causal_mask(T) is torch.triu(torch.ones(T, T), diagonal=1).bool().
+Mask causal_mask(std::size_t queries, std::size_t keys, std::size_t past = 0);
+inline Mask causal_mask(std::size_t T) { return causal_mask(T, T); }
+
+// `value` where the mask is true, x elsewhere. The mask broadcasts to x's shape. The gradient is 0
+// where the mask is true. For attention scores use minus infinity, not a large negative number.
 Tensor masked_fill(const Tensor& x, const Mask& mask, double value,
                    SourceLocation location = SourceLocation::current());
 
-// x (..., T, S) on and below the diagonal, 0 above it; `diagonal` moves the edge to the right.
+// x (..., T, S) on and below the diagonal, 0 above it; as torch.tril.
 Tensor tril(const Tensor& x, int diagonal = 0, SourceLocation location = SourceLocation::current());
 
-// Each element becomes 0 with probability p, else x / (1 - p), so that the mean stays. p in [0, 1].
+// Each element becomes 0 with probability p, else x / (1 - p), which keeps the expected value. p is
+// in [0, 1].
 Tensor dropout(const Tensor& x, double p, Generator& generator,
                SourceLocation location = SourceLocation::current());
 
-}  // namespace heed
+// The factors of dropout, with the same random numbers as F.dropout: 0 with probability p, else
+// 1 / (1 - p). p = 0 and p = 1 draw nothing. Throws Error for p outside [0, 1].
+Array dropout_mask(const Shape& shape, double p, Generator& generator);
+
+}  // namespace HEED_NAMESPACE

@@ -1,12 +1,12 @@
-// matmul.hpp: products of matrices; the layer y = x W^T + b.
+// matmul.hpp: matrix products, and the linear map y = x W^T + b.
 #pragma once
 
 #include "heed/autograd/tensor.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
 // a (..., M, K) times b (..., K, N) is (..., M, N); batches broadcast. A vector a (K) counts as one
-// row, a vector b (K) as one column, and that axis is gone from the result.
+// row and a vector b (K) as one column; the result does not have that axis.
 // Error: "matmul: inner sizes differ: x (4, 8, 64), blocks.0.up.weight (32, 256)".
 Tensor matmul(const Tensor& a, const Tensor& b,
               SourceLocation location = SourceLocation::current());
@@ -15,4 +15,4 @@ Tensor matmul(const Tensor& a, const Tensor& b,
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
               SourceLocation location = SourceLocation::current());
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

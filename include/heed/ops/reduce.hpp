@@ -1,25 +1,25 @@
-// reduce.hpp: many numbers become one, along any axes.
+// reduce.hpp: reductions over axes: sum, mean, max, variance, argmax.
 #pragma once
 
 #include "heed/autograd/tensor.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
-// No axes given means all of them. With keepdim the axes stay with size 1. Floats are added up in
-// double. Throws Error for an axis out of range or given twice.
+// Without `axes`, a reduction is over all axes. With keepdim the axes stay, with size 1. Sums are
+// accumulated in double. Throws Error for an axis that is out of range or given twice.
 Tensor sum(const Tensor& x, const AxisList& axes = {}, bool keepdim = false,
            SourceLocation location = SourceLocation::current());
-// The mean of nothing is NaN, as in PyTorch.
+// The mean of no elements is NaN, as in PyTorch.
 Tensor mean(const Tensor& x, const AxisList& axes = {}, bool keepdim = false,
             SourceLocation location = SourceLocation::current());
-// Equal maxima share the gradient evenly (as PyTorch's amax). Throws Error for nothing to compare.
+// As torch.amax: equal maxima get equal parts of the gradient. Throws Error for an empty x.
 Tensor max(const Tensor& x, const AxisList& axes = {}, bool keepdim = false,
            SourceLocation location = SourceLocation::current());
-// Divided by n - 1 when unbiased (PyTorch's default), by n otherwise.
+// The sum of squared deviations / (n - 1) if unbiased (PyTorch's default), / n otherwise.
 Tensor variance(const Tensor& x, const AxisList& axes = {}, bool unbiased = true,
                 bool keepdim = false, SourceLocation location = SourceLocation::current());
 
-// The position of the largest element along an axis, which goes; the first of equals. No gradient.
+// The index of the (first) largest element along an axis, which is removed. Not differentiable.
 Indices argmax(const Tensor& x, int axis);
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,9 +1,9 @@
-// adamw.hpp: steps of a size each parameter has earned.
+// adamw.hpp: the AdamW optimizer (Loshchilov and Hutter 2019).
 #pragma once
 
 #include "heed/optim/optimizer.hpp"
 
-namespace heed::optim {
+namespace HEED_NAMESPACE::optim {
 
 struct AdamWOptions {
   double lr = 1e-3;
@@ -11,8 +11,8 @@ struct AdamWOptions {
   double beta2 = 0.999;
   double eps = 1e-8;
   double weight_decay = 0.01;
-  bool decay_vectors = true;  // false: decay matrices only, not biases and norms
-  bool decoupled = true;      // false: Adam with an L2 penalty, weight_decay * p added to g
+  bool decay_vectors = true;  // false: no weight decay for vectors (biases and norms)
+  bool decoupled = true;      // false: Adam with L2 penalty, g += weight_decay * p
 };
 
 // m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2
@@ -23,7 +23,7 @@ class AdamW {
   // Throws Error for options out of range.
   AdamW(std::vector<Tensor> parameters, const AdamWOptions& options);
 
-  void step();  // parameters without a gradient stay
+  void step();  // skips parameters without a gradient
   void set_lr(double lr) { options_.lr = lr; }
 
   State state() const;
@@ -38,4 +38,4 @@ class AdamW {
   std::int64_t step_ = 0;
 };
 
-}  // namespace heed::optim
+}  // namespace HEED_NAMESPACE::optim

@@ -1,15 +1,15 @@
-// clip.hpp: no step is longer than it should be.
+// clip.hpp: gradient clipping by total norm, as torch.nn.utils.clip_grad_norm_.
 #pragma once
 
 #include "heed/autograd/tensor.hpp"
 
-namespace heed::optim {
+namespace HEED_NAMESPACE::optim {
 
-// The norm of all gradients taken as one vector (norm_type 2; infinity for the largest element),
-// before they are scaled by min(1, max_norm / (norm + 1e-6)) so that it is at most max_norm.
-// Pascanu et al. 2013, "On the difficulty of training recurrent neural networks", algorithm 1.
-// A max_norm of 0 clears the gradients. Throws Error when it is negative or norm_type is not above
-// 0.
+// Multiplies all gradients by min(1, max_norm / (norm + 1e-6)) and returns norm, the norm of all
+// gradients as one vector before scaling. norm_type 2 is the Euclidean norm, infinity the maximum
+// absolute value. A max_norm of 0 sets the gradients to 0. Pascanu et al. 2013, "On the difficulty
+// of training recurrent neural networks", algorithm 1. Throws Error for a negative max_norm and for
+// a norm_type that is not above 0.
 double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, double norm_type = 2);
 
-}  // namespace heed::optim
+}  // namespace HEED_NAMESPACE::optim

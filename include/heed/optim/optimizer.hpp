@@ -1,4 +1,4 @@
-// optimizer.hpp: what every optimizer does: one step along the gradients.
+// optimizer.hpp: optimizer state for checkpoints, and zero_grad.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 #include "heed/autograd/tensor.hpp"
 
-namespace heed::optim {
+namespace HEED_NAMESPACE::optim {
 
-// Values an optimizer keeps from step to step, by name: what a checkpoint saves.
+// The arrays of an optimizer by name, and its step count. Checkpoints save them.
 struct State {
   std::vector<std::pair<std::string, Array>> arrays;  // "token.weight.exp_avg", ...
   std::int64_t step = 0;
@@ -17,4 +17,4 @@ struct State {
 // Clears the gradients of all tensors.
 void zero_grad(const std::vector<Tensor>& parameters);
 
-}  // namespace heed::optim
+}  // namespace HEED_NAMESPACE::optim

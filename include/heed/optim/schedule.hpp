@@ -1,12 +1,14 @@
-// schedule.hpp: the learning rate over time.
+// schedule.hpp: learning rate schedules: linear warmup with cosine decay, and PyTorch's.
 #pragma once
 
 #include <cstdint>
 
-namespace heed::optim {
+#include "heed/array/precision.hpp"
 
-// Rises in a line for `warmup` steps, falls along half a cosine to min_lr at `decay_steps`, and
-// stays. The first step is 0: lr (step + 1) / (warmup + 1) while step < warmup (as nanoGPT).
+namespace HEED_NAMESPACE::optim {
+
+// As nanoGPT: linear warmup, lr (step + 1) / (warmup + 1) while step < warmup, then cosine decay to
+// min_lr at step decay_steps, then constant. The first step is number 0.
 struct WarmupCosine {
   double lr = 1e-3;
   double min_lr = 1e-4;
@@ -16,13 +18,13 @@ struct WarmupCosine {
   double at(std::int64_t step) const;
 };
 
-// PyTorch's schedules, with the names and options of torch.optim.lr_scheduler. `lr` is what the
-// optimizer there was made with; steps count from 0. An option that is 0 here has no default in
-// PyTorch and must be given. at() throws Error for an option out of its range.
+// The schedules below have the names and options of torch.optim.lr_scheduler. `lr` is the initial
+// learning rate; the first step is number 0. An option with default 0, other than eta_min, has no
+// default in PyTorch and must be set. at() throws Error for an option out of range.
 
-// Down half a cosine from lr to eta_min in T_max steps, up again in as many, and so on:
+// Falls along a cosine from lr to eta_min in T_max steps, rises to lr in T_max steps, and repeats:
 //   eta_min + (lr - eta_min) (1 + cos(pi step / T_max)) / 2
-// Loshchilov and Hutter 2017, "SGDR", eq. 5, without the restarts.
+// Loshchilov and Hutter 2017, "SGDR", eq. 5, without restarts.
 struct CosineAnnealingLR {
   double lr = 1e-3;
   std::int64_t T_max = 0;
@@ -31,8 +33,8 @@ struct CosineAnnealingLR {
   double at(std::int64_t step) const;
 };
 
-// In a line from lr start_factor to lr end_factor in total_iters steps, and stays; both factors
-// from 0 to 1:  lr (start_factor + (end_factor - start_factor) min(step / total_iters, 1))
+// Changes linearly from lr start_factor to lr end_factor in total_iters steps, then is constant:
+//   lr (start_factor + (end_factor - start_factor) min(step / total_iters, 1)),  factors in [0, 1]
 struct LinearLR {
   double lr = 1e-3;
   double start_factor = 1.0 / 3;
@@ -42,7 +44,7 @@ struct LinearLR {
   double at(std::int64_t step) const;
 };
 
-// Down a stair every step_size steps:  lr gamma^floor(step / step_size)
+// Multiplies the learning rate by gamma every step_size steps:  lr gamma^floor(step / step_size)
 struct StepLR {
   double lr = 1e-3;
   std::int64_t step_size = 0;
@@ -51,7 +53,7 @@ struct StepLR {
   double at(std::int64_t step) const;
 };
 
-// The same share less in every step:  lr gamma^step
+// Multiplies the learning rate by gamma in every step:  lr gamma^step
 struct ExponentialLR {
   double lr = 1e-3;
   double gamma = 0;
@@ -59,4 +61,4 @@ struct ExponentialLR {
   double at(std::int64_t step) const;
 };
 
-}  // namespace heed::optim
+}  // namespace HEED_NAMESPACE::optim

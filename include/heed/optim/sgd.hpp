@@ -1,27 +1,28 @@
-// sgd.hpp: straight down the slope, with momentum.
+// sgd.hpp: stochastic gradient descent with momentum, as torch.optim.SGD.
 #pragma once
 
 #include "heed/optim/optimizer.hpp"
 
-namespace heed::optim {
+namespace HEED_NAMESPACE::optim {
 
 struct SgdOptions {
   double lr = 1e-3;
   double momentum = 0;
   double dampening = 0;
-  double weight_decay = 0;  // added to the gradient as weight_decay * p
+  double weight_decay = 0;  // L2 penalty, g += weight_decay * p
   bool nesterov = false;
 };
 
 // b = momentum b + (1 - dampening) g (the first b is g);  p = p - lr b
-// as PyTorch's SGD: Sutskever et al. 2013, "On the importance of initialization and momentum",
-// with the learning rate outside the sum. nesterov: p = p - lr (g + momentum b).
+// With nesterov: p = p - lr (g + momentum b). As in PyTorch, lr multiplies b; in Sutskever et al.
+// 2013, "On the importance of initialization and momentum", it multiplies g instead.
 class Sgd {
  public:
-  // Throws Error for a negative option, or nesterov without momentum or with dampening.
+  // Throws Error for a negative lr, momentum or weight_decay, and for nesterov without momentum or
+  // with dampening.
   Sgd(std::vector<Tensor> parameters, const SgdOptions& options);
 
-  void step();  // parameters without a gradient stay
+  void step();  // skips parameters without a gradient
   void set_lr(double lr) { options_.lr = lr; }
 
   State state() const;
@@ -34,4 +35,4 @@ class Sgd {
   std::int64_t step_ = 0;
 };
 
-}  // namespace heed::optim
+}  // namespace HEED_NAMESPACE::optim

@@ -1,4 +1,4 @@
-// gnuplot.hpp: running gnuplot on a script, without a shell and without failing when it is absent.
+// gnuplot.hpp: runs gnuplot on a script, and writes strings and numbers in gnuplot's syntax.
 #pragma once
 
 #include <string>
@@ -6,22 +6,21 @@
 
 #include "heed/report/plot_program.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
-// Writes the script as folder/name.gp and runs gnuplot on it inside the folder, so that running it
-// by hand there draws the same: it names its files without a folder, and sets its terminal and
-// `set output` itself. ok when folder/name.svg has been drawn. `name` may hold any characters but
-// a slash (Error), and cannot be empty.
+// Writes the script as folder/name.gp and runs gnuplot on it inside the folder. The script sets its
+// own terminal and output and names files without a folder, so that a user can run it there again.
+// The result is ok when folder/name.svg exists. Throws Error when `name` is empty or has a slash.
 Plot draw_with_gnuplot(const std::string& folder, const std::string& name,
                        const std::string& script);
 
-// Runs a script whose picture is text (`set terminal dumb`).
+// Runs a script that draws with text characters (`set terminal dumb`).
 Plot text_with_gnuplot(const std::string& script);
 
-// For writing scripts: a string in gnuplot's single quotes, in which nothing is ever expanded
-// (control characters are spelled out, quotes doubled), and a number in gnuplot's notation.
+// The text in gnuplot's single quotes, which expand nothing. Quotes are doubled and control
+// characters are replaced by escape sequences.
 std::string gnuplot_string(std::string_view text);
-std::string gnuplot_number(double value);
+std::string gnuplot_number(double value);            // "1.5", "-2e-07", "NaN"
 std::string gnuplot_range(double low, double high);  // "[0:2000]"
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,34 +1,36 @@
-// label_places.hpp: where labels stand beside their points, so that they cover least.
+// label_places.hpp: LabelPlacement chooses label positions with the least overlap.
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
-namespace heed {
+#include "heed/array/precision.hpp"
 
-// From left to right and from top to bottom, y growing downwards.
+namespace HEED_NAMESPACE {
+
+// A rectangle in screen coordinates: y grows downwards.
 struct Box {
   double left, top, right, bottom;
   double area() const { return (right - left) * (bottom - top); }
 };
 
-double overlap(const Box& a, const Box& b);  // the area both cover
+double overlap(const Box& a, const Box& b);  // the area of their intersection
 
 class LabelPlacement {
  public:
   explicit LabelPlacement(const Box& frame) : frame_(frame) {}
 
-  void take(const Box& box) { taken_.push_back(box); }
+  void occupy(const Box& box) { occupied_.push_back(box); }
 
-  // How much of the box is taken or outside the frame.
-  double covered(const Box& box) const;
+  // The area of the box that is occupied or outside the frame.
+  double covered_area(const Box& box) const;
 
-  // The number of the candidate of which least is covered, the first of several.
-  std::size_t best(const std::vector<Box>& candidates) const;
+  // The index of the candidate with the smallest covered area, the first in case of a tie.
+  std::size_t best_position(const std::vector<Box>& candidates) const;
 
  private:
   Box frame_;
-  std::vector<Box> taken_;
+  std::vector<Box> occupied_;
 };
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

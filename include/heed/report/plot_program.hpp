@@ -1,41 +1,41 @@
-// plot_program.hpp: running the programs that draw, without a shell and without failing when one is
-// absent.
+// plot_program.hpp: runs a drawing program (gnuplot, Graphviz) as a child process, without a shell.
 #pragma once
 
 #include <string>
 #include <vector>
 
-namespace heed {
+#include "heed/array/precision.hpp"
 
-// What became of a picture. When it was drawn, `message` is the file's path (or, for a picture made
-// of text, the picture); when not, one line that says why and what to install.
+namespace HEED_NAMESPACE {
+
+// The result of drawing. If ok, `message` is the path of the picture or, for text, the picture.
+// If not, it is one line that says why nothing was drawn and what to install.
 struct Plot {
   bool ok = false;
   std::string message;
 };
 
-// A program that draws, as messages call it, and the packages to install where it is missing.
+// A drawing program: its name in messages, and the packages that contain it.
 struct PlotProgram {
   std::string name;      // "gnuplot"
   std::string packages;  // "gnuplot-nox (apt) or gnuplot (brew, conda)"
 };
 
-// Runs the command (a program and its arguments) inside the folder ("" for this one) and waits.
-// What it wrote is the message when all went well, else why it did not.
+// Runs the command (a program and its arguments) inside the folder ("": the current one) and waits
+// for it. The message is the program's output or, if it failed, the reason.
 Plot run_program(const PlotProgram& program, std::vector<std::string> command,
                  const std::string& folder, const std::string& input);
 
-// Writes text as folder/name plus the ending and runs the command inside the folder, without a
-// shell. ok when folder/name.svg has been drawn. Throws Error for a name that is
-// empty or has a slash.
+// Writes text to folder/name with the given ending and runs the command inside the folder. The
+// result is ok when folder/name.svg exists. Throws Error when `name` is empty or has a slash.
 Plot draw_with(const PlotProgram& program, std::vector<std::string> command,
                const std::string& folder, const std::string& name, const std::string& ending,
                const std::string& text);
 
-// Writes text to a file; the empty string when that went well, else "FILE: cannot be written: ..."
+// Writes text to a file. Returns "" on success, otherwise "FILE: cannot be written: ...".
 std::string write_text(const std::string& path, const std::string& text);
 
-// "folder/name", or the name alone for the folder "".
+// "folder/name"; only the name when folder is "".
 std::string path_in(const std::string& folder, const std::string& name);
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// scatter.hpp: named points in the plane as a picture, such as the queries and keys of a head.
+// scatter.hpp: scatter plots of labelled points, such as the queries and keys of a head.
 #pragma once
 
 #include <cstddef>
@@ -9,35 +9,33 @@
 #include "heed/report/gnuplot.hpp"
 #include "heed/report/series.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
 struct ScatterOptions {
   std::string title = {};
-  std::vector<std::string> labels = {};  // one for each point, or none
-  std::vector<std::size_t> groups = {};  // one for each point: a number of group_names; or none
-  std::vector<std::string> group_names = {};  // up to four, each with a colour and shape of its own
-  std::size_t width = 78;                     // of the text form, in characters
-  std::size_t height = 26;                    // of the text form, in lines
+  std::vector<std::string> labels = {};       // one for each point, or none
+  std::vector<std::size_t> groups = {};       // one index into group_names per point, or none
+  std::vector<std::string> group_names = {};  // up to four; each has its own colour and shape
+  std::size_t width = 78;                     // of the text plot, in characters
+  std::size_t height = 26;                    // of the text plot, in lines
 };
 
-// Both forms show points (n, 2) on one scale: an inch across is as much as an inch up. A label
-// stands beside its point, on the side where it covers least; where even that is too much (of the
-// picture's labels more than 15 %, of the text's anything) it is left out, and their number told.
-// Both throw Error when points are not (n, 2) with finite values, or labels and groups do not fit
-// them; the text form also when it is smaller than 40 x 10 characters.
+// Both functions plot points (n, 2) with the same scale on both axes. Each label is put on the side
+// of its point where it overlaps least. Labels that would still overlap (in the SVG by more than
+// 15 % of their area) are left out; the plot says how many. Both throw Error when points are not
+// (n, 2), are not finite, or do not match the labels and groups.
 
-// A sign for each point, by group as in the picture ("●", "▲", "■", "◆"; "@" where groups meet).
+// A symbol for each point's group ("●", "▲", "■", "◆"; "@" where groups coincide). Also throws
+// Error when the plot would be smaller than 40 x 10 characters.
 std::string scatter_text(const Array& points, const ScatterOptions& options = {});
 
-// Draws folder/name.svg (900 x 720), and leaves beside it its data (name.csv) and the script
-// (name.gp) that draws it again. Files that cannot be written or a missing gnuplot are told in the
-// result.
+// Draws folder/name.svg (900 x 720 pixels) and keeps its data (name.csv) and its gnuplot script
+// (name.gp) beside it. If a file cannot be written or gnuplot is missing, the Plot says so.
 Plot draw_scatter(const std::string& folder, const std::string& name, const Array& points,
                   const ScatterOptions& options = {});
 
-// What both begin with: the refusals, and what is shown in a room of some width and height, the
-// points in its middle.
+// Validation, and the ranges to show in an area of this size, with the points in its centre.
 void check_scatter(const Array& points, const ScatterOptions& options);
-View scatter_view(const Array& points, double width, double height);
+PlotView scatter_view(const Array& points, double width, double height);
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

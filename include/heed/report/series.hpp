@@ -1,56 +1,59 @@
-// series.hpp: what a plot shows, the part of the plane it shows it in, and where a legend fits.
+// series.hpp: data series, the axis ranges a plot shows, and the position of its legend.
 #pragma once
 
 #include <limits>
 #include <string>
 #include <vector>
 
-namespace heed {
+#include "heed/array/precision.hpp"
 
-// One curve. A value that is not a finite number leaves no point.
+namespace HEED_NAMESPACE {
+
+// One curve. Values that are not finite are not drawn.
 struct Series {
   std::string name;
   std::vector<double> x;
   std::vector<double> y;  // as many as x
-  bool points = false;    // few and precise, like validation losses: each is marked, and the last
-                          // one's value is written out
+  bool points = false;    // marks each point and writes the last value, as for validation losses
 
   void append(double at_x, double value) { x.push_back(at_x), y.push_back(value); }
 };
 
-// A dashed horizontal line, such as the entropy that no loss can get below.
+// A dashed horizontal line, such as the entropy rate of the source, the lower bound on the loss.
 struct HorizontalLine {
   std::string name;
   double value;
 };
-std::string legend(const HorizontalLine& level);  // "bigram  2.1000"
+std::string legend(const HorizontalLine& line);  // "bigram  2.1000"
 
 struct Range {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
-  void include(double value);  // infinities and NaN are passed over
+  void include(double value);  // ignores infinities and NaN
   bool empty() const { return low > high; }
   double span() const { return high - low; }
 };
 
 Range x_range(const std::vector<Series>& series);  // of the finite points; empty without any
-Range y_range(const std::vector<Series>& series, double first_x);  // of those from first_x on
+Range y_range(const std::vector<Series>& series,
+              double first_x);  // of the points with x >= first_x
 
-struct View {
+struct PlotView {
   Range x, y;
-  double top;  // the highest value, be it inside or above the view
-  bool hides_top() const { return top > y.high; }
+  double peak;  // the largest y of the data, which may lie above the view
+  bool hides_peak() const { return peak > y.high; }
 };
 
-// Everything; but when the first twentieth of the curves (of some points) is much higher than the
-// rest, as losses are, the rest alone, lest it be flattened. Levels are always inside. The spans
-// are positive when there is a finite point. Throws Error when a series has not as many x as y.
-View view_of(const std::vector<Series>& series, const std::vector<HorizontalLine>& levels);
+// The ranges that show all points and lines. If the first 5 % of the x range has at least three
+// points and much larger values than the rest, as training losses do, the view leaves these out.
+// The spans are positive when there is a finite point. Throws Error when a series has unequal
+// numbers of x and y.
+PlotView view_of(const std::vector<Series>& series, const std::vector<HorizontalLine>& lines);
 
-// The corner, "top right" say, in which a legend of this size (fractions of the view) covers no
-// curve and no level; "below" when there is none.
+// The corner ("top right", ...) where a legend of this size, given in fractions of the view, covers
+// no curve and no line; "below" if there is none.
 std::string legend_position(const std::vector<Series>& series,
-                            const std::vector<HorizontalLine>& levels, const View& view,
+                            const std::vector<HorizontalLine>& lines, const PlotView& view,
                             double width, double height);
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// table.hpp: arrays as aligned text, the way the articles print them.
+// table.hpp: formats arrays as tables of aligned text.
 #pragma once
 
 #include <cstddef>
@@ -7,22 +7,22 @@
 
 #include "heed/array/array.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
-// Written in place, as much of it as is needed: table(weights, {"weights", tokens, tokens}).
+// An aggregate, so that a call can set its first members: table(w, {"weights", tokens, tokens}).
 struct TableOptions {
   std::string title = {};                      // printed with the shape: "weights (3, 3)"
   std::vector<std::string> row_names = {};     // one for each row (axis -2), or none
   std::vector<std::string> column_names = {};  // one for each column (axis -1), or none
   int decimals = 4;
-  std::size_t width = 80;      // columns of the terminal; wider matrices continue further down
-  std::size_t max_shown = 32;  // longer axes show their first and last parts, "..." between
+  std::size_t width = 80;      // columns of the terminal; wider matrices are split into strips
+  std::size_t max_shown = 32;  // longer axes show their first and last indices, "..." between
 };
 
-// Any rank: a scalar stands beside its title, a vector is one row, a matrix is rows, and more axes
-// are matrices one below the other, each under its index "[1]". Right-aligned; every line ends in a
-// newline. Values that four decimals cannot show (all below 0.0001, or some above 1e8) make the
-// whole table scientific. Throws Error when there are more or fewer names than rows or columns.
+// Accepts any rank: a scalar is printed after its title, a vector as one row, and a batch as one
+// matrix after the other, each under its index "[1]". Columns are right-aligned and every line ends
+// in a newline. If all values are below 0.0001 (at 4 decimals) or one is above 1e8, the table uses
+// scientific notation. Throws Error when the number of names does not match.
 std::string table(const Array& x, const TableOptions& options = {});
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

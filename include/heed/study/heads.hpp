@@ -1,5 +1,4 @@
-// heads.hpp: looking inside a model: what each head asks, offers and looks at, and going without
-// one.
+// heads.hpp: the attention weights, queries and keys of a model, and ablation of single heads.
 #pragma once
 
 #include <cstddef>
@@ -7,22 +6,22 @@
 
 #include "heed/nn/gpt.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
-// What the heads of one layer did with a text.
+// What the heads of one layer computed for a batch of tokens.
 struct LayerAttention {
-  Array weights;  // (B, H, T, T): the share that row t of a head gives to column s
-  Array queries;  // (B, H, T, D): what each place asks for, D = C / H
-  Array keys;     // (B, H, T, D): what each place offers
+  Array weights;  // (B, H, T, T): attention weights, rows are query positions
+  Array queries;  // (B, H, T, D), D = C / H
+  Array keys;     // (B, H, T, D)
 };
 
-// Runs the model on tokens (B, T) and keeps what its heads did, layer by layer. Throws Error as the
-// model does.
+// Runs the model on tokens (B, T) and returns the attention of each layer. Throws the same errors
+// as the model.
 std::vector<LayerAttention> capture_attention(const nn::Gpt& model, const Indices& tokens);
 
-// For as long as it lives, the model works without one head: what that would add is zero, since
-// its columns of the output projection are. (Its share of the projection's bias stays.) Several
-// may live at once, and end in any order.
+// Ablates one head of the model for the lifetime of this object: sets the head's columns of the
+// output projection's weight to 0, so that the head adds nothing. The projection's bias does not
+// change. Several may exist at once and be destroyed in any order.
 class AblatedHead {
  public:
   // Throws Error for a layer or a head that does not exist.
@@ -32,9 +31,9 @@ class AblatedHead {
   AblatedHead& operator=(const AblatedHead&) = delete;
 
  private:
-  Tensor weight_;          // (C, C), of the projection
-  std::size_t first_ = 0;  // of the head's columns
-  Array taken_;            // (C, D): those columns
+  Tensor weight_;                 // (C, C), of the output projection
+  std::size_t first_column_ = 0;  // of the head
+  Array original_columns_;        // (C, D): the weights to restore
 };
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

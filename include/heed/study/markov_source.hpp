@@ -1,4 +1,4 @@
-// markov_source.hpp: a source of texts whose entropy is known exactly, and two that come with heed.
+// markov_source.hpp: Markov sources of text with a known entropy rate, two of them built in.
 #pragma once
 
 #include <cstddef>
@@ -8,90 +8,90 @@
 
 #include "heed/array/random.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
-// A Markov source (Shannon 1948, "A Mathematical Theory of Communication", sections 4 to 7): it is
-// in one of some states, writes one of that state's letters by chance, and goes on in the state
-// that belongs to the letter. No state has a letter twice, so whoever knows the first state, which
-// is number 0, and reads along always knows the state. That is why the entropy can be computed:
-// what is left to guess is the choice at each state.
+// A Markov source (Shannon 1948, "A Mathematical Theory of Communication", sections 4 to 7) is
+// always in one of finitely many states. It draws the next letter from the probabilities of that
+// state and moves to the state that belongs to the letter. A state has each letter at most once
+// and the first state is number 0, so the text determines the sequence of states. Therefore the
+// entropy rate is known exactly: see entropy_rate().
 class MarkovSource {
  public:
   struct Letter {
     char letter;  // ASCII
     double probability;
-    std::size_t next;  // the state after it
+    std::size_t next;  // the state after this letter
   };
   struct State {
     std::vector<Letter> letters;
   };
 
-  // Throws Error, which names the state, when its probabilities are not above 0 or do not sum to 1
-  // (to 1e-9; they are then made to), a letter is there twice or is not ASCII, the next state does
-  // not exist, or the state can not be reached from state 0 or has no way back there: then there
-  // would be no one share of time for each state.
+  // Throws Error, naming the state, when a probability is not above 0, the probabilities of a state
+  // do not sum to 1 (to 1e-9; they are then normalized), a letter occurs twice in a state or is not
+  // ASCII, or the next state does not exist. Also throws when a state cannot be reached from state
+  // 0 or state 0 cannot be reached from it: the stationary distribution would not be unique.
   explicit MarkovSource(std::vector<State> states);
 
-  // A word, or any piece of text, as an arrow of several letters between places of a grammar.
+  // A word, or any string, as an edge between two nodes of a graph (a grammar).
   struct Word {
     std::string text;
     double probability;
-    std::size_t next;  // the place after it
+    std::size_t next;  // the node after this word
   };
-  // The words that may come at each place, spelled out: words that begin alike share their first
-  // states. Throws Error as the constructor does, and when a word is empty, or is the beginning of
-  // another at its place, so that its last letter would leave two states to choose from.
-  static MarkovSource from_words(const std::vector<std::vector<Word>>& places);
+  // Builds the source from the words that may follow at each node: nodes[i] are the words of node
+  // i. Words with a common prefix share the states of that prefix. Throws Error as the constructor
+  // does, and when a word is empty or is a prefix of another word of its node, because the letters
+  // would then not determine the next state.
+  static MarkovSource from_words(const std::vector<std::vector<Word>>& nodes);
 
   const std::vector<State>& states() const { return states_; }
-  // The share of all letters that each state writes, in the long run: sum_s p_s p(s -> t) = p_t.
-  const std::vector<double>& shares() const { return shares_; }
-  std::string letters() const;  // those it writes, sorted
+  // The probability p_s of each state in the long run: sum_s p_s p(s -> t) = p_t.
+  const std::vector<double>& stationary_distribution() const { return stationary_distribution_; }
+  std::string letters() const;  // all letters that occur, sorted
 
-  // Nats a letter that nothing can predict: the sum over the states of share times entropy of the
-  // choice there (Shannon's theorem 5). No model has a smaller loss, but by luck or by a leak.
-  double entropy() const;
+  // The entropy per letter in nats: sum_s p_s H(letter | state s), with p the stationary
+  // distribution (Shannon's theorem 5). No model has a smaller expected loss. A smaller
+  // measured loss means a lucky sample, or a model whose input contains the target.
+  double entropy_rate() const;
 
-  // The entropy of a letter from anywhere in the text for somebody who knows the source and the k
-  // letters before it, for k = 0 (unigram), 1 (bigram) ... `most`: each at most the one before,
-  // and all at least entropy(). What such a reader may think of the state is followed for every
-  // text there is, once for those that leave it the same thing to think. Where texts keep telling
-  // the states apart a little and never quite, that grows with each letter by a factor; throws
-  // Error where there are more than 100,000 such things.
-  std::vector<double> floors(std::size_t most) const;
-  double unigram() const { return floors(0)[0]; }
-  double bigram() const { return floors(1)[1]; }
-  // The mean of floors 1 to `letters`: the smallest loss over windows of so many letters that begin
-  // anywhere, each of which is read to guess the next. Throws Error for 0, and
-  // as floors() does.
+  // H(X_{k+1} | X_1..X_k) for k = 0 (unigram), 1 (bigram) to max_context, in nats, for letters from
+  // a random position of the text: the entropy of a letter given the k letters before it. It never
+  // rises with k and is at least entropy_rate(). Exact: sums over all posteriors over the state
+  // that k letters can lead to. If no number of letters determines the state, the number of
+  // posteriors can grow exponentially with k; throws Error above 100,000 posteriors.
+  std::vector<double> conditional_entropies(std::size_t max_context) const;
+  double unigram_entropy() const { return conditional_entropies(0)[0]; }
+  double bigram_entropy() const { return conditional_entropies(1)[1]; }
+  // The mean of conditional_entropies for k = 1 to `letters`: the lower bound on the expected loss
+  // over windows of `letters` letters that begin at random positions, when a model predicts the
+  // letter after each prefix. Throws Error for 0, and as conditional_entropies() does.
   double window_entropy(std::size_t letters) const;
 
-  // So many letters, from state 0 on, or from a given state, which becomes the one after them.
-  // The same text, whether it is drawn at once or in pieces.
+  // Draws a text of `letters` letters from state 0, or from the given state, which becomes the
+  // state after the text. The text is the same whether it is drawn at once or in pieces.
   std::string draw(std::size_t letters, Generator& generator) const;
   std::string draw(std::size_t letters, Generator& generator, std::size_t& state) const;
 
-  // -ln p of each letter of a text that begins in state 0: what the text costs somebody who knows
-  // all that can be known. Throws Error for a letter that can not come there.
+  // -ln p(letter | state) of each letter of a text that begins in state 0. Throws Error for a
+  // letter of probability 0.
   std::vector<double> negative_log_likelihoods(std::string_view text) const;
 
  private:
-  const Letter& drawn(std::size_t state, double at) const;
+  const Letter& pick_letter(std::size_t state, double uniform) const;
 
   std::vector<State> states_;
-  std::vector<double> shares_;
+  std::vector<double> stationary_distribution_;
 };
 
-// Sentences of six words and a line end, such as "the cats in the barn purr": who, how many,
-// where, and what it does there. The verb's stem depends on the animal, its ending on their number,
-// 14 letters and more back, so nobody comes near the entropy who does not look there. 256
-// sentences.
+// Sentences of six words and a newline, such as "the cats in the barn purr". The verb's stem
+// depends on the animal and its ending on the number (cat or cats), 14 letters or more before the
+// verb, so a model must use that long a context to come near the entropy rate. 256 sentences.
 MarkovSource grammar_source();
 
-// The letters a, b and c, each by chance that depends on the two before it.
+// The letters a, b and c; the probabilities of each depend on the two letters before it.
 MarkovSource chain_source();
 
 // "grammar" or "chain". Throws Error for another kind.
 MarkovSource built_in_source(std::string_view kind);
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// batches.hpp: random windows of a text, and the symbol that follows each of their symbols.
+// batches.hpp: random training batches of token windows with next-token targets.
 #pragma once
 
 #include <cstddef>
@@ -9,32 +9,32 @@
 #include "heed/array/random.hpp"
 #include "heed/text/corpus.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
 struct Batch {
   Indices inputs;   // (B, T)
-  Indices targets;  // (B, T): targets(b, t) is the symbol after inputs(b, t)
+  Indices targets;  // (B, T): targets(b, t) is the token after inputs(b, t)
 };
 
-// B windows of T + 1 symbols from anywhere in the part, with the starts of
-// torch.randint(len(part) - T, (B,)), as nanoGPT draws them. Throws Error when the part has no
-// more than T symbols, or when B or T is 0.
+// B windows of T + 1 tokens from random positions of the split. The start positions are those of
+// torch.randint(len(part) - T, (B,)), as in nanoGPT's get_batch. Throws Error if the split has at
+// most T tokens, or if B or T is 0.
 Batch random_batch(const Split& part, std::size_t batch_size, std::size_t block_size,
                    Generator& generator);
 
-// The same, one batch after the other, with a generator of its own.
+// A sequence of random batches with its own random generator.
 class Batches {
  public:
-  // Throws Error as random_batch does. The corpus must outlive the batches.
+  // Throws Error like random_batch. The corpus must outlive this object.
   Batches(const Split& part, std::size_t batch_size, std::size_t block_size, Generator generator);
   Batches(const Split& part, std::size_t batch_size, std::size_t block_size, std::uint64_t seed);
 
   Batch next();
 
-  // Starts over, so that every evaluation can see the same windows.
+  // Reseeds the generator, so that every evaluation can use the same windows.
   void rewind(std::uint64_t seed) { generator_ = Generator(seed); }
 
-  // For checkpoints: batches with this state go on with the very next windows.
+  // The generator's state for checkpoints. After set_state, the same batches follow.
   std::string state() const { return generator_.state(); }
   void set_state(const std::string& state) { generator_.set_state(state); }  // throws Error
 
@@ -45,4 +45,4 @@ class Batches {
   Generator generator_;
 };
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// corpus.hpp: a whole text as symbol ids, nine tenths to train on and the rest to validate with.
+// corpus.hpp: a text as token ids, split into 90% training and 10% validation data.
 #pragma once
 
 #include <cstddef>
@@ -10,48 +10,48 @@
 #include "heed/array/array.hpp"
 #include "heed/text/vocabulary.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
 class Corpus;
 
-// A stretch of a corpus, which must outlive it.
+// A contiguous range of a corpus. The corpus must outlive it.
 struct Split {
   const Corpus* corpus;
   std::size_t begin;
   std::size_t size;
-  std::string_view name;  // "training" or "validation", for messages
+  std::string_view name;  // "training" or "validation", for error messages
 };
 
-// The text itself is kept, and ids are looked up when they are asked for: they take 1 to 4 times
-// its memory for some text, and looking up a window is nothing beside learning it. Where symbols
-// differ in size, the places of some are kept too, in at most 1/32 of the text's memory.
+// Stores the text and computes token ids on demand: ids would take 8 times the memory of an ASCII
+// text, and encoding a window is fast compared with training on it. If characters differ in size,
+// a table of byte offsets takes at most 1/32 of the text's memory.
 class Corpus {
  public:
-  // Give the text with std::move, or it is copied. Throws Error as Vocabulary::encode does,
-  // and for a vocabulary of words.
+  // Pass the text with std::move to avoid a copy. Throws Error like Vocabulary::encode, and for a
+  // vocabulary of words.
   Corpus(std::string text, Vocabulary vocabulary);
 
   std::string_view text() const { return text_; }
-  std::size_t size() const { return size_; }  // symbols
+  std::size_t size() const { return size_; }  // in tokens
 
-  // (count), the ids from `begin` on; throws Error when they reach past the end.
-  Indices ids(std::size_t begin, std::size_t count) const;
+  // The `count` token ids from position `begin` on; throws Error if they exceed the corpus.
+  Indices ids(std::size_t begin, std::size_t count) const;  // (count)
   void copy_ids(std::size_t begin, std::size_t count, std::int64_t* out) const;
 
   std::size_t train_size() const { return size() / 10 * 9 + size() % 10 * 9 / 10; }  // floor(0.9 n)
   Split training() const& { return {this, 0, train_size(), "training"}; }
   Split validation() const& { return {this, train_size(), size() - train_size(), "validation"}; }
-  Split training() && = delete;  // the part would outlive its corpus
+  Split training() && = delete;  // the split would outlive its corpus
   Split validation() && = delete;
 
  private:
-  void find_places();
-  std::size_t place_of(std::size_t symbol) const;
+  void index_positions();
+  std::size_t byte_offset(std::size_t position) const;
 
   std::string text_;
   Vocabulary vocabulary_;
   std::size_t size_ = 0;
-  std::vector<std::size_t> places_;  // of every 256th symbol; empty when all have one byte
+  std::vector<std::size_t> offsets_;  // of every 256th character; empty if all have one byte
 };
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// loss_csv.hpp: the loss history of a training run as CSV text, written and read.
+// loss_csv.hpp: writes and reads the loss history of a training run as CSV.
 #pragma once
 
 #include <cstddef>
@@ -7,26 +7,27 @@
 #include <string>
 #include <vector>
 
-namespace heed {
+#include "heed/array/precision.hpp"
+
+namespace HEED_NAMESPACE {
 
 // One row of the history: the state after `step` updates.
 struct LogRow {
   std::int64_t step = 0;
-  double train_loss = 0;           // nats, the mean over the updates since the row before
-  std::optional<double> val_loss;  // nats, where it was measured
+  double train_loss = 0;           // nats, the mean over the updates since the previous row
+  std::optional<double> val_loss;  // nats, if it was measured
   double learning_rate = 0;        // of the last update
   double grad_norm = 0;            // of the last update, before clipping
-  double ms = 0;                   // a step, the mean since the row before; evaluation aside
+  double ms = 0;                   // per step without evaluation, the mean since the previous row
 };
 
-// step,train_loss,val_loss,learning_rate,grad_norm,ms, with that as the first line. Numbers are
-// written so that they read back exactly.
+// CSV with the header line step,train_loss,val_loss,learning_rate,grad_norm,ms. Reading returns
+// exactly the numbers that were written.
 std::string csv(const std::vector<LogRow>& rows);
 std::string csv_header();
 std::string csv(const LogRow& row);
 
-// The losses in a loss.csv: a loss for each step at which it was measured, in the order of the
-// file.
+// The losses in a loss.csv, in the order of the file. Steps without a measured loss are left out.
 struct LossCsv {
   struct Losses {
     std::vector<double> steps, values;
@@ -35,9 +36,9 @@ struct LossCsv {
   std::size_t step_column, train_column, val_column;  // counted from 0
 };
 
-// Reads the columns step, train_loss and val_loss of a file that names its columns in its first
-// line, in any order and among others. A cell may be empty: validation is not measured at every
-// step. Throws Error with file, line and cell when a number cannot be read.
+// Reads the columns step, train_loss and val_loss of a CSV file. Its first line names the columns,
+// in any order; other columns are ignored. A cell may be empty, since not every step measures the
+// validation loss. Throws Error with file, line and cell when a number cannot be read.
 LossCsv read_loss_csv(const std::string& path);
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

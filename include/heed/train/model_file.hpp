@@ -1,4 +1,4 @@
-// model_file.hpp: a trained model, or a whole training run, in a safetensors file.
+// model_file.hpp: saves and loads a trained model or a training run as a safetensors file.
 #pragma once
 
 #include <cstddef>
@@ -13,21 +13,21 @@
 #include "heed/text/vocabulary.hpp"
 #include "heed/train/trainer.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
-// Identifies the text of a run, so that resuming with another text is refused.
+// Identifies the training text of a run, so that a run cannot be resumed with another text.
 struct TextFingerprint {
-  std::string path;  // empty for the text that comes with heed
+  std::string path;  // empty for heed's own text
   std::size_t bytes = 0;
   std::uint64_t hash = 0;
 };
 TextFingerprint fingerprint_of(const std::string& path, std::string_view text);
 
-// Every option by name, {"batch_size", "12"} and so on, written so that it reads back exactly.
+// Every option by name, {"batch_size", "12"} and so on. Reading returns exactly the same values.
 std::map<std::string, std::string> option_texts(const TrainOptions& options);
 
 // A safetensors file with a model's parameters and configuration, its vocabulary, and, if the file
-// is a run's checkpoint, what the trainer needs to continue. Every member function that reads an
+// is the checkpoint of a run, the trainer's state. Every member function that reads an
 // entry throws Error "PATH: ..." when the entry is missing, damaged or out of range.
 class ModelFile {
  public:
@@ -46,8 +46,8 @@ class ModelFile {
   TrainerState trainer_state() const;
 
   // Copies the file's values into the parameters. Throws before changing any when a tensor is
-  // missing, has another shape, holds a value that is not finite, or belongs to no parameter (the
-  // optimizer's tensors, named "optimizer. ...", aside).
+  // missing, has another shape, holds a value that is not finite, or belongs to no parameter.
+  // Ignores the optimizer's tensors, named "optimizer. ...".
   void load_parameters(const Parameters& parameters) const;
 
   // Makes the trainer continue where the saved run stopped. Throws, and changes nothing, when the
@@ -60,7 +60,7 @@ class ModelFile {
   SafetensorsFile file_;
 };
 
-// A model with its vocabulary, made from a file.
+// A model with its vocabulary, loaded from a file.
 struct LoadedModel {
   explicit LoadedModel(const ModelFile& file);  // throws Error "PATH: ..."
   LoadedModel(const LoadedModel&) = delete;     // a copy would share its weights
@@ -74,14 +74,14 @@ struct LoadedModel {
   LoadedModel(const ModelFile& file, Generator generator);
 };
 
-// Writes a model that can be used but not trained further. Replaces a file that is there. Throws
-// Error when writing fails.
+// Saves a model without the trainer's state, so that its training cannot be resumed. Replaces an
+// existing file. Throws Error when writing fails.
 void save_model(const std::filesystem::path& path, const Parameters& parameters,
                 const nn::GptConfig& config, const Vocabulary& vocabulary);
 
-// Writes a run's checkpoint: the model, and all that the trainer needs to continue bit for bit.
-// Throws Diverged rather than save a value that is not finite, and Error when writing fails.
+// Saves the checkpoint of a run: the model and the trainer's state, to continue bit for bit. Throws
+// Diverged, and saves nothing, if a value is not finite, and Error when writing fails.
 void save_run(const std::filesystem::path& path, const Trainer& trainer,
               const Vocabulary& vocabulary, const TextFingerprint& text);
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// trainer.hpp: teaches a GPT a text, one batch of windows at a time.
+// trainer.hpp: Trainer, which trains a GPT on a text.
 #pragma once
 
 #include <functional>
@@ -14,20 +14,20 @@
 #include "heed/text/batches.hpp"
 #include "heed/train/loss_csv.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
-// How to train; the defaults are nanoGPT's recipe for characters on a CPU.
+// The hyperparameters; the defaults are nanoGPT's for characters on a CPU.
 struct TrainOptions {
-  std::size_t batch_size = 12;  // windows in a step
+  std::size_t batch_size = 12;  // windows per step
   std::int64_t steps = 2000;
   double lr = 1e-3;
   double min_lr = 1e-4;
   std::int64_t warmup = 100;
-  std::int64_t decay_steps = 0;  // when the rate has fallen to min_lr; 0: after `steps`
-  double weight_decay = 0.1;     // of matrices, not of norms and biases
+  std::int64_t decay_steps = 0;  // steps until the learning rate is min_lr; 0: `steps`
+  double weight_decay = 0.1;     // for matrices only, not for norms and biases
   double beta1 = 0.9;
   double beta2 = 0.99;
-  double clip = 1;  // the largest gradient norm; 0 for any
+  double clip = 1;  // the largest gradient norm; 0: no clipping
   double dropout = 0;
   std::uint64_t seed = 1337;
   std::int64_t eval_every = 250;
@@ -35,42 +35,43 @@ struct TrainOptions {
   std::int64_t log_every = 10;
 };
 
-// The learning rate these options ask for, step by step.
+// The learning rate schedule of these options.
 optim::WarmupCosine schedule_of(const TrainOptions& options);
 
-// A number is infinite or NaN: a loss or a gradient, with the weights as before the step; or the
-// validation loss or a weight after it.
+// Thrown when a value is infinite or NaN: the loss or a gradient of a step, which then changes no
+// weight; or the validation loss, a weight or a moment after a step.
 struct Diverged : Error {
   using Error::Error;
 };
 
-// All that a trainer needs, beside its parameters, to continue with the same bits.
+// What a trainer needs besides its parameters to continue bit for bit.
 struct TrainerState {
   TrainOptions options;
   std::int64_t step = 0;  // updates done
   std::vector<LogRow> history;
   std::int64_t pending = 0;                 // updates since the last row of the history
-  double pending_loss = 0, pending_ms = 0;  // their sums
+  double pending_loss = 0, pending_ms = 0;  // of these updates, summed
   std::string batch_generator, dropout_generator;
   optim::State optimizer;
 };
 
-// A model, its optimizer, and where in the text it is. The same options and text give the same
-// bits, for any number of threads; a trainer restored from a checkpoint goes on with the same bits.
+// A model in training, with its optimizer and random generators. The same options and text give the
+// same bits, for any number of threads, also when a run is resumed from a checkpoint.
 class Trainer {
  public:
-  // The corpus must outlive the trainer. Throws Error when a part of it is not longer than
-  // block_size, for log_every, eval_every or eval_batches below 1, for a model that is not causal,
-  // and for what Gpt and AdamW refuse.
+  // The corpus must outlive the trainer. Throws Error when its training or validation part is not
+  // longer than block_size, for log_every, eval_every or eval_batches below 1, for a model that is
+  // not causal, and as Gpt and AdamW do.
   Trainer(const Corpus& corpus, const nn::GptConfig& config, const TrainOptions& options);
 
-  // One update. A row when one is due: after the first step, every log_every, at every evaluation
-  // and after the last step. Throws Diverged, which says in which step, at which learning rate and
-  // gradient norm, and which operation and which parameter went wrong first.
+  // Does one update. Returns a row of the history after the first step, every log_every steps, at
+  // every evaluation and after the last step. Throws Diverged with the step, its learning rate and
+  // gradient norm, and the first operation and parameter with a value that is not finite.
   std::optional<LogRow> step();
   bool done() const { return step_ >= options_.steps; }
 
-  // The mean loss over eval_batches batches of the validation part, the same ones every time.
+  // The mean loss over eval_batches batches of the validation part. The batches are always the
+  // same.
   double validation_loss() const;
 
   std::int64_t steps_done() const { return step_; }
@@ -79,27 +80,27 @@ class Trainer {
   const Parameters& parameters() const { return parameters_; }
   const TrainOptions& options() const { return options_; }
 
-  // What continuing here exactly needs. Throws Diverged when a parameter or a moment is not finite.
+  // The state to continue from here. Throws Diverged when a parameter or a moment is not finite.
   TrainerState state() const;
-  // Continues from such a state; the caller restores the parameters. If this trainer is to do more
-  // steps than the saved run was, the row that was written only because that run ended is removed.
-  // Throws Error, and changes nothing, when the optimizer's or a generator's state does not fit.
+  // Continues from a state; the caller restores the parameters. If this trainer has more steps than
+  // the saved run, the row that was written only because that run ended is removed. Throws Error,
+  // and changes nothing, when the state of the optimizer or of a generator does not fit.
   void restore(const TrainerState& state);
 
  private:
-  double find_gradients();
+  double compute_gradients();
   Tensor batch_loss();
-  [[noreturn]] void throw_diverged(double loss, const std::function<Tensor()>& again);
+  [[noreturn]] void throw_diverged(double loss, const std::function<Tensor()>& recompute_loss);
   double checked_validation_loss() const;
   void check_finite(const optim::State& optimizer) const;
-  std::string place(std::int64_t step) const;  // " step 3, at learning rate ..."
+  std::string step_description(std::int64_t step) const;  // " step 3, at learning rate ..."
   LogRow finish_row();
   bool row_is_due() const;
-  void reopen();
+  void remove_last_row_of_shorter_run();
 
   TrainOptions options_;
-  Generator initial_;  // draws the first weights
-  Generator drops_;    // dropout
+  Generator init_generator_;     // draws the initial weights
+  Generator dropout_generator_;  // draws the dropout masks
   Parameters parameters_;
   nn::Gpt model_;
   optim::AdamW optimizer_;
@@ -114,4 +115,4 @@ class Trainer {
   double last_lr_ = 0, last_norm_ = 0;
 };
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -53,10 +53,10 @@ void judge_both(const std::string& of, const Sizes& n) {
   const Array q = g.randn({n.B, n.N, n.H, n.D}), k = g.randn({n.B, n.M, n.H, n.D});
   const Array v = g.randn({n.B, n.M, n.H, n.E}), weights = g.randn({n.B, n.H, n.N, n.M});
   const auto scores = [&] {
-    return head_scores(Tensor(q).named("queries"), Tensor(k).named("keys"));
+    return head_scores(Tensor(q).set_name("queries"), Tensor(k).set_name("keys"));
   };
   const auto mixtures = [&] {
-    return head_mixtures(Tensor(weights).named("weights"), Tensor(v).named("values"));
+    return head_mixtures(Tensor(weights).set_name("weights"), Tensor(v).set_name("values"));
   };
   judge("scores of " + of, scores, scores_by_hand(q, k, n));
   judge("mixtures of " + of, mixtures, mixtures_by_hand(weights, v, n));

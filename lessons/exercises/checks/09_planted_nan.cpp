@@ -75,7 +75,7 @@ Array slopes(const Three& x, std::size_t which, const Mask& hidden, const Array&
 
 // Nobody looks at a filler, and a filler looks at nobody; causal hides what comes later, too.
 Mask hidden_by(const std::vector<bool>& filler, bool causal) {
-  Mask hidden = future_mask(filler.size());
+  Mask hidden = causal_mask(filler.size());
   for (std::size_t i = 0; i < filler.size(); ++i)
     for (std::size_t j = 0; j < filler.size(); ++j)
       hidden(i, j) = filler[i] || filler[j] || (causal && j > i);

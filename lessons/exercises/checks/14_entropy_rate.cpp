@@ -44,8 +44,8 @@ void judge_any(const std::string& name, std::size_t N, std::uint64_t seed) {
   }
   const MarkovSource source(states);
   Array wanted = zeros({N});
-  for (std::size_t i = 0; i < N; ++i) wanted(i) = Real(source.shares()[i]);
-  judge(name, P, wanted, source.entropy());
+  for (std::size_t i = 0; i < N; ++i) wanted(i) = Real(source.stationary_distribution()[i]);
+  judge(name, P, wanted, source.entropy_rate());
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// bench.cpp: heed bench: how fast this machine trains, and where the time goes.
+// bench.cpp: the command heed bench, which measures training speed.
 
 #include <iostream>
 #include <utility>
@@ -15,17 +15,17 @@
 
 namespace heed::app {
 
-std::string output_of(const std::string& who, std::vector<std::string> words,
+std::string output_of(const std::string& name, std::vector<std::string> arguments,
                       const EnvironmentChanges& changes) {
-  const ChildResult result = run_child({std::move(words), "", "", changes});
+  const ChildResult result = run_child({std::move(arguments), "", "", changes});
   if (result.code == 0) return result.out;
-  std::string said = result.last_error();
-  const std::string own = "heed: error: ";
-  if (said.rfind(own, 0) == 0) said.erase(0, own.size());
-  throw_error(who, ": ", said.empty() ? "ended with code " + std::to_string(result.code) : said);
+  std::string error = result.last_error();
+  const std::string prefix = "heed: error: ";
+  if (error.rfind(prefix, 0) == 0) error.erase(0, prefix.size());
+  throw_error(name, ": ", error.empty() ? "ended with code " + std::to_string(result.code) : error);
 }
 
-std::vector<std::string> workload_words(const Workload& w, std::int64_t steps) {
+std::vector<std::string> workload_arguments(const Workload& w, std::int64_t steps) {
   return {"--steps",      std::to_string(steps),
           "--threads",    std::to_string(w.threads),
           "--block-size", std::to_string(w.model.block_size),
@@ -35,17 +35,19 @@ std::vector<std::string> workload_words(const Workload& w, std::int64_t steps) {
           "--embed-dim",  std::to_string(w.model.embed_dim)};
 }
 
-// Without the settings that heed gave itself, so that it finds them anew, as a first start does.
-ChildNumbers numbers_of_run(const std::string& text, const Workload& workload, std::int64_t steps) {
-  std::vector<std::string> words{"/proc/self/exe", "bench", "--only", "run", "--json"};
-  for (const std::string& word : workload_words(workload, steps)) words.push_back(word);
-  words.insert(words.end(), {"--", text});
+// Removes the variables that heed sets for itself at its start, so that the child sets them again.
+ChildMeasurements run_in_child(const std::string& text, const Workload& workload,
+                               std::int64_t steps) {
+  std::vector<std::string> arguments{"/proc/self/exe", "bench", "--only", "run", "--json"};
+  for (const std::string& argument : workload_arguments(workload, steps))
+    arguments.push_back(argument);
+  arguments.insert(arguments.end(), {"--", text});
   const EnvironmentChanges changes{{"GOMP_SPINCOUNT", {}}, {"OPENBLAS_NUM_THREADS", {}}};
-  return child_numbers("heed bench", output_of("heed bench", words, changes));
+  return parse_child_output("heed bench", output_of("heed bench", arguments, changes));
 }
 
 int bench(const BenchCommand& given) {
-  set_trace("");  // which would be measured too
+  set_trace("");  // HEED_TRACE would slow the steps down
   BenchCommand command = given;
   const std::string path = command.text.empty() ? default_text() : command.text;
   std::string text = read_text(path);
@@ -57,7 +59,7 @@ int bench(const BenchCommand& given) {
 
   exit_at_interrupt();
   LiveLine line;
-  const Show show = [&](const std::string& what) { line.show("measuring " + what); };
+  const ShowProgress show = [&](const std::string& what) { line.show("measuring " + what); };
   BenchResults results;
   if (command.compare.empty()) {
     results = measure(command, path, corpus, show);

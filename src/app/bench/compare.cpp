@@ -1,4 +1,4 @@
-// compare.cpp: heed and PyTorch in turn, so that whatever else the machine does meets both.
+// compare.cpp: heed bench --compare. heed and PyTorch alternate, so that other load affects both.
 
 #include <unistd.h>
 
@@ -20,12 +20,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t symbols_to_write = 200;
+constexpr std::size_t tokens_to_generate = 200;
 
 struct Setting {
   std::string name;
   Workload workload;
-  bool writes = false;  // writing is compared as well
+  bool generates = false;  // whether text generation is measured too
 };
 
 Workload on_threads(Workload workload, int threads) {
@@ -38,10 +38,10 @@ std::vector<Setting> settings(const BenchCommand& command) {
   if (command.only == BenchPart::step) return {{"as given", given, true}};
   std::vector<Setting> result{{"1 thread", on_threads(given, 1), true}};
   if (num_threads() > 1) result.push_back({"2 threads", on_threads(given, 2)});
-  Workload far = on_threads(given, 1), small = far;
-  far.model.block_size = 1024;
-  far.batch_size = 3;
-  result.push_back({"window 1024, batch 3", far});
+  Workload long_context = on_threads(given, 1), small = long_context;
+  long_context.model.block_size = 1024;
+  long_context.batch_size = 3;
+  result.push_back({"window 1024, batch 3", long_context});
   small.model = nn::GptConfig{};
   small.model.block_size = 8;
   small.model.embed_dim = 32;
@@ -50,22 +50,23 @@ std::vector<Setting> settings(const BenchCommand& command) {
   return result;
 }
 
-// A second or two, on most machines: fewer of the larger ones.
+// A number of steps that takes a second or two on most machines.
 std::int64_t steps_for(const Workload& workload) {
   Workload reference;
   reference.model.vocab_size = workload.model.vocab_size;
-  const double share = step_operations(reference.model, reference.batch_size) /
-                       step_operations(workload.model, workload.batch_size);
-  return static_cast<std::int64_t>(std::clamp(24 * share, 4.0, 120.0));
+  const double relative_speed = flop_per_step(reference.model, reference.batch_size) /
+                                flop_per_step(workload.model, workload.batch_size);
+  return static_cast<std::int64_t>(std::clamp(24 * relative_speed, 4.0, 120.0));
 }
 
-// ---- PyTorch's side
+// ---- running PyTorch
 
-// The first Python that has PyTorch. Asking takes no time: nothing is imported.
+// The first Python that has PyTorch. The check is fast, because it does not import PyTorch.
 std::string python_with_torch() {
-  const char* const ask = "import importlib.util as u, sys; sys.exit(u.find_spec('torch') is None)";
+  const char* const program =
+      "import importlib.util as u, sys; sys.exit(u.find_spec('torch') is None)";
   for (const std::string python : {"python3", "/usr/bin/python3"})
-    if (run_child({{python, "-c", ask}}).code == 0) return python;
+    if (run_child({{python, "-c", program}}).code == 0) return python;
   throw_error("--compare: no python3 here has PyTorch; apt install python3-torch");
 }
 
@@ -74,25 +75,25 @@ void check_script(const std::string& path) {
   if (fs::is_directory(path)) throw_error("--compare ", path, ": is a directory; give a script");
 }
 
-// The OpenBLAS whose threads are OpenMP's, as PyTorch's are: with the other one both wait for each
-// other, and a step on two threads takes twice as long as on one. "" when it is not there.
+// The folder of the OpenBLAS build that uses OpenMP threads, as PyTorch does; "" if not found. With
+// another build two thread pools compete, and two threads take twice as long as one.
 std::string openmp_blas(const BenchCommand& command) {
   std::error_code error;
   if (!command.peer_blas.empty()) {
     if (fs::is_directory(command.peer_blas, error)) return command.peer_blas;
-    throw_error("--peer-blas ", command.peer_blas, ": is no folder");
+    throw_error("--peer-blas ", command.peer_blas, ": is not a folder");
   }
   for (const auto& entry : fs::directory_iterator("/usr/lib", error))
     if (const fs::path folder = entry.path() / "openblas-openmp"; fs::is_directory(folder, error))
       return folder.string();
   note(
-      "on two threads PyTorch is slower than it could be, without the OpenBLAS it gets along "
-      "with: apt install libopenblas0-openmp");
+      "PyTorch is slow on two threads without an OpenBLAS that uses OpenMP: apt install "
+      "libopenblas0-openmp");
   return "";
 }
 
-// PyTorch gets the settings that suit it instead of heed's. OPENBLAS_CORETYPE stays: where heed had
-// to tell OpenBLAS what processor this is, PyTorch's is told as well.
+// Replaces heed's settings by those that make PyTorch fast. OPENBLAS_CORETYPE stays: if OpenBLAS
+// does not know this processor, PyTorch needs the setting too.
 EnvironmentChanges peer_environment(const Workload& workload, const std::string& blas) {
   EnvironmentChanges changes;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -103,7 +104,7 @@ EnvironmentChanges peer_environment(const Workload& workload, const std::string&
   changes["OMP_NUM_THREADS"] = changes["OPENBLAS_NUM_THREADS"] = std::to_string(workload.threads);
   if (workload.threads > 1 && !blas.empty()) changes["LD_LIBRARY_PATH"] = blas;
   if (workload.model.block_size < 256) return changes;
-  // Large arrays are kept when freed: else half of the time goes to asking the system for pages.
+  // malloc keeps freed memory; otherwise half of the time goes to getting pages from the system.
   changes["MALLOC_MMAP_THRESHOLD_"] = "1073741824";
   changes["MALLOC_TRIM_THRESHOLD_"] = "2147483647";
   changes["MALLOC_TOP_PAD_"] = "67108864";
@@ -113,76 +114,79 @@ EnvironmentChanges peer_environment(const Workload& workload, const std::string&
 struct Peer {
   std::string python, script, text, blas;
 
-  ChildNumbers numbers(const Setting& setting, std::int64_t steps) const {
-    std::vector<std::string> words{python, script, text};
-    for (const std::string& word : workload_words(setting.workload, steps)) words.push_back(word);
-    if (setting.writes) words.insert(words.end(), {"--generate", std::to_string(symbols_to_write)});
-    return child_numbers(script,
-                         output_of(script, words, peer_environment(setting.workload, blas)));
+  ChildMeasurements run(const Setting& setting, std::int64_t steps) const {
+    std::vector<std::string> arguments{python, script, text};
+    for (const std::string& argument : workload_arguments(setting.workload, steps))
+      arguments.push_back(argument);
+    if (setting.generates)
+      arguments.insert(arguments.end(), {"--generate", std::to_string(tokens_to_generate)});
+    return parse_child_output(
+        script, output_of(script, arguments, peer_environment(setting.workload, blas)));
   }
 };
 
-// ---- taking turns
+// ---- alternating rounds
 
 struct Rounds {
-  std::vector<double> ms, mb, tokens;
+  std::vector<double> ms, peak_mb, tokens_per_s;
 
-  void add(const ChildNumbers& n) {
-    ms.push_back(n.ms_per_step);
-    mb.push_back(n.peak_mb);
-    tokens.push_back(n.generate_tokens_per_s);
+  void add(const ChildMeasurements& child) {
+    ms.push_back(child.ms_per_step);
+    peak_mb.push_back(child.peak_mb);
+    tokens_per_s.push_back(child.generate_tokens_per_s);
   }
 };
 
-Comparison summary(const Setting& setting, const Rounds& ours, const Rounds& theirs) {
+Comparison summary(const Setting& setting, const Rounds& heed, const Rounds& torch) {
   std::vector<double> ratios;
-  for (std::size_t i = 0; i < ours.ms.size(); ++i) ratios.push_back(ours.ms[i] / theirs.ms[i]);
+  for (std::size_t i = 0; i < heed.ms.size(); ++i) ratios.push_back(heed.ms[i] / torch.ms[i]);
   const auto median = [](const std::vector<double>& values) { return percentile(values, 0.5); };
   Comparison c;
   c.name = setting.name;
   c.workload = setting.workload;
   c.rounds = ratios.size();
-  c.ms = median(ours.ms);
-  c.peer_ms = median(theirs.ms);
+  c.ms = median(heed.ms);
+  c.peer_ms = median(torch.ms);
   c.ratio = percentiles_of(ratios);
-  c.peak_mb = median(ours.mb);
-  c.peer_peak_mb = median(theirs.mb);
-  if (!setting.writes) return c;
-  c.generate_tokens_per_s = median(ours.tokens);
-  c.peer_generate_tokens_per_s = median(theirs.tokens);
+  c.peak_mb = median(heed.peak_mb);
+  c.peer_peak_mb = median(torch.peak_mb);
+  if (!setting.generates) return c;
+  c.generate_tokens_per_s = median(heed.tokens_per_s);
+  c.peer_generate_tokens_per_s = median(torch.tokens_per_s);
   return c;
 }
 
-// Whoever went first goes second in the next round. The first round only warms caches and disks.
-Comparison in_turn(const Setting& setting, const BenchCommand& command, const Peer& peer,
-                   const Show& show) {
+// Runs alternate between heed first and PyTorch first. Round 0 is a warm-up and is not counted.
+Comparison compare_setting(const Setting& setting, const BenchCommand& command, const Peer& peer,
+                           const ShowProgress& show) {
   const std::int64_t rounds = command.rounds > 0 ? command.rounds : 9;
   const std::int64_t steps = command.steps > 0 ? command.steps : steps_for(setting.workload);
-  Rounds ours, theirs;
+  Rounds heed, torch;
   for (std::int64_t round = 0; round <= rounds; ++round) {
     show(setting.name + ", round " + std::to_string(round) + " of " + std::to_string(rounds));
-    ChildNumbers own, other;
-    if (round % 2 == 0) own = numbers_of_run(peer.text, setting.workload, steps);
-    other = peer.numbers(setting, steps);
-    if (round % 2 == 1) own = numbers_of_run(peer.text, setting.workload, steps);
+    ChildMeasurements own, other;
+    if (round % 2 == 0) own = run_in_child(peer.text, setting.workload, steps);
+    other = peer.run(setting, steps);
+    if (round % 2 == 1) own = run_in_child(peer.text, setting.workload, steps);
     if (round == 0) continue;
-    ours.add(own);
-    theirs.add(other);
+    heed.add(own);
+    torch.add(other);
   }
-  return summary(setting, ours, theirs);
+  return summary(setting, heed, torch);
 }
 
 }  // namespace
 
 std::vector<Comparison> compare_with_torch(const BenchCommand& command, const std::string& text,
-                                           const Show& show) {
+                                           const ShowProgress& show) {
   check_script(command.compare);
   Peer peer{python_with_torch(), command.compare, text, ""};
   const std::vector<Setting> all = settings(command);
-  const auto threaded = [](const Setting& s) { return s.workload.threads > 1; };
-  if (std::any_of(all.begin(), all.end(), threaded)) peer.blas = openmp_blas(command);
+  const auto is_threaded = [](const Setting& s) { return s.workload.threads > 1; };
+  if (std::any_of(all.begin(), all.end(), is_threaded)) peer.blas = openmp_blas(command);
   std::vector<Comparison> result;
-  for (const Setting& setting : all) result.push_back(in_turn(setting, command, peer, show));
+  for (const Setting& setting : all)
+    result.push_back(compare_setting(setting, command, peer, show));
   return result;
 }
 

@@ -1,4 +1,4 @@
-// json.cpp: what heed bench found out, for programs; and what its child programs print.
+// json.cpp: the results of heed bench as JSON, and parsing the JSON of its child programs.
 
 #include <nlohmann/json.hpp>
 #include <thread>
@@ -23,7 +23,7 @@ void put_workload(Json& json, const Workload& w) {
   json["embed_dim"] = w.model.embed_dim;
   json["vocab_size"] = w.model.vocab_size;
   json["parameters"] = nn::parameter_count(w.model);
-  json["flop_per_step"] = step_operations(w.model, w.batch_size);
+  json["flop_per_step"] = flop_per_step(w.model, w.batch_size);
 }
 
 void put_step(Json& json, const StepResult& step, const std::optional<double>& sgemm) {
@@ -32,7 +32,7 @@ void put_step(Json& json, const StepResult& step, const std::optional<double>& s
   json["p90"] = step.ms.p90;
   json["tokens_per_s"] = tokens_per_s(step);
   json["gflops"] = gflops(step);
-  if (sgemm) json["share_of_peak"] = share_of_peak(step, *sgemm);
+  if (sgemm) json["share_of_peak"] = fraction_of_peak(step, *sgemm);
 }
 
 void put_sweep(Json& json, const char* key, const std::vector<StepResult>& steps,
@@ -50,7 +50,7 @@ void put(Json& json, const char* key, const std::optional<T>& value) {
   if (value) json[key] = *value;
 }
 
-Json compared(const Comparison& c) {
+Json comparison_json(const Comparison& c) {
   Json json{{"name", c.name}, {"rounds", c.rounds}};
   put_workload(json, c.workload);
   json["ratio"] = c.ratio.median;
@@ -94,21 +94,21 @@ std::string bench_json(const BenchResults& r) {
   for (const OperationMs& each : r.operations)
     json["operations"].push_back(
         {{"name", each.name}, {"forward_ms", each.forward}, {"backward_ms", each.backward}});
-  for (const Comparison& each : r.compared) json["compared"].push_back(compared(each));
+  for (const Comparison& each : r.compared) json["compared"].push_back(comparison_json(each));
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-ChildNumbers child_numbers(const std::string& who, const std::string& output) {
+ChildMeasurements parse_child_output(const std::string& program, const std::string& output) {
   try {
     const Json json = Json::parse(last_line(output));
-    ChildNumbers numbers;
-    numbers.ms_per_step = json.at("ms_per_step").get<double>();
-    numbers.peak_mb = json.at("peak_mb").get<double>();
-    numbers.generate_tokens_per_s = json.value("generate_tokens_per_s", 0.0);
-    numbers.first_step_clock_ns = json.value("first_step_clock_ns", std::int64_t{0});
-    return numbers;
+    ChildMeasurements result;
+    result.ms_per_step = json.at("ms_per_step").get<double>();
+    result.peak_mb = json.at("peak_mb").get<double>();
+    result.generate_tokens_per_s = json.value("generate_tokens_per_s", 0.0);
+    result.first_step_clock_ns = json.value("first_step_clock_ns", std::int64_t{0});
+    return result;
   } catch (const Json::exception&) {
-    throw_error(who, ": its last line is no JSON object with ms_per_step and peak_mb");
+    throw_error(program, ": its last line is not a JSON object with ms_per_step and peak_mb");
   }
 }
 

@@ -1,4 +1,4 @@
-// measure.cpp: heed bench's measures of heed itself.
+// measure.cpp: the measurements of heed bench without --compare.
 
 #include <algorithm>
 #include <chrono>
@@ -13,7 +13,7 @@
 namespace heed::app {
 namespace {
 
-constexpr std::size_t symbols_to_write = 500;
+constexpr std::size_t tokens_to_generate = 500;
 constexpr std::size_t windows[] = {64, 256, 1024}, widths[] = {32, 64, 128, 256};
 
 std::int64_t clock_ns() {
@@ -21,8 +21,7 @@ std::int64_t clock_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
 }
 
-// The most memory this process ever held. Not getrusage's figure, which begins with what the
-// program that started this one held.
+// The peak memory of this process. getrusage would count the memory of the parent before exec.
 double peak_mb() {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;)
@@ -30,12 +29,12 @@ double peak_mb() {
   return 0;
 }
 
-// Measures what is asked for. Each round goes over everything once, so that a machine that slows
-// down slows everything down.
+// Runs the measurements that the command selects. Each round runs all of them once, so that a
+// machine that becomes slower affects all of them.
 class Bench {
  public:
   Bench(const BenchCommand& command, const std::string& path, const Corpus& corpus,
-        const Show& show)
+        const ShowProgress& show)
       : command_(command),
         path_(path),
         corpus_(corpus),
@@ -44,22 +43,22 @@ class Bench {
     results_.workload = command.workload;
   }
 
-  BenchResults measured() {
+  BenchResults run() {
     if (command_.only == BenchPart::run) {
-      run();
+      measure_steps_only();
       return results_;
     }
     plan();
     if (!timers_.empty()) measure_steps();
     if (wants(BenchPart::operations)) measure_operations();
-    if (wants(BenchPart::generate)) measure_writing();
-    if (wants(BenchPart::memory)) results_.peak_mb = anew("memory", 20).peak_mb;
+    if (wants(BenchPart::generate)) measure_generation();
+    if (wants(BenchPart::memory)) results_.peak_mb = run_child_for("memory", 20).peak_mb;
     if (wants(BenchPart::start)) measure_start();
     return results_;
   }
 
  private:
-  struct Place {  // where the result of a timer goes
+  struct Destination {  // the list that gets the result of a timer
     std::vector<StepResult>* list;
     const StepTimer* timer;
   };
@@ -68,7 +67,7 @@ class Bench {
     return command_.only == BenchPart::all || command_.only == part;
   }
 
-  // Workloads that are the same are measured once.
+  // The timer of this workload; equal workloads have one timer.
   StepTimer& timer(const Workload& w) {
     const auto key = [](const Workload& x) {
       return std::tuple(x.model.block_size, x.model.layers, x.model.heads, x.model.embed_dim,
@@ -88,7 +87,7 @@ class Bench {
     if (wants(BenchPart::small)) plan_small(given);
   }
   void add(std::vector<StepResult>& list, const Workload& w) {
-    places_.push_back({&list, &timer(w)});
+    destinations_.push_back({&list, &timer(w)});
   }
   void plan_threads(Workload w) {
     for (w.threads = 1; w.threads < cores_; w.threads *= 2) add(results_.threads, w);
@@ -117,24 +116,24 @@ class Bench {
   }
 
   void measure_steps() {
-    std::vector<double> peaks;  // one a round, taken right before and after the first workload
+    std::vector<double> peaks;  // one per round: the larger of before and after the first workload
     for (std::int64_t round = 0; round < rounds_; ++round) {
       for (StepTimer& each : timers_) {
         show_("round " + std::to_string(round + 1) + " of " + std::to_string(rounds_) + ": " +
-              described(each.workload()));
+              description(each.workload()));
         each.warm_up(round == 0 ? warm_up_steps(command_.steps) + 2 : 1);
         const bool first = &each == &timers_.front();
-        const double before = first ? best_product_gflops() : 0;
+        const double before = first ? peak_sgemm_gflops() : 0;
         each.measure(command_.steps);
-        if (first) peaks.push_back(std::max(before, best_product_gflops()));
+        if (first) peaks.push_back(std::max(before, peak_sgemm_gflops()));
       }
     }
     results_.sgemm_gflops = percentile(peaks, 0.5);
     if (wants(BenchPart::step)) results_.step = timer(command_.workload).ms();
-    for (const Place& place : places_)
-      place.list->push_back({place.timer->workload(), place.timer->ms()});
+    for (const Destination& each : destinations_)
+      each.list->push_back({each.timer->workload(), each.timer->ms()});
   }
-  static std::string described(const Workload& w) {
+  static std::string description(const Workload& w) {
     return "a step of " + std::to_string(w.batch_size) + " x " +
            std::to_string(w.model.block_size) + ", width " + std::to_string(w.model.embed_dim) +
            ", threads " + std::to_string(w.threads);
@@ -146,56 +145,57 @@ class Bench {
     steps.warm_up(3);
     results_.operations = steps.operations(command_.steps > 0 ? command_.steps : 20);
   }
-  void measure_writing() {
-    show_("writing");
+  void measure_generation() {
+    show_("generation");
     const StepTimer& steps = timer(command_.workload);
     std::vector<double> rates;
     for (std::int64_t round = 0; round < rounds_; ++round)
-      rates.push_back(steps.generation_rate(symbols_to_write));
+      rates.push_back(steps.generation_rate(tokens_to_generate));
     results_.generate_tokens_per_s = percentile(rates, 0.5);
   }
   void measure_start() {
     std::vector<double> ms;
     for (std::int64_t round = 0; round < rounds_; ++round) {
       const std::int64_t begin = clock_ns();
-      ms.push_back(1e-6 * static_cast<double>(anew("start", 1).first_step_clock_ns - begin));
+      ms.push_back(1e-6 *
+                   static_cast<double>(run_child_for("start", 1).first_step_clock_ns - begin));
     }
     results_.start_ms = percentile(ms, 0.5);
   }
-  ChildNumbers anew(const std::string& part, std::int64_t steps) {
+  ChildMeasurements run_child_for(const std::string& part, std::int64_t steps) {
     show_(part);
-    return numbers_of_run(path_, command_.workload, steps);
+    return run_in_child(path_, command_.workload, steps);
   }
 
-  // Nothing but steps, so that time and memory are a training program's.
-  void run() {
+  // --only run: steps and some generation, so that the memory is that of a training program.
+  void measure_steps_only() {
     const std::int64_t steps = command_.steps > 0 ? command_.steps : 40;
-    StepTimer& timer_of_run = timer(command_.workload);
-    timer_of_run.warm_up(1);
+    StepTimer& step_timer = timer(command_.workload);
+    step_timer.warm_up(1);
     results_.first_step_clock = clock_ns();
-    timer_of_run.warm_up(warm_up_steps(steps) - 1);
-    timer_of_run.measure(steps);
-    results_.step = timer_of_run.ms();
+    step_timer.warm_up(warm_up_steps(steps) - 1);
+    step_timer.measure(steps);
+    results_.step = step_timer.ms();
     results_.peak_mb = peak_mb();
-    results_.generate_tokens_per_s = timer_of_run.generation_rate(200);
+    results_.generate_tokens_per_s = step_timer.generation_rate(200);
   }
 
   const BenchCommand& command_;
   const std::string& path_;
   const Corpus& corpus_;
-  const Show& show_;
+  const ShowProgress& show_;
   const std::int64_t rounds_;
   const int cores_ = num_threads();
   std::list<StepTimer> timers_;
-  std::vector<Place> places_;
+  std::vector<Destination> destinations_;
   BenchResults results_;
 };
 
 }  // namespace
 
 BenchResults measure(const BenchCommand& command, const std::string& path, const Corpus& corpus,
-                     const Show& show) {
-  return Bench(command, path, corpus, show).measured();
+                     const ShowProgress& show) {
+  return Bench(command, path, corpus, show).run();
 }
 
 }  // namespace heed::app

@@ -18,50 +18,51 @@ BenchPart bench_part(const std::string& word) {
     if (name == word) return part;
     names += (names.empty() ? "" : name == "run" ? " or " : ", ") + name;
   }
-  wrong("--only", word, "must be " + names);
+  throw_usage_error("--only", word, "must be " + names);
 }
 
 void bench_model_flags(Flags& flags, Workload& w) {
   flags.group("Model");
-  flags.whole("--block-size", w.model.block_size, {1, most}, "symbols the model looks at");
-  flags.whole("--batch-size", w.batch_size, {1, most}, "windows in a step");
-  flags.whole("--layers", w.model.layers, {1, most}, "blocks, one on the other");
-  flags.whole("--heads", w.model.heads, {1, most}, "attention heads in a block");
-  flags.whole("--embed-dim", w.model.embed_dim, {1, most}, "numbers that stand for a symbol");
-  flags.whole("--threads", w.threads, {1, 1024}, "threads to use, but in the table over threads");
+  flags.integer("--block-size", w.model.block_size, {1, max_size}, "context length in tokens");
+  flags.integer("--batch-size", w.batch_size, {1, max_size}, "windows per batch");
+  flags.integer("--layers", w.model.layers, {1, max_size}, "number of transformer blocks");
+  flags.integer("--heads", w.model.heads, {1, max_size}, "attention heads per block");
+  flags.integer("--embed-dim", w.model.embed_dim, {1, max_size}, "width of the embeddings");
+  flags.integer("--threads", w.threads, {1, 1024},
+                "number of threads, except in the sweep over threads");
 }
 
 void bench_flags(Flags& flags, BenchCommand& c) {
-  flags.word("TEXT", c.text, "a text file in UTF-8; the text that comes with heed unless given");
-  flags.group("What");
+  flags.positional("TEXT", c.text, "a text file in UTF-8; default: the text that comes with heed");
+  flags.group("Measurements");
   flags.text("--only", "PART",
-             "one part of it: step, threads, context, width, small, operations, generate, memory, "
-             "start; or run: nothing but steps",
+             "one part: step, threads, context, width, small, operations, generate, memory, start; "
+             "or run: only steps and some generation",
              [&](const std::string& text) { c.only = bench_part(text); });
   const auto count = [&](const char* flag, std::int64_t& target, const char* help) {
     flags.text(flag, "N", help, [=, &target](const std::string& text) {
-      target = static_cast<std::int64_t>(whole_number(flag, text, {1, most}));
+      target = static_cast<std::int64_t>(parse_integer(flag, text, {1, max_size}));
     });
   };
-  count("--rounds", c.rounds, "times to go over everything; 3, or 9 with --compare, unless given");
-  count("--steps", c.steps, "steps of each kind in a round; 0.4 seconds' worth unless given");
-  flags.yes("--json", c.json, "one JSON object instead of tables");
+  count("--rounds", c.rounds, "repetitions of all measurements; default: 3, with --compare 9");
+  count("--steps", c.steps, "steps per measurement; default: as many as fit into 0.4 seconds");
+  flags.flag("--json", c.json, "one JSON object instead of tables");
   flags.group("PyTorch");
   flags.text("--compare", "SCRIPT",
-             "take turns with this PyTorch program, such as tests/bench/torch_peer.py",
+             "compare with this PyTorch program, such as tests/bench/torch_peer.py",
              [&](const std::string& text) {
-               if (text.empty()) wrong("--compare", text, "needs the name of a script");
+               if (text.empty()) throw_usage_error("--compare", text, "needs the name of a script");
                c.compare = text;
              });
   flags.text("--peer-blas", "DIR",
-             "folder of its OpenBLAS for two threads and more; /usr/lib/*/openblas-openmp unless "
-             "given",
+             "folder of PyTorch's OpenBLAS for two or more threads; default: "
+             "/usr/lib/*/openblas-openmp",
              [&](const std::string& text) { c.peer_blas = text; });
   bench_model_flags(flags, c.workload);
 }
 
-// With --compare the parts are other ones: all of them, or the model that the options describe.
-void check_together(const BenchCommand& c) {
+// Checks flags that depend on each other. --compare works with all parts or with --only step.
+void check_combinations(const BenchCommand& c) {
   check_heads(c.workload.model);
   if (c.text == "-") throw UsageError("TEXT -: bench needs a file, which it reads several times");
   if (c.compare.empty() && !c.peer_blas.empty())
@@ -72,12 +73,12 @@ void check_together(const BenchCommand& c) {
 
 }  // namespace
 
-Command bench_command(const Words& words) {
+Command bench_command(const Arguments& arguments) {
   Flags flags(about_bench, "heed bench");
   BenchCommand bench;
   bench_flags(flags, bench);
-  if (const auto help = flags.read(words)) return *help;
-  check_together(bench);
+  if (const auto help = flags.read(arguments)) return *help;
+  check_combinations(bench);
   return bench;
 }
 

@@ -1,4 +1,4 @@
-// parts.hpp: what the parts of heed bench share.
+// parts.hpp: declarations shared by the source files of heed bench.
 #pragma once
 
 #include <functional>
@@ -11,28 +11,29 @@
 
 namespace heed::app {
 
-using Show = std::function<void(const std::string&)>;  // says what is being measured
+using ShowProgress = std::function<void(const std::string&)>;  // shows what is being measured
 
-// Steps that are not counted before so many that are.
+// The number of untimed steps before this many timed ones.
 inline std::int64_t warm_up_steps(std::int64_t steps) { return steps / 5 + 2; }
 
-// The model, the batch and the threads as options, which heed and PyTorch's script have in common.
-std::vector<std::string> workload_words(const Workload& workload, std::int64_t steps);
+// The workload as flags, which both heed and the PyTorch script accept.
+std::vector<std::string> workload_arguments(const Workload& workload, std::int64_t steps);
 
-// What a program prints. Throws Error with `who` and the last line the program said when its exit
-// code is not 0.
-std::string output_of(const std::string& who, std::vector<std::string> words,
+// What a program prints. If its exit code is not 0, throws Error with `name` and the last line of
+// its standard error.
+std::string output_of(const std::string& name, std::vector<std::string> arguments,
                       const EnvironmentChanges& changes);
 
-// What this program, started anew, prints of so many steps.
-ChildNumbers numbers_of_run(const std::string& text, const Workload& workload, std::int64_t steps);
+// Runs `heed bench --only run` as a new process and returns what it measured.
+ChildMeasurements run_in_child(const std::string& text, const Workload& workload,
+                               std::int64_t steps);
 
-// What the command asks for, of this program.
+// Measures the parts that the command selects, for heed alone.
 BenchResults measure(const BenchCommand& command, const std::string& path, const Corpus& corpus,
-                     const Show& show);
+                     const ShowProgress& show);
 
-// heed and PyTorch in turn, each time as a new program.
+// Runs heed and PyTorch alternately, each time as a new process.
 std::vector<Comparison> compare_with_torch(const BenchCommand& command, const std::string& text,
-                                           const Show& show);
+                                           const ShowProgress& show);
 
 }  // namespace heed::app

@@ -1,4 +1,4 @@
-// report.cpp: what heed bench found out, as tables a person reads.
+// report.cpp: the results of heed bench as tables.
 
 #include <algorithm>
 #include <fstream>
@@ -15,15 +15,9 @@ namespace {
 
 constexpr std::size_t label_width = 25;
 
-std::string number(std::size_t n) { return std::to_string(n); }
-
-std::string counted(std::size_t n, const std::string& what) {
-  return number(n) + " " + what + (n == 1 ? "" : "s");
-}
-
 std::string on_threads(int n) { return counted(static_cast<std::size_t>(n), "thread"); }
 
-// Three digits that matter.
+// With about three significant digits.
 std::string milliseconds(double ms) { return decimal(ms, ms < 10 ? 2 : ms < 100 ? 1 : 0); }
 
 std::string columns(const std::vector<std::string>& cells, std::size_t width) {
@@ -32,17 +26,18 @@ std::string columns(const std::vector<std::string>& cells, std::size_t width) {
   return line;
 }
 
-std::string percent(double share) { return decimal(100 * share, 0) + " %"; }
+std::string percent(double fraction) { return decimal(100 * fraction, 0) + " %"; }
 
 std::string header(const BenchResults& r) {
   const nn::GptConfig& m = r.workload.model;
   return std::string(version) + " on " + cpu_name() + ", " +
          counted(std::thread::hardware_concurrency(), "core") + "; " + compiler_name() + "\n" +
          blas_name() + "\n" + counted(m.layers, "layer") + ", " + counted(m.heads, "head") +
-         ", width " + number(m.embed_dim) + ", " + number(m.vocab_size) +
-         " distinct symbols: " + grouped(static_cast<double>(nn::parameter_count(m))) +
-         " parameters\na step is " + number(r.workload.batch_size) + " x " + number(m.block_size) +
-         " symbols, " + decimal(1e-9 * step_operations(m, r.workload.batch_size), 2) + " GFLOP\n";
+         ", width " + std::to_string(m.embed_dim) + ", " + std::to_string(m.vocab_size) +
+         " tokens in the vocabulary: " + grouped(static_cast<double>(nn::parameter_count(m))) +
+         " parameters\na step is " + std::to_string(r.workload.batch_size) + " x " +
+         std::to_string(m.block_size) + " tokens, " +
+         decimal(1e-9 * flop_per_step(m, r.workload.batch_size), 2) + " GFLOP\n";
 }
 
 class StepTable {
@@ -55,11 +50,11 @@ class StepTable {
       row("on " + on_threads(each.workload.threads), each,
           ratio(each.ms.median, r_.threads.front()));
     for (const StepResult& each : r_.context)
-      row("window " + number(each.workload.model.block_size) + ", batch " +
-              number(each.workload.batch_size),
+      row("window " + std::to_string(each.workload.model.block_size) + ", batch " +
+              std::to_string(each.workload.batch_size),
           each);
     for (const StepResult& each : r_.width)
-      row("width " + number(each.workload.model.embed_dim), each);
+      row("width " + std::to_string(each.workload.model.embed_dim), each);
     for (const StepResult& each : r_.small) row("small: 32 x 8, width 32", each);
     if (rows_.empty()) return "";
     return "\n" + pad_right("", label_width) + columns({"ms", "p10", "p90"}, 8) +
@@ -68,35 +63,36 @@ class StepTable {
   }
 
  private:
-  std::string ratio(double ms, const StepResult& one) const {
-    if (ms == one.ms.median) return "";
-    return "  " + decimal(ms / one.ms.median, 2) + " of " + on_threads(one.workload.threads);
+  static std::string ratio(double ms, const StepResult& base) {
+    if (ms == base.ms.median) return "";
+    return "  " + decimal(ms / base.ms.median, 2) + " of " + on_threads(base.workload.threads);
   }
-  void row(const std::string& label, const StepResult& step, const std::string& more = "") {
-    rows_ += pad_right(label, label_width) +
-             columns({milliseconds(step.ms.median), milliseconds(step.ms.p10),
-                      milliseconds(step.ms.p90)},
-                     8) +
-             columns({grouped(tokens_per_s(step)), decimal(gflops(step), 1)}, 11) +
-             (r_.sgemm_gflops ? pad_left(percent(share_of_peak(step, *r_.sgemm_gflops)), 9) : "") +
-             more + "\n";
+  void row(const std::string& label, const StepResult& step, const std::string& suffix = "") {
+    rows_ +=
+        pad_right(label, label_width) +
+        columns(
+            {milliseconds(step.ms.median), milliseconds(step.ms.p10), milliseconds(step.ms.p90)},
+            8) +
+        columns({grouped(tokens_per_s(step)), decimal(gflops(step), 1)}, 11) +
+        (r_.sgemm_gflops ? pad_left(percent(fraction_of_peak(step, *r_.sgemm_gflops)), 9) : "") +
+        suffix + "\n";
   }
 
   const BenchResults& r_;
   std::string rows_;
 };
 
-std::string single_measures(const BenchResults& r) {
+std::string single_results(const BenchResults& r) {
   std::string text;
   const auto line = [&](const std::string& label, const std::string& value) {
     text += pad_right(label, label_width) + pad_left(value, 8) + "\n";
   };
-  const std::string on = " on " + on_threads(r.workload.threads);
+  const std::string threads = " on " + on_threads(r.workload.threads);
   if (r.sgemm_gflops)
     line("peak of sgemm", decimal(*r.sgemm_gflops, 1) + " GFLOP/s on 1 thread, in the same run");
   if (r.generate_tokens_per_s)
-    line("writing", grouped(*r.generate_tokens_per_s) + " tokens/s" + on);
-  if (r.peak_mb) line("memory at its peak", decimal(*r.peak_mb, 1) + " MB in training" + on);
+    line("generation", grouped(*r.generate_tokens_per_s) + " tokens/s" + threads);
+  if (r.peak_mb) line("peak memory", decimal(*r.peak_mb, 1) + " MB in training" + threads);
   if (r.start_ms) line("first step done", decimal(*r.start_ms, 0) + " ms after the start");
   return text.empty() ? "" : "\n" + text;
 }
@@ -113,42 +109,42 @@ std::string operation_table(const BenchResults& r) {
                      decimal(100 * (each.forward + each.backward) / sum, 1) + " %"},
                     13) +
             "\n";
-  return text + pad_right("all of these", label_width) + pad_left(decimal(sum, 3), 13) +
-         " ms a step, watched\n";
+  return text + pad_right("total", label_width) + pad_left(decimal(sum, 3), 13) +
+         " ms per step, while operations are timed\n";
 }
 
-std::string against(double ours, double theirs, int decimals) {
-  if (ours == 0 || theirs == 0) return columns({"", ""}, 11);
-  return columns({decimal(ours, decimals), decimal(theirs, decimals)}, 11);
+std::string generation_columns(double heed, double torch) {
+  if (heed == 0 || torch == 0) return columns({"", ""}, 11);
+  return columns({decimal(heed, 0), decimal(torch, 0)}, 11);
 }
 
 std::string comparison_table(const BenchResults& r) {
   if (r.compared.empty()) return "";
   std::string text = "\n" + pad_right("heed / PyTorch", label_width) +
-                     columns({"ratio", "p10", "p90"}, 7) + columns({"ms", "its ms"}, 9) +
-                     columns({"MB", "its MB"}, 8) + columns({"tokens/s", "its"}, 11) + "\n";
+                     columns({"ratio", "p10", "p90"}, 7) + columns({"ms", "peer ms"}, 9) +
+                     columns({"MB", "peer MB"}, 8) + columns({"tokens/s", "peer"}, 11) + "\n";
   for (const Comparison& c : r.compared)
     text +=
         pad_right(c.name, label_width) +
         columns({decimal(c.ratio.median, 3), decimal(c.ratio.p10, 3), decimal(c.ratio.p90, 3)}, 7) +
         columns({milliseconds(c.ms), milliseconds(c.peer_ms)}, 9) +
         columns({decimal(c.peak_mb, 0), decimal(c.peer_peak_mb, 0)}, 8) +
-        against(c.generate_tokens_per_s, c.peer_generate_tokens_per_s, 0) + "\n";
+        generation_columns(c.generate_tokens_per_s, c.peer_generate_tokens_per_s) + "\n";
   return text + counted(r.compared.front().rounds, "round") +
-         " in turn, after one that does not count; tokens/s: writing\n";
+         " after a warm-up round; peer: PyTorch; tokens/s: text generation\n";
 }
 
 }  // namespace
 
 double gflops(const StepResult& step) {
-  return 1e-6 * step_operations(step.workload.model, step.workload.batch_size) / step.ms.median;
+  return 1e-6 * flop_per_step(step.workload.model, step.workload.batch_size) / step.ms.median;
 }
 
 double tokens_per_s(const StepResult& step) {
-  return 1e3 * static_cast<double>(step.workload.symbols()) / step.ms.median;
+  return 1e3 * static_cast<double>(step.workload.tokens()) / step.ms.median;
 }
 
-double share_of_peak(const StepResult& step, double sgemm_gflops) {
+double fraction_of_peak(const StepResult& step, double sgemm_gflops) {
   return gflops(step) / (sgemm_gflops * step.workload.threads);
 }
 
@@ -169,7 +165,7 @@ std::string compiler_name() {
 }
 
 std::string bench_table(const BenchResults& results) {
-  return header(results) + StepTable(results).text() + single_measures(results) +
+  return header(results) + StepTable(results).text() + single_results(results) +
          operation_table(results) + comparison_table(results);
 }
 

@@ -1,4 +1,4 @@
-// step_timer.cpp: how fast this machine trains: steps, matrix products and operations, timed.
+// step_timer.cpp: timing of training steps, matrix products and operations.
 
 #include "heed/app/bench/step_timer.hpp"
 
@@ -23,8 +23,8 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// nanoGPT's recipe, for ever and without evaluations.
-TrainOptions endless(std::size_t batch_size) {
+// nanoGPT's hyperparameters, without an end and without evaluations.
+TrainOptions endless_training(std::size_t batch_size) {
   TrainOptions options;
   options.batch_size = batch_size;
   options.steps = options.eval_every = options.log_every = std::numeric_limits<std::int64_t>::max();
@@ -35,58 +35,59 @@ struct ProductSize {
   std::size_t m, n, k;
 };
 
-// The best of some products of one size: the first brings its matrices into the cache.
+// The fastest of several products of one size. The first one loads the matrices into the cache.
 double product_gflops(const ProductSize& size) {
   Generator generator(1);
   const auto [m, n, k] = size;
   const Array a = generator.uniform({m, k}, -1, 1), b = generator.uniform({k, n}, -1, 1);
   Array c = zeros({m, n});
-  const double work = 2 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-  double best = std::numeric_limits<double>::infinity();
-  for (const auto start = Clock::now(); seconds_since(start) < 0.02 || std::isinf(best);) {
+  const double flop = 2 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  double fastest = std::numeric_limits<double>::infinity();
+  for (const auto start = Clock::now(); seconds_since(start) < 0.02 || std::isinf(fastest);) {
     const auto begin = Clock::now();
-    gemm(m, n, k, {a.data(), k}, {b.data(), n}, {c.data(), n});
-    best = std::min(best, seconds_since(begin));
+    gemm({a.data(), m, k, k}, {b.data(), k, n, n}, {c.data(), m, n, n});
+    fastest = std::min(fastest, seconds_since(begin));
   }
-  return work / best * 1e-9;
+  return flop / fastest * 1e-9;
 }
 
 }  // namespace
 
-double percentile(std::vector<double> values, double share) {
+double percentile(std::vector<double> values, double fraction) {
   if (values.empty()) throw_error("percentile: there are no values");
   std::sort(values.begin(), values.end());
-  const double place = share * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
+  const double position = fraction * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<std::size_t>(position);
   const std::size_t above = std::min(below + 1, values.size() - 1);
-  return values[below] + (place - static_cast<double>(below)) * (values[above] - values[below]);
+  return values[below] + (position - static_cast<double>(below)) * (values[above] - values[below]);
 }
 
 Percentiles percentiles_of(const std::vector<double>& values) {
   return {percentile(values, 0.5), percentile(values, 0.1), percentile(values, 0.9)};
 }
 
-double step_operations(const nn::GptConfig& model, std::size_t batch_size) {
-  const auto number = [](std::size_t n) { return static_cast<double>(n); };
-  const double B = number(batch_size), T = number(model.block_size), C = number(model.embed_dim);
-  const double L = number(model.layers), V = number(model.vocab_size);
+double flop_per_step(const nn::GptConfig& model, std::size_t batch_size) {
+  const auto real = [](std::size_t n) { return static_cast<double>(n); };
+  const double B = real(batch_size), T = real(model.block_size), C = real(model.embed_dim);
+  const double L = real(model.layers), V = real(model.vocab_size);
   return 6 * B * T * (12 * L * C * C + V * C) + 12 * L * C * B * T * (T + 1) / 2;
 }
 
-double best_product_gflops() {
-  double best = 0;
+double peak_sgemm_gflops() {
+  double peak = 0;
   for (const ProductSize size : {ProductSize{1024, 1024, 1024},
                                  {512, 512, 512},
                                  {768, 512, 128},
                                  {768, 128, 512},
                                  {256, 256, 256}})
-    best = std::max(best, product_gflops(size));
-  return best;
+    peak = std::max(peak, product_gflops(size));
+  return peak;
 }
 
 StepTimer::StepTimer(const Corpus& corpus, const Workload& workload)
     : workload_(workload),
-      trainer_(std::make_unique<Trainer>(corpus, workload.model, endless(workload.batch_size))) {}
+      trainer_(std::make_unique<Trainer>(corpus, workload.model,
+                                         endless_training(workload.batch_size))) {}
 
 void StepTimer::warm_up(std::int64_t steps) {
   set_num_threads(workload_.threads);
@@ -96,10 +97,10 @@ void StepTimer::warm_up(std::int64_t steps) {
 void StepTimer::measure(std::int64_t steps, double seconds) {
   set_num_threads(workload_.threads);
   const auto start = Clock::now();
-  const auto goes_on = [&](std::int64_t i) {
+  const auto continues = [&](std::int64_t i) {
     return steps > 0 ? i < steps : i < 3 || seconds_since(start) < seconds;
   };
-  for (std::int64_t i = 0; goes_on(i); ++i) {
+  for (std::int64_t i = 0; continues(i); ++i) {
     const auto begin = Clock::now();
     trainer_->step();
     ms_.push_back(1e3 * seconds_since(begin));
@@ -120,16 +121,16 @@ std::vector<OperationMs> StepTimer::operations(std::int64_t steps) {
   return result;
 }
 
-double StepTimer::generation_rate(std::size_t symbols) const {
+double StepTimer::generation_rate(std::size_t tokens) const {
   set_num_threads(workload_.threads);
   Generator generator(1);
   GenerateOptions options;
-  options.tokens = std::min<std::size_t>(symbols, 20);
+  options.tokens = std::min<std::size_t>(tokens, 20);
   generate(trainer_->model(), {0}, options, generator);
-  options.tokens = symbols;
+  options.tokens = tokens;
   const auto start = Clock::now();
   generate(trainer_->model(), {0}, options, generator);
-  return static_cast<double>(symbols) / seconds_since(start);
+  return static_cast<double>(tokens) / seconds_since(start);
 }
 
 }  // namespace heed

@@ -1,4 +1,4 @@
-// look.cpp: heed look: what the heads of a trained model do with a text, and which matter.
+// look.cpp: heed look, which prints scores, ablation losses and attention weights of all heads.
 
 #include <algorithm>
 #include <cmath>
@@ -24,172 +24,171 @@ namespace heed::app {
 namespace {
 
 constexpr std::uint64_t windows_seed = 1337;
-constexpr std::size_t most_lines = 100;  // of heat maps in the terminal
-
-std::string count_of(std::size_t n, const std::string& what) {
-  return grouped(static_cast<double>(n)) + " " + what + (n == 1 ? "" : "s");
-}
+constexpr std::size_t max_lines = 100;  // of heat maps in the terminal
 
 std::string name_of(std::size_t layer, std::size_t head) {
   return "layer " + std::to_string(layer) + ", head " + std::to_string(head);
 }
 
-std::vector<std::string> numbered(const std::string& what, std::size_t count) {
+std::vector<std::string> numbered(const std::string& noun, std::size_t count) {
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < count; ++i) names.push_back(what + " " + std::to_string(i));
+  for (std::size_t i = 0; i < count; ++i) names.push_back(noun + " " + std::to_string(i));
   return names;
 }
 
 // ---- the text and the model
 
 std::string quoted(const LookText& text, const Vocabulary& vocabulary) {
-  std::string words;
-  for (std::size_t i = 0; i < text.names.size(); ++i)
-    words += (i > 0 && vocabulary.unit() == Unit::word ? " " : "") +
-             (text.names[i] == " " ? " " : printable(text.names[i]));
-  return '"' + words + '"';
+  std::vector<std::string> tokens;
+  for (const std::string& name : text.names)  // printable() would replace a lone space
+    tokens.push_back(name == " " ? name : printable(name));
+  return '"' + joined(tokens, vocabulary.unit() == Unit::word ? " " : "") + '"';
 }
 
 void print_model(const LookCommand& command, const LoadedModel& saved, const LookText& text,
-                 const TrainingText& learned) {
+                 const TrainingText& training) {
   const nn::GptConfig& c = saved.model.config;
-  std::cout << "model  " << printable(command.run) << ": " << count_of(c.layers, "layer") << ", "
-            << count_of(c.heads, "head") << " in each, width " << c.embed_dim << "; a symbol sees "
-            << (c.causal ? "itself and those before it" : "all others") << '\n'
-            << "text   " << count_of(text.names.size(), "symbol")
-            << (text.given ? "" : ", where the validation part of " + learned.name + " begins")
+  std::cout << "model  " << printable(command.run) << ": " << counted(c.layers, "layer") << ", "
+            << counted(c.heads, "head") << " per layer, width " << c.embed_dim
+            << (c.causal ? ", causal" : ", bidirectional") << '\n'
+            << "text   " << counted(text.names.size(), "token")
+            << (text.given ? "" : ", the beginning of the validation part of " + training.name)
             << ": " << quoted(text, saved.vocabulary) << '\n';
 }
 
-// ---- windows of a text that the model has not learned
+// ---- windows of the validation part
 
-// (B, T): as many as make some 1500 symbols, the same ones every time.
+// (B, T): windows with about 1500 tokens in total, drawn with a fixed seed.
 Indices windows_of(const Split& part, const nn::GptConfig& config) {
   const std::size_t block = std::min(config.block_size, part.size - 1);
   const std::size_t count = std::clamp<std::size_t>(1536 / block, 1, 24);
   return Batches(part, count, block, windows_seed).next().inputs;
 }
 
-std::string described(const Indices& windows, std::size_t times, const std::string& text) {
-  return count_of(times * windows.shape()[0], "window") + " of " +
-         count_of(windows.shape()[1], "symbol") + ", validation part of " + text;
+std::string description(const Indices& windows, std::size_t batches, const std::string& text) {
+  return counted(batches * windows.shape()[0], "window") + " of " +
+         counted(windows.shape()[1], "token") + ", validation part of " + text;
 }
 
 // ---- scores
 
-std::string share(double value) { return std::isnan(value) ? "-" : decimal(value, 4); }
+std::string score_text(double score) { return std::isnan(score) ? "-" : decimal(score, 4); }
 
-// (L, H) for each kind.
+// For each kind of head, the scores of all heads (L, H).
 std::vector<Array> scores_of(const std::vector<LayerAttention>& layers, const Indices& tokens,
                              bool causal) {
   std::vector<Array> scores;
   for (const HeadKind& kind : head_kinds()) {
-    Array all = zeros({layers.size(), layers[0].weights.shape()[1]});
+    Array model_scores = zeros({layers.size(), layers[0].weights.shape()[1]});
     for (std::size_t l = 0; l < layers.size(); ++l) {
-      const Array one = head_scores(kind, layers[l].weights, tokens, causal);
-      std::copy_n(one.data(), one.size(), &all(l, 0));
+      const Array layer_scores = head_scores(kind, layers[l].weights, tokens, causal);
+      std::copy_n(layer_scores.data(), layer_scores.size(), &model_scores(l, 0));
     }
-    scores.push_back(all);
+    scores.push_back(model_scores);
   }
   return scores;
 }
 
-bool is_best(const Array& scores, std::size_t i) {
+bool is_largest(const Array& scores, std::size_t i) {
   return scores.data()[i] == *std::max_element(scores.data(), scores.data() + scores.size());
 }
 
-std::string without_end_blanks(std::string line) {
+std::string without_trailing_spaces(std::string line) {
   return line.erase(line.find_last_not_of(' ') + 1) + "\n";
 }
 
-void print_scores(const nn::Gpt& model, const Indices& tokens, const std::string& where) {
+void print_scores(const nn::Gpt& model, const Indices& tokens, const std::string& input) {
   const bool causal = model.config.causal;
   const std::vector<Array> scores = scores_of(capture_attention(model, tokens), tokens, causal);
-  std::cout << "\nWhat heads are known for: the share of its attention that a head gives to the\n"
-               "previous token, to the first, and to other places with its own symbol\n("
-            << where << ")\n\n";
-  std::string names(18, ' '), even = pad_right("evenly to all", 18);
+  std::cout
+      << "\nHead scores: the attention weight of each head on the previous token, on the first\n"
+         "token and on other positions with the query's token, as a mean over queries\n("
+      << input << ")\n\n";
+  std::string header(18, ' '), uniform = pad_right("uniform weights", 18);
   for (const HeadKind& kind : head_kinds()) {
-    names += pad_left(kind.name, 15) + "  ";
-    even += pad_left(share(uniform_score(kind, tokens, causal)), 15) + "  ";
+    header += pad_left(kind.name, 15) + "  ";
+    uniform += pad_left(score_text(uniform_score(kind, tokens, causal)), 15) + "  ";
   }
-  std::cout << without_end_blanks(names);
+  std::cout << without_trailing_spaces(header);
   for (std::size_t i = 0; i < scores[0].size(); ++i) {
     std::string line = pad_right(name_of(i / model.config.heads, i % model.config.heads), 18);
     for (const Array& kind : scores)
-      line += pad_left(share(static_cast<double>(kind.data()[i])), 15) +
-              (is_best(kind, i) ? " *" : "  ");
-    std::cout << without_end_blanks(line);
+      line += pad_left(score_text(static_cast<double>(kind.data()[i])), 15) +
+              (is_largest(kind, i) ? " *" : "  ");
+    std::cout << without_trailing_spaces(line);
   }
-  std::cout << without_end_blanks(even) << "* the most of all heads\n";
+  std::cout << without_trailing_spaces(uniform) << "* largest score of the column\n";
 }
 
 // ---- ablation
 
-struct Question {
-  std::function<double()> loss;  // none: nothing can be asked
-  std::string about;             // what it is measured on, or why not
+// The loss to compare with and without each head.
+struct AblationLoss {
+  std::function<double()> loss;  // empty if the loss is undefined
+  std::string description;       // the data of the loss, or the reason why it is undefined
 };
 
-Question question_about(const LoadedModel& saved, const LookText& text,
-                        const TrainingText& learned) {
+AblationLoss causal_loss(const LoadedModel& saved, const LookText& text,
+                         const TrainingText& training) {
   const nn::Gpt& model = saved.model;
-  const std::size_t size = text.names.size();
-  if (model.config.causal && learned.corpus) {
-    const Split part = learned.corpus->validation();
+  if (training.corpus) {
+    const Split part = training.corpus->validation();
     const Indices windows = windows_of(part, model.config);
     const std::size_t count = windows.shape()[0];
     return {[&model, part, count] { return next_token_loss(model, part, 2, count, windows_seed); },
-            described(windows, 2, learned.name)};
+            description(windows, 2, training.name)};
   }
-  if (model.config.causal) {
-    if (size < 2) return {{}, "a text of one symbol leaves none to predict"};
-    return {[&model, &text] { return next_token_loss(model, text.tokens); }, "the text above"};
-  }
-  const std::int64_t mask = saved.vocabulary.find(std::string_view("[MASK]"));
-  if (saved.vocabulary.unit() != Unit::word || mask < 0)
-    return {{}, "the model sees every symbol, and has no [MASK] to hide one behind"};
-  if (std::all_of(text.tokens.begin(), text.tokens.end(), [=](auto id) { return id == mask; }))
-    return {{}, "every symbol of the text is hidden already"};
-  return {[&model, &text, mask] { return masked_token_loss(model, text.tokens, mask); },
-          "each symbol of the text above in turn hidden behind [MASK]"};
+  if (text.names.size() < 2) return {{}, "a text of one token has no next token to predict"};
+  return {[&model, &text] { return next_token_loss(model, text.tokens); }, "the text above"};
 }
 
-Ablation measured(const nn::Gpt& model, const std::function<double()>& loss) {
+AblationLoss masked_loss(const LoadedModel& saved, const LookText& text) {
+  const nn::Gpt& model = saved.model;
+  const std::int64_t mask = saved.vocabulary.find(std::string_view("[MASK]"));
+  if (saved.vocabulary.unit() != Unit::word || mask < 0)
+    return {{}, "the model is bidirectional, and its vocabulary has no [MASK]"};
+  if (std::all_of(text.tokens.begin(), text.tokens.end(), [=](auto id) { return id == mask; }))
+    return {{}, "every token of the text is [MASK]"};
+  return {[&model, &text, mask] { return masked_token_loss(model, text.tokens, mask); },
+          "each token of the text above in turn replaced by [MASK]"};
+}
+
+Ablation measured_ablation(const nn::Gpt& model, const std::function<double()>& loss) {
   LiveLine line;
   std::size_t done = 0;
-  const std::size_t all = model.config.layers * model.config.heads;
+  const std::size_t num_heads = model.config.layers * model.config.heads;
   return ablate(model, [&] {
-    line.show(done == 0 ? "measuring with all heads"
-                        : "measuring without head " + std::to_string(done) + " of " +
-                              std::to_string(all));
+    line.show(done == 0 ? "measuring the loss with all heads"
+                        : "measuring the loss without head " + std::to_string(done) + " of " +
+                              std::to_string(num_heads));
     ++done;
     return loss();
   });
 }
 
-void print_ablation(const nn::Gpt& model, const Question& question) {
-  if (!question.loss) {
-    std::cout << "\nNo loss without heads: " << question.about << ".\n";
+void print_ablation(const nn::Gpt& model, const AblationLoss& measure) {
+  if (!measure.loss) {
+    std::cout << "\nNo head ablation: " << measure.description << ".\n";
     return;
   }
-  const Ablation ablation = measured(model, question.loss);
-  Array costs = ablation.without;
-  for (Real& cost : costs) cost = static_cast<Real>(static_cast<double>(cost) - ablation.whole);
-  const Real* const most = std::max_element(costs.data(), costs.data() + costs.size());
-  const auto at = static_cast<std::size_t>(most - costs.data());
-  std::cout << "\nWhich heads matter: with all of them the loss is " << decimal(ablation.whole, 4)
-            << " nats per symbol;\nwithout one it rises by\n(" << question.about << ")\n\n"
-            << table(costs, {"", numbered("layer", model.config.layers),
-                             numbered("head", model.config.heads), 4})
-            << "the most without " << name_of(at / model.config.heads, at % model.config.heads)
+  const Ablation ablation = measured_ablation(model, measure.loss);
+  Array increases = ablation.ablated_loss;
+  for (Real& loss : increases)
+    loss = static_cast<Real>(static_cast<double>(loss) - ablation.baseline_loss);
+  const Real* const max = std::max_element(increases.data(), increases.data() + increases.size());
+  const auto i = static_cast<std::size_t>(max - increases.data());
+  std::cout << "\nHead ablation: with all heads the loss is " << decimal(ablation.baseline_loss, 4)
+            << " nats per token;\nwithout one head it rises by\n(" << measure.description << ")\n\n"
+            << table(increases, {"", numbered("layer", model.config.layers),
+                                 numbered("head", model.config.heads), 4})
+            << "largest without " << name_of(i / model.config.heads, i % model.config.heads)
             << '\n';
 }
 
 // ---- heat maps
 
-struct Chosen {
-  std::vector<Array> weights;  // (T, T) each; minus infinity where the row does not see
+struct SelectedHeads {
+  std::vector<Array> weights;  // (T, T) each; minus infinity where masked
   std::vector<std::string> titles;
   std::size_t columns;
 };
@@ -203,21 +202,22 @@ Array weights_of(const LayerAttention& layer, std::size_t head, bool causal) {
   return weights;
 }
 
-Chosen chosen_heads(const LookCommand& command, const nn::Gpt& model, const LookText& text) {
-  Chosen chosen{{}, {}, command.head ? 1 : model.config.heads};
+SelectedHeads selected_heads(const LookCommand& command, const nn::Gpt& model,
+                             const LookText& text) {
+  SelectedHeads selected{{}, {}, command.head ? 1 : model.config.heads};
   const std::vector<LayerAttention> layers = capture_attention(model, text.tokens);
   for (std::size_t layer = 0; layer < model.config.layers; ++layer)
     for (std::size_t head = 0; head < model.config.heads; ++head) {
       if (command.layer.value_or(layer) != layer || command.head.value_or(head) != head) continue;
-      chosen.weights.push_back(weights_of(layers[layer], head, model.config.causal));
-      chosen.titles.push_back(name_of(layer, head));
+      selected.weights.push_back(weights_of(layers[layer], head, model.config.causal));
+      selected.titles.push_back(name_of(layer, head));
     }
-  return chosen;
+  return selected;
 }
 
-HeatmapOptions map_options(const LookText& text) {
+HeatmapOptions heatmap_options(const LookText& text) {
   HeatmapOptions options;
-  options.row_title = "asks", options.column_title = "answers";
+  options.row_title = "query", options.column_title = "key";
   options.low = 0, options.high = 1;
   options.width = terminal_width();
   options.shades = stdout_is_terminal() ? Shades::ansi : Shades::blocks;
@@ -225,42 +225,42 @@ HeatmapOptions map_options(const LookText& text) {
   return options;
 }
 
-// How many maps stand side by side: the heads of a layer; or half as many, and so on, if they are
-// shown whole then, and not on too many lines.
-std::size_t abreast(const Chosen& chosen, std::size_t width) {
-  const std::size_t T = chosen.weights[0].shape()[0], around = 5;  // frame and gap
-  for (std::size_t columns = chosen.columns; columns > 0; columns = columns / 2) {
-    const std::size_t rows = (chosen.weights.size() + columns - 1) / columns;
-    if (rows * (T + 1) <= most_lines && columns * (T + around) <= width) return columns;
+// The number of maps side by side: the heads of a layer, halved until the maps fit at full
+// resolution in the width and in max_lines.
+std::size_t maps_per_row(const SelectedHeads& heads, std::size_t width) {
+  const std::size_t T = heads.weights[0].shape()[0], frame_and_gap = 5;
+  for (std::size_t columns = heads.columns; columns > 0; columns = columns / 2) {
+    const std::size_t rows = (heads.weights.size() + columns - 1) / columns;
+    if (rows * (T + 1) <= max_lines && columns * (T + frame_and_gap) <= width) return columns;
   }
-  return chosen.columns;
+  return heads.columns;
 }
 
-// One by one and large when a layer was chosen, else small, if they fit.
-void print_maps(const LookCommand& command, const Chosen& chosen, HeatmapOptions options) {
+// Prints large maps one by one if --layer is given, otherwise small maps side by side.
+void print_maps(const LookCommand& command, const SelectedHeads& heads, HeatmapOptions options) {
   std::cout << '\n';
   if (command.layer) {
-    for (std::size_t i = 0; i < chosen.weights.size(); ++i) {
-      options.title = chosen.titles[i];
-      std::cout << heatmap_text(chosen.weights[i], options) << '\n';
+    for (std::size_t i = 0; i < heads.weights.size(); ++i) {
+      options.title = heads.titles[i];
+      std::cout << heatmap_text(heads.weights[i], options) << '\n';
     }
     return;
   }
   options.row_names.clear(), options.column_names.clear();
   const std::string text =
-      heatmap_sheet_text(chosen.weights, chosen.titles, options, abreast(chosen, options.width));
-  if (std::count(text.begin(), text.end(), '\n') > std::ptrdiff_t{most_lines})
-    std::cout << "The heat maps of " << chosen.weights.size()
-              << " heads would fill many screens; choose some with --layer and --head.\n\n";
+      heatmap_sheet_text(heads.weights, heads.titles, options, maps_per_row(heads, options.width));
+  if (std::count(text.begin(), text.end(), '\n') > std::ptrdiff_t{max_lines})
+    std::cout << "The heat maps of " << heads.weights.size() << " heads need more than "
+              << max_lines << " lines; select some with --layer and --head.\n\n";
   else
     std::cout << text << '\n';
 }
 
-void draw_maps(const std::string& folder, const Chosen& chosen, HeatmapOptions options,
-               const std::string& words) {
-  options.title = truncated("attention in " + words, 90);
+void draw_maps(const std::string& folder, const SelectedHeads& heads, HeatmapOptions options,
+               const std::string& text) {
+  options.title = truncated("attention weights in " + text, 90);
   const Plot plot =
-      draw_heatmap_sheet(folder, "look", chosen.weights, chosen.titles, options, chosen.columns);
+      draw_heatmap_sheet(folder, "look", heads.weights, heads.titles, options, heads.columns);
   if (plot.ok)
     std::cout << "sheet  " << printable(plot.message) << '\n';
   else
@@ -273,26 +273,28 @@ int look(const LookCommand& command) {
   if (command.threads) set_num_threads(*command.threads);
   const ModelFile file = ModelFile::open(checkpoint_in(command.run));
   const LoadedModel saved(file);
+  const nn::Gpt& model = saved.model;
   check_trusted(file, command.trust);
-  check_choice(command, saved.model.config);
-  TrainingText learned;
-  if (!command.tsne || !command.text) learned = training_text(file, saved.vocabulary);
-  const LookText text = look_text(command, saved, learned);
-  if (command.tsne) return look_tsne(command, saved.model, text);
-  const std::string folder = picture_folder(command);
+  check_layer_and_head(command, model.config);
+  TrainingText training;
+  if (!command.tsne || !command.text) training = training_text(file, saved.vocabulary);
+  const LookText text = look_text(command, saved, training);
+  if (command.tsne) return look_tsne(command, model, text);
+  const std::string folder = plot_folder(command);
 
   exit_at_interrupt();
-  print_model(command, saved, text, learned);
+  print_model(command, saved, text, training);
   if (text.given) {
-    print_scores(saved.model, text.tokens, "the text above");
+    print_scores(model, text.tokens, "the text above");
   } else {
-    const Indices windows = windows_of(learned.corpus->validation(), saved.model.config);
-    print_scores(saved.model, windows, described(windows, 1, learned.name));
+    const Indices windows = windows_of(training.corpus->validation(), model.config);
+    print_scores(model, windows, description(windows, 1, training.name));
   }
-  print_ablation(saved.model, question_about(saved, text, learned));
-  const Chosen chosen = chosen_heads(command, saved.model, text);
-  print_maps(command, chosen, map_options(text));
-  draw_maps(folder, chosen, map_options(text), quoted(text, saved.vocabulary));
+  print_ablation(
+      model, model.config.causal ? causal_loss(saved, text, training) : masked_loss(saved, text));
+  const SelectedHeads heads = selected_heads(command, model, text);
+  print_maps(command, heads, heatmap_options(text));
+  draw_maps(folder, heads, heatmap_options(text), quoted(text, saved.vocabulary));
   return 0;
 }
 

@@ -1,4 +1,4 @@
-// parts.hpp: what the parts of heed look share.
+// parts.hpp: the text that heed look reads, and checks of its options.
 #pragma once
 
 #include <memory>
@@ -11,30 +11,30 @@
 
 namespace heed::app {
 
-// The text that the run learned, when it is still there, to take its validation part from.
+// The training text of the run, for its validation part.
 struct TrainingText {
-  std::unique_ptr<Corpus> corpus;  // null when it is not there
-  std::string name;                // its path as text for a terminal, "harbour.txt" for heed's own
-  std::string why_not;             // "notes.txt: No such file or directory"
+  std::unique_ptr<Corpus> corpus;  // null if the text is not available
+  std::string name;                // its printable path; "harbour.txt" for default_text()
+  std::string reason;              // if not available: "notes.txt: No such file or directory"
 };
 TrainingText training_text(const ModelFile& file, const Vocabulary& vocabulary);
 
-// What the model reads: --text, or the beginning of the validation part.
+// The model's input: --text, or the beginning of the validation part.
 struct LookText {
   Indices tokens;                  // (1, T)
-  std::vector<std::string> names;  // of its symbols, as they are
-  bool given;                      // by --text
+  std::vector<std::string> names;  // the text of each token
+  bool given;                      // whether it is --text
 };
-// Throws UsageError for a text that is empty, longer than the model's block, or has a symbol that
-// it does not know; Error when there is none.
+// Throws UsageError if --text is empty, longer than the model's block or outside the vocabulary,
+// and Error if neither text is available.
 LookText look_text(const LookCommand& command, const LoadedModel& saved,
-                   const TrainingText& learned);
+                   const TrainingText& training);
 
 // Throws UsageError for a layer or a head that the model does not have.
-void check_choice(const LookCommand& command, const nn::GptConfig& config);
+void check_layer_and_head(const LookCommand& command, const nn::GptConfig& config);
 
-// Where pictures go: --out, made when it is not there, or the folder of the checkpoint. Throws
-// Error when nothing can be written there.
-std::string picture_folder(const LookCommand& command);
+// The folder for plots: --out, which it creates, or the checkpoint's folder. Throws Error if the
+// folder is not writable.
+std::string plot_folder(const LookCommand& command);
 
 }  // namespace heed::app

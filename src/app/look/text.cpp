@@ -1,5 +1,4 @@
-// text.cpp: what heed look lets a model read: a text that was given, or one it has not
-// learned.
+// text.cpp: the text that heed look reads (--text, or validation text), and checks of its options.
 
 #include "heed/base/text.hpp"
 
@@ -28,90 +27,91 @@ LookText text_of(const std::vector<std::int64_t>& ids, const Vocabulary& vocabul
   return text;
 }
 
-LookText given_text(const std::string& words, const LoadedModel& saved) {
+LookText given_text(const std::string& text, const LoadedModel& saved) {
   std::vector<std::int64_t> ids;
   try {
-    ids = saved.vocabulary.encode(words);
+    ids = saved.vocabulary.encode(text);
   } catch (const Error& error) {
     throw UsageError("--text: " + std::string(error.what()));
   }
   const std::size_t block = saved.model.config.block_size;
-  if (ids.empty()) throw UsageError("--text: is empty; give what the model is to read");
+  if (ids.empty()) throw UsageError("--text: is empty; give a text for the model");
   if (ids.size() > block)
-    throw UsageError("--text: has " + std::to_string(ids.size()) + " symbols; the model reads " +
-                     std::to_string(block) + " at most, its block size");
+    throw UsageError("--text: has " + std::to_string(ids.size()) +
+                     " tokens; the model reads at most " + std::to_string(block) +
+                     ", its block size");
   return text_of(ids, saved.vocabulary, true);
 }
 
-// As many symbols as let all heads of a layer stand side by side in 80 columns. What is drawn must
-// not depend on the terminal.
-std::size_t fitting(const nn::GptConfig& config) {
-  const std::size_t room = 80 / config.heads;
-  return std::min(config.block_size, std::clamp<std::size_t>(room < 5 ? 0 : room - 5, 15, 40));
+// The number of tokens for which the heat maps of a layer's heads fit side by side in 80 columns.
+// It does not depend on the terminal, and so neither does the plot.
+std::size_t default_length(const nn::GptConfig& config) {
+  const std::size_t width = 80 / config.heads, frame = 5;
+  return std::min(config.block_size,
+                  std::clamp<std::size_t>(width < frame ? 0 : width - frame, 15, 40));
 }
 
-// The text as the run learned it, or an Error that says why it is not there any more.
-std::string read_learned(const TextFingerprint& before) {
-  if (before.path == "-") throw_error("the run learned standard input");
-  const std::string path = before.path.empty() ? default_text() : before.path;
+// The run's training text. Throws Error if it is not available or has changed.
+std::string read_training_text(const TextFingerprint& saved) {
+  if (saved.path == "-") throw_error("the run was trained on standard input");
+  const std::string path = saved.path.empty() ? default_text() : saved.path;
   std::string text = read_text(path);
   if (has_byte_order_mark(text)) text.erase(0, 3);
-  const TextFingerprint now = fingerprint_of(before.path, text);
-  if (now.bytes != before.bytes || now.hash != before.hash)
-    throw_error(path, ": is not the text any more that the run learned");
+  const TextFingerprint current = fingerprint_of(saved.path, text);
+  if (current.bytes != saved.bytes || current.hash != saved.hash)
+    throw_error(path, ": has changed since the run was trained on it");
   return text;
 }
 
 }  // namespace
 
 TrainingText training_text(const ModelFile& file, const Vocabulary& vocabulary) {
-  TrainingText learned;
+  TrainingText training;
   if (!file.has_text()) {
-    learned.why_not = file.path() + ": does not say which text the model learned";
-    return learned;
+    training.reason = file.path() + ": does not name a training text";
+    return training;
   }
-  const TextFingerprint before = file.text();
-  learned.name = before.path.empty() ? "harbour.txt" : printable(before.path);
+  const TextFingerprint saved = file.text();
+  training.name = saved.path.empty() ? "harbour.txt" : printable(saved.path);
   try {
-    learned.corpus = std::make_unique<Corpus>(read_learned(before), vocabulary);
-    if (learned.corpus->validation().size < 2)  // no run learns so little
-      throw_error(learned.name, ": leaves nothing for validation");
+    training.corpus = std::make_unique<Corpus>(read_training_text(saved), vocabulary);
+    if (training.corpus->validation().size < 2)
+      throw_error(training.name, ": is too short for a validation part");
   } catch (const Error& error) {
-    learned.corpus.reset();
-    learned.why_not = error.what();
+    training.corpus.reset();
+    training.reason = error.what();
   }
-  return learned;
+  return training;
 }
 
 LookText look_text(const LookCommand& command, const LoadedModel& saved,
-                   const TrainingText& learned) {
+                   const TrainingText& training) {
   if (command.text) return given_text(*command.text, saved);
-  if (!learned.corpus) throw_error(learned.why_not, "; give --text");
-  const Split part = learned.corpus->validation();
-  const std::size_t length = std::min(part.size, fitting(saved.model.config));
+  if (!training.corpus) throw_error(training.reason, "; give --text");
+  const Split part = training.corpus->validation();
+  const std::size_t length = std::min(part.size, default_length(saved.model.config));
   std::vector<std::int64_t> ids(length);
-  learned.corpus->copy_ids(part.begin, length, ids.data());
+  training.corpus->copy_ids(part.begin, length, ids.data());
   return text_of(ids, saved.vocabulary, false);
 }
 
-void check_choice(const LookCommand& command, const nn::GptConfig& config) {
-  const auto check = [](const char* what, const std::optional<std::size_t>& number,
+void check_layer_and_head(const LookCommand& command, const nn::GptConfig& config) {
+  const auto check = [](const std::string& noun, const std::optional<std::size_t>& number,
                         std::size_t count) {
     if (!number || *number < count) return;
-    const std::string flag = "--" + std::string(what) + " " + std::to_string(*number);
-    throw UsageError(flag + ": the model has " +
-                     (count == 1 ? "one " + std::string(what) + ", 0"
-                                 : std::string(what) + "s 0 to " + std::to_string(count - 1)));
+    const std::string flag = "--" + noun + " " + std::to_string(*number);
+    throw UsageError(
+        flag + ": the model has " +
+        (count == 1 ? "one " + noun + ", 0" : noun + "s 0 to " + std::to_string(count - 1)));
   };
   check("layer", command.layer, config.layers);
   check("head", command.head, config.heads);
   if (command.head && !command.layer && config.layers > 1)
-    throw UsageError("--head " + std::to_string(*command.head) +
-                     ": of which layer? give --layer too, 0 to " +
+    throw UsageError("--head " + std::to_string(*command.head) + ": give --layer too, 0 to " +
                      std::to_string(config.layers - 1));
 }
 
-std::string picture_folder(const LookCommand& command) {
+std::string plot_folder(const LookCommand& command) {
   std::filesystem::path folder = command.out;
   if (folder.empty()) folder = checkpoint_in(command.run).parent_path();
   make_folder(folder.empty() ? "." : folder);

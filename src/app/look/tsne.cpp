@@ -1,4 +1,4 @@
-// tsne.cpp: heed look --tsne: what a head asks for and what it offers, as points of one map.
+// tsne.cpp: heed look --tsne, a t-SNE map of one head's queries and keys.
 
 #include "app/look/tsne.hpp"
 
@@ -14,16 +14,17 @@
 namespace heed::app {
 namespace {
 
-// That of --perplexity, or 10, or for fewer than 31 points a third of the most they allow.
+// --perplexity, or the default: 10, but at most a third of the largest perplexity allowed.
 double checked_perplexity(const LookCommand& command, std::size_t T) {
   if (T < 2)
-    throw UsageError("--text: needs at least 2 symbols for --tsne, got " + std::to_string(T));
-  const std::size_t most = 2 * T - 1;  // one less than there are points
-  if (!command.perplexity) return static_cast<double>(std::min<std::size_t>(10, most / 3));
-  if (*command.perplexity > static_cast<double>(most))
+    throw UsageError("--text: needs at least 2 tokens for --tsne, got " + std::to_string(T));
+  const std::size_t max_perplexity = 2 * T - 1;  // one less than the number of points
+  if (!command.perplexity)
+    return static_cast<double>(std::min<std::size_t>(10, max_perplexity / 3));
+  if (*command.perplexity > static_cast<double>(max_perplexity))
     throw UsageError("--perplexity " + exact(*command.perplexity) + ": must be at most " +
-                     std::to_string(most) + " for " + std::to_string(T) + " queries and " +
-                     std::to_string(T) + " keys; or give a longer --text");
+                     std::to_string(max_perplexity) + " for " + std::to_string(T) +
+                     " queries and " + std::to_string(T) + " keys; or give a longer --text");
   return *command.perplexity;
 }
 
@@ -36,7 +37,7 @@ Array queries_and_keys(const LayerAttention& layer, std::size_t head) {
   return points;
 }
 
-ScatterOptions drawn(const std::string& title, const std::vector<std::string>& names) {
+ScatterOptions scatter_options(const std::string& title, const std::vector<std::string>& names) {
   ScatterOptions options;
   options.title = title;
   options.group_names = {"query", "key"};
@@ -49,64 +50,69 @@ ScatterOptions drawn(const std::string& title, const std::vector<std::string>& n
   return options;
 }
 
-// "4 door": the place, counted from 0, and the symbol.
-std::string placed(std::size_t place, const std::vector<std::string>& names, std::size_t width) {
-  return pad_left(std::to_string(place), 3) + " " +
-         pad_right(truncated(printable(names[place]), width), width);
+// "4 door": the position and the token.
+std::string token_at(std::size_t position, const std::vector<std::string>& names) {
+  constexpr std::size_t width = 12;
+  return pad_left(std::to_string(position), 3) + " " +
+         pad_right(truncated(printable(names[position]), width), width);
 }
 
-// For each query the key that is nearest in space, and the one nearest in the picture.
-void print_nearest(const Array& points, const Array& picture,
-                   const std::vector<std::string>& names) {
+// Prints, for each query, its nearest key by cosine and its nearest key in the map.
+void print_nearest_keys(const Array& points, const Array& map,
+                        const std::vector<std::string>& names) {
   const std::size_t T = names.size();
-  const Doubles space = tsne_distances(points, Distance::cosine);
-  const Doubles page = tsne_distances(picture, Distance::euclidean);
+  const Doubles distances = tsne_distances(points, Distance::cosine);
+  const Doubles map_distances = tsne_distances(map, Distance::euclidean);
   std::vector<std::size_t> keys(T);
   for (std::size_t t = 0; t < T; ++t) keys[t] = T + t;
-  std::size_t same = 0;
-  std::cout << "\n  query          its nearest key, by cosine       in the picture\n";
+  std::size_t num_same = 0;
+  std::cout << "\n  query          nearest key, cosine similarity   in the map\n";
   for (std::size_t t = 0; t < T; ++t) {
-    const std::size_t near = nearest(space, t, keys), shown = nearest(page, t, keys);
-    same += near == shown;
-    std::string line = placed(t, names, 12) + " " + placed(near - T, names, 12) + " " +
-                       pad_left(decimal(1 - space(t, near), 4), 8) + "       " +
-                       placed(shown - T, names, 12) + (near == shown ? "" : " *");
+    const std::size_t key = nearest(distances, t, keys), map_key = nearest(map_distances, t, keys);
+    num_same += key == map_key;
+    std::string line = token_at(t, names) + " " + token_at(key - T, names) + " " +
+                       pad_left(decimal(1 - distances(t, key), 4), 8) + "       " +
+                       token_at(map_key - T, names) + (key == map_key ? "" : " *");
     std::cout << line.erase(line.find_last_not_of(' ') + 1) << '\n';
   }
-  std::cout << same << " of " << T << " queries have the same nearest key in both"
-            << (same < T ? "; * where the picture misleads" : "") << '\n';
+  std::cout << num_same << " of " << T << " queries have the same nearest key in both"
+            << (num_same < T ? "; * marks the others" : "") << '\n';
+}
+
+Tsne computed_map(const LookCommand& command, const Array& points, double perplexity) {
+  TsneOptions options;
+  options.perplexity = perplexity;
+  options.iterations = static_cast<std::size_t>(command.iterations);
+  options.seed = command.seed;
+  LiveLine line;
+  options.progress = [&](std::size_t done) {
+    line.show("t-SNE: iteration " + grouped(static_cast<double>(done)) + " of " +
+              grouped(static_cast<double>(command.iterations)));
+  };
+  return tsne(points, options);
 }
 
 }  // namespace
 
 int look_tsne(const LookCommand& command, const nn::Gpt& model, const LookText& text) {
-  TsneOptions options;
-  options.perplexity = checked_perplexity(command, text.names.size());
-  const std::string folder = picture_folder(command);
+  const double perplexity = checked_perplexity(command, text.names.size());
+  const std::string folder = plot_folder(command);
   exit_at_interrupt();
   const std::size_t layer = command.layer.value_or(0), head = command.head.value_or(0);
   const Array points = queries_and_keys(capture_attention(model, text.tokens)[layer], head);
-  options.iterations = static_cast<std::size_t>(command.iterations);
-  options.seed = command.seed;
-  LiveLine line;
-  options.progress = [&](std::size_t done) {
-    line.show("placing points: iteration " + grouped(static_cast<double>(done)) + " of " +
-              grouped(static_cast<double>(command.iterations)));
-  };
-  const Tsne map = tsne(points, options);
-  line.wipe();
+  const Tsne map = computed_map(command, points, perplexity);
 
   const std::string title =
       "queries and keys of layer " + std::to_string(layer) + ", head " + std::to_string(head);
-  const ScatterOptions scatter = drawn(title, text.names);
+  const ScatterOptions scatter = scatter_options(title, text.names);
   std::cout << scatter_text(map.points, scatter) << "\nKL     " << decimal(map.history.y.front(), 4)
-            << " at first, " << decimal(map.kl, 4) << " after "
-            << grouped(static_cast<double>(options.iterations))
-            << (options.iterations == 1 ? " iteration" : " iterations") << ", perplexity "
-            << exact(options.perplexity) << ", seed " << options.seed << '\n';
-  print_nearest(points, map.points, text.names);
+            << " at the start, " << decimal(map.kl, 4) << " after "
+            << counted(static_cast<std::size_t>(command.iterations), "iteration") << ", perplexity "
+            << exact(perplexity) << ", seed " << command.seed << '\n';
+  print_nearest_keys(points, map.points, text.names);
   if (model.config.causal)
-    std::cout << "(A query may lie near keys of later places, which this model cannot see.)\n";
+    std::cout
+        << "(The map ignores the causal mask: a query may lie near keys of later positions.)\n";
   const Plot plot = draw_scatter(folder, "tsne", map.points, scatter);
   if (plot.ok)
     std::cout << "\nmap    " << printable(plot.message) << '\n';

@@ -1,4 +1,4 @@
-// backward_trace.cpp: HEED_TRACE=backward, which writes a line for every node a pass comes by.
+// backward_trace.cpp: HEED_TRACE=backward, which writes a line for every node of a backward pass.
 
 #include "autograd/trace/backward_trace.hpp"
 
@@ -8,138 +8,131 @@
 #include <unordered_map>
 #include <utility>
 
-#include "heed/array/lines.hpp"
+#include "heed/base/text.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 namespace {
 
-constexpr std::size_t norm_width = 9;    // "1.235e-05"
-constexpr std::size_t widest_sent = 90;  // a wider cell pushes the rest of its line aside
+constexpr std::size_t norm_width = 9;  // "1.235e-05"
+// Longer cells push the rest of their line to the right.
+constexpr std::size_t max_passed_width = 90;
 
-// Characters, not bytes: a name may be in any language.
-std::size_t width(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) >> 6) != 2; }));
-}
-
-std::string left(std::string text, std::size_t columns) {
-  return text.append(columns - std::min(columns, width(text)), ' ');
-}
-
-std::string right(const std::string& text, std::size_t columns) {
-  return std::string(columns - std::min(columns, width(text)), ' ') + text;
-}
-
-// The length of x as one vector, to four digits.
+// The L2 norm to four digits.
 std::string norm(const Array& x) {
-  const double length = std::sqrt(dot_of(x.data(), x.data(), x.size()));
   char text[32];
-  std::snprintf(text, sizeof text, "%.4g", std::abs(length));  // NaN without a sign
+  std::snprintf(text, sizeof text, "%.4g", std::abs(l2_norm(x)));  // NaN without a sign
   return text;
 }
 
 }  // namespace
 
-// Knows nodes by their address only, so that they are freed when they would be without it.
-struct TracedPass {
-  explicit TracedPass(const std::vector<std::shared_ptr<Node>>& nodes);
-  void begin(const Node& node);
+// Stores only the addresses of nodes, so that it does not keep them alive.
+class BackwardTracer {
+ public:
+  explicit BackwardTracer(const std::vector<std::shared_ptr<Node>>& nodes);
+  void begin_node(const Node& node);
   void add(const Node& input, const Array& part);
-  void end();
+  void end_node();
+  bool checks_nan() const { return checks_nan_; }
 
-  std::string numbered(const Node& node) const {
-    const auto found = numbers.find(&node);
-    return found == numbers.end() ? "" : "#" + std::to_string(found->second);
+ private:
+  std::string number_of(const Node& node) const {
+    const auto found = numbers_.find(&node);
+    return found == numbers_.end() ? "" : "#" + std::to_string(found->second);
   }
-  void measure(const Node& node);
-  void tell_title(const Node& output) const;
+  void widen_columns(const Node& node);
   std::string columns(const std::string& number, std::string_view op, const std::string& name,
-                      const std::string& shape, const std::string& arrived) const;
+                      const std::string& shape, const std::string& gradient) const;
 
-  bool tells = trace_enabled(TraceOption::backward), checks = trace_enabled(TraceOption::nan),
-       at_output = true;
-  std::unordered_map<const Node*, std::size_t> numbers;  // places in topological_order()
-  std::size_t number_width = 0, op_width = 2, name_width = 4, shape_width = 5, sent_width = 8;
-  std::string line, sent, location;  // of the node that is sending
+  bool writes_ = trace_enabled(TraceOption::backward);
+  bool checks_nan_ = trace_enabled(TraceOption::nan), at_output_ = true;
+  std::unordered_map<const Node*, std::size_t> numbers_;  // positions in topological_order()
+  std::size_t number_width_ = 0, op_width_ = 2, name_width_ = 4, shape_width_ = 5;
+  std::size_t passed_width_ = 8;
+  std::string line_, passed_, location_;  // of the node whose backward runs
 };
 
-// The pass that is under way in this thread.
-static thread_local TracedPass* current = nullptr;
+// The tracer of the backward pass that runs on this thread.
+static thread_local BackwardTracer* current = nullptr;
 
-TracedPass::TracedPass(const std::vector<std::shared_ptr<Node>>& nodes) {
-  if (!tells) return;
-  for (const auto& node : nodes) numbers.emplace(node.get(), numbers.size());
-  number_width = 1 + std::to_string(nodes.size() - 1).size();
-  for (const auto& node : nodes) measure(*node);
-  tell_title(*nodes.back());
+BackwardTracer::BackwardTracer(const std::vector<std::shared_ptr<Node>>& nodes) {
+  if (!writes_) return;
+  for (const auto& node : nodes) numbers_.emplace(node.get(), numbers_.size());
+  number_width_ = 1 + std::to_string(nodes.size() - 1).size();
+  for (const auto& node : nodes) widen_columns(*node);
+  const Node& output = *nodes.back();
+  trace_line("backward from " + short_label(output) + " made at " + str(output.location) + ": " +
+             std::to_string(numbers_.size()) + " nodes, with the norms of their gradients");
+  trace_line(columns("#", "op", "name", "shape", "gradient") +
+             pad_right("passes to", passed_width_) + "  made at");
 }
 
-// Columns as wide as the widest of their cells is going to be.
-void TracedPass::measure(const Node& node) {
-  std::size_t wide = 0;
+void BackwardTracer::widen_columns(const Node& node) {
+  std::size_t width = 0;
   for (const auto& input : node.inputs)
     if (input != nullptr && input->requires_grad)  // "#12 x (2, 3) 1.235e-05", ", " between two
-      wide += (wide == 0 ? 0 : 2) + number_width + width(short_label(*input)) + norm_width + 2;
-  op_width = std::max(op_width, node.op.size());
-  name_width = std::max(name_width, width(node.name));
-  shape_width = std::max(shape_width, str(node.value.shape()).size());
-  if (wide <= widest_sent) sent_width = std::max(sent_width, wide);
+      width += (width == 0 ? 0 : 2) + number_width_ + display_width(short_label(*input)) +
+               norm_width + 2;
+  op_width_ = std::max(op_width_, node.op.size());
+  name_width_ = std::max(name_width_, display_width(node.name));
+  shape_width_ = std::max(shape_width_, str(node.value.shape()).size());
+  if (width <= max_passed_width) passed_width_ = std::max(passed_width_, width);
 }
 
-void TracedPass::tell_title(const Node& output) const {
-  tell("backward from " + short_label(output) + " made at " + str(output.location) + ": " +
-       std::to_string(numbers.size()) + " nodes, with the norms of their gradients");
-  tell(columns("#", "op", "name", "shape", "arrives") + left("sends to", sent_width) + "  made at");
+std::string BackwardTracer::columns(const std::string& number, std::string_view op,
+                                    const std::string& name, const std::string& shape,
+                                    const std::string& gradient) const {
+  return pad_left(number, number_width_) + "  " + pad_right(op, op_width_) + "  " +
+         pad_right(name, name_width_) + "  " + pad_right(shape, shape_width_) + "  " +
+         pad_left(gradient, norm_width) + "  ";
 }
 
-std::string TracedPass::columns(const std::string& number, std::string_view op,
-                                const std::string& name, const std::string& shape,
-                                const std::string& arrived) const {
-  return right(number, number_width) + "  " + left(std::string(op), op_width) + "  " +
-         left(name, name_width) + "  " + left(shape, shape_width) + "  " +
-         right(arrived, norm_width) + "  ";
-}
-
-void TracedPass::begin(const Node& node) {
-  end();
-  if (tells) {
-    line = columns(numbered(node), node.op, node.name, str(node.value.shape()), norm(node.grad));
-    location = str(node.location);
+void BackwardTracer::begin_node(const Node& node) {
+  end_node();
+  if (writes_) {
+    line_ = columns(number_of(node), node.op, node.name, str(node.value.shape()), norm(node.grad));
+    location_ = str(node.location);
   }
-  if (checks) check_arrived(node, at_output);
-  at_output = false;
+  if (checks_nan_) check_gradient(node, at_output_);
+  at_output_ = false;
 }
 
-void TracedPass::add(const Node& input, const Array& part) {
-  if (!tells) return;
-  sent +=
-      (sent.empty() ? "" : ", ") + numbered(input) + " " + short_label(input) + " " + norm(part);
+void BackwardTracer::add(const Node& input, const Array& part) {
+  if (!writes_) return;
+  passed_ += (passed_.empty() ? "" : ", ") + number_of(input) + " " + short_label(input) + " " +
+             norm(part);
 }
 
-void TracedPass::end() {
-  if (!line.empty()) tell(line + left(sent, sent_width) + "  " + location);
-  line.clear();
-  sent.clear();
+void BackwardTracer::end_node() {
+  if (!line_.empty()) trace_line(line_ + pad_right(passed_, passed_width_) + "  " + location_);
+  line_.clear();
+  passed_.clear();
 }
 
-BackwardTrace::BackwardTrace(const std::vector<std::shared_ptr<Node>>& nodes) {
+BackwardTrace::BackwardTrace(const std::vector<std::shared_ptr<Node>>& nodes, bool provenance)
+    : provenance_(provenance || trace_enabled(TraceOption::provenance)) {
+  count_backward_pass();
   if (!trace_enabled(TraceOption::backward) && !trace_enabled(TraceOption::nan)) return;
-  pass_ = std::make_unique<TracedPass>(nodes);
-  outer_ = std::exchange(current, pass_.get());
+  tracer_ = std::make_unique<BackwardTracer>(nodes);
+  outer_ = std::exchange(current, tracer_.get());
 }
 
 BackwardTrace::~BackwardTrace() {
-  if (pass_ == nullptr) return;
-  pass_->end();
+  if (tracer_ == nullptr) return;
+  tracer_->end_node();
   current = outer_;
 }
 
-void BackwardTrace::look_at(const Node& node) { pass_->begin(node); }
-
-void trace_part(const Node& from, std::size_t i, const Array& part) {
-  if (current == nullptr) return;
-  current->add(*from.inputs[i], part);
-  if (current->checks) check_part(from, i, part);
+OperationTimer BackwardTrace::visit(const Node& node) {
+  if (tracer_ != nullptr) tracer_->begin_node(node);
+  return OperationTimer(node.op, Phase::backward);
 }
 
-}  // namespace heed
+void trace_contribution(const Node& from, std::size_t i, const Array& part) {
+  record_contribution(from, i, part);
+  if (current == nullptr) return;
+  current->add(*from.inputs[i], part);
+  if (current->checks_nan()) check_contribution(from, i, part);
+}
+
+}  // namespace HEED_NAMESPACE

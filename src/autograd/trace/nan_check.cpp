@@ -1,41 +1,39 @@
-// nan_check.cpp: HEED_TRACE=nan, which stops where the first value that is not finite is made.
+// nan_check.cpp: HEED_TRACE=nan, which stops at the first value that is not finite.
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "autograd/trace/backward_trace.hpp"
-#include "heed/base/error.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 namespace {
 
-constexpr Real hidden = -std::numeric_limits<Real>::infinity();
-constexpr std::string_view hiding_op = "MaskedFill";  // the only one this floor knows by name
+constexpr Real minus_infinity = -std::numeric_limits<Real>::infinity();
 
-// The first element that counts, or the end.
-const Real* first_nonfinite(const Array& x, bool may_hide = false) {
-  return std::find_if(x.data(), x.data() + x.size(), [may_hide](Real v) {
-    return !std::isfinite(v) && !(may_hide && v == hidden);
+// The first element that is not finite, or the end.
+const Real* first_nonfinite(const Array& x, bool allow_minus_infinity = false) {
+  return std::find_if(x.data(), x.data() + x.size(), [=](Real v) {
+    return !std::isfinite(v) && !(allow_minus_infinity && v == minus_infinity);
   });
 }
 
-bool is_clean(const Array& x) { return first_nonfinite(x) == x.data() + x.size(); }
+bool is_finite(const Array& x) { return first_nonfinite(x) == x.data() + x.size(); }
 
-bool holds_hidden(const std::shared_ptr<Node>& input) {
+bool has_minus_infinity(const std::shared_ptr<Node>& input) {
   if (input == nullptr) return false;
   const Array& x = input->value;
-  return std::find(x.data(), x.data() + x.size(), hidden) != x.data() + x.size();
+  return std::find(x.data(), x.data() + x.size(), minus_infinity) != x.data() + x.size();
 }
 
 // "nan at (0, 2)"
-std::string element(const Array& x, const Real* at) {
+std::string element_text(const Array& x, const Real* at) {
   const std::string value = std::isnan(*at) ? "nan" : *at < 0 ? "-inf" : "inf";
   auto flat = static_cast<std::size_t>(at - x.data());
-  Shape place = x.shape();
-  for (std::size_t axis = place.size(); axis-- > 0; flat /= x.shape()[axis])
-    place[axis] = flat % x.shape()[axis];
-  return place.empty() ? value : value + " at " + str(place);
+  Shape index = x.shape();
+  for (std::size_t axis = index.size(); axis-- > 0; flat /= x.shape()[axis])
+    index[axis] = flat % x.shape()[axis];
+  return index.empty() ? value : value + " at " + str(index);
 }
 
 // "MatMul 'V' (3, 4) made at lessons/05_query_key_value.cpp:41"
@@ -50,44 +48,45 @@ std::string origin(const Node& node) {
 }
 
 // "its inputs: A (3, 3) with nan at (0, 2), made at lessons/my.cpp:12; V (3, 4)"
-std::string state_of(const std::vector<std::shared_ptr<Node>>& inputs) {
+std::string inputs_text(const std::vector<std::shared_ptr<Node>>& inputs) {
   std::string text;
-  bool clean = true;
+  bool all_finite = true;
   for (const auto& input : inputs) {
     if (input == nullptr) continue;
     text += (text.empty() ? "its inputs: " : "; ") + short_label(*input);
-    if (is_clean(input->value)) continue;
-    clean = false;
-    text += " with " + element(input->value, first_nonfinite(input->value)) + ", made at " +
+    if (is_finite(input->value)) continue;
+    all_finite = false;
+    text += " with " + element_text(input->value, first_nonfinite(input->value)) + ", made at " +
             str(input->location);
   }
-  return text + (clean ? "; all finite" : "");
+  return text + (all_finite ? "; all finite" : "");
 }
 
 }  // namespace
 
-void trace_value(std::string_view op, SourceLocation location, const Array& value,
-                 const std::vector<std::shared_ptr<Node>>& inputs) {
-  if (!trace_enabled(TraceOption::nan) || is_clean(value)) return;
-  const bool may_hide = op == hiding_op || std::any_of(inputs.begin(), inputs.end(), holds_hidden);
-  const Real* const bad = first_nonfinite(value, may_hide);
-  if (bad == value.data() + value.size()) return;
-  throw_error("HEED_TRACE=nan: ", origin(op, "", value.shape(), location), " has ",
-              element(value, bad), "; ", state_of(inputs));
+void check_finite(std::string_view op, bool may_write_infinity, SourceLocation location,
+                  const Array& value, const std::vector<std::shared_ptr<Node>>& inputs) {
+  if (!trace_enabled(TraceOption::nan) || is_finite(value)) return;
+  const bool allowed =
+      may_write_infinity || std::any_of(inputs.begin(), inputs.end(), has_minus_infinity);
+  const Real* const element = first_nonfinite(value, allowed);
+  if (element == value.data() + value.size()) return;
+  throw NonFinite(origin(op, "", value.shape(), location) + " has " + element_text(value, element) +
+                  "; " + inputs_text(inputs));
 }
 
-void check_part(const Node& from, std::size_t i, const Array& part) {
-  if (is_clean(part)) return;
-  throw_error("HEED_TRACE=nan: ", origin(from), " got a finite gradient and sends ",
-              short_label(*from.inputs[i]), " one with ", element(part, first_nonfinite(part)),
-              "; ", state_of(from.inputs));
+void check_contribution(const Node& from, std::size_t i, const Array& part) {
+  if (is_finite(part)) return;
+  throw NonFinite(origin(from) + " has a finite gradient and passes " +
+                  short_label(*from.inputs[i]) + " one with " +
+                  element_text(part, first_nonfinite(part)) + "; " + inputs_text(from.inputs));
 }
 
-void check_arrived(const Node& node, bool is_output) {
-  if (is_clean(node.grad)) return;
-  throw_error("HEED_TRACE=nan: ", origin(node), " gets a gradient with ",
-              element(node.grad, first_nonfinite(node.grad)),
-              is_output ? ", as given to backward" : ", the sum of what was sent to it");
+void check_gradient(const Node& node, bool is_output) {
+  if (is_finite(node.grad)) return;
+  throw NonFinite(origin(node) + " has a gradient with " +
+                  element_text(node.grad, first_nonfinite(node.grad)) +
+                  (is_output ? ", as given to backward" : ", the sum of its contributions"));
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// timing.cpp: HEED_TRACE=time, which adds up how long each operation took.
+// timing.cpp: HEED_TRACE=time, which adds up the time of each operation.
 
 #include "heed/autograd/trace/timing.hpp"
 
@@ -8,8 +8,9 @@
 #include <mutex>
 
 #include "autograd/trace/backward_trace.hpp"
+#include "heed/base/text.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -22,17 +23,17 @@ struct Times {
   std::mutex mutex;
   std::vector<OperationTime> operations;
   std::size_t passes = 0;
-  Clock::time_point first, last;  // when the first began and the last ended
+  Clock::time_point first, last;  // start of the first operation, end of the last
 };
 
-// Never destroyed: arrays in static storage may be computed with after everything else.
+// Never destroyed, since the destructors of static objects may run operations.
 Times& times() {
   static Times* const instance = new Times;
   return *instance;
 }
 
-// The sum that this call adds to. There are a few dozen names, and each is one string literal.
-OperationTime::Sum& sum_of(std::string_view name, Phase phase) {
+// The sum for this operation and phase. A linear search: there are a few dozen names.
+OperationTime::Sum& sum_for(std::string_view name, Phase phase) {
   std::vector<OperationTime>& all = times().operations;
   auto found = std::find_if(all.begin(), all.end(), [&](const auto& o) { return o.name == name; });
   if (found == all.end()) found = all.insert(all.end(), {name, {}, {}, {}});
@@ -41,40 +42,37 @@ OperationTime::Sum& sum_of(std::string_view name, Phase phase) {
                                     : found->no_grad;
 }
 
-std::string line(const char* format, std::string_view name, double a, double b, double share) {
+std::string line(const char* format, std::string_view name, double a, double b, double percent) {
   char text[96];
-  std::snprintf(text, sizeof text, format, static_cast<int>(name.size()), name.data(), a, b, share);
+  std::snprintf(text, sizeof text, format, static_cast<int>(name.size()), name.data(), a, b,
+                percent);
   return text;
 }
 
-void tell_lines(const std::string& text) {
-  for (std::size_t begin = 0, end; (end = text.find('\n', begin)) != text.npos; begin = end + 1)
-    tell(text.substr(begin, end - begin));
-}
-
-// Tells once, when the program ends by returning from main or by exit().
-void tell_at_the_end() {
-  static const bool registered = [] {
-    return std::atexit([] { tell_lines(time_table()); }) == 0;
-  }();
+// On its first call, registers a function that prints the table when the program exits normally.
+void print_at_exit() {
+  static const bool registered = std::atexit([] {
+                                   for (const std::string& line : lines_of(time_table()))
+                                     trace_line(line);
+                                 }) == 0;
   static_cast<void>(registered);
 }
 
 }  // namespace
 
-Timer::Timer(std::string_view name, Phase phase)
-    : name_(name), phase_(phase), counts_(trace_enabled(TraceOption::time)) {
-  if (!counts_) return;
+OperationTimer::OperationTimer(std::string_view name, Phase phase)
+    : name_(name), phase_(phase), enabled_(trace_enabled(TraceOption::time)) {
+  if (!enabled_) return;
   start_ = Clock::now();
 }
 
-void Timer::stop() const {
+void OperationTimer::stop() const {
   const Clock::time_point now = Clock::now();
-  tell_at_the_end();
+  print_at_exit();
   const std::lock_guard lock(times().mutex);
   if (times().operations.empty()) times().first = start_;
   times().last = now;
-  OperationTime::Sum& sum = sum_of(name_, phase_);
+  OperationTime::Sum& sum = sum_for(name_, phase_);
   ++sum.calls;
   sum.seconds += seconds_between(start_, now);
 }
@@ -107,7 +105,6 @@ void clear_operation_times() {
   times().passes = 0;
 }
 
-// Of programs that send nothing back, what they computed without gradients.
 std::string time_table() {
   const std::vector<OperationTime> all = operation_times();
   if (all.empty()) return "";
@@ -116,25 +113,25 @@ std::string time_table() {
   const auto forward = [&](const OperationTime& o) {
     return (passes == 0 ? o.forward.seconds + o.no_grad.seconds : o.forward.seconds) * ms;
   };
-  double shown = 0, outside = 0;
+  double listed = 0, without_grad = 0;
   for (const OperationTime& o : all) {
-    shown += forward(o) + o.backward.seconds * ms;
-    if (passes > 0) outside += o.no_grad.seconds * ms;
+    listed += forward(o) + o.backward.seconds * ms;
+    if (passes > 0) without_grad += o.no_grad.seconds * ms;
   }
   const double elapsed = seconds_between(times().first, times().last) * ms;
   std::string text =
       std::string("HEED_TRACE=time: ") +
-      (passes == 0   ? std::string("no backward pass; milliseconds in all")
+      (passes == 0   ? std::string("no backward pass; milliseconds in total")
        : passes == 1 ? "1 backward pass; milliseconds"
-                     : std::to_string(passes) + " backward passes; milliseconds a pass") +
+                     : std::to_string(passes) + " backward passes; milliseconds per pass") +
       "\noperation          forward ms  backward ms    share\n";
   for (const OperationTime& o : all)
     if (const double backward = o.backward.seconds * ms; forward(o) + backward > 0)
       text += line("%-18.*s %10.3f  %11.3f  %5.1f %%\n", o.name, forward(o), backward,
-                   100 * (forward(o) + backward) / shown);
-  text += line("%-18.*s %10.3f\n", "all of these", shown, 0, 0);
-  if (passes > 0) text += line("%-18.*s %10.3f\n", "without gradients", outside, 0, 0);
-  return text + line("%-18.*s %10.3f\n", "the rest", elapsed - shown - outside, 0, 0);
+                   100 * (forward(o) + backward) / listed);
+  text += line("%-18.*s %10.3f\n", "sum of these", listed, 0, 0);
+  if (passes > 0) text += line("%-18.*s %10.3f\n", "without gradients", without_grad, 0, 0);
+  return text + line("%-18.*s %10.3f\n", "other", elapsed - listed - without_grad, 0, 0);
 }
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,34 +1,33 @@
-"""commands.py: what `heed ...` does at gdb's prompt."""
+"""commands.py: the `heed ...` commands at gdb's prompt."""
 
 import os
 import re
 
 import gdb
 
-from heed_debug import files, graph, memory, numbers, passes, running
-from heed_debug import gdb_target as here
-from heed_debug.memory import Trouble
+from heed_debug import files, gdb_target, graph, numbers, passes, running
+from heed_debug.memory import DebuggerError
 
-HELP = """heed graph [T]     the graph that is running backward, or the one behind T
-heed step [WHAT]   run to the next node of the backward pass: the Nth, an operation, a name, #3
-heed grad T        a gradient: by name, number (#3) or variable
-heed show X        an array or a tensor: its matrix, min, max, mean, norm
-heed why T         where each part of a gradient came from
-heed nan           run on to the first value or gradient that is not finite
-heed back          the frames, without the engine's own
+HELP = """heed graph [T]     the graph of the running backward pass, or the graph that computed T
+heed step [WHAT]   run to the backward of a node: the Nth from here, an operation, a name, #3
+heed grad T        the gradient of a tensor: by name, number (#3) or variable
+heed show X        an array or a tensor's value: matrix, min, max, mean, norm
+heed why T         the contributions to a gradient: node, source line, norm
+heed nan           run to the first value or gradient that is not finite
+heed back          the call stack without the engine's frames
 heed save X FILE   write an array as .npy or .csv
-break heed::Softmax::backward stops in an operation; `help heed step` and so on say more"""
+break heed::Softmax::backward stops in an operation; `help heed step` explains a command in full"""
 
-WELCOME = """Stopped at main. From here on:
-  heed step            to the next node of the backward pass; heed step Softmax: to that operation
-  heed graph           all its nodes, and which one is running
-  info args, print dy  arrays as matrices; heed why W_K: where each part of a gradient came from
-  heed                 lists all there is, and `help heed step` and so on say more"""
+WELCOME = """Stopped at main. Some commands:
+  heed step            run to the next node of the backward pass (heed step Softmax: to a Softmax node)
+  heed graph           list the nodes of the pass; => marks the running one
+  info args, print dy  print arrays as matrices (heed why W_K: the contributions to a gradient)
+  heed                 list all commands; `help heed step` explains one in full"""
 
 
 class HeedCommand(gdb.Command):
-    """Attention's arrays, graphs and gradients, read from memory.
-`heed` alone lists what there is."""
+    """Show arrays, computation graphs and gradients of a heed program, read from memory.
+`heed` alone lists the commands."""
 
     def __init__(self):
         super().__init__("heed", gdb.COMMAND_DATA, prefix=True)
@@ -37,19 +36,19 @@ class HeedCommand(gdb.Command):
         if argument.strip() == "welcome":
             return print(WELCOME)
         if argument.strip():
-            raise gdb.GdbError("heed: there is no `heed %s`; `heed` lists what there is"
+            raise gdb.GdbError("heed: there is no command `heed %s`; `heed` lists the commands"
                                % argument.split()[0])
         print(HELP)
 
 
-def command(name, kind, completer=gdb.COMPLETE_SYMBOL):
-    """Makes a function a command; its docstring is the help. Trouble is told in one line."""
-    def make(function):
+def command(name, command_class, completer=gdb.COMPLETE_SYMBOL):
+    """Makes a function a gdb command. Its docstring is the help; errors print as one line."""
+    def register_function(function):
         def invoke(self, argument, from_tty):
             try:
                 function(argument.strip())
-            except Trouble as trouble:
-                text = str(trouble)
+            except DebuggerError as error:
+                text = str(error)
                 raise gdb.GdbError(text if text.startswith("heed: ") else "heed: " + text)
             except gdb.GdbError:
                 raise
@@ -58,12 +57,12 @@ def command(name, kind, completer=gdb.COMPLETE_SYMBOL):
             except (gdb.error, gdb.MemoryError) as error:
                 raise gdb.GdbError("heed: " + str(error).split("\n")[0])
             except Exception as error:
-                raise gdb.GdbError("heed: `heed %s` could not do it: %s: %s"
+                raise gdb.GdbError("heed: `heed %s` failed: %s: %s"
                                    % (name, type(error).__name__, str(error).split("\n")[0]))
         members = {"__doc__": function.__doc__, "invoke": invoke}
-        type("Heed" + name.title(), (gdb.Command,), members)("heed " + name, kind, completer)
+        type("Heed" + name.title(), (gdb.Command,), members)("heed " + name, command_class, completer)
         return function
-    return make
+    return register_function
 
 
 def register():
@@ -71,49 +70,50 @@ def register():
 
     @command("graph", gdb.COMMAND_DATA)
     def show_graph(argument):
-        """List the nodes of a graph, inputs first: number, operation, name, shape, where from.
+        """List the nodes of a graph, inputs first: number, operation, name, shape, source line.
 Usage: heed graph [T] [all]
-Without T: the graph whose backward pass is running; => stands at the node whose turn it is.
-With T: the graph behind a tensor, by name, number or variable. Only nodes that want a gradient
-have numbers. |grad| is the length of the gradient as one vector, - where there is none yet;
-"freed" is a node that has sent its gradient on and that nobody else holds.
-More than 200 nodes are cut, unless the last word is `all`."""
+Without T: the graph of the running backward pass; => marks the node whose backward runs.
+With T: the graph that computed a tensor, given by name, number or variable. Only nodes that
+require a gradient have numbers. |grad| is the L2 norm of the gradient, - when there is none yet;
+"freed" marks a node that was freed after its backward because no variable holds it.
+A list of more than 200 nodes is shortened, unless the last word is `all`."""
         words = argument.split()
         everything = bool(words) and words[-1] == "all"
         text = " ".join(words[:-1] if everything else words)
-        here.check_running()
+        gdb_target.check_running()
         if not text:
-            current = passes.need_pass()[0]
+            current = passes.require_pass()[0]
         else:
-            _, node = passes.tensor_called(text)
+            _, node = passes.find_tensor(text)
             if not node.requires_grad:
-                raise Trouble("heed: %s asks for no gradient, so there is no graph behind it"
-                              % graph.title(node))
-            current = passes.graph_behind(node.link)
+                raise DebuggerError("heed: %s does not require a gradient, so it has no graph"
+                                    % graph.title(node))
+            current = passes.graph_of(node.link)
         print("\n".join(graph.graph_lines(current, everything)))
 
     @command("step", gdb.COMMAND_RUNNING)
     def step(argument):
-        """Run to a node's turn in the backward pass, and stop on the first line of its backward.
+        """Run to the backward of a node, and stop on its first line.
 Usage: heed step [N | OPERATION | NAME | #NUMBER]
-Without a word the next node; N the Nth from here; OPERATION such as Softmax the next of that kind;
-NAME the tensor of that name; #NUMBER that of `heed graph`. Where no pass is running, or this one
-has no more of them, it runs to the next pass. Shows the gradient that arrives there."""
+Without an argument the next node; N the Nth node from here; OPERATION, such as Softmax, the next
+node of that operation; NAME the tensor with that name; #NUMBER the node with that number in
+`heed graph`. If no pass is running, or this pass has no such node left, it runs to the next pass.
+Prints the node's upstream gradient."""
         running.step(argument)
 
     @command("grad", gdb.COMMAND_DATA)
     def show_grad(argument):
         """Print the gradient of a tensor.
 Usage: heed grad NAME | #NUMBER | VARIABLE"""
-        current, node = passes.tensor_called(argument)
+        current, node = passes.find_tensor(argument)
         print(graph.gradient_report(current, node))
 
     @command("show", gdb.COMMAND_DATA)
     def show(argument):
         """Print an array, or a tensor's value, and its min, max, mean and norm.
 Usage: heed show VARIABLE | NAME | #NUMBER | grad T
-NaN and infinities are counted, and left out of min, max, mean and norm."""
-        title, array = passes.array_called(argument)
+min, max, mean and norm leave out NaN and infinities, which are counted."""
+        title, array = passes.find_array(argument)
         shape = numbers.shape_text(array.shape)
         title = title[: -len(shape)].rstrip() if title.endswith(shape) else title
         print(title + " = " + numbers.array_text(array))
@@ -121,86 +121,87 @@ NaN and infinities are counted, and left out of min, max, mean and norm."""
 
     @command("why", gdb.COMMAND_DATA)
     def why(argument):
-        """Tell where a gradient came from: each += into it, from which node, made at which line.
+        """List the contributions to a gradient: for each +=, the node it came from and its source line.
 Usage: heed why NAME | #NUMBER | VARIABLE
-The engine keeps this when it is asked to: `set environment HEED_TRACE provenance` before `run`,
-or backward(loss, options) with options.provenance = true."""
-        current, node = passes.tensor_called(argument)
+The engine records contributions only on request: `set environment HEED_TRACE provenance` before
+`run`, or backward(loss, options) with options.provenance = true."""
+        current, node = passes.find_tensor(argument)
         if not node.contributions:
-            raise Trouble("heed: " + without_sources(current, node))
-        print("\n".join(graph.source_lines(current, node)))
+            raise DebuggerError("heed: " + no_contributions(current, node))
+        print("\n".join(graph.contribution_lines(current, node)))
 
     @command("nan", gdb.COMMAND_RUNNING, gdb.COMPLETE_NONE)
     def run_to_nan(argument):
-        """Run on to the first value or gradient that is not finite, forward or backward.
+        """Run to the first value or gradient that is not finite, forward or backward.
 Usage: heed nan
-Names the operation, the line that called it, and its inputs. Minus infinity is what masks are
-made of: it counts only where it comes up without one."""
+Prints the operation, the line that called it, and its inputs. Masks use minus infinity: it counts
+only if no input of the operation contained it."""
         if argument:
-            raise Trouble("heed: nan takes no argument")
-        running.run_to_nan()
+            raise DebuggerError("heed: nan takes no argument")
+        running.run_to_nonfinite()
         if gdb.selected_thread() is not None:
-            select_readers_frame()
+            select_user_frame()
 
     @command("back", gdb.COMMAND_STACK, gdb.COMPLETE_NONE)
     def back(argument):
-        """List the frames without the engine's own: operations and the program itself.
+        """List the call stack without the engine's frames: operations and the program itself.
 Usage: heed back
-Numbers are gdb's, for `frame 4`."""
-        here.check_running()
-        for level, frame in readers_frames():
+The numbers are gdb's frame numbers, as in `frame 4`."""
+        gdb_target.check_running()
+        for level, frame in user_frames():
             print(frame_line(level, frame))
 
     @command("save", gdb.COMMAND_DATA, gdb.COMPLETE_FILENAME)
     def save(argument):
         """Write an array, or a tensor's value, to a file.
 Usage: heed save X FILE.npy | FILE.csv
-X is a variable, a name, #NUMBER, or `grad T`. A .npy file is NumPy's, bit for bit; a .csv file
-has a line for each row."""
+X is a variable, a name, #NUMBER, or `grad T`. A .npy file stores the exact bits; a .csv file has
+one line per row."""
         words = argument.split()
         if len(words) < 2:
-            raise Trouble("heed: save takes what to write and a file, such as: heed save weights w.npy")
-        _, array = passes.array_called(" ".join(words[:-1]))
+            raise DebuggerError("heed: save takes an array and a file, such as: heed save weights w.npy")
+        _, array = passes.find_array(" ".join(words[:-1]))
         files.save(array, os.path.expanduser(words[-1]))
         print("wrote %s to %s" % (numbers.shape_text(array.shape), words[-1]))
 
 
-def without_sources(current, node):
+def no_contributions(current, node):
+    """The reason why `heed why` has nothing to list."""
     title = current.title(node)
     if not node.requires_grad:
-        return title + " asks for no gradient"
+        return title + " does not require a gradient"
     if not node.has_grad:
         return title + " has no gradient yet" + (
             "" if current.running is not None else "; `heed step` runs to the next backward pass")
     if current.nodes and node.address == current.nodes[-1].address:
-        return title + " is where the pass began: its gradient was given, not added up"
-    return (title + " has a gradient, but its parts were not kept; "
+        return title + " is the output of this pass: backward was given its gradient"
+    return (title + " has a gradient, but its contributions were not recorded; "
             "`set environment HEED_TRACE provenance`, then `run` again")
 
 
 # ---- frames
 
-# By their files: the floors below the operations, and libraries.
+# The source files of the engine and of libraries.
 ENGINE = re.compile(r".*/(src|include/heed)/(array|autograd)/.*|/usr/.*|.*/(xtensor|xsimd|xtl)/.*|.*/c\+\+/.*")
 
 
-def readers_frames():
+def user_frames():
     result = []
-    for level, frame in enumerate(here.frames()):
-        place = frame.find_sal()
-        if place.symtab and not ENGINE.fullmatch(place.symtab.fullname()):
+    for level, frame in enumerate(gdb_target.frames()):
+        sal = frame.find_sal()
+        if sal.symtab and not ENGINE.fullmatch(sal.symtab.fullname()):
             result.append((level, frame))
     return result
 
 
 def frame_line(level, frame):
-    place = frame.find_sal()
-    return "#%-2d %s at %s:%d" % (level, here.name_of(frame),
-                                 running.short_path(place.symtab.fullname()), place.line)
+    sal = frame.find_sal()
+    return "#%-2d %s at %s:%d" % (level, gdb_target.function_name(frame),
+                                 running.short_path(sal.symtab.fullname()), sal.line)
 
 
-def select_readers_frame():
-    """The reader's line that made the bad value, not the engine's that found it."""
-    for level, frame in readers_frames()[:1]:
+def select_user_frame():
+    """Selects the innermost frame outside the engine: the line that made the nonfinite value."""
+    for level, frame in user_frames()[:1]:
         frame.select()
         print(frame_line(level, frame))

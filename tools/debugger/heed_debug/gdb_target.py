@@ -1,4 +1,4 @@
-"""gdb_target.py: what memory.py asks of a debugger, answered by gdb."""
+"""gdb_target.py: reads the program's memory, types, frames and variables through gdb."""
 
 import contextlib
 import re
@@ -6,7 +6,7 @@ import re
 import gdb
 
 from heed_debug import memory
-from heed_debug.memory import Trouble
+from heed_debug.memory import DebuggerError
 
 WITHOUT_G = ("heed: this program was built without -g, so its values have no names; build it with "
              "`cmake --preset debug && cmake --build --preset debug`")
@@ -14,17 +14,17 @@ NOT_HEED = "heed: this is not a heed program; start gdb with one, such as build/
 NOT_RUNNING = "heed: the program is not running; type `run`, or `start` to stop at main"
 
 
-def bare(kind):
+def bare(type_):
     """A type without const, reference and typedef."""
-    kind = kind.strip_typedefs()
-    while kind.code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
-        kind = kind.target().strip_typedefs()
-    return kind.unqualified()
+    type_ = type_.strip_typedefs()
+    while type_.code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
+        type_ = type_.target().strip_typedefs()
+    return type_.unqualified()
 
 
-def member(kind, name):
+def member(type_, name):
     """The offset and the type of a member, also of a base class."""
-    for field in kind.fields():
+    for field in type_.fields():
         if not hasattr(field, "bitpos"):
             continue  # static
         if field.name == name:
@@ -37,48 +37,49 @@ def member(kind, name):
 
 
 class GdbTarget:
-    def __init__(self):
-        self.forget()
+    """The target that memory.py describes, for gdb."""
 
-    def forget(self, _=None):
-        self.kinds, self.layouts, self.types = {}, {}, {}
+    def __init__(self):
+        self.clear()
+
+    def clear(self, _=None):
+        self.node_classes, self.layouts, self.types = {}, {}, {}
 
     def read(self, address, size):
         try:
             return gdb.selected_inferior().read_memory(address, size).tobytes()
         except gdb.MemoryError:
-            raise Trouble("heed: there is no memory at 0x%x" % address)
+            raise DebuggerError("heed: cannot read memory at 0x%x" % address)
         except gdb.error as error:
-            raise Trouble("heed: " + str(error))
+            raise DebuggerError("heed: " + str(error))
 
-    def type(self, kind):
-        if isinstance(kind, gdb.Type):
-            return kind
-        if kind not in self.types:
+    def type(self, type_):
+        if isinstance(type_, gdb.Type):
+            return type_
+        if type_ not in self.types:
             try:
-                self.types[kind] = bare(gdb.lookup_type(kind))
+                self.types[type_] = bare(gdb.lookup_type(type_))
             except gdb.error:
-                raise Trouble(missing_symbols())
-        return self.types[kind]
+                raise DebuggerError(missing_symbols())
+        return self.types[type_]
 
-    def offset(self, kind, path):
-        at, kind = 0, self.type(kind)
+    def offset(self, type_, path):
+        result, type_ = 0, self.type(type_)
         for name in path.split("."):
-            found = member(kind, name)
+            found = member(type_, name)
             if not found:
-                raise Trouble("heed: %s has no member %s; this heed_gdb.py is of another version"
-                              % (kind, name))
-            at, kind = at + found[0], found[1]
-        return at, kind
+                raise DebuggerError("heed: %s has no member %s; use this version's heed_gdb.py" % (type_, name))
+            result, type_ = result + found[0], found[1]
+        return result, type_
 
-    def has(self, kind, path):
+    def has(self, type_, path):
         try:
-            return self.offset(kind, path) is not None
-        except Trouble:
+            return self.offset(type_, path) is not None
+        except DebuggerError:
             return False
 
-    def sizeof(self, kind):
-        return self.type(kind).sizeof
+    def sizeof(self, type_):
+        return self.type(type_).sizeof
 
     def element_code(self, pointer_type):
         element = bare(pointer_type.target())
@@ -87,44 +88,44 @@ class GdbTarget:
         if element.code in (gdb.TYPE_CODE_INT, gdb.TYPE_CODE_BOOL, gdb.TYPE_CODE_CHAR):
             code = {1: "b", 2: "h", 4: "i", 8: "q"}[element.sizeof]
             return code if element.is_signed else code.upper()
-        raise Trouble("heed: numbers of type %s are not known" % element)
+        raise DebuggerError("heed: arrays of type %s are not supported" % element)
 
     def symbol(self, address):
-        said = gdb.execute("info symbol 0x%x" % address, to_string=True)
-        return re.split(r" \+ \d+ in section | in section ", said)[0].strip()
+        output = gdb.execute("info symbol 0x%x" % address, to_string=True)
+        return re.split(r" \+ \d+ in section | in section ", output)[0].strip()
 
     def node_layout(self):
         if "node" not in self.layouts:
             self.layouts["node"] = memory.NodeLayout(self)
         return self.layouts["node"]
 
-    def array_layout(self, kind):
-        key = str(kind)
+    def array_layout(self, type_):
+        key = str(type_)
         if key not in self.layouts:
-            self.layouts[key] = memory.array_layout(self, kind)
+            self.layouts[key] = memory.array_layout(self, type_)
         return self.layouts[key]
 
 
 def missing_symbols():
-    """Which of the two reasons holds for not finding heed's types."""
+    """The error message for a program in which gdb finds no heed types."""
     if not gdb.current_progspace().filename:
         return "heed: no program is loaded; start gdb with one, such as build/debug/lessons/09_..."
     try:
-        return WITHOUT_G if gdb.decode_line("heed::absent")[1] else NOT_HEED
+        return WITHOUT_G if gdb.decode_line("heed::topological_order")[1] else NOT_HEED
     except gdb.error:
         return NOT_HEED
 
 
 target = GdbTarget()
 for event in (gdb.events.new_objfile, gdb.events.clear_objfiles):
-    event.connect(target.forget)
+    event.connect(target.clear)
 
 
 # ---- values
 
 
-def evaluated(expression):
-    """What an expression stands for; one that would call into the program is refused."""
+def evaluate(expression):
+    """The value of an expression. Raises DebuggerError if it would call a function of the program."""
     before = gdb.parameter("may-call-functions")
     gdb.execute("set may-call-functions off", to_string=True)
     try:
@@ -133,8 +134,8 @@ def evaluated(expression):
         text = str(error)
         if re.search("may-call-functions|Cannot evaluate function|cannot resolve|Cannot perform",
                      text):
-            text = "'%s' would call into the program, which heed's commands never do" % expression
-        raise Trouble("heed: " + text)
+            text = "'%s' would call a function; heed's commands only read memory" % expression
+        raise DebuggerError("heed: " + text)
     finally:
         gdb.execute("set may-call-functions " + ("on" if before else "off"), to_string=True)
 
@@ -143,34 +144,35 @@ def address_of(value):
     if value.type.strip_typedefs().code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
         value = value.referenced_value()
     if not value.is_optimized_out and value.address is None:
-        raise Trouble("heed: gdb holds a copy of this value; `next`, and print the variable it is in")
+        raise DebuggerError("heed: gdb holds only a copy of this value; print the variable that stores it")
     if value.is_optimized_out:
-        raise Trouble("heed: the optimiser has taken this value away; go `up`, or build with -Og")
+        raise DebuggerError("heed: the compiler optimised this value away; go `up`, or build with -Og")
     return int(value.address)
 
 
-def is_array(kind):
-    return kind.code == gdb.TYPE_CODE_STRUCT and re.match(
-        r"xt::xarray_container<xt::uvector<.*, \(xt::layout_type\)1, xt::svector<", str(kind)) is not None
+def is_array(type_):
+    return type_.code == gdb.TYPE_CODE_STRUCT and re.match(
+        r"xt::xarray_container<xt::uvector<.*, \(xt::layout_type\)1, xt::svector<", str(type_)) is not None
 
 
-def is_tensor(kind):
-    return kind.code == gdb.TYPE_CODE_STRUCT and kind.name == "heed::Tensor"
+def is_tensor(type_):
+    return type_.code == gdb.TYPE_CODE_STRUCT and type_.name == "heed::Tensor"
 
 
-def is_node_type(kind):
-    return kind.code == gdb.TYPE_CODE_STRUCT and re.match(
-        r"heed::((List)?OpNode<.*>|Node)$", kind.name or "") is not None
+def is_node_type(type_):
+    return type_.code == gdb.TYPE_CODE_STRUCT and re.match(
+        r"heed::(OpNode<.*>|Node)$", type_.name or "") is not None
 
 
-def is_handle(kind):
-    return kind.code == gdb.TYPE_CODE_STRUCT and re.match(
-        r"std::shared_ptr<heed::Node>$", kind.name or "") is not None
+def is_node_pointer(type_):
+    """Whether this is shared_ptr<Node>."""
+    return type_.code == gdb.TYPE_CODE_STRUCT and re.match(
+        r"std::shared_ptr<heed::Node>$", type_.name or "") is not None
 
 
 def array_of(value):
-    kind = bare(value.type)
-    return memory.read_array(target, address_of(value), target.array_layout(kind))
+    type_ = bare(value.type)
+    return memory.read_array(target, address_of(value), target.array_layout(type_))
 
 
 def link_at(address):
@@ -178,13 +180,13 @@ def link_at(address):
 
 
 def link_of(value):
-    """The node that a Tensor, a shared_ptr or a Node stands for; None for other types."""
-    kind = bare(value.type)
-    if is_tensor(kind) or is_handle(kind):
+    """The Link to the node of a Tensor, shared_ptr<Node>, Node or Node*; None for other types."""
+    type_ = bare(value.type)
+    if is_tensor(type_) or is_node_pointer(type_):
         return link_at(address_of(value))
-    if is_node_type(kind):
+    if is_node_type(type_):
         return memory.Link(address_of(value), 0)
-    if kind.code == gdb.TYPE_CODE_PTR and is_node_type(bare(kind.target())):
+    if type_.code == gdb.TYPE_CODE_PTR and is_node_type(bare(type_.target())):
         return memory.Link(int(value), 0)
     return None
 
@@ -193,8 +195,8 @@ def link_of(value):
 
 
 @contextlib.contextmanager
-def same_place():
-    """Restores the selected thread and frame."""
+def selection_restored():
+    """Restores the selected thread and frame at the end of a `with` block."""
     thread = gdb.selected_thread()
     frame = gdb.selected_frame() if thread else None
     try:
@@ -207,13 +209,13 @@ def same_place():
 
 
 def check_running():
-    target.type("heed::Node")  # or says that this is no heed program
+    target.type("heed::Node")  # raises DebuggerError when this is not a heed program
     if gdb.selected_thread() is None:
-        raise Trouble(NOT_RUNNING)
+        raise DebuggerError(NOT_RUNNING)
 
 
 def frames():
-    """Of the selected thread, the innermost first."""
+    """The frames of the selected thread, innermost first."""
     frame = gdb.newest_frame()
     while frame is not None:
         yield frame
@@ -221,7 +223,7 @@ def frames():
 
 
 def variable(frame, name):
-    """A variable of a frame, or None where there is none or the optimiser took it."""
+    """A variable of a frame, or None when it does not exist or was optimised away."""
     try:
         value = frame.read_var(name)
     except (ValueError, gdb.error):
@@ -229,8 +231,8 @@ def variable(frame, name):
     return None if value.is_optimized_out else value
 
 
-def name_of(frame):
-    """The function's name without its arguments."""
+def function_name(frame):
+    """The name of the frame's function, without its arguments."""
     name = frame.name() or ""
     depth = 0
     for i, c in enumerate(name):
@@ -242,52 +244,54 @@ def name_of(frame):
 
 # ---- tensors in variables
 
-_holds = {}
+_holds_tensors = {}
 
 
-def holds_tensors(kind):
-    """Whether values of this type have tensors inside."""
-    kind = bare(kind)
-    if is_tensor(kind) or is_handle(kind):
+def holds_tensors(type_):
+    """Whether values of this type contain tensors."""
+    type_ = bare(type_)
+    if is_tensor(type_) or is_node_pointer(type_):
         return True
-    if kind.code != gdb.TYPE_CODE_STRUCT or is_array(kind):
+    if type_.code != gdb.TYPE_CODE_STRUCT or is_array(type_):
         return False
-    name = str(kind)
-    if name not in _holds:
-        _holds[name] = False  # what refers to itself is looked at once
+    name = str(type_)
+    if name not in _holds_tensors:
+        _holds_tensors[name] = False  # ends the recursion for a type that refers to itself
         if name.startswith("std::vector<"):
-            _holds[name] = holds_tensors(kind.template_argument(0))
+            _holds_tensors[name] = holds_tensors(type_.template_argument(0))
         elif not re.match(r"(std|xt|__gnu_cxx)::", name):
-            _holds[name] = any(holds_tensors(f.type) for f in kind.fields() if hasattr(f, "bitpos"))
-    return _holds[name]
+            _holds_tensors[name] = any(
+                holds_tensors(f.type) for f in type_.fields() if hasattr(f, "bitpos"))
+    return _holds_tensors[name]
 
 
-def links_at(kind, address):
-    """The nodes of all tensors inside the value of that type at that address."""
-    kind = bare(kind)
-    if not holds_tensors(kind):
+def links_at(type_, address):
+    """Links to the nodes of all tensors in the value of this type at this address."""
+    type_ = bare(type_)
+    if not holds_tensors(type_):
         return
-    if is_tensor(kind) or is_handle(kind):
+    if is_tensor(type_) or is_node_pointer(type_):
         link = link_at(address)
         if memory.is_node(target, link.address):
             yield link
-    elif str(kind).startswith("std::vector<"):
-        element = bare(kind.template_argument(0))
+    elif str(type_).startswith("std::vector<"):
+        element = bare(type_.template_argument(0))
         begin, end = memory.pointer(target, address), memory.pointer(target, address + 8)
         if 0 < begin <= end and (end - begin) <= 100000 * element.sizeof:
-            for at in range(begin, end, element.sizeof):
-                yield from links_at(element, at)
+            for element_address in range(begin, end, element.sizeof):
+                yield from links_at(element, element_address)
     else:
-        for field in kind.fields():
+        for field in type_.fields():
             if not hasattr(field, "bitpos") or not holds_tensors(field.type):
                 continue
-            at = address + field.bitpos // 8
-            referred = field.type.strip_typedefs().code == gdb.TYPE_CODE_REF
-            yield from links_at(field.type, memory.pointer(target, at) if referred else at)
+            field_address = address + field.bitpos // 8
+            if field.type.strip_typedefs().code == gdb.TYPE_CODE_REF:
+                field_address = memory.pointer(target, field_address)
+            yield from links_at(field.type, field_address)
 
 
 def variables(frame):
-    """Arguments and variables of a frame, with those of the blocks around its line."""
+    """The arguments and variables visible at the frame's line."""
     try:
         block = frame.block()
     except RuntimeError:
@@ -303,20 +307,20 @@ def variables(frame):
 
 def links_in_frame(frame):
     for symbol in variables(frame):
-        kind = symbol.type.strip_typedefs()
-        pointed = symbol.name == "this" and kind.code == gdb.TYPE_CODE_PTR
-        if not holds_tensors(kind.target() if pointed else kind):
+        type_ = symbol.type.strip_typedefs()
+        is_this = symbol.name == "this" and type_.code == gdb.TYPE_CODE_PTR
+        if not holds_tensors(type_.target() if is_this else type_):
             continue
         try:
             value = symbol.value(frame)
-            address = int(value) if pointed else address_of(value)
-            yield from links_at(kind.target() if pointed else kind, address)
-        except (Trouble, gdb.error):
-            continue  # not initialised yet, or taken by the optimiser
+            address = int(value) if is_this else address_of(value)
+            yield from links_at(type_.target() if is_this else type_, address)
+        except (DebuggerError, gdb.error):
+            continue  # not initialised yet, or optimised away
 
 
 def links_in_scope():
-    """The nodes of every tensor in the variables of the program's frames, innermost first."""
+    """Links to the nodes of all tensors in the variables of the stack, innermost frame first."""
     result = []
     for depth, frame in enumerate(frames()):
         if depth > 100:

@@ -1,40 +1,40 @@
-"""graph.py: which node was made from which, numbered as the backward pass visits them."""
+"""graph.py: the computation graph as a numbered list of nodes, and as text."""
 
 from heed_debug import memory, numbers
 
-MOST_LISTED = 200  # nodes; a longer graph is cut
-AROUND = 20  # listed at each end, and on either side of the running node, of a graph that is cut
+MAX_NODES = 200  # a longer list is shortened
+EDGE = 20  # nodes listed at each end and on either side of the running node, in a shortened list
 
 
-def walk(target, links, every=False):
-    """Nodes behind these, inputs first, in the order of heed::topological_order: those that want a
-    gradient, or every one."""
-    found, seen = [], set()
+def walk(target, links, all_nodes=False):
+    """The nodes that these were computed from, inputs first, in the order of
+    heed::topological_order. Nodes that require no gradient only with `all_nodes`."""
+    nodes, visited = [], set()
 
-    def meet(link):
-        if link.address in seen or not memory.is_node(target, link.address):
+    def visit(link):
+        if link.address in visited or not memory.is_node(target, link.address):
             return
-        seen.add(link.address)
+        visited.add(link.address)
         try:
             node = memory.Node(target, link)
-        except memory.Trouble:
-            return  # what a variable holds before its line has run
-        if every or node.requires_grad:
-            found.append(node)
+        except memory.DebuggerError:
+            return  # a variable that is not initialised yet
+        if all_nodes or node.requires_grad:
+            nodes.append(node)
 
     for link in links:
-        meet(link)
-    for node in found:  # which grows
+        visit(link)
+    for node in nodes:  # visit() appends to it
         for link in node.inputs:
-            meet(link)
-    return sorted(found, key=lambda node: node.depth)
+            visit(link)
+    return sorted(nodes, key=lambda node: node.depth)
 
 
 class Graph:
-    """Nodes with their numbers; `running` is the number of the one whose turn it is."""
+    """Numbered nodes. `running` is the number of the node whose backward runs, or None."""
 
-    def __init__(self, nodes, running=None, complete=True):
-        self.nodes, self.running, self.complete = nodes, running, complete
+    def __init__(self, nodes, running=None):
+        self.nodes, self.running = nodes, running
         self.numbers = {node.address: i for i, node in enumerate(nodes)}
 
     def title(self, node):
@@ -56,34 +56,30 @@ def input_text(graph, link):
 
 
 def inputs_text(graph, node):
-    """Kept once told: what a node was made from may be freed before it is itself."""
-    if node.told is None:
-        node.told = told_inputs(graph, node)
-    return node.told
-
-
-def told_inputs(graph, node):
-    given = [input_text(graph, link) for link in node.inputs if link.address]
-    return "from " + ", ".join(given) if given else ""
+    """"from #5, #7". The text is stored in the node: its inputs may be freed before the node is."""
+    if node.inputs_text is None:
+        inputs = [input_text(graph, link) for link in node.inputs if link.address]
+        node.inputs_text = "from " + ", ".join(inputs) if inputs else ""
+    return node.inputs_text
 
 
 def gradient_text(node):
-    now = node.fresh()
-    if now is None:
+    present = node.reread()
+    if present is None:
         return "freed"
-    return numbers.decimal(numbers.norm(now.grad)) if now.has_grad else "-"
+    return numbers.decimal(numbers.norm(present.grad)) if present.has_grad else "-"
 
 
-def listed(graph, everything):
-    """The numbers of the nodes to list; None stands for some left out."""
+def listed_numbers(graph, everything):
+    """The numbers of the nodes to list; None stands for nodes left out."""
     count = len(graph.nodes)
-    if everything or count <= MOST_LISTED:
+    if everything or count <= MAX_NODES:
         return list(range(count))
-    wanted = {*range(AROUND), *range(count - AROUND, count)}
+    listed = {*range(EDGE), *range(count - EDGE, count)}
     if graph.running is not None:
-        wanted.update(range(max(0, graph.running - AROUND), min(count, graph.running + AROUND)))
+        listed.update(range(max(0, graph.running - EDGE), min(count, graph.running + EDGE)))
     result = []
-    for i in sorted(wanted):
+    for i in sorted(listed):
         if result and result[-1] != i - 1:
             result.append(None)
         result.append(i)
@@ -91,15 +87,16 @@ def listed(graph, everything):
 
 
 def graph_lines(graph, everything=False):
+    """The output of `heed graph`."""
     rows = [("", "", "op", "name", "shape", "inputs", "|grad|", "made at")]
-    for i in listed(graph, everything):
+    for i in listed_numbers(graph, everything):
         if i is None:
             rows.append(("", "...", "", "", "", "", "", ""))
             continue
         node = graph.nodes[i]
         rows.append(("=>" if i == graph.running else "", "#%d" % i, node.op, node.name,
                      numbers.shape_text(node.shape), inputs_text(graph, node), gradient_text(node),
-                     node.where))
+                     node.location))
     widths = [max(len(row[i]) for row in rows) for i in range(8)]
     widths[0] = 2
     lines = []
@@ -111,19 +108,20 @@ def graph_lines(graph, everything=False):
 
 
 def gradient_report(graph, node):
-    """What `heed grad` says."""
+    """The output of `heed grad`."""
     head = "the gradient of " + graph.title(node)
     if not node.has_grad:
-        return head + ": no gradient yet" + ("" if node.requires_grad else "; it asks for none")
+        return head + ": no gradient yet" + (
+            "" if node.requires_grad else "; the tensor does not require one")
     return head + " = " + numbers.array_text(node.grad)
 
 
-def source_lines(graph, node):
-    """What `heed why` says."""
+def contribution_lines(graph, node):
+    """The output of `heed why`."""
     lines = ["the gradient of %s%s" % (
         graph.title(node), ", norm " + numbers.decimal(numbers.norm(node.grad)) if node.has_grad else "")]
     for part in node.contributions:
         name = " '%s'" % part.name if part.name else ""
         lines.append("  += from %s%s, made at %s, norm %s"
-                     % (part.op, name, part.where, numbers.decimal(part.norm)))
+                     % (part.op, name, part.location, numbers.decimal(part.norm)))
     return lines

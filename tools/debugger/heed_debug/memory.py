@@ -1,24 +1,24 @@
-"""memory.py: arrays and nodes as they lie in memory; nothing here calls into the program.
+"""memory.py: reads arrays and graph nodes from the program's memory, without calling its functions.
 
-A target, which gdb or lldb provide, has
-  read(address, size)          bytes, or Trouble when there is no such memory
-  offset(type_name, path)      of a member such as "value.m_storage.p_begin", in bytes, and its type
-  has(type_name, path)         whether there is such a member
+gdb_target.py and heed_lldb.py each provide a target, an object with these methods:
+  read(address, size)          bytes; raises DebuggerError when the memory is not readable
+  offset(type_name, path)      offset (bytes) and type of a member such as "value.m_storage.p_begin"
+  has(type_name, path)         whether the member exists
   sizeof(type_name)
-  element_code(type)           of what a pointer type points to, as the module `array` calls it
-  symbol(address)              the name of what lies there, such as "vtable for heed::Node", or ""
+  element_code(pointer_type)   the element type, as a type code of the module `array`
+  symbol(address)              the symbol at an address, such as "vtable for heed::Node", or ""
 """
 
 import array
 import collections
 import struct
 
-MOST_AXES = 32
-MOST_TEXT = 4096
+MAX_AXES = 32
+MAX_STRING = 4096  # bytes
 
 
-class Trouble(Exception):
-    """What the user is told, in one line."""
+class DebuggerError(Exception):
+    """An error message for the user, in one line."""
 
 
 def pointer_at(block, offset):
@@ -32,16 +32,16 @@ def pointer(target, address):
 def text(target, address, size):
     if size == 0:
         return ""
-    if size > MOST_TEXT:
-        raise Trouble("a text of %d bytes is not initialised yet" % size)
+    if size > MAX_STRING:
+        raise DebuggerError("a string of %d bytes is not initialised yet" % size)
     return target.read(address, size).decode("utf-8", "replace")
 
 
 def c_text(target, address):
-    """A text that ends in a zero byte."""
+    """A string that ends in a zero byte."""
     result = b""
-    while len(result) < MOST_TEXT:
-        # Never across a page: the next one may not be there.
+    while len(result) < MAX_STRING:
+        # A read must not cross a page boundary: the next page may not be mapped.
         part = target.read(address + len(result), 64 - (address + len(result)) % 64)
         if b"\0" in part:
             return (result + part[: part.index(b"\0")]).decode("utf-8", "replace")
@@ -53,15 +53,15 @@ ArrayLayout = collections.namedtuple("ArrayLayout", "shape_begin shape_end begin
 
 
 def array_layout(target, type_name, prefix=""):
-    """Where an xt::xarray keeps its shape and its numbers, from the start of `type_name`."""
-    at = lambda path: target.offset(type_name, prefix + path)
-    begin, pointer_type = at("m_storage.p_begin")
-    return ArrayLayout(at("m_shape.m_begin")[0], at("m_shape.m_end")[0], begin,
-                       at("m_storage.p_end")[0], target.element_code(pointer_type))
+    """The offsets of an xt::xarray's shape and data pointers from the start of `type_name`."""
+    member = lambda path: target.offset(type_name, prefix + path)
+    begin, pointer_type = member("m_storage.p_begin")
+    return ArrayLayout(member("m_shape.m_begin")[0], member("m_shape.m_end")[0], begin,
+                       member("m_storage.p_end")[0], target.element_code(pointer_type))
 
 
 class Array:
-    """The shape and the place of a block of numbers; they are read when asked for."""
+    """The shape and the address of an array. Its numbers are read on demand."""
 
     def __init__(self, target, shape, code, address):
         self.target, self.shape, self.code, self.address = target, shape, code, address
@@ -82,8 +82,8 @@ class Array:
 
 
 def read_shape(target, begin, end):
-    if end < begin or (end - begin) % 8 or end - begin > 8 * MOST_AXES:
-        raise Trouble("not initialised yet")
+    if end < begin or (end - begin) % 8 or end - begin > 8 * MAX_AXES:
+        raise DebuggerError("not initialised yet")
     return struct.unpack("<%dQ" % ((end - begin) // 8), target.read(begin, end - begin) if end > begin else b"")
 
 
@@ -93,31 +93,33 @@ def read_array(target, address, layout):
     begin, end = pointer_at(block, layout.begin), pointer_at(block, layout.end)
     result = Array(target, shape, layout.code, begin)
     if end - begin != result.size * result.itemsize:
-        raise Trouble("not initialised yet")
+        raise DebuggerError("not initialised yet")
     return result
 
 
-Contribution = collections.namedtuple("Contribution", "op name where norm")
-Link = collections.namedtuple("Link", "address control")  # what a shared_ptr holds
+Contribution = collections.namedtuple("Contribution", "op name location norm")
+Link = collections.namedtuple("Link", "address control")  # the two pointers of a shared_ptr<Node>
 
 
 class NodeLayout:
-    """The offsets of all that is read of a heed::Node, looked up once."""
+    """The member offsets of heed::Node and heed::Contribution, looked up once."""
 
     def __init__(self, target):
-        node, part = "heed::Node", "heed::Contribution"
-        at = lambda path, name=node: target.offset(name, path)[0]
+        node, contribution = "heed::Node", "heed::Contribution"
+        offset_of = lambda path, name=node: target.offset(name, path)[0]
         self.size = target.sizeof(node)
         self.value = array_layout(target, node, "value.")
         self.grad = array_layout(target, node, "grad.")
-        self.flags = {f: at(f) for f in ("has_grad", "requires_grad", "released")}
-        self.depth, self.op, self.name = at("depth"), at("op"), at("name")
-        self.file, self.line = at("where.file"), at("where.line")
-        self.inputs, self.contributions = at("inputs"), at("contributions")
-        self.part_size = target.sizeof(part)
-        self.part_op, self.part_name = at("op", part), at("name", part)
-        self.part_file, self.part_line = at("where.file", part), at("where.line", part)
-        self.part_norm = at("norm", part)
+        self.flags = {flag: offset_of(flag) for flag in ("has_grad", "requires_grad")}
+        self.depth, self.op, self.name = offset_of("depth"), offset_of("op"), offset_of("name")
+        self.file, self.line = offset_of("location.file"), offset_of("location.line")
+        self.inputs, self.contributions = offset_of("inputs"), offset_of("contributions")
+        self.contribution_size = target.sizeof(contribution)
+        self.contribution_op = offset_of("op", contribution)
+        self.contribution_name = offset_of("name", contribution)
+        self.contribution_file = offset_of("location.file", contribution)
+        self.contribution_line = offset_of("location.line", contribution)
+        self.contribution_norm = offset_of("norm", contribution)
         self.library = "libstdc++" if target.has(node, "name._M_dataplus") else "libc++"
         self.arm_strings = getattr(target, "arm_strings", False)
 
@@ -125,7 +127,8 @@ class NodeLayout:
 def std_string(target, layout, block, offset):
     if layout.library == "libstdc++":
         return text(target, pointer_at(block, offset), pointer_at(block, offset + 8))
-    # libc++ keeps up to 22 bytes in place; one bit, elsewhere on Apple's ARM, tells.
+    # libc++ stores up to 22 bytes inside the string. A bit marks such a string: the highest of the
+    # last byte on Apple's ARM, else the lowest of the first byte.
     if layout.arm_strings:
         if block[offset + 23] < 128:
             return block[offset: offset + block[offset + 23]].decode("utf-8", "replace")
@@ -142,9 +145,9 @@ def string_view(target, layout, block, offset):
 
 
 def read_links(target, begin, end):
-    """The shared_ptrs between two addresses."""
+    """The shared_ptr<Node> objects between two addresses."""
     if end < begin or (end - begin) % 16 or end - begin > 16 * 100000000:
-        raise Trouble("not initialised yet")
+        raise DebuggerError("not initialised yet")
     if begin == end:
         return []
     words = struct.unpack("<%dQ" % ((end - begin) // 8), target.read(begin, end - begin))
@@ -152,7 +155,7 @@ def read_links(target, begin, end):
 
 
 class Node:
-    """One heed::Node, as it was when it was read."""
+    """A copy of one heed::Node, made when it was read."""
 
     def __init__(self, target, link):
         self.target, self.link, self.address = target, link, link.address
@@ -167,7 +170,7 @@ class Node:
         self.inputs = read_links(target, pointer_at(block, layout.inputs),
                                  pointer_at(block, layout.inputs + 8))
         self.shape = self.value.shape
-        self.told = None  # its inputs, as the list of a graph names them
+        self.inputs_text = None  # set by graph.inputs_text
         self.control = target.read(link.control, 8) if link.control else b""
 
     @property
@@ -179,7 +182,7 @@ class Node:
         return read_array(self.target, self.address, self.layout.grad) if self.has_grad else None
 
     @property
-    def where(self):
+    def location(self):
         line = struct.unpack_from("<i", self.block, self.layout.line)[0]
         return "%s:%d" % (c_text(self.target, pointer_at(self.block, self.layout.file)), line)
 
@@ -187,42 +190,42 @@ class Node:
     def contributions(self):
         layout, offset = self.layout, self.layout.contributions
         begin, end = pointer_at(self.block, offset), pointer_at(self.block, offset + 8)
-        blocks = [self.target.read(at, layout.part_size) for at in range(begin, end, layout.part_size)]
-        return [self.contribution(block) for block in blocks]
+        size = layout.contribution_size
+        return [self.contribution(self.target.read(address, size)) for address in range(begin, end, size)]
 
     def contribution(self, block):
         layout, target = self.layout, self.target
-        line = struct.unpack_from("<i", block, layout.part_line)[0]
-        return Contribution(std_string(target, layout, block, layout.part_op),
-                            std_string(target, layout, block, layout.part_name),
-                            "%s:%d" % (c_text(target, pointer_at(block, layout.part_file)), line),
-                            struct.unpack_from("<d", block, layout.part_norm)[0])
+        line = struct.unpack_from("<i", block, layout.contribution_line)[0]
+        return Contribution(std_string(target, layout, block, layout.contribution_op),
+                            std_string(target, layout, block, layout.contribution_name),
+                            "%s:%d" % (c_text(target, pointer_at(block, layout.contribution_file)), line),
+                            struct.unpack_from("<d", block, layout.contribution_norm)[0])
 
-    def fresh(self):
-        """The same node as it is now, or None when it was freed."""
+    def reread(self):
+        """The node's present state, or None when the program has freed it."""
         try:
-            # Freeing memory overwrites the start of it, the counts that shared_ptr keeps.
+            # free() overwrites the start of the block, which holds shared_ptr's counts.
             counts = self.target.read(self.link.control, 12) if self.link.control else b""
             if counts[:8] != self.control or (counts and struct.unpack_from("<i", counts, 8)[0] <= 0
                                               and self.layout.library == "libstdc++"):
                 return None
             return Node(self.target, self.link) if is_node(self.target, self.address) else None
-        except Trouble:
+        except DebuggerError:
             return None
 
 
-def kind_of(target, address):
+def node_class(target, address):
     """The class of the node at an address, such as "heed::OpNode<heed::Softmax, 1ul>", or ""."""
     try:
         vtable = pointer(target, address)
-    except Trouble:
+    except DebuggerError:
         return ""
-    if vtable not in target.kinds:
+    if vtable not in target.node_classes:
         name = target.symbol(vtable)
-        wanted = name.startswith("vtable for ") and ("OpNode<" in name or name == "vtable for heed::Node")
-        target.kinds[vtable] = name[len("vtable for "):] if wanted else ""
-    return target.kinds[vtable]
+        is_vtable = name.startswith("vtable for ") and ("OpNode<" in name or name == "vtable for heed::Node")
+        target.node_classes[vtable] = name[len("vtable for "):] if is_vtable else ""
+    return target.node_classes[vtable]
 
 
 def is_node(target, address):
-    return address > 4096 and kind_of(target, address) != ""
+    return address > 4096 and node_class(target, address) != ""

@@ -1,47 +1,41 @@
-"""passes.py: the backward pass that is running, and finding nodes by what a reader calls them."""
+"""passes.py: finds the running backward pass, and tensors by name, number or variable."""
 
 import re
 
 import gdb
 
-from heed_debug import graph, memory, numbers
-from heed_debug import gdb_target as here
-from heed_debug.memory import Trouble
+from heed_debug import gdb_target, graph, memory
+from heed_debug.gdb_target import target
+from heed_debug.memory import DebuggerError
 
-NO_PASS = ("heed: no backward pass is running here; `heed step` runs to the next one, "
-           "`heed graph T` shows the graph behind a tensor T")
+NO_PASS = ("heed: no backward pass is running; `heed step` runs to the next one, "
+           "`heed graph T` shows the graph that computed a tensor T")
 
-# The last pass that was looked at. Nodes that have sent are gone from the program's own list.
-_seen = None
-# The graph that #N refers to when no pass is running.
-_printed = None
-
-
-class Pass:
-    """`graph` has the nodes of the whole pass, as far as they have been seen; `to_come` those that
-    have not sent; the running one is graph.running."""
-
-    def __init__(self, frame, to_come, running):
-        self.frame, self.to_come, self.running = frame, to_come, running
+# The nodes of the running pass, as last read. heed::backward removes a node from its own list
+# before it calls the node's apply_backward.
+_pass_nodes = None
+# The graph of the last `heed graph T`; #N refers to it when no pass is running.
+_printed_graph = None
 
 
 def backward_frame():
-    """The frame of the engine's loop, of the innermost pass; other threads are looked at last."""
+    """The innermost frame of heed::backward; searches the selected thread first."""
     threads = gdb.selected_inferior().threads()
-    mine = gdb.selected_thread()
-    with here.same_place():
-        for thread in [mine] + [t for t in threads if t.num != mine.num]:
+    selected = gdb.selected_thread()
+    with gdb_target.selection_restored():
+        for thread in [selected] + [t for t in threads if t.num != selected.num]:
             thread.switch()
-            for frame in here.frames():
-                if here.name_of(frame) == "heed::backward":
+            for frame in gdb_target.frames():
+                if gdb_target.function_name(frame) == "heed::backward":
                     if frame.function() is None or frame.function().symtab is None:
-                        raise Trouble(here.WITHOUT_G)
-                    if here.variable(frame, "upstream") is not None or in_loop(frame):
+                        raise DebuggerError(gdb_target.WITHOUT_G)
+                    if gdb_target.variable(frame, "upstream") is not None or has_nodes(frame):
                         return frame
     return None
 
 
-def in_loop(frame):
+def has_nodes(frame):
+    """Whether the frame has a variable `nodes`: the overload of heed::backward with the loop."""
     try:
         frame.read_var("nodes")
         return True
@@ -50,201 +44,201 @@ def in_loop(frame):
 
 
 def running_link(frame):
-    """The node whose turn it is, or None before the first turn."""
-    sender = frame.newer()
-    candidates = [here.variable(frame, "running"), here.variable(frame, "node")]
-    if sender is not None and here.name_of(sender).endswith("::send_gradient"):
-        candidates.append(here.variable(sender, "this"))
+    """The link to the node whose backward runs, or None before the first one."""
+    caller = frame.newer()
+    candidates = [gdb_target.variable(frame, "running"), gdb_target.variable(frame, "node")]
+    if caller is not None and gdb_target.function_name(caller).endswith("::apply_backward"):
+        candidates.append(gdb_target.variable(caller, "this"))
     for value in candidates:
-        link = value is not None and here.link_of(value)
-        if link and memory.is_node(here.target, link.address):
+        link = value is not None and gdb_target.link_of(value)
+        if link and memory.is_node(target, link.address):
             return link if link.control else with_control(link)
     return None
 
 
 def with_control(link):
-    """make_shared keeps its counts, behind a table pointer, just before the node."""
+    """Adds the control block's address: make_shared places the block 16 bytes before the node."""
     try:
-        table = memory.pointer(here.target, link.address - 16)
-        if "_Sp_counted_ptr_inplace<heed::" in here.target.symbol(table):
+        vtable = memory.pointer(target, link.address - 16)
+        if "_Sp_counted_ptr_inplace<heed::" in target.symbol(vtable):
             return memory.Link(link.address, link.address - 16)
-    except Trouble:
+    except DebuggerError:
         pass
     return link
 
 
-def nodes_to_come(frame):
-    value = here.variable(frame, "nodes")
+def pending_nodes(frame):
+    """The nodes in heed::backward's list, whose backward has not started; None if unreadable."""
+    value = gdb_target.variable(frame, "nodes")
     if value is None:
         return None
-    at = here.address_of(value)
-    links = memory.read_links(here.target, memory.pointer(here.target, at),
-                              memory.pointer(here.target, at + 8))
-    if not all(memory.is_node(here.target, link.address) for link in links):
+    address = gdb_target.address_of(value)
+    links = memory.read_links(target, memory.pointer(target, address),
+                              memory.pointer(target, address + 8))
+    if not all(memory.is_node(target, link.address) for link in links):
         return None
-    return [memory.Node(here.target, link) for link in links]
+    return [memory.Node(target, link) for link in links]
 
 
 def running_pass():
-    """(graph, nodes to come) of the pass that is running, or None."""
-    global _seen
-    here.check_running()
+    """(graph, pending nodes) of the running pass, or None."""
+    global _pass_nodes
+    gdb_target.check_running()
     frame = backward_frame()
     if frame is None:
         return None
     running = running_link(frame)
     if running is None:
-        return before_first_turn(frame)
-    to_come = nodes_to_come(frame)
-    if to_come is None:
-        raise Trouble("heed: the list of nodes to come is not readable here; `up` to heed::backward")
-    now = to_come + [memory.Node(here.target, running)]
-    addresses = [node.address for node in now]
-    if _seen is not None and [n.address for n in _seen[: len(now)]] == addresses:
-        nodes = now + _seen[len(now):]
-    else:
-        nodes = now
-    _seen = nodes
-    return remembered(graph.Graph(nodes, len(now) - 1)), to_come
+        return pass_before_first_node(frame)
+    pending = pending_nodes(frame)
+    if pending is None:
+        raise DebuggerError("heed: the pending nodes are not readable here; `up` to heed::backward")
+    nodes = pending + [memory.Node(target, running)]
+    running_number = len(nodes) - 1
+    addresses = [node.address for node in nodes]
+    if _pass_nodes is not None and [n.address for n in _pass_nodes[: len(nodes)]] == addresses:
+        nodes = nodes + _pass_nodes[len(nodes):]
+    _pass_nodes = nodes
+    return with_inputs_text(graph.Graph(nodes, running_number)), pending
 
 
-def before_first_turn(frame):
-    """The pass has begun and nobody has sent."""
-    global _seen
-    output = here.variable(frame, "output")
+def pass_before_first_node(frame):
+    """The same when heed::backward has started but has not run any node."""
+    global _pass_nodes
+    output = gdb_target.variable(frame, "output")
     if output is None:
         return None
-    link = here.link_of(output)
-    if link is None or not memory.is_node(here.target, link.address):
+    link = gdb_target.link_of(output)
+    if link is None or not memory.is_node(target, link.address):
         return None
-    _seen = graph.walk(here.target, [link])
-    return remembered(graph.Graph(_seen)), _seen
+    _pass_nodes = graph.walk(target, [link])
+    return with_inputs_text(graph.Graph(_pass_nodes)), _pass_nodes
 
 
-def remembered(current):
-    """Tells each node's inputs while they are there."""
+def with_inputs_text(current):
+    """Stores the text of each node's inputs before they are freed."""
     for node in current.nodes:
         graph.inputs_text(current, node)
     return current
 
 
-def need_pass():
+def require_pass():
     found = running_pass()
     if found is None:
-        raise Trouble(NO_PASS)
+        raise DebuggerError(NO_PASS)
     return found
 
 
-def forget(_=None):
-    global _seen, _printed
-    _seen = _printed = None
+def clear(_=None):
+    global _pass_nodes, _printed_graph
+    _pass_nodes = _printed_graph = None
 
 
-gdb.events.exited.connect(forget)
+gdb.events.exited.connect(clear)
 
 
-def graph_behind(link):
-    """The graph behind a tensor; #N refers to it from now on."""
-    global _printed
-    _printed = graph.Graph(graph.walk(here.target, [link]))
-    return _printed
+def graph_of(link):
+    """The graph that computed a tensor; #N refers to it from now on."""
+    global _printed_graph
+    _printed_graph = graph.Graph(graph.walk(target, [link]))
+    return _printed_graph
 
 
 def current_graph():
-    """The graph of the running pass, else the one last printed, read again; else an empty one."""
+    """The graph of the running pass, else the last printed graph, read again; else an empty one."""
     found = running_pass()
     if found is not None:
         return found[0]
-    if _printed is not None:
-        nodes = [node.fresh() for node in _printed.nodes]
+    if _printed_graph is not None:
+        nodes = [node.reread() for node in _printed_graph.nodes]
         if None not in nodes:
             return graph.Graph(nodes)
     return graph.Graph([])
 
 
-# ---- #9, weights, now.A
+# ---- tensors by number (#9), by name (weights) and by expression (now.A)
 
 
-def everything_in_scope(current):
-    """The nodes of the pass and of the program's variables, and all behind them."""
-    nodes = [node for node in (n.fresh() for n in current.nodes) if node is not None]
-    links = [node.link for node in nodes] + here.links_in_scope()
-    return graph.walk(here.target, links, every=True)
+def all_nodes_in_scope(current):
+    """The nodes of the pass and of the program's variables, and all nodes they were computed from."""
+    nodes = [node for node in (n.reread() for n in current.nodes) if node is not None]
+    links = [node.link for node in nodes] + gdb_target.links_in_scope()
+    return graph.walk(target, links, all_nodes=True)
 
 
 def by_number(current, text):
     i = int(text[1:])
     if not current.nodes:
-        raise Trouble("heed: there is no #%d; numbers are those of the running backward pass, or of "
-                      "the last `heed graph T`" % i)
+        raise DebuggerError("heed: there is no #%d; numbers refer to the running backward pass, or to "
+                            "the last `heed graph T`" % i)
     if i >= len(current.nodes):
-        raise Trouble("heed: there is no #%d; the graph has #0 to #%d" % (i, len(current.nodes) - 1))
-    node = current.nodes[i].fresh()
+        raise DebuggerError("heed: there is no #%d; the graph has #0 to #%d" % (i, len(current.nodes) - 1))
+    node = current.nodes[i].reread()
     if node is None:
-        raise freed(current, current.nodes[i])
+        raise freed_error(current, current.nodes[i])
     return node
 
 
-def freed(current, node):
-    return Trouble("heed: %s has sent its gradient on and was freed, as no variable holds it"
-                   % current.title(node))
+def freed_error(current, node):
+    return DebuggerError("heed: %s was freed after its backward, because no variable holds it"
+                         % current.title(node))
 
 
 def by_name(current, name):
-    found = [node for node in everything_in_scope(current) if node.name == name]
+    found = [node for node in all_nodes_in_scope(current) if node.name == name]
     if not found:
         return None
     in_pass = [node for node in found if node.address in current.numbers]
     found = in_pass or found
     if len(found) > 1:
         print("(%d tensors have the name '%s'; this is the one made at %s)"
-              % (len(found), name, found[-1].where))
+              % (len(found), name, found[-1].location))
     return found[-1]
 
 
-def names_known(current):
-    return sorted({node.name for node in everything_in_scope(current) if node.name})
+def names_in_scope(current):
+    return sorted({node.name for node in all_nodes_in_scope(current) if node.name})
 
 
 def by_expression(current, text):
     try:
-        return outward(text)
-    except Trouble as trouble:
-        if not re.match(r"heed: No symbol \"%s\" in current context" % re.escape(text), str(trouble)):
+        return evaluate_in_stack(text)
+    except DebuggerError as error:
+        if not re.match(r"heed: No symbol \"%s\" in current context" % re.escape(text), str(error)):
             raise
         for node in current.nodes:
-            if node.name == text and node.fresh() is None:
-                raise freed(current, node)
-        names = names_known(current)
-        known = ": " + ", ".join(names[:12]) + (", ..." if len(names) > 12 else "") if names else ""
-        raise Trouble("heed: nothing here is called '%s'; tensors with names%s"
-                      % (text, known or " there are none in reach"))
+            if node.name == text and node.reread() is None:
+                raise freed_error(current, node)
+        names = names_in_scope(current)
+        known = ("tensors with names: " + ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+                 if names else "no tensor in scope has a name")
+        raise DebuggerError("heed: there is no variable or tensor '%s'; %s" % (text, known))
 
 
-def outward(text):
-    """The value of an expression in this frame, or in the nearest one that called it and has it."""
+def evaluate_in_stack(text):
+    """The value of an expression in the selected frame, else in the nearest caller that knows it."""
     try:
-        return here.evaluated(text)
-    except Trouble as trouble:
-        if "No symbol" not in str(trouble):
+        return gdb_target.evaluate(text)
+    except DebuggerError as error:
+        if "No symbol" not in str(error):
             raise
-        first = trouble
-    with here.same_place():
+        first_error = error
+    with gdb_target.selection_restored():
         frame = gdb.selected_frame().older()
         while frame is not None:
             frame.select()
             try:
-                return here.evaluated(text)
-            except Trouble:
+                return gdb_target.evaluate(text)
+            except DebuggerError:
                 frame = frame.older()
-    raise first
+    raise first_error
 
 
-def tensor_called(text):
-    """The graph, and the node that #9, a name or a variable stands for."""
-    here.check_running()
+def find_tensor(text):
+    """The current graph, and the node with this number (#9), name or variable."""
+    gdb_target.check_running()
     if not text:
-        raise Trouble("heed: name a tensor: its name, its number such as #3, or a variable")
+        raise DebuggerError("heed: give a tensor: its name, its number such as #3, or a variable")
     current = current_graph()
     if re.fullmatch(r"#\d+", text):
         return current, by_number(current, text)
@@ -253,57 +247,57 @@ def tensor_called(text):
 
 
 def node_of(value, text):
-    link = here.link_of(value)
+    link = gdb_target.link_of(value)
     if link is None:
-        raise Trouble("heed: '%s' is of type %s, not a Tensor%s" % (
-            text, plain_type(value.type), "; `heed show %s` prints it" % text
-            if here.is_array(here.bare(value.type)) else ""))
+        raise DebuggerError("heed: '%s' is of type %s, not a Tensor%s" % (
+            text, short_type(value.type), "; `heed show %s` prints it" % text
+            if gdb_target.is_array(gdb_target.bare(value.type)) else ""))
     if link.address == 0:
-        raise Trouble("heed: '%s' is a tensor that was not given" % text)
-    if not memory.is_node(here.target, link.address):
-        raise not_yet(text)
+        raise DebuggerError("heed: '%s' is an undefined tensor" % text)
     try:
-        return memory.Node(here.target, link)
-    except Trouble:
-        raise not_yet(text)
+        if memory.is_node(target, link.address):
+            return memory.Node(target, link)
+    except DebuggerError:
+        pass
+    raise uninitialised_error(text)
 
 
-def not_yet(text):
-    return Trouble("heed: '%s' is not initialised yet; `next` goes past its line" % text)
+def uninitialised_error(text):
+    return DebuggerError("heed: '%s' is not initialised yet; `next` runs its line" % text)
 
 
-def plain_type(kind):
-    kind = here.bare(kind)
-    return "heed::Array" if here.is_array(kind) else re.sub("<.*>", "<...>", str(kind))
+def short_type(type_):
+    type_ = gdb_target.bare(type_)
+    return "heed::Array" if gdb_target.is_array(type_) else re.sub("<.*>", "<...>", str(type_))
 
 
-def array_called(text):
-    """What `show` and `save` take: (title, array). An array, a tensor's value, or `grad T`."""
-    here.check_running()
+def find_array(text):
+    """(title, array) for `show` and `save`: an array, a tensor's value, or `grad T`."""
+    gdb_target.check_running()
     if not text:
-        raise Trouble("heed: say what: a variable, a tensor's name, #3, or `grad` and one of these")
+        raise DebuggerError("heed: give a variable, a tensor's name, #3, or `grad` and one of these")
     if text.startswith("grad "):
-        current, node = tensor_called(text[5:].strip())
+        current, node = find_tensor(text[5:].strip())
         if not node.has_grad:
-            raise Trouble("heed: %s has no gradient yet" % current.title(node))
+            raise DebuggerError("heed: %s has no gradient yet" % current.title(node))
         return "the gradient of " + current.title(node), node.grad
     current = current_graph()
     if re.fullmatch(r"#\d+", text):
         node = by_number(current, text)
         return current.title(node), node.value
     try:
-        value = here.evaluated(text)
-    except Trouble as trouble:
-        if "No symbol" not in str(trouble):
+        value = gdb_target.evaluate(text)
+    except DebuggerError as error:
+        if "No symbol" not in str(error):
             raise
         node = by_name(current, text)
         if node is not None:
             return current.title(node), node.value
         value = by_expression(current, text)
-    if here.is_array(here.bare(value.type)):
+    if gdb_target.is_array(gdb_target.bare(value.type)):
         try:
-            return text, here.array_of(value)
-        except Trouble as trouble:
-            raise not_yet(text) if "not initialised" in str(trouble) else trouble
+            return text, gdb_target.array_of(value)
+        except DebuggerError as error:
+            raise uninitialised_error(text) if "not initialised" in str(error) else error
     node = node_of(value, text)
     return current.title(node), node.value

@@ -1,28 +1,28 @@
-"""printers.py: how gdb prints arrays, tensors and what holds them.
+"""printers.py: gdb pretty-printers for arrays, tensors, parameters, scopes and generators.
 
-`set print heed-matrices off` prints shapes, and gives IDEs children to open."""
+`set print heed-matrices off` prints shapes only, and gives IDEs children to expand."""
 
 import re
 
 import gdb
 
-from heed_debug import graph, memory, numbers
-from heed_debug import gdb_target as here
-from heed_debug.memory import Trouble
+from heed_debug import gdb_target, memory, numbers
+from heed_debug.gdb_target import target
+from heed_debug.memory import DebuggerError
 
 
-def in_short():
-    """Whether gdb prints the arguments in a list of frames, where a matrix has no place."""
+def in_summary():
+    """Whether gdb prints the arguments in a list of frames, where a matrix is too long."""
     return getattr(gdb, "print_options", dict)().get("summary", False)
 
 
-def as_matrix():
-    return matrices.value and not in_short()
+def prints_matrices():
+    return matrices.value and not in_summary()
 
 
 class HeedMatrices(gdb.Parameter):
     """Set whether heed's arrays print as matrices.
-On: shape and matrix as text. Off: the shape, and children for an IDE to open."""
+On: shape and matrix as text. Off: the shape, and children for an IDE to expand."""
 
     set_doc = "Set whether heed's arrays print as matrices."
     show_doc = "Show whether heed's arrays print as matrices."
@@ -41,60 +41,61 @@ On: shape and matrix as text. Off: the shape, and children for an IDE to open.""
 matrices = HeedMatrices()
 
 
-def guarded(function):
-    """A printer's text; of what cannot be read, why."""
-    def safe(self):
+def errors_as_text(function):
+    """Makes a to_string method return "<error message>" instead of raising an exception."""
+    def to_string(self):
         try:
             return function(self)
-        except (Trouble, gdb.error, gdb.MemoryError) as error:
+        except (DebuggerError, gdb.error, gdb.MemoryError) as error:
             return "<%s>" % str(error).replace("heed: ", "", 1)
-        except Exception as error:  # never a traceback
+        except Exception as error:  # gdb would print a traceback
             return "<not readable: %s>" % error
-    return safe
+    return to_string
 
 
-class Text:
-    """A printer of text alone, whose value an IDE shows as it is."""
+class TextPrinter:
+    """A printer without children, whose text an IDE shows unchanged."""
 
     def __init__(self, printer):
         self.to_string = printer.to_string
 
 
-def dense(array, element):
-    """The numbers as gdb's own array type, which knows how to be opened, one index after another."""
-    kind = element
+def gdb_array(array, element):
+    """The numbers as a gdb array value, which an IDE can expand axis by axis."""
+    type_ = element
     for n in reversed(array.shape):
-        kind = kind.array(n - 1)
-    return gdb.Value(array.address).cast(kind.pointer()).dereference()
+        type_ = type_.array(n - 1)
+    return gdb.Value(array.address).cast(type_.pointer()).dereference()
 
 
 class ArrayPrinter:
     def __init__(self, value):
         self.value = value
 
-    @guarded
+    @errors_as_text
     def to_string(self):
-        array = here.array_of(self.value)
-        return numbers.array_text(array) if as_matrix() else numbers.shape_text(array.shape)
+        array = gdb_target.array_of(self.value)
+        return numbers.array_text(array) if prints_matrices() else numbers.shape_text(array.shape)
 
     def children(self):
         try:
             yield "shape", self.value["m_shape"]
-            array = here.array_of(self.value)
-            element = here.bare(here.bare(self.value["m_storage"]["p_begin"].type).target())
+            array = gdb_target.array_of(self.value)
+            element = gdb_target.bare(
+                gdb_target.bare(self.value["m_storage"]["p_begin"].type).target())
             if array.size == 0:
                 return
             if not array.shape:
-                yield "value", dense(array, element)
+                yield "value", gdb_array(array, element)
             for i in range(array.shape[0] if array.shape else 0):
-                yield "[%d]" % i, dense(array, element)[i]
-        except (Trouble, gdb.error, gdb.MemoryError):
+                yield "[%d]" % i, gdb_array(array, element)[i]
+        except (DebuggerError, gdb.error, gdb.MemoryError):
             return
 
 
-def member_of(node, name):
-    offset, kind = here.target.offset("heed::Node", name)
-    return gdb.Value(node.address + offset).cast(kind.pointer()).dereference()
+def node_member(node, name):
+    offset, type_ = target.offset("heed::Node", name)
+    return gdb.Value(node.address + offset).cast(type_.pointer()).dereference()
 
 
 class TensorPrinter:
@@ -104,23 +105,23 @@ class TensorPrinter:
         self.value = value
 
     def node(self):
-        link = here.link_of(self.value)
+        link = gdb_target.link_of(self.value)
         if link.address == 0:
             return None
-        if not memory.is_node(here.target, link.address):
-            raise Trouble("not initialised yet")
-        return memory.Node(here.target, link)
+        if not memory.is_node(target, link.address):
+            raise DebuggerError("not initialised yet")
+        return memory.Node(target, link)
 
-    @guarded
+    @errors_as_text
     def to_string(self):
         node = self.node()
         if node is None:
-            return "a tensor that was not given"
+            return "undefined tensor"
         head = ("'%s' = " % node.name if node.name else "") + node.op + " " + numbers.shape_text(node.shape)
-        return head + " = " + self.body(node) if as_matrix() else head
+        return head + " = " + self.body(node) if prints_matrices() else head
 
     def body(self, node):
-        value, grad = [numbers.array_text(a, "    ") if a is not None else "no grad yet"
+        value, grad = [numbers.array_text(a, "    ") if a is not None else "no gradient yet"
                        for a in (node.value, node.grad)]
         if "\n" in value or "\n" in grad:
             return "{\n  value = " + value + ",\n  grad = " + grad + "}"
@@ -129,29 +130,29 @@ class TensorPrinter:
     def children(self):
         try:
             node = self.node()
-        except (Trouble, gdb.error, gdb.MemoryError):
+        except (DebuggerError, gdb.error, gdb.MemoryError):
             return
         if node is None:
             return
-        yield "value", member_of(node, "value")
+        yield "value", node_member(node, "value")
         if node.has_grad:
-            yield "grad", member_of(node, "grad")
-        for name in ("has_grad", "op", "name", "where"):
-            yield name, member_of(node, name)
-        handle = gdb.lookup_type("heed::Tensor").pointer()
+            yield "grad", node_member(node, "grad")
+        for name in ("has_grad", "op", "name", "location"):
+            yield name, node_member(node, name)
+        tensor_pointer = gdb.lookup_type("heed::Tensor").pointer()
         begin = memory.pointer_at(node.block, node.layout.inputs)
-        for i in range(len(node.inputs)):  # a Tensor is a shared_ptr and nothing more
-            yield "input %d" % i, gdb.Value(begin + 16 * i).cast(handle).dereference()
+        for i in range(len(node.inputs)):  # Tensor has one member, a shared_ptr<Node> of 16 bytes
+            yield "input %d" % i, gdb.Value(begin + 16 * i).cast(tensor_pointer).dereference()
 
 
 class ShapePrinter:
     def __init__(self, value):
         self.value = value
 
-    @guarded
+    @errors_as_text
     def to_string(self):
         begin, end = int(self.value["m_begin"]), int(self.value["m_end"])
-        return numbers.shape_text(memory.read_shape(here.target, begin, end))
+        return numbers.shape_text(memory.read_shape(target, begin, end))
 
 
 class ParametersPrinter:
@@ -159,25 +160,25 @@ class ParametersPrinter:
         self.value = value
 
     def nodes(self):
-        links = here.links_at(self.value.type, here.address_of(self.value))
-        return [memory.Node(here.target, link) for link in links]
+        links = gdb_target.links_at(self.value.type, gdb_target.address_of(self.value))
+        return [memory.Node(target, link) for link in links]
 
-    @guarded
+    @errors_as_text
     def to_string(self):
         nodes = self.nodes()
         head = "%d parameters, %d numbers" % (len(nodes), sum(node.value.size for node in nodes))
-        if not as_matrix():
+        if not prints_matrices():
             return head
         return head + "".join("\n  %s %s" % (n.name, numbers.shape_text(n.shape)) for n in nodes)
 
     def children(self):
         try:
-            first = memory.pointer(here.target, here.address_of(self.value["tensors_"]))
+            first = memory.pointer(target, gdb_target.address_of(self.value["tensors_"]))
             tensor = gdb.lookup_type("heed::Tensor")
             for i, node in enumerate(self.nodes()):
-                at = gdb.Value(first + i * tensor.sizeof).cast(tensor.pointer())
-                yield node.name, at.dereference()
-        except (Trouble, gdb.error, gdb.MemoryError):
+                pointer = gdb.Value(first + i * tensor.sizeof).cast(tensor.pointer())
+                yield node.name, pointer.dereference()
+        except (DebuggerError, gdb.error, gdb.MemoryError):
             return
 
 
@@ -185,26 +186,25 @@ class ScopePrinter:
     def __init__(self, value):
         self.value = value
 
-    @guarded
+    @errors_as_text
     def to_string(self):
-        layout = here.target.node_layout()
-        at = here.address_of(self.value["prefix"])
-        prefix = memory.std_string(here.target, layout, here.target.read(at, 32), 0)
-        store = ParametersPrinter(self.value["store"].referenced_value())
-        return "Scope '%s' of %d parameters" % (prefix, len(store.nodes()))
+        address = gdb_target.address_of(self.value["prefix"])
+        prefix = memory.std_string(target, target.node_layout(), target.read(address, 32), 0)
+        parameters = ParametersPrinter(self.value["store"].referenced_value())
+        return "Scope '%s' of %d parameters" % (prefix, len(parameters.nodes()))
 
 
 class GeneratorPrinter:
     def __init__(self, value):
         self.value = value
 
-    @guarded
+    @errors_as_text
     def to_string(self):
-        bits, kind = self.value["bits_"], str(self.value["precision_"]).split("::")[-1]
+        bits, precision = self.value["bits_"], str(self.value["precision_"]).split("::")[-1]
         result = "Generator of %s, at word %d of %d" % (
-            kind, int(bits["next"]), bits["words"].type.sizeof // 4)
+            precision, int(bits["next"]), bits["words"].type.sizeof // 4)
         if self.value["has_cached_normal_"]:
-            result += ", one normal waiting: %.4f" % float(self.value["cached_normal_"])
+            result += ", next normal number: %.4f" % float(self.value["cached_normal_"])
         return result
 
 
@@ -212,30 +212,30 @@ BY_NAME = {"heed::Parameters": ParametersPrinter, "heed::Scope": ScopePrinter,
            "heed::Generator": GeneratorPrinter}
 
 
-def opened(value):
-    kind = value.type.strip_typedefs()
-    if kind.code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
-        kind = kind.target().strip_typedefs()
-    kind = kind.unqualified()
-    if kind.code != gdb.TYPE_CODE_STRUCT:
+def expandable_printer(value):
+    type_ = value.type.strip_typedefs()
+    if type_.code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
+        type_ = type_.target().strip_typedefs()
+    type_ = type_.unqualified()
+    if type_.code != gdb.TYPE_CODE_STRUCT:
         return None
-    if here.is_array(kind):
+    if gdb_target.is_array(type_):
         return ArrayPrinter(value)
-    if here.is_tensor(kind) or here.is_node_type(kind):
+    if gdb_target.is_tensor(type_) or gdb_target.is_node_type(type_):
         return TensorPrinter(value)
-    if re.match(r"xt::svector<unsigned long, 4", str(kind)):
+    if re.match(r"xt::svector<unsigned long, 4", str(type_)):
         return ShapePrinter(value)
-    return BY_NAME[kind.name](value) if kind.name in BY_NAME else None
+    return BY_NAME[type_.name](value) if type_.name in BY_NAME else None
 
 
-def printer_of(value):
-    printer = opened(value)
-    return Text(printer) if printer and matrices.value else printer
+def lookup_printer(value):
+    printer = expandable_printer(value)
+    return TextPrinter(printer) if printer and matrices.value else printer
 
 
-printer_of.name = "heed"
-printer_of.enabled = True
-printer_of.subprinters = []
-# Typed once: sourcing heed_gdb.py again replaces them.
+lookup_printer.name = "heed"
+lookup_printer.enabled = True
+lookup_printer.subprinters = []
+# Sourcing heed_gdb.py again replaces the printers registered before.
 gdb.pretty_printers[:] = [p for p in gdb.pretty_printers if getattr(p, "name", "") != "heed"]
-gdb.pretty_printers.insert(0, printer_of)
+gdb.pretty_printers.insert(0, lookup_printer)

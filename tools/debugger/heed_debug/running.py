@@ -1,99 +1,98 @@
-"""running.py: runs the program on to a node's turn, or to the first number that is not finite."""
+"""running.py: runs the program to the backward of a node, or to the first nonfinite number."""
 
-import math
-import platform
 import re
 
 import gdb
 
-from heed_debug import graph, memory, numbers, passes
-from heed_debug import gdb_target as here
-from heed_debug.memory import Trouble
+from heed_debug import gdb_target, graph, memory, numbers, passes
+from heed_debug.gdb_target import target
+from heed_debug.memory import DebuggerError
 
-SEND_GRADIENT = 2  # its place in a node's virtual table, after the two destructors
+APPLY_BACKWARD = 2  # the index of Node::apply_backward in the vtable, after two destructors
 
 
-class Ours(gdb.Breakpoint):
-    """A breakpoint that nobody sees; `wanted` decides, and no trouble in it reaches the user."""
+class InternalBreakpoint(gdb.Breakpoint):
+    """A breakpoint that the user does not see. It stops when `should_stop()` is true."""
 
-    def __init__(self, place, wanted=lambda: True, function=False):
+    def __init__(self, location, should_stop=lambda: True, function=False):
         if function:
-            super().__init__(function=place, internal=True, qualified=True)
+            super().__init__(function=location, internal=True, qualified=True)
         else:
-            super().__init__(place, internal=True)
+            super().__init__(location, internal=True)
         self.silent = True
-        self.wanted, self.hit, self.trouble = wanted, False, None
+        self.should_stop, self.hit, self.error = should_stop, False, None
 
     def stop(self):
         try:
-            self.hit = self.wanted()
-        except Exception as trouble:  # told when the program stops
-            self.hit, self.trouble = False, trouble
+            self.hit = self.should_stop()
+        except Exception as error:  # run_to reports it when the program stops
+            self.hit, self.error = False, error
         return self.hit
 
 
-def run_to(*stops):
-    """Continues until one of our breakpoints stops. False when something else did, which is told."""
+def run_to(*breakpoints):
+    """Continues to one of these breakpoints. False, after printing why, when another event stopped
+    the program."""
     try:
-        said = gdb.execute("continue", to_string=True)
+        output = gdb.execute("continue", to_string=True)
     except gdb.error as error:
         text = str(error)
         if "not being run" in text or "target does not support" in text.lower():
-            raise Trouble("heed: this program cannot run on (a core file?); graph, grad, show, why, "
-                          "back and save work here")
-        raise Trouble("heed: " + text)
+            raise DebuggerError("heed: this program cannot continue (is it a core file?); graph, grad, "
+                                "show, why, back and save work")
+        raise DebuggerError("heed: " + text)
     finally:
-        hit = any(stop.hit for stop in stops)
-        troubles = [stop.trouble for stop in stops if stop.trouble]
-        for stop in stops:
-            stop.delete()
+        hit = any(breakpoint.hit for breakpoint in breakpoints)
+        errors = [breakpoint.error for breakpoint in breakpoints if breakpoint.error]
+        for breakpoint in breakpoints:
+            breakpoint.delete()
     if hit:
         return True
-    if troubles:
-        raise Trouble("heed: what went by could not be read: %s" % troubles[0])
+    if errors:
+        raise DebuggerError("heed: a value could not be read while the program ran: %s" % errors[0])
     if gdb.selected_thread() is None:
         return False
-    print(said.strip())
+    print(output.strip())
     return False
 
 
 def first_argument():
-    """What `this` is at the first instruction of a method."""
+    """`this` at the first instruction of a member function."""
     frame = gdb.newest_frame()
     register = "x0" if frame.architecture().name().startswith("aarch64") else "rdi"
     return int(frame.read_register(register)) & (2 ** 64 - 1)
 
 
 def operation_of(node):
-    """heed::Softmax, of a node of type heed::OpNode<heed::Softmax, 1ul>"""
-    kind = memory.kind_of(here.target, node.address)
-    found = re.match(r"heed::(?:List)?OpNode<(.*?)(?:, \d+ul)?>$", kind)
+    """"heed::Softmax" for a node of type heed::OpNode<heed::Softmax, 1ul>."""
+    class_name = memory.node_class(target, node.address)
+    found = re.match(r"heed::OpNode<(.*?)(?:, \d+ul)?>$", class_name)
     return found.group(1) if found else None
 
 
-def backward_started():
-    """Whether this is the loop's own heed::backward, not the one that fills in ones."""
-    return here.variable(gdb.newest_frame(), "upstream") is not None
+def in_backward_loop():
+    """Whether this is the overload of heed::backward that takes the upstream gradient."""
+    return gdb_target.variable(gdb.newest_frame(), "upstream") is not None
 
 
 def run_to_pass():
     """Runs to the beginning of the next backward pass."""
-    if not knows("heed::backward"):
-        raise Trouble(here.WITHOUT_G)
-    if not run_to(Ours("heed::backward", backward_started, function=True)):
+    if not function_exists("heed::backward"):
+        raise DebuggerError(gdb_target.WITHOUT_G)
+    if not run_to(InternalBreakpoint("heed::backward", in_backward_loop, function=True)):
         return None
     return passes.running_pass()
 
 
-def knows(function):
+def function_exists(function):
     try:
         return bool(gdb.decode_line(function)[1])
     except gdb.error:
         return False
 
 
-def chooser(wanted):
-    """Which nodes `heed step WANTED` runs to: a predicate, and how many of them to pass by."""
+def node_filter(wanted):
+    """The nodes that `heed step WANTED` refers to: a predicate, and which of its matches counts."""
     if re.fullmatch(r"\d+", wanted) and int(wanted) > 0:
         return (lambda graph_, node: True), int(wanted)
     if re.fullmatch(r"#\d+", wanted):
@@ -101,104 +100,103 @@ def chooser(wanted):
     return (lambda graph_, node: wanted in (node.op, node.name)), 1
 
 
-def check_known(wanted, current):
-    """A word that no node has is refused before the program runs away."""
+def check_exists(wanted, current):
+    """Rejects an unknown operation or name before the program continues."""
     nodes = current.nodes if current else []
     if any(wanted in (node.op, node.name) for node in nodes):
         leaf = [n for n in nodes if n.name == wanted and n.depth == 0]
         if leaf:
-            raise Trouble("heed: '%s' is a leaf, which only receives; `heed why %s` says from where"
-                          % (wanted, wanted))
+            raise DebuggerError("heed: '%s' is a leaf and has no backward; `heed why %s` shows where its "
+                                "gradient came from" % (wanted, wanted))
         return
-    if re.fullmatch(r"\w+", wanted) and knows("heed::%s::backward" % wanted):
+    if re.fullmatch(r"\w+", wanted) and function_exists("heed::%s::backward" % wanted):
         return
     if current:
-        raise Trouble("heed: no operation and no tensor of this pass is called '%s'; `heed graph` "
-                      "lists them" % wanted)
+        raise DebuggerError("heed: this pass has no operation and no tensor named '%s'; `heed graph` "
+                            "lists its nodes" % wanted)
 
 
-def next_turn(wanted, after_start=False):
-    """(graph, node) to run to: in the pass that is running, or in a later one, to which it runs."""
-    fits, count = chooser(wanted)
+def find_next(wanted):
+    """(graph, node) to run to: in the running pass, else in a later pass, to whose start it runs."""
+    matches, count = node_filter(wanted)
     found = passes.running_pass()
     if re.fullmatch(r"[^#\d].*", wanted):
-        check_known(wanted, found[0] if found else None)
+        check_exists(wanted, found[0] if found else None)
     while True:
         if found is not None:
-            current, to_come = found
-            for node in reversed(to_come):
-                if node.depth > 0 and fits(current, node):
+            current, pending = found
+            for node in reversed(pending):
+                if node.depth > 0 and matches(current, node):
                     count -= 1
                     if count == 0:
                         return current, node
             if wanted.startswith("#"):
-                raise Trouble("heed: %s is not still to come in this pass; `heed graph` shows "
-                              "what is" % wanted)
+                raise DebuggerError("heed: %s does not run later in this pass; in `heed graph`, pending "
+                                    "nodes stand above the running one (=>)" % wanted)
         found = run_to_pass()
         if found is None:
             return None
 
 
-def ended(wanted):
+def report_end(wanted):
     if gdb.selected_thread() is not None:
-        return  # stopped for another reason, which was told
-    raise Trouble("heed: the program ended first%s; `run` starts it again" % (
-        "" if re.fullmatch(r"\d*", wanted) else ", and no '%s' came" % wanted))
+        return  # run_to has printed why the program stopped
+    raise DebuggerError("heed: the program ended%s; `run` starts it again" % (
+        "" if re.fullmatch(r"\d*", wanted) else " before a backward of '%s'" % wanted))
 
 
 def step(wanted):
-    """Runs to a node's turn and stops on the first line of its backward."""
-    here.check_running()
+    """Runs to a node's backward and stops on its first line."""
+    gdb_target.check_running()
     if re.fullmatch(r"0+|-\d+", wanted):
-        raise Trouble("heed: step takes a number from 1 on, an operation, a name, or #3")
-    found = next_turn(wanted or "1")
+        raise DebuggerError("heed: step takes a number from 1 on, an operation, a name, or #3")
+    found = find_next(wanted or "1")
     if found is None:
-        return ended(wanted)
+        return report_end(wanted)
     _, node = found
-    method = memory.pointer(here.target, node.vtable + 8 * SEND_GRADIENT)
-    if not run_to(Ours("*0x%x" % method, lambda: first_argument() == node.address)):
-        return ended(wanted)
+    method = memory.pointer(target, node.vtable + 8 * APPLY_BACKWARD)
+    if not run_to(InternalBreakpoint("*0x%x" % method, lambda: first_argument() == node.address)):
+        return report_end(wanted)
     operation = operation_of(node)
-    if operation and knows(operation + "::backward"):
-        mine = gdb.selected_thread().num
-        place = Ours(operation + "::backward", function=True)
-        place.thread = mine
-        if not run_to(place):
-            return ended(wanted)
+    if operation and function_exists(operation + "::backward"):
+        breakpoint = InternalBreakpoint(operation + "::backward", function=True)
+        breakpoint.thread = gdb.selected_thread().num
+        if not run_to(breakpoint):
+            return report_end(wanted)
         enter_inlined(operation + "::backward")
-    show_turn(node)
+    show_node(node)
 
 
 def enter_inlined(function):
-    """Where the call was inlined, gdb shows the caller first; a step that runs nothing goes in."""
+    """Enters an inlined function: gdb selects its caller first; `step` enters without running code."""
     frame = gdb.newest_frame()
     block = gdb.block_for_pc(frame.pc())
     while block is not None and not block.is_global:
         if block.function is not None and block.function.name.split("(")[0] == function:
-            if here.name_of(frame) != function:
+            if gdb_target.function_name(frame) != function:
                 gdb.execute("step", to_string=True)
             return
         block = block.superblock
 
 
-def show_turn(node):
-    current, _ = passes.need_pass()
-    node = node.fresh() or node
-    print("%s, made at %s" % (current.title(node), node.where))
-    print("the gradient that arrives = " + numbers.array_text(node.grad))
-    place = gdb.newest_frame()
-    place.select()
-    line = gdb.execute("frame", to_string=True).strip().split("\n")
-    sal = place.find_sal()
-    source = line[-1].strip() if len(line) > 1 else ""
+def show_node(node):
+    current, _ = passes.require_pass()
+    node = node.reread() or node
+    print("%s, made at %s" % (current.title(node), node.location))
+    print("upstream gradient (dy) = " + numbers.array_text(node.grad))
+    frame = gdb.newest_frame()
+    frame.select()
+    lines = gdb.execute("frame", to_string=True).strip().split("\n")
+    sal = frame.find_sal()
+    source = lines[-1].strip() if len(lines) > 1 else ""
     if sal.symtab:
-        print("%s, %s:%d" % (here.name_of(place), short_path(sal.symtab.filename), sal.line))
+        print("%s, %s:%d" % (gdb_target.function_name(frame), short_path(sal.symtab.filename), sal.line))
     if source:
         print(source)
 
 
 def short_path(path):
-    """From the project's folder on, as the program itself names its files."""
+    """The path from the project's folder on, as heed itself prints it."""
     found = re.search(r"(?:^|/)((?:src|include/heed|lessons|tests)/.*)$", path)
     return found.group(1) if found else path
 
@@ -206,93 +204,91 @@ def short_path(path):
 # ---- heed nan
 
 
-def not_finite(array):
+def nonfinite_counts(array):
     values = array.numbers()
-    return numbers.count_not_finite(values) if numbers.is_real(array) else (0, 0, 0)
+    return numbers.count_nonfinite(values) if numbers.is_real(array) else (0, 0, 0)
 
 
-def made_badly(op, value, inputs):
-    """What a forward made that was not there before. Minus infinity is what a mask is made of: it
-    counts only where no input had it."""
-    nan, above, below = not_finite(value)
-    if nan or above:
-        return nan, above, below
-    if not below or op == "MaskedFill":
+def new_nonfinite(op, value, inputs):
+    """The counts of nonfinite numbers that an operation produced, or None. Masks use minus infinity:
+    it counts only if no input contained it."""
+    nan, plus, minus = nonfinite_counts(value)
+    if nan or plus:
+        return nan, plus, minus
+    if not minus or op == "MaskedFill":
         return None
-    return None if any(not_finite(node.value)[2] for node in inputs) else (nan, above, below)
+    return None if any(nonfinite_counts(node.value)[2] for node in inputs) else (nan, plus, minus)
 
 
 def view_text(view):
-    """A std::string_view, which may lie in registers."""
+    """The text of a std::string_view, which may be stored in registers."""
     parts = {part.type.strip_typedefs().code: view[part.name] for part in view.type.strip_typedefs().fields()
              if hasattr(part, "bitpos")}
-    return memory.text(here.target, int(parts[gdb.TYPE_CODE_PTR]), int(parts[gdb.TYPE_CODE_INT]))
+    return memory.text(target, int(parts[gdb.TYPE_CODE_PTR]), int(parts[gdb.TYPE_CODE_INT]))
 
 
-class FirstBad:
-    """Watches every value that is linked and every part of a gradient that is sent."""
+def input_lines(inputs):
+    return ["  input %s, made at %s: %s" % (graph.title(node), node.location, numbers.summary(node.value))
+            for node in inputs]
+
+
+class NonfiniteWatch:
+    """Checks every value passed to heed::finish and every gradient passed to heed::accumulate. A
+    method returns True to stop the program; `report` then has the lines to print."""
 
     def __init__(self):
         self.report = None
 
-    def value_made(self):
+    def check_value(self):
         frame = gdb.newest_frame()
-        value = here.array_of(frame.read_var("value"))
+        value = gdb_target.array_of(frame.read_var("value"))
         op = view_text(frame.read_var("op"))
-        links_at = here.address_of(frame.read_var("inputs"))
-        links = memory.read_links(here.target, memory.pointer(here.target, links_at),
-                                  memory.pointer(here.target, links_at + 8))
-        inputs = [memory.Node(here.target, link) for link in links if link.address]
+        inputs_address = gdb_target.address_of(frame.read_var("inputs"))
+        links = memory.read_links(target, memory.pointer(target, inputs_address),
+                                  memory.pointer(target, inputs_address + 8))
+        inputs = [memory.Node(target, link) for link in links if link.address]
         for node in inputs:
-            if node.depth == 0 and not_finite(node.value)[0]:
-                self.report = ["heed: NaN came in with %s, made at %s: %s" % (
-                    graph.title(node), node.where, numbers.not_finite_text(not_finite(node.value)))]
+            if node.depth == 0 and nonfinite_counts(node.value)[0]:
+                self.report = ["forward: the input %s, made at %s, has %s" % (
+                    graph.title(node), node.location, numbers.nonfinite_text(nonfinite_counts(node.value)))]
                 return True
-        bad = made_badly(op, value, inputs)
-        if bad is None:
+        counts = new_nonfinite(op, value, inputs)
+        if counts is None:
             return False
-        where = frame.read_var("where")
+        location = frame.read_var("location")
         self.report = ["forward: %s %s, made at %s:%d, has %s" % (
-            op, numbers.shape_text(value.shape), memory.c_text(here.target, int(where["file"])),
-            int(where["line"]), numbers.not_finite_text(bad))]
-        self.report += self.inputs_told(inputs)
+            op, numbers.shape_text(value.shape), memory.c_text(target, int(location["file"])),
+            int(location["line"]), numbers.nonfinite_text(counts))] + input_lines(inputs)
         return True
 
-    def inputs_told(self, inputs, role="  from "):
-        lines = []
-        for node in inputs:
-            lines.append("%s%s, made at %s: %s" % (role, graph.title(node), node.where,
-                                                   numbers.summary(node.value)))
-        return lines
-
-    def part_sent(self):
+    def check_gradient(self):
         frame = gdb.newest_frame()
-        sender = memory.Node(here.target, memory.Link(int(frame.read_var("from").address or
-                             frame.read_var("from").referenced_value().address), 0))
+        from_ = frame.read_var("from")
+        node = memory.Node(target, memory.Link(int(from_.address or from_.referenced_value().address), 0))
         i = int(frame.read_var("i"))
-        if i >= len(sender.inputs) or not sender.inputs[i].address:
+        if i >= len(node.inputs) or not node.inputs[i].address:
             return False
-        receiver = memory.Node(here.target, sender.inputs[i])
-        bad = not_finite(here.array_of(frame.read_var("part"))) if receiver.requires_grad else (0, 0, 0)
-        if not any(bad):
+        if not memory.Node(target, node.inputs[i]).requires_grad:
             return False
-        self.report = ["backward: %s, made at %s, sends its input %d a gradient with %s" % (
-            graph.title(sender), sender.where, i, numbers.not_finite_text(bad)),
-            "  arrived: " + numbers.summary(sender.grad)]
-        self.report += self.inputs_told([memory.Node(here.target, link) for link in sender.inputs
-                                         if link.address])
+        counts = nonfinite_counts(gdb_target.array_of(frame.read_var("part")))
+        if not any(counts):
+            return False
+        self.report = ["backward: %s, made at %s, passes a gradient with %s to its input %d" % (
+            graph.title(node), node.location, numbers.nonfinite_text(counts), i),
+            "  upstream gradient (dy): " + numbers.summary(node.grad)]
+        self.report += input_lines([memory.Node(target, link) for link in node.inputs if link.address])
         return True
 
 
-def run_to_nan():
-    here.check_running()
-    if not knows("heed::finish") or not knows("heed::accumulate"):
-        raise Trouble(here.WITHOUT_G)
-    watch = FirstBad()
-    if not run_to(Ours("heed::finish", watch.value_made, function=True),
-                  Ours("heed::accumulate", watch.part_sent, function=True)):
+def run_to_nonfinite():
+    gdb_target.check_running()
+    if not function_exists("heed::finish") or not function_exists("heed::accumulate"):
+        raise DebuggerError(gdb_target.WITHOUT_G)
+    watch = NonfiniteWatch()
+    if not run_to(InternalBreakpoint("heed::finish", watch.check_value, function=True),
+                  InternalBreakpoint("heed::accumulate", watch.check_gradient, function=True)):
         if gdb.selected_thread() is None:
-            print("the program ended; every value and every gradient was finite from here on "
-                  "(masks may be minus infinity)")
+            print("the program ended; from here on all values and gradients were finite "
+                  "(minus infinity is allowed in masks)")
         return
     print("\n".join(watch.report))

@@ -1,4 +1,4 @@
-// results.hpp: what heed bench found out, and how it is told.
+// results.hpp: the results of heed bench, printed as tables or as JSON.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,11 @@ namespace heed::app {
 
 struct StepResult {
   Workload workload;
-  Percentiles ms;  // of a step
+  Percentiles ms;  // per step
 };
 
-// heed against PyTorch: medians over the rounds, and the ratio heed / PyTorch of each round.
+// heed against PyTorch: medians over the rounds, and percentiles of each round's ratio heed /
+// PyTorch.
 struct Comparison {
   std::string name;  // "1 thread"
   Workload workload;
@@ -23,10 +24,10 @@ struct Comparison {
   double ms = 0, peer_ms = 0;
   Percentiles ratio;
   double peak_mb = 0, peer_peak_mb = 0;
-  double generate_tokens_per_s = 0, peer_generate_tokens_per_s = 0;  // 0: not asked for
+  double generate_tokens_per_s = 0, peer_generate_tokens_per_s = 0;  // 0: not measured
 };
 
-// Only what was asked for is there.
+// A part that was not measured is absent or empty.
 struct BenchResults {
   Workload workload;
   std::optional<Percentiles> step;  // milliseconds
@@ -35,42 +36,40 @@ struct BenchResults {
   std::vector<OperationMs> operations;
   std::optional<double> generate_tokens_per_s;
   std::optional<double> peak_mb;                 // 1 MB = 2^20 bytes
-  std::optional<double> start_ms;                // from start to the end of the first step
-  std::optional<std::int64_t> first_step_clock;  // when it ended, by this machine's steady clock
+  std::optional<double> start_ms;                // from program start to the end of the first step
+  std::optional<std::int64_t> first_step_clock;  // the steady clock at the end of the first step
   std::vector<Comparison> compared;
 };
 
-// What a step's time comes to.
-double gflops(const StepResult& step);
+double gflops(const StepResult& step);  // GFLOP/s
 double tokens_per_s(const StepResult& step);
-// Of as many times the best product as there are threads.
-double share_of_peak(const StepResult& step, double sgemm_gflops);
+// The step's GFLOP/s divided by sgemm_gflops times the number of threads.
+double fraction_of_peak(const StepResult& step, double sgemm_gflops);
 
-std::string cpu_name();       // "unknown" where the system does not say
+std::string cpu_name();       // "unknown" if the system does not tell
 std::string compiler_name();  // "g++ 12.2.0"
 
-// The tables a person reads.
 std::string bench_table(const BenchResults& results);
 
-// One JSON object on one line. Always: heed, cpu, cores, compiler, blas, threads, block_size,
-// batch_size, layers, heads, embed_dim, vocab_size, parameters, flop_per_step. As measured:
+// One JSON object on one line. Always present: heed, cpu, cores, compiler, blas, threads,
+// block_size, batch_size, layers, heads, embed_dim, vocab_size, parameters, flop_per_step. If
+// measured:
 //   ms_per_step, p10, p90, tokens_per_s, gflops, share_of_peak, sgemm_gflops
 //   peak_mb, generate_tokens_per_s, start_to_first_step_ms
-//   threads_sweep, context_sweep, width_sweep, small_model: lists of steps with their own threads,
-//     sizes and times, under the names above
+//   threads_sweep, context_sweep, width_sweep, small_model: lists of steps, each with its threads,
+//     sizes and times under the names above
 //   operations: a list of name, forward_ms, backward_ms
 //   compared: a list of name, rounds, threads and sizes, ratio, ratio_p10, ratio_p90, ms_per_step,
-//     peak_mb, generate_tokens_per_s, and PyTorch's as peer_ms_per_step and so on
-//   first_step_clock_ns: of --only run, when its first step ended, by the steady clock
+//     peak_mb, generate_tokens_per_s, and PyTorch's numbers as peer_ms_per_step and so on
+//   first_step_clock_ns: for --only run, the steady clock at the end of the first step
 std::string bench_json(const BenchResults& results);
 
-// What a child program printed.
-struct ChildNumbers {
+// The measurements that a child program prints as JSON.
+struct ChildMeasurements {
   double ms_per_step = 0, peak_mb = 0, generate_tokens_per_s = 0;
-  std::int64_t first_step_clock_ns = 0;  // heed's only
+  std::int64_t first_step_clock_ns = 0;  // printed by heed only
 };
-// Reads the last line of the output. Throws Error, beginning with `who`, when it is not what a
-// child prints.
-ChildNumbers child_numbers(const std::string& who, const std::string& output);
+// Parses the last line of the output. Throws Error "PROGRAM: ..." when it has no such measurements.
+ChildMeasurements parse_child_output(const std::string& program, const std::string& output);
 
 }  // namespace heed::app

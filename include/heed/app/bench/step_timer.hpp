@@ -1,4 +1,4 @@
-// step_timer.hpp: how fast this machine trains: steps, matrix products and operations, timed.
+// step_timer.hpp: StepTimer, which times training steps, and the FLOP count of a step.
 #pragma once
 
 #include <memory>
@@ -9,64 +9,65 @@
 
 namespace heed {
 
-// The value below which this share of the values lies, 0 to 1; between two values in proportion
-// (type 7 of Hyndman and Fan 1996). Throws Error when there are none.
-double percentile(std::vector<double> values, double share);
+// The quantile of the values at `fraction`, 0 to 1, with linear interpolation, as numpy.quantile
+// (type 7 of Hyndman and Fan 1996). Throws Error when there are no values.
+double percentile(std::vector<double> values, double fraction);
 
 struct Percentiles {
   double median = 0, p10 = 0, p90 = 0;
 };
 Percentiles percentiles_of(const std::vector<double>& values);
 
-// What is trained, and on how many threads.
+// The model to train, its batch size and the number of threads.
 struct Workload {
   nn::GptConfig model;
   std::size_t batch_size = 12;
   int threads = 1;
 
-  std::size_t symbols() const { return batch_size * model.block_size; }  // in a step
+  std::size_t tokens() const { return batch_size * model.block_size; }  // per step
 };
 
-// Multiplications and additions that the products of a training step cannot do without.
+// Multiplications and additions in the matrix products of a training step.
 //
-// A matrix of n values costs 2n for each symbol forward (multiply, add), and twice that backward:
-// the gradient of its input and its own. So 6n, for the 12 C^2 values of each of L blocks and the
-// V C of the head; looking up an embedding multiplies nothing. Causal attention has T (T + 1) / 2
-// pairs of symbols in a window, and for each pair 2 C forward for the scores and 2 C for the mix,
-// all heads together; backward 4 such products (of the gradients of queries, keys, values and
-// weights). Scores that are computed again for backward are not counted, nor masked pairs, nor
-// anything that is no product.
+// A matrix of n weights costs 2n per token forward (multiply, add) and 4n backward: the gradients
+// of its input and of the weights. That is 6n, for the 12 C^2 weights of each of L blocks and the V
+// C of the output layer; embedding lookups multiply nothing. Causal attention has T (T + 1) / 2
+// pairs of a query and a key per window. Over all heads, each pair costs 2 C forward for its score
+// and 2 C for the weighted sum of values; backward has 4 such products (the gradients of queries,
+// keys, values and attention weights). Not counted: scores recomputed for backward, masked pairs,
+// and everything but products.
 //
 //   6 B T (12 L C^2 + V C) + 12 L C B T (T + 1) / 2
-double step_operations(const nn::GptConfig& model, std::size_t batch_size);
+double flop_per_step(const nn::GptConfig& model, std::size_t batch_size);
 
-// Billions of multiplications and additions a second in the best of some large and some middling
-// matrix products, on the calling thread: what BLAS can do here at this moment. About 0.1 s.
-double best_product_gflops();
+// GFLOP/s of the fastest of several matrix products (256 to 1024 rows) on the calling thread: the
+// peak that BLAS reaches on this machine at this moment. Takes about 0.1 s.
+double peak_sgemm_gflops();
 
 struct OperationMs {
   std::string name;
-  double forward, backward;  // milliseconds a step
+  double forward, backward;  // milliseconds per step
 };
 
-// A model in training whose steps are timed one by one. The corpus must outlive it.
+// Trains a model and times each step. The corpus must outlive it.
 class StepTimer {
  public:
   StepTimer(const Corpus& corpus, const Workload& workload);
 
   void warm_up(std::int64_t steps);
-  // Times so many steps more; for 0 as many as fit into the seconds, at least three.
+  // Times this many more steps; 0: as many as fit into the seconds, at least three.
   void measure(std::int64_t steps, double seconds = 0.4);
 
   const Workload& workload() const { return workload_; }
-  Percentiles ms() const { return percentiles_of(ms_); }  // of a step, over all that were measured
+  Percentiles ms() const { return percentiles_of(ms_); }  // per step, over all measured steps
 
-  // Where the time of so many steps more goes, the longest first. They are not among ms(), since
-  // watching takes time. Uses HEED_TRACE's counters, and leaves them cleared and off.
+  // Runs this many more steps and returns the time of each operation, the longest first. These
+  // steps do not count in ms(), because timing operations slows them down. Clears the times that
+  // HEED_TRACE=time collects, and turns the trace off.
   std::vector<OperationMs> operations(std::int64_t steps);
 
-  // Symbols a second that the model writes, in a text of so many, after a first one as warm-up.
-  double generation_rate(std::size_t symbols) const;
+  // Tokens generated per second, over this many tokens, after a short warm-up.
+  double generation_rate(std::size_t tokens) const;
 
  private:
   Workload workload_;

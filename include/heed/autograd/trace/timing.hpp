@@ -1,4 +1,4 @@
-// timing.hpp: where a program's time goes, by operation; HEED_TRACE=time prints it at the end.
+// timing.hpp: the time that each operation takes; HEED_TRACE=time prints it when the program ends.
 #pragma once
 
 #include <chrono>
@@ -7,12 +7,14 @@
 #include <string_view>
 #include <vector>
 
-namespace heed {
+#include "heed/array/precision.hpp"
+
+namespace HEED_NAMESPACE {
 
 enum class Phase {
-  forward,   // a result that is linked, or a part of a step that is no operation (AdamW)
-  backward,  // a gradient sent on
-  no_grad    // a result nothing will be sent back from: evaluation, sampling
+  forward,  // of an operation that is recorded in the graph; also an optimizer step
+  backward,
+  no_grad  // forward of an operation that is not recorded: evaluation, sampling
 };
 
 struct OperationTime {
@@ -24,37 +26,38 @@ struct OperationTime {
   Sum forward, backward, no_grad;
 };
 
-// What was counted since the program began or cleared it, the longest first.
+// The times since the program start or the last clear_operation_times(), the longest first.
 std::vector<OperationTime> operation_times();
-std::size_t timed_passes();  // backward passes among it
+std::size_t timed_passes();  // backward passes since then
 void clear_operation_times();
 
-// Milliseconds a backward pass (without one, in all) by operation; empty when nothing is counted:
+// A table of milliseconds per backward pass (the total, if there was none) for each operation;
+// empty when nothing was timed:
 //   operation     forward ms  backward ms    share
 //   Linear            16.812       31.406   61.3 %
 std::string time_table();
 
-// Counts the time until it is destroyed, when TraceOption::time is given. For code on one thread at
-// a time; the name must live as long as the program.
-class Timer {
+// Adds the time from its construction to its destruction, if TraceOption::time is on. The name must
+// live as long as the program. Timers of several threads must not overlap.
+class OperationTimer {
  public:
-  Timer(std::string_view name, Phase phase);
-  ~Timer() {
-    if (counts_) stop();
+  OperationTimer(std::string_view name, Phase phase);
+  ~OperationTimer() {
+    if (enabled_) stop();
   }
-  Timer(const Timer&) = delete;
-  Timer& operator=(const Timer&) = delete;
+  OperationTimer(const OperationTimer&) = delete;
+  OperationTimer& operator=(const OperationTimer&) = delete;
 
  private:
   void stop() const;
 
   std::string_view name_;
   Phase phase_;
-  bool counts_;
+  bool enabled_;
   std::chrono::steady_clock::time_point start_;
 };
 
-// A backward pass begins.
+// Counts one more backward pass.
 void count_backward_pass();
 
-}  // namespace heed
+}  // namespace HEED_NAMESPACE

@@ -1,6 +1,7 @@
-// trace.hpp: watching the engine at work in any program, by the environment variable HEED_TRACE.
+// trace.hpp: the environment variable HEED_TRACE, which traces the autograd engine.
 //
-// HEED_TRACE=backward,nan and so on: words with commas between. It is read when first needed.
+// Its value is a list of options separated by commas: HEED_TRACE=backward,nan. It is read at first
+// use.
 #pragma once
 
 #include <functional>
@@ -10,35 +11,49 @@
 #include <vector>
 
 #include "heed/autograd/tensor.hpp"
+#include "heed/base/error.hpp"
 
-namespace heed {
+namespace HEED_NAMESPACE {
 
 enum class TraceOption : unsigned {
-  backward,    // a line for every node of every backward pass, as the pass comes by
-  nan,         // Error at the first value or gradient that is not finite, with its origin
-  provenance,  // every backward keeps contributions()
-  time,        // where the time went, by operation, when the program ends (timing.hpp)
+  backward,    // writes a line for every node of every backward pass
+  nan,         // throws NonFinite at the first value or gradient that is not finite
+  provenance,  // every backward pass records contributions()
+  time,        // prints the time of each operation when the program ends (timing.hpp)
 };
 
-// Traces what these words say, in place of what HEED_TRACE says; "" traces nothing. Throws Error,
-// and changes nothing, when a word is unknown. For the whole program: not to be called while
-// another thread computes.
-void set_trace(std::string_view words);
+// Thrown by TraceOption::nan.
+struct NonFinite : Error {
+  explicit NonFinite(const std::string& what)
+      : Error("HEED_TRACE=nan: " + what), description(what) {}
+  std::string description;  // "MatMul (3, 4) made at lessons/my.cpp:12 has nan at (0, 2); ..."
+};
 
-// What set_trace would be given to trace what is traced now.
+// Replaces the options of HEED_TRACE by these; "" turns all off. Throws Error, and changes nothing,
+// for an unknown option. Affects the whole program: do not call it while another thread computes.
+void set_trace(std::string_view options);
+
+// The options that are on, in the form that set_trace takes.
 std::string trace_options();
 
-// Whether a word was given. Throws Error when HEED_TRACE holds an unknown one.
-bool trace_enabled(TraceOption word);
+// Whether an option is on. Throws Error when HEED_TRACE contains an unknown one.
+bool trace_enabled(TraceOption option);
 
-// Where lines go, each without its line break. Without a function they go to stderr. The function
+// Sends trace lines, each without its line break, to this function instead of stderr. The function
 // must not throw.
 void set_trace_output(std::function<void(const std::string& line)> output);
 
-// Called by record() when an operation has made `value` from these inputs. With TraceOption::nan it
-// throws Error at NaN and at plus infinity; at minus infinity, the mark of a hidden score, only
-// when neither masked_fill wrote it nor an input held one. (In a gradient all three count.)
-void trace_value(std::string_view op, SourceLocation location, const Array& value,
-                 const std::vector<std::shared_ptr<Node>>& inputs);
+// Whether an operation has `static constexpr bool may_write_infinity = true`: minus infinity in its
+// result is intended, as masked_fill writes it for masked scores.
+template <class Op, class = void>
+inline constexpr bool may_write_infinity = false;
+template <class Op>
+inline constexpr bool may_write_infinity<Op, std::void_t<decltype(Op::may_write_infinity)>> =
+    Op::may_write_infinity;
 
-}  // namespace heed
+// With TraceOption::nan, throws NonFinite when `value` contains NaN or plus infinity. Minus
+// infinity is allowed if the operation may write it or an input contains it.
+void check_finite(std::string_view op, bool may_write_infinity, SourceLocation location,
+                  const Array& value, const std::vector<std::shared_ptr<Node>>& inputs);
+
+}  // namespace HEED_NAMESPACE

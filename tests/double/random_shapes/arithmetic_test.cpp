@@ -1,0 +1,73 @@
+// arithmetic_test.cpp: gradients of arithmetic at random shapes.
+
+#include "heed/ops/arithmetic.hpp"
+
+#include "catch.hpp"
+#include "run.hpp"
+
+namespace heed::test {
+
+namespace {
+
+template <class F>
+Maker two(const F& f) {
+  return [=](Draw& d) {
+    const auto [a, b] = d.pair(d.shape());
+    return Case{[=](X x) { return f(x[0], x[1]); },
+                {d.away_from_zero(a, 0.5, 1.5), d.away_from_zero(b, 0.5, 1.5)}};
+  };
+}
+
+template <class F>
+Maker beside_constant(const F& f) {
+  return [=](Draw& d) {
+    const double c = d.away_from_zero({}, 0.5, 2).data()[0];
+    return on(d.away_from_zero(d.shape(), 0.5, 1.5), words("c ", c), [=](T x) { return f(x, c); });
+  };
+}
+
+Case one_tensor_twice(Draw& d) {
+  const char sign = d.one_of<char>({'+', '-', '*', '/'});
+  return on(d.away_from_zero(d.shape(), 0.5, 1.5), words("x ", sign, " x"), [=](T x) {
+    return sign == '+' ? x + x : sign == '-' ? x - x : sign == '*' ? x * x : x / x;
+  });
+}
+
+// A whole exponent may have a negative base.
+Case power_case(Draw& d) {
+  const bool integer = d.coin();
+  const double p = integer ? d.between(-3, 3) : d.number(-2.5, 2.5);
+  return on(integer ? d.away_from_zero(d.shape(), 0.5, 1.5) : d.values(d.shape(), 0.5, 2),
+            words("p ", p), [=](T x) { return power(x, p); });
+}
+
+}  // namespace
+
+Rows arithmetic_rows() {
+  return {{"a + b", 0, 4, two([](T a, T b) { return a + b; })},
+          {"a - b", 0, 4, two([](T a, T b) { return a - b; })},
+          {"a * b", 0, 4, two([](T a, T b) { return a * b; })},
+          {"a / b", 0, 4, two([](T a, T b) { return a / b; })},
+          {"one tensor on both sides", 0, 4, one_tensor_twice},
+          {"-x", 0, 4, one([](T x) { return -x; }, -2, 2)},
+          {"x + c", 0, 4, beside_constant([](T x, double c) { return x + c; })},
+          {"x - c", 0, 4, beside_constant([](T x, double c) { return x - c; })},
+          {"x * c", 0, 4, beside_constant([](T x, double c) { return x * c; })},
+          {"x / c", 0, 4, beside_constant([](T x, double c) { return x / c; })},
+          {"c + x", 0, 4, beside_constant([](T x, double c) { return c + x; })},
+          {"c - x", 0, 4, beside_constant([](T x, double c) { return c - x; })},
+          {"c * x", 0, 4, beside_constant([](T x, double c) { return c * x; })},
+          {"c / x", 0, 4, beside_constant([](T x, double c) { return c / x; })},
+          {"power", 0, 4, power_case},
+          {"exp", 0, 4, one([](T x) { return exp(x); }, -2, 2)},
+          {"log", 0, 4, one([](T x) { return log(x); }, 0.3, 3)},
+          {"sqrt", 0, 4, one([](T x) { return sqrt(x); }, 0.3, 3)},
+          {"abs", 0, 4, one_away_from_zero([](T x) { return abs(x); })}};
+}
+
+TEST_CASE("the gradients of arithmetic are right at random shapes",
+          "[double][random_shapes][arithmetic]") {
+  check(arithmetic_rows());
+}
+
+}  // namespace heed::test

@@ -1,0 +1,132 @@
+// coverage_test.cpp: the gradient checks at random shapes cover all operations, ranks and sizes.
+
+#include <filesystem>
+#include <iostream>
+#include <regex>
+
+#include "catch.hpp"
+#include "run.hpp"
+#include "scratch_folder.hpp"
+
+namespace {
+
+using namespace heed::test;
+using Names = std::set<std::string>;
+
+Coverage total_coverage() {
+  Coverage all;
+  for (const Row& row : all_rows()) all.merge(this_run(row.name).coverage);
+  return all;
+}
+
+// Every match of the pattern in the files of a folder, written in the format.
+Names found_in(const char* folder, const char* pattern, const char* format) {
+  const std::regex regex(pattern);
+  Names found;
+  const std::filesystem::path root(HEED_SOURCE_DIR);
+  for (const auto& entry : std::filesystem::directory_iterator(root / folder)) {
+    const std::string text = heed_test::content(entry.path());
+    for (std::sregex_iterator i(text.begin(), text.end(), regex), end; i != end; ++i)
+      found.insert(i->format(format));
+  }
+  return found;
+}
+
+// The operations of src/ops, by the names that their nodes carry.
+Names operation_names() {
+  return found_in("src/ops", R"rx(static constexpr std::string_view name = "(\w+)";)rx", "$1");
+}
+
+// The functions of include/heed/ops that return tensors: "softmax"; operators as "a + b" or "-x".
+Names function_names() {
+  const char* const folder = "include/heed/ops";
+  Names names = found_in(folder, R"(\n(?:[\w:]+<)?Tensor[\w<>, ]* (\w+)\()", "$1");
+  names.merge(
+      found_in(folder, R"(\nTensor operator(.)\([^,)]*?(\w+), [^,)]*?(\w+)\);)", "$2 $1 $3"));
+  names.merge(found_in(folder, R"(\nTensor operator(.)\([^,)]*?(\w+)\);)", "$1$2"));
+  return names;
+}
+
+// The functions that rows check: the row "gelu, erf" checks gelu.
+Names checked_functions() {
+  Names names;
+  for (const Row& row : all_rows()) names.insert(row.name.substr(0, row.name.find(',')));
+  return names;
+}
+
+std::string missing(const Names& required, const Names& present) {
+  std::vector<std::string> absent;
+  std::set_difference(required.begin(), required.end(), present.begin(), present.end(),
+                      std::back_inserter(absent));
+  return absent.empty() ? "" : listed(absent);
+}
+
+}  // namespace
+
+TEST_CASE("a run makes all gradient checks at random shapes, and none fails",
+          "[double][random_shapes][all_rows]") {
+  std::size_t checks = 0, failed = 0;
+  double max_error = 0;
+  Names names;
+  for (const Row& row : all_rows()) {
+    const Report& report = this_run(row.name);
+    checks += report.checks;
+    failed += report.failed;
+    max_error = std::max(max_error, report.max_error);
+    names.insert(row.name);
+  }
+  CHECK(failed == 0);  // the test of the row's file says which
+  CHECK(checks >= 3780);
+  CHECK(checks == all_rows().size() * checks_per_row);
+  CHECK(names.size() == all_rows().size());  // this_run finds rows by name
+  std::cout << "random shapes: seed " << this_run_seed() << ", " << checks
+            << " checks, the largest error " << max_error
+            << " of its tolerance; HEED_SEED=" << this_run_seed() << " repeats them\n";
+}
+
+TEST_CASE("the gradients are right at the random shapes of thirty more seeds",
+          "[double][random_shapes][.long]") {
+  const OneThread one_thread;
+  const std::uint32_t seed = this_run_seed();
+  for (std::uint32_t more = 1; more <= 30; ++more)
+    for (std::size_t i = 0; i < all_rows().size(); ++i)
+      CHECK(report_of(seed + more, all_rows()[i], i).failure == "");
+}
+
+TEST_CASE("every operation is checked at all of its ranks and all sizes",
+          "[double][random_shapes][all_rows]") {
+  const std::set<std::size_t> sizes{0, 1, 2, 3, 4, 5};
+  for (const Row& row : all_rows()) {
+    INFO(row.name);
+    const Coverage& coverage = this_run(row.name).coverage;
+    CHECK(coverage.sizes == sizes);
+    for (std::size_t rank = row.min_rank; rank <= row.max_rank; ++rank)
+      CHECK(coverage.ranks.count(rank) == 1);
+    CHECK(this_run(row.name).max_elements <= 600);
+  }
+}
+
+TEST_CASE("every operation of two shapes is checked with all twelve ways to broadcast",
+          "[double][random_shapes][all_rows]") {
+  for (const char* name : {"a + b", "a - b", "a * b", "a / b", "cosine_similarity"})
+    CHECK(this_run(name).coverage.patterns.size() == 12);
+}
+
+TEST_CASE("every axis is checked, counted from either end", "[double][random_shapes][all_rows]") {
+  const Coverage coverage = total_coverage();
+  for (int rank = 0; rank <= 4; ++rank)
+    for (int axis = -std::max(rank, 1); axis < std::max(rank, 1); ++axis)
+      CHECK(coverage.axes.count({rank, axis}) == 1);
+}
+
+TEST_CASE("every operation that src/ops records is checked", "[double][random_shapes][all_rows]") {
+  const Names checked = total_coverage().operations;
+  CHECK(missing(operation_names(), checked) == "");
+  CHECK(missing(checked, operation_names()) == "");  // the search finds all of them
+}
+
+TEST_CASE("every function that include/heed/ops declares has its row",
+          "[double][random_shapes][all_rows]") {
+  CHECK(missing(function_names(), checked_functions()) == "");
+  CHECK(missing(checked_functions(), function_names()) == "{one tensor on both sides}");
+}
