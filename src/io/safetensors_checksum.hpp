@@ -15,7 +15,7 @@ void announce_checksum(Metadata& metadata);
 void fill_checksum(std::string& header, const std::vector<StoredTensor>& tensors);
 
 // Both throw Error `FILE: checksum: ...` for a file from heed that changed after it was saved.
-// check_header_sum must run before the header is parsed. It also refuses files in format 1, whose
+// check_header_sum must run before the header is parsed. It also rejects files in format 1, whose
 // checksum was another one.
 void check_header_sum(const std::string& header, const std::string& file);
 // Returns false for a file from another program, which has no checksum.

@@ -99,7 +99,7 @@ using Command = std::variant<TrainCommand, SampleCommand, LookCommand, CorpusCom
 // Throws UsageError.
 Command parse_command_line(int argc, const char* const* argv);
 
-// Throws Error, which names the file, if the command line would refuse a checkpoint's options.
+// Throws Error, which names the file, if the command line would reject a checkpoint's options.
 void check_saved_options(const std::string& file, const nn::GptConfig& model,
                          const TrainOptions& training);
 

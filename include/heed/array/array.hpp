@@ -23,7 +23,8 @@ Array zeros(const Shape& shape);
 Array ones(const Shape& shape);
 Array scalar(Real value);  // rank 0
 
-// The value of an absent optional argument, such as the bias of a Linear without one: shape (0).
+// The value of an optional argument that is not given, such as the bias of a Linear without one:
+// shape (0).
 const Array& undefined_array();
 bool is_defined(const Array& x);
 
