@@ -209,13 +209,22 @@ def nonfinite_counts(array):
     return numbers.count_nonfinite(values) if numbers.is_real(array) else (0, 0, 0)
 
 
+def may_write_infinity(op):
+    """Whether the struct of an operation declares that its output may have minus infinity."""
+    try:
+        fields = gdb.lookup_type("heed::" + op).fields()
+    except gdb.error:
+        return False
+    return any(field.name == "may_write_infinity" for field in fields)
+
+
 def new_nonfinite(op, value, inputs):
-    """The counts of nonfinite numbers that an operation produced, or None. Masks use minus infinity:
-    it counts only if no input contained it."""
+    """The counts of nonfinite numbers that an operation produced, or None. Minus infinity counts only
+    if no input contained it and the operation does not declare that it may write it, as masks do."""
     nan, plus, minus = nonfinite_counts(value)
     if nan or plus:
         return nan, plus, minus
-    if not minus or op == "MaskedFill":
+    if not minus or may_write_infinity(op):
         return None
     return None if any(nonfinite_counts(node.value)[2] for node in inputs) else (nan, plus, minus)
 
