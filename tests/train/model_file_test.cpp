@@ -35,6 +35,14 @@ struct Model : SmallModel {
   }
 };
 
+// The error for a file with this metadata entry, without the file's name.
+std::string config_error(const Model& model, const ScratchFolder& folder, const std::string& key,
+                         const std::string& value) {
+  const ModelFile file = model.saved(folder / "model", {{key, value}});
+  const std::string text = message_of([&] { file.config(); });
+  return text.substr(std::min(text.size(), file.path().size()));
+}
+
 }  // namespace
 
 TEST_CASE("a saved configuration is loaded unchanged", "[train][checkpoint]") {
@@ -65,9 +73,7 @@ TEST_CASE("the error of a missing or invalid entry contains the file name", "[tr
   const ScratchFolder folder;
   const Model model(1);
   const auto refused = [&](const std::string& key, const std::string& value) {
-    const ModelFile file = model.saved(folder / "model", {{key, value}});
-    const std::string text = message_of([&] { file.config(); });
-    return text.substr(std::min(text.size(), file.path().size()));
+    return config_error(model, folder, key, value);
   };
   CHECK(refused("model.layers", "many") ==
         ": metadata 'model.layers' is 'many', not a whole number up to 1000000000000");
@@ -120,9 +126,7 @@ TEST_CASE("a configuration with more parameters than the file throws before a mo
   const ScratchFolder folder;
   const Model model(1);
   const auto refused = [&](const std::string& key, const std::string& value) {
-    const ModelFile file = model.saved(folder / "model", {{key, value}});
-    const std::string text = message_of([&] { file.config(); });
-    return text.substr(std::min(text.size(), file.path().size()));
+    return config_error(model, folder, key, value);
   };
   std::size_t count = 0;
   for (const Tensor& p : model.parameters) count += p.value().size();
