@@ -1,6 +1,6 @@
-# packages.cmake: finds what heed stands on, or says in one line what to install.
+# packages.cmake: finds the libraries that heed needs, or prints what to install.
 
-# heed_missing(what apt brew conda) says so in one line; the build stops when all have been looked for.
+# heed_missing(what apt brew conda) prints how to install a library. CMake stops after all searches.
 set(HEED_MISSING FALSE)
 macro(heed_missing what apt brew conda)
   message(NOTICE "heed needs ${what}: apt install ${apt} | brew install ${brew} | "
@@ -8,7 +8,7 @@ macro(heed_missing what apt brew conda)
   set(HEED_MISSING TRUE)
 endmacro()
 
-# xtensor: 0.24 up to the newest, which asks for C++20 from 0.27 on.
+# xtensor 0.24 or later. From 0.27 on xtensor needs C++20.
 find_package(xtl QUIET)
 find_package(xtensor QUIET)
 if(NOT xtensor_FOUND)
@@ -24,7 +24,7 @@ if(xtensor_FOUND)
   if(TARGET xtensor::xtensor)
     set(heed_xtensor_target xtensor::xtensor)
   endif()
-  # As system headers: their warnings are not ours.
+  # SYSTEM, because the compiler prints no warnings for system headers.
   get_target_property(heed_xtensor_include ${heed_xtensor_target} INTERFACE_INCLUDE_DIRECTORIES)
   target_include_directories(heed_xtensor SYSTEM INTERFACE ${heed_xtensor_include})
   target_link_libraries(heed_xtensor INTERFACE ${heed_xtensor_target})
@@ -42,7 +42,7 @@ if(NOT HEED_XTENSOR_BLAS_INCLUDE)
   heed_missing("xtensor-blas" libxtensor-blas-dev xtensor-blas xtensor-blas)
 endif()
 
-# OpenBLAS by name: plain -lblas may be the reference BLAS, twenty times slower.
+# The name is openblas, because plain blas may be the reference BLAS, which is twenty times slower.
 find_library(HEED_OPENBLAS openblas PATH_SUFFIXES openblas)
 find_path(HEED_CBLAS_INCLUDE openblas_config.h
           PATH_SUFFIXES openblas openblas-pthread openblas-openmp
@@ -54,23 +54,21 @@ add_library(heed_blas INTERFACE)
 target_include_directories(heed_blas SYSTEM INTERFACE ${HEED_CBLAS_INCLUDE})
 target_link_libraries(heed_blas INTERFACE ${HEED_OPENBLAS})
 
-find_library(HEED_XXHASH xxhash)
-find_path(HEED_XXHASH_INCLUDE xxhash.h)
-if(NOT HEED_XXHASH OR NOT HEED_XXHASH_INCLUDE)
-  heed_missing("xxHash" libxxhash-dev xxhash xxhash)
-endif()
-add_library(heed_xxhash INTERFACE)
-target_include_directories(heed_xxhash SYSTEM INTERFACE ${HEED_XXHASH_INCLUDE})
-target_link_libraries(heed_xxhash INTERFACE ${HEED_XXHASH})
-
-find_library(HEED_UTF8PROC utf8proc)
-find_path(HEED_UTF8PROC_INCLUDE utf8proc.h)
-if(NOT HEED_UTF8PROC OR NOT HEED_UTF8PROC_INCLUDE)
-  heed_missing("utf8proc" libutf8proc-dev utf8proc libutf8proc)
-endif()
-add_library(heed_utf8proc INTERFACE)
-target_include_directories(heed_utf8proc SYSTEM INTERFACE ${HEED_UTF8PROC_INCLUDE})
-target_link_libraries(heed_utf8proc INTERFACE ${HEED_UTF8PROC})
+# heed_library(name what apt brew conda) adds the target heed_NAME for libNAME and NAME.h. It is a
+# macro, not a function, so that heed_missing sets HEED_MISSING in this file.
+macro(heed_library name what apt brew conda)
+  string(TOUPPER ${name} variable)
+  find_library(HEED_${variable} ${name})
+  find_path(HEED_${variable}_INCLUDE ${name}.h)
+  if(NOT HEED_${variable} OR NOT HEED_${variable}_INCLUDE)
+    heed_missing(${what} ${apt} ${brew} ${conda})
+  endif()
+  add_library(heed_${name} INTERFACE)
+  target_include_directories(heed_${name} SYSTEM INTERFACE ${HEED_${variable}_INCLUDE})
+  target_link_libraries(heed_${name} INTERFACE ${HEED_${variable}})
+endmacro()
+heed_library(xxhash xxHash libxxhash-dev xxhash xxhash)
+heed_library(utf8proc utf8proc libutf8proc-dev utf8proc libutf8proc)
 
 find_package(OpenMP QUIET COMPONENTS CXX)
 if(NOT OpenMP_CXX_FOUND)
