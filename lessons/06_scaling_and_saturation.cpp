@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "heed/array/reduce.hpp"
-#include "heed/nn/init.hpp"
+#include "heed/nn/layers.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/matmul.hpp"
 #include "heed/ops/reduce.hpp"

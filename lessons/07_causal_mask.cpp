@@ -10,7 +10,7 @@
 #include <limits>
 
 #include "heed/autograd/backward.hpp"
-#include "heed/nn/init.hpp"
+#include "heed/nn/layers.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/attention.hpp"
 #include "heed/ops/mask.hpp"

@@ -12,7 +12,7 @@
 #include "heed/array/parallel.hpp"
 #include "heed/autograd/backward.hpp"
 #include "heed/nn/attention.hpp"
-#include "heed/nn/init.hpp"
+#include "heed/nn/layers.hpp"
 #include "heed/ops/embedding.hpp"
 #include "heed/ops/loss.hpp"
 #include "heed/ops/matmul.hpp"

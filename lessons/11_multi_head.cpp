@@ -10,7 +10,7 @@
 #include "heed/autograd/backward.hpp"
 #include "heed/base/error.hpp"
 #include "heed/nn/attention.hpp"
-#include "heed/nn/init.hpp"
+#include "heed/nn/layers.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/embedding.hpp"
 #include "heed/ops/loss.hpp"

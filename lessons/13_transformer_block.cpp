@@ -16,9 +16,8 @@
 #include "heed/ops/matmul.hpp"
 #include "heed/ops/shape.hpp"
 #include "heed/optim/adamw.hpp"
-#include "heed/optim/clip.hpp"
 #include "heed/optim/schedule.hpp"
-#include "heed/text/batches.hpp"
+#include "heed/text/corpus.hpp"
 #include "lesson.hpp"
 
 using namespace heed;

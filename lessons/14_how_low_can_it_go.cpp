@@ -15,10 +15,9 @@
 #include "heed/ops/mask.hpp"
 #include "heed/ops/matmul.hpp"
 #include "heed/optim/adamw.hpp"
-#include "heed/optim/clip.hpp"
 #include "heed/optim/schedule.hpp"
 #include "heed/study/markov_source.hpp"
-#include "heed/text/batches.hpp"
+#include "heed/text/corpus.hpp"
 #include "heed/train/generate.hpp"
 #include "lesson.hpp"
 

@@ -20,7 +20,6 @@
 #include "heed/ops/loss.hpp"
 #include "heed/ops/softmax.hpp"
 #include "heed/optim/adamw.hpp"
-#include "heed/optim/clip.hpp"
 #include "heed/train/generate.hpp"
 #include "heed/train/model_file.hpp"
 #include "heed/train/trainer.hpp"

@@ -16,9 +16,8 @@
 #include "heed/optim/adamw.hpp"
 #include "heed/report/table.hpp"
 #include "heed/study/ablation.hpp"
-#include "heed/study/head_kinds.hpp"
 #include "heed/study/heads.hpp"
-#include "heed/text/batches.hpp"
+#include "heed/text/corpus.hpp"
 #include "heed/train/model_file.hpp"
 #include "lesson.hpp"
 

@@ -14,9 +14,9 @@
 #include "heed/ops/loss.hpp"
 #include "heed/ops/softmax.hpp"
 #include "heed/optim/adamw.hpp"
-#include "heed/optim/clip.hpp"
 #include "heed/optim/schedule.hpp"
 #include "heed/report/table.hpp"
+#include "heed/study/ablation.hpp"
 #include "heed/study/heads.hpp"
 #include "heed/train/model_file.hpp"
 

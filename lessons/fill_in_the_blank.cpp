@@ -11,7 +11,6 @@
 #include "heed/ops/loss.hpp"
 #include "heed/ops/softmax.hpp"
 #include "heed/optim/adamw.hpp"
-#include "heed/optim/clip.hpp"
 #include "heed/optim/schedule.hpp"
 
 namespace heed {

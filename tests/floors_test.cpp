@@ -1,4 +1,4 @@
-// floors_test.cpp: no file includes a floor above its own, and only the top ones talk.
+// floors_test.cpp: which folders (floors) of the sources may include each other and may print.
 
 #include <algorithm>
 #include <filesystem>
@@ -19,7 +19,7 @@ using heed_test::content;
 
 using Lines = std::vector<std::string>;
 
-// The floors that each floor may include, itself aside.
+// The floors (folders) that each floor may include besides itself.
 const std::map<std::string, std::set<std::string>> below{
     {"base", {}},
     {"array", {"base"}},
@@ -36,7 +36,7 @@ const std::map<std::string, std::set<std::string>> below{
      {"base", "array", "report", "autograd", "ops", "nn", "optim", "text", "io", "train",
       "study"}}};
 
-// "ops" of "src/ops/softmax.cpp"; "lessons" for anything beside the floors.
+// The floor of a file: "ops" for "src/ops/softmax.cpp", "lessons" for files outside all floors.
 std::string floor_of(const std::string& path) {
   static const std::regex folder("^(?:include/heed|src|heed)/([a-z]+)/.*");
   std::smatch match;
@@ -57,7 +57,7 @@ std::string refusal(const std::string& path, const std::string& header, const st
          (above ? "above it" : "beside it");
 }
 
-// Text with its comments and strings blanked, so that words in them count for nothing. Quotes in
+// Replaces comments and strings by spaces, so that a search skips the words in them. Quotes in
 // character literals and after a backslash do not end a string.
 std::string code_only(const std::string& text) {
   static const std::regex noise(
@@ -76,7 +76,7 @@ void check_includes(const std::string& path, const std::string& text, Lines& fou
   }
 }
 
-// Below the app nothing prints and nothing reads argv, but for what HEED_TRACE asks for, to stderr.
+// The files below app that may print: they write the output of HEED_TRACE to stderr.
 const std::set<std::string> traces{"src/autograd/trace/trace.cpp"};
 
 void check_silence(const std::string& path, const std::string& text, Lines& found) {
@@ -89,7 +89,7 @@ void check_silence(const std::string& path, const std::string& text, Lines& foun
     found.push_back(path + " (" + floor + ") says " + match.str() + "; only the app talks");
 }
 
-// What is wrong with one file.
+// The forbidden includes and the forbidden output of one file.
 Lines faults(const std::string& path, const std::string& text) {
   Lines found;
   check_includes(path, text, found);
@@ -120,7 +120,8 @@ std::string joined(const Lines& lines) {
 
 }  // namespace
 
-TEST_CASE("no file includes a floor above its own, and below the app nothing prints", "[floors]") {
+TEST_CASE("no file includes a header of a higher layer, and only app and lessons print",
+          "[floors]") {
   Lines found;
   for (const auto& [path, text] : sources())
     for (const std::string& line : faults(path, text)) found.push_back(line);
@@ -165,8 +166,8 @@ TEST_CASE("cblas.h is included by one file", "[floors]") {
 
 TEST_CASE("an include of a floor above is found and named", "[floors]") {
   CHECK(joined(faults("src/ops/softmax.cpp",
-                      "#include \"heed/array/map.hpp\"\n#include \"heed/nn/linear.hpp\"\n")) ==
-        "src/ops/softmax.cpp (ops) includes heed/nn/linear.hpp (nn), a floor above it\n");
+                      "#include \"heed/array/map.hpp\"\n#include \"heed/nn/layers.hpp\"\n")) ==
+        "src/ops/softmax.cpp (ops) includes heed/nn/layers.hpp (nn), a floor above it\n");
   CHECK(joined(faults("include/heed/array/map.hpp", "#include \"heed/ops/shape.hpp\"\n")) ==
         "include/heed/array/map.hpp (array) includes heed/ops/shape.hpp (ops), a floor above it\n");
   CHECK(
@@ -176,7 +177,7 @@ TEST_CASE("an include of a floor above is found and named", "[floors]") {
         "lessons/01_averaging.cpp (lessons) includes heed/app/run.hpp (app), a floor above it\n");
 }
 
-TEST_CASE("floors of one number stay apart", "[floors]") {
+TEST_CASE("layers of equal rank do not include each other", "[floors]") {
   CHECK(joined(faults("src/text/corpus.cpp", "#include \"heed/nn/gpt.hpp\"\n")) ==
         "src/text/corpus.cpp (text) includes heed/nn/gpt.hpp (nn), a floor beside it\n");
   CHECK(joined(faults("src/report/table.cpp", "#include \"heed/autograd/tensor.hpp\"\n")) ==
@@ -187,9 +188,9 @@ TEST_CASE("floors of one number stay apart", "[floors]") {
         "it\n");
 }
 
-TEST_CASE("own and lower floors are right", "[floors]") {
+TEST_CASE("includes of the own layer and of lower layers are accepted", "[floors]") {
   CHECK(faults("src/nn/gpt.cpp",
-               "#include \"heed/nn/block.hpp\"\n#include \"heed/ops/loss.hpp\"\n"
+               "#include \"heed/nn/layers.hpp\"\n#include \"heed/ops/loss.hpp\"\n"
                "#include <vector>\n#include \"near.hpp\"\n")
             .empty());
   CHECK(faults("src/app/main.cpp",

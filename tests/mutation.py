@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""mutation.py: spoils one sign, factor, index or term at a time, and shows that a test notices.
+"""mutation.py: changes one sign, factor, index or term at a time, and shows that a test then fails.
 
-    python3 tests/mutation.py                   every mutant, on two copies of the project
-    python3 tests/mutation.py --only Softmax    those whose line in --list matches a pattern
-    python3 tests/mutation.py --list            what would be done
+    python3 tests/mutation.py                   test all mutants, in two copies of the project
+    python3 tests/mutation.py --only Softmax    test the mutants whose line in --list matches a pattern
+    python3 tests/mutation.py --list            print all mutants
 
 A mutant is caught when heed_double_tests or heed_tests fails, crashes or does not end. heed_tests
-is built, in one copy, only for the mutants that pass heed_double_tests. The checkout is only read:
-mutants are made, built and run in copies of it under a temporary folder.
+is built, in one copy, only for the mutants that pass heed_double_tests. The script changes nothing in
+the project's folder: it makes, builds and runs mutants in copies in a temporary folder.
 
 Last full run: on 2026-11-21 all 308 mutants of that day were caught, 301 by heed_double_tests and 7
-by heed_tests, in 48 minutes on 4 cores. There are 317 since the sources were moved; about 75 of them
-were run, and all were caught.
+by heed_tests, in 48 minutes on 4 cores. There are 317 mutants since the sources were moved. About 75
+of these were run, and all 75 were caught.
 """
 
 import argparse
@@ -30,8 +30,8 @@ from typing import NamedTuple
 
 PROJECT = pathlib.Path(__file__).resolve().parent.parent
 
-# file: (text to be found, its replacement). A text found more often than once is followed by
-# (which, of how many). Mutants that change nothing but speed or rounding do not belong here.
+# file: (text to be found, its replacement). If the text occurs more than once, (number of the
+# occurrence, occurrences) follows. Mutants that change only speed or rounding do not belong here.
 TABLE = {
     "src/ops/activation.cpp": [
         ("return d * (Real{1} - t * t)", "return d * (Real{1} + t * t)"),
@@ -275,7 +275,7 @@ TABLE = {
         ("return sum_to(dy, x.shape());", "return dy;"),
         ("return sum_to(dy, x.shape());", "return zeros(x.shape());"),
         ("return sum_to(dy, x.shape());",
-         "return copied(dy, {x.shape(), row_major_strides(x.shape())});"),
+         "return read_view(dy, {shape_of(x), row_major_strides(shape_of(x))});"),
         # Permute
         ("inverse[order[k]] = k;", "inverse[k] = order[k];"),
         ("inverse[order[k]] = k;", "inverse[order[k]] = order.size() - 1 - k;"),
@@ -477,12 +477,12 @@ TABLE = {
     ],
 }
 
-FEWEST = 3  # mutants of each operation in src/ops
+FEWEST = 3  # mutants that each operation in src/ops must have
 
-# The tests of a mutant, in this order until one fails: program and selection. Before these, the
-# tests of heed_double_tests that have the tag of the mutated file run. PyTorch's results come after
-# the other tests, so that they hide no gap in the checks of single operations. The last selection
-# leaves out files, memory and the programs that a trace runs, which have no derivatives.
+# (program, selection of tests): these run on a mutant in this order until one fails, after the tests
+# of heed_double_tests that have the tag of the mutated file. Comparisons with PyTorch run after other
+# tests, because they would hide gaps in the checks of single operations. The last selection leaves
+# out tests of files, of memory and of traces, which check no derivatives.
 FOLDERS = ["array", "autograd", "golden", "nn", "ops", "optim", "train"]
 DOUBLE_TESTS = [("heed_double_tests", "~[golden]~[.]"), ("heed_double_tests", "[golden]")]
 FLOAT_TESTS = [
@@ -490,8 +490,8 @@ FLOAT_TESTS = [
                             for folder in FOLDERS)),
 ]
 COPIED = ["CMakeLists.txt", "cmake", "include", "lessons", "src", "tests"]
-# Mutants need neither plots, studies, command line and lessons nor other tests: these sources are
-# not copied, and these lines of tests/CMakeLists.txt are left out.
+# Mutants need no plots, studies, command line and lessons, and no other tests. These sources are not
+# copied, and these lines of tests/CMakeLists.txt are left out.
 LEFT_OUT = re.compile(
     rf"(src/(app|report|study)/.*|tests/(?!(double|{'|'.join(FOLDERS)})/).*_test)\.cpp")
 UNNEEDED = ["target_link_libraries(heed_tests PRIVATE heed_commands)",
@@ -499,7 +499,7 @@ UNNEEDED = ["target_link_libraries(heed_tests PRIVATE heed_commands)",
 
 
 class TableError(Exception):
-    """The table or the project is not as it should be; nothing was judged."""
+    """The table does not fit the project, or something does not build or pass without a mutant."""
 
 
 class Mutant(NamedTuple):
@@ -527,7 +527,7 @@ class Mutant(NamedTuple):
 
 
 def operations(text):
-    """Each operation's struct, as (name, where it begins, where it ends)."""
+    """(name, start offset, end offset) of each operation's struct."""
     struct = r"^struct (\w+) \{\n  static constexpr std::string_view name.*?^\};"
     return [(found[1], *found.span()) for found in re.finditer(struct, text, re.M | re.S)]
 
@@ -541,7 +541,7 @@ def project_text(file):
 
 
 def planned():
-    """Every mutant with its line in --list. Refuses a table that does not fit the project."""
+    """All mutants, each with its line in --list. Raises TableError if the table is wrong."""
     mutants = []
     for file, rows in TABLE.items():
         for old, new, *occurrence in rows:
@@ -557,13 +557,13 @@ def planned():
 
 
 class Copy:
-    """A copy of the project, built, with one mutant at a time."""
+    """A copy of the project that is built and tested with one mutant at a time."""
 
     def __init__(self, folder):
         self.folder, self.build = folder, folder / "build"
         self.limits = {}  # seconds that tests may take
         self.update()
-        # -O1: mutants take more time to compile than to run.
+        # -O1, because a mutant takes more time to compile than to run.
         command = ["cmake", "-G", "Ninja", "-S", self.folder, "-B", self.build,
                    "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG",
                    "-DHEED_NATIVE=ON", *fast_linker()]
@@ -592,7 +592,7 @@ class Copy:
                 for tag in sorted({stem, *stem.split("_")} & self.tags)]
 
     def update(self):
-        """Brings the copy up to date, without touching what is the same."""
+        """Copies the files that have changed, and removes files that no longer exist."""
         wanted = {}
         for top in COPIED:
             for path in [PROJECT / top, *(PROJECT / top).rglob("*")]:
@@ -622,10 +622,10 @@ class Copy:
         self.call(["ninja", "-C", self.build, "-j2", program], "DOES NOT COMPILE")
 
     def failure(self, tests, limit=None):
-        """'' when the tests pass, else the first that does not."""
+        """'' when the tests pass, else a description of the first failure."""
         program, selection = tests
-        # One seed for all mutants, so that each meets the same random numbers. At most 8 GB, and
-        # threads that wait for each other sleep, because the machine may have other work to do.
+        # All mutants have the same seed, so that they draw the same random numbers. Tests get at
+        # most 8 GB and their waiting threads sleep, because other programs may be running.
         command = ["sh", "-c", 'ulimit -v 8000000; exec "$0" "$@"', self.build / "tests" / program,
                    selection, "--abort", "--reporter", "xml"]
         environment = {**os.environ, "HEED_SEED": "1", "OMP_WAIT_POLICY": "passive"}
@@ -660,13 +660,13 @@ class Copy:
 
 
 def fast_linker():
-    """The options of cmake for the fastest linker that is installed."""
+    """The CMake options that select the fastest installed linker."""
     found = [name for name in ("mold", "lld", "gold") if shutil.which(f"ld.{name}")]
     return [f"-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld={name}" for name in found[:1]]
 
 
 def judged(mutants, tests, copies, pool):
-    """(mutant, line, verdict) of each mutant, in order; as many at a time as there are copies."""
+    """(mutant, line, verdict) of each mutant, in order. Each copy tests one mutant at a time."""
     free = queue.Queue()
     for copy in copies:
         free.put(copy)

@@ -22,13 +22,13 @@ inline std::string content(const std::filesystem::path& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-// Does not use write_file_atomically, which some of these tests check.
+// Writes a file without write_file_atomically, which some of the tests check.
 inline void put(const std::filesystem::path& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
 struct ScratchFolder {
-  // With a name, the folder's path contains it, between spaces.
+  // If a name is given, the folder's path contains the name between spaces.
   explicit ScratchFolder(const std::string& name = "") {
     const std::string pattern = name.empty() ? "heed_test_XXXXXX" : "heed " + name + " XXXXXX";
     std::string folder = (std::filesystem::temp_directory_path() / pattern).string();

@@ -24,13 +24,13 @@ inline nn::GptConfig small_config(std::size_t vocab_size, const ModelSize& size 
   return config;
 }
 
-// The same with attention to all positions.
+// Changes a configuration to attention without a causal mask.
 inline nn::GptConfig bidirectional(nn::GptConfig config) {
   config.causal = false;
   return config;
 }
 
-// A new model with the weights that the seed draws.
+// A new model with random initial weights, which the seed determines.
 struct SmallModel {
   explicit SmallModel(const nn::GptConfig& model_config, std::uint64_t seed = 1337)
       : generator(seed), config(model_config), gpt(Scope(parameters, generator), config) {}
@@ -41,8 +41,8 @@ struct SmallModel {
   nn::Gpt gpt;
 };
 
-// Vocabulary size 5, block size 6, two layers of two heads, and weights from normal(0, 0.5): they
-// are large, so that the heads differ.
+// Vocabulary size 5, block size 6, two layers of two heads, and weights from normal(0, 0.5),
+// which are large enough to make the heads differ.
 struct RandomModel : SmallModel {
   RandomModel(bool causal, std::uint64_t seed)
       : SmallModel(causal ? small_config(5, {6, 8}) : bidirectional(small_config(5, {6, 8})),
@@ -85,7 +85,7 @@ inline TrainOptions few_steps(std::int64_t steps, double dropout = 0) {
   return options;
 }
 
-// A trainer with its text.
+// A trainer and the text that it trains on.
 struct Run {
   explicit Run(const TrainOptions& options, const std::string& characters = small_text(),
                const ModelSize& size = {})

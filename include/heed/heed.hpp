@@ -1,4 +1,4 @@
-// heed.hpp: all of heed for building and training models: array, autograd, ops, nn, optim.
+// heed.hpp: includes the headers for building and training models: array, autograd, ops, nn, optim.
 #pragma once
 
 #include "heed/array/array.hpp"
@@ -12,14 +12,9 @@
 #include "heed/autograd/tensor.hpp"
 #include "heed/base/error.hpp"
 #include "heed/nn/attention.hpp"
-#include "heed/nn/block.hpp"
-#include "heed/nn/embedding.hpp"
 #include "heed/nn/gpt.hpp"
-#include "heed/nn/init.hpp"
-#include "heed/nn/layer_norm.hpp"
-#include "heed/nn/linear.hpp"
+#include "heed/nn/layers.hpp"
 #include "heed/nn/parameters.hpp"
-#include "heed/nn/positions.hpp"
 #include "heed/ops/activation.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/attention.hpp"
@@ -33,7 +28,6 @@
 #include "heed/ops/shape.hpp"
 #include "heed/ops/softmax.hpp"
 #include "heed/optim/adamw.hpp"
-#include "heed/optim/clip.hpp"
 #include "heed/optim/optimizer.hpp"
 #include "heed/optim/schedule.hpp"
 #include "heed/optim/sgd.hpp"

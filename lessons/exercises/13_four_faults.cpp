@@ -8,7 +8,7 @@
 // shape, and would even learn something. But somebody wrote it in a hurry.
 
 #include "exercise.hpp"
-#include "heed/nn/block.hpp"
+#include "heed/nn/gpt.hpp"
 #include "heed/ops/activation.hpp"
 #include "heed/ops/arithmetic.hpp"
 

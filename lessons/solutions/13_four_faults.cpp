@@ -11,7 +11,7 @@
 // Hint: gelu(x) is the bend. Two linear layers without one are a single linear layer.
 
 #include "exercise.hpp"
-#include "heed/nn/block.hpp"
+#include "heed/nn/gpt.hpp"
 #include "heed/ops/activation.hpp"
 #include "heed/ops/arithmetic.hpp"
 

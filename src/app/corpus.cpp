@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <string>
 
-#include "heed/app/commands.hpp"
+#include "heed/app/options.hpp"
 #include "heed/app/terminal.hpp"
 #include "heed/base/atomic_file.hpp"
 #include "heed/base/error.hpp"
@@ -15,13 +16,13 @@
 namespace heed::app {
 namespace {
 
-// Generates the text in pieces, so that it need not fit in memory. Stops if write(piece) is false.
-template <class Write>
-void write_text(const MarkovSource& source, const CorpusCommand& command, const Write& write) {
+// Generates the text in pieces, because it may not fit in memory. Stops if write() returns false.
+void write_text(const MarkovSource& source, const CorpusCommand& command,
+                const std::function<bool(const std::string&)>& write) {
   constexpr std::size_t max_piece = std::size_t{1} << 20;
   Generator generator(command.seed);
-  std::size_t state = 0;
-  for (std::size_t left = command.size; left > 0;) {
+  std::size_t state = 0, left = command.size;
+  while (left > 0) {
     const std::size_t size = std::min(max_piece, left);
     if (!write(source.draw(size, generator, state))) return;
     left -= size;
@@ -29,7 +30,7 @@ void write_text(const MarkovSource& source, const CorpusCommand& command, const 
 }
 
 void write_file(const MarkovSource& source, const CorpusCommand& command) {
-  std::error_code ignored;  // opening the file reports the error
+  std::error_code ignored;  // the error is reported when the file is opened
   if (std::filesystem::is_regular_file(command.file, ignored))
     throw_error(command.file, ": exists already; give another name, or remove it first");
   if (std::filesystem::exists(command.file, ignored))
@@ -49,44 +50,39 @@ void write_to_standard_output(const MarkovSource& source, const CorpusCommand& c
   });
   if (!std::cout) throw_error("standard output: cannot be written; is the disk full?");
   if (stdout_is_terminal() && stderr_is_terminal())
-    std::cerr << '\n';  // the text may end within a line
-}
-
-void print_row(std::ostream& out, const std::string& name, const std::string& text) {
-  out << pad_right(name, 9) << text << '\n';
-}
-
-void print_entropies(std::ostream& out, const MarkovSource& source) {
-  const std::size_t window = nn::GptConfig().block_size;
-  const auto print = [&](const char* name, double nats, const std::string& meaning) {
-    print_row(out, name, decimal(nats, 4) + "  " + meaning);
-  };
-  print_row(out, "entropy", "nats per character, lower bounds on the loss");
-  print("unigram", source.unigram_entropy(), "given no previous characters");
-  print("bigram", source.bigram_entropy(), "given the previous character");
-  print("rate", source.entropy_rate(),
-        "given all previous characters; a lower loss means that the model sees its targets");
-  print(
-      "window", source.window_entropy(window),
-      "given those in the same window of " + std::to_string(window) + ": the bound for heed train");
+    std::cerr << '\n';  // the text may end without a line break
 }
 
 }  // namespace
 
-int corpus(const CorpusCommand& command) {
+int run(const CorpusCommand& command) {
   const MarkovSource source = built_in_source(command.kind);
   const bool to_file = !command.file.empty() && command.file != "-";
   if (to_file)
     write_file(source, command);
   else
     write_to_standard_output(source, command);
-  std::ostream& out = to_file ? std::cout : std::cerr;
-  print_row(out, "text",
-            (to_file ? printable(command.file) : "standard output") + ": " +
-                grouped(static_cast<double>(command.size)) + " characters of a " + command.kind +
-                ", " + std::to_string(source.letters().size()) + " distinct");
-  print_entropies(out, source);
-  print_row(out, "next",
+  const auto print_row = [&](const char* name, const std::string& text) {
+    (to_file ? std::cout : std::cerr) << pad_right(name, 9) << text << '\n';
+  };
+  const std::string count = grouped(static_cast<double>(command.size));
+  print_row("text", (to_file ? printable(command.file) : "standard output") + ": " + count +
+                        " characters of a " + command.kind + ", " +
+                        std::to_string(source.letters().size()) + " distinct");
+  print_row("entropy", "nats per character, lower bounds on the loss");
+  const auto print_entropy = [&](const char* name, double nats, const std::string& meaning) {
+    print_row(name, decimal(nats, 4) + "  " + meaning);
+  };
+  print_entropy("unigram", source.unigram_entropy(), "given no previous characters");
+  print_entropy("bigram", source.bigram_entropy(), "given the previous character");
+  print_entropy(
+      "rate", source.entropy_rate(),
+      "given all previous characters; a lower loss means that the model sees its targets");
+  const std::size_t window = nn::GptConfig().block_size;
+  print_entropy(
+      "window", source.window_entropy(window),
+      "given those in the same window of " + std::to_string(window) + ": the bound for heed train");
+  print_row("next",
             "./heed train " + (to_file ? shell_word(command.file) : "-, which reads a pipe"));
   return 0;
 }

@@ -4,33 +4,31 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "heed/app/options.hpp"
-#include "heed/base/text.hpp"
 
 namespace heed::app {
 
 using Arguments = std::vector<std::string>;
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-constexpr double max_size = 1e9;  // larger models, batches and texts fit in no machine's memory
-constexpr const char* trust_help =
-    "load a checkpoint without heed's checksum, from another program";
+constexpr double max_size = 1e9;  // no machine has the memory for larger models or texts
 
 // Throws UsageError "FLAG VALUE: REASON".
 [[noreturn]] void throw_usage_error(const std::string& flag, const std::string& value,
                                     const std::string& reason);
 
-// A command-line argument for an error message: cut after 60 columns.
-std::string abbreviated(const std::string& argument);
-
-// "a, b or c" for {"a", "b", "c"} and "or".
+// Returns "a, b or c" for the parts {"a", "b", "c"} and the conjunction "or".
 std::string listed(const std::vector<std::string>& parts, const std::string& conjunction);
+
+// The number as text. Integers are written without an exponent: 1000000000, not 1e+09.
+std::string number_text(double value);
 
 // The interval that the values of a flag must lie in.
 struct Bounds {
@@ -42,81 +40,113 @@ struct Bounds {
   std::string text() const;  // "at least 1 and below 2"
 };
 
-// The number in a text. Throws UsageError, which names the flag and the bounds.
+// Parses a number. Throws UsageError with the flag and the bounds if the text is invalid.
 std::uint64_t parse_integer(const std::string& flag, const std::string& text, Bounds bounds);
 double parse_number(const std::string& flag, const std::string& text, Bounds bounds);
 
-// Each command has its own Flags. With subcommands of CLI11, `heed sample train` would mean two
-// commands instead of a run named train.
+// The flags of one command. (heed uses no CLI11 subcommands: CLI11 would parse `heed sample train`
+// as two commands, but here train is the name of a run.) A flag with a value may be given once.
 class Flags {
  public:
-  using Setter = std::function<void(const std::string&)>;
-
-  Flags(const std::string& about, const std::string& command, const std::string& footer = "");
-  ~Flags();
+  Flags(std::string command, std::string about)
+      : command_(std::move(command)), about_(std::move(about)) {}
 
   // --help lists the flags declared after this call under the group's name.
-  void group(const std::string& name);
-  // The one argument without a flag.
-  void positional(const std::string& name, std::string& target, const std::string& help);
-  void text(const std::string& flag, const std::string& type, const std::string& help, Setter set) {
-    add(flag, type, "", help, std::move(set));
+  void group(const std::string& name) { group_ = name; }
+  void footer(const std::string& text) { footer_ = text; }  // the end of --help
+  // Declares the argument without a flag; every command has one. If the argument is required,
+  // `needed` describes it in the error message about a missing argument.
+  void positional(const std::string& name, std::string& target, const std::string& help,
+                  const std::string& needed = "") {
+    positional_ = {name, help, needed, &target};
   }
-  template <class T>
-  void integer(const std::string& flag, T& target, Bounds bounds, const std::string& help) {
-    add(flag, "N", std::to_string(target), help, [=, &target](const std::string& text) {
-      target = static_cast<T>(parse_integer(flag, text, bounds));
+  template <class T>  // std::string, or std::optional of it
+  void text(const std::string& flag, const std::string& type, const std::string& help, T& target) {
+    add(flag, type, help, [&target](const std::string& value) { target = value; });
+  }
+  // Declares a flag whose value is a path. `kind` ("folder") is for an error about an empty path.
+  void path(const std::string& flag, const std::string& type, const std::string& help,
+            const std::string& kind, std::string& target) {
+    add(flag, type, help, [=, &target](const std::string& value) {
+      if (value.empty()) throw_usage_error(flag, value, "needs the name of a " + kind);
+      target = value;
     });
   }
-  template <class T>
-  void optional_integer(const std::string& flag, std::optional<T>& target, Bounds bounds,
-                        const std::string& help) {
-    add(flag, "N", "", help, [=, &target](const std::string& text) {
-      target = static_cast<T>(parse_integer(flag, text, bounds));
-    });
+  void choice(const std::string& flag, const std::string& type, const std::string& help,
+              const std::vector<std::string>& choices, std::string& target);
+  template <class T>  // an integer, or std::optional of one
+  void integer(const std::string& flag, T& target, Bounds bounds, const std::string& help,
+               const std::string& type = "N") {
+    add_number(flag, type, target, bounds, help, parse_integer);
   }
-  void number(const std::string& flag, double& target, Bounds bounds, const std::string& help) {
-    add(flag, "X", exact(target), help,
-        [=, &target](const std::string& text) { target = parse_number(flag, text, bounds); });
+  template <class T>  // double, or std::optional of it
+  void number(const std::string& flag, T& target, Bounds bounds, const std::string& help) {
+    add_number(flag, "X", target, bounds, help, parse_number);
   }
-  void threads(std::optional<int>& target) {
-    optional_integer("--threads", target, {1, 1024}, "number of threads; default: all cores");
+  // Declares a flag without a value. The flag sets the target to `to`.
+  void flag(const std::string& flag, bool& target, const std::string& help, bool to = true) {
+    add(flag, "", help, [=, &target](const std::string&) { target = to; });
   }
-  void flag(const std::string& flag, bool& target, const std::string& help);          // sets true
-  void negated_flag(const std::string& flag, bool& target, const std::string& help);  // sets false
 
-  // Sets the targets from the arguments. Returns the help text if they contain --help. Throws
-  // UsageError.
+  // Parses the arguments and sets the targets. Returns the help text if there is a --help. Throws
+  // UsageError if an argument is invalid.
   std::optional<ShowText> read(const Arguments& arguments);
   // The flags with a value that were on the command line.
   const std::set<std::string>& given() const { return given_; }
 
  private:
-  struct App;
-  struct Entry {
-    std::string flag;
-    std::vector<std::string> texts;
+  using Setter = std::function<void(const std::string&)>;
+  struct Positional {
+    std::string name, help, needed;
+    std::string* target;
+  };
+  struct Flag {
+    std::string name, group, type;  // type: empty if the flag takes no value
+    std::string default_text, help;
     Setter set;
   };
 
-  void add(const std::string& flag, const std::string& type, const std::string& default_text,
-           const std::string& help, Setter set);
-  bool known(const std::string& flag) const;
-  bool takes_value(const std::string& flag) const;
-  // Splits "--lr=1" into "--lr" "1": for "--lr=", CLI11 would take the next argument as the value.
+  void add(const std::string& flag, const std::string& type, const std::string& help, Setter set) {
+    flags_.push_back({flag, group_, type, "", help, std::move(set)});
+  }
+  // --help shows the initial value as default if it is within the bounds. (0 may mean "no value".)
+  template <class T, class Parse>
+  void add_number(const std::string& flag, const std::string& type, T& target, Bounds bounds,
+                  const std::string& help, Parse parse) {
+    add(flag, type, help, [=, &target](const std::string& value) {
+      target = static_cast<T>(parse(flag, value, bounds));
+    });
+    if constexpr (std::is_arithmetic_v<T>)
+      if (const auto value = static_cast<double>(target); bounds.contains(value))
+        flags_.back().default_text = number_text(value);
+  }
+  const Flag* find(const std::string& name) const;  // null if there is none
+  bool known(const std::string& name) const { return name == "--help" || find(name) != nullptr; }
   Arguments separated(const Arguments& arguments) const;
-  void convert();
-  void throw_if_unknown() const;
-  std::string nearest(const std::string& flag) const;
+  void check_no_extra(const Arguments& extras) const;
+  std::string nearest(const std::string& name) const;
 
-  std::unique_ptr<App> app_;  // wraps CLI11, which only flags.cpp includes
-  std::vector<std::string> names_{"--help"};
+  std::string command_, about_, footer_, group_ = "Options";
+  Positional positional_{};
+  std::vector<Flag> flags_;
   std::set<std::string> given_;
 };
 
-// `heed` without a known command: returns the text for --help or --version, or throws UsageError.
-// `commands` are pairs of a name and a description.
+// A command of heed: its description in --help, and the function that parses its arguments.
+struct CommandEntry {
+  std::string name, about;
+  Command (*parse)(Flags flags, const Arguments& arguments);
+};
+
+// If there is no known command: returns the text for --help or --version, or throws UsageError.
 ShowText read_without_command(const Arguments& arguments,
-                              const std::vector<std::pair<std::string, std::string>>& commands);
+                              const std::vector<CommandEntry>& commands);
+
+// Throws UsageError if the number of heads does not divide the embedding width.
+void check_heads(const nn::GptConfig& model);
+
+// Declares the flags of heed bench, and checks the flags that depend on each other.
+void declare_flags(Flags& flags, BenchCommand& command);
+void check_flags(const BenchCommand& command, const std::set<std::string>& given);
 
 }  // namespace heed::app

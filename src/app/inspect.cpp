@@ -2,21 +2,21 @@
 
 #include <iostream>
 
-#include "heed/app/commands.hpp"
+#include "heed/app/options.hpp"
 #include "heed/app/run_folder.hpp"
+#include "heed/array/shape.hpp"
 #include "heed/base/text.hpp"
 #include "heed/io/safetensors.hpp"
 
 namespace heed::app {
 
-int inspect(const InspectCommand& command) {
+int run(const InspectCommand& command) {
   const SafetensorsFile file = read_safetensors(checkpoint_in(command.file));
   std::size_t bytes = 0;
   for (const StoredTensor& tensor : file.tensors) {
-    std::vector<std::string> sizes;
-    for (const std::size_t size : tensor.shape) sizes.push_back(std::to_string(size));
-    std::cout << pad_right(tensor.dtype, 8) << ' ' << in_quotes(tensor.name) << " ("
-              << joined(sizes, ", ") << ")\n";
+    const Shape shape(tensor.shape.begin(), tensor.shape.end());
+    std::cout << pad_right(tensor.dtype, 8) << ' ' << in_quotes(tensor.name) << ' ' << str(shape)
+              << '\n';
     bytes += tensor.bytes;
   }
   std::cout << counted(file.tensors.size(), "tensor") << ", " << counted(bytes, "byte")

@@ -1,4 +1,4 @@
-// main.cpp: the program heed: runs the command and prints errors.
+// main.cpp: the main function of heed, which runs a command and prints errors.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <iostream>
 #include <new>
 
-#include "heed/app/commands.hpp"
+#include "heed/app/options.hpp"
 #include "heed/array/matmul.hpp"
 #include "heed/autograd/trace/trace.hpp"
 #include "heed/base/error.hpp"
@@ -18,38 +18,29 @@ namespace {
 
 using namespace heed::app;
 
-int print_results(const Command& command) {
-  if (const auto* sample_command = std::get_if<SampleCommand>(&command))
-    return sample(*sample_command);
-  if (const auto* look_command = std::get_if<LookCommand>(&command)) return look(*look_command);
-  if (const auto* corpus_command = std::get_if<CorpusCommand>(&command))
-    return corpus(*corpus_command);
-  if (const auto* inspect_command = std::get_if<InspectCommand>(&command))
-    return inspect(*inspect_command);
-  if (const auto* bench_command = std::get_if<BenchCommand>(&command)) return bench(*bench_command);
-  std::cout << std::get<ShowText>(command).text;
+int run(const ShowText& shown) {
+  std::cout << shown.text;
   return 0;
 }
 
-// A full disk behind stdout is an error, except for train, which keeps its results in files.
-int run(const Command& command) {
-  if (const auto* train_command = std::get_if<TrainCommand>(&command)) return train(*train_command);
-  const int code = print_results(command);
-  if (!std::cout.flush())
+// A failed write to stdout is an error, except in `heed train`, whose results are in files.
+int run_and_flush(const Command& command) {
+  const int code = std::visit([](const auto& alternative) { return run(alternative); }, command);
+  if (!std::holds_alternative<TrainCommand>(command) && !std::cout.flush())
     heed::throw_error("standard output: cannot be written; is the disk full?");
   return code;
 }
 
-// If a standard stream is closed, the next file opened gets its descriptor, and the program would
-// print into that file.
+// Opens /dev/null for closed standard streams. Otherwise the next file that is opened would get the
+// descriptor of such a stream, and the program would print into that file.
 void open_closed_streams() {
   int descriptor = 0;
   while (descriptor >= 0 && descriptor <= STDERR_FILENO) descriptor = open("/dev/null", O_RDWR);
   if (descriptor >= 0) close(descriptor);
 }
 
-// OpenBLAS and OpenMP read environment variables when they are loaded. To change them, the program
-// must start again (about 3 ms). If that fails, it continues with the present settings.
+// Sets environment variables of OpenBLAS and OpenMP and restarts the program (about 3 ms), because
+// the libraries read them when loaded. If the restart fails, the old settings stay in use.
 void restart_with_better_settings(char** argv) {
   bool changed = false;
   const auto set = [&](const char* name, const char* value) {
@@ -57,16 +48,16 @@ void restart_with_better_settings(char** argv) {
     changed |= setenv(name, value, 1) == 0;
   };
   set("OPENBLAS_CORETYPE", heed::better_openblas_coretype());
-  // heed starts its own threads. OpenBLAS would start as many, never use them, and let them spin
-  // for a tenth of a second on the cores that the first step needs.
+  // heed starts its own threads and uses one thread of OpenBLAS. Other threads of OpenBLAS would
+  // spin for a tenth of a second on the cores that the first training step needs.
   set("OPENBLAS_NUM_THREADS", "1");
-  // Waiting threads spin for some microseconds, then sleep. GCC's default is to spin for
-  // milliseconds, which is thirty times slower when another program uses the same cores.
+  // Makes waiting threads spin for some microseconds and then sleep. By GCC's default they spin for
+  // milliseconds; heed is then thirty times slower if another program uses the same cores.
   set("GOMP_SPINCOUNT", "10000");
   if (changed) execv("/proc/self/exe", argv);
 }
 
-// An unknown word in HEED_TRACE is a usage error. (autograd reads HEED_TRACE at its first use.)
+// Throws UsageError for an unknown word in HEED_TRACE. (autograd reads HEED_TRACE at first use.)
 void check_trace() {
   try {
     heed::trace_enabled(heed::TraceOption::backward);
@@ -85,12 +76,12 @@ int print_error(int code, const std::string& text) {
 
 int main(int argc, char** argv) {
   open_closed_streams();
-  std::signal(SIGXFSZ, SIG_IGN);  // writing beyond ulimit -f then fails with an error code
+  std::signal(SIGXFSZ, SIG_IGN);  // writing beyond ulimit -f then returns an error
   restart_with_better_settings(argv);
   try {
     const Command command = parse_command_line(argc, argv);
     check_trace();
-    return run(command);
+    return run_and_flush(command);
   } catch (const UsageError& error) {
     return print_error(2, error.what());
   } catch (const std::bad_alloc&) {

@@ -11,13 +11,13 @@
 #include "heed/base/error.hpp"
 #include "heed/base/machine.hpp"
 #include "heed/base/text.hpp"
-#include "heed/train/memory.hpp"
+#include "heed/train/trainer.hpp"
 
 namespace heed::app {
 namespace {
 
-// Address space that OpenBLAS reserves per thread (128 MB in Debian's build; it uses little of it
-// as memory), and the thread's stack. If the reservation fails, OpenBLAS hangs.
+// Address space per thread: for the stack, and for OpenBLAS, which reserves 128 MB (in Debian's
+// build) and uses little of that as memory. If the reservation fails, OpenBLAS hangs.
 constexpr double addresses_per_thread = 150e6;
 
 std::string size_text(double bytes) {
@@ -26,15 +26,15 @@ std::string size_text(double bytes) {
   return grouped(std::ceil(bytes / 1e9)) + " GB";
 }
 
-double required_memory(const TrainCommand& c) {
-  return training_memory(c.model, c.training).total();
-}
-
-// A size that the user can reduce.
+// A flag for a size that the user can reduce, such as --layers.
 struct SizeOption {
   const char* flag;
   std::size_t& value;
-  std::size_t step;  // the value must be a multiple of this
+  std::size_t step;  // the value must be a multiple of `step`
+
+  std::string text(std::size_t other_value) const {
+    return std::string(flag) + " " + std::to_string(other_value);
+  }
 };
 
 std::vector<SizeOption> size_options(TrainCommand& c) {
@@ -44,44 +44,22 @@ std::vector<SizeOption> size_options(TrainCommand& c) {
           {"--embed-dim", c.model.embed_dim, c.model.heads}};
 }
 
-std::string flag_text(const char* flag, std::size_t value) {
-  return flag + (" " + std::to_string(value));
-}
-
-// By bisection: the largest value of the option with which the command fits if the other options
-// stay; 0 if there is none.
+// Finds by bisection the largest value of the option that fits in memory while the other options
+// stay unchanged. Returns 0 if no value fits. `option` refers to a member of `command`.
 std::size_t largest_fitting_value(SizeOption option, const TrainCommand& command, double memory) {
   const std::size_t original = option.value;
   std::size_t fits = 0, too_large = original / option.step;
   while (too_large - fits > 1) {
     const std::size_t middle = fits + (too_large - fits) / 2;
     option.value = middle * option.step;
-    (required_memory(command) <= memory ? fits : too_large) = middle;
+    const double required = training_memory(command.model, command.training).total();
+    (required <= memory ? fits : too_large) = middle;
   }
   option.value = original;
   return fits * option.step;
 }
 
-std::string remedy(TrainCommand command, double memory) {
-  std::vector<std::string> flags;
-  for (const SizeOption& option : size_options(command))
-    if (const std::size_t value = largest_fitting_value(option, command, memory); value > 0)
-      flags.push_back(flag_text(option.flag, value));
-  return flags.empty() ? "reduce several of them" : listed(flags, "or") + " would fit";
-}
-
-std::string sizes_text(TrainCommand command) {
-  std::vector<std::string> flags;
-  for (const SizeOption& option : size_options(command))
-    flags.push_back(flag_text(option.flag, option.value));
-  return listed(flags, "and");
-}
-
 }  // namespace
-
-AvailableMemory available_memory() {
-  return {static_cast<double>(usable_memory()), static_cast<double>(usable_addresses())};
-}
 
 std::string memory_shortage(const TrainCommand& command, int threads,
                             const AvailableMemory& available) {
@@ -89,22 +67,31 @@ std::string memory_shortage(const TrainCommand& command, int threads,
   const double for_threads = threads * addresses_per_thread;
   const double usable = std::min(available.memory, available.addresses - for_threads);
   if (memory.total() <= usable) return "";
-  std::string text = sizes_text(command) + " need about " + size_text(memory.total()) +
-                     " of memory (" + size_text(memory.weights) +
-                     " for weights, gradients and moments, " + size_text(memory.activations) +
-                     " for a step)";
+  std::vector<std::string> sizes, fitting;
+  TrainCommand varied = command;
+  for (const SizeOption& option : size_options(varied)) {
+    sizes.push_back(option.text(option.value));
+    if (const std::size_t value = largest_fitting_value(option, varied, usable); value > 0)
+      fitting.push_back(option.text(value));
+  }
+  const std::string text = listed(sizes, "and") + " need about " + size_text(memory.total()) +
+                           " of memory (" + size_text(memory.weights) +
+                           " for weights, gradients and moments, " + size_text(memory.activations) +
+                           " for a step)";
+  std::string remedy =
+      fitting.empty() ? "reduce several of them" : listed(fitting, "or") + " would fit";
   if (available.memory <= available.addresses - for_threads)
-    return text + ", but only " + size_text(available.memory) + " are available; " +
-           remedy(command, usable);
-  text += ", and " + counted(static_cast<std::size_t>(threads), "thread") + " " +
-          size_text(for_threads) + " of addresses; the limit (ulimit -v) leaves " +
-          size_text(available.addresses) + "; ";
-  if (usable <= 0) return text + (threads > 1 ? "raise it, or use fewer --threads" : "raise it");
-  return text + "raise it, or " + remedy(command, usable);
+    return text + ", but only " + size_text(available.memory) + " are available; " + remedy;
+  if (usable <= 0) remedy = threads > 1 ? "use fewer --threads" : "";
+  return text + ", and " + counted(static_cast<std::size_t>(threads), "thread") + " " +
+         size_text(for_threads) + " of addresses; the limit (ulimit -v) leaves " +
+         size_text(available.addresses) + "; raise it" + (remedy.empty() ? "" : ", or " + remedy);
 }
 
 void check_memory(const TrainCommand& command) {
-  const std::string shortage = memory_shortage(command, num_threads(), available_memory());
+  const AvailableMemory available{static_cast<double>(usable_memory()),
+                                  static_cast<double>(usable_addresses())};
+  const std::string shortage = memory_shortage(command, num_threads(), available);
   if (!shortage.empty()) throw_error(shortage);
 }
 

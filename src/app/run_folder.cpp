@@ -1,39 +1,122 @@
-// run_folder.cpp: the folder of a training run, and the names of the files in it.
+// run_folder.cpp: the folder of a training run: its file names (RunFolder) and its lock (RunLock).
 
 #include "heed/app/run_folder.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <fstream>
 #include <system_error>
+#include <thread>
 
 #include "heed/base/atomic_file.hpp"
 #include "heed/base/error.hpp"
+#include "heed/base/text.hpp"
 
 namespace heed::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void throw_unusable(const fs::path& folder, const std::string& reason) {
+  throw_error(folder.string(), ": ", reason, "; choose another --out");
+}
+
+bool is_writable(const fs::path& folder) { return ::access(folder.c_str(), W_OK | X_OK) == 0; }
+
+std::string machine_name() {
+  char name[256] = "";
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
+
+// Returns "process 123" from the lock file, with the host name if the process runs on another
+// machine or container. Returns an empty string if the file contains no process ID.
+std::string owner(const fs::path& path) {
+  std::ifstream file(path);
+  long process = 0;
+  std::string machine;
+  if (!(file >> process)) return "";
+  file >> machine;
+  return "process " + std::to_string(process) +
+         (machine.empty() || machine == machine_name() ? "" : " on " + in_quotes(machine));
+}
+
+// Waits up to 0.1 s for the owner's process ID, which the owner writes after it locks the file.
+[[noreturn]] void throw_in_use(const fs::path& path) {
+  std::string name = owner(path);
+  for (int tries = 0; tries < 100 && name.empty(); ++tries, name = owner(path))
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  throw_error(path.parent_path().string(), ": in use by ", name.empty() ? "another process" : name,
+              "; wait until it ends, or choose another --out");
+}
+
+// Ignores errors, because the process ID is used only in error messages of other processes.
+void write_owner(int descriptor) {
+  const std::string text = std::to_string(::getpid()) + " " + machine_name() + "\n";
+  if (::ftruncate(descriptor, 0) != 0 || ::pwrite(descriptor, text.data(), text.size(), 0) < 0)
+    errno = 0;
+}
+
+}  // namespace
 
 std::string default_text() { return HEED_DATA_DIR "/harbour.txt"; }
 
-void make_folder(const std::filesystem::path& folder) {
+void make_folder(const fs::path& folder) {
   std::error_code error, ignored;
-  std::filesystem::create_directories(folder, error);
-  if (std::filesystem::exists(folder, ignored) && !std::filesystem::is_directory(folder, ignored))
-    throw_error(folder.string(), ": is a file, not a directory; choose another --out");
-  if (error) throw_error(folder.string(), ": ", error.message(), "; choose another --out");
-  if (access(folder.c_str(), W_OK | X_OK) != 0)
-    throw_error(folder.string(), ": ", std::strerror(errno), "; choose another --out");
+  fs::create_directories(folder, error);
+  if (fs::exists(folder, ignored) && !fs::is_directory(folder, ignored))
+    throw_unusable(folder, "is a file, not a directory");
+  if (error) throw_unusable(folder, error.message());
+  if (!is_writable(folder)) throw_unusable(folder, std::strerror(errno));
 }
 
 void RunFolder::create() const {
-  make_folder(folder_);
+  make_folder(path);
   for (const auto& file : {checkpoint(), loss_csv(), sample()}) remove_stale_temporaries(file);
 }
 
-std::filesystem::path checkpoint_in(const std::string& run) {
-  std::error_code ignored;  // opening the file reports the error
-  if (std::filesystem::is_directory(run, ignored)) return RunFolder(run).checkpoint();
-  return run;
+RunLock::~RunLock() {
+  if (descriptor_ < 0) return;
+  ::unlink(path_.c_str());  // before close(), because after it another process may own the file
+  ::close(descriptor_);
+}
+
+// Returns false if the previous owner removed the file between open() and flock().
+bool RunLock::try_once() {
+  constexpr int flags = O_CREAT | O_CLOEXEC | O_NOFOLLOW;
+  int descriptor = ::open(path_.c_str(), O_RDWR | flags, 0666);
+  if (descriptor < 0 && errno == EACCES)  // the file belongs to another user
+    descriptor = ::open(path_.c_str(), O_RDONLY | flags, 0666);
+  if (descriptor < 0) throw_unusable(path_.parent_path(), write_error_text(errno));
+  const bool held_by_other = ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  if (!held_by_other && is_same_file(path_, descriptor)) {
+    descriptor_ = descriptor;
+    write_owner(descriptor);
+    return true;
+  }
+  ::close(descriptor);
+  if (held_by_other) throw_in_use(path_);
+  return false;
+}
+
+void RunLock::acquire() {
+  while (descriptor_ < 0 && !try_once()) continue;
+}
+
+void RunLock::acquire_if_possible() {
+  std::error_code ignored;
+  const fs::path folder = path_.parent_path();
+  if (fs::is_directory(folder, ignored) && is_writable(folder)) acquire();
+}
+
+fs::path checkpoint_in(const std::string& run) {
+  std::error_code ignored;  // the error is reported when the file is opened
+  return fs::is_directory(run, ignored) ? RunFolder{run}.checkpoint() : fs::path(run);
 }
 
 void check_trusted(const ModelFile& file, bool trust) {

@@ -1,9 +1,9 @@
 // sample.cpp: heed sample, which generates text with a trained model.
 
-#include <filesystem>
+#include <algorithm>
 #include <iostream>
 
-#include "heed/app/commands.hpp"
+#include "heed/app/options.hpp"
 #include "heed/app/run_folder.hpp"
 #include "heed/app/terminal.hpp"
 #include "heed/array/parallel.hpp"
@@ -14,16 +14,11 @@
 namespace heed::app {
 namespace {
 
-// The token to start from without a prompt: a line break, or token 0 if the text has none.
-std::int64_t start_token(const Vocabulary& vocabulary) {
-  const std::int64_t line_end = vocabulary.find('\n');
-  return line_end >= 0 ? line_end : 0;
-}
-
+// Encodes --prompt. Without a prompt, returns a line break (token 0 if there is no such token).
 std::vector<std::int64_t> encoded_prompt(const SampleCommand& command, const Vocabulary& vocabulary,
                                          std::size_t block_size) {
-  if (!command.prompt || command.prompt->empty()) {
-    const std::int64_t start = start_token(vocabulary);
+  if (command.prompt.value_or("").empty()) {
+    const std::int64_t start = std::max<std::int64_t>(vocabulary.find('\n'), 0);
     if (command.prompt)
       note("--prompt is empty: starting from '" + printable(vocabulary.decode(start)) + "'");
     return {start};
@@ -44,7 +39,7 @@ std::vector<std::int64_t> encoded_prompt(const SampleCommand& command, const Voc
 
 }  // namespace
 
-int sample(const SampleCommand& command) {
+int run(const SampleCommand& command) {
   if (command.threads) set_num_threads(*command.threads);
   const ModelFile file = ModelFile::open(checkpoint_in(command.run));
   const LoadedModel saved(file);
@@ -55,10 +50,11 @@ int sample(const SampleCommand& command) {
                 ": its model is not causal, so it cannot generate text; heed look shows its heads");
   const auto prompt = encoded_prompt(command, vocabulary, saved.model.config.block_size);
 
-  Generator generator(command.seed);
-  if (command.prompt) std::cout << *command.prompt;
+  const std::string given = command.prompt.value_or("");
+  std::cout << given;
   const bool words = vocabulary.unit() == Unit::word;
-  bool needs_space = words && command.prompt && !command.prompt->empty();
+  bool needs_space = words && !given.empty();
+  Generator generator(command.seed);
   generate(saved.model, prompt, command.options, generator, [&](std::int64_t token) {
     std::cout << (needs_space ? " " : "") << vocabulary.decode(token) << std::flush;
     needs_space = words;

@@ -51,8 +51,7 @@ LiveLine::~LiveLine() { wipe(); }
 void LiveLine::show(const ProgressState& state) {
   const auto now = std::chrono::steady_clock::now();
   if (!stderr_is_terminal() || (shown_ && now - last_ < std::chrono::milliseconds(100))) return;
-  std::cerr << '\r' << progress_line(state, terminal_width() - 1) << "\x1b[K" << std::flush;
-  shown_ = true;
+  show(progress_line(state, terminal_width() - 1));
   last_ = now;
 }
 
@@ -73,19 +72,14 @@ void LiveLine::wipe() {
 }
 
 void exit_at_interrupt() {
-  if (!stderr_is_terminal()) return;  // without a live line the default action is right
-  struct sigaction action {};
-  action.sa_handler = wipe_line_and_exit;
-  sigaction(SIGINT, &action, nullptr);
+  // If stderr is not a terminal, there is no live line to erase.
+  if (stderr_is_terminal()) std::signal(SIGINT, wipe_line_and_exit);
 }
 
+// On Linux, BSD and macOS, signal() sets SA_RESTART: interrupted system calls are restarted.
 void catch_stop_signals() {
-  struct sigaction action {};
-  action.sa_handler = record_signal;
-  action.sa_flags = SA_RESTART;
-  for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
-  if (struct sigaction before{}; sigaction(SIGHUP, nullptr, &before) == 0)
-    if (before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);
+  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, record_signal);
+  if (std::signal(SIGHUP, SIG_IGN) != SIG_IGN) std::signal(SIGHUP, record_signal);  // unless nohup
   std::signal(SIGPIPE, SIG_IGN);
 }
 

@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "heed/array/allocator.hpp"
 #include "heed/array/parallel.hpp"
 #include "heed/array/strided.hpp"
 #include "heed/base/error.hpp"
@@ -37,11 +36,11 @@ double flop(std::size_t m, std::size_t n, std::size_t k) {
   return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
 }
 
-constexpr double min_flop_per_thread = 4e6;  // about 50 us: less is not worth a thread
+constexpr double min_flop_per_thread = 4e6;  // about 50 us: less work is not worth a thread
 
-// A product is divided between threads at multiples of tile_rows, which changes no bit of a large
-// product. OpenBLAS's rounding of a row depends on its position in a tile (12 rows on Haswell and
-// Zen, 8 on Nehalem), and the smallest products use other kernels.
+// A product is divided between threads at multiples of tile_rows, because OpenBLAS's rounding of a
+// row depends on the row's position in a tile (12 rows on Haswell and Zen, 8 on Nehalem). So
+// dividing a large product changes no bit of it. (The smallest products use other kernels.)
 constexpr std::size_t tile_rows = 24;
 
 std::size_t min_rows_per_thread(std::size_t m, std::size_t n, std::size_t k) {
@@ -64,8 +63,8 @@ void blas_gemm(MatrixRef<const T> a, MatrixRef<const T> b, MatrixRef<T> c, T bet
   if (M > 1)
     return gemm_function(CblasRowMajor, blas_flag(a.is_transposed), blas_flag(b.is_transposed), M,
                          N, K, alpha, a.data, lda, b.data, ldb, beta, c.data, ldc);
-  // One row is c = b^T a. gemv takes a third of gemm's time because it does not repack b.
-  if (beta == 0) std::fill_n(c.data, N, T{0});  // some BLAS versions keep a NaN that c holds
+  // If a has one row, the product is the vector c = b^T a. gemv is 3 times faster (no repacking).
+  if (beta == 0) std::fill_n(c.data, N, T{0});  // some BLAS versions keep a NaN that is in c
   gemv_function(CblasRowMajor, blas_flag(!b.is_transposed), b.is_transposed ? N : K,
                 b.is_transposed ? K : N, alpha, b.data, ldb, a.data, a.is_transposed ? lda : 1, 1,
                 c.data, 1);
@@ -73,7 +72,7 @@ void blas_gemm(MatrixRef<const T> a, MatrixRef<const T> b, MatrixRef<T> c, T bet
 
 using Doubles = std::vector<double, Allocator<double>>;
 
-// A copy of x in double, without gaps between rows; transposed or not, as x.
+// A copy of x in double, without gaps between rows. It is stored transposed if x is.
 Doubles to_double(MatrixView x) {
   const std::size_t rows = x.is_transposed ? x.columns : x.rows;
   const std::size_t columns = x.is_transposed ? x.rows : x.columns;
@@ -90,14 +89,14 @@ MatrixRef<const double> packed_view(const Doubles& values, MatrixView like) {
 
 Shape batch_shape(const Array& x) { return Shape(x.shape().begin(), x.shape().end() - 2); }
 
-// Matrix `i` of the batch x, transposed if asked for.
+// Matrix `i` of the batch x, transposed if `transpose` is yes.
 MatrixView matrix_at(const Array& x, std::size_t i, Transpose transpose) {
   const std::size_t rows = x.shape()[x.dimension() - 2], columns = x.shape().back();
   const MatrixView matrix{x.data() + i * rows * columns, rows, columns, columns};
   return transpose == Transpose::yes ? matrix.transposed() : matrix;
 }
 
-// One product per matrix of the batch; each thread computes several.
+// Computes one product per matrix of the batch, several on each thread.
 void batched_gemm(const Array& a, Transpose transpose_a, const Array& b, Transpose transpose_b,
                   const Shape& batch, Array& c) {
   const StridedLoop<2> matrices(
@@ -152,7 +151,7 @@ Array matrix_product(const Array& a, Transpose transpose_a, const Array& b, Tran
   if (c.size() == 0) return c;
   const std::size_t matrices = numel(batch);
   const bool a_is_rows = transpose_a == Transpose::no && numel(a_batch) == matrices;
-  if (numel(b_batch) == 1 && a_is_rows)  // b is the same for all: stack the rows of a
+  if (numel(b_batch) == 1 && a_is_rows)  // all matrices share b: stack the rows of a
     parallel_gemm({a.data(), matrices * m, k, k}, first_b, {c.data(), matrices * m, n, n});
   else if (matrices == 1)
     parallel_gemm(first_a, first_b, {c.data(), m, n, n});

@@ -10,21 +10,12 @@
 #include "heed/base/error.hpp"
 
 namespace HEED_NAMESPACE {
-namespace {
 
-// The number of rows of weights: 1 for the shape (V), N for (N, V).
-std::size_t num_rows(const Array& weights) {
-  const std::size_t rank = weights.dimension();
-  if (rank != 1 && rank != 2)
-    throw_error("multinomial: weights ", str(shape_of(weights)), " have rank ", rank,
-                "; give (V) or (N, V)");
-  return rank == 1 ? 1 : weights.shape(0);
-}
-
-// Checks that weights are finite and not negative, at least min_positive above zero, the sum
-// finite.
+// Checks that the weights are finite and not negative, that at least min_positive of them are above
+// zero, and that their sum is finite.
 template <class T>
-void check_weights(const T* weights, std::size_t size, std::size_t row, std::size_t min_positive) {
+static void check_weights(const T* weights, std::size_t size, std::size_t row,
+                          std::size_t min_positive) {
   T sum = 0;
   std::size_t positive = 0;
   for (std::size_t i = 0; i < size; ++i) {
@@ -47,8 +38,8 @@ void check_weights(const T* weights, std::size_t size, std::size_t row, std::siz
 // exponential distribution of rate 1, w_i / q_i is the largest with probability w_i / sum w, and
 // the `count` largest are a sample without replacement.
 template <class T>
-void draw_without_replacement(MersenneTwister& bits, const T* weights, std::size_t size,
-                              std::int64_t* chosen, std::size_t count) {
+static void draw_without_replacement(MersenneTwister& bits, const T* weights, std::size_t size,
+                                     std::int64_t* chosen, std::size_t count) {
   std::vector<T> keys(size);
   for (std::size_t i = 0; i < size; ++i) {
     const T q = static_cast<T>(std::abs(std::log(1 - bits.uniform<double>())));
@@ -65,10 +56,10 @@ void draw_without_replacement(MersenneTwister& bits, const T* weights, std::size
   std::copy(order.begin(), last, chosen);
 }
 
-// Inverse transform sampling: a uniform number, looked up among the cumulative probabilities.
+// Inverse transform sampling: looks up a uniform number in the cumulative probabilities.
 template <class T>
-void draw_with_replacement(MersenneTwister& bits, const T* weights, std::size_t size,
-                           std::int64_t* chosen, std::size_t count) {
+static void draw_with_replacement(MersenneTwister& bits, const T* weights, std::size_t size,
+                                  std::int64_t* chosen, std::size_t count) {
   std::vector<T> cumulative(size);
   T sum = 0;
   for (std::size_t i = 0; i < size; ++i) cumulative[i] = sum += weights[i];
@@ -80,20 +71,23 @@ void draw_with_replacement(MersenneTwister& bits, const T* weights, std::size_t 
 }
 
 template <class T>
-Indices draw_rows(MersenneTwister& bits, const Array& given, std::size_t count, bool replacement) {
-  const std::size_t rows = num_rows(given), size = given.shape(given.dimension() - 1);
+static Indices draw_rows(MersenneTwister& bits, const Array& given, std::size_t count,
+                         bool replacement) {
+  const std::size_t rank = given.dimension();
+  if (rank != 1 && rank != 2)
+    throw_error("multinomial: weights ", str(given.shape()), " have rank ", rank,
+                "; give (V) or (N, V)");
+  const std::size_t rows = rank == 1 ? 1 : given.shape(0), size = given.shape(rank - 1);
   if (count == 0) throw_error("multinomial: count is 0; draw at least 1");
   const std::vector<T> weights(given.data(), given.data() + given.size());
   for (std::size_t row = 0; row < rows; ++row)
     check_weights(weights.data() + row * size, size, row, replacement ? 1 : count);
-  Indices drawn = Indices::from_shape(given.dimension() == 1 ? Shape{count} : Shape{rows, count});
+  Indices drawn = Indices::from_shape(rank == 1 ? Shape{count} : Shape{rows, count});
   const auto draw = replacement ? draw_with_replacement<T> : draw_without_replacement<T>;
   for (std::size_t row = 0; row < rows; ++row)
     draw(bits, weights.data() + row * size, size, drawn.data() + row * count, count);
   return drawn;
 }
-
-}  // namespace
 
 Indices Generator::multinomial(const Array& weights, std::size_t count, bool replacement) {
   const auto draw = precision_ == Precision::float32 ? draw_rows<float> : draw_rows<double>;

@@ -7,11 +7,8 @@
 #include "heed/base/machine.hpp"
 
 namespace HEED_NAMESPACE {
-namespace {
 
-int thread_count = usable_cores();
-
-}  // namespace
+static int thread_count = usable_cores();
 
 void set_num_threads(int threads) {
   if (threads < 1 || threads > 1024)

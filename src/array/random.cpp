@@ -1,34 +1,28 @@
-// random.cpp: uniform and normal numbers, integers and permutations, by PyTorch's algorithms.
+// random.cpp: uniform and normal numbers, integers and permutations, by PyTorch's algorithms; the
+// state of a Generator as text.
 
 #include "heed/array/random.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <locale>
 #include <numeric>
-#include <string_view>
+#include <sstream>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "heed/array/shape.hpp"
 #include "heed/base/error.hpp"
 
 namespace HEED_NAMESPACE {
-namespace {
 
 constexpr double pi = 3.14159265358979323846;
 constexpr std::size_t max_permutation = 0xffffffff;  // one 32-bit draw chooses a position
 
-void check_probability(std::string_view function, double p) {
-  if (!(p >= 0 && p <= 1)) throw_error(function, ": p is ", p, "; give a probability from 0 to 1");
-}
-
-template <class Pointer>
-using ElementType = std::remove_pointer_t<Pointer>;
-
-// An array filled by fill(data, n), where data is a float* or a double*, as `precision` says.
+// An array filled by fill(data, n), where data is a float* for Precision::float32, else a double*.
 template <class Fill>
-Array generate(Precision precision, const Shape& shape, const Fill& fill) {
+static Array generate(Precision precision, const Shape& shape, const Fill& fill) {
   Array x = uninitialized(shape);
   if (precision == own_precision) return fill(x.data(), x.size()), x;
   using Other = std::conditional_t<std::is_same_v<Real, float>, double, float>;
@@ -42,7 +36,7 @@ Array generate(Precision precision, const Shape& shape, const Fill& fill) {
 // Replaces 16 uniform numbers by normals (Box-Muller, see one_normal): x[0..7] give the radii,
 // x[8..15] the angles.
 template <class T>
-void make_normals_16(T* x, T mean, T std) {
+static void make_normals_16(T* x, T mean, T std) {
   for (std::size_t j = 0; j < 8; ++j) {
     const T radius = std::sqrt(-2 * std::log(1 - x[j]));
     const T angle = static_cast<T>(2 * pi) * x[j + 8];
@@ -54,7 +48,7 @@ void make_normals_16(T* x, T mean, T std) {
 // Fills the array with uniform numbers and transforms them in blocks of 16. If n is not a multiple
 // of 16, the last 16 elements are drawn again, as in PyTorch.
 template <class T>
-void fill_normals(MersenneTwister& bits, T* x, std::size_t n, T mean, T std) {
+static void fill_normals(MersenneTwister& bits, T* x, std::size_t n, T mean, T std) {
   const auto uniform = [&] { return bits.uniform<T>(); };
   std::generate_n(x, n, uniform);
   for (std::size_t i = 0; i + 16 <= n; i += 16) make_normals_16(x + i, mean, std);
@@ -63,7 +57,14 @@ void fill_normals(MersenneTwister& bits, T* x, std::size_t n, T mean, T std) {
   make_normals_16(x + n - 16, mean, std);
 }
 
-}  // namespace
+// The bits of `from` as another type (std::bit_cast of C++20).
+template <class To, class From>
+static To bit_cast(From from) {
+  static_assert(sizeof(To) == sizeof(From));
+  To to;
+  std::memcpy(&to, &from, sizeof to);
+  return to;
+}
 
 Generator::Generator(std::uint64_t seed, Precision precision)
     : bits_(static_cast<std::uint32_t>(seed)), precision_(precision) {}
@@ -82,7 +83,8 @@ void Generator::skip_normal(std::size_t n) {
 
 Array Generator::rand(const Shape& shape) {
   return generate(precision_, shape, [this](auto* x, std::size_t n) {
-    std::generate_n(x, n, [this] { return bits_.uniform<ElementType<decltype(x)>>(); });
+    using T = std::remove_pointer_t<decltype(x)>;
+    std::generate_n(x, n, [this] { return bits_.uniform<T>(); });
   });
 }
 
@@ -90,7 +92,7 @@ Array Generator::rand(const Shape& shape) {
 // of the floats would differ by one ulp.
 Array Generator::uniform(const Shape& shape, double low, double high) {
   return generate(precision_, shape, [&](auto* x, std::size_t n) {
-    using T = ElementType<decltype(x)>;
+    using T = std::remove_pointer_t<decltype(x)>;
     const T start = static_cast<T>(low);
     const T range = static_cast<T>(high) - start;
     if (!(low <= high && std::isfinite(range)))
@@ -120,7 +122,7 @@ Array Generator::normal(const Shape& shape, double mean, double std) {
   if (!(std::isfinite(mean) && std::isfinite(std) && std >= 0))
     throw_error("normal: mean is ", mean, " and std is ", std, "; give finite numbers, std >= 0");
   return generate(precision_, shape, [&](auto* x, std::size_t n) {
-    using T = ElementType<decltype(x)>;
+    using T = std::remove_pointer_t<decltype(x)>;
     if (n >= 16) return fill_normals(bits_, x, n, static_cast<T>(mean), static_cast<T>(std));
     std::generate_n(x, n, [&] { return static_cast<T>(std::fma(one_normal(), std, mean)); });
   });
@@ -140,7 +142,7 @@ Indices Generator::randint(std::int64_t low, std::int64_t high, const Shape& sha
   return n;
 }
 
-// The Fisher-Yates shuffle, from the front.
+// The Fisher-Yates shuffle, starting at the first element.
 Indices Generator::randperm(std::size_t n) {
   if (n > max_permutation) throw_error("randperm: n is ", n, "; give at most ", max_permutation);
   Indices order = Indices::from_shape({n});
@@ -151,11 +153,38 @@ Indices Generator::randperm(std::size_t n) {
 }
 
 Array Generator::bernoulli(const Shape& shape, double p) {
-  check_probability("bernoulli", p);
+  if (!(p >= 0 && p <= 1)) throw_error("bernoulli: p is ", p, "; give a probability from 0 to 1");
   Array x = uninitialized(shape);
   std::generate_n(x.data(), x.size(),
                   [&] { return bits_.uniform<double>() < p ? Real{1} : Real{0}; });
   return x;
+}
+
+// Writes "mt19937", the index of the next word, the 624 words, and the bits of a cached normal.
+std::string Generator::state() const {
+  std::string text = "mt19937 " + std::to_string(bits_.next);
+  for (const std::uint32_t word : bits_.words) text += " " + std::to_string(word);
+  if (has_cached_normal_) text += " " + std::to_string(bit_cast<std::uint64_t>(cached_normal_));
+  return text;
+}
+
+// Compares `text` with the state of the parsed generator, to reject missing or extra characters,
+// numbers out of range and other number formats.
+void Generator::set_state(const std::string& text) {
+  Generator parsed(0, precision_);
+  std::istringstream in(text);
+  in.imbue(std::locale::classic());
+  std::string tag;
+  in >> tag >> parsed.bits_.next;
+  for (std::uint32_t& word : parsed.bits_.words) in >> word;
+  std::uint64_t cached = 0;
+  parsed.has_cached_normal_ = static_cast<bool>(in >> cached);
+  if (parsed.has_cached_normal_) parsed.cached_normal_ = bit_cast<double>(cached);
+  if (parsed.bits_.next > parsed.bits_.words.size() || !std::isfinite(parsed.cached_normal_) ||
+      parsed.state() != text)
+    throw_error("set_state: not a generator's state (", text.size(),
+                " characters); give the text that state() wrote");
+  *this = parsed;
 }
 
 }  // namespace HEED_NAMESPACE

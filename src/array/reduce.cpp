@@ -15,20 +15,19 @@
 #include "heed/base/error.hpp"
 
 namespace HEED_NAMESPACE {
-namespace {
 
 constexpr std::size_t sum_grain = 1 << 15;  // elements that a thread sums at a time
 
 // Reduction over the last axes, the most frequent case: sums rows of n contiguous elements.
-void sum_rows(const Array& x, std::size_t n, Array& y) {
+static void sum_rows(const Array& x, std::size_t n, Array& y) {
   parallel_for(y.size(), sum_grain / (n + 1) + 1, [&](std::size_t begin, std::size_t end) {
     for (std::size_t r = begin; r < end; ++r)
       y.data()[r] = static_cast<Real>(sum_of(x.data() + r * n, n));
   });
 }
 
-// Any other reduction. `kept` is x's shape with size 1 along the axes to sum.
-Array sum_strided(const Array& x, const Shape& kept) {
+// Sums over any axes. `kept` is x's shape with size 1 along the axes to sum.
+static Array sum_strided(const Array& x, const Shape& kept) {
   std::vector<double> totals(numel(kept), 0.0);
   const StridedLoop<2> loop(x.shape(),
                             {row_major_strides(x.shape()), broadcast_strides(kept, x.shape())});
@@ -46,7 +45,7 @@ Array sum_strided(const Array& x, const Shape& kept) {
   return y;
 }
 
-Array sum_keepdim(const Array& x, const Shape& kept) {
+static Array sum_keepdim(const Array& x, const Shape& kept) {
   std::size_t tail = x.dimension();  // kept has size 1 along this axis and all later ones
   while (tail > 0 && kept[tail - 1] == 1) --tail;
   const bool rows =
@@ -57,8 +56,6 @@ Array sum_keepdim(const Array& x, const Shape& kept) {
   sum_rows(x, x.size() / results, y);
   return y;
 }
-
-}  // namespace
 
 Array sum_over(const Array& x, const Axes& axes, bool keepdim) {
   Array y = sum_keepdim(x, reduced_shape(x.shape(), axes, true));
@@ -78,7 +75,7 @@ Array max_over(const Array& x, const Axes& axes, bool keepdim) {
                   const Real* in = x.data() + at[0];
                   Real* out = y.data() + at[1];
                   for (std::size_t i = 0; i < loop.row_size(); ++i, in += sx, out += sy)
-                    if (*in > *out || std::isnan(*in)) *out = *in;  // false for a NaN in *out
+                    if (*in > *out || std::isnan(*in)) *out = *in;  // a NaN in *out stays
                 });
   return reshaped(std::move(y), reduced_shape(x.shape(), axes, keepdim));
 }

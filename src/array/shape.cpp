@@ -57,35 +57,24 @@ Shape reduced_shape(const Shape& shape, const Axes& axes, bool keepdim) {
   return result;
 }
 
-Shape broadcast(std::string_view op, const Shape& a, const Shape& b, std::string_view a_name,
-                std::string_view b_name) {
-  if (!broadcast_together(a, b))
-    throw_error(op, ": shapes do not broadcast: ", a_name, " ", str(a), ", ", b_name, " ", str(b));
-  const std::size_t rank = std::max(a.size(), b.size());
-  Shape result(rank, 1);
-  for (std::size_t i = 1; i <= rank; ++i) {  // axes from the right
-    const std::size_t size_a = i <= a.size() ? a[a.size() - i] : 1;
-    const std::size_t size_b = i <= b.size() ? b[b.size() - i] : 1;
-    result[rank - i] = size_a == 1 ? size_b : size_a;
+std::optional<Shape> broadcast_shape(const Shape& a, const Shape& b) {
+  Shape result = a.size() < b.size() ? b : a;
+  for (std::size_t i = 1; i <= std::min(a.size(), b.size()); ++i) {  // axes from the right
+    const std::size_t size_a = a[a.size() - i], size_b = b[b.size() - i];
+    if (size_a != size_b && size_a != 1 && size_b != 1) return std::nullopt;
+    result[result.size() - i] = size_a == 1 ? size_b : size_a;
   }
   return result;
 }
 
-bool broadcast_together(const Shape& a, const Shape& b) {
-  for (std::size_t i = 1; i <= std::min(a.size(), b.size()); ++i) {  // axes from the right
-    const std::size_t size_a = a[a.size() - i], size_b = b[b.size() - i];
-    if (size_a != size_b && size_a != 1 && size_b != 1) return false;
-  }
-  return true;
+Shape broadcast(std::string_view op, const Shape& a, const Shape& b, std::string_view a_name,
+                std::string_view b_name) {
+  const std::optional<Shape> shape = broadcast_shape(a, b);
+  if (!shape)
+    throw_error(op, ": shapes do not broadcast: ", a_name, " ", str(a), ", ", b_name, " ", str(b));
+  return *shape;
 }
 
-bool broadcasts_to(const Shape& from, const Shape& to) {
-  if (from.size() > to.size()) return false;
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    const std::size_t size = from[from.size() - 1 - i];
-    if (size != 1 && size != to[to.size() - 1 - i]) return false;
-  }
-  return true;
-}
+bool broadcasts_to(const Shape& from, const Shape& to) { return broadcast_shape(from, to) == to; }
 
 }  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// backward.cpp: the backward pass: order the graph by depth, run each node's backward.
+// backward.cpp: the backward pass: orders the graph by depth and runs each node's backward.
 
 #include "heed/autograd/backward.hpp"
 
@@ -7,13 +7,11 @@
 
 #include "autograd/trace/backward_trace.hpp"
 #include "heed/array/reduce.hpp"
-#include "heed/autograd/record.hpp"
 #include "heed/base/error.hpp"
 
 namespace HEED_NAMESPACE {
-namespace {
 
-void check_not_freed(const NodeList& nodes) {
+static void check_not_freed(const NodeList& nodes) {
   for (const auto& node : nodes)
     if (node->depth > 0 && node->inputs.empty())
       throw_error("backward: the graph behind ", node->op, " ", str(node->value.shape()),
@@ -21,7 +19,7 @@ void check_not_freed(const NodeList& nodes) {
                   " was freed by an earlier backward; call that one with keep_graph = true");
 }
 
-void add_upstream(Node& output, const Array& upstream) {
+static void add_upstream(Node& output, const Array& upstream) {
   if (output.has_grad) {
     add_to(output.grad, upstream);
   } else {
@@ -29,8 +27,6 @@ void add_upstream(Node& output, const Array& upstream) {
     output.has_grad = true;
   }
 }
-
-}  // namespace
 
 // A breadth-first search from the output, without recursion, then a stable sort by depth.
 NodeList topological_order(const Tensor& output, NodeSet set) {
@@ -65,7 +61,7 @@ void backward(const Tensor& output, const Array& upstream, BackwardOptions optio
   while (!nodes.empty()) {
     const std::shared_ptr<Node> node = std::move(nodes.back());
     nodes.pop_back();  // so that values without another owner are freed as soon as possible
-    // Volatile, so that a debugger can read it at any optimisation.
+    // Volatile, so that a debugger can read this variable at any optimisation level.
     [[maybe_unused]] const Node* volatile running = node.get();
     const OperationTimer timer = trace.visit(*node);
     node->apply_backward();

@@ -10,16 +10,15 @@
 #include "heed/autograd/backward.hpp"
 
 namespace HEED_NAMESPACE {
-namespace {
 
-std::vector<Tensor> tensors(const std::vector<Array>& values, bool requires_grad) {
+static std::vector<Tensor> tensors(const std::vector<Array>& values, bool requires_grad) {
   std::vector<Tensor> result;
   for (const Array& value : values) result.emplace_back(value, requires_grad);
   return result;
 }
 
-// sum_i (a_i - b_i) u_i. Subtracting the two sums instead would lose more digits.
-double difference(const Array& a, const Array& b, const Array& u) {
+// sum_i (a_i - b_i) u_i. Computing sum_i a_i u_i - sum_i b_i u_i instead would lose more digits.
+static double difference(const Array& a, const Array& b, const Array& u) {
   double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i)
     sum += (static_cast<double>(a.data()[i]) - static_cast<double>(b.data()[i])) *
@@ -28,8 +27,8 @@ double difference(const Array& a, const Array& b, const Array& u) {
 }
 
 // The central difference of sum(f * upstream) with respect to inputs[k][i].
-double central_difference(const Function& f, std::vector<Array>& inputs, std::size_t k,
-                          std::size_t i, const Array& upstream, double step) {
+static double central_difference(const Function& f, std::vector<Array>& inputs, std::size_t k,
+                                 std::size_t i, const Array& upstream, double step) {
   const NoGrad no_grad;
   Real& x = inputs[k].data()[i];
   const Real center = x;
@@ -43,21 +42,19 @@ double central_difference(const Function& f, std::vector<Array>& inputs, std::si
          (static_cast<double>(above) - static_cast<double>(below));
 }
 
-void compare(GradcheckResult& result, const GradcheckOptions& options, std::size_t k, std::size_t i,
-             double got, double measured) {
+static void compare(GradcheckResult& result, const GradcheckOptions& options, std::size_t k,
+                    std::size_t i, double got, double measured) {
   const double tolerance =
       options.absolute + options.relative * std::max(std::abs(got), std::abs(measured));
   const double error = std::abs(got - measured) / tolerance;
   ++result.checked;
-  if (error <= result.worst) return;  // false for NaN, which is reported
+  if (error <= result.worst) return;  // false for NaN: a NaN is reported
   result.worst = error;
   result.ok = error <= 1;
   std::ostringstream text;
   text << "input " << k << " element " << i << ": backward " << got << ", measured " << measured;
   result.message = text.str();
 }
-
-}  // namespace
 
 GradcheckResult gradcheck(const Function& f, const std::vector<Array>& inputs,
                           const GradcheckOptions& options) {

@@ -10,33 +10,20 @@
 #include "heed/autograd/backward.hpp"
 
 namespace HEED_NAMESPACE {
-namespace {
 
-using NodeList = std::vector<std::shared_ptr<Node>>;
 using Numbers = std::unordered_map<const Node*, std::size_t>;
 
-Numbers numbered(const NodeList& nodes) {
+static Numbers numbered(const NodeList& nodes) {
   Numbers numbers;
   for (const auto& node : nodes) numbers.emplace(node.get(), numbers.size());
   return numbers;
 }
 
-std::string quoted(const std::string& text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') result += '\\';
-    result += c;
-  }
-  return result + "\"";
-}
-
-std::string label(const Node& node) {
+static std::string label(const Node& node) {
   std::string text(node.op);
   if (!node.name.empty()) text = node.name + " = " + text;
   return text + " " + str(node.value.shape());
 }
-
-}  // namespace
 
 std::string graph_text(const Tensor& output) {
   const NodeList nodes = topological_order(output, NodeSet::all);
@@ -70,7 +57,7 @@ std::string graph_dot(const Tensor& output) {
          "  node [shape = box, style = \"rounded,filled\", fillcolor = white, fontname = "
          "\"Helvetica\"];\n";
   for (const auto& node : nodes) {
-    out << "  n" << numbers.at(node.get()) << " [label = " << quoted(label(*node));
+    out << "  n" << numbers.at(node.get()) << " [label = " << std::quoted(label(*node));
     if (node->inputs.empty()) out << ", fillcolor = " << (node->requires_grad ? "gold" : "gray90");
     out << "];\n";
     for (const auto& input : node->inputs)

@@ -25,6 +25,14 @@ void accumulate(const Node& from, std::size_t i, Array part) {
   }
 }
 
+std::size_t checked_axis(std::string_view op, const Tensor& x, int axis, std::string_view role) {
+  return checked_axis(op, x.shape(), axis, name_or(x, role));
+}
+
+Axes checked_axes(std::string_view op, const Tensor& x, const AxisList& axes) {
+  return checked_axes(op, x.shape(), axes, name_or(x, "x"));
+}
+
 bool needs_grad(const NodeList& inputs) {
   return grad_enabled() && std::any_of(inputs.begin(), inputs.end(), [](const auto& input) {
            return input != nullptr && input->requires_grad;

@@ -9,20 +9,9 @@
 #include "heed/base/error.hpp"
 
 namespace HEED_NAMESPACE {
-namespace {
 
-std::atomic<std::size_t> num_nodes{0};
-thread_local bool recording = true;
-
-std::shared_ptr<Node> make_leaf(Array value, bool requires_grad, SourceLocation location) {
-  auto node = std::make_shared<Node>();
-  node->value = std::move(value);
-  node->requires_grad = requires_grad;
-  node->location = location;
-  return node;
-}
-
-}  // namespace
+static std::atomic<std::size_t> num_nodes{0};
+static thread_local bool recording = true;
 
 std::string str(SourceLocation location) {
   return std::string(location.file) + ":" + std::to_string(location.line);
@@ -32,11 +21,11 @@ std::size_t live_nodes() { return num_nodes; }
 
 Node::Node() { ++num_nodes; }
 
-// If each node freed its inputs, a long chain of nodes would recurse deeply. Instead, this moves
-// the inputs into a list and frees them one by one, each after its own inputs moved to the list.
+// If each destructor freed the node's inputs, a long chain of nodes would recurse deeply. Instead,
+// ~Node moves the inputs to a list and frees each node after moving its own inputs to the list.
 Node::~Node() {
   --num_nodes;
-  std::vector<std::shared_ptr<Node>> unreferenced = std::move(inputs);
+  NodeList unreferenced = std::move(inputs);
   while (!unreferenced.empty()) {
     const std::shared_ptr<Node> node = std::move(unreferenced.back());
     unreferenced.pop_back();
@@ -48,7 +37,11 @@ Node::~Node() {
 }
 
 Tensor::Tensor(Array value, bool requires_grad, SourceLocation location)
-    : node_(make_leaf(std::move(value), requires_grad, location)) {}
+    : node_(std::make_shared<Node>()) {
+  node_->value = std::move(value);
+  node_->requires_grad = requires_grad;
+  node_->location = location;
+}
 
 void Tensor::throw_undefined() {
   throw_error("the tensor is undefined; construct it with a value first");
@@ -56,7 +49,7 @@ void Tensor::throw_undefined() {
 
 std::size_t Tensor::size(int axis) const {
   if (dim() == 0) throw_error("size: ", describe(*this, "x"), " has no axes");
-  return shape()[checked_axis("size", shape(), axis, name().empty() ? "x" : name())];
+  return shape()[checked_axis("size", shape(), axis, name_or(*this, "x"))];
 }
 
 Real Tensor::item() const {
@@ -85,8 +78,11 @@ Tensor& Tensor::set_name(std::string name) & {
 
 std::string describe(const Tensor& x, std::string_view role) {
   if (!x.defined()) return std::string(role) + " (not given)";
-  const std::string& name = x.name();
-  return (name.empty() ? std::string(role) : name) + " " + str(x.shape());
+  return name_or(x, role) + " " + str(x.shape());
+}
+
+std::string name_or(const Tensor& x, std::string_view role) {
+  return x.name().empty() ? std::string(role) : x.name();
 }
 
 Tensor detach(const Tensor& x, SourceLocation location) {

@@ -1,12 +1,12 @@
-// file.cpp: InputFile and read_text, with POSIX system calls.
+// file.cpp: InputFile and read_text, with POSIX system calls, and hash64.
 
 #include "heed/base/file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <xxhash.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <list>
 #include <system_error>
@@ -16,13 +16,29 @@
 
 namespace heed {
 
-InputFile::InputFile(std::string name, int descriptor)
-    : name_(std::move(name)), descriptor_(descriptor) {
-  if (descriptor_ < 0) throw_errno(errno);
+[[noreturn]] static void throw_errno(const std::string& name, int error) {
+  throw_error(name, ": ", std::generic_category().message(error));
 }
 
-// Without O_NONBLOCK, opening a pipe would wait for a writer. Braces evaluate open() last, so that
-// errno stays valid.
+static struct stat status_of(int descriptor, const std::string& name) {
+  struct stat status;
+  if (::fstat(descriptor, &status) != 0) throw_errno(name, errno);
+  return status;
+}
+
+static bool is_null_device(const struct stat& status) {
+  struct stat null;
+  return S_ISCHR(status.st_mode) && ::stat("/dev/null", &null) == 0 &&
+         null.st_rdev == status.st_rdev;
+}
+
+InputFile::InputFile(std::string name, int descriptor)
+    : name_(std::move(name)), descriptor_(descriptor) {
+  if (descriptor_ < 0) throw_errno(name_, errno);
+}
+
+// Without O_NONBLOCK, opening a pipe would wait for a writer. Arguments in braces are evaluated in
+// order: open() is last, so that nothing changes its errno.
 InputFile::InputFile(const std::filesystem::path& path)
     : InputFile{path.string(), ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)} {
 }
@@ -33,28 +49,9 @@ InputFile InputFile::standard_input() {
 
 InputFile::~InputFile() { ::close(descriptor_); }
 
-void InputFile::throw_errno(int error) const {
-  throw_error(name_, ": ", std::generic_category().message(error));
-}
-
-struct stat InputFile::status() const {
-  struct stat result;
-  if (::fstat(descriptor_, &result) != 0) throw_errno(errno);
-  return result;
-}
-
-bool InputFile::is_directory() const { return S_ISDIR(status().st_mode); }
-
-bool InputFile::is_regular_or_null() const {
-  const struct stat file = status();
-  struct stat null;
-  return S_ISREG(file.st_mode) ||
-         (S_ISCHR(file.st_mode) && ::stat("/dev/null", &null) == 0 && null.st_rdev == file.st_rdev);
-}
-
 std::size_t InputFile::size() const {
-  const struct stat file = status();
-  if (S_ISDIR(file.st_mode)) throw_errno(EISDIR);
+  const struct stat file = status_of(descriptor_, name_);
+  if (S_ISDIR(file.st_mode)) throw_errno(name_, EISDIR);
   if (!S_ISREG(file.st_mode)) throw_error(name_, ": not a regular file");
   return static_cast<std::size_t>(file.st_size);
 }
@@ -64,7 +61,7 @@ void InputFile::read(std::size_t offset, void* data, std::size_t bytes) const {
   while (bytes > 0) {
     const ssize_t n = ::pread(descriptor_, next, bytes, static_cast<off_t>(offset));
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) throw_errno(errno);
+    if (n < 0) throw_errno(name_, errno);
     if (n == 0) throw_error(name_, ": truncated while it was read");
     next += n;
     offset += static_cast<std::size_t>(n);
@@ -72,34 +69,25 @@ void InputFile::read(std::size_t offset, void* data, std::size_t bytes) const {
   }
 }
 
-// Reads until the capacity of `piece` is used; returns false at the end of the file.
-bool InputFile::fill(std::string& piece) const {
-  char chunk[std::size_t{1} << 16];
-  while (piece.size() < piece.capacity()) {
-    const std::size_t room = std::min(sizeof chunk, piece.capacity() - piece.size());
-    const ssize_t n = ::read(descriptor_, chunk, room);
-    if (n == 0) return false;
-    if (n > 0) piece.append(chunk, static_cast<std::size_t>(n));
-    if (n < 0 && errno != EINTR) throw_errno(errno);
-  }
-  return true;
-}
-
-// Reads one piece if the size is known, with one more byte of capacity to detect the end of the
-// file. Otherwise reads pieces and concatenates them, because a string that grows exists twice
-// during each reallocation. Unused capacity takes no physical memory.
+// Reads a file of known size into one string. Otherwise reads pieces and concatenates them, because
+// a growing string exists twice during each reallocation. The unused capacity of a string takes no
+// physical memory.
 std::string InputFile::read_to_end() const {
   constexpr std::size_t piece_size = std::size_t{1} << 24;
-  const struct stat file = status();
-  const std::size_t expected = S_ISREG(file.st_mode) ? static_cast<std::size_t>(file.st_size) : 0;
+  char chunk[std::size_t{1} << 16];
+  const struct stat file = status_of(descriptor_, name_);
+  const bool size_known = S_ISREG(file.st_mode) && file.st_size > 0;
   std::list<std::string> pieces(1);
-  pieces.back().reserve(expected > 0 ? expected + 1 : piece_size);
+  pieces.back().reserve(size_known ? static_cast<std::size_t>(file.st_size) : piece_size);
   std::size_t size = 0;
-  while (fill(pieces.back())) {
-    size += pieces.back().size();
-    pieces.emplace_back().reserve(piece_size);
+  for (ssize_t n; (n = ::read(descriptor_, chunk, sizeof chunk)) != 0;) {
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw_errno(name_, errno);
+    size += static_cast<std::size_t>(n);
+    if (pieces.back().capacity() - pieces.back().size() < static_cast<std::size_t>(n))
+      pieces.emplace_back().reserve(piece_size);
+    pieces.back().append(chunk, static_cast<std::size_t>(n));
   }
-  size += pieces.back().size();
   std::string text = std::move(pieces.front());
   if (pieces.size() > 1) text.reserve(size);
   for (pieces.pop_front(); !pieces.empty(); pieces.pop_front()) text += pieces.front();
@@ -109,13 +97,18 @@ std::string InputFile::read_to_end() const {
 std::string read_text(const std::string& path) {
   if (path == "-") return InputFile::standard_input().read_to_end();
   const InputFile file(path);
-  if (file.is_directory()) throw_error(path, ": is a directory; give a text file");
-  if (!file.is_regular_or_null())
+  const struct stat status = status_of(file.descriptor_, path);
+  if (S_ISDIR(status.st_mode)) throw_error(path, ": is a directory; give a text file");
+  if (!S_ISREG(status.st_mode) && !is_null_device(status))
     throw_error(path, ": is not a regular file; give a text file, or - to read standard input");
   return file.read_to_end();
 }
 
 bool has_byte_order_mark(std::string_view text) { return text.substr(0, 3) == "\xef\xbb\xbf"; }
 bool has_crlf(std::string_view text) { return text.find("\r\n") != text.npos; }
+
+std::uint64_t hash64(std::string_view bytes, std::uint64_t seed) {
+  return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
+}
 
 }  // namespace heed

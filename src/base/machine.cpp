@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -23,41 +22,18 @@ namespace fs = std::filesystem;
 
 // The folders of the process's cgroup and its ancestors. Only cgroup v2 is read: the kernel and
 // systemd have deprecated version 1. /proc/self/cgroup has the line "0::/a/b" for version 2. In a
-// container, /sys/fs/cgroup can be the container's own cgroup; then a and b do not exist below it.
+// container, /sys/fs/cgroup can be the container's own cgroup; then it has no folder a/b.
 std::vector<fs::path> cgroup_folders(const fs::path& root) {
   std::vector<fs::path> folders{root / "sys/fs/cgroup"};
   std::ifstream file(root / "proc/self/cgroup");
   for (std::string line; std::getline(file, line);) {
     if (line.compare(0, 3, "0::") != 0) continue;
     for (const fs::path& part : fs::path(line.substr(3)).relative_path()) {
-      if (part == "..") break;  // the cgroup is outside of what the process can see
+      if (part == "..") break;  // the process cannot see this cgroup
       folders.push_back(folders.back() / part);
     }
   }
   return folders;
-}
-
-// The smallest limit in the files with this name. A file holds one number (bytes) or two (quota
-// and period, whose ratio is the limit); "max" and a missing file mean no limit.
-std::optional<double> smallest_limit(const fs::path& root, const char* name) {
-  std::optional<double> smallest;
-  for (const fs::path& folder : cgroup_folders(root)) {
-    std::ifstream file(folder / name);
-    double limit = 0, period = 0;
-    if (!(file >> limit)) continue;
-    if (!(file >> period)) period = 1;
-    if (limit > 0 && period > 0) smallest = std::min(smallest.value_or(HUGE_VAL), limit / period);
-  }
-  return smallest;
-}
-
-// The number of processors in the affinity mask.
-int allowed_cores() {
-#ifdef _OPENMP
-  return omp_get_num_procs();
-#else
-  return 1;  // without OpenMP, heed has one thread
-#endif
 }
 
 double page_bytes() { return static_cast<double>(sysconf(_SC_PAGESIZE)); }
@@ -72,7 +48,7 @@ double bytes_in_use(std::size_t column) {
   return pages * page_bytes();
 }
 
-// What a resource limit (getrlimit) leaves of the resource in a column of statm.
+// A resource limit (getrlimit) minus the bytes in use, which are in a column of statm.
 double remaining_bytes(int resource, std::size_t column) {
   rlimit limit{};
   if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return HUGE_VAL;
@@ -85,21 +61,32 @@ std::uint64_t clamped_bytes(double bytes) {
 
 }  // namespace
 
-std::optional<double> cgroup_cores(const fs::path& root) { return smallest_limit(root, "cpu.max"); }
-
-std::optional<std::uint64_t> cgroup_memory(const fs::path& root) {
-  const std::optional<double> bytes = smallest_limit(root, "memory.max");
-  return bytes ? std::optional(clamped_bytes(*bytes)) : std::nullopt;
+// memory.max holds one number (bytes), cpu.max two (quota and period, whose ratio is the limit). A
+// missing file or the word "max" means no limit.
+double cgroup_limit(const char* name, const fs::path& root) {
+  double smallest = HUGE_VAL;
+  for (const fs::path& folder : cgroup_folders(root)) {
+    std::ifstream file(folder / name);
+    double limit = 0, period = 0;
+    if (!(file >> limit)) continue;
+    if (!(file >> period)) period = 1;
+    if (limit > 0 && period > 0) smallest = std::min(smallest, limit / period);
+  }
+  return smallest;
 }
 
 int usable_cores() {
-  const double quota = std::ceil(cgroup_cores().value_or(HUGE_VAL));
-  return static_cast<int>(std::max(1.0, std::min<double>(allowed_cores(), quota)));
+#ifdef _OPENMP
+  const double allowed = omp_get_num_procs();  // the processors in the affinity mask
+#else
+  const double allowed = 1;  // without OpenMP, heed has one thread
+#endif
+  return static_cast<int>(std::clamp(std::ceil(cgroup_limit("cpu.max")), 1.0, allowed));
 }
 
 std::uint64_t usable_memory() {
-  double total = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * page_bytes();
-  if (const auto limit = cgroup_memory()) total = std::min(total, static_cast<double>(*limit));
+  const double installed = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * page_bytes();
+  const double total = std::min(installed, cgroup_limit("memory.max"));
   return clamped_bytes(std::min(total - bytes_in_use(1), remaining_bytes(RLIMIT_DATA, 5)));
 }
 

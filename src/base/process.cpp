@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 #endif
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -24,6 +25,7 @@ namespace heed {
 namespace {
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+using Files = std::array<File, 3>;  // standard input, output and error: file descriptors 0, 1, 2
 
 File temporary_file() {
   File file(std::tmpfile(), std::fclose);
@@ -57,20 +59,15 @@ std::vector<std::string> changed_environment(const EnvironmentChanges& changes) 
   return result;
 }
 
-struct Files {
-  File in = temporary_file(), out = temporary_file(), err = temporary_file();
-};
-
-// Runs in the child process: only async-signal-safe calls, because the parent has threads.
+// Runs in the child process. Calls only async-signal-safe functions, since the parent has threads.
 [[noreturn]] void exec_program(char* const* arguments, char** environment, const char* folder,
                                const Files& files) {
 #ifdef __linux__
   prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
-  const bool ready = (folder[0] == '\0' || chdir(folder) == 0) &&
-                     dup2(fileno(files.in.get()), STDIN_FILENO) >= 0 &&
-                     dup2(fileno(files.out.get()), STDOUT_FILENO) >= 0 &&
-                     dup2(fileno(files.err.get()), STDERR_FILENO) >= 0;
+  bool ready = folder[0] == '\0' || chdir(folder) == 0;
+  int descriptor = 0;
+  for (const File& file : files) ready = ready && dup2(fileno(file.get()), descriptor++) >= 0;
   environ = environment;
   if (ready) execvp(arguments[0], arguments);
   _exit(ready && errno == ENOENT ? 127 : 126);
@@ -92,9 +89,10 @@ std::string ChildResult::last_error() const {
 }
 
 ChildResult run_child(ChildProgram program) {
-  const Files files;
-  std::fwrite(program.input.data(), 1, program.input.size(), files.in.get());
-  std::rewind(files.in.get());
+  const Files files{temporary_file(), temporary_file(), temporary_file()};
+  const auto& [in, out, err] = files;
+  std::fwrite(program.input.data(), 1, program.input.size(), in.get());
+  std::rewind(in.get());
   std::vector<std::string> environment = changed_environment(program.environment);
   const std::vector<char*> arguments = c_strings(program.words);
   std::vector<char*> variables = c_strings(environment);
@@ -102,7 +100,7 @@ ChildResult run_child(ChildProgram program) {
   if (child < 0) throw_error(program.words[0], ": cannot be started: ", std::strerror(errno));
   if (child == 0) exec_program(arguments.data(), variables.data(), program.folder.c_str(), files);
   const int code = exit_code_of(child);
-  return {code, contents(files.out.get()), contents(files.err.get())};
+  return {code, contents(out.get()), contents(err.get())};
 }
 
 }  // namespace heed

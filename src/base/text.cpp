@@ -2,6 +2,8 @@
 
 #include "heed/base/text.hpp"
 
+#include <utf8proc.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -15,13 +17,9 @@
 namespace heed {
 namespace {
 
-std::string nonfinite_text(double value) {
-  if (std::isnan(value)) return "nan";
-  return value > 0 ? "inf" : "-inf";
-}
-
-// A stream with the classic locale, because printf would use the user's decimal separator.
+// Uses a stream with the classic locale, because printf would use the user's decimal separator.
 std::string format_number(double value, int decimals, std::ios_base::fmtflags notation) {
+  if (std::isnan(value)) return "nan";  // a stream can print "-nan"
   std::ostringstream out;
   out.imbue(std::locale::classic());
   out.setf(notation, std::ios_base::floatfield);
@@ -36,34 +34,38 @@ std::string escape_sequence(std::uint32_t c) {
   if (c == '\n') return "\\n";
   if (c == '\t') return "\\t";
   if (c == '\r') return "\\r";
-  return hexadecimal(c < 0x100 ? "\\x%02x" : "\\u%04x", c);
+  return hexadecimal(c < 0x100 ? "\\x%02llx" : "\\u%04llx", c);
+}
+
+// A character's width: 2 for emoji and East Asian wide characters, 0 for combining marks, else 1.
+std::size_t terminal_columns(std::string_view character) {
+  const auto [c, size] = decode_utf8(character, 0);
+  if (size == 0) return 1;  // a byte that is not UTF-8
+  return static_cast<std::size_t>(utf8proc_charwidth(static_cast<utf8proc_int32_t>(c)));
 }
 
 }  // namespace
 
 std::string decimal(double value, int decimals) {
-  if (!std::isfinite(value)) return nonfinite_text(value);
   const std::string text = format_number(value, decimals, std::ios_base::fixed);
-  const bool is_zero = text.find_first_of("123456789") == std::string::npos;
+  const bool is_zero = text.find_first_not_of("-0.") == std::string::npos;
   return is_zero && text[0] == '-' ? text.substr(1) : text;
 }
 
 std::string scientific(double value, int decimals) {
-  if (!std::isfinite(value)) return nonfinite_text(value);
   return format_number(value, decimals, std::ios_base::scientific);
 }
 
 std::string grouped(double value) {
   std::string text = decimal(value, 0);
-  if (!std::isfinite(value)) return text;
   const std::size_t first_digit = text[0] == '-' ? 1 : 0;
   for (std::size_t i = text.size(); i > first_digit + 3; i -= 3) text.insert(i - 3, ",");
   return text;
 }
 
-std::string hexadecimal(const char* format, std::uint32_t value) {
+std::string hexadecimal(const char* format, unsigned long long value) {
   char text[32];
-  std::snprintf(text, sizeof text, format, static_cast<unsigned>(value));
+  std::snprintf(text, sizeof text, format, value);
   return text;
 }
 
@@ -121,12 +123,10 @@ std::string escaped(std::string_view text) {
   std::string result;
   for (std::size_t i = 0; i < text.size();) {
     const auto [c, size] = decode_utf8(text, i);
-    if (size == 0)
-      result += escape_sequence(static_cast<unsigned char>(text[i]));
-    else if (is_printable(c))
+    if (size > 0 && is_printable(c))
       result += text.substr(i, size);
     else
-      result += escape_sequence(c);
+      result += escape_sequence(size > 0 ? c : static_cast<unsigned char>(text[i]));
     i += std::max<std::size_t>(size, 1);
   }
   return result;
@@ -166,7 +166,7 @@ std::string pad_right(std::string_view text, std::size_t width) {
 std::string truncated(std::string_view text, std::size_t width) {
   if (display_width(text) <= width) return std::string(text);
   std::string result;
-  std::size_t used = 1;  // the ellipsis
+  std::size_t used = 1;  // one column for the ellipsis
   for (std::size_t i = 0; i < text.size();) {
     const std::string_view character = character_at(text, i);
     used += terminal_columns(character);

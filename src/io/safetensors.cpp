@@ -13,8 +13,7 @@
 #include "heed/base/error.hpp"
 #include "heed/base/file.hpp"
 #include "heed/base/text.hpp"
-#include "io/safetensors_checksum.hpp"
-#include "io/safetensors_header.hpp"
+#include "io/parts.hpp"
 
 namespace HEED_NAMESPACE {
 namespace {
@@ -24,19 +23,18 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
               "numbers are copied without swapping bytes");
 #endif
 
-constexpr std::uint64_t max_header = 100'000'000;  // the format's limit
-constexpr std::size_t prefix_bytes = 8;            // the header length
+constexpr std::uint64_t max_header = 100'000'000;  // the format's limit, in bytes
+constexpr std::size_t prefix_bytes = 8;            // the size of the header length
 constexpr const char* real_dtype = sizeof(Real) == 4 ? "F32" : "F64";
 
 bool is_text(std::string_view start) {
-  return start.size() >= 3 && std::all_of(start.begin(), start.end(), [](char c) {
-           const auto byte = static_cast<unsigned char>(c);
-           const bool is_utf8 = byte >= 0x20 && byte != 0x7f && byte <= 0xf4;
-           return is_utf8 || c == '\n' || c == '\r' || c == '\t';
-         });
+  const auto is_text_byte = [](unsigned char c) {
+    return (c >= 0x20 && c != 0x7f && c <= 0xf4) || c == '\n' || c == '\r' || c == '\t';
+  };
+  return start.size() >= 3 && std::all_of(start.begin(), start.end(), is_text_byte);
 }
 
-// Guesses the format of a file from its first bytes; "" if unknown.
+// Guesses the format of a file from its first bytes; returns "" if the format is unknown.
 std::string_view guessed_kind(std::string_view start) {
   static constexpr std::pair<std::string_view, std::string_view> kinds[] = {
       {"PK\3\4", "a zip archive, such as torch.save writes"},
@@ -92,18 +90,18 @@ std::string read_header(const InputFile& input, const std::string& file) {
   return header;
 }
 
-void check_size(std::size_t expected, std::size_t actual, const std::string& file) {
-  if (expected > actual)
-    throw_error(file, ": truncated: the tensors take ", expected, " bytes, the file has ", actual);
-  if (expected < actual)
-    throw_error(file, ": left over after the last tensor: ", actual - expected,
-                actual - expected == 1 ? " byte" : " bytes");
-}
-
-// Reads into memory instead of mapping the file, so that the data stay equal to what the checksum
-// covers even if another process writes to the file.
-void read_data(const InputFile& input, std::size_t offset, std::size_t bytes,
-               SafetensorsFile& file) {
+// Reads the data into memory: a memory-mapped file could change after its checksum was checked, if
+// another process wrote to it.
+void read_data(const InputFile& input, std::size_t offset, SafetensorsFile& file) {
+  const std::size_t stored = input.size() - offset;
+  std::size_t bytes = 0;
+  for (const StoredTensor& tensor : file.tensors) bytes += tensor.bytes;
+  if (bytes > stored)
+    throw_error(file.path, ": truncated: the tensors take ", bytes, " bytes, the file has ",
+                stored);
+  if (bytes < stored)
+    throw_error(file.path, ": left over after the last tensor: ", stored - bytes,
+                stored - bytes == 1 ? " byte" : " bytes");
   file.data.reset(new unsigned char[bytes]);  // make_unique would first write zeros
   input.read(offset, file.data.get(), bytes);
   const unsigned char* next = file.data.get();
@@ -145,18 +143,12 @@ Array SafetensorsFile::array(std::string_view name) const {
 }
 
 SafetensorsFile read_safetensors(const std::filesystem::path& path) {
-  SafetensorsFile file;
-  file.path = path.string();
   const InputFile input(path);
-  const std::string text = read_header(input, file.path);
-  check_header_sum(text, file.path);
-  SafetensorsHeader header = parse_header(text, file.path);
-  const std::size_t offset = prefix_bytes + text.size();
-  check_size(header.data_bytes, input.size() - offset, file.path);
-  file.metadata = std::move(header.metadata);
-  file.tensors = std::move(header.tensors);
-  read_data(input, offset, header.data_bytes, file);
-  file.has_checksum = check_data_sum(text, file);
+  const std::string header = read_header(input, path.string());
+  check_header_sum(header, path.string());
+  SafetensorsFile file = parse_header(header, path.string());
+  read_data(input, prefix_bytes + header.size(), file);
+  file.has_checksum = check_data_sum(header, file);
   return file;
 }
 

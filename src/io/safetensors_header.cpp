@@ -1,18 +1,18 @@
 // safetensors_header.cpp: a strict SAX parser and a writer for safetensors headers.
 
-#include "io/safetensors_header.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "heed/array/shape.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
+#include "io/parts.hpp"
 
 namespace HEED_NAMESPACE {
 namespace {
@@ -22,7 +22,7 @@ using Json = nlohmann::json;
 constexpr std::string_view metadata_name = "__metadata__";
 constexpr std::array<std::string_view, 3> fields{"dtype", "shape", "data_offsets"};
 enum Field : std::size_t { dtype, shape, data_offsets };
-constexpr std::size_t max_rank = 64;  // each size takes 2 bytes or more in the file, 8 in memory
+constexpr std::size_t max_rank = 64;  // limits memory: a size has 2 bytes in the file, 8 in memory
 
 // The bytes per element of a dtype; 0 for an unknown dtype.
 std::size_t element_size(std::string_view name) {
@@ -54,39 +54,35 @@ std::optional<std::size_t> byte_count(const std::vector<std::size_t>& sizes,
   return std::count(sizes.begin(), sizes.end(), std::size_t{0}) > 0 ? 0 : bytes;
 }
 
-// Receives the parser's SAX events and throws at the first one that the format does not allow. So
-// nesting is never deeper than header, tensor, list, and deeply nested input uses no stack.
+// Receives the parser's SAX events and throws at the first one that the format does not allow.
+// Therefore nesting never exceeds three levels: header, tensor, list.
 class HeaderReader {
  public:
   explicit HeaderReader(const std::string& file) : file_(file) {}
 
   bool start_object(std::size_t) {
-    if (state_ == State::start)
-      state_ = State::header;
-    else if (state_ == State::header)
-      enter_entry();
-    else
-      throw_unexpected_value("an object");
-    return true;
+    if (state_ == State::start) return enter(State::header);
+    if (state_ != State::header) throw_unexpected_value("an object");
+    if (key_ == metadata_name) {
+      if (std::exchange(has_metadata_, true))
+        throw_error(file_, ": ", metadata_name, " appears twice");
+      return enter(State::metadata);
+    }
+    entries.emplace_back().name = std::move(key_);
+    return enter(State::tensor);
   }
 
   bool end_object() {
     if (state_ == State::tensor) check(entries.back());
-    state_ = State::header;
-    return true;
+    return enter(State::header);
   }
 
   bool start_array(std::size_t) {
-    const bool list = state_ == State::tensor && field_ != dtype;
-    if (!list) throw_unexpected_value("a list");
-    state_ = field_ == shape ? State::shape : State::offsets;
-    return true;
+    if (state_ != State::tensor || field_ == dtype) throw_unexpected_value("a list");
+    return enter(field_ == shape ? State::shape : State::offsets);
   }
 
-  bool end_array() {
-    state_ = State::tensor;
-    return true;
-  }
+  bool end_array() { return enter(State::tensor); }
 
   bool key(std::string& text) {
     if (state_ == State::tensor) return enter_field(text);
@@ -107,13 +103,9 @@ class HeaderReader {
   }
 
   bool number_unsigned(std::uint64_t value) {
-    if (state_ == State::shape)
-      add(entries.back().shape, value, max_rank);
-    else if (state_ == State::offsets)
-      add(entries.back().offsets, value, 2);
-    else
-      throw_unexpected_value(std::to_string(value));
-    return true;
+    if (state_ == State::shape) return add(entries.back().shape, value, max_rank);
+    if (state_ == State::offsets) return add(entries.back().offsets, value, 2);
+    throw_unexpected_value(std::to_string(value));
   }
 
   bool number_integer(std::int64_t value) { return throw_unexpected_value(std::to_string(value)); }
@@ -134,16 +126,9 @@ class HeaderReader {
  private:
   enum class State { start, header, metadata, tensor, shape, offsets };
 
-  void enter_entry() {
-    if (key_ == metadata_name) {
-      if (std::exchange(has_metadata_, true))
-        throw_error(file_, ": ", metadata_name, " appears twice");
-      state_ = State::metadata;
-    } else {
-      entries.emplace_back();
-      entries.back().name = std::move(key_);
-      state_ = State::tensor;
-    }
+  bool enter(State state) {
+    state_ = state;
+    return true;
   }
 
   bool enter_field(const std::string& text) {
@@ -155,10 +140,11 @@ class HeaderReader {
     return true;
   }
 
-  void add(std::vector<std::size_t>& list, std::uint64_t value, std::size_t max_size) {
+  bool add(std::vector<std::size_t>& list, std::uint64_t value, std::size_t max_size) {
     if (list.size() == max_size)
       throw_tensor_error(fields[field_], " has more than ", max_size, " numbers");
     list.push_back(value);
+    return true;
   }
 
   void check(Entry& entry) {
@@ -196,23 +182,21 @@ class HeaderReader {
 
   const std::string& file_;
   State state_ = State::start;
-  std::string key_;        // the last key of the header or its metadata
-  std::size_t field_ = 0;  // the last key of the tensor
+  std::string key_;        // the last key read in the header or its metadata
+  std::size_t field_ = 0;  // the last key read in a tensor, as an index of `fields`
   bool has_metadata_ = false;
 };
 
 void check_unique_names(const std::vector<Entry>& entries, const std::string& file) {
-  std::vector<std::string_view> names(entries.size());
-  std::transform(entries.begin(), entries.end(), names.begin(),
-                 [](const Entry& entry) { return std::string_view(entry.name); });
-  std::sort(names.begin(), names.end());
+  std::multiset<std::string_view> names;
+  for (const Entry& entry : entries) names.insert(entry.name);
   const auto duplicate = std::adjacent_find(names.begin(), names.end());
   if (duplicate != names.end())
     throw_error(file, ": two tensors are named ", in_quotes(*duplicate));
 }
 
-// Sorts the tensors by offset, checks that there are no gaps, and returns their total bytes.
-std::size_t check_contiguous(std::vector<Entry>& entries, const std::string& file) {
+// Sorts the tensors by offset, and checks that there are no gaps.
+void sort_contiguous(std::vector<Entry>& entries, const std::string& file) {
   std::stable_sort(entries.begin(), entries.end(),
                    [](const Entry& a, const Entry& b) { return a.offsets < b.offsets; });
   std::size_t end = 0;
@@ -225,11 +209,10 @@ std::size_t check_contiguous(std::vector<Entry>& entries, const std::string& fil
                   end);
     end = entry.offsets[1];
   }
-  return end;
 }
 
 void check_padding(std::string_view text, const std::string& file) {
-  if (text.find('\0') != text.npos)  // the parser would stop there
+  if (text.find('\0') != text.npos)  // the parser would stop at this byte
     throw_error(file, ": the header has a zero byte at ", text.find('\0'));
   if (text.substr(0, 1) != "{") throw_error(file, ": the header does not begin with {");
   const char last = text[text.find_last_not_of(' ')];
@@ -247,48 +230,35 @@ std::string quoted(const std::string& text, const std::string& file) {
   }
 }
 
-std::string joined(const std::vector<std::size_t>& numbers) {
-  std::string text;
-  for (const std::size_t number : numbers)
-    text += (text.empty() ? "" : ",") + std::to_string(number);
-  return text;
-}
-
-std::string metadata_text(const Metadata& metadata, const std::string& file) {
-  std::string text;
-  for (const auto& [key, value] : metadata)
-    text += (text.empty() ? "" : ",") + quoted(key, file) + ":" + quoted(value, file);
-  return quoted(std::string(metadata_name), file) + ":{" + text + "}";
-}
-
-std::string tensor_text(const StoredTensor& tensor, std::size_t begin, const std::string& file) {
-  return quoted(tensor.name, file) + ":{\"dtype\":" + quoted(tensor.dtype, file) + ",\"shape\":[" +
-         joined(tensor.shape) + "],\"data_offsets\":[" + joined({begin, begin + tensor.bytes}) +
-         "]}";
-}
-
 }  // namespace
 
-SafetensorsHeader parse_header(std::string_view text, const std::string& file) {
-  check_padding(text, file);
-  HeaderReader reader(file);
+SafetensorsFile parse_header(std::string_view text, const std::string& path) {
+  check_padding(text, path);
+  HeaderReader reader(path);
   Json::sax_parse(text.begin(), text.end(), &reader);
-  check_unique_names(reader.entries, file);
-  SafetensorsHeader header;
-  header.data_bytes = check_contiguous(reader.entries, file);
-  header.metadata = std::move(reader.metadata);
-  header.tensors.reserve(reader.entries.size());
-  for (Entry& entry : reader.entries) header.tensors.push_back(std::move(entry));
-  return header;
+  check_unique_names(reader.entries, path);
+  sort_contiguous(reader.entries, path);
+  SafetensorsFile file;
+  file.path = path;
+  file.metadata = std::move(reader.metadata);
+  file.tensors.assign(std::make_move_iterator(reader.entries.begin()),
+                      std::make_move_iterator(reader.entries.end()));
+  return file;
 }
 
 std::string header_text(const Metadata& metadata, const std::vector<StoredTensor>& tensors,
-                        const std::string& file) {
-  std::string text = "{" + metadata_text(metadata, file);
+                        const std::string& path) {
+  std::vector<std::string> pairs;
+  for (const auto& [key, value] : metadata)
+    pairs.push_back(quoted(key, path) + ":" + quoted(value, path));
+  std::string text = "{\"__metadata__\":{" + joined(pairs, ",") + "}";
   std::size_t begin = 0;
   for (const StoredTensor& tensor : tensors) {
-    text += "," + tensor_text(tensor, begin, file);
-    begin += tensor.bytes;
+    const std::size_t end = begin + tensor.bytes;
+    text += "," + quoted(tensor.name, path) + ":{\"dtype\":" + quoted(tensor.dtype, path) +
+            ",\"shape\":" + Json(tensor.shape).dump() +
+            ",\"data_offsets\":" + Json::array({begin, end}).dump() + "}";
+    begin = end;
   }
   text += "}";
   text.resize((text.size() + 7) / 8 * 8, ' ');

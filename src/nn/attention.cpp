@@ -69,11 +69,11 @@ Tensor MultiHeadAttention::operator()(const Tensor& x, const AttentionMask& mask
 Tensor MultiHeadAttention::operator()(const Tensor& x, const Tensor& memory,
                                       const AttentionMask& mask,
                                       const TrainingMode* training) const {
-  const Tensor q = query(x), k = key(memory), v = value(memory);  // (B, T, C), twice (B, S, C)
+  const Tensor q = query(x), k = key(memory), v = value(memory);  // q (B, T, C); k, v (B, S, C)
   const AttentionOptions options = attention_options(mask, num_heads);
   if (training == nullptr || training->dropout == 0)
     return out(scaled_dot_product_attention(q, k, v, options));
-  // Dropout acts on the attention weights, which only the plain operations compute.
+  // Dropout acts on the attention weights, which the fused operation does not store.
   const Tensor weights = dropout(attention_weights(q, k, options), training);  // (B, H, T, S)
   return out(num_heads == 1 ? matmul(weights, v)
                             : join_heads(matmul(weights, split_heads(v, num_heads))));
@@ -89,7 +89,7 @@ static void check_fits(const Tensor& x, const KeyValueCache& cache) {
                 " positions of a cache ", str(cache_shape));
 }
 
-// Copies x (1, T, C) into the cached tensor (1, S, C), from this position on.
+// Copies x (1, T, C) into the cached tensor (1, S, C), starting at `position` of its axis 1.
 static void write_at(Tensor cached, std::size_t position, const Tensor& x) {
   std::copy_n(x.value().data(), x.value().size(),
               cached.mutable_value().data() + position * x.shape().back());
@@ -99,10 +99,8 @@ Tensor MultiHeadAttention::operator()(const Tensor& x, KeyValueCache& cache) con
   check_fits(x, cache);
   write_at(cache.keys, cache.size, key(x));
   write_at(cache.values, cache.size, value(x));
-  AttentionOptions options;
-  options.causal = true;
+  AttentionOptions options = attention_options({/*causal=*/true, std::nullopt}, num_heads);
   options.past = cache.size;
-  options.num_heads = num_heads;
   cache.size += x.shape()[1];
   return out(scaled_dot_product_attention(query(x), cache.keys, cache.values, options));
 }

@@ -1,4 +1,4 @@
-// gpt.cpp: the GPT language model and its initialisation.
+// gpt.cpp: the pre-norm transformer block, and the GPT language model and its initialisation.
 
 #include "heed/nn/gpt.hpp"
 
@@ -12,22 +12,45 @@
 
 namespace HEED_NAMESPACE::nn {
 
+Mlp::Mlp(Scope scope, std::size_t embed_dim, bool with_bias, Gelu form)
+    : up(scope / "up", embed_dim, 4 * embed_dim, with_bias),
+      down((scope / "down").ends_residual(), 4 * embed_dim, embed_dim, with_bias),
+      gelu_form(form) {}
+
+Tensor Mlp::operator()(const Tensor& x) const { return down(gelu(up(x), gelu_form)); }
+
+Block::Block(Scope scope, std::size_t embed_dim, std::size_t num_heads, bool with_bias, Gelu form)
+    : norm1(scope / "norm1", embed_dim, with_bias),
+      attention(scope / "attention", embed_dim, num_heads, with_bias),
+      norm2(scope / "norm2", embed_dim, with_bias),
+      mlp(scope / "mlp", embed_dim, with_bias, form) {}
+
+Tensor Block::operator()(const Tensor& x, const AttentionMask& mask,
+                         const TrainingMode* training) const {
+  const Tensor attended = x + dropout(attention(norm1(x), mask, training), training);
+  return attended + dropout(mlp(norm2(attended)), training);
+}
+
+Tensor Block::operator()(const Tensor& x, KeyValueCache& cache) const {
+  const Tensor attended = x + attention(norm1(x), cache);
+  return attended + mlp(norm2(attended));
+}
+
 static const GptConfig& checked(const GptConfig& c) {
-  const auto at_least_one = [](const char* name, std::size_t n) {
-    if (n == 0) throw_error("Gpt: ", name, " must be at least 1");
-  };
-  at_least_one("vocab_size", c.vocab_size);
-  at_least_one("block_size", c.block_size);
-  at_least_one("layers", c.layers);
-  at_least_one("heads", c.heads);
-  at_least_one("embed_dim", c.embed_dim);
+  const std::pair<const char*, std::size_t> sizes[] = {{"vocab_size", c.vocab_size},
+                                                       {"block_size", c.block_size},
+                                                       {"layers", c.layers},
+                                                       {"heads", c.heads},
+                                                       {"embed_dim", c.embed_dim}};
+  for (const auto& [name, size] : sizes)
+    if (size == 0) throw_error("Gpt: ", name, " must be at least 1");
   if (c.embed_dim % c.heads != 0)
     throw_error("Gpt: embed_dim ", c.embed_dim, " must be divisible by heads ", c.heads);
   return c;
 }
 
 // nanoGPT draws every weight twice: first in the constructors of PyTorch's layers, then in its own
-// initialisation. To get the same weights, this skips the numbers of the first draw.
+// initialisation. To get the same weights, this skips the random numbers of the first draw.
 static void skip_layer_draws(Generator& generator, const GptConfig& c) {
   const std::size_t C = c.embed_dim, bias = c.bias ? 1 : 0;
   generator.skip_normal(c.vocab_size * C);
@@ -36,10 +59,11 @@ static void skip_layer_draws(Generator& generator, const GptConfig& c) {
   if (!c.tied) generator.skip_uniform(c.vocab_size * C);
 }
 
-static Scope with_gpt_init(const Scope& scope, const GptConfig& c) {
+static Scope with_gpt_init(Scope scope, const GptConfig& c) {
   skip_layer_draws(scope.generator, c);
   const double std = 0.02;
-  return scope.with_init({std, std / std::sqrt(2.0 * static_cast<double>(c.layers))});
+  scope.init = {std, std / std::sqrt(2.0 * static_cast<double>(c.layers))};
+  return scope;
 }
 
 static std::vector<Block> make_blocks(Scope scope, const GptConfig& c) {
@@ -75,11 +99,7 @@ Tensor Gpt::embed(const Indices& tokens, std::size_t first) const {
                                static_cast<std::int64_t>(end));
 }
 
-AttentionMask Gpt::attention_mask() const {
-  AttentionMask mask;
-  mask.causal = config.causal;
-  return mask;
-}
+AttentionMask Gpt::attention_mask() const { return {config.causal, std::nullopt}; }
 
 Tensor Gpt::operator()(const Indices& tokens, const TrainingMode* training) const {
   Tensor x = dropout(embed(tokens), training);  // (B, T, C)

@@ -2,8 +2,6 @@
 
 #include "heed/nn/parameters.hpp"
 
-#include <algorithm>
-
 #include "heed/base/error.hpp"
 
 namespace HEED_NAMESPACE {
@@ -24,14 +22,13 @@ std::size_t Parameters::count() const {
 }
 
 const Tensor* Parameters::find(std::string_view name) const {
-  const auto found = std::find_if(tensors_.begin(), tensors_.end(),
-                                  [&](const Tensor& tensor) { return tensor.name() == name; });
-  return found == tensors_.end() ? nullptr : &*found;
+  for (const Tensor& tensor : tensors_)
+    if (tensor.name() == name) return &tensor;
+  return nullptr;
 }
 
 const Tensor& Parameters::at(std::string_view name) const {
-  const Tensor* const found = find(name);
-  if (found != nullptr) return *found;
+  if (const Tensor* const found = find(name)) return *found;
   std::string names;
   for (const Tensor& tensor : tensors_) names += (names.empty() ? "" : ", ") + tensor.name();
   throw_error("parameters: no '", name, "'; there are: ", names);
@@ -43,13 +40,11 @@ Scope Scope::operator/(std::string_view name) const {
   return inner;
 }
 
-Scope Scope::with_init(WeightInit weight_init) const {
+Scope Scope::ends_residual() const {
   Scope scope = *this;
-  scope.init = weight_init;
+  scope.init.std = init.residual_std;
   return scope;
 }
-
-Scope Scope::ends_residual() const { return with_init({init.residual_std, init.residual_std}); }
 
 Tensor Scope::parameter(std::string_view name, Array value) const {
   return store.add((*this / name).prefix, std::move(value));

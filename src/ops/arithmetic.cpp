@@ -7,7 +7,6 @@
 #include "heed/array/map.hpp"
 #include "heed/array/reduce.hpp"
 #include "heed/autograd/record.hpp"
-#include "ops/axis.hpp"
 
 namespace HEED_NAMESPACE {
 
@@ -185,26 +184,16 @@ struct Abs {
   }
 };
 
-static void check_broadcast(std::string_view name, const Tensor& a, const Tensor& b) {
-  broadcast(name, a.shape(), b.shape(), name_or(a, "a"), name_or(b, "b"));
+template <class Op>
+static Tensor record_binary(std::string_view name, const Operand& a, const Tensor& b) {
+  broadcast(name, a.tensor.shape(), b.shape(), name_or(a.tensor, "a"), name_or(b, "b"));
+  return record(Op{}, a.location, a.tensor, b);
 }
 
-Tensor operator+(Operand a, const Tensor& b) {
-  check_broadcast("add", a.tensor, b);
-  return record(Add{}, a.location, a.tensor, b);
-}
-Tensor operator-(Operand a, const Tensor& b) {
-  check_broadcast("subtract", a.tensor, b);
-  return record(Subtract{}, a.location, a.tensor, b);
-}
-Tensor operator*(Operand a, const Tensor& b) {
-  check_broadcast("multiply", a.tensor, b);
-  return record(Multiply{}, a.location, a.tensor, b);
-}
-Tensor operator/(Operand a, const Tensor& b) {
-  check_broadcast("divide", a.tensor, b);
-  return record(Divide{}, a.location, a.tensor, b);
-}
+Tensor operator+(Operand a, const Tensor& b) { return record_binary<Add>("add", a, b); }
+Tensor operator-(Operand a, const Tensor& b) { return record_binary<Subtract>("subtract", a, b); }
+Tensor operator*(Operand a, const Tensor& b) { return record_binary<Multiply>("multiply", a, b); }
+Tensor operator/(Operand a, const Tensor& b) { return record_binary<Divide>("divide", a, b); }
 Tensor operator-(Operand x) { return record(Negate{}, x.location, x.tensor); }
 
 Tensor operator+(Operand x, double c) {

@@ -8,7 +8,6 @@
 
 #include "heed/base/error.hpp"
 #include "heed/ops/arithmetic.hpp"
-#include "heed/ops/mask.hpp"
 #include "heed/ops/matmul.hpp"
 #include "heed/ops/shape.hpp"
 #include "heed/ops/softmax.hpp"

@@ -11,10 +11,11 @@
 #include "heed/array/strided.hpp"
 #include "heed/autograd/record.hpp"
 #include "heed/base/error.hpp"
+#include "heed/base/text.hpp"
 
 namespace HEED_NAMESPACE {
 
-// One label per axis of an operand: its letter; -1, -2, ... from the right for the axes of "...".
+// One label per axis of an operand: its letter, or -1, -2, ... from the right for axes of "...".
 using Labels = std::vector<int>;
 using Sizes = std::map<int, std::size_t>;
 
@@ -24,17 +25,22 @@ struct Equation {
   Sizes sizes;  // of every label
 };
 
-// An array and the labels of its axes, all different.
+// An array and the labels of its axes. No label appears twice.
 struct Labeled {
   Array values;
   Labels labels;
 };
 
-static bool contains(const Labels& labels, int label) {
-  return std::find(labels.begin(), labels.end(), label) != labels.end();
+// The index of the first `label` in `labels`, or labels.size() if there is none.
+static std::size_t index_of(const Labels& labels, int label) {
+  return static_cast<std::size_t>(std::find(labels.begin(), labels.end(), label) - labels.begin());
 }
 
-// The labels that are also among `others` (common), or those that are not (different).
+static bool contains(const Labels& labels, int label) {
+  return index_of(labels, label) < labels.size();
+}
+
+// The labels that are also in `others` (Keep::common), or that are not (Keep::different).
 enum class Keep { common, different };
 static Labels filtered(const Labels& labels, const Labels& others, Keep keep) {
   Labels result;
@@ -56,7 +62,7 @@ static Shape shape_for(const Labels& labels, const Sizes& sizes) {
 
 // ---- parsing the equation
 
-// The arguments of einsum; printed in errors as: "ij,jk->ik", of operand 0 (2, 3), operand 1 (4, 2)
+// The arguments of einsum. Errors print them as "ij,jk->ik", of operand 0 (2, 3), operand 1 (4, 2)
 struct EinsumCall {
   std::string_view equation;
   const std::vector<Tensor>& operands;
@@ -69,7 +75,7 @@ static std::ostream& operator<<(std::ostream& out, const EinsumCall& call) {
   return out;
 }
 
-// `ellipsis_axes` is the number of axes that "..." stands for.
+// Parses the labels of one operand or of the result. "..." stands for `ellipsis_axes` axes.
 static Labels parse(std::string_view text, std::size_t ellipsis_axes, const EinsumCall& call) {
   Labels labels;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -87,14 +93,6 @@ static Labels parse(std::string_view text, std::size_t ellipsis_axes, const Eins
     }
   }
   return labels;
-}
-
-static std::vector<std::string_view> comma_separated(std::string_view text) {
-  std::vector<std::string_view> parts;
-  for (std::size_t comma; (comma = text.find(',')) != text.npos; text.remove_prefix(comma + 1))
-    parts.push_back(text.substr(0, comma));
-  parts.push_back(text);
-  return parts;
 }
 
 static Labels parse_operand(std::string_view text, const Tensor& x, const EinsumCall& call) {
@@ -128,11 +126,10 @@ static void check_result(const Equation& parsed, const EinsumCall& call) {
   }
 }
 
-// A letter that is repeated in one operand takes a diagonal: the sizes must be equal.
+// A letter that is repeated in one operand selects a diagonal, which needs axes of equal size.
 static void check_diagonals(const Labels& labels, const Shape& shape, const EinsumCall& call) {
   for (std::size_t k = 0; k < labels.size(); ++k) {
-    const auto first = static_cast<std::size_t>(std::find(labels.begin(), labels.end(), labels[k]) -
-                                                labels.begin());
+    const std::size_t first = index_of(labels, labels[k]);
     if (shape[first] != shape[k])
       throw_error("einsum: sizes ", shape[first], " and ", shape[k],
                   " of a repeated letter differ in ", call);
@@ -157,18 +154,17 @@ static Sizes sizes_of(const Equation& parsed, const EinsumCall& call) {
 static Equation parse_equation(std::string_view equation, const std::vector<Tensor>& operands) {
   const EinsumCall call{equation, operands};
   const std::size_t arrow = equation.find("->");
-  const auto parts = comma_separated(equation.substr(0, arrow));
+  const std::vector<std::string> parts = split(equation.substr(0, arrow), ',');
   if (parts.size() != operands.size())
     throw_error("einsum: ", parts.size(), " operands are named and ", operands.size(), " given in ",
                 call);
   Equation parsed;
-  std::size_t ellipsis_axes = 0;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
+  for (std::size_t i = 0; i < parts.size(); ++i)
     parsed.operands.push_back(parse_operand(parts[i], operands[i], call));
-    for (const int label : parsed.operands[i])
-      if (label < 0) ellipsis_axes = std::max(ellipsis_axes, static_cast<std::size_t>(-label));
-  }
   parsed.sizes = sizes_of(parsed, call);
+  // The map is sorted, so its first label is -n if "..." stands for n axes.
+  const int least = parsed.sizes.empty() ? 0 : parsed.sizes.begin()->first;
+  const auto ellipsis_axes = static_cast<std::size_t>(std::max(0, -least));
   parsed.result = arrow == equation.npos ? implicit_result(parsed.operands)
                                          : parse(equation.substr(arrow + 2), ellipsis_axes, call);
   check_result(parsed, call);
@@ -177,21 +173,18 @@ static Equation parse_equation(std::string_view equation, const std::vector<Tens
 
 // ---- sums of products of labeled arrays
 
-// The view of x that takes the diagonal along repeated labels. Sets `unique` to its labels.
+// The view that selects the diagonal along repeated labels. Sets `unique` to the view's labels.
 static StridedView diagonal_view(const Shape& shape, const Labels& labels, Labels& unique) {
   const Strides own = row_major_strides(shape);
   StridedView view;
   for (std::size_t k = 0; k < labels.size(); ++k) {
-    const auto at = static_cast<std::size_t>(std::find(unique.begin(), unique.end(), labels[k]) -
-                                             unique.begin());
-    if (at < unique.size()) {
-      view.strides[at] += own[k];
-      view.shape[at] = std::max(view.shape[at], shape[k]);
-      continue;
+    const std::size_t at = index_of(unique, labels[k]);
+    if (at == unique.size()) {
+      unique.push_back(labels[k]);
+      view.shape.push_back(shape[k]);
+      view.strides.push_back(0);
     }
-    unique.push_back(labels[k]);
-    view.shape.push_back(shape[k]);
-    view.strides.push_back(own[k]);
+    view.strides[at] += own[k];
   }
   return view;
 }
@@ -217,35 +210,30 @@ static Labeled sum_except(const Labeled& x, const Labels& keep) {
 static Array permuted_to(const Labeled& x, const Labels& order) {
   if (order == x.labels) return x.values;
   std::vector<std::size_t> axes;
-  for (const int label : order)
-    axes.push_back(static_cast<std::size_t>(std::find(x.labels.begin(), x.labels.end(), label) -
-                                            x.labels.begin()));
+  for (const int label : order) axes.push_back(index_of(x.labels, label));
   return permuted(x.values, axes);
 }
 
-// The product, summed over labels not in `keep`: (batch, rows, inner) times (batch, inner,
-// columns).
+// a times b, summed over the labels that are not in `keep`, as a batched matrix product:
+// (batch, rows, inner) times (batch, inner, columns).
 static Labeled product(const Labeled& operand_a, const Labeled& operand_b, const Labels& keep,
                        const Sizes& sizes) {
   const Labeled a = sum_except(operand_a, joined(keep, operand_b.labels));
   const Labeled b = sum_except(operand_b, joined(keep, a.labels));
   const Labels shared = filtered(a.labels, b.labels, Keep::common);
-  const Labels batch = filtered(shared, keep, Keep::common),
-               inner = filtered(shared, keep, Keep::different);
-  const Labels rows = filtered(a.labels, b.labels, Keep::different),
-               columns = filtered(b.labels, a.labels, Keep::different);
+  const Labels batch = filtered(shared, keep, Keep::common);
+  const Labels inner = filtered(shared, keep, Keep::different);
+  const Labels rows = filtered(a.labels, b.labels, Keep::different);
+  const Labels columns = filtered(b.labels, a.labels, Keep::different);
   const auto count = [&](const Labels& labels) { return numel(shape_for(labels, sizes)); };
   const Shape left{count(batch), count(rows), count(inner)};
   const Shape right{count(batch), count(inner), count(columns)};
   const Labels labels = joined(joined(batch, rows), columns);
-  Array c =
-      count(inner) == 0
-          ? zeros(shape_for(labels, sizes))
-          : matrix_product(reshaped(permuted_to(a, joined(joined(batch, rows), inner)), left),
-                           Transpose::no,
-                           reshaped(permuted_to(b, joined(joined(batch, inner), columns)), right),
-                           Transpose::no);
-  return {reshaped(std::move(c), shape_for(labels, sizes)), labels};
+  const Shape shape = shape_for(labels, sizes);
+  if (count(inner) == 0) return {zeros(shape), labels};
+  const Array A = reshaped(permuted_to(a, joined(joined(batch, rows), inner)), left);
+  const Array B = reshaped(permuted_to(b, joined(joined(batch, inner), columns)), right);
+  return {reshaped(matrix_product(A, Transpose::no, B, Transpose::no), shape), labels};
 }
 
 // The product of all factors, summed over the labels that are not in `keep`.

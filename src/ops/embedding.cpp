@@ -24,7 +24,7 @@ struct Embedding {
   }
   Array backward(const Array& dy, const Array&, const Array& weight) const {
     const std::size_t width = weight.shape()[1];
-    std::vector<double> sums(weight.size(), 0.0);  // in double: a frequent token sums many rows
+    std::vector<double> sums(weight.size(), 0.0);  // double, since many rows can add to one sum
     for (std::size_t i = 0; i < indices.size(); ++i) {
       if (padding_idx == indices.data()[i]) continue;
       const Real* const from = dy.data() + i * width;

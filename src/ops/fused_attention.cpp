@@ -3,7 +3,6 @@
 #include "ops/fused_attention.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "heed/array/matmul.hpp"
@@ -11,8 +10,6 @@
 #include "ops/softmax_row.hpp"
 
 namespace HEED_NAMESPACE {
-
-static constexpr Real infinity = std::numeric_limits<Real>::infinity();
 
 // O = P V with P = softmax(scale Q K^T); if causal, row t of P is 0 beyond key past + t
 //
@@ -81,7 +78,7 @@ struct Attention {
     gemm_in_double(a, b, c, factor);
   }
 
-  // Replaces a row of scores by attention weights: 0 for keys from `visible` on.
+  // Replaces a row of scores by attention weights, which are 0 for the keys from `visible` on.
   void weights_row(Real* p, std::size_t visible, std::size_t width, std::size_t row) {
     std::fill(p + visible, p + width, -infinity);
     const ExpRow e = exp_row(p, width, p);
@@ -103,17 +100,16 @@ struct Attention {
   // ---- memory layout: arrays are (..., T, heads * width); row t of a head has `width` elements
 
   struct Sizes {
-    std::size_t batch, T, S, D, E;   // queries, keys, width of a key, width of a value
+    std::size_t batch, T, S, D, E;   // T queries, S keys of width D, values of width E
     std::size_t block_rows, stride;  // of P: rows of a block, elements between two rows
   };
   struct Block {
-    std::size_t rows, columns, padded_columns;  // of P; padded to whole SIMD registers
+    std::size_t rows, columns, padded_columns;  // of P; padded: rounded up to whole registers
   };
 
   Sizes sizes(const Array& q, const Array& k, const Array& v) const {
     const std::size_t rank = q.dimension();
-    std::size_t batch = 1;
-    for (std::size_t i = 0; i + 2 < rank; ++i) batch *= q.shape()[i];
+    const std::size_t batch = numel(Shape(q.shape().begin(), q.shape().end() - 2));
     const std::size_t T = q.shape()[rank - 2], S = k.shape()[rank - 2];
     const std::size_t D = q.shape().back() / heads, E = v.shape().back() / heads;
     return {batch, T, S, D, E, T < 256 ? 32u : 64u, padded(S)};

@@ -3,7 +3,6 @@
 #include "heed/ops/mask.hpp"
 
 #include "heed/array/map.hpp"
-#include "heed/array/reduce.hpp"
 #include "heed/autograd/record.hpp"
 #include "heed/base/error.hpp"
 
@@ -21,7 +20,7 @@ struct MaskedFill {
     return map_broadcast([](Real d, Real h) { return h != 0 ? Real{0} : d; }, dy, masked,
                          dy.shape());
   }
-  Array masked;  // 1 or 0, broadcasts to x
+  Array masked;  // 1 where masked, else 0; broadcasts to x
   Real value;
 };
 
@@ -41,7 +40,7 @@ struct Tril {
   std::int64_t diagonal;
 };
 
-// y = x m, each m being 0 with probability p, else 1 / (1 - p)
+// y = x m, where each element of m is 0 with probability p, else 1 / (1 - p)
 struct Dropout {
   static constexpr std::string_view name = "Dropout";
   Array forward(const Array& x) const {

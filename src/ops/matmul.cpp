@@ -67,9 +67,7 @@ struct Linear {
     return {weight.data(), weight.shape()[0], weight.shape()[1], weight.shape()[1]};
   }
   static std::size_t rows_of(const Array& x) {
-    std::size_t rows = 1;
-    for (std::size_t i = 0; i + 1 < x.dimension(); ++i) rows *= x.shape()[i];
-    return rows;
+    return numel(Shape(x.shape().begin(), x.shape().end() - 1));
   }
   static Array zeros_if(bool empty, const Shape& shape) {
     return empty ? zeros(shape) : uninitialized(shape);
@@ -85,8 +83,7 @@ static void check_factors(const Tensor& a, const Tensor& b) {
   if (a.dim() < 3 || b.dim() < 3) return;
   const Shape batch_a(a.shape().begin(), a.shape().end() - 2);
   const Shape batch_b(b.shape().begin(), b.shape().end() - 2);
-  if (!broadcast_together(batch_a, batch_b))
-    throw_error("matmul: batches do not broadcast: ", both());
+  if (!broadcast_shape(batch_a, batch_b)) throw_error("matmul: batches do not broadcast: ", both());
 }
 
 Tensor matmul(const Tensor& a, const Tensor& b, SourceLocation location) {

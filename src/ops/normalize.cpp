@@ -10,7 +10,6 @@
 #include "heed/autograd/record.hpp"
 #include "heed/base/error.hpp"
 #include "heed/ops/shape.hpp"
-#include "ops/axis.hpp"
 
 namespace HEED_NAMESPACE {
 
@@ -95,7 +94,7 @@ struct LayerNorm {
     return reshaped(sum_over(partial, {0}, false), parameter.shape());
   }
 
-  // Depends only on the width: the order of the sums dw and db must not depend on the threads.
+  // Depends only on the width, so that the sums dw and db have the same order for any thread count.
   std::size_t rows_per_chunk() const {
     return std::max<std::size_t>(32, elementwise_grain / (width + 1) + 1);
   }
@@ -115,7 +114,7 @@ struct CosineSimilarity {
       y.data()[i] = static_cast<Real>(at(a, b, lines, i).cosine);
     return y;
   }
-  // da = dy (b / (|a| |b|) - y a / |a|^2), and the same with a and b exchanged
+  // da = dy (b / (|a| |b|) - y a / |a|^2), and db is the same with a and b exchanged
   Grads<2> backward(const Array& dy, const Array&, const Array& a, const Array& b) const {
     const Lines lines(a.shape(), axis);
     Array da = uninitialized(a.shape()), db = uninitialized(b.shape());

@@ -9,7 +9,6 @@
 #include "heed/array/reduce.hpp"
 #include "heed/autograd/record.hpp"
 #include "heed/base/error.hpp"
-#include "ops/axis.hpp"
 
 namespace HEED_NAMESPACE {
 
@@ -20,7 +19,7 @@ static Real count_over(const Array& x, const Axes& axes) {
   return n;
 }
 
-// dy expanded to x's shape: the inverse of the change of shape by a reduction over `axes`.
+// dy, whose shape is x's shape after a reduction over `axes`, expanded to x's shape.
 static Array expand_reduced(const Array& dy, const Array& x, const Axes& axes) {
   return expanded(reshaped(dy, reduced_shape(x.shape(), axes, true)), x.shape());
 }
@@ -83,7 +82,7 @@ struct Variance {
     return map([n](auto d, auto v) { return d * (v + v) / n; }, expand_reduced(dy, x, axes),
                deviations(x));
   }  // dx_i = dy 2 (x_i - mean) / (n - correction)
-  // Centered twice: the first mean of large numbers is rounded, the second pass removes its error.
+  // Centers twice: the mean of large numbers has a rounding error, which the second pass removes.
   Array deviations(const Array& x) const { return centered(centered(x)); }
   Array centered(const Array& x) const {
     const Real n = count_over(x, axes);
@@ -126,7 +125,7 @@ Indices argmax(const Tensor& x, int axis) {
     const Real* const row = x.value().data() + lines.start(line);
     std::size_t best = 0;
     for (std::size_t j = 1; j < lines.size && !std::isnan(row[best * lines.inner]); ++j)
-      if (!(row[j * lines.inner] <= row[best * lines.inner])) best = j;  // NaN counts as largest
+      if (!(row[j * lines.inner] <= row[best * lines.inner])) best = j;  // NaN is the largest
     result.data()[line] = static_cast<std::int64_t>(best);
   }
   return result;

@@ -9,7 +9,7 @@
 #include "heed/array/strided.hpp"
 #include "heed/autograd/record.hpp"
 #include "heed/base/error.hpp"
-#include "ops/axis.hpp"
+#include "heed/base/text.hpp"
 
 namespace HEED_NAMESPACE {
 
@@ -76,17 +76,12 @@ struct Concat {
 
 // ---- reshape, squeeze, unsqueeze, expand
 
-static std::string str(const std::vector<int>& sizes) {
-  std::string text = "(";
-  for (std::size_t i = 0; i < sizes.size(); ++i)
-    text += (i == 0 ? "" : ", ") + std::to_string(sizes[i]);
-  return text + ")";
-}
-
 // `sizes` with -1 replaced by the size that follows from the number of elements.
 static Shape inferred_shape(const Tensor& x, const std::vector<int>& sizes) {
   const auto fail = [&](const char* why) {
-    throw_error("reshape: ", describe(x, "x"), " cannot become ", str(sizes), ": ", why);
+    std::vector<std::string> texts;
+    for (const int size : sizes) texts.push_back(std::to_string(size));
+    throw_error("reshape: ", describe(x, "x"), " cannot become (", joined(texts, ", "), "): ", why);
   };
   Shape shape;
   std::size_t known = 1;
@@ -117,23 +112,16 @@ Tensor squeeze(const Tensor& x, int axis, SourceLocation location) {
   return record(Reshape{reduced_shape(x.shape(), {at}, false)}, location, x);
 }
 
-// `axis` as a non-negative number, counted in x's shape with one more axis.
+// `axis` as a non-negative axis of the result, which has one axis more than x.
 static std::size_t new_axis(std::string_view op, const Tensor& x, int axis) {
   Shape larger = x.shape();
   larger.push_back(1);
   return checked_axis(op, larger, axis, "the result");
 }
 
-static Shape with_new_axis(const Shape& shape, std::size_t at, std::size_t size) {
-  Shape result(shape.size() + 1, size);
-  std::copy(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(at), result.begin());
-  std::copy(shape.begin() + static_cast<std::ptrdiff_t>(at), shape.end(),
-            result.begin() + static_cast<std::ptrdiff_t>(at) + 1);
-  return result;
-}
-
 Tensor unsqueeze(const Tensor& x, int axis, SourceLocation location) {
-  const Shape shape = with_new_axis(x.shape(), new_axis("unsqueeze", x, axis), 1);
+  Shape shape = x.shape();
+  shape.insert(shape.begin() + new_axis("unsqueeze", x, axis), std::size_t{1});
   return record(Reshape{shape}, location, x);
 }
 
@@ -159,7 +147,7 @@ Tensor permute(const Tensor& x, const AxisList& order, SourceLocation location) 
   if (order.size() != x.dim())
     throw_error("permute: ", describe(x, "x"), " has ", x.dim(), " axes, the order names ",
                 order.size());
-  checked_axes("permute", x, order);  // each at most once, so each exactly once
+  checked_axes("permute", x, order);  // each axis at most once, so exactly once
   std::vector<std::size_t> checked;
   for (const int axis : order) checked.push_back(checked_axis("permute", x, axis));
   return record(Permute{checked}, location, x);
@@ -172,12 +160,12 @@ static std::int64_t clamped_index(std::int64_t index, std::int64_t size) {
 }
 
 // The view of the `count` indices begin, begin + step, ... along one axis.
-static StridedView view_along(const Shape& shape, std::size_t axis, std::size_t begin,
-                              std::size_t count, std::size_t step = 1) {
+static StridedView view_along(const Shape& shape, std::size_t axis, std::int64_t begin,
+                              std::int64_t count, std::int64_t step = 1) {
   StridedView view{shape, row_major_strides(shape), 0};
-  view.offset = static_cast<std::ptrdiff_t>(begin) * view.strides[axis];
-  view.strides[axis] *= static_cast<std::ptrdiff_t>(step);
-  view.shape[axis] = count;
+  view.offset = begin * view.strides[axis];
+  view.strides[axis] *= step;
+  view.shape[axis] = static_cast<std::size_t>(count);
   return view;
 }
 
@@ -189,12 +177,8 @@ Tensor slice(const Tensor& x, int axis, std::int64_t begin, std::int64_t end, st
   const auto size = static_cast<std::int64_t>(x.shape()[at]);
   const std::int64_t first = clamped_index(begin, size), last = clamped_index(end, size);
   const std::int64_t count = last <= first ? 0 : (last - first - 1) / step + 1;
-  const std::int64_t stride =
-      std::min(step, size + 1);  // a step beyond the end takes one element too
-  return record(
-      Slice{view_along(x.shape(), at, static_cast<std::size_t>(first),
-                       static_cast<std::size_t>(count), static_cast<std::size_t>(stride))},
-      location, x);
+  step = std::min(step, size + 1);  // avoids overflow; a larger step also selects one element
+  return record(Slice{view_along(x.shape(), at, first, count, step)}, location, x);
 }
 
 Tensor select(const Tensor& x, int axis, std::int64_t index, SourceLocation location) {
@@ -204,8 +188,7 @@ Tensor select(const Tensor& x, int axis, std::int64_t index, SourceLocation loca
   if (index < -size || index >= size)
     throw_error("select: index ", index, " is out of range for axis ", axis, " of ",
                 describe(x, "x"));
-  StridedView view =
-      view_along(x.shape(), at, static_cast<std::size_t>(index < 0 ? index + size : index), 1);
+  StridedView view = view_along(x.shape(), at, index < 0 ? index + size : index, 1);
   view.shape = reduced_shape(view.shape, {at}, false);
   view.strides.erase(view.strides.begin() + static_cast<std::ptrdiff_t>(at));
   return record(Slice{view}, location, x);
@@ -213,26 +196,23 @@ Tensor select(const Tensor& x, int axis, std::int64_t index, SourceLocation loca
 
 // ---- concat, stack, split
 
-static void check_parts(std::string_view op, const std::vector<Tensor>& parts) {
-  if (parts.empty()) throw_error(op, ": needs at least one tensor");
-}
-
 static Tensor concat_along(const std::vector<Tensor>& parts, std::size_t axis,
                            SourceLocation location) {
   Shape shape = parts[0].shape();
   shape[axis] = 0;
   for (const Tensor& part : parts) shape[axis] += part.shape()[axis];
   std::vector<StridedView> views;
-  std::size_t begin = 0;
+  std::int64_t begin = 0;
   for (const Tensor& part : parts) {
-    views.push_back(view_along(shape, axis, begin, part.shape()[axis]));
-    begin += part.shape()[axis];
+    const auto size = static_cast<std::int64_t>(part.shape()[axis]);
+    views.push_back(view_along(shape, axis, begin, size));
+    begin += size;
   }
   return record_list(Concat{shape, views}, location, parts);
 }
 
 Tensor concat(const std::vector<Tensor>& parts, int axis, SourceLocation location) {
-  check_parts("concat", parts);
+  if (parts.empty()) throw_error("concat: needs at least one tensor");
   const Shape first = parts[0].shape();
   if (first.size() == 0) throw_error("concat: a tensor of rank 0 has no axis; use stack");
   const std::size_t at = checked_axis("concat", parts[0], axis, "part 0");
@@ -248,7 +228,7 @@ Tensor concat(const std::vector<Tensor>& parts, int axis, SourceLocation locatio
 }
 
 Tensor stack(const std::vector<Tensor>& parts, int axis, SourceLocation location) {
-  check_parts("stack", parts);
+  if (parts.empty()) throw_error("stack: needs at least one tensor");
   const std::size_t at = new_axis("stack", parts[0], axis);
   std::vector<Tensor> rows;
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -274,11 +254,10 @@ std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& size
     throw_error("split: the pieces add up to ", total, ", axis ", axis, " of ", describe(x, "x"),
                 " has size ", x.shape()[at]);
   std::vector<Tensor> parts;
-  std::size_t begin = 0;
+  std::int64_t begin = 0;
   for (const std::int64_t size : sizes) {
-    const auto count = static_cast<std::size_t>(size);
-    parts.push_back(record(Slice{view_along(x.shape(), at, begin, count)}, location, x));
-    begin += count;
+    parts.push_back(record(Slice{view_along(x.shape(), at, begin, size)}, location, x));
+    begin += size;
   }
   return parts;
 }

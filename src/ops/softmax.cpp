@@ -3,19 +3,15 @@
 #include "heed/ops/softmax.hpp"
 
 #include <cmath>
-#include <limits>
 
 #include "heed/array/lines.hpp"
 #include "heed/array/map.hpp"
 #include "heed/array/reduce.hpp"
 #include "heed/autograd/record.hpp"
 #include "heed/ops/shape.hpp"
-#include "ops/axis.hpp"
 #include "ops/softmax_row.hpp"
 
 namespace HEED_NAMESPACE {
-
-static constexpr Real infinity = std::numeric_limits<Real>::infinity();
 
 // y_i = exp(x_i) / sum_j exp(x_j), over one axis
 struct Softmax {
@@ -63,7 +59,7 @@ struct LogSoftmax {
   std::size_t axis;
 };
 
-// y = ln sum_j exp(x_j), the axis kept with size 1
+// y = ln sum_j exp(x_j), where the reduced axis gets size 1
 struct LogSumExp {
   static constexpr std::string_view name = "LogSumExp";
   Array forward(const Array& x) const {

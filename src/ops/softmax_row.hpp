@@ -9,6 +9,8 @@
 
 namespace HEED_NAMESPACE {
 
+inline constexpr Real infinity = std::numeric_limits<Real>::infinity();
+
 // The row's maximum, and the sum of exp(x_j - max), which is 0 for a fully masked row.
 struct ExpRow {
   Real max;
@@ -18,7 +20,6 @@ struct ExpRow {
 // Whether every score is -infinity: the query may attend to no key. A NaN among the scores makes
 // the sum NaN, so the result is false.
 inline bool fully_masked(const Real* x, std::size_t n, Real max) {
-  constexpr Real infinity = std::numeric_limits<Real>::infinity();
   return max == -infinity && sum_of(x, n) == static_cast<double>(-infinity);
 }
 

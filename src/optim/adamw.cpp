@@ -6,22 +6,20 @@
 #include <utility>
 
 #include "heed/array/map.hpp"
-#include "heed/autograd/trace/timing.hpp"
-#include "heed/base/error.hpp"
+#include "heed/autograd/trace/trace.hpp"
 #include "optim/state.hpp"
 
 namespace HEED_NAMESPACE::optim {
 
 AdamW::AdamW(std::vector<Tensor> parameters, const AdamWOptions& options)
     : parameters_(std::move(parameters)), options_(options) {
-  const auto check = [](bool good, const char* what, double value, const char* range) {
-    if (!good) throw_error("AdamW: ", what, " ", value, " must be ", range);
-  };
-  check(options.lr >= 0, "lr", options.lr, "0 or more");
-  check(options.beta1 >= 0 && options.beta1 < 1, "beta1", options.beta1, "in [0, 1)");
-  check(options.beta2 >= 0 && options.beta2 < 1, "beta2", options.beta2, "in [0, 1)");
-  check(options.eps >= 0, "eps", options.eps, "0 or more");
-  check(options.weight_decay >= 0, "weight_decay", options.weight_decay, "0 or more");
+  const double lr = options.lr, beta1 = options.beta1, beta2 = options.beta2;
+  const double eps = options.eps, weight_decay = options.weight_decay;
+  check_option("AdamW", "lr", lr, lr >= 0, "0 or more");
+  check_option("AdamW", "beta1", beta1, beta1 >= 0 && beta1 < 1, "in [0, 1)");
+  check_option("AdamW", "beta2", beta2, beta2 >= 0 && beta2 < 1, "in [0, 1)");
+  check_option("AdamW", "eps", eps, eps >= 0, "0 or more");
+  check_option("AdamW", "weight_decay", weight_decay, weight_decay >= 0, "0 or more");
   for (const Tensor& parameter : parameters_) {
     exp_avg_.push_back(zeros(parameter.shape()));
     exp_avg_sq_.push_back(zeros(parameter.shape()));
@@ -35,7 +33,7 @@ void AdamW::step() {
     if (parameters_[i].has_grad()) update(parameters_[i], exp_avg_[i], exp_avg_sq_[i]);
 }
 
-// One pass over the four arrays.
+// Updates p, m and v in one pass over these arrays and the gradient.
 void AdamW::update(Tensor& parameter, Array& m, Array& v) const {
   const double t = static_cast<double>(step_);
   const double correction1 = 1 - std::pow(options_.beta1, t);
@@ -53,7 +51,7 @@ void AdamW::update(Tensor& parameter, Array& m, Array& v) const {
 
   Array& p = parameter.mutable_value();
   const Array& g = parameter.grad();
-  const std::size_t grain = elementwise_grain / 4;  // reads four arrays, writes three
+  const std::size_t grain = elementwise_grain / 4;  // the loop reads four arrays and writes three
   parallel_ranges(p.size(), Pack::size, grain, [&](std::size_t begin, std::size_t end) {
     const std::size_t n = end - begin;
     Real *const ps = p.data() + begin, *const ms = m.data() + begin, *const vs = v.data() + begin;
@@ -80,11 +78,9 @@ State AdamW::state() const {
 }
 
 void AdamW::set_state(const State& state) {
-  check_array_names(state, parameters_, {"exp_avg", "exp_avg_sq"});
-  std::vector<Array> m = find_arrays(state, parameters_, "exp_avg", true);
-  std::vector<Array> v = find_arrays(state, parameters_, "exp_avg_sq", true);
-  exp_avg_ = std::move(m);
-  exp_avg_sq_ = std::move(v);
+  auto arrays = find_arrays(state, parameters_, {"exp_avg", "exp_avg_sq"}, true);
+  exp_avg_ = std::move(arrays[0]);
+  exp_avg_sq_ = std::move(arrays[1]);
   step_ = state.step;
 }
 

@@ -1,14 +1,11 @@
 // clip.cpp: gradient clipping by total norm.
 
-#include "heed/optim/clip.hpp"
-
-#include <algorithm>
 #include <cmath>
 
 #include "heed/array/map.hpp"
 #include "heed/array/reduce.hpp"
-#include "heed/autograd/trace/timing.hpp"
-#include "heed/base/error.hpp"
+#include "heed/autograd/trace/trace.hpp"
+#include "optim/state.hpp"
 
 namespace HEED_NAMESPACE::optim {
 
@@ -44,8 +41,8 @@ static double total_norm(const std::vector<Tensor>& parameters, double p) {
 }
 
 double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, double norm_type) {
-  if (!(max_norm >= 0)) throw_error("clip_grad_norm: max_norm ", max_norm, " must be 0 or more");
-  if (!(norm_type > 0)) throw_error("clip_grad_norm: norm_type ", norm_type, " must be above 0");
+  check_option("clip_grad_norm", "max_norm", max_norm, max_norm >= 0, "0 or more");
+  check_option("clip_grad_norm", "norm_type", norm_type, norm_type > 0, "above 0");
   const OperationTimer timer("clip_grad_norm", Phase::forward);
   const double norm = total_norm(parameters, norm_type);
   const double scale = max_norm / (norm + 1e-6);

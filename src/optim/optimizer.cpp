@@ -1,11 +1,58 @@
-// optimizer.cpp: zero_grad.
+// optimizer.cpp: zero_grad, and conversion between an optimizer's arrays and its State.
 
 #include "heed/optim/optimizer.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "optim/state.hpp"
 
 namespace HEED_NAMESPACE::optim {
 
 void zero_grad(const std::vector<Tensor>& parameters) {
   for (Tensor parameter : parameters) parameter.clear_grad();
+}
+
+void append_arrays(State& state, const std::vector<Tensor>& parameters,
+                   const std::vector<Array>& arrays, const std::string& kind) {
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].name().empty())
+      throw_error("optimizer state: ", describe(parameters[i], "a parameter"),
+                  " has no name; name it to save it");
+    if (is_defined(arrays[i]))
+      state.arrays.emplace_back(parameters[i].name() + "." + kind, arrays[i]);
+  }
+}
+
+static Array find_array(const State& state, const Tensor& parameter, const std::string& name,
+                        bool required) {
+  const auto found = std::find_if(state.arrays.begin(), state.arrays.end(),
+                                  [&](const auto& entry) { return entry.first == name; });
+  if (found == state.arrays.end()) {
+    if (required) throw_error("optimizer state: no '", name, "'");
+    return undefined_array();
+  }
+  if (found->second.shape() != parameter.shape())
+    throw_error("optimizer state: '", name, "' has shape ", str(found->second.shape()),
+                ", but its parameter has ", str(parameter.shape()));
+  return found->second;
+}
+
+std::vector<std::vector<Array>> find_arrays(const State& state,
+                                            const std::vector<Tensor>& parameters,
+                                            const std::vector<std::string>& kinds, bool required) {
+  std::set<std::string> expected;
+  for (const Tensor& parameter : parameters)
+    for (const std::string& kind : kinds) expected.insert(parameter.name() + "." + kind);
+  for (const auto& [name, array] : state.arrays)
+    if (expected.count(name) == 0)
+      throw_error("optimizer state: '", name, "' belongs to no parameter");
+  std::vector<std::vector<Array>> result(kinds.size());
+  for (std::size_t k = 0; k < kinds.size(); ++k)
+    for (const Tensor& parameter : parameters)
+      result[k].push_back(
+          find_array(state, parameter, parameter.name() + "." + kinds[k], required));
+  return result;
 }
 
 }  // namespace HEED_NAMESPACE::optim

@@ -5,20 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "heed/base/error.hpp"
+#include "optim/state.hpp"
 
 namespace HEED_NAMESPACE::optim {
-namespace {
-
-template <class Number>
-void check(const char* schedule, const char* option, Number value, bool good, const char* range) {
-  if (!good) throw_error(schedule, ": ", option, " ", value, " must be ", range);
-}
 
 // (1 + cos(pi x)) / 2: 1 at x = 0, 0 at x = 1, 1 at x = 2.
-double cosine_factor(double x) { return 0.5 * (1 + std::cos(std::acos(-1.0) * x)); }
-
-}  // namespace
+static double cosine_factor(double x) { return 0.5 * (1 + std::cos(std::acos(-1.0) * x)); }
 
 double WarmupCosine::at(std::int64_t step) const {
   if (step < warmup) return lr * static_cast<double>(step + 1) / static_cast<double>(warmup + 1);
@@ -29,33 +21,33 @@ double WarmupCosine::at(std::int64_t step) const {
 }
 
 double CosineAnnealingLR::at(std::int64_t step) const {
-  check("CosineAnnealingLR", "lr", lr, lr >= 0, "0 or more");
-  check("CosineAnnealingLR", "T_max", T_max, T_max > 0, "1 or more");
-  check("CosineAnnealingLR", "eta_min", eta_min, eta_min >= 0, "0 or more");
+  check_option("CosineAnnealingLR", "lr", lr, lr >= 0, "0 or more");
+  check_option("CosineAnnealingLR", "T_max", T_max, T_max > 0, "1 or more");
+  check_option("CosineAnnealingLR", "eta_min", eta_min, eta_min >= 0, "0 or more");
   const double progress = static_cast<double>(step) / static_cast<double>(T_max);
   return eta_min + cosine_factor(progress) * (lr - eta_min);
 }
 
 double LinearLR::at(std::int64_t step) const {
   const auto is_valid = [](double x) { return x >= 0 && x <= 1; };
-  check("LinearLR", "lr", lr, lr >= 0, "0 or more");
-  check("LinearLR", "start_factor", start_factor, is_valid(start_factor), "in [0, 1]");
-  check("LinearLR", "end_factor", end_factor, is_valid(end_factor), "in [0, 1]");
-  check("LinearLR", "total_iters", total_iters, total_iters > 0, "1 or more");
+  check_option("LinearLR", "lr", lr, lr >= 0, "0 or more");
+  check_option("LinearLR", "start_factor", start_factor, is_valid(start_factor), "in [0, 1]");
+  check_option("LinearLR", "end_factor", end_factor, is_valid(end_factor), "in [0, 1]");
+  check_option("LinearLR", "total_iters", total_iters, total_iters > 0, "1 or more");
   const double progress = static_cast<double>(step) / static_cast<double>(total_iters);
   return lr * (start_factor + (end_factor - start_factor) * std::min(progress, 1.0));
 }
 
 double StepLR::at(std::int64_t step) const {
-  check("StepLR", "lr", lr, lr >= 0, "0 or more");
-  check("StepLR", "step_size", step_size, step_size > 0, "1 or more");
-  check("StepLR", "gamma", gamma, gamma > 0, "above 0");
+  check_option("StepLR", "lr", lr, lr >= 0, "0 or more");
+  check_option("StepLR", "step_size", step_size, step_size > 0, "1 or more");
+  check_option("StepLR", "gamma", gamma, gamma > 0, "above 0");
   return lr * std::pow(gamma, static_cast<double>(step / step_size));
 }
 
 double ExponentialLR::at(std::int64_t step) const {
-  check("ExponentialLR", "lr", lr, lr >= 0, "0 or more");
-  check("ExponentialLR", "gamma", gamma, gamma > 0, "above 0");
+  check_option("ExponentialLR", "lr", lr, lr >= 0, "0 or more");
+  check_option("ExponentialLR", "gamma", gamma, gamma > 0, "above 0");
   return lr * std::pow(gamma, static_cast<double>(step));
 }
 

@@ -5,19 +5,17 @@
 #include <utility>
 
 #include "heed/array/map.hpp"
-#include "heed/base/error.hpp"
 #include "optim/state.hpp"
 
 namespace HEED_NAMESPACE::optim {
 
 Sgd::Sgd(std::vector<Tensor> parameters, const SgdOptions& options)
     : parameters_(std::move(parameters)), options_(options) {
-  if (!(options.lr >= 0)) throw_error("Sgd: lr ", options.lr, " must be 0 or more");
-  if (!(options.momentum >= 0))
-    throw_error("Sgd: momentum ", options.momentum, " must be 0 or more");
-  if (!(options.weight_decay >= 0))
-    throw_error("Sgd: weight_decay ", options.weight_decay, " must be 0 or more");
-  if (options.nesterov && (options.momentum == 0 || options.dampening != 0))
+  const double lr = options.lr, momentum = options.momentum, weight_decay = options.weight_decay;
+  check_option("Sgd", "lr", lr, lr >= 0, "0 or more");
+  check_option("Sgd", "momentum", momentum, momentum >= 0, "0 or more");
+  check_option("Sgd", "weight_decay", weight_decay, weight_decay >= 0, "0 or more");
+  if (options.nesterov && (momentum == 0 || options.dampening != 0))
     throw_error("Sgd: nesterov needs momentum above 0 and no dampening");
   momenta_.assign(parameters_.size(), undefined_array());
 }
@@ -49,10 +47,9 @@ State Sgd::state() const {
 }
 
 void Sgd::set_state(const State& state) {
-  check_array_names(state, parameters_, {"momentum"});
   // A parameter that never had a gradient has no momentum yet.
-  std::vector<Array> momenta = find_arrays(state, parameters_, "momentum", false);
-  momenta_ = std::move(momenta);
+  std::vector<std::vector<Array>> found = find_arrays(state, parameters_, {"momentum"}, false);
+  momenta_ = std::move(found[0]);
   step_ = state.step;
 }
 

@@ -1,25 +1,31 @@
-// state.hpp: conversion between an optimizer's arrays and its State.
+// state.hpp: conversion between an optimizer's arrays and its State, and checks of options.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "heed/base/error.hpp"
 #include "heed/optim/optimizer.hpp"
 
 namespace HEED_NAMESPACE::optim {
 
-// Appends arrays[i] to state.arrays as NAME.kind, NAME being the name of parameters[i]. Skips
+// Throws Error "AdamW: lr -1 must be 0 or more" unless `good` is true.
+template <class Number>
+void check_option(const char* owner, const char* option, Number value, bool good,
+                  const char* range) {
+  if (!good) throw_error(owner, ": ", option, " ", value, " must be ", range);
+}
+
+// Appends arrays[i] to state.arrays as NAME.kind, where NAME is the name of parameters[i]. Skips
 // undefined arrays. Throws Error for a parameter without a name.
 void append_arrays(State& state, const std::vector<Tensor>& parameters,
                    const std::vector<Array>& arrays, const std::string& kind);
 
-// The arrays NAME.kind of the state in the order of the parameters. Throws Error, naming the array,
-// when a required array is missing or its shape differs from that of its parameter.
-std::vector<Array> find_arrays(const State& state, const std::vector<Tensor>& parameters,
-                               const std::string& kind, bool required);
-
-// Throws Error for an array of the state whose name is not NAME.kind for any parameter and kind.
-void check_array_names(const State& state, const std::vector<Tensor>& parameters,
-                       const std::vector<std::string>& kinds);
+// For each kind, the arrays NAME.kind of the state in the order of the parameters. Throws Error
+// with the array's name if an array belongs to no parameter and kind, if a required array is
+// missing, or if an array's shape differs from its parameter's shape.
+std::vector<std::vector<Array>> find_arrays(const State& state,
+                                            const std::vector<Tensor>& parameters,
+                                            const std::vector<std::string>& kinds, bool required);
 
 }  // namespace HEED_NAMESPACE::optim

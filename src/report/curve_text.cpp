@@ -6,6 +6,7 @@
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
 #include "heed/report/curve.hpp"
+#include "heed/report/gnuplot.hpp"
 
 namespace HEED_NAMESPACE {
 namespace {
@@ -18,7 +19,7 @@ Series averaged(const Series& series, const Range& x, std::size_t parts) {
   std::vector<Sum> sums(parts);
   for (std::size_t i = 0; i < series.x.size(); ++i) {
     if (!std::isfinite(series.x[i]) || !std::isfinite(series.y[i])) continue;
-    const double position = (series.x[i] - x.low) / x.span() * static_cast<double>(parts);
+    const double position = x.fraction(series.x[i]) * static_cast<double>(parts);
     Sum& sum = sums[std::min(parts - 1, static_cast<std::size_t>(position))];
     sum.x += series.x[i], sum.y += series.y[i], ++sum.n;
   }
@@ -49,22 +50,7 @@ std::string data_block(std::size_t number, const Series& series) {
   return text + "END\n";
 }
 
-std::string title_with_last_value(const Series& series) {
-  if (!series.points || series.y.empty()) return gnuplot_string(series.name);
-  return gnuplot_string(series.name + "  " + decimal(series.y.back(), 4));
-}
-
-// Samples a horizontal line at `columns` points.
-Series sampled(const HorizontalLine& line, const Range& x, std::size_t columns) {
-  Series row{line.name, {}, {}};
-  for (std::size_t i = 0; i < columns; ++i) {
-    const double t = static_cast<double>(i) / static_cast<double>(columns - 1);
-    row.append(x.low + t * x.span(), line.value);
-  }
-  return row;
-}
-
-// The distance of the tics: 1, 2, 2.5 or 5 times a power of ten, for about five tics.
+// The distance between tics: 1, 2, 2.5 or 5 times a power of ten, chosen for about five tics.
 double tic_step(double span) {
   const double power = std::pow(10.0, std::floor(std::log10(span / 5)));
   for (const double step : {1.0, 2.0, 2.5, 5.0})
@@ -83,12 +69,17 @@ std::string text_plot_command(const std::vector<Series>& series,
   const auto add = [&](const Series& s, const std::string& mark, const std::string& title) {
     blocks += data_block(clauses.size(), s);
     clauses.push_back("$data" + std::to_string(clauses.size()) + " with points pointtype '" + mark +
-                      "' title " + title);
+                      "' title " + gnuplot_string(title));
   };
   for (std::size_t i = 0; i < lines.size(); ++i)
-    add(sampled(lines[i], x, columns), line_marks[i % 4], gnuplot_string(legend(lines[i])));
-  for (std::size_t i = 0; i < series.size(); ++i)
-    add(series[i], marks[i % 6], title_with_last_value(series[i]));
+    add(interpolated({lines[i].name, {x.low, x.high}, {lines[i].value, lines[i].value}}, x,
+                     columns),
+        line_marks[i % 4], legend(lines[i]));
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    const Series& s = series[i];
+    const bool has_last_value = s.points && !s.y.empty();
+    add(s, marks[i % 6], has_last_value ? legend({s.name, s.y.back()}) : s.name);
+  }
   return blocks + "plot " + joined(clauses, ", ") + "\n";
 }
 
@@ -96,8 +87,7 @@ std::string text_script(const std::vector<Series>& series, const PlotView& view,
                         const CurveOptions& options) {
   std::string script = "set encoding utf8\nset terminal dumb noenhanced size " +
                        std::to_string(options.width) + "," + std::to_string(options.height) + "\n";
-  script += "set xrange " + gnuplot_range(view.x.low, view.x.high) + "\n";
-  script += "set yrange " + gnuplot_range(view.y.low, view.y.high) + "\n";
+  script += gnuplot_view(view);
   script += "set xlabel " + gnuplot_string(options.x_title) + "\n";
   script += "set ytics " + gnuplot_number(tic_step(view.y.span())) + "\n";
   script += "set tics nomirror scale 0\nset border 3\nset lmargin 7\nset rmargin 1\n";
@@ -107,24 +97,12 @@ std::string text_script(const std::vector<Series>& series, const PlotView& view,
 
 // Removes trailing spaces, and empty lines before and after the picture.
 std::string trimmed(const std::string& picture) {
-  std::string text, empty_lines;
-  for (std::string& line : lines_of(picture)) {
-    line.erase(line.find_last_not_of(" \f\r") + 1);
-    if (line.empty()) {
-      empty_lines += text.empty() ? "" : "\n";
-      continue;
-    }
-    text += empty_lines + line + "\n";
-    empty_lines.clear();
-  }
-  return text;
-}
-
-std::vector<Series> smoothed(std::vector<Series> series, std::size_t columns) {
-  const Range x = view_of(series, {}).x;
-  for (Series& s : series)
-    if (!s.points) s = interpolated(averaged(s, x, columns / 2), x, columns);
-  return series;
+  std::string text;
+  for (std::string& line : lines_of(picture))
+    text += line.erase(line.find_last_not_of(" \f\r") + 1) + "\n";
+  text.erase(0, text.find_first_not_of('\n'));
+  if (text.empty()) return "";
+  return text.erase(text.find_last_not_of('\n') + 1) + "\n";
 }
 
 // gnuplot draws the frame over the points that touch it, so the view is widened by one character.
@@ -154,7 +132,10 @@ std::string curve_text(const std::vector<Series>& series, const CurveOptions& op
                 options.height);
   const PlotView full_view = view_of(series, options.lines);
   if (full_view.x.empty()) return "nothing to draw: no finite values yet\n";
-  const std::vector<Series> averages = smoothed(series, options.width - 10);
+  const std::size_t columns = options.width - 10;
+  std::vector<Series> averages = series;
+  for (Series& s : averages)
+    if (!s.points) s = interpolated(averaged(s, full_view.x, columns / 2), full_view.x, columns);
   const PlotView view = text_view(averages, options, full_view.peak);
   const Plot plot = text_with_gnuplot(text_script(averages, view, options));
   return plot.ok ? text_heading(view, options) + trimmed(plot.message) : plot.message + "\n";

@@ -1,4 +1,4 @@
-// gnuplot.cpp: runs gnuplot, and writes strings and numbers in gnuplot's syntax.
+// gnuplot.cpp: formats strings, numbers, ranges and pixel positions for gnuplot scripts.
 
 #include "heed/report/gnuplot.hpp"
 
@@ -8,18 +8,6 @@
 #include "heed/base/text.hpp"
 
 namespace HEED_NAMESPACE {
-
-static const PlotProgram gnuplot{"gnuplot", "gnuplot-nox (apt) or gnuplot (brew, conda)"};
-
-// The option -d makes gnuplot ignore the user's settings file.
-Plot draw_with_gnuplot(const std::string& folder, const std::string& name,
-                       const std::string& script) {
-  return draw_with(gnuplot, {"gnuplot", "-d", "./" + name + ".gp"}, folder, name, ".gp", script);
-}
-
-Plot text_with_gnuplot(const std::string& script) {
-  return run_program(gnuplot, {"gnuplot", "-d", "-"}, "", script);
-}
 
 std::string gnuplot_string(std::string_view text) {
   std::string quoted = "'";
@@ -37,8 +25,35 @@ std::string gnuplot_number(double value) {
   return out.str();
 }
 
-std::string gnuplot_range(double low, double high) {
-  return "[" + gnuplot_number(low) + ":" + gnuplot_number(high) + "]";
+std::string gnuplot_range(const Range& range) {
+  return "[" + gnuplot_number(range.low) + ":" + gnuplot_number(range.high) + "]";
+}
+
+std::string gnuplot_view(const PlotView& view) {
+  return "set xrange " + gnuplot_range(view.x) + "\nset yrange " + gnuplot_range(view.y) + "\n";
+}
+
+std::string Canvas::head(const std::string& drawing) const {
+  return "# Draws " + drawing + " again, run gnuplot on this file in its own folder.\n" +
+         "set encoding utf8\nset terminal svg size " + gnuplot_number(width) + "," +
+         gnuplot_number(height) + " font 'sans-serif,14' noenhanced background rgb 'white'\n";
+}
+
+std::string Canvas::at(double x, double y) const {
+  return " at screen " + gnuplot_number(x / width) + ", screen " + gnuplot_number(1 - y / height);
+}
+
+std::string Canvas::label(const std::string& text, double x, double y,
+                          const std::string& style) const {
+  return "set label " + gnuplot_string(text) + at(x, y) + style + "\n";
+}
+
+std::string Canvas::margins(const Rectangle& plot) const {
+  const auto margin = [](const std::string& side, double position) {
+    return "set " + side + "margin at screen " + gnuplot_number(position) + "\n";
+  };
+  return margin("l", plot.left / width) + margin("r", (plot.left + plot.width) / width) +
+         margin("t", 1 - plot.top / height) + margin("b", 1 - (plot.top + plot.height) / height);
 }
 
 }  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// graphviz.cpp: weight matrices as graphs in the DOT language, drawn as SVG by Graphviz.
+// graphviz.cpp: weight matrices as directed graphs in Graphviz's DOT language.
 
 #include "heed/report/graphviz.hpp"
 
@@ -9,31 +9,12 @@
 #include "heed/base/text.hpp"
 
 namespace HEED_NAMESPACE {
-namespace {
-
-const PlotProgram graphviz{"Graphviz", "graphviz (apt, brew, conda)"};
-
-void check_graph(const Array& weights, const std::vector<std::string>& names) {
-  const Shape shape = shape_of(weights);
-  if (shape.size() != 2 || shape[0] != shape[1])
-    throw_error("graph: needs a square matrix, got weights ", str(shape));
-  if (names.size() != shape[0])
-    throw_error("graph: ", names.size(), " names for weights ", str(shape));
-}
 
 // The width of an edge is between 0.5 and 6 points.
-std::string edge(std::size_t from, std::size_t to, double weight) {
+static std::string edge(std::size_t from, std::size_t to, double weight) {
   return "  n" + std::to_string(from) + " -> n" + std::to_string(to) +
          " [penwidth=" + decimal(std::clamp(6 * weight, 0.5, 6.0), 2) +
          ", label=" + graphviz_string(" " + decimal(weight, 2)) + "]\n";
-}
-
-}  // namespace
-
-Plot draw_with_graphviz(const std::string& folder, const std::string& name,
-                        const std::string& dot_text) {
-  return draw_with(graphviz, {"dot", "-Tsvg", "-o" + name + ".svg", "./" + name + ".dot"}, folder,
-                   name, ".dot", dot_text);
 }
 
 std::string graphviz_string(std::string_view text) {
@@ -44,11 +25,15 @@ std::string graphviz_string(std::string_view text) {
 }
 
 std::string weighted_graph(const Array& weights, const std::vector<std::string>& names) {
-  check_graph(weights, names);
+  const Shape shape = shape_of(weights);
+  if (shape.size() != 2 || shape[0] != shape[1])
+    throw_error("graph: needs a square matrix, got weights ", str(shape));
+  if (names.size() != shape[0])
+    throw_error("graph: ", names.size(), " names for weights ", str(shape));
   std::string text =
       "digraph {\n  node [shape=box, style=rounded, fontname=\"sans-serif\"]\n"
       "  edge [color=\"#0072B2\", arrowsize=0.6, fontname=\"sans-serif\", fontsize=11]\n";
-  for (std::size_t i = 0; i < names.size(); ++i)  // nodes are numbered: two may have the same name
+  for (std::size_t i = 0; i < names.size(); ++i)  // nodes with the same name differ in number
     text += "  n" + std::to_string(i) + " [label=" + graphviz_string(names[i]) + "]\n";
   for (std::size_t i = 0; i < names.size(); ++i)
     for (std::size_t j = 0; j < names.size(); ++j)

@@ -1,11 +1,9 @@
-// heatmap_text.cpp: heatmap_text (a heat map as text) and max_pooled (max pooling).
+// heatmap_text.cpp: heatmap_text and heatmap_sheet_text draw heat maps with characters.
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "heed/array/shape.hpp"
-#include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
 #include "heed/base/utf8.hpp"
 #include "heed/report/heatmap.hpp"
@@ -13,7 +11,7 @@
 namespace HEED_NAMESPACE {
 namespace {
 
-// From dark blue over green to yellow: larger values are brighter.
+// From dark blue through green to yellow: larger values are brighter.
 constexpr int ansi_colors[] = {17, 18, 24, 30, 36, 35, 71, 107, 149, 185, 227};
 
 std::string repeated(const std::string& text, std::size_t times) {
@@ -22,7 +20,7 @@ std::string repeated(const std::string& text, std::size_t times) {
   return result;
 }
 
-// Cells of `width` characters, from the smallest to the largest value.
+// The text of a cell of `width` characters for each shade, from the smallest value to the largest.
 std::vector<std::string> shaded_cells(Shades shades, std::size_t width) {
   std::vector<std::string> cells = {" ", "░", "▒", "▓", "█"};
   if (shades == Shades::ascii) cells = {" ", ".", ":", "-", "=", "+", "*", "#", "%", "@"};
@@ -35,11 +33,12 @@ std::vector<std::string> shaded_cells(Shades shades, std::size_t width) {
   return cells;
 }
 
+// A heat map as lines of text.
 class HeatmapText {
  public:
-  HeatmapText(const Array& x, const HeatmapOptions& options)
+  HeatmapText(const Array& x, const Range& range, const HeatmapOptions& options)
       : x_(x),
-        range_(heatmap_range(x, options)),
+        range_(range),
         row_names_(options.row_names),
         column_names_(options.column_names),
         masked_(options.shades == Shades::ascii ? "/" : "·"),
@@ -52,16 +51,29 @@ class HeatmapText {
     shades_ = shaded_cells(options.shades, cell_width_);
   }
 
-  std::string text() const {
-    std::string text = column_name_lines();
-    for (std::size_t r = 0; r < x_.shape()[0]; ++r) text += line(r);
-    return text + scale();
+  std::size_t width() const { return indent() + cell_width_ * x_.shape()[1] + 1; }
+
+  // The lines with the column names, then one line for each row.
+  std::vector<std::string> lines() const {
+    std::vector<std::string> lines = column_name_lines();
+    for (std::size_t r = 0; r < x_.shape()[0]; ++r) lines.push_back(row(r));
+    return lines;
+  }
+
+  std::string scale() const {
+    std::string text(indent(), ' ');
+    text += decimal(range_.low, 4) + " " + joined(shades_, "") + " " + decimal(range_.high, 4);
+    if (xt::any(xt::isinf(x_) && x_ < 0)) text += "   " + repeated(masked_, 2) + " masked";
+    if (xt::any(xt::isnan(x_))) text += "   ?? not a number";
+    if (side_ > 1)
+      text += "   each cell: maximum of " + std::to_string(side_) + " x " + std::to_string(side_);
+    return text + "\n";
   }
 
  private:
-  std::size_t indent() const { return name_width_ + 2; }  // of a row: its name, a space, the edge
+  std::size_t indent() const { return name_width_ + 2; }  // the width of name, space and edge
 
-  // Two characters are about as wide as one is high, so a cell of two is nearly square.
+  // A character is about twice as high as wide, so a cell of two characters is nearly square.
   void fit(std::size_t width) {
     const std::size_t available = width > indent() + 1 ? width - indent() - 1 : 1;
     cell_width_ = 2 * x_.shape()[1] <= available ? 2 : 1;
@@ -75,29 +87,31 @@ class HeatmapText {
   std::string cell(Real value) const {
     if (std::isnan(value)) return repeated("?", cell_width_);
     if (std::isinf(value) && value < 0) return repeated(masked_, cell_width_);
-    const double fraction = (static_cast<double>(value) - range_.low) / range_.span();
+    const double fraction = std::clamp(range_.fraction(static_cast<double>(value)), 0.0, 1.0);
     const double last = static_cast<double>(shades_.size() - 1);
-    return shades_[static_cast<std::size_t>(std::lround(std::clamp(fraction, 0.0, 1.0) * last))];
+    return shades_[static_cast<std::size_t>(std::lround(fraction * last))];
   }
 
-  std::string line(std::size_t row) const {
+  std::string row(std::size_t index) const {
     std::string text =
-        pad_left(row_names_.empty() ? "" : row_names_[row], name_width_) + " " + edge_;
-    for (std::size_t c = 0; c < x_.shape()[1]; ++c) text += cell(x_(row, c));
-    return text + edge_ + "\n";
+        pad_left(row_names_.empty() ? "" : row_names_[index], name_width_) + " " + edge_;
+    for (std::size_t c = 0; c < x_.shape()[1]; ++c) text += cell(x_(index, c));
+    return text + edge_;
   }
 
-  // The column names, written vertically when they are wider than a cell.
-  std::string column_name_lines() const {
+  // The column names, written vertically unless they are narrower than a cell.
+  std::vector<std::string> column_name_lines() const {
     std::size_t height = 0;
-    std::vector<std::vector<std::string>> names;
+    for (const std::string& name : column_names_)
+      height = std::max(height, characters_of(name).size());
+    std::vector<std::string> lines(height, std::string(indent(), ' '));
     for (const std::string& name : column_names_) {
-      names.push_back(characters_of(name));
-      height = std::max(height, names.back().size());
+      std::vector<std::string> characters = characters_of(name);
+      characters.insert(characters.begin(), height - characters.size(), "");
+      for (std::size_t h = 0; h < height; ++h) lines[h] += pad_right(characters[h], cell_width_);
     }
-    std::string text;
-    for (std::size_t h = height; h-- > 0;) text += column_name_line(names, h);
-    return text;
+    for (std::string& line : lines) line.erase(line.find_last_not_of(' ') + 1);
+    return lines;
   }
 
   std::vector<std::string> characters_of(const std::string& name) const {
@@ -108,32 +122,6 @@ class HeatmapText {
     return characters;
   }
 
-  // Line `height` of the column names, counted from the bottom.
-  std::string column_name_line(const std::vector<std::vector<std::string>>& names,
-                               std::size_t height) const {
-    std::string text(indent(), ' ');
-    for (const std::vector<std::string>& name : names)
-      text += pad_right(height < name.size() ? name[name.size() - 1 - height] : "", cell_width_);
-    return text.erase(text.find_last_not_of(' ') + 1) + "\n";
-  }
-
-  bool any_cell(bool (*condition)(Real)) const {
-    return std::any_of(x_.data(), x_.data() + x_.size(), condition);
-  }
-
-  std::string scale() const {
-    std::string text(indent(), ' ');
-    text += decimal(range_.low, 4) + " ";
-    for (const std::string& shade : shades_) text += shade;
-    text += " " + decimal(range_.high, 4);
-    if (any_cell([](Real v) { return std::isinf(v) && v < 0; }))
-      text += "   " + repeated(masked_, 2) + " masked";
-    if (any_cell([](Real v) { return std::isnan(v); })) text += "   ?? not a number";
-    if (side_ > 1)
-      text += "   each cell: maximum of " + std::to_string(side_) + " x " + std::to_string(side_);
-    return text + "\n";
-  }
-
   Array x_;
   std::vector<std::string> shades_;
   Range range_;
@@ -142,28 +130,73 @@ class HeatmapText {
   std::size_t name_width_ = 0, cell_width_ = 2, side_ = 1;
 };
 
-}  // namespace
-
-Array max_pooled(const Array& x, std::size_t side) {
-  const std::size_t rows = x.shape()[0], columns = x.shape()[1];
-  Array result = filled({(rows + side - 1) / side, (columns + side - 1) / side},
-                        -std::numeric_limits<Real>::infinity());
-  for (std::size_t r = 0; r < rows; ++r)
-    for (std::size_t c = 0; c < columns; ++c) {
-      Real& maximum = result(r / side, c / side);
-      if (std::isnan(x(r, c)) || x(r, c) > maximum)
-        maximum = std::isnan(maximum) ? maximum : x(r, c);
-    }
-  return result;
+std::string axis_titles(const HeatmapOptions& options) {
+  if (options.row_title.empty() && options.column_title.empty()) return "";
+  return "rows: " + options.row_title + ", columns: " + options.column_title + "\n";
 }
 
+// Widths in a sheet of matrices, in columns of the terminal.
+constexpr std::size_t edges = 3;       // a space and two edges
+constexpr std::size_t min_width = 12;  // of a matrix, without its edges
+constexpr std::size_t gap = 2;         // between two matrices
+
+// The width available to each of `count` matrices side by side, without its edges.
+std::size_t available_width(std::size_t count, std::size_t width) {
+  const std::size_t each = (width + gap) / count;
+  return each > edges + gap ? each - edges - gap : 1;
+}
+
+// The width of a matrix and its title: the larger of the two. Titles are truncated to max_width.
+std::size_t tile_width(std::size_t matrix_width, const std::vector<std::string>& titles,
+                       std::size_t max_width) {
+  std::size_t width = matrix_width;
+  for (const std::string& title : titles)
+    width = std::max(width, std::min(max_width, 2 + display_width(printable(title))));
+  return width;
+}
+
+// The matrices with index first to last - 1 side by side, each under its title.
+std::string panel_row(const std::vector<HeatmapText>& panels,
+                      const std::vector<std::string>& titles, std::size_t first, std::size_t last,
+                      std::size_t width) {
+  std::string heading;
+  std::vector<std::string> lines(panels[first].lines().size());
+  for (std::size_t i = first; i < last; ++i) {
+    heading += pad_right("  " + truncated(printable(titles[i]), width - 2), width + gap);
+    const std::string separator(i == first ? 0 : width - panels[i].width() + gap, ' ');
+    const std::vector<std::string> added = panels[i].lines();
+    for (std::size_t r = 0; r < lines.size(); ++r) lines[r] += separator + added[r];
+  }
+  return heading.erase(heading.find_last_not_of(' ') + 1) + "\n" + joined(lines, "\n") + "\n";
+}
+
+}  // namespace
+
 std::string heatmap_text(const Array& x, const HeatmapOptions& options) {
-  check_heatmap(x, options);
+  check_heatmaps({x}, {""}, options);
   std::string text;
   if (!options.title.empty()) text += printable(options.title) + " " + str(shape_of(x)) + "\n";
-  if (!options.row_title.empty() || !options.column_title.empty())
-    text += "rows: " + options.row_title + ", columns: " + options.column_title + "\n";
-  return text + HeatmapText(x, options).text();
+  const HeatmapText map(x, heatmap_range({x}, options), options);
+  return text + axis_titles(options) + joined(map.lines(), "\n") + "\n" + map.scale();
+}
+
+std::string heatmap_sheet_text(const std::vector<Array>& panels,
+                               const std::vector<std::string>& titles,
+                               const HeatmapOptions& options, std::size_t columns) {
+  check_heatmaps(panels, titles, options);
+  std::size_t per_row = sheet_columns(columns, panels.size());
+  while (per_row > 1 && available_width(per_row, options.width) < min_width) --per_row;
+  HeatmapOptions panel;
+  panel.shades = options.shades, panel.width = available_width(per_row, options.width) + edges;
+  const Range range = heatmap_range(panels, options);
+  std::vector<HeatmapText> maps;
+  for (const Array& x : panels) maps.emplace_back(x, range, panel);
+  const std::size_t width = tile_width(maps[0].width(), titles, panel.width);
+  std::string text = options.title.empty() ? "" : printable(options.title) + "\n";
+  text += axis_titles(options);
+  for (std::size_t first = 0; first < panels.size(); first += per_row)
+    text += panel_row(maps, titles, first, std::min(first + per_row, panels.size()), width);
+  return text + maps.back().scale();
 }
 
 }  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// plot_program.cpp: runs a drawing program as a child process.
+// plot_program.cpp: runs gnuplot and Graphviz as child processes.
 
 #include "heed/report/plot_program.hpp"
 
@@ -16,25 +16,56 @@
 namespace HEED_NAMESPACE {
 namespace {
 
-Plot result(const PlotProgram& program, const ChildResult& child) {
-  if (child.code > 128) return {false, program.name + " was stopped before it had drawn anything"};
-  if (child.code == 127)
-    return {false,
-            program.name + " is not installed, so nothing was drawn: install " + program.packages};
-  if (child.code == 126) return {false, program.name + " could not be started"};
-  if (child.code != 0) return {false, program.name + ": " + child.last_error()};
-  return {true, child.out};
+const PlotProgram gnuplot{"gnuplot", "gnuplot-nox (apt) or gnuplot (brew, conda)"};
+const PlotProgram graphviz{"Graphviz", "graphviz (apt, brew, conda)"};
+
+// Runs the program. The Plot's message is the program's output or, after a failure, the reason.
+Plot run_program(const PlotProgram& program, ChildProgram child) {
+  const auto failure = [&](const std::string& reason) {
+    return Plot{false, program.name + reason};
+  };
+  try {
+    const ChildResult result = run_child(std::move(child));
+    if (result.code > 128) return failure(" was stopped before it had drawn anything");
+    if (result.code == 127)
+      return failure(" is not installed, so nothing was drawn: install " + program.packages);
+    if (result.code == 126) return failure(" could not be started");
+    if (result.code != 0) return failure(": " + result.last_error());
+    return {true, result.out};
+  } catch (const Error& error) {
+    return {false, error.what()};
+  }
+}
+
+// Returns "" on success, otherwise "FILE: cannot be written: ...".
+std::string write_text(const std::string& path, const std::string& text) {
+  errno = 0;
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (file) return "";
+  return path + ": cannot be written" + (errno != 0 ? std::string(": ") + strerror(errno) : "");
 }
 
 }  // namespace
 
-Plot run_program(const PlotProgram& program, std::vector<std::string> command,
-                 const std::string& folder, const std::string& input) {
-  try {
-    return result(program, run_child({std::move(command), folder, input}));
-  } catch (const Error& error) {
-    return {false, error.what()};
-  }
+// The option -d makes gnuplot ignore the user's settings file.
+Plot draw_with_gnuplot(const std::string& folder, const std::string& name,
+                       const std::string& script, const std::string& data) {
+  const std::string csv = path_in(folder, name + ".csv");
+  const std::string failure = data.empty() ? "" : write_text(csv, data);
+  if (!failure.empty()) return {false, failure};
+  return draw_with(gnuplot, {"gnuplot", "-d", "./" + name + ".gp"}, folder, name, ".gp", script);
+}
+
+Plot text_with_gnuplot(const std::string& script) {
+  return run_program(gnuplot, {{"gnuplot", "-d", "-"}, "", script});
+}
+
+Plot draw_with_graphviz(const std::string& folder, const std::string& name,
+                        const std::string& dot_text) {
+  return draw_with(graphviz, {"dot", "-Tsvg", "-o" + name + ".svg", "./" + name + ".dot"}, folder,
+                   name, ".dot", dot_text);
 }
 
 Plot draw_with(const PlotProgram& program, std::vector<std::string> command,
@@ -46,26 +77,16 @@ Plot draw_with(const PlotProgram& program, std::vector<std::string> command,
   const std::string failure = write_text(path_in(folder, name + ending), text);
   if (!failure.empty()) return {false, failure};
   const std::string picture = path_in(folder, name + ".svg");
-  unlink(picture.c_str());  // otherwise an older file would pass for the new one
-  const Plot plot = run_program(program, std::move(command), folder, "");
+  unlink(picture.c_str());  // otherwise the check below could find an older picture
+  const Plot plot = run_program(program, {std::move(command), folder});
   if (!plot.ok) return plot;
   if (access(picture.c_str(), R_OK) != 0)
     return {false, program.name + " did not write " + picture};
   return {true, picture};
 }
 
-std::string write_text(const std::string& path, const std::string& text) {
-  errno = 0;
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (file) return "";
-  return path + ": cannot be written" + (errno != 0 ? std::string(": ") + strerror(errno) : "");
-}
-
 std::string path_in(const std::string& folder, const std::string& name) {
-  if (folder.empty() || folder.back() == '/') return folder + name;
-  return folder + "/" + name;
+  return folder.empty() || folder.back() == '/' ? folder + name : folder + "/" + name;
 }
 
 }  // namespace HEED_NAMESPACE

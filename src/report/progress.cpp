@@ -9,7 +9,7 @@
 namespace HEED_NAMESPACE {
 namespace {
 
-constexpr std::size_t min_bar_width = 12, max_bar_width = 32;  // with the brackets
+constexpr std::size_t min_bar_width = 12, max_bar_width = 32;  // including the brackets
 
 std::string steps(const ProgressState& state) {
   if (state.total_steps == 0) return "step " + std::to_string(state.step);
@@ -38,11 +38,6 @@ std::string status(const ProgressState& state, int dropped) {
   return text;
 }
 
-std::string percent(const ProgressState& state) {
-  if (state.total_steps == 0) return "";
-  return std::to_string(100 * state.step / state.total_steps) + "%";
-}
-
 }  // namespace
 
 std::string progress_line(const ProgressState& state, std::size_t width) {
@@ -56,7 +51,9 @@ std::string progress_line(const ProgressState& state, std::size_t width) {
     if (!shows_bar) return text;
     return bar(state, std::min(max_bar_width, width - text.size() - 1)) + " " + text;
   }
-  return percent(state).size() <= width ? percent(state) : "";
+  const std::string percent =
+      has_bar ? std::to_string(100 * state.step / state.total_steps) + "%" : "";
+  return percent.size() <= width ? percent : "";
 }
 
 }  // namespace HEED_NAMESPACE

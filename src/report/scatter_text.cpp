@@ -1,7 +1,6 @@
 // scatter_text.cpp: scatter_text prints a scatter plot with a symbol and a label for each point.
 
 #include <algorithm>
-#include <cmath>
 
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
@@ -14,55 +13,58 @@ namespace {
 
 constexpr const char* marks[] = {"●", "▲", "■", "◆"};
 
-// A grid of characters with points and labels.
+// The position of a character, counted from the top left corner.
+struct Cell {
+  std::size_t row, column;
+};
+
+// A grid of characters on which points and labels are drawn.
 class TextCanvas {
  public:
   TextCanvas(std::size_t columns, std::size_t rows)
       : lines_(rows, std::vector<std::string>(columns, " ")),
-        placement_({0, 0, static_cast<double>(columns), static_cast<double>(rows)}) {}
+        placement_{{0, 0, static_cast<double>(columns), static_cast<double>(rows)}} {}
 
-  void set_mark(std::size_t row, std::size_t column, const std::string& mark) {
-    std::string& cell = lines_[row][column];
-    if (cell == " ")
-      placement_.occupy(label_box(1, static_cast<double>(row), static_cast<double>(column)));
+  void set_mark(const Cell& at, const std::string& mark) {
+    std::string& cell = lines_[at.row][at.column];
+    if (cell == " ") placement_.occupied.push_back(box_beside(at, 0, 0, 1));
     cell = cell == " " || cell == mark ? mark : "@";
   }
 
-  // Returns false if no position beside the mark is free.
-  bool set_label(std::size_t row, std::size_t column, const std::string& text) {
+  // Writes the text beside the mark. Returns false if no position beside the mark is free.
+  bool set_label(const Cell& mark, const std::string& text) {
     const auto length = static_cast<double>(display_width(text));
-    const auto r = static_cast<double>(row), c = static_cast<double>(column);
-    const std::vector<Box> boxes = {label_box(length, r, c + 2),
-                                    label_box(length, r, c - 1 - length),
-                                    label_box(length, r - 1, c),
-                                    label_box(length, r + 1, c),
-                                    label_box(length, r - 1, c - length + 1),
-                                    label_box(length, r + 1, c - length + 1)};
+    const auto beside = [&](double down, double right) {
+      return box_beside(mark, down, right, length);
+    };
+    const std::vector<Box> boxes = {beside(0, 2), beside(0, -1 - length), beside(-1, 0),
+                                    beside(1, 0), beside(-1, 1 - length), beside(1, 1 - length)};
     const Box& best = boxes[placement_.best_position(boxes)];
     if (placement_.covered_area(best) > 0) return false;
-    placement_.occupy({best.left - 1, best.top, best.right + 1, best.bottom});
-    write(static_cast<std::size_t>(best.top), static_cast<std::size_t>(best.left), text);
+    placement_.occupied.push_back({best.left - 1, best.top, best.right + 1, best.bottom});
+    write({static_cast<std::size_t>(best.top), static_cast<std::size_t>(best.left)}, text);
     return true;
   }
 
   std::string text() const {
     std::string result;
     for (const std::vector<std::string>& line : lines_) {
-      std::string row;
-      for (const std::string& cell : line) row += cell;
+      std::string row = joined(line, "");
       result += row.erase(row.find_last_not_of(' ') + 1) + "\n";
     }
     return result;
   }
 
  private:
-  static Box label_box(double length, double row, double column) {
-    return {column, row, column + length, row + 1};
+  static Box box_beside(const Cell& cell, double down, double right, double length) {
+    const double top = static_cast<double>(cell.row) + down;
+    const double left = static_cast<double>(cell.column) + right;
+    return {left, top, left + length, top + 1};
   }
 
   // The second cell of a wide character is empty. A combining mark is appended to the character
   // before it, or dropped if there is none.
-  void write(std::size_t row, std::size_t column, const std::string& text) {
+  void write(Cell at, const std::string& text) {
     std::string* last = nullptr;
     for (std::size_t i = 0; i < text.size(); i += character_at(text, i).size()) {
       const std::string character(character_at(text, i));
@@ -71,9 +73,9 @@ class TextCanvas {
         if (last != nullptr) *last += character;
         continue;
       }
-      last = &lines_[row][column++];
+      last = &lines_[at.row][at.column++];
       *last = character;
-      if (columns == 2) lines_[row][column++] = "";
+      if (columns == 2) lines_[at.row][at.column++] = "";
     }
   }
 
@@ -81,18 +83,14 @@ class TextCanvas {
   LabelPlacement placement_;
 };
 
-struct Cell {
-  std::size_t row, column;
-};
-
 Cell cell_of(const Array& points, std::size_t i, const PlotView& view,
              const ScatterOptions& options) {
-  const auto index_of = [](double value, const Range& range, std::size_t cells) {
-    const double position = (value - range.low) / range.span() * static_cast<double>(cells);
+  const auto index_of = [](double fraction, std::size_t cells) {
+    const double position = fraction * static_cast<double>(cells);
     return std::min(cells - 1, static_cast<std::size_t>(std::max(position, 0.0)));
   };
-  return {options.height - 1 - index_of(points(i, 1), view.y, options.height),
-          index_of(points(i, 0), view.x, options.width)};
+  return {options.height - 1 - index_of(view.y.fraction(points(i, 1)), options.height),
+          index_of(view.x.fraction(points(i, 0)), options.width)};
 }
 
 std::string legend_line(const ScatterOptions& options, std::size_t left_out) {
@@ -114,16 +112,12 @@ std::string scatter_text(const Array& points, const ScatterOptions& options) {
   const PlotView view = scatter_view(points, static_cast<double>(options.width),
                                      2 * static_cast<double>(options.height));
   TextCanvas canvas(options.width, options.height);
-  for (std::size_t i = 0; i < points.shape(0); ++i) {
-    const Cell cell = cell_of(points, i, view, options);
-    canvas.set_mark(cell.row, cell.column, marks[options.groups.empty() ? 0 : options.groups[i]]);
-  }
+  for (std::size_t i = 0; i < points.shape(0); ++i)
+    canvas.set_mark(cell_of(points, i, view, options), marks[options.group(i)]);
   std::size_t left_out = 0;
-  for (std::size_t i = 0; i < options.labels.size(); ++i) {
-    const Cell cell = cell_of(points, i, view, options);
-    left_out +=
-        !canvas.set_label(cell.row, cell.column, truncated(printable(options.labels[i]), 24));
-  }
+  for (std::size_t i = 0; i < options.labels.size(); ++i)
+    left_out += !canvas.set_label(cell_of(points, i, view, options),
+                                  truncated(printable(options.labels[i]), 24));
   const std::string title = options.title.empty() ? "" : printable(options.title) + "\n";
   return title + canvas.text() + legend_line(options, left_out);
 }

@@ -13,33 +13,30 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-void check(const std::vector<Series>& series) {
+// The range of x, and the range of y where x >= first_x. Both are empty if no point is finite.
+PlotView ranges(const std::vector<Series>& series, double first_x) {
+  PlotView view{};
   for (const Series& s : series)
-    if (s.x.size() != s.y.size())
-      throw_error("curve: ", s.name, " has ", s.x.size(), " x and ", s.y.size(), " y values");
+    for (std::size_t i = 0; i < s.x.size(); ++i) {
+      if (std::isfinite(s.y[i])) view.x.include(s.x[i]);
+      if (s.x[i] >= first_x) view.y.include(s.y[i]);
+    }
+  return view;
 }
 
-std::size_t points_before(const std::vector<Series>& series, double x) {
-  std::size_t count = 0;
-  for (const Series& s : series)
-    for (const double point_x : s.x) count += point_x < x;
-  return count;
-}
-
-// Counts samples of the curves in a rectangle, which is given in fractions of the view.
-std::size_t points_inside(const std::vector<Series>& series, const PlotView& view, double x0,
-                          double x1, double y0, double y1) {
-  std::size_t count = 0;
+// True if a curve passes through the rectangle, which is given in fractions of the view.
+bool covers_curve(const std::vector<Series>& series, const PlotView& view, const Range& width,
+                  const Range& height) {
   for (const Series& s : series)
     for (std::size_t i = 0; i < s.x.size(); ++i) {
       const std::size_t next = std::min(i + 1, s.x.size() - 1);
       for (double t = 0; t < 1; t += 0.03125) {  // along the line to the next point
-        const double x = (s.x[i] + t * (s.x[next] - s.x[i]) - view.x.low) / view.x.span();
-        const double y = (s.y[i] + t * (s.y[next] - s.y[i]) - view.y.low) / view.y.span();
-        count += x >= x0 && x <= x1 && y >= y0 && y <= y1;
+        const double x = view.x.fraction(s.x[i] + t * (s.x[next] - s.x[i]));
+        const double y = view.y.fraction(s.y[i] + t * (s.y[next] - s.y[i]));
+        if (width.contains(x) && height.contains(y)) return true;
       }
     }
-  return count;
+  return false;
 }
 
 }  // namespace
@@ -52,31 +49,19 @@ void Range::include(double value) {
   high = std::max(high, value);
 }
 
-Range x_range(const std::vector<Series>& series) {
-  Range range;
-  for (const Series& s : series)
-    for (std::size_t i = 0; i < s.x.size(); ++i)
-      if (std::isfinite(s.y[i])) range.include(s.x[i]);
-  return range;
-}
-
-Range y_range(const std::vector<Series>& series, double first_x) {
-  Range range;
-  for (const Series& s : series)
-    for (std::size_t i = 0; i < s.x.size(); ++i)
-      if (s.x[i] >= first_x) range.include(s.y[i]);
-  return range;
-}
-
 PlotView view_of(const std::vector<Series>& series, const std::vector<HorizontalLine>& lines) {
-  check(series);
-  PlotView view{x_range(series), y_range(series, -infinity), 0};
+  for (const Series& s : series)
+    if (s.x.size() != s.y.size())
+      throw_error("curve: ", s.name, " has ", s.x.size(), " x and ", s.y.size(), " y values");
+  PlotView view = ranges(series, -infinity);
   if (view.x.empty()) return view;
   const double early_end = view.x.low + 0.05 * view.x.span();
-  const Range later = y_range(series, early_end);
+  const Range later = ranges(series, early_end).y;
   view.peak = view.y.high;
-  if (points_before(series, early_end) >= 3 &&
-      view.peak - view.y.low > 1.3 * (later.high - view.y.low))
+  std::ptrdiff_t early_points = 0;
+  for (const Series& s : series)
+    early_points += std::count_if(s.x.begin(), s.x.end(), [&](double x) { return x < early_end; });
+  if (early_points >= 3 && view.peak - view.y.low > 1.3 * (later.high - view.y.low))
     view.y.high = later.high;
   for (const HorizontalLine& line : lines) view.y.include(line.value);
   if (view.x.span() == 0) view.x.high += 1;
@@ -92,11 +77,11 @@ std::string legend_position(const std::vector<Series>& series,
   std::vector<Series> all = series;
   for (const HorizontalLine& line : lines)
     all.push_back({line.name, {view.x.low, view.x.high}, {line.value, line.value}});
-  const double left = width, right = 1 - width, bottom = height, top = 1 - height;
-  if (points_inside(all, view, right, 1, top, 1) == 0) return "top right";
-  if (points_inside(all, view, 0, left, 0, bottom) == 0) return "bottom left";
-  if (points_inside(all, view, right, 1, 0, bottom) == 0) return "bottom right";
-  if (points_inside(all, view, 0, left, top, 1) == 0) return "top left";
+  const Range left{0, width}, right{1 - width, 1}, bottom{0, height}, top{1 - height, 1};
+  if (!covers_curve(all, view, right, top)) return "top right";
+  if (!covers_curve(all, view, left, bottom)) return "bottom left";
+  if (!covers_curve(all, view, right, bottom)) return "bottom right";
+  if (!covers_curve(all, view, left, top)) return "top left";
   return "below";
 }
 

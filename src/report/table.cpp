@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t gap = static_cast<std::size_t>(-1);  // the index of a "..." row or column
 
-// The indices of an axis to show: all or, for a long axis, the first and last with a gap between.
+// The indices to show: all or, for a long axis, the first and the last with `gap` between them.
 std::vector<std::size_t> shown_indices(std::size_t size, std::size_t limit) {
   std::vector<std::size_t> indices;
   const std::size_t half = std::max<std::size_t>(1, limit / 2);
@@ -39,14 +39,12 @@ Sizes sizes_of(const Shape& shape) {
   return sizes;
 }
 
-void check_names(const std::vector<std::string>& names, std::size_t size, const char* axis,
-                 const Shape& shape) {
+// Checks the number of row or column names and returns the names as they are printed.
+std::vector<std::string> checked_names(const std::vector<std::string>& names, std::size_t size,
+                                       const char* axis, const Shape& shape) {
   if (!names.empty() && names.size() != size)
     throw_error("table: ", names.size(), " ", axis, " names for ", size, " ", axis, "s of x ",
                 str(shape));
-}
-
-std::vector<std::string> printable_names(const std::vector<std::string>& names) {
   std::vector<std::string> result;
   for (const std::string& name : names) result.push_back(printable(name));
   return result;
@@ -68,13 +66,21 @@ class TableText {
         options_(options),
         sizes_(sizes_of(shape_of(x))),
         scientific_(needs_scientific(x, options.decimals)),
-        row_names_(printable_names(options.row_names)),
-        column_names_(printable_names(options.column_names)),
+        row_names_(checked_names(options.row_names, sizes_.rows, "row", shape_of(x))),
+        column_names_(checked_names(options.column_names, sizes_.columns, "column", shape_of(x))),
         rows_(shown_indices(sizes_.rows, options.max_shown)),
         columns_(shown_indices(sizes_.columns, options.max_shown)) {
     for (const std::string& name : row_names_)
       name_width_ = std::max(name_width_, display_width(name));
-    find_number_width();
+    for (const std::size_t block : blocks())
+      for (const std::size_t row : rows_)
+        for (const std::size_t column : columns_)
+          if (block != gap)
+            number_width_ = std::max(number_width_, number(block, row, column).size());
+  }
+
+  std::vector<std::size_t> blocks() const {
+    return shown_indices(sizes_.blocks, options_.max_shown);
   }
 
   // One matrix of the batch, split into strips that fit the terminal's width.
@@ -97,14 +103,6 @@ class TableText {
   }
 
  private:
-  void find_number_width() {
-    for (const std::size_t block : shown_indices(sizes_.blocks, options_.max_shown))
-      for (const std::size_t row : rows_)
-        for (const std::size_t column : columns_)
-          if (block != gap)
-            number_width_ = std::max(number_width_, number(block, row, column).size());
-  }
-
   std::string column_name(std::size_t column) const {
     if (column_names_.empty()) return "";
     return column == gap ? "..." : column_names_[column];
@@ -133,21 +131,20 @@ class TableText {
 
   std::string strip(std::size_t block, std::size_t first, std::size_t last) const {
     std::string text;
-    if (!column_names_.empty()) {
-      text += std::string(name_width_, ' ');
-      for (std::size_t c = first; c < last; ++c)
-        text += "  " + pad_left(column_name(columns_[c]), column_width(columns_[c]));
-      text += "\n";
-    }
-    for (const std::size_t row : rows_) text += line(block, row, first, last);
+    if (!column_names_.empty())
+      text += line("", first, last, [&](std::size_t column) { return column_name(column); });
+    for (const std::size_t row : rows_)
+      text += line(row_names_.empty() || row == gap ? "" : row_names_[row], first, last,
+                   [&](std::size_t column) { return number(block, row, column); });
     return text;
   }
 
-  std::string line(std::size_t block, std::size_t row, std::size_t first, std::size_t last) const {
-    const std::string name = row_names_.empty() || row == gap ? "" : row_names_[row];
+  template <class Cell>
+  std::string line(const std::string& name, std::size_t first, std::size_t last,
+                   Cell&& cell) const {
     std::string text = pad_left(name, name_width_);
     for (std::size_t c = first; c < last; ++c)
-      text += "  " + pad_left(number(block, row, columns_[c]), column_width(columns_[c]));
+      text += "  " + pad_left(cell(columns_[c]), column_width(columns_[c]));
     return text + "\n";
   }
 
@@ -160,7 +157,7 @@ class TableText {
   std::size_t name_width_ = 0, number_width_ = 0;
 };
 
-// "[1]" for a rank-3 array, "[0, 1]" for rank 4.
+// The index of a matrix in its batch: "[1]" in an array of rank 3, "[0, 1]" in rank 4.
 std::string block_title(const Shape& shape, std::size_t block) {
   std::vector<std::string> indices(shape.size() - 2);
   for (std::size_t axis = indices.size(); axis-- > 0; block /= shape[axis])
@@ -172,16 +169,13 @@ std::string block_title(const Shape& shape, std::size_t block) {
 
 std::string table(const Array& x, const TableOptions& options) {
   const Shape shape = shape_of(x);
-  const Sizes sizes = sizes_of(shape);
-  check_names(options.row_names, sizes.rows, "row", shape);
-  check_names(options.column_names, sizes.columns, "column", shape);
+  const TableText writer(x, options);
   const std::string title =
       options.title.empty() ? "" : printable(options.title) + " " + str(shape);
-  const TableText writer(x, options);
   if (shape.size() == 0) return title + "  " + writer.number(0, 0, 0) + "\n";
   std::string text = title.empty() ? "" : title + "\n";
   if (x.size() == 0) return text + "  (empty)\n";
-  for (const std::size_t block : shown_indices(sizes.blocks, options.max_shown)) {
+  for (const std::size_t block : writer.blocks()) {
     if (shape.size() > 2) text += block == gap ? "...\n" : block_title(shape, block);
     if (block != gap) text += writer.matrix(block);
   }

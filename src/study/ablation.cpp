@@ -3,12 +3,11 @@
 #include "heed/study/ablation.hpp"
 
 #include <algorithm>
+#include <xtensor/xnoalias.hpp>
 
 #include "heed/array/shape.hpp"
 #include "heed/base/error.hpp"
 #include "heed/ops/loss.hpp"
-#include "heed/study/heads.hpp"
-#include "heed/text/batches.hpp"
 
 namespace HEED_NAMESPACE {
 namespace {
@@ -21,23 +20,28 @@ void check_causal(const nn::Gpt& model) {
         "next_token_loss: the model is not causal and sees the target; use masked_token_loss");
 }
 
-// T copies of a window of T tokens. In copy t, token t is masked and is the only target.
-struct MaskedCopies {
-  Indices inputs, targets;  // (T, T)
-  std::size_t num_targets = 0;
-};
-
-MaskedCopies mask_each(const std::int64_t* window, std::size_t T, std::int64_t mask) {
-  MaskedCopies copies{Indices::from_shape({T, T}), Indices::from_shape({T, T})};
-  std::fill(copies.targets.begin(), copies.targets.end(), ignored_target);
-  for (std::size_t t = 0; t < T; ++t) {
-    std::copy_n(window, T, &copies.inputs(t, 0));
-    if (window[t] == mask) continue;
-    copies.inputs(t, t) = mask;
-    copies.targets(t, t) = window[t];
-    ++copies.num_targets;
-  }
+// T copies of a window of T tokens. In copy t, token t is masked and is the only target, unless
+// token t was masked already.
+Batch mask_each(const Indices& window, std::int64_t mask) {
+  const std::size_t T = window.size();
+  Batch copies{xt::broadcast(window, {T, T}), Indices({T, T}, ignored_target)};
+  for (std::size_t t = 0; t < T; ++t)
+    if (window(t) != mask) {
+      copies.inputs(t, t) = mask;
+      copies.targets(t, t) = window(t);
+    }
   return copies;
+}
+
+Tensor output_projection_weight(const nn::Gpt& model, std::size_t layer, std::size_t head) {
+  const auto check = [](const char* part, std::size_t index, std::size_t count) {
+    if (index >= count)
+      throw_error("AblatedHead: there is no ", part, " ", index, "; the model has ", part,
+                  "s 0 to ", count - 1);
+  };
+  check("layer", layer, model.config.layers);
+  check("head", head, model.config.heads);
+  return model.blocks[layer].attention.out.weight;
 }
 
 }  // namespace
@@ -47,12 +51,9 @@ double next_token_loss(const nn::Gpt& model, const Indices& tokens) {
   if (tokens.dimension() != 2 || tokens.shape()[1] < 2)
     throw_error("next_token_loss: tokens must be (B, T), T at least 2, got ",
                 str(shape_of(tokens)));
-  const std::size_t B = tokens.shape()[0], T = tokens.shape()[1];
-  Indices inputs = Indices::from_shape({B, T - 1}), targets = Indices::from_shape({B, T - 1});
-  for (std::size_t b = 0; b < B; ++b) {
-    std::copy_n(&tokens(b, 0), T - 1, &inputs(b, 0));
-    std::copy_n(&tokens(b, 1), T - 1, &targets(b, 0));
-  }
+  const std::size_t T = tokens.shape(1);
+  const Indices inputs = xt::view(tokens, xt::all(), xt::range(std::size_t{0}, T - 1));
+  const Indices targets = xt::view(tokens, xt::all(), xt::range(std::size_t{1}, T));
   const NoGrad no_grad;
   return static_cast<double>(model.loss(inputs, targets).item());
 }
@@ -76,20 +77,39 @@ double masked_token_loss(const nn::Gpt& model, const Indices& tokens, std::int64
   if (tokens.dimension() != 2)
     throw_error("masked_token_loss: tokens must be (B, T), got ", str(shape_of(tokens)));
   const NoGrad no_grad;
-  const std::size_t T = tokens.shape()[1];
   CrossEntropyOptions options;
   options.reduction = Reduction::sum, options.ignore_index = ignored_target;
   double sum = 0;
   std::size_t num_targets = 0;
-  for (std::size_t b = 0; b < tokens.shape()[0]; ++b) {
-    const MaskedCopies copies = mask_each(tokens.data() + b * T, T, mask);
-    if (copies.num_targets == 0) continue;
+  for (std::size_t b = 0; b < tokens.shape(0); ++b) {
+    const Indices window = xt::view(tokens, b);
+    const auto masked = static_cast<std::size_t>(std::count(window.begin(), window.end(), mask));
+    if (masked == window.size()) continue;
+    const Batch copies = mask_each(window, mask);
     const Tensor loss = cross_entropy(model(copies.inputs), copies.targets, options);
     sum += static_cast<double>(loss.item());
-    num_targets += copies.num_targets;
+    num_targets += window.size() - masked;
   }
   if (num_targets == 0) throw_error("masked_token_loss: every token is masked already");
   return sum / static_cast<double>(num_targets);
+}
+
+AblatedHead::AblatedHead(const nn::Gpt& model, std::size_t layer, std::size_t head)
+    : weight_(output_projection_weight(model, layer, head)) {
+  const std::size_t D = model.config.embed_dim / model.config.heads;
+  first_column_ = head * D;
+  auto columns =
+      xt::view(weight_.mutable_value(), xt::all(), xt::range(first_column_, first_column_ + D));
+  original_columns_ = columns;
+  columns.fill(0);
+}
+
+// Adds the original weights instead of assigning them: if two objects ablate the same head, the
+// second object has saved zeros, and either object may be destroyed first.
+AblatedHead::~AblatedHead() {
+  const std::size_t end = first_column_ + original_columns_.shape(1);
+  auto columns = xt::view(weight_.mutable_value(), xt::all(), xt::range(first_column_, end));
+  xt::noalias(columns) += original_columns_;  // noalias avoids a temporary array
 }
 
 Ablation ablate(const nn::Gpt& model, const std::function<double()>& loss) {

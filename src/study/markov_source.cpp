@@ -1,12 +1,11 @@
-// markov_source.cpp: stationary distribution, entropies, sampling and likelihood of a source.
+// markov_source.cpp: builds Markov sources from states or words, such as the grammar and the chain,
+// draws texts from them and computes the negative log-likelihood of a text.
 
 #include "heed/study/markov_source.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <numeric>
-#include <utility>
+#include <set>
 
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
@@ -16,50 +15,73 @@ namespace HEED_NAMESPACE {
 namespace {
 
 using States = std::vector<MarkovSource::State>;
-using Probabilities = std::vector<double>;
+using Letters = std::vector<MarkovSource::Letter>;
+using Words = std::vector<MarkovSource::Word>;
 
-std::string quoted_letter(char letter) { return heed::in_quotes(std::string_view(&letter, 1)); }
+std::string_view label(const MarkovSource::Letter& letter) { return {&letter.letter, 1}; }
+std::string_view label(const MarkovSource::Word& word) { return word.text; }
 
-void check_letter(const States& states, std::size_t s, const MarkovSource::Letter& letter) {
-  const auto code = static_cast<unsigned char>(letter.letter);
-  if (code >= 0x80)
-    throw_error("source: state ", s, ": byte ", int{code}, " is not ASCII; give ASCII letters");
-  if (!(letter.probability > 0))
-    throw_error("source: state ", s, ": the probability of ", quoted_letter(letter.letter), " is ",
-                letter.probability, "; give one above 0, or leave the letter out");
-  if (letter.next >= states.size())
-    throw_error("source: state ", s, ": the next state of ", quoted_letter(letter.letter), " is ",
-                letter.next, "; give one below ", states.size());
-}
-
-void check_state(const States& states, std::size_t s) {
+template <class Edges>
+double probability_of(const Edges& edges) {
   double sum = 0;
-  std::string checked_letters;
-  for (const MarkovSource::Letter& letter : states[s].letters) {
-    check_letter(states, s, letter);
-    if (checked_letters.find(letter.letter) != checked_letters.npos)
-      throw_error("source: state ", s, ": ", quoted_letter(letter.letter),
-                  " occurs twice, so it does not determine the next state; give it once");
-    checked_letters += letter.letter;
-    sum += letter.probability;
-  }
-  if (!(std::abs(sum - 1) <= 1e-9))
-    throw_error("source: state ", s, ": the probabilities sum to ", sum, "; they must sum to 1");
+  for (const auto& edge : edges) sum += edge.probability;
+  return sum;
 }
 
-// Whether each state is reachable from state 0; `successors[s]` are the states one step from s.
+// Checks the letters of state `from` or the words of node `from`, of `count` states or nodes.
+template <class Edges>
+void check_edges(const Edges& edges, std::size_t from, std::size_t count) {
+  const bool words = std::is_same_v<Edges, Words>;
+  const char *const node = words ? "node" : "state", *const edge_kind = words ? "word" : "letter";
+  const auto refuse = [&](const auto&... reason) {
+    throw_error("source: ", node, " ", from, ": ", reason...);
+  };
+  for (const auto& edge : edges) {
+    if (!(edge.probability > 0))
+      refuse("the probability of ", in_quotes(label(edge)), " is ", edge.probability,
+             "; give one above 0, or leave the ", edge_kind, " out");
+    if (edge.next >= count)
+      refuse("the next ", node, " of ", in_quotes(label(edge)), " is ", edge.next,
+             "; give one below ", count);
+  }
+  if (const double sum = probability_of(edges); !(std::abs(sum - 1) <= 1e-9))
+    refuse("the probabilities sum to ", sum, "; they must sum to 1");
+}
+
+void check_letters(const Letters& letters, std::size_t state) {
+  std::set<char> seen;
+  for (const MarkovSource::Letter& letter : letters) {
+    if (const auto code = static_cast<unsigned char>(letter.letter); code >= 0x80)
+      throw_error("source: state ", state, ": byte ", int{code},
+                  " is not ASCII; give ASCII letters");
+    if (!seen.insert(letter.letter).second)
+      throw_error("source: state ", state, ": ", in_quotes(label(letter)),
+                  " occurs twice, so it does not determine the next state; give it once");
+  }
+}
+
+void check_words(const Words& words, std::size_t node) {
+  for (const MarkovSource::Word& word : words) {
+    if (word.text.empty())
+      throw_error("source: node ", node, ": a word is empty; give its letters");
+    for (const MarkovSource::Word& other : words)
+      if (&word != &other && other.text.compare(0, word.text.size(), word.text) == 0)
+        throw_error("source: node ", node, ": ", in_quotes(word.text), " is a prefix of ",
+                    in_quotes(other.text),
+                    ", so its letters do not determine the next node; end words with a space");
+  }
+}
+
+// For each state, whether state 0 leads to it. `successors[s]` are the states one step after s.
 std::vector<bool> reachable(const std::vector<std::vector<std::size_t>>& successors) {
   std::vector<bool> result(successors.size());
-  std::vector<std::size_t> pending = {0};
+  std::vector<std::size_t> found = {0};
   result[0] = true;
-  while (!pending.empty()) {
-    const std::size_t s = pending.back();
-    pending.pop_back();
-    for (const std::size_t t : successors[s]) {
-      if (!result[t]) pending.push_back(t);
+  for (std::size_t i = 0; i < found.size(); ++i)
+    for (const std::size_t t : successors[found[i]]) {
+      if (!result[t]) found.push_back(t);
       result[t] = true;
     }
-  }
   return result;
 }
 
@@ -82,107 +104,59 @@ void check_connected(const States& states) {
 
 States checked(States states) {
   if (states.empty()) throw_error("source: there is no state; give at least one");
-  for (std::size_t s = 0; s < states.size(); ++s) check_state(states, s);
+  for (std::size_t s = 0; s < states.size(); ++s) {
+    check_letters(states[s].letters, s);
+    check_edges(states[s].letters, s, states.size());
+  }
   check_connected(states);
-  for (MarkovSource::State& state : states) {  // sums differ from 1 by rounding
-    double sum = 0;
-    for (const MarkovSource::Letter& letter : state.letters) sum += letter.probability;
+  for (MarkovSource::State& state : states) {  // corrects the rounding errors of the sums
+    const double sum = probability_of(state.letters);
     for (MarkovSource::Letter& letter : state.letters) letter.probability /= sum;
   }
   return states;
 }
 
-// The stationary distribution by the algorithm of Grassmann, Taksar and Heyman 1985, "Regenerative
-// analysis and steady state distributions for Markov chains": state elimination without
-// subtraction, so rounding errors stay small.
-Probabilities stationary_distribution_of(const States& states) {
-  const std::size_t n = states.size();
-  std::vector<Probabilities> transition(n, Probabilities(n));
-  for (std::size_t s = 0; s < n; ++s)
-    for (const MarkovSource::Letter& letter : states[s].letters)
-      transition[s][letter.next] += letter.probability;
-  for (std::size_t k = n - 1; k > 0; --k) {
-    double leaving = 0;
-    for (std::size_t j = 0; j < k; ++j) leaving += transition[k][j];
-    for (std::size_t i = 0; i < k; ++i) {
-      transition[i][k] /= leaving;
-      if (transition[i][k] == 0) continue;
-      for (std::size_t j = 0; j < k; ++j) transition[i][j] += transition[i][k] * transition[k][j];
-    }
-  }
-  Probabilities result(n);
-  result[0] = 1;
-  for (std::size_t k = 1; k < n; ++k)
-    for (std::size_t i = 0; i < k; ++i) result[k] += result[i] * transition[i][k];
-  const double sum = std::accumulate(result.begin(), result.end(), 0.0);
-  for (double& probability : result) probability /= sum;
-  return result;
-}
-
-// The posterior over states given the letters read: the possible states and their probabilities.
-using Posterior = std::vector<std::pair<std::size_t, double>>;
-
-// Posteriors that are equal up to rounding compare as equal, so a map keeps only the first of them.
-struct LessUpToRounding {
-  static std::pair<std::size_t, double> rounded(const Posterior::value_type& entry) {
-    return {entry.first, std::nearbyint(entry.second * 1e12)};
-  }
-  bool operator()(const Posterior& a, const Posterior& b) const {
-    return std::lexicographical_compare(
-        a.begin(), a.end(), b.begin(), b.end(),
-        [](const auto& x, const auto& y) { return rounded(x) < rounded(y); });
-  }
+// A node of a prefix tree: the words with one common prefix.
+struct PrefixNode {
+  std::size_t state;
+  std::size_t prefix_length;
+  Words words;
 };
 
-// All posteriors after k letters, each with the total probability of the texts that lead to it.
-using Posteriors = std::map<Posterior, double, LessUpToRounding>;
-constexpr std::size_t max_posteriors = 100000;
-
-// The possible next letters, each with its probability and the posterior after it (Bayes' rule).
-std::map<char, std::pair<double, Posterior>> next_letters(const States& states,
-                                                          const Posterior& posterior) {
-  std::map<char, std::map<std::size_t, double>> joint;  // p(letter, next state)
-  for (const auto& [s, state_probability] : posterior)
-    for (const MarkovSource::Letter& letter : states[s].letters)
-      if (const double p = state_probability * letter.probability; p > 0)  // p can underflow
-        joint[letter.letter][letter.next] += p;
-  std::map<char, std::pair<double, Posterior>> result;
-  for (const auto& [letter, next] : joint) {
-    double p = 0;
-    for (const auto& entry : next) p += entry.second;
-    Posterior updated;
-    for (const auto& [t, joint_probability] : next) updated.emplace_back(t, joint_probability / p);
-    result[letter] = {p, std::move(updated)};
+// Adds the next letters of the words to the state of `prefix`. The last letter of a word leads to
+// the word's next node. Any other letter leads to a new state, which is appended to `pending`.
+void add_letters(const PrefixNode& prefix, std::vector<MarkovSource::State>& states,
+                 std::vector<PrefixNode>& pending) {
+  const double total = probability_of(prefix.words);
+  std::set<char> added;
+  for (const MarkovSource::Word& word : prefix.words) {
+    const char letter = word.text[prefix.prefix_length];
+    if (!added.insert(letter).second) continue;
+    Words same_letter;
+    for (const MarkovSource::Word& other : prefix.words)
+      if (other.text[prefix.prefix_length] == letter) same_letter.push_back(other);
+    const bool ends = word.text.size() == prefix.prefix_length + 1;
+    const std::size_t next = ends ? word.next : states.size();
+    states[prefix.state].letters.push_back({letter, probability_of(same_letter) / total, next});
+    if (ends) continue;
+    states.emplace_back();
+    pending.push_back({next, prefix.prefix_length + 1, std::move(same_letter)});
   }
-  return result;
 }
 
-// The expected entropy of the next letter, in nats.
-double next_letter_entropy(const States& states, const Posteriors& posteriors) {
-  double entropy = 0;
-  for (const auto& [posterior, weight] : posteriors)
-    for (const auto& entry : next_letters(states, posterior)) {
-      const double p = entry.second.first;
-      entropy -= weight * p * std::log(p);
-    }
-  return entropy;
+Words equally_likely(const std::vector<std::string>& texts, std::size_t next) {
+  Words words;
+  for (const std::string& text : texts)
+    words.push_back({text, 1.0 / static_cast<double>(texts.size()), next});
+  return words;
 }
 
-// The posteriors after one more letter, letter number `count`. A posterior with one possible state
-// is exactly 1 there, so all texts that determine the same state share one entry.
-Posteriors after_next_letter(const States& states, const Posteriors& posteriors,
-                             std::size_t count) {
-  Posteriors next;
-  for (const auto& [posterior, weight] : posteriors)
-    for (const auto& entry : next_letters(states, posterior)) {
-      const auto& [p, updated] = entry.second;
-      next[updated] += weight * p;
-      if (next.size() > max_posteriors)
-        throw_error("source: after ", count,
-                    " letters there are more than 100,000 posteriors over the states; ",
-                    "ask for fewer letters");
-    }
-  return next;
+// Inverse transform sampling: the letter whose interval of [0, 1) contains `uniform`.
+const MarkovSource::Letter& pick_letter(const Letters& letters, double uniform) {
+  std::size_t i = 0;
+  for (; i + 1 < letters.size() && uniform >= letters[i].probability; ++i)
+    uniform -= letters[i].probability;
+  return letters[i];
 }
 
 }  // namespace
@@ -191,50 +165,20 @@ MarkovSource::MarkovSource(std::vector<State> states)
     : states_(checked(std::move(states))),
       stationary_distribution_(stationary_distribution_of(states_)) {}
 
-std::string MarkovSource::letters() const {
-  std::string result;
-  for (const State& state : states_)
-    for (const Letter& letter : state.letters) result += letter.letter;
-  std::sort(result.begin(), result.end());
-  result.erase(std::unique(result.begin(), result.end()), result.end());
-  return result;
-}
-
-double MarkovSource::entropy_rate() const {
-  double nats = 0;
-  for (std::size_t s = 0; s < states_.size(); ++s)
-    for (const Letter& letter : states_[s].letters)
-      nats -= stationary_distribution_[s] * letter.probability * std::log(letter.probability);
-  return nats;
-}
-
-std::vector<double> MarkovSource::conditional_entropies(std::size_t max_context) const {
-  Posterior prior;
-  for (std::size_t s = 0; s < states_.size(); ++s)
-    prior.emplace_back(s, stationary_distribution_[s]);
-  Posteriors posteriors = {{prior, 1.0}};
-  std::vector<double> result = {next_letter_entropy(states_, posteriors)};
-  for (std::size_t k = 1; k <= max_context; ++k) {
-    posteriors = after_next_letter(states_, posteriors, k);
-    result.push_back(next_letter_entropy(states_, posteriors));
+MarkovSource MarkovSource::from_words(const std::vector<std::vector<Word>>& nodes) {
+  std::vector<State> states(nodes.size());
+  std::vector<PrefixNode> pending;
+  for (std::size_t node = 0; node < nodes.size(); ++node) {
+    check_words(nodes[node], node);
+    check_edges(nodes[node], node, nodes.size());
+    pending.push_back({node, 0, nodes[node]});
   }
-  return result;
-}
-
-double MarkovSource::window_entropy(std::size_t letters) const {
-  if (letters == 0) throw_error("source: window_entropy: letters is 0; give at least 1");
-  const std::vector<double> entropies = conditional_entropies(letters);
-  return std::accumulate(entropies.begin() + 1, entropies.end(), 0.0) /
-         static_cast<double>(letters);
-}
-
-// Inverse transform sampling: the letter whose interval of [0, 1) contains `uniform`.
-const MarkovSource::Letter& MarkovSource::pick_letter(std::size_t state, double uniform) const {
-  const std::vector<Letter>& letters = states_[state].letters;
-  std::size_t i = 0;
-  for (; i + 1 < letters.size() && uniform >= letters[i].probability; ++i)
-    uniform -= letters[i].probability;
-  return letters[i];
+  while (!pending.empty()) {
+    const PrefixNode prefix = std::move(pending.back());
+    pending.pop_back();
+    add_letters(prefix, states, pending);
+  }
+  return MarkovSource(std::move(states));
 }
 
 std::string MarkovSource::draw(std::size_t letters, Generator& generator) const {
@@ -242,7 +186,7 @@ std::string MarkovSource::draw(std::size_t letters, Generator& generator) const 
   return draw(letters, generator, state);
 }
 
-// Uses 53 random bits per letter, the precision of a double, so both builds draw the same text.
+// Uses 53 random bits, a double's precision, in float and double builds: both draw the same text.
 std::string MarkovSource::draw(std::size_t letters, Generator& generator,
                                std::size_t& state) const {
   constexpr std::size_t chunk = 4096;
@@ -254,8 +198,8 @@ std::string MarkovSource::draw(std::size_t letters, Generator& generator,
   while (text.size() < letters) {
     const Indices random = generator.randint(0, range, {std::min(chunk, letters - text.size())});
     for (const std::int64_t bits : random) {
-      const Letter& letter =
-          pick_letter(state, static_cast<double>(bits) / static_cast<double>(range));
+      const double uniform = static_cast<double>(bits) / static_cast<double>(range);
+      const Letter& letter = pick_letter(states_[state].letters, uniform);
       text += letter.letter;
       state = letter.next;
     }
@@ -268,7 +212,7 @@ std::vector<double> MarkovSource::negative_log_likelihoods(std::string_view text
   nats.reserve(text.size());
   std::size_t state = 0;
   for (const char c : text) {
-    const std::vector<Letter>& letters = states_[state].letters;
+    const Letters& letters = states_[state].letters;
     const auto found = std::find_if(letters.begin(), letters.end(),
                                     [c](const Letter& letter) { return letter.letter == c; });
     if (found == letters.end())
@@ -279,6 +223,49 @@ std::vector<double> MarkovSource::negative_log_likelihoods(std::string_view text
     state = found->next;
   }
   return nats;
+}
+
+// A sentence begins at node 0. Each of the eight subjects has three nodes of its own (preposition,
+// noun and verb), so that the current node determines the subject until the verb has been drawn.
+MarkovSource grammar_source() {
+  struct Animal {
+    std::string name, frequent_verb, rare_verb;  // the verbs have probabilities 3/4 and 1/4
+  };
+  const std::vector<Animal> animals = {{"cat", "purr", "sleep"},
+                                       {"dog", "bark", "run"},
+                                       {"owl", "hoot", "hunt"},
+                                       {"frog", "croak", "jump"}};
+  std::vector<Words> nodes(1);
+  for (const Animal& animal : animals)
+    for (const bool singular : {true, false}) {
+      const std::size_t preposition = nodes.size(), noun = preposition + 1, verb = preposition + 2;
+      const std::string verb_end = singular ? "s\n" : "\n";
+      nodes[0].push_back({"the " + animal.name + (singular ? " " : "s "), 1.0 / 8, preposition});
+      nodes.push_back(equally_likely({"in the ", "on the ", "by the ", "near the "}, noun));
+      nodes.push_back(equally_likely({"barn ", "hill ", "river ", "garden "}, verb));
+      nodes.push_back(
+          {{animal.frequent_verb + verb_end, 0.75, 0}, {animal.rare_verb + verb_end, 0.25, 0}});
+    }
+  return MarkovSource::from_words(nodes);
+}
+
+// After letters x and y (a = 0, b = 1, c = 2) the state is 3 x + y. Its row is p(a), p(b), p(c).
+MarkovSource chain_source() {
+  const double probabilities[9][3] = {
+      {0.1, 0.1, 0.8}, {0.1, 0.3, 0.6}, {0.8, 0.1, 0.1},   // aa, ab, ac
+      {0.4, 0.1, 0.5}, {0.1, 0.8, 0.1}, {0.2, 0.2, 0.6},   // ba, bb, bc
+      {0.8, 0.1, 0.1}, {0.2, 0.7, 0.1}, {0.1, 0.3, 0.6}};  // ca, cb, cc
+  std::vector<MarkovSource::State> states(9);
+  for (std::size_t s = 0; s < 9; ++s)
+    for (std::size_t z = 0; z < 3; ++z)
+      states[s].letters.push_back({"abc"[z], probabilities[s][z], s % 3 * 3 + z});
+  return MarkovSource(std::move(states));
+}
+
+MarkovSource built_in_source(std::string_view kind) {
+  if (kind == "grammar") return grammar_source();
+  if (kind == "chain") return chain_source();
+  throw_error("source: there is no kind ", in_quotes(kind), "; use grammar or chain");
 }
 
 }  // namespace HEED_NAMESPACE

@@ -5,22 +5,17 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "heed/array/parallel.hpp"
 #include "heed/array/random.hpp"
-#include "heed/array/shape.hpp"
+#include "heed/array/reduce.hpp"
 #include "heed/base/error.hpp"
 
 namespace HEED_NAMESPACE {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-Doubles zeros_of(std::size_t rows, std::size_t columns) {
-  Doubles x = Doubles::from_shape({rows, columns});
-  std::fill(x.begin(), x.end(), 0.0);
-  return x;
-}
 
 // Calls body(i) for every row. One thread computes a whole row, so the order of additions does not
 // depend on the number of threads. Below about 500 points one thread is faster than several.
@@ -36,13 +31,9 @@ void check_points(const Array& points, Distance distance) {
   if (shape.size() != 2 || shape[0] < 3 || shape[1] == 0)
     throw_error("tsne: points must be (n, D) with n at least 3 and D at least 1, got ", str(shape));
   for (std::size_t i = 0; i < shape[0]; ++i) {
-    double max_abs = 0;
-    for (std::size_t d = 0; d < shape[1]; ++d) {
-      const double value = points(i, d);
-      if (!std::isfinite(value)) throw_error("tsne: point ", i, " has a value that is not finite");
-      max_abs = std::max(max_abs, std::abs(value));
-    }
-    if (max_abs == 0 && distance == Distance::cosine)
+    const Array point = xt::view(points, i);
+    if (!all_finite(point)) throw_error("tsne: point ", i, " has a value that is not finite");
+    if (distance == Distance::cosine && point == zeros({shape[1]}))
       throw_error("tsne: point ", i,
                   " is all zeros, so its cosine is undefined; use Euclidean distance");
   }
@@ -67,73 +58,56 @@ Doubles normalized(const Array& points, Distance distance) {
   Doubles x = points;
   if (distance == Distance::euclidean) return x;
   for (std::size_t i = 0; i < x.shape(0); ++i) {
-    double max_abs = 0, sum = 0;  // without max_abs, squares of 1e-200 or 1e200 would be 0 or inf
-    for (std::size_t d = 0; d < x.shape(1); ++d) max_abs = std::max(max_abs, std::abs(x(i, d)));
-    for (std::size_t d = 0; d < x.shape(1); ++d) x(i, d) /= max_abs;
-    for (std::size_t d = 0; d < x.shape(1); ++d) sum += x(i, d) * x(i, d);
-    for (std::size_t d = 0; d < x.shape(1); ++d) x(i, d) /= std::sqrt(sum);
+    auto point = xt::view(x, i);
+    const double max_abs = xt::amax(xt::abs(point))();
+    point /= max_abs;  // otherwise squares of 1e-200 or 1e200 would be 0 or infinite
+    double sum = 0;
+    for (const double value : point) sum += value * value;
+    point /= std::sqrt(sum);
   }
   return x;
 }
 
-// Computes p_{j|i} for one i and beta and returns the entropy. The largest exponent is 0.
-double conditional_row(const double* d, double* p, std::size_t n, std::size_t i, double nearest,
-                       double beta) {
+// The distances from point i minus the smallest distance, and 0 for point i itself.
+std::vector<double> excess_distances(const double* distances, std::size_t n, std::size_t i) {
+  std::vector<double> excess(distances, distances + n);
+  excess[i] = infinity;
+  const double nearest = *std::min_element(excess.begin(), excess.end());
+  excess[i] = nearest;
+  for (double& distance : excess) distance -= nearest;
+  return excess;
+}
+
+// Computes row i of p_{j|i} for this beta and returns the row's entropy. No exponent is above 0.
+double conditional_row(const std::vector<double>& excess, double* p, std::size_t i, double beta) {
+  const std::size_t n = excess.size();
   double total = 0, weighted_sum = 0;
   for (std::size_t j = 0; j < n; ++j) {
-    const double excess = d[j] - nearest;
-    p[j] = j == i ? 0 : std::exp(-beta * excess);
+    p[j] = j == i ? 0 : std::exp(-beta * excess[j]);
     total += p[j];
-    if (p[j] > 0) weighted_sum += p[j] * excess;
+    if (p[j] > 0) weighted_sum += p[j] * excess[j];
   }
   for (std::size_t j = 0; j < n; ++j) p[j] /= total;
   return std::log(total) + beta * weighted_sum / total;
 }
 
-double nearest_distance(const double* d, std::size_t n, std::size_t i) {
-  double nearest = infinity;
-  for (std::size_t j = 0; j < n; ++j)
-    if (j != i) nearest = std::min(nearest, d[j]);
-  return nearest;
-}
-
-// The initial beta: 1 / (mean distance - smallest distance), so that it fits any scale.
-double initial_beta(const double* d, std::size_t n, std::size_t i, double nearest) {
-  double total = 0;
-  for (std::size_t j = 0; j < n; ++j)
-    if (j != i) total += d[j] - nearest;
-  return total > 0 ? static_cast<double>(n - 1) / total : 1;
-}
-
-// Finds the beta whose row p_{j|i} has the target entropy. The entropy falls as beta grows: doubles
-// beta until the entropy is too small, then bisects.
+// Finds the beta whose row p_{j|i} has the target entropy. The entropy falls as beta grows, so the
+// loop doubles beta until the entropy is too small, then bisects. The search does not depend on the
+// scale of the points, because the first beta is 1 / (mean distance - smallest distance).
 void find_beta(const double* d, double* p, std::size_t n, std::size_t i, double target_entropy) {
-  const double nearest = nearest_distance(d, n, i);
-  double beta = initial_beta(d, n, i, nearest), low = 0, high = infinity;
+  const std::vector<double> excess = excess_distances(d, n, i);
+  const double total = std::accumulate(excess.begin(), excess.end(), 0.0);
+  double beta = total > 0 ? static_cast<double>(n - 1) / total : 1, low = 0, high = infinity;
   for (int step = 0; step < 200; ++step) {
-    const double entropy = conditional_row(d, p, n, i, nearest, beta);
+    const double entropy = conditional_row(excess, p, i, beta);
     if (std::abs(entropy - target_entropy) < 1e-12 || (step > 60 && high == infinity)) return;
     (entropy > target_entropy ? low : high) = beta;
     beta = high == infinity ? 2 * beta : (low + high) / 2;
   }
 }
 
-// Computes w_ij = 1 / (1 + |y_i - y_j|^2), w_ii = 0, for one i and returns their sum over j.
-double similarity_row(const Doubles& y, std::size_t i, double* row) {
-  const std::size_t n = y.shape(0);
-  const double *const points = y.data(), x0 = points[2 * i], y0 = points[2 * i + 1];
-  for (std::size_t j = 0; j < n; ++j) {
-    const double dx = x0 - points[2 * j], dy = y0 - points[2 * j + 1];
-    row[j] = 1 / (1 + dx * dx + dy * dy);
-  }
-  row[i] = 0;
-  double total = 0;
-  for (std::size_t j = 0; j < n; ++j) total += row[j];
-  return total;
-}
-
 struct Similarities {
-  Doubles values;  // (n, n)
+  Doubles values;  // (n, n): w_ij = 1 / (1 + |y_i - y_j|^2), w_ii = 0
   double total;
 };
 
@@ -141,8 +115,17 @@ Similarities similarities_of(const Doubles& y) {
   const std::size_t n = y.shape(0);
   Similarities w{Doubles::from_shape({n, n}), 0};
   std::vector<double> totals(n);
-  each_row(n, [&](std::size_t i) { totals[i] = similarity_row(y, i, w.values.data() + i * n); });
-  for (const double total : totals) w.total += total;
+  each_row(n, [&](std::size_t i) {
+    const double *const points = y.data(), x0 = points[2 * i], y0 = points[2 * i + 1];
+    double* const row = w.values.data() + i * n;
+    for (std::size_t j = 0; j < n; ++j) {
+      const double dx = x0 - points[2 * j], dy = y0 - points[2 * j + 1];
+      row[j] = 1 / (1 + dx * dx + dy * dy);
+    }
+    row[i] = 0;
+    totals[i] = std::accumulate(row, row + n, 0.0);
+  });
+  w.total = std::accumulate(totals.begin(), totals.end(), 0.0);
   return w;
 }
 
@@ -170,31 +153,21 @@ struct OptimizerState {
 };
 
 // One step of gradient descent with momentum and a gain per coordinate (Jacobs 1988). The gain
-// grows while the coordinate keeps its direction, else it shrinks. Then subtracts the mean of y.
+// grows while the coordinate keeps its direction and shrinks otherwise. Then centres y at 0.
 void update(OptimizerState& state, const Doubles& gradient, double learning_rate, double momentum) {
-  const std::size_t n = state.y.shape(0);
   for (std::size_t k = 0; k < state.y.size(); ++k) {
-    double& gain = state.gains.data()[k];
-    double& velocity = state.velocity.data()[k];
+    double &gain = state.gains.data()[k], &velocity = state.velocity.data()[k];
     const double g = gradient.data()[k];
     gain = (g > 0) == (velocity > 0) ? std::max(0.8 * gain, 0.01) : gain + 0.2;
     velocity = momentum * velocity - learning_rate * gain * g;
     state.y.data()[k] += velocity;
   }
   for (std::size_t axis = 0; axis < 2; ++axis) {
+    auto coordinates = xt::view(state.y, xt::all(), axis);
     double mean = 0;
-    for (std::size_t i = 0; i < n; ++i) mean += state.y(i, axis) / static_cast<double>(n);
-    for (std::size_t i = 0; i < n; ++i) state.y(i, axis) -= mean;
+    for (const double value : coordinates) mean += value / static_cast<double>(coordinates.size());
+    coordinates -= mean;
   }
-}
-
-// The initial y has standard deviation 1e-4, as in the paper. It is the same in both builds.
-OptimizerState initial_state(std::size_t n, std::uint64_t seed) {
-  OptimizerState state{Generator(seed, Precision::float32).randn({n, 2}), zeros_of(n, 2),
-                       zeros_of(n, 2)};
-  for (double& value : state.y) value *= 1e-4;
-  for (double& gain : state.gains) gain = 1;
-  return state;
 }
 
 }  // namespace
@@ -223,18 +196,13 @@ Doubles tsne_conditional_probabilities(const Doubles& distances, double perplexi
 }
 
 Doubles tsne_joint_probabilities(const Doubles& conditional) {
-  const std::size_t n = conditional.shape(0);
-  Doubles P = Doubles::from_shape({n, n});
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t j = 0; j < n; ++j)
-      P(i, j) = (conditional(i, j) + conditional(j, i)) / (2 * static_cast<double>(n));
-  return P;
+  const auto n = static_cast<double>(conditional.shape(0));
+  return (conditional + xt::transpose(conditional)) / (2 * n);
 }
 
 Doubles tsne_embedding_probabilities(const Doubles& y) {
-  Similarities similarities = similarities_of(y);
-  for (double& value : similarities.values) value /= similarities.total;
-  return similarities.values;
+  const Similarities similarities = similarities_of(y);
+  return similarities.values / similarities.total;
 }
 
 double kl_divergence(const Doubles& P, const Doubles& Q) {
@@ -253,7 +221,10 @@ Tsne tsne(const Array& points, const TsneOptions& options) {
   const Doubles P = tsne_joint_probabilities(
       tsne_conditional_probabilities(tsne_distances(points, options.distance), options.perplexity));
   Tsne result{{}, 0, {"KL(P || Q)", {}, {}}};
-  OptimizerState state = initial_state(n, options.seed);
+  // The initial y has standard deviation 1e-4, as in the paper, in float and in double builds.
+  OptimizerState state{1e-4 * Doubles(Generator(options.seed, Precision::float32).randn({n, 2})),
+                       xt::zeros<double>({n, std::size_t{2}}),
+                       xt::ones<double>({n, std::size_t{2}})};
   const auto record_kl = [&](std::size_t iteration) {
     result.kl = kl_divergence(P, tsne_embedding_probabilities(state.y));
     result.history.append(static_cast<double>(iteration), result.kl);

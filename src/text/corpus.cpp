@@ -1,8 +1,7 @@
-// corpus.cpp: Corpus validates a text once and encodes windows of it on demand.
+// corpus.cpp: Corpus (validates a text once, encodes windows on demand) and random batches.
 
 #include "heed/text/corpus.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "heed/base/error.hpp"
@@ -39,19 +38,27 @@ std::size_t check_stride(std::string_view text, std::size_t& at, const Vocabular
   return count;
 }
 
+void check_sizes(const Split& part, std::size_t batch_size, std::size_t block_size) {
+  if (batch_size == 0) throw_error("batches: batch size is 0; give at least 1");
+  if (block_size == 0) throw_error("batches: block size is 0; give at least 1");
+  if (part.size > block_size) return;
+  const std::size_t total = part.corpus->size();
+  throw_error("the ", part.name, " split has ", part.size, " of the text's ", total,
+              total == 1 ? " token" : " tokens", ", too few for block size ", block_size,
+              "; give a longer text or a smaller block size");
+}
+
 }  // namespace
 
 Corpus::Corpus(std::string text, Vocabulary vocabulary)
     : text_(std::move(text)), vocabulary_(std::move(vocabulary)) {
   if (vocabulary_.unit() == Unit::word)
     throw_error("corpus: the vocabulary has words; give one of characters or bytes");
-  if (vocabulary_.unit() == Unit::byte)
-    check_bytes(text_, vocabulary_), size_ = text_.size();
-  else
-    index_positions();
-}
-
-void Corpus::index_positions() {
+  if (vocabulary_.unit() == Unit::byte) {
+    check_bytes(text_, vocabulary_);
+    size_ = text_.size();
+    return;
+  }
   offsets_.reserve(text_.size() / stride + 1);
   for (std::size_t at = 0; at < text_.size();) {
     offsets_.push_back(at);
@@ -79,6 +86,27 @@ Indices Corpus::ids(std::size_t begin, std::size_t count) const {
   Indices result = Indices::from_shape({count});
   copy_ids(begin, count, result.data());
   return result;
+}
+
+Batch random_batch(const Split& part, std::size_t batch_size, std::size_t block_size,
+                   Generator& generator) {
+  check_sizes(part, batch_size, block_size);
+  const std::int64_t num_starts = static_cast<std::int64_t>(part.size - block_size);
+  const Indices starts = generator.randint(0, num_starts, {batch_size});  // (B)
+  const Shape shape = {batch_size, block_size};
+  Batch batch{Indices::from_shape(shape), Indices::from_shape(shape)};
+  for (std::size_t b = 0; b < batch_size; ++b) {
+    const std::size_t start = part.begin + static_cast<std::size_t>(starts(b));
+    part.corpus->copy_ids(start, block_size, batch.inputs.data() + b * block_size);
+    part.corpus->copy_ids(start + 1, block_size, batch.targets.data() + b * block_size);
+  }
+  return batch;
+}
+
+Batches::Batches(const Split& part, std::size_t batch_size, std::size_t block_size,
+                 std::uint64_t seed)
+    : part_(part), batch_size_(batch_size), block_size_(block_size), generator_(seed) {
+  check_sizes(part_, batch_size_, block_size_);
 }
 
 }  // namespace HEED_NAMESPACE

@@ -15,14 +15,17 @@ namespace {
 constexpr const char* unknown_token_text =
     " is not in the vocabulary; use only tokens of the training text";
 
-bool is_valid(Unit unit, std::uint32_t value) {
-  return unit == Unit::byte ? value <= 0xff : is_code_point(value);
+// Calls visit(value) for each code point or byte of the text; throws Error for invalid UTF-8.
+template <class Visit>
+void for_each_value(Unit unit, std::string_view text, const Visit& visit) {
+  if (unit == Unit::code_point) return for_each_code_point(text, visit);
+  for (const char byte : text) visit(static_cast<unsigned char>(byte));
 }
 
-// A token for an error message: 'é' (U+00E9), U+000A, byte 0xe9.
+// Formats a token for an error message: 'é' (U+00E9), U+000A, byte 0xe9.
 std::string token_text(Unit unit, std::uint32_t value) {
-  if (unit == Unit::byte) return hexadecimal("byte 0x%02x", value);
-  const std::string number = hexadecimal("U+%04X", value);
+  if (unit == Unit::byte) return hexadecimal("byte 0x%02llx", value);
+  const std::string number = hexadecimal("U+%04llX", value);
   if (!is_printable(value)) return number;
   std::string text;
   append_utf8(text, value);
@@ -55,10 +58,11 @@ std::vector<std::string> distinct_words(std::string_view text) {
 
 void check(Unit unit, const std::vector<std::uint32_t>& values) {
   if (unit == Unit::word) throw_error("vocabulary: Unit::word needs words, not numbers");
-  const char* const kind = unit == Unit::byte ? "a byte; give 0 to 255" : "a Unicode code point";
+  const bool bytes = unit == Unit::byte;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!is_valid(unit, values[i]))
-      throw_error("vocabulary: token ", i, " is ", values[i], ", which is not ", kind);
+    if (bytes ? values[i] > 0xff : !is_code_point(values[i]))
+      throw_error("vocabulary: token ", i, " is ", values[i], ", which is not ",
+                  bytes ? "a byte; give 0 to 255" : "a Unicode code point");
     if (i > 0 && values[i] <= values[i - 1])
       throw_error("vocabulary: token ", i, " is ", values[i], " after ", values[i - 1],
                   "; tokens must be strictly increasing");
@@ -70,13 +74,10 @@ void check(Unit unit, const std::vector<std::uint32_t>& values) {
 Vocabulary Vocabulary::of_text(std::string_view text, Unit unit) {
   if (unit == Unit::word) return Vocabulary(distinct_words(text));
   std::vector<char> occurs(unit == Unit::byte ? 256 : last_code_point + 1);
-  if (unit == Unit::byte)
-    for (const char byte : text) occurs[static_cast<unsigned char>(byte)] = 1;
-  else
-    for_each_code_point(text, [&](std::uint32_t c) { occurs[c] = 1; });
+  for_each_value(unit, text, [&](std::uint32_t value) { occurs[value] = 1; });
   std::vector<std::uint32_t> values;
-  for (std::uint32_t c = 0; c < occurs.size(); ++c)
-    if (occurs[c] != 0) values.push_back(c);
+  for (std::uint32_t value = 0; value < occurs.size(); ++value)
+    if (occurs[value] != 0) values.push_back(value);
   return Vocabulary(unit, std::move(values));
 }
 
@@ -113,36 +114,23 @@ std::vector<std::int64_t> Vocabulary::encode(std::string_view text) const {
     return ids;
   }
   ids.reserve(unit_ == Unit::byte ? text.size() : count_code_points(text));
-  if (unit_ == Unit::byte)
-    for (const char byte : text) ids.push_back(id(static_cast<unsigned char>(byte)));
-  else
-    for_each_code_point(text, [&](std::uint32_t c) { ids.push_back(id(c)); });
+  for_each_value(unit_, text, [&](std::uint32_t value) { ids.push_back(id(value)); });
   return ids;
-}
-
-void Vocabulary::append(std::string& text, std::int64_t id) const {
-  if (id < 0 || id >= static_cast<std::int64_t>(size()))
-    throw_error("decode: id ", id, " is not in the vocabulary of ", size(), " tokens");
-  if (unit_ == Unit::word) {
-    text += (text.empty() ? "" : " ") + words_[static_cast<std::size_t>(id)];
-    return;
-  }
-  const std::uint32_t value = values_[static_cast<std::size_t>(id)];
-  if (unit_ == Unit::byte)
-    text.push_back(static_cast<char>(value));
-  else
-    append_utf8(text, value);
 }
 
 std::string Vocabulary::decode(const std::vector<std::int64_t>& ids) const {
   std::string text;
-  for (const std::int64_t id : ids) append(text, id);
-  return text;
-}
-
-std::string Vocabulary::decode(std::int64_t id) const {
-  std::string text;
-  append(text, id);
+  for (const std::int64_t id : ids) {
+    if (id < 0 || id >= static_cast<std::int64_t>(size()))
+      throw_error("decode: id ", id, " is not in the vocabulary of ", size(), " tokens");
+    const auto i = static_cast<std::size_t>(id);
+    if (unit_ == Unit::word)
+      text += (text.empty() ? "" : " ") + words_[i];
+    else if (unit_ == Unit::byte)
+      text += static_cast<char>(values_[i]);
+    else
+      append_utf8(text, values_[i]);
+  }
   return text;
 }
 

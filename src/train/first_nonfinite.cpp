@@ -14,26 +14,21 @@
 namespace HEED_NAMESPACE {
 namespace {
 
-// Sets HEED_TRACE=nan until it is destroyed.
-class NanCheckGuard {
- public:
-  NanCheckGuard() : previous_(trace_options()) { set_trace("nan"); }
-  ~NanCheckGuard() { set_trace(previous_); }
+// Has the effect of HEED_TRACE=nan until the guard is destroyed.
+struct NanCheckGuard {
+  NanCheckGuard() { set_trace("nan"); }
+  ~NanCheckGuard() { set_trace(previous); }
   NanCheckGuard(const NanCheckGuard&) = delete;
-  NanCheckGuard& operator=(const NanCheckGuard&) = delete;
-
- private:
-  std::string previous_;
+  const std::string previous = trace_options();
 };
 
-// The name of the first leaf, in the order of the backward pass, to get a gradient that is not
-// finite.
+// The name of the first leaf in the backward pass that receives a gradient that is not finite.
 std::string first_nonfinite_gradient(const Tensor& loss) {
   const std::vector<std::shared_ptr<Node>> nodes = topological_order(loss);
   BackwardOptions options;
   options.keep_graph = options.provenance = true;
   backward(loss, options);
-  std::map<const Node*, std::size_t> num_parts;  // of each leaf's gradient so far
+  std::map<const Node*, std::size_t> num_parts;  // number of terms in each leaf's gradient so far
   for (auto node = nodes.rbegin(); node != nodes.rend(); ++node)
     for (const auto& input : (*node)->inputs) {
       if (input == nullptr || !input->requires_grad || !input->inputs.empty()) continue;

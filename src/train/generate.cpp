@@ -7,7 +7,6 @@
 #include <functional>
 #include <limits>
 
-#include "heed/autograd/tensor.hpp"
 #include "heed/base/error.hpp"
 
 namespace HEED_NAMESPACE {
@@ -24,38 +23,39 @@ class WindowedDecoder {
         begin_(prompt_size - std::min(prompt_size, block())),
         first_pass_end_(prompt_size) {}
 
-  // The logits (V) of the token after `text`, which is the prompt at the first call, and one token
-  // longer at each further call.
+  // The logits (V) of the token after `text`. `text` is the prompt in the first call, and must be
+  // one token longer in each further call.
   Array next_logits(const Tokens& text) {
-    if (text.size() - begin_ > block()) {  // full: drop the older half
+    if (text.size() - begin_ > block()) {  // the window is full: drop its older half
       begin_ += block() - block() / 2;
       first_pass_end_ = text.size();
       cache_ = nn::GptCache(model_.config);
     }
     if (!use_cache_) cache_ = nn::GptCache(model_.config);
-    if (cache_.size() == 0) forward(text, first_pass_end_);
-    while (begin_ + cache_.size() < text.size()) forward(text, begin_ + cache_.size() + 1);
-    return logits_;
+    Array logits;
+    if (cache_.size() == 0) logits = forward(text, first_pass_end_);
+    while (begin_ + cache_.size() < text.size()) logits = forward(text, begin_ + cache_.size() + 1);
+    return logits;
   }
 
  private:
   std::size_t block() const { return model_.config.block_size; }
 
-  // Computes the tokens of the window before `end` that are not in the cache, in one pass.
-  void forward(const Tokens& text, std::size_t end) {
-    const std::size_t begin = begin_ + cache_.size(), V = model_.config.vocab_size;
+  // Runs the model once, on the tokens that follow the cached tokens and precede `end`. Returns the
+  // logits (V) of the last token.
+  Array forward(const Tokens& text, std::size_t end) {
+    const std::size_t begin = begin_ + cache_.size();
     Indices tokens = Indices::from_shape({1, end - begin});
     std::copy_n(text.data() + begin, end - begin, tokens.data());
     const Tensor logits = model_(tokens, cache_);  // (1, T, V)
-    std::copy_n(logits.value().data() + (end - begin - 1) * V, V, logits_.data());
+    return xt::view(logits.value(), 0, end - begin - 1);
   }
 
   const nn::Gpt& model_;
   bool use_cache_;              // whether the cache is kept from one token to the next
-  std::size_t begin_;           // the window's first token in the text
-  std::size_t first_pass_end_;  // the window's tokens before this one are computed in one pass
+  std::size_t begin_;           // index of the window's first token in the text
+  std::size_t first_pass_end_;  // the window's tokens before this index are computed in one pass
   nn::GptCache cache_{model_.config};
-  Array logits_ = uninitialized({model_.config.vocab_size});
 };
 
 // Sets logits less than the k-th largest to -infinity.
@@ -72,7 +72,7 @@ std::int64_t sample_token(Array logits, const GenerateOptions& options, Generato
   const auto most_likely = std::max_element(logits.begin(), logits.end());
   if (options.temperature == 0) return most_likely - logits.begin();
   if (options.top_k != 0 && options.top_k < logits.size()) keep_top_k(logits, options.top_k);
-  const double largest = static_cast<double>(*std::max_element(logits.begin(), logits.end()));
+  const auto largest = static_cast<double>(*most_likely);
   for (Real& logit : logits)
     logit =
         static_cast<Real>(std::exp((static_cast<double>(logit) - largest) / options.temperature));

@@ -20,32 +20,20 @@ std::vector<std::string> cells_of(std::string line) {
   return split(line, ',');
 }
 
-// Uses a decimal point in every locale. Accepts nan and inf, which streams write but cannot read.
-bool read_number(const std::string& cell, double& value) {
-  value = std::numeric_limits<double>::quiet_NaN();
-  if (cell.empty() || cell == "nan" || cell == "-nan") return true;
-  if (cell == "inf" || cell == "-inf") {
-    value = (cell[0] == '-' ? -1 : 1) * std::numeric_limits<double>::infinity();
-    return true;
-  }
-  std::istringstream in(cell);
-  in.imbue(std::locale::classic());
-  return (in >> value) && in.peek() == std::istringstream::traits_type::eof();
-}
-
-std::size_t column_named(const std::string& name, const std::vector<std::string>& header,
-                         const std::string& path) {
-  const auto found = std::find(header.begin(), header.end(), name);
-  if (found == header.end()) throw_error(path, ": its first line has no column '", name, "'");
-  return static_cast<std::size_t>(found - header.begin());
-}
-
+// Reads a number with a decimal point. Accepts nan and inf, which streams write but cannot read.
 double number_in(const std::vector<std::string>& cells, std::size_t column, const std::string& path,
                  std::size_t line) {
-  double value = std::numeric_limits<double>::quiet_NaN();
   if (column >= cells.size()) throw_error(path, ":", line, ": a cell is missing");
-  if (!read_number(cells[column], value))
-    throw_error(path, ":", line, ": '", printable(cells[column]), "' is not a number");
+  const std::string& cell = cells[column];
+  if (cell.empty() || cell == "nan" || cell == "-nan")
+    return std::numeric_limits<double>::quiet_NaN();
+  if (cell == "inf" || cell == "-inf")
+    return (cell[0] == '-' ? -1 : 1) * std::numeric_limits<double>::infinity();
+  double value = 0;
+  std::istringstream in(cell);
+  in.imbue(std::locale::classic());
+  if (!(in >> value) || in.peek() != std::istringstream::traits_type::eof())
+    throw_error(path, ":", line, ": '", printable(cell), "' is not a number");
   return value;
 }
 
@@ -57,8 +45,6 @@ void append(LossCsv::Losses& losses, double step, double loss) {
 
 }  // namespace
 
-std::string csv_header() { return "step,train_loss,val_loss,learning_rate,grad_norm,ms\n"; }
-
 std::string csv(const LogRow& row) {
   return std::to_string(row.step) + "," + exact(row.train_loss) + "," +
          (row.val_loss ? exact(*row.val_loss) : "") + "," + exact(row.learning_rate) + "," +
@@ -66,7 +52,7 @@ std::string csv(const LogRow& row) {
 }
 
 std::string csv(const std::vector<LogRow>& rows) {
-  std::string text = csv_header();
+  std::string text = "step,train_loss,val_loss,learning_rate,grad_norm,ms\n";
   for (const LogRow& row : rows) text += csv(row);
   return text;
 }
@@ -75,12 +61,12 @@ LossCsv read_loss_csv(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string line;
   if (!file || !std::getline(file, line)) throw_error(path, ": cannot be read, or is empty");
-  const std::vector<std::string> header = cells_of(line);
-  LossCsv csv{{},
-              {},
-              column_named("step", header, path),
-              column_named("train_loss", header, path),
-              column_named("val_loss", header, path)};
+  const auto column = [&, header = cells_of(line)](const char* name) {
+    const auto found = std::find(header.begin(), header.end(), name);
+    if (found == header.end()) throw_error(path, ": its first line has no column '", name, "'");
+    return static_cast<std::size_t>(found - header.begin());
+  };
+  LossCsv csv{{}, {}, column("step"), column("train_loss"), column("val_loss")};
   for (std::size_t number = 2; std::getline(file, line); ++number) {
     const std::vector<std::string> cells = cells_of(line);
     if (cells.size() == 1 && cells[0].empty()) continue;

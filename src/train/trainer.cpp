@@ -1,4 +1,5 @@
-// trainer.cpp: the training loop: forward, backward, gradient clipping, AdamW, evaluation.
+// trainer.cpp: the training loop (forward, backward, gradient clipping, AdamW, evaluation) and the
+// memory estimate.
 
 #include "heed/train/trainer.hpp"
 
@@ -9,14 +10,10 @@
 
 #include "heed/array/reduce.hpp"
 #include "heed/autograd/backward.hpp"
-#include "heed/base/error.hpp"
-#include "heed/optim/clip.hpp"
 #include "train/first_nonfinite.hpp"
 
 namespace HEED_NAMESPACE {
 namespace {
-
-constexpr double unclipped = std::numeric_limits<double>::infinity();
 
 const TrainOptions& checked(const TrainOptions& options) {
   if (options.log_every < 1) throw_error("Trainer: log_every must be at least 1");
@@ -25,17 +22,21 @@ const TrainOptions& checked(const TrainOptions& options) {
   return options;
 }
 
+// Rejects a model that is not causal: it could copy the next token instead of predicting it.
+const nn::GptConfig& checked(const nn::GptConfig& config) {
+  if (!config.causal)
+    throw_error("Trainer: the model is not causal: it would see the tokens that it must predict");
+  return config;
+}
+
 optim::AdamWOptions optimizer_options(const TrainOptions& options) {
-  optim::AdamWOptions adamw;
-  adamw.lr = options.lr;
-  adamw.beta1 = options.beta1;
-  adamw.beta2 = options.beta2;
+  optim::AdamWOptions adamw{options.lr, options.beta1, options.beta2};
   adamw.weight_decay = options.weight_decay;
   adamw.decay_vectors = false;
   return adamw;
 }
 
-// With six digits, and NaN without its meaningless sign.
+// Formats a value with six significant digits, and NaN without its meaningless sign.
 std::string short_number(double value) {
   std::ostringstream text;
   text << (std::isnan(value) ? std::abs(value) : value);
@@ -46,22 +47,19 @@ std::string clause(const std::string& before, const std::string& text) {
   return text.empty() ? "" : before + text;
 }
 
-double milliseconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-      .count();
-}
-
 }  // namespace
 
 optim::WarmupCosine schedule_of(const TrainOptions& o) {
   return {o.lr, o.min_lr, o.warmup, o.decay_steps == 0 ? o.steps : o.decay_steps};
 }
 
-// A model that sees the next token could copy it instead of predicting it.
-static const nn::GptConfig& checked(const nn::GptConfig& config) {
-  if (!config.causal)
-    throw_error("Trainer: the model is not causal: it would see the tokens that it must predict");
-  return config;
+TrainingMemory training_memory(const nn::GptConfig& model, const TrainOptions& options) {
+  const auto C = static_cast<double>(model.embed_dim), L = static_cast<double>(model.layers);
+  const auto V = static_cast<double>(model.vocab_size), H = static_cast<double>(model.heads);
+  const auto B = static_cast<double>(options.batch_size), T = static_cast<double>(model.block_size);
+  double per_token = 18 * C * L + 10 * C + 3 * V;
+  if (options.dropout > 0) per_token += L * (7 * H * T + 11 * C);
+  return {sizeof(Real) * 5 * nn::parameter_count<double>(model), sizeof(Real) * B * T * per_token};
 }
 
 Trainer::Trainer(const Corpus& corpus, const nn::GptConfig& config, const TrainOptions& options)
@@ -73,7 +71,7 @@ Trainer::Trainer(const Corpus& corpus, const nn::GptConfig& config, const TrainO
       schedule_(schedule_of(options)),
       batches_(corpus.training(), options.batch_size, config.block_size, options.seed),
       validation_(corpus.validation()) {
-  Batches(validation_, options.batch_size, config.block_size, options.seed);  // checks its length
+  Batches(validation_, options.batch_size, config.block_size, options.seed);  // checks the length
 }
 
 Tensor Trainer::batch_loss() {
@@ -83,7 +81,8 @@ Tensor Trainer::batch_loss() {
 }
 
 std::optional<LogRow> Trainer::step() {
-  const auto start = std::chrono::steady_clock::now();
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
   const double loss = compute_gradients();
   optimizer_.set_lr(last_lr_);
   optimizer_.step();
@@ -91,7 +90,7 @@ std::optional<LogRow> Trainer::step() {
   ++step_;
   ++pending_;
   loss_sum_ += loss;
-  ms_sum_ += milliseconds_since(start);
+  ms_sum_ += std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   if (!row_is_due() && !done()) return {};
   history_.push_back(finish_row());
   return history_.back();
@@ -101,9 +100,10 @@ std::optional<LogRow> Trainer::step() {
 double Trainer::compute_gradients() {
   const Batches batches = batches_;
   const Generator dropout_generator = dropout_generator_;
-  optim::zero_grad(parameters_.tensors());  // a failed step may have left some
+  optim::zero_grad(parameters_.tensors());  // a failed step may have left gradients
   const Tensor loss = batch_loss();
   backward(loss);
+  const double unclipped = std::numeric_limits<double>::infinity();
   const double clip = options_.clip > 0 ? options_.clip : unclipped;
   last_norm_ = optim::clip_grad_norm(parameters_.tensors(), clip);
   last_lr_ = schedule_.at(step_);
@@ -121,8 +121,8 @@ std::string Trainer::step_description(std::int64_t step) const {
          " and gradient norm " + short_number(last_norm_);
 }
 
-// Repeats the step twice: once to find the parameter, once to find the operation. recompute_loss()
-// repeats the forward pass with the same batch.
+// Repeats the failed step twice to find the first parameter, and then the first operation, with a
+// value that is not finite. recompute_loss() repeats the forward pass with the same batch.
 void Trainer::throw_diverged(double loss, const std::function<Tensor()>& recompute_loss) {
   const std::string parameter = first_nonfinite_parameter(parameters_, recompute_loss);
   optim::zero_grad(parameters_.tensors());
@@ -131,7 +131,7 @@ void Trainer::throw_diverged(double loss, const std::function<Tensor()>& recompu
                  clause("; ", parameter) + clause("; first occurrence: ", operation));
 }
 
-// Finds an overflow in the last update too, after which no step follows to detect it.
+// Throws Diverged if the validation loss is not finite, as after an overflow in the last update.
 double Trainer::checked_validation_loss() const {
   const double loss = validation_loss();
   if (!std::isfinite(loss))
@@ -142,22 +142,19 @@ double Trainer::checked_validation_loss() const {
   return loss;
 }
 
-void Trainer::check_finite(const optim::State& optimizer) const {
-  std::string message = first_nonfinite_value(parameters_);
-  for (const auto& [name, moment] : optimizer.arrays)
-    if (message.empty() && !all_finite(moment)) message = "optimizer." + name + " is not finite";
-  if (!message.empty()) throw Diverged(message + " after" + step_description(step_));
-}
-
 TrainerState Trainer::state() const {
   TrainerState state{options_,          step_,   history_,         pending_,
                      loss_sum_,         ms_sum_, batches_.state(), dropout_generator_.state(),
                      optimizer_.state()};
-  check_finite(state.optimizer);
+  std::string message = first_nonfinite_value(parameters_);
+  for (const auto& [name, moment] : state.optimizer.arrays)
+    if (message.empty() && !all_finite(moment)) message = "optimizer." + name + " is not finite";
+  if (!message.empty()) throw Diverged(message + " after" + step_description(step_));
   return state;
 }
 
-// Changes copies first, so that an error changes nothing.
+// Sets the state of copies first, so that an error changes nothing. At the end, removes the row (or
+// its validation loss) that was recorded only because the saved run ended.
 void Trainer::restore(const TrainerState& state) {
   optim::AdamW optimizer = optimizer_;
   Batches batches = batches_;
@@ -173,7 +170,11 @@ void Trainer::restore(const TrainerState& state) {
   loss_sum_ = state.pending_loss;
   ms_sum_ = state.pending_ms;
   history_ = state.history;
-  if (!done()) remove_last_row_of_shorter_run();
+  if (done() || history_.empty() || history_.back().step != step_) return;
+  if (pending_ > 0)
+    history_.pop_back();
+  else if (step_ % options_.eval_every != 0)
+    history_.back().val_loss.reset();
 }
 
 bool Trainer::row_is_due() const {
@@ -184,18 +185,10 @@ LogRow Trainer::finish_row() {
   const auto n = static_cast<double>(pending_);
   LogRow row{step_, loss_sum_ / n, {}, last_lr_, last_norm_, ms_sum_ / n};
   if (step_ % options_.eval_every == 0 || done()) row.val_loss = checked_validation_loss();
-  if (!row_is_due()) return row;  // a longer run has no row here, so the sums continue
+  if (!row_is_due()) return row;  // a run with more steps has no row here: keep the sums
   loss_sum_ = ms_sum_ = 0;
   pending_ = 0;
   return row;
-}
-
-void Trainer::remove_last_row_of_shorter_run() {
-  if (history_.empty() || history_.back().step != step_) return;
-  if (pending_ > 0)
-    history_.pop_back();
-  else if (step_ % options_.eval_every != 0)
-    history_.back().val_loss.reset();
 }
 
 double Trainer::validation_loss() const {

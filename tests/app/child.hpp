@@ -37,8 +37,8 @@ struct Call {
   Arguments arguments;  // the program's full path, then its arguments
   std::filesystem::path folder;
   std::string input = {};                               // standard input
-  std::map<std::string, std::string> environment = {};  // added to ours, or overrides it
-  // If set, stdout and stderr are a terminal with this number of columns; 0: unknown.
+  std::map<std::string, std::string> environment = {};  // variables to add or to replace
+  // If set, stdout and stderr are a terminal with this number of columns (0 if unknown).
   std::optional<std::size_t> terminal = {};
 };
 
@@ -49,9 +49,9 @@ inline constexpr std::size_t maxrss_unit = 1024;
 #endif
 
 struct Finished {
-  int code = -1;  // 128 + the signal if a signal ended it, as in a shell
+  int code = -1;  // 128 + the signal's number if a signal ended the child, as in a shell
   std::string out, err;
-  std::size_t peak = 0;  // peak memory in bytes, of it or of its children
+  std::size_t peak = 0;  // peak memory of the child or its own children, in bytes
 };
 
 // A running child process. An alarm ends it after two minutes.
@@ -104,7 +104,7 @@ class Child {
   using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
   static File temporary() { return File(std::tmpfile(), std::fclose); }
 
-  // Sets ends[0] to our end and ends[1] to the child's end. The terminal does not change bytes.
+  // Opens a terminal that passes bytes unchanged. The child gets ends[1], this program ends[0].
   static void open_terminal(std::size_t columns, int* ends) {
     ends[0] = ::posix_openpt(O_RDWR | O_NOCTTY);
     if (ends[0] < 0 || ::grantpt(ends[0]) != 0 || ::unlockpt(ends[0]) != 0)
@@ -170,7 +170,7 @@ inline void Child::start(const Call& call, int out) {
   ::_exit(127);
 }
 
-// Whether a terminal can be opened; a bare chroot has none.
+// Whether a terminal can be opened. In a bare chroot this fails.
 inline bool has_terminals() {
   const int terminal = ::posix_openpt(O_RDWR | O_NOCTTY);
   const bool usable = terminal >= 0 && ::grantpt(terminal) == 0 && ::unlockpt(terminal) == 0;

@@ -14,7 +14,7 @@ namespace {
 struct TrainedSandbox : Sandbox {
   TrainedSandbox() { REQUIRE(heed(train_tiny).code == 0); }
   std::filesystem::path checkpoint() const { return path / "o/checkpoint.safetensors"; }
-  // The error of a command, after the file's name.
+  // The error message of a command, without the file name at its beginning.
   std::string refused(const Arguments& arguments) const {
     const Finished run = heed(arguments);
     const std::string begin = "heed: error: o/checkpoint.safetensors: ";
@@ -27,7 +27,7 @@ struct TrainedSandbox : Sandbox {
   std::string resumed() const { return refused({"train", "--resume", "--out", "o"}); }
 };
 
-// The checkpoint's content; its functions write it again with changes and a valid checksum.
+// The content of a checkpoint. Its functions write changed content with a valid checksum.
 struct Content {
   explicit Content(const TrainedSandbox& sandbox)
       : desk_(sandbox), file(heed::read_safetensors(sandbox.checkpoint())) {
@@ -77,7 +77,7 @@ struct Content {
   std::string bytes;
 };
 
-// The file without its checksum entry; spaces at the end of the header keep its length.
+// Removes a file's checksum entry. Spaces at the end of the header keep the file's length.
 std::string without_checksum(std::string bytes) {
   const std::size_t begin = bytes.find("\"heed.checksum\""), end = bytes.find("\"model.");
   REQUIRE(begin < end);

@@ -21,7 +21,7 @@ std::string entropy_line(const std::string& name, double nats) {
   return "\n" + name + heed::decimal(nats, 4) + "  given ";
 }
 
-// Its error, which must be one line without other output.
+// The error of `heed corpus`, which must be one line without other output.
 std::string refused(const Sandbox& sandbox, const Arguments& more, int code = 1) {
   const Finished run = sandbox.heed(Arguments{"corpus"} + more);
   CHECK(run.code == code);
@@ -45,7 +45,7 @@ TEST_CASE("corpus writes the text to the file and its entropies to standard outp
   CHECK(run.code == 0);
   CHECK(run.err == "");
   CHECK(content(sandbox / "new text.txt") == expected_text("grammar", 3000, 7));
-  CHECK(files_in(sandbox.path) == 2);  // with in.txt
+  CHECK(files_in(sandbox.path) == 2);  // in.txt and "new text.txt"
   const heed::MarkovSource source = heed::grammar_source();
   CHECK(run.out.rfind("text     new text.txt: 3,000 characters of a grammar, 25 distinct\n", 0) ==
         0);

@@ -76,7 +76,7 @@ Count flipped(const SmallRun& run, std::size_t stride) {
   return count;
 }
 
-// Truncates the file, `stride` bytes more each time.
+// Truncates the file repeatedly, each time by `stride` more bytes, and reads it with the library.
 Count cut(const SmallRun& run, std::size_t stride) {
   Damaged file(run.checkpoint());
   Count count;
@@ -101,7 +101,7 @@ Count refused_by_program(const SmallRun& run, const std::vector<std::string>& fi
   return count;
 }
 
-// `count` copies with a flipped bit, and as many that are truncated.
+// Writes `count` copies with a flipped bit and `count` truncated copies; returns their names.
 std::vector<std::string> damaged_copies(const std::string& bytes, std::size_t count) {
   std::vector<std::string> copies;
   for (std::size_t i = 0; i < count; ++i) {

@@ -94,7 +94,7 @@ TEST_CASE("a limit on the size of files leaves the checkpoint byte for byte as i
   const std::string saved = content(sandbox / "o/checkpoint.safetensors"),
                     files = listing(sandbox / "o");
   int tried = 0, survived = 0;
-  for (const std::string blocks : {"1", "2", "4", "16", "64"}) {  // of 512 bytes
+  for (const std::string blocks : {"1", "2", "4", "16", "64"}) {  // blocks of 512 bytes
     REQUIRE(saved.size() > 64 * 512);
     const Finished run = limited(sandbox, "ulimit -f " + blocks, resume);
     INFO(blocks << ": " << run.code << " " << run.err);

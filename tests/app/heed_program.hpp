@@ -37,7 +37,7 @@ inline const Arguments tiny = {"--layers",     "1",  "--embed-dim", "16", "--hea
 
 inline const Arguments train_tiny = Arguments{"train", "in.txt", "--out", "o"} + tiny;
 
-// loss.csv without its last column, the times.
+// The content of loss.csv without its last column, which has the times.
 inline std::string losses(const std::filesystem::path& run) {
   std::string result;
   const std::string csv = content(run / "loss.csv");
@@ -48,7 +48,7 @@ inline std::string losses(const std::filesystem::path& run) {
   return result;
 }
 
-// The metadata and tensors of a checkpoint, except entries with times.
+// The metadata and tensors of a checkpoint, except the checksum and entries with times.
 inline std::map<std::string, std::string> state(const std::filesystem::path& run) {
   const heed::SafetensorsFile file = heed::read_safetensors(run / "checkpoint.safetensors");
   std::map<std::string, std::string> result = file.metadata;

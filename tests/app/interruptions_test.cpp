@@ -1,4 +1,4 @@
-// interruptions_test.cpp: runs stopped at random times by signals and resumed, bit for bit.
+// interruptions_test.cpp: runs stopped at random times and resumed equal uninterrupted runs.
 
 #include <chrono>
 #include <iostream>
@@ -44,7 +44,7 @@ class Interrupted {
   }
   int draw(int min, int max) { return std::uniform_int_distribution<int>(min, max)(random_); }
 
-  // Starts or resumes it, and sends a signal after a while. Returns false if it ended before.
+  // Starts or resumes the run and sends it a signal later. Returns false if the run ended first.
   bool interrupt_once() {
     const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGKILL, SIGKILL};
     const int signal = signals[draw(0, 4)];

@@ -20,7 +20,7 @@ const Arguments one_step = {"--layers",  "1", "--embed-dim",    "16", "--heads",
                             "--steps",   "1", "--eval-batches", "1",  "--block-size", "16",
                             "--threads", "1"};
 
-// Writes one part at a time: a child's peak memory starts with this program's memory.
+// Writes one part at a time, because a child's peak memory includes this program's memory.
 std::size_t write_repeated(const std::filesystem::path& path, const std::string& part,
                            std::size_t bytes) {
   std::ofstream file(path, std::ios::binary);
@@ -37,8 +37,8 @@ std::size_t peak(const Sandbox& sandbox, const Arguments& arguments) {
   return run.peak;
 }
 
-// Memory per byte of a large text, without the memory for a small text with the same vocabulary and
-// so the same model.
+// The memory per byte of a large text. The memory for a small text with the same vocabulary, and
+// therefore the same model, is subtracted.
 double memory_per_byte(const std::string& part, const Arguments& more = {}) {
   const Sandbox sandbox;
   const std::size_t bytes = write_repeated(sandbox / "large.txt", part, large);

@@ -23,7 +23,7 @@ TEST_CASE("heed without a command, help, --help and -h print the same help and s
     CHECK(has(help.out, std::string("\n  ./heed ") + command + " "));
   for (const Arguments& arguments : {Arguments{}, Arguments{"--help"}, Arguments{"-h"}})
     CHECK(machine.heed(arguments).out == help.out);
-  CHECK(machine.files() == 3);  // project, tools and include, as before
+  CHECK(machine.files() == 3);  // only the folders project, tools and include
 }
 
 TEST_CASE("an unknown command is a usage error in one line", "[app][launcher]") {

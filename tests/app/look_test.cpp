@@ -18,12 +18,12 @@ using namespace heed_test;
 
 namespace {
 
-// With a run in o/, trained on in.txt, with one layer and two heads.
+// A sandbox with a run in o/: a model with one layer and two heads, trained on in.txt.
 struct RunSandbox : Sandbox {
   RunSandbox() { REQUIRE(heed(train_tiny).code == 0); }
 };
 
-// The output of look, which must note that gnuplot is missing.
+// The output of `heed look`, which must note that gnuplot is missing.
 std::string shown(const Sandbox& sandbox, const Arguments& arguments) {
   const Finished run = sandbox.heed(Arguments{"look"} + arguments);
   INFO(run.err);
@@ -32,7 +32,7 @@ std::string shown(const Sandbox& sandbox, const Arguments& arguments) {
   return run.out;
 }
 
-// Its error, which must be one line without other output.
+// The error of `heed look`, which must be one line without other output.
 std::string refused(const Sandbox& sandbox, const Arguments& arguments, int code) {
   const Finished run = sandbox.heed(Arguments{"look"} + arguments);
   CHECK(run.code == code);
@@ -70,7 +70,7 @@ TEST_CASE("look prints scores, ablation and heat maps on the validation text", "
         "(48 windows of 16 tokens, validation part of in.txt)\n", "\nlargest without layer 0, ",
         "\n  layer 0, head 0                      layer 0, head 1\n", "·· masked\n"})
     CHECK(has(out, part));
-  CHECK(count(out, " *") == 3);  // one for each kind
+  CHECK(count(out, " *") == 3);  // one * for each kind of head
   CHECK(sandbox.has_file("o/look.csv"));
   CHECK(sandbox.has_file("o/look.gp"));
   CHECK(shown(sandbox, {"o", "--threads", "2"}) == out);

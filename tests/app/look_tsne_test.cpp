@@ -9,7 +9,7 @@ using namespace heed_test;
 
 namespace {
 
-// With a run in o/, trained on in.txt, with one layer and two heads.
+// A sandbox with a run in o/: a model with one layer and two heads, trained on in.txt.
 struct MapSandbox : Sandbox {
   MapSandbox() { REQUIRE(heed(train_tiny).code == 0); }
 
@@ -21,7 +21,7 @@ struct MapSandbox : Sandbox {
     CHECK(has(result.err, "heed: note: gnuplot is not installed"));
     return result.out;
   }
-  // Its error, which must be one line without other output.
+  // The error of `heed look`, which must be one line without other output.
   std::string refused(const Arguments& more) const {
     const Finished result = heed(Arguments{"look", "o", "--tsne"} + more);
     CHECK(result.code == 2);

@@ -1,10 +1,9 @@
 // loss_curve_test.cpp: plots of loss.csv, and the messages for a missing or empty file.
 
-#include "heed/app/loss_curve.hpp"
-
 #include <cmath>
 
 #include "catch.hpp"
+#include "heed/app/training_run.hpp"
 #include "heed/base/text.hpp"
 #include "scratch_folder.hpp"
 

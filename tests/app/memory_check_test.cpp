@@ -9,7 +9,7 @@
 
 #include "app/heed_program.hpp"
 #include "catch.hpp"
-#include "heed/train/memory.hpp"
+#include "heed/train/trainer.hpp"
 #include "sanitized.hpp"
 
 using namespace heed_test;
@@ -38,8 +38,8 @@ double estimate(const TrainCommand& c) {
   return heed::training_memory(c.model, c.training).total();
 }
 
-// The peak memory of a process so far, 0 if it has ended. (The value of wait4 includes this
-// program's memory, because a child starts as a copy of it.)
+// The peak memory of a process so far, or 0 if the process has ended. (The value of wait4 includes
+// the memory of this program, because a child starts as a copy of this program.)
 double peak_memory(pid_t process) {
   std::ifstream status("/proc/" + std::to_string(process) + "/status");
   for (std::string line; std::getline(status, line);)

@@ -7,7 +7,6 @@
 #include <sstream>
 
 #include "catch.hpp"
-#include "heed/app/version.hpp"
 
 using namespace heed::app;
 

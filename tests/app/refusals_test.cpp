@@ -242,7 +242,7 @@ TEST_CASE("a folder that is not writable is refused, and nothing is written",
   std::filesystem::permissions(sandbox.path, perms::owner_all | read | enter);
   std::filesystem::create_directory(sandbox / "locked");
   std::filesystem::permissions(sandbox / "locked", read | enter);
-  const heed::app::RunFolder locked(sandbox / "locked"), inside(sandbox / "locked/run");
+  const heed::app::RunFolder locked{sandbox / "locked"}, inside{sandbox / "locked/run"};
   std::string error, error_inside;
   {
     const Nobody nobody;

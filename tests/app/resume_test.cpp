@@ -16,7 +16,7 @@ const Arguments endless = {
     "--eval-every", "300",         "--log-every",   "100",  "--warmup",       "5",
     "--steps",      endless_steps, "--decay-steps", "1000", "--eval-batches", "1"};
 
-// Sends the signal after the first step.
+// Runs heed and sends it the signal after the first step.
 Finished interrupted(const Call& call, int signal) {
   Child child(call);
   child.read_until("\nstep ");

@@ -1,11 +1,10 @@
 // run_lock_test.cpp: the lock of a run's folder, also after a trainer was killed.
 
-#include "heed/app/run_lock.hpp"
-
 #include <sys/file.h>
 
 #include "app/heed_program.hpp"
 #include "catch.hpp"
+#include "heed/app/run_folder.hpp"
 
 using namespace heed_test;
 using heed::app::RunLock;

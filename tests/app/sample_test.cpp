@@ -7,20 +7,20 @@ using namespace heed_test;
 
 namespace {
 
-// With a model in o/ whose predictions are not uniform.
+// A sandbox with a model in o/ whose predictions are not uniform.
 struct TrainedSandbox : Sandbox {
   TrainedSandbox() {
     REQUIRE(heed(train_tiny + Arguments{"--lr", "0.01", "--warmup", "0"}).code == 0);
   }
 
-  // The output of sample, which must succeed.
+  // The output of `heed sample`, which must succeed.
   std::string generated(const Arguments& more, const std::string& run = "o") const {
     const Finished result = heed(Arguments{"sample", run} + more);
     CHECK(result.code == 0);
     CHECK(result.err == "");
     return result.out;
   }
-  // The error of sample, which must be one line without other output.
+  // The error of `heed sample`, which must be one line without other output.
   std::string refused(const Arguments& more, int code) const {
     const Finished result = heed(Arguments{"sample", "o"} + more);
     CHECK(result.code == code);

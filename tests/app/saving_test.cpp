@@ -28,7 +28,7 @@ std::vector<std::string> temporaries(const fs::path& run) {
   return names;
 }
 
-// The last step in the output; train prints a step after saving it.
+// The last step in the output. `heed train` prints a step after saving it.
 long last_printed_step(const std::string& out) {
   const std::size_t end = out.rfind("  train ");
   const std::size_t begin = out.rfind("step ", end) + 5;
@@ -56,7 +56,7 @@ void wait_for_temporary(const Sandbox& sandbox, const Child& child) {
     continue;
 }
 
-// Resumes the run and kills it: three times of four during a save, otherwise at a random time.
+// Resumes the run and kills it: three times out of four during a save, else at any time.
 void kill_once(const Sandbox& sandbox, Random& random, Count& count) {
   const std::vector<std::string> stale = temporaries(sandbox / "o");
   Child child(sandbox.call({"train", "--resume", "--out", "o"}));

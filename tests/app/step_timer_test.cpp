@@ -1,13 +1,12 @@
 // step_timer_test.cpp: the FLOP count of a step against counts by hand, percentiles, and StepTimer.
 
-#include "heed/app/bench/step_timer.hpp"
-
 #include "catch.hpp"
-#include "heed/autograd/trace/timing.hpp"
+#include "heed/app/bench.hpp"
 #include "heed/autograd/trace/trace.hpp"
 #include "small_model.hpp"
 
 using namespace heed;
+using namespace heed::app;
 using namespace heed::test;
 
 namespace {
@@ -37,15 +36,15 @@ TEST_CASE("percentiles equal numpy.percentile", "[app][benchmark]") {
   CHECK(spread.p90 == percentile(values, 0.9));
 }
 
-TEST_CASE("the FLOP of a step are those counted by hand", "[app][benchmark]") {
+TEST_CASE("flop_per_step equals a count by hand", "[app][benchmark]") {
   nn::GptConfig model = small_config(5, {3, 4, 1});
-  // Query, key, value and out are 4 of 16 values, up and down 2 of 64, the head 20: 212. A window
-  // has 1 + 2 + 3 pairs, each with 6 products of 2 heads x 2 numbers. Two windows.
-  CHECK(flop_per_step(model, 2) == 6 * 6 * 212 + 2 * 6 * (6 * 2 * 4));
-  // nanoGPT's model for Shakespeare on a CPU.
+  // The weights: 4 x 16 for query, key, value and out, 2 x 64 for up and down, 20 for the head. The
+  // 2 windows have 1 + 2 + 3 query-key pairs each, with 6 products of 2 heads x 2 numbers.
+  CHECK(flop_per_step({model, 2}) == 6 * 6 * 212 + 2 * 6 * (6 * 2 * 4));
+  // nanoGPT's model for the works of Shakespeare on a CPU.
   model = {};
   model.vocab_size = 65;
-  CHECK(flop_per_step(model, 12) == 6.0 * 768 * 794752 + 4.0 * 12 * 2080 * 6 * 2 * 128);
+  CHECK(flop_per_step({model, 12}) == 6.0 * 768 * 794752 + 4.0 * 12 * 2080 * 6 * 2 * 128);
 }
 
 TEST_CASE("flop_per_step counts all matrices of the model but the position embedding",
@@ -58,7 +57,7 @@ TEST_CASE("flop_per_step counts all matrices of the model but the position embed
     if (parameter.shape().size() == 2 && parameter.name().find("position") == std::string::npos)
       values += static_cast<double>(parameter.value().size());
   const double linear = 6 * 3 * 12 * values, attention = 2 * 3 * 78 * 6 * 2 * 16;
-  CHECK(flop_per_step(model, 3) == linear + attention);
+  CHECK(flop_per_step({model, 3}) == linear + attention);
 }
 
 TEST_CASE("measure times the given number of steps, without the warm-up", "[app][benchmark]") {

@@ -76,7 +76,7 @@ TEST_CASE("another seed gives another run", "[app][train]") {
   const Sandbox sandbox;
   REQUIRE(sandbox.heed(train_tiny).code == 0);
   REQUIRE(sandbox.heed(train_tiny + Arguments{"--seed=1338", "--out=p"}).code ==
-          2);  // --out is twice
+          2);  // --out is given twice
   REQUIRE(sandbox.heed(Arguments{"train", "in.txt", "--out=p", "--seed=1338"} + tiny).code == 0);
   CHECK(losses(sandbox / "o") != losses(sandbox / "p"));
   CHECK(has(difference(sandbox / "o", sandbox / "p"), "tensor token.weight\n"));
@@ -127,7 +127,7 @@ TEST_CASE("CRLF line ends, a single distinct character and a large vocabulary ar
   const Sandbox sandbox;
   std::string crlf = Sandbox::story(), many;
   for (std::size_t i = 0; (i = crlf.find('\n', i)) != crlf.npos; i += 2) crlf.insert(i, "\r");
-  for (int i = 0; i < 2400; ++i)  // U+4E00 and so on, three bytes each
+  for (int i = 0; i < 2400; ++i)  // characters from U+4E00 on, of three bytes each
     many += {'\xe4', static_cast<char>(0xb8 + i / 64 % 8), static_cast<char>(0x80 + i % 64)};
   for (int i = 0; i < 2400; ++i)
     many += {'\xe5', static_cast<char>(0x80 + i / 64), static_cast<char>(0x80 + i % 64)};
@@ -153,7 +153,7 @@ TEST_CASE("a run in an empty environment has the same result", "[app][train]") {
   REQUIRE(sandbox.heed(train_tiny).code == 0);
   Call bare = sandbox.call({});
   bare.arguments = {"/usr/bin/env", "-i"};
-  if (const char* const core = std::getenv("OPENBLAS_CORETYPE"))  // it changes rounding
+  if (const char* const core = std::getenv("OPENBLAS_CORETYPE"))  // kernels round differently
     bare.arguments.push_back(std::string("OPENBLAS_CORETYPE=") + core);
   bare.arguments = bare.arguments + Arguments{HEED_BINARY_DIR "/heed", "train", "in.txt"} + tiny;
   CHECK(run(bare).code == 0);

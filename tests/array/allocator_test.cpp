@@ -1,7 +1,5 @@
 // allocator_test.cpp: arrays are aligned, their bytes are counted, and freed memory is reused.
 
-#include "heed/array/allocator.hpp"
-
 #include <cstdint>
 #include <cstdlib>
 #include <new>

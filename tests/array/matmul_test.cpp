@@ -62,7 +62,7 @@ Array matrix(const Array& x, std::ptrdiff_t i) {
 
 Shape batch_of(const Array& x) { return Shape(x.shape().begin(), x.shape().end() - 2); }
 
-// The same for batches that broadcast.
+// "" if the product of batches that broadcast equals the naive products of their matrices.
 std::string batch_error(const Shape& shape_a, bool ta, const Shape& shape_b, bool tb) {
   const Array a = random_array(shape_a, 1), b = random_array(shape_b, 2);
   const Array c = matrix_product(a, ta ? Transpose::yes : Transpose::no, b,
@@ -141,7 +141,7 @@ TEST_CASE("batches of matrices broadcast", "[array][matmul]") {
 }
 
 TEST_CASE("gemm multiplies blocks of a larger buffer, scales and accumulates", "[array][matmul]") {
-  const Array a = array_of({2, 4}, {1, 2, 9, 9, 3, 4, 9, 9});  // (2, 2) in rows of 4
+  const Array a = array_of({2, 4}, {1, 2, 9, 9, 3, 4, 9, 9});  // a (2, 2) matrix in rows of 4
   const Array b = array_of({2, 2}, {1, 0, 0, 1});
   Array c = ones({2, 3});
   gemm({a.data(), 2, 2, 4}, {b.data(), 2, 2, 2}, {c.data(), 2, 2, 3}, Output::accumulate, 10);
@@ -205,7 +205,7 @@ TEST_CASE("gemm throws for sizes above the largest int", "[array][matmul]") {
   CHECK(c == 6);
 }
 
-// Hidden: the next test runs it in a process where OpenBLAS takes the processor for an old one.
+// Hidden: the next test runs this one in a process in which OpenBLAS assumes an old processor.
 TEST_CASE("better_openblas_coretype names the kernels for this processor", "[array][.][old_core]") {
   const std::string config = blas_name(), flags = processor_flags();
   INFO(config);

@@ -1,4 +1,4 @@
-// mersenne_twister_test.cpp: the engine equals std::mt19937; uniform numbers from its bits.
+// mersenne_twister_test.cpp: MersenneTwister against std::mt19937; uniform numbers.
 
 #include "heed/array/mersenne_twister.hpp"
 

@@ -1,4 +1,4 @@
-// parallel_test.cpp: chunks of parallel loops; the number of threads changes no bit of a result.
+// parallel_test.cpp: chunks of parallel loops; results for different numbers of threads.
 
 #include "heed/array/parallel.hpp"
 

@@ -6,6 +6,7 @@
 
 #include "array/drawn.hpp"
 #include "catch.hpp"
+#include "foreign_locale.hpp"
 #include "heed/array/random.hpp"
 #include "heed/base/error.hpp"
 
@@ -98,4 +99,12 @@ TEST_CASE("set_state throws for other text and changes nothing", "[array][random
   CHECK_THROWS_WITH(g.set_state("42"),
                     "set_state: not a generator's state (2 characters); give the text that state() "
                     "wrote");
+}
+
+TEST_CASE("a generator's state does not depend on the locale", "[array][random]") {
+  Generator g(42), restored(7);
+  const std::string state = g.state();
+  const heed_test::ForeignLocale locale;
+  restored.set_state(state);
+  CHECK(restored.state() == state);
 }

@@ -13,7 +13,7 @@
 #include "catch.hpp"
 #include "heed/array/shape.hpp"
 #include "heed/base/error.hpp"
-#include "heed/nn/init.hpp"
+#include "heed/nn/layers.hpp"
 #include "heed/ops/mask.hpp"
 
 namespace {
@@ -28,7 +28,7 @@ Values torch(Precision dtype, const std::vector<float>& float32,
   return Values(float64.begin(), float64.end());
 }
 
-// Fewer than 16 normals are generated in double for both types, so that one recording is enough.
+// Fewer than 16 normals are generated in double for both types, so one recorded list is enough.
 Values torch(Precision dtype, const std::vector<double>& recorded) {
   return torch(dtype, std::vector<float>(recorded.begin(), recorded.end()), recorded);
 }
@@ -41,7 +41,7 @@ double distance(const Array& x, const Values& expected) {
   return largest;
 }
 
-// The largest error of normals drawn fewer than 16 at a time, and of 16 or more.
+// The largest allowed error of normals: in calls for fewer than 16, and in calls for 16 or more.
 double tolerance_below_16(Precision dtype) { return dtype == Precision::float32 ? 0 : 1e-15; }
 double tolerance_from_16(Precision dtype) { return dtype == Precision::float32 ? 2.1e-6 : 1e-15; }
 
@@ -260,7 +260,8 @@ TEST_CASE("a layer without inputs gets an empty weight and a zero bias", "[array
   CHECK(values(nn::init::linear_bias(g, 0, 3)) == Values{0, 0, 0});
 }
 
-TEST_CASE("an empty array draws no number, rank 0 draws one", "[array][random]") {
+TEST_CASE("drawing an empty array uses no random number, and a scalar uses one",
+          "[array][random]") {
   const Precision dtype = GENERATE(Precision::float32, Precision::float64);
   Generator g(42, dtype);
   const std::string before = g.state();

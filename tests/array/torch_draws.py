@@ -1,12 +1,12 @@
-"""torch_draws.py: runs random calls in PyTorch and prints the numbers they give.
+"""torch_draws.py: calls PyTorch's random functions and prints the numbers that they return.
 
 Standard input is a list of sequences as JSON; tests/golden/draws.hpp lists the calls:
 
     [{"seed": 7, "calls": [["rand", [2, 3]], ["linear", 3, 4, true]]}]
 
 Standard output has, for each call, the numbers of each resulting tensor in row-major order, or null
-if this PyTorch's numbers depend on the processor. (JSON keeps every bit: Python writes a float as
-the shortest decimal that reads back as the same number.)
+if the numbers of the installed PyTorch depend on the processor. (JSON keeps every bit: Python writes
+a float as the shortest decimal that reads back as the same number.)
 
     {"version": "1.13.1", "sequences": [[[[0.5349, ...]], [[0.0983, ...], [0.1832, ...]]]]}
 """
@@ -19,7 +19,7 @@ os.environ.pop("ATEN_CPU_CAPABILITY", None)  # it could select other kernels
 
 try:
     import torch
-except (ImportError, OSError) as problem:  # installed, but without a library that it needs
+except (ImportError, OSError) as problem:  # it may be installed without a library that it needs
     json.dump({"missing": str(problem)}, sys.stdout)
     sys.exit()
 

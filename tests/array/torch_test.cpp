@@ -70,7 +70,7 @@ class RandomCalls {
     }
   }
 
-  // Half of the ranges are below 2^32, a quarter next to it, and a quarter above.
+  // Half of the ranges are below 2^32, a quarter are close to 2^32, and a quarter are above.
   Json randint() {
     const std::int64_t two_32 = std::int64_t{1} << 32, low = between(-1000, 1000);
     const std::int64_t range = chance(2)   ? between(1, 100)
@@ -79,7 +79,7 @@ class RandomCalls {
     return {"randint", low, low + range, shape()};
   }
 
-  // One row of weights or several, some weights 0; draws with replacement and without.
+  // One or several rows of weights, some of them 0, drawn with or without replacement.
   Json multinomial() {
     const int size = between(1, 40);
     int min_positive = size;  // the smallest number of weights above 0 in a row
@@ -133,7 +133,7 @@ heed_test::Finished python(const std::string& program, const std::vector<std::st
   return heed_test::run({words, HEED_TESTS_DIR "/array", input});
 }
 
-// A Python that has PyTorch, or "". Nothing is imported, so the check is fast.
+// The path of a Python that has PyTorch, or "". The check is fast because it imports nothing.
 std::string python_with_torch() {
   const char* const script =
       "import importlib.util, sys; sys.exit(not importlib.util.find_spec('torch'))";
@@ -238,7 +238,7 @@ TEST_CASE("random sequences of calls give the numbers of the installed PyTorch",
   INFO(first << "; HEED_SEED=" << seed << " repeats this");
   if (version.rfind("1.13", 0) == 0)
     CHECK(differing == 0);
-  else if (differing != 0)  // heed promises the numbers of 1.13
+  else if (differing != 0)  // heed promises the numbers of PyTorch 1.13
     WARN("PyTorch " << version << " draws other numbers in " << differing
                     << " sequences: " << first);
 }

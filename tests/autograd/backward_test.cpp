@@ -256,7 +256,7 @@ TEST_CASE("with provenance, contributions lists the parts of a gradient",
   const Tensor shifted = x + 2;
   backward(sum(square + shifted), options);
   const std::vector<Contribution> parts = contributions(x);
-  REQUIRE(parts.size() == 3);  // two from the product, one for each factor
+  REQUIRE(parts.size() == 3);  // x * x adds two, one for each factor
   CHECK(parts[0].op == "AddConstant");
   CHECK(str(parts[0].location) == str(shifted.location()));
   CHECK(close(parts[0].norm, std::sqrt(2), 1e-12));
@@ -266,7 +266,7 @@ TEST_CASE("with provenance, contributions lists the parts of a gradient",
     CHECK(part.norm == 5);
   }
   backward(sum(x));
-  CHECK(contributions(x).size() == 3);  // without provenance
+  CHECK(contributions(x).size() == 3);  // unchanged: no provenance in this pass
   Tensor(x).clear_grad();
   CHECK(contributions(x).empty());
 }

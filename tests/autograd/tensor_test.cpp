@@ -107,7 +107,7 @@ TEST_CASE("detach returns the value without the graph", "[autograd][tensor]") {
   CHECK_FALSE(detached.requires_grad());
   CHECK(detached.name() == "y");
   backward(sum(x * detach(x)));
-  CHECK((x.grad() == x.value()));  // and not 2 x
+  CHECK((x.grad() == x.value()));  // not 2 x
 }
 
 TEST_CASE("inside NoGrad no graph is recorded, also when nested", "[autograd][tensor]") {
@@ -167,7 +167,7 @@ TEST_CASE("a tensor has the source line that made it, also with operators", "[au
   CHECK(str(product.location()) == here(line + 8));
   CHECK(str(inverse.location()) == here(line + 9));
   CHECK(inverse.node()->inputs[0]->location.line ==
-        line + 9);  // nodes that it makes inside have the same line
+        line + 9);  // nodes created inside the operation have its line
 }
 
 TEST_CASE("a graph without a handle is freed", "[autograd][nodes]") {

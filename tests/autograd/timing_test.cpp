@@ -1,13 +1,12 @@
 // timing_test.cpp: tests of HEED_TRACE=time.
 
-#include "heed/autograd/trace/timing.hpp"
-
 #include <chrono>
 #include <thread>
 
 #include "app/child.hpp"
 #include "catch.hpp"
 #include "heed/autograd/record.hpp"
+#include "heed/autograd/trace/trace.hpp"
 #include "heed/ops/matmul.hpp"
 #include "heed/ops/reduce.hpp"
 #include "heed/ops/softmax.hpp"

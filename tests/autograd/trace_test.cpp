@@ -38,7 +38,7 @@ struct Tracing {
 
 std::string location(int line) { return std::string(__FILE__) + ":" + std::to_string(line); }
 
-// The lines of the nodes, without the two lines above them.
+// The lines of the nodes, without the two header lines above them.
 Lines node_lines(const Lines& lines) {
   return lines.size() < 2 ? Lines{} : Lines(lines.begin() + 2, lines.end());
 }
@@ -74,7 +74,7 @@ std::string nan_error(const Call& call) {
 
 std::string at(int line) { return "file:" + std::to_string(line); }
 
-// Runs a program of the build with this HEED_TRACE.
+// Runs a program from the build folder with this value of HEED_TRACE.
 heed_test::Finished run_with(const std::string& trace, const ScratchFolder& folder,
                              const std::string& program, heed_test::Arguments arguments = {}) {
   arguments.insert(arguments.begin(), HEED_BINARY_DIR "/" + program);

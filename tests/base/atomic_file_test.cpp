@@ -24,7 +24,7 @@ using heed_test::ScratchFolder;
 
 namespace {
 
-// Limits the size of the files this process writes during its lifetime, to simulate a full disk.
+// While an object exists, limits the size of files that this process writes, like a full disk.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) : handler_(::signal(SIGXFSZ, SIG_IGN)) {

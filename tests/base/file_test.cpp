@@ -119,7 +119,7 @@ TEST_CASE("the path - reads all of standard input", "[base][file]") {
   const std::string text(200000, 'x');
   const Redirected input(folder.write("in.txt", text));
   CHECK((read_text("-") == text));
-  CHECK(read_text("-").empty());  // at its end
+  CHECK(read_text("-").empty());  // standard input is at its end
 }
 
 TEST_CASE("a pipe is read completely, also in several pieces", "[base][file]") {

@@ -1,8 +1,7 @@
 // hash_test.cpp: the 64-bit hash of bytes.
 
-#include "heed/base/hash.hpp"
-
 #include "catch.hpp"
+#include "heed/base/file.hpp"
 
 using namespace heed;
 
@@ -10,8 +9,6 @@ TEST_CASE("the hash is XXH3 with its published values", "[base][hash]") {
   CHECK(hash64("") == 0x2d06800538d394c2u);
   CHECK(hash64("a") == 0xe6c632b61e964e1fu);
   CHECK(hash64("abc") == 0x78af5f94892f3950u);
-  CHECK(hex_digits(hash64("abc")) == "78af5f94892f3950");
-  CHECK(hex_digits(1) == "0000000000000001");
 }
 
 TEST_CASE("a flipped bit and another seed change the hash", "[base][hash]") {

@@ -4,6 +4,7 @@
 
 #include <sys/resource.h>
 
+#include <cmath>
 #include <fstream>
 #include <string>
 
@@ -11,10 +12,16 @@
 #include "heed/array/parallel.hpp"
 #include "scratch_folder.hpp"
 
-using heed::cgroup_cores;
-using heed::cgroup_memory;
-
 namespace {
+
+const double no_limit = HUGE_VAL;
+
+double cgroup_cores(const std::filesystem::path& root) {
+  return heed::cgroup_limit("cpu.max", root);
+}
+double cgroup_memory(const std::filesystem::path& root) {
+  return heed::cgroup_limit("memory.max", root);
+}
 
 // A temporary folder with the /proc and /sys files of a machine with cgroup v2.
 struct FakeMachine : heed_test::ScratchFolder {
@@ -29,12 +36,12 @@ struct FakeMachine : heed_test::ScratchFolder {
 
 TEST_CASE("a machine without cgroups sets no limit", "[base][machine]") {
   const FakeMachine machine;
-  CHECK_FALSE(cgroup_cores(machine.path));
-  CHECK_FALSE(cgroup_memory(machine.path));
-  CHECK_FALSE(cgroup_cores(machine / "missing"));
+  CHECK(cgroup_cores(machine.path) == no_limit);
+  CHECK(cgroup_memory(machine.path) == no_limit);
+  CHECK(cgroup_cores(machine / "missing") == no_limit);
   machine.set_group("/");
-  CHECK_FALSE(cgroup_cores(machine.path));
-  CHECK_FALSE(cgroup_memory(machine.path));
+  CHECK(cgroup_cores(machine.path) == no_limit);
+  CHECK(cgroup_memory(machine.path) == no_limit);
 }
 
 TEST_CASE("cpu.max and memory.max of the cgroup are limits", "[base][machine]") {
@@ -46,8 +53,8 @@ TEST_CASE("cpu.max and memory.max of the cgroup are limits", "[base][machine]") 
   CHECK(cgroup_memory(machine.path) == 536870912u);
   machine.write("sys/fs/cgroup/user/heed/cpu.max", "max 100000");
   machine.write("sys/fs/cgroup/user/heed/memory.max", "max");
-  CHECK_FALSE(cgroup_cores(machine.path));
-  CHECK_FALSE(cgroup_memory(machine.path));
+  CHECK(cgroup_cores(machine.path) == no_limit);
+  CHECK(cgroup_memory(machine.path) == no_limit);
 }
 
 TEST_CASE("the smallest limit of the cgroup and its ancestors counts", "[base][machine]") {
@@ -82,11 +89,11 @@ TEST_CASE("cgroup files with invalid content set no limit", "[base][machine]") {
   machine.set_group("/x");
   for (const std::string line : {"", "many", "-5", "0", "nan 100000", "100000 0"}) {
     machine.write("sys/fs/cgroup/x/cpu.max", line);
-    CHECK_FALSE(cgroup_cores(machine.path));
+    CHECK(cgroup_cores(machine.path) == no_limit);
   }
   machine.write("sys/fs/cgroup/x/memory.max", "4096");
   machine.write("proc/self/cgroup", "what is this\n1:name=systemd:/x");
-  CHECK_FALSE(cgroup_memory(machine.path));
+  CHECK(cgroup_memory(machine.path) == no_limit);
 }
 
 TEST_CASE("this machine has cores and memory, and a resource limit reduces the memory",

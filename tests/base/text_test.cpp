@@ -3,23 +3,13 @@
 #include "heed/base/text.hpp"
 
 #include <limits>
-#include <locale>
 #include <string_view>
 #include <vector>
 
 #include "catch.hpp"
+#include "foreign_locale.hpp"
 
 using namespace heed;
-
-namespace {
-
-struct DecimalComma : std::numpunct<char> {
-  char do_decimal_point() const override { return ','; }
-  char do_thousands_sep() const override { return '.'; }
-  std::string do_grouping() const override { return "\3"; }
-};
-
-}  // namespace
 
 TEST_CASE("decimal rounds, and zero has no sign", "[base][format]") {
   CHECK(decimal(0.12345, 4) == "0.1235");
@@ -39,12 +29,9 @@ TEST_CASE("nonfinite numbers are formatted as nan, inf and -inf", "[base][format
 }
 
 TEST_CASE("number formats do not depend on the locale", "[base][format]") {
-  const std::locale before =
-      std::locale::global(std::locale(std::locale::classic(), new DecimalComma));
-  const std::string text = decimal(18400.5, 4), large = grouped(18400.0);
-  std::locale::global(before);
-  CHECK(text == "18400.5000");
-  CHECK(large == "18,400");
+  const heed_test::ForeignLocale locale;
+  CHECK(decimal(18400.5, 4) == "18400.5000");
+  CHECK(grouped(18400.0) == "18,400");
 }
 
 TEST_CASE("grouped adds thousands separators", "[base][format]") {

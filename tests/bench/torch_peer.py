@@ -4,18 +4,18 @@
     python3 torch_peer.py TEXT --steps 40 --threads 1
 
 The model and the hyperparameters are heed's: GPT-2 blocks without biases, output weights tied to the
-token embedding, AdamW, gradient clipping. A step is batch, loss, backward, clip and update. Prints one
-line of JSON:
+token embedding, AdamW, gradient clipping. A step is batch, loss, backward, clip and update. The script
+prints one line of JSON:
 
     ms_per_step, p10, p90      over --steps steps, after steps / 5 + 2 warm-up steps
     peak_mb                    peak memory of the process so far (1 MB = 2^20 bytes)
-    generate_tokens_per_s      with --generate N; without a KV cache
-    first_loss, last_loss      of the first batch (about ln V) and of the last
+    generate_tokens_per_s      only with --generate N; generates without a KV cache
+    first_loss, last_loss      losses of the first batch (about ln V) and of the last batch
     torch, threads, blas       PyTorch's version, its number of threads, the BLAS files it loaded
 
-Needs PyTorch 1.13 or later. heed sets the environment that makes it fast: OMP_NUM_THREADS; for two or
-more threads an OpenBLAS built for OpenMP, which uses PyTorch's own threads; for long contexts a malloc
-that keeps freed memory.
+Needs PyTorch 1.13 or later. heed sets environment variables that make PyTorch fast: OMP_NUM_THREADS; with
+two or more threads an OpenBLAS built for OpenMP, which uses PyTorch's threads; for long contexts a
+malloc that keeps freed memory.
 """
 
 import argparse

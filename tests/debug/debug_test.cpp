@@ -1,8 +1,8 @@
 // debug_test.cpp: gdb and LLDB sessions with heed's commands, compared with transcripts.
 //
 // A transcript (*.txt) has the program on its first line, then the commands after "(gdb)" and their
-// output. Numbers are compared to four digits, line numbers of source files are not compared. With
-// HEED_WRITE_TRANSCRIPTS set, the tests write the transcripts; read the difference before a commit.
+// output. Numbers must agree to four digits; line numbers of source files may differ. If
+// HEED_WRITE_TRANSCRIPTS is set, the tests write the transcripts; review the changes afterwards.
 
 #include <cmath>
 #include <cstdlib>
@@ -71,7 +71,7 @@ bool can_debug() {
   return reason.empty();
 }
 
-// Replaces what depends on the machine or on edits of a source file: paths, addresses, lines.
+// Replaces paths, addresses and line numbers, which depend on the machine or on source edits.
 std::string normalized(std::string text) {
   const std::string root = HEED_SOURCE_DIR "/";
   for (std::size_t i; (i = text.find(root)) != text.npos;) text.erase(i, root.size());
@@ -82,7 +82,7 @@ std::string normalized(std::string text) {
   return std::regex_replace(text, std::regex("process [0-9]+"), "process N");
 }
 
-// Whether gdb itself printed this line, which a transcript leaves out.
+// Whether gdb itself printed this line. Transcripts omit such lines.
 bool is_gdb_message(const std::string& line) {
   for (const char* start : {"[Thread debugging", "Using host lib", "[New ", "[Thread ",
                             "warning: ", "Core was generated", "Saved corefile", "[Detaching",
@@ -98,7 +98,7 @@ Lines session_lines(const std::string& output) {
   return result;
 }
 
-// Whether lines are equal; numbers with a decimal point may differ in their last digits.
+// Whether two lines are equal up to the last digits of numbers with a decimal point.
 bool near_line(const std::string& a, const std::string& b) {
   static const std::regex number("-?[0-9]+\\.[0-9]+(e[-+][0-9]+)?");
   const auto without_numbers = [](const std::string& line) {
@@ -172,7 +172,7 @@ Lines session(const std::filesystem::path& folder, const Arguments& program, Lin
 
 std::string text_of(const Lines& lines) { return heed::joined(lines, "\n"); }
 
-// Without the source lines: the optimisation level decides which line of a function comes first.
+// Removes source lines: which line of a function comes first depends on the optimisation level.
 Lines without_source(const Lines& lines) {
   Lines result;
   for (const std::string& line : lines)
@@ -202,7 +202,7 @@ void check_lesson_09_at(const std::string& level) {
   const SessionFolder folder;
   Transcript expected = read_transcript("lesson_09");
   expected.lines = without_source(expected.lines);
-  if (std::getenv("HEED_WRITE_TRANSCRIPTS") != nullptr) return;  // the program at -Og writes it
+  if (std::getenv("HEED_WRITE_TRANSCRIPTS") != nullptr) return;  // only the test at -Og writes
   compare("lesson_09 at -" + level, expected,
           without_source(replayed("lesson_09", folder.path, {programs + "lesson_09_" + level})));
 }

@@ -1,11 +1,10 @@
-// training.cpp: three training steps; "forward" or "backward" makes the last one nonfinite.
+// training.cpp: three training steps. With "forward" or "backward" the last one is nonfinite.
 
 #include <cmath>
 #include <string>
 
 #include "heed/autograd/backward.hpp"
-#include "heed/nn/embedding.hpp"
-#include "heed/nn/linear.hpp"
+#include "heed/nn/layers.hpp"
 #include "heed/ops/activation.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/loss.hpp"

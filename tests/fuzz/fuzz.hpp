@@ -1,4 +1,4 @@
-// fuzz.hpp: what the fuzzers share: bytes as a file, and what must hold of every error.
+// fuzz.hpp: code shared by the fuzz tests: inputs as files, and checks of error messages.
 #pragma once
 
 #include <sys/mman.h>
@@ -12,14 +12,14 @@
 
 namespace heed_fuzz {
 
-// libFuzzer keeps the input that ends the program.
+// Aborts the program unless `holds`. libFuzzer then saves the input.
 inline void expect(bool holds, std::string_view what) {
   if (holds) return;
   std::fprintf(stderr, "not so: %.*s\n", static_cast<int>(what.size()), what.data());
   std::abort();
 }
 
-// Some words on one line, without what a terminal obeys.
+// Checks that an error message is one line that is not empty and has no control characters.
 inline void expect_one_line(const std::exception& error) {
   const std::string_view text = error.what();
   expect(!text.empty(), "an error has words");

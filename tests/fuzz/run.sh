@@ -1,11 +1,11 @@
 #!/bin/sh
-# run.sh: builds the fuzzers and lets them run for 20 seconds together; exit code 77 leaves it out.
+# run.sh: builds the fuzz tests and runs them for 20 seconds in all. Exit code 77 means skipped.
 set -eu
 
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
 build=$root/build/fuzz
 
-# OpenMP too, which heed needs and some packages of clang come without.
+# Whether clang++ has libFuzzer, and OpenMP, which heed needs and some clang packages lack.
 works() {
   mkdir -p "$build"
   printf '#include <omp.h>\nextern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return omp_get_max_threads() < 0; }\n' |
@@ -20,7 +20,7 @@ cd "$root"
 [ -f "$build/build.ninja" ] || cmake --preset fuzz >"$build/configure.log" || { cat "$build/configure.log"; exit 1; }
 cmake --build --preset fuzz --target fuzz_programs >"$build/build.log" || { tail -n 40 "$build/build.log"; exit 1; }
 
-# What a fuzzer finds new goes to the first folder, an input that fails to the build's folder.
+# fuzz NAME SECONDS MAX_LENGTH. libFuzzer writes new inputs to $corpus, failing ones to $build.
 fuzz() {
   corpus=$build/corpus/$1
   seeds=$root/tests/fuzz/seeds/$1

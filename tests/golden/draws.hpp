@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "heed/array/random.hpp"
-#include "heed/nn/init.hpp"
+#include "heed/nn/layers.hpp"
 #include "heed/ops/mask.hpp"
 
 namespace golden {

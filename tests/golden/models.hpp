@@ -8,7 +8,6 @@
 #include "heed/autograd/backward.hpp"
 #include "heed/nn/gpt.hpp"
 #include "heed/optim/adamw.hpp"
-#include "heed/optim/clip.hpp"
 
 namespace golden {
 
@@ -60,9 +59,9 @@ inline Packing attention_packing(bool bias) {
   return packing;
 }
 
-// heed's mask, true where a query may attend to a key, from PyTorch's attn_mask (T, S) and
-// key_padding_mask (B, S), true where masked: (B, T, S), or with several heads (B, 1, T, S). With
-// the attribute "unmask_full_rows", fully masked rows become fully visible.
+// heed's mask, (B, T, S) or with several heads (B, 1, T, S), is true where a query may attend to a
+// key. PyTorch's attn_mask (T, S) and key_padding_mask (B, S) are true where a key is masked. The
+// attribute "unmask_full_rows" unmasks the rows that are fully masked.
 inline std::optional<Mask> visible_keys(const Call& call, std::size_t B, std::size_t T,
                                         std::size_t S) {
   const Value *const pairs = call.find("attn_mask"), *const keys = call.find("key_padding_mask");

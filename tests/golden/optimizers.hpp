@@ -6,7 +6,6 @@
 
 #include "golden/operations.hpp"
 #include "heed/optim/adamw.hpp"
-#include "heed/optim/clip.hpp"
 #include "heed/optim/schedule.hpp"
 #include "heed/optim/sgd.hpp"
 

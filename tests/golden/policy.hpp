@@ -97,9 +97,9 @@ inline void expect_masked_queries(Case& c) {
 inline std::vector<Numbers> outputs_of(const Case& c);
 inline std::vector<Numbers> gradients_of(const Case& c);
 
-// The same for multi-head attention: the output of a fully masked query is the bias of the output
-// projection. The gradients are those of unmasking that query and setting its upstream gradient to
-// 0.
+// A fully masked query in multi-head attention: the output is the bias of the output projection.
+// The gradients equal the gradients of a case in which that query is not masked and its upstream
+// gradient is 0.
 inline void expect_masked_layers(Case& c) {
   if (!finite_inputs(c)) return;
   Case unmasked = c;
@@ -156,8 +156,8 @@ inline bool squares_overflow(const Numbers& x) {
   return x.dtype == "f32" && std::isfinite(sum) && sum > std::numeric_limits<float>::max();
 }
 
-// heed computes norms in double. If a float's square overflows, PyTorch's cosine is 0; heed's is
-// that of the vectors scaled to a norm whose square does not overflow.
+// heed computes norms in double. If the square of a norm overflows in float, PyTorch's cosine is 0;
+// heed gives the cosine of the same vectors scaled to smaller norms.
 inline void expect_long_vectors(Case& c) {
   if (std::none_of(c.in.begin(), c.in.end(), squares_overflow)) return;
   Case scaled = c;
@@ -172,8 +172,8 @@ inline void expect_long_vectors(Case& c) {
       grad.values[i] = find(grads, grad.name)->values[i] / max_abs(*find(c.in, grad.name));
 }
 
-// The same for the norm of all gradients: PyTorch's is infinite and the clipped gradients are 0;
-// heed clips them to max_norm.
+// If the square of the norm of all gradients overflows, PyTorch's norm is infinite and its clipped
+// gradients are 0; heed clips the gradients to max_norm.
 inline void expect_long_gradients(Case& c) {
   double squares = 0;
   for (const Numbers& in : c.in)

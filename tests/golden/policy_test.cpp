@@ -13,7 +13,6 @@
 #include "heed/ops/shape.hpp"
 #include "heed/ops/softmax.hpp"
 #include "heed/optim/adamw.hpp"
-#include "heed/optim/clip.hpp"
 #include "near.hpp"
 
 namespace {

@@ -46,7 +46,7 @@ inline Numbers numbers_of(const Value& value, const std::string& name) {
 // ---- running
 
 struct Run {
-  std::vector<Numbers> outputs, gradients;  // gradients: of the inputs that have one
+  std::vector<Numbers> outputs, gradients;  // gradients of the inputs that have one
 };
 
 // Runs backward with the upstream gradients of the outputs: one pass from sum(output * upstream).
@@ -144,13 +144,13 @@ inline std::string name_in_messages(const Case& c) {
   return other == others.end() ? c.op : other->second;
 }
 
-// Whether the error need not name this part: it has the same shape as part 0.
+// Whether the error may omit this input of cat or stack, because input 0 has the same shape.
 inline bool same_as_first(const Case& c, const Numbers& in) {
   return (c.op == "cat" || c.op == "stack") && &in != &c.in[0] && in.shape == c.in[0].shape;
 }
 
 // Checks that an error names the operation and every tensor with its shape. (Optimizers throw for
-// their options, before there is a tensor.)
+// their options, before any tensor exists.)
 inline std::string check_error(const Case& c, const std::string& message) {
   const auto contains = [&](const std::string& part) { return message.find(part) != message.npos; };
   if (message.rfind(name_in_messages(c) + ":", 0) != 0)

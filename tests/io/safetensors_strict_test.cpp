@@ -1,4 +1,4 @@
-// safetensors_strict_test.cpp: read_safetensors rejects malformed files, with 85 fixtures.
+// safetensors_strict_test.cpp: read_safetensors on 85 well-formed and malformed files.
 
 #include <algorithm>
 #include <ctime>

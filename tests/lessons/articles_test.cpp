@@ -1,7 +1,7 @@
 // articles_test.cpp: the lessons print every number of the two articles that they follow.
 //
-// articles.json has each tensor that an article prints, with the calls that compute it, and the
-// results of its modules for which the article prints only the shape.
+// articles.json has each tensor that an article prints, with the calls that compute the tensor, and
+// the outputs of modules for which an article prints only the shape.
 
 #include <algorithm>
 #include <cmath>
@@ -96,7 +96,7 @@ TEST_CASE("the lessons print all 219 numbers of the articles' tables and nine do
       ++shapes;
       continue;
     }
-    const bool printed = tensor.contains("printed");  // else only computed by the calls
+    const bool printed = tensor.contains("printed");  // otherwise the calls compute it
     const std::vector<Row> rows = rows_of(tensor.at(printed ? "printed" : "made"));
     const bool scalar = tensor.at("shape").empty();  // printed with all digits
     CHECK(has_table(numbers, rows, scalar ? 1.3e-7 : 5.1e-5));

@@ -37,7 +37,7 @@ std::string hash_of(const fs::path& file) {
   return text.str();
 }
 
-// Whether the exercise is unchanged. A reader may have started to solve it; then it is not tested.
+// Whether the exercise is unchanged. Exercises that a reader has started to solve are not tested.
 bool is_original(const fs::path& exercise) {
   const std::string name = exercise.stem().string();
   INFO("if you changed the original exercise, its line in tests/lessons/handed_out.txt is now: "
@@ -49,7 +49,7 @@ bool is_original(const fs::path& exercise) {
   return same;
 }
 
-// The part of an exercise between the two "Your part" comments, or the rest, without hints.
+// The text between the two "Your part" comments, or the text outside them without the hints.
 std::string part(const std::string& text, bool between) {
   std::string result;
   bool inside = false;

@@ -12,7 +12,7 @@ using namespace heed_test;
 // A number in the output of a lesson.
 struct Printed {
   double value = 0;
-  int decimals = 0;        // digits after the point, less the exponent's
+  int decimals = 0;        // digits after the point minus the exponent
   std::size_t length = 0;  // characters; 0: there is no number at this position
 };
 
@@ -66,7 +66,7 @@ bool lines_agree(const std::string& expected, const std::string& printed, bool t
   return e == expected.size() && p == printed.size();
 }
 
-// Lines that begin with "  |" depend on the machine: replaces each block of them by one empty line.
+// Replaces each block of lines that begin with "  |" by one empty line: they depend on the machine.
 std::vector<std::string> without_quotes(const std::string& text) {
   std::vector<std::string> lines;
   for (const std::string& line : lines_of(text)) {
@@ -77,10 +77,10 @@ std::vector<std::string> without_quotes(const std::string& text) {
   return lines;
 }
 
-// "", or the first line that differs, as expected and as printed.
+// "" if the outputs agree, else the first line that differs, as expected and as printed.
 std::string first_difference(const std::string& expected, const std::string& printed) {
   const std::vector<std::string> e = without_quotes(expected), p = without_quotes(printed);
-  bool trained = false;  // inside a table whose title says so
+  bool trained = false;  // inside a table with ", trained (" in its title
   for (std::size_t i = 0; i < std::max(e.size(), p.size()); ++i) {
     if (i < e.size()) trained = !e[i].empty() && (trained || e[i].find(", trained (") != e[i].npos);
     if (i < e.size() && i < p.size() && lines_agree(e[i], p[i], trained)) continue;
@@ -105,7 +105,7 @@ void check_output(const Path& lesson) {
   CHECK(first_difference(expected_output(lesson), run.output) == "");
 }
 
-// The lines of checks that hold.
+// The lines that report a check that holds.
 std::string claims_in(const std::string& text) {
   std::string claims;
   for (const std::string& line : lines_of(text))
@@ -189,7 +189,7 @@ TEST_CASE("no other difference of the output is allowed", "[lessons]") {
   CHECK(first_difference("40 orders", "41 orders") != "");
 }
 
-TEST_CASE("the line of a picture may say that its program is not installed", "[lessons]") {
+TEST_CASE("a line about a picture may report that gnuplot or Graphviz is missing", "[lessons]") {
   CHECK(first_difference("picture: a.svg\n", "picture: a.svg\n") == "");
   CHECK(first_difference("picture: a.svg\n", "picture: gnuplot is not installed, so ...\n") == "");
   CHECK(first_difference("picture: a.svg\n", "picture: Graphviz is not installed, so ...\n") == "");

@@ -37,7 +37,7 @@ inline std::string in_quotes(const std::string& text) {  // for a shell
   return word + "'";
 }
 
-// Sets an environment variable until it is destroyed.
+// Sets an environment variable until this object is destroyed.
 struct EnvironmentVariable {
   EnvironmentVariable(const char* variable, const char* value) : name(variable) {
     setenv(name, value, 1);

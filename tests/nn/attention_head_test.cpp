@@ -2,7 +2,7 @@
 
 #include "catch.hpp"
 #include "heed/nn/attention.hpp"
-#include "heed/nn/init.hpp"
+#include "heed/nn/layers.hpp"
 #include "heed/ops/shape.hpp"
 #include "near.hpp"
 
@@ -32,7 +32,7 @@ struct Loop {
   nn::Linear out;
 };
 
-// The weights of this layer of every head, concatenated.
+// The weights of one layer, such as the query projection, of all heads, concatenated.
 Tensor packed_weight(const Loop& loop, nn::Linear nn::AttentionHead::*layer) {
   std::vector<Tensor> parts;
   for (const nn::AttentionHead& head : loop.heads) parts.push_back((head.*layer).weight);
@@ -107,7 +107,7 @@ TEST_CASE("a loop over heads equals MultiHeadAttention in value and gradients", 
   packed.key.weight.mutable_value() = packed_weight(loop, &nn::AttentionHead::key).value();
   packed.value.weight.mutable_value() = packed_weight(loop, &nn::AttentionHead::value).value();
   for (Tensor bias : {packed.query.bias, packed.key.bias, packed.value.bias})
-    bias.mutable_value() = zeros({12});  // the heads of the loop have none
+    bias.mutable_value() = zeros({12});  // the heads of the loop have no bias
   packed.out.weight.mutable_value() = loop.out.weight.value();
   packed.out.bias.mutable_value() = loop.out.bias.value();
   nn::AttentionMask none, causal, custom;

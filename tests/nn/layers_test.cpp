@@ -3,8 +3,7 @@
 #include <cmath>
 
 #include "catch.hpp"
-#include "heed/nn/block.hpp"
-#include "heed/nn/embedding.hpp"
+#include "heed/nn/gpt.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/mask.hpp"
 #include "heed/ops/matmul.hpp"

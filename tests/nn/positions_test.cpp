@@ -1,11 +1,10 @@
 // positions_test.cpp: tests of the sinusoidal position encodings.
 
-#include "heed/nn/positions.hpp"
-
 #include <cmath>
 
 #include "catch.hpp"
 #include "heed/nn/attention.hpp"
+#include "heed/nn/layers.hpp"
 #include "near.hpp"
 
 namespace {

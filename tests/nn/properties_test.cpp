@@ -42,8 +42,8 @@ Array eighths(const Shape& shape, std::uint64_t seed, std::int64_t max) {
   return x;
 }
 
-// Queries, keys and values are exact. The output of attention is not, and BLAS may round a row
-// depending on its position. So the output projection is diagonal, which needs no sums.
+// Queries, keys and values are exact. The output of attention is rounded, and in a product BLAS may
+// round equal rows differently. A diagonal output projection avoids that, because it sums nothing.
 nn::MultiHeadAttention exact_heads(Store& store, std::size_t heads) {
   nn::MultiHeadAttention layer(store.scope(), 8, heads);
   for (Tensor p : store.parameters) p.mutable_value() = eighths(p.shape(), heads + p.dim(), 4);

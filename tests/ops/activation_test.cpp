@@ -23,7 +23,7 @@ Array derivative(const Function& f, const Array& x) {
 Tensor gelu_tanh(const std::vector<Tensor>& x) { return gelu(x[0], Gelu::tanh); }
 Tensor gelu_erf(const std::vector<Tensor>& x) { return gelu(x[0]); }
 
-// The formulas of the header, one value at a time.
+// The formulas in the header file, for one number.
 double erf_formula(double x) { return x * (1 + std::erf(x / std::sqrt(2.0))) / 2; }
 double tanh_formula(double x) {
   return x * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x))) / 2;

@@ -156,7 +156,9 @@ TEST_CASE("NaN and infinities give the results of the C library", "[ops][arithme
   CHECK(difference(power(x, 2) * 0, array_of({7}, {NaN, NaN, NaN, 0, 0, NaN, NaN})) == "");
 }
 
-TEST_CASE("every length gives every element, also in an incomplete register", "[ops][arithmetic]") {
+TEST_CASE(
+    "elementwise operations compute all elements, also if the length does not fill a SIMD register",
+    "[ops][arithmetic]") {
   for (std::size_t n = 0; n <= 40; ++n) {
     const Array a = random_array({n}, n, 0.5, 2), b = random_array({n}, n + 100, 0.5, 2);
     Array expected_exp = a, expected_log = a, expected_ratio = a;

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "catch.hpp"
-#include "heed/array/allocator.hpp"
+#include "heed/array/array.hpp"
 #include "heed/array/parallel.hpp"
 #include "heed/array/reduce.hpp"
 #include "heed/ops/arithmetic.hpp"
@@ -36,7 +36,7 @@ Function fused(const AttentionOptions& options) {
   return [=](X x) { return scaled_dot_product_attention(x[0], x[1], x[2], options); };
 }
 
-// The attention weights, multiplied by the values.
+// Attention as the product of attention weights and values.
 Function plain(const AttentionOptions& options) {
   return [=](X x) {
     const Tensor weights = attention_weights(x[0], x[1], options);
@@ -130,7 +130,8 @@ TEST_CASE("attention with num_heads equals attention with_past split_heads", "[o
     }
 }
 
-TEST_CASE("with past, queries attend to past keys and their own only", "[ops][attention]") {
+TEST_CASE("with past, a query attends to all past keys and to new keys up to its own position",
+          "[ops][attention]") {
   const auto x = inputs({2, 1, 4}, {2, 5, 4}, {2, 5, 4});
   for (const std::size_t past : {1u, 2u, 4u}) {
     const Array w = attention_weights(Tensor(x[0]), Tensor(x[1]), with_past(past, 2)).value();
@@ -395,5 +396,5 @@ TEST_CASE("the memory of fused attention grows with T, not with T squared", "[op
   const double at_512 = extra_memory(512), at_2048 = extra_memory(2048);
   set_num_threads(threads);
   CHECK(at_2048 < 4.5 * at_512);
-  CHECK(at_2048 < 0.1 * 2048 * 2048 * 2 * sizeof(Real));  // of the (T, S) weights
+  CHECK(at_2048 < 0.1 * 2048 * 2048 * 2 * sizeof(Real));  // 10 % of the attention weights
 }

@@ -107,7 +107,7 @@ std::string sharing_error(const Shared& op) {
 
 Tensor identity(X x) { return x[0]; }
 
-// The i-th of several inputs.
+// A function that returns its i-th input.
 Function input(std::size_t i) {
   return [i](X x) { return x[i]; };
 }

@@ -1,11 +1,10 @@
 // clip_test.cpp: clip_grad_norm, mostly on the gradients 3, -4 and 12 with norm 13.
 
-#include "heed/optim/clip.hpp"
-
 #include <cmath>
 
 #include "catch.hpp"
 #include "heed/array/parallel.hpp"
+#include "heed/optim/optimizer.hpp"
 #include "near.hpp"
 
 namespace {
@@ -18,7 +17,7 @@ std::vector<Tensor> three_four_twelve() {
   std::vector<Tensor> p{tensor_of({2}, {0, 0}), tensor_of({1, 2}, {0, 0}),
                         tensor_of({5}, {1, 2, 3, 4, 5})};
   backward(p[0], array_of({2}, {3, -4}));
-  backward(p[1], array_of({1, 2}, {12, 0}));  // the third has no gradient
+  backward(p[1], array_of({1, 2}, {12, 0}));  // the third parameter has no gradient
   return p;
 }
 

@@ -3,10 +3,10 @@
 #include "heed/report/curve.hpp"
 
 #include <cmath>
-#include <locale>
 #include <sstream>
 
 #include "catch.hpp"
+#include "foreign_locale.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
 #include "report/plot_programs.hpp"
@@ -24,10 +24,6 @@ std::vector<Series> training_run() {
   for (int step = 250; step <= 2000; step += 250) validation.append(step, loss_at(step) + 0.125);
   return {training, validation};
 }
-
-struct DecimalComma : std::numpunct<char> {
-  char do_decimal_point() const override { return ','; }
-};
 
 }  // namespace
 
@@ -102,10 +98,10 @@ TEST_CASE("draw_curve writes the data, the script and the picture", "[report][cu
 TEST_CASE("a curve does not depend on the decimal separator of the locale", "[report][curve]") {
   const ScratchFolder folder;
   draw_curve(folder.path, "a", training_run());
-  const std::locale before =
-      std::locale::global(std::locale(std::locale::classic(), new DecimalComma));
-  draw_curve(folder.path, "b", training_run());
-  std::locale::global(before);
+  {
+    const ForeignLocale locale;
+    draw_curve(folder.path, "b", training_run());
+  }
   CHECK(folder.read("a.csv") == folder.read("b.csv"));
   CHECK(folder.read("a.svg").size() == folder.read("b.svg").size());
 }

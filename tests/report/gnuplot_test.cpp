@@ -6,6 +6,7 @@
 
 #include "catch.hpp"
 #include "heed/base/error.hpp"
+#include "heed/report/plot_program.hpp"
 #include "report/plot_programs.hpp"
 
 using namespace heed;
@@ -29,7 +30,7 @@ TEST_CASE("gnuplot_number writes a decimal point", "[report][gnuplot]") {
   CHECK(gnuplot_number(1.5) == "1.5");
   CHECK(gnuplot_number(-2e-7) == "-2e-07");
   CHECK(gnuplot_number(1234567) == "1234567");
-  CHECK(gnuplot_range(0, 2000) == "[0:2000]");
+  CHECK(gnuplot_range({0, 2000}) == "[0:2000]");
 }
 
 TEST_CASE("names and folders may contain spaces, quotes and Unicode", "[report][gnuplot]") {

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "catch.hpp"
+#include "heed/report/plot_program.hpp"
 #include "near.hpp"
 #include "report/plot_programs.hpp"
 

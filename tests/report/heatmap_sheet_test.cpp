@@ -59,7 +59,7 @@ TEST_CASE("a sheet shows each matrix under its title, and the scale once", "[rep
   for (const char* once : {">three heads<", "> 0.8<"}) CHECK(count(svg, once) == 1);
   CHECK(count(svg, "query position<") == 1);
   CHECK(count(svg, ">key position") == 1);
-  CHECK(count(svg, ">␣<") == 6);  // a row and a column in each
+  CHECK(count(svg, ">␣<") == 6);  // the name of a row and of a column in each
   CHECK(count(svg, ">\\n<") == 6);
   CHECK(count(svg, ">0.25<") == 1);
   CHECK(count(svg, ">0.50<") == 2);

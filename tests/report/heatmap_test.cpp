@@ -106,11 +106,11 @@ TEST_CASE("max pooling keeps the largest values", "[report][heatmap]") {
 
 TEST_CASE("a matrix of equal values, or without finite ones, has a scale too",
           "[report][heatmap]") {
-  CHECK(heatmap_range(ones({2, 2}), {}).span() == 1);
-  CHECK(heatmap_range(filled({2, 2}, not_a_number), {}).span() == 1);
-  const double large = heatmap_range(filled({2, 2}, Real(1e20)), {}).span();  // 1e20 + 1 == 1e20
+  CHECK(heatmap_range({ones({2, 2})}, {}).span() == 1);
+  CHECK(heatmap_range({filled({2, 2}, not_a_number)}, {}).span() == 1);
+  const double large = heatmap_range({filled({2, 2}, Real(1e20))}, {}).span();  // 1e20 + 1 == 1e20
   CHECK((large > 0.9e14 && large < 1.1e14));
-  CHECK(heatmap_range(filled({2, 2}, Real(-1e20)), {}).span() > 0.9e14);
+  CHECK(heatmap_range({filled({2, 2}, Real(-1e20))}, {}).span() > 0.9e14);
   CHECK(heatmap_text(filled({1, 1}, -infinity)) ==
         " │··│\n  0.0000   ░░▒▒▓▓██ 1.0000   ·· masked\n");
 }
@@ -118,7 +118,7 @@ TEST_CASE("a matrix of equal values, or without finite ones, has a scale too",
 TEST_CASE("a diverging scale is symmetric around zero", "[report][heatmap]") {
   HeatmapOptions options;
   options.diverging = true;
-  const Range range = heatmap_range(Array{{-1, 3}}, options);
+  const Range range = heatmap_range({Array{{-1, 3}}}, options);
   CHECK(range.low == -3);
   CHECK(range.high == 3);
 }

@@ -134,14 +134,14 @@ TEST_CASE("both axes have the same scale, with a margin around the points", "[re
 
 TEST_CASE("best_position is the first candidate with the smallest covered area",
           "[report][scatter]") {
-  LabelPlacement placement({0, 0, 100, 100});
+  LabelPlacement placement{{0, 0, 100, 100}};
   const std::vector<Box> sides = {{10, 0, 20, 10}, {20, 0, 30, 10}, {30, 0, 40, 10}};
   CHECK(placement.best_position(sides) == 0);
-  placement.occupy({0, 0, 12, 100});
+  placement.occupied.push_back({0, 0, 12, 100});
   CHECK(placement.covered_area(sides[0]) == 20);
   CHECK(placement.best_position(sides) == 1);
-  placement.occupy({20, 0, 100, 5});
-  CHECK(placement.best_position(sides) == 0);                // 20 against 50
+  placement.occupied.push_back({20, 0, 100, 5});
+  CHECK(placement.best_position(sides) == 0);                // covers 20, the other 50
   CHECK(placement.covered_area({-5, 0, 5, 10}) == 50 + 50);  // half outside, half occupied
   CHECK(overlap({0, 0, 1, 1}, {1, 0, 2, 1}) == 0);
   CHECK(overlap({0, 0, 1, 1}, {2, 2, 3, 3}) == 0);

@@ -81,7 +81,7 @@ TEST_CASE("a matrix wider than the terminal is split into strips", "[report][tab
   const Array x = ones({2, 5});
   TableOptions options;
   options.row_names = {"the", "door"};
-  options.width = 30;  // 4 and three times 8
+  options.width = 30;  // 4 columns and three times 8
   CHECK(table(x, options) ==
         "columns 0 to 2\n"
         " the  1.0000  1.0000  1.0000\n"

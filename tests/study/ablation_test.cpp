@@ -6,8 +6,7 @@
 
 #include "catch.hpp"
 #include "heed/ops/softmax.hpp"
-#include "heed/study/heads.hpp"
-#include "heed/text/batches.hpp"
+#include "heed/text/corpus.hpp"
 #include "small_model.hpp"
 
 using namespace heed;

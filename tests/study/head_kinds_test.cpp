@@ -1,6 +1,4 @@
-// head_kinds_test.cpp: head_scores of weights written by hand and of heads planted in a model.
-
-#include "heed/study/head_kinds.hpp"
+// head_kinds_test.cpp: head_scores of weights by hand, and of heads with constructed weights.
 
 #include <cmath>
 #include <limits>

@@ -9,6 +9,7 @@
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/matmul.hpp"
 #include "heed/ops/shape.hpp"
+#include "heed/study/ablation.hpp"
 #include "small_model.hpp"
 
 using namespace heed;

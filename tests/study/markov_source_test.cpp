@@ -21,7 +21,7 @@ using States = std::vector<MarkovSource::State>;
 double entropy_term(double p) { return -p * std::log(p); }
 double binary_entropy(double p) { return entropy_term(p) + entropy_term(1 - p); }
 
-// Never b after b.
+// A source that never writes b after b.
 const States no_bb = {{{{'a', 0.5, 0}, {'b', 0.5, 1}}}, {{{'a', 1, 0}}}};
 // The even process: runs of b have even length.
 const States even_process = {{{{'a', 0.5, 0}, {'b', 0.5, 1}}}, {{{'b', 1, 0}}}};

@@ -68,7 +68,7 @@ Doubles optimize_by_hand(const Doubles& P, double learning_rate, const std::vect
     const Doubles gradient = exaggerated_gradient(P, y, step.exaggeration);
     for (std::size_t k = 0; k < 2 * n; ++k) {
       const double g = gradient.data()[k];
-      // A velocity with the sign of the gradient moves uphill: it has passed the minimum.
+      // A velocity with the sign of the gradient moves uphill: the coordinate passed the minimum.
       const bool uphill = (g > 0 && velocity[k] > 0) || (g <= 0 && velocity[k] <= 0);
       gains[k] = uphill ? std::max(gains[k] * 0.8, 0.01) : gains[k] + 0.2;
       velocity[k] = step.momentum * velocity[k] - learning_rate * gains[k] * g;

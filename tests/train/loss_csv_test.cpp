@@ -3,9 +3,9 @@
 #include "heed/train/loss_csv.hpp"
 
 #include <cmath>
-#include <locale>
 
 #include "catch.hpp"
+#include "foreign_locale.hpp"
 #include "scratch_folder.hpp"
 
 using namespace heed;
@@ -14,10 +14,6 @@ using namespace heed_test;
 namespace {
 
 const std::string header = "step,train_loss,val_loss,learning_rate,grad_norm,ms\n";
-
-struct DecimalComma : std::numpunct<char> {
-  char do_decimal_point() const override { return ','; }
-};
 
 }  // namespace
 
@@ -52,10 +48,8 @@ TEST_CASE("infinite losses are read, and losses of NaN are left out", "[train][l
 TEST_CASE("a locale with a decimal comma does not change what is read", "[train][loss_csv]") {
   const ScratchFolder folder;
   folder.write("loss.csv", "step,train_loss,val_loss\n1,2.5,\n");
-  const std::locale before =
-      std::locale::global(std::locale(std::locale::classic(), new DecimalComma));
+  const ForeignLocale locale;
   const LossCsv csv = read_loss_csv(folder / "loss.csv");
-  std::locale::global(before);
   CHECK(csv.training.values == std::vector<double>{2.5});
 }
 

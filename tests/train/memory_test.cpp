@@ -1,10 +1,9 @@
 // memory_test.cpp: tests of the memory estimate of a training run.
 
-#include "heed/train/memory.hpp"
-
 #include <cmath>
 
 #include "catch.hpp"
+#include "heed/train/trainer.hpp"
 #include "small_model.hpp"
 
 using heed::training_memory;

@@ -114,7 +114,7 @@ TEST_CASE("a tensor that is missing, has another shape or is not finite throws a
   CHECK(has(refused(copies("head.weight", filled({7, 4}, static_cast<Real>(infinity))), other),
             "tensor 'head.weight' holds values that are not finite"));
   Parameters extra = copies("", zeros({0}));
-  extra.add("optimizer.head.weight", zeros({7, 4}));  // ignored
+  extra.add("optimizer.head.weight", zeros({7, 4}));  // loading ignores it
   extra.add("stray", zeros({1}));
   CHECK(
       has(refused(extra, other), "/changed: tensor 'stray' belongs to no parameter of this model"));

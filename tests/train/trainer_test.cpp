@@ -129,7 +129,7 @@ TEST_CASE("a training step frees every array and node that it made", "[train][tr
   CHECK(nodes >= run.trainer.parameters().size());
 }
 
-#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)  // it delays freeing
+#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)  // AddressSanitizer delays freeing
 TEST_CASE("ten thousand steps need less than 1 MB more memory than a hundred", "[train][trainer]") {
   const auto resident = [] {
     std::size_t program = 0, pages = 0;
@@ -188,5 +188,5 @@ TEST_CASE("the constructor of Trainer throws for invalid options", "[train][trai
   options = few_steps(10);
   options.beta1 = 1;
   CHECK(refused(options) == "AdamW: beta1 1 must be in [0, 1)");
-  CHECK(has(refused(few_steps(10), 200), "validation"));  // the smaller split
+  CHECK(has(refused(few_steps(10), 200), "validation"));  // the smaller of the two splits
 }

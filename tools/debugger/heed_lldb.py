@@ -24,7 +24,7 @@ NO_PASS = ("heed: no backward pass is running; `heed step` runs to the next one,
 
 
 def member(type_, name):
-    """The offset and the type of a member, also of a base class."""
+    """(offset in bytes, type) of a member of a type or of its base classes, or None."""
     for i in range(type_.GetNumberOfFields()):
         field = type_.GetFieldAtIndex(i)
         if field.GetName() == name:
@@ -276,7 +276,7 @@ def show(debugger, text):
 
 
 def run_to(process, breakpoint):
-    """Continues to this breakpoint, then deletes it."""
+    """Continues until the program stops at this breakpoint, and deletes the breakpoint."""
     debugger = process.GetTarget().GetDebugger()
     was_async = debugger.GetAsync()
     debugger.SetAsync(False)
@@ -298,7 +298,7 @@ def run_to(process, breakpoint):
 
 
 def step(debugger, wanted):
-    """Runs to the next node of the backward pass, or to the next with this operation or name."""
+    """Runs until the backward of the next node starts, or of the next with this operation or name."""
     process, _ = selected_frame(debugger)
     found = running_pass(process)
     for _ in range(10000):

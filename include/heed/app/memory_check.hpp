@@ -1,27 +1,25 @@
 // memory_check.hpp: checks, before allocating, that a training run fits in memory.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "heed/app/options.hpp"
 
 namespace heed::app {
 
-// What this process may still use, in bytes: physical memory and virtual address space. They
-// differ because OpenBLAS reserves addresses (see usable_addresses()).
+// The physical memory and the virtual address space that this process can still use, in bytes.
+// They differ because OpenBLAS reserves addresses that it hardly uses (see usable_addresses()).
 struct AvailableMemory {
   double memory, addresses;
 };
-AvailableMemory available_memory();
 
-// An empty string if the run fits, for a vocabulary of model.vocab_size tokens. Otherwise an error
-// text: the sizes, the memory they need, the memory available, and for each size flag its largest
-// value with which the run fits if the others stay.
+// Returns an empty string if a run with model.vocab_size tokens in the vocabulary fits in memory.
+// Otherwise returns an error text: the sizes, the memory required, the memory available, and for
+// each size flag the largest value that fits while the other flags stay unchanged.
 std::string memory_shortage(const TrainCommand& command, int threads,
                             const AvailableMemory& available);
 
-// Throws Error with the text of memory_shortage() unless that is empty.
+// Throws Error with the text of memory_shortage() if the run does not fit in memory.
 void check_memory(const TrainCommand& command);
 
 }  // namespace heed::app

@@ -1,4 +1,4 @@
-// options.hpp: the parsed command line: one struct of options for each command.
+// options.hpp: the command-line parser, and a struct with the options of each command of heed.
 #pragma once
 
 #include <map>
@@ -6,26 +6,30 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <variant>
+#include <vector>
 
-#include "heed/app/bench/step_timer.hpp"
 #include "heed/train/generate.hpp"
 #include "heed/train/trainer.hpp"
 
 namespace heed::app {
 
-// A usage error: exit code 2. The text names the flag, its value and the remedy.
+inline constexpr const char* version = "heed 0.1";  // printed by `heed --version`
+
+// An error in the command line, for which heed exits with code 2. The text names the flag, its
+// value and the remedy.
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 struct TrainCommand {
-  std::string text;  // empty: default_text(); "-": standard input
-  std::string out;   // empty: runs/NAME
+  std::string text;  // if empty: default_text(); if "-": standard input
+  std::string out;   // the folder of the run; if empty: runs/NAME
   bool resume = false;
   bool trust = false;  // resume from a checkpoint without a checksum
   bool bytes = false;
-  nn::GptConfig model;  // vocab_size is set from the text later
+  nn::GptConfig model;  // vocab_size is set after the text is read
   TrainOptions training;
   std::optional<int> threads;
   std::set<std::string> given;  // the flags on the command line, such as "--lr"
@@ -40,32 +44,24 @@ struct SampleCommand {
   std::optional<int> threads;
 };
 
-struct InspectCommand {
-  std::string file;
-};
+// The model to train, its batch size and the number of threads.
+struct Workload {
+  nn::GptConfig model;
+  std::size_t batch_size = 12;
+  int threads = 1;
 
-// The parts of heed bench.
-enum class BenchPart {
-  all,
-  step,        // a training step, compared with the fastest matrix products
-  threads,     // a step with 1, 2, 4 ... threads
-  context,     // a step at several context lengths, 3072 tokens each
-  width,       // a step at several embedding widths
-  small,       // a step of a small model
-  operations,  // the time of each operation in a step
-  generate,    // text generation
-  memory,      // the peak memory of a training program
-  start,       // the time from the program's start to the end of its first step
-  run,         // only steps, then some generation: other parts start this as a program
+  std::size_t tokens() const { return batch_size * model.block_size; }  // per step
+  // The sizes that determine the time of a step, with their keys in JSON, such as {"threads", 1}.
+  std::vector<std::pair<std::string, std::size_t>> sizes() const;
 };
 
 struct BenchCommand {
-  std::string text;  // empty: default_text()
-  BenchPart only = BenchPart::all;
-  std::int64_t rounds = 0, steps = 0;  // 0: not given
-  Workload workload;                   // vocab_size is set from the text later
-  std::string compare;                 // the PyTorch script; empty: no comparison
-  std::string peer_blas;               // folder of PyTorch's OpenBLAS; empty: search for it
+  std::string text;  // if empty: default_text()
+  std::string only;  // the part to measure, such as "threads"; if empty: all parts
+  std::optional<std::int64_t> rounds, steps;
+  Workload workload;      // vocab_size is set after the text is read
+  std::string compare;    // the PyTorch script; if empty: no comparison
+  std::string peer_blas;  // folder of PyTorch's OpenBLAS; if empty: heed searches for it
   bool json = false;
 };
 
@@ -73,37 +69,49 @@ struct LookCommand {
   std::string run;                         // a run's folder or a checkpoint file
   bool trust = false;                      // load a checkpoint without a checksum
   std::optional<std::string> text;         // the model's input
-  std::optional<std::size_t> layer, head;  // all if absent
-  std::string out;                         // folder of the plots; empty: the checkpoint's
-  bool tsne = false;                       // plot queries and keys by t-SNE instead
+  std::optional<std::size_t> layer, head;  // if absent: all layers, all heads
+  std::string out;                         // folder of the plots; if empty: the checkpoint's folder
+  bool tsne = false;                       // only map queries and keys by t-SNE
   std::optional<double> perplexity;        // if absent: 10, or less for a short text
-  std::int64_t iterations = 1000;
+  std::size_t iterations = 1000;
   std::uint64_t seed = 1337;
   std::optional<int> threads;
 };
 
 struct CorpusCommand {
-  std::string file;  // empty or "-": standard output
+  std::string file;  // if empty or "-": standard output
   std::size_t size = 100'000;
   std::string kind = "grammar";
   std::uint64_t seed = 1337;
 };
 
-struct ShowText {  // --help and --version
+struct InspectCommand {
+  std::string file;
+};
+
+struct ShowText {  // the result of --help and --version
   std::string text;
 };
 
 using Command = std::variant<TrainCommand, SampleCommand, LookCommand, CorpusCommand,
                              InspectCommand, BenchCommand, ShowText>;
 
-// Throws UsageError.
+// Throws UsageError if the command line is invalid.
 Command parse_command_line(int argc, const char* const* argv);
 
-// Throws Error, which names the file, if the command line would reject a checkpoint's options.
+// Each of these functions runs one command and returns the exit code.
+int run(const TrainCommand& command);
+int run(const SampleCommand& command);
+int run(const LookCommand& command);
+int run(const CorpusCommand& command);
+int run(const InspectCommand& command);
+int run(const BenchCommand& command);
+
+// Throws Error with the file's name if the command line would reject the options in the file.
 void check_saved_options(const std::string& file, const nn::GptConfig& model,
                          const TrainOptions& training);
 
-// The flags that determine a run's result, with their values: {"--lr", "0.001"}, ...
+// The values of the flags that determine the result of a run, such as {"--lr", "0.001"}.
 std::map<std::string, std::string> flag_values(const nn::GptConfig& model,
                                                const TrainOptions& training, bool bytes);
 

@@ -1,46 +1,65 @@
-// run_folder.hpp: the folder of a training run, and the names of the files in it.
+// run_folder.hpp: the folder of a training run: its file names (RunFolder) and its lock (RunLock).
 #pragma once
 
 #include <filesystem>
 #include <string>
+#include <utility>
 
 #include "heed/train/model_file.hpp"
 
 namespace heed::app {
 
-// The path of the training text that is part of heed.
+// The path of the training text that comes with heed.
 std::string default_text();
 
-// Creates the folder and its parents if they do not exist. Throws Error
-// `DIR: Permission denied; choose another --out` if that fails or the folder is not writable.
+// Creates the folder and its parents if they do not exist. Throws Error, such as `DIR: Permission
+// denied; choose another --out`, if the folder cannot be created or is not writable.
 void make_folder(const std::filesystem::path& folder);
 
 // The files of a run:
-//   checkpoint.safetensors   weights, moments, step, generators, vocabulary, options, history
-//   loss.csv                 one row every --log-every steps (see csv_header())
+//   checkpoint.safetensors   weights, moments, step, random generators, vocabulary, options, losses
+//   loss.csv                 one row every --log-every steps (see loss_csv.hpp)
 //   loss.svg, loss.gp        the loss curve, and the gnuplot script that draws it
 //   sample.txt               text generated at the end
-//   .heed-lock               exists while a trainer uses the folder (run_lock.hpp)
-class RunFolder {
- public:
-  explicit RunFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
+//   .heed-lock               exists while a trainer uses the folder (see RunLock)
+struct RunFolder {
+  std::filesystem::path path;
 
-  const std::filesystem::path& path() const { return folder_; }
-  std::filesystem::path checkpoint() const { return folder_ / "checkpoint.safetensors"; }
-  std::filesystem::path loss_csv() const { return folder_ / "loss.csv"; }
-  std::filesystem::path sample() const { return folder_ / "sample.txt"; }
+  std::filesystem::path checkpoint() const { return path / "checkpoint.safetensors"; }
+  std::filesystem::path loss_csv() const { return path / "loss.csv"; }
+  std::filesystem::path sample() const { return path / "sample.txt"; }
 
   void create() const;  // throws Error as make_folder() does
-
- private:
-  std::filesystem::path folder_;
 };
 
-// The checkpoint in a run's folder if `run` is a folder, otherwise `run` itself.
+// Locks the file `.heed-lock` in a run's folder with flock(), so that one trainer at a time uses
+// the folder. The file contains the process ID and the host name of the trainer. The kernel
+// releases the lock when the trainer ends, even if it is killed, and the next trainer reuses the
+// file. On file systems without locks, two trainers can use the same folder.
+class RunLock {
+ public:
+  explicit RunLock(std::filesystem::path folder) : path_(std::move(folder) / ".heed-lock") {}
+  ~RunLock();  // removes the file
+  RunLock(const RunLock&) = delete;
+  RunLock& operator=(const RunLock&) = delete;
+
+  // Does nothing if this RunLock holds the lock. Throws Error `DIR: in use by process 123`.
+  void acquire();
+  // Calls acquire() if the folder exists and is writable, otherwise does nothing.
+  void acquire_if_possible();
+
+ private:
+  bool try_once();
+
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+};
+
+// Returns the path of the checkpoint in the folder `run`, or `run` itself if it is not a folder.
 std::filesystem::path checkpoint_in(const std::string& run);
 
-// Throws Error, which suggests --trust, if the file has no checksum and `trust` is false. Call it
-// after all other checks of the file.
+// Throws Error, which suggests --trust, if the file has no checksum and `trust` is false. Call
+// check_trusted() after all other checks of the file.
 void check_trusted(const ModelFile& file, bool trust);
 
 }  // namespace heed::app

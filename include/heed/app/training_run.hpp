@@ -1,54 +1,33 @@
-// training_run.hpp: runs a trainer to the end, shows its progress and saves its results.
+// training_run.hpp: trains to the end, shows the progress, saves the results, plots the loss curve.
 #pragma once
 
-#include <fstream>
 #include <string>
+#include <vector>
 
 #include "heed/app/run_folder.hpp"
-#include "heed/app/terminal.hpp"
+#include "heed/report/curve.hpp"
 #include "heed/text/vocabulary.hpp"
+#include "heed/train/loss_csv.hpp"
 #include "heed/train/trainer.hpp"
 
 namespace heed::app {
 
-// On a terminal: a live progress line, and at each validation a line above it that ends with a
-// preview of generated text. In a pipe: a line on stdout for each row of loss.csv. Saves the
-// checkpoint at each validation, at the end, and after a signal.
-class TrainingRun {
- public:
-  // All references must outlive the run. The folder must exist. `text_name` is for titles.
-  TrainingRun(Trainer& trainer, const Vocabulary& vocabulary, const TextFingerprint& text,
-              std::string text_name, const RunFolder& folder);
+// Trains to the end. On a terminal, shows a live progress line, and prints the losses and a preview
+// of generated text above the line at each validation. If stdout is a pipe, prints a line for each
+// row of loss.csv. Saves the checkpoint at each validation, at the end, and after a signal. The
+// folder must exist. `text_name` is used in titles.
+//
+// Returns the exit code: 0, or 128 + the number of the signal that stopped the run (after saving).
+// Throws Error if a file cannot be written, or if a loss or gradient is not finite; the last
+// checkpoint is kept. If stdout is closed, prints one note and continues to train.
+int train_to_end(Trainer& trainer, const Vocabulary& vocabulary, const TextFingerprint& text,
+                 const std::string& text_name, const RunFolder& folder);
 
-  // Trains to the end. Returns the exit code: 0, or 128 + the signal that stopped the run after
-  // saving. Throws Error when a file cannot be written, or when a loss or gradient is not finite
-  // (the last checkpoint stays). If stdout is closed, prints one note and continues.
-  int train();
+// Two series for a plot: the training loss as a line, and the validation loss as points.
+std::vector<Series> loss_series(const LossCsv& losses);
 
- private:
-  int train_and_show();
-  void print_header() const;
-  void report(const LogRow& row);
-  [[noreturn]] void throw_diverged(const std::string& reason) const;
-  [[noreturn]] void throw_csv_error(int error) const;
-  void show_progress();
-  void note_closed_output();
-  void save() const { save_run(folder_.checkpoint(), trainer_, vocabulary_, text_); }
-  int interrupted(int signal);
-  int interrupted_after_training(int signal);
-  int finish();
-  void print_results(bool plotted, const std::string& text) const;
-  std::string generated(std::size_t num_tokens) const;  // by the model in its current state
-  std::string preview() const;                          // 40 generated tokens on one line
-
-  Trainer& trainer_;
-  const Vocabulary& vocabulary_;
-  const TextFingerprint& text_;
-  std::string text_name_;
-  const RunFolder& folder_;
-  std::ofstream csv_;
-  LiveLine live_;
-  bool noted_closed_ = false;
-};
+// Plots folder/loss.csv: writes folder/loss.gp and folder/loss.svg. Reports errors in the result
+// instead of throwing, because a failed plot must not end a training run.
+Plot draw_loss_curve(const std::string& folder, const CurveOptions& options = {});
 
 }  // namespace heed::app

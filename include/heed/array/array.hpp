@@ -1,13 +1,50 @@
-// array.hpp: Array (an n-dimensional array, an xtensor xarray) and its constructors.
+// array.hpp: Array (an n-dimensional array, an xtensor xarray), its allocator and its constructors.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "heed/array/allocator.hpp"
-#include "heed/array/xtensor.hpp"
+#include "heed/array/precision.hpp"
+
+#if __has_include(<xtensor/containers/xarray.hpp>)  // since version 0.26
+#include <xtensor/containers/xadapt.hpp>
+#include <xtensor/containers/xarray.hpp>
+#include <xtensor/core/xmath.hpp>
+#include <xtensor/generators/xbuilder.hpp>
+#include <xtensor/views/xview.hpp>
+#else
+#include <xtensor/xadapt.hpp>
+#include <xtensor/xarray.hpp>
+#include <xtensor/xbuilder.hpp>
+#include <xtensor/xmath.hpp>
+#include <xtensor/xview.hpp>
+#endif
 
 namespace HEED_NAMESPACE {
+
+// The bytes that all arrays use now, and their peak since the program start or the last
+// reset_peak_bytes().
+std::size_t allocated_bytes();
+std::size_t peak_allocated_bytes();
+void reset_peak_bytes();
+
+void* allocate_bytes(std::size_t bytes);  // aligned to 64 bytes; throws std::bad_alloc
+void free_bytes(void* buffer, std::size_t bytes) noexcept;  // `bytes` as allocated
+
+// The allocator of Array. It aligns memory to 64 bytes and reuses freed memory.
+template <class T>
+struct Allocator {
+  using value_type = T;
+  Allocator() = default;
+  template <class U>
+  Allocator(const Allocator<U>&) {}
+
+  T* allocate(std::size_t n) { return static_cast<T*>(allocate_bytes(n * sizeof(T))); }
+  void deallocate(T* p, std::size_t n) noexcept { free_bytes(p, n * sizeof(T)); }
+
+  friend bool operator==(const Allocator&, const Allocator&) { return true; }
+  friend bool operator!=(const Allocator&, const Allocator&) { return false; }
+};
 
 // An xtensor array of any rank, row-major. All xtensor functions work on it: xt::exp(x), x + y,
 // xt::view(x, 0). Declare every intermediate result with this type: `auto` would keep an
@@ -23,11 +60,11 @@ Array zeros(const Shape& shape);
 Array ones(const Shape& shape);
 Array scalar(Real value);  // rank 0
 
-// The value of an optional argument that is not given, such as the bias of a Linear without one:
-// shape (0).
+// The value of an omitted optional argument, such as the bias of a Linear layer without bias. Its
+// shape is (0).
 const Array& undefined_array();
 bool is_defined(const Array& x);
 
-Real item(const Array& x);  // the only element; throws Error if x does not have exactly one
+Real item(const Array& x);  // the only element; throws Error if x.size() is not 1
 
 }  // namespace HEED_NAMESPACE

@@ -1,7 +1,6 @@
 // lines.hpp: map_lines applies a formula to every 1-D slice ("line") of an array along one axis.
 #pragma once
 
-#include <algorithm>
 #include <vector>
 
 #include "heed/array/parallel.hpp"
@@ -9,18 +8,18 @@
 
 namespace HEED_NAMESPACE {
 
-// The 1-D slices ("lines") of a row-major array along `axis`; along the last axis they are its
-// rows. Element j of line i has the offset (i / inner) * size * inner + i % inner + j * inner.
+// The 1-D slices ("lines") of a row-major array along `axis`. Along the last axis, the lines are
+// the rows. Element j of line i has the offset (i / inner) * size * inner + i % inner + j * inner.
 struct Lines {
   Lines(const Shape& shape, std::size_t axis);
   std::size_t start(std::size_t line) const { return line / inner * size * inner + line % inner; }
 
-  std::size_t count = 1, size = 1, inner = 1;  // number of lines, length of one, stride in one
+  std::size_t count = 1, size = 1, inner = 1;  // number of lines, their length, their stride
 };
 
 // Reductions of x[0] to x[n - 1]. Sums are accumulated in double.
 double sum_of(const Real* x, std::size_t n);
-Real max_of(const Real* x, std::size_t n);  // ignores NaN; -inf if n = 0
+Real max_of(const Real* x, std::size_t n);  // ignores NaN; returns -inf if n = 0
 double dot_of(const Real* a, const Real* b, std::size_t n);
 double squared_deviations_of(const Real* x, std::size_t n, double mean);  // sum (x - mean)^2
 

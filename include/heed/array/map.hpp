@@ -16,7 +16,7 @@ namespace HEED_NAMESPACE {
 
 using Pack = xsimd::batch<Real>;
 
-// A register with the elements p[0] to p[count - 1]; the rest of it is filled with ones.
+// Loads p[0] to p[count - 1] into a register and fills the rest of the register with ones.
 inline Pack load_partial(const Real* p, std::size_t count) {
   alignas(64) Real buffer[Pack::size] = {};
   std::fill_n(std::copy_n(p, count, buffer), Pack::size - count, Real{1});
@@ -29,7 +29,7 @@ inline void store_partial(Pack values, Real* p, std::size_t count) {
   std::copy_n(buffer, count, p);
 }
 
-// Loads a full register from p, or only `left` elements if fewer remain.
+// Loads a full register from p, or only `left` elements if `left` is less than a full register.
 inline Pack load_next(const Real* p, std::size_t left) {
   return left >= Pack::size ? Pack::load_unaligned(p) : load_partial(p, left);
 }
@@ -61,7 +61,7 @@ Array map(const Formula& formula, const Array& x, const More&... more) {
   return y;
 }
 
-// y = formula(a, b), with a and b broadcast to `shape`. The formula takes single elements.
+// y = formula(a, b), with a and b broadcast to `shape`. The formula takes numbers (Real).
 template <class Formula>
 Array map_broadcast(const Formula& formula, const Array& a, const Array& b, const Shape& shape) {
   Array y = uninitialized(shape);

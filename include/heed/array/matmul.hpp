@@ -25,13 +25,14 @@ using MatrixView = MatrixRef<const Real>;
 // Whether a product overwrites its result array or is added to it.
 enum class Output { overwrite, accumulate };
 
-// c (M, N) = scale * a (M, K) b (K, N), or c += that, on the calling thread. c is never transposed.
+// c = scale * a b, or c += scale * a b, for a (M, K), b (K, N) and c (M, N), which must not be
+// transposed. Runs on the calling thread.
 void gemm(MatrixView a, MatrixView b, MatrixRef<Real> c, Output output = Output::overwrite,
           Real scale = 1);
 
 // c = scale * a b. Each sum is computed in double and rounded once, so the result does not depend
 // on the order of the terms (except for about one element in ten million, whose sum lies halfway
-// between two floats). Half as fast as gemm.
+// between two floats). gemm is twice as fast.
 void gemm_in_double(MatrixView a, MatrixView b, MatrixRef<Real> c, Real scale = 1);
 
 // The same as gemm, with the rows of c divided between threads.
@@ -41,8 +42,8 @@ void parallel_gemm(MatrixView a, MatrixView b, MatrixRef<Real> c,
 // Whether a factor's last two axes are swapped when it is read.
 enum class Transpose { no, yes };
 
-// The product of a (..., M, K) and b (..., K, N), shapes as read, with batches that broadcast:
-// (..., M, N). Uses several threads. The caller must check the shapes.
+// The product (..., M, N) of a (..., M, K) and b (..., K, N), with shapes after transposing. The
+// batch axes broadcast. Uses several threads. The caller must check the shapes.
 Array matrix_product(const Array& a, Transpose transpose_a, const Array& b, Transpose transpose_b);
 
 // Whether several threads may call BLAS at once. An OpenBLAS built for single-threaded programs
@@ -52,9 +53,9 @@ bool blas_is_thread_safe();
 // The name and build options of the BLAS in use, for reports.
 const char* blas_name();
 
-// OpenBLAS treats a processor newer than itself as the oldest that it knows ("Prescott", 2004) and
-// reaches a fifth of its speed. Returns the kernels that this processor can run instead, the value
-// to set for OPENBLAS_CORETYPE before the program starts; nullptr where nothing needs to change.
+// OpenBLAS runs the kernels of a "Prescott" (2004) on processors that it does not know, which is
+// five times slower. In this case, returns the value of the environment variable OPENBLAS_CORETYPE
+// that selects faster kernels if it is set before the program starts. Otherwise returns nullptr.
 const char* better_openblas_coretype();
 
 }  // namespace HEED_NAMESPACE

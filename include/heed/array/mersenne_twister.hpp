@@ -13,43 +13,52 @@ namespace HEED_NAMESPACE {
 // MT19937: M. Matsumoto and T. Nishimura, "Mersenne Twister", ACM TOMACS 8 (1998), seeded by their
 // init_genrand of 2002. PyTorch on a CPU and std::mt19937 use the same engine.
 struct MersenneTwister {
-  explicit MersenneTwister(std::uint32_t seed);
+  explicit MersenneTwister(std::uint32_t seed) {
+    words[0] = seed;
+    for (std::uint32_t i = 1; i < 624; ++i)
+      words[i] = 1812433253u * (words[i - 1] ^ (words[i - 1] >> 30)) + i;
+  }
 
-  std::uint32_t random();    // the next 32 bits
-  std::uint64_t random64();  // two 32-bit draws; the first is the high half
+  // The next 32 bits.
+  std::uint32_t random() {
+    if (next == words.size()) twist();
+    std::uint32_t x = words[next++];
+    x ^= x >> 11;
+    x ^= (x << 7) & 0x9d2c5680u;
+    x ^= (x << 15) & 0xefc60000u;
+    return x ^ (x >> 18);
+  }
+
+  // Two 32-bit draws; the first is the high half.
+  std::uint64_t random64() {
+    const std::uint64_t high = random();
+    return (high << 32) | random();
+  }
 
   // A uniform number in [0, 1), computed as in PyTorch: a float from one draw, a double from two.
   template <class T>
-  T uniform();
+  T uniform() {
+    if constexpr (std::is_same_v<T, float>)
+      return static_cast<float>(random() & 0xffffff) * 0x1p-24f;
+    else
+      return static_cast<double>(random64() & ((std::uint64_t{1} << 53) - 1)) * 0x1p-53;
+  }
 
-  void twist();  // generates the next 624 words
+  // Generates the next 624 words.
+  void twist() {
+    const auto update = [this](std::size_t i, std::size_t next_word, std::size_t far_word) {
+      const std::uint32_t joined = (words[i] & 0x80000000u) | (words[next_word] & 0x7fffffffu);
+      words[i] = words[far_word] ^ (joined >> 1) ^ (joined % 2 * 0x9908b0dfu);
+    };
+    for (std::size_t i = 0; i < 227; ++i) update(i, i + 1, i + 397);
+    for (std::size_t i = 227; i < 623; ++i) update(i, i + 1, i - 227);
+    update(623, 0, 396);
+    next = 0;
+  }
 
-  // The complete state. Copying both members resumes the sequence exactly.
+  // The complete state. A copy of both members continues the same sequence.
   std::array<std::uint32_t, 624> words;
   std::size_t next = 624;  // index of the word for the next draw; at 624, twist() runs first
 };
-
-inline std::uint32_t MersenneTwister::random() {
-  if (next == words.size()) twist();
-  std::uint32_t x = words[next++];
-  x ^= x >> 11;
-  x ^= (x << 7) & 0x9d2c5680u;
-  x ^= (x << 15) & 0xefc60000u;
-  return x ^ (x >> 18);
-}
-
-inline std::uint64_t MersenneTwister::random64() {
-  const std::uint64_t high = random();
-  return (high << 32) | random();
-}
-
-template <class T>
-T MersenneTwister::uniform() {
-  if constexpr (std::is_same_v<T, float>) {
-    return static_cast<float>(random() & 0xffffff) * 0x1p-24f;
-  } else {
-    return static_cast<double>(random64() & ((std::uint64_t{1} << 53) - 1)) * 0x1p-53;
-  }
-}
 
 }  // namespace HEED_NAMESPACE

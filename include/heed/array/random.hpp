@@ -17,27 +17,27 @@ enum class Precision { float32, float64 };
 inline constexpr Precision own_precision =
     sizeof(Real) == sizeof(float) ? Precision::float32 : Precision::float64;
 
-// Draws the numbers of PyTorch 1.13 on a CPU: Generator(42).randn({3, 5}) equals
+// Draws the same numbers as PyTorch 1.13 on a CPU: Generator(42).randn({3, 5}) equals
 // torch.manual_seed(42); torch.randn(3, 5). They are equal bit for bit, except normals drawn 16 or
-// more at a time: PyTorch's vectorised logarithm and cosine make those differ by at most 2.1e-6
-// (float64: by 2 ulp). As in PyTorch, only the low 32 bits of the seed are used.
+// more at a time, which differ by at most 2.1e-6 (float64: by 2 ulp) because PyTorch computes them
+// with vectorised logarithms and cosines. As in PyTorch, only the low 32 bits of the seed are used.
 //
-// heed_double draws the numbers of dtype=torch.float64, which use more random bits. A
+// heed_double draws PyTorch's numbers of dtype=torch.float64, which use more random bits. A
 // Generator(seed, Precision::float32) draws the same numbers in heed_double as in heed, so that a
 // model can start from the same weights. (heed rounds numbers of Precision::float64 to float.)
 //
 // Arrays are filled in row-major order by one thread. Fewer than 16 normals are generated in pairs.
-// If their number is odd, the second normal of the last pair is cached for the next such call, also
-// across calls of other functions: randn({3}), then randn({2}) gives five consecutive values.
+// If their number is odd, the second normal of the last pair is cached for the next such call,
+// whatever is called in between: randn({3}), then randn({2}) gives five consecutive values.
 //
-// Every function throws Error for an argument outside the range given here, and then draws nothing.
+// If an argument is outside the range given here, the function throws Error and draws nothing.
 class Generator {
  public:
   explicit Generator(std::uint64_t seed, Precision precision = own_precision);
 
   Precision precision() const { return precision_; }
 
-  // Advance the generator as if one call of rand or uniform, or of randn or normal, drew n numbers.
+  // Discard n numbers, as if one call of rand (skip_uniform) or randn (skip_normal) drew them.
   void skip_uniform(std::size_t n);
   void skip_normal(std::size_t n);
 
@@ -55,8 +55,8 @@ class Generator {
   Indices multinomial(const Array& weights, std::size_t count, bool replacement = false);
 
   // The complete state as one line of printable text (about 6.5 kB), the same on every platform and
-  // in both builds. It does not contain the precision. set_state throws Error for text that state()
-  // did not write, and then changes nothing.
+  // in both builds. The text does not contain the precision. If state() did not write the text,
+  // set_state throws Error and changes nothing.
   std::string state() const;
   void set_state(const std::string& text);
 

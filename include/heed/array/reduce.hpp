@@ -5,12 +5,12 @@
 
 namespace HEED_NAMESPACE {
 
-// Reductions over `axes` (checked), which become size 1 (keepdim) or are removed. sum_over
-// accumulates in double. A NaN gives NaN. max_over throws Error if there are no elements.
+// Reductions over `axes` (checked), which get size 1 (keepdim) or are removed. A NaN in x gives
+// NaN. sum_over accumulates in double. max_over throws Error if there are no elements to compare.
 Array sum_over(const Array& x, const Axes& axes, bool keepdim);
 Array max_over(const Array& x, const Axes& axes, bool keepdim);
 
-// The derivative of broadcasting from `shape` to dy's shape: dy, summed over the repeated elements.
+// The backward of broadcasting from `shape` to dy's shape: sums dy over the repeated elements.
 Array sum_to(const Array& dy, const Shape& shape);
 Array sum_to(Array&& dy, const Shape& shape);  // moves dy if it already has `shape`
 

@@ -1,6 +1,7 @@
 // shape.hpp: shapes as text, checks of axes (negative ones count from the end), broadcasting.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,18 +25,19 @@ Shape shape_of(const AnyArray& x) {  // for arrays whose shape() has another typ
 std::size_t checked_axis(std::string_view op, const Shape& shape, int axis,
                          std::string_view name = "x");
 
-// `axes`, sorted and not negative; {} means all axes. Throws Error if one is out of range or twice.
+// Sorted, non-negative `axes`; {} means all. Throws Error if one is out of range or given twice.
 Axes checked_axes(std::string_view op, const Shape& shape, const AxisList& axes,
                   std::string_view name = "x");
 
 // The shape after a reduction over `axes`: their sizes become 1 (keepdim) or are removed.
 Shape reduced_shape(const Shape& shape, const Axes& axes, bool keepdim);
 
-// The shape that a and b broadcast to (NumPy's rule: aligned at the right, sizes equal or 1).
-// Throws Error "add: shapes do not broadcast: a (2, 3), b (4)", with `op` and the names given.
+// The shape that a and b broadcast to by NumPy's rule: aligned at the right, sizes equal or 1. If
+// they do not, broadcast_shape returns nullopt and broadcast throws Error, such as
+// "add: shapes do not broadcast: a (2, 3), b (4)" where `op` is "add".
+std::optional<Shape> broadcast_shape(const Shape& a, const Shape& b);
 Shape broadcast(std::string_view op, const Shape& a, const Shape& b, std::string_view a_name = "a",
                 std::string_view b_name = "b");
-bool broadcast_together(const Shape& a, const Shape& b);
 bool broadcasts_to(const Shape& from, const Shape& to);
 
 }  // namespace HEED_NAMESPACE

@@ -32,15 +32,49 @@ void add_to_view(Array& x, const StridedView& view, const Array& part);  // x[vi
 // operands allow it, so that the innermost loop (a "row") is as long as possible.
 template <std::size_t N>
 struct StridedLoop {
-  StridedLoop(const Shape& shape, const std::array<Strides, N>& strides);
+  using Offsets = std::array<std::ptrdiff_t, N>;  // one per operand
 
-  std::size_t rows() const;  // the number of innermost loops
+  StridedLoop(const Shape& shape, const std::array<Strides, N>& strides) {
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+      if (shape[axis] == 1) continue;
+      bool merges = !extents.empty();
+      for (std::size_t k = 0; k < N && merges; ++k)
+        merges = steps[k].back() == strides[k][axis] * static_cast<std::ptrdiff_t>(shape[axis]);
+      if (!merges) add_axis();
+      extents.back() *= shape[axis];
+      for (std::size_t k = 0; k < N; ++k) steps[k].back() = strides[k][axis];
+    }
+    if (extents.empty()) add_axis();
+  }
+
+  // The number of innermost loops.
+  std::size_t rows() const {
+    std::size_t n = 1;
+    for (std::size_t i = 0; i + 1 < extents.size(); ++i) n *= extents[i];
+    return extents.back() == 0 ? 0 : n;
+  }
   std::size_t row_size() const { return extents.back(); }
-  std::array<std::ptrdiff_t, N> row_strides() const;
-  std::array<std::ptrdiff_t, N> row_offsets(std::size_t row) const;
-  std::array<std::ptrdiff_t, N> offsets(std::size_t element) const;  // in row-major order
+  Offsets row_strides() const {
+    Offsets result{};
+    for (std::size_t k = 0; k < N; ++k) result[k] = steps[k].back();
+    return result;
+  }
+  Offsets row_offsets(std::size_t row) const {
+    Offsets result{};
+    for (std::size_t i = extents.size() - 1; i-- > 0; row /= extents[i])
+      for (std::size_t k = 0; k < N; ++k)
+        result[k] += static_cast<std::ptrdiff_t>(row % extents[i]) * steps[k][i];
+    return result;
+  }
+  // The offsets of the element with this row-major index.
+  Offsets offsets(std::size_t element) const {
+    Offsets result = row_offsets(element / row_size());
+    const auto inside = static_cast<std::ptrdiff_t>(element % row_size());
+    for (std::size_t k = 0; k < N; ++k) result[k] += inside * steps[k].back();
+    return result;
+  }
 
-  // Calls body(offsets) for the rows begin to end - 1, in order.
+  // Calls body(row_offsets(row)) for the rows begin to end - 1, in order.
   template <class Body>
   void each_row(std::size_t begin, std::size_t end, const Body& body) const {
     for (std::size_t row = begin; row < end; ++row) body(row_offsets(row));
@@ -48,60 +82,12 @@ struct StridedLoop {
 
   std::vector<std::size_t> extents;  // sizes of the merged axes, the innermost last; never empty
   std::array<Strides, N> steps;      // strides of the merged axes
-};
 
-template <std::size_t N>
-StridedLoop<N>::StridedLoop(const Shape& shape, const std::array<Strides, N>& strides) {
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-    if (shape[axis] == 1) continue;
-    bool merges = !extents.empty();
-    for (std::size_t k = 0; k < N && merges; ++k)
-      merges = steps[k].back() == strides[k][axis] * static_cast<std::ptrdiff_t>(shape[axis]);
-    if (!merges)
-      extents.push_back(shape[axis]);
-    else
-      extents.back() *= shape[axis];
-    for (std::size_t k = 0; k < N; ++k) {
-      if (!merges)
-        steps[k].push_back(strides[k][axis]);
-      else
-        steps[k].back() = strides[k][axis];
-    }
+ private:
+  void add_axis() {
+    extents.push_back(1);
+    for (Strides& step : steps) step.push_back(1);
   }
-  if (!extents.empty()) return;
-  extents.push_back(1);
-  for (Strides& step : steps) step.push_back(1);
-}
-
-template <std::size_t N>
-std::size_t StridedLoop<N>::rows() const {
-  std::size_t n = 1;
-  for (std::size_t i = 0; i + 1 < extents.size(); ++i) n *= extents[i];
-  return extents.back() == 0 ? 0 : n;
-}
-
-template <std::size_t N>
-std::array<std::ptrdiff_t, N> StridedLoop<N>::row_strides() const {
-  std::array<std::ptrdiff_t, N> result{};
-  for (std::size_t k = 0; k < N; ++k) result[k] = steps[k].back();
-  return result;
-}
-
-template <std::size_t N>
-std::array<std::ptrdiff_t, N> StridedLoop<N>::row_offsets(std::size_t row) const {
-  std::array<std::ptrdiff_t, N> result{};
-  for (std::size_t i = extents.size() - 1; i-- > 0; row /= extents[i])
-    for (std::size_t k = 0; k < N; ++k)
-      result[k] += static_cast<std::ptrdiff_t>(row % extents[i]) * steps[k][i];
-  return result;
-}
-
-template <std::size_t N>
-std::array<std::ptrdiff_t, N> StridedLoop<N>::offsets(std::size_t element) const {
-  std::array<std::ptrdiff_t, N> result = row_offsets(element / row_size());
-  const auto inside = static_cast<std::ptrdiff_t>(element % row_size());
-  for (std::size_t k = 0; k < N; ++k) result[k] += inside * steps[k].back();
-  return result;
-}
+};
 
 }  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// backward.hpp: reverse-mode automatic differentiation from an output to every tensor behind it.
+// backward.hpp: reverse-mode automatic differentiation from an output to all tensors it depends on.
 #pragma once
 
 #include "heed/autograd/tensor.hpp"
@@ -7,27 +7,26 @@ namespace HEED_NAMESPACE {
 
 struct BackwardOptions {
   bool keep_graph = false;  // keep the graph, so that backward can run once more (retain_graph)
-  bool provenance = false;  // record the parts of each gradient: contributions()
+  bool provenance = false;  // record the terms of each gradient: contributions()
 };
 
-// Adds d output / d x to the gradient of every x behind the output that requires one. Nodes are
-// processed by depth, the deepest first, so that a node's gradient is complete before the node's
-// own backward uses it. The gradients of leaves accumulate over several calls; each call replaces
-// those of all other nodes. Throws Error when the output has more than one element, requires no
-// gradient, or an earlier call freed its graph.
+// Adds d output / d x to the gradient of every tensor x that the output depends on and that
+// requires a gradient. Nodes are processed by depth, the deepest first, so that a node's gradient
+// is complete before the node's own backward uses it. The gradients of leaves accumulate over
+// several calls; each call replaces the gradients of all other nodes. Throws Error if the output
+// has more than one element or requires no gradient, or if an earlier call freed the graph.
 void backward(const Tensor& output, BackwardOptions options = {});
 
-// The same for an output of any shape, given the upstream gradient, which has that shape.
+// As above, for an output of any shape and an upstream gradient of the same shape.
 void backward(const Tensor& output, const Array& upstream, BackwardOptions options = {});
 
-// Each `+=` into the gradient of x, in order, as recorded by backward with provenance = true.
-// Clearing the gradient clears them too.
+// The terms that backward added to the gradient of x, in order. backward records them only with the
+// option provenance. clear_grad() removes them.
 std::vector<Contribution> contributions(const Tensor& x);
 
 enum class NodeSet { requires_grad, all };
 
-// The nodes of the graph behind an output. Each node comes after its inputs.
-std::vector<std::shared_ptr<Node>> topological_order(const Tensor& output,
-                                                     NodeSet nodes = NodeSet::requires_grad);
+// The nodes of the output's graph. Each node comes after its inputs.
+NodeList topological_order(const Tensor& output, NodeSet nodes = NodeSet::requires_grad);
 
 }  // namespace HEED_NAMESPACE

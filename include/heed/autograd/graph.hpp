@@ -1,4 +1,4 @@
-// graph.hpp: the autograd graph behind a tensor, as text and in Graphviz's DOT language.
+// graph.hpp: the autograd graph of a tensor as text and in Graphviz's DOT language.
 #pragma once
 
 #include <string>

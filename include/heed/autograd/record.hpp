@@ -10,33 +10,37 @@
 //
 // With N inputs, forward takes N arrays and backward returns N gradients, Grads<N>; another number
 // does not compile. An operation over a list (concat, einsum) has forward(ArrayList) and
-// backward(dy, y, ArrayList). A forward that is not const may save members for backward.
+// backward(dy, y, ArrayList). A forward that is not const may save values in members for backward.
 #pragma once
 
 #include <optional>
 #include <utility>
 
 #include "heed/autograd/tensor.hpp"
-#include "heed/autograd/trace/timing.hpp"
 #include "heed/autograd/trace/trace.hpp"
 
 namespace HEED_NAMESPACE {
 
-using NodeList = std::vector<std::shared_ptr<Node>>;
 using ArrayList = std::vector<std::reference_wrapper<const Array>>;
 
-// One gradient, or an array of N.
+// One gradient if N is 1, otherwise an array of N gradients.
 template <std::size_t N>
 using Grads = std::conditional_t<N == 1, Array, std::array<Array, N>>;
 
-// The number of inputs of an operation over a list.
+// checked_axis and checked_axes of shape.hpp for a tensor. Error messages contain the tensor's name
+// if it has one.
+std::size_t checked_axis(std::string_view op, const Tensor& x, int axis,
+                         std::string_view role = "x");
+Axes checked_axes(std::string_view op, const Tensor& x, const AxisList& axes);
+
+// Used in place of the number of inputs N for an operation over a list.
 inline constexpr std::size_t any_number = 0;
 
 // Adds `part` to the gradient of input i of `from`, if that input requires a gradient. Throws an
 // Error that names the operation when `part` does not have the input's shape.
 void accumulate(const Node& from, std::size_t i, Array part);
 
-// The value of input i, undefined_array() for an optional argument that was left out.
+// The value of input i, or undefined_array() for an omitted optional argument.
 inline const Array& input_value(const NodeList& inputs, std::size_t i) {
   return inputs[i] == nullptr ? undefined_array() : inputs[i]->value;
 }
@@ -47,8 +51,8 @@ inline ArrayList input_values(const NodeList& inputs) {
   return values;
 }
 
-// The cases are written out, so that a debugger shows one frame between backward() and the
-// operation's own backward.
+// The node of an operation with N inputs. The cases of apply_backward are written out, so that a
+// debugger shows only one frame between backward() and the operation's own backward.
 template <class Op, std::size_t N>
 struct OpNode final : Node {
   static_assert(N <= 3, "an operation with more inputs takes a list");
@@ -87,10 +91,10 @@ Array run_forward(Op& op, const NodeList& inputs, std::index_sequence<I...>) {
 }
 
 // Whether an operation on these inputs is recorded in the graph: gradients are enabled, and an
-// input requires one.
+// input requires a gradient.
 bool needs_grad(const NodeList& inputs);
 
-// Sets the value, op, location and inputs of a node. Without inputs it requires no gradient.
+// Sets the value, op, location and inputs of a node, which requires a gradient if it has inputs.
 Tensor finish(std::shared_ptr<Node> node, Array value, std::string_view op, SourceLocation location,
               NodeList inputs);
 

@@ -10,15 +10,29 @@
 
 #include "heed/array/array.hpp"
 #include "heed/array/shape.hpp"
-#include "heed/autograd/source_location.hpp"
 
 namespace HEED_NAMESPACE {
 
-// One `+=` into a gradient, as HEED_TRACE=provenance records it.
+// The file and line of the call that made a value. As the default argument of a function,
+// current() is the location of the call (C++20 has std::source_location):
+//   Tensor relu(const Tensor& x, SourceLocation location = SourceLocation::current());
+struct SourceLocation {
+  const char* file = "";
+  int line = 0;
+
+  static constexpr SourceLocation current(const char* file = __builtin_FILE(),
+                                          int line = __builtin_LINE()) {
+    return {file, line};
+  }
+};
+
+std::string str(SourceLocation location);  // "lessons/05_query_key_value.cpp:41"
+
+// One term that was added to a gradient, recorded by HEED_TRACE=provenance.
 struct Contribution {
-  std::string op, name;     // of the node whose backward added it
+  std::string op, name;     // of the node whose backward added the term
   SourceLocation location;  // the call that made that node
-  double norm;              // L2 norm of what was added
+  double norm;              // L2 norm of the term
 };
 
 // One value in the graph. Operations make nodes through record(); user code sees them as Tensor.
@@ -26,9 +40,9 @@ struct Node {
   Node();
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
-  virtual ~Node();  // frees a chain of a million nodes in a loop, without a deep stack
+  virtual ~Node();  // frees a long chain of nodes in a loop, without recursion
 
-  // Runs the operation's backward and adds its results to the inputs' gradients. Leaves have none.
+  // Adds the results of the operation's backward to the inputs' gradients. Does nothing in a leaf.
   virtual void apply_backward() {}
   // Frees what apply_backward needs, including the references to the inputs.
   virtual void release_variables() {}
@@ -37,22 +51,24 @@ struct Node {
   Array grad = undefined_array();
   bool has_grad = false;
   bool requires_grad = false;
-  std::size_t depth = 0;                      // 0 for leaves, else 1 + the largest of the inputs
+  std::size_t depth = 0;                      // 0 for leaves, else 1 + the inputs' largest depth
   std::string_view op = "Leaf";               // Softmax, Add, ...
   std::string name;                           // given by the user, may be empty
-  SourceLocation location;                    // the call that made it
-  std::vector<std::shared_ptr<Node>> inputs;  // null where an optional argument was left out
-  std::vector<Contribution> contributions;    // to grad, in order, if provenance was recorded
+  SourceLocation location;                    // the call that made the node
+  std::vector<std::shared_ptr<Node>> inputs;  // null for an omitted optional argument
+  std::vector<Contribution> contributions;    // the terms of grad, in order, if recorded
 };
+
+using NodeList = std::vector<std::shared_ptr<Node>>;
 
 // The number of nodes alive in the program, for tests that look for leaks.
 std::size_t live_nodes();
 
 // A shared handle to a node: copies have the same value and the same gradient. On an undefined
-// tensor every member function but defined(), requires_grad() and node() throws Error.
+// tensor every member function except defined(), requires_grad() and node() throws Error.
 class Tensor {
  public:
-  Tensor() = default;  // undefined: an optional argument that was left out
+  Tensor() = default;  // undefined, such as an omitted optional argument
   explicit Tensor(Array value, bool requires_grad = false,
                   SourceLocation location = SourceLocation::current());
   explicit Tensor(std::shared_ptr<Node> node) : node_(std::move(node)) {}
@@ -62,7 +78,7 @@ class Tensor {
   const Shape& shape() const { return checked().value.shape(); }
   std::size_t dim() const { return checked().value.dimension(); }
   std::size_t size(int axis) const;  // -1 is the last axis; throws Error when out of range
-  Real item() const;                 // the only element; throws Error when there are more
+  Real item() const;                 // the only element; throws Error if the size is not 1
 
   bool defined() const { return node_ != nullptr; }
   bool requires_grad() const { return node_ != nullptr && node_->requires_grad; }
@@ -73,7 +89,7 @@ class Tensor {
 
   // Names appear in error messages, graphs and the debugger.
   const std::string& name() const { return checked().name; }
-  Tensor& set_name(std::string name) &;  // names the node, for all its handles
+  Tensor& set_name(std::string name) &;  // names the node, and so all its handles
   Tensor set_name(std::string name) && { return set_name(std::move(name)); }
   std::string_view op() const { return checked().op; }
   SourceLocation location() const { return checked().location; }
@@ -90,13 +106,14 @@ class Tensor {
   std::shared_ptr<Node> node_;
 };
 
-// "weights (1, 3, 3)", or with `role` for a tensor without a name: "a (2, 3)".
+// "weights (1, 3, 3)", or for a tensor without a name, its role in the operation: "a (2, 3)".
 std::string describe(const Tensor& x, std::string_view role);
+std::string name_or(const Tensor& x, std::string_view role);  // x's name, or `role` if x has none
 
-// The same value without the graph behind it.
+// A tensor with the same value but without a graph.
 Tensor detach(const Tensor& x, SourceLocation location = SourceLocation::current());
 
-// While a NoGrad object exists, operations of its thread record no graph (torch.no_grad).
+// While a NoGrad object exists, operations on its thread record no graph (torch.no_grad).
 class NoGrad {
  public:
   NoGrad();

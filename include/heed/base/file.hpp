@@ -1,26 +1,22 @@
-// file.hpp: InputFile for reading files, and read_text for reading a whole text file.
+// file.hpp: InputFile and read_text for reading files, and hash64 to detect changed bytes.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
 
-struct stat;
-
 namespace heed {
 
-// A file opened for reading. Every function throws Error `PATH: reason`.
+// A file opened for reading. A function that fails throws Error `PATH: reason`.
 class InputFile {
  public:
-  explicit InputFile(const std::filesystem::path& path);  // does not wait for a pipe's writer
+  explicit InputFile(const std::filesystem::path& path);  // does not block on a pipe
   static InputFile standard_input();
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
-
-  bool is_directory() const;
-  bool is_regular_or_null() const;  // a regular file or /dev/null
 
   // The size of a regular file in bytes; throws for every other kind of file.
   std::size_t size() const;
@@ -32,10 +28,8 @@ class InputFile {
   std::string read_to_end() const;
 
  private:
+  friend std::string read_text(const std::string& path);
   InputFile(std::string name, int descriptor);
-  [[noreturn]] void throw_errno(int error) const;
-  struct stat status() const;
-  bool fill(std::string& piece) const;
 
   std::string name_;  // for error messages
   int descriptor_;
@@ -49,5 +43,9 @@ std::string read_text(const std::string& path);
 
 bool has_byte_order_mark(std::string_view text);  // starts with U+FEFF in UTF-8
 bool has_crlf(std::string_view text);             // contains "\r\n"
+
+// A fast hash (XXH3) for checksums and fingerprints. It detects damage but is not cryptographic. To
+// hash several pieces in sequence, pass the hash of the previous pieces as the seed.
+std::uint64_t hash64(std::string_view bytes, std::uint64_t seed = 0);
 
 }  // namespace heed

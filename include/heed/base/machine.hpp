@@ -3,27 +3,25 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <optional>
 
 namespace heed {
 
-// The number of cores this process may use: its processor affinity, limited by the processor quota
-// of its cgroup (rounded up). At least 1.
+// The number of cores this process may use: the number in its CPU affinity mask, or the CPU quota
+// of its cgroup (rounded up) if that is smaller. At least 1.
 int usable_cores();
 
-// Bytes of memory that this process can still allocate within the machine's memory, the limit of
-// its cgroup and its data limit (ulimit -d).
+// The bytes this process can still allocate before it reaches the machine's memory, the memory
+// limit of its cgroup, or its data limit (ulimit -d).
 std::uint64_t usable_memory();
 
-// Bytes of virtual address space that this process can still reserve (ulimit -v); 2^62 without a
-// limit.
+// Bytes of virtual address space that this process can still reserve (ulimit -v); 2^62 if there is
+// no limit.
 std::uint64_t usable_addresses();
 
-// The limits in cpu.max and memory.max of cgroup v2 (the kernel's
-// Documentation/admin-guide/cgroup-v2.rst): the smallest limit of the process's cgroup and its
-// ancestors; nullopt without a limit. Reads `root`/proc/self/cgroup and `root`/sys/fs/cgroup.
-// Both functions throw nothing.
-std::optional<double> cgroup_cores(const std::filesystem::path& root = "/");
-std::optional<std::uint64_t> cgroup_memory(const std::filesystem::path& root = "/");
+// Reads "cpu.max" (in cores) or "memory.max" (in bytes) of cgroup v2 (the kernel's
+// Documentation/admin-guide/cgroup-v2.rst). Returns the smallest limit of the process's cgroup and
+// its ancestors, or infinity if there is none. Reads `root`/proc/self/cgroup and
+// `root`/sys/fs/cgroup. Throws nothing.
+double cgroup_limit(const char* name, const std::filesystem::path& root = "/");
 
 }  // namespace heed

@@ -25,7 +25,7 @@ struct ChildResult {
   std::string last_error() const;  // the last nonempty line of `err`
 };
 
-// Runs the program without a shell and waits for its end. On Linux the program is killed if this
+// Runs the program without a shell and waits until it ends. On Linux the program is killed if this
 // process ends first. Throws Error if no new process can be created.
 ChildResult run_child(ChildProgram program);
 

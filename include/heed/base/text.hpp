@@ -9,26 +9,26 @@
 
 namespace heed {
 
-// "2.5000": fixed notation with a decimal point in every locale; or "nan", "inf", "-inf". A value
+// Fixed notation with a decimal point in every locale ("2.5000"); or "nan", "inf", "-inf". A value
 // that rounds to zero has no minus sign.
 std::string decimal(double value, int decimals);
 std::string scientific(double value, int decimals);  // "2.5000e-07"
 std::string grouped(double value);  // an integer with thousands separators: "18,400"
 
-// Formats one number with a printf format such as "0x%02x".
-std::string hexadecimal(const char* format, std::uint32_t value);
+// Formats one number with a printf format for unsigned long long, such as "0x%02llx".
+std::string hexadecimal(const char* format, unsigned long long value);
 
 // The shortest decimal text that parses back to the same double.
 std::string exact(double value);
 
-// "1 layer", "2 layers", "18,400 tokens".
+// A count and its noun, singular or plural: "1 layer", "2 layers", "18,400 tokens".
 std::string counted(std::size_t count, std::string_view noun);
 
-// "0:07", "1:12" (minutes and seconds), "2 h 05 min", "3 d 04 h"; "?" if negative, infinite or
-// NaN.
+// A duration: "0:07", "1:12" (minutes and seconds), "2 h 05 min", "3 d 04 h"; "?" if negative,
+// infinite or NaN.
 std::string duration(double seconds);
 
-// The same as escaped(), except that the name " " becomes "␣".
+// Like escaped(), except that a name that is one space, " ", becomes "␣".
 std::string printable(std::string_view name);
 
 // False for code points that break a line, change the writing direction or are invisible: control
@@ -44,8 +44,9 @@ constexpr bool is_printable(std::uint32_t c) {
 // "\x1b", a directional mark by "\u202e", and a byte that is not UTF-8 by its value, "\xff".
 std::string escaped(std::string_view text);
 
-// The text for an error message: escaped, in single quotes, and cut after about 80 bytes with
-// "...". It need not be UTF-8. (The name `quoted` would be ambiguous with std::quoted.)
+// Formats a text for an error message: escapes it, cuts it after about 80 bytes with "...", and
+// puts it in single quotes. It need not be UTF-8. (The name `quoted` would conflict with
+// std::quoted.)
 std::string in_quotes(std::string_view text);
 
 // The parts of a text between separators; N separators give N + 1 parts.
@@ -54,7 +55,7 @@ std::vector<std::string> split(std::string_view text, char separator);
 // The lines of a text, without the newline characters.
 std::vector<std::string> lines_of(std::string_view text);
 
-// The words of a text, separated by white space (space, \t, \n, \v, \f, \r). They point into it.
+// Views of the words of a text, which are separated by white space (space, \t, \n, \v, \f, \r).
 std::vector<std::string_view> words_of(std::string_view text);
 
 // Concatenates the parts, with the separator between them.
@@ -64,11 +65,11 @@ std::string joined(const std::vector<std::string>& parts, std::string_view separ
 // emoji takes 2, a combining mark 0, any other character 1.
 std::size_t display_width(std::string_view text);
 
-// Pad with spaces to `width` columns, on the left or on the right; longer text is unchanged.
+// pad_left and pad_right pad a text with spaces to `width` columns. Longer text is unchanged.
 std::string pad_left(std::string_view text, std::size_t width);
 std::string pad_right(std::string_view text, std::size_t width);
 
-// Cuts the text to at most `width` columns; a text that was cut ends in "…".
+// Cuts the text to at most `width` columns. A text that was cut ends in "…".
 std::string truncated(std::string_view text, std::size_t width);
 
 }  // namespace heed

@@ -16,7 +16,7 @@ struct Utf8Character {
 
 // Decodes the character that starts at byte `at`, which must be less than text.size(). Accepts only
 // the well-formed sequences of the Unicode Standard (table 3-7): no overlong forms, no surrogates,
-// nothing above U+10FFFF. Defined in the header so that calls are inlined: texts can have 1 GB.
+// nothing above U+10FFFF. Defined in the header for inlining, since texts can have 1 GB.
 inline Utf8Character decode_utf8(std::string_view text, std::size_t at) {
   constexpr Utf8Character invalid{0, 0};
   const std::size_t remaining = text.size() - at;
@@ -62,7 +62,7 @@ inline std::uint32_t next_code_point(std::string_view text, std::size_t& positio
   return character.code_point;
 }
 
-// Whether the text has `count` bytes from byte `at` on and all of them are ASCII.
+// Whether the text has at least `count` bytes starting at offset `at`, all of them ASCII.
 inline bool is_ascii(std::string_view text, std::size_t at, std::size_t count) {
   if (count > text.size() - at) return false;
   unsigned char bits = 0;
@@ -83,7 +83,7 @@ void for_each_code_point(std::string_view text, Visit&& visit) {
   }
 }
 
-// The bytes of the UTF-8 character that starts at `start`; one byte if it is not valid UTF-8.
+// The bytes of the UTF-8 character at offset `start`, or one byte if they are not valid UTF-8.
 std::string_view character_at(std::string_view text, std::size_t start);
 
 // The number of characters of a valid UTF-8 text.
@@ -91,9 +91,5 @@ std::size_t count_code_points(std::string_view text);
 
 // Appends the UTF-8 encoding of c, one to four bytes. Throws Error unless is_code_point(c).
 void append_utf8(std::string& text, std::uint32_t c);
-
-// Columns that a terminal gives a character: 2 for emoji and for East Asian wide characters, 0 for
-// combining marks, else 1. (Unicode's tables, by libutf8proc.)
-std::size_t terminal_columns(std::string_view character);
 
 }  // namespace heed

@@ -20,8 +20,8 @@ namespace HEED_NAMESPACE {
 
 using Metadata = std::map<std::string, std::string>;  // the header's "__metadata__"
 
-// A tensor as stored in the file. The bytes belong to the SafetensorsFile or the Array. They may be
-// unaligned, so copy the numbers with memcpy and never cast the pointer.
+// A tensor as stored in the file. `data` points into a SafetensorsFile or an Array. The address may
+// be unaligned, so copy the numbers with memcpy and never cast the pointer.
 struct StoredTensor {
   std::string name;
   std::string dtype;  // BOOL U8 I8 F8_E5M2 F8_E4M3 I16 U16 F16 BF16 I32 U32 F32 F64 I64 U64
@@ -34,14 +34,14 @@ struct StoredTensor {
 struct SafetensorsFile {
   std::string path;
   Metadata metadata;
-  std::vector<StoredTensor> tensors;  // in the order of their bytes
+  std::vector<StoredTensor> tensors;  // in the order of their bytes in the file
   bool has_checksum = false;          // the file had a checksum, and it matched
   std::unique_ptr<unsigned char[]> data;
 
   const StoredTensor* find(std::string_view name) const;  // nullptr if not in the file
 
-  // The tensor as an array. F32 and F64 are converted to Real. Throws Error
-  // `PATH: no tensor 'w'`, and for other dtypes and numbers too large for Real.
+  // The tensor as an array. F32 and F64 are converted to Real. Throws Error if the tensor is
+  // missing, has another dtype, or holds a number too large for Real.
   Array array(std::string_view name) const;
 };
 
@@ -61,13 +61,13 @@ struct NotSafetensors : Error {
 // file" (NotSafetensors), or the system's message: "No such file or directory".
 SafetensorsFile read_safetensors(const std::filesystem::path& path);
 
-// Refers to the bytes of x for write_safetensors: F32, or F64 if Real is double. x must outlive it.
+// Describes x (F32, or F64 if Real is double) for write_safetensors. The result points into x.
 StoredTensor stored_tensor(std::string name, const Array& x);
 
-// Writes the tensors in the given order, with a checksum of all bytes (metadata "heed.checksum";
-// "heed.format" marks the file as one with a checksum). The same arguments give the same bytes. The
-// file is replaced atomically (see AtomicFile). Throws Error `PATH: reason` before writing if
-// read_safetensors would reject the file, and if a write fails.
+// Writes the tensors in the given order. Adds a checksum of all bytes as metadata "heed.checksum",
+// and "heed.format", which says that the file must have a checksum. Equal arguments give equal
+// files. Replaces the file atomically (see AtomicFile). Throws Error `PATH: reason` if a write
+// fails, and before writing if read_safetensors would reject the file.
 void write_safetensors(const std::filesystem::path& path, Metadata metadata,
                        const std::vector<StoredTensor>& tensors);
 

@@ -3,15 +3,15 @@
 
 #include <optional>
 
-#include "heed/nn/linear.hpp"
+#include "heed/nn/layers.hpp"
 #include "heed/ops/attention.hpp"
 
 namespace HEED_NAMESPACE::nn {
 
-// What a forward pass needs for dropout in training. A null pointer to it (the default of every
-// forward pass) means evaluation: no dropout.
+// The dropout settings of a forward pass in training. Forward passes take a pointer to them; the
+// default, a null pointer, means evaluation mode: no dropout.
 struct TrainingMode {
-  double dropout = 0;  // the probability of each value to be zeroed
+  double dropout = 0;  // the probability that a value is zeroed
   Generator* generator = nullptr;
 };
 Tensor dropout(const Tensor& x, const TrainingMode* training,
@@ -20,13 +20,13 @@ Tensor dropout(const Tensor& x, const TrainingMode* training,
 // Which keys each query may attend to.
 struct AttentionMask {
   bool causal = false;  // query t may attend to keys 0 to t only
-  // True: the query may attend to the key. Broadcasts to the scores: (B, T, S) for one head,
-  // (B, H, T, S) for several.
+  // True where the query may attend to the key. Broadcasts to the shape of the scores: (B, T, S)
+  // for one head, (B, H, T, S) for several heads.
   std::optional<Mask> mask;
 };
 
-// The keys and values of the positions that causal self-attention has processed, so that the next
-// position needs no computation for them.
+// The keys and values of the positions that causal self-attention has processed, so that they are
+// not computed again for the next position.
 struct KeyValueCache {
   // An empty cache with room for this number of positions.
   KeyValueCache(std::size_t positions, std::size_t embed_dim);
@@ -37,7 +37,7 @@ struct KeyValueCache {
   std::size_t size = 0;  // positions in use
 };
 
-// One head: query, key and value projections without bias, and scaled dot-product attention.
+// One head: query, key and value projections without bias, then scaled dot-product attention.
 struct AttentionHead {
   AttentionHead(Scope scope, std::size_t embed_dim, std::size_t head_size);
 
@@ -59,13 +59,13 @@ struct MultiHeadAttention {
   // Self-attention: queries, keys and values are projections of x. (B, T, C) -> (B, T, C)
   Tensor operator()(const Tensor& x, const AttentionMask& mask = {},
                     const TrainingMode* training = nullptr) const;
-  // Cross-attention: queries from x (B, T, C), keys and values from memory (B, S, C). Gives
-  // (B, T, C).
+  // Cross-attention: queries are projections of x (B, T, C), keys and values of memory (B, S, C).
+  // Returns (B, T, C).
   Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionMask& mask = {},
                     const TrainingMode* training = nullptr) const;
-  // Causal self-attention of x (1, T, C), which follows the positions in the cache; appends its
-  // keys and values to the cache. Gives (1, T, C). Computes no gradients: throws Error without
-  // NoGrad, or when the cache has too little room left.
+  // Causal self-attention. x (1, T, C) holds the T positions after the cached ones; its keys and
+  // values are appended to the cache. Returns (1, T, C). Computes no gradients. Throws Error
+  // without NoGrad, or when the cache has too little room left.
   Tensor operator()(const Tensor& x, KeyValueCache& cache) const;
   // The attention weights of every head: (B, H, T, S).
   Tensor weights(const Tensor& x, const Tensor& memory, const AttentionMask& mask = {}) const;

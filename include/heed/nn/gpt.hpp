@@ -1,21 +1,50 @@
-// gpt.hpp: the GPT language model: token ids in, logits of the next token out.
+// gpt.hpp: the transformer block and the GPT language model.
 #pragma once
 
 #include <memory>
 #include <vector>
 
-#include "heed/nn/block.hpp"
-#include "heed/nn/embedding.hpp"
+#include "heed/nn/attention.hpp"
+#include "heed/nn/layers.hpp"
+#include "heed/ops/activation.hpp"
 
 namespace HEED_NAMESPACE::nn {
 
+// The feed-forward network: linear (C to 4C), GELU, linear (4C to C).
+struct Mlp {
+  Mlp(Scope scope, std::size_t embed_dim, bool with_bias = true, Gelu form = Gelu::erf);
+
+  Tensor operator()(const Tensor& x) const;  // (..., C) -> (..., C)
+
+  Linear up;    // (4C, C)
+  Linear down;  // (C, 4C)
+  Gelu gelu_form;
+};
+
+// x = x + attention(norm1(x)); x = x + mlp(norm2(x)): residual connections, pre-norm as in GPT-2.
+// Radford et al. 2019, "Language Models are Unsupervised Multitask Learners", section 2.3.
+struct Block {
+  Block(Scope scope, std::size_t embed_dim, std::size_t num_heads, bool with_bias = true,
+        Gelu form = Gelu::erf);
+
+  Tensor operator()(const Tensor& x, const AttentionMask& mask = {},
+                    const TrainingMode* training = nullptr) const;  // (B, T, C) -> (B, T, C)
+  // With a cache, as in MultiHeadAttention: (1, T, C) -> (1, T, C).
+  Tensor operator()(const Tensor& x, KeyValueCache& cache) const;
+
+  LayerNorm norm1;
+  MultiHeadAttention attention;
+  LayerNorm norm2;
+  Mlp mlp;
+};
+
 struct GptConfig {
   std::size_t vocab_size = 0;
-  std::size_t block_size = 64;  // the context length: tokens in a window at most
+  std::size_t block_size = 64;  // the context length: the maximum number of tokens in a window
   std::size_t layers = 4;
   std::size_t heads = 4;
   std::size_t embed_dim = 128;
-  bool bias = false;  // in linear layers and layer norms
+  bool bias = false;  // whether linear layers and layer norms have biases
   bool tied = true;   // weight tying: the output layer uses the token embedding's weight
   Gelu gelu = Gelu::erf;
   bool causal = true;  // false: every position attends to all positions, as in BERT
@@ -27,8 +56,8 @@ template <class Number = std::size_t>
 Number parameter_count(const GptConfig& config) {
   const auto number = [](std::size_t n) { return static_cast<Number>(n); };
   const Number C = number(config.embed_dim), bias = config.bias ? 1 : 0;
-  // Weights: query, key, value and out have C x C each, up and down 4C x C each, two layer norms C
-  // each. Biases: C for each of the first four, 4C for up, C for down, C for each norm.
+  // Weights: C x C each in query, key, value and out, 4C x C each in up and down, C in each of two
+  // layer norms. Biases: C each in query, key, value and out, 4C in up, C in down, C in each norm.
   const Number block = 12 * C * C + 2 * C + bias * (4 * C + 5 * C + 2 * C);
   const Number embeddings =
       (config.tied ? 1 : 2) * number(config.vocab_size) * C + number(config.block_size) * C;
@@ -46,17 +75,17 @@ struct GptCache {
 // GPT-2 (Radford et al. 2019), or, if not causal, an encoder as in BERT (Devlin et al. 2018): token
 // and position embeddings, blocks, a final layer norm, and a linear output layer. Weights are drawn
 // from normal(0, 0.02). In layers that end a residual branch the standard deviation is divided by
-// sqrt(2 layers), so that the scale of the residual stream does not depend on the depth at first.
+// sqrt(2 layers), so that the scale of the residual stream initially does not depend on the depth.
 struct Gpt {
   // Throws Error for a size of 0, or heads that do not divide embed_dim.
   Gpt(Scope scope, const GptConfig& config);
 
   // tokens (B, T), T at most block_size -> logits (B, T, V). Throws Error for a longer window.
   Tensor operator()(const Indices& tokens, const TrainingMode* training = nullptr) const;
-  // The logits (1, T, V) of tokens (1, T) that follow those in the cache; appends them to the
-  // cache. Equal to the logits of the whole text at these positions, up to rounding; bit for bit
-  // with an empty cache. Records no graph. Throws Error when cache and tokens together are longer
-  // than block_size, or when the model is not causal.
+  // The logits (1, T, V) of tokens (1, T) that follow the cached tokens. Appends the keys and
+  // values of the new tokens to the cache. A call with the whole text and no cache gives the same
+  // logits up to rounding, or bit for bit if the cache was empty. Records no graph. Throws Error
+  // when the cached and new tokens exceed block_size, or when the model is not causal.
   Tensor operator()(const Indices& tokens, GptCache& cache) const;
   // The mean cross-entropy in nats for targets (B, T).
   Tensor loss(const Indices& tokens, const Indices& targets,

@@ -12,10 +12,10 @@
 namespace HEED_NAMESPACE {
 
 // All parameters of a model in the order of their creation, as in PyTorch's state dict. Optimizers
-// update them and checkpoints save them. Each tensor has its own name.
+// update them and checkpoints save them. No two tensors have the same name.
 class Parameters {
  public:
-  // Adds a parameter. Throws Error when one of this name exists.
+  // Adds a parameter. Throws Error when a parameter of this name exists.
   Tensor add(const std::string& name, Array value);
 
   const std::vector<Tensor>& tensors() const { return tensors_; }
@@ -31,8 +31,8 @@ class Parameters {
   std::vector<Tensor> tensors_;
 };
 
-// How linear layers and embeddings draw their initial weights: from normal(0, std), with biases of
-// 0; or as PyTorch's layers do, if std is 0.
+// How linear layers and embeddings are initialised: as in PyTorch if std is 0; otherwise weights
+// are drawn from normal(0, std) and biases are 0.
 struct WeightInit {
   double std = 0;
   double residual_std = 0;  // the std of layers that end a residual branch
@@ -48,8 +48,6 @@ struct Scope {
   Scope operator/(std::string_view name) const;
   Scope operator/(std::size_t index) const { return *this / std::to_string(index); }
   Tensor parameter(std::string_view name, Array value) const;
-
-  Scope with_init(WeightInit weight_init) const;
   Scope ends_residual() const;  // for the layer whose output is added to the residual stream
 
   Parameters& store;

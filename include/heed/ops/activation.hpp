@@ -6,13 +6,12 @@
 namespace HEED_NAMESPACE {
 
 Tensor tanh(const Tensor& x, SourceLocation location = SourceLocation::current());
-Tensor sigmoid(const Tensor& x,
-               SourceLocation location = SourceLocation::current());  // 1 / (1 + e^-x)
-Tensor relu(const Tensor& x,
-            SourceLocation location = SourceLocation::current());  // max(x, 0); derivative 0 at 0
+// sigmoid(x) = 1 / (1 + e^-x); relu(x) = max(x, 0), with derivative 0 at 0.
+Tensor sigmoid(const Tensor& x, SourceLocation location = SourceLocation::current());
+Tensor relu(const Tensor& x, SourceLocation location = SourceLocation::current());
 
-// x times the CDF of the normal distribution at x (Hendrycks and Gimpel 2016, "Gaussian Error
-// Linear Units", section 2): exact, with erf, or the paper's tanh approximation.
+// x P(x), where P is the CDF of the standard normal distribution (Hendrycks and Gimpel 2016,
+// "Gaussian Error Linear Units", section 2). erf: exact; tanh: the paper's approximation of P.
 enum class Gelu { erf, tanh };
 Tensor gelu(const Tensor& x, Gelu form = Gelu::erf,
             SourceLocation location = SourceLocation::current());

@@ -5,7 +5,7 @@
 
 namespace HEED_NAMESPACE {
 
-// A tensor and the source location of the expression `a + b`, which the new node records.
+// An operand of an expression such as `a + b`, and the source location, which the new node records.
 struct Operand {
   Operand(const Tensor& x, SourceLocation current = SourceLocation::current())
       : tensor(x), location(current) {}
@@ -14,7 +14,7 @@ struct Operand {
 };
 
 // Shapes broadcast as in NumPy: aligned at the right, sizes equal or 1.
-// Error: "add: shapes do not broadcast: a (2, 3), b (4)".
+// Otherwise throws Error "add: shapes do not broadcast: a (2, 3), b (4)".
 Tensor operator+(Operand a, const Tensor& b);
 Tensor operator-(Operand a, const Tensor& b);
 Tensor operator*(Operand a, const Tensor& b);
@@ -33,10 +33,9 @@ Tensor operator/(double c, Operand x);
 // x^p for a constant p; the derivative p x^(p-1) is 0 for p = 0.
 Tensor power(const Tensor& x, double p, SourceLocation location = SourceLocation::current());
 Tensor exp(const Tensor& x, SourceLocation location = SourceLocation::current());
-Tensor log(const Tensor& x, SourceLocation location = SourceLocation::current());  // natural
-Tensor sqrt(const Tensor& x,
-            SourceLocation location = SourceLocation::current());  // derivative inf at 0
-Tensor abs(const Tensor& x,
-           SourceLocation location = SourceLocation::current());  // derivative 0 at 0
+// log is the natural logarithm. At 0, the derivative of sqrt is inf and the derivative of abs is 0.
+Tensor log(const Tensor& x, SourceLocation location = SourceLocation::current());
+Tensor sqrt(const Tensor& x, SourceLocation location = SourceLocation::current());
+Tensor abs(const Tensor& x, SourceLocation location = SourceLocation::current());
 
 }  // namespace HEED_NAMESPACE

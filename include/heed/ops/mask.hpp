@@ -9,8 +9,8 @@ namespace HEED_NAMESPACE {
 using Mask = xt::xarray<bool, xt::layout_type::row_major>;
 
 // The causal mask of `queries` query positions and `keys` key positions, true where the query must
-// not attend to the key: the query at position t, counted after `past` earlier keys, may attend to
-// the keys 0 to past + t. causal_mask(T) is torch.triu(torch.ones(T, T), diagonal=1).bool().
+// not attend to the key. Query t may attend to the keys 0 to past + t: the first query's own key
+// has the index `past`. causal_mask(T) is torch.triu(torch.ones(T, T), diagonal=1).bool().
 Mask causal_mask(std::size_t queries, std::size_t keys, std::size_t past = 0);
 inline Mask causal_mask(std::size_t T) { return causal_mask(T, T); }
 

@@ -5,7 +5,7 @@
 
 namespace HEED_NAMESPACE {
 
-// Without `axes`, a reduction is over all axes. With keepdim the axes stay, with size 1. Sums are
+// Without `axes`, a reduction is over all axes. With keepdim the reduced axes get size 1. Sums are
 // accumulated in double. Throws Error for an axis that is out of range or given twice.
 Tensor sum(const Tensor& x, const AxisList& axes = {}, bool keepdim = false,
            SourceLocation location = SourceLocation::current());
@@ -15,7 +15,7 @@ Tensor mean(const Tensor& x, const AxisList& axes = {}, bool keepdim = false,
 // As torch.amax: equal maxima get equal parts of the gradient. Throws Error for an empty x.
 Tensor max(const Tensor& x, const AxisList& axes = {}, bool keepdim = false,
            SourceLocation location = SourceLocation::current());
-// The sum of squared deviations / (n - 1) if unbiased (PyTorch's default), / n otherwise.
+// The sum of squared deviations, divided by n - 1 if unbiased (PyTorch's default), else by n.
 Tensor variance(const Tensor& x, const AxisList& axes = {}, bool unbiased = true,
                 bool keepdim = false, SourceLocation location = SourceLocation::current());
 

@@ -7,13 +7,12 @@
 
 namespace HEED_NAMESPACE {
 
-// The same elements in row-major order with another shape. One size may be -1: it is computed.
+// The same elements in row-major order with another shape. One size may be -1 and is computed.
 Tensor reshape(const Tensor& x, const std::vector<int>& shape,
                SourceLocation location = SourceLocation::current());
-Tensor squeeze(const Tensor& x, int axis,
-               SourceLocation location = SourceLocation::current());  // removes an axis of size 1
-Tensor unsqueeze(const Tensor& x, int axis,
-                 SourceLocation location = SourceLocation::current());  // inserts an axis of size 1
+// squeeze removes an axis of size 1, unsqueeze inserts one.
+Tensor squeeze(const Tensor& x, int axis, SourceLocation location = SourceLocation::current());
+Tensor unsqueeze(const Tensor& x, int axis, SourceLocation location = SourceLocation::current());
 // x broadcast to `shape`: repeated along axes of size 1 and new leading axes.
 Tensor expand(const Tensor& x, const Shape& shape,
               SourceLocation location = SourceLocation::current());
@@ -40,7 +39,7 @@ Tensor concat(const std::vector<Tensor>& parts, int axis,
 // Joins tensors along a new axis. All shapes must be equal.
 Tensor stack(const std::vector<Tensor>& parts, int axis,
              SourceLocation location = SourceLocation::current());
-// Consecutive parts of the given sizes, which must add up to the size of the axis.
+// Splits x along an axis into consecutive parts. `sizes` must add up to the size of the axis.
 std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& sizes, int axis,
                           SourceLocation location = SourceLocation::current());
 

@@ -10,7 +10,7 @@ namespace HEED_NAMESPACE {
 // gives NaN. A NaN makes its whole row NaN. Throws Error for an axis out of range.
 Tensor softmax(const Tensor& x, int axis, SourceLocation location = SourceLocation::current());
 
-// ln softmax(x), also for probabilities too small for a float. A fully masked row stays -infinity.
+// ln softmax(x), finite even where softmax(x) rounds to 0. A fully masked row stays -infinity.
 Tensor log_softmax(const Tensor& x, int axis, SourceLocation location = SourceLocation::current());
 
 // ln sum_j exp(x_j) over `axis`; -infinity for a fully masked or empty row.

@@ -11,7 +11,7 @@ struct AdamWOptions {
   double beta2 = 0.999;
   double eps = 1e-8;
   double weight_decay = 0.01;
-  bool decay_vectors = true;  // false: no weight decay for vectors (biases and norms)
+  bool decay_vectors = true;  // false: no weight decay for vectors (biases, norm weights)
   bool decoupled = true;      // false: Adam with L2 penalty, g += weight_decay * p
 };
 
@@ -27,7 +27,7 @@ class AdamW {
   void set_lr(double lr) { options_.lr = lr; }
 
   State state() const;
-  void set_state(const State& state);  // throws Error when names or shapes differ
+  void set_state(const State& state);  // throws Error if a name or shape does not match
 
  private:
   void update(Tensor& parameter, Array& m, Array& v) const;

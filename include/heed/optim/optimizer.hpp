@@ -1,4 +1,4 @@
-// optimizer.hpp: optimizer state for checkpoints, and zero_grad.
+// optimizer.hpp: optimizer state for checkpoints, zero_grad, and gradient clipping by total norm.
 #pragma once
 
 #include <string>
@@ -16,5 +16,12 @@ struct State {
 
 // Clears the gradients of all tensors.
 void zero_grad(const std::vector<Tensor>& parameters);
+
+// As torch.nn.utils.clip_grad_norm_: multiplies all gradients by min(1, max_norm / (norm + 1e-6))
+// and returns norm, the norm of all gradients as one vector before scaling. norm_type 2 is the
+// Euclidean norm, infinity the maximum absolute value. A max_norm of 0 sets the gradients to 0.
+// Pascanu et al. 2013, "On the difficulty of training recurrent neural networks", algorithm 1.
+// Throws Error for a negative max_norm and for a norm_type that is not above 0.
+double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, double norm_type = 2);
 
 }  // namespace HEED_NAMESPACE::optim

@@ -1,4 +1,4 @@
-// schedule.hpp: learning rate schedules: linear warmup with cosine decay, and PyTorch's.
+// schedule.hpp: learning rate schedules: linear warmup with cosine decay, and PyTorch's schedules.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace HEED_NAMESPACE::optim {
 
-// As nanoGPT: linear warmup, lr (step + 1) / (warmup + 1) while step < warmup, then cosine decay to
-// min_lr at step decay_steps, then constant. The first step is number 0.
+// The schedule of nanoGPT: linear warmup, lr (step + 1) / (warmup + 1) while step < warmup, then
+// cosine decay to min_lr at step decay_steps, then constant. The first step is number 0.
 struct WarmupCosine {
   double lr = 1e-3;
   double min_lr = 1e-4;
@@ -22,7 +22,7 @@ struct WarmupCosine {
 // learning rate; the first step is number 0. An option with default 0, other than eta_min, has no
 // default in PyTorch and must be set. at() throws Error for an option out of range.
 
-// Falls along a cosine from lr to eta_min in T_max steps, rises to lr in T_max steps, and repeats:
+// A cosine that falls from lr to eta_min in T_max steps, rises to lr in T_max steps, and repeats:
 //   eta_min + (lr - eta_min) (1 + cos(pi step / T_max)) / 2
 // Loshchilov and Hutter 2017, "SGDR", eq. 5, without restarts.
 struct CosineAnnealingLR {
@@ -33,7 +33,7 @@ struct CosineAnnealingLR {
   double at(std::int64_t step) const;
 };
 
-// Changes linearly from lr start_factor to lr end_factor in total_iters steps, then is constant:
+// Linear from lr start_factor to lr end_factor in total_iters steps, then constant:
 //   lr (start_factor + (end_factor - start_factor) min(step / total_iters, 1)),  factors in [0, 1]
 struct LinearLR {
   double lr = 1e-3;

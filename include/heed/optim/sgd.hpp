@@ -26,7 +26,7 @@ class Sgd {
   void set_lr(double lr) { options_.lr = lr; }
 
   State state() const;
-  void set_state(const State& state);  // throws Error when names or shapes differ
+  void set_state(const State& state);  // throws Error if a name or shape does not match
 
  private:
   std::vector<Tensor> parameters_;

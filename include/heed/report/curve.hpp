@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "heed/report/gnuplot.hpp"
+#include "heed/report/plot_program.hpp"
 #include "heed/report/series.hpp"
 
 namespace HEED_NAMESPACE {
@@ -21,12 +21,12 @@ struct CurveOptions {
 
 // The plot as text. Series without `points` are smoothed by averaging neighbouring values. If
 // gnuplot is not installed, returns one line that says what to install. Throws Error when a series
-// has unequal numbers of x and y, or the plot would be smaller than 40 x 10 characters.
+// has different numbers of x and y values, or the plot would be smaller than 40 x 10 characters.
 std::string curve_text(const std::vector<Series>& series, const CurveOptions& options = {});
 
 // Draws folder/name.svg (900 x 540 pixels) and keeps its data (name.csv) and its gnuplot script
-// (name.gp) beside it. Throws Error when a series has unequal numbers of x and y. If a file cannot
-// be written or gnuplot is missing, the returned Plot says so.
+// (name.gp) beside it. Throws Error when a series has different numbers of x and y values. If a
+// file cannot be written or gnuplot is missing, the message of the returned Plot says so.
 Plot draw_curve(const std::string& folder, const std::string& name,
                 const std::vector<Series>& series, const CurveOptions& options = {});
 
@@ -37,8 +37,8 @@ struct CurveFile {
   std::vector<std::size_t> y_columns;  // one for each series
 };
 
-// Like draw_curve, for data in an existing CSV file: writes folder/name.gp, which reads that file,
-// and folder/name.svg. The series must hold the same values as the file.
+// Like draw_curve, but for data in an existing CSV file: writes folder/name.gp, which reads that
+// file, and folder/name.svg. The series must hold the same values as the file.
 Plot draw_curve_of_file(const std::string& folder, const std::string& name, const CurveFile& file,
                         const std::vector<Series>& series, const CurveOptions& options = {});
 

@@ -1,26 +1,35 @@
-// gnuplot.hpp: runs gnuplot on a script, and writes strings and numbers in gnuplot's syntax.
+// gnuplot.hpp: formats strings, numbers, ranges and pixel positions for gnuplot scripts.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-#include "heed/report/plot_program.hpp"
+#include "heed/report/series.hpp"
 
 namespace HEED_NAMESPACE {
 
-// Writes the script as folder/name.gp and runs gnuplot on it inside the folder. The script sets its
-// own terminal and output and names files without a folder, so that a user can run it there again.
-// The result is ok when folder/name.svg exists. Throws Error when `name` is empty or has a slash.
-Plot draw_with_gnuplot(const std::string& folder, const std::string& name,
-                       const std::string& script);
-
-// Runs a script that draws with text characters (`set terminal dumb`).
-Plot text_with_gnuplot(const std::string& script);
-
-// The text in gnuplot's single quotes, which expand nothing. Quotes are doubled and control
-// characters are replaced by escape sequences.
+// The text in single quotes, inside which gnuplot does not interpret backslashes. Single quotes in
+// the text are doubled, and control characters are replaced by escape sequences.
 std::string gnuplot_string(std::string_view text);
-std::string gnuplot_number(double value);            // "1.5", "-2e-07", "NaN"
-std::string gnuplot_range(double low, double high);  // "[0:2000]"
+std::string gnuplot_number(double value);        // "1.5", "-2e-07", "NaN"
+std::string gnuplot_range(const Range& range);   // "[0:2000]"
+std::string gnuplot_view(const PlotView& view);  // commands that set xrange and yrange
+
+struct Rectangle {
+  double left, top, width, height;
+};
+
+// A picture. Sizes and positions are in pixels. Positions are measured from the top left corner.
+struct Canvas {
+  double width, height;
+
+  // The first lines of a script that draws an SVG file. They begin with the comment "# Draws " +
+  // drawing + " again, run gnuplot ...", where `drawing` is, for example, "curves. To draw them".
+  std::string head(const std::string& drawing) const;
+
+  std::string at(double x, double y) const;  // " at screen 0.5, screen 0.96"
+  std::string label(const std::string& text, double x, double y, const std::string& style) const;
+  std::string margins(const Rectangle& plot) const;  // commands that set the plot's position
+};
 
 }  // namespace HEED_NAMESPACE

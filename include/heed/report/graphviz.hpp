@@ -1,4 +1,4 @@
-// graphviz.hpp: draws directed graphs with Graphviz's program dot.
+// graphviz.hpp: weight matrices as directed graphs in Graphviz's DOT language.
 #pragma once
 
 #include <string>
@@ -6,15 +6,8 @@
 #include <vector>
 
 #include "heed/array/array.hpp"
-#include "heed/report/plot_program.hpp"
 
 namespace HEED_NAMESPACE {
-
-// Writes a graph in the DOT language as folder/name.dot and draws it as folder/name.svg. If dot is
-// missing or a file cannot be written, the returned Plot says so. Throws Error when `name` is empty
-// or has a slash.
-Plot draw_with_graphviz(const std::string& folder, const std::string& name,
-                        const std::string& dot_text);
 
 // The text as a quoted string of the DOT language. Control characters are replaced by escape
 // sequences, and a single space by "␣".

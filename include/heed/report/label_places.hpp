@@ -1,6 +1,7 @@
 // label_places.hpp: LabelPlacement chooses label positions with the least overlap.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -14,23 +15,29 @@ struct Box {
   double area() const { return (right - left) * (bottom - top); }
 };
 
-double overlap(const Box& a, const Box& b);  // the area of their intersection
+inline double overlap(const Box& a, const Box& b) {  // the area of their intersection
+  const double width = std::min(a.right, b.right) - std::max(a.left, b.left);
+  const double height = std::min(a.bottom, b.bottom) - std::max(a.top, b.top);
+  return width > 0 && height > 0 ? width * height : 0;
+}
 
-class LabelPlacement {
- public:
-  explicit LabelPlacement(const Box& frame) : frame_(frame) {}
-
-  void occupy(const Box& box) { occupied_.push_back(box); }
+struct LabelPlacement {
+  Box frame;
+  std::vector<Box> occupied = {};
 
   // The area of the box that is occupied or outside the frame.
-  double covered_area(const Box& box) const;
+  double covered_area(const Box& box) const {
+    double area = box.area() - overlap(box, frame);
+    for (const Box& other : occupied) area += overlap(box, other);
+    return area;
+  }
 
   // The index of the candidate with the smallest covered area, the first in case of a tie.
-  std::size_t best_position(const std::vector<Box>& candidates) const;
-
- private:
-  Box frame_;
-  std::vector<Box> occupied_;
+  std::size_t best_position(const std::vector<Box>& candidates) const {
+    std::vector<double> areas;
+    for (const Box& box : candidates) areas.push_back(covered_area(box));
+    return static_cast<std::size_t>(std::min_element(areas.begin(), areas.end()) - areas.begin());
+  }
 };
 
 }  // namespace HEED_NAMESPACE

@@ -19,7 +19,7 @@ struct Series {
   void append(double at_x, double value) { x.push_back(at_x), y.push_back(value); }
 };
 
-// A dashed horizontal line, such as the entropy rate of the source, the lower bound on the loss.
+// A dashed horizontal line, such as the lower bound on the loss (the entropy rate of the source).
 struct HorizontalLine {
   std::string name;
   double value;
@@ -31,12 +31,10 @@ struct Range {
   double high = -std::numeric_limits<double>::infinity();
   void include(double value);  // ignores infinities and NaN
   bool empty() const { return low > high; }
+  bool contains(double value) const { return value >= low && value <= high; }
   double span() const { return high - low; }
+  double fraction(double value) const { return (value - low) / span(); }  // 0 at low, 1 at high
 };
-
-Range x_range(const std::vector<Series>& series);  // of the finite points; empty without any
-Range y_range(const std::vector<Series>& series,
-              double first_x);  // of the points with x >= first_x
 
 struct PlotView {
   Range x, y;
@@ -45,13 +43,13 @@ struct PlotView {
 };
 
 // The ranges that show all points and lines. If the first 5 % of the x range has at least three
-// points and much larger values than the rest, as training losses do, the view leaves these out.
-// The spans are positive when there is a finite point. Throws Error when a series has unequal
-// numbers of x and y.
+// points and much larger values than the rest, as training losses do, the view leaves out these
+// larger values. If any point is finite, both ranges have a positive length. Throws Error when a
+// series has different numbers of x and y values.
 PlotView view_of(const std::vector<Series>& series, const std::vector<HorizontalLine>& lines);
 
 // The corner ("top right", ...) where a legend of this size, given in fractions of the view, covers
-// no curve and no line; "below" if there is none.
+// no curve and no line, or "below" if there is no such corner.
 std::string legend_position(const std::vector<Series>& series,
                             const std::vector<HorizontalLine>& lines, const PlotView& view,
                             double width, double height);

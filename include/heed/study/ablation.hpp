@@ -1,8 +1,6 @@
 // ablation.hpp: language model losses, and the loss with each attention head ablated in turn.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <functional>
 
 #include "heed/nn/gpt.hpp"
@@ -14,9 +12,9 @@ namespace HEED_NAMESPACE {
 // window. tokens are (B, T). Throws Error when T is below 2, and for a model that is not causal,
 // because its input would contain the target.
 double next_token_loss(const nn::Gpt& model, const Indices& tokens);
-// The same over `batches` batches of random windows of the part. A window is as long as the model's
-// block, or as the part if that is shorter. The same seed draws the same windows. Throws Error for
-// 0 batches and for batches of 0 windows.
+// The mean loss over `batches` batches of random windows of the part. A window has the model's
+// block_size tokens, or fewer if the part is shorter. The same seed draws the same windows. Throws
+// Error for 0 batches and for batches of 0 windows.
 double next_token_loss(const nn::Gpt& model, const Split& part, std::size_t batches,
                        std::size_t batch_size, std::uint64_t seed);
 
@@ -27,13 +25,30 @@ double next_token_loss(const nn::Gpt& model, const Split& part, std::size_t batc
 // left to predict.
 double masked_token_loss(const nn::Gpt& model, const Indices& tokens, std::int64_t mask);
 
+// Ablates one head of the model for the lifetime of this object: sets the head's columns of the
+// output projection's weight to 0, so that the head adds nothing. The projection's bias does not
+// change. Several objects may exist at once and be destroyed in any order.
+class AblatedHead {
+ public:
+  // Throws Error for a layer or a head that does not exist.
+  AblatedHead(const nn::Gpt& model, std::size_t layer, std::size_t head);
+  ~AblatedHead();
+  AblatedHead(const AblatedHead&) = delete;
+  AblatedHead& operator=(const AblatedHead&) = delete;
+
+ private:
+  Tensor weight_;             // (C, C): the weight of the output projection
+  std::size_t first_column_;  // the first column of the head in weight_
+  Array original_columns_;    // (C, D): the weights to restore
+};
+
 struct Ablation {
   double baseline_loss = 0;  // the loss of the model with all its heads
   Array ablated_loss;        // (L, H): the loss without head h of layer l
 };
 
-// Evaluates `loss` with all heads and without each one (see AblatedHead): 1 + L H calls. The model
-// has its original weights again when ablate returns or throws.
+// Calls `loss` once with all heads and once without each head (see AblatedHead): 1 + L H calls. The
+// model has its original weights again when ablate returns or throws.
 Ablation ablate(const nn::Gpt& model, const std::function<double()>& loss);
 
 }  // namespace HEED_NAMESPACE

@@ -1,14 +1,15 @@
-// heads.hpp: the attention weights, queries and keys of a model, and ablation of single heads.
+// heads.hpp: the attention weights, queries and keys of a model's heads, and scores that identify
+// previous-token, first-token and same-token heads.
 #pragma once
 
-#include <cstddef>
+#include <string>
 #include <vector>
 
 #include "heed/nn/gpt.hpp"
 
 namespace HEED_NAMESPACE {
 
-// What the heads of one layer computed for a batch of tokens.
+// The attention weights, queries and keys of one layer for a batch of tokens.
 struct LayerAttention {
   Array weights;  // (B, H, T, T): attention weights, rows are query positions
   Array queries;  // (B, H, T, D), D = C / H
@@ -19,21 +20,28 @@ struct LayerAttention {
 // as the model.
 std::vector<LayerAttention> capture_attention(const nn::Gpt& model, const Indices& tokens);
 
-// Ablates one head of the model for the lifetime of this object: sets the head's columns of the
-// output projection's weight to 0, so that the head adds nothing. The projection's bias does not
-// change. Several may exist at once and be destroyed in any order.
-class AblatedHead {
- public:
-  // Throws Error for a layer or a head that does not exist.
-  AblatedHead(const nn::Gpt& model, std::size_t layer, std::size_t head);
-  ~AblatedHead();
-  AblatedHead(const AblatedHead&) = delete;
-  AblatedHead& operator=(const AblatedHead&) = delete;
-
- private:
-  Tensor weight_;                 // (C, C), of the output projection
-  std::size_t first_column_ = 0;  // of the head
-  Array original_columns_;        // (C, D): the weights to restore
+// A kind of head is defined by the key positions that it attends to.
+struct HeadKind {
+  std::string name;
+  // Whether a head of this kind attends from query position t to key position s of a window of
+  // tokens. It is called only for positions s that are not masked.
+  bool (*attends)(const std::int64_t* tokens, std::size_t t, std::size_t s);
 };
+
+// previous token: s = t - 1. Every row but the first has such a position.
+// first token:    s = 0. Every row but the first has such a position.
+// same token:     every s != t with tokens[s] = tokens[t]. A row may have none. In a causal model s
+//                 is below t; otherwise it may also be above t.
+const std::vector<HeadKind>& head_kinds();
+
+// Returns the score of each head, (H): the attention weights at the key positions of the kind,
+// summed over each row, then averaged over all rows that have such a position. A score is between 0
+// and 1, or NaN when no row has such a position. weights are (B, H, T, T) with rows that sum to 1,
+// tokens are (B, T). Throws Error when the shapes do not fit.
+Array head_scores(const HeadKind& kind, const Array& weights, const Indices& tokens, bool causal);
+
+// The baseline: the score of uniform attention weights over all unmasked positions, t + 1 in a
+// causal model and T otherwise. A head is of a kind only if its score is well above the baseline.
+double uniform_score(const HeadKind& kind, const Indices& tokens, bool causal);
 
 }  // namespace HEED_NAMESPACE

@@ -1,7 +1,6 @@
 // markov_source.hpp: Markov sources of text with a known entropy rate, two of them built in.
 #pragma once
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,10 +25,11 @@ class MarkovSource {
     std::vector<Letter> letters;
   };
 
-  // Throws Error, naming the state, when a probability is not above 0, the probabilities of a state
-  // do not sum to 1 (to 1e-9; they are then normalized), a letter occurs twice in a state or is not
-  // ASCII, or the next state does not exist. Also throws when a state cannot be reached from state
-  // 0 or state 0 cannot be reached from it: the stationary distribution would not be unique.
+  // Normalizes the probabilities of each state. Throws Error, naming the state, when a probability
+  // is not above 0, the probabilities of a state do not sum to 1 within 1e-9, a letter occurs twice
+  // in a state or is not ASCII, or the next state does not exist. Also throws when state 0 does not
+  // lead to a state or a state does not lead back to state 0: the stationary distribution would not
+  // be unique.
   explicit MarkovSource(std::vector<State> states);
 
   // A word, or any string, as an edge between two nodes of a graph (a grammar).
@@ -50,21 +50,21 @@ class MarkovSource {
   std::string letters() const;  // all letters that occur, sorted
 
   // The entropy per letter in nats: sum_s p_s H(letter | state s), with p the stationary
-  // distribution (Shannon's theorem 5). No model has a smaller expected loss. A smaller
-  // measured loss means a lucky sample, or a model whose input contains the target.
+  // distribution (Shannon's theorem 5). No model has a smaller expected loss. If a measured
+  // loss is smaller, it has a sampling error, or the model's input contains the target.
   double entropy_rate() const;
 
-  // H(X_{k+1} | X_1..X_k) for k = 0 (unigram), 1 (bigram) to max_context, in nats, for letters from
-  // a random position of the text: the entropy of a letter given the k letters before it. It never
-  // rises with k and is at least entropy_rate(). Exact: sums over all posteriors over the state
-  // that k letters can lead to. If no number of letters determines the state, the number of
-  // posteriors can grow exponentially with k; throws Error above 100,000 posteriors.
+  // H(X_{k+1} | X_1..X_k) in nats for k = 0 (unigram), 1 (bigram), ..., max_context: the entropy of
+  // a letter at a random position of the text given the k letters before it. This entropy does not
+  // rise with k and is at least entropy_rate(). The values are exact: each is a sum over all
+  // posteriors over the state after k letters. If no number of letters determines the state, the
+  // number of posteriors can grow exponentially with k. Throws Error above 100,000 posteriors.
   std::vector<double> conditional_entropies(std::size_t max_context) const;
   double unigram_entropy() const { return conditional_entropies(0)[0]; }
   double bigram_entropy() const { return conditional_entropies(1)[1]; }
   // The mean of conditional_entropies for k = 1 to `letters`: the lower bound on the expected loss
   // over windows of `letters` letters that begin at random positions, when a model predicts the
-  // letter after each prefix. Throws Error for 0, and as conditional_entropies() does.
+  // letter after each prefix. Throws Error for 0 letters, and as conditional_entropies() does.
   double window_entropy(std::size_t letters) const;
 
   // Draws a text of `letters` letters from state 0, or from the given state, which becomes the
@@ -77,21 +77,21 @@ class MarkovSource {
   std::vector<double> negative_log_likelihoods(std::string_view text) const;
 
  private:
-  const Letter& pick_letter(std::size_t state, double uniform) const;
+  static std::vector<double> stationary_distribution_of(const std::vector<State>& states);
 
   std::vector<State> states_;
   std::vector<double> stationary_distribution_;
 };
 
-// Sentences of six words and a newline, such as "the cats in the barn purr". The verb's stem
-// depends on the animal and its ending on the number (cat or cats), 14 letters or more before the
-// verb, so a model must use that long a context to come near the entropy rate. 256 sentences.
+// A source of 256 sentences, each six words and a newline, such as "the cats in the barn purr". The
+// verb depends on the animal and on singular or plural ("cat" or "cats"), which are 14 letters or
+// more before the verb. A model must use a context of this length to come near the entropy rate.
 MarkovSource grammar_source();
 
-// The letters a, b and c; the probabilities of each depend on the two letters before it.
+// A source of letters a, b and c. A letter's probability depends on the two letters before it.
 MarkovSource chain_source();
 
-// "grammar" or "chain". Throws Error for another kind.
+// Returns the source of kind "grammar" or "chain". Throws Error for another kind.
 MarkovSource built_in_source(std::string_view kind);
 
 }  // namespace HEED_NAMESPACE

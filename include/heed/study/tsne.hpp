@@ -1,8 +1,6 @@
-// tsne.hpp: t-SNE, a two-dimensional embedding of points that keeps near points near.
+// tsne.hpp: t-SNE, an embedding of points in two dimensions in which neighbours stay close.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -20,7 +18,7 @@ enum class Distance { cosine, euclidean };
 struct TsneOptions {
   double perplexity = 30;         // effective number of neighbours: 1 to n - 1
   std::size_t iterations = 1000;  // at least 1
-  double learning_rate = 0;       // 0: n / 4, but at least 5
+  double learning_rate = 0;       // 0 selects n / 4, but at least 5
   double early_exaggeration = 4;  // multiplies P in the first iterations, so that clusters form
   std::size_t exaggerated = 100;  // number of iterations with early exaggeration
   double momentum = 0.8;          // in [0, 1); 0.5 at most for the first 250 iterations
@@ -32,17 +30,17 @@ struct TsneOptions {
 struct Tsne {
   Array points;    // (n, 2): the embedding; its mean is the origin
   double kl;       // KL(P || Q) after the last iteration, in nats: the error of the embedding
-  Series history;  // KL(P || Q) by iteration: at 0, at every tenth, and after the last
+  Series history;  // KL(P || Q) at iterations 0, 10, 20, ... and after the last
 };
 
 // t-SNE (van der Maaten and Hinton 2008) of points (n, D), n at least 3, in double precision, with
 // the exact gradient: time and memory are O(n^2). The seed determines the initial embedding. The
-// result is the same to the bit for any number of threads. Throws Error for options out of the
+// result is the same to the bit for any number of threads. Throws Error for options outside the
 // ranges above, values that are not finite, and, with cosine distance, a point at the origin,
 // because the cosine is undefined there.
 Tsne tsne(const Array& points, const TsneOptions& options = {});
 
-// The parts of t-SNE for n points. They do not check shapes.
+// The following functions are the steps of t-SNE for n points. They do not check shapes.
 
 // Pairwise distances (n, n), with zeros on the diagonal.
 Doubles tsne_distances(const Array& points, Distance distance);
@@ -53,7 +51,7 @@ Doubles tsne_distances(const Array& points, Distance distance);
 // equal probabilities and the entropy stays above ln perplexity.)
 Doubles tsne_conditional_probabilities(const Doubles& distances, double perplexity);
 
-// The joint probabilities P: p_ij = (p_{j|i} + p_{i|j}) / 2n. Symmetric, with sum 1.
+// The joint probabilities P: p_ij = (p_{j|i} + p_{i|j}) / 2n. P is symmetric and sums to 1.
 Doubles tsne_joint_probabilities(const Doubles& conditional);
 
 // Q, the joint probabilities of the embedding y (n, 2): q_ij = w_ij / sum_kl w_kl, where

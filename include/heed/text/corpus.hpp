@@ -1,20 +1,19 @@
-// corpus.hpp: a text as token ids, split into 90% training and 10% validation data.
+// corpus.hpp: a text as token ids, split into 90% training and 10% validation data, and random
+// batches of token windows with next-token targets.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "heed/array/array.hpp"
+#include "heed/array/random.hpp"
 #include "heed/text/vocabulary.hpp"
 
 namespace HEED_NAMESPACE {
 
 class Corpus;
 
-// A contiguous range of a corpus. The corpus must outlive it.
+// A contiguous range of a corpus. The corpus must outlive the Split.
 struct Split {
   const Corpus* corpus;
   std::size_t begin;
@@ -22,19 +21,19 @@ struct Split {
   std::string_view name;  // "training" or "validation", for error messages
 };
 
-// Stores the text and computes token ids on demand: ids would take 8 times the memory of an ASCII
-// text, and encoding a window is fast compared with training on it. If characters differ in size,
-// a table of byte offsets takes at most 1/32 of the text's memory.
+// Stores the text and computes token ids on demand: stored ids would take 8 times the memory of an
+// ASCII text, and encoding a window is fast compared with training on it. If characters differ in
+// size, a table of byte offsets is stored too, which takes at most 1/32 of the text's memory.
 class Corpus {
  public:
-  // Pass the text with std::move to avoid a copy. Throws Error like Vocabulary::encode, and for a
-  // vocabulary of words.
+  // Pass the text with std::move to avoid a copy. Throws Error when Vocabulary::encode does, and
+  // for a vocabulary of words.
   Corpus(std::string text, Vocabulary vocabulary);
 
   std::string_view text() const { return text_; }
   std::size_t size() const { return size_; }  // in tokens
 
-  // The `count` token ids from position `begin` on; throws Error if they exceed the corpus.
+  // The `count` token ids from position `begin` on. Throws Error if the corpus has fewer.
   Indices ids(std::size_t begin, std::size_t count) const;  // (count)
   void copy_ids(std::size_t begin, std::size_t count, std::int64_t* out) const;
 
@@ -45,13 +44,46 @@ class Corpus {
   Split validation() && = delete;
 
  private:
-  void index_positions();
   std::size_t byte_offset(std::size_t position) const;
 
   std::string text_;
   Vocabulary vocabulary_;
   std::size_t size_ = 0;
-  std::vector<std::size_t> offsets_;  // of every 256th character; empty if all have one byte
+  // The byte offset of every 256th character; empty if every character has one byte.
+  std::vector<std::size_t> offsets_;
+};
+
+struct Batch {
+  Indices inputs;   // (B, T)
+  Indices targets;  // (B, T): targets(b, t) is the token after inputs(b, t)
+};
+
+// B windows of T + 1 tokens from random positions of the split. The start positions are drawn as by
+// torch.randint(len(part) - T, (B,)) in nanoGPT's get_batch. Throws Error if the split has at most
+// T tokens, or if B or T is 0.
+Batch random_batch(const Split& part, std::size_t batch_size, std::size_t block_size,
+                   Generator& generator);
+
+// A sequence of random batches with its own random generator.
+class Batches {
+ public:
+  // Throws Error when random_batch does. The corpus must outlive this object.
+  Batches(const Split& part, std::size_t batch_size, std::size_t block_size, std::uint64_t seed);
+
+  Batch next() { return random_batch(part_, batch_size_, block_size_, generator_); }
+
+  // Reseeds the generator, so that every evaluation can use the same windows.
+  void rewind(std::uint64_t seed) { generator_ = Generator(seed); }
+
+  // The generator's state for checkpoints. With it, set_state makes next() return the same batches.
+  std::string state() const { return generator_.state(); }
+  void set_state(const std::string& state) { generator_.set_state(state); }  // throws Error
+
+ private:
+  Split part_;
+  std::size_t batch_size_;
+  std::size_t block_size_;
+  Generator generator_;
 };
 
 }  // namespace HEED_NAMESPACE

@@ -1,7 +1,6 @@
 // vocabulary.hpp: a character, byte or word vocabulary that encodes text as token ids and back.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -22,11 +21,11 @@ class Vocabulary {
   static Vocabulary of_text(std::string_view text, Unit unit = Unit::code_point);
   static Vocabulary from_words(std::string_view text) { return of_text(text, Unit::word); }
 
-  // From the code points or bytes in a checkpoint. Throws Error unless they are strictly
-  // increasing and each is a code point or, for bytes, at most 255.
+  // Builds a vocabulary from the code points or bytes in a checkpoint. Throws Error unless they are
+  // strictly increasing and each is a code point or, for bytes, at most 255.
   Vocabulary(Unit unit, std::vector<std::uint32_t> values);
-  // From the words in a checkpoint. Throws Error unless they are strictly increasing, nonempty,
-  // UTF-8 and without white space.
+  // Builds a vocabulary from the words in a checkpoint. Throws Error unless they are strictly
+  // increasing, nonempty, UTF-8 and without white space.
   explicit Vocabulary(std::vector<std::string> words);
 
   std::size_t size() const { return unit_ == Unit::word ? words_.size() : values_.size(); }
@@ -45,14 +44,13 @@ class Vocabulary {
     return found;
   }
 
-  // The token ids of a text. Throws Error for an unknown token ("'dor' is not in the vocabulary;
-  // ..." for a word) and for invalid UTF-8.
+  // The token ids of a text. Throws Error for an unknown token (for a word: "'dor' is not in the
+  // vocabulary; ...") and for invalid UTF-8.
   std::vector<std::int64_t> encode(std::string_view text) const;
 
-  // The text of these ids, with spaces between words; throws Error for an id outside 0 to
-  // size() - 1.
+  // The text of these ids, with spaces between words. Throws Error for an id outside [0, size()).
   std::string decode(const std::vector<std::int64_t>& ids) const;
-  std::string decode(std::int64_t id) const;
+  std::string decode(std::int64_t id) const { return decode(std::vector{id}); }
 
   friend bool operator==(const Vocabulary& a, const Vocabulary& b) {
     return a.unit_ == b.unit_ && a.values_ == b.values_ && a.words_ == b.words_;
@@ -61,7 +59,6 @@ class Vocabulary {
 
  private:
   [[noreturn]] void throw_unknown_token(std::uint32_t value) const;
-  void append(std::string& text, std::int64_t id) const;
 
   Unit unit_;
   std::vector<std::uint32_t> values_;

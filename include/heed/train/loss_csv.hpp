@@ -1,7 +1,6 @@
 // loss_csv.hpp: writes and reads the loss history of a training run as CSV.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,20 +10,19 @@
 
 namespace HEED_NAMESPACE {
 
-// One row of the history: the state after `step` updates.
+// One row of the loss history of a training run, recorded after `step` updates.
 struct LogRow {
   std::int64_t step = 0;
-  double train_loss = 0;           // nats, the mean over the updates since the previous row
-  std::optional<double> val_loss;  // nats, if it was measured
+  double train_loss = 0;           // in nats, averaged over the updates since the previous row
+  std::optional<double> val_loss;  // in nats, if it was measured
   double learning_rate = 0;        // of the last update
   double grad_norm = 0;            // of the last update, before clipping
-  double ms = 0;                   // per step without evaluation, the mean since the previous row
+  double ms = 0;                   // per step, without evaluation; averaged since the previous row
 };
 
-// CSV with the header line step,train_loss,val_loss,learning_rate,grad_norm,ms. Reading returns
-// exactly the numbers that were written.
+// CSV with the header line step,train_loss,val_loss,learning_rate,grad_norm,ms. Numbers have enough
+// digits to be read back exactly.
 std::string csv(const std::vector<LogRow>& rows);
-std::string csv_header();
 std::string csv(const LogRow& row);
 
 // The losses in a loss.csv, in the order of the file. Steps without a measured loss are left out.
@@ -36,7 +34,7 @@ struct LossCsv {
   std::size_t step_column, train_column, val_column;  // counted from 0
 };
 
-// Reads the columns step, train_loss and val_loss of a CSV file. Its first line names the columns,
+// Reads the columns step, train_loss and val_loss of a CSV file. The first line names the columns,
 // in any order; other columns are ignored. A cell may be empty, since not every step measures the
 // validation loss. Throws Error with file, line and cell when a number cannot be read.
 LossCsv read_loss_csv(const std::string& path);

@@ -1,8 +1,6 @@
 // model_file.hpp: saves and loads a trained model or a training run as a safetensors file.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -17,18 +15,18 @@ namespace HEED_NAMESPACE {
 
 // Identifies the training text of a run, so that a run cannot be resumed with another text.
 struct TextFingerprint {
-  std::string path;  // empty for heed's own text
+  std::string path;  // empty for the default text
   std::size_t bytes = 0;
   std::uint64_t hash = 0;
 };
 TextFingerprint fingerprint_of(const std::string& path, std::string_view text);
 
-// Every option by name, {"batch_size", "12"} and so on. Reading returns exactly the same values.
+// Every option's name and value, such as {"batch_size", "12"}. Numbers can be read back exactly.
 std::map<std::string, std::string> option_texts(const TrainOptions& options);
 
-// A safetensors file with a model's parameters and configuration, its vocabulary, and, if the file
-// is the checkpoint of a run, the trainer's state. Every member function that reads an
-// entry throws Error "PATH: ..." when the entry is missing, damaged or out of range.
+// A safetensors file with a model's parameters, configuration and vocabulary. The checkpoint of a
+// run also has the trainer's state. Every member function that reads an entry throws Error "PATH:
+// ..." when the entry is missing, damaged or out of range.
 class ModelFile {
  public:
   explicit ModelFile(SafetensorsFile file) : file_(std::move(file)) {}
@@ -43,35 +41,30 @@ class ModelFile {
   Vocabulary vocabulary() const;
   TrainOptions options() const;
   TextFingerprint text() const;
-  TrainerState trainer_state() const;
 
-  // Copies the file's values into the parameters. Throws before changing any when a tensor is
-  // missing, has another shape, holds a value that is not finite, or belongs to no parameter.
-  // Ignores the optimizer's tensors, named "optimizer. ...".
+  // Copies the file's values into the parameters. Throws Error, before it changes a parameter, if a
+  // tensor is missing, has another shape, holds a value that is not finite, or belongs to no
+  // parameter. Ignores the optimizer's tensors, named "optimizer. ...".
   void load_parameters(const Parameters& parameters) const;
 
-  // Makes the trainer continue where the saved run stopped. Throws, and changes nothing, when the
-  // file does not fit the trainer.
+  // Sets the trainer to the state in which the run was saved. Throws Error, and changes nothing,
+  // when the file does not fit the trainer.
   void restore(Trainer& trainer) const;
 
  private:
-  std::vector<Array> parameter_values(const Parameters& parameters) const;
-
   SafetensorsFile file_;
 };
 
 // A model with its vocabulary, loaded from a file.
 struct LoadedModel {
-  explicit LoadedModel(const ModelFile& file);  // throws Error "PATH: ..."
-  LoadedModel(const LoadedModel&) = delete;     // a copy would share its weights
+  // Throws Error "PATH: ...". The generator draws weights; the file's weights replace them.
+  explicit LoadedModel(const ModelFile& file, Generator generator = Generator(0));
+  LoadedModel(const LoadedModel&) = delete;  // a copy would share its weights
   LoadedModel& operator=(const LoadedModel&) = delete;
 
   Vocabulary vocabulary;
   Parameters parameters;
   nn::Gpt model;
-
- private:
-  LoadedModel(const ModelFile& file, Generator generator);
 };
 
 // Saves a model without the trainer's state, so that its training cannot be resumed. Replaces an
@@ -79,8 +72,8 @@ struct LoadedModel {
 void save_model(const std::filesystem::path& path, const Parameters& parameters,
                 const nn::GptConfig& config, const Vocabulary& vocabulary);
 
-// Saves the checkpoint of a run: the model and the trainer's state, to continue bit for bit. Throws
-// Diverged, and saves nothing, if a value is not finite, and Error when writing fails.
+// Saves the checkpoint of a run: the model and the trainer's state, to resume the run bit for bit.
+// Throws Diverged, and saves nothing, if a value is not finite. Throws Error when writing fails.
 void save_run(const std::filesystem::path& path, const Trainer& trainer,
               const Vocabulary& vocabulary, const TextFingerprint& text);
 

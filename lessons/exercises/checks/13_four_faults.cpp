@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "exercise.hpp"
-#include "heed/nn/block.hpp"
+#include "heed/nn/gpt.hpp"
 
 using namespace heed;
 

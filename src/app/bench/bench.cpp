@@ -1,72 +1,196 @@
 // bench.cpp: the command heed bench, which measures training speed.
 
-#include <iostream>
-#include <utility>
+#include "heed/app/bench.hpp"
 
-#include "app/bench/parts.hpp"
-#include "heed/app/commands.hpp"
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <iostream>
+#include <list>
+
+#include "heed/app/options.hpp"
 #include "heed/app/run_folder.hpp"
-#include "heed/app/terminal.hpp"
+#include "heed/array/parallel.hpp"
 #include "heed/autograd/trace/trace.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/file.hpp"
-#include "heed/text/corpus.hpp"
-#include "heed/text/vocabulary.hpp"
+#include "heed/base/text.hpp"
 
 namespace heed::app {
+namespace {
 
-std::string output_of(const std::string& name, std::vector<std::string> arguments,
-                      const EnvironmentChanges& changes) {
-  const ChildResult result = run_child({std::move(arguments), "", "", changes});
-  if (result.code == 0) return result.out;
-  std::string error = result.last_error();
-  const std::string prefix = "heed: error: ";
-  if (error.rfind(prefix, 0) == 0) error.erase(0, prefix.size());
-  throw_error(name, ": ", error.empty() ? "ended with code " + std::to_string(result.code) : error);
+std::int64_t clock_ns() {
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-std::vector<std::string> workload_arguments(const Workload& w, std::int64_t steps) {
-  return {"--steps",      std::to_string(steps),
-          "--threads",    std::to_string(w.threads),
-          "--block-size", std::to_string(w.model.block_size),
-          "--batch-size", std::to_string(w.batch_size),
-          "--layers",     std::to_string(w.model.layers),
-          "--heads",      std::to_string(w.model.heads),
-          "--embed-dim",  std::to_string(w.model.embed_dim)};
+// Peak memory in MB, from /proc, because getrusage() includes memory of the parent before exec().
+double peak_mb() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;)
+    if (word == "VmHWM:" && status >> word) return std::stod(word) / 1024;
+  return 0;
 }
 
-// Removes the variables that heed sets for itself at its start, so that the child sets them again.
-ChildMeasurements run_in_child(const std::string& text, const Workload& workload,
-                               std::int64_t steps) {
-  std::vector<std::string> arguments{"/proc/self/exe", "bench", "--only", "run", "--json"};
-  for (const std::string& argument : workload_arguments(workload, steps))
-    arguments.push_back(argument);
-  arguments.insert(arguments.end(), {"--", text});
-  const EnvironmentChanges changes{{"GOMP_SPINCOUNT", {}}, {"OPENBLAS_NUM_THREADS", {}}};
-  return parse_child_output("heed bench", output_of("heed bench", arguments, changes));
-}
+std::int64_t warm_up_steps(std::int64_t timed_steps) { return timed_steps / 5 + 2; }
 
-int bench(const BenchCommand& given) {
-  set_trace("");  // HEED_TRACE would slow the steps down
+// Runs all measurements of heed bench except --compare. Each round runs every measurement once, so
+// that all measurements are affected if the machine becomes slower.
+struct Bench {
+  const BenchCommand& command;
+  const std::string& path;
+  const Corpus& corpus;
+  LiveLine& line;
+  BenchResults& results;
+  const std::int64_t rounds = command.rounds.value_or(3);
+  std::list<StepTimer> timers = {};
+
+  void run() {
+    if (command.only == "run") return measure_steps_only();
+    plan();
+    if (!timers.empty()) measure_steps();
+    if (wants("operations")) measure_operations();
+    if (wants("generate")) measure_generation();
+    if (wants("memory")) results.peak_mb = run_child("memory", 20).peak_mb;
+    if (wants("start")) measure_start();
+  }
+
+  bool wants(const char* part) const { return command.only.empty() || command.only == part; }
+
+  void show(const std::string& what) { line.show("measuring " + what); }
+
+  // Returns the timer of the workload. Equal workloads use the same timer.
+  StepTimer& timer(const Workload& w) {
+    for (StepTimer& each : timers)
+      if (each.workload().sizes() == w.sizes()) return each;
+    return timers.emplace_back(corpus, w);
+  }
+
+  void plan() {
+    const Workload& given = command.workload;
+    if (wants("step")) timer(given);
+    if (wants("threads")) plan_threads(given);
+    if (wants("context")) plan_context(given);
+    if (wants("width")) plan_width(given);
+    if (wants("small")) plan_small(given);
+  }
+  void add(const char* sweep, const std::string& label, const Workload& w) {
+    timer(w);
+    results.sweeps.push_back({sweep, label, w});
+  }
+  void plan_threads(Workload w) {
+    const int cores = num_threads();
+    for (int threads = 1; threads < 2 * cores; threads *= 2) {
+      w.threads = std::min(threads, cores);
+      add("threads_sweep", "on " + thread_count(w), w);
+    }
+  }
+  void plan_context(Workload w) {
+    for (const std::size_t window : {64, 256, 1024}) {
+      w.model.block_size = window;
+      w.batch_size = 3072 / window;
+      if (window < corpus.validation().size)
+        add("context_sweep",
+            "window " + std::to_string(window) + ", batch " + std::to_string(w.batch_size), w);
+    }
+  }
+  void plan_width(Workload w) {
+    for (const std::size_t width : {32, 64, 128, 256}) {
+      w.model.embed_dim = width;
+      if (width % w.model.heads == 0) add("width_sweep", "width " + std::to_string(width), w);
+    }
+  }
+  void plan_small(Workload w) {
+    w.model.layers = w.model.heads = 4;
+    w.model.embed_dim = 32;
+    w.model.block_size = 8;
+    w.batch_size = 32;
+    add("small_model", "small: 32 x 8, width 32", w);
+  }
+
+  void measure_steps() {
+    const std::int64_t steps = command.steps.value_or(0);
+    std::vector<double> peaks;  // the sgemm peak of each round: the maximum of two measurements
+    for (std::int64_t round = 0; round < rounds; ++round)
+      for (StepTimer& each : timers) {
+        const Workload& w = each.workload();
+        show("round " + std::to_string(round + 1) + " of " + std::to_string(rounds) +
+             ": a step of " + std::to_string(w.batch_size) + " x " +
+             std::to_string(w.model.block_size) + ", width " + std::to_string(w.model.embed_dim) +
+             ", threads " + std::to_string(w.threads));
+        each.warm_up(round == 0 ? warm_up_steps(steps) + 2 : 1);
+        const bool first = &each == &timers.front();
+        const double before = first ? peak_sgemm_gflops() : 0;
+        each.measure(steps);
+        if (first) peaks.push_back(std::max(before, peak_sgemm_gflops()));
+      }
+    results.sgemm_gflops = percentile(peaks, 0.5);
+    if (wants("step")) results.step = timer(command.workload).ms();
+    for (StepResult& each : results.sweeps) each.ms = timer(each.workload).ms();
+  }
+
+  void measure_operations() {
+    show("operations");
+    StepTimer& steps = timer(command.workload);
+    steps.warm_up(3);
+    results.operations = steps.operations(command.steps.value_or(20));
+  }
+  void measure_generation() {
+    show("generation");
+    const StepTimer& steps = timer(command.workload);
+    results.generate_tokens_per_s = median([&] { return steps.generation_rate(500); });
+  }
+  void measure_start() {
+    results.start_ms = median([&] {
+      const std::int64_t begin = clock_ns();
+      return 1e-6 * static_cast<double>(run_child("start", 1).first_step_clock_ns - begin);
+    });
+  }
+  ChildMeasurements run_child(const std::string& part, std::int64_t steps) {
+    show(part);
+    return run_in_child(path, command.workload, steps);
+  }
+  template <class Measure>
+  double median(const Measure& measure) const {  // over the rounds
+    std::vector<double> values;
+    for (std::int64_t round = 0; round < rounds; ++round) values.push_back(measure());
+    return percentile(values, 0.5);
+  }
+
+  // Runs steps and generates a short text, as heed train does, so that peak memory is realistic.
+  void measure_steps_only() {
+    const std::int64_t steps = command.steps.value_or(40);
+    StepTimer& step_timer = timer(command.workload);
+    step_timer.warm_up(1);
+    results.first_step_clock = clock_ns();
+    step_timer.warm_up(warm_up_steps(steps) - 1);
+    step_timer.measure(steps);
+    results.step = step_timer.ms();
+    results.peak_mb = peak_mb();
+    results.generate_tokens_per_s = step_timer.generation_rate(200);
+  }
+};
+
+}  // namespace
+
+int run(const BenchCommand& given) {
+  set_trace("");  // tracing (HEED_TRACE) would slow the steps down
   BenchCommand command = given;
   const std::string path = command.text.empty() ? default_text() : command.text;
   std::string text = read_text(path);
   if (has_byte_order_mark(text)) text.erase(0, 3);
-  if (text.empty()) throw_error(path, ": is empty; give a text to learn");
+  if (text.empty()) throw_error(path, ": is empty; give a text to train on");
   const Vocabulary vocabulary = Vocabulary::of_text(text);
   const Corpus corpus(std::move(text), vocabulary);
   command.workload.model.vocab_size = vocabulary.size();
 
   exit_at_interrupt();
   LiveLine line;
-  const ShowProgress show = [&](const std::string& what) { line.show("measuring " + what); };
   BenchResults results;
-  if (command.compare.empty()) {
-    results = measure(command, path, corpus, show);
-  } else {
-    results.workload = command.workload;
-    results.compared = compare_with_torch(command, path, show);
-  }
+  results.workload = command.workload;
+  if (command.compare.empty())
+    Bench{command, path, corpus, line, results}.run();
+  else
+    results.compared = compare_with_torch(command, path, line);
   line.wipe();
   std::cout << (command.json ? bench_json(results) : bench_table(results));
   return 0;

@@ -1,4 +1,5 @@
-// compare.cpp: heed bench --compare. heed and PyTorch alternate, so that other load affects both.
+// compare.cpp: runs child programs for heed bench. --compare runs heed and PyTorch alternately, so
+// that other load on the machine affects both.
 
 #include <unistd.h>
 
@@ -8,10 +9,10 @@
 #include <filesystem>
 #include <string_view>
 
-#include "app/bench/parts.hpp"
-#include "heed/app/terminal.hpp"
+#include "heed/app/bench.hpp"
 #include "heed/array/parallel.hpp"
 #include "heed/base/error.hpp"
+#include "heed/base/process.hpp"
 
 extern char** environ;
 
@@ -20,46 +21,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t tokens_to_generate = 200;
+// ---- child programs
 
-struct Setting {
-  std::string name;
-  Workload workload;
-  bool generates = false;  // whether text generation is measured too
-};
-
-Workload on_threads(Workload workload, int threads) {
-  workload.threads = threads;
-  return workload;
+// Appends the workload as flags that both heed and the PyTorch script accept.
+void append_flags(std::vector<std::string>& words, const Workload& workload, std::int64_t steps) {
+  words.insert(words.end(), {"--steps", std::to_string(steps)});
+  for (auto [name, size] : workload.sizes()) {
+    std::replace(name.begin(), name.end(), '_', '-');
+    words.insert(words.end(), {"--" + name, std::to_string(size)});
+  }
 }
 
-std::vector<Setting> settings(const BenchCommand& command) {
-  const Workload& given = command.workload;
-  if (command.only == BenchPart::step) return {{"as given", given, true}};
-  std::vector<Setting> result{{"1 thread", on_threads(given, 1), true}};
-  if (num_threads() > 1) result.push_back({"2 threads", on_threads(given, 2)});
-  Workload long_context = on_threads(given, 1), small = long_context;
-  long_context.model.block_size = 1024;
-  long_context.batch_size = 3;
-  result.push_back({"window 1024, batch 3", long_context});
-  small.model = nn::GptConfig{};
-  small.model.block_size = 8;
-  small.model.embed_dim = 32;
-  small.batch_size = 32;
-  result.push_back({"small: 32 x 8, width 32", small});
-  return result;
+// Runs a program and returns its measurements. Error texts begin with `name`.
+ChildMeasurements run_program(const std::string& name, std::vector<std::string> words,
+                              const EnvironmentChanges& changes) {
+  const ChildResult result = run_child({std::move(words), "", "", changes});
+  if (result.code == 0) return parse_child_output(name, result.out);
+  std::string error = result.last_error();
+  const std::string prefix = "heed: error: ";
+  if (error.rfind(prefix, 0) == 0) error.erase(0, prefix.size());
+  throw_error(name, ": ", error.empty() ? "ended with code " + std::to_string(result.code) : error);
 }
-
-// A number of steps that takes a second or two on most machines.
-std::int64_t steps_for(const Workload& workload) {
-  Workload reference;
-  reference.model.vocab_size = workload.model.vocab_size;
-  const double relative_speed = flop_per_step(reference.model, reference.batch_size) /
-                                flop_per_step(workload.model, workload.batch_size);
-  return static_cast<std::int64_t>(std::clamp(24 * relative_speed, 4.0, 120.0));
-}
-
-// ---- running PyTorch
 
 // The first Python that has PyTorch. The check is fast, because it does not import PyTorch.
 std::string python_with_torch() {
@@ -75,8 +57,8 @@ void check_script(const std::string& path) {
   if (fs::is_directory(path)) throw_error("--compare ", path, ": is a directory; give a script");
 }
 
-// The folder of the OpenBLAS build that uses OpenMP threads, as PyTorch does; "" if not found. With
-// another build two thread pools compete, and two threads take twice as long as one.
+// The folder of an OpenBLAS build that uses OpenMP threads, as PyTorch does; "" if there is none.
+// With other builds two thread pools compete, and PyTorch is half as fast on two threads as on one.
 std::string openmp_blas(const BenchCommand& command) {
   std::error_code error;
   if (!command.peer_blas.empty()) {
@@ -92,8 +74,8 @@ std::string openmp_blas(const BenchCommand& command) {
   return "";
 }
 
-// Replaces heed's settings by those that make PyTorch fast. OPENBLAS_CORETYPE stays: if OpenBLAS
-// does not know this processor, PyTorch needs the setting too.
+// Replaces heed's environment variables by settings that make PyTorch fast. Keeps the variable
+// OPENBLAS_CORETYPE, because PyTorch needs it too if OpenBLAS does not know this processor.
 EnvironmentChanges peer_environment(const Workload& workload, const std::string& blas) {
   EnvironmentChanges changes;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -104,89 +86,107 @@ EnvironmentChanges peer_environment(const Workload& workload, const std::string&
   changes["OMP_NUM_THREADS"] = changes["OPENBLAS_NUM_THREADS"] = std::to_string(workload.threads);
   if (workload.threads > 1 && !blas.empty()) changes["LD_LIBRARY_PATH"] = blas;
   if (workload.model.block_size < 256) return changes;
-  // malloc keeps freed memory; otherwise half of the time goes to getting pages from the system.
+  // Makes malloc keep freed memory. Otherwise PyTorch spends half of its time requesting pages.
   changes["MALLOC_MMAP_THRESHOLD_"] = "1073741824";
   changes["MALLOC_TRIM_THRESHOLD_"] = "2147483647";
   changes["MALLOC_TOP_PAD_"] = "67108864";
   return changes;
 }
 
+// ---- comparisons
+
+// Returns the comparisons to run. Their measurements are still empty.
+std::vector<Comparison> planned(const BenchCommand& command) {
+  Workload one = command.workload;
+  if (command.only == "step") return {{"as given", one, true}};
+  one.threads = 1;
+  Workload two = one, long_context = one, small = one;
+  two.threads = 2;
+  long_context.model.block_size = 1024;
+  long_context.batch_size = 3;
+  small.model = nn::GptConfig{};
+  small.model.block_size = 8;
+  small.model.embed_dim = 32;
+  small.batch_size = 32;
+  std::vector<Comparison> result{{"1 thread", one, true}};
+  if (num_threads() > 1) result.push_back({"2 threads", two});
+  result.push_back({"window 1024, batch 3", long_context});
+  result.push_back({"small: 32 x 8, width 32", small});
+  return result;
+}
+
+// A number of steps that take one or two seconds on most machines.
+std::int64_t steps_for(const Workload& workload) {
+  Workload reference;
+  reference.model.vocab_size = workload.model.vocab_size;
+  const double relative_speed = flop_per_step(reference) / flop_per_step(workload);
+  return static_cast<std::int64_t>(std::clamp(24 * relative_speed, 4.0, 120.0));
+}
+
 struct Peer {
   std::string python, script, text, blas;
 
-  ChildMeasurements run(const Setting& setting, std::int64_t steps) const {
-    std::vector<std::string> arguments{python, script, text};
-    for (const std::string& argument : workload_arguments(setting.workload, steps))
-      arguments.push_back(argument);
-    if (setting.generates)
-      arguments.insert(arguments.end(), {"--generate", std::to_string(tokens_to_generate)});
-    return parse_child_output(
-        script, output_of(script, arguments, peer_environment(setting.workload, blas)));
+  ChildMeasurements run(const Comparison& c, std::int64_t steps) const {
+    std::vector<std::string> words{python, script, text};
+    append_flags(words, c.workload, steps);
+    if (c.generates) words.insert(words.end(), {"--generate", "200"});  // tokens
+    return run_program(script, words, peer_environment(c.workload, blas));
   }
 };
 
-// ---- alternating rounds
-
-struct Rounds {
-  std::vector<double> ms, peak_mb, tokens_per_s;
-
-  void add(const ChildMeasurements& child) {
-    ms.push_back(child.ms_per_step);
-    peak_mb.push_back(child.peak_mb);
-    tokens_per_s.push_back(child.generate_tokens_per_s);
-  }
-};
-
-Comparison summary(const Setting& setting, const Rounds& heed, const Rounds& torch) {
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < heed.ms.size(); ++i) ratios.push_back(heed.ms[i] / torch.ms[i]);
-  const auto median = [](const std::vector<double>& values) { return percentile(values, 0.5); };
-  Comparison c;
-  c.name = setting.name;
-  c.workload = setting.workload;
-  c.rounds = ratios.size();
-  c.ms = median(heed.ms);
-  c.peer_ms = median(torch.ms);
-  c.ratio = percentiles_of(ratios);
-  c.peak_mb = median(heed.peak_mb);
-  c.peer_peak_mb = median(torch.peak_mb);
-  if (!setting.generates) return c;
-  c.generate_tokens_per_s = median(heed.tokens_per_s);
-  c.peer_generate_tokens_per_s = median(torch.tokens_per_s);
-  return c;
+ChildMeasurements medians(const std::vector<ChildMeasurements>& runs) {
+  const auto median = [&](double ChildMeasurements::*member) {
+    std::vector<double> values;
+    for (const ChildMeasurements& run : runs) values.push_back(run.*member);
+    return percentile(values, 0.5);
+  };
+  return {median(&ChildMeasurements::ms_per_step), median(&ChildMeasurements::peak_mb),
+          median(&ChildMeasurements::generate_tokens_per_s)};
 }
 
-// Runs alternate between heed first and PyTorch first. Round 0 is a warm-up and is not counted.
-Comparison compare_setting(const Setting& setting, const BenchCommand& command, const Peer& peer,
-                           const ShowProgress& show) {
-  const std::int64_t rounds = command.rounds > 0 ? command.rounds : 9;
-  const std::int64_t steps = command.steps > 0 ? command.steps : steps_for(setting.workload);
-  Rounds heed, torch;
-  for (std::int64_t round = 0; round <= rounds; ++round) {
-    show(setting.name + ", round " + std::to_string(round) + " of " + std::to_string(rounds));
+// Even rounds run heed first, odd rounds PyTorch. Round 0 is a warm-up: its times are discarded.
+void compare(Comparison& c, const BenchCommand& command, const Peer& peer, LiveLine& line) {
+  c.rounds = command.rounds.value_or(9);
+  const std::int64_t steps = command.steps.value_or(steps_for(c.workload));
+  std::vector<ChildMeasurements> heed, torch;
+  std::vector<double> ratios;
+  for (std::int64_t round = 0; round <= c.rounds; ++round) {
+    line.show("measuring " + c.name + ", round " + std::to_string(round) + " of " +
+              std::to_string(c.rounds));
     ChildMeasurements own, other;
-    if (round % 2 == 0) own = run_in_child(peer.text, setting.workload, steps);
-    other = peer.run(setting, steps);
-    if (round % 2 == 1) own = run_in_child(peer.text, setting.workload, steps);
+    if (round % 2 == 0) own = run_in_child(peer.text, c.workload, steps);
+    other = peer.run(c, steps);
+    if (round % 2 == 1) own = run_in_child(peer.text, c.workload, steps);
     if (round == 0) continue;
-    heed.add(own);
-    torch.add(other);
+    heed.push_back(own);
+    torch.push_back(other);
+    ratios.push_back(own.ms_per_step / other.ms_per_step);
   }
-  return summary(setting, heed, torch);
+  c.heed = medians(heed);
+  c.torch = medians(torch);
+  if (!c.generates) c.torch.generate_tokens_per_s = 0;
+  c.ratio = percentiles_of(ratios);
 }
 
 }  // namespace
 
+ChildMeasurements run_in_child(const std::string& text, const Workload& workload,
+                               std::int64_t steps) {
+  std::vector<std::string> words{"/proc/self/exe", "bench", "--only", "run", "--json"};
+  append_flags(words, workload, steps);
+  words.insert(words.end(), {"--", text});
+  // Removes two environment variables that heed sets at its start; the child sets them again.
+  return run_program("heed bench", words, {{"GOMP_SPINCOUNT", {}}, {"OPENBLAS_NUM_THREADS", {}}});
+}
+
 std::vector<Comparison> compare_with_torch(const BenchCommand& command, const std::string& text,
-                                           const ShowProgress& show) {
+                                           LiveLine& line) {
   check_script(command.compare);
   Peer peer{python_with_torch(), command.compare, text, ""};
-  const std::vector<Setting> all = settings(command);
-  const auto is_threaded = [](const Setting& s) { return s.workload.threads > 1; };
-  if (std::any_of(all.begin(), all.end(), is_threaded)) peer.blas = openmp_blas(command);
-  std::vector<Comparison> result;
-  for (const Setting& setting : all)
-    result.push_back(compare_setting(setting, command, peer, show));
+  std::vector<Comparison> result = planned(command);
+  const auto is_threaded = [](const Comparison& c) { return c.workload.threads > 1; };
+  if (std::any_of(result.begin(), result.end(), is_threaded)) peer.blas = openmp_blas(command);
+  for (Comparison& each : result) compare(each, command, peer, line);
   return result;
 }
 

@@ -1,25 +1,22 @@
-// options.cpp: the command line of heed bench.
+// options.cpp: the command-line flags of heed bench, and the sizes of a workload.
 
-#include "app/option_parts.hpp"
+#include "app/flags.hpp"
 
 namespace heed::app {
 namespace {
 
-const std::vector<std::pair<std::string, BenchPart>> bench_parts = {
-    {"step", BenchPart::step},         {"threads", BenchPart::threads},
-    {"context", BenchPart::context},   {"width", BenchPart::width},
-    {"small", BenchPart::small},       {"operations", BenchPart::operations},
-    {"generate", BenchPart::generate}, {"memory", BenchPart::memory},
-    {"start", BenchPart::start},       {"run", BenchPart::run}};
-
-BenchPart bench_part(const std::string& word) {
-  std::string names;
-  for (const auto& [name, part] : bench_parts) {
-    if (name == word) return part;
-    names += (names.empty() ? "" : name == "run" ? " or " : ", ") + name;
-  }
-  throw_usage_error("--only", word, "must be " + names);
-}
+const std::vector<std::string> bench_parts = {
+    "step",        // a training step, compared with the fastest matrix products
+    "threads",     // a step with 1, 2, 4 ... threads
+    "context",     // a step at several context lengths, with 3072 tokens per batch
+    "width",       // a step at several embedding widths
+    "small",       // a step of a small model
+    "operations",  // the time of each operation in a step
+    "generate",    // text generation
+    "memory",      // the peak memory of a training program
+    "start",       // the time from the program's start to the end of its first step
+    "run",         // steps, then text generation; other parts start heed with --only run
+};
 
 void bench_model_flags(Flags& flags, Workload& w) {
   flags.group("Model");
@@ -32,54 +29,49 @@ void bench_model_flags(Flags& flags, Workload& w) {
                 "number of threads, except in the sweep over threads");
 }
 
-void bench_flags(Flags& flags, BenchCommand& c) {
+}  // namespace
+
+std::vector<std::pair<std::string, std::size_t>> Workload::sizes() const {
+  return {{"threads", static_cast<std::size_t>(threads)},
+          {"block_size", model.block_size},
+          {"batch_size", batch_size},
+          {"layers", model.layers},
+          {"heads", model.heads},
+          {"embed_dim", model.embed_dim}};
+}
+
+void declare_flags(Flags& flags, BenchCommand& c) {
   flags.positional("TEXT", c.text, "a text file in UTF-8; default: the text that comes with heed");
   flags.group("Measurements");
-  flags.text("--only", "PART",
-             "one part: step, threads, context, width, small, operations, generate, memory, start; "
-             "or run: only steps and some generation",
-             [&](const std::string& text) { c.only = bench_part(text); });
-  const auto count = [&](const char* flag, std::int64_t& target, const char* help) {
-    flags.text(flag, "N", help, [=, &target](const std::string& text) {
-      target = static_cast<std::int64_t>(parse_integer(flag, text, {1, max_size}));
-    });
-  };
-  count("--rounds", c.rounds, "repetitions of all measurements; default: 3, with --compare 9");
-  count("--steps", c.steps, "steps per measurement; default: as many as fit into 0.4 seconds");
+  flags.choice(
+      "--only", "PART",
+      "one part: step, threads, context, width, small, operations, generate, memory, start; "
+      "or run: only steps and some generation",
+      bench_parts, c.only);
+  flags.integer("--rounds", c.rounds, {1, max_size},
+                "repetitions of all measurements; default: 3, or 9 with --compare");
+  flags.integer("--steps", c.steps, {1, max_size},
+                "steps per measurement; default: as many as fit into 0.4 seconds");
   flags.flag("--json", c.json, "one JSON object instead of tables");
   flags.group("PyTorch");
-  flags.text("--compare", "SCRIPT",
-             "compare with this PyTorch program, such as tests/bench/torch_peer.py",
-             [&](const std::string& text) {
-               if (text.empty()) throw_usage_error("--compare", text, "needs the name of a script");
-               c.compare = text;
-             });
+  flags.path("--compare", "SCRIPT",
+             "compare with this PyTorch program, such as tests/bench/torch_peer.py", "script",
+             c.compare);
   flags.text("--peer-blas", "DIR",
              "folder of PyTorch's OpenBLAS for two or more threads; default: "
              "/usr/lib/*/openblas-openmp",
-             [&](const std::string& text) { c.peer_blas = text; });
+             c.peer_blas);
   bench_model_flags(flags, c.workload);
 }
 
-// Checks flags that depend on each other. --compare works with all parts or with --only step.
-void check_combinations(const BenchCommand& c) {
+// --compare can be combined with --only step, but not with other parts.
+void check_flags(const BenchCommand& c, const std::set<std::string>&) {
   check_heads(c.workload.model);
   if (c.text == "-") throw UsageError("TEXT -: bench needs a file, which it reads several times");
   if (c.compare.empty() && !c.peer_blas.empty())
     throw UsageError("--peer-blas " + c.peer_blas + ": only with --compare");
-  if (!c.compare.empty() && c.only != BenchPart::all && c.only != BenchPart::step)
+  if (!c.compare.empty() && !c.only.empty() && c.only != "step")
     throw UsageError("--compare " + c.compare + ": goes with --only step, or without --only");
-}
-
-}  // namespace
-
-Command bench_command(const Arguments& arguments) {
-  Flags flags(about_bench, "heed bench");
-  BenchCommand bench;
-  bench_flags(flags, bench);
-  if (const auto help = flags.read(arguments)) return *help;
-  check_combinations(bench);
-  return bench;
 }
 
 }  // namespace heed::app

@@ -1,93 +1,91 @@
-// report.cpp: the results of heed bench as tables.
+// report.cpp: writes the results of heed bench as tables or JSON, and parses the JSON that child
+// programs print.
 
-#include <algorithm>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <thread>
 
-#include "heed/app/bench/results.hpp"
-#include "heed/app/version.hpp"
+#include "heed/app/bench.hpp"
 #include "heed/array/matmul.hpp"
-#include "heed/base/text.hpp"
-#include "heed/nn/gpt.hpp"
+#include "heed/base/error.hpp"
 
 namespace heed::app {
 namespace {
 
-constexpr std::size_t label_width = 25;
+using Json = nlohmann::ordered_json;
 
-std::string on_threads(int n) { return counted(static_cast<std::size_t>(n), "thread"); }
-
-// With about three significant digits.
-std::string milliseconds(double ms) { return decimal(ms, ms < 10 ? 2 : ms < 100 ? 1 : 0); }
-
-std::string columns(const std::vector<std::string>& cells, std::size_t width) {
-  std::string line;
-  for (const std::string& cell : cells) line += pad_left(cell, width);
-  return line;
+std::string cpu_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.rfind("model name", 0) == 0 && line.find(": ") != line.npos)
+      return line.substr(line.find(": ") + 2);
+  return "unknown";
 }
 
-std::string percent(double fraction) { return decimal(100 * fraction, 0) + " %"; }
+#ifdef __clang__
+constexpr const char* compiler_name = "clang++ " __clang_version__;
+#else
+constexpr const char* compiler_name = "g++ " __VERSION__;  // "g++ 12.2.0"
+#endif
+
+// ---- tables
+
+// The time as text, with about three significant digits.
+std::string milliseconds(double ms) { return decimal(ms, ms < 10 ? 2 : ms < 100 ? 1 : 0); }
+
+using Cells = std::vector<std::string>;
+using Widths = std::vector<std::size_t>;
+
+// Returns one line of a table: the label, the right-aligned cells, and the text `end`.
+std::string row(const std::string& label, const Cells& cells, const Widths& widths,
+                const std::string& end = "") {
+  std::string line = pad_right(label, 25);
+  for (std::size_t i = 0; i < cells.size(); ++i) line += pad_left(cells[i], widths[i]);
+  return line + end + "\n";
+}
 
 std::string header(const BenchResults& r) {
   const nn::GptConfig& m = r.workload.model;
   return std::string(version) + " on " + cpu_name() + ", " +
-         counted(std::thread::hardware_concurrency(), "core") + "; " + compiler_name() + "\n" +
+         counted(std::thread::hardware_concurrency(), "core") + "; " + compiler_name + "\n" +
          blas_name() + "\n" + counted(m.layers, "layer") + ", " + counted(m.heads, "head") +
          ", width " + std::to_string(m.embed_dim) + ", " + std::to_string(m.vocab_size) +
          " tokens in the vocabulary: " + grouped(static_cast<double>(nn::parameter_count(m))) +
          " parameters\na step is " + std::to_string(r.workload.batch_size) + " x " +
-         std::to_string(m.block_size) + " tokens, " +
-         decimal(1e-9 * flop_per_step(m, r.workload.batch_size), 2) + " GFLOP\n";
+         std::to_string(m.block_size) + " tokens, " + decimal(1e-9 * flop_per_step(r.workload), 2) +
+         " GFLOP\n";
 }
 
-class StepTable {
- public:
-  explicit StepTable(const BenchResults& results) : r_(results) {}
+const Widths step_widths{8, 8, 8, 11, 11, 9};
 
-  std::string text() {
-    if (r_.step) row("a step, " + on_threads(r_.workload.threads), {r_.workload, *r_.step});
-    for (const StepResult& each : r_.threads)
-      row("on " + on_threads(each.workload.threads), each,
-          ratio(each.ms.median, r_.threads.front()));
-    for (const StepResult& each : r_.context)
-      row("window " + std::to_string(each.workload.model.block_size) + ", batch " +
-              std::to_string(each.workload.batch_size),
-          each);
-    for (const StepResult& each : r_.width)
-      row("width " + std::to_string(each.workload.model.embed_dim), each);
-    for (const StepResult& each : r_.small) row("small: 32 x 8, width 32", each);
-    if (rows_.empty()) return "";
-    return "\n" + pad_right("", label_width) + columns({"ms", "p10", "p90"}, 8) +
-           columns({"tokens/s", "GFLOP/s"}, 11) + (r_.sgemm_gflops ? "  of peak" : "") + "\n" +
-           rows_;
-  }
+std::string step_row(const StepResult& step, const BenchResults& r) {
+  Cells cells{milliseconds(step.ms.median), milliseconds(step.ms.p10), milliseconds(step.ms.p90),
+              grouped(step.tokens_per_s()), decimal(step.gflops(), 1)};
+  if (r.sgemm_gflops)
+    cells.push_back(decimal(100 * step.fraction_of_peak(*r.sgemm_gflops), 0) + " %");
+  std::string ratio;
+  if (step.sweep == "threads_sweep" && step.ms.median != r.sweeps.front().ms.median)
+    ratio = "  " + decimal(step.ms.median / r.sweeps.front().ms.median, 2) + " of " +
+            thread_count(r.sweeps.front().workload);
+  return row(step.label, cells, step_widths, ratio);
+}
 
- private:
-  static std::string ratio(double ms, const StepResult& base) {
-    if (ms == base.ms.median) return "";
-    return "  " + decimal(ms / base.ms.median, 2) + " of " + on_threads(base.workload.threads);
-  }
-  void row(const std::string& label, const StepResult& step, const std::string& suffix = "") {
-    rows_ +=
-        pad_right(label, label_width) +
-        columns(
-            {milliseconds(step.ms.median), milliseconds(step.ms.p10), milliseconds(step.ms.p90)},
-            8) +
-        columns({grouped(tokens_per_s(step)), decimal(gflops(step), 1)}, 11) +
-        (r_.sgemm_gflops ? pad_left(percent(fraction_of_peak(step, *r_.sgemm_gflops)), 9) : "") +
-        suffix + "\n";
-  }
-
-  const BenchResults& r_;
-  std::string rows_;
-};
+std::string step_table(const BenchResults& r) {
+  std::string rows;
+  if (r.step) rows += step_row({"", "a step, " + thread_count(r.workload), r.workload, *r.step}, r);
+  for (const StepResult& each : r.sweeps) rows += step_row(each, r);
+  if (rows.empty()) return "";
+  Cells titles{"ms", "p10", "p90", "tokens/s", "GFLOP/s"};
+  if (r.sgemm_gflops) titles.push_back("of peak");
+  return "\n" + row("", titles, step_widths) + rows;
+}
 
 std::string single_results(const BenchResults& r) {
   std::string text;
   const auto line = [&](const std::string& label, const std::string& value) {
-    text += pad_right(label, label_width) + pad_left(value, 8) + "\n";
+    text += row(label, {}, {}, value);
   };
-  const std::string threads = " on " + on_threads(r.workload.threads);
+  const std::string threads = " on " + thread_count(r.workload);
   if (r.sgemm_gflops)
     line("peak of sgemm", decimal(*r.sgemm_gflops, 1) + " GFLOP/s on 1 thread, in the same run");
   if (r.generate_tokens_per_s)
@@ -99,74 +97,119 @@ std::string single_results(const BenchResults& r) {
 
 std::string operation_table(const BenchResults& r) {
   if (r.operations.empty()) return "";
+  const Widths widths{13, 13, 13};
   double sum = 0;
   for (const OperationMs& each : r.operations) sum += each.forward + each.backward;
-  std::string text = "\n" + pad_right("operation", label_width) +
-                     columns({"forward ms", "backward ms", "share"}, 13) + "\n";
-  for (const OperationMs& each : r.operations)
-    text += pad_right(each.name, label_width) +
-            columns({decimal(each.forward, 3), decimal(each.backward, 3),
-                     decimal(100 * (each.forward + each.backward) / sum, 1) + " %"},
-                    13) +
-            "\n";
-  return text + pad_right("total", label_width) + pad_left(decimal(sum, 3), 13) +
-         " ms per step, while operations are timed\n";
-}
-
-std::string generation_columns(double heed, double torch) {
-  if (heed == 0 || torch == 0) return columns({"", ""}, 11);
-  return columns({decimal(heed, 0), decimal(torch, 0)}, 11);
+  std::string text = "\n" + row("operation", {"forward ms", "backward ms", "share"}, widths);
+  for (const auto& [name, forward, backward] : r.operations) {
+    const std::string share = decimal(100 * (forward + backward) / sum, 1) + " %";
+    text += row(name, {decimal(forward, 3), decimal(backward, 3), share}, widths);
+  }
+  return text + row("total", {decimal(sum, 3)}, widths, " ms per step, while operations are timed");
 }
 
 std::string comparison_table(const BenchResults& r) {
   if (r.compared.empty()) return "";
-  std::string text = "\n" + pad_right("heed / PyTorch", label_width) +
-                     columns({"ratio", "p10", "p90"}, 7) + columns({"ms", "peer ms"}, 9) +
-                     columns({"MB", "peer MB"}, 8) + columns({"tokens/s", "peer"}, 11) + "\n";
-  for (const Comparison& c : r.compared)
-    text +=
-        pad_right(c.name, label_width) +
-        columns({decimal(c.ratio.median, 3), decimal(c.ratio.p10, 3), decimal(c.ratio.p90, 3)}, 7) +
-        columns({milliseconds(c.ms), milliseconds(c.peer_ms)}, 9) +
-        columns({decimal(c.peak_mb, 0), decimal(c.peer_peak_mb, 0)}, 8) +
-        generation_columns(c.generate_tokens_per_s, c.peer_generate_tokens_per_s) + "\n";
-  return text + counted(r.compared.front().rounds, "round") +
+  const Widths widths{7, 7, 7, 9, 9, 8, 8, 11, 11};
+  std::string text =
+      "\n" + row("heed / PyTorch",
+                 {"ratio", "p10", "p90", "ms", "peer ms", "MB", "peer MB", "tokens/s", "peer"},
+                 widths);
+  for (const Comparison& c : r.compared) {
+    const double own_rate = c.heed.generate_tokens_per_s, peer_rate = c.torch.generate_tokens_per_s;
+    const bool has_rates = own_rate != 0 && peer_rate != 0;
+    text += row(c.name,
+                {decimal(c.ratio.median, 3), decimal(c.ratio.p10, 3), decimal(c.ratio.p90, 3),
+                 milliseconds(c.heed.ms_per_step), milliseconds(c.torch.ms_per_step),
+                 decimal(c.heed.peak_mb, 0), decimal(c.torch.peak_mb, 0),
+                 has_rates ? decimal(own_rate, 0) : "", has_rates ? decimal(peer_rate, 0) : ""},
+                widths);
+  }
+  return text + counted(static_cast<std::size_t>(r.compared.front().rounds), "round") +
          " after a warm-up round; peer: PyTorch; tokens/s: text generation\n";
+}
+
+// ---- JSON
+
+void put_workload(Json& json, const Workload& w) {
+  for (const auto& [key, size] : w.sizes()) json[key] = size;
+  json["vocab_size"] = w.model.vocab_size;
+  json["parameters"] = nn::parameter_count(w.model);
+  json["flop_per_step"] = flop_per_step(w);
+}
+
+void put_step(Json& json, const StepResult& step, const std::optional<double>& sgemm) {
+  json["ms_per_step"] = step.ms.median;
+  json["p10"] = step.ms.p10;
+  json["p90"] = step.ms.p90;
+  json["tokens_per_s"] = step.tokens_per_s();
+  json["gflops"] = step.gflops();
+  if (sgemm) json["share_of_peak"] = step.fraction_of_peak(*sgemm);
+}
+
+Json comparison_json(const Comparison& c) {
+  Json json{{"name", c.name}, {"rounds", c.rounds}};
+  put_workload(json, c.workload);
+  json["ratio"] = c.ratio.median;
+  json["ratio_p10"] = c.ratio.p10;
+  json["ratio_p90"] = c.ratio.p90;
+  const auto put = [&](const std::string& key, double ChildMeasurements::*member) {
+    json[key] = c.heed.*member;
+    json["peer_" + key] = c.torch.*member;
+  };
+  put("ms_per_step", &ChildMeasurements::ms_per_step);
+  put("peak_mb", &ChildMeasurements::peak_mb);
+  if (c.torch.generate_tokens_per_s > 0)
+    put("generate_tokens_per_s", &ChildMeasurements::generate_tokens_per_s);
+  return json;
 }
 
 }  // namespace
 
-double gflops(const StepResult& step) {
-  return 1e-6 * flop_per_step(step.workload.model, step.workload.batch_size) / step.ms.median;
-}
-
-double tokens_per_s(const StepResult& step) {
-  return 1e3 * static_cast<double>(step.workload.tokens()) / step.ms.median;
-}
-
-double fraction_of_peak(const StepResult& step, double sgemm_gflops) {
-  return gflops(step) / (sgemm_gflops * step.workload.threads);
-}
-
-std::string cpu_name() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.rfind("model name", 0) == 0 && line.find(": ") != line.npos)
-      return line.substr(line.find(": ") + 2);
-  return "unknown";
-}
-
-std::string compiler_name() {
-#ifdef __clang__
-  return "clang++ " __clang_version__;
-#else
-  return "g++ " __VERSION__;
-#endif
-}
-
 std::string bench_table(const BenchResults& results) {
-  return header(results) + StepTable(results).text() + single_results(results) +
+  return header(results) + step_table(results) + single_results(results) +
          operation_table(results) + comparison_table(results);
+}
+
+std::string bench_json(const BenchResults& r) {
+  Json json{{"heed", version},
+            {"cpu", cpu_name()},
+            {"cores", std::thread::hardware_concurrency()},
+            {"compiler", compiler_name},
+            {"blas", blas_name()}};
+  put_workload(json, r.workload);
+  if (r.step) put_step(json, {"", "", r.workload, *r.step}, r.sgemm_gflops);
+  const auto put = [&](const char* key, const auto& value) {
+    if (value) json[key] = *value;
+  };
+  put("sgemm_gflops", r.sgemm_gflops);
+  put("peak_mb", r.peak_mb);
+  put("generate_tokens_per_s", r.generate_tokens_per_s);
+  put("start_to_first_step_ms", r.start_ms);
+  put("first_step_clock_ns", r.first_step_clock);
+  for (const StepResult& each : r.sweeps) {
+    Json step;
+    put_workload(step, each.workload);
+    put_step(step, each, r.sgemm_gflops);
+    json[each.sweep].push_back(step);
+  }
+  for (const auto& [name, forward, backward] : r.operations)
+    json["operations"].push_back(
+        {{"name", name}, {"forward_ms", forward}, {"backward_ms", backward}});
+  for (const Comparison& each : r.compared) json["compared"].push_back(comparison_json(each));
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+ChildMeasurements parse_child_output(const std::string& program, const std::string& output) {
+  std::string last_line = output.substr(0, output.find_last_not_of(" \n") + 1);
+  last_line.erase(0, last_line.find_last_of('\n') + 1);
+  try {
+    const Json json = Json::parse(last_line);
+    return {json.at("ms_per_step"), json.at("peak_mb"), json.value("generate_tokens_per_s", 0.0),
+            json.value("first_step_clock_ns", std::int64_t{0})};
+  } catch (const Json::exception&) {
+    throw_error(program, ": its last line is not a JSON object with ms_per_step and peak_mb");
+  }
 }
 
 }  // namespace heed::app

@@ -1,20 +1,18 @@
 // step_timer.cpp: timing of training steps, matrix products and operations.
 
-#include "heed/app/bench/step_timer.hpp"
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
 
+#include "heed/app/bench.hpp"
 #include "heed/array/matmul.hpp"
 #include "heed/array/parallel.hpp"
-#include "heed/autograd/trace/timing.hpp"
 #include "heed/autograd/trace/trace.hpp"
 #include "heed/base/error.hpp"
 #include "heed/train/generate.hpp"
 
-namespace heed {
+namespace heed::app {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -23,7 +21,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// nanoGPT's hyperparameters, without an end and without evaluations.
+// nanoGPT's hyperparameters, for training without a last step and without validations.
 TrainOptions endless_training(std::size_t batch_size) {
   TrainOptions options;
   options.batch_size = batch_size;
@@ -31,14 +29,9 @@ TrainOptions endless_training(std::size_t batch_size) {
   return options;
 }
 
-struct ProductSize {
-  std::size_t m, n, k;
-};
-
-// The fastest of several products of one size. The first one loads the matrices into the cache.
-double product_gflops(const ProductSize& size) {
+// GFLOP/s of the fastest of several products (m, k) x (k, n). The first one warms up the cache.
+double product_gflops(std::size_t m, std::size_t n, std::size_t k) {
   Generator generator(1);
-  const auto [m, n, k] = size;
   const Array a = generator.uniform({m, k}, -1, 1), b = generator.uniform({k, n}, -1, 1);
   Array c = zeros({m, n});
   const double flop = 2 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
@@ -66,43 +59,35 @@ Percentiles percentiles_of(const std::vector<double>& values) {
   return {percentile(values, 0.5), percentile(values, 0.1), percentile(values, 0.9)};
 }
 
-double flop_per_step(const nn::GptConfig& model, std::size_t batch_size) {
+double flop_per_step(const Workload& workload) {
+  const nn::GptConfig& model = workload.model;
   const auto real = [](std::size_t n) { return static_cast<double>(n); };
-  const double B = real(batch_size), T = real(model.block_size), C = real(model.embed_dim);
+  const double B = real(workload.batch_size), T = real(model.block_size), C = real(model.embed_dim);
   const double L = real(model.layers), V = real(model.vocab_size);
   return 6 * B * T * (12 * L * C * C + V * C) + 12 * L * C * B * T * (T + 1) / 2;
 }
 
 double peak_sgemm_gflops() {
-  double peak = 0;
-  for (const ProductSize size : {ProductSize{1024, 1024, 1024},
-                                 {512, 512, 512},
-                                 {768, 512, 128},
-                                 {768, 128, 512},
-                                 {256, 256, 256}})
-    peak = std::max(peak, product_gflops(size));
-  return peak;
+  return std::max({product_gflops(1024, 1024, 1024), product_gflops(512, 512, 512),
+                   product_gflops(768, 512, 128), product_gflops(768, 128, 512),
+                   product_gflops(256, 256, 256)});
 }
 
 StepTimer::StepTimer(const Corpus& corpus, const Workload& workload)
     : workload_(workload),
-      trainer_(std::make_unique<Trainer>(corpus, workload.model,
-                                         endless_training(workload.batch_size))) {}
+      trainer_(corpus, workload.model, endless_training(workload.batch_size)) {}
 
 void StepTimer::warm_up(std::int64_t steps) {
   set_num_threads(workload_.threads);
-  for (std::int64_t i = 0; i < steps; ++i) trainer_->step();
+  for (std::int64_t i = 0; i < steps; ++i) trainer_.step();
 }
 
-void StepTimer::measure(std::int64_t steps, double seconds) {
+void StepTimer::measure(std::int64_t steps) {
   set_num_threads(workload_.threads);
   const auto start = Clock::now();
-  const auto continues = [&](std::int64_t i) {
-    return steps > 0 ? i < steps : i < 3 || seconds_since(start) < seconds;
-  };
-  for (std::int64_t i = 0; continues(i); ++i) {
+  for (std::int64_t i = 0; steps > 0 ? i < steps : i < 3 || seconds_since(start) < 0.4; ++i) {
     const auto begin = Clock::now();
-    trainer_->step();
+    trainer_.step();
     ms_.push_back(1e3 * seconds_since(begin));
   }
 }
@@ -113,7 +98,7 @@ std::vector<OperationMs> StepTimer::operations(std::int64_t steps) {
   warm_up(steps);
   set_trace("");
   std::vector<OperationMs> result;
-  const double ms = 1e3 / static_cast<double>(std::max<std::size_t>(timed_passes(), 1));
+  const double ms = 1e3 / static_cast<double>(timed_passes());
   for (const OperationTime& each : operation_times())
     result.push_back(
         {std::string(each.name), each.forward.seconds * ms, each.backward.seconds * ms});
@@ -126,11 +111,11 @@ double StepTimer::generation_rate(std::size_t tokens) const {
   Generator generator(1);
   GenerateOptions options;
   options.tokens = std::min<std::size_t>(tokens, 20);
-  generate(trainer_->model(), {0}, options, generator);
+  generate(trainer_.model(), {0}, options, generator);
   options.tokens = tokens;
   const auto start = Clock::now();
-  generate(trainer_->model(), {0}, options, generator);
+  generate(trainer_.model(), {0}, options, generator);
   return static_cast<double>(tokens) / seconds_since(start);
 }
 
-}  // namespace heed
+}  // namespace heed::app

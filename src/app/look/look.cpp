@@ -1,4 +1,4 @@
-// look.cpp: heed look, which prints scores, ablation losses and attention weights of all heads.
+// look.cpp: heed look, which prints metrics, ablation losses and attention weights of all heads.
 
 #include <algorithm>
 #include <cmath>
@@ -6,28 +6,27 @@
 #include <limits>
 
 #include "app/look/parts.hpp"
-#include "app/look/tsne.hpp"
-#include "heed/app/commands.hpp"
+#include "heed/app/options.hpp"
 #include "heed/app/run_folder.hpp"
 #include "heed/app/terminal.hpp"
 #include "heed/array/parallel.hpp"
-#include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
+#include "heed/ops/mask.hpp"
 #include "heed/report/heatmap.hpp"
 #include "heed/report/table.hpp"
 #include "heed/study/ablation.hpp"
-#include "heed/study/head_kinds.hpp"
 #include "heed/study/heads.hpp"
-#include "heed/text/batches.hpp"
+#include "heed/text/corpus.hpp"
 
 namespace heed::app {
 namespace {
 
 constexpr std::uint64_t windows_seed = 1337;
-constexpr std::size_t max_lines = 100;  // of heat maps in the terminal
+constexpr std::size_t max_lines = 100;  // for all heat maps in the terminal
 
-std::string name_of(std::size_t layer, std::size_t head) {
-  return "layer " + std::to_string(layer) + ", head " + std::to_string(head);
+// The name of head i, if all heads of the model are numbered from 0, layer by layer.
+std::string name_of(const nn::GptConfig& config, std::size_t i) {
+  return "layer " + std::to_string(i / config.heads) + ", head " + std::to_string(i % config.heads);
 }
 
 std::vector<std::string> numbered(const std::string& noun, std::size_t count) {
@@ -40,7 +39,7 @@ std::vector<std::string> numbered(const std::string& noun, std::size_t count) {
 
 std::string quoted(const LookText& text, const Vocabulary& vocabulary) {
   std::vector<std::string> tokens;
-  for (const std::string& name : text.names)  // printable() would replace a lone space
+  for (const std::string& name : text.names)  // printable() would change " " to "␣"
     tokens.push_back(name == " " ? name : printable(name));
   return '"' + joined(tokens, vocabulary.unit() == Unit::word ? " " : "") + '"';
 }
@@ -52,13 +51,13 @@ void print_model(const LookCommand& command, const LoadedModel& saved, const Loo
             << counted(c.heads, "head") << " per layer, width " << c.embed_dim
             << (c.causal ? ", causal" : ", bidirectional") << '\n'
             << "text   " << counted(text.names.size(), "token")
-            << (text.given ? "" : ", the beginning of the validation part of " + training.name)
+            << (command.text ? "" : ", the beginning of the validation part of " + training.name)
             << ": " << quoted(text, saved.vocabulary) << '\n';
 }
 
 // ---- windows of the validation part
 
-// (B, T): windows with about 1500 tokens in total, drawn with a fixed seed.
+// Windows (B, T) with about 1500 tokens in total, drawn at random with a fixed seed.
 Indices windows_of(const Split& part, const nn::GptConfig& config) {
   const std::size_t block = std::min(config.block_size, part.size - 1);
   const std::size_t count = std::clamp<std::size_t>(1536 / block, 1, 24);
@@ -74,58 +73,46 @@ std::string description(const Indices& windows, std::size_t batches, const std::
 
 std::string score_text(double score) { return std::isnan(score) ? "-" : decimal(score, 4); }
 
-// For each kind of head, the scores of all heads (L, H).
-std::vector<Array> scores_of(const std::vector<LayerAttention>& layers, const Indices& tokens,
-                             bool causal) {
-  std::vector<Array> scores;
+// The header, one line of metrics for each head, and a baseline line for uniform attention weights.
+std::vector<std::string> score_lines(const nn::Gpt& model, const Indices& tokens) {
+  const std::vector<LayerAttention> layers = capture_attention(model, tokens);
+  std::vector<std::string> lines{""};
+  for (std::size_t i = 0; i < layers.size() * model.config.heads; ++i)
+    lines.push_back(name_of(model.config, i));
+  lines.push_back("uniform weights");
+  for (std::string& line : lines) line = pad_right(line, 18);
   for (const HeadKind& kind : head_kinds()) {
-    Array model_scores = zeros({layers.size(), layers[0].weights.shape()[1]});
-    for (std::size_t l = 0; l < layers.size(); ++l) {
-      const Array layer_scores = head_scores(kind, layers[l].weights, tokens, causal);
-      std::copy_n(layer_scores.data(), layer_scores.size(), &model_scores(l, 0));
+    std::vector<double> scores;  // one score per head, ordered by layer
+    for (const LayerAttention& layer : layers) {
+      const Array layer_scores = head_scores(kind, layer.weights, tokens, model.config.causal);
+      scores.insert(scores.end(), layer_scores.begin(), layer_scores.end());
     }
-    scores.push_back(model_scores);
+    const double largest = *std::max_element(scores.begin(), scores.end());
+    const double uniform = uniform_score(kind, tokens, model.config.causal);
+    lines.front() += pad_left(kind.name, 15) + "  ";
+    for (std::size_t i = 0; i < scores.size(); ++i)
+      lines[i + 1] += pad_left(score_text(scores[i]), 15) + (scores[i] == largest ? " *" : "  ");
+    lines.back() += pad_left(score_text(uniform), 15) + "  ";
   }
-  return scores;
-}
-
-bool is_largest(const Array& scores, std::size_t i) {
-  return scores.data()[i] == *std::max_element(scores.data(), scores.data() + scores.size());
-}
-
-std::string without_trailing_spaces(std::string line) {
-  return line.erase(line.find_last_not_of(' ') + 1) + "\n";
+  return lines;
 }
 
 void print_scores(const nn::Gpt& model, const Indices& tokens, const std::string& input) {
-  const bool causal = model.config.causal;
-  const std::vector<Array> scores = scores_of(capture_attention(model, tokens), tokens, causal);
+  std::vector<std::string> lines = score_lines(model, tokens);
   std::cout
       << "\nHead scores: the attention weight of each head on the previous token, on the first\n"
          "token and on other positions with the query's token, as a mean over queries\n("
       << input << ")\n\n";
-  std::string header(18, ' '), uniform = pad_right("uniform weights", 18);
-  for (const HeadKind& kind : head_kinds()) {
-    header += pad_left(kind.name, 15) + "  ";
-    uniform += pad_left(score_text(uniform_score(kind, tokens, causal)), 15) + "  ";
-  }
-  std::cout << without_trailing_spaces(header);
-  for (std::size_t i = 0; i < scores[0].size(); ++i) {
-    std::string line = pad_right(name_of(i / model.config.heads, i % model.config.heads), 18);
-    for (const Array& kind : scores)
-      line += pad_left(score_text(static_cast<double>(kind.data()[i])), 15) +
-              (is_largest(kind, i) ? " *" : "  ");
-    std::cout << without_trailing_spaces(line);
-  }
-  std::cout << without_trailing_spaces(uniform) << "* largest score of the column\n";
+  for (std::string& line : lines) std::cout << line.erase(line.find_last_not_of(' ') + 1) << '\n';
+  std::cout << "* largest score of the column\n";
 }
 
 // ---- ablation
 
-// The loss to compare with and without each head.
+// The loss to measure with all heads, and then without each head in turn.
 struct AblationLoss {
   std::function<double()> loss;  // empty if the loss is undefined
-  std::string description;       // the data of the loss, or the reason why it is undefined
+  std::string description;       // the text used for the loss, or the reason why it is undefined
 };
 
 AblationLoss causal_loss(const LoadedModel& saved, const LookText& text,
@@ -156,11 +143,10 @@ AblationLoss masked_loss(const LoadedModel& saved, const LookText& text) {
 Ablation measured_ablation(const nn::Gpt& model, const std::function<double()>& loss) {
   LiveLine line;
   std::size_t done = 0;
-  const std::size_t num_heads = model.config.layers * model.config.heads;
+  const std::string of_all = " of " + std::to_string(model.config.layers * model.config.heads);
   return ablate(model, [&] {
-    line.show(done == 0 ? "measuring the loss with all heads"
-                        : "measuring the loss without head " + std::to_string(done) + " of " +
-                              std::to_string(num_heads));
+    line.show("measuring the loss " +
+              (done == 0 ? "with all heads" : "without head " + std::to_string(done) + of_all));
     ++done;
     return loss();
   });
@@ -172,46 +158,37 @@ void print_ablation(const nn::Gpt& model, const AblationLoss& measure) {
     return;
   }
   const Ablation ablation = measured_ablation(model, measure.loss);
-  Array increases = ablation.ablated_loss;
-  for (Real& loss : increases)
-    loss = static_cast<Real>(static_cast<double>(loss) - ablation.baseline_loss);
-  const Real* const max = std::max_element(increases.data(), increases.data() + increases.size());
-  const auto i = static_cast<std::size_t>(max - increases.data());
+  const Array increases =  // (L, H)
+      xt::cast<Real>(xt::cast<double>(ablation.ablated_loss) - ablation.baseline_loss);
+  const auto largest = std::max_element(increases.begin(), increases.end());
   std::cout << "\nHead ablation: with all heads the loss is " << decimal(ablation.baseline_loss, 4)
             << " nats per token;\nwithout one head it rises by\n(" << measure.description << ")\n\n"
             << table(increases, {"", numbered("layer", model.config.layers),
                                  numbered("head", model.config.heads), 4})
-            << "largest without " << name_of(i / model.config.heads, i % model.config.heads)
-            << '\n';
+            << "largest without " << name_of(model.config, largest - increases.begin()) << '\n';
 }
 
 // ---- heat maps
 
 struct SelectedHeads {
-  std::vector<Array> weights;  // (T, T) each; minus infinity where masked
+  std::vector<Array> weights;  // one (T, T) array per head; -infinity where masked
   std::vector<std::string> titles;
   std::size_t columns;
 };
 
-Array weights_of(const LayerAttention& layer, std::size_t head, bool causal) {
-  const std::size_t T = layer.weights.shape()[2];
-  Array weights = uninitialized({T, T});
-  std::copy_n(layer.weights.data() + head * T * T, T * T, weights.data());
-  for (std::size_t t = 0; causal && t < T; ++t)
-    std::fill_n(weights.data() + t * T + t + 1, T - t - 1, -std::numeric_limits<Real>::infinity());
-  return weights;
-}
-
-SelectedHeads selected_heads(const LookCommand& command, const nn::Gpt& model,
-                             const LookText& text) {
-  SelectedHeads selected{{}, {}, command.head ? 1 : model.config.heads};
-  const std::vector<LayerAttention> layers = capture_attention(model, text.tokens);
-  for (std::size_t layer = 0; layer < model.config.layers; ++layer)
-    for (std::size_t head = 0; head < model.config.heads; ++head) {
-      if (command.layer.value_or(layer) != layer || command.head.value_or(head) != head) continue;
-      selected.weights.push_back(weights_of(layers[layer], head, model.config.causal));
-      selected.titles.push_back(name_of(layer, head));
-    }
+SelectedHeads selected_heads(const LookCommand& command, const nn::GptConfig& config,
+                             const std::vector<LayerAttention>& layers) {
+  SelectedHeads selected{{}, {}, command.head ? 1 : config.heads};
+  for (std::size_t i = 0; i < config.layers * config.heads; ++i) {
+    const std::size_t layer = i / config.heads, head = i % config.heads;
+    if (command.layer.value_or(layer) != layer || command.head.value_or(head) != head) continue;
+    Array weights = xt::view(layers[layer].weights, 0, head);
+    if (config.causal)
+      weights = xt::where(causal_mask(weights.shape()[0]), -std::numeric_limits<Real>::infinity(),
+                          weights);
+    selected.weights.push_back(weights);
+    selected.titles.push_back(name_of(config, i));
+  }
   return selected;
 }
 
@@ -225,11 +202,11 @@ HeatmapOptions heatmap_options(const LookText& text) {
   return options;
 }
 
-// The number of maps side by side: the heads of a layer, halved until the maps fit at full
-// resolution in the width and in max_lines.
+// The number of maps side by side: starts with the heads of a layer, and halves that number until
+// all maps fit into `width` columns and max_lines lines at full resolution.
 std::size_t maps_per_row(const SelectedHeads& heads, std::size_t width) {
   const std::size_t T = heads.weights[0].shape()[0], frame_and_gap = 5;
-  for (std::size_t columns = heads.columns; columns > 0; columns = columns / 2) {
+  for (std::size_t columns = heads.columns; columns > 0; columns /= 2) {
     const std::size_t rows = (heads.weights.size() + columns - 1) / columns;
     if (rows * (T + 1) <= max_lines && columns * (T + frame_and_gap) <= width) return columns;
   }
@@ -256,20 +233,9 @@ void print_maps(const LookCommand& command, const SelectedHeads& heads, HeatmapO
     std::cout << text << '\n';
 }
 
-void draw_maps(const std::string& folder, const SelectedHeads& heads, HeatmapOptions options,
-               const std::string& text) {
-  options.title = truncated("attention weights in " + text, 90);
-  const Plot plot =
-      draw_heatmap_sheet(folder, "look", heads.weights, heads.titles, options, heads.columns);
-  if (plot.ok)
-    std::cout << "sheet  " << printable(plot.message) << '\n';
-  else
-    note(plot.message);
-}
-
 }  // namespace
 
-int look(const LookCommand& command) {
+int run(const LookCommand& command) {
   if (command.threads) set_num_threads(*command.threads);
   const ModelFile file = ModelFile::open(checkpoint_in(command.run));
   const LoadedModel saved(file);
@@ -284,7 +250,7 @@ int look(const LookCommand& command) {
 
   exit_at_interrupt();
   print_model(command, saved, text, training);
-  if (text.given) {
+  if (command.text) {
     print_scores(model, text.tokens, "the text above");
   } else {
     const Indices windows = windows_of(training.corpus->validation(), model.config);
@@ -292,9 +258,13 @@ int look(const LookCommand& command) {
   }
   print_ablation(
       model, model.config.causal ? causal_loss(saved, text, training) : masked_loss(saved, text));
-  const SelectedHeads heads = selected_heads(command, model, text);
-  print_maps(command, heads, heatmap_options(text));
-  draw_maps(folder, heads, heatmap_options(text), quoted(text, saved.vocabulary));
+  const SelectedHeads heads =
+      selected_heads(command, model.config, capture_attention(model, text.tokens));
+  HeatmapOptions options = heatmap_options(text);
+  print_maps(command, heads, options);
+  options.title = truncated("attention weights in " + quoted(text, saved.vocabulary), 90);
+  print_plot("sheet  ", draw_heatmap_sheet(folder, "look", heads.weights, heads.titles, options,
+                                           heads.columns));
   return 0;
 }
 

@@ -1,33 +1,24 @@
-// text.cpp: the text that heed look reads (--text, or validation text), and checks of its options.
+// text.cpp: parts of heed look: the input text (--text, or validation text), checks of --layer and
+// --head, and the folder of the plots.
 
 #include "heed/base/text.hpp"
 
 #include <algorithm>
 #include <filesystem>
+#include <iostream>
 #include <utility>
 
 #include "app/look/parts.hpp"
 #include "heed/app/run_folder.hpp"
+#include "heed/app/terminal.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/file.hpp"
 
 namespace heed::app {
 namespace {
 
-std::vector<std::string> names_of(const std::vector<std::int64_t>& ids,
-                                  const Vocabulary& vocabulary) {
-  std::vector<std::string> names;
-  for (const std::int64_t id : ids) names.push_back(vocabulary.decode(id));
-  return names;
-}
-
-LookText text_of(const std::vector<std::int64_t>& ids, const Vocabulary& vocabulary, bool given) {
-  LookText text{Indices::from_shape({1, ids.size()}), names_of(ids, vocabulary), given};
-  std::copy(ids.begin(), ids.end(), text.tokens.begin());
-  return text;
-}
-
-LookText given_text(const std::string& text, const LoadedModel& saved) {
+// The token ids of --text. Throws UsageError if the model cannot read the text.
+std::vector<std::int64_t> given_ids(const std::string& text, const LoadedModel& saved) {
   std::vector<std::int64_t> ids;
   try {
     ids = saved.vocabulary.encode(text);
@@ -40,18 +31,20 @@ LookText given_text(const std::string& text, const LoadedModel& saved) {
     throw UsageError("--text: has " + std::to_string(ids.size()) +
                      " tokens; the model reads at most " + std::to_string(block) +
                      ", its block size");
-  return text_of(ids, saved.vocabulary, true);
+  return ids;
 }
 
-// The number of tokens for which the heat maps of a layer's heads fit side by side in 80 columns.
-// It does not depend on the terminal, and so neither does the plot.
-std::size_t default_length(const nn::GptConfig& config) {
+// The first token ids of the part: as many as fit into 80 columns if the heat maps of a layer's
+// heads are side by side. The plot must be the same for every width of the terminal.
+std::vector<std::int64_t> first_ids(const Split& part, const nn::GptConfig& config) {
   const std::size_t width = 80 / config.heads, frame = 5;
-  return std::min(config.block_size,
-                  std::clamp<std::size_t>(width < frame ? 0 : width - frame, 15, 40));
+  const std::size_t length = std::clamp<std::size_t>(width < frame ? 0 : width - frame, 15, 40);
+  std::vector<std::int64_t> ids(std::min({length, config.block_size, part.size}));
+  part.corpus->copy_ids(part.begin, ids.size(), ids.data());
+  return ids;
 }
 
-// The run's training text. Throws Error if it is not available or has changed.
+// Reads the run's training text. Throws Error if the text is not available or has changed.
 std::string read_training_text(const TextFingerprint& saved) {
   if (saved.path == "-") throw_error("the run was trained on standard input");
   const std::string path = saved.path.empty() ? default_text() : saved.path;
@@ -66,42 +59,36 @@ std::string read_training_text(const TextFingerprint& saved) {
 }  // namespace
 
 TrainingText training_text(const ModelFile& file, const Vocabulary& vocabulary) {
-  TrainingText training;
-  if (!file.has_text()) {
-    training.reason = file.path() + ": does not name a training text";
-    return training;
-  }
+  if (!file.has_text()) return {{}, "", file.path() + ": does not name a training text"};
   const TextFingerprint saved = file.text();
-  training.name = saved.path.empty() ? "harbour.txt" : printable(saved.path);
+  const std::string name = saved.path.empty() ? "harbour.txt" : printable(saved.path);
   try {
-    training.corpus = std::make_unique<Corpus>(read_training_text(saved), vocabulary);
-    if (training.corpus->validation().size < 2)
-      throw_error(training.name, ": is too short for a validation part");
+    auto corpus = std::make_unique<Corpus>(read_training_text(saved), vocabulary);
+    if (corpus->validation().size >= 2) return {std::move(corpus), name, ""};
+    return {{}, name, name + ": is too short for a validation part"};
   } catch (const Error& error) {
-    training.corpus.reset();
-    training.reason = error.what();
+    return {{}, name, error.what()};
   }
-  return training;
 }
 
 LookText look_text(const LookCommand& command, const LoadedModel& saved,
                    const TrainingText& training) {
-  if (command.text) return given_text(*command.text, saved);
-  if (!training.corpus) throw_error(training.reason, "; give --text");
-  const Split part = training.corpus->validation();
-  const std::size_t length = std::min(part.size, default_length(saved.model.config));
-  std::vector<std::int64_t> ids(length);
-  training.corpus->copy_ids(part.begin, length, ids.data());
-  return text_of(ids, saved.vocabulary, false);
+  if (!command.text && !training.corpus) throw_error(training.reason, "; give --text");
+  const std::vector<std::int64_t> ids =
+      command.text ? given_ids(*command.text, saved)
+                   : first_ids(training.corpus->validation(), saved.model.config);
+  LookText text{Indices::from_shape({1, ids.size()}), {}};
+  std::copy(ids.begin(), ids.end(), text.tokens.begin());
+  for (const std::int64_t id : ids) text.names.push_back(saved.vocabulary.decode(id));
+  return text;
 }
 
 void check_layer_and_head(const LookCommand& command, const nn::GptConfig& config) {
   const auto check = [](const std::string& noun, const std::optional<std::size_t>& number,
                         std::size_t count) {
     if (!number || *number < count) return;
-    const std::string flag = "--" + noun + " " + std::to_string(*number);
     throw UsageError(
-        flag + ": the model has " +
+        "--" + noun + " " + std::to_string(*number) + ": the model has " +
         (count == 1 ? "one " + noun + ", 0" : noun + "s 0 to " + std::to_string(count - 1)));
   };
   check("layer", command.layer, config.layers);
@@ -116,6 +103,13 @@ std::string plot_folder(const LookCommand& command) {
   if (folder.empty()) folder = checkpoint_in(command.run).parent_path();
   make_folder(folder.empty() ? "." : folder);
   return folder.string();
+}
+
+void print_plot(const std::string& label, const Plot& plot) {
+  if (plot.ok)
+    std::cout << label << printable(plot.message) << '\n';
+  else
+    note(plot.message);
 }
 
 }  // namespace heed::app

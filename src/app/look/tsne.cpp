@@ -1,20 +1,21 @@
 // tsne.cpp: heed look --tsne, a t-SNE map of one head's queries and keys.
 
-#include "app/look/tsne.hpp"
+#include "heed/study/tsne.hpp"
 
 #include <algorithm>
 #include <iostream>
+#include <numeric>
 
+#include "app/look/parts.hpp"
 #include "heed/app/terminal.hpp"
 #include "heed/base/text.hpp"
 #include "heed/report/scatter.hpp"
 #include "heed/study/heads.hpp"
-#include "heed/study/tsne.hpp"
 
 namespace heed::app {
 namespace {
 
-// --perplexity, or the default: 10, but at most a third of the largest perplexity allowed.
+// Returns --perplexity, or by default 10, but at most a third of the largest allowed perplexity.
 double checked_perplexity(const LookCommand& command, std::size_t T) {
   if (T < 2)
     throw UsageError("--text: needs at least 2 tokens for --tsne, got " + std::to_string(T));
@@ -28,43 +29,33 @@ double checked_perplexity(const LookCommand& command, std::size_t T) {
   return *command.perplexity;
 }
 
-// (2T, D): queries, then keys.
-Array queries_and_keys(const LayerAttention& layer, std::size_t head) {
-  const std::size_t T = layer.queries.shape()[2], D = layer.queries.shape()[3];
-  Array points = uninitialized({2 * T, D});
-  std::copy_n(layer.queries.data() + head * T * D, T * D, points.data());
-  std::copy_n(layer.keys.data() + head * T * D, T * D, points.data() + T * D);
-  return points;
-}
-
 ScatterOptions scatter_options(const std::string& title, const std::vector<std::string>& names) {
   ScatterOptions options;
   options.title = title;
   options.group_names = {"query", "key"};
-  for (std::size_t group = 0; group < 2; ++group)
-    for (const std::string& name : names) {
-      options.labels.push_back(name);
-      options.groups.push_back(group);
-    }
+  options.labels = names;
+  options.labels.insert(options.labels.end(), names.begin(), names.end());
+  options.groups.assign(names.size(), 0);
+  options.groups.resize(2 * names.size(), 1);
   options.width = std::clamp<std::size_t>(terminal_width(), 40, 100);
   return options;
 }
 
-// "4 door": the position and the token.
+// A position and its token, such as "4 door".
 std::string token_at(std::size_t position, const std::vector<std::string>& names) {
   constexpr std::size_t width = 12;
   return pad_left(std::to_string(position), 3) + " " +
          pad_right(truncated(printable(names[position]), width), width);
 }
 
-// Prints, for each query, its nearest key by cosine and its nearest key in the map.
+// Prints for each query the nearest key by cosine similarity and the nearest key in the map.
 void print_nearest_keys(const Array& points, const Array& map,
                         const std::vector<std::string>& names) {
   const std::size_t T = names.size();
   const Doubles distances = tsne_distances(points, Distance::cosine);
   const Doubles map_distances = tsne_distances(map, Distance::euclidean);
-  std::vector<std::size_t> keys(T);
-  for (std::size_t t = 0; t < T; ++t) keys[t] = T + t;
+  std::vector<std::size_t> keys(T);  // the indices of the keys: T, T + 1, ...
+  std::iota(keys.begin(), keys.end(), T);
   std::size_t num_same = 0;
   std::cout << "\n  query          nearest key, cosine similarity   in the map\n";
   for (std::size_t t = 0; t < T; ++t) {
@@ -82,7 +73,7 @@ void print_nearest_keys(const Array& points, const Array& map,
 Tsne computed_map(const LookCommand& command, const Array& points, double perplexity) {
   TsneOptions options;
   options.perplexity = perplexity;
-  options.iterations = static_cast<std::size_t>(command.iterations);
+  options.iterations = command.iterations;
   options.seed = command.seed;
   LiveLine line;
   options.progress = [&](std::size_t done) {
@@ -99,7 +90,10 @@ int look_tsne(const LookCommand& command, const nn::Gpt& model, const LookText& 
   const std::string folder = plot_folder(command);
   exit_at_interrupt();
   const std::size_t layer = command.layer.value_or(0), head = command.head.value_or(0);
-  const Array points = queries_and_keys(capture_attention(model, text.tokens)[layer], head);
+  const LayerAttention attention = capture_attention(model, text.tokens)[layer];
+  const Array points =  // (2T, D): queries, then keys
+      xt::concatenate(
+          xt::xtuple(xt::view(attention.queries, 0, head), xt::view(attention.keys, 0, head)));
   const Tsne map = computed_map(command, points, perplexity);
 
   const std::string title =
@@ -107,17 +101,13 @@ int look_tsne(const LookCommand& command, const nn::Gpt& model, const LookText& 
   const ScatterOptions scatter = scatter_options(title, text.names);
   std::cout << scatter_text(map.points, scatter) << "\nKL     " << decimal(map.history.y.front(), 4)
             << " at the start, " << decimal(map.kl, 4) << " after "
-            << counted(static_cast<std::size_t>(command.iterations), "iteration") << ", perplexity "
-            << exact(perplexity) << ", seed " << command.seed << '\n';
+            << counted(command.iterations, "iteration") << ", perplexity " << exact(perplexity)
+            << ", seed " << command.seed << '\n';
   print_nearest_keys(points, map.points, text.names);
   if (model.config.causal)
     std::cout
         << "(The map ignores the causal mask: a query may lie near keys of later positions.)\n";
-  const Plot plot = draw_scatter(folder, "tsne", map.points, scatter);
-  if (plot.ok)
-    std::cout << "\nmap    " << printable(plot.message) << '\n';
-  else
-    note(plot.message);
+  print_plot("\nmap    ", draw_scatter(folder, "tsne", map.points, scatter));
   return 0;
 }
 

@@ -1,49 +1,48 @@
 // backward_trace.hpp: the HEED_TRACE options of a backward pass: backward, nan and provenance.
 #pragma once
 
-#include <memory>
 #include <string>
-#include <vector>
+#include <unordered_map>
 
-#include "heed/autograd/trace/timing.hpp"
 #include "heed/autograd/trace/trace.hpp"
 
 namespace HEED_NAMESPACE {
 
-class BackwardTracer;
-
-// While a ProvenanceGuard(true) exists, record_contribution records on this thread.
-class ProvenanceGuard {
- public:
-  explicit ProvenanceGuard(bool record);
-  ~ProvenanceGuard();
-  ProvenanceGuard(const ProvenanceGuard&) = delete;
-  ProvenanceGuard& operator=(const ProvenanceGuard&) = delete;
-
- private:
-  bool previous_;
-};
-void record_contribution(const Node& from, std::size_t i, const Array& part);
-
 // Traces one backward pass through these nodes, the last of which is the output. It writes a node's
-// line when the pass reaches the next node or ends, also by an exception.
+// line when the pass reaches the next node or ends, even if an exception ends it.
 class BackwardTrace {
  public:
-  BackwardTrace(const std::vector<std::shared_ptr<Node>>& nodes, bool provenance);
+  BackwardTrace(const NodeList& nodes, bool provenance);
   ~BackwardTrace();
   BackwardTrace(const BackwardTrace&) = delete;
   BackwardTrace& operator=(const BackwardTrace&) = delete;
 
-  // The gradient of `node` is complete, and its backward is about to run. Times it.
+  // To be called before the backward of `node`. Returns a timer for this backward.
   OperationTimer visit(const Node& node);
 
+  // To be called when the backward of `from` adds `part` to the gradient of its input i.
+  void add(const Node& from, std::size_t i, const Array& part);
+
  private:
-  ProvenanceGuard provenance_;
-  std::unique_ptr<BackwardTracer> tracer_;  // null without the options backward and nan
-  BackwardTracer* outer_ = nullptr;         // of the enclosing backward pass, if any
+  void begin_table(const NodeList& nodes);
+  void widen_columns(const Node& node);
+  std::string columns(const std::string& number, std::string_view op, const std::string& name,
+                      const std::string& shape, const std::string& gradient) const;
+  std::string number_of(const Node& node) const;
+  void write_line();
+
+  bool provenance_;
+  bool writes_ = trace_enabled(TraceOption::backward);
+  bool checks_nan_ = trace_enabled(TraceOption::nan), at_output_ = true;
+  BackwardTrace* outer_ = nullptr;  // the trace of the enclosing backward pass, if any
+  // The nodes' positions in topological_order(). Plain pointers do not keep the nodes alive.
+  std::unordered_map<const Node*, std::size_t> numbers_;
+  std::size_t number_width_ = 0, op_width_ = 2, name_width_ = 4, shape_width_ = 5;
+  std::size_t passed_width_ = 8;
+  std::string line_, passed_, location_;  // the table line of the node whose backward runs
 };
 
-// The backward of `from` has computed `part` of the gradient of its input i.
+// Calls BackwardTrace::add for the backward pass that runs on this thread, if any.
 void trace_contribution(const Node& from, std::size_t i, const Array& part);
 
 // Throw NonFinite when the gradient is not finite, even if TraceOption::nan is off.
@@ -54,7 +53,5 @@ void trace_line(const std::string& line);
 
 // "V (3, 4)", or "MatMul (3, 4)" for a node without a name.
 std::string short_label(const Node& node);
-
-double l2_norm(const Array& x);
 
 }  // namespace HEED_NAMESPACE

@@ -5,29 +5,27 @@
 #include <limits>
 
 #include "autograd/trace/backward_trace.hpp"
+#include "heed/array/reduce.hpp"
 
 namespace HEED_NAMESPACE {
-namespace {
 
 constexpr Real minus_infinity = -std::numeric_limits<Real>::infinity();
 
 // The first element that is not finite, or the end.
-const Real* first_nonfinite(const Array& x, bool allow_minus_infinity = false) {
+static const Real* first_nonfinite(const Array& x, bool allow_minus_infinity = false) {
   return std::find_if(x.data(), x.data() + x.size(), [=](Real v) {
     return !std::isfinite(v) && !(allow_minus_infinity && v == minus_infinity);
   });
 }
 
-bool is_finite(const Array& x) { return first_nonfinite(x) == x.data() + x.size(); }
-
-bool has_minus_infinity(const std::shared_ptr<Node>& input) {
+static bool has_minus_infinity(const std::shared_ptr<Node>& input) {
   if (input == nullptr) return false;
   const Array& x = input->value;
   return std::find(x.data(), x.data() + x.size(), minus_infinity) != x.data() + x.size();
 }
 
 // "nan at (0, 2)"
-std::string element_text(const Array& x, const Real* at) {
+static std::string element_text(const Array& x, const Real* at) {
   const std::string value = std::isnan(*at) ? "nan" : *at < 0 ? "-inf" : "inf";
   auto flat = static_cast<std::size_t>(at - x.data());
   Shape index = x.shape();
@@ -37,36 +35,33 @@ std::string element_text(const Array& x, const Real* at) {
 }
 
 // "MatMul 'V' (3, 4) made at lessons/05_query_key_value.cpp:41"
-std::string origin(std::string_view op, const std::string& name, const Shape& shape,
-                   SourceLocation location) {
+static std::string origin(std::string_view op, const std::string& name, const Shape& shape,
+                          SourceLocation location) {
   return std::string(op) + (name.empty() ? " " : " '" + name + "' ") + str(shape) + " made at " +
          str(location);
 }
 
-std::string origin(const Node& node) {
+static std::string origin(const Node& node) {
   return origin(node.op, node.name, node.value.shape(), node.location);
 }
 
 // "its inputs: A (3, 3) with nan at (0, 2), made at lessons/my.cpp:12; V (3, 4)"
-std::string inputs_text(const std::vector<std::shared_ptr<Node>>& inputs) {
-  std::string text;
-  bool all_finite = true;
+static std::string inputs_text(const NodeList& inputs) {
+  std::string text, ending = "; all finite";
   for (const auto& input : inputs) {
     if (input == nullptr) continue;
     text += (text.empty() ? "its inputs: " : "; ") + short_label(*input);
-    if (is_finite(input->value)) continue;
-    all_finite = false;
+    if (all_finite(input->value)) continue;
+    ending = "";
     text += " with " + element_text(input->value, first_nonfinite(input->value)) + ", made at " +
             str(input->location);
   }
-  return text + (all_finite ? "; all finite" : "");
+  return text + ending;
 }
 
-}  // namespace
-
 void check_finite(std::string_view op, bool may_write_infinity, SourceLocation location,
-                  const Array& value, const std::vector<std::shared_ptr<Node>>& inputs) {
-  if (!trace_enabled(TraceOption::nan) || is_finite(value)) return;
+                  const Array& value, const NodeList& inputs) {
+  if (!trace_enabled(TraceOption::nan) || all_finite(value)) return;
   const bool allowed =
       may_write_infinity || std::any_of(inputs.begin(), inputs.end(), has_minus_infinity);
   const Real* const element = first_nonfinite(value, allowed);
@@ -76,14 +71,14 @@ void check_finite(std::string_view op, bool may_write_infinity, SourceLocation l
 }
 
 void check_contribution(const Node& from, std::size_t i, const Array& part) {
-  if (is_finite(part)) return;
+  if (all_finite(part)) return;
   throw NonFinite(origin(from) + " has a finite gradient and passes " +
                   short_label(*from.inputs[i]) + " one with " +
                   element_text(part, first_nonfinite(part)) + "; " + inputs_text(from.inputs));
 }
 
 void check_gradient(const Node& node, bool is_output) {
-  if (is_finite(node.grad)) return;
+  if (all_finite(node.grad)) return;
   throw NonFinite(origin(node) + " has a gradient with " +
                   element_text(node.grad, first_nonfinite(node.grad)) +
                   (is_output ? ", as given to backward" : ", the sum of its contributions"));

@@ -1,7 +1,5 @@
 // timing.cpp: HEED_TRACE=time, which adds up the time of each operation.
 
-#include "heed/autograd/trace/timing.hpp"
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -32,7 +30,7 @@ Times& times() {
   return *instance;
 }
 
-// The sum for this operation and phase. A linear search: there are a few dozen names.
+// The sum for this operation and phase. The search is linear, over a few dozen names.
 OperationTime::Sum& sum_for(std::string_view name, Phase phase) {
   std::vector<OperationTime>& all = times().operations;
   auto found = std::find_if(all.begin(), all.end(), [&](const auto& o) { return o.name == name; });
@@ -62,8 +60,7 @@ void print_at_exit() {
 
 OperationTimer::OperationTimer(std::string_view name, Phase phase)
     : name_(name), phase_(phase), enabled_(trace_enabled(TraceOption::time)) {
-  if (!enabled_) return;
-  start_ = Clock::now();
+  if (enabled_) start_ = Clock::now();
 }
 
 void OperationTimer::stop() const {

@@ -6,14 +6,12 @@
 #include <atomic>
 #include <cstdlib>
 #include <iostream>
-#include <iterator>
 #include <utility>
 
 #include "autograd/trace/backward_trace.hpp"
 #include "heed/base/text.hpp"
 
 namespace HEED_NAMESPACE {
-namespace {
 
 constexpr std::pair<std::string_view, TraceOption> all_options[] = {
     {"backward", TraceOption::backward},
@@ -21,23 +19,23 @@ constexpr std::pair<std::string_view, TraceOption> all_options[] = {
     {"provenance", TraceOption::provenance},
     {"time", TraceOption::time}};
 
-// One bit per option, for the whole program.
+// The enabled options of the program, one bit per option.
 constexpr unsigned not_read_yet = ~0u;
-std::atomic<unsigned> enabled{not_read_yet};
+static std::atomic<unsigned> enabled{not_read_yet};
 
-std::function<void(const std::string&)>& output() {
+static std::function<void(const std::string&)>& output() {
   static std::function<void(const std::string&)> function;
   return function;
 }
 
-unsigned bit(TraceOption option) { return 1u << static_cast<unsigned>(option); }
+static unsigned bit(TraceOption option) { return 1u << static_cast<unsigned>(option); }
 
-std::string_view trimmed(std::string_view text) {
+static std::string_view trimmed(std::string_view text) {
   const std::size_t first = std::min(text.find_first_not_of(' '), text.size());
   return text.substr(first, text.find_last_not_of(' ') + 1 - first);
 }
 
-unsigned bit_of(std::string_view option) {
+static unsigned bit_of(std::string_view option) {
   std::vector<std::string> names;
   for (const auto& [name, value] : all_options) {
     if (name == option) return bit(value);
@@ -46,16 +44,12 @@ unsigned bit_of(std::string_view option) {
   throw_error("HEED_TRACE: ", in_quotes(option), " is none of its options: ", joined(names, ", "));
 }
 
-unsigned bits_of(std::string_view options) {
+void set_trace(std::string_view options) {
   unsigned bits = 0;
   for (const std::string& part : split(options, ','))
     if (const std::string_view option = trimmed(part); !option.empty()) bits |= bit_of(option);
-  return bits;
+  enabled = bits;
 }
-
-}  // namespace
-
-void set_trace(std::string_view options) { enabled = bits_of(options); }
 
 void set_trace_output(std::function<void(const std::string&)> function) {
   output() = std::move(function);
@@ -80,7 +74,7 @@ void trace_line(const std::string& line) {
   if (output())
     output()(line);
   else
-    std::cerr << line + '\n';  // as one string, since other threads may be writing
+    std::cerr << line + '\n';  // one string, so that lines of several threads do not mix
 }
 
 std::string short_label(const Node& node) {

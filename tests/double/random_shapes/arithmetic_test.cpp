@@ -33,7 +33,7 @@ Case one_tensor_twice(Draw& d) {
   });
 }
 
-// A whole exponent may have a negative base.
+// If the exponent is an integer, the base may be negative.
 Case power_case(Draw& d) {
   const bool integer = d.coin();
   const double p = integer ? d.between(-3, 3) : d.number(-2.5, 2.5);

@@ -45,7 +45,7 @@ struct AttentionDraw {
     const Shape shape = d.narrowed(whole);
     options.mask = d.mask(shape.size() == 3 && whole.size() == 4 ? whole : shape);
   }
-  // The case of f(x, options). A bias is the last input and goes into the options.
+  // The case of f(x, options). A bias is the last input of the case and is moved into the options.
   template <class F>
   Case with(std::vector<Shape> shapes, bool biased, const F& f) {
     if (biased) shapes.push_back(d.narrowed(scores));

@@ -29,7 +29,7 @@ struct Row {
 };
 using Rows = std::vector<Row>;
 
-// The rows of each file of src/ops, in the *_test.cpp of the same name.
+// The rows for each file of src/ops. The *_test.cpp of the same name defines them.
 Rows arithmetic_rows();
 Rows activation_rows();
 Rows softmax_rows();
@@ -61,7 +61,7 @@ Maker one_away_from_zero(const F& f) {
   return [=](Draw& d) { return on(d.away_from_zero(d.shape(), 0.1, 2), "", f); };
 }
 
-// f(x, axis)
+// A case of f(x, axis).
 template <class F>
 Maker along(const F& f) {
   return [=](Draw& d) {

@@ -47,7 +47,7 @@ Names function_names() {
   return names;
 }
 
-// The functions that rows check: the row "gelu, erf" checks gelu.
+// The functions that the rows check. For example, the row "gelu, erf" checks gelu.
 Names checked_functions() {
   Names names;
   for (const Row& row : all_rows()) names.insert(row.name.substr(0, row.name.find(',')));
@@ -75,7 +75,7 @@ TEST_CASE("a run makes all gradient checks at random shapes, and none fails",
     max_error = std::max(max_error, report.max_error);
     names.insert(row.name);
   }
-  CHECK(failed == 0);  // the test of the row's file says which
+  CHECK(failed == 0);  // the tests of the rows print the failures
   CHECK(checks >= 3780);
   CHECK(checks == all_rows().size() * checks_per_row);
   CHECK(names.size() == all_rows().size());  // this_run finds rows by name
@@ -122,7 +122,7 @@ TEST_CASE("every axis is checked, counted from either end", "[double][random_sha
 TEST_CASE("every operation that src/ops records is checked", "[double][random_shapes][all_rows]") {
   const Names checked = total_coverage().operations;
   CHECK(missing(operation_names(), checked) == "");
-  CHECK(missing(checked, operation_names()) == "");  // the search finds all of them
+  CHECK(missing(checked, operation_names()) == "");  // operation_names() misses none
 }
 
 TEST_CASE("every function that include/heed/ops declares has its row",

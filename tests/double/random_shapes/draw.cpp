@@ -138,7 +138,7 @@ int Draw::any_axis(std::size_t rank_of_array) {
   return recorded(rank_of_array, static_cast<int>(below(2 * n)));
 }
 
-// The numbers from 0 on stand for the axes from -n to n - 1; an array of rank 0 has -1 and 0.
+// Number i stands for axis i - n of an array of rank n. A scalar has the axes -1 and 0.
 int Draw::recorded(std::size_t rank_of_array, int number) {
   const int axis = number - static_cast<int>(std::max<std::size_t>(rank_of_array, 1));
   coverage.axes.insert({rank_of_array, axis});

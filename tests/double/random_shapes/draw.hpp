@@ -1,4 +1,4 @@
-// draw.hpp: random shapes, axes, masks and values for gradient checks; ranks and sizes take turns.
+// draw.hpp: Draw, which draws random shapes, axes, masks and values for gradient checks.
 #pragma once
 
 #include <set>
@@ -13,7 +13,7 @@
 namespace heed::test {
 
 inline constexpr std::size_t max_rank = 4, max_size = 5;
-inline constexpr std::size_t max_elements = 60;  // of one drawn shape: larger ones are shrunk
+inline constexpr std::size_t max_elements = 60;  // a shape with more is shrunk
 
 template <class... Parts>
 std::string words(const Parts&... parts) {
@@ -32,19 +32,19 @@ std::string listed(const List& list) {
 // One of the twelve ways in which two shapes that broadcast can differ.
 std::string pattern_of(const Shape& a, const Shape& b);
 
-// What the checks have used; tests compare it with what the checks must use.
+// The ranks, sizes and so on that the checks used. Tests compare them with the required ones.
 struct Coverage {
   std::set<std::size_t> ranks, sizes;
   std::set<std::string> patterns;              // of broadcasting, see pattern_of
   std::set<std::pair<std::size_t, int>> axes;  // rank, and the axis as it was written
-  std::set<std::string> operations;            // those whose backward was checked
+  std::set<std::string> operations;            // operations whose backward was checked
 
   void add(const Shape& shape);
   void merge(const Coverage& other);
 };
 
-// What one check must contain; everything else is random. The checks of one operation combine
-// every rank with every size. The offset selects the broadcasting pattern and the axis.
+// The rank and size that one check must use, and an offset that selects the broadcasting pattern
+// and the axis. All else is random. The checks of an operation combine every rank with every size.
 struct Turn {
   std::size_t rank, size, offset;
 };
@@ -71,13 +71,13 @@ class Draw {
 
   // ---- shapes
 
-  // A shape of this turn's rank. One size is this turn's; the others are at least 1, because
-  // otherwise most shapes would be empty.
+  // A shape with the rank of the turn. One axis has the size of the turn. The other sizes are at
+  // least 1, because otherwise most shapes would be empty.
   Shape shape();
-  // One more size for an array that has `others` elements for each index along it; rarely 0.
+  // A random size, rarely 0, for one more axis of an array that has `others` elements without it.
   std::size_t size(std::size_t others = 1);
   std::size_t turn_size() const { return turn_.size; }
-  // The same rank; each size becomes 1 with probability 1/5.
+  // Sets each size to 1 with probability 1/5.
   Shape sometimes_one(Shape sizes);
   // A shape that broadcasts to `whole`.
   Shape narrowed(const Shape& whole);
@@ -86,12 +86,12 @@ class Draw {
 
   // ---- axes
 
-  int axis(std::size_t rank_of_array);      // the axes take turns, counted from either end
-  int any_axis(std::size_t rank_of_array);  // a random one
+  int axis(std::size_t rank_of_array);      // each axis in turn, counted from either end
+  int any_axis(std::size_t rank_of_array);  // a random axis
   static std::size_t index(int axis, std::size_t rank_of_array) {
     return static_cast<std::size_t>(axis < 0 ? axis + static_cast<int>(rank_of_array) : axis);
   }
-  // An empty list, which means all axes, or some axes, each of them once.
+  // A list of some axes without repetitions, or an empty list, which means all axes.
   AxisList axes();
   int from_either_end(std::size_t axis);
   // A shape and an axis of it whose size is at least 1.
@@ -114,7 +114,7 @@ class Draw {
     std::size_t fewer;  // which side has fewer axes: 0 neither, 1 left, 2 right
     bool left_ones, right_ones;
   };
-  // Patterns take turns from rank 3 on, where all twelve are possible; below, a possible one.
+  // From rank 3 on each of the twelve patterns in turn; below rank 3, a random possible pattern.
   Pattern pattern(std::size_t axes);
   int recorded(std::size_t rank_of_array, int number);
 

@@ -22,7 +22,7 @@ struct EquationDraw {
     add_result();
   }
 
-  // The first operand always has i, with this turn's size. Sizes of other operands may be 1.
+  // Adds an operand. The first has the letter i, with the turn's size. Sizes of others may be 1.
   void add_operand(std::size_t rank) {
     const bool first = operands.empty();
     const std::size_t dotted =

@@ -14,7 +14,7 @@ namespace heed::test {
 namespace {
 
 // embedding gives row padding_idx no gradient although the output depends on it. Subtracting that
-// row, detached, from the output makes the output constant in it, so finite differences give 0.
+// row, detached, from the output makes the output constant in the row: finite differences give 0.
 Case embedding_case(Draw& d) {
   const Shape shape = d.shape();
   const std::size_t V = numel(shape) == 0 ? d.size() : 1 + d.below(max_size);

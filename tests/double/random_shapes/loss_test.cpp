@@ -14,7 +14,7 @@ Indices some_targets(Draw& d, const Shape& logits, std::int64_t ignored) {
   Indices targets = d.indices(Shape(logits.begin(), logits.end() - 1), V);
   for (std::int64_t& target : targets)
     if (V == 0 || d.below(4) == 0) target = ignored;
-  // At least one target counts, because the mean over none is 0 / 0.
+  // At least one target is not ignored, because the mean over no targets is 0 / 0.
   if (V > 0 && targets.size() > 0 && targets.data()[0] == ignored)
     targets.data()[0] = ignored == 0 ? 1 : 0;
   return targets;

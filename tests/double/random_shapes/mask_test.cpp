@@ -18,7 +18,7 @@ Case masked_fill_case(Draw& d) {
             [=](T x) { return masked_fill(x, mask, value); });
 }
 
-// The way in which attention uses a mask. All elements of a row may be masked.
+// A masked softmax, as in attention. All elements of a row may be masked.
 Case masked_softmax_case(Draw& d) {
   const Shape shape = d.shape();
   const Mask mask = d.mask(d.narrowed(shape));

@@ -9,7 +9,7 @@ namespace heed::test {
 
 namespace {
 
-// Rows of nearly equal elements have large derivatives; these rows are spread out.
+// The elements of a row are far apart, because nearly equal elements have large derivatives.
 Case layer_norm_case(Draw& d) {
   const Shape shape = d.shape();
   const auto axes = static_cast<std::ptrdiff_t>(1 + d.below(d.rank));
@@ -26,8 +26,8 @@ Case layer_norm_case(Draw& d) {
           words("over ", str(last), weight ? ", weight" : "", bias ? ", bias" : "", ", eps ", eps)};
 }
 
-// The norms of both vectors are larger than eps, or both smaller (eps replaces them), or one of
-// them is. Up to five elements below 0.3 have a norm below 0.8.
+// The norms of both vectors, of one or of none are smaller than eps, which then replaces the norm.
+// Up to five elements below 0.3 have a norm below 0.8.
 Case cosine_case(Draw& d) {
   const auto [a, b] = d.pair(d.shape());
   const int axis = d.axis(d.rank);

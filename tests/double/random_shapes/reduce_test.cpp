@@ -37,7 +37,7 @@ Case variance_case(Draw& d) {
   const AxisList axes = d.axes();
   std::size_t n = 1;
   for (const std::size_t axis : checked_axes("variance", shape, axes)) n *= shape[axis];
-  const bool unbiased = n > 1 && d.coin();  // of one element it would be 0 / 0
+  const bool unbiased = n > 1 && d.coin();  // the variance of one element would be 0 / 0
   Case drawn = over_axes(d, d.values(shape), axes, [=](T x, const AxisList& list, bool keep) {
     return variance(x, list, unbiased, keep);
   });

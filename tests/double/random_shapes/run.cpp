@@ -29,7 +29,7 @@ GradcheckResult checked(const Case& drawn, std::uint64_t upstream_seed,
   return gradcheck(watched, drawn.inputs, options);
 }
 
-// "" when the gradients are right, else which of them is wrong.
+// "" when all gradients are right, else a message about the wrong one.
 std::string gradient_error(const Case& drawn, Draw& d, Report& report) {
   std::set<std::string> operations;
   const GradcheckResult result = checked(drawn, d.seed(), operations);
@@ -58,7 +58,7 @@ Report new_report(const std::string& name) {
 
 Draw draw_of(std::uint32_t seed, const Row& row, std::size_t number, std::size_t check) {
   const std::size_t ranks = row.max_rank - row.min_rank + 1, sizes = max_size + 1;
-  const std::size_t round = check / ranks / sizes;  // the next six patterns and axes
+  const std::size_t round = check / ranks / sizes;  // selects other patterns and axes
   const Turn turn{row.min_rank + check % ranks, check / ranks % sizes,
                   seed + number + round * sizes};
   std::seed_seq mix{seed, static_cast<std::uint32_t>(number), static_cast<std::uint32_t>(check)};

@@ -9,7 +9,7 @@
 
 namespace heed::test {
 
-// Each rank with each size, twice.
+// Every rank is combined with every size twice.
 inline constexpr std::size_t checks_per_row = 2 * (max_rank + 1) * (max_size + 1);
 
 // The results of all checks of one row.
@@ -26,7 +26,7 @@ Draw draw_of(std::uint32_t seed, const Row& row, std::size_t number, std::size_t
 std::string text_of(const Row& row, const Case& drawn);
 Report report_of(std::uint32_t seed, const Row& row, std::size_t number);
 
-// Small arrays on one thread: waiting for a second thread would take longer than the work.
+// Uses one thread while it exists: on small arrays, waiting for a second one takes longer.
 struct OneThread {
   OneThread() { set_num_threads(1); }
   ~OneThread() { set_num_threads(before); }
@@ -41,7 +41,7 @@ std::uint32_t this_run_seed();
 // The rows of all families. A row's number, which its checks' seeds depend on, is its index here.
 const Rows& all_rows();
 
-// The report of this run on the row of that name in all_rows(), made at the first call.
+// The report of this run on the row of that name in all_rows(). The first call runs the checks.
 const Report& this_run(const std::string& name);
 
 // Fails a test unless every check of every one of these rows passes.

@@ -1,1 +1,1 @@
-"""heed_debug: heed's arrays and graphs in a debugger, read from memory alone."""
+"""heed_debug: debugger commands that read heed's arrays and graphs from the program's memory."""

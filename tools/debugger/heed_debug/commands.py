@@ -42,7 +42,7 @@ class HeedCommand(gdb.Command):
 
 
 def command(name, command_class, completer=gdb.COMPLETE_SYMBOL):
-    """Makes a function a gdb command. Its docstring is the help; errors print as one line."""
+    """Makes a function a gdb command. The help text is its docstring. Errors print as one line."""
     def register_function(function):
         def invoke(self, argument, from_tty):
             try:
@@ -73,9 +73,9 @@ def register():
         """List the nodes of a graph, inputs first: number, operation, name, shape, source line.
 Usage: heed graph [T] [all]
 Without T: the graph of the running backward pass; => marks the node whose backward runs.
-With T: the graph that computed a tensor, given by name, number or variable. Only nodes that
-require a gradient have numbers. |grad| is the L2 norm of the gradient, - when there is none yet;
-"freed" marks a node that was freed after its backward because no variable holds it.
+With T: the graph that computed T, a tensor's name, number or variable. The list has only nodes that
+require a gradient. |grad| is the L2 norm of the gradient, or - if there is no gradient yet. "freed"
+marks a node that was freed after its backward, because no variable holds it.
 A list of more than 200 nodes is shortened, unless the last word is `all`."""
         words = argument.split()
         everything = bool(words) and words[-1] == "all"
@@ -93,12 +93,12 @@ A list of more than 200 nodes is shortened, unless the last word is `all`."""
 
     @command("step", gdb.COMMAND_RUNNING)
     def step(argument):
-        """Run to the backward of a node, and stop on its first line.
+        """Run until the backward of a node starts, and stop on its first line.
 Usage: heed step [N | OPERATION | NAME | #NUMBER]
-Without an argument the next node; N the Nth node from here; OPERATION, such as Softmax, the next
-node of that operation; NAME the tensor with that name; #NUMBER the node with that number in
-`heed graph`. If no pass is running, or this pass has no such node left, it runs to the next pass.
-Prints the node's upstream gradient."""
+Without an argument it runs to the next node. N selects the Nth node from here; OPERATION, such as
+Softmax, the next node of that operation; NAME the tensor with that name; #NUMBER the node with that
+number in `heed graph`. If no pass is running, or the pass has no such node left, the program runs to
+the next pass. The command prints the node's upstream gradient."""
         running.step(argument)
 
     @command("grad", gdb.COMMAND_DATA)
@@ -110,9 +110,9 @@ Usage: heed grad NAME | #NUMBER | VARIABLE"""
 
     @command("show", gdb.COMMAND_DATA)
     def show(argument):
-        """Print an array, or a tensor's value, and its min, max, mean and norm.
+        """Print an array or a tensor's value, with its min, max, mean and norm.
 Usage: heed show VARIABLE | NAME | #NUMBER | grad T
-min, max, mean and norm leave out NaN and infinities, which are counted."""
+NaN and infinities are left out of min, max, mean and norm, and are counted."""
         title, array = passes.find_array(argument)
         shape = numbers.shape_text(array.shape)
         title = title[: -len(shape)].rstrip() if title.endswith(shape) else title
@@ -134,8 +134,8 @@ The engine records contributions only on request: `set environment HEED_TRACE pr
     def run_to_nan(argument):
         """Run to the first value or gradient that is not finite, forward or backward.
 Usage: heed nan
-Prints the operation, the line that called it, and its inputs. Masks use minus infinity: it counts
-only if no input of the operation contained it."""
+Prints the operation, the line that called it, and its inputs. Ignores minus
+infinity in the output of mask operations, and of operations with an input that contained it."""
         if argument:
             raise DebuggerError("heed: nan takes no argument")
         running.run_to_nonfinite()
@@ -144,7 +144,7 @@ only if no input of the operation contained it."""
 
     @command("back", gdb.COMMAND_STACK, gdb.COMPLETE_NONE)
     def back(argument):
-        """List the call stack without the engine's frames: operations and the program itself.
+        """List the call stack without the engine's frames: only frames of operations and of the program.
 Usage: heed back
 The numbers are gdb's frame numbers, as in `frame 4`."""
         gdb_target.check_running()

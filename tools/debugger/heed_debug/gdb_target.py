@@ -23,10 +23,10 @@ def bare(type_):
 
 
 def member(type_, name):
-    """The offset and the type of a member, also of a base class."""
+    """(offset in bytes, type) of a member of a type or of its base classes, or None."""
     for field in type_.fields():
         if not hasattr(field, "bitpos"):
-            continue  # static
+            continue  # a static member
         if field.name == name:
             return field.bitpos // 8, bare(field.type)
         if field.is_base_class:
@@ -144,7 +144,7 @@ def address_of(value):
     if value.type.strip_typedefs().code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
         value = value.referenced_value()
     if not value.is_optimized_out and value.address is None:
-        raise DebuggerError("heed: gdb holds only a copy of this value; print the variable that stores it")
+        raise DebuggerError("heed: gdb holds only a copy of this value; print the original variable")
     if value.is_optimized_out:
         raise DebuggerError("heed: the compiler optimised this value away; go `up`, or build with -Og")
     return int(value.address)
@@ -165,7 +165,7 @@ def is_node_type(type_):
 
 
 def is_node_pointer(type_):
-    """Whether this is shared_ptr<Node>."""
+    """Whether the type is shared_ptr<Node>."""
     return type_.code == gdb.TYPE_CODE_STRUCT and re.match(
         r"std::shared_ptr<heed::Node>$", type_.name or "") is not None
 
@@ -316,7 +316,7 @@ def links_in_frame(frame):
             address = int(value) if is_this else address_of(value)
             yield from links_at(type_.target() if is_this else type_, address)
         except (DebuggerError, gdb.error):
-            continue  # not initialised yet, or optimised away
+            continue  # the variable is not initialised yet, or optimised away
 
 
 def links_in_scope():

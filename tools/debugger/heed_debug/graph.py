@@ -7,8 +7,8 @@ EDGE = 20  # nodes listed at each end and on either side of the running node, in
 
 
 def walk(target, links, all_nodes=False):
-    """The nodes that these were computed from, inputs first, in the order of
-    heed::topological_order. Nodes that require no gradient only with `all_nodes`."""
+    """The linked nodes and all nodes they were computed from, inputs first, in the order of
+    heed::topological_order. Skips nodes that require no gradient, unless `all_nodes`."""
     nodes, visited = [], set()
 
     def visit(link):
@@ -24,7 +24,7 @@ def walk(target, links, all_nodes=False):
 
     for link in links:
         visit(link)
-    for node in nodes:  # visit() appends to it
+    for node in nodes:  # visit() appends to `nodes`
         for link in node.inputs:
             visit(link)
     return sorted(nodes, key=lambda node: node.depth)
@@ -43,7 +43,7 @@ class Graph:
 
 
 def title(node):
-    """Softmax 'A' (3, 3)"""
+    """The operation, name and shape of a node: Softmax 'A' (3, 3)"""
     name = " '%s'" % node.name if node.name else ""
     return node.op + name + " " + numbers.shape_text(node.shape)
 
@@ -56,7 +56,7 @@ def input_text(graph, link):
 
 
 def inputs_text(graph, node):
-    """"from #5, #7". The text is stored in the node: its inputs may be freed before the node is."""
+    """The inputs of a node: "from #5, #7". Stores the text, as inputs may be freed before the node."""
     if node.inputs_text is None:
         inputs = [input_text(graph, link) for link in node.inputs if link.address]
         node.inputs_text = "from " + ", ".join(inputs) if inputs else ""
@@ -71,7 +71,7 @@ def gradient_text(node):
 
 
 def listed_numbers(graph, everything):
-    """The numbers of the nodes to list; None stands for nodes left out."""
+    """The numbers of the nodes to list. None stands for nodes that are left out."""
     count = len(graph.nodes)
     if everything or count <= MAX_NODES:
         return list(range(count))

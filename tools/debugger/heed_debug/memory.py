@@ -53,7 +53,7 @@ ArrayLayout = collections.namedtuple("ArrayLayout", "shape_begin shape_end begin
 
 
 def array_layout(target, type_name, prefix=""):
-    """The offsets of an xt::xarray's shape and data pointers from the start of `type_name`."""
+    """The offsets of an xt::xarray's shape and data pointers, from the start of a `type_name`."""
     member = lambda path: target.offset(type_name, prefix + path)
     begin, pointer_type = member("m_storage.p_begin")
     return ArrayLayout(member("m_shape.m_begin")[0], member("m_shape.m_end")[0], begin,

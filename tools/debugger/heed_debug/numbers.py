@@ -44,7 +44,7 @@ def shown_rows(array, shorten):
     for index in itertools.product(*[shown_indices(n, shorten) for n in leading]):
         if None in index:
             if all(i == 0 or i is None for i in index[index.index(None) + 1:]):
-                result.append((index, None))  # once, for any number of axes behind it
+                result.append((index, None))  # one "..." line, for any number of axes after this one
             continue
         row = 0
         for i, n in zip(index, leading):

@@ -14,12 +14,12 @@ NO_PASS = ("heed: no backward pass is running; `heed step` runs to the next one,
 # The nodes of the running pass, as last read. heed::backward removes a node from its own list
 # before it calls the node's apply_backward.
 _pass_nodes = None
-# The graph of the last `heed graph T`; #N refers to it when no pass is running.
+# The graph of the last `heed graph T`. #N refers to this graph when no pass is running.
 _printed_graph = None
 
 
 def backward_frame():
-    """The innermost frame of heed::backward; searches the selected thread first."""
+    """The innermost frame of heed::backward. Searches the selected thread first."""
     threads = gdb.selected_inferior().threads()
     selected = gdb.selected_thread()
     with gdb_target.selection_restored():
@@ -35,7 +35,7 @@ def backward_frame():
 
 
 def has_nodes(frame):
-    """Whether the frame has a variable `nodes`: the overload of heed::backward with the loop."""
+    """Whether the frame has a variable `nodes`, as the overload of heed::backward with the loop has."""
     try:
         frame.read_var("nodes")
         return True
@@ -68,7 +68,7 @@ def with_control(link):
 
 
 def pending_nodes(frame):
-    """The nodes in heed::backward's list, whose backward has not started; None if unreadable."""
+    """The nodes whose backward has not started, from heed::backward's list; None if unreadable."""
     value = gdb_target.variable(frame, "nodes")
     if value is None:
         return None
@@ -103,7 +103,7 @@ def running_pass():
 
 
 def pass_before_first_node(frame):
-    """The same when heed::backward has started but has not run any node."""
+    """(graph, pending nodes) when heed::backward has started but has not run any node."""
     global _pass_nodes
     output = gdb_target.variable(frame, "output")
     if output is None:
@@ -138,14 +138,14 @@ gdb.events.exited.connect(clear)
 
 
 def graph_of(link):
-    """The graph that computed a tensor; #N refers to it from now on."""
+    """The graph that computed a tensor. #N refers to this graph from now on."""
     global _printed_graph
     _printed_graph = graph.Graph(graph.walk(target, [link]))
     return _printed_graph
 
 
 def current_graph():
-    """The graph of the running pass, else the last printed graph, read again; else an empty one."""
+    """The graph of the running pass, else the last printed graph, read again, else an empty graph."""
     found = running_pass()
     if found is not None:
         return found[0]

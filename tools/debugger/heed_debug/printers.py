@@ -1,6 +1,6 @@
 """printers.py: gdb pretty-printers for arrays, tensors, parameters, scopes and generators.
 
-`set print heed-matrices off` prints shapes only, and gives IDEs children to expand."""
+After `set print heed-matrices off` they print shapes only, and an IDE can expand the values."""
 
 import re
 
@@ -12,7 +12,7 @@ from heed_debug.memory import DebuggerError
 
 
 def in_summary():
-    """Whether gdb prints the arguments in a list of frames, where a matrix is too long."""
+    """Whether gdb is printing arguments in a list of frames, where a matrix would be too long."""
     return getattr(gdb, "print_options", dict)().get("summary", False)
 
 
@@ -54,7 +54,7 @@ def errors_as_text(function):
 
 
 class TextPrinter:
-    """A printer without children, whose text an IDE shows unchanged."""
+    """A printer without children. An IDE shows its text unchanged."""
 
     def __init__(self, printer):
         self.to_string = printer.to_string
@@ -99,7 +99,7 @@ def node_member(node, name):
 
 
 class TensorPrinter:
-    """'weights' = Softmax (1, 3, 3) = {value = ..., grad = ...}"""
+    """Prints a tensor as: 'weights' = Softmax (1, 3, 3) = {value = ..., grad = ...}"""
 
     def __init__(self, value):
         self.value = value

@@ -1,4 +1,4 @@
-"""running.py: runs the program to the backward of a node, or to the first nonfinite number."""
+"""running.py: runs the program until the backward of a node starts, or until a number is not finite."""
 
 import re
 
@@ -31,8 +31,8 @@ class InternalBreakpoint(gdb.Breakpoint):
 
 
 def run_to(*breakpoints):
-    """Continues to one of these breakpoints. False, after printing why, when another event stopped
-    the program."""
+    """Continues, and returns whether the program stopped at one of these breakpoints. If another event
+    stopped the program, prints gdb's message about it."""
     try:
         output = gdb.execute("continue", to_string=True)
     except gdb.error as error:
@@ -57,21 +57,21 @@ def run_to(*breakpoints):
 
 
 def first_argument():
-    """`this` at the first instruction of a member function."""
+    """The value of `this` at the first instruction of a member function."""
     frame = gdb.newest_frame()
     register = "x0" if frame.architecture().name().startswith("aarch64") else "rdi"
     return int(frame.read_register(register)) & (2 ** 64 - 1)
 
 
 def operation_of(node):
-    """"heed::Softmax" for a node of type heed::OpNode<heed::Softmax, 1ul>."""
+    """The operation of a node: "heed::Softmax" for the type heed::OpNode<heed::Softmax, 1ul>."""
     class_name = memory.node_class(target, node.address)
     found = re.match(r"heed::OpNode<(.*?)(?:, \d+ul)?>$", class_name)
     return found.group(1) if found else None
 
 
 def in_backward_loop():
-    """Whether this is the overload of heed::backward that takes the upstream gradient."""
+    """Whether the newest frame is the overload of heed::backward with the upstream gradient."""
     return gdb_target.variable(gdb.newest_frame(), "upstream") is not None
 
 
@@ -92,7 +92,7 @@ def function_exists(function):
 
 
 def node_filter(wanted):
-    """The nodes that `heed step WANTED` refers to: a predicate, and which of its matches counts."""
+    """Parses WANTED of `heed step WANTED`. Returns a node predicate, and n: stop at the n-th match."""
     if re.fullmatch(r"\d+", wanted) and int(wanted) > 0:
         return (lambda graph_, node: True), int(wanted)
     if re.fullmatch(r"#\d+", wanted):
@@ -117,7 +117,7 @@ def check_exists(wanted, current):
 
 
 def find_next(wanted):
-    """(graph, node) to run to: in the running pass, else in a later pass, to whose start it runs."""
+    """(graph, node) to run to. If the running pass has no such node, continues to later passes."""
     matches, count = node_filter(wanted)
     found = passes.running_pass()
     if re.fullmatch(r"[^#\d].*", wanted):
@@ -168,7 +168,7 @@ def step(wanted):
 
 
 def enter_inlined(function):
-    """Enters an inlined function: gdb selects its caller first; `step` enters without running code."""
+    """Enters an inlined function. gdb first selects its caller; `step` then enters it at once."""
     frame = gdb.newest_frame()
     block = gdb.block_for_pc(frame.pc())
     while block is not None and not block.is_global:
@@ -196,7 +196,7 @@ def show_node(node):
 
 
 def short_path(path):
-    """The path from the project's folder on, as heed itself prints it."""
+    """The path relative to the project's folder, as heed prints paths."""
     found = re.search(r"(?:^|/)((?:src|include/heed|lessons|tests)/.*)$", path)
     return found.group(1) if found else path
 
@@ -219,8 +219,8 @@ def may_write_infinity(op):
 
 
 def new_nonfinite(op, value, inputs):
-    """The counts of nonfinite numbers that an operation produced, or None. Minus infinity counts only
-    if no input contained it and the operation does not declare that it may write it, as masks do."""
+    """The counts of nonfinite numbers that an operation produced, or None. Ignores minus infinity if an
+    input contained it, or if the operation (a mask) declares that it may write minus infinity."""
     nan, plus, minus = nonfinite_counts(value)
     if nan or plus:
         return nan, plus, minus
@@ -242,8 +242,8 @@ def input_lines(inputs):
 
 
 class NonfiniteWatch:
-    """Checks every value passed to heed::finish and every gradient passed to heed::accumulate. A
-    method returns True to stop the program; `report` then has the lines to print."""
+    """Checks every value passed to heed::finish and every gradient passed to heed::accumulate. The
+    methods return True to stop the program. The lines to print are then in `report`."""
 
     def __init__(self):
         self.report = None

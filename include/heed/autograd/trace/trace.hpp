@@ -1,11 +1,12 @@
-// trace.hpp: the environment variable HEED_TRACE, which traces the autograd engine.
+// trace.hpp: the environment variable HEED_TRACE, which traces the autograd engine, and the time
+// that each operation takes.
 //
-// Its value is a list of options separated by commas: HEED_TRACE=backward,nan. It is read at first
-// use.
+// Its value is a list of options separated by commas: HEED_TRACE=backward,nan. The variable is read
+// at first use.
 #pragma once
 
+#include <chrono>
 #include <functional>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +20,7 @@ enum class TraceOption : unsigned {
   backward,    // writes a line for every node of every backward pass
   nan,         // throws NonFinite at the first value or gradient that is not finite
   provenance,  // every backward pass records contributions()
-  time,        // prints the time of each operation when the program ends (timing.hpp)
+  time,        // prints time_table() when the program ends
 };
 
 // Thrown by TraceOption::nan.
@@ -33,18 +34,18 @@ struct NonFinite : Error {
 // for an unknown option. Affects the whole program: do not call it while another thread computes.
 void set_trace(std::string_view options);
 
-// The options that are on, in the form that set_trace takes.
+// The options that are on, in the format of set_trace.
 std::string trace_options();
 
-// Whether an option is on. Throws Error when HEED_TRACE contains an unknown one.
+// Whether an option is on. Throws Error if HEED_TRACE contains an unknown option.
 bool trace_enabled(TraceOption option);
 
 // Sends trace lines, each without its line break, to this function instead of stderr. The function
 // must not throw.
 void set_trace_output(std::function<void(const std::string& line)> output);
 
-// Whether an operation has `static constexpr bool may_write_infinity = true`: minus infinity in its
-// result is intended, as masked_fill writes it for masked scores.
+// Whether an operation has `static constexpr bool may_write_infinity = true`, which allows minus
+// infinity in its result. For example, masked_fill writes minus infinity for masked scores.
 template <class Op, class = void>
 inline constexpr bool may_write_infinity = false;
 template <class Op>
@@ -54,6 +55,57 @@ inline constexpr bool may_write_infinity<Op, std::void_t<decltype(Op::may_write_
 // With TraceOption::nan, throws NonFinite when `value` contains NaN or plus infinity. Minus
 // infinity is allowed if the operation may write it or an input contains it.
 void check_finite(std::string_view op, bool may_write_infinity, SourceLocation location,
-                  const Array& value, const std::vector<std::shared_ptr<Node>>& inputs);
+                  const Array& value, const NodeList& inputs);
+
+// ---- the time of each operation
+
+enum class Phase {
+  forward,  // the forward of an operation recorded in the graph; an optimizer step
+  backward,
+  no_grad  // the forward of an operation that is not recorded: evaluation, sampling
+};
+
+struct OperationTime {
+  struct Sum {
+    std::size_t calls = 0;
+    double seconds = 0;
+  };
+  std::string_view name;  // "Linear"
+  Sum forward, backward, no_grad;
+};
+
+// The times since the program start or the last clear_operation_times(), the longest first.
+std::vector<OperationTime> operation_times();
+std::size_t timed_passes();  // the number of backward passes in the same period
+void clear_operation_times();
+
+// A table of each operation's milliseconds per backward pass (in total if there was no backward
+// pass); empty if nothing was timed:
+//   operation     forward ms  backward ms    share
+//   Linear            16.812       31.406   61.3 %
+std::string time_table();
+
+// Adds its lifetime to operation_times() if TraceOption::time is on. The name must stay valid until
+// the program ends. Timers of several threads must not overlap.
+class OperationTimer {
+ public:
+  OperationTimer(std::string_view name, Phase phase);
+  ~OperationTimer() {
+    if (enabled_) stop();
+  }
+  OperationTimer(const OperationTimer&) = delete;
+  OperationTimer& operator=(const OperationTimer&) = delete;
+
+ private:
+  void stop() const;
+
+  std::string_view name_;
+  Phase phase_;
+  bool enabled_;
+  std::chrono::steady_clock::time_point start_;
+};
+
+// Counts one more backward pass.
+void count_backward_pass();
 
 }  // namespace HEED_NAMESPACE

@@ -1,0 +1,34 @@
+// parts.hpp: the JSON header of a safetensors file, and its checksum.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heed/io/safetensors.hpp"
+
+namespace HEED_NAMESPACE {
+
+// Parses the header `text`. Returns the metadata, and the tensors in the order of their bytes, with
+// `data` not set. Throws Error `PATH: reason` for everything that the format forbids.
+SafetensorsFile parse_header(std::string_view text, const std::string& path);
+
+// The header for tensors stored in this order, padded to a multiple of 8 bytes. Throws Error for
+// names and metadata that are not UTF-8. parse_header checks everything else.
+std::string header_text(const Metadata& metadata, const std::vector<StoredTensor>& tensors,
+                        const std::string& path);
+
+// Adds the entries "heed.checksum" (its value is a placeholder) and "heed.format".
+void announce_checksum(Metadata& metadata);
+
+// Replaces the placeholder in `header` by the checksums of the header and of the tensors.
+void fill_checksum(std::string& header, const std::vector<StoredTensor>& tensors);
+
+// Throws Error `PATH: checksum: ...` if heed wrote the file and its header changed afterwards, or
+// if the file has the older format 1. Must run before the header is parsed.
+void check_header_sum(const std::string& header, const std::string& path);
+// Throws Error `PATH: checksum: ...` if heed wrote the file and the tensors changed or the checksum
+// is missing. Returns false for a file that another program wrote without a checksum.
+bool check_data_sum(const std::string& header, const SafetensorsFile& file);
+
+}  // namespace HEED_NAMESPACE
