@@ -88,8 +88,8 @@ class Flags {
     add(flag, "", help, [=, &target](const std::string&) { target = to; });
   }
 
-  // Parses the arguments and sets the targets. Returns the help text if there is a --help. Throws
-  // UsageError if an argument is invalid.
+  // Parses the arguments and stores each value in its flag's variable. Returns the help text if
+  // there is a --help. Throws UsageError if an argument is invalid.
   std::optional<ShowText> read(const Arguments& arguments);
   // The flags with a value that were on the command line.
   const std::set<std::string>& given() const { return given_; }

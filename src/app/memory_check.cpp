@@ -17,7 +17,7 @@ namespace heed::app {
 namespace {
 
 // Address space per thread: for the stack, and for OpenBLAS, which reserves 128 MB (in Debian's
-// build) and uses little of that as memory. If the reservation fails, OpenBLAS hangs.
+// build), of which little becomes resident. If the reservation fails, OpenBLAS hangs.
 constexpr double addresses_per_thread = 150e6;
 
 std::string size_text(double bytes) {

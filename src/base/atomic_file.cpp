@@ -196,7 +196,7 @@ std::string write_error_text(int error) {
   rlimit limit{};
   if (error != EFBIG) return std::generic_category().message(error);
   if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-    return "no space left: the file is too large for this file system";
+    return "the file is larger than this file system allows";
   return "no space left: the limit on the size of a file (ulimit -f) is " +
          std::to_string(limit.rlim_cur) + " bytes";
 }

@@ -23,7 +23,7 @@ struct Reshape {
   Shape shape;
 };
 
-// y = x repeated along axes of size 1
+// y = x broadcast along axes of size 1
 struct Expand {
   static constexpr std::string_view name = "Expand";
   Array forward(const Array& x) const { return expanded(x, shape); }

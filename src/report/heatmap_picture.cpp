@@ -281,7 +281,8 @@ class Sheet {
     const Cells cells{gnuplot_string(name + ".csv") + " skip 1 every ::" + std::to_string(first) +
                           "::" + std::to_string(last),
                       2, cell_, is_small(panels_[i]) ? 11.0 : 0.0};
-    // The first panel also draws the headings and the colour scale. The second panel unsets both.
+    // The first panel also draws the headings and the colour scale. The second panel unsets the
+    // headings and the scale.
     const std::string reset = i == 1 ? "unset label\nunset colorbox\n" : "";
     return reset + "set label 100 " + gnuplot_string(titles_[i]) +
            canvas_.at(box.left, box.top - panel_.top + 14) + font(14) + "\n" +
@@ -300,7 +301,8 @@ class Sheet {
   bool rotated_ = false;
 };
 
-// The side of the squares for max pooling. Too many cells, each an SVG shape, make viewers slow.
+// The kernel size of the max pooling, which has square windows. Too many cells, each an SVG shape,
+// make viewers slow.
 std::size_t pooling_side(const std::vector<Array>& panels) {
   const auto panel_side = static_cast<double>(longer_side(panels[0]));
   const double sheet_side = panel_side * std::sqrt(static_cast<double>(panels.size()));

@@ -31,7 +31,7 @@ class TextCanvas {
     cell = cell == " " || cell == mark ? mark : "@";
   }
 
-  // Writes the text beside the mark. Returns false if no position beside the mark is free.
+  // Writes the text beside the marker. Returns false if no position beside the marker is free.
   bool set_label(const Cell& mark, const std::string& text) {
     const auto length = static_cast<double>(display_width(text));
     const auto beside = [&](double down, double right) {

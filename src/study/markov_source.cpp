@@ -63,7 +63,7 @@ void check_letters(const Letters& letters, std::size_t state) {
 void check_words(const Words& words, std::size_t node) {
   for (const MarkovSource::Word& word : words) {
     if (word.text.empty())
-      throw_error("source: node ", node, ": a word is empty; give its letters");
+      throw_error("source: node ", node, ": a word is empty; it needs at least one letter");
     for (const MarkovSource::Word& other : words)
       if (&word != &other && other.text.compare(0, word.text.size(), word.text) == 0)
         throw_error("source: node ", node, ": ", in_quotes(word.text), " is a prefix of ",

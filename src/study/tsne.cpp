@@ -78,7 +78,8 @@ std::vector<double> excess_distances(const double* distances, std::size_t n, std
   return excess;
 }
 
-// Computes row i of p_{j|i} for this beta and returns the row's entropy. No exponent is above 0.
+// Computes row i of p_{j|i} for this beta and returns the row's entropy. No exponent is above
+// 0, so exp cannot overflow.
 double conditional_row(const std::vector<double>& excess, double* p, std::size_t i, double beta) {
   const std::size_t n = excess.size();
   double total = 0, weighted_sum = 0;
@@ -93,7 +94,7 @@ double conditional_row(const std::vector<double>& excess, double* p, std::size_t
 
 // Finds the beta whose row p_{j|i} has the target entropy. The entropy falls as beta grows, so the
 // loop doubles beta until the entropy is too small, then bisects. The search does not depend on the
-// scale of the points, because the first beta is 1 / (mean distance - smallest distance).
+// scale of the points, because the initial beta is 1 / (mean distance - smallest distance).
 void find_beta(const double* d, double* p, std::size_t n, std::size_t i, double target_entropy) {
   const std::vector<double> excess = excess_distances(d, n, i);
   const double total = std::accumulate(excess.begin(), excess.end(), 0.0);

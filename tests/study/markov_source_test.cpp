@@ -312,7 +312,8 @@ TEST_CASE("from_words rejects invalid words and names the node", "[study][source
       error_of({{{"cat", 0.5, 0}, {"cat", 0.5, 0}}}) ==
       "source: node 0: 'cat' is a prefix of 'cat', so its letters do not determine the next node; "
       "end words with a space");
-  CHECK(error_of({{{"", 1, 0}}}) == "source: node 0: a word is empty; give its letters");
+  CHECK(error_of({{{"", 1, 0}}}) ==
+        "source: node 0: a word is empty; it needs at least one letter");
   CHECK(error_of({{{"a", 1, 0}, {"b", 0, 0}}}) ==
         "source: node 0: the probability of 'b' is 0; give one above 0, or leave the word out");
   CHECK(error_of({{{"a", 1, 1}}}) == "source: node 0: the next node of 'a' is 1; give one below 1");

@@ -71,7 +71,7 @@ struct LookCommand {
   std::optional<std::string> text;         // the model's input
   std::optional<std::size_t> layer, head;  // if absent: all layers, all heads
   std::string out;                         // folder of the plots; if empty: the checkpoint's folder
-  bool tsne = false;                       // only map queries and keys by t-SNE
+  bool tsne = false;                       // draw only the t-SNE map of the queries and keys
   std::optional<double> perplexity;        // if absent: 10, or less for a short text
   std::size_t iterations = 1000;
   std::uint64_t seed = 1337;

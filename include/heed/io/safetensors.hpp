@@ -34,7 +34,7 @@ struct StoredTensor {
 struct SafetensorsFile {
   std::string path;
   Metadata metadata;
-  std::vector<StoredTensor> tensors;  // in the order of their bytes in the file
+  std::vector<StoredTensor> tensors;  // sorted by byte offset in the file
   bool has_checksum = false;          // the file had a checksum, and it matched
   std::unique_ptr<unsigned char[]> data;
 

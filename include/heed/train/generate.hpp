@@ -19,11 +19,12 @@ struct GenerateOptions {
 // at the end of the text. With the key-value cache, only the new token is computed in each step.
 // But positions are counted from the window's first token: when that token is dropped, the whole
 // window must be computed again. Therefore a full window drops its older half at once and computes
-// the newer half again in one pass. The window then has between half a block and a whole block, and
-// each token is computed about twice. Without the cache, the window is computed again in the same
-// passes for every new token, so that the logits are equal bit for bit. Calls each(token) for every
-// new token; generation stops when each() returns false. Throws Error for an empty prompt, a token
-// outside the vocabulary, or a temperature that is negative or not finite.
+// the newer half again in one pass. The window then holds between block_size / 2 and block_size
+// tokens, and each token goes through the model about twice. Without the cache, the window is
+// computed again in the same passes for every new token, so that the logits are equal bit for bit.
+// Calls each(token) for every new token; generation stops when each() returns false. Throws Error
+// for an empty prompt, a token outside the vocabulary, or a temperature that is negative or not
+// finite.
 std::vector<std::int64_t> generate(const nn::Gpt& model, const std::vector<std::int64_t>& prompt,
                                    const GenerateOptions& options, Generator& generator,
                                    const std::function<bool(std::int64_t)>& each = {});

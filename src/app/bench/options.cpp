@@ -46,7 +46,7 @@ void declare_flags(Flags& flags, BenchCommand& c) {
   flags.choice(
       "--only", "PART",
       "one part: step, threads, context, width, small, operations, generate, memory, start; "
-      "or run: only steps and some generation",
+      "or run: only training steps, then generating a few tokens",
       bench_parts, c.only);
   flags.integer("--rounds", c.rounds, {1, max_size},
                 "repetitions of all measurements; default: 3, or 9 with --compare");

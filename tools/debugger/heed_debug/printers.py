@@ -191,7 +191,7 @@ class ScopePrinter:
         address = gdb_target.address_of(self.value["prefix"])
         prefix = memory.std_string(target, target.node_layout(), target.read(address, 32), 0)
         parameters = ParametersPrinter(self.value["store"].referenced_value())
-        return "Scope '%s' of %d parameters" % (prefix, len(parameters.nodes()))
+        return "Scope '%s' with %d parameters" % (prefix, len(parameters.nodes()))
 
 
 class GeneratorPrinter:
