@@ -305,6 +305,14 @@ def variables(frame):
         block = block.superblock
 
 
+def is_declared_later(name):
+    """Whether the selected frame has not yet run the declaration of the local variable `name`."""
+    frame = gdb.selected_frame()
+    lines = [symbol.line for symbol in variables(frame)
+             if symbol.name == name and not symbol.is_argument]
+    return bool(lines) and min(lines) >= frame.find_sal().line
+
+
 def links_in_frame(frame):
     for symbol in variables(frame):
         type_ = symbol.type.strip_typedefs()

@@ -252,6 +252,8 @@ def node_of(value, text):
         raise DebuggerError("heed: '%s' is of type %s, not a Tensor%s" % (
             text, short_type(value.type), "; `heed show %s` prints it" % text
             if gdb_target.is_array(gdb_target.bare(value.type)) else ""))
+    if gdb_target.is_declared_later(text):
+        raise uninitialised_error(text)
     if link.address == 0:
         raise DebuggerError("heed: '%s' is an undefined tensor" % text)
     try:
