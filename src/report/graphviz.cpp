@@ -10,11 +10,13 @@
 
 namespace HEED_NAMESPACE {
 
-// The width of an edge is between 0.5 and 6 points.
+// The width of an edge is between 0.5 and 6 points. A label would show 0.00 for weights below
+// 0.005.
 static std::string edge(std::size_t from, std::size_t to, double weight) {
+  const std::string style =
+      weight < 0.005 ? "style=dashed" : "label=" + graphviz_string(" " + decimal(weight, 2));
   return "  n" + std::to_string(from) + " -> n" + std::to_string(to) +
-         " [penwidth=" + decimal(std::clamp(6 * weight, 0.5, 6.0), 2) +
-         ", label=" + graphviz_string(" " + decimal(weight, 2)) + "]\n";
+         " [penwidth=" + decimal(std::clamp(6 * weight, 0.5, 6.0), 2) + ", " + style + "]\n";
 }
 
 std::string graphviz_string(std::string_view text) {

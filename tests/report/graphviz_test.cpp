@@ -43,8 +43,16 @@ TEST_CASE("a positive weight becomes an edge from column j to row i", "[report][
   CHECK(has(text, "n0 [label=\"the\"]\n  n1 [label=\"\\\"cat\\\"\"]\n"));
   CHECK(has(text, "n0 -> n0 [penwidth=1.50, label=\" 0.25\"]\n"));
   CHECK(has(text, "n1 -> n0 [penwidth=4.50, label=\" 0.75\"]\n"));
-  CHECK(has(text, "n1 -> n1 [penwidth=0.50, label=\" 0.00\"]\n"));
+  CHECK(has(text, "n1 -> n1 [penwidth=0.50, style=dashed]\n"));
   CHECK(!has(text, "n0 -> n1"));
+}
+
+TEST_CASE("an edge of a weight below 0.005 is dashed and has no label", "[report][graphviz]") {
+  const std::string text = weighted_graph(array_of({2, 2}, {0.0049, 0.0051, 1e-30, 0}), {"a", "b"});
+  CHECK(has(text, "n0 -> n0 [penwidth=0.50, style=dashed]\n"));
+  CHECK(has(text, "n1 -> n0 [penwidth=0.50, label=\" 0.01\"]\n"));
+  CHECK(has(text, "n0 -> n1 [penwidth=0.50, style=dashed]\n"));
+  CHECK(!has(text, "n1 -> n1"));
 }
 
 TEST_CASE("edges are at most six points wide, and weights that are not positive have none",

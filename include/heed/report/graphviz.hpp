@@ -14,8 +14,9 @@ namespace HEED_NAMESPACE {
 std::string graphviz_string(std::string_view text);
 
 // The graph of a weight matrix (N, N), such as attention weights: an edge from node j (the key) to
-// node i (the query) where weights(i, j) > 0. The edge's width and label show the weight. Throws
-// Error when weights is not square or there are not N names.
+// node i (the query) where weights(i, j) > 0. The edge's width and label show the weight. Edges of
+// a weight below 0.005 are dashed and have no label. Throws Error when weights is not square or
+// there are not N names.
 std::string weighted_graph(const Array& weights, const std::vector<std::string>& names);
 
 }  // namespace HEED_NAMESPACE
