@@ -1,18 +1,18 @@
-// 01 averaging: a token's surroundings as one vector, the mean of itself and its neighbours.
+// 01 averaging: the causal mean of token embeddings, by loops and as one matrix product.
 //
 // Before this lesson: nothing but C++ and a little linear algebra.
-// After it: 02_naive_attention, in which tokens choose for themselves whom to listen to.
-// Worth a breakpoint: running_mean. In its loop, `sum` takes in a token at a time.
+// After it: 02_naive_attention, in which the weights are computed from the embeddings.
+// Worth a breakpoint: running_mean. Its inner loop adds one token at a time to `sum`.
 
 #include <cmath>
 
 #include "lesson.hpp"
 
-using namespace heed;  // Array: a block of floats of any shape; Real: one of them
+using namespace heed;  // Array: floats in any shape; Real: the type of one float
 
 const Names words = {"the", "cat", "sat"};
 
-// Row i of the result: the sum, over all t, of weights(i, t) times row t of T.
+// Row i of the result is the weighted sum of all rows of T: row t has the weight weights(i, t).
 Array weighted_sums(const Array& weights, const Array& T) {
   Array sums = zeros({weights.shape(0), T.shape(1)});
   for (std::size_t i = 0; i < weights.shape(0); ++i)
@@ -21,7 +21,7 @@ Array weighted_sums(const Array& weights, const Array& T) {
   return sums;
 }
 
-// Row t of the result: the mean of T's rows 0 to t.
+// Row t of the result is the mean of rows 0 to t of T.
 Array running_mean(const Array& T) {
   Array means = zeros({T.shape(0), T.shape(1)});
   for (std::size_t d = 0; d < T.shape(1); ++d) {
@@ -34,33 +34,59 @@ Array running_mean(const Array& T) {
   return means;
 }
 
-// The length of the arrow from one vector to the other.
-Real distance_between(const Array& a, const Array& b) {
+// The Euclidean distance between two vectors.
+Real distance(const Array& a, const Array& b) {
   Real squares = 0;
   for (std::size_t d = 0; d < a.size(); ++d) squares += (a(d) - b(d)) * (a(d) - b(d));
   return std::sqrt(squares);
 }
 
+void ask_questions() {
+  questions(
+      "In the line `Array chosen`, use the weights 0, 1, 0. What is the distance to\n"
+      "'cat' now? Which information about the sentence does this summary lose?",
+      "In the line `Array causal_weights`, replace the first row by half, half, 0.\n"
+      "Which check fails? Which token does position 0 use now that it must not use?",
+      "In the line `Array T`, replace the seed 42 by 43. Which checks still hold?\n"
+      "What are the two distances to 'cat'?");
+}
+
 int main() {
-  section("Three tokens");
-  say("Attention is an average with well-chosen weights. We begin with the plain one.", "",
-      "A language model reads a text as tokens: words, or pieces of words.",
-      "It knows each token by a vector, a short list of numbers. Here are three tokens",
-      "of five numbers each. A trained model has learned its numbers; ours are random.");
+  opening(
+      {"to compute, for each position of a text, the mean of the embeddings\n"
+       "up to this position, and to compute all means as one matrix product",
+       "M = A T   T (N, C): N embeddings of C numbers; A (N, N): weights;\n"
+       "M (N, C): means. A(t, s) = 1 / (t + 1) for s <= t, otherwise 0",
+       "next-token prediction: Bengio et al., A Neural Probabilistic\n"
+       "Language Model, section 1, 2003\n"
+       "the causal mean in place of attention: Zhang, Xiong and Su,\n"
+       "Accelerating Neural Transformer via an Average Attention\nNetwork, 2018",
+       "torch.nn.Embedding, torch.tril, torch.matmul (A @ T)"});
+
+  section("Tokens and embeddings");
+  say("A TOKEN is a unit of text that a model reads: a word, a part of a word, or a",
+      "character. A LANGUAGE MODEL assigns a probability to each possible next token of",
+      "a text. This task is called NEXT-TOKEN PREDICTION.", "",
+      "A model represents each token by a vector, its EMBEDDING. Training determines",
+      "the numbers of the embeddings. This lesson trains nothing: the numbers are",
+      "random. T has one row for each of three tokens, and each row has five numbers.");
   Array T = Generator(42).randn({3, 5});
   show("T", T, words);
 
-  section("The mean of two");
-  say("On its own a vector knows nothing of the words around it. The simplest summary",
-      "of a few vectors is again a vector of five numbers: their mean.");
+  section("The mean of two embeddings");
+  say("An embedding depends on its own token only. A model that predicts the next token",
+      "needs the whole CONTEXT: all tokens that the prediction may depend on. The",
+      "simplest summary of several vectors is their mean. It is again a vector of five",
+      "numbers.");
   Array mean2_by_hand = zeros({5});
   for (std::size_t d = 0; d < 5; ++d) mean2_by_hand(d) = (T(0, d) + T(1, d)) / 2;
   Array mean2 = (xt::row(T, 0) + xt::row(T, 1)) / 2;
   show("mean of 'the' and 'cat'", mean2);
   check("by hand = in one line", mean2_by_hand, mean2);
 
-  section("The mean of three");
-  say("Three vectors, the same idea. Each counts a third.");
+  section("The mean of three embeddings");
+  say("A WEIGHTED SUM multiplies each vector by a number, its weight, and adds the",
+      "products. The mean of three vectors is a weighted sum: each weight is 1/3.");
   Array mean3_by_hand = zeros({5});
   for (std::size_t t = 0; t < 3; ++t)
     for (std::size_t d = 0; d < 5; ++d) mean3_by_hand(d) += T(t, d) / 3;
@@ -68,44 +94,49 @@ int main() {
   show("mean of 'the', 'cat' and 'sat'", mean3);
   check("by hand = in one line", mean3_by_hand, mean3);
 
-  section("The same, as a matrix");
-  say("Write down how much each token counts, one row for each mean. These are the",
-      "weights. The means are then one product of matrices: weights times T.");
+  section("Both means as one matrix product");
+  say("Write the weights of each mean into one row of a matrix. The product of this",
+      "matrix and T then contains both means, one in each row.");
   const Real half = Real(1) / 2, third = Real(1) / 3;
   Array weights = {{half, half, 0}, {third, third, third}};
   Array means = xt::linalg::dot(weights, T);  // (2, 3) times (3, 5) is (2, 5)
   show("weights", weights, {"mean of two", "mean of three"}, words);
-  show("weights T", means, {"mean of two", "mean of three"});
+  show("means = weights T", means, {"mean of two", "mean of three"});
   check("by hand = in one line", weighted_sums(weights, T), means);
   check("row 0 = the mean of two", xt::row(means, 0), mean2);
   check("row 1 = the mean of three", xt::row(means, 1), mean3);
 
-  section("Looking back");
-  say("A model that writes has only the past to go by. So token t gets the mean of the",
-      "tokens 0 to t. Such weights are called causal: nothing right of the diagonal.");
-  Array causal = {{1, 0, 0}, {half, half, 0}, {third, third, third}};
-  Array past = xt::linalg::dot(causal, T);  // (3, 5), all three means at once
-  show("causal", causal, words, words);
-  show("causal T", past, words);
-  check("a running mean, by hand = in one line", running_mean(T), past);
-  check("its last row = the mean of three", xt::row(past, 2), mean3);
+  section("The causal mean");
+  say("A model that predicts the next token must not use later tokens. So the mean at",
+      "position t includes positions 0 to t only. This is a CAUSAL MEAN. Its weights",
+      "form a lower triangular matrix: every weight right of the diagonal is zero.", "",
+      "Row t has the weights for the mean at position t, called the query position.",
+      "Column s has the weights of the token at position s, called the key position.");
+  Array causal_weights = {{1, 0, 0}, {half, half, 0}, {third, third, third}};
+  Array causal_means = xt::linalg::dot(causal_weights, T);  // (3, 5), all three means at once
+  show("causal weights A (rows: query position, columns: key position)", causal_weights, words,
+       words);
+  show("causal means M = A T", causal_means, words);
+  check("a running mean, by hand = in one line", running_mean(T), causal_means);
+  check("its last row = the mean of three", xt::row(causal_means, 2), mean3);
+  picture("01_averaging", "causal_weights", causal_weights,
+          {"weights of the causal mean", words, words, "query position", "key position"});
 
-  section("A picture of who listens to whom");
-  say("One row for each token that listens, one column for each it can listen to.");
-  picture("01_averaging", "causal", causal, {"causal weights", words, words, "who", "to whom"});
-
-  section("Is the mean good enough?");
-  say("Who sat? The cat. A good summary for 'sat' would lie near the vector of 'cat'.",
-      "The mean cannot know: every token counts the same, whatever it says. Let us",
-      "weigh the three by hand: 0.1 for 'the', 0.7 for 'cat', 0.2 for 'sat'.");
+  section("Are equal weights good enough?");
+  say("In 'the cat sat', the subject of 'sat' is 'cat'. A useful summary for",
+      "'sat' could therefore be close to the embedding of 'cat'. The mean cannot prefer",
+      "'cat', because all its weights are equal. Now choose the weights by hand: 0.1",
+      "for 'the', 0.7 for 'cat' and 0.2 for 'sat'.");
   Array chosen = {Real(0.1), Real(0.7), Real(0.2)};
   Array summary = xt::linalg::dot(chosen, T);  // (3) times (3, 5) is (5)
   Array cat = xt::row(T, 1);
-  say("", "distance to 'cat', equal weights   " + decimal(distance_between(mean3, cat), 4),
-      "distance to 'cat', chosen weights  " + decimal(distance_between(summary, cat), 4), "",
-      "Half as far. But nobody can choose weights by hand for every sentence. In the",
-      "next lesson the tokens choose them: 02_naive_attention.", "",
-      "To watch a sum being made: gdb build/release/lessons/01_averaging, and in it:",
+  say("", "distance to 'cat', equal weights   " + decimal(distance(mean3, cat), 4),
+      "distance to 'cat', chosen weights  " + decimal(distance(summary, cat), 4), "",
+      "The distance is less than half as large. But nobody can choose weights by hand",
+      "for every sentence. ATTENTION is a weighted sum whose weights are computed from",
+      "the vectors themselves. The next lesson, 02_naive_attention, computes them.", "",
+      "To watch a sum grow: gdb build/release/lessons/01_averaging, and in it:",
       "break running_mean, run, next until you are in the inner loop, then next and",
       "print sum, a few times.");
+  ask_questions();
 }

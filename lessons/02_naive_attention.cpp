@@ -1,12 +1,11 @@
-// 02 naive_attention: tokens score each other, and the scores become the weights.
+// 02 naive_attention: dot products of embeddings as scores, and scores as weights.
 //
-// Before this lesson: 01_averaging, in which every token counted the same.
+// Before this lesson: 01_averaging, in which all weights of a mean were equal.
 // After it: 03_matmul_views, four ways to read the product of two matrices.
-// Worth a breakpoint: score. Go on with `next`, and `sum` takes in a product at a time.
+// Worth a breakpoint: dot_product. With `next`, `sum` grows by one product at a time.
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 
 #include "lesson.hpp"
@@ -15,119 +14,190 @@ using namespace heed;
 
 const Names words = {"the", "cat", "sat"};
 
-// The dot product of two vectors.
-Real score(const Array& a, const Array& b) {
+Real dot_product(const Array& a, const Array& b) {
   Real sum = 0;
-  for (std::size_t d = 0; d < a.size(); ++d) {
-    sum += a(d) * b(d);
-  }
+  for (std::size_t d = 0; d < a.size(); ++d) sum += a(d) * b(d);
   return sum;
 }
 
-// Each sum that adding one number after another can give, and in how many orders it does.
-std::map<Real, int> sums_in_every_order(std::vector<Real> numbers) {
-  std::map<Real, int> orders;
-  std::sort(numbers.begin(), numbers.end());  // where next_permutation begins
-  do ++orders[std::accumulate(numbers.begin(), numbers.end(), Real(0))];
-  while (std::next_permutation(numbers.begin(), numbers.end()));
-  return orders;
+// The Euclidean length of each row.
+Array lengths_of(const Array& X) {
+  Array lengths = zeros({X.shape(0)});
+  for (std::size_t i = 0; i < X.shape(0); ++i)
+    lengths(i) = std::sqrt(dot_product(xt::view(X, i), xt::view(X, i)));
+  return lengths;
 }
 
-Real length(const Array& a) { return std::sqrt(score(a, a)); }
+// Element (i, j) is the score of the tokens i and j.
+Array scores_by_hand(const Array& T) {
+  Array scores = zeros({T.shape(0), T.shape(0)});
+  for (std::size_t i = 0; i < T.shape(0); ++i)
+    for (std::size_t j = 0; j < T.shape(0); ++j)
+      scores(i, j) = dot_product(xt::view(T, i), xt::view(T, j));
+  return scores;
+}
 
-int main() {
-  section("How much does one token matter to another?");
-  say("Here are the tokens of lesson 01. Each pair gets a score, the dot product of the",
-      "two: multiply them number by number, add the products up. It is large for two",
-      "long vectors that point the same way, zero for two at a right angle, negative",
-      "for two that oppose each other.");
-  Array T = Generator(42).randn({3, 5});
-  show("T", T, words);
+// Row i of the result is the weighted sum of all rows of T with the weights in row i.
+Array weighted_sums(const Array& weights, const Array& T) {
+  Array sums = zeros({weights.shape(0), T.shape(1)});
+  for (std::size_t i = 0; i < weights.shape(0); ++i)
+    for (std::size_t j = 0; j < T.shape(0); ++j)
+      for (std::size_t d = 0; d < T.shape(1); ++d) sums(i, d) += weights(i, j) * T(j, d);
+  return sums;
+}
+
+Array divide_by_row_sums(const Array& scores) {
+  Array weights = zeros({scores.shape(0), scores.shape(1)});
+  for (std::size_t i = 0; i < scores.shape(0); ++i) {
+    Real row_sum = 0;
+    for (std::size_t j = 0; j < scores.shape(1); ++j) row_sum += scores(i, j);
+    for (std::size_t j = 0; j < scores.shape(1); ++j) weights(i, j) = scores(i, j) / row_sum;
+  }
+  return weights;
+}
+
+Array weights_without_negative_scores(const Array& scores) {
+  return divide_by_row_sums(xt::maximum(scores, Real(0)));
+}
+
+Array print_scores(const Array& T) {
+  section("A score for each pair of tokens");
+  say("The DOT PRODUCT of two vectors multiplies them element by element and adds the",
+      "products. Here the dot product of two embeddings is the SCORE of the two tokens.",
+      "It is large for two long vectors of the same direction, zero for two orthogonal",
+      "vectors, and negative if the angle between them is above 90 degrees.");
+  show("T: the embeddings of lesson 01", T, words);
   say("");
-  Array scores = zeros({3, 3});
+  const Array scores = scores_by_hand(T);
   for (std::size_t i = 0; i < 3; ++i)
-    for (std::size_t j = 0; j < 3; ++j) {
-      scores(i, j) = score(xt::view(T, i), xt::view(T, j));
+    for (std::size_t j = 0; j < 3; ++j)
       say("score(" + words[i] + ", " + words[j] + ")  " + pad_left(decimal(scores(i, j), 10), 13));
-    }
+  return scores;
+}
 
-  section("One sum, two answers");
-  say("This section and the next are about rounding: why `check` lets numbers differ a",
-      "little. If you came for attention alone, skip to 'The scores as a matrix'.", "",
-      "A PyTorch notebook on the web took these nine scores. It has -0.1217458397 for",
-      "(the, cat) but -0.1217458248 for (cat, the), of the same five products. Which is",
-      "right? A float keeps 24 binary digits, about seven decimal ones. Each addition",
-      "rounds its result to them, so the order counts. The crudest case:");
+void explain_rounding(const Array& T) {
+  section("Rounding errors");
+  say("You may skip this section. It explains why `check` allows small differences.", "",
+      "An article that computes these nine scores with PyTorch prints -0.1217458397 for",
+      "(the, cat), but -0.1217458248 for (cat, the). Both are the same dot product. A",
+      "float has 24 binary digits, about seven decimal digits. Each addition rounds its",
+      "result to these digits. The difference from the exact result is the ROUNDING",
+      "ERROR. It depends on the order of the additions:");
   const Real large = 100'000'000;
   say("", "(100000000 + 1) - 100000000 = " + decimal((large + 1) - large, 0),
       "(100000000 - 100000000) + 1 = " + decimal((large - large) + 1, 0));
   Array products = xt::row(T, 0) * xt::row(T, 1);
-  const std::vector<Real> five(products.begin(), products.end());
-  const Real forward = std::accumulate(five.begin(), five.end(), Real(0));
-  const Real backward = std::accumulate(five.rbegin(), five.rend(), Real(0));
-  const double exact = std::accumulate(five.begin(), five.end(), 0.0);  // room for every digit
-  say("", "the five products, as floats");
-  for (Real product : five) say("                     " + pad_left(decimal(product, 10), 13));
-  say("added first to last  " + decimal(forward, 10) + "  (float)",
-      "added last to first  " + decimal(backward, 10) + "  (float)",
-      "exact, of these five " + decimal(exact, 10) + "  (double)");
+  const Real forward = std::accumulate(products.begin(), products.end(), Real(0));
+  const Real backward = std::accumulate(products.rbegin(), products.rend(), Real(0));
+  const double exact = std::accumulate(products.begin(), products.end(), 0.0);
+  say("", "the five products of score(the, cat), as floats");
+  for (Real product : products) say("                       " + pad_left(decimal(product, 10), 13));
+  say("added first to last    " + decimal(forward, 10) + "  (float)",
+      "added last to first    " + decimal(backward, 10) + "  (float)",
+      "exact sum of the five  " + decimal(exact, 10) + "  (double)", "",
+      "All these results are correct up to rounding. A matrix library chooses an order",
+      "that is fast on the machine. So do not test whether two floats are equal (==),",
+      "but whether they are close. `check` allows a difference of 0.00001.");
+}
 
-  section("All the answers");
-  say("Five numbers can be added one after another in 120 orders. They give:", "");
-  std::map<Real, std::string> remarks = {{Real(exact), "  exact, of these five"},
-                                         {forward, "  first to last; the notebook's (the, cat)"},
-                                         {backward, "  last to first"},
-                                         {Real(-0.1217458248), "  the notebook's (cat, the)"}};
-  for (const auto& [sum, orders] : sums_in_every_order(five))
-    say(decimal(sum, 10) + "  " + pad_left(std::to_string(orders), 3) + " orders" + remarks[sum]);
-  say("", "So neither is exact, and neither is wrong: each is what some orders give. (A",
-      "library may also add in pairs, or leave the products unrounded: it does what is",
-      "fastest, on this machine and for this place in memory.) So nobody should ask if",
-      "two floats are equal (==), only if they are close: `check` allows for 0.00001.");
-
-  section("The scores as a matrix");
-  say("Nine dot products are one product of matrices: T times T transposed. Row i holds",
-      "the scores that token i gives to all of them: whom it attends to, and how much.");
+Array multiply_by_transposed(const Array& T, const Array& scores) {
+  section("All scores as one matrix product");
+  say("The nine dot products are one matrix product: S = T T^T, where T^T is T",
+      "transposed. Row i has the scores of the query position i with all key positions.");
   Array S = xt::linalg::dot(T, xt::transpose(T));  // (3, 5) times (5, 3) is (3, 3)
-  show("S", S, words, words);
+  show("S = T T^T (rows: query position, columns: key position)", S, words, words);
   check("nine scores by hand = in one line", scores, S);
-  picture("02_naive_attention", "scores", S, {"scores", words, words, "who", "to whom"});
+  picture("02_naive_attention", "scores", S,
+          {"scores S = T T^T", words, words, "query position", "key position"});
+  return S;
+}
 
-  section("From scores to new vectors");
-  say("Lesson 01 asked for weights that nobody has to choose. Take the scores. The new",
-      "vector of 'the' is S(0, 0) times 'the' plus S(0, 1) times 'cat' plus S(0, 2)",
-      "times 'sat'. All three new vectors are one more product of matrices, S times T.");
-  Array mixed_by_hand = zeros({3, 5});
-  for (std::size_t i = 0; i < 3; ++i)
-    for (std::size_t j = 0; j < 3; ++j)
-      for (std::size_t d = 0; d < 5; ++d) mixed_by_hand(i, d) += scores(i, j) * T(j, d);
-  Array mixed = xt::linalg::dot(S, T);  // (3, 3) times (3, 5) is (3, 5)
-  show("S T", mixed, words);
-  check("by hand = in one line", mixed_by_hand, mixed);
+Array use_scores_as_weights(const Array& T, const Array& S) {
+  section("Scores as weights");
+  say("Lesson 01 needed weights that nobody chooses by hand. Use the scores. The output",
+      "for 'the' is S(0, 0) times 'the' plus S(0, 1) times 'cat' plus S(0, 2) times",
+      "'sat'. The outputs of all three positions are one more matrix product, S T.");
+  Array outputs = xt::linalg::dot(S, T);  // (3, 3) times (3, 5) is (3, 5)
+  show("outputs S T", outputs, words);
+  check("by hand = in one line", weighted_sums(S, T), outputs);
+  return outputs;
+}
 
-  section("Are these still averages?");
-  say("The weights of an average add up to one. Ours do not. Divide each row of S by",
-      "its sum, and they do: the scores become shares.");
-  Array shares_by_hand = zeros({3, 3});
-  for (std::size_t i = 0; i < 3; ++i)
-    for (std::size_t j = 0; j < 3; ++j)
-      shares_by_hand(i, j) = scores(i, j) / (scores(i, 0) + scores(i, 1) + scores(i, 2));
-  Array sums = xt::sum(S, {1});
-  Array shares = S / xt::view(sums, xt::all(), xt::newaxis());  // the sums as a column
-  show("sums of the rows of S", sums, {}, words);
-  show("shares", shares, words, words);
-  check("by hand = in one line", shares_by_hand, shares);
+void divide_rows(const Array& S) {
+  section("Weights that sum to one");
+  say("The weights of a mean sum to one. The scores in a row of S do not. Divide each",
+      "row of S by its sum.");
+  Array row_sums = xt::sum(S, {1});
+  Array weights = S / xt::view(row_sums, xt::all(), xt::newaxis());  // (3) becomes (3, 1)
+  show("row sums of S", row_sums, {}, words);
+  show("weights (rows: query position, columns: key position)", weights, words, words);
+  check("by hand = in one line", divide_by_row_sums(S), weights);
+}
 
-  section("What the shares are good for");
-  say("A model repeats this step many times over. Vectors that grow each time would",
-      "soon be too large for a float. How long is 'sat', before and after one step?");
-  Array averaged = xt::linalg::dot(shares, T);
-  say("", "the vector itself       " + pad_left(decimal(length(xt::row(T, 2)), 4), 7),
-      "weighed by its scores   " + pad_left(decimal(length(xt::row(mixed, 2)), 4), 7),
-      "weighed by its shares   " + pad_left(decimal(length(xt::row(averaged, 2)), 4), 7), "",
-      "Flaws remain. Some shares are below zero, and a row whose scores cancel would be",
-      "divided by almost nothing: exercise 02 and lesson 04 mend both. And each token",
-      "here hears mostly itself. In lesson 05 it can ask for something else.", "",
-      "To watch a score being added up: gdb build/release/lessons/02_naive_attention,",
-      "and in it: break score, run, then next and print sum, a few times.");
+// Each step replaces X by weighted sums of its rows. Row s of the result has the lengths of the
+// vectors after s steps. (Loops by hand have the same rounding errors on every machine.)
+Array lengths_over_steps(Array X, std::size_t steps, Array weights_of(const Array& scores)) {
+  Array lengths = zeros({steps + 1, X.shape(0)});
+  for (std::size_t s = 0; s <= steps; ++s) {
+    xt::view(lengths, s) = lengths_of(X);
+    X = weighted_sums(weights_of(scores_by_hand(X)), X);
+  }
+  return lengths;
+}
+
+void repeat(const Array& T, const Array& outputs) {
+  section("Six steps");
+  say("A model applies attention many times, each time to the outputs of the previous",
+      "step. If the vectors grow in every step, they soon exceed the range of a float.",
+      "With the scores as weights, one step makes all three vectors longer:");
+  show("lengths", xt::stack(xt::xtuple(lengths_of(T), lengths_of(outputs))),
+       {"embeddings T", "outputs S T"}, words);
+  say("", "Now use weights that sum to one. Each step computes new scores from the current",
+      "vectors, divides each row by its sum, and computes the weighted sums.");
+  const Names rows = {"step 0", "step 1", "step 2", "step 3", "step 4", "step 5", "step 6"};
+  const Array lengths = lengths_over_steps(T, 6, divide_by_row_sums);
+  show("lengths, weights = scores / row sum", lengths, rows, words);
+  say("", "Step 1 makes 'sat' shorter, but 'the' and 'cat' longer. After six steps all",
+      "vectors are hundreds of times as long. So it is not enough that weights sum to",
+      "one. Some of these weights are negative, so the others sum to more than one.", "",
+      "Now replace each negative score by zero before the division. (Each row keeps a",
+      "positive sum, because the score of a vector with itself is its squared length.)");
+  const Array bounded = lengths_over_steps(T, 6, weights_without_negative_scores);
+  show("lengths, weights = max(score, 0) / row sum", bounded, rows, words);
+  claim("no length exceeds that of 'sat' at step 0", xt::amax(bounded)() <= bounded(0, 2),
+        decimal(xt::amax(bounded)(), 4));
+  say("", "the largest length after six steps",
+      "  with negative weights   " + pad_left(decimal(xt::amax(xt::row(lengths, 6))(), 4), 9),
+      "  without them            " + pad_left(decimal(xt::amax(xt::row(bounded, 6))(), 4), 9));
+}
+
+int main() {
+  opening(
+      {"to compute a score for each pair of tokens, to use the scores as\n"
+       "weights, and to explain why such weights must not be negative",
+       "S = T T^T   T (N, C): embeddings; S (N, N): scores;\n"
+       "S(i, j) = sum over d of T(i, d) T(j, d); outputs: S T (N, C)",
+       "dot-product score: Luong, Pham and Manning, Effective Approaches to\n"
+       "Attention-based Neural Machine Translation, section 3.1, 2015\n"
+       "rounding error: Goldberg, What Every Computer Scientist Should Know\n"
+       "About Floating-Point Arithmetic, 1991",
+       "T @ T.T, torch.dot, torch.allclose (compares floats as `check` does)"});
+  const Array T = Generator(42).randn({3, 5});
+  const Array scores = print_scores(T);
+  explain_rounding(T);
+  const Array S = multiply_by_transposed(T, scores);
+  const Array outputs = use_scores_as_weights(T, S);
+  divide_rows(S);
+  repeat(T, outputs);
+  say("", "Lesson 03 explains why non-negative weights that sum to one bound the lengths.",
+      "Softmax computes such weights: exercise 02 and lesson 04 are about softmax.", "",
+      "To watch a score grow: gdb build/release/lessons/02_naive_attention, and in it:",
+      "break dot_product, run, then next and print sum, a few times.");
+  questions(
+      "In `weights_without_negative_scores`, replace xt::maximum(scores, Real(0)) by\n"
+      "xt::abs(scores). What is the largest length after six steps now?",
+      "In main, make the embeddings twice as long: 2 * Generator(42).randn({3, 5}).\n"
+      "By which factors do the scores S, the weights and the outputs S T change?",
+      "In `dot_product`, declare `sum` as double. What is score(the, cat) now? How\n"
+      "much do the lengths of steps 1 and 5 change?");
 }

@@ -1,34 +1,41 @@
-// 03 matmul_views: four ways to read a product of matrices, and what each says about attention.
+// 03 matmul_views: four ways to read a matrix product, applied to the two products of attention.
 //
 // Before this lesson: 02_naive_attention, in which scores became weights.
-// After it: 04_graph_attention, in which tokens send each other messages.
-// Worth a breakpoint: add_times. Each stop is one token that gives to one other, at a weight.
+// After it: 04_graph_attention, in which softmax turns scores into weights.
+// Worth a breakpoint: add_scaled_row. Each stop adds one weighted row of T to one row of C.
 
 #include "heed/base/error.hpp"
 #include "heed/ops/einsum.hpp"
 #include "heed/ops/matmul.hpp"
+#include "heed/ops/softmax.hpp"
 #include "lesson.hpp"
 
 using namespace heed;
 
 const Names words = {"the", "cat", "sat"};
 
-// Row `to` of C grows by `weight` times row `from` of T.
-void add_times(Real weight, const Array& T, std::size_t from, Array& C, std::size_t to) {
+// Adds `weight` times row `from` of T to row `to` of C.
+void add_scaled_row(Real weight, const Array& T, std::size_t from, Array& C, std::size_t to) {
   for (std::size_t d = 0; d < T.shape(1); ++d) C(to, d) += weight * T(from, d);
 }
 
-// How many numbers of Y lie below the least or above the most of their column in T.
-int outside(const Array& Y, const Array& T) {
-  Array least = xt::amin(T, {0}), most = xt::amax(T, {0});
-  int count = 0;
-  for (std::size_t i = 0; i < Y.shape(0); ++i)
-    for (std::size_t d = 0; d < Y.shape(1); ++d) count += Y(i, d) < least(d) || Y(i, d) > most(d);
-  return count;
+// The weighted sum as text: "0.5000 the + 0.2000 cat + 0.3000 sat".
+std::string combination(const Array& weights) {
+  std::string text;
+  for (std::size_t j = 0; j < 3; ++j)
+    text += (j > 0 ? " + " : "") + decimal(weights(j), 4) + " " + words[j];
+  return text;
 }
 
-// Three vectors for gnuplot, by their numbers 0 and 1; then the first again, to close the triangle.
-std::string corners(const std::string& name, const Array& x) {
+// The number of elements of Y outside the range from minimum to maximum of their column in T.
+int count_outside(const Array& Y, const Array& T) {
+  const auto outside = Y < xt::amin(T, {0}) || Y > xt::amax(T, {0});
+  return int(xt::count_nonzero(outside)());
+}
+
+// A gnuplot data block with the components 0 and 1 of each row, and row 0 again to close a
+// triangle.
+std::string data_block(const std::string& name, const Array& x) {
   std::string text = "$" + name + " << END\n";
   for (const std::size_t i : {0U, 1U, 2U, 0U})
     text += words[i] + " " + decimal(x(i, 0), 4) + " " + decimal(x(i, 1), 4) + "\n";
@@ -38,155 +45,223 @@ std::string corners(const std::string& name, const Array& x) {
 Plot draw_triangle(const Array& T, const Array& Y, const Array& Z) {
   return draw_with_gnuplot(
       "runs/lessons/03_matmul_views", "triangle",
-      corners("T", T) + corners("Y", Y) + corners("Z", Z) +
+      data_block("T", T) + data_block("Y", Y) + data_block("Z", Z) +
           "set terminal svg size 640,480 font 'sans-serif,14' background rgb 'white'\n"
-          "set output 'triangle.svg'\nset xlabel 'number 0'\nset ylabel 'number 1'\n"
+          "set output 'triangle.svg'\nset xlabel 'component 0'\nset ylabel 'component 1'\n"
           "set xrange [-0.4:0.8]\nset yrange [-0.2:2.6]\nset xtics 0.2\nset key spacing 1.3\n"
-          "plot $T using 2:3 with lines lw 2 lc rgb '#888888' title 'the tokens',"
+          "plot $T using 2:3 with lines lw 2 lc rgb '#888888' title 'convex combinations of T',"
           " $T every ::::2 using 2:3:1 with labels left offset 0.8,0.3 notitle,"
-          " $Y using 2:3 pt 7 lc rgb '#0072B2' title 'Y, weights from 0 up',"
-          " $Z using 2:3 pt 6 lw 2 lc rgb '#D55E00' title 'Z, some shares below 0'\n");
+          " $Y using 2:3 pt 7 lc rgb '#0072B2' title 'Y, weights not negative',"
+          " $Z using 2:3 pt 6 lw 2 lc rgb '#D55E00' title 'Z, some weights negative'\n");
 }
 
-int main() {
-  section("One product");
-  say("Lesson 02 multiplied matrices twice: T and T transposed, which gave the scores,",
-      "then the scores and T, which gave new vectors. There are four ways to read such",
-      "a product. All give the same numbers, and each shows something else.");
-  Array T = Generator(42).randn({3, 5});
-  Array S = xt::linalg::dot(T, xt::transpose(T));  // (3, 5) times (5, 3) is (3, 3)
-  Array C = xt::linalg::dot(S, T);                 // (3, 3) times (3, 5) is (3, 5)
-  show("S", S, words, words);
-  show("T", T, words);
-  show("C = S T", C, words);
-
-  section("Number by number: dot products");
-  say("Each number of C is the dot product of a row of S and a column of T. By hand",
-      "these are three loops: over the row i, the column d, and j, along both of them.",
-      "The number in row 1 and column 1:", "");
-  Array by_numbers = zeros({3, 5});
+void by_elements(const Array& S, const Array& T, const Array& C) {
+  section("Reading 1, by elements: dot products");
+  say("Each element of C is the dot product of a row of S and a column of T. By hand,",
+      "this takes three loops: over the row i, the column d, and the sum index j. The",
+      "element in row 1 and column 1:", "");
+  Array by_hand = zeros({3, 5});
   for (std::size_t i = 0; i < 3; ++i)
     for (std::size_t d = 0; d < 5; ++d)
-      for (std::size_t j = 0; j < 3; ++j) by_numbers(i, d) += S(i, j) * T(j, d);
+      for (std::size_t j = 0; j < 3; ++j) by_hand(i, d) += S(i, j) * T(j, d);
   std::string sum;
   for (std::size_t j = 0; j < 3; ++j)
     sum += (j > 0 ? " + " : "") + decimal(S(1, j), 4) + " * " + decimal(T(j, 1), 4);
-  say(sum + " = " + decimal(by_numbers(1, 1), 4));
-  check("all fifteen by hand = in one line", by_numbers, C);
+  say(sum + " = " + decimal(by_hand(1, 1), 4));
+  check("all fifteen elements by hand = in one line", by_hand, C);
+}
 
-  section("Row by row: mixed tokens");
-  say("Row 0 of C is a mix of the rows of T, and those are the tokens. Row 0 of S says",
-      "how much of each. It is a recipe: what 'the' takes, and from whom.");
-  Array by_rows = zeros({3, 5});
+void by_rows(const Array& S, const Array& T, const Array& C) {
+  section("Reading 2, by rows: weighted sums of rows");
+  say("Row i of C is a weighted sum of the rows of T, and row i of S has the weights.",
+      "So the output at 'the' is a weighted sum of the three embeddings:");
+  Array by_hand = zeros({3, 5});
   for (std::size_t i = 0; i < 3; ++i)
-    for (std::size_t j = 0; j < 3; ++j) add_times(S(i, j), T, j, by_rows, i);
+    for (std::size_t j = 0; j < 3; ++j) add_scaled_row(S(i, j), T, j, by_hand, i);
   Array row0 = S(0, 0) * xt::row(T, 0) + S(0, 1) * xt::row(T, 1) + S(0, 2) * xt::row(T, 2);
-  show(decimal(S(0, 0), 4) + " the + " + decimal(S(0, 1), 4) + " cat + " + decimal(S(0, 2), 4) +
-           " sat",
-       row0);
-  check("this mix = row 0 of C", row0, xt::row(C, 0));
-  check("all rows by hand = in one line", by_rows, C);
+  show(combination(xt::row(S, 0)), row0);
+  check("this weighted sum = row 0 of C", row0, xt::row(C, 0));
+  check("all rows by hand = in one line", by_hand, C);
+}
 
-  section("Column by column: each number for itself");
-  say("Column 1 of C is a mix of the columns of S. Column 1 of T says how much of each,",
-      "and the rest of T has no say. So a matrix on the left mixes tokens: it adds the",
-      "number 1 of one to the number 1 of another, never to a number 2. That takes a",
-      "matrix on the right. Lesson 05 has three of those.");
-  Array by_columns = zeros({3, 5});
+void by_columns(const Array& S, const Array& T, const Array& C) {
+  section("Reading 3, by columns: weighted sums of columns");
+  say("Column d of C is a weighted sum of the columns of S, and column d of T has the",
+      "weights. So column d of C depends on no other column of T: a matrix on the left",
+      "combines positions, but never the components of a vector. A matrix on the right",
+      "combines components. Lesson 05 has three of those.");
+  Array by_hand = zeros({3, 5});
   for (std::size_t d = 0; d < 5; ++d)
     for (std::size_t j = 0; j < 3; ++j)
-      for (std::size_t i = 0; i < 3; ++i) by_columns(i, d) += T(j, d) * S(i, j);
+      for (std::size_t i = 0; i < 3; ++i) by_hand(i, d) += T(j, d) * S(i, j);
   Array column1 = T(0, 1) * xt::col(S, 0) + T(1, 1) * xt::col(S, 1) + T(2, 1) * xt::col(S, 2);
-  show("a mix of the columns of S", column1, {}, words);
-  check("this mix = column 1 of C", column1, xt::col(C, 1));
-  check("all columns by hand = in one line", by_columns, C);
+  show("a weighted sum of the columns of S", column1, {}, words);
+  check("this weighted sum = column 1 of C", column1, xt::col(C, 1));
+  check("all columns by hand = in one line", by_hand, C);
+}
 
-  section("Token by token: outer products");
-  say("Multiply each number of column j of S by each number of row j of T. That makes a",
-      "matrix, their outer product. It is what token j gives: its own vector, to each",
-      "token longer, shorter or turned around. This is what 'cat' gives:");
-  Array by_tokens = zeros({3, 5});
+void by_outer_products(const Array& S, const Array& T, const Array& C) {
+  section("Reading 4, as a sum of outer products");
+  say("The OUTER PRODUCT of two vectors is a matrix: each element of the first times",
+      "each element of the second. C is the sum over j of the outer product of column j",
+      "of S and row j of T: the contribution of the key position j to all outputs.");
+  Array by_hand = zeros({3, 5});
   for (std::size_t j = 0; j < 3; ++j)
-    for (std::size_t i = 0; i < 3; ++i) add_times(S(i, j), T, j, by_tokens, i);
-  std::vector<Array> gifts;
+    for (std::size_t i = 0; i < 3; ++i) add_scaled_row(S(i, j), T, j, by_hand, i);
+  std::vector<Array> outer;
   for (std::size_t j = 0; j < 3; ++j)
-    gifts.push_back(
-        xt::linalg::outer(xt::view(S, xt::all(), j), xt::view(T, j)));  // (3) and (5): (3, 5)
-  Array all_gifts = gifts[0] + gifts[1] + gifts[2];
-  show("what 'cat' gives", gifts[1], {"to the", "to cat", "to sat"});
-  check("the sum of three outer products = C", all_gifts, C);
-  check("all gifts by hand = in one line", by_tokens, C);
-  say("", "By hand, the four readings are the same three loops, nested in another order.");
-  picture("03_matmul_views", "gift", gifts[1],
-          {"what 'cat' gives", words, {}, "to whom", "number", {}, {}, true});
+    outer.push_back(xt::linalg::outer(xt::view(S, xt::all(), j), xt::view(T, j)));
+  Array sum = outer[0] + outer[1] + outer[2];
+  show("contribution of 'cat'", outer[1], words);
+  check("the sum of three outer products = C", sum, C);
+  check("all contributions by hand = in one line", by_hand, C);
+  say("", "By hand, the four readings are the same three loops in different orders.");
+  picture("03_matmul_views", "outer_product", outer[1],
+          {"contribution of 'cat'", words, {}, "query position", "component", {}, {}, true});
+}
 
-  section("Inside the triangle");
-  say("When is a mix an average? When no weight is below zero, and each row of weights",
-      "sums to one. Here are such weights. Lesson 01 chose the last row.");
+Array convex_combinations(const Array& T, const Array& S) {
+  section("Convex combinations");
+  say("A weighted sum is a CONVEX COMBINATION if no weight is negative and the weights",
+      "sum to one. Here are such weights. Lesson 01 chose the last row by hand.");
   Array weights = {{0.8F, 0.1F, 0.1F}, {0.3F, 0.6F, 0.1F}, {0.1F, 0.7F, 0.2F}};
   Array Y = xt::linalg::dot(weights, T);
   show("weights", weights, words, words);
   show("Y = weights T", Y, words);
-  say("", "An average lies between the things it is made of. Our tokens are the corners of",
-      "a triangle, and each row of Y is a point inside. The weights say where, and can",
-      "be read back from Y, as long as no token is a mix of the others: Y T^T (T^T is T",
-      "transposed) is weights T T^T, or weights S, and `solve` undoes the S.");
+  say("", "A convex combination of three vectors lies in the triangle that has them as",
+      "corners. It is never longer than the longest of them. That is why the lengths in",
+      "lesson 02 stayed bounded without negative weights.", "",
+      "If no row of T is a weighted sum of the others, Y determines the weights: Y T^T",
+      "is weights T T^T, which is weights S. So we solve a linear system with S.");
   Array solved = xt::linalg::solve(S, xt::linalg::dot(T, xt::transpose(Y)));  // as columns
-  Array read_back = xt::transpose(solved);
-  check("weights read back from Y = the weights", read_back, weights);
+  check("weights computed from Y = the weights", xt::transpose(solved), weights);
+  return Y;
+}
 
-  section("Outside the triangle");
-  say("Now take the shares of lesson 02: scores, divided by the sum of their row. They",
-      "sum to one, but each row has a share below zero, and all three new vectors lie",
-      "outside. The picture shows it in the plane of the numbers 0 and 1.");
-  Array sums = xt::sum(S, {1});
-  Array shares = S / xt::view(sums, xt::all(), xt::newaxis());
-  Array Z = xt::linalg::dot(shares, T);
-  show("Z = shares T", Z, words);
+Array negative_weights(const Array& T, const Array& S, const Array& Y) {
+  section("Sums to one, but not convex");
+  say("Now take the weights of lesson 02, scores divided by their row sum. Each row",
+      "sums to one, but also has a negative weight. All three outputs lie outside the",
+      "triangle. The picture shows the plane of the components 0 and 1.");
+  Array row_sums = xt::sum(S, {1});
+  Array weights = S / xt::view(row_sums, xt::all(), xt::newaxis());
+  Array Z = xt::linalg::dot(weights, T);
+  show("Z = (scores / row sum) T", Z, words);
   say("", "picture: " + draw_triangle(T, Y, Z).message);
+  return Z;
+}
 
-  section("Attention in two lines");
-  say("einsum does any such product. An axis gets a letter, and each letter is a loop.",
-      "A letter missing after the arrow is summed over. Scores are id,jd->ij: row i and",
-      "row j, summed over d. New vectors are ij,jd->id, summed over j.",
-      "It takes Tensors: Arrays that remember how they were made, as lesson 08 needs.");
+Array two_products_of_attention(Generator& g, const Array& T) {
+  section("The two products of attention");
+  say("Attention computes softmax(Q K^T) V. The rows of Q, K and V are called queries,",
+      "keys and values; lesson 05 computes them from T. Here Q and K are random, and V",
+      "is T. Softmax (lesson 04) makes weights that are positive and sum to one.", "",
+      "Read Q K^T by elements: score (i, j) is the dot product of query i and key j.",
+      "Read softmax(Q K^T) V by rows: output i is a convex combination of the values.");
+  Array Q = g.randn({3, 4}), K = g.randn({3, 4}), V = T;
+  Array scores = xt::linalg::dot(Q, xt::transpose(K));  // (3, 4) times (4, 3) is (3, 3)
+  Array A = softmax(Tensor(scores), -1).value();        // (3, 3)
+  Array O = xt::linalg::dot(A, V);                      // (3, 3) times (3, 5) is (3, 5)
+  show("scores Q K^T (rows: query position, columns: key position)", scores, words, words);
+  Array score = zeros({1});
+  for (std::size_t d = 0; d < 4; ++d) score(0) += Q(1, d) * K(2, d);
+  check("by elements: the dot product of query 1 and key 2 = score (1, 2)", score,
+        xt::view(scores, 1, xt::range(2, 3)));
+  show("A = softmax(Q K^T)", A, words, words);
+  Array row2 = A(2, 0) * xt::row(V, 0) + A(2, 1) * xt::row(V, 1) + A(2, 2) * xt::row(V, 2);
+  show("output at 'sat': " + combination(xt::row(A, 2)), row2);
+  check("by rows: this convex combination = row 2 of A V", row2, xt::row(O, 2));
+  check("the weights of each row sum to one", xt::sum(A, {1}), ones({3}));
+  claim("no weight is negative", xt::amin(A)() >= 0, decimal(xt::amin(A)(), 4));
+  return O;
+}
+
+void with_einsum(const Array& T, const Array& S, const Array& C) {
+  section("Both products with einsum");
+  say("einsum has a letter for each axis, and sums over the letters that are missing",
+      "after the arrow. id,jd->ij sums over d: dot products of rows. ij,jd->id sums",
+      "over j: weighted sums of rows. (It takes Tensors. A Tensor is an Array that",
+      "records how it was computed; lesson 08 needs that.)");
   Tensor tokens = Tensor(T).set_name("T");
-  Tensor scores = einsum("id,jd->ij", {tokens, tokens});  // sum over d: (3, 3)
-  Tensor mixed = einsum("ij,jd->id", {scores, tokens});   // sum over j: (3, 5)
+  Tensor scores = einsum("id,jd->ij", {tokens, tokens});   // sum over d: (3, 3)
+  Tensor outputs = einsum("ij,jd->id", {scores, tokens});  // sum over j: (3, 5)
   check("id,jd->ij = T times T transposed", S, scores);
-  check("ij,jd->id by hand = in one line", by_numbers, mixed);
+  check("ij,jd->id = C", C, outputs);
+}
 
-  section("A mistake to know");
-  say("What if somebody forgets to transpose? Then T does not fit T, and heed says so:", "");
+void missing_transpose(const Array& T) {
+  section("A common mistake: no transpose");
+  say("The product T T does not exist, because T is not square. heed reports:", "");
   try {
-    matmul(tokens, tokens);
+    matmul(Tensor(T).set_name("T"), Tensor(T).set_name("T"));
   } catch (const Error& error) {
     say(error.what());
   }
-  say("", "That was luck. Keep only three numbers of each token, and T is square. Now all",
-      "fits, and nobody complains:");
+  say("", "If the embeddings have three numbers, T is square. Then there is no error:");
   Array square = xt::view(T, xt::all(), xt::range(0, 3));  // (3, 3)
   Array right = xt::linalg::dot(square, xt::transpose(square));
   Array wrong = xt::linalg::dot(square, square);
-  show("with transposing", right, words, words);
-  show("without", wrong, words, words);
+  show("with the transpose", right, words, words);
+  show("without it", wrong, words, words);
   const Tensor x(square);
   check("right = id,jd->ij", einsum("id,jd->ij", {x, x}), right);
   check("wrong = id,dj->ij", einsum("id,dj->ij", {x, x}), wrong);
-  say("", "The shape is right and the numbers are not. So test with sizes that all differ.",
-      "And prefer letters: d is the second axis of both, and jd says so.");
+  say("", "The shape is right, but the numbers are wrong. So test with sizes that are all",
+      "different. The letters of einsum help: jd says that d is the second axis.");
+}
 
-  section("Which weights give averages?");
-  say("Three new vectors have fifteen numbers. How many of these lie outside: below the",
-      "numbers that all three tokens have there, or above them?", "",
-      "weighed by the scores of lesson 02  " + pad_left(std::to_string(outside(C, T)), 2),
-      "weighed by the shares of lesson 02  " + pad_left(std::to_string(outside(Z, T)), 2),
-      "weighed by weights from 0 up        " + pad_left(std::to_string(outside(Y, T)), 2), "",
-      "The 5 are the vector of 'cat'. The other two are outside as well, and no number",
-      "alone shows it. That Y is inside we know by its weights, not by the 0.", "",
-      "But the last weights are made up. How can scores become weights that are never",
-      "below zero? And what one token gives to another looks like a message: who may",
-      "send one to whom? Lesson 04_graph_attention answers both.", "",
-      "To watch C being put together: gdb build/release/lessons/03_matmul_views, and in",
-      "it: break add_times, run, then continue. Each stop shows weight, from and to.");
+int main() {
+  opening(
+      {"to read a matrix product in four ways, and to choose the reading\n"
+       "that explains each of the two matrix products of attention",
+       "C = A B   A (N, M), B (M, D), C (N, D);\n"
+       "C(i, d) = sum over j of A(i, j) B(j, d)\n"
+       "attention: O = softmax(Q K^T) V",
+       "the two products: Vaswani et al., Attention Is All You Need,\n"
+       "section 3.2.1, 2017\n"
+       "convex combination: Boyd and Vandenberghe, Convex Optimization,\n"
+       "section 2.1.4, 2004",
+       "A @ B (torch.matmul), torch.outer, torch.einsum"});
+  section("One product");
+  say("Lesson 02 computed two matrix products: the scores S = T T^T and the outputs",
+      "C = S T. There are four MATRIX PRODUCT READINGS: by elements, by rows, by",
+      "columns, and as a sum of outer products. All give the same numbers.");
+  Generator g(42);
+  const Array T = g.randn({3, 5});
+  const Array S = xt::linalg::dot(T, xt::transpose(T));  // (3, 5) times (5, 3) is (3, 3)
+  const Array C = xt::linalg::dot(S, T);                 // (3, 3) times (3, 5) is (3, 5)
+  show("S", S, words, words);
+  show("T", T, words);
+  show("C = S T", C, words);
+  by_elements(S, T, C);
+  by_rows(S, T, C);
+  by_columns(S, T, C);
+  by_outer_products(S, T, C);
+  const Array Y = convex_combinations(T, S);
+  const Array Z = negative_weights(T, S, Y);
+  const Array O = two_products_of_attention(g, T);
+  with_einsum(T, S, C);
+  missing_transpose(T);
+
+  section("Outputs outside the range of the tokens");
+  const auto outside = [&](const Array& x) {
+    return pad_left(std::to_string(count_outside(x, T)), 2);
+  };
+  say("An output of three vectors has fifteen elements. How many of them are below the",
+      "minimum or above the maximum of their column in T?", "",
+      "weights = scores                    " + outside(C),
+      "weights = scores / row sum          " + outside(Z),
+      "weights chosen by hand, convex      " + outside(Y),
+      "weights = softmax(Q K^T), convex    " + outside(O), "",
+      "Convex combinations are never outside. Lesson 04_graph_attention explains how",
+      "softmax computes their weights.", "",
+      "To watch C grow: gdb build/release/lessons/03_matmul_views, and in it:",
+      "break add_scaled_row, run, then continue. Each stop shows weight, from and to.");
+  questions(
+      "In `convex_combinations`, replace the first row of the weights by 1.8, -0.4,\n"
+      "-0.4. How many elements of Y are outside the range of T then?",
+      "In `two_products_of_attention`, multiply the scores by 10 in the line that\n"
+      "computes A: Tensor(10 * scores). To which row of V is each output close?",
+      "In `with_einsum`, replace \"id,jd->ij\" by \"id,je->ij\". What is summed now, and\n"
+      "which check fails?");
 }

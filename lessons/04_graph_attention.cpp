@@ -1,8 +1,8 @@
-// 04 graph_attention: nodes send messages along arrows, and softmax says how much each counts.
+// 04 graph_attention: attention weights by softmax, on directed graphs.
 //
-// Before this lesson: 03_matmul_views, in which tokens gave and took.
-// After it: 05_query_key_value, in which a token's vector makes its query, key and value.
-// Worth a breakpoint: shares_of. Each stop is one node that weighs what it hears.
+// Before this lesson: 03_matmul_views, four readings of a matrix product.
+// After it: 05_query_key_value, which computes queries, keys and values from the tokens.
+// Worth a breakpoint: softmax_by_hand. Each stop is the softmax of one row of scores.
 
 #include <algorithm>
 #include <cmath>
@@ -15,167 +15,240 @@ using namespace heed;
 
 const Names words = {"the", "cat", "sat"};
 const Names people = {"baker", "cook", "singer", "drummer", "guest"};
+const Names senders = {"cook", "singer", "drummer"};  // the nodes that the guest attends to
 const Real infinity = std::numeric_limits<Real>::infinity();
 
-// One node's softmax: exp(score - top), divided by the sum of all of them.
-Array shares_of(const Array& scores) {
-  const Real top = *std::max_element(scores.begin(), scores.end());
-  Array shares = zeros({scores.size()});
-  if (top == -infinity) return shares;  // this node hears nobody
+// The feast: five nodes, with keys, queries and values of two numbers each.
+const Array K = {{2, 0}, {1, 0}, {0, 2}, {0, 1}, {1, 1}};
+const Array Q = {{0, 1}, {1, 0}, {0, 1}, {1, 1}, {0, 1}};
+const Array V = {{4, 0}, {2, 0}, {0, 3}, {0, 1}, {0, 0}};
+const Array mask = {{0, 0, 0, 0, 0},   // the baker attends to nobody,
+                    {1, 0, 1, 0, 0},   // the cook to the baker and the singer,
+                    {1, 0, 0, 1, 0},   // the singer to the baker and the drummer,
+                    {0, 0, 1, 0, 0},   // the drummer to the singer,
+                    {0, 1, 1, 1, 0}};  // the guest to the cook, the singer and the drummer
+const Array guest_scores = {0, 2, 1};  // of the guest's query with the keys of its senders
+
+// Softmax of one row: exp(score - row maximum), divided by the sum of these numbers. A fully masked
+// row gives zeros, a row with a NaN gives NaN.
+Array softmax_by_hand(const Array& scores) {
+  Array weights = zeros({scores.size()});
+  if (std::all_of(scores.begin(), scores.end(), [](Real score) { return score == -infinity; }))
+    return weights;
+  const Real maximum = *std::max_element(scores.begin(), scores.end());
   Real sum = 0;
   for (std::size_t j = 0; j < scores.size(); ++j) {
-    shares(j) = std::exp(scores(j) - top);
-    sum += shares(j);
+    weights(j) = std::exp(scores(j) - maximum);
+    sum += weights(j);
   }
-  for (std::size_t j = 0; j < scores.size(); ++j) shares(j) /= sum;
-  return shares;
+  for (std::size_t j = 0; j < scores.size(); ++j) weights(j) /= sum;
+  return weights;
 }
 
-Array all_shares(const Array& scores) {
-  Array shares = zeros({scores.shape(0), scores.shape(1)});
+Array softmax_of_rows(const Array& scores) {
+  Array weights = zeros({scores.shape(0), scores.shape(1)});
   for (std::size_t i = 0; i < scores.shape(0); ++i)
-    xt::view(shares, i) = shares_of(xt::view(scores, i));
-  return shares;
+    xt::view(weights, i) = softmax_by_hand(xt::view(scores, i));
+  return weights;
 }
 
-// The score where node i hears node j, elsewhere minus infinity.
-Array along_arrows(const Array& hears, const Array& scores) {
-  return xt::where(hears > 0, scores, -infinity);
+// The scores where allowed is 1, minus infinity where it is 0.
+Array masked(const Array& scores, const Array& allowed) {
+  return xt::where(allowed > 0, scores, -infinity);
 }
 
-// The weights as shades and as arrows.
+// The attention weights as a heat map and as a graph.
 void draw(const std::string& name, const Array& weights, const Names& nodes) {
-  picture("04_graph_attention", name, weights, {name, nodes, nodes, "takes", "from", 0, 1});
+  picture("04_graph_attention", name, weights,
+          {"attention weights, " + name, nodes, nodes, "query position", "key position", 0, 1});
   picture("04_graph_attention", name + "_graph", weighted_graph(weights, nodes));
 }
 
-int main() {
-  section("Nodes that send messages");
-  say("In lesson 03 tokens gave to each other. Let us draw that: a node for each, and",
-      "an arrow from one to another where a message may pass. Anything can be a node.",
-      "Here are five people at a feast. Each has three vectors of two numbers:", "",
-      "  key    what it is", "  query  what it looks for",
-      "  value  what it sends to those who listen");
-  Array K = {{2, 0}, {1, 0}, {0, 2}, {0, 1}, {1, 1}};
-  Array Q = {{0, 1}, {1, 0}, {0, 1}, {1, 1}, {0, 1}};
-  Array V = {{4, 0}, {2, 0}, {0, 3}, {0, 1}, {0, 0}};
+void nodes_and_arrows() {
+  section("Nodes and arrows");
+  say("Attention can be drawn as a directed graph. Every token is a node. An arrow from",
+      "node j to node i means that i attends to j: the output of i may use the value of",
+      "j. A node need not be a token. Here are five people at a feast. Each of them has",
+      "three vectors of two numbers:", "", "  KEY    what the node is",
+      "  QUERY  what the node looks for", "  VALUE  the message that it sends along its arrows");
   show("key, query, value", xt::concatenate(xt::xtuple(K, Q, V), 1), people,
        {"k: food", "k: music", "q: food", "q: music", "v: food", "v: music"});
+}
 
-  section("Scores along the arrows");
-  say("Are you what I look for? The dot product of my query and your key says how much.",
-      "Where no arrow runs there is no score; we write minus infinity. A row is for",
-      "one who listens, a column for one who speaks.");
-  Array hears = {{0, 0, 0, 0, 0},   // nobody speaks to the baker
-                 {1, 0, 1, 0, 0},   // the cook hears baker and singer
-                 {1, 0, 0, 1, 0},   // the singer: baker and drummer
-                 {0, 0, 1, 0, 0},   // the drummer: the singer
-                 {0, 1, 1, 1, 0}};  // the guest: cook, singer and drummer
-  Array scores = along_arrows(hears, xt::linalg::dot(Q, xt::transpose(K)));  // (5, 5)
-  show("scores", scores, people, people);
+Array scores_and_mask() {
+  section("Scores and the mask");
+  say("The score of a query and a key is their dot product (lesson 02). The MASK is a",
+      "matrix that says where the arrows are: it allows or forbids each pair of a query",
+      "and a key. The score of a forbidden pair is set to minus infinity. Each row",
+      "belongs to a query, each column to a key.");
+  Array scores = masked(xt::linalg::dot(Q, xt::transpose(K)), mask);  // (5, 5)
+  show("scores (rows: query, columns: key)", scores, people, people);
+  return scores;
+}
 
+void softmax_of_one_row() {
   section("Softmax");
-  say("The guest looks for music. It scores cook 0, singer 2, drummer 1. What share of",
-      "its attention does each get? exp of the score, divided by the sum of all three:",
-      "this is softmax. (exp of minus infinity is 0, so without an arrow no share.)");
-  const Names heard = {"cook", "singer", "drummer"};
-  Array three = {0, 2, 1};
-  Array e = xt::exp(three);
-  Array shares = e / xt::sum(e)();
-  show("exp(score)", e, {}, heard);
-  show("share", shares, {}, heard);
-  check("a loop by hand = in one line", shares_of(three), shares);
-  check("heed's softmax = in one line", softmax(Tensor(three), 0), shares);
+  say("The guest looks for music. Its scores are 0 for the cook, 2 for the singer and 1",
+      "for the drummer. SOFTMAX takes exp of each score and divides it by the sum of",
+      "all three. The results are the ATTENTION WEIGHTS of the guest. They sum to one.",
+      "(exp of minus infinity is 0: a forbidden pair gets the weight 0.)");
+  Array e = xt::exp(guest_scores);
+  Array weights = e / xt::sum(e)();
+  show("exp(score)", e, {}, senders);
+  show("attention weights of the guest", weights, {}, senders);
+  check("a loop by hand = in one line", softmax_by_hand(guest_scores), weights);
+  check("heed's softmax = in one line", softmax(Tensor(guest_scores), 0), weights);
+}
 
-  section("What it mends");
-  say("Lesson 02 divided scores by their sum. Some shares fell below zero. And a sum",
-      "can be almost nothing, as for the scores 2, -1.9 and 0. But exp is above zero,",
-      "so no share is below. And the sum is more than any part: no share is above one.");
-  Array cancel = {Real(2), Real(-1.9), Real(0)};
-  show("2, -1.9, 0: divided by the sum", cancel / xt::sum(cancel)());
-  show("2, -1.9, 0: softmax", shares_of(cancel));
-  say("", "exp has a flaw of its own, which exercise 02 mended: exp(100) is too large for a",
-      "float, and infinity over infinity is not a number. So first subtract the largest",
-      "score from each: every exp is divided by the same number, and no share changes.");
+void why_exp() {
+  section("Why exp");
+  say("Lesson 02 divided the scores by their sum. Some of its weights were negative.",
+      "And a sum of scores can be close to zero, as for 2, -1.9 and 0. exp is positive,",
+      "so each attention weight lies between 0 and 1. Since they sum to one, the output",
+      "is a convex combination of the values (lesson 03).");
+  Array small_sum = {Real(2), Real(-1.9), Real(0)};
+  show("2, -1.9, 0: divided by the sum", small_sum / xt::sum(small_sum)());
+  show("2, -1.9, 0: softmax", softmax_by_hand(small_sum));
+  say("", "exp(100) is too large for a float, and infinity divided by infinity is NaN (not",
+      "a number). So softmax first subtracts the row maximum from each score, as in",
+      "exercise 02. That divides every exp by the same number: no weight changes.");
   Array large = {100, 102, 101};
-  Array too_large = xt::exp(large);
-  show("100, 102, 101: plainly", too_large / xt::sum(too_large)());
-  show("100, 102, 101: the largest subtracted", shares_of(large));
-  check("shares of 100, 102, 101 = shares of 0, 2, 1", shares_of(large), shares);
+  Array overflow = xt::exp(large);
+  show("100, 102, 101: without subtracting", overflow / xt::sum(overflow)());
+  show("100, 102, 101: row maximum subtracted", softmax_by_hand(large));
+  check("weights of 100, 102, 101 = weights of 0, 2, 1", softmax_by_hand(large),
+        softmax_by_hand(guest_scores));
+  say("", "A NaN among the scores is a bug elsewhere. Softmax must not hide it, so each",
+      "weight becomes NaN:");
+  Array invalid = {-infinity, std::numeric_limits<Real>::quiet_NaN(), 1};
+  show("-inf, nan, 1: softmax", softmax_by_hand(invalid));
+  Array by_heed = softmax(Tensor(invalid), 0).value();
+  claim("heed's softmax gives NaN there too",
+        std::all_of(by_heed.begin(), by_heed.end(), [](Real w) { return std::isnan(w); }),
+        "a number");
+}
 
-  section("Everybody at once");
-  say("The shares of all are the weights. Weights times values is what each receives.",
-      "The baker hears nobody. Plain softmax is 0 / 0 there; shares_of and heed's own",
-      "give zeros, and lesson 07 shows why. In the second picture an arrow is as wide",
-      "as its weight.");
-  Array weights = all_shares(scores);
-  Array received = zeros({5, 2});
+// Returns the output of every node.
+Array all_nodes(const Array& scores) {
+  section("All nodes at once");
+  say("The attention weights of all nodes are a matrix. The output of a node is the",
+      "weighted sum of the values, by its row of weights. This is GRAPH ATTENTION: each",
+      "node attends only to the nodes that have an arrow to it. The baker's row is",
+      "fully masked. There 0 / 0 would be NaN, so softmax_by_hand and heed's softmax",
+      "give zeros (lesson 07). In the graph, wider arrows have larger weights.");
+  Array weights = softmax_of_rows(scores);
+  Array output = zeros({5, 2});
   for (std::size_t i = 0; i < 5; ++i)
     for (std::size_t j = 0; j < 5; ++j)
-      for (std::size_t d = 0; d < 2; ++d) received(i, d) += weights(i, j) * V(j, d);
-  show("weights", weights, people, people);
-  show("received", received, people, {"food", "music"});
-  check("weights by hand = in one line", weights, softmax(Tensor(scores), -1));
-  check("received by hand = in one line", received, xt::linalg::dot(weights, V));
+      for (std::size_t d = 0; d < 2; ++d) output(i, d) += weights(i, j) * V(j, d);
+  show("attention weights", weights, people, people);
+  show("output", output, people, {"food", "music"});
+  check("attention weights by hand = in one line", weights, softmax(Tensor(scores), -1));
+  check("output by hand = in one line", output, xt::linalg::dot(weights, V));
   draw("feast", weights, people);
+  return output;
+}
 
-  section("Other graphs, same rule");
-  say("Now let each token of lesson 01 be its own key, query and value. Where all hear",
-      "all, the graph is complete: that is how a model looks at the parts of an image.",
-      "Where each hears itself and what came before, it is causal: how a model writes.");
-  Array T = Generator(42).randn({3, 5});
-  Array S = xt::linalg::dot(T, xt::transpose(T));
-  Array causal = {{1, 0, 0}, {1, 1, 0}, {1, 1, 1}};
-  Array complete_weights = all_shares(S), causal_weights = all_shares(along_arrows(causal, S));
+void complete_and_causal(const Array& T, const Array& S, const Array& causal) {
+  section("Complete and causal graphs");
+  say("Now the nodes are the three tokens of lesson 01. Each token's vector is its",
+      "query, its key and its value. In a complete graph every token attends to every",
+      "token. In a causal graph it attends to itself and to earlier tokens, as in a",
+      "language model. An arrow is dashed where its attention weight is below 0.005.");
+  Array complete_weights = softmax_of_rows(S), causal_weights = softmax_of_rows(masked(S, causal));
   draw("complete", complete_weights, words);
   draw("causal", causal_weights, words);
-  check("'sat' hears all either way", xt::row(causal_weights, 2), xt::row(complete_weights, 2));
+  check("'sat', the last token, has the same weights in both", xt::row(causal_weights, 2),
+        xt::row(complete_weights, 2));
 
-  section("A graph has no order");
-  say("Say 'sat the cat'. On the complete graph each word gets the vector it had:",
-      "a node hears what is said, not where. Lesson 12 tells it where.");
+  section("A complete graph has no order");
+  say("Change the order of the tokens to 'sat the cat'. On the complete graph every",
+      "token gets the same output as before: the outputs are reordered like the tokens.",
+      "This is PERMUTATION EQUIVARIANCE. So attention alone cannot use the word order;",
+      "lesson 12 adds positions.");
   Array U = xt::view(T, xt::keep(2, 0, 1), xt::all());  // sat, the, cat
-  Array was = xt::linalg::dot(complete_weights, T);
-  Array is = xt::linalg::dot(all_shares(xt::linalg::dot(U, xt::transpose(U))), U);
-  show("'the cat sat'", was, words);
-  show("'sat the cat'", is, {"sat", "the", "cat"});
-  check("the same rows in another order", is, xt::view(was, xt::keep(2, 0, 1), xt::all()));
+  Array before = xt::linalg::dot(complete_weights, T);
+  Array after = xt::linalg::dot(softmax_of_rows(xt::linalg::dot(U, xt::transpose(U))), U);
+  show("output of 'the cat sat'", before, words);
+  show("output of 'sat the cat'", after, {"sat", "the", "cat"});
+  check("the same rows in another order", after, xt::view(before, xt::keep(2, 0, 1), xt::all()));
+}
 
-  section("Another score");
-  say("A dot product (Vaswani et al. 2017) grows with a key's length, and the singer's",
-      "key is the drummer's, twice as long. The cosine, the dot product divided by both",
-      "lengths, asks for the direction alone. A factor beta sharpens the choice (Graves",
-      "et al. 2014).");
-  Array lengths = {1, 2, 1};        // of the keys of cook, singer and drummer
-  Array cosines = three / lengths;  // the guest's query has length 1
-  show("dot product", shares, {}, heard);
-  show("cosine, beta 1", shares_of(cosines), {}, heard);
-  show("cosine, beta 5", shares_of(5 * cosines), {}, heard);
+void cosine_scores() {
+  section("Another score: the cosine");
+  say("The dot product (Vaswani et al., \"Attention Is All You Need\", 2017, section",
+      "3.2.1) grows with the length of the key. The singer's key is twice the",
+      "drummer's. COSINE SIMILARITY is the dot product divided by both lengths: only",
+      "the directions count. Its values lie between -1 and 1. A factor beta makes the",
+      "attention weights more different (Graves et al., \"Neural Turing Machines\", 2014,",
+      "section 3.3.1).");
+  Array lengths = {1, 2, 1};               // of the keys of cook, singer and drummer
+  Array cosines = guest_scores / lengths;  // the guest's query has length 1
+  show("weights by dot product", softmax_by_hand(guest_scores), {}, senders);
+  show("weights by cosine, beta 1", softmax_by_hand(cosines), {}, senders);
+  show("weights by cosine, beta 5", softmax_by_hand(5 * cosines), {}, senders);
+}
 
-  section("The wrong axis");
-  say("Softmax along a row shares out one node's attention. A PyTorch notebook on the",
-      "web took a causal mask of ones, and softmax along the columns. All scores are",
-      "equal there: lesson 01's running mean should have come out.");
-  Array equal = along_arrows(causal, ones({3, 3}));
+void wrong_axis(const Array& S, const Array& causal) {
+  section("Softmax over the wrong axis");
+  say("Softmax sums over the keys, along each row: dim=-1 in PyTorch. With dim=0 it",
+      "sums over the queries, along each column. Nothing fails, but the result is",
+      "wrong. Let every allowed score be 1. The correct attention weights are then the",
+      "causal means of lesson 01.");
+  Array equal = masked(ones({3, 3}), causal);
   Array right = softmax(Tensor(equal), 1).value(), wrong = softmax(Tensor(equal), 0).value();
   const Real half = Real(1) / 2, third = Real(1) / 3;
   Array formula = {{third, 0, 0}, {third, half, 0}, {third, half, 1}};
-  show("along rows", right, words, words);
-  show("along columns", wrong, words, words);
-  show("their rows sum to", xt::sum(wrong, {1}), {}, words);
-  check("1 / (3 - j) by hand = along columns", formula, wrong);
-  say("", "Column j shares 1 among the 3 - j who hear token j, whatever the tokens say. The",
-      "scores S change the numbers, not the fault. The last column has one row only, so",
-      "'sat' takes all of itself, and more on top:");
-  show("along columns, scores S", softmax(Tensor(along_arrows(causal, S)), 0), words, words);
+  show("softmax along rows", right, words, words);
+  show("softmax along columns", wrong, words, words);
+  show("row sums after softmax along columns", xt::sum(wrong, {1}), {}, words);
+  check("1 / (3 - j) by hand = softmax along columns", formula, wrong);
+  say("", "Column j sums to one over the 3 - j queries that may attend to key j. The rows",
+      "do not. The dot products S of the tokens as scores give other numbers with the",
+      "same error. The last column has only one query: the weight of 'sat' for itself",
+      "is 1, whatever the scores are, and the other weights of its row are added to", "that:");
+  show("softmax along columns, scores S", softmax(Tensor(masked(S, causal)), 0), words, words);
+}
 
-  section("Was it worth it?");
-  say("The guest looks for music. How much does it receive?", "",
-      "if all it hears count the same  " + decimal((V(1, 1) + V(2, 1) + V(3, 1)) / 3, 4),
-      "if its scores decide            " + decimal(received(4, 1), 4), "",
-      "The feast's keys, queries and values were made up. A word has one vector for all",
-      "three, so 'cat' and 'sat' hear little but themselves. In the next lesson, they",
-      "ask: 05_query_key_value.", "",
-      "To watch a node weigh: gdb build/release/lessons/04_graph_attention, and in it:",
-      "break shares_of, run, next until you are in the loop; there next and print sum.");
+void result(const Array& output) {
+  section("Result");
+  say("The guest looks for music. How much music is in its output?", "",
+      "all three senders weighted equally  " + decimal((V(1, 1) + V(2, 1) + V(3, 1)) / 3, 4),
+      "attention weights from the scores   " + decimal(output(4, 1), 4), "",
+      "The queries, keys and values of the feast were invented. A word has one vector",
+      "for all three, so 'cat' and 'sat' attend mostly to themselves. The next lesson",
+      "computes three vectors for each token: 05_query_key_value.", "",
+      "To watch softmax: gdb build/release/lessons/04_graph_attention, and in it: break",
+      "softmax_by_hand, run, next until you are in the loop; there next and print sum.");
+}
+
+int main() {
+  opening({"to compute attention weights and outputs by hand, on any graph",
+           "a_ij = exp(s_ij) / sum_k exp(s_ik)     s_ij = q_i . k_j\n"
+           "o_i  = sum_j a_ij v_j                  j, k: the senders of node i\n"
+           "N nodes: queries and keys (N, d), scores s and weights a (N, N),\n"
+           "values and outputs (N, d_v)",
+           "masked attention: Veličković et al., \"Graph Attention Networks\"\n"
+           "(2018), section 2.1, whose score is not a dot product",
+           "torch.softmax(scores, dim=-1)"});
+  nodes_and_arrows();
+  const Array scores = scores_and_mask();
+  softmax_of_one_row();
+  why_exp();
+  const Array output = all_nodes(scores);
+
+  const Array T = Generator(42).randn({3, 5});           // the tokens of lesson 01
+  const Array S = xt::linalg::dot(T, xt::transpose(T));  // their scores in lesson 02
+  const Array causal = {{1, 0, 0}, {1, 1, 0}, {1, 1, 1}};
+  complete_and_causal(T, S, causal);
+  cosine_scores();
+  wrong_axis(S, causal);
+  result(output);
+  questions(
+      "Multiply the guest's query by three: {0, 3} in the last row of Q. How much\n"
+      "music is then in its output, and why?",
+      "Let the baker attend to the singer: a 1 in row 0, column 2 of the mask. What\n"
+      "are the baker's attention weights and output?",
+      "In softmax_by_hand, delete \"- maximum\". Which check fails, and with which\n"
+      "numbers?");
 }

@@ -1,355 +1,200 @@
-// 14 how_low_can_it_go: a text whose entropy is known, a model that nears it, a leak below it.
+// 14 how_low_can_it_go: a text of known entropy, the lower bounds on its loss, and a leak.
 //
-// Before this lesson: 13_transformer_block, the block of which this lesson's model has two.
-// After it: 15_your_text, in which the text is your own and nobody knows its entropy.
-// Worth a breakpoint: Student::scores. Go on with `next`, and print x after each block.
+// Before this lesson: 13_transformer_block, of which this lesson's model has two.
+// After it: 15_your_text, a model of your own text, whose entropy nobody knows.
+// Worth a breakpoint: Learner::logits (in 14_learner.hpp). Continue with `next` and print x after
+// each block.
 
-#include <algorithm>
 #include <cmath>
-#include <map>
 
+#include "14_known_text.hpp"
+#include "14_learner.hpp"
 #include "heed/array/parallel.hpp"
-#include "heed/autograd/backward.hpp"
-#include "heed/nn/gpt.hpp"
-#include "heed/ops/loss.hpp"
 #include "heed/ops/mask.hpp"
-#include "heed/ops/matmul.hpp"
-#include "heed/optim/adamw.hpp"
-#include "heed/optim/schedule.hpp"
-#include "heed/study/markov_source.hpp"
-#include "heed/text/corpus.hpp"
-#include "heed/train/generate.hpp"
-#include "lesson.hpp"
 
 using namespace heed;
-using Table = std::map<std::string, double>;  // pieces of text, and how likely each is
 
-const std::string lesson = "14_how_low_can_it_go";
-const std::size_t T = 48;     // letters in a window
-const std::size_t late = 24;  // so many letters read tell all that can be known: see below
-
-struct Animal {
-  std::string name, often, seldom;
-};
-const std::vector<Animal> animals = {{"cat", "purr", "sleep"},
-                                     {"dog", "bark", "run"},
-                                     {"owl", "hoot", "hunt"},
-                                     {"frog", "croak", "jump"}};
-
-// `check` for two numbers.
-void same(const std::string& what, double a, double b) {
-  check(what, scalar(Real(a)), scalar(Real(b)));
-}
-
-double entropy(const Table& table) {
+double entropy(const Distribution& distribution) {
   double nats = 0;
-  for (const auto& [text, p] : table) {
-    nats -= p * std::log(p);
-  }
+  for (const auto& [text, p] : distribution) nats -= p * std::log(p);
   return nats;
 }
 
-Table all_sentences() {
-  Table sentences;
-  for (const Animal& animal : animals)
-    for (const bool one : {true, false})
-      for (const std::string where : {"in", "on", "by", "near"})
-        for (const std::string what : {"barn", "hill", "river", "garden"}) {
-          const std::string subject = "the " + animal.name + (one ? " " : "s ");
-          const std::string place = where + " the " + what + " ", end = one ? "s\n" : "\n";
-          const double p = 1.0 / 4 / 2 / 4 / 4;
-          sentences[subject + place + animal.often + end] = p * 3 / 4;
-          sentences[subject + place + animal.seldom + end] = p / 4;
-        }
-  return sentences;
+void entropy_of_a_sentence(const MarkovSource& source) {
+  section("The entropy of 256 sentences");
+  say("A sentence has a probability p. The ENTROPY of a random choice is the mean of",
+      "-ln p: the sum of -p ln p over all outcomes, in nats. By hand: the sum over all",
+      "256 sentences. In one line: the choices are independent, so their entropies add",
+      "up: 8 subjects, 4 prepositions, 4 nouns, 2 verbs. The ENTROPY RATE is the",
+      "entropy per letter. PERPLEXITY is exp(loss): so many equally likely letters have",
+      "this entropy.");
+  const Distribution sentences = all_sentences();
+  const double nats =
+      std::log(8) + std::log(4) + std::log(4) - 0.75 * std::log(0.75) - 0.25 * std::log(0.25);
+  const double rate = nats / mean_length(sentences);
+  say("", "sentences                       " + std::to_string(sentences.size()),
+      "entropy of a sentence, in nats    " + decimal(nats, 4),
+      "mean length, in letters          " + decimal(mean_length(sentences), 4),
+      "entropy rate, in nats per letter  " + decimal(rate, 4),
+      "perplexity at this loss           " + decimal(std::exp(rate), 4), "");
+  check_number("entropy: sum over the sentences = sum over the choices", entropy(sentences), nats);
+  say("", "A Markov source is always in one of a finite number of states. The state gives",
+      "the probability of each next letter, and the letter gives the next state. The",
+      "entropy rate is the mean entropy of the next letter, where each state counts as",
+      "often as it occurs (Shannon 1948, theorem 5). The text's source has " +
+          std::to_string(source.states().size()) + " states.",
+      "");
+  check_number("entropy rate: from sentences = from states", rate, source.entropy_rate());
 }
 
-double mean_length(const Table& sentences) {
-  double letters = 0;
-  for (const auto& [sentence, p] : sentences) letters += p * double(sentence.size());
-  return letters;
+void bounds_for_a_short_context(const MarkovSource& source) {
+  section("Lower bounds on the loss");
+  say("The entropy rate is a LOWER BOUND on the expected loss of every model that",
+      "predicts the next letter from the letters before it. A model with a shorter",
+      "context has a higher or an equal bound. With no context the bound is the entropy",
+      "of single letters: the unigram entropy. With one letter of context it is the",
+      "bigram entropy: the entropy of pairs minus the entropy of single letters.", "");
+  const Distribution sentences = all_sentences();
+  const double one = entropy(n_grams(sentences, 1)), two = entropy(n_grams(sentences, 2));
+  const std::vector<double> bounds = source.conditional_entropies(T);
+  check_number("unigram entropy by hand = MarkovSource's", one, source.unigram_entropy());
+  check_number("bigram entropy by hand = MarkovSource's", two - one, source.bigram_entropy());
+  check_number("bound with 24 letters of context = entropy rate", bounds[context],
+               source.entropy_rate());
+  say("", "letters of context    lower bound");
+  for (const std::size_t letters : {0u, 1u, 2u, 3u, 5u, 9u, 13u, 15u, 17u, 19u, 21u, 24u})
+    say(pad_left(std::to_string(letters), 18) + "    " + decimal(bounds[letters], 4));
+  say("", "From 5 to 13 letters of context the bound does not change: these letters contain",
+      "the noun, and the verb does not depend on the noun. With 15 or more they contain",
+      "a part of the subject. Without it the expected loss is at least " + decimal(bounds[13], 4) +
+          ".");
 }
 
-// How likely each stretch of one letter, or two, is anywhere in a long text.
-Table stretches(const Table& sentences, std::size_t size) {
-  Table found;
-  for (const auto& [sentence, p] : sentences) {
-    const std::string text = sentence + "the";  // so begins the next one
-    for (std::size_t i = 0; i < sentence.size(); ++i)
-      found[text.substr(i, size)] += p / mean_length(sentences);
-  }
-  return found;
-}
-
-// A model, and what each place of a window may see of the others.
-struct Student {
-  Student(const nn::GptConfig& config, const nn::AttentionMask& seen)
-      : model(Scope(parameters, random), config), visible(seen) {}
-  Tensor scores(const Indices& tokens) const {
-    Tensor x = model.embed(tokens, 0);  // (B, T, C)
-    for (const nn::Block& block : model.blocks) x = block(x, visible);
-    return linear(model.norm(x), model.head);  // (B, T, V)
-  }
-
-  Generator random{14};
-  Parameters parameters;
-  nn::Gpt model;
-  nn::AttentionMask visible;
-};
-
-// A text nobody has trained on, cut into windows, and what it costs who knows the source.
-struct Fresh {
-  Batch windows;      // (W, T)
-  Array source_cost;  // (W, T), -ln p of each target
-};
-
-Fresh fresh_text(const MarkovSource& source, const Vocabulary& letters, std::size_t W,
-                 std::uint64_t seed) {
-  Generator random(seed);
-  const std::string text = source.draw(W * T + 1, random);
-  const std::vector<std::int64_t> ids = letters.encode(text);
-  const std::vector<double> negative_log_likelihoods = source.negative_log_likelihoods(text);
-  Fresh fresh{{Indices::from_shape({W, T}), Indices::from_shape({W, T})}, zeros({W, T})};
-  for (std::size_t i = 0; i < W * T; ++i) {
-    fresh.windows.inputs.data()[i] = ids[i];
-    fresh.windows.targets.data()[i] = ids[i + 1];
-    fresh.source_cost.data()[i] = Real(negative_log_likelihoods[i + 1]);
-  }
-  return fresh;
-}
-
-// What each letter costs the student: (W, T).
-Array costs(const Student& student, const Batch& windows) {
-  const NoGrad no_grad;
-  CrossEntropyOptions each;
-  each.reduction = Reduction::none;
-  return cross_entropy(student.scores(windows.inputs), windows.targets, each).value();
-}
-
-struct Mean {
-  double value, error;
-};
-
-// Of the late places of all windows, with its standard error: how far off such a mean is, by
-// chance, typically. It is windows that are drawn, so windows are counted.
-Mean late_mean(const Array& cost) {
-  Array late_ones = xt::view(cost, xt::all(), xt::range(late - 1, T));
-  Array each = xt::mean(late_ones, {1});  // (W), a window's mean
-  const double mean = double(xt::mean(each)()), W = double(each.size());
-  return {mean, double(xt::stddev(each)()) / std::sqrt(W)};
-}
-
-Series train(Student& student, const Corpus& corpus, const Batch& fresh, std::int64_t steps,
-             const std::string& name) {
-  optim::AdamWOptions options;
-  options.beta2 = 0.99;
-  options.decay_vectors = false;
-  optim::AdamW optimizer(student.parameters.tensors(), options);
-  const optim::WarmupCosine rate{0.01, 0.0005, 50, steps};
-  Generator places(1);
-  Series curve{name, {}, {}, /*points=*/true};
-  for (std::int64_t step = 0;; ++step) {
-    if (step % (steps / 20) == 0)
-      curve.append(double(step), late_mean(costs(student, fresh)).value);
-    if (step % (steps / 5) == 0)
-      quote("step " + pad_left(std::to_string(step), 4) + "  loss " + decimal(curve.y.back(), 4));
-    if (step == steps) return curve;
-    const Batch batch = random_batch(corpus.training(), 8, T, places);  // (B, T)
-    optim::zero_grad(student.parameters.tensors());
-    backward(cross_entropy(student.scores(batch.inputs), batch.targets));
-    optim::clip_grad_norm(student.parameters.tensors(), 1);
-    optimizer.set_lr(rate.at(step));
-    optimizer.step();
-  }
-}
-
-// What the student writes, with / for the end of a line.
-std::string written(const Student& student, const Vocabulary& letters) {
-  Generator random(5);
-  GenerateOptions options;
-  options.tokens = 71;
-  std::string text = letters.decode(generate(student.model, {0}, options, random));
-  std::replace(text.begin(), text.end(), '\n', '/');
-  return text;
-}
-
-// For the brief form: eight letters, each by chance that depends on the one before.
-MarkovSource simple_source() {
-  std::vector<MarkovSource::State> states(8);
-  for (std::size_t s = 0; s < 8; ++s) {
-    const auto to = [s](std::size_t step, double p) {
-      return MarkovSource::Letter{char('a' + (s + step) % 8), p, (s + step) % 8};
-    };
-    states[s].letters = {to(1, 0.5), to(3, 0.25), to(4, 0.25)};
-  }
-  return MarkovSource(states);
+// The loss at each position of the windows, and the lower bound there.
+void loss_by_position(const MarkovSource& source, const Array& excess) {
+  section("The loss at each position of a window");
+  say("A window begins at a random position of the text. Its first letters have little",
+      "context, so their lower bound is higher. New text is a random sample: its",
+      "letters can be more probable than usual, and then every loss on it is too low.",
+      "So we also compute the loss of the ideal predictor on the same windows. It knows",
+      "the source and gives each letter its exact probability, given the letters before",
+      "it in the window. The model's loss minus the ideal predictor's is the excess",
+      "loss. Its expectation is never negative, and most of the sampling error cancels.",
+      "The last column is the lower bound plus the mean excess loss.");
+  const Array mean_excess = xt::mean(excess, {0});  // (T)
+  const std::vector<double> bounds = source.conditional_entropies(T);
+  say("", "letters of context   lower bound   model");
+  for (const std::size_t k : {1u, 2u, 3u, 4u, 5u, 9u, 13u, 17u, 21u, 25u})
+    say(pad_left(std::to_string(k), 18) + "   " + decimal(bounds[k], 4) + "        " +
+        trained(bounds[k] + double(mean_excess(k - 1))));
+  picture_of_positions(bounds, mean_excess);
+  say("",
+      "The model uses its context. The mean of the 48 bounds is " +
+          decimal(source.window_entropy(T), 4) + ", the lower",
+      "bound on the loss over whole windows. All other losses in this lesson are means",
+      "over letters with a context of 24 or more; their bound is the entropy rate.");
 }
 
 int main() {
-  set_num_threads(1);  // so small a model is not worth sharing
-
-  section("What a guess costs");
-  say("A model's loss is what its guesses cost, in nats: -ln of the share it gave to",
-      "the letter that came. (A letter here is any symbol: blanks and line ends count.)",
-      "Is 0.25 good? Is 1.9? For a play or a novel nobody can say, for nobody knows how",
-      "much of it can be guessed at all. So here is a text made by chance, of which all",
-      "is known: `heed corpus` writes such texts.", "");
+  set_num_threads(1);  // the model is too small for a second thread to save time
+  opening({"compute the lowest possible loss of a text, and detect a leak by it",
+           "H = -sum p ln p             entropy of a choice, in nats\n"
+           "h = sum_s p_s H(letter | s)  entropy rate, s: state of the source\n"
+           "loss >= h, perplexity = exp(loss)",
+           "Shannon, \"A Mathematical Theory of Communication\", 6 and 7 (1948)",
+           "torch.distributions.Categorical(p).entropy(), in nats"});
+  section("A text with known probabilities");
+  say("A model's loss is the mean of -ln p, where p is the probability that the model",
+      "gave to the letter that came next. (A letter is here any character, also a space",
+      "or a newline.) Is a loss of 0.25 low? For a play or a novel nobody knows how low",
+      "the loss can be. So this lesson generates a text whose probabilities are all",
+      "known. `./heed corpus` writes such texts.", "");
   const MarkovSource grammar = grammar_source();
-  Generator beginning(1);
-  say(grammar.draw(141, beginning));
-  say("Somebody draws an animal, one of it or several, a place, and what it does there.",
-      "Each has two verbs of its own, and does the first three times in four. And a cat",
-      "'purrs', but cats 'purr': the last word hangs on letters far back.");
+  Generator first(1), generator(1), test_generator(2), new_generator(3);
+  say(grammar.draw(141, first));
+  say("A sentence has an animal, singular or plural, a place and a verb. Each animal",
+      "has two verbs; the first has probability 3/4. The ending of the verb depends on",
+      "the subject ('cat purrs', 'cats purr'), which is 14 letters or more before it.");
+  entropy_of_a_sentence(grammar);
+  bounds_for_a_short_context(grammar);
 
-  section("256 sentences");
-  say("How much of a sentence can't be guessed, even by somebody who knows all this?",
-      "Each has a probability p, and costs -ln p. The mean of that over all sentences",
-      "is the entropy, the sum of -p ln p. By hand, a loop over all of them. In one",
-      "line, choice by choice: a subject of 8, a little word of 4, a place of 4, and",
-      "the verb, which is one of two.");
-  const Table sentences = all_sentences();
-  const double nats =
-      std::log(8) + std::log(4) + std::log(4) - 0.75 * std::log(0.75) - 0.25 * std::log(0.25);
-  const double each_letter = nats / mean_length(sentences);
-  say("", "sentences           " + std::to_string(sentences.size()),
-      "nats a sentence       " + decimal(nats, 4),
-      "letters a sentence   " + decimal(mean_length(sentences), 4),
-      "nats a letter         " + decimal(each_letter, 4), "");
-  same("nats a sentence: all sentences = choice by choice", entropy(sentences), nats);
-  say("", "Shannon (1948) has another way, for any source that is always in one of some",
-      "states and draws its next letter by that state's chances, provided state and",
-      "letter give the next state: the entropy of each choice, times the share of time",
-      "spent in the state. heed's Source does that. It has " +
-          std::to_string(grammar.states().size()) + " states, for it",
-      "remembers the subject until the verb has come.", "");
-  same("nats a letter: by sentence = by state", each_letter, grammar.entropy_rate());
-
-  section("Floors for those who see less");
-  say("Less than that nobody can pay in the long run: it is the true floor. Who sees",
-      "less never pays less. Who only knows how often each letter comes pays the",
-      "entropy of single letters: the unigram floor. Who sees the letter before as",
-      "well pays the entropy of pairs, less that of the first of the pair: the bigram", "floor.",
-      "");
-  const double one = entropy(stretches(sentences, 1)), two = entropy(stretches(sentences, 2));
-  same("unigram floor: by hand = Source's", one, grammar.unigram_entropy());
-  same("bigram floor: by hand = Source's", two - one, grammar.bigram_entropy());
-  const std::vector<double> floors = grammar.conditional_entropies(T);
-  same("floor of who sees 24 letters = the true floor", floors[late], grammar.entropy_rate());
-  say("", "letters seen    floor");
-  for (const std::size_t seen : {0u, 1u, 2u, 3u, 5u, 9u, 13u, 15u, 17u, 19u, 21u, 24u})
-    say(pad_left(std::to_string(seen), 12) + "   " + decimal(floors[seen], 4));
-  say("", "Look at 5 to 13: eight letters more, and nothing gained. They say where, and",
-      "the verb does not care for that. From 14 on the subject comes into sight.",
-      "Nobody gets below " + decimal(floors[13], 4) + " who does not look that far back.");
-
-  section("A model that looks back");
+  section("A model that uses the context");
+  say("The model has two blocks of lesson 13 with two heads each and width 32. It",
+      "trains on 200,000 letters. The loss is measured on new text: drawn from the same",
+      "source with another seed.", "");
   const MarkovSource source = brief() ? simple_source() : grammar;
-  Generator random(1);
-  const std::string text = source.draw(200'000, random);
-  const Vocabulary letters = Vocabulary::of_text(text);
-  const Corpus corpus(text, letters);
+  const std::string text = source.draw(200'000, generator);
+  const Vocabulary vocabulary = Vocabulary::of_text(text);
+  const Corpus corpus(text, vocabulary);
+  const Batch test = windows_of(source.draw(std::size_t(in_brief(512, 64)) * T + 1, test_generator),
+                                vocabulary, T);
   nn::GptConfig config;
-  config.vocab_size = letters.size();
-  config.block_size = T;
-  config.layers = 2;
-  config.heads = 2;
-  config.embed_dim = 32;
-  nn::AttentionMask past;
-  past.causal = true;
-  Student honest(config, past);
-  const Fresh some = fresh_text(source, letters, std::size_t(in_brief(512, 64)), 2);
-  say("Two blocks of lesson 13, two heads each, width 32, and 200,000 letters to learn",
-      "from. What counts is what it pays for a fresh text, drawn with another seed.", "");
-  const Series curve = train(honest, corpus, some.windows, in_brief(2500, 300), "the model");
+  config.vocab_size = vocabulary.size();
+  config.block_size = T, config.layers = 2, config.heads = 2, config.embed_dim = 32;
+  Learner learner(config, {true, std::nullopt});  // the causal mask
+  const Series curve = train(learner, corpus, test, "causal mask");
+  const std::string new_text = source.draw(std::size_t(in_brief(4096, 256)) * T + 1, new_generator);
+  const Batch windows = windows_of(new_text, vocabulary, T);
+  const Array ideal = ideal_losses(source, new_text, T), losses = learner.losses(windows);
+  loss_by_position(source, losses - ideal);
 
-  section("Windows begin in the middle of nowhere");
-  say("A window is cut from anywhere. Its first letters have little before them, and",
-      "must cost more. How much is known too: who has seen k letters pays the floor",
-      "for k, or more.", "",
-      "A fresh text is a sample, and its letters may be cheap by luck, for anybody. So",
-      "ask what the very same letters cost who knows the source: -ln p, by its states.",
-      "Luck hits both alike. What the model pays more, plus the true floor, is its loss",
-      "with most of that luck taken out:");
-  const Fresh fresh = fresh_text(source, letters, std::size_t(in_brief(4096, 256)), 3);
-  const Array cost = costs(honest, fresh.windows);  // (W, T)
-  const Array beyond = cost - fresh.source_cost;    // (W, T)
-  const Array by_place = xt::mean(beyond, {0});     // (T)
-  const std::vector<double> least = source.conditional_entropies(T);
-  Series paid{"the model", {}, {}, true}, floor{"floor of who has seen so many", {}, {}};
-  say("", "letters seen    floor   the model");
-  for (std::size_t t = 0; t < T; ++t) {
-    const double its = source.entropy_rate() + double(by_place(t));
-    if (t >= 4) {  // the first four are so high that they would flatten the rest
-      paid.append(double(t + 1), its);
-      floor.append(double(t + 1), least[t + 1]);
-    }
-    if ((t < 4 || t % 4 == 0) && t <= late)
-      say(pad_left(std::to_string(t + 1), 12) + "   " + decimal(least[t + 1], 4) + "   " +
-          trained(its));
-  }
-  picture(lesson, "places", {paid, floor},
-          {"the later in a window, the cheaper", "letters seen, from 5 on", "nats per letter"});
-  say("", "It does look back as far as it should. (Among the first places a dot may be",
-      "below its floor: that is luck which was left in.) The mean of these floors is",
-      "all that whole windows of 48 can reach: " + decimal(source.window_entropy(T), 4) +
-          ". (heed corpus says it for",
-      "64, which heed train takes.) But who has seen 24 letters has seen all that",
-      "matters. So the losses in training, and below, are of the letters after those,",
-      "and theirs is the true floor.");
-
-  section("Near the floor, and not below");
-  const Mean known = late_mean(fresh.source_cost), its = late_mean(cost), more = late_mean(beyond);
-  say("(Standard error: how far off, by chance, such a mean typically is.)", "",
-      "                           nats a letter   standard error",
-      "true floor                 " + decimal(source.entropy_rate(), 4),
-      "who knows the source       " + decimal(known.value, 4) + "          " +
-          decimal(known.error, 4),
-      "the model                 " + trained(its.value, 3), "");
-  claim("the model comes within 3 % of the true floor",
-        source.entropy_rate() + more.value < 1.03 * source.entropy_rate(), decimal(its.value, 4));
-  claim("it pays no less than who knows the source, but for 3 standard errors",
-        more.value > -3 * more.error, decimal(more.value, 5));
+  section("Close to the lower bound");
+  const Mean best = mean_with_context(ideal), loss = mean_with_context(losses),
+             excess = mean_with_context(Array(losses - ideal));
+  const std::string h = decimal(source.entropy_rate(), 4);
+  say("The STANDARD ERROR of a mean estimates how far it is from its expectation: the",
+      "standard deviation of the samples divided by the square root of their number.", "",
+      "                   nats per letter   standard error", "entropy rate       " + h,
+      "ideal predictor    " + decimal(best.value, 4) + "            " +
+          decimal(best.standard_error, 4),
+      "model             " + trained(loss.value, 3), "");
+  claim("the model's loss is less than 3 % above the entropy rate",
+        excess.value < 0.03 * source.entropy_rate(), decimal(loss.value, 4));
+  claim("its excess loss is not below 0 by more than 3 standard errors",
+        excess.value > -3 * excess.standard_error, decimal(excess.value, 5));
 
   section("A leak");
-  say("Now the mistake of lesson 07: the mask is off by one place. Each letter also",
-      "sees the next, which it should guess. Nothing else is changed.", "");
+  say("Now a mistake from lesson 07: the mask is off by one. Each query position may",
+      "also attend to the next position, which holds the token to predict.", "");
   nn::AttentionMask off_by_one;
   off_by_one.mask = xt::equal(tril(Tensor(ones({T, T})), 1).value(), 1);
-  Student leaking(config, off_by_one);
-  const Series leak = train(leaking, corpus, some.windows, in_brief(2500, 300), "with a leak");
-  const Array leaked = costs(leaking, fresh.windows);
-  const Mean its_loss = late_mean(leaked), less = late_mean(Array(fresh.source_cost - leaked));
+  Learner leaking(config, off_by_one);
+  const Series leak_curve = train(leaking, corpus, test, "mask off by one");
+  const Array leaked = leaking.losses(windows);
+  const Mean low = mean_with_context(leaked), below = mean_with_context(Array(ideal - leaked));
   say("");
-  claim("with a leak, the loss is below the true floor",
-        its_loss.value < 0.9 * source.entropy_rate(), decimal(its_loss.value, 4));
-  claim("and that is no chance: it is by 10 standard errors and more", less.value > 10 * less.error,
-        decimal(less.value, 5));
-  picture(lesson, "loss", {curve, leak},
-          {"loss on fresh text",
+  claim("with a leak, the loss is more than 10 % below the entropy rate",
+        low.value < 0.9 * source.entropy_rate(), decimal(low.value, 4));
+  claim("the difference is more than 10 standard errors", below.value > 10 * below.standard_error,
+        decimal(below.value, 5));
+  picture("14_how_low_can_it_go", "loss", {curve, leak_curve},
+          {"loss on new text",
            "step",
            "loss (nats per letter)",
-           {{"unigram", source.unigram_entropy()},
-            {"bigram", source.bigram_entropy()},
-            {"true", source.entropy_rate()}}});
-  say("", "By its curve the second model is the better one, and fresh text does not help:",
-      "the answers leak there as well. But nobody can be that good. Below the true",
-      "floor means: it sees what it should guess. That is how you know. Now let both",
-      "write, with nothing to see but what they wrote. First the honest one, / for a",
-      "line's end:", "");
-  quote(written(honest, letters));
-  quote(written(leaking, letters));
-  say("", "The other never learned to guess. Where no answer stands, it has nothing to", "say.");
+           {{"unigram entropy", source.unigram_entropy()},
+            {"bigram entropy", source.bigram_entropy()},
+            {"entropy rate", source.entropy_rate()}}});
+  say("", "The second loss looks better, and new text does not reveal the mistake: the",
+      "targets leak there too. But no model can predict so well. A loss below the lower",
+      "bound shows that the model sees its targets. The mistake also appears when the",
+      "models generate text, without a next token to see. Here / stands for a newline:", "");
+  quote(sampled(learner, vocabulary));
+  quote(sampled(leaking, vocabulary));
+  say("", "The first line is from the model with the causal mask. The second model copied",
+      "its targets in training and did not learn to predict them.");
 
-  section("Before and after");
-  say("                before     after    true floor",
-      "the model       " + trained(curve.y.front()) + "     " + trained(its.value) + "     " +
-          decimal(source.entropy_rate(), 4),
-      "with a leak     " + trained(leak.y.front()) + "     " + trained(its_loss.value) + "     " +
-          decimal(source.entropy_rate(), 4),
-      "", "To try the code of a model of yours for leaks, let it learn what heed corpus",
-      "writes, and read its losses beside the floors that it says.", "",
-      "A text of your own has no floor that anybody knows. How do you know there that a",
-      "model has learned it well? That is the next lesson: 15_your_text.", "",
-      "To watch a window pass through the blocks: start gdb with ./heed debug 14, and",
-      "in it: break Student::scores, continue, next, print x, and so on, a few times.");
+  section("Before and after training");
+  say("                   before     after    entropy rate",
+      "causal mask        " + trained(curve.y.front()) + "     " + trained(loss.value) + "     " +
+          h,
+      "mask off by one    " + trained(leak_curve.y.front()) + "     " + trained(low.value) +
+          "     " + h,
+      "", "To test a model of yours for leaks, train it on a text from `./heed corpus` and",
+      "compare its loss with the bounds that the command prints. The next lesson trains",
+      "on any text: 15_your_text.", "",
+      "To follow a window through the blocks: start gdb with ./heed debug 14, and type:",
+      "break Learner::logits, continue, next, print x, and so on.");
+  questions("In main set config.layers to 1. How far above the entropy rate is the loss?",
+            "In tril(...) in main change 1 to 0. Which claim fails, and why?",
+            "In main change 200'000 to 5'000. What happens to the loss on new text?");
 }

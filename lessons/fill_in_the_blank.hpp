@@ -1,77 +1,90 @@
-// fill_in_the_blank.hpp: sentences of a small world, their blanks, and a model that fills them.
+// fill_in_the_blank.hpp: sentences of a small grammar, and a masked language model trained on them.
 #pragma once
 
 #include <functional>
 
 #include "heed/nn/gpt.hpp"
+#include "heed/study/tsne.hpp"
 #include "heed/text/vocabulary.hpp"
 #include "lesson.hpp"
 
 namespace heed {
 
-// What a sentence is made of, in this order, others between them:
+// The parts of a sentence, in this order, with other words between them:
 // "i was watching the door when it opened ."
 enum class Part { subject, verb, object, pronoun, ending };
 
-// Things of a kind do something that no other kind does, nor people: doors and gates open.
+// Nouns with the same ending, which no other noun and no person has: doors and gates open.
 struct Kind {
   Names one, many;     // "door", ... and "doors", ...
   std::string ending;  // "opened"
 };
 const std::vector<Kind>& kinds();
 const Names& subjects();         // "i", "you", "he", ...
-const Names& subject_endings();  // "sneezed", ...: what people do
+const Names& subject_endings();  // "sneezed", ...: the endings of people
 
 struct Sentence {
   Names words;
-  std::vector<std::size_t> places;  // of its five parts, as places in words
-  std::size_t kind;                 // of its object, a place in kinds()
-  bool plural;                      // whether the object is more than one
-  bool of_object;                   // whether the pronoun stands for the object, not the subject
+  std::vector<std::size_t> places;  // the positions of its five parts in words
+  std::size_t kind;                 // the index of its object's kind in kinds()
+  bool plural;                      // whether the object is plural
+  bool of_object;                   // whether the pronoun refers to the object, not the subject
 
   std::size_t place(Part part) const { return places[static_cast<std::size_t>(part)]; }
   const std::string& word(Part part) const { return words[place(part)]; }
 };
-std::string text_of(const Names& words);                 // with blanks between them
-Names with_blank(const Sentence& sentence, Part blank);  // its word replaced by [MASK]
+std::string text_of(const Names& words);                              // separated by spaces
+std::vector<Names> texts_of(const std::vector<Sentence>& sentences);  // the words of each
+Names with_blank(const Sentence& sentence, Part blank);               // replaces the part by [MASK]
 
-// Whether the grammar allows this word there, everything else being as it is.
+// Whether the sentence follows the grammar with this word as the given part.
 bool fits(const Sentence& sentence, Part part, const std::string& word);
-// How often the grammar puts it there, beside others that fit; 0 if it does not fit.
+// A number proportional to the probability of this word as the given part when all other words are
+// known; 0 if it does not fit.
 double weight_of(const Sentence& sentence, Part part, const std::string& word);
 
-// A word that tells nothing but moves others about: "old" before the object, "again" after it.
+// A word that has no influence on the other words but shifts their positions: "old" before the
+// object, "again" after it.
 enum class Extra { none, before, after };
 
-// `count` sentences, all of one length. Subject, verb, object and ending are drawn from the nine
-// tenths of their combinations that are for training, or from the tenth held out, to which "i was
-// watching the door when it opened ." belongs.
+// `count` sentences of the same length. Each combination of subject, verb, object and ending is
+// either for training (nine tenths of them) or held out (one tenth, among them "i was watching the
+// door when it opened .").
 enum class From { training, held_out };
 std::vector<Sentence> draw_sentences(Generator& generator, std::size_t count, From from,
                                      Extra extra = Extra::none);
-// With and without such a word, until there are `count`; `wanted` says which.
+// The first `count` held-out sentences, with and without such a word, for which `wanted` is true.
 std::vector<Sentence> held_out_sentences(std::size_t count,
                                          const std::function<bool(const Sentence&)>& wanted);
+// The first `count` training sentences whose pronoun refers to the object.
+std::vector<Sentence> training_sentences_about_objects(std::size_t count);
 std::size_t combinations(From from);
 const Sentence& door_sentence();  // "i was watching the door when it opened ."
 
-Vocabulary sentence_vocabulary();  // every word of the world, and [MASK]
+Vocabulary sentence_vocabulary();  // every word of the grammar, and [MASK]
 Indices encoded(const Vocabulary& vocabulary, const std::vector<Names>& texts);  // (N, T)
 Indices encoded(const Vocabulary& vocabulary, const std::string& text);          // (1, T)
 
-// Sentences as the model sees them, and what it has to tell: the word that stood there where a
-// token was chosen, elsewhere -100, which cross_entropy passes over.
+// The inputs and targets of a masked language model. The target is the original token at each
+// position that was chosen, and -100 at all others, which cross_entropy ignores.
 struct Masked {
   Indices seen, targets;  // (N, T)
 };
 Masked masked(const Indices& tokens, const Vocabulary& vocabulary, Generator& generator);
-// "i was [MASK] the door when it opened .    asks for watching"
+// The fraction of tokens except full stops that were chosen; and of the chosen tokens, the
+// fractions that became [MASK] and that did not change (some random words equal the original
+// token).
+struct MaskedFractions {
+  double chosen, mask, unchanged;
+};
+MaskedFractions fractions_of(const Masked& masked, const Indices& tokens,
+                             const Vocabulary& vocabulary);
+// "i was [MASK] the door when it opened .    targets watching"
 std::string described(const Masked& masked, std::size_t sentence, const Vocabulary& vocabulary);
 
-// A small encoder that knows nothing yet: 2 layers of 4 heads, width 32.
-// After training, heads.hpp looks inside model.gpt, and save_model keeps it for ./heed look.
+// A transformer with random weights: 2 layers of 4 heads, embed_dim 32.
 struct BlankModel {
-  explicit BlankModel(std::uint64_t seed);
+  explicit BlankModel(std::uint64_t seed, bool causal = false);
 
   Vocabulary vocabulary = sentence_vocabulary();
   Parameters parameters;
@@ -79,36 +92,100 @@ struct BlankModel {
   nn::Gpt gpt;
 };
 
-// 64 sentences for training, masked.
+// A batch of 64 training sentences, masked.
 Masked next_batch(const BlankModel& model, Generator& generator);
 
-// Trains it on `steps` such batches, drawn from Generator(19); the losses, step by step. 800 steps
-// fill nearly every blank that can be filled, 2000 all. Sets the whole program to one thread.
+// Trains the model on `steps` such batches, drawn from Generator(19). Returns the loss of each
+// step. Sets the number of threads of the whole program to 1.
 std::vector<double> train(BlankModel& model, std::int64_t steps);
 
-// What the model holds likely for the blank of each sentence: (N, V), rows sum to one.
+// Writes folder/checkpoint.safetensors, which ./heed look reads.
+void save(const BlankModel& model, const std::string& folder);
+
+// The predicted probabilities of all words for the blank of each sentence: (N, V), rows sum to 1.
 Array answers(const BlankModel& model, const std::vector<Sentence>& sentences, Part blank);
-// The share of sentences whose likeliest word fits.
+// The predicted probability that the blank is one of these words.
+double probability_of(const BlankModel& model, const Sentence& sentence, Part blank,
+                      const Names& words);
+// The accuracy: the fraction of sentences whose most probable word fits.
 double accuracy(const BlankModel& model, const std::vector<Sentence>& sentences, Part blank);
 
-// The likeliest word for the [MASK] of a text.
+// The accuracy on the pronoun before training, as a mean over eight models.
+double untrained_accuracy(const std::vector<Sentence>& sentences);
+// The logits (V) at the position of the [MASK] of a text.
+Array logits_at_mask(const BlankModel& model, const std::string& text);
+// The most probable word for the [MASK] of a text.
 std::string filled(const BlankModel& model, const std::string& text);
 
-// How often guessing fits: any word of the vocabulary, or always the one that fits most often.
+// The accuracy of two baselines: a word drawn uniformly from the vocabulary, and the constant
+// prediction of the word that fits most often.
 struct Chance {
   double evenly, one_word;
 };
 Chance chance(const Vocabulary& vocabulary, const std::vector<Sentence>& sentences, Part blank);
 
-// Of the blanks object, pronoun and ending, how often a word fits: the model's, the one that fits
-// most often, any: (3, 3).
+// Accuracies (3, 3). Rows: the blank is the object, the pronoun, the ending. Columns: the model,
+// the best constant word, a uniformly drawn word.
 Array fill_blanks(const BlankModel& model, const std::vector<Sentence>& sentences);
 
-// What a reader who knows the grammar cannot know of a word, when all others can be seen: nats a
-// word, the full stop left out. Nobody's loss is lower, on average.
+// The conditional entropy of a word given all other words of its sentence, in nats, as a mean over
+// the words of the sentences except full stops. It is computed from the grammar's probabilities.
 double perfect_loss(const Vocabulary& vocabulary, const std::vector<Sentence>& sentences);
 
-// The mean of every `many` losses.
+// The mean cross-entropy, in nats, when each word except the full stop is in turn the only [MASK]
+// of its sentence. Compare it with perfect_loss.
+double one_blank_loss(const BlankModel& model, const std::vector<Sentence>& sentences);
+
+// The attention weight from the pronoun's position, which holds [MASK], to the object, as a mean
+// over the sentences: (L, H).
+Array attention_to_object(const BlankModel& model, const std::vector<Sentence>& sentences);
+
+// One head of a model, both numbers from 0.
+struct HeadIndex {
+  std::size_t layer, head;
+};
+
+// The head with the largest of these weights, (L, H).
+HeadIndex largest_head(const Array& weights);
+// The attention weights (T, T) of one head for a text.
+Array weights_of(const BlankModel& model, HeadIndex at, const std::string& text);
+// The accuracy on the pronoun without one head, for each head: (L, H).
+Array accuracy_without(const BlankModel& model, const std::vector<Sentence>& sentences);
+// The accuracy on the pronoun when the output of one head is 0 at the position of [MASK] only.
+double accuracy_without_row(const BlankModel& model, const std::vector<Sentence>& sentences,
+                            HeadIndex at);
+
+// The query and the key of one head for each of n words. In the list of all 2n points the queries
+// come first.
+struct QueryKeySpace {
+  Array queries, keys;  // (n, D)
+  Names words;
+
+  std::size_t query(const std::string& word) const;  // the index of its query in the 2n points
+  std::size_t key(const std::string& word) const;    // the index of its key
+  Array points() const;                              // (2n, D)
+};
+// The queries and keys of the first occurrence of each word in the sentences.
+QueryKeySpace query_key_space(const BlankModel& model, HeadIndex head,
+                              const std::vector<Names>& sentences);
+// The words of the `count` keys nearest to the query of a word. distances are (2n, 2n).
+Names nearest_keys(const QueryKeySpace& space, const Doubles& distances, const std::string& word,
+                   std::size_t count);
+bool is_noun(const std::string& word);
+// The fraction of points whose nearest neighbour by one matrix of distances is also their nearest
+// by the other.
+double neighbours_kept(const Doubles& distances, const Doubles& map_distances);
+// Labels for a map of the 2n points, with symbols of their own for one query and one key.
+ScatterOptions scatter_options(const QueryKeySpace& space, const std::string& query,
+                               const std::string& key);
+
+// A claim that a < b.
+void claim_less(const std::string& what, double a, double b);
+
+// The mean of each `many` consecutive losses.
 std::vector<double> means_of(const std::vector<double>& losses, std::size_t many);
+// Draws these means of 20 losses, with horizontal lines at `uniform` and `entropy`.
+void draw_losses(const std::string& lesson, const std::vector<double>& losses, double uniform,
+                 double entropy);
 
 }  // namespace heed

@@ -48,6 +48,32 @@ const bool begun = [] {
 
 }  // namespace
 
+// The text with its label before the first line, and the other lines below the first.
+static void labeled(const std::string& label, const std::string& text) {
+  std::string start = label;
+  for (const std::string& line : lines_of(text)) {
+    say(start + line);
+    start.assign(label.size(), ' ');
+  }
+}
+
+void opening(const Opening& opening) {
+  section("In this lesson");
+  labeled("You learn   ", opening.after);
+  labeled("Formula     ", opening.formula);
+  labeled("Literature  ", opening.literature);
+  labeled("PyTorch     ", opening.pytorch);
+}
+
+void questions(const std::string& first, const std::string& second, const std::string& third) {
+  section("Three questions");
+  say("Change a line of this lesson and run it again to answer them. The option",
+      "--answers prints the answers.", "");
+  labeled("1. ", first);
+  labeled("2. ", second);
+  labeled("3. ", third);
+}
+
 void section(const std::string& title) {
   std::cout << '\n' << title << '\n' << std::string(display_width(title), '-') << '\n';
 }

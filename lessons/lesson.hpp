@@ -19,7 +19,20 @@ namespace heed {
 
 using Names = std::vector<std::string>;
 
+// The beginning of a lesson. Each field may have several lines.
+struct Opening {
+  std::string after;       // "compute the attention weights of a sentence by hand"
+  std::string formula;     // with the shapes of its symbols: "O = A V   A (T, S), V (S, d_v)"
+  std::string literature;  // the term, the paper's title, its section and year
+  std::string pytorch;     // PyTorch's name for it: "torch.softmax"
+};
+void opening(const Opening& opening);
+
 void section(const std::string& title);
+
+// The end of a lesson: three questions that the reader answers by changing a line and running the
+// lesson again. The answers are in lessons/answers.
+void questions(const std::string& first, const std::string& second, const std::string& third);
 
 // One line of text for each argument.
 template <class... Lines>

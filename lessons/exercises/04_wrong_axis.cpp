@@ -1,18 +1,18 @@
-// 04 wrong_axis: attention that is right on the graph it was tried on, and wrong on most others.
+// 04 wrong_axis: correct an attention function that is right on one graph and wrong on others.
 //
-// There are N nodes with queries (N, D), keys (N, D) and values (N, E). hears (N, N) holds a 1 in
-// row i, column j where node i hears node j, elsewhere 0. attend returns what each node receives
-// (N, E), and should do so thus:
+// A graph has N nodes with queries (N, D), keys (N, D) and values (N, E). mask (N, N) is 1 in row
+// i, column j if node i attends to node j, else 0. attend returns the output of every node (N, E):
 //
-// 1. Node i scores node j by the dot product of query i and key j. This part is right.
-// 2. Softmax makes these scores shares of what node i hears. They sum to one for each node i.
-//    Scores may be in the hundreds, so the largest is subtracted before exp.
-// 3. Node i receives the sum of the values of the nodes it hears, each times its share.
-// 4. A node that hears nobody receives zeros.
+// 1. The score of nodes i and j is the dot product of query i and key j. This line is right.
+// 2. Softmax turns the scores into attention weights. For each node i, its weights sum to one.
+//    Scores may be in the hundreds, so the maximum is subtracted before exp.
+// 3. The output of node i is the weighted sum of the values of the nodes that it attends to.
+// 4. The output of a node that attends to no node is zero.
 //
-// It was tried on three words that all hear each other, each word its own query, key and value.
-// There it is right, but only because two mistakes cancel each other: with one of them mended it is
-// wrong there too. Find out why that graph did not tell, and make all of the above true.
+// The author tested attend on three words that attend to each other, where each word's vector is
+// its query, its key and its value. The result was right there, because two mistakes cancel: if you
+// correct only one of them, it is wrong there too. Find out why, and make attend right on every
+// graph.
 
 #include <algorithm>
 #include <cmath>
@@ -22,25 +22,25 @@
 
 using namespace heed;
 
-Array attend(const Array& hears, const Array& queries, const Array& keys, const Array& values) {
-  const std::size_t nodes = hears.shape(0);
+Array attend(const Array& mask, const Array& queries, const Array& keys, const Array& values) {
+  const std::size_t nodes = mask.shape(0);
   Array scores = xt::linalg::dot(queries, xt::transpose(keys));  // (N, N)
-  Array shares = zeros({nodes, nodes});
-  Array received = zeros({nodes, values.shape(1)});
+  Array weights = zeros({nodes, nodes});
+  Array output = zeros({nodes, values.shape(1)});
   // Your part begins here.
   for (std::size_t j = 0; j < nodes; ++j) {
-    Real top = -std::numeric_limits<Real>::infinity(), sum = 0;
+    Real maximum = -std::numeric_limits<Real>::infinity(), sum = 0;
     for (std::size_t i = 0; i < nodes; ++i)
-      if (hears(i, j) > 0) top = std::max(top, scores(i, j));
+      if (mask(i, j) > 0) maximum = std::max(maximum, scores(i, j));
     for (std::size_t i = 0; i < nodes; ++i)
-      if (hears(i, j) > 0) shares(i, j) = std::exp(scores(i, j) - top);
-    for (std::size_t i = 0; i < nodes; ++i) sum += shares(i, j);
-    for (std::size_t i = 0; i < nodes; ++i) shares(i, j) /= sum;
+      if (mask(i, j) > 0) weights(i, j) = std::exp(scores(i, j) - maximum);
+    for (std::size_t i = 0; i < nodes; ++i) sum += weights(i, j);
+    for (std::size_t i = 0; i < nodes; ++i) weights(i, j) /= sum;
   }
   for (std::size_t i = 0; i < nodes; ++i)
     for (std::size_t j = 0; j < nodes; ++j)
       for (std::size_t d = 0; d < values.shape(1); ++d)
-        received(j, d) += shares(i, j) * values(i, d);
+        output(j, d) += weights(i, j) * values(i, d);
   // Your part ends here.
-  return received;
+  return output;
 }

@@ -1,20 +1,20 @@
-// 05 read_token_0: set W_Q and W_K so that token 2 reads token 0.
+// 05 read_token_0: set W_Q and W_K by hand so that token 2 attends to token 0.
 //
-// T (3, d) holds three tokens, each of length one and at right angles to the others: T times T
-// transposed is the identity. (Rows like 0 1 0 0 are such tokens, but not all such tokens are so
-// simple.) They attend to each other as in lesson 05, without a mask:
+// X (3, d) contains three token vectors of length one that are orthogonal to each other: X X^T is
+// the identity. (Vectors like 0 1 0 0 are an example, but your matrices must work for every such
+// X.) The tokens attend to each other as in lesson 05, without a mask:
 //
-//   Q = T W_Q and K = T W_K, both (3, h);  shares = softmax(Q K^T / sqrt(h)), (3, 3)
+//   Q = X W_Q and K = X W_K, both (3, h)      attention weights = softmax(Q K^T / sqrt(h)), (3, 3)
 //
-// Token 2 shall give token 0 a share above 0.9. Tokens 0 and 1 shall give themselves one above 0.9.
-// Make both matrices, (d, h). You choose h.
+// The attention weight of token 2 for token 0 must be above 0.9. The weights of tokens 0 and 1 for
+// themselves must be above 0.9, too. Return both matrices, each (d, h). You choose h.
 
 #include "exercise.hpp"
 
 using namespace heed;
 
 // Your part begins here.
-Array query_matrix(const Array& T) { return zeros({T.shape(1), 3}); }
+Array query_matrix(const Array& X) { return zeros({X.shape(1), 3}); }
 
-Array key_matrix(const Array& T) { return zeros({T.shape(1), 3}); }
+Array key_matrix(const Array& X) { return zeros({X.shape(1), 3}); }
 // Your part ends here.

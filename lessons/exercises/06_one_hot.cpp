@@ -1,10 +1,10 @@
-// 06 one_hot: find the factor at which half of the rows are one-hot.
+// 06 one_hot: find the factor on the scores at which half of the rows are one-hot.
 //
-// scores (N, M) has a row for each query. Call a row one-hot when the largest share of
-// softmax(factor times the row) is above 0.99. The larger the factor, the more rows are.
+// scores (N, M) has a row for each query. Here a row counts as one-hot if the largest attention
+// weight in softmax(factor * row) is above 0.99. A larger factor makes more rows one-hot.
 //
-// Find the smallest factor at which at least half of the rows are one-hot, to within a thousandth
-// of it. It lies between 0 and a million.
+// Return the smallest factor at which at least half of the rows are one-hot, with a relative error
+// of at most 0.001. It lies between 0 and a million.
 
 #include <algorithm>
 #include <cmath>
@@ -13,19 +13,19 @@
 
 using namespace heed;
 
-// The largest share of softmax(factor times row): e^0 over the sum of e^(factor (score - top)).
-double largest_share(const Array& row, double factor) {
-  const double top = *std::max_element(row.begin(), row.end());
-  double total = 0;
-  for (Real score : row) total += std::exp(factor * (score - top));
-  return 1 / total;
+// The largest weight of softmax(factor * row): 1 / (sum of exp(factor * (score - maximum))).
+double largest_weight(const Array& row, double factor) {
+  const double maximum = *std::max_element(row.begin(), row.end());
+  double sum = 0;
+  for (Real score : row) sum += std::exp(factor * (score - maximum));
+  return 1 / sum;
 }
 
 // Your part begins here.
 double one_hot_factor(const Array& scores) {
   Array row = xt::view(scores, 0);
   double factor = 1;
-  while (largest_share(row, factor) <= 0.99 && factor < 1'000'000) factor *= 2;
+  while (largest_weight(row, factor) <= 0.99 && factor < 1'000'000) factor *= 2;
   return factor;
 }
 // Your part ends here.

@@ -1,15 +1,12 @@
-// 07 leaky_masks: four causal attentions, each with a leak of its own.
+// 07 leaky_masks: four implementations of causal attention weights, each with a different leak.
 //
-// Each function takes scores (N, N) and gives weights (N, N): row t is that of token t, which may
-// listen to the tokens 0 to t. Its weights shall sum to one, and no bit of them may depend on the
-// scores of later tokens, be they huge or infinite. Each function below runs, and looks right at
-// first sight.
+// Each function takes scores (N, N) and returns attention weights (N, N): rows are query positions,
+// columns key positions. Query t may attend to the keys 0 to t. Each row must sum to one, and no
+// bit of row t may depend on scores of later keys, even if these scores are huge or infinite.
 //
-// The first three shall give the same, softmax over the past. The fourth first divides the scores
-// by their size, the square root of their mean square. Keep that, but each token shall divide by
-// the size of those scores that it may see.
-
-#include <limits>
+// All four functions run, and their results look right at first sight. Repair each one. The first
+// three return the softmax over the keys 0 to t. normalized_scores first divides the scores: those
+// that query t may use get the root mean square 1.
 
 #include "exercise.hpp"
 #include "heed/ops/arithmetic.hpp"
@@ -19,24 +16,25 @@
 
 using namespace heed;
 
-const Real infinity = std::numeric_limits<Real>::infinity();
-
 // Your part begins here.
 Tensor mask_from_tril(const Tensor& scores) {
-  Tensor seen = tril(Tensor(ones(scores.shape())), 1);  // (N, N), ones for what may be seen
-  return softmax(masked_fill(scores, xt::equal(seen.value(), 0), -infinity), -1);
+  Tensor lower = tril(Tensor(ones(scores.shape())), 1);  // (N, N), 1 where a query may attend
+  return softmax(masked_fill(scores, xt::equal(lower.value(), 0), -INFINITY), -1);
 }
 
-Tensor large_number(const Tensor& scores) {
-  const Mask future = causal_mask(scores.shape()[0]);  // (N, N), true where s > t
-  return softmax(masked_fill(scores, future, -10000), -1);
+Tensor filled_scores(const Tensor& scores) {
+  const Mask later = causal_mask(scores.shape()[0]);  // (N, N), true where s > t
+  return softmax(masked_fill(scores, later, -10000), -1);
 }
 
-Tensor mask_after_softmax(const Tensor& scores) { return tril(softmax(scores, -1)); }
+Tensor softmax_by_hand(const Tensor& scores) {
+  Tensor e = tril(exp(scores - max(scores, {1}, true)));  // (N, N), zero for later keys
+  return e / sum(e, {1}, true);
+}
 
-Tensor one_size_for_all(const Tensor& scores) {
-  Tensor size = sqrt(mean(scores * scores));  // one number
-  const Mask future = causal_mask(scores.shape()[0]);
-  return softmax(masked_fill(scores / size, future, -infinity), -1);
+Tensor normalized_scores(const Tensor& scores) {
+  Tensor size = sqrt(mean(scores * scores));  // the root mean square
+  const Mask later = causal_mask(scores.shape()[0]);
+  return softmax(masked_fill(scores / size, later, -INFINITY), -1);
 }
 // Your part ends here.

@@ -1,14 +1,14 @@
-// 08 write_backward: the way back through tanh, and through a softmax.
+// 08 write_backward: the backward of tanh and the backward of softmax.
 //
-// Each function is given what arrives at its result y (dy, one slope for each number of y) and y
-// itself, and returns dx, the slopes along the x that y was made from. All three have one shape.
+// Each function gets the upstream gradient dy, which is the gradient of the loss with respect to y,
+// and y itself. It returns dx, the gradient of the loss with respect to x. All three have one
+// shape.
 //
-//   tanh      y_i = tanh(x_i). The slope of tanh is 1 - tanh^2.
-//   softmax   each row of y (rows, columns) is the softmax of that row of x. Raise x_j by a tiny h:
-//             every y_k of the row loses h y_k y_j, and y_j also gains h y_j.
+//   tanh_backward      y = tanh(x), for each number alone
+//   softmax_backward   each row of y (rows, columns) is the softmax of the same row of x
 //
-// As it stands, both slopes are wrong, and in softmax each number goes back alone. The judge nudges
-// every x.
+// As it stands, tanh_backward uses a wrong derivative, and softmax_backward uses it too. The checks
+// compare dx with finite differences.
 
 #include "exercise.hpp"
 

@@ -1,12 +1,13 @@
-// 10 broken_training: a training loop with three faults, and a head that does not learn.
+// 10 broken_training: a training loop with three faults.
 //
-// train takes steps downhill: loss() makes a batch and gives its loss, a tensor of one number. The
-// parameters move by AdamW with the options given. train returns the loss of every step, as it was
-// before that step.
+// train changes the parameters by AdamW with the given options. loss() draws a new batch and
+// returns its loss, a tensor with one number. train returns the loss of each step, computed before
+// the parameters change.
 //
-// As it stands, a head that is to say the word before gets far worse than guessing. The judge also
-// trains a single number, whose loss is the square of how far it is from a goal, and compares every
-// step with AdamW's formula (include/heed/optim/adamw.hpp). Find the three faults.
+// As handed out, an attention head that trains to predict the previous token ends far above the
+// loss of uniform predictions. The judge also trains a single parameter, whose loss is the squared
+// distance to a target, and compares each step with AdamW's formula (include/heed/optim/adamw.hpp).
+// Find the three faults.
 
 #include <functional>
 
@@ -21,14 +22,14 @@ using namespace heed;
 std::vector<double> train(const Parameters& parameters, const std::function<Tensor()>& loss,
                           const optim::AdamWOptions& options, int steps) {
   std::vector<double> losses;
-  const Tensor now = loss();
+  const Tensor current = loss();
   for (int step = 0; step < steps; ++step) {
     optim::AdamW optimizer(parameters.tensors(), options);
     BackwardOptions keep;
     keep.keep_graph = true;
-    backward(now, keep);
+    backward(current, keep);
     optimizer.step();
-    losses.push_back(now.item());
+    losses.push_back(current.item());
   }
   return losses;
 }

@@ -1,13 +1,13 @@
-// 11 silence_a_head: what comes out of several heads when one of them says nothing.
+// 11 silence_a_head: ablation of one head of multi-head attention.
 //
-// without_head gives what heads(x, visible) would give if head number `silent` heard zeros instead
-// of values: x (B, T, C) -> (B, T, C). The others go on as before, the bias of heads.out stays, and
-// heads itself must not change. To leave a head out and look at what goes wrong is how one finds
-// out what it does.
+// To ablate a head is to replace its output by zeros. The change of the model's output then shows
+// what the head contributes (lesson 16). without_head computes the output of heads(x, mask) with
+// head number `silent` ablated: x (B, T, C) -> (B, T, C). The other heads and the bias of heads.out
+// stay as they are, and heads itself must not change.
 //
-// heads.num_heads, heads.query, heads.key, heads.value and heads.out are yours to use, and so are
-// heads.weights(x, x, visible), the shares (B, H, T, T), and split_heads and join_heads of
-// include/heed/ops/attention.hpp. As it stands, nobody is silent.
+// You may use heads.num_heads, heads.query, heads.key, heads.value, heads.out, the attention
+// weights heads.weights(x, x, mask) (B, H, T, T), and split_heads and join_heads of
+// include/heed/ops/attention.hpp. As handed out, no head is ablated.
 
 #include "exercise.hpp"
 #include "heed/nn/attention.hpp"
@@ -20,8 +20,8 @@ using namespace heed;
 
 // Your part begins here.
 Tensor without_head(const nn::MultiHeadAttention& heads, const Tensor& x,
-                    const nn::AttentionMask& visible, std::size_t silent) {
+                    const nn::AttentionMask& mask, std::size_t silent) {
   (void)silent;
-  return heads(x, visible);
+  return heads(x, mask);
 }
 // Your part ends here.

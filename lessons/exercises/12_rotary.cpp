@@ -1,13 +1,14 @@
-// 12 rotary: places that are turns, and nothing is added to the words.
+// 12 rotary: rotary position embedding (RoPE).
 //
-// Su et al. (2021) do without vectors for places. They turn each query and each key by an angle
-// that grows with its place: then their dot product tells how far apart the two are, and nothing
-// else about where they stand (lesson 12's clock, and cos(a - b)).
+// Su et al. 2021, "RoFormer: Enhanced Transformer with Rotary Position Embedding", section 3.2, add
+// no position encodings to the input. They rotate each query and each key by angles that grow with
+// its position. The dot product of a query and a key then depends on the positions only through
+// their difference.
 //
-// x (N, D), D even, has a query, or a key, for each place. Take columns 2i and 2i + 1 of row t for
-// a point (a, b) in the plane, and turn it to the left by the angle t / 10000^(2i / D): it goes to
+// x (N, D), D even, has a query (or a key) for each position t. Take columns 2i and 2i + 1 of row t
+// as a point (a, b) in the plane. Rotate it counterclockwise by the angle t / 10000^(2i / D):
 //   (a cos - b sin, a sin + b cos)
-// with that angle's cosine and sine. Give the turned rows, (N, D).
+// with the cosine and sine of the angle. Return the rotated rows, (N, D).
 
 #include <cmath>
 
@@ -17,7 +18,7 @@ using namespace heed;
 
 // Your part begins here.
 Array rotary(const Array& x) {
-  Array transposed = x;
-  return transposed;
+  Array rotated = x;
+  return rotated;
 }
 // Your part ends here.

@@ -1,11 +1,8 @@
-// 13 four_faults: a transformer block in which four things are wrong.
+// 13 four_faults: find four faults in a transformer block.
 //
-// through shall give what the lesson's block gives for x (B, T, C), in which row t may look at the
-// rows 0 to t only:
-//   x = x + attention(norm(x))
-//   x = x + mlp(norm(x))
-// where mlp is a linear layer, a bend (GELU) and a linear layer. What is below runs, has the right
-// shape, and would even learn something. But somebody wrote it in a hurry.
+// `transformer_block` must return what the lesson's block returns for x (B, T, C) with a causal
+// mask. It gets the parts of the block: two layer norms, the attention, and the two linear layers
+// of the MLP. The function below runs and its result has the right shape, but it has four faults.
 
 #include "exercise.hpp"
 #include "heed/nn/gpt.hpp"
@@ -15,10 +12,11 @@
 using namespace heed;
 
 // Your part begins here.
-Tensor through(const nn::Block& block, const Tensor& x) {
-  const Tensor normed = block.norm1(x);
-  const Tensor attended = normed + block.attention(normed);
-  const Tensor ready = block.norm1(attended);
-  return attended + block.mlp.down(block.mlp.up(ready));
+Tensor transformer_block(const nn::LayerNorm& norm1, const nn::MultiHeadAttention& attention,
+                         [[maybe_unused]] const nn::LayerNorm& norm2, const nn::Linear& up,
+                         const nn::Linear& down, const Tensor& x) {
+  const Tensor normed = norm1(x);
+  const Tensor y = normed + attention(normed);
+  return y + down(up(norm1(y)));
 }
 // Your part ends here.

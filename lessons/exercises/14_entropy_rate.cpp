@@ -1,14 +1,13 @@
-// 14 entropy_rate: how much of a chain's next letter nobody can guess.
+// 14 entropy_rate: compute the entropy rate of a Markov chain.
 //
-// A chain writes one of N letters after the other: after letter i, letter j comes with probability
-// P(i, j). P is (N, N), its rows sum to one, and some of it may be zero.
+// A Markov chain writes one of N letters after the other: the letter j follows the letter i with
+// probability P(i, j). P is (N, N), its rows sum to 1, and some probabilities may be 0.
 //
-// First the share of all letters that each has in a long text, (N): shares that stay as they are
-// when the chain goes on by a letter, p(j) = sum over i of p(i) P(i, j). Then the entropy in nats a
-// letter: that of the choice after each letter, times the letter's share. No model of the chain's
-// texts gets below it without a leak.
+// `stationary_distribution` returns the proportion of each letter in a long text, (N). It does not
+// change from one letter to the next: p(j) = sum_i p(i) P(i, j). `entropy_rate` returns the mean
+// entropy of the next letter, in nats: sum_i p(i) H(P(i, :)).
 //
-// As it stands, every letter is as frequent as any other, and the entropy is a plain mean.
+// As handed out, both functions give each letter the same probability 1 / N.
 
 #include <cmath>
 
@@ -17,12 +16,12 @@
 using namespace heed;
 
 // Your part begins here.
-Array shares(const Array& P) {
+Array stationary_distribution(const Array& P) {
   const std::size_t N = P.shape(0);
   return filled({N}, Real(1) / Real(N));
 }
 
-double entropy(const Array& P) {
+double entropy_rate(const Array& P) {
   const std::size_t N = P.shape(0);
   double nats = 0;
   for (std::size_t i = 0; i < N; ++i)

@@ -1,14 +1,14 @@
-// 15 choose: draw the next symbol from its scores, at a temperature.
+// 15 choose: sample the next token from logits at a temperature.
 //
-// scores (V) has a number for each symbol that might come next. Divided by the temperature, and
-// through softmax, they become shares. Lay these end to end, symbol 0 first, on a line from 0 to 1,
-// and choose the symbol in whose stretch u lies, 0 <= u < 1. (A stretch has its lower end, but not
-// its upper one.) At temperature 0 choose the symbol with the highest score, whatever u is; of
-// several such symbols the first.
+// logits (V) has a number for each token. Divided by the temperature, and through softmax, they are
+// probabilities. Divide the interval from 0 to 1 into V parts, token 0 first, each as long as the
+// token's probability. Return the token in whose part u lies, 0 <= u < 1. (A part includes its
+// lower end, but not its upper end.) At temperature 0 return the token with the largest logit, for
+// every u; if several tokens have the largest logit, the first of them.
 //
-// Scores may be thousands. A score of minus infinity is a share of 0, and such a symbol must never
-// be chosen; not all of them are like that. The temperature may be tiny. The function below has
-// four faults.
+// Logits may be in the thousands. A logit of minus infinity means probability 0: such a token must
+// never be returned. At least one logit is finite. The temperature may be tiny. The function below
+// has four faults.
 
 #include <algorithm>
 #include <cmath>
@@ -18,13 +18,13 @@
 using namespace heed;
 
 // Your part begins here.
-std::size_t choose(const Array& scores, double temperature, double u) {
+std::size_t choose(const Array& logits, double temperature, double u) {
   double sum = 0, end = 0;
-  for (const Real score : scores) sum += std::exp(score * temperature);
-  for (std::size_t v = 0; v < scores.size(); ++v) {
-    end += std::exp(scores(v) * temperature) / sum;  // where the stretch of v ends
+  for (const Real z : logits) sum += std::exp(z * temperature);
+  for (std::size_t v = 0; v < logits.size(); ++v) {
+    end += std::exp(logits(v) * temperature) / sum;  // the upper end of the part of v
     if (u < end) return v;
   }
-  return scores.size() - 1;
+  return logits.size() - 1;
 }
 // Your part ends here.

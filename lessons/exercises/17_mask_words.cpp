@@ -1,17 +1,19 @@
-// 17 mask_words: choose words as BERT does, an exact number of each sentence.
+// 17 mask_words: choose the exact number of tokens in each sentence, as BERT does.
 //
-// The lesson chooses each word with a chance of 15 %, so now and then none of a sentence. BERT's
-// own program counts. tokens (N, T) are N sentences of numbers from 0 to vocabulary_size - 1;
-// `stop` is the full stop's number, which may stand anywhere and is never chosen, and `mask` that
-// of [MASK]. Give back what the model sees and what is asked of it, both (N, T):
+// The lesson chooses each token with probability 15 %, so it may choose none in a sentence. BERT's
+// own code chooses a fixed number. tokens (N, T) are N sentences of numbers from 0 to
+// vocabulary_size - 1. `stop` is the number of the full stop, which may be at any position and is
+// never chosen. `mask` is the number of [MASK]. Return the model's inputs and targets, both (N, T):
 //
-//   - of a sentence with n words that are no full stop, choose 0.15 n, rounded, but one at
-//     least; all words alike, and none twice. A sentence of full stops alone stays as it is;
-//   - each chosen word becomes [MASK] with a chance of 80 %; with 10 % a word drawn evenly from all
-//     but [MASK] and the full stop; with 10 % it stays. Each by its own chance;
-//   - a target is the word that stood there where one was chosen, elsewhere -100.
+//   - In a sentence with n tokens that are not full stops, choose 0.15 n of them, rounded, but at
+//     least one. All are equally likely, none is chosen twice. A sentence of full stops alone does
+//     not change.
+//   - Each chosen token becomes [MASK] with probability 80 %; with 10 % a token drawn uniformly
+//     from the vocabulary without [MASK] and the full stop; with 10 % it stays. These draws are
+//     independent.
+//   - The target is the original token where one was chosen, and -100 elsewhere.
 //
-// All chance comes from `generator`: randperm, rand and randint are what you need.
+// Draw all random numbers from `generator`, with randperm, rand and randint.
 
 #include <algorithm>
 #include <cmath>
@@ -26,10 +28,10 @@ Masked mask_words(const Indices& tokens, std::int64_t mask, std::int64_t stop,
                   std::int64_t vocabulary_size, Generator& generator) {
   Masked m{tokens, tokens};
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    const std::int64_t chance = generator.randint(0, 100, {1})(0);
-    if (chance < 15) m.seen.data()[i] = mask;
+    const std::int64_t percent = generator.randint(0, 100, {1})(0);
+    if (percent < 15) m.seen.data()[i] = mask;
   }
-  (void)stop, (void)vocabulary_size;  // not looked at yet
+  (void)stop, (void)vocabulary_size;  // not used yet
   return m;
 }
 // Your part ends here.

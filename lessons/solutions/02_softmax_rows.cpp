@@ -1,15 +1,16 @@
-// 02 softmax_rows: scores become shares that are positive, however large the scores are.
+// 02 softmax_rows: softmax over the rows of a matrix, for scores of any size.
 //
-// Lesson 02 divided each row of scores by its sum, as the function below does, and some shares came
-// out below zero. So take e^score in place of the score: it is positive, and it grows with the
-// score. The share (i, j) is e^scores(i, j), divided by the sum of these over row i. This is called
-// softmax: scores (N, M) give shares (N, M), and each row sums to one.
+// Lesson 02 divided each row of scores by its sum, as the function below does, and some weights
+// were negative. Softmax takes e^score in place of the score. e^score is positive, and it grows
+// with the score: weights(i, j) = e^scores(i, j) / sum over k of e^scores(i, k).
+// Scores (N, M) give weights (N, M), and each row of weights sums to one.
 //
-// A score may be 1000 or 20000, and e^1000 is too large for a float. What can be subtracted from
-// all scores of a row without changing its shares?
-// Hint: In e^(a - c) / (e^(a - c) + e^(b - c)) the e^c cancels: c may be any number.
-// Hint: A float has room for e^x up to x = 88. With which c is no difference above 0?
-// Hint: Each row needs a c of its own: less the largest score of all, a low row is 0 / 0.
+// One row may contain scores as different as 20000 and -20000, but in a float e^1000 is infinite.
+// Which number can be subtracted from all scores of a row without a change of its weights? Choose
+// it so that no e^... is infinite.
+// Hint: In e^(a - c) / (e^(a - c) + e^(b - c)) the factor e^-c cancels: c may be any number.
+// Hint: In a float, e^x is infinite for x above 88. Choose c so that no difference is positive.
+// Hint: Subtracting the row mean fails for 20000, -20000: e^20000 is infinite. Use the row maximum.
 
 #include <algorithm>
 #include <cmath>
@@ -20,14 +21,14 @@ using namespace heed;
 
 Array softmax_rows(const Array& scores) {
   const std::size_t N = scores.shape(0), M = scores.shape(1);
-  Array shares = zeros({N, M});
+  Array weights = zeros({N, M});
   // Your part begins here.
   for (std::size_t i = 0; i < N; ++i) {
-    Real top = scores(i, 0), sum = 0;
-    for (std::size_t j = 0; j < M; ++j) top = std::max(top, scores(i, j));
-    for (std::size_t j = 0; j < M; ++j) sum += std::exp(scores(i, j) - top);
-    for (std::size_t j = 0; j < M; ++j) shares(i, j) = std::exp(scores(i, j) - top) / sum;
+    Real maximum = scores(i, 0), sum = 0;
+    for (std::size_t j = 0; j < M; ++j) maximum = std::max(maximum, scores(i, j));
+    for (std::size_t j = 0; j < M; ++j) sum += std::exp(scores(i, j) - maximum);
+    for (std::size_t j = 0; j < M; ++j) weights(i, j) = std::exp(scores(i, j) - maximum) / sum;
   }
   // Your part ends here.
-  return shares;
+  return weights;
 }

@@ -1,20 +1,21 @@
-// 03 several_heads: attention several times side by side, written as two einsum equations.
+// 03 several_heads: attention with a batch axis and several heads, as two einsum equations.
 //
-// A head is one attention of its own. Here B pairs of texts are read by H heads at once: the N
-// tokens of one text hear the M tokens of the other. Each head has its own queries, keys and
-// values, and neither pairs nor heads mix. (Lesson 05 explains these three names. Here they are
-// arrays, no more.) They come token first, head second:
+// A model computes attention several times side by side. Each of these computations is called a
+// head. Here B pairs of sequences are computed at once, each with H heads. The N queries come from
+// one sequence of a pair, the M keys and values from the other. Pairs and heads are independent of
+// each other. (Lesson 05 explains queries, keys and values. Here they are just arrays.) The axes
+// are: pair, position, head, component.
 //
 //   queries (B, N, H, D)   keys (B, M, H, D)   values (B, M, H, E)
 //
-// 1. scores (B, H, N, M): the dot product of each query with each key, over their D numbers.
-// 2. mixtures (B, N, H, E): for each of the N tokens the sum of M values, each times its weight.
-//    The weights (B, H, N, M) are shaped like the scores.
+// 1. scores (B, H, N, M): the dot product of each query with each key, over their D components.
+// 2. outputs (B, N, H, E): for each query position the weighted sum of the M values. The weights
+//    (B, H, N, M) have the shape of the scores.
 //
-// What stands below is lesson 03's attention, of one head and one text. Change the equations only.
-// Hint: Six letters, one each for B, N, M, H, D and E. They stand as in the shapes above.
-// Hint: A letter in both arrays and after the arrow: no sum, each pair or head keeps to itself.
-// Hint: A letter that is missing after the arrow is summed over.
+// Below is the attention of lesson 03, for one head and one sequence. Change the equations only.
+// Hint: Use six letters, one each for B, N, M, H, D and E, in the order of the shapes above.
+// Hint: einsum does not sum over a letter after the arrow: b and h stay separate.
+// Hint: einsum sums over a letter that is missing after the arrow.
 
 #include "exercise.hpp"
 #include "heed/ops/einsum.hpp"
@@ -23,13 +24,13 @@ using namespace heed;
 
 // Your part begins here.
 const std::string scores_equation = "bnhd,bmhd->bhnm";
-const std::string mixtures_equation = "bhnm,bmhe->bnhe";
+const std::string outputs_equation = "bhnm,bmhe->bnhe";
 // Your part ends here.
 
 Tensor head_scores(const Tensor& queries, const Tensor& keys) {
   return einsum(scores_equation, {queries, keys});
 }
 
-Tensor head_mixtures(const Tensor& weights, const Tensor& values) {
-  return einsum(mixtures_equation, {weights, values});
+Tensor head_outputs(const Tensor& weights, const Tensor& values) {
+  return einsum(outputs_equation, {weights, values});
 }

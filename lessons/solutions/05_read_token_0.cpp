@@ -1,26 +1,26 @@
-// 05 read_token_0: set W_Q and W_K so that token 2 reads token 0.
+// 05 read_token_0: set W_Q and W_K by hand so that token 2 attends to token 0.
 //
-// T (3, d) holds three tokens, each of length one and at right angles to the others: T times T
-// transposed is the identity. (Rows like 0 1 0 0 are such tokens, but not all such tokens are so
-// simple.) They attend to each other as in lesson 05, without a mask:
+// X (3, d) contains three token vectors of length one that are orthogonal to each other: X X^T is
+// the identity. (Vectors like 0 1 0 0 are an example, but your matrices must work for every such
+// X.) The tokens attend to each other as in lesson 05, without a mask:
 //
-//   Q = T W_Q and K = T W_K, both (3, h);  shares = softmax(Q K^T / sqrt(h)), (3, 3)
+//   Q = X W_Q and K = X W_K, both (3, h)      attention weights = softmax(Q K^T / sqrt(h)), (3, 3)
 //
-// Token 2 shall give token 0 a share above 0.9. Tokens 0 and 1 shall give themselves one above 0.9.
-// Make both matrices, (d, h). You choose h.
-// Hint: First make keys that are easy to ask for. Which W_K makes T W_K the identity?
-// Hint: Then write the queries down as you want them, a row for each token. Which W_Q gives them?
-// Hint: Are the shares right but too small? Then ask louder.
+// The attention weight of token 2 for token 0 must be above 0.9. The weights of tokens 0 and 1 for
+// themselves must be above 0.9, too. Return both matrices, each (d, h). You choose h.
+// Hint: First choose simple keys. For which W_K is X W_K the identity?
+// Hint: Then write down the queries that you want, one row per token. Which W_Q gives them?
+// Hint: Is the largest weight of each row right but below 0.9? Multiply the queries by a number.
 
 #include "exercise.hpp"
 
 using namespace heed;
 
 // Your part begins here.
-Array query_matrix(const Array& T) {
-  Array asks = {{20, 0, 0}, {0, 20, 0}, {20, 0, 0}};  // row i: whom token i asks for
-  return xt::linalg::dot(xt::transpose(T), asks);     // since T times T transposed is the identity
+Array query_matrix(const Array& X) {
+  Array queries = {{20, 0, 0}, {0, 20, 0}, {20, 0, 0}};  // row i: the query of token i
+  return xt::linalg::dot(xt::transpose(X), queries);     // X X^T is the identity: X W_Q = queries
 }
 
-Array key_matrix(const Array& T) { return xt::transpose(T); }
+Array key_matrix(const Array& X) { return xt::transpose(X); }
 // Your part ends here.

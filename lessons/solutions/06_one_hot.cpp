@@ -1,13 +1,13 @@
-// 06 one_hot: find the factor at which half of the rows are one-hot.
+// 06 one_hot: find the factor on the scores at which half of the rows are one-hot.
 //
-// scores (N, M) has a row for each query. Call a row one-hot when the largest share of
-// softmax(factor times the row) is above 0.99. The larger the factor, the more rows are.
+// scores (N, M) has a row for each query. Here a row counts as one-hot if the largest attention
+// weight in softmax(factor * row) is above 0.99. A larger factor makes more rows one-hot.
 //
-// Find the smallest factor at which at least half of the rows are one-hot, to within a thousandth
-// of it. It lies between 0 and a million.
-// Hint: For a given factor, how many rows are one-hot? Count them first.
-// Hint: If fewer than half are, the factor is too small. If not, it is large enough.
-// Hint: Halve the interval from 0 to a million, over and over, and keep the half with the answer.
+// Return the smallest factor at which at least half of the rows are one-hot, with a relative error
+// of at most 0.001. It lies between 0 and a million.
+// Hint: First count the one-hot rows for a given factor.
+// Hint: If fewer than half of the rows are one-hot, the factor is too small, else large enough.
+// Hint: Bisection: halve the interval from 0 to a million, and keep the half with the answer.
 
 #include <algorithm>
 #include <cmath>
@@ -16,26 +16,26 @@
 
 using namespace heed;
 
-// The largest share of softmax(factor times row): e^0 over the sum of e^(factor (score - top)).
-double largest_share(const Array& row, double factor) {
-  const double top = *std::max_element(row.begin(), row.end());
-  double total = 0;
-  for (Real score : row) total += std::exp(factor * (score - top));
-  return 1 / total;
+// The largest weight of softmax(factor * row): 1 / (sum of exp(factor * (score - maximum))).
+double largest_weight(const Array& row, double factor) {
+  const double maximum = *std::max_element(row.begin(), row.end());
+  double sum = 0;
+  for (Real score : row) sum += std::exp(factor * (score - maximum));
+  return 1 / sum;
 }
 
 // Your part begins here.
 double one_hot_factor(const Array& scores) {
-  double too_small = 0, enough = 1'000'000;
+  double too_small = 0, large_enough = 1'000'000;
   for (int step = 0; step < 60; ++step) {
-    const double middle = (too_small + enough) / 2;
+    const double middle = (too_small + large_enough) / 2;
     std::size_t one_hot = 0;
     for (std::size_t i = 0; i < scores.shape(0); ++i) {
       Array row = xt::view(scores, i);
-      if (largest_share(row, middle) > 0.99) ++one_hot;
+      if (largest_weight(row, middle) > 0.99) ++one_hot;
     }
-    (2 * one_hot >= scores.shape(0) ? enough : too_small) = middle;
+    (2 * one_hot >= scores.shape(0) ? large_enough : too_small) = middle;
   }
-  return enough;
+  return large_enough;
 }
 // Your part ends here.

@@ -1,17 +1,18 @@
-// 08 write_backward: the way back through tanh, and through a softmax.
+// 08 write_backward: the backward of tanh and the backward of softmax.
 //
-// Each function is given what arrives at its result y (dy, one slope for each number of y) and y
-// itself, and returns dx, the slopes along the x that y was made from. All three have one shape.
+// Each function gets the upstream gradient dy, which is the gradient of the loss with respect to y,
+// and y itself. It returns dx, the gradient of the loss with respect to x. All three have one
+// shape.
 //
-//   tanh      y_i = tanh(x_i). The slope of tanh is 1 - tanh^2.
-//   softmax   each row of y (rows, columns) is the softmax of that row of x. Raise x_j by a tiny h:
-//             every y_k of the row loses h y_k y_j, and y_j also gains h y_j.
+//   tanh_backward      y = tanh(x), for each number alone
+//   softmax_backward   each row of y (rows, columns) is the softmax of the same row of x
 //
-// As it stands, both slopes are wrong, and in softmax each number goes back alone. The judge nudges
-// every x.
-// Hint: Tanh needs no x: its slope is made of y. And what arrives counts: dx = dy times the slope.
-// Hint: Moving x_j moves all of its row. Add up, over all k, dy_k times how fast y_k follows x_j.
-// Hint: In that sum, the part with y_k y_j is y_j times a number that all j of the row share.
+// As it stands, tanh_backward uses a wrong derivative, and softmax_backward uses it too. The checks
+// compare dx with finite differences.
+// Hint: How does a finite difference of tanh at x = 0, 1 and 3 compare with 1, y and y * y there?
+// Hint: tanh has the derivative 1 - y * y. The chain rule multiplies it by the upstream gradient.
+// Hint: In softmax, x_j changes every y_k of its row: dx_j is the sum of dy_k * dy_k/dx_j over k.
+// Hint: A tiny growth h of x_j changes each y_k by -h y_k y_j, and y_j also by h y_j.
 
 #include "exercise.hpp"
 
@@ -23,7 +24,7 @@ Array tanh_backward(const Array& dy, const Array& y) { return dy * (1 - y * y); 
 Array softmax_backward(const Array& dy, const Array& y) {
   Array dx = zeros({y.shape(0), y.shape(1)});
   for (std::size_t i = 0; i < y.shape(0); ++i) {
-    Real average = 0;
+    Real average = 0;  // of row i of dy, weighted by y
     for (std::size_t k = 0; k < y.shape(1); ++k) average += dy(i, k) * y(i, k);
     for (std::size_t j = 0; j < y.shape(1); ++j) dx(i, j) = y(i, j) * (dy(i, j) - average);
   }

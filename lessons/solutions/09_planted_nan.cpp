@@ -1,65 +1,68 @@
-// 09 planted_nan: a token that may look at nobody, and gradients that are not numbers.
+// 09 planted_nan: a query without any key, and gradients that are NaN.
 //
-// Below is this lesson's attention by hand, forward and backward. hidden (N, N) says where token i
-// must not look at token j. Texts of one batch are made equally long with a filler that means
-// nothing: all of its row is hidden, and it is to hear zeros. Somebody took care of that, in heard,
-// and what is heard is right. Yet the filler's row of dQ, and all of dK and dV, are NaN.
+// Below is lesson 09's attention by hand, forward and backward. mask (N, N) is true where query i
+// must not attend to key j. Padding makes the sentences of a batch equally long. The whole row of a
+// padding token is masked, and its output must be zero. attention_output sets this zero itself, so
+// the output is right. Yet the padding token's row of dQ, and all of dK and dV, are NaN.
 //
-// Find where the first NaN is made, and mend it there. Do not turn NaN into zero wherever it shows
-// up: a NaN that comes in must come out, or nobody learns that something is wrong. In gdb, with
-// ./heed debug exercise 9, arrays print as matrices: stop in a function, step on, print them.
-// Hint: Print the shares of a filler's row, then what they are made of: the row's scores and top.
-// Hint: Minus infinity less minus infinity is NaN. Behind it waits another: 0 / 0.
+// Find where the first NaN is made, and repair the code there. Do not replace NaN by zero wherever
+// it appears: a NaN in Q, K or V must lead to NaN in the results, since otherwise a fault of the
+// caller remains hidden. In gdb, with ./heed debug exercise 9, arrays print as matrices: stop in a
+// function, step on, print them.
+// Hint: Print the attention weights of a padding token's row, then its scores and their maximum.
+// Hint: -inf - (-inf) is NaN. After it the sum is NaN, too; with a sum of 0, 0 / 0 would be NaN.
+// Hint: A maximum of -inf does not prove that all keys are masked: std::max(-inf, NaN) is -inf.
 // Hint: On Linux, feenableexcept(FE_INVALID) of <cfenv>, called first, lets gdb stop at the line.
 
 #include <algorithm>
 #include <cmath>
 
 #include "exercise.hpp"
+#include "heed/ops/mask.hpp"
 
 using namespace heed;
 using xt::linalg::dot;
 
 // Your part begins here.
-// Each row of scores becomes shares, which are positive and sum to one.
+// The softmax of each row of scores.
 Array softmax_rows(const Array& scores) {
-  Array shares = zeros({scores.shape(0), scores.shape(1)});
+  Array weights = zeros({scores.shape(0), scores.shape(1)});
   for (std::size_t i = 0; i < scores.shape(0); ++i) {
-    Real top = -INFINITY, sum = 0;
-    std::size_t seen = 0;
+    Real maximum = -INFINITY, sum = 0;
+    std::size_t keys = 0;  // that are not masked
     for (std::size_t j = 0; j < scores.shape(1); ++j) {
-      if (scores(i, j) != -INFINITY) ++seen;
-      top = std::max(top, scores(i, j));
+      if (scores(i, j) != -INFINITY) ++keys;
+      maximum = std::max(maximum, scores(i, j));
     }
-    if (seen == 0) continue;  // nobody to listen to: the shares stay zero
+    if (keys == 0) continue;  // the weights of this row stay zero
     for (std::size_t j = 0; j < scores.shape(1); ++j) {
-      shares(i, j) = std::exp(scores(i, j) - top);  // e^0 at most: no score is too large
-      sum += shares(i, j);
+      weights(i, j) = std::exp(scores(i, j) - maximum);  // at most exp(0): no overflow
+      sum += weights(i, j);
     }
-    for (std::size_t j = 0; j < scores.shape(1); ++j) shares(i, j) /= sum;
+    for (std::size_t j = 0; j < scores.shape(1); ++j) weights(i, j) /= sum;
   }
-  return shares;
+  return weights;
 }
 
-// Who listens to whom: Q and K (N, D) give A (N, N).
-Array attention_shares(const Array& Q, const Array& K, const Mask& hidden) {
+// Q and K (N, D) give the attention weights A (N, N): rows query, columns key position.
+Array masked_attention_weights(const Array& Q, const Array& K, const Mask& mask) {
   Array scores = dot(Q, xt::transpose(K)) / std::sqrt(Real(Q.shape(1)));
   for (std::size_t i = 0; i < scores.shape(0); ++i)
     for (std::size_t j = 0; j < scores.shape(1); ++j)
-      if (hidden(i, j)) scores(i, j) = -INFINITY;
+      if (mask(i, j)) scores(i, j) = -INFINITY;
   return softmax_rows(scores);
 }
 
-// What each token hears: A V, (N, D). A filler's shares are zeros, so it hears zeros.
-Array heard(const Array& Q, const Array& K, const Array& V, const Mask& hidden) {
-  return dot(attention_shares(Q, K, hidden), V);
+// The output R = A V, (N, D). The weights of a padding token are zero, so its output is zero.
+Array attention_output(const Array& Q, const Array& K, const Array& V, const Mask& mask) {
+  return dot(masked_attention_weights(Q, K, mask), V);
 }
 
-// dQ, dK and dV, from the dR (N, D) that arrives at what was heard.
-std::vector<Array> gradients(const Array& Q, const Array& K, const Array& V, const Mask& hidden,
+// dQ, dK and dV for the upstream gradient dR (N, D).
+std::vector<Array> gradients(const Array& Q, const Array& K, const Array& V, const Mask& mask,
                              const Array& dR) {
   const Real root = std::sqrt(Real(Q.shape(1)));
-  Array A = attention_shares(Q, K, hidden);
+  Array A = masked_attention_weights(Q, K, mask);
   Array dV = dot(xt::transpose(A), dR), dA = dot(dR, xt::transpose(V));
   Array average = xt::sum(A * dA, {1});
   Array dS = A * (dA - xt::view(average, xt::all(), xt::newaxis()));

@@ -1,15 +1,16 @@
-// 10 broken_training: a training loop with three faults, and a head that does not learn.
+// 10 broken_training: a training loop with three faults.
 //
-// train takes steps downhill: loss() makes a batch and gives its loss, a tensor of one number. The
-// parameters move by AdamW with the options given. train returns the loss of every step, as it was
-// before that step.
+// train changes the parameters by AdamW with the given options. loss() draws a new batch and
+// returns its loss, a tensor with one number. train returns the loss of each step, computed before
+// the parameters change.
 //
-// As it stands, a head that is to say the word before gets far worse than guessing. The judge also
-// trains a single number, whose loss is the square of how far it is from a goal, and compares every
-// step with AdamW's formula (include/heed/optim/adamw.hpp). Find the three faults.
-// Hint: A graph holds the numbers of the moment in which it was made. When is it made?
-// Hint: Lesson 08: gradients add up. Which line of lesson 09 makes them start from zero?
-// Hint: AdamW keeps m, v and its number of steps from one step to the next. Where do they live?
+// As handed out, an attention head that trains to predict the previous token ends far above the
+// loss of uniform predictions. The judge also trains a single parameter, whose loss is the squared
+// distance to a target, and compares each step with AdamW's formula (include/heed/optim/adamw.hpp).
+// Find the three faults.
+// Hint: A graph holds the values of the moment at which it was computed. When is the loss computed?
+// Hint: Gradients accumulate (lesson 08). What sets them to zero before each backward pass?
+// Hint: AdamW keeps both moments and the number of steps. How long does the optimizer exist?
 
 #include <functional>
 
@@ -24,13 +25,13 @@ using namespace heed;
 std::vector<double> train(const Parameters& parameters, const std::function<Tensor()>& loss,
                           const optim::AdamWOptions& options, int steps) {
   std::vector<double> losses;
-  optim::AdamW optimizer(parameters.tensors(), options);  // it remembers earlier gradients
+  optim::AdamW optimizer(parameters.tensors(), options);  // keeps the moments
   for (int step = 0; step < steps; ++step) {
-    const Tensor now = loss();               // new numbers, a new graph
-    optim::zero_grad(parameters.tensors());  // or this gradient is added to the last
-    backward(now);
+    const Tensor current = loss();           // a new batch and graph
+    optim::zero_grad(parameters.tensors());  // else gradients accumulate
+    backward(current);
     optimizer.step();
-    losses.push_back(now.item());
+    losses.push_back(current.item());
   }
   return losses;
 }

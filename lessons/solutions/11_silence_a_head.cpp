@@ -1,16 +1,16 @@
-// 11 silence_a_head: what comes out of several heads when one of them says nothing.
+// 11 silence_a_head: ablation of one head of multi-head attention.
 //
-// without_head gives what heads(x, visible) would give if head number `silent` heard zeros instead
-// of values: x (B, T, C) -> (B, T, C). The others go on as before, the bias of heads.out stays, and
-// heads itself must not change. To leave a head out and look at what goes wrong is how one finds
-// out what it does.
+// To ablate a head is to replace its output by zeros. The change of the model's output then shows
+// what the head contributes (lesson 16). without_head computes the output of heads(x, mask) with
+// head number `silent` ablated: x (B, T, C) -> (B, T, C). The other heads and the bias of heads.out
+// stay as they are, and heads itself must not change.
 //
-// heads.num_heads, heads.query, heads.key, heads.value and heads.out are yours to use, and so are
-// heads.weights(x, x, visible), the shares (B, H, T, T), and split_heads and join_heads of
-// include/heed/ops/attention.hpp. As it stands, nobody is silent.
-// Hint: Lesson 11 has the steps: what each head hears, side by side, then heads.out.
-// Hint: Of (B, H, T, C / H), each head has a slice of its own, easy to overwrite.
-// Hint: xt::view(heard, xt::all(), silent) is that slice of an Array.
+// You may use heads.num_heads, heads.query, heads.key, heads.value, heads.out, the attention
+// weights heads.weights(x, x, mask) (B, H, T, T), and split_heads and join_heads of
+// include/heed/ops/attention.hpp. As handed out, no head is ablated.
+// Hint: The steps are in lesson 11: the output of each head, the concatenation, heads.out.
+// Hint: In an array (B, H, T, C / H) each head has its own slice.
+// Hint: xt::view(outputs, xt::all(), silent) is that slice. You can assign to it.
 
 #include "exercise.hpp"
 #include "heed/nn/attention.hpp"
@@ -23,11 +23,11 @@ using namespace heed;
 
 // Your part begins here.
 Tensor without_head(const nn::MultiHeadAttention& heads, const Tensor& x,
-                    const nn::AttentionMask& visible, std::size_t silent) {
-  const Tensor shares = heads.weights(x, x, visible);                  // (B, H, T, T)
+                    const nn::AttentionMask& mask, std::size_t silent) {
+  const Tensor weights = heads.weights(x, x, mask);                    // (B, H, T, T)
   const Tensor values = split_heads(heads.value(x), heads.num_heads);  // (B, H, T, C / H)
-  Array heard = matmul(shares, values).value();
-  xt::view(heard, xt::all(), silent) = 0;
-  return heads.out(join_heads(Tensor(heard)));
+  Array outputs = matmul(weights, values).value();
+  xt::view(outputs, xt::all(), silent) = 0;
+  return heads.out(join_heads(Tensor(outputs)));
 }
 // Your part ends here.

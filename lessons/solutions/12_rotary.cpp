@@ -1,14 +1,15 @@
-// 12 rotary: places that are turns, and nothing is added to the words.
+// 12 rotary: rotary position embedding (RoPE).
 //
-// Su et al. (2021) do without vectors for places. They turn each query and each key by an angle
-// that grows with its place: then their dot product tells how far apart the two are, and nothing
-// else about where they stand (lesson 12's clock, and cos(a - b)).
+// Su et al. 2021, "RoFormer: Enhanced Transformer with Rotary Position Embedding", section 3.2, add
+// no position encodings to the input. They rotate each query and each key by angles that grow with
+// its position. The dot product of a query and a key then depends on the positions only through
+// their difference.
 //
-// x (N, D), D even, has a query, or a key, for each place. Take columns 2i and 2i + 1 of row t for
-// a point (a, b) in the plane, and turn it to the left by the angle t / 10000^(2i / D): it goes to
+// x (N, D), D even, has a query (or a key) for each position t. Take columns 2i and 2i + 1 of row t
+// as a point (a, b) in the plane. Rotate it counterclockwise by the angle t / 10000^(2i / D):
 //   (a cos - b sin, a sin + b cos)
-// with that angle's cosine and sine. Give the turned rows, (N, D).
-// Hint: Two loops, over the rows t and over every second column; the angle depends on both.
+// with the cosine and sine of the angle. Return the rotated rows, (N, D).
+// Hint: Two loops: over the rows t, and over every second column. The angle depends on both.
 // Hint: Read both numbers of a pair before you write the first.
 
 #include <cmath>
@@ -19,15 +20,15 @@ using namespace heed;
 
 // Your part begins here.
 Array rotary(const Array& x) {
-  Array transposed = x;
+  Array rotated = x;
   const std::size_t D = x.shape(1);
   for (std::size_t t = 0; t < x.shape(0); ++t)
     for (std::size_t i = 0; i < D; i += 2) {
       const double angle = double(t) / std::pow(10000.0, double(i) / double(D));
       const double a = x(t, i), b = x(t, i + 1);
-      transposed(t, i) = Real(a * std::cos(angle) - b * std::sin(angle));
-      transposed(t, i + 1) = Real(a * std::sin(angle) + b * std::cos(angle));
+      rotated(t, i) = Real(a * std::cos(angle) - b * std::sin(angle));
+      rotated(t, i + 1) = Real(a * std::sin(angle) + b * std::cos(angle));
     }
-  return transposed;
+  return rotated;
 }
 // Your part ends here.

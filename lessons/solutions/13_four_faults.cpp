@@ -1,14 +1,11 @@
-// 13 four_faults: a transformer block in which four things are wrong.
+// 13 four_faults: find four faults in a transformer block.
 //
-// through shall give what the lesson's block gives for x (B, T, C), in which row t may look at the
-// rows 0 to t only:
-//   x = x + attention(norm(x))
-//   x = x + mlp(norm(x))
-// where mlp is a linear layer, a bend (GELU) and a linear layer. What is below runs, has the right
-// shape, and would even learn something. But somebody wrote it in a hurry.
-// Hint: What is added to: what came in, or something made of it?
-// Hint: nn::Visible says who may look where; a block has two norms, each with weights of its own.
-// Hint: gelu(x) is the bend. Two linear layers without one are a single linear layer.
+// `transformer_block` must return what the lesson's block returns for x (B, T, C) with a causal
+// mask. It gets the parts of the block: two layer norms, the attention, and the two linear layers
+// of the MLP. The function below runs and its result has the right shape, but it has four faults.
+// Hint: Compare with the lesson: what does a residual connection add to the output of a branch?
+// Hint: nn::AttentionMask restricts the keys of each query. Which parameter is never used below?
+// Hint: Without an activation between them, two linear layers are one linear layer.
 
 #include "exercise.hpp"
 #include "heed/nn/gpt.hpp"
@@ -18,11 +15,12 @@
 using namespace heed;
 
 // Your part begins here.
-Tensor through(const nn::Block& block, const Tensor& x) {
-  nn::AttentionMask past;
-  past.causal = true;
-  const Tensor attended = x + block.attention(block.norm1(x), past);
-  const Tensor ready = block.norm2(attended);
-  return attended + block.mlp.down(gelu(block.mlp.up(ready)));
+Tensor transformer_block(const nn::LayerNorm& norm1, const nn::MultiHeadAttention& attention,
+                         const nn::LayerNorm& norm2, const nn::Linear& up, const nn::Linear& down,
+                         const Tensor& x) {
+  nn::AttentionMask mask;
+  mask.causal = true;
+  const Tensor y = x + attention(norm1(x), mask);
+  return y + down(gelu(up(norm2(y))));
 }
 // Your part ends here.

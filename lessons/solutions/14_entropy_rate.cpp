@@ -1,17 +1,16 @@
-// 14 entropy_rate: how much of a chain's next letter nobody can guess.
+// 14 entropy_rate: compute the entropy rate of a Markov chain.
 //
-// A chain writes one of N letters after the other: after letter i, letter j comes with probability
-// P(i, j). P is (N, N), its rows sum to one, and some of it may be zero.
+// A Markov chain writes one of N letters after the other: the letter j follows the letter i with
+// probability P(i, j). P is (N, N), its rows sum to 1, and some probabilities may be 0.
 //
-// First the share of all letters that each has in a long text, (N): shares that stay as they are
-// when the chain goes on by a letter, p(j) = sum over i of p(i) P(i, j). Then the entropy in nats a
-// letter: that of the choice after each letter, times the letter's share. No model of the chain's
-// texts gets below it without a leak.
+// `stationary_distribution` returns the proportion of each letter in a long text, (N). It does not
+// change from one letter to the next: p(j) = sum_i p(i) P(i, j). `entropy_rate` returns the mean
+// entropy of the next letter, in nats: sum_i p(i) H(P(i, :)).
 //
-// As it stands, every letter is as frequent as any other, and the entropy is a plain mean.
-// Hint: Begin with any shares, and let the chain go on for thousands of letters: p(j) = the sum.
-// Hint: A chain that goes round in a circle never settles, unless you keep half of the old shares.
-// Hint: What never comes costs nothing: leave out P(i, j) = 0, whose logarithm is no number.
+// As handed out, both functions give each letter the same probability 1 / N.
+// Hint: Start with any distribution and apply p(j) = sum_i p(i) P(i, j) thousands of times.
+// Hint: For a periodic chain p never converges, unless you take the mean of the old and the new p.
+// Hint: A probability of 0 adds nothing to the entropy, but its logarithm is minus infinity.
 
 #include <cmath>
 
@@ -20,24 +19,24 @@
 using namespace heed;
 
 // Your part begins here.
-Array shares(const Array& P) {
+Array stationary_distribution(const Array& P) {
   const std::size_t N = P.shape(0);
   std::vector<double> p(N, 1 / double(N));
   for (int step = 0; step < 50'000; ++step) {
     std::vector<double> next(N, 0);
     for (std::size_t i = 0; i < N; ++i)
       for (std::size_t j = 0; j < N; ++j) next[j] += p[i] * double(P(i, j));
-    for (std::size_t j = 0; j < N; ++j) p[j] = (p[j] + next[j]) / 2;  // else some never settle
+    for (std::size_t j = 0; j < N; ++j) p[j] = (p[j] + next[j]) / 2;  // for periodic chains
   }
   Array result = zeros({N});
   for (std::size_t i = 0; i < N; ++i) result(i) = Real(p[i]);
-  const Real sum = xt::sum(result)();  // not quite one: P is rounded, and was used 50,000 times
+  const Real sum = xt::sum(result)();  // 1, up to the rounding errors of P and of 50,000 steps
   return result / sum;
 }
 
-double entropy(const Array& P) {
+double entropy_rate(const Array& P) {
   const std::size_t N = P.shape(0);
-  const Array p = shares(P);
+  const Array p = stationary_distribution(P);
   double nats = 0;
   for (std::size_t i = 0; i < N; ++i)
     for (std::size_t j = 0; j < N; ++j)

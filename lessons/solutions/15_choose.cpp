@@ -1,17 +1,17 @@
-// 15 choose: draw the next symbol from its scores, at a temperature.
+// 15 choose: sample the next token from logits at a temperature.
 //
-// scores (V) has a number for each symbol that might come next. Divided by the temperature, and
-// through softmax, they become shares. Lay these end to end, symbol 0 first, on a line from 0 to 1,
-// and choose the symbol in whose stretch u lies, 0 <= u < 1. (A stretch has its lower end, but not
-// its upper one.) At temperature 0 choose the symbol with the highest score, whatever u is; of
-// several such symbols the first.
+// logits (V) has a number for each token. Divided by the temperature, and through softmax, they are
+// probabilities. Divide the interval from 0 to 1 into V parts, token 0 first, each as long as the
+// token's probability. Return the token in whose part u lies, 0 <= u < 1. (A part includes its
+// lower end, but not its upper end.) At temperature 0 return the token with the largest logit, for
+// every u; if several tokens have the largest logit, the first of them.
 //
-// Scores may be thousands. A score of minus infinity is a share of 0, and such a symbol must never
-// be chosen; not all of them are like that. The temperature may be tiny. The function below has
-// four faults.
-// Hint: Which way does the temperature work? At 100, all symbols should be about equally likely.
-// Hint: e^1000 is infinite. Lower all scores alike first, and no share changes: by which score?
-// Hint: Shares are rounded, so their sum may stay below a u close to 1. Who is last on the line?
+// Logits may be in the thousands. A logit of minus infinity means probability 0: such a token must
+// never be returned. At least one logit is finite. The temperature may be tiny. The function below
+// has four faults.
+// Hint: Which effect has the temperature? At 100, all tokens should be about equally likely.
+// Hint: e^1000 is infinite. Subtract the same number from all logits: which one?
+// Hint: Rounding errors can make the sum of all probabilities smaller than a u close to 1.
 
 #include <algorithm>
 #include <cmath>
@@ -21,20 +21,20 @@
 using namespace heed;
 
 // Your part begins here.
-std::size_t choose(const Array& scores, double temperature, double u) {
-  const auto likeliest = std::max_element(scores.begin(), scores.end());
-  std::size_t last = std::size_t(likeliest - scores.begin());
+std::size_t choose(const Array& logits, double temperature, double u) {
+  const auto largest = std::max_element(logits.begin(), logits.end());
+  std::size_t last = std::size_t(largest - logits.begin());
   if (temperature == 0) return last;
-  const double top = *likeliest;
-  const auto unscaled = [&](Real score) { return std::exp((double(score) - top) / temperature); };
+  const double maximum = *largest;
+  const auto unnormalised = [&](Real z) { return std::exp((double(z) - maximum) / temperature); };
   double sum = 0, end = 0;
-  for (const Real score : scores) sum += unscaled(score);
-  for (std::size_t v = 0; v < scores.size(); ++v) {
-    const double share = unscaled(scores(v)) / sum;
-    end += share;  // where the stretch of v ends
+  for (const Real z : logits) sum += unnormalised(z);
+  for (std::size_t v = 0; v < logits.size(); ++v) {
+    const double probability = unnormalised(logits(v)) / sum;
+    end += probability;  // the upper end of the part of v
     if (u < end) return v;
-    if (share > 0) last = v;
+    if (probability > 0) last = v;
   }
-  return last;  // what rounding left over is the last one's
+  return last;  // u is above the rounded sum
 }
 // Your part ends here.

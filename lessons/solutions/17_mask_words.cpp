@@ -1,21 +1,23 @@
-// 17 mask_words: choose words as BERT does, an exact number of each sentence.
+// 17 mask_words: choose the exact number of tokens in each sentence, as BERT does.
 //
-// The lesson chooses each word with a chance of 15 %, so now and then none of a sentence. BERT's
-// own program counts. tokens (N, T) are N sentences of numbers from 0 to vocabulary_size - 1;
-// `stop` is the full stop's number, which may stand anywhere and is never chosen, and `mask` that
-// of [MASK]. Give back what the model sees and what is asked of it, both (N, T):
+// The lesson chooses each token with probability 15 %, so it may choose none in a sentence. BERT's
+// own code chooses a fixed number. tokens (N, T) are N sentences of numbers from 0 to
+// vocabulary_size - 1. `stop` is the number of the full stop, which may be at any position and is
+// never chosen. `mask` is the number of [MASK]. Return the model's inputs and targets, both (N, T):
 //
-//   - of a sentence with n words that are no full stop, choose 0.15 n, rounded, but one at
-//     least; all words alike, and none twice. A sentence of full stops alone stays as it is;
-//   - each chosen word becomes [MASK] with a chance of 80 %; with 10 % a word drawn evenly from all
-//     but [MASK] and the full stop; with 10 % it stays. Each by its own chance;
-//   - a target is the word that stood there where one was chosen, elsewhere -100.
+//   - In a sentence with n tokens that are not full stops, choose 0.15 n of them, rounded, but at
+//     least one. All are equally likely, none is chosen twice. A sentence of full stops alone does
+//     not change.
+//   - Each chosen token becomes [MASK] with probability 80 %; with 10 % a token drawn uniformly
+//     from the vocabulary without [MASK] and the full stop; with 10 % it stays. These draws are
+//     independent.
+//   - The target is the original token where one was chosen, and -100 elsewhere.
 //
-// All chance comes from `generator`: randperm, rand and randint are what you need.
-// Hint: First collect the places of a sentence that may be chosen.
-// Hint: Then take the first few of these places, in an order that randperm gives.
-// Hint: One number of rand decides a word's fate: below 0.8, below 0.9, or not.
-// Hint: A draw that gives [MASK] or the full stop is drawn again.
+// Draw all random numbers from `generator`, with randperm, rand and randint.
+// Hint: First collect the positions of a sentence that may be chosen.
+// Hint: Then take the first few of these positions, in the order that randperm gives.
+// Hint: One number from rand decides what a token becomes: below 0.8, below 0.9, or not.
+// Hint: If randint gives [MASK] or the full stop, draw again.
 
 #include <algorithm>
 #include <cmath>
@@ -31,7 +33,7 @@ Masked mask_words(const Indices& tokens, std::int64_t mask, std::int64_t stop,
   Masked m{tokens, tokens};
   m.targets.fill(-100);
   for (std::size_t i = 0; i < tokens.shape(0); ++i) {
-    std::vector<std::size_t> words;  // the places that may be chosen
+    std::vector<std::size_t> words;  // the positions that may be chosen
     for (std::size_t t = 0; t < tokens.shape(1); ++t)
       if (tokens(i, t) != stop) words.push_back(t);
     const auto rounded = std::size_t(std::lround(0.15 * double(words.size())));
@@ -40,9 +42,9 @@ Masked mask_words(const Indices& tokens, std::int64_t mask, std::int64_t stop,
     for (std::size_t c = 0; c < count; ++c) {
       const std::size_t t = words[std::size_t(order(c))];
       m.targets(i, t) = tokens(i, t);
-      const Real fate = generator.rand({1})(0);
-      if (fate < Real(0.8)) m.seen(i, t) = mask;
-      if (fate < Real(0.8) || fate >= Real(0.9)) continue;
+      const Real action = generator.rand({1})(0);
+      if (action < Real(0.8)) m.seen(i, t) = mask;
+      if (action < Real(0.8) || action >= Real(0.9)) continue;
       do m.seen(i, t) = generator.randint(0, vocabulary_size, {1})(0);
       while (m.seen(i, t) == mask || m.seen(i, t) == stop);
     }

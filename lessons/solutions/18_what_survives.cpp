@@ -1,15 +1,15 @@
-// 18 what_survives: how many nearest neighbours a map has kept.
+// 18 what_survives: the fraction of points that keep their nearest neighbour on a map.
 //
-// Lesson 18 draws points of many dimensions on a page. Write the test that any such map should
-// pass: for how many of the points is its nearest neighbour in space its nearest on the page, too?
+// Lesson 18 draws points of 8 dimensions in the plane. For how many points is the nearest neighbour
+// in the space also the nearest neighbour on the map?
 //
-// space (n, D): near in space means the largest cosine, as for queries and keys.
-// page (n, 2):  near on the page means the smallest distance, as the eye sees it.
+// space (n, D): the nearest point in the space has the largest cosine similarity.
+// page (n, 2):  the nearest point on the map has the smallest Euclidean distance.
 //
-// A point is no neighbour of its own. Of several that are equally near, take the first.
-// Return the share of points, from 0 to 1. No point is all zeros.
-// Hint: One loop over i, and in it one over all j but i, that remembers the best j twice.
-// Hint: One best j has the largest cosine in space, the other the smallest distance on the page.
+// A point is not its own neighbour. If several points are equally near, take the one with the
+// smallest index. Return the fraction of points, from 0 to 1. No point is the origin of the space.
+// Hint: Write a loop over i, and in it a loop over all j but i that keeps two best indices.
+// Hint: One best j has the largest cosine in the space, the other the smallest distance on the map.
 
 #include <cmath>
 

@@ -63,11 +63,12 @@ bool has_table(const std::vector<Row>& lines, const std::vector<Row>& rows, doub
   return false;
 }
 
-// The output of all lessons that do not train.
+// The output of lessons 01 to 12, which follow the articles, with less training.
 std::vector<std::string> output_lines() {
+  const EnvironmentVariable brief("HEED_BRIEF", "1");
   std::vector<std::string> lines;
   for (const std::filesystem::path& lesson : numbered("lessons")) {
-    if (trains(lesson)) continue;
+    if (lesson.stem().string() >= "13") break;
     const ScratchFolder folder(lesson.stem().string());
     const LessonRun run = run_in(folder.path, HEED_BINARY_DIR "/lessons/" + lesson.stem().string());
     for (const std::string& line : lines_of(run.output)) lines.push_back(line);

@@ -1,4 +1,4 @@
-// 02 softmax_rows: shares as in double precision, of small scores, large ones and very low ones.
+// 02 softmax_rows: compares with softmax in double precision, for small, large and mixed scores.
 
 #include <cmath>
 
@@ -11,49 +11,51 @@ Array softmax_rows(const Array& scores);
 
 namespace {
 
-// One score against another at a time: 1 / share(i, j) = sum_k e^(scores(i, k) - scores(i, j)).
-Array wanted(const Array& scores) {
-  Array shares = zeros(scores.shape());
+// Uses 1 / weights(i, j) = sum over k of e^(scores(i, k) - scores(i, j)).
+Array expected_weights(const Array& scores) {
+  Array weights = zeros(scores.shape());
   for (std::size_t i = 0; i < scores.shape(0); ++i)
     for (std::size_t j = 0; j < scores.shape(1); ++j) {
       double inverse = 0;
       for (std::size_t k = 0; k < scores.shape(1); ++k)
         inverse += std::exp(double(scores(i, k)) - double(scores(i, j)));
-      shares(i, j) = Real(1 / inverse);  // 1 / infinity is 0
+      weights(i, j) = Real(1 / inverse);  // 1 / infinity is 0
     }
-  return shares;
+  return weights;
 }
 
-// The first row whose sum is not one; nothing when all are.
-std::string odd_row(const Array& shares) {
-  for (std::size_t i = 0; i < shares.shape(0); ++i) {
+// Describes the first row whose sum is not one; "" if there is none.
+std::string wrong_row_sum(const Array& weights) {
+  for (std::size_t i = 0; i < weights.shape(0); ++i) {
     double sum = 0;
-    for (std::size_t j = 0; j < shares.shape(1); ++j) sum += shares(i, j);
+    for (std::size_t j = 0; j < weights.shape(1); ++j) sum += weights(i, j);
+    if (!std::isfinite(sum)) return "row " + std::to_string(i) + " has an infinity or a NaN";
     if (!(std::abs(sum - 1) <= 1e-5))
       return "row " + std::to_string(i) + " sums to " + decimal(sum, 4);
   }
   return "";
 }
 
-void judge(const std::string& name, const Array& scores) {
-  const Array shares = softmax_rows(scores);
-  expect(name + ": the shares", shares, wanted(scores));
-  if (shape_of(shares) == shape_of(scores))
-    expect(name + ": every row sums to one", odd_row(shares).empty(), odd_row(shares));
+void check_softmax(const std::string& name, const Array& scores) {
+  const Array weights = softmax_rows(scores);
+  expect(name + ": the weights", weights, expected_weights(scores));
+  if (shape_of(weights) == shape_of(scores))
+    expect(name + ": each row sums to one", wrong_row_sum(weights).empty(), wrong_row_sum(weights));
 }
 
 }  // namespace
 
 int main() {
   Array T = Generator(42).randn({3, 5});
-  judge("the scores of lesson 02", xt::linalg::dot(T, xt::transpose(T)));
-  judge("two rows of four", Generator(1).normal({2, 4}, 0, 3));
-  judge("five rows of two", Generator(2).normal({5, 2}, 0, 3));
-  judge("a column", Generator(3).randn({3, 1}));
-  judge("scores of 1000", {{1000, 999, 998}, {1000, 1001, 900}});
-  judge("scores of -1000", {{-1000, -1001, -1002}, {-1000, -1000, -1000}});
-  judge("high and low rows together", {{1000, 1001}, {0, 1}, {-1000, -1001}});
-  judge("scores of 20000 and -20000", {{20000, 19999}, {-20000, -19999}});  // too much for any type
-  judge("high and low in one row", {{1000, -1000, 1000}, {-1000, 0, -1000}});
+  check_softmax("the scores of lesson 02", xt::linalg::dot(T, xt::transpose(T)));
+  check_softmax("two rows of four", Generator(1).normal({2, 4}, 0, 3));
+  check_softmax("five rows of two", Generator(2).normal({5, 2}, 0, 3));
+  check_softmax("one column", Generator(3).randn({3, 1}));
+  check_softmax("scores near 1000", {{1000, 999, 998}, {1000, 1001, 900}});
+  check_softmax("scores near -1000", {{-1000, -1001, -1002}, {-1000, -1000, -1000}});
+  check_softmax("rows of large and of small scores", {{1000, 1001}, {0, 1}, {-1000, -1001}});
+  check_softmax("scores near 20000 and near -20000", {{20000, 19999}, {-20000, -19999}});
+  check_softmax("1000 and -1000 in one row", {{1000, -1000, 1000}, {-1000, 0, -1000}});
+  check_softmax("20000 and -20000 in one row", {{20000, -20000}});  // too large for a double too
   return verdict();
 }

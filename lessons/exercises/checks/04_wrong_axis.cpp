@@ -1,19 +1,21 @@
-// 04 wrong_axis: what each node receives, on graphs of every kind, against loops over its senders.
+// 04 wrong_axis: compares each node's output, on several graphs, with loops in double.
 
 #include <algorithm>
 #include <cmath>
 
 #include "exercise.hpp"
+#include "heed/array/shape.hpp"
 
 using namespace heed;
 
-Array attend(const Array& hears, const Array& queries, const Array& keys, const Array& values);
+Array attend(const Array& mask, const Array& queries, const Array& keys, const Array& values);
 
-std::vector<std::size_t> heard_by(std::size_t i, const Array& hears) {
-  std::vector<std::size_t> senders;
-  for (std::size_t j = 0; j < hears.shape(1); ++j)
-    if (hears(i, j) > 0) senders.push_back(j);
-  return senders;
+// The nodes that node i attends to.
+std::vector<std::size_t> senders(std::size_t i, const Array& mask) {
+  std::vector<std::size_t> nodes;
+  for (std::size_t j = 0; j < mask.shape(1); ++j)
+    if (mask(i, j) > 0) nodes.push_back(j);
+  return nodes;
 }
 
 double score(const Array& queries, std::size_t i, const Array& keys, std::size_t j) {
@@ -22,36 +24,58 @@ double score(const Array& queries, std::size_t i, const Array& keys, std::size_t
   return sum;
 }
 
-// What node j counts for node i: one by exp of how far each other sender's score lies above j's.
-double share(std::size_t i, std::size_t j, const Array& hears, const Array& q, const Array& k) {
-  double times = 0;
-  for (const std::size_t other : heard_by(i, hears))
-    times += std::exp(score(q, i, k, other) - score(q, i, k, j));
-  return 1 / times;
+// The attention weight of node i for node j: 1 / (sum over the senders k of exp(s_ik - s_ij)).
+double weight(std::size_t i, std::size_t j, const Array& mask, const Array& q, const Array& k) {
+  double sum = 0;
+  for (const std::size_t other : senders(i, mask))
+    sum += std::exp(score(q, i, k, other) - score(q, i, k, j));
+  return 1 / sum;
 }
 
-Array wanted(const Array& hears, const Array& q, const Array& k, const Array& v) {
-  Array received = zeros({hears.shape(0), v.shape(1)});
-  for (std::size_t i = 0; i < hears.shape(0); ++i)
+Array correct_output(const Array& mask, const Array& q, const Array& k, const Array& v) {
+  Array output = zeros({mask.shape(0), v.shape(1)});
+  for (std::size_t i = 0; i < mask.shape(0); ++i)
     for (std::size_t d = 0; d < v.shape(1); ++d) {
       double sum = 0;
-      for (const std::size_t j : heard_by(i, hears))
-        sum += share(i, j, hears, q, k) * double(v(j, d));
-      received(i, d) = Real(sum);
+      for (const std::size_t j : senders(i, mask))
+        sum += weight(i, j, mask, q, k) * double(v(j, d));
+      output(i, d) = Real(sum);
     }
-  return received;
+  return output;
 }
 
-void judge(const std::string& graph, const Array& hears, const Array& q, const Array& k,
+// The first node and column where the outputs differ, or "".
+std::string difference(const Array& output, const Array& expected) {
+  if (shape_of(output) != shape_of(expected))
+    return "expected an output of shape " + str(shape_of(expected)) + ", got " +
+           str(shape_of(output));
+  for (std::size_t i = 0; i < expected.shape(0); ++i)
+    for (std::size_t d = 0; d < expected.shape(1); ++d)
+      if (!(std::abs(output(i, d) - expected(i, d)) <= 1e-4F))
+        return "output of node " + std::to_string(i) + ", column " + std::to_string(d) +
+               ": expected " + decimal(expected(i, d), 4) + ", got " + decimal(output(i, d), 4);
+  return "";
+}
+
+void judge(const std::string& graph, const Array& mask, const Array& q, const Array& k,
            const Array& v) {
-  expect(graph, attend(hears, q, k, v), wanted(hears, q, k, v), 1e-4);
+  static bool shown = false;  // the tables of the first wrong output only
+  const Array output = attend(mask, q, k, v), expected = correct_output(mask, q, k, v);
+  const std::string otherwise = difference(output, expected);
+  expect(graph, otherwise.empty(), otherwise);
+  if (otherwise.empty() || shown) return;
+  show("mask", mask);
+  show("expected output", expected);
+  show("your output", output);
+  say("");
+  shown = true;
 }
 
-void judge_random(const std::string& graph, const Array& hears, double sharpness = 1) {
-  Generator g(hears.size());
-  const std::size_t nodes = hears.shape(0);
-  const Array q = g.randn({nodes, 3}) * Real(sharpness), k = g.randn({nodes, 3});
-  judge("random vectors: " + graph, hears, q, k, g.randn({nodes, 2}));
+void judge_random(const std::string& graph, const Array& mask, double scale = 1) {
+  Generator g(mask.size());
+  const std::size_t nodes = mask.shape(0);
+  const Array q = g.randn({nodes, 3}) * Real(scale), k = g.randn({nodes, 3});
+  judge("random vectors: " + graph, mask, q, k, g.randn({nodes, 2}));
 }
 
 // One number for each node: 1, 2, 3 ...
@@ -62,53 +86,54 @@ Array counted(std::size_t nodes) {
 }
 
 Array causal(std::size_t nodes) {
-  Array hears = zeros({nodes, nodes});
+  Array mask = zeros({nodes, nodes});
   for (std::size_t i = 0; i < nodes; ++i)
-    for (std::size_t j = 0; j <= i; ++j) hears(i, j) = 1;
-  return hears;
+    for (std::size_t j = 0; j <= i; ++j) mask(i, j) = 1;
+  return mask;
 }
 
-// With values of one, what a node receives is the sum of its shares.
-void judge_sums(const Array& hears) {
+// If every value is one, the output of a node is the sum of its attention weights.
+void judge_sums(const Array& mask) {
   Generator g(5);
-  const std::size_t nodes = hears.shape(0);
+  const std::size_t nodes = mask.shape(0);
   const Array q = g.randn({nodes, 3}), k = g.randn({nodes, 3});
-  const Array sums = attend(hears, q, k, ones({nodes, 1}));
+  const Array sums = attend(mask, q, k, ones({nodes, 1}));
   for (std::size_t i = 0; i < nodes; ++i)
     if (!(std::abs(sums(i, 0) - 1) < 1e-5F))
-      return expect("the shares of each node sum to one", false,
-                    "those of node " + std::to_string(i) + " sum to " + decimal(sums(i, 0), 4));
-  expect("the shares of each node sum to one", true, "");
+      return expect(
+          "the attention weights of each node sum to one", false,
+          "the weights of node " + std::to_string(i) + " sum to " + decimal(sums(i, 0), 4));
+  expect("the attention weights of each node sum to one", true, "");
 }
 
 const Array feast = {
     {0, 0, 0, 0, 0}, {1, 0, 1, 0, 0}, {1, 0, 0, 1, 0}, {0, 0, 1, 0, 0}, {0, 1, 1, 1, 0}};
 
-// What these receive can be told without a program; the feast's stands in lesson 04.
-void judge_by_eye() {
+// Graphs whose outputs are easy to compute without a program. Lesson 04 prints those of the feast.
+void judge_easy_graphs() {
   const Array same = ones({4, 2}), chain = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}};
-  judge("scores 0 and 1 in each row, values 1 0 and 0 1: each node gets its shares", ones({2, 2}),
-        ones({2, 2}), {{0, 0}, {Real(0.5), Real(0.5)}}, {{1, 0}, {0, 1}});
-  judge("a causal graph, equal scores, values 1 to 4: the running mean", causal(4), same, same,
+  judge("scores 0 and 1 in each row, values 1 0 and 0 1: the output is the attention weights",
+        ones({2, 2}), ones({2, 2}), {{0, 0}, {Real(0.5), Real(0.5)}}, {{1, 0}, {0, 1}});
+  judge("a causal graph, equal scores, values 1 to 4: the causal mean", causal(4), same, same,
         counted(4));
-  judge("a chain of values 1 to 3: each hears the one before, the first nobody", chain,
+  judge("a chain, values 1 to 3: each node attends to the previous one, node 0 to none", chain,
         Generator(1).randn({3, 2}), Generator(2).randn({3, 2}), counted(3));
   const Array q = {{0, 1}, {1, 0}, {0, 1}, {1, 1}, {0, 1}};
   const Array k = {{2, 0}, {1, 0}, {0, 2}, {0, 1}, {1, 1}};
   const Array v = {{4, 0}, {2, 0}, {0, 3}, {0, 1}, {0, 0}};
-  judge("the feast of lesson 04, where the baker hears nobody", feast, q, k, v);
+  judge("the feast of lesson 04, where the baker (node 0) attends to nobody", feast, q, k, v);
 }
 
 int main() {
   const Array T = Generator(42).randn({3, 5}), all = ones({3, 3});
-  expect("the words it was tried on", attend(all, T, T, T), wanted(all, T, T, T));
-  judge_by_eye();
+  judge("the three words on which the author tested it", all, T, T, T);
+  judge_easy_graphs();
   judge_sums(causal(4));
   judge_random("a complete graph", ones({4, 4}));
   judge_random("a causal graph", causal(5));
-  judge_random("the feast with its arrows turned around", xt::transpose(feast));
-  judge_random("a single node that hears itself", ones({1, 1}));
-  judge_random("nodes that hear nobody at all", zeros({3, 3}));
+  judge_random("the feast with every arrow reversed", xt::transpose(feast));
+  judge_random("a single node that attends to itself", ones({1, 1}));
+  judge_random("nodes that attend to no node", zeros({3, 3}));
   judge_random("a causal graph with scores in the hundreds", causal(6), 300);
   return verdict();
 }

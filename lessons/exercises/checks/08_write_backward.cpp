@@ -1,4 +1,4 @@
-// 08 write_backward: the slopes along x are those that nudging x finds, for tanh and softmax.
+// 08 write_backward: compares the gradients of tanh and softmax with finite differences.
 
 #include <cmath>
 #include <functional>
@@ -29,22 +29,22 @@ Doubles softmax_of(const Doubles& x) {
   return y;
 }
 
-// The sum of all y times what arrives at them: its slopes along x are dx.
-double result(const Function& f, const Doubles& x, const Array& dy) {
+// The sum of y times the upstream gradient. Its gradient with respect to x is dx.
+double loss(const Function& f, const Doubles& x, const Array& dy) {
   const Doubles y = f(x);
   double sum = 0;
   for (std::size_t i = 0; i < y.size(); ++i) sum += y.data()[i] * dy.data()[i];
   return sum;
 }
 
-Array slopes_by_nudging(const Function& f, const Array& x, const Array& dy) {
+Array finite_differences(const Function& f, const Array& x, const Array& dy) {
   const double h = 1e-5;
   Array dx = dy;
   for (std::size_t i = 0; i < x.size(); ++i) {
     Doubles above = x, below = x;
     above.data()[i] += h;
     below.data()[i] -= h;
-    dx.data()[i] = static_cast<Real>((result(f, above, dy) - result(f, below, dy)) / (2 * h));
+    dx.data()[i] = static_cast<Real>((loss(f, above, dy) - loss(f, below, dy)) / (2 * h));
   }
   return dx;
 }
@@ -54,15 +54,16 @@ int main() {
   for (const Shape& shape : {Shape{3, 4}, Shape{1, 5}, Shape{4, 2}}) {
     const Array x = g.randn(shape), dy = g.randn(shape);
     const std::string size = std::to_string(shape[0]) + " by " + std::to_string(shape[1]);
-    const Array bent = tanh_of(x), shares = softmax_of(x);
-    expect("tanh, " + size, tanh_backward(dy, bent), slopes_by_nudging(tanh_of, x, dy));
-    expect("softmax, " + size, softmax_backward(dy, shares), slopes_by_nudging(softmax_of, x, dy));
+    const Array activations = tanh_of(x), weights = softmax_of(x);
+    expect("tanh, " + size, tanh_backward(dy, activations), finite_differences(tanh_of, x, dy));
+    expect("softmax, " + size, softmax_backward(dy, weights),
+           finite_differences(softmax_of, x, dy));
   }
 
-  const Array x = g.randn({3, 4}), shares = softmax_of(x);
-  const Array sums = xt::sum(softmax_backward(g.randn({3, 4}), shares), {1});
+  const Array x = g.randn({3, 4}), weights = softmax_of(x);
+  const Array sums = xt::sum(softmax_backward(g.randn({3, 4}), weights), {1});
   expect("softmax: each row of dx sums to zero", sums, zeros({3}));
-  expect("softmax: a row to which the same arrives everywhere sends nothing back",
-         softmax_backward(ones({3, 4}) * 5, shares), zeros({3, 4}));
+  expect("softmax: dx is zero if all numbers of dy are equal",
+         softmax_backward(ones({3, 4}) * 5, weights), zeros({3, 4}));
   return verdict();
 }

@@ -1,4 +1,4 @@
-// 14 entropy_rate: chains whose shares and entropy can be had by hand, and some that can't.
+// 14 entropy_rate: chains with a stationary distribution known by hand, and random chains.
 
 #include <cmath>
 
@@ -8,29 +8,30 @@
 
 using namespace heed;
 
-Array shares(const Array& P);
-double entropy(const Array& P);
+Array stationary_distribution(const Array& P);
+double entropy_rate(const Array& P);
 
 namespace {
 
-double coin(double p) { return -p * std::log(p) - (1 - p) * std::log(1 - p); }
+// The entropy of a choice with probabilities p and 1 - p.
+double binary_entropy(double p) { return -p * std::log(p) - (1 - p) * std::log(1 - p); }
 
-void judge(const std::string& name, const Array& P, const Array& wanted, double nats) {
-  expect(name + ": its shares of the text", shares(P), wanted, 1e-4);
-  const double came = entropy(P);
-  expect(name + ": its entropy", std::abs(came - nats) <= 1e-4,
+void judge(const std::string& name, const Array& P, const Array& expected, double nats) {
+  expect(name + ": stationary distribution", stationary_distribution(P), expected, 1e-4);
+  const double came = entropy_rate(P);
+  expect(name + ": entropy rate", std::abs(came - nats) <= 1e-4,
          "expected " + decimal(nats, 4) + ", came " + decimal(came, 4));
 }
 
-// After letter 0 it stays with probability 1 - q, after letter 1 with 1 - r.
+// Two letters: 1 follows 0 with probability q, 0 follows 1 with probability r.
 void judge_two(const std::string& name, double q, double r) {
   const Array P{{Real(1 - q), Real(q)}, {Real(r), Real(1 - r)}};
   judge(name, P, Array{Real(r / (q + r)), Real(q / (q + r))},
-        (r * coin(q) + q * coin(r)) / (q + r));
+        (r * binary_entropy(q) + q * binary_entropy(r)) / (q + r));
 }
 
-// Nothing is known of it by hand; heed's Source says what it has.
-void judge_any(const std::string& name, std::size_t N, std::uint64_t seed) {
+// A random chain; MarkovSource computes the expected results.
+void judge_random(const std::string& name, std::size_t N, std::uint64_t seed) {
   Array P = Generator(seed).uniform({N, N}, 0.05, 1);
   std::vector<MarkovSource::State> states(N);
   for (std::size_t i = 0; i < N; ++i) {
@@ -43,9 +44,9 @@ void judge_any(const std::string& name, std::size_t N, std::uint64_t seed) {
     }
   }
   const MarkovSource source(states);
-  Array wanted = zeros({N});
-  for (std::size_t i = 0; i < N; ++i) wanted(i) = Real(source.stationary_distribution()[i]);
-  judge(name, P, wanted, source.entropy_rate());
+  Array expected = zeros({N});
+  for (std::size_t i = 0; i < N; ++i) expected(i) = Real(source.stationary_distribution()[i]);
+  judge(name, P, expected, source.entropy_rate());
 }
 
 }  // namespace
@@ -53,15 +54,15 @@ void judge_any(const std::string& name, std::size_t N, std::uint64_t seed) {
 int main() {
   judge("a fair coin", {{0.5, 0.5}, {0.5, 0.5}}, {0.5, 0.5}, std::log(2.0));
   judge_two("one letter three times as frequent", 0.1, 0.3);
-  judge("never b after b", {{0.5, 0.5}, {1, 0}}, {Real(2.0 / 3), Real(1.0 / 3)},
+  judge("letter 1 never follows letter 1", {{0.5, 0.5}, {1, 0}}, {Real(2.0 / 3), Real(1.0 / 3)},
         2.0 / 3 * std::log(2.0));
-  judge("round in a circle", {{0, 1, 0}, {0, 0, 1}, {1, 0, 0}},
+  judge("a cycle of three letters", {{0, 1, 0}, {0, 0, 1}, {1, 0, 0}},
         {Real(1.0 / 3), Real(1.0 / 3), Real(1.0 / 3)}, 0);
-  // Every second letter is 0, and the others are 1 or 2.
-  judge("to and fro", {{0, 0.5, 0.5}, {1, 0, 0}, {1, 0, 0}}, {0.5, 0.25, 0.25},
+  // Every second letter is 0; the others are 1 or 2.
+  judge("period two", {{0, 0.5, 0.5}, {1, 0, 0}, {1, 0, 0}}, {0.5, 0.25, 0.25},
         0.5 * std::log(2.0));
-  judge_two("slow to change", 0.002, 0.001);
-  judge_any("five letters", 5, 1);
-  judge_any("eight letters", 8, 2);
+  judge_two("rare changes", 0.002, 0.001);
+  judge_random("five letters", 5, 1);
+  judge_random("eight letters", 8, 2);
   return verdict();
 }

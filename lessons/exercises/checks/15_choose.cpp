@@ -1,4 +1,5 @@
-// 15 choose: u in every stretch, at several temperatures; large and infinite scores; u close to 1.
+// 15 choose: u in the part of every token, at several temperatures; large and infinite logits; u at
+// the upper end of a part and close to 1.
 
 #include <algorithm>
 #include <cmath>
@@ -8,106 +9,120 @@
 
 using namespace heed;
 
-std::size_t choose(const Array& scores, double temperature, double u);
+std::size_t choose(const Array& logits, double temperature, double u);
 
-using Shares = std::vector<double>;
+using Numbers = std::vector<double>;
 const Real infinity = std::numeric_limits<Real>::infinity();
 
-Shares shares_of(const Array& scores, double temperature) {
-  double top = -infinity, sum = 0;
-  for (const Real score : scores) top = std::max(top, double(score));
-  Shares shares;
-  for (const Real score : scores) shares.push_back(std::exp((double(score) - top) / temperature));
-  for (const double share : shares) sum += share;
-  for (double& share : shares) share /= sum;
-  return shares;
+Numbers softmax_by_hand(const Array& logits, double temperature) {
+  double maximum = -infinity, sum = 0;
+  for (const Real z : logits) maximum = std::max(maximum, double(z));
+  Numbers p;
+  for (const Real z : logits) p.push_back(std::exp((double(z) - maximum) / temperature));
+  for (const double part : p) sum += part;
+  for (double& part : p) part /= sum;
+  return p;
 }
 
-std::string symbol(std::size_t v) { return "symbol " + std::to_string(v); }
+std::string token(std::size_t v) { return "token " + std::to_string(v); }
 
-// "0.50", and what that would hide in full: "1.0e-30", "0.9999999999999999".
-std::string told(double x) {
+// "0.5000", and more digits where they matter: "1.0e-30", "0.9999999999999999".
+std::string in_digits(double x) {
   if (x > 0 && x < 0.01) return scientific(x, 1);
   return decimal(x, x < 1 && x > 0.9999 ? 16 : x < 1 ? 4 : 2);
 }
 
-// Empty when the right symbol comes.
-std::string fault(const Array& scores, double temperature, double u, std::size_t wanted) {
-  const std::size_t came = choose(scores, temperature, u);
-  if (came == wanted) return "";
-  std::string text = "scores";
-  for (std::size_t v = 0; v < std::min<std::size_t>(scores.size(), 5); ++v)
-    text += " " + decimal(scores(v), 2);
-  return text + (scores.size() > 5 ? " ..." : "") + ", temperature " + told(temperature) + ", u " +
-         told(u) + ":\n           expected " + symbol(wanted) + ", came " + symbol(came);
+// "" if the reader's function returns the expected token.
+std::string fault(const Array& logits, double temperature, double u, std::size_t expected) {
+  const std::size_t came = choose(logits, temperature, u);
+  if (came == expected) return "";
+  std::string text = "logits";
+  for (std::size_t v = 0; v < std::min<std::size_t>(logits.size(), 5); ++v)
+    text += " " + decimal(logits(v), 2);
+  return text + (logits.size() > 5 ? " ..." : "") + ", temperature " + in_digits(temperature) +
+         ", u " + in_digits(u) + ":\n           expected " + token(expected) + ", came " +
+         token(came);
 }
 
-// u near the lower end, in the middle and near the upper end of each stretch that is not too short.
-std::string fault_within(const Array& scores, double temperature) {
-  const Shares shares = shares_of(scores, temperature);
+// u near the lower end, in the middle and near the upper end of each part that is long enough.
+std::string fault_within(const Array& logits, double temperature) {
+  const Numbers p = softmax_by_hand(logits, temperature);
   double begin = 0;
   std::string found;
-  for (std::size_t v = 0; v < shares.size() && found.empty(); begin += shares[v++])
-    for (const double place : {0.01, 0.5, 0.99})
-      if (shares[v] > 1e-3 && found.empty())
-        found = fault(scores, temperature, begin + place * shares[v], v);
+  for (std::size_t v = 0; v < p.size() && found.empty(); begin += p[v++])
+    for (const double position : {0.01, 0.5, 0.99})
+      if (p[v] > 1e-3 && found.empty())
+        found = fault(logits, temperature, begin + position * p[v], v);
   return found;
 }
 
-void judge(const std::string& what, const Array& scores, const Shares& temperatures) {
+void judge(const std::string& what, const Array& logits, const Numbers& temperatures) {
   std::string found;
   for (const double temperature : temperatures)
-    if (found.empty()) found = fault_within(scores, temperature);
+    if (found.empty()) found = fault_within(logits, temperature);
   expect(what, found.empty(), found);
 }
 
-// u as close to 1 as it gets. How shares round depends on the scores, so there are many of them.
-std::string fault_at_the_end(std::size_t hidden) {
+// The largest u below 1. The rounding errors depend on the logits, so it takes 300 of them.
+std::string fault_near_one(std::size_t excluded) {
   const double u = std::nextafter(1.0, 0.0);
   std::string found;
   for (std::uint64_t seed = 0; seed < 300 && found.empty(); ++seed) {
-    Array scores = Generator(seed).randn({40});
-    for (std::size_t i = 0; i < hidden; ++i) scores(39 - i) = -infinity;
-    found = fault(scores, 0.7, u, 39 - hidden);
+    Array logits = Generator(seed).randn({40});
+    for (std::size_t i = 0; i < excluded; ++i) logits(39 - i) = -infinity;
+    found = fault(logits, 0.7, u, 39 - excluded);
   }
   return found;
 }
 
-void judge_cold() {
-  const Array scores = {1, 3, -2, 3, 2}, below_zero = {-5, -3, -infinity, -4};
+void judge_greedy() {
+  const Array logits = {1, 3, -2, 3, 2}, below_zero = {-5, -3, -infinity, -4};
   std::string found;
   for (const double u : {0.0, 0.3, 0.9, 0.9999}) {
-    if (found.empty()) found = fault(scores, 0, u, 1);
+    if (found.empty()) found = fault(logits, 0, u, 1);
     if (found.empty()) found = fault(below_zero, 0, u, 1);
   }
-  expect("at temperature 0 the first of the likeliest, whatever u is", found.empty(), found);
+  expect("at temperature 0 the first token with the largest logit, for every u", found.empty(),
+         found);
   found = fault({1, 2, 3, 2}, 1e-30, 0.9999, 2);
   if (found.empty()) found = fault({-3, -2, -1, -2}, 1e-30, 0, 2);
-  expect("at a tiny temperature the likeliest", found.empty(), found);
+  expect("at temperature 1e-30 the token with the largest logit", found.empty(), found);
 }
 
-void judge_hidden() {
-  const Array scores = {-infinity, 1, -infinity, 2, -infinity};
-  judge("symbols whose score is minus infinity are passed over", scores, {0.5, 1, 2});
-  std::string found = fault(scores, 1, 0, 1);
-  if (found.empty()) found = fault(scores, 1e6, 0, 1);
-  expect("u = 0 is the first symbol's that has a share", found.empty(), found);
+void judge_excluded() {
+  const Array logits = {-infinity, 1, -infinity, 2, -infinity};
+  judge("tokens with a logit of minus infinity are never returned", logits, {0.5, 1, 2});
+  std::string found = fault(logits, 1, 0, 1);
+  if (found.empty()) found = fault(logits, 1e6, 0, 1);
+  expect("u = 0 gives the first token with a probability above 0", found.empty(), found);
+}
+
+// Equal logits: the parts end at multiples of 1 / V, which are exact in binary for V = 2 and 4.
+void judge_upper_ends() {
+  std::string found = fault({1, 1}, 1, 0.5, 1);
+  for (const double u : {0.0, 0.25, 0.5, 0.75})
+    if (found.empty()) found = fault({3, 3, 3, 3}, 2, u, std::size_t(4 * u));
+  expect("a part does not include its upper end", found.empty(), found);
 }
 
 int main() {
   const Array three = {2, 1, 0}, sixty = Generator(15).randn({60});
-  judge("three symbols at temperature 1", three, {1});
-  judge("three symbols, cold and warm", three, {0.25, 0.5, 2, 10});
-  judge("sixty symbols", sixty, {0.3, 1, 3, 100});
-  judge("scores below zero", sixty - Real(20), {0.5, 1, 2});
-  judge("scores in the thousands", three + Real(3000), {0.5, 1, 2});
-  judge("scores far below zero", three - Real(9000), {0.5, 1, 2});
-  judge_cold();
-  judge_hidden();
-  for (const std::size_t hidden : {0u, 5u}) {
-    const std::string found = fault_at_the_end(hidden);
-    expect("u just below 1" + std::string(hidden ? ", the last symbols having no share" : ""),
-           found.empty(), found);
+  judge("three tokens at temperature 1", three, {1});
+  judge("three tokens at low and high temperatures", three, {0.25, 0.5, 2, 10});
+  judge("three tokens at temperatures 0.02 and 0.05", {Real(1), Real(1.03), Real(0.98)},
+        {0.02, 0.05});
+  judge_upper_ends();
+  judge("sixty tokens", sixty, {0.3, 1, 3, 100});
+  judge("logits below zero", sixty - Real(20), {0.5, 1, 2});
+  judge("logits in the thousands", three + Real(3000), {0.5, 1, 2});
+  judge("logits far below zero", three - Real(9000), {0.5, 1, 2});
+  judge_greedy();
+  judge_excluded();
+  for (const std::size_t excluded : {0u, 5u}) {
+    const std::string found = fault_near_one(excluded);
+    expect(
+        "u just below 1" + std::string(excluded ? ", if the last tokens have probability 0" : ""),
+        found.empty(), found);
   }
   return verdict();
 }

@@ -1,4 +1,4 @@
-// 16 another_kind: heads whose scores are known, random ones, and texts without such a place.
+// 16 another_kind: two heads with known scores, random heads, and tokens without such a position.
 
 #include <cstddef>
 
@@ -7,11 +7,11 @@
 
 using namespace heed;
 
-Array scores(const Array& weights, const std::vector<int>& symbols);
+Array scores(const Array& weights, const std::vector<int>& tokens);
 
 namespace {
 
-using Symbols = std::vector<int>;
+using Tokens = std::vector<int>;
 
 // Random causal heads (H, T, T), rows summing to one.
 Array heads(std::size_t H, std::size_t T, std::uint64_t seed) {
@@ -26,36 +26,36 @@ Array heads(std::size_t H, std::size_t T, std::uint64_t seed) {
   return weights;
 }
 
-// For each row the places that count, then their shares.
-Array wanted(const Array& weights, const Symbols& symbols) {
-  std::vector<std::vector<std::size_t>> places(symbols.size());
-  for (std::size_t before = 0; before + 1 < symbols.size(); ++before)
-    for (std::size_t t = before + 1; t < symbols.size(); ++t)
-      if (symbols[t] == symbols[before]) places[t].push_back(before + 1);
+// Collects the positions of each row first, then sums their weights.
+Array wanted(const Array& weights, const Tokens& tokens) {
+  std::vector<std::vector<std::size_t>> positions(tokens.size());
+  for (std::size_t before = 0; before + 1 < tokens.size(); ++before)
+    for (std::size_t t = before + 1; t < tokens.size(); ++t)
+      if (tokens[t] == tokens[before]) positions[t].push_back(before + 1);
   Array result = zeros({weights.shape(0)});
   for (std::size_t h = 0; h < weights.shape(0); ++h) {
     double sum = 0, rows = 0;
-    for (std::size_t t = 0; t < symbols.size(); ++t) {
-      for (const std::size_t s : places[t]) sum += double(weights(h, t, s));
-      rows += places[t].empty() ? 0 : 1;
+    for (std::size_t t = 0; t < tokens.size(); ++t) {
+      for (const std::size_t s : positions[t]) sum += double(weights(h, t, s));
+      rows += positions[t].empty() ? 0 : 1;
     }
     result(h) = rows > 0 ? Real(sum / rows) : Real(0);
   }
   return result;
 }
 
-void judge(const std::string& what, const Array& weights, const Symbols& symbols) {
-  expect(what, scores(weights, symbols), wanted(weights, symbols));
+void judge(const std::string& what, const Array& weights, const Tokens& tokens) {
+  expect(what, scores(weights, tokens), wanted(weights, tokens));
 }
 
-// One head that does nothing else, and one that never does.
-Array planted(const Symbols& symbols) {
-  const std::size_t T = symbols.size();
+// The first head has all weight on such a position in each row, the second head on position 0.
+Array planted(const Tokens& tokens) {
+  const std::size_t T = tokens.size();
   Array weights = zeros({2, T, T});
   for (std::size_t t = 0; t < T; ++t) {
     std::size_t to = 0;
     for (std::size_t s = 1; s <= t; ++s)
-      if (symbols[s - 1] == symbols[t]) to = s;
+      if (tokens[s - 1] == tokens[t]) to = s;
     weights(0, t, to) = 1, weights(1, t, 0) = 1;
   }
   return weights;
@@ -64,13 +64,14 @@ Array planted(const Symbols& symbols) {
 }  // namespace
 
 int main() {
-  const Symbols twice = {3, 1, 4, 2, 3, 1, 4, 2};
-  expect("one head does it always, one never", scores(planted(twice), twice), Array{1, 0});
-  judge("three heads, the same four symbols twice", heads(3, 8, 1), twice);
-  judge("rows without such a place do not count", heads(2, 6, 2), {1, 2, 3, 4, 5, 1});
-  judge("a row may have several", heads(2, 7, 3), {1, 2, 1, 3, 1, 4, 1});
-  judge("a symbol may follow itself", heads(2, 5, 4), {7, 7, 7, 1, 1});
-  judge("no row has such a place", heads(2, 4, 5), {1, 2, 3, 4});
-  judge("one symbol alone", heads(1, 1, 6), {5});
+  const Tokens twice = {3, 1, 4, 2, 3, 1, 4, 2};
+  expect("one head always attends to such positions, one never", scores(planted(twice), twice),
+         Array{1, 0});
+  judge("three heads, the same four tokens twice", heads(3, 8, 1), twice);
+  judge("rows without such a position do not count", heads(2, 6, 2), {1, 2, 3, 4, 5, 1});
+  judge("a row may have several such positions", heads(2, 7, 3), {1, 2, 1, 3, 1, 4, 1});
+  judge("a token may follow itself", heads(2, 5, 4), {7, 7, 7, 1, 1});
+  judge("no row has such a position", heads(2, 4, 5), {1, 2, 3, 4});
+  judge("a single token", heads(1, 1, 6), {5});
   return verdict();
 }

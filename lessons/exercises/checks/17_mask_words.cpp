@@ -1,4 +1,4 @@
-// 17 mask_words: exact numbers in each sentence, and even chances over many.
+// 17 mask_words: exact numbers in each sentence, and probabilities over many sentences.
 
 #include <cmath>
 #include <functional>
@@ -13,9 +13,9 @@ Masked mask_words(const Indices& tokens, std::int64_t mask, std::int64_t stop,
 
 namespace {
 
-constexpr std::int64_t V = 12, mask = 3, stop = 7;  // neither first nor last
+constexpr std::int64_t V = 12, mask = 3, stop = 7;  // neither the first nor the last index
 
-// N sentences of `words` random words, with full stops at the given places too.
+// N sentences of `words` random words and of full stops at the positions `stops`.
 Indices sentences(std::size_t N, std::size_t words, const std::vector<std::size_t>& stops) {
   const std::size_t T = words + stops.size();
   Indices tokens = Generator(words).randint(0, V - 2, {N, T});
@@ -35,23 +35,23 @@ bool shapes_fit(const Masked& m, const Indices& tokens) {
   return m.seen.shape() == tokens.shape() && m.targets.shape() == tokens.shape();
 }
 
-std::string place(std::size_t i, std::size_t t) {
+std::string position(std::size_t i, std::size_t t) {
   return "sentence " + std::to_string(i) + ", word " + std::to_string(t);
 }
 
-// The first place of which `wrong` has something to say.
+// The first message of `wrong` that is not empty, with its position.
 using Complaint = std::function<std::string(std::size_t i, std::size_t t)>;
 std::string first_wrong(const Indices& tokens, const Complaint& wrong) {
   for (std::size_t i = 0; i < tokens.shape(0); ++i)
     for (std::size_t t = 0; t < tokens.shape(1); ++t) {
       const std::string found = wrong(i, t);
-      if (!found.empty()) return place(i, t) + ": " + found;
+      if (!found.empty()) return position(i, t) + ": " + found;
     }
   return "";
 }
 
-// Of words all chosen, or none, what is said of the others holds for nothing.
-std::string one_sided(const Masked& m, std::size_t wanted) {
+// The message if all words are chosen, or none: then other checks would pass without meaning.
+std::string all_or_none(const Masked& m, std::size_t wanted) {
   std::size_t count = 0;
   for (const std::int64_t target : m.targets) count += target != -100 ? 1 : 0;
   if (count == m.targets.size()) return "every word is chosen, no target is -100";
@@ -73,58 +73,57 @@ std::string wrong_number(const Masked& m, std::size_t wanted) {
   return "";
 }
 
-// What holds for every sentence, whatever chance does.
+// The properties that do not depend on the random numbers.
 void judge(const std::string& name, const Indices& tokens, std::size_t wanted) {
   Generator generator(1), again(1), other(2);
   const Masked m = mask_words(tokens, mask, stop, V, generator);
   expect(name + ": seen and targets have the shape of tokens", shapes_fit(m, tokens),
          "they do not");
   if (!shapes_fit(m, tokens)) return;
-  const std::string all_alike = one_sided(m, wanted);
+  const std::string trivial = all_or_none(m, wanted);
   const auto expect_none = [&](const std::string& what, const Complaint& wrong) {
-    expect_nothing(name + what, all_alike.empty() ? first_wrong(tokens, wrong) : all_alike);
+    expect_nothing(name + what, trivial.empty() ? first_wrong(tokens, wrong) : trivial);
   };
-  expect_nothing(name + ": so many words chosen", wrong_number(m, wanted));
-  expect_none(": a target is the word that stood there, or -100",
-              [&](std::size_t i, std::size_t t) {
-                const bool right = !chosen(m, i, t) || m.targets(i, t) == tokens(i, t);
-                return right ? "" : "the target is " + std::to_string(m.targets(i, t));
-              });
+  expect_nothing(name + ": the number of chosen words is right", wrong_number(m, wanted));
+  expect_none(": a target is the original word, or -100", [&](std::size_t i, std::size_t t) {
+    const bool right = !chosen(m, i, t) || m.targets(i, t) == tokens(i, t);
+    return right ? "" : "the target is " + std::to_string(m.targets(i, t));
+  });
   expect_none(": no full stop is chosen", [&](std::size_t i, std::size_t t) {
     return tokens(i, t) == stop && chosen(m, i, t) ? "a full stop" : "";
   });
-  expect_none(": what is not chosen is seen as it is", [&](std::size_t i, std::size_t t) {
+  expect_none(": words that are not chosen do not change", [&](std::size_t i, std::size_t t) {
     const bool right = chosen(m, i, t) || m.seen(i, t) == tokens(i, t);
     return right ? "" : "changed";
   });
   const Masked twin = mask_words(tokens, mask, stop, V, again);
-  expect(name + ": the same generator, the same choice",
-         all_alike.empty() && twin.seen == m.seen && twin.targets == m.targets,
-         all_alike.empty() ? "another choice" : all_alike);
+  expect(name + ": the same generator gives the same choice",
+         trivial.empty() && twin.seen == m.seen && twin.targets == m.targets,
+         trivial.empty() ? "another choice" : trivial);
   if (wanted == 0) return;
   const Masked others = mask_words(tokens, mask, stop, V, other);
-  expect(name + ": another generator, another choice", others.targets != m.targets,
+  expect(name + ": another generator gives another choice", others.targets != m.targets,
          "the same words are chosen");
 }
 
-// `count` of `trials` with chance p: within five standard deviations?
-void expect_share(const std::string& what, double count, double trials, double p) {
-  const double share = trials > 0 ? count / trials : 0;
-  const bool near = trials > 0 && std::abs(share - p) <= 5 * std::sqrt(p * (1 - p) / trials);
-  expect(what, near, "expected about " + decimal(p, 4) + ", came " + decimal(share, 4));
+// Expects count / trials to be within five standard errors of the probability p.
+void expect_fraction(const std::string& what, double count, double trials, double p) {
+  const double fraction = trials > 0 ? count / trials : 0;
+  const bool near = trials > 0 && std::abs(fraction - p) <= 5 * std::sqrt(p * (1 - p) / trials);
+  expect(what, near, "expected about " + decimal(p, 4) + ", came " + decimal(fraction, 4));
 }
 
-// The share that is furthest from p.
-void expect_shares(const std::string& what, const std::vector<double>& counts, double trials,
-                   double p) {
+// Checks the fraction that is furthest from p.
+void expect_fractions(const std::string& what, const std::vector<double>& counts, double trials,
+                      double p) {
   double worst = counts.at(0);
   for (const double count : counts)
     if (std::abs(count - trials * p) > std::abs(worst - trials * p)) worst = count;
-  expect_share(what, worst, trials, p);
+  expect_fraction(what, worst, trials, p);
 }
 
-// Chances, over 60,000 sentences of 20 words; 3 are chosen of each.
-void judge_places(const Indices& tokens, const Masked& m) {
+// Fractions in 60,000 sentences of 20 words, of which 3 are chosen.
+void judge_positions(const Indices& tokens, const Masked& m) {
   const std::size_t N = tokens.shape(0), T = tokens.shape(1);
   std::vector<double> at, pairs;
   for (std::size_t t = 0; t < T; ++t) {
@@ -136,11 +135,11 @@ void judge_places(const Indices& tokens, const Masked& m) {
     if (tokens(0, t) != stop) at.push_back(here);
     if (t + 1 < T && tokens(0, t) != stop && tokens(0, t + 1) != stop) pairs.push_back(with_next);
   }
-  expect_shares("each of 20 words is chosen in 3 of 20 sentences", at, double(N), 3.0 / 20);
-  expect_shares("two neighbours together in 6 of 380", pairs, double(N), 6.0 / 380);
+  expect_fractions("each of 20 words is chosen in 3 of 20 sentences", at, double(N), 3.0 / 20);
+  expect_fractions("two neighbours are chosen together in 6 of 380", pairs, double(N), 6.0 / 380);
 }
 
-void judge_fates(const Indices& tokens, const Masked& m) {
+void judge_actions(const Indices& tokens, const Masked& m) {
   double all = 0, hidden = 0, replaced = 0, forbidden = 0, two = 0, both = 0;
   std::vector<double> by(std::size_t(V), 0);
   for (std::size_t i = 0; i < tokens.shape(0); ++i) {
@@ -157,15 +156,15 @@ void judge_fates(const Indices& tokens, const Masked& m) {
     if (masks.size() < 2) continue;
     two += 1, both += masks[0] && masks[1] ? 1 : 0;
   }
-  expect_share("80 % of the chosen become [MASK]", hidden, all, 0.8);
-  expect("none becomes a full stop, or no word at all", forbidden == 0,
+  expect_fraction("80 % of the chosen become [MASK]", hidden, all, 0.8);
+  expect("none becomes a full stop or a number outside the vocabulary", forbidden == 0,
          decimal(forbidden, 0) + " do");
-  // A word drawn evenly from ten is the old one in a tenth of the cases.
-  expect_share("9 % become another word", replaced, all, 0.09);
-  expect_share("of two chosen words of a sentence, both are [MASK] in 64 %", both, two, 0.64);
+  // A word drawn uniformly from ten equals the original with probability 1/10.
+  expect_fraction("9 % become another word", replaced, all, 0.09);
+  expect_fraction("of two chosen words of a sentence, both are [MASK] in 64 %", both, two, 0.64);
   by.erase(by.begin() + stop);
   by.erase(by.begin() + mask);
-  expect_shares("each of ten words is drawn as often", by, replaced, 0.1);
+  expect_fractions("each of ten words is drawn equally often", by, replaced, 0.1);
 }
 
 }  // namespace
@@ -180,6 +179,6 @@ int main() {
   const Indices tokens = sentences(60000, 20, {0, 11, 21});
   Generator generator(3);
   const Masked m = mask_words(tokens, mask, stop, V, generator);
-  if (shapes_fit(m, tokens)) judge_places(tokens, m), judge_fates(tokens, m);
+  if (shapes_fit(m, tokens)) judge_positions(tokens, m), judge_actions(tokens, m);
   return verdict();
 }

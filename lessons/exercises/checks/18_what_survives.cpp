@@ -1,4 +1,4 @@
-// 18 what_survives: the share of points that keep their nearest neighbour.
+// 18 what_survives: the fraction of points that keep their nearest neighbour.
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,7 @@ double product(const Array& x, std::size_t i, std::size_t j) {
   return sum;
 }
 
-// How near two points are, by whichever measure: the larger, the nearer.
+// A number that is larger for nearer points: the cosine, or minus the squared distance.
 double nearness(const Array& x, std::size_t i, std::size_t j, bool cosine) {
   const double ii = product(x, i, i), ij = product(x, i, j), jj = product(x, j, j);
   return cosine ? ij / std::sqrt(ii * jj) : 2 * ij - ii - jj;
@@ -44,24 +44,25 @@ void compare(const std::string& what, const Array& space, const Array& page) {
 int main() {
   Generator g(18);
   const Array flat = g.randn({40, 2});
-  Array transposed = flat, ring = flat;
+  Array rotated = flat, ring = flat;
   for (std::size_t i = 0; i < 40; ++i) {
     const Real length = std::sqrt(flat(i, 0) * flat(i, 0) + flat(i, 1) * flat(i, 1));
-    transposed(i, 0) = 3 - 2 * flat(i, 1), transposed(i, 1) = 2 * flat(i, 0) - 5;
+    rotated(i, 0) = 3 - 2 * flat(i, 1), rotated(i, 1) = 2 * flat(i, 0) - 5;
     ring(i, 0) = flat(i, 0) / length, ring(i, 1) = flat(i, 1) / length;
   }
-  compare("points on a ring, drawn as they are: all are kept", ring, ring);
-  compare("lengths do not count in space", flat, ring);
-  compare("but they do on the page", flat, flat);
-  compare("a page may be turned, moved and enlarged", flat, transposed);
-  const Array solid = g.randn({60, 3}), shadow = xt::view(solid, xt::all(), xt::range(0, 2));
-  compare("a solid and its shadow", solid, shadow);
+  compare("points on a circle, the map equals the space: all are kept", ring, ring);
+  compare("the lengths of vectors do not matter in the space", flat, ring);
+  compare("but they matter on the map", flat, flat);
+  compare("the map may be rotated, shifted and scaled", flat, rotated);
+  const Array three = g.randn({60, 3}), projection = xt::view(three, xt::all(), xt::range(0, 2));
+  compare("a projection from three dimensions to two", three, projection);
   compare("two points are each other's neighbours", g.randn({2, 3}), g.randn({2, 2}));
   const Array five = {{1, 0}, {2, 1}, {1, 3}, {0, -1}, {-3, -4}};
   const Array far = {{100, 100}, {101, 100}, {103, 100}, {107, 100}, {115, 100}};
-  compare("a page far from its origin: cosines would see nothing there", five, far);
-  const Array twins = {{1, 0}, {1, 0}, {1, 0}, {0, 1}, {0, 1}};
-  const Array line = {{0, 0}, {1, 0}, {2, 0}, {9, 0}, {8, 0}};
-  compare("of several that are equally near, the first", twins, line);
+  compare("a map far from its origin, where all cosines are nearly 1", five, far);
+  const Array ties = {{1, 0}, {1, 0}, {1, 0}, {0, 1}}, line = {{0, 0}, {1, 0}, {5, 0}, {6, 0}};
+  compare("several points equally near in the space: the smallest index", ties, line);
+  const Array fan = {{1, 0}, {1, Real(0.1)}, {0, 1}}, even = {{-1, 0}, {0, 0}, {1, 0}};
+  compare("several points equally near on the map: the smallest index", fan, even);
   return verdict();
 }

@@ -1,0 +1,102 @@
+// 13_train_without.hpp: training a small GPT without one of its parts, for lesson 13.
+#pragma once
+
+#include <cmath>
+#include <map>
+
+#include "heed/autograd/backward.hpp"
+#include "heed/nn/gpt.hpp"
+#include "heed/ops/arithmetic.hpp"
+#include "heed/ops/loss.hpp"
+#include "heed/ops/matmul.hpp"
+#include "heed/ops/shape.hpp"
+#include "heed/optim/adamw.hpp"
+#include "heed/optim/schedule.hpp"
+#include "heed/text/corpus.hpp"
+#include "lesson.hpp"
+
+namespace heed {
+
+// A block without one of its parts. With part "nothing" it is nn::Block.
+inline Tensor block_without(const std::string& part, const nn::Block& block, Tensor x) {
+  nn::AttentionMask mask;
+  mask.causal = true;
+  const auto norm = [&](const nn::LayerNorm& n) { return part == "norms" ? x : n(x); };
+  const auto add = [&](const Tensor& branch) { x = part == "residuals" ? branch : x + branch; };
+  if (part != "attention") add(block.attention(norm(block.norm1), mask));
+  if (part != "MLPs") add(block.mlp(norm(block.norm2)));
+  return x;  // (B, T, C)
+}
+
+inline Tensor logits_without(const std::string& part, const nn::Gpt& model, const Indices& tokens) {
+  Tensor x = model.token(tokens);  // (B, T, C)
+  if (part != "positions") x = x + slice(model.position.weight, 0, 0, int(tokens.shape(1)));
+  for (const nn::Block& block : model.blocks) x = block_without(part, block, x);
+  return linear(part == "norms" ? x : model.norm(x), model.head);  // (B, T, V)
+}
+
+// The mean of -ln p(next character | k characters before it), from the counts in the text: for k =
+// 0 the unigram entropy, for k = 1 the bigram entropy.
+inline double entropy_of_counts(const std::string& text, std::size_t k) {
+  std::map<std::string, double> contexts, longer;
+  const double all = double(text.size() - 1);
+  double nats = 0;
+  for (std::size_t i = 0; i + 1 < text.size(); ++i)
+    ++contexts[text.substr(i, k)], ++longer[text.substr(i, k + 1)];
+  for (const auto& [string, count] : longer)
+    nats -= count / all * std::log(count / contexts[string.substr(0, k)]);
+  return nats;
+}
+
+// The mean loss over 128 windows of the text, the same in every call.
+inline double mean_loss(const std::string& part, const nn::Gpt& model, const Split& text) {
+  const NoGrad no_grad;
+  Generator g(5);
+  double sum = 0;
+  for (int i = 0; i < 4; ++i) {
+    const Batch batch = random_batch(text, 32, model.config.block_size, g);
+    sum += cross_entropy(logits_without(part, model, batch.inputs), batch.targets).item() / 4;
+  }
+  return sum;
+}
+
+struct Result {
+  double loss;             // on the validation part
+  std::size_t parameters;  // the number of parameters that get a gradient
+  Series curve;            // the training loss
+};
+
+inline Result train_without(const std::string& part, double lr, const nn::GptConfig& config,
+                            const Corpus& corpus) {
+  Generator g(1);
+  Parameters parameters;
+  const nn::Gpt model(Scope(parameters, g), config);
+  double scale =
+      50 / std::sqrt(double(config.embed_dim));  // standard deviation 0.02 to 1 / sqrt(C)
+  for (Tensor p : parameters)
+    if (p.shape().size() == 2) p.mutable_value() *= Real(scale);
+  optim::AdamWOptions options;
+  options.beta2 = 0.99, options.weight_decay = 0.1, options.decay_vectors = false;
+  optim::AdamW optimizer(parameters.tensors(), options);
+  const std::int64_t steps = in_brief(600, 120);
+  const optim::WarmupCosine schedule{lr, lr / 10, 20, steps};
+  Batches batches(corpus.training(), 8, config.block_size, 1);
+  Result result{0, 0, {part == "nothing" ? "all parts" : "without " + part, {}, {}}};
+  double sum = 0;
+  for (std::int64_t step = 0; step < steps; ++step) {
+    const Batch batch = batches.next();  // (8, 32) and (8, 32)
+    const Tensor loss = cross_entropy(logits_without(part, model, batch.inputs), batch.targets);
+    optim::zero_grad(parameters.tensors());
+    backward(loss);
+    optim::clip_grad_norm(parameters.tensors(), 1);
+    optimizer.set_lr(schedule.at(step));
+    optimizer.step();
+    sum += loss.item() / 20;
+    if (step % 20 == 19) result.curve.append(double(step), sum), sum = 0;
+  }
+  for (const Tensor& p : parameters) result.parameters += p.has_grad() ? p.value().size() : 0;
+  result.loss = mean_loss(part, model, corpus.validation());
+  return result;
+}
+
+}  // namespace heed

@@ -1,0 +1,117 @@
+// 15_sampling.hpp: the last sections of lesson 15: sampling, and overfitting a short text.
+#pragma once
+
+#include "15_text_helpers.hpp"
+#include "heed/ops/arithmetic.hpp"
+#include "heed/ops/softmax.hpp"
+#include "heed/train/generate.hpp"
+
+namespace heed {
+
+// Repeats: the logits of the new tokens, the last row divided by the temperature, softmax, draw.
+inline Ids generate_by_hand(const nn::Gpt& model, Ids text, std::size_t count, double temperature,
+                            Generator& generator) {
+  nn::GptCache cache(model.config);  // the keys and values of the tokens before
+  while (count-- > 0) {
+    Indices tokens = Indices::from_shape({1, text.size() - cache.size()});
+    std::copy_n(text.data() + cache.size(), tokens.size(), tokens.data());
+    const Array logits = model(tokens, cache).value();      // (1, T, V)
+    Array last = xt::view(logits, 0, logits.shape(1) - 1);  // (V)
+    const Real maximum = *std::max_element(last.begin(), last.end());
+    for (Real& z : last) z = Real(std::exp((double(z) - maximum) / temperature));
+    text.push_back(generator.multinomial(last, 1)(0));  // normalises the probabilities
+  }
+  return text;
+}
+
+inline void sampling(const Vocabulary& vocabulary, const Split& validation, const nn::Gpt& model) {
+  section("Sampling");
+  say("SAMPLING generates text: it draws the next token from the model's probabilities,",
+      "appends the token, and repeats. The TEMPERATURE divides the logits before the",
+      "softmax. Below 1 it increases the largest probability, above 1 it reduces it. At",
+      "0 the most likely token is taken. TOP-K sampling allows the k most likely tokens",
+      "only (Fan et al., \"Hierarchical Neural Story Generation\", section 5, 2018).", "");
+  const Ids prompt = {std::max<std::int64_t>(vocabulary.find('\n'), 0)};  // the start of a line
+  GenerateOptions options;
+  options.tokens = 40, options.temperature = 0.8;
+  Generator generator(7), same_generator(7);
+  Ids in_one_line = generate(model, prompt, options, generator);
+  in_one_line.insert(in_one_line.begin(), prompt[0]);
+  check("40 tokens by hand = in one line",
+        numbers(generate_by_hand(model, prompt, 40, 0.8, same_generator)), numbers(in_one_line), 0);
+  Batches batches(validation, 8, 64, 7);
+  const Tensor logits = model(batches.next().inputs);  // (8, 64, V)
+  Array largest = zeros({3, 1});
+  const std::vector<double> temperatures = {0.5, 1, 1.5};
+  options.tokens = std::size_t(in_brief(200, 20));
+  for (std::size_t i = 0; i < 3; ++i) {
+    Array p = softmax(logits / Real(temperatures[i]), -1).value();  // (8, 64, V)
+    Array p_max = xt::amax(p, {2}), mean = xt::mean(p_max);
+    largest(i, 0) = mean();
+    say("", "temperature " + decimal(temperatures[i], 1));
+    options.temperature = temperatures[i];
+    Generator draws(1337);
+    quote(vocabulary.decode(generate(model, prompt, options, draws)));
+  }
+  say("", "The mean of the largest probability over 512 positions of the validation part:");
+  show_trained("largest", largest, {"temperature 0.5", "temperature 1.0", "temperature 1.5"});
+  claim_of_text("a higher temperature reduces the largest probability",
+                largest(0, 0) > largest(1, 0) && largest(1, 0) > largest(2, 0), largest(1, 0));
+}
+
+inline void overfitting(const Ids& ids, const Vocabulary& vocabulary, nn::GptConfig config,
+                        TrainOptions options) {
+  section("Overfitting a short text");
+  say("Now the text has 1112 characters: a thousand for training, the rest for",
+      "validation. The model has one block and windows of 32.", "");
+  const Corpus corpus(vocabulary.decode({ids.begin(), ids.begin() + in_brief(kilobyte, 500)}),
+                      vocabulary);
+  config.layers = 1, config.block_size = 32;
+  options.steps = in_brief(1000, 350), options.warmup = 50;
+  options.lr = 8e-3, options.min_lr = 8e-4;
+  options.eval_every = options.log_every = 25, options.eval_batches = 8;
+  Trainer trainer(corpus, config, options);
+  LogRow best;
+  std::string rows;
+  while (!trainer.done())
+    if (const auto row = trainer.step(); row && row->val_loss) {
+      if (!best.val_loss || *row->val_loss < *best.val_loss) best = *row;
+      if (row->step % 100 == 0) rows += in_words(*row) + "\n";
+    }
+  quote(rows);
+  const LogRow last = trainer.history().back();
+  const std::string minimum = "minimum, step " + std::to_string(best.step);
+  say("", "The training loss falls until the end. The validation loss falls first and then",
+      "rises: the model overfits. For new text it was best at this minimum:", "");
+  quote(minimum + ": validation " + decimal(*best.val_loss, 2));
+  claim_of_text("the last validation loss is more than 0.5 above its minimum",
+                *last.val_loss > *best.val_loss + 0.5, *last.val_loss);
+  double bound = 0;
+  const std::size_t positions = corpus.training().size - 32;  // where a window can begin
+  for (std::size_t k = 1; k <= 32; ++k) bound += loss_of_counts(ids, k, positions) / 32;
+  std::vector<Series> curves = curves_of(trainer.history());
+  curves.push_back({minimum, {double(best.step)}, {*best.val_loss}, /*points=*/true});
+  CurveOptions axes{"overfitting 1000 characters", "step", "loss (nats per token)"};
+  axes.lines = {{"lower bound", bound}};
+  picture("15_your_text", "by_heart", curves, axes);
+  say("", "The training loss has a lower bound above 0, because a window begins anywhere",
+      "and its first tokens have little context. The entropy of the next token after k",
+      "tokens, from the counts in this text, has the mean " + decimal(bound, 4) +
+          " over k = 1 to 32. The",
+      "last training loss is " + trained(last.train_loss) + ".");
+  claim_of_text("the last training loss is less than 0.25 from this bound",
+                std::abs(last.train_loss - bound) < 0.25, last.train_loss);
+  say("", "At temperature 0 the model continues the first 16 characters like this:", "");
+  GenerateOptions greedy;
+  greedy.temperature = 0, greedy.tokens = 300;
+  Generator unused(0);  // temperature 0 draws no random number
+  const Ids prompt(ids.begin(), ids.begin() + 16);
+  const Ids recited = generate(trainer.model(), prompt, greedy, unused);
+  std::size_t right = 0;
+  while (right < 300 && recited[right] == ids[16 + right]) ++right;
+  quote(vocabulary.decode(prompt) + vocabulary.decode(recited));
+  quote("\nthe first " + std::to_string(right) + " of 300 tokens are the text's");
+  claim_of_text("20 tokens or more are the text's", right >= 20, double(right));
+}
+
+}  // namespace heed

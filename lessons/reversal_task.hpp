@@ -1,0 +1,98 @@
+// reversal_task.hpp: the data of lesson 12, whose models write words backwards.
+#pragma once
+
+#include <set>
+
+#include "heed/heed.hpp"
+#include "lesson.hpp"
+
+namespace heed {
+
+constexpr std::size_t length = 8, alphabet = 26;  // of the words
+
+// Words of eight different random letters: (count, length).
+inline Indices draw_words(Generator& g, std::size_t count) {
+  return g.multinomial(ones({count, alphabet}), length);
+}
+
+inline Indices reversed(const Indices& words) { return xt::flip(words, 1); }
+
+inline std::string text_of(const Indices& words, std::size_t row) {
+  std::string text;
+  for (std::size_t t = 0; t < length; ++t) text += char('a' + words(row, t));
+  return text;
+}
+
+inline Indices indices_of(const std::string& word) {  // (1, length)
+  Indices indices = Indices::from_shape({1, length});
+  for (std::size_t t = 0; t < length; ++t) indices(0, t) = word[t] - 'a';
+  return indices;
+}
+
+// How many of the words are among the words `seen`.
+inline std::size_t count_seen(const Indices& words, const std::set<std::string>& seen) {
+  std::size_t count = 0;
+  for (std::size_t b = 0; b < words.shape(0); ++b) count += seen.count(text_of(words, b));
+  return count;
+}
+
+// Each word in seven orders, such that each letter is once opposite each other letter: position t
+// is opposite position 7 - t. These are the rounds of a round-robin tournament.
+inline Indices all_opposites(const Indices& words) {
+  const std::size_t rounds = length - 1;
+  Indices all = Indices::from_shape({words.shape(0) * rounds, length});
+  for (std::size_t b = 0; b < words.shape(0); ++b)
+    for (std::size_t r = 0; r < rounds; ++r) {
+      all(b * rounds + r, 0) = words(b, rounds);
+      all(b * rounds + r, rounds) = words(b, r);
+      for (std::size_t t = 1; t < length / 2; ++t) {
+        all(b * rounds + r, t) = words(b, (r + t) % rounds);
+        all(b * rounds + r, rounds - t) = words(b, (r + rounds - t) % rounds);
+      }
+    }
+  return all;
+}
+
+struct Result {
+  double loss, accuracy;
+};
+
+inline Result result_of(const Tensor& logits, const Indices& words) {
+  const Indices predicted = argmax(logits, -1), targets = reversed(words);
+  double correct = 0;
+  for (std::size_t i = 0; i < targets.size(); ++i)
+    correct += predicted.data()[i] == targets.data()[i];
+  return {cross_entropy(logits, targets).item(), correct / double(targets.size())};
+}
+
+// Trains on new words in each step, returns the losses, and inserts the words into `seen`.
+template <class Model>
+Series train(const Parameters& parameters, const Model& model, const std::string& name,
+             std::int64_t steps, std::set<std::string>& seen) {
+  optim::AdamW optimizer(parameters.tensors(), {0.05, 0.9, 0.999, 1e-8, 0});  // no weight decay
+  const optim::WarmupCosine rate{0.05, 0.001, 10, steps};
+  Generator g(12);
+  Series losses{name, {}, {}};
+  for (std::int64_t step = 0; step < steps; ++step) {
+    const Indices x = draw_words(g, 32);  // (B, T)
+    for (std::size_t b = 0; b < 32; ++b) seen.insert(text_of(x, b));
+    const Tensor loss = cross_entropy(model(x), reversed(x));
+    losses.append(double(step), loss.item());
+    optim::zero_grad(parameters.tensors());
+    backward(loss);
+    optimizer.set_lr(rate.at(step));
+    optimizer.step();
+  }
+  return losses;
+}
+
+inline Array eighths(const Array& x) { return xt::round(x * Real(8)) / Real(8); }
+
+// Row i of the result is row order[i] of x.
+inline Array in_order(const Array& x, const std::vector<std::size_t>& order) {
+  Array y = x;
+  for (std::size_t i = 0; i < order.size(); ++i) xt::row(y, int(i)) = xt::row(x, int(order[i]));
+  return y;
+}
+
+}  // namespace heed

@@ -1,0 +1,67 @@
+// glossary_test.cpp: the glossary's terms stand in the output of their lessons, and every lesson
+// ends with three questions whose answers are in lessons/answers.
+
+#include "lessons/programs.hpp"
+
+namespace {
+
+using namespace heed_test;
+
+struct Term {
+  std::string name, lesson, definition;  // "softmax", "04", "exp of each score divided by ..."
+};
+
+// The lines "term | lesson | definition" of the glossary.
+std::vector<Term> glossary() {
+  std::vector<Term> terms;
+  for (const std::string& line : lines_of(content(HEED_SOURCE_DIR "/lessons/glossary.txt"))) {
+    const std::size_t first = line.find(" | "), second = line.find(" | ", first + 1);
+    INFO(line);
+    REQUIRE(second != line.npos);
+    terms.push_back({line.substr(0, first), line.substr(first + 3, second - first - 3),
+                     line.substr(second + 3)});
+  }
+  return terms;
+}
+
+// Lower case, with line ends as spaces.
+std::string normalized(std::string text) {
+  for (char& c : text) c = c == '\n' ? ' ' : char(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+std::string output_of(const std::filesystem::path& lesson) {
+  return content(std::filesystem::path(lesson).replace_extension(".out"));
+}
+
+}  // namespace
+
+TEST_CASE("each term of the glossary occurs in the output of its lesson", "[lessons]") {
+  const std::vector<Term> terms = glossary();
+  CHECK(terms.size() >= 60);
+  for (const Term& term : terms) {
+    INFO(term.name << " in lesson " << term.lesson);
+    CHECK(term.definition.back() == '.');
+    bool found = false;
+    for (const auto& lesson : numbered("lessons"))
+      if (lesson.filename().string().substr(0, 2) == term.lesson)
+        found = has(normalized(output_of(lesson)), normalized(term.name));
+    CHECK(found);
+  }
+}
+
+TEST_CASE("every lesson says at its start what it teaches, and ends with three answered questions",
+          "[lessons]") {
+  for (const auto& lesson : numbered("lessons")) {
+    INFO(lesson);
+    const std::string output = output_of(lesson);
+    for (const char* label : {"You learn", "Formula", "Literature", "PyTorch"})
+      CHECK(has(output.substr(0, 2000), std::string("\n") + label));
+    const std::string answers =
+        content(lesson.parent_path() / "answers" / (lesson.stem().string() + ".txt"));
+    for (const char* number : {"1. ", "2. ", "3. "}) {
+      CHECK(has(output.substr(output.rfind("Three questions")), std::string("\n") + number));
+      CHECK(has("\n" + answers, std::string("\n") + number));
+    }
+  }
+}
