@@ -89,7 +89,7 @@ inline void picture_of_positions(const std::vector<double>& bounds, const Array&
     model.append(double(t + 1), bounds[t + 1] + double(mean_excess(t)));
     bound.append(double(t + 1), bounds[t + 1]);
   }
-  picture("14_how_low_can_it_go", "places", {model, bound},
+  picture("14_how_low_can_it_go", "positions", {model, bound},
           {"loss at each position of a window", "letters of context, from 5 on",
            "loss (nats per letter)"});
 }

@@ -153,7 +153,7 @@ Array answers(const BlankModel& model, const std::vector<Sentence>& sentences, P
     const Indices tokens = encoded(model.vocabulary, {with_blank(sentences[n], blank)});
     const Array probabilities = softmax(model.gpt(tokens), -1).value();  // (1, T, V)
     xt::row(all, static_cast<std::ptrdiff_t>(n)) =
-        xt::view(probabilities, 0, sentences[n].place(blank), xt::all());
+        xt::view(probabilities, 0, sentences[n].position(blank), xt::all());
   }
   return all;
 }
@@ -269,7 +269,7 @@ Array attention_to_object(const BlankModel& model, const std::vector<Sentence>& 
     const std::vector<LayerAttention> layers = capture_attention(model.gpt, tokens);
     for (std::size_t l = 0; l < mean.shape(0); ++l)
       for (std::size_t h = 0; h < mean.shape(1); ++h)
-        mean(l, h) += layers[l].weights(0, h, s.place(Part::pronoun), s.place(Part::object)) /
+        mean(l, h) += layers[l].weights(0, h, s.position(Part::pronoun), s.position(Part::object)) /
                       static_cast<Real>(sentences.size());
   }
   return mean;
@@ -301,7 +301,7 @@ double accuracy_without_row(const BlankModel& model, const std::vector<Sentence>
   const NoGrad no_grad;
   double right = 0;
   for (const Sentence& s : sentences) {
-    const std::size_t t = s.place(Part::pronoun);
+    const std::size_t t = s.position(Part::pronoun);
     Tensor x = model.gpt.embed(encoded(model.vocabulary, {with_blank(s, Part::pronoun)}));
     for (std::size_t l = 0; l < 2; ++l) {  // the blocks; x is (1, T, C)
       const nn::Block& block = model.gpt.blocks[l];

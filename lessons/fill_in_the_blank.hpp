@@ -25,13 +25,13 @@ const Names& subject_endings();  // "sneezed", ...: the endings of people
 
 struct Sentence {
   Names words;
-  std::vector<std::size_t> places;  // the positions of its five parts in words
-  std::size_t kind;                 // the index of its object's kind in kinds()
-  bool plural;                      // whether the object is plural
-  bool of_object;                   // whether the pronoun refers to the object, not the subject
+  std::vector<std::size_t> positions;  // the positions of its five parts in words
+  std::size_t kind;                    // the index of its object's kind in kinds()
+  bool plural;                         // whether the object is plural
+  bool of_object;                      // whether the pronoun refers to the object, not the subject
 
-  std::size_t place(Part part) const { return places[static_cast<std::size_t>(part)]; }
-  const std::string& word(Part part) const { return words[place(part)]; }
+  std::size_t position(Part part) const { return positions[static_cast<std::size_t>(part)]; }
+  const std::string& word(Part part) const { return words[position(part)]; }
 };
 std::string text_of(const Names& words);                              // separated by spaces
 std::vector<Names> texts_of(const std::vector<Sentence>& sentences);  // the words of each

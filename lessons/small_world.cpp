@@ -78,7 +78,7 @@ Sentence make_sentence(const Choice& c, Extra extra) {
   Sentence s;
   s.kind = c.kind, s.plural = c.plural == 1, s.of_object = c.ending == 0;
   const auto part = [&](const std::string& word) {
-    s.places.push_back(s.words.size());
+    s.positions.push_back(s.words.size());
     s.words.push_back(word);
   };
   part(subject);
@@ -125,7 +125,7 @@ std::string text_of(const Names& words) {
 
 Names with_blank(const Sentence& sentence, Part blank) {
   Names words = sentence.words;
-  words[sentence.place(blank)] = "[MASK]";
+  words[sentence.position(blank)] = "[MASK]";
   return words;
 }
 
