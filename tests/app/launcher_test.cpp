@@ -90,6 +90,22 @@ TEST_CASE("exercise runs the checks, and prints the exercise's path if they fail
   CHECK(has(machine.log(), "--target exercise_01_mean\n"));
 }
 
+TEST_CASE("answers and the glossary are printed without a build", "[app][launcher]") {
+  const Machine machine;
+  fs::create_directory(machine.root / "lessons/answers");
+  put(machine.root / "lessons/answers/01_first.txt", "1. Two.\n");
+  put(machine.root / "lessons/glossary.txt", "token | 01 | A word.\n");
+  CHECK(machine.heed({"lesson", "first", "--answers"}).out == "1. Two.\n");
+  CHECK(machine.heed({"lesson", "--words"}).out == "token                         01  A word.\n");
+  const Finished none = machine.heed({"lesson", "3", "--answers"});
+  CHECK(none.code == 1);
+  CHECK(none.err == "heed: error: lesson 03_section has no answers in lessons/answers\n");
+  const Finished odd = machine.heed({"lesson", "1", "--answer"});
+  CHECK(odd.code == 2);
+  CHECK(odd.err == "heed: error: unknown option '--answer'; use --answers\n");
+  CHECK_FALSE(fs::exists(machine.root / "build"));
+}
+
 TEST_CASE("hints and solutions are printed without a build", "[app][launcher]") {
   const Machine machine;
   CHECK(machine.heed({"exercise"}).out == "  01  mean                        about 01_mean.\n");
