@@ -4,9 +4,7 @@
 // After it: 02_naive_attention, in which the weights are computed from the embeddings.
 // Worth a breakpoint: running_mean. Its inner loop adds one token at a time to `sum`.
 
-#include <cmath>
-
-#include "lesson.hpp"
+#include "bank.hpp"
 
 using namespace heed;  // Array: floats in any shape; Real: the type of one float
 
@@ -34,21 +32,52 @@ Array running_mean(const Array& T) {
   return means;
 }
 
-// The Euclidean distance between two vectors.
-Real distance(const Array& a, const Array& b) {
-  Real squares = 0;
-  for (std::size_t d = 0; d < a.size(); ++d) squares += (a(d) - b(d)) * (a(d) - b(d));
-  return std::sqrt(squares);
+// Row t of the result has equal weights for the positions `first` to t, and 0 for all others.
+Array causal_mean_weights(const BankText& text) {
+  Array weights = zeros({text.X.shape(0), text.X.shape(0)});
+  for (std::size_t t = 0; t < text.X.shape(0); ++t) {
+    const std::size_t first = 0;
+    for (std::size_t s = first; s <= t; ++s) weights(t, s) = 1 / Real(t - first + 1);
+  }
+  return weights;
+}
+
+void task_of_the_bank() {
+  section("A task: the word after 'bank'");
+  say("Random embeddings have no meaning. To measure what a summary of the context is",
+      "good for, here are two texts, with embeddings made by hand:", "",
+      "  the river and a bank floods the money and a bank lends",
+      "  the money and a bank lends the river and a bank floods", "",
+      "An embedding has two numbers: how much the word is about water, and how much",
+      "about money. 'river' is (1, 0), 'money' is (0, 1), and the ambiguous word 'bank'",
+      "is (0.5, 0.5). All other words are (0, 0). At each 'bank', the model predicts",
+      "the next word from the summary c = (c0, c1) at this position:", "",
+      "  p(floods) = exp(8 c0) / (exp(8 c0) + exp(8 c1)),   p(lends) = 1 - p(floods)", "",
+      "The LOSS of a prediction is -ln p(correct word). It is 0 if p is 1, and ln 2 =",
+      "0.6931 if p is 0.5. The table has the mean loss of all four 'bank's:");
+  show_bank_losses(1, causal_mean_weights);
+  say("", "A BIGRAM is a pair of neighbouring tokens. A bigram model predicts from the",
+      "current token alone. The embedding of 'bank' says nothing about the next word.",
+      "The mean of all tokens says nothing either: each text is as much about water as",
+      "about money. The causal mean helps at the first 'bank', because only one topic",
+      "came before it. At the second 'bank', both topics came before it. Better weights",
+      "would prefer the nearer topic.", "",
+      "Nobody can choose weights by hand for every text. ATTENTION is a weighted sum",
+      "whose weights are computed from the vectors themselves. The next lesson,",
+      "02_naive_attention, computes such weights. Each lesson up to 07 adds a row to",
+      "this table.", "", "To watch a sum grow: gdb build/release/lessons/01_averaging, and in it:",
+      "break running_mean, run, next until you are in the inner loop, then next and",
+      "print sum, a few times.");
 }
 
 void ask_questions() {
   questions(
-      "In the line `Array chosen`, use the weights 0, 1, 0. What is the distance to\n"
-      "'cat' now? Which information about the sentence does this summary lose?",
+      "In `causal_mean_weights`, replace the 0 of `first` by (t < 3 ? 0 : t - 3): a\n"
+      "mean of the latest four tokens. What is the loss now? Does this always help?",
       "In the line `Array causal_weights`, replace the first row by half, half, 0.\n"
       "Which check fails? Which token does position 0 use now that it must not use?",
       "In the line `Array T`, replace the seed 42 by 43. Which checks still hold?\n"
-      "What are the two distances to 'cat'?");
+      "Why?");
 }
 
 int main() {
@@ -122,21 +151,6 @@ int main() {
   picture("01_averaging", "causal_weights", causal_weights,
           {"weights of the causal mean", words, words, "query position", "key position"});
 
-  section("Are equal weights good enough?");
-  say("In 'the cat sat', the subject of 'sat' is 'cat'. A useful summary for",
-      "'sat' could therefore be close to the embedding of 'cat'. The mean cannot prefer",
-      "'cat', because all its weights are equal. Now choose the weights by hand: 0.1",
-      "for 'the', 0.7 for 'cat' and 0.2 for 'sat'.");
-  Array chosen = {Real(0.1), Real(0.7), Real(0.2)};
-  Array summary = xt::linalg::dot(chosen, T);  // (3) times (3, 5) is (5)
-  Array cat = xt::row(T, 1);
-  say("", "distance to 'cat', equal weights   " + decimal(distance(mean3, cat), 4),
-      "distance to 'cat', chosen weights  " + decimal(distance(summary, cat), 4), "",
-      "The distance is less than half as large. But nobody can choose weights by hand",
-      "for every sentence. ATTENTION is a weighted sum whose weights are computed from",
-      "the vectors themselves. The next lesson, 02_naive_attention, computes them.", "",
-      "To watch a sum grow: gdb build/release/lessons/01_averaging, and in it:",
-      "break running_mean, run, next until you are in the inner loop, then next and",
-      "print sum, a few times.");
+  task_of_the_bank();
   ask_questions();
 }

@@ -4,11 +4,9 @@
 // After it: 03_matmul_views, four ways to read the product of two matrices.
 // Worth a breakpoint: dot_product. With `next`, `sum` grows by one product at a time.
 
-#include <algorithm>
 #include <cmath>
-#include <numeric>
 
-#include "lesson.hpp"
+#include "bank.hpp"
 
 using namespace heed;
 
@@ -46,11 +44,13 @@ Array weighted_sums(const Array& weights, const Array& T) {
   return sums;
 }
 
+// A row with the sum zero remains zero.
 Array divide_by_row_sums(const Array& scores) {
   Array weights = zeros({scores.shape(0), scores.shape(1)});
   for (std::size_t i = 0; i < scores.shape(0); ++i) {
     Real row_sum = 0;
     for (std::size_t j = 0; j < scores.shape(1); ++j) row_sum += scores(i, j);
+    if (row_sum == 0) continue;
     for (std::size_t j = 0; j < scores.shape(1); ++j) weights(i, j) = scores(i, j) / row_sum;
   }
   return weights;
@@ -75,7 +75,7 @@ Array print_scores(const Array& T) {
   return scores;
 }
 
-void explain_rounding(const Array& T) {
+void explain_rounding() {
   section("Rounding errors");
   say("You may skip this section. It explains why `check` allows small differences.", "",
       "An article that computes these nine scores with PyTorch prints -0.1217458397 for",
@@ -85,19 +85,10 @@ void explain_rounding(const Array& T) {
       "ERROR. It depends on the order of the additions:");
   const Real large = 100'000'000;
   say("", "(100000000 + 1) - 100000000 = " + decimal((large + 1) - large, 0),
-      "(100000000 - 100000000) + 1 = " + decimal((large - large) + 1, 0));
-  Array products = xt::row(T, 0) * xt::row(T, 1);
-  const Real forward = std::accumulate(products.begin(), products.end(), Real(0));
-  const Real backward = std::accumulate(products.rbegin(), products.rend(), Real(0));
-  const double exact = std::accumulate(products.begin(), products.end(), 0.0);
-  say("", "the five products of score(the, cat), as floats");
-  for (Real product : products) say("                       " + pad_left(decimal(product, 10), 13));
-  say("added first to last    " + decimal(forward, 10) + "  (float)",
-      "added last to first    " + decimal(backward, 10) + "  (float)",
-      "exact sum of the five  " + decimal(exact, 10) + "  (double)", "",
-      "All these results are correct up to rounding. A matrix library chooses an order",
-      "that is fast on the machine. So do not test whether two floats are equal (==),",
-      "but whether they are close. `check` allows a difference of 0.00001.");
+      "(100000000 - 100000000) + 1 = " + decimal((large - large) + 1, 0), "",
+      "A matrix library chooses an order that is fast on the machine. So do not test",
+      "whether two floats are equal (==), but whether they are close. `check` allows a",
+      "difference of 0.00001.");
 }
 
 Array multiply_by_transposed(const Array& T, const Array& scores) {
@@ -107,20 +98,17 @@ Array multiply_by_transposed(const Array& T, const Array& scores) {
   Array S = xt::linalg::dot(T, xt::transpose(T));  // (3, 5) times (5, 3) is (3, 3)
   show("S = T T^T (rows: query position, columns: key position)", S, words, words);
   check("nine scores by hand = in one line", scores, S);
-  picture("02_naive_attention", "scores", S,
-          {"scores S = T T^T", words, words, "query position", "key position"});
   return S;
 }
 
-Array use_scores_as_weights(const Array& T, const Array& S) {
+void use_scores_as_weights(const Array& T, const Array& S) {
   section("Scores as weights");
-  say("Lesson 01 needed weights that nobody chooses by hand. Use the scores. The output",
+  say("Lesson 01 needed weights that are computed. Use the scores. The output",
       "for 'the' is S(0, 0) times 'the' plus S(0, 1) times 'cat' plus S(0, 2) times",
       "'sat'. The outputs of all three positions are one more matrix product, S T.");
   Array outputs = xt::linalg::dot(S, T);  // (3, 3) times (3, 5) is (3, 5)
   show("outputs S T", outputs, words);
   check("by hand = in one line", weighted_sums(S, T), outputs);
-  return outputs;
 }
 
 void divide_rows(const Array& S) {
@@ -134,8 +122,7 @@ void divide_rows(const Array& S) {
   check("by hand = in one line", divide_by_row_sums(S), weights);
 }
 
-// Each step replaces X by weighted sums of its rows. Row s of the result has the lengths of the
-// vectors after s steps. (Loops by hand have the same rounding errors on every machine.)
+// Row s of the result has the lengths of the rows of X after s steps of attention.
 Array lengths_over_steps(Array X, std::size_t steps, Array weights_of(const Array& scores)) {
   Array lengths = zeros({steps + 1, X.shape(0)});
   for (std::size_t s = 0; s <= steps; ++s) {
@@ -145,15 +132,12 @@ Array lengths_over_steps(Array X, std::size_t steps, Array weights_of(const Arra
   return lengths;
 }
 
-void repeat(const Array& T, const Array& outputs) {
+void repeat(const Array& T) {
   section("Six steps");
   say("A model applies attention many times, each time to the outputs of the previous",
       "step. If the vectors grow in every step, they soon exceed the range of a float.",
-      "With the scores as weights, one step makes all three vectors longer:");
-  show("lengths", xt::stack(xt::xtuple(lengths_of(T), lengths_of(outputs))),
-       {"embeddings T", "outputs S T"}, words);
-  say("", "Now use weights that sum to one. Each step computes new scores from the current",
-      "vectors, divides each row by its sum, and computes the weighted sums.");
+      "Do weights that sum to one prevent this? Each step computes new scores from the",
+      "current vectors, divides each row by its sum, and computes the weighted sums.");
   const Names rows = {"step 0", "step 1", "step 2", "step 3", "step 4", "step 5", "step 6"};
   const Array lengths = lengths_over_steps(T, 6, divide_by_row_sums);
   show("lengths, weights = scores / row sum", lengths, rows, words);
@@ -166,9 +150,24 @@ void repeat(const Array& T, const Array& outputs) {
   show("lengths, weights = max(score, 0) / row sum", bounded, rows, words);
   claim("no length exceeds that of 'sat' at step 0", xt::amax(bounded)() <= bounded(0, 2),
         decimal(xt::amax(bounded)(), 4));
-  say("", "the largest length after six steps",
-      "  with negative weights   " + pad_left(decimal(xt::amax(xt::row(lengths, 6))(), 4), 9),
-      "  without them            " + pad_left(decimal(xt::amax(xt::row(bounded, 6))(), 4), 9));
+}
+
+// The weights of the scores X X^T, with zeros for later positions.
+Array causal_score_weights(const BankText& text) {
+  return weights_without_negative_scores(xt::tril(scores_by_hand(text.X)));
+}
+
+void task_of_the_bank() {
+  section("The task of the bank");
+  say("Lesson 01 predicted the word after 'bank' from the causal mean. Now the weights",
+      "are the scores of 'bank' with the tokens up to 'bank', divided by their sum. The",
+      "score is 0.5 for 'river', 'money' and 'bank', and 0 for all other words. A row",
+      "without a positive score gets the weights zero.");
+  show_bank_losses(2, causal_score_weights);
+  say("", "At the first 'bank' only the topic word and 'bank' have a weight, and the loss",
+      "is 0.018. At the second 'bank' both topics have the same weight: still 0.6931.", "",
+      "To watch a score grow: gdb build/release/lessons/02_naive_attention, and in it:",
+      "break dot_product, run, then next and print sum, a few times.");
 }
 
 int main() {
@@ -184,15 +183,13 @@ int main() {
        "T @ T.T, torch.dot, torch.allclose (compares floats as `check` does)"});
   const Array T = Generator(42).randn({3, 5});
   const Array scores = print_scores(T);
-  explain_rounding(T);
+  explain_rounding();
   const Array S = multiply_by_transposed(T, scores);
-  const Array outputs = use_scores_as_weights(T, S);
+  use_scores_as_weights(T, S);
   divide_rows(S);
-  repeat(T, outputs);
-  say("", "Lesson 03 explains why non-negative weights that sum to one bound the lengths.",
-      "Softmax computes such weights: exercise 02 and lesson 04 are about softmax.", "",
-      "To watch a score grow: gdb build/release/lessons/02_naive_attention, and in it:",
-      "break dot_product, run, then next and print sum, a few times.");
+  repeat(T);
+  say("", "Lesson 03 explains why non-negative weights that sum to one bound the lengths.");
+  task_of_the_bank();
   questions(
       "In `weights_without_negative_scores`, replace xt::maximum(scores, Real(0)) by\n"
       "xt::abs(scores). What is the largest length after six steps now?",

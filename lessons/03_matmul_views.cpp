@@ -4,11 +4,8 @@
 // After it: 04_graph_attention, in which softmax turns scores into weights.
 // Worth a breakpoint: add_scaled_row. Each stop adds one weighted row of T to one row of C.
 
-#include "heed/base/error.hpp"
-#include "heed/ops/einsum.hpp"
-#include "heed/ops/matmul.hpp"
-#include "heed/ops/softmax.hpp"
-#include "lesson.hpp"
+#include "03_triangle.hpp"
+#include "bank.hpp"
 
 using namespace heed;
 
@@ -27,47 +24,14 @@ std::string combination(const Array& weights) {
   return text;
 }
 
-// The number of elements of Y outside the range from minimum to maximum of their column in T.
-int count_outside(const Array& Y, const Array& T) {
-  const auto outside = Y < xt::amin(T, {0}) || Y > xt::amax(T, {0});
-  return int(xt::count_nonzero(outside)());
-}
-
-// A gnuplot data block with the components 0 and 1 of each row, and row 0 again to close a
-// triangle.
-std::string data_block(const std::string& name, const Array& x) {
-  std::string text = "$" + name + " << END\n";
-  for (const std::size_t i : {0U, 1U, 2U, 0U})
-    text += words[i] + " " + decimal(x(i, 0), 4) + " " + decimal(x(i, 1), 4) + "\n";
-  return text + "END\n";
-}
-
-Plot draw_triangle(const Array& T, const Array& Y, const Array& Z) {
-  return draw_with_gnuplot(
-      "runs/lessons/03_matmul_views", "triangle",
-      data_block("T", T) + data_block("Y", Y) + data_block("Z", Z) +
-          "set terminal svg size 640,480 font 'sans-serif,14' background rgb 'white'\n"
-          "set output 'triangle.svg'\nset xlabel 'component 0'\nset ylabel 'component 1'\n"
-          "set xrange [-0.4:0.8]\nset yrange [-0.2:2.6]\nset xtics 0.2\nset key spacing 1.3\n"
-          "plot $T using 2:3 with lines lw 2 lc rgb '#888888' title 'convex combinations of T',"
-          " $T every ::::2 using 2:3:1 with labels left offset 0.8,0.3 notitle,"
-          " $Y using 2:3 pt 7 lc rgb '#0072B2' title 'Y, weights not negative',"
-          " $Z using 2:3 pt 6 lw 2 lc rgb '#D55E00' title 'Z, some weights negative'\n");
-}
-
 void by_elements(const Array& S, const Array& T, const Array& C) {
   section("Reading 1, by elements: dot products");
   say("Each element of C is the dot product of a row of S and a column of T. By hand,",
-      "this takes three loops: over the row i, the column d, and the sum index j. The",
-      "element in row 1 and column 1:", "");
+      "this takes three loops: over the row i, the column d, and the sum index j.");
   Array by_hand = zeros({3, 5});
   for (std::size_t i = 0; i < 3; ++i)
     for (std::size_t d = 0; d < 5; ++d)
       for (std::size_t j = 0; j < 3; ++j) by_hand(i, d) += S(i, j) * T(j, d);
-  std::string sum;
-  for (std::size_t j = 0; j < 3; ++j)
-    sum += (j > 0 ? " + " : "") + decimal(S(1, j), 4) + " * " + decimal(T(j, 1), 4);
-  say(sum + " = " + decimal(by_hand(1, 1), 4));
   check("all fifteen elements by hand = in one line", by_hand, C);
 }
 
@@ -108,50 +72,40 @@ void by_outer_products(const Array& S, const Array& T, const Array& C) {
   Array by_hand = zeros({3, 5});
   for (std::size_t j = 0; j < 3; ++j)
     for (std::size_t i = 0; i < 3; ++i) add_scaled_row(S(i, j), T, j, by_hand, i);
-  std::vector<Array> outer;
-  for (std::size_t j = 0; j < 3; ++j)
-    outer.push_back(xt::linalg::outer(xt::view(S, xt::all(), j), xt::view(T, j)));
-  Array sum = outer[0] + outer[1] + outer[2];
-  show("contribution of 'cat'", outer[1], words);
-  check("the sum of three outer products = C", sum, C);
+  const auto outer = [&](std::size_t j) -> Array {
+    return xt::linalg::outer(xt::view(S, xt::all(), j), xt::view(T, j));
+  };
+  show("contribution of 'cat'", outer(1), words);
+  check("the sum of three outer products = C", outer(0) + outer(1) + outer(2), C);
   check("all contributions by hand = in one line", by_hand, C);
-  say("", "By hand, the four readings are the same three loops in different orders.");
-  picture("03_matmul_views", "outer_product", outer[1],
-          {"contribution of 'cat'", words, {}, "query position", "component", {}, {}, true});
 }
 
-Array convex_combinations(const Array& T, const Array& S) {
+Array convex_combinations(const Array& T) {
   section("Convex combinations");
   say("A weighted sum is a CONVEX COMBINATION if no weight is negative and the weights",
-      "sum to one. Here are such weights. Lesson 01 chose the last row by hand.");
+      "sum to one. Here are such weights, chosen by hand.");
   Array weights = {{0.8F, 0.1F, 0.1F}, {0.3F, 0.6F, 0.1F}, {0.1F, 0.7F, 0.2F}};
   Array Y = xt::linalg::dot(weights, T);
   show("weights", weights, words, words);
   show("Y = weights T", Y, words);
   say("", "A convex combination of three vectors lies in the triangle that has them as",
       "corners. It is never longer than the longest of them. That is why the lengths in",
-      "lesson 02 stayed bounded without negative weights.", "",
-      "If no row of T is a weighted sum of the others, Y determines the weights: Y T^T",
-      "is weights T T^T, which is weights S. So we solve a linear system with S.");
-  Array solved = xt::linalg::solve(S, xt::linalg::dot(T, xt::transpose(Y)));  // as columns
-  check("weights computed from Y = the weights", xt::transpose(solved), weights);
+      "lesson 02 stayed bounded without negative weights.");
   return Y;
 }
 
-Array negative_weights(const Array& T, const Array& S, const Array& Y) {
+void negative_weights(const Array& T, const Array& S, const Array& Y) {
   section("Sums to one, but not convex");
   say("Now take the weights of lesson 02, scores divided by their row sum. Each row",
       "sums to one, but also has a negative weight. All three outputs lie outside the",
       "triangle. The picture shows the plane of the components 0 and 1.");
-  Array row_sums = xt::sum(S, {1});
-  Array weights = S / xt::view(row_sums, xt::all(), xt::newaxis());
+  Array row_sums = xt::sum(S, {1}, xt::keep_dims), weights = S / row_sums;
   Array Z = xt::linalg::dot(weights, T);
   show("Z = (scores / row sum) T", Z, words);
-  say("", "picture: " + draw_triangle(T, Y, Z).message);
-  return Z;
+  say("", "picture: " + draw_triangle(words, T, Y, Z).message);
 }
 
-Array two_products_of_attention(Generator& g, const Array& T) {
+void two_products_of_attention(Generator& g, const Array& T) {
   section("The two products of attention");
   say("Attention computes softmax(Q K^T) V. The rows of Q, K and V are called queries,",
       "keys and values; lesson 05 computes them from T. Here Q and K are random, and V",
@@ -173,15 +127,15 @@ Array two_products_of_attention(Generator& g, const Array& T) {
   check("by rows: this convex combination = row 2 of A V", row2, xt::row(O, 2));
   check("the weights of each row sum to one", xt::sum(A, {1}), ones({3}));
   claim("no weight is negative", xt::amin(A)() >= 0, decimal(xt::amin(A)(), 4));
-  return O;
 }
 
 void with_einsum(const Array& T, const Array& S, const Array& C) {
   section("Both products with einsum");
   say("einsum has a letter for each axis, and sums over the letters that are missing",
       "after the arrow. id,jd->ij sums over d: dot products of rows. ij,jd->id sums",
-      "over j: weighted sums of rows. (It takes Tensors. A Tensor is an Array that",
-      "records how it was computed; lesson 08 needs that.)");
+      "over j: weighted sums of rows. The letters also help against a forgotten",
+      "transpose: id,dj->ij would give wrong numbers if T were square. (einsum takes",
+      "Tensors. A Tensor is an Array that records how it was computed, for lesson 08.)");
   Tensor tokens = Tensor(T).set_name("T");
   Tensor scores = einsum("id,jd->ij", {tokens, tokens});   // sum over d: (3, 3)
   Tensor outputs = einsum("ij,jd->id", {scores, tokens});  // sum over j: (3, 5)
@@ -189,25 +143,21 @@ void with_einsum(const Array& T, const Array& S, const Array& C) {
   check("ij,jd->id = C", C, outputs);
 }
 
-void missing_transpose(const Array& T) {
-  section("A common mistake: no transpose");
-  say("The product T T does not exist, because T is not square. heed reports:", "");
-  try {
-    matmul(Tensor(T).set_name("T"), Tensor(T).set_name("T"));
-  } catch (const Error& error) {
-    say(error.what());
-  }
-  say("", "If the embeddings have three numbers, T is square. Then there is no error:");
-  Array square = xt::view(T, xt::all(), xt::range(0, 3));  // (3, 3)
-  Array right = xt::linalg::dot(square, xt::transpose(square));
-  Array wrong = xt::linalg::dot(square, square);
-  show("with the transpose", right, words, words);
-  show("without it", wrong, words, words);
-  const Tensor x(square);
-  check("right = id,jd->ij", einsum("id,jd->ij", {x, x}), right);
-  check("wrong = id,dj->ij", einsum("id,dj->ij", {x, x}), wrong);
-  say("", "The shape is right, but the numbers are wrong. So test with sizes that are all",
-      "different. The letters of einsum help: jd says that d is the second axis.");
+void task_of_the_bank() {
+  section("The task of the bank");
+  say("Read by rows, the summary at 'bank' is a weighted sum of the embeddings. Which",
+      "weights would predict the next word best? Choose them by hand: weight 1 for the",
+      "nearer topic word, three positions before 'bank'.");
+  show_bank_losses(3, [](const BankText& text) {
+    Array weights = zeros({text.X.shape(0), text.X.shape(0)});
+    for (const std::size_t bank : text.banks) weights(bank, bank - 3) = 1;
+    return weights;
+  });
+  say("", "No convex combination does better: c0 and c1 then lie between 0 and 1, so no p",
+      "is above exp(8) / (exp(8) + 1). But these weights fit these two texts only.",
+      "Lessons 04 and 05 compute weights from the embeddings.", "",
+      "To watch C grow: gdb build/release/lessons/03_matmul_views, and in it:",
+      "break add_scaled_row, run, then continue. Each stop shows weight, from and to.");
 }
 
 int main() {
@@ -223,45 +173,28 @@ int main() {
        "section 2.1.4, 2004",
        "A @ B (torch.matmul), torch.outer, torch.einsum"});
   section("One product");
-  say("Lesson 02 computed two matrix products: the scores S = T T^T and the outputs",
-      "C = S T. There are four MATRIX PRODUCT READINGS: by elements, by rows, by",
-      "columns, and as a sum of outer products. All give the same numbers.");
+  say("Lesson 02 printed T and two matrix products: the scores S = T T^T, and the",
+      "outputs C = S T. There are four MATRIX PRODUCT READINGS: by elements, by rows,",
+      "by columns, and as a sum of outer products. By hand, they are the same three",
+      "loops in four orders.");
   Generator g(42);
   const Array T = g.randn({3, 5});
   const Array S = xt::linalg::dot(T, xt::transpose(T));  // (3, 5) times (5, 3) is (3, 3)
   const Array C = xt::linalg::dot(S, T);                 // (3, 3) times (3, 5) is (3, 5)
-  show("S", S, words, words);
-  show("T", T, words);
   show("C = S T", C, words);
   by_elements(S, T, C);
   by_rows(S, T, C);
   by_columns(S, T, C);
   by_outer_products(S, T, C);
-  const Array Y = convex_combinations(T, S);
-  const Array Z = negative_weights(T, S, Y);
-  const Array O = two_products_of_attention(g, T);
+  const Array Y = convex_combinations(T);
+  negative_weights(T, S, Y);
+  two_products_of_attention(g, T);
   with_einsum(T, S, C);
-  missing_transpose(T);
-
-  section("Outputs outside the range of the tokens");
-  const auto outside = [&](const Array& x) {
-    return pad_left(std::to_string(count_outside(x, T)), 2);
-  };
-  say("An output of three vectors has fifteen elements. How many of them are below the",
-      "minimum or above the maximum of their column in T?", "",
-      "weights = scores                    " + outside(C),
-      "weights = scores / row sum          " + outside(Z),
-      "weights chosen by hand, convex      " + outside(Y),
-      "weights = softmax(Q K^T), convex    " + outside(O), "",
-      "Convex combinations are never outside. Lesson 04_graph_attention explains how",
-      "softmax computes their weights.", "",
-      "To watch C grow: gdb build/release/lessons/03_matmul_views, and in it:",
-      "break add_scaled_row, run, then continue. Each stop shows weight, from and to.");
+  task_of_the_bank();
   questions(
       "In `convex_combinations`, replace the first row of the weights by 1.8, -0.4,\n"
-      "-0.4. How many elements of Y are outside the range of T then?",
+      "-0.4. Which elements of the first row of Y are then outside the range of T?",
       "In `two_products_of_attention`, multiply the scores by 10 in the line that\n"
       "computes A: Tensor(10 * scores). To which row of V is each output close?",
-      "In `with_einsum`, replace \"id,jd->ij\" by \"id,je->ij\". What is summed now, and\n"
-      "which check fails?");
+      "In `with_einsum`, replace \"id,jd->ij\" by \"id,je->ij\". Which check fails? Why?");
 }

@@ -6,17 +6,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
-#include "heed/ops/softmax.hpp"
-#include "lesson.hpp"
+#include "04_variants.hpp"
+#include "bank.hpp"
 
 using namespace heed;
 
 const Names words = {"the", "cat", "sat"};
 const Names people = {"baker", "cook", "singer", "drummer", "guest"};
 const Names senders = {"cook", "singer", "drummer"};  // the nodes that the guest attends to
-const Real infinity = std::numeric_limits<Real>::infinity();
 
 // The feast: five nodes, with keys, queries and values of two numbers each.
 const Array K = {{2, 0}, {1, 0}, {0, 2}, {0, 1}, {1, 1}};
@@ -33,7 +31,7 @@ const Array guest_scores = {0, 2, 1};  // of the guest's query with the keys of 
 // row gives zeros, a row with a NaN gives NaN.
 Array softmax_by_hand(const Array& scores) {
   Array weights = zeros({scores.size()});
-  if (std::all_of(scores.begin(), scores.end(), [](Real score) { return score == -infinity; }))
+  if (std::all_of(scores.begin(), scores.end(), [](Real score) { return score == -INFINITY; }))
     return weights;
   const Real maximum = *std::max_element(scores.begin(), scores.end());
   Real sum = 0;
@@ -52,15 +50,7 @@ Array softmax_of_rows(const Array& scores) {
   return weights;
 }
 
-// The scores where allowed is 1, minus infinity where it is 0.
-Array masked(const Array& scores, const Array& allowed) {
-  return xt::where(allowed > 0, scores, -infinity);
-}
-
-// The attention weights as a heat map and as a graph.
-void draw(const std::string& name, const Array& weights, const Names& nodes) {
-  picture("04_graph_attention", name, weights,
-          {"attention weights, " + name, nodes, nodes, "query position", "key position", 0, 1});
+void draw_graph(const std::string& name, const Array& weights, const Names& nodes) {
   picture("04_graph_attention", name + "_graph", weighted_graph(weights, nodes));
 }
 
@@ -102,30 +92,24 @@ void softmax_of_one_row() {
 
 void why_exp() {
   section("Why exp");
-  say("Lesson 02 divided the scores by their sum. Some of its weights were negative.",
-      "And a sum of scores can be close to zero, as for 2, -1.9 and 0. exp is positive,",
-      "so each attention weight lies between 0 and 1. Since they sum to one, the output",
-      "is a convex combination of the values (lesson 03).");
+  say("Lesson 02 divided the scores by their sum. Some of its weights were negative,",
+      "and a sum of scores can be close to zero. exp is positive, so each attention",
+      "weight lies between 0 and 1. They sum to one, so the output is a convex",
+      "combination of the values (lesson 03).");
   Array small_sum = {Real(2), Real(-1.9), Real(0)};
   show("2, -1.9, 0: divided by the sum", small_sum / xt::sum(small_sum)());
   show("2, -1.9, 0: softmax", softmax_by_hand(small_sum));
-  say("", "exp(100) is too large for a float, and infinity divided by infinity is NaN (not",
-      "a number). So softmax first subtracts the row maximum from each score, as in",
-      "exercise 02. That divides every exp by the same number: no weight changes.");
-  Array large = {100, 102, 101};
-  Array overflow = xt::exp(large);
-  show("100, 102, 101: without subtracting", overflow / xt::sum(overflow)());
-  show("100, 102, 101: row maximum subtracted", softmax_by_hand(large));
+  say("", "exp(100) is too large for a float, and inf / inf is NaN (not a number).",
+      "So softmax first subtracts the row maximum from each score, as in exercise 02.",
+      "That divides every exp by the same number: no weight changes.");
+  Array large = {100, 102, 101}, invalid = {-INFINITY, NAN, 1};
+  show("100, 102, 101: without subtracting", xt::exp(large) / xt::sum(xt::exp(large))());
   check("weights of 100, 102, 101 = weights of 0, 2, 1", softmax_by_hand(large),
         softmax_by_hand(guest_scores));
-  say("", "A NaN among the scores is a bug elsewhere. Softmax must not hide it, so each",
-      "weight becomes NaN:");
-  Array invalid = {-infinity, std::numeric_limits<Real>::quiet_NaN(), 1};
+  say("", "A NaN among the scores is a bug elsewhere. Softmax must not hide it:");
   show("-inf, nan, 1: softmax", softmax_by_hand(invalid));
   Array by_heed = softmax(Tensor(invalid), 0).value();
-  claim("heed's softmax gives NaN there too",
-        std::all_of(by_heed.begin(), by_heed.end(), [](Real w) { return std::isnan(w); }),
-        "a number");
+  claim("heed's softmax gives NaN there too", xt::all(xt::isnan(by_heed)), "a number");
 }
 
 // Returns the output of every node.
@@ -145,81 +129,41 @@ Array all_nodes(const Array& scores) {
   show("output", output, people, {"food", "music"});
   check("attention weights by hand = in one line", weights, softmax(Tensor(scores), -1));
   check("output by hand = in one line", output, xt::linalg::dot(weights, V));
-  draw("feast", weights, people);
+  draw_graph("feast", weights, people);
   return output;
 }
 
-void complete_and_causal(const Array& T, const Array& S, const Array& causal) {
+void complete_and_causal(const Array& S, const Array& causal) {
   section("Complete and causal graphs");
   say("Now the nodes are the three tokens of lesson 01. Each token's vector is its",
       "query, its key and its value. In a complete graph every token attends to every",
       "token. In a causal graph it attends to itself and to earlier tokens, as in a",
       "language model. An arrow is dashed where its attention weight is below 0.005.");
   Array complete_weights = softmax_of_rows(S), causal_weights = softmax_of_rows(masked(S, causal));
-  draw("complete", complete_weights, words);
-  draw("causal", causal_weights, words);
+  show("attention weights, complete graph", complete_weights, words, words);
+  draw_graph("complete", complete_weights, words);
+  show("attention weights, causal graph", causal_weights, words, words);
+  draw_graph("causal", causal_weights, words);
   check("'sat', the last token, has the same weights in both", xt::row(causal_weights, 2),
         xt::row(complete_weights, 2));
-
-  section("A complete graph has no order");
-  say("Change the order of the tokens to 'sat the cat'. On the complete graph every",
-      "token gets the same output as before: the outputs are reordered like the tokens.",
-      "This is PERMUTATION EQUIVARIANCE. So attention alone cannot use the word order;",
-      "lesson 12 adds positions.");
-  Array U = xt::view(T, xt::keep(2, 0, 1), xt::all());  // sat, the, cat
-  Array before = xt::linalg::dot(complete_weights, T);
-  Array after = xt::linalg::dot(softmax_of_rows(xt::linalg::dot(U, xt::transpose(U))), U);
-  show("output of 'the cat sat'", before, words);
-  show("output of 'sat the cat'", after, {"sat", "the", "cat"});
-  check("the same rows in another order", after, xt::view(before, xt::keep(2, 0, 1), xt::all()));
 }
 
-void cosine_scores() {
-  section("Another score: the cosine");
-  say("The dot product (Vaswani et al., \"Attention Is All You Need\", 2017, section",
-      "3.2.1) grows with the length of the key. The singer's key is twice the",
-      "drummer's. COSINE SIMILARITY is the dot product divided by both lengths: only",
-      "the directions count. Its values lie between -1 and 1. A factor beta makes the",
-      "attention weights more different (Graves et al., \"Neural Turing Machines\", 2014,",
-      "section 3.3.1).");
-  Array lengths = {1, 2, 1};               // of the keys of cook, singer and drummer
-  Array cosines = guest_scores / lengths;  // the guest's query has length 1
-  show("weights by dot product", softmax_by_hand(guest_scores), {}, senders);
-  show("weights by cosine, beta 1", softmax_by_hand(cosines), {}, senders);
-  show("weights by cosine, beta 5", softmax_by_hand(5 * cosines), {}, senders);
+// Softmax of the dot products of X, with minus infinity for later positions.
+Array causal_softmax_weights(const BankText& text) {
+  const Array scores = xt::linalg::dot(text.X, xt::transpose(text.X));  // (N, N)
+  return softmax_of_rows(masked(scores, xt::tril(xt::ones_like(scores))));
 }
 
-void wrong_axis(const Array& S, const Array& causal) {
-  section("Softmax over the wrong axis");
-  say("Softmax sums over the keys, along each row: dim=-1 in PyTorch. With dim=0 it",
-      "sums over the queries, along each column. Nothing fails, but the result is",
-      "wrong. Let every allowed score be 1. The correct attention weights are then the",
-      "causal means of lesson 01.");
-  Array equal = masked(ones({3, 3}), causal);
-  Array right = softmax(Tensor(equal), 1).value(), wrong = softmax(Tensor(equal), 0).value();
-  const Real half = Real(1) / 2, third = Real(1) / 3;
-  Array formula = {{third, 0, 0}, {third, half, 0}, {third, half, 1}};
-  show("softmax along rows", right, words, words);
-  show("softmax along columns", wrong, words, words);
-  show("row sums after softmax along columns", xt::sum(wrong, {1}), {}, words);
-  check("1 / (3 - j) by hand = softmax along columns", formula, wrong);
-  say("", "Column j sums to one over the 3 - j queries that may attend to key j. The rows",
-      "do not. The dot products S of the tokens as scores give other numbers with the",
-      "same error. The last column has only one query: the weight of 'sat' for itself",
-      "is 1, whatever the scores are, and the other weights of its row are added to", "that:");
-  show("softmax along columns, scores S", softmax(Tensor(masked(S, causal)), 0), words, words);
-}
-
-void result(const Array& output) {
-  section("Result");
-  say("The guest looks for music. How much music is in its output?", "",
-      "all three senders weighted equally  " + decimal((V(1, 1) + V(2, 1) + V(3, 1)) / 3, 4),
-      "attention weights from the scores   " + decimal(output(4, 1), 4), "",
-      "The queries, keys and values of the feast were invented. A word has one vector",
-      "for all three, so 'cat' and 'sat' attend mostly to themselves. The next lesson",
-      "computes three vectors for each token: 05_query_key_value.", "",
-      "To watch softmax: gdb build/release/lessons/04_graph_attention, and in it: break",
-      "softmax_by_hand, run, next until you are in the loop; there next and print sum.");
+void task_of_the_bank() {
+  section("The task of the bank");
+  say("Now the weights are the softmax of the scores of lesson 02.");
+  show_bank_losses(4, causal_softmax_weights);
+  say("", "Here softmax does worse than the division by the row sum: exp(0) is 1, so words",
+      "with the score 0 have weights too. At the second 'bank' both topics still have",
+      "the same score. The next lesson, 05_query_key_value, computes a query, a key and",
+      "a value for each token. To watch softmax: gdb",
+      "build/release/lessons/04_graph_attention, and in it: break softmax_by_hand, run,",
+      "next until you are in the loop; there next and print sum.");
 }
 
 int main() {
@@ -236,19 +180,21 @@ int main() {
   softmax_of_one_row();
   why_exp();
   const Array output = all_nodes(scores);
-
   const Array T = Generator(42).randn({3, 5});           // the tokens of lesson 01
   const Array S = xt::linalg::dot(T, xt::transpose(T));  // their scores in lesson 02
   const Array causal = {{1, 0, 0}, {1, 1, 0}, {1, 1, 1}};
-  complete_and_causal(T, S, causal);
-  cosine_scores();
-  wrong_axis(S, causal);
-  result(output);
+  complete_and_causal(S, causal);
+  reordered_tokens(T, words);
+  cosine_scores(guest_scores, senders);
+  elementwise_scores(K, V, senders);
+  free_parameters(mask, output);
+  softmax_over_the_wrong_axis(S, causal, words);
+  task_of_the_bank();
   questions(
       "Multiply the guest's query by three: {0, 3} in the last row of Q. How much\n"
       "music is then in its output, and why?",
       "Let the baker attend to the singer: a 1 in row 0, column 2 of the mask. What\n"
       "are the baker's attention weights and output?",
-      "In softmax_by_hand, delete \"- maximum\". Which check fails, and with which\n"
-      "numbers?");
+      "In causal_softmax_weights, multiply the scores by 8. What is the loss now?\n"
+      "Why does no factor bring it below 0.35?");
 }

@@ -4,17 +4,10 @@
 // After it: 07_causal_mask, which explains the minus infinity of lesson 05.
 // Worth a breakpoint: softmax_derivative. `finish` shows the derivative that it returns.
 
-#include <algorithm>
 #include <cmath>
 
-#include "heed/array/reduce.hpp"
-#include "heed/nn/layers.hpp"
-#include "heed/ops/arithmetic.hpp"
-#include "heed/ops/matmul.hpp"
-#include "heed/ops/reduce.hpp"
-#include "heed/ops/shape.hpp"
-#include "heed/ops/softmax.hpp"
-#include "lesson.hpp"
+#include "06_with_and_without.hpp"
+#include "bank.hpp"
 
 using namespace heed;
 
@@ -32,28 +25,6 @@ Array jacobian(const Array& weights) {
   for (std::size_t i = 0; i < weights.size(); ++i)
     for (std::size_t j = 0; j < weights.size(); ++j) J(i, j) = softmax_derivative(weights, i, j);
   return J;
-}
-
-// The root of the sum of all squares.
-Real frobenius_norm(const Array& x) { return Real(std::sqrt(sum_of_squares(x))); }
-
-// -sum of p ln p: 0 if one weight is 1, ln n if all n weights are equal.
-Real entropy(const Array& weights) {
-  Real sum = 0;
-  for (Real p : weights)
-    if (p > 0) sum -= p * std::log(p);
-  return sum;
-}
-
-// Means over the rows of softmax(scores): of the entropy, and of the norm of the Jacobian.
-Array entropy_and_norm(const Tensor& scores) {
-  Array weights = softmax(scores, -1).value(), means = zeros({2});
-  for (std::size_t i = 0; i < weights.shape(0); ++i) {
-    Array row = xt::view(weights, i);
-    means(0) += entropy(row) / Real(weights.shape(0));
-    means(1) += frobenius_norm(jacobian(row)) / Real(weights.shape(0));
-  }
-  return means;
 }
 
 // Gradient descent on the error 1 - weights(0), until weights(0) is above 0.9.
@@ -129,17 +100,7 @@ Tensor scores_times_twelve(const Tensor& scaled) {
   say("", "The weight of 'dog' for itself grows from 0.4472 to 0.9918. A vector with a",
       "single 1 and zeros elsewhere is ONE-HOT. As the factor grows, the weights",
       "approach a one-hot vector, if one score is the largest. Near it, a change of the",
-      "scores hardly changes the weights: this is SATURATION. The weights of 'one' for",
-      "five factors:");
-  const Array factors = {1, 3, 12, 48, 192};
-  Tensor one = slice(select(scaled, 0, 0), 0, 0, 1);                  // (1, 3)
-  Tensor weights = softmax(unsqueeze(Tensor(factors), 1) * one, -1);  // (5, 3)
-  picture("06_scaling_and_saturation", "sharper", weights,
-          {"attention weights of the query 'one'",
-           {"1", "3", "12", "48", "192"},
-           words,
-           "factor on the scores",
-           "key position"});
+      "scores hardly changes the weights: this is SATURATION.");
   return weights12;
 }
 
@@ -163,6 +124,9 @@ void derivatives_of_softmax(const Tensor& scaled, const Tensor& weights12) {
   }
   check("formula = change for +0.001, to within 0.001", jacobian(dog), differences, 0.001);
   show("Jacobian of 'dog', scores times 12", jacobian(dog12), words, words);
+  check("root of the sum of its squares = jacobian_norm",
+        scalar(std::sqrt(xt::sum(jacobian(dog12) * jacobian(dog12))())),
+        scalar(jacobian_norm(dog12)));
   say("", "With scores times 12, no derivative is above 0.0081.");
 }
 
@@ -181,83 +145,31 @@ void gradient_descent_steps(const Tensor& scaled) {
         pad_left(std::to_string(steps_of_gradient_descent(scores, learning_rate)), 8));
   }
   say("", "The larger the scores, the smaller the derivative and the more steps: a",
-      "saturated softmax learns slowly.");
+      "saturated softmax learns slowly. The picture has the norm of the Jacobian, the",
+      "root of the sum of its squares, as a mean of the three rows:");
+  draw_saturation(select(scaled, 0, 0));
 }
 
-void entropy_and_derivatives(const Tensor& scaled) {
-  section("Entropy and derivatives");
-  say("Two numbers describe a row of weights. The entropy, -sum of p ln p, is ln 3 =",
-      "1.0986 for three equal weights and 0 for a one-hot row (lesson 14). The norm of",
-      "the Jacobian, the root of the sum of its squares, measures how much the weights",
-      "react to the scores. The means of the three rows, as the scores grow:");
-  Tensor rows = select(scaled, 0, 0);  // (3, 3): the only sequence of the batch
-  const Names six = {"0", "1", "3", "12", "48", "192"};
-  Array both = zeros({6, 2});
-  for (std::size_t n = 0; n < 6; ++n)
-    xt::view(both, n) = entropy_and_norm(rows * std::stod(six[n]));
-  show("by factor on the scores", both, six, {"entropy", "norm of the Jacobian"});
-  Tensor by_row = -sum(softmax(scaled, -1) * log_softmax(scaled, -1), {-1});  // (1, 3)
-  check("entropy by hand = in one line", scalar(both(1, 0)), mean(by_row));
-  Series entropies{"entropy", {}, {}}, norms{"norm of the Jacobian", {}, {}};
-  for (double power = -3; power <= 8; power += 0.125) {
-    Array means = entropy_and_norm(rows * std::exp2(power));
-    entropies.append(power, means(0)), norms.append(power, means(1));
+// The attention weights of the bank's rule in lesson 05, with queries times 0.1.
+Array smaller_queries(const BankText& text) { return bank_query_key_weights(text, 0.1, true); }
+
+void task_of_the_bank() {
+  section("The task of the bank");
+  say("In lesson 05 the query of 'bank' was (24, 2). With queries times 0.1, the",
+      "weights are less sharp. With queries times 10, they are saturated:", "",
+      "queries times    loss   norm of the Jacobian at the second 'bank'");
+  for (const double factor : {0.1, 1.0, 10.0}) {
+    const Array weights = bank_query_key_weights(bank_texts()[0], factor, true);
+    const double loss =
+        bank_loss([&](const BankText& text) { return bank_query_key_weights(text, factor, true); });
+    say(pad_left(decimal(factor, 1), 13) + pad_left(decimal(loss, 4), 8) + "   " +
+        scientific(jacobian_norm(xt::view(weights, bank_texts()[0].banks[1])), 1));
   }
-  CurveOptions curve;
-  curve.title = "Entropy and derivatives of softmax vanish together";
-  curve.x_title = "log2 of the factor on the scores";
-  curve.y_title = "mean of three rows";
-  picture("06_scaling_and_saturation", "saturation", {entropies, norms}, curve);
-}
-
-void the_factor_of_lesson_05() {
-  section("The factor of lesson 05");
-  say("In lesson 05 the query of 'sat' looked for a noun with the factor 10. Compare 1",
-      "and 1000:", "", "  factor   weight of 'cat'   norm of the Jacobian");
-  for (double factor : {1, 10, 1000}) {
-    Array scores = {Real(factor / std::sqrt(3.0)), 0, 0};
-    Array weights = softmax(Tensor(scores), -1).value();
-    say(pad_left(decimal(factor, 0), 8) + pad_left(decimal(weights(0), 4), 18) +
-        pad_left(decimal(frobenius_norm(jacobian(weights)), 4), 23));
-  }
-  say("", "With factor 1 the weight of 'cat' is below one half. With 1000 it is larger than",
-      "with 10 by 0.0062 only, and the derivatives are 0: exp(-577) is too small for a",
-      "float. If the rule were wrong, gradient descent could not correct it.");
-}
-
-// The norms of the Jacobians of all rows of softmax(scores), sorted.
-std::vector<Real> sorted_norms(const Tensor& scores) {
-  const Array weights = softmax(scores, -1).value();
-  std::vector<Real> norms;
-  for (std::size_t i = 0; i < weights.shape(0); ++i)
-    norms.push_back(frobenius_norm(jacobian(xt::row(weights, std::ptrdiff_t(i)))));
-  std::sort(norms.begin(), norms.end());
-  return norms;
-}
-
-void result(Generator& g) {
-  section("Result: with and without 1 / sqrt(d)");
-  say("Finally 1000 random queries of d numbers, with 8 random keys each time. The",
-      "median of the norms of their Jacobians, and the percentage of norms below 0.001:", "",
-      "        scores q.k            scores q.k / sqrt(d)",
-      "   d    median  below 0.001   median  below 0.001");
-  const std::size_t keys = 8;
-  for (const std::size_t d : {4096U, 256U, 64U, 16U}) {
-    Tensor scores = matmul(Tensor(g.randn({1000, d})), Tensor(g.randn({d, keys})));  // (1000, 8)
-    std::string line = pad_left(std::to_string(d), 4);
-    for (const double divisor : {1.0, std::sqrt(double(d))}) {
-      const std::vector<Real> norms = sorted_norms(scores / divisor);
-      const auto small = std::lower_bound(norms.begin(), norms.end(), Real(0.001)) - norms.begin();
-      line += pad_left(decimal(norms[500], 4), 10) + pad_left(decimal(double(small) / 10, 1), 11) +
-              " %";
-    }
-    say(line);
-  }
-  say("", "Without the division, the derivatives shrink as d grows: for d = 4096 most",
-      "queries have a norm below 0.001 and learn slowly. With it, the norms hardly",
-      "depend on d. One step of lesson 05 is left to explain, the mask: 07_causal_mask.", "",
-      "To see derivatives one by one:",
-      "gdb build/release/lessons/06_scaling_and_saturation, and in it: break",
+  show_bank_losses(6, smaller_queries);
+  say("", "Large scores make the rule sharp and the loss small. But if the rule were wrong,",
+      "gradient descent could hardly correct it. One step of lesson 05 is left to",
+      "explain, the mask: 07_causal_mask.", "", "To see derivatives one by one: gdb",
+      "build/release/lessons/06_scaling_and_saturation, and in it: break",
       "softmax_derivative, run, then finish and continue, a few times.");
 }
 
@@ -275,13 +187,14 @@ int main() {
   const Tensor weights12 = scores_times_twelve(scaled);
   derivatives_of_softmax(scaled, weights12);
   gradient_descent_steps(scaled);
-  entropy_and_derivatives(scaled);
-  the_factor_of_lesson_05();
-  result(g);
+  random_queries(g);
+  train_one_head();
+  task_of_the_bank();
   questions(
       "In variance_of_a_score, divide by double(d) instead of its root. How large is\n"
       "the variance for d = 64?",
       "Set learning_rate = 10 in gradient_descent_steps. How many steps does the\n"
       "saturated row need now?",
-      "Set keys = 64 in the last section. Does softmax over more keys saturate less?");
+      "In random_queries (06_with_and_without.hpp), draw 64 keys: g.randn({64, d}).\n"
+      "Does softmax over more keys saturate less?");
 }

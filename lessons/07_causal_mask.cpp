@@ -8,16 +8,8 @@
 #include <cstring>
 #include <functional>
 
-#include "heed/autograd/backward.hpp"
-#include "heed/nn/layers.hpp"
-#include "heed/ops/arithmetic.hpp"
-#include "heed/ops/attention.hpp"
-#include "heed/ops/mask.hpp"
-#include "heed/ops/matmul.hpp"
-#include "heed/ops/reduce.hpp"
-#include "heed/ops/shape.hpp"
-#include "heed/ops/softmax.hpp"
-#include "lesson.hpp"
+#include "07_masked_softmax.hpp"
+#include "bank.hpp"
 
 using namespace heed;
 using Layer = std::function<Tensor(const Tensor&)>;  // token vectors (3, 5) to outputs (3, d)
@@ -37,9 +29,6 @@ Array causal_weights(const Array& scores) {
   }
   return weights;
 }
-
-// The sum of each row's attention weights on later positions.
-Array future_weight(const Tensor& weights) { return xt::sum(xt::triu(weights.value(), 1), {1}); }
 
 // (t, s): 1 if any bit of output t changes when random vectors replace the tokens s to 2.
 Array changed_outputs(const Layer& layer, const Array& x) {
@@ -72,56 +61,20 @@ Array gradient_norms(const Layer& layer, const Array& x) {
   return xt::sqrt(squares);
 }
 
-void mask_of_the_article(const AttentionOptions& causal) {
-  section("The mask as a triangle of ones");
-  say("The article with 'one dog ran' (lesson 06) masks the scores where tril is 0: the",
-      "lower triangle of ones, with 1 where a query may attend to a key.");
-  const Names others = {"one", "dog", "ran"};
-  Generator article(89);
-  Tensor x(article.randn({1, 3, 5}));
-  Tensor query = linear(x, Tensor(nn::init::linear_weight(article, 5, 16)));  // (1, 3, 16)
-  Tensor key = linear(x, Tensor(nn::init::linear_weight(article, 5, 16)));
-  Tensor scaled = matmul(query, transpose(key, 1, 2)) / std::sqrt(16.0);  // (1, 3, 3)
-  Tensor lower = tril(Tensor(ones({3, 3})));
-  Tensor masked = masked_fill(scaled, xt::equal(lower.value(), 0), -INFINITY);
-  Tensor weights = softmax(masked, -1);
-  show("tril", lower, others, others);
-  show("masked", masked, others, others);
-  show("attention weights", weights, others, others);
-  check("by tril = heed's attention_weights", weights, attention_weights(query, key, causal));
+// The rule of lesson 05 without a causal mask.
+Array unmasked_bank_weights(const BankText& text) {
+  return bank_query_key_weights(text, /*factor=*/1, /*causal=*/false);
 }
 
-void why_minus_infinity(const Tensor& scores) {
-  section("Why minus infinity, and not -10000");
-  say("BERT's published code (Devlin et al. 2018) adds -10000 to masked scores. This",
-      "works while scores are small. But queries can grow in training. The attention",
-      "weight of 'the' on later positions, with all queries multiplied by a factor:", "",
-      "factor   -10000 added  -infinity set");
-  for (const double factor : {1, 1000, 2000, 4000}) {
-    Tensor added = softmax(scores * factor - Tensor(xt::triu(ones({3, 3}), 1)) * 10000, -1);
-    Tensor set = softmax(masked_fill(scores * factor, causal_mask(3), -INFINITY), -1);
-    say(pad_left(decimal(factor, 0), 6) + pad_left(decimal(future_weight(added)(0), 4), 15) +
-        pad_left(decimal(future_weight(set)(0), 4), 15));
-  }
-  say("", "At factor 2000 the masked 'cat' has the score 4.4249 * 2000 - 10000 = -1150. It",
-      "is larger than the score of 'the' itself, -1.2905 * 2000 = -2581.");
-}
-
-void fully_masked_row() {
-  section("A query with no key left");
-  say("Sentences of one batch get the same length by PADDING: tokens without meaning,",
-      "which a mask hides. With padding masked too, a query may have no key left. Its",
-      "maximum score is -inf, and -inf - (-inf) is NaN. One such row can make every",
-      "parameter of a model NaN in one training step. heed's softmax gives zeros:");
-  Tensor row(filled({3}, -INFINITY), /*requires_grad=*/true);
-  Tensor e = exp(row - max(row)), plain = e / sum(e), ours = softmax(row, 0);
-  backward(plain, Array{1, 2, 3});
-  show("exp(score - maximum) / sum", plain);
-  show("its gradient", row.grad());
-  row.clear_grad();
-  backward(ours, Array{1, 2, 3});
-  check("heed's softmax = zeros", ours, zeros({3}), 0);
-  check("its gradient = zeros", row.grad(), zeros({3}), 0);
+void task_of_the_bank() {
+  section("The task of the bank");
+  say("The rule of lesson 05 was: attend to the latest topic word. Without the mask,",
+      "the latest topic word of the text comes after the first 'bank':");
+  show_bank_losses(7, unmasked_bank_weights);
+  say("", "The first 'bank' now attends to the topic of the second one, and is wrong. The",
+      "leak makes the loss large, because the rule was made by hand. Training would use",
+      "the leak to make it small: the model would learn to copy the next token. But",
+      "when a model writes a text, there is no next token to copy.");
 }
 
 int main() {
@@ -162,7 +115,7 @@ int main() {
   picture("07_causal_mask", "weights", {unmasked.value(), weights.value()},
           {"A, no mask", "A, causal mask"},
           {"attention weights A", words, words, "query position", "key position", 0, 1}, 2);
-  mask_of_the_article(causal);
+  mask_of_the_article();
 
   section("Test 1: change the later tokens");
   say("Zero weights are not enough: a model may leak elsewhere. So replace the tokens",
@@ -231,12 +184,13 @@ int main() {
       "of the whole model finds this leak. Repair: subtract from each token the mean of",
       "its own five numbers.");
   check("changed, each token centred by itself = tril", changed_outputs(each_alone, T), lower);
+  task_of_the_bank();
   say("", "How does `backward` compute derivatives? That is the next lesson: 08_autograd.", "",
       "To see the mask: gdb build/release/lessons/07_causal_mask, and in it: break",
       "causal_weights, run, next until you are in the inner loop, display s, and next.");
   questions(
-      "In why_minus_infinity, change the factors {1, 1000, 2000, 4000}. At which\n"
-      "factor does 'the' give half of its attention weight to later positions?",
+      "In why_minus_infinity (07_masked_softmax.hpp), change the factors {1, 1000,\n"
+      "2000, 4000}. At which does 'the' give later positions half of its weight?",
       "In the line of `shifted`, replace the 1 of tril by 2: the third layer has\n"
       "no mask. How many paths lead from token 'sat' to the output of 'the'?",
       "In main, replace the seed 42 by 7. Which zeros of the tables remain?");

@@ -4,22 +4,14 @@
 // After it: 11_multi_head, several heads in parallel.
 // A useful breakpoint: logits_of, the forward pass of the model. Step with `next`.
 
-#include <cmath>
 #include <map>
 
+#include "10_by_hand.hpp"
 #include "copy_task.hpp"
 
 using namespace heed;
 using xt::linalg::dot;
 const Names words = {"the", "cat", "sat"};
-
-// Causal attention: tokens (N, C), matrices (C, d), result (N, d).
-Array outputs_by_hand(const Array& tokens, const Array& W_Q, const Array& W_K, const Array& W_V) {
-  const Array Q = dot(tokens, W_Q), K = dot(tokens, W_K), values = dot(tokens, W_V);
-  const Array scores = dot(Q, xt::transpose(K)) / std::sqrt(Real(Q.shape(1)));
-  const Array e = xt::tril(xt::exp(scores)), sums = xt::sum(e, {1});  // 0 for later keys
-  return dot(e, values) / xt::view(sums, xt::all(), xt::newaxis());
-}
 
 Tensor logits_of(const nn::AttentionHead& head, const CopyBatch& batch) {
   const Tensor outputs = head(batch.x, earlier_positions());  // (B, T, D)
@@ -33,14 +25,14 @@ Tensor loss_of(const nn::AttentionHead& head, const CopyBatch& batch) {
 void attention_as_a_module(Generator& g) {
   section("Attention as a module");
   say("An ATTENTION HEAD is one attention operation with its own projections of query,",
-      "key and value. nn::AttentionHead has three Linear layers; their weights are its",
-      "parameters. This head maps vectors of width 5 to vectors of width 4:", "");
+      "key and value. nn::AttentionHead has three Linear layers. Their weights are its",
+      "parameters. This head maps vectors of width 5 to width 4:", "");
   const Array tokens = g.randn({3, 5});
   const Array W_K = g.randn({5, 4}), W_Q = g.randn({5, 4}), W_V = g.randn({5, 4});
   Parameters parameters;
   nn::AttentionHead head({parameters, g}, 5, 4);
   for (const Tensor& p : parameters) say("  " + pad_right(p.name(), 14) + str(p.shape()));
-  say("", "A Linear layer stores its weight transposed, (out, in), as PyTorch does. We set",
+  say("", "As in PyTorch, a Linear layer stores its weight transposed: (out, in). We set",
       "the weights to lesson 05's matrices. The input is a batch of one sentence.");
   set_weights(head, xt::transpose(W_Q), xt::transpose(W_K), xt::transpose(W_V));
   nn::AttentionMask causal;
@@ -48,14 +40,18 @@ void attention_as_a_module(Generator& g) {
   const Tensor batch = unsqueeze(Tensor(tokens), 0), R = head(batch, causal);  // (1, 3, 4)
   show("attention weights", head.weights(batch, causal), words, words);
   show("R, the output", R, words);
-  const Array by_hand = outputs_by_hand(tokens, W_Q, W_K, W_V), others = g.randn({3, 5});
+  const Array by_hand = outputs_by_hand(tokens, W_Q, W_K, W_V);
   check("lesson 05's R by hand = output of the module", by_hand, select(R, 0, 0));
+  Array others = g.randn({3, 5});           // the embeddings of 'dog sees dog'
+  xt::row(others, 2) = xt::row(others, 0);  // the same token has the same embedding
   const Tensor two = head(stack({Tensor(tokens), Tensor(others)}, 0), causal);  // (2, 3, 4)
   check("in a batch of two, the first sentence has the same output", by_hand, select(two, 0, 0));
   check("the second sentence does not depend on the first", outputs_by_hand(others, W_Q, W_K, W_V),
         select(two, 0, 1));
   say("", "The rows of R are CONTEXTUALISED VECTORS: the row of a token can depend on other",
-      "tokens of its sentence. An embedding depends on its own token only.");
+      "tokens of its sentence. In the second sentence, 'dog sees dog', both 'dog' have",
+      "the same embedding. Their outputs differ, because the second also attends to", "'sees':");
+  show("output of the second sentence", select(two, 0, 1), {"dog", "sees", "dog"});
 }
 
 void logits_and_loss(const nn::AttentionHead& head, const CopyBatch& batch) {
@@ -64,30 +60,26 @@ void logits_and_loss(const nn::AttentionHead& head, const CopyBatch& batch) {
       "random from eight. A word is a random vector of 16 numbers, of length one. The",
       "input adds the position as eight more numbers, one-hot (lesson 12 says why). A",
       "query may attend to earlier positions only. Each batch has eight new words.", "",
-      "The output's dot products with the eight word vectors are the LOGITS: the scores",
-      "that softmax turns into probabilities. The CROSS-ENTROPY of a prediction is -ln",
-      "p nats, where p is the probability of the correct word. The LOSS is the number",
-      "that training reduces: here the mean cross-entropy.", "");
+      "The dot products of the output with the eight word vectors are the LOGITS: the",
+      "scores that softmax turns into probabilities. The CROSS-ENTROPY of a prediction",
+      "is -ln p nats, where p is the probability of the correct word. The loss, which",
+      "training reduces, is here the mean cross-entropy.", "");
   const Array logits = logits_of(head, batch).value();  // (2, 8, 8)
   say("x " + str(batch.x.shape()) + ", logits " + str(shape_of(logits)));
-  Real sum = 0;
-  for (std::size_t i = 0; i < 2 * T; ++i) {
-    const Array e = xt::exp(xt::view(logits, i / T, i % T));
-    sum -= std::log(e(std::size_t(batch.previous(i / T, i % T))) / xt::sum(e)());
-  }
-  check("cross-entropy by hand = in one line", scalar(sum / 16), loss_of(head, batch));
+  check("cross-entropy by hand = in one line",
+        scalar(cross_entropy_by_hand(logits, batch.previous)), loss_of(head, batch));
   const Array first = xt::view(logits, xt::all(), 0);
   check("the logits at position 0 = zeros", first, zeros({2, V}), 0);
 }
 
 void lower_bound(const CopyBatch& batch, Generator& g) {
   section("The lower bound on the loss");
-  say("Position 0 has no key, so its logits are zeros and its cross-entropy is ln 8:",
-      "all eight words are equally likely, and no prediction has a lower mean. The",
-      "other seven positions can come close to 0. The lower bound is (ln 8 + 7 * 0) / 8",
-      "= 0.2599. We set a head by hand: the query of position t is the key of position",
-      "t - 1, the value is the word vector. The scale multiplies queries and values:", "",
-      "   scale    loss");
+  say("Position 0 has no key, so its logits are zeros and its cross-entropy is ln 8. No",
+      "prediction has a lower mean there, because all eight words are equally likely.",
+      "The cross-entropy at the other seven positions can come close to 0. So the lower",
+      "bound is (ln 8 + 7 * 0) / 8 = 0.2599. We set a head by hand: the query of",
+      "position t is the key of position t - 1, the value is the word vector. The scale",
+      "multiplies queries and values:", "", "   scale    loss");
   for (double scale : {0, 3, 10, 30, 100}) {
     Parameters parameters;
     nn::AttentionHead head({parameters, g}, D + T, D);
@@ -100,31 +92,18 @@ void adam_on_one_number() {
   section("Adam on one number");
   say("An OPTIMIZER computes the changes of the parameters from their gradients. ADAM",
       "(Kingma and Ba 2015) keeps two running means: the FIRST MOMENT m of the gradient",
-      "g, and the SECOND MOMENT v of g^2. Both start at 0; m' and v' correct for that.",
-      "In step t:", "", "  m = 0.9 m + 0.1 g          m' = m / (1 - 0.9^t)",
+      "g, and the SECOND MOMENT v of g^2. Both start at 0. m' and v' correct for that.",
+      "Step t:", "", "  m = 0.9 m + 0.1 g          m' = m / (1 - 0.9^t)",
       "  v = 0.999 v + 0.001 g^2    v' = v / (1 - 0.999^t)",
       "  change of p = -learning rate * m' / (sqrt(v') + 1e-8)", "",
       "The loss 50 p^2 has the gradient g = 100 p. Start: p = 0.1, learning rate 0.05.");
-  Parameters parameters;
-  const Tensor parameter = parameters.add("p", scalar(Real(0.1)));
-  optim::AdamW optimizer(parameters.tensors(), {0.05, 0.9, 0.999, 1e-8, 0});  // no weight decay
-  Array table = zeros({5, 6});
-  double p = 0.1, m = 0, v = 0;
-  for (int t = 1; t <= 5; ++t) {
-    const double g = 100 * p;
-    m = 0.9 * m + 0.1 * g, v = 0.999 * v + 0.001 * g * g;
-    const double m1 = m / (1 - std::pow(0.9, t)), v1 = v / (1 - std::pow(0.999, t));
-    const double change = -0.05 * m1 / (std::sqrt(v1) + 1e-8);
-    xt::row(table, t - 1) = Array{Real(g), Real(m), Real(v), Real(m1), Real(v1), Real(change)};
-    p += change;
-    optim::zero_grad(parameters.tensors());
-    backward(power(parameter, 2) * 50);
-    optimizer.step();
-  }
-  show("step t", table, {"1", "2", "3", "4", "5"}, {"g", "m", "v", "m'", "v'", "change of p"});
-  check("p after five steps by hand = by heed's AdamW", scalar(Real(p)), parameter);
-  say("", "The first change has the size of the learning rate, for any g. When g changes",
-      "its sign, m' approaches 0 and v' does not: the change gets smaller.");
+  double p = 0.1;
+  show("step t", adam_by_hand(p, 5), {"1", "2", "3", "4", "5"},
+       {"g", "m", "v", "m'", "v'", "change of p"});
+  check("p after five steps by hand = by heed's AdamW", scalar(Real(p)), p_by_adamw(0.1, 5));
+  say("", "In step 1, m' is g and v' is g^2. So the first change has the size of the",
+      "learning rate, for any g. When g changes its sign, m' approaches 0 and v' does",
+      "not: the change gets smaller.");
 }
 
 std::map<int, Array> train(const nn::AttentionHead& head, const Parameters& parameters,
@@ -134,7 +113,7 @@ std::map<int, Array> train(const nn::AttentionHead& head, const Parameters& para
       "parameters. VALIDATION measures the loss on data that is not used for training:",
       "here 64 sentences of new words. OVERFITTING is a lower loss on the training data",
       "than on new data. The last column is the smallest attention weight on a previous",
-      "position. (~ marks results of training. They may differ on another machine.)", "",
+      "position. (~ marks results of training, which may differ on another machine.)", "",
       "step   loss  weight");
   optim::AdamW optimizer(parameters.tensors(), {0.05, 0.9, 0.999, 1e-8, 0});
   std::map<int, Array> weights;  // by step
@@ -174,13 +153,11 @@ void read_projections(const nn::AttentionHead& head) {
   section("What the projections have learned");
   say("The score of query token x and key token y is x W_Q^T W_K y / 4. Of this matrix,",
       "16 rows and columns belong to the word vectors, the last 8 to the positions. The",
-      "scores depend on the positions. W_V, scaled, copies the word vector.");
+      "scores depend on the positions. W_V copies the word vector and scales it.");
   const Array &W_Q = head.query.weight.value(), &W_V = head.value.weight.value();  // (16, 24)
   const Array S = dot(xt::transpose(W_Q), head.key.weight.value()) / 4;            // (24, 24)
   picture_trained("10_attention_head", "query_key", xt::abs(S),
                   {"|W_Q^T W_K / 4|", {}, {}, "number of x", "number of y", 0, 15});
-  picture_trained("10_attention_head", "value", xt::abs(W_V),
-                  {"|W_V|", {}, {}, "number of the value", "number of y", 0, 15});
   const CopyRule rule = rule_of(S, W_V);
   say("", "mean of W_V's diagonal              " + trained(rule.diagonal, 1),
       "largest absolute value of the rest  " + trained(rule.rest, 1));
@@ -209,9 +186,9 @@ int main() {
   adam_on_one_number();
   read_attention_weights(train(head, parameters, validation, g));
   read_projections(head);
-  say("", "A BIGRAM is a pair of neighbouring tokens. This head gives each position the",
-      "first token of its bigram. One head has one row of attention weights for each",
-      "query. The next lesson has a task with two targets, and several heads:", "11_multi_head.");
+  say("", "A bigram is a pair of neighbouring tokens. This head gives each position the",
+      "first token of its bigram. The next lesson has a task with two targets, and",
+      "several heads: 11_multi_head.");
   questions(
       "In train, write `static` before `const CopyBatch batch`: all steps then use\n"
       "the same batch. What is the validation loss after 2000 steps?",

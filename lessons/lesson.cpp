@@ -1,4 +1,4 @@
-// lesson.cpp: how a lesson speaks.
+// lesson.cpp: prints a lesson's headings, text, tables, checks and pictures.
 
 #include "lesson.hpp"
 
@@ -8,20 +8,19 @@
 #include <filesystem>
 #include <sstream>
 
-#include "heed/array/shape.hpp"
 #include "heed/report/table.hpp"
 
 namespace heed {
 namespace {
 
-[[noreturn]] void differ(const std::string& what, const std::string& how) {
+[[noreturn]] void fail_check(const std::string& what, const std::string& difference) {
   std::cout.flush();
-  std::cerr << "  NOT the same: " << what << ": " << how << '\n';
+  std::cerr << "  NOT the same: " << what << ": " << difference << '\n';
   std::exit(1);
 }
 
-// An error that nobody catches ends the lesson in one line, after all it has printed.
-[[noreturn]] void tell_error() {
+// Ends a lesson in which an error was not caught: prints the error in one line, after the output.
+[[noreturn]] void end_with_error() {
   std::cout.flush();
   try {
     std::rethrow_exception(std::current_exception());
@@ -34,15 +33,16 @@ namespace {
 // The folder of a lesson's pictures.
 std::string picture_folder(const std::string& lesson) {
   std::string folder = "runs/lessons/" + lesson;
-  std::error_code ignored;  // what cannot be written is told by the drawing
+  std::error_code ignored;  // the drawing reports a folder that cannot be written
   std::filesystem::create_directories(folder, ignored);
   return folder;
 }
 
-// Before main begins.
-const bool begun = [] {
-  std::set_terminate(tell_error);
-  if (brief()) say("(HEED_BRIEF: less training. What is said of figures is meant of the whole.)");
+// Runs before main.
+const bool prepared = [] {
+  std::set_terminate(end_with_error);
+  if (brief())
+    say("(HEED_BRIEF is set: less training. The text describes results of the full training.)");
   return true;
 }();
 
@@ -88,13 +88,14 @@ void show(const std::string& name, const Tensor& x, const Names& rows, const Nam
 
 void check(const std::string& what, const Array& a, const Array& b, double tolerance) {
   if (shape_of(a) != shape_of(b))
-    differ(what, "shapes " + str(shape_of(a)) + " and " + str(shape_of(b)));
+    fail_check(what, "shapes " + str(shape_of(a)) + " and " + str(shape_of(b)));
   for (std::size_t i = 0; i < a.size(); ++i) {
     const double left = a.data()[i], right = b.data()[i];
-    // An infinity is the same as itself, a NaN as nothing.
+    // The first comparison is for infinities. A NaN equals nothing.
     if (!(left == right || std::abs(left - right) <= tolerance))
-      differ(what, "number " + std::to_string(i) + " is " + decimal(left, 10) + " and " +
-                       decimal(right, 10) + ", more than " + scientific(tolerance, 0) + " apart");
+      fail_check(what, "element " + std::to_string(i) + " is " + decimal(left, 10) + " and " +
+                           decimal(right, 10) + ", more than " + scientific(tolerance, 0) +
+                           " apart");
   }
   std::cout << "  same: " << what << '\n';
 }
@@ -111,10 +112,10 @@ void check(const std::string& what, const Tensor& a, const Tensor& b, double tol
   check(what, a.value(), b.value(), tolerance);
 }
 
-void claim(const std::string& what, bool holds, const std::string& came) {
+void claim(const std::string& what, bool holds, const std::string& measured) {
   if (!holds) {
     std::cout.flush();
-    std::cerr << "  does NOT hold: " << what << ": " << came << '\n';
+    std::cerr << "  does NOT hold: " << what << ": " << measured << '\n';
     std::exit(1);
   }
   std::cout << "  holds: " << what << '\n';
@@ -136,8 +137,8 @@ void quote(const std::string& text) {
 }
 
 bool brief() {
-  const char* const asked = std::getenv("HEED_BRIEF");
-  return asked != nullptr && *asked != '\0' && std::string(asked) != "0";
+  const char* const value = std::getenv("HEED_BRIEF");
+  return value != nullptr && *value != '\0' && std::string(value) != "0";
 }
 
 std::int64_t in_brief(std::int64_t steps, std::int64_t fewer_steps) {

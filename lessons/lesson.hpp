@@ -1,4 +1,4 @@
-// lesson.hpp: how a lesson speaks: headings, sentences, arrays, checks and pictures.
+// lesson.hpp: prints a lesson's headings, text, tables, checks and pictures.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,8 @@
 #include <vector>
 #include <xtensor-blas/xlinalg.hpp>
 
-#include "heed/array/random.hpp"
-#include "heed/autograd/tensor.hpp"
 #include "heed/base/text.hpp"
+#include "heed/heed.hpp"
 #include "heed/report/curve.hpp"
 #include "heed/report/graphviz.hpp"
 #include "heed/report/heatmap.hpp"
@@ -34,67 +33,67 @@ void section(const std::string& title);
 // lesson again. The answers are in lessons/answers.
 void questions(const std::string& first, const std::string& second, const std::string& third);
 
-// One line of text for each argument.
+// Prints each argument as one line.
 template <class... Lines>
 void say(const Lines&... lines) {
   ((std::cout << lines << '\n'), ...);
 }
 
-// The numbers, four decimals each, under their name and shape.
+// Prints the array as a table with four decimals, below its name and shape.
 void show(const std::string& name, const Array& x, const Names& rows = {},
           const Names& columns = {});
 void show(const std::string& name, const Tensor& x, const Names& rows = {},
           const Names& columns = {});
 
-// Says that both are the same, or ends the lesson with exit code 1 and says where they differ. A
-// float is good to about seven digits: two ways to compute a number may differ in the last.
+// Prints "same: what" if no two elements differ by more than the tolerance. Otherwise prints the
+// first difference and ends the lesson with exit code 1. A float has about seven decimal digits, so
+// two correct computations may differ in the last one.
 void check(const std::string& what, const Array& a, const Array& b, double tolerance = 1e-5);
 void check(const std::string& what, const Array& a, const Tensor& b, double tolerance = 1e-5);
 void check(const std::string& what, const Tensor& a, const Array& b, double tolerance = 1e-5);
 void check(const std::string& what, const Tensor& a, const Tensor& b, double tolerance = 1e-5);
 
-// A claim about what was trained: says that it holds, or ends the lesson with exit code 1 and says
-// what came instead.
-void claim(const std::string& what, bool holds, const std::string& came);
+// Prints "holds: what" if the claim holds. Otherwise prints `measured` and ends the lesson with
+// exit code 1.
+void claim(const std::string& what, bool holds, const std::string& measured);
 
-// A number that training has led to: "~0.98". Another processor rounds the last digit of a product
-// otherwise, and some hundred steps later that shows: it may print 0.05 or 5 % more or less.
+// A result of training as text: "~0.98". Processors round products differently, and training
+// amplifies the differences: on another machine the number may differ by 0.05 or 5 %.
 std::string trained(double value, int decimals = 2);
-// A table of such numbers; "trained" in its title says so.
+// Prints a table of results of training, with two decimals and "trained" in its title.
 void show_trained(const std::string& name, const Array& x, const Names& rows = {},
                   const Names& columns = {});
-// What may come out quite differently elsewhere, such as a text that a model wrote: each line
-// behind a bar.
+// Prints text that may differ on another machine, such as a model's sample: each line after a bar.
 void quote(const std::string& text);
 
-// Training takes its time. With HEED_BRIEF set, a lesson trains for less, but still shows what it
-// claims: in_brief(2000, 300) is 300 then, and 2000 otherwise.
+// Whether the environment variable HEED_BRIEF is set. If so, a lesson trains for fewer steps:
+// in_brief(2000, 300) is then 300, and otherwise 2000.
 bool brief();
 std::int64_t in_brief(std::int64_t steps, std::int64_t fewer_steps);
 
-// A matrix as shades, here in the text and in the file runs/lessons/LESSON/NAME.svg.
+// Prints the matrix as a heat map, and draws it in the file runs/lessons/LESSON/NAME.svg.
 void picture(const std::string& lesson, const std::string& name, const Array& x,
              const HeatmapOptions& options = {});
 void picture(const std::string& lesson, const std::string& name, const Tensor& x,
              const HeatmapOptions& options = {});
 
-// The same of a matrix that training has led to.
+// The same for a matrix that is a result of training.
 void picture_trained(const std::string& lesson, const std::string& name, const Array& x,
                      const HeatmapOptions& options = {});
 
-// Several such matrices, under their titles and in the file only.
+// Draws several matrices side by side, each with its title, in the file only.
 void picture(const std::string& lesson, const std::string& name, const std::vector<Array>& panels,
              const Names& titles, const HeatmapOptions& options, std::size_t columns);
 
-// Curves, in the file only.
+// Draws curves in the file only.
 void picture(const std::string& lesson, const std::string& name, const std::vector<Series>& curves,
              const CurveOptions& options);
 
-// Named points (n, 2) that training or t-SNE has led to: as quoted text, and in the file.
+// Prints the labelled points (n, 2) as quoted text, and draws them in the file.
 void picture_points(const std::string& lesson, const std::string& name, const Array& points,
                     const ScatterOptions& options);
 
-// A graph in Graphviz's language, in the file only; no empty line before.
+// Draws a graph, given in Graphviz's language, in the file only; prints no empty line before.
 void picture(const std::string& lesson, const std::string& name, const std::string& graph);
 
 }  // namespace heed

@@ -11,7 +11,7 @@ Array tanh_backward(const Array& dy, const Array& y);
 Array softmax_backward(const Array& dy, const Array& y);
 
 using Doubles = xt::xarray<double>;
-using Function = std::function<Doubles(const Doubles&)>;
+using ArrayFunction = std::function<Doubles(const Doubles&)>;
 
 Doubles tanh_of(const Doubles& x) {
   Doubles y = x;
@@ -30,14 +30,14 @@ Doubles softmax_of(const Doubles& x) {
 }
 
 // The sum of y times the upstream gradient. Its gradient with respect to x is dx.
-double loss(const Function& f, const Doubles& x, const Array& dy) {
+double loss(const ArrayFunction& f, const Doubles& x, const Array& dy) {
   const Doubles y = f(x);
   double sum = 0;
   for (std::size_t i = 0; i < y.size(); ++i) sum += y.data()[i] * dy.data()[i];
   return sum;
 }
 
-Array finite_differences(const Function& f, const Array& x, const Array& dy) {
+Array finite_differences(const ArrayFunction& f, const Array& x, const Array& dy) {
   const double h = 1e-5;
   Array dx = dy;
   for (std::size_t i = 0; i < x.size(); ++i) {

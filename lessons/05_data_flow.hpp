@@ -1,0 +1,29 @@
+// 05_data_flow.hpp: the data flow of scaled dot-product attention, in Graphviz's language.
+#pragma once
+
+#include <string>
+
+namespace heed {
+
+// Each arrow is labelled with the shape of the array that flows along it.
+const std::string data_flow = R"dot(digraph {
+  rankdir=LR
+  node [shape=box, style=rounded, fontname="sans-serif"]
+  edge [color="#0072B2", arrowsize=0.6, fontname="sans-serif", fontsize=11]
+  Q [label="Q = X W_Q"]
+  K [label="K = X W_K"]
+  V [label="V = X W_V"]
+  scores [label="scores = Q K^T / sqrt(4),\nmasked"]
+  weights [label="attention weights\n= softmax(scores)"]
+  output [label="output\n= weights V"]
+  end [shape=none, label=""]
+  X -> { Q K V } [label="(3, 5)"]
+  { Q K } -> scores [label="(3, 4)"]
+  scores -> weights [label="(3, 3)"]
+  weights -> output [label="(3, 3)"]
+  V -> output [label="(3, 4)"]
+  output -> end [label="(3, 4)"]
+}
+)dot";
+
+}  // namespace heed
