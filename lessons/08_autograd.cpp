@@ -5,15 +5,9 @@
 // Worth a breakpoint: propagate. Each stop is one node that passes its gradient to its inputs.
 
 #include <algorithm>
-#include <cmath>
-#include <map>
 #include <memory>
 
-#include "heed/autograd/backward.hpp"
-#include "heed/autograd/graph.hpp"
-#include "heed/ops/activation.hpp"
-#include "heed/ops/arithmetic.hpp"
-#include "lesson.hpp"
+#include "08_helpers.hpp"
 
 using namespace heed;
 
@@ -72,56 +66,55 @@ void backward(const Value& result) {
   for (auto number = order.rbegin(); number != order.rend(); ++number) propagate(**number);
 }
 
-// The graph in Graphviz's language: data and gradient of each node, the local derivative of each
-// edge.
-std::string drawn(const NamedValues& values) {
-  std::map<const Number*, std::string> names;
-  std::string dot = "digraph {\n  rankdir=LR\n  node [shape=record, fontname=\"sans-serif\"]\n";
-  for (const auto& [name, v] : values) {
-    names[v.number.get()] = name;
-    dot += "  " + name + " [label=\"" + name + " (" + v.number->op + ") | data " +
-           decimal(v.data(), 4) + " | grad " + decimal(v.grad(), 4) + "\"]\n";
-    for (const auto& [input, local] : v.number->inputs)
-      dot += "  " + names[input.get()] + " -> " + name + " [label=" + decimal(local, 1) + "]\n";
-  }
-  return dot + "}\n";
+void finite_differences() {
+  section("Finite differences");
+  say("Training needs the derivative (lesson 07) of the loss with respect to each",
+      "number of W_Q, W_K and W_V. Take f(x) = x^2 at x = 3. A FINITE DIFFERENCE is the",
+      "growth of f for a step h, divided by h:");
+  show_differences_of_square(3);
+  say("", "The growth is 2xh + h^2, so the derivative is 2x, here 6. Finite differences",
+      "evaluate the formula once more for each input, and the model of `./heed train`",
+      "has 803,968 parameters. The method of this lesson needs one pass for all.");
 }
 
-double power(double x, double p) { return std::pow(x, p); }
-double relu(double x) { return std::max(x, 0.0); }
-
-template <class Kind>  // double, our Value, or heed's Tensor
-Kind micrograd_example(const Kind& a, const Kind& b) {
-  Kind c = a + b, d = a * b + power(b, 3);
-  c = c + c + 1;
-  c = c + 1 + c + -a;
-  d = d + 2 * d + relu(b + a);
-  d = d + 3 * d + relu(b - a);
-  Kind e = c - d, f = power(e, 2);
-  return f / 2 + 10 / f;
+void order_of_nodes() {
+  section("The order of the nodes");
+  say("Let b = a + a and c = b + b, so dc/da = 4. b receives 1 from each of its uses.",
+      "If b passes its gradient on too early, the gradient of a is wrong. So backward()",
+      "visits a topological order in reverse: b waits for both uses.", "");
+  Value ea = 1, eb = ea + ea;
+  eb.number->grad += 1, propagate(*eb.number);  // the first use
+  say("b passes on after its first use only  " + padded(ea.grad()));
+  eb.number->grad += 1, propagate(*eb.number);  // the second use
+  say("b passes on after each use            " + padded(ea.grad()));
+  Value oa = 1, ob = oa + oa;
+  backward(ob + ob);
+  say("b waits for both uses                 " + padded(oa.grad()));
 }
 
-Tensor leaf(double x, SourceLocation location = SourceLocation::current()) {  // one number
-  return Tensor(scalar(Real(x)), /*requires_grad=*/true, location);
+void gradient_accumulation() {
+  section("Gradient accumulation");
+  say("GRADIENT ACCUMULATION: backward adds to the gradients of the leaves, also in a",
+      "second pass. So a large batch can be computed in parts. Before a new step, clear",
+      "the gradients. Here is x * x at x = 3:", "");
+  Tensor x = leaf(3);
+  backward(x * x);
+  say("after one backward   " + padded(grad(x)));
+  backward(x * x);
+  say("after another        " + padded(grad(x)));
+  x.clear_grad();
+  backward(x * x);
+  say("cleared, then again  " + padded(grad(x)));
 }
-Real grad(const Tensor& x) { return item(x.grad()); }
-Array two(double a, double b) { return {Real(a), Real(b)}; }
-std::string padded(double x) { return pad_left(decimal(x, 4), 10); }
 
 void gradcheck(double derivative) {
   section("Gradcheck");
   say("GRADCHECK compares the gradient of a backward pass with finite differences. The",
-      "central difference (g(a + h) - g(a - h)) / 2h, for micrograd's example:", "",
-      "    h    central difference    error");
-  for (double h : {1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7}) {
-    const double high = micrograd_example(-4 + h, 2.0), low = micrograd_example(-4 - h, 2.0);
-    const double measured = (high - low) / (2 * h);
-    say(scientific(h, 0) + "    " + decimal(measured, 8) + "    " +
-        decimal(std::abs(measured - derivative), 10));
-  }
+      "central difference (g(a + h) - g(a - h)) / 2h, for micrograd's example:");
+  show_central_differences(derivative);
   say("", "With h ten times smaller the error is a hundred times smaller: its order is h^2.",
-      "Below 1e-5 rounding errors dominate, for they are divided by 2h. heed's tests",
-      "check every operation in this way.");
+      "Below 1e-5 rounding errors dominate, because they are divided by 2h. heed's",
+      "tests check every operation in this way.");
 }
 
 void gradient_descent() {
@@ -148,19 +141,7 @@ int main() {
            "reverse mode: Baydin et al. 2018, Automatic Differentiation in\n"
            "Machine Learning: a Survey, section 3.2",
            "Tensor.backward, Tensor.grad, torch.autograd.gradcheck"});
-  section("Finite differences");
-  say("Training must know how fast the result changes with each number of W_Q, W_K and",
-      "W_V: lesson 07's derivative. Take f(x) = x^2 at x = 3. A FINITE DIFFERENCE is",
-      "the growth of f for a step h, divided by h:", "",
-      "         h    growth of f    divided by h");
-  for (double h : {1.0, 0.1, 0.01, 0.001}) {
-    const double growth = (3 + h) * (3 + h) - 9;
-    say(padded(h) + "     " + padded(growth) + "      " + padded(growth / h));
-  }
-  say("", "The growth is 2xh + h^2, so the derivative is 2x, here 6. Finite differences",
-      "evaluate the formula once more for each input, and the model of `./heed train`",
-      "has 803,968 parameters. This lesson's method needs one pass for all of them.");
-
+  finite_differences();
   section("The computation graph and the chain rule");
   say("Let s = a + b and f = s b, with a = 2 and b = -3, so s = -1 and f = 3. This",
       "COMPUTATION GRAPH has a node for each number and an edge from each input of an",
@@ -176,7 +157,6 @@ int main() {
   std::cout << graph_text(f);
   backward(f);
   check("df/da and df/db, by hand = by heed", two(-3, -4), two(grad(a), grad(b)));
-
   section("Reverse mode");
   say("backward() in this file sets df/df = 1. Then it visits the nodes from the result",
       "back to the leaves, and does at each node, for each of its inputs:", "",
@@ -187,18 +167,15 @@ int main() {
   Value va = 2, vb = -3, vs = va + vb, vf = vs * vb;
   backward(vf);
   const NamedValues values = {{"a", va}, {"b", vb}, {"s", vs}, {"f", vf}};
-  say("", "   made by      data      grad");
-  for (const auto& [name, v] : values)
-    say(name + pad_right("  " + v.number->op, 9) + padded(v.data()) + padded(v.grad()));
+  show_values(values);
   check("by hand = by our engine", two(-3, -4), two(va.grad(), vb.grad()));
   say("");
   picture("08_autograd", "graph", drawn(values));
-
   section("A larger example");
-  say("The README of micrograd (Karpathy 2020) has the formula micrograd_example. It",
-      "contains relu(x) = max(x, 0), a NONLINEARITY, also called activation: a function",
-      "of each number alone that is not linear. For a = -4 and b = 2 the README has",
-      "g = 24.7041, dg/da = 138.8338 and dg/db = 645.5773.", "");
+  say("The README of micrograd (Karpathy 2020) has the formula micrograd_example (in",
+      "08_helpers.hpp). It contains relu(x) = max(x, 0), a NONLINEARITY, also called",
+      "activation: a function of each number alone that is not linear. For a = -4 and b",
+      "= 2 the README has g = 24.7041, dg/da = 138.8338 and dg/db = 645.5773.", "");
   Value wa = -4, wb = 2, wg = micrograd_example(wa, wb);
   backward(wg);
   Tensor ta = leaf(-4), tb = leaf(2), tg = micrograd_example(ta, tb);
@@ -207,44 +184,15 @@ int main() {
       "ours  " + padded(wg.data()) + padded(wa.grad()) + padded(wb.grad()),
       "heed  " + padded(tg.item()) + padded(grad(ta)) + padded(grad(tb)));
   check("ours = heed, in float", two(wa.grad(), wb.grad()), two(grad(ta), grad(tb)), 1e-3);
-
-  section("The order of the nodes");
-  say("Let b = a + a and c = b + b, so dc/da = 4. b receives 1 from each of its uses.",
-      "If b passes its gradient on too early, the gradient of a is wrong. So backward()",
-      "visits a topological order in reverse: b waits for both uses.", "");
-  Value ea = 1, eb = ea + ea;
-  eb.number->grad += 1, propagate(*eb.number);  // the first use
-  say("b passes on after its first use only  " + padded(ea.grad()));
-  eb.number->grad += 1, propagate(*eb.number);  // the second use
-  say("b passes on after each use            " + padded(ea.grad()));
-  Value oa = 1, ob = oa + oa;
-  backward(ob + ob);
-  Tensor ha = leaf(1), hb = ha + ha;
-  backward(hb + hb);
-  say("b waits for both uses                 " + padded(oa.grad()),
-      "heed                                  " + padded(grad(ha)));
-
-  section("Gradient accumulation");
-  say("GRADIENT ACCUMULATION: backward adds to the gradients of the leaves, also in a",
-      "second pass. So a large batch can be computed in parts. Before a new step, clear",
-      "the gradients. Here is x * x at x = 3:", "");
-  Tensor x = leaf(3);
-  backward(x * x);
-  say("after one backward   " + padded(grad(x)));
-  backward(x * x);
-  say("after another        " + padded(grad(x)));
-  x.clear_grad();
-  backward(x * x);
-  say("cleared, then again  " + padded(grad(x)));
-
+  order_of_nodes();
+  gradient_accumulation();
   gradcheck(wa.grad());
   gradient_descent();
   say("", "Next, the backward pass through matrices and softmax:",
-      "09_backward_through_attention. To watch this lesson's backward pass: gdb",
-      "build/release/lessons/08_autograd, and in it: break propagate, run, then print",
-      "number.op, print number.grad, and continue. To stop in heed's engine: ./heed",
-      "debug 8, and in it: break heed::Multiply::backward and continue. `heed graph`",
-      "prints the nodes, `heed step` runs to the next one.");
+      "09_backward_through_attention. To watch the backward pass of this lesson: ./heed",
+      "debug 8, and in gdb: break propagate, continue, print number.op, print",
+      "number.grad. To stop in heed's engine: break heed::Multiply::backward, continue.",
+      "There `heed graph` prints the nodes, and `heed step` runs to the next one.");
   questions("In propagate, replace += by =. Which derivative of f = (a + b) b is wrong?",
             "In relu of a Value, replace > 0 by < 0. Which printed numbers change?",
             "Change learning_rate to 1e-4. Is g lower after ten steps?");

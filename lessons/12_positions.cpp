@@ -2,79 +2,18 @@
 //
 // Before this lesson: 11_multi_head, several heads in parallel.
 // After it: 13_transformer_block, the layers around attention.
-// A useful breakpoint: Reverser::embedded, which adds position encodings to embeddings.
+// A useful breakpoint: Reverser::embedded (in reversal_task.hpp), which adds position encodings.
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 
-#include "reversal_task.hpp"
+#include "12_by_hand.hpp"
 
 using namespace heed;
-using Order = std::vector<std::size_t>;
 using xt::linalg::dot;
 const Names words = {"dog", "bites", "man"};
-constexpr std::size_t width = 32, num_positions = 24;
+constexpr std::size_t num_positions = 24;
 constexpr double chosen_base = 100;  // of the sinusoids
-
-// The output of self-attention for the tokens x (T, C): (T, C).
-Array output_of(const nn::MultiHeadAttention& attention, const Array& x) {
-  return select(attention(unsqueeze(Tensor(x), 0)), 0, 0).value();
-}
-
-// Two heads of dimension 2, by hand: Q, K, V (T, 4), result (T, 4).
-Array heads_by_hand(const Array& Q, const Array& K, const Array& V) {
-  Array output = zeros(shape_of(Q));
-  for (std::size_t first : {0u, 2u}) {
-    const Array q = xt::view(Q, xt::all(), xt::range(first, first + 2)),
-                k = xt::view(K, xt::all(), xt::range(first, first + 2));
-    const Array v = xt::view(V, xt::all(), xt::range(first, first + 2));
-    const Array e = xt::exp(dot(q, xt::transpose(k)) / std::sqrt(Real(2))), sums = xt::sum(e, {1});
-    xt::view(output, xt::all(), xt::range(first, first + 2)) =
-        dot(e, v) / xt::view(sums, xt::all(), xt::newaxis());
-  }
-  return output;
-}
-
-// The angle of the pair of columns i and i + 1 at position t.
-double angle(double t, std::size_t i, double base) {
-  return t / std::pow(base, double(i) / double(width));
-}
-
-// Sinusoidal position encodings (length, width).
-Array sinusoids(std::size_t rows, double base) {
-  Array P = zeros({rows, width});
-  for (std::size_t t = 0; t < rows; ++t)
-    for (std::size_t i = 0; i < width; i += 2) {
-      P(t, i) = Real(std::sin(angle(double(t), i, base)));
-      P(t, i + 1) = Real(std::cos(angle(double(t), i, base)));
-    }
-  return P;
-}
-
-// One head of attention that predicts, at each position, the letter opposite.
-struct Reverser {
-  Reverser(Scope scope, const Tensor& position_encodings)
-      : letter(scope / "letter", alphabet, width),
-        attention(scope / "attention", width, 1),
-        head(scope / "head", width, alphabet),
-        positions(position_encodings) {}
-
-  Tensor embedded(const Indices& x) const {
-    const Tensor letters = letter(x);  // (B, T, C)
-    if (!positions.defined()) return letters;
-    return letters + positions;  // positions (T, C), the same for each word
-  }
-  Tensor operator()(const Indices& x) const {
-    const Tensor e = embedded(x);
-    return head(e + attention(e));  // (B, T, V); lesson 13 explains the sum
-  }
-
-  nn::Embedding letter;
-  nn::MultiHeadAttention attention;
-  nn::Linear head;
-  Tensor positions;  // undefined without position encodings
-};
 
 void attention_without_positions(const nn::MultiHeadAttention& attention, const Array& T) {
   section("The same output in any order");
@@ -86,17 +25,15 @@ void attention_without_positions(const nn::MultiHeadAttention& attention, const 
   show("output for 'dog bites man'", output, words);
   show("output for 'man bites dog'", output_of(attention, in_order(T, {2, 1, 0})),
        {"man", "bites", "dog"});
-  const Array Q = attention.query(Tensor(T)).value(), K = attention.key(Tensor(T)).value();
-  const Array V = attention.value(Tensor(T)).value();  // (3, 4) each
-  check("by hand = in one line", heads_by_hand(Q, K, V), output);
-  Order order = {0, 1, 2};
+  check("by hand = in one line", heads_by_hand(attention, T), output);
+  std::vector<std::size_t> order = {0, 1, 2};
   while (std::next_permutation(order.begin(), order.end()))
     check("all bits, '" + words[order[0]] + " " + words[order[1]] + " " + words[order[2]] +
               "' = 'dog bites man', reordered",
           output_of(attention, in_order(T, order)), in_order(output, order), 0);
   say("", "Each output is a sum over all keys, and a sum does not depend on the order of",
       "its terms. (heed adds them in double and rounds once, so all bits agree.) This",
-      "is the permutation equivariance of lesson 04. A causal mask breaks it: lesson", "07.");
+      "is the permutation equivariance of lesson 04. A causal mask breaks it.");
 }
 
 void learned_encodings(const nn::MultiHeadAttention& attention, const Array& T, Scope scope) {
@@ -105,36 +42,32 @@ void learned_encodings(const nn::MultiHeadAttention& attention, const Array& T, 
       "the token at that position. A LEARNED POSITION ENCODING is a parameter:",
       "nn::Embedding with one row for each position. It starts with random values.");
   const nn::Embedding position(scope / "position", 3, 4);
-  const Indices numbers = {0, 1, 2};
   Array by_hand = T;
   for (std::size_t t = 0; t < 3; ++t)
     for (std::size_t d = 0; d < 4; ++d) by_hand(t, d) += position.weight.value()(t, d);
-  const Tensor encoded = Tensor(T) + position(numbers);  // (3, 4)
+  const Tensor encoded = Tensor(T) + position(Indices{0, 1, 2});  // (3, 4)
   check("by hand = in one line", by_hand, encoded);
   const Array man_first = in_order(T, {2, 1, 0}) + position.weight.value();
   const Array first = output_of(attention, encoded.value()), last = output_of(attention, man_first);
   show("output for 'dog bites man'", first, words);
   show("output for 'man bites dog'", last, {"man", "bites", "dog"});
-  const Array difference = xt::abs(xt::row(first, 0) - xt::row(last, 2));
-  const Real largest = xt::amax(difference)();
+  const Real largest = xt::amax(xt::abs(xt::row(first, 0) - xt::row(last, 2)))();
   say("");
   claim("the outputs of 'dog' differ", largest > 0.1, "by " + decimal(largest, 4) + " at most");
 }
 
 void sinusoidal_encodings() {
   section("Sinusoidal position encodings");
-  say("SINUSOIDAL POSITION ENCODINGS (Vaswani et al. 2017, section 3.5) are a formula.",
-      "Each pair of columns has the sine and cosine of an angle that grows with the",
-      "position, like a clock hand. The first hand turns by 1 radian per position, the",
-      "others more slowly. A formula has a value for any position. (Whether a model",
-      "works at positions that it was not trained on is another question. This lesson",
-      "does not test it.)");
+  say("SINUSOIDAL POSITION ENCODINGS (Vaswani et al. 2017, section 3.5) are a formula,",
+      "which has a value for any position. Each pair of columns has the sine and cosine",
+      "of an angle that grows with the position, like a clock hand. The first hand",
+      "turns by 1 radian per position, the others more slowly.");
   check("by hand = in one line", sinusoids(num_positions, 10000),
         nn::sinusoidal_positions(num_positions, width));
   show("encodings of width 4", nn::sinusoidal_positions(4, 4), {"position 0", "1", "2", "3"},
        {"sin t", "cos t", "sin t/100", "cos t/100"});
-  say("", "The paper's base 10000 is for thousands of positions. For 24 positions we take",
-      "the base 100, so that the slow sines change visibly, too:");
+  say("", "With the paper's base 10000, half of the columns hardly change in 24 positions",
+      "(question 1). So we take the base 100:");
   const Array P = sinusoids(num_positions, chosen_base);  // (24, 32)
   HeatmapOptions options{"sinusoidal position encodings", {}, {}, "position", "column"};
   options.low = -1, options.high = 1, options.diverging = true;
@@ -143,13 +76,8 @@ void sinusoidal_encodings() {
   section("Relative positions");
   say("The dot product of the encodings of positions s and t is a sum of sin a sin b +",
       "cos a cos b = cos(a - b). It depends on s - t only, the RELATIVE POSITION.");
-  Array by_hand = zeros({num_positions, num_positions});
-  for (std::size_t s = 0; s < num_positions; ++s)
-    for (std::size_t t = 0; t < num_positions; ++t)
-      for (std::size_t i = 0; i < width; i += 2)
-        by_hand(s, t) += Real(std::cos(angle(double(s) - double(t), i, chosen_base)));
   const Array products = dot(P, xt::transpose(P));  // (24, 24)
-  check("by hand = in one line", by_hand, products, 1e-4);
+  check("by hand = in one line", dot_products_by_hand(num_positions, chosen_base), products, 1e-4);
   say("", "positions  3 and  5   " + decimal(products(3, 5), 4),
       "positions 20 and 22   " + decimal(products(20, 22), 4),
       "positions  3 and 20   " + decimal(products(3, 20), 4));
@@ -157,30 +85,20 @@ void sinusoidal_encodings() {
           {"dot products of position encodings", {}, {}, "position", "position"});
   say("", "One matrix maps the encoding of each position t to that of t + 5: it rotates",
       "each pair of columns by a fixed angle. ROTARY EMBEDDING (RoPE; Su et al. 2021,",
-      "RoFormer) adds no encodings: it rotates queries and keys in this way, and the",
-      "positions then enter the scores only as relative positions. Exercise 12", "implements it.");
-  Array rotation = zeros({width, width});
-  for (std::size_t i = 0; i < width; i += 2) {
-    rotation(i, i) = rotation(i + 1, i + 1) = Real(std::cos(angle(5, i, chosen_base)));
-    rotation(i + 1, i) = Real(std::sin(angle(5, i, chosen_base)));
-    rotation(i, i + 1) = -rotation(i + 1, i);
-  }
+      "RoFormer) adds no encodings. It rotates queries and keys in this way, so that",
+      "positions enter the scores only as relative positions: exercise 12.");
   const Array P0 = xt::view(P, xt::range(0, 19)), P5 = xt::view(P, xt::range(5, 24));
-  check("positions 0 to 18, rotated by hand = positions 5 to 23", dot(P0, rotation), P5);
+  check("positions 0 to 18, rotated by hand = positions 5 to 23",
+        dot(P0, rotation_by_hand(5, chosen_base)), P5);
 }
 
 double lower_bound_without_positions() {
   section("A task that needs positions");
   say("The task: read a word of eight different letters, and predict at each position",
       "the letter opposite (the word backwards). Without positions, the model's input",
-      "at a letter is the set of the eight letters and this letter. Each of the other",
-      "seven is opposite with probability 1/7. The mean cross-entropy -(ln p_1 + ... +",
-      "ln p_7) / 7 has its minimum, ln 7, where each predicted probability is 1/7.");
-  const auto mean_loss = [](const std::vector<double>& probabilities) {
-    double sum = 0;
-    for (const double p : probabilities) sum -= std::log(p) / 7;
-    return sum;
-  };
+      "at a letter is this letter and the set of all eight. Each of the other seven is",
+      "opposite with probability 1/7. The mean cross-entropy -(ln p_1 + ... + ln p_7) /",
+      "7 has its minimum, ln 7, where each predicted probability is 1/7.");
   const double bound = std::log(7.0), equal = mean_loss(std::vector<double>(7, 1.0 / 7));
   check("by hand = in one line", scalar(Real(equal)), scalar(Real(bound)));
   say("", "1/26 for each letter  " + decimal(std::log(26.0), 4),
@@ -193,8 +111,7 @@ void show_attention(const Reverser& model, const std::set<std::string>& seen) {
   section("The attention weights");
   const std::string word = "triangle";
   const Indices letters = indices_of(word);
-  Names rows;
-  for (const char letter : word) rows.push_back(std::string(1, letter));
+  const Names rows = {"t", "r", "i", "a", "n", "g", "l", "e"};
   say("'" + word + "' was " + (seen.count(word) == 0 ? "not " : "") + "in the training data.",
       "The model with learned encodings attends from position t to position 7 - t:");
   const Tensor e = model.embedded(letters);  // (1, 8, 32)
@@ -202,9 +119,7 @@ void show_attention(const Reverser& model, const std::set<std::string>& seen) {
   picture_trained(
       "12_positions", "backwards_attention", A,
       {"attention weights, learned encodings", rows, rows, "query position", "key position", 0, 1});
-  const Indices largest = argmax(Tensor(A), -1);  // (8)
-  std::size_t opposite = 0;
-  for (std::size_t t = 0; t < length; ++t) opposite += std::size_t(largest(t)) == length - 1 - t;
+  const std::size_t opposite = count_opposite(A);
   say("");
   claim("each query's largest weight is on the opposite position", opposite == length,
         std::to_string(opposite) + " of 8 are");
@@ -218,7 +133,7 @@ void reverse_words(double bound) {
   say("Three models with one head each: without position encodings, with learned ones",
       "and with sinusoidal ones. They train on the same random words. The validation",
       "words are new. Each of them comes in seven orders, so that each letter is once",
-      "opposite each other letter: without positions, at most 1/7 of the predictions",
+      "opposite each other letter. So without positions at most 1/7 of the predictions",
       "are correct.");
   Generator fresh(2026);
   const Indices unseen = all_opposites(draw_words(fresh, 100));  // (700, 8)
@@ -271,10 +186,7 @@ int main() {
   const Array T = eighths(g.randn({3, 4}));
   Parameters parameters;
   const nn::MultiHeadAttention attention(Scope(parameters, g), 4, 2);
-  for (Tensor p : parameters) p.mutable_value() = eighths(p.value());
-  Tensor out = attention.out.weight, out_bias = attention.out.bias;
-  out.mutable_value() = xt::eye<Real>(4);  // the output projection changes nothing
-  out_bias.mutable_value() = zeros({4});
+  round_to_eighths(attention, parameters);
   attention_without_positions(attention, T);
   learned_encodings(attention, T, Scope(parameters, g));
   sinusoidal_encodings();

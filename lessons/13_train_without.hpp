@@ -4,14 +4,6 @@
 #include <cmath>
 #include <map>
 
-#include "heed/autograd/backward.hpp"
-#include "heed/nn/gpt.hpp"
-#include "heed/ops/arithmetic.hpp"
-#include "heed/ops/loss.hpp"
-#include "heed/ops/matmul.hpp"
-#include "heed/ops/shape.hpp"
-#include "heed/optim/adamw.hpp"
-#include "heed/optim/schedule.hpp"
 #include "heed/text/corpus.hpp"
 #include "lesson.hpp"
 
@@ -71,8 +63,7 @@ inline Result train_without(const std::string& part, double lr, const nn::GptCon
   Generator g(1);
   Parameters parameters;
   const nn::Gpt model(Scope(parameters, g), config);
-  double scale =
-      50 / std::sqrt(double(config.embed_dim));  // standard deviation 0.02 to 1 / sqrt(C)
+  double scale = 50 / std::sqrt(double(config.embed_dim));  // deviation 0.02 to 1 / sqrt(C)
   for (Tensor p : parameters)
     if (p.shape().size() == 2) p.mutable_value() *= Real(scale);
   optim::AdamWOptions options;

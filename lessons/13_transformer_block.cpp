@@ -7,10 +7,7 @@
 #include <cmath>
 
 #include "13_train_without.hpp"
-#include "heed/array/parallel.hpp"
 #include "heed/base/file.hpp"
-#include "heed/ops/arithmetic.hpp"
-#include "heed/ops/shape.hpp"
 
 using namespace heed;
 
@@ -54,7 +51,7 @@ void layer_normalization(const nn::Block& block, const Array& x) {
       "06). LAYER NORMALIZATION therefore gives each row mean 0 and variance 1: it",
       "subtracts the mean and divides by the square root of the variance. (Then it",
       "multiplies by learned weights, initially 1, and adds learned biases, initially",
-      "0.) The row of 'cat' is here four times as large as it was drawn.");
+      "0.) Here the row of 'cat' has been multiplied by 4.");
   show("x", x, words);
   const Array normed = block.norm1(Tensor(x)).value();
   show("norm1(x)", normed, words);
@@ -64,15 +61,16 @@ void layer_normalization(const nn::Block& block, const Array& x) {
   say("Attention mixes the rows of different tokens. The MLP (multi-layer perceptron,",
       "in Vaswani et al. 2017 the FEED-FORWARD network) transforms each row separately:",
       "a linear layer from C to 4C, the activation GELU (Hendrycks and Gimpel 2016),",
-      "and a linear layer back to C. Without GELU it would be one linear layer.");
+      "and a linear layer back to C. Without GELU both layers together would be one",
+      "linear layer.");
   check("by hand = in one line", mlp_by_hand(block.mlp, normed), block.mlp(Tensor(normed)));
 }
 
 void residual_connections(const nn::Block& block, const Array& x) {
   section("Residual connections");
   say("A RESIDUAL CONNECTION adds a layer's output to its input: y = x + layer(x). If",
-      "the output is 0, y is x. In the backward pass the upstream gradient reaches x",
-      "through the sum unchanged (lesson 08), in addition to the gradient through the",
+      "the output is 0, y is x. In the backward pass x gets the upstream gradient",
+      "unchanged through the sum (lesson 08), and in addition the gradient through the",
       "layer. A TRANSFORMER BLOCK has two residual connections:", "",
       "  x = x + attention(norm1(x))", "  x = x + mlp(norm2(x))", "",
       "Vaswani et al. (2017) apply the norm to the sum. GPT-2 (Radford et al. 2019)",
@@ -124,8 +122,8 @@ void train_without_each_part(nn::GptConfig config, const Corpus& corpus) {
       "start with the standard deviation 1 / sqrt(C) = 0.18, because 0.02 is too small",
       "for this width (divided by sqrt(12) in the last layer of a branch). 'norms'",
       "includes the final norm. The loss is the mean over 128 windows of the validation",
-      "part. Models without context cannot get below the unigram entropy of this part,",
-      "models that only see the current character not below its bigram entropy (lesson", "14).", "",
+      "part. A model without context cannot get below the unigram entropy of the text,",
+      "and a model that sees only the current character not below the bigram entropy.", "",
       "unigram entropy   " + decimal(unigram, 4), "bigram entropy    " + decimal(bigram, 4), "");
   std::string rate_columns;
   for (const double rate : rates) rate_columns += "  rate " + decimal(rate, 3);
@@ -190,8 +188,8 @@ int main() {
   say("", "Without residual connections the loss is the unigram entropy, at every rate.",
       "Without attention each position sees its own character only. The model without",
       "MLPs also has far fewer parameters. Without norms the loss is nearly the same:",
-      "six blocks with this initialisation train without them. All losses are from one",
-      "seed, so differences below 0.1 can be chance.", "",
+      "with this initialisation, six blocks train without them. All losses are from one",
+      "seed, so differences below 0.1 are no evidence.", "",
       "Next lesson: 14_how_low_can_it_go, a text with a known lower bound on the loss.", "",
       "To see x change, start gdb with ./heed debug 13, and type: break block_without,",
       "continue, then next several times; print x before and after each add(...).");

@@ -7,10 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "heed/array/parallel.hpp"
 #include "heed/base/file.hpp"
 #include "heed/report/table.hpp"
-#include "heed/study/ablation.hpp"
 #include "looking_inside.hpp"
 
 using namespace heed;
@@ -56,15 +54,7 @@ Array scores_by_hand(const Array& A, const Indices& ids, std::size_t head) {
   return Array{Real(previous / rows), Real(first / rows), Real(same / rows_with_same)};
 }
 
-// The loss of each window (B).
-Array losses(const nn::Gpt& model, const Indices& windows) {
-  Array result = zeros({windows.shape(0)});
-  for (std::size_t b = 0; b < result.size(); ++b)
-    result(b) = Real(next_token_loss(model, xt::view(windows, xt::range(b, b + 1))));
-  return result;
-}
-
-// The same without head i: its columns of the output projection are zero.
+// The loss of each window (B) without head i: its columns of the output projection are zero.
 Array losses_without(const nn::Gpt& model, std::size_t i, const Indices& windows) {
   Tensor out = model.blocks[i / 4].attention.out.weight;  // (C, C)
   const Array original = out.value();
@@ -99,8 +89,9 @@ void show_weights(const nn::Gpt& model, const Vocabulary& vocabulary) {
 Array score_patterns(const nn::Gpt& model, const Indices& windows) {  // (9, 4)
   section("Head patterns");
   say("A HEAD PATTERN is a rule for the key positions of each query. A head's score is",
-      "its weight on these positions, the mean over queries of 24 validation windows.",
-      "The last row is for uniform weights. Only a score far from it is evidence.", "",
+      "its attention weight on these positions, a mean over the queries of 24",
+      "validation windows. The last row is for uniform weights: only a score far from",
+      "it is evidence.", "",
       "previous   PREVIOUS TOKEN HEAD: the token before the query (Clark et al. 2019)",
       "first      ATTENTION SINK: often the first token (Xiao et al. 2023)",
       "same       SAME TOKEN HEAD: earlier positions with the query's token (also:",
@@ -136,10 +127,11 @@ Array score_patterns(const nn::Gpt& model, const Indices& windows) {  // (9, 4)
 
 void ablate_heads(const nn::Gpt& model, const Indices& windows, const Array& scores) {
   section("Ablation");
-  say("Values may be small, and later layers may ignore them. A large weight does not",
-      "prove that the output matters (Jain and Wallace 2019). ABLATION removes a part",
-      "of a model and measures the loss. We set a head's columns in the output",
-      "projection to zero. Standard errors are of the mean increase over 24 windows.", "");
+  say("A large weight does not prove that the output matters (Jain and Wallace 2019):",
+      "the values may be small, or later layers may ignore them. ABLATION removes a",
+      "part of a model and measures the loss. We set a head's columns in the output",
+      "projection to zero. The standard error is that of the mean increase over 24", "windows.",
+      "");
   const Ablation ablation = ablate(model, [&] { return next_token_loss(model, windows); });
   const Array all_heads = losses(model, windows);
   Array ablated = zeros({2, 4}), costs = zeros({8, 2});

@@ -2,17 +2,13 @@
 //
 // Before this lesson: 16_looking_inside, attention patterns and ablation in a causal model.
 // After it: 18_query_key_space, the queries and keys of one head of this model.
-// Worth a breakpoint: mask_by_hand. Two random numbers decide what happens to each token.
+// Worth a breakpoint: mask_by_hand (in 17_by_hand.hpp). Two random numbers decide what happens to
+// each token.
 
 #include <algorithm>
 #include <cmath>
 
-#include "fill_in_the_blank.hpp"
-#include "heed/autograd/backward.hpp"
-#include "heed/ops/loss.hpp"
-#include "heed/ops/softmax.hpp"
-#include "heed/optim/adamw.hpp"
-#include "heed/optim/schedule.hpp"
+#include "17_by_hand.hpp"
 #include "heed/report/table.hpp"
 
 using namespace heed;
@@ -22,54 +18,6 @@ const std::int64_t steps = in_brief(2000, 800);
 const std::string one_door = "i was watching the door when [MASK] opened .";
 const std::string two_doors = "i was watching the doors when [MASK] opened .";
 const Names layers = {"layer 0", "layer 1"}, heads = {"head 0", "head 1", "head 2", "head 3"};
-
-// Chooses each token but the full stop with probability 15 %. Of the chosen tokens 80 % become
-// [MASK], 10 % a random word, and 10 % stay. Tokens that are not chosen have the target -100.
-Masked mask_by_hand(const Indices& tokens, const Vocabulary& vocabulary, Generator& generator) {
-  const Shape shape = {tokens.shape(0), tokens.shape(1)};  // (N, T)
-  const Array choices = generator.rand(shape), actions = generator.rand(shape);
-  const Indices random_words = generator.randint(0, std::int64_t(vocabulary.size()), shape);
-  Masked m{tokens, tokens};
-  for (std::size_t i = 0; i < shape[0]; ++i)
-    for (std::size_t t = 0; t < shape[1]; ++t) {
-      const Real choice = choices(i, t), action = actions(i, t);  // from 0 to 1
-      const bool chosen = tokens(i, t) != vocabulary.find(".") && choice < Real(0.15);
-      if (!chosen) m.targets(i, t) = -100;
-      if (chosen && action < Real(0.8)) m.seen(i, t) = vocabulary.find("[MASK]");
-      if (chosen && action >= Real(0.8) && action < Real(0.9)) m.seen(i, t) = random_words(i, t);
-    }
-  return m;
-}
-
-// The mean of -ln p(target) over the chosen positions.
-Real loss_by_hand(const Array& p, const Indices& targets) {  // (N, T, V) and (N, T)
-  Real sum = 0, count = 0;
-  for (std::size_t i = 0; i < targets.shape(0); ++i)
-    for (std::size_t t = 0; t < targets.shape(1); ++t)
-      if (targets(i, t) != -100) sum -= std::log(p(i, t, std::size_t(targets(i, t)))), count += 1;
-  return sum / count;
-}
-
-// The loop of train() in fill_in_the_blank.cpp: the losses of the first `count` steps.
-std::vector<double> train_by_hand(BlankModel& model, std::int64_t count) {
-  optim::AdamWOptions options;
-  options.beta2 = 0.99;
-  optim::AdamW optimizer(model.parameters.tensors(), options);
-  const optim::WarmupCosine rate{0.007, 0.0001, 50, steps};
-  Generator generator(19);
-  std::vector<double> losses;
-  for (std::int64_t step = 0; step < count; ++step) {
-    const Masked batch = next_batch(model, generator);                        // (64, T)
-    const Tensor loss = cross_entropy(model.gpt(batch.seen), batch.targets);  // of (64, T, V)
-    optim::zero_grad(model.parameters.tensors());
-    backward(loss);
-    optim::clip_grad_norm(model.parameters.tensors(), 1);
-    optimizer.set_lr(rate.at(step));
-    optimizer.step();
-    losses.push_back(double(loss.item()));
-  }
-  return losses;
-}
 
 void show_grammar(const Vocabulary& vocabulary, const std::vector<Sentence>& held_out) {
   section("Sentences with a pronoun");
@@ -82,7 +30,7 @@ void show_grammar(const Vocabulary& vocabulary, const std::vector<Sentence>& hel
       "combinations held out       " + std::to_string(combinations(From::held_out)), "",
       "The first sentence is held out. Predict its pronoun:", "", "  " + one_door, "",
       "'opened' excludes 'i', because people do not open, and 'door' excludes 'they'.",
-      "A model needs both words, and one of them comes after the blank.");
+      "A model needs both words, and one of them comes after [MASK].");
 }
 
 void compare_directions() {
@@ -103,8 +51,8 @@ void mask_tokens(const Vocabulary& vocabulary) {
   section("Masked language model");
   say("A MASKED LANGUAGE MODEL predicts tokens from the tokens on both sides. As in",
       "BERT, each token is chosen with probability 15 %. Of the chosen, 80 % become the",
-      "[MASK] TOKEN. Other texts have no [MASK], so 10 % become a random word, and 10 %",
-      "stay. We never choose the full stop.", "");
+      "[MASK] TOKEN. BERT's later tasks have no [MASK], so 10 % become a random word,",
+      "and 10 % stay. We never choose the full stop.", "");
   Generator sentences(20), numbers(21), same(21);
   const Indices tokens =  // (5000, 9)
       encoded(vocabulary, texts_of(draw_sentences(sentences, 5000, From::training)));
@@ -121,8 +69,8 @@ void mask_tokens(const Vocabulary& vocabulary) {
 
 void train_model(BlankModel& model, const std::vector<Sentence>& held_out) {
   section("Loss and training");
-  say("The loss is the cross-entropy at the chosen positions. cross_entropy ignores the",
-      "target -100. The model has 2 blocks with 4 heads and embed_dim 32.");
+  say("The loss is the mean cross-entropy at the chosen positions. cross_entropy",
+      "ignores the target -100. The model has 2 blocks with 4 heads and embed_dim 32.");
   Generator first(19);
   const Masked batch = next_batch(model, first);  // 64 sentences
   const Tensor logits = model.gpt(batch.seen);    // (64, T, V)
@@ -130,17 +78,17 @@ void train_model(BlankModel& model, const std::vector<Sentence>& held_out) {
   check("loss by hand = cross_entropy", scalar(loss_by_hand(p, batch.targets)),
         cross_entropy(logits, batch.targets), 1e-4);
   BlankModel twin(1);
-  const std::vector<double> by_hand = train_by_hand(twin, 20), losses = train(model, steps);
+  const std::vector<double> by_hand = train_by_hand(twin, 20, steps), losses = train(model, steps);
   check("20 losses by hand = those of train", Array(xt::adapt(by_hand)),
         Array(xt::view(xt::adapt(losses), xt::range(0, 20))), 0);
-  const double uniform = std::log(52), entropy = perfect_loss(model.vocabulary, held_out);
+  const double uniform = std::log(52), entropy = conditional_entropy(model.vocabulary, held_out);
   say("", "loss of the uniform distribution, ln 52      " + decimal(uniform, 4),
       "training, last 100 steps                   " + trained(means_of(losses, 100).back()),
-      "held out, one [MASK] per sentence          " + trained(one_blank_loss(model, held_out)),
+      "held out, one [MASK] per sentence          " + trained(one_mask_loss(model, held_out)),
       "entropy of the grammar, one [MASK]          " + decimal(entropy, 4), "",
       "The entropy is above zero, because several subjects, verbs or nouns fit. A",
-      "training batch has several blanks per sentence and random words. So compare the",
-      "entropy with the loss for one [MASK].");
+      "training batch can have several [MASK] in a sentence, and random words. So",
+      "compare the entropy with the loss for one [MASK].");
   draw_losses(lesson, losses, uniform, entropy);
 }
 
@@ -151,24 +99,38 @@ void measure_accuracy(const BlankModel& model, const std::vector<Sentence>& held
       "fraction of sentences whose most probable word fits. 'constant' always predicts",
       "the word that fits most often, 'uniform' draws a word from the vocabulary.");
   const Names parts = {"object", "pronoun", "ending"}, columns = {"model", "constant", "uniform"};
-  const Array all = fill_blanks(model, held_out), hard = fill_blanks(model, about);  // (3, 3)
+  const Array all = accuracies(model, held_out), hard = accuracies(model, about);  // (3, 3)
   show_trained("300 held-out sentences", all, parts, columns);
   show_trained("200 whose pronoun refers to the object", hard, parts, columns);
-  const double one = probability_of(model, door_sentence(), Part::object, {"door", "gate"}),
-               many = probability_of(model, door_sentence(), Part::object, {"doors", "gates"});
-  say("", "Probabilities in 'i was watching the [MASK] when it opened .':",
-      "door or gate    " + trained(one), "doors or gates  " + trained(many), "");
+  say("");
   claim_less("accuracy on the pronoun, 300 sentences: above 0.9", 0.9, all(1, 0));
   claim_less("accuracy on the pronoun, 200 sentences: above 0.9", 0.9, hard(1, 0));
   claim_less("accuracy on the object, 200 sentences: above 0.8", 0.8, hard(0, 0));
-  claim_less("probability of 'door' or 'gate': above 0.7", 0.7, one);
+}
+
+void predict_the_noun(const BlankModel& model) {
+  section("The reverse task: predict the noun");
+  say("In 'i was watching the [MASK] when it opened .' all words that tell which noun",
+      "it is come after [MASK]. A causal model cannot use them. Our model predicts:");
+  const Names texts = {"i was watching the [MASK] when it opened .",
+                       "i was watching the [MASK] when they opened .",
+                       "i was watching the [MASK] when it barked ."};
+  const Names nouns = {"door gate", "doors gates", "dog wolf"};
+  const Array p = probabilities_of(model, texts, nouns);  // (3, 3), a column for each pair
+  show_trained("probability of a pair", p, {"it opened", "they opened", "it barked"},
+               {"door or gate", "doors or gates", "dog or wolf"});
+  claim_less("in each row, the pair that fits has over 0.7", 0.7, xt::amin(xt::diagonal(p))());
+  const BlankModel causal(1, true);
+  check("causal: the same logits at [MASK] in rows 0 and 1", logits_at_mask(causal, texts[0]),
+        logits_at_mask(causal, texts[1]), 0);
 }
 
 HeadIndex find_head(const BlankModel& model, const std::vector<Sentence>& about) {
   section("Which head attends to the object?");
-  say("Here are the attention weights from [MASK] (the pronoun) to the object, as means",
-      "over 100 training sentences. We choose the head with the largest weight and test",
-      "it on the 200 held-out sentences. Uniform weights would be 1/9 or 1/10.", "");
+  say("[MASK] replaces the pronoun again. Here is each head's attention weight from",
+      "[MASK] to the object, the mean over 100 training sentences. We test the head",
+      "with the largest weight on the 200 held-out sentences. Uniform weights would be",
+      "1/9 or 1/10.", "");
   const Array weights = attention_to_object(model, training_sentences_about_objects(100));
   quote(table(weights, {"mean attention weight", layers, heads, 2}));  // (2, 4)
   const HeadIndex at = largest_head(weights);
@@ -189,7 +151,7 @@ HeadIndex find_head(const BlankModel& model, const std::vector<Sentence>& about)
 void ablate_heads(const BlankModel& model, const std::vector<Sentence>& about, HeadIndex at) {
   section("Does the prediction need this head?");
   say("We ablate one head at a time, as in lesson 16, and measure the accuracy on the",
-      "200 pronouns. Its standard error is at most sqrt(0.5 0.5 / 200) = 0.04.", "");
+      "200 pronouns. Its standard error is at most sqrt(0.5 * 0.5 / 200) = 0.04.", "");
   Array without = accuracy_without(model, about), sorted = without;
   std::sort(sorted.begin(), sorted.end());
   quote(table(without, {"accuracy without this head", layers, heads, 2}));
@@ -198,15 +160,13 @@ void ablate_heads(const BlankModel& model, const std::vector<Sentence>& about, H
              median - 0.15);
   say("", "Ablation removes the head's output at all positions. So we also remove it at the",
       "position of [MASK] alone, and compare with the constant 'it':", "");
-  const double constant = chance(model.vocabulary, about, Part::pronoun).one_word;
-  quote("without the output at [MASK]  " + decimal(accuracy_without_row(model, about, at), 2) +
+  const double constant = baselines(model.vocabulary, about, Part::pronoun).constant;
+  quote("without the output at [MASK]  " + decimal(accuracy_without_at_mask(model, about, at), 2) +
         "\nconstant 'it'                 " + decimal(constant, 2));
-  const std::string it = filled(model, one_door), they = filled(model, two_doors);
+  const std::string it = most_probable_word(model, one_door),
+                    they = most_probable_word(model, two_doors);
   claim("'door' gives 'it' and 'doors' gives 'they'", it == "it" && they == "they",
         it + " and " + they);
-  const double all_heads = accuracy(model, about, Part::pronoun);
-  say("", "accuracy on the 200 pronouns, constant 'it'   " + decimal(constant, 2),
-      "accuracy on the 200 pronouns, this model     " + trained(all_heads));
 }
 
 int main() {
@@ -224,11 +184,12 @@ int main() {
   mask_tokens(model.vocabulary);
   train_model(model, held_out);
   measure_accuracy(model, held_out, about);
+  predict_the_noun(model);
   ablate_heads(model, about, find_head(model, about));
   save(model, folder);
   say("", "The model is saved. To see all its heads:", "", "  ./heed look " + folder + " \\",
       "    --text '" + one_door + "'", "",
-      "To see tokens being chosen: ./heed debug 17, and in gdb: break mask_by_hand,",
+      "To see how tokens are chosen: ./heed debug 17, and in gdb: break mask_by_hand,",
       "continue, next until in the loops, display choice, display action, next.");
   questions(
       "Which head attends to the object with other initial weights? In main change\n"

@@ -7,11 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "fill_in_the_blank.hpp"
-#include "heed/ops/arithmetic.hpp"
-#include "heed/ops/matmul.hpp"
-#include "heed/ops/shape.hpp"
-#include "heed/ops/softmax.hpp"
+#include "18_query_keys.hpp"
 #include "heed/report/table.hpp"
 
 using namespace heed;
@@ -50,8 +46,8 @@ Tsne map_of(const QueryKeySpace& space, double perplexity, std::uint64_t seed) {
 void compare_by_cosine(const QueryKeySpace& space) {
   section("Queries and keys in one space");
   say("A score is the dot product of a query and a key, divided by sqrt(8). Both have 8",
-      "numbers: they are points of one space, the QUERY-KEY SPACE of the head. A dot",
-      "product is the cosine of the angle times both lengths. Here are the cosines.");
+      "numbers. They are points of one space, the QUERY-KEY SPACE of the head. A dot",
+      "product is the cosine of the angle times both lengths. Here are the cosines:");
   const Array &Q = space.queries, &K = space.keys;                             // (9, 8)
   const Doubles distances = tsne_distances(space.points(), Distance::cosine);  // (18, 18): 1 - cos
   Array cosines = 1 - xt::view(distances, xt::range(0, 9), xt::range(9, 18)), by_hand = cosines;
@@ -69,7 +65,7 @@ void compare_by_cosine(const QueryKeySpace& space) {
   claim_less("it exceeds that of 'watching' with 'door' by more than 0.3", watching + 0.3, mask);
   const Real weight = attention_weights(Q, K)(6, 4);
   const Real unit_weight = softmax(Tensor(cosines) / std::sqrt(Real(8)), -1).value()(6, 4);
-  say("", "Scores depend on the lengths too. The attention weight from [MASK] to 'door':", "");
+  say("", "Scores also depend on the lengths. The attention weight from [MASK] to 'door':", "");
   quote("with the queries and keys of the model    " + decimal(weight, 2) +
         "\nwith all of them divided by their length  " + decimal(unit_weight, 2));
   claim_less("with vectors of length 1 the weight is less than half", 2 * unit_weight, weight);
@@ -91,16 +87,17 @@ void centre_keys(const QueryKeySpace& space) {
 
 Tsne draw_map(const QueryKeySpace& space) {
   section("A map by t-SNE");
-  say("t-SNE gives each point a position y_i in the plane. It turns the distances d_ij,",
-      "here 1 - cosine, into probabilities that i has the neighbour j: a softmax over j",
-      "of -beta_i d_ij. It chooses beta_i so that the entropy of row i is the logarithm",
-      "of the PERPLEXITY, the effective number of neighbours. P is the mean of both",
-      "directions, divided by the number of points. Q is proportional to",
-      "1 / (1 + |y_i - y_j|^2). Gradient descent on y minimises KL.", "",
+  say("t-SNE gives each point i a position y_i in the plane. From the distances d_ij,",
+      "here 1 - cosine, it computes the probability that j is a neighbour of i: a",
+      "softmax over j of -beta_i d_ij. It chooses beta_i so that the entropy of row i",
+      "is the logarithm of the PERPLEXITY, the effective number of neighbours. P is the",
+      "mean of this matrix and its transpose, divided by the number of points. Q is",
+      "proportional to 1 / (1 + |y_i - y_j|^2). Gradient descent on y reduces KL.", "",
       "The points are queries and centred keys in the door sentence and 60 other",
       "held-out sentences with [MASK] as the pronoun. In layer 0 both depend on the",
       "token and its position only. So we draw only the first occurrence of each word.",
-      "In the text below, @ stands for points of two kinds.");
+      "The query of [MASK] and the key of 'door' have symbols of their own. @ replaces",
+      "two symbols at one position.");
   const Tsne map = map_of(space, 15, 0);
   ScatterOptions options = scatter_options(space, "[MASK]", "door");
   options.title = "queries and centred keys of one head, by t-SNE";
@@ -148,6 +145,19 @@ void compare_maps(const QueryKeySpace& space, const Tsne& map) {
       "Effectively'). Test an idea from a map by ablation, as in lesson 17.");
 }
 
+void compare_with_lesson_01(const TrainedModel& t) {
+  section("From lesson 01 to here");
+  say("This is the last lesson. Lesson 01 began with uniform attention weights.", "",
+      "attention weight from [MASK] to the object before training  " + trained(t.weight(0)),
+      "after training                                              " + trained(t.weight(1)),
+      "accuracy on the pronoun before training (mean of 8 models)  " + trained(t.accuracy(0)),
+      "after training                                              " + trained(t.accuracy(1)), "",
+      "  cp lessons/01_averaging.cpp lessons/99_mine.cpp   begin your own lesson:",
+      "  ./heed lesson 99                                  build and run it", "",
+      "To stop at each cosine: HEED_BRIEF=1 ./heed debug 18 (it trains first), and in",
+      "gdb: break cosine_by_hand, continue, finish.");
+}
+
 int main() {
   opening(
       {"compare a head's queries and keys by cosine, draw them with t-SNE,\n"
@@ -155,49 +165,21 @@ int main() {
        "cos(q, k) = q . k / (|q| |k|)    q, k (8)\n"
        "KL = sum over i, j of p_ij ln(p_ij / q_ij)    P, Q (2n, 2n), n words",
        "van der Maaten and Hinton, \"Visualizing Data using t-SNE\", 2008,\n"
-       "section 2; Yeh et al., \"AttentionViz: A Global View of Transformer\n"
-       "Attention\", 2023",
+       "sections 2 and 3; Yeh et al., \"AttentionViz: A Global View of\n"
+       "Transformer Attention\", 2023",
        "F.cosine_similarity; for t-SNE, sklearn.manifold.TSNE (scikit-learn)"});
-  section("The model and its head");
-  say("We train the model of lesson 17 again. As there, 100 training sentences choose",
-      "the head. Here 100 held-out sentences measure it.", "");
-  BlankModel model(1);
-  const std::vector<Sentence> held_out =
-      held_out_sentences(100, [](const Sentence& s) { return s.of_object; });
-  const double accuracy_before = untrained_accuracy(held_out);
-  const Array before = attention_to_object(model, held_out);  // (2, 4)
-  train(model, in_brief(2000, 450));
-  const double accuracy_after = accuracy(model, held_out, Part::pronoun);
-  const HeadIndex head =
-      largest_head(attention_to_object(model, training_sentences_about_objects(100)));
-  const double after = attention_to_object(model, held_out)(head.layer, head.head);
-  say("accuracy on the pronoun, 100 held-out sentences  " + trained(accuracy_after));
-  quote("layer " + std::to_string(head.layer) + ", head " + std::to_string(head.head) +
-        ": mean attention weight from [MASK] to the object " + decimal(after, 2));
-  claim_less("its mean attention weight from [MASK] to the object is above 0.5", 0.5, after);
-  claim("the head is in layer 0", head.layer == 0, "layer " + std::to_string(head.layer));
-
+  TrainedModel t;
+  train_and_choose_head(t, in_brief(2000, 450));
   std::vector<Names> sentences = {with_blank(door_sentence(), Part::pronoun)};
-  const QueryKeySpace of_door = query_key_space(model, head, sentences);
+  const QueryKeySpace of_door = query_key_space(t.model, t.head, sentences);
   compare_by_cosine(of_door);
   centre_keys(of_door);
-  const auto plain = [](const Sentence& s) { return s.of_object && s.words.size() == 9; };
-  for (const Sentence& s : held_out_sentences(60, plain))
+  const auto nine_words = [](const Sentence& s) { return s.of_object && s.words.size() == 9; };
+  for (const Sentence& s : held_out_sentences(60, nine_words))
     sentences.push_back(with_blank(s, Part::pronoun));
-  const QueryKeySpace space = centred(query_key_space(model, head, sentences));
+  const QueryKeySpace space = centred(query_key_space(t.model, t.head, sentences));
   compare_maps(space, draw_map(space));
-
-  section("From lesson 01 to here");
-  say("This is the last lesson. Lesson 01 began with uniform attention weights.", "",
-      "attention weight from [MASK] to the object before training  " +
-          trained(before(head.layer, head.head)),
-      "after training                                              " + trained(after),
-      "accuracy on the pronoun before training (mean of 8 models)  " + trained(accuracy_before),
-      "after training                                              " + trained(accuracy_after), "",
-      "  cp lessons/01_averaging.cpp lessons/99_mine.cpp   begin your own lesson:",
-      "  ./heed lesson 99                                  build and run it", "",
-      "To stop at each cosine: HEED_BRIEF=1 ./heed debug 18 (it trains first), and in",
-      "gdb: break cosine_by_hand, continue, finish.");
+  compare_with_lesson_01(t);
   questions("What is the map with perplexity 2? In draw_map, change 15 to 2.",
             "How many points keep their neighbour without centring? In the line of\n"
             "`space` in main, remove centred( ).",

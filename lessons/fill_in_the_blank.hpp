@@ -3,8 +3,6 @@
 
 #include <functional>
 
-#include "heed/nn/gpt.hpp"
-#include "heed/study/tsne.hpp"
 #include "heed/text/vocabulary.hpp"
 #include "lesson.hpp"
 
@@ -16,8 +14,8 @@ enum class Part { subject, verb, object, pronoun, ending };
 
 // Nouns with the same ending, which no other noun and no person has: doors and gates open.
 struct Kind {
-  Names one, many;     // "door", ... and "doors", ...
-  std::string ending;  // "opened"
+  Names singular, plural;  // "door", ... and "doors", ...
+  std::string ending;      // "opened"
 };
 const std::vector<Kind>& kinds();
 const Names& subjects();         // "i", "you", "he", ...
@@ -103,10 +101,8 @@ std::vector<double> train(BlankModel& model, std::int64_t steps);
 void save(const BlankModel& model, const std::string& folder);
 
 // The predicted probabilities of all words for the blank of each sentence: (N, V), rows sum to 1.
-Array answers(const BlankModel& model, const std::vector<Sentence>& sentences, Part blank);
-// The predicted probability that the blank is one of these words.
-double probability_of(const BlankModel& model, const Sentence& sentence, Part blank,
-                      const Names& words);
+Array predicted_probabilities(const BlankModel& model, const std::vector<Sentence>& sentences,
+                              Part blank);
 // The accuracy: the fraction of sentences whose most probable word fits.
 double accuracy(const BlankModel& model, const std::vector<Sentence>& sentences, Part blank);
 
@@ -115,26 +111,30 @@ double untrained_accuracy(const std::vector<Sentence>& sentences);
 // The logits (V) at the position of the [MASK] of a text.
 Array logits_at_mask(const BlankModel& model, const std::string& text);
 // The most probable word for the [MASK] of a text.
-std::string filled(const BlankModel& model, const std::string& text);
+std::string most_probable_word(const BlankModel& model, const std::string& text);
+// The predicted probability that the [MASK] of text n is one of the words in words[w], which are
+// separated by spaces: (N, W).
+Array probabilities_of(const BlankModel& model, const Names& texts, const Names& words);
 
 // The accuracy of two baselines: a word drawn uniformly from the vocabulary, and the constant
 // prediction of the word that fits most often.
-struct Chance {
-  double evenly, one_word;
+struct Baselines {
+  double uniform = 0, constant = 0;
 };
-Chance chance(const Vocabulary& vocabulary, const std::vector<Sentence>& sentences, Part blank);
+Baselines baselines(const Vocabulary& vocabulary, const std::vector<Sentence>& sentences,
+                    Part blank);
 
 // Accuracies (3, 3). Rows: the blank is the object, the pronoun, the ending. Columns: the model,
 // the best constant word, a uniformly drawn word.
-Array fill_blanks(const BlankModel& model, const std::vector<Sentence>& sentences);
+Array accuracies(const BlankModel& model, const std::vector<Sentence>& sentences);
 
 // The conditional entropy of a word given all other words of its sentence, in nats, as a mean over
 // the words of the sentences except full stops. It is computed from the grammar's probabilities.
-double perfect_loss(const Vocabulary& vocabulary, const std::vector<Sentence>& sentences);
+double conditional_entropy(const Vocabulary& vocabulary, const std::vector<Sentence>& sentences);
 
 // The mean cross-entropy, in nats, when each word except the full stop is in turn the only [MASK]
-// of its sentence. Compare it with perfect_loss.
-double one_blank_loss(const BlankModel& model, const std::vector<Sentence>& sentences);
+// of its sentence. Compare it with conditional_entropy.
+double one_mask_loss(const BlankModel& model, const std::vector<Sentence>& sentences);
 
 // The attention weight from the pronoun's position, which holds [MASK], to the object, as a mean
 // over the sentences: (L, H).
@@ -152,32 +152,8 @@ Array weights_of(const BlankModel& model, HeadIndex at, const std::string& text)
 // The accuracy on the pronoun without one head, for each head: (L, H).
 Array accuracy_without(const BlankModel& model, const std::vector<Sentence>& sentences);
 // The accuracy on the pronoun when the output of one head is 0 at the position of [MASK] only.
-double accuracy_without_row(const BlankModel& model, const std::vector<Sentence>& sentences,
-                            HeadIndex at);
-
-// The query and the key of one head for each of n words. In the list of all 2n points the queries
-// come first.
-struct QueryKeySpace {
-  Array queries, keys;  // (n, D)
-  Names words;
-
-  std::size_t query(const std::string& word) const;  // the index of its query in the 2n points
-  std::size_t key(const std::string& word) const;    // the index of its key
-  Array points() const;                              // (2n, D)
-};
-// The queries and keys of the first occurrence of each word in the sentences.
-QueryKeySpace query_key_space(const BlankModel& model, HeadIndex head,
-                              const std::vector<Names>& sentences);
-// The words of the `count` keys nearest to the query of a word. distances are (2n, 2n).
-Names nearest_keys(const QueryKeySpace& space, const Doubles& distances, const std::string& word,
-                   std::size_t count);
-bool is_noun(const std::string& word);
-// The fraction of points whose nearest neighbour by one matrix of distances is also their nearest
-// by the other.
-double neighbours_kept(const Doubles& distances, const Doubles& map_distances);
-// Labels for a map of the 2n points, with symbols of their own for one query and one key.
-ScatterOptions scatter_options(const QueryKeySpace& space, const std::string& query,
-                               const std::string& key);
+double accuracy_without_at_mask(const BlankModel& model, const std::vector<Sentence>& sentences,
+                                HeadIndex at);
 
 // A claim that a < b.
 void claim_less(const std::string& what, double a, double b);

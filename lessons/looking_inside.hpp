@@ -5,9 +5,7 @@
 #include <filesystem>
 #include <limits>
 
-#include "heed/autograd/backward.hpp"
-#include "heed/ops/mask.hpp"
-#include "heed/optim/adamw.hpp"
+#include "heed/study/ablation.hpp"
 #include "heed/study/heads.hpp"
 #include "heed/text/corpus.hpp"
 #include "heed/train/model_file.hpp"
@@ -73,6 +71,14 @@ inline const HeadKind induction = {"induction",
 
 inline void claim_less(const std::string& what, double a, double b) {
   claim(what, a < b, decimal(a, 4) + " and " + decimal(b, 4));
+}
+
+// The loss of each window (B).
+inline Array losses(const nn::Gpt& model, const Indices& windows) {
+  Array result = zeros({windows.shape(0)});
+  for (std::size_t b = 0; b < result.size(); ++b)
+    result(b) = Real(next_token_loss(model, xt::view(windows, xt::range(b, b + 1))));
+  return result;
 }
 
 // The standard error of the mean.

@@ -1,4 +1,4 @@
-// reversal_task.hpp: the data of lesson 12, whose models write words backwards.
+// reversal_task.hpp: the data and the model of lesson 12, which writes words backwards.
 #pragma once
 
 #include <set>
@@ -9,6 +9,7 @@
 namespace heed {
 
 constexpr std::size_t length = 8, alphabet = 26;  // of the words
+constexpr std::size_t width = 32;                 // of the model
 
 // Words of eight different random letters: (count, length).
 inline Indices draw_words(Generator& g, std::size_t count) {
@@ -53,6 +54,30 @@ inline Indices all_opposites(const Indices& words) {
   return all;
 }
 
+// One head of attention that predicts, at each position, the letter opposite.
+struct Reverser {
+  Reverser(Scope scope, const Tensor& position_encodings)
+      : letter(scope / "letter", alphabet, width),
+        attention(scope / "attention", width, 1),
+        head(scope / "head", width, alphabet),
+        positions(position_encodings) {}
+
+  Tensor embedded(const Indices& x) const {
+    const Tensor letters = letter(x);  // (B, T, C)
+    if (!positions.defined()) return letters;
+    return letters + positions;  // positions (T, C), the same for each word
+  }
+  Tensor operator()(const Indices& x) const {
+    const Tensor e = embedded(x);
+    return head(e + attention(e));  // (B, T, V); lesson 13 explains the sum
+  }
+
+  nn::Embedding letter;
+  nn::MultiHeadAttention attention;
+  nn::Linear head;
+  Tensor positions;  // undefined without position encodings
+};
+
 struct Result {
   double loss, accuracy;
 };
@@ -87,6 +112,24 @@ Series train(const Parameters& parameters, const Model& model, const std::string
 }
 
 inline Array eighths(const Array& x) { return xt::round(x * Real(8)) / Real(8); }
+
+// Rounds all parameters to multiples of 1/8, and makes the output projection the identity.
+inline void round_to_eighths(const nn::MultiHeadAttention& attention,
+                             const Parameters& parameters) {
+  for (Tensor p : parameters) p.mutable_value() = eighths(p.value());
+  Tensor out = attention.out.weight, out_bias = attention.out.bias;
+  out.mutable_value() = xt::eye<Real>(out.value().shape(0));
+  out_bias.mutable_value() = zeros(out_bias.shape());
+}
+
+// The number of queries whose largest attention weight (length, length) is on the opposite
+// position.
+inline std::size_t count_opposite(const Array& weights) {
+  const Indices largest = argmax(Tensor(weights), -1);  // (length)
+  std::size_t count = 0;
+  for (std::size_t t = 0; t < length; ++t) count += std::size_t(largest(t)) == length - 1 - t;
+  return count;
+}
 
 // Row i of the result is row order[i] of x.
 inline Array in_order(const Array& x, const std::vector<std::size_t>& order) {

@@ -1,4 +1,4 @@
-// small_world.cpp: the sentences of fill_in_the_blank.hpp, and which of them are held out.
+// sentence_grammar.cpp: the grammar of fill_in_the_blank.hpp, and which sentences are held out.
 
 #include <algorithm>
 
@@ -9,70 +9,71 @@ namespace {
 
 const Names verbs = {"watching", "facing", "drawing", "filming"};
 
-// Where a combination of subject, verb, object and ending stands in the list of all of them.
-struct Choice {
+// A combination of subject, verb, object and ending, each as an index.
+struct Combination {
   std::size_t subject, verb, kind, plural, noun, ending;
 };
-constexpr std::size_t nouns_a_kind = 2;
+constexpr std::size_t nouns_per_kind = 2;
 
-std::size_t endings() { return 1 + subject_endings().size(); }  // 0: what the object does
+std::size_t endings() { return 1 + subject_endings().size(); }  // 0: the ending of the object
 
-std::size_t count_of_choices() {
-  return subjects().size() * verbs.size() * kinds().size() * 2 * nouns_a_kind * endings();
+std::size_t combination_count() {
+  return subjects().size() * verbs.size() * kinds().size() * 2 * nouns_per_kind * endings();
 }
 
-std::size_t index_of(const Choice& c) {
+// The index of a combination in the list of all.
+std::size_t index_of(const Combination& c) {
   std::size_t index = c.subject * verbs.size() + c.verb;
-  index = ((index * kinds().size() + c.kind) * 2 + c.plural) * nouns_a_kind + c.noun;
+  index = ((index * kinds().size() + c.kind) * 2 + c.plural) * nouns_per_kind + c.noun;
   return index * endings() + c.ending;
 }
 
-constexpr Choice door_choice = {0, 0, 0, 0, 0, 0};  // "i", "watching", "door", "opened"
+constexpr Combination door_combination = {0, 0, 0, 0, 0, 0};  // "i", "watching", "door", "opened"
 constexpr Extra extras[] = {Extra::none, Extra::before, Extra::after};
 
-// One for each choice: 1 where it is held out, a tenth of them.
+// For each combination 1 if it is held out (about a tenth of them), else 0.
 const Array& held_out() {
-  static const Array one_where_held_out = [] {
-    Array drawn = Generator(35).bernoulli({count_of_choices()}, 0.1);
-    drawn(index_of(door_choice)) = 1;
+  static const Array all = [] {
+    Array drawn = Generator(35).bernoulli({combination_count()}, 0.1);
+    drawn(index_of(door_combination)) = 1;
     return drawn;
   }();
-  return one_where_held_out;
+  return all;
 }
 
 bool contains(const Names& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-bool many(const std::string& subject) {
+bool takes_were(const std::string& subject) {
   return subject == "you" || subject == "we" || subject == "they";
 }
 
-// `dice` are numbers in [0, 1), and each is used once.
-struct Dice {
+// Integers from numbers in [0, 1), each of which is used once.
+struct UniformNumbers {
   const Real* next;
-  std::size_t below(std::size_t n) {
+  std::size_t below(std::size_t n) {  // 0 to n - 1
     return std::min(n - 1, static_cast<std::size_t>(*next++ * static_cast<Real>(n)));
   }
 };
-constexpr std::size_t dice_a_sentence = 7;
+constexpr std::size_t numbers_per_sentence = 7;
 
-// So many of ten sentences end with what the object does.
+// The number of sentences in ten whose ending belongs to the object.
 constexpr std::size_t of_object_in_ten = 7;
 
-Choice draw_choice(Dice& dice) {
-  Choice c{};
-  c.subject = dice.below(subjects().size());
-  c.verb = dice.below(verbs.size());
-  c.kind = dice.below(kinds().size());
-  c.plural = dice.below(2);
-  c.noun = dice.below(nouns_a_kind);
-  const bool of_object = dice.below(10) < of_object_in_ten;
-  c.ending = of_object ? 0 : 1 + dice.below(subject_endings().size());
+Combination draw_combination(UniformNumbers& numbers) {
+  Combination c{};
+  c.subject = numbers.below(subjects().size());
+  c.verb = numbers.below(verbs.size());
+  c.kind = numbers.below(kinds().size());
+  c.plural = numbers.below(2);
+  c.noun = numbers.below(nouns_per_kind);
+  const bool of_object = numbers.below(10) < of_object_in_ten;
+  c.ending = of_object ? 0 : 1 + numbers.below(subject_endings().size());
   return c;
 }
 
-Sentence make_sentence(const Choice& c, Extra extra) {
+Sentence make_sentence(const Combination& c, Extra extra) {
   const Kind& kind = kinds()[c.kind];
   const std::string subject = subjects()[c.subject];
   Sentence s;
@@ -82,11 +83,11 @@ Sentence make_sentence(const Choice& c, Extra extra) {
     s.words.push_back(word);
   };
   part(subject);
-  s.words.push_back(many(subject) ? "were" : "was");
+  s.words.push_back(takes_were(subject) ? "were" : "was");
   part(verbs[c.verb]);
   s.words.push_back("the");
   if (extra == Extra::before) s.words.push_back("old");
-  part((s.plural ? kind.many : kind.one)[c.noun]);
+  part((s.plural ? kind.plural : kind.singular)[c.noun]);
   if (extra == Extra::after) s.words.push_back("again");
   s.words.push_back("when");
   part(!s.of_object ? subject : s.plural ? "they" : "it");
@@ -138,10 +139,10 @@ static bool ending_fits(const Sentence& s, const std::string& word) {
 
 static bool object_fits(const Sentence& s, const std::string& word) {
   for (std::size_t k = 0; k < kinds().size(); ++k) {
-    const bool right_kind = !s.of_object || k == s.kind;
-    const bool one = !s.of_object || !s.plural, more = !s.of_object || s.plural;
-    if (right_kind && one && contains(kinds()[k].one, word)) return true;
-    if (right_kind && more && contains(kinds()[k].many, word)) return true;
+    if (s.of_object && k != s.kind) continue;
+    const bool singular = !s.of_object || !s.plural, plural = !s.of_object || s.plural;
+    if (singular && contains(kinds()[k].singular, word)) return true;
+    if (plural && contains(kinds()[k].plural, word)) return true;
   }
   return false;
 }
@@ -149,8 +150,9 @@ static bool object_fits(const Sentence& s, const std::string& word) {
 bool fits(const Sentence& s, Part part, const std::string& word) {
   switch (part) {
     case Part::subject:
-      return s.of_object ? contains(subjects(), word) && many(word) == many(s.word(part))
-                         : word == s.word(part);
+      return s.of_object
+                 ? contains(subjects(), word) && takes_were(word) == takes_were(s.word(part))
+                 : word == s.word(part);
     case Part::verb:
       return contains(verbs, word);
     case Part::object:
@@ -163,14 +165,14 @@ bool fits(const Sentence& s, Part part, const std::string& word) {
   return false;
 }
 
-// Of one part all words are as likely, but for the ending: what the object does is more so than
-// each of the things that people do.
+// All words that fit are equally likely, except for the ending: the object's ending is more likely
+// than each ending of people.
 double weight_of(const Sentence& s, Part part, const std::string& word) {
   if (!fits(s, part, word)) return 0;
   if (part != Part::ending) return 1;
-  const double all_of_people = 10 - of_object_in_ten;
+  const double of_people = 10 - of_object_in_ten;
   return contains(subject_endings(), word)
-             ? all_of_people / static_cast<double>(subject_endings().size())
+             ? of_people / static_cast<double>(subject_endings().size())
              : of_object_in_ten;
 }
 
@@ -178,12 +180,12 @@ std::vector<Sentence> draw_sentences(Generator& generator, std::size_t count, Fr
                                      Extra extra) {
   std::vector<Sentence> sentences;
   while (sentences.size() < count) {
-    const Array drawn = generator.rand({count, dice_a_sentence});
+    const Array drawn = generator.rand({count, numbers_per_sentence});
     for (std::size_t i = 0; i < count && sentences.size() < count; ++i) {
-      Dice dice{drawn.data() + i * dice_a_sentence};
-      const Choice choice = draw_choice(dice);
-      if ((held_out()(index_of(choice)) != 0) == (from == From::held_out))
-        sentences.push_back(make_sentence(choice, extra));
+      UniformNumbers numbers{drawn.data() + i * numbers_per_sentence};
+      const Combination c = draw_combination(numbers);
+      if ((held_out()(index_of(c)) != 0) == (from == From::held_out))
+        sentences.push_back(make_sentence(c, extra));
     }
   }
   return sentences;
@@ -202,11 +204,11 @@ std::vector<Sentence> held_out_sentences(std::size_t count,
 std::size_t combinations(From from) {
   std::size_t out = 0;
   for (const Real held : held_out()) out += held != 0 ? 1 : 0;
-  return from == From::held_out ? out : count_of_choices() - out;
+  return from == From::held_out ? out : combination_count() - out;
 }
 
 const Sentence& door_sentence() {
-  static const Sentence door = make_sentence(door_choice, Extra::none);
+  static const Sentence door = make_sentence(door_combination, Extra::none);
   return door;
 }
 
@@ -214,7 +216,7 @@ Vocabulary sentence_vocabulary() {
   std::string text = "was were the old again when it . [MASK]";
   const auto add = [&](const Names& words) { text += " " + text_of(words); };
   for (const Names& words : {subjects(), verbs, subject_endings()}) add(words);
-  for (const Kind& kind : kinds()) add(kind.one), add(kind.many), add({kind.ending});
+  for (const Kind& kind : kinds()) add(kind.singular), add(kind.plural), add({kind.ending});
   return Vocabulary::from_words(text);
 }
 

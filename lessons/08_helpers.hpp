@@ -1,0 +1,81 @@
+// 08_helpers.hpp: an example formula, tables and the drawing of a graph, for lesson 08.
+#pragma once
+
+#include <cmath>
+#include <map>
+
+#include "lesson.hpp"
+
+namespace heed {
+
+// A Tensor of one number, made at this line of source.
+inline Tensor leaf(double x, SourceLocation location = SourceLocation::current()) {
+  return Tensor(scalar(Real(x)), /*requires_grad=*/true, location);
+}
+
+inline Real grad(const Tensor& x) { return item(x.grad()); }
+
+inline Array two(double a, double b) { return {Real(a), Real(b)}; }
+
+inline std::string padded(double x) { return pad_left(decimal(x, 4), 10); }
+
+// Finite differences of f(x) = x^2.
+inline void show_differences_of_square(double x) {
+  say("", "         h    growth of f    divided by h");
+  for (const double h : {1.0, 0.1, 0.01, 0.001}) {
+    const double growth = (x + h) * (x + h) - x * x;
+    say(padded(h) + "     " + padded(growth) + "      " + padded(growth / h));
+  }
+}
+
+inline double power(double x, double p) { return std::pow(x, p); }
+inline double relu(double x) { return x > 0 ? x : 0; }
+
+// The formula of the README of micrograd (Karpathy 2020).
+template <class Number>  // double, the lesson's Value, or heed's Tensor
+Number micrograd_example(const Number& a, const Number& b) {
+  Number c = a + b, d = a * b + power(b, 3);
+  c = c + c + 1;
+  c = c + 1 + c + -a;
+  d = d + 2 * d + relu(b + a);
+  d = d + 3 * d + relu(b - a);
+  Number e = c - d, f = power(e, 2);
+  return f / 2 + 10 / f;
+}
+
+// Central differences of the example with respect to a, and their distance from the derivative.
+inline void show_central_differences(double derivative) {
+  say("", "    h    central difference    error");
+  for (const double h : {1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7}) {
+    const double high = micrograd_example(-4 + h, 2.0), low = micrograd_example(-4 - h, 2.0);
+    const double measured = (high - low) / (2 * h);
+    say(scientific(h, 0) + "    " + decimal(measured, 8) + "    " +
+        decimal(std::abs(measured - derivative), 10));
+  }
+}
+
+// The operation, data and gradient of each of the lesson's named Values.
+template <class NamedValues>
+void show_values(const NamedValues& values) {
+  say("", "   made by      data      grad");
+  for (const auto& [name, v] : values)
+    say(name + pad_right("  " + v.number->op, 9) + padded(v.data()) + padded(v.grad()));
+}
+
+// The graph of the lesson's named Values in Graphviz's language: data and gradient of each node,
+// and the local derivative of each edge.
+template <class NamedValues>
+std::string drawn(const NamedValues& values) {
+  std::map<const void*, std::string> names;
+  std::string dot = "digraph {\n  rankdir=LR\n  node [shape=record, fontname=\"sans-serif\"]\n";
+  for (const auto& [name, v] : values) {
+    names[v.number.get()] = name;
+    dot += "  " + name + " [label=\"" + name + " (" + v.number->op + ") | data " +
+           decimal(v.data(), 4) + " | grad " + decimal(v.grad(), 4) + "\"]\n";
+    for (const auto& [input, local] : v.number->inputs)
+      dot += "  " + names[input.get()] + " -> " + name + " [label=" + decimal(local, 1) + "]\n";
+  }
+  return dot + "}\n";
+}
+
+}  // namespace heed

@@ -1,0 +1,62 @@
+// 17_by_hand.hpp: masking, the loss and the training loop of lesson 17, by hand.
+#pragma once
+
+#include <cmath>
+
+#include "fill_in_the_blank.hpp"
+
+namespace heed {
+
+// Chooses each token except full stops with probability 15 %. Of the chosen tokens 80 % become
+// [MASK], 10 % become a random word, and 10 % stay. Tokens that are not chosen have the target
+// -100.
+inline Masked mask_by_hand(const Indices& tokens, const Vocabulary& vocabulary,
+                           Generator& generator) {
+  const Shape shape = {tokens.shape(0), tokens.shape(1)};  // (N, T)
+  const Array choices = generator.rand(shape), actions = generator.rand(shape);
+  const Indices random_words = generator.randint(0, std::int64_t(vocabulary.size()), shape);
+  Masked m{tokens, tokens};
+  for (std::size_t i = 0; i < shape[0]; ++i)
+    for (std::size_t t = 0; t < shape[1]; ++t) {
+      const Real choice = choices(i, t), action = actions(i, t);  // from 0 to 1
+      const bool chosen = tokens(i, t) != vocabulary.find(".") && choice < Real(0.15);
+      if (!chosen) m.targets(i, t) = -100;
+      if (chosen && action < Real(0.8)) m.seen(i, t) = vocabulary.find("[MASK]");
+      if (chosen && action >= Real(0.8) && action < Real(0.9)) m.seen(i, t) = random_words(i, t);
+    }
+  return m;
+}
+
+// The mean of -ln p(target) over the chosen positions.
+inline Real loss_by_hand(const Array& p, const Indices& targets) {  // (N, T, V) and (N, T)
+  Real sum = 0, count = 0;
+  for (std::size_t i = 0; i < targets.shape(0); ++i)
+    for (std::size_t t = 0; t < targets.shape(1); ++t)
+      if (targets(i, t) != -100) sum -= std::log(p(i, t, std::size_t(targets(i, t)))), count += 1;
+  return sum / count;
+}
+
+// The loop of train() in fill_in_the_blank.cpp. Returns the losses of the first `count` of `steps`
+// steps.
+inline std::vector<double> train_by_hand(BlankModel& model, std::int64_t count,
+                                         std::int64_t steps) {
+  optim::AdamWOptions options;
+  options.beta2 = 0.99;
+  optim::AdamW optimizer(model.parameters.tensors(), options);
+  const optim::WarmupCosine rate{0.007, 0.0001, 50, steps};
+  Generator generator(19);
+  std::vector<double> losses;
+  for (std::int64_t step = 0; step < count; ++step) {
+    const Masked batch = next_batch(model, generator);                        // (64, T)
+    const Tensor loss = cross_entropy(model.gpt(batch.seen), batch.targets);  // of (64, T, V)
+    optim::zero_grad(model.parameters.tensors());
+    backward(loss);
+    optim::clip_grad_norm(model.parameters.tensors(), 1);
+    optimizer.set_lr(rate.at(step));
+    optimizer.step();
+    losses.push_back(double(loss.item()));
+  }
+  return losses;
+}
+
+}  // namespace heed

@@ -1,0 +1,128 @@
+// 18_query_keys.hpp: the model of lesson 18, and the queries and keys of one head.
+#pragma once
+
+#include <algorithm>
+#include <numeric>
+
+#include "fill_in_the_blank.hpp"
+#include "heed/study/heads.hpp"
+#include "heed/study/tsne.hpp"
+
+namespace heed {
+
+// A trained model and its head that attends from [MASK] to the object.
+struct TrainedModel {
+  BlankModel model{1};
+  HeadIndex head{};
+  Array weight = zeros({2});    // of this head from [MASK] to the object, before and after training
+  Array accuracy = zeros({2});  // on the pronoun, before (the mean of 8 models) and after training
+};
+
+inline void train_and_choose_head(TrainedModel& t, std::int64_t steps) {
+  section("The model and its head");
+  say("We train the model of lesson 17 again. As there, 100 training sentences choose",
+      "the head. Here 100 held-out sentences measure it.", "");
+  const std::vector<Sentence> held_out =
+      held_out_sentences(100, [](const Sentence& s) { return s.of_object; });
+  t.accuracy(0) = Real(untrained_accuracy(held_out));
+  const Array before = attention_to_object(t.model, held_out);  // (2, 4)
+  train(t.model, steps);
+  t.accuracy(1) = Real(accuracy(t.model, held_out, Part::pronoun));
+  t.head = largest_head(attention_to_object(t.model, training_sentences_about_objects(100)));
+  const double after = attention_to_object(t.model, held_out)(t.head.layer, t.head.head);
+  t.weight = Array{before(t.head.layer, t.head.head), Real(after)};
+  say("accuracy on the pronoun, 100 held-out sentences  " + trained(t.accuracy(1)));
+  quote("layer " + std::to_string(t.head.layer) + ", head " + std::to_string(t.head.head) +
+        ": mean attention weight from [MASK] to the object " + decimal(after, 2));
+  claim_less("its mean attention weight from [MASK] to the object is above 0.5", 0.5, after);
+  claim("the head is in layer 0", t.head.layer == 0, "layer " + std::to_string(t.head.layer));
+}
+
+// The query and the key of one head for each of n words. In the list of all 2n points the queries
+// come first.
+struct QueryKeySpace {
+  Array queries, keys;  // (n, D)
+  Names words;
+
+  // The index of a word's query among the 2n points.
+  std::size_t query(const std::string& word) const {
+    return std::size_t(std::find(words.begin(), words.end(), word) - words.begin());
+  }
+  // The index of its key.
+  std::size_t key(const std::string& word) const { return words.size() + query(word); }
+  Array points() const { return xt::concatenate(xt::xtuple(queries, keys), 0); }  // (2n, D)
+};
+
+// The queries and keys of the first occurrence of each word in the sentences.
+inline QueryKeySpace query_key_space(const BlankModel& model, HeadIndex at,
+                                     const std::vector<Names>& sentences) {
+  QueryKeySpace space;
+  std::vector<Real> queries, keys;
+  for (const Names& words : sentences) {
+    const LayerAttention layer =  // queries and keys: (1, H, T, D)
+        capture_attention(model.gpt, encoded(model.vocabulary, {words}))[at.layer];
+    for (std::size_t t = 0; t < words.size(); ++t) {
+      if (space.query(words[t]) < space.words.size()) continue;
+      space.words.push_back(words[t]);
+      for (std::size_t d = 0; d < layer.keys.shape(3); ++d) {
+        queries.push_back(layer.queries(0, at.head, t, d));
+        keys.push_back(layer.keys(0, at.head, t, d));
+      }
+    }
+  }
+  const std::vector<std::size_t> shape = {space.words.size(), keys.size() / space.words.size()};
+  space.queries = xt::adapt(queries, shape), space.keys = xt::adapt(keys, shape);
+  return space;
+}
+
+// The words of the `count` keys nearest to the query of a word. distances are (2n, 2n).
+inline Names nearest_keys(const QueryKeySpace& space, const Doubles& distances,
+                          const std::string& word, std::size_t count) {
+  std::vector<std::size_t> keys(space.words.size());
+  std::iota(keys.begin(), keys.end(), space.words.size());
+  Names found;
+  while (found.size() < count) {
+    const std::size_t best = nearest(distances, space.query(word), keys);
+    keys.erase(std::find(keys.begin(), keys.end(), best));
+    found.push_back(space.words[best - space.words.size()]);
+  }
+  return found;
+}
+
+inline bool is_noun(const std::string& word) {
+  const auto in = [&](const Names& names) {
+    return std::find(names.begin(), names.end(), word) != names.end();
+  };
+  return std::any_of(kinds().begin(), kinds().end(),
+                     [&](const Kind& kind) { return in(kind.singular) || in(kind.plural); });
+}
+
+// The fraction of points whose nearest neighbour by one matrix of distances is also their nearest
+// by the other.
+inline double neighbours_kept(const Doubles& distances, const Doubles& map_distances) {
+  std::vector<std::size_t> all(distances.shape(0));
+  std::iota(all.begin(), all.end(), std::size_t(0));
+  const auto kept = [&](std::size_t i) {
+    return nearest(distances, i, all) == nearest(map_distances, i, all);
+  };
+  return static_cast<double>(std::count_if(all.begin(), all.end(), kept)) /
+         static_cast<double>(all.size());
+}
+
+// Labels for a map of the 2n points, with symbols of their own for one query and one key.
+inline ScatterOptions scatter_options(const QueryKeySpace& space, const std::string& query,
+                                      const std::string& key) {
+  ScatterOptions options;
+  options.labels = space.words;
+  options.labels.insert(options.labels.end(), space.words.begin(), space.words.end());
+  options.groups.assign(space.words.size(), 0);
+  options.groups.resize(options.labels.size(), 1);
+  options.groups[space.query(query)] = 2;
+  options.groups[space.key(key)] = 3;
+  options.group_names = {"query", "key", "query of " + query, "key of " + key};
+  options.width = 74;
+  options.height = 36;
+  return options;
+}
+
+}  // namespace heed
