@@ -1,19 +1,19 @@
-// exercise.hpp: how an exercise is judged: what was expected, what came, and the verdict.
+// exercise.hpp: checks of an exercise: the expected result, the reader's result, and the verdict.
 #pragma once
 
 #include "lesson.hpp"
 
 namespace heed {
 
-// Says that the reader's answer is right, or shows what was expected and what came: all of it the
-// first time, later the first number that differs.
-void expect(const std::string& what, const Array& came, const Array& expected,
+// Checks that the reader's array equals the expected one. If not, prints the first element that
+// differs, by row and column; the first time, also both arrays, if they are small.
+void expect(const std::string& what, const Array& got, const Array& expected,
             double tolerance = 1e-5);
 
-// The same for a property: `otherwise` says what came instead, "row 1 sums to 0.7312".
+// Checks a property. If it does not hold, prints `otherwise`: "row 1 sums to 0.7312".
 void expect(const std::string& what, bool holds, const std::string& otherwise);
 
-// The last line of main: 0 when all was as expected, else 1.
+// Prints how many checks passed. The last line of main: returns 0 if all passed, else 1.
 int verdict();
 
 }  // namespace heed

@@ -6,9 +6,9 @@
 // the output is right. Yet the padding token's row of dQ, and all of dK and dV, are NaN.
 //
 // Find where the first NaN is made, and repair the code there. Do not replace NaN by zero wherever
-// it appears: a NaN in Q, K or V must lead to NaN in the results, since otherwise a fault of the
-// caller remains hidden. In gdb, with ./heed debug exercise 9, arrays print as matrices: stop in a
-// function, step on, print them.
+// it appears: a NaN in Q, K, V or dR must lead to NaN in the results, since otherwise a fault of
+// the caller remains hidden. In gdb, with ./heed debug exercise 9, arrays print as matrices: stop
+// in a function, step on, print them.
 // Hint: Print the attention weights of a padding token's row, then its scores and their maximum.
 // Hint: -inf - (-inf) is NaN. After it the sum is NaN, too; with a sum of 0, 0 / 0 would be NaN.
 // Hint: A maximum of -inf does not prove that all keys are masked: std::max(-inf, NaN) is -inf.

@@ -1,4 +1,5 @@
-// exercises_test.cpp: each exercise fails before it is solved and passes with its solution.
+// exercises_test.cpp: each exercise fails before it is solved, passes with its solution, and fails
+// with each wrong answer.
 
 #include <cstdint>
 #include <map>
@@ -21,6 +22,17 @@ std::uint64_t fnv1a(const std::string& text) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   return hash;
+}
+
+// The wrong answers to an exercise, in order.
+std::vector<fs::path> wrong_answers(const std::string& exercise) {
+  const fs::path folder = fs::path(HEED_TESTS_DIR "/lessons/wrong_answers") / exercise;
+  std::vector<fs::path> files;
+  if (fs::is_directory(folder))
+    for (const auto& entry : fs::directory_iterator(folder))
+      if (entry.path().extension() == ".cpp") files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  return files;
 }
 
 // The hash of each original exercise by name, from lines "01_running_mean 8f3c...".
@@ -100,14 +112,41 @@ TEST_CASE("a solution differs from its exercise only in the reader's part and a 
   }
 }
 
+// Their programs take minutes to compile: the target heed_wrong_answers, built by ctest -C All.
+TEST_CASE("each wrong answer is refused", "[lessons][wrong_answers][.]") {
+  for (const fs::path& exercise : numbered("lessons/exercises")) {
+    const std::string name = exercise.stem().string();
+    const std::vector<fs::path> answers = wrong_answers(name);
+    INFO(name);
+    REQUIRE(answers.size() >= 3);
+    for (const fs::path& answer : answers) {
+      const std::string program = "wrong_" + name + "_" + answer.stem().string();
+      INFO(program);
+      CHECK(content(answer).rfind("// ", 0) == 0);  // what is wrong with it
+      const ScratchFolder folder(program);
+      const LessonRun run = run_in(folder.path, HEED_BINARY_DIR "/tests/wrong_answers/" + program);
+      CHECK(run.exit_code == 1);
+      CHECK(has(run.output, "not yet: "));
+    }
+  }
+}
+
 TEST_CASE("there is an exercise for each lesson", "[lessons][exercises]") {
-  const auto numbers = [](const std::string& folder) {
+  // "01 02 03 " for files of the lessons 01, 02 and 03; 05b is an exercise of lesson 05.
+  const auto lessons = [](const std::string& folder) {
     std::string all;
-    for (const fs::path& file : numbered(folder))
-      all += file.filename().string().substr(0, 2) + " ";
+    for (const fs::path& file : numbered(folder)) {
+      const std::string number = file.filename().string().substr(0, 2) + " ";
+      if (!has(all, number)) all += number;
+    }
     return all;
   };
-  CHECK(numbers("lessons/exercises") == numbers("lessons"));
-  CHECK(numbers("lessons/solutions") == numbers("lessons"));
-  CHECK(numbers("lessons/exercises/checks") == numbers("lessons"));
+  const auto names = [](const std::string& folder) {
+    std::string all;
+    for (const fs::path& file : numbered(folder)) all += file.stem().string() + " ";
+    return all;
+  };
+  CHECK(lessons("lessons/exercises") == lessons("lessons"));
+  CHECK(names("lessons/solutions") == names("lessons/exercises"));
+  CHECK(names("lessons/exercises/checks") == names("lessons/exercises"));
 }

@@ -92,7 +92,7 @@ std::string later_weight(const Array& weights) {
   for (std::size_t t = 0; t < weights.shape(0); ++t)
     for (std::size_t s = t + 1; s < weights.shape(1); ++s)
       if (weights(t, s) != 0)
-        return "query " + position(t) + ", key " + position(s) + ": expected 0, came " +
+        return "query " + position(t) + ", key " + position(s) + ": expected 0, got " +
                decimal(weights(t, s), 4);
   return "";
 }
@@ -102,32 +102,39 @@ std::string wrong_row_sum(const Array& weights) {
     double sum = 0;
     for (std::size_t s = 0; s < weights.shape(1); ++s) sum += weights(t, s);
     if (!(std::abs(sum - 1) <= 1e-5))
-      return "row " + std::to_string(t) + ": expected the sum 1, came " + decimal(sum, 4);
+      return "row " + std::to_string(t) + ": expected the sum 1, got " + decimal(sum, 4);
   }
   return "";
 }
 
 // Softmax over the keys 0 to t, in double; `normalized`: of the scores divided by their root mean
-// square.
+// square. 1 / weight(s) is the sum of exp(score(r) - score(s)) over the keys r.
 Array expected_weights(const Array& scores, bool normalized) {
   const std::size_t n = scores.shape(0);
   Array weights = zeros({n, n});
   for (std::size_t t = 0; t < n; ++t) {
-    double squares = 0, sum = 0;
+    double squares = 0;
     for (std::size_t s = 0; s <= t; ++s) squares += double(scores(t, s)) * scores(t, s);
     const double size = normalized ? std::sqrt(squares / double(t + 1)) : 1;
-    for (std::size_t s = 0; s <= t; ++s) sum += std::exp(scores(t, s) / size);
-    for (std::size_t s = 0; s <= t; ++s) weights(t, s) = Real(std::exp(scores(t, s) / size) / sum);
+    for (std::size_t s = 0; s <= t; ++s) {
+      double inverse = 0;
+      for (std::size_t r = 0; r <= t; ++r)
+        inverse += std::exp((double(scores(t, r)) - scores(t, s)) / size);
+      weights(t, s) = Real(1 / inverse);
+    }
   }
   return weights;
 }
 
 void judge(const std::string& name, const Weights& weights, bool normalized) {
   const Array scores = Generator(4).normal({3, 3}, 0, 2);
-  const Array came = weights(Tensor(scores)).value();
-  expect(name + ": the weights of three tokens", came, expected_weights(scores, normalized));
-  if (shape_of(came) != shape_of(scores)) return;
-  const std::string row = wrong_row_sum(came);
+  const Array got = weights(Tensor(scores)).value();
+  expect(name + ": the weights of three tokens", got, expected_weights(scores, normalized));
+  if (shape_of(got) != shape_of(scores)) return;
+  const Array large = Generator(6).normal({5, 5}, 0, 300);  // exp(300) is infinite in a float
+  expect(name + ": the weights of scores in the hundreds", weights(Tensor(large)).value(),
+         expected_weights(large, normalized));
+  const std::string row = wrong_row_sum(got);
   expect(name + ": every row sums to one", row.empty(), row);
   Array low = filled({3, 3}, normalized ? Real(-1e15) : std::numeric_limits<Real>::lowest());
   const std::string later = later_weight(weights(Tensor(low)).value());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "exercise.hpp"
 #include "heed/ops/mask.hpp"
@@ -95,24 +96,40 @@ void judge(const std::string& what, const Mask& mask, double factor, Generator& 
   expect(what + ": attention weights", masked_attention_weights(Q, K, mask), array_of(weights),
          tolerance);
   expect(what + ": output", attention_output(Q, K, V, mask), array_of(R), tolerance);
-  const std::vector<Array> came = gradients(Q, K, V, mask, dR);
+  const std::vector<Array> got = gradients(Q, K, V, mask, dR);
   const Names names = {"dQ", "dK", "dV"};
   for (std::size_t n = 0; n < 3; ++n)
-    expect(what + ": " + names[n], came.at(n), finite_differences(x, n, mask, dR), tolerance);
+    expect(what + ": " + names[n], got.at(n), finite_differences(x, n, mask, dR), tolerance);
 }
 
-// A NaN in a row of Q or K must lead to NaN in the first number of R, dQ, dK and dV.
-void judge_nan(const std::string& what, const Mask& mask, bool in_query, std::size_t row,
-               Generator& g) {
+// A NaN in element (row, 2) of one input, and an element of each of the results that must then be
+// NaN, because its formula contains the NaN.
+struct Nan {
+  std::string input;  // "Q", "K", "V" or "dR"
+  std::size_t row;
+  Names results;  // some of "R", "dQ", "dK", "dV"
+  std::size_t result_row, result_column;
+};
+
+// Without a NaN in these results a fault of the caller would remain hidden.
+void judge_nan(const Nan& nan, const std::string& what, const Mask& mask, Generator& g) {
   const Shape shape = {mask.shape(0), 4};
-  Array Q = g.randn(shape), K = g.randn(shape), V = g.randn(shape), dR = g.randn(shape);
-  (in_query ? Q : K)(row, 2) = NAN;
-  std::vector<Array> results = gradients(Q, K, V, mask, dR);
-  results.insert(results.begin(), attention_output(Q, K, V, mask));
-  const Names names = {"R", "dQ", "dK", "dV"};
-  for (std::size_t n = 0; n < names.size(); ++n)
-    expect("a NaN in " + what + ": " + names[n] + "(0, 0) is NaN", std::isnan(results.at(n)(0, 0)),
-           "it is " + decimal(results.at(n)(0, 0), 4));
+  std::map<std::string, Array> x;
+  for (const std::string name : {"Q", "K", "V", "dR"}) x[name] = g.randn(shape);
+  x[nan.input](nan.row, 2) = NAN;
+  const std::vector<Array> all = gradients(x["Q"], x["K"], x["V"], mask, x["dR"]);
+  const std::map<std::string, Array> results = {
+      {"R", attention_output(x["Q"], x["K"], x["V"], mask)},
+      {"dQ", all.at(0)},
+      {"dK", all.at(1)},
+      {"dV", all.at(2)}};
+  for (const std::string& name : nan.results) {
+    const Real got = results.at(name)(nan.result_row, nan.result_column);
+    expect("a NaN in row " + std::to_string(nan.row) + " of " + nan.input + what + ": " + name +
+               "(" + std::to_string(nan.result_row) + ", " + std::to_string(nan.result_column) +
+               ") is NaN",
+           std::isnan(got), "it is " + decimal(got, 4));
+  }
 }
 
 int main() {
@@ -123,10 +140,24 @@ int main() {
   judge("two padding tokens, not causal", padding_mask({false, true, false, false, true}, false), 1,
         g);
   judge("large scores", padding_mask({false, false, false, true}, false), 100, g);
+  // Query 1 has no key, but query 2 attends to key 1. No query attends to key 3.
+  const Mask one_way = {{false, true, true, true},
+                        {true, true, true, true},
+                        {false, false, true, true},
+                        {false, false, true, true}};
+  judge("query 1 without keys, key 1 in use", one_way, 1, g);
+  judge("the same with large scores", one_way, 100, g);
 
+  // Query 3 is padding. Without the causal mask, the queries 0 to 2 attend to the keys 0 to 2.
   const std::vector<bool> fourth = {false, false, false, true};
-  judge_nan("query 0", padding_mask(fourth, false), true, 0, g);
-  judge_nan("key 1, not masked", padding_mask(fourth, false), false, 1, g);
-  judge_nan("the only key of query 0", padding_mask(fourth, true), false, 0, g);
+  const Mask padded = padding_mask(fourth, false), causal = padding_mask(fourth, true);
+  judge_nan({"Q", 0, {"R", "dQ", "dK", "dV"}, 0, 0}, "", padded, g);
+  judge_nan({"K", 1, {"R", "dQ", "dK", "dV"}, 0, 0}, "", padded, g);
+  judge_nan({"K", 0, {"R", "dQ", "dK", "dV"}, 0, 0}, ", the only key of query 0", causal, g);
+  judge_nan({"V", 1, {"R"}, 2, 2}, "", padded, g);
+  judge_nan({"V", 1, {"dQ", "dK"}, 2, 0}, "", padded, g);
+  judge_nan({"dR", 2, {"dV"}, 1, 2}, "", padded, g);
+  judge_nan({"dR", 2, {"dQ"}, 2, 0}, "", padded, g);
+  judge_nan({"dR", 2, {"dK"}, 1, 0}, "", padded, g);
   return verdict();
 }

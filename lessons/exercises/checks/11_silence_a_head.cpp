@@ -65,9 +65,9 @@ void check_heads(const std::string& what, std::size_t num_heads, const Shape& sh
   const Array x = g.randn(shape) * Real(2);
   const Array before = heads(Tensor(x), mask).value();
   for (std::size_t h = 0; h < num_heads; ++h) {
-    const Array want = expected_output(heads, x, mask, h);
-    const Array came = without_head(heads, Tensor(x), mask, h).value();
-    expect(what + ": head " + std::to_string(h) + " ablated", came, want);
+    const Array expected = expected_output(heads, x, mask, h);
+    const Array got = without_head(heads, Tensor(x), mask, h).value();
+    expect(what + ": head " + std::to_string(h) + " ablated", got, expected);
   }
   expect(what + ": heads did not change", heads(Tensor(x), mask).value(), before, 0);
 }

@@ -34,11 +34,11 @@ double dot_of(const Array& a, std::size_t s, const Array& b, std::size_t t) {
 }
 
 // Whether row 1 changed. Without any rotation, the lengths would also stay the same.
-bool is_rotated(const Array& came, const Array& x) {
-  if (shape_of(came) != shape_of(x)) return false;
+bool is_rotated(const Array& got, const Array& x) {
+  if (shape_of(got) != shape_of(x)) return false;
   double difference = 0;
   for (std::size_t d = 0; d < x.shape(1); ++d)
-    difference = std::max(difference, std::abs(double(came(1, d)) - double(x(1, d))));
+    difference = std::max(difference, std::abs(double(got(1, d)) - double(x(1, d))));
   return difference > 1e-3;
 }
 
@@ -58,13 +58,13 @@ int main() {
   expect("(1, 0) at positions 0, 1 and 2 becomes (cos, sin)", rotary(unit), expected_rows(unit));
   Generator g(12);
   for (const Shape& shape : {Shape{2, 4}, Shape{5, 8}, Shape{300, 16}}) {
-    const Array x = g.randn(shape), came = rotary(x);
+    const Array x = g.randn(shape), got = rotary(x);
     const std::string name = std::to_string(shape[0]) + " x " + std::to_string(shape[1]);
-    expect("rotated rows, " + name, came, expected_rows(x), 1e-4);
-    if (!is_rotated(came, x)) continue;
+    expect("rotated rows, " + name, got, expected_rows(x), 1e-4);
+    if (!is_rotated(got, x)) continue;
     double error = 0;
     for (std::size_t t = 0; t < shape[0]; ++t)
-      error = std::max(error, std::abs(dot_of(came, t, came, t) - dot_of(x, t, x, t)));
+      error = std::max(error, std::abs(dot_of(got, t, got, t) - dot_of(x, t, x, t)));
     expect("the lengths of rows stay, " + name, error < 1e-3,
            "a squared length changes by " + decimal(error, 4));
   }

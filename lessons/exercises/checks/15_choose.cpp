@@ -34,14 +34,13 @@ std::string in_digits(double x) {
 
 // "" if the reader's function returns the expected token.
 std::string fault(const Array& logits, double temperature, double u, std::size_t expected) {
-  const std::size_t came = choose(logits, temperature, u);
-  if (came == expected) return "";
+  const std::size_t got = choose(logits, temperature, u);
+  if (got == expected) return "";
   std::string text = "logits";
   for (std::size_t v = 0; v < std::min<std::size_t>(logits.size(), 5); ++v)
     text += " " + decimal(logits(v), 2);
   return text + (logits.size() > 5 ? " ..." : "") + ", temperature " + in_digits(temperature) +
-         ", u " + in_digits(u) + ":\n           expected " + token(expected) + ", came " +
-         token(came);
+         ", u " + in_digits(u) + ":\nexpected " + token(expected) + ", got " + token(got);
 }
 
 // u near the lower end, in the middle and near the upper end of each part that is long enough.

@@ -27,7 +27,7 @@ Array heads(std::size_t H, std::size_t T, std::uint64_t seed) {
 }
 
 // Collects the positions of each row first, then sums their weights.
-Array wanted(const Array& weights, const Tokens& tokens) {
+Array expected_scores(const Array& weights, const Tokens& tokens) {
   std::vector<std::vector<std::size_t>> positions(tokens.size());
   for (std::size_t before = 0; before + 1 < tokens.size(); ++before)
     for (std::size_t t = before + 1; t < tokens.size(); ++t)
@@ -45,7 +45,7 @@ Array wanted(const Array& weights, const Tokens& tokens) {
 }
 
 void judge(const std::string& what, const Array& weights, const Tokens& tokens) {
-  expect(what, scores(weights, tokens), wanted(weights, tokens));
+  expect(what, scores(weights, tokens), expected_scores(weights, tokens));
 }
 
 // The first head has all weight on such a position in each row, the second head on position 0.
@@ -72,6 +72,7 @@ int main() {
   judge("a row may have several such positions", heads(2, 7, 3), {1, 2, 1, 3, 1, 4, 1});
   judge("a token may follow itself", heads(2, 5, 4), {7, 7, 7, 1, 1});
   judge("no row has such a position", heads(2, 4, 5), {1, 2, 3, 4});
+  judge("large token numbers", heads(2, 5, 7), {50'256, 3, 50'256, 1'000'000, 3});
   judge("a single token", heads(1, 1, 6), {5});
   return verdict();
 }

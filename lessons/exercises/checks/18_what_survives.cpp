@@ -28,7 +28,7 @@ std::size_t nearest_to(const Array& x, std::size_t i, bool cosine) {
   return best;
 }
 
-double wanted(const Array& space, const Array& page) {
+double expected_fraction(const Array& space, const Array& page) {
   double count = 0;
   for (std::size_t i = 0; i < space.shape(0); ++i)
     count += nearest_to(space, i, true) == nearest_to(page, i, false) ? 1 : 0;
@@ -36,9 +36,9 @@ double wanted(const Array& space, const Array& page) {
 }
 
 void compare(const std::string& what, const Array& space, const Array& page) {
-  const double came = kept(space, page), right = wanted(space, page);
-  expect(what, std::abs(came - right) < 1e-6,
-         "expected " + decimal(right, 4) + ", came " + decimal(came, 4));
+  const double got = kept(space, page), expected = expected_fraction(space, page);
+  expect(what, std::abs(got - expected) < 1e-6,
+         "expected " + decimal(expected, 4) + ", got " + decimal(got, 4));
 }
 
 int main() {
@@ -60,6 +60,8 @@ int main() {
   const Array five = {{1, 0}, {2, 1}, {1, 3}, {0, -1}, {-3, -4}};
   const Array far = {{100, 100}, {101, 100}, {103, 100}, {107, 100}, {115, 100}};
   compare("a map far from its origin, where all cosines are nearly 1", five, far);
+  const Array apart = {{1, 0}, {-1, Real(0.5)}, {-1, Real(-0.6)}};
+  compare("a point whose cosines are all negative", apart, {{0, 0}, {5, 0}, {1, 0}});
   const Array ties = {{1, 0}, {1, 0}, {1, 0}, {0, 1}}, line = {{0, 0}, {1, 0}, {5, 0}, {6, 0}};
   compare("several points equally near in the space: the smallest index", ties, line);
   const Array fan = {{1, 0}, {1, Real(0.1)}, {0, 1}}, even = {{-1, 0}, {0, 0}, {1, 0}};

@@ -1,0 +1,32 @@
+// 16b induction_score: find the induction heads of a model.
+//
+// In "Harry Potter ... Harry" the next token is probably "Potter". An induction head attends from
+// the second "Harry" to the token after the first one. Olsson et al. 2022, "In-context Learning and
+// Induction Heads", find such heads by their prefix-matching score on repeated random sequences: in
+// a random text only the repetition can be predicted. Here the score is defined as follows.
+//
+// A row t of the attention weights counts if the token at t occurs at an earlier position. Let p be
+// the last such position: p < t, tokens[p] == tokens[t]. The row's value is the attention weight of
+// query t on key p + 1, the position after the previous occurrence. (p + 1 may be t itself.) The
+// score of a head is the mean value of the rows that count, or 0 if no row counts.
+//
+// weights (H, T, T) are the attention weights of H causal heads, tokens are T numbers. Return the H
+// scores, (H). (Exercise 16 adds the weights of all earlier occurrences; this score uses the last.)
+// When the scores are right, the judge trains a small model and searches it for induction heads,
+// which takes a few seconds.
+//
+// As handed out, the score is that of a previous token head.
+
+#include "exercise.hpp"
+
+using namespace heed;
+
+// Your part begins here.
+Array induction_scores(const Array& weights, const std::vector<int>& tokens) {
+  const std::size_t H = weights.shape(0), T = tokens.size();
+  Array scores = zeros({H});
+  for (std::size_t h = 0; h < H; ++h)
+    for (std::size_t t = 1; t < T; ++t) scores(h) += weights(h, t, t - 1) / Real(T - 1);
+  return scores;
+}
+// Your part ends here.

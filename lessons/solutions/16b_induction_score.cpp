@@ -1,0 +1,46 @@
+// 16b induction_score: find the induction heads of a model.
+//
+// In "Harry Potter ... Harry" the next token is probably "Potter". An induction head attends from
+// the second "Harry" to the token after the first one. Olsson et al. 2022, "In-context Learning and
+// Induction Heads", find such heads by their prefix-matching score on repeated random sequences: in
+// a random text only the repetition can be predicted. Here the score is defined as follows.
+//
+// A row t of the attention weights counts if the token at t occurs at an earlier position. Let p be
+// the last such position: p < t, tokens[p] == tokens[t]. The row's value is the attention weight of
+// query t on key p + 1, the position after the previous occurrence. (p + 1 may be t itself.) The
+// score of a head is the mean value of the rows that count, or 0 if no row counts.
+//
+// weights (H, T, T) are the attention weights of H causal heads, tokens are T numbers. Return the H
+// scores, (H). (Exercise 16 adds the weights of all earlier occurrences; this score uses the last.)
+// When the scores are right, the judge trains a small model and searches it for induction heads,
+// which takes a few seconds.
+//
+// As handed out, the score is that of a previous token head.
+// Hint: For row t, search p from t - 1 down to 0, and stop at the first p with the same token.
+// Hint: Count the rows that have such a p, and divide by their number, if it is not 0.
+// Hint: Rows are query positions, columns key positions: weights(h, t, p + 1).
+
+#include "exercise.hpp"
+
+using namespace heed;
+
+// Your part begins here.
+// The position after the last earlier occurrence of the token at t, or 0 if there is none.
+std::size_t after_previous(const std::vector<int>& tokens, std::size_t t) {
+  std::size_t p = t;  // one above the position to compare
+  while (p > 0 && tokens[p - 1] != tokens[t]) --p;
+  return p;
+}
+
+Array induction_scores(const Array& weights, const std::vector<int>& tokens) {
+  Array sums = zeros({weights.shape(0)});
+  Real rows = 0;
+  for (std::size_t t = 0; t < tokens.size(); ++t) {
+    const std::size_t s = after_previous(tokens, t);
+    if (s == 0) continue;
+    rows += 1;
+    for (std::size_t h = 0; h < sums.size(); ++h) sums(h) += weights(h, t, s);
+  }
+  return rows > 0 ? Array(sums / rows) : sums;
+}
+// Your part ends here.

@@ -1,0 +1,16 @@
+// The heads are summed in the scores: every head gets the same scores.
+#include "exercise.hpp"
+#include "heed/ops/einsum.hpp"
+
+using namespace heed;
+
+const std::string scores_equation = "bnhd,bmgd->bhnm";
+const std::string outputs_equation = "bhnm,bmhe->bnhe";
+
+Tensor head_scores(const Tensor& queries, const Tensor& keys) {
+  return einsum(scores_equation, {queries, keys});
+}
+
+Tensor head_outputs(const Tensor& weights, const Tensor& values) {
+  return einsum(outputs_equation, {weights, values});
+}

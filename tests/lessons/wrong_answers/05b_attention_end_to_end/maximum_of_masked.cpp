@@ -1,0 +1,18 @@
+// The row maximum includes masked scores, so that all exp of a row can become 0.
+#include <algorithm>
+#include <cmath>
+
+#include "exercise.hpp"
+
+using namespace heed;
+using xt::linalg::dot;
+
+Array attention_head(const Array& X, const Array& W_Q, const Array& W_K, const Array& W_V) {
+  const Array Q = dot(X, W_Q), K = dot(X, W_K), V = dot(X, W_V);
+  Array S = dot(Q, xt::transpose(K)) / std::sqrt(Real(Q.shape(1)));  // (T, T)
+
+  const Array maximum = xt::amax(S, {1});
+  const Array e = xt::tril(xt::exp(S - xt::view(maximum, xt::all(), xt::newaxis())));
+  const Array sums = xt::sum(e, {1});
+  return dot(e / xt::view(sums, xt::all(), xt::newaxis()), V);
+}

@@ -1,0 +1,32 @@
+// softmax_by_hand masks after exp: the maximum still depends on later scores.
+#include "exercise.hpp"
+#include "heed/ops/arithmetic.hpp"
+#include "heed/ops/mask.hpp"
+#include "heed/ops/reduce.hpp"
+#include "heed/ops/softmax.hpp"
+
+using namespace heed;
+
+Tensor mask_from_tril(const Tensor& scores) {
+  Tensor lower = tril(Tensor(ones(scores.shape())));  // (N, N), 1 where a query may attend
+  return softmax(masked_fill(scores, xt::equal(lower.value(), 0), -INFINITY), -1);
+}
+
+Tensor filled_scores(const Tensor& scores) {
+  const Mask later = causal_mask(scores.shape()[0]);  // (N, N), true where s > t
+  return softmax(masked_fill(scores, later, -INFINITY), -1);
+}
+
+Tensor softmax_by_hand(const Tensor& scores) {
+  const Mask later = causal_mask(scores.shape()[0]);
+  Tensor e = masked_fill(exp(scores - max(scores, {1}, true)), later, 0);
+  return e / sum(e, {1}, true);
+}
+
+Tensor normalized_scores(const Tensor& scores) {
+  Tensor squares = sum(tril(scores * scores), {1}, true);              // (N, 1)
+  Tensor counts = sum(tril(Tensor(ones(scores.shape()))), {1}, true);  // (N, 1): 1, 2, 3, ...
+  Tensor size = sqrt(squares / counts);  // (N, 1), a root mean square for each query
+  const Mask later = causal_mask(scores.shape()[0]);
+  return softmax(masked_fill(scores / size, later, -INFINITY), -1);
+}

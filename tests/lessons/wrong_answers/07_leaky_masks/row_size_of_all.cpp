@@ -1,0 +1,32 @@
+// normalized_scores has a size for each row, but from all N scores of the row.
+#include "exercise.hpp"
+#include "heed/ops/arithmetic.hpp"
+#include "heed/ops/mask.hpp"
+#include "heed/ops/reduce.hpp"
+#include "heed/ops/softmax.hpp"
+
+using namespace heed;
+
+Tensor mask_from_tril(const Tensor& scores) {
+  Tensor lower = tril(Tensor(ones(scores.shape())));  // (N, N), 1 where a query may attend
+  return softmax(masked_fill(scores, xt::equal(lower.value(), 0), -INFINITY), -1);
+}
+
+Tensor filled_scores(const Tensor& scores) {
+  const Mask later = causal_mask(scores.shape()[0]);  // (N, N), true where s > t
+  return softmax(masked_fill(scores, later, -INFINITY), -1);
+}
+
+Tensor softmax_by_hand(const Tensor& scores) {
+  Tensor masked = masked_fill(scores, causal_mask(scores.shape()[0]), -INFINITY);
+  Tensor e = exp(masked - max(masked, {1}, true));  // (N, N), the maximum over the keys 0 to t
+  return e / sum(e, {1}, true);
+}
+
+Tensor normalized_scores(const Tensor& scores) {
+  Tensor squares = sum(scores * scores, {1}, true);  // (N, 1)
+  Tensor size =
+      sqrt(squares / double(scores.shape()[0]));  // (N, 1), a root mean square for each query
+  const Mask later = causal_mask(scores.shape()[0]);
+  return softmax(masked_fill(scores / size, later, -INFINITY), -1);
+}

@@ -1,0 +1,19 @@
+// Counts positions from 1: the rows at position 0 are rotated.
+#include <cmath>
+
+#include "exercise.hpp"
+
+using namespace heed;
+
+Array rotary(const Array& x) {
+  Array rotated = x;
+  const std::size_t D = x.shape(1);
+  for (std::size_t t = 0; t < x.shape(0); ++t)
+    for (std::size_t i = 0; i < D; i += 2) {
+      const double angle = double(t + 1) / std::pow(10000.0, double(i) / double(D));
+      const double a = x(t, i), b = x(t, i + 1);
+      rotated(t, i) = Real(a * std::cos(angle) - b * std::sin(angle));
+      rotated(t, i + 1) = Real(a * std::sin(angle) + b * std::cos(angle));
+    }
+  return rotated;
+}

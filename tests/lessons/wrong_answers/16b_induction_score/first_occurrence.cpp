@@ -1,0 +1,23 @@
+// The first earlier occurrence counts in place of the last.
+#include "exercise.hpp"
+
+using namespace heed;
+
+// The position after the last earlier occurrence of the token at t, or 0 if there is none.
+std::size_t after_previous(const std::vector<int>& tokens, std::size_t t) {
+  for (std::size_t p = 0; p < t; ++p)
+    if (tokens[p] == tokens[t]) return p + 1;
+  return 0;
+}
+
+Array induction_scores(const Array& weights, const std::vector<int>& tokens) {
+  Array sums = zeros({weights.shape(0)});
+  Real rows = 0;
+  for (std::size_t t = 0; t < tokens.size(); ++t) {
+    const std::size_t s = after_previous(tokens, t);
+    if (s == 0) continue;
+    rows += 1;
+    for (std::size_t h = 0; h < sums.size(); ++h) sums(h) += weights(h, t, s);
+  }
+  return rows > 0 ? Array(sums / rows) : sums;
+}
