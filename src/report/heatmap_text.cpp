@@ -21,9 +21,12 @@ std::string repeated(const std::string& text, std::size_t times) {
 }
 
 // The text of a cell of `width` characters for each shade, from the smallest value to the largest.
-std::vector<std::string> shaded_cells(Shades shades, std::size_t width) {
+// If diverging, zero is blank and the signs have different characters.
+std::vector<std::string> shaded_cells(Shades shades, bool diverging, std::size_t width) {
   std::vector<std::string> cells = {" ", "░", "▒", "▓", "█"};
   if (shades == Shades::ascii) cells = {" ", ".", ":", "-", "=", "+", "*", "#", "%", "@"};
+  if (diverging) cells = {"≡", "=", "-", " ", "░", "▒", "█"};
+  if (diverging && shades == Shades::ascii) cells = {"=", "-", " ", "+", "#"};
   for (std::string& cell : cells) cell = repeated(cell, width);
   if (shades != Shades::ansi) return cells;
   cells.clear();
@@ -48,7 +51,7 @@ class HeatmapText {
     for (const std::string& name : row_names_)
       name_width_ = std::max(name_width_, display_width(name));
     fit(options.width);
-    shades_ = shaded_cells(options.shades, cell_width_);
+    shades_ = shaded_cells(options.shades, options.diverging, cell_width_);
   }
 
   std::size_t width() const { return indent() + cell_width_ * x_.shape()[1] + 1; }
@@ -187,7 +190,8 @@ std::string heatmap_sheet_text(const std::vector<Array>& panels,
   std::size_t per_row = sheet_columns(columns, panels.size());
   while (per_row > 1 && available_width(per_row, options.width) < min_width) --per_row;
   HeatmapOptions panel;
-  panel.shades = options.shades, panel.width = available_width(per_row, options.width) + edges;
+  panel.shades = options.shades, panel.diverging = options.diverging;
+  panel.width = available_width(per_row, options.width) + edges;
   const Range range = heatmap_range(panels, options);
   std::vector<HeatmapText> maps;
   for (const Array& x : panels) maps.emplace_back(x, range, panel);

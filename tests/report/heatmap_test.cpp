@@ -123,6 +123,17 @@ TEST_CASE("a diverging scale is symmetric around zero", "[report][heatmap]") {
   CHECK(range.high == 3);
 }
 
+TEST_CASE("a diverging heat map as text is blank at zero and has other characters below it",
+          "[report][heatmap]") {
+  HeatmapOptions options;
+  options.diverging = true;
+  CHECK(heatmap_text(Array{{-3, -2, -1, 0, 1, 2, 3}}, options) ==
+        " │≡≡==--  ░░▒▒██│\n  -3.0000 ≡≡==--  ░░▒▒██ 3.0000\n");
+  options.shades = Shades::ascii;
+  CHECK(heatmap_text(Array{{-2, -1, 0, 1, 2}}, options) ==
+        " |==--  ++##|\n  -2.0000 ==--  ++## 2.0000\n");
+}
+
 TEST_CASE("heat maps reject invalid shapes and numbers of names", "[report][heatmap]") {
   CHECK_THROWS_WITH(heatmap_text(zeros({3})), "heatmap: needs a matrix with values, got x (3)");
   CHECK_THROWS_WITH(heatmap_text(zeros({0, 3})),

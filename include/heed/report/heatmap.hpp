@@ -25,7 +25,8 @@ struct HeatmapOptions {
   std::string row_title = {};                  // of the vertical axis, such as "query position"
   std::string column_title = {};               // of the horizontal axis, such as "key position"
   std::optional<double> low = {}, high = {};   // limits of the colour scale; default: from the data
-  bool diverging = false;                      // SVG: blue below 0, white at 0, orange above 0
+  bool diverging = false;                      // SVG: blue below 0, white at 0, orange above 0;
+                                               // text: "≡=-" below 0, blank at 0, "░▒█" above 0
   Shades shades = Shades::blocks;              // for text
   std::size_t width = 80;                      // for text: columns of the terminal
 };
