@@ -103,6 +103,12 @@ TEST_CASE("answers and the glossary are printed without a build", "[app][launche
   const Finished odd = machine.heed({"lesson", "1", "--answer"});
   CHECK(odd.code == 2);
   CHECK(odd.err == "heed: error: unknown option '--answer'; use --answers\n");
+  const Finished test = machine.heed({"test", "--al"});
+  CHECK(test.code == 2);
+  CHECK(test.err ==
+        "heed: error: unknown option '--al'; use --all, --coverage, or -R NAME for one folder\n");
+  CHECK(machine.heed({"debug", "exercise"}).err ==
+        "heed: error: debug exercise needs a number: ./heed debug exercise 9\n");
   CHECK_FALSE(fs::exists(machine.root / "build"));
 }
 
