@@ -1,4 +1,4 @@
-// 13 four_faults: checks each fault separately, then whole blocks with random weights.
+// 13 five_faults: checks each fault separately, then whole blocks with random weights.
 
 #include <cmath>
 

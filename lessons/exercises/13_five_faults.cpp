@@ -1,8 +1,8 @@
-// 13 four_faults: find four faults in a transformer block.
+// 13 five_faults: find five faults in a transformer block.
 //
 // `transformer_block` must return what the lesson's block returns for x (B, T, C) with a causal
 // mask. It gets the parts of the block: two layer norms, the attention, and the two linear layers
-// of the MLP. The function below runs and its result has the right shape, but it has four faults.
+// of the MLP. The function below runs and its result has the right shape, but it has five faults.
 
 #include "exercise.hpp"
 #include "heed/nn/gpt.hpp"
@@ -17,6 +17,6 @@ Tensor transformer_block(const nn::LayerNorm& norm1, const nn::MultiHeadAttentio
                          const nn::Linear& down, const Tensor& x) {
   const Tensor normed = norm1(x);
   const Tensor y = normed + attention(normed);
-  return y + down(up(norm1(y)));
+  return x + down(relu(up(norm1(y))));
 }
 // Your part ends here.

@@ -1,11 +1,12 @@
-// 13 four_faults: find four faults in a transformer block.
+// 13 five_faults: find five faults in a transformer block.
 //
 // `transformer_block` must return what the lesson's block returns for x (B, T, C) with a causal
 // mask. It gets the parts of the block: two layer norms, the attention, and the two linear layers
-// of the MLP. The function below runs and its result has the right shape, but it has four faults.
+// of the MLP. The function below runs and its result has the right shape, but it has five faults.
 // Hint: Compare with the lesson: what does a residual connection add to the output of a branch?
 // Hint: nn::AttentionMask restricts the keys of each query. Which parameter is never used below?
-// Hint: Without an activation between them, two linear layers are one linear layer.
+// Hint: Which activation does lesson 13 put between the two linear layers of the MLP?
+// Hint: To which tensor must the second residual connection add the output of the MLP?
 
 #include "exercise.hpp"
 #include "heed/nn/gpt.hpp"
