@@ -1,4 +1,4 @@
-// corpus.cpp: heed corpus, which writes a text of known entropy and prints its entropies.
+// corpus.cpp: heed corpus, which samples a text from a Markov source and prints its entropies.
 
 #include <algorithm>
 #include <filesystem>
@@ -16,7 +16,7 @@
 namespace heed::app {
 namespace {
 
-// Generates the text in pieces, because it may not fit in memory. Stops if write() returns false.
+// Generates the text in pieces: a large text may not fit in memory. Stops if write() returns false.
 void write_text(const MarkovSource& source, const CorpusCommand& command,
                 const std::function<bool(const std::string&)>& write) {
   constexpr std::size_t max_piece = std::size_t{1} << 20;
@@ -77,11 +77,11 @@ int run(const CorpusCommand& command) {
   print_entropy("bigram", source.bigram_entropy(), "given the previous character");
   print_entropy(
       "rate", source.entropy_rate(),
-      "given all previous characters; a lower loss means that the model sees its targets");
+      "given all previous characters; only a model that sees its targets has a lower loss");
   const std::size_t window = nn::GptConfig().block_size;
-  print_entropy(
-      "window", source.window_entropy(window),
-      "given those in the same window of " + std::to_string(window) + ": the bound for heed train");
+  print_entropy("window", source.window_entropy(window),
+                "given the earlier characters of a window of " + std::to_string(window) +
+                    ": the lower bound for heed train");
   print_row("next",
             "./heed train " + (to_file ? shell_word(command.file) : "-, which reads a pipe"));
   return 0;

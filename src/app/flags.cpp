@@ -35,9 +35,9 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
 
 std::string name_in(const std::string& argument) { return argument.substr(0, argument.find('=')); }
 
-// Parses the arguments. Returns the text to print if they contain --help or --version.
+// Parses the arguments, and returns the text to print if they contain --help or --version.
 std::optional<ShowText> parse(CLI::App& app, Arguments arguments) {
-  std::reverse(arguments.begin(), arguments.end());  // CLI11 expects the last argument first
+  std::reverse(arguments.begin(), arguments.end());  // CLI11 expects arguments in reverse order
   try {
     app.parse(std::move(arguments));
   } catch (const CLI::CallForHelp&) {
@@ -119,14 +119,14 @@ const Flags::Flag* Flags::find(const std::string& name) const {
 
 // The flag with the most similar name, or an empty string.
 std::string Flags::nearest(const std::string& name) const {
-  if (name.size() > 40) return "";  // longer than every flag, and edit_distance() would be slow
+  if (name.size() > 40) return "";  // no flag's name is so long, and edit_distance() would be slow
   std::string best = "--help";
   for (const Flag& flag : flags_)
     if (edit_distance(name, flag.name) < edit_distance(name, best)) best = flag.name;
   return edit_distance(name, best) <= std::max<std::size_t>(2, name.size() / 3) ? best : "";
 }
 
-// Splits "--lr=1" into "--lr" and "1". (After "--lr=", CLI11 takes the next argument as the value.)
+// Splits "--lr=1" into "--lr" and "1", because CLI11 would read an empty value as a missing one.
 Arguments Flags::separated(const Arguments& arguments) const {
   Arguments result;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -152,7 +152,8 @@ void Flags::check_no_extra(const Arguments& extras) const {
                                   [](const std::string& argument) { return argument != "--"; });
   if (extra == extras.end()) return;
   const std::string name = name_in(*extra);
-  if (extra->size() < 2 || (*extra)[0] != '-' || known(name))  // a known flag after "--"
+  // A known flag can be an extra argument only after the argument "--", which ends the flags.
+  if (extra->size() < 2 || (*extra)[0] != '-' || known(name))
     throw UsageError("'" + abbreviated(*extra) + "' is one argument too many; see --help");
   const std::string guess = nearest(name);
   throw UsageError("unknown option " + abbreviated(name) + "; " +
@@ -201,7 +202,7 @@ ShowText read_without_command(const Arguments& arguments,
     app.add_subcommand(command.name, command.about);
     names.push_back(command.name);
   }
-  app.allow_extras();  // after add_subcommand(), which copies this setting
+  app.allow_extras();  // must follow add_subcommand(), or subcommands would inherit the setting
   if (const auto help = parse(app, arguments)) return *help;
   const std::string unknown =
       arguments.empty() ? "no command" : "unknown command '" + abbreviated(arguments[0]) + "'";

@@ -27,13 +27,13 @@ constexpr double max_size = 1e9;  // no machine has the memory for larger models
 // Returns "a, b or c" for the parts {"a", "b", "c"} and the conjunction "or".
 std::string listed(const std::vector<std::string>& parts, const std::string& conjunction);
 
-// The number as text. Integers are written without an exponent: 1000000000, not 1e+09.
+// The number as text. Integers have no exponent, as in 1000000000 instead of 1e+09.
 std::string number_text(double value);
 
 // The interval that the values of a flag must lie in.
 struct Bounds {
   double low, high;
-  bool open_low = false, open_high = false;  // whether the end point is excluded
+  bool open_low = false, open_high = false;  // whether the interval excludes the end point
   bool contains(double v) const {
     return (open_low ? v > low : v >= low) && (open_high ? v < high : v <= high);
   }
@@ -44,8 +44,9 @@ struct Bounds {
 std::uint64_t parse_integer(const std::string& flag, const std::string& text, Bounds bounds);
 double parse_number(const std::string& flag, const std::string& text, Bounds bounds);
 
-// The flags of one command. (heed uses no CLI11 subcommands: CLI11 would parse `heed sample train`
-// as two commands, but here train is the name of a run.) A flag with a value may be given once.
+// The flags of one command. (heed uses no CLI11 subcommands, because CLI11 would parse `heed sample
+// train` as two commands, but train is the name of a run in this example.) A flag with a value may
+// be given once.
 class Flags {
  public:
   Flags(std::string command, std::string about)
@@ -53,18 +54,18 @@ class Flags {
 
   // --help lists the flags declared after this call under the group's name.
   void group(const std::string& name) { group_ = name; }
-  void footer(const std::string& text) { footer_ = text; }  // the end of --help
-  // Declares the argument without a flag; every command has one. If the argument is required,
-  // `needed` describes it in the error message about a missing argument.
+  void footer(const std::string& text) { footer_ = text; }  // text at the end of the --help output
+  // Declares the positional argument; every command has one. If the argument is required, `needed`
+  // describes it in the error message about a missing argument.
   void positional(const std::string& name, std::string& target, const std::string& help,
                   const std::string& needed = "") {
     positional_ = {name, help, needed, &target};
   }
-  template <class T>  // std::string, or std::optional of it
+  template <class T>  // T is std::string or std::optional<std::string>
   void text(const std::string& flag, const std::string& type, const std::string& help, T& target) {
     add(flag, type, help, [&target](const std::string& value) { target = value; });
   }
-  // Declares a flag whose value is a path. `kind` ("folder") is for an error about an empty path.
+  // Declares a flag whose value is a path. `kind` is what error messages call it ("folder").
   void path(const std::string& flag, const std::string& type, const std::string& help,
             const std::string& kind, std::string& target) {
     add(flag, type, help, [=, &target](const std::string& value) {
@@ -74,24 +75,24 @@ class Flags {
   }
   void choice(const std::string& flag, const std::string& type, const std::string& help,
               const std::vector<std::string>& choices, std::string& target);
-  template <class T>  // an integer, or std::optional of one
+  template <class T>  // T is an integer type, or std::optional of an integer type
   void integer(const std::string& flag, T& target, Bounds bounds, const std::string& help,
                const std::string& type = "N") {
     add_number(flag, type, target, bounds, help, parse_integer);
   }
-  template <class T>  // double, or std::optional of it
+  template <class T>  // T is double or std::optional<double>
   void number(const std::string& flag, T& target, Bounds bounds, const std::string& help) {
     add_number(flag, "X", target, bounds, help, parse_number);
   }
-  // Declares a flag without a value. The flag sets the target to `to`.
+  // Declares a flag without a value. If the flag is given, `target` is set to `to`.
   void flag(const std::string& flag, bool& target, const std::string& help, bool to = true) {
     add(flag, "", help, [=, &target](const std::string&) { target = to; });
   }
 
-  // Parses the arguments and stores each value in its flag's variable. Returns the help text if
-  // there is a --help. Throws UsageError if an argument is invalid.
+  // Parses the arguments and stores each value in its flag's variable. Returns the help text if the
+  // arguments contain --help. Throws UsageError if an argument is invalid.
   std::optional<ShowText> read(const Arguments& arguments);
-  // The flags with a value that were on the command line.
+  // The names of the flags that were given with a value on the command line.
   const std::set<std::string>& given() const { return given_; }
 
  private:
@@ -101,7 +102,7 @@ class Flags {
     std::string* target;
   };
   struct Flag {
-    std::string name, group, type;  // type: empty if the flag takes no value
+    std::string name, group, type;  // `type` is empty if the flag takes no value
     std::string default_text, help;
     Setter set;
   };
@@ -109,7 +110,7 @@ class Flags {
   void add(const std::string& flag, const std::string& type, const std::string& help, Setter set) {
     flags_.push_back({flag, group_, type, "", help, std::move(set)});
   }
-  // --help shows the initial value as default if it is within the bounds. (0 may mean "no value".)
+  // --help shows the initial value of `target` as the default, unless it is out of bounds.
   template <class T, class Parse>
   void add_number(const std::string& flag, const std::string& type, T& target, Bounds bounds,
                   const std::string& help, Parse parse) {
@@ -120,7 +121,7 @@ class Flags {
       if (const auto value = static_cast<double>(target); bounds.contains(value))
         flags_.back().default_text = number_text(value);
   }
-  const Flag* find(const std::string& name) const;  // null if there is none
+  const Flag* find(const std::string& name) const;  // null if no flag has this name
   bool known(const std::string& name) const { return name == "--help" || find(name) != nullptr; }
   Arguments separated(const Arguments& arguments) const;
   void check_no_extra(const Arguments& extras) const;
@@ -138,7 +139,7 @@ struct CommandEntry {
   Command (*parse)(Flags flags, const Arguments& arguments);
 };
 
-// If there is no known command: returns the text for --help or --version, or throws UsageError.
+// Returns the text of --help or --version for arguments without a command, or throws UsageError.
 ShowText read_without_command(const Arguments& arguments,
                               const std::vector<CommandEntry>& commands);
 

@@ -31,8 +31,8 @@ int run_and_flush(const Command& command) {
   return code;
 }
 
-// Opens /dev/null for closed standard streams. Otherwise the next file that is opened would get the
-// descriptor of such a stream, and the program would print into that file.
+// Opens /dev/null in place of closed standard streams. If stdout were closed, the next file that is
+// opened would get descriptor 1, and the program would print into this file.
 void open_closed_streams() {
   int descriptor = 0;
   while (descriptor >= 0 && descriptor <= STDERR_FILENO) descriptor = open("/dev/null", O_RDWR);
@@ -40,7 +40,8 @@ void open_closed_streams() {
 }
 
 // Sets environment variables of OpenBLAS and OpenMP and restarts the program (about 3 ms), because
-// the libraries read them when loaded. If the restart fails, the old settings stay in use.
+// the libraries read them when loaded. If the program cannot restart itself, OpenBLAS and
+// OpenMP keep their old settings.
 void restart_with_better_settings(char** argv) {
   bool changed = false;
   const auto set = [&](const char* name, const char* value) {
@@ -48,16 +49,16 @@ void restart_with_better_settings(char** argv) {
     changed |= setenv(name, value, 1) == 0;
   };
   set("OPENBLAS_CORETYPE", heed::better_openblas_coretype());
-  // heed starts its own threads and uses one thread of OpenBLAS. Other threads of OpenBLAS would
-  // spin for a tenth of a second on the cores that the first training step needs.
+  // heed calls OpenBLAS from its own threads. Additional threads of OpenBLAS would busy-wait for
+  // 0.1 s on the cores that the first training step needs.
   set("OPENBLAS_NUM_THREADS", "1");
-  // Makes waiting threads spin for some microseconds and then sleep. By GCC's default they spin for
-  // milliseconds; heed is then thirty times slower if another program uses the same cores.
+  // Idle OpenMP threads busy-wait for some microseconds, then sleep. GCC's default of milliseconds
+  // makes heed thirty times slower if another program uses the same cores.
   set("GOMP_SPINCOUNT", "10000");
   if (changed) execv("/proc/self/exe", argv);
 }
 
-// Throws UsageError for an unknown word in HEED_TRACE. (autograd reads HEED_TRACE at first use.)
+// Throws UsageError for an unknown option in HEED_TRACE, which trace_enabled() parses.
 void check_trace() {
   try {
     heed::trace_enabled(heed::TraceOption::backward);
@@ -76,7 +77,7 @@ int print_error(int code, const std::string& text) {
 
 int main(int argc, char** argv) {
   open_closed_streams();
-  std::signal(SIGXFSZ, SIG_IGN);  // writing beyond ulimit -f then returns an error
+  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond `ulimit -f` fails and does not kill heed
   restart_with_better_settings(argv);
   try {
     const Command command = parse_command_line(argc, argv);

@@ -16,8 +16,8 @@
 namespace heed::app {
 namespace {
 
-// Address space per thread: for the stack, and for OpenBLAS, which reserves 128 MB (in Debian's
-// build), of which little becomes resident. If the reservation fails, OpenBLAS hangs.
+// The address space that one thread reserves: its stack and a 128 MB buffer of OpenBLAS (in
+// Debian's build). OpenBLAS hangs if it cannot allocate this buffer.
 constexpr double addresses_per_thread = 150e6;
 
 std::string size_text(double bytes) {
@@ -26,7 +26,7 @@ std::string size_text(double bytes) {
   return grouped(std::ceil(bytes / 1e9)) + " GB";
 }
 
-// A flag for a size that the user can reduce, such as --layers.
+// A command line flag for a size that the user can reduce, such as --layers.
 struct SizeOption {
   const char* flag;
   std::size_t& value;
@@ -44,8 +44,8 @@ std::vector<SizeOption> size_options(TrainCommand& c) {
           {"--embed-dim", c.model.embed_dim, c.model.heads}};
 }
 
-// Finds by bisection the largest value of the option that fits in memory while the other options
-// stay unchanged. Returns 0 if no value fits. `option` refers to a member of `command`.
+// Finds by bisection the largest value of `option` with which training fits in memory, or 0 if no
+// value fits. All other options stay unchanged. `option.value` refers to a member of `command`.
 std::size_t largest_fitting_value(SizeOption option, const TrainCommand& command, double memory) {
   const std::size_t original = option.value;
   std::size_t fits = 0, too_large = original / option.step;
@@ -84,7 +84,7 @@ std::string memory_shortage(const TrainCommand& command, int threads,
     return text + ", but only " + size_text(available.memory) + " are available; " + remedy;
   if (usable <= 0) remedy = threads > 1 ? "use fewer --threads" : "";
   return text + ", and " + counted(static_cast<std::size_t>(threads), "thread") + " " +
-         size_text(for_threads) + " of addresses; the limit (ulimit -v) leaves " +
+         size_text(for_threads) + " of address space; the limit (ulimit -v) leaves " +
          size_text(available.addresses) + "; raise it" + (remedy.empty() ? "" : ", or " + remedy);
 }
 

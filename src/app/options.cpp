@@ -14,20 +14,20 @@ namespace heed::app {
 void check_heads(const nn::GptConfig& model) {
   if (model.embed_dim % model.heads != 0)
     throw UsageError("--heads " + std::to_string(model.heads) + " does not divide --embed-dim " +
-                     std::to_string(model.embed_dim) + "; choose heads that divide the width");
+                     std::to_string(model.embed_dim) + "; give a --heads that divides it");
 }
 
 namespace {
 
 using FlagNames = std::set<std::string>;
 
-// The flags of these commands do not depend on each other.
+// heed sample, corpus and inspect have no flags that depend on each other.
 void check_flags(const SampleCommand&, const FlagNames&) {}
 void check_flags(const CorpusCommand&, const FlagNames&) {}
 void check_flags(const InspectCommand&, const FlagNames&) {}
 
 constexpr Bounds seeds{0, 4294967295.0};
-constexpr const char* trust_help = "load a checkpoint of another program, which has no checksum";
+constexpr const char* trust_help = "load a checkpoint of another program, without heed's checksum";
 
 void threads_flag(Flags& flags, std::optional<int>& threads) {
   flags.integer("--threads", threads, {1, 1024}, "number of threads; default: all cores");
@@ -43,10 +43,10 @@ void run_argument(Flags& flags, std::string& run, bool& trust) {
 
 void run_and_model_flags(Flags& flags, TrainCommand& c) {
   flags.positional("TEXT", c.text,
-                   "a text file in UTF-8, or - for standard input; default: heed's own text");
+                   "a text file in UTF-8, or - for standard input; default: heed's harbour.txt");
   flags.group("Run");
   flags.path("--out", "DIR", "folder of the run; default: runs/NAME", "folder", c.out);
-  flags.flag("--resume", c.resume, "continue the run in the folder");
+  flags.flag("--resume", c.resume, "continue the training run in the folder");
   flags.flag("--trust", c.trust, trust_help);
   flags.flag("--bytes", c.bytes, "use bytes as tokens instead of characters, for any encoding");
   threads_flag(flags, c.threads);
@@ -65,10 +65,9 @@ void training_and_report_flags(Flags& flags, TrainOptions& o) {
   flags.number("--lr", o.lr, {0, infinite, true}, "maximum learning rate");
   flags.number("--min-lr", o.min_lr, {0, infinite}, "learning rate after the decay");
   flags.integer("--warmup", o.warmup, {0, 1e12}, "steps of linear learning rate warm-up");
-  flags.integer(
-      "--decay-steps", o.decay_steps, {1, 1e12},
-      "step at which the learning rate has decayed to --min-lr; default: --steps, also for "
-      "a run that is resumed with more steps");
+  flags.integer("--decay-steps", o.decay_steps, {1, 1e12},
+                "step at which the learning rate has decayed to --min-lr; default: the value of "
+                "--steps, also if the run is resumed with a larger value");
   flags.number("--weight-decay", o.weight_decay, {0, infinite}, "AdamW's weight decay of matrices");
   flags.number("--beta1", o.beta1, {0, 1, false, true}, "AdamW's decay rate of the first moment");
   flags.number("--beta2", o.beta2, {0, 1, false, true}, "AdamW's decay rate of the second moment");
@@ -88,7 +87,7 @@ void declare_flags(Flags& flags, TrainCommand& c) {
 void check_flags(TrainCommand& c, const FlagNames& given) {
   c.given = given;
   if (c.bytes) c.given.insert("--bytes");
-  if (c.resume) return;  // resumed options are checked after the checkpoint is read
+  if (c.resume) return;  // the options of a resumed run are checked after its checkpoint is read
   if (c.trust) throw UsageError("--trust applies to resumed checkpoints; give --resume too");
   check_heads(c.model);
   if (given.count("--decay-steps") != 0 && c.training.decay_steps <= c.training.warmup)
@@ -104,9 +103,9 @@ void check_flags(TrainCommand& c, const FlagNames& given) {
 
 void declare_flags(Flags& flags, SampleCommand& c) {
   flags.footer(
-      "The context of each token is between half a block and a whole block: when the block is "
-      "full,\nits older half is dropped, and the keys and values of the newer half are computed "
-      "again.");
+      "When the context reaches the block size, its older half is dropped, and the keys and\n"
+      "values of the newer half are computed again. From then on, the context is at least half\n"
+      "the block size long.");
   run_argument(flags, c.run, c.trust);
   flags.group("Generation");
   flags.text("--prompt", "TEXT", "text to continue; default: a line break", c.prompt);
@@ -117,7 +116,7 @@ void declare_flags(Flags& flags, SampleCommand& c) {
                 "sample from the K most likely tokens; default: from all", "K");
   flags.integer("--seed", c.seed, seeds, "seed of the sampling");
   flags.flag("--no-cache", c.options.cache,
-             "recompute all keys and values for each token: the same text, but slower", false);
+             "recompute all keys and values for each token; slower, with the same result", false);
   threads_flag(flags, c.threads);
 }
 
@@ -135,9 +134,9 @@ void declare_flags(Flags& flags, LookCommand& c) {
   flags.flag("--tsne", c.tsne,
              "map one head's queries and keys by t-SNE; default: layer 0, head 0");
   flags.number("--perplexity", c.perplexity, {1, max_size},
-               "effective number of neighbours; default: 10, or less for a short text");
+               "t-SNE's perplexity (number of neighbours); default: 10, or less for a short text");
   flags.integer("--iterations", c.iterations, {1, max_size}, "gradient descent steps of t-SNE");
-  flags.integer("--seed", c.seed, seeds, "seed of the initial positions");
+  flags.integer("--seed", c.seed, seeds, "seed of t-SNE's initial positions");
 }
 
 void check_flags(const LookCommand& c, const FlagNames& given) {
@@ -151,8 +150,8 @@ void check_flags(const LookCommand& c, const FlagNames& given) {
 void declare_flags(Flags& flags, CorpusCommand& c) {
   flags.positional("FILE", c.file, "the file to write; default: standard output");
   flags.group("Text");
-  flags.choice("--kind", "KIND", "grammar or chain; default: grammar", {"grammar", "chain"},
-               c.kind);
+  flags.choice("--kind", "KIND", "the Markov source: grammar or chain; default: grammar",
+               {"grammar", "chain"}, c.kind);
   flags.integer("--size", c.size, {1, max_size}, "number of characters");
   flags.integer("--seed", c.seed, seeds, "seed of the text");
 }
@@ -179,7 +178,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   const std::vector<CommandEntry> commands = {
       {"train", "train a small GPT on a text", parsed<TrainCommand>},
       {"sample", "generate text with a trained model", parsed<SampleCommand>},
-      {"look", "attention weights, scores and ablation of a model's heads", parsed<LookCommand>},
+      {"look", "show attention weights, head scores and head ablation", parsed<LookCommand>},
       {"corpus", "write a text of known entropy", parsed<CorpusCommand>},
       {"inspect", "list the tensors and metadata of a safetensors file", parsed<InspectCommand>},
       {"bench", "measure training speed on this machine, by operation", parsed<BenchCommand>}};
@@ -215,7 +214,7 @@ std::map<std::string, std::string> flag_values(const nn::GptConfig& model,
     std::replace(flag.begin(), flag.end(), '_', '-');
     values[flag] = value;
   }
-  values.erase("--steps");  // a resumed run may have more steps
+  values.erase("--steps");  // --steps of a resumed run may be larger than in the saved run
   values["--decay-steps"] = std::to_string(schedule_of(training).decay_steps);
   return values;
 }

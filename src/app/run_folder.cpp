@@ -46,7 +46,8 @@ std::string owner(const fs::path& path) {
          (machine.empty() || machine == machine_name() ? "" : " on " + in_quotes(machine));
 }
 
-// Waits up to 0.1 s for the owner's process ID, which the owner writes after it locks the file.
+// Throws Error with the process ID of the lock's owner. Waits up to 0.1 s for the owner to write
+// its process ID to the lock file.
 [[noreturn]] void throw_in_use(const fs::path& path) {
   std::string name = owner(path);
   for (int tries = 0; tries < 100 && name.empty(); ++tries, name = owner(path))
@@ -55,7 +56,7 @@ std::string owner(const fs::path& path) {
               "; wait until it ends, or choose another --out");
 }
 
-// Ignores errors, because the process ID is used only in error messages of other processes.
+// Ignores write errors: the process ID is needed only for the error messages of other processes.
 void write_owner(int descriptor) {
   const std::string text = std::to_string(::getpid()) + " " + machine_name() + "\n";
   if (::ftruncate(descriptor, 0) != 0 || ::pwrite(descriptor, text.data(), text.size(), 0) < 0)
@@ -82,15 +83,15 @@ void RunFolder::create() const {
 
 RunLock::~RunLock() {
   if (descriptor_ < 0) return;
-  ::unlink(path_.c_str());  // before close(), because after it another process may own the file
+  ::unlink(path_.c_str());  // unlink first: after close(), another process may lock the file
   ::close(descriptor_);
 }
 
-// Returns false if the previous owner removed the file between open() and flock().
+// Returns false if the previous owner removed the lock file between our open() and flock().
 bool RunLock::try_once() {
   constexpr int flags = O_CREAT | O_CLOEXEC | O_NOFOLLOW;
   int descriptor = ::open(path_.c_str(), O_RDWR | flags, 0666);
-  if (descriptor < 0 && errno == EACCES)  // the file belongs to another user
+  if (descriptor < 0 && errno == EACCES)  // the lock file belongs to another user
     descriptor = ::open(path_.c_str(), O_RDONLY | flags, 0666);
   if (descriptor < 0) throw_unusable(path_.parent_path(), write_error_text(errno));
   const bool held_by_other = ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
@@ -115,7 +116,7 @@ void RunLock::acquire_if_possible() {
 }
 
 fs::path checkpoint_in(const std::string& run) {
-  std::error_code ignored;  // the error is reported when the file is opened
+  std::error_code ignored;  // ignored here: opening the file reports the error
   return fs::is_directory(run, ignored) ? RunFolder{run}.checkpoint() : fs::path(run);
 }
 

@@ -14,7 +14,7 @@
 namespace heed::app {
 namespace {
 
-// Encodes --prompt. Without a prompt, returns a line break (token 0 if there is no such token).
+// Encodes --prompt. Without a prompt, returns the line break's token or, if there is none, token 0.
 std::vector<std::int64_t> encoded_prompt(const SampleCommand& command, const Vocabulary& vocabulary,
                                          std::size_t block_size) {
   if (command.prompt.value_or("").empty()) {

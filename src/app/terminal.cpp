@@ -72,7 +72,7 @@ void LiveLine::wipe() {
 }
 
 void exit_at_interrupt() {
-  // If stderr is not a terminal, there is no live line to erase.
+  // If stderr is not a terminal, there is no progress line to erase.
   if (stderr_is_terminal()) std::signal(SIGINT, wipe_line_and_exit);
 }
 

@@ -53,16 +53,16 @@ void note_text_problems(std::string_view text, const Vocabulary& vocabulary,
 
 // ---- resuming a run
 
-// Lists the given flags that have other values in the checkpoint: "--lr 0.5 differs from the
-// checkpoint's 0.001, --heads 4 from its 2". Returns an empty string if there are none. --steps may
-// differ. --decay-steps may differ if the run used the default, which is --steps.
+// Lists the command line flags that differ from the checkpoint's options: "--lr 0.5 differs from
+// the checkpoint's 0.001, --heads 4 from its 2". Returns an empty string if no flag differs.
+// --steps may differ, and so may --decay-steps if the saved run used the default of --decay-steps.
 std::string differences(const TrainCommand& c, const nn::GptConfig& model,
                         const TrainOptions& training, bool bytes) {
   const auto saved = flag_values(model, training, bytes);
   const auto requested = flag_values(c.model, c.training, c.bytes);
   std::string text;
   for (const std::string& flag : c.given) {
-    const auto value = saved.find(flag);  // not found: --steps, --threads, --out
+    const auto value = saved.find(flag);  // --steps, --threads and --out are not in `saved`
     if (value == saved.end() || value->second == requested.at(flag)) continue;
     if (flag == "--decay-steps" && training.decay_steps == 0) continue;
     text += (text.empty() ? "" : ", ") + flag + " " + requested.at(flag) +
@@ -71,7 +71,8 @@ std::string differences(const TrainCommand& c, const nn::GptConfig& model,
   return text;
 }
 
-// Sets all options from the checkpoint. Throws UsageError if a given flag has another value.
+// Sets all options from the checkpoint. Throws UsageError if a command line flag differs from the
+// checkpoint's option.
 void load_options(const ModelFile& file, TrainCommand& c) {
   const bool bytes = file.vocabulary().unit() == Unit::byte;
   const nn::GptConfig model = file.config();
@@ -94,7 +95,7 @@ void load_options(const ModelFile& file, TrainCommand& c) {
   c.bytes = bytes;
 }
 
-// Opens the checkpoint in the folder, and sets the options and the path of the text from the file.
+// Opens the checkpoint in the folder, and sets `command` and the training text's `path` from it.
 ModelFile open_checkpoint(const RunFolder& folder, TrainCommand& command, std::string& path) {
   ModelFile file = ModelFile::open(folder.checkpoint());
   load_options(file, command);
@@ -122,7 +123,7 @@ void restore(const ModelFile& file, bool trust, const RunFolder& folder, Trainer
                      folder.path.string() + " has done them already; give a larger --steps");
 }
 
-// Prints a note if the current options give other learning rates for the steps already done.
+// Prints a note if the current options change the learning rate of a step that is already done.
 void note_schedule(const TrainOptions& saved_options, const Trainer& trainer) {
   const optim::WarmupCosine saved = schedule_of(saved_options);
   const optim::WarmupCosine current = schedule_of(trainer.options());
@@ -151,7 +152,7 @@ int run(const TrainCommand& given) {
   std::string path = command.text.empty() ? default_text() : command.text;
   const RunFolder folder{command.out.empty() ? default_folder(path) : command.out};
   RunLock lock(folder.path);
-  lock.acquire_if_possible();  // before reading files that another trainer may still write
+  lock.acquire_if_possible();  // locks the folder before reading it: another process may be writing
   std::optional<ModelFile> checkpoint;
   if (command.resume) checkpoint = open_checkpoint(folder, command, path);
   command.model.vocab_size = 1;  // the first memory check assumes the smallest vocabulary
@@ -178,7 +179,7 @@ int run(const TrainCommand& given) {
   lock.acquire();
   note_text_problems(corpus.text(), vocabulary, name, had_byte_order_mark);
   if (checkpoint) note_schedule(checkpoint->options(), trainer);
-  checkpoint.reset();  // frees the saved weights and their two moments
+  checkpoint.reset();  // frees the checkpoint's copy of the weights and of AdamW's moments
   return train_to_end(trainer, vocabulary, fingerprint, name, folder);
 }
 

@@ -19,12 +19,12 @@
 namespace heed::app {
 namespace {
 
-// The temperature is below 1, because small models misspell words at temperature 1.
+// Previews are sampled below temperature 1, because small models misspell words at temperature 1.
 constexpr double preview_temperature = 0.8;
 
 bool on_terminal() { return stdout_is_terminal() && stderr_is_terminal(); }
 
-// The state of a training run: the arguments of train_to_end(), and the outputs.
+// A training run: stores the arguments of train_to_end(), prints progress and writes the files.
 struct TrainingRun {
   Trainer& trainer;
   const Vocabulary& vocabulary;
@@ -56,16 +56,16 @@ struct TrainingRun {
         << "loss   nats per token; a uniform guess has loss ln " << V << " = "
         << decimal(std::log(static_cast<double>(V)), 4) << "\n"
         << "run    " << folder_name()
-        << (replaces ? ", replacing the run in it (another --out keeps both)" : "") << std::endl;
+        << (replaces ? ", replacing the old run (another --out keeps both)" : "") << std::endl;
   }
 
-  // Saves the checkpoint first: loss.csv can be regenerated from the history in the checkpoint.
+  // Saves the checkpoint (with the loss history), then throws Error: loss.csv cannot be written.
   [[noreturn]] void throw_csv_error(int error) const {
     std::string saved = "; step " + steps_done() + " is saved";
     try {
       save();
     } catch (const Error&) {
-      saved = "; the last checkpoint is unchanged";
+      saved = "; the last saved checkpoint is unchanged";
     }
     throw_error(folder.loss_csv().string(), ": ", write_error_text(error), saved);
   }
@@ -99,7 +99,7 @@ struct TrainingRun {
                             tokens / last.ms * 1000, seconds_left});
   }
 
-  // Training continues if stdout is closed (`heed train | head -1`), because it writes to files.
+  // Training writes to files, so it continues if stdout is closed (`heed train | head -1`).
   void note_closed_output() {
     if (std::cout || noted_closed) return;
     noted_closed = true;
@@ -124,7 +124,7 @@ struct TrainingRun {
                                       [](std::int64_t) { return received_signal() == 0; }));
   }
 
-  // 40 generated tokens on one line. (printable() would change " " to "␣".)
+  // 40 generated tokens on one line. Lines of one space are kept: printable() would return "␣".
   std::string preview() const {
     std::string line;
     for (const std::string& part : lines_of(generated(40)))
@@ -133,7 +133,7 @@ struct TrainingRun {
   }
 
   int finish() {
-    const char* const advice = ", the last one, all saved; to generate text: ./heed sample ";
+    const char* const advice = ", the last step, all saved; to generate text: ./heed sample ";
     const std::string sample = generated(500) + "\n";
     if (received_signal() != 0) return interrupted(received_signal(), advice);
     write_file_atomically(folder.sample(), sample);
@@ -188,7 +188,7 @@ int train_to_end(Trainer& trainer, const Vocabulary& vocabulary, const TextFinge
     std::error_code ignored;
     const bool saved = std::filesystem::exists(folder.checkpoint(), ignored);
     throw_error(error.what(),
-                saved ? "; the last checkpoint is unchanged" : "; nothing was saved yet",
+                saved ? "; the last saved checkpoint is unchanged" : "; nothing was saved yet",
                 "; try a smaller --lr than ", trainer.options().lr);
   }
 }

@@ -17,12 +17,12 @@ namespace HEED_NAMESPACE {
 
 constexpr std::align_val_t alignment{64};  // size of a cache line and of the widest SIMD register
 
-// A training step allocates and frees the same few hundred arrays every time. By default glibc's
-// malloc returns large freed blocks to the system; getting them back as zeroed pages takes a third
-// of the time of a step.
+// Every training step allocates and frees the same few hundred arrays. By default glibc's malloc
+// returns large freed blocks to the system; allocating them again as zeroed pages takes a third of
+// the time of a step.
 static bool keep_freed_memory() {
 #ifdef __GLIBC__
-  mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the largest value that glibc accepts
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the largest mmap threshold that glibc accepts
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   mallopt(M_TOP_PAD, 16 << 20);
 #endif

@@ -9,7 +9,7 @@
 namespace HEED_NAMESPACE {
 
 Lines::Lines(const Shape& shape, std::size_t axis) {
-  if (shape.size() == 0) return;  // rank 0: one line of one element
+  if (shape.size() == 0) return;  // an array of rank 0 is one slice of one element
   size = shape[axis];
   for (std::size_t i = axis + 1; i < shape.size(); ++i) inner *= shape[i];
   count = inner;
@@ -24,7 +24,7 @@ double sum_of(const Real* x, std::size_t n) {
 
 Real max_of(const Real* x, std::size_t n) {
   Real max = -std::numeric_limits<Real>::infinity();
-  const std::size_t vectorized = n / Pack::size * Pack::size;  // elements in full registers
+  const std::size_t vectorized = n / Pack::size * Pack::size;  // number of elements SIMD processes
   Pack lane_max(max);
   for (std::size_t i = 0; i < vectorized; i += Pack::size) {
     const Pack values = Pack::load_unaligned(x + i);

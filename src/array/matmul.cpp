@@ -18,7 +18,7 @@
 namespace HEED_NAMESPACE {
 namespace {
 
-// heed runs several single-threaded BLAS calls in parallel; OpenBLAS's own threads would slow them.
+// heed runs several single-threaded BLAS calls in parallel; more BLAS threads would slow them.
 const bool blas_is_single_threaded = [] {
   openblas_set_num_threads(1);
   return true;
@@ -26,7 +26,7 @@ const bool blas_is_single_threaded = [] {
 
 int blas_int(std::size_t n) {
   if (n > static_cast<std::size_t>(std::numeric_limits<int>::max()))
-    throw_error("matmul: size ", n, " is larger than BLAS's integers");
+    throw_error("matmul: size ", n, " is too large for BLAS's integers");
   return static_cast<int>(n);
 }
 
@@ -36,11 +36,12 @@ double flop(std::size_t m, std::size_t n, std::size_t k) {
   return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
 }
 
-constexpr double min_flop_per_thread = 4e6;  // about 50 us: less work is not worth a thread
+constexpr double min_flop_per_thread = 4e6;  // about 50 us of work; a thread for less saves no time
 
 // A product is divided between threads at multiples of tile_rows, because OpenBLAS's rounding of a
-// row depends on the row's position in a tile (12 rows on Haswell and Zen, 8 on Nehalem). So
-// dividing a large product changes no bit of it. (The smallest products use other kernels.)
+// row depends on the row's position in a tile (12 rows on Haswell and Zen, 8 on Nehalem). A large
+// product is therefore bit-identical for any number of threads. This does not hold for the smallest
+// products, for which OpenBLAS uses other kernels.
 constexpr std::size_t tile_rows = 24;
 
 std::size_t min_rows_per_thread(std::size_t m, std::size_t n, std::size_t k) {
@@ -63,8 +64,8 @@ void blas_gemm(MatrixRef<const T> a, MatrixRef<const T> b, MatrixRef<T> c, T bet
   if (M > 1)
     return gemm_function(CblasRowMajor, blas_flag(a.is_transposed), blas_flag(b.is_transposed), M,
                          N, K, alpha, a.data, lda, b.data, ldb, beta, c.data, ldc);
-  // If a has one row, the product is the vector c = b^T a. gemv is 3 times faster (no repacking).
-  if (beta == 0) std::fill_n(c.data, N, T{0});  // some BLAS versions keep a NaN that is in c
+  // If a has one row, the product c = b^T a is a vector, and gemv is 3 times faster than gemm.
+  if (beta == 0) std::fill_n(c.data, N, T{0});  // some BLAS versions compute 0 * NaN = NaN
   gemv_function(CblasRowMajor, blas_flag(!b.is_transposed), b.is_transposed ? N : K,
                 b.is_transposed ? K : N, alpha, b.data, ldb, a.data, a.is_transposed ? lda : 1, 1,
                 c.data, 1);
@@ -72,7 +73,7 @@ void blas_gemm(MatrixRef<const T> a, MatrixRef<const T> b, MatrixRef<T> c, T bet
 
 using Doubles = std::vector<double, Allocator<double>>;
 
-// A copy of x in double, without gaps between rows. It is stored transposed if x is.
+// A contiguous copy of x in double, which is stored transposed if x is stored transposed.
 Doubles to_double(MatrixView x) {
   const std::size_t rows = x.is_transposed ? x.columns : x.rows;
   const std::size_t columns = x.is_transposed ? x.rows : x.columns;
@@ -96,7 +97,7 @@ MatrixView matrix_at(const Array& x, std::size_t i, Transpose transpose) {
   return transpose == Transpose::yes ? matrix.transposed() : matrix;
 }
 
-// Computes one product per matrix of the batch, several on each thread.
+// Computes one matrix product for each matrix of the batch, in parallel.
 void batched_gemm(const Array& a, Transpose transpose_a, const Array& b, Transpose transpose_b,
                   const Shape& batch, Array& c) {
   const StridedLoop<2> matrices(
@@ -151,7 +152,7 @@ Array matrix_product(const Array& a, Transpose transpose_a, const Array& b, Tran
   if (c.size() == 0) return c;
   const std::size_t matrices = numel(batch);
   const bool a_is_rows = transpose_a == Transpose::no && numel(a_batch) == matrices;
-  if (numel(b_batch) == 1 && a_is_rows)  // all matrices share b: stack the rows of a
+  if (numel(b_batch) == 1 && a_is_rows)  // all products share b: multiply the stacked rows of a
     parallel_gemm({a.data(), matrices * m, k, k}, first_b, {c.data(), matrices * m, n, n});
   else if (matrices == 1)
     parallel_gemm(first_a, first_b, {c.data(), m, n, n});

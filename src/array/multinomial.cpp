@@ -1,4 +1,4 @@
-// multinomial.cpp: sampling of indices by weight, with the same numbers as torch.multinomial.
+// multinomial.cpp: draws indices at random in proportion to weights, like torch.multinomial.
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
-// random.cpp: uniform and normal numbers, integers and permutations, by PyTorch's algorithms; the
-// state of a Generator as text.
+// random.cpp: random numbers (uniform, normal, integers) and permutations by PyTorch's algorithms,
+// and the state of a Generator as text.
 
 #include "heed/array/random.hpp"
 
@@ -18,9 +18,9 @@
 namespace HEED_NAMESPACE {
 
 constexpr double pi = 3.14159265358979323846;
-constexpr std::size_t max_permutation = 0xffffffff;  // one 32-bit draw chooses a position
+constexpr std::size_t max_permutation = 0xffffffff;  // randperm draws 32 random bits per position
 
-// An array filled by fill(data, n), where data is a float* for Precision::float32, else a double*.
+// Returns an array that fill(data, n) fills; data is float* for Precision::float32, else double*.
 template <class Fill>
 static Array generate(Precision precision, const Shape& shape, const Fill& fill) {
   Array x = uninitialized(shape);
@@ -33,8 +33,8 @@ static Array generate(Precision precision, const Shape& shape, const Fill& fill)
   return x;
 }
 
-// Replaces 16 uniform numbers by normals (Box-Muller, see one_normal): x[0..7] give the radii,
-// x[8..15] the angles.
+// Replaces 16 uniform samples by normal samples (Box-Muller, see one_normal): x[0..7] give the
+// radii, x[8..15] the angles.
 template <class T>
 static void make_normals_16(T* x, T mean, T std) {
   for (std::size_t j = 0; j < 8; ++j) {
@@ -45,8 +45,8 @@ static void make_normals_16(T* x, T mean, T std) {
   }
 }
 
-// Fills the array with uniform numbers and transforms them in blocks of 16. If n is not a multiple
-// of 16, the last 16 elements are drawn again, as in PyTorch.
+// Fills the array with uniform samples and transforms them to normal samples in blocks of 16. If n
+// is not a multiple of 16, the last 16 elements are sampled again, as in PyTorch.
 template <class T>
 static void fill_normals(MersenneTwister& bits, T* x, std::size_t n, T mean, T std) {
   const auto uniform = [&] { return bits.uniform<T>(); };
@@ -69,13 +69,13 @@ static To bit_cast(From from) {
 Generator::Generator(std::uint64_t seed, Precision precision)
     : bits_(static_cast<std::uint32_t>(seed)), precision_(precision) {}
 
-// A float uses one 32-bit draw, a double two.
+// A uniform float uses one 32-bit random number, a uniform double uses two.
 void Generator::skip_uniform(std::size_t n) {
   const std::size_t draws = precision_ == Precision::float32 ? n : 2 * n;
   for (std::size_t i = 0; i < draws; ++i) bits_.random();
 }
 
-// 16 or more normals use as many uniform numbers, and 16 more if the last block is incomplete.
+// n >= 16 normal samples use n uniform samples, and 16 more if n is not a multiple of 16.
 void Generator::skip_normal(std::size_t n) {
   if (n >= 16) return skip_uniform(n + (n % 16 == 0 ? 0 : 16));
   for (std::size_t i = 0; i < n; ++i) one_normal();
@@ -88,8 +88,8 @@ Array Generator::rand(const Shape& shape) {
   });
 }
 
-// PyTorch's build compiles unit * (high - low) + low to a fused multiply-add. Without std::fma half
-// of the floats would differ by one ulp.
+// PyTorch's build compiles unit * (high - low) + low to a fused multiply-add. Without std::fma,
+// half of the floats would differ from PyTorch's by one ulp.
 Array Generator::uniform(const Shape& shape, double low, double high) {
   return generate(precision_, shape, [&](auto* x, std::size_t n) {
     using T = std::remove_pointer_t<decltype(x)>;
@@ -104,7 +104,7 @@ Array Generator::uniform(const Shape& shape, double low, double high) {
 
 Array Generator::randn(const Shape& shape) { return normal(shape, 0, 1); }
 
-// Box and Muller, "A note on the generation of random normal deviates" (1958).
+// The method of Box and Muller 1958, "A note on the generation of random normal deviates".
 double Generator::one_normal() {
   if (has_cached_normal_) {
     has_cached_normal_ = false;
@@ -117,7 +117,7 @@ double Generator::one_normal() {
   return radius * std::cos(angle);
 }
 
-// As in PyTorch, fewer than 16 normals are generated one by one, always in double.
+// As in PyTorch, fewer than 16 normal samples are generated one by one, always in double.
 Array Generator::normal(const Shape& shape, double mean, double std) {
   if (!(std::isfinite(mean) && std::isfinite(std) && std >= 0))
     throw_error("normal: mean is ", mean, " and std is ", std, "; give finite numbers, std >= 0");
@@ -128,7 +128,8 @@ Array Generator::normal(const Shape& shape, double mean, double std) {
   });
 }
 
-// As in PyTorch, the modulo makes small numbers more likely, by less than range / 2^32 (or 2^64).
+// As in PyTorch, the modulo operation makes small numbers more likely, by less than range / 2^32
+// (or 2^64).
 Indices Generator::randint(std::int64_t low, std::int64_t high, const Shape& shape) {
   if (low >= high)
     throw_error("randint: low is ", low, " and high is ", high, "; high must be above low");
@@ -160,7 +161,8 @@ Array Generator::bernoulli(const Shape& shape, double p) {
   return x;
 }
 
-// Writes "mt19937", the index of the next word, the 624 words, and the bits of a cached normal.
+// Writes "mt19937", the index of the next state word, the 624 state words, and the bits of a cached
+// normal sample.
 std::string Generator::state() const {
   std::string text = "mt19937 " + std::to_string(bits_.next);
   for (const std::uint32_t word : bits_.words) text += " " + std::to_string(word);

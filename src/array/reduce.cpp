@@ -31,7 +31,7 @@ static Array sum_strided(const Array& x, const Shape& kept) {
   std::vector<double> totals(numel(kept), 0.0);
   const StridedLoop<2> loop(x.shape(),
                             {row_major_strides(x.shape()), broadcast_strides(kept, x.shape())});
-  const bool sums_rows = loop.row_strides()[1] == 0;  // a row of x gives one element of the result
+  const bool sums_rows = loop.row_strides()[1] == 0;  // each row of x is summed to one element
   loop.each_row(0, loop.rows(), [&](const std::array<std::ptrdiff_t, 2>& at) {
     const Real* const in = x.data() + at[0];
     double* const out = totals.data() + at[1];
@@ -46,7 +46,7 @@ static Array sum_strided(const Array& x, const Shape& kept) {
 }
 
 static Array sum_keepdim(const Array& x, const Shape& kept) {
-  std::size_t tail = x.dimension();  // kept has size 1 along this axis and all later ones
+  std::size_t tail = x.dimension();  // axes `tail`, `tail` + 1, ... of `kept` have size 1
   while (tail > 0 && kept[tail - 1] == 1) --tail;
   const bool rows =
       std::equal(kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(tail), x.shape().begin());
@@ -65,7 +65,7 @@ Array sum_over(const Array& x, const Axes& axes, bool keepdim) {
 Array max_over(const Array& x, const Axes& axes, bool keepdim) {
   const Shape kept = reduced_shape(x.shape(), axes, true);
   if (x.size() == 0 && numel(kept) != 0)
-    throw_error("max: nothing to compare in x ", str(x.shape()));
+    throw_error("max: no elements to compare in x ", str(x.shape()));
   Array y = filled(kept, -std::numeric_limits<Real>::infinity());
   const StridedLoop<2> loop(x.shape(),
                             {row_major_strides(x.shape()), broadcast_strides(kept, x.shape())});
@@ -75,7 +75,7 @@ Array max_over(const Array& x, const Axes& axes, bool keepdim) {
                   const Real* in = x.data() + at[0];
                   Real* out = y.data() + at[1];
                   for (std::size_t i = 0; i < loop.row_size(); ++i, in += sx, out += sy)
-                    if (*in > *out || std::isnan(*in)) *out = *in;  // a NaN in *out stays
+                    if (*in > *out || std::isnan(*in)) *out = *in;  // if *out is NaN, it stays NaN
                 });
   return reshaped(std::move(y), reduced_shape(x.shape(), axes, keepdim));
 }

@@ -59,7 +59,7 @@ Shape reduced_shape(const Shape& shape, const Axes& axes, bool keepdim) {
 
 std::optional<Shape> broadcast_shape(const Shape& a, const Shape& b) {
   Shape result = a.size() < b.size() ? b : a;
-  for (std::size_t i = 1; i <= std::min(a.size(), b.size()); ++i) {  // axes from the right
+  for (std::size_t i = 1; i <= std::min(a.size(), b.size()); ++i) {  // i counts axes from the right
     const std::size_t size_a = a[a.size() - i], size_b = b[b.size() - i];
     if (size_a != size_b && size_a != 1 && size_b != 1) return std::nullopt;
     result[result.size() - i] = size_a == 1 ? size_b : size_a;

@@ -1,4 +1,4 @@
-// backward.cpp: the backward pass: orders the graph by depth and runs each node's backward.
+// backward.cpp: the backward pass, which sorts the nodes by depth and calls apply_backward of each.
 
 #include "heed/autograd/backward.hpp"
 
@@ -33,7 +33,7 @@ NodeList topological_order(const Tensor& output, NodeSet set) {
   NodeList nodes{output.node()};
   std::unordered_set<const Node*> visited{output.node().get()};
   for (std::size_t next = 0; next < nodes.size(); ++next) {
-    const std::shared_ptr<Node> node = nodes[next];  // a copy, since the list grows below
+    const std::shared_ptr<Node> node = nodes[next];  // a copy: push_back() may reallocate `nodes`
     for (const auto& input : node->inputs)
       if (input != nullptr && (set == NodeSet::all || input->requires_grad) &&
           visited.insert(input.get()).second)
@@ -60,8 +60,8 @@ void backward(const Tensor& output, const Array& upstream, BackwardOptions optio
   add_upstream(*output.node(), upstream);
   while (!nodes.empty()) {
     const std::shared_ptr<Node> node = std::move(nodes.back());
-    nodes.pop_back();  // so that values without another owner are freed as soon as possible
-    // Volatile, so that a debugger can read this variable at any optimisation level.
+    nodes.pop_back();  // lets the node be freed after its backward if it has no other owner
+    // `running` is volatile, so that a debugger can read it at any optimisation level.
     [[maybe_unused]] const Node* volatile running = node.get();
     const OperationTimer timer = trace.visit(*node);
     node->apply_backward();

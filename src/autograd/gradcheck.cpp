@@ -48,7 +48,7 @@ static void compare(GradcheckResult& result, const GradcheckOptions& options, st
       options.absolute + options.relative * std::max(std::abs(got), std::abs(measured));
   const double error = std::abs(got - measured) / tolerance;
   ++result.checked;
-  if (error <= result.worst) return;  // false for NaN: a NaN is reported
+  if (error <= result.worst) return;  // `<=` is false for a NaN error, so the NaN is reported
   result.worst = error;
   result.ok = error <= 1;
   std::ostringstream text;

@@ -21,8 +21,8 @@ std::size_t live_nodes() { return num_nodes; }
 
 Node::Node() { ++num_nodes; }
 
-// If each destructor freed the node's inputs, a long chain of nodes would recurse deeply. Instead,
-// ~Node moves the inputs to a list and frees each node after moving its own inputs to the list.
+// If each destructor freed its node's inputs, freeing a long chain of nodes would recurse deeply.
+// Instead, ~Node moves the inputs of every node to one list before it frees the node.
 Node::~Node() {
   --num_nodes;
   NodeList unreferenced = std::move(inputs);

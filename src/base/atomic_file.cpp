@@ -1,4 +1,4 @@
-// atomic_file.cpp: AtomicFile (temporary file, fsync, rename, fsync of the folder).
+// atomic_file.cpp: AtomicFile writes a temporary file, syncs it, renames it and syncs the folder.
 
 #include "heed/base/atomic_file.hpp"
 
@@ -22,15 +22,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Resolves symbolic links, because rename() would replace the link and not its target. The target
-// need not exist. If the links form a loop, returns `path`, for which stat() fails with ELOOP.
+// Resolves symbolic links, because rename() would replace the link and not its target. A link's
+// target need not exist. If the links form a loop, returns `path`, for which stat() fails with
+// ELOOP.
 fs::path resolve_links(const fs::path& path) {
   fs::path target = path;
-  for (int links = 0; links <= 40; ++links) {  // the system's limit is 40
+  for (int links = 0; links <= 40; ++links) {  // Linux follows at most 40 links
     std::error_code not_a_link;
     const fs::path next = fs::read_symlink(target, not_a_link);
     if (not_a_link) return target;
-    target = target.parent_path() / next;  // operator/ returns `next` if it is absolute
+    target = target.parent_path() / next;  // operator/ returns `next` alone if `next` is absolute
   }
   return path;
 }
@@ -52,8 +53,8 @@ int process_of(const std::string& filename, const std::string& prefix) {
   return error == std::errc() && stop == end && process > 0 ? process : 0;
 }
 
-// Locks the file; returns false if another process holds the lock. If the file system has no locks,
-// returns true if `process`, which created the file, is this process or no longer runs.
+// Locks the file. Returns false if another process holds the lock. If the file system has no locks,
+// returns whether `process`, the process that created the file, is this process or has ended.
 bool try_lock(int descriptor, int process) {
   if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return true;
   if (errno == EWOULDBLOCK || errno == EINTR) return false;
@@ -114,9 +115,8 @@ AtomicFile::AtomicFile(const fs::path& path) : path_(path), target_(resolve_link
   if (exists) copy_permissions(descriptor_, old);
 }
 
-// Another process can remove the temporary file between open() and flock(), because it looks stale
-// without a lock. Therefore checks after locking that the file still exists, and retries for up to
-// 0.5 s.
+// Creates and locks the temporary file. Before flock() locks the file, another process can take it
+// for a stale file and remove it. In this case, open_temporary retries for up to 0.5 s.
 void AtomicFile::open_temporary(unsigned mode) {
   const int process = ::getpid();
   constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
@@ -129,7 +129,7 @@ void AtomicFile::open_temporary(unsigned mode) {
       ::close(descriptor_);
     else if (errno != EEXIST)
       throw_errno(errno);
-    else  // left by an earlier process with the same ID, which is common in containers
+    else  // an earlier process with the same ID left the file, as happens in containers
       remove_if_stale(temporary_, process);
     ::usleep(1000);
   }
@@ -137,14 +137,14 @@ void AtomicFile::open_temporary(unsigned mode) {
 }
 
 AtomicFile::~AtomicFile() {
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());  // before close() releases the lock
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());  // unlink first: close() unlocks the file
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 void AtomicFile::write(const void* data, std::size_t bytes) {
   const char* next = static_cast<const char*>(data);
   while (bytes > 0) {
-    const ssize_t written = ::write(descriptor_, next, bytes);  // may write fewer bytes
+    const ssize_t written = ::write(descriptor_, next, bytes);  // `written` may be below `bytes`
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) throw_errno(errno);
     if (written == 0) throw_errno(ENOSPC);
@@ -153,9 +153,10 @@ void AtomicFile::write(const void* data, std::size_t bytes) {
   }
 }
 
-// fsync() comes before rename(): otherwise a power failure after the rename could leave a file of
-// zeros under the new name. Some file systems report a write error only in close(), so a duplicate
-// of the descriptor is closed before the rename. The original keeps the lock.
+// fsync() comes before rename(): otherwise a power failure after the rename could leave a file that
+// contains only zeros under the new name. Some file systems report a write error only in close(),
+// so a duplicate of the descriptor is closed before the rename. The original descriptor stays open
+// and keeps the lock.
 void AtomicFile::commit() {
   if (const int error = sync(descriptor_)) throw_errno(error);
   const int copy = ::fcntl(descriptor_, F_DUPFD_CLOEXEC, 0);

@@ -1,4 +1,4 @@
-// file.cpp: InputFile and read_text, with POSIX system calls, and hash64.
+// file.cpp: reads files with POSIX system calls (InputFile, read_text), and hashes bytes (hash64).
 
 #include "heed/base/file.hpp"
 
@@ -38,7 +38,7 @@ InputFile::InputFile(std::string name, int descriptor)
 }
 
 // Without O_NONBLOCK, opening a pipe would wait for a writer. Arguments in braces are evaluated in
-// order: open() is last, so that nothing changes its errno.
+// order: open() is last, so that no other call changes its errno.
 InputFile::InputFile(const std::filesystem::path& path)
     : InputFile{path.string(), ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)} {
 }
@@ -69,9 +69,9 @@ void InputFile::read(std::size_t offset, void* data, std::size_t bytes) const {
   }
 }
 
-// Reads a file of known size into one string. Otherwise reads pieces and concatenates them, because
-// a growing string exists twice during each reallocation. The unused capacity of a string takes no
-// physical memory.
+// Reads a file of known size into one string. Reads a file of unknown size in pieces and
+// concatenates the pieces, because a growing string needs memory for an old and a new copy during
+// each reallocation. The unused capacity of a string takes no physical memory.
 std::string InputFile::read_to_end() const {
   constexpr std::size_t piece_size = std::size_t{1} << 24;
   char chunk[std::size_t{1} << 16];

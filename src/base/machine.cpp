@@ -20,9 +20,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The folders of the process's cgroup and its ancestors. Only cgroup v2 is read: the kernel and
-// systemd have deprecated version 1. /proc/self/cgroup has the line "0::/a/b" for version 2. In a
-// container, /sys/fs/cgroup can be the container's own cgroup; then it has no folder a/b.
+// The folders of the process's cgroup and of its parent cgroups. Only cgroup v2 is read: the kernel
+// and systemd have deprecated version 1. /proc/self/cgroup has the line "0::/a/b" for version 2. In
+// a container, /sys/fs/cgroup can be the container's own cgroup; it then has no subfolder a/b.
 std::vector<fs::path> cgroup_folders(const fs::path& root) {
   std::vector<fs::path> folders{root / "sys/fs/cgroup"};
   std::ifstream file(root / "proc/self/cgroup");
@@ -38,8 +38,8 @@ std::vector<fs::path> cgroup_folders(const fs::path& root) {
 
 double page_bytes() { return static_cast<double>(sysconf(_SC_PAGESIZE)); }
 
-// One column of /proc/self/statm, in bytes: 0 address space, 1 resident memory, 5 data. Returns 0
-// if the file does not exist.
+// One column of /proc/self/statm, in bytes: column 0 is the address space, 1 the resident memory, 5
+// the data. Returns 0 if the file does not exist.
 double bytes_in_use(std::size_t column) {
   std::ifstream file("/proc/self/statm");
   double pages = 0;
@@ -48,7 +48,7 @@ double bytes_in_use(std::size_t column) {
   return pages * page_bytes();
 }
 
-// A resource limit (getrlimit) minus the bytes in use, which are in a column of statm.
+// A resource limit (getrlimit) minus the bytes in use (a column of /proc/self/statm).
 double remaining_bytes(int resource, std::size_t column) {
   rlimit limit{};
   if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return HUGE_VAL;

@@ -59,7 +59,7 @@ std::vector<std::string> changed_environment(const EnvironmentChanges& changes) 
   return result;
 }
 
-// Runs in the child process. Calls only async-signal-safe functions, since the parent has threads.
+// Runs in the child process, where only async-signal-safe functions are allowed before exec.
 [[noreturn]] void exec_program(char* const* arguments, char** environment, const char* folder,
                                const Files& files) {
 #ifdef __linux__

@@ -1,4 +1,4 @@
-// text.cpp: formatting numbers, escaping and splitting text, and terminal columns.
+// text.cpp: formats numbers, escapes and splits text, and counts terminal columns.
 
 #include "heed/base/text.hpp"
 
@@ -40,7 +40,7 @@ std::string escape_sequence(std::uint32_t c) {
 // A character's width: 2 for emoji and East Asian wide characters, 0 for combining marks, else 1.
 std::size_t terminal_columns(std::string_view character) {
   const auto [c, size] = decode_utf8(character, 0);
-  if (size == 0) return 1;  // a byte that is not UTF-8
+  if (size == 0) return 1;  // an invalid byte takes one column
   return static_cast<std::size_t>(utf8proc_charwidth(static_cast<utf8proc_int32_t>(c)));
 }
 
@@ -70,7 +70,7 @@ std::string hexadecimal(const char* format, unsigned long long value) {
 }
 
 std::string exact(double value) {
-  char text[32];  // enough for any double
+  char text[32];  // long enough for any double
   return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
 }
 

@@ -12,8 +12,8 @@
 namespace heed {
 namespace {
 
-// Whether the text ends inside the character that begins at byte `begin`. If so, the character
-// becomes valid when bytes are appended, either all 0x80 or all 0xbf.
+// Whether the text ends inside the character that begins at byte `begin`. A truncated character can
+// be completed with continuation bytes: either all 0x80 (the smallest) or all 0xbf (the largest).
 bool is_cut_off(std::string_view text, std::size_t begin) {
   const std::string_view rest = text.substr(begin);
   for (const char fill : {'\x80', '\xbf'})

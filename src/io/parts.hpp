@@ -9,23 +9,23 @@
 
 namespace HEED_NAMESPACE {
 
-// Parses the header `text`. Returns the metadata, and the tensors in the order of their bytes, with
-// `data` not set. Throws Error `PATH: reason` for everything that the format forbids.
+// Parses the header `text`. Returns the metadata, and the tensors in the order of their offsets,
+// without setting `data`. Throws Error `PATH: reason` for everything that the format forbids.
 SafetensorsFile parse_header(std::string_view text, const std::string& path);
 
-// The header for tensors stored in this order, padded to a multiple of 8 bytes. Throws Error for
-// names and metadata that are not UTF-8. parse_header checks everything else.
+// The header of a file with these tensors in this order, padded to a multiple of 8 bytes. Throws
+// Error for names and metadata that are not UTF-8, and leaves all other checks to parse_header.
 std::string header_text(const Metadata& metadata, const std::vector<StoredTensor>& tensors,
                         const std::string& path);
 
-// Adds the entries "heed.checksum" (its value is a placeholder) and "heed.format".
+// Adds the metadata entries "heed.checksum" (with a placeholder as its value) and "heed.format".
 void announce_checksum(Metadata& metadata);
 
 // Replaces the placeholder in `header` by the checksums of the header and of the tensors.
 void fill_checksum(std::string& header, const std::vector<StoredTensor>& tensors);
 
 // Throws Error `PATH: checksum: ...` if heed wrote the file and its header changed afterwards, or
-// if the file has the older format 1. Must run before the header is parsed.
+// if heed wrote it in the older format 1. Must be called before parse_header.
 void check_header_sum(const std::string& header, const std::string& path);
 // Throws Error `PATH: checksum: ...` if heed wrote the file and the tensors changed or the checksum
 // is missing. Returns false for a file that another program wrote without a checksum.

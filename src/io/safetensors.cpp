@@ -20,11 +20,11 @@ namespace {
 
 #ifdef __BYTE_ORDER__
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
-              "numbers are copied without swapping bytes");
+              "safetensors files are little-endian, and heed does not swap bytes");
 #endif
 
-constexpr std::uint64_t max_header = 100'000'000;  // the format's limit, in bytes
-constexpr std::size_t prefix_bytes = 8;            // the size of the header length
+constexpr std::uint64_t max_header = 100'000'000;  // the format's limit for the header, in bytes
+constexpr std::size_t prefix_bytes = 8;            // the header's length is stored in 8 bytes
 constexpr const char* real_dtype = sizeof(Real) == 4 ? "F32" : "F64";
 
 bool is_text(std::string_view start) {
@@ -51,7 +51,8 @@ std::string_view guessed_kind(std::string_view start) {
       {"<", "a web page"}};
   for (const auto& [magic, kind] : kinds)
     if (start.substr(0, magic.size()) == magic) return kind;
-  if (start.find_first_not_of('\0') == start.npos) return "zeros, possibly after a crash";
+  if (start.find_first_not_of('\0') == start.npos)
+    return "a file that contains only zeros, possibly after a crash";
   return is_text(start) ? "text" : "";
 }
 
@@ -63,7 +64,7 @@ std::string_view guessed_kind(std::string_view start) {
 }
 
 // Reads the header length from `start`, the first 64 bytes of the file or fewer. A truncated
-// safetensors file still starts with a small number; a file of another format rarely does.
+// safetensors file still begins with a plausible header length; other formats rarely do.
 std::size_t header_length(std::string_view start, std::size_t size, const std::string& file) {
   std::uint64_t length = 0;
   std::memcpy(&length, start.data(), std::min(start.size(), prefix_bytes));
@@ -102,7 +103,7 @@ void read_data(const InputFile& input, std::size_t offset, SafetensorsFile& file
   if (bytes < stored)
     throw_error(file.path, ": left over after the last tensor: ", stored - bytes,
                 stored - bytes == 1 ? " byte" : " bytes");
-  file.data.reset(new unsigned char[bytes]);  // make_unique would first write zeros
+  file.data.reset(new unsigned char[bytes]);  // make_unique would first fill the memory with zeros
   input.read(offset, file.data.get(), bytes);
   const unsigned char* next = file.data.get();
   for (StoredTensor& tensor : file.tensors) {
@@ -164,7 +165,7 @@ void write_safetensors(const std::filesystem::path& path, Metadata metadata,
   if (header.size() > max_header)
     throw_error(path.string(), ": the header would take ", header.size(), " bytes, the limit is ",
                 max_header);
-  parse_header(header, path.string());  // rejects what read_safetensors would reject
+  parse_header(header, path.string());  // rejects a header that read_safetensors would reject
   fill_checksum(header, tensors);
   const std::uint64_t length = header.size();
   AtomicFile file(path);

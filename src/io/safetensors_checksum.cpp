@@ -17,12 +17,12 @@ constexpr const char* checksum_key = "heed.checksum";
 constexpr std::string_view placeholder = "--------------------------------";
 constexpr std::size_t sum_digits = 16;
 
-// A second key: if a flipped bit renames "heed.checksum", this key shows that a checksum is
-// missing.
+// A second metadata key. It shows that the file must have a checksum, even if a flipped bit has
+// renamed the key "heed.checksum".
 constexpr const char* format_key = "heed.format";
 
-// The index of the first checksum digit, or npos if there is none. A quote after { or , starts a
-// key, because a backslash precedes every quote inside a JSON string.
+// The index of the first checksum digit, or npos if there is none. Every `{"` or `,"` begins a key,
+// because a backslash precedes each quote inside a JSON string.
 std::size_t find_digits(std::string_view header) {
   constexpr std::string_view first_key = R"({"heed.checksum":")",
                              later_key = R"(,"heed.checksum":")";

@@ -22,7 +22,9 @@ using Json = nlohmann::json;
 constexpr std::string_view metadata_name = "__metadata__";
 constexpr std::array<std::string_view, 3> fields{"dtype", "shape", "data_offsets"};
 enum Field : std::size_t { dtype, shape, data_offsets };
-constexpr std::size_t max_rank = 64;  // limits memory: a size has 2 bytes in the file, 8 in memory
+// The maximum number of axes limits the memory for a shape: an axis can take only 2 bytes in the
+// file ("1,") but takes 8 bytes in memory.
+constexpr std::size_t max_rank = 64;
 
 // The bytes per element of a dtype; 0 for an unknown dtype.
 std::size_t element_size(std::string_view name) {
@@ -40,8 +42,8 @@ struct Entry : StoredTensor {
   std::vector<std::size_t> offsets;
 };
 
-// The bytes of a tensor with this shape, or nullopt for 2^63 bytes or more. Sizes of 0 are applied
-// last, so that overflow does not depend on the order of the sizes.
+// The number of bytes of a tensor with this shape, or nullopt if it is 2^63 or more. The overflow
+// check skips sizes of 0, so that it does not depend on the order of the sizes.
 std::optional<std::size_t> byte_count(const std::vector<std::size_t>& sizes,
                                       std::size_t bytes_each) {
   constexpr std::size_t limit = std::numeric_limits<std::int64_t>::max();
@@ -55,7 +57,7 @@ std::optional<std::size_t> byte_count(const std::vector<std::size_t>& sizes,
 }
 
 // Receives the parser's SAX events and throws at the first one that the format does not allow.
-// Therefore nesting never exceeds three levels: header, tensor, list.
+// More than three nested levels (header, tensor, list) are an error.
 class HeaderReader {
  public:
   explicit HeaderReader(const std::string& file) : file_(file) {}
@@ -183,7 +185,7 @@ class HeaderReader {
   const std::string& file_;
   State state_ = State::start;
   std::string key_;        // the last key read in the header or its metadata
-  std::size_t field_ = 0;  // the last key read in a tensor, as an index of `fields`
+  std::size_t field_ = 0;  // the last key read in a tensor's entry, as an index of `fields`
   bool has_metadata_ = false;
 };
 
@@ -195,7 +197,7 @@ void check_unique_names(const std::vector<Entry>& entries, const std::string& fi
     throw_error(file, ": two tensors are named ", in_quotes(*duplicate));
 }
 
-// Sorts the tensors by offset, and checks that there are no gaps.
+// Sorts the tensors by offset, and checks that there are no gaps between the tensors.
 void sort_contiguous(std::vector<Entry>& entries, const std::string& file) {
   std::stable_sort(entries.begin(), entries.end(),
                    [](const Entry& a, const Entry& b) { return a.offsets < b.offsets; });
@@ -212,7 +214,7 @@ void sort_contiguous(std::vector<Entry>& entries, const std::string& file) {
 }
 
 void check_padding(std::string_view text, const std::string& file) {
-  if (text.find('\0') != text.npos)  // the parser would stop at this byte
+  if (text.find('\0') != text.npos)  // the JSON parser would stop at a zero byte
     throw_error(file, ": the header has a zero byte at ", text.find('\0'));
   if (text.substr(0, 1) != "{") throw_error(file, ": the header does not begin with {");
   const char last = text[text.find_last_not_of(' ')];

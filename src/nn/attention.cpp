@@ -73,7 +73,7 @@ Tensor MultiHeadAttention::operator()(const Tensor& x, const Tensor& memory,
   const AttentionOptions options = attention_options(mask, num_heads);
   if (training == nullptr || training->dropout == 0)
     return out(scaled_dot_product_attention(q, k, v, options));
-  // Dropout acts on the attention weights, which the fused operation does not store.
+  // Dropout needs the attention weights, which the fused operation above does not store.
   const Tensor weights = dropout(attention_weights(q, k, options), training);  // (B, H, T, S)
   return out(num_heads == 1 ? matmul(weights, v)
                             : join_heads(matmul(weights, split_heads(v, num_heads))));

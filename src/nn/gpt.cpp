@@ -49,8 +49,8 @@ static const GptConfig& checked(const GptConfig& c) {
   return c;
 }
 
-// nanoGPT draws every weight twice: first in the constructors of PyTorch's layers, then in its own
-// initialisation. To get the same weights, this skips the random numbers of the first draw.
+// nanoGPT initialises every weight twice: in the constructors of PyTorch's layers, then again. To
+// get nanoGPT's weights, skip_layer_draws discards the random numbers that those constructors draw.
 static void skip_layer_draws(Generator& generator, const GptConfig& c) {
   const std::size_t C = c.embed_dim, bias = c.bias ? 1 : 0;
   generator.skip_normal(c.vocab_size * C);

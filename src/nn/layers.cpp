@@ -11,8 +11,8 @@
 
 namespace HEED_NAMESPACE::nn {
 
-// The operations have PyTorch's order, so that the rounding is the same. volatile prevents a
-// compiler that may reassociate from simplifying sqrt(3) * gain to 1.
+// The order of the operations is PyTorch's, so that the results are rounded alike. `volatile`
+// prevents a compiler that may reassociate (-ffast-math) from simplifying sqrt(3) * gain to 1.
 Array init::linear_weight(Generator& generator, std::size_t in_features, std::size_t out_features) {
   if (in_features == 0) return uninitialized({out_features, in_features});
   const double gain = std::sqrt(2.0 / (1 + std::pow(std::sqrt(5.0), 2)));
@@ -66,7 +66,7 @@ Array sinusoidal_positions(std::size_t length, std::size_t width) {
                 " must be even and at least 2: each frequency has a sine and a cosine");
   Array positions = uninitialized({length, width});
   for (std::size_t i = 0; i < width; i += 2) {
-    // In double, since a float has few correct digits for an angle of thousands of radians.
+    // Angles are double, because a float angle of thousands of radians has few correct decimals.
     const double divisor = std::pow(10000.0, static_cast<double>(i) / static_cast<double>(width));
     for (std::size_t t = 0; t < length; ++t) {
       const double angle = static_cast<double>(t) / divisor;

@@ -10,7 +10,7 @@
 
 namespace HEED_NAMESPACE {
 
-// formula(a, b) at every element of the shape that a and b broadcast to.
+// Evaluates formula(a, b) elementwise, after a and b are broadcast to one shape.
 template <class Formula>
 static Array map_binary(std::string_view name, const Formula& formula, const Array& a,
                         const Array& b) {
@@ -130,7 +130,7 @@ struct Power {
         each(x, [e = p](Real v) { return static_cast<Real>(e * std::pow(v, e - 1)); });
     return map([](auto d, auto s) { return d * s; }, dy, derivative);  // dx = dy p x^(p-1)
   }
-  template <class Formula>  // no SIMD: xsimd::pow is not exact for integers p
+  template <class Formula>  // no SIMD, because xsimd::pow is inexact for integers p
   static Array each(const Array& x, const Formula& formula) {
     return map_broadcast([&](Real v, Real) { return formula(v); }, x, scalar(0), x.shape());
   }

@@ -28,7 +28,7 @@ static void check_heads(const Tensor& x, std::string_view role, std::size_t num_
                 " must be (B, T, C) with C divisible by num_heads = ", num_heads);
 }
 
-// With cached keys, the keys must include each query's own key.
+// Checks that there are at least past + T keys: the cached keys and one for each of the T queries.
 static void check_past(const Tensor& q, const Tensor& k, const AttentionOptions& options) {
   const std::size_t T = q.shape()[q.dim() - 2], S = k.shape()[k.dim() - 2];
   if (options.past == 0) return;
@@ -40,7 +40,8 @@ static void check_past(const Tensor& q, const Tensor& k, const AttentionOptions&
                 describe(q, "q"), ", ", describe(k, "k"));
 }
 
-// Checks that queries and keys have the same width, batches the same shape, each key a value.
+// Checks that the widths of q and k, the numbers of keys and values, and all batch shapes are
+// equal.
 static void check_inputs(const Tensor& q, const Tensor& k, const Tensor* v,
                          const AttentionOptions& options) {
   const auto shapes = [&] {
@@ -98,7 +99,7 @@ Tensor attention_weights(const Tensor& q, const Tensor& k, const AttentionOption
   if (options.mask) {
     Mask masked = *options.mask;
     for (bool& element : masked) element = !element;
-    if (options.num_heads > 1 && masked.dimension() == 3)  // (B, T, S): the same for every head
+    if (options.num_heads > 1 && masked.dimension() == 3)  // a mask (B, T, S) applies to every head
       masked.reshape({masked.shape()[0], std::size_t{1}, masked.shape()[1], masked.shape()[2]});
     scores = masked_fill(scores, masked, -infinity, location);
   }

@@ -15,7 +15,7 @@
 
 namespace HEED_NAMESPACE {
 
-// One label per axis of an operand: its letter, or -1, -2, ... from the right for axes of "...".
+// The labels of an operand's axes: letters, and -1, -2, ... from the right for the axes of "...".
 using Labels = std::vector<int>;
 using Sizes = std::map<int, std::size_t>;
 
@@ -62,7 +62,8 @@ static Shape shape_for(const Labels& labels, const Sizes& sizes) {
 
 // ---- parsing the equation
 
-// The arguments of einsum. Errors print them as "ij,jk->ik", of operand 0 (2, 3), operand 1 (4, 2)
+// The arguments of einsum. Error messages print the arguments as: "ij,jk->ik", of operand 0 (2, 3),
+// operand 1 (4, 2)
 struct EinsumCall {
   std::string_view equation;
   const std::vector<Tensor>& operands;
@@ -104,13 +105,13 @@ static Labels parse_operand(std::string_view text, const Tensor& x, const Einsum
   return parse(text, x.dim() - letters, call);
 }
 
-// Without an arrow, the result has the axes of "...", then the letters that appear once, sorted.
+// Without an arrow, the result has the axes of "..." and, sorted, the letters that appear once.
 static Labels implicit_result(const std::vector<Labels>& operands) {
   std::map<int, int> uses;
   for (const Labels& labels : operands)
     for (const int label : labels) ++uses[label];
   Labels result;
-  for (const auto& [label, count] : uses)  // sorted: -2, -1, 'A', ..., 'z'
+  for (const auto& [label, count] : uses)  // sorted labels: -2, -1 (axes of "..."), 'A' to 'z'
     if (label < 0 || count == 1) result.push_back(label);
   return result;
 }
@@ -162,7 +163,7 @@ static Equation parse_equation(std::string_view equation, const std::vector<Tens
   for (std::size_t i = 0; i < parts.size(); ++i)
     parsed.operands.push_back(parse_operand(parts[i], operands[i], call));
   parsed.sizes = sizes_of(parsed, call);
-  // The map is sorted, so its first label is -n if "..." stands for n axes.
+  // The labels of "..." for n axes are -n to -1. `sizes` is sorted, so its first label is then -n.
   const int least = parsed.sizes.empty() ? 0 : parsed.sizes.begin()->first;
   const auto ellipsis_axes = static_cast<std::size_t>(std::max(0, -least));
   parsed.result = arrow == equation.npos ? implicit_result(parsed.operands)
@@ -171,9 +172,9 @@ static Equation parse_equation(std::string_view equation, const std::vector<Tens
   return parsed;
 }
 
-// ---- sums of products of labeled arrays
+// ---- sums of products of arrays with labeled axes
 
-// The view that selects the diagonal along repeated labels. Sets `unique` to the view's labels.
+// Returns the view of the diagonal of axes with equal labels, and writes its labels to `unique`.
 static StridedView diagonal_view(const Shape& shape, const Labels& labels, Labels& unique) {
   const Strides own = row_major_strides(shape);
   StridedView view;
@@ -189,7 +190,7 @@ static StridedView diagonal_view(const Shape& shape, const Labels& labels, Label
   return view;
 }
 
-// x without repeated labels, expanded to `sizes`.
+// Returns x with one axis per distinct label (repeated labels: the diagonal), broadcast to `sizes`.
 static Labeled labeled(const Array& x, const Labels& labels, const Sizes& sizes) {
   Labels unique;
   const StridedView view = diagonal_view(x.shape(), labels, unique);
@@ -198,7 +199,7 @@ static Labeled labeled(const Array& x, const Labels& labels, const Sizes& sizes)
   return {x.shape() == full ? x : expanded(x, full), unique};
 }
 
-// x, summed over the axes whose labels are not in `keep`.
+// Sums x over the axes whose labels are not in `keep`.
 static Labeled sum_except(const Labeled& x, const Labels& keep) {
   Axes axes;
   for (std::size_t k = 0; k < x.labels.size(); ++k)
@@ -214,7 +215,7 @@ static Array permuted_to(const Labeled& x, const Labels& order) {
   return permuted(x.values, axes);
 }
 
-// a times b, summed over the labels that are not in `keep`, as a batched matrix product:
+// Multiplies a by b and sums over the labels that are not in `keep`, by a batched matrix product:
 // (batch, rows, inner) times (batch, inner, columns).
 static Labeled product(const Labeled& operand_a, const Labeled& operand_b, const Labels& keep,
                        const Sizes& sizes) {
@@ -263,7 +264,7 @@ struct Einsum {
       gradients.push_back(gradient_of(i, dy, operands));
     return gradients;
   }
-  // d operand = the einsum of dy and the other operands, with this operand's letters as the result
+  // The gradient of operand i: the einsum of dy and the other operands to the letters of operand i.
   Array gradient_of(std::size_t i, const Array& dy, const ArrayList& operands) const {
     Labels unique;
     const Shape own = operands[i].get().shape();
@@ -272,7 +273,7 @@ struct Einsum {
     for (std::size_t j = 0; j < operands.size(); ++j)
       if (j != i) factors.push_back(labeled(operands[j], equation.operands[j], equation.sizes));
     const Labeled part = product_of(factors, unique, equation.sizes);
-    const Array full = repeated(part, unique);  // along letters that no other factor has
+    const Array full = repeated(part, unique);  // broadcast along the axes that only operand i has
     if (unique.size() == own.size()) return sum_to(full, own);
     Array gradient = zeros(own);
     add_to_view(gradient, view, sum_to(full, view.shape));

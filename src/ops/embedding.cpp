@@ -1,4 +1,4 @@
-// embedding.cpp: embedding lookup: rows of a weight matrix by index.
+// embedding.cpp: embedding lookup, which selects rows of a weight matrix by index.
 
 #include "heed/ops/embedding.hpp"
 
@@ -24,7 +24,7 @@ struct Embedding {
   }
   Array backward(const Array& dy, const Array&, const Array& weight) const {
     const std::size_t width = weight.shape()[1];
-    std::vector<double> sums(weight.size(), 0.0);  // double, since many rows can add to one sum
+    std::vector<double> sums(weight.size(), 0.0);  // double, as one sum can have many terms
     for (std::size_t i = 0; i < indices.size(); ++i) {
       if (padding_idx == indices.data()[i]) continue;
       const Real* const from = dy.data() + i * width;

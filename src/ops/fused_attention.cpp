@@ -25,7 +25,7 @@ struct Attention {
     row_sum = uninitialized({n.batch, heads, n.T});
     Shape shape = q.shape();
     shape.back() = v.shape().back();
-    Array o = n.S == 0 ? zeros(shape) : uninitialized(shape);  // no keys: the output is zeros
+    Array o = n.S == 0 ? zeros(shape) : uninitialized(shape);  // without keys, the output is 0
     for_each_head(n, [&](std::size_t b, std::size_t h, Real* p, Real*) {
       const MatrixView Q = head_of(q, n.T, b, h), K = head_of(k, n.S, b, h);
       const MatrixView V = head_of(v, n.S, b, h);
@@ -72,7 +72,7 @@ struct Attention {
     return {std::move(dq), std::move(dk), std::move(dv)};
   }
 
-  // Without a causal mask, the order of the keys must not change a bit of the result.
+  // Without a causal mask, sums in double, so that the keys' order does not change the result.
   void product(MatrixView a, MatrixView b, MatrixRef<Real> c, Real factor = 1) const {
     if (causal) return gemm(a, b, c, Output::overwrite, factor);
     gemm_in_double(a, b, c, factor);
@@ -82,12 +82,13 @@ struct Attention {
   void weights_row(Real* p, std::size_t visible, std::size_t width, std::size_t row) {
     std::fill(p + visible, p + width, -infinity);
     const ExpRow e = exp_row(p, width, p);
-    const bool masked = e.sum == 0;  // all scores are -infinity: all weights are 0
+    const bool masked = e.sum == 0;  // if all scores are -infinity, all weights are 0
     row_max.data()[row] = masked ? 0 : e.max;
     const Real sum = row_sum.data()[row] = masked ? 1 : static_cast<Real>(e.sum);
     map_values([factor = 1 / sum](auto v) { return v * factor; }, p, width, p);
   }
-  // Recomputes a row of attention weights p from its scores (in p), and replaces dp by ds.
+  // Replaces the scores in p by attention weights, and their gradient in dp by the scores'
+  // gradient.
   void scores_gradient(Real* p, Real* dp, std::size_t visible, std::size_t width,
                        std::size_t row) const {
     std::fill(p + visible, p + width, -infinity);
@@ -101,10 +102,10 @@ struct Attention {
 
   struct Sizes {
     std::size_t batch, T, S, D, E;   // T queries, S keys of width D, values of width E
-    std::size_t block_rows, stride;  // of P: rows of a block, elements between two rows
+    std::size_t block_rows, stride;  // number of rows of a block of P, and the block's row stride
   };
   struct Block {
-    std::size_t rows, columns, padded_columns;  // of P; padded: rounded up to whole registers
+    std::size_t rows, columns, padded_columns;  // size of a block of P; padded to SIMD registers
   };
 
   Sizes sizes(const Array& q, const Array& k, const Array& v) const {

@@ -89,7 +89,7 @@ struct CrossEntropy {
   Indices targets;
   CrossEntropyOptions options;
   Array row_max = undefined_array(),
-        row_sum = undefined_array();  // for backward: max_j x_j, sum_j exp(x_j - max)
+        row_sum = undefined_array();  // saved: max_j x_j, sum_j exp(x_j - max)
 };
 
 Tensor cross_entropy(const Tensor& logits, const Indices& targets,

@@ -11,7 +11,7 @@ namespace HEED_NAMESPACE {
 // y = value where masked, x elsewhere
 struct MaskedFill {
   static constexpr std::string_view name = "MaskedFill";
-  static constexpr bool may_write_infinity = true;  // -infinity, for the scores of masked keys
+  static constexpr bool may_write_infinity = true;  // -infinity is the score of masked keys
   Array forward(const Array& x) const {
     return map_broadcast([v = value](Real u, Real h) { return h != 0 ? v : u; }, x, masked,
                          x.shape());

@@ -23,7 +23,7 @@ struct MatMul {
     const Array db = matrix_product(a, Transpose::yes, dy, Transpose::no);  // dB = A^T dY
     return {sum_to(da, a.shape()), sum_to(db, b.shape())};
   }
-  // dB = A^T dY where all batches share one B: one product over the rows of all batches
+  // dB = A^T dY if all batches share one B: one matrix product over the rows of all batches
   static Array all_batches(const Array& a, const Array& dy) {
     const std::size_t k = a.shape().back(), n = dy.shape().back();
     Array db = zeros({k, n});

@@ -42,7 +42,7 @@ struct LayerNorm {
     Array dx = uninitialized(x.shape());
     const std::size_t rows = means.size(),
                       chunks = (rows + rows_per_chunk() - 1) / rows_per_chunk();
-    const Shape partial{chunks, width};  // dw and db of each chunk of rows
+    const Shape partial{chunks, width};  // one dw and one db per chunk of rows
     Array dweight = !is_defined(weight) ? undefined_array() : zeros(partial);
     Array dbias = !is_defined(bias) ? undefined_array() : zeros(partial);
     parallel_for(rows, rows_per_chunk(), [&](std::size_t begin, std::size_t end) {
@@ -94,14 +94,15 @@ struct LayerNorm {
     return reshaped(sum_over(partial, {0}, false), parameter.shape());
   }
 
-  // Depends only on the width, so that the sums dw and db have the same order for any thread count.
+  // The chunk size does not depend on the number of threads, so that the sums dw and db do not
+  // either.
   std::size_t rows_per_chunk() const {
     return std::max<std::size_t>(32, elementwise_grain / (width + 1) + 1);
   }
   std::size_t width;  // elements normalized together
   double eps;
   Array means = undefined_array(),
-        scales = undefined_array();  // (rows): mean and 1 / sqrt(variance + eps)
+        scales = undefined_array();  // (rows) each: a row's mean and 1 / sqrt(variance + eps)
 };
 
 // y = a.b / (max(|a|, eps) max(|b|, eps))
@@ -161,8 +162,8 @@ Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& 
       !std::equal(normalized_shape.begin(), normalized_shape.end(),
                   x.shape().end() - static_cast<std::ptrdiff_t>(axes)))
     throw_error("layer_norm: normalized_shape ", str(normalized_shape),
-                " must be the last sizes of ", describe(x, "x"), ": ", describe(weight, "weight"),
-                ", ", describe(bias, "bias"));
+                " must equal the last dimensions of ", describe(x, "x"), ": ",
+                describe(weight, "weight"), ", ", describe(bias, "bias"));
   for (const Tensor* parameter : {&weight, &bias})
     if (parameter->defined() && parameter->shape() != normalized_shape)
       throw_error("layer_norm: ", describe(*parameter, parameter == &weight ? "weight" : "bias"),

@@ -19,7 +19,7 @@ static Real count_over(const Array& x, const Axes& axes) {
   return n;
 }
 
-// dy, whose shape is x's shape after a reduction over `axes`, expanded to x's shape.
+// Expands dy, the gradient of a reduction of x over `axes`, to x's shape.
 static Array expand_reduced(const Array& dy, const Array& x, const Axes& axes) {
   return expanded(reshaped(dy, reduced_shape(x.shape(), axes, true)), x.shape());
 }
@@ -61,7 +61,7 @@ struct Max {
     return map([](auto d, auto m, auto n) { return d * m / n; }, expand_reduced(dy, x, axes),
                maxima, max_count);
   }                                       // dx_i = dy / (number of maxima) where x_i = y, else 0
-  static Pack is_max(Pack v, Pack max) {  // a NaN is the maximum if there is one
+  static Pack is_max(Pack v, Pack max) {  // if x contains a NaN, the maximum is NaN
     return xsimd::select((v == max) || (xsimd::isnan(v) && xsimd::isnan(max)), Pack(1), Pack(0));
   }
   Axes axes;
@@ -82,7 +82,7 @@ struct Variance {
     return map([n](auto d, auto v) { return d * (v + v) / n; }, expand_reduced(dy, x, axes),
                deviations(x));
   }  // dx_i = dy 2 (x_i - mean) / (n - correction)
-  // Centers twice: the mean of large numbers has a rounding error, which the second pass removes.
+  // Subtracts the mean twice, because the first mean of large numbers has a rounding error.
   Array deviations(const Array& x) const { return centered(centered(x)); }
   Array centered(const Array& x) const {
     const Real n = count_over(x, axes);
@@ -105,7 +105,7 @@ Tensor mean(const Tensor& x, const AxisList& axes, bool keepdim, SourceLocation 
 Tensor max(const Tensor& x, const AxisList& axes, bool keepdim, SourceLocation location) {
   const Axes checked = checked_axes("max", x, axes);
   if (x.value().size() == 0 && numel(reduced_shape(x.shape(), checked, true)) != 0)
-    throw_error("max: nothing to compare in ", describe(x, "x"));
+    throw_error("max: no elements to compare in ", describe(x, "x"));
   return record(Max{checked, keepdim}, location, x);
 }
 
@@ -118,7 +118,7 @@ Tensor variance(const Tensor& x, const AxisList& axes, bool unbiased, bool keepd
 Indices argmax(const Tensor& x, int axis) {
   const std::size_t at = checked_axis("argmax", x, axis);
   const Lines lines(x.shape(), at);
-  if (lines.size == 0) throw_error("argmax: nothing to compare in ", describe(x, "x"));
+  if (lines.size == 0) throw_error("argmax: no elements to compare in ", describe(x, "x"));
   const Shape shape = reduced_shape(x.shape(), {at}, false);
   Indices result = Indices::from_shape(Indices::shape_type(shape.begin(), shape.end()));
   for (std::size_t line = 0; line < lines.count; ++line) {

@@ -57,7 +57,7 @@ struct Slice {
   StridedView view;
 };
 
-// y = the parts joined along an axis
+// y = the parts concatenated along an axis
 struct Concat {
   static constexpr std::string_view name = "Concat";
   Array forward(const ArrayList& parts) const {
@@ -86,7 +86,7 @@ static Shape inferred_shape(const Tensor& x, const std::vector<int>& sizes) {
   Shape shape;
   std::size_t known = 1;
   for (const int size : sizes) {
-    if (size < -1) fail("sizes are 0 or more, or one -1");
+    if (size < -1) fail("each size must be 0 or more; one size may be -1");
     shape.push_back(size == -1 ? 0 : static_cast<std::size_t>(size));
     if (size != -1) known *= static_cast<std::size_t>(size);
   }
@@ -97,7 +97,8 @@ static Shape inferred_shape(const Tensor& x, const std::vector<int>& sizes) {
     return shape;
   }
   if (std::count(sizes.begin(), sizes.end(), -1) > 1) fail("only one size may be -1");
-  if (known == 0 || elements % known != 0) fail("the other sizes do not divide its elements");
+  if (known == 0 || elements % known != 0)
+    fail("the number of elements is not divisible by the product of the other sizes");
   shape[static_cast<std::size_t>(unknown - sizes.begin())] = elements / known;
   return shape;
 }
@@ -128,7 +129,7 @@ Tensor unsqueeze(const Tensor& x, int axis, SourceLocation location) {
 Tensor expand(const Tensor& x, const Shape& shape, SourceLocation location) {
   if (!broadcasts_to(x.shape(), shape))
     throw_error("expand: ", describe(x, "x"), " does not broadcast to ", str(shape),
-                ": only axes of size 1 are repeated");
+                ": only axes of size 1 can be expanded");
   return record(Expand{shape}, location, x);
 }
 
@@ -147,7 +148,7 @@ Tensor permute(const Tensor& x, const AxisList& order, SourceLocation location) 
   if (order.size() != x.dim())
     throw_error("permute: ", describe(x, "x"), " has ", x.dim(), " axes, the order names ",
                 order.size());
-  checked_axes("permute", x, order);  // each axis at most once, so exactly once
+  checked_axes("permute", x, order);  // checks that no axis occurs twice
   std::vector<std::size_t> checked;
   for (const int axis : order) checked.push_back(checked_axis("permute", x, axis));
   return record(Permute{checked}, location, x);
@@ -177,7 +178,7 @@ Tensor slice(const Tensor& x, int axis, std::int64_t begin, std::int64_t end, st
   const auto size = static_cast<std::int64_t>(x.shape()[at]);
   const std::int64_t first = clamped_index(begin, size), last = clamped_index(end, size);
   const std::int64_t count = last <= first ? 0 : (last - first - 1) / step + 1;
-  step = std::min(step, size + 1);  // avoids overflow; a larger step also selects one element
+  step = std::min(step, size + 1);  // avoids overflow; any step above `size` selects one element
   return record(Slice{view_along(x.shape(), at, first, count, step)}, location, x);
 }
 

@@ -65,7 +65,7 @@ struct LogSumExp {
   Array forward(const Array& x) const {
     const Array largest =
         x.size() == 0 ? zeros(reduced_shape(x.shape(), {axis}, true)) : max_over(x, {axis}, true);
-    const Array max =  // 0 where the maximum is infinite, which cannot be subtracted
+    const Array max =  // 0 in place of an infinite maximum: inf - inf is NaN
         map([](auto m) { return xsimd::select(xsimd::abs(m) < Pack(infinity), m, Pack(0)); },
             largest);
     const Array e =
@@ -88,7 +88,7 @@ Tensor log_softmax(const Tensor& x, int axis, SourceLocation location) {
 }
 Tensor logsumexp(const Tensor& x, int axis, bool keepdim, SourceLocation location) {
   const std::size_t checked = checked_axis("logsumexp", x, axis);
-  const Tensor y = record(LogSumExp{checked}, location, x);  // the axis has size 1
+  const Tensor y = record(LogSumExp{checked}, location, x);  // y keeps the axis with size 1
   return keepdim || x.dim() == 0 ? y : squeeze(y, axis, location);
 }
 

@@ -17,13 +17,13 @@ struct ExpRow {
   double sum;
 };
 
-// Whether every score is -infinity: the query may attend to no key. A NaN among the scores makes
-// the sum NaN, so the result is false.
+// Whether all scores of the row are -infinity, so that the query attends to no key. A NaN among the
+// scores makes the sum NaN, so the result is false.
 inline bool fully_masked(const Real* x, std::size_t n, Real max) {
   return max == -infinity && sum_of(x, n) == static_cast<double>(-infinity);
 }
 
-// y_i = exp(x_i - max_j x_j), which cannot overflow; zeros for a fully masked row. y may be x.
+// y_i = exp(x_i - max_j x_j), which cannot overflow; zeros for a fully masked row. y may alias x.
 inline ExpRow exp_row(Real* y, std::size_t n, const Real* x) {
   const Real max = max_of(x, n);
   if (fully_masked(x, n, max)) return std::fill_n(y, n, Real{0}), ExpRow{max, 0};
@@ -31,7 +31,7 @@ inline ExpRow exp_row(Real* y, std::size_t n, const Real* x) {
   return {max, sum_of(y, n)};
 }
 
-// dx_i = y_i (dy_i - sum_j dy_j y_j), for y = softmax(x). dx may be dy.
+// dx_i = y_i (dy_i - sum_j dy_j y_j), for y = softmax(x). dx may alias dy.
 inline void softmax_row_backward(Real* dx, std::size_t n, const Real* dy, const Real* y) {
   const auto mean = static_cast<Real>(dot_of(dy, y, n));
   map_values([mean](auto d, auto p) { return p * (d - mean); }, dx, n, dy, y);

@@ -18,7 +18,7 @@ void append_arrays(State& state, const std::vector<Tensor>& parameters,
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (parameters[i].name().empty())
       throw_error("optimizer state: ", describe(parameters[i], "a parameter"),
-                  " has no name; name it to save it");
+                  " has no name; name every parameter whose state is saved");
     if (is_defined(arrays[i]))
       state.arrays.emplace_back(parameters[i].name() + "." + kind, arrays[i]);
   }

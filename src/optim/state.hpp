@@ -9,7 +9,7 @@
 
 namespace HEED_NAMESPACE::optim {
 
-// Throws Error "AdamW: lr -1 must be 0 or more" unless `good` is true.
+// Throws an Error such as "AdamW: lr -1 must be 0 or more" unless `good` is true.
 template <class Number>
 void check_option(const char* owner, const char* option, Number value, bool good,
                   const char* range) {
@@ -21,9 +21,10 @@ void check_option(const char* owner, const char* option, Number value, bool good
 void append_arrays(State& state, const std::vector<Tensor>& parameters,
                    const std::vector<Array>& arrays, const std::string& kind);
 
-// For each kind, the arrays NAME.kind of the state in the order of the parameters. Throws Error
-// with the array's name if an array belongs to no parameter and kind, if a required array is
-// missing, or if an array's shape differs from its parameter's shape.
+// For each kind of array in `kinds`, such as "momentum", returns the arrays NAME.kind of `state`,
+// where NAME is a parameter's name, in the order of `parameters`. Throws Error with the array's
+// name if NAME is no parameter, if `kinds` does not contain the kind, if a required array is
+// missing, or if an array and its parameter differ in shape.
 std::vector<std::vector<Array>> find_arrays(const State& state,
                                             const std::vector<Tensor>& parameters,
                                             const std::vector<std::string>& kinds, bool required);

@@ -13,8 +13,8 @@
 namespace HEED_NAMESPACE {
 namespace {
 
-// Returns a colour for each series, after the palette of Okabe and Ito (2008), which colour-blind
-// readers can distinguish. Series with `points` use a separate list of colours.
+// Returns a colour for each series, after the palette of Okabe and Ito (2008), whose colours
+// colour-blind readers can distinguish. Series with `points` use a separate list of colours.
 std::vector<std::string> colors_of(const std::vector<Series>& series) {
   constexpr const char* line_colors[] = {"#56B4E9", "#009E73", "#CC79A7", "#E69F00",
                                          "#D55E00", "#0072B2", "#000000", "#882255"};
@@ -28,13 +28,13 @@ std::vector<std::string> colors_of(const std::vector<Series>& series) {
 
 bool is_single_point(const Series& series) { return series.points && series.x.size() == 1; }
 
-// The legend shows the value of a single point, because end_labels() writes no label for it.
+// For a series of one point, the legend shows the y value, because end_labels() writes no label.
 std::string legend_of(const Series& series) {
   return is_single_point(series) ? legend(HorizontalLine{series.name, series.y[0]}) : series.name;
 }
 
-// Labels at the right edge that show the last value of each series with `points`. Labels that would
-// overlap are moved apart.
+// Labels at the right edge with the last value of each series whose `points` is true. Labels that
+// would overlap are moved apart.
 std::string end_labels(const std::vector<Series>& series, const PlotView& view) {
   const std::vector<std::string> colors = colors_of(series);
   std::multimap<double, std::string> color_of_value;  // sorted by value, the lowest first
@@ -125,7 +125,7 @@ std::string csv_of(const std::vector<Series>& series) {
 
 Plot draw_curve(const std::string& folder, const std::string& name,
                 const std::vector<Series>& series, const CurveOptions& options) {
-  if (view_of(series, {}).x.empty()) return {false, "nothing to draw: no finite values yet"};
+  if (view_of(series, {}).x.empty()) return {false, "nothing to plot: no finite values yet"};
   CurveFile file{name + ".csv", 0, {}};
   for (std::size_t i = 0; i < series.size(); ++i) file.y_columns.push_back(i + 1);
   return draw_with_gnuplot(folder, name, svg_script(name, file, series, options), csv_of(series));

@@ -50,7 +50,7 @@ std::string data_block(std::size_t number, const Series& series) {
   return text + "END\n";
 }
 
-// The distance between tics: 1, 2, 2.5 or 5 times a power of ten, chosen for about five tics.
+// The distance between tics: 1, 2, 2.5 or 5 times a power of ten, for about five tics.
 double tic_step(double span) {
   const double power = std::pow(10.0, std::floor(std::log10(span / 5)));
   for (const double step : {1.0, 2.0, 2.5, 5.0})
@@ -58,7 +58,7 @@ double tic_step(double span) {
   return 10 * power;
 }
 
-// The horizontal lines come first, so that the curves are drawn over them.
+// Plots the horizontal lines first, so that the curves are drawn over the lines.
 std::string text_plot_command(const std::vector<Series>& series,
                               const std::vector<HorizontalLine>& lines, const Range& x,
                               std::size_t columns) {
@@ -95,7 +95,7 @@ std::string text_script(const std::vector<Series>& series, const PlotView& view,
   return script + text_plot_command(series, options.lines, view.x, 2 * options.width);
 }
 
-// Removes trailing spaces, and empty lines before and after the picture.
+// Removes trailing spaces, and empty lines before and after the plot.
 std::string trimmed(const std::string& picture) {
   std::string text;
   for (std::string& line : lines_of(picture))
@@ -105,7 +105,7 @@ std::string trimmed(const std::string& picture) {
   return text.erase(text.find_last_not_of('\n') + 1) + "\n";
 }
 
-// gnuplot draws the frame over the points that touch it, so the view is widened by one character.
+// gnuplot draws the frame over points at its edge, so the axes are widened by one character.
 PlotView text_view(const std::vector<Series>& averages, const CurveOptions& options, double peak) {
   PlotView view = view_of(averages, options.lines);
   const double column = view.x.span() / static_cast<double>(options.width - 10);
@@ -131,7 +131,7 @@ std::string curve_text(const std::vector<Series>& series, const CurveOptions& op
     throw_error("curve: a text plot needs at least 40 x 10 characters, got ", options.width, " x ",
                 options.height);
   const PlotView full_view = view_of(series, options.lines);
-  if (full_view.x.empty()) return "nothing to draw: no finite values yet\n";
+  if (full_view.x.empty()) return "nothing to plot: no finite values yet\n";
   const std::size_t columns = options.width - 10;
   std::vector<Series> averages = series;
   for (Series& s : averages)

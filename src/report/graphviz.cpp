@@ -10,8 +10,8 @@
 
 namespace HEED_NAMESPACE {
 
-// The width of an edge is between 0.5 and 6 points. A label would show 0.00 for weights below
-// 0.005.
+// Edges are 0.5 to 6 points wide. Edges with weights below 0.005 are dashed and have no label,
+// because the label would be "0.00".
 static std::string edge(std::size_t from, std::size_t to, double weight) {
   const std::string style =
       weight < 0.005 ? "style=dashed" : "label=" + graphviz_string(" " + decimal(weight, 2));
@@ -35,7 +35,7 @@ std::string weighted_graph(const Array& weights, const std::vector<std::string>&
   std::string text =
       "digraph {\n  node [shape=box, style=rounded, fontname=\"sans-serif\"]\n"
       "  edge [color=\"#0072B2\", arrowsize=0.6, fontname=\"sans-serif\", fontsize=11]\n";
-  for (std::size_t i = 0; i < names.size(); ++i)  // nodes with the same name differ in number
+  for (std::size_t i = 0; i < names.size(); ++i)  // numbers distinguish nodes with the same name
     text += "  n" + std::to_string(i) + " [label=" + graphviz_string(names[i]) + "]\n";
   for (std::size_t i = 0; i < names.size(); ++i)
     for (std::size_t j = 0; j < names.size(); ++j)

@@ -1,4 +1,4 @@
-// heatmap.cpp: validation, colour scale and max pooling for heat maps as text and as pictures.
+// heatmap.cpp: argument checks, colour scale and max pooling for heat maps as text and as images.
 
 #include "heed/report/heatmap.hpp"
 
@@ -13,7 +13,7 @@ namespace HEED_NAMESPACE {
 
 void check_heatmaps(const std::vector<Array>& panels, const std::vector<std::string>& titles,
                     const HeatmapOptions& options) {
-  if (panels.empty()) throw_error("heatmap: a sheet needs at least one matrix");
+  if (panels.empty()) throw_error("heatmap: there is no matrix; give at least one");
   if (titles.size() != panels.size())
     throw_error("heatmap: ", titles.size(), " titles for ", panels.size(), " matrices");
   const Shape first = shape_of(panels[0]);
@@ -26,7 +26,7 @@ void check_heatmaps(const std::vector<Array>& panels, const std::vector<std::str
     if (!options.column_names.empty() && options.column_names.size() != shape[1])
       throw_error("heatmap: ", options.column_names.size(), " column names for x ", str(shape));
     if (shape != first)
-      throw_error("heatmap: matrices of a sheet differ in shape: ", str(first), " and ",
+      throw_error("heatmap: all matrices must have the same shape, got ", str(first), " and ",
                   str(shape));
   }
 }
@@ -42,7 +42,7 @@ Range heatmap_range(const std::vector<Array>& panels, const HeatmapOptions& opti
   }
   range.low = options.low.value_or(range.low);
   range.high = options.high.value_or(range.high);
-  if (range.low >= range.high)  // adding 1 is not enough: 1e20 + 1 rounds to 1e20
+  if (range.low >= range.high)  // widens an empty range by 1, or by more if low + 1 rounds to low
     range.high = range.low + std::max(1.0, 1e-6 * std::abs(range.low));
   return range;
 }

@@ -11,9 +11,9 @@
 namespace HEED_NAMESPACE {
 namespace {
 
-constexpr std::size_t max_named_cells = 80;  // along the longer side of a single matrix with names
-constexpr double max_panel_cells = 128;      // along the longer side of a matrix in a sheet
-constexpr double max_sheet_cells = 512;      // along the side of a square sheet of all panels
+constexpr std::size_t max_named_cells = 80;  // a matrix with more rows or columns has no names
+constexpr double max_panel_cells = 128;      // cells per side of each matrix in a grid of matrices
+constexpr double max_sheet_cells = 512;      // cells per side of a square grid of matrices
 
 std::size_t longer_side(const Array& x) { return std::max(x.shape()[0], x.shape()[1]); }
 
@@ -68,7 +68,7 @@ std::string tic_name(const std::string& name) {
   return gnuplot_string(text);
 }
 
-// The labels of an axis ("x2" or "y"): the names or, without names, the indices (all or some).
+// The tick labels of an axis ("x2" or "y"): the names or, without names, all or every n-th index.
 std::string tics(const std::string& axis, const std::vector<std::string>& names, double name_size,
                  bool all_indices, const std::string& style = "") {
   const std::string text = "set " + axis + "tics scale 0 textcolor rgb '#333333'" +
@@ -83,7 +83,7 @@ std::string tics(const std::string& axis, const std::vector<std::string>& names,
 // The cells of a matrix in a CSV file, and how to draw them.
 struct Cells {
   std::string file;         // the file name and the lines to read, in gnuplot's syntax
-  std::size_t rows_column;  // CSV column of the row index, followed by column index and value
+  std::size_t rows_column;  // the CSV column of row indices; column indices and values follow it
   double size;              // the side of a cell, in pixels
   double value_size;        // font size of the values in the cells, or 0 to hide the values
 };
@@ -185,7 +185,7 @@ std::string script_of(const std::string& name, const Array& x, const HeatmapOpti
          plot(cells, range, x, options.diverging);
 }
 
-// A sheet of several matrices. Each lies in a tile with space for its title and names.
+// A sheet: one figure with several heat maps, each in a tile with space for its title and names.
 class Sheet {
  public:
   Sheet(const std::vector<Array>& panels, const std::vector<std::string>& titles,
@@ -282,7 +282,7 @@ class Sheet {
                           "::" + std::to_string(last),
                       2, cell_, is_small(panels_[i]) ? 11.0 : 0.0};
     // The first panel also draws the headings and the colour scale. The second panel unsets the
-    // headings and the scale.
+    // headings and the scale, because gnuplot would draw them again.
     const std::string reset = i == 1 ? "unset label\nunset colorbox\n" : "";
     return reset + "set label 100 " + gnuplot_string(titles_[i]) +
            canvas_.at(box.left, box.top - panel_.top + 14) + font(14) + "\n" +
@@ -301,8 +301,8 @@ class Sheet {
   bool rotated_ = false;
 };
 
-// The kernel size of the max pooling, which has square windows. Too many cells, each an SVG shape,
-// make viewers slow.
+// The kernel size of the max pooling, whose windows are square. Pooling limits the number of cells,
+// because each cell is an SVG shape, and many shapes make viewers slow.
 std::size_t pooling_side(const std::vector<Array>& panels) {
   const auto panel_side = static_cast<double>(longer_side(panels[0]));
   const double sheet_side = panel_side * std::sqrt(static_cast<double>(panels.size()));

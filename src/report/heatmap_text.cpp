@@ -11,7 +11,7 @@
 namespace HEED_NAMESPACE {
 namespace {
 
-// From dark blue through green to yellow: larger values are brighter.
+// ANSI colours from dark blue through green to yellow: larger values are brighter.
 constexpr int ansi_colors[] = {17, 18, 24, 30, 36, 35, 71, 107, 149, 185, 227};
 
 std::string repeated(const std::string& text, std::size_t times) {
@@ -20,7 +20,7 @@ std::string repeated(const std::string& text, std::size_t times) {
   return result;
 }
 
-// The text of a cell of `width` characters for each shade, from the smallest value to the largest.
+// For each shade, from the smallest to the largest value, the text of a cell of `width` characters.
 // If diverging, zero is blank and the signs have different characters.
 std::vector<std::string> shaded_cells(Shades shades, bool diverging, std::size_t width) {
   std::vector<std::string> cells = {" ", "░", "▒", "▓", "█"};
@@ -74,7 +74,7 @@ class HeatmapText {
   }
 
  private:
-  std::size_t indent() const { return name_width_ + 2; }  // the width of name, space and edge
+  std::size_t indent() const { return name_width_ + 2; }  // row name, space and left border
 
   // A character is about twice as high as wide, so a cell of two characters is nearly square.
   void fit(std::size_t width) {
@@ -138,12 +138,12 @@ std::string axis_titles(const HeatmapOptions& options) {
   return "rows: " + options.row_title + ", columns: " + options.column_title + "\n";
 }
 
-// Widths in a sheet of matrices, in columns of the terminal.
-constexpr std::size_t edges = 3;       // a space and two edges
-constexpr std::size_t min_width = 12;  // of a matrix, without its edges
-constexpr std::size_t gap = 2;         // between two matrices
+// Widths in a sheet (a grid of matrices), in characters.
+constexpr std::size_t edges = 3;       // width of a space and a left and right border
+constexpr std::size_t min_width = 12;  // minimum width of a matrix, without borders
+constexpr std::size_t gap = 2;         // width of the blank space between two matrices
 
-// The width available to each of `count` matrices side by side, without its edges.
+// The width of the cells of each of `count` matrices side by side, without the matrix's borders.
 std::size_t available_width(std::size_t count, std::size_t width) {
   const std::size_t each = (width + gap) / count;
   return each > edges + gap ? each - edges - gap : 1;
@@ -158,7 +158,7 @@ std::size_t tile_width(std::size_t matrix_width, const std::vector<std::string>&
   return width;
 }
 
-// The matrices with index first to last - 1 side by side, each under its title.
+// The matrices with the indices `first` to `last` - 1 side by side, each under its title.
 std::string panel_row(const std::vector<HeatmapText>& panels,
                       const std::vector<std::string>& titles, std::size_t first, std::size_t last,
                       std::size_t width) {

@@ -19,7 +19,7 @@ namespace {
 const PlotProgram gnuplot{"gnuplot", "gnuplot-nox (apt) or gnuplot (brew, conda)"};
 const PlotProgram graphviz{"Graphviz", "graphviz (apt, brew, conda)"};
 
-// Runs the program. The Plot's message is the program's output or, after a failure, the reason.
+// Runs the program. Returns a Plot whose message is the program's output or, on failure, the error.
 Plot run_program(const PlotProgram& program, ChildProgram child) {
   const auto failure = [&](const std::string& reason) {
     return Plot{false, program.name + reason};
@@ -77,7 +77,7 @@ Plot draw_with(const PlotProgram& program, std::vector<std::string> command,
   const std::string failure = write_text(path_in(folder, name + ending), text);
   if (!failure.empty()) return {false, failure};
   const std::string picture = path_in(folder, name + ".svg");
-  unlink(picture.c_str());  // otherwise the check below could find an older picture
+  unlink(picture.c_str());  // removes an older image, so that access() below cannot find it
   const Plot plot = run_program(program, {std::move(command), folder});
   if (!plot.ok) return plot;
   if (access(picture.c_str(), R_OK) != 0)

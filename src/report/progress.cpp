@@ -27,7 +27,7 @@ std::string bar(const ProgressState& state, std::size_t width) {
   return "[" + pad_right(text, inner_width) + "]";
 }
 
-// The text beside the bar. The larger `dropped`, the more parts are left out.
+// The text beside the progress bar. A larger `dropped` (0 to 5) omits more parts to save space.
 std::string status(const ProgressState& state, int dropped) {
   std::string text = steps(state);
   if (dropped < 5 && state.train_loss) text += "  loss " + decimal(*state.train_loss, 4);

@@ -46,7 +46,7 @@ std::vector<Box> candidates(const Pixel& point, double label_width) {
   std::vector<Box> boxes;
   for (const double gap : {mark_radius + 3.5, mark_radius + 12.0})
     for (const auto& [dx, dy] : directions) {
-      const double factor = dx != 0 && dy != 0 ? 0.6 : 1;  // shortens the diagonal gaps
+      const double factor = dx != 0 && dy != 0 ? 0.6 : 1;  // a smaller gap for diagonal labels
       boxes.push_back(box_at(point.x + dx * (factor * gap + label_width / 2),
                              point.y + dy * (factor * gap + line_height / 2), label_width,
                              line_height));
@@ -54,7 +54,7 @@ std::vector<Box> candidates(const Pixel& point, double label_width) {
   return boxes;
 }
 
-// Anchors a label at its edge next to the point: the text's width depends on the viewer's font.
+// Anchors a label's text at the edge facing the point: the text's width depends on the SVG viewer.
 std::string label_command(const std::string& text, const Box& box, double direction,
                           const std::string& color) {
   const std::string style = " front font ',13' textcolor rgb '" + color + "'";
@@ -166,7 +166,7 @@ PlotView scatter_view(const Array& points, double area_width, double area_height
   for (const Real value : points) largest = std::max(largest, std::abs(static_cast<double>(value)));
   double unit = 1.12 * std::max(view.x.span() / area_width, view.y.span() / area_height);
   if (unit == 0) unit = std::max(1.0, 1e-6 * largest);
-  unit = std::max(unit, 1e-9 * largest);  // avoids a view of width 0: 1e20 + 1 rounds to 1e20
+  unit = std::max(unit, 1e-9 * largest);  // a smaller unit would be rounded away: 1e20 + 1 == 1e20
   const auto widen = [unit](Range& range, double size) {
     const double center = range.low + range.span() / 2;
     range = {center - unit * size / 2, center + unit * size / 2};

@@ -31,7 +31,7 @@ class TextCanvas {
     cell = cell == " " || cell == mark ? mark : "@";
   }
 
-  // Writes the text beside the marker. Returns false if no position beside the marker is free.
+  // Writes a point's label beside the point's marker. Returns false if there is no free position.
   bool set_label(const Cell& mark, const std::string& text) {
     const auto length = static_cast<double>(display_width(text));
     const auto beside = [&](double down, double right) {

@@ -13,7 +13,8 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// The range of x, and the range of y where x >= first_x. Both are empty if no point is finite.
+// The range of x of all points, and the range of y of the points with x >= first_x. Both ranges are
+// empty if no point is finite.
 PlotView ranges(const std::vector<Series>& series, double first_x) {
   PlotView view{};
   for (const Series& s : series)
@@ -24,13 +25,13 @@ PlotView ranges(const std::vector<Series>& series, double first_x) {
   return view;
 }
 
-// True if a curve passes through the rectangle, which is given in fractions of the view.
+// True if a curve passes through the rectangle, which is given in axes fractions.
 bool covers_curve(const std::vector<Series>& series, const PlotView& view, const Range& width,
                   const Range& height) {
   for (const Series& s : series)
     for (std::size_t i = 0; i < s.x.size(); ++i) {
       const std::size_t next = std::min(i + 1, s.x.size() - 1);
-      for (double t = 0; t < 1; t += 0.03125) {  // along the line to the next point
+      for (double t = 0; t < 1; t += 0.03125) {  // 32 steps along the line from point i to `next`
         const double x = view.x.fraction(s.x[i] + t * (s.x[next] - s.x[i]));
         const double y = view.y.fraction(s.y[i] + t * (s.y[next] - s.y[i]));
         if (width.contains(x) && height.contains(y)) return true;

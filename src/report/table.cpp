@@ -13,9 +13,9 @@
 namespace HEED_NAMESPACE {
 namespace {
 
-constexpr std::size_t gap = static_cast<std::size_t>(-1);  // the index of a "..." row or column
+constexpr std::size_t gap = static_cast<std::size_t>(-1);  // stands for omitted indices ("...")
 
-// The indices to show: all or, for a long axis, the first and the last with `gap` between them.
+// Returns all indices or, for a long axis, the first and the last ones with `gap` between them.
 std::vector<std::size_t> shown_indices(std::size_t size, std::size_t limit) {
   std::vector<std::size_t> indices;
   const std::size_t half = std::max<std::size_t>(1, limit / 2);
@@ -83,7 +83,7 @@ class TableText {
     return shown_indices(sizes_.blocks, options_.max_shown);
   }
 
-  // One matrix of the batch, split into strips that fit the terminal's width.
+  // Formats one matrix of the batch, split into groups of columns that fit the terminal's width.
   std::string matrix(std::size_t block) const {
     std::string text;
     for (std::size_t first = 0; first < columns_.size();) {
@@ -123,7 +123,7 @@ class TableText {
   }
 
   std::string strip_title(std::size_t first, std::size_t last) const {
-    // If the strip begins or ends with a gap, the title includes the columns that the gap hides.
+    // A title such as "columns 8 to 15" includes the columns shown as "..." at the group's ends.
     const std::size_t begin = columns_[first] == gap ? columns_[first - 1] + 1 : columns_[first];
     const std::size_t end = columns_[last - 1] == gap ? columns_[last] - 1 : columns_[last - 1];
     return "columns " + std::to_string(begin) + " to " + std::to_string(end) + "\n";

@@ -20,8 +20,8 @@ void check_causal(const nn::Gpt& model) {
         "next_token_loss: the model is not causal and sees the target; use masked_token_loss");
 }
 
-// T copies of a window of T tokens. In copy t, token t is masked and is the only target, unless
-// token t was masked already.
+// Returns T copies of a window of T tokens. In copy t, token t is masked and is the only target. If
+// token t was masked in the window already, copy t has no target.
 Batch mask_each(const Indices& window, std::int64_t mask) {
   const std::size_t T = window.size();
   Batch copies{xt::broadcast(window, {T, T}), Indices({T, T}, ignored_target)};
@@ -90,7 +90,7 @@ double masked_token_loss(const nn::Gpt& model, const Indices& tokens, std::int64
     sum += static_cast<double>(loss.item());
     num_targets += window.size() - masked;
   }
-  if (num_targets == 0) throw_error("masked_token_loss: every token is masked already");
+  if (num_targets == 0) throw_error("masked_token_loss: every input token is the mask token");
   return sum / static_cast<double>(num_targets);
 }
 
@@ -104,8 +104,8 @@ AblatedHead::AblatedHead(const nn::Gpt& model, std::size_t layer, std::size_t he
   columns.fill(0);
 }
 
-// Adds the original weights instead of assigning them: if two objects ablate the same head, the
-// second object has saved zeros, and either object may be destroyed first.
+// Adds the original weights instead of assigning them: if two AblatedHead objects ablate the same
+// head, the second object has saved zeros, and either object may be destroyed first.
 AblatedHead::~AblatedHead() {
   const std::size_t end = first_column_ + original_columns_.shape(1);
   auto columns = xt::view(weight_.mutable_value(), xt::all(), xt::range(first_column_, end));

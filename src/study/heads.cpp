@@ -1,4 +1,4 @@
-// heads.cpp: captures attention weights, queries and keys, and computes scores for kinds of heads.
+// heads.cpp: captures attention weights, queries and keys, and computes head scores.
 
 #include "heed/study/heads.hpp"
 
@@ -18,7 +18,8 @@ bool same_token(const std::int64_t* tokens, std::size_t t, std::size_t s) {
   return s != t && tokens[s] == tokens[t];
 }
 
-// Sums a row's attention weights over the positions of a kind. Returns nullopt if there are none.
+// Sums the attention weights of query t over the keys for which kind.attends() is true. Returns
+// nullopt if kind.attends() is false for all visible keys.
 std::optional<double> row_score(const HeadKind& kind, const Real* weights,
                                 const std::int64_t* tokens, std::size_t t,
                                 std::size_t num_visible) {

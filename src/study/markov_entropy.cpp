@@ -17,7 +17,7 @@ using States = std::vector<MarkovSource::State>;
 // The posterior probability of each state that is possible after the letters read so far.
 using Posterior = std::map<std::size_t, double>;
 
-// Posteriors that are equal up to rounding compare as equal, so a map keeps only the first of them.
+// Compares posteriors rounded to 12 decimals, so that rounding errors do not create new map keys.
 struct LessUpToRounding {
   static std::pair<std::size_t, double> rounded(const Posterior::value_type& entry) {
     return {entry.first, std::nearbyint(entry.second * 1e12)};
@@ -29,7 +29,8 @@ struct LessUpToRounding {
   }
 };
 
-// All posteriors after k letters, each with the total probability of the texts that lead to it.
+// All posterior distributions over the states that are possible after k letters, each with the
+// total probability of the texts that lead to it.
 using Posteriors = std::map<Posterior, double, LessUpToRounding>;
 constexpr std::size_t max_posteriors = 100000;
 
@@ -60,8 +61,9 @@ double next_letter_entropy(const States& states, const Posteriors& posteriors) {
   return entropy;
 }
 
-// Updates the posteriors by Bayes' rule for one more letter, letter number `count`. If only one
-// state is possible, its probability is exactly 1, so all texts that determine it share one entry.
+// Updates the posteriors by Bayes' rule for one more letter, letter number `count`. All texts
+// that determine the same state have the same posterior (probability 1 for this state), so the
+// result has one entry for all of them.
 Posteriors after_next_letter(const States& states, const Posteriors& posteriors,
                              std::size_t count) {
   Posteriors next;

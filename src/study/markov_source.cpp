@@ -1,5 +1,5 @@
-// markov_source.cpp: builds Markov sources from states or words, such as the grammar and the chain,
-// draws texts from them and computes the negative log-likelihood of a text.
+// markov_source.cpp: builds Markov sources (grammar_source, chain_source, ...), samples texts from
+// Markov sources and computes the negative log-likelihood of a text.
 
 #include "heed/study/markov_source.hpp"
 
@@ -28,7 +28,8 @@ double probability_of(const Edges& edges) {
   return sum;
 }
 
-// Checks the letters of state `from` or the words of node `from`, of `count` states or nodes.
+// Checks the letters of state `from` (or, if Edges is Words, the words of node `from`): the
+// probabilities are above 0 and sum to 1, and each next state (or node) has an index below `count`.
 template <class Edges>
 void check_edges(const Edges& edges, std::size_t from, std::size_t count) {
   const bool words = std::is_same_v<Edges, Words>;
@@ -56,7 +57,7 @@ void check_letters(const Letters& letters, std::size_t state) {
                   " is not ASCII; give ASCII letters");
     if (!seen.insert(letter.letter).second)
       throw_error("source: state ", state, ": ", in_quotes(label(letter)),
-                  " occurs twice, so it does not determine the next state; give it once");
+                  " has two transitions, so the next state is ambiguous; give one");
   }
 }
 
@@ -66,13 +67,14 @@ void check_words(const Words& words, std::size_t node) {
       throw_error("source: node ", node, ": a word is empty; it needs at least one letter");
     for (const MarkovSource::Word& other : words)
       if (&word != &other && other.text.compare(0, word.text.size(), word.text) == 0)
-        throw_error("source: node ", node, ": ", in_quotes(word.text), " is a prefix of ",
-                    in_quotes(other.text),
-                    ", so its letters do not determine the next node; end words with a space");
+        throw_error(
+            "source: node ", node, ": ", in_quotes(word.text), " is a prefix of ",
+            in_quotes(other.text),
+            ", so a text does not determine the next node of the grammar; end words with a space");
   }
 }
 
-// For each state, whether state 0 leads to it. `successors[s]` are the states one step after s.
+// Whether each state is reachable from state 0. `successors[s]` are the next states of state s.
 std::vector<bool> reachable(const std::vector<std::vector<std::size_t>>& successors) {
   std::vector<bool> result(successors.size());
   std::vector<std::size_t> found = {0};
@@ -109,7 +111,7 @@ States checked(States states) {
     check_edges(states[s].letters, s, states.size());
   }
   check_connected(states);
-  for (MarkovSource::State& state : states) {  // corrects the rounding errors of the sums
+  for (MarkovSource::State& state : states) {  // renormalises the probabilities
     const double sum = probability_of(state.letters);
     for (MarkovSource::Letter& letter : state.letters) letter.probability /= sum;
   }
@@ -123,8 +125,9 @@ struct PrefixNode {
   Words words;
 };
 
-// Adds the next letters of the words to the state of `prefix`. The last letter of a word leads to
-// the word's next node. Any other letter leads to a new state, which is appended to `pending`.
+// Adds transitions to the state of `prefix`, one for each letter that follows the prefix in a word.
+// The last letter of a word leads to word.next, the grammar node that follows the word. Any other
+// letter leads to a new state, which is appended to `pending`.
 void add_letters(const PrefixNode& prefix, std::vector<MarkovSource::State>& states,
                  std::vector<PrefixNode>& pending) {
   const double total = probability_of(prefix.words);
@@ -151,7 +154,7 @@ Words equally_likely(const std::vector<std::string>& texts, std::size_t next) {
   return words;
 }
 
-// Inverse transform sampling: the letter whose interval of [0, 1) contains `uniform`.
+// Inverse transform sampling: returns the letter whose interval of [0, 1) contains `uniform`.
 const MarkovSource::Letter& pick_letter(const Letters& letters, double uniform) {
   std::size_t i = 0;
   for (; i + 1 < letters.size() && uniform >= letters[i].probability; ++i)
@@ -186,7 +189,7 @@ std::string MarkovSource::draw(std::size_t letters, Generator& generator) const 
   return draw(letters, generator, state);
 }
 
-// Uses 53 random bits, a double's precision, in float and double builds: both draw the same text.
+// Float and double builds draw the same text, because each letter uses 53 random bits.
 std::string MarkovSource::draw(std::size_t letters, Generator& generator,
                                std::size_t& state) const {
   constexpr std::size_t chunk = 4096;
@@ -225,8 +228,8 @@ std::vector<double> MarkovSource::negative_log_likelihoods(std::string_view text
   return nats;
 }
 
-// A sentence begins at node 0. Each of the eight subjects has three nodes of its own (preposition,
-// noun and verb), so that the current node determines the subject until the verb has been drawn.
+// Node 0 of the grammar starts a sentence. Each of the eight subjects has its own preposition, noun
+// and verb nodes, so that the current node determines the subject until the verb ends the sentence.
 MarkovSource grammar_source() {
   struct Animal {
     std::string name, frequent_verb, rare_verb;  // the verbs have probabilities 3/4 and 1/4
@@ -249,7 +252,8 @@ MarkovSource grammar_source() {
   return MarkovSource::from_words(nodes);
 }
 
-// After letters x and y (a = 0, b = 1, c = 2) the state is 3 x + y. Its row is p(a), p(b), p(c).
+// After letters x and y (a = 0, b = 1, c = 2) the state is 3 x + y. The row of a state holds the
+// probabilities of a, b and c as the next letter.
 MarkovSource chain_source() {
   const double probabilities[9][3] = {
       {0.1, 0.1, 0.8}, {0.1, 0.3, 0.6}, {0.8, 0.1, 0.1},   // aa, ab, ac
@@ -265,7 +269,7 @@ MarkovSource chain_source() {
 MarkovSource built_in_source(std::string_view kind) {
   if (kind == "grammar") return grammar_source();
   if (kind == "chain") return chain_source();
-  throw_error("source: there is no kind ", in_quotes(kind), "; use grammar or chain");
+  throw_error("source: there is no built-in source ", in_quotes(kind), "; use grammar or chain");
 }
 
 }  // namespace HEED_NAMESPACE

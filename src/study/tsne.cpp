@@ -60,7 +60,7 @@ Doubles normalized(const Array& points, Distance distance) {
   for (std::size_t i = 0; i < x.shape(0); ++i) {
     auto point = xt::view(x, i);
     const double max_abs = xt::amax(xt::abs(point))();
-    point /= max_abs;  // otherwise squares of 1e-200 or 1e200 would be 0 or infinite
+    point /= max_abs;  // avoids squares of 1e-200 or 1e200, which would be 0 or infinite
     double sum = 0;
     for (const double value : point) sum += value * value;
     point /= std::sqrt(sum);
@@ -68,7 +68,7 @@ Doubles normalized(const Array& points, Distance distance) {
   return x;
 }
 
-// The distances from point i minus the smallest distance, and 0 for point i itself.
+// The distances from point i to the other points, each minus the smallest of them. Element i is 0.
 std::vector<double> excess_distances(const double* distances, std::size_t n, std::size_t i) {
   std::vector<double> excess(distances, distances + n);
   excess[i] = infinity;
@@ -78,8 +78,8 @@ std::vector<double> excess_distances(const double* distances, std::size_t n, std
   return excess;
 }
 
-// Computes row i of p_{j|i} for this beta and returns the row's entropy. No exponent is above
-// 0, so exp cannot overflow.
+// Computes row i of p_{j|i} for precision `beta` and returns the row's entropy. No exponent is
+// above 0, so exp cannot overflow.
 double conditional_row(const std::vector<double>& excess, double* p, std::size_t i, double beta) {
   const std::size_t n = excess.size();
   double total = 0, weighted_sum = 0;
@@ -92,9 +92,10 @@ double conditional_row(const std::vector<double>& excess, double* p, std::size_t
   return std::log(total) + beta * weighted_sum / total;
 }
 
-// Finds the beta whose row p_{j|i} has the target entropy. The entropy falls as beta grows, so the
-// loop doubles beta until the entropy is too small, then bisects. The search does not depend on the
-// scale of the points, because the initial beta is 1 / (mean distance - smallest distance).
+// Finds the precision beta for which row i of p_{j|i} has the target entropy. The entropy falls as
+// beta grows, so the loop doubles beta until the entropy is too small, then bisects. The search
+// does not depend on the scale of the points, because the initial beta is 1 / (mean distance -
+// smallest distance).
 void find_beta(const double* d, double* p, std::size_t n, std::size_t i, double target_entropy) {
   const std::vector<double> excess = excess_distances(d, n, i);
   const double total = std::accumulate(excess.begin(), excess.end(), 0.0);
@@ -130,7 +131,7 @@ Similarities similarities_of(const Doubles& y) {
   return w;
 }
 
-// The gradient with P multiplied by `exaggeration`.
+// The gradient of KL(P || Q) with respect to y, with P multiplied by `exaggeration`.
 Doubles gradient_of(const Doubles& P, const Doubles& y, double exaggeration) {
   const std::size_t n = y.shape(0);
   const Similarities similarities = similarities_of(y);
@@ -153,8 +154,8 @@ struct OptimizerState {
   Doubles y, velocity, gains;  // (n, 2) each
 };
 
-// One step of gradient descent with momentum and a gain per coordinate (Jacobs 1988). The gain
-// grows while the coordinate keeps its direction and shrinks otherwise. Then centres y at 0.
+// A gradient descent step with momentum. A coordinate's gain (learning rate factor, Jacobs 1988)
+// grows while the coordinate moves in one direction, and shrinks otherwise. Finally, centres y.
 void update(OptimizerState& state, const Doubles& gradient, double learning_rate, double momentum) {
   for (std::size_t k = 0; k < state.y.size(); ++k) {
     double &gain = state.gains.data()[k], &velocity = state.velocity.data()[k];
@@ -222,7 +223,7 @@ Tsne tsne(const Array& points, const TsneOptions& options) {
   const Doubles P = tsne_joint_probabilities(
       tsne_conditional_probabilities(tsne_distances(points, options.distance), options.perplexity));
   Tsne result{{}, 0, {"KL(P || Q)", {}, {}}};
-  // The initial y has standard deviation 1e-4, as in the paper, in float and in double builds.
+  // Like scikit-learn, samples the initial y with standard deviation 1e-4, always in float32.
   OptimizerState state{1e-4 * Doubles(Generator(options.seed, Precision::float32).randn({n, 2})),
                        xt::zeros<double>({n, std::size_t{2}}),
                        xt::ones<double>({n, std::size_t{2}})};

@@ -10,7 +10,7 @@
 namespace HEED_NAMESPACE {
 namespace {
 
-constexpr std::size_t stride = 256;  // characters between two stored byte offsets
+constexpr std::size_t stride = 256;  // number of characters between two stored byte offsets
 
 void check_range(std::size_t begin, std::size_t count, std::size_t size) {
   if (begin > size || count > size - begin)
@@ -25,8 +25,8 @@ void check_bytes(std::string_view text, const Vocabulary& vocabulary) {
   for (std::size_t i = 0; i < text.size(); ++i) vocabulary.id(byte_at(text, i));
 }
 
-// Checks the next `stride` characters, or fewer at the end of the text, and advances the byte
-// offset `at` past them. Returns their number.
+// Throws Error if one of the next `stride` characters (fewer at the end of the text) is invalid or
+// not in the vocabulary. Advances the byte offset `at` past the characters. Returns their number.
 std::size_t check_stride(std::string_view text, std::size_t& at, const Vocabulary& vocabulary) {
   if (is_ascii(text, at, stride)) {
     check_bytes(text.substr(at, stride), vocabulary);

@@ -1,4 +1,4 @@
-// vocabulary.cpp: building a vocabulary from a text, and encoding and decoding token ids.
+// vocabulary.cpp: builds a vocabulary from a text, encodes text as token ids and decodes token ids.
 
 #include "heed/text/vocabulary.hpp"
 
@@ -22,7 +22,7 @@ void for_each_value(Unit unit, std::string_view text, const Visit& visit) {
   for (const char byte : text) visit(static_cast<unsigned char>(byte));
 }
 
-// Formats a token for an error message: 'é' (U+00E9), U+000A, byte 0xe9.
+// Formats a token for an error message, such as 'é' (U+00E9), U+000A or byte 0xe9.
 std::string token_text(Unit unit, std::uint32_t value) {
   if (unit == Unit::byte) return hexadecimal("byte 0x%02llx", value);
   const std::string number = hexadecimal("U+%04llX", value);
@@ -65,7 +65,7 @@ void check(Unit unit, const std::vector<std::uint32_t>& values) {
                   bytes ? "a byte; give 0 to 255" : "a Unicode code point");
     if (i > 0 && values[i] <= values[i - 1])
       throw_error("vocabulary: token ", i, " is ", values[i], " after ", values[i - 1],
-                  "; tokens must be strictly increasing");
+                  "; tokens must be sorted and distinct");
   }
 }
 

@@ -14,7 +14,7 @@
 namespace HEED_NAMESPACE {
 namespace {
 
-// Has the effect of HEED_TRACE=nan until the guard is destroyed.
+// Enables HEED_TRACE=nan until the guard is destroyed.
 struct NanCheckGuard {
   NanCheckGuard() { set_trace("nan"); }
   ~NanCheckGuard() { set_trace(previous); }

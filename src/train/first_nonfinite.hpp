@@ -9,15 +9,16 @@
 
 namespace HEED_NAMESPACE {
 
-// Calls repeat() and checks every value. Returns "LayerNorm (12, 64, 128) made at
-// src/nn/layers.cpp:52 has nan at (0, 0, 0); its inputs: ...", or "" when all are finite.
+// Calls repeat(), which repeats the failed step, and checks that every value is finite. Returns
+// "LayerNorm (12, 64, 128) made at src/nn/layers.cpp:52 has nan at (0, 0, 0); its inputs: ...", or
+// "" when all values are finite.
 std::string first_nonfinite_operation(const std::function<void()>& repeat);
 
-// Returns "parameter norm.weight is not finite" for the first parameter with such a value, or "".
+// Returns "parameter norm.weight is not finite" for the first parameter that is not finite, or "".
 std::string first_nonfinite_value(const Parameters& parameters);
 
 // Like first_nonfinite_value(), but if all parameters are finite, names the first parameter whose
-// gradient is not. recompute_loss() repeats the forward pass of the failed step.
+// gradient is not finite. recompute_loss() repeats the forward pass of the failed step.
 std::string first_nonfinite_parameter(const Parameters& parameters,
                                       const std::function<Tensor()>& recompute_loss);
 

@@ -14,7 +14,7 @@ namespace {
 
 using Tokens = std::vector<std::int64_t>;
 
-// Runs the model on a growing text, through a window of at most block_size tokens.
+// Runs the model on a growing text, through a sliding window of at most block_size tokens.
 class WindowedDecoder {
  public:
   WindowedDecoder(const nn::Gpt& model, bool use_cache, std::size_t prompt_size)
@@ -41,8 +41,8 @@ class WindowedDecoder {
  private:
   std::size_t block() const { return model_.config.block_size; }
 
-  // Runs the model once, on the tokens that follow the cached tokens and precede `end`. Returns the
-  // logits (V) of the last token.
+  // Runs the model once, on the tokens that are not cached and whose index is below `end`. Returns
+  // the logits (V) of the last token.
   Array forward(const Tokens& text, std::size_t end) {
     const std::size_t begin = begin_ + cache_.size();
     Indices tokens = Indices::from_shape({1, end - begin});
@@ -54,7 +54,7 @@ class WindowedDecoder {
   const nn::Gpt& model_;
   bool use_cache_;              // whether the cache is kept from one token to the next
   std::size_t begin_;           // index of the window's first token in the text
-  std::size_t first_pass_end_;  // the window's tokens before this index are computed in one pass
+  std::size_t first_pass_end_;  // index after the last token of the window's first forward pass
   nn::GptCache cache_{model_.config};
 };
 

@@ -12,7 +12,7 @@
 namespace HEED_NAMESPACE {
 namespace {
 
-// If all of `text` is a number of this type, writes the number to `value` and returns true.
+// If all of `text` is a number of type Number, writes the number to `value` and returns true.
 template <class Number>
 bool parse(std::string_view text, Number& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -87,7 +87,8 @@ std::size_t size_entry(const SafetensorsFile& file, const std::string& key) {
   return size;
 }
 
-// Prevents a small file from creating a huge model. Computes in double, since sizes may overflow.
+// Throws Error if the tensors have fewer elements than the model needs, so that a small file cannot
+// create a huge model. Computes in double, since the number of elements may overflow.
 void check_size(const SafetensorsFile& file, const nn::GptConfig& config) {
   nn::GptConfig smallest = config;
   smallest.bias = false;
@@ -101,7 +102,7 @@ void check_size(const SafetensorsFile& file, const nn::GptConfig& config) {
                 " parameters, its tensors hold ", stored);
 }
 
-constexpr std::string_view optimizer_prefix = "optimizer.";  // prefix of the names of its tensors
+constexpr std::string_view optimizer_prefix = "optimizer.";  // name prefix of optimizer tensors
 
 std::vector<Array> parameter_values(const SafetensorsFile& file, const Parameters& parameters) {
   std::vector<Array> values;
@@ -133,7 +134,7 @@ nn::GptConfig config_for(const Vocabulary& vocabulary, const ModelFile& file) {
   return config;
 }
 
-// Calls visit(name, option) for every option.
+// Calls visit(name, option) for every training option.
 template <class Options, class Visit>
 void each_option(Options& o, const Visit& visit) {
   visit("batch_size", o.batch_size);
@@ -173,7 +174,7 @@ LogRow parse_row(const SafetensorsFile& file, const std::string& line) {
 }
 
 // Checks that the run and its optimizer have done the same number of steps, that the step numbers
-// of the rows increase, and that `pending` agrees with the last row.
+// of the history increase, and that `pending` agrees with the history's last step.
 void check_steps(const SafetensorsFile& file, const TrainerState& state) {
   if (state.step != state.optimizer.step || (state.step > 0 && state.history.empty()))
     throw_error(file.path, ": metadata 'train.step' is ", state.step,
@@ -228,7 +229,8 @@ void check_same_model(const SafetensorsFile& file, const nn::GptConfig& config) 
                   ", this model's is '", value, "'");
 }
 
-// The content of a file. The tensors point into the model's parameters.
+// The metadata and tensors of a file to be written. The tensors point to the memory of the model's
+// parameters.
 struct Content {
   Metadata metadata;
   std::vector<StoredTensor> tensors;

@@ -22,7 +22,7 @@ const TrainOptions& checked(const TrainOptions& options) {
   return options;
 }
 
-// Rejects a model that is not causal: it could copy the next token instead of predicting it.
+// Rejects a model that is not causal, which could copy the next token instead of predicting it.
 const nn::GptConfig& checked(const nn::GptConfig& config) {
   if (!config.causal)
     throw_error("Trainer: the model is not causal: it would see the tokens that it must predict");
@@ -96,11 +96,11 @@ std::optional<LogRow> Trainer::step() {
   return history_.back();
 }
 
-// Computes and clips the gradients of the next batch; returns its loss.
+// Computes and clips the gradients of the next batch, and returns the loss of the batch.
 double Trainer::compute_gradients() {
   const Batches batches = batches_;
   const Generator dropout_generator = dropout_generator_;
-  optim::zero_grad(parameters_.tensors());  // a failed step may have left gradients
+  optim::zero_grad(parameters_.tensors());  // a failed step may have left gradients behind
   const Tensor loss = batch_loss();
   backward(loss);
   const double unclipped = std::numeric_limits<double>::infinity();
@@ -153,8 +153,9 @@ TrainerState Trainer::state() const {
   return state;
 }
 
-// Sets the state of copies first, so that an error changes nothing. At the end, removes the row (or
-// its validation loss) that was recorded only because the saved run ended.
+// Loads the state into copies first, so that an error leaves the trainer unchanged. A run
+// records a row and a validation loss at its last step even if they are not due. If the restored
+// run continues after this step, removes from the history what was not due.
 void Trainer::restore(const TrainerState& state) {
   optim::AdamW optimizer = optimizer_;
   Batches batches = batches_;
@@ -185,7 +186,7 @@ LogRow Trainer::finish_row() {
   const auto n = static_cast<double>(pending_);
   LogRow row{step_, loss_sum_ / n, {}, last_lr_, last_norm_, ms_sum_ / n};
   if (step_ % options_.eval_every == 0 || done()) row.val_loss = checked_validation_loss();
-  if (!row_is_due()) return row;  // a run with more steps has no row here: keep the sums
+  if (!row_is_due()) return row;  // the run's last row is incomplete; a resumed run continues it
   loss_sum_ = ms_sum_ = 0;
   pending_ = 0;
   return row;

@@ -184,11 +184,11 @@ TEST_CASE("wrong use of the bench is refused in one line", "[app][bench]") {
   CHECK(refused({"--compare"}, 2) == error + "--compare needs a value\n");
   CHECK(refused({"--compare="}, 2) == error + "--compare '': needs the name of a script\n");
   CHECK(refused({"--compare", "p.py", "--only", "memory"}, 2) ==
-        error + "--compare p.py: goes with --only step, or without --only\n");
+        error + "--compare p.py: combine it with --only step, or omit --only\n");
   CHECK(refused({"--peer-blas", "d"}, 2) == error + "--peer-blas d: only with --compare\n");
   CHECK(refused({"--heads", "3"}, 2) ==
-        error + "--heads 3 does not divide --embed-dim 128; choose heads that divide the width\n");
-  CHECK(refused({"-"}, 2) == error + "TEXT -: bench needs a file, which it reads several times\n");
+        error + "--heads 3 does not divide --embed-dim 128; give a --heads that divides it\n");
+  CHECK(refused({"-"}, 2) == error + "TEXT -: standard input can be read only once; give a file\n");
   CHECK(refused({"--steps", "0"}, 2) ==
         error +
             "--steps 0: out of range: must be a whole number at least 1 and at most 1000000000\n");

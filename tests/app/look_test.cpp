@@ -63,11 +63,11 @@ TEST_CASE("look prints scores, ablation and heat maps on the validation text", "
   const std::string out = shown(sandbox, {"o"});
   for (const char* part :
        {"model  o: 1 layer, 2 heads per layer, width 16, causal\n",
-        "text   16 tokens, the beginning of the validation part of in.txt: \"",
-        "(24 windows of 16 tokens, validation part of in.txt)\n", "previous token", "first token",
+        "text   16 tokens, the beginning of the validation split of in.txt: \"",
+        "(24 windows of 16 tokens, validation split of in.txt)\n", "previous token", "first token",
         "same token", "\nlayer 0, head 1 ", "\nuniform weights ",
         "\nHead ablation: with all heads the loss is ",
-        "(48 windows of 16 tokens, validation part of in.txt)\n", "\nlargest without layer 0, ",
+        "(48 windows of 16 tokens, validation split of in.txt)\n", "\nlargest without layer 0, ",
         "\n  layer 0, head 0                      layer 0, head 1\n", "·· masked\n"})
     CHECK(has(out, part));
   CHECK(count(out, " *") == 3);  // one * for each kind of head
@@ -82,7 +82,7 @@ TEST_CASE("look reads --text", "[app][look]") {
   const std::string out = shown(sandbox, {"o", "--text", "the sea\ngave"});
   CHECK(has(out, "text   12 tokens: \"the sea\\ngave\"\n"));
   CHECK(has(out, "(the text above)\n"));
-  CHECK(has(out, "(48 windows of 16 tokens, validation part of in.txt)\n"));
+  CHECK(has(out, "(48 windows of 16 tokens, validation split of in.txt)\n"));
   CHECK(count(content(sandbox / "o/look.csv"), "\n") == 1 + 2 * 12 * 12);
   const std::string one = shown(sandbox, {"o", "--text", "t"});
   CHECK(has(one, "layer 0, head 0                 -"));  // a single token has no previous one
@@ -214,7 +214,7 @@ TEST_CASE("without --text, look reads the beginning of the validation part", "[a
   const std::string story = Sandbox::story();
   const std::string begin = story.substr(story.size() / 10 * 9 + story.size() % 10 * 9 / 10, 16);
   CHECK(has(shown(sandbox, {"o"}),
-            "validation part of in.txt: \"" + heed::printable(begin) + "\"\n"));
+            "validation split of in.txt: \"" + heed::printable(begin) + "\"\n"));
 }
 
 TEST_CASE("a training text without a validation part is refused", "[app][look]") {
@@ -227,7 +227,7 @@ TEST_CASE("a training text without a validation part is refused", "[app][look]")
     file.metadata["text.bytes"] = std::to_string(identity.bytes);
     file.metadata["text.hash"] = std::to_string(identity.hash);
     heed::write_safetensors(sandbox / "o/checkpoint.safetensors", file.metadata, file.tensors);
-    CHECK(refused(sandbox, {"o"}, 1) == "in.txt: is too short for a validation part; give --text");
+    CHECK(refused(sandbox, {"o"}, 1) == "in.txt: is too short for a validation split; give --text");
     CHECK(has(shown(sandbox, {"o", "--text", "the sea"}), "(the text above)\n"));
   }
 }
@@ -241,6 +241,6 @@ TEST_CASE("look escapes control characters in the name of the text", "[app][look
                      "--embed-dim", "8", "--block-size", "16"})
               .code == 0);
   const std::string out = shown(sandbox, {"p"});
-  CHECK(has(out, "validation part of a\\n\\x1b[31mb.txt: "));
+  CHECK(has(out, "validation split of a\\n\\x1b[31mb.txt: "));
   CHECK_FALSE(has(out, "\x1b"));
 }

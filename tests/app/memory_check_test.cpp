@@ -121,12 +121,14 @@ TEST_CASE(
 TEST_CASE("a limit on addresses includes those that OpenBLAS reserves per thread", "[app][room]") {
   const TrainCommand command = sized(4, 128, 12, 64);
   CHECK(memory_shortage(command, 1, {unlimited, 300e6}) == "");
-  CHECK(has(memory_shortage(command, 4, {unlimited, 300e6}),
-            ", and 4 threads 600 MB of addresses; the limit (ulimit -v) leaves 300 MB; raise it, "
-            "or use fewer --threads"));
-  CHECK(has(memory_shortage(command, 1, {unlimited, 180e6}),
-            ", and 1 thread 150 MB of addresses; the limit (ulimit -v) leaves 180 MB; raise it, or "
-            "--batch-size "));
+  CHECK(
+      has(memory_shortage(command, 4, {unlimited, 300e6}),
+          ", and 4 threads 600 MB of address space; the limit (ulimit -v) leaves 300 MB; raise it, "
+          "or use fewer --threads"));
+  CHECK(has(
+      memory_shortage(command, 1, {unlimited, 180e6}),
+      ", and 1 thread 150 MB of address space; the limit (ulimit -v) leaves 180 MB; raise it, or "
+      "--batch-size "));
 }
 
 TEST_CASE("huge sizes are refused before memory is allocated", "[app][room]") {

@@ -246,7 +246,7 @@ TEST_CASE("an invalid number is refused with the allowed range", "[app][options]
 
 TEST_CASE("incompatible flags are refused with both names", "[app][options]") {
   CHECK(refused({"train", "--heads", "3", "--embed-dim", "8"}) ==
-        "--heads 3 does not divide --embed-dim 8; choose heads that divide the width");
+        "--heads 3 does not divide --embed-dim 8; give a --heads that divides it");
   CHECK(refused({"train", "--decay-steps", "100"}) ==
         "--decay-steps 100 must be above --warmup 100");
   CHECK(refused({"train", "--warmup", "9", "--decay-steps", "5"}) ==
@@ -330,7 +330,7 @@ TEST_CASE("sample --help lists every flag with its default", "[app][options]") {
   CHECK(line_of(help, "--tokens").find("500") != std::string::npos);
   CHECK(line_of(help, "--temperature").find("1") != std::string::npos);
   CHECK(line_of(help, "--seed").find("1337") != std::string::npos);
-  CHECK(help.find("between half a block and a whole block") != std::string::npos);
+  CHECK(help.find("When the context reaches the block size") != std::string::npos);
   for (const char* flag : {"--prompt", "--top-k", "--no-cache", "--threads", "RUN"})
     CHECK(line_of(help, flag) != "");
 }

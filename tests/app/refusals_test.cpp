@@ -196,14 +196,15 @@ TEST_CASE("a loss of NaN ends the run and keeps the last checkpoint", "[app][tra
   REQUIRE(sandbox.heed(train_tiny).code == 0);
   const std::string saved = content(sandbox / "o/checkpoint.safetensors");
   const Finished over = sandbox.heed(hot + Arguments{"--out", "o"});
-  CHECK(has(over.err, "; the last checkpoint is unchanged; try a smaller --lr than 1e+30\n"));
+  CHECK(has(over.err, "; the last saved checkpoint is unchanged; try a smaller --lr than 1e+30\n"));
   const Finished validated = sandbox.heed(hot + Arguments{"--out", "o", "--eval-every", "1"});
   CHECK(validated.code == 1);
   CHECK(has(validated.err,
             "heed: error: the validation loss is nan after step 1, at learning rate 1e+30 "));
   CHECK(
       has(validated.err, "; first occurrence: Linear (12, 16, 16) made at src/nn/attention.cpp:"));
-  CHECK(has(validated.err, "; the last checkpoint is unchanged; try a smaller --lr than 1e+30\n"));
+  CHECK(has(validated.err,
+            "; the last saved checkpoint is unchanged; try a smaller --lr than 1e+30\n"));
   CHECK(validated.err.find('\n') == validated.err.size() - 1);
   CHECK(content(sandbox / "o/checkpoint.safetensors") == saved);
 }
@@ -222,7 +223,7 @@ TEST_CASE("a run that diverges ends in that step and names the first value that 
                 (has(run.err, "; parameter ") && has(run.err, " is not finite; ")));
     for (const char* part : {"heed: error: the loss is ", " in step ", ", at learning rate ",
                              " and gradient norm ", "; first occurrence: ", " made at src/",
-                             "; the last checkpoint is unchanged; try a smaller --lr than "})
+                             "; the last saved checkpoint is unchanged; try a smaller --lr than "})
       all &= has(run.err, part);
     all &= content(sandbox / "o/checkpoint.safetensors") == saved;
     CHECK(all);
@@ -279,7 +280,7 @@ TEST_CASE("a loss.csv that reaches the file size limit ends the run with one lin
   CHECK(
       finished.err ==
       "heed: error: o/loss.csv: no space left: the limit on the size of a file (ulimit -f) is 512 "
-      "bytes; the last checkpoint is unchanged\n");
+      "bytes; the last saved checkpoint is unchanged\n");
   CHECK(has(finished.out, "\nstep  1  train "));
   CHECK_FALSE(has(finished.out, "\nstep 20  train "));
   CHECK_FALSE(sandbox.has_file("o/sample.txt"));

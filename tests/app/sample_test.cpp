@@ -227,7 +227,7 @@ TEST_CASE("a checkpoint with a damaged vocabulary is refused with the reason", "
   for (const char* symbols : {"x", "10 x", "10  32", "10,32", " 10", "99999999999"})
     CHECK(refused("vocabulary.tokens", symbols) == "metadata 'vocabulary.tokens' is damaged");
   CHECK(refused("vocabulary.tokens", "32 10") ==
-        "vocabulary: token 1 is 10 after 32; tokens must be strictly increasing");
+        "vocabulary: token 1 is 10 after 32; tokens must be sorted and distinct");
   CHECK(refused("vocabulary.tokens", "10 32") ==
         "the model's vocab_size is 32, but its vocabulary has 2 tokens");
   CHECK(refused("vocabulary.tokens", "") == "metadata 'vocabulary.tokens' is damaged");

@@ -111,7 +111,7 @@ TEST_CASE("a signal during the final text generation stops it; the run is saved"
   const Finished stopped = child.finish();
   CHECK(stopped.code == 130);
   CHECK(stopped.err ==
-        "heed: interrupted after step 20, the last one, all saved; to generate text: "
+        "heed: interrupted after step 20, the last step, all saved; to generate text: "
         "./heed sample o\n");
   CHECK(step_of(sandbox) == "20");
   CHECK_FALSE(sandbox.has_file("o/sample.txt"));
@@ -127,7 +127,7 @@ TEST_CASE("a signal during plotting ends the program with the signal's exit code
   call.environment = {{"PATH", sandbox.path.string()}};
   const Finished stopped = run(call);
   CHECK(stopped.code == 143);
-  CHECK(has(stopped.err, "heed: interrupted after step 20, the last one, all saved; "));
+  CHECK(has(stopped.err, "heed: interrupted after step 20, the last step, all saved; "));
   CHECK(content(sandbox / "o/sample.txt").size() == 501);
 }
 

@@ -200,7 +200,7 @@ TEST_CASE("gemm throws for sizes above the largest int", "[array][matmul]") {
     std::copy(std::begin(fits), std::end(fits), large);
     large[i] = max_int + 1;
     CHECK(message_of([&] { call(large); }) ==
-          "matmul: size 2147483648 is larger than BLAS's integers");
+          "matmul: size 2147483648 is too large for BLAS's integers");
   }
   CHECK(c == 6);
 }

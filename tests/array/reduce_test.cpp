@@ -42,7 +42,7 @@ TEST_CASE("a NaN at any position makes sum and max NaN", "[array][reduce]") {
 TEST_CASE("the maximum of no elements throws, the sum of none is 0", "[array][reduce]") {
   CHECK(message_of([] {
           max_over(zeros({2, 0}), {1}, false);
-        }) == "max: nothing to compare in x (2, 0)");
+        }) == "max: no elements to compare in x (2, 0)");
   CHECK(max_over(zeros({2, 0}), {0}, false).size() == 0);
   CHECK((sum_over(zeros({2, 0}), {1}, false) == zeros({2})));
   CHECK((sum_over(zeros({0}), {0}, true) == zeros({1})));

@@ -265,7 +265,7 @@ TEST_CASE("a program without -g or without heed gets a one-line error", "[debug]
     const Lines lines = session(folder.path, {bare}, {"break main", "run > out.txt", command});
     INFO(text_of(lines));
     CHECK(lines.at(lines.size() - 1) ==
-          "heed: this program was built without -g, so its values have no names; build it with "
+          "heed: this program was built without -g, so gdb finds no variables; build it with "
           "`cmake --preset debug && cmake --build --preset debug`");
     const Lines other = session(folder.path, {"/bin/true"}, {command});
     INFO(text_of(other));

@@ -247,7 +247,7 @@ TEST_CASE("the error for a file of another format guesses the format", "[io][saf
       {"hello", "it looks like text"},
       {"hey", "it looks like text"},
       {"version https://git-lfs.github.com/spec/v1", "it looks like a Git LFS pointer"},
-      {std::string(1024, '\0'), "it looks like zeros"},
+      {std::string(1024, '\0'), "it looks like a file that contains only zeros"},
       {std::string(1024, '\xff'), "its header length is 18446744073709551615 bytes"}};
   for (const auto& [bytes, kind] : kinds) {
     put(folder / "f", bytes);

@@ -157,8 +157,8 @@ TEST_CASE("axes out of range or given twice and maxima of no elements throw", "[
         "argmax: axis 2 is out of range for x (2, 3); use -2 to 1");
   CHECK(message_of([&] { sum(Tensor(scalar(1)), {1}); }) ==
         "sum: axis 1 is out of range for x (); use -1 to 0");
-  CHECK(message_of([&] { max(none, {1}); }) == "max: nothing to compare in x (2, 0)");
-  CHECK(message_of([&] { max(none); }) == "max: nothing to compare in x (2, 0)");
-  CHECK(message_of([&] { argmax(none, 1); }) == "argmax: nothing to compare in x (2, 0)");
+  CHECK(message_of([&] { max(none, {1}); }) == "max: no elements to compare in x (2, 0)");
+  CHECK(message_of([&] { max(none); }) == "max: no elements to compare in x (2, 0)");
+  CHECK(message_of([&] { argmax(none, 1); }) == "argmax: no elements to compare in x (2, 0)");
   CHECK(str(max(none, {0}).shape()) == "(0)");
 }

@@ -40,12 +40,14 @@ TEST_CASE("reshape throws an error with both shapes and the reason", "[ops][shap
   CHECK(error_of({4}) == "reshape: x (2, 3) cannot become (4): the number of elements differs");
   CHECK(error_of({}) == "reshape: x (2, 3) cannot become (): the number of elements differs");
   CHECK(error_of({-2, 3}) ==
-        "reshape: x (2, 3) cannot become (-2, 3): sizes are 0 or more, or one -1");
+        "reshape: x (2, 3) cannot become (-2, 3): each size must be 0 or more; one size may be -1");
   CHECK(error_of({-1, -1}) == "reshape: x (2, 3) cannot become (-1, -1): only one size may be -1");
   CHECK(error_of({4, -1}) ==
-        "reshape: x (2, 3) cannot become (4, -1): the other sizes do not divide its elements");
+        "reshape: x (2, 3) cannot become (4, -1): the number of elements is not divisible by the "
+        "product of the other sizes");
   CHECK(error_of({0, -1}) ==
-        "reshape: x (2, 3) cannot become (0, -1): the other sizes do not divide its elements");
+        "reshape: x (2, 3) cannot become (0, -1): the number of elements is not divisible by the "
+        "product of the other sizes");
 }
 
 TEST_CASE("squeeze removes only axes of size 1, unsqueeze inserts one anywhere", "[ops][shape]") {
@@ -79,9 +81,9 @@ TEST_CASE("expand repeats x, and its gradient is summed over the repetitions", "
   CHECK((counting_gradient([](X x) { return expand(x[0], {2, 0}); }, column) == zeros({2, 1})));
   CHECK(message_of([] {
           expand(six(), {4, 3});
-        }) == "expand: x (2, 3) does not broadcast to (4, 3): only axes of size 1 are repeated");
+        }) == "expand: x (2, 3) does not broadcast to (4, 3): only axes of size 1 can be expanded");
   CHECK(message_of([] { expand(six(), {3}); }) ==
-        "expand: x (2, 3) does not broadcast to (3): only axes of size 1 are repeated");
+        "expand: x (2, 3) does not broadcast to (3): only axes of size 1 can be expanded");
 }
 
 TEST_CASE("transpose swaps two axes", "[ops][shape]") {

@@ -269,7 +269,8 @@ TEST_CASE("a parameter without a name can be trained, but its state cannot be sa
   take_steps(adaptive, p, 0, 1);
   take_steps(plain, p, 1, 2);
   CHECK(p[1].value()(0) != Real(0.25));
-  const std::string error = "optimizer state: a parameter (2) has no name; name it to save it";
+  const std::string error =
+      "optimizer state: a parameter (2) has no name; name every parameter whose state is saved";
   CHECK(message_of([&] { adaptive.state(); }) == error);
   CHECK(message_of([&] { plain.state(); }) == error);
 }

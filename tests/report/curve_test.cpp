@@ -71,8 +71,8 @@ TEST_CASE("a single point is drawn larger than the points of a curve", "[report]
 
 TEST_CASE("a curve without a single finite value is not drawn", "[report][curve]") {
   const std::vector<Series> series = {Series{"loss", {1}, {std::nan("")}}};
-  CHECK(curve_text(series) == "nothing to draw: no finite values yet\n");
-  CHECK(draw_curve(".", "nothing", series).message == "nothing to draw: no finite values yet");
+  CHECK(curve_text(series) == "nothing to plot: no finite values yet\n");
+  CHECK(draw_curve(".", "nothing", series).message == "nothing to plot: no finite values yet");
 }
 
 TEST_CASE("curve_text rejects a size that is too small", "[report][curve]") {

@@ -141,10 +141,10 @@ TEST_CASE("draw_heatmap_sheet rejects invalid matrices, titles and names", "[rep
                         const HeatmapOptions& options = {}) {
     draw_heatmap_sheet(".", "x", panels, titles, options);
   };
-  CHECK_THROWS_WITH(sheet({}, {}), "heatmap: a sheet needs at least one matrix");
+  CHECK_THROWS_WITH(sheet({}, {}), "heatmap: there is no matrix; give at least one");
   CHECK_THROWS_WITH(sheet(three_heads(), {"a"}), "heatmap: 1 titles for 3 matrices");
   CHECK_THROWS_WITH(sheet({zeros({2, 2}), zeros({2, 3})}, {"a", "b"}),
-                    "heatmap: matrices of a sheet differ in shape: (2, 2) and (2, 3)");
+                    "heatmap: all matrices must have the same shape, got (2, 2) and (2, 3)");
   CHECK_THROWS_WITH(sheet({zeros({2})}, {"a"}), "heatmap: needs a matrix with values, got x (2)");
   CHECK_THROWS_WITH(sheet({zeros({2, 2})}, {"a"}, named({"a"})),
                     "heatmap: 1 row names for x (2, 2)");

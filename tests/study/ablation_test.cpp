@@ -128,5 +128,5 @@ TEST_CASE("next_token_loss and masked_token_loss reject tokens they cannot predi
   CHECK(message_of([&] { next_token_loss(bidirectional_model.gpt, two); }) ==
         "next_token_loss: the model is not causal and sees the target; use masked_token_loss");
   CHECK(message_of([&] { masked_token_loss(bidirectional_model.gpt, two, mask); }) ==
-        "masked_token_loss: every token is masked already");
+        "masked_token_loss: every input token is the mask token");
 }

@@ -279,7 +279,7 @@ TEST_CASE("MarkovSource rejects invalid states and names the state", "[study][so
         "source: state 0: the probabilities sum to 0.9; they must sum to 1");
   CHECK(error_of({{}}) == "source: state 0: the probabilities sum to 0; they must sum to 1");
   CHECK(error_of({{{{'a', 0.5, 0}, {'a', 0.5, 0}}}}) ==
-        "source: state 0: 'a' occurs twice, so it does not determine the next state; give it once");
+        "source: state 0: 'a' has two transitions, so the next state is ambiguous; give one");
   CHECK(error_of({{{{'a', 1.5, 0}, {'b', -0.5, 0}}}}) ==
         "source: state 0: the probability of 'b' is -0.5; give one above 0, or leave the letter "
         "out");
@@ -306,12 +306,11 @@ TEST_CASE("from_words rejects invalid words and names the node", "[study][source
     return message_of([&] { MarkovSource::from_words(words); });
   };
   CHECK(error_of({{{"cat", 0.5, 0}, {"cats", 0.5, 0}}}) ==
-        "source: node 0: 'cat' is a prefix of 'cats', so its letters do not determine the next "
-        "node; end words with a space");
-  CHECK(
-      error_of({{{"cat", 0.5, 0}, {"cat", 0.5, 0}}}) ==
-      "source: node 0: 'cat' is a prefix of 'cat', so its letters do not determine the next node; "
-      "end words with a space");
+        "source: node 0: 'cat' is a prefix of 'cats', so a text does not determine the next "
+        "node of the grammar; end words with a space");
+  CHECK(error_of({{{"cat", 0.5, 0}, {"cat", 0.5, 0}}}) ==
+        "source: node 0: 'cat' is a prefix of 'cat', so a text does not determine the next node of "
+        "the grammar; end words with a space");
   CHECK(error_of({{{"", 1, 0}}}) ==
         "source: node 0: a word is empty; it needs at least one letter");
   CHECK(error_of({{{"a", 1, 0}, {"b", 0, 0}}}) ==
@@ -327,8 +326,8 @@ TEST_CASE("errors are one line: control characters are escaped", "[study][source
     return message_of([&] { MarkovSource::from_words({words}); });
   };
   CHECK(error_of({{"a\n", 0.5, 0}, {"a\nb", 0.5, 0}}) ==
-        R"(source: node 0: 'a\n' is a prefix of 'a\nb', so its letters do not determine the next )"
-        "node; end words with a space");
+        R"(source: node 0: 'a\n' is a prefix of 'a\nb', so a text does not determine the next )"
+        "node of the grammar; end words with a space");
   CHECK(error_of({{"\n", 0, 0}}) ==
         R"(source: node 0: the probability of '\n' is 0; give one above 0, or leave the word out)");
   CHECK(error_of({{"\n", 1, 1}}) ==
@@ -337,7 +336,7 @@ TEST_CASE("errors are one line: control characters are escaped", "[study][source
           MarkovSource({{{{'\x1b', 1, 3}}}});
         }) == R"(source: state 0: the next state of '\x1b' is 3; give one below 1)");
   CHECK(message_of([] { built_in_source("a\nb"); }) ==
-        R"(source: there is no kind 'a\nb'; use grammar or chain)");
+        R"(source: there is no built-in source 'a\nb'; use grammar or chain)");
 }
 
 TEST_CASE("negative_log_likelihoods quotes a UTF-8 character as a whole", "[study][source]") {
@@ -355,7 +354,7 @@ TEST_CASE("impossible letters, unknown kinds and unknown states are rejected", "
         "source: letter 2 of the text, 'b', has probability 0 in state 1; give a text drawn from "
         "this source");
   CHECK(message_of([] { built_in_source("novel"); }) ==
-        "source: there is no kind 'novel'; use grammar or chain");
+        "source: there is no built-in source 'novel'; use grammar or chain");
   Generator generator(1);
   std::size_t state = 2;
   CHECK(message_of([&] { source.draw(1, generator, state); }) ==

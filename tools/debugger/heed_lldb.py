@@ -24,7 +24,7 @@ NO_PASS = ("heed: no backward pass is running; `heed step` runs to the next one,
 
 
 def member(type_, name):
-    """(offset in bytes, type) of a member of a type or of its base classes, or None."""
+    """Returns (offset in bytes, type) of a member of a type or of its base classes, or None."""
     for i in range(type_.GetNumberOfFields()):
         field = type_.GetFieldAtIndex(i)
         if field.GetName() == name:
@@ -38,13 +38,13 @@ def member(type_, name):
 
 
 def bare(type_):
-    """A type without const, reference and typedef."""
+    """Removes const, references and typedefs from a type."""
     return type_.GetDereferencedType().GetCanonicalType().GetUnqualifiedType() if type_.IsReferenceType() \
         else type_.GetCanonicalType().GetUnqualifiedType()
 
 
 class LldbTarget:
-    """The target that memory.py describes, for LLDB."""
+    """Reads the program's memory through LLDB. memory.py describes the methods."""
 
     def __init__(self, process):
         self.process, self.program = process, process.GetTarget()
@@ -99,7 +99,7 @@ class LldbTarget:
         name = self.program.ResolveLoadAddress(address).GetSymbol().GetName()
         if name:
             return name
-        # LLDB 14 finds no symbol for the address of a vtable. The module's symbol list has it.
+        # LLDB 14 finds no symbol for a vtable's address, but the module's symbol list contains it.
         module = self.program.GetModuleAtIndex(0)
         code = module.FindSection(".text")
         slide = code.GetLoadAddress(self.program) - code.GetFileAddress() if code.IsValid() else 0
@@ -161,7 +161,7 @@ def array_of(value):
 
 
 def link_of(value):
-    """The Link to the node of a Tensor, shared_ptr<Node> or Node*; None for other types."""
+    """The Link to a value's node (Tensor, shared_ptr<Node> or Node*); None for other types."""
     target, type_ = target_of(value.GetProcess()), value.GetType()
     if bare(type_).IsPointerType() and bare(type_).GetPointeeType().GetName().endswith("heed::Node"):
         return memory.Link(value.GetNonSyntheticValue().GetValueAsUnsigned(), 0)
@@ -203,7 +203,7 @@ def tensor_summary(value, _):
 
 
 def selected_frame(debugger):
-    """(process, frame). Raises DebuggerError when no heed program is running."""
+    """Returns (process, frame). Raises DebuggerError when no heed program is running."""
     process = debugger.GetSelectedTarget().GetProcess()
     if not process.IsValid() or process.GetState() != lldb.eStateStopped:
         raise DebuggerError(NOT_RUNNING)
@@ -212,7 +212,7 @@ def selected_frame(debugger):
 
 
 def running_pass(process):
-    """(graph, pending nodes) of the running backward pass, or None."""
+    """Returns (graph, pending nodes) of the running backward pass, or None."""
     target = target_of(process)
     for frame in process.GetSelectedThread():
         name = frame.GetFunctionName() or ""
@@ -236,10 +236,10 @@ def running_pass(process):
 
 
 def find_variable(frame, text):
-    """The value of a variable or a member. LLDB's variable paths cannot call functions."""
+    """The value of a variable or member. An LLDB variable path cannot call a function."""
     value = frame.GetValueForVariablePath(text)
     if not value.IsValid() or value.GetError().Fail():
-        raise DebuggerError("heed: this frame has no variable '%s'; `up` selects the caller's" % text)
+        raise DebuggerError("heed: this frame has no variable '%s'; `up` goes to the caller" % text)
     return value
 
 
@@ -276,7 +276,7 @@ def show(debugger, text):
 
 
 def run_to(process, breakpoint):
-    """Continues until the program stops at this breakpoint, and deletes the breakpoint."""
+    """Continues until the program stops at `breakpoint`, and deletes the breakpoint."""
     debugger = process.GetTarget().GetDebugger()
     was_async = debugger.GetAsync()
     debugger.SetAsync(False)
@@ -294,11 +294,11 @@ def run_to(process, breakpoint):
     if stopped:
         process.SetSelectedThread(stopped[0])
         return
-    raise DebuggerError("heed: the program stopped elsewhere; `thread list` shows why")
+    raise DebuggerError("heed: the program stopped before the breakpoint; `thread list` shows why")
 
 
 def step(debugger, wanted):
-    """Runs until the backward of the next node starts, or of the next with this operation or name."""
+    """Continues to the backward of the next node (with operation or name `wanted`, if given)."""
     process, _ = selected_frame(debugger)
     found = running_pass(process)
     for _ in range(10000):

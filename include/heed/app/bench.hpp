@@ -28,11 +28,11 @@ Percentiles percentiles_of(const std::vector<double>& values);
 //   6 B T (12 L C^2 + V C) + 12 L C B T (T + 1) / 2
 //
 // Per token, a matrix of n weights needs 2n operations in forward and 4n in backward (the gradients
-// of its input and of its weights). Each block has 12 C^2 weights, the output layer has V C, and
-// embedding lookups multiply nothing. Causal attention has T (T + 1) / 2 pairs of a query and a key
-// per window. With all heads, a pair needs 2 C operations for its score and 2 C for the weighted
-// sum of values, and 8 C in backward (the gradients of query, key, value and attention weight). The
-// count omits scores recomputed in backward, masked pairs, and all but matrix products.
+// of its input and of its weights). Each block has 12 C^2 weights, the output layer has V C
+// weights, and embedding lookups need no products. Causal attention has T (T + 1) / 2 query-key
+// pairs per window. Over all heads, a query-key pair needs 2 C operations for its score, 2 C for
+// the weighted sum of values, and 8 C in backward (the gradients of query, key, value and attention
+// weight). The FLOP count omits masked pairs and the scores that backward recomputes.
 double flop_per_step(const Workload& workload);
 
 // Times matrix products of several sizes (256 to 1024 rows) on the calling thread for about 0.1 s.
@@ -44,20 +44,20 @@ struct OperationMs {
   double forward, backward;  // milliseconds per step
 };
 
-// Trains a model and times each step. The corpus must outlive the timer.
+// Trains a model and times each step. The corpus must outlive the StepTimer.
 class StepTimer {
  public:
   StepTimer(const Corpus& corpus, const Workload& workload);
 
   void warm_up(std::int64_t steps);
-  // Times `steps` more steps. If `steps` is 0, times steps for 0.4 seconds, but at least three.
+  // Runs and times `steps` training steps. If `steps` is 0, trains for 0.4 s, but at least 3 steps.
   void measure(std::int64_t steps);
 
   const Workload& workload() const { return workload_; }
   Percentiles ms() const { return percentiles_of(ms_); }  // milliseconds per measured step
 
-  // Runs `steps` more steps (at least one) and returns the time of each operation, in descending
-  // order. ms() does not include these steps, because timing operations makes the steps slower.
+  // Runs `steps` training steps (at least one) and returns the time of each operation, longest
+  // first. Measuring each operation slows these steps down, so they do not count in ms().
   // Clears the operation times collected so far for HEED_TRACE=time, and turns tracing off.
   std::vector<OperationMs> operations(std::int64_t steps);
 
@@ -77,7 +77,7 @@ inline std::string thread_count(const Workload& w) {  // "2 threads"
 // The step time of one workload in a sweep (a list of workloads, such as 1, 2 and 4 threads).
 struct StepResult {
   std::string sweep;  // the key of the sweep in JSON, such as "threads_sweep"
-  std::string label;  // such as "on 2 threads"
+  std::string label;  // the name of the workload in tables, such as "on 2 threads"
   Workload workload;
   Percentiles ms = {};  // milliseconds per step
 
@@ -93,7 +93,7 @@ struct StepResult {
 struct ChildMeasurements {
   double ms_per_step = 0, peak_mb = 0;
   double generate_tokens_per_s = 0;      // 0: not measured
-  std::int64_t first_step_clock_ns = 0;  // printed by heed, but not by PyTorch
+  std::int64_t first_step_clock_ns = 0;  // measured only for heed, 0 for PyTorch
 };
 
 // A comparison of heed with PyTorch on one workload: the medians over all rounds, and percentiles
@@ -107,7 +107,7 @@ struct Comparison {
   Percentiles ratio = {};  // heed's time per step / PyTorch's time per step
 };
 
-// All results of heed bench. The result of a part that was not measured is absent or empty.
+// All results of heed bench. If a measurement was not made, its member is empty.
 struct BenchResults {
   Workload workload;
   std::optional<Percentiles> step;  // milliseconds
@@ -125,14 +125,15 @@ std::string bench_table(const BenchResults& results);
 
 // Returns one JSON object on one line. These keys are always present: heed, cpu, cores, compiler,
 // blas, threads, block_size, batch_size, layers, heads, embed_dim, vocab_size, parameters,
-// flop_per_step. These keys are present if they were measured:
-//   ms_per_step, p10, p90, tokens_per_s, gflops, share_of_peak, sgemm_gflops
-//   peak_mb, generate_tokens_per_s, start_to_first_step_ms
-//   threads_sweep, context_sweep, width_sweep, small_model: lists of objects, one per workload,
-//     with its threads, sizes and times under the keys above
-//   operations: a list of objects with name, forward_ms, backward_ms
-//   compared: a list of objects with name, rounds, threads, sizes, ratio, ratio_p10, ratio_p90,
-//     ms_per_step, peak_mb, generate_tokens_per_s; peer_ms_per_step etc. are PyTorch's values
+// flop_per_step. These keys are present only if their values were measured:
+//   ms_per_step, p10, p90, tokens_per_s, gflops, share_of_peak: the training step
+//   sgemm_gflops, peak_mb, generate_tokens_per_s, start_to_first_step_ms: one number each
+//   threads_sweep, context_sweep, width_sweep, small_model: each a list with one object per
+//     workload, with the keys from threads to flop_per_step and from ms_per_step to share_of_peak
+//   operations: a list of objects with the keys name, forward_ms, backward_ms
+//   compared: a list of objects with the keys name, rounds, threads to flop_per_step, ratio (heed's
+//     ms_per_step / PyTorch's), ratio_p10, ratio_p90, ms_per_step, peak_mb, generate_tokens_per_s,
+//     and PyTorch's values of the last three as peer_ms_per_step and so on
 //   first_step_clock_ns: with --only run, the steady clock at the end of the first step
 std::string bench_json(const BenchResults& results);
 
@@ -144,7 +145,7 @@ ChildMeasurements parse_child_output(const std::string& program, const std::stri
 ChildMeasurements run_in_child(const std::string& text, const Workload& workload,
                                std::int64_t steps);
 
-// Runs heed and PyTorch alternately, each as a new process. Throws Error as run_in_child() does.
+// Runs heed and PyTorch alternately, each as a new process. Throws the errors of run_in_child().
 std::vector<Comparison> compare_with_torch(const BenchCommand& command, const std::string& text,
                                            LiveLine& line);
 

@@ -7,15 +7,15 @@
 
 namespace heed::app {
 
-// The physical memory and the virtual address space that this process can still use, in bytes.
-// They differ because OpenBLAS reserves addresses that it hardly uses (see usable_addresses()).
+// The physical memory and the virtual address space, in bytes, that this process can still use.
+// Memory and address space differ because OpenBLAS reserves address space that it hardly uses.
 struct AvailableMemory {
   double memory, addresses;
 };
 
-// Returns an empty string if a run with model.vocab_size tokens in the vocabulary fits in memory.
-// Otherwise returns an error text: the sizes, the memory required, the memory available, and for
-// each size flag the largest value that fits while the other flags stay unchanged.
+// Returns an error message if a run with model.vocab_size tokens in the vocabulary does not fit in
+// memory, otherwise an empty string. The message has the size flags, the memory required and
+// available, and for each size flag the largest value that fits if the other flags are unchanged.
 std::string memory_shortage(const TrainCommand& command, int threads,
                             const AvailableMemory& available);
 

@@ -17,17 +17,17 @@ namespace heed::app {
 
 inline constexpr const char* version = "heed 0.1";  // printed by `heed --version`
 
-// An error in the command line, for which heed exits with code 2. The text names the flag, its
-// value and the remedy.
+// An error in the command line, for which heed exits with code 2. The message contains the flag,
+// its value and the remedy.
 struct UsageError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 struct TrainCommand {
-  std::string text;  // if empty: default_text(); if "-": standard input
-  std::string out;   // the folder of the run; if empty: runs/NAME
+  std::string text;  // the training text; "" means default_text(), "-" means standard input
+  std::string out;   // the folder of the run; "" means runs/NAME
   bool resume = false;
-  bool trust = false;  // resume from a checkpoint without a checksum
+  bool trust = false;  // load the checkpoint even if it has no checksum
   bool bytes = false;
   nn::GptConfig model;  // vocab_size is set after the text is read
   TrainOptions training;
@@ -37,7 +37,7 @@ struct TrainCommand {
 
 struct SampleCommand {
   std::string run;     // a run's folder or a checkpoint file
-  bool trust = false;  // load a checkpoint without a checksum
+  bool trust = false;  // load the checkpoint even if it has no checksum
   std::optional<std::string> prompt;
   GenerateOptions options;
   std::uint64_t seed = 1337;
@@ -51,35 +51,35 @@ struct Workload {
   int threads = 1;
 
   std::size_t tokens() const { return batch_size * model.block_size; }  // per step
-  // The sizes that determine the time of a step, with their keys in JSON, such as {"threads", 1}.
+  // The sizes that determine the time of a training step, by JSON key, such as {"threads", 1}.
   std::vector<std::pair<std::string, std::size_t>> sizes() const;
 };
 
 struct BenchCommand {
   std::string text;  // if empty: default_text()
-  std::string only;  // the part to measure, such as "threads"; if empty: all parts
+  std::string only;  // the measurement to run, such as "threads"; "" means all
   std::optional<std::int64_t> rounds, steps;
   Workload workload;      // vocab_size is set after the text is read
-  std::string compare;    // the PyTorch script; if empty: no comparison
-  std::string peer_blas;  // folder of PyTorch's OpenBLAS; if empty: heed searches for it
+  std::string compare;    // path of the PyTorch script; "" means no comparison
+  std::string peer_blas;  // folder of PyTorch's OpenBLAS; "" means that heed searches for it
   bool json = false;
 };
 
 struct LookCommand {
   std::string run;                         // a run's folder or a checkpoint file
-  bool trust = false;                      // load a checkpoint without a checksum
+  bool trust = false;                      // load the checkpoint even if it has no checksum
   std::optional<std::string> text;         // the model's input
-  std::optional<std::size_t> layer, head;  // if absent: all layers, all heads
-  std::string out;                         // folder of the plots; if empty: the checkpoint's folder
-  bool tsne = false;                       // draw only the t-SNE map of the queries and keys
-  std::optional<double> perplexity;        // if absent: 10, or less for a short text
+  std::optional<std::size_t> layer, head;  // the layer and head to show; default: all of them
+  std::string out;                         // folder of the plots; "" means the checkpoint's folder
+  bool tsne = false;                       // plot only the t-SNE embedding of the queries and keys
+  std::optional<double> perplexity;        // t-SNE perplexity; default: 10, less for a short text
   std::size_t iterations = 1000;
   std::uint64_t seed = 1337;
   std::optional<int> threads;
 };
 
 struct CorpusCommand {
-  std::string file;  // if empty or "-": standard output
+  std::string file;  // the output file; "" or "-" means standard output
   std::size_t size = 100'000;
   std::string kind = "grammar";
   std::uint64_t seed = 1337;
@@ -89,7 +89,7 @@ struct InspectCommand {
   std::string file;
 };
 
-struct ShowText {  // the result of --help and --version
+struct ShowText {  // the text that --help or --version prints
   std::string text;
 };
 
@@ -99,7 +99,7 @@ using Command = std::variant<TrainCommand, SampleCommand, LookCommand, CorpusCom
 // Throws UsageError if the command line is invalid.
 Command parse_command_line(int argc, const char* const* argv);
 
-// Each of these functions runs one command and returns the exit code.
+// The overloads of run() run one command each and return the exit code.
 int run(const TrainCommand& command);
 int run(const SampleCommand& command);
 int run(const LookCommand& command);
@@ -107,7 +107,7 @@ int run(const CorpusCommand& command);
 int run(const InspectCommand& command);
 int run(const BenchCommand& command);
 
-// Throws Error with the file's name if the command line would reject the options in the file.
+// Throws Error, which names `file`, if an option saved in that checkpoint is not valid as a flag.
 void check_saved_options(const std::string& file, const nn::GptConfig& model,
                          const TrainOptions& training);
 

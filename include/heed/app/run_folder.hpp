@@ -12,14 +12,14 @@ namespace heed::app {
 // The path of the training text that comes with heed.
 std::string default_text();
 
-// Creates the folder and its parents if they do not exist. Throws Error, such as `DIR: Permission
-// denied; choose another --out`, if the folder cannot be created or is not writable.
+// Creates the folder and its parents if they do not exist. Throws Error, which suggests another
+// --out, if the folder cannot be created or is not writable.
 void make_folder(const std::filesystem::path& folder);
 
 // The files of a run:
 //   checkpoint.safetensors   weights, moments, step, random generators, vocabulary, options, losses
 //   loss.csv                 one row every --log-every steps (see loss_csv.hpp)
-//   loss.svg, loss.gp        the loss curve, and the gnuplot script that draws it
+//   loss.svg, loss.gp        the loss curve, and the gnuplot script that plots it
 //   sample.txt               text generated at the end
 //   .heed-lock               exists while a trainer uses the folder (see RunLock)
 struct RunFolder {
@@ -29,13 +29,13 @@ struct RunFolder {
   std::filesystem::path loss_csv() const { return path / "loss.csv"; }
   std::filesystem::path sample() const { return path / "sample.txt"; }
 
-  void create() const;  // throws Error as make_folder() does
+  void create() const;  // throws the same errors as make_folder()
 };
 
-// Locks the file `.heed-lock` in a run's folder with flock(), so that one trainer at a time uses
-// the folder. The file contains the process ID and the host name of the trainer. The kernel
+// Locks the file `.heed-lock` in a run's folder with flock(), so that only one trainer at a time
+// uses the folder. The file contains the process ID and the host name of the trainer. The kernel
 // releases the lock when the trainer ends, even if it is killed, and the next trainer reuses the
-// file. On file systems without locks, two trainers can use the same folder.
+// file. On file systems that do not support flock(), two trainers can use the same folder.
 class RunLock {
  public:
   explicit RunLock(std::filesystem::path folder) : path_(std::move(folder) / ".heed-lock") {}
@@ -43,7 +43,8 @@ class RunLock {
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;
 
-  // Does nothing if this RunLock holds the lock. Throws Error `DIR: in use by process 123`.
+  // Does nothing if this RunLock already holds the lock. Throws Error `DIR: in use by process 123`
+  // if another process holds the lock.
   void acquire();
   // Calls acquire() if the folder exists and is writable, otherwise does nothing.
   void acquire_if_possible();
@@ -55,7 +56,7 @@ class RunLock {
   int descriptor_ = -1;
 };
 
-// Returns the path of the checkpoint in the folder `run`, or `run` itself if it is not a folder.
+// Returns the path of the checkpoint in the folder `run`, or `run` itself if that is not a folder.
 std::filesystem::path checkpoint_in(const std::string& run);
 
 // Throws Error, which suggests --trust, if the file has no checksum and `trust` is false. Call

@@ -1,4 +1,4 @@
-// training_run.hpp: trains to the end, shows the progress, saves the results, plots the loss curve.
+// training_run.hpp: trains a model, shows the progress, saves the results, plots the loss curve.
 #pragma once
 
 #include <string>
@@ -12,22 +12,22 @@
 
 namespace heed::app {
 
-// Trains to the end. On a terminal, shows a live progress line, and prints the losses and a preview
-// of generated text above the line at each validation. If stdout is a pipe, prints a line for each
-// row of loss.csv. Saves the checkpoint at each validation, at the end, and after a signal. The
-// folder must exist. `text_name` is used in titles.
+// Trains to the end. On a terminal, shows a live progress line and, each time the validation loss
+// is measured, prints the losses and a preview of generated text. If stdout is a pipe, prints a
+// line for each row of loss.csv. Saves the checkpoint each time the validation loss is measured, at
+// the end, and after a signal. The folder must exist. `text_name` is used in plot titles.
 //
-// Returns the exit code: 0, or 128 + the number of the signal that stopped the run (after saving).
-// Throws Error if a file cannot be written, or if a loss or gradient is not finite; the last
-// checkpoint is kept. If stdout is closed, prints one note and continues to train.
+// Returns the exit code: 0, or, if a signal stopped the training, 128 + the number of the signal.
+// Throws Error if a file cannot be written, or if a loss or gradient is not finite; the previously
+// saved checkpoint is kept. If stdout is closed, prints one note and continues to train.
 int train_to_end(Trainer& trainer, const Vocabulary& vocabulary, const TextFingerprint& text,
                  const std::string& text_name, const RunFolder& folder);
 
 // Two series for a plot: the training loss as a line, and the validation loss as points.
 std::vector<Series> loss_series(const LossCsv& losses);
 
-// Plots folder/loss.csv: writes folder/loss.gp and folder/loss.svg. Reports errors in the result
-// instead of throwing, because a failed plot must not end a training run.
+// Plots folder/loss.csv: writes folder/loss.gp and folder/loss.svg. Reports errors in the returned
+// Plot instead of throwing, because a failed plot must not end a training run.
 Plot draw_loss_curve(const std::string& folder, const CurveOptions& options = {});
 
 }  // namespace heed::app

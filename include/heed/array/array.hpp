@@ -22,16 +22,16 @@
 
 namespace HEED_NAMESPACE {
 
-// The bytes that all arrays use now, and their peak since the program start or the last
-// reset_peak_bytes().
+// The number of bytes that all arrays currently use, and its maximum since the program start or the
+// most recent reset_peak_bytes().
 std::size_t allocated_bytes();
 std::size_t peak_allocated_bytes();
 void reset_peak_bytes();
 
-void* allocate_bytes(std::size_t bytes);  // aligned to 64 bytes; throws std::bad_alloc
-void free_bytes(void* buffer, std::size_t bytes) noexcept;  // `bytes` as allocated
+void* allocate_bytes(std::size_t bytes);  // memory aligned to 64 bytes; throws std::bad_alloc
+void free_bytes(void* buffer, std::size_t bytes) noexcept;  // `bytes`: the allocated size
 
-// The allocator of Array. It aligns memory to 64 bytes and reuses freed memory.
+// The allocator of Array, which aligns memory to 64 bytes and reuses freed memory.
 template <class T>
 struct Allocator {
   using value_type = T;
@@ -46,15 +46,15 @@ struct Allocator {
   friend bool operator!=(const Allocator&, const Allocator&) { return false; }
 };
 
-// An xtensor array of any rank, row-major. All xtensor functions work on it: xt::exp(x), x + y,
-// xt::view(x, 0). Declare every intermediate result with this type: `auto` would keep an
-// unevaluated expression.
+// An xtensor array of any rank, row-major. All xtensor functions accept an Array: x + y,
+// xt::exp(x), xt::view(x, 0). Declare every intermediate result as Array, because `auto` would keep
+// an unevaluated expression.
 using Array = xt::xarray<Real, xt::layout_type::row_major, Allocator<Real>>;
 using Shape = Array::shape_type;
 
 using Indices = xt::xarray<std::int64_t, xt::layout_type::row_major>;  // token indices, targets
 
-Array uninitialized(const Shape& shape);  // the caller must write every element
+Array uninitialized(const Shape& shape);  // the elements are undefined until the caller writes them
 Array filled(const Shape& shape, Real value);
 Array zeros(const Shape& shape);
 Array ones(const Shape& shape);
@@ -65,6 +65,6 @@ Array scalar(Real value);  // rank 0
 const Array& undefined_array();
 bool is_defined(const Array& x);
 
-Real item(const Array& x);  // the only element; throws Error if x.size() is not 1
+Real item(const Array& x);  // the only element of x; throws Error if x.size() is not 1
 
 }  // namespace HEED_NAMESPACE

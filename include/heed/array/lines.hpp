@@ -8,13 +8,13 @@
 
 namespace HEED_NAMESPACE {
 
-// The 1-D slices ("lines") of a row-major array along `axis`. Along the last axis, the lines are
-// the rows. Element j of line i has the offset (i / inner) * size * inner + i % inner + j * inner.
+// The 1-D slices ("lines") of a row-major array along `axis`; along the last axis, these are rows.
+// Element j of slice i has the offset (i / inner) * size * inner + i % inner + j * inner.
 struct Lines {
   Lines(const Shape& shape, std::size_t axis);
   std::size_t start(std::size_t line) const { return line / inner * size * inner + line % inner; }
 
-  std::size_t count = 1, size = 1, inner = 1;  // number of lines, their length, their stride
+  std::size_t count = 1, size = 1, inner = 1;  // number, length and stride of the 1-D slices
 };
 
 // Reductions of x[0] to x[n - 1]. Sums are accumulated in double.
@@ -23,8 +23,8 @@ Real max_of(const Real* x, std::size_t n);  // ignores NaN; returns -inf if n = 
 double dot_of(const Real* a, const Real* b, std::size_t n);
 double squared_deviations_of(const Real* x, std::size_t n, double mean);  // sum (x - mean)^2
 
-// Returns y, an array of x's shape. formula(y_line, n, x_line, more_line...) computes one line of n
-// contiguous elements; if `axis` is not the last, map_lines copies each line to and from a buffer.
+// Returns y, an array of x's shape. For each 1-D slice along `axis`, formula(y_line, n, x_line,
+// more_line...) computes n elements. Slices that are not contiguous are copied to and from buffers.
 template <class Formula, class... More>
 Array map_lines(const Formula& formula, std::size_t axis, const Array& x, const More&... more) {
   const Lines lines(x.shape(), axis);

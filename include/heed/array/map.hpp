@@ -29,7 +29,7 @@ inline void store_partial(Pack values, Real* p, std::size_t count) {
   std::copy_n(buffer, count, p);
 }
 
-// Loads a full register from p, or only `left` elements if `left` is less than a full register.
+// Loads a full SIMD register from p, or a partial one if fewer than Pack::size elements are left.
 inline Pack load_next(const Real* p, std::size_t left) {
   return left >= Pack::size ? Pack::load_unaligned(p) : load_partial(p, left);
 }
@@ -61,7 +61,7 @@ Array map(const Formula& formula, const Array& x, const More&... more) {
   return y;
 }
 
-// y = formula(a, b), with a and b broadcast to `shape`. The formula takes numbers (Real).
+// y = formula(a, b), with a and b broadcast to `shape`. The formula is called with single numbers.
 template <class Formula>
 Array map_broadcast(const Formula& formula, const Array& a, const Array& b, const Shape& shape) {
   Array y = uninitialized(shape);

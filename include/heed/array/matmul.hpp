@@ -10,8 +10,8 @@ namespace HEED_NAMESPACE {
 template <class T>
 struct MatrixRef {
   T* data;
-  std::size_t rows, columns;  // as read, that is, after transposing
-  std::size_t stride;         // elements between two rows as stored
+  std::size_t rows, columns;  // the shape after transposing
+  std::size_t stride;         // leading dimension: elements from one stored row to the next
   bool is_transposed = false;
 
   MatrixRef transposed() const { return {data, columns, rows, stride, !is_transposed}; }
@@ -25,37 +25,37 @@ using MatrixView = MatrixRef<const Real>;
 // Whether a product overwrites its result array or is added to it.
 enum class Output { overwrite, accumulate };
 
-// c = scale * a b, or c += scale * a b, for a (M, K), b (K, N) and c (M, N), which must not be
+// c = scale * a b, or c += scale * a b, for a (M, K), b (K, N) and c (M, N). c must not be
 // transposed. Runs on the calling thread.
 void gemm(MatrixView a, MatrixView b, MatrixRef<Real> c, Output output = Output::overwrite,
           Real scale = 1);
 
 // c = scale * a b. Each sum is computed in double and rounded once, so the result does not depend
 // on the order of the terms (except for about one element in ten million, whose sum lies halfway
-// between two floats). gemm is twice as fast.
+// between two floats). Takes twice as long as gemm.
 void gemm_in_double(MatrixView a, MatrixView b, MatrixRef<Real> c, Real scale = 1);
 
 // The same as gemm, with the rows of c divided between threads.
 void parallel_gemm(MatrixView a, MatrixView b, MatrixRef<Real> c,
                    Output output = Output::overwrite);
 
-// Whether a factor's last two axes are swapped when it is read.
+// Whether a factor of a matrix product is transposed, that is, its last two axes are swapped.
 enum class Transpose { no, yes };
 
-// The product (..., M, N) of a (..., M, K) and b (..., K, N), with shapes after transposing. The
-// batch axes broadcast. Uses several threads. The caller must check the shapes.
+// The product (..., M, N) of a (..., M, K) and b (..., K, N), where the shapes are those after
+// transposing. The batch axes broadcast. Uses several threads. The caller must check the shapes.
 Array matrix_product(const Array& a, Transpose transpose_a, const Array& b, Transpose transpose_b);
 
 // Whether several threads may call BLAS at once. An OpenBLAS built for single-threaded programs
-// (Debian's libopenblas0-serial) lets two calls write into each other's buffers.
+// (Debian's libopenblas0-serial) lets concurrent calls overwrite each other's buffers.
 bool blas_is_thread_safe();
 
-// The name and build options of the BLAS in use, for reports.
+// The name and build options of the BLAS library in use.
 const char* blas_name();
 
-// OpenBLAS runs the kernels of a "Prescott" (2004) on processors that it does not know, which is
-// five times slower. In this case, returns the value of the environment variable OPENBLAS_CORETYPE
-// that selects faster kernels if it is set before the program starts. Otherwise returns nullptr.
+// On processors that it does not recognise, OpenBLAS uses its kernels for "Prescott" (2004), which
+// are five times slower. If OpenBLAS uses these slow kernels, returns a better value for the
+// environment variable OPENBLAS_CORETYPE, to be set before program start; otherwise nullptr.
 const char* better_openblas_coretype();
 
 }  // namespace HEED_NAMESPACE

@@ -29,13 +29,13 @@ struct MersenneTwister {
     return x ^ (x >> 18);
   }
 
-  // Two 32-bit draws; the first is the high half.
+  // A 64-bit random number from two 32-bit numbers, of which the first gives the high half.
   std::uint64_t random64() {
     const std::uint64_t high = random();
     return (high << 32) | random();
   }
 
-  // A uniform number in [0, 1), computed as in PyTorch: a float from one draw, a double from two.
+  // A random number in [0, 1) as in PyTorch: a float from one 32-bit number, a double from two.
   template <class T>
   T uniform() {
     if constexpr (std::is_same_v<T, float>)
@@ -44,7 +44,7 @@ struct MersenneTwister {
       return static_cast<double>(random64() & ((std::uint64_t{1} << 53) - 1)) * 0x1p-53;
   }
 
-  // Generates the next 624 words.
+  // Generates the next 624 random 32-bit words.
   void twist() {
     const auto update = [this](std::size_t i, std::size_t next_word, std::size_t far_word) {
       const std::uint32_t joined = (words[i] & 0x80000000u) | (words[next_word] & 0x7fffffffu);
@@ -56,9 +56,9 @@ struct MersenneTwister {
     next = 0;
   }
 
-  // The complete state. A copy of both members continues the same sequence.
+  // The engine's state: an engine with the same `words` and `next` generates the same sequence.
   std::array<std::uint32_t, 624> words;
-  std::size_t next = 624;  // index of the word for the next draw; at 624, twist() runs first
+  std::size_t next = 624;  // index of the next word to return; if 624, twist() runs first
 };
 
 }  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// parallel.hpp: parallel loops whose results do not depend on the number of threads, to the bit.
+// parallel.hpp: parallel loops whose results are bit-identical for any number of threads.
 #pragma once
 
 #include <algorithm>
@@ -10,14 +10,14 @@
 namespace HEED_NAMESPACE {
 
 // The number of threads that parallel loops use; the default is usable_cores() (machine.hpp).
-// set_num_threads throws Error unless `threads` is in 1 to 1024. If blas_is_thread_safe() is false,
-// num_threads() is always 1.
+// set_num_threads throws Error unless `threads` is between 1 and 1024. If blas_is_thread_safe() is
+// false, num_threads() is always 1.
 void set_num_threads(int threads);
 int num_threads();
 
 // Calls body(begin, end) for consecutive chunks of [0, n), each of `grain` iterations. The chunk
-// boundaries depend only on n and grain, never on the number of threads, so all thread counts give
-// the same bits. An exception from body is rethrown after all threads have stopped.
+// boundaries depend only on n and grain, so the results are bit-identical for any number of
+// threads. An exception thrown by body is rethrown after all threads have stopped.
 template <class Body>
 void parallel_for(std::size_t n, std::size_t grain, const Body& body) {
   const std::size_t chunks = n == 0 ? 0 : (n - 1) / grain + 1;
@@ -43,7 +43,7 @@ void parallel_for(std::size_t n, std::size_t grain, const Body& body) {
 
 // Calls body(begin, end) for consecutive ranges of [0, n), one per thread. Ranges begin at
 // multiples of `grain`, and have at least min_size - grain / 2 iterations (unless n is smaller).
-// Meant for bodies that are fastest on long ranges and give the same results for any boundaries.
+// Use parallel_ranges if long ranges are faster than short ones and their limits affect no result.
 template <class Body>
 void parallel_ranges(std::size_t n, std::size_t grain, std::size_t min_size, const Body& body) {
   const std::size_t max_ranges = std::max<std::size_t>(n / std::max(grain, min_size), 1);
@@ -54,6 +54,6 @@ void parallel_ranges(std::size_t n, std::size_t grain, std::size_t min_size, con
   parallel_for(ranges, 1, [&](std::size_t i, std::size_t) { body(start(i), start(i + 1)); });
 }
 
-inline constexpr std::size_t elementwise_grain = 16384;  // elements, about 5 us of work
+inline constexpr std::size_t elementwise_grain = 16384;  // elements per chunk, about 5 us of work
 
 }  // namespace HEED_NAMESPACE

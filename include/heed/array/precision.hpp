@@ -1,10 +1,10 @@
-// precision.hpp: the number type of the library, and the namespace of its double-precision build.
+// precision.hpp: the number type Real (float or double) and the macro HEED_NAMESPACE.
 #pragma once
 
 // The library is built twice: `heed` computes in float, `heed_double` (for gradient checks) in
 // double. In heed_double, all names that depend on the number type are in the inline namespace
-// heed::float64, so that a program can link both libraries without name conflicts. (heed has no
-// such namespace, because gdb would not find heed::Softmax::backward in an inline namespace.)
+// heed::float64, so that a program can link both libraries without name conflicts. (The library
+// `heed` has no inline namespace, because gdb would not find heed::Softmax::backward in one.)
 #ifdef HEED_DOUBLE
 #define HEED_NAMESPACE heed::float64
 namespace heed {

@@ -1,4 +1,4 @@
-// shape.hpp: shapes as text, checks of axes (negative ones count from the end), broadcasting.
+// shape.hpp: shapes as text, checks of axis numbers (-1 is the last axis), and broadcasting.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace HEED_NAMESPACE {
 
-using Axes = std::vector<std::size_t>;  // checked: in range, sorted, without duplicates
-using AxisList = std::vector<int>;      // not checked; -1 is the last axis
+using Axes = std::vector<std::size_t>;  // valid axes: in range, sorted, without duplicates
+using AxisList = std::vector<int>;      // axes as given by the caller; -1 is the last axis
 
 std::string str(const Shape& shape);    // "(4, 8, 64)", "(3)", "()"
 std::size_t numel(const Shape& shape);  // the number of elements; 1 for rank 0
@@ -20,12 +20,13 @@ Shape shape_of(const AnyArray& x) {  // for arrays whose shape() has another typ
   return Shape(x.shape().begin(), x.shape().end());
 }
 
-// `axis` as a non-negative number. Throws Error "softmax: axis 2 is out of range for x (2, 3); use
-// -2 to 1". As in PyTorch, a shape of rank 0 has the axes 0 and -1.
+// `axis` as a non-negative number. If the axis is out of range, throws Error "softmax: axis 2 is
+// out of range for x (2, 3); use -2 to 1". As in PyTorch, a scalar has the axes 0 and -1.
 std::size_t checked_axis(std::string_view op, const Shape& shape, int axis,
                          std::string_view name = "x");
 
-// Sorted, non-negative `axes`; {} means all. Throws Error if one is out of range or given twice.
+// Returns `axes` as sorted, non-negative numbers; {} means all axes. Throws Error for an axis out
+// of range or given twice.
 Axes checked_axes(std::string_view op, const Shape& shape, const AxisList& axes,
                   std::string_view name = "x");
 
@@ -33,7 +34,7 @@ Axes checked_axes(std::string_view op, const Shape& shape, const AxisList& axes,
 Shape reduced_shape(const Shape& shape, const Axes& axes, bool keepdim);
 
 // The shape that a and b broadcast to by NumPy's rule: aligned at the right, sizes equal or 1. If
-// they do not, broadcast_shape returns nullopt and broadcast throws Error, such as
+// the shapes do not broadcast, broadcast_shape returns nullopt, and broadcast throws Error, such as
 // "add: shapes do not broadcast: a (2, 3), b (4)" where `op` is "add".
 std::optional<Shape> broadcast_shape(const Shape& a, const Shape& b);
 Shape broadcast(std::string_view op, const Shape& a, const Shape& b, std::string_view a_name = "a",

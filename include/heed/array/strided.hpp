@@ -9,7 +9,7 @@
 
 namespace HEED_NAMESPACE {
 
-using Strides = std::vector<std::ptrdiff_t>;  // in elements; 0 along a broadcast axis
+using Strides = std::vector<std::ptrdiff_t>;  // strides in elements; 0 along a broadcast axis
 
 Strides row_major_strides(const Shape& shape);
 
@@ -47,7 +47,7 @@ struct StridedLoop {
     if (extents.empty()) add_axis();
   }
 
-  // The number of innermost loops.
+  // The number of times that the innermost loop runs.
   std::size_t rows() const {
     std::size_t n = 1;
     for (std::size_t i = 0; i + 1 < extents.size(); ++i) n *= extents[i];
@@ -66,7 +66,7 @@ struct StridedLoop {
         result[k] += static_cast<std::ptrdiff_t>(row % extents[i]) * steps[k][i];
     return result;
   }
-  // The offsets of the element with this row-major index.
+  // The offset of an element, given by its row-major index, in the array of each operand.
   Offsets offsets(std::size_t element) const {
     Offsets result = row_offsets(element / row_size());
     const auto inside = static_cast<std::ptrdiff_t>(element % row_size());

@@ -7,7 +7,7 @@ namespace HEED_NAMESPACE {
 
 struct BackwardOptions {
   bool keep_graph = false;  // keep the graph, so that backward can run once more (retain_graph)
-  bool provenance = false;  // record the terms of each gradient: contributions()
+  bool provenance = false;  // record the terms of each gradient, for contributions()
 };
 
 // Adds d output / d x to the gradient of every tensor x that the output depends on and that
@@ -17,16 +17,16 @@ struct BackwardOptions {
 // has more than one element or requires no gradient, or if an earlier call freed the graph.
 void backward(const Tensor& output, BackwardOptions options = {});
 
-// As above, for an output of any shape and an upstream gradient of the same shape.
+// Like backward(output), but for an output of any shape and an upstream gradient of the same shape.
 void backward(const Tensor& output, const Array& upstream, BackwardOptions options = {});
 
-// The terms that backward added to the gradient of x, in order. backward records them only with the
-// option provenance. clear_grad() removes them.
+// The terms that backward added to the gradient of x, in order. backward records these terms only
+// with the option `provenance` (of BackwardOptions or HEED_TRACE). clear_grad() removes the terms.
 std::vector<Contribution> contributions(const Tensor& x);
 
 enum class NodeSet { requires_grad, all };
 
-// The nodes of the output's graph. Each node comes after its inputs.
+// The nodes of the output's graph, ordered so that each node comes after its inputs.
 NodeList topological_order(const Tensor& output, NodeSet nodes = NodeSet::requires_grad);
 
 }  // namespace HEED_NAMESPACE

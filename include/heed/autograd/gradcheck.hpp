@@ -9,20 +9,20 @@
 
 namespace HEED_NAMESPACE {
 
-// Options of gradcheck, which is meant for the double build. In float, the difference of two nearby
-// values has a large rounding error, so the default tolerances are wide.
+// Options of gradcheck, which is meant for the double-precision library. In float, the difference
+// of two nearby values has a large rounding error, so the default tolerances are wide.
 struct GradcheckOptions {
   double step = sizeof(Real) == 8 ? 1e-6 : 1e-2;
   double relative = sizeof(Real) == 8 ? 1e-6 : 2e-2;
   double absolute = sizeof(Real) == 8 ? 1e-8 : 2e-3;
-  // Seed of the random upstream gradient. Draw the inputs with a different seed: an upstream
-  // gradient equal to the input would give layer_norm the gradient 0, which checks nothing.
+  // Seed of the random upstream gradient. The inputs need a different seed than this gradient: if
+  // both were equal, the gradient of layer_norm, for example, would be 0 and check nothing.
   std::uint64_t seed = 0x9E3779B9;
 };
 
 struct GradcheckResult {
   bool ok = true;
-  double worst = 0;         // the largest error / tolerance; at most 1 if ok
+  double worst = 0;         // the largest ratio of error to tolerance; at most 1 if ok
   std::size_t checked = 0;  // elements compared
   std::string message;      // the worst element: "input 1 element 7: backward 0.31, measured 0.29"
   explicit operator bool() const { return ok; }

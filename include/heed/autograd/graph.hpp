@@ -7,11 +7,11 @@
 
 namespace HEED_NAMESPACE {
 
-// One line for each node, inputs first:
+// One line per node (number, operation, name, shape, inputs, location), each node after its inputs:
 //   #2  MatMul  scores  (3, 3)  from #0 #1  lessons/05_query_key_value.cpp:41
 std::string graph_text(const Tensor& output);
 
-// The same in the DOT language: `dot -Tsvg graph.dot -o graph.svg` draws it.
+// The graph in the DOT language, which `dot -Tsvg graph.dot -o graph.svg` converts to an SVG file.
 std::string graph_dot(const Tensor& output);
 
 }  // namespace HEED_NAMESPACE

@@ -9,7 +9,7 @@
 //   };
 //
 // With N inputs, forward takes N arrays and backward returns N gradients, Grads<N>; another number
-// does not compile. An operation over a list (concat, einsum) has forward(ArrayList) and
+// does not compile. An operation on a list of tensors (concat, einsum) has forward(ArrayList) and
 // backward(dy, y, ArrayList). A forward that is not const may save values in members for backward.
 #pragma once
 
@@ -27,17 +27,17 @@ using ArrayList = std::vector<std::reference_wrapper<const Array>>;
 template <std::size_t N>
 using Grads = std::conditional_t<N == 1, Array, std::array<Array, N>>;
 
-// checked_axis and checked_axes of shape.hpp for a tensor. Error messages contain the tensor's name
-// if it has one.
+// Like checked_axis and checked_axes of shape.hpp, but for a tensor. Error messages contain the
+// tensor's name if it has one.
 std::size_t checked_axis(std::string_view op, const Tensor& x, int axis,
                          std::string_view role = "x");
 Axes checked_axes(std::string_view op, const Tensor& x, const AxisList& axes);
 
-// Used in place of the number of inputs N for an operation over a list.
+// The value of N (the number of inputs) for an operation on a list of tensors.
 inline constexpr std::size_t any_number = 0;
 
-// Adds `part` to the gradient of input i of `from`, if that input requires a gradient. Throws an
-// Error that names the operation when `part` does not have the input's shape.
+// Adds `part` to the gradient of input i of the node `from`, if that input requires a gradient.
+// Throws an Error that names the operation when `part` does not have the input's shape.
 void accumulate(const Node& from, std::size_t i, Array part);
 
 // The value of input i, or undefined_array() for an omitted optional argument.
@@ -51,11 +51,11 @@ inline ArrayList input_values(const NodeList& inputs) {
   return values;
 }
 
-// The node of an operation with N inputs. The cases of apply_backward are written out, so that a
-// debugger shows only one frame between backward() and the operation's own backward.
+// The node of an operation with N inputs. apply_backward has one case per N, so that a debugger
+// shows only one frame between backward() and the operation's own backward.
 template <class Op, std::size_t N>
 struct OpNode final : Node {
-  static_assert(N <= 3, "an operation with more inputs takes a list");
+  static_assert(N <= 3, "an operation with more than 3 inputs must take a list");
   explicit OpNode(Op the_operation) : operation(std::move(the_operation)) {}
 
   void apply_backward() override {
@@ -90,15 +90,15 @@ Array run_forward(Op& op, const NodeList& inputs, std::index_sequence<I...>) {
     return op.forward(input_value(inputs, I)...);
 }
 
-// Whether an operation on these inputs is recorded in the graph: gradients are enabled, and an
-// input requires a gradient.
+// Whether an operation on `inputs` is recorded in the graph: gradients are enabled, and an input
+// requires a gradient.
 bool needs_grad(const NodeList& inputs);
 
 // Sets the value, op, location and inputs of a node, which requires a gradient if it has inputs.
 Tensor finish(std::shared_ptr<Node> node, Array value, std::string_view op, SourceLocation location,
               NodeList inputs);
 
-// N is the number of inputs, or any_number for an operation over a list.
+// N is the number of inputs, or any_number for an operation on a list of tensors.
 template <std::size_t N, class Op>
 Tensor record_inputs(Op op, SourceLocation location, NodeList inputs) {
   const bool recorded = needs_grad(inputs);

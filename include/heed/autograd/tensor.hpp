@@ -13,7 +13,7 @@
 
 namespace HEED_NAMESPACE {
 
-// The file and line of the call that made a value. As the default argument of a function,
+// The file and line of the call that created a tensor. As the default argument of a function,
 // current() is the location of the call (C++20 has std::source_location):
 //   Tensor relu(const Tensor& x, SourceLocation location = SourceLocation::current());
 struct SourceLocation {
@@ -30,12 +30,12 @@ std::string str(SourceLocation location);  // "lessons/05_query_key_value.cpp:41
 
 // One term that was added to a gradient, recorded by HEED_TRACE=provenance.
 struct Contribution {
-  std::string op, name;     // of the node whose backward added the term
-  SourceLocation location;  // the call that made that node
-  double norm;              // L2 norm of the term
+  std::string op, name;     // operation and name of the node whose backward added the term
+  SourceLocation location;  // the call that created the node
+  double norm;              // L2 norm of the contribution to the gradient
 };
 
-// One value in the graph. Operations make nodes through record(); user code sees them as Tensor.
+// A value in the autograd graph. record() creates nodes; user code uses Tensor, a handle to a node.
 struct Node {
   Node();
   Node(const Node&) = delete;
@@ -53,31 +53,31 @@ struct Node {
   bool requires_grad = false;
   std::size_t depth = 0;                      // 0 for leaves, else 1 + the inputs' largest depth
   std::string_view op = "Leaf";               // Softmax, Add, ...
-  std::string name;                           // given by the user, may be empty
-  SourceLocation location;                    // the call that made the node
-  std::vector<std::shared_ptr<Node>> inputs;  // null for an omitted optional argument
-  std::vector<Contribution> contributions;    // the terms of grad, in order, if recorded
+  std::string name;                           // the name given by the user, may be empty
+  SourceLocation location;                    // the call that created the node
+  std::vector<std::shared_ptr<Node>> inputs;  // an omitted optional argument is null
+  std::vector<Contribution> contributions;    // the terms that were added to grad, if recorded
 };
 
 using NodeList = std::vector<std::shared_ptr<Node>>;
 
-// The number of nodes alive in the program, for tests that look for leaks.
+// The number of nodes that currently exist, for tests of memory leaks.
 std::size_t live_nodes();
 
-// A shared handle to a node: copies have the same value and the same gradient. On an undefined
+// A shared handle to a node: copies of a Tensor share its value and gradient. On an undefined
 // tensor every member function except defined(), requires_grad() and node() throws Error.
 class Tensor {
  public:
-  Tensor() = default;  // undefined, such as an omitted optional argument
+  Tensor() = default;  // an undefined tensor, such as an omitted optional argument
   explicit Tensor(Array value, bool requires_grad = false,
                   SourceLocation location = SourceLocation::current());
   explicit Tensor(std::shared_ptr<Node> node) : node_(std::move(node)) {}
 
   const Array& value() const { return checked().value; }
-  Array& mutable_value() { return checked().value; }  // optimizers and loaders write here
+  Array& mutable_value() { return checked().value; }  // lets optimizers and loaders write the value
   const Shape& shape() const { return checked().value.shape(); }
   std::size_t dim() const { return checked().value.dimension(); }
-  std::size_t size(int axis) const;  // -1 is the last axis; throws Error when out of range
+  std::size_t size(int axis) const;  // axis -1 is the last one; throws Error when out of range
   Real item() const;                 // the only element; throws Error if the size is not 1
 
   bool defined() const { return node_ != nullptr; }
@@ -89,7 +89,7 @@ class Tensor {
 
   // Names appear in error messages, graphs and the debugger.
   const std::string& name() const { return checked().name; }
-  Tensor& set_name(std::string name) &;  // names the node, and so all its handles
+  Tensor& set_name(std::string name) &;  // names the node, which copies of the Tensor share
   Tensor set_name(std::string name) && { return set_name(std::move(name)); }
   std::string_view op() const { return checked().op; }
   SourceLocation location() const { return checked().location; }
@@ -106,14 +106,14 @@ class Tensor {
   std::shared_ptr<Node> node_;
 };
 
-// "weights (1, 3, 3)", or for a tensor without a name, its role in the operation: "a (2, 3)".
+// "weights (1, 3, 3)": x's name (or, if x has no name, its role in the operation) and shape.
 std::string describe(const Tensor& x, std::string_view role);
 std::string name_or(const Tensor& x, std::string_view role);  // x's name, or `role` if x has none
 
 // A tensor with the same value but without a graph.
 Tensor detach(const Tensor& x, SourceLocation location = SourceLocation::current());
 
-// While a NoGrad object exists, operations on its thread record no graph (torch.no_grad).
+// While a NoGrad object exists, operations on the same thread record no graph (torch.no_grad).
 class NoGrad {
  public:
   NoGrad();

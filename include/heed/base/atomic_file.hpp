@@ -13,19 +13,19 @@ namespace heed {
 // content or the complete new content, even after a crash. Without commit() the old file stays,
 // and the destructor removes the temporary file.
 //
-// A function that fails throws Error `PATH: reason`; write_error_text() explains system errors. If
-// `path` is a symbolic link, its target is replaced or created. The new file gets the permissions
-// of the old file, and also its owner if the process may change owners. The temporary file stays
-// locked (flock) while it is in use, so a path can have only one AtomicFile at a time.
+// Member functions that fail throw Error `PATH: reason`; write_error_text() explains system errors.
+// If `path` is a symbolic link, its target is replaced or created. The new file gets the
+// permissions of the old file, and also its owner if the process may change owners. The temporary
+// file stays locked (flock) while it is in use, so a path can have only one AtomicFile at a time.
 class AtomicFile {
  public:
-  explicit AtomicFile(const std::filesystem::path& path);  // the folder must exist
+  explicit AtomicFile(const std::filesystem::path& path);  // the folder of `path` must exist
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   void write(const void* data, std::size_t bytes);
-  void commit();  // returns after the content and the name have reached the disk
+  void commit();  // returns after the content and the file name are stored on disk
 
  private:
   void open_temporary(unsigned mode);
@@ -40,9 +40,9 @@ class AtomicFile {
 // Writes `content` to `path` with an AtomicFile.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
-// Removes the stale temporary files of `path` and returns their number. A file is stale if no
-// process holds its lock. (Process IDs cannot show this, because they differ between containers.) A
-// missing folder is not an error.
+// Removes the stale temporary files of `path` and returns their number. A temporary file is stale
+// if no process holds its lock. (The process ID in the file name does not show whether the process
+// still exists, because process IDs differ between containers.) A missing folder is not an error.
 std::size_t remove_stale_temporaries(const std::filesystem::path& path);
 
 // Whether `path` names the open file `descriptor`; false if `path` is a symbolic link to the file.

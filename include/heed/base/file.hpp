@@ -9,10 +9,10 @@
 
 namespace heed {
 
-// A file opened for reading. A function that fails throws Error `PATH: reason`.
+// A file opened for reading. Member functions that fail throw Error `PATH: reason`.
 class InputFile {
  public:
-  explicit InputFile(const std::filesystem::path& path);  // does not block on a pipe
+  explicit InputFile(const std::filesystem::path& path);  // opening a pipe does not block
   static InputFile standard_input();
   ~InputFile();
   InputFile(const InputFile&) = delete;
@@ -21,7 +21,7 @@ class InputFile {
   // The size of a regular file in bytes; throws for every other kind of file.
   std::size_t size() const;
 
-  // Reads `bytes` bytes from `offset` into `data`; throws if the file ends before that.
+  // Reads `bytes` bytes from `offset` into `data`; throws if the file ends too early.
   void read(std::size_t offset, void* data, std::size_t bytes) const;
 
   // Reads everything up to the end of the file; works for pipes and for files of unknown size.
@@ -35,17 +35,16 @@ class InputFile {
   int descriptor_;
 };
 
-// Returns a copy of all bytes of a file; later changes to the file do not affect it.
-// `path` names a regular file (which may be empty), /dev/null, or "-" for standard input.
-// Throws Error, one line: "in.txt: No such file or directory",
-// "in.txt: is a directory; give a text file", "in.txt: is not a regular file; ...".
+// Returns a copy of all bytes of a file; later changes to the file do not affect it. `path` names a
+// regular file (which may be empty), /dev/null, or "-" for standard input. Throws Error with a
+// one-line message, such as "in.txt: is a directory; give a text file".
 std::string read_text(const std::string& path);
 
-bool has_byte_order_mark(std::string_view text);  // starts with U+FEFF in UTF-8
+bool has_byte_order_mark(std::string_view text);  // whether the text starts with U+FEFF
 bool has_crlf(std::string_view text);             // contains "\r\n"
 
-// A fast hash (XXH3) for checksums and fingerprints. It detects damage but is not cryptographic. To
-// hash several pieces in sequence, pass the hash of the previous pieces as the seed.
+// A fast, non-cryptographic hash (XXH3) for checksums and fingerprints. To hash several pieces in
+// sequence, pass the hash of the previous pieces as the seed.
 std::uint64_t hash64(std::string_view bytes, std::uint64_t seed = 0);
 
 }  // namespace heed

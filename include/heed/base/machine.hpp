@@ -20,7 +20,7 @@ std::uint64_t usable_addresses();
 
 // Reads "cpu.max" (in cores) or "memory.max" (in bytes) of cgroup v2 (the kernel's
 // Documentation/admin-guide/cgroup-v2.rst). Returns the smallest limit of the process's cgroup and
-// its ancestors, or infinity if there is none. Reads `root`/proc/self/cgroup and
+// its ancestors, or infinity if there is no limit. Reads `root`/proc/self/cgroup and
 // `root`/sys/fs/cgroup. Throws nothing.
 double cgroup_limit(const char* name, const std::filesystem::path& root = "/");
 

@@ -8,12 +8,12 @@
 
 namespace heed {
 
-// Environment variables to set; nullopt removes the variable.
+// Environment variables to set or, where the value is nullopt, to remove.
 using EnvironmentChanges = std::map<std::string, std::optional<std::string>>;
 
 struct ChildProgram {
   std::vector<std::string> words;  // the program (searched in PATH) and its arguments
-  std::string folder = {};         // the working directory; "" keeps the current one
+  std::string folder = {};         // the working directory; "" means the current directory
   std::string input = {};          // the program's standard input
   EnvironmentChanges environment = {};
 };
@@ -25,8 +25,8 @@ struct ChildResult {
   std::string last_error() const;  // the last nonempty line of `err`
 };
 
-// Runs the program without a shell and waits until it ends. On Linux the program is killed if this
-// process ends first. Throws Error if no new process can be created.
+// Runs the program without a shell and waits until it ends. On Linux, the program is killed if the
+// calling process ends first. Throws Error if no new process can be created.
 ChildResult run_child(ChildProgram program);
 
 }  // namespace heed

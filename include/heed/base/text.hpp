@@ -1,4 +1,4 @@
-// text.hpp: formatting numbers, escaping and splitting text, and padding it to terminal columns.
+// text.hpp: functions that format numbers, and that escape, split, measure and pad text.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace heed {
 
-// Fixed notation with a decimal point in every locale ("2.5000"); or "nan", "inf", "-inf". A value
-// that rounds to zero has no minus sign.
+// Formats a number in fixed notation, with a decimal point in every locale ("2.5000"), or as "nan",
+// "inf", "-inf". A value that rounds to zero has no minus sign.
 std::string decimal(double value, int decimals);
 std::string scientific(double value, int decimals);  // "2.5000e-07"
 std::string grouped(double value);  // an integer with thousands separators: "18,400"
@@ -28,12 +28,12 @@ std::string counted(std::size_t count, std::string_view noun);
 // infinite or NaN.
 std::string duration(double seconds);
 
-// Like escaped(), except that a name that is one space, " ", becomes "␣".
+// Like escaped(), except that the name " " (one space) becomes "␣".
 std::string printable(std::string_view name);
 
-// False for code points that break a line, change the writing direction or are invisible: control
-// characters, line separators, directional marks, zero-width spaces. True for the joiners U+200C
-// and U+200D, because words and composed emoji need them.
+// Whether a code point can be printed within a line of text: false for control characters, line
+// separators, directional marks and zero-width spaces, but true for the joiners U+200C and U+200D,
+// because words and composed emoji need them.
 constexpr bool is_printable(std::uint32_t c) {
   return c >= 0x20 && !(c >= 0x7f && c < 0xa0) && c != 0x61c && c != 0x200b && c != 0x200e &&
          c != 0x200f && !(c >= 0x2028 && c <= 0x202e) && !(c >= 0x2066 && c <= 0x2069) &&
@@ -45,11 +45,11 @@ constexpr bool is_printable(std::uint32_t c) {
 std::string escaped(std::string_view text);
 
 // Formats a text for an error message: escapes it, cuts it after about 80 bytes with "...", and
-// puts it in single quotes. It need not be UTF-8. (The name `quoted` would conflict with
-// std::quoted.)
+// puts it in single quotes. The text need not be UTF-8. (If in_quotes were named `quoted`, a call
+// with a std::string would be ambiguous, because of std::quoted.)
 std::string in_quotes(std::string_view text);
 
-// The parts of a text between separators; N separators give N + 1 parts.
+// The parts of a text between separators. A text with N separators has N + 1 parts.
 std::vector<std::string> split(std::string_view text, char separator);
 
 // The lines of a text, without the newline characters.
@@ -69,7 +69,7 @@ std::size_t display_width(std::string_view text);
 std::string pad_left(std::string_view text, std::size_t width);
 std::string pad_right(std::string_view text, std::size_t width);
 
-// Cuts the text to at most `width` columns. A text that was cut ends in "…".
+// Truncates the text to at most `width` columns. A truncated text ends in "…".
 std::string truncated(std::string_view text, std::size_t width);
 
 }  // namespace heed

@@ -11,12 +11,12 @@ namespace heed {
 
 struct Utf8Character {
   std::uint32_t code_point;
-  std::uint32_t size;  // in bytes, 1 to 4; 0 for invalid UTF-8
+  std::uint32_t size;  // number of bytes, 1 to 4; 0 for invalid UTF-8
 };
 
 // Decodes the character that starts at byte `at`, which must be less than text.size(). Accepts only
 // the well-formed sequences of the Unicode Standard (table 3-7): no overlong forms, no surrogates,
-// nothing above U+10FFFF. Defined in the header for inlining, since texts can have 1 GB.
+// nothing above U+10FFFF. Defined in the header so that the loops over a text can inline it.
 inline Utf8Character decode_utf8(std::string_view text, std::size_t at) {
   constexpr Utf8Character invalid{0, 0};
   const std::size_t remaining = text.size() - at;
@@ -26,7 +26,7 @@ inline Utf8Character decode_utf8(std::string_view text, std::size_t at) {
   const std::uint32_t first = byte(0);
   if (first < 0x80) return {first, 1};
   if (first < 0xc2 || remaining < 2) return invalid;
-  const std::uint32_t second = byte(1) ^ 0x80;  // below 0x40 if it is a continuation byte
+  const std::uint32_t second = byte(1) ^ 0x80;  // < 0x40 if byte(1) is a continuation byte
   if (first < 0xe0) return second < 0x40 ? Utf8Character{(first & 0x1f) << 6 | second, 2} : invalid;
   if (remaining < 3) return invalid;
   const std::uint32_t third = byte(2) ^ 0x80;
@@ -54,7 +54,7 @@ constexpr bool is_code_point(std::uint32_t c) {
 [[noreturn]] void throw_invalid_utf8(std::string_view text, std::size_t position);
 
 // Returns the code point at byte `position`, which must be less than text.size(), and advances
-// `position` past it. Throws the Error of throw_invalid_utf8 for invalid UTF-8.
+// `position` past it. Throws the same errors as throw_invalid_utf8 for invalid UTF-8.
 inline std::uint32_t next_code_point(std::string_view text, std::size_t& position) {
   const Utf8Character character = decode_utf8(text, position);
   if (character.size == 0) throw_invalid_utf8(text, position);
@@ -70,7 +70,7 @@ inline bool is_ascii(std::string_view text, std::size_t at, std::size_t count) {
   return bits < 0x80;
 }
 
-// Calls visit(code point) for each character of `text`; throws like next_code_point.
+// Calls visit(code point) for each character of `text`; throws the same errors as next_code_point.
 template <class Visit>
 void for_each_code_point(std::string_view text, Visit&& visit) {
   constexpr std::size_t stride = 16;
@@ -83,7 +83,7 @@ void for_each_code_point(std::string_view text, Visit&& visit) {
   }
 }
 
-// The bytes of the UTF-8 character at offset `start`, or one byte if they are not valid UTF-8.
+// The bytes of the UTF-8 character at `start`, or one byte if no valid character starts there.
 std::string_view character_at(std::string_view text, std::size_t start);
 
 // The number of characters of a valid UTF-8 text.

@@ -20,32 +20,32 @@ namespace HEED_NAMESPACE {
 
 using Metadata = std::map<std::string, std::string>;  // the header's "__metadata__"
 
-// A tensor as stored in the file. `data` points into a SafetensorsFile or an Array. The address may
-// be unaligned, so copy the numbers with memcpy and never cast the pointer.
+// A tensor as stored in the file. `data` points into a SafetensorsFile or an Array. `data` may be
+// unaligned, so copy the numbers with memcpy and never cast the pointer.
 struct StoredTensor {
   std::string name;
-  std::string dtype;  // BOOL U8 I8 F8_E5M2 F8_E4M3 I16 U16 F16 BF16 I32 U32 F32 F64 I64 U64
+  std::string dtype;  // one of BOOL U8 I8 F8_E5M2 F8_E4M3 I16 U16 F16 BF16 I32 U32 F32 F64 I64 U64
   std::vector<std::size_t> shape;
   const unsigned char* data = nullptr;  // row-major, little-endian
   std::size_t bytes = 0;
 };
 
-// A file that was read and passed all checks.
+// A safetensors file that was read and passed all checks.
 struct SafetensorsFile {
   std::string path;
   Metadata metadata;
   std::vector<StoredTensor> tensors;  // sorted by byte offset in the file
-  bool has_checksum = false;          // the file had a checksum, and it matched
+  bool has_checksum = false;          // the file has a checksum, which matches the content
   std::unique_ptr<unsigned char[]> data;
 
-  const StoredTensor* find(std::string_view name) const;  // nullptr if not in the file
+  const StoredTensor* find(std::string_view name) const;  // nullptr if the file has no such tensor
 
-  // The tensor as an array. F32 and F64 are converted to Real. Throws Error if the tensor is
-  // missing, has another dtype, or holds a number too large for Real.
+  // Returns the tensor `name` as an array. Tensors of dtype F32 and F64 are converted to Real.
+  // Throws Error if the tensor is missing, has another dtype, or holds a number too large for Real.
   Array array(std::string_view name) const;
 };
 
-// Thrown for a file of another format (a pickle, a web page, text), but not for a damaged file.
+// Thrown for a file of another format (a pickle, HTML, text), not for a damaged safetensors file.
 struct NotSafetensors : Error {
   NotSafetensors(const std::string& file, const std::string& why)
       : Error(file + ": " + why), reason(why) {}
@@ -56,18 +56,18 @@ struct NotSafetensors : Error {
 // after the last tensor, which other readers may accept. A file with a metadata key that starts
 // with "heed." must have a valid checksum.
 //
-// Throws Error `PATH: reason`, one line. The reason contains "truncated" for a file that is shorter
-// than its header says, "checksum" for a file that changed after it was saved, "not a safetensors
-// file" (NotSafetensors), or the system's message: "No such file or directory".
+// Throws Error `PATH: reason`. The reason contains "truncated" for a file that is shorter than its
+// header says, "checksum" for a file that changed after it was saved, "not a safetensors file"
+// (NotSafetensors), or is the system's message: "No such file or directory".
 SafetensorsFile read_safetensors(const std::filesystem::path& path);
 
-// Describes x (F32, or F64 if Real is double) for write_safetensors. The result points into x.
+// A description of x for write_safetensors (dtype F64 if Real is double, else F32). Points into x.
 StoredTensor stored_tensor(std::string name, const Array& x);
 
 // Writes the tensors in the given order. Adds a checksum of all bytes as metadata "heed.checksum",
-// and "heed.format", which says that the file must have a checksum. Equal arguments give equal
-// files. Replaces the file atomically (see AtomicFile). Throws Error `PATH: reason` if a write
-// fails, and before writing if read_safetensors would reject the file.
+// and "heed.format", which says that the file must have a checksum. Equal arguments give
+// byte-identical files. Replaces the file atomically (see AtomicFile). Throws Error `PATH: reason`
+// if a write fails, and before writing if read_safetensors would reject the file.
 void write_safetensors(const std::filesystem::path& path, Metadata metadata,
                        const std::vector<StoredTensor>& tensors);
 

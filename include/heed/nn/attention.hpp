@@ -8,8 +8,8 @@
 
 namespace HEED_NAMESPACE::nn {
 
-// The dropout settings of a forward pass in training. Forward passes take a pointer to them; the
-// default, a null pointer, means evaluation mode: no dropout.
+// The dropout settings of a forward pass in training. Forward passes take a pointer to a
+// TrainingMode; the default, a null pointer, means evaluation mode: no dropout.
 struct TrainingMode {
   double dropout = 0;  // the probability that a value is zeroed
   Generator* generator = nullptr;
@@ -20,20 +20,20 @@ Tensor dropout(const Tensor& x, const TrainingMode* training,
 // Which keys each query may attend to.
 struct AttentionMask {
   bool causal = false;  // query t may attend to keys 0 to t only
-  // True where the query may attend to the key. Broadcasts to the shape of the scores: (B, T, S)
-  // for one head, (B, H, T, S) for several heads.
+  // True where the query may attend to the key. The mask broadcasts to the shape of the scores: (B,
+  // T, S) for one head, (B, H, T, S) for several heads.
   std::optional<Mask> mask;
 };
 
 // The keys and values of the positions that causal self-attention has processed, so that they are
 // not computed again for the next position.
 struct KeyValueCache {
-  // An empty cache with room for this number of positions.
+  // Creates an empty cache for at most `positions` positions.
   KeyValueCache(std::size_t positions, std::size_t embed_dim);
-  KeyValueCache(KeyValueCache&&) = default;  // a copy would share keys and values
+  KeyValueCache(KeyValueCache&&) = default;  // not copyable: a copy would share keys and values
   KeyValueCache& operator=(KeyValueCache&&) = default;
 
-  Tensor keys, values;   // (1, S, C) for S positions; only the first `size` are in use
+  Tensor keys, values;   // (1, S, C) for S positions; only the first `size` positions are in use
   std::size_t size = 0;  // positions in use
 };
 
@@ -64,8 +64,8 @@ struct MultiHeadAttention {
   Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionMask& mask = {},
                     const TrainingMode* training = nullptr) const;
   // Causal self-attention. x (1, T, C) holds the T positions after the cached ones; its keys and
-  // values are appended to the cache. Returns (1, T, C). Computes no gradients. Throws Error
-  // without NoGrad, or when the cache has too little room left.
+  // values are appended to the cache. Returns (1, T, C). Computes no gradients. Throws Error if no
+  // NoGrad object exists, or if the cache has fewer than T free positions.
   Tensor operator()(const Tensor& x, KeyValueCache& cache) const;
   // The attention weights of every head: (B, H, T, S).
   Tensor weights(const Tensor& x, const Tensor& memory, const AttentionMask& mask = {}) const;

@@ -29,7 +29,7 @@ struct Block {
 
   Tensor operator()(const Tensor& x, const AttentionMask& mask = {},
                     const TrainingMode* training = nullptr) const;  // (B, T, C) -> (B, T, C)
-  // With a cache, as in MultiHeadAttention: (1, T, C) -> (1, T, C).
+  // The forward pass with a key-value cache, as in MultiHeadAttention: (1, T, C) -> (1, T, C).
   Tensor operator()(const Tensor& x, KeyValueCache& cache) const;
 
   LayerNorm norm1;
@@ -50,14 +50,13 @@ struct GptConfig {
   bool causal = true;  // false: every position attends to all positions, as in BERT
 };
 
-// The number of parameters of a model with this configuration. Use Number = double for sizes that
-// may overflow.
+// The number of parameters of a model. Use Number = double if the count may overflow.
 template <class Number = std::size_t>
 Number parameter_count(const GptConfig& config) {
   const auto number = [](std::size_t n) { return static_cast<Number>(n); };
   const Number C = number(config.embed_dim), bias = config.bias ? 1 : 0;
-  // Weights: C x C each in query, key, value and out, 4C x C each in up and down, C in each of two
-  // layer norms. Biases: C each in query, key, value and out, 4C in up, C in down, C in each norm.
+  // Weights of a block: C x C in each of query, key, value and out, 4C x C in each of up and down,
+  // and C in each of two layer norms. Biases: 4C in the layer `up`, C in every other layer.
   const Number block = 12 * C * C + 2 * C + bias * (4 * C + 5 * C + 2 * C);
   const Number embeddings =
       (config.tied ? 1 : 2) * number(config.vocab_size) * C + number(config.block_size) * C;
@@ -66,7 +65,7 @@ Number parameter_count(const GptConfig& config) {
 
 // The key-value caches of a model's blocks, so that generation computes each token only once.
 struct GptCache {
-  explicit GptCache(const GptConfig& config);  // empty, with room for block_size tokens
+  explicit GptCache(const GptConfig& config);  // creates empty caches for at most block_size tokens
 
   std::size_t size() const { return blocks[0].size; }  // tokens in the cache
   std::vector<KeyValueCache> blocks;
@@ -74,18 +73,18 @@ struct GptCache {
 
 // GPT-2 (Radford et al. 2019), or, if not causal, an encoder as in BERT (Devlin et al. 2018): token
 // and position embeddings, blocks, a final layer norm, and a linear output layer. Weights are drawn
-// from normal(0, 0.02). In layers that end a residual branch the standard deviation is divided by
-// sqrt(2 layers), so that the scale of the residual stream initially does not depend on the depth.
+// from normal(0, 0.02). In layers whose output is added to the residual stream, the std is divided
+// by sqrt(2 layers), so that the stream's initial scale does not depend on the depth.
 struct Gpt {
-  // Throws Error for a size of 0, or heads that do not divide embed_dim.
+  // Throws Error if a size is 0, or if embed_dim is not divisible by the number of heads.
   Gpt(Scope scope, const GptConfig& config);
 
-  // tokens (B, T), T at most block_size -> logits (B, T, V). Throws Error for a longer window.
+  // tokens (B, T), T at most block_size -> logits (B, T, V). Throws Error if T exceeds block_size.
   Tensor operator()(const Indices& tokens, const TrainingMode* training = nullptr) const;
   // The logits (1, T, V) of tokens (1, T) that follow the cached tokens. Appends the keys and
-  // values of the new tokens to the cache. A call with the whole text and no cache gives the same
-  // logits up to rounding, or bit for bit if the cache was empty. Records no graph. Throws Error
-  // when the cached and new tokens exceed block_size, or when the model is not causal.
+  // values of the new tokens to the cache. One call without a cache on all tokens (cached and new)
+  // gives the same logits up to rounding (bit for bit if the cache was empty). Records no graph.
+  // Throws Error if the cached and new tokens exceed block_size, or if the model is not causal.
   Tensor operator()(const Indices& tokens, GptCache& cache) const;
   // The mean cross-entropy in nats for targets (B, T).
   Tensor loss(const Indices& tokens, const Indices& targets,
@@ -94,7 +93,7 @@ struct Gpt {
   // The input of the first block: token embedding + position embedding, for the positions `first`
   // to first + T - 1. (B, T) -> (B, T, C). Throws Error for positions beyond block_size.
   Tensor embed(const Indices& tokens, std::size_t first = 0) const;
-  // The mask of every block: causal, or none.
+  // The attention mask of every block: causal, or no mask.
   AttentionMask attention_mask() const;
 
   GptConfig config;

@@ -8,15 +8,15 @@ namespace HEED_NAMESPACE::nn {
 
 // y = x W^T + b
 struct Linear {
-  // Draws the weight, then the bias, as torch.nn.Linear does (see namespace init), unless the scope
-  // has another WeightInit.
+  // Initialises the weight, then the bias, at random as torch.nn.Linear does (see namespace init),
+  // unless scope.init sets a standard deviation.
   Linear(Scope scope, std::size_t in_features, std::size_t out_features, bool with_bias = true);
 
   Tensor operator()(const Tensor& x, SourceLocation location = SourceLocation::current())
       const;  // (..., in) -> (..., out)
 
   Tensor weight;  // (out, in)
-  Tensor bias;    // (out); undefined without bias
+  Tensor bias;    // shape (out); undefined without bias
 };
 
 // Layer normalization (Ba et al. 2016) over the last axis.
@@ -27,14 +27,14 @@ struct LayerNorm {
                                          SourceLocation::current()) const;  // (..., C) -> (..., C)
 
   Tensor weight;  // (C), initially ones
-  Tensor bias;    // (C), initially zeros; undefined without bias
+  Tensor bias;    // shape (C), initially zeros; undefined without bias
   double eps;
 };
 
 // A learned vector for each token.
 struct Embedding {
-  // Draws the weight from a normal distribution with mean 0 and standard deviation 1, unless the
-  // scope has another WeightInit.
+  // Draws the weight from a normal distribution with mean 0 and standard deviation scope.init.std,
+  // or 1 if scope.init.std is 0.
   Embedding(Scope scope, std::size_t num_embeddings, std::size_t embed_dim);
 
   Tensor operator()(
@@ -44,8 +44,8 @@ struct Embedding {
   Tensor weight;  // (V, C)
 };
 
-// The encodings (length, width) of the positions 0 to length - 1. Row t is added to the embedding
-// of the token at position t. Columns 2i and 2i + 1 are
+// The sinusoidal encodings (length, width) of the positions 0 to length - 1. Row t is added to the
+// embedding of the token at position t. Columns 2i and 2i + 1 are
 //   sin(t / 10000^(2i / width)) and cos(t / 10000^(2i / width)),
 // in radians: wavelengths from 2 pi to almost 10000 * 2 pi positions.
 // Vaswani et al. 2017, "Attention Is All You Need", section 3.5.

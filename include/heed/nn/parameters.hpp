@@ -12,7 +12,7 @@
 namespace HEED_NAMESPACE {
 
 // All parameters of a model in the order of their creation, as in PyTorch's state dict. Optimizers
-// update them and checkpoints save them. No two tensors have the same name.
+// update the parameters, and checkpoints store them. No two tensors have the same name.
 class Parameters {
  public:
   // Adds a parameter. Throws Error when a parameter of this name exists.
@@ -21,8 +21,8 @@ class Parameters {
   const std::vector<Tensor>& tensors() const { return tensors_; }
   std::size_t size() const { return tensors_.size(); }
   std::size_t count() const;                        // total number of elements
-  const Tensor* find(std::string_view name) const;  // nullptr when there is none
-  const Tensor& at(std::string_view name) const;    // throws Error, which lists the names
+  const Tensor* find(std::string_view name) const;  // nullptr if no parameter has this name
+  const Tensor& at(std::string_view name) const;    // an unknown name throws Error with all names
 
   auto begin() const { return tensors_.begin(); }
   auto end() const { return tensors_.end(); }
@@ -35,12 +35,12 @@ class Parameters {
 // are drawn from normal(0, std) and biases are 0.
 struct WeightInit {
   double std = 0;
-  double residual_std = 0;  // the std of layers that end a residual branch
+  double residual_std = 0;  // std for each layer whose output is added to the residual stream
 };
 
-// What a layer's constructor needs to create its parameters: the store, a dotted prefix for their
-// names, and the generator that draws their initial values. scope / "blocks" / "0" has the prefix
-// "blocks.0".
+// What a layer's constructor needs to create the layer's parameters: the Parameters object that
+// stores them, a dotted prefix for their names, and the generator that draws their initial values.
+// scope / "blocks" / "0" has the prefix "blocks.0".
 struct Scope {
   Scope(Parameters& parameters, Generator& random, std::string name = "")
       : store(parameters), generator(random), prefix(std::move(name)) {}
@@ -48,7 +48,7 @@ struct Scope {
   Scope operator/(std::string_view name) const;
   Scope operator/(std::size_t index) const { return *this / std::to_string(index); }
   Tensor parameter(std::string_view name, Array value) const;
-  Scope ends_residual() const;  // for the layer whose output is added to the residual stream
+  Scope ends_residual() const;  // a copy in which residual_std replaces init.std
 
   Parameters& store;
   Generator& generator;

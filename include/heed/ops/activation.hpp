@@ -11,7 +11,7 @@ Tensor sigmoid(const Tensor& x, SourceLocation location = SourceLocation::curren
 Tensor relu(const Tensor& x, SourceLocation location = SourceLocation::current());
 
 // x P(x), where P is the CDF of the standard normal distribution (Hendrycks and Gimpel 2016,
-// "Gaussian Error Linear Units", section 2). erf: exact; tanh: the paper's approximation of P.
+// "Gaussian Error Linear Units", section 2). Gelu::tanh is the tanh approximation.
 enum class Gelu { erf, tanh };
 Tensor gelu(const Tensor& x, Gelu form = Gelu::erf,
             SourceLocation location = SourceLocation::current());

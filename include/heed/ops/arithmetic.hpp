@@ -13,8 +13,8 @@ struct Operand {
   SourceLocation location;
 };
 
-// Shapes broadcast as in NumPy: aligned at the right, sizes equal or 1.
-// Otherwise throws Error "add: shapes do not broadcast: a (2, 3), b (4)".
+// Shapes broadcast as in NumPy: aligned at the right, sizes equal or 1. If shapes do not broadcast,
+// throws Error, such as "add: shapes do not broadcast: a (2, 3), b (4)".
 Tensor operator+(Operand a, const Tensor& b);
 Tensor operator-(Operand a, const Tensor& b);
 Tensor operator*(Operand a, const Tensor& b);

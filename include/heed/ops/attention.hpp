@@ -9,28 +9,29 @@
 namespace HEED_NAMESPACE {
 
 struct AttentionOptions {
-  bool causal = false;          // the query at position t attends only to the keys 0 to past + t
-  std::size_t past = 0;         // number of keys before the first query's own key (KV cache); needs
-                                // causal and past + T <= S
-  std::optional<Mask> mask;     // broadcasts to (..., T, S); true: the query may attend to the key,
-                                // as in PyTorch. A (B, T, S) mask is used for all heads
+  bool causal = false;  // the query at position t attends only to the keys 0 to past + t
+  // Number of keys from a KV cache: query t has position past + t. Needs `causal`, past + T <= S.
+  std::size_t past = 0;
+  // True where the query may attend to the key, as in PyTorch. The mask broadcasts to (..., T, S),
+  // and a mask (B, T, S) is used for all heads.
+  std::optional<Mask> mask;
   Tensor bias;                  // added to the scores; broadcasts to (..., T, S)
   std::optional<double> scale;  // factor of q k^T; default 1 / sqrt(D)
   std::size_t num_heads = 1;    // the last axis contains all heads: D = C / num_heads
 };
 
-// The attention weights softmax(scale q k^T + bias), 0 where masked, so a fully masked row is 0.
-// q (..., T, D) and k (..., S, D) give (..., T, S); other rows sum to one. With num_heads > 1,
+// The attention weights softmax(scale q k^T + bias), 0 where masked. A row sums to one, or is all 0
+// if fully masked. q (..., T, D) and k (..., S, D) give (..., T, S). With num_heads > 1,
 // q (B, T, C) and k (B, S, C) give (B, H, T, S). Composed of elementary operations.
 Tensor attention_weights(const Tensor& q, const Tensor& k, const AttentionOptions& options = {},
                          SourceLocation location = SourceLocation::current());
 
 // softmax(scale q k^T) v: q (..., T, D), k (..., S, D), v (..., S, E) give (..., T, E); with
-// num_heads, (B, T, C), (B, S, C), (B, S, C) give (B, T, C).
-// Vaswani et al. 2017, "Attention Is All You Need", equation 1. Without mask and bias, this is one
-// fused operation that never stores the whole (T, S) matrix. If not causal, it sums in double: the
-// order of the keys and of the queries changes no bit. With mask or bias, it multiplies
-// attention_weights by v, so NaN or inf in v gives NaN even at a masked position.
+// num_heads > 1, q (B, T, C), k (B, S, C) and v (B, S, C) give (B, T, C). Vaswani et al. 2017,
+// "Attention Is All You Need", equation 1. Without mask and bias, attention is one fused operation
+// that never stores the whole (T, S) matrix. Non-causal attention sums in double, so that each
+// query's output has the same bits for any order of keys and queries. With mask or bias, attention
+// multiplies attention_weights() by v, so NaN or inf in v gives NaN even at a masked position.
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const AttentionOptions& options = {},
                                     SourceLocation location = SourceLocation::current());

@@ -15,7 +15,7 @@ Mask causal_mask(std::size_t queries, std::size_t keys, std::size_t past = 0);
 inline Mask causal_mask(std::size_t T) { return causal_mask(T, T); }
 
 // `value` where the mask is true, x elsewhere. The mask broadcasts to x's shape. The gradient is 0
-// where the mask is true. For attention scores use minus infinity, not a large negative number.
+// where the mask is true. To mask attention scores, use -infinity, not a large negative number.
 Tensor masked_fill(const Tensor& x, const Mask& mask, double value,
                    SourceLocation location = SourceLocation::current());
 
@@ -27,8 +27,8 @@ Tensor tril(const Tensor& x, int diagonal = 0, SourceLocation location = SourceL
 Tensor dropout(const Tensor& x, double p, Generator& generator,
                SourceLocation location = SourceLocation::current());
 
-// The factors of dropout, with the same random numbers as F.dropout: 0 with probability p, else
-// 1 / (1 - p). p = 0 and p = 1 draw nothing. Throws Error for p outside [0, 1].
+// Dropout's random factors, the same as F.dropout's: 0 with probability p, else 1 / (1 - p). If p
+// is 0 or 1, no random numbers are drawn. Throws Error for p outside [0, 1].
 Array dropout_mask(const Shape& shape, double p, Generator& generator);
 
 }  // namespace HEED_NAMESPACE

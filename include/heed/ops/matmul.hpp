@@ -6,8 +6,8 @@
 namespace HEED_NAMESPACE {
 
 // a (..., M, K) times b (..., K, N) is (..., M, N); batches broadcast. A vector a (K) is used as
-// one row, a vector b (K) as one column; the result does not have that axis. If sizes differ,
-// throws Error "matmul: inner sizes differ: x (4, 8, 64), blocks.0.up.weight (32, 256)".
+// one row, a vector b (K) as one column; the result does not have that axis. If the inner sizes
+// differ, throws Error "matmul: inner sizes differ: x (4, 8, 64), blocks.0.up.weight (32, 256)".
 Tensor matmul(const Tensor& a, const Tensor& b,
               SourceLocation location = SourceLocation::current());
 

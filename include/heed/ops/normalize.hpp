@@ -13,7 +13,7 @@ Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& 
                   SourceLocation location = SourceLocation::current());
 
 // a.b / (max(|a|, eps) max(|b|, eps)) along an axis, which is removed. Shapes broadcast. The result
-// is from -1 to 1: 1 for equal directions, 0 for orthogonal and for zero vectors.
+// is from -1 to 1: 1 for equal directions, 0 for orthogonal vectors and for zero vectors.
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis = 1, double eps = 1e-8,
                          SourceLocation location = SourceLocation::current());
 

@@ -7,7 +7,7 @@
 
 namespace HEED_NAMESPACE {
 
-// The same elements in row-major order with another shape. One size may be -1 and is computed.
+// The same elements in row-major order with another shape. One size may be -1 (inferred).
 Tensor reshape(const Tensor& x, const std::vector<int>& shape,
                SourceLocation location = SourceLocation::current());
 // squeeze removes an axis of size 1, unsqueeze inserts one.
@@ -33,7 +33,7 @@ Tensor slice(const Tensor& x, int axis, std::int64_t begin, std::int64_t end = t
 Tensor select(const Tensor& x, int axis, std::int64_t index,
               SourceLocation location = SourceLocation::current());
 
-// Joins tensors along an axis (torch.cat). All other sizes must be equal.
+// Joins tensors along an axis (torch.cat). All sizes except those of `axis` must be equal.
 Tensor concat(const std::vector<Tensor>& parts, int axis,
               SourceLocation location = SourceLocation::current());
 // Joins tensors along a new axis. All shapes must be equal.

@@ -19,8 +19,8 @@ struct WarmupCosine {
 };
 
 // The schedules below have the names and options of torch.optim.lr_scheduler. `lr` is the initial
-// learning rate; the first step is number 0. An option with default 0, other than eta_min, has no
-// default in PyTorch and must be set. at() throws Error for an option out of range.
+// learning rate; the first step is number 0. T_max, step_size and ExponentialLR's gamma must be
+// set, as in PyTorch: their default 0 is out of range. at() throws Error for options out of range.
 
 // A cosine that falls from lr to eta_min in T_max steps, rises to lr in T_max steps, and repeats:
 //   eta_min + (lr - eta_min) (1 + cos(pi step / T_max)) / 2
@@ -33,7 +33,7 @@ struct CosineAnnealingLR {
   double at(std::int64_t step) const;
 };
 
-// Linear from lr start_factor to lr end_factor in total_iters steps, then constant:
+// Linear from lr * start_factor to lr * end_factor in total_iters steps, then constant:
 //   lr (start_factor + (end_factor - start_factor) min(step / total_iters, 1)),  factors in [0, 1]
 struct LinearLR {
   double lr = 1e-3;

@@ -15,30 +15,31 @@ struct CurveOptions {
   std::string x_title = "step";
   std::string y_title = "loss (nats per character)";
   std::vector<HorizontalLine> lines = {};
-  std::size_t width = 72;   // of the text plot, in characters
-  std::size_t height = 18;  // of the text plot, in lines
+  std::size_t width = 72;   // width of the text plot, in characters
+  std::size_t height = 18;  // height of the text plot, in lines
 };
 
-// The plot as text. Series without `points` are smoothed by averaging neighbouring values. If
-// gnuplot is not installed, returns one line that says what to install. Throws Error when a series
-// has different numbers of x and y values, or the plot would be smaller than 40 x 10 characters.
+// The plot as text. Series whose `points` is false are smoothed by averaging neighbouring values.
+// If gnuplot is not installed, returns one line that says what to install. Throws Error when a
+// series has different numbers of x and y values, or the plot would be smaller than 40 x 10
+// characters.
 std::string curve_text(const std::vector<Series>& series, const CurveOptions& options = {});
 
-// Draws folder/name.svg (900 x 540 pixels) and keeps its data (name.csv) and its gnuplot script
-// (name.gp) beside it. Throws Error when a series has different numbers of x and y values. If a
-// file cannot be written or gnuplot is missing, the message of the returned Plot says so.
+// Plots to folder/name.svg (900 x 540 pixels) and keeps the data (name.csv) and the gnuplot script
+// (name.gp) in the same folder. Throws Error when a series has different numbers of x and y values.
+// If a file cannot be written or gnuplot is missing, the message of the returned Plot says so.
 Plot draw_curve(const std::string& folder, const std::string& name,
                 const std::vector<Series>& series, const CurveOptions& options = {});
 
-// A CSV file with the data of several curves, and the columns to draw, counted from 0.
+// A CSV file with the data of several curves, and the columns to plot, counted from 0.
 struct CurveFile {
-  std::string name;  // in the folder of the picture
+  std::string name;  // the file name, without a folder
   std::size_t x_column;
-  std::vector<std::size_t> y_columns;  // one for each series
+  std::vector<std::size_t> y_columns;  // one column for each series
 };
 
 // Like draw_curve, but for data in an existing CSV file: writes folder/name.gp, which reads that
-// file, and folder/name.svg. The series must hold the same values as the file.
+// file, and folder/name.svg. `series` must contain the same values as the CSV file.
 Plot draw_curve_of_file(const std::string& folder, const std::string& name, const CurveFile& file,
                         const std::vector<Series>& series, const CurveOptions& options = {});
 

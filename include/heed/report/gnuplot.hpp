@@ -19,12 +19,12 @@ struct Rectangle {
   double left, top, width, height;
 };
 
-// A picture. Sizes and positions are in pixels. Positions are measured from the top left corner.
+// An SVG image. Sizes and positions are in pixels. Positions are measured from the top left corner.
 struct Canvas {
   double width, height;
 
-  // The first lines of a script that draws an SVG file. They begin with the comment "# Draws " +
-  // drawing + " again, run gnuplot ...", where `drawing` is, for example, "curves. To draw them".
+  // The first lines of a gnuplot script that writes an SVG file: a comment that says what the
+  // script plots (`drawing`) and how to run it again, and the terminal settings.
   std::string head(const std::string& drawing) const;
 
   std::string at(double x, double y) const;  // " at screen 0.5, screen 0.96"

@@ -15,7 +15,7 @@ struct Box {
   double area() const { return (right - left) * (bottom - top); }
 };
 
-inline double overlap(const Box& a, const Box& b) {  // the area of their intersection
+inline double overlap(const Box& a, const Box& b) {  // the area of the intersection of a and b
   const double width = std::min(a.right, b.right) - std::max(a.left, b.left);
   const double height = std::min(a.bottom, b.bottom) - std::max(a.top, b.top);
   return width > 0 && height > 0 ? width * height : 0;
@@ -25,14 +25,14 @@ struct LabelPlacement {
   Box frame;
   std::vector<Box> occupied = {};
 
-  // The area of the box that is occupied or outside the frame.
+  // The area of the box's parts that other boxes occupy or that lie outside the frame.
   double covered_area(const Box& box) const {
     double area = box.area() - overlap(box, frame);
     for (const Box& other : occupied) area += overlap(box, other);
     return area;
   }
 
-  // The index of the candidate with the smallest covered area, the first in case of a tie.
+  // The index of the candidate box with the smallest covered_area(), the first in case of a tie.
   std::size_t best_position(const std::vector<Box>& candidates) const {
     std::vector<double> areas;
     for (const Box& box : candidates) areas.push_back(covered_area(box));

@@ -9,10 +9,10 @@
 
 namespace HEED_NAMESPACE {
 
-// progress_line leaves out members without a value.
+// The state of a training run. progress_line omits members without a value.
 struct ProgressState {
   std::size_t step = 0;              // completed steps
-  std::size_t total_steps = 0;       // 0 if unknown: then no bar is drawn
+  std::size_t total_steps = 0;       // 0 if unknown; the progress bar is omitted if 0
   std::optional<double> train_loss;  // in nats per token, like val_loss
   std::optional<double> val_loss;
   std::optional<double> tokens_per_second;
@@ -21,9 +21,9 @@ struct ProgressState {
 
 // [=========>          ]  850/2000  loss 2.0413  val 2.1100  18,400 tokens/s  1:12 left
 //
-// At most `width` ASCII characters without a newline. A line that is too long loses, in this order,
-// the speed, the validation loss, the bar, the time left, the loss, and then all but a percentage.
-// To redraw the line, write '\r', the line, and "\x1b[K", which erases the rest of the old line.
+// A progress line has at most `width` ASCII characters and no newline. Parts that do not fit are
+// omitted in this order: speed, validation loss, bar, time left, loss; a percentage remains. To
+// redraw the line, write '\r', the line, and "\x1b[K" (erase to end of line).
 std::string progress_line(const ProgressState& state, std::size_t width = 80);
 
 }  // namespace HEED_NAMESPACE

@@ -9,17 +9,17 @@
 
 namespace HEED_NAMESPACE {
 
-// One curve. Values that are not finite are not drawn.
+// One curve. Values that are not finite are not plotted.
 struct Series {
   std::string name;
   std::vector<double> x;
-  std::vector<double> y;  // as many as x
-  bool points = false;    // marks each point and writes the last value, as for validation losses
+  std::vector<double> y;  // has as many values as x
+  bool points = false;    // mark each point, and label the last point with its y value
 
   void append(double at_x, double value) { x.push_back(at_x), y.push_back(value); }
 };
 
-// A dashed horizontal line, such as the lower bound on the loss (the entropy rate of the source).
+// A dashed horizontal line, such as the lower bound on the loss (an entropy rate).
 struct HorizontalLine {
   std::string name;
   double value;
@@ -33,23 +33,23 @@ struct Range {
   bool empty() const { return low > high; }
   bool contains(double value) const { return value >= low && value <= high; }
   double span() const { return high - low; }
-  double fraction(double value) const { return (value - low) / span(); }  // 0 at low, 1 at high
+  double fraction(double value) const { return (value - low) / span(); }
 };
 
 struct PlotView {
   Range x, y;
-  double peak;  // the largest y of the data, which may lie above the view
+  double peak;  // the largest y of the data, which may exceed y.high
   bool hides_peak() const { return peak > y.high; }
 };
 
-// The ranges that show all points and lines. If the first 5 % of the x range has at least three
-// points and much larger values than the rest, as training losses do, the view leaves out these
-// larger values. If any point is finite, both ranges have a positive length. Throws Error when a
-// series has different numbers of x and y values.
+// The axis ranges that show all points and lines. If the first 5 % of the x range has at least
+// three points and much larger values than the rest, as training losses do, the range of y excludes
+// these larger values. If any point is finite, both ranges have a positive length. Throws Error
+// when a series has different numbers of x and y values.
 PlotView view_of(const std::vector<Series>& series, const std::vector<HorizontalLine>& lines);
 
-// The corner ("top right", ...) where a legend of this size, given in fractions of the view, covers
-// no curve and no line, or "below" if there is no such corner.
+// The corner ("top right", ...) where a legend of this width and height (axes fractions) covers no
+// curve and no line, or "below" if there is no such corner.
 std::string legend_position(const std::vector<Series>& series,
                             const std::vector<HorizontalLine>& lines, const PlotView& view,
                             double width, double height);

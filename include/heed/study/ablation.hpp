@@ -12,8 +12,8 @@ namespace HEED_NAMESPACE {
 // window. tokens are (B, T). Throws Error when T is below 2, and for a model that is not causal,
 // because its input would contain the target.
 double next_token_loss(const nn::Gpt& model, const Indices& tokens);
-// The mean loss over `batches` batches of random windows of the part. A window has the model's
-// block_size tokens, or fewer if the part is shorter. The same seed draws the same windows. Throws
+// The mean loss over `batches` batches of random windows of a split. A window has the model's
+// block_size tokens, or fewer if the split is shorter. The same seed draws the same windows. Throws
 // Error for 0 batches and for batches of 0 windows.
 double next_token_loss(const nn::Gpt& model, const Split& part, std::size_t batches,
                        std::size_t batch_size, std::uint64_t seed);
@@ -21,13 +21,13 @@ double next_token_loss(const nn::Gpt& model, const Split& part, std::size_t batc
 // For a model that is not causal: replaces each token of tokens (B, T) in turn by the token `mask`
 // and predicts it from all other tokens of its window. Returns the mean cross-entropy in nats: the
 // negative pseudo-log-likelihood per token (Salazar et al. 2020, "Masked Language Model Scoring",
-// section 2). Tokens that already equal `mask` are not predicted. Throws Error when no token is
-// left to predict.
+// section 2). Tokens that already equal `mask` are not predicted. Throws Error if all tokens equal
+// `mask`.
 double masked_token_loss(const nn::Gpt& model, const Indices& tokens, std::int64_t mask);
 
 // Ablates one head of the model for the lifetime of this object: sets the head's columns of the
-// output projection's weight to 0, so that the head adds nothing. The projection's bias does not
-// change. Several objects may exist at once and be destroyed in any order.
+// output projection's weight to 0, so that the head contributes nothing. The projection's bias does
+// not change. Several AblatedHeads may exist at once and be destroyed in any order.
 class AblatedHead {
  public:
   // Throws Error for a layer or a head that does not exist.
@@ -47,8 +47,8 @@ struct Ablation {
   Array ablated_loss;        // (L, H): the loss without head h of layer l
 };
 
-// Calls `loss` once with all heads and once without each head (see AblatedHead): 1 + L H calls. The
-// model has its original weights again when ablate returns or throws.
+// Calls `loss` once with all heads and once with each head ablated (AblatedHead): 1 + L H calls.
+// The model has its original weights again when ablate returns or throws.
 Ablation ablate(const nn::Gpt& model, const std::function<double()>& loss);
 
 }  // namespace HEED_NAMESPACE

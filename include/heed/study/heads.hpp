@@ -20,28 +20,28 @@ struct LayerAttention {
 // as the model.
 std::vector<LayerAttention> capture_attention(const nn::Gpt& model, const Indices& tokens);
 
-// A kind of head is defined by the key positions that it attends to.
+// A kind of head is defined by the key positions that such a head attends to.
 struct HeadKind {
   std::string name;
   // Whether a head of this kind attends from query position t to key position s of a window of
-  // tokens. It is called only for positions s that are not masked.
+  // tokens. `attends` is called only for positions s that are not masked.
   bool (*attends)(const std::int64_t* tokens, std::size_t t, std::size_t s);
 };
 
-// previous token: s = t - 1. Every row but the first has such a position.
-// first token:    s = 0. Every row but the first has such a position.
-// same token:     every s != t with tokens[s] = tokens[t]. A row may have none. In a causal model s
-//                 is below t; otherwise it may also be above t.
+// The kinds of heads, with the key positions s to which each attends from query position t:
+//   previous token  s = t - 1, for t > 0
+//   first token     s = 0, for t > 0
+//   same token      every s != t with tokens[s] = tokens[t] (in a causal model, only s < t)
 const std::vector<HeadKind>& head_kinds();
 
-// Returns the score of each head, (H): the attention weights at the key positions of the kind,
-// summed over each row, then averaged over all rows that have such a position. A score is between 0
-// and 1, or NaN when no row has such a position. weights are (B, H, T, T) with rows that sum to 1,
-// tokens are (B, T). Throws Error when the shapes do not fit.
+// Returns the scores (H), one per head. For each query, sums the attention weights of the keys to
+// which a head of this kind attends, such as the previous token, then averages the sums over all
+// queries with such a key. A score is between 0 and 1, or NaN when no query has such a key. weights
+// are (B, H, T, T) with rows that sum to 1, tokens are (B, T). Throws Error for other shapes.
 Array head_scores(const HeadKind& kind, const Array& weights, const Indices& tokens, bool causal);
 
-// The baseline: the score of uniform attention weights over all unmasked positions, t + 1 in a
-// causal model and T otherwise. A head is of a kind only if its score is well above the baseline.
+// The baseline: the score of uniform attention weights over all unmasked positions (t + 1 in a
+// causal model, otherwise T). A previous-token head, for example, scores well above the baseline.
 double uniform_score(const HeadKind& kind, const Indices& tokens, bool causal);
 
 }  // namespace HEED_NAMESPACE

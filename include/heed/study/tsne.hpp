@@ -19,9 +19,9 @@ struct TsneOptions {
   double perplexity = 30;         // effective number of neighbours: 1 to n - 1
   std::size_t iterations = 1000;  // at least 1
   double learning_rate = 0;       // 0 selects n / 4, but at least 5
-  double early_exaggeration = 4;  // multiplies P in the first iterations, so that clusters form
+  double early_exaggeration = 4;  // early exaggeration: factor of P, which helps clusters to form
   std::size_t exaggerated = 100;  // number of iterations with early exaggeration
-  double momentum = 0.8;          // in [0, 1); 0.5 at most for the first 250 iterations
+  double momentum = 0.8;          // momentum in [0, 1); at most 0.5 for the first 250 iterations
   std::uint64_t seed = 0;
   Distance distance = Distance::cosine;
   std::function<void(std::size_t)> progress = {};  // gets the iteration count every 10 iterations
@@ -30,25 +30,24 @@ struct TsneOptions {
 struct Tsne {
   Array points;    // (n, 2): the embedding; its mean is the origin
   double kl;       // KL(P || Q) after the last iteration, in nats: the error of the embedding
-  Series history;  // KL(P || Q) at iterations 0, 10, 20, ... and after the last
+  Series history;  // KL(P || Q) after 0, 10, 20, ... iterations and at the end
 };
 
 // t-SNE (van der Maaten and Hinton 2008) of points (n, D), n at least 3, in double precision, with
 // the exact gradient: time and memory are O(n^2). The seed determines the initial embedding. The
-// result is the same to the bit for any number of threads. Throws Error for options outside the
-// ranges above, values that are not finite, and, with cosine distance, a point at the origin,
-// because the cosine is undefined there.
+// result is bit-identical for any number of threads. Throws Error for options outside the ranges
+// above, values that are not finite, and, with cosine distance, a point at the origin.
 Tsne tsne(const Array& points, const TsneOptions& options = {});
 
-// The following functions are the steps of t-SNE for n points. They do not check shapes.
+// The following functions are the steps of t-SNE for n points; none of them checks shapes.
 
 // Pairwise distances (n, n), with zeros on the diagonal.
 Doubles tsne_distances(const Array& points, Distance distance);
 
 // The conditional probabilities p_{j|i}, in row i: the softmax over j != i of -beta_i d_ij, and 0
 // for j = i. Bisection finds beta_i = 1 / (2 sigma_i^2) so that the entropy of row i is
-// ln perplexity. (If more points than the perplexity have the same smallest distance to i, they get
-// equal probabilities and the entropy stays above ln perplexity.)
+// ln perplexity. (If the number of points tied for nearest to i exceeds the perplexity, these
+// points get equal probabilities and the entropy stays above ln perplexity.)
 Doubles tsne_conditional_probabilities(const Doubles& distances, double perplexity);
 
 // The joint probabilities P: p_ij = (p_{j|i} + p_{i|j}) / 2n. P is symmetric and sums to 1.
@@ -64,7 +63,7 @@ double kl_divergence(const Doubles& P, const Doubles& Q);
 // dKL / dy_i = 4 sum_j (p_ij - q_ij) (y_i - y_j) / (1 + |y_i - y_j|^2)   (n, 2)
 Doubles tsne_gradient(const Doubles& P, const Doubles& y);
 
-// The index among `candidates`, other than i, of the point nearest to point i. On a tie, the first.
+// The index among `candidates`, other than i, of the point nearest to point i; on a tie, the first.
 std::size_t nearest(const Doubles& distances, std::size_t i,
                     const std::vector<std::size_t>& candidates);
 

@@ -26,21 +26,21 @@ struct Split {
 // size, a table of byte offsets is stored too, which takes at most 1/32 of the text's memory.
 class Corpus {
  public:
-  // Pass the text with std::move to avoid a copy. Throws Error when Vocabulary::encode does, and
-  // for a vocabulary of words.
+  // Pass the text with std::move to avoid a copy. Throws the same errors as Vocabulary::encode, and
+  // Error if the vocabulary is word-level.
   Corpus(std::string text, Vocabulary vocabulary);
 
   std::string_view text() const { return text_; }
   std::size_t size() const { return size_; }  // in tokens
 
-  // The `count` token ids from position `begin` on. Throws Error if the corpus has fewer.
+  // The `count` token ids from position `begin` on. Throws Error if begin + count exceeds size().
   Indices ids(std::size_t begin, std::size_t count) const;  // (count)
   void copy_ids(std::size_t begin, std::size_t count, std::int64_t* out) const;
 
   std::size_t train_size() const { return size() / 10 * 9 + size() % 10 * 9 / 10; }  // floor(0.9 n)
   Split training() const& { return {this, 0, train_size(), "training"}; }
   Split validation() const& { return {this, train_size(), size() - train_size(), "validation"}; }
-  Split training() && = delete;  // the split would outlive its corpus
+  Split training() && = delete;  // deleted: the Split would outlive its Corpus
   Split validation() && = delete;
 
  private:
@@ -58,16 +58,16 @@ struct Batch {
   Indices targets;  // (B, T): targets(b, t) is the token after inputs(b, t)
 };
 
-// B windows of T + 1 tokens from random positions of the split. The start positions are drawn as by
-// torch.randint(len(part) - T, (B,)) in nanoGPT's get_batch. Throws Error if the split has at most
-// T tokens, or if B or T is 0.
+// B windows of T + 1 tokens from random positions of the split. The start positions are drawn at
+// random as by torch.randint(len(part) - T, (B,)) in nanoGPT's get_batch. Throws Error if the split
+// has at most T tokens, or if B or T is 0.
 Batch random_batch(const Split& part, std::size_t batch_size, std::size_t block_size,
                    Generator& generator);
 
 // A sequence of random batches with its own random generator.
 class Batches {
  public:
-  // Throws Error when random_batch does. The corpus must outlive this object.
+  // Throws the same errors as random_batch. The corpus must outlive the Batches object.
   Batches(const Split& part, std::size_t batch_size, std::size_t block_size, std::uint64_t seed);
 
   Batch next() { return random_batch(part_, batch_size_, block_size_, generator_); }
@@ -75,7 +75,7 @@ class Batches {
   // Reseeds the generator, so that every evaluation can use the same windows.
   void rewind(std::uint64_t seed) { generator_ = Generator(seed); }
 
-  // The generator's state for checkpoints. With it, set_state makes next() return the same batches.
+  // The random generator's state, from which set_state() continues the same sequence of batches.
   std::string state() const { return generator_.state(); }
   void set_state(const std::string& state) { generator_.set_state(state); }  // throws Error
 

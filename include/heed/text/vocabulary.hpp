@@ -10,21 +10,21 @@
 
 namespace HEED_NAMESPACE {
 
-enum class Unit { code_point, byte, word };  // what one token is
+enum class Unit { code_point, byte, word };  // whether a token is a character, byte or word
 
 // The tokens of a model in ascending order (words in byte order). A token's id is its index, from 0
 // to size() - 1.
 class Vocabulary {
  public:
-  // The distinct tokens of `text`. Words are separated by white space (see words_of in text.hpp).
-  // Throws Error if the text is not UTF-8 (see utf8.hpp), unless the unit is byte.
+  // A vocabulary of the distinct tokens of `text`. Words are separated by white space (see words_of
+  // in text.hpp). Throws Error if the text is not UTF-8, unless the unit is byte.
   static Vocabulary of_text(std::string_view text, Unit unit = Unit::code_point);
   static Vocabulary from_words(std::string_view text) { return of_text(text, Unit::word); }
 
-  // Builds a vocabulary from the code points or bytes in a checkpoint. Throws Error unless they are
-  // strictly increasing and each is a code point or, for bytes, at most 255.
+  // Builds a vocabulary from the code points or bytes in a checkpoint. Throws Error unless `values`
+  // are strictly increasing and each is a code point or, for bytes, at most 255.
   Vocabulary(Unit unit, std::vector<std::uint32_t> values);
-  // Builds a vocabulary from the words in a checkpoint. Throws Error unless they are strictly
+  // Builds a vocabulary from the words in a checkpoint. Throws Error unless the words are strictly
   // increasing, nonempty, UTF-8 and without white space.
   explicit Vocabulary(std::vector<std::string> words);
 
@@ -36,8 +36,8 @@ class Vocabulary {
   // The id of a code point, byte or word, or -1 if the vocabulary does not contain it.
   std::int64_t find(std::uint32_t value) const { return value < ids_.size() ? ids_[value] : -1; }
   std::int64_t find(std::string_view word) const;
-  // The id of a code point or byte. Throws Error "'é' (U+00E9) is not in the vocabulary; ..." or
-  // "byte 0xe9 is not in ...".
+  // The id of a code point or byte. Throws Error for an unknown token, such as "'é' (U+00E9) is not
+  // in the vocabulary; ...".
   std::int64_t id(std::uint32_t value) const {
     const std::int64_t found = find(value);
     if (found < 0) throw_unknown_token(value);
@@ -48,7 +48,8 @@ class Vocabulary {
   // vocabulary; ...") and for invalid UTF-8.
   std::vector<std::int64_t> encode(std::string_view text) const;
 
-  // The text of these ids, with spaces between words. Throws Error for an id outside [0, size()).
+  // The text of the token ids, with spaces between words. Throws Error for an id outside [0,
+  // size()).
   std::string decode(const std::vector<std::int64_t>& ids) const;
   std::string decode(std::int64_t id) const { return decode(std::vector{id}); }
 

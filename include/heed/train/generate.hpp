@@ -15,16 +15,16 @@ struct GenerateOptions {
   bool cache = true;         // use a key-value cache, which gives the same tokens in less time
 };
 
-// Returns the tokens generated after `prompt`. The model sees a window: at most block_size tokens
-// at the end of the text. With the key-value cache, only the new token is computed in each step.
-// But positions are counted from the window's first token: when that token is dropped, the whole
-// window must be computed again. Therefore a full window drops its older half at once and computes
-// the newer half again in one pass. The window then holds between block_size / 2 and block_size
-// tokens, and each token goes through the model about twice. Without the cache, the window is
-// computed again in the same passes for every new token, so that the logits are equal bit for bit.
-// Calls each(token) for every new token; generation stops when each() returns false. Throws Error
-// for an empty prompt, a token outside the vocabulary, or a temperature that is negative or not
-// finite.
+// Returns the tokens generated after `prompt`. The model's input is a window of at most block_size
+// tokens at the end of the text. With the key-value cache, only the new token is computed in each
+// step. Positions are counted from the window's first token, so when that token is dropped, the
+// whole window must be computed again. When the window is full, its older half is dropped at once,
+// and the keys and values of its newer half are computed again in one forward pass. After that, the
+// window has between block_size / 2 and block_size tokens, and each token is processed about twice.
+// Without the cache, the whole window is computed again for every new token. This repeats the same
+// forward passes as with the cache, so that the logits are bit-identical. Calls each(token) for
+// every new token; generation stops when each() returns false. Throws Error for an empty prompt, a
+// token outside the vocabulary, or a temperature that is negative or not finite.
 std::vector<std::int64_t> generate(const nn::Gpt& model, const std::vector<std::int64_t>& prompt,
                                    const GenerateOptions& options, Generator& generator,
                                    const std::function<bool(std::int64_t)>& each = {});

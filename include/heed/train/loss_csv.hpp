@@ -14,10 +14,10 @@ namespace HEED_NAMESPACE {
 struct LogRow {
   std::int64_t step = 0;
   double train_loss = 0;           // in nats, averaged over the updates since the previous row
-  std::optional<double> val_loss;  // in nats, if it was measured
-  double learning_rate = 0;        // of the last update
-  double grad_norm = 0;            // of the last update, before clipping
-  double ms = 0;                   // per step, without evaluation; averaged since the previous row
+  std::optional<double> val_loss;  // in nats; absent if it was not measured
+  double learning_rate = 0;        // learning rate of the latest update
+  double grad_norm = 0;            // gradient norm of the latest update, before clipping
+  double ms = 0;                   // mean ms per step since the previous row, without evaluations
 };
 
 // CSV with the header line step,train_loss,val_loss,learning_rate,grad_norm,ms. Numbers have enough
@@ -34,9 +34,9 @@ struct LossCsv {
   std::size_t step_column, train_column, val_column;  // counted from 0
 };
 
-// Reads the columns step, train_loss and val_loss of a CSV file. The first line names the columns,
-// in any order; other columns are ignored. A cell may be empty, since not every step measures the
-// validation loss. Throws Error with file, line and cell when a number cannot be read.
+// Reads the columns step, train_loss and val_loss of a CSV file. The first line contains the column
+// names, in any order; other columns are ignored. A cell may be empty, since not every step
+// measures the validation loss. Throws Error with file, line and cell when a number cannot be read.
 LossCsv read_loss_csv(const std::string& path);
 
 }  // namespace HEED_NAMESPACE

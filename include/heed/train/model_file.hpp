@@ -30,7 +30,7 @@ std::map<std::string, std::string> option_texts(const TrainOptions& options);
 class ModelFile {
  public:
   explicit ModelFile(SafetensorsFile file) : file_(std::move(file)) {}
-  // Throws Error as read_safetensors does, and "PATH: not a checkpoint: ..." for other formats.
+  // Throws the errors of read_safetensors and, for other formats, "PATH: not a checkpoint: ...".
   static ModelFile open(const std::filesystem::path& path);
 
   const std::string& path() const { return file_.path; }
@@ -44,7 +44,7 @@ class ModelFile {
 
   // Copies the file's values into the parameters. Throws Error, before it changes a parameter, if a
   // tensor is missing, has another shape, holds a value that is not finite, or belongs to no
-  // parameter. Ignores the optimizer's tensors, named "optimizer. ...".
+  // parameter. Ignores the optimizer's tensors, whose names begin with "optimizer".
   void load_parameters(const Parameters& parameters) const;
 
   // Sets the trainer to the state in which the run was saved. Throws Error, and changes nothing,
@@ -57,7 +57,7 @@ class ModelFile {
 
 // A model with its vocabulary, loaded from a file.
 struct LoadedModel {
-  // Throws Error "PATH: ...". The generator draws weights; the file's weights replace them.
+  // Throws Error "PATH: ...". Draws initial weights, then replaces them by the file's weights.
   explicit LoadedModel(const ModelFile& file, Generator generator = Generator(0));
   LoadedModel(const LoadedModel&) = delete;  // a copy would share its weights
   LoadedModel& operator=(const LoadedModel&) = delete;
@@ -72,7 +72,7 @@ struct LoadedModel {
 void save_model(const std::filesystem::path& path, const Parameters& parameters,
                 const nn::GptConfig& config, const Vocabulary& vocabulary);
 
-// Saves the checkpoint of a run: the model and the trainer's state, to resume the run bit for bit.
+// Saves a run's checkpoint: the model and the trainer's state, to resume the run bit-identically.
 // Throws Diverged, and saves nothing, if a value is not finite. Throws Error when writing fails.
 void save_run(const std::filesystem::path& path, const Trainer& trainer,
               const Vocabulary& vocabulary, const TextFingerprint& text);

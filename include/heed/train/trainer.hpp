@@ -23,7 +23,7 @@ struct TrainOptions {
   double min_lr = 1e-4;
   std::int64_t warmup = 100;
   std::int64_t decay_steps = 0;  // steps until the learning rate reaches min_lr; 0 means `steps`
-  double weight_decay = 0.1;     // applied to matrices only, not to norms and biases
+  double weight_decay = 0.1;     // for matrices only, not for biases and layer norm weights
   double beta1 = 0.9;
   double beta2 = 0.99;
   double clip = 1;  // the maximum gradient norm; 0 means no clipping
@@ -43,33 +43,33 @@ struct TrainingMemory {
 
 // Estimates the memory of training. In units of sizeof(Real) bytes, with P parameters, B =
 // batch_size, T = block_size, C = embed_dim, L layers, H heads and V = vocab_size, the terms are:
-//   weights      P (1 weight + 1 gradient + 2 moments + 1 copy): saving copies both moments, but
-//                one copy reuses the memory of the gradients
+//   weights      5 P: weights, gradients, 2 moments and the copy of 1 moment; saving copies both
+//                moments, but one copy takes the memory of the gradients, which are freed before
 //   activations  B T (18 C L + 10 C + 3 V): in each layer, the outputs of two norms, query, key,
 //                value, heads, out and two residual additions (9 C), up and GELU (8 C), down (1 C);
 //                outside the layers, embeddings, the final norm and temporary gradients (10 C),
 //                logits, probabilities and their gradients (3 V)
 //   with dropout, another B T L (7 H T + 11 C): attention weights and dropout masks
-// The estimate is within 20 % of the measured memory of runs. It excludes the text and about 11
-// MB for the program.
+// The estimate is within 20 % of the measured memory of runs. The estimate excludes the text and
+// about 11 MB for the program.
 TrainingMemory training_memory(const nn::GptConfig& model, const TrainOptions& options);
 
-// The learning rate schedule of these options.
+// The learning rate schedule that `options` define.
 optim::WarmupCosine schedule_of(const TrainOptions& options);
 
-// Thrown when the loss or a gradient of a step is infinite or NaN; the step then changes no weight.
-// Also thrown when the validation loss, a weight or a moment is infinite or NaN after a step.
+// Thrown when the loss or a gradient of a step is infinite or NaN (the step changes no weight), and
+// when the validation loss, a weight or a moment is infinite or NaN after a step.
 struct Diverged : Error {
   using Error::Error;
 };
 
-// The state of a trainer without its parameters. With both, a run can be resumed bit for bit.
+// What a Trainer needs, besides its parameters, to resume a run with bit-identical results.
 struct TrainerState {
   TrainOptions options;
   std::int64_t step = 0;  // updates done
   std::vector<LogRow> history;
   std::int64_t pending = 0;                 // updates since the last row of the history
-  double pending_loss = 0, pending_ms = 0;  // sums over these updates
+  double pending_loss = 0, pending_ms = 0;  // sums of loss and time since the last row
   std::string batch_generator, dropout_generator;
   optim::State optimizer;
 };
@@ -78,14 +78,14 @@ struct TrainerState {
 // bit-identical results for any number of threads, also if a run is resumed from a checkpoint.
 class Trainer {
  public:
-  // The corpus must outlive the trainer. Throws Error if the training or validation split is not
-  // longer than block_size, if log_every, eval_every or eval_batches is below 1, if the model is
-  // not causal, and when Gpt or AdamW do.
+  // The corpus must outlive the trainer. Throws the errors of Gpt and AdamW, and Error if the
+  // training or validation split is not longer than block_size, if log_every, eval_every or
+  // eval_batches is below 1, or if the model is not causal.
   Trainer(const Corpus& corpus, const nn::GptConfig& config, const TrainOptions& options);
 
-  // Does one update. Returns a row of the history after the first step, every log_every steps, at
-  // every evaluation and after the last step. Throws Diverged with the step, its learning rate and
-  // gradient norm, and the first operation and parameter with a value that is not finite.
+  // Does one update. Returns a new row of the history if one is due (after step 1, every log_every
+  // steps, at every evaluation, after the last step). Throws Diverged with the step, its learning
+  // rate and gradient norm, and the first operation and parameter with a value that is not finite.
   std::optional<LogRow> step();
   bool done() const { return step_ >= options_.steps; }
 
@@ -101,8 +101,8 @@ class Trainer {
   // The current state, for restore(). Throws Diverged when a parameter or a moment is not finite.
   TrainerState state() const;
   // Sets this trainer to a saved state; the caller restores the parameters. If this run has more
-  // steps than the saved run, removes the row that was recorded only because the saved run ended.
-  // Throws Error, and changes nothing, if the optimizer or generator states do not fit.
+  // steps than the saved run, removes the history row that was recorded only because the saved run
+  // ended. Throws Error, and changes nothing, if the optimizer or generator states do not fit.
   void restore(const TrainerState& state);
 
  private:
@@ -126,7 +126,7 @@ class Trainer {
 
   std::int64_t step_ = 0;
   std::vector<LogRow> history_;
-  double loss_sum_ = 0, ms_sum_ = 0;  // sums since the last row of the history
+  double loss_sum_ = 0, ms_sum_ = 0;  // sums of loss and time since the last row
   std::int64_t pending_ = 0;          // steps since the last row of the history
   double last_lr_ = 0, last_norm_ = 0;
 };

@@ -34,7 +34,7 @@ double peak_mb() {
 std::int64_t warm_up_steps(std::int64_t timed_steps) { return timed_steps / 5 + 2; }
 
 // Runs all measurements of heed bench except --compare. Each round runs every measurement once, so
-// that all measurements are affected if the machine becomes slower.
+// that a slowdown of the machine affects all measurements alike.
 struct Bench {
   const BenchCommand& command;
   const std::string& path;
@@ -58,7 +58,7 @@ struct Bench {
 
   void show(const std::string& what) { line.show("measuring " + what); }
 
-  // Returns the timer of the workload. Equal workloads use the same timer.
+  // Returns the StepTimer of the workload. Equal workloads use the same StepTimer.
   StepTimer& timer(const Workload& w) {
     for (StepTimer& each : timers)
       if (each.workload().sizes() == w.sizes()) return each;
@@ -109,7 +109,7 @@ struct Bench {
 
   void measure_steps() {
     const std::int64_t steps = command.steps.value_or(0);
-    std::vector<double> peaks;  // the sgemm peak of each round: the maximum of two measurements
+    std::vector<double> peaks;  // the peak GFLOP/s in each round: the maximum of two measurements
     for (std::int64_t round = 0; round < rounds; ++round)
       for (StepTimer& each : timers) {
         const Workload& w = each.workload();
@@ -156,7 +156,7 @@ struct Bench {
     return percentile(values, 0.5);
   }
 
-  // Runs steps and generates a short text, as heed train does, so that peak memory is realistic.
+  // Trains and generates a short text, as heed train does, so that the peak memory is realistic.
   void measure_steps_only() {
     const std::int64_t steps = command.steps.value_or(40);
     StepTimer& step_timer = timer(command.workload);
@@ -173,7 +173,7 @@ struct Bench {
 }  // namespace
 
 int run(const BenchCommand& given) {
-  set_trace("");  // tracing (HEED_TRACE) would slow the steps down
+  set_trace("");  // tracing (HEED_TRACE) would slow the training steps down
   BenchCommand command = given;
   const std::string path = command.text.empty() ? default_text() : command.text;
   std::string text = read_text(path);

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 // ---- child programs
 
-// Appends the workload as flags that both heed and the PyTorch script accept.
+// Appends the flags that describe the workload, which both heed and the PyTorch script accept.
 void append_flags(std::vector<std::string>& words, const Workload& workload, std::int64_t steps) {
   words.insert(words.end(), {"--steps", std::to_string(steps)});
   for (auto [name, size] : workload.sizes()) {
@@ -43,7 +43,7 @@ ChildMeasurements run_program(const std::string& name, std::vector<std::string> 
   throw_error(name, ": ", error.empty() ? "ended with code " + std::to_string(result.code) : error);
 }
 
-// The first Python that has PyTorch. The check is fast, because it does not import PyTorch.
+// The first of python3 and /usr/bin/python3 that has PyTorch. (Importing PyTorch would be slow.)
 std::string python_with_torch() {
   const char* const program =
       "import importlib.util as u, sys; sys.exit(u.find_spec('torch') is None)";
@@ -58,7 +58,8 @@ void check_script(const std::string& path) {
 }
 
 // The folder of an OpenBLAS build that uses OpenMP threads, as PyTorch does; "" if there is none.
-// With other builds two thread pools compete, and PyTorch is half as fast on two threads as on one.
+// With other OpenBLAS builds, two thread pools compete, and PyTorch is half as fast on two threads
+// as on one.
 std::string openmp_blas(const BenchCommand& command) {
   std::error_code error;
   if (!command.peer_blas.empty()) {
@@ -74,8 +75,9 @@ std::string openmp_blas(const BenchCommand& command) {
   return "";
 }
 
-// Replaces heed's environment variables by settings that make PyTorch fast. Keeps the variable
-// OPENBLAS_CORETYPE, because PyTorch needs it too if OpenBLAS does not know this processor.
+// Changes to the environment variables of the PyTorch process, which remove heed's OpenMP settings
+// and add settings that make PyTorch fast. OPENBLAS_CORETYPE stays set, because PyTorch needs the
+// variable too if OpenBLAS does not recognise the processor.
 EnvironmentChanges peer_environment(const Workload& workload, const std::string& blas) {
   EnvironmentChanges changes;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -86,7 +88,7 @@ EnvironmentChanges peer_environment(const Workload& workload, const std::string&
   changes["OMP_NUM_THREADS"] = changes["OPENBLAS_NUM_THREADS"] = std::to_string(workload.threads);
   if (workload.threads > 1 && !blas.empty()) changes["LD_LIBRARY_PATH"] = blas;
   if (workload.model.block_size < 256) return changes;
-  // Makes malloc keep freed memory. Otherwise PyTorch spends half of its time requesting pages.
+  // Makes malloc keep freed memory; otherwise PyTorch spends half of its time requesting pages.
   changes["MALLOC_MMAP_THRESHOLD_"] = "1073741824";
   changes["MALLOC_TRIM_THRESHOLD_"] = "2147483647";
   changes["MALLOC_TOP_PAD_"] = "67108864";
@@ -95,7 +97,7 @@ EnvironmentChanges peer_environment(const Workload& workload, const std::string&
 
 // ---- comparisons
 
-// Returns the comparisons to run. Their measurements are still empty.
+// Returns the comparisons to run, without their measurements.
 std::vector<Comparison> planned(const BenchCommand& command) {
   Workload one = command.workload;
   if (command.only == "step") return {{"as given", one, true}};
@@ -115,7 +117,7 @@ std::vector<Comparison> planned(const BenchCommand& command) {
   return result;
 }
 
-// A number of steps that take one or two seconds on most machines.
+// A number of training steps that takes one or two seconds on most machines.
 std::int64_t steps_for(const Workload& workload) {
   Workload reference;
   reference.model.vocab_size = workload.model.vocab_size;
@@ -144,7 +146,7 @@ ChildMeasurements medians(const std::vector<ChildMeasurements>& runs) {
           median(&ChildMeasurements::generate_tokens_per_s)};
 }
 
-// Even rounds run heed first, odd rounds PyTorch. Round 0 is a warm-up: its times are discarded.
+// Even rounds run heed first, odd rounds run PyTorch first. Round 0 is a warm-up.
 void compare(Comparison& c, const BenchCommand& command, const Peer& peer, LiveLine& line) {
   c.rounds = command.rounds.value_or(9);
   const std::int64_t steps = command.steps.value_or(steps_for(c.workload));
@@ -175,7 +177,7 @@ ChildMeasurements run_in_child(const std::string& text, const Workload& workload
   std::vector<std::string> words{"/proc/self/exe", "bench", "--only", "run", "--json"};
   append_flags(words, workload, steps);
   words.insert(words.end(), {"--", text});
-  // Removes two environment variables that heed sets at its start; the child sets them again.
+  // Removes two environment variables that heed sets at its start; the child process sets its own.
   return run_program("heed bench", words, {{"GOMP_SPINCOUNT", {}}, {"OPENBLAS_NUM_THREADS", {}}});
 }
 

@@ -7,15 +7,15 @@ namespace {
 
 const std::vector<std::string> bench_parts = {
     "step",        // a training step, compared with the fastest matrix products
-    "threads",     // a step with 1, 2, 4 ... threads
-    "context",     // a step at several context lengths, with 3072 tokens per batch
-    "width",       // a step at several embedding widths
-    "small",       // a step of a small model
-    "operations",  // the time of each operation in a step
+    "threads",     // a training step with 1, 2, 4 ... threads
+    "context",     // a training step at several context lengths, with 3072 tokens per batch
+    "width",       // a training step at several embedding widths
+    "small",       // a training step of a small model
+    "operations",  // the time of each operation in a training step
     "generate",    // text generation
     "memory",      // the peak memory of a training program
     "start",       // the time from the program's start to the end of its first step
-    "run",         // steps, then text generation; other parts start heed with --only run
+    "run",         // training steps, then text generation; used by "memory" and "start"
 };
 
 void bench_model_flags(Flags& flags, Workload& w) {
@@ -25,8 +25,7 @@ void bench_model_flags(Flags& flags, Workload& w) {
   flags.integer("--layers", w.model.layers, {1, max_size}, "number of transformer blocks");
   flags.integer("--heads", w.model.heads, {1, max_size}, "attention heads per block");
   flags.integer("--embed-dim", w.model.embed_dim, {1, max_size}, "width of the embeddings");
-  flags.integer("--threads", w.threads, {1, 1024},
-                "number of threads, except in the sweep over threads");
+  flags.integer("--threads", w.threads, {1, 1024}, "number of threads (ignored by --only threads)");
 }
 
 }  // namespace
@@ -46,19 +45,19 @@ void declare_flags(Flags& flags, BenchCommand& c) {
   flags.choice(
       "--only", "PART",
       "one part: step, threads, context, width, small, operations, generate, memory, start; "
-      "or run: only training steps, then generating a few tokens",
+      "or run, which trains and then generates text without other measurements",
       bench_parts, c.only);
   flags.integer("--rounds", c.rounds, {1, max_size},
                 "repetitions of all measurements; default: 3, or 9 with --compare");
   flags.integer("--steps", c.steps, {1, max_size},
                 "steps per measurement; default: as many as fit into 0.4 seconds");
-  flags.flag("--json", c.json, "one JSON object instead of tables");
+  flags.flag("--json", c.json, "print one JSON object instead of tables");
   flags.group("PyTorch");
   flags.path("--compare", "SCRIPT",
              "compare with this PyTorch program, such as tests/bench/torch_peer.py", "script",
              c.compare);
   flags.text("--peer-blas", "DIR",
-             "folder of PyTorch's OpenBLAS for two or more threads; default: "
+             "folder of the OpenBLAS that PyTorch uses with two or more threads; default: "
              "/usr/lib/*/openblas-openmp",
              c.peer_blas);
   bench_model_flags(flags, c.workload);
@@ -67,11 +66,11 @@ void declare_flags(Flags& flags, BenchCommand& c) {
 // --compare can be combined with --only step, but not with other parts.
 void check_flags(const BenchCommand& c, const std::set<std::string>&) {
   check_heads(c.workload.model);
-  if (c.text == "-") throw UsageError("TEXT -: bench needs a file, which it reads several times");
+  if (c.text == "-") throw UsageError("TEXT -: standard input can be read only once; give a file");
   if (c.compare.empty() && !c.peer_blas.empty())
     throw UsageError("--peer-blas " + c.peer_blas + ": only with --compare");
   if (!c.compare.empty() && !c.only.empty() && c.only != "step")
-    throw UsageError("--compare " + c.compare + ": goes with --only step, or without --only");
+    throw UsageError("--compare " + c.compare + ": combine it with --only step, or omit --only");
 }
 
 }  // namespace heed::app

@@ -30,7 +30,7 @@ constexpr const char* compiler_name = "g++ " __VERSION__;  // "g++ 12.2.0"
 
 // ---- tables
 
-// The time as text, with about three significant digits.
+// A time as text, with about three significant digits.
 std::string milliseconds(double ms) { return decimal(ms, ms < 10 ? 2 : ms < 100 ? 1 : 0); }
 
 using Cells = std::vector<std::string>;

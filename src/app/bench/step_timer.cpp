@@ -21,7 +21,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// nanoGPT's hyperparameters, for training without a last step and without validations.
+// Options for training without a step limit or validation, with nanoGPT's hyperparameters.
 TrainOptions endless_training(std::size_t batch_size) {
   TrainOptions options;
   options.batch_size = batch_size;
@@ -29,7 +29,7 @@ TrainOptions endless_training(std::size_t batch_size) {
   return options;
 }
 
-// GFLOP/s of the fastest of several products (m, k) x (k, n). The first one warms up the cache.
+// Repeats a product (m, k) x (k, n), first to warm up the cache, and returns the highest GFLOP/s.
 double product_gflops(std::size_t m, std::size_t n, std::size_t k) {
   Generator generator(1);
   const Array a = generator.uniform({m, k}, -1, 1), b = generator.uniform({k, n}, -1, 1);

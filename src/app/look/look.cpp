@@ -22,9 +22,9 @@ namespace heed::app {
 namespace {
 
 constexpr std::uint64_t windows_seed = 1337;
-constexpr std::size_t max_lines = 100;  // for all heat maps in the terminal
+constexpr std::size_t max_lines = 100;  // maximum total height of all heat maps, in terminal lines
 
-// The name of head i, if all heads of the model are numbered from 0, layer by layer.
+// The name of head i, where all heads of the model are numbered from 0, layer by layer.
 std::string name_of(const nn::GptConfig& config, std::size_t i) {
   return "layer " + std::to_string(i / config.heads) + ", head " + std::to_string(i % config.heads);
 }
@@ -51,11 +51,11 @@ void print_model(const LookCommand& command, const LoadedModel& saved, const Loo
             << counted(c.heads, "head") << " per layer, width " << c.embed_dim
             << (c.causal ? ", causal" : ", bidirectional") << '\n'
             << "text   " << counted(text.names.size(), "token")
-            << (command.text ? "" : ", the beginning of the validation part of " + training.name)
+            << (command.text ? "" : ", the beginning of the validation split of " + training.name)
             << ": " << quoted(text, saved.vocabulary) << '\n';
 }
 
-// ---- windows of the validation part
+// ---- windows of the validation split
 
 // Windows (B, T) with about 1500 tokens in total, drawn at random with a fixed seed.
 Indices windows_of(const Split& part, const nn::GptConfig& config) {
@@ -66,14 +66,14 @@ Indices windows_of(const Split& part, const nn::GptConfig& config) {
 
 std::string description(const Indices& windows, std::size_t batches, const std::string& text) {
   return counted(batches * windows.shape()[0], "window") + " of " +
-         counted(windows.shape()[1], "token") + ", validation part of " + text;
+         counted(windows.shape()[1], "token") + ", validation split of " + text;
 }
 
 // ---- scores
 
 std::string score_text(double score) { return std::isnan(score) ? "-" : decimal(score, 4); }
 
-// The header, one line of metrics for each head, and a baseline line for uniform attention weights.
+// The score table: a header, a line for each head, and a baseline line for uniform weights.
 std::vector<std::string> score_lines(const nn::Gpt& model, const Indices& tokens) {
   const std::vector<LayerAttention> layers = capture_attention(model, tokens);
   std::vector<std::string> lines{""};
@@ -109,10 +109,10 @@ void print_scores(const nn::Gpt& model, const Indices& tokens, const std::string
 
 // ---- ablation
 
-// The loss to measure with all heads, and then without each head in turn.
+// The loss that is measured with all heads, and then with each head ablated in turn.
 struct AblationLoss {
   std::function<double()> loss;  // empty if the loss is undefined
-  std::string description;       // the text used for the loss, or the reason why it is undefined
+  std::string description;       // the text that is evaluated, or why the loss is undefined
 };
 
 AblationLoss causal_loss(const LoadedModel& saved, const LookText& text,
@@ -202,8 +202,8 @@ HeatmapOptions heatmap_options(const LookText& text) {
   return options;
 }
 
-// The number of maps side by side: starts with the heads of a layer, and halves that number until
-// all maps fit into `width` columns and max_lines lines at full resolution.
+// The number of heat maps side by side: the number of heads of a layer, halved until all heat maps
+// fit into `width` columns and max_lines lines at full resolution.
 std::size_t maps_per_row(const SelectedHeads& heads, std::size_t width) {
   const std::size_t T = heads.weights[0].shape()[0], frame_and_gap = 5;
   for (std::size_t columns = heads.columns; columns > 0; columns /= 2) {
@@ -213,7 +213,7 @@ std::size_t maps_per_row(const SelectedHeads& heads, std::size_t width) {
   return heads.columns;
 }
 
-// Prints large maps one by one if --layer is given, otherwise small maps side by side.
+// Prints large heat maps one by one if --layer is given, otherwise small heat maps side by side.
 void print_maps(const LookCommand& command, const SelectedHeads& heads, HeatmapOptions options) {
   std::cout << '\n';
   if (command.layer) {

@@ -12,7 +12,7 @@
 
 namespace heed::app {
 
-// The training text of the run. heed look uses its validation part.
+// The text that the run was trained on. heed look uses the validation split of the text.
 struct TrainingText {
   std::unique_ptr<Corpus> corpus;  // null if the text is not available
   std::string name;                // printable path of the text; "harbour.txt" for default_text()
@@ -20,7 +20,7 @@ struct TrainingText {
 };
 TrainingText training_text(const ModelFile& file, const Vocabulary& vocabulary);
 
-// The model's input: --text, or the beginning of the validation part.
+// The model's input: --text, or the beginning of the validation split.
 struct LookText {
   Indices tokens;                  // (1, T)
   std::vector<std::string> names;  // the text of each token
@@ -40,9 +40,9 @@ std::string plot_folder(const LookCommand& command);
 // Prints the label and the path of the plot, or a note that explains why there is no plot.
 void print_plot(const std::string& label, const Plot& plot);
 
-// Runs heed look --tsne: maps the queries and keys of one head (default: layer 0, head 0) by t-SNE,
-// prints the map and the nearest key of each query, and draws tsne.svg. Returns the exit code.
-// Throws UsageError if the text is too short for the perplexity.
+// Runs heed look --tsne: embeds the queries and keys of one head (default: layer 0, head 0) with
+// t-SNE, prints the plot and the nearest key of each query, and writes tsne.svg. Returns the exit
+// code. Throws UsageError if the text is too short for the perplexity.
 int look_tsne(const LookCommand& command, const nn::Gpt& model, const LookText& text);
 
 }  // namespace heed::app

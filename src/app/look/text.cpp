@@ -1,4 +1,4 @@
-// text.cpp: parts of heed look: the input text (--text, or validation text), checks of --layer and
+// text.cpp: the input text of heed look (--text or validation text), the checks of --layer and
 // --head, and the folder of the plots.
 
 #include "heed/base/text.hpp"
@@ -17,7 +17,7 @@
 namespace heed::app {
 namespace {
 
-// The token ids of --text. Throws UsageError if the model cannot read the text.
+// Encodes --text. Throws UsageError if --text is empty, too long or not in the vocabulary.
 std::vector<std::int64_t> given_ids(const std::string& text, const LoadedModel& saved) {
   std::vector<std::int64_t> ids;
   try {
@@ -34,8 +34,8 @@ std::vector<std::int64_t> given_ids(const std::string& text, const LoadedModel& 
   return ids;
 }
 
-// The first token ids of the part: as many as fit into 80 columns if the heat maps of a layer's
-// heads are side by side. The plot must be the same for every width of the terminal.
+// Returns the first token ids of `part`: 15 to 40, or fewer if block_size or `part` is smaller. The
+// heat maps of a layer's heads then fit side by side in 80 columns, unless there are many heads.
 std::vector<std::int64_t> first_ids(const Split& part, const nn::GptConfig& config) {
   const std::size_t width = 80 / config.heads, frame = 5;
   const std::size_t length = std::clamp<std::size_t>(width < frame ? 0 : width - frame, 15, 40);
@@ -44,9 +44,9 @@ std::vector<std::int64_t> first_ids(const Split& part, const nn::GptConfig& conf
   return ids;
 }
 
-// Reads the run's training text. Throws Error if the text is not available or has changed.
+// Reads the run's training text. Throws Error if the file is missing or changed after training.
 std::string read_training_text(const TextFingerprint& saved) {
-  if (saved.path == "-") throw_error("the run was trained on standard input");
+  if (saved.path == "-") throw_error("the run's training text came from standard input");
   const std::string path = saved.path.empty() ? default_text() : saved.path;
   std::string text = read_text(path);
   if (has_byte_order_mark(text)) text.erase(0, 3);
@@ -65,7 +65,7 @@ TrainingText training_text(const ModelFile& file, const Vocabulary& vocabulary) 
   try {
     auto corpus = std::make_unique<Corpus>(read_training_text(saved), vocabulary);
     if (corpus->validation().size >= 2) return {std::move(corpus), name, ""};
-    return {{}, name, name + ": is too short for a validation part"};
+    return {{}, name, name + ": is too short for a validation split"};
   } catch (const Error& error) {
     return {{}, name, error.what()};
   }

@@ -15,7 +15,7 @@
 namespace heed::app {
 namespace {
 
-// Returns --perplexity, or by default 10, but at most a third of the largest allowed perplexity.
+// Returns the value of --perplexity; the default is min(10, max_perplexity / 3).
 double checked_perplexity(const LookCommand& command, std::size_t T) {
   if (T < 2)
     throw UsageError("--text: needs at least 2 tokens for --tsne, got " + std::to_string(T));
@@ -48,7 +48,7 @@ std::string token_at(std::size_t position, const std::vector<std::string>& names
          pad_right(truncated(printable(names[position]), width), width);
 }
 
-// Prints for each query the nearest key by cosine similarity and the nearest key in the map.
+// Prints for each query the nearest key by cosine similarity and the nearest key in the t-SNE map.
 void print_nearest_keys(const Array& points, const Array& map,
                         const std::vector<std::string>& names) {
   const std::size_t T = names.size();
@@ -66,7 +66,8 @@ void print_nearest_keys(const Array& points, const Array& map,
                        token_at(map_key - T, names) + (key == map_key ? "" : " *");
     std::cout << line.erase(line.find_last_not_of(' ') + 1) << '\n';
   }
-  std::cout << num_same << " of " << T << " queries have the same nearest key in both"
+  std::cout << num_same << " of " << T
+            << " queries have the same nearest key by cosine similarity and in the t-SNE map"
             << (num_same < T ? "; * marks the others" : "") << '\n';
 }
 

@@ -14,18 +14,18 @@
 namespace HEED_NAMESPACE {
 
 constexpr std::size_t norm_width = 9;  // "1.235e-05"
-// The width limit of the column "passes to". A wider cell shifts the rest of its line to the right.
+// Maximum width of the column "passes to" (a node's inputs). Wider cells shift the cells after it.
 constexpr std::size_t max_passed_width = 90;
 
-// The backward pass that runs on this thread.
+// The trace of the backward pass that runs on this thread.
 static thread_local BackwardTrace* current = nullptr;
 
 static double l2_norm(const Array& x) { return std::sqrt(dot_of(x.data(), x.data(), x.size())); }
 
-// The L2 norm to four digits.
+// The L2 norm with four significant digits.
 static std::string norm(const Array& x) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.4g", std::abs(l2_norm(x)));  // NaN without a sign
+  std::snprintf(text, sizeof text, "%.4g", std::abs(l2_norm(x)));  // no "-nan"
   return text;
 }
 
@@ -54,8 +54,8 @@ void BackwardTrace::begin_table(const NodeList& nodes) {
 
 void BackwardTrace::widen_columns(const Node& node) {
   std::size_t width = 0;
-  for (const auto& input : node.inputs)
-    if (input != nullptr && input->requires_grad)  // "#12 x (2, 3) 1.235e-05, #13 W ..."
+  for (const auto& input : node.inputs)  // printed with its gradient's norm: "#12 x (2) 1.235e-05"
+    if (input != nullptr && input->requires_grad)
       width += (width == 0 ? 0 : 2) + number_width_ + display_width(short_label(*input)) +
                norm_width + 2;
   op_width_ = std::max(op_width_, node.op.size());
@@ -72,7 +72,7 @@ std::string BackwardTrace::columns(const std::string& number, std::string_view o
          pad_left(gradient, norm_width) + "  ";
 }
 
-// "#12", or "#?" for a node outside the graph of this pass.
+// The node's number, such as "#12", or "#?" for a node outside the graph of this backward pass.
 std::string BackwardTrace::number_of(const Node& node) const {
   const auto found = numbers_.find(&node);
   return "#" + (found == numbers_.end() ? "?" : std::to_string(found->second));

@@ -8,8 +8,8 @@
 
 namespace HEED_NAMESPACE {
 
-// Traces one backward pass through these nodes, the last of which is the output. It writes a node's
-// line when the pass reaches the next node or ends, even if an exception ends it.
+// Traces one backward pass through `nodes`, the last of which is the output. A node's line is
+// written when the pass reaches the next node or ends, even if an exception ends the pass.
 class BackwardTrace {
  public:
   BackwardTrace(const NodeList& nodes, bool provenance);
@@ -17,10 +17,10 @@ class BackwardTrace {
   BackwardTrace(const BackwardTrace&) = delete;
   BackwardTrace& operator=(const BackwardTrace&) = delete;
 
-  // To be called before the backward of `node`. Returns a timer for this backward.
+  // Must be called before the backward of `node`, which the returned timer measures.
   OperationTimer visit(const Node& node);
 
-  // To be called when the backward of `from` adds `part` to the gradient of its input i.
+  // Must be called when the backward of `from` adds `part` to the gradient of its input i.
   void add(const Node& from, std::size_t i, const Array& part);
 
  private:
@@ -35,23 +35,24 @@ class BackwardTrace {
   bool writes_ = trace_enabled(TraceOption::backward);
   bool checks_nan_ = trace_enabled(TraceOption::nan), at_output_ = true;
   BackwardTrace* outer_ = nullptr;  // the trace of the enclosing backward pass, if any
-  // The nodes' positions in topological_order(). Plain pointers do not keep the nodes alive.
+  // Each node's index in topological_order(). The raw pointers do not keep the nodes alive.
   std::unordered_map<const Node*, std::size_t> numbers_;
   std::size_t number_width_ = 0, op_width_ = 2, name_width_ = 4, shape_width_ = 5;
   std::size_t passed_width_ = 8;
-  std::string line_, passed_, location_;  // the table line of the node whose backward runs
+  std::string line_, passed_, location_;  // table row of the node whose backward is running
 };
 
 // Calls BackwardTrace::add for the backward pass that runs on this thread, if any.
 void trace_contribution(const Node& from, std::size_t i, const Array& part);
 
-// Throw NonFinite when the gradient is not finite, even if TraceOption::nan is off.
+// check_contribution() and check_gradient() throw NonFinite if the gradient is not finite, even if
+// TraceOption::nan is off.
 void check_contribution(const Node& from, std::size_t i, const Array& part);
 void check_gradient(const Node& node, bool is_output);
 
 void trace_line(const std::string& line);
 
-// "V (3, 4)", or "MatMul (3, 4)" for a node without a name.
+// Name and shape, such as "V (3, 4)"; for a node without a name its operation, "MatMul (3, 4)".
 std::string short_label(const Node& node);
 
 }  // namespace HEED_NAMESPACE

@@ -11,7 +11,7 @@ namespace HEED_NAMESPACE {
 
 constexpr Real minus_infinity = -std::numeric_limits<Real>::infinity();
 
-// The first element that is not finite, or the end.
+// Returns a pointer to the first element that is not finite, or to the end of the data.
 static const Real* first_nonfinite(const Array& x, bool allow_minus_infinity = false) {
   return std::find_if(x.data(), x.data() + x.size(), [=](Real v) {
     return !std::isfinite(v) && !(allow_minus_infinity && v == minus_infinity);
@@ -24,7 +24,7 @@ static bool has_minus_infinity(const std::shared_ptr<Node>& input) {
   return std::find(x.data(), x.data() + x.size(), minus_infinity) != x.data() + x.size();
 }
 
-// "nan at (0, 2)"
+// Returns the value and its index, such as "nan at (0, 2)".
 static std::string element_text(const Array& x, const Real* at) {
   const std::string value = std::isnan(*at) ? "nan" : *at < 0 ? "-inf" : "inf";
   auto flat = static_cast<std::size_t>(at - x.data());
@@ -34,7 +34,7 @@ static std::string element_text(const Array& x, const Real* at) {
   return index.empty() ? value : value + " at " + str(index);
 }
 
-// "MatMul 'V' (3, 4) made at lessons/05_query_key_value.cpp:41"
+// Returns, for example, "MatMul 'V' (3, 4) made at lessons/05_query_key_value.cpp:41".
 static std::string origin(std::string_view op, const std::string& name, const Shape& shape,
                           SourceLocation location) {
   return std::string(op) + (name.empty() ? " " : " '" + name + "' ") + str(shape) + " made at " +
@@ -45,7 +45,7 @@ static std::string origin(const Node& node) {
   return origin(node.op, node.name, node.value.shape(), node.location);
 }
 
-// "its inputs: A (3, 3) with nan at (0, 2), made at lessons/my.cpp:12; V (3, 4)"
+// Returns, for example, "its inputs: a (3, 3) with nan at (0, 2), made at my.cpp:12; v (3, 4)".
 static std::string inputs_text(const NodeList& inputs) {
   std::string text, ending = "; all finite";
   for (const auto& input : inputs) {

@@ -21,16 +21,17 @@ struct Times {
   std::mutex mutex;
   std::vector<OperationTime> operations;
   std::size_t passes = 0;
-  Clock::time_point first, last;  // start of the first operation, end of the last
+  Clock::time_point first, last;  // start of the first and end of the last operation
 };
 
-// Never destroyed, since the destructors of static objects may run operations.
+// The Times object is never freed, because destructors of static objects may run operations.
 Times& times() {
   static Times* const instance = new Times;
   return *instance;
 }
 
-// The sum for this operation and phase. The search is linear, over a few dozen names.
+// The total time of one operation in one phase (forward, backward or no_grad). A linear search
+// suffices for a few dozen operations.
 OperationTime::Sum& sum_for(std::string_view name, Phase phase) {
   std::vector<OperationTime>& all = times().operations;
   auto found = std::find_if(all.begin(), all.end(), [&](const auto& o) { return o.name == name; });
@@ -118,9 +119,9 @@ std::string time_table() {
   const double elapsed = seconds_between(times().first, times().last) * ms;
   std::string text =
       std::string("HEED_TRACE=time: ") +
-      (passes == 0   ? std::string("no backward pass; milliseconds in total")
-       : passes == 1 ? "1 backward pass; milliseconds"
-                     : std::to_string(passes) + " backward passes; milliseconds per pass") +
+      (passes == 0   ? std::string("total milliseconds (no backward pass ran)")
+       : passes == 1 ? "1 backward pass, milliseconds"
+                     : std::to_string(passes) + " backward passes, milliseconds per pass") +
       "\noperation          forward ms  backward ms    share\n";
   for (const OperationTime& o : all)
     if (const double backward = o.backward.seconds * ms; forward(o) + backward > 0)

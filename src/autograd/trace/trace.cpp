@@ -19,7 +19,7 @@ constexpr std::pair<std::string_view, TraceOption> all_options[] = {
     {"provenance", TraceOption::provenance},
     {"time", TraceOption::time}};
 
-// The enabled options of the program, one bit per option.
+// The enabled options of HEED_TRACE, one bit per option.
 constexpr unsigned not_read_yet = ~0u;
 static std::atomic<unsigned> enabled{not_read_yet};
 
@@ -74,7 +74,7 @@ void trace_line(const std::string& line) {
   if (output())
     output()(line);
   else
-    std::cerr << line + '\n';  // one string, so that lines of several threads do not mix
+    std::cerr << line + '\n';  // a single write, so that lines of several threads do not mix
 }
 
 std::string short_label(const Node& node) {

@@ -42,7 +42,7 @@ class HeedCommand(gdb.Command):
 
 
 def command(name, command_class, completer=gdb.COMPLETE_SYMBOL):
-    """Makes a function a gdb command. The help text is its docstring. Errors print as one line."""
+    """Registers a function as gdb command `heed NAME`; its docstring is the command's help text."""
     def register_function(function):
         def invoke(self, argument, from_tty):
             try:
@@ -137,7 +137,7 @@ Usage: heed nan
 Prints the operation, the line that called it, and its inputs. Ignores minus
 infinity in the output of mask operations, and of operations with an input that contained it."""
         if argument:
-            raise DebuggerError("heed: nan takes no argument")
+            raise DebuggerError("heed: `heed nan` takes no argument")
         running.run_to_nonfinite()
         if gdb.selected_thread() is not None:
             select_user_frame()
@@ -166,7 +166,7 @@ one line per row."""
 
 
 def no_contributions(current, node):
-    """The reason why `heed why` has nothing to list."""
+    """The reason why `heed why` cannot list contributions to the gradient of a node."""
     title = current.title(node)
     if not node.requires_grad:
         return title + " does not require a gradient"
@@ -174,14 +174,14 @@ def no_contributions(current, node):
         return title + " has no gradient yet" + (
             "" if current.running is not None else "; `heed step` runs to the next backward pass")
     if current.nodes and node.address == current.nodes[-1].address:
-        return title + " is the output of this pass: backward was given its gradient"
+        return title + " is the output of this backward pass: its gradient is the upstream gradient"
     return (title + " has a gradient, but its contributions were not recorded; "
             "`set environment HEED_TRACE provenance`, then `run` again")
 
 
 # ---- frames
 
-# The source files of the engine and of libraries.
+# The paths of the source files of the engine (arrays and autograd) and of libraries.
 ENGINE = re.compile(r".*/(src|include/heed)/(array|autograd)/.*|/usr/.*|.*/(xtensor|xsimd|xtl)/.*|.*/c\+\+/.*")
 
 

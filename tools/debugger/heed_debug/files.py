@@ -12,7 +12,7 @@ def npy(array):
     order = "|" if array.itemsize == 1 else "<" if sys.byteorder == "little" else ">"
     header = "{'descr': '%s%s', 'fortran_order': False, 'shape': %s, }" % (
         order, NPY_TYPES[array.code], shape)
-    # Its length is a multiple of 64 bytes, and its last byte is a newline.
+    # The length of a .npy header is a multiple of 64 bytes, and its last byte is a newline.
     header += " " * (-(10 + len(header) + 1) % 64) + "\n"
     return (b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode("latin-1")
             + array.numbers().tobytes())

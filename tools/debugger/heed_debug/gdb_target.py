@@ -8,14 +8,14 @@ import gdb
 from heed_debug import memory
 from heed_debug.memory import DebuggerError
 
-WITHOUT_G = ("heed: this program was built without -g, so its values have no names; build it with "
+WITHOUT_G = ("heed: this program was built without -g, so gdb finds no variables; build it with "
              "`cmake --preset debug && cmake --build --preset debug`")
 NOT_HEED = "heed: this is not a heed program; start gdb with one, such as build/debug/lessons/09_..."
 NOT_RUNNING = "heed: the program is not running; type `run`, or `start` to stop at main"
 
 
 def bare(type_):
-    """A type without const, reference and typedef."""
+    """Removes const, references and typedefs from a type."""
     type_ = type_.strip_typedefs()
     while type_.code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
         type_ = type_.target().strip_typedefs()
@@ -23,7 +23,7 @@ def bare(type_):
 
 
 def member(type_, name):
-    """(offset in bytes, type) of a member of a type or of its base classes, or None."""
+    """Returns (offset in bytes, type) of a member of a type or of its base classes, or None."""
     for field in type_.fields():
         if not hasattr(field, "bitpos"):
             continue  # a static member
@@ -37,7 +37,7 @@ def member(type_, name):
 
 
 class GdbTarget:
-    """The target that memory.py describes, for gdb."""
+    """Reads the program's memory through gdb. memory.py describes the methods."""
 
     def __init__(self):
         self.clear()
@@ -180,7 +180,7 @@ def link_at(address):
 
 
 def link_of(value):
-    """The Link to the node of a Tensor, shared_ptr<Node>, Node or Node*; None for other types."""
+    """The Link to a value's node (Tensor, shared_ptr<Node>, Node or Node*); None for other types."""
     type_ = bare(value.type)
     if is_tensor(type_) or is_node_pointer(type_):
         return link_at(address_of(value))
@@ -248,7 +248,7 @@ _holds_tensors = {}
 
 
 def holds_tensors(type_):
-    """Whether values of this type contain tensors."""
+    """Whether values of type `type_` contain tensors."""
     type_ = bare(type_)
     if is_tensor(type_) or is_node_pointer(type_):
         return True
@@ -266,7 +266,7 @@ def holds_tensors(type_):
 
 
 def links_at(type_, address):
-    """Links to the nodes of all tensors in the value of this type at this address."""
+    """Yields the shared_ptr<Node> (a Link) of each tensor in the value of `type_` at `address`."""
     type_ = bare(type_)
     if not holds_tensors(type_):
         return
@@ -328,7 +328,7 @@ def links_in_frame(frame):
 
 
 def links_in_scope():
-    """Links to the nodes of all tensors in the variables of the stack, innermost frame first."""
+    """The Links to the nodes of all tensors in each frame's variables, innermost frame first."""
     result = []
     for depth, frame in enumerate(frames()):
         if depth > 100:

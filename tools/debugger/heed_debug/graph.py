@@ -31,7 +31,7 @@ def walk(target, links, all_nodes=False):
 
 
 class Graph:
-    """Numbered nodes. `running` is the number of the node whose backward runs, or None."""
+    """A list of numbered nodes. `running` is the number of the node whose backward runs, or None."""
 
     def __init__(self, nodes, running=None):
         self.nodes, self.running = nodes, running
@@ -43,7 +43,7 @@ class Graph:
 
 
 def title(node):
-    """The operation, name and shape of a node: Softmax 'A' (3, 3)"""
+    """The operation, name and shape of a node, such as Softmax 'A' (3, 3)."""
     name = " '%s'" % node.name if node.name else ""
     return node.op + name + " " + numbers.shape_text(node.shape)
 
@@ -56,7 +56,7 @@ def input_text(graph, link):
 
 
 def inputs_text(graph, node):
-    """The inputs of a node: "from #5, #7". Stores the text, as inputs may be freed before the node."""
+    """Lists the inputs of a node: "from #5, #7". Stores the list, as the inputs may be freed."""
     if node.inputs_text is None:
         inputs = [input_text(graph, link) for link in node.inputs if link.address]
         node.inputs_text = "from " + ", ".join(inputs) if inputs else ""
@@ -71,7 +71,7 @@ def gradient_text(node):
 
 
 def listed_numbers(graph, everything):
-    """The numbers of the nodes to list. None stands for nodes that are left out."""
+    """The numbers of the nodes to list. None stands for consecutive nodes that are not listed."""
     count = len(graph.nodes)
     if everything or count <= MAX_NODES:
         return list(range(count))

@@ -33,12 +33,12 @@ def text(target, address, size):
     if size == 0:
         return ""
     if size > MAX_STRING:
-        raise DebuggerError("a string of %d bytes is not initialised yet" % size)
+        raise DebuggerError("a string seems uninitialised: its length is %d bytes" % size)
     return target.read(address, size).decode("utf-8", "replace")
 
 
 def c_text(target, address):
-    """A string that ends in a zero byte."""
+    """Reads a null-terminated string."""
     result = b""
     while len(result) < MAX_STRING:
         # A read must not cross a page boundary: the next page may not be mapped.
@@ -53,7 +53,7 @@ ArrayLayout = collections.namedtuple("ArrayLayout", "shape_begin shape_end begin
 
 
 def array_layout(target, type_name, prefix=""):
-    """The offsets of an xt::xarray's shape and data pointers, from the start of a `type_name`."""
+    """The offsets of an xt::xarray's shape and data pointers inside an object of type `type_name`."""
     member = lambda path: target.offset(type_name, prefix + path)
     begin, pointer_type = member("m_storage.p_begin")
     return ArrayLayout(member("m_shape.m_begin")[0], member("m_shape.m_end")[0], begin,
@@ -61,7 +61,7 @@ def array_layout(target, type_name, prefix=""):
 
 
 class Array:
-    """The shape and the address of an array. Its numbers are read on demand."""
+    """An array's shape and address. Its elements are read from the debugged program on demand."""
 
     def __init__(self, target, shape, code, address):
         self.target, self.shape, self.code, self.address = target, shape, code, address
@@ -127,8 +127,9 @@ class NodeLayout:
 def std_string(target, layout, block, offset):
     if layout.library == "libstdc++":
         return text(target, pointer_at(block, offset), pointer_at(block, offset + 8))
-    # libc++ stores up to 22 bytes inside the string. A bit marks such a string: the highest of the
-    # last byte on Apple's ARM, else the lowest of the first byte.
+    # libc++ stores a string of up to 22 bytes inside the string object (small-string optimisation).
+    # One bit of the object tells whether its string is stored inside: the highest bit of the last
+    # byte on Apple's ARM, else the lowest bit of the first byte.
     if layout.arm_strings:
         if block[offset + 23] < 128:
             return block[offset: offset + block[offset + 23]].decode("utf-8", "replace")
@@ -145,7 +146,7 @@ def string_view(target, layout, block, offset):
 
 
 def read_links(target, begin, end):
-    """The shared_ptr<Node> objects between two addresses."""
+    """Reads the shared_ptr<Node> objects between two addresses."""
     if end < begin or (end - begin) % 16 or end - begin > 16 * 100000000:
         raise DebuggerError("not initialised yet")
     if begin == end:
@@ -155,7 +156,7 @@ def read_links(target, begin, end):
 
 
 class Node:
-    """A copy of one heed::Node, made when it was read."""
+    """A copy of a heed::Node, made when the debugger reads the node."""
 
     def __init__(self, target, link):
         self.target, self.link, self.address = target, link, link.address
@@ -202,9 +203,9 @@ class Node:
                             struct.unpack_from("<d", block, layout.contribution_norm)[0])
 
     def reread(self):
-        """The node's present state, or None when the program has freed it."""
+        """The node's present state, or None when the program has freed the node."""
         try:
-            # free() overwrites the start of the block, which holds shared_ptr's counts.
+            # free() overwrites the start of the memory block, which holds shared_ptr's counters.
             counts = self.target.read(self.link.control, 12) if self.link.control else b""
             if counts[:8] != self.control or (counts and struct.unpack_from("<i", counts, 8)[0] <= 0
                                               and self.layout.library == "libstdc++"):

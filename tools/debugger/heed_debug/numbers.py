@@ -17,12 +17,12 @@ def is_real(array):
 
 
 def shown_indices(n, shorten):
-    """The indices of an axis that are printed; None stands for the ones left out."""
+    """The indices of an axis that are printed; None stands for the omitted indices."""
     return list(range(n)) if not shorten or n <= 2 * EDGE else [*range(EDGE), None, *range(n - EDGE, n)]
 
 
 def number_formatter(values, code):
-    """A function from number to text, with one format for the whole array."""
+    """Returns a function that formats a number, with one format for the whole array."""
     if code not in "fd":
         return str
     largest = max((abs(v) for v in values if math.isfinite(v)), default=0)
@@ -30,7 +30,7 @@ def number_formatter(values, code):
 
 
 def row_values(array, row, shorten):
-    """The numbers of a row that are printed; None stands for the ones left out."""
+    """The numbers of a row that are printed; None stands for the omitted numbers."""
     n = array.shape[-1]
     if not shorten or n <= 2 * EDGE:
         return list(array.numbers(row * n, n))
@@ -38,7 +38,7 @@ def row_values(array, row, shorten):
 
 
 def shown_rows(array, shorten):
-    """(index, row number) of each printed row; the row number is None for rows left out."""
+    """Returns (index, row number) of each printed row; the row number is None for omitted rows."""
     leading = array.shape[:-1]
     result = []
     for index in itertools.product(*[shown_indices(n, shorten) for n in leading]):
@@ -54,7 +54,7 @@ def shown_rows(array, shorten):
 
 
 def matrix_lines(array):
-    """The aligned rows. With more than two axes, a line with its index precedes each matrix."""
+    """The rows as aligned text. From rank 3 on, each matrix has a line with its index."""
     if array.size == 0:
         return ["no elements"]
     if not array.shape:
@@ -98,7 +98,7 @@ def decimal(x):
 
 
 def count_nonfinite(values):
-    """The numbers of NaN, +inf and -inf."""
+    """Counts the elements that are NaN, +inf and -inf."""
     if math.isfinite(sum(values)):
         return 0, 0, 0
     return (sum(v != v for v in values), values.count(math.inf), values.count(-math.inf))
@@ -123,5 +123,5 @@ def summary(array):
     length = math.sqrt(sum(map(operator.mul, finite, finite)))
     result = "min %s, max %s, mean %s, norm %s" % tuple(
         decimal(x) for x in (min(finite), max(finite), math.fsum(finite) / len(finite), length))
-    return result + (", of the finite ones; not finite: " + nonfinite_text(counts)
+    return result + (", of the finite numbers; not finite: " + nonfinite_text(counts)
                      if any(counts) else ", all finite")

@@ -11,15 +11,15 @@ from heed_debug.memory import DebuggerError
 NO_PASS = ("heed: no backward pass is running; `heed step` runs to the next one, "
            "`heed graph T` shows the graph that computed a tensor T")
 
-# The nodes of the running pass, as last read. heed::backward removes a node from its own list
-# before it calls the node's apply_backward.
+# The nodes of the running backward pass, as last read from memory. (heed::backward removes a node
+# from its own list before it calls the node's apply_backward.)
 _pass_nodes = None
-# The graph of the last `heed graph T`. #N refers to this graph when no pass is running.
+# The graph of the last `heed graph T`, to which #N refers when no backward pass is running.
 _printed_graph = None
 
 
 def backward_frame():
-    """The innermost frame of heed::backward. Searches the selected thread first."""
+    """Returns the innermost frame of heed::backward. Searches the selected thread first."""
     threads = gdb.selected_inferior().threads()
     selected = gdb.selected_thread()
     with gdb_target.selection_restored():
@@ -35,7 +35,7 @@ def backward_frame():
 
 
 def has_nodes(frame):
-    """Whether the frame has a variable `nodes`, as the overload of heed::backward with the loop has."""
+    """Whether the frame is the overload of heed::backward that loops over its variable `nodes`."""
     try:
         frame.read_var("nodes")
         return True
@@ -44,7 +44,7 @@ def has_nodes(frame):
 
 
 def running_link(frame):
-    """The link to the node whose backward runs, or None before the first one."""
+    """The Link to the node whose backward is running, or None before the first one runs."""
     caller = frame.newer()
     candidates = [gdb_target.variable(frame, "running"), gdb_target.variable(frame, "node")]
     if caller is not None and gdb_target.function_name(caller).endswith("::apply_backward"):
@@ -57,7 +57,7 @@ def running_link(frame):
 
 
 def with_control(link):
-    """Adds the control block's address: make_shared places the block 16 bytes before the node."""
+    """Adds the address of the control block, which make_shared puts 16 bytes before the node."""
     try:
         vtable = memory.pointer(target, link.address - 16)
         if "_Sp_counted_ptr_inplace<heed::" in target.symbol(vtable):
@@ -81,7 +81,7 @@ def pending_nodes(frame):
 
 
 def running_pass():
-    """(graph, pending nodes) of the running pass, or None."""
+    """Returns (graph, pending nodes) of the running backward pass, or None."""
     global _pass_nodes
     gdb_target.check_running()
     frame = backward_frame()
@@ -103,7 +103,7 @@ def running_pass():
 
 
 def pass_before_first_node(frame):
-    """(graph, pending nodes) when heed::backward has started but has not run any node."""
+    """Returns (graph, pending nodes) when heed::backward has started but no node's backward has run."""
     global _pass_nodes
     output = gdb_target.variable(frame, "output")
     if output is None:
@@ -116,7 +116,7 @@ def pass_before_first_node(frame):
 
 
 def with_inputs_text(current):
-    """Stores the text of each node's inputs before they are freed."""
+    """Stores each node's list of inputs ("from #5, #7") before backward frees the inputs."""
     for node in current.nodes:
         graph.inputs_text(current, node)
     return current
@@ -138,14 +138,14 @@ gdb.events.exited.connect(clear)
 
 
 def graph_of(link):
-    """The graph that computed a tensor. #N refers to this graph from now on."""
+    """The graph that computed a tensor. In later commands, #N is the node N of this graph."""
     global _printed_graph
     _printed_graph = graph.Graph(graph.walk(target, [link]))
     return _printed_graph
 
 
 def current_graph():
-    """The graph of the running pass, else the last printed graph, read again, else an empty graph."""
+    """The running pass's graph or, if none runs, the last printed graph (reread) or an empty one."""
     found = running_pass()
     if found is not None:
         return found[0]
@@ -156,7 +156,7 @@ def current_graph():
     return graph.Graph([])
 
 
-# ---- tensors by number (#9), by name (weights) and by expression (now.A)
+# ---- finding a tensor by number (#9), by name (weights) or by expression (now.A)
 
 
 def all_nodes_in_scope(current):
@@ -169,8 +169,8 @@ def all_nodes_in_scope(current):
 def by_number(current, text):
     i = int(text[1:])
     if not current.nodes:
-        raise DebuggerError("heed: there is no #%d; numbers refer to the running backward pass, or to "
-                            "the last `heed graph T`" % i)
+        raise DebuggerError("heed: there is no node #%d; node numbers refer to the running "
+                            "backward pass, or to the last `heed graph T`" % i)
     if i >= len(current.nodes):
         raise DebuggerError("heed: there is no #%d; the graph has #0 to #%d" % (i, len(current.nodes) - 1))
     node = current.nodes[i].reread()
@@ -216,7 +216,7 @@ def by_expression(current, text):
 
 
 def evaluate_in_stack(text):
-    """The value of an expression in the selected frame, else in the nearest caller that knows it."""
+    """The value of an expression in the selected frame, else in the nearest caller that has it."""
     try:
         return gdb_target.evaluate(text)
     except DebuggerError as error:
@@ -235,7 +235,7 @@ def evaluate_in_stack(text):
 
 
 def find_tensor(text):
-    """The current graph, and the node with this number (#9), name or variable."""
+    """Returns the current graph, and the node that `text` (#9, a name or a variable) refers to."""
     gdb_target.check_running()
     if not text:
         raise DebuggerError("heed: give a tensor: its name, its number such as #3, or a variable")
@@ -274,10 +274,10 @@ def short_type(type_):
 
 
 def find_array(text):
-    """(title, array) for `show` and `save`: an array, a tensor's value, or `grad T`."""
+    """Returns (title, array) of `text`: an array, a tensor (its value) or `grad T` (a gradient)."""
     gdb_target.check_running()
     if not text:
-        raise DebuggerError("heed: give a variable, a tensor's name, #3, or `grad` and one of these")
+        raise DebuggerError("heed: give a variable, a tensor's name, #3, or `grad` and a tensor")
     if text.startswith("grad "):
         current, node = find_tensor(text[5:].strip())
         if not node.has_grad:

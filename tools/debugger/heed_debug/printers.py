@@ -12,7 +12,7 @@ from heed_debug.memory import DebuggerError
 
 
 def in_summary():
-    """Whether gdb is printing arguments in a list of frames, where a matrix would be too long."""
+    """Whether gdb prints function arguments in a backtrace, where a matrix would be too long."""
     return getattr(gdb, "print_options", dict)().get("summary", False)
 
 
@@ -21,11 +21,11 @@ def prints_matrices():
 
 
 class HeedMatrices(gdb.Parameter):
-    """Set whether heed's arrays print as matrices.
+    """Set whether heed's arrays are printed as matrices.
 On: shape and matrix as text. Off: the shape, and children for an IDE to expand."""
 
-    set_doc = "Set whether heed's arrays print as matrices."
-    show_doc = "Show whether heed's arrays print as matrices."
+    set_doc = "Set whether heed's arrays are printed as matrices."
+    show_doc = "Show whether heed's arrays are printed as matrices."
 
     def __init__(self):
         super().__init__("print heed-matrices", gdb.COMMAND_DATA, gdb.PARAM_BOOLEAN)
@@ -35,7 +35,7 @@ On: shape and matrix as text. Off: the shape, and children for an IDE to expand.
         return ""
 
     def get_show_string(self, value):
-        return "heed's arrays print as matrices: %s." % value
+        return "Printing of heed's arrays as matrices is %s." % value
 
 
 matrices = HeedMatrices()
@@ -54,14 +54,14 @@ def errors_as_text(function):
 
 
 class TextPrinter:
-    """A printer without children. An IDE shows its text unchanged."""
+    """A gdb pretty-printer without children(): an IDE shows the text of to_string() as it is."""
 
     def __init__(self, printer):
         self.to_string = printer.to_string
 
 
 def gdb_array(array, element):
-    """The numbers as a gdb array value, which an IDE can expand axis by axis."""
+    """The numbers of an array as a gdb array value, which an IDE can expand axis by axis."""
     type_ = element
     for n in reversed(array.shape):
         type_ = type_.array(n - 1)
@@ -201,10 +201,10 @@ class GeneratorPrinter:
     @errors_as_text
     def to_string(self):
         bits, precision = self.value["bits_"], str(self.value["precision_"]).split("::")[-1]
-        result = "Generator of %s, at word %d of %d" % (
+        result = "Generator (Mersenne Twister) of %s numbers, %d of %d state words used" % (
             precision, int(bits["next"]), bits["words"].type.sizeof // 4)
         if self.value["has_cached_normal_"]:
-            result += ", next normal number: %.4f" % float(self.value["cached_normal_"])
+            result += ", next normal sample: %.4f" % float(self.value["cached_normal_"])
         return result
 
 
@@ -236,6 +236,6 @@ def lookup_printer(value):
 lookup_printer.name = "heed"
 lookup_printer.enabled = True
 lookup_printer.subprinters = []
-# Sourcing heed_gdb.py again replaces the printers registered before.
+# If heed_gdb.py is sourced again, its printers replace the registered ones.
 gdb.pretty_printers[:] = [p for p in gdb.pretty_printers if getattr(p, "name", "") != "heed"]
 gdb.pretty_printers.insert(0, lookup_printer)

@@ -1,4 +1,4 @@
-"""running.py: runs the program until the backward of a node starts, or until a number is not finite."""
+"""running.py: runs the program to the backward of a node, or to the first NaN or infinity."""
 
 import re
 
@@ -38,8 +38,8 @@ def run_to(*breakpoints):
     except gdb.error as error:
         text = str(error)
         if "not being run" in text or "target does not support" in text.lower():
-            raise DebuggerError("heed: this program cannot continue (is it a core file?); graph, grad, "
-                                "show, why, back and save work")
+            raise DebuggerError("heed: this program cannot continue (is it a core file?); the "
+                                "commands graph, grad, show, why, back and save still work")
         raise DebuggerError("heed: " + text)
     finally:
         hit = any(breakpoint.hit for breakpoint in breakpoints)
@@ -71,7 +71,7 @@ def operation_of(node):
 
 
 def in_backward_loop():
-    """Whether the newest frame is the overload of heed::backward with the upstream gradient."""
+    """Whether the innermost frame is the overload of heed::backward with a parameter `upstream`."""
     return gdb_target.variable(gdb.newest_frame(), "upstream") is not None
 
 
@@ -92,7 +92,7 @@ def function_exists(function):
 
 
 def node_filter(wanted):
-    """Parses WANTED of `heed step WANTED`. Returns a node predicate, and n: stop at the n-th match."""
+    """Parses WANTED of `heed step WANTED`. Returns (predicate, n): stop at the n-th node that matches."""
     if re.fullmatch(r"\d+", wanted) and int(wanted) > 0:
         return (lambda graph_, node: True), int(wanted)
     if re.fullmatch(r"#\d+", wanted):
@@ -117,7 +117,7 @@ def check_exists(wanted, current):
 
 
 def find_next(wanted):
-    """(graph, node) to run to. If the running pass has no such node, continues to later passes."""
+    """Returns the (graph, node) to stop at, in the running backward pass or else in a later one."""
     matches, count = node_filter(wanted)
     found = passes.running_pass()
     if re.fullmatch(r"[^#\d].*", wanted):
@@ -131,8 +131,8 @@ def find_next(wanted):
                     if count == 0:
                         return current, node
             if wanted.startswith("#"):
-                raise DebuggerError("heed: %s does not run later in this pass; in `heed graph`, pending "
-                                    "nodes stand above the running one (=>)" % wanted)
+                raise DebuggerError("heed: the backward of %s does not run later in this pass; "
+                                    "only those of the nodes above => in `heed graph` do" % wanted)
         found = run_to_pass()
         if found is None:
             return None
@@ -149,7 +149,8 @@ def step(wanted):
     """Runs to a node's backward and stops on its first line."""
     gdb_target.check_running()
     if re.fullmatch(r"0+|-\d+", wanted):
-        raise DebuggerError("heed: step takes a number from 1 on, an operation, a name, or #3")
+        raise DebuggerError("heed: `heed step` takes a positive number of steps, an operation, "
+                            "a tensor's name, or a node's number such as #3")
     found = find_next(wanted or "1")
     if found is None:
         return report_end(wanted)
@@ -168,7 +169,7 @@ def step(wanted):
 
 
 def enter_inlined(function):
-    """Enters an inlined function. gdb first selects its caller; `step` then enters it at once."""
+    """Enters an inlined function: gdb stops in its caller, from which `step` enters the function."""
     frame = gdb.newest_frame()
     block = gdb.block_for_pc(frame.pc())
     while block is not None and not block.is_global:
@@ -210,7 +211,7 @@ def nonfinite_counts(array):
 
 
 def may_write_infinity(op):
-    """Whether the struct of an operation declares that its output may have minus infinity."""
+    """Whether the struct of an operation declares that its output may contain minus infinity."""
     try:
         fields = gdb.lookup_type("heed::" + op).fields()
     except gdb.error:
@@ -297,7 +298,7 @@ def run_to_nonfinite():
     if not run_to(InternalBreakpoint("heed::finish", watch.check_value, function=True),
                   InternalBreakpoint("heed::accumulate", watch.check_gradient, function=True)):
         if gdb.selected_thread() is None:
-            print("the program ended; from here on all values and gradients were finite "
+            print("the program ended; since `heed nan` all values and gradients were finite "
                   "(minus infinity is allowed in masks)")
         return
     print("\n".join(watch.report))

@@ -1,8 +1,8 @@
 // trace.hpp: the environment variable HEED_TRACE, which traces the autograd engine, and the time
 // that each operation takes.
 //
-// Its value is a list of options separated by commas: HEED_TRACE=backward,nan. The variable is read
-// at first use.
+// The value of HEED_TRACE is a list of options separated by commas, such as backward,nan. heed
+// reads the environment variable when it is first needed.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@
 namespace HEED_NAMESPACE {
 
 enum class TraceOption : unsigned {
-  backward,    // writes a line for every node of every backward pass
+  backward,    // prints a line for every node of every backward pass
   nan,         // throws NonFinite at the first value or gradient that is not finite
   provenance,  // every backward pass records contributions()
   time,        // prints time_table() when the program ends
@@ -30,18 +30,17 @@ struct NonFinite : Error {
   std::string description;  // "MatMul (3, 4) made at lessons/my.cpp:12 has nan at (0, 2); ..."
 };
 
-// Replaces the options of HEED_TRACE by these; "" turns all off. Throws Error, and changes nothing,
-// for an unknown option. Affects the whole program: do not call it while another thread computes.
+// Replaces the options of HEED_TRACE by `options` ("" turns all off). Throws Error, and changes
+// nothing, for an unknown option. Do not call set_trace while another thread computes.
 void set_trace(std::string_view options);
 
-// The options that are on, in the format of set_trace.
+// The trace options that are on, in the format of set_trace.
 std::string trace_options();
 
-// Whether an option is on. Throws Error if HEED_TRACE contains an unknown option.
+// Whether a trace option is on. Throws Error if HEED_TRACE contains an unknown option.
 bool trace_enabled(TraceOption option);
 
-// Sends trace lines, each without its line break, to this function instead of stderr. The function
-// must not throw.
+// Sends trace lines, without newlines, to `output` instead of stderr. `output` must not throw.
 void set_trace_output(std::function<void(const std::string& line)> output);
 
 // Whether an operation has `static constexpr bool may_write_infinity = true`, which allows minus
@@ -60,9 +59,9 @@ void check_finite(std::string_view op, bool may_write_infinity, SourceLocation l
 // ---- the time of each operation
 
 enum class Phase {
-  forward,  // the forward of an operation recorded in the graph; an optimizer step
+  forward,  // the forward computation of an operation that the graph records, or an optimizer step
   backward,
-  no_grad  // the forward of an operation that is not recorded: evaluation, sampling
+  no_grad  // the forward computation of any other operation, as in evaluation and generation
 };
 
 struct OperationTime {
@@ -74,19 +73,19 @@ struct OperationTime {
   Sum forward, backward, no_grad;
 };
 
-// The times since the program start or the last clear_operation_times(), the longest first.
+// The time of each operation since the program start or clear_operation_times(), longest first.
 std::vector<OperationTime> operation_times();
-std::size_t timed_passes();  // the number of backward passes in the same period
+std::size_t timed_passes();  // the number of backward passes that operation_times() covers
 void clear_operation_times();
 
 // A table of each operation's milliseconds per backward pass (in total if there was no backward
-// pass); empty if nothing was timed:
+// pass), empty if no operation was timed:
 //   operation     forward ms  backward ms    share
 //   Linear            16.812       31.406   61.3 %
 std::string time_table();
 
-// Adds its lifetime to operation_times() if TraceOption::time is on. The name must stay valid until
-// the program ends. Timers of several threads must not overlap.
+// An OperationTimer adds its lifetime to operation_times() if TraceOption::time is on. `name` must
+// stay valid until the program ends. Two threads must not have OperationTimers at the same time.
 class OperationTimer {
  public:
   OperationTimer(std::string_view name, Phase phase);
@@ -105,7 +104,7 @@ class OperationTimer {
   std::chrono::steady_clock::time_point start_;
 };
 
-// Counts one more backward pass.
+// Adds 1 to the number that timed_passes() returns.
 void count_backward_pass();
 
 }  // namespace HEED_NAMESPACE
