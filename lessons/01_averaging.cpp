@@ -10,22 +10,22 @@ using namespace heed;  // Array: floats in any shape; Real: the type of one floa
 
 const Names words = {"the", "cat", "sat"};
 
-// Row i of the result is the weighted sum of all rows of T: row t has the weight weights(i, t).
-Array weighted_sums(const Array& weights, const Array& T) {
-  Array sums = zeros({weights.shape(0), T.shape(1)});
+// Row i of the result is the weighted sum of all rows of X: row t has the weight weights(i, t).
+Array weighted_sums(const Array& weights, const Array& X) {
+  Array sums = zeros({weights.shape(0), X.shape(1)});
   for (std::size_t i = 0; i < weights.shape(0); ++i)
-    for (std::size_t t = 0; t < T.shape(0); ++t)
-      for (std::size_t d = 0; d < T.shape(1); ++d) sums(i, d) += weights(i, t) * T(t, d);
+    for (std::size_t t = 0; t < X.shape(0); ++t)
+      for (std::size_t d = 0; d < X.shape(1); ++d) sums(i, d) += weights(i, t) * X(t, d);
   return sums;
 }
 
-// Row t of the result is the mean of rows 0 to t of T.
-Array running_mean(const Array& T) {
-  Array means = zeros({T.shape(0), T.shape(1)});
-  for (std::size_t d = 0; d < T.shape(1); ++d) {
+// Row t of the result is the mean of rows 0 to t of X.
+Array running_mean(const Array& X) {
+  Array means = zeros({X.shape(0), X.shape(1)});
+  for (std::size_t d = 0; d < X.shape(1); ++d) {
     Real sum = 0;
-    for (std::size_t t = 0; t < T.shape(0); ++t) {
-      sum += T(t, d);
+    for (std::size_t t = 0; t < X.shape(0); ++t) {
+      sum += X(t, d);
       means(t, d) = sum / Real(t + 1);
     }
   }
@@ -44,8 +44,8 @@ Array causal_mean_weights(const BankText& text) {
 
 void task_of_the_bank() {
   section("A task: the word after 'bank'");
-  say("Random embeddings have no meaning. To measure what a summary of the context is",
-      "good for, here are two texts, with embeddings made by hand:", "",
+  say("Random embeddings have no meaning. To measure how useful a summary of the",
+      "context is, here are two texts, with embeddings made by hand:", "",
       "  the river and a bank floods the money and a bank lends",
       "  the money and a bank lends the river and a bank floods", "",
       "An embedding has two numbers: how much the word is about water, and how much",
@@ -53,8 +53,15 @@ void task_of_the_bank() {
       "is (0.5, 0.5). All other words are (0, 0). At each 'bank', the model predicts",
       "the next word from the summary c = (c0, c1) at this position:", "",
       "  p(floods) = exp(8 c0) / (exp(8 c0) + exp(8 c1)),   p(lends) = 1 - p(floods)", "",
+      "exp is positive, so each probability lies between 0 and 1. It is 0.5 if c0 = c1,",
+      "and near 1 if one of them is much larger. The factor 8 is our choice.", "",
       "The LOSS of a prediction is -ln p(correct word). It is 0 if p is 1, and ln 2 =",
-      "0.6931 if p is 0.5. The table has the mean loss of all four 'bank's:");
+      "0.6931 if p is 0.5. It grows without bound as p approaches 0: a confident but",
+      "wrong prediction has a large loss. A lower loss is better.", "",
+      "The table has the mean loss of all four 'bank's. The column 'longer texts' has",
+      "the loss of the same method on two other texts: 'then' stands before each 'a",
+      "bank', so the topic word is farther away. These texts are HELD OUT: no weight in",
+      "these lessons is chosen to fit them.");
   show_bank_losses(1, causal_mean_weights);
   say("", "A BIGRAM is a pair of neighbouring tokens. A bigram model predicts from the",
       "current token alone. The embedding of 'bank' says nothing about the next word.",
@@ -62,21 +69,24 @@ void task_of_the_bank() {
       "about money. The causal mean helps at the first 'bank', because only one topic",
       "came before it. At the second 'bank', both topics came before it. Better weights",
       "would prefer the nearer topic.", "",
+      "Each lesson up to 07 adds a row to this table. Do not compare close losses: with",
+      "the factor 20 in place of 8, the causal mean has the loss 0.3556, which lesson",
+      "02 reaches with 8. At the second 'bank' both have p = 0.5.", "",
       "Nobody can choose weights by hand for every text. ATTENTION is a weighted sum",
       "whose weights are computed from the vectors themselves. The next lesson,",
-      "02_naive_attention, computes such weights. Each lesson up to 07 adds a row to",
-      "this table.", "", "To watch a sum grow: gdb build/release/lessons/01_averaging, and in it:",
-      "break running_mean, run, next until you are in the inner loop, then next and",
-      "print sum, a few times.");
+      "02_naive_attention, computes such weights.", "", "To watch a sum grow:", "",
+      "  gdb build/release/lessons/01_averaging", "  break running_mean", "  run", "  next",
+      "  print sum", "",
+      "Repeat next until you are in the inner loop. Then repeat the last two lines.");
 }
 
 void ask_questions() {
   questions(
       "In `causal_mean_weights`, replace the 0 of `first` by (t < 3 ? 0 : t - 3): a\n"
-      "mean of the latest four tokens. What is the loss now? Does this always help?",
+      "mean of the latest four tokens. What are both losses now? Why do they differ?",
       "In the line `Array causal_weights`, replace the first row by half, half, 0.\n"
       "Which check fails? Which token does position 0 use now that it must not use?",
-      "In the line `Array T`, replace the seed 42 by 43. Which checks still hold?\n"
+      "In the line `Array X`, replace the seed 42 by 43. Which checks still hold?\n"
       "Why?");
 }
 
@@ -84,32 +94,41 @@ int main() {
   opening(
       {"to compute, for each position of a text, the mean of the embeddings\n"
        "up to this position, and to compute all means as one matrix product",
-       "M = A T   T (N, C): N embeddings of C numbers; A (N, N): weights;\n"
-       "M (N, C): means. A(t, s) = 1 / (t + 1) for s <= t, otherwise 0",
+       "M = A X   X (T, C): T embeddings of C numbers; A (T, T): weights;\n"
+       "M (T, C): means. A(t, s) = 1 / (t + 1) for s <= t, otherwise 0\n"
+       "(The lesson explains these words and symbols.)",
        "next-token prediction: Bengio et al., A Neural Probabilistic\n"
        "Language Model, section 1, 2003\n"
        "the causal mean in place of attention: Zhang, Xiong and Su,\n"
        "Accelerating Neural Transformer via an Average Attention\nNetwork, 2018",
-       "torch.nn.Embedding, torch.tril, torch.matmul (A @ T)"});
+       "torch.nn.Embedding, torch.tril, torch.matmul (A @ X)"});
 
   section("Tokens and embeddings");
-  say("A TOKEN is a unit of text that a model reads: a word, a part of a word, or a",
-      "character. A LANGUAGE MODEL assigns a probability to each possible next token of",
-      "a text. This task is called NEXT-TOKEN PREDICTION.", "",
-      "A model represents each token by a vector, its EMBEDDING. Training determines",
-      "the numbers of the embeddings. This lesson trains nothing: the numbers are",
-      "random. T has one row for each of three tokens, and each row has five numbers.");
-  Array T = Generator(42).randn({3, 5});
-  show("T", T, words);
+  say("The word 'bank' means one thing after 'river' and another after 'money'. To",
+      "predict the word after it, a program must combine the information of several",
+      "words. This lesson does so in the simplest way, by a mean.", "",
+      "A MODEL is a program that computes predictions with many numbers, its",
+      "PARAMETERS. Training changes the parameters until the predictions are good",
+      "(lesson 10). A TOKEN is a unit of text that a model reads: a word, a part of a",
+      "word, or a character. A LANGUAGE MODEL assigns a probability to each possible",
+      "next token of a text: NEXT-TOKEN PREDICTION. (Lesson 17 has another kind of",
+      "language model.)", "",
+      "A model represents each token by a vector, its EMBEDDING. The numbers of the",
+      "embeddings are parameters. This lesson trains nothing: the numbers are random. X",
+      "has one row for each of three tokens, and each row has five numbers.");
+  Array X = Generator(42).randn({3, 5});
+  show("X", X, words);
 
   section("The mean of two embeddings");
   say("An embedding depends on its own token only. A model that predicts the next token",
       "needs the whole CONTEXT: all tokens that the prediction may depend on. The",
-      "simplest summary of several vectors is their mean. It is again a vector of five",
-      "numbers.");
+      "simplest summary of several vectors is their mean. It is again a vector of five", "numbers.",
+      "", "Each result is computed twice: by hand, with loops, and in one line, with matrix",
+      "operations. A line with same: says that the program has compared both and found",
+      "no difference above 0.00001. (holds: says that it has tested a statement.)");
   Array mean2_by_hand = zeros({5});
-  for (std::size_t d = 0; d < 5; ++d) mean2_by_hand(d) = (T(0, d) + T(1, d)) / 2;
-  Array mean2 = (xt::row(T, 0) + xt::row(T, 1)) / 2;
+  for (std::size_t d = 0; d < 5; ++d) mean2_by_hand(d) = (X(0, d) + X(1, d)) / 2;
+  Array mean2 = (xt::row(X, 0) + xt::row(X, 1)) / 2;
   show("mean of 'the' and 'cat'", mean2);
   check("by hand = in one line", mean2_by_hand, mean2);
 
@@ -118,35 +137,36 @@ int main() {
       "products. The mean of three vectors is a weighted sum: each weight is 1/3.");
   Array mean3_by_hand = zeros({5});
   for (std::size_t t = 0; t < 3; ++t)
-    for (std::size_t d = 0; d < 5; ++d) mean3_by_hand(d) += T(t, d) / 3;
-  Array mean3 = (xt::row(T, 0) + xt::row(T, 1) + xt::row(T, 2)) / 3;
+    for (std::size_t d = 0; d < 5; ++d) mean3_by_hand(d) += X(t, d) / 3;
+  Array mean3 = (xt::row(X, 0) + xt::row(X, 1) + xt::row(X, 2)) / 3;
   show("mean of 'the', 'cat' and 'sat'", mean3);
   check("by hand = in one line", mean3_by_hand, mean3);
 
   section("Both means as one matrix product");
   say("Write the weights of each mean into one row of a matrix. The product of this",
-      "matrix and T then contains both means, one in each row.");
+      "matrix and X then contains both means, one in each row.");
   const Real half = Real(1) / 2, third = Real(1) / 3;
   Array weights = {{half, half, 0}, {third, third, third}};
-  Array means = xt::linalg::dot(weights, T);  // (2, 3) times (3, 5) is (2, 5)
+  Array means = xt::linalg::dot(weights, X);  // (2, 3) times (3, 5) is (2, 5)
   show("weights", weights, {"mean of two", "mean of three"}, words);
-  show("means = weights T", means, {"mean of two", "mean of three"});
-  check("by hand = in one line", weighted_sums(weights, T), means);
+  show("means = weights X", means, {"mean of two", "mean of three"});
+  check("by hand = in one line", weighted_sums(weights, X), means);
   check("row 0 = the mean of two", xt::row(means, 0), mean2);
   check("row 1 = the mean of three", xt::row(means, 1), mean3);
 
   section("The causal mean");
-  say("A model that predicts the next token must not use later tokens. So the mean at",
-      "position t includes positions 0 to t only. This is a CAUSAL MEAN. Its weights",
-      "form a lower triangular matrix: every weight right of the diagonal is zero.", "",
+  say("When a language model writes a text, later tokens do not exist yet. So it must",
+      "not use them in training either (lesson 07). Therefore the mean at position t",
+      "includes positions 0 to t only. This is a CAUSAL MEAN. Its weights form a lower",
+      "triangular matrix: every weight right of the diagonal is zero.", "",
       "Row t has the weights for the mean at position t, called the query position.",
       "Column s has the weights of the token at position s, called the key position.");
   Array causal_weights = {{1, 0, 0}, {half, half, 0}, {third, third, third}};
-  Array causal_means = xt::linalg::dot(causal_weights, T);  // (3, 5), all three means at once
+  Array causal_means = xt::linalg::dot(causal_weights, X);  // (3, 5), all three means at once
   show("causal weights A (rows: query position, columns: key position)", causal_weights, words,
        words);
-  show("causal means M = A T", causal_means, words);
-  check("a running mean, by hand = in one line", running_mean(T), causal_means);
+  show("causal means M = A X", causal_means, words);
+  check("a running mean, by hand = in one line", running_mean(X), causal_means);
   check("its last row = the mean of three", xt::row(causal_means, 2), mean3);
   picture("01_averaging", "causal_weights", causal_weights,
           {"weights of the causal mean", words, words, "query position", "key position"});

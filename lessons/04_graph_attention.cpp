@@ -14,7 +14,7 @@ using namespace heed;
 
 const Names words = {"the", "cat", "sat"};
 const Names people = {"baker", "cook", "singer", "drummer", "guest"};
-const Names senders = {"cook", "singer", "drummer"};  // the nodes that the guest attends to
+const Names senders = {"cook", "singer", "drummer"};  // the nodes with an arrow to the guest
 
 // The feast: five nodes, with keys, queries and values of two numbers each.
 const Array K = {{2, 0}, {1, 0}, {0, 2}, {0, 1}, {1, 1}};
@@ -25,7 +25,7 @@ const Array mask = {{0, 0, 0, 0, 0},   // the baker attends to nobody,
                     {1, 0, 0, 1, 0},   // the singer to the baker and the drummer,
                     {0, 0, 1, 0, 0},   // the drummer to the singer,
                     {0, 1, 1, 1, 0}};  // the guest to the cook, the singer and the drummer
-const Array guest_scores = {0, 2, 1};  // of the guest's query with the keys of its senders
+const Array guest_scores = {0, 2, 1};  // of the guest's query with the keys of these three
 
 // Softmax of one row: exp(score - row maximum), divided by the sum of these numbers. A fully masked
 // row gives zeros, a row with a NaN gives NaN.
@@ -50,17 +50,15 @@ Array softmax_of_rows(const Array& scores) {
   return weights;
 }
 
-void draw_graph(const std::string& name, const Array& weights, const Names& nodes) {
-  picture("04_graph_attention", name + "_graph", weighted_graph(weights, nodes));
-}
-
 void nodes_and_arrows() {
   section("Nodes and arrows");
-  say("Attention can be drawn as a directed graph. Every token is a node. An arrow from",
-      "node j to node i means that i attends to j: the output of i may use the value of",
-      "j. A node need not be a token. Here are five people at a feast. Each of them has",
-      "three vectors of two numbers:", "", "  KEY    what the node is",
-      "  QUERY  what the node looks for", "  VALUE  the message that it sends along its arrows");
+  say("What a token looks for can differ from what it is, so it needs more than one",
+      "vector. And not every token may see every other token. A directed graph shows",
+      "who does: every token is a node, and an arrow from node j to node i means that i",
+      "attends to j: the output of i may use the value of j. The nodes need not be",
+      "tokens. Here are five people at a feast. Each has three vectors of two numbers:", "",
+      "  KEY    what the node is", "  QUERY  what the node looks for",
+      "  VALUE  the message that it sends along its arrows");
   show("key, query, value", xt::concatenate(xt::xtuple(K, Q, V), 1), people,
        {"k: food", "k: music", "q: food", "q: music", "v: food", "v: music"});
 }
@@ -68,9 +66,9 @@ void nodes_and_arrows() {
 Array scores_and_mask() {
   section("Scores and the mask");
   say("The score of a query and a key is their dot product (lesson 02). The MASK is a",
-      "matrix that says where the arrows are: it allows or forbids each pair of a query",
-      "and a key. The score of a forbidden pair is set to minus infinity. Each row",
-      "belongs to a query, each column to a key.");
+      "matrix that says where the arrows are: 1 allows and 0 forbids a pair of a query",
+      "and a key. The score of a forbidden pair is set to minus infinity.");
+  show("mask (rows: query, columns: key)", mask, people, people);
   Array scores = masked(xt::linalg::dot(Q, xt::transpose(K)), mask);  // (5, 5)
   show("scores (rows: query, columns: key)", scores, people, people);
   return scores;
@@ -95,21 +93,22 @@ void why_exp() {
   say("Lesson 02 divided the scores by their sum. Some of its weights were negative,",
       "and a sum of scores can be close to zero. exp is positive, so each attention",
       "weight lies between 0 and 1. They sum to one, so the output is a convex",
-      "combination of the values (lesson 03).");
+      "combination of the values (lesson 03). max(score, 0) of lesson 02 does this,",
+      "too, but then a small change of a negative score has no effect.");
   Array small_sum = {Real(2), Real(-1.9), Real(0)};
   show("2, -1.9, 0: divided by the sum", small_sum / xt::sum(small_sum)());
   show("2, -1.9, 0: softmax", softmax_by_hand(small_sum));
-  say("", "exp(100) is too large for a float, and inf / inf is NaN (not a number).",
-      "So softmax first subtracts the row maximum from each score, as in exercise 02.",
-      "That divides every exp by the same number: no weight changes.");
+  say("", "exp(100) is too large for a float, and inf / inf is NaN (not a number). So",
+      "softmax first subtracts the row maximum from each score, as in exercise 02. That",
+      "divides every exp by the same number: no weight changes.");
   Array large = {100, 102, 101}, invalid = {-INFINITY, NAN, 1};
   show("100, 102, 101: without subtracting", xt::exp(large) / xt::sum(xt::exp(large))());
   check("weights of 100, 102, 101 = weights of 0, 2, 1", softmax_by_hand(large),
         softmax_by_hand(guest_scores));
-  say("", "A NaN among the scores is a bug elsewhere. Softmax must not hide it:");
+  say("", "If a score is NaN, an earlier computation went wrong. Softmax must show that:");
   show("-inf, nan, 1: softmax", softmax_by_hand(invalid));
-  Array by_heed = softmax(Tensor(invalid), 0).value();
-  claim("heed's softmax gives NaN there too", xt::all(xt::isnan(by_heed)), "a number");
+  claim("heed's softmax gives NaN there too",
+        xt::all(xt::isnan(softmax(Tensor(invalid), 0).value())), "a number");
 }
 
 // Returns the output of every node.
@@ -117,9 +116,8 @@ Array all_nodes(const Array& scores) {
   section("All nodes at once");
   say("The attention weights of all nodes are a matrix. The output of a node is the",
       "weighted sum of the values, by its row of weights. This is GRAPH ATTENTION: each",
-      "node attends only to the nodes that have an arrow to it. The baker's row is",
-      "fully masked. There 0 / 0 would be NaN, so softmax_by_hand and heed's softmax",
-      "give zeros (lesson 07). In the graph, wider arrows have larger weights.");
+      "node attends only to nodes with an arrow to it (in the paper also to itself).",
+      "heed's softmax gives zeros for the baker's fully masked row, not 0 / 0 = NaN.");
   Array weights = softmax_of_rows(scores);
   Array output = zeros({5, 2});
   for (std::size_t i = 0; i < 5; ++i)
@@ -129,6 +127,8 @@ Array all_nodes(const Array& scores) {
   show("output", output, people, {"food", "music"});
   check("attention weights by hand = in one line", weights, softmax(Tensor(scores), -1));
   check("output by hand = in one line", output, xt::linalg::dot(weights, V));
+  say("", "The guest looked for music and got music, mostly from the singer. In the",
+      "picture, wider arrows have larger weights.", "");
   draw_graph("feast", weights, people);
   return output;
 }
@@ -137,8 +137,8 @@ void complete_and_causal(const Array& S, const Array& causal) {
   section("Complete and causal graphs");
   say("Now the nodes are the three tokens of lesson 01. Each token's vector is its",
       "query, its key and its value. In a complete graph every token attends to every",
-      "token. In a causal graph it attends to itself and to earlier tokens, as in a",
-      "language model. An arrow is dashed where its attention weight is below 0.005.");
+      "token and to itself. In a causal graph it attends to itself and to earlier",
+      "tokens, as in a language model. An arrow is dashed if its weight is below 0.005.");
   Array complete_weights = softmax_of_rows(S), causal_weights = softmax_of_rows(masked(S, causal));
   show("attention weights, complete graph", complete_weights, words, words);
   draw_graph("complete", complete_weights, words);
@@ -150,7 +150,7 @@ void complete_and_causal(const Array& S, const Array& causal) {
 
 // Softmax of the dot products of X, with minus infinity for later positions.
 Array causal_softmax_weights(const BankText& text) {
-  const Array scores = xt::linalg::dot(text.X, xt::transpose(text.X));  // (N, N)
+  const Array scores = xt::linalg::dot(text.X, xt::transpose(text.X));  // (T, T)
   return softmax_of_rows(masked(scores, xt::tril(xt::ones_like(scores))));
 }
 
@@ -158,20 +158,20 @@ void task_of_the_bank() {
   section("The task of the bank");
   say("Now the weights are the softmax of the scores of lesson 02.");
   show_bank_losses(4, causal_softmax_weights);
-  say("", "Here softmax does worse than the division by the row sum: exp(0) is 1, so words",
-      "with the score 0 have weights too. At the second 'bank' both topics still have",
-      "the same score. The next lesson, 05_query_key_value, computes a query, a key and",
-      "a value for each token. To watch softmax: gdb",
-      "build/release/lessons/04_graph_attention, and in it: break softmax_by_hand, run,",
-      "next until you are in the loop; there next and print sum.");
+  say("", "exp(0) is 1, so words with the score 0 have weights too, and the loss is higher",
+      "than in lesson 02. At the second 'bank' both topics still have the same score.",
+      "Lesson 05 computes a query, a key and a value for each token.", "",
+      "To watch softmax (next until you are in a loop, then next and print sum):", "",
+      "  gdb build/release/lessons/04_graph_attention", "  break softmax_by_hand", "  run",
+      "  next", "  print sum");
 }
 
 int main() {
   opening({"to compute attention weights and outputs by hand, on any graph",
-           "a_ij = exp(s_ij) / sum_k exp(s_ik)     s_ij = q_i . k_j\n"
-           "o_i  = sum_j a_ij v_j                  j, k: the senders of node i\n"
-           "N nodes: queries and keys (N, d), scores s and weights a (N, N),\n"
-           "values and outputs (N, d_v)",
+           "a_ij = exp(s_ij) / sum_m exp(s_im)     s_ij = q_i . k_j\n"
+           "o_i  = sum_j a_ij v_j     j, m: the nodes with an arrow to node i\n"
+           "T nodes: queries and keys (T, d), scores s and weights a (T, T),\n"
+           "values and outputs (T, d_v)",
            "masked attention: Veličković et al., \"Graph Attention Networks\"\n"
            "(2018), section 2.1, whose score is not a dot product",
            "torch.softmax(scores, dim=-1)"});
@@ -180,11 +180,11 @@ int main() {
   softmax_of_one_row();
   why_exp();
   const Array output = all_nodes(scores);
-  const Array T = Generator(42).randn({3, 5});           // the tokens of lesson 01
-  const Array S = xt::linalg::dot(T, xt::transpose(T));  // their scores in lesson 02
+  const Array X = Generator(42).randn({3, 5});           // the tokens of lesson 01
+  const Array S = xt::linalg::dot(X, xt::transpose(X));  // their scores in lesson 02
   const Array causal = {{1, 0, 0}, {1, 1, 0}, {1, 1, 1}};
   complete_and_causal(S, causal);
-  reordered_tokens(T, words);
+  reordered_tokens(X, words);
   cosine_scores(guest_scores, senders);
   elementwise_scores(K, V, senders);
   free_parameters(mask, output);

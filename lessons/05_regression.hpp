@@ -49,14 +49,18 @@ inline void draw_regression(const Array& at, const std::vector<Array>& curves) {
 
 inline void attention_as_regression() {
   section("Attention before words: regression");
-  say("Measure a curve at 40 points x_i, with noise: y_i = sin(x_i) + 0.2 times a",
-      "normal sample. What is its value at another x? Nadaraya (\"On Estimating",
-      "Regression\") and Watson (\"Smooth Regression Analysis\"), both 1964, take the",
-      "mean of all y_i with larger weights for nearer points. The weight of point i is", "",
+  say("You may skip this section. It shows that weighted means with computed weights",
+      "are older than language models. A curve is measured at 40 points x_i, with",
+      "normally distributed errors e_i: y_i = sin(x_i) + 0.2 e_i. What is its value at",
+      "another x? KERNEL REGRESSION (Nadaraya, \"On Estimating Regression\", and Watson,",
+      "\"Smooth Regression Analysis\", both 1964) is the mean of all y_i with larger",
+      "weights for nearer points. The weight of point i is", "",
       "  exp(-(x - x_i)^2 / (2 h^2)), divided by the sum of these over all points", "",
-      "This is attention: x gives the query, x_i the key, y_i is the value, and the",
-      "score is -(x - x_i)^2 / (2 h^2). A smaller width h makes the scores larger.", "",
-      "mean squared error against sin x");
+      "This is attention: the query contains x, the key x_i, and the value is y_i. The",
+      "score is a negative squared distance, -(x - x_i)^2 / (2 h^2), but softmax of a",
+      "dot product gives the same weights. A smaller h makes the scores differ more:",
+      "far points get almost no weight.", "",
+      "mean squared error against sin x (one sample of 40 points)");
   Generator g(5);
   const Array x = g.uniform({40}, 0, 6);
   const Array y = xt::sin(x) + Real(0.2) * g.randn({40});

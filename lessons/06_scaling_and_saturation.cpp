@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "06_with_and_without.hpp"
-#include "bank.hpp"
 
 using namespace heed;
 
@@ -43,11 +42,14 @@ int steps_of_gradient_descent(Array scores, Real learning_rate) {
 
 void variance_of_a_score(Generator& g) {
   section("The variance of a score");
-  say("The VARIANCE of a random number is the mean of its squared distance from its",
-      "mean. Its root is the standard deviation, the typical size. A score is a sum of",
-      "d products. Let the numbers in q and k be independent, with mean 0 and variance",
-      "1. Then each product has variance 1, and the variances add up: the score has",
-      "variance d. Measured on 4000 random pairs for each d:", "",
+  say("Attention divides its scores by sqrt(d_k), d for short, because training can",
+      "hardly change the attention weights of large scores. How large are scores? The",
+      "VARIANCE of a random number x with the mean m is the mean of (x - m)^2. Its",
+      "root, the standard deviation, is the typical distance of x from m. A score is a",
+      "sum of d products q_i k_i. Let all q_i and k_i be independent, with mean 0 and",
+      "variance 1. Then the mean of (q_i k_i)^2 is that of q_i^2 times that of k_i^2,",
+      "so each product has variance 1. The variances of independent numbers add up: the",
+      "score has variance d. Measured on 4000 random pairs for each d:", "",
       "   d   variance of q.k   of q.k / sqrt(d)");
   std::vector<Tensor> scaled;  // the variances in the last column
   for (std::size_t d = 4; d <= 4096; d *= 4) {
@@ -59,19 +61,20 @@ void variance_of_a_score(Generator& g) {
   }
   check("all are 1, to within 0.1", stack(scaled, 0), ones({6}), 0.1);
   say("", "For d = 4096 the standard deviation of a score is 64. After the division it is",
-      "1, for every d. The rest of the lesson shows what is bad about large scores.");
+      "1, for every d.");
 }
 
 // Returns the scaled scores of the three tokens, (1, 3, 3).
 Tensor small_scores() {
   section("Small scores");
-  say("The numbers of this section are those of an article. We call its three tokens",
-      "'one dog ran'. They are a batch of one sequence: x (1, 3, 5). Queries and keys",
-      "have 16 numbers, so the scores are divided by 4.");
-  Generator article(89);
-  Tensor x(article.randn({1, 3, 5}));
-  Tensor W_Q(nn::init::linear_weight(article, 5, 16));  // (16, 5), as torch.nn.Linear stores it
-  Tensor W_K(nn::init::linear_weight(article, 5, 16));
+  say("Three tokens, 'one', 'dog' and 'ran', have random embeddings x. (PyTorch draws",
+      "the same numbers after torch.manual_seed(89).) A program often computes several",
+      "sequences at once, a BATCH. Here it has one: x (1, 3, 5), and [0] is its index.",
+      "Queries and keys have 16 numbers, so the scores are divided by 4.");
+  Generator g(89);
+  Tensor x(g.randn({1, 3, 5}));
+  Tensor W_Q(nn::init::linear_weight(g, 5, 16));  // (16, 5), as torch.nn.Linear stores it
+  Tensor W_K(nn::init::linear_weight(g, 5, 16));
   Tensor Q = linear(x, W_Q), K = linear(x, W_K);  // x times W transposed: (1, 3, 16)
   Tensor scores = matmul(Q, transpose(K, 1, 2));  // (1, 3, 3)
   Tensor scaled = scores / std::sqrt(16.0);
@@ -81,17 +84,16 @@ Tensor small_scores() {
   show("scaled scores", scaled, words, words);
   show("attention weights", weights, words, words);
   show("row sums of the attention weights", sum(weights, {-1}), {}, words);
-  say("", "These scores differ little, so all attention weights are between 0.25 and 0.45,",
-      "and every output is close to the mean of the values.");
+  say("", "The scores differ little, so all attention weights are between 0.25 and 0.45.");
   return scaled;
 }
 
 // Returns the attention weights for scores twelve times as large.
 Tensor scores_times_twelve(const Tensor& scaled) {
   section("Scores times twelve");
-  say("Now multiply the scaled scores by 12. Each weight is exp(score), divided by the",
-      "sum of its row. So the new weights are the old weights to the power of 12,",
-      "divided by their sum:");
+  say("Without the division, scores are sqrt(d) times as large: 12 times for d = 144.",
+      "So multiply the scaled scores by 12. As exp(12 s) = exp(s)^12, the new weights",
+      "are the old weights to the power of 12, divided by the sum of their row:");
   Tensor weights12 = softmax(scaled * 12, -1);
   show("attention weights, scores times 12", weights12, words, words);
   Array powers = xt::pow(softmax(scaled, -1).value(), Real(12)), sums = xt::sum(powers, {2});
@@ -107,11 +109,13 @@ Tensor scores_times_twelve(const Tensor& scaled) {
 void derivatives_of_softmax(const Tensor& scaled, const Tensor& weights12) {
   section("The derivatives of softmax");
   say("Training changes each score a little, in the direction that improves the result.",
-      "How much does attention weight i change if score j grows by 0.001? Divided by",
-      "0.001, this is nearly the derivative. With p_i for weight i it is", "",
-      "  p_i (1 - p_i)   for its own score",
-      "  -p_i p_j        for another score (lesson 09 derives both)", "",
-      "The nine derivatives of a row form a matrix, its Jacobian:");
+      "So it must know how each score changes each attention weight. The DERIVATIVE of",
+      "weight p_i with respect to score s_j is the change of p_i for a tiny change of",
+      "s_j, divided by that change. Lesson 09 derives:", "",
+      "  p_i (1 - p_i)   for its own score, j = i", "  -p_i p_j        for another score", "",
+      "The derivatives of one p_i with respect to all scores are its GRADIENT. The",
+      "gradients of all weights are the rows of a matrix, the JACOBIAN. The first check",
+      "adds 0.001 to each score in turn, and compares the changes with the formula:");
   Array dog_scores = xt::view(scaled.value(), 0, 1);
   Array dog = softmax(Tensor(dog_scores), -1).value(), dog12 = xt::view(weights12.value(), 0, 1);
   show("Jacobian of 'dog'", jacobian(dog), words, words);
@@ -132,10 +136,11 @@ void derivatives_of_softmax(const Tensor& scaled, const Tensor& weights12) {
 
 void gradient_descent_steps(const Tensor& scaled) {
   section("Gradient descent learns slowly there");
-  say("A GRADIENT DESCENT STEP subtracts from each number the derivative of the error",
-      "by that number, times a constant, the LEARNING RATE. Let 'dog' learn to attend",
-      "to 'one': the error is 1 - p_one. How many steps until p_one is above 0.9, at",
-      "learning rate 1?", "", "scores times   p_one before   its derivative   steps");
+  say("To reduce an error, a GRADIENT DESCENT STEP changes each score s_j a little: it",
+      "subtracts LEARNING RATE * (derivative of the error with respect to s_j). Here",
+      "'dog' must learn to attend to 'one', so the error is 1 - p_one. The learning",
+      "rate, a constant that we choose, is 1. How many steps until p_one is above 0.9?", "",
+      "scores times   p_one before   its derivative   steps");
   const Real learning_rate = 1;
   for (const double factor : {1, 3, 12}) {
     Array scores = xt::view(scaled.value(), 0, 1) * Real(factor);
@@ -144,39 +149,19 @@ void gradient_descent_steps(const Tensor& scaled) {
         pad_left(decimal(softmax_derivative(weights, 0, 0), 4), 17) +
         pad_left(std::to_string(steps_of_gradient_descent(scores, learning_rate)), 8));
   }
-  say("", "The larger the scores, the smaller the derivative and the more steps: a",
-      "saturated softmax learns slowly. The picture has the norm of the Jacobian, the",
-      "root of the sum of its squares, as a mean of the three rows:");
+  say("", "Scores times 12 need more steps for two reasons. The derivative is small, and",
+      "the way is longer: the scores of 'dog' and 'one' differ by 5.0 instead of 0.4.",
+      "(The error -ln p_one, the loss of lesson 01, has the derivative p_one - 1, which",
+      "saturation does not make small. But inside attention no such error follows the",
+      "softmax directly.) As the scores grow, the norm of the Jacobian, the root of the",
+      "sum of its squares, falls to 0. The picture has its mean over the three rows:");
   draw_saturation(select(scaled, 0, 0));
-}
-
-// The attention weights of the bank's rule in lesson 05, with queries times 0.1.
-Array smaller_queries(const BankText& text) { return bank_query_key_weights(text, 0.1, true); }
-
-void task_of_the_bank() {
-  section("The task of the bank");
-  say("In lesson 05 the query of 'bank' was (24, 2). With queries times 0.1, the",
-      "weights are less sharp. With queries times 10, they are saturated:", "",
-      "queries times    loss   norm of the Jacobian at the second 'bank'");
-  for (const double factor : {0.1, 1.0, 10.0}) {
-    const Array weights = bank_query_key_weights(bank_texts()[0], factor, true);
-    const double loss =
-        bank_loss([&](const BankText& text) { return bank_query_key_weights(text, factor, true); });
-    say(pad_left(decimal(factor, 1), 13) + pad_left(decimal(loss, 4), 8) + "   " +
-        scientific(jacobian_norm(xt::view(weights, bank_texts()[0].banks[1])), 1));
-  }
-  show_bank_losses(6, smaller_queries);
-  say("", "Large scores make the rule sharp and the loss small. But if the rule were wrong,",
-      "gradient descent could hardly correct it. One step of lesson 05 is left to",
-      "explain, the mask: 07_causal_mask.", "", "To see derivatives one by one: gdb",
-      "build/release/lessons/06_scaling_and_saturation, and in it: break",
-      "softmax_derivative, run, then finish and continue, a few times.");
 }
 
 int main() {
   opening({"to measure why attention divides its scores by sqrt(d_k)",
            "Var(q.k) = d_k        q, k (d_k), independent, mean 0, variance 1\n"
-           "p = softmax(s), both (S):\n"
+           "p = softmax(s), both (N), for N keys:\n"
            "dp_i / ds_j = p_i (1 - p_i) if i = j, else -p_i p_j",
            "scaling: Vaswani et al., \"Attention Is All You Need\" (2017),\n"
            "section 3.2.1, footnote 4",
@@ -190,6 +175,10 @@ int main() {
   random_queries(g);
   train_one_head();
   task_of_the_bank();
+  say("", "One step of lesson 05 is left to explain, the mask: 07_causal_mask.", "",
+      "To see derivatives one by one: gdb",
+      "build/release/lessons/06_scaling_and_saturation, then `break",
+      "softmax_derivative`, `run`, and `finish` and `continue` in turn.");
   questions(
       "In variance_of_a_score, divide by double(d) instead of its root. How large is\n"
       "the variance for d = 64?",

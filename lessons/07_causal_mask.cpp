@@ -9,7 +9,6 @@
 #include <functional>
 
 #include "07_masked_softmax.hpp"
-#include "bank.hpp"
 
 using namespace heed;
 using Layer = std::function<Tensor(const Tensor&)>;  // token vectors (3, 5) to outputs (3, d)
@@ -61,100 +60,17 @@ Array gradient_norms(const Layer& layer, const Array& x) {
   return xt::sqrt(squares);
 }
 
-// The rule of lesson 05 without a causal mask.
-Array unmasked_bank_weights(const BankText& text) {
-  return bank_query_key_weights(text, /*factor=*/1, /*causal=*/false);
-}
-
-void task_of_the_bank() {
-  section("The task of the bank");
-  say("The rule of lesson 05 was: attend to the latest topic word. Without the mask,",
-      "the latest topic word of the text comes after the first 'bank':");
-  show_bank_losses(7, unmasked_bank_weights);
-  say("", "The first 'bank' now attends to the topic of the second one, and is wrong. The",
-      "leak makes the loss large, because the rule was made by hand. Training would use",
-      "the leak to make it small: the model would learn to copy the next token. But",
-      "when a model writes a text, there is no next token to copy.");
-}
-
-int main() {
-  opening({"hide later positions with a causal mask, and test a model for leaks",
-           "A = softmax(S + M), M(t, s) = 0 if s <= t, else -infinity\n"
-           "S, M, A (T, T): rows query position t, columns key position s",
-           "masked self-attention: Vaswani et al. 2017, Attention Is All You\nNeed, section 3.2.3",
-           "scaled_dot_product_attention(..., is_causal=True), torch.tril"});
-  section("A model that sees the answer");
-  say("A language model predicts the next token: 'cat' after 'the', 'sat' after 'the",
-      "cat'. In training all positions predict at once, so the input has the answers.",
-      "If an output depends on later tokens, this is a LEAK: the model can copy instead",
-      "of predict. Here are lesson 05's attention weights without a mask. Rows are",
-      "query positions, columns key positions, as in all such tables of this lesson.");
-  Generator random(42);
-  Array T = random.randn({3, 5});
-  Tensor W_K(random.randn({5, 4})), W_Q(random.randn({5, 4})), W_V(random.randn({5, 4}));
-  Tensor Q = matmul(Tensor(T), W_Q), K = matmul(Tensor(T), W_K), V = matmul(Tensor(T), W_V);
-  Tensor scores = matmul(Q, transpose(K, 0, 1)) / std::sqrt(4.0);  // (3, 3)
-  Tensor unmasked = softmax(scores, -1);
-  show("attention weights, no mask", unmasked, words, words);
-  show("attention weight on later positions", future_weight(unmasked), {}, words);
-  say("", "'the' must predict 'cat', and gives 'cat' the attention weight 0.9963.");
-
-  section("The causal mask");
-  say("A CAUSAL MASK lets position t attend to the positions 0 to t only. By hand: the",
-      "loops of causal_weights end at s = t. In one line: masked_fill sets the other",
-      "scores to minus infinity, and exp(-infinity) is 0. Rows still sum to one.");
-  Tensor masked = masked_fill(scores, causal_mask(3), -INFINITY);
-  Tensor weights = softmax(masked, -1);
-  AttentionOptions causal;
-  causal.causal = true;
-  show("masked", masked, words, words);
-  show("attention weights", weights, words, words);
-  check("by hand = in one line", causal_weights(scores.value()), weights);
-  check("weights V = scaled_dot_product_attention", matmul(weights, V),
-        scaled_dot_product_attention(Q, K, V, causal));
-  picture("07_causal_mask", "weights", {unmasked.value(), weights.value()},
-          {"A, no mask", "A, causal mask"},
-          {"attention weights A", words, words, "query position", "key position", 0, 1}, 2);
-  mask_of_the_article();
-
-  section("Test 1: change the later tokens");
-  say("Zero weights are not enough: a model may leak elsewhere. So replace the tokens",
-      "from position s on by random vectors, small and large, 100 times. Does a bit of",
-      "output t change? 1 in row t, column s: yes. (No vector is infinite: zero times",
-      "infinity is NaN.)");
-  const auto attention = [&](const AttentionOptions& options) {
-    return Layer([&W_Q, &W_K, &W_V, options](const Tensor& x) {
-      return scaled_dot_product_attention(matmul(x, W_Q), matmul(x, W_K), matmul(x, W_V), options);
-    });
-  };
-  const Layer open = attention({}), layer = attention(causal);
-  const Array lower = tril(Tensor(ones({3, 3}))).value();
-  check("without a mask every output changes", changed_outputs(open, T), ones({3, 3}));
-  show("changed, causal mask", changed_outputs(layer, T), words, words);
-  check("changed = tril", changed_outputs(layer, T), lower);
-
-  section("Test 2: gradients");
-  say("The DERIVATIVE of an output y with respect to an input x says how fast y changes",
-      "when x does: the change of y for a tiny change of x, divided by that change. The",
-      "derivatives of y with respect to all inputs are its GRADIENT. Each pair t, s has",
-      "4 x 5 derivatives, of 4 numbers of output t with respect to 5 of token s. The",
-      "tables show their norm: the root of the sum of their squares.");
-  const Array open_norms = gradient_norms(open, T), norms = gradient_norms(layer, T);
-  show("gradient norms, no mask", open_norms, words, words);
-  show("gradient norms, causal mask", norms, words, words);
-  check("1 where they are not 0 = tril", xt::not_equal(norms, 0), lower, 0);
-  check("'the': weight on later keys, gradient norm of 'cat' = 0, to the last bit",
-        Array{future_weight(weights)(0), norms(0, 1)}, zeros({2}), 0);
-  say("", "The output of 'the' is its token vector times W_V: its derivatives are W_V.");
-  check("norm of W_V = gradient norm of 'the'", sqrt(sum(W_V * W_V)), scalar(norms(0, 0)));
-  picture("07_causal_mask", "gradients", norms,
-          {"gradient norms, causal mask", words, words, "query position t", "token s"});
-
+// Paths from token s to output t, counted for four causal layers, and with one wrong mask.
+void paths_through_four_layers(const Array& T, const Array& lower, const AttentionOptions& causal) {
   section("A proof for several layers");
-  say("Could a later token reach an earlier position through several layers? In four",
-      "causal layers token s reaches output t on paths s <= c <= b <= a <= t. No step",
-      "leads to an earlier position. Count the paths by hand and in one line: tril to",
-      "the power of four. Then shift the mask of the third layer by one position:");
+  say("A model applies attention several times; each time is a LAYER. Can a later token",
+      "reach an earlier output through several layers? In layer 1 token s goes to a",
+      "position c, in layer 2 to b, in layer 3 to a, in layer 4 to output t. No causal",
+      "layer leads to an earlier position: s <= c <= b <= a <= t. So there is no path",
+      "from a later token. The loops count all paths. In one line: element (t, s) of",
+      "the product of two masks adds 1 for each position between, so it counts the",
+      "paths through two layers. For four layers, take tril to the power of four. Then",
+      "shift the mask of the third layer by one position, as a mistake in a program", "would:");
   Array paths = zeros({3, 3});
   for (std::size_t t = 0; t < 3; ++t)
     for (std::size_t a = 0; a <= t; ++a)
@@ -171,23 +87,104 @@ int main() {
   check("by hand = in one line", paths, four);
   check("changed, after four layers of attention = tril", changed_outputs(deep, T), lower);
   show("paths, third mask shifted", xt::linalg::dot(lower, three), words, words);
-  say("", "With one wrong layer, token 'cat' reaches the output of 'the' on one path.");
+  say("", "With one wrong layer, one path leads from token 'cat' to output 'the'. In the",
+      "picture, the steps to an earlier position are red:");
+  picture("07_causal_mask", "paths", drawn_layers({lower, lower, shifted, lower}, words));
+}
+
+int main() {
+  opening({"to hide later positions by a mask, and to test a model for leaks",
+           "A = softmax(S + M), M(t, s) = 0 if s <= t, else -infinity\n"
+           "S, M, A (N, N), N tokens: rows query t, columns key s",
+           "masked self-attention: Vaswani et al. 2017, Attention Is All You\nNeed, section 3.2.3",
+           "scaled_dot_product_attention(..., is_causal=True), torch.tril"});
+  section("A model that sees the answer");
+  say("A language model predicts the next token: 'cat' after 'the', 'sat' after 'the",
+      "cat'. In training it gets the whole text, and predicts at every position at the",
+      "same time. So the token that position 0 must predict, 'cat', is in the input, at",
+      "position 1. If an output depends on later tokens, this is a LEAK: the model can",
+      "copy the next token instead of predicting it. When it writes a text, there is no",
+      "next token to copy. These are lesson 05's attention weights without a mask. Rows",
+      "are query positions, columns key positions, as in all tables of weights:");
+  Generator random(42);
+  Array T = random.randn({3, 5});
+  Tensor W_K(random.randn({5, 4})), W_Q(random.randn({5, 4})), W_V(random.randn({5, 4}));
+  Tensor Q = matmul(Tensor(T), W_Q), K = matmul(Tensor(T), W_K), V = matmul(Tensor(T), W_V);
+  Tensor scores = matmul(Q, transpose(K, 0, 1)) / std::sqrt(4.0);  // (3, 3)
+  Tensor unmasked = softmax(scores, -1);
+  show("attention weights, no mask", unmasked, words, words);
+  show("attention weight on later positions", future_weight(unmasked), {}, words);
+  say("", "'the' must predict 'cat', and gives 'cat' the attention weight 0.9963.");
+
+  section("The causal mask");
+  say("A CAUSAL MASK lets the query at position t attend only to the keys at positions",
+      "0 to t. By hand: the loops of causal_weights end at s = t. In one line:",
+      "masked_fill sets the other scores to minus infinity, and exp(-infinity) is 0.");
+  Tensor masked = masked_fill(scores, causal_mask(3), -INFINITY);
+  Tensor weights = softmax(masked, -1);
+  AttentionOptions causal;
+  causal.causal = true;
+  show("masked", masked, words, words);
+  show("attention weights", weights, words, words);
+  check("by hand = in one line", causal_weights(scores.value()), weights);
+  check("weights V = scaled_dot_product_attention", matmul(weights, V),
+        scaled_dot_product_attention(Q, K, V, causal));
+  picture("07_causal_mask", "weights", {unmasked.value(), weights.value()},
+          {"A, no mask", "A, causal mask"},
+          {"attention weights A", words, words, "query position", "key position", 0, 1}, 2);
+  mask_as_a_triangle();
+
+  section("Test 1: change the later tokens");
+  say("Zero weights are not enough: a model may leak elsewhere. So test 1 replaces the",
+      "tokens at the positions s to 2 by random vectors, small and large, 100 times for",
+      "each s. The table has 1 in row t, column s if any bit of output t changes.",
+      "(Infinite vectors are left out: zero times infinity is NaN, also in a correct", "model.)");
+  const auto attention = [&](const AttentionOptions& options) {
+    return Layer([&W_Q, &W_K, &W_V, options](const Tensor& x) {
+      return scaled_dot_product_attention(matmul(x, W_Q), matmul(x, W_K), matmul(x, W_V), options);
+    });
+  };
+  const Layer open = attention({}), layer = attention(causal);
+  const Array lower = tril(Tensor(ones({3, 3}))).value();
+  check("without a mask every output changes", changed_outputs(open, T), ones({3, 3}));
+  show("changed, causal mask", changed_outputs(layer, T), words, words);
+  check("changed = tril", changed_outputs(layer, T), lower);
+
+  section("Test 2: gradients");
+  say("Test 1 replaces several tokens at once. Test 2 looks at each token alone, and",
+      "measures how strongly it counts. For output t and token s, `backward` computes 4",
+      "x 5 derivatives (lesson 06): of the 4 numbers of output t with respect to the 5",
+      "numbers of token s. The tables show their norm, the root of the sum of their", "squares.");
+  const Array open_norms = gradient_norms(open, T), norms = gradient_norms(layer, T);
+  show("gradient norms, no mask", open_norms, words, words);
+  show("gradient norms, causal mask", norms, words, words);
+  check("1 where they are not 0 = tril", xt::not_equal(norms, 0), lower, 0);
+  check("output 'the': weight on later keys and gradient norm of 'cat' are 0",
+        Array{future_weight(weights)(0), norms(0, 1)}, zeros({2}), 0);
+  say("", "With the mask, 'the' attends to itself only. So its output is its embedding",
+      "times W_V, and the derivatives are the numbers of W_V.");
+  check("norm of W_V = gradient norm of 'the'", sqrt(sum(W_V * W_V)), scalar(norms(0, 0)));
+  picture("07_causal_mask", "gradients", norms,
+          {"gradient norms, causal mask", words, words, "query position t", "token s"});
+
+  paths_through_four_layers(T, lower, causal);
   why_minus_infinity(scores);
   fully_masked_row();
 
   section("A leak outside attention");
-  say("Subtract the mean of all three tokens from each, then attend with the mask:");
+  say("Models often subtract a mean (lesson 13). Here a mistake takes it over the three",
+      "tokens: it is subtracted from each of them, then they attend with the mask.");
   const Layer centred = [&](const Tensor& h) { return layer(h - mean(h, {0}, true)); };
   const Layer each_alone = [&](const Tensor& h) { return layer(h - mean(h, {1}, true)); };
   show("changed, after centring", changed_outputs(centred, T), words, words);
-  say("", "The masked weights are zero, but the mean depends on later tokens. Only a test",
-      "of the whole model finds this leak. Repair: subtract from each token the mean of",
-      "its own five numbers.");
+  say("", "The masked weights are zero, but the mean depends on later tokens. A test of the",
+      "weights misses this leak, a test of the whole model finds it. Repair: subtract",
+      "from each token the mean of its own five numbers.");
   check("changed, each token centred by itself = tril", changed_outputs(each_alone, T), lower);
   task_of_the_bank();
-  say("", "How does `backward` compute derivatives? That is the next lesson: 08_autograd.", "",
-      "To see the mask: gdb build/release/lessons/07_causal_mask, and in it: break",
-      "causal_weights, run, next until you are in the inner loop, display s, and next.");
+  say("", "How does `backward` of test 2 compute derivatives? See 08_autograd.", "",
+      "To see the mask: gdb build/release/lessons/07_causal_mask, then `break",
+      "causal_weights` and `run`. `next` leads to the inner loop, `display s` shows s.");
   questions(
       "In why_minus_infinity (07_masked_softmax.hpp), change the factors {1, 1000,\n"
       "2000, 4000}. At which does 'the' give later positions half of its weight?",

@@ -1,9 +1,10 @@
-// 07_masked_softmax.hpp: softmax with a mask, for lesson 07: the mask of an article, why masked
-// scores are minus infinity, and rows without any key.
+// 07_masked_softmax.hpp: softmax with a mask, for lesson 07: the mask by torch.tril, why masked
+// scores are minus infinity, rows without any key, paths through layers, and the task of the bank.
 #pragma once
 
 #include <cmath>
 
+#include "bank.hpp"
 #include "lesson.hpp"
 
 namespace heed {
@@ -13,15 +14,17 @@ inline Array future_weight(const Tensor& weights) {
   return xt::sum(xt::triu(weights.value(), 1), {1});
 }
 
-inline void mask_of_the_article() {
+inline void mask_as_a_triangle() {
   section("The mask as a triangle of ones");
-  say("The article with 'one dog ran' (lesson 06) masks the scores where tril is 0: the",
-      "lower triangle of ones, with 1 where a query may attend to a key.");
+  say("PyTorch programs often make the mask with tril, a matrix of ones on and below",
+      "the diagonal: 1 where a query may attend to a key. They mask the scores where it",
+      "is 0. (heed's causal_mask is the opposite: true where a key is masked.) Here are",
+      "the scores of 'one', 'dog' and 'ran' from lesson 06:");
   const Names others = {"one", "dog", "ran"};
-  Generator article(89);
-  Tensor x(article.randn({1, 3, 5}));
-  Tensor query = linear(x, Tensor(nn::init::linear_weight(article, 5, 16)));  // (1, 3, 16)
-  Tensor key = linear(x, Tensor(nn::init::linear_weight(article, 5, 16)));
+  Generator g(89);
+  Tensor x(g.randn({1, 3, 5}));
+  Tensor query = linear(x, Tensor(nn::init::linear_weight(g, 5, 16)));  // (1, 3, 16)
+  Tensor key = linear(x, Tensor(nn::init::linear_weight(g, 5, 16)));
   Tensor scaled = matmul(query, transpose(key, 1, 2)) / std::sqrt(16.0);  // (1, 3, 3)
   Tensor lower = tril(Tensor(ones({3, 3})));
   Tensor masked = masked_fill(scaled, xt::equal(lower.value(), 0), -INFINITY);
@@ -36,10 +39,11 @@ inline void mask_of_the_article() {
 
 inline void why_minus_infinity(const Tensor& scores) {
   section("Why minus infinity, and not -10000");
-  say("BERT's published code (Devlin et al. 2018) adds -10000 to masked scores. This",
-      "works while scores are small. But queries can grow in training. The attention",
-      "weight of 'the' on later positions, with all queries multiplied by a factor:", "",
-      "factor   -10000 added  -infinity set");
+  say("The published code of the model BERT (Devlin et al. 2018) adds -10000 to masked",
+      "scores. A finite number has a merit: a row with all keys masked is not NaN (but",
+      "it attends to masked keys). It fails only for scores in the thousands, but minus",
+      "infinity never does. The attention weight of 'the' on later positions, with all",
+      "queries multiplied by a factor:", "", "factor   -10000 added  -infinity set");
   for (const double factor : {1, 1000, 2000, 4000}) {
     Tensor added = softmax(scores * factor - Tensor(xt::triu(ones({3, 3}), 1)) * 10000, -1);
     Tensor set = softmax(masked_fill(scores * factor, causal_mask(3), -INFINITY), -1);
@@ -53,18 +57,57 @@ inline void why_minus_infinity(const Tensor& scores) {
 inline void fully_masked_row() {
   section("A query with no key left");
   say("Sentences of one batch get the same length by PADDING: tokens without meaning,",
-      "which a mask hides. With padding masked too, a query may have no key left. Its",
-      "maximum score is -inf, and -inf - (-inf) is NaN. One such row can make every",
-      "parameter of a model NaN in one training step. heed's softmax gives zeros:");
+      "which a mask hides. If padding is masked too, a query may have no key left. Its",
+      "maximum score is -inf, and -inf - (-inf) is NaN. Gradients of such a row can",
+      "make parameters of the model NaN. Here are its weights w by the usual formula,",
+      "and a gradient with respect to its scores. heed's softmax gives zeros for both:");
   Tensor row(filled({3}, -INFINITY), /*requires_grad=*/true);
   Tensor e = exp(row - max(row)), plain = e / sum(e), ours = softmax(row, 0);
   backward(plain, Array{1, 2, 3});
   show("exp(score - maximum) / sum", plain);
-  show("its gradient", row.grad());
+  show("gradient of w_0 + 2 w_1 + 3 w_2", row.grad());
   row.clear_grad();
   backward(ours, Array{1, 2, 3});
   check("heed's softmax = zeros", ours, zeros({3}), 0);
   check("its gradient = zeros", row.grad(), zeros({3}), 0);
+}
+
+// The masks of several layers as a graph in Graphviz's language: a column of positions before and
+// after each layer, and an edge from s to t where the query at t may attend to the key at s. Edges
+// from a later position are red.
+inline std::string drawn_layers(const std::vector<Array>& masks, const Names& words) {
+  std::string dot = "digraph {\n  rankdir=LR\n  node [fontname=\"sans-serif\"]\n";
+  const auto node = [](std::size_t layer, std::size_t t) {
+    return "n" + std::to_string(layer) + "_" + std::to_string(t);
+  };
+  for (std::size_t layer = 0; layer <= masks.size(); ++layer) {
+    dot += "  { rank=same\n";
+    for (std::size_t t = 0; t < words.size(); ++t)
+      dot += "    " + node(layer, t) + " [label=\"" + words[t] + "\"]\n";
+    dot += "  }\n";
+  }
+  for (std::size_t layer = 0; layer < masks.size(); ++layer)
+    for (std::size_t t = 0; t < words.size(); ++t)
+      for (std::size_t s = 0; s < words.size(); ++s)
+        if (masks[layer](t, s) != 0)
+          dot += "  " + node(layer, s) + " -> " + node(layer + 1, t) +
+                 (s > t ? " [color=\"#D55E00\", penwidth=2]\n" : "\n");
+  return dot + "}\n";
+}
+
+// The rule of lesson 05 without a causal mask.
+inline Array unmasked_bank_weights(const BankText& text) {
+  return bank_query_key_weights(text, /*factor=*/1, /*causal=*/false);
+}
+
+inline void task_of_the_bank() {
+  section("The task of the bank");
+  say("The rule of lesson 05 was: attend to the latest topic word. Without the mask,",
+      "the latest topic word of the text comes after the first 'bank':");
+  show_bank_losses(7, unmasked_bank_weights);
+  say("", "The first 'bank' now attends to the topic of the second one, and its prediction",
+      "is wrong. Here the leak makes the loss large, because the rule was made by hand.",
+      "In training a leak can make the loss small: the model can learn to copy.");
 }
 
 }  // namespace heed

@@ -68,20 +68,23 @@ void backward(const Value& result) {
 
 void finite_differences() {
   section("Finite differences");
-  say("Training needs the derivative (lesson 07) of the loss with respect to each",
-      "number of W_Q, W_K and W_V. Take f(x) = x^2 at x = 3. A FINITE DIFFERENCE is the",
-      "growth of f for a step h, divided by h:");
+  say("Training needs the derivative (lesson 06) of the loss with respect to each",
+      "parameter, such as a number of W_Q. How does a program compute derivatives? Take",
+      "f(x) = x^2 at x = 3. A FINITE DIFFERENCE is the growth of f for a step h,", "divided by h:");
   show_differences_of_square(3);
-  say("", "The growth is 2xh + h^2, so the derivative is 2x, here 6. Finite differences",
-      "evaluate the formula once more for each input, and the model of `./heed train`",
-      "has 803,968 parameters. The method of this lesson needs one pass for all.");
+  say("", "The growth is 2xh + h^2. Divided by h it is 2x + h, so the derivative is 2x,",
+      "here 6. Finite differences evaluate the formula once more for each input, and",
+      "the small language model of `./heed train` has 803,968 parameters. The method of",
+      "this lesson needs one pass for all.");
 }
 
 void order_of_nodes() {
   section("The order of the nodes");
-  say("Let b = a + a and c = b + b, so dc/da = 4. b receives 1 from each of its uses.",
-      "If b passes its gradient on too early, the gradient of a is wrong. So backward()",
-      "visits a topological order in reverse: b waits for both uses.", "");
+  say("Let b = a + a and c = b + b, so c = 4a and dc/da = 4. b receives 1 from each of",
+      "its two uses in c. If b passes its gradient on after each use, a gets 2 * 1",
+      "after the first, and 2 * 2 after the second, when b's gradient is 2: 6 in all.",
+      "So our backward() first lists the nodes so that each stands after its inputs, in",
+      "a topological order. It visits them from the end, and b waits for both uses.", "");
   Value ea = 1, eb = ea + ea;
   eb.number->grad += 1, propagate(*eb.number);  // the first use
   say("b passes on after its first use only  " + padded(ea.grad()));
@@ -92,35 +95,11 @@ void order_of_nodes() {
   say("b waits for both uses                 " + padded(oa.grad()));
 }
 
-void gradient_accumulation() {
-  section("Gradient accumulation");
-  say("GRADIENT ACCUMULATION: backward adds to the gradients of the leaves, also in a",
-      "second pass. So a large batch can be computed in parts. Before a new step, clear",
-      "the gradients. Here is x * x at x = 3:", "");
-  Tensor x = leaf(3);
-  backward(x * x);
-  say("after one backward   " + padded(grad(x)));
-  backward(x * x);
-  say("after another        " + padded(grad(x)));
-  x.clear_grad();
-  backward(x * x);
-  say("cleared, then again  " + padded(grad(x)));
-}
-
-void gradcheck(double derivative) {
-  section("Gradcheck");
-  say("GRADCHECK compares the gradient of a backward pass with finite differences. The",
-      "central difference (g(a + h) - g(a - h)) / 2h, for micrograd's example:");
-  show_central_differences(derivative);
-  say("", "With h ten times smaller the error is a hundred times smaller: its order is h^2.",
-      "Below 1e-5 rounding errors dominate, because they are divided by 2h. heed's",
-      "tests check every operation in this way.");
-}
-
 void gradient_descent() {
   section("Gradient descent");
-  say("Each gradient descent step (lesson 06) subtracts the gradient times the learning",
-      "rate, here 0.00002. g = f / 2 + 10 / f has its minimum 4.4721 at f = sqrt(20).", "",
+  say("Derivatives are computed for gradient descent: each step (lesson 06) subtracts",
+      "the gradient times the learning rate, here 0.00002. With micrograd's g = f / 2 +",
+      "10 / f, f > 0, the lowest possible g is 4.4721, at f = sqrt(20).", "",
       "step         a         b         g");
   const double learning_rate = 2e-5;
   double now_a = -4, now_b = 2;
@@ -135,9 +114,10 @@ void gradient_descent() {
 }
 
 int main() {
-  opening({"compute all derivatives of a formula in one backward pass",
-           "df/dx = sum of df/du * du/dx over all u that are computed from x\n"
-           "f, u, x: numbers, shape ()",
+  opening({"to compute all derivatives of a formula in one backward pass",
+           "df/dx = sum of df/du * du/dx over all uses of x as an input,\n"
+           "u: the operation's result, du/dx: the derivative of this operation\n"
+           "f, u, x: numbers, of shape ()",
            "reverse mode: Baydin et al. 2018, Automatic Differentiation in\n"
            "Machine Learning: a Survey, section 3.2",
            "Tensor.backward, Tensor.grad, torch.autograd.gradcheck"});
@@ -145,37 +125,45 @@ int main() {
   section("The computation graph and the chain rule");
   say("Let s = a + b and f = s b, with a = 2 and b = -3, so s = -1 and f = 3. This",
       "COMPUTATION GRAPH has a node for each number and an edge from each input of an",
-      "operation to its result. Each edge has a local derivative:", "",
-      "  s = a + b    ds/da = 1         ds/db = 1",
-      "  f = s b      df/ds = b = -3    df/db = s = -1", "",
-      "The CHAIN RULE: multiply the local derivatives along each path, add the paths.", "",
+      "operation to its result. Each edge has a local derivative: that of the result",
+      "with respect to this input, while the other input stays fixed. If s grows by h,",
+      "s b grows by h b, so it is b:", "", "  s = a + b    with respect to a: 1         to b: 1",
+      "  f = s b      with respect to s: b = -3    to b: s = -1", "",
+      "The CHAIN RULE: a derivative such as df/db is a sum over all paths from b to f.",
+      "For each path, multiply its local derivatives.", "",
       "  df/da = -3 * 1      = -3    path a, s, f",
       "  df/db = -3 * 1 + -1 = -4    paths b, s, f and b, f", "",
-      "heed's Tensors record this graph, with the line of source that made each node:", "");
+      "heed's Tensors record this graph, with the line of source that made each node. A",
+      "Leaf has no inputs, and `from` has the numbers of the inputs:", "");
   Tensor a = leaf(2).set_name("a"), b = leaf(-3).set_name("b");
   Tensor s = (a + b).set_name("s"), f = (s * b).set_name("f");
   std::cout << graph_text(f);
   backward(f);
-  check("df/da and df/db, by hand = by heed", two(-3, -4), two(grad(a), grad(b)));
+  check("df/da and df/db, by hand = by heed's backward", two(-3, -4), two(grad(a), grad(b)));
   section("Reverse mode");
-  say("backward() in this file sets df/df = 1. Then it visits the nodes from the result",
-      "back to the leaves, and does at each node, for each of its inputs:", "",
+  say("Our backward(), in this file, sets df/df = 1. Then it visits the nodes from the",
+      "result back to the leaves, and does at each node, for each of its inputs:", "",
       "  input.grad += node.grad * local derivative", "",
-      "This BACKWARD PASS computes df/dx for every x. The method is called",
-      "REVERSE-MODE AUTOMATIC DIFFERENTIATION. (The derivatives of several outputs form",
-      "a matrix, their JACOBIAN. For one output it has one row, the gradient.)");
+      "This BACKWARD PASS computes df/dx for every x. A pass in the other direction,",
+      "from one input to the result, would give one derivative only. The method is",
+      "called REVERSE-MODE AUTOMATIC DIFFERENTIATION.");
   Value va = 2, vb = -3, vs = va + vb, vf = vs * vb;
   backward(vf);
   const NamedValues values = {{"a", va}, {"b", vb}, {"s", vs}, {"f", vf}};
   show_values(values);
-  check("by hand = by our engine", two(-3, -4), two(va.grad(), vb.grad()));
+  check("by hand = by our backward", two(-3, -4), two(va.grad(), vb.grad()));
   say("");
   picture("08_autograd", "graph", drawn(values));
   section("A larger example");
-  say("The README of micrograd (Karpathy 2020) has the formula micrograd_example (in",
-      "08_helpers.hpp). It contains relu(x) = max(x, 0), a NONLINEARITY, also called",
-      "activation: a function of each number alone that is not linear. For a = -4 and b",
-      "= 2 the README has g = 24.7041, dg/da = 138.8338 and dg/db = 645.5773.", "");
+  say("micrograd (Karpathy 2020) is a small program for derivatives. Its README has",
+      "this formula, in which = gives c and d new values:", "",
+      "  c = a + b               d = a b + b^3",
+      "  c = c + c + 1           d = d + 2 d + relu(b + a)",
+      "  c = c + 1 + c - a       d = d + 3 d + relu(b - a)",
+      "  e = c - d               f = e^2               g = f / 2 + 10 / f", "",
+      "relu(x) = max(x, 0) is a NONLINEARITY, also called activation: a function that",
+      "is not linear and is applied to each number separately. For a = -4 and b = 2 the",
+      "README has g = 24.7041, dg/da = 138.8338 and dg/db = 645.5773.", "");
   Value wa = -4, wb = 2, wg = micrograd_example(wa, wb);
   backward(wg);
   Tensor ta = leaf(-4), tb = leaf(2), tg = micrograd_example(ta, tb);
@@ -189,10 +177,10 @@ int main() {
   gradcheck(wa.grad());
   gradient_descent();
   say("", "Next, the backward pass through matrices and softmax:",
-      "09_backward_through_attention. To watch the backward pass of this lesson: ./heed",
-      "debug 8, and in gdb: break propagate, continue, print number.op, print",
-      "number.grad. To stop in heed's engine: break heed::Multiply::backward, continue.",
-      "There `heed graph` prints the nodes, and `heed step` runs to the next one.");
+      "09_backward_through_attention. To watch the backward pass of this lesson:",
+      "`./heed debug 8`, and in gdb `break propagate`, `continue`, `print number.op`,",
+      "`print number.grad`. To stop in heed: `break heed::Multiply::backward`,",
+      "`continue`. There `heed graph` prints the nodes, and `heed step` runs to the", "next one.");
   questions("In propagate, replace += by =. Which derivative of f = (a + b) b is wrong?",
             "In relu of a Value, replace > 0 by < 0. Which printed numbers change?",
             "Change learning_rate to 1e-4. Is g lower after ten steps?");

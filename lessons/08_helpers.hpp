@@ -31,7 +31,7 @@ inline void show_differences_of_square(double x) {
 inline double power(double x, double p) { return std::pow(x, p); }
 inline double relu(double x) { return x > 0 ? x : 0; }
 
-// The formula of the README of micrograd (Karpathy 2020).
+// The formula of the README of micrograd (Karpathy 2020), which the lesson prints.
 template <class Number>  // double, the lesson's Value, or heed's Tensor
 Number micrograd_example(const Number& a, const Number& b) {
   Number c = a + b, d = a * b + power(b, 3);
@@ -52,6 +52,34 @@ inline void show_central_differences(double derivative) {
     say(scientific(h, 0) + "    " + decimal(measured, 8) + "    " +
         decimal(std::abs(measured - derivative), 10));
   }
+}
+
+inline void gradient_accumulation() {
+  section("Gradient accumulation");
+  say("heed's backward, like PyTorch's, adds to the gradients of the leaves. So the",
+      "gradients of a large batch can be computed in parts, with one backward pass for",
+      "each part: GRADIENT ACCUMULATION. Before a new step, clear the gradients. (A",
+      "second pass of our backward() would be wrong: it must first clear the gradients",
+      "of the inner nodes.) Here is x * x at x = 3, in heed:", "");
+  Tensor x = leaf(3);
+  backward(x * x);
+  say("after one backward   " + padded(grad(x)));
+  backward(x * x);
+  say("after another        " + padded(grad(x)));
+  x.clear_grad();
+  backward(x * x);
+  say("cleared, then again  " + padded(grad(x)));
+}
+
+inline void gradcheck(double derivative) {
+  section("Gradcheck");
+  say("GRADCHECK compares the gradient of a backward pass with finite differences. A",
+      "more exact finite difference steps to both sides: the central difference (g(a +",
+      "h) - g(a - h)) / (2h). For micrograd's formula:");
+  show_central_differences(derivative);
+  say("", "With h ten times smaller the error is about a hundred times smaller: its order",
+      "is h^2. At 1e-5 rounding errors are as large, and below they dominate, because",
+      "they are divided by 2h. heed's tests check every operation in this way.");
 }
 
 // The operation, data and gradient of each of the lesson's named Values.

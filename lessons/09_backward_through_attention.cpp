@@ -1,4 +1,4 @@
-// 09 backward_through_attention: the gradients dV, dA, dS, dQ and dK, by hand and by the engine.
+// 09 backward_through_attention: the gradients dV, dA, dS, dQ and dK, by hand and by heed.
 //
 // Before this lesson: 08_autograd, the chain rule for single numbers.
 // After it: 10_attention_head, an attention head as a module that can be trained.
@@ -39,18 +39,20 @@ Real score_gradient(const Array& dA, const Array& A, std::size_t i, std::size_t 
   return sum;
 }
 
-// Prints a gradient and compares it with the same by hand and with that of the engine.
+// Prints a gradient and compares it with the same by hand and with heed's.
 void show_gradient(const std::string& title, const Array& gradient, const Array& by_hand,
                    const Tensor& x, const Names& columns = {}) {
   show(title, gradient, words, columns);
   check("by hand = in one line", by_hand, gradient);
-  check("in one line = by the engine", gradient, x.grad());
+  check("in one line = by heed", gradient, x.grad());
 }
 
 std::pair<Array, Array> value_and_weight_gradients(const Attention& now, const Array& dR) {
   section("R = A V: dV and dA");
-  say("R(i, d) is the sum of A(i, j) V(j, d) over j. So A(i, j) dR(i, d) is a term of",
-      "dV(j, d), and dR(i, d) V(j, d) is a term of dA(i, j).");
+  say("R(i, c) is the sum of A(i, j) V(j, c) over j. V(j, c) is used in R(i, c) of",
+      "every row i, with the local derivative A(i, j). By the chain rule dV(j, c) is",
+      "the sum of A(i, j) dR(i, c) over i. In the same way dA(i, j) is the sum over c",
+      "of dR(i, c) times V(j, c). Both are matrix products:");
   const Array &A = now.A.value(), &V = now.V.value();
   const auto [dV_by_hand, dA_by_hand] = weighted_sum_gradients(A, V, dR);
   Array dV = dot(xt::transpose(A), dR);  // (3, 3) times (3, 4) is (3, 4)
@@ -62,10 +64,15 @@ std::pair<Array, Array> value_and_weight_gradients(const Attention& now, const A
 
 Array score_gradients(const Attention& now, const Array& dA) {
   section("A = softmax(S): dS");
-  say("If S_j grows by a tiny h, e^S_j grows by h times itself, and the sum of its row",
-      "by h A_j times itself. So each A_k changes by -h A_k A_j, and A_j also by h A_j.",
-      "score_gradient adds dA_k times these changes, divided by h. rowsum(A * dA) is",
-      "the mean of a row of dA, weighted by A.");
+  say("dS says which scores to change: where it is negative, a larger score reduces the",
+      "loss. Take one row. Let Z be the sum of its e^S_k, so A_k = e^S_k / Z. If S_j",
+      "grows by a tiny h, e^S_j becomes e^S_j (1 + h), and Z becomes Z (1 + h A_j).", "Then", "",
+      "  A_k becomes A_k / (1 + h A_j), about A_k - h A_k A_j, if k is not j",
+      "  A_j becomes A_j (1 + h) / (1 + h A_j), about A_j + h A_j - h A_j A_j", "",
+      "These changes divided by h are the derivatives of A_k with respect to S_j.",
+      "Multiply each by dA_k and add them (by hand: score_gradient):", "",
+      "  dS_j = dA_j A_j - A_j * (sum of dA_k A_k over k) = A_j * (dA_j - the sum)", "",
+      "The sum is a mean of the row of dA, weighted by A: rowsum(A * dA).");
   const Array& A = now.A.value();
   Array dS_by_hand = zeros({3, 3});
   for (std::size_t i = 0; i < 3; ++i)
@@ -77,16 +84,19 @@ Array score_gradients(const Attention& now, const Array& dA) {
   check("dS is zero right of the diagonal, to the last bit", Array(xt::triu(dS, 1)), zeros({3, 3}),
         0);
   say("", "Each row sums to zero, because a number added to all scores of a row changes no",
-      "weight. 'cat' has the weight 0 on the masked 'sat', whatever the score. So this",
-      "dS is 0, but dA is " + decimal(dA(1, 2), 4) + ". Where dS is negative, a larger score",
-      "reduces the loss: 'sat' should attend more to 'cat' and less to 'the'.");
+      "weight. No score of 'cat' with the masked 'sat' changes their weight 0, so this",
+      "dS is 0. (Its dA is " + decimal(dA(1, 2), 4) +
+          ": a larger weight would change the loss.) 'sat'",
+      "should attend more to 'cat', whose dS is negative, and less to 'the'.");
   return dS;
 }
 
 std::pair<Array, Array> query_and_key_gradients(const Attention& now, const Array& dS) {
   section("S = Q K^T / 2: dQ and dK");
-  say("S(i, j) is the sum of Q(i, d) K(j, d) / 2 over d, where 2 is the root of 4. So",
-      "the terms of dQ contain K, and those of dK contain Q.");
+  say("S(i, j) is the sum of Q(i, c) K(j, c) / 2 over c, where 2 is the root of d = 4.",
+      "So S(i, j) has the local derivative K(j, c) / 2 with respect to Q(i, c), for",
+      "every j: dQ(i, c) is the sum of dS(i, j) K(j, c) / 2 over j. In the same way",
+      "dK(j, c) is the sum of dS(i, j) Q(i, c) / 2 over i.");
   const Array &Q = now.Q.value(), &K = now.K.value();  // (3, 4) both
   const auto [dQ_by_hand, dK_by_hand] = dot_product_gradients(Q, K, dS);
   Array dQ = dot(dS, K) / 2;                 // (3, 3) times (3, 4) is (3, 4)
@@ -94,23 +104,6 @@ std::pair<Array, Array> query_and_key_gradients(const Attention& now, const Arra
   show_gradient("dQ = dS K / 2", dQ, dQ_by_hand, now.Q);
   show_gradient("dK = dS^T Q / 2", dK, dK_by_hand, now.K);
   return {dQ, dK};
-}
-
-// W contains W_K, W_Q and W_V, gradients contains dK, dQ and dV.
-void projection_gradients(const std::vector<Tensor>& W, const std::vector<Array>& gradients,
-                          const Tensor& T) {
-  section("The projection matrices and T");
-  say("K = T W_K is a matrix product like R = A V, so dW_K = T^T dK. T has three uses:",
-      "the gradients of the three accumulate, as in lesson 08.");
-  show("dW_K = T^T dK", dot(xt::transpose(T.value()), gradients[0]));
-  Array dT = zeros({3, 5});
-  for (std::size_t i = 0; i < 3; ++i) {
-    const Array dW = dot(xt::transpose(T.value()), gradients[i]);  // (5, 3) times (3, 4)
-    check("d" + W[i].name() + " in one line = by the engine", dW, W[i].grad());
-    dT += dot(gradients[i], xt::transpose(W[i].value()));  // (3, 4) times (4, 5) is (3, 5)
-  }
-  show("dT = dK W_K^T + dQ W_Q^T + dV W_V^T", dT, words);
-  check("in one line = by the engine", dT, T.grad());
 }
 
 void show_sources(const Tensor& x) {
@@ -122,7 +115,8 @@ void show_sources(const Tensor& x) {
 
 void gradient_descent(const Tensor& T, const std::vector<Tensor>& W, const Tensor& target) {
   section("Gradient descent");
-  say("Twenty steps for W_K, W_Q and W_V, with learning rate 0.01 and a constant", "target:", "",
+  say("Now twenty gradient descent steps change W_K, W_Q and W_V, with learning rate",
+      "0.01. The target stays as printed above, although V changes:", "",
       "step    loss    attention weight of 'sat' on 'cat'");
   for (int step = 0; step <= 20; ++step) {
     const Attention now = attend(T, W[0], W[1], W[2]);
@@ -137,8 +131,8 @@ void gradient_descent(const Tensor& T, const std::vector<Tensor>& W, const Tenso
 }
 
 int main() {
-  opening({"derive every gradient of attention, and compute it by hand",
-           "S = Q K^T / sqrt(d), A = softmax(S), R = A V\n"
+  opening({"to derive every gradient of attention, and to compute it by hand",
+           "S = Q K^T / sqrt(d), later keys -inf; A = softmax(S), R = A V\n"
            "dV = A^T dR, dA = dR V^T, dS = A * (dA - rowsum(A * dA)),\n"
            "dQ = dS K / sqrt(d), dK = dS^T Q / sqrt(d)   (* is elementwise)\n"
            "Q, K, V, R and their gradients (3, 4), S, A, dS, dA (3, 3), d = 4",
@@ -146,7 +140,9 @@ int main() {
            "Attention with IO-Awareness, appendix B.2",
            "Tensor.backward, Tensor.grad, Tensor.retain_grad"});
   section("Output and loss");
-  say("These are the attention weights A and the output R of lesson 05:");
+  say("Lesson 08's backward computes every gradient. Derive those of attention by hand",
+      "once: then you can write a fast backward, find a wrong gradient, and tell why a",
+      "gradient is small. These are the attention weights A and output R of lesson 05:");
   Generator g(42);
   const Tensor T = Tensor(g.randn({3, 5}), /*requires_grad=*/true).set_name("T");
   const Tensor W_K = Tensor(g.randn({5, 4}), true).set_name("W_K");
@@ -157,8 +153,9 @@ int main() {
   show("A", now.A, words, words);
   show("R", now.R, words);
   say("", "Who sat? The cat. So the target of 'sat' is the value of 'cat'. The target of",
-      "'the' and 'cat' is the value of 'the'. The loss is half the sum of the squared",
-      "differences between R and the target.");
+      "'the' and 'cat' is the value of 'the'. The target is a copy of these numbers: a",
+      "constant. The loss is half the sum of the squared differences between R and the",
+      "target. (Any number that is small for good outputs can be a loss.)");
   Array wanted = V;  // (3, 4), to be V's rows 0, 0 and 1
   xt::row(wanted, 1) = xt::row(V, 0);
   xt::row(wanted, 2) = xt::row(V, 1);
@@ -176,12 +173,13 @@ int main() {
   picture("09_backward_through_attention", "backward", backward_flow);
   Array dR = now.R.value() - wanted;  // (3, 4)
   show("dR = R - target", dR, words);
-  check("in one line = by the engine", dR, now.R.grad());
+  check("in one line = by heed", dR, now.R.grad());
   const auto [dV, dA] = value_and_weight_gradients(now, dR);
   const Array dS = score_gradients(now, dA);
   const auto [dQ, dK] = query_and_key_gradients(now, dS);
-  projection_gradients({W_K, W_Q, W_V}, {dK, dQ, dV}, T);
-  say("", "The option provenance records each term of a gradient: operation, line and norm.");
+  projection_gradients({W_K, W_Q, W_V}, {dK, dQ, dV}, T, words);
+  say("", "The option provenance lets heed's backward record each term of a gradient: the",
+      "operation that it came from, its line, and the term's norm.");
   show_sources(W_K);
   show_sources(T);
   gradient_descent(T, {W_K, W_Q, W_V}, Tensor(wanted));
@@ -191,7 +189,8 @@ int main() {
       "  heed step Softmax     on to A; `info args` prints dA and A",
       "  heed graph            all nodes; => is the current one",
       "  heed step K           on to K = T W_K; then `heed why K`: the sources of dK", "",
-      "To see the terms of dS: break score_gradient if i == 2, run, next, print sum.");
+      "To see the terms of dS: `break score_gradient if i == 2`, `run`, then `next` and",
+      "`print sum` in turn.");
   questions("In the line of a.S, replace products / 2 by products. Which check fails?",
             "In gradient_descent, replace 0.01 by 0.1. What happens to the loss?",
             "In the second line that changes `wanted`, replace row(V, 1) by row(V, 2): the\n"

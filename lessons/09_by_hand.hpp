@@ -1,4 +1,4 @@
-// 09_by_hand.hpp: gradients of matrix products by hand, and the graph of the backward pass.
+// 09_by_hand.hpp: gradients of matrix products, and the graph of the backward pass.
 #pragma once
 
 #include <utility>
@@ -7,30 +7,50 @@
 
 namespace heed {
 
-// R(i, d) is the sum of A(i, j) V(j, d) over j. Returns dV and dA.
+// R(i, c) is the sum of A(i, j) V(j, c) over j. Returns dV and dA.
 inline std::pair<Array, Array> weighted_sum_gradients(const Array& A, const Array& V,
                                                       const Array& dR) {
   Array dV = zeros({3, 4}), dA = zeros({3, 3});
   for (std::size_t i = 0; i < 3; ++i)
     for (std::size_t j = 0; j < 3; ++j)
-      for (std::size_t d = 0; d < 4; ++d) {
-        dV(j, d) += A(i, j) * dR(i, d);
-        dA(i, j) += dR(i, d) * V(j, d);
+      for (std::size_t c = 0; c < 4; ++c) {
+        dV(j, c) += A(i, j) * dR(i, c);
+        dA(i, j) += dR(i, c) * V(j, c);
       }
   return {dV, dA};
 }
 
-// S(i, j) is the sum of Q(i, d) K(j, d) / 2 over d. Returns dQ and dK.
+// S(i, j) is the sum of Q(i, c) K(j, c) / 2 over c. Returns dQ and dK.
 inline std::pair<Array, Array> dot_product_gradients(const Array& Q, const Array& K,
                                                      const Array& dS) {
   Array dQ = zeros({3, 4}), dK = zeros({3, 4});
   for (std::size_t i = 0; i < 3; ++i)
     for (std::size_t j = 0; j < 3; ++j)
-      for (std::size_t d = 0; d < 4; ++d) {
-        dQ(i, d) += dS(i, j) * K(j, d) / 2;
-        dK(j, d) += dS(i, j) * Q(i, d) / 2;
+      for (std::size_t c = 0; c < 4; ++c) {
+        dQ(i, c) += dS(i, j) * K(j, c) / 2;
+        dK(j, c) += dS(i, j) * Q(i, c) / 2;
       }
   return {dQ, dK};
+}
+
+// W contains W_K, W_Q and W_V, gradients contains dK, dQ and dV.
+inline void projection_gradients(const std::vector<Tensor>& W, const std::vector<Array>& gradients,
+                                 const Tensor& T, const Names& words) {
+  section("The projection matrices and T");
+  say("K = T W_K is a matrix product like R = A V, so dW_K = T^T dK. T is used three",
+      "times, for K, Q and V, so dT is a sum of three terms. In a larger model dT is",
+      "the upstream gradient of what computed T, such as another layer.");
+  show("dW_K = T^T dK", xt::linalg::dot(xt::transpose(T.value()), gradients[0]));
+  Array dT = zeros({3, 5});
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Array dW =
+        xt::linalg::dot(xt::transpose(T.value()), gradients[i]);  // (5, 3) times (3, 4)
+    check("d" + W[i].name() + " in one line = by heed", dW, W[i].grad());
+    dT += xt::linalg::dot(gradients[i],
+                          xt::transpose(W[i].value()));  // (3, 4) times (4, 5) is (3, 5)
+  }
+  show("dT = dK W_K^T + dQ W_Q^T + dV W_V^T", dT, words);
+  check("in one line = by heed", dT, T.grad());
 }
 
 // The backward pass in Graphviz's language. Each edge is labelled with the formula that computes

@@ -17,6 +17,13 @@ inline Array outputs_by_hand(const Array& tokens, const Array& W_Q, const Array&
   return xt::linalg::dot(e, values) / xt::view(sums, xt::all(), xt::newaxis());
 }
 
+// Random embeddings (3, 5) of 'dog sees dog': both 'dog' have the same.
+inline Array dog_sees_dog(Generator& g) {
+  Array tokens = g.randn({3, 5});
+  xt::row(tokens, 2) = xt::row(tokens, 0);
+  return tokens;
+}
+
 // The mean of -ln p(target), where p is the softmax of the logits.
 inline Real cross_entropy_by_hand(const Array& logits,
                                   const Indices& targets) {  // (B, T, V), (B, T)

@@ -39,11 +39,11 @@ std::vector<Tensor> losses_of(const nn::MultiHeadAttention& attention,
 
 void heads_in_a_loop_and_packed() {
   section("One head, four heads");
-  say("MULTI-HEAD ATTENTION runs several attention heads on the same input, each with",
-      "its own projections. The outputs are concatenated, and a last Linear layer, the",
-      "OUTPUT PROJECTION, mixes them. The width of one head is the HEAD DIMENSION: with",
-      "width 32 and four heads it is 32 / 4 = 8. First one head, then four, with random",
-      "weights:");
+  say("One head gives each query one weighted sum, in which two words are mixed. To",
+      "keep them apart, MULTI-HEAD ATTENTION runs several heads on the same input, each",
+      "with its own projections. The outputs are concatenated, and a last linear layer,",
+      "the OUTPUT PROJECTION, mixes them. The width of one head is the HEAD DIMENSION:",
+      "with width 32 and four heads 32 / 4 = 8. One head, with random weights:");
   Generator g(89);  // the calls of the article whose numbers these are
   g.randn({1, 3, 5});
   for (int n = 0; n < 3; ++n) nn::init::linear_weight(g, 5, 16);  // lesson 06
@@ -62,9 +62,10 @@ void heads_in_a_loop_and_packed() {
   show("the first eight columns of the output of four heads", slice(out, -1, 0, 8), words);
 
   section("The same in one module");
-  say("nn::MultiHeadAttention stacks the heads' weights: four of (8, 32) are one of",
-      "(32, 32). One matrix product computes the queries of all heads. Head h uses",
-      "columns 8 h to 8 h + 7. (The module adds biases; we set those of Q, K and V to", "zeros.)");
+  say("nn::MultiHeadAttention has one weight for all heads: four matrices (8, 32), one",
+      "below the other, are one matrix (32, 32). One matrix product computes the",
+      "queries of all heads. Head h uses the columns 8 h to 8 h + 7 of queries, keys",
+      "and values. (The module adds biases; we set those of Q, K and V to zeros.)");
   nn::MultiHeadAttention packed({of_packed, g}, 32, 4);
   set_weights(packed, heads, projection);
   const Array Q = select(packed.query(x), 0, 0).value(), K = select(packed.key(x), 0, 0).value();
@@ -80,19 +81,20 @@ void heads_in_a_loop_and_packed() {
     sum = sum + linear(outputs[std::size_t(h)], slice(projection.weight, 1, 8 * h, 8 * h + 8));
   check("bias + the terms of the heads = output", sum, out);
 
-  section("Two mistakes");
-  say("The width must be divisible by the number of heads. Five heads of width 32:");
+  section("The head dimension");
+  say("nn::MultiHeadAttention, like PyTorch's module, divides the width by the number",
+      "of heads. Five heads of width 32:");
   Parameters wide;
   show_error([&] { nn::MultiHeadAttention({wide, g}, 32, 5); });
-  say("", "The other mistake: each head gets the whole width, 32, as its head dimension.",
-      "The concatenation has 4 * 32 = 128 numbers, and the output projection refuses", "them:");
+  say("", "In general the head dimension is free. But an output projection (32, 32) refuses",
+      "four heads of dimension 32, whose outputs together have 128 numbers:");
   std::vector<Tensor> too_wide;
   for (std::size_t h = 0; h < 4; ++h)
     too_wide.push_back(nn::AttentionHead(Scope(wide, g) / h, 32, 32)(x));
   show_error([&] { projection(concat(too_wide, -1)); });
   const nn::Linear wide_projection(Scope(wide, g) / "out", 128, 32);
-  say("", "With a wider output projection there is no error, and the shape is right. Only",
-      "the number of parameters shows the mistake:", "",
+  say("", "With a wider output projection there is no error, and the shape is right. The",
+      "model has almost four times as many parameters:", "",
       "four heads of 8    " + pad_left(grouped(double(of_loop.count())), 7) + "   out " +
           str(out.shape()),
       "four heads of 32   " + pad_left(grouped(double(wide.count())), 7) + "   out " +
@@ -101,22 +103,25 @@ void heads_in_a_loop_and_packed() {
 
 void set_one_head_by_hand(const TwoTargetBatch& validation) {
   section("A task with two targets");
-  say("Each position predicts two words: x, one position back, and y, two positions",
-      "back. The two halves of the output give the logits of the two targets. The word",
-      "vectors are new in each batch, and orthogonal. Positions 0 and 1 have no",
-      "targets. Two heads can come close to the loss 0: each attends to one word.", "",
+  say("Each position predicts two words: u, one position back, and w, two positions",
+      "back. The two halves of the output give the logits of the two targets. Each",
+      "batch has eight new, orthogonal word vectors: the dot product of two is 0.",
+      "Two heads, one for each word, can come close to the loss 0.", "",
       "What can one head do? Suppose that its attention weights depend on the positions",
-      "only: a on x and 1 - a on y. Suppose that its values are the words, and that c1",
-      "and c2 are the scales of the two halves:", "",
-      "  logits of target 1: c1 a for x, c1 (1 - a) for y, 0 for the six other words",
-      "  logits of target 2: c2 a for x, c2 (1 - a) for y, 0 for the six other words", "",
-      "Let a >= 1/2. In target 2, y is correct. If c2 >= 0, the logit of x is not below",
-      "that of y, so p(y) <= 1/2. If c2 < 0, six logits are above it, so p(y) <= 1/7.",
-      "The cross-entropy is ln 2 or more. (If a < 1/2, that of target 1 is.) x and y",
-      "differ with probability 7/8. So the expected mean of both losses is at least 7/8",
-      "ln 2 / 2 = 0.3033 for every head of this form. With c1 = 20 / (2 a - 1) and c2 =",
-      "20, heads set by hand come close, here on 1,024 validation sentences:", "",
-      "     a     loss");
+      "only: a on u and 1 - a on w. Suppose that its values are the words, scaled by c1",
+      "in one half of the output and by c2 in the other:", "",
+      "  logits of target 1: c1 a for u, c1 (1 - a) for w, 0 for the six other words",
+      "  logits of target 2: c2 a for u, c2 (1 - a) for w, 0 for the six other words", "",
+      "Let u and w differ, and let a >= 1/2. In target 2, w is correct:", "",
+      "  c2 >= 0: the logit of u is at least that of w, so p(w) <= 1/2",
+      "  c2 < 0:  six other logits are at least that of w, so p(w) <= 1/7", "",
+      "The loss of target 2 is then ln 2 or more, that of target 1 near 0 at best. (If",
+      "a < 1/2, exchange the targets.) u and w differ with probability 7/8; if they are",
+      "equal, both losses can be near 0. So the expected mean of both is at least", "",
+      "  7/8 * (ln 2 + 0) / 2 = 0.3033", "",
+      "Heads set by hand come close to it. With c1 = 20 / (2 a - 1), the logit of u",
+      "leads by 20 in target 1. With c2 = 20 and a near 1/2, u and w get about 1/2 each",
+      "in target 2. The loss on 1,024 validation sentences:", "", "     a     loss");
   for (double a : {0.51, 0.501, 0.5001}) {
     Parameters parameters;
     Generator g(0);
@@ -129,8 +134,8 @@ void set_one_head_by_hand(const TwoTargetBatch& validation) {
 
 void show_attention(const Trained& one, const Trained& two) {
   section("The attention weights");
-  say("The mean over the validation sentences, for the queries 2 to 7: one head, then", "two.");
-  const Names queries(positions.begin() + 2, positions.end());
+  say("These are means over the validation sentences, for the queries 2 to 7.");
+  const Names queries(positions.begin() + 2, positions.end());  // 0 and 1 have no targets
   HeatmapOptions options{"one head", queries, positions, "query position", "key position", 0, 1};
   picture_trained("11_multi_head", "one", rows_of_head(one.weights, 0), options);
   options.title = "two heads", options.column_title = "key position of head 0, of head 1";
@@ -138,21 +143,16 @@ void show_attention(const Trained& one, const Trained& two) {
   const Array both = xt::hstack(
       xt::xtuple(rows_of_head(two.weights, 0), rows_of_head(two.weights, 1)));  // (6, 16)
   picture_trained("11_multi_head", "two", both, options);
-  Array table = zeros({3, 2});
-  for (std::size_t back : {1u, 2u}) {
-    table(0, back - 1) = mean_weight(one.weights, 0, back);
-    for (std::size_t h = 0; h < 2; ++h) table(1 + h, back - 1) = mean_weight(two.weights, h, back);
-  }
+  const Array table = mean_weight_table(one.weights, two.weights);  // (3, 2)
   show_trained("mean attention weight", table, {"one head", "of two: 0", "of two: 1"},
                {"one back", "two back"});
   const Real right =
       std::max(std::min(table(1, 0), table(2, 1)), std::min(table(2, 0), table(1, 1)));
   say("");
-  claim("each of the two heads has a weight above 0.9 on its own word", right > 0.9,
-        decimal(right, 4));
-  say("", "No rule says which head attends to which word. It depends on the random initial",
-      "weights. The input has always had the position, one-hot. What happens without",
-      "it? Must it be one-hot? 12_positions.");
+  claim("each of two heads has a weight above 0.9 on its word", right > 0.9, decimal(right, 4));
+  say("", "If we exchange two heads, the model computes the same. So the random initial",
+      "weights decide which head attends to which word. The input has always had the",
+      "position, one-hot. What happens without it? Must it be one-hot? 12_positions.");
 }
 
 int main() {
@@ -168,9 +168,9 @@ int main() {
   set_one_head_by_hand(validation);
 
   section("Training");
-  say("W_Q, W_K, W_V and W_O are (32, 32) for any number of heads. We train three",
-      "models of " + grouped(4 * C * C) + " parameters for the same number of steps, with the same",
-      "learning rates:");
+  say("W_Q, W_K, W_V and W_O are (32, 32) for any number of heads: without biases all",
+      "three models have " + grouped(4 * C * C) +
+          " parameters. They train with the same settings:");
   const auto steps = in_brief(4000, 1000);
   const Trained one = train(1, steps, losses_of, validation);
   const Trained two = train(2, steps, losses_of, validation);
@@ -186,9 +186,9 @@ int main() {
   claim("the loss of one head is above 0.1", one.loss() > 0.1, decimal(one.loss(), 4));
   claim("the loss of two heads is below 0.02", two.loss() < 0.02, decimal(two.loss(), 4));
   claim("the loss of four heads is below 0.02", four.loss() < 0.02, decimal(four.loss(), 4));
-  say("", "Longer training brings one head below 0.3033 (question 2): its keys then depend",
-      "on the words and its values on the positions, so it is not of the form above.",
-      "Two heads solve the task with a simpler rule and fewer steps.");
+  say("", "With this training and this seed, two heads solve the task, and one does not.",
+      "The bound 0.3033 is for heads of the form above. Question 2 tests whether it",
+      "holds for all heads.");
   show_attention(one, two);
   questions(
       "In main, write train(3, ...) in place of train(4, ...). What happens, and\n"

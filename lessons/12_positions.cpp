@@ -15,39 +15,38 @@ const Names words = {"dog", "bites", "man"};
 constexpr std::size_t num_positions = 24;
 constexpr double chosen_base = 100;  // of the sinusoids
 
-void attention_without_positions(const nn::MultiHeadAttention& attention, const Array& T) {
+void attention_without_positions(const nn::MultiHeadAttention& attention, const Array& X) {
   section("The same output in any order");
-  say("'dog bites man' and 'man bites dog' have the same words in another order. We",
-      "give them to attention with two heads of dimension 2. (The inputs and weights",
-      "are multiples of 1/8, so that Q, K and V have no rounding error.)");
-  const Array output = output_of(attention, T);
-  show("T", T, words);
+  say("Word order changes the meaning: 'dog bites man', 'man bites dog'. Does attention",
+      "see the order? We try two heads of dimension 2. (Inputs and weights are",
+      "multiples of 1/8, so Q, K and V have no rounding error.)");
+  const Array output = output_of(attention, X);
+  show("X", X, words);
   show("output for 'dog bites man'", output, words);
-  show("output for 'man bites dog'", output_of(attention, in_order(T, {2, 1, 0})),
+  show("output for 'man bites dog'", output_of(attention, in_order(X, {2, 1, 0})),
        {"man", "bites", "dog"});
-  check("by hand = in one line", heads_by_hand(attention, T), output);
+  check("by hand = in one line", heads_by_hand(attention, X), output);
   std::vector<std::size_t> order = {0, 1, 2};
   while (std::next_permutation(order.begin(), order.end()))
-    check("all bits, '" + words[order[0]] + " " + words[order[1]] + " " + words[order[2]] +
-              "' = 'dog bites man', reordered",
-          output_of(attention, in_order(T, order)), in_order(output, order), 0);
-  say("", "Each output is a sum over all keys, and a sum does not depend on the order of",
-      "its terms. (heed adds them in double and rounds once, so all bits agree.) This",
-      "is the permutation equivariance of lesson 04. A causal mask breaks it.");
+    check("all bits, outputs of '" + in_order(words, order) + "' = the first ones, reordered",
+          output_of(attention, in_order(X, order)), in_order(output, order), 0);
+  say("", "Each output is a sum over all keys, which does not depend on their order. (heed",
+      "adds in double and rounds once; here all bits agree.) This is the permutation",
+      "equivariance of lesson 04. A causal mask breaks it: it gives each query other", "keys.");
 }
 
-void learned_encodings(const nn::MultiHeadAttention& attention, const Array& T, Scope scope) {
+void learned_encodings(const nn::MultiHeadAttention& attention, const Array& X, Scope scope) {
   section("Learned position encodings");
   say("A POSITION ENCODING is a vector for a position. It is added to the embedding of",
       "the token at that position. A LEARNED POSITION ENCODING is a parameter:",
-      "nn::Embedding with one row for each position. It starts with random values.");
+      "nn::Embedding with one row for each position, at first random.");
   const nn::Embedding position(scope / "position", 3, 4);
-  Array by_hand = T;
+  Array by_hand = X;
   for (std::size_t t = 0; t < 3; ++t)
     for (std::size_t d = 0; d < 4; ++d) by_hand(t, d) += position.weight.value()(t, d);
-  const Tensor encoded = Tensor(T) + position(Indices{0, 1, 2});  // (3, 4)
+  const Tensor encoded = Tensor(X) + position(Indices{0, 1, 2});  // (3, 4)
   check("by hand = in one line", by_hand, encoded);
-  const Array man_first = in_order(T, {2, 1, 0}) + position.weight.value();
+  const Array man_first = in_order(X, {2, 1, 0}) + position.weight.value();
   const Array first = output_of(attention, encoded.value()), last = output_of(attention, man_first);
   show("output for 'dog bites man'", first, words);
   show("output for 'man bites dog'", last, {"man", "bites", "dog"});
@@ -58,24 +57,27 @@ void learned_encodings(const nn::MultiHeadAttention& attention, const Array& T, 
 
 void sinusoidal_encodings() {
   section("Sinusoidal position encodings");
-  say("SINUSOIDAL POSITION ENCODINGS (Vaswani et al. 2017, section 3.5) are a formula,",
-      "which has a value for any position. Each pair of columns has the sine and cosine",
-      "of an angle that grows with the position, like a clock hand. The first hand",
-      "turns by 1 radian per position, the others more slowly.");
+  say("Learned and one-hot encodings have no row for positions beyond their size, and",
+      "the number t itself gets too large. SINUSOIDAL POSITION ENCODINGS (Vaswani et",
+      "al. 2017, section 3.5) have values from -1 to 1 for any position: each pair of",
+      "columns has the sine and cosine of an angle that grows with the position, like a",
+      "clock hand. The first hand turns by 1 radian per position, the others less.");
   check("by hand = in one line", sinusoids(num_positions, 10000),
         nn::sinusoidal_positions(num_positions, width));
   show("encodings of width 4", nn::sinusoidal_positions(4, 4), {"position 0", "1", "2", "3"},
        {"sin t", "cos t", "sin t/100", "cos t/100"});
   say("", "With the paper's base 10000, half of the columns hardly change in 24 positions",
-      "(question 1). So we take the base 100:");
+      "(question 1). So we take the base 100. Columns on the left change fast:");
   const Array P = sinusoids(num_positions, chosen_base);  // (24, 32)
   HeatmapOptions options{"sinusoidal position encodings", {}, {}, "position", "column"};
   options.low = -1, options.high = 1, options.diverging = true;
   picture("12_positions", "waves", P, options);
 
   section("Relative positions");
-  say("The dot product of the encodings of positions s and t is a sum of sin a sin b +",
-      "cos a cos b = cos(a - b). It depends on s - t only, the RELATIVE POSITION.");
+  say("In one pair of columns, let a and b be the angles of positions s and t. The pair",
+      "adds sin a sin b + cos a cos b = cos(a - b) to the dot product of both",
+      "encodings. So the dot product depends on s - t only, the RELATIVE POSITION. A",
+      "pattern such as 'the previous token' is then the same at every position.");
   const Array products = dot(P, xt::transpose(P));  // (24, 24)
   check("by hand = in one line", dot_products_by_hand(num_positions, chosen_base), products, 1e-4);
   say("", "positions  3 and  5   " + decimal(products(3, 5), 4),
@@ -84,9 +86,11 @@ void sinusoidal_encodings() {
   picture("12_positions", "dots", products,
           {"dot products of position encodings", {}, {}, "position", "position"});
   say("", "One matrix maps the encoding of each position t to that of t + 5: it rotates",
-      "each pair of columns by a fixed angle. ROTARY EMBEDDING (RoPE; Su et al. 2021,",
-      "RoFormer) adds no encodings. It rotates queries and keys in this way, so that",
-      "positions enter the scores only as relative positions: exercise 12.");
+      "each pair of columns by a fixed angle. But scores have W_Q and W_K between the",
+      "encodings, so they may depend on more than s - t. ROTARY EMBEDDING (RoPE; Su et",
+      "al. 2021, RoFormer), also called a position encoding, adds no vectors: it",
+      "rotates the query at s by the angles of s, the key at t by those of t. Then the",
+      "scores depend on positions only through s - t (exercise 12).");
   const Array P0 = xt::view(P, xt::range(0, 19)), P5 = xt::view(P, xt::range(5, 24));
   check("positions 0 to 18, rotated by hand = positions 5 to 23",
         dot(P0, rotation_by_hand(5, chosen_base)), P5);
@@ -95,13 +99,13 @@ void sinusoidal_encodings() {
 double lower_bound_without_positions() {
   section("A task that needs positions");
   say("The task: read a word of eight different letters, and predict at each position",
-      "the letter opposite (the word backwards). Without positions, the model's input",
-      "at a letter is this letter and the set of all eight. Each of the other seven is",
-      "opposite with probability 1/7. The mean cross-entropy -(ln p_1 + ... + ln p_7) /",
-      "7 has its minimum, ln 7, where each predicted probability is 1/7.");
+      "the letter opposite (the word backwards). Without positions, the model knows at",
+      "each letter only this letter and which eight letters the word has. Each of the",
+      "other seven is opposite with probability 1/7. The mean cross-entropy -(ln p_1 +",
+      "... + ln p_7) / 7 is smallest, ln 7, if each predicted p is 1/7.");
   const double bound = std::log(7.0), equal = mean_loss(std::vector<double>(7, 1.0 / 7));
   check("by hand = in one line", scalar(Real(equal)), scalar(Real(bound)));
-  say("", "1/26 for each letter  " + decimal(std::log(26.0), 4),
+  say("", "predicted p             loss", "1/26 for each letter  " + decimal(std::log(26.0), 4),
       "1/7 for each of 7     " + decimal(bound, 4),
       "0.4 and six of 0.1    " + decimal(mean_loss({0.4, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1}), 4));
   return bound;
@@ -124,17 +128,15 @@ void show_attention(const Reverser& model, const std::set<std::string>& seen) {
   claim("each query's largest weight is on the opposite position", opposite == length,
         std::to_string(opposite) + " of 8 are");
   quote(word + " -> " + text_of(argmax(model(letters), -1), 0));
-  say("", "One attention layer has learned a rule about positions. A language model has",
-      "many layers. The next lesson shows what is between them: 13_transformer_block.");
+  say("", "What is between the many attention layers of a model? 13_transformer_block.");
 }
 
 void reverse_words(double bound) {
   section("Training");
   say("Three models with one head each: without position encodings, with learned ones",
-      "and with sinusoidal ones. They train on the same random words. The validation",
-      "words are new. Each of them comes in seven orders, so that each letter is once",
-      "opposite each other letter. So without positions at most 1/7 of the predictions",
-      "are correct.");
+      "and with sinusoidal ones. They train on the same random words. We test them on",
+      "new words, each in seven orders: over these, each letter has each other letter",
+      "opposite it once. So without positions at most 1/7 of the letters are correct.");
   Generator fresh(2026);
   const Indices unseen = all_opposites(draw_words(fresh, 100));  // (700, 8)
   std::set<std::string> seen;
@@ -183,18 +185,16 @@ int main() {
            "(Vaswani et al. 2017); base 10000 there",
            "torch.nn.Embedding for learned encodings"});
   Generator g(42);
-  const Array T = eighths(g.randn({3, 4}));
+  const Array X = eighths(g.randn({3, 4}));
   Parameters parameters;
   const nn::MultiHeadAttention attention(Scope(parameters, g), 4, 2);
   round_to_eighths(attention, parameters);
-  attention_without_positions(attention, T);
-  learned_encodings(attention, T, Scope(parameters, g));
+  attention_without_positions(attention, X);
+  learned_encodings(attention, X, Scope(parameters, g));
   sinusoidal_encodings();
   reverse_words(lower_bound_without_positions());
   questions("Set chosen_base to 10000. Which columns of the picture still change?",
-            "In reverse_words, set the steps to in_brief(500, 200). How far is the loss\n"
-            "without positions from ln 7 = 1.9459?",
+            "In reverse_words, set in_brief(500, 200). How near is the first loss to ln 7?",
             "In reverse_words, replace nn::Embedding(...).weight by\n"
-            "Tensor(g.randn({length, width})): random encodings that are not trained. How\n"
-            "many letters are correct?");
+            "Tensor(g.randn({length, width})): not trained. How many letters are correct?");
 }

@@ -52,15 +52,17 @@ inline double mean_loss(const std::string& part, const nn::Gpt& model, const Spl
   return sum;
 }
 
-struct Result {
-  double loss;             // on the validation part
-  std::size_t parameters;  // the number of parameters that get a gradient
-  Series curve;            // the training loss
+struct Trained {
+  double loss = 0;             // on the validation part
+  std::size_t parameters = 0;  // the number of parameters that get a gradient
+  Series curve = {};           // the training loss
+  double rate = 0;             // the largest learning rate
+  std::string row = {};        // the losses at all rates, as text
 };
 
-inline Result train_without(const std::string& part, double lr, const nn::GptConfig& config,
-                            const Corpus& corpus) {
-  Generator g(1);
+inline Trained train_without(const std::string& part, double lr, std::uint64_t seed,
+                             const nn::GptConfig& config, const Corpus& corpus) {
+  Generator g(seed);
   Parameters parameters;
   const nn::Gpt model(Scope(parameters, g), config);
   double scale = 50 / std::sqrt(double(config.embed_dim));  // deviation 0.02 to 1 / sqrt(C)
@@ -71,8 +73,10 @@ inline Result train_without(const std::string& part, double lr, const nn::GptCon
   optim::AdamW optimizer(parameters.tensors(), options);
   const std::int64_t steps = in_brief(600, 120);
   const optim::WarmupCosine schedule{lr, lr / 10, 20, steps};
-  Batches batches(corpus.training(), 8, config.block_size, 1);
-  Result result{0, 0, {part == "nothing" ? "all parts" : "without " + part, {}, {}}};
+  Batches batches(corpus.training(), 8, config.block_size, seed);
+  Trained result;
+  result.curve.name = part == "nothing" ? "all parts" : "without " + part;
+  result.rate = lr;
   double sum = 0;
   for (std::int64_t step = 0; step < steps; ++step) {
     const Batch batch = batches.next();  // (8, 32) and (8, 32)
@@ -88,6 +92,41 @@ inline Result train_without(const std::string& part, double lr, const nn::GptCon
   for (const Tensor& p : parameters) result.parameters += p.has_grad() ? p.value().size() : 0;
   result.loss = mean_loss(part, model, corpus.validation());
   return result;
+}
+
+// The training with the lowest loss among these learning rates.
+inline Trained train_at_rates(const std::string& part, const std::vector<double>& rates,
+                              const nn::GptConfig& config, const Corpus& corpus) {
+  Trained best;
+  std::string row;
+  for (const double rate : rates) {
+    const Trained result = train_without(part, rate, 1, config, corpus);
+    row += pad_left(trained(result.loss), 12);
+    if (best.parameters == 0 || result.loss < best.loss) best = result;
+  }
+  best.row = row;
+  return best;
+}
+
+inline std::string table_head(const std::vector<double>& rates) {
+  std::string head = "without      parameters";
+  for (const double rate : rates) head += "  rate " + decimal(rate, 3);
+  return head + "   best  higher by";
+}
+
+// A row of the table of losses.
+inline std::string row_of(const std::string& part, const Trained& best, double with_all_parts) {
+  return pad_right(part, 13) + pad_left(grouped(double(best.parameters)), 10) + best.row +
+         pad_left(trained(best.loss), 8) + pad_left(trained(best.loss - with_all_parts), 11);
+}
+
+// The losses of the model with all parts, trained with the seeds 1 (`first`), 2 and 3.
+inline std::string losses_of_seeds(const Trained& first, const nn::GptConfig& config,
+                                   const Corpus& corpus) {
+  std::string losses = trained(first.loss);
+  for (const std::uint64_t seed : {2, 3})
+    losses += "  " + trained(train_without("nothing", first.rate, seed, config, corpus).loss);
+  return losses;
 }
 
 }  // namespace heed

@@ -46,35 +46,39 @@ Array mlp_by_hand(const nn::Mlp& mlp, const Array& x) {
 
 void layer_normalization(const nn::Block& block, const Array& x) {
   section("Layer normalization");
-  say("A block reads x (T, C): a row of C numbers for each token. The scale of a row",
-      "depends on the layers before it, and large scores saturate the softmax (lesson",
-      "06). LAYER NORMALIZATION therefore gives each row mean 0 and variance 1: it",
-      "subtracts the mean and divides by the square root of the variance. (Then it",
-      "multiplies by learned weights, initially 1, and adds learned biases, initially",
-      "0.) Here the row of 'cat' has been multiplied by 4.");
+  say("A model has many attention layers. The parts of this lesson help it to train,",
+      "and let it compute more than weighted sums. A block reads x (T, C): a row of C",
+      "numbers for each token. A large row gives large queries and keys, so large",
+      "scores, which can saturate the softmax (lesson 06). LAYER NORMALIZATION gives",
+      "each row mean 0 and variance 1: it subtracts the mean and divides by the square",
+      "root of the variance. Then it multiplies by learned weights, initially 1, and",
+      "adds learned biases, initially 0. Here the row of 'cat' has been multiplied by", "4.");
   show("x", x, words);
   const Array normed = block.norm1(Tensor(x)).value();
   show("norm1(x)", normed, words);
   check("by hand = in one line", norm_by_hand(x), normed);
 
   section("The MLP");
-  say("Attention mixes the rows of different tokens. The MLP (multi-layer perceptron,",
-      "in Vaswani et al. 2017 the FEED-FORWARD network) transforms each row separately:",
-      "a linear layer from C to 4C, the activation GELU (Hendrycks and Gimpel 2016),",
-      "and a linear layer back to C. Without GELU both layers together would be one",
-      "linear layer.");
+  say("Attention mixes rows, but for given attention weights it is linear in the",
+      "values. The MLP (multi-layer perceptron; FEED-FORWARD network in Vaswani et al.",
+      "2017) applies a nonlinearity to each row separately: a linear layer from C to",
+      "4C, the activation GELU(z) = z P(Z < z), where Z is normal(0, 1), and a linear",
+      "layer back to C. Without GELU (Hendrycks and Gimpel 2016; Vaswani et al. use",
+      "ReLU) both layers together would be one linear layer.");
   check("by hand = in one line", mlp_by_hand(block.mlp, normed), block.mlp(Tensor(normed)));
 }
 
 void residual_connections(const nn::Block& block, const Array& x) {
   section("Residual connections");
-  say("A RESIDUAL CONNECTION adds a layer's output to its input: y = x + layer(x). If",
-      "the output is 0, y is x. In the backward pass x gets the upstream gradient",
-      "unchanged through the sum (lesson 08), and in addition the gradient through the",
-      "layer. A TRANSFORMER BLOCK has two residual connections:", "",
+  say("A RESIDUAL CONNECTION adds a layer's output to its input: y = x + layer(x). So a",
+      "layer with output 0 passes x on. In the backward pass x gets the upstream",
+      "gradient unchanged through the sum (lesson 08), and in addition the gradient",
+      "through the layer. So the gradient reaches the first block even if the layers",
+      "make it small. A TRANSFORMER BLOCK has two residual connections:", "",
       "  x = x + attention(norm1(x))", "  x = x + mlp(norm2(x))", "",
       "Vaswani et al. (2017) apply the norm to the sum. GPT-2 (Radford et al. 2019)",
-      "applies it to the input of attention and of the MLP: PRE-NORM.");
+      "applies it to the input of attention and of the MLP: PRE-NORM. Its gradients are",
+      "better behaved at the start (Xiong et al. 2020).");
   const Tensor batch = unsqueeze(Tensor(x), 0);  // (1, 3, 8)
   const Array attended = (batch + block.attention(block.norm1(batch))).value();
   Array y = xt::view(attended, 0);                              // (3, 8)
@@ -84,17 +88,19 @@ void residual_connections(const nn::Block& block, const Array& x) {
 
 void initialisation(const nn::GptConfig& config, const Corpus& corpus, Generator& g) {
   section("Initialisation and the first loss");
-  say("nn::Gpt has token and position embeddings, blocks, a final norm, and a linear",
-      "output layer that gives the logits. From here on a token is one character. The",
-      "output layer's weight is the matrix of token embeddings (WEIGHT TYING). The",
-      "INITIALISATION draws the weights before training: GPT-2 uses a normal",
-      "distribution with standard deviation 0.02. Then all logits are close to 0, and",
-      "the V characters get nearly equal probabilities 1 / V. So the loss is close to",
-      "-ln(1 / V) = ln V. The text is the play data/harbour.txt with V = 64.");
+  say("A GPT (generative pre-trained transformer) has token embeddings, learned",
+      "position encodings (lesson 12), blocks, a final norm, and a linear output layer",
+      "that gives the logits. nn::Gpt here has no biases, unlike GPT-2. To save",
+      "parameters, the output layer's weight is the matrix of token embeddings (WEIGHT",
+      "TYING). The INITIALISATION draws the weights before training, as in GPT-1",
+      "(Radford et al. 2018) from a normal distribution with standard deviation 0.02.",
+      "Then logits are close to 0, and the V tokens get nearly equal probabilities. So",
+      "the loss is close to -ln(1 / V) = ln V. We also try embeddings 50 times as",
+      "large. A token is a character of data/harbour.txt, a play with V = 64.");
   Parameters parameters;
   const nn::Gpt model(Scope(parameters, g), config);
   const Batch batch = random_batch(corpus.training(), 8, 32, g);
-  check("logits_without(\"nothing\") = nn::Gpt", logits_without("nothing", model, batch.inputs),
+  check("a loop over the blocks = nn::Gpt", logits_without("nothing", model, batch.inputs),
         model(batch.inputs));
   const double start = mean_loss("nothing", model, corpus.validation());
   for (Tensor p : {model.token.weight, model.position.weight}) p.mutable_value() *= Real(50);
@@ -104,10 +110,10 @@ void initialisation(const nn::GptConfig& config, const Corpus& corpus, Generator
       "initial loss, embeddings times 50      " + decimal(large, 1), "");
   claim("the initial loss is ln V within 1 %", std::abs(start / std::log(64.0) - 1) < 0.01,
         decimal(start, 4));
-  say("", "The final norm removes the scale of its input, but the output layer's weight is",
-      "also 50 times as large. So the logits are large, and wrong predictions get",
-      "probabilities close to 1. If the initial loss of your model is far above ln V,",
-      "check its initialisation.");
+  say("", "The final norm removes the scale of its input. But with weight tying the output",
+      "layer's weight is also 50 times as large. So logits are large, and wrong",
+      "characters get probabilities close to 1. If your model's initial loss is far",
+      "above ln V, check its initialisation.");
 }
 
 void train_without_each_part(nn::GptConfig config, const Corpus& corpus) {
@@ -116,45 +122,39 @@ void train_without_each_part(nn::GptConfig config, const Corpus& corpus) {
   if (brief()) rates = {0.01};
   const std::string text(corpus.text().substr(corpus.validation().begin));  // all ASCII
   const double unigram = entropy_of_counts(text, 0), bigram = entropy_of_counts(text, 1);
-  say("Six blocks of width C = 32 learn the play, each time without one part, from the",
-      "same initial weights: " + std::to_string(in_brief(600, 120)) +
-          " steps for each of three learning rates. The matrices",
-      "start with the standard deviation 1 / sqrt(C) = 0.18, because 0.02 is too small",
-      "for this width (divided by sqrt(12) in the last layer of a branch). 'norms'",
-      "includes the final norm. The loss is the mean over 128 windows of the validation",
-      "part. A model without context cannot get below the unigram entropy of the text,",
-      "and a model that sees only the current character not below the bigram entropy.", "",
-      "unigram entropy   " + decimal(unigram, 4), "bigram entropy    " + decimal(bigram, 4), "");
-  std::string rate_columns;
-  for (const double rate : rates) rate_columns += "  rate " + decimal(rate, 3);
-  say("without      parameters" + rate_columns + "   best  higher by");
+  const std::string steps = std::to_string(in_brief(600, 120));
+  say("Six blocks of width C = 32 learn the play, each time without one part, for " + steps + "",
+      "steps at each of three learning rates. Matrices start with standard deviation 1",
+      "/ sqrt(C), not 0.02 (question 1). The blocks add 12 terms to x; the last layer",
+      "of each term starts sqrt(12) times smaller (GPT-2, section 2.3). AdamW is set as",
+      "in lesson 15. 'norms' includes the final norm. The loss is the mean over 128",
+      "windows, pieces of 32 characters, of the validation part: the last tenth of the",
+      "text, not used for training. 'best', the lowest of three, is slightly too low.", "",
+      "The validation part gives two lower bounds on the mean loss there: the unigram",
+      "entropy, if a model ignores its context, and the bigram entropy, if it uses the",
+      "current character only.", "", "unigram entropy   " + decimal(unigram, 4),
+      "bigram entropy    " + decimal(bigram, 4), "");
+  say(table_head(rates));
   std::map<std::string, double> best;
   std::vector<Series> curves;
+  const Trained all = train_at_rates("nothing", rates, config, corpus);
   for (const std::string part :
        {"nothing", "norms", "positions", "MLPs", "attention", "residuals"}) {
-    std::string row;
-    Result chosen;
-    for (const double rate : rates) {
-      const Result result = train_without(part, rate, config, corpus);
-      row += pad_left(trained(result.loss), 12);
-      if (best.count(part) == 0 || result.loss < best[part])
-        best[part] = result.loss, chosen = result;
-    }
-    curves.push_back(chosen.curve);
-    say(pad_right(part, 13) + pad_left(grouped(double(chosen.parameters)), 10) + row +
-        pad_left(trained(best[part]), 8) + pad_left(trained(best[part] - best["nothing"]), 11));
+    const Trained model = part == "nothing" ? all : train_at_rates(part, rates, config, corpus);
+    best[part] = model.loss, curves.push_back(model.curve);
+    say(row_of(part, model, all.loss));
   }
+  say("", "all parts, seeds 1 to 3  " + losses_of_seeds(all, config, corpus), "");
   const auto claim_part = [&](const std::string& what, const std::string& part, bool holds) {
     claim("without " + part + ", " + what, holds,
-          decimal(best[part], 4) + ", with all parts " + decimal(best["nothing"], 4));
+          decimal(best[part], 4) + ", with all parts " + decimal(all.loss, 4));
   };
-  say("");
   claim_part("the loss stays within 0.1 of the unigram entropy", "residuals",
              std::abs(best["residuals"] - unigram) < 0.1);
   claim_part("the loss stays above the bigram entropy", "attention", best["attention"] > bigram);
   for (const std::string part : {"residuals", "MLPs"})
-    claim_part("the loss is higher by 0.1 or more", part, best[part] > best["nothing"] + 0.1);
-  claim_part("the loss is higher by less than 0.1", "norms", best["norms"] < best["nothing"] + 0.1);
+    claim_part("the loss is higher by 0.1 or more", part, best[part] > all.loss + 0.1);
+  claim_part("the loss is higher by less than 0.1", "norms", best["norms"] < all.loss + 0.1);
   CurveOptions axes{"training loss of a small GPT without one of its parts"};
   axes.lines = {{"unigram entropy", unigram}, {"bigram entropy", bigram}};
   picture("13_transformer_block", "without", curves, axes);
@@ -165,12 +165,14 @@ int main() {
   opening({"build a transformer block and measure what each part contributes",
            "norm(x) = (x - mean) / sqrt(variance + 1e-5) * weight + bias\n"
            "mlp(x) = gelu(x W1^T + b1) W2^T + b2, x (T, C), W1 (4C, C)\n"
-           "y = x + attention(norm1(x)), block(x) = y + mlp(norm2(y))",
+           "y = x + attention(norm1(x)), block(x) = y + mlp(norm2(y))\n"
+           "nn::Gpt below: bias = b1 = b2 = 0, also in attention",
            "block: Vaswani et al., \"Attention Is All You Need\", 3.1 (2017)\n"
            "layer norm: Ba et al., \"Layer Normalization\", section 3 (2016)\n"
            "residual connection: He et al., \"Deep Residual Learning for Image\n"
-           "Recognition\", section 3.1 (2015); pre-norm: GPT-2, see below",
-           "torch.nn.TransformerEncoderLayer(norm_first=True), nn.LayerNorm"});
+           "Recognition\", sections 3.1, 3.2 (2015); pre-norm: GPT-2, see below",
+           "torch.nn.TransformerEncoderLayer(C, heads, 4 * C, dropout=0,\n"
+           "activation=\"gelu\", batch_first=True, norm_first=True), nn.LayerNorm"});
   Generator g(42);
   Array x = g.randn({3, 8});
   xt::row(x, 1) *= 4;
@@ -185,14 +187,13 @@ int main() {
   config.layers = 6, config.embed_dim = 32, config.block_size = 32;
   initialisation(config, corpus, g);
   train_without_each_part(config, corpus);
-  say("", "Without residual connections the loss is the unigram entropy, at every rate.",
-      "Without attention each position sees its own character only. The model without",
-      "MLPs also has far fewer parameters. Without norms the loss is nearly the same:",
-      "with this initialisation, six blocks train without them. All losses are from one",
-      "seed, so differences below 0.1 are no evidence.", "",
-      "Next lesson: 14_how_low_can_it_go, a text with a known lower bound on the loss.", "",
-      "To see x change, start gdb with ./heed debug 13, and type: break block_without,",
-      "continue, then next several times; print x before and after each add(...).");
+  say("", "Without residual connections the loss is close to the unigram entropy at every",
+      "rate: all signals and gradients pass through 12 layers, and the model learns",
+      "only how frequent each character is. Without attention each position sees only",
+      "its own character. The model without MLPs also has far fewer parameters. Without",
+      "norms the loss is nearly the same: with this initialisation, six blocks train",
+      "without them. A difference as small as between seeds is no evidence.", "",
+      "Next lesson: 14_how_low_can_it_go, a text with a known lower bound on the loss.");
   questions("In train_without set scale to 1 (deviation 0.02). Which loss changes most?",
             "In main set config.layers to 2. What do residual connections gain now?",
             "Set rates to {0.05, 0.1, 0.2}. Which part matters more at these rates?");

@@ -22,12 +22,12 @@ double entropy(const Distribution& distribution) {
 
 void entropy_of_a_sentence(const MarkovSource& source) {
   section("The entropy of 256 sentences");
-  say("A sentence has a probability p. The ENTROPY of a random choice is the mean of",
-      "-ln p: the sum of -p ln p over all outcomes, in nats. By hand: the sum over all",
-      "256 sentences. In one line: the choices are independent, so their entropies add",
-      "up: 8 subjects, 4 prepositions, 4 nouns, 2 verbs. The ENTROPY RATE is the",
-      "entropy per letter. PERPLEXITY is exp(loss): so many equally likely letters have",
-      "this entropy.");
+  say("The ENTROPY of a random choice is the mean of -ln p, where p is the probability",
+      "of the outcome: the sum of -p ln p over all outcomes, in nats. The entropy of a",
+      "sentence can be computed as this sum over all 256 sentences, or from its four",
+      "choices: they are independent, so their entropies add up. The ENTROPY RATE is",
+      "the entropy per letter. PERPLEXITY is exp(loss): so many equally likely letters",
+      "have an entropy equal to this loss.");
   const Distribution sentences = all_sentences();
   const double nats =
       std::log(8) + std::log(4) + std::log(4) - 0.75 * std::log(0.75) - 0.25 * std::log(0.25);
@@ -38,12 +38,13 @@ void entropy_of_a_sentence(const MarkovSource& source) {
       "entropy rate, in nats per letter  " + decimal(rate, 4),
       "perplexity at this loss           " + decimal(std::exp(rate), 4), "");
   check_number("entropy: sum over the sentences = sum over the choices", entropy(sentences), nats);
-  say("", "A Markov source is always in one of a finite number of states. The state gives",
-      "the probability of each next letter, and the letter gives the next state. The",
-      "entropy rate is the mean entropy of the next letter, where each state counts as",
-      "often as it occurs (Shannon 1948, theorem 5). The text's source has " +
-          std::to_string(source.states().size()) + " states.",
-      "");
+  say("", "The next section needs the probability of each next letter. A Markov source",
+      "gives it. The source is always in one of " + std::to_string(source.states().size()) +
+          " states, for example: the subject is",
+      "'cats', and the place noun begins with 'ba'. The state gives the probability of",
+      "each next letter, and the letter gives the next state. The entropy rate is also",
+      "the mean entropy of the next letter, where each state counts as often as it",
+      "occurs (Shannon 1948, section 7).", "");
   check_number("entropy rate: from sentences = from states", rate, source.entropy_rate());
 }
 
@@ -65,7 +66,7 @@ void bounds_for_a_short_context(const MarkovSource& source) {
   for (const std::size_t letters : {0u, 1u, 2u, 3u, 5u, 9u, 13u, 15u, 17u, 19u, 21u, 24u})
     say(pad_left(std::to_string(letters), 18) + "    " + decimal(bounds[letters], 4));
   say("", "From 5 to 13 letters of context the bound does not change: these letters contain",
-      "the noun, and the verb does not depend on the noun. With 15 or more they contain",
+      "the noun, but the verb does not depend on the noun. With 15 or more they contain",
       "a part of the subject. Without it the expected loss is at least " + decimal(bounds[13], 4) +
           ".");
 }
@@ -73,14 +74,14 @@ void bounds_for_a_short_context(const MarkovSource& source) {
 // The loss at each position of the windows, and the lower bound there.
 void loss_by_position(const MarkovSource& source, const Array& excess) {
   section("The loss at each position of a window");
-  say("A window begins at a random position of the text. Its first letters have little",
-      "context, so their lower bound is higher. New text is a random sample: its",
-      "letters can be more probable than usual, and then every loss on it is too low.",
-      "So we also compute the loss of the ideal predictor on the same windows. It knows",
-      "the source and gives each letter its exact probability, given the letters before",
-      "it in the window. The model's loss minus the ideal predictor's is the excess",
-      "loss. Its expectation is never negative, and most of the sampling error cancels.",
-      "The last column is the lower bound plus the mean excess loss.");
+  say("The windows follow one another in the new text, so a window begins anywhere in a",
+      "sentence. Its first letters have little context and a higher lower bound. By",
+      "chance the text may have many probable letters. Then the loss of every model on",
+      "it is too low. The ideal predictor has the same luck: it knows the source and",
+      "gives each letter its exact probability, given the letters before it in the",
+      "window. So we subtract its loss from the model's. The difference, the excess",
+      "loss, varies much less by chance, and its expectation is 0 or more. The last",
+      "column is the lower bound plus the mean excess loss.");
   const Array mean_excess = xt::mean(excess, {0});  // (T)
   const std::vector<double> bounds = source.conditional_entropies(T);
   say("", "letters of context   lower bound   model");
@@ -91,8 +92,7 @@ void loss_by_position(const MarkovSource& source, const Array& excess) {
   say("",
       "The model uses its context. The mean of the 48 bounds is " +
           decimal(source.window_entropy(T), 4) + ", the lower",
-      "bound on the loss over whole windows. All other losses in this lesson are means",
-      "over letters with a context of 24 or more; their bound is the entropy rate.");
+      "bound on the loss over whole windows.");
 }
 
 int main() {
@@ -104,24 +104,26 @@ int main() {
            "Shannon, \"A Mathematical Theory of Communication\", 6 and 7 (1948)",
            "torch.distributions.Categorical(p).entropy(), in nats"});
   section("A text with known probabilities");
-  say("A model's loss is the mean of -ln p, where p is the probability that the model",
-      "gave to the letter that came next. (A letter is here any character, also a space",
-      "or a newline.) Is a loss of 0.25 low? For a play or a novel nobody knows how low",
-      "the loss can be. So this lesson generates a text whose probabilities are all",
-      "known. `./heed corpus` writes such texts.", "");
+  say("Is a loss of 0.25 low? For a play or a novel nobody knows how low the loss can",
+      "be. So this lesson generates a text whose probabilities are all known. (`./heed",
+      "corpus` writes such texts.) The loss is the mean of -ln p, where p is the",
+      "probability that the model gave to the letter that came next. A letter is here",
+      "any character, also a space or a newline.", "");
   const MarkovSource grammar = grammar_source();
   Generator first(1), generator(1), test_generator(2), new_generator(3);
   say(grammar.draw(141, first));
-  say("A sentence has an animal, singular or plural, a place and a verb. Each animal",
-      "has two verbs; the first has probability 3/4. The ending of the verb depends on",
-      "the subject ('cat purrs', 'cats purr'), which is 14 letters or more before it.");
+  say("A sentence has 8 possible subjects (4 animals, singular or plural), 4",
+      "prepositions, 4 place nouns and 2 verbs for each animal; the first verb has",
+      "probability 3/4. The ending of the verb depends on the subject ('cat purrs',",
+      "'cats purr'), which is 14 letters or more before it.");
   entropy_of_a_sentence(grammar);
   bounds_for_a_short_context(grammar);
 
   section("A model that uses the context");
-  say("The model has two blocks of lesson 13 with two heads each and width 32. It",
-      "trains on 200,000 letters. The loss is measured on new text: drawn from the same",
-      "source with another seed.", "");
+  say("The model has two blocks of lesson 13, without biases, with two heads each, and",
+      "width 32. It trains on 200,000 letters in windows of 48. We measure the loss",
+      "on new text from the same source, drawn with another seed, at the letters with a",
+      "context of 24 or more. There the lower bound is the entropy rate.", "");
   const MarkovSource source = brief() ? simple_source() : grammar;
   const std::string text = source.draw(200'000, generator);
   const Vocabulary vocabulary = Vocabulary::of_text(text);
@@ -148,10 +150,10 @@ int main() {
       "ideal predictor    " + decimal(best.value, 4) + "            " +
           decimal(best.standard_error, 4),
       "model             " + trained(loss.value, 3), "");
-  claim("the model's loss is less than 3 % above the entropy rate",
-        excess.value < 0.03 * source.entropy_rate(), decimal(loss.value, 4));
-  claim("its excess loss is not below 0 by more than 3 standard errors",
-        excess.value > -3 * excess.standard_error, decimal(excess.value, 5));
+  claim("the excess loss is less than 3 % of the entropy rate",
+        excess.value < 0.03 * source.entropy_rate(), decimal(excess.value, 5));
+  claim("the excess loss is above -3 standard errors", excess.value > -3 * excess.standard_error,
+        decimal(excess.value, 5));
 
   section("A leak");
   say("Now a mistake from lesson 07: the mask is off by one. Each query position may",
@@ -165,19 +167,15 @@ int main() {
   say("");
   claim("with a leak, the loss is more than 10 % below the entropy rate",
         low.value < 0.9 * source.entropy_rate(), decimal(low.value, 4));
-  claim("the difference is more than 10 standard errors", below.value > 10 * below.standard_error,
-        decimal(below.value, 5));
-  picture("14_how_low_can_it_go", "loss", {curve, leak_curve},
-          {"loss on new text",
-           "step",
-           "loss (nats per letter)",
-           {{"unigram entropy", source.unigram_entropy()},
-            {"bigram entropy", source.bigram_entropy()},
-            {"entropy rate", source.entropy_rate()}}});
+  claim("it is more than 10 standard errors below the ideal predictor's",
+        below.value > 10 * below.standard_error, decimal(below.value, 5));
+  picture_of_losses(source, {curve, leak_curve});
   say("", "The second loss looks better, and new text does not reveal the mistake: the",
-      "targets leak there too. But no model can predict so well. A loss below the lower",
-      "bound shows that the model sees its targets. The mistake also appears when the",
-      "models generate text, without a next token to see. Here / stands for a newline:", "");
+      "targets leak there too. But a loss on new text many standard errors below the",
+      "lower bound shows that the model sees its targets. Only the last target of a",
+      "window does not leak: it is outside the window, and adds " + h + " / 25 to the",
+      "lowest possible loss. The mistake also appears when the models generate text,",
+      "without a next token to see. Here / stands for a newline:", "");
   quote(sampled(learner, vocabulary));
   quote(sampled(leaking, vocabulary));
   say("", "The first line is from the model with the causal mask. The second model copied",

@@ -94,6 +94,14 @@ inline void picture_of_positions(const std::vector<double>& bounds, const Array&
            "loss (nats per letter)"});
 }
 
+inline void picture_of_losses(const MarkovSource& source, const std::vector<Series>& curves) {
+  CurveOptions axes{"loss on new text", "step", "loss (nats per letter)"};
+  axes.lines = {{"unigram entropy", source.unigram_entropy()},
+                {"bigram entropy", source.bigram_entropy()},
+                {"entropy rate", source.entropy_rate()}};
+  picture("14_how_low_can_it_go", "loss", curves, axes);
+}
+
 // For HEED_BRIEF: eight letters. The probabilities of a letter depend on the letter before it.
 inline MarkovSource simple_source() {
   std::vector<MarkovSource::State> states(8);

@@ -45,8 +45,9 @@ struct Mean {
   double value, standard_error;
 };
 
-// The mean over all targets with a context of 24 letters or more. The windows are independent
-// samples, so the standard error comes from the means of the windows.
+// The mean over all targets with a context of 24 letters or more. The standard error
+// comes from the means of the windows. It treats them as independent samples; in fact neighbouring
+// windows share a part of a sentence.
 inline Mean mean_with_context(const Array& losses) {
   Array with_context = xt::view(losses, xt::all(), xt::range(context - 1, T));
   Array each = xt::mean(with_context, {1});  // (W)

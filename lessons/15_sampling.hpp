@@ -53,52 +53,66 @@ inline void sampling(const Vocabulary& vocabulary, const Split& validation, cons
     Generator draws(1337);
     quote(vocabulary.decode(generate(model, prompt, options, draws)));
   }
-  say("", "The mean of the largest probability over 512 positions of the validation part:");
-  show_trained("largest", largest, {"temperature 0.5", "temperature 1.0", "temperature 1.5"});
+  say("", "The largest probability, as a mean over 512 positions of the validation part:");
+  show_trained("mean largest probability", largest,
+               {"temperature 0.5", "temperature 1.0", "temperature 1.5"});
   claim_of_text("a higher temperature reduces the largest probability",
                 largest(0, 0) > largest(1, 0) && largest(1, 0) > largest(2, 0), largest(1, 0));
 }
 
-inline void overfitting(const Ids& ids, const Vocabulary& vocabulary, nn::GptConfig config,
-                        TrainOptions options) {
+// The mean loss over a batch, without the computation graph.
+inline double loss_of(const nn::Gpt& model, const Batch& batch) {
+  const NoGrad no_grad;
+  return double(model.loss(batch.inputs, batch.targets).item());
+}
+
+inline void overfitting(const Ids& ids, const Vocabulary& vocabulary, const Split& validation,
+                        nn::GptConfig config, TrainOptions options) {
   section("Overfitting a short text");
-  say("Now the text has 1112 characters: a thousand for training, the rest for",
-      "validation. The model has one block and windows of 32.", "");
+  say("Now the model trains on a thousand characters only. It has one block and windows",
+      "of 32. Its validation loss is the mean over 128 windows from the validation part",
+      "of the whole text.", "");
   const Corpus corpus(vocabulary.decode({ids.begin(), ids.begin() + in_brief(kilobyte, 500)}),
                       vocabulary);
   config.layers = 1, config.block_size = 32;
   options.steps = in_brief(1000, 350), options.warmup = 50;
   options.lr = 8e-3, options.min_lr = 8e-4;
-  options.eval_every = options.log_every = 25, options.eval_batches = 8;
+  options.log_every = 25, options.eval_every = options.steps;
   Trainer trainer(corpus, config, options);
+  const Batch new_text = Batches(validation, 128, 32, std::uint64_t{7}).next();
   LogRow best;
+  std::vector<LogRow> history;
   std::string rows;
   while (!trainer.done())
-    if (const auto row = trainer.step(); row && row->val_loss) {
+    if (auto row = trainer.step()) {
+      row->val_loss = loss_of(trainer.model(), new_text);
+      history.push_back(*row);
       if (!best.val_loss || *row->val_loss < *best.val_loss) best = *row;
       if (row->step % 100 == 0) rows += in_words(*row) + "\n";
     }
   quote(rows);
-  const LogRow last = trainer.history().back();
+  const LogRow last = history.back();
   const std::string minimum = "minimum, step " + std::to_string(best.step);
   say("", "The training loss falls until the end. The validation loss falls first and then",
-      "rises: the model overfits. For new text it was best at this minimum:", "");
+      "rises: the model overfits. The lowest of its " + std::to_string(history.size()) + " values:",
+      "");
   quote(minimum + ": validation " + decimal(*best.val_loss, 2));
   claim_of_text("the last validation loss is more than 0.5 above its minimum",
                 *last.val_loss > *best.val_loss + 0.5, *last.val_loss);
   double bound = 0;
   const std::size_t positions = corpus.training().size - 32;  // where a window can begin
   for (std::size_t k = 1; k <= 32; ++k) bound += loss_of_counts(ids, k, positions) / 32;
-  std::vector<Series> curves = curves_of(trainer.history());
+  std::vector<Series> curves = curves_of(history);
   curves.push_back({minimum, {double(best.step)}, {*best.val_loss}, /*points=*/true});
   CurveOptions axes{"overfitting 1000 characters", "step", "loss (nats per token)"};
   axes.lines = {{"lower bound", bound}};
   picture("15_your_text", "by_heart", curves, axes);
-  say("", "The training loss has a lower bound above 0, because a window begins anywhere",
-      "and its first tokens have little context. The entropy of the next token after k",
-      "tokens, from the counts in this text, has the mean " + decimal(bound, 4) +
-          " over k = 1 to 32. The",
-      "last training loss is " + trained(last.train_loss) + ".");
+  say("", "Even a model that knows the training text by heart has a training loss above 0:",
+      "a window begins anywhere, and after its first tokens the next token is not yet",
+      "certain. After each k tokens we count in the training text which token follows.",
+      "These counts give the entropy of the next token. Its mean over k = 1 to 32 is",
+      decimal(bound, 4) + ", the lower bound on the expected training loss. The last training loss",
+      "is " + trained(last.train_loss) + ".");
   claim_of_text("the last training loss is less than 0.25 from this bound",
                 std::abs(last.train_loss - bound) < 0.25, last.train_loss);
   say("", "At temperature 0 the model continues the first 16 characters like this:", "");
@@ -110,8 +124,8 @@ inline void overfitting(const Ids& ids, const Vocabulary& vocabulary, nn::GptCon
   std::size_t right = 0;
   while (right < 300 && recited[right] == ids[16 + right]) ++right;
   quote(vocabulary.decode(prompt) + vocabulary.decode(recited));
-  quote("\nthe first " + std::to_string(right) + " of 300 tokens are the text's");
-  claim_of_text("20 tokens or more are the text's", right >= 20, double(right));
+  quote("\nfrom the beginning " + std::to_string(right) + " of 300 tokens are equal to the text");
+  claim_of_text("20 tokens or more are equal to the text", right >= 20, double(right));
 }
 
 }  // namespace heed

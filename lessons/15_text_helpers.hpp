@@ -112,6 +112,14 @@ inline double cross_entropy_by_hand(const Array& logits, const Indices& targets)
   return sum / double(targets.size());
 }
 
+inline void picture_of(const Trainer& trainer, double unigram, double bigram) {
+  CurveOptions axes{"loss of a character-level model", "step", "loss (nats per token)"};
+  axes.lines = {{"ln V", std::log(double(trainer.model().config.vocab_size))},
+                {"unigram entropy", unigram},
+                {"bigram entropy", bigram}};
+  picture("15_your_text", "training", curves_of(trainer.history()), axes);
+}
+
 inline void picture_of(const optim::WarmupCosine& schedule, const TrainOptions& options) {
   Series rates{"learning rate", {}, {}};
   for (std::int64_t step = 0; step < options.steps; ++step)

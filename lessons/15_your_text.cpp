@@ -17,9 +17,8 @@ using namespace heed;
 
 void vocabulary_and_ids(const std::string& text, const Vocabulary& vocabulary) {
   section("Vocabulary and token ids");
-  say("The VOCABULARY is the sorted list of the distinct tokens of the text. The id of",
-      "a token is its index in this list. In a CHARACTER-LEVEL MODEL each token is one",
-      "character.", "");
+  say("The VOCABULARY is the sorted list of the text's distinct tokens. A token's id is",
+      "its index in this list. In a CHARACTER-LEVEL MODEL each token is one character.", "");
   const Names characters = characters_of(text);
   std::map<std::string, Real> id;  // a map sorts its keys
   for (const std::string& character : characters) id[character] = 0;
@@ -71,9 +70,10 @@ void batch_of_windows(const Corpus& corpus, const Vocabulary& vocabulary) {
 
 void learning_rate_schedule(const TrainOptions& options) {
   section("The learning rate schedule");
-  say("A LEARNING RATE SCHEDULE gives the learning rate of each step. AdamW's moments",
-      "are inaccurate at first, so the rate rises linearly: the warm-up. Then it falls",
-      "along half a cosine to a tenth, so that the last steps are small.");
+  say("A LEARNING RATE SCHEDULE gives the learning rate of each step. The rate first",
+      "rises linearly: the warm-up (Vaswani et al. 2017, section 5.3). It often makes",
+      "training more stable; the reason is debated. Then the rate falls along half a",
+      "cosine to a tenth of its maximum, so that the last steps are small.");
   const optim::WarmupCosine schedule = schedule_of(options);
   Array by_hand = zeros({std::size_t(options.steps)}), in_one_line = by_hand;
   for (std::int64_t step = 0; step < options.steps; ++step) {
@@ -87,11 +87,10 @@ void learning_rate_schedule(const TrainOptions& options) {
   picture_of(schedule, options);
 }
 
-// The initial loss, and ten training steps with each operation written out. The trainer does the
-// same ten steps.
+// The initial loss by hand, and ten training steps in a loop. The trainer does the same ten steps.
 void ten_steps(const Corpus& corpus, const nn::GptConfig& config, const TrainOptions& options,
                Trainer& trainer) {
-  section("The loss and ten training steps by hand");
+  section("The loss by hand, and ten training steps");
   say("The model has two blocks of lesson 13, four heads, width 64 and windows of 64.",
       "Its logits have the shape (B, T, V). The loss is the cross-entropy of lesson 10.", "");
   Parameters parameters;
@@ -109,9 +108,11 @@ void ten_steps(const Corpus& corpus, const nn::GptConfig& config, const TrainOpt
               ". Equal probabilities 1 / V give ln V = " + decimal(uniform, 4) + ".");
   claim("the initial loss is ln V within 3 %", std::abs(loss - uniform) <= 0.03 * uniform + 1e-6,
         decimal(loss, 4));
-  say("", "A step draws a batch and computes the loss and its gradients. If the norm of all",
-      "gradients together is above 1, it scales them to norm 1 (gradient clipping).",
-      "Then AdamW updates the weights. The class Trainer is this loop.", "");
+  say("", "A step draws a batch and computes the loss and its gradients. One unusual batch",
+      "can have very large gradients. So if their norm, as one long vector, is above 1,",
+      "they are scaled to norm 1: GRADIENT CLIPPING. Then AdamW (lesson 10) updates the",
+      "weights, with b2 = 0.99 and, for the matrices only, a weight decay of 0.1. The",
+      "Trainer does the same.", "");
   optim::AdamWOptions adamw;
   adamw.beta2 = options.beta2, adamw.weight_decay = options.weight_decay;
   adamw.decay_vectors = false;
@@ -128,30 +129,28 @@ void ten_steps(const Corpus& corpus, const nn::GptConfig& config, const TrainOpt
   }
   check("the loss by hand = the Trainer's first", number(loss),
         number(trainer.history()[0].train_loss));
-  check("every weight by hand = the Trainer's, bit for bit", all_weights(parameters),
+  check("every weight after our ten steps = the Trainer's, bit for bit", all_weights(parameters),
         all_weights(trainer.parameters()), 0);
 }
 
-void training(const Ids& ids, Trainer& trainer) {
+void training(const Ids& validation, Trainer& trainer) {
   section("Training");
-  say("The Trainer continues. Sometimes it also computes the loss of windows from the",
-      "validation part. These windows are the same every time.", "");
+  say("The Trainer continues. Every 250 steps it also computes the loss of windows from",
+      "the validation part, the same each time. The training loss is the mean over the",
+      "last ten batches, which are other windows: it can be above the validation loss.", "");
   while (!trainer.done())
     if (const auto row = trainer.step(); row && row->val_loss) say(in_words(*row));
-  const double unigram = loss_of_counts(ids, 0, ids.size());
-  const double bigram = loss_of_counts(ids, 1, ids.size() - 1);
+  const double unigram = loss_of_counts(validation, 0, validation.size() - 1);
+  const double bigram = loss_of_counts(validation, 1, validation.size() - 1);
   const double reached = *trainer.history().back().val_loss;
   say("",
-      "The unigram entropy of the text is " + decimal(unigram, 4) + ", its bigram entropy " +
-          decimal(bigram, 4) + " (lesson",
-      "14, with probabilities from counts in the whole text). The model has a context",
-      "of up to 64 tokens. Its last validation loss is " + trained(reached) + ".");
+      "The unigram entropy of the validation part is " + decimal(unigram, 4) +
+          ", its bigram entropy",
+      decimal(bigram, 4) +
+          " (lesson 14, with probabilities from counts in this part). The model has a",
+      "context of up to 64 tokens. Its last validation loss is " + trained(reached) + ".");
   claim_of_text("the validation loss is below the unigram entropy", reached < unigram, reached);
-  CurveOptions axes{"loss of a character-level model", "step", "loss (nats per token)"};
-  axes.lines = {{"ln V", std::log(double(trainer.model().config.vocab_size))},
-                {"unigram entropy", unigram},
-                {"bigram entropy", bigram}};
-  picture("15_your_text", "training", curves_of(trainer.history()), axes);
+  picture_of(trainer, unigram, bigram);
 }
 
 int main(int argc, char** argv) {
@@ -163,8 +162,9 @@ int main(int argc, char** argv) {
            "Descent with Warm Restarts\", section 3 (2017)",
            "torch.optim.AdamW, torch.nn.utils.clip_grad_norm_, torch.multinomial"});
   section("The text");
-  say("This lesson is ./heed train, step by step. The text is the play that comes with",
-      "heed, or your own: ./heed lesson 15 my_novel.txt. It begins:", "");
+  say("Has a model learned a language, or learned a text by heart? Text that it has not",
+      "seen shows it. This lesson is ./heed train, step by step, with the play of heed,",
+      "or with your own text: ./heed lesson 15 my_novel.txt. It begins:", "");
   const std::string text = text_to_learn(argc, argv);
   quote(truncated(text.substr(0, text.find('\n', 60)), 300));
   const Vocabulary vocabulary = Vocabulary::of_text(text);
@@ -180,14 +180,13 @@ int main(int argc, char** argv) {
   Trainer trainer(corpus, config, options);
   learning_rate_schedule(options);
   ten_steps(corpus, config, options, trainer);
-  training(ids, trainer);
+  training({ids.begin() + std::ptrdiff_t(corpus.validation().begin), ids.end()}, trainer);
   sampling(vocabulary, corpus.validation(), trainer.model());
-  overfitting(ids, vocabulary, config, options);
+  overfitting(ids, vocabulary, corpus.validation(), config, options);
 
   section("The same in one command");
-  say("The command trains a model with 4 blocks and width 128 for 2000 steps, in a",
-      "minute or two. It saves a CHECKPOINT in runs/my_novel: a file with everything",
-      "that the next step needs: weights, AdamW's moments, random generators, step.", "",
+  say("The command trains 4 blocks of width 128 for 2000 steps. It saves a CHECKPOINT,",
+      "a file with all that the next step needs: weights, moments, random generators.", "",
       "  ./heed train my_novel.txt", "  ./heed train --resume --out runs/my_novel",
       "  ./heed sample runs/my_novel --temperature 0.8 --top-k 10", "",
       "The second command continues after Ctrl-C. Next lesson: 16_looking_inside.", "",
@@ -195,5 +194,6 @@ int main(int argc, char** argv) {
       "break heed::random_batch, continue, next past the line of starts, print starts.");
   questions("In main divide lr and min_lr by 10. What is the last validation loss?",
             "In overfitting use 10 * kilobyte. Does the model still overfit?",
-            "In overfitting set options.dropout = 0.3. Does the minimum get lower?");
+            "In overfitting set options.dropout = 0.3. (In training, dropout then sets\n"
+            "30 % of its inputs to 0, at random.) Does the minimum get lower?");
 }

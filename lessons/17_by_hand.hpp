@@ -1,4 +1,5 @@
-// 17_by_hand.hpp: masking, the loss and the training loop of lesson 17, by hand.
+// 17_by_hand.hpp: masking, the loss and the training loop of lesson 17 by hand, and two sections on
+// bidirectional attention.
 #pragma once
 
 #include <cmath>
@@ -6,6 +7,8 @@
 #include "fill_in_the_blank.hpp"
 
 namespace heed {
+
+inline const std::string one_door = "i was watching the door when [MASK] opened .";
 
 // Chooses each token except full stops with probability 15 %. Of the chosen tokens 80 % become
 // [MASK], 10 % become a random word, and 10 % stay. Tokens that are not chosen have the target
@@ -57,6 +60,37 @@ inline std::vector<double> train_by_hand(BlankModel& model, std::int64_t count,
     losses.push_back(double(loss.item()));
   }
   return losses;
+}
+
+inline void compare_directions() {
+  section("Bidirectional attention");
+  say("So far each query attended to earlier positions only. BIDIRECTIONAL ATTENTION",
+      "has no causal mask: each query attends to all positions. We replace 'opened' by",
+      "'rang' in two untrained models that differ only in GptConfig::causal:");
+  const BlankModel causal(1, true), bidirectional(1, false);
+  const std::string rang = "i was watching the door when [MASK] rang .";
+  check("causal: the same logits at [MASK]", logits_at_mask(causal, one_door),
+        logits_at_mask(causal, rang), 0);
+  Array change =
+      xt::abs(logits_at_mask(bidirectional, one_door) - logits_at_mask(bidirectional, rang));
+  claim("bidirectional: other logits at [MASK]", xt::amax(change)() > 0.001, "the same logits");
+}
+
+inline void predict_the_noun(const BlankModel& model) {
+  section("The reverse task: predict the noun");
+  say("In 'i was watching the [MASK] when it opened .' the words that tell which noun",
+      "it is come after [MASK]. A causal model cannot use them. Our model predicts:");
+  const Names texts = {"i was watching the [MASK] when it opened .",
+                       "i was watching the [MASK] when they opened .",
+                       "i was watching the [MASK] when it barked ."};
+  const Names nouns = {"door gate", "doors gates", "dog wolf"};
+  const Array p = probabilities_of(model, texts, nouns);  // (3, 3), a column for each pair
+  show_trained("probability of a pair", p, {"it opened", "they opened", "it barked"},
+               {"door or gate", "doors or gates", "dog or wolf"});
+  claim_less("in each row, the pair that fits has over 0.7", 0.7, xt::amin(xt::diagonal(p))());
+  const BlankModel causal(1, true);
+  check("causal: the same logits at [MASK] in rows 0 and 1", logits_at_mask(causal, texts[0]),
+        logits_at_mask(causal, texts[1]), 0);
 }
 
 }  // namespace heed

@@ -24,11 +24,6 @@ Real cosine_by_hand(const Array& Q, std::size_t i, const Array& K, std::size_t j
   return dot / std::sqrt(q * k);
 }
 
-Array attention_weights(const Array& Q, const Array& K) {  // (T, D) each -> (T, T)
-  const Tensor scores = matmul(Tensor(Q), transpose(Tensor(K), 0, 1)) / std::sqrt(Real(K.shape(1)));
-  return softmax(scores, -1).value();
-}
-
 // Adds one vector to all keys, so that the mean of the keys becomes the mean of the queries.
 QueryKeySpace centred(QueryKeySpace space) {
   Array query_mean = xt::mean(space.queries, {0}), key_mean = xt::mean(space.keys, {0});  // (D)
@@ -47,7 +42,8 @@ void compare_by_cosine(const QueryKeySpace& space) {
   section("Queries and keys in one space");
   say("A score is the dot product of a query and a key, divided by sqrt(8). Both have 8",
       "numbers. They are points of one space, the QUERY-KEY SPACE of the head. A dot",
-      "product is the cosine of the angle times both lengths. Here are the cosines:");
+      "product is the cosine of the angle times both lengths. The cosines in the",
+      "sentence 'i was watching the door when [MASK] opened .':");
   const Array &Q = space.queries, &K = space.keys;                             // (9, 8)
   const Doubles distances = tsne_distances(space.points(), Distance::cosine);  // (18, 18): 1 - cos
   Array cosines = 1 - xt::view(distances, xt::range(0, 9), xt::range(9, 18)), by_hand = cosines;
@@ -63,20 +59,16 @@ void compare_by_cosine(const QueryKeySpace& space) {
   claim("the query of [MASK] has its largest cosine with the key of 'door'",
         nearest_keys(space, distances, "[MASK]", 1)[0] == "door", decimal(mask, 2));
   claim_less("it exceeds that of 'watching' with 'door' by more than 0.3", watching + 0.3, mask);
-  const Real weight = attention_weights(Q, K)(6, 4);
-  const Real unit_weight = softmax(Tensor(cosines) / std::sqrt(Real(8)), -1).value()(6, 4);
-  say("", "Scores also depend on the lengths. The attention weight from [MASK] to 'door':", "");
-  quote("with the queries and keys of the model    " + decimal(weight, 2) +
-        "\nwith all of them divided by their length  " + decimal(unit_weight, 2));
-  claim_less("with vectors of length 1 the weight is less than half", 2 * unit_weight, weight);
+  compare_lengths(space, cosines);
 }
 
 void centre_keys(const QueryKeySpace& space) {
   section("Centring the keys");
-  say("Add one vector c to every key. Each score of a query q grows by q . c / sqrt(8),",
-      "the same for all keys. Softmax and the attention weights do not change, but the",
-      "cosines do. We choose the c that moves the mean of the keys to the mean of the",
-      "queries. This is CENTRING, as in AttentionViz (Yeh et al. 2023).", "");
+  say("All queries can be far from all keys, because the means differ. A map then shows",
+      "little else. But if one vector c is added to every key, each score of a query q",
+      "grows by q . c / sqrt(8), the same for all keys. So the attention weights do not",
+      "change, but the cosines do. CENTRING takes the c that moves the mean of the keys",
+      "to the mean of the queries, as in AttentionViz (Yeh et al. 2023).", "");
   const QueryKeySpace moved = centred(space);
   check("attention weights with centred keys = attention weights",
         attention_weights(moved.queries, moved.keys), attention_weights(space.queries, space.keys),
@@ -87,17 +79,21 @@ void centre_keys(const QueryKeySpace& space) {
 
 Tsne draw_map(const QueryKeySpace& space) {
   section("A map by t-SNE");
-  say("t-SNE gives each point i a position y_i in the plane. From the distances d_ij,",
-      "here 1 - cosine, it computes the probability that j is a neighbour of i: a",
-      "softmax over j of -beta_i d_ij. It chooses beta_i so that the entropy of row i",
-      "is the logarithm of the PERPLEXITY, the effective number of neighbours. P is the",
-      "mean of this matrix and its transpose, divided by the number of points. Q is",
-      "proportional to 1 / (1 + |y_i - y_j|^2). Gradient descent on y reduces KL.", "",
-      "The points are queries and centred keys in the door sentence and 60 other",
-      "held-out sentences with [MASK] as the pronoun. In layer 0 both depend on the",
-      "token and its position only. So we draw only the first occurrence of each word.",
-      "The query of [MASK] and the key of 'door' have symbols of their own. @ replaces",
-      "two symbols at one position.");
+  say("Which words have similar queries and keys? There are thousands of cosines, but a",
+      "map is one picture. t-SNE gives each point i a position y_i in the plane so that",
+      "near neighbours stay near.",
+      "1. Row i of a matrix is the softmax over all j other than i of -beta_i d_ij. The",
+      "   distance d_ij is 1 - cosine. beta_i is chosen so that each point has the same",
+      "   effective number of neighbours: exp(entropy of row i), the PERPLEXITY.",
+      "2. p (2n, 2n) is this matrix plus its transpose, divided by 4n: its sum is 1.",
+      "3. On the map, r_ij is proportional to 1 / (1 + |y_i - y_j|^2), with sum 1.",
+      "4. KL, the Kullback-Leibler divergence, is 0 if r = p, and above 0 otherwise.",
+      "   Gradient descent on y (with momentum, and at first with 4 p) reduces it.", "",
+      "The points are queries and centred keys in the door sentence and 60 held-out",
+      "sentences, drawn with replacement, with [MASK] as the pronoun. In layer 0 both",
+      "depend on the token and its position only. We take each word at its first",
+      "occurrence in the list of sentences. The query of [MASK] and the key of 'door'",
+      "have symbols of their own, but @ replaces two symbols at one position.");
   const Tsne map = map_of(space, 15, 0);
   ScatterOptions options = scatter_options(space, "[MASK]", "door");
   options.title = "queries and centred keys of one head, by t-SNE";
@@ -111,17 +107,24 @@ Tsne draw_map(const QueryKeySpace& space) {
         " at first, " + decimal(map.kl, 4) + " after 1000 iterations");
   claim("at least 4 of the 5 on the map are nouns",
         std::count_if(near.begin(), near.end(), is_noun) >= 4, text_of(near));
-  claim_less("KL has fallen to less than a third", map.kl, map.history.y.front() / 3);
-  say("", "In layer 0 the query of [MASK] does not depend on the noun of its sentence. It",
-      "is near the keys of the nouns, and a sentence has only one noun.");
+  claim_less("KL has fallen to less than a third of its first value", map.kl,
+             map.history.y.front() / 3);
+  const auto nouns = std::count_if(space.words.begin(), space.words.end(), is_noun);
+  say("",
+      std::to_string(nouns) + " of the " + std::to_string(space.words.size()) +
+          " keys are nouns, so of five random keys two or three are. But the",
+      "map does not tell which nouns are nearest: compare the two lists. In layer 0 the",
+      "query of [MASK] does not depend on the noun of its sentence. It is near the keys",
+      "of the nouns, and a sentence has only one noun.");
   return map;
 }
 
 void compare_maps(const QueryKeySpace& space, const Tsne& map) {
   section("Two seeds, two perplexities");
   say("The seed draws the first positions; we choose the perplexity. Four maps of the",
-      "same points: KL, distances from the key of 'door' to the queries of [MASK] and",
-      "'watching', and the fraction of points that keep their nearest neighbour.", "");
+      "same points: KL (comparable only at the same perplexity, because p depends on",
+      "it), distances from the key of 'door' to the queries of [MASK] and 'watching',",
+      "and the fraction of points that keep their nearest neighbour.", "");
   Array values = zeros({4, 4});
   const Doubles in_space = tsne_distances(space.points(), metric);
   for (std::size_t m = 0; m < 4; ++m) {
@@ -140,17 +143,19 @@ void compare_maps(const QueryKeySpace& space, const Tsne& map) {
              2 * std::max(values(0, 1) / values(0, 2), values(1, 1) / values(1, 2)), 1);
   claim_less("perplexity 5 keeps more nearest neighbours than 15, with both seeds",
              std::max(values(0, 3), values(1, 3)), std::min(values(2, 3), values(3, 3)));
-  say("", "The distances differ between the maps. Sizes of clusters and gaps between them",
-      "may have no meaning (Wattenberg, Viegas and Johnson 2016, 'How to Use t-SNE",
-      "Effectively'). Test an idea from a map by ablation, as in lesson 17.");
+  say("", "No map is the right one: the distances differ. Sizes of clusters and gaps",
+      "between them may have no meaning (Wattenberg, Viegas and Johnson 2016, 'How to",
+      "Use t-SNE Effectively'). Test an idea from a map by ablation, as in lesson 17.");
 }
 
 void compare_with_lesson_01(const TrainedModel& t) {
   section("From lesson 01 to here");
-  say("This is the last lesson. Lesson 01 began with uniform attention weights.", "",
+  say("Lesson 01 began with uniform attention weights. You now know queries, keys and",
+      "values (04, 05), masks (07), gradients (08, 09), heads (10, 11), positions (12),",
+      "blocks (13), training (14, 15) and experiments on trained heads (16 to 18).", "",
       "attention weight from [MASK] to the object before training  " + trained(t.weight(0)),
       "after training                                              " + trained(t.weight(1)),
-      "accuracy on the pronoun before training (mean of 8 models)  " + trained(t.accuracy(0)),
+      "accuracy on the pronoun before training (mean of 8 seeds)   " + trained(t.accuracy(0)),
       "after training                                              " + trained(t.accuracy(1)), "",
       "  cp lessons/01_averaging.cpp lessons/99_mine.cpp   begin your own lesson:",
       "  ./heed lesson 99                                  build and run it", "",
@@ -163,11 +168,11 @@ int main() {
       {"compare a head's queries and keys by cosine, draw them with t-SNE,\n"
        "and say what such a map does not show",
        "cos(q, k) = q . k / (|q| |k|)    q, k (8)\n"
-       "KL = sum over i, j of p_ij ln(p_ij / q_ij)    P, Q (2n, 2n), n words",
+       "KL = sum over i, j of p_ij ln(p_ij / r_ij)    p, r (2n, 2n), n words",
        "van der Maaten and Hinton, \"Visualizing Data using t-SNE\", 2008,\n"
        "sections 2 and 3; Yeh et al., \"AttentionViz: A Global View of\n"
        "Transformer Attention\", 2023",
-       "F.cosine_similarity; for t-SNE, sklearn.manifold.TSNE (scikit-learn)"});
+       "F.cosine_similarity; t-SNE: scikit-learn's TSNE(metric=\"cosine\")"});
   TrainedModel t;
   train_and_choose_head(t, in_brief(2000, 450));
   std::vector<Names> sentences = {with_blank(door_sentence(), Part::pronoun)};
@@ -183,5 +188,6 @@ int main() {
   questions("What is the map with perplexity 2? In draw_map, change 15 to 2.",
             "How many points keep their neighbour without centring? In the line of\n"
             "`space` in main, remove centred( ).",
-            "Which keys are nearest to [MASK] by Euclidean distance? Change `metric`.");
+            "Which keys are nearest to [MASK] by Euclidean distance? Set `metric` to\n"
+            "Distance::euclidean.");
 }

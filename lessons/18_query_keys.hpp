@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "fill_in_the_blank.hpp"
@@ -20,10 +21,13 @@ struct TrainedModel {
 
 inline void train_and_choose_head(TrainedModel& t, std::int64_t steps) {
   section("The model and its head");
-  say("We train the model of lesson 17 again. As there, 100 training sentences choose",
-      "the head. Here 100 held-out sentences measure it.", "");
   const std::vector<Sentence> held_out =
-      held_out_sentences(100, [](const Sentence& s) { return s.of_object; });
+      held_out_once([](const Sentence& s) { return s.of_object; });
+  const std::string count = std::to_string(held_out.size());
+  say("Why does the head of lesson 17 attend to the object? Queries and keys decide.",
+      "We train the model again and choose the head with 100 training sentences, as in",
+      "lesson 17. We measure it on the " + count + " held-out combinations in which the pronoun",
+      "refers to the object.", "");
   t.accuracy(0) = Real(untrained_accuracy(held_out));
   const Array before = attention_to_object(t.model, held_out);  // (2, 4)
   train(t.model, steps);
@@ -31,7 +35,7 @@ inline void train_and_choose_head(TrainedModel& t, std::int64_t steps) {
   t.head = largest_head(attention_to_object(t.model, training_sentences_about_objects(100)));
   const double after = attention_to_object(t.model, held_out)(t.head.layer, t.head.head);
   t.weight = Array{before(t.head.layer, t.head.head), Real(after)};
-  say("accuracy on the pronoun, 100 held-out sentences  " + trained(t.accuracy(1)));
+  say("accuracy on the pronoun, held-out sentences  " + trained(t.accuracy(1)));
   quote("layer " + std::to_string(t.head.layer) + ", head " + std::to_string(t.head.head) +
         ": mean attention weight from [MASK] to the object " + decimal(after, 2));
   claim_less("its mean attention weight from [MASK] to the object is above 0.5", 0.5, after);
@@ -73,6 +77,40 @@ inline QueryKeySpace query_key_space(const BlankModel& model, HeadIndex at,
   const std::vector<std::size_t> shape = {space.words.size(), keys.size() / space.words.size()};
   space.queries = xt::adapt(queries, shape), space.keys = xt::adapt(keys, shape);
   return space;
+}
+
+// The lengths (n) of the rows of x (n, D).
+inline Array row_lengths(const Array& x) { return xt::sqrt(xt::sum(x * x, {1})); }
+
+// " i 3.1, was 2.0, ...", in lines of five.
+inline std::string lengths_of_keys(const Names& words, const Array& lengths) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    text += (i % 5 == 0 ? "\n  " : ", ") + words[i] + " " + decimal(lengths(i), 1);
+  return text;
+}
+
+inline Array attention_weights(const Array& Q, const Array& K) {  // (T, D) each -> (T, T)
+  const Tensor scores = matmul(Tensor(Q), transpose(Tensor(K), 0, 1)) / std::sqrt(Real(K.shape(1)));
+  return softmax(scores, -1).value();
+}
+
+// The attention weight from [MASK] to 'door' in the door sentence, and the same with one length for
+// all keys. cosines (9, 9) are those of the queries and keys.
+inline void compare_lengths(const QueryKeySpace& space, const Array& cosines) {
+  const Array lengths = row_lengths(space.keys);
+  const auto mean_length = Real(xt::mean(lengths)());
+  const Real query_length = row_lengths(space.queries)(6);
+  const Array equal_scores = xt::row(cosines, 6) * query_length * mean_length / std::sqrt(Real(8));
+  const Real weight = attention_weights(space.queries, space.keys)(6, 4);
+  const Real equal_weight = softmax(Tensor(equal_scores), -1).value()(4);
+  say("", "Scores also depend on the lengths. How much? We give all nine keys their mean",
+      "length and keep the angles:", "");
+  quote("lengths of the keys:" + lengths_of_keys(space.words, lengths) +
+        "\n\nattention weight from [MASK] to 'door'  " + decimal(weight, 2) +
+        "\nwith the mean length for all keys      " + decimal(equal_weight, 2));
+  claim_less("without the differences of length the weight is smaller", equal_weight, weight);
+  claim_less("but it is still above 0.3", 0.3, equal_weight);
 }
 
 // The words of the `count` keys nearest to the query of a word. distances are (2n, 2n).

@@ -7,11 +7,19 @@
 namespace heed {
 namespace {
 
-BankText bank_text(const std::string& first, const std::string& second) {
-  const auto verb = [](const std::string& topic) { return topic == "river" ? "floods" : "lends"; };
+// If `longer`, one more word stands between each topic word and 'bank'.
+BankText bank_text(const std::string& first, const std::string& second, bool longer) {
+  const auto verb = [](const std::string& topic) {
+    return std::string(topic == "river" ? "floods" : "lends");
+  };
   BankText text;
-  text.words = {"the", first,  "and", "a", "bank", verb(first),
-                "the", second, "and", "a", "bank", verb(second)};
+  for (const std::string& topic : {first, second}) {
+    for (const std::string& word : {std::string("the"), topic, std::string("and")})
+      text.words.push_back(word);
+    if (longer) text.words.push_back("then");
+    for (const std::string& word : {std::string("a"), std::string("bank"), verb(topic)})
+      text.words.push_back(word);
+  }
   text.X = zeros({text.words.size(), 2});
   for (std::size_t t = 0; t < text.words.size(); ++t) {
     const std::string& word = text.words[t];
@@ -47,7 +55,7 @@ Array dot_products_over_sum(const BankText& text) {
   return divided_by_row_sums(xt::tril(dot_products(text)));
 }
 
-// Each 'bank' uses the topic word of its own half of the text.
+// Each 'bank' uses the word three positions before it.
 Array chosen_by_hand(const BankText& text) {
   Array weights = zeros({text.X.shape(0), text.X.shape(0)});
   for (const std::size_t bank : text.banks) weights(bank, bank - 3) = 1;
@@ -71,7 +79,7 @@ const std::vector<Row>& rows() {
       {1, "mean of all tokens", equal_weights},
       {1, "causal mean", causal_mean},
       {2, "dot products / row sum", dot_products_over_sum},
-      {3, "weights chosen by hand for each text", chosen_by_hand},
+      {3, "weights chosen by hand", chosen_by_hand},
       {4, "softmax of dot products", [](const Text& t) { return causal_softmax(dot_products(t)); }},
       {5, "query, key and value", [](const Text& t) { return bank_query_key_weights(t, 1, true); }},
       {6, "  queries times 0.1",
@@ -91,8 +99,14 @@ std::string last_name(int lesson) {
 }  // namespace
 
 const std::vector<BankText>& bank_texts() {
-  static const std::vector<BankText> texts = {bank_text("river", "money"),
-                                              bank_text("money", "river")};
+  static const std::vector<BankText> texts = {bank_text("river", "money", false),
+                                              bank_text("money", "river", false)};
+  return texts;
+}
+
+const std::vector<BankText>& longer_bank_texts() {
+  static const std::vector<BankText> texts = {bank_text("river", "money", true),
+                                              bank_text("money", "river", true)};
   return texts;
 }
 
@@ -106,10 +120,10 @@ Array bank_with_positions(const BankText& text) {
   return X;
 }
 
-double bank_loss(const BankWeights& weights_of) {
+double bank_loss(const BankWeights& weights_of, const std::vector<BankText>& texts) {
   double sum = 0;
   std::size_t count = 0;
-  for (const BankText& text : bank_texts()) {
+  for (const BankText& text : texts) {
     const Array context = xt::linalg::dot(weights_of(text), text.X);  // (N, 2)
     for (std::size_t b = 0; b < text.banks.size(); ++b, ++count) {
       const std::size_t bank = text.banks[b], target = text.targets[b];
@@ -131,12 +145,12 @@ Array bank_query_key_weights(const BankText& text, double factor, bool causal) {
 }
 
 void show_bank_losses(int lesson, const BankWeights& weights_of) {
-  say("", "next word after 'bank'                 loss   lesson");
+  say("", "next word after 'bank'                 loss   longer texts   lesson");
   for (const Row& row : rows()) {
     if (row.lesson > lesson) break;
-    const bool last = row.name == last_name(lesson);
-    const double loss = bank_loss(last ? weights_of : row.weights_of);
-    say(pad_right(row.name, 36) + pad_left(decimal(loss, 4), 7) + "   0" +
+    const BankWeights& weights = row.name == last_name(lesson) ? weights_of : row.weights_of;
+    say(pad_right(row.name, 36) + pad_left(decimal(bank_loss(weights, bank_texts()), 4), 7) +
+        pad_left(decimal(bank_loss(weights, longer_bank_texts()), 4), 15) + "   0" +
         std::to_string(row.lesson));
   }
 }

@@ -18,22 +18,25 @@ struct BankText {
 // Two texts of twelve tokens: 'river' comes first in one of them, 'money' in the other.
 const std::vector<BankText>& bank_texts();
 
+// The same two texts with one more word, 'then', between each topic word and 'bank'.
+const std::vector<BankText>& longer_bank_texts();
+
 // (N, 4): the embeddings with two more components: 1 for the ambiguous 'bank', and the position.
 Array bank_with_positions(const BankText& text);
 
 // The weights (N, N) of a text: rows query position, columns key position.
 using BankWeights = std::function<Array(const BankText&)>;
 
-// The mean over both texts and both 'bank's of -ln p(next word). The context vector c (2) at 'bank'
+// The mean over the texts and their 'bank's of -ln p(next word). The context vector c (2) at 'bank'
 // is the weighted sum of X, and p = softmax(8 c).
-double bank_loss(const BankWeights& weights_of);
+double bank_loss(const BankWeights& weights_of, const std::vector<BankText>& texts = bank_texts());
 
 // Scaled dot-product attention weights for which only 'bank' has a query that is not zero: it looks
 // for a word of one topic, and among these for the latest. `factor` multiplies the queries.
 Array bank_query_key_weights(const BankText& text, double factor, bool causal);
 
-// Prints the losses of all ways of mixing up to this lesson (1 to 7). The last row is the lesson's
-// own: its loss is computed with `weights_of`.
+// Prints the losses of all ways of mixing up to this lesson (1 to 7), on both texts and on the
+// longer ones. The last row is the lesson's own: its losses are computed with `weights_of`.
 void show_bank_losses(int lesson, const BankWeights& weights_of);
 
 }  // namespace heed

@@ -16,6 +16,10 @@ constexpr std::size_t T = 8, V = 8, D = 16;  // positions, words, width of a wor
 constexpr std::size_t C = 32;                // width of the model in lesson 11
 inline const Names positions = {"0", "1", "2", "3", "4", "5", "6", "7"};
 
+// Names of the D + T numbers of lesson 10's input: "w" for each number of the word vector.
+inline const Names input_names = {"w", "w", "w", "w", "w", "w", "w", "w", "w", "w", "w", "w",
+                                  "w", "w", "w", "w", "0", "1", "2", "3", "4", "5", "6", "7"};
+
 // V random vectors of length one: (V, D).
 inline Array random_word_vectors(Generator& g) {
   Array vectors = g.randn({V, D}), squares = xt::square(vectors);
@@ -73,14 +77,17 @@ inline void set_weights(nn::AttentionHead& head, const Array& W_Q, const Array& 
   head.value.weight.mutable_value() = W_V;
 }
 
-// Sets a head to the rule of lesson 10: the query of position t is the key of position t - 1, and
-// the value is the word vector. The scale multiplies queries and values.
-inline void set_to_previous(nn::AttentionHead& head, double scale) {
+// A head with the rule of lesson 10: the query of position t is the key of position t - 1, and the
+// value is the word vector. The scale multiplies queries and values.
+inline nn::AttentionHead previous_token_head(double scale, Generator& g) {
+  Parameters parameters;
+  nn::AttentionHead head({parameters, g}, D + T, D);
   Array W_Q = zeros({D, D + T}), W_K = W_Q, W_V = W_Q;
   for (std::size_t t = 0; t < T; ++t) W_K(t, D + t) = 1;
   for (std::size_t t = 1; t < T; ++t) W_Q(t - 1, D + t) = Real(scale * 4);  // 4 = sqrt(D)
   for (std::size_t d = 0; d < D; ++d) W_V(d, d) = Real(scale);
   set_weights(head, W_Q, W_K, W_V);
+  return head;
 }
 
 // The attention weights (T, T), averaged over the batch. Masked ones are minus infinity.
@@ -96,17 +103,34 @@ inline double smallest_on_previous(const Array& weights) {
   return smallest;
 }
 
-// What tells whether a trained head follows the rule of set_to_previous.
+// What tells whether a trained head follows the rule of previous_token_head.
 struct CopyRule {
   Real lead = INFINITY;  // of the previous position's score: the smallest difference to another
   Real word = 0;         // the largest absolute value of S in the rows and columns of word vectors
   Real diagonal = 0;     // the mean of the diagonal of W_V
   Real rest = 0;         // the largest absolute value of W_V elsewhere
+  Real change = 0;       // the largest change of an attention weight if the scores ignore the words
 };
 
-// S = W_Q^T W_K / sqrt(D) (D + T, D + T), W_V (D, D + T)
-inline CopyRule rule_of(const Array& S, const Array& W_V) {
+// S = W_Q^T W_K / sqrt(D) (D + T, D + T): the score of query token x and key token y is x S y.
+inline Array query_key(const nn::AttentionHead& head) {
+  const Array &W_Q = head.query.weight.value(), &W_K = head.key.weight.value();  // (D, D + T)
+  return xt::linalg::dot(xt::transpose(W_Q), W_K) / std::sqrt(Real(D));
+}
+
+inline CopyRule rule_of(const nn::AttentionHead& head, const CopyBatch& batch) {
   CopyRule rule;
+  const Array S = query_key(head);
+  const Array& W_V = head.value.weight.value();                               // (D, D + T)
+  const Array A = head.weights(batch.x, earlier_positions()).value();         // (B, T, T)
+  const Array block = xt::view(S, xt::range(D, D + T), xt::range(D, D + T));  // (T, T)
+  for (std::size_t t = 1; t < T; ++t) {
+    const Array e = xt::exp(xt::view(block, t, xt::range(0, t)) - block(t, t - 1));
+    const Array without_words = e / xt::sum(e)();  // (t)
+    for (std::size_t b = 0; b < A.shape(0); ++b)
+      for (std::size_t s = 0; s < t; ++s)
+        rule.change = std::max(rule.change, std::abs(A(b, t, s) - without_words(s)));
+  }
   for (std::size_t t = 2; t < T; ++t)  // positions 0 and 1 have at most one key
     for (std::size_t s = 0; s + 1 < t; ++s)
       rule.lead = std::min(rule.lead, S(D + t, D + t - 1) - S(D + t, D + s));
@@ -189,6 +213,17 @@ inline Real mean_weight(const Array& weights, std::size_t head, std::size_t back
   Real sum = 0;
   for (std::size_t t = 2; t < T; ++t) sum += weights(head, t, t - back);
   return sum / Real(T - 2);
+}
+
+// The mean weights on the targets: rows one head, head 0 and head 1 of two; columns one position
+// back, two positions back.
+inline Array mean_weight_table(const Array& one, const Array& two) {
+  Array table = zeros({3, 2});
+  for (std::size_t back : {1u, 2u}) {
+    table(0, back - 1) = mean_weight(one, 0, back);
+    for (std::size_t h = 0; h < 2; ++h) table(1 + h, back - 1) = mean_weight(two, h, back);
+  }
+  return table;
 }
 
 // Prints the error that `make` throws.

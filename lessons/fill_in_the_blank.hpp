@@ -51,9 +51,12 @@ enum class Extra { none, before, after };
 enum class From { training, held_out };
 std::vector<Sentence> draw_sentences(Generator& generator, std::size_t count, From from,
                                      Extra extra = Extra::none);
-// The first `count` held-out sentences, with and without such a word, for which `wanted` is true.
+// The first `count` held-out sentences, with and without such a word, for which `wanted` is true:
+// drawn with replacement, so a sentence can occur several times.
 std::vector<Sentence> held_out_sentences(std::size_t count,
                                          const std::function<bool(const Sentence&)>& wanted);
+// Each held-out combination for which `wanted` is true, once: none, before and after take turns.
+std::vector<Sentence> held_out_once(const std::function<bool(const Sentence&)>& wanted);
 // The first `count` training sentences whose pronoun refers to the object.
 std::vector<Sentence> training_sentences_about_objects(std::size_t count);
 std::size_t combinations(From from);
@@ -151,9 +154,13 @@ HeadIndex largest_head(const Array& weights);
 Array weights_of(const BlankModel& model, HeadIndex at, const std::string& text);
 // The accuracy on the pronoun without one head, for each head: (L, H).
 Array accuracy_without(const BlankModel& model, const std::vector<Sentence>& sentences);
-// The accuracy on the pronoun when the output of one head is 0 at the position of [MASK] only.
-double accuracy_without_at_mask(const BlankModel& model, const std::vector<Sentence>& sentences,
-                                HeadIndex at);
+// The predicted pronouns when the output of one head is 0 at the position of [MASK] only: the
+// accuracy, and the fractions of the predictions 'it' and 'they'.
+struct WithoutAtMask {
+  double accuracy = 0, it = 0, they = 0;
+};
+WithoutAtMask predictions_without_at_mask(const BlankModel& model,
+                                          const std::vector<Sentence>& sentences, HeadIndex at);
 
 // A claim that a < b.
 void claim_less(const std::string& what, double a, double b);

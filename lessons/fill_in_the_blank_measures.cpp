@@ -164,10 +164,11 @@ Array accuracy_without(const BlankModel& model, const std::vector<Sentence>& sen
   return result;
 }
 
-double accuracy_without_at_mask(const BlankModel& model, const std::vector<Sentence>& sentences,
-                                HeadIndex at) {
+WithoutAtMask predictions_without_at_mask(const BlankModel& model,
+                                          const std::vector<Sentence>& sentences, HeadIndex at) {
   const NoGrad no_grad;
-  double correct = 0;
+  WithoutAtMask result;
+  const double one = 1 / static_cast<double>(sentences.size());
   for (const Sentence& s : sentences) {
     const std::size_t t = s.position(Part::pronoun);
     Tensor x = model.gpt.embed(encoded(model.vocabulary, {with_blank(s, Part::pronoun)}));
@@ -184,9 +185,12 @@ double accuracy_without_at_mask(const BlankModel& model, const std::vector<Sente
     const Array output = xt::view(model.gpt.norm(x).value(), 0, t);        // (C)
     const Array logits = xt::linalg::dot(model.gpt.head.value(), output);  // (V, C) (C) is (V)
     const auto best = std::max_element(logits.begin(), logits.end()) - logits.begin();
-    correct += fits(s, Part::pronoun, model.vocabulary.decode(best)) ? 1 : 0;
+    const std::string word = model.vocabulary.decode(best);
+    result.accuracy += fits(s, Part::pronoun, word) ? one : 0;
+    result.it += word == "it" ? one : 0;
+    result.they += word == "they" ? one : 0;
   }
-  return correct / static_cast<double>(sentences.size());
+  return result;
 }
 
 void claim_less(const std::string& what, double a, double b) {

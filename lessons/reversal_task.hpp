@@ -138,4 +138,11 @@ inline Array in_order(const Array& x, const std::vector<std::size_t>& order) {
   return y;
 }
 
+// The words in this order, with spaces between them.
+inline std::string in_order(const Names& words, const std::vector<std::size_t>& order) {
+  std::string text;
+  for (const std::size_t i : order) text += (text.empty() ? "" : " ") + words[i];
+  return text;
+}
+
 }  // namespace heed

@@ -28,6 +28,19 @@ std::size_t index_of(const Combination& c) {
   return index * endings() + c.ending;
 }
 
+// The combination with this index.
+Combination combination_at(std::size_t index) {
+  Combination c{};
+  const auto take = [&](std::size_t n) {
+    const std::size_t digit = index % n;
+    index /= n;
+    return digit;
+  };
+  c.ending = take(endings()), c.noun = take(nouns_per_kind), c.plural = take(2);
+  c.kind = take(kinds().size()), c.verb = take(verbs.size()), c.subject = index;
+  return c;
+}
+
 constexpr Combination door_combination = {0, 0, 0, 0, 0, 0};  // "i", "watching", "door", "opened"
 constexpr Extra extras[] = {Extra::none, Extra::before, Extra::after};
 
@@ -198,6 +211,17 @@ std::vector<Sentence> held_out_sentences(std::size_t count,
   for (std::size_t i = 0; sentences.size() < count; ++i)
     for (const Sentence& s : draw_sentences(generator, 16, From::held_out, extras[i % 3]))
       if (sentences.size() < count && wanted(s)) sentences.push_back(s);
+  return sentences;
+}
+
+std::vector<Sentence> held_out_once(const std::function<bool(const Sentence&)>& wanted) {
+  std::vector<Sentence> sentences;
+  std::size_t turn = 0;
+  for (std::size_t i = 0; i < combination_count(); ++i) {
+    if (held_out()(i) == 0) continue;
+    const Sentence s = make_sentence(combination_at(i), extras[turn++ % 3]);
+    if (wanted(s)) sentences.push_back(s);
+  }
   return sentences;
 }
 

@@ -2,11 +2,12 @@
 //
 // Each function takes scores (N, N) and returns attention weights (N, N): rows are query positions,
 // columns key positions. Query t may attend to the keys 0 to t. Each row must sum to one, and no
-// bit of row t may depend on scores of later keys, even if these scores are huge or infinite.
+// bit of row t may depend on scores of later keys, even if these scores are huge or infinite. (A
+// mask can replace an infinite score before anything is multiplied by it.)
 //
 // All four functions run, and their results look right at first sight. Repair each one. The first
-// three return the softmax over the keys 0 to t. normalized_scores first divides the scores: those
-// that query t may use get the root mean square 1.
+// three return the softmax over the keys 0 to t. normalized_scores first divides each row t by a
+// number, so that the mean of the squares of its scores 0 to t is 1.
 
 #include "exercise.hpp"
 #include "heed/ops/arithmetic.hpp"

@@ -9,7 +9,7 @@
 // change if one logit of the row grows? (Lesson 09 derives how softmax changes.) Logits may be in
 // the thousands, positive and negative, even within one row.
 //
-// As handed out, the gradient is that of another loss: the mean of minus the target's logit.
+// As handed out, the gradient is that of another loss: -(mean of the targets' logits).
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// 16 another_kind: a score for induction heads.
+// 16 another_kind: another kind of head, the induction head, and its pattern score.
 //
 // After the text "the cat. the c", a good prediction of the next character is the one that followed
 // the earlier "c". An induction head (Olsson et al. 2022) finds it. From query position t it

@@ -1,5 +1,7 @@
 // 16b induction_score: find the induction heads of a model.
 //
+// As exercise 16, but only the last earlier occurrence of the query's token counts.
+//
 // In "Harry Potter ... Harry" the next token is probably "Potter". An induction head attends from
 // the second "Harry" to the token after the first one. Olsson et al. 2022, "In-context Learning and
 // Induction Heads", find such heads by their prefix-matching score on repeated random sequences: in
@@ -11,9 +13,8 @@
 // score of a head is the mean value of the rows that count, or 0 if no row counts.
 //
 // weights (H, T, T) are the attention weights of H causal heads, tokens are T numbers. Return the H
-// scores, (H). (Exercise 16 adds the weights of all earlier occurrences; this score uses the last.)
-// When the scores are right, the judge trains a small model and searches it for induction heads,
-// which takes a few seconds.
+// scores, (H). When the scores are right, the judge trains a small model and searches it for
+// induction heads, which takes a few seconds.
 //
 // As handed out, the score is that of a previous token head.
 

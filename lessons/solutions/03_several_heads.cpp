@@ -1,4 +1,4 @@
-// 03 several_heads: attention with a batch axis and several heads, as two einsum equations.
+// 03 several_heads: attention for several pairs of sequences and several heads, by einsum.
 //
 // A model computes attention several times side by side. Each of these computations is called a
 // head. Here B pairs of sequences are computed at once, each with H heads. The N queries come from

@@ -9,8 +9,9 @@
 //   output = A V            (T, d_v)
 //
 // Use loops or xtensor (xt::linalg::dot, xt::transpose), but no attention function of heed. Scores
-// may be as large as 100000 and as small as -100000. A later token may be any vector: its change
-// must not change a bit of an earlier row of the output. In general d, d_k, d_v and T all differ.
+// may be as large as 100000 and as small as -100000. If a later token is
+// replaced by any other finite vector, no bit of an earlier row of the output may change. In
+// general d, d_k, d_v and T all differ.
 //
 // As handed out, each token attends to itself only: the output is V.
 // Hint: Start with attention_of_token, the loops of lesson 05, and add the three projections.

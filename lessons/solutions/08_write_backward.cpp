@@ -1,14 +1,14 @@
 // 08 write_backward: the backward of tanh and the backward of softmax.
 //
 // Each function gets the upstream gradient dy, which is the gradient of the loss with respect to y,
-// and y itself. It returns dx, the gradient of the loss with respect to x. All three have one
-// shape.
+// and y itself. It returns dx, the gradient of the loss with respect to x. dy, y and dx have the
+// same shape.
 //
-//   tanh_backward      y = tanh(x), for each number alone
+//   tanh_backward      y = tanh(x) for each number, tanh(x) = (e^x - e^-x) / (e^x + e^-x)
 //   softmax_backward   each row of y (rows, columns) is the softmax of the same row of x
 //
 // As it stands, tanh_backward uses a wrong derivative, and softmax_backward uses it too. The checks
-// compare dx with finite differences.
+// compare dx with finite differences. The derivative of tanh can be written with y alone.
 // Hint: How does a finite difference of tanh at x = 0, 1 and 3 compare with 1, y and y * y there?
 // Hint: tanh has the derivative 1 - y * y. The chain rule multiplies it by the upstream gradient.
 // Hint: In softmax, x_j changes every y_k of its row: dx_j is the sum of dy_k * dy_k/dx_j over k.

@@ -1,9 +1,10 @@
 // 09 planted_nan: a query without any key, and gradients that are NaN.
 //
 // Below is lesson 09's attention by hand, forward and backward. mask (N, N) is true where query i
-// must not attend to key j. Padding makes the sentences of a batch equally long. The whole row of a
-// padding token is masked, and its output must be zero. attention_output sets this zero itself, so
-// the output is right. Yet the padding token's row of dQ, and all of dK and dV, are NaN.
+// must not attend to key j. (In lesson 04, 1 meant that it may.) Padding makes the sentences of a
+// batch equally long. The whole row of a padding token is masked, and its output must be zero.
+// attention_output sets this zero itself, so the output is right. Yet the padding token's row of
+// dQ, and all of dK and dV, are NaN.
 //
 // Find where the first NaN is made, and repair the code there. Do not replace NaN by zero wherever
 // it appears: a NaN in Q, K, V or dR must lead to NaN in the results, since otherwise a fault of

@@ -1,9 +1,9 @@
 // 13b beat_the_bigram: build a model of your own, within a budget, and train it to a goal.
 //
 // A random source writes a text of V = 12 letters. A letter depends on some of the five letters
-// before it, but hardly on the last one, so that a bigram model is little better than a uniform
-// distribution, whose loss is ln 12 = 2.48. The judge trains your model on windows of T = 16
-// letters of this text, and measures the loss on a new text of the same source.
+// before it, but hardly on the letter directly before it. So a bigram model is little better than a
+// uniform distribution, whose loss is ln 12 = 2.48. The judge trains your model on windows of T =
+// 16 letters of this text, and measures the loss on a new text of the same source.
 //
 // build_model creates the parameters of a model in `scope` and returns its forward pass: tokens
 // (B, T) -> logits (B, T, V), where the logits at position t predict the letter at t + 1 from the

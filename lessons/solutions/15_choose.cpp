@@ -1,6 +1,6 @@
 // 15 choose: sample the next token from logits at a temperature.
 //
-// logits (V) has a number for each token. Divided by the temperature, and through softmax, they are
+// logits (V) has a number for each token. The softmax of logits / temperature gives the
 // probabilities. Divide the interval from 0 to 1 into V parts, token 0 first, each as long as the
 // token's probability. Return the token in whose part u lies, 0 <= u < 1. (A part includes its
 // lower end, but not its upper end.) At temperature 0 return the token with the largest logit, for

@@ -4,7 +4,7 @@
 // in the space also the nearest neighbour on the map?
 //
 // space (n, D): the nearest point in the space has the largest cosine similarity.
-// page (n, 2):  the nearest point on the map has the smallest Euclidean distance.
+// map_points (n, 2): the nearest point on the map has the smallest Euclidean distance.
 //
 // A point is not its own neighbour. If several points are equally near, take the one with the
 // smallest index. Return the fraction of points, from 0 to 1. No point is the origin of the space.
@@ -18,7 +18,7 @@
 using namespace heed;
 
 // Your part begins here.
-double kept(const Array& space, const Array& page) {
+double kept(const Array& space, const Array& map_points) {
   const std::size_t n = space.shape(0);
   const auto dot = [&](const Array& x, std::size_t i, std::size_t j) {
     double sum = 0;
@@ -32,7 +32,8 @@ double kept(const Array& space, const Array& page) {
     for (std::size_t j = 0; j < n; ++j) {
       if (j == i) continue;
       const double cosine = dot(space, i, j) / std::sqrt(dot(space, i, i) * dot(space, j, j));
-      const double dx = page(i, 0) - page(j, 0), dy = page(i, 1) - page(j, 1);
+      const double dx = map_points(i, 0) - map_points(j, 0),
+                   dy = map_points(i, 1) - map_points(j, 1);
       if (cosine > best_cosine) best_cosine = cosine, in_space = j;
       if (dx * dx + dy * dy < least_distance) least_distance = dx * dx + dy * dy, on_page = j;
     }

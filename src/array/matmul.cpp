@@ -64,7 +64,7 @@ void blas_gemm(MatrixRef<const T> a, MatrixRef<const T> b, MatrixRef<T> c, T bet
   if (M > 1)
     return gemm_function(CblasRowMajor, blas_flag(a.is_transposed), blas_flag(b.is_transposed), M,
                          N, K, alpha, a.data, lda, b.data, ldb, beta, c.data, ldc);
-  // If a has one row, the product c = b^T a is a vector, and gemv is 3 times faster than gemm.
+  // If `a` has one row, the product a b is a vector, which gemv computes 3 times faster than gemm.
   if (beta == 0) std::fill_n(c.data, N, T{0});  // some BLAS versions compute 0 * NaN = NaN
   gemv_function(CblasRowMajor, blas_flag(!b.is_transposed), b.is_transposed ? N : K,
                 b.is_transposed ? K : N, alpha, b.data, ldb, a.data, a.is_transposed ? lda : 1, 1,

@@ -53,7 +53,7 @@ void check_sizes(const Split& part, std::size_t batch_size, std::size_t block_si
 Corpus::Corpus(std::string text, Vocabulary vocabulary)
     : text_(std::move(text)), vocabulary_(std::move(vocabulary)) {
   if (vocabulary_.unit() == Unit::word)
-    throw_error("corpus: the vocabulary has words; give one of characters or bytes");
+    throw_error("corpus: the vocabulary is word-level; give a character-level or byte-level one");
   if (vocabulary_.unit() == Unit::byte) {
     check_bytes(text_, vocabulary_);
     size_ = text_.size();

@@ -9,9 +9,9 @@
 
 namespace HEED_NAMESPACE {
 
-// Calls repeat(), which repeats the failed step, and checks that every value is finite. Returns
-// "LayerNorm (12, 64, 128) made at src/nn/layers.cpp:52 has nan at (0, 0, 0); its inputs: ...", or
-// "" when all values are finite.
+// Calls repeat(), which repeats the failed step, and checks the output and the gradient of every
+// operation meanwhile. Returns the first that is not finite, such as "LayerNorm (12, 64, 128) made
+// at src/nn/layers.cpp:52 has nan at (0, 0, 0); its inputs: ...", or "" if all are finite.
 std::string first_nonfinite_operation(const std::function<void()>& repeat);
 
 // Returns "parameter norm.weight is not finite" for the first parameter that is not finite, or "".

@@ -147,6 +147,7 @@ TEST_CASE("ids past the end throw", "[text][corpus]") {
 }
 
 TEST_CASE("a corpus rejects a vocabulary of words", "[text][corpus]") {
-  CHECK_THROWS_WITH(Corpus("a b", Vocabulary::from_words("a b")),
-                    "corpus: the vocabulary has words; give one of characters or bytes");
+  CHECK_THROWS_WITH(
+      Corpus("a b", Vocabulary::from_words("a b")),
+      "corpus: the vocabulary is word-level; give a character-level or byte-level one");
 }

@@ -107,7 +107,8 @@ int run(const CorpusCommand& command);
 int run(const InspectCommand& command);
 int run(const BenchCommand& command);
 
-// Throws Error, which names `file`, if an option saved in that checkpoint is not valid as a flag.
+// Throws Error with the name of the checkpoint `file` if the value of a saved option, such as --lr,
+// is not one that the command line would accept.
 void check_saved_options(const std::string& file, const nn::GptConfig& model,
                          const TrainOptions& training);
 

@@ -119,7 +119,7 @@ std::string time_table() {
   const double elapsed = seconds_between(times().first, times().last) * ms;
   std::string text =
       std::string("HEED_TRACE=time: ") +
-      (passes == 0   ? std::string("total milliseconds (no backward pass ran)")
+      (passes == 0   ? std::string("total milliseconds, without a backward pass")
        : passes == 1 ? "1 backward pass, milliseconds"
                      : std::to_string(passes) + " backward passes, milliseconds per pass") +
       "\noperation          forward ms  backward ms    share\n";
