@@ -53,10 +53,10 @@ Array softmax_of_rows(const Array& scores) {
 void nodes_and_arrows() {
   section("Nodes and arrows");
   say("What a token looks for can differ from what it is, so it needs more than one",
-      "vector. And not every token may see every other token. A directed graph shows",
-      "who does: every token is a node, and an arrow from node j to node i means that i",
-      "attends to j: the output of i may use the value of j. The nodes need not be",
-      "tokens. Here are five people at a feast. Each has three vectors of two numbers:", "",
+      "vector. And not every token may attend to every other token. A directed graph",
+      "shows the allowed pairs: every token is a node, and an arrow from node j to",
+      "node i means that i attends to j: the output of i may use the value of j. The",
+      "nodes need not be tokens. Here are five people at a feast, with three vectors:", "",
       "  KEY    what the node is", "  QUERY  what the node looks for",
       "  VALUE  the message that it sends along its arrows");
   show("key, query, value", xt::concatenate(xt::xtuple(K, Q, V), 1), people,

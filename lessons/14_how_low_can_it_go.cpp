@@ -80,7 +80,7 @@ void loss_by_position(const MarkovSource& source, const Array& excess) {
       "it is too low. The ideal predictor has the same luck: it knows the source and",
       "gives each letter its exact probability, given the letters before it in the",
       "window. So we subtract its loss from the model's. The difference, the excess",
-      "loss, varies much less by chance, and its expectation is 0 or more. The last",
+      "loss, varies much less at random, and its expectation is 0 or more. The last",
       "column is the lower bound plus the mean excess loss.");
   const Array mean_excess = xt::mean(excess, {0});  // (T)
   const std::vector<double> bounds = source.conditional_entropies(T);
