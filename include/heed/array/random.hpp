@@ -56,9 +56,10 @@ class Generator {
   // indices of a row are distinct, and the row must have at least `count` weights above zero.
   Indices multinomial(const Array& weights, std::size_t count, bool replacement = false);
 
-  // The state of the generator, without its precision, as one line of printable text (about 6.5
-  // kB). The text is the same on every platform and in heed and heed_double. If `text` was not
-  // returned by state(), set_state throws Error and changes nothing.
+  // state() returns the generator's state as one line of printable text (about 6.5 kB), and
+  // set_state restores it. The text does not contain precision(), so it is the same on every
+  // platform and in heed and heed_double. set_state throws Error and changes nothing if `text` was
+  // not returned by state().
   std::string state() const;
   void set_state(const std::string& text);
 
