@@ -26,7 +26,7 @@ const std::map<std::string, std::set<std::string>> below{
     {"report", {"base", "array"}},
     {"autograd", {"base", "array"}},
     {"ops", {"base", "array", "autograd"}},
-    {"nn", {"base", "array", "autograd", "ops"}},
+    {"nn", {"base", "array", "autograd", "ops", "io"}},
     {"optim", {"base", "array", "autograd"}},
     {"text", {"base", "array"}},
     {"io", {"base", "array"}},

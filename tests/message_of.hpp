@@ -1,6 +1,7 @@
-// message_of.hpp: the message of the Error that a call throws.
+// message_of.hpp: the message of the Error that a call throws, and the call's location.
 #pragma once
 
+#include <regex>
 #include <string>
 
 #include "heed/base/error.hpp"
@@ -9,13 +10,20 @@ namespace heed::test {
 
 // The message of the Error thrown by `call`; "" when it throws nothing.
 template <class Call>
-std::string message_of(const Call& call) {
+std::string full_message_of(const Call& call) {
   try {
     call();
   } catch (const Error& error) {
     return error.what();
   }
   return "";
+}
+
+// The same without the location at its end: ", at tests/ops/shape_test.cpp:12".
+template <class Call>
+std::string message_of(const Call& call) {
+  static const std::regex location(R"(, at [^ ]+:\d+$)");
+  return std::regex_replace(full_message_of(call), location, "");
 }
 
 }  // namespace heed::test

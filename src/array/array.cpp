@@ -63,6 +63,37 @@ Array zeros(const Shape& shape) { return filled(shape, 0); }
 Array ones(const Shape& shape) { return filled(shape, 1); }
 Array scalar(Real value) { return filled({}, value); }
 
+Array array2d(std::initializer_list<std::initializer_list<Real>> rows) {
+  const std::size_t columns = rows.size() == 0 ? 0 : rows.begin()->size();
+  Array x = uninitialized({rows.size(), columns});
+  Real* to = x.data();
+  for (const std::initializer_list<Real>& row : rows) {
+    if (row.size() != columns)
+      throw_error("array2d: rows of ", columns, " and of ", row.size(),
+                  " numbers; all rows need the same length");
+    to = std::copy(row.begin(), row.end(), to);
+  }
+  return x;
+}
+
+Array column(const std::vector<Real>& values) {
+  Array x = uninitialized({values.size(), 1});
+  std::copy(values.begin(), values.end(), x.data());
+  return x;
+}
+
+Indices indices(const Shape& shape, std::int64_t value) {
+  Indices x = Indices::from_shape(Indices::shape_type(shape.begin(), shape.end()));
+  std::fill(x.begin(), x.end(), value);
+  return x;
+}
+
+Mask mask(const Shape& shape, bool value) {
+  Mask x = Mask::from_shape(Mask::shape_type(shape.begin(), shape.end()));
+  std::fill(x.begin(), x.end(), value);
+  return x;
+}
+
 const Array& undefined_array() {
   static const Array empty = uninitialized({0});
   return empty;

@@ -19,6 +19,18 @@ static void check_not_freed(const NodeList& nodes) {
                   " was freed by an earlier backward; call that one with keep_graph = true");
 }
 
+// An operation computes its gradient from its inputs' values, which must be those of its forward.
+static void check_unchanged(const Node& node) {
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    const Node* const input = node.inputs[i].get();
+    if (input == nullptr || input->version == node.input_versions[i]) continue;
+    throw_error("backward: ", node.op, " made at ", str(node.location), " used ",
+                input->name.empty() ? "input " + std::to_string(i) : input->name, " ",
+                str(input->value.shape()), ", which was changed at ", str(input->changed_at),
+                " since; change it after backward, or use a copy");
+  }
+}
+
 static void add_upstream(Node& output, const Array& upstream) {
   if (output.has_grad) {
     add_to(output.grad, upstream);
@@ -44,7 +56,9 @@ NodeList topological_order(const Tensor& output, NodeSet set) {
   return nodes;
 }
 
-void backward(const Tensor& output, const Array& upstream, BackwardOptions options) {
+void backward(const Tensor& output, const Array& upstream, BackwardOptions options,
+              SourceLocation location) {
+  const CallSite site(location);
   if (!output.requires_grad())
     throw_error(
         "backward: ", describe(output, "output"),
@@ -54,6 +68,7 @@ void backward(const Tensor& output, const Array& upstream, BackwardOptions optio
                 describe(output, "output"), "; they must be equal");
   NodeList nodes = topological_order(output);
   check_not_freed(nodes);
+  for (const auto& node : nodes) check_unchanged(*node);
   BackwardTrace trace(nodes, options.provenance);
   for (const auto& node : nodes)
     if (node->depth > 0) node->has_grad = false, node->contributions.clear();
@@ -69,11 +84,16 @@ void backward(const Tensor& output, const Array& upstream, BackwardOptions optio
   }
 }
 
-void backward(const Tensor& output, BackwardOptions options) {
+void backward(const Tensor& output, BackwardOptions options, SourceLocation location) {
+  const CallSite site(location);
   if (output.value().size() != 1)
     throw_error("backward: ", describe(output, "output"),
                 " has more than one element; reduce it to one, or give the upstream gradient");
-  backward(output, ones(output.shape()), options);
+  backward(output, ones(output.shape()), options, location);
+}
+
+void Tensor::backward(SourceLocation location) const {
+  HEED_NAMESPACE::backward(*this, BackwardOptions(), location);
 }
 
 std::vector<Contribution> contributions(const Tensor& x) {

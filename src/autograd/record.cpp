@@ -33,6 +33,11 @@ Axes checked_axes(std::string_view op, const Tensor& x, const AxisList& axes) {
   return checked_axes(op, x.shape(), axes, name_or(x, "x"));
 }
 
+void check_first_input(std::string_view op, const NodeList& inputs) {
+  if (!inputs.empty() && inputs[0] == nullptr)
+    throw_error(op, ": the first input is an undefined tensor; construct it with a value first");
+}
+
 bool needs_grad(const NodeList& inputs) {
   return grad_enabled() && std::any_of(inputs.begin(), inputs.end(), [](const auto& input) {
            return input != nullptr && input->requires_grad;
@@ -45,8 +50,10 @@ Tensor finish(std::shared_ptr<Node> node, Array value, std::string_view op, Sour
   node->op = op;
   node->location = location;
   node->requires_grad = !inputs.empty();
-  for (const auto& input : inputs)
+  for (const auto& input : inputs) {
+    node->input_versions.push_back(input == nullptr ? 0 : input->version);
     if (input != nullptr) node->depth = std::max(node->depth, input->depth + 1);
+  }
   node->inputs = std::move(inputs);
   return Tensor(std::move(node));
 }

@@ -4,7 +4,14 @@
 
 #include <atomic>
 #include <iterator>
+#include <ostream>
 #include <utility>
+
+#if __has_include(<xtensor/io/xio.hpp>)  // since version 0.26
+#include <xtensor/io/xio.hpp>
+#else
+#include <xtensor/xio.hpp>
+#endif
 
 #include "heed/base/error.hpp"
 
@@ -12,10 +19,6 @@ namespace HEED_NAMESPACE {
 
 static std::atomic<std::size_t> num_nodes{0};
 static thread_local bool recording = true;
-
-std::string str(SourceLocation location) {
-  return std::string(location.file) + ":" + std::to_string(location.line);
-}
 
 std::size_t live_nodes() { return num_nodes; }
 
@@ -43,42 +46,70 @@ Tensor::Tensor(Array value, bool requires_grad, SourceLocation location)
   node_->location = location;
 }
 
-void Tensor::throw_undefined() {
+void Tensor::throw_undefined(SourceLocation location) {
+  const CallSite site(location);
   throw_error("the tensor is undefined; construct it with a value first");
 }
 
-std::size_t Tensor::size(int axis) const {
+std::size_t Tensor::size(int axis, SourceLocation location) const {
+  const CallSite site(location);
   if (dim() == 0) throw_error("size: ", describe(*this, "x"), " has no axes");
   return shape()[checked_axis("size", shape(), axis, name_or(*this, "x"))];
 }
 
-Real Tensor::item() const {
+Real Tensor::item(SourceLocation location) const {
+  const CallSite site(location);
   if (value().size() != 1) throw_error("item: needs exactly one element: ", describe(*this, "x"));
   return value().data()[0];
 }
 
-const Array& Tensor::grad() const {
+Array& Tensor::mutable_value(SourceLocation location) const {
+  const CallSite site(location);
+  Node& node = checked(location);
+  if (node.depth > 0)
+    throw_error("mutable_value: ", describe(*this, "x"), " is the result of ", node.op, " made at ",
+                str(node.location), "; change a detached copy");
+  ++node.version;
+  node.changed_at = location;
+  return node.value;
+}
+
+const Array& Tensor::grad(SourceLocation location) const {
+  const CallSite site(location);
   if (!has_grad())
     throw_error(
         "grad: ", describe(*this, "x"), " has no gradient yet",
         requires_grad() ? "; call backward first" : "; it was made with requires_grad = false");
-  return checked().grad;
+  return checked(location).grad;
 }
 
-void Tensor::clear_grad() {
-  checked().grad = undefined_array();
-  checked().has_grad = false;
-  checked().contributions.clear();
+Array& Tensor::mutable_grad(SourceLocation location) const { return checked(location).grad; }
+
+void Tensor::clear_grad(SourceLocation location) const {
+  Node& node = checked(location);
+  node.grad = undefined_array();
+  node.has_grad = false;
+  node.contributions.clear();
 }
 
 Tensor& Tensor::set_name(std::string name) & {
-  checked().name = std::move(name);
+  checked({}).name = std::move(name);
   return *this;
 }
 
 std::string describe(const Tensor& x, std::string_view role) {
   if (!x.defined()) return std::string(role) + " (not given)";
   return name_or(x, role) + " " + str(x.shape());
+}
+
+std::ostream& operator<<(std::ostream& out, const Tensor& x) {
+  out << describe(x, "tensor");
+  if (!x.defined()) return out;
+  if (x.node()->depth > 0)
+    out << ", " << x.op() << " at " << str(x.location());
+  else if (x.requires_grad())
+    out << ", requires_grad";
+  return out << '\n' << x.value();
 }
 
 std::string name_or(const Tensor& x, std::string_view role) {

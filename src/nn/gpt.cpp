@@ -17,7 +17,10 @@ Mlp::Mlp(Scope scope, std::size_t embed_dim, bool with_bias, Gelu form)
       down((scope / "down").ends_residual(), 4 * embed_dim, embed_dim, with_bias),
       gelu_form(form) {}
 
-Tensor Mlp::operator()(const Tensor& x) const { return down(gelu(up(x), gelu_form)); }
+Tensor Mlp::operator()(const Tensor& x, SourceLocation location) const {
+  const CallSite site(location);
+  return down(gelu(up(x), gelu_form));
+}
 
 Block::Block(Scope scope, std::size_t embed_dim, std::size_t num_heads, bool with_bias, Gelu form)
     : norm1(scope / "norm1", embed_dim, with_bias),
@@ -25,18 +28,40 @@ Block::Block(Scope scope, std::size_t embed_dim, std::size_t num_heads, bool wit
       norm2(scope / "norm2", embed_dim, with_bias),
       mlp(scope / "mlp", embed_dim, with_bias, form) {}
 
-Tensor Block::operator()(const Tensor& x, const AttentionMask& mask,
-                         const TrainingMode* training) const {
+Tensor Block::operator()(const Tensor& x, const AttentionMask& mask, const TrainingMode* training,
+                         SourceLocation location) const {
+  const CallSite site(location);
   const Tensor attended = x + dropout(attention(norm1(x), mask, training), training);
   return attended + dropout(mlp(norm2(attended)), training);
 }
 
-Tensor Block::operator()(const Tensor& x, KeyValueCache& cache) const {
+Tensor Block::operator()(const Tensor& x, KeyValueCache& cache, SourceLocation location) const {
+  const CallSite site(location);
   const Tensor attended = x + attention(norm1(x), cache);
   return attended + mlp(norm2(attended));
 }
 
-static const GptConfig& checked(const GptConfig& c) {
+DecoderBlock::DecoderBlock(Scope scope, std::size_t embed_dim, std::size_t num_heads,
+                           bool with_bias, Gelu form)
+    : norm1(scope / "norm1", embed_dim, with_bias),
+      attention(scope / "attention", embed_dim, num_heads, with_bias),
+      norm2(scope / "norm2", embed_dim, with_bias),
+      cross(scope / "cross", embed_dim, num_heads, with_bias),
+      norm3(scope / "norm3", embed_dim, with_bias),
+      mlp(scope / "mlp", embed_dim, with_bias, form) {}
+
+Tensor DecoderBlock::operator()(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
+                                const AttentionMask& memory_mask, const TrainingMode* training,
+                                SourceLocation location) const {
+  const CallSite site(location);
+  const Tensor attended = x + dropout(attention(norm1(x), mask, training), training);
+  const Tensor crossed =
+      attended + dropout(cross(norm2(attended), memory, memory_mask, training), training);
+  return crossed + dropout(mlp(norm3(crossed)), training);
+}
+
+static const GptConfig& checked(const GptConfig& c, SourceLocation location) {
+  const CallSite site(location);
   const std::pair<const char*, std::size_t> sizes[] = {{"vocab_size", c.vocab_size},
                                                        {"block_size", c.block_size},
                                                        {"layers", c.layers},
@@ -73,12 +98,13 @@ static std::vector<Block> make_blocks(Scope scope, const GptConfig& c) {
   return blocks;
 }
 
-GptCache::GptCache(const GptConfig& c) {
-  checked(c);
+GptCache::GptCache(const GptConfig& c, SourceLocation location) {
+  checked(c, location);
   for (std::size_t i = 0; i < c.layers; ++i) blocks.emplace_back(c.block_size, c.embed_dim);
 }
 
-Gpt::Gpt(Scope scope, const GptConfig& c) : Gpt(checked(c), with_gpt_init(scope, checked(c))) {}
+Gpt::Gpt(Scope scope, const GptConfig& c)
+    : Gpt(checked(c, scope.location), with_gpt_init(scope, checked(c, scope.location))) {}
 
 Gpt::Gpt(const GptConfig& c, const Scope& scope)
     : config(c),
@@ -89,7 +115,8 @@ Gpt::Gpt(const GptConfig& c, const Scope& scope)
       head(c.tied ? token.weight
                   : Linear(scope / "head", c.embed_dim, c.vocab_size, false).weight) {}
 
-Tensor Gpt::embed(const Indices& tokens, std::size_t first) const {
+Tensor Gpt::embed(const Indices& tokens, std::size_t first, SourceLocation location) const {
+  const CallSite site(location);
   if (tokens.dimension() != 2)
     throw_error("Gpt: tokens must be (B, T), got ", str(shape_of(tokens)));
   const std::size_t end = first + tokens.shape()[1];
@@ -99,15 +126,18 @@ Tensor Gpt::embed(const Indices& tokens, std::size_t first) const {
                                static_cast<std::int64_t>(end));
 }
 
-AttentionMask Gpt::attention_mask() const { return {config.causal, std::nullopt}; }
+AttentionMask Gpt::attention_mask() const { return {config.causal, {}, {}}; }
 
-Tensor Gpt::operator()(const Indices& tokens, const TrainingMode* training) const {
+Tensor Gpt::operator()(const Indices& tokens, const TrainingMode* training,
+                       SourceLocation location) const {
+  const CallSite site(location);
   Tensor x = dropout(embed(tokens), training);  // (B, T, C)
   for (const Block& block : blocks) x = block(x, attention_mask(), training);
   return linear(norm(x), head);  // (B, T, V)
 }
 
-Tensor Gpt::operator()(const Indices& tokens, GptCache& cache) const {
+Tensor Gpt::operator()(const Indices& tokens, GptCache& cache, SourceLocation location) const {
+  const CallSite site(location);
   if (cache.blocks.size() != blocks.size())
     throw_error("Gpt: the cache has ", cache.blocks.size(), " blocks, the model ", blocks.size());
   if (!config.causal)
@@ -118,8 +148,9 @@ Tensor Gpt::operator()(const Indices& tokens, GptCache& cache) const {
   return linear(norm(x), head);  // (1, T, V)
 }
 
-Tensor Gpt::loss(const Indices& tokens, const Indices& targets,
-                 const TrainingMode* training) const {
+Tensor Gpt::loss(const Indices& tokens, const Indices& targets, const TrainingMode* training,
+                 SourceLocation location) const {
+  const CallSite site(location);
   return cross_entropy((*this)(tokens, training), targets);
 }
 

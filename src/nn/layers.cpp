@@ -1,4 +1,5 @@
-// layers.cpp: the Linear, LayerNorm and Embedding layers, and sinusoidal position encodings.
+// layers.cpp: Linear, LayerNorm, RMSNorm, Dropout, Embedding and PatchEmbedding, and sinusoidal
+// position encodings.
 
 #include "heed/nn/layers.hpp"
 
@@ -6,25 +7,12 @@
 
 #include "heed/base/error.hpp"
 #include "heed/ops/embedding.hpp"
+#include "heed/ops/mask.hpp"
 #include "heed/ops/matmul.hpp"
 #include "heed/ops/normalize.hpp"
+#include "heed/ops/shape.hpp"
 
 namespace HEED_NAMESPACE::nn {
-
-// The order of the operations is PyTorch's, so that the results are rounded alike. `volatile`
-// prevents a compiler that may reassociate (-ffast-math) from simplifying sqrt(3) * gain to 1.
-Array init::linear_weight(Generator& generator, std::size_t in_features, std::size_t out_features) {
-  if (in_features == 0) return uninitialized({out_features, in_features});
-  const double gain = std::sqrt(2.0 / (1 + std::pow(std::sqrt(5.0), 2)));
-  const volatile double std = gain / std::sqrt(static_cast<double>(in_features));
-  const double bound = std::sqrt(3.0) * std;
-  return generator.uniform({out_features, in_features}, -bound, bound);
-}
-
-Array init::linear_bias(Generator& generator, std::size_t in_features, std::size_t out_features) {
-  const double bound = in_features == 0 ? 0 : 1 / std::sqrt(static_cast<double>(in_features));
-  return generator.uniform({out_features}, -bound, bound);
-}
 
 Linear::Linear(Scope scope, std::size_t in_features, std::size_t out_features, bool with_bias) {
   const double std = scope.init.std;
@@ -39,6 +27,7 @@ Linear::Linear(Scope scope, std::size_t in_features, std::size_t out_features, b
 }
 
 Tensor Linear::operator()(const Tensor& x, SourceLocation location) const {
+  const CallSite site(location);
   return linear(x, weight, bias, location);
 }
 
@@ -48,7 +37,25 @@ LayerNorm::LayerNorm(Scope scope, std::size_t width, bool with_bias, double epsi
 }
 
 Tensor LayerNorm::operator()(const Tensor& x, SourceLocation location) const {
+  const CallSite site(location);
   return layer_norm(x, weight.shape(), weight, bias, eps, location);
+}
+
+RMSNorm::RMSNorm(Scope scope, std::size_t width, double epsilon)
+    : weight(scope.parameter("weight", ones({width}))), eps(epsilon) {}
+
+Tensor RMSNorm::operator()(const Tensor& x, SourceLocation location) const {
+  return rms_norm(x, weight.shape(), weight, eps, location);
+}
+
+Dropout::Dropout(double probability, Generator& random, SourceLocation location)
+    : p(probability), generator(&random) {
+  const CallSite site(location);
+  if (!(p >= 0 && p <= 1)) throw_error("Dropout: p = ", p, " is not in [0, 1]");
+}
+
+Tensor Dropout::operator()(const Tensor& x, SourceLocation location) const {
+  return training && p > 0 ? heed::dropout(x, p, *generator, location) : x;
 }
 
 Embedding::Embedding(Scope scope, std::size_t num_embeddings, std::size_t embed_dim)
@@ -57,7 +64,35 @@ Embedding::Embedding(Scope scope, std::size_t num_embeddings, std::size_t embed_
                                                     scope.init.std == 0 ? 1 : scope.init.std))) {}
 
 Tensor Embedding::operator()(const Indices& indices, SourceLocation location) const {
+  const CallSite site(location);
   return embedding(indices, weight, {}, location);
+}
+
+static std::size_t checked_size(const Scope& scope, const char* name, std::size_t size) {
+  const CallSite site(scope.location);
+  if (size == 0) throw_error("PatchEmbedding: ", name, " must be at least 1");
+  return size;
+}
+
+PatchEmbedding::PatchEmbedding(Scope scope, std::size_t num_channels, std::size_t size,
+                               std::size_t embed_dim)
+    : channels(checked_size(scope, "channels", num_channels)),
+      patch_size(checked_size(scope, "patch_size", size)),
+      projection(scope, channels * patch_size * patch_size, embed_dim) {}
+
+Tensor PatchEmbedding::operator()(const Tensor& images, SourceLocation location) const {
+  const CallSite site(location);
+  const Shape shape = images.shape();
+  if (shape.size() != 4 || shape[1] != channels || shape[2] % patch_size != 0 ||
+      shape[3] % patch_size != 0)
+    throw_error("PatchEmbedding: ", describe(images, "images"), " must be (B, ", channels,
+                ", H, W) with H and W divisible by patch_size = ", patch_size);
+  const std::size_t B = shape[0], C = channels, P = patch_size;
+  const std::size_t rows = shape[2] / P, columns = shape[3] / P;
+  const Tensor cells = reshape(images, {B, C, rows, P, columns, P}, location);
+  const Tensor patches =
+      permute(cells, {0, 2, 4, 1, 3, 5}, location);  // (B, rows, columns, C, P, P)
+  return projection(reshape(patches, {B, rows * columns, C * P * P}, location), location);
 }
 
 Array sinusoidal_positions(std::size_t length, std::size_t width) {

@@ -6,10 +6,11 @@
 
 namespace HEED_NAMESPACE {
 
-Tensor Parameters::add(const std::string& name, Array value) {
+Tensor Parameters::add(const std::string& name, Array value, SourceLocation location) {
+  const CallSite site(location);
   if (find(name) != nullptr)
     throw_error("parameters: '", name, "' exists already; give it another name");
-  Tensor parameter(std::move(value), true);
+  Tensor parameter(std::move(value), true, location);
   parameter.set_name(name);
   tensors_.push_back(parameter);
   return parameter;
@@ -27,7 +28,8 @@ const Tensor* Parameters::find(std::string_view name) const {
   return nullptr;
 }
 
-const Tensor& Parameters::at(std::string_view name) const {
+const Tensor& Parameters::at(std::string_view name, SourceLocation location) const {
+  const CallSite site(location);
   if (const Tensor* const found = find(name)) return *found;
   std::string names;
   for (const Tensor& tensor : tensors_) names += (names.empty() ? "" : ", ") + tensor.name();
@@ -47,7 +49,7 @@ Scope Scope::ends_residual() const {
 }
 
 Tensor Scope::parameter(std::string_view name, Array value) const {
-  return store.add((*this / name).prefix, std::move(value));
+  return store.add((*this / name).prefix, std::move(value), location);
 }
 
 }  // namespace HEED_NAMESPACE

@@ -1,4 +1,5 @@
-// arithmetic.cpp: elementwise arithmetic (+ - * /, power, exp, log, sqrt, abs) and its derivatives.
+// arithmetic.cpp: elementwise arithmetic (+ - * /, power, exp, log, sqrt, abs, clamp) and its
+// derivatives.
 
 #include "heed/ops/arithmetic.hpp"
 
@@ -184,8 +185,30 @@ struct Abs {
   }
 };
 
+// y = min(max(x, low), high)
+struct Clamp {
+  static constexpr std::string_view name = "Clamp";
+  Array forward(const Array& x) const {  // comparisons, because min and max would drop NaN
+    return map(
+        [lo = low, hi = high](auto v) {
+          const auto raised = xsimd::select(v < Pack(lo), Pack(lo), v);
+          return xsimd::select(raised > Pack(hi), Pack(hi), raised);
+        },
+        x);
+  }
+  Array backward(const Array& dy, const Array&, const Array& x) const {
+    return map(
+        [lo = low, hi = high](auto d, auto v) {
+          return xsimd::select((v < Pack(lo)) || (v > Pack(hi)), Pack(0), d);
+        },
+        dy, x);  // dx = dy where low <= x <= high, else 0
+  }
+  Real low, high;
+};
+
 template <class Op>
 static Tensor record_binary(std::string_view name, const Operand& a, const Tensor& b) {
+  const CallSite site(a.location);
   broadcast(name, a.tensor.shape(), b.shape(), name_or(a.tensor, "a"), name_or(b, "b"));
   return record(Op{}, a.location, a.tensor, b);
 }
@@ -195,6 +218,26 @@ Tensor operator-(Operand a, const Tensor& b) { return record_binary<Subtract>("s
 Tensor operator*(Operand a, const Tensor& b) { return record_binary<Multiply>("multiply", a, b); }
 Tensor operator/(Operand a, const Tensor& b) { return record_binary<Divide>("divide", a, b); }
 Tensor operator-(Operand x) { return record(Negate{}, x.location, x.tensor); }
+
+static Tensor constant(const Array& x, SourceLocation location) {
+  return Tensor(x, false, location);
+}
+Tensor operator+(Operand a, const Array& b) { return a + constant(b, a.location); }
+Tensor operator-(Operand a, const Array& b) { return a - constant(b, a.location); }
+Tensor operator*(Operand a, const Array& b) { return a * constant(b, a.location); }
+Tensor operator/(Operand a, const Array& b) { return a / constant(b, a.location); }
+Tensor operator+(const Array& a, Operand b) {
+  return Operand(constant(a, b.location), b.location) + b.tensor;
+}
+Tensor operator-(const Array& a, Operand b) {
+  return Operand(constant(a, b.location), b.location) - b.tensor;
+}
+Tensor operator*(const Array& a, Operand b) {
+  return Operand(constant(a, b.location), b.location) * b.tensor;
+}
+Tensor operator/(const Array& a, Operand b) {
+  return Operand(constant(a, b.location), b.location) / b.tensor;
+}
 
 Tensor operator+(Operand x, double c) {
   return record(AddConstant{static_cast<Real>(c)}, x.location, x.tensor);
@@ -214,11 +257,15 @@ Tensor operator/(double c, Operand x) {
 }
 
 Tensor power(const Tensor& x, double p, SourceLocation location) {
+  const CallSite site(location);
   return record(Power{p}, location, x);
 }
 Tensor exp(const Tensor& x, SourceLocation location) { return record(Exp{}, location, x); }
 Tensor log(const Tensor& x, SourceLocation location) { return record(Log{}, location, x); }
 Tensor sqrt(const Tensor& x, SourceLocation location) { return record(Sqrt{}, location, x); }
 Tensor abs(const Tensor& x, SourceLocation location) { return record(Abs{}, location, x); }
+Tensor clamp(const Tensor& x, double low, double high, SourceLocation location) {
+  return record(Clamp{static_cast<Real>(low), static_cast<Real>(high)}, location, x);
+}
 
 }  // namespace HEED_NAMESPACE

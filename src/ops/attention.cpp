@@ -65,21 +65,22 @@ static void check_inputs(const Tensor& q, const Tensor& k, const Tensor* v,
 }
 
 Tensor split_heads(const Tensor& x, std::size_t num_heads, SourceLocation location) {
+  const CallSite site(location);
   check_heads(x, "x", num_heads);
-  const int B = static_cast<int>(x.shape()[0]), T = static_cast<int>(x.shape()[1]);
-  const int H = static_cast<int>(num_heads), D = static_cast<int>(x.shape()[2] / num_heads);
-  return transpose(reshape(x, {B, T, H, D}, location), 1, 2, location);  // (B, H, T, D)
+  const std::size_t B = x.shape()[0], T = x.shape()[1], D = x.shape()[2] / num_heads;
+  return transpose(reshape(x, {B, T, num_heads, D}, location), 1, 2, location);  // (B, H, T, D)
 }
 
 Tensor join_heads(const Tensor& x, SourceLocation location) {
+  const CallSite site(location);
   if (x.dim() != 4) throw_error("join_heads: ", describe(x, "x"), " must be (B, H, T, D)");
-  const int B = static_cast<int>(x.shape()[0]), T = static_cast<int>(x.shape()[2]);
-  const int C = static_cast<int>(x.shape()[1] * x.shape()[3]);
+  const std::size_t B = x.shape()[0], T = x.shape()[2], C = x.shape()[1] * x.shape()[3];
   return reshape(transpose(x, 1, 2, location), {B, T, C}, location);  // (B, T, C)
 }
 
 Tensor attention_weights(const Tensor& q, const Tensor& k, const AttentionOptions& options,
                          SourceLocation location) {
+  const CallSite site(location);
   check_inputs(q, k, nullptr, options);
   const Tensor queries = options.num_heads == 1 ? q : split_heads(q, options.num_heads, location);
   const Tensor keys = options.num_heads == 1 ? k : split_heads(k, options.num_heads, location);
@@ -108,14 +109,22 @@ Tensor attention_weights(const Tensor& q, const Tensor& k, const AttentionOption
 
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const AttentionOptions& options, SourceLocation location) {
+  const CallSite site(location);
   check_inputs(q, k, &v, options);
   if (!options.mask && !options.bias.defined())
     return fused_attention(q, k, v, options.causal, options.past,
                            static_cast<Real>(scale_of(q, options)), options.num_heads, location);
+  return attention_with_weights(q, k, v, options, location).output;
+}
+
+AttentionResult attention_with_weights(const Tensor& q, const Tensor& k, const Tensor& v,
+                                       const AttentionOptions& options, SourceLocation location) {
+  const CallSite site(location);
+  check_inputs(q, k, &v, options);
   const Tensor weights = attention_weights(q, k, options, location);
-  if (options.num_heads == 1) return matmul(weights, v, location);
-  return join_heads(matmul(weights, split_heads(v, options.num_heads, location), location),
-                    location);
+  if (options.num_heads == 1) return {matmul(weights, v, location), weights};
+  const Tensor values = split_heads(v, options.num_heads, location);
+  return {join_heads(matmul(weights, values, location), location), weights};
 }
 
 }  // namespace HEED_NAMESPACE

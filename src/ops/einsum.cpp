@@ -292,6 +292,7 @@ struct Einsum {
 
 Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands,
               SourceLocation location) {
+  const CallSite site(location);
   if (operands.empty()) throw_error("einsum: needs at least one operand");
   return record_list(Einsum{parse_equation(equation, operands)}, location, operands);
 }

@@ -42,6 +42,7 @@ struct Embedding {
 
 Tensor embedding(const Indices& indices, const Tensor& weight,
                  std::optional<std::int64_t> padding_idx, SourceLocation location) {
+  const CallSite site(location);
   if (weight.dim() != 2)
     throw_error("embedding: the weight must be (V, C): ", describe(weight, "weight"));
   const auto rows = static_cast<std::int64_t>(weight.shape()[0]);

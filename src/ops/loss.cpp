@@ -94,6 +94,7 @@ struct CrossEntropy {
 
 Tensor cross_entropy(const Tensor& logits, const Indices& targets,
                      const CrossEntropyOptions& options, SourceLocation location) {
+  const CallSite site(location);
   const Shape& shape = logits.shape();
   if (shape.size() == 0 || Shape(shape.begin(), shape.end() - 1) != shape_of(targets))
     throw_error("cross_entropy: the targets need the logits' shape without its last axis: ",

@@ -1,8 +1,9 @@
-// mask.cpp: masked_fill, tril, the causal mask and dropout.
+// mask.cpp: masked_fill, where, tril, the causal mask and dropout.
 
 #include "heed/ops/mask.hpp"
 
 #include "heed/array/map.hpp"
+#include "heed/array/reduce.hpp"
 #include "heed/autograd/record.hpp"
 #include "heed/base/error.hpp"
 
@@ -22,6 +23,23 @@ struct MaskedFill {
   }
   Array masked;  // 1 where masked, else 0; broadcasts to x
   Real value;
+};
+
+// y = a where the condition is true, b elsewhere
+struct Where {
+  static constexpr std::string_view name = "Where";
+  Array forward(const Array& a, const Array& b) const {
+    const Shape& shape = condition.shape();
+    return map([](auto c, auto u, auto v) { return xsimd::select(c != Pack(0), u, v); }, condition,
+               expanded(a, shape), expanded(b, shape));
+  }
+  Grads<2> backward(const Array& dy, const Array&, const Array& a, const Array& b) const {
+    const auto kept = [](auto c, auto d) { return xsimd::select(c != Pack(0), d, Pack(0)); };
+    const auto rest = [](auto c, auto d) { return xsimd::select(c != Pack(0), Pack(0), d); };
+    return {sum_to(map(kept, condition, dy), a.shape()),   // da = dy where true, else 0
+            sum_to(map(rest, condition, dy), b.shape())};  // db = dy where false, else 0
+  }
+  Array condition;  // 1 where true, else 0; has the result's shape
 };
 
 // y_ts = x_ts where s <= t + diagonal, else 0
@@ -69,21 +87,36 @@ Array dropout_mask(const Shape& shape, double p, Generator& generator) {
   return map([scale](auto kept) { return kept * scale; }, generator.bernoulli(shape, 1 - p));
 }
 
+// 1 where the mask is true, else 0.
+static Array numbers(const Mask& mask) {
+  Array result = uninitialized(shape_of(mask));
+  std::copy(mask.data(), mask.data() + mask.size(), result.data());
+  return result;
+}
+
 Tensor masked_fill(const Tensor& x, const Mask& mask, double value, SourceLocation location) {
+  const CallSite site(location);
   const Shape shape = shape_of(mask);
   if (!broadcasts_to(shape, x.shape()))
     throw_error("masked_fill: mask ", str(shape), " does not broadcast to ", describe(x, "x"));
-  Array masked = uninitialized(shape);
-  std::copy(mask.data(), mask.data() + mask.size(), masked.data());
-  return record(MaskedFill{masked, static_cast<Real>(value)}, location, x);
+  return record(MaskedFill{numbers(mask), static_cast<Real>(value)}, location, x);
+}
+
+Tensor where(const Mask& condition, const Tensor& a, const Tensor& b, SourceLocation location) {
+  const CallSite site(location);
+  const Shape both = broadcast("where", a.shape(), b.shape(), name_or(a, "a"), name_or(b, "b"));
+  const Shape shape = broadcast("where", shape_of(condition), both, "condition", "a and b");
+  return record(Where{expanded(numbers(condition), shape)}, location, a, b);
 }
 
 Tensor tril(const Tensor& x, int diagonal, SourceLocation location) {
+  const CallSite site(location);
   if (x.dim() < 2) throw_error("tril: ", describe(x, "x"), " needs at least two axes");
   return record(Tril{diagonal}, location, x);
 }
 
 Tensor dropout(const Tensor& x, double p, Generator& generator, SourceLocation location) {
+  const CallSite site(location);
   if (!(p >= 0 && p <= 1))
     throw_error("dropout: p = ", p, " for ", describe(x, "x"), " is not in [0, 1]");
   return record(Dropout{dropout_mask(x.shape(), p, generator)}, location, x);

@@ -87,6 +87,7 @@ static void check_factors(const Tensor& a, const Tensor& b) {
 }
 
 Tensor matmul(const Tensor& a, const Tensor& b, SourceLocation location) {
+  const CallSite site(location);
   check_factors(a, b);
   if (a.dim() == 1)
     return squeeze(matmul(unsqueeze(a, 0, location), b, location), b.dim() == 1 ? 0 : -2, location);
@@ -95,6 +96,7 @@ Tensor matmul(const Tensor& a, const Tensor& b, SourceLocation location) {
 }
 
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, SourceLocation location) {
+  const CallSite site(location);
   if (weight.dim() != 2)
     throw_error("linear: the weight must be (out, in): ", describe(weight, "weight"));
   if (x.dim() == 0 || x.shape().back() != weight.shape()[1])

@@ -1,4 +1,4 @@
-// normalize.cpp: layer normalization and cosine similarity.
+// normalize.cpp: layer normalization, RMS normalization and cosine similarity.
 
 #include "heed/ops/normalize.hpp"
 
@@ -105,6 +105,61 @@ struct LayerNorm {
         scales = undefined_array();  // (rows) each: a row's mean and 1 / sqrt(variance + eps)
 };
 
+// y = w n with n = x / sqrt(mean(x^2) + eps), for every row x
+//
+// n does not change if x is scaled, so dx has no component along n (but for eps):
+//   g = dy w,  dx = (g - n mean(g n)) / sqrt(mean(x^2) + eps)
+struct RmsNorm {
+  static constexpr std::string_view name = "RmsNorm";
+  Array forward(const Array& x, const Array& weight) {
+    const std::size_t rows = x.size() / std::max<std::size_t>(width, 1);
+    scales = uninitialized({rows});
+    Array y = uninitialized(x.shape());
+    for_each_row(rows, [&](std::size_t r) {
+      const Real* const in = x.data() + r * width;
+      Real* const out = y.data() + r * width;
+      const double mean_square = dot_of(in, in, width) / static_cast<double>(width);
+      const Real scale = static_cast<Real>(1 / std::sqrt(mean_square + eps));
+      scales.data()[r] = scale;
+      map_values([scale](auto v) { return v * scale; }, out, width, in);
+      if (is_defined(weight))
+        map_values([](auto n, auto w) { return n * w; }, out, width, out, weight.data());
+    });
+    return y;
+  }
+
+  Grads<2> backward(const Array& dy, const Array&, const Array& x, const Array& weight) const {
+    Array dx = uninitialized(x.shape()), n = uninitialized(x.shape());
+    for_each_row(scales.size(), [&](std::size_t r) {
+      const std::size_t at = r * width;
+      const Real scale = scales.data()[r];
+      map_values([scale](auto v) { return v * scale; }, n.data() + at, width, x.data() + at);
+      Real* const g = dx.data() + at;
+      std::copy_n(dy.data() + at, width, g);
+      if (is_defined(weight))
+        map_values([](auto d, auto w) { return d * w; }, g, width, g, weight.data());
+      const auto mean_gn =
+          static_cast<Real>(dot_of(g, n.data() + at, width) / static_cast<double>(width));
+      map_values([=](auto u, auto v) { return (u - v * mean_gn) * scale; }, g, width, g,
+                 n.data() + at);
+    });
+    if (!is_defined(weight)) return {std::move(dx), undefined_array()};
+    const Array dyn = map([](auto d, auto v) { return d * v; }, dy, n);
+    return {std::move(dx), sum_to(dyn, weight.shape())};  // dw = sum over rows of dy n
+  }
+
+  template <class Body>
+  void for_each_row(std::size_t rows, const Body& body) const {
+    parallel_for(rows, elementwise_grain / (width + 1) + 1,
+                 [&](std::size_t begin, std::size_t end) {
+                   for (std::size_t r = begin; r < end; ++r) body(r);
+                 });
+  }
+  std::size_t width;  // elements normalized together
+  double eps;
+  Array scales = undefined_array();  // (rows), saved: 1 / sqrt(mean(x^2) + eps)
+};
+
 // y = a.b / (max(|a|, eps) max(|b|, eps))
 struct CosineSimilarity {
   static constexpr std::string_view name = "CosineSimilarity";
@@ -155,24 +210,39 @@ struct CosineSimilarity {
   double eps;
 };
 
-Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight,
-                  const Tensor& bias, double eps, SourceLocation location) {
+// Checks that normalized_shape is the end of x's shape, and the shape of the weight and the bias.
+static void check_normalized(std::string_view op, const Tensor& x, const Shape& normalized_shape,
+                             const Tensor& weight, const Tensor& bias) {
   const std::size_t axes = normalized_shape.size();
   if (axes == 0 || axes > x.dim() ||
       !std::equal(normalized_shape.begin(), normalized_shape.end(),
                   x.shape().end() - static_cast<std::ptrdiff_t>(axes)))
-    throw_error("layer_norm: normalized_shape ", str(normalized_shape),
+    throw_error(op, ": normalized_shape ", str(normalized_shape),
                 " must equal the last dimensions of ", describe(x, "x"), ": ",
                 describe(weight, "weight"), ", ", describe(bias, "bias"));
   for (const Tensor* parameter : {&weight, &bias})
     if (parameter->defined() && parameter->shape() != normalized_shape)
-      throw_error("layer_norm: ", describe(*parameter, parameter == &weight ? "weight" : "bias"),
+      throw_error(op, ": ", describe(*parameter, parameter == &weight ? "weight" : "bias"),
                   " must have normalized_shape ", str(normalized_shape), " of ", describe(x, "x"));
+}
+
+Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight,
+                  const Tensor& bias, double eps, SourceLocation location) {
+  const CallSite site(location);
+  check_normalized("layer_norm", x, normalized_shape, weight, bias);
   return record(LayerNorm{numel(normalized_shape), eps}, location, x, weight, bias);
+}
+
+Tensor rms_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, double eps,
+                SourceLocation location) {
+  const CallSite site(location);
+  check_normalized("rms_norm", x, normalized_shape, weight, {});
+  return record(RmsNorm{numel(normalized_shape), eps}, location, x, weight);
 }
 
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis, double eps,
                          SourceLocation location) {
+  const CallSite site(location);
   const Shape shape =
       broadcast("cosine_similarity", a.shape(), b.shape(), name_or(a, "a"), name_or(b, "b"));
   const std::size_t at = checked_axis("cosine_similarity", shape, axis, "the broadcast shape");

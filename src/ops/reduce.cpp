@@ -95,14 +95,17 @@ struct Variance {
 };
 
 Tensor sum(const Tensor& x, const AxisList& axes, bool keepdim, SourceLocation location) {
+  const CallSite site(location);
   return record(Sum{checked_axes("sum", x, axes), keepdim}, location, x);
 }
 
 Tensor mean(const Tensor& x, const AxisList& axes, bool keepdim, SourceLocation location) {
+  const CallSite site(location);
   return record(Mean{checked_axes("mean", x, axes), keepdim}, location, x);
 }
 
 Tensor max(const Tensor& x, const AxisList& axes, bool keepdim, SourceLocation location) {
+  const CallSite site(location);
   const Axes checked = checked_axes("max", x, axes);
   if (x.value().size() == 0 && numel(reduced_shape(x.shape(), checked, true)) != 0)
     throw_error("max: no elements to compare in ", describe(x, "x"));
@@ -111,16 +114,18 @@ Tensor max(const Tensor& x, const AxisList& axes, bool keepdim, SourceLocation l
 
 Tensor variance(const Tensor& x, const AxisList& axes, bool unbiased, bool keepdim,
                 SourceLocation location) {
+  const CallSite site(location);
   const Axes checked = checked_axes("variance", x, axes);
   return record(Variance{checked, keepdim, unbiased ? Real{1} : Real{0}}, location, x);
 }
 
-Indices argmax(const Tensor& x, int axis) {
+Indices argmax(const Tensor& x, int axis, SourceLocation location) {
+  const CallSite site(location);
   const std::size_t at = checked_axis("argmax", x, axis);
   const Lines lines(x.shape(), at);
   if (lines.size == 0) throw_error("argmax: no elements to compare in ", describe(x, "x"));
   const Shape shape = reduced_shape(x.shape(), {at}, false);
-  Indices result = Indices::from_shape(Indices::shape_type(shape.begin(), shape.end()));
+  Indices result = indices(shape);
   for (std::size_t line = 0; line < lines.count; ++line) {
     const Real* const row = x.value().data() + lines.start(line);
     std::size_t best = 0;

@@ -77,15 +77,15 @@ struct Concat {
 // ---- reshape, squeeze, unsqueeze, expand
 
 // `sizes` with -1 replaced by the size that follows from the number of elements.
-static Shape inferred_shape(const Tensor& x, const std::vector<int>& sizes) {
+static Shape inferred_shape(const Tensor& x, const SizeList& sizes) {
   const auto fail = [&](const char* why) {
     std::vector<std::string> texts;
-    for (const int size : sizes) texts.push_back(std::to_string(size));
+    for (const std::int64_t size : sizes) texts.push_back(std::to_string(size));
     throw_error("reshape: ", describe(x, "x"), " cannot become (", joined(texts, ", "), "): ", why);
   };
   Shape shape;
   std::size_t known = 1;
-  for (const int size : sizes) {
+  for (const std::int64_t size : sizes) {
     if (size < -1) fail("each size must be 0 or more; one size may be -1");
     shape.push_back(size == -1 ? 0 : static_cast<std::size_t>(size));
     if (size != -1) known *= static_cast<std::size_t>(size);
@@ -103,11 +103,13 @@ static Shape inferred_shape(const Tensor& x, const std::vector<int>& sizes) {
   return shape;
 }
 
-Tensor reshape(const Tensor& x, const std::vector<int>& shape, SourceLocation location) {
+Tensor reshape(const Tensor& x, const SizeList& shape, SourceLocation location) {
+  const CallSite site(location);
   return record(Reshape{inferred_shape(x, shape)}, location, x);
 }
 
 Tensor squeeze(const Tensor& x, int axis, SourceLocation location) {
+  const CallSite site(location);
   const std::size_t at = checked_axis("squeeze", x, axis);
   if (x.dim() == 0 || x.shape()[at] != 1) return x;
   return record(Reshape{reduced_shape(x.shape(), {at}, false)}, location, x);
@@ -121,12 +123,18 @@ static std::size_t new_axis(std::string_view op, const Tensor& x, int axis) {
 }
 
 Tensor unsqueeze(const Tensor& x, int axis, SourceLocation location) {
+  const CallSite site(location);
   Shape shape = x.shape();
   shape.insert(shape.begin() + new_axis("unsqueeze", x, axis), std::size_t{1});
   return record(Reshape{shape}, location, x);
 }
 
-Tensor expand(const Tensor& x, const Shape& shape, SourceLocation location) {
+Tensor expand(const Tensor& x, const SizeList& sizes, SourceLocation location) {
+  const CallSite site(location);
+  for (const std::int64_t size : sizes)
+    if (size < 0)
+      throw_error("expand: size ", size, " for ", describe(x, "x"), " must be 0 or more");
+  const Shape shape(sizes.begin(), sizes.end());
   if (!broadcasts_to(x.shape(), shape))
     throw_error("expand: ", describe(x, "x"), " does not broadcast to ", str(shape),
                 ": only axes of size 1 can be expanded");
@@ -136,6 +144,7 @@ Tensor expand(const Tensor& x, const Shape& shape, SourceLocation location) {
 // ---- transpose, permute
 
 Tensor transpose(const Tensor& x, int axis_a, int axis_b, SourceLocation location) {
+  const CallSite site(location);
   const std::size_t a = checked_axis("transpose", x, axis_a);
   const std::size_t b = checked_axis("transpose", x, axis_b);
   std::vector<std::size_t> order(x.dim());
@@ -145,6 +154,7 @@ Tensor transpose(const Tensor& x, int axis_a, int axis_b, SourceLocation locatio
 }
 
 Tensor permute(const Tensor& x, const AxisList& order, SourceLocation location) {
+  const CallSite site(location);
   if (order.size() != x.dim())
     throw_error("permute: ", describe(x, "x"), " has ", x.dim(), " axes, the order names ",
                 order.size());
@@ -172,6 +182,7 @@ static StridedView view_along(const Shape& shape, std::size_t axis, std::int64_t
 
 Tensor slice(const Tensor& x, int axis, std::int64_t begin, std::int64_t end, std::int64_t step,
              SourceLocation location) {
+  const CallSite site(location);
   if (step < 1) throw_error("slice: step ", step, " of ", describe(x, "x"), " must be at least 1");
   if (x.dim() == 0) throw_error("slice: ", describe(x, "x"), " has no axes to slice");
   const std::size_t at = checked_axis("slice", x, axis);
@@ -183,6 +194,7 @@ Tensor slice(const Tensor& x, int axis, std::int64_t begin, std::int64_t end, st
 }
 
 Tensor select(const Tensor& x, int axis, std::int64_t index, SourceLocation location) {
+  const CallSite site(location);
   if (x.dim() == 0) throw_error("select: ", describe(x, "x"), " has no axes to select from");
   const std::size_t at = checked_axis("select", x, axis);
   const auto size = static_cast<std::int64_t>(x.shape()[at]);
@@ -213,6 +225,7 @@ static Tensor concat_along(const std::vector<Tensor>& parts, std::size_t axis,
 }
 
 Tensor concat(const std::vector<Tensor>& parts, int axis, SourceLocation location) {
+  const CallSite site(location);
   if (parts.empty()) throw_error("concat: needs at least one tensor");
   const Shape first = parts[0].shape();
   if (first.size() == 0) throw_error("concat: a tensor of rank 0 has no axis; use stack");
@@ -229,6 +242,7 @@ Tensor concat(const std::vector<Tensor>& parts, int axis, SourceLocation locatio
 }
 
 Tensor stack(const std::vector<Tensor>& parts, int axis, SourceLocation location) {
+  const CallSite site(location);
   if (parts.empty()) throw_error("stack: needs at least one tensor");
   const std::size_t at = new_axis("stack", parts[0], axis);
   std::vector<Tensor> rows;
@@ -241,8 +255,9 @@ Tensor stack(const std::vector<Tensor>& parts, int axis, SourceLocation location
   return concat_along(rows, at, location);
 }
 
-std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& sizes, int axis,
+std::vector<Tensor> split(const Tensor& x, const SizeList& sizes, int axis,
                           SourceLocation location) {
+  const CallSite site(location);
   if (x.dim() == 0) throw_error("split: ", describe(x, "x"), " has no axes to split");
   const std::size_t at = checked_axis("split", x, axis);
   std::int64_t total = 0;

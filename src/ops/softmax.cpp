@@ -81,12 +81,15 @@ struct LogSumExp {
 };
 
 Tensor softmax(const Tensor& x, int axis, SourceLocation location) {
+  const CallSite site(location);
   return record(Softmax{checked_axis("softmax", x, axis)}, location, x);
 }
 Tensor log_softmax(const Tensor& x, int axis, SourceLocation location) {
+  const CallSite site(location);
   return record(LogSoftmax{checked_axis("log_softmax", x, axis)}, location, x);
 }
 Tensor logsumexp(const Tensor& x, int axis, bool keepdim, SourceLocation location) {
+  const CallSite site(location);
   const std::size_t checked = checked_axis("logsumexp", x, axis);
   const Tensor y = record(LogSumExp{checked}, location, x);  // y keeps the axis with size 1
   return keepdim || x.dim() == 0 ? y : squeeze(y, axis, location);

@@ -11,8 +11,9 @@
 
 namespace HEED_NAMESPACE::optim {
 
-AdamW::AdamW(std::vector<Tensor> parameters, const AdamWOptions& options)
-    : parameters_(std::move(parameters)), options_(options) {
+AdamW::AdamW(std::vector<Tensor> parameters, const AdamWOptions& options, SourceLocation location)
+    : Optimizer("AdamW", std::move(parameters), location), options_(options) {
+  const CallSite site(location);
   const double lr = options.lr, beta1 = options.beta1, beta2 = options.beta2;
   const double eps = options.eps, weight_decay = options.weight_decay;
   check_option("AdamW", "lr", lr, lr >= 0, "0 or more");
@@ -26,15 +27,20 @@ AdamW::AdamW(std::vector<Tensor> parameters, const AdamWOptions& options)
   }
 }
 
-void AdamW::step() {
+void AdamW::set_lr(double lr) {
+  check_option("AdamW", "lr", lr, lr >= 0, "0 or more");
+  options_.lr = lr;
+}
+
+void AdamW::step(SourceLocation location) {
   const OperationTimer timer("AdamW", Phase::forward);
   ++step_;
   for (std::size_t i = 0; i < parameters_.size(); ++i)
-    if (parameters_[i].has_grad()) update(parameters_[i], exp_avg_[i], exp_avg_sq_[i]);
+    if (parameters_[i].has_grad()) update(parameters_[i], exp_avg_[i], exp_avg_sq_[i], location);
 }
 
 // Updates p, m and v in one pass over these arrays and the gradient.
-void AdamW::update(Tensor& parameter, Array& m, Array& v) const {
+void AdamW::update(const Tensor& parameter, Array& m, Array& v, SourceLocation location) const {
   const double t = static_cast<double>(step_);
   const double correction1 = 1 - std::pow(options_.beta1, t);
   const double sqrt_correction2 = std::sqrt(1 - std::pow(options_.beta2, t));
@@ -49,7 +55,7 @@ void AdamW::update(Tensor& parameter, Array& m, Array& v) const {
   const Pack step_size(static_cast<Real>(options_.lr / correction1));
   const Pack root(static_cast<Real>(sqrt_correction2)), eps(static_cast<Real>(options_.eps));
 
-  Array& p = parameter.mutable_value();
+  Array& p = parameter.mutable_value(location);
   const Array& g = parameter.grad();
   const std::size_t grain = elementwise_grain / 4;  // the loop reads four arrays and writes three
   parallel_ranges(p.size(), Pack::size, grain, [&](std::size_t begin, std::size_t end) {

@@ -1,13 +1,35 @@
-// optimizer.cpp: zero_grad, and conversion between an optimizer's arrays and its State.
+// optimizer.cpp: checks of an optimizer's parameters, zero_grad, and conversion between an
+// optimizer's arrays and its State.
 
 #include "heed/optim/optimizer.hpp"
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "optim/state.hpp"
 
 namespace HEED_NAMESPACE::optim {
+
+Optimizer::Optimizer(const char* name, std::vector<Tensor> parameters, SourceLocation location)
+    : parameters_(std::move(parameters)) {
+  const CallSite site(location);
+  if (parameters_.empty()) throw_error(name, ": the list of parameters is empty");
+  std::set<const Node*> nodes;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    const Tensor& parameter = parameters_[i];
+    const auto fail = [&](const std::string& why) {
+      throw_error(name, ": parameter ", i, ", ", describe(parameter, "x"), ", ", why);
+    };
+    if (!parameter.defined()) fail("is undefined");
+    if (parameter.node()->depth > 0)
+      fail("is the result of " + std::string(parameter.op()) + " made at " +
+           str(parameter.location()) + "; give the tensors that it depends on");
+    if (!nodes.insert(parameter.node().get()).second) fail("occurs twice");
+  }
+}
+
+void Optimizer::zero_grad() { optim::zero_grad(parameters_); }
 
 void zero_grad(const std::vector<Tensor>& parameters) {
   for (Tensor parameter : parameters) parameter.clear_grad();

@@ -9,8 +9,9 @@
 
 namespace HEED_NAMESPACE::optim {
 
-Sgd::Sgd(std::vector<Tensor> parameters, const SgdOptions& options)
-    : parameters_(std::move(parameters)), options_(options) {
+Sgd::Sgd(std::vector<Tensor> parameters, const SgdOptions& options, SourceLocation location)
+    : Optimizer("Sgd", std::move(parameters), location), options_(options) {
+  const CallSite site(location);
   const double lr = options.lr, momentum = options.momentum, weight_decay = options.weight_decay;
   check_option("Sgd", "lr", lr, lr >= 0, "0 or more");
   check_option("Sgd", "momentum", momentum, momentum >= 0, "0 or more");
@@ -20,13 +21,18 @@ Sgd::Sgd(std::vector<Tensor> parameters, const SgdOptions& options)
   momenta_.assign(parameters_.size(), undefined_array());
 }
 
-void Sgd::step() {
+void Sgd::set_lr(double lr) {
+  check_option("Sgd", "lr", lr, lr >= 0, "0 or more");
+  options_.lr = lr;
+}
+
+void Sgd::step(SourceLocation location) {
   const Real momentum = static_cast<Real>(options_.momentum), lr = static_cast<Real>(options_.lr);
   const Real grad_weight = static_cast<Real>(1 - options_.dampening);
   const Real decay = static_cast<Real>(options_.weight_decay);
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
     if (!parameters_[i].has_grad()) continue;
-    Array& p = parameters_[i].mutable_value();
+    Array& p = parameters_[i].mutable_value(location);
     Array g = map([=](auto grad, auto w) { return grad + decay * w; }, parameters_[i].grad(), p);
     if (options_.momentum != 0) {
       Array& b = momenta_[i];

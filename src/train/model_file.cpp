@@ -8,6 +8,7 @@
 #include "heed/array/reduce.hpp"
 #include "heed/base/file.hpp"
 #include "heed/base/text.hpp"
+#include "heed/nn/save.hpp"
 
 namespace HEED_NAMESPACE {
 namespace {
@@ -100,30 +101,6 @@ void check_size(const SafetensorsFile& file, const nn::GptConfig& config) {
   if (needed > stored)
     throw_error(file.path, ": its metadata describes a model of ", needed,
                 " parameters, its tensors hold ", stored);
-}
-
-constexpr std::string_view optimizer_prefix = "optimizer.";  // name prefix of optimizer tensors
-
-std::vector<Array> parameter_values(const SafetensorsFile& file, const Parameters& parameters) {
-  std::vector<Array> values;
-  for (const Tensor& parameter : parameters) {
-    values.push_back(file.array(parameter.name()));
-    if (values.back().shape() != parameter.shape())
-      throw_error(file.path, ": tensor '", parameter.name(), "' has shape ",
-                  str(values.back().shape()), ", the model needs ", str(parameter.shape()));
-    if (!all_finite(values.back()))
-      throw_error(file.path, ": tensor '", parameter.name(), "' holds values that are not finite");
-  }
-  for (const StoredTensor& tensor : file.tensors)
-    if (parameters.find(tensor.name) == nullptr && tensor.name.rfind(optimizer_prefix, 0) != 0)
-      throw_error(file.path, ": tensor ", in_quotes(tensor.name),
-                  " belongs to no parameter of this model");
-  return values;
-}
-
-void assign(const Parameters& parameters, std::vector<Array> values) {
-  std::size_t next = 0;
-  for (Tensor parameter : parameters) parameter.mutable_value() = std::move(values[next++]);
 }
 
 nn::GptConfig config_for(const Vocabulary& vocabulary, const ModelFile& file) {
@@ -308,9 +285,7 @@ Vocabulary ModelFile::vocabulary() const {
   }
 }
 
-void ModelFile::load_parameters(const Parameters& parameters) const {
-  assign(parameters, parameter_values(file_, parameters));
-}
+void ModelFile::load_parameters(const Parameters& parameters) const { load(file_, parameters); }
 
 TrainOptions ModelFile::options() const {
   TrainOptions options;
@@ -341,7 +316,7 @@ void ModelFile::restore(Trainer& trainer) const {
   } catch (const Error& error) {
     throw_error(path(), ": ", error.what());
   }
-  assign(trainer.parameters(), std::move(values));
+  set_values(trainer.parameters(), std::move(values));
 }
 
 LoadedModel::LoadedModel(const ModelFile& file, Generator generator)

@@ -15,7 +15,7 @@
 
 namespace heed::app {
 
-inline constexpr const char* version = "heed 0.1";  // printed by `heed --version`
+inline constexpr const char* version = "heed " HEED_VERSION;  // printed by `heed --version`
 
 // An error in the command line, for which heed exits with code 2. The message contains the flag,
 // its value and the remedy.

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <vector>
 
 #include "heed/array/precision.hpp"
 
@@ -53,12 +55,20 @@ using Array = xt::xarray<Real, xt::layout_type::row_major, Allocator<Real>>;
 using Shape = Array::shape_type;
 
 using Indices = xt::xarray<std::int64_t, xt::layout_type::row_major>;  // token indices, targets
+using Mask = xt::xarray<bool, xt::layout_type::row_major>;
 
 Array uninitialized(const Shape& shape);  // the elements are undefined until the caller writes them
 Array filled(const Shape& shape, Real value);
 Array zeros(const Shape& shape);
 Array ones(const Shape& shape);
 Array scalar(Real value);  // rank 0
+// A matrix from its rows, and a matrix (n, 1) from n values. Use them for nested braces: xtensor
+// finds Array x = {{1}, {2}} ambiguous. array2d throws Error if rows differ in length.
+Array array2d(std::initializer_list<std::initializer_list<Real>> rows);
+Array column(const std::vector<Real>& values);
+// Arrays of a shape. (Indices({2, 3}) would be the vector of the numbers 2 and 3.)
+Indices indices(const Shape& shape, std::int64_t value = 0);
+Mask mask(const Shape& shape, bool value = false);
 
 // The value of an omitted optional argument, such as the bias of a Linear layer without bias. Its
 // shape is (0).

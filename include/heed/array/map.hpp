@@ -14,13 +14,17 @@
 
 namespace HEED_NAMESPACE {
 
+// The registers depend on the compiler's options. A program may be compiled with other options than
+// the library, so the functions below are templates on the type of register: each program then has
+// its own copies.
 using Pack = xsimd::batch<Real>;
 
 // Loads p[0] to p[count - 1] into a register and fills the rest of the register with ones.
-inline Pack load_partial(const Real* p, std::size_t count) {
-  alignas(64) Real buffer[Pack::size] = {};
-  std::fill_n(std::copy_n(p, count, buffer), Pack::size - count, Real{1});
-  return Pack::load_aligned(buffer);
+template <class P = Pack>
+P load_partial(const Real* p, std::size_t count) {
+  alignas(64) Real buffer[P::size] = {};
+  std::fill_n(std::copy_n(p, count, buffer), P::size - count, Real{1});
+  return P::load_aligned(buffer);
 }
 
 inline void store_partial(Pack values, Real* p, std::size_t count) {
@@ -30,8 +34,9 @@ inline void store_partial(Pack values, Real* p, std::size_t count) {
 }
 
 // Loads a full SIMD register from p, or a partial one if fewer than Pack::size elements are left.
-inline Pack load_next(const Real* p, std::size_t left) {
-  return left >= Pack::size ? Pack::load_unaligned(p) : load_partial(p, left);
+template <class P = Pack>
+P load_next(const Real* p, std::size_t left) {
+  return left >= P::size ? P::load_unaligned(p) : load_partial<P>(p, left);
 }
 inline void store_next(Pack values, Real* p, std::size_t left) {
   if (left >= Pack::size)
@@ -41,13 +46,13 @@ inline void store_next(Pack values, Real* p, std::size_t left) {
 }
 
 // out[i] = formula(in[i]...) for i < n, on the calling thread. `out` may be the same as an input.
-template <class Formula, class... In>
+template <class Formula, class... In, class P = Pack>
 void map_values(const Formula& formula, Real* out, std::size_t n, const In*... in) {
   static_assert((std::is_same_v<In, Real> && ...));
   std::size_t i = 0;
-  for (; i + Pack::size <= n; i += Pack::size)
-    formula(Pack::load_unaligned(in + i)...).store_unaligned(out + i);
-  if (i < n) store_partial(formula(load_partial(in + i, n - i)...), out + i, n - i);
+  for (; i + P::size <= n; i += P::size)
+    formula(P::load_unaligned(in + i)...).store_unaligned(out + i);
+  if (i < n) store_partial(formula(load_partial<P>(in + i, n - i)...), out + i, n - i);
 }
 
 // y = formula(x, more...), element by element. All arrays have the same shape.

@@ -1,9 +1,12 @@
 // shape.hpp: shapes as text, checks of axis numbers (-1 is the last axis), and broadcasting.
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "heed/array/array.hpp"
@@ -11,7 +14,35 @@
 namespace HEED_NAMESPACE {
 
 using Axes = std::vector<std::size_t>;  // valid axes: in range, sorted, without duplicates
-using AxisList = std::vector<int>;      // axes as given by the caller; -1 is the last axis
+
+// Axes as given by the caller: one axis or a list, where -1 is the last axis. {} means all axes of
+// a reduction: sum(x, 0), sum(x, {0, -1}), sum(x).
+class AxisList : public std::vector<int> {
+ public:
+  AxisList() = default;
+  AxisList(int axis) : std::vector<int>{axis} {}
+  AxisList(std::initializer_list<int> axes) : std::vector<int>(axes) {}
+  AxisList(const std::vector<int>& axes) : std::vector<int>(axes) {}
+  AxisList(bool) = delete;  // keepdim is the argument after the axes: sum(x, {}, true)
+};
+
+// Sizes as given by the caller, of any integer type: {B, T, -1}, or the shape of another array.
+class SizeList : public std::vector<std::int64_t> {
+ public:
+  struct Size {
+    template <class Integer, class = std::enable_if_t<std::is_integral_v<Integer>>>
+    Size(Integer n) : value(static_cast<std::int64_t>(n)) {}
+    std::int64_t value;
+  };
+  SizeList() = default;
+  SizeList(std::initializer_list<Size> sizes) {
+    for (const Size& size : sizes) push_back(size.value);
+  }
+  template <class Container, class = decltype(std::declval<Container>().begin())>
+  SizeList(const Container& sizes) {
+    for (const auto size : sizes) push_back(static_cast<std::int64_t>(size));
+  }
+};
 
 std::string str(const Shape& shape);    // "(4, 8, 64)", "(3)", "()"
 std::size_t numel(const Shape& shape);  // the number of elements; 1 for rank 0

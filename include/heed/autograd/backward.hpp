@@ -14,11 +14,14 @@ struct BackwardOptions {
 // requires a gradient. Nodes are processed by depth, the deepest first, so that a node's gradient
 // is complete before the node's own backward uses it. The gradients of leaves accumulate over
 // several calls; each call replaces the gradients of all other nodes. Throws Error if the output
-// has more than one element or requires no gradient, or if an earlier call freed the graph.
-void backward(const Tensor& output, BackwardOptions options = {});
+// has more than one element or requires no gradient, if an earlier call freed the graph, or if an
+// operation's input was changed (with mutable_value) after the operation was recorded.
+void backward(const Tensor& output, BackwardOptions options = {},
+              SourceLocation location = SourceLocation::current());
 
 // Like backward(output), but for an output of any shape and an upstream gradient of the same shape.
-void backward(const Tensor& output, const Array& upstream, BackwardOptions options = {});
+void backward(const Tensor& output, const Array& upstream, BackwardOptions options = {},
+              SourceLocation location = SourceLocation::current());
 
 // The terms that backward added to the gradient of x, in order. backward records these terms only
 // with the option `provenance` (of BackwardOptions or HEED_TRACE). clear_grad() removes the terms.

@@ -90,6 +90,9 @@ Array run_forward(Op& op, const NodeList& inputs, std::index_sequence<I...>) {
     return op.forward(input_value(inputs, I)...);
 }
 
+// Throws Error if the first input is undefined. Only later inputs can be optional.
+void check_first_input(std::string_view op, const NodeList& inputs);
+
 // Whether an operation on `inputs` is recorded in the graph: gradients are enabled, and an input
 // requires a gradient.
 bool needs_grad(const NodeList& inputs);
@@ -101,6 +104,8 @@ Tensor finish(std::shared_ptr<Node> node, Array value, std::string_view op, Sour
 // N is the number of inputs, or any_number for an operation on a list of tensors.
 template <std::size_t N, class Op>
 Tensor record_inputs(Op op, SourceLocation location, NodeList inputs) {
+  const CallSite site(location);
+  check_first_input(Op::name, inputs);
   const bool recorded = needs_grad(inputs);
   const OperationTimer timer(Op::name, recorded ? Phase::forward : Phase::no_grad);
   Array value = run_forward(op, inputs, std::make_index_sequence<N>());

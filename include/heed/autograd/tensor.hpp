@@ -3,6 +3,7 @@
 
 #include <array>
 #include <functional>
+#include <iosfwd>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,23 +11,9 @@
 
 #include "heed/array/array.hpp"
 #include "heed/array/shape.hpp"
+#include "heed/base/source_location.hpp"
 
 namespace HEED_NAMESPACE {
-
-// The file and line of the call that created a tensor. As the default argument of a function,
-// current() is the location of the call (C++20 has std::source_location):
-//   Tensor relu(const Tensor& x, SourceLocation location = SourceLocation::current());
-struct SourceLocation {
-  const char* file = "";
-  int line = 0;
-
-  static constexpr SourceLocation current(const char* file = __builtin_FILE(),
-                                          int line = __builtin_LINE()) {
-    return {file, line};
-  }
-};
-
-std::string str(SourceLocation location);  // "lessons/05_query_key_value.cpp:41"
 
 // One term that was added to a gradient, recorded by HEED_TRACE=provenance.
 struct Contribution {
@@ -56,6 +43,9 @@ struct Node {
   std::string name;                           // the name given by the user, may be empty
   SourceLocation location;                    // the call that created the node
   std::vector<std::shared_ptr<Node>> inputs;  // an omitted optional argument is null
+  std::vector<unsigned> input_versions;       // the inputs' versions when the node was recorded
+  unsigned version = 0;                       // number of accesses that may have changed the value
+  SourceLocation changed_at;                  // the last of these accesses
   std::vector<Contribution> contributions;    // the terms that were added to grad, if recorded
 };
 
@@ -64,47 +54,81 @@ using NodeList = std::vector<std::shared_ptr<Node>>;
 // The number of nodes that currently exist, for tests of memory leaks.
 std::size_t live_nodes();
 
-// A shared handle to a node: copies of a Tensor share its value and gradient. On an undefined
+// A shared handle to a node: copies of a Tensor share its value and gradient. As for a
+// std::shared_ptr, `const` protects the handle, not the value: a function that gets a const Tensor&
+// can change the value, as in PyTorch, and backward notices it (see mutable_value). On an undefined
 // tensor every member function except defined(), requires_grad() and node() throws Error.
+//
+// Threads may use different graphs at the same time. One graph, or two graphs with a common
+// parameter, must not be used by two threads at once: nothing is locked.
 class Tensor {
  public:
   Tensor() = default;  // an undefined tensor, such as an omitted optional argument
   explicit Tensor(Array value, bool requires_grad = false,
                   SourceLocation location = SourceLocation::current());
+  // Indices are no Tensor: integers have no gradient. Write Tensor(Array(indices)) for numbers.
+  explicit Tensor(const Indices& indices, bool requires_grad = false) = delete;
   explicit Tensor(std::shared_ptr<Node> node) : node_(std::move(node)) {}
 
-  const Array& value() const { return checked().value; }
-  Array& mutable_value() { return checked().value; }  // lets optimizers and loaders write the value
-  const Shape& shape() const { return checked().value.shape(); }
-  std::size_t dim() const { return checked().value.dimension(); }
-  std::size_t size(int axis) const;  // axis -1 is the last one; throws Error when out of range
-  Real item() const;                 // the only element; throws Error if the size is not 1
+  const Array& value(SourceLocation location = SourceLocation::current()) const;
+  const Shape& shape(SourceLocation location = SourceLocation::current()) const;
+  std::size_t dim(SourceLocation location = SourceLocation::current()) const;
+  // The size of an axis; -1 is the last one. Throws Error when the axis is out of range.
+  std::size_t size(int axis, SourceLocation location = SourceLocation::current()) const;
+  // The only element. Throws Error if the size is not 1.
+  Real item(SourceLocation location = SourceLocation::current()) const;
+
+  // The value for writing, as optimizers and loaders need it. The shape must stay the same. Each
+  // call raises the node's version. If an operation has been recorded before the call, its backward
+  // would compute a wrong gradient from the new value, so backward() throws Error instead. Call
+  // mutable_value() anew for each change: writing later through a kept reference is not noticed.
+  // Throws Error if the tensor is the result of a recorded operation.
+  Array& mutable_value(SourceLocation location = SourceLocation::current()) const;
 
   bool defined() const { return node_ != nullptr; }
   bool requires_grad() const { return node_ != nullptr && node_->requires_grad; }
-  bool has_grad() const { return checked().has_grad; }
-  const Array& grad() const;  // throws Error before the first backward pass
-  Array& mutable_grad() { return checked().grad; }
-  void clear_grad();
+  bool has_grad(SourceLocation location = SourceLocation::current()) const;
+  // Throws Error before the first backward pass.
+  const Array& grad(SourceLocation location = SourceLocation::current()) const;
+  Array& mutable_grad(SourceLocation location = SourceLocation::current()) const;
+  void clear_grad(SourceLocation location = SourceLocation::current()) const;
+
+  // Computes the gradients of all tensors that this one depends on: see backward() in backward.hpp.
+  void backward(SourceLocation location = SourceLocation::current()) const;
 
   // Names appear in error messages, graphs and the debugger.
-  const std::string& name() const { return checked().name; }
+  const std::string& name() const { return checked({}).name; }
   Tensor& set_name(std::string name) &;  // names the node, which copies of the Tensor share
   Tensor set_name(std::string name) && { return set_name(std::move(name)); }
-  std::string_view op() const { return checked().op; }
-  SourceLocation location() const { return checked().location; }
+  std::string_view op() const { return checked({}).op; }
+  SourceLocation location() const { return checked({}).location; }
 
   const std::shared_ptr<Node>& node() const { return node_; }
 
  private:
-  Node& checked() const {
-    if (node_ == nullptr) throw_undefined();
+  Node& checked(SourceLocation location) const {
+    if (node_ == nullptr) throw_undefined(location);
     return *node_;
   }
-  [[noreturn]] static void throw_undefined();
+  [[noreturn]] static void throw_undefined(SourceLocation location);
 
   std::shared_ptr<Node> node_;
 };
+
+inline const Array& Tensor::value(SourceLocation location) const { return checked(location).value; }
+inline const Shape& Tensor::shape(SourceLocation location) const {
+  return checked(location).value.shape();
+}
+inline std::size_t Tensor::dim(SourceLocation location) const {
+  return checked(location).value.dimension();
+}
+inline bool Tensor::has_grad(SourceLocation location) const { return checked(location).has_grad; }
+
+// The value as xtensor prints it, below the name, the shape and the operation:
+//   weights (2, 2), Softmax at main.cpp:12
+//   {{ 0.5 ,  0.5 },
+//    { 0.25,  0.75}}
+std::ostream& operator<<(std::ostream& out, const Tensor& x);
 
 // "weights (1, 3, 3)": x's name (or, if x has no name, its role in the operation) and shape.
 std::string describe(const Tensor& x, std::string_view role);

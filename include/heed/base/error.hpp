@@ -5,20 +5,24 @@
 #include <stdexcept>
 #include <string>
 
+#include "heed/base/source_location.hpp"
+
 namespace heed {
 
 // Thrown for errors that the caller can fix: mismatched shapes, an axis or index out of range, bad
-// input. The message is one line with the location, the bad value and the remedy.
+// input. The message is one line with the function, the bad value, the remedy, and the location of
+// the call that was wrong.
 struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 // Throws Error with the concatenated arguments as its message:
-// throw_error("reshape: ", str(from), " cannot become ", str(to)).
+// throw_error("reshape: ", str(from), " cannot become ", str(to)), and the call site if there is
+// one.
 template <class... Parts>
 [[noreturn]] void throw_error(const Parts&... parts) {
   std::ostringstream text;
-  (text << ... << parts);
+  (text << ... << parts) << at_call_site();
   throw Error(text.str());
 }
 

@@ -23,6 +23,8 @@ struct AttentionMask {
   // True where the query may attend to the key. The mask broadcasts to the shape of the scores: (B,
   // T, S) for one head, (B, H, T, S) for several heads.
   std::optional<Mask> mask;
+  // True where the key is padding, to which no query attends: (B, S). PyTorch's key_padding_mask.
+  std::optional<Mask> key_padding;
 };
 
 // The keys and values of the positions that causal self-attention has processed, so that they are
@@ -42,9 +44,11 @@ struct AttentionHead {
   AttentionHead(Scope scope, std::size_t embed_dim, std::size_t head_size);
 
   // x (B, T, C) -> (B, T, head_size)
-  Tensor operator()(const Tensor& x, const AttentionMask& mask = {}) const;
+  Tensor operator()(const Tensor& x, const AttentionMask& mask = {},
+                    SourceLocation location = SourceLocation::current()) const;
   // The attention weights (B, T, T): a row for each query, a column for each key.
-  Tensor weights(const Tensor& x, const AttentionMask& mask = {}) const;
+  Tensor weights(const Tensor& x, const AttentionMask& mask = {},
+                 SourceLocation location = SourceLocation::current()) const;
 
   Linear query, key, value;
 };
@@ -58,17 +62,27 @@ struct MultiHeadAttention {
 
   // Self-attention: queries, keys and values are projections of x. (B, T, C) -> (B, T, C)
   Tensor operator()(const Tensor& x, const AttentionMask& mask = {},
-                    const TrainingMode* training = nullptr) const;
+                    const TrainingMode* training = nullptr,
+                    SourceLocation location = SourceLocation::current()) const;
   // Cross-attention: queries are projections of x (B, T, C), keys and values of memory (B, S, C).
   // Returns (B, T, C).
   Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionMask& mask = {},
-                    const TrainingMode* training = nullptr) const;
+                    const TrainingMode* training = nullptr,
+                    SourceLocation location = SourceLocation::current()) const;
   // Causal self-attention. x (1, T, C) holds the T positions after the cached ones; its keys and
   // values are appended to the cache. Returns (1, T, C). Computes no gradients. Throws Error if no
   // NoGrad object exists, or if the cache has fewer than T free positions.
-  Tensor operator()(const Tensor& x, KeyValueCache& cache) const;
+  Tensor operator()(const Tensor& x, KeyValueCache& cache,
+                    SourceLocation location = SourceLocation::current()) const;
   // The attention weights of every head: (B, H, T, S).
-  Tensor weights(const Tensor& x, const Tensor& memory, const AttentionMask& mask = {}) const;
+  Tensor weights(const Tensor& x, const Tensor& memory, const AttentionMask& mask = {},
+                 SourceLocation location = SourceLocation::current()) const;
+  // The output (B, T, C) together with the weights (B, H, T, S) that made it, in one computation
+  // (torch.nn.MultiheadAttention with need_weights = True, average_attn_weights = False).
+  AttentionResult with_weights(const Tensor& x, const Tensor& memory,
+                               const AttentionMask& mask = {},
+                               const TrainingMode* training = nullptr,
+                               SourceLocation location = SourceLocation::current()) const;
 
   std::size_t num_heads;
   Linear query, key, value, out;

@@ -14,7 +14,8 @@ namespace HEED_NAMESPACE::nn {
 struct Mlp {
   Mlp(Scope scope, std::size_t embed_dim, bool with_bias = true, Gelu form = Gelu::erf);
 
-  Tensor operator()(const Tensor& x) const;  // (..., C) -> (..., C)
+  // (..., C) -> (..., C)
+  Tensor operator()(const Tensor& x, SourceLocation location = SourceLocation::current()) const;
 
   Linear up;    // (4C, C)
   Linear down;  // (C, 4C)
@@ -27,14 +28,39 @@ struct Block {
   Block(Scope scope, std::size_t embed_dim, std::size_t num_heads, bool with_bias = true,
         Gelu form = Gelu::erf);
 
+  // (B, T, C) -> (B, T, C)
   Tensor operator()(const Tensor& x, const AttentionMask& mask = {},
-                    const TrainingMode* training = nullptr) const;  // (B, T, C) -> (B, T, C)
+                    const TrainingMode* training = nullptr,
+                    SourceLocation location = SourceLocation::current()) const;
   // The forward pass with a key-value cache, as in MultiHeadAttention: (1, T, C) -> (1, T, C).
-  Tensor operator()(const Tensor& x, KeyValueCache& cache) const;
+  Tensor operator()(const Tensor& x, KeyValueCache& cache,
+                    SourceLocation location = SourceLocation::current()) const;
 
   LayerNorm norm1;
   MultiHeadAttention attention;
   LayerNorm norm2;
+  Mlp mlp;
+};
+
+// A block of a decoder that reads an encoder's output (Vaswani et al. 2017, section 3.1), pre-norm:
+//   x = x + attention(norm1(x));  x = x + cross(norm2(x), memory);  x = x + mlp(norm3(x))
+// torch.nn.TransformerDecoderLayer with norm_first = True, activation = gelu and
+// dim_feedforward = 4 embed_dim.
+struct DecoderBlock {
+  DecoderBlock(Scope scope, std::size_t embed_dim, std::size_t num_heads, bool with_bias = true,
+               Gelu form = Gelu::erf);
+
+  // x (B, T, C), memory (B, S, C) -> (B, T, C). `mask` is that of the self-attention, which is
+  // usually causal, and `memory_mask` that of the cross-attention.
+  Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
+                    const AttentionMask& memory_mask = {}, const TrainingMode* training = nullptr,
+                    SourceLocation location = SourceLocation::current()) const;
+
+  LayerNorm norm1;
+  MultiHeadAttention attention;
+  LayerNorm norm2;
+  MultiHeadAttention cross;
+  LayerNorm norm3;
   Mlp mlp;
 };
 
@@ -65,7 +91,8 @@ Number parameter_count(const GptConfig& config) {
 
 // The key-value caches of a model's blocks, so that generation computes each token only once.
 struct GptCache {
-  explicit GptCache(const GptConfig& config);  // creates empty caches for at most block_size tokens
+  // Creates empty caches for at most block_size tokens.
+  explicit GptCache(const GptConfig& config, SourceLocation location = SourceLocation::current());
 
   std::size_t size() const { return blocks[0].size; }  // tokens in the cache
   std::vector<KeyValueCache> blocks;
@@ -80,19 +107,22 @@ struct Gpt {
   Gpt(Scope scope, const GptConfig& config);
 
   // tokens (B, T), T at most block_size -> logits (B, T, V). Throws Error if T exceeds block_size.
-  Tensor operator()(const Indices& tokens, const TrainingMode* training = nullptr) const;
+  Tensor operator()(const Indices& tokens, const TrainingMode* training = nullptr,
+                    SourceLocation location = SourceLocation::current()) const;
   // The logits (1, T, V) of tokens (1, T) that follow the cached tokens. Appends the keys and
   // values of the new tokens to the cache. One call without a cache on all tokens (cached and new)
   // gives the same logits up to rounding (bit for bit if the cache was empty). Records no graph.
   // Throws Error if the cached and new tokens exceed block_size, or if the model is not causal.
-  Tensor operator()(const Indices& tokens, GptCache& cache) const;
+  Tensor operator()(const Indices& tokens, GptCache& cache,
+                    SourceLocation location = SourceLocation::current()) const;
   // The mean cross-entropy in nats for targets (B, T).
-  Tensor loss(const Indices& tokens, const Indices& targets,
-              const TrainingMode* training = nullptr) const;
+  Tensor loss(const Indices& tokens, const Indices& targets, const TrainingMode* training = nullptr,
+              SourceLocation location = SourceLocation::current()) const;
 
   // The input of the first block: token embedding + position embedding, for the positions `first`
   // to first + T - 1. (B, T) -> (B, T, C). Throws Error for positions beyond block_size.
-  Tensor embed(const Indices& tokens, std::size_t first = 0) const;
+  Tensor embed(const Indices& tokens, std::size_t first = 0,
+               SourceLocation location = SourceLocation::current()) const;
   // The attention mask of every block: causal, or no mask.
   AttentionMask attention_mask() const;
 

@@ -1,7 +1,8 @@
-// layers.hpp: the Linear, LayerNorm and Embedding layers, sinusoidal position encodings, and the
-// initialisation of linear layers.
+// layers.hpp: the layers Linear, LayerNorm, RMSNorm, Dropout, Embedding and PatchEmbedding, and
+// sinusoidal position encodings.
 #pragma once
 
+#include "heed/nn/init.hpp"
 #include "heed/nn/parameters.hpp"
 
 namespace HEED_NAMESPACE::nn {
@@ -31,6 +32,32 @@ struct LayerNorm {
   double eps;
 };
 
+// RMS normalization (Zhang and Sennrich 2019) over the last axis.
+struct RMSNorm {
+  explicit RMSNorm(Scope scope, std::size_t width,
+                   double epsilon = std::numeric_limits<Real>::epsilon());
+
+  Tensor operator()(const Tensor& x, SourceLocation location =
+                                         SourceLocation::current()) const;  // (..., C) -> (..., C)
+
+  Tensor weight;  // (C), initially ones
+  double eps;
+};
+
+// Zeroes each element with probability p in training, and returns x otherwise. Srivastava et al.
+// 2014, "Dropout: A Simple Way to Prevent Neural Networks from Overfitting".
+struct Dropout {
+  // Draws from `random`, which must live longer. Throws Error for probabilities outside [0, 1].
+  explicit Dropout(double probability, Generator& random,
+                   SourceLocation location = SourceLocation::current());
+
+  Tensor operator()(const Tensor& x, SourceLocation location = SourceLocation::current()) const;
+
+  double p;
+  Generator* generator;
+  bool training = true;  // false: evaluation mode
+};
+
 // A learned vector for each token.
 struct Embedding {
   // Draws the weight from a normal distribution with mean 0 and standard deviation scope.init.std,
@@ -44,6 +71,22 @@ struct Embedding {
   Tensor weight;  // (V, C)
 };
 
+// Cuts images into square patches, and maps each patch linearly to a vector. The same as a 2-D
+// convolution whose kernel and stride have the size of a patch. Dosovitskiy et al. 2021, "An Image
+// is Worth 16x16 Words", section 3.1.
+struct PatchEmbedding {
+  // Throws Error if a size is 0.
+  PatchEmbedding(Scope scope, std::size_t channels, std::size_t patch_size, std::size_t embed_dim);
+
+  // images (B, channels, H, W) -> (B, N, embed_dim) for N = (H / patch_size) (W / patch_size)
+  // patches in row-major order. Throws Error unless H and W are divisible by patch_size.
+  Tensor operator()(const Tensor& images,
+                    SourceLocation location = SourceLocation::current()) const;
+
+  std::size_t channels, patch_size;
+  Linear projection;  // weight (embed_dim, channels patch_size^2)
+};
+
 // The sinusoidal encodings (length, width) of the positions 0 to length - 1. Row t is added to the
 // embedding of the token at position t. Columns 2i and 2i + 1 are
 //   sin(t / 10000^(2i / width)) and cos(t / 10000^(2i / width)),
@@ -52,13 +95,4 @@ struct Embedding {
 // Throws Error for a width that is 0 or odd.
 Array sinusoidal_positions(std::size_t length, std::size_t width);
 
-namespace init {
-
-// The weight (out, in) and the bias (out) of torch.nn.Linear(in, out): uniform in +-1 / sqrt(in),
-// and equal to PyTorch's for the same seed if the weight is drawn before the bias. He et al. 2015,
-// "Delving Deep into Rectifiers", equation 10, with a = sqrt(5).
-Array linear_weight(Generator& generator, std::size_t in_features, std::size_t out_features);
-Array linear_bias(Generator& generator, std::size_t in_features, std::size_t out_features);
-
-}  // namespace init
 }  // namespace HEED_NAMESPACE::nn

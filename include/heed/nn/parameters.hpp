@@ -16,13 +16,16 @@ namespace HEED_NAMESPACE {
 class Parameters {
  public:
   // Adds a parameter. Throws Error when a parameter of this name exists.
-  Tensor add(const std::string& name, Array value);
+  Tensor add(const std::string& name, Array value,
+             SourceLocation location = SourceLocation::current());
 
   const std::vector<Tensor>& tensors() const { return tensors_; }
   std::size_t size() const { return tensors_.size(); }
   std::size_t count() const;                        // total number of elements
   const Tensor* find(std::string_view name) const;  // nullptr if no parameter has this name
-  const Tensor& at(std::string_view name) const;    // an unknown name throws Error with all names
+  // Throws Error with all names for an unknown name.
+  const Tensor& at(std::string_view name,
+                   SourceLocation location = SourceLocation::current()) const;
 
   auto begin() const { return tensors_.begin(); }
   auto end() const { return tensors_.end(); }
@@ -42,8 +45,9 @@ struct WeightInit {
 // stores them, a dotted prefix for their names, and the generator that draws their initial values.
 // scope / "blocks" / "0" has the prefix "blocks.0".
 struct Scope {
-  Scope(Parameters& parameters, Generator& random, std::string name = "")
-      : store(parameters), generator(random), prefix(std::move(name)) {}
+  Scope(Parameters& parameters, Generator& random, std::string name = "",
+        SourceLocation current = SourceLocation::current())
+      : store(parameters), generator(random), prefix(std::move(name)), location(current) {}
 
   Scope operator/(std::string_view name) const;
   Scope operator/(std::size_t index) const { return *this / std::to_string(index); }
@@ -54,6 +58,7 @@ struct Scope {
   Generator& generator;
   std::string prefix;
   WeightInit init = {};
+  SourceLocation location;  // the call that made the scope, for error messages
 };
 
 }  // namespace HEED_NAMESPACE

@@ -1,4 +1,5 @@
-// arithmetic.hpp: elementwise arithmetic with broadcasting: + - * /, power, exp, log, sqrt, abs.
+// arithmetic.hpp: elementwise arithmetic: + - * / with broadcasting, power, exp, log, sqrt, abs,
+// clamp.
 #pragma once
 
 #include "heed/autograd/tensor.hpp"
@@ -21,6 +22,16 @@ Tensor operator*(Operand a, const Tensor& b);
 Tensor operator/(Operand a, const Tensor& b);
 Tensor operator-(Operand x);
 
+// An Array is a constant: no gradient is computed for it.
+Tensor operator+(Operand a, const Array& b);
+Tensor operator-(Operand a, const Array& b);
+Tensor operator*(Operand a, const Array& b);
+Tensor operator/(Operand a, const Array& b);
+Tensor operator+(const Array& a, Operand b);
+Tensor operator-(const Array& a, Operand b);
+Tensor operator*(const Array& a, Operand b);
+Tensor operator/(const Array& a, Operand b);
+
 Tensor operator+(Operand x, double c);
 Tensor operator-(Operand x, double c);
 Tensor operator*(Operand x, double c);
@@ -37,5 +48,9 @@ Tensor exp(const Tensor& x, SourceLocation location = SourceLocation::current())
 Tensor log(const Tensor& x, SourceLocation location = SourceLocation::current());
 Tensor sqrt(const Tensor& x, SourceLocation location = SourceLocation::current());
 Tensor abs(const Tensor& x, SourceLocation location = SourceLocation::current());
+// min(max(x, low), high); the gradient is 0 where x is outside [low, high]. NaN stays NaN. If low
+// is above high, all elements become high, as in PyTorch. Use infinity for no limit.
+Tensor clamp(const Tensor& x, double low, double high,
+             SourceLocation location = SourceLocation::current());
 
 }  // namespace HEED_NAMESPACE

@@ -26,6 +26,11 @@ struct AttentionOptions {
 Tensor attention_weights(const Tensor& q, const Tensor& k, const AttentionOptions& options = {},
                          SourceLocation location = SourceLocation::current());
 
+// The output of an attention together with the attention weights that made it.
+struct AttentionResult {
+  Tensor output, weights;
+};
+
 // softmax(scale q k^T) v: q (..., T, D), k (..., S, D), v (..., S, E) give (..., T, E); with
 // num_heads > 1, q (B, T, C), k (B, S, C) and v (B, S, C) give (B, T, C). Vaswani et al. 2017,
 // "Attention Is All You Need", equation 1. Without mask and bias, attention is one fused operation
@@ -35,6 +40,11 @@ Tensor attention_weights(const Tensor& q, const Tensor& k, const AttentionOption
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const AttentionOptions& options = {},
                                     SourceLocation location = SourceLocation::current());
+
+// scaled_dot_product_attention() and attention_weights() in one computation.
+AttentionResult attention_with_weights(const Tensor& q, const Tensor& k, const Tensor& v,
+                                       const AttentionOptions& options = {},
+                                       SourceLocation location = SourceLocation::current());
 
 // split_heads turns (B, T, C) into (B, H, T, C / H), and join_heads is the inverse.
 Tensor split_heads(const Tensor& x, std::size_t num_heads,

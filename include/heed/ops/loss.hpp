@@ -1,4 +1,4 @@
-// loss.hpp: cross-entropy loss over class indices.
+// loss.hpp: cross-entropy over class indices, squared error, binary cross-entropy, Huber loss.
 #pragma once
 
 #include "heed/autograd/tensor.hpp"
@@ -19,5 +19,23 @@ struct CrossEntropyOptions {
 Tensor cross_entropy(const Tensor& logits, const Indices& targets,
                      const CrossEntropyOptions& options = {},
                      SourceLocation location = SourceLocation::current());
+
+// The losses below are elementwise: input and target have equal shapes (...), and both may require
+// gradients. The result is a scalar, or (...) without reduction. They throw Error if shapes differ.
+
+// (input - target)^2
+Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction reduction = Reduction::mean,
+                SourceLocation location = SourceLocation::current());
+
+// -target ln p - (1 - target) ln(1 - p) with p = sigmoid(input), in nats; targets are from 0 to 1.
+Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
+                                        Reduction reduction = Reduction::mean,
+                                        SourceLocation location = SourceLocation::current());
+
+// e^2 / 2 where the error e = input - target is at most delta in size, else delta (|e| - delta /
+// 2). Huber 1964, "Robust Estimation of a Location Parameter". Throws Error unless delta is above
+// 0.
+Tensor huber_loss(const Tensor& input, const Tensor& target, Reduction reduction = Reduction::mean,
+                  double delta = 1, SourceLocation location = SourceLocation::current());
 
 }  // namespace HEED_NAMESPACE

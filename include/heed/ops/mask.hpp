@@ -1,12 +1,10 @@
-// mask.hpp: masked_fill, tril, the causal mask and dropout.
+// mask.hpp: masked_fill, where, tril, masks of attention, and dropout.
 #pragma once
 
 #include "heed/array/random.hpp"
 #include "heed/autograd/tensor.hpp"
 
 namespace HEED_NAMESPACE {
-
-using Mask = xt::xarray<bool, xt::layout_type::row_major>;
 
 // The causal mask of `queries` query positions and `keys` key positions, true where the query must
 // not attend to the key. Query t may attend to the keys 0 to past + t: the first query's own key
@@ -18,6 +16,10 @@ inline Mask causal_mask(std::size_t T) { return causal_mask(T, T); }
 // where the mask is true. To mask attention scores, use -infinity, not a large negative number.
 Tensor masked_fill(const Tensor& x, const Mask& mask, double value,
                    SourceLocation location = SourceLocation::current());
+
+// a where the condition is true, b elsewhere. All three broadcast to one shape.
+Tensor where(const Mask& condition, const Tensor& a, const Tensor& b,
+             SourceLocation location = SourceLocation::current());
 
 // x (..., T, S) on and below the diagonal, 0 above it; as torch.tril.
 Tensor tril(const Tensor& x, int diagonal = 0, SourceLocation location = SourceLocation::current());

@@ -1,5 +1,7 @@
-// normalize.hpp: layer normalization and cosine similarity.
+// normalize.hpp: layer normalization, RMS normalization and cosine similarity.
 #pragma once
+
+#include <limits>
 
 #include "heed/autograd/tensor.hpp"
 
@@ -11,6 +13,13 @@ namespace HEED_NAMESPACE {
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {},
                   const Tensor& bias = {}, double eps = 1e-5,
                   SourceLocation location = SourceLocation::current());
+
+// x / sqrt(mean(x^2) + eps) * weight, with the mean over the last axes, whose sizes are
+// `normalized_shape`. weight is optional and has that shape. Zhang and Sennrich 2019, "Root Mean
+// Square Layer Normalization", equation 4. (The default of torch.rms_norm is the type's epsilon.)
+Tensor rms_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {},
+                double eps = std::numeric_limits<Real>::epsilon(),
+                SourceLocation location = SourceLocation::current());
 
 // a.b / (max(|a|, eps) max(|b|, eps)) along an axis, which is removed. Shapes broadcast. The result
 // is from -1 to 1: 1 for equal directions, 0 for orthogonal vectors and for zero vectors.

@@ -1,4 +1,4 @@
-// reduce.hpp: reductions over axes: sum, mean, max, variance, argmax.
+// reduce.hpp: reductions over axes (sum, mean, max, variance, argmax), topk and gather.
 #pragma once
 
 #include "heed/autograd/tensor.hpp"
@@ -20,6 +20,22 @@ Tensor variance(const Tensor& x, const AxisList& axes = {}, bool unbiased = true
                 bool keepdim = false, SourceLocation location = SourceLocation::current());
 
 // The index of the (first) largest element along an axis, which is removed. Not differentiable.
-Indices argmax(const Tensor& x, int axis);
+Indices argmax(const Tensor& x, int axis, SourceLocation location = SourceLocation::current());
+
+// The k largest elements along an axis, the largest first, and their indices: x (..., n, ...) gives
+// (..., k, ...) twice. Of equal elements the first comes first. NaN is the largest number. Throws
+// Error if k is larger than n.
+struct TopK {
+  Tensor values;
+  Indices indices;
+};
+TopK topk(const Tensor& x, std::size_t k, int axis = -1,
+          SourceLocation location = SourceLocation::current());
+
+// The elements of x at `indices` along an axis: y[b][i] = x[b][indices[b][i]] for axis 1. indices
+// (..., k, ...) has the sizes of x (..., n, ...), except along the axis. Throws Error for an index
+// outside 0 to n - 1. Unlike torch.gather, the other sizes must be equal.
+Tensor gather(const Tensor& x, int axis, const Indices& indices,
+              SourceLocation location = SourceLocation::current());
 
 }  // namespace HEED_NAMESPACE

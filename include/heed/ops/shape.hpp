@@ -8,13 +8,13 @@
 namespace HEED_NAMESPACE {
 
 // The same elements in row-major order with another shape. One size may be -1 (inferred).
-Tensor reshape(const Tensor& x, const std::vector<int>& shape,
+Tensor reshape(const Tensor& x, const SizeList& shape,
                SourceLocation location = SourceLocation::current());
 // squeeze removes an axis of size 1, unsqueeze inserts one.
 Tensor squeeze(const Tensor& x, int axis, SourceLocation location = SourceLocation::current());
 Tensor unsqueeze(const Tensor& x, int axis, SourceLocation location = SourceLocation::current());
 // x broadcast to `shape`: repeated along axes of size 1 and new leading axes.
-Tensor expand(const Tensor& x, const Shape& shape,
+Tensor expand(const Tensor& x, const SizeList& shape,
               SourceLocation location = SourceLocation::current());
 
 Tensor transpose(const Tensor& x, int axis_a, int axis_b,
@@ -40,7 +40,7 @@ Tensor concat(const std::vector<Tensor>& parts, int axis,
 Tensor stack(const std::vector<Tensor>& parts, int axis,
              SourceLocation location = SourceLocation::current());
 // Splits x along an axis into consecutive parts. `sizes` must add up to the size of the axis.
-std::vector<Tensor> split(const Tensor& x, const std::vector<std::int64_t>& sizes, int axis,
+std::vector<Tensor> split(const Tensor& x, const SizeList& sizes, int axis,
                           SourceLocation location = SourceLocation::current());
 
 }  // namespace HEED_NAMESPACE

@@ -18,21 +18,22 @@ struct AdamWOptions {
 // m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2
 // p = p (1 - lr weight_decay) - lr (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps)
 // Loshchilov and Hutter 2019, "Decoupled Weight Decay Regularization", algorithm 2.
-class AdamW {
+class AdamW final : public Optimizer {
  public:
-  // Throws Error for options out of range.
-  AdamW(std::vector<Tensor> parameters, const AdamWOptions& options);
+  // Throws Error for options out of range, and for parameters as described in Optimizer.
+  AdamW(std::vector<Tensor> parameters, const AdamWOptions& options = {},
+        SourceLocation location = SourceLocation::current());
 
-  void step();  // skips parameters without a gradient
-  void set_lr(double lr) { options_.lr = lr; }
+  void step(SourceLocation location = SourceLocation::current()) override;
+  double lr() const override { return options_.lr; }
+  void set_lr(double lr) override;
 
-  State state() const;
-  void set_state(const State& state);  // throws Error if a name or shape does not match
+  State state() const override;
+  void set_state(const State& state) override;
 
  private:
-  void update(Tensor& parameter, Array& m, Array& v) const;
+  void update(const Tensor& parameter, Array& m, Array& v, SourceLocation location) const;
 
-  std::vector<Tensor> parameters_;
   AdamWOptions options_;
   std::vector<Array> exp_avg_, exp_avg_sq_;  // m and v
   std::int64_t step_ = 0;

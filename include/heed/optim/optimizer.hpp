@@ -1,4 +1,4 @@
-// optimizer.hpp: optimizer state for checkpoints, zero_grad, and gradient clipping by total norm.
+// optimizer.hpp: Optimizer, the interface of all optimizers, their state, and gradient clipping.
 #pragma once
 
 #include <string>
@@ -12,6 +12,36 @@ namespace HEED_NAMESPACE::optim {
 struct State {
   std::vector<std::pair<std::string, Array>> arrays;  // "token.weight.exp_avg", ...
   std::int64_t step = 0;
+};
+
+// The interface of all optimizers. An optimizer changes the values of its parameters, which must be
+// leaves: tensors that are not the result of a recorded operation. Parameters that require no
+// gradient keep their values. As in PyTorch, two optimizers may have a parameter in common; then
+// each of them changes it.
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+  Optimizer(const Optimizer&) = default;
+  Optimizer& operator=(const Optimizer&) = default;
+
+  // Updates every parameter that has a gradient.
+  virtual void step(SourceLocation location = SourceLocation::current()) = 0;
+  void zero_grad();  // clears the gradients of all parameters
+
+  virtual double lr() const = 0;
+  virtual void set_lr(double lr) = 0;  // throws Error for a negative number
+
+  const std::vector<Tensor>& parameters() const { return parameters_; }
+
+  virtual State state() const = 0;
+  virtual void set_state(const State& state) = 0;  // throws Error if a name or shape does not match
+
+ protected:
+  // Throws Error for an empty list, an undefined tensor, a tensor that is the result of an
+  // operation, or a tensor that occurs twice.
+  Optimizer(const char* name, std::vector<Tensor> parameters, SourceLocation location);
+
+  std::vector<Tensor> parameters_;
 };
 
 // Clears the gradients of all tensors.

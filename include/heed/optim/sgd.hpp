@@ -16,20 +16,21 @@ struct SgdOptions {
 // b = momentum b + (1 - dampening) g (the first b is g);  p = p - lr b
 // With nesterov: p = p - lr (g + momentum b). As in PyTorch, lr multiplies b; in Sutskever et al.
 // 2013, "On the importance of initialization and momentum", it multiplies g instead.
-class Sgd {
+class Sgd final : public Optimizer {
  public:
   // Throws Error for a negative lr, momentum or weight_decay, and for nesterov without momentum or
-  // with dampening.
-  Sgd(std::vector<Tensor> parameters, const SgdOptions& options);
+  // with dampening, and for parameters as described in Optimizer.
+  Sgd(std::vector<Tensor> parameters, const SgdOptions& options = {},
+      SourceLocation location = SourceLocation::current());
 
-  void step();  // skips parameters without a gradient
-  void set_lr(double lr) { options_.lr = lr; }
+  void step(SourceLocation location = SourceLocation::current()) override;
+  double lr() const override { return options_.lr; }
+  void set_lr(double lr) override;
 
-  State state() const;
-  void set_state(const State& state);  // throws Error if a name or shape does not match
+  State state() const override;
+  void set_state(const State& state) override;
 
  private:
-  std::vector<Tensor> parameters_;
   SgdOptions options_;
   std::vector<Array> momenta_;
   std::int64_t step_ = 0;

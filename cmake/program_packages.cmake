@@ -1,0 +1,15 @@
+# program_packages.cmake: finds the libraries that only heed's program, lessons and tests need.
+
+find_path(HEED_XTENSOR_BLAS_INCLUDE xtensor-blas/xlinalg.hpp)
+if(NOT HEED_XTENSOR_BLAS_INCLUDE)
+  heed_missing("xtensor-blas" libxtensor-blas-dev xtensor-blas xtensor-blas)
+endif()
+
+find_package(CLI11 QUIET)
+if(NOT CLI11_FOUND)
+  heed_missing("CLI11" libcli11-dev cli11 cli11)
+endif()
+heed_headers(cli CLI11::CLI11)
+
+# Catch2 2 or 3; only the tests need it.
+find_package(Catch2 QUIET)

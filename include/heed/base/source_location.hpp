@@ -1,0 +1,39 @@
+// source_location.hpp: SourceLocation, a file and line, and CallSite, the call that an error names.
+#pragma once
+
+#include <string>
+
+namespace heed {
+
+// A file and line. As the default argument of a function, current() is the location of the call
+// (C++20 has std::source_location):
+//   Tensor relu(const Tensor& x, SourceLocation location = SourceLocation::current());
+struct SourceLocation {
+  const char* file = "";
+  int line = 0;
+
+  static constexpr SourceLocation current(const char* file = __builtin_FILE(),
+                                          int line = __builtin_LINE()) {
+    return {file, line};
+  }
+};
+
+std::string str(SourceLocation location);  // "lessons/05_query_key_value.cpp:41"
+
+// While a CallSite exists, the messages of throw_error on the same thread end with its location:
+// "matmul: inner sizes differ: a (2, 3), b (4, 5), at main.cpp:22". Of nested calls, the outermost
+// one counts, which is the user's: a layer calls operations at locations inside the library.
+class CallSite {
+ public:
+  explicit CallSite(SourceLocation location);
+  ~CallSite();
+  CallSite(const CallSite&) = delete;
+  CallSite& operator=(const CallSite&) = delete;
+
+ private:
+  bool is_outermost_;
+};
+
+std::string at_call_site();  // ", at main.cpp:22", or "" if no CallSite exists
+
+}  // namespace heed

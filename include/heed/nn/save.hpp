@@ -1,0 +1,33 @@
+// save.hpp: saves and loads the parameters of a model as a safetensors file.
+#pragma once
+
+#include <filesystem>
+
+#include "heed/io/safetensors.hpp"
+#include "heed/nn/parameters.hpp"
+
+namespace HEED_NAMESPACE {
+
+// Saves all parameters by name. Replaces an existing file. PyTorch reads the file with
+// safetensors.torch.load_file. Throws Error `PATH: reason` when writing fails.
+void save(const std::filesystem::path& path, const Parameters& parameters);
+
+// Copies the values in the file into the parameters of the same names. Throws Error, before it
+// changes a parameter, if a tensor is missing, has another shape, holds a value that is not finite,
+// or belongs to no parameter. Ignores tensors whose names begin with "optimizer." (the state of a
+// training run).
+void load(const std::filesystem::path& path, const Parameters& parameters,
+          SourceLocation location = SourceLocation::current());
+void load(const SafetensorsFile& file, const Parameters& parameters,
+          SourceLocation location = SourceLocation::current());
+
+// The values of the parameters in the file, in the order of `parameters`. Throws load's errors.
+std::vector<Array> parameter_values(const SafetensorsFile& file, const Parameters& parameters);
+// Copies `values` into the parameters, in order.
+void set_values(const Parameters& parameters, std::vector<Array> values,
+                SourceLocation location = SourceLocation::current());
+
+// The beginning of the names of an optimizer's tensors in a file.
+inline constexpr std::string_view optimizer_prefix = "optimizer.";
+
+}  // namespace HEED_NAMESPACE

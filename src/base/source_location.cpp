@@ -1,0 +1,23 @@
+// source_location.cpp: source locations as text, and the thread's outermost call site.
+
+#include "heed/base/source_location.hpp"
+
+namespace heed {
+
+static thread_local SourceLocation outermost;  // line 0: none
+
+std::string str(SourceLocation location) {
+  return std::string(location.file) + ":" + std::to_string(location.line);
+}
+
+CallSite::CallSite(SourceLocation location) : is_outermost_(outermost.line == 0) {
+  if (is_outermost_) outermost = location;
+}
+
+CallSite::~CallSite() {
+  if (is_outermost_) outermost = {};
+}
+
+std::string at_call_site() { return outermost.line == 0 ? "" : ", at " + str(outermost); }
+
+}  // namespace heed

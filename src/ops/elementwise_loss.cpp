@@ -1,0 +1,103 @@
+// elementwise_loss.cpp: squared error, binary cross-entropy with logits, and the Huber loss.
+
+#include <string>
+
+#include "heed/array/map.hpp"
+#include "heed/autograd/record.hpp"
+#include "heed/base/error.hpp"
+#include "heed/ops/loss.hpp"
+#include "heed/ops/reduce.hpp"
+
+namespace HEED_NAMESPACE {
+
+// y = (x - t)^2
+struct SquaredError {
+  static constexpr std::string_view name = "SquaredError";
+  Array forward(const Array& x, const Array& target) const {
+    return map([](auto v, auto t) { return (v - t) * (v - t); }, x, target);
+  }
+  Grads<2> backward(const Array& dy, const Array&, const Array& x, const Array& target) const {
+    const auto gradient = [](auto d, auto v, auto t) { return Real{2} * d * (v - t); };
+    return {map(gradient, dy, x, target), map(gradient, dy, target, x)};
+  }  // dx = 2 dy (x - t), dt = -dx
+};
+
+// y = max(x, 0) - x t + ln(1 + e^-|x|), which is -t ln s(x) - (1 - t) ln(1 - s(x)) for the sigmoid
+// s
+struct BinaryCrossEntropy {
+  static constexpr std::string_view name = "BinaryCrossEntropy";
+  Array forward(const Array& x, const Array& target) const {
+    return map(
+        [](auto v, auto t) {
+          return xsimd::max(v, Pack(0)) - v * t + xsimd::log1p(xsimd::exp(-xsimd::abs(v)));
+        },
+        x, target);
+  }
+  Grads<2> backward(const Array& dy, const Array&, const Array& x, const Array& target) const {
+    const auto dx = [](auto d, auto v, auto t) {
+      return d * (Real{1} / (Real{1} + xsimd::exp(-v)) - t);
+    };
+    return {map(dx, dy, x, target),                              // dx = dy (s(x) - t)
+            map([](auto d, auto v) { return -d * v; }, dy, x)};  // dt = -dy x
+  }
+};
+
+// y = e^2 / 2 where |e| <= delta, else delta (|e| - delta / 2), for the error e = x - t
+struct Huber {
+  static constexpr std::string_view name = "Huber";
+  Array forward(const Array& x, const Array& target) const {
+    return map(
+        [d = delta](auto v, auto t) {
+          const auto size = xsimd::abs(v - t);
+          return xsimd::select(size <= Pack(d), Real(0.5) * size * size,
+                               d * (size - Real(0.5) * d));
+        },
+        x, target);
+  }
+  Grads<2> backward(const Array& dy, const Array&, const Array& x, const Array& target) const {
+    const auto gradient = [limit = delta](auto d, auto v, auto t) {
+      const auto error = v - t;  // NaN stays NaN: max and min would drop it
+      return d * xsimd::select(error > Pack(limit), Pack(limit),
+                               xsimd::select(error < Pack(-limit), Pack(-limit), error));
+    };
+    return {map(gradient, dy, x, target), map(gradient, dy, target, x)};
+  }  // dx = dy e clamped to [-delta, delta], dt = -dx
+  Real delta;
+};
+
+static void check_target(std::string_view op, const Tensor& input, const Tensor& target) {
+  if (input.shape() != target.shape())
+    throw_error(op, ": input and target need equal shapes: ", describe(input, "input"), ", ",
+                describe(target, "target"));
+}
+
+static Tensor reduced(const Tensor& losses, Reduction reduction, SourceLocation location) {
+  if (reduction == Reduction::none) return losses;
+  return reduction == Reduction::sum ? sum(losses, {}, false, location)
+                                     : mean(losses, {}, false, location);
+}
+
+Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction reduction,
+                SourceLocation location) {
+  const CallSite site(location);
+  check_target("mse_loss", input, target);
+  return reduced(record(SquaredError{}, location, input, target), reduction, location);
+}
+
+Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
+                                        Reduction reduction, SourceLocation location) {
+  const CallSite site(location);
+  check_target("binary_cross_entropy_with_logits", input, target);
+  return reduced(record(BinaryCrossEntropy{}, location, input, target), reduction, location);
+}
+
+Tensor huber_loss(const Tensor& input, const Tensor& target, Reduction reduction, double delta,
+                  SourceLocation location) {
+  const CallSite site(location);
+  check_target("huber_loss", input, target);
+  if (!(delta > 0)) throw_error("huber_loss: delta = ", delta, " must be above 0");
+  return reduced(record(Huber{static_cast<Real>(delta)}, location, input, target), reduction,
+                 location);
+}
+
+}  // namespace HEED_NAMESPACE
