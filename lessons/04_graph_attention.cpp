@@ -20,12 +20,12 @@ const Names senders = {"cook", "singer", "drummer"};  // the nodes with an arrow
 const Array K = {{2, 0}, {1, 0}, {0, 2}, {0, 1}, {1, 1}};
 const Array Q = {{0, 1}, {1, 0}, {0, 1}, {1, 1}, {0, 1}};
 const Array V = {{4, 0}, {2, 0}, {0, 3}, {0, 1}, {0, 0}};
-const Array mask = {{0, 0, 0, 0, 0},   // the baker attends to nobody,
-                    {1, 0, 1, 0, 0},   // the cook to the baker and the singer,
-                    {1, 0, 0, 1, 0},   // the singer to the baker and the drummer,
-                    {0, 0, 1, 0, 0},   // the drummer to the singer,
-                    {0, 1, 1, 1, 0}};  // the guest to the cook, the singer and the drummer
-const Array guest_scores = {0, 2, 1};  // of the guest's query with the keys of these three
+const Array arrows = {{0, 0, 0, 0, 0},   // the baker attends to nobody,
+                      {1, 0, 1, 0, 0},   // the cook to the baker and the singer,
+                      {1, 0, 0, 1, 0},   // the singer to the baker and the drummer,
+                      {0, 0, 1, 0, 0},   // the drummer to the singer,
+                      {0, 1, 1, 1, 0}};  // the guest to the cook, the singer and the drummer
+const Array guest_scores = {0, 2, 1};    // of the guest's query with the keys of these three
 
 // Softmax of one row: exp(score - row maximum), divided by the sum of these numbers. A fully masked
 // row gives zeros, a row with a NaN gives NaN.
@@ -68,8 +68,8 @@ Array scores_and_mask() {
   say("The score of a query and a key is their dot product (lesson 02). The MASK is a",
       "matrix that says where the arrows are: 1 allows and 0 forbids a pair of a query",
       "and a key. The score of a forbidden pair is set to minus infinity.");
-  show("mask (rows: query, columns: key)", mask, people, people);
-  Array scores = masked(xt::linalg::dot(Q, xt::transpose(K)), mask);  // (5, 5)
+  show("mask (rows: query, columns: key)", arrows, people, people);
+  Array scores = masked(xt::linalg::dot(Q, xt::transpose(K)), arrows);  // (5, 5)
   show("scores (rows: query, columns: key)", scores, people, people);
   return scores;
 }
@@ -187,7 +187,7 @@ int main() {
   reordered_tokens(X, words);
   cosine_scores(guest_scores, senders);
   elementwise_scores(K, V, senders);
-  free_parameters(mask, output);
+  free_parameters(arrows, output);
   softmax_over_the_wrong_axis(S, causal, words);
   task_of_the_bank();
   questions(

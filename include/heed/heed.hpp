@@ -1,6 +1,12 @@
 // heed.hpp: includes the headers for building and training models: array, autograd, ops, nn, optim.
 #pragma once
 
+#if __has_include(<xtensor/io/xio.hpp>)  // since version 0.26
+#include <xtensor/io/xio.hpp>            // std::cout << array
+#else
+#include <xtensor/xio.hpp>
+#endif
+
 #include "heed/array/array.hpp"
 #include "heed/array/parallel.hpp"
 #include "heed/array/random.hpp"

@@ -63,7 +63,8 @@ Array zeros(const Shape& shape) { return filled(shape, 0); }
 Array ones(const Shape& shape) { return filled(shape, 1); }
 Array scalar(Real value) { return filled({}, value); }
 
-Array array2d(std::initializer_list<std::initializer_list<Real>> rows) {
+Array array2d(std::initializer_list<std::initializer_list<Real>> rows, SourceLocation location) {
+  const CallSite site(location);
   const std::size_t columns = rows.size() == 0 ? 0 : rows.begin()->size();
   Array x = uninitialized({rows.size(), columns});
   Real* to = x.data();

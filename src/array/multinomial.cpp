@@ -89,7 +89,9 @@ static Indices draw_rows(MersenneTwister& bits, const Array& given, std::size_t 
   return drawn;
 }
 
-Indices Generator::multinomial(const Array& weights, std::size_t count, bool replacement) {
+Indices Generator::multinomial(const Array& weights, std::size_t count, bool replacement,
+                               SourceLocation location) {
+  const CallSite site(location);
   const auto draw = precision_ == Precision::float32 ? draw_rows<float> : draw_rows<double>;
   return draw(bits_, weights, count, replacement);
 }

@@ -1,6 +1,15 @@
-// parallel.cpp: the number of threads of parallel loops.
+// parallel.cpp: the number of threads of parallel loops, and how long idle threads busy-wait.
 
 #include "heed/array/parallel.hpp"
+
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 #include "heed/array/matmul.hpp"
 #include "heed/base/error.hpp"
@@ -8,9 +17,25 @@
 
 namespace HEED_NAMESPACE {
 
-static int thread_count = usable_cores();
+// OMP_NUM_THREADS if it is set, else the cores that this process may use.
+static int default_threads() {
+#ifdef _OPENMP
+  if (std::getenv("OMP_NUM_THREADS") != nullptr) return std::min(omp_get_max_threads(), 1024);
+#endif
+  return usable_cores();
+}
 
-void set_num_threads(int threads) {
+// Idle OpenMP threads busy-wait for some microseconds, then sleep. GCC's default of milliseconds
+// makes heed ten times slower if another program uses the same cores. Priority 101: this function
+// must run before GCC's OpenMP, which heed links statically, reads its environment.
+__attribute__((constructor(101))) static void shorten_busy_waiting() {
+  setenv("GOMP_SPINCOUNT", "10000", 0);
+}
+
+static int thread_count = default_threads();
+
+void set_num_threads(int threads, SourceLocation location) {
+  const CallSite site(location);
   if (threads < 1 || threads > 1024)
     throw_error("set_num_threads: ", threads, " is not in 1 to 1024");
   thread_count = threads;

@@ -90,7 +90,8 @@ Array Generator::rand(const Shape& shape) {
 
 // PyTorch's build compiles unit * (high - low) + low to a fused multiply-add. Without std::fma,
 // half of the floats would differ from PyTorch's by one ulp.
-Array Generator::uniform(const Shape& shape, double low, double high) {
+Array Generator::uniform(const Shape& shape, double low, double high, SourceLocation location) {
+  const CallSite site(location);
   return generate(precision_, shape, [&](auto* x, std::size_t n) {
     using T = std::remove_pointer_t<decltype(x)>;
     const T start = static_cast<T>(low);
@@ -118,7 +119,8 @@ double Generator::one_normal() {
 }
 
 // As in PyTorch, fewer than 16 normal samples are generated one by one, always in double.
-Array Generator::normal(const Shape& shape, double mean, double std) {
+Array Generator::normal(const Shape& shape, double mean, double std, SourceLocation location) {
+  const CallSite site(location);
   if (!(std::isfinite(mean) && std::isfinite(std) && std >= 0))
     throw_error("normal: mean is ", mean, " and std is ", std, "; give finite numbers, std >= 0");
   return generate(precision_, shape, [&](auto* x, std::size_t n) {
@@ -130,7 +132,9 @@ Array Generator::normal(const Shape& shape, double mean, double std) {
 
 // As in PyTorch, the modulo operation makes small numbers more likely, by less than range / 2^32
 // (or 2^64).
-Indices Generator::randint(std::int64_t low, std::int64_t high, const Shape& shape) {
+Indices Generator::randint(std::int64_t low, std::int64_t high, const Shape& shape,
+                           SourceLocation location) {
+  const CallSite site(location);
   if (low >= high)
     throw_error("randint: low is ", low, " and high is ", high, "; high must be above low");
   const std::uint64_t base = static_cast<std::uint64_t>(low);
@@ -144,7 +148,8 @@ Indices Generator::randint(std::int64_t low, std::int64_t high, const Shape& sha
 }
 
 // The Fisher-Yates shuffle, starting at the first element.
-Indices Generator::randperm(std::size_t n) {
+Indices Generator::randperm(std::size_t n, SourceLocation location) {
+  const CallSite site(location);
   if (n > max_permutation) throw_error("randperm: n is ", n, "; give at most ", max_permutation);
   Indices order = Indices::from_shape({n});
   std::iota(order.data(), order.data() + n, std::int64_t{0});
@@ -153,7 +158,8 @@ Indices Generator::randperm(std::size_t n) {
   return order;
 }
 
-Array Generator::bernoulli(const Shape& shape, double p) {
+Array Generator::bernoulli(const Shape& shape, double p, SourceLocation location) {
+  const CallSite site(location);
   if (!(p >= 0 && p <= 1)) throw_error("bernoulli: p is ", p, "; give a probability from 0 to 1");
   Array x = uninitialized(shape);
   std::generate_n(x.data(), x.size(),
@@ -172,7 +178,8 @@ std::string Generator::state() const {
 
 // Compares `text` with the state of the parsed generator, to reject missing or extra characters,
 // numbers out of range and other number formats.
-void Generator::set_state(const std::string& text) {
+void Generator::set_state(const std::string& text, SourceLocation location) {
+  const CallSite site(location);
   Generator parsed(0, precision_);
   std::istringstream in(text);
   in.imbue(std::locale::classic());

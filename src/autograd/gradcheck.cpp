@@ -56,6 +56,16 @@ static void compare(GradcheckResult& result, const GradcheckOptions& options, st
   result.message = text.str();
 }
 
+// In float, adds to the message which errors the check cannot see.
+static GradcheckResult with_limits(GradcheckResult result, const GradcheckOptions& options) {
+  if (sizeof(Real) == sizeof(double)) return result;
+  std::ostringstream text;
+  text << result.message << " (in float, errors below " << 100 * options.relative << " % or "
+       << options.absolute << " are not seen; heed_double or --double checks six digits)";
+  result.message = text.str();
+  return result;
+}
+
 GradcheckResult gradcheck(const Function& f, const std::vector<Array>& inputs,
                           const GradcheckOptions& options) {
   const std::vector<Tensor> leaves = tensors(inputs, true);
@@ -69,9 +79,9 @@ GradcheckResult gradcheck(const Function& f, const std::vector<Array>& inputs,
       const double got = leaves[k].has_grad() ? static_cast<double>(leaves[k].grad().data()[i]) : 0;
       const double measured = central_difference(f, values, k, i, upstream, options.step);
       compare(result, options, k, i, got, measured);
-      if (std::isnan(result.worst)) return result;
+      if (std::isnan(result.worst)) return with_limits(result, options);
     }
-  return result;
+  return with_limits(result, options);
 }
 
 }  // namespace HEED_NAMESPACE

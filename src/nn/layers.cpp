@@ -95,7 +95,8 @@ Tensor PatchEmbedding::operator()(const Tensor& images, SourceLocation location)
   return projection(reshape(patches, {B, rows * columns, C * P * P}, location), location);
 }
 
-Array sinusoidal_positions(std::size_t length, std::size_t width) {
+Array sinusoidal_positions(std::size_t length, std::size_t width, SourceLocation location) {
+  const CallSite site(location);
   if (width == 0 || width % 2 != 0)
     throw_error("sinusoidal_positions: width ", width,
                 " must be even and at least 2: each frequency has a sine and a cosine");

@@ -27,7 +27,9 @@ std::vector<Array> parameter_values(const SafetensorsFile& file, const Parameter
   return values;
 }
 
-void save(const std::filesystem::path& path, const Parameters& parameters) {
+void save(const std::filesystem::path& path, const Parameters& parameters,
+          SourceLocation location) {
+  const CallSite site(location);
   std::vector<StoredTensor> tensors;
   for (const Tensor& parameter : parameters)
     tensors.push_back(stored_tensor(parameter.name(), parameter.value()));

@@ -199,9 +199,9 @@ struct Clamp {
   Array backward(const Array& dy, const Array&, const Array& x) const {
     return map(
         [lo = low, hi = high](auto d, auto v) {
-          return xsimd::select((v < Pack(lo)) || (v > Pack(hi)), Pack(0), d);
+          return xsimd::select((v >= Pack(lo)) && (v <= Pack(hi)), d, Pack(0));
         },
-        dy, x);  // dx = dy where low <= x <= high, else 0
+        dy, x);  // dx = dy where low <= x <= high, else 0 (also for NaN)
   }
   Real low, high;
 };

@@ -22,14 +22,15 @@ struct SquaredError {
   }  // dx = 2 dy (x - t), dt = -dx
 };
 
-// y = max(x, 0) - x t + ln(1 + e^-|x|), which is -t ln s(x) - (1 - t) ln(1 - s(x)) for the sigmoid
-// s
+// y = (1 - t) max(x, 0) + t max(-x, 0) + ln(1 + e^-|x|), which is -t ln s(x) - (1 - t) ln(1 - s(x))
+// for the sigmoid s. Both maxima are 0 or positive, so that infinite logits give no inf - inf.
 struct BinaryCrossEntropy {
   static constexpr std::string_view name = "BinaryCrossEntropy";
   Array forward(const Array& x, const Array& target) const {
     return map(
         [](auto v, auto t) {
-          return xsimd::max(v, Pack(0)) - v * t + xsimd::log1p(xsimd::exp(-xsimd::abs(v)));
+          return (Real{1} - t) * xsimd::max(v, Pack(0)) + t * xsimd::max(-v, Pack(0)) +
+                 xsimd::log1p(xsimd::exp(-xsimd::abs(v)));
         },
         x, target);
   }

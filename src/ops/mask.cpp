@@ -102,11 +102,14 @@ Tensor masked_fill(const Tensor& x, const Mask& mask, double value, SourceLocati
   return record(MaskedFill{numbers(mask), static_cast<Real>(value)}, location, x);
 }
 
-Tensor where(const Mask& condition, const Tensor& a, const Tensor& b, SourceLocation location) {
+Tensor where(Mask condition, Tensor a, Tensor b, SourceLocation location) {
   const CallSite site(location);
-  const Shape both = broadcast("where", a.shape(), b.shape(), name_or(a, "a"), name_or(b, "b"));
-  const Shape shape = broadcast("where", shape_of(condition), both, "condition", "a and b");
-  return record(Where{expanded(numbers(condition), shape)}, location, a, b);
+  const std::optional<Shape> both = broadcast_shape(a.shape(), b.shape());
+  const auto shape = both ? broadcast_shape(shape_of(condition), *both) : std::nullopt;
+  if (!shape)
+    throw_error("where: shapes do not broadcast: condition ", str(shape_of(condition)), ", ",
+                describe(a, "a"), ", ", describe(b, "b"));
+  return record(Where{expanded(numbers(condition), *shape)}, location, a, b);
 }
 
 Tensor tril(const Tensor& x, int diagonal, SourceLocation location) {

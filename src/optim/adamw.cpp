@@ -27,7 +27,8 @@ AdamW::AdamW(std::vector<Tensor> parameters, const AdamWOptions& options, Source
   }
 }
 
-void AdamW::set_lr(double lr) {
+void AdamW::set_lr(double lr, SourceLocation location) {
+  const CallSite site(location);
   check_option("AdamW", "lr", lr, lr >= 0, "0 or more");
   options_.lr = lr;
 }
@@ -83,7 +84,8 @@ State AdamW::state() const {
   return state;
 }
 
-void AdamW::set_state(const State& state) {
+void AdamW::set_state(const State& state, SourceLocation location) {
+  const CallSite site(location);
   auto arrays = find_arrays(state, parameters_, {"exp_avg", "exp_avg_sq"}, true);
   exp_avg_ = std::move(arrays[0]);
   exp_avg_sq_ = std::move(arrays[1]);

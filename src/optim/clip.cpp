@@ -40,7 +40,9 @@ static double total_norm(const std::vector<Tensor>& parameters, double p) {
   return std::isinf(p) ? total : std::pow(total, 1 / p);
 }
 
-double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, double norm_type) {
+double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, double norm_type,
+                      SourceLocation location) {
+  const CallSite site(location);
   check_option("clip_grad_norm", "max_norm", max_norm, max_norm >= 0, "0 or more");
   check_option("clip_grad_norm", "norm_type", norm_type, norm_type > 0, "above 0");
   const OperationTimer timer("clip_grad_norm", Phase::forward);

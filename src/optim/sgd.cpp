@@ -21,7 +21,8 @@ Sgd::Sgd(std::vector<Tensor> parameters, const SgdOptions& options, SourceLocati
   momenta_.assign(parameters_.size(), undefined_array());
 }
 
-void Sgd::set_lr(double lr) {
+void Sgd::set_lr(double lr, SourceLocation location) {
+  const CallSite site(location);
   check_option("Sgd", "lr", lr, lr >= 0, "0 or more");
   options_.lr = lr;
 }
@@ -52,7 +53,8 @@ State Sgd::state() const {
   return state;
 }
 
-void Sgd::set_state(const State& state) {
+void Sgd::set_state(const State& state, SourceLocation location) {
+  const CallSite site(location);
   // A parameter that never had a gradient has no momentum yet.
   std::vector<std::vector<Array>> found = find_arrays(state, parameters_, {"momentum"}, false);
   momenta_ = std::move(found[0]);

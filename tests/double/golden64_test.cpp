@@ -1,6 +1,7 @@
 // golden64_test.cpp: operations and gradients against PyTorch's results in double.
 //
-// Reads tests/golden/golden64.txt, or the file in the environment variable HEED_GOLDEN64.
+// Reads tests/golden/golden64.txt, or the file in the environment variable HEED_GOLDEN64, and
+// tests/golden/library64.txt, which tests/golden/library.py writes.
 
 #include "golden/suite.hpp"
 
@@ -11,4 +12,13 @@ TEST_CASE("in double, results and gradients equal PyTorch's within the tolerance
 
 TEST_CASE("in double, calls that are errors in PyTorch throw errors", "[golden]") {
   golden::check_errors(golden::cases("HEED_GOLDEN64", "golden64.txt"));
+}
+
+TEST_CASE("in double, losses, selections, layers and initial values equal PyTorch's", "[golden]") {
+  golden::check_agreement(golden::cases("HEED_GOLDEN64_LIBRARY", "library64.txt"));
+}
+
+TEST_CASE("in double, losses, selections and initialisers refuse what PyTorch refuses",
+          "[golden]") {
+  golden::check_errors(golden::cases("HEED_GOLDEN64_LIBRARY", "library64.txt"));
 }

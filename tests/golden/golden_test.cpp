@@ -1,6 +1,7 @@
 // golden_test.cpp: operations and gradients against PyTorch's results.
 //
-// Reads tests/golden/golden.txt, or the file in the environment variable HEED_GOLDEN.
+// Reads tests/golden/golden.txt, or the file in the environment variable HEED_GOLDEN, and
+// tests/golden/library.txt, which tests/golden/library.py writes.
 
 #include "catch.hpp"
 #include "golden/suite.hpp"
@@ -12,4 +13,12 @@ TEST_CASE("results and gradients equal PyTorch's within the tolerance of each ca
 TEST_CASE("calls that are errors in PyTorch throw errors that name operation, tensors and shapes",
           "[golden]") {
   golden::check_errors(golden::cases("HEED_GOLDEN", "golden.txt"));
+}
+
+TEST_CASE("losses, selections, layers and initial values equal PyTorch's", "[golden]") {
+  golden::check_agreement(golden::cases("HEED_GOLDEN_LIBRARY", "library.txt"));
+}
+
+TEST_CASE("losses, selections and initialisers refuse what PyTorch refuses", "[golden]") {
+  golden::check_errors(golden::cases("HEED_GOLDEN_LIBRARY", "library.txt"));
 }

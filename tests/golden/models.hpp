@@ -111,6 +111,105 @@ inline Result multi_head_attention(const Call& call) {
           }};
 }
 
+// ---- layers of library.py
+
+// The results, and a function that copies the parameters' gradients to the inputs of `packing`.
+inline Result with_gradients(Values results, const Packing& packing, const Call& call,
+                             const std::shared_ptr<heed::Parameters>& parameters) {
+  std::vector<Tensor> inputs;
+  for (const Packed& packed : packing) inputs.push_back(call.tensor(packed.input));
+  return {std::move(results), [=] {
+            for (std::size_t i = 0; i < packing.size(); ++i)
+              gather(packing[i], inputs[i], *parameters);
+          }};
+}
+
+inline std::optional<Mask> optional_mask(const Call& call, const char* name) {
+  const Value* const mask = call.find(name);
+  return mask == nullptr ? std::optional<Mask>() : std::get<Mask>(*mask);
+}
+
+// Multi-head attention with the mask of the padded keys. The weights are those of every head.
+inline Result padded_attention(const Call& call) {
+  const auto parameters = std::make_shared<heed::Parameters>();
+  Generator generator(0);
+  const Tensor query = call.tensor("query");
+  const heed::nn::MultiHeadAttention layer({*parameters, generator}, query.shape().back(),
+                                           static_cast<std::size_t>(call.integer("heads")));
+  const Packing packing = attention_packing(true);
+  load(packing, call, *parameters);
+  const Tensor memory = call.find("memory") == nullptr ? query : call.tensor("memory");
+  const heed::nn::AttentionMask mask{call.flag("causal"), {}, optional_mask(call, "key_padding")};
+  const Tensor output = layer(query, memory, mask);
+  return with_gradients({output, layer.with_weights(query, memory, mask).weights}, packing, call,
+                        parameters);
+}
+
+inline Result patch_embedding(const Call& call) {
+  const auto parameters = std::make_shared<heed::Parameters>();
+  Generator generator(0);
+  const Tensor images = call.tensor("images");
+  const heed::nn::PatchEmbedding layer({*parameters, generator}, images.shape()[1],
+                                       static_cast<std::size_t>(call.integer("patch_size")),
+                                       call.tensor("bias").shape()[0]);
+  const Packing packing{{"weight", {"weight"}}, {"bias", {"bias"}}};
+  load(packing, call, *parameters);
+  return with_gradients({layer(images)}, packing, call, parameters);
+}
+
+inline Packing decoder_packing() {
+  Packing packing;
+  const std::pair<std::string, std::string> attentions[]{{"self_attn", "attention"},
+                                                         {"multihead_attn", "cross"}};
+  for (const auto& [from, to] : attentions)
+    for (const std::string kind : {"weight", "bias"}) {
+      packing.push_back({from + ".in_proj_" + kind,
+                         {to + ".query." + kind, to + ".key." + kind, to + ".value." + kind}});
+      packing.push_back({from + ".out_proj." + kind, {to + ".out." + kind}});
+    }
+  for (const std::string kind : {".weight", ".bias"}) {
+    for (const std::string norm : {"norm1", "norm2", "norm3"})
+      packing.push_back({norm + kind, {norm + kind}});
+    packing.push_back({"linear1" + kind, {"mlp.up" + kind}});
+    packing.push_back({"linear2" + kind, {"mlp.down" + kind}});
+  }
+  return packing;
+}
+
+inline Result decoder_block(const Call& call) {
+  const auto parameters = std::make_shared<heed::Parameters>();
+  Generator generator(0);
+  const Tensor x = call.tensor("x");
+  const heed::nn::DecoderBlock block({*parameters, generator}, x.shape().back(),
+                                     static_cast<std::size_t>(call.integer("heads")));
+  const Packing packing = decoder_packing();
+  load(packing, call, *parameters);
+  const Tensor y = block(x, call.tensor("memory"), {true, {}, optional_mask(call, "padding")},
+                         {false, {}, optional_mask(call, "memory_padding")});
+  return with_gradients({y}, packing, call, parameters);
+}
+
+// Fills one tensor of each shape, one after another, with the function of torch.nn.init.
+inline Values initial_values(const Call& call) {
+  namespace init = heed::nn::init;
+  Generator generator(call.attrs.at("seed").get<std::uint64_t>());
+  const std::string name = call.attrs.at("function");
+  const auto args = call.attrs.at("args").get<std::vector<double>>();
+  const auto argument = [&](std::size_t i, double omitted) {
+    return i < args.size() ? args[i] : omitted;
+  };
+  Values results;
+  for (const Json& shape : call.attrs.at("shapes")) {
+    const Tensor x(heed::zeros(shape_from(shape)));
+    if (name == "uniform_") init::uniform_(x, generator, argument(0, 0), argument(1, 1));
+    if (name == "normal_") init::normal_(x, generator, argument(0, 0), argument(1, 1));
+    if (name == "xavier_uniform_") init::xavier_uniform_(x, generator, argument(0, 1));
+    if (name == "kaiming_uniform_") init::kaiming_uniform_(x, generator, argument(0, 0));
+    results.push_back(x);
+  }
+  return results;
+}
+
 // ---- the language model
 
 inline Packing gpt_packing(std::size_t layers, bool tied) {
@@ -201,7 +300,13 @@ inline Result gpt_training(const Call& call) {
 }
 
 inline Table model_operations() {
-  return {{"mha", multi_head_attention}, {"gpt", gpt}, {"gpt_train", gpt_training}};
+  return {{"mha", multi_head_attention},
+          {"gpt", gpt},
+          {"gpt_train", gpt_training},
+          {"padded_attention", padded_attention},
+          {"patch_embedding", patch_embedding},
+          {"decoder_block", decoder_block},
+          {"init", [](const Call& call) { return initial_values(call); }}};
 }
 
 inline const Table& table() {
@@ -210,6 +315,7 @@ inline const Table& table() {
     operations.merge(shape_operations());
     operations.merge(reduction_operations());
     operations.merge(fused_operations());
+    operations.merge(library_operations());
     operations.merge(model_operations());
     operations.merge(optimizer_operations());
     return operations;

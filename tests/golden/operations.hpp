@@ -106,22 +106,40 @@ inline Values max_with_position(const Call& call) {
   return {y, position};
 }
 
+inline heed::Reduction reduction_of(const Call& call) {
+  const std::string name = call.attrs.value("reduction", "mean");
+  return name == "mean"  ? heed::Reduction::mean
+         : name == "sum" ? heed::Reduction::sum
+                         : heed::Reduction::none;
+}
+
 inline Tensor cross_entropy(const Call& call) {
   heed::CrossEntropyOptions options;
-  const std::string reduction = call.attrs.value("reduction", "mean");
-  options.reduction = reduction == "mean"  ? heed::Reduction::mean
-                      : reduction == "sum" ? heed::Reduction::sum
-                                           : heed::Reduction::none;
+  options.reduction = reduction_of(call);
   options.ignore_index = call.attrs.value("ignore_index", std::int64_t{-100});
   options.label_smoothing = call.attrs.value("label_smoothing", 0.0);
   const Tensor loss = heed::cross_entropy(call.tensor(0), call.indices(1), options);
-  return reduction == "none" ? heed::reshape(loss, {static_cast<int>(loss.value().size())}) : loss;
+  return options.reduction == heed::Reduction::none
+             ? heed::reshape(loss, {static_cast<int>(loss.value().size())})
+             : loss;
 }
 
 inline Tensor layer_norm(const Call& call) {
   return heed::layer_norm(call.tensor("x"), shape_from(call.attrs.at("normalized_shape")),
                           call.tensor("weight"), call.tensor("bias"),
                           call.attrs.value("eps", 1e-5));
+}
+
+inline Tensor rms_norm(const Call& call) {
+  return heed::rms_norm(
+      call.tensor("x"), shape_from(call.attrs.at("normalized_shape")), call.tensor("weight"),
+      call.attrs.value("eps", double{std::numeric_limits<heed::Real>::epsilon()}));
+}
+
+inline Values topk(const Call& call) {
+  const auto k = static_cast<std::size_t>(call.integer("k"));
+  const heed::TopK largest = heed::topk(call.tensor(0), k, call.integer("dim"));
+  return {largest.values, largest.indices};
 }
 
 inline Tensor embedding(const Call& call) {
@@ -307,6 +325,38 @@ inline Table fused_operations() {
       {"dropout", [](const Call& c) { return Values{dropout(c)}; }},
       {"rng", random_draws},
       {"program", program},
+  };
+}
+
+inline Table library_operations() {
+  return {
+      {"mse_loss",
+       [](const Call& c) {
+         return Values{heed::mse_loss(c.tensor(0), c.tensor(1), reduction_of(c))};
+       }},
+      {"binary_cross_entropy_with_logits",
+       [](const Call& c) {
+         return Values{heed::binary_cross_entropy_with_logits(c.tensor(0), c.tensor(1),  //
+                                                              reduction_of(c))};
+       }},
+      {"huber_loss",
+       [](const Call& c) {
+         return Values{heed::huber_loss(c.tensor(0), c.tensor(1), reduction_of(c),
+                                        c.attrs.value("delta", 1.0))};
+       }},
+      {"clamp",
+       [](const Call& c) {
+         return Values{heed::clamp(c.tensor(0), c.real("low"), c.real("high"))};
+       }},
+      {"where",
+       [](const Call& c) { return Values{heed::where(c.mask(0), c.tensor(1), c.tensor(2))}; }},
+      {"topk", topk},
+      {"gather",
+       [](const Call& c) {
+         return Values{heed::gather(c.tensor(0), c.integer("dim"), c.indices(1))};
+       }},
+      {"argmax", [](const Call& c) { return Values{heed::argmax(c.tensor(0), c.integer("dim"))}; }},
+      {"rms_norm", [](const Call& c) { return Values{rms_norm(c)}; }},
   };
 }
 

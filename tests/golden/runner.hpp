@@ -137,6 +137,7 @@ inline std::string name_in_messages(const Case& c) {
   static const std::map<std::string, std::string> others{
       {"sub", "subtract"}, {"mul", "multiply"}, {"div", "divide"},    {"cat", "concat"},
       {"amax", "max"},     {"max_all", "max"},  {"sdpa", "attention"}};
+  if (c.op == "init") return c.attrs.at("function");
   if (c.op == "rng") return c.attrs.at("calls").at(0).at(0);
   if (c.op == "optimizer") return c.attrs.at("name") == "sgd" ? "Sgd" : "AdamW";
   if (c.op == "torch_schedule") return c.attrs.at("cls");

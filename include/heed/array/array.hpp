@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "heed/array/precision.hpp"
+#include "heed/base/source_location.hpp"
 
 #if __has_include(<xtensor/containers/xarray.hpp>)  // since version 0.26
 #include <xtensor/containers/xadapt.hpp>
@@ -64,7 +65,8 @@ Array ones(const Shape& shape);
 Array scalar(Real value);  // rank 0
 // A matrix from its rows, and a matrix (n, 1) from n values. Use them for nested braces: xtensor
 // finds Array x = {{1}, {2}} ambiguous. array2d throws Error if rows differ in length.
-Array array2d(std::initializer_list<std::initializer_list<Real>> rows);
+Array array2d(std::initializer_list<std::initializer_list<Real>> rows,
+              SourceLocation location = SourceLocation::current());
 Array column(const std::vector<Real>& values);
 // Arrays of a shape. (Indices({2, 3}) would be the vector of the numbers 2 and 3.)
 Indices indices(const Shape& shape, std::int64_t value = 0);

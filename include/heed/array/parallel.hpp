@@ -6,13 +6,15 @@
 #include <exception>
 
 #include "heed/array/precision.hpp"
+#include "heed/base/source_location.hpp"
 
 namespace HEED_NAMESPACE {
 
-// The number of threads that parallel loops use; the default is usable_cores() (machine.hpp).
+// The number of threads that parallel loops use. The default is the environment variable
+// OMP_NUM_THREADS or, if it is not set, usable_cores() (machine.hpp).
 // set_num_threads throws Error unless `threads` is between 1 and 1024. If blas_is_thread_safe() is
 // false, num_threads() is always 1.
-void set_num_threads(int threads);
+void set_num_threads(int threads, SourceLocation location = SourceLocation::current());
 int num_threads();
 
 // Calls body(begin, end) for consecutive chunks of [0, n), each of `grain` iterations. The chunk

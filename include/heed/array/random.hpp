@@ -7,6 +7,7 @@
 
 #include "heed/array/array.hpp"
 #include "heed/array/mersenne_twister.hpp"
+#include "heed/base/source_location.hpp"
 
 namespace HEED_NAMESPACE {
 
@@ -42,26 +43,35 @@ class Generator {
   void skip_uniform(std::size_t n);
   void skip_normal(std::size_t n);
 
-  Array rand(const Shape& shape);                              // uniform in [0, 1)
-  Array uniform(const Shape& shape, double low, double high);  // requires finite low <= high
-  Array randn(const Shape& shape);                             // mean 0, standard deviation 1
-  Array normal(const Shape& shape, double mean, double std);   // requires finite mean and std >= 0
-  Indices randint(std::int64_t low, std::int64_t high,
-                  const Shape& shape);            // in [low, high)
-  Indices randperm(std::size_t n);                // shape (n): 0 to n - 1 in random order
-  Array bernoulli(const Shape& shape, double p);  // 1 with probability p, else 0
+  // Uniform in [0, 1), and uniform in [low, high) for finite low <= high.
+  Array rand(const Shape& shape);
+  Array uniform(const Shape& shape, double low, double high,
+                SourceLocation location = SourceLocation::current());
+  // Normal with mean 0 and standard deviation 1, and with a finite mean and std >= 0.
+  Array randn(const Shape& shape);
+  Array normal(const Shape& shape, double mean, double std,
+               SourceLocation location = SourceLocation::current());
+  // Integers in [low, high).
+  Indices randint(std::int64_t low, std::int64_t high, const Shape& shape,
+                  SourceLocation location = SourceLocation::current());
+  // 0 to n - 1 in random order: (n).
+  Indices randperm(std::size_t n, SourceLocation location = SourceLocation::current());
+  // 1 with probability p, else 0.
+  Array bernoulli(const Shape& shape, double p,
+                  SourceLocation location = SourceLocation::current());
 
   // Draws `count` >= 1 indices per row of weights: (V) -> (count), (N, V) -> (N, count). The
   // weights must be finite and not negative, but need not sum to one. Without replacement, the
   // indices of a row are distinct, and the row must have at least `count` weights above zero.
-  Indices multinomial(const Array& weights, std::size_t count, bool replacement = false);
+  Indices multinomial(const Array& weights, std::size_t count, bool replacement = false,
+                      SourceLocation location = SourceLocation::current());
 
   // state() returns the generator's state as one line of printable text (about 6.5 kB), and
   // set_state restores it. The text does not contain precision(), so it is the same on every
   // platform and in heed and heed_double. set_state throws Error and changes nothing if `text` was
   // not returned by state().
   std::string state() const;
-  void set_state(const std::string& text);
+  void set_state(const std::string& text, SourceLocation location = SourceLocation::current());
 
  private:
   double one_normal();  // generates two normal samples, returns one and caches the other

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "heed/array/array.hpp"
@@ -67,7 +68,8 @@ class Tensor {
   explicit Tensor(Array value, bool requires_grad = false,
                   SourceLocation location = SourceLocation::current());
   // Indices are no Tensor: integers have no gradient. Write Tensor(Array(indices)) for numbers.
-  explicit Tensor(const Indices& indices, bool requires_grad = false) = delete;
+  template <class T, class = std::enable_if_t<std::is_same_v<T, Indices>>>
+  explicit Tensor(const T& indices, bool requires_grad = false) = delete;
   explicit Tensor(std::shared_ptr<Node> node) : node_(std::move(node)) {}
 
   const Array& value(SourceLocation location = SourceLocation::current()) const;

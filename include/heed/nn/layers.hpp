@@ -93,6 +93,7 @@ struct PatchEmbedding {
 // in radians: wavelengths from 2 pi to almost 10000 * 2 pi positions.
 // Vaswani et al. 2017, "Attention Is All You Need", section 3.5.
 // Throws Error for a width that is 0 or odd.
-Array sinusoidal_positions(std::size_t length, std::size_t width);
+Array sinusoidal_positions(std::size_t length, std::size_t width,
+                           SourceLocation location = SourceLocation::current());
 
 }  // namespace HEED_NAMESPACE::nn

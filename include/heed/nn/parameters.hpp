@@ -20,6 +20,7 @@ class Parameters {
              SourceLocation location = SourceLocation::current());
 
   const std::vector<Tensor>& tensors() const { return tensors_; }
+  operator const std::vector<Tensor>&() const { return tensors_; }  // AdamW(parameters, options)
   std::size_t size() const { return tensors_.size(); }
   std::size_t count() const;                        // total number of elements
   const Tensor* find(std::string_view name) const;  // nullptr if no parameter has this name

@@ -10,7 +10,8 @@ namespace HEED_NAMESPACE {
 
 // Saves all parameters by name. Replaces an existing file. PyTorch reads the file with
 // safetensors.torch.load_file. Throws Error `PATH: reason` when writing fails.
-void save(const std::filesystem::path& path, const Parameters& parameters);
+void save(const std::filesystem::path& path, const Parameters& parameters,
+          SourceLocation location = SourceLocation::current());
 
 // Copies the values in the file into the parameters of the same names. Throws Error, before it
 // changes a parameter, if a tensor is missing, has another shape, holds a value that is not finite,

@@ -17,8 +17,9 @@ inline Mask causal_mask(std::size_t T) { return causal_mask(T, T); }
 Tensor masked_fill(const Tensor& x, const Mask& mask, double value,
                    SourceLocation location = SourceLocation::current());
 
-// a where the condition is true, b elsewhere. All three broadcast to one shape.
-Tensor where(const Mask& condition, const Tensor& a, const Tensor& b,
+// a where the condition is true, b elsewhere. All three broadcast to one shape. (The parameters are
+// values, because with references the compiler would choose the template xt::where.)
+Tensor where(Mask condition, Tensor a, Tensor b,
              SourceLocation location = SourceLocation::current());
 
 // x (..., T, S) on and below the diagonal, 0 above it; as torch.tril.

@@ -26,10 +26,10 @@ class AdamW final : public Optimizer {
 
   void step(SourceLocation location = SourceLocation::current()) override;
   double lr() const override { return options_.lr; }
-  void set_lr(double lr) override;
+  void set_lr(double lr, SourceLocation location = SourceLocation::current()) override;
 
   State state() const override;
-  void set_state(const State& state) override;
+  void set_state(const State& state, SourceLocation location = SourceLocation::current()) override;
 
  private:
   void update(const Tensor& parameter, Array& m, Array& v, SourceLocation location) const;

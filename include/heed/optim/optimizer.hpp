@@ -29,12 +29,15 @@ class Optimizer {
   void zero_grad();  // clears the gradients of all parameters
 
   virtual double lr() const = 0;
-  virtual void set_lr(double lr) = 0;  // throws Error for a negative number
+  // Throws Error for a negative number.
+  virtual void set_lr(double lr, SourceLocation location = SourceLocation::current()) = 0;
 
   const std::vector<Tensor>& parameters() const { return parameters_; }
 
   virtual State state() const = 0;
-  virtual void set_state(const State& state) = 0;  // throws Error if a name or shape does not match
+  // Throws Error if a name or shape does not match.
+  virtual void set_state(const State& state,
+                         SourceLocation location = SourceLocation::current()) = 0;
 
  protected:
   // Throws Error for an empty list, an undefined tensor, a tensor that is the result of an
@@ -52,6 +55,7 @@ void zero_grad(const std::vector<Tensor>& parameters);
 // Euclidean norm, infinity the maximum absolute value. A max_norm of 0 sets the gradients to 0.
 // Pascanu et al. 2013, "On the difficulty of training recurrent neural networks", algorithm 1.
 // Throws Error for a negative max_norm and for a norm_type that is not above 0.
-double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, double norm_type = 2);
+double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, double norm_type = 2,
+                      SourceLocation location = SourceLocation::current());
 
 }  // namespace HEED_NAMESPACE::optim

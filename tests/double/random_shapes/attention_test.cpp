@@ -3,6 +3,7 @@
 #include "heed/ops/attention.hpp"
 
 #include "catch.hpp"
+#include "heed/ops/shape.hpp"
 #include "run.hpp"
 
 namespace heed::test {
@@ -86,6 +87,17 @@ Case masked_attention_case(Draw& d) {
   return drawn.with({drawn.q, drawn.k, drawn.v}, biased, attend);
 }
 
+// The output and the weights are one tensor, because a case has one output.
+Case output_and_weights_case(Draw& d) {
+  AttentionDraw drawn(d);
+  if (d.coin()) drawn.add_mask();
+  return drawn.with(
+      {drawn.q, drawn.k, drawn.v}, d.coin(), [](X x, const AttentionOptions& options) {
+        const AttentionResult result = attention_with_weights(x[0], x[1], x[2], options);
+        return concat({reshape(result.output, {-1}), reshape(result.weights, {-1})}, 0);
+      });
+}
+
 Case weights_case(Draw& d) {
   AttentionDraw drawn(d);
   if (d.coin()) drawn.add_mask();
@@ -100,6 +112,8 @@ Rows attention_rows() {
   return {{"scaled_dot_product_attention", 2, 4, attention_case},
           {"scaled_dot_product_attention, with heads", 3, 3, attention_case},
           {"scaled_dot_product_attention, masked or biased", 2, 4, masked_attention_case},
+          {"attention_with_weights", 2, 4, output_and_weights_case},
+          {"attention_with_weights, with heads", 3, 3, output_and_weights_case},
           {"attention_weights", 2, 4, weights_case},
           {"attention_weights, with heads", 3, 3, weights_case},
           {"split_heads", 3, 3, split_heads_case},

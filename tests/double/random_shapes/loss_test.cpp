@@ -1,4 +1,4 @@
-// loss_test.cpp: gradients of cross_entropy at random shapes.
+// loss_test.cpp: gradients of the losses at random shapes.
 
 #include "heed/ops/loss.hpp"
 
@@ -36,15 +36,53 @@ Maker cross_entropies(Reduction reduction) {
   };
 }
 
+Reduction reduction_of(Draw& d) {
+  return d.one_of<Reduction>({Reduction::mean, Reduction::sum, Reduction::none});
+}
+
+// A loss of input and target. Large errors and logits, of either sign, occur too.
+template <class F>
+Maker elementwise(const F& loss, double low_target, double high_target) {
+  return [=](Draw& d) {
+    const Shape shape = d.shape();
+    const Reduction reduction = reduction_of(d);
+    const double largest = d.one_of<double>({1, 5});
+    return Case{[=](X x) { return loss(x[0], x[1], reduction); },
+                {d.values(shape, -largest, largest), d.values(shape, low_target, high_target)},
+                words("reduction ", static_cast<int>(reduction))};
+  };
+}
+
+// Errors are not near the limit delta, where the second derivative jumps.
+Case huber_case(Draw& d) {
+  const Shape shape = d.shape();
+  const Reduction reduction = reduction_of(d);
+  const double delta = d.one_of<double>({0.5, 1, 2.5});
+  const Array target = d.values(shape, -2, 2);
+  Array input = d.away_from_zero(shape, 0.1, 0.9);  // the error, as a multiple of delta
+  for (std::size_t i = 0; i < input.size(); ++i)
+    input.data()[i] = target.data()[i] + delta * input.data()[i] * (d.coin() ? 1 : 12);
+  return {[=](X x) { return huber_loss(x[0], x[1], reduction, delta); },
+          {input, target},
+          words("delta ", delta, ", reduction ", static_cast<int>(reduction))};
+}
+
 }  // namespace
 
 Rows loss_rows() {
   return {{"cross_entropy, mean", 1, 4, cross_entropies(Reduction::mean)},
           {"cross_entropy, sum", 1, 4, cross_entropies(Reduction::sum)},
-          {"cross_entropy, none", 1, 4, cross_entropies(Reduction::none)}};
+          {"cross_entropy, none", 1, 4, cross_entropies(Reduction::none)},
+          {"mse_loss", 0, 4,
+           elementwise([](T x, T target, Reduction r) { return mse_loss(x, target, r); }, -2, 2)},
+          {"binary_cross_entropy_with_logits", 0, 4,
+           elementwise([](T x, T target,
+                          Reduction r) { return binary_cross_entropy_with_logits(x, target, r); },
+                       0, 1)},
+          {"huber_loss", 0, 4, huber_case}};
 }
 
-TEST_CASE("the gradients of cross_entropy are right at random shapes",
+TEST_CASE("the gradients of the losses are right at random shapes",
           "[double][random_shapes][loss]") {
   check(loss_rows());
 }

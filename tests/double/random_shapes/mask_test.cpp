@@ -1,4 +1,4 @@
-// mask_test.cpp: gradients of masked_fill, tril and dropout at random shapes.
+// mask_test.cpp: gradients of masked_fill, where, tril and dropout at random shapes.
 
 #include "heed/ops/mask.hpp"
 
@@ -16,6 +16,21 @@ Case masked_fill_case(Draw& d) {
   const double value = d.number(-3, 3);
   return on(d.values(shape), words("mask ", str(shape_of(mask))),
             [=](T x) { return masked_fill(x, mask, value); });
+}
+
+// The condition broadcasts to the shape of a and b, or, with one more axis, they broadcast to it.
+Case where_case(Draw& d) {
+  const auto [a, b] = d.pair(d.shape());
+  Shape whole = broadcast("where", a, b);
+  Shape shape = d.narrowed(whole);
+  if (d.below(4) == 0) {
+    shape = whole;
+    shape.insert(shape.begin(), d.size(numel(whole)));
+  }
+  const Mask condition = d.mask(shape);
+  return {[=](X x) { return where(condition, x[0], x[1]); },
+          {d.values(a), d.values(b)},
+          words("condition ", str(shape))};
 }
 
 // A masked softmax, as in attention. All elements of a row may be masked.
@@ -47,11 +62,12 @@ Case dropout_case(Draw& d) {
 Rows mask_rows() {
   return {{"masked_fill", 0, 4, masked_fill_case},
           {"masked_fill, then softmax", 0, 4, masked_softmax_case},
+          {"where", 0, 4, where_case},
           {"tril", 2, 4, tril_case},
           {"dropout", 0, 4, dropout_case}};
 }
 
-TEST_CASE("the gradients of masked_fill, tril and dropout are right at random shapes",
+TEST_CASE("the gradients of masked_fill, where, tril and dropout are right at random shapes",
           "[double][random_shapes][mask]") {
   check(mask_rows());
 }

@@ -1,4 +1,4 @@
-// reduce_test.cpp: gradients of reductions at random shapes.
+// reduce_test.cpp: gradients of reductions, topk and gather at random shapes.
 
 #include "heed/ops/reduce.hpp"
 
@@ -45,16 +45,40 @@ Case variance_case(Draw& d) {
   return drawn;
 }
 
+// The elements are far apart, so that finite differences do not change their order.
+Case topk_case(Draw& d) {
+  const Shape shape = d.shape();
+  const int axis = d.axis(d.rank);
+  const std::size_t k = d.below(shape[d.index(axis, d.rank)] + 1);
+  return on(d.spread_rows(shape, numel(shape)), words("k ", k, ", axis ", axis),
+            [=](T x) { return topk(x, k, axis).values; });
+}
+
+// An index may occur several times; the gradients of its element are added.
+Case gather_case(Draw& d) {
+  const Shape shape = d.shape();
+  const int axis = d.axis(d.rank);
+  const std::size_t at = d.index(axis, d.rank), n = shape[at];
+  Shape taken = shape;
+  taken[at] = 1;
+  taken[at] = n == 0 ? 0 : d.size(numel(taken));
+  const Indices indices = d.indices(taken, n);
+  return on(d.values(shape), words("axis ", axis, ", indices ", str(taken)),
+            [=](T x) { return gather(x, axis, indices); });
+}
+
 }  // namespace
 
 Rows reduce_rows() {
   return {{"sum", 0, 4, over([](T x, const AxisList& a, bool keep) { return sum(x, a, keep); })},
           {"mean", 0, 4, over([](T x, const AxisList& a, bool keep) { return mean(x, a, keep); })},
           {"max", 0, 4, max_case},
-          {"variance", 0, 4, variance_case}};
+          {"variance", 0, 4, variance_case},
+          {"topk", 1, 4, topk_case},
+          {"gather", 1, 4, gather_case}};
 }
 
-TEST_CASE("the gradients of reductions are right at random shapes",
+TEST_CASE("the gradients of reductions, topk and gather are right at random shapes",
           "[double][random_shapes][reduce]") {
   check(reduce_rows());
 }
