@@ -53,16 +53,16 @@ struct Allocator {
 // xt::exp(x), xt::view(x, 0). Declare every intermediate result as Array, because `auto` would keep
 // an unevaluated expression.
 using Array = xt::xarray<Real, xt::layout_type::row_major, Allocator<Real>>;
-using Shape = Array::shape_type;
+using Shape = Array::shape_type;  // the size of each axis
 
 using Indices = xt::xarray<std::int64_t, xt::layout_type::row_major>;  // token indices, targets
-using Mask = xt::xarray<bool, xt::layout_type::row_major>;
+using Mask = xt::xarray<bool, xt::layout_type::row_major>;  // for masked_fill and attention
 
 Array uninitialized(const Shape& shape);  // the elements are undefined until the caller writes them
-Array filled(const Shape& shape, Real value);
-Array zeros(const Shape& shape);
-Array ones(const Shape& shape);
-Array scalar(Real value);  // rank 0
+Array filled(const Shape& shape, Real value);  // every element is `value`
+Array zeros(const Shape& shape);               // every element is 0
+Array ones(const Shape& shape);                // every element is 1
+Array scalar(Real value);                      // rank 0
 // A matrix from its rows, and a matrix (n, 1) from n values. Use them for nested braces: xtensor
 // finds Array x = {{1}, {2}} ambiguous. array2d throws Error if rows differ in length.
 Array array2d(std::initializer_list<std::initializer_list<Real>> rows,

@@ -11,7 +11,8 @@ namespace HEED_NAMESPACE {
 // The 1-D slices ("lines") of a row-major array along `axis`; along the last axis, these are rows.
 // Element j of slice i has the offset (i / inner) * size * inner + i % inner + j * inner.
 struct Lines {
-  Lines(const Shape& shape, std::size_t axis);
+  Lines(const Shape& shape, std::size_t axis);  // `axis` is not checked
+  // The offset of the first element of a slice.
   std::size_t start(std::size_t line) const { return line / inner * size * inner + line % inner; }
 
   std::size_t count = 1, size = 1, inner = 1;  // number, length and stride of the 1-D slices

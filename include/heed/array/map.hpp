@@ -27,6 +27,7 @@ P load_partial(const Real* p, std::size_t count) {
   return P::load_aligned(buffer);
 }
 
+// Stores the first `count` elements of a register.
 inline void store_partial(Pack values, Real* p, std::size_t count) {
   alignas(64) Real buffer[Pack::size] = {};
   values.store_aligned(buffer);
@@ -38,6 +39,7 @@ template <class P = Pack>
 P load_next(const Real* p, std::size_t left) {
   return left >= P::size ? P::load_unaligned(p) : load_partial<P>(p, left);
 }
+// Stores a full register, or its first `left` elements if fewer than Pack::size are left.
 inline void store_next(Pack values, Real* p, std::size_t left) {
   if (left >= Pack::size)
     values.store_unaligned(p);

@@ -9,18 +9,19 @@ namespace HEED_NAMESPACE {
 // transposed. Transposing copies nothing.
 template <class T>
 struct MatrixRef {
-  T* data;
-  std::size_t rows, columns;  // the shape after transposing
-  std::size_t stride;         // leading dimension: elements from one stored row to the next
-  bool is_transposed = false;
+  T* data;                     // element (0, 0)
+  std::size_t rows, columns;   // the shape after transposing
+  std::size_t stride;          // leading dimension: elements from one stored row to the next
+  bool is_transposed = false;  // whether the buffer holds the transposed matrix
 
+  // The transposed matrix, and the rows begin to end - 1: views of the same buffer.
   MatrixRef transposed() const { return {data, columns, rows, stride, !is_transposed}; }
   MatrixRef row_range(std::size_t begin, std::size_t end) const {
     return {data + begin * (is_transposed ? 1 : stride), end - begin, columns, stride,
             is_transposed};
   }
 };
-using MatrixView = MatrixRef<const Real>;
+using MatrixView = MatrixRef<const Real>;  // a matrix that is only read
 
 // Whether a product overwrites its result array or is added to it.
 enum class Output { overwrite, accumulate };

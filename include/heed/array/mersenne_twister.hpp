@@ -13,6 +13,7 @@ namespace HEED_NAMESPACE {
 // MT19937: M. Matsumoto and T. Nishimura, "Mersenne Twister", ACM TOMACS 8 (1998), seeded by their
 // init_genrand of 2002. PyTorch on a CPU and std::mt19937 use the same engine.
 struct MersenneTwister {
+  // The same seed gives the same sequence.
   explicit MersenneTwister(std::uint32_t seed) {
     words[0] = seed;
     for (std::uint32_t i = 1; i < 624; ++i)

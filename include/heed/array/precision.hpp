@@ -9,12 +9,12 @@
 #define HEED_NAMESPACE heed::float64
 namespace heed {
 inline namespace float64 {
-using Real = double;
+using Real = double;  // the number type of all arrays
 }
 }  // namespace heed
 #else
 #define HEED_NAMESPACE heed
 namespace heed {
-using Real = float;
+using Real = float;  // the number type of all arrays
 }
 #endif

@@ -35,9 +35,10 @@ inline constexpr Precision own_precision =
 // Each function throws Error and draws nothing if an argument is outside its documented range.
 class Generator {
  public:
+  // Equal seeds and precisions give equal numbers.
   explicit Generator(std::uint64_t seed, Precision precision = own_precision);
 
-  Precision precision() const { return precision_; }
+  Precision precision() const { return precision_; }  // the type in which numbers are drawn
 
   // Discard n numbers, as if one call of rand (skip_uniform) or randn (skip_normal) had drawn them.
   void skip_uniform(std::size_t n);

@@ -26,7 +26,7 @@ Array permuted(const Array& x, const std::vector<std::size_t>& order);
 // to += part, element by element. The shapes must be equal.
 void add_to(Array& to, const Array& part);
 
-double sum_of_squares(const Array& x);
-bool all_finite(const Array& x);
+double sum_of_squares(const Array& x);  // accumulated in double
+bool all_finite(const Array& x);        // whether x has neither infinity nor NaN
 
 }  // namespace HEED_NAMESPACE

@@ -20,6 +20,7 @@ using Axes = std::vector<std::size_t>;  // valid axes: in range, sorted, without
 class AxisList : public std::vector<int> {
  public:
   AxisList() = default;
+  // One axis, or a list of axes.
   AxisList(int axis) : std::vector<int>{axis} {}
   AxisList(std::initializer_list<int> axes) : std::vector<int>(axes) {}
   AxisList(const std::vector<int>& axes) : std::vector<int>(axes) {}
@@ -35,9 +36,11 @@ class SizeList : public std::vector<std::int64_t> {
     std::int64_t value;
   };
   SizeList() = default;
+  // A list of integers, such as {B, T, -1}.
   SizeList(std::initializer_list<Size> sizes) {
     for (const Size& size : sizes) push_back(size.value);
   }
+  // The elements of a container, such as a Shape.
   template <class Container, class = decltype(std::declval<Container>().begin())>
   SizeList(const Container& sizes) {
     for (const auto size : sizes) push_back(static_cast<std::int64_t>(size));

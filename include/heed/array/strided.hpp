@@ -11,6 +11,7 @@ namespace HEED_NAMESPACE {
 
 using Strides = std::vector<std::ptrdiff_t>;  // strides in elements; 0 along a broadcast axis
 
+// The strides of a row-major array without gaps.
 Strides row_major_strides(const Shape& shape);
 
 // The strides that broadcast a row-major array of shape `from` to the shape `to`.
@@ -19,9 +20,9 @@ Strides broadcast_strides(const Shape& from, const Shape& to);
 // A strided view of an array: element (i, j, ...) of the view is element
 // offset + i * strides[0] + j * strides[1] + ... of the array's data.
 struct StridedView {
-  Shape shape;
-  Strides strides;
-  std::ptrdiff_t offset = 0;
+  Shape shape;                // the shape of the view
+  Strides strides;            // one for each axis of the view
+  std::ptrdiff_t offset = 0;  // index of the view's first element
 };
 
 Array read_view(const Array& x, const StridedView& view);                // a copy of x[view]
@@ -34,6 +35,7 @@ template <std::size_t N>
 struct StridedLoop {
   using Offsets = std::array<std::ptrdiff_t, N>;  // one per operand
 
+  // `strides` has one stride for each axis of `shape` and each operand.
   StridedLoop(const Shape& shape, const std::array<Strides, N>& strides) {
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
       if (shape[axis] == 1) continue;
@@ -53,12 +55,14 @@ struct StridedLoop {
     for (std::size_t i = 0; i + 1 < extents.size(); ++i) n *= extents[i];
     return extents.back() == 0 ? 0 : n;
   }
-  std::size_t row_size() const { return extents.back(); }
+  std::size_t row_size() const { return extents.back(); }  // number of elements in a row
+  // The stride of each operand inside a row.
   Offsets row_strides() const {
     Offsets result{};
     for (std::size_t k = 0; k < N; ++k) result[k] = steps[k].back();
     return result;
   }
+  // The offset of the first element of a row, for each operand.
   Offsets row_offsets(std::size_t row) const {
     Offsets result{};
     for (std::size_t i = extents.size() - 1; i-- > 0; row /= extents[i])

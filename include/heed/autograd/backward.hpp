@@ -5,6 +5,7 @@
 
 namespace HEED_NAMESPACE {
 
+// Options of backward().
 struct BackwardOptions {
   bool keep_graph = false;  // keep the graph, so that backward can run once more (retain_graph)
   bool provenance = false;  // record the terms of each gradient, for contributions()
@@ -27,6 +28,7 @@ void backward(const Tensor& output, const Array& upstream, BackwardOptions optio
 // with the option `provenance` (of BackwardOptions or HEED_TRACE). clear_grad() removes the terms.
 std::vector<Contribution> contributions(const Tensor& x);
 
+// Which nodes to list: those that require a gradient, or all.
 enum class NodeSet { requires_grad, all };
 
 // The nodes of the output's graph, ordered so that each node comes after its inputs.

@@ -14,24 +14,26 @@ namespace HEED_NAMESPACE {
 // with the library heed_double (CMake: heed::heed_double), or run a lesson with --double, to check
 // gradients to six digits.
 struct GradcheckOptions {
-  double step = sizeof(Real) == 8 ? 1e-6 : 1e-2;
-  double relative = sizeof(Real) == 8 ? 1e-6 : 2e-2;
-  double absolute = sizeof(Real) == 8 ? 1e-8 : 2e-3;
+  double step = sizeof(Real) == 8 ? 1e-6 : 1e-2;      // the h of the central difference
+  double relative = sizeof(Real) == 8 ? 1e-6 : 2e-2;  // tolerance, relative to the gradient
+  double absolute = sizeof(Real) == 8 ? 1e-8 : 2e-3;  // added to the relative tolerance
   // Seed of the random upstream gradient. The inputs need a different seed than this gradient: if
   // both were equal, the gradient of layer_norm, for example, would be 0 and check nothing.
   std::uint64_t seed = 0x9E3779B9;
 };
 
+// The result of gradcheck().
 struct GradcheckResult {
-  bool ok = true;
+  bool ok = true;           // whether every error is within its tolerance
   double worst = 0;         // the largest ratio of error to tolerance; at most 1 if ok
   std::size_t checked = 0;  // elements compared
   // The worst element: "input 1 element 7: backward 0.31, measured 0.29". In float, also the error
   // that the check cannot see.
   std::string message;
-  explicit operator bool() const { return ok; }
+  explicit operator bool() const { return ok; }  // the same as ok
 };
 
+// A function from tensors to one tensor, such as a lambda.
 using Function = std::function<Tensor(const std::vector<Tensor>&)>;
 
 // Checks every element of every input of f: compares the gradient of sum(f(x) * u) with its central

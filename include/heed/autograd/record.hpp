@@ -21,6 +21,7 @@
 
 namespace HEED_NAMESPACE {
 
+// References to the values of an operation's inputs.
 using ArrayList = std::vector<std::reference_wrapper<const Array>>;
 
 // One gradient if N is 1, otherwise an array of N gradients.
@@ -45,6 +46,7 @@ inline const Array& input_value(const NodeList& inputs, std::size_t i) {
   return inputs[i] == nullptr ? undefined_array() : inputs[i]->value;
 }
 
+// The values of all inputs.
 inline ArrayList input_values(const NodeList& inputs) {
   ArrayList values;
   for (std::size_t i = 0; i < inputs.size(); ++i) values.push_back(input_value(inputs, i));
@@ -82,6 +84,7 @@ struct OpNode final : Node {
   std::optional<Op> operation;
 };
 
+// Calls op.forward with the input values, or with their list if the operation takes a list.
 template <class Op, std::size_t... I>
 Array run_forward(Op& op, const NodeList& inputs, std::index_sequence<I...>) {
   if constexpr (sizeof...(I) == any_number)
@@ -115,12 +118,14 @@ Tensor record_inputs(Op op, SourceLocation location, NodeList inputs) {
   return finish(std::move(node), std::move(value), Op::name, location, std::move(inputs));
 }
 
+// Runs an operation on its inputs, and records it if an input requires a gradient.
 template <class Op, class... Inputs>
 Tensor record(Op op, SourceLocation location, const Inputs&... inputs) {
   static_assert(sizeof...(Inputs) >= 1);
   return record_inputs<sizeof...(Inputs)>(std::move(op), location, {inputs.node()...});
 }
 
+// Like record, for an operation on a list of tensors.
 template <class Op>
 Tensor record_list(Op op, SourceLocation location, const std::vector<Tensor>& inputs) {
   NodeList nodes;

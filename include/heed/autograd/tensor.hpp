@@ -35,10 +35,10 @@ struct Node {
   // Frees what apply_backward needs, including the references to the inputs.
   virtual void release_variables() {}
 
-  Array value = undefined_array();
-  Array grad = undefined_array();
-  bool has_grad = false;
-  bool requires_grad = false;
+  Array value = undefined_array();            // the result of the operation
+  Array grad = undefined_array();             // d output / d value; valid if has_grad
+  bool has_grad = false;                      // true if backward has stored a gradient
+  bool requires_grad = false;                 // whether backward computes a gradient
   std::size_t depth = 0;                      // 0 for leaves, else 1 + the inputs' largest depth
   std::string_view op = "Leaf";               // Softmax, Add, ...
   std::string name;                           // the name given by the user, may be empty
@@ -50,7 +50,7 @@ struct Node {
   std::vector<Contribution> contributions;    // the terms that were added to grad, if recorded
 };
 
-using NodeList = std::vector<std::shared_ptr<Node>>;
+using NodeList = std::vector<std::shared_ptr<Node>>;  // such as the inputs of a node
 
 // The number of nodes that currently exist, for tests of memory leaks.
 std::size_t live_nodes();
@@ -65,13 +65,16 @@ std::size_t live_nodes();
 class Tensor {
  public:
   Tensor() = default;  // an undefined tensor, such as an omitted optional argument
+  // A leaf with this value. backward computes its gradient if requires_grad is true.
   explicit Tensor(Array value, bool requires_grad = false,
                   SourceLocation location = SourceLocation::current());
   // Indices are no Tensor: integers have no gradient. Write Tensor(Array(indices)) for numbers.
   template <class T, class = std::enable_if_t<std::is_same_v<T, Indices>>>
   explicit Tensor(const T& indices, bool requires_grad = false) = delete;
+  // A handle to an existing node.
   explicit Tensor(std::shared_ptr<Node> node) : node_(std::move(node)) {}
 
+  // The value, its shape, and its number of axes.
   const Array& value(SourceLocation location = SourceLocation::current()) const;
   const Shape& shape(SourceLocation location = SourceLocation::current()) const;
   std::size_t dim(SourceLocation location = SourceLocation::current()) const;
@@ -87,8 +90,9 @@ class Tensor {
   // Throws Error if the tensor is the result of a recorded operation.
   Array& mutable_value(SourceLocation location = SourceLocation::current()) const;
 
-  bool defined() const { return node_ != nullptr; }
-  bool requires_grad() const { return node_ != nullptr && node_->requires_grad; }
+  bool defined() const { return node_ != nullptr; }  // false for Tensor()
+  bool requires_grad() const { return node_ != nullptr && node_->requires_grad; }  // see Node
+  // True if backward has stored a gradient.
   bool has_grad(SourceLocation location = SourceLocation::current()) const;
   // Throws Error before the first backward pass.
   const Array& grad(SourceLocation location = SourceLocation::current()) const;
@@ -105,7 +109,7 @@ class Tensor {
   std::string_view op() const { return checked({}).op; }
   SourceLocation location() const { return checked({}).location; }
 
-  const std::shared_ptr<Node>& node() const { return node_; }
+  const std::shared_ptr<Node>& node() const { return node_; }  // null if undefined
 
  private:
   Node& checked(SourceLocation location) const {
@@ -150,6 +154,7 @@ class NoGrad {
  private:
   bool previous_;
 };
+// Whether operations on this thread record a graph: false while a NoGrad object exists.
 bool grad_enabled();
 
 }  // namespace HEED_NAMESPACE

@@ -24,7 +24,7 @@ class AtomicFile {
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
-  void write(const void* data, std::size_t bytes);
+  void write(const void* data, std::size_t bytes);  // appends to the temporary file
   void commit();  // returns after the content and the file name are stored on disk
 
  private:

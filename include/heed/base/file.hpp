@@ -13,7 +13,7 @@ namespace heed {
 class InputFile {
  public:
   explicit InputFile(const std::filesystem::path& path);  // opening a pipe does not block
-  static InputFile standard_input();
+  static InputFile standard_input();                      // duplicates descriptor 0
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;

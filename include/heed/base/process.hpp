@@ -11,16 +11,18 @@ namespace heed {
 // Environment variables to set or, where the value is nullopt, to remove.
 using EnvironmentChanges = std::map<std::string, std::optional<std::string>>;
 
+// A program to run, with its arguments, input and environment.
 struct ChildProgram {
-  std::vector<std::string> words;  // the program (searched in PATH) and its arguments
-  std::string folder = {};         // the working directory; "" means the current directory
-  std::string input = {};          // the program's standard input
-  EnvironmentChanges environment = {};
+  std::vector<std::string> words;       // the program (searched in PATH) and its arguments
+  std::string folder = {};              // the working directory; "" means the current directory
+  std::string input = {};               // the program's standard input
+  EnvironmentChanges environment = {};  // changes to this process's environment
 };
 
+// How a program ended, and what it wrote.
 struct ChildResult {
-  int code = 0;  // the exit code; 128 + N after signal N; 127 if the program does not exist
-  std::string out, err;
+  int code = 0;          // the exit code; 128 + N after signal N; 127 if the program does not exist
+  std::string out, err;  // the program's standard output and standard error
 
   std::string last_error() const;  // the last nonempty line of `err`
 };

@@ -9,9 +9,10 @@ namespace heed {
 // (C++20 has std::source_location):
 //   Tensor relu(const Tensor& x, SourceLocation location = SourceLocation::current());
 struct SourceLocation {
-  const char* file = "";
-  int line = 0;
+  const char* file = "";  // as the compiler names it; "" if unknown
+  int line = 0;           // counted from 1; 0 if unknown
 
+  // The location of the call, if the arguments are omitted.
   static constexpr SourceLocation current(const char* file = __builtin_FILE(),
                                           int line = __builtin_LINE()) {
     return {file, line};
@@ -25,7 +26,7 @@ std::string str(SourceLocation location);  // "lessons/05_query_key_value.cpp:41
 // one counts, which is the user's: a layer calls operations at locations inside the library.
 class CallSite {
  public:
-  explicit CallSite(SourceLocation location);
+  explicit CallSite(SourceLocation location);  // the location of the call
   ~CallSite();
   CallSite(const CallSite&) = delete;
   CallSite& operator=(const CallSite&) = delete;

@@ -9,9 +9,10 @@
 
 namespace heed {
 
+// A character decoded from UTF-8.
 struct Utf8Character {
-  std::uint32_t code_point;
-  std::uint32_t size;  // number of bytes, 1 to 4; 0 for invalid UTF-8
+  std::uint32_t code_point;  // 0 for invalid UTF-8
+  std::uint32_t size;        // number of bytes, 1 to 4; 0 for invalid UTF-8
 };
 
 // Decodes the character that starts at byte `at`, which must be less than text.size(). Accepts only
@@ -41,7 +42,7 @@ inline Utf8Character decode_utf8(std::string_view text, std::size_t at) {
   return (second | third | fourth) < 0x40 && c - 0x10000 < 0x100000 ? Utf8Character{c, 4} : invalid;
 }
 
-inline constexpr std::uint32_t last_code_point = 0x10ffff;
+inline constexpr std::uint32_t last_code_point = 0x10ffff;  // the largest code point
 
 // Whether UTF-8 can encode c: at most U+10FFFF and not a surrogate (U+D800 to U+DFFF).
 constexpr bool is_code_point(std::uint32_t c) {

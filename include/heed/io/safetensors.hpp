@@ -23,20 +23,20 @@ using Metadata = std::map<std::string, std::string>;  // the header's "__metadat
 // A tensor as stored in the file. `data` points into a SafetensorsFile or an Array. `data` may be
 // unaligned, so copy the numbers with memcpy and never cast the pointer.
 struct StoredTensor {
-  std::string name;
+  std::string name;   // unique in the file
   std::string dtype;  // one of BOOL U8 I8 F8_E5M2 F8_E4M3 I16 U16 F16 BF16 I32 U32 F32 F64 I64 U64
-  std::vector<std::size_t> shape;
+  std::vector<std::size_t> shape;       // () for a scalar
   const unsigned char* data = nullptr;  // row-major, little-endian
-  std::size_t bytes = 0;
+  std::size_t bytes = 0;                // size of the data
 };
 
 // A safetensors file that was read and passed all checks.
 struct SafetensorsFile {
-  std::string path;
-  Metadata metadata;
-  std::vector<StoredTensor> tensors;  // sorted by byte offset in the file
-  bool has_checksum = false;          // the file has a checksum, which matches the content
-  std::unique_ptr<unsigned char[]> data;
+  std::string path;                       // for error messages
+  Metadata metadata;                      // empty if the header has none
+  std::vector<StoredTensor> tensors;      // sorted by byte offset in the file
+  bool has_checksum = false;              // the file has a checksum, which matches the content
+  std::unique_ptr<unsigned char[]> data;  // the bytes of all tensors
 
   const StoredTensor* find(std::string_view name) const;  // nullptr if the file has no such tensor
 
@@ -47,6 +47,7 @@ struct SafetensorsFile {
 
 // Thrown for a file of another format (a pickle, HTML, text), not for a damaged safetensors file.
 struct NotSafetensors : Error {
+  // The message is "FILE: WHY".
   NotSafetensors(const std::string& file, const std::string& why)
       : Error(file + ": " + why), reason(why) {}
   std::string reason;  // "not a safetensors file: it looks like text"

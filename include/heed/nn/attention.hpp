@@ -11,9 +11,10 @@ namespace HEED_NAMESPACE::nn {
 // The dropout settings of a forward pass in training. Forward passes take a pointer to a
 // TrainingMode; the default, a null pointer, means evaluation mode: no dropout.
 struct TrainingMode {
-  double dropout = 0;  // the probability that a value is zeroed
-  Generator* generator = nullptr;
+  double dropout = 0;              // the probability that a value is zeroed
+  Generator* generator = nullptr;  // draws the dropout masks
 };
+// x with dropout, or x itself if `training` is null.
 Tensor dropout(const Tensor& x, const TrainingMode* training,
                SourceLocation location = SourceLocation::current());
 
@@ -41,6 +42,7 @@ struct KeyValueCache {
 
 // One head: query, key and value projections without bias, then scaled dot-product attention.
 struct AttentionHead {
+  // The projections map C = embed_dim to head_size.
   AttentionHead(Scope scope, std::size_t embed_dim, std::size_t head_size);
 
   // x (B, T, C) -> (B, T, head_size)
@@ -50,7 +52,7 @@ struct AttentionHead {
   Tensor weights(const Tensor& x, const AttentionMask& mask = {},
                  SourceLocation location = SourceLocation::current()) const;
 
-  Linear query, key, value;
+  Linear query, key, value;  // weights (head_size, C)
 };
 
 // H heads of width C / H, whose outputs are concatenated and projected (Vaswani et al. 2017,
@@ -84,8 +86,8 @@ struct MultiHeadAttention {
                                const TrainingMode* training = nullptr,
                                SourceLocation location = SourceLocation::current()) const;
 
-  std::size_t num_heads;
-  Linear query, key, value, out;
+  std::size_t num_heads;          // H, which divides C
+  Linear query, key, value, out;  // weights (C, C)
 };
 
 }  // namespace HEED_NAMESPACE::nn

@@ -12,19 +12,21 @@ namespace HEED_NAMESPACE::nn {
 
 // The feed-forward network: linear (C to 4C), GELU, linear (4C to C).
 struct Mlp {
+  // C = embed_dim. Without bias, both linear layers have only a weight.
   Mlp(Scope scope, std::size_t embed_dim, bool with_bias = true, Gelu form = Gelu::erf);
 
   // (..., C) -> (..., C)
   Tensor operator()(const Tensor& x, SourceLocation location = SourceLocation::current()) const;
 
-  Linear up;    // (4C, C)
-  Linear down;  // (C, 4C)
-  Gelu gelu_form;
+  Linear up;       // (4C, C)
+  Linear down;     // (C, 4C)
+  Gelu gelu_form;  // erf or the tanh approximation
 };
 
 // x = x + attention(norm1(x)); x = x + mlp(norm2(x)): residual connections, pre-norm as in GPT-2.
 // Radford et al. 2019, "Language Models are Unsupervised Multitask Learners", section 2.3.
 struct Block {
+  // C = embed_dim; num_heads must divide it.
   Block(Scope scope, std::size_t embed_dim, std::size_t num_heads, bool with_bias = true,
         Gelu form = Gelu::erf);
 
@@ -36,10 +38,10 @@ struct Block {
   Tensor operator()(const Tensor& x, KeyValueCache& cache,
                     SourceLocation location = SourceLocation::current()) const;
 
-  LayerNorm norm1;
-  MultiHeadAttention attention;
-  LayerNorm norm2;
-  Mlp mlp;
+  LayerNorm norm1;               // before the attention
+  MultiHeadAttention attention;  // self-attention
+  LayerNorm norm2;               // before the MLP
+  Mlp mlp;                       // the feed-forward network
 };
 
 // A block of a decoder that reads an encoder's output (Vaswani et al. 2017, section 3.1), pre-norm:
@@ -47,6 +49,7 @@ struct Block {
 // torch.nn.TransformerDecoderLayer with norm_first = True, activation = gelu and
 // dim_feedforward = 4 embed_dim.
 struct DecoderBlock {
+  // C = embed_dim; num_heads must divide it.
   DecoderBlock(Scope scope, std::size_t embed_dim, std::size_t num_heads, bool with_bias = true,
                Gelu form = Gelu::erf);
 
@@ -56,24 +59,25 @@ struct DecoderBlock {
                     const AttentionMask& memory_mask = {}, const TrainingMode* training = nullptr,
                     SourceLocation location = SourceLocation::current()) const;
 
-  LayerNorm norm1;
-  MultiHeadAttention attention;
-  LayerNorm norm2;
-  MultiHeadAttention cross;
-  LayerNorm norm3;
-  Mlp mlp;
+  LayerNorm norm1;               // before the self-attention
+  MultiHeadAttention attention;  // self-attention
+  LayerNorm norm2;               // before the cross-attention
+  MultiHeadAttention cross;      // cross-attention: keys and values from memory
+  LayerNorm norm3;               // before the MLP
+  Mlp mlp;                       // the feed-forward network
 };
 
+// The sizes and variants of a Gpt. The defaults are from nanoGPT's example for a CPU.
 struct GptConfig {
-  std::size_t vocab_size = 0;
+  std::size_t vocab_size = 0;   // V: number of tokens in the vocabulary
   std::size_t block_size = 64;  // the context length: the maximum number of tokens in a window
-  std::size_t layers = 4;
-  std::size_t heads = 4;
-  std::size_t embed_dim = 128;
-  bool bias = false;  // whether linear layers and layer norms have biases
-  bool tied = true;   // weight tying: the output layer uses the token embedding's weight
-  Gelu gelu = Gelu::erf;
-  bool causal = true;  // false: every position attends to all positions, as in BERT
+  std::size_t layers = 4;       // L: number of blocks
+  std::size_t heads = 4;        // H: attention heads per block
+  std::size_t embed_dim = 128;  // C: width of the residual stream
+  bool bias = false;            // whether linear layers and layer norms have biases
+  bool tied = true;             // weight tying: the output layer uses the token embedding's weight
+  Gelu gelu = Gelu::erf;        // GELU of the MLPs: erf or the tanh approximation
+  bool causal = true;           // false: every position attends to all positions, as in BERT
 };
 
 // The number of parameters of a model. Use Number = double if the count may overflow.
@@ -95,7 +99,7 @@ struct GptCache {
   explicit GptCache(const GptConfig& config, SourceLocation location = SourceLocation::current());
 
   std::size_t size() const { return blocks[0].size; }  // tokens in the cache
-  std::vector<KeyValueCache> blocks;
+  std::vector<KeyValueCache> blocks;                   // one cache for each block
 };
 
 // GPT-2 (Radford et al. 2019), or, if not causal, an encoder as in BERT (Devlin et al. 2018): token
@@ -126,12 +130,12 @@ struct Gpt {
   // The attention mask of every block: causal, or no mask.
   AttentionMask attention_mask() const;
 
-  GptConfig config;
-  Embedding token;     // (V, C)
-  Embedding position;  // (T, C)
-  std::vector<Block> blocks;
-  LayerNorm norm;
-  Tensor head;  // (V, C), the weight of the output layer: token.weight when tied
+  GptConfig config;           // the sizes and variants
+  Embedding token;            // (V, C)
+  Embedding position;         // (T, C)
+  std::vector<Block> blocks;  // one for each layer
+  LayerNorm norm;             // the final layer norm
+  Tensor head;                // (V, C), the weight of the output layer: token.weight when tied
 
  private:
   Gpt(const GptConfig& checked_config, const Scope& scope);

@@ -22,6 +22,7 @@ struct Linear {
 
 // Layer normalization (Ba et al. 2016) over the last axis.
 struct LayerNorm {
+  // C = width.
   explicit LayerNorm(Scope scope, std::size_t width, bool with_bias = true, double epsilon = 1e-5);
 
   Tensor operator()(const Tensor& x, SourceLocation location =
@@ -29,11 +30,12 @@ struct LayerNorm {
 
   Tensor weight;  // (C), initially ones
   Tensor bias;    // shape (C), initially zeros; undefined without bias
-  double eps;
+  double eps;     // added to the variance
 };
 
 // RMS normalization (Zhang and Sennrich 2019) over the last axis.
 struct RMSNorm {
+  // C = width. The default epsilon is PyTorch's.
   explicit RMSNorm(Scope scope, std::size_t width,
                    double epsilon = std::numeric_limits<Real>::epsilon());
 
@@ -41,7 +43,7 @@ struct RMSNorm {
                                          SourceLocation::current()) const;  // (..., C) -> (..., C)
 
   Tensor weight;  // (C), initially ones
-  double eps;
+  double eps;     // added to the mean square
 };
 
 // Zeroes each element with probability p in training, and returns x otherwise. Srivastava et al.
@@ -51,10 +53,11 @@ struct Dropout {
   explicit Dropout(double probability, Generator& random,
                    SourceLocation location = SourceLocation::current());
 
+  // (...) -> (...). Elements that are not zeroed are multiplied by 1 / (1 - p).
   Tensor operator()(const Tensor& x, SourceLocation location = SourceLocation::current()) const;
 
-  double p;
-  Generator* generator;
+  double p;              // the probability that an element is zeroed
+  Generator* generator;  // draws the dropout masks
   bool training = true;  // false: evaluation mode
 };
 
@@ -83,8 +86,8 @@ struct PatchEmbedding {
   Tensor operator()(const Tensor& images,
                     SourceLocation location = SourceLocation::current()) const;
 
-  std::size_t channels, patch_size;
-  Linear projection;  // weight (embed_dim, channels patch_size^2)
+  std::size_t channels, patch_size;  // channels per image, and pixels per side of a patch
+  Linear projection;                 // weight (embed_dim, channels patch_size^2)
 };
 
 // The sinusoidal encodings (length, width) of the positions 0 to length - 1. Row t is added to the

@@ -5,6 +5,7 @@
 
 namespace HEED_NAMESPACE {
 
+// The hyperbolic tangent.
 Tensor tanh(const Tensor& x, SourceLocation location = SourceLocation::current());
 // sigmoid(x) = 1 / (1 + e^-x); relu(x) = max(x, 0), with derivative 0 at 0.
 Tensor sigmoid(const Tensor& x, SourceLocation location = SourceLocation::current());

@@ -8,10 +8,11 @@ namespace HEED_NAMESPACE {
 
 // An operand of an expression such as `a + b`, and the source location, which the new node records.
 struct Operand {
+  // Converts from a Tensor; the default of `current` is the location of the expression.
   Operand(const Tensor& x, SourceLocation current = SourceLocation::current())
       : tensor(x), location(current) {}
-  const Tensor& tensor;
-  SourceLocation location;
+  const Tensor& tensor;     // the operand, which must outlive the expression
+  SourceLocation location;  // where the expression stands
 };
 
 // Shapes broadcast as in NumPy: aligned at the right, sizes equal or 1. If shapes do not broadcast,
@@ -32,6 +33,7 @@ Tensor operator-(const Array& a, Operand b);
 Tensor operator*(const Array& a, Operand b);
 Tensor operator/(const Array& a, Operand b);
 
+// The constant c is the other operand for every element of x.
 Tensor operator+(Operand x, double c);
 Tensor operator-(Operand x, double c);
 Tensor operator*(Operand x, double c);

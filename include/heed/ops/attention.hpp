@@ -8,6 +8,7 @@
 
 namespace HEED_NAMESPACE {
 
+// Options of the attention functions below.
 struct AttentionOptions {
   bool causal = false;  // the query at position t attends only to the keys 0 to past + t
   // Number of keys from a KV cache: query t has position past + t. Needs `causal`, past + T <= S.
@@ -28,7 +29,7 @@ Tensor attention_weights(const Tensor& q, const Tensor& k, const AttentionOption
 
 // The output of an attention together with the attention weights that made it.
 struct AttentionResult {
-  Tensor output, weights;
+  Tensor output, weights;  // shapes as in the functions below
 };
 
 // softmax(scale q k^T) v: q (..., T, D), k (..., S, D), v (..., S, E) give (..., T, E); with

@@ -5,12 +5,14 @@
 
 namespace HEED_NAMESPACE {
 
+// How a loss function reduces the elementwise losses. none keeps them.
 enum class Reduction { mean, sum, none };
 
+// Options of cross_entropy().
 struct CrossEntropyOptions {
-  Reduction reduction = Reduction::mean;
-  std::int64_t ignore_index = -100;  // targets equal to ignore_index are ignored
-  double label_smoothing = 0;        // probability that is spread evenly over all classes
+  Reduction reduction = Reduction::mean;  // none gives losses of the shape of targets
+  std::int64_t ignore_index = -100;       // targets equal to ignore_index are ignored
+  double label_smoothing = 0;             // probability that is spread evenly over all classes
 };
 
 // -ln softmax(logits)[target], in nats, over logits (..., V) and targets (...). The mean is over

@@ -26,8 +26,8 @@ Indices argmax(const Tensor& x, int axis, SourceLocation location = SourceLocati
 // (..., k, ...) twice. Of equal elements the first comes first. NaN is the largest number. Throws
 // Error if k is larger than n.
 struct TopK {
-  Tensor values;
-  Indices indices;
+  Tensor values;    // (..., k, ...)
+  Indices indices;  // (..., k, ...)
 };
 TopK topk(const Tensor& x, std::size_t k, int axis = -1,
           SourceLocation location = SourceLocation::current());

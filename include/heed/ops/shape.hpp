@@ -17,12 +17,14 @@ Tensor unsqueeze(const Tensor& x, int axis, SourceLocation location = SourceLoca
 Tensor expand(const Tensor& x, const SizeList& shape,
               SourceLocation location = SourceLocation::current());
 
+// Swaps two axes.
 Tensor transpose(const Tensor& x, int axis_a, int axis_b,
                  SourceLocation location = SourceLocation::current());
 // Axis k of the result is axis order[k] of x; `order` names each axis once.
 Tensor permute(const Tensor& x, const AxisList& order,
                SourceLocation location = SourceLocation::current());
 
+// The default `end` of slice(): up to the last element.
 inline constexpr std::int64_t to_the_end = std::numeric_limits<std::int64_t>::max();
 
 // x[begin:end:step] along one axis, as in Python: negative indices count from the end, and indices

@@ -5,14 +5,15 @@
 
 namespace HEED_NAMESPACE::optim {
 
+// Options of AdamW. The defaults are PyTorch's.
 struct AdamWOptions {
-  double lr = 1e-3;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double eps = 1e-8;
-  double weight_decay = 0.01;
-  bool decay_vectors = true;  // false: no weight decay for vectors (biases, norm weights)
-  bool decoupled = true;      // false: Adam with L2 penalty, g += weight_decay * p
+  double lr = 1e-3;            // learning rate
+  double beta1 = 0.9;          // decay rate of m, the first moment
+  double beta2 = 0.999;        // decay rate of v, the second moment
+  double eps = 1e-8;           // added to sqrt(v), against division by 0
+  double weight_decay = 0.01;  // see the formula of AdamW
+  bool decay_vectors = true;   // false: no weight decay for vectors (biases, norm weights)
+  bool decoupled = true;       // false: Adam with L2 penalty, g += weight_decay * p
 };
 
 // m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2
@@ -25,9 +26,10 @@ class AdamW final : public Optimizer {
         SourceLocation location = SourceLocation::current());
 
   void step(SourceLocation location = SourceLocation::current()) override;
-  double lr() const override { return options_.lr; }
+  double lr() const override { return options_.lr; }  // the learning rate
   void set_lr(double lr, SourceLocation location = SourceLocation::current()) override;
 
+  // The moments m and v of each parameter, and the step count.
   State state() const override;
   void set_state(const State& state, SourceLocation location = SourceLocation::current()) override;
 

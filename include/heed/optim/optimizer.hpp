@@ -11,7 +11,7 @@ namespace HEED_NAMESPACE::optim {
 // The arrays of an optimizer by name, and its step count. Checkpoints save them.
 struct State {
   std::vector<std::pair<std::string, Array>> arrays;  // "token.weight.exp_avg", ...
-  std::int64_t step = 0;
+  std::int64_t step = 0;                              // updates done
 };
 
 // The interface of all optimizers. An optimizer changes the values of its parameters, which must be
@@ -21,20 +21,20 @@ struct State {
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
-  Optimizer(const Optimizer&) = default;
-  Optimizer& operator=(const Optimizer&) = default;
+  Optimizer(const Optimizer&) = default;             // copies the state, shares the parameters
+  Optimizer& operator=(const Optimizer&) = default;  // copies the state, shares the parameters
 
   // Updates every parameter that has a gradient.
   virtual void step(SourceLocation location = SourceLocation::current()) = 0;
   void zero_grad();  // clears the gradients of all parameters
 
-  virtual double lr() const = 0;
+  virtual double lr() const = 0;  // the learning rate
   // Throws Error for a negative number.
   virtual void set_lr(double lr, SourceLocation location = SourceLocation::current()) = 0;
 
-  const std::vector<Tensor>& parameters() const { return parameters_; }
+  const std::vector<Tensor>& parameters() const { return parameters_; }  // in the order given
 
-  virtual State state() const = 0;
+  virtual State state() const = 0;  // a copy, for checkpoints
   // Throws Error if a name or shape does not match.
   virtual void set_state(const State& state,
                          SourceLocation location = SourceLocation::current()) = 0;
@@ -44,7 +44,7 @@ class Optimizer {
   // operation, or a tensor that occurs twice.
   Optimizer(const char* name, std::vector<Tensor> parameters, SourceLocation location);
 
-  std::vector<Tensor> parameters_;
+  std::vector<Tensor> parameters_;  // the parameters to update
 };
 
 // Clears the gradients of all tensors.

@@ -10,12 +10,12 @@ namespace HEED_NAMESPACE::optim {
 // The schedule of nanoGPT: linear warmup, lr (step + 1) / (warmup + 1) while step < warmup, then
 // cosine decay to min_lr at step decay_steps, then constant. The first step is number 0.
 struct WarmupCosine {
-  double lr = 1e-3;
-  double min_lr = 1e-4;
-  std::int64_t warmup = 100;
-  std::int64_t decay_steps = 2000;
+  double lr = 1e-3;                 // maximum learning rate
+  double min_lr = 1e-4;             // learning rate from decay_steps on
+  std::int64_t warmup = 100;        // number of warmup steps
+  std::int64_t decay_steps = 2000;  // the step at which the decay ends
 
-  double at(std::int64_t step) const;
+  double at(std::int64_t step) const;  // the learning rate of a step
 };
 
 // The schedules below have the names and options of torch.optim.lr_scheduler. `lr` is the initial
@@ -26,39 +26,39 @@ struct WarmupCosine {
 //   eta_min + (lr - eta_min) (1 + cos(pi step / T_max)) / 2
 // Loshchilov and Hutter 2017, "SGDR", eq. 5, without restarts.
 struct CosineAnnealingLR {
-  double lr = 1e-3;
-  std::int64_t T_max = 0;
-  double eta_min = 0;
+  double lr = 1e-3;        // maximum learning rate
+  std::int64_t T_max = 0;  // half a period, in steps; at least 1
+  double eta_min = 0;      // minimum learning rate
 
-  double at(std::int64_t step) const;
+  double at(std::int64_t step) const;  // the learning rate of a step
 };
 
 // Linear from lr * start_factor to lr * end_factor in total_iters steps, then constant:
 //   lr (start_factor + (end_factor - start_factor) min(step / total_iters, 1)),  factors in [0, 1]
 struct LinearLR {
-  double lr = 1e-3;
-  double start_factor = 1.0 / 3;
-  double end_factor = 1;
-  std::int64_t total_iters = 5;
+  double lr = 1e-3;               // learning rate at factor 1
+  double start_factor = 1.0 / 3;  // factor at step 0
+  double end_factor = 1;          // factor from step total_iters on
+  std::int64_t total_iters = 5;   // steps between the two factors
 
-  double at(std::int64_t step) const;
+  double at(std::int64_t step) const;  // the learning rate of a step
 };
 
 // Multiplies the learning rate by gamma every step_size steps:  lr gamma^floor(step / step_size)
 struct StepLR {
-  double lr = 1e-3;
-  std::int64_t step_size = 0;
-  double gamma = 0.1;
+  double lr = 1e-3;            // initial learning rate
+  std::int64_t step_size = 0;  // steps between two changes; at least 1
+  double gamma = 0.1;          // factor of each change
 
-  double at(std::int64_t step) const;
+  double at(std::int64_t step) const;  // the learning rate of a step
 };
 
 // Multiplies the learning rate by gamma in every step:  lr gamma^step
 struct ExponentialLR {
-  double lr = 1e-3;
-  double gamma = 0;
+  double lr = 1e-3;  // initial learning rate
+  double gamma = 0;  // factor of each step
 
-  double at(std::int64_t step) const;
+  double at(std::int64_t step) const;  // the learning rate of a step
 };
 
 }  // namespace HEED_NAMESPACE::optim

@@ -5,12 +5,13 @@
 
 namespace HEED_NAMESPACE::optim {
 
+// Options of Sgd. The defaults are PyTorch's.
 struct SgdOptions {
-  double lr = 1e-3;
-  double momentum = 0;
-  double dampening = 0;
+  double lr = 1e-3;         // learning rate
+  double momentum = 0;      // factor of b; 0 means no momentum
+  double dampening = 0;     // the factor of g in b is 1 - dampening
   double weight_decay = 0;  // L2 penalty, g += weight_decay * p
-  bool nesterov = false;
+  bool nesterov = false;    // Nesterov momentum
 };
 
 // b = momentum b + (1 - dampening) g (the first b is g);  p = p - lr b
@@ -24,9 +25,10 @@ class Sgd final : public Optimizer {
       SourceLocation location = SourceLocation::current());
 
   void step(SourceLocation location = SourceLocation::current()) override;
-  double lr() const override { return options_.lr; }
+  double lr() const override { return options_.lr; }  // the learning rate
   void set_lr(double lr, SourceLocation location = SourceLocation::current()) override;
 
+  // The momentum b of each parameter, and the step count.
   State state() const override;
   void set_state(const State& state, SourceLocation location = SourceLocation::current()) override;
 

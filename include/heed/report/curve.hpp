@@ -10,13 +10,14 @@
 
 namespace HEED_NAMESPACE {
 
+// Options of curve_text() and draw_curve().
 struct CurveOptions {
-  std::string title = {};
-  std::string x_title = "step";
-  std::string y_title = "loss (nats per character)";
-  std::vector<HorizontalLine> lines = {};
-  std::size_t width = 72;   // width of the text plot, in characters
-  std::size_t height = 18;  // height of the text plot, in lines
+  std::string title = {};                             // above the plot
+  std::string x_title = "step";                       // title of the horizontal axis
+  std::string y_title = "loss (nats per character)";  // title of the vertical axis
+  std::vector<HorizontalLine> lines = {};             // such as an entropy rate
+  std::size_t width = 72;                             // width of the text plot, in characters
+  std::size_t height = 18;                            // height of the text plot, in lines
 };
 
 // The plot as text. Series whose `points` is false are smoothed by averaging neighbouring values.
@@ -33,8 +34,8 @@ Plot draw_curve(const std::string& folder, const std::string& name,
 
 // A CSV file with the data of several curves, and the columns to plot, counted from 0.
 struct CurveFile {
-  std::string name;  // the file name, without a folder
-  std::size_t x_column;
+  std::string name;                    // the file name, without a folder
+  std::size_t x_column;                // the column of the x values
   std::vector<std::size_t> y_columns;  // one column for each series
 };
 

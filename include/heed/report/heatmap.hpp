@@ -12,12 +12,14 @@
 
 namespace HEED_NAMESPACE {
 
+// How a heat map as text shows values, from low to high.
 enum class Shades {
   blocks,  // " ░▒▓█"
   ascii,   // " .:-=+*#%@"
   ansi     // 256-colour backgrounds, dark blue to yellow, for a terminal only
 };
 
+// Options of the heat map functions below.
 struct HeatmapOptions {
   std::string title = {};                      // printed with the matrix shape: "head 2 (4, 4)"
   std::vector<std::string> row_names = {};     // one name for each row, or no names
@@ -54,8 +56,9 @@ Plot draw_heatmap_sheet(const std::string& folder, const std::string& name,
                         const std::vector<Array>& panels, const std::vector<std::string>& titles,
                         const HeatmapOptions& options = {}, std::size_t columns = 0);
 
-// The matrices as text, without row and column names: at most `columns` side by side, fewer if a
-// matrix would be narrower than 12 characters. Matrices too wide for options.width are max-pooled.
+// The matrices as heat maps in text, without row and column names. At most `columns` heat maps
+// stand side by side, and fewer if each would be narrower than 12 characters. Matrices too wide for
+// options.width are max-pooled.
 // The colour scale is printed once, at the end. Throws the errors of draw_heatmap_sheet.
 std::string heatmap_sheet_text(const std::vector<Array>& panels,
                                const std::vector<std::string>& titles,
@@ -69,7 +72,8 @@ void check_heatmaps(const std::vector<Array>& panels, const std::vector<std::str
 // set other limits. The range is (0, 1) when no value is finite.
 Range heatmap_range(const std::vector<Array>& panels, const HeatmapOptions& options);
 
-// Matrices per row of a grid of `panels` matrices: `columns` or, if 0, a default; at most `panels`.
+// How many of `panels` heat maps stand side by side: `columns`, or a default number if `columns` is
+// 0, but at most `panels`.
 std::size_t sheet_columns(std::size_t columns, std::size_t panels);
 
 // Max pooling of x over blocks of side x side elements. The maximum of a block with NaN is NaN.

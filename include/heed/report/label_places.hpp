@@ -11,8 +11,8 @@ namespace HEED_NAMESPACE {
 
 // A rectangle in screen coordinates: y grows downwards.
 struct Box {
-  double left, top, right, bottom;
-  double area() const { return (right - left) * (bottom - top); }
+  double left, top, right, bottom;                                 // the edges
+  double area() const { return (right - left) * (bottom - top); }  // width times height
 };
 
 inline double overlap(const Box& a, const Box& b) {  // the area of the intersection of a and b
@@ -21,9 +21,10 @@ inline double overlap(const Box& a, const Box& b) {  // the area of the intersec
   return width > 0 && height > 0 ? width * height : 0;
 }
 
+// Compares positions for the next label.
 struct LabelPlacement {
-  Box frame;
-  std::vector<Box> occupied = {};
+  Box frame;                       // the plot, which a label should not leave
+  std::vector<Box> occupied = {};  // boxes of points and earlier labels
 
   // The area of the box's parts that other boxes occupy or that lie outside the frame.
   double covered_area(const Box& box) const {

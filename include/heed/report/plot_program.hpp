@@ -11,8 +11,8 @@ namespace HEED_NAMESPACE {
 // The result of plotting. If `ok`, `message` is the path of the plot or, for a text plot, the plot
 // itself. If not `ok`, `message` is one line that says why there is no plot and what to install.
 struct Plot {
-  bool ok = false;
-  std::string message;
+  bool ok = false;      // whether there is a plot
+  std::string message;  // the path, the text plot or the reason
 };
 
 // The functions draw_with... write a script to folder/name.gp or folder/name.dot and run a program

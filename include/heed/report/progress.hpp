@@ -11,12 +11,12 @@ namespace HEED_NAMESPACE {
 
 // The state of a training run. progress_line omits members without a value.
 struct ProgressState {
-  std::size_t step = 0;              // completed steps
-  std::size_t total_steps = 0;       // 0 if unknown; the progress bar is omitted if 0
-  std::optional<double> train_loss;  // in nats per token, like val_loss
-  std::optional<double> val_loss;
-  std::optional<double> tokens_per_second;
-  std::optional<double> seconds_left;
+  std::size_t step = 0;                     // completed steps
+  std::size_t total_steps = 0;              // 0 if unknown; the progress bar is omitted if 0
+  std::optional<double> train_loss;         // in nats per token, like val_loss
+  std::optional<double> val_loss;           // the latest validation loss
+  std::optional<double> tokens_per_second;  // training speed
+  std::optional<double> seconds_left;       // estimated time to the last step
 };
 
 // [=========>          ]  850/2000  loss 2.0413  val 2.1100  18,400 tokens/s  1:12 left

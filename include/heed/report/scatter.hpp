@@ -11,14 +11,16 @@
 
 namespace HEED_NAMESPACE {
 
+// Options of scatter_text() and draw_scatter().
 struct ScatterOptions {
-  std::string title = {};
+  std::string title = {};                     // above the plot
   std::vector<std::string> labels = {};       // one label for each point, or no labels
   std::vector<std::size_t> groups = {};       // one index into group_names per point, or none
   std::vector<std::string> group_names = {};  // up to four groups, each with own colour and shape
   std::size_t width = 78;                     // width of the text plot, in characters
   std::size_t height = 26;                    // height of the text plot, in lines
 
+  // The group of a point; 0 if there are no groups.
   std::size_t group(std::size_t point) const { return groups.empty() ? 0 : groups[point]; }
 };
 

@@ -42,6 +42,7 @@ class AblatedHead {
   Array original_columns_;    // (C, D): the weights to restore
 };
 
+// The losses that ablate() measured.
 struct Ablation {
   double baseline_loss = 0;  // the loss of the model with all its heads
   Array ablated_loss;        // (L, H): the loss without head h of layer l

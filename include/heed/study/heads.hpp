@@ -22,7 +22,7 @@ std::vector<LayerAttention> capture_attention(const nn::Gpt& model, const Indice
 
 // A kind of head is defined by the key positions that such a head attends to.
 struct HeadKind {
-  std::string name;
+  std::string name;  // "previous token"
   // Whether a head of this kind attends from query position t to key position s of a window of
   // tokens. `attends` is called only for positions s that are not masked.
   bool (*attends)(const std::int64_t* tokens, std::size_t t, std::size_t s);

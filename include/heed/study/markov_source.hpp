@@ -16,13 +16,15 @@ namespace HEED_NAMESPACE {
 // sequence of states, and the entropy rate is known exactly (see entropy_rate()).
 class MarkovSource {
  public:
+  // A letter that a state can draw.
   struct Letter {
-    char letter;  // ASCII
-    double probability;
-    std::size_t next;  // index of the state that follows the letter
+    char letter;         // ASCII
+    double probability;  // above 0
+    std::size_t next;    // index of the state that follows the letter
   };
+  // A state: the letters it can draw, each with its probability.
   struct State {
-    std::vector<Letter> letters;
+    std::vector<Letter> letters;  // distinct letters
   };
 
   // Normalizes the probabilities of each state. Throws Error, naming the state, when a probability
@@ -34,9 +36,9 @@ class MarkovSource {
 
   // A word, or any string, as an edge between two nodes of a graph (a grammar).
   struct Word {
-    std::string text;
-    double probability;
-    std::size_t next;  // index of the grammar node that follows the word
+    std::string text;    // not empty
+    double probability;  // above 0
+    std::size_t next;    // index of the grammar node that follows the word
   };
   // Builds a Markov source from a grammar, where nodes[i] lists the words that may come next at
   // node i. Words of nodes[i] with a common prefix share the states of that prefix. Throws the same
@@ -44,6 +46,7 @@ class MarkovSource {
   // because a text would then not determine the states.
   static MarkovSource from_words(const std::vector<std::vector<Word>>& nodes);
 
+  // The states, with normalized probabilities.
   const std::vector<State>& states() const { return states_; }
   // The stationary probability p_s of each state s: sum_s p_s p(s -> t) = p_t.
   const std::vector<double>& stationary_distribution() const { return stationary_distribution_; }

@@ -9,12 +9,13 @@
 
 namespace HEED_NAMESPACE {
 
-using Doubles = xt::xarray<double, xt::layout_type::row_major>;
+using Doubles = xt::xarray<double, xt::layout_type::row_major>;  // for double precision
 
 // cosine: 1 - cosine similarity, which is half the squared Euclidean distance of the two vectors
 // normalized to length 1. euclidean: the squared Euclidean distance.
 enum class Distance { cosine, euclidean };
 
+// Options of tsne().
 struct TsneOptions {
   double perplexity = 30;         // effective number of neighbours: 1 to n - 1
   std::size_t iterations = 1000;  // at least 1
@@ -22,11 +23,12 @@ struct TsneOptions {
   double early_exaggeration = 4;  // early exaggeration: factor of P, which helps clusters to form
   std::size_t exaggerated = 100;  // number of iterations with early exaggeration
   double momentum = 0.8;          // momentum in [0, 1); at most 0.5 for the first 250 iterations
-  std::uint64_t seed = 0;
-  Distance distance = Distance::cosine;
+  std::uint64_t seed = 0;         // determines the initial embedding
+  Distance distance = Distance::cosine;            // between the points
   std::function<void(std::size_t)> progress = {};  // gets the iteration count every 10 iterations
 };
 
+// The result of tsne().
 struct Tsne {
   Array points;    // (n, 2): the embedding; its mean is the origin
   double kl;       // KL(P || Q) after the last iteration, in nats: the error of the embedding

@@ -15,9 +15,9 @@ class Corpus;
 
 // A contiguous range of a corpus. The corpus must outlive the Split.
 struct Split {
-  const Corpus* corpus;
-  std::size_t begin;
-  std::size_t size;
+  const Corpus* corpus;   // the whole text
+  std::size_t begin;      // position of the first token
+  std::size_t size;       // in tokens
   std::string_view name;  // "training" or "validation", for error messages
 };
 
@@ -30,14 +30,15 @@ class Corpus {
   // Error if the vocabulary is word-level.
   Corpus(std::string text, Vocabulary vocabulary);
 
-  std::string_view text() const { return text_; }
-  std::size_t size() const { return size_; }  // in tokens
+  std::string_view text() const { return text_; }  // the whole text
+  std::size_t size() const { return size_; }       // in tokens
 
   // The `count` token ids from position `begin` on. Throws Error if begin + count exceeds size().
   Indices ids(std::size_t begin, std::size_t count) const;  // (count)
   void copy_ids(std::size_t begin, std::size_t count, std::int64_t* out) const;
 
   std::size_t train_size() const { return size() / 10 * 9 + size() % 10 * 9 / 10; }  // floor(0.9 n)
+  // The first train_size() tokens, and the rest.
   Split training() const& { return {this, 0, train_size(), "training"}; }
   Split validation() const& { return {this, train_size(), size() - train_size(), "validation"}; }
   Split training() && = delete;  // deleted: the Split would outlive its Corpus
@@ -53,6 +54,7 @@ class Corpus {
   std::vector<std::size_t> offsets_;
 };
 
+// Token windows with their targets.
 struct Batch {
   Indices inputs;   // (B, T)
   Indices targets;  // (B, T): targets(b, t) is the token after inputs(b, t)
@@ -70,7 +72,7 @@ class Batches {
   // Throws the same errors as random_batch. The corpus must outlive the Batches object.
   Batches(const Split& part, std::size_t batch_size, std::size_t block_size, std::uint64_t seed);
 
-  Batch next() { return random_batch(part_, batch_size_, block_size_, generator_); }
+  Batch next() { return random_batch(part_, batch_size_, block_size_, generator_); }  // a new batch
 
   // Reseeds the generator, so that every evaluation can use the same windows.
   void rewind(std::uint64_t seed) { generator_ = Generator(seed); }

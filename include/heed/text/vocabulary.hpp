@@ -10,7 +10,8 @@
 
 namespace HEED_NAMESPACE {
 
-enum class Unit { code_point, byte, word };  // whether a token is a character, byte or word
+// Whether a token is a character, byte or word.
+enum class Unit { code_point, byte, word };
 
 // The tokens of a model in ascending order (words in byte order). A token's id is its index, from 0
 // to size() - 1.
@@ -28,10 +29,11 @@ class Vocabulary {
   // increasing, nonempty, UTF-8 and without white space.
   explicit Vocabulary(std::vector<std::string> words);
 
+  // The number of tokens.
   std::size_t size() const { return unit_ == Unit::word ? words_.size() : values_.size(); }
-  Unit unit() const { return unit_; }
+  Unit unit() const { return unit_; }                                       // the kind of token
   const std::vector<std::uint32_t>& characters() const { return values_; }  // code points or bytes
-  const std::vector<std::string>& words() const { return words_; }
+  const std::vector<std::string>& words() const { return words_; }  // empty unless the unit is word
 
   // The id of a code point, byte or word, or -1 if the vocabulary does not contain it.
   std::int64_t find(std::uint32_t value) const { return value < ids_.size() ? ids_[value] : -1; }
@@ -53,9 +55,11 @@ class Vocabulary {
   std::string decode(const std::vector<std::int64_t>& ids) const;
   std::string decode(std::int64_t id) const { return decode(std::vector{id}); }
 
+  // Vocabularies are equal if they have the same unit and tokens.
   friend bool operator==(const Vocabulary& a, const Vocabulary& b) {
     return a.unit_ == b.unit_ && a.values_ == b.values_ && a.words_ == b.words_;
   }
+  // The opposite of ==.
   friend bool operator!=(const Vocabulary& a, const Vocabulary& b) { return !(a == b); }
 
  private:

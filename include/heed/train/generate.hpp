@@ -8,6 +8,7 @@
 
 namespace HEED_NAMESPACE {
 
+// Options of generate().
 struct GenerateOptions {
   std::size_t tokens = 500;  // number of tokens to generate
   double temperature = 1;    // divides the logits; 0: always the most likely token

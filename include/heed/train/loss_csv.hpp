@@ -12,7 +12,7 @@ namespace HEED_NAMESPACE {
 
 // One row of the loss history of a training run, recorded after `step` updates.
 struct LogRow {
-  std::int64_t step = 0;
+  std::int64_t step = 0;           // number of updates done
   double train_loss = 0;           // in nats, averaged over the updates since the previous row
   std::optional<double> val_loss;  // in nats; absent if it was not measured
   double learning_rate = 0;        // learning rate of the latest update
@@ -27,10 +27,11 @@ std::string csv(const LogRow& row);
 
 // The losses in a loss.csv, in the order of the file. Steps without a measured loss are left out.
 struct LossCsv {
+  // Losses, and the step of each.
   struct Losses {
-    std::vector<double> steps, values;
+    std::vector<double> steps, values;  // equally long; losses in nats
   };
-  Losses training, validation;
+  Losses training, validation;                        // of the training and the validation data
   std::size_t step_column, train_column, val_column;  // counted from 0
 };
 

@@ -15,10 +15,11 @@ namespace HEED_NAMESPACE {
 
 // Identifies the training text of a run, so that a run cannot be resumed with another text.
 struct TextFingerprint {
-  std::string path;  // empty for the default text
-  std::size_t bytes = 0;
-  std::uint64_t hash = 0;
+  std::string path;        // empty for the default text
+  std::size_t bytes = 0;   // length of the text
+  std::uint64_t hash = 0;  // hash64 of the text
 };
+// The fingerprint of a text that was read from `path`.
 TextFingerprint fingerprint_of(const std::string& path, std::string_view text);
 
 // Every option's name and value, such as {"batch_size", "12"}. Numbers can be read back exactly.
@@ -29,14 +30,18 @@ std::map<std::string, std::string> option_texts(const TrainOptions& options);
 // ..." when the entry is missing, damaged or out of range.
 class ModelFile {
  public:
+  // The file has been read by read_safetensors; see open().
   explicit ModelFile(SafetensorsFile file) : file_(std::move(file)) {}
   // Throws the errors of read_safetensors and, for other formats, "PATH: not a checkpoint: ...".
   static ModelFile open(const std::filesystem::path& path);
 
-  const std::string& path() const { return file_.path; }
+  const std::string& path() const { return file_.path; }  // as it was opened
+  // Whether the file has a (valid) checksum.
   bool has_checksum() const { return file_.has_checksum; }
+  // Whether the file is a run's checkpoint, with a text().
   bool has_text() const { return file_.metadata.count("text.path") != 0; }
 
+  // The entries of the file; options() and text() only of a run's checkpoint.
   nn::GptConfig config() const;
   Vocabulary vocabulary() const;
   TrainOptions options() const;
@@ -62,9 +67,9 @@ struct LoadedModel {
   LoadedModel(const LoadedModel&) = delete;  // a copy would share its weights
   LoadedModel& operator=(const LoadedModel&) = delete;
 
-  Vocabulary vocabulary;
-  Parameters parameters;
-  nn::Gpt model;
+  Vocabulary vocabulary;  // for encode and decode
+  Parameters parameters;  // the model's, loaded from the file
+  nn::Gpt model;          // uses the parameters
 };
 
 // Saves a model without the trainer's state, so that its training cannot be resumed. Replaces an

@@ -17,28 +17,28 @@ namespace HEED_NAMESPACE {
 
 // The hyperparameters. The defaults are from nanoGPT's character-level example for a CPU.
 struct TrainOptions {
-  std::size_t batch_size = 12;  // windows per step
-  std::int64_t steps = 2000;
-  double lr = 1e-3;
-  double min_lr = 1e-4;
-  std::int64_t warmup = 100;
-  std::int64_t decay_steps = 0;  // steps until the learning rate reaches min_lr; 0 means `steps`
-  double weight_decay = 0.1;     // for matrices only, not for biases and layer norm weights
-  double beta1 = 0.9;
-  double beta2 = 0.99;
-  double clip = 1;  // the maximum gradient norm; 0 means no clipping
-  double dropout = 0;
-  std::uint64_t seed = 1337;
-  std::int64_t eval_every = 250;
-  std::size_t eval_batches = 20;
-  std::int64_t log_every = 10;
+  std::size_t batch_size = 12;    // windows per step
+  std::int64_t steps = 2000;      // updates
+  double lr = 1e-3;               // maximum learning rate, after the warmup
+  double min_lr = 1e-4;           // final learning rate
+  std::int64_t warmup = 100;      // steps of linear warmup
+  std::int64_t decay_steps = 0;   // steps until the learning rate reaches min_lr; 0 means `steps`
+  double weight_decay = 0.1;      // for matrices only, not for biases and layer norm weights
+  double beta1 = 0.9;             // AdamW's decay rate of the first moment
+  double beta2 = 0.99;            // AdamW's decay rate of the second moment
+  double clip = 1;                // the maximum gradient norm; 0 means no clipping
+  double dropout = 0;             // probability that a value is zeroed; 0: no dropout
+  std::uint64_t seed = 1337;      // of all random generators
+  std::int64_t eval_every = 250;  // steps between two evaluations
+  std::size_t eval_batches = 20;  // validation batches per evaluation
+  std::int64_t log_every = 10;    // steps between two rows of the history
 };
 
 // The memory that training needs, in bytes. The type is double, since integers could overflow.
 struct TrainingMemory {
   double weights;      // weights, gradients, AdamW's two moments, and copies made when saving
   double activations;  // what the forward pass of one step keeps for the backward pass
-  double total() const { return weights + activations; }
+  double total() const { return weights + activations; }  // in bytes
 };
 
 // Estimates the memory of training. In units of sizeof(Real) bytes, with P parameters, B =
@@ -65,13 +65,13 @@ struct Diverged : Error {
 
 // What a Trainer needs, besides its parameters, to resume a run with bit-identical results.
 struct TrainerState {
-  TrainOptions options;
-  std::int64_t step = 0;  // updates done
-  std::vector<LogRow> history;
-  std::int64_t pending = 0;                 // updates since the last row of the history
-  double pending_loss = 0, pending_ms = 0;  // sums of loss and time since the last row
-  std::string batch_generator, dropout_generator;
-  optim::State optimizer;
+  TrainOptions options;                            // of the saved run
+  std::int64_t step = 0;                           // updates done
+  std::vector<LogRow> history;                     // all rows so far
+  std::int64_t pending = 0;                        // updates since the last row of the history
+  double pending_loss = 0, pending_ms = 0;         // sums of loss and time since the last row
+  std::string batch_generator, dropout_generator;  // Generator::state() of both
+  optim::State optimizer;                          // AdamW's moments and step count
 };
 
 // A model in training, with its optimizer and random generators. The same options and text give
@@ -92,7 +92,8 @@ class Trainer {
   // The mean loss over eval_batches validation batches, which are the same in every call.
   double validation_loss() const;
 
-  std::int64_t steps_done() const { return step_; }
+  std::int64_t steps_done() const { return step_; }  // number of updates
+  // The rows that step() returned, the model, its parameters and the options of the run.
   const std::vector<LogRow>& history() const { return history_; }
   const nn::Gpt& model() const { return model_; }
   const Parameters& parameters() const { return parameters_; }

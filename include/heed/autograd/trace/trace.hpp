@@ -16,6 +16,7 @@
 
 namespace HEED_NAMESPACE {
 
+// The options of HEED_TRACE.
 enum class TraceOption : unsigned {
   backward,    // prints a line for every node of every backward pass
   nan,         // throws NonFinite at the first value or gradient that is not finite
@@ -25,6 +26,7 @@ enum class TraceOption : unsigned {
 
 // Thrown by TraceOption::nan.
 struct NonFinite : Error {
+  // The message is "HEED_TRACE=nan: " and `what`.
   explicit NonFinite(const std::string& what)
       : Error("HEED_TRACE=nan: " + what), description(what) {}
   std::string description;  // "MatMul (3, 4) made at lessons/my.cpp:12 has nan at (0, 2); ..."
@@ -58,19 +60,22 @@ void check_finite(std::string_view op, bool may_write_infinity, SourceLocation l
 
 // ---- the time of each operation
 
+// The phase of training in which an operation runs.
 enum class Phase {
-  forward,  // the forward computation of an operation that the graph records, or an optimizer step
-  backward,
-  no_grad  // the forward computation of any other operation, as in evaluation and generation
+  forward,   // the forward computation of an operation that the graph records, or an optimizer step
+  backward,  // the backward of an operation
+  no_grad    // the forward computation of any other operation, as in evaluation and generation
 };
 
+// The time of all operations of one name.
 struct OperationTime {
+  // The sum over all calls in one phase.
   struct Sum {
-    std::size_t calls = 0;
-    double seconds = 0;
+    std::size_t calls = 0;  // number of calls
+    double seconds = 0;     // time of all calls
   };
-  std::string_view name;  // "Linear"
-  Sum forward, backward, no_grad;
+  std::string_view name;           // "Linear"
+  Sum forward, backward, no_grad;  // one for each Phase
 };
 
 // The time of each operation since the program start or clear_operation_times(), longest first.
@@ -88,6 +93,7 @@ std::string time_table();
 // stay valid until the program ends. Two threads must not have OperationTimers at the same time.
 class OperationTimer {
  public:
+  // Starts the timer, if TraceOption::time is on; the destructor stops it.
   OperationTimer(std::string_view name, Phase phase);
   ~OperationTimer() {
     if (enabled_) stop();
