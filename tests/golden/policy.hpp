@@ -188,8 +188,8 @@ inline void expect_long_gradients(Case& c) {
   if (sizeof(heed::Real) == 8) c.out[0].values = all.values;
 }
 
-// The binary cross-entropy of the logit -inf is infinite, as that of the logit inf, unless a target
-// is exactly 0 or 1 or not finite; PyTorch's is NaN.
+// The binary cross-entropy of the logit -inf is infinite, as that of the logit inf, if the target
+// is between 0 and 1; PyTorch's is NaN.
 inline void expect_infinite_loss(Case& c) {
   if (c.attrs.at("reduction") != "none") return;
   for (std::size_t i = 0; i < c.out[0].values.size(); ++i) {

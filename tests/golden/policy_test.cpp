@@ -116,6 +116,34 @@ TEST_CASE("gradients whose squares overflow are clipped to max_norm", "[golden][
   CHECK(difference(x.grad(), array_of({2}, {std::sqrt(0.5), -std::sqrt(0.5)}), 2e-6) == "");
 }
 
+TEST_CASE("the binary cross-entropy of the logit -inf is infinite, not NaN", "[golden][policy]") {
+  const Tensor logits = tensor_of({2}, {-inf, inf}), targets = tensor_of({2}, {0.25, 0.25});
+  const Tensor loss = binary_cross_entropy_with_logits(logits, targets, Reduction::none);
+  CHECK(difference(loss, array_of({2}, {inf, inf})) == "");
+}
+
+TEST_CASE("mse_loss and huber_loss refuse shapes that PyTorch broadcasts with a warning",
+          "[golden][policy]") {
+  const Tensor input(ones({3, 1})), target(ones({3}));
+  CHECK(message_of([&] { mse_loss(input, target); }) != "");
+  CHECK(message_of([&] { huber_loss(input, target); }) != "");
+}
+
+TEST_CASE(
+    "gather refuses indices that are smaller than x along another axis, as torch.gather "
+    "does not",
+    "[golden][policy]") {
+  const Tensor x(ones({3, 4}));
+  CHECK(message_of([&] { gather(x, 1, indices({2, 4})); }) != "");
+  CHECK(gather(x, 1, indices({3, 4})).shape() == Shape({3, 4}));
+}
+
+TEST_CASE("topk orders equal elements by their index, PyTorch in no fixed order",
+          "[golden][policy]") {
+  const TopK top = topk(tensor_of({5}, {1, 2, 1, 2, 1}), 5);
+  CHECK(top.indices == indices_of({5}, {1, 3, 0, 2, 4}));
+}
+
 // ---- where heed agrees with PyTorch, which may be unexpected
 
 TEST_CASE("the softmax row, the maximum and the loss of a NaN are NaN", "[golden][policy]") {
