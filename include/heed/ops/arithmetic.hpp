@@ -57,3 +57,21 @@ Tensor clamp(const Tensor& x, double low, double high,
              SourceLocation location = SourceLocation::current());
 
 }  // namespace HEED_NAMESPACE
+
+// xtensor's operators accept an Array and anything else, as a scalar, and they would be preferred
+// to the operators above, whose operand is converted to Operand. Without a `type`, they refuse a
+// Tensor.
+namespace xt::detail {
+template <class F, class E>
+struct xfunction_type<F, HEED_NAMESPACE::Tensor, E> {};
+template <class F, class E>
+struct xfunction_type<F, HEED_NAMESPACE::Tensor&, E> {};
+template <class F, class E>
+struct xfunction_type<F, const HEED_NAMESPACE::Tensor&, E> {};
+template <class F, class E>
+struct xfunction_type<F, E, HEED_NAMESPACE::Tensor> {};
+template <class F, class E>
+struct xfunction_type<F, E, HEED_NAMESPACE::Tensor&> {};
+template <class F, class E>
+struct xfunction_type<F, E, const HEED_NAMESPACE::Tensor&> {};
+}  // namespace xt::detail
