@@ -51,3 +51,27 @@ TEST_CASE("throw_error concatenates its arguments", "[array]") {
           throw_error("axis ", 3, " of ", str({2, 0}), '!');
         }) == "axis 3 of (2, 0)!");
 }
+
+TEST_CASE("array2d makes a matrix from rows, also a column and an empty one", "[array]") {
+  CHECK((array2d({{1, 2, 3}, {4, 5, 6}}) == array_of({2, 3}, {1, 2, 3, 4, 5, 6})));
+  CHECK((array2d({{1}, {2}}) == array_of({2, 1}, {1, 2})));
+  CHECK(shape_of(array2d({})) == Shape({0, 0}));
+  CHECK(shape_of(array2d({{}, {}})) == Shape({2, 0}));
+  CHECK(message_of([] {
+          array2d({{1, 2}, {3}});
+        }) == "array2d: rows of 2 and of 1 numbers; all rows need the same length");
+}
+
+TEST_CASE("column makes a matrix of one column", "[array]") {
+  CHECK((column({1, 2, 3}) == array_of({3, 1}, {1, 2, 3})));
+  CHECK(shape_of(column({})) == Shape({0, 1}));
+}
+
+TEST_CASE("indices and mask have a shape and one value", "[array]") {
+  CHECK((indices({2, 3}, 7) == indices_of({2, 3}, {7, 7, 7, 7, 7, 7})));
+  CHECK((indices({2}) == indices_of({2}, {0, 0})));
+  CHECK((mask({2}, true) == mask_of({2}, {1, 1})));
+  CHECK((mask({1, 2}) == mask_of({1, 2}, {0, 0})));
+  CHECK(indices({}).dimension() == 0);
+  CHECK(indices({0, 2}).size() == 0);
+}

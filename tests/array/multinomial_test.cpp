@@ -70,35 +70,37 @@ TEST_CASE("multinomial throws for invalid weights and draws nothing", "[array][r
   const Array not_finite = {1, static_cast<Real>(infinity)};
   const Array not_numbers = {static_cast<Real>(not_a_number), 1};
   const Real max_real = std::numeric_limits<Real>::max();
-  CHECK_THROWS_WITH(g.multinomial(scalar(1), 1),
-                    "multinomial: weights () have rank 0; give (V) or (N, V)");
-  CHECK_THROWS_WITH(g.multinomial(ones({1, 2, 3}), 1),
-                    "multinomial: weights (1, 2, 3) have rank 3; give (V) or (N, V)");
-  CHECK_THROWS_WITH(g.multinomial(ones({3}), 0), "multinomial: count is 0; draw at least 1");
-  CHECK_THROWS_WITH(g.multinomial(negative, 1),
-                    "multinomial: weight 2 of row 1 is -2; weights must be finite and not "
-                    "negative");
-  CHECK_THROWS_WITH(g.multinomial(not_finite, 1, true),
-                    "multinomial: weight 1 of row 0 is inf; weights must be finite and not "
-                    "negative");
-  CHECK_THROWS_WITH(g.multinomial(not_numbers, 1),
-                    "multinomial: weight 0 of row 0 is nan; weights must be finite and not "
-                    "negative");
-  CHECK_THROWS_WITH(g.multinomial(zeros({4}), 1),
-                    "multinomial: row 0 has no weight above zero; give at least one");
-  CHECK_THROWS_WITH(g.multinomial(ones({0}), 1),
-                    "multinomial: row 0 has no weight above zero; give at least one");
-  CHECK_THROWS_WITH(g.multinomial(filled({2}, max_real), 3, true),
-                    "multinomial: the weights of row 0 sum to inf; scale them down");
-  CHECK_THROWS_WITH(g.multinomial(ones({3}), 4),
-                    "multinomial: 4 draws without replacement, but row 0 has 3 weights above zero; "
-                    "draw fewer or with replacement");
+  CHECK(message_of([&] { g.multinomial(scalar(1), 1); }) ==
+        "multinomial: weights () have rank 0; give (V) or (N, V)");
+  CHECK(message_of([&] {
+          g.multinomial(ones({1, 2, 3}), 1);
+        }) == "multinomial: weights (1, 2, 3) have rank 3; give (V) or (N, V)");
+  CHECK(message_of([&] { g.multinomial(ones({3}), 0); }) ==
+        "multinomial: count is 0; draw at least 1");
+  CHECK(message_of([&] { g.multinomial(negative, 1); }) ==
+        "multinomial: weight 2 of row 1 is -2; weights must be finite and not "
+        "negative");
+  CHECK(message_of([&] { g.multinomial(not_finite, 1, true); }) ==
+        "multinomial: weight 1 of row 0 is inf; weights must be finite and not "
+        "negative");
+  CHECK(message_of([&] { g.multinomial(not_numbers, 1); }) ==
+        "multinomial: weight 0 of row 0 is nan; weights must be finite and not "
+        "negative");
+  CHECK(message_of([&] { g.multinomial(zeros({4}), 1); }) ==
+        "multinomial: row 0 has no weight above zero; give at least one");
+  CHECK(message_of([&] { g.multinomial(ones({0}), 1); }) ==
+        "multinomial: row 0 has no weight above zero; give at least one");
+  CHECK(message_of([&] { g.multinomial(filled({2}, max_real), 3, true); }) ==
+        "multinomial: the weights of row 0 sum to inf; scale them down");
+  CHECK(message_of([&] { g.multinomial(ones({3}), 4); }) ==
+        "multinomial: 4 draws without replacement, but row 0 has 3 weights above zero; "
+        "draw fewer or with replacement");
   CHECK_THROWS_AS(g.multinomial(Array{1, 0, 1}, 3), Error);
   CHECK(g.state() == before);
 }
 
 TEST_CASE("multinomial throws if the weights overflow a float in float32", "[array][random]") {
   Generator g(42, Precision::float32);
-  CHECK_THROWS_WITH(g.multinomial(filled({2}, Real(3e38)), 1),
-                    "multinomial: the weights of row 0 sum to inf; scale them down");
+  CHECK(message_of([&] { g.multinomial(filled({2}, Real(3e38)), 1); }) ==
+        "multinomial: the weights of row 0 sum to inf; scale them down");
 }

@@ -2,7 +2,11 @@
 
 #include "heed/array/shape.hpp"
 
+#include <type_traits>
+
 #include "catch.hpp"
+#include "heed/ops/reduce.hpp"
+#include "heed/ops/shape.hpp"
 #include "near.hpp"
 
 namespace {
@@ -91,4 +95,33 @@ TEST_CASE("broadcasts_to allows only sizes of 1 to change", "[array][shape]") {
   CHECK_FALSE(broadcasts_to({2, 3}, {3}));
   CHECK_FALSE(broadcasts_to({2, 3}, {2, 1}));
   CHECK_FALSE(broadcasts_to({1, 3}, {3}));
+}
+
+TEST_CASE("a SizeList takes sizes of mixed integer types, and shapes", "[array][shape]") {
+  const std::size_t B = 2;
+  const int T = 3;
+  const unsigned short C = 4;
+  CHECK((SizeList{B, T, C, -1} == std::vector<std::int64_t>{2, 3, 4, -1}));
+  CHECK((SizeList(Shape{5, 6}) == std::vector<std::int64_t>{5, 6}));
+  CHECK((SizeList(std::vector<int>{1, -1}) == std::vector<std::int64_t>{1, -1}));
+  CHECK(SizeList().empty());
+  CHECK(SizeList{}.empty());
+  const Tensor x(ones({2, 12}));
+  CHECK(reshape(x, {B, T, C}).shape() == Shape({2, 3, 4}));
+  CHECK(reshape(x, {-1, C}).shape() == Shape({6, 4}));
+  CHECK(reshape(x, Tensor(ones({4, 6})).shape()).shape() == Shape({4, 6}));
+  CHECK(reshape(Tensor(ones({1, 1})), {}).shape() == Shape({}));
+}
+
+TEST_CASE("an AxisList is one axis or several", "[array][shape]") {
+  const Tensor x(ones({2, 3, 4}));
+  CHECK(sum(x, 1).shape() == Shape({2, 4}));
+  CHECK(sum(x, -1, true).shape() == Shape({2, 3, 1}));
+  CHECK(sum(x, {0, -1}).shape() == Shape({3}));
+  CHECK(sum(x, {1}).shape() == Shape({2, 4}));
+  CHECK(sum(x).shape() == Shape({}));
+  CHECK(sum(x, {}, true).shape() == Shape({1, 1, 1}));
+  CHECK(sum(x, std::vector<int>{0, 1}).shape() == Shape({4}));
+  CHECK((AxisList(2) == std::vector<int>{2}));
+  CHECK_FALSE(std::is_constructible_v<AxisList, bool>);  // sum(x, true) does not compile
 }

@@ -398,3 +398,16 @@ TEST_CASE("the memory of fused attention grows with T, not with T squared", "[op
   CHECK(at_2048 < 4.5 * at_512);
   CHECK(at_2048 < 0.1 * 2048 * 2048 * 2 * sizeof(Real));  // 10 % of the attention weights
 }
+
+TEST_CASE("attention_with_weights gives the results of the two functions", "[ops][attention]") {
+  const Tensor q(random_array({2, 3, 4}, 1)), k(random_array({2, 5, 4}, 2)),
+      v(random_array({2, 5, 6}, 3));
+  AttentionOptions options;
+  for (const std::size_t heads : {std::size_t{1}, std::size_t{2}}) {
+    options.num_heads = heads;
+    options.causal = heads == 2;
+    const AttentionResult result = attention_with_weights(q, k, v, options);
+    CHECK(difference(result.output, scaled_dot_product_attention(q, k, v, options).value()) == "");
+    CHECK(difference(result.weights, attention_weights(q, k, options).value(), 0) == "");
+  }
+}

@@ -417,7 +417,7 @@ TEST_CASE("permute with the inverse order restores x, also for gradients", "[ops
   const Array x = random_array({2, 3, 4, 5}, 1);
   AxisList order{0, 1, 2, 3};
   do {
-    AxisList inverse(4);
+    std::vector<int> inverse(4);
     for (int k = 0; k < 4; ++k)
       inverse[static_cast<std::size_t>(order[static_cast<std::size_t>(k)])] = k;
     CHECK(twin_difference([&](X in) { return permute(permute(in[0], order), inverse); }, identity,

@@ -14,7 +14,7 @@ using namespace heed::test;
 
 namespace {
 
-constexpr std::int64_t mask = 4;
+constexpr std::int64_t mask_token = 4;
 constexpr std::uint64_t seed = 11;
 
 // The cross-entropy of `target` at position t of a window (1, T).
@@ -42,15 +42,15 @@ TEST_CASE("next_token_loss is the mean cross-entropy of tokens 1 to T - 1", "[st
 TEST_CASE("masked_token_loss is the mean cross-entropy of each token, masked in turn",
           "[study][ablation]") {
   const RandomModel model(false, seed);
-  const Indices tokens = indices_of({2, 3}, {0, 3, 1, 2, mask, 0});  // one is masked already
+  const Indices tokens = indices_of({2, 3}, {0, 3, 1, 2, mask_token, 0});  // one is masked already
   double sum = 0;
-  for (const auto& [inputs, t, target] : {std::tuple{indices_of({1, 3}, {mask, 3, 1}), 0u, 0},
-                                          {indices_of({1, 3}, {0, mask, 1}), 1u, 3},
-                                          {indices_of({1, 3}, {0, 3, mask}), 2u, 1},
-                                          {indices_of({1, 3}, {mask, mask, 0}), 0u, 2},
-                                          {indices_of({1, 3}, {2, mask, mask}), 2u, 0}})
+  for (const auto& [inputs, t, target] : {std::tuple{indices_of({1, 3}, {mask_token, 3, 1}), 0u, 0},
+                                          {indices_of({1, 3}, {0, mask_token, 1}), 1u, 3},
+                                          {indices_of({1, 3}, {0, 3, mask_token}), 2u, 1},
+                                          {indices_of({1, 3}, {mask_token, mask_token, 0}), 0u, 2},
+                                          {indices_of({1, 3}, {2, mask_token, mask_token}), 2u, 0}})
     sum += loss_at(model.gpt, inputs, t, target);
-  CHECK(about(masked_token_loss(model.gpt, tokens, mask), sum / 5));
+  CHECK(about(masked_token_loss(model.gpt, tokens, mask_token), sum / 5));
 }
 
 TEST_CASE("ablate returns the loss without each head and restores the model", "[study][ablation]") {
@@ -58,7 +58,7 @@ TEST_CASE("ablate returns the loss without each head and restores the model", "[
   const Indices tokens = indices_of({1, 6}, {0, 3, 1, 3, 2, 2});
   const auto loss = [&] {
     return model.gpt.config.causal ? next_token_loss(model.gpt, tokens)
-                                   : masked_token_loss(model.gpt, tokens, mask);
+                                   : masked_token_loss(model.gpt, tokens, mask_token);
   };
   const double before = loss();
   const Ablation ablation = ablate(model.gpt, loss);
@@ -122,11 +122,11 @@ TEST_CASE("next_token_loss rejects 0 batches and batches of 0 windows", "[study]
 TEST_CASE("next_token_loss and masked_token_loss reject tokens they cannot predict",
           "[study][ablation]") {
   const RandomModel causal_model(true, seed), bidirectional_model(false, seed);
-  const Indices one = indices_of({1, 1}, {0}), two = indices_of({1, 2}, {mask, mask});
+  const Indices one = indices_of({1, 1}, {0}), two = indices_of({1, 2}, {mask_token, mask_token});
   CHECK(message_of([&] { next_token_loss(causal_model.gpt, one); }) ==
         "next_token_loss: tokens must be (B, T), T at least 2, got (1, 1)");
   CHECK(message_of([&] { next_token_loss(bidirectional_model.gpt, two); }) ==
         "next_token_loss: the model is not causal and sees the target; use masked_token_loss");
-  CHECK(message_of([&] { masked_token_loss(bidirectional_model.gpt, two, mask); }) ==
+  CHECK(message_of([&] { masked_token_loss(bidirectional_model.gpt, two, mask_token); }) ==
         "masked_token_loss: every input token is the mask token");
 }
