@@ -23,7 +23,8 @@ Tensor dropout(const Tensor& x, const TrainingMode* training, SourceLocation loc
 // mask (B, T, S), (B, H, T, S) or none, padding (B, S) -> (B, 1 or H, T or 1, S)
 static Mask without_padding(std::optional<Mask> mask, const Mask& padding, const Tensor& keys) {
   const Shape shape = shape_of(padding), key_shape = keys.shape();
-  if (shape.size() != 2 || shape[0] != key_shape[0] || shape[1] != key_shape[1])
+  if (shape.size() != 2 || key_shape.size() < 2 || shape[0] != key_shape[0] ||
+      shape[1] != key_shape[1])
     throw_error("attention: key_padding ", str(shape), " must be (B, S) of ",
                 describe(keys, "the keys"));
   Mask visible = padding;
@@ -32,6 +33,9 @@ static Mask without_padding(std::optional<Mask> mask, const Mask& padding, const
   if (!mask) return visible;
   if (mask->dimension() == 3)
     mask->reshape({mask->shape()[0], std::size_t{1}, mask->shape()[1], mask->shape()[2]});
+  if (!broadcast_shape(shape_of(*mask), shape_of(visible)))
+    throw_error("attention: mask ", str(shape_of(*mask)), " does not broadcast with key_padding ",
+                str(shape));
   return Mask(*mask && visible);
 }
 

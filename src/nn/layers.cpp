@@ -78,7 +78,8 @@ PatchEmbedding::PatchEmbedding(Scope scope, std::size_t num_channels, std::size_
                                std::size_t embed_dim)
     : channels(checked_size(scope, "channels", num_channels)),
       patch_size(checked_size(scope, "patch_size", size)),
-      projection(scope, channels * patch_size * patch_size, embed_dim) {}
+      projection(scope, channels * patch_size * patch_size,
+                 checked_size(scope, "embed_dim", embed_dim)) {}
 
 Tensor PatchEmbedding::operator()(const Tensor& images, SourceLocation location) const {
   const CallSite site(location);

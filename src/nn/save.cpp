@@ -37,12 +37,20 @@ void save(const std::filesystem::path& path, const Parameters& parameters,
 }
 
 void set_values(const Parameters& parameters, std::vector<Array> values, SourceLocation location) {
+  const CallSite site(location);
+  if (values.size() != parameters.size())
+    throw_error("set_values: ", values.size(), " values for ", parameters.size(), " parameters");
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (const Tensor& parameter = parameters.tensors()[i]; values[i].shape() != parameter.shape())
+      throw_error("set_values: the value of '", parameter.name(), "' has shape ",
+                  str(values[i].shape()), ", the parameter ", str(parameter.shape()));
   std::size_t next = 0;
   for (const Tensor& parameter : parameters)
     parameter.mutable_value(location) = std::move(values[next++]);
 }
 
 void load(const SafetensorsFile& file, const Parameters& parameters, SourceLocation location) {
+  const CallSite site(location);
   set_values(parameters, parameter_values(file, parameters), location);
 }
 

@@ -1,6 +1,7 @@
 // layers_test.cpp: tests of the layers: parameters, initial values and results.
 
 #include <cmath>
+#include <limits>
 
 #include "catch.hpp"
 #include "heed/nn/gpt.hpp"
@@ -68,6 +69,19 @@ TEST_CASE("a layer norm initially has weights of one and biases of zero", "[nn][
   const Tensor x(random_array({3, 4}, 1));
   CHECK(difference(norm(x), layer_norm(x, {4}).value()) == "");
   CHECK(difference(bare(x), layer_norm(x, {4}, {}, {}, 1e-3).value()) == "");
+}
+
+TEST_CASE("an RMSNorm layer has a weight of ones, a width and an eps", "[nn][rms_norm]") {
+  Store store;
+  const nn::RMSNorm norm(store.scope() / "norm", 4);
+  CHECK(store.names() == "norm.weight (4)\n");
+  CHECK(difference(norm.weight, ones({4})) == "");
+  CHECK(norm.eps == static_cast<double>(std::numeric_limits<Real>::epsilon()));
+  const Tensor x(random_array({2, 3, 4}, 1));
+  norm.weight.mutable_value() = array_of({4}, {1, 2, 3, 4});
+  CHECK(difference(norm(x), rms_norm(x, {4}, norm.weight).value(), 0) == "");
+  const nn::RMSNorm other(store.scope() / "other", 4, 0.5);
+  CHECK(difference(other(x), rms_norm(x, {4}, {}, 0.5).value()) == "");
 }
 
 TEST_CASE("an embedding is drawn from the standard normal distribution", "[nn][embedding]") {

@@ -24,7 +24,8 @@ void load(const SafetensorsFile& file, const Parameters& parameters,
 
 // The values of the parameters in the file, in the order of `parameters`. Throws load's errors.
 std::vector<Array> parameter_values(const SafetensorsFile& file, const Parameters& parameters);
-// Copies `values` into the parameters, in order.
+// Copies `values` into the parameters, in order. Throws Error, before it changes a parameter,
+// unless there is a value of the right shape for each parameter.
 void set_values(const Parameters& parameters, std::vector<Array> values,
                 SourceLocation location = SourceLocation::current());
 

@@ -1,0 +1,138 @@
+// save_test.cpp: save and load of a model's parameters.
+
+#include "heed/nn/save.hpp"
+
+#include "catch.hpp"
+#include "heed/nn/gpt.hpp"
+#include "near.hpp"
+#include "scratch_folder.hpp"
+
+namespace {
+
+using namespace heed;
+using namespace heed::test;
+using heed_test::ScratchFolder;
+
+struct Model {
+  explicit Model(std::uint64_t seed) : generator(seed), block(Scope(parameters, generator), 4, 2) {}
+  Parameters parameters;
+  Generator generator;
+  nn::Block block;
+};
+
+Parameters store_of(const std::vector<std::pair<std::string, Array>>& arrays) {
+  Parameters parameters;
+  for (const auto& [name, value] : arrays) parameters.add(name, value);
+  return parameters;
+}
+
+// The message of loading the file into these parameters, whose values must not change.
+std::string refusal(const std::filesystem::path& path, const Parameters& parameters) {
+  std::vector<Array> before;
+  for (const Tensor& p : parameters) before.push_back(p.value());
+  const std::string message = message_of([&] { load(path, parameters); });
+  for (std::size_t i = 0; i < before.size(); ++i)
+    CHECK(same_bits(parameters.tensors()[i].value(), before[i]));
+  return message;
+}
+
+}  // namespace
+
+TEST_CASE("a saved model is loaded with the same bits into another one", "[nn][save]") {
+  const ScratchFolder folder;
+  Model saved(1), loaded(2);
+  save(folder / "model.safetensors", saved.parameters);
+  load(folder / "model.safetensors", loaded.parameters);
+  for (const Tensor& p : saved.parameters)
+    CHECK(same_bits(loaded.parameters.at(p.name()).value(), p.value()));
+  const Tensor x(random_array({1, 3, 4}, 1));
+  CHECK(same_bits(saved.block(x).value(), loaded.block(x).value()));
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("the order of the parameters does not matter", "[nn][save]") {
+  const ScratchFolder folder;
+  const Array a = random_array({2, 3}, 1), b = random_array({4}, 2);
+  save(folder / "m", store_of({{"a", a}, {"b", b}}));
+  const Parameters other = store_of({{"b", zeros({4})}, {"a", zeros({2, 3})}});
+  load(folder / "m", other);
+  CHECK(same_bits(other.at("a").value(), a));
+  CHECK(same_bits(other.at("b").value(), b));
+}
+
+TEST_CASE("save replaces a file, and a file of equal parameters has equal bytes", "[nn][save]") {
+  const ScratchFolder folder;
+  save(folder / "m", store_of({{"a", ones({2})}}));
+  const std::string first = folder.read("m");
+  save(folder / "m", store_of({{"a", zeros({2})}}));
+  CHECK(folder.read("m") != first);
+  save(folder / "m", store_of({{"a", ones({2})}}));
+  CHECK(folder.read("m") == first);
+}
+
+TEST_CASE("parameters without elements and of rank 0 are saved and loaded", "[nn][save]") {
+  const ScratchFolder folder;
+  save(folder / "m", store_of({{"scalar", scalar(3)}, {"empty", zeros({0, 2})}}));
+  const Parameters other = store_of({{"scalar", scalar(0)}, {"empty", zeros({0, 2})}});
+  load(folder / "m", other);
+  CHECK(other.at("scalar").item() == 3);
+}
+
+TEST_CASE("load refuses another shape, and missing and unknown tensors", "[nn][save]") {
+  const ScratchFolder folder;
+  const std::string path = (folder / "m").string();
+  save(path, store_of({{"a", ones({2})}, {"b", ones({2, 3})}}));
+  CHECK(refusal(path, store_of({{"a", zeros({2})}, {"b", zeros({3, 2})}})) ==
+        path + ": tensor 'b' has shape (2, 3), the model needs (3, 2)");
+  CHECK(refusal(path, store_of({{"a", zeros({2})}})) ==
+        path + ": tensor 'b' belongs to no parameter of this model");
+  const std::string missing = refusal(
+      path, store_of({{"a", zeros({2})}, {"b", zeros({2, 3})}, {"head.weight", zeros({1})}}));
+  CHECK(missing.rfind(path + ": ", 0) == 0);
+  CHECK(missing.find("head.weight") != missing.npos);
+}
+
+TEST_CASE("load refuses values that are not finite", "[nn][save]") {
+  const ScratchFolder folder;
+  for (const double bad : {not_a_number, infinity, -infinity}) {
+    const std::string path = (folder / "m").string();
+    save(path, store_of({{"a", zeros({2})}, {"b", array_of({2}, {1, bad})}}));
+    CHECK(refusal(path, store_of({{"a", ones({2})}, {"b", ones({2})}})) ==
+          path + ": tensor 'b' holds values that are not finite");
+  }
+}
+
+TEST_CASE("load ignores the tensors of an optimizer", "[nn][save]") {
+  const ScratchFolder folder;
+  save(folder / "m", store_of({{"a", ones({2})}, {"optimizer.a.exp_avg", ones({7})}}));
+  const Parameters other = store_of({{"a", zeros({2})}});
+  load(folder / "m", other);
+  CHECK(difference(other.at("a"), ones({2}), 0) == "");
+}
+
+TEST_CASE("set_values needs a value of the right shape for each parameter", "[nn][save]") {
+  const Parameters two = store_of({{"a", ones({2})}, {"b", ones({3})}});
+  CHECK(message_of([&] { set_values(two, {zeros({2})}); }) ==
+        "set_values: 1 values for 2 parameters");
+  CHECK(message_of([&] {
+          set_values(two, {zeros({2}), zeros({2})});
+        }) == "set_values: the value of 'b' has shape (2), the parameter (3)");
+  CHECK(difference(two.at("a"), ones({2}), 0) == "");
+  set_values(two, {zeros({2}), zeros({3})});
+  CHECK(difference(two.at("b"), zeros({3}), 0) == "");
+}
+
+TEST_CASE("load and save refuse what is no file", "[nn][save]") {
+  const ScratchFolder folder;
+  const Parameters one = store_of({{"a", ones({2})}});
+  const std::string path = (folder / "none").string();
+  CHECK(refusal(path, one) == path + ": No such file or directory");
+  folder.write("text", "this is not a model");
+  CHECK(refusal(folder / "text", one).find("not a safetensors file") != std::string::npos);
+  save(folder / "cut", one);
+  const std::string whole = folder.read("cut");
+  folder.write("cut", whole.substr(0, whole.size() - 1));
+  CHECK(refusal(folder / "cut", one).find("truncated") != std::string::npos);
+  const std::string deep = (folder / "none").string() + "/deep";
+  CHECK(message_of([&] { save(deep, one); }).rfind(deep, 0) == 0);
+}
