@@ -92,8 +92,8 @@ void Tensor::clear_grad(SourceLocation location) const {
   node.contributions.clear();
 }
 
-Tensor& Tensor::set_name(std::string name) & {
-  checked({}).name = std::move(name);
+Tensor& Tensor::set_name(std::string name, SourceLocation location) & {
+  checked(location).name = std::move(name);
   return *this;
 }
 
@@ -117,7 +117,7 @@ std::string name_or(const Tensor& x, std::string_view role) {
 }
 
 Tensor detach(const Tensor& x, SourceLocation location) {
-  return Tensor(x.value(), false, location).set_name(x.name());
+  return Tensor(x.value(location), false, location).set_name(x.name());
 }
 
 NoGrad::NoGrad() : previous_(recording) { recording = false; }

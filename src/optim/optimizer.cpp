@@ -31,8 +31,8 @@ Optimizer::Optimizer(const char* name, std::vector<Tensor> parameters, SourceLoc
 
 void Optimizer::zero_grad() { optim::zero_grad(parameters_); }
 
-void zero_grad(const std::vector<Tensor>& parameters) {
-  for (Tensor parameter : parameters) parameter.clear_grad();
+void zero_grad(const std::vector<Tensor>& parameters, SourceLocation location) {
+  for (const Tensor& parameter : parameters) parameter.clear_grad(location);
 }
 
 void append_arrays(State& state, const std::vector<Tensor>& parameters,

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include <functional>
+#include <sstream>
 #include <string>
 
 #include "catch.hpp"
@@ -266,4 +267,29 @@ TEST_CASE("every member function throws the same error for an undefined tensor",
     const auto& call = calls[i];
     CHECK(message_of(call) == "the tensor is undefined; construct it with a value first");
   }
+}
+
+TEST_CASE("a tensor is printed with name, shape and operation above its value",
+          "[autograd][tensor]") {
+  const auto printed = [](const Tensor& x) {
+    std::ostringstream out;
+    out << x;
+    return out.str();
+  };
+  const Tensor w = tensor_of({2}, {1, 2}).set_name("w"), constant(ones({1, 2}));
+  CHECK(printed(w) == "w (2), requires_grad\n{ 1.,  2.}");
+  CHECK(printed(constant) == "tensor (1, 2)\n{{ 1.,  1.}}");
+  const int made = __LINE__ + 1;
+  const Tensor y = (w * 0.5).set_name("half");
+  CHECK(printed(y) == "half (2), Scale at " + std::string(__FILE__) + ":" + std::to_string(made) +
+                          "\n{ 0.5,  1. }");
+  CHECK(printed(Tensor()) == "tensor (not given)");
+}
+
+TEST_CASE("x.backward() computes the gradients that backward(x) computes", "[autograd][tensor]") {
+  const Tensor x = tensor_of({2}, {3, 4}), y = tensor_of({2}, {3, 4});
+  sum(x * x).backward();
+  backward(sum(y * y));
+  CHECK(difference(x.grad(), y.grad(), 0) == "");
+  CHECK(difference(x.grad(), array_of({2}, {6, 8})) == "");
 }

@@ -300,5 +300,5 @@ TEST_CASE("for an unknown option heed has exit code 2, a lesson 1", "[autograd][
   CHECK(app.err == expected);
   const heed_test::Finished lesson = run_with("bakward", folder, "lessons/08_autograd");
   CHECK(lesson.code == 1);
-  CHECK(lesson.err == expected);
+  CHECK(lesson.err.rfind(expected.substr(0, expected.size() - 1) + ", at lessons/", 0) == 0);
 }

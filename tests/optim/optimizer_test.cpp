@@ -3,6 +3,8 @@
 #include "heed/optim/optimizer.hpp"
 
 #include "catch.hpp"
+#include "heed/ops/arithmetic.hpp"
+#include "heed/ops/reduce.hpp"
 #include "heed/optim/adamw.hpp"
 #include "heed/optim/sgd.hpp"
 #include "near.hpp"
@@ -273,4 +275,78 @@ TEST_CASE("a parameter without a name can be trained, but its state cannot be sa
       "optimizer state: a parameter (2) has no name; name every parameter whose state is saved";
   CHECK(message_of([&] { adaptive.state(); }) == error);
   CHECK(message_of([&] { plain.state(); }) == error);
+}
+
+TEST_CASE("an optimizer refuses an empty list, an undefined tensor and one that occurs twice",
+          "[optim]") {
+  const Tensor w = tensor_of({2}, {1, 2}).set_name("w"), copy = w;
+  CHECK(message_of([] { Sgd({}); }) == "Sgd: the list of parameters is empty");
+  CHECK(message_of([] { AdamW({}); }) == "AdamW: the list of parameters is empty");
+  CHECK(message_of([&] { Sgd({w, Tensor()}); }) == "Sgd: parameter 1, x (not given), is undefined");
+  CHECK(message_of([&] {
+          AdamW({w, tensor_of({1}, {1}), copy});
+        }) == "AdamW: parameter 2, w (2), occurs twice");
+}
+
+TEST_CASE("an optimizer refuses the result of an operation and names its place", "[optim]") {
+  const Tensor w = tensor_of({2}, {1, 2});
+  const int made = __LINE__ + 1;
+  const Tensor y = w * 2.0;
+  CHECK(message_of([&] { Sgd({y}); }) ==
+        "Sgd: parameter 0, x (2), is the result of Scale made at " + std::string(__FILE__) +
+            ":" + std::to_string(made) + "; give the tensors that it depends on");
+}
+
+TEST_CASE("a tensor that requires no gradient keeps its value", "[optim]") {
+  const Tensor w = tensor_of({2}, {1, 2}), constant(ones({2}));
+  optim::SgdOptions options;
+  options.lr = 1;
+  Sgd optimizer({w, constant}, options);
+  sum(w * constant).backward();
+  optimizer.step();
+  CHECK(difference(w, array_of({2}, {0, 1})) == "");
+  CHECK(difference(constant, ones({2})) == "");
+}
+
+TEST_CASE("two optimizers with a common parameter both change it", "[optim]") {
+  const Tensor w = tensor_of({1}, {1});
+  optim::SgdOptions options;
+  options.lr = 0.25;
+  Sgd one({w}, options), two({w}, options);
+  sum(w).backward();
+  one.step();
+  two.step();
+  CHECK(difference(w, array_of({1}, {0.5})) == "");
+}
+
+TEST_CASE("set_lr refuses a negative rate and NaN, and keeps the old rate", "[optim]") {
+  AdamW adamw(two_parameters());
+  Sgd sgd(two_parameters());
+  for (optim::Optimizer* const optimizer :
+       {static_cast<optim::Optimizer*>(&adamw), static_cast<optim::Optimizer*>(&sgd)}) {
+    const double before = optimizer->lr();
+    for (const double lr : {-0.1, not_a_number})
+      CHECK(message_of([&] { optimizer->set_lr(lr); }).find(": lr ") != std::string::npos);
+    CHECK(optimizer->lr() == before);
+    optimizer->set_lr(0);
+    CHECK(optimizer->lr() == 0);
+  }
+}
+
+TEST_CASE("an optimizer of any kind trains through the interface Optimizer", "[optim]") {
+  const Tensor a = tensor_of({2}, {1, -2}), b = tensor_of({2}, {1, -2});
+  Sgd sgd({a});
+  AdamW adamw({b});
+  const std::vector<std::pair<optim::Optimizer*, Tensor>> both{{&sgd, a}, {&adamw, b}};
+  for (const auto& [optimizer, w] : both) {
+    optimizer->set_lr(0.1);
+    const Real first = sum(w * w).item();
+    for (int step = 0; step < 20; ++step) {
+      optimizer->zero_grad();
+      sum(w * w).backward();
+      optimizer->step();
+    }
+    CHECK(sum(w * w).item() < first / 4);
+    CHECK(optimizer->parameters().size() == 1);
+  }
 }

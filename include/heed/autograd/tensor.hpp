@@ -103,11 +103,20 @@ class Tensor {
   void backward(SourceLocation location = SourceLocation::current()) const;
 
   // Names appear in error messages, graphs and the debugger.
-  const std::string& name() const { return checked({}).name; }
-  Tensor& set_name(std::string name) &;  // names the node, which copies of the Tensor share
-  Tensor set_name(std::string name) && { return set_name(std::move(name)); }
-  std::string_view op() const { return checked({}).op; }
-  SourceLocation location() const { return checked({}).location; }
+  const std::string& name(SourceLocation location = SourceLocation::current()) const {
+    return checked(location).name;
+  }
+  // Names the node, which copies of the Tensor share.
+  Tensor& set_name(std::string name, SourceLocation location = SourceLocation::current()) &;
+  Tensor set_name(std::string name, SourceLocation location = SourceLocation::current()) && {
+    return set_name(std::move(name), location);
+  }
+  std::string_view op(SourceLocation location = SourceLocation::current()) const {
+    return checked(location).op;
+  }
+  SourceLocation location(SourceLocation caller = SourceLocation::current()) const {
+    return checked(caller).location;
+  }
 
   const std::shared_ptr<Node>& node() const { return node_; }  // null if undefined
 

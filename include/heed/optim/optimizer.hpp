@@ -48,7 +48,8 @@ class Optimizer {
 };
 
 // Clears the gradients of all tensors.
-void zero_grad(const std::vector<Tensor>& parameters);
+void zero_grad(const std::vector<Tensor>& parameters,
+               SourceLocation location = SourceLocation::current());
 
 // As torch.nn.utils.clip_grad_norm_: multiplies all gradients by min(1, max_norm / (norm + 1e-6))
 // and returns norm, the norm of all gradients as one vector before scaling. norm_type 2 is the
