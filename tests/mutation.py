@@ -114,6 +114,13 @@ TABLE = {
         ("return d * sign(v)", "return d * v"),
         ("v < Pack(0), Pack(-1), Pack(0)", "v < Pack(0), Pack(1), Pack(0)"),
         ("xsimd::select(v > Pack(0), Pack(1)", "xsimd::select(v >= Pack(0), Pack(1)"),
+        # Clamp
+        ("v < Pack(lo), Pack(lo), v", "v > Pack(lo), Pack(lo), v"),
+        ("raised > Pack(hi), Pack(hi), raised", "v > Pack(hi), Pack(hi), v"),
+        ("(v >= Pack(lo)) && (v <= Pack(hi)), d,", "(v >= Pack(lo)), d,"),
+        ("(v >= Pack(lo)) && (v <= Pack(hi)), d,", "(v <= Pack(hi)), d,"),
+        ("(v >= Pack(lo)) && (v <= Pack(hi)), d,", "(v > Pack(lo)) && (v < Pack(hi)), d,"),
+        ("(v >= Pack(lo)) && (v <= Pack(hi)), d,", "(v >= Pack(lo)) || (v <= Pack(hi)), d,"),
     ],
     "src/ops/fused_attention.cpp": [
         # backward: which block, which head, added up, scaled
@@ -158,12 +165,49 @@ TABLE = {
         ("joined(joined(batch, inner), columns)), right)",
          "joined(joined(inner, batch), columns)), right)"),
     ],
+    "src/ops/elementwise_loss.cpp": [
+        # SquaredError
+        ("return (v - t) * (v - t)", "return (v - t) * (v + t)"),
+        ("return Real{2} * d * (v - t)", "return d * (v - t)"),
+        ("return Real{2} * d * (v - t)", "return Real{2} * (v - t)"),
+        ("map(gradient, dy, target, x)", "map(gradient, dy, x, target)", (1, 2)),
+        # BinaryCrossEntropy
+        ("(Real{1} - t) * xsimd::max(v, Pack(0))", "xsimd::max(v, Pack(0))"),
+        ("t * xsimd::max(-v, Pack(0))", "t * xsimd::max(v, Pack(0))"),
+        ("xsimd::log1p(xsimd::exp(-xsimd::abs(v)))", "xsimd::log1p(xsimd::exp(-v))"),
+        ("Real{1} / (Real{1} + xsimd::exp(-v)) - t", "Real{1} / (Real{1} + xsimd::exp(v)) - t"),
+        ("Real{1} / (Real{1} + xsimd::exp(-v)) - t", "Real{1} / (Real{1} + xsimd::exp(-v)) + t"),
+        ("return -d * v", "return d * v"),
+        # Huber
+        ("Real(0.5) * size * size", "size * size"),
+        ("d * (size - Real(0.5) * d)", "d * (size - d)"),
+        ("size <= Pack(d)", "size >= Pack(d)"),
+        ("error > Pack(limit), Pack(limit)", "error > Pack(limit), error"),
+        ("error < Pack(-limit), Pack(-limit)", "error < Pack(-limit), Pack(limit)"),
+        ("map(gradient, dy, target, x)", "map(gradient, dy, x, target)", (2, 2)),
+        # reduced
+        ("reduction == Reduction::sum ? sum(", "reduction == Reduction::sum ? mean("),
+    ],
     "src/ops/embedding.cpp": [
         ("to[c] += static_cast", "to[c] = static_cast"),
         ("to[c] += static_cast", "to[c] -= static_cast"),
         ("const Real* const from = dy.data() + i * width", "const Real* const from = dy.data()"),
         ("sums.data() + row(i) * width", "sums.data() + row(0) * width"),
         ("if (padding_idx == indices.data()[i]) continue;", ""),
+    ],
+    "src/ops/gather.cpp": [
+        # Gather
+        ("dx.data()[at_x] += dy.data()[at_y]", "dx.data()[at_x] = dy.data()[at_y]"),
+        ("dx.data()[at_x] += dy.data()[at_y]", "dx.data()[at_x] -= dy.data()[at_y]"),
+        ("dx.data()[at_x] += dy.data()[at_y]", "dx.data()[at_y] += dy.data()[at_x]"),
+        ("from.start(line) + j * from.inner", "from.start(line) + i * from.inner"),
+        ("to.start(line) + i * to.inner", "to.start(line) + i"),
+        ("if (index < 0 || index >= size)", "if (index < 0 || index > size)"),
+        # topk
+        ("value(a) > value(b)", "value(a) < value(b)"),
+        ("value(a) > value(b)", "value(a) >= value(b)"),
+        ("return x[i * stride]", "return x[i]"),
+        ("std::isnan(value(a)) ? !std::isnan(value(b)) :", "std::isnan(value(a)) ? false :"),
     ],
     "src/ops/loss.cpp": [
         ("factor - smoothed)", "factor + smoothed)"),
@@ -189,6 +233,12 @@ TABLE = {
         ("return d * m; }, dy, mask)", "return d; }, dy, mask)"),
         ("return d * m; }, dy, mask)", "return -d * m; }, dy, mask)"),
         ("return d * m; }, dy, mask)", "return d * m * m; }, dy, mask)"),
+        # Where
+        ("xsimd::select(c != Pack(0), u, v)", "xsimd::select(c != Pack(0), v, u)"),
+        ("xsimd::select(c != Pack(0), d, Pack(0))", "xsimd::select(c != Pack(0), d, d)"),
+        ("xsimd::select(c != Pack(0), Pack(0), d)", "xsimd::select(c != Pack(0), d, Pack(0))"),
+        ("sum_to(map(kept, condition, dy), a.shape())", "map(kept, condition, dy)"),
+        ("sum_to(map(rest, condition, dy), b.shape())", "map(rest, condition, dy)"),
     ],
     "src/ops/matmul.cpp": [
         # MatMul
@@ -237,6 +287,16 @@ TABLE = {
         ("angle.a > eps ?", "angle.a > 0 ?"),
         ("angle.b > eps ?", "angle.b > 0 ?"),
         ("dy.data()[i]", "dy.data()[0]"),
+        # RmsNorm
+        ("1 / std::sqrt(mean_square + eps)", "1 / std::sqrt(mean_square)"),
+        ("dot_of(in, in, width) / static_cast<double>(width)", "dot_of(in, in, width)"),
+        ("(u - v * mean_gn) * scale", "(u + v * mean_gn) * scale"),
+        ("(u - v * mean_gn) * scale", "u - v * mean_gn"),
+        ("(u - v * mean_gn) * scale", "u * scale"),
+        ("dot_of(g, n.data() + at, width) / static_cast<double>(width)",
+         "dot_of(g, n.data() + at, width)"),
+        ("const Array dyn = map([](auto d, auto v) { return d * v; }, dy, n);",
+         "const Array dyn = map([](auto d, auto v) { return d * v; }, dy, x);"),
     ],
     "src/ops/reduce.cpp": [
         # Sum
@@ -317,6 +377,8 @@ TABLE = {
         ("dot_of(dy, y, n)", "sum_of(dy, n)"),
     ],
     "src/autograd/backward.cpp": [
+        ("input->version == node.input_versions[i]", "input->version >= node.input_versions[i]"),
+        ("for (const auto& node : nodes) check_unchanged(*node);", ""),
         ("add_to(output.grad, upstream);", "output.grad = upstream;"),
         ("a->depth < b->depth", "a->depth > b->depth"),
         ("if (node->depth > 0) node->has_grad = false",
@@ -334,8 +396,9 @@ TABLE = {
         ("std::max(node->depth, input->depth + 1)", "std::max(node->depth, input->depth)"),
     ],
     "src/autograd/tensor.cpp": [
-        ("  checked().has_grad = false;\n", ""),
-        ("Tensor(x.value(), false, location)", "Tensor(x.value(), x.requires_grad(), location)"),
+        ("  node.has_grad = false;\n", ""),
+        ("Tensor(x.value(location), false, location)",
+         "Tensor(x.value(location), x.requires_grad(), location)"),
         ("{ recording = previous_; }", "{ recording = true; }"),
     ],
     "src/autograd/gradcheck.cpp": [
@@ -434,7 +497,7 @@ TABLE = {
         ("if (value > result", "if (value < result"),
     ],
     "src/optim/optimizer.cpp": [
-        ("parameter.clear_grad();", "static_cast<void>(parameter);"),
+        ("parameter.clear_grad(location);", "static_cast<void>(parameter);"),
     ],
     "src/optim/schedule.cpp": [
         ("lr * static_cast<double>(step + 1)", "lr * static_cast<double>(step)"),
@@ -488,7 +551,7 @@ FLOAT_TESTS = [
     ("heed_tests", ",".join(f"[{folder}]~[.]~[safetensors]~[atomic_file]~[pool]~[trace]~[timing]"
                             for folder in FOLDERS)),
 ]
-COPIED = ["CMakeLists.txt", "cmake", "include", "lessons", "src", "tests"]
+COPIED = ["CMakeLists.txt", "cmake", "examples", "include", "lessons", "src", "tests"]
 # Mutants need no plots, studies, command line and lessons, and no other tests. These sources are not
 # copied, and these lines of tests/CMakeLists.txt are left out.
 LEFT_OUT = re.compile(
