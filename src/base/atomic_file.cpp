@@ -53,8 +53,9 @@ int process_of(const std::string& filename, const std::string& prefix) {
   return error == std::errc() && stop == end && process > 0 ? process : 0;
 }
 
-// Locks the file. Returns false if another process holds the lock. If the file system has no locks,
-// returns whether `process`, the process that created the file, is this process or has ended.
+// Locks the file. Returns false if another process holds the lock. A file system may have no locks:
+// then the result is true if the file was created by this process, or by a process that has ended.
+// `process` is the ID of the process that created the file.
 bool try_lock(int descriptor, int process) {
   if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return true;
   if (errno == EWOULDBLOCK || errno == EINTR) return false;

@@ -33,7 +33,7 @@ const Tensor& Parameters::at(std::string_view name, SourceLocation location) con
   if (const Tensor* const found = find(name)) return *found;
   std::string names;
   for (const Tensor& tensor : tensors_) names += (names.empty() ? "" : ", ") + tensor.name();
-  throw_error("parameters: no '", name, "'; there are: ", names);
+  throw_error("parameters: no '", name, "'; there are", names.empty() ? " none" : ": " + names);
 }
 
 Scope Scope::operator/(std::string_view name) const {

@@ -77,7 +77,8 @@ void AdamW::update(const Tensor& parameter, Array& m, Array& v, SourceLocation l
   });
 }
 
-State AdamW::state() const {
+State AdamW::state(SourceLocation location) const {
+  const CallSite site(location);
   State state{{}, step_};
   append_arrays(state, parameters_, exp_avg_, "exp_avg");
   append_arrays(state, parameters_, exp_avg_sq_, "exp_avg_sq");

@@ -47,7 +47,8 @@ void Sgd::step(SourceLocation location) {
   ++step_;
 }
 
-State Sgd::state() const {
+State Sgd::state(SourceLocation location) const {
+  const CallSite site(location);
   State state{{}, step_};
   append_arrays(state, parameters_, momenta_, "momentum");
   return state;

@@ -34,7 +34,8 @@ class Optimizer {
 
   const std::vector<Tensor>& parameters() const { return parameters_; }  // in the order given
 
-  virtual State state() const = 0;  // a copy, for checkpoints
+  virtual State state(
+      SourceLocation location = SourceLocation::current()) const = 0;  // a copy, for checkpoints
   // Throws Error if a name or shape does not match.
   virtual void set_state(const State& state,
                          SourceLocation location = SourceLocation::current()) = 0;

@@ -29,7 +29,7 @@ class Sgd final : public Optimizer {
   void set_lr(double lr, SourceLocation location = SourceLocation::current()) override;
 
   // The momentum b of each parameter, and the step count.
-  State state() const override;
+  State state(SourceLocation location = SourceLocation::current()) const override;
   void set_state(const State& state, SourceLocation location = SourceLocation::current()) override;
 
  private:
