@@ -28,13 +28,13 @@ struct Model {
 int main() {
   Model model(0);
   optim::AdamW optimizer(model.parameters, {/*lr=*/0.003});
-  for (int step = 1; step <= 800; ++step) {
+  for (int step = 1; step <= 1200; ++step) {
     const std::int64_t first = model.generator.randint(0, std::int64_t(text.size()), {})();
     const Tensor loss = model.gpt.loss(window(first, 32), window(first + 1, 32));
     optimizer.zero_grad();
     loss.backward();
     optimizer.step();
-    if (step % 200 == 0) std::cout << "step " << step << "  loss " << loss.item() << '\n';
+    if (step % 400 == 0) std::cout << "step " << step << "  loss " << loss.item() << '\n';
   }
   save("language_model.safetensors", model.parameters);
   Model copy(1);

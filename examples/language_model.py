@@ -32,14 +32,14 @@ class GPT(nn.Module):
 torch.manual_seed(0)
 model = GPT()
 optimizer = torch.optim.AdamW(model.parameters(), lr=0.003)
-for step in range(1, 801):
+for step in range(1, 1201):
     first = torch.randint(0, len(text), ()).item()
     logits = model(window(first, 32))
     loss = nn.functional.cross_entropy(logits[0], window(first + 1, 32)[0])
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
-    if step % 200 == 0:
+    if step % 400 == 0:
         print(f"step {step}  loss {loss.item():.6g}")
 torch.save(model.state_dict(), "language_model.pt")
 copy = GPT()
