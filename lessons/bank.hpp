@@ -35,8 +35,9 @@ double bank_loss(const BankWeights& weights_of, const std::vector<BankText>& tex
 // for a word of one topic, and among these for the latest. `factor` multiplies the queries.
 Array bank_query_key_weights(const BankText& text, double factor, bool causal);
 
-// Prints the losses of all ways of mixing up to this lesson (1 to 7), on both texts and on the
-// longer ones. The last row is the lesson's own: its losses are computed with `weights_of`.
+// Prints the losses of all ways of mixing up to this lesson (1 to 7): the mean, at the first and
+// the second 'bank', and on the longer texts. The last row is the lesson's own: its losses are
+// computed with `weights_of`.
 void show_bank_losses(int lesson, const BankWeights& weights_of);
 
 }  // namespace heed
