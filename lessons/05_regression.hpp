@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "estimate.hpp"
+#include "gnuplot_picture.hpp"
 #include "lesson.hpp"
 
 namespace heed {
@@ -53,31 +54,21 @@ const std::vector<Real> bandwidths = {Real(0.05), Real(0.4), Real(3)};
 
 // Draws the points, sin x, and the estimate for each bandwidth.
 inline void draw_regression(const Array& at, const Sample& points) {
-  const std::string folder = "runs/lessons/05_query_key_value";
-  std::string data = "$points << END\n";
-  for (std::size_t i = 0; i < points.x.size(); ++i)
-    data += decimal(points.x(i), 4) + " " + decimal(points.y(i), 4) + "\n";
-  data += "END\n";
+  std::string data = gnuplot_block("points", xt::stack(xt::xtuple(points.x, points.y), 1));
   std::string plots =
       "plot sin(x) dt 2 lw 2 lc rgb '#888888' title 'sin x', $points pt 6 lc rgb "
       "'#000000' title '40 points (keys and values)'";
   for (std::size_t b = 0; b < bandwidths.size(); ++b) {
     const Array curve = kernel_regression(at, points.x, points.y, bandwidths[b]);
     const std::string name = "$curve" + std::to_string(b);
-    data += name + " << END\n";
-    for (std::size_t t = 0; t < at.size(); ++t)
-      data += decimal(at(t), 4) + " " + decimal(curve(t), 4) + "\n";
-    data += "END\n";
+    data += gnuplot_block("curve" + std::to_string(b), xt::stack(xt::xtuple(at, curve), 1));
     plots += ", " + name + " with lines lw 2 lc rgb '" + Names{"#56B4E9", "#D55E00", "#009E73"}[b] +
              "' title 'h = " + decimal(bandwidths[b], 2) + "'";
   }
-  const Plot plot = draw_with_gnuplot(
-      folder, "regression",
-      data + "set terminal svg size 900,540 font 'sans-serif,14' background rgb 'white'\n" +
-          "set output 'regression.svg'\nset xrange [0:6]\nset samples 200\nset border 3\n" +
-          "set tics nomirror out\nset title 'Kernel regression from 40 noisy points'\n" +
-          "set xlabel 'x (query)'\nset ylabel 'y'\nset key top right\n" + plots + "\n");
-  say("", "picture: " + plot.message);
+  picture_by_gnuplot("05_query_key_value", "regression",
+                     data + "set xrange [0:6]\nset samples 200\nset xlabel 'x (query)'\n" +
+                         "set title 'Kernel regression from 40 noisy points'\n" +
+                         "set ylabel 'y'\nset key top right\n" + plots);
 }
 
 inline void attention_as_regression() {

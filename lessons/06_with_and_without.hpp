@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "bank.hpp"
 #include "estimate.hpp"
+#include "gnuplot_picture.hpp"
 #include "lesson.hpp"
 
 namespace heed {
@@ -77,20 +77,13 @@ inline void draw_saturation(const Array& scores, const Names& words) {
              "' notitle, $points" + number + " using 1:2:3 with labels offset " +
              Names{"3.5,0.5", "3.5,0.5", "-3.5,-0.5"}[i] + " tc rgb '" + color + "' notitle";
   }
-  const std::string folder = "runs/lessons/06_scaling_and_saturation";
-  std::error_code ignored;  // draw_with_gnuplot reports a folder that cannot be written
-  std::filesystem::create_directories(folder, ignored);
-  const Plot plot = draw_with_gnuplot(
-      folder, "saturation",
-      data + "set terminal svg size 900,540 font 'sans-serif,14' background rgb 'white'\n" +
-          "set output 'saturation.svg'\nset logscale x 2\nset xrange [0.9:256]\n" +
-          "set yrange [0:0.55]\nset border 3\nset tics nomirror out\n" +
-          "set grid lt 1 lw 0.8 lc rgb '#E4E4E4'\n" +
+  picture_by_gnuplot(
+      "06_scaling_and_saturation", "saturation",
+      data + "set logscale x 2\nset xrange [0.9:256]\nset yrange [0:0.55]\n" +
           "set xtics (1, 2, 4, 8, 12, 16, 32, 64, 128, 256)\n" +
           "set title 'The derivatives of softmax vanish as the scores grow'\n" +
           "set xlabel 'factor on the scaled scores (4: without the division by sqrt(16))'\n" +
-          "set ylabel 'Frobenius norm of the Jacobian'\nset key top right\n" + plots + "\n");
-  say("", "picture: " + plot.message);
+          "set ylabel 'Frobenius norm of the Jacobian'\nset key top right\n" + plots);
 }
 
 // The initial matrices, the tokens, and the values that one head must learn to copy.
