@@ -113,7 +113,6 @@ void divide_rows(const Array& S) {
 }
 
 using WeightsOf = Array(const Array& scores);
-
 // X after so many steps of attention.
 Array after_steps(Array X, std::size_t steps, WeightsOf weights_of) {
   for (std::size_t s = 0; s < steps; ++s) X = weighted_sums(weights_of(scores_by_hand(X)), X);
