@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "heed/base/error.hpp"
+
 namespace heed {
 namespace {
 
@@ -98,13 +100,13 @@ std::string last_name(int lesson) {
 
 // The mean over the texts of -ln p(next word) at the first (0) or second (1) 'bank'.
 double loss_at_bank(std::size_t which, const BankWeights& weights_of,
-                    const std::vector<BankText>& texts) {
+                    const std::vector<BankText>& texts, double factor = 8) {
   double sum = 0;
   for (const BankText& text : texts) {
     const Array context = xt::linalg::dot(weights_of(text), text.X);  // (N, 2)
     const std::size_t bank = text.banks[which], target = text.targets[which];
     const double difference = context(bank, 1 - target) - context(bank, target);
-    sum += std::log1p(std::exp(8 * difference));  // -ln softmax(8 c)(target)
+    sum += std::log1p(std::exp(factor * difference));  // -ln softmax(factor c)(target)
   }
   return sum / double(texts.size());
 }
@@ -133,8 +135,15 @@ Array bank_with_positions(const BankText& text) {
   return X;
 }
 
-double bank_loss(const BankWeights& weights_of, const std::vector<BankText>& texts) {
-  return (loss_at_bank(0, weights_of, texts) + loss_at_bank(1, weights_of, texts)) / 2;
+double bank_loss(const BankWeights& weights_of, const std::vector<BankText>& texts, double factor) {
+  return (loss_at_bank(0, weights_of, texts, factor) + loss_at_bank(1, weights_of, texts, factor)) /
+         2;
+}
+
+double bank_loss_of_row(const std::string& name, double factor) {
+  for (const Row& row : rows())
+    if (row.name == name) return bank_loss(row.weights_of, bank_texts(), factor);
+  throw_error("bank: no row ", name);
 }
 
 Array bank_query_key_weights(const BankText& text, double factor, bool causal) {
