@@ -158,8 +158,8 @@ void task_of_the_bank() {
   show_bank_losses(4, causal_softmax_weights);
   say("", "exp(0) is 1, so words with the score 0 have weights too, and the loss at the",
       "first 'bank' is higher than in lesson 02. At the second 'bank', 'river' and",
-      "'money' have the same score: no softmax of these scores separates the topics. The",
-      "differences come from the factor 8 in p. Mean losses with 100 in its place:", "");
+      "'money' have the same score: no softmax of these scores separates the topics.",
+      "The other differences come from the factor 8. With 100 in its place:", "");
   show_losses_with_another_factor();
   say("", "Lesson 05 computes a query, a key and a value for each token.", "",
       "To watch softmax (next until you are in a loop, then next and print sum):", "",
