@@ -36,7 +36,7 @@ void paths_through_four_layers(const Array& X, const Array& lower, const Attenti
       "later token reach an earlier output through several layers? In layer 1 token s",
       "goes to a position c, in layer 2 to b, in layer 3 to a, in layer 4 to output t.",
       "No causal layer leads to an earlier position: s <= c <= b <= a <= t. So there is",
-      "no path from a later token. Let M = tril: M(t, s) = 1 if s <= t, otherwise 0. Then", "",
+      "no path from a later token. Let M = tril: M(t, s) = 1 if s <= t, else 0. Then", "",
       "  (M M)(t, s) = sum over a of M(t, a) M(a, s)", "",
       "is the number of paths through two layers, and M M M M counts those through four",
       "layers. By hand, the loops count them. In the last table the mask of the third",

@@ -62,7 +62,7 @@ inline void why_minus_infinity(const Tensor& scores) {
 inline void fully_masked_row() {
   section("A query with no key left");
   say("Sentences of one batch get the same length by PADDING, tokens without meaning:",
-      "'the dog' becomes '[PAD] the dog' next to 'the cat sat'. A mask hides the padding.",
+      "'the dog' becomes '[PAD] the dog' next to 'the cat sat'. A mask hides [PAD].",
       "With a causal mask, the query '[PAD]' then has no key left. Its maximum score is",
       "-inf, and -inf - (-inf) is NaN. Gradients of such a row can make parameters NaN.",
       "Here are its weights w by the usual formula, and a gradient with respect to its",
