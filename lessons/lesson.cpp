@@ -50,10 +50,10 @@ std::string tolerance_text(double tolerance) {
 
 // The number of this lesson, from the name of its program: "5" for 05_query_key_value.
 std::string lesson_number() {
-#ifdef __GLIBC__
+#ifdef __linux__
   const std::string name = program_invocation_short_name;
 #else
-  const std::string name = getprogname();
+  const std::string name = getprogname();  // macOS and BSD
 #endif
   const std::size_t first = name.find_first_not_of('0');
   const std::string number = name.substr(first, name.find('_') - first);
