@@ -63,11 +63,11 @@ void compare_by_cosine(const QueryKeySpace& space) {
 
 void centre_keys(const QueryKeySpace& space) {
   section("Centring the keys");
-  say("All queries can be far from all keys, because the means differ. A map then shows",
-      "little else. But if one vector c is added to every key, each score of a query q",
-      "grows by q . c / sqrt(8), the same for all keys. So the attention weights do not",
-      "change, but the cosines do. CENTRING takes the c that moves the mean of the keys",
-      "to the mean of the queries, as in AttentionViz (Yeh et al. 2023).", "");
+  say("The mean of the keys can be far from that of the queries. A map then shows two",
+      "groups and little else. But if we add a vector c to every key, each score of a",
+      "query q grows by q . c / sqrt(8), the same for all keys. So the attention",
+      "weights do not change, but the cosines do. CENTRING takes the c that moves the",
+      "mean of the keys to the mean of the queries, as in AttentionViz (Yeh et al.", "2023).", "");
   const QueryKeySpace moved = centred(space);
   check("attention weights with centred keys = attention weights",
         attention_weights(moved.queries, moved.keys), attention_weights(space.queries, space.keys),

@@ -86,7 +86,8 @@ inline void compare_keys(const BlankModel& model, HeadIndex at) {
   say("", "So this query does not search for nouns only. People's endings have the highest",
       "mean score: if 'sneezed' follows, [MASK] attends to it, not to the noun. Endings",
       "of objects have low scores, and the noun gets the weight. Keys at one position,",
-      "4 or 7, have very different scores: the token matters more than the position.");
+      "4 or 7, have very different scores: the token matters more than the position.",
+      "(With other initial weights the head differs: lesson 17, question 1.)");
   claim_less("at one position the mean scores differ by more than 3", 3,
              std::min(score(0) - score(2), score(4) - score(3)));
 }
