@@ -58,20 +58,18 @@ void task_of_the_bank() {
       "The LOSS of a prediction is -ln p(correct word). It is 0 if p is 1, and ln 2 =",
       "0.6931 if p is 0.5. It grows without bound as p approaches 0: a confident but",
       "wrong prediction has a large loss. A lower loss is better.", "",
-      "The table has the mean loss of all four 'bank's. The column 'longer texts' has",
-      "the loss of the same method on two other texts: 'then' stands before each 'a",
-      "bank', so the topic word is farther away. These texts are HELD OUT: no weight in",
-      "these lessons is chosen to fit them.");
+      "The table has the mean loss of all four 'bank's, and the losses at the first and",
+      "at the second 'bank' of a text. The column 'longer texts' has the mean loss of",
+      "the same method on the same texts at other distances: 'then' stands before each",
+      "'a bank', so the topic word is farther away. No weight is chosen to fit them.");
   show_bank_losses(1, causal_mean_weights);
   say("", "A BIGRAM is a pair of neighbouring tokens. A bigram model predicts from the",
       "current token alone. The embedding of 'bank' says nothing about the next word.",
       "The mean of all tokens says nothing either: each text is as much about water as",
       "about money. The causal mean helps at the first 'bank', because only one topic",
-      "came before it. At the second 'bank', both topics came before it. Better weights",
-      "would prefer the nearer topic.", "",
-      "Each lesson up to 07 adds a row to this table. Do not compare close losses: with",
-      "the factor 20 in place of 8, the causal mean has the loss 0.3556, which lesson",
-      "02 reaches with 8. At the second 'bank' both have p = 0.5.", "",
+      "came before it. At the second 'bank', both topics came before it: its loss is ln",
+      "2, the loss of a guess. Better weights would prefer the nearer topic.", "",
+      "Each lesson up to 07 adds a row to this table.", "",
       "Nobody can choose weights by hand for every text. ATTENTION is a weighted sum",
       "whose weights are computed from the vectors themselves. The next lesson,",
       "02_naive_attention, computes such weights.", "", "To watch a sum grow:", "",
@@ -96,7 +94,9 @@ int main() {
        "up to this position, and to compute all means as one matrix product",
        "M = A X   X (T, C): T embeddings of C numbers; A (T, T): weights;\n"
        "M (T, C): means. A(t, s) = 1 / (t + 1) for s <= t, otherwise 0\n"
-       "(The lesson explains these words and symbols.)",
+       "(The lesson explains the words. All lessons use these letters, and\n"
+       "S (T, T): scores; O (T, d_v): outputs; d_k, d_v: sizes of a key\n"
+       "and of a value.)",
        "next-token prediction: Bengio et al., A Neural Probabilistic\n"
        "Language Model, section 1, 2003\n"
        "the causal mean in place of attention: Zhang, Xiong and Su,\n"
@@ -114,8 +114,8 @@ int main() {
       "next token of a text: NEXT-TOKEN PREDICTION. (Lesson 17 has another kind of",
       "language model.)", "",
       "A model represents each token by a vector, its EMBEDDING. The numbers of the",
-      "embeddings are parameters. This lesson trains nothing: the numbers are random. X",
-      "has one row for each of three tokens, and each row has five numbers.");
+      "embeddings are parameters. This lesson trains nothing: the numbers are random.",
+      "They are the rows of a matrix X (T, C), with T = 3 tokens and the width C = 5.");
   Array X = Generator(42).randn({3, 5});
   show("X", X, words);
 
@@ -124,8 +124,11 @@ int main() {
       "needs the whole CONTEXT: all tokens that the prediction may depend on. The",
       "simplest summary of several vectors is their mean. It is again a vector of five", "numbers.",
       "", "Each result is computed twice: by hand, with loops, and in one line, with matrix",
-      "operations. A line with same: says that the program has compared both and found",
-      "no difference above 0.00001. (holds: says that it has tested a statement.)");
+      "operations of the library xtensor or of heed, the library of these lessons. The",
+      "output has some marks:", "",
+      "  `same: by hand = in one line`  the two results differ by at most 0.00001",
+      "  `holds: ...`                   the program has tested this statement",
+      "  `~0.98`, and lines after `|`   may differ a little on another machine");
   Array mean2_by_hand = zeros({5});
   for (std::size_t d = 0; d < 5; ++d) mean2_by_hand(d) = (X(0, d) + X(1, d)) / 2;
   Array mean2 = (xt::row(X, 0) + xt::row(X, 1)) / 2;
@@ -149,7 +152,6 @@ int main() {
   Array weights = {{half, half, 0}, {third, third, third}};
   Array means = xt::linalg::dot(weights, X);  // (2, 3) times (3, 5) is (2, 5)
   show("weights", weights, {"mean of two", "mean of three"}, words);
-  show("means = weights X", means, {"mean of two", "mean of three"});
   check("by hand = in one line", weighted_sums(weights, X), means);
   check("row 0 = the mean of two", xt::row(means, 0), mean2);
   check("row 1 = the mean of three", xt::row(means, 1), mean3);
@@ -159,8 +161,8 @@ int main() {
       "not use them in training either (lesson 07). Therefore the mean at position t",
       "includes positions 0 to t only. This is a CAUSAL MEAN. Its weights form a lower",
       "triangular matrix: every weight right of the diagonal is zero.", "",
-      "Row t has the weights for the mean at position t, called the query position.",
-      "Column s has the weights of the token at position s, called the key position.");
+      "Row t has the weights for the mean at position t. In attention (lesson 04) it is",
+      "called the query position, and the position s of column s the key position.");
   Array causal_weights = {{1, 0, 0}, {half, half, 0}, {third, third, third}};
   Array causal_means = xt::linalg::dot(causal_weights, X);  // (3, 5), all three means at once
   show("causal weights A (rows: query position, columns: key position)", causal_weights, words,

@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "02_helpers.hpp"
 #include "bank.hpp"
 
 using namespace heed;
@@ -67,7 +68,8 @@ Array print_scores(const Array& X) {
       "PRODUCT measures this. It multiplies two vectors element by element and adds the",
       "products. Here the dot product of two embeddings is the SCORE of the two tokens.",
       "It is large for two long vectors of the same direction, zero for two orthogonal",
-      "vectors, and negative if the angle between them is above 90 degrees.");
+      "vectors, and negative if the angle between them is above 90 degrees. (Long means",
+      "a large Euclidean length, the root of the dot product of a vector with itself.)");
   show("X: the embeddings of lesson 01", X, words);
   say("");
   const Array scores = scores_by_hand(X);
@@ -77,23 +79,11 @@ Array print_scores(const Array& X) {
   return scores;
 }
 
-void explain_rounding() {
-  section("Rounding errors");
-  say("You may skip this section. It explains why `check` allows small differences.", "",
-      "A float has 24 binary digits, about seven decimal digits. Each addition rounds",
-      "its result to these digits. The difference from the exact result is the ROUNDING",
-      "ERROR. It depends on the order of the additions:");
-  const Real large = 100'000'000;
-  say("", "(100000000 + 1) - 100000000 = " + decimal((large + 1) - large, 0),
-      "(100000000 - 100000000) + 1 = " + decimal((large - large) + 1, 0), "",
-      "A matrix library chooses an order that is fast on the machine. So test whether",
-      "two floats are close, not whether they are equal (==).");
-}
-
 Array multiply_by_transposed(const Array& X, const Array& scores) {
   section("All scores as one matrix product");
   say("The nine dot products are one matrix product: S = X X^T, where X^T is X",
-      "transposed. Row i has the scores of the query position i with all key positions.");
+      "TRANSPOSED: its rows are the columns of X, so element (i, j) of X^T is X(j, i).",
+      "Row i of S has the scores of the query position i with all key positions.");
   Array S = xt::linalg::dot(X, xt::transpose(X));  // (3, 5) times (5, 3) is (3, 3)
   show("S = X X^T (rows: query position, columns: key position)", S, words, words);
   check("nine scores by hand = in one line", scores, S);
@@ -122,13 +112,18 @@ void divide_rows(const Array& S) {
   check("by hand = in one line", divide_by_row_sums(S), weights);
 }
 
+using WeightsOf = Array(const Array& scores);
+// X after so many steps of attention.
+Array after_steps(Array X, std::size_t steps, WeightsOf weights_of) {
+  for (std::size_t s = 0; s < steps; ++s) X = weighted_sums(weights_of(scores_by_hand(X)), X);
+  return X;
+}
+
 // Row s of the result has the lengths of the rows of X after s steps of attention.
-Array lengths_over_steps(Array X, std::size_t steps, Array weights_of(const Array& scores)) {
+Array lengths_over_steps(const Array& X, std::size_t steps, WeightsOf weights_of) {
   Array lengths = zeros({steps + 1, X.shape(0)});
-  for (std::size_t s = 0; s <= steps; ++s) {
-    xt::view(lengths, s) = lengths_of(X);
-    X = weighted_sums(weights_of(scores_by_hand(X)), X);
-  }
+  for (std::size_t s = 0; s <= steps; ++s)
+    xt::view(lengths, s) = lengths_of(after_steps(X, s, weights_of));
   return lengths;
 }
 
@@ -142,17 +137,19 @@ void repeat(const Array& X) {
   for (int s = 0; s < 8; ++s) rows.push_back("step " + std::to_string(s));
   const Array lengths = lengths_over_steps(X, 7, divide_by_row_sums);
   show("lengths, weights = scores / row sum", lengths, rows, words);
+  const Array large = divide_by_row_sums(scores_by_hand(after_steps(X, 4, divide_by_row_sums)));
   say("", "In step 5 large scores of both signs cancel in the row sums. The division by a",
-      "small sum makes large weights: for 'the' about 20, -36 and 18. They sum to one,",
-      "but make 'the' 100 times as long. After step 6 the vectors are almost equal, so",
-      "their weights are almost equal, too, and the lengths change no more. So it is",
-      "not enough that weights sum to one.", "",
-      "Now replace each negative score by zero before the division. (Each row keeps a",
-      "positive sum, because the score of a vector with itself is its squared length.)");
+      "small sum makes large weights. The weights of 'the' are " + list_of(xt::row(large, 0)) + ".",
+      "They sum to one, but make 'the' 100 times as long. After step 6 all vectors are",
+      "almost equal, so their weights are almost equal, too, and the lengths change no",
+      "more. So it is not enough that weights sum to one.", "",
+      "Now replace each negative score by zero before the division. (Each row of S has",
+      "a positive sum: the score of a vector with itself is its squared length.)");
   const Array bounded = lengths_over_steps(X, 7, weights_without_negative_scores);
   show("lengths, weights = max(score, 0) / row sum", bounded, rows, words);
   claim("no length exceeds that of 'sat' at step 0", xt::amax(bounded)() <= bounded(0, 2),
         decimal(xt::amax(bounded)(), 4));
+  draw_lengths(lengths, bounded, words);
   say("", "Lesson 03 explains why non-negative weights that sum to one bound the lengths.");
 }
 
@@ -164,8 +161,11 @@ void task_of_the_bank() {
   show_bank_losses(2, [](const BankText& text) {  // tril: no weight for later positions
     return weights_without_negative_scores(xt::tril(scores_by_hand(text.X)));
   });
-  say("", "At the first 'bank' only the topic word and 'bank' have a weight, and the loss",
-      "is 0.018. At the second 'bank' both topics have the same weight: still 0.6931.", "",
+  say("", "At the first 'bank' only the topic word and 'bank' have a weight. At the second",
+      "'bank' both topics have the same weight: still the loss of a guess. Do not",
+      "compare close losses at the first 'bank': there c0 and c1 differ by 1/5 for the",
+      "causal mean and by 1/2 here. With the factor 20 in place of 8, the causal mean",
+      "would have the same loss (20/5 = 8/2).", "",
       "To watch a score grow (repeat the last two lines):", "",
       "  gdb build/release/lessons/02_naive_attention", "  break dot_product", "  run", "  next",
       "  print sum");

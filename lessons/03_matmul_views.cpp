@@ -5,7 +5,6 @@
 // Worth a breakpoint: add_scaled_row. Each stop adds one weighted row of X to one row of O.
 
 #include "03_triangle.hpp"
-#include "bank.hpp"
 
 using namespace heed;
 
@@ -17,7 +16,7 @@ void add_scaled_row(Real weight, const Array& X, std::size_t from, Array& O, std
 }
 
 void by_elements(const Array& S, const Array& X, const Array& O) {
-  section("Reading 1, by elements: dot products");
+  section("Inner-product form: dot products");
   say("Each element of O is the dot product of a row of S and a column of X. By hand,",
       "this takes three loops: over the row i, the column d, and the sum index j.");
   Array by_hand = zeros({3, 5});
@@ -28,7 +27,7 @@ void by_elements(const Array& S, const Array& X, const Array& O) {
 }
 
 void by_rows(const Array& S, const Array& X, const Array& O) {
-  section("Reading 2, by rows: weighted sums of rows");
+  section("Row form: weighted sums of rows");
   say("Row i of O is a weighted sum of the rows of X, and row i of S has the weights.",
       "So the output at 'the' is a weighted sum of the three embeddings:");
   Array by_hand = zeros({3, 5});
@@ -41,11 +40,11 @@ void by_rows(const Array& S, const Array& X, const Array& O) {
 }
 
 void by_columns(const Array& S, const Array& X, const Array& O) {
-  section("Reading 3, by columns: weighted sums of columns");
+  section("Column form: weighted sums of columns");
   say("Column d of O is a weighted sum of the columns of S, and column d of X has the",
       "weights. So column d of O depends on column d of X only. A matrix on the left",
       "combines positions. It never combines the components of a vector. A matrix on",
-      "the right combines components: lesson 05 has three of those.");
+      "the right combines components: so do W_Q, W_K and W_V of lesson 05.");
   Array by_hand = zeros({3, 5});
   for (std::size_t d = 0; d < 5; ++d)
     for (std::size_t j = 0; j < 3; ++j)
@@ -57,7 +56,7 @@ void by_columns(const Array& S, const Array& X, const Array& O) {
 }
 
 void by_outer_products(const Array& S, const Array& X, const Array& O) {
-  section("Reading 4, as a sum of outer products");
+  section("Outer-product form: a sum of outer products");
   say("The OUTER PRODUCT of two vectors is a matrix: each element of the first times",
       "each element of the second. O is the sum over j of the outer product of column j",
       "of S and row j of X. This is the contribution of the key position j to all", "outputs.");
@@ -90,12 +89,18 @@ Array convex_combinations(const Array& X) {
 void negative_weights(const Array& X, const Array& S, const Array& Y) {
   section("Sums to one, but not convex");
   say("Now take the weights of lesson 02, scores divided by their row sum. Each row",
-      "sums to one, but also has a negative weight. All three outputs lie outside the",
-      "triangle, also in the picture, which shows the components 0 and 1 only.");
+      "sums to one, but also has a negative weight. The weights of a row are the",
+      "BARYCENTRIC COORDINATES of its output: there are no others with sum one, because",
+      "the corners do not lie on one line. A point with a negative coordinate lies",
+      "outside the triangle, here also in the picture of the components 0 and 1.");
   Array row_sums = xt::sum(S, {1}, xt::keep_dims), weights = S / row_sums;
   Array Z = xt::linalg::dot(weights, X);
   show("Z = (scores / row sum) X", Z, words);
-  say("", "picture: " + draw_triangle(words, X, Y, Z).message);
+  const Array coordinates = barycentric_coordinates(Z, X);  // (3, 3)
+  check("coordinates of Z, from the components 0 and 1 = weights", coordinates, weights, 1e-4);
+  const Array smallest = xt::amin(coordinates, {1});
+  claim("each row of Z has a negative coordinate", xt::amax(smallest)() < 0, "one has none");
+  draw_triangle(words, X, Y, Z);
 }
 
 void two_products_of_attention(Generator& g, const Array& X) {
@@ -105,8 +110,8 @@ void two_products_of_attention(Generator& g, const Array& X) {
       "The rows of Q, K and V are called queries, keys and values; lesson 05 computes",
       "them from X. Here Q and K are random, and V is X. Softmax (lesson 04) makes",
       "weights that are positive and sum to one.", "",
-      "Read Q K^T by elements: score (i, j) is the dot product of query i and key j.",
-      "Read softmax(Q K^T) V by rows: output i is a convex combination of the values.");
+      "Q K^T in inner-product form: score (i, j) is the dot product of query i and key",
+      "j. softmax(Q K^T) V in row form: output i is a convex combination of the values.");
   Array Q = g.randn({3, 4}), K = g.randn({3, 4}), V = X;
   Array scores = xt::linalg::dot(Q, xt::transpose(K));  // (3, 4) times (4, 3) is (3, 3)
   Array A = softmax(Tensor(scores), -1).value();        // (3, 3)
@@ -114,22 +119,23 @@ void two_products_of_attention(Generator& g, const Array& X) {
   show("scores Q K^T (rows: query position, columns: key position)", scores, words, words);
   Array score = zeros({1});
   for (std::size_t d = 0; d < 4; ++d) score(0) += Q(1, d) * K(2, d);
-  check("by elements: the dot product of query 1 and key 2 = score (1, 2)", score,
+  check("inner-product form: the dot product of query 1 and key 2 = score (1, 2)", score,
         xt::view(scores, 1, xt::range(2, 3)));
   show("A = softmax(Q K^T)", A, words, words);
   Array row2 = A(2, 0) * xt::row(V, 0) + A(2, 1) * xt::row(V, 1) + A(2, 2) * xt::row(V, 2);
   show("output at 'sat': " + combination(xt::row(A, 2), words), row2);
-  check("by rows: this convex combination = row 2 of A V", row2, xt::row(O, 2));
+  check("row form: this convex combination = row 2 of A V", row2, xt::row(O, 2));
   check("the weights of each row sum to one", xt::sum(A, {1}), ones({3}));
   claim("no weight is negative", xt::amin(A)() >= 0, decimal(xt::amin(A)(), 4));
 }
 
 void with_einsum(const Array& X, const Array& S, const Array& O) {
   section("Both products with einsum");
-  say("einsum has a letter for each axis, and sums over the letters that are missing",
-      "after the arrow. id,jd->ij sums over d: dot products of rows. ij,jd->id sums",
-      "over j: weighted sums of rows. With a wrong equation, id,dj->ij, einsum reports",
-      "that d cannot be 5 and 3. (It could not notice the error if X were square.)");
+  say("einsum(\"id,jd->ij\", {X, X}) names the axes of its inputs and of its result: i",
+      "and j are positions, d is a component. It sums over the letters that are missing",
+      "after the arrow, here d: dot products of rows. ij,jd->id sums over j: weighted",
+      "sums of rows. With a wrong equation, id,dj->ij, einsum reports that d cannot be",
+      "5 and 3. (It could not notice the error if X were square.)");
   // einsum takes Tensors: arrays of floats that record how they were computed (lesson 08).
   Tensor tokens = Tensor(X).set_name("X");
   Tensor scores = einsum("id,jd->ij", {tokens, tokens});   // sum over d: (3, 3)
@@ -138,28 +144,9 @@ void with_einsum(const Array& X, const Array& S, const Array& O) {
   check("ij,jd->id = O", O, outputs);
 }
 
-void task_of_the_bank() {
-  section("The task of the bank");
-  say("Read by rows, the summary at 'bank' is a weighted sum of the embeddings. Which",
-      "weights predict the next word best? Choose them by hand: weight 1 for the nearer",
-      "topic word, which is three positions before 'bank' in both texts.");
-  show_bank_losses(3, [](const BankText& text) {
-    Array weights = zeros({text.X.shape(0), text.X.shape(0)});
-    for (const std::size_t bank : text.banks) weights(bank, bank - 3) = 1;
-    return weights;
-  });
-  say("", "No convex combination does better: c0 and c1 then lie between 0 and 1, so no p",
-      "is above exp(8) / (exp(8) + 1). But these weights depend on the position alone.",
-      "In the longer texts the word three positions before 'bank' is 'and', and the",
-      "loss is that of a guess. So lessons 04 and 05 compute weights from the", "embeddings.", "",
-      "To watch O grow (each stop shows weight, from and to):", "",
-      "  gdb build/release/lessons/03_matmul_views", "  break add_scaled_row", "  run",
-      "  continue");
-}
-
 int main() {
   opening(
-      {"to read a matrix product in four ways, and to choose the reading\n"
+      {"to read a matrix product in four forms, and to choose the form\n"
        "that explains each of the two matrix products of attention",
        "C = A B   A (N, M), B (M, D), C (N, D);\n"
        "C(i, d) = sum over j of A(i, j) B(j, d)\n"
@@ -170,12 +157,12 @@ int main() {
        "section 2.1.4, 2004",
        "A @ B (torch.matmul), torch.outer, torch.einsum"});
   section("One product");
-  say("Attention consists of two matrix products. If you read each in the right way,",
-      "you see what it does: the first by elements, the second by rows. Lesson 02",
-      "printed X and both products: the scores S = X X^T, and the outputs O = S X.",
-      "There are four MATRIX PRODUCT READINGS: by elements, by rows, by columns (used",
-      "in lesson 05), and as a sum of outer products (the gradients in lesson 09). By",
-      "hand, they are the same three loops in four orders.");
+  say("Attention consists of two matrix products. If you read each in the right form,",
+      "you see what it does: the elements of the first are dot products, the rows of",
+      "the second are weighted sums. Lesson 02 printed X and both products: the scores",
+      "S = X X^T and the outputs O = S X. There are four FORMS OF A MATRIX PRODUCT:",
+      "inner-product, row, column and outer-product form. (Lessons 05 and 09 use the",
+      "last two.) By hand, they are the same three loops in four orders.");
   Generator g(42);
   const Array X = g.randn({3, 5});
   const Array S = xt::linalg::dot(X, xt::transpose(X));  // (3, 5) times (5, 3) is (3, 3)

@@ -1,9 +1,11 @@
-// 04_variants.hpp: the graphs of lesson 04, and variants of its attention: cosine scores,
-// elementwise scores, reordered tokens, softmax over the wrong axis, and free parameters of nodes.
+// 04_variants.hpp: the graphs of lesson 04, and variants of its attention: cosine scores, reordered
+// tokens, softmax over the wrong axis, and free parameters of nodes.
 #pragma once
 
 #include <cmath>
 
+#include "bank.hpp"
+#include "heed/report/table.hpp"
 #include "lesson.hpp"
 
 namespace heed {
@@ -13,56 +15,58 @@ inline void draw_graph(const std::string& name, const Array& weights, const Name
   picture("04_graph_attention", name + "_graph", weighted_graph(weights, nodes));
 }
 
+// Draws the arrows of a mask, without weights.
+inline void draw_arrows(const std::string& name, const Array& mask, const Names& nodes) {
+  std::string dot = "digraph {\n  node [shape=box, style=rounded, fontname=\"sans-serif\"]\n";
+  for (const std::string& node : nodes) dot += "  " + node + "\n";
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    for (std::size_t j = 0; j < nodes.size(); ++j)
+      if (mask(i, j) > 0) dot += "  " + nodes[j] + " -> " + nodes[i] + "\n";
+  picture("04_graph_attention", name, dot + "}\n");
+}
+
+// Draws the weights (3, 3) of two graphs with the same nodes side by side.
+inline void draw_two_graphs(const Array& left, const Array& right, const Names& nodes) {
+  Array both = zeros({6, 6});
+  xt::view(both, xt::range(0, 3), xt::range(0, 3)) = left;
+  xt::view(both, xt::range(3, 6), xt::range(3, 6)) = right;
+  Names twice = nodes;
+  twice.insert(twice.end(), nodes.begin(), nodes.end());
+  std::string dot = weighted_graph(both, twice);
+  dot.erase(dot.rfind('}'));
+  dot +=
+      "  fontname=\"sans-serif\"\n"
+      "  subgraph cluster_0 { label=\"complete graph\"; color=\"#CCCCCC\"; n0 n1 n2 }\n"
+      "  subgraph cluster_1 { label=\"causal graph\"; color=\"#CCCCCC\"; n3 n4 n5 }\n}\n";
+  picture("04_graph_attention", "complete_and_causal_graph", dot);
+}
+
+// Prints a matrix of zeros and ones without decimals.
+inline void show_mask(const std::string& name, const Array& mask, const Names& rows) {
+  TableOptions options{name, rows, rows};
+  options.decimals = 0;
+  std::cout << '\n' << table(mask, options);
+}
+
 inline void cosine_scores(const Array& guest_scores, const Names& senders) {
-  section("Another score: the cosine");
-  say("You may skip this section and the next. They compare other scores with the dot",
-      "product (Vaswani et al., \"Attention Is All You Need\", 2017, section 3.2.1).", "",
-      "The dot product grows with the length of the key. The singer's key is twice as",
-      "long as the drummer's. COSINE SIMILARITY is the dot product divided by both",
-      "lengths: only the directions count. It lies between -1 and 1, so softmax of it",
-      "gives similar weights. Softmax of beta times the cosine has more unequal",
-      "weights, if beta is above 1 (Graves et al., \"Neural Turing Machines\", 2014,",
-      "section 3.3.1).");
+  section("Other scores: cosine and additive");
+  say("You may skip this section. The dot product grows with the length of the key. The",
+      "singer's key is twice as long as the drummer's. COSINE SIMILARITY is the dot",
+      "product divided by both lengths: only the directions count. It lies between -1",
+      "and 1, so softmax of it gives similar weights. Softmax of beta times the cosine",
+      "has more unequal weights, if beta is above 1 (Graves et al., \"Neural Turing",
+      "Machines\", 2014, section 3.3.1).");
   Array lengths = {1, 2, 1};               // of the keys of cook, singer and drummer
   Array cosines = guest_scores / lengths;  // the guest's query has length 1
   for (const auto& [name, scores] : {std::pair<std::string, Array>{"dot product", guest_scores},
                                      {"cosine, beta 1", cosines},
                                      {"cosine, beta 5", 5 * cosines}})
     show("weights by " + name, softmax(Tensor(scores), 0), {}, senders);
-}
-
-// Sums q * k * v over the senders of a node, element by element. q (d); K, V (senders, d).
-inline Array elementwise_output(const Array& q, const Array& K, const Array& V) {
-  Array output = zeros({V.shape(1)});
-  for (std::size_t j = 0; j < K.shape(0); ++j)
-    for (std::size_t d = 0; d < V.shape(1); ++d) output(d) += q(d) * K(j, d) * V(j, d);
-  return output;
-}
-
-inline void elementwise_scores(const Array& K, const Array& V, const Names& senders) {
-  section("Why not multiply element by element?");
-  say("Could the score be the vector q * k, element by element, and the output of a",
-      "node the sum of (q * k) * v over the arrows to it, without softmax? Then",
-      "component d of the output uses component d of q, k and v alone. Let the singer",
-      "hand out bread: the value (3, 0) instead of (0, 3). The guest looks for music",
-      "and finds the singer:");
-  const Array q = {0, 1};
-  const Array keys = xt::view(K, xt::range(1, 4));  // (3, 2)
-  Array values = xt::view(V, xt::range(1, 4));      // (3, 2)
-  values(1, 0) = 3, values(1, 1) = 0;
-  Array weights = softmax(matmul(Tensor(keys), Tensor(q)), 0).value();  // (3)
-  const Array by_elements = elementwise_output(q, keys, values);
-  const Array by_dot_product = xt::linalg::dot(weights, values);  // (2)
-  show("attention weights of the guest", weights, {}, senders);
-  show("output, weights from dot products", by_dot_product, {}, {"food", "music"});
-  show("output, element by element", by_elements, {}, {"food", "music"});
-  check("in one line = by hand", xt::sum(xt::view(q, xt::newaxis()) * keys * values, {0}),
-        by_elements);
-  say("", "With dot products, a match in the component 'music' gives the singer's value the",
-      "weight 0.6652, food included. Element by element, the guest receives the",
-      "drummer's music only: its query has a 0 for food. So a node can receive only the",
-      "components that it looked for. Also, a key must be as long as a value, and no",
-      "weights sum to one.");
+  say("", "Attention and the name context vector come from Bahdanau, Cho and Bengio, Neural",
+      "Machine Translation by Jointly Learning to Align and Translate, 2015. Their",
+      "ADDITIVE SCORE of a query q and a key k is v . tanh(W q + U k), with parameters",
+      "W, U (matrices) and v (a vector). Dot products take less time, because they are",
+      "one matrix product (Attention Is All You Need, 2017, section 3.2.1).");
 }
 
 // The scores where allowed is 1, minus infinity where it is 0.
@@ -80,8 +84,12 @@ inline void reordered_tokens(const Array& X, const Names& words) {
   section("A complete graph has no order");
   say("Change the order of the tokens to 'sat the cat'. On the complete graph, each",
       "token keeps its output. Only the order of the rows changes, as that of the",
-      "tokens did. This property is called PERMUTATION EQUIVARIANCE. So attention",
-      "without a mask cannot use the word order. Lesson 12 adds positions.");
+      "tokens did. This property is called PERMUTATION EQUIVARIANCE. The proof: the",
+      "tokens in another order are P X, where P is the identity matrix with its rows in",
+      "this order. Their scores are P S P^T, and", "",
+      "  softmax(P S P^T) P X = P softmax(S) P^T P X = P softmax(S) X", "",
+      "because P^T P is the identity. So attention without a mask cannot use the word",
+      "order. Lesson 12 adds positions.");
   Array U = xt::view(X, xt::keep(2, 0, 1), xt::all());  // sat, the, cat
   const Array before = self_attention(X), after = self_attention(U);
   show("output of 'the cat sat'", before, words);
@@ -104,8 +112,8 @@ inline void softmax_over_the_wrong_axis(const Array& S, const Array& causal, con
   show("row sums after softmax along columns", xt::sum(wrong, {1}), {}, words);
   check("1 / (3 - j) by hand = softmax along columns", formula, wrong);
   say("", "Column j sums to one over the 3 - j queries that may attend to key j. The rows",
-      "do not sum to one. The scores S of the tokens show the same mistake: only 'sat'",
-      "may attend to 'sat', so the last column has the weight 1, whatever the score is.");
+      "do not sum to one. With the scores S of the tokens the error is similar: only",
+      "the query 'sat' may attend to the key 'sat', so this weight is 1 for any score.");
   show("softmax along columns, scores S", softmax(Tensor(masked(S, causal)), 0), words, words);
 }
 
@@ -133,18 +141,24 @@ inline std::pair<double, double> train_free_parameters(const Array& mask, const 
 inline void free_parameters(const Array& mask, const Array& output) {
   section("Keys, queries and values that are learned");
   say("Nobody has to invent the three vectors. Begin with random ones for each node:",
-      "thirty numbers. Then training (lessons 06 and 10) changes them until the outputs",
-      "are close to those of the feast. (Eight of the thirty cannot change an output,",
+      "thirty numbers. Then training (lesson 10) changes them until the outputs are",
+      "close to those of the feast. (Eight of the thirty cannot change an output,",
       "such as the baker's query and the guest's value. They keep their random values.)",
-      "The mean squared error is the mean of the squared differences between both",
-      "outputs. On another machine, a number with ~ may be a little different:", "");
+      "The mean squared error is the mean of the squared differences between both", "outputs:", "");
   const auto [before, after] = train_free_parameters(mask, output, 300);
   say("mean squared error, random vectors  " + trained(before),
       "after 300 steps                     " + trained(after));
   claim("the error is below 0.01", after < 0.01, decimal(after, 4));
-  say("", "But each vector belongs to one node. A new guest would have no vectors, and in a",
-      "text every sentence has other nodes. So a model learns matrices instead, which",
-      "compute the three vectors of any token from its embedding (lesson 05).");
+  say("", "This shows only that training can change all three kinds of vectors. Each vector",
+      "belongs to one node: a new guest would have none, and in a text every sentence",
+      "has other nodes. So a model learns matrices instead, which compute the three",
+      "vectors of any token from its embedding (lesson 05).");
+}
+
+inline void show_losses_with_another_factor() {
+  for (const std::string name :
+       {"causal mean", "dot products / row sum", "softmax of dot products"})
+    say("  " + pad_right(name, 25) + decimal(bank_loss_of_row(name, 100), 4));
 }
 
 }  // namespace heed

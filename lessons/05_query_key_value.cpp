@@ -6,10 +6,11 @@
 
 #include <cmath>
 
+#include "05_bank.hpp"
 #include "05_data_flow.hpp"
 #include "05_product.hpp"
 #include "05_regression.hpp"
-#include "bank.hpp"
+#include "estimate.hpp"
 
 using namespace heed;
 
@@ -30,6 +31,17 @@ Array attention_of_token(std::size_t i, const Array& Q, const Array& K, const Ar
   for (std::size_t t = 0; t <= i; ++t)
     for (std::size_t d = 0; d < V.shape(1); ++d) output(d) += e[t] / sum * V(t, d);
   return output;
+}
+
+// The attention weight of the last token for itself, with 1000 random W_Q and W_K (5, 4).
+Estimate own_weight_of_last_token(const Array& X) {
+  Generator g(1);
+  std::vector<double> own;
+  for (std::size_t pair = 0; pair < 1000; ++pair) {
+    const Array Q = xt::linalg::dot(X, g.randn({5, 4})), K = xt::linalg::dot(X, g.randn({5, 4}));
+    own.push_back(double(attention_weights(Tensor(Q), Tensor(K)).value()(2, 2)));
+  }
+  return estimate(own);
 }
 
 // Returns the scores X X^T.
@@ -57,9 +69,14 @@ void queries_and_keys(const Array& X, const Array& W_K, const Array& W_Q, const 
       "Training finds these matrices. Here they are random. In SELF-ATTENTION queries,",
       "keys and values come from the same sequence X. In CROSS-ATTENTION the keys and",
       "values come from another sequence, such as the original of a translated text. If",
-      "it has S tokens, the scores are (T, S).");
+      "it has N tokens, the scores are (T, N).");
   show("K", K, words);
   check("K by hand = in one line", product(X, W_K), K);
+  Array column0 = zeros({3});
+  for (std::size_t d = 0; d < 5; ++d) column0 += W_K(d, 0) * xt::col(X, d);
+  say("", "Read by columns (lesson 03), column 0 of K is a weighted sum of the columns of",
+      "X. Column 0 of W_K has the weights. So W_K combines the components of a token:");
+  check("this weighted sum = column 0 of K", column0, xt::col(K.value(), 0));
   show("Q", Q, words);
   check("Q by hand = in one line", product(X, W_Q), Q);
 }
@@ -67,18 +84,17 @@ void queries_and_keys(const Array& X, const Array& W_K, const Array& W_Q, const 
 Tensor scores_without_symmetry(const Array& X, const Array& between, const Tensor& Q,
                                const Tensor& K) {
   section("Scores of queries and keys");
-  say("The scores are Q K^T. K^T is K TRANSPOSED: its rows become columns. Row i",
-      "contains the scores of query i, column j those of key j.");
+  say("The scores are Q K^T. Row i has the scores of query i, column j those of key j.");
   Tensor scores = matmul(Q, transpose(K, 0, 1));  // (3, 4) times (4, 3) is (3, 3)
   show("scores", scores, words, words);
   check("scores by hand = in one line", product(Q.value(), xt::transpose(K.value())), scores);
-  say("", "The two directions now differ, and no row has its largest score on the diagonal.",
-      "The scores are X (W_Q W_K^T) X^T: in lesson 02 the middle was the identity.");
+  say("", "Now score (i, j) differs from score (j, i), and no row has its largest score on",
+      "the diagonal. The scores are X (W_Q W_K^T) X^T. In lesson 02 they were X X^T.");
   check("X (W_Q W_K^T) X^T = scores", product(product(X, between), xt::transpose(X)), scores);
   return scores;
 }
 
-Tensor weights_from_scores(const Tensor& scores, const Array& S) {
+Tensor weights_from_scores(const Tensor& scores, const Array& S, const Array& X) {
   section("From scores to attention weights");
   say("Three steps. First divide by sqrt(d_k), where d_k is the size of a key: here 4,",
       "so by 2 (lesson 06 says why). Then set the scores of later keys to minus",
@@ -92,10 +108,15 @@ Tensor weights_from_scores(const Tensor& scores, const Array& S) {
   Array e = xt::exp(masked.value());  // exp(-INFINITY) is 0
   Array sums = xt::sum(e, {1}, xt::keep_dims), by_hand = e / sums;
   check("attention weights by hand = in one line", by_hand, weights);
-  say("",
-      "weight of 'sat' for itself, scores of lesson 04  " +
-          decimal(softmax(Tensor(S), -1).value()(2, 2), 4),
-      "weight of 'sat' for itself, now                  " + decimal(weights.value()(2, 2), 4));
+  const Estimate random = own_weight_of_last_token(X);
+  say("", "weight of 'sat' for itself",
+      "  scores of lesson 04         " + decimal(softmax(Tensor(S), -1).value()(2, 2), 4),
+      "  these random W_Q and W_K    " + decimal(weights.value()(2, 2), 4),
+      "  mean of 1000 random pairs   " + decimal(random.mean, 2) + " +- " +
+          decimal(random.standard_error, 2),
+      "", "Random matrices have no meaning: one pair gives a small weight by chance, and",
+      "another a large one. (The number after +- is the STANDARD ERROR: the typical",
+      "distance of such a mean from the mean of very many pairs.)");
   return weights;
 }
 
@@ -125,54 +146,13 @@ void values_and_output(const Array& X, const Array& W_V, const Tensor& weights, 
   picture("05_query_key_value", "data_flow", data_flow);
 }
 
-// The projections for the task of the bank (4, 2).
-const Names bank_inputs = {"water", "money", "ambiguous", "position"};
-const Real topic = 24, position = 2;
-const Array bank_W_Q = {{0, 0}, {0, 0}, {topic, position}, {0, 0}};
-const Array bank_W_K = {{1, 0}, {1, 0}, {-1, 0}, {0, 1}};
-
-Array bank_weights(const BankText& text) {
-  const Array X = bank_with_positions(text);  // (T, 4)
-  const Array scores =
-      product(product(X, bank_W_Q), xt::transpose(product(X, bank_W_K))) / std::sqrt(2.0F);
-  return softmax(masked_fill(Tensor(scores), causal_mask(X.shape(0)), -INFINITY), -1).value();
-}
-
-void task_of_the_bank() {
-  section("The task of the bank");
-  say("Random matrices have no meaning. For the task of lesson 01, set them by hand.",
-      "Each embedding gets two more numbers: 1 for the ambiguous word 'bank' (otherwise",
-      "0), and its position in the text. From these four numbers,", "",
-      "  W_K computes the key    (topic, position), topic = water + money - ambiguous",
-      "  W_Q computes the query  (24, 2) for 'bank', (0, 0) for all other words",
-      "  W_V computes the value  (water, money)", "",
-      "So topic is 1 for 'river' and 'money', otherwise 0. The score of 'bank' with a",
-      "key is (24 topic + 2 position) / sqrt(2): 'bank' looks for a topic word, and of",
-      "two topic words it prefers the later one.");
-  show("W_K and W_Q", xt::concatenate(xt::xtuple(bank_W_K, bank_W_Q), 1), bank_inputs,
-       {"k: topic", "k: position", "q: topic", "q: position"});
-  say("", "Words with the query (0, 0) have equal weights. Blank means below 0.125, not 0:");
-  const Names& first_text = bank_texts()[0].words;
-  picture("05_query_key_value", "bank", bank_weights(bank_texts()[0]),
-          {"attention weights", first_text, first_text, "query position", "key position", 0, 1});
-  show_bank_losses(5, bank_weights);
-  say("", "At the second 'bank' both topic words match, and the position decides. The loss",
-      "is that of the weights chosen by hand, but it is as low on the longer texts: the",
-      "matrices contain a rule, 'bank attends to the latest topic word'. It holds if",
-      "that word is fewer than 12 positions before 'bank'; from 12 on, 'bank' itself",
-      "has the larger (or the same) score. Lesson 10 trains such matrices for another",
-      "task. Why 24, why sqrt(d_k)? See 06_scaling_and_saturation.", "",
-      "To watch one token (next until you are in a loop, then print e):", "",
-      "  gdb build/release/lessons/05_query_key_value", "  break attention_of_token", "  run",
-      "  next", "  print e");
-}
-
 int main() {
   opening({"to compute self-attention from embeddings, by hand and in one call",
            "Attention(Q, K, V) = softmax(Q K^T / sqrt(d_k)) V\n"
-           "X (T, d): embeddings of T tokens; W_Q, W_K (d, d_k), W_V (d, d_v)\n"
+           "X (T, C): embeddings of T tokens; W_Q, W_K (C, d_k), W_V (C, d_v)\n"
            "Q = X W_Q and K = X W_K (T, d_k), V = X W_V (T, d_v)\n"
-           "scores and attention weights (T, T), output (T, d_v)",
+           "scores S = Q K^T / sqrt(d_k) and attention weights A = softmax(S),\n"
+           "both (T, T); output O = A V (T, d_v)",
            "scaled dot-product attention: Vaswani et al., \"Attention Is All\n"
            "You Need\" (2017), section 3.2.1, equation 1",
            "torch.nn.functional.scaled_dot_product_attention"});
@@ -185,14 +165,14 @@ int main() {
   queries_and_keys(X, W_K, W_Q, K, Q);
   Array between = product(W_Q, xt::transpose(W_K));  // (5, 4) times (4, 5) is (5, 5)
   Tensor scores = scores_without_symmetry(X, between, Q, K);
-  Tensor weights = weights_from_scores(scores, S);
+  Tensor weights = weights_from_scores(scores, S, X);
   Array W_V = g.randn({5, 4});
   values_and_output(X, W_V, weights, Q, K);
   task_of_the_bank();
   attention_as_regression();
   questions(
-      "Above bank_W_Q, set position = 0: the query does not look for a late word.\n"
-      "What is the loss now, and at which 'bank' is the prediction worse?",
+      "Above bank_W_Q (05_bank.hpp), set position = 0: the query does not look for a\n"
+      "late word. What is the loss at each 'bank' now, and why?",
       "Use other random matrices: Generator g(43) in main. What is the attention\n"
       "weight of 'sat' for itself, and what is its largest weight?",
       "Set options.causal = false. Which check fails? Why does the check before it,\n"

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "estimate.hpp"
+#include "gnuplot_picture.hpp"
 #include "lesson.hpp"
 
 namespace heed {
@@ -11,9 +13,11 @@ namespace heed {
 inline Array kernel_regression(const Array& at, const Array& x, const Array& y, Real h) {
   Array result = zeros({at.size()});
   for (std::size_t t = 0; t < at.size(); ++t) {
+    Array distances = (x - at(t)) * (x - at(t));
+    const Real smallest = xt::amin(distances)();  // subtracted from all, or each exp may be 0
     Real sum = 0;
     for (std::size_t i = 0; i < x.size(); ++i) {
-      const Real weight = std::exp(-(at(t) - x(i)) * (at(t) - x(i)) / (2 * h * h));
+      const Real weight = std::exp((smallest - distances(i)) / (2 * h * h));
       result(t) += weight * y(i);
       sum += weight;
     }
@@ -36,47 +40,79 @@ inline double mean_squared_error(const Array& a, const Array& b) {
   return xt::mean((a - b) * (a - b))();
 }
 
-inline void draw_regression(const Array& at, const std::vector<Array>& curves) {
-  std::vector<Series> series = {{"sin x", {}, {}}, {"h = 0.05", {}, {}}, {"h = 0.4", {}, {}}};
-  for (std::size_t c = 0; c < series.size(); ++c)
-    for (std::size_t t = 0; t < at.size(); ++t) series[c].append(at(t), curves[c](t));
-  CurveOptions options;
-  options.title = "Kernel regression from 40 noisy points";
-  options.x_title = "x (query)";
-  options.y_title = "y";
-  picture("05_query_key_value", "regression", series, options);
+// One sample: 40 points x_i and y_i = sin(x_i) + 0.2 e_i.
+struct Sample {
+  Array x, y;
+};
+
+inline Sample sample(Generator& g) {
+  const Array x = g.uniform({40}, 0, 6);
+  return {x, xt::sin(x) + Real(0.2) * g.randn({40})};
+}
+
+const std::vector<Real> bandwidths = {Real(0.05), Real(0.4), Real(3)};
+
+// Draws the points, sin x, and the estimate for each bandwidth.
+inline void draw_regression(const Array& at, const Sample& points) {
+  std::string data = gnuplot_block("points", xt::stack(xt::xtuple(points.x, points.y), 1));
+  std::string plots =
+      "plot sin(x) dt 2 lw 2 lc rgb '#888888' title 'sin x', $points pt 6 lc rgb "
+      "'#000000' title '40 points (keys and values)'";
+  for (std::size_t b = 0; b < bandwidths.size(); ++b) {
+    const Array curve = kernel_regression(at, points.x, points.y, bandwidths[b]);
+    const std::string name = "$curve" + std::to_string(b);
+    data += gnuplot_block("curve" + std::to_string(b), xt::stack(xt::xtuple(at, curve), 1));
+    plots += ", " + name + " with lines lw 2 lc rgb '" + Names{"#56B4E9", "#D55E00", "#009E73"}[b] +
+             "' title 'h = " + decimal(bandwidths[b], 2) + "'";
+  }
+  picture_by_gnuplot("05_query_key_value", "regression",
+                     data + "set xrange [0:6]\nset samples 200\nset xlabel 'x (query)'\n" +
+                         "set title 'Kernel regression from 40 noisy points'\n" +
+                         "set ylabel 'y'\nset key top right\n" + plots);
 }
 
 inline void attention_as_regression() {
-  section("Attention before words: regression");
-  say("You may skip this section. It shows that weighted means with computed weights",
-      "are older than language models. A curve is measured at 40 points x_i, with",
-      "normally distributed errors e_i: y_i = sin(x_i) + 0.2 e_i. What is its value at",
-      "another x? KERNEL REGRESSION (Nadaraya, \"On Estimating Regression\", and Watson,",
-      "\"Smooth Regression Analysis\", both 1964) is the mean of all y_i with larger",
-      "weights for nearer points. The weight of point i is", "",
-      "  exp(-(x - x_i)^2 / (2 h^2)), divided by the sum of these over all points", "",
-      "This is attention: the query contains x, the key x_i, and the value is y_i. The",
-      "score is a negative squared distance, -(x - x_i)^2 / (2 h^2), but softmax of a",
-      "dot product gives the same weights. A smaller h makes the scores differ more:",
-      "far points get almost no weight.", "",
-      "mean squared error against sin x (one sample of 40 points)");
+  section("Attention in statistics: kernel regression");
+  say("You may skip this section. Weighted means with computed weights are older than",
+      "neural language models. A curve is measured at 40 points x_i, with random errors",
+      "e_i (normally distributed, as by randn): y_i = sin(x_i) + 0.2 e_i. What is its",
+      "value at another x? KERNEL REGRESSION takes the mean of all y_i with larger",
+      "weights for nearer points. The NADARAYA-WATSON ESTIMATOR (Nadaraya, \"On",
+      "Estimating Regression\", and Watson, \"Smooth Regression Analysis\", both 1964)",
+      "with a GAUSSIAN KERNEL of the BANDWIDTH h gives point i the weight", "",
+      "  exp(-(x - x_i)^2 / (2 h^2)) / (the sum of these over all points)", "",
+      "This is attention: softmax of the scores -(x - x_i)^2 / (2 h^2), and the value",
+      "of point i is y_i. A dot product gives the same weights:", "",
+      "  -(x - x_i)^2 / (2 h^2) = -x^2 / (2 h^2) + (x x_i - x_i^2 / 2) / h^2", "",
+      "The first term is the same for all points i, so softmax does not depend on it.",
+      "The second term is the dot product of the query (x, 1) and the key", "",
+      "  (x_i / h^2, -x_i^2 / (2 h^2))", "",
+      "Here is the mean squared error against sin x, as a mean of 100 samples of 40",
+      "points +- its standard error:", "");
   Generator g(5);
-  const Array x = g.uniform({40}, 0, 6);
-  const Array y = xt::sin(x) + Real(0.2) * g.randn({40});
   const Array at = xt::linspace<Real>(0, 6, 121), truth = xt::sin(at);
-  const Array mean = filled({121}, Real(xt::mean(y)()));
-  say("  equal weights  " + decimal(mean_squared_error(mean, truth), 4));
-  std::vector<Array> curves = {truth};
-  for (const Real h : {Real(0.05), Real(0.4), Real(3)}) {
-    curves.push_back(kernel_regression(at, x, y, h));
-    say("  h = " + pad_right(decimal(h, 2), 11) +
-        decimal(mean_squared_error(curves.back(), truth), 4));
+  const Sample first = sample(g);
+  std::vector<std::vector<double>> errors(4);  // equal weights, then one list for each bandwidth
+  for (int s = 0; s < 100; ++s) {
+    const Sample now = sample(g);
+    const Array mean = filled({121}, Real(xt::mean(now.y)()));
+    errors[0].push_back(mean_squared_error(mean, truth));
+    for (std::size_t b = 0; b < 3; ++b)
+      errors[b + 1].push_back(
+          mean_squared_error(kernel_regression(at, now.x, now.y, bandwidths[b]), truth));
   }
-  check("kernel regression by hand = attention, h = 0.4", curves[2],
-        regression_by_attention(at, x, y, Real(0.4)), 1e-4);
-  say("", "A small h follows the noise, a large h gives nearly equal weights.");
-  draw_regression(at, curves);
+  for (std::size_t row = 0; row < 4; ++row) {
+    const Estimate error = estimate(errors[row]);
+    say("  " +
+        pad_right(row == 0 ? "equal weights" : "h = " + decimal(bandwidths[row - 1], 2), 15) +
+        decimal(error.mean, 4) + " +- " + decimal(error.standard_error, 4));
+  }
+  check("kernel regression by hand = attention, h = 0.4",
+        kernel_regression(at, first.x, first.y, Real(0.4)),
+        regression_by_attention(at, first.x, first.y, Real(0.4)), 1e-4);
+  say("", "With a small h, only few points have a weight, and the estimate follows their",
+      "errors. With a large h, all weights are nearly equal.");
+  draw_regression(at, first);
 }
 
 }  // namespace heed

@@ -5,15 +5,14 @@
 // Worth a breakpoint: causal_weights. Go on with `next`: in row t, s never exceeds t.
 
 #include <cmath>
-#include <cstring>
-#include <functional>
 
+#include "07_leak_tests.hpp"
 #include "07_masked_softmax.hpp"
 
 using namespace heed;
-using Layer = std::function<Tensor(const Tensor&)>;  // token vectors (3, 5) to outputs (3, d)
 
 const Names words = {"the", "cat", "sat"};
+const Names replaced = {"from the", "from cat", "from sat"};  // the tokens that test 1 replaces
 
 // The softmax of the scores 0 to t of each row t. The other weights stay zero.
 Array causal_weights(const Array& scores) {
@@ -29,48 +28,19 @@ Array causal_weights(const Array& scores) {
   return weights;
 }
 
-// (t, s): 1 if any bit of output t changes when random vectors replace the tokens s to 2.
-Array changed_outputs(const Layer& layer, const Array& x) {
-  Array changed = zeros({3, 3});
-  const Array before = layer(Tensor(x)).value();
-  for (std::size_t trial = 0; trial < 300; ++trial) {  // 100 for each s
-    const std::size_t s = trial % 3;
-    Array other = x, noise = Generator(trial).normal({3, 5}, 0, std::pow(10, trial % 8) / 100);
-    xt::view(other, xt::range(s, 3)) = xt::view(noise, xt::range(s, 3));
-    const Array after = layer(Tensor(other)).value();
-    for (std::size_t t = 0; t < 3; ++t)
-      if (std::memcmp(&before(t, 0), &after(t, 0), before.shape(1) * sizeof(Real)) != 0)
-        changed(t, s) = 1;
-  }
-  return changed;
-}
-
-// (t, s): the norm of all derivatives of output t with respect to token s.
-Array gradient_norms(const Layer& layer, const Array& x) {
-  const Array out = layer(Tensor(x)).value();
-  Array squares = zeros({3, 3});
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    Tensor input(x, /*requires_grad=*/true);
-    Array one_hot = zeros(out.shape());
-    one_hot.data()[i] = 1;
-    backward(layer(input), one_hot);  // input.grad() is the gradient of number i of the output
-    Array square = input.grad() * input.grad(), sums = xt::sum(square, {1});
-    xt::view(squares, i / out.shape(1)) += sums;
-  }
-  return xt::sqrt(squares);
-}
-
 // Paths from token s to output t, counted for four causal layers, and with one wrong mask.
-void paths_through_four_layers(const Array& T, const Array& lower, const AttentionOptions& causal) {
+void paths_through_four_layers(const Array& X, const Array& lower, const AttentionOptions& causal) {
   section("A proof for several layers");
-  say("A model applies attention several times; each time is a LAYER. Can a later token",
-      "reach an earlier output through several layers? In layer 1 token s goes to a",
-      "position c, in layer 2 to b, in layer 3 to a, in layer 4 to output t. No causal",
-      "layer leads to an earlier position: s <= c <= b <= a <= t. So there is no path",
-      "from a later token. The loops count all paths. In one line: element (t, s) of",
-      "the product of two masks adds 1 for each position between, so it counts the",
-      "paths through two layers. For four layers, take tril to the power of four. Then",
-      "shift the mask of the third layer by one position, as a mistake in a program", "would:");
+  say("A model applies attention several times; each time is a LAYER. Everything else",
+      "in a layer computes each position from this position alone (lesson 13). Can a",
+      "later token reach an earlier output through several layers? In layer 1 token s",
+      "goes to a position c, in layer 2 to b, in layer 3 to a, in layer 4 to output t.",
+      "No causal layer leads to an earlier position: s <= c <= b <= a <= t. So there is",
+      "no path from a later token. Let M = tril: M(t, s) = 1 if s <= t, else 0. Then", "",
+      "  (M M)(t, s) = sum over a of M(t, a) M(a, s)", "",
+      "is the number of paths through two layers, and M M M M counts those through four",
+      "layers. By hand, the loops count them. In the last table the mask of the third",
+      "layer is shifted by one position, as by a mistake in a program:");
   Array paths = zeros({3, 3});
   for (std::size_t t = 0; t < 3; ++t)
     for (std::size_t a = 0; a <= t; ++a)
@@ -85,19 +55,20 @@ void paths_through_four_layers(const Array& T, const Array& lower, const Attenti
   };
   show("paths through four layers", four, words, words);
   check("by hand = in one line", paths, four);
-  check("changed, after four layers of attention = tril", changed_outputs(deep, T), lower);
+  check("changed, after four layers of attention = tril", changed_outputs(deep, X), lower);
   show("paths, third mask shifted", xt::linalg::dot(lower, three), words, words);
-  say("", "With one wrong layer, one path leads from token 'cat' to output 'the'. In the",
-      "picture, the steps to an earlier position are red:");
-  picture("07_causal_mask", "paths", drawn_layers({lower, lower, shifted, lower}, words));
+  say("", "With one wrong layer, one path leads from token 'cat' to output 'the' (thick in",
+      "the picture). Arrows to an earlier position are red:");
+  draw_layers({lower, lower, shifted, lower}, {1, 1, 1, 0, 0}, words);
 }
 
 int main() {
   opening({"to hide later positions by a mask, and to test a model for leaks",
            "A = softmax(S + M), M(t, s) = 0 if s <= t, else -infinity\n"
-           "S, M, A (N, N), N tokens: rows query t, columns key s",
+           "S, M, A (T, T), T tokens: rows query t, columns key s",
            "masked self-attention: Vaswani et al. 2017, Attention Is All You\nNeed, section 3.2.3",
-           "scaled_dot_product_attention(..., is_causal=True), torch.tril"});
+           "torch.nn.functional.scaled_dot_product_attention(...,\n"
+           "is_causal=True) since version 2.0 (scale=... since 2.1), torch.tril"});
   section("A model that sees the answer");
   say("A language model predicts the next token: 'cat' after 'the', 'sat' after 'the",
       "cat'. In training it gets the whole text, and predicts at every position at the",
@@ -107,14 +78,17 @@ int main() {
       "next token to copy. These are lesson 05's attention weights without a mask. Rows",
       "are query positions, columns key positions, as in all tables of weights:");
   Generator random(42);
-  Array T = random.randn({3, 5});
+  Array X = random.randn({3, 5});
   Tensor W_K(random.randn({5, 4})), W_Q(random.randn({5, 4})), W_V(random.randn({5, 4}));
-  Tensor Q = matmul(Tensor(T), W_Q), K = matmul(Tensor(T), W_K), V = matmul(Tensor(T), W_V);
+  Tensor Q = matmul(Tensor(X), W_Q), K = matmul(Tensor(X), W_K), V = matmul(Tensor(X), W_V);
   Tensor scores = matmul(Q, transpose(K, 0, 1)) / std::sqrt(4.0);  // (3, 3)
   Tensor unmasked = softmax(scores, -1);
   show("attention weights, no mask", unmasked, words, words);
   show("attention weight on later positions", future_weight(unmasked), {}, words);
-  say("", "'the' must predict 'cat', and gives 'cat' the attention weight 0.9963.");
+  say("",
+      "'the' must predict 'cat', and gives 'cat' the attention weight " +
+          decimal(unmasked.value()(0, 1), 4) + ",",
+      "here by chance: W_Q and W_K are random. Training would make use of it.");
 
   section("The causal mask");
   say("A CAUSAL MASK lets the query at position t attend only to the keys at positions",
@@ -136,9 +110,9 @@ int main() {
 
   section("Test 1: change the later tokens");
   say("Zero weights are not enough: a model may leak elsewhere. So test 1 replaces the",
-      "tokens at the positions s to 2 by random vectors, small and large, 100 times for",
-      "each s. The table has 1 in row t, column s if any bit of output t changes.",
-      "(Infinite vectors are left out: zero times infinity is NaN, also in a correct", "model.)");
+      "tokens from position s on by random vectors, small and large, 100 times for each",
+      "s. The table has 1 in row t if any bit of output t changes. (The vectors are not",
+      "infinite: zero times infinity is NaN, also in a correct model.)");
   const auto attention = [&](const AttentionOptions& options) {
     return Layer([&W_Q, &W_K, &W_V, options](const Tensor& x) {
       return scaled_dot_product_attention(matmul(x, W_Q), matmul(x, W_K), matmul(x, W_V), options);
@@ -146,41 +120,53 @@ int main() {
   };
   const Layer open = attention({}), layer = attention(causal);
   const Array lower = tril(Tensor(ones({3, 3}))).value();
-  check("without a mask every output changes", changed_outputs(open, T), ones({3, 3}));
-  show("changed, causal mask", changed_outputs(layer, T), words, words);
-  check("changed = tril", changed_outputs(layer, T), lower);
+  check("without a mask every output changes", changed_outputs(open, X), ones({3, 3}));
+  show("output changed, causal mask", changed_outputs(layer, X), words, replaced);
+  check("changed = tril", changed_outputs(layer, X), lower);
+  say("", "A causal mask has a merit, too. Output t of the whole text is the last output of",
+      "the text up to token t. So one pass trains the predictions at all positions. And",
+      "a program that writes a text may keep earlier keys and values in a cache.");
+  check("output t = last output for the tokens 0 to t", outputs_of_prefixes(layer, X),
+        layer(Tensor(X)));
 
   section("Test 2: gradients");
-  say("Test 1 replaces several tokens at once. Test 2 looks at each token alone, and",
-      "measures how strongly it counts. For output t and token s, `backward` computes 4",
-      "x 5 derivatives (lesson 06): of the 4 numbers of output t with respect to the 5",
-      "numbers of token s. The tables show their norm, the root of the sum of their", "squares.");
-  const Array open_norms = gradient_norms(open, T), norms = gradient_norms(layer, T);
+  say("Test 1 finds leaks. Test 2 finds which tokens count, and how much. For output t",
+      "and token s, `backward` computes 4 * 5 = 20 derivatives (lesson 06): of the 4",
+      "numbers of output t with respect to the 5 numbers of token s. The tables have",
+      "their norm, the root of the sum of their squares.");
+  const Array open_norms = gradient_norms(open, X), norms = gradient_norms(layer, X);
   show("gradient norms, no mask", open_norms, words, words);
   show("gradient norms, causal mask", norms, words, words);
   check("1 where they are not 0 = tril", xt::not_equal(norms, 0), lower, 0);
-  check("output 'the': weight on later keys and gradient norm of 'cat' are 0",
+  check("for output 'the', weight on later keys and gradient of 'cat' are 0",
         Array{future_weight(weights)(0), norms(0, 1)}, zeros({2}), 0);
   say("", "With the mask, 'the' attends to itself only. So its output is its embedding",
       "times W_V, and the derivatives are the numbers of W_V.");
   check("norm of W_V = gradient norm of 'the'", sqrt(sum(W_V * W_V)), scalar(norms(0, 0)));
-  picture("07_causal_mask", "gradients", norms,
-          {"gradient norms, causal mask", words, words, "query position t", "token s"});
+  say("", "But test 2 can miss a leak. Without a mask and with queries times 20, softmax is",
+      "saturated (lesson 06), and a float rounds some gradients to 0. Test 1 finds it:");
+  const Layer saturated = [&](const Tensor& x) {
+    return scaled_dot_product_attention(matmul(x, W_Q) * 20, matmul(x, W_K), matmul(x, W_V));
+  };
+  const Array rounded = gradient_norms(saturated, X);
+  show("gradient norms, no mask, queries times 20", rounded, words, words);
+  claim("some of these gradients are exactly 0", xt::amin(rounded)() == 0, "none is");
+  check("test 1: every output changes", changed_outputs(saturated, X), ones({3, 3}));
 
-  paths_through_four_layers(T, lower, causal);
+  paths_through_four_layers(X, lower, causal);
   why_minus_infinity(scores);
   fully_masked_row();
 
   section("A leak outside attention");
   say("Models often subtract a mean (lesson 13). Here a mistake takes it over the three",
-      "tokens: it is subtracted from each of them, then they attend with the mask.");
+      "tokens. Each token's vector minus this mean is the input of masked attention.");
   const Layer centred = [&](const Tensor& h) { return layer(h - mean(h, {0}, true)); };
   const Layer each_alone = [&](const Tensor& h) { return layer(h - mean(h, {1}, true)); };
-  show("changed, after centring", changed_outputs(centred, T), words, words);
+  show("output changed, after centring", changed_outputs(centred, X), words, replaced);
   say("", "The masked weights are zero, but the mean depends on later tokens. A test of the",
       "weights misses this leak, a test of the whole model finds it. Repair: subtract",
       "from each token the mean of its own five numbers.");
-  check("changed, each token centred by itself = tril", changed_outputs(each_alone, T), lower);
+  check("changed, each token centred by itself = tril", changed_outputs(each_alone, X), lower);
   task_of_the_bank();
   say("", "How does `backward` of test 2 compute derivatives? See 08_autograd.", "",
       "To see the mask: gdb build/release/lessons/07_causal_mask, then `break",

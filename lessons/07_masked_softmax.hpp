@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "bank.hpp"
+#include "gnuplot_picture.hpp"
 #include "lesson.hpp"
 
 namespace heed {
@@ -18,8 +19,12 @@ inline void mask_as_a_triangle() {
   section("The mask as a triangle of ones");
   say("PyTorch programs often make the mask with tril, a matrix of ones on and below",
       "the diagonal: 1 where a query may attend to a key. They mask the scores where it",
-      "is 0. (heed's causal_mask is the opposite: true where a key is masked.) Here are",
-      "the scores of 'one', 'dog' and 'ran' from lesson 06:");
+      "is 0. A mask of true and false has two meanings, so read the documentation:", "",
+      "  true = may attend   attn_mask of torch's scaled_dot_product_attention,",
+      "                      heed's AttentionOptions::mask",
+      "  true = masked       attn_mask of torch.nn.MultiheadAttention, masked_fill,",
+      "                      heed's causal_mask", "",
+      "Here are the scores of 'one', 'dog' and 'ran' from lesson 06:");
   const Names others = {"one", "dog", "ran"};
   Generator g(89);
   Tensor x(g.randn({1, 3, 5}));
@@ -56,11 +61,12 @@ inline void why_minus_infinity(const Tensor& scores) {
 
 inline void fully_masked_row() {
   section("A query with no key left");
-  say("Sentences of one batch get the same length by PADDING: tokens without meaning,",
-      "which a mask hides. If padding is masked too, a query may have no key left. Its",
-      "maximum score is -inf, and -inf - (-inf) is NaN. Gradients of such a row can",
-      "make parameters of the model NaN. Here are its weights w by the usual formula,",
-      "and a gradient with respect to its scores. heed's softmax gives zeros for both:");
+  say("Sentences of one batch get the same length by PADDING, tokens without meaning:",
+      "'the dog' becomes '[PAD] the dog' next to 'the cat sat'. A mask hides [PAD].",
+      "With a causal mask, the query '[PAD]' then has no key left. Its maximum score is",
+      "-inf, and -inf - (-inf) is NaN. Gradients of such a row can make parameters NaN.",
+      "Here are its weights w by the usual formula, and a gradient with respect to its",
+      "scores. heed's softmax gives zeros for both:");
   Tensor row(filled({3}, -INFINITY), /*requires_grad=*/true);
   Tensor e = exp(row - max(row)), plain = e / sum(e), ours = softmax(row, 0);
   backward(plain, Array{1, 2, 3});
@@ -72,27 +78,35 @@ inline void fully_masked_row() {
   check("its gradient = zeros", row.grad(), zeros({3}), 0);
 }
 
-// The masks of several layers as a graph in Graphviz's language: a column of positions before and
-// after each layer, and an edge from s to t where the query at t may attend to the key at s. Edges
-// from a later position are red.
-inline std::string drawn_layers(const std::vector<Array>& masks, const Names& words) {
-  std::string dot = "digraph {\n  rankdir=LR\n  node [fontname=\"sans-serif\"]\n";
-  const auto node = [](std::size_t layer, std::size_t t) {
-    return "n" + std::to_string(layer) + "_" + std::to_string(t);
-  };
+// Draws a column of positions before and after each layer, and an arrow from s to t where the query
+// at t may attend to the key at s: red if s is later. The path through the given positions is
+// thick.
+inline void draw_layers(const std::vector<Array>& masks, const std::vector<std::size_t>& path,
+                        const Names& words) {
+  std::string arrows, labels;
   for (std::size_t layer = 0; layer <= masks.size(); ++layer) {
-    dot += "  { rank=same\n";
+    const std::string x = std::to_string(layer);
+    labels += "set label '" + (layer == 0 ? "input" : "layer " + x) + "' at " + x + ",0.6 center\n";
     for (std::size_t t = 0; t < words.size(); ++t)
-      dot += "    " + node(layer, t) + " [label=\"" + words[t] + "\"]\n";
-    dot += "  }\n";
+      labels += "set label '" + words[t] + "' at " + x + ",-" + std::to_string(t) +
+                " center front font ',16'\n";
   }
   for (std::size_t layer = 0; layer < masks.size(); ++layer)
     for (std::size_t t = 0; t < words.size(); ++t)
-      for (std::size_t s = 0; s < words.size(); ++s)
-        if (masks[layer](t, s) != 0)
-          dot += "  " + node(layer, s) + " -> " + node(layer + 1, t) +
-                 (s > t ? " [color=\"#D55E00\", penwidth=2]\n" : "\n");
-  return dot + "}\n";
+      for (std::size_t s = 0; s < words.size(); ++s) {
+        if (masks[layer](t, s) == 0) continue;
+        const double slope = double(s) - double(t);
+        const bool thick = path[layer] == s && path[layer + 1] == t;
+        arrows += "set arrow from " + decimal(double(layer) + 0.16, 2) + "," +
+                  decimal(-double(s) + 0.16 * slope, 2) + " to " +
+                  decimal(double(layer) + 0.84, 2) + "," + decimal(-double(s) + 0.84 * slope, 2) +
+                  " lw " + (thick ? "5" : "1.5") + " lc rgb '" + (s > t ? "#D55E00" : "#0072B2") +
+                  "'\n";
+      }
+  picture_by_gnuplot("07_causal_mask", "paths",
+                     "unset border\nunset tics\nunset key\nunset grid\nset xrange [-0.3:4.3]\n"
+                     "set yrange [-2.4:0.9]\n" +
+                         labels + arrows + "plot -10");
 }
 
 // The rule of lesson 05 without a causal mask.

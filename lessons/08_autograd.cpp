@@ -66,25 +66,30 @@ void backward(const Value& result) {
   for (auto number = order.rbegin(); number != order.rend(); ++number) propagate(**number);
 }
 
-void finite_differences() {
-  section("Finite differences");
-  say("Training needs the derivative (lesson 06) of the loss with respect to each",
-      "parameter, such as a number of W_Q. How does a program compute derivatives? Take",
-      "f(x) = x^2 at x = 3. A FINITE DIFFERENCE is the growth of f for a step h,", "divided by h:");
-  show_differences_of_square(3);
-  say("", "The growth is 2xh + h^2. Divided by h it is 2x + h, so the derivative is 2x,",
-      "here 6. Finite differences evaluate the formula once more for each input, and",
-      "the small language model of `./heed train` has 803,968 parameters. The method of",
-      "this lesson needs one pass for all.");
+// The operations of a formula, and the edges of its graph: one for each input of an operation.
+void show_cost(const Value& result) {
+  std::vector<Number*> order;
+  collect(result.number.get(), order);
+  std::size_t operations = 0, edges = 0;
+  for (const Number* number : order)
+    operations += number->inputs.empty() ? 0 : 1, edges += number->inputs.size();
+  say("",
+      "The graph of g has " + std::to_string(operations) + " operations and " +
+          std::to_string(edges) + " edges. The backward pass does one",
+      "multiplication and one addition for each edge, and no operation here has more",
+      "than two inputs. So it costs about twice as much as computing g, whatever the",
+      "number of inputs. But it needs memory: the local derivatives depend on the",
+      "intermediate values, which must be kept until the backward pass.");
 }
 
 void order_of_nodes() {
   section("The order of the nodes");
-  say("Let b = a + a and c = b + b, so c = 4a and dc/da = 4. b receives 1 from each of",
-      "its two uses in c. If b passes its gradient on after each use, a gets 2 * 1",
-      "after the first, and 2 * 2 after the second, when b's gradient is 2: 6 in all.",
-      "So our backward() first lists the nodes so that each stands after its inputs, in",
-      "a topological order. It visits them from the end, and b waits for both uses.", "");
+  say("Let b = a + a and c = b + b, so c = 4 a and dc/da = 4. The gradient of b is 2: 1",
+      "from each of its two uses in c. If b passes its gradient on after each use, then",
+      "a gets 2 * 1 after the first use, when b's gradient is 1, and 2 * 2 after the",
+      "second use, when it is 2. The sum 6 is wrong. So our backward() first lists the",
+      "nodes in a topological order, each after its inputs. It visits them from the",
+      "end: b passes its gradient on only when both uses have been added.", "");
   Value ea = 1, eb = ea + ea;
   eb.number->grad += 1, propagate(*eb.number);  // the first use
   say("b passes on after its first use only  " + padded(ea.grad()));
@@ -97,10 +102,9 @@ void order_of_nodes() {
 
 void gradient_descent() {
   section("Gradient descent");
-  say("Derivatives are computed for gradient descent: each step (lesson 06) subtracts",
-      "the gradient times the learning rate, here 0.00002. With micrograd's g = f / 2 +",
-      "10 / f, f > 0, the lowest possible g is 4.4721, at f = sqrt(20).", "",
-      "step         a         b         g");
+  say("Now use the gradients of micrograd's formula for ten gradient descent steps with",
+      "the learning rate 0.00002. As g = f / 2 + 10 / f and f > 0, the lowest possible",
+      "g is sqrt(20) = 4.4721, at f = sqrt(20).", "", "step         a         b         g");
   const double learning_rate = 2e-5;
   double now_a = -4, now_b = 2;
   for (int step = 0; step <= 10; ++step) {
@@ -127,10 +131,13 @@ int main() {
       "COMPUTATION GRAPH has a node for each number and an edge from each input of an",
       "operation to its result. Each edge has a local derivative: that of the result",
       "with respect to this input, while the other input stays fixed. If s grows by h,",
-      "s b grows by h b, so it is b:", "", "  s = a + b    with respect to a: 1         to b: 1",
+      "s b grows by h b, so the local derivative of f = s b with respect to s is b:", "",
+      "  s = a + b    with respect to a: 1         to b: 1",
       "  f = s b      with respect to s: b = -3    to b: s = -1", "",
-      "The CHAIN RULE: a derivative such as df/db is a sum over all paths from b to f.",
-      "For each path, multiply its local derivatives.", "",
+      "If b grows by h, s grows by 1 h, and thereby f by -3 * 1 h: local derivatives",
+      "are multiplied along a path. b also changes f directly, by -1 h. Both changes",
+      "add up. This is the CHAIN RULE: a derivative such as df/db is a sum over all",
+      "paths from b to f. Each path adds the product of its local derivatives.", "",
       "  df/da = -3 * 1      = -3    path a, s, f",
       "  df/db = -3 * 1 + -1 = -4    paths b, s, f and b, f", "",
       "heed's Tensors record this graph, with the line of source that made each node. A",
@@ -144,9 +151,9 @@ int main() {
   say("Our backward(), in this file, sets df/df = 1. Then it visits the nodes from the",
       "result back to the leaves, and does at each node, for each of its inputs:", "",
       "  input.grad += node.grad * local derivative", "",
-      "This BACKWARD PASS computes df/dx for every x. A pass in the other direction,",
-      "from one input to the result, would give one derivative only. The method is",
-      "called REVERSE-MODE AUTOMATIC DIFFERENTIATION.");
+      "This BACKWARD PASS computes df/dx for every x. The method is called REVERSE-MODE",
+      "AUTOMATIC DIFFERENTIATION. A pass in the other direction, from one input to all",
+      "results, is called FORWARD MODE: it gives the derivatives for one input only.");
   Value va = 2, vb = -3, vs = va + vb, vf = vs * vb;
   backward(vf);
   const NamedValues values = {{"a", va}, {"b", vb}, {"s", vs}, {"f", vf}};
@@ -172,6 +179,7 @@ int main() {
       "ours  " + padded(wg.data()) + padded(wa.grad()) + padded(wb.grad()),
       "heed  " + padded(tg.item()) + padded(grad(ta)) + padded(grad(tb)));
   check("ours = heed, in float", two(wa.grad(), wb.grad()), two(grad(ta), grad(tb)), 1e-3);
+  show_cost(wg);
   order_of_nodes();
   gradient_accumulation();
   gradcheck(wa.grad());

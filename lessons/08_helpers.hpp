@@ -43,6 +43,21 @@ Number micrograd_example(const Number& a, const Number& b) {
   return f / 2 + 10 / f;
 }
 
+inline void finite_differences() {
+  section("Finite differences");
+  say("Training is gradient descent: each step subtracts from each parameter, such as",
+      "a number of W_Q, the learning rate times the derivative of the loss with respect",
+      "to this parameter (lesson 06). How does a program compute derivatives? Take the",
+      "function f(x) = x^2 at x = 3. A FINITE DIFFERENCE is the growth of f for a step",
+      "h, divided by h. The one below is the FORWARD DIFFERENCE (difference quotient)", "",
+      "  (f(x + h) - f(x)) / h");
+  show_differences_of_square(3);
+  say("", "The growth is 2 x h + h^2. Divided by h it is 2 x + h, so the derivative is",
+      "2 x, here 6. Finite differences evaluate the formula once more for each input,",
+      "and the small language model of `./heed train` has 803,968 parameters. This",
+      "lesson's method needs one pass for all of them.");
+}
+
 // Central differences of the example with respect to a, and their distance from the derivative.
 inline void show_central_differences(double derivative) {
   say("", "    h    central difference    error");
@@ -52,6 +67,22 @@ inline void show_central_differences(double derivative) {
     say(scientific(h, 0) + "    " + decimal(measured, 8) + "    " +
         decimal(std::abs(measured - derivative), 10));
   }
+}
+
+// The mean over a batch of three examples in two parts, each with its share of the batch as weight.
+inline void accumulate_a_mean() {
+  const auto loss = [](const Tensor& w, const Array& targets) {
+    const Tensor difference = w - Tensor(targets);
+    return mean(difference * difference);
+  };
+  Tensor whole = leaf(1), parts = leaf(1);
+  backward(loss(whole, {2, 4, 9}));
+  backward(loss(parts, {2, 4}) * (2.0 / 3));
+  backward(loss(parts, {9}) * (1.0 / 3));
+  say("", "If the loss is a mean over the batch, multiply the loss of each part by its part",
+      "of the batch, here 2/3 and 1/3:");
+  check("gradient of a mean over 3 examples = by parts of 2 and 1", scalar(grad(whole)),
+        scalar(grad(parts)));
 }
 
 inline void gradient_accumulation() {
@@ -69,17 +100,23 @@ inline void gradient_accumulation() {
   x.clear_grad();
   backward(x * x);
   say("cleared, then again  " + padded(grad(x)));
+  accumulate_a_mean();
 }
 
 inline void gradcheck(double derivative) {
   section("Gradcheck");
-  say("GRADCHECK compares the gradient of a backward pass with finite differences. A",
-      "more exact finite difference steps to both sides: the central difference (g(a +",
-      "h) - g(a - h)) / (2h). For micrograd's formula:");
+  say("GRADCHECK compares the gradient of a backward pass with finite differences. The",
+      "central difference steps to both sides, and is more exact:", "",
+      "  (g(a + h) - g(a - h)) / (2 h)", "", "For micrograd's formula:");
   show_central_differences(derivative);
-  say("", "With h ten times smaller the error is about a hundred times smaller: its order",
-      "is h^2. At 1e-5 rounding errors are as large, and below they dominate, because",
-      "they are divided by 2h. heed's tests check every operation in this way.");
+  say("", "With h ten times smaller the error is about a hundred times smaller: it is",
+      "proportional to h^2. At 1e-5 rounding errors are as large, and below they",
+      "dominate, because they are divided by 2 h. These numbers are doubles. Gradcheck",
+      "needs double precision, for in float -4 + 1e-7 and -4 - 1e-7 are rounded to -4:");
+  const auto g = [](double a) { return micrograd_example(leaf(a), leaf(2)).item(); };
+  check("g(-4 + 1e-7) - g(-4 - 1e-7) in float = 0", scalar(g(-4 + 1e-7) - g(-4 - 1e-7)), scalar(0),
+        0);
+  say("", "heed's tests check every operation by gradcheck.");
 }
 
 // The operation, data and gradient of each of the lesson's named Values.

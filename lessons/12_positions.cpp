@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "12_by_hand.hpp"
+#include "12_relative_positions.hpp"
 
 using namespace heed;
 using xt::linalg::dot;
@@ -25,7 +25,7 @@ void attention_without_positions(const nn::MultiHeadAttention& attention, const 
   show("output for 'dog bites man'", output, words);
   show("output for 'man bites dog'", output_of(attention, in_order(X, {2, 1, 0})),
        {"man", "bites", "dog"});
-  check("by hand = in one line", heads_by_hand(attention, X), output);
+  check("two heads by hand = the module's", heads_by_hand(attention, X), output);
   std::vector<std::size_t> order = {0, 1, 2};
   while (std::next_permutation(order.begin(), order.end()))
     check("all bits, outputs of '" + in_order(words, order) + "' = the first ones, reordered",
@@ -38,14 +38,15 @@ void attention_without_positions(const nn::MultiHeadAttention& attention, const 
 void learned_encodings(const nn::MultiHeadAttention& attention, const Array& X, Scope scope) {
   section("Learned position encodings");
   say("A POSITION ENCODING is a vector for a position. It is added to the embedding of",
-      "the token at that position. A LEARNED POSITION ENCODING is a parameter:",
-      "nn::Embedding with one row for each position, at first random.");
+      "the token at that position. A LEARNED POSITION ENCODING (also: learned",
+      "positional embedding) is a parameter: nn::Embedding with one row for each",
+      "position, at first random.");
   const nn::Embedding position(scope / "position", 3, 4);
   Array by_hand = X;
   for (std::size_t t = 0; t < 3; ++t)
     for (std::size_t d = 0; d < 4; ++d) by_hand(t, d) += position.weight.value()(t, d);
   const Tensor encoded = Tensor(X) + position(Indices{0, 1, 2});  // (3, 4)
-  check("by hand = in one line", by_hand, encoded);
+  check("the sums by hand = in one line", by_hand, encoded);
   const Array man_first = in_order(X, {2, 1, 0}) + position.weight.value();
   const Array first = output_of(attention, encoded.value()), last = output_of(attention, man_first);
   show("output for 'dog bites man'", first, words);
@@ -61,50 +62,36 @@ void sinusoidal_encodings() {
       "the number t itself gets too large. SINUSOIDAL POSITION ENCODINGS (Vaswani et",
       "al. 2017, section 3.5) have values from -1 to 1 for any position: each pair of",
       "columns has the sine and cosine of an angle that grows with the position, like a",
-      "clock hand. The first hand turns by 1 radian per position, the others less.");
-  check("by hand = in one line", sinusoids(num_positions, 10000),
-        nn::sinusoidal_positions(num_positions, width));
+      "clock hand. The first hand turns by 1 radian per position, the others less. With",
+      "width 4 and base 10000 the angles are t / 1 and t / 100:");
   show("encodings of width 4", nn::sinusoidal_positions(4, 4), {"position 0", "1", "2", "3"},
        {"sin t", "cos t", "sin t/100", "cos t/100"});
+  check("width 32 by hand = nn::sinusoidal_positions", sinusoids(num_positions, 10000),
+        nn::sinusoidal_positions(num_positions, width));
   say("", "With the paper's base 10000, half of the columns hardly change in 24 positions",
-      "(question 1). So we take the base 100. Columns on the left change fast:");
+      "(question 1). So we take the base 100. The first four of 16 pairs:");
   const Array P = sinusoids(num_positions, chosen_base);  // (24, 32)
-  HeatmapOptions options{"sinusoidal position encodings", {}, {}, "position", "column"};
+  show("encodings of width 32", Array(xt::view(P, xt::range(0, 5), xt::range(0, 8))),
+       {"t = 0", "1", "2", "3", "4"},
+       {"sin 0", "cos 0", "sin 1", "cos 1", "sin 2", "cos 2", "sin 3", "cos 3"});
+  HeatmapOptions options{"sinusoidal position encodings", {}, {}, "position", "pair of columns"};
   options.low = -1, options.high = 1, options.diverging = true;
-  picture("12_positions", "waves", P, options);
-
-  section("Relative positions");
-  say("In one pair of columns, let a and b be the angles of positions s and t. The pair",
-      "adds sin a sin b + cos a cos b = cos(a - b) to the dot product of both",
-      "encodings. So the dot product depends on s - t only, the RELATIVE POSITION. A",
-      "pattern such as 'the previous token' is then the same at every position.");
-  const Array products = dot(P, xt::transpose(P));  // (24, 24)
-  check("by hand = in one line", dot_products_by_hand(num_positions, chosen_base), products, 1e-4);
-  say("", "positions  3 and  5   " + decimal(products(3, 5), 4),
-      "positions 20 and 22   " + decimal(products(20, 22), 4),
-      "positions  3 and 20   " + decimal(products(3, 20), 4));
-  picture("12_positions", "dots", products,
-          {"dot products of position encodings", {}, {}, "position", "position"});
-  say("", "One matrix maps the encoding of each position t to that of t + 5: it rotates",
-      "each pair of columns by a fixed angle. But scores have W_Q and W_K between the",
-      "encodings, so they may depend on more than s - t. ROTARY EMBEDDING (RoPE; Su et",
-      "al. 2021, RoFormer), also called a position encoding, adds no vectors: it",
-      "rotates the query at s by the angles of s, the key at t by those of t. Then the",
-      "scores depend on positions only through s - t (exercise 12).");
-  const Array P0 = xt::view(P, xt::range(0, 19)), P5 = xt::view(P, xt::range(5, 24));
-  check("positions 0 to 18, rotated by hand = positions 5 to 23",
-        dot(P0, rotation_by_hand(5, chosen_base)), P5);
+  const Array sines = xt::view(P, xt::all(), xt::range(0, width, 2)),
+              cosines = xt::view(P, xt::all(), xt::range(1, width, 2));  // (24, 16) each
+  picture("12_positions", "waves", {sines, cosines}, {"sines", "cosines"}, options, 2);
+  relative_positions(P, chosen_base);
 }
 
 double lower_bound_without_positions() {
   section("A task that needs positions");
   say("The task: read a word of eight different letters, and predict at each position",
-      "the letter opposite (the word backwards). Without positions, the model knows at",
-      "each letter only this letter and which eight letters the word has. Each of the",
-      "other seven is opposite with probability 1/7. The mean cross-entropy -(ln p_1 +",
-      "... + ln p_7) / 7 is smallest, ln 7, if each predicted p is 1/7.");
+      "the letter opposite (the word backwards). The model has no causal mask: it reads",
+      "the whole word. Without positions, it knows at each letter only this letter and",
+      "which eight letters the word has. Each of the other seven is opposite with",
+      "probability 1/7. The mean cross-entropy -(ln p_1 + ... + ln p_7) / 7 is",
+      "smallest, ln 7, if each predicted p is 1/7.");
   const double bound = std::log(7.0), equal = mean_loss(std::vector<double>(7, 1.0 / 7));
-  check("by hand = in one line", scalar(Real(equal)), scalar(Real(bound)));
+  check("the mean of -ln(1/7) = ln 7", scalar(Real(equal)), scalar(Real(bound)));
   say("", "predicted p             loss", "1/26 for each letter  " + decimal(std::log(26.0), 4),
       "1/7 for each of 7     " + decimal(bound, 4),
       "0.4 and six of 0.1    " + decimal(mean_loss({0.4, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1}), 4));
@@ -136,7 +123,8 @@ void reverse_words(double bound) {
   say("Three models with one head each: without position encodings, with learned ones",
       "and with sinusoidal ones. They train on the same random words. We test them on",
       "new words, each in seven orders: over these, each letter has each other letter",
-      "opposite it once. So without positions at most 1/7 of the letters are correct.");
+      "opposite it once. For a given letter, a model without positions predicts the",
+      "same letter in all seven orders. So at most 1/7 of its predictions are correct.");
   Generator fresh(2026);
   const Indices unseen = all_opposites(draw_words(fresh, 100));  // (700, 8)
   std::set<std::string> seen;
@@ -178,7 +166,7 @@ void reverse_words(double bound) {
 
 int main() {
   set_num_threads(1);  // the arrays are so small that a second thread would slow them down
-  opening({"show that attention ignores order, and encode positions",
+  opening({"to show that attention ignores order, and to encode positions",
            "X + P   X (T, C) embeddings, P (T, C) position encodings\n"
            "P[t, 2i] = sin(t / base^(2i/C)), P[t, 2i + 1] = cos(t / base^(2i/C))",
            "positional encoding, Attention Is All You Need, section 3.5\n"

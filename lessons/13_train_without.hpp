@@ -40,6 +40,15 @@ inline double entropy_of_counts(const std::string& text, std::size_t k) {
   return nats;
 }
 
+struct Entropies {
+  double unigram, bigram;
+};
+
+inline Entropies entropies_of(const Corpus& corpus, const Split& part) {  // the text is ASCII
+  const std::string text(corpus.text().substr(part.begin, part.size));
+  return {entropy_of_counts(text, 0), entropy_of_counts(text, 1)};
+}
+
 // The mean loss over 128 windows of the text, the same in every call.
 inline double mean_loss(const std::string& part, const nn::Gpt& model, const Split& text) {
   const NoGrad no_grad;
@@ -52,6 +61,17 @@ inline double mean_loss(const std::string& part, const nn::Gpt& model, const Spl
   return sum;
 }
 
+// The initial matrices get the standard deviation 1 / sqrt(C) instead of 0.02, and the last layers
+// of attention and of MLPs another `factor` (their deviation is already divided by sqrt(12)).
+inline void initialise(const Parameters& parameters, const nn::GptConfig& config, double factor) {
+  const double scale = 50 / std::sqrt(double(config.embed_dim));
+  for (Tensor p : parameters) {
+    const bool last = p.name().find("out.weight") != std::string::npos ||
+                      p.name().find("down.weight") != std::string::npos;
+    if (p.shape().size() == 2) p.mutable_value() *= Real(last ? scale * factor : scale);
+  }
+}
+
 struct Trained {
   double loss = 0;             // on the validation part
   std::size_t parameters = 0;  // the number of parameters that get a gradient
@@ -61,13 +81,11 @@ struct Trained {
 };
 
 inline Trained train_without(const std::string& part, double lr, std::uint64_t seed,
-                             const nn::GptConfig& config, const Corpus& corpus) {
+                             const nn::GptConfig& config, const Corpus& corpus, double factor = 1) {
   Generator g(seed);
   Parameters parameters;
   const nn::Gpt model(Scope(parameters, g), config);
-  double scale = 50 / std::sqrt(double(config.embed_dim));  // deviation 0.02 to 1 / sqrt(C)
-  for (Tensor p : parameters)
-    if (p.shape().size() == 2) p.mutable_value() *= Real(scale);
+  initialise(parameters, config, factor);
   optim::AdamWOptions options;
   options.beta2 = 0.99, options.weight_decay = 0.1, options.decay_vectors = false;
   optim::AdamW optimizer(parameters.tensors(), options);
@@ -120,13 +138,66 @@ inline std::string row_of(const std::string& part, const Trained& best, double w
          pad_left(trained(best.loss), 8) + pad_left(trained(best.loss - with_all_parts), 11);
 }
 
-// The losses of the model with all parts, trained with the seeds 1 (`first`), 2 and 3.
-inline std::string losses_of_seeds(const Trained& first, const nn::GptConfig& config,
-                                   const Corpus& corpus) {
+// The losses of a model trained with the seeds 1 (in `best`), 2 and 3, at the rate of seed 1.
+inline std::string losses_of_seeds(const std::string& part, std::map<std::string, Trained>& best,
+                                   const nn::GptConfig& config, const Corpus& corpus) {
+  const Trained& first = best[part];
   std::string losses = trained(first.loss);
   for (const std::uint64_t seed : {2, 3})
-    losses += "  " + trained(train_without("nothing", first.rate, seed, config, corpus).loss);
+    losses += "  " + trained(train_without(part, first.rate, seed, config, corpus).loss);
   return losses;
+}
+
+// The losses without residual connections that are not in the table, as lines of text.
+inline std::string losses_without_residuals(const nn::GptConfig& config, const Corpus& corpus) {
+  const auto line = [&](const std::string& name, double factor, double rate) {
+    return "without residuals, factor " + name + "rate " + decimal(rate, 3) + "  " +
+           trained(train_without("residuals", rate, 1, config, corpus, factor).loss);
+  };
+  const double root = std::sqrt(12.0);  // divides the deviations; `factor` multiplies them
+  return line("1             ", root, 0.01) + "\n" + line("1             ", root, 0.001) + "\n" +
+         line("1 / sqrt(12)  ", 1, 0.001);
+}
+
+inline const Names parts = {"nothing", "norms", "positions", "MLPs", "attention", "residuals"};
+
+// Row i of x (N, C).
+inline Array row_of(const Array& x, int i) { return xt::row(x, i); }
+
+// The model before training: means over five seeds.
+struct Start {
+  Array cosines = zeros({7});  // the mean cosine of two rows of x after 0 to 6 blocks
+  double gradient = 0;         // the norm of the gradient of the last layer of block 0's MLP
+};
+
+// The mean cosine of two rows of x (B, T, C) of one window, after normalization (mean 0, variance
+// 1), so that their lengths are sqrt(C).
+inline Real mean_cosine(const nn::Gpt& model, const Tensor& x) {
+  const Tensor rows = model.norm(x);                                   // (B, T, C)
+  const Array products = matmul(rows, transpose(rows, 1, 2)).value();  // (B, T, T)
+  const double B = double(products.shape(0)), T = double(products.shape(1)),
+               sum = xt::sum<double>(products)() / double(rows.shape()[2]);
+  return Real((sum - B * T) / (B * T * (T - 1)));  // without the diagonal
+}
+
+inline Start at_start(const std::string& part, const nn::GptConfig& config, const Corpus& corpus) {
+  Start start;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    Generator g(seed);
+    Parameters parameters;
+    const nn::Gpt model(Scope(parameters, g), config);
+    initialise(parameters, config, 1);
+    const Batch batch = random_batch(corpus.training(), 8, config.block_size, g);
+    Tensor x = model.embed(batch.inputs, 0);  // (B, T, C)
+    for (std::size_t l = 0; l <= 6; ++l) {
+      start.cosines(l) += mean_cosine(model, x) / 5;
+      if (l < 6) x = block_without(part, model.blocks[l], x);
+    }
+    backward(cross_entropy(linear(model.norm(x), model.head), batch.targets));
+    const Array& gradient = model.blocks[0].mlp.down.weight.grad();
+    start.gradient += std::sqrt(xt::sum<double>(gradient * gradient)()) / 5;
+  }
+  return start;
 }
 
 }  // namespace heed

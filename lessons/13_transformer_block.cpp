@@ -6,45 +6,14 @@
 
 #include <cmath>
 
+#include "13_by_hand.hpp"
 #include "13_train_without.hpp"
 #include "heed/base/file.hpp"
 
 using namespace heed;
-
 const Names words = {"the", "cat", "sat"};
 
-// (x - mean) / sqrt(variance + 1e-5) for each row. The 1e-5 prevents a division by zero.
-Array norm_by_hand(const Array& x) {
-  Array y = x;
-  for (std::size_t t = 0; t < x.shape(0); ++t) {
-    double mean = 0, variance = 0;
-    for (std::size_t c = 0; c < x.shape(1); ++c) mean += x(t, c) / double(x.shape(1));
-    for (std::size_t c = 0; c < x.shape(1); ++c)
-      variance += (x(t, c) - mean) * (x(t, c) - mean) / double(x.shape(1));
-    for (std::size_t c = 0; c < x.shape(1); ++c)
-      y(t, c) = Real((x(t, c) - mean) / std::sqrt(variance + 1e-5));
-  }
-  return y;
-}
-
-// x W^T + b, and optionally GELU(z) = z P(Z < z), where Z has a standard normal distribution.
-Array linear_by_hand(const nn::Linear& layer, const Array& x, bool with_gelu) {
-  const Array &W = layer.weight.value(), &b = layer.bias.value();  // (out, in), (out)
-  Array y = zeros({x.shape(0), W.shape(0)});
-  for (std::size_t t = 0; t < y.shape(0); ++t)
-    for (std::size_t o = 0; o < y.shape(1); ++o) {
-      double z = b(o);
-      for (std::size_t i = 0; i < x.shape(1); ++i) z += x(t, i) * W(o, i);
-      y(t, o) = Real(with_gelu ? z * (1 + std::erf(z / std::sqrt(2.0))) / 2 : z);
-    }
-  return y;
-}
-
-Array mlp_by_hand(const nn::Mlp& mlp, const Array& x) {
-  return linear_by_hand(mlp.down, linear_by_hand(mlp.up, x, true), false);  // (T, 4C), (T, C)
-}
-
-void layer_normalization(const nn::Block& block, const Array& x) {
+void layer_normalization(const nn::Block& block, const Array& x, const Array& unscaled) {
   section("Layer normalization");
   say("A model has many attention layers. The parts of this lesson help it to train,",
       "and let it compute more than weighted sums. A block reads x (T, C): a row of C",
@@ -52,51 +21,52 @@ void layer_normalization(const nn::Block& block, const Array& x) {
       "scores, which can saturate the softmax (lesson 06). LAYER NORMALIZATION gives",
       "each row mean 0 and variance 1: it subtracts the mean and divides by the square",
       "root of the variance. Then it multiplies by learned weights, initially 1, and",
-      "adds learned biases, initially 0. Here the row of 'cat' has been multiplied by", "4.");
+      "adds learned biases, initially 0. We have multiplied the row of 'cat' by 4:");
   show("x", x, words);
   const Array normed = block.norm1(Tensor(x)).value();
   show("norm1(x)", normed, words);
-  check("by hand = in one line", norm_by_hand(x), normed);
+  check("norm1(x) by hand = the module's", norm_by_hand(x), normed);
+  check("norm1 of the row of 'cat' without the factor 4 = with it", row_of(unscaled, 1),
+        row_of(normed, 1), 1e-3);
 
   section("The MLP");
   say("Attention mixes rows, but for given attention weights it is linear in the",
-      "values. The MLP (multi-layer perceptron; FEED-FORWARD network in Vaswani et al.",
-      "2017) applies a nonlinearity to each row separately: a linear layer from C to",
-      "4C, the activation GELU(z) = z P(Z < z), where Z is normal(0, 1), and a linear",
-      "layer back to C. Without GELU (Hendrycks and Gimpel 2016; Vaswani et al. use",
-      "ReLU) both layers together would be one linear layer.");
-  check("by hand = in one line", mlp_by_hand(block.mlp, normed), block.mlp(Tensor(normed)));
+      "values. The MLP (multi-layer perceptron; FEED-FORWARD NETWORK in Vaswani et al.",
+      "2017, section 3.3) applies a nonlinearity to each row separately: a linear layer",
+      "from C to 4C, the activation GELU(z) = z P(Z < z), where Z is normal(0, 1), and",
+      "a linear layer back to C. Without GELU (Hendrycks and Gimpel 2016; Vaswani et",
+      "al. use ReLU) both layers together would be one linear layer.");
+  check("MLP by hand = the module's", mlp_by_hand(block.mlp, normed), block.mlp(Tensor(normed)));
 }
 
 void residual_connections(const nn::Block& block, const Array& x) {
   section("Residual connections");
-  say("A RESIDUAL CONNECTION adds a layer's output to its input: y = x + layer(x). So a",
-      "layer with output 0 passes x on. In the backward pass x gets the upstream",
-      "gradient unchanged through the sum (lesson 08), and in addition the gradient",
-      "through the layer. So the gradient reaches the first block even if the layers",
-      "make it small. A TRANSFORMER BLOCK has two residual connections:", "",
-      "  x = x + attention(norm1(x))", "  x = x + mlp(norm2(x))", "",
+  say("A RESIDUAL CONNECTION adds a layer's output to its input: y = x + layer(x). In",
+      "the backward pass x gets the upstream gradient unchanged through the sum (lesson",
+      "08), and in addition the gradient through the layer. A TRANSFORMER BLOCK has two",
+      "residual connections:", "", "  x = x + attention(norm1(x))", "  x = x + mlp(norm2(x))", "",
       "Vaswani et al. (2017) apply the norm to the sum. GPT-2 (Radford et al. 2019)",
       "applies it to the input of attention and of the MLP: PRE-NORM. Its gradients are",
-      "better behaved at the start (Xiong et al. 2020).");
+      "better behaved at the start (Xiong et al. 2020).", "");
+  picture("13_transformer_block", "gpt", gpt_graph);
   const Tensor batch = unsqueeze(Tensor(x), 0);  // (1, 3, 8)
   const Array attended = (batch + block.attention(block.norm1(batch))).value();
   Array y = xt::view(attended, 0);                              // (3, 8)
   Array by_hand = y + mlp_by_hand(block.mlp, norm_by_hand(y));  // weights 1, biases 0
-  check("by hand = in one line", by_hand, select(block(batch), 0, 0));
+  check("block by hand = the module's", by_hand, select(block(batch), 0, 0));
 }
 
 void initialisation(const nn::GptConfig& config, const Corpus& corpus, Generator& g) {
   section("Initialisation and the first loss");
   say("A GPT (generative pre-trained transformer) has token embeddings, learned",
-      "position encodings (lesson 12), blocks, a final norm, and a linear output layer",
+      "position embeddings (lesson 12), blocks, a final norm, and a linear output layer",
       "that gives the logits. nn::Gpt here has no biases, unlike GPT-2. To save",
-      "parameters, the output layer's weight is the matrix of token embeddings (WEIGHT",
-      "TYING). The INITIALISATION draws the weights before training, as in GPT-1",
-      "(Radford et al. 2018) from a normal distribution with standard deviation 0.02.",
-      "Then logits are close to 0, and the V tokens get nearly equal probabilities. So",
+      "parameters, the weight of the output layer is the matrix of token embeddings:",
+      "WEIGHT TYING (Press and Wolf 2017). The INITIALISATION draws all weights from a",
+      "normal distribution with standard deviation 0.02 (Radford et al. 2018, GPT-1).",
+      "Then the logits are close to 0, and V tokens have nearly equal probabilities. So",
       "the loss is close to -ln(1 / V) = ln V. We also try embeddings 50 times as",
-      "large. A token is a character of data/harbour.txt, a play with V = 64.");
+      "large. A token is a character of the play data/harbour.txt: V = 64 characters.");
   Parameters parameters;
   const nn::Gpt model(Scope(parameters, g), config);
   const Batch batch = random_batch(corpus.training(), 8, 32, g);
@@ -111,58 +81,91 @@ void initialisation(const nn::GptConfig& config, const Corpus& corpus, Generator
   claim("the initial loss is ln V within 1 %", std::abs(start / std::log(64.0) - 1) < 0.01,
         decimal(start, 4));
   say("", "The final norm removes the scale of its input. But with weight tying the output",
-      "layer's weight is also 50 times as large. So logits are large, and wrong",
-      "characters get probabilities close to 1. If your model's initial loss is far",
-      "above ln V, check its initialisation.");
+      "layer's weight is also 50 times as large: wrong characters get probabilities",
+      "close to 1. If the initial loss of a model is far above ln V, check its", "initialisation.");
 }
 
 void train_without_each_part(nn::GptConfig config, const Corpus& corpus) {
   section("Training without each part");
-  std::vector<double> rates = {0.005, 0.01, 0.02};
+  std::vector<double> rates = {0.01, 0.05};
   if (brief()) rates = {0.01};
-  const std::string text(corpus.text().substr(corpus.validation().begin));  // all ASCII
-  const double unigram = entropy_of_counts(text, 0), bigram = entropy_of_counts(text, 1);
+  const Entropies validation = entropies_of(corpus, corpus.validation()),
+                  training = entropies_of(corpus, corpus.training());
   const std::string steps = std::to_string(in_brief(600, 120));
-  say("Six blocks of width C = 32 learn the play, each time without one part, for " + steps + "",
-      "steps at each of three learning rates. Matrices start with standard deviation 1",
-      "/ sqrt(C), not 0.02 (question 1). The blocks add 12 terms to x; the last layer",
-      "of each term starts sqrt(12) times smaller (GPT-2, section 2.3). AdamW is set as",
-      "in lesson 15. 'norms' includes the final norm. The loss is the mean over 128",
-      "windows, pieces of 32 characters, of the validation part: the last tenth of the",
-      "text, not used for training. 'best', the lowest of three, is slightly too low.", "",
-      "The validation part gives two lower bounds on the mean loss there: the unigram",
-      "entropy, if a model ignores its context, and the bigram entropy, if it uses the",
-      "current character only.", "", "unigram entropy   " + decimal(unigram, 4),
-      "bigram entropy    " + decimal(bigram, 4), "");
+  say("A GPT with six blocks of width C = 32 learns the play, each time without one of",
+      "its parts: " + steps + " steps at each of two learning rates. Here the matrices start with",
+      "standard deviation 1 / sqrt(C), not 0.02 (question 1). Twelve outputs are added",
+      "to x, so the last layer of each attention and of each MLP starts smaller by the",
+      "factor 1 / sqrt(12) (GPT-2, section 2.3). Without 'norms' the final norm is",
+      "missing, too. The optimizer is AdamW with the settings of lesson 15. The loss is",
+      "the mean over 128 windows, pieces of 32 characters, of the validation part: the",
+      "last tenth of the text. 'best' is the lower of the losses.", "",
+      "Counts in the validation part give two lower bounds on the loss there. The",
+      "unigram entropy is the mean of -ln p(character): no model without a context has",
+      "a lower loss. The bigram entropy is the mean of -ln p(character | previous one),",
+      "for a model that uses the current character only. (Lesson 14 explains entropy.)", "",
+      "unigram entropy   " + decimal(validation.unigram, 4),
+      "bigram entropy    " + decimal(validation.bigram, 4), "");
   say(table_head(rates));
-  std::map<std::string, double> best;
+  std::map<std::string, Trained> best;
   std::vector<Series> curves;
-  const Trained all = train_at_rates("nothing", rates, config, corpus);
-  for (const std::string part :
-       {"nothing", "norms", "positions", "MLPs", "attention", "residuals"}) {
-    const Trained model = part == "nothing" ? all : train_at_rates(part, rates, config, corpus);
-    best[part] = model.loss, curves.push_back(model.curve);
-    say(row_of(part, model, all.loss));
+  for (const std::string& part : parts) {
+    best[part] = train_at_rates(part, rates, config, corpus);
+    curves.push_back(best[part].curve);
+    say(row_of(part, best[part], best["nothing"].loss));
   }
-  say("", "all parts, seeds 1 to 3  " + losses_of_seeds(all, config, corpus), "");
+  say("", "seeds 1 to 3, all parts          " + losses_of_seeds("nothing", best, config, corpus),
+      "seeds 1 to 3, without positions  " + losses_of_seeds("positions", best, config, corpus), "");
+  const double all = best["nothing"].loss;
   const auto claim_part = [&](const std::string& what, const std::string& part, bool holds) {
     claim("without " + part + ", " + what, holds,
-          decimal(best[part], 4) + ", with all parts " + decimal(all.loss, 4));
+          decimal(best[part].loss, 4) + ", with all parts " + decimal(all, 4));
   };
   claim_part("the loss stays within 0.1 of the unigram entropy", "residuals",
-             std::abs(best["residuals"] - unigram) < 0.1);
-  claim_part("the loss stays above the bigram entropy", "attention", best["attention"] > bigram);
+             std::abs(best["residuals"].loss - validation.unigram) < 0.1);
+  claim_part("the loss stays above the bigram entropy", "attention",
+             best["attention"].loss > validation.bigram);
   for (const std::string part : {"residuals", "MLPs"})
-    claim_part("the loss is higher by 0.1 or more", part, best[part] > all.loss + 0.1);
-  claim_part("the loss is higher by less than 0.1", "norms", best["norms"] < all.loss + 0.1);
+    claim_part("the loss is higher by 0.1 or more", part, best[part].loss > all + 0.1);
+  claim_part("the loss is higher by less than 0.1", "norms", best["norms"].loss < all + 0.1);
   CurveOptions axes{"training loss of a small GPT without one of its parts"};
-  axes.lines = {{"unigram entropy", unigram}, {"bigram entropy", bigram}};
+  axes.lines = {{"unigram entropy", training.unigram}, {"bigram entropy", training.bigram}};
   picture("13_transformer_block", "without", curves, axes);
+  say("", "Without attention each position sees only its own character. The model without",
+      "MLPs also has far fewer parameters. Without norms the best loss is nearly the",
+      "same: the difference is not larger than between two seeds. But at the rate 0.05",
+      "the model needs its norms. Without positions the loss is only a little higher:",
+      "the causal mask alone gives information about positions (Haviv et al. 2022).");
+}
+
+void why_residual_connections(const nn::GptConfig& config, const Corpus& corpus) {
+  section("Why residual connections?");
+  say("Without residual connections the model learns only how frequent each character",
+      "is. The gradient of block 0 is not smaller at the start. But the outputs of",
+      "attention are weighted means, which are more similar than the rows themselves.",
+      "The residual connection adds the different rows again. Without it all rows",
+      "become nearly equal: RANK COLLAPSE (Dong, Cordonnier and Loukas 2021, \"Attention",
+      "is not all you need: pure attention loses rank doubly exponentially with",
+      "depth\"). With equal rows all positions have the same prediction, at best the",
+      "unigram probabilities. Means over five seeds, before training:");
+  const Start with = at_start("nothing", config, corpus),
+              without = at_start("residuals", config, corpus);
+  show("mean cosine of two normalised rows of x after 0 to 6 blocks",
+       Array(xt::stack(xt::xtuple(with.cosines, without.cosines))),
+       {"all parts", "without residuals"}, {"0", "1", "2", "3", "4", "5", "6"});
+  say("", "norm of the gradient of block 0's last layer   " + decimal(with.gradient, 2),
+      "the same without residuals                     " + decimal(without.gradient, 2), "");
+  claim("without residuals the last cosine is above 0.8, with them below 0.6",
+        without.cosines(6) > 0.8 && with.cosines(6) < 0.6, decimal(without.cosines(6), 4));
+  claim("without residuals the gradient of block 0 is not smaller",
+        without.gradient >= with.gradient, decimal(without.gradient, 4));
+  say("", "A lower rate or the factor 1 instead of 1 / sqrt(12) does not help:", "");
+  say(losses_without_residuals(config, corpus));
 }
 
 int main() {
   set_num_threads(1);  // the arrays are too small for a second thread to save time
-  opening({"build a transformer block and measure what each part contributes",
+  opening({"to build a transformer block and measure what each part contributes",
            "norm(x) = (x - mean) / sqrt(variance + 1e-5) * weight + bias\n"
            "mlp(x) = gelu(x W1^T + b1) W2^T + b2, x (T, C), W1 (4C, C)\n"
            "y = x + attention(norm1(x)), block(x) = y + mlp(norm2(y))\n"
@@ -172,13 +175,15 @@ int main() {
            "residual connection: He et al., \"Deep Residual Learning for Image\n"
            "Recognition\", sections 3.1, 3.2 (2015); pre-norm: GPT-2, see below",
            "torch.nn.TransformerEncoderLayer(C, heads, 4 * C, dropout=0,\n"
-           "activation=\"gelu\", batch_first=True, norm_first=True), nn.LayerNorm"});
+           "activation=\"gelu\", batch_first=True, norm_first=True); causal with\n"
+           "layer(x, src_mask=mask, is_causal=True); nn.LayerNorm"});
   Generator g(42);
-  Array x = g.randn({3, 8});
+  const Array unscaled = g.randn({3, 8});
+  Array x = unscaled;
   xt::row(x, 1) *= 4;
   Parameters parameters;
   const nn::Block block(Scope(parameters, g), 8, 2);
-  layer_normalization(block, x);
+  layer_normalization(block, x, block.norm1(Tensor(unscaled)).value());
   residual_connections(block, x);
   const std::string text = read_text(HEED_DATA_DIR "/harbour.txt");
   const Corpus corpus(text, Vocabulary::of_text(text));
@@ -187,14 +192,9 @@ int main() {
   config.layers = 6, config.embed_dim = 32, config.block_size = 32;
   initialisation(config, corpus, g);
   train_without_each_part(config, corpus);
-  say("", "Without residual connections the loss is close to the unigram entropy at every",
-      "rate: all signals and gradients pass through 12 layers, and the model learns",
-      "only how frequent each character is. Without attention each position sees only",
-      "its own character. The model without MLPs also has far fewer parameters. Without",
-      "norms the loss is nearly the same: with this initialisation, six blocks train",
-      "without them. A difference as small as between seeds is no evidence.", "",
-      "Next lesson: 14_how_low_can_it_go, a text with a known lower bound on the loss.");
-  questions("In train_without set scale to 1 (deviation 0.02). Which loss changes most?",
+  why_residual_connections(config, corpus);
+  say("", "Next lesson: 14_how_low_can_it_go, a text with a known lower bound on the loss.");
+  questions("In initialise set scale to 1 (deviation 0.02). Which loss changes most?",
             "In main set config.layers to 2. What do residual connections gain now?",
-            "Set rates to {0.05, 0.1, 0.2}. Which part matters more at these rates?");
+            "Set rates to {0.005, 0.02}. Is any loss lower than at the rate 0.01?");
 }

@@ -38,6 +38,21 @@ inline double mean_length(const Distribution& sentences) {
   return letters;
 }
 
+// The smallest distances, in letters, from the last letter of the subject to the first letter of
+// the verb and to the verb's ending ('s' or the newline).
+inline std::pair<std::size_t, std::size_t> shortest_distances(const Distribution& sentences) {
+  std::pair<std::size_t, std::size_t> least{1000, 1000};
+  for (const auto& [sentence, p] : sentences) {
+    const std::size_t subject = sentence.find(' ', 4) - 1;  // after "the "
+    const std::size_t verb = sentence.rfind(' ') + 1;
+    const bool singular = sentence[subject] != 's';
+    const std::size_t ending = sentence.size() - (singular ? 2 : 1);
+    least.first = std::min(least.first, verb - subject);
+    least.second = std::min(least.second, ending - subject);
+  }
+  return least;
+}
+
 // The probability of each letter (size 1) or pair of letters (size 2) at a random position of a
 // long text.
 inline Distribution n_grams(const Distribution& sentences, std::size_t size) {
@@ -92,6 +107,27 @@ inline void picture_of_positions(const std::vector<double>& bounds, const Array&
   picture("14_how_low_can_it_go", "positions", {model, bound},
           {"loss at each position of a window", "letters of context, from 5 on",
            "loss (nats per letter)"});
+}
+
+// The loss at each position of the windows, and the lower bound there.
+inline void loss_by_position(const MarkovSource& source, const Array& excess) {
+  section("The loss at each position of a window");
+  say("The windows follow one another in the new text, so a window begins anywhere in a",
+      "sentence. Its first letters have little context and a higher lower bound. By",
+      "chance a text can be easy or hard to predict, for every model. So we compare",
+      "with the ideal predictor, which knows the source: it gives each letter its exact",
+      "probability, given the letters before it in the window. The EXCESS LOSS is the",
+      "model's loss minus the ideal predictor's, letter by letter. It varies much less",
+      "at random, and its expectation is 0 or more. The last column is the lower bound",
+      "plus the mean excess loss.");
+  const std::size_t T = excess.shape(1);
+  const Array mean_excess = xt::mean(excess, {0});  // (T)
+  const std::vector<double> bounds = source.conditional_entropies(T);
+  say("", "letters of context   lower bound   model");
+  for (const std::size_t k : {1u, 2u, 3u, 4u, 5u, 9u, 13u, 17u, 21u, 25u})
+    say(pad_left(std::to_string(k), 18) + "   " + decimal(bounds[k], 4) + "        " +
+        trained(bounds[k] + double(mean_excess(k - 1))));
+  picture_of_positions(bounds, mean_excess);
 }
 
 inline void picture_of_losses(const MarkovSource& source, const std::vector<Series>& curves) {

@@ -107,10 +107,11 @@ inline void overfitting(const Ids& ids, const Vocabulary& vocabulary, const Spli
   CurveOptions axes{"overfitting 1000 characters", "step", "loss (nats per token)"};
   axes.lines = {{"lower bound", bound}};
   picture("15_your_text", "by_heart", curves, axes);
-  say("", "Even a model that knows the training text by heart has a training loss above 0:",
-      "a window begins anywhere, and after its first tokens the next token is not yet",
-      "certain. After each k tokens we count in the training text which token follows.",
-      "These counts give the entropy of the next token. Its mean over k = 1 to 32 is",
+  say("", "Even a model that knows the training text by heart has a training loss above 0.",
+      "A window begins at a random position, and its first tokens occur at several",
+      "positions of the text, so they do not determine the next token. For each context",
+      "of k tokens we count in the training text which token follows. These counts give",
+      "the entropy of the next token. Its mean over k = 1 to 32 is",
       decimal(bound, 4) + ", the lower bound on the expected training loss. The last training loss",
       "is " + trained(last.train_loss) + ".");
   claim_of_text("the last training loss is less than 0.25 from this bound",

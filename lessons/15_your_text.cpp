@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "15_ngram.hpp"
 #include "15_sampling.hpp"
 #include "heed/array/parallel.hpp"
 #include "heed/autograd/backward.hpp"
@@ -83,7 +84,7 @@ void learning_rate_schedule(const TrainOptions& options) {
     by_hand(step) = Real(options.lr * factor);
     in_one_line(step) = Real(schedule.at(step));
   }
-  check("by hand = in one line, every step", by_hand, in_one_line, 1e-8);
+  check("learning rates by hand = optim::WarmupCosine, every step", by_hand, in_one_line, 1e-8);
   picture_of(schedule, options);
 }
 
@@ -101,18 +102,18 @@ void ten_steps(const Corpus& corpus, const nn::GptConfig& config, const TrainOpt
   const Tensor logits = model(first.inputs);  // (8, 64, V)
   const double loss = cross_entropy_by_hand(logits.value(), first.targets);
   const double uniform = std::log(double(config.vocab_size));
-  check("by hand = in one line", number(loss), cross_entropy(logits, first.targets));
-  check("in one line = the model's own", cross_entropy(logits, first.targets),
+  check("loss by hand = cross_entropy", number(loss), cross_entropy(logits, first.targets));
+  check("cross_entropy = the model's own loss", cross_entropy(logits, first.targets),
         model.loss(first.inputs, first.targets));
-  say("", "The loss is " + decimal(loss, 4) +
-              ". Equal probabilities 1 / V give ln V = " + decimal(uniform, 4) + ".");
+  say("", "loss " + decimal(loss, 4) + ", of equal probabilities: ln V = " + decimal(uniform, 4));
   claim("the initial loss is ln V within 3 %", std::abs(loss - uniform) <= 0.03 * uniform + 1e-6,
         decimal(loss, 4));
   say("", "A step draws a batch and computes the loss and its gradients. One unusual batch",
       "can have very large gradients. So if their norm, as one long vector, is above 1,",
-      "they are scaled to norm 1: GRADIENT CLIPPING. Then AdamW (lesson 10) updates the",
-      "weights, with b2 = 0.99 and, for the matrices only, a weight decay of 0.1. The",
-      "Trainer does the same.", "");
+      "they are scaled to norm 1: GRADIENT CLIPPING (Pascanu et al. 2013). Then AdamW",
+      "(lesson 10) updates the weights, with 0.99 in place of 0.999 for the second",
+      "moment and, for the matrices only, a weight decay of 0.1. The Trainer does the", "same.",
+      "");
   optim::AdamWOptions adamw;
   adamw.beta2 = options.beta2, adamw.weight_decay = options.weight_decay;
   adamw.decay_vectors = false;
@@ -145,17 +146,15 @@ void training(const Ids& validation, Trainer& trainer) {
   const double reached = *trainer.history().back().val_loss;
   say("",
       "The unigram entropy of the validation part is " + decimal(unigram, 4) +
-          ", its bigram entropy",
-      decimal(bigram, 4) +
-          " (lesson 14, with probabilities from counts in this part). The model has a",
-      "context of up to 64 tokens. Its last validation loss is " + trained(reached) + ".");
-  claim_of_text("the validation loss is below the unigram entropy", reached < unigram, reached);
+          ", its bigram entropy " + decimal(bigram, 4),
+      "(lesson 13). The last validation loss of the model is " + trained(reached) + ".");
+  claim_of_text("the validation loss is below the bigram entropy", reached < bigram, reached);
   picture_of(trainer, unigram, bigram);
 }
 
 int main(int argc, char** argv) {
   set_num_threads(1);  // the model is too small for a second thread to save time
-  opening({"train a character-level GPT, sample from it, and see overfitting",
+  opening({"to train a character-level GPT, to sample from it, to see it overfit",
            "loss = -1 / (B T) sum_bt ln p(target(b, t))   logits (B, T, V)\n"
            "p = softmax(logits / temperature)             over V tokens",
            "cosine schedule: Loshchilov and Hutter, \"SGDR: Stochastic Gradient\n"
@@ -176,11 +175,12 @@ int main(int argc, char** argv) {
   config.vocab_size = vocabulary.size(), config.layers = 2, config.embed_dim = 64;
   TrainOptions options;
   options.batch_size = 8, options.lr = 4e-3, options.min_lr = 4e-4;
-  options.steps = in_brief(1500, 100), options.warmup = in_brief(100, 20);
+  options.steps = in_brief(1500, 450), options.warmup = in_brief(100, 20);
   Trainer trainer(corpus, config, options);
   learning_rate_schedule(options);
   ten_steps(corpus, config, options, trainer);
   training({ids.begin() + std::ptrdiff_t(corpus.validation().begin), ids.end()}, trainer);
+  compare_with_counts(ids, corpus, trainer.model());
   sampling(vocabulary, corpus.validation(), trainer.model());
   overfitting(ids, vocabulary, corpus.validation(), config, options);
 
@@ -195,5 +195,6 @@ int main(int argc, char** argv) {
   questions("In main divide lr and min_lr by 10. What is the last validation loss?",
             "In overfitting use 10 * kilobyte. Does the model still overfit?",
             "In overfitting set options.dropout = 0.3. (In training, dropout then sets\n"
-            "30 % of its inputs to 0, at random.) Does the minimum get lower?");
+            "30 % of its inputs to 0, at random, and multiplies the others by 1 / 0.7;\n"
+            "Srivastava et al. 2014.) Does the minimum get lower?");
 }

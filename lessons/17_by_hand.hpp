@@ -1,5 +1,5 @@
-// 17_by_hand.hpp: masking, the loss and the training loop of lesson 17 by hand, and two sections on
-// bidirectional attention.
+// 17_by_hand.hpp: masking, the loss and the training loop of lesson 17 by hand, and three sections:
+// the grammar, bidirectional attention and the reverse task.
 #pragma once
 
 #include <cmath>
@@ -60,6 +60,30 @@ inline std::vector<double> train_by_hand(BlankModel& model, std::int64_t count,
     losses.push_back(double(loss.item()));
   }
   return losses;
+}
+
+inline void show_grammar(const Vocabulary& vocabulary, const std::vector<Sentence>& held_out) {
+  section("Sentences with a pronoun");
+  say("Pictures of attention often show a pronoun that attends to its noun. Does such a",
+      "picture explain a prediction? We test it on sentences of a small grammar. The",
+      "verb after the pronoun, here called the ending, decides: if people do it",
+      "('sneezed', 'laughed', 'spoke'), the pronoun repeats the subject; otherwise it",
+      "stands for the object, 'it' for a singular noun, 'they' for a plural one:", "",
+      "  " + text_of(door_sentence().words));
+  for (std::size_t i = 0; i < 5; ++i) say("  " + text_of(held_out[58 * i].words));
+  say("", "words, and the token [MASK] for a hidden word   " + std::to_string(vocabulary.size()),
+      "combinations for training                     " +
+          std::to_string(combinations(From::training)),
+      "combinations held out                          " +
+          std::to_string(combinations(From::held_out)),
+      "", "A combination is a choice of subject, verb, object and ending. A tenth of the",
+      "combinations is held out: their probability in training is 0. The six sentences",
+      "above are held out. But for nearly each of them the training data has a sentence",
+      "that differs only in the verb ('watching', 'facing', ...), which the pronoun",
+      "does not depend on. So the model sees new sentences, but no new pairs of noun",
+      "and ending. Predict the pronoun:", "", "  " + one_door, "",
+      "'opened' excludes 'i', because people do not open, and 'door' excludes 'they'.",
+      "A model needs both words, and one of them comes after [MASK].");
 }
 
 inline void compare_directions() {

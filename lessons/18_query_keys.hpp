@@ -147,17 +147,31 @@ inline double neighbours_kept(const Doubles& distances, const Doubles& map_dista
          static_cast<double>(all.size());
 }
 
-// Labels for a map of the 2n points, with symbols of their own for one query and one key.
-inline ScatterOptions scatter_options(const QueryKeySpace& space, const std::string& query,
-                                      const std::string& key) {
+inline bool is_ending(const std::string& word) {
+  const Names& people = subject_endings();
+  return std::find(people.begin(), people.end(), word) != people.end() ||
+         std::any_of(kinds().begin(), kinds().end(),
+                     [&](const Kind& kind) { return kind.ending == word; });
+}
+
+// Groups and labels for a map of the 2n points. Only some words have labels.
+inline ScatterOptions scatter_options(const QueryKeySpace& space) {
+  const Names queries = {"[MASK]", "watching", "when"},
+              keys = {"door",  "dogs",   "bells", "sneezed", "laughed",
+                      "spoke", "opened", "old",   "when"};
+  const auto label = [](const Names& names, const std::string& word) {
+    return std::find(names.begin(), names.end(), word) != names.end() ? word : "";
+  };
   ScatterOptions options;
-  options.labels = space.words;
-  options.labels.insert(options.labels.end(), space.words.begin(), space.words.end());
-  options.groups.assign(space.words.size(), 0);
-  options.groups.resize(options.labels.size(), 1);
-  options.groups[space.query(query)] = 2;
-  options.groups[space.key(key)] = 3;
-  options.group_names = {"query", "key", "query of " + query, "key of " + key};
+  for (const std::string& word : space.words) {
+    options.labels.push_back(label(queries, word));
+    options.groups.push_back(0);
+  }
+  for (const std::string& word : space.words) {
+    options.labels.push_back(label(keys, word));
+    options.groups.push_back(is_noun(word) ? 1 : is_ending(word) ? 2 : 3);
+  }
+  options.group_names = {"query", "key: noun", "key: ending", "key: other"};
   options.width = 74;
   options.height = 36;
   return options;

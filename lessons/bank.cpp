@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "heed/base/error.hpp"
+
 namespace heed {
 namespace {
 
@@ -96,6 +98,19 @@ std::string last_name(int lesson) {
   return name;
 }
 
+// The mean over the texts of -ln p(next word) at the first (0) or second (1) 'bank'.
+double loss_at_bank(std::size_t which, const BankWeights& weights_of,
+                    const std::vector<BankText>& texts, double factor = 8) {
+  double sum = 0;
+  for (const BankText& text : texts) {
+    const Array context = xt::linalg::dot(weights_of(text), text.X);  // (N, 2)
+    const std::size_t bank = text.banks[which], target = text.targets[which];
+    const double difference = context(bank, 1 - target) - context(bank, target);
+    sum += std::log1p(std::exp(factor * difference));  // -ln softmax(factor c)(target)
+  }
+  return sum / double(texts.size());
+}
+
 }  // namespace
 
 const std::vector<BankText>& bank_texts() {
@@ -120,18 +135,15 @@ Array bank_with_positions(const BankText& text) {
   return X;
 }
 
-double bank_loss(const BankWeights& weights_of, const std::vector<BankText>& texts) {
-  double sum = 0;
-  std::size_t count = 0;
-  for (const BankText& text : texts) {
-    const Array context = xt::linalg::dot(weights_of(text), text.X);  // (N, 2)
-    for (std::size_t b = 0; b < text.banks.size(); ++b, ++count) {
-      const std::size_t bank = text.banks[b], target = text.targets[b];
-      const double difference = context(bank, 1 - target) - context(bank, target);
-      sum += std::log1p(std::exp(8 * difference));  // -ln softmax(8 c)(target)
-    }
-  }
-  return sum / double(count);
+double bank_loss(const BankWeights& weights_of, const std::vector<BankText>& texts, double factor) {
+  return (loss_at_bank(0, weights_of, texts, factor) + loss_at_bank(1, weights_of, texts, factor)) /
+         2;
+}
+
+double bank_loss_of_row(const std::string& name, double factor) {
+  for (const Row& row : rows())
+    if (row.name == name) return bank_loss(row.weights_of, bank_texts(), factor);
+  throw_error("bank: no row ", name);
 }
 
 Array bank_query_key_weights(const BankText& text, double factor, bool causal) {
@@ -145,12 +157,15 @@ Array bank_query_key_weights(const BankText& text, double factor, bool causal) {
 }
 
 void show_bank_losses(int lesson, const BankWeights& weights_of) {
-  say("", "next word after 'bank'                 loss   longer texts   lesson");
+  say("", "                                  mean  at the 'bank'   longer",
+      "next word after 'bank'            loss  first   second   texts   lesson");
   for (const Row& row : rows()) {
     if (row.lesson > lesson) break;
     const BankWeights& weights = row.name == last_name(lesson) ? weights_of : row.weights_of;
-    say(pad_right(row.name, 36) + pad_left(decimal(bank_loss(weights, bank_texts()), 4), 7) +
-        pad_left(decimal(bank_loss(weights, longer_bank_texts()), 4), 15) + "   0" +
+    say(pad_right(row.name, 31) + pad_left(decimal(bank_loss(weights, bank_texts()), 4), 7) +
+        pad_left(decimal(loss_at_bank(0, weights, bank_texts()), 4), 8) +
+        pad_left(decimal(loss_at_bank(1, weights, bank_texts()), 4), 8) +
+        pad_left(decimal(bank_loss(weights, longer_bank_texts()), 4), 9) + "   0" +
         std::to_string(row.lesson));
   }
 }

@@ -28,15 +28,20 @@ Array bank_with_positions(const BankText& text);
 using BankWeights = std::function<Array(const BankText&)>;
 
 // The mean over the texts and their 'bank's of -ln p(next word). The context vector c (2) at 'bank'
-// is the weighted sum of X, and p = softmax(8 c).
-double bank_loss(const BankWeights& weights_of, const std::vector<BankText>& texts = bank_texts());
+// is the weighted sum of X, and p = softmax(factor c).
+double bank_loss(const BankWeights& weights_of, const std::vector<BankText>& texts = bank_texts(),
+                 double factor = 8);
+
+// The mean loss of a row of the table below, such as "causal mean", with another factor.
+double bank_loss_of_row(const std::string& name, double factor);
 
 // Scaled dot-product attention weights for which only 'bank' has a query that is not zero: it looks
 // for a word of one topic, and among these for the latest. `factor` multiplies the queries.
 Array bank_query_key_weights(const BankText& text, double factor, bool causal);
 
-// Prints the losses of all ways of mixing up to this lesson (1 to 7), on both texts and on the
-// longer ones. The last row is the lesson's own: its losses are computed with `weights_of`.
+// Prints the losses of all ways of mixing up to this lesson (1 to 7): the mean, at the first and
+// the second 'bank', and on the longer texts. The last row is the lesson's own: its losses are
+// computed with `weights_of`.
 void show_bank_losses(int lesson, const BankWeights& weights_of);
 
 }  // namespace heed

@@ -2,6 +2,8 @@
 
 #include "lesson.hpp"
 
+#include <errno.h>  // program_invocation_short_name
+
 #include <cmath>
 #include <cstdlib>
 #include <exception>
@@ -38,6 +40,26 @@ std::string picture_folder(const std::string& lesson) {
   return folder;
 }
 
+// " (within 0.001)" if the tolerance is larger than that of most checks, 0.00001.
+std::string tolerance_text(double tolerance) {
+  if (tolerance <= 1e-5) return "";
+  std::ostringstream text;
+  text << " (within " << tolerance << ")";
+  return text.str();
+}
+
+// The number of this lesson, from the name of its program: "5" for 05_query_key_value.
+std::string lesson_number() {
+#ifdef __linux__
+  const std::string name = program_invocation_short_name;
+#else
+  const std::string name = getprogname();  // macOS and BSD
+#endif
+  const std::size_t first = name.find_first_not_of('0');
+  const std::string number = name.substr(first, name.find('_') - first);
+  return number.find_first_not_of("0123456789") == number.npos && !number.empty() ? number : "N";
+}
+
 // Runs before main.
 const bool prepared = [] {
   std::set_terminate(end_with_error);
@@ -67,8 +89,8 @@ void opening(const Opening& opening) {
 
 void questions(const std::string& first, const std::string& second, const std::string& third) {
   section("Three questions");
-  say("Change a line of this lesson and run it again to answer them. The option",
-      "--answers prints the answers.", "");
+  say("Change a line of this lesson and run it again to answer them. To read the",
+      "answers: ./heed lesson " + lesson_number() + " --answers", "");
   labeled("1. ", first);
   labeled("2. ", second);
   labeled("3. ", third);
@@ -97,7 +119,7 @@ void check(const std::string& what, const Array& a, const Array& b, double toler
                            decimal(right, 10) + ", more than " + scientific(tolerance, 0) +
                            " apart");
   }
-  std::cout << "  same: " << what << '\n';
+  std::cout << "  same: " << what << tolerance_text(tolerance) << '\n';
 }
 
 void check(const std::string& what, const Array& a, const Tensor& b, double tolerance) {

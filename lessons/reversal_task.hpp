@@ -94,8 +94,8 @@ inline Result result_of(const Tensor& logits, const Indices& words) {
 template <class Model>
 Series train(const Parameters& parameters, const Model& model, const std::string& name,
              std::int64_t steps, std::set<std::string>& seen) {
-  optim::AdamW optimizer(parameters.tensors(), {0.05, 0.9, 0.999, 1e-8, 0});  // no weight decay
-  const optim::WarmupCosine rate{0.05, 0.001, 10, steps};
+  optim::AdamW optimizer(parameters.tensors(), {0.02, 0.9, 0.999, 1e-8, 0});  // no weight decay
+  const optim::WarmupCosine rate{0.02, 0.001, 10, steps};
   Generator g(12);
   Series losses{name, {}, {}};
   for (std::int64_t step = 0; step < steps; ++step) {

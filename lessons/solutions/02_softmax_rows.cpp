@@ -9,7 +9,7 @@
 // You may subtract the same number from all scores of a row. Why does no weight change? Choose the
 // number so that no e^... is infinite.
 // Hint: In e^(a - c) / (e^(a - c) + e^(b - c)) the factor e^-c cancels: c may be any number.
-// Hint: In a float, e^x is infinite for x above 88. Choose c so that no difference is positive.
+// Hint: In a float, e^x is infinite for x above 88.7. Choose c so that no difference is positive.
 // Hint: Subtracting the row mean fails for 20000, -20000: e^20000 is infinite. Use the row maximum.
 
 #include <algorithm>

@@ -282,7 +282,7 @@ TEST_CASE("a traced lesson writes the trace to stderr and its usual output to st
   for (std::string line; std::getline(in, line);) {
     const std::string words = squeezed(line);
     if (words[0] == '#') ++ops[words.substr(words.find(' ') + 1, 6)];
-    if (words.find("MatMul R (3, 4) 1.006 ") != words.npos) ++ops["first"];
+    if (words.find("MatMul O (3, 4) 1.006 ") != words.npos) ++ops["first"];
   }
   CHECK(ops["first"] ==
         2);  // once for backward, once for the first of the 21 gradient descent steps
