@@ -41,7 +41,10 @@ static void add_upstream(Node& output, const Array& upstream) {
 }
 
 // A breadth-first search from the output, without recursion, then a stable sort by depth.
-NodeList topological_order(const Tensor& output, NodeSet set) {
+NodeList topological_order(const Tensor& output, NodeSet set, SourceLocation location) {
+  const CallSite site(location);
+  if (!output.defined())
+    throw_error("topological_order: the tensor is undefined; construct it with a value first");
   NodeList nodes{output.node()};
   std::unordered_set<const Node*> visited{output.node().get()};
   for (std::size_t next = 0; next < nodes.size(); ++next) {
@@ -96,7 +99,8 @@ void Tensor::backward(SourceLocation location) const {
   HEED_NAMESPACE::backward(*this, BackwardOptions(), location);
 }
 
-std::vector<Contribution> contributions(const Tensor& x) {
+std::vector<Contribution> contributions(const Tensor& x, SourceLocation location) {
+  const CallSite site(location);
   if (!x.defined()) throw_error("contributions: the tensor is undefined");
   return x.node()->contributions;
 }

@@ -25,8 +25,8 @@ static std::string label(const Node& node) {
   return text + " " + str(node.value.shape());
 }
 
-std::string graph_text(const Tensor& output) {
-  const NodeList nodes = topological_order(output, NodeSet::all);
+std::string graph_text(const Tensor& output, SourceLocation location) {
+  const NodeList nodes = topological_order(output, NodeSet::all, location);
   const Numbers numbers = numbered(nodes);
   std::size_t op_width = 0, name_width = 0, shape_width = 0;
   for (const auto& node : nodes) {
@@ -49,8 +49,8 @@ std::string graph_text(const Tensor& output) {
   return out.str();
 }
 
-std::string graph_dot(const Tensor& output) {
-  const NodeList nodes = topological_order(output, NodeSet::all);
+std::string graph_dot(const Tensor& output, SourceLocation location) {
+  const NodeList nodes = topological_order(output, NodeSet::all, location);
   const Numbers numbers = numbered(nodes);
   std::ostringstream out;
   out << "digraph heed {\n  rankdir = BT;\n"

@@ -8,6 +8,7 @@
 #include "heed/array/map.hpp"
 #include "heed/array/reduce.hpp"
 #include "heed/autograd/record.hpp"
+#include "heed/base/error.hpp"
 
 namespace HEED_NAMESPACE {
 
@@ -265,6 +266,10 @@ Tensor log(const Tensor& x, SourceLocation location) { return record(Log{}, loca
 Tensor sqrt(const Tensor& x, SourceLocation location) { return record(Sqrt{}, location, x); }
 Tensor abs(const Tensor& x, SourceLocation location) { return record(Abs{}, location, x); }
 Tensor clamp(const Tensor& x, double low, double high, SourceLocation location) {
+  const CallSite site(location);
+  if (std::isnan(low) || std::isnan(high))
+    throw_error("clamp: the limits of ", describe(x, "x"), " are ", low, " and ", high,
+                "; give infinity for no limit");
   return record(Clamp{static_cast<Real>(low), static_cast<Real>(high)}, location, x);
 }
 

@@ -26,12 +26,14 @@ void backward(const Tensor& output, const Array& upstream, BackwardOptions optio
 
 // The terms that backward added to the gradient of x, in order. backward records these terms only
 // with the option `provenance` (of BackwardOptions or HEED_TRACE). clear_grad() removes the terms.
-std::vector<Contribution> contributions(const Tensor& x);
+std::vector<Contribution> contributions(const Tensor& x,
+                                        SourceLocation location = SourceLocation::current());
 
 // Which nodes to list: those that require a gradient, or all.
 enum class NodeSet { requires_grad, all };
 
 // The nodes of the output's graph, ordered so that each node comes after its inputs.
-NodeList topological_order(const Tensor& output, NodeSet nodes = NodeSet::requires_grad);
+NodeList topological_order(const Tensor& output, NodeSet nodes = NodeSet::requires_grad,
+                           SourceLocation location = SourceLocation::current());
 
 }  // namespace HEED_NAMESPACE

@@ -9,9 +9,9 @@ namespace HEED_NAMESPACE {
 
 // One line per node (number, operation, name, shape, inputs, location), each node after its inputs:
 //   #2  MatMul  scores  (3, 3)  from #0 #1  lessons/05_query_key_value.cpp:41
-std::string graph_text(const Tensor& output);
+std::string graph_text(const Tensor& output, SourceLocation location = SourceLocation::current());
 
 // The graph in the DOT language, which `dot -Tsvg graph.dot -o graph.svg` converts to an SVG file.
-std::string graph_dot(const Tensor& output);
+std::string graph_dot(const Tensor& output, SourceLocation location = SourceLocation::current());
 
 }  // namespace HEED_NAMESPACE

@@ -52,7 +52,7 @@ Tensor sqrt(const Tensor& x, SourceLocation location = SourceLocation::current()
 Tensor abs(const Tensor& x, SourceLocation location = SourceLocation::current());
 // min(max(x, low), high); the gradient is 0 where x is outside [low, high]. NaN stays NaN, with
 // gradient 0. If low is above high, all elements become high, as in PyTorch. Use infinity for no
-// limit.
+// limit. Throws Error for a limit that is NaN.
 Tensor clamp(const Tensor& x, double low, double high,
              SourceLocation location = SourceLocation::current());
 

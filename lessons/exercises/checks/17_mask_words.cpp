@@ -8,12 +8,12 @@
 
 using namespace heed;
 
-Masked mask_words(const Indices& tokens, std::int64_t mask, std::int64_t stop,
+Masked mask_words(const Indices& tokens, std::int64_t mask_token, std::int64_t stop,
                   std::int64_t vocabulary_size, Generator& generator);
 
 namespace {
 
-constexpr std::int64_t V = 12, mask = 3, stop = 7;  // neither the first nor the last index
+constexpr std::int64_t V = 12, mask_token = 3, stop = 7;  // neither the first nor the last index
 
 // N sentences of `words` random words and of full stops at the positions `stops`.
 Indices sentences(std::size_t N, std::size_t words, const std::vector<std::size_t>& stops) {
@@ -76,7 +76,7 @@ std::string wrong_number(const Masked& m, std::size_t wanted) {
 // The properties that do not depend on the random numbers.
 void judge(const std::string& name, const Indices& tokens, std::size_t wanted) {
   Generator generator(1), again(1), other(2);
-  const Masked m = mask_words(tokens, mask, stop, V, generator);
+  const Masked m = mask_words(tokens, mask_token, stop, V, generator);
   expect(name + ": seen and targets have the shape of tokens", shapes_fit(m, tokens),
          "they do not");
   if (!shapes_fit(m, tokens)) return;
@@ -96,12 +96,12 @@ void judge(const std::string& name, const Indices& tokens, std::size_t wanted) {
     const bool right = chosen(m, i, t) || m.seen(i, t) == tokens(i, t);
     return right ? "" : "changed";
   });
-  const Masked twin = mask_words(tokens, mask, stop, V, again);
+  const Masked twin = mask_words(tokens, mask_token, stop, V, again);
   expect(name + ": the same generator gives the same choice",
          trivial.empty() && twin.seen == m.seen && twin.targets == m.targets,
          trivial.empty() ? "another choice" : trivial);
   if (wanted == 0) return;
-  const Masked others = mask_words(tokens, mask, stop, V, other);
+  const Masked others = mask_words(tokens, mask_token, stop, V, other);
   expect(name + ": another generator gives another choice", others.targets != m.targets,
          "the same words are chosen");
 }
@@ -147,10 +147,10 @@ void judge_actions(const Indices& tokens, const Masked& m) {
     for (std::size_t t = 0; t < tokens.shape(1); ++t) {
       if (!chosen(m, i, t)) continue;
       const std::int64_t seen = m.seen(i, t);
-      all += 1, masks.push_back(seen == mask);
-      if (seen == mask) hidden += 1;
+      all += 1, masks.push_back(seen == mask_token);
+      if (seen == mask_token) hidden += 1;
       forbidden += seen == stop || seen < 0 || seen >= V ? 1 : 0;
-      if (seen == mask || seen == tokens(i, t) || seen < 0 || seen >= V) continue;
+      if (seen == mask_token || seen == tokens(i, t) || seen < 0 || seen >= V) continue;
       replaced += 1, by[std::size_t(seen)] += 1;
     }
     if (masks.size() < 2) continue;
@@ -163,7 +163,7 @@ void judge_actions(const Indices& tokens, const Masked& m) {
   expect_fraction("9 % become another word", replaced, all, 0.09);
   expect_fraction("of two chosen words of a sentence, both are [MASK] in 64 %", both, two, 0.64);
   by.erase(by.begin() + stop);
-  by.erase(by.begin() + mask);
+  by.erase(by.begin() + mask_token);
   expect_fractions("each of ten words is drawn equally often", by, replaced, 0.1);
 }
 
@@ -178,7 +178,7 @@ int main() {
   judge("full stops alone", sentences(2, 0, {0, 1, 2}), 0);
   const Indices tokens = sentences(60000, 20, {3, 11});
   Generator generator(3);
-  const Masked m = mask_words(tokens, mask, stop, V, generator);
+  const Masked m = mask_words(tokens, mask_token, stop, V, generator);
   if (shapes_fit(m, tokens)) judge_positions(tokens, m), judge_actions(tokens, m);
   return verdict();
 }
