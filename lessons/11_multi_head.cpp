@@ -24,12 +24,10 @@ Array head_by_hand(const Array& Q, const Array& K, const Array& V, std::size_t f
   return dot(e, part(V)) / xt::view(sums, xt::all(), xt::newaxis());
 }
 
-// The losses of the two targets. The first D numbers of the output predict the previous word, the
-// other D the word two positions back.
+// The losses of the two targets: D numbers of the output predict one word, the other D the other.
 std::vector<Tensor> losses_of(const nn::MultiHeadAttention& attention,
                               const TwoTargetBatch& batch) {
-  nn::AttentionMask causal;
-  causal.causal = true;
+  const nn::AttentionMask causal{true, {}};
   const Tensor outputs = attention(batch.x, causal);                  // (B, T, C)
   const Tensor vectors = transpose(batch.vectors, 0, 1);              // (D, V)
   const Tensor logits_1 = matmul(slice(outputs, -1, 0, D), vectors);  // (B, T, V)
@@ -126,9 +124,9 @@ void set_one_head_by_hand(const TwoTargetBatch& validation) {
       decimal(differ, 4) + ", so the limit is " + decimal(differ * std::log(2.0) / 2, 4) +
           " there. The loss:",
       "", "     a     loss");
+  Generator g(0);
   for (double a : {0.51, 0.501, 0.5001}) {
     Parameters parameters;
-    Generator g(0);
     nn::MultiHeadAttention attention({parameters, g}, C, 1, /*with_bias=*/false);
     set_to_two_words(attention, a, 20 / (2 * a - 1), 20);
     const std::vector<Tensor> both = losses_of(attention, validation);
@@ -152,7 +150,6 @@ void show_attention(const Trained& one, const Trained& two) {
                {"one back", "two back"});
   const Real right =
       std::max(std::min(table(1, 0), table(2, 1)), std::min(table(2, 0), table(1, 1)));
-  say("");
   claim("each of two heads has a weight above 0.9 on its word", right > 0.9, decimal(right, 4));
   say("", "If we exchange two heads, the model computes the same: the random initial",
       "weights decide which head attends to which word. The input has always had the",
@@ -188,10 +185,10 @@ int main() {
   say("");
   claim("the loss of one head is above 0.1", one.loss() > 0.1, decimal(one.loss(), 4));
   claim("with more steps it is lower", longer.loss() < one.loss(), decimal(longer.loss(), 4));
-  claim("the loss of two heads is below 0.02", two.loss() < 0.02, decimal(two.loss(), 4));
-  claim("the loss of four heads is below 0.02", four.loss() < 0.02, decimal(four.loss(), 4));
+  const double most = std::max(two.loss(), four.loss());
+  claim("the losses of two and of four heads are below 0.02", most < 0.02, decimal(most, 4));
   say("", "One head learns this task far more slowly than two. The bound 0.3033 is for",
-      "heads of the form above: after twice the steps one head is below it (question", "2).");
+      "heads of the form above; one head can get below it (question 2).");
   show_attention(one, two);
   questions(
       "In main, write train(3, ...) in place of train(4, ...). What happens, and\n"
