@@ -12,7 +12,6 @@
 #include "heed/base/file.hpp"
 
 using namespace heed;
-
 const std::string lesson = "16_looking_inside", folder = "runs/lessons/" + lesson;
 const Names heads = {"layer 0, head 0", "layer 0, head 1", "layer 0, head 2", "layer 0, head 3",
                      "layer 1, head 0", "layer 1, head 1", "layer 1, head 2", "layer 1, head 3"};
@@ -193,9 +192,7 @@ int main() {
       "  ./heed look " + folder + " --text Dunn. --layer 0 --head 2", "",
       "To see a row of weights being computed: HEED_BRIEF=1 ./heed debug 16 (it trains",
       "first), and in gdb: break weights_by_hand, continue, next, display t, display s.");
-  questions(
-      "What are the pattern scores in windows of 16? In the line of `windows`, change\n"
-      "32 to 16.",
-      "Do other initial weights give the same patterns? In main, change 42 to 43.",
-      "Which claim fails after 120 steps? In main, change 1200 to 120.");
+  questions("What are the pattern scores in windows of 16? In main, change 32 to 16.",
+            "Do other initial weights give the same patterns? In main, change 42 to 43.",
+            "Which claim fails after 120 steps? In main, change 1200 to 120.");
 }
