@@ -25,8 +25,9 @@ void attention_as_a_module(Generator& g) {
   section("Attention as a module");
   say("A model has many ATTENTION HEADS: attention operations, each with its own query,",
       "key and value projections. So we need a module: a class that has parameters and",
-      "computes an output. A LINEAR LAYER is a module that computes x W^T + b.",
-      "nn::AttentionHead has three, without b. Here it maps width 5 to width 4:", "");
+      "computes an output. A LINEAR LAYER is a module that computes x W^T + b from its",
+      "input x; b is the BIAS, one number for each output. nn::AttentionHead has three",
+      "linear layers without b. Here it maps width 5 to width 4:", "");
   const Array tokens = g.randn({3, 5});
   const Array W_K = g.randn({5, 4}), W_Q = g.randn({5, 4}), W_V = g.randn({5, 4});
   Parameters parameters;
@@ -46,18 +47,20 @@ void attention_as_a_module(Generator& g) {
   check("in a batch of two, the first sentence has the same output", by_hand, select(two, 0, 0));
   check("the second sentence does not depend on the first", outputs_by_hand(others, W_Q, W_K, W_V),
         select(two, 0, 1));
-  say("", "The rows of R are CONTEXTUALISED VECTORS: the row of a token can depend on other",
-      "tokens of its sentence. In the second sentence both 'dog' have one embedding.",
-      "But their outputs differ, because the second 'dog' also attends to 'sees':");
+  say("", "The rows of R are CONTEXTUALISED VECTORS (contextual embeddings): the row of a",
+      "token can depend on other tokens of its sentence. In the second sentence the",
+      "token 'dog' occurs twice, with the same embedding. The two outputs differ,",
+      "because the second 'dog' also attends to 'sees':");
   show("output of the second sentence", select(two, 0, 1), {"dog", "sees", "dog"});
 }
 
 void logits_and_loss(const nn::AttentionHead& head, const CopyBatch& batch) {
   section("The task, the logits and the loss");
   say("The task is to predict the previous word. It needs attention, and its lowest",
-      "mean loss is known. A batch has its own eight words: random vectors of 16",
-      "numbers and length one. A sentence has eight positions; each holds one of the",
-      "words, drawn at random. Eight more numbers of the input are the position,",
+      "mean loss is known. A sentence has eight positions; each holds one of eight",
+      "words, drawn at random. A word is a random vector of 16 numbers and length one.",
+      "Each batch has eight new words: a head that learns the words by heart gains",
+      "nothing, and has to copy them. Eight more numbers of the input are the position,",
       "one-hot (lesson 12 says why). A query attends to earlier positions only.", "",
       "The dot products of the output with the eight word vectors are the LOGITS: the",
       "scores that softmax turns into probabilities. The CROSS-ENTROPY of a prediction",
@@ -65,7 +68,7 @@ void logits_and_loss(const nn::AttentionHead& head, const CopyBatch& batch) {
       "with the natural logarithm is the nat. The loss is here the mean cross-entropy.", "");
   const Array logits = logits_of(head, batch).value();  // (2, 8, 8)
   say("x " + str(batch.x.shape()) + ", logits " + str(shape_of(logits)));
-  check("cross-entropy by hand = in one line",
+  check("mean cross-entropy by hand = cross_entropy",
         scalar(cross_entropy_by_hand(logits, batch.previous)), loss_of(head, batch));
   check("the logits at position 0 = zeros", Array(xt::view(logits, xt::all(), 0)), zeros({2, V}),
         0);
@@ -86,45 +89,26 @@ void lower_bound(const CopyBatch& batch, Generator& g) {
   }
 }
 
-void adam_on_one_number() {
-  section("Adam on one number");
-  say("An OPTIMIZER computes the changes of the parameters from their gradients. The",
-      "loss 50 p^2 has the gradient g = 100 p. At p = 0.1, a gradient descent step with",
-      "learning rate 0.05 changes p by -0.5: the loss grows from 0.5 to 8. If g were",
-      "tiny, p would hardly move. So ADAM (Kingma and Ba 2015) divides by the size of",
-      "g. It keeps running means: the FIRST MOMENT m of g, the SECOND MOMENT v of g^2.",
-      "Both start at 0; m' and v' correct this. Step t:", "",
-      "  m = 0.9 m + 0.1 g          m' = m / (1 - 0.9^t)",
-      "  v = 0.999 v + 0.001 g^2    v' = v / (1 - 0.999^t)",
-      "  change of p = -learning rate * m' / (sqrt(v') + 1e-8)");
-  double p = 0.1;
-  show("five steps of Adam", adam_by_hand(p, 5), {"1", "2", "3", "4", "5"},
-       {"g", "m", "v", "m'", "v'", "change of p"});
-  check("p after five steps by hand = by heed's AdamW", scalar(Real(p)), p_by_adamw(0.1, 5));
-  say("", "AdamW (Loshchilov and Hutter 2019) also multiplies p by 1 - learning rate *",
-      "WEIGHT DECAY, which is 0 here. In step 1, m' = g and v' = g^2: the change has",
-      "the size of the learning rate, if |g| is far above 1e-8. Then g shrinks and",
-      "changes its sign. So m' falls faster than sqrt(v'), and the changes shrink, too.");
-}
-
 std::map<int, Array> train(const nn::AttentionHead& head, const Parameters& parameters,
                            const CopyBatch& validation, Generator& g) {
   section("Training");
   say("TRAINING repeats: draw a batch, compute the loss and the gradients, change the",
       "parameters. VALIDATION measures the loss on data that is not used for training:",
-      "here 64 sentences of eight new words. OVERFITTING is a rise of the validation",
-      "loss while the training loss still falls. The last column is the mean attention",
-      "weight on the previous position over these sentences, at the position where it",
-      "is smallest. (~ marks results of training: they depend on the machine.)", "",
-      "step   loss  weight");
+      "here 64 sentences of eight new words. OVERFITTING: a model fits what only its",
+      "training data have, which is seen as a gap between a low training loss and a",
+      "higher validation loss. The column 'weight' is the mean attention weight on the",
+      "previous position over the validation sentences, at the position where it is",
+      "smallest. (~ marks results of training: they depend on the machine.)", "",
+      "step  validation loss  weight");
   optim::AdamW optimizer(parameters.tensors(), {0.05, 0.9, 0.999, 1e-8, 0});
   std::map<int, Array> weights;  // by step
   Series losses{"new words in every step", {}, {}};
   for (int step = 0; step <= 2000; ++step) {
     if (step <= 20 ? step % 5 == 0 : step == 100 || step == 500 || step == 2000) {
       weights[step] = mean_weights(head, validation);
-      say(pad_left(std::to_string(step), 4) + "  " + trained(loss_of(head, validation).item()) +
-          "   " + trained(smallest_on_previous(weights[step])));
+      say(pad_left(std::to_string(step), 4) +
+          pad_left(trained(loss_of(head, validation).item()), 17) +
+          pad_left(trained(smallest_on_previous(weights[step])), 8));
     }
     const CopyBatch batch = new_copy_batch(g, 16);
     const Tensor loss = loss_of(head, batch);
@@ -153,18 +137,24 @@ void read_attention_weights(const std::map<int, Array>& weights) {
 
 void read_projections(const nn::AttentionHead& head, const CopyBatch& batch) {
   section("What the projections have learned");
-  say("The score of query token x and key token y is x W_Q^T W_K y / 4. Rows and",
-      "columns w of the matrix belong to the words, 0 to 7 to the positions. Row t is",
-      "largest in column t - 1. (Position 0 has no key, and position 1 only one.)");
-  picture_trained("10_attention_head", "query_key", xt::abs(query_key(head)),
-                  {"|W_Q^T W_K / 4|", input_names, input_names, "of x", "of y", 0, 15});
+  say("The score of the query of token x and the key of token y is x W_Q^T W_K y / 4.",
+      "The matrix W_Q^T W_K / 4 (24, 24) is called the QK circuit (Elhage et al. 2021).",
+      "Its last 8 rows and columns belong to the positions. Row t of this block is",
+      "largest in column t - 1, among the allowed columns 0 to t - 1. (Position 0 has",
+      "no key, position 1 only one.)");
+  const Array all = query_key(head),
+              block = xt::view(all, xt::range(D, D + T), xt::range(D, D + T));
+  HeatmapOptions options{"positions in W_Q^T W_K / 4", positions, positions, "of x", "of y"};
+  options.diverging = true, options.low = -15, options.high = 15;
+  picture_trained("10_attention_head", "query_key", block, options);
   const CopyRule rule = rule_of(head, batch);
-  say("", "W_V copies the word vector and scales it. For the attention weights, rows and",
-      "columns 0 to 7 are nearly enough: the words change no weight by much.", "",
+  say("", "W_V copies the word vector and scales it. The entries of W_Q^T W_K / 4 for words",
+      "are small: with zeros in their place, no attention weight changes by much.", "",
       "mean of W_V's diagonal              " + trained(rule.diagonal, 1),
       "largest absolute value of the rest  " + trained(rule.rest, 1),
       "largest change of a weight          " + trained(rule.change));
-  claim("in rows t >= 2, entry t - 1 leads by 5 or more", rule.lead > 5, decimal(rule.lead, 2));
+  claim("t >= 2: entry t - 1 exceeds the other allowed ones by 5 or more", rule.lead > 5,
+        decimal(rule.lead, 2));
   claim("no entry for a word vector is above 3", rule.word < 3, decimal(rule.word, 2));
   claim("no weight changes by more than 0.05", rule.change < 0.05, decimal(rule.change, 4));
   claim("W_V's diagonal is more than ten times the rest", rule.diagonal > 10 * rule.rest,
@@ -173,7 +163,7 @@ void read_projections(const nn::AttentionHead& head, const CopyBatch& batch) {
 
 int main() {
   set_num_threads(1);  // the arrays are so small that a second thread would slow them down
-  opening({"build an attention head, train it with Adam, and read its weights",
+  opening({"to build an attention head, train it with Adam and read its weights",
            "O = softmax(X W_Q^T W_K X^T / sqrt(d)) X W_V^T\n"
            "X (T, C), W_Q and W_K and W_V (d, C), O (T, d)",
            "Attention Is All You Need, section 3.2.1 (Vaswani et al. 2017);\n"

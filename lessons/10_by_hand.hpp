@@ -1,4 +1,4 @@
-// 10_by_hand.hpp: attention, cross-entropy and Adam, by hand, for lesson 10.
+// 10_by_hand.hpp: attention, cross-entropy and Adam, by hand, and the section on Adam of lesson 10.
 #pragma once
 
 #include <cmath>
@@ -38,7 +38,7 @@ inline Real cross_entropy_by_hand(const Array& logits,
 }
 
 // Steps of Adam with the learning rate 0.05 for the loss 50 p^2, which change p. Row t of the
-// result has the numbers of step t + 1: g, m, v, m', v' and the change of p.
+// result has the numbers of step t + 1: g, m', v', the change of p, then p and the loss after it.
 inline Array adam_by_hand(double& p, std::size_t steps) {
   Array table = zeros({steps, 6});
   double m = 0, v = 0;
@@ -49,9 +49,9 @@ inline Array adam_by_hand(double& p, std::size_t steps) {
     const double corrected_m = m / (1 - std::pow(0.9, t));
     const double corrected_v = v / (1 - std::pow(0.999, t));
     const double change = -0.05 * corrected_m / (std::sqrt(corrected_v) + 1e-8);
-    xt::row(table, int(t) - 1) =
-        Array{Real(g), Real(m), Real(v), Real(corrected_m), Real(corrected_v), Real(change)};
     p += change;
+    xt::row(table, int(t) - 1) = Array{Real(g),      Real(corrected_m), Real(corrected_v),
+                                       Real(change), Real(p),           Real(50 * p * p)};
   }
   return table;
 }
@@ -67,6 +67,53 @@ inline Tensor p_by_adamw(double p, std::size_t steps) {
     optimizer.step();
   }
   return parameter;
+}
+
+// p after 20 steps from 0.1 with the learning rate 0.005. Rows: the losses 50 p^2 and 0.005 p^2.
+// Columns: gradient descent, Adam.
+inline Array after_20_steps() {
+  Array result = zeros({2, 2});
+  for (std::size_t row = 0; row < 2; ++row) {
+    const double a = row == 0 ? 100 : 0.01;  // the gradient is a p
+    double p = 0.1;
+    for (int t = 0; t < 20; ++t) p -= 0.005 * a * p;
+    result(row, 0) = Real(p);
+    Parameters parameters;
+    const Tensor parameter = parameters.add("p", scalar(Real(0.1)));
+    optim::AdamW optimizer(parameters.tensors(), {0.005, 0.9, 0.999, 1e-8, 0});
+    for (int t = 0; t < 20; ++t) {
+      optim::zero_grad(parameters.tensors());
+      backward(power(parameter, 2) * Real(a / 2));
+      optimizer.step();
+    }
+    result(row, 1) = parameter.item();
+  }
+  return result;
+}
+
+inline void adam_on_one_number() {
+  section("Adam on one number");
+  say("An OPTIMIZER computes the changes of the parameters from their gradients.",
+      "Gradient descent subtracts learning rate * g from a parameter p. For the loss 50",
+      "p^2 the gradient is g = 100 p, for 0.005 p^2 it is g = 0.01 p: one learning rate",
+      "cannot fit both. So ADAM (Kingma and Ba 2015) divides by the size of g. It keeps",
+      "exponential moving averages: the FIRST MOMENT m of g, the SECOND MOMENT v of",
+      "g^2. Both start at 0; m' and v' correct this. Step t:", "",
+      "  m = 0.9 m + 0.1 g          m' = m / (1 - 0.9^t)",
+      "  v = 0.999 v + 0.001 g^2    v' = v / (1 - 0.999^t)",
+      "  change of p = -learning rate * m' / (sqrt(v') + 1e-8)");
+  double p = 0.1;
+  show("five steps of Adam, learning rate 0.05, loss 50 p^2", adam_by_hand(p, 5),
+       {"1", "2", "3", "4", "5"}, {"g", "m'", "v'", "change of p", "p", "50 p^2"});
+  check("p after five steps by hand = by heed's AdamW", scalar(Real(p)), p_by_adamw(0.1, 5));
+  show("p after 20 steps from 0.1, learning rate 0.005", after_20_steps(), {"50 p^2", "0.005 p^2"},
+       {"gradient descent", "Adam"});
+  say("", "Gradient descent solves the first task and hardly moves in the second. Adam",
+      "makes the same steps for both: in step 1, m' = g and v' = g^2, so the change has",
+      "the size of the learning rate, if |g| is far above 1e-8. In the first table Adam",
+      "overshoots 0, because m' has the gradients of earlier steps. AdamW (Loshchilov",
+      "and Hutter 2019) also multiplies p by 1 - learning rate * WEIGHT DECAY, which is",
+      "0 here.");
 }
 
 }  // namespace heed

@@ -118,8 +118,8 @@ inline void loss_by_position(const MarkovSource& source, const Array& excess) {
       "with the ideal predictor, which knows the source: it gives each letter its exact",
       "probability, given the letters before it in the window. The EXCESS LOSS is the",
       "model's loss minus the ideal predictor's, letter by letter. It varies much less",
-      "at random, and its expectation is 0 or more. The last column is the lower bound",
-      "plus the mean excess loss.");
+      "at random, and its expectation (its mean over all possible texts) is 0 or more.",
+      "The last column is the lower bound plus the mean excess loss.");
   const std::size_t T = excess.shape(1);
   const Array mean_excess = xt::mean(excess, {0});  // (T)
   const std::vector<double> bounds = source.conditional_entropies(T);

@@ -16,10 +16,6 @@ constexpr std::size_t T = 8, V = 8, D = 16;  // positions, words, width of a wor
 constexpr std::size_t C = 32;                // width of the model in lesson 11
 inline const Names positions = {"0", "1", "2", "3", "4", "5", "6", "7"};
 
-// Names of the D + T numbers of lesson 10's input: "w" for each number of the word vector.
-inline const Names input_names = {"w", "w", "w", "w", "w", "w", "w", "w", "w", "w", "w", "w",
-                                  "w", "w", "w", "w", "0", "1", "2", "3", "4", "5", "6", "7"};
-
 // V random vectors of length one: (V, D).
 inline Array random_word_vectors(Generator& g) {
   Array vectors = g.randn({V, D}), squares = xt::square(vectors);
@@ -163,6 +159,15 @@ inline TwoTargetBatch new_two_target_batch(Generator& g, std::size_t B, std::siz
   return batch;
 }
 
+// The fraction of the targets at positions 2 to T - 1 whose two words differ.
+inline double fraction_different(const TwoTargetBatch& batch) {
+  double different = 0;
+  const std::size_t B = batch.back_1.shape(0);
+  for (std::size_t b = 0; b < B; ++b)
+    for (std::size_t t = 2; t < T; ++t) different += batch.back_1(b, t) != batch.back_2(b, t);
+  return different / double(B * (T - 2));
+}
+
 // Copies the weights of four heads of width 8 and of their output projection. Biases of queries,
 // keys and values are set to zeros.
 inline void set_weights(nn::MultiHeadAttention& attention,
@@ -271,6 +276,13 @@ inline Trained train(std::size_t num_heads, std::int64_t steps,
   const Array weights = mean(attention.weights(validation.x, validation.x, causal), {0}).value();
   const std::vector<Tensor> both = losses_of(attention, validation);
   return {both[0].item(), both[1].item(), weights, losses};
+}
+
+// "    1   4000     ~0.68     ~0.04   ~0.36": heads, steps, both losses and their mean.
+inline std::string row_of(int heads, const Trained& model) {
+  return pad_left(std::to_string(heads), 5) + pad_left(std::to_string(model.losses.x.size()), 7) +
+         pad_left(trained(model.back_1), 10) + pad_left(trained(model.back_2), 10) +
+         pad_left(trained(model.loss()), 8);
 }
 
 // Draws the losses of training, a line at the loss of uniform predictions, and other lines.

@@ -69,13 +69,6 @@ inline Names letters_of(const Vocabulary& vocabulary, const Indices& ids) {
   return letters;
 }
 
-// The rank of a head of layer 0 by its previous score, 1 to 4, among the heads of this layer.
-inline std::size_t rank_in_layer_0(const Array& scores, std::size_t head) {
-  std::size_t rank = 1;
-  for (std::size_t i = 0; i < 4; ++i) rank += scores(i, 0) > scores(head, 0) ? 1 : 0;
-  return rank;
-}
-
 // Induction heads: the key positions s that follow an earlier occurrence of the token at t.
 inline const HeadKind induction = {"induction",
                                    [](const std::int64_t* tokens, std::size_t t, std::size_t s) {
