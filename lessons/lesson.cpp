@@ -13,6 +13,9 @@
 #include "heed/report/table.hpp"
 
 namespace heed {
+
+void (*before_ending)(const std::string& error) = nullptr;
+
 namespace {
 
 [[noreturn]] void fail_check(const std::string& what, const std::string& difference) {
@@ -27,6 +30,7 @@ namespace {
   try {
     std::rethrow_exception(std::current_exception());
   } catch (const std::exception& error) {
+    if (before_ending != nullptr) before_ending(error.what());
     std::cerr << "heed: error: " << printable(error.what()) << std::endl;
   }
   std::_Exit(1);

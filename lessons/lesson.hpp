@@ -16,6 +16,9 @@
 
 namespace heed {
 
+// If set, called before a program ends with an error that was not caught.
+extern void (*before_ending)(const std::string& error);
+
 using Names = std::vector<std::string>;
 
 // The beginning of a lesson. Each field may have several lines.

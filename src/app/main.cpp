@@ -79,6 +79,7 @@ int main(int argc, char** argv) {
   open_closed_streams();
   std::signal(SIGXFSZ, SIG_IGN);  // a write beyond `ulimit -f` fails and does not kill heed
   restart_with_better_settings(argv);
+  heed::hide_call_sites();  // the user of heed gave a flag or a file, and wrote no call
   try {
     const Command command = parse_command_line(argc, argv);
     check_trace();

@@ -2,9 +2,12 @@
 
 #include "heed/base/source_location.hpp"
 
+#include <atomic>
+
 namespace heed {
 
 static thread_local SourceLocation outermost;  // line 0: none
+static std::atomic<bool> hidden{false};
 
 std::string str(SourceLocation location) {
   return std::string(location.file) + ":" + std::to_string(location.line);
@@ -18,6 +21,10 @@ CallSite::~CallSite() {
   if (is_outermost_) outermost = {};
 }
 
-std::string at_call_site() { return outermost.line == 0 ? "" : ", at " + str(outermost); }
+std::string at_call_site() {
+  return hidden || outermost.line == 0 ? "" : ", at " + str(outermost);
+}
+
+void hide_call_sites() { hidden = true; }
 
 }  // namespace heed

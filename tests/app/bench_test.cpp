@@ -160,7 +160,7 @@ TEST_CASE("the tables have a row for every operation and every sweep", "[app][be
   CHECK(run.code == 0);
   CHECK(run.err == "");
   for (const char* part :
-       {"heed 0.1 on ", "1 layer, 2 heads, width 16", "a step, 1 thread ", "\nwindow 64, batch 48 ",
+       {"heed 0.2 on ", "1 layer, 2 heads, width 16", "a step, 1 thread ", "\nwindow 64, batch 48 ",
         "\nwidth 32 ", "\nsmall: ", "\npeak of sgemm ", "\ngeneration ", "\npeak memory ",
         "\nfirst step done ", "\noperation ", "\nLinear "})
     CHECK(has(run.out, part));
