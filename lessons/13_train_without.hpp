@@ -81,7 +81,8 @@ struct Trained {
 };
 
 inline Trained train_without(const std::string& part, double lr, std::uint64_t seed,
-                             const nn::GptConfig& config, const Corpus& corpus, double factor = 1) {
+                             const nn::GptConfig& config, const Corpus& corpus, double factor = 1,
+                             std::int64_t steps = in_brief(600, 120)) {
   Generator g(seed);
   Parameters parameters;
   const nn::Gpt model(Scope(parameters, g), config);
@@ -89,7 +90,6 @@ inline Trained train_without(const std::string& part, double lr, std::uint64_t s
   optim::AdamWOptions options;
   options.beta2 = 0.99, options.weight_decay = 0.1, options.decay_vectors = false;
   optim::AdamW optimizer(parameters.tensors(), options);
-  const std::int64_t steps = in_brief(600, 120);
   const optim::WarmupCosine schedule{lr, lr / 10, 20, steps};
   Batches batches(corpus.training(), 8, config.block_size, seed);
   Trained result;
@@ -152,7 +152,7 @@ inline std::string losses_of_seeds(const std::string& part, std::map<std::string
 inline std::string losses_without_residuals(const nn::GptConfig& config, const Corpus& corpus) {
   const auto line = [&](const std::string& name, double factor, double rate) {
     return "without residuals, factor " + name + "rate " + decimal(rate, 3) + "  " +
-           trained(train_without("residuals", rate, 1, config, corpus, factor).loss);
+           trained(train_without("residuals", rate, 1, config, corpus, factor, 150).loss);
   };
   const double root = std::sqrt(12.0);  // divides the deviations; `factor` multiplies them
   return line("1             ", root, 0.01) + "\n" + line("1             ", root, 0.001) + "\n" +
@@ -166,8 +166,8 @@ inline Array row_of(const Array& x, int i) { return xt::row(x, i); }
 
 // The model before training: means over five seeds.
 struct Start {
-  Array cosines = zeros({7});  // the mean cosine of two rows of x after 0 to 6 blocks
-  double gradient = 0;         // the norm of the gradient of the last layer of block 0's MLP
+  Array cosines;        // the mean cosine of two rows of x after 0, 1, ... blocks
+  double gradient = 0;  // the norm of the gradient of the last layer of block 0's MLP
 };
 
 // The mean cosine of two rows of x (B, T, C) of one window, after normalization (mean 0, variance
@@ -181,7 +181,7 @@ inline Real mean_cosine(const nn::Gpt& model, const Tensor& x) {
 }
 
 inline Start at_start(const std::string& part, const nn::GptConfig& config, const Corpus& corpus) {
-  Start start;
+  Start start{zeros({config.layers + 1})};
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     Generator g(seed);
     Parameters parameters;
@@ -189,9 +189,9 @@ inline Start at_start(const std::string& part, const nn::GptConfig& config, cons
     initialise(parameters, config, 1);
     const Batch batch = random_batch(corpus.training(), 8, config.block_size, g);
     Tensor x = model.embed(batch.inputs, 0);  // (B, T, C)
-    for (std::size_t l = 0; l <= 6; ++l) {
+    for (std::size_t l = 0; l <= config.layers; ++l) {
       start.cosines(l) += mean_cosine(model, x) / 5;
-      if (l < 6) x = block_without(part, model.blocks[l], x);
+      if (l < config.layers) x = block_without(part, model.blocks[l], x);
     }
     backward(cross_entropy(linear(model.norm(x), model.head), batch.targets));
     const Array& gradient = model.blocks[0].mlp.down.weight.grad();
