@@ -64,15 +64,18 @@ std::string lesson_number() {
   return number.find_first_not_of("0123456789") == number.npos && !number.empty() ? number : "N";
 }
 
-// Runs before main.
-const bool prepared = [] {
+}  // namespace
+
+// Runs before main. The linker option -u takes this file into every lesson, also one that calls
+// nothing of lesson.hpp, so that no lesson ends in std::terminate.
+extern "C" {
+bool heed_lesson_prepared = [] {
   std::set_terminate(end_with_error);
   if (brief())
     say("(HEED_BRIEF is set: less training. The text describes results of the full training.)");
   return true;
 }();
-
-}  // namespace
+}
 
 // The text with its label before the first line, and the other lines below the first.
 static void labeled(const std::string& label, const std::string& text) {
