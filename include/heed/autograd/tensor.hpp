@@ -111,9 +111,11 @@ class Tensor {
   Tensor set_name(std::string name, SourceLocation location = SourceLocation::current()) && {
     return set_name(std::move(name), location);
   }
+  // The name of the operation that made the tensor, "Leaf" for a leaf.
   std::string_view op(SourceLocation location = SourceLocation::current()) const {
     return checked(location).op;
   }
+  // The call that made the tensor.
   SourceLocation location(SourceLocation caller = SourceLocation::current()) const {
     return checked(caller).location;
   }
