@@ -68,7 +68,8 @@ Array scalar(Real value);                      // rank 0
 Array array2d(std::initializer_list<std::initializer_list<Real>> rows,
               SourceLocation location = SourceLocation::current());
 Array column(const std::vector<Real>& values);
-// Arrays of a shape. (Indices({2, 3}) would be the vector of the numbers 2 and 3.)
+// Arrays of a shape. (Indices({2, 3}) would be the vector of the numbers 2 and 3.) A global variable
+// of the same name is ambiguous under `using namespace heed`; a local one is not.
 Indices indices(const Shape& shape, std::int64_t value = 0);
 Mask mask(const Shape& shape, bool value = false);
 
