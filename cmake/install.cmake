@@ -19,6 +19,12 @@ configure_package_config_file(cmake/heedConfig.cmake.in heedConfig.cmake
 write_basic_package_version_file(heedConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 get_filename_component(HEED_BLAS_NAME "${HEED_OPENBLAS}" NAME_WE)
 string(REGEX REPLACE "^lib" "" HEED_BLAS_NAME "${HEED_BLAS_NAME}")
+if(HEED_XSMM AND HEED_XSMM_INCLUDE)
+  set(HEED_PC_XSMM "-lxsmm ")
+endif()
+if(CMAKE_DL_LIBS)
+  set(HEED_PC_DL "-l${CMAKE_DL_LIBS} ")
+endif()
 file(RELATIVE_PATH HEED_PREFIX_FROM_PC /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 configure_file(cmake/heed.pc.in heed.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/heedConfig.cmake ${PROJECT_BINARY_DIR}/heedConfigVersion.cmake

@@ -1,4 +1,4 @@
-// bahdanau_attention.cpp: additive attention finds the value behind a key in a list of pairs.
+// bahdanau_attention.cpp: additive attention learns to look up a key in a list of key-value pairs.
 // Bahdanau, Cho and Bengio 2015, "Neural Machine Translation by Jointly Learning to Align and
 // Translate", section A.1.2: score(q, k) = v . tanh(W q + U k).
 #include <heed/heed.hpp>
@@ -9,7 +9,7 @@ struct AdditiveAttention {
   AdditiveAttention(const Scope& scope, std::size_t width)
       : W(scope / "W", width, width), U(scope / "U", width, width), v(scope / "v", width, 1, false) {}
 
-  // query (B, 1, C), keys (B, S, C), values (B, S, C) -> the context (B, C), the weights (B, S)
+  // query (B, 1, C), keys and values (B, S, C) -> context vectors (B, C), attention weights (B, S)
   AttentionResult operator()(const Tensor& query, const Tensor& keys, const Tensor& values) const {
     const Tensor weights = softmax(squeeze(v(tanh(W(query) + U(keys))), -1), -1);  // (B, S)
     return {sum(unsqueeze(weights, -1) * values, 1), weights};
@@ -30,7 +30,7 @@ int main() {
     Indices keys = indices({B, S}), target = indices({B});
     const Indices values = generator.randint(0, V, {B, S}), query = generator.randint(0, S, {B});
     for (std::size_t b = 0; b < B; ++b) {
-      xt::row(keys, std::ptrdiff_t(b)) = generator.randperm(S);  // the keys stand in random order
+      xt::row(keys, std::ptrdiff_t(b)) = generator.randperm(S);  // keys 0 to S - 1 in random order
       for (std::size_t s = 0; s < S; ++s)
         if (keys(b, s) == query(b)) target(b) = values(b, s);
     }

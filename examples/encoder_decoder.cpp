@@ -4,7 +4,7 @@
 #include <iostream>
 using namespace heed;
 
-constexpr std::size_t B = 32, longest = 8, C = 64, V = 13;  // 10 symbols and the three below
+constexpr std::size_t B = 32, longest = 8, C = 64, V = 13;  // V: 10 letters, 3 special tokens
 constexpr std::int64_t padding = 10, start = 11, stop = 12;
 
 struct Batch {

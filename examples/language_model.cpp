@@ -1,4 +1,4 @@
-// language_model.cpp: a small GPT learns a sentence by heart, is saved, loaded, and continues it.
+// language_model.cpp: trains a GPT on one sentence, saves and loads the model and generates text.
 #include <heed/heed.hpp>
 #include <iostream>
 using namespace heed;
@@ -6,7 +6,7 @@ using namespace heed;
 const std::string text = "the cat sat on the mat and the dog ran to the red door . ";
 const std::string letters = " .acdeghmnorst";
 
-Indices window(std::int64_t first, std::size_t length) {  // (1, length): the characters' indices
+Indices window(std::int64_t first, std::size_t length) {  // token indices (1, length)
   Indices tokens = indices({1, length});
   for (std::size_t t = 0; t < length; ++t)
     tokens(0, t) = std::int64_t(letters.find(text[(std::size_t(first) + t) % text.size()]));
@@ -41,7 +41,7 @@ int main() {
   load("language_model.safetensors", copy.parameters);
   const NoGrad no_grad;
   nn::GptCache cache(copy.gpt.config);
-  Tensor logits = copy.gpt(window(0, 8), cache);  // "the cat "
+  Tensor logits = copy.gpt(window(0, 8), cache);  // the prompt "the cat "
   std::cout << text.substr(0, 8);
   for (int t = 0; t < 24; ++t) {
     const Indices next = argmax(slice(logits, 1, -1), -1);  // (1, 1)

@@ -1,4 +1,4 @@
-# language_model.py: the PyTorch twin of language_model.cpp (its model has no cache of keys and values).
+# language_model.py: the PyTorch twin of language_model.cpp, without a KV cache.
 import torch
 from torch import nn
 

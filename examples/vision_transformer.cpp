@@ -1,4 +1,4 @@
-// vision_transformer.cpp: a transformer on image patches finds the direction of a line.
+// vision_transformer.cpp: a vision transformer learns whether a line is horizontal or vertical.
 // Dosovitskiy et al. 2021, "An Image is Worth 16x16 Words", section 3.1.
 #include <heed/heed.hpp>
 #include <iostream>
@@ -35,7 +35,7 @@ int main() {
   optim::AdamW optimizer(parameters, {/*lr=*/0.002});
   for (int step = 1; step <= 200; ++step) {
     const Indices label = generator.randint(0, 2, {B}), place = generator.randint(0, size, {B});
-    Array images = generator.randn({B, 1, size, size});  // noise, and one line of brighter pixels
+    Array images = generator.randn({B, 1, size, size});  // noise; the loop adds a brighter line
     for (std::size_t b = 0; b < B; ++b)
       for (std::size_t i = 0; i < size; ++i)
         (label(b) == 0 ? images(b, 0, place(b), i) : images(b, 0, i, place(b))) += 2;

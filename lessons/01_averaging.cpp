@@ -4,7 +4,7 @@
 // After it: 02_naive_attention, in which the weights are computed from the embeddings.
 // Worth a breakpoint: running_mean. Its inner loop adds one token at a time to `sum`.
 
-#include "bank.hpp"
+#include "01_plane.hpp"
 
 using namespace heed;  // Array: floats in any shape; Real: the type of one float
 
@@ -33,6 +33,7 @@ Array running_mean(const Array& X) {
 }
 
 // Row t of the result has equal weights for the positions `first` to t, and 0 for all others.
+// text.X (T, 2) has the embeddings of the text; only their number T matters here.
 Array causal_mean_weights(const BankText& text) {
   Array weights = zeros({text.X.shape(0), text.X.shape(0)});
   for (std::size_t t = 0; t < text.X.shape(0); ++t) {
@@ -53,23 +54,29 @@ void task_of_the_bank() {
       "is (0.5, 0.5). All other words are (0, 0). At each 'bank', the model predicts",
       "the next word from the summary c = (c0, c1) at this position:", "",
       "  p(floods) = exp(8 c0) / (exp(8 c0) + exp(8 c1)),   p(lends) = 1 - p(floods)", "",
-      "exp is positive, so each probability lies between 0 and 1. It is 0.5 if c0 = c1,",
-      "and near 1 if one of them is much larger. The factor 8 is our choice.", "",
-      "The LOSS of a prediction is -ln p(correct word). It is 0 if p is 1, and ln 2 =",
-      "0.6931 if p is 0.5. It grows without bound as p approaches 0: a confident but",
-      "wrong prediction has a large loss. A lower loss is better.", "",
+      "exp is positive, so each probability lies between 0 and 1. p(floods) is 0.5 if",
+      "c0 = c1, near 1 if c0 is much larger than c1, and near 0 if it is much smaller.",
+      "The factor 8 is our choice.", "",
+      "The LOSS of a prediction is -ln p(correct word), the negative log-likelihood, in",
+      "nats (the unit of the natural logarithm). It is 0 if p is 1, ln 2 = 0.6931 if p",
+      "is 0.5, and grows without bound as p approaches 0: a confident but wrong",
+      "prediction has a large loss. A lower loss is better. The probability of a text",
+      "is a product, so its -ln is the sum of the losses of its tokens.", "",
       "The table has the mean loss of all four 'bank's, and the losses at the first and",
-      "at the second 'bank' of a text. The column 'longer texts' has the mean loss of",
-      "the same method on the same texts at other distances: 'then' stands before each",
-      "'a bank', so the topic word is farther away. No weight is chosen to fit them.");
+      "at the second 'bank' of a text. The column 'longer texts' has the mean loss on",
+      "the same texts with 'then' before each 'a bank', so the topic word is farther",
+      "away. Nobody adapts a method to these texts: they test whether it works at other",
+      "distances.");
   show_bank_losses(1, causal_mean_weights);
   say("", "A BIGRAM is a pair of neighbouring tokens. A bigram model predicts from the",
-      "current token alone. The embedding of 'bank' says nothing about the next word.",
-      "The mean of all tokens says nothing either: each text is as much about water as",
-      "about money. The causal mean helps at the first 'bank', because only one topic",
-      "came before it. At the second 'bank', both topics came before it: its loss is ln",
-      "2, the loss of a guess. Better weights would prefer the nearer topic.", "",
-      "Each lesson up to 07 adds a row to this table.", "",
+      "current token alone: here c is the embedding of 'bank', mixed with no other. It",
+      "says nothing about the next word. Nor does the mean of all tokens, because each",
+      "text is as much about water as about money. The causal mean helps at the first",
+      "'bank', because only one topic came before it. At the second 'bank', both topics",
+      "came before it: its loss is ln 2, the loss of a guess. Better weights would",
+      "prefer the nearer topic.");
+  draw_plane(causal_mean_weights);
+  say("", "Each lesson up to 07 adds a row to this table.", "",
       "Nobody can choose weights by hand for every text. ATTENTION is a weighted sum",
       "whose weights are computed from the vectors themselves. The next lesson,",
       "02_naive_attention, computes such weights.", "", "To watch a sum grow:", "",
@@ -81,7 +88,8 @@ void task_of_the_bank() {
 void ask_questions() {
   questions(
       "In `causal_mean_weights`, replace the 0 of `first` by (t < 3 ? 0 : t - 3): a\n"
-      "mean of the latest four tokens. What are both losses now? Why do they differ?",
+      "mean of the latest four tokens. What is the loss at each 'bank' now, and what\n"
+      "is it on the longer texts? Why do they differ?",
       "In the line `Array causal_weights`, replace the first row by half, half, 0.\n"
       "Which check fails? Which token does position 0 use now that it must not use?",
       "In the line `Array X`, replace the seed 42 by 43. Which checks still hold?\n"
@@ -94,14 +102,14 @@ int main() {
        "up to this position, and to compute all means as one matrix product",
        "M = A X   X (T, C): T embeddings of C numbers; A (T, T): weights;\n"
        "M (T, C): means. A(t, s) = 1 / (t + 1) for s <= t, otherwise 0\n"
-       "(The lesson explains the words. All lessons use these letters, and\n"
-       "S (T, T): scores; O (T, d_v): outputs; d_k, d_v: sizes of a key\n"
-       "and of a value.)",
+       "(The sections below explain these words.)",
        "next-token prediction: Bengio et al., A Neural Probabilistic\n"
        "Language Model, section 1, 2003\n"
        "the causal mean in place of attention: Zhang, Xiong and Su,\n"
        "Accelerating Neural Transformer via an Average Attention\nNetwork, 2018",
-       "torch.nn.Embedding, torch.tril, torch.matmul (A @ X)"});
+       "torch.nn.Embedding, torch.tril, torch.matmul (A @ X)\n"
+       "(PyTorch is a Python library for neural networks. This line names\n"
+       "its functions for what the lesson computes.)"});
 
   section("Tokens and embeddings");
   say("The word 'bank' means one thing after 'river' and another after 'money'. To",
@@ -111,11 +119,15 @@ int main() {
       "PARAMETERS. Training changes the parameters until the predictions are good",
       "(lesson 10). A TOKEN is a unit of text that a model reads: a word, a part of a",
       "word, or a character. A LANGUAGE MODEL assigns a probability to each possible",
-      "next token of a text: NEXT-TOKEN PREDICTION. (Lesson 17 has another kind of",
+      "next token of a text: NEXT-TOKEN PREDICTION. That is enough to give a whole text",
+      "a probability among all texts of its length, the product over its tokens:", "",
+      "  p(the cat sat) = p(the) p(cat | the) p(sat | the cat)", "",
+      "where p(a | b) is the probability of a after b. (Lesson 17 has another kind of",
       "language model.)", "",
       "A model represents each token by a vector, its EMBEDDING. The numbers of the",
       "embeddings are parameters. This lesson trains nothing: the numbers are random.",
-      "They are the rows of a matrix X (T, C), with T = 3 tokens and the width C = 5.");
+      "(The generator computes them from its seed 42, so each run has the same.) The",
+      "embeddings are the rows of a matrix X (T, C), with T = 3 tokens and the width", "C = 5.");
   Array X = Generator(42).randn({3, 5});
   show("X", X, words);
 
@@ -161,8 +173,8 @@ int main() {
       "not use them in training either (lesson 07). Therefore the mean at position t",
       "includes positions 0 to t only. This is a CAUSAL MEAN. Its weights form a lower",
       "triangular matrix: every weight right of the diagonal is zero.", "",
-      "Row t has the weights for the mean at position t. In attention (lesson 04) it is",
-      "called the query position, and the position s of column s the key position.");
+      "Row t has the weights for the mean at position t. Attention (lesson 04) calls",
+      "the position of a row the query position, that of a column the key position.");
   Array causal_weights = {{1, 0, 0}, {half, half, 0}, {third, third, third}};
   Array causal_means = xt::linalg::dot(causal_weights, X);  // (3, 5), all three means at once
   show("causal weights A (rows: query position, columns: key position)", causal_weights, words,
@@ -170,8 +182,6 @@ int main() {
   show("causal means M = A X", causal_means, words);
   check("a running mean, by hand = in one line", running_mean(X), causal_means);
   check("its last row = the mean of three", xt::row(causal_means, 2), mean3);
-  picture("01_averaging", "causal_weights", causal_weights,
-          {"weights of the causal mean", words, words, "query position", "key position"});
 
   task_of_the_bank();
   ask_questions();

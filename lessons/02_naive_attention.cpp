@@ -36,15 +36,6 @@ Array scores_by_hand(const Array& X) {
   return scores;
 }
 
-// Row i of the result is the weighted sum of all rows of X with the weights in row i.
-Array weighted_sums(const Array& weights, const Array& X) {
-  Array sums = zeros({weights.shape(0), X.shape(1)});
-  for (std::size_t i = 0; i < weights.shape(0); ++i)
-    for (std::size_t j = 0; j < X.shape(0); ++j)
-      for (std::size_t d = 0; d < X.shape(1); ++d) sums(i, d) += weights(i, j) * X(j, d);
-  return sums;
-}
-
 // A row with the sum zero remains zero.
 Array divide_by_row_sums(const Array& scores) {
   Array weights = zeros({scores.shape(0), scores.shape(1)});
@@ -69,7 +60,10 @@ Array print_scores(const Array& X) {
       "products. Here the dot product of two embeddings is the SCORE of the two tokens.",
       "It is large for two long vectors of the same direction, zero for two orthogonal",
       "vectors, and negative if the angle between them is above 90 degrees. (Long means",
-      "a large Euclidean length, the root of the dot product of a vector with itself.)");
+      "a large Euclidean length, the root of the dot product of a vector with itself.)", "",
+      "A model that writes a text must not use later tokens (lesson 01). The next",
+      "sections use all tokens, as a model can that reads a complete text (lesson 17).",
+      "The task of the bank at the end uses no later tokens.");
   show("X: the embeddings of lesson 01", X, words);
   say("");
   const Array scores = scores_by_hand(X);
@@ -113,43 +107,43 @@ void divide_rows(const Array& S) {
 }
 
 using WeightsOf = Array(const Array& scores);
-// X after so many steps of attention.
-Array after_steps(Array X, std::size_t steps, WeightsOf weights_of) {
-  for (std::size_t s = 0; s < steps; ++s) X = weighted_sums(weights_of(scores_by_hand(X)), X);
+// X after so many rounds of attention.
+Array after_rounds(Array X, std::size_t rounds, WeightsOf weights_of) {
+  for (std::size_t r = 0; r < rounds; ++r) X = weighted_sums(weights_of(scores_by_hand(X)), X);
   return X;
 }
 
-// Row s of the result has the lengths of the rows of X after s steps of attention.
-Array lengths_over_steps(const Array& X, std::size_t steps, WeightsOf weights_of) {
-  Array lengths = zeros({steps + 1, X.shape(0)});
-  for (std::size_t s = 0; s <= steps; ++s)
-    xt::view(lengths, s) = lengths_of(after_steps(X, s, weights_of));
+// Row r of the result has the lengths of the rows of X after r rounds of attention.
+Array lengths_over_rounds(const Array& X, std::size_t rounds, WeightsOf weights_of) {
+  Array lengths = zeros({rounds + 1, X.shape(0)});
+  for (std::size_t r = 0; r <= rounds; ++r)
+    xt::view(lengths, r) = lengths_of(after_rounds(X, r, weights_of));
   return lengths;
 }
 
 void repeat(const Array& X) {
-  section("Seven steps");
-  say("A model applies attention many times, each time to the outputs of the previous",
-      "step. So no step should make the vectors much longer. Do weights that sum to one",
-      "ensure this? Each step computes new scores from the current vectors, divides",
-      "each row by its sum, and computes the weighted sums.");
+  section("Seven rounds");
+  say("A model applies attention several times, each time to the previous outputs. If",
+      "the vectors became much longer each time, the scores would soon be too large for",
+      "a float. Do weights that sum to one prevent this? Each round computes new scores",
+      "from the current vectors, divides each row by its sum, and computes the weighted", "sums.");
   Names rows;
-  for (int s = 0; s < 8; ++s) rows.push_back("step " + std::to_string(s));
-  const Array lengths = lengths_over_steps(X, 7, divide_by_row_sums);
+  for (int r = 0; r < 8; ++r) rows.push_back("round " + std::to_string(r));
+  const Array lengths = lengths_over_rounds(X, 7, divide_by_row_sums);
   show("lengths, weights = scores / row sum", lengths, rows, words);
-  const Array large = divide_by_row_sums(scores_by_hand(after_steps(X, 4, divide_by_row_sums)));
-  say("", "In step 5 large scores of both signs cancel in the row sums. The division by a",
-      "small sum makes large weights. The weights of 'the' are " + list_of(xt::row(large, 0)) + ".",
-      "They sum to one, but make 'the' 100 times as long. After step 6 all vectors are",
-      "almost equal, so their weights are almost equal, too, and the lengths change no",
-      "more. So it is not enough that weights sum to one.", "",
-      "Now replace each negative score by zero before the division. (Each row of S has",
-      "a positive sum: the score of a vector with itself is its squared length.)");
-  const Array bounded = lengths_over_steps(X, 7, weights_without_negative_scores);
+  const auto weights_in_round = [&](std::size_t r) {
+    return divide_by_row_sums(scores_by_hand(after_rounds(X, r - 1, divide_by_row_sums)));
+  };
+  const Array five = after_rounds(X, 5, divide_by_row_sums), scores = scores_by_hand(five);
+  const Array lengths5 = lengths_of(five), cosines = scores / xt::linalg::outer(lengths5, lengths5);
+  explain_lengths(weights_in_round(5), weights_in_round(6), xt::amin(xt::abs(cosines))());
+  say("", "Now replace each negative score by zero before the division. (The row sums are",
+      "then positive: the score of a vector with itself is its squared length.)");
+  const Array bounded = lengths_over_rounds(X, 7, weights_without_negative_scores);
   show("lengths, weights = max(score, 0) / row sum", bounded, rows, words);
-  claim("no length exceeds that of 'sat' at step 0", xt::amax(bounded)() <= bounded(0, 2),
+  claim("no length exceeds that of 'sat' at round 0", xt::amax(bounded)() <= bounded(0, 2),
         decimal(xt::amax(bounded)(), 4));
-  draw_lengths(lengths, bounded, words);
+  draw_lengths(lengths, bounded);
   say("", "Lesson 03 explains why non-negative weights that sum to one bound the lengths.");
 }
 
@@ -162,10 +156,11 @@ void task_of_the_bank() {
     return weights_without_negative_scores(xt::tril(scores_by_hand(text.X)));
   });
   say("", "At the first 'bank' only the topic word and 'bank' have a weight. At the second",
-      "'bank' both topics have the same weight: still the loss of a guess. Do not",
-      "compare close losses at the first 'bank': there c0 and c1 differ by 1/5 for the",
-      "causal mean and by 1/2 here. With the factor 20 in place of 8, the causal mean",
-      "would have the same loss (20/5 = 8/2).", "",
+      "'bank' both topics have the same weight: still the loss of a guess. The smaller",
+      "loss at the first 'bank' says little, as it depends on our factor 8: c0 and c1",
+      "differ by 1/5 there for the causal mean and by 1/2 here. So with the factor 20",
+      "the causal mean has the loss 0.0181, too (20/5 = 8/2). The longer texts show a",
+      "difference: words with the score 0 have no weight, so the loss does not grow.", "",
       "To watch a score grow (repeat the last two lines):", "",
       "  gdb build/release/lessons/02_naive_attention", "  break dot_product", "  run", "  next",
       "  print sum");
@@ -192,9 +187,9 @@ int main() {
   task_of_the_bank();
   questions(
       "In `weights_without_negative_scores`, replace xt::maximum(scores, Real(0)) by\n"
-      "xt::abs(scores). What is the largest length after step 6 now?",
+      "xt::abs(scores). What is the largest length after round 6 now?",
       "In main, make the embeddings twice as long: 2 * Generator(42).randn({3, 5}).\n"
       "By which factors do the scores S, the weights and the outputs S X change?",
       "In `dot_product`, declare `sum` as double. What is score(the, cat) now? How\n"
-      "much do the lengths of steps 1 and 5 change?");
+      "much do the lengths of rounds 1 and 5 change?");
 }

@@ -42,9 +42,9 @@ void by_rows(const Array& S, const Array& X, const Array& O) {
 void by_columns(const Array& S, const Array& X, const Array& O) {
   section("Column form: weighted sums of columns");
   say("Column d of O is a weighted sum of the columns of S, and column d of X has the",
-      "weights. So column d of O depends on column d of X only. A matrix on the left",
-      "combines positions. It never combines the components of a vector. A matrix on",
-      "the right combines components: so do W_Q, W_K and W_V of lesson 05.");
+      "weights. So for given S, column d of O depends on column d of X only: a matrix",
+      "on the left combines positions, never the components of a vector. A matrix on",
+      "the right, as in lesson 05, combines the components of each position.");
   Array by_hand = zeros({3, 5});
   for (std::size_t d = 0; d < 5; ++d)
     for (std::size_t j = 0; j < 3; ++j)
@@ -59,7 +59,8 @@ void by_outer_products(const Array& S, const Array& X, const Array& O) {
   section("Outer-product form: a sum of outer products");
   say("The OUTER PRODUCT of two vectors is a matrix: each element of the first times",
       "each element of the second. O is the sum over j of the outer product of column j",
-      "of S and row j of X. This is the contribution of the key position j to all", "outputs.");
+      "of S and row j of X. The j-th term is what the key position j contributes to all",
+      "outputs.");
   Array by_hand = zeros({3, 5});
   for (std::size_t j = 0; j < 3; ++j)
     for (std::size_t i = 0; i < 3; ++i) add_scaled_row(S(i, j), X, j, by_hand, i);
@@ -80,9 +81,10 @@ Array convex_combinations(const Array& X) {
   show("weights", weights, words, words);
   show("Y = weights X", Y, words);
   say("", "A convex combination of three vectors lies in the triangle that has them as",
-      "corners. It is never longer than the longest of them: the length of a u + b v +",
-      "c w is at most a |u| + b |v| + c |w|, a weighted mean of the three lengths. That",
-      "is why the lengths in lesson 02 stayed bounded without negative weights.");
+      "corners. It is never longer than the longest of them. By the triangle inequality",
+      "the length of a u + b v + c w is at most |a u| + |b v| + |c w|. No weight is",
+      "negative, so this is a |u| + b |v| + c |w|, a weighted mean of the three",
+      "lengths. That is why lengths stayed bounded in lesson 02 without negative", "weights.");
   return Y;
 }
 
@@ -90,9 +92,11 @@ void negative_weights(const Array& X, const Array& S, const Array& Y) {
   section("Sums to one, but not convex");
   say("Now take the weights of lesson 02, scores divided by their row sum. Each row",
       "sums to one, but also has a negative weight. The weights of a row are the",
-      "BARYCENTRIC COORDINATES of its output: there are no others with sum one, because",
-      "the corners do not lie on one line. A point with a negative coordinate lies",
-      "outside the triangle, here also in the picture of the components 0 and 1.");
+      "BARYCENTRIC COORDINATES of its output. No other weights with sum one give this",
+      "output, because the three rows of X do not lie on one line. So a point with a",
+      "negative coordinate is no convex combination: it lies outside the triangle. The",
+      "picture shows the components 0 and 1. In these the rows are also the corners of",
+      "a triangle, with the same coordinates.");
   Array row_sums = xt::sum(S, {1}, xt::keep_dims), weights = S / row_sums;
   Array Z = xt::linalg::dot(weights, X);
   show("Z = (scores / row sum) X", Z, words);
@@ -100,7 +104,7 @@ void negative_weights(const Array& X, const Array& S, const Array& Y) {
   check("coordinates of Z, from the components 0 and 1 = weights", coordinates, weights, 1e-4);
   const Array smallest = xt::amin(coordinates, {1});
   claim("each row of Z has a negative coordinate", xt::amax(smallest)() < 0, "one has none");
-  draw_triangle(words, X, Y, Z);
+  draw_triangle(X, Y, Z);
 }
 
 void two_products_of_attention(Generator& g, const Array& X) {
@@ -114,8 +118,10 @@ void two_products_of_attention(Generator& g, const Array& X) {
       "j. softmax(Q K^T) V in row form: output i is a convex combination of the values.");
   Array Q = g.randn({3, 4}), K = g.randn({3, 4}), V = X;
   Array scores = xt::linalg::dot(Q, xt::transpose(K));  // (3, 4) times (4, 3) is (3, 3)
-  Array A = softmax(Tensor(scores), -1).value();        // (3, 3)
-  Array O = xt::linalg::dot(A, V);                      // (3, 3) times (3, 5) is (3, 5)
+  // heed's operations take Tensors: arrays that record how they were computed (lesson 08). The -1
+  // means: along the last axis, so over each row.
+  Array A = softmax(Tensor(scores), -1).value();  // (3, 3)
+  Array O = xt::linalg::dot(A, V);                // (3, 3) times (3, 5) is (3, 5)
   show("scores Q K^T (rows: query position, columns: key position)", scores, words, words);
   Array score = zeros({1});
   for (std::size_t d = 0; d < 4; ++d) score(0) += Q(1, d) * K(2, d);
@@ -134,9 +140,10 @@ void with_einsum(const Array& X, const Array& S, const Array& O) {
   say("einsum(\"id,jd->ij\", {X, X}) names the axes of its inputs and of its result: i",
       "and j are positions, d is a component. It sums over the letters that are missing",
       "after the arrow, here d: dot products of rows. ij,jd->id sums over j: weighted",
-      "sums of rows. With a wrong equation, id,dj->ij, einsum reports that d cannot be",
-      "5 and 3. (It could not notice the error if X were square.)");
-  // einsum takes Tensors: arrays of floats that record how they were computed (lesson 08).
+      "sums of rows. A letter in both inputs and in the result only runs along: with",
+      "bid,bjd->bij, einsum computes one product of matrices for each value of b. With",
+      "a wrong equation, id,dj->ij, it reports that d cannot be 5 and 3. (It could not",
+      "notice the error if X were square.)");
   Tensor tokens = Tensor(X).set_name("X");
   Tensor scores = einsum("id,jd->ij", {tokens, tokens});   // sum over d: (3, 3)
   Tensor outputs = einsum("ij,jd->id", {scores, tokens});  // sum over j: (3, 5)
@@ -148,8 +155,8 @@ int main() {
   opening(
       {"to read a matrix product in four forms, and to choose the form\n"
        "that explains each of the two matrix products of attention",
-       "C = A B   A (N, M), B (M, D), C (N, D);\n"
-       "C(i, d) = sum over j of A(i, j) B(j, d)\n"
+       "P = A B   A (N, M), B (M, D), P (N, D);\n"
+       "P(i, d) = sum over j of A(i, j) B(j, d)\n"
        "attention: O = softmax(Q K^T) V (lesson 05 adds a factor)",
        "the two products: Vaswani et al., Attention Is All You Need,\n"
        "section 3.2.1, 2017\n"
@@ -157,12 +164,12 @@ int main() {
        "section 2.1.4, 2004",
        "A @ B (torch.matmul), torch.outer, torch.einsum"});
   section("One product");
-  say("Attention consists of two matrix products. If you read each in the right form,",
-      "you see what it does: the elements of the first are dot products, the rows of",
-      "the second are weighted sums. Lesson 02 printed X and both products: the scores",
-      "S = X X^T and the outputs O = S X. There are four FORMS OF A MATRIX PRODUCT:",
-      "inner-product, row, column and outer-product form. (Lessons 05 and 09 use the",
-      "last two.) By hand, they are the same three loops in four orders.");
+  say("Attention is two matrix products with a softmax (lesson 04) between them. If you",
+      "read each in the right form, you see what it does: the elements of the first are",
+      "dot products, the rows of the second are weighted sums. Lesson 02 printed X, the",
+      "scores S = X X^T and the outputs O = S X. There are four FORMS OF A MATRIX",
+      "PRODUCT: inner-product, row, column and outer-product form. (Lessons 05 and 09",
+      "use the last two.) By hand, they are the same three loops in four orders.");
   Generator g(42);
   const Array X = g.randn({3, 5});
   const Array S = xt::linalg::dot(X, xt::transpose(X));  // (3, 5) times (5, 3) is (3, 3)

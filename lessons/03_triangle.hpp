@@ -28,31 +28,29 @@ inline Array barycentric_coordinates(const Array& Z, const Array& X) {
   return xt::linalg::dot(with_ones(Z), xt::linalg::inv(with_ones(X)));
 }
 
-// A gnuplot data block with the name and the components 0 and 1 of each row.
-inline std::string labelled_points(const std::string& name, const Names& words, const Array& x) {
-  std::string text = "$" + name + " << END\n";
-  for (std::size_t i = 0; i < 3; ++i)
-    text += words[i] + " " + decimal(x(i, 0), 4) + " " + decimal(x(i, 1), 4) + "\n";
-  return text + "END\n";
-}
-
 // Plots the components 0 and 1 of the rows of X, Y and Z, (3, C) each.
-inline void draw_triangle(const Names& words, const Array& X, const Array& Y, const Array& Z) {
+inline void draw_triangle(const Array& X, const Array& Y, const Array& Z) {
+  const std::string blue = "tc rgb '#0072B2'", red = "tc rgb '#D55E00'";
   picture_by_gnuplot(
       "03_matmul_views", "triangle",
-      labelled_points("X", words, X) + labelled_points("Y", words, Y) +
-          labelled_points("Z", words, Z) +
-          "set title 'Weighted sums of the three rows of X'\n"
-          "set xlabel 'component 0'\nset ylabel 'component 1'\nset key right top\n"
-          "set xrange [-0.7:1.1]\nset yrange [-0.2:2.8]\nset xtics 0.2\n"
-          "plot $X using 2:3 with filledcurves closed fc rgb '#E8E8E8' title"
-          " 'all convex combinations of the rows of X',"
-          " $X using 2:3 pt 7 ps 1.2 lc rgb '#444444' title 'X',"
-          " $X using 2:3:1 with labels left offset 0.9,0.3 notitle,"
-          " $Y using 2:3 pt 5 ps 1.2 lc rgb '#0072B2' title 'Y, no weight negative',"
-          " $Y using 2:3:1 with labels left offset 0.9,0.3 tc rgb '#0072B2' notitle,"
-          " $Z using 2:3 pt 6 ps 1.4 lw 2 lc rgb '#D55E00' title 'Z, some weights negative',"
-          " $Z using 2:3:1 with labels right offset -0.9,0.3 tc rgb '#D55E00' notitle");
+      gnuplot_block("X", X) + gnuplot_block("Y", Y) + gnuplot_block("Z", Z) +
+          "set title 'With a negative weight, a weighted sum leaves the triangle of X'\n"
+          "set xlabel 'component 0'\nset ylabel 'component 1'\nset key right top Left reverse\n"
+          "set xrange [-0.4:1.1]\nset yrange [-0.1:2.6]\nset xtics 0.2\n"
+          "set label \"'cat'\" at -0.15,2.14\n"
+          "set label \"'the'\" at 0.315,0.03\n"
+          "set label \"'sat'\" at 0.56,0.82\n"
+          "set label \"'the'\" at 0.29,0.45 right front " +
+          blue + "\nset label \"'cat'\" at 0.065,1.44 front " + blue +
+          "\nset label \"'sat'\" at 0.03,1.72 front " + blue +
+          "\nset label \"'the': -0.046 of 'cat'\" at 0.49,0.30 " + red +
+          "\nset label \"'cat': -0.023 of 'the', -0.012 of 'sat'\" at -0.18,2.33 " + red +
+          "\nset label \"'sat': -0.009 of 'cat'\" at 0.54,0.58 " + red +
+          "\nplot $X using 1:2 with filledcurves closed fc rgb '#E8E8E8' title"
+          " 'convex combinations of X',"
+          " $X using 1:2 pt 7 ps 1.2 lc rgb '#444444' title 'rows of X',"
+          " $Y using 1:2 pt 5 ps 1.2 lc rgb '#0072B2' title 'Y: no weight negative',"
+          " $Z using 1:2 pt 9 ps 1.4 lc rgb '#D55E00' title 'Z: negative weights'");
 }
 
 inline void task_of_the_bank() {
@@ -65,10 +63,13 @@ inline void task_of_the_bank() {
     for (const std::size_t bank : text.banks) weights(bank, bank - 3) = 1;
     return weights;
   });
-  say("", "No convex combination does better: c0 and c1 then lie between 0 and 1, so no p",
-      "is above exp(8) / (exp(8) + 1). But these weights depend on the position alone.",
-      "In the longer texts the word three positions before 'bank' is 'and', and the",
-      "loss is that of a guess. So lessons 04 and 05 compute better weights.", "",
+  say("", "No convex combination does better. Divide the fraction of p(floods) in lesson 01",
+      "by exp(8 c0): p(floods) = 1 / (1 + exp(-8 (c0 - c1))). So p depends on c0 - c1",
+      "only. In a convex combination c0 and c1 lie between 0 and 1, so the difference",
+      "lies between -1 and 1. These weights reach 1 before 'floods' and -1 before",
+      "'lends'. But they depend on the position alone. In the longer texts the word",
+      "three positions before 'bank' is 'and', and the loss is that of a guess. So",
+      "lessons 04 and 05 compute weights from the tokens.", "",
       "To watch O grow (each stop shows weight, from and to):", "",
       "  gdb build/release/lessons/03_matmul_views", "  break add_scaled_row", "  run",
       "  continue");

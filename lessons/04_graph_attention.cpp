@@ -51,24 +51,27 @@ Array softmax_of_rows(const Array& scores) {
 
 void nodes_and_arrows() {
   section("Nodes and arrows");
-  say("What a token looks for can differ from what it is, so it needs more than one",
-      "vector. And not every token may attend to every other token. A directed graph",
-      "shows the allowed pairs. Every token is a node. An arrow from node j to node i",
-      "means that i attends to j: the value of j goes along the arrow to i. The nodes",
-      "need not be tokens. Here are five people at a feast, each with three vectors:", "",
-      "  KEY    what the node is", "  QUERY  what the node looks for",
-      "  VALUE  the message that it sends along its arrows");
+  say("So far, 'river' and 'money' have the same score with 'bank'. And X X^T is",
+      "symmetric: 'bank' and 'river' give each other the same score. But 'bank' looks",
+      "for a topic word, and 'river' does not look for 'bank'. So each token needs one",
+      "vector for what it looks for and another for what it is. What it contributes to",
+      "a weighted sum can be a third:", "", "  QUERY  what the token looks for",
+      "  KEY    what the token is", "  VALUE  what the token contributes", "",
+      "The score of tokens i and j is the dot product of query i and key j. To ATTEND",
+      "to a token is to give its value a weight. Not every token may attend to every",
+      "other. A directed graph shows the allowed pairs: an arrow from node j to node i",
+      "means that i may attend to j. The value of j then goes along the arrow to i.",
+      "(The literature on graphs calls this message passing.) The nodes need not be",
+      "tokens. Here are five people at a feast:");
   show("key, query, value", xt::concatenate(xt::xtuple(K, Q, V), 1), people,
        {"k: food", "k: music", "q: food", "q: music", "v: food", "v: music"});
-  say("", "The arrows:");
-  draw_arrows("feast", arrows, people);
+  draw_feast(people, arrows, K, Q);
 }
 
 Array scores_and_mask() {
   section("Scores and the mask");
-  say("The score of a query and a key is their dot product (lesson 02). The MASK is a",
-      "matrix that says where the arrows are: 1 allows and 0 forbids a pair of a query",
-      "and a key. The score of a forbidden pair is set to minus infinity.");
+  say("The MASK is a matrix that says where the arrows are: 1 allows and 0 forbids a",
+      "pair of a query and a key. The score of a forbidden pair is set to minus", "infinity.");
   show_mask("mask (rows: query, columns: key)", arrows, people);
   Array scores = masked(xt::linalg::dot(Q, xt::transpose(K)), arrows);  // (5, 5)
   show("scores (rows: query, columns: key)", scores, people, people);
@@ -93,17 +96,22 @@ void why_exp() {
   section("Why exp");
   say("Lesson 02 divided the scores by their sum. Some of its weights were negative,",
       "and a sum of scores can be close to zero. exp is positive, so each attention",
-      "weight lies between 0 and 1. They sum to one, so the output is a convex",
-      "combination of the values (lesson 03). max(score, 0) of lesson 02 does this,",
-      "too, but then a small change of a negative score has no effect. And the ratio of",
-      "two weights depends only on the difference of their scores:", "",
-      "  p_i / p_j = exp(s_i) / exp(s_j) = exp(s_i - s_j)");
+      "weight lies between 0 and 1. The weights of a node sum to one (unless no arrow",
+      "points to it), so its output is a convex combination of the values (lesson 03).",
+      "max(score, 0) of lesson 02 does this, too, if one score of the row is positive.",
+      "But then a small change of a negative score has no effect. And with exp, the",
+      "ratio of two weights depends only on the difference of their scores:", "",
+      "  a_ij / a_im = exp(s_ij) / exp(s_im) = exp(s_ij - s_im)", "",
+      "So adding a number to all scores of a row changes no weight. Only the functions",
+      "f(s) = c exp(b s) have this property among the continuous positive functions: if",
+      "f(s + t) / f(t) does not depend on t, it is f(s) / f(0), its value for t = 0. So",
+      "g(s) = f(s) / f(0) satisfies g(s + t) = g(s) g(t): ln g is additive and, being",
+      "continuous, linear, so g(s) = exp(b s). In the ratio c = f(0) cancels.");
   Array small_sum = {Real(2), Real(-1.9), Real(0)};
   show("2, -1.9, 0: divided by the sum", small_sum / xt::sum(small_sum)());
   show("2, -1.9, 0: softmax", softmax_by_hand(small_sum));
   say("", "exp(100) is too large for a float, and inf / inf is NaN (not a number). So",
-      "softmax first subtracts the row maximum from each score, as in exercise 02. That",
-      "divides every exp by the same number: no weight changes.");
+      "softmax first subtracts the row maximum from each score, which changes no", "weight.");
   Array large = {100, 102, 101};
   show("100, 102, 101: without subtracting", xt::exp(large) / xt::sum(xt::exp(large))());
   check("weights of 100, 102, 101 = weights of 0, 2, 1", softmax_by_hand(large),
@@ -114,7 +122,8 @@ Array all_nodes(const Array& scores) {
   section("All nodes at once");
   say("The attention weights of all nodes are a matrix. The output of a node is the",
       "weighted sum of the values, by its row of weights. This is GRAPH ATTENTION: each",
-      "node attends only to nodes with an arrow to it (in the paper also to itself).",
+      "node attends only to nodes with an arrow to it (Veličković et al. add an arrow",
+      "from each node to itself).",
       "heed's softmax gives zeros for the baker's fully masked row, not 0 / 0 = NaN.");
   Array weights = softmax_of_rows(scores);
   Array output = zeros({5, 2});
@@ -125,9 +134,8 @@ Array all_nodes(const Array& scores) {
   show("output", output, people, {"food", "music"});
   check("attention weights by hand = in one line", weights, softmax(Tensor(scores), -1));
   check("output by hand = in one line", output, xt::linalg::dot(weights, V));
-  say("", "The guest looked for music and got music, mostly from the singer. In the",
-      "picture, wider arrows have larger weights.", "");
-  draw_graph("feast", weights, people);
+  say("", "The guest looked for music and got music, mostly from the singer.");
+  draw_feast_weights(people, weights, V, output);
   return output;
 }
 
@@ -136,13 +144,12 @@ void complete_and_causal(const Array& S, const Array& causal) {
   say("Now the nodes are the three tokens of lesson 01. Each token's vector is its",
       "query, its key and its value. In a complete graph every token attends to every",
       "token and to itself. In a causal graph it attends to itself and to earlier",
-      "tokens, as in a language model. An arrow is dashed if its weight is below 0.005.");
+      "tokens, as in a language model.");
   Array complete_weights = softmax_of_rows(S), causal_weights = softmax_of_rows(masked(S, causal));
   show("attention weights, complete graph", complete_weights, words, words);
   show("attention weights, causal graph", causal_weights, words, words);
   check("'sat', the last token, has the same weights in both", xt::row(causal_weights, 2),
         xt::row(complete_weights, 2));
-  say("");
   draw_two_graphs(complete_weights, causal_weights, words);
 }
 
@@ -150,21 +157,6 @@ void complete_and_causal(const Array& S, const Array& causal) {
 Array causal_softmax_weights(const BankText& text) {
   const Array scores = xt::linalg::dot(text.X, xt::transpose(text.X));  // (T, T)
   return softmax_of_rows(masked(scores, xt::tril(xt::ones_like(scores))));
-}
-
-void task_of_the_bank() {
-  section("The task of the bank");
-  say("Now the weights are the softmax of the scores of lesson 02.");
-  show_bank_losses(4, causal_softmax_weights);
-  say("", "exp(0) is 1, so words with the score 0 have weights too, and the loss at the",
-      "first 'bank' is higher than in lesson 02. At the second 'bank', 'river' and",
-      "'money' have the same score: no softmax of these scores separates the topics.",
-      "The other differences come from the factor 8. With 100 in its place:", "");
-  show_losses_with_another_factor();
-  say("", "Lesson 05 computes a query, a key and a value for each token.", "",
-      "To watch softmax (next until you are in a loop, then next and print sum):", "",
-      "  gdb build/release/lessons/04_graph_attention", "  break softmax_by_hand", "  run",
-      "  next", "  print sum");
 }
 
 int main() {
@@ -189,7 +181,7 @@ int main() {
   cosine_scores(guest_scores, senders);
   free_parameters(arrows, output);
   softmax_over_the_wrong_axis(S, causal, words);
-  task_of_the_bank();
+  task_of_the_bank(causal_softmax_weights);
   questions(
       "Multiply the guest's query by three: {0, 3} in the last row of Q. How much\n"
       "music is then in its output, and why?",

@@ -1,45 +1,15 @@
-// 04_variants.hpp: the graphs of lesson 04, and variants of its attention: cosine scores, reordered
-// tokens, softmax over the wrong axis, and free parameters of nodes.
+// 04_variants.hpp: variants of the attention of lesson 04: cosine scores, reordered tokens, softmax
+// over the wrong axis, free parameters of nodes, and the task of the bank.
 #pragma once
 
 #include <cmath>
 
+#include "04_graphs.hpp"
 #include "bank.hpp"
 #include "heed/report/table.hpp"
 #include "lesson.hpp"
 
 namespace heed {
-
-// Draws the attention weights as arrows between the nodes.
-inline void draw_graph(const std::string& name, const Array& weights, const Names& nodes) {
-  picture("04_graph_attention", name + "_graph", weighted_graph(weights, nodes));
-}
-
-// Draws the arrows of a mask, without weights.
-inline void draw_arrows(const std::string& name, const Array& mask, const Names& nodes) {
-  std::string dot = "digraph {\n  node [shape=box, style=rounded, fontname=\"sans-serif\"]\n";
-  for (const std::string& node : nodes) dot += "  " + node + "\n";
-  for (std::size_t i = 0; i < nodes.size(); ++i)
-    for (std::size_t j = 0; j < nodes.size(); ++j)
-      if (mask(i, j) > 0) dot += "  " + nodes[j] + " -> " + nodes[i] + "\n";
-  picture("04_graph_attention", name, dot + "}\n");
-}
-
-// Draws the weights (3, 3) of two graphs with the same nodes side by side.
-inline void draw_two_graphs(const Array& left, const Array& right, const Names& nodes) {
-  Array both = zeros({6, 6});
-  xt::view(both, xt::range(0, 3), xt::range(0, 3)) = left;
-  xt::view(both, xt::range(3, 6), xt::range(3, 6)) = right;
-  Names twice = nodes;
-  twice.insert(twice.end(), nodes.begin(), nodes.end());
-  std::string dot = weighted_graph(both, twice);
-  dot.erase(dot.rfind('}'));
-  dot +=
-      "  fontname=\"sans-serif\"\n"
-      "  subgraph cluster_0 { label=\"complete graph\"; color=\"#CCCCCC\"; n0 n1 n2 }\n"
-      "  subgraph cluster_1 { label=\"causal graph\"; color=\"#CCCCCC\"; n3 n4 n5 }\n}\n";
-  picture("04_graph_attention", "complete_and_causal_graph", dot);
-}
 
 // Prints a matrix of zeros and ones without decimals.
 inline void show_mask(const std::string& name, const Array& mask, const Names& rows) {
@@ -50,23 +20,26 @@ inline void show_mask(const std::string& name, const Array& mask, const Names& r
 
 inline void cosine_scores(const Array& guest_scores, const Names& senders) {
   section("Other scores: cosine and additive");
-  say("You may skip this section. The dot product grows with the length of the key. The",
+  say("You may skip this section. A longer key has a larger dot product in size. The",
       "singer's key is twice as long as the drummer's. COSINE SIMILARITY is the dot",
       "product divided by both lengths: only the directions count. It lies between -1",
-      "and 1, so softmax of it gives similar weights. Softmax of beta times the cosine",
-      "has more unequal weights, if beta is above 1 (Graves et al., \"Neural Turing",
-      "Machines\", 2014, section 3.3.1).");
+      "and 1, so no weight is more than e^2 = 7.4 times another. Softmax of beta times",
+      "the cosine has more unequal weights if beta is above 1 (Graves et al., \"Neural",
+      "Turing Machines\", 2014, section 3.3.1). For large beta it approaches argmax,",
+      "which gives all weight to the largest scores. So softmax is a smooth argmax; 1 /",
+      "beta is called its temperature (lesson 15).");
   Array lengths = {1, 2, 1};               // of the keys of cook, singer and drummer
   Array cosines = guest_scores / lengths;  // the guest's query has length 1
   for (const auto& [name, scores] : {std::pair<std::string, Array>{"dot product", guest_scores},
                                      {"cosine, beta 1", cosines},
                                      {"cosine, beta 5", 5 * cosines}})
     show("weights by " + name, softmax(Tensor(scores), 0), {}, senders);
-  say("", "Attention and the name context vector come from Bahdanau, Cho and Bengio, Neural",
-      "Machine Translation by Jointly Learning to Align and Translate, 2015. Their",
-      "ADDITIVE SCORE of a query q and a key k is v . tanh(W q + U k), with parameters",
-      "W, U (matrices) and v (a vector). Dot products take less time, because they are",
-      "one matrix product (Attention Is All You Need, 2017, section 3.2.1).");
+  say("", "Attention came to translation with Bahdanau, Cho and Bengio, Neural Machine",
+      "Translation by Jointly Learning to Align and Translate, 2014. Their score of a",
+      "query q and a key k is v . tanh(W q + U k), with parameters W, U (matrices) and",
+      "v (a vector). Vaswani et al. (Attention Is All You Need, 2017, section 3.2.1)",
+      "call it additive: an ADDITIVE SCORE. Dot products take less time in practice,",
+      "because they are one matrix product.");
 }
 
 // The scores where allowed is 1, minus infinity where it is 0.
@@ -86,7 +59,10 @@ inline void reordered_tokens(const Array& X, const Names& words) {
       "token keeps its output. Only the order of the rows changes, as that of the",
       "tokens did. This property is called PERMUTATION EQUIVARIANCE. The proof: the",
       "tokens in another order are P X, where P is the identity matrix with its rows in",
-      "this order. Their scores are P S P^T, and", "",
+      "this order. Their scores are (P X) (P X)^T = P S P^T: S with its rows and its",
+      "columns in this order. Softmax treats each row alone, so other rows give the",
+      "same weights in other rows. Other columns reorder the scores of a row, whose sum",
+      "of exp stays the same. So softmax(P S P^T) = P softmax(S) P^T, and", "",
       "  softmax(P S P^T) P X = P softmax(S) P^T P X = P softmax(S) X", "",
       "because P^T P is the identity. So attention without a mask cannot use the word",
       "order. Lesson 12 adds positions.");
@@ -122,6 +98,8 @@ inline void softmax_over_the_wrong_axis(const Array& S, const Array& causal, con
 inline std::pair<double, double> train_free_parameters(const Array& mask, const Array& target,
                                                        int steps) {
   Generator g(4);
+  // `true`: backward computes the derivatives of the loss with respect to these (lesson 08). AdamW
+  // (lesson 10) changes them, with the learning rate 0.05 and without weight decay (the last 0).
   Tensor Q(g.randn({5, 2}), true), K(g.randn({5, 2}), true), V(g.randn({5, 2}), true);
   optim::AdamW optimizer({Q, K, V}, {0.05, 0.9, 0.999, 1e-8, 0});
   double first = 0, last = 0;
@@ -142,9 +120,10 @@ inline void free_parameters(const Array& mask, const Array& output) {
   section("Keys, queries and values that are learned");
   say("Nobody has to invent the three vectors. Begin with random ones for each node:",
       "thirty numbers. Then training (lesson 10) changes them until the outputs are",
-      "close to those of the feast. (Eight of the thirty cannot change an output,",
-      "such as the baker's query and the guest's value. They keep their random values.)",
-      "The mean squared error is the mean of the squared differences between both", "outputs:", "");
+      "close to those of the feast. (Eight of the thirty cannot change an output, such",
+      "as the baker's query and the guest's value. They keep their random values.) The",
+      "mean squared error is the mean of the squared differences between the outputs",
+      "and those of the feast:", "");
   const auto [before, after] = train_free_parameters(mask, output, 300);
   say("mean squared error, random vectors  " + trained(before),
       "after 300 steps                     " + trained(after));
@@ -159,6 +138,24 @@ inline void show_losses_with_another_factor() {
   for (const std::string name :
        {"causal mean", "dot products / row sum", "softmax of dot products"})
     say("  " + pad_right(name, 25) + decimal(bank_loss_of_row(name, 100), 4));
+}
+
+// Takes the weights of this lesson.
+inline void task_of_the_bank(const BankWeights& weights_of) {
+  section("The task of the bank");
+  say("Now the weights are the softmax of the scores of lesson 02.");
+  show_bank_losses(4, weights_of);
+  say("", "exp(0) is 1, so words with the score 0 have weights too, and the loss at the",
+      "first 'bank' is higher than in lesson 02. At the second 'bank', 'river' and",
+      "'money' have the same score, so no softmax of these scores separates the topics.",
+      "With the factor 100 in place of 8, the weights of lessons 01, 02 and 04 all have",
+      "a loss near 0 at the first 'bank' and ln 2 at the second. So on texts of this",
+      "length these methods do not differ. The mean losses with this factor:", "");
+  show_losses_with_another_factor();
+  say("", "Lesson 05 computes a query, a key and a value for each token.", "",
+      "To watch softmax (next until you are in a loop, then next and print sum):", "",
+      "  gdb build/release/lessons/04_graph_attention", "  break softmax_by_hand", "  run",
+      "  next", "  print sum");
 }
 
 }  // namespace heed

@@ -1,4 +1,5 @@
-// 05_product.hpp: the product of two matrices by loops (lesson 03, inner-product form), for lesson 05.
+// 05_product.hpp: the product of two matrices by loops (lesson 03, inner-product form), for lesson
+// 05.
 #pragma once
 
 #include "lesson.hpp"

@@ -47,15 +47,16 @@ Estimate own_weight_of_last_token(const Array& X) {
 // Returns the scores X X^T.
 Array one_vector_for_three_roles(const Array& X) {
   section("One vector for three roles");
-  say("In lesson 04 the tokens 'cat' and 'sat' attend mostly to themselves, so they",
-      "learn little from their context. The reason is in the scores of lesson 02, the",
-      "dot products of the embeddings X:");
+  say("In lesson 04 the loss at the second 'bank' was 0.6931, because 'river' and",
+      "'money' have the same score with 'bank', and no embedding tells which is later.",
+      "And 'cat' and 'sat' attend mostly to themselves, so they take little from their",
+      "context. The scores of lesson 02 were dot products of embeddings:");
   Array S = product(X, xt::transpose(X));  // (3, 3)
   show("X X^T", S, words, words);
   say("", "Each token uses the same vector as query and as key. So the score of a token",
-      "with itself is its squared length, and the diagonal is large. And the matrix is",
-      "symmetric, but attention should not be: 'bank' needs 'river' to be understood,",
-      "'river' does not need 'bank'.");
+      "with itself is its squared length, often the largest score of its row. And the",
+      "two directions of a pair share one score. But 'bank' needs 'river' to be",
+      "understood, 'river' does not need 'bank'.");
   return S;
 }
 
@@ -63,7 +64,8 @@ void queries_and_keys(const Array& X, const Array& W_K, const Array& W_Q, const 
                       const Tensor& Q) {
   section("Queries and keys");
   say("At the feast of lesson 04 we invented the queries and the keys. A model computes",
-      "them from the embeddings, with one PROJECTION MATRIX each:", "",
+      "them from the embeddings, with one PROJECTION MATRIX each. (The name means only",
+      "a linear map. The projections of linear algebra also satisfy P P = P.)", "",
       "  K = X W_K   the key describes what the token offers",
       "  Q = X W_Q   the query describes what the token looks for", "",
       "Training finds these matrices. Here they are random. In SELF-ATTENTION queries,",
@@ -81,28 +83,33 @@ void queries_and_keys(const Array& X, const Array& W_K, const Array& W_Q, const 
   check("Q by hand = in one line", product(X, W_Q), Q);
 }
 
-Tensor scores_without_symmetry(const Array& X, const Array& between, const Tensor& Q,
-                               const Tensor& K) {
-  section("Scores of queries and keys");
-  say("The scores are Q K^T. Row i has the scores of query i, column j those of key j.");
-  Tensor scores = matmul(Q, transpose(K, 0, 1));  // (3, 4) times (4, 3) is (3, 3)
-  show("scores", scores, words, words);
-  check("scores by hand = in one line", product(Q.value(), xt::transpose(K.value())), scores);
-  say("", "Now score (i, j) differs from score (j, i), and no row has its largest score on",
-      "the diagonal. The scores are X (W_Q W_K^T) X^T. In lesson 02 they were X X^T.");
-  check("X (W_Q W_K^T) X^T = scores", product(product(X, between), xt::transpose(X)), scores);
-  return scores;
+// Returns Q K^T.
+Tensor products_of_queries_and_keys(const Array& X, const Array& between, const Tensor& Q,
+                                    const Tensor& K) {
+  section("Dot products of queries and keys");
+  say("The dot products of all queries and keys are Q K^T. Row i belongs to query i,",
+      "column j to key j.");
+  Tensor products = matmul(Q, transpose(K, 0, 1));  // (3, 4) times (4, 3) is (3, 3)
+  show("Q K^T", products, words, words);
+  check("Q K^T by hand = in one line", product(Q.value(), xt::transpose(K.value())), products);
+  say("", "Now element (i, j) differs from (j, i), and no row has its largest element on",
+      "the diagonal. In lesson 02 the scores were X X^T. Now there is a matrix between,",
+      "X (W_Q W_K^T) X^T, of rank d_k at most, where d_k is the size of a key. (Luong",
+      "et al., 2015, section 3.1, call q . W k with any matrix W the general score.)");
+  check("X (W_Q W_K^T) X^T = Q K^T", product(product(X, between), xt::transpose(X)), products);
+  return products;
 }
 
-Tensor weights_from_scores(const Tensor& scores, const Array& S, const Array& X) {
+// Takes Q K^T and the scores of lesson 04.
+Tensor weights_from_products(const Tensor& products, const Array& lesson04, const Array& X) {
   section("From scores to attention weights");
-  say("Three steps. First divide by sqrt(d_k), where d_k is the size of a key: here 4,",
-      "so by 2 (lesson 06 says why). Then set the scores of later keys to minus",
-      "infinity (lesson 07). Then apply softmax to each row (lesson 04).");
-  Tensor scaled = scores / std::sqrt(4.0);
-  Tensor masked = masked_fill(scaled, causal_mask(3), -INFINITY);
+  say("The scores of this lesson and the next ones are S = Q K^T / sqrt(d_k). Here d_k",
+      "is 4, so divide by 2 (lesson 06 says why). Then set the scores of later keys to",
+      "minus infinity (lesson 07). Then apply softmax to each row (lesson 04).");
+  Tensor S = products / std::sqrt(4.0);
+  Tensor masked = masked_fill(S, causal_mask(3), -INFINITY);
   Tensor weights = softmax(masked, -1);
-  show("scaled scores", scaled, words, words);
+  show("scores S", S, words, words);
   show("masked scores", masked, words, words);
   show("attention weights", weights, words, words);
   Array e = xt::exp(masked.value());  // exp(-INFINITY) is 0
@@ -110,11 +117,12 @@ Tensor weights_from_scores(const Tensor& scores, const Array& S, const Array& X)
   check("attention weights by hand = in one line", by_hand, weights);
   const Estimate random = own_weight_of_last_token(X);
   say("", "weight of 'sat' for itself",
-      "  scores of lesson 04         " + decimal(softmax(Tensor(S), -1).value()(2, 2), 4),
+      "  scores of lesson 04         " + decimal(softmax(Tensor(lesson04), -1).value()(2, 2), 4),
       "  these random W_Q and W_K    " + decimal(weights.value()(2, 2), 4),
       "  mean of 1000 random pairs   " + decimal(random.mean, 2) + " +- " +
           decimal(random.standard_error, 2),
-      "", "Random matrices have no meaning: one pair gives a small weight by chance, and",
+      "  equal weights               0.33", "",
+      "Random matrices have no meaning: one pair gives a small weight by chance, and",
       "another a large one. (The number after +- is the STANDARD ERROR: the typical",
       "distance of such a mean from the mean of very many pairs.)");
   return weights;
@@ -152,7 +160,8 @@ int main() {
            "X (T, C): embeddings of T tokens; W_Q, W_K (C, d_k), W_V (C, d_v)\n"
            "Q = X W_Q and K = X W_K (T, d_k), V = X W_V (T, d_v)\n"
            "scores S = Q K^T / sqrt(d_k) and attention weights A = softmax(S),\n"
-           "both (T, T); output O = A V (T, d_v)",
+           "both (T, T); output O = A V (T, d_v). A causal mask sets the\n"
+           "scores of later keys to -inf before the softmax.",
            "scaled dot-product attention: Vaswani et al., \"Attention Is All\n"
            "You Need\" (2017), section 3.2.1, equation 1",
            "torch.nn.functional.scaled_dot_product_attention"});
@@ -164,12 +173,15 @@ int main() {
   Tensor Q = matmul(Tensor(X), Tensor(W_Q));  // (3, 4)
   queries_and_keys(X, W_K, W_Q, K, Q);
   Array between = product(W_Q, xt::transpose(W_K));  // (5, 4) times (4, 5) is (5, 5)
-  Tensor scores = scores_without_symmetry(X, between, Q, K);
-  Tensor weights = weights_from_scores(scores, S, X);
+  Tensor products = products_of_queries_and_keys(X, between, Q, K);
+  Tensor weights = weights_from_products(products, S, X);
   Array W_V = g.randn({5, 4});
   values_and_output(X, W_V, weights, Q, K);
   task_of_the_bank();
   attention_as_regression();
+  say("", "To watch one token (next until you are in a loop, then print e):", "",
+      "  gdb build/release/lessons/05_query_key_value", "  break attention_of_token", "  run",
+      "  next", "  print e");
   questions(
       "Above bank_W_Q (05_bank.hpp), set position = 0: the query does not look for a\n"
       "late word. What is the loss at each 'bank' now, and why?",

@@ -31,8 +31,8 @@ inline Array kernel_regression(const Array& at, const Array& x, const Array& y, 
 // (x_i / h^2, -x_i^2 / (2 h^2)), and the value is y_i.
 inline Array regression_by_attention(const Array& at, const Array& x, const Array& y, Real h) {
   Array queries = xt::stack(xt::xtuple(at, xt::ones_like(at)), 1);           // (T, 2)
-  Array keys = xt::stack(xt::xtuple(x / (h * h), -x * x / (2 * h * h)), 1);  // (S, 2)
-  Tensor scores = matmul(Tensor(queries), transpose(Tensor(keys), 0, 1));    // (T, S)
+  Array keys = xt::stack(xt::xtuple(x / (h * h), -x * x / (2 * h * h)), 1);  // (N, 2)
+  Tensor scores = matmul(Tensor(queries), transpose(Tensor(keys), 0, 1));    // (T, N)
   return matmul(softmax(scores, -1), Tensor(y)).value();                     // (T)
 }
 
@@ -52,33 +52,54 @@ inline Sample sample(Generator& g) {
 
 const std::vector<Real> bandwidths = {Real(0.05), Real(0.4), Real(3)};
 
-// Draws the points, sin x, and the estimate for each bandwidth.
-inline void draw_regression(const Array& at, const Sample& points) {
+// The weights of the points x for the query `at`.
+inline Array kernel_weights(Real at, const Array& x, Real h) {
+  return softmax(Tensor(Array(-(x - at) * (x - at) / (2 * h * h))), 0).value();
+}
+
+// Draws the points, sin x, and the estimate for each bandwidth; below, the weights of the points
+// for the query x = 2.
+inline void draw_regression(const Sample& points) {
+  const Array at = xt::linspace<Real>(0, 6, 1201);
   std::string data = gnuplot_block("points", xt::stack(xt::xtuple(points.x, points.y), 1));
-  std::string plots =
+  std::string curves =
       "plot sin(x) dt 2 lw 2 lc rgb '#888888' title 'sin x', $points pt 6 lc rgb "
-      "'#000000' title '40 points (keys and values)'";
+      "'#000000' title '40 points'";
+  std::string weights = "plot ";
   for (std::size_t b = 0; b < bandwidths.size(); ++b) {
-    const Array curve = kernel_regression(at, points.x, points.y, bandwidths[b]);
-    const std::string name = "$curve" + std::to_string(b);
-    data += gnuplot_block("curve" + std::to_string(b), xt::stack(xt::xtuple(at, curve), 1));
-    plots += ", " + name + " with lines lw 2 lc rgb '" + Names{"#56B4E9", "#D55E00", "#009E73"}[b] +
-             "' title 'h = " + decimal(bandwidths[b], 2) + "'";
+    const Real h = bandwidths[b];
+    const std::string number = std::to_string(b), title = " title 'h = " + decimal(h, 2) + "'";
+    const std::string colour = " lc rgb '" + Names{"#56B4E9", "#D55E00", "#009E73"}[b] + "'";
+    const Array curve = kernel_regression(at, points.x, points.y, h);
+    data += gnuplot_block("curve" + number, xt::stack(xt::xtuple(at, curve), 1)) +
+            gnuplot_block("weights" + number,
+                          xt::stack(xt::xtuple(points.x, kernel_weights(2, points.x, h)), 1));
+    curves += ", $curve" + number + " with lines lw 2" + colour + title;
+    weights += (b > 0 ? ", $weights" : "$weights") + number + " with impulses lw 1" + colour +
+               " notitle, $weights" + number + " pt 7 ps 0.6" + colour + title;
   }
-  picture_by_gnuplot("05_query_key_value", "regression",
-                     data + "set xrange [0:6]\nset samples 200\nset xlabel 'x (query)'\n" +
-                         "set title 'Kernel regression from 40 noisy points'\n" +
-                         "set ylabel 'y'\nset key top right\n" + plots);
+  picture_by_gnuplot(
+      "05_query_key_value", "regression",
+      data +
+          "set multiplot\nset xrange [0:6]\nset samples 200\nset lmargin 10\n"
+          "set rmargin 18\nset key outside right top vertical maxcols 1 Left reverse samplen 2\n"
+          "set size 1,0.56\nset origin 0,0.44\nset ylabel 'y: value, output'\n"
+          "set title 'Kernel regression: attention over 40 noisy points'\n" +
+          curves +
+          "\nset size 1,0.46\nset origin 0,0\nset yrange [0:1.1]\nset ytics 0.5\nset xlabel 'x: "
+          "key, query'\n"
+          "set ylabel 'attention weight'\nset title 'Weights of the query x = 2'\n" +
+          weights + "\nunset multiplot");
 }
 
 inline void attention_as_regression() {
   section("Attention in statistics: kernel regression");
   say("You may skip this section. Weighted means with computed weights are older than",
       "neural language models. A curve is measured at 40 points x_i, with random errors",
-      "e_i (normally distributed, as by randn): y_i = sin(x_i) + 0.2 e_i. What is its",
-      "value at another x? KERNEL REGRESSION takes the mean of all y_i with larger",
-      "weights for nearer points. The NADARAYA-WATSON ESTIMATOR (Nadaraya, \"On",
-      "Estimating Regression\", and Watson, \"Smooth Regression Analysis\", both 1964)",
+      "e_i (normally distributed, with mean 0 and variance 1): y_i = sin(x_i) + 0.2",
+      "e_i. What is its value at another x? KERNEL REGRESSION takes the mean of all y_i",
+      "with larger weights for nearer points. The NADARAYA-WATSON ESTIMATOR (Nadaraya,",
+      "\"On Estimating Regression\", and Watson, \"Smooth Regression Analysis\", both 1964)",
       "with a GAUSSIAN KERNEL of the BANDWIDTH h gives point i the weight", "",
       "  exp(-(x - x_i)^2 / (2 h^2)) / (the sum of these over all points)", "",
       "This is attention: softmax of the scores -(x - x_i)^2 / (2 h^2), and the value",
@@ -87,8 +108,8 @@ inline void attention_as_regression() {
       "The first term is the same for all points i, so softmax does not depend on it.",
       "The second term is the dot product of the query (x, 1) and the key", "",
       "  (x_i / h^2, -x_i^2 / (2 h^2))", "",
-      "Here is the mean squared error against sin x, as a mean of 100 samples of 40",
-      "points +- its standard error:", "");
+      "Here is the mean squared error against sin x over 121 equally spaced x from 0 to",
+      "6, as a mean of 100 samples of 40 points +- its standard error:", "");
   Generator g(5);
   const Array at = xt::linspace<Real>(0, 6, 121), truth = xt::sin(at);
   const Sample first = sample(g);
@@ -110,9 +131,11 @@ inline void attention_as_regression() {
   check("kernel regression by hand = attention, h = 0.4",
         kernel_regression(at, first.x, first.y, Real(0.4)),
         regression_by_attention(at, first.x, first.y, Real(0.4)), 1e-4);
-  say("", "With a small h, only few points have a weight, and the estimate follows their",
-      "errors. With a large h, all weights are nearly equal.");
-  draw_regression(at, first);
+  say("", "With a small h, only few points have a large weight, and the estimate follows",
+      "their errors: it has a large variance. With a larger h, points with other values",
+      "of the curve have weights too: the estimate has a bias, and approaches that of",
+      "equal weights. The middle h has the smallest error.");
+  draw_regression(first);
 }
 
 }  // namespace heed

@@ -28,16 +28,20 @@ Array jacobian(const Array& weights) {
 
 void variance_of_a_score(Generator& g) {
   section("The variance of a score");
-  say("Attention divides its scores by sqrt(d_k), d for short, because training can",
-      "hardly change the attention weights of large scores. How large are scores? The",
-      "VARIANCE of a random number x with the mean m is the mean of (x - m)^2. Its",
+  say("Why does attention divide its scores by sqrt(d_k)? (From here on, d is short for",
+      "d_k.) Vaswani et al. suspect: without the division the scores of a row differ so",
+      "much that softmax hardly reacts to changes. This lesson tests it: how much do",
+      "scores differ, how does softmax react, and how well does a head learn?", "",
+      "The VARIANCE of a random number x with the mean m is the mean of (x - m)^2. Its",
       "root, the standard deviation, is the typical distance of x from m. A score is a",
       "sum of d products q_i k_i. Assume that all q_i and k_i are independent, with",
-      "mean 0 and variance 1. (In a trained model they are not.) Then the mean of",
-      "(q_i k_i)^2 is that of q_i^2 times that of k_i^2: each product has variance 1.",
-      "The variances of independent numbers add up: the score has variance d. Here it",
-      "is measured on 4000 random pairs for each d. The number after +- is the standard",
-      "error: the typical distance of the measured from the true variance.", "",
+      "mean 0 and variance 1. (In a trained model they are not.) The mean of a product",
+      "of independent numbers is the product of their means. So q_i k_i has mean 0, and",
+      "(q_i k_i)^2 = q_i^2 k_i^2 has mean 1. In the square of the whole sum, the mixed",
+      "terms q_i k_i q_j k_j have mean 0. The d squares remain: a score has variance d.",
+      "Two scores of a query, q.k and q.k', differ by q.(k - k'), with variance 2 d.",
+      "Here are variances of 4000 random scores for each d. The number after +- is the",
+      "standard error: the typical distance of the measured from the true variance.", "",
       "   d   variance of q.k   of q.k / sqrt(d)");
   bool near = true;
   for (std::size_t d = 4; d <= 4096; d *= 4) {
@@ -51,7 +55,7 @@ void variance_of_a_score(Generator& g) {
   }
   claim("all are 1, within 4 standard errors", near, "a larger difference");
   say("", "For d = 4096 the standard deviation of a score is 64. After the division it is",
-      "1, for every d.");
+      "1, for every d. Differences of two scores are sqrt(2) times as large.");
 }
 
 // Returns the scaled scores of the three tokens, (1, 3, 3).
@@ -74,9 +78,11 @@ Tensor small_scores() {
   show("scaled scores", scaled, words, words);
   show("attention weights", weights, words, words);
   show("row sums of the attention weights", sum(weights, {-1}), {}, words);
-  say("", "The scores differ little, so all attention weights are between 0.25 and 0.45.",
-      "(torch.nn.Linear draws W_Q and W_K uniformly from -1 / sqrt(5) to 1 / sqrt(5).",
-      "If the numbers of x have variance 1, those of Q and K have variance 1/3, not 1.)");
+  say("", "All attention weights are between 0.25 and 0.45: the scores differ little. Why?",
+      "torch.nn.Linear draws W_Q and W_K uniformly from -1 / sqrt(5) to 1 / sqrt(5).",
+      "Uniform numbers from -a to a have variance a^2 / 3, here 1/15. A number of Q or",
+      "K is a sum of 5 products. If the numbers of x have variance 1, it has variance",
+      "5/15. So the scaled score of two different tokens has only variance 1/9.");
   Tensor many(Generator(1).randn({1000, 5}));
   Tensor W(nn::init::linear_weight(g, 5, 1000));
   check("variance of 1000 times 1000 such numbers = 1/3", variance(linear(many, W)),
@@ -97,8 +103,8 @@ Tensor scores_times_twelve(const Tensor& scaled) {
   check("powers of the weights = softmax of scores times 12", by_hand, weights12);
   say("", "The weight of 'dog' for itself grows from 0.4472 to 0.9918. A vector with a",
       "single 1 and zeros elsewhere is ONE-HOT. As the factor grows, the weights",
-      "approach a one-hot vector, if one score is the largest. Near it, a change of the",
-      "scores hardly changes the weights: this is SATURATION.");
+      "approach a one-hot vector if exactly one score is the largest. Near it, a change",
+      "of the scores hardly changes the weights: this is SATURATION.");
   return weights12;
 }
 
@@ -111,8 +117,10 @@ void derivatives_of_softmax(const Tensor& scaled, const Tensor& weights12) {
       "  dp_i / ds_j = p_i (1 - p_i)   for its own score, j = i",
       "  dp_i / ds_j = -p_i p_j        for another score", "",
       "The derivatives of one p_i with respect to all scores are its GRADIENT. The",
-      "gradients of all weights are the rows of a matrix, the JACOBIAN. The first check",
-      "adds 0.001 to each score in turn, and compares the changes with the formula:");
+      "gradients of all weights are the rows of a matrix, the JACOBIAN. Here it is the",
+      "matrix diag(p) - p p^T: p on the diagonal, minus the outer product of p with p.",
+      "It is symmetric, and its rows sum to 0: p_i - p_i (p_1 + p_2 + ...) = 0, because",
+      "the weights sum to 1. The first check adds 0.001 to each score in turn:");
   Array dog_scores = xt::view(scaled.value(), 0, 1);
   Array dog = softmax(Tensor(dog_scores), -1).value();
   show("Jacobian of 'dog'", jacobian(dog), words, words);
@@ -124,27 +132,37 @@ void derivatives_of_softmax(const Tensor& scaled, const Tensor& weights12) {
         (softmax(Tensor(changed), -1).value() - dog) / Real(0.001);
   }
   check("formula = change for +0.001, divided by 0.001", jacobian(dog), differences, 0.001);
+  check("formula = diag(p) - p p^T", jacobian(dog),
+        Array(xt::diag(dog) - xt::linalg::outer(dog, dog)));
   const auto jacobian12 = [&](std::size_t i) {
     return jacobian(xt::view(weights12.value(), 0, i));
   };
   show("Jacobian of 'dog', scores times 12", jacobian12(1), words, words);
   say("", "The largest derivative with scores times 12 is");
   for (std::size_t i = 0; i < 3; ++i)
-    say("  " + decimal(xt::amax(jacobian12(i))(), 4) + " in row '" + words[i] + "'");
+    say("  " + decimal(xt::amax(jacobian12(i))(), 4) + " for the query '" + words[i] + "'");
   say("", "So only 'dog' is saturated: its largest score is far above the others. The",
-      "FROBENIUS NORM of a matrix is the root of the sum of its squares. Here is the",
-      "norm of each Jacobian for scores times a factor. (Factor 4 gives the scores",
-      "without the division by sqrt(16).)");
-  Array norms = zeros({norm_factors.size(), 3});
+      "FROBENIUS NORM of a matrix is the root of the sum of the squared elements. Here",
+      "is the norm of each Jacobian for scores times a factor. (Factor 4 gives the",
+      "scores without the division by sqrt(16).)");
+  Array norms = zeros({norm_factors.size(), 3}), factors = norms;
   for (std::size_t f = 0; f < norm_factors.size(); ++f)
-    for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t i = 0; i < 3; ++i) {
+      factors(f, i) = Real(norm_factors[f]);
       norms(f, i) = Real(jacobian_norm(xt::view(scaled.value(), 0, i), norm_factors[f]));
+    }
   show("Frobenius norm", norms, factor_names(), words);
   check("by the Jacobian = jacobian_norm, 'dog', scores times 12",
         scalar(std::sqrt(xt::sum(jacobian12(1) * jacobian12(1))())), scalar(norms(2, 1)));
-  say("", "As the factor grows, each norm falls to 0, because one score of each row is the",
-      "largest. (If two scores are equal and the largest, their weights approach 0.5,",
-      "and so does the norm.) Its distance to the other scores decides when it falls:");
+  say("", "As the factor f grows, each norm falls to 0. For exactly one score of each row",
+      "is the largest, and a score that is lower by c has at most the weight exp(-f c).",
+      "So c decides when the norm falls. (If two scores are equal and the largest,",
+      "their weights approach 0.5, and so does the norm.)", "",
+      "These are derivatives with respect to the multiplied scores. With respect to the",
+      "scores before the multiplication, they are f times as large: if s grows by h,",
+      "the product f s grows by f h. So they first grow with f. But exp(-f c) falls",
+      "faster than f grows:");
+  show("factor times norm", factors * norms, factor_names(), words);
   draw_saturation(select(scaled, 0, 0).value(), words);
 }
 
@@ -152,7 +170,8 @@ int main() {
   opening({"to measure why attention divides its scores by sqrt(d_k)",
            "Var(q.k) = d_k        q, k (d_k), independent, mean 0, variance 1\n"
            "p = softmax(s), both (N), for N keys:\n"
-           "dp_i / ds_j = p_i (1 - p_i) if i = j, else -p_i p_j",
+           "dp_i / ds_j = p_i (1 - p_i) if i = j, else -p_i p_j\n"
+           "Jacobian (N, N) = diag(p) - p p^T",
            "scaling: Vaswani et al., \"Attention Is All You Need\" (2017),\n"
            "section 3.2.1, footnote 4",
            "scale in torch.nn.functional.scaled_dot_product_attention"});

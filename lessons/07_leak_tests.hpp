@@ -11,6 +11,14 @@ namespace heed {
 
 using Layer = std::function<Tensor(const Tensor&)>;  // token vectors (T, 5) to outputs (T, d_v)
 
+// scaled_dot_product_attention with these projection matrices.
+inline Layer attention_layer(const Tensor& W_Q, const Tensor& W_K, const Tensor& W_V,
+                             const AttentionOptions& options) {
+  return [=](const Tensor& x) {
+    return scaled_dot_product_attention(matmul(x, W_Q), matmul(x, W_K), matmul(x, W_V), options);
+  };
+}
+
 // Test 1. (t, s): 1 if any bit of output t changes when random vectors replace the tokens s to 2.
 inline Array changed_outputs(const Layer& layer, const Array& x) {
   Array changed = zeros({3, 3});

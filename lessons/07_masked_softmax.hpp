@@ -79,18 +79,22 @@ inline void fully_masked_row() {
 }
 
 // Draws a column of positions before and after each layer, and an arrow from s to t where the query
-// at t may attend to the key at s: red if s is later. The path through the given positions is
-// thick.
+// at t may attend to the key at s: orange if s is later. The path through the given positions is
+// thick. `counts` has the number of paths from the first position of this path to each output.
 inline void draw_layers(const std::vector<Array>& masks, const std::vector<std::size_t>& path,
-                        const Names& words) {
+                        const Names& words, const Array& counts) {
   std::string arrows, labels;
   for (std::size_t layer = 0; layer <= masks.size(); ++layer) {
     const std::string x = std::to_string(layer);
-    labels += "set label '" + (layer == 0 ? "input" : "layer " + x) + "' at " + x + ",0.6 center\n";
+    labels += "set label '" + (layer == 0 ? "input" : "layer " + x) + "' at " + x + ",0.5 center\n";
     for (std::size_t t = 0; t < words.size(); ++t)
       labels += "set label '" + words[t] + "' at " + x + ",-" + std::to_string(t) +
                 " center front font ',16'\n";
   }
+  labels += "set label \"paths from\\n'" + words[path[0]] + "'\" at 4.7,0.5 center\n";
+  for (std::size_t t = 0; t < words.size(); ++t)
+    labels += "set label '" + decimal(counts(t), 0) + "' at 4.7,-" + std::to_string(t) +
+              " center font ',16'\n";
   for (std::size_t layer = 0; layer < masks.size(); ++layer)
     for (std::size_t t = 0; t < words.size(); ++t)
       for (std::size_t s = 0; s < words.size(); ++s) {
@@ -103,10 +107,12 @@ inline void draw_layers(const std::vector<Array>& masks, const std::vector<std::
                   " lw " + (thick ? "5" : "1.5") + " lc rgb '" + (s > t ? "#D55E00" : "#0072B2") +
                   "'\n";
       }
-  picture_by_gnuplot("07_causal_mask", "paths",
-                     "unset border\nunset tics\nunset key\nunset grid\nset xrange [-0.3:4.3]\n"
-                     "set yrange [-2.4:0.9]\n" +
-                         labels + arrows + "plot -10");
+  picture_by_gnuplot(
+      "07_causal_mask", "paths",
+      "set title 'One wrong mask, in layer 3: a path leads from \"cat\" to the earlier"
+      " \"the\"' font ',17'\nunset border\nunset tics\nunset key\nunset grid\n"
+      "set xrange [-0.3:5]\nset yrange [-2.3:0.8]\n" +
+          labels + arrows + "plot -10");
 }
 
 // The rule of lesson 05 without a causal mask.
@@ -120,8 +126,7 @@ inline void task_of_the_bank() {
       "the latest topic word of the text comes after the first 'bank':");
   show_bank_losses(7, unmasked_bank_weights);
   say("", "The first 'bank' now attends to the topic of the second one, and its prediction",
-      "is wrong. Here the leak makes the loss large, because the rule was made by hand.",
-      "In training a leak can make the loss small: the model can learn to copy.");
+      "is wrong. Here the leak makes the loss large, because the rule was made by hand.");
 }
 
 }  // namespace heed

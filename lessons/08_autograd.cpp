@@ -1,6 +1,6 @@
 // 08 autograd: reverse-mode automatic differentiation, written out for single numbers.
 //
-// Before this lesson: 07_causal_mask, which used derivatives. No calculus is needed.
+// Before this lesson: 07_causal_mask, which used derivatives. School calculus is enough.
 // After it: 09_backward_through_attention, the backward pass through the matrices of attention.
 // Worth a breakpoint: propagate. Each stop is one node that passes its gradient to its inputs.
 
@@ -76,10 +76,11 @@ void show_cost(const Value& result) {
   say("",
       "The graph of g has " + std::to_string(operations) + " operations and " +
           std::to_string(edges) + " edges. The backward pass does one",
-      "multiplication and one addition for each edge, and no operation here has more",
-      "than two inputs. So it costs about twice as much as computing g, whatever the",
-      "number of inputs. But it needs memory: the local derivatives depend on the",
-      "intermediate values, which must be kept until the backward pass.");
+      "multiplication and one addition for each edge: at most two of each for an",
+      "operation, as no operation here has more than two inputs. So it costs at most a",
+      "constant factor more than computing g, whatever the number of inputs (Baydin et",
+      "al.: below 6, typically 2 to 3). But it needs memory: the local derivatives",
+      "depend on the intermediate values, which must be kept until the backward pass.");
 }
 
 void order_of_nodes() {
@@ -103,8 +104,9 @@ void order_of_nodes() {
 void gradient_descent() {
   section("Gradient descent");
   say("Now use the gradients of micrograd's formula for ten gradient descent steps with",
-      "the learning rate 0.00002. As g = f / 2 + 10 / f and f > 0, the lowest possible",
-      "g is sqrt(20) = 4.4721, at f = sqrt(20).", "", "step         a         b         g");
+      "the learning rate 0.00002. As g = f / 2 + 10 / f, dg/df = 1/2 - 10 / f^2:",
+      "negative below f = sqrt(20), positive above. So for f > 0 the lowest possible g",
+      "is sqrt(20) = 4.4721.", "", "step         a         b         g");
   const double learning_rate = 2e-5;
   double now_a = -4, now_b = 2;
   for (int step = 0; step <= 10; ++step) {
@@ -136,12 +138,15 @@ int main() {
       "  f = s b      with respect to s: b = -3    to b: s = -1", "",
       "If b grows by h, s grows by 1 h, and thereby f by -3 * 1 h: local derivatives",
       "are multiplied along a path. b also changes f directly, by -1 h. Both changes",
-      "add up. This is the CHAIN RULE: a derivative such as df/db is a sum over all",
-      "paths from b to f. Each path adds the product of its local derivatives.", "",
+      "add up. (Exactly, f grows by -4 h + h^2. Divided by h this is -4 + h, which",
+      "approaches -4.) This is the CHAIN RULE: a derivative such as df/db is a sum over",
+      "all paths from b to f. Each path adds the product of its local derivatives. (The",
+      "formula at the top groups the paths by their first edge, a use of x.)", "",
       "  df/da = -3 * 1      = -3    path a, s, f",
       "  df/db = -3 * 1 + -1 = -4    paths b, s, f and b, f", "",
       "heed's Tensors record this graph, with the line of source that made each node. A",
-      "Leaf has no inputs, and `from` has the numbers of the inputs:", "");
+      "Leaf has no inputs. The nodes are numbered so that inputs come first, and `from`",
+      "has the numbers of the inputs:", "");
   Tensor a = leaf(2).set_name("a"), b = leaf(-3).set_name("b");
   Tensor s = (a + b).set_name("s"), f = (s * b).set_name("f");
   std::cout << graph_text(f);
@@ -152,8 +157,11 @@ int main() {
       "result back to the leaves, and does at each node, for each of its inputs:", "",
       "  input.grad += node.grad * local derivative", "",
       "This BACKWARD PASS computes df/dx for every x. The method is called REVERSE-MODE",
-      "AUTOMATIC DIFFERENTIATION. A pass in the other direction, from one input to all",
-      "results, is called FORWARD MODE: it gives the derivatives for one input only.");
+      "AUTOMATIC DIFFERENTIATION, and BACKPROPAGATION (Rumelhart et al. 1986) if f is",
+      "the loss of a neural network. For arrays, node.grad is multiplied by the",
+      "operation's Jacobian (lesson 06): a VECTOR-JACOBIAN PRODUCT. A pass in the other",
+      "direction, from one input to all results, is called FORWARD MODE: it gives the",
+      "derivatives for one input only.");
   Value va = 2, vb = -3, vs = va + vb, vf = vs * vb;
   backward(vf);
   const NamedValues values = {{"a", va}, {"b", vb}, {"s", vs}, {"f", vf}};
@@ -162,15 +170,7 @@ int main() {
   say("");
   picture("08_autograd", "graph", drawn(values));
   section("A larger example");
-  say("micrograd (Karpathy 2020) is a small program for derivatives. Its README has",
-      "this formula, in which = gives c and d new values:", "",
-      "  c = a + b               d = a b + b^3",
-      "  c = c + c + 1           d = d + 2 d + relu(b + a)",
-      "  c = c + 1 + c - a       d = d + 3 d + relu(b - a)",
-      "  e = c - d               f = e^2               g = f / 2 + 10 / f", "",
-      "relu(x) = max(x, 0) is a NONLINEARITY, also called activation: a function that",
-      "is not linear and is applied to each number separately. For a = -4 and b = 2 the",
-      "README has g = 24.7041, dg/da = 138.8338 and dg/db = 645.5773.", "");
+  say_micrograd_formula();
   Value wa = -4, wb = 2, wg = micrograd_example(wa, wb);
   backward(wg);
   Tensor ta = leaf(-4), tb = leaf(2), tg = micrograd_example(ta, tb);

@@ -43,19 +43,32 @@ Number micrograd_example(const Number& a, const Number& b) {
   return f / 2 + 10 / f;
 }
 
+inline void say_micrograd_formula() {
+  say("micrograd (Karpathy 2020) is a small program for derivatives. Its README has",
+      "this formula, in which = gives c and d new values:", "",
+      "  c = a + b               d = a b + b^3",
+      "  c = c + c + 1           d = d + 2 d + relu(b + a)",
+      "  c = c + 1 + c - a       d = d + 3 d + relu(b - a)",
+      "  e = c - d               f = e^2               g = f / 2 + 10 / f", "",
+      "relu(x) = max(x, 0) is a NONLINEARITY, also called activation: a function that",
+      "is not linear and is applied to each number separately. (At 0 it has no",
+      "derivative; programs use 0.) For a = -4 and b = 2 the README has g = 24.7041,",
+      "dg/da = 138.8338 and dg/db = 645.5773.", "");
+}
+
 inline void finite_differences() {
   section("Finite differences");
-  say("Training is gradient descent: each step subtracts from each parameter, such as",
-      "a number of W_Q, the learning rate times the derivative of the loss with respect",
-      "to this parameter (lesson 06). How does a program compute derivatives? Take the",
-      "function f(x) = x^2 at x = 3. A FINITE DIFFERENCE is the growth of f for a step",
-      "h, divided by h. The one below is the FORWARD DIFFERENCE (difference quotient)", "",
-      "  (f(x + h) - f(x)) / h");
+  say("Training, in its simplest form, is gradient descent: each step subtracts from",
+      "each parameter, such as a number of W_Q, the learning rate times the derivative",
+      "of the loss with respect to this parameter (lesson 06). How does a program",
+      "compute derivatives? Take the function f(x) = x^2 at x = 3. A FINITE DIFFERENCE",
+      "is the growth of f for a step h, divided by h. The one below is the FORWARD",
+      "DIFFERENCE (difference quotient):", "", "  (f(x + h) - f(x)) / h");
   show_differences_of_square(3);
-  say("", "The growth is 2 x h + h^2. Divided by h it is 2 x + h, so the derivative is",
-      "2 x, here 6. Finite differences evaluate the formula once more for each input,",
-      "and the small language model of `./heed train` has 803,968 parameters. This",
-      "lesson's method needs one pass for all of them.");
+  say("", "The growth is 2 x h + h^2. Divided by h it is 2 x + h. For smaller and smaller h",
+      "this approaches the derivative 2 x, here 6. Finite differences evaluate the",
+      "formula once more for each input, and the small language model of `./heed train`",
+      "has 803,968 parameters. This lesson's method needs one pass for all of them.");
 }
 
 // Central differences of the example with respect to a, and their distance from the derivative.
@@ -69,7 +82,7 @@ inline void show_central_differences(double derivative) {
   }
 }
 
-// The mean over a batch of three examples in two parts, each with its share of the batch as weight.
+// The mean over a batch of three examples in two parts, each weighted by its fraction of the batch.
 inline void accumulate_a_mean() {
   const auto loss = [](const Tensor& w, const Array& targets) {
     const Tensor difference = w - Tensor(targets);
@@ -79,8 +92,8 @@ inline void accumulate_a_mean() {
   backward(loss(whole, {2, 4, 9}));
   backward(loss(parts, {2, 4}) * (2.0 / 3));
   backward(loss(parts, {9}) * (1.0 / 3));
-  say("", "If the loss is a mean over the batch, multiply the loss of each part by its part",
-      "of the batch, here 2/3 and 1/3:");
+  say("", "If the loss is a mean over the batch, multiply the loss of each part by the",
+      "fraction of the examples that it contains, here 2/3 and 1/3:");
   check("gradient of a mean over 3 examples = by parts of 2 and 1", scalar(grad(whole)),
         scalar(grad(parts)));
 }
@@ -89,9 +102,9 @@ inline void gradient_accumulation() {
   section("Gradient accumulation");
   say("heed's backward, like PyTorch's, adds to the gradients of the leaves. So the",
       "gradients of a large batch can be computed in parts, with one backward pass for",
-      "each part: GRADIENT ACCUMULATION. Before a new step, clear the gradients. (A",
-      "second pass of our backward() would be wrong: it must first clear the gradients",
-      "of the inner nodes.) Here is x * x at x = 3, in heed:", "");
+      "each part: GRADIENT ACCUMULATION. Before a new step, clear the gradients. (Our",
+      "backward() does not clear the gradients of inner nodes, so a second pass with it",
+      "would be wrong.) Here is x * x at x = 3, in heed:", "");
   Tensor x = leaf(3);
   backward(x * x);
   say("after one backward   " + padded(grad(x)));
@@ -110,9 +123,15 @@ inline void gradcheck(double derivative) {
       "  (g(a + h) - g(a - h)) / (2 h)", "", "For micrograd's formula:");
   show_central_differences(derivative);
   say("", "With h ten times smaller the error is about a hundred times smaller: it is",
-      "proportional to h^2. At 1e-5 rounding errors are as large, and below they",
-      "dominate, because they are divided by 2 h. These numbers are doubles. Gradcheck",
-      "needs double precision, for in float -4 + 1e-7 and -4 - 1e-7 are rounded to -4:");
+      "proportional to h^2. The reason is Taylor's formula:", "",
+      "  g(a + h) = g(a) + h g'(a) + h^2 g''(a) / 2 + h^3 g'''(a) / 6 + ...", "",
+      "In the difference the even powers of h cancel. After division by 2 h the error",
+      "h^2 g'''(a) / 6 remains. Below h = 1e-5, rounding errors dominate: they are",
+      "about eps, the relative precision of the numbers, and are divided by h. The sum",
+      "of both errors is smallest for h near eps^(1/3), and then of the order eps^(2/3)",
+      "(4e-11 in double, 2e-5 in float) times numbers that depend on g: its size and",
+      "g''', here about 100. So gradcheck uses doubles. In float, even -4",
+      "+ 1e-7 and -4 - 1e-7 are both rounded to -4:");
   const auto g = [](double a) { return micrograd_example(leaf(a), leaf(2)).item(); };
   check("g(-4 + 1e-7) - g(-4 - 1e-7) in float = 0", scalar(g(-4 + 1e-7) - g(-4 - 1e-7)), scalar(0),
         0);
@@ -128,17 +147,28 @@ void show_values(const NamedValues& values) {
 }
 
 // The graph of the lesson's named Values in Graphviz's language: data and gradient of each node,
-// and the local derivative of each edge.
+// and the local derivative of each edge. The two paths from b to f are orange and blue.
 template <class NamedValues>
 std::string drawn(const NamedValues& values) {
   std::map<const void*, std::string> names;
-  std::string dot = "digraph {\n  rankdir=LR\n  node [shape=record, fontname=\"sans-serif\"]\n";
+  std::string dot =
+      "digraph {\n  rankdir=LR\n  fontname=\"sans-serif\"\n  labelloc=t\n"
+      "  label=\"df/db = -3 * 1 (orange path) + -1 (blue path) = -4\\n"
+      "Edges: local derivatives. Nodes: data and gradient.\\n \"\n"
+      "  node [shape=record, fontname=\"sans-serif\"]\n  edge [fontname=\"sans-serif\"]\n";
   for (const auto& [name, v] : values) {
     names[v.number.get()] = name;
     dot += "  " + name + " [label=\"" + name + " (" + v.number->op + ") | data " +
-           decimal(v.data(), 4) + " | grad " + decimal(v.grad(), 4) + "\"]\n";
-    for (const auto& [input, local] : v.number->inputs)
-      dot += "  " + names[input.get()] + " -> " + name + " [label=" + decimal(local, 1) + "]\n";
+           decimal(v.data(), 1) + " | grad " + decimal(v.grad(), 1) + "\"]\n";
+    for (const auto& [input, local] : v.number->inputs) {
+      const std::string from = names[input.get()];
+      const std::string color = from == "a"           ? "#888888"
+                                : from + name == "bf" ? "#0072B2"
+                                                      : "#D55E00";
+      dot += "  " + from + " -> " + name + " [label=\" " + decimal(local, 0) + " \" color=\"" +
+             color + "\" fontcolor=\"" + color + "\" penwidth=" + (from == "a" ? "1" : "2.5") +
+             "]\n";
+    }
   }
   return dot + "}\n";
 }

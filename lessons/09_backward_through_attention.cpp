@@ -41,9 +41,9 @@ Real score_gradient(const Array& dA, const Array& A, std::size_t i, std::size_t 
 
 std::pair<Array, Array> value_and_weight_gradients(const Attention& now, const Array& dO) {
   section("O = A V: dV and dA");
-  say("O(i, c) = sum over j of A(i, j) V(j, c). Its local derivatives are A(i, j) with",
-      "respect to V(j, c), used in O(i, c) for every row i, and V(j, c) with respect to",
-      "A(i, j), used for every column c. By the chain rule", "",
+  say("O(i, c) = sum over j of A(i, j) V(j, c). Its derivative with respect to V(j, c)",
+      "is A(i, j), and with respect to A(i, j) it is V(j, c). Each V(j, c) is used in",
+      "every row i of O, and each A(i, j) in every column c. By the chain rule", "",
       "  dV(j, c) = sum over i of A(i, j) dO(i, c)    so dV = A^T dO",
       "  dA(i, j) = sum over c of dO(i, c) V(j, c)    so dA = dO V^T");
   const Array &A = now.A.value(), &V = now.V.value();
@@ -58,9 +58,10 @@ std::pair<Array, Array> value_and_weight_gradients(const Attention& now, const A
 Array score_gradients(const Attention& now, const Array& dA, const Array& dO) {
   section("A = softmax(S): dS");
   say("dS says which scores to change: where it is negative, a larger score reduces the",
-      "loss. For a tiny h, e^h is about 1 + h, and 1 / (1 + h) is about 1 - h. Let Z be",
-      "the sum of e^S_k over one row, so A_k = e^S_k / Z. If S_j grows by h, e^S_j",
-      "becomes e^S_j (1 + h), and Z becomes Z (1 + h A_j). Then", "",
+      "loss. For a small h, e^h is about 1 + h, and 1 / (1 + h) is about 1 - h. (The",
+      "other terms have h^2 or higher powers: divided by h, they vanish as h approaches",
+      "0.) Let Z be the sum of e^S_k over one row, so A_k = e^S_k / Z. If S_j grows by",
+      "h, e^S_j becomes e^S_j (1 + h), and Z becomes Z (1 + h A_j). Then", "",
       "  A_k becomes A_k / (1 + h A_j), about A_k - h A_k A_j, if k is not j",
       "  A_j becomes A_j (1 + h) / (1 + h A_j), about A_j + h A_j - h A_j A_j", "",
       "These changes divided by h are the derivatives of A_k with respect to S_j.",
@@ -78,20 +79,21 @@ Array score_gradients(const Attention& now, const Array& dA, const Array& dO) {
   check("each row of dS sums to zero", Array(xt::sum(dS, {1})), zeros({3}));
   check("dS is zero right of the diagonal, to the last bit", Array(xt::triu(dS, 1)), zeros({3, 3}),
         0);
-  say("", "rowsum(dO * O) needs no (T, T) matrix: FlashAttention's backward uses it. Each",
-      "row of dS sums to zero: a number added to all scores of a row changes no weight.",
-      "No score of 'cat' with the masked 'sat' changes their weight 0, so this dS is 0.",
-      "(Its dA is " + decimal(dA(1, 2), 4) +
-          ": a larger weight would change the loss.) 'sat' should attend",
-      "more to 'cat', whose dS is negative, and less to 'the'.");
+  say("", "rowsum(A * dA) = rowsum(dO * O), because", "",
+      "  sum_j A_ij dA_ij = sum_j A_ij sum_c dO_ic V_jc = sum_c dO_ic O_ic", "",
+      "FlashAttention's backward uses this: it never stores the whole A, but computes",
+      "parts of it again. Each row of dS sums to zero: a number added to all scores of",
+      "a row changes no weight. The weight of 'cat' for the masked 'sat' is 0 for all",
+      "scores, so this dS is 0, although dA is not. 'sat' should attend more to 'cat',",
+      "whose dS is negative, and less to 'the'.");
   return dS;
 }
 
 std::pair<Array, Array> query_and_key_gradients(const Attention& now, const Array& dS) {
   section("S = Q K^T / 2: dQ and dK");
-  say("S(i, j) = sum over c of Q(i, c) K(j, c) / 2, where 2 is the root of d_k = 4. The",
-      "local derivatives are K(j, c) / 2 with respect to Q(i, c), used in S(i, j) for",
-      "every j, and Q(i, c) / 2 with respect to K(j, c), used for every i:", "",
+  say("S(i, j) = sum over c of Q(i, c) K(j, c) / 2, where 2 is the root of d_k = 4. Its",
+      "derivative with respect to Q(i, c) is K(j, c) / 2, and with respect to K(j, c)",
+      "it is Q(i, c) / 2. Q(i, c) is used for every j, and K(j, c) for every i:", "",
       "  dQ(i, c) = sum over j of dS(i, j) K(j, c) / 2    so dQ = dS K / 2",
       "  dK(j, c) = sum over i of dS(i, j) Q(i, c) / 2    so dK = dS^T Q / 2");
   const Array &Q = now.Q.value(), &K = now.K.value();  // (3, 4) both
@@ -100,6 +102,9 @@ std::pair<Array, Array> query_and_key_gradients(const Attention& now, const Arra
   Array dK = dot(xt::transpose(dS), Q) / 2;  // (3, 4)
   show_gradient("dQ = dS K / 2", dQ, dQ_by_hand, now.Q, words);
   show_gradient("dK = dS^T Q / 2", dK, dK_by_hand, now.K, words);
+  say("", "A vector v added to all keys adds q.v / 2 to all scores of a query q, which",
+      "changes no attention weight. So the rows of dK sum to zero:");
+  check("sum of the rows of dK = 0", Array(xt::sum(dK, {0})), zeros({4}));
   return {dQ, dK};
 }
 
@@ -152,8 +157,7 @@ int main() {
   say("", "Who sat? The cat. So the target of 'sat' is the value of 'cat'. The target of",
       "'the' and 'cat' is the value of 'the'. The target is a copy of these numbers: a",
       "constant. The loss is half the sum of the squared differences between O and the",
-      "target. (A loss can be any differentiable number that is small for good outputs.",
-      "This one has the simplest derivative: see the next section.)");
+      "target, because its derivative is simple (next section).");
   Array wanted = V;  // (3, 4), to be V's rows 0, 0 and 1
   xt::row(wanted, 1) = xt::row(V, 0);
   xt::row(wanted, 2) = xt::row(V, 1);
@@ -164,11 +168,11 @@ int main() {
   options.provenance = true;  // record the terms of each gradient
   backward(loss, options);
   section("The upstream gradient dO");
-  say("dX is short for the gradient of the loss with respect to X, and has X's shape.",
-      "In the backward pass an operation gets the gradient of its output, the UPSTREAM",
+  say("For any array Y, dY is short for the gradient of the loss with respect to Y, and",
+      "has Y's shape. An operation gets the gradient of its output, the UPSTREAM",
       "GRADIENT, and computes the gradients of its inputs. The derivative of x^2 / 2 is",
       "x, so dO = O - target. From dO follow dV, dA, dS, dQ and dK:");
-  picture("09_backward_through_attention", "backward", backward_flow);
+  picture("09_backward_through_attention", "backward", backward_flow());
   Array dO = now.O.value() - wanted;  // (3, 4)
   show("dO = O - target", dO, words);
   check("in one line = by heed", dO, now.O.grad());
@@ -176,6 +180,8 @@ int main() {
   const Array dS = score_gradients(now, dA, dO);
   const auto [dQ, dK] = query_and_key_gradients(now, dS);
   projection_gradients({W_K, W_Q, W_V}, {dK, dQ, dV}, X, words);
+  compare_with_central_difference(
+      [&](const Tensor& W) { return half_squares(attend(X, W_K, W, W_V).O, Tensor(wanted)); }, W_Q);
   say("", "The option provenance records each term of a gradient: operation, line, norm.");
   show_sources(W_K);
   show_sources(X);

@@ -1,6 +1,7 @@
 // 09_by_hand.hpp: gradients of matrix products, and the graph of the backward pass.
 #pragma once
 
+#include <cmath>
 #include <utility>
 
 #include "lesson.hpp"
@@ -47,9 +48,9 @@ inline void projection_gradients(const std::vector<Tensor>& W, const std::vector
   section("The projection matrices and X");
   say("K = X W_K is a matrix product like O = A V, so dW_K = X^T dK. In outer-product",
       "form (lesson 03) it is a sum over the tokens: each adds the outer product of its",
-      "embedding and its row of dK. X is used three times, for K, Q and V, so dX is a",
-      "sum of three terms. In a larger model dX is the upstream gradient of what",
-      "computed X, such as another layer.");
+      "embedding and its row of dK. X is used three times, for K, Q and V. By the chain",
+      "rule each use adds a term to dX. In a larger model dX is the upstream gradient",
+      "of what computed X, such as another layer.");
   show("dW_K = X^T dK", xt::linalg::dot(xt::transpose(X.value()), gradients[0]));
   Array outer_products = zeros({5, 4});
   for (std::size_t t = 0; t < 3; ++t) {
@@ -70,27 +71,60 @@ inline void projection_gradients(const std::vector<Tensor>& W, const std::vector
   check("in one line = by heed", dX, X.grad());
 }
 
+// Compares the largest element of W.grad() with a central difference of the loss.
+template <class Loss>  // from a matrix of W's shape to a Tensor of one number
+void compare_with_central_difference(const Loss& loss, const Tensor& W) {
+  const Array gradient = W.grad();
+  std::size_t i = 0;
+  for (std::size_t k = 1; k < gradient.size(); ++k)
+    if (std::abs(gradient.data()[k]) > std::abs(gradient.data()[i])) i = k;
+  Array high = W.value(), low = W.value();
+  high.data()[i] += Real(0.01), low.data()[i] -= Real(0.01);
+  const Real h = (high.data()[i] - low.data()[i]) / 2;
+  const Real measured = (loss(Tensor(high)).item() - loss(Tensor(low)).item()) / (2 * h);
+  say("", "heed uses the same formulas, so it is no independent test of them. A central",
+      "difference (lesson 08) is one: change the element of W_Q with the largest",
+      "gradient by 0.01 in both directions, and compute only the loss.");
+  say("", "  central difference " + decimal(measured, 4) + ", gradient " +
+              decimal(gradient.data()[i], 4));
+  check("central difference / gradient = 1", scalar(measured / gradient.data()[i]), scalar(1),
+        0.001);
+}
+
 // The backward pass in Graphviz's language. Each edge is labelled with the formula that computes
-// its end.
-inline const std::string backward_flow = R"dot(digraph {
-  rankdir=LR
-  node [shape=box, style=rounded, fontname="sans-serif"]
-  edge [color="#0072B2", fontname="sans-serif", fontsize=11]
+// its end, and below it with the array of the forward pass in this formula.
+inline std::string backward_flow() {
+  std::string dot = R"dot(digraph {
+  label=<<font point-size="20">The backward pass: what each gradient is computed from</font><br/>
+    <font color="#C04A00">orange: the array of the forward pass in the formula</font><br/> >
+  labelloc=t fontname="sans-serif" fontsize=16 nodesep=0.5 ranksep=0.45
+  node [shape=box style="rounded,filled" fillcolor="#EAF3FA" color="#0072B2"]
+  node [fontname="sans-serif" fontsize=17]
+  edge [color="#0072B2" fontname="sans-serif" fontsize=16]
+  loss [fillcolor=white]
   dO [label="dO (3, 4)"]  dA [label="dA (3, 3)"]  dS [label="dS (3, 3)"]
   dV [label="dV (3, 4)"]  dQ [label="dQ (3, 4)"]  dK [label="dK (3, 4)"]
-  dX [label="dX (3, 5)"]  dW_V [label="dW_V (5, 4)"]  dW_Q [label="dW_Q (5, 4)"]  dW_K [label="dW_K (5, 4)"]
-  loss -> dO [label="O - target"]
-  dO -> dV [label="A^T dO"]
-  dO -> dA [label="dO V^T"]
-  dA -> dS [label="A * (dA - rowsum(A * dA))"]
-  dS -> dQ [label="dS K / 2"]
-  dS -> dK [label="dS^T Q / 2"]
-  dV -> dW_V [label="X^T dV"]
-  dQ -> dW_Q [label="X^T dQ"]
-  dK -> dW_K [label="X^T dK"]
-  dV -> dX [label="dV W_V^T"]
-  dQ -> dX [label="+ dQ W_Q^T"]
-  dK -> dX [label="+ dK W_K^T"]
-})dot";
+  dW_V [label="dW_V (5, 4)"]  dW_Q [label="dW_Q (5, 4)"]  dW_K [label="dW_K (5, 4)"]
+  dX [label="dX (3, 5)"]
+  {rank=same dV dK dQ}
+  {rank=same dW_V dW_K dW_Q}
+  dW_K -> dX [style=invis]
+)dot";
+  const auto edge = [&](const std::string& from, const std::string& to, const std::string& formula,
+                        const std::string& array) {
+    dot += "  " + from + " -> " + to + " [label=<<table border=\"0\" cellspacing=\"0\"" +
+           " cellpadding=\"1\"><tr><td width=\"12\"></td><td>" + formula +
+           "</td></tr><tr><td></td><td><font color=\"#C04A00\">" + array +
+           "</font></td></tr></table>>]\n";
+  };
+  edge("loss", "dO", "O - target", "O");
+  edge("dO", "dV", "A^T dO", "A"), edge("dO", "dA", "dO V^T", "V");
+  edge("dA", "dS", "A * (dA - rowsum(A * dA))", "A");
+  edge("dS", "dK", "dS^T Q / 2", "Q"), edge("dS", "dQ", "dS K / 2", "K");
+  edge("dV", "dW_V", "X^T dV", "X"), edge("dV", "dX", "dV W_V^T", "W_V");
+  edge("dK", "dW_K", "X^T dK", "X"), edge("dK", "dX", "+ dK W_K^T", "W_K");
+  edge("dQ", "dW_Q", "X^T dQ", "X"), edge("dQ", "dX", "+ dQ W_Q^T", "W_Q");
+  return dot + "}\n";
+}
 
 }  // namespace heed

@@ -7,7 +7,6 @@
 #include <map>
 
 #include "10_by_hand.hpp"
-#include "copy_task.hpp"
 
 using namespace heed;
 const Names words = {"the", "cat", "sat"};
@@ -37,17 +36,17 @@ void attention_as_a_module(Generator& g) {
       "set the weights to lesson 05's matrices. The input is a batch of one sentence.");
   set_weights(head, xt::transpose(W_Q), xt::transpose(W_K), xt::transpose(W_V));
   const nn::AttentionMask causal{true, {}};
-  const Tensor batch = unsqueeze(Tensor(tokens), 0), R = head(batch, causal);  // (1, 3, 4)
+  const Tensor batch = unsqueeze(Tensor(tokens), 0), O = head(batch, causal);  // (1, 3, 4)
   show("attention weights", head.weights(batch, causal), words, words);
-  show("R, the output", R, words);
+  show("O, the output", O, words);
   const Array by_hand = outputs_by_hand(tokens, W_Q, W_K, W_V);
-  check("lesson 05's R by hand = output of the module", by_hand, select(R, 0, 0));
+  check("the output of lesson 05 by hand = output of the module", by_hand, select(O, 0, 0));
   const Array others = dog_sees_dog(g);  // (3, 5): the embeddings of another sentence
   const Tensor two = head(stack({Tensor(tokens), Tensor(others)}, 0), causal);  // (2, 3, 4)
   check("in a batch of two, the first sentence has the same output", by_hand, select(two, 0, 0));
   check("the second sentence does not depend on the first", outputs_by_hand(others, W_Q, W_K, W_V),
         select(two, 0, 1));
-  say("", "The rows of R are CONTEXTUALISED VECTORS (contextual embeddings): the row of a",
+  say("", "The rows of O are CONTEXTUALISED VECTORS (contextual embeddings): the row of a",
       "token can depend on other tokens of its sentence. In the second sentence the",
       "token 'dog' occurs twice, with the same embedding. The two outputs differ,",
       "because the second 'dog' also attends to 'sees':");
@@ -56,12 +55,13 @@ void attention_as_a_module(Generator& g) {
 
 void logits_and_loss(const nn::AttentionHead& head, const CopyBatch& batch) {
   section("The task, the logits and the loss");
-  say("The task is to predict the previous word. It needs attention, and its lowest",
-      "mean loss is known. A sentence has eight positions; each holds one of eight",
-      "words, drawn at random. A word is a random vector of 16 numbers and length one.",
-      "Each batch has eight new words: a head that learns the words by heart gains",
-      "nothing, and has to copy them. Eight more numbers of the input are the position,",
-      "one-hot (lesson 12 says why). A query attends to earlier positions only.", "",
+  say("The task is to predict the previous word. Language models have heads for it",
+      "(lesson 16), and its lowest mean loss is known. A sentence has eight positions;",
+      "each holds one of eight words, drawn at random. At position 0 the target is one",
+      "more random word, which the input does not contain. A word is a random vector of",
+      "16 numbers and length one. Each batch has eight new words, so the head cannot",
+      "learn words by heart: it must copy. Eight more numbers of the input are the",
+      "position, one-hot (lesson 12 says why). A query attends to earlier positions.", "",
       "The dot products of the output with the eight word vectors are the LOGITS: the",
       "scores that softmax turns into probabilities. The CROSS-ENTROPY of a prediction",
       "is -ln p (lesson 01), where p is the probability of the correct word. Its unit",
@@ -94,20 +94,20 @@ std::map<int, Array> train(const nn::AttentionHead& head, const Parameters& para
   section("Training");
   say("TRAINING repeats: draw a batch, compute the loss and the gradients, change the",
       "parameters. VALIDATION measures the loss on data that is not used for training:",
-      "here 64 sentences of eight new words. OVERFITTING: a model fits what only its",
-      "training data have, which is seen as a gap between a low training loss and a",
-      "higher validation loss. The column 'weight' is the mean attention weight on the",
-      "previous position over the validation sentences, at the position where it is",
-      "smallest. (~ marks results of training: they depend on the machine.)", "",
+      "here 64 sentences of eight new words. OVERFITTING means to fit what only the",
+      "training data have. Its sign is a validation loss that rises again. For each",
+      "query position we take the mean attention weight on the previous position",
+      "over the validation sentences. The column 'weight' has the smallest of them. (~",
+      "marks results of training: they depend on the machine.)", "",
       "step  validation loss  weight");
   optim::AdamW optimizer(parameters.tensors(), {0.05, 0.9, 0.999, 1e-8, 0});
   std::map<int, Array> weights;  // by step
-  Series losses{"new words in every step", {}, {}};
+  Series training, losses;       // losses: of validation
   for (int step = 0; step <= 2000; ++step) {
     if (step <= 20 ? step % 5 == 0 : step == 100 || step == 500 || step == 2000) {
       weights[step] = mean_weights(head, validation);
-      say(pad_left(std::to_string(step), 4) +
-          pad_left(trained(loss_of(head, validation).item()), 17) +
+      losses.append(step, loss_of(head, validation).item());
+      say(pad_left(std::to_string(step), 4) + pad_left(trained(losses.y.back()), 17) +
           pad_left(trained(smallest_on_previous(weights[step])), 8));
     }
     const CopyBatch batch = new_copy_batch(g, 16);
@@ -115,10 +115,10 @@ std::map<int, Array> train(const nn::AttentionHead& head, const Parameters& para
     optim::zero_grad(parameters.tensors());
     backward(loss);
     optimizer.step();
-    losses.append(step, loss.item());
+    training.append(step, loss.item());
   }
   const double bound = std::log(8.0) / 8, rest = loss_of(head, validation).item() - bound;
-  draw_losses("10_attention_head", {losses}, {{"lower bound, ln 8 / 8", bound}});
+  picture_of_losses(training, losses, bound);
   say("", "validation loss minus lower bound  " + trained(rest, 3));
   claim("the loss is 0 to 0.01 above the lower bound", rest > 0 && rest <= 0.01, decimal(rest, 4));
   return weights;
@@ -127,29 +127,38 @@ std::map<int, Array> train(const nn::AttentionHead& head, const Parameters& para
 void read_attention_weights(const std::map<int, Array>& weights) {
   section("The attention weights during training");
   say("After 2000 steps nearly all weight is on the previous position.");
-  for (const auto& [step, name] : {std::pair(0, "before"), {15, "halfway"}, {2000, "after"}})
-    picture_trained("10_attention_head", name, weights.at(step),
-                    {"mean attention weights after " + std::to_string(step) + " steps", positions,
-                     positions, "query position", "key position", 0, 1});
+  const std::vector<Array> panels = {weights.at(0), weights.at(15), weights.at(2000)};
+  const Names titles = {"after 0 steps", "after 15 steps", "after 2000 steps"};
+  HeatmapOptions options{"mean attention weights during training", positions, positions};
+  options.row_title = "query position", options.column_title = "key position";
+  options.low = 0, options.high = 1;
+  say("");
+  quote(heatmap_sheet_text(panels, titles, options, 3));
+  picture("10_attention_head", "weights", panels, titles, options, 3);
   const double least = smallest_on_previous(weights.at(2000));
   claim("each mean weight on the previous position is above 0.98", least > 0.98, decimal(least, 4));
 }
 
 void read_projections(const nn::AttentionHead& head, const CopyBatch& batch) {
   section("What the projections have learned");
-  say("The score of the query of token x and the key of token y is x W_Q^T W_K y / 4.",
-      "The matrix W_Q^T W_K / 4 (24, 24) is called the QK circuit (Elhage et al. 2021).",
-      "Its last 8 rows and columns belong to the positions. Row t of this block is",
-      "largest in column t - 1, among the allowed columns 0 to t - 1. (Position 0 has",
-      "no key, position 1 only one.)");
+  say("The score of the query of token x and the key of token y is x W_QK y^T / 4, with",
+      "W_QK = W_Q^T W_K (24, 24). With the embeddings of all tokens on both sides it is",
+      "the QK CIRCUIT (Elhage et al. 2021): the scores of all pairs of tokens. The last",
+      "8 rows and columns of W_QK belong to the positions. Among the allowed columns 0",
+      "to t - 1, row t is largest in column t - 1.");
   const Array all = query_key(head),
-              block = xt::view(all, xt::range(D, D + T), xt::range(D, D + T));
-  HeatmapOptions options{"positions in W_Q^T W_K / 4", positions, positions, "of x", "of y"};
+              block = xt::where(*earlier_positions().mask,
+                                xt::view(all, xt::range(D, D + T), xt::range(D, D + T)), -INFINITY);
+  HeatmapOptions options{"positions in W_QK / 4", positions, positions,
+                         "position of the query token", "position of the key token"};
   options.diverging = true, options.low = -15, options.high = 15;
   picture_trained("10_attention_head", "query_key", block, options);
   const CopyRule rule = rule_of(head, batch);
-  say("", "W_V copies the word vector and scales it. The entries of W_Q^T W_K / 4 for words",
-      "are small: with zeros in their place, no attention weight changes by much.", "",
+  say("", "W_V copies the word vector and scales it. (With the word vectors on both sides,",
+      "W_V is here the OV CIRCUIT: the logits that a token adds if it is attended to.)",
+      "The entries of W_QK / 4 for words hardly matter: zeros instead change no weight",
+      "of the validation sentences by more than 0.05.", "",
+      "largest absolute value for a word   " + trained(rule.word, 1),
       "mean of W_V's diagonal              " + trained(rule.diagonal, 1),
       "largest absolute value of the rest  " + trained(rule.rest, 1),
       "largest change of a weight          " + trained(rule.change));
@@ -166,7 +175,7 @@ int main() {
   opening({"to build an attention head, train it with Adam and read its weights",
            "O = softmax(X W_Q^T W_K X^T / sqrt(d)) X W_V^T\n"
            "X (T, C), W_Q and W_K and W_V (d, C), O (T, d)",
-           "Attention Is All You Need, section 3.2.1 (Vaswani et al. 2017);\n"
+           "Attention Is All You Need, section 3.2 (Vaswani et al. 2017);\n"
            "Adam: A Method for Stochastic Optimization (Kingma and Ba 2015)",
            "torch.nn.Linear, torch.nn.functional.cross_entropy, torch.optim.Adam"});
   Generator g(42);

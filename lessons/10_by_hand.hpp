@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "lesson.hpp"
+#include "copy_task.hpp"
 
 namespace heed {
 
@@ -26,15 +26,15 @@ inline Array dog_sees_dog(Generator& g) {
 
 // The mean of -ln p(target), where p is the softmax of the logits.
 inline Real cross_entropy_by_hand(const Array& logits,
-                                  const Indices& targets) {  // (B, T, V), (B, T)
-  const std::size_t B = targets.shape(0), T = targets.shape(1);
+                                  const Indices& targets) {  // (B, N, V), (B, N)
+  const std::size_t B = targets.shape(0), N = targets.shape(1);
   Real sum = 0;
   for (std::size_t b = 0; b < B; ++b)
-    for (std::size_t t = 0; t < T; ++t) {
+    for (std::size_t t = 0; t < N; ++t) {
       const Array e = xt::exp(xt::view(logits, b, t));
       sum -= std::log(e(std::size_t(targets(b, t))) / xt::sum(e)());
     }
-  return sum / Real(B * T);
+  return sum / Real(B * N);
 }
 
 // Steps of Adam with the learning rate 0.05 for the loss 50 p^2, which change p. Row t of the
@@ -91,6 +91,22 @@ inline Array after_20_steps() {
   return result;
 }
 
+// The training loss (means of 20 steps) and the validation loss, above the lower bound.
+inline void picture_of_losses(const Series& training, const Series& validation, double bound) {
+  picture_by_gnuplot(
+      "10_attention_head", "loss",
+      block_of_means("training", training, 20, bound) +
+          block_of_means("validation", validation, 1, bound) +
+          "set logscale y\nset format y '%g'\nset yrange [0.001:4]\nset xrange [-20:2050]\n" +
+          "set title 'Predicting the previous word: the loss approaches its lower bound'\n" +
+          "set xlabel 'step'\nset ylabel 'loss - ln 8 / 8 (nats), log scale'\n" +
+          "set key at graph 0.98, 0.85\n" +
+          "plot $training with lines lw 2 lc rgb '#56B4E9' title 'training, mean of 20 steps' " +
+          ", $validation with points pt 7 ps 1 lc rgb '#D55E00' title " + "'validation', " +
+          decimal(std::log(8.0) - bound, 4) +
+          " dashtype 2 lw 2 lc rgb '#666666' title 'uniform predictions, loss ln 8'");
+}
+
 inline void adam_on_one_number() {
   section("Adam on one number");
   say("An OPTIMIZER computes the changes of the parameters from their gradients.",
@@ -98,22 +114,23 @@ inline void adam_on_one_number() {
       "p^2 the gradient is g = 100 p, for 0.005 p^2 it is g = 0.01 p: one learning rate",
       "cannot fit both. So ADAM (Kingma and Ba 2015) divides by the size of g. It keeps",
       "exponential moving averages: the FIRST MOMENT m of g, the SECOND MOMENT v of",
-      "g^2. Both start at 0; m' and v' correct this. Step t:", "",
+      "g^2. Both start at 0; m' and v' correct this (bias correction). Step t:", "",
       "  m = 0.9 m + 0.1 g          m' = m / (1 - 0.9^t)",
       "  v = 0.999 v + 0.001 g^2    v' = v / (1 - 0.999^t)",
       "  change of p = -learning rate * m' / (sqrt(v') + 1e-8)");
   double p = 0.1;
-  show("five steps of Adam, learning rate 0.05, loss 50 p^2", adam_by_hand(p, 5),
+  show("five steps of Adam from p = 0.1, learning rate 0.05, loss 50 p^2", adam_by_hand(p, 5),
        {"1", "2", "3", "4", "5"}, {"g", "m'", "v'", "change of p", "p", "50 p^2"});
   check("p after five steps by hand = by heed's AdamW", scalar(Real(p)), p_by_adamw(0.1, 5));
   show("p after 20 steps from 0.1, learning rate 0.005", after_20_steps(), {"50 p^2", "0.005 p^2"},
        {"gradient descent", "Adam"});
   say("", "Gradient descent solves the first task and hardly moves in the second. Adam",
-      "makes the same steps for both: in step 1, m' = g and v' = g^2, so the change has",
-      "the size of the learning rate, if |g| is far above 1e-8. In the first table Adam",
-      "overshoots 0, because m' has the gradients of earlier steps. AdamW (Loshchilov",
-      "and Hutter 2019) also multiplies p by 1 - learning rate * WEIGHT DECAY, which is",
-      "0 here.");
+      "makes the same steps for both: a factor in all g multiplies m' and sqrt(v')",
+      "alike, so it cancels (but for the 1e-8). In step 1, m' = g and v' = g^2, so the",
+      "change has the size of the learning rate. In the first table Adam overshoots 0,",
+      "because m' has the gradients of earlier steps. AdamW (Loshchilov and Hutter",
+      "2019) also keeps parameters small: each step multiplies p by 1 - learning rate *",
+      "WEIGHT DECAY (PyTorch's form). Here the weight decay is 0.");
 }
 
 }  // namespace heed

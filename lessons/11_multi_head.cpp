@@ -35,14 +35,51 @@ std::vector<Tensor> losses_of(const nn::MultiHeadAttention& attention,
   return {cross_entropy(logits_1, batch.back_1), cross_entropy(logits_2, batch.back_2)};
 }
 
+void set_one_head_by_hand(const TwoTargetBatch& validation) {
+  const double differ = fraction_different(validation);
+  section("A task with two targets");
+  say("One head gives each query one weighted sum of the values. What if a prediction",
+      "needs two tokens? Here each position predicts two words: u, one position back,",
+      "and w, two positions back. (The loss leaves out positions 0 and 1.) One half of",
+      "the output gives the logits of u, the other half those of w. Each batch has",
+      "eight new, orthogonal word vectors: the dot product of two is 0.", "",
+      "What can one head do? Suppose that its attention weights depend on the positions",
+      "only: a on u and 1 - a on w. Suppose that its values are the words, scaled by c1",
+      "in one half of the output and by c2 in the other:", "",
+      "  logits of target 1: c1 a for u, c1 (1 - a) for w, 0 for the six other words",
+      "  logits of target 2: c2 a for u, c2 (1 - a) for w, 0 for the six other words", "",
+      "Let u and w differ, and let a >= 1/2. In target 2, w is correct:", "",
+      "  c2 >= 0: the logit of u is at least that of w, so p(w) <= 1/2",
+      "  c2 < 0:  six other logits are at least that of w, so p(w) <= 1/7", "",
+      "The loss of target 2 is then ln 2 or more, that of target 1 near 0 at best. (If",
+      "a < 1/2, exchange the targets.) u and w differ with probability 7/8; if they are",
+      "equal, both losses can be near 0. So the expected mean of both is at least", "",
+      "  7/8 * (ln 2 + 0) / 2 = 0.3033", "",
+      "One head set by hand comes close to it. With c1 = 20 / (2 a - 1), the logit of u",
+      "leads by 20 in target 1. With c2 = 20 and a near 1/2, u and w get about 1/2 each",
+      "in target 2. In our 1,024 validation sentences u and w differ with frequency",
+      decimal(differ, 4) + ", so the limit is " + decimal(differ * std::log(2.0) / 2, 4) +
+          " there. The loss:",
+      "", "     a     loss");
+  Generator g(0);
+  for (double a : {0.51, 0.501, 0.5001}) {
+    Parameters parameters;
+    nn::MultiHeadAttention attention({parameters, g}, C, 1, /*with_bias=*/false);
+    set_to_two_words(attention, a, 20 / (2 * a - 1), 20);
+    const std::vector<Tensor> both = losses_of(attention, validation);
+    say(decimal(a, 4) + "   " + decimal((both[0].item() + both[1].item()) / 2, 4));
+  }
+}
+
 void heads_in_a_loop_and_packed() {
   section("One head, four heads");
-  say("One head gives each query one weighted sum, in which two words are mixed. To",
-      "keep them apart, MULTI-HEAD ATTENTION runs several heads on the same input, each",
-      "with its own projections. The outputs are concatenated, and a last linear layer,",
-      "the OUTPUT PROJECTION, mixes them. The width of one head is the HEAD DIMENSION:",
-      "with width 32 and four heads 32 / 4 = 8. One head, with random weights:");
-  Generator g(89);  // the calls of the article whose numbers these are
+  say("Attention should reach u and w separately: \"With a single attention head,",
+      "averaging inhibits this\" (Vaswani et al. 2017, 3.2.2). MULTI-HEAD ATTENTION runs",
+      "several heads on the same input, each with its own projections: one can attend",
+      "to u, another to w. Their outputs are concatenated, and a last linear layer, the",
+      "OUTPUT PROJECTION, mixes them. The width of one head is the HEAD DIMENSION: with",
+      "width 32 and four heads 32 / 4 = 8. One head, with random weights:");
+  Generator g(89);  // the calls of article 3 in tests/lessons/articles.json
   g.randn({1, 3, 5});
   for (int n = 0; n < 3; ++n) nn::init::linear_weight(g, 5, 16);  // lesson 06
   const Tensor x_of_one(g.randn({1, 3, 32}));
@@ -91,104 +128,67 @@ void heads_in_a_loop_and_packed() {
   show_error([&] { projection(concat(too_wide, -1)); });
   const nn::Linear wide_projection(Scope(wide, g) / "out", 128, 32);
   say("", "A wider output projection accepts them. The model has almost four times as many",
-      "parameters:", "",
-      "four heads of 8    " + pad_left(grouped(double(of_loop.count())), 7) + "   out " +
-          str(out.shape()),
+      "parameters:", "", "four heads of 8    " + pad_left(grouped(double(of_loop.count())), 7),
       "four heads of 32   " + pad_left(grouped(double(wide.count())), 7) + "   out " +
           str(wide_projection(concat(too_wide, -1)).shape()));
 }
 
-void set_one_head_by_hand(const TwoTargetBatch& validation) {
-  const double differ = fraction_different(validation);
-  section("A task with two targets");
-  say("Each position predicts two words: u, one position back, and w, two positions",
-      "back. (The loss leaves out positions 0 and 1.) One half of the output gives the",
-      "logits of u, the other half those of w. Each batch has eight new, orthogonal",
-      "word vectors: the dot product of two is 0. Two heads, one for each word, can",
-      "come close to the loss 0.", "",
-      "What can one head do? Suppose that its attention weights depend on the positions",
-      "only: a on u and 1 - a on w. Suppose that its values are the words, scaled by c1",
-      "in one half of the output and by c2 in the other:", "",
-      "  logits of target 1: c1 a for u, c1 (1 - a) for w, 0 for the six other words",
-      "  logits of target 2: c2 a for u, c2 (1 - a) for w, 0 for the six other words", "",
-      "Let u and w differ, and let a >= 1/2. In target 2, w is correct:", "",
-      "  c2 >= 0: the logit of u is at least that of w, so p(w) <= 1/2",
-      "  c2 < 0:  six other logits are at least that of w, so p(w) <= 1/7", "",
-      "The loss of target 2 is then ln 2 or more, that of target 1 near 0 at best. (If",
-      "a < 1/2, exchange the targets.) u and w differ with probability 7/8; if they are",
-      "equal, both losses can be near 0. So the expected mean of both is at least", "",
-      "  7/8 * (ln 2 + 0) / 2 = 0.3033", "",
-      "Heads set by hand come close to it. With c1 = 20 / (2 a - 1), the logit of u",
-      "leads by 20 in target 1. With c2 = 20 and a near 1/2, u and w get about 1/2 each",
-      "in target 2. In our 1,024 validation sentences u and w differ with frequency",
-      decimal(differ, 4) + ", so the limit is " + decimal(differ * std::log(2.0) / 2, 4) +
-          " there. The loss:",
-      "", "     a     loss");
-  Generator g(0);
-  for (double a : {0.51, 0.501, 0.5001}) {
-    Parameters parameters;
-    nn::MultiHeadAttention attention({parameters, g}, C, 1, /*with_bias=*/false);
-    set_to_two_words(attention, a, 20 / (2 * a - 1), 20);
-    const std::vector<Tensor> both = losses_of(attention, validation);
-    say(decimal(a, 4) + "   " + decimal((both[0].item() + both[1].item()) / 2, 4));
-  }
-}
-
 void show_attention(const Trained& one, const Trained& two) {
   section("The attention weights");
-  say("These are means over the validation sentences, for the queries 2 to 7.");
-  const Names queries(positions.begin() + 2, positions.end());  // 0 and 1 have no targets
-  HeatmapOptions options{"one head", queries, positions, "query position", "key position", 0, 1};
-  picture_trained("11_multi_head", "one", rows_of_head(one.weights, 0), options);
-  options.title = "two heads", options.column_title = "key position of head 0, of head 1";
-  options.column_names.insert(options.column_names.end(), positions.begin(), positions.end());
-  const Array both = xt::hstack(
-      xt::xtuple(rows_of_head(two.weights, 0), rows_of_head(two.weights, 1)));  // (6, 16)
-  picture_trained("11_multi_head", "two", both, options);
+  say("The first picture shows one head: the means over the validation sentences, and",
+      "two of the sentences. Their weights differ: they depend on the words, too. The",
+      "second picture shows the means of two heads.");
+  picture_of_heads("one", "one head: attention weights",
+                   {rows_of_head(one.weights, 0), rows_of_head(one.sentences[0], 0),
+                    rows_of_head(one.sentences[1], 0)},
+                   {"mean of all sentences", "sentence 0", "sentence 1"});
+  picture_of_heads("two", "two heads: mean attention weights",
+                   {rows_of_head(two.weights, 0), rows_of_head(two.weights, 1)},
+                   {"head 0", "head 1"});
   const Array table = mean_weight_table(one.weights, two.weights);  // (3, 2)
   show_trained("mean attention weight", table, {"one head", "of two: 0", "of two: 1"},
                {"one back", "two back"});
   const Real right =
       std::max(std::min(table(1, 0), table(2, 1)), std::min(table(2, 0), table(1, 1)));
   claim("each of two heads has a weight above 0.9 on its word", right > 0.9, decimal(right, 4));
-  say("", "If we exchange two heads, the model computes the same: the random initial",
-      "weights decide which head attends to which word. The input has always had the",
-      "position, one-hot. What happens without it? 12_positions.");
+  say("", "If we exchange two heads together with their columns of W_O, the output does not",
+      "change. So the initial weights and the batches decide which head attends to",
+      "which word, not the task.",
+      "The input has always had the position, one-hot. Without it? 12_positions.");
 }
 
 int main() {
   set_num_threads(1);  // the arrays are so small that a second thread would slow them down
   opening({"to split attention into heads, and to train one, two and four heads",
-           "O = concat(O_0, ..., O_H-1) W_O^T + b   O_h (T, C / H), W_O (C, C)",
+           "O = concat(O_0, ..., O_(H-1)) W_O^T + b   O_h (T, C / H), W_O (C, C)",
            "multi-head attention, Attention Is All You Need, section 3.2.2\n"
            "(Vaswani et al. 2017)",
            "torch.nn.MultiheadAttention(embed_dim, num_heads)"});
-  heads_in_a_loop_and_packed();
   Generator g(1);
   const TwoTargetBatch validation = new_two_target_batch(g, 1024, C);
   set_one_head_by_hand(validation);
+  heads_in_a_loop_and_packed();
 
   section("Training");
   say("W_Q, W_K, W_V and W_O are (32, 32) for any number of heads: without biases all",
       "three models have " + grouped(4 * C * C) +
-          " parameters. They train with the same settings:");
+          " parameters. They train with the same settings, one head",
+      "also for twice as many steps:");
   const auto steps = in_brief(4000, 1000), more_steps = 2 * steps;
   const Trained one = train(1, steps, losses_of, validation);
   const Trained two = train(2, steps, losses_of, validation);
   const Trained four = train(4, steps, losses_of, validation);
   const Trained longer = train(1, more_steps, losses_of, validation);
-  say("", "heads  steps  one back  two back    loss", row_of(1, one), row_of(1, longer),
+  say("", "heads  steps loss of u loss of w    mean", row_of(1, one), row_of(1, longer),
       row_of(2, two), row_of(4, four));
-  const double bound = std::log(2.0) * 7 / 16;
-  draw_losses("11_multi_head", {one.losses, two.losses, four.losses},
-              {{"bound of the form set by hand, 7/16 ln 2", bound}});
+  picture_of_losses({one, longer, two, four}, std::log(2.0) * 7 / 16);
   say("");
   claim("the loss of one head is above 0.1", one.loss() > 0.1, decimal(one.loss(), 4));
   claim("with more steps it is lower", longer.loss() < one.loss(), decimal(longer.loss(), 4));
   const double most = std::max(two.loss(), four.loss());
   claim("the losses of two and of four heads are below 0.02", most < 0.02, decimal(most, 4));
-  say("", "One head learns this task far more slowly than two. The bound 0.3033 is for",
-      "heads of the form above; one head can get below it (question 2).");
+  say("", "With this seed one head is far above two after 8,000 steps. The bound 0.3033 is",
+      "for heads of the form above; one head can get below it (question 2).");
   show_attention(one, two);
   questions(
       "In main, write train(3, ...) in place of train(4, ...). What happens, and\n"

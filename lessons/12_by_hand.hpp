@@ -29,7 +29,7 @@ inline Array heads_by_hand(const nn::MultiHeadAttention& attention, const Array&
   return output;
 }
 
-// The angle of the pair of columns i and i + 1 at position t.
+// The angle of the pair of columns i and i + 1 (i is even) at position t.
 inline double angle(double t, std::size_t i, double base) {
   return t / std::pow(base, double(i) / double(width));
 }

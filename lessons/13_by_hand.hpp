@@ -38,48 +38,51 @@ inline Array mlp_by_hand(const nn::Mlp& mlp, const Array& x) {
   return linear_by_hand(mlp.down, linear_by_hand(mlp.up, x, true), false);  // (T, 4C), (T, C)
 }
 
-// A GPT in Graphviz's language. Each arrow is labelled with the shape of the array that flows along
-// it. Thick arrows are the residual connections.
+// A GPT in Graphviz's language. Arrows are labelled with the shape of the array that flows along
+// them. The thick arrows are the residual stream.
 const std::string gpt_graph = R"dot(digraph {
   rankdir=BT
-  ranksep=0.22
+  ranksep=0.3
+  nodesep=0.5
   node [shape=box, style=rounded, fontname="sans-serif"]
   edge [color="#0072B2", arrowsize=0.6, fontname="sans-serif", fontsize=11]
-  tokens [shape=none]
-  embed [label="token embedding\n+ position encoding"]
+  tokens [shape=none, group=stream]
+  embed [label="token embedding\n+ position encoding", group=stream]
   subgraph cluster_block {
-    label="transformer\lblock,\l6 times\l"
+    label="transformer block,  \r6 times  \r"
     labelloc=b
-    labeljust=l
-    x [shape=point]
+    labeljust=r
     fontname="sans-serif"
     style="rounded"
     color="#999999"
-    norm1
-    attention
-    add1 [label="+", shape=circle]
-    norm2
-    up [label="MLP:\nlinear, GELU"]
-    down [label="MLP:\nlinear"]
-    add2 [label="+", shape=circle]
+    x [shape=point, group=stream]
+    add1 [label="+", shape=circle, group=stream]
+    add2 [label="+", shape=circle, group=stream]
+    norm1 [group=branch]
+    attention [label="self-attention,\ncausal mask", group=branch]
+    norm2 [group=branch]
+    up [label="MLP:\nlinear, GELU", group=branch]
+    down [label="MLP:\nlinear", group=branch]
   }
-  norm [label="final norm"]
-  head [label="output layer"]
-  logits [shape=none]
-  tokens -> embed [label="(B, T)"]
-  embed -> x [label="x (B, T, C)", arrowhead=none]
+  norm [label="final norm", group=stream]
+  head [label="output layer", group=stream]
+  logits [shape=none, group=stream]
+  tokens -> embed [label="  (B, T)", weight=50]
+  embed -> x [label="  x (B, T, C)", arrowhead=none, weight=50, penwidth=3, color="#D55E00"]
   x -> norm1
-  x -> add1 [penwidth=3, color="#D55E00", weight=0, label="residual\nconnection"]
+  x -> add1 [penwidth=3, color="#D55E00", weight=50, label="  residual   \n  connection   "]
   norm1 -> attention
-  attention -> add1 [label="(B, T, C)"]
+  attention -> add1 [label="  (B, T, C)"]
   add1 -> norm2
-  add1 -> add2 [penwidth=3, color="#D55E00", label="residual\nconnection"]
+  add1 -> add2 [penwidth=3, color="#D55E00", weight=50, label="  residual   \n  connection   "]
   norm2 -> up
-  up -> down [label="(B, T, 4C)"]
-  down -> add2 [label="(B, T, C)"]
-  add2 -> norm [label="x (B, T, C)"]
-  norm -> head
-  head -> logits [label="(B, T, V)"]
+  up -> down [label="  (B, T, 4C)"]
+  down -> add2 [label="  (B, T, C)"]
+  add2 -> norm [label="  x (B, T, C)", weight=50, penwidth=3, color="#D55E00"]
+  norm -> head [weight=50]
+  head -> logits [label="  (B, T, V)", weight=50]
+  embed -> head [style=dashed, dir=none, constraint=false, color="#666666",
+    label="  weight tying:\n  the same matrix"]
 }
 )dot";
 

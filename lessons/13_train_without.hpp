@@ -4,8 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "gnuplot_picture.hpp"
 #include "heed/text/corpus.hpp"
-#include "lesson.hpp"
 
 namespace heed {
 
@@ -13,7 +13,7 @@ namespace heed {
 inline Tensor block_without(const std::string& part, const nn::Block& block, Tensor x) {
   nn::AttentionMask mask;
   mask.causal = true;
-  const auto norm = [&](const nn::LayerNorm& n) { return part == "norms" ? x : n(x); };
+  const auto norm = [&](const nn::Norm& n) { return part == "norms" ? x : n(x); };
   const auto add = [&](const Tensor& branch) { x = part == "residuals" ? branch : x + branch; };
   if (part != "attention") add(block.attention(norm(block.norm1), mask));
   if (part != "MLPs") add(block.mlp(norm(block.norm2)));
@@ -22,19 +22,19 @@ inline Tensor block_without(const std::string& part, const nn::Block& block, Ten
 
 inline Tensor logits_without(const std::string& part, const nn::Gpt& model, const Indices& tokens) {
   Tensor x = model.token(tokens);  // (B, T, C)
-  if (part != "positions") x = x + slice(model.position.weight, 0, 0, int(tokens.shape(1)));
+  if (part != "positions") x = x + slice(model.position->weight, 0, 0, int(tokens.shape(1)));
   for (const nn::Block& block : model.blocks) x = block_without(part, block, x);
   return linear(part == "norms" ? x : model.norm(x), model.head);  // (B, T, V)
 }
 
-// The mean of -ln p(next character | k characters before it), from the counts in the text: for k =
-// 0 the unigram entropy, for k = 1 the bigram entropy.
+// The mean of -ln p(next character | k characters before it) over all characters but the first,
+// from their counts in the text: for k = 0 the unigram entropy, for k = 1 the bigram entropy.
 inline double entropy_of_counts(const std::string& text, std::size_t k) {
   std::map<std::string, double> contexts, longer;
   const double all = double(text.size() - 1);
   double nats = 0;
   for (std::size_t i = 0; i + 1 < text.size(); ++i)
-    ++contexts[text.substr(i, k)], ++longer[text.substr(i, k + 1)];
+    ++contexts[text.substr(i + 1 - k, k)], ++longer[text.substr(i + 1 - k, k + 1)];
   for (const auto& [string, count] : longer)
     nats -= count / all * std::log(count / contexts[string.substr(0, k)]);
   return nats;
@@ -44,27 +44,64 @@ struct Entropies {
   double unigram, bigram;
 };
 
-inline Entropies entropies_of(const Corpus& corpus, const Split& part) {  // the text is ASCII
-  const std::string text(corpus.text().substr(part.begin, part.size));
+// Of the characters that windows_of predicts. (The text is ASCII.)
+inline Entropies entropies_of(const Split& part, std::size_t T) {
+  const std::string text(part.corpus->text().substr(part.begin, (part.size - 1) / T * T + 1));
   return {entropy_of_counts(text, 0), entropy_of_counts(text, 1)};
 }
 
-// The mean loss over 128 windows of the text, the same in every call.
+// A part of the text in consecutive windows of T characters: inputs and targets, (W, T).
+inline Batch windows_of(const Split& part, std::size_t T) {
+  const std::size_t W = (part.size - 1) / T;
+  Batch windows{Indices::from_shape({W, T}), Indices::from_shape({W, T})};
+  part.corpus->copy_ids(part.begin, W * T, windows.inputs.data());
+  part.corpus->copy_ids(part.begin + 1, W * T, windows.targets.data());
+  return windows;
+}
+
+// The mean loss over these windows.
 inline double mean_loss(const std::string& part, const nn::Gpt& model, const Split& text) {
   const NoGrad no_grad;
-  Generator g(5);
+  const Batch windows = windows_of(text, model.config.block_size);
+  return cross_entropy(logits_without(part, model, windows.inputs), windows.targets).item();
+}
+
+// The mean logit of the current character.
+inline double mean_own_logit(const nn::Gpt& model, const Indices& tokens) {
+  const NoGrad no_grad;
+  const Array logits = model(tokens).value();  // (B, T, V)
   double sum = 0;
-  for (int i = 0; i < 4; ++i) {
-    const Batch batch = random_batch(text, 32, model.config.block_size, g);
-    sum += cross_entropy(logits_without(part, model, batch.inputs), batch.targets).item() / 4;
+  for (std::size_t b = 0; b < tokens.shape(0); ++b)
+    for (std::size_t t = 0; t < tokens.shape(1); ++t)
+      sum += logits(b, t, std::size_t(tokens(b, t)));
+  return sum / double(tokens.size());
+}
+
+// The mean cosine of two rows of x (B, T, C) of one window, after normalization (mean 0, variance
+// 1), so that their lengths are sqrt(C).
+inline Real mean_cosine(const Tensor& x) {
+  const Tensor rows = layer_norm(x, {x.shape().back()});               // (B, T, C)
+  const Array products = matmul(rows, transpose(rows, 1, 2)).value();  // (B, T, T)
+  const double B = double(products.shape(0)), T = double(products.shape(1)),
+               sum = xt::sum<double>(products)() / double(rows.shape()[2]);
+  return Real((sum - B * T) / (B * T * (T - 1)));  // without the diagonal
+}
+
+// The mean cosines of two rows of x after 0, 1, ... blocks.
+inline Array mean_cosines(const std::string& part, const nn::Gpt& model, const Indices& tokens) {
+  Array cosines = zeros({model.blocks.size() + 1});
+  Tensor x = model.embed(tokens, 0);  // (B, T, C)
+  for (std::size_t l = 0; l < cosines.size(); ++l) {
+    cosines(l) = mean_cosine(x);
+    if (l < model.blocks.size()) x = block_without(part, model.blocks[l], x);
   }
-  return sum;
+  return cosines;
 }
 
 // The initial matrices get the standard deviation 1 / sqrt(C) instead of 0.02, and the last layers
 // of attention and of MLPs another `factor` (their deviation is already divided by sqrt(12)).
 inline void initialise(const Parameters& parameters, const nn::GptConfig& config, double factor) {
-  const double scale = 50 / std::sqrt(double(config.embed_dim));
+  const double scale = 1 / (0.02 * std::sqrt(double(config.embed_dim)));
   for (Tensor p : parameters) {
     const bool last = p.name().find("out.weight") != std::string::npos ||
                       p.name().find("down.weight") != std::string::npos;
@@ -78,6 +115,7 @@ struct Trained {
   Series curve = {};           // the training loss
   double rate = 0;             // the largest learning rate
   std::string row = {};        // the losses at all rates, as text
+  Array cosines = {};          // mean cosines after 0, 1, ... blocks
 };
 
 inline Trained train_without(const std::string& part, double lr, std::uint64_t seed,
@@ -109,6 +147,8 @@ inline Trained train_without(const std::string& part, double lr, std::uint64_t s
   }
   for (const Tensor& p : parameters) result.parameters += p.has_grad() ? p.value().size() : 0;
   result.loss = mean_loss(part, model, corpus.validation());
+  const Batch windows = windows_of(corpus.validation(), config.block_size);
+  result.cosines = mean_cosines(part, model, windows.inputs);
   return result;
 }
 
@@ -148,56 +188,42 @@ inline std::string losses_of_seeds(const std::string& part, std::map<std::string
   return losses;
 }
 
-// The losses without residual connections that are not in the table, as lines of text.
-inline std::string losses_without_residuals(const nn::GptConfig& config, const Corpus& corpus) {
-  const auto line = [&](const std::string& name, double factor, double rate) {
-    return "without residuals, factor " + name + "rate " + decimal(rate, 3) + "  " +
-           trained(train_without("residuals", rate, 1, config, corpus, factor, 150).loss);
-  };
-  const double root = std::sqrt(12.0);  // divides the deviations; `factor` multiplies them
-  return line("1             ", root, 0.01) + "\n" + line("1             ", root, 0.001) + "\n" +
-         line("1 / sqrt(12)  ", 1, 0.001);
-}
-
 inline const Names parts = {"nothing", "norms", "positions", "MLPs", "attention", "residuals"};
 
 // Row i of x (N, C).
 inline Array row_of(const Array& x, int i) { return xt::row(x, i); }
 
-// The model before training: means over five seeds.
-struct Start {
-  Array cosines;        // the mean cosine of two rows of x after 0, 1, ... blocks
-  double gradient = 0;  // the norm of the gradient of the last layer of block 0's MLP
-};
-
-// The mean cosine of two rows of x (B, T, C) of one window, after normalization (mean 0, variance
-// 1), so that their lengths are sqrt(C).
-inline Real mean_cosine(const nn::Gpt& model, const Tensor& x) {
-  const Tensor rows = model.norm(x);                                   // (B, T, C)
-  const Array products = matmul(rows, transpose(rows, 1, 2)).value();  // (B, T, T)
-  const double B = double(products.shape(0)), T = double(products.shape(1)),
-               sum = xt::sum<double>(products)() / double(rows.shape()[2]);
-  return Real((sum - B * T) / (B * T * (T - 1)));  // without the diagonal
-}
-
-inline Start at_start(const std::string& part, const nn::GptConfig& config, const Corpus& corpus) {
-  Start start{zeros({config.layers + 1})};
-  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-    Generator g(seed);
-    Parameters parameters;
-    const nn::Gpt model(Scope(parameters, g), config);
-    initialise(parameters, config, 1);
-    const Batch batch = random_batch(corpus.training(), 8, config.block_size, g);
-    Tensor x = model.embed(batch.inputs, 0);  // (B, T, C)
-    for (std::size_t l = 0; l <= config.layers; ++l) {
-      start.cosines(l) += mean_cosine(model, x) / 5;
-      if (l < config.layers) x = block_without(part, model.blocks[l], x);
-    }
-    backward(cross_entropy(linear(model.norm(x), model.head), batch.targets));
-    const Array& gradient = model.blocks[0].mlp.down.weight.grad();
-    start.gradient += std::sqrt(xt::sum<double>(gradient * gradient)()) / 5;
+// Draws the training losses, each with its name at its right end, and the entropies of the text.
+inline void picture_of_training(const std::vector<Series>& curves, const Entropies& text) {
+  const Names colors = {"#000000", "#56B4E9", "#009E73", "#E69F00", "#D55E00", "#0072B2"};
+  std::map<double, std::string> labels;  // by their height
+  std::string data, plots;
+  for (std::size_t c = 0; c < curves.size(); ++c) {
+    const std::string name = "curve" + std::to_string(c);
+    Array points = zeros({curves[c].x.size(), 2});
+    for (std::size_t i = 0; i < curves[c].x.size(); ++i)
+      xt::row(points, int(i)) = Array{Real(curves[c].x[i]), Real(curves[c].y[i])};
+    data += gnuplot_block(name, points);
+    plots += (c == 0 ? "plot $" : ", $") + name + " with lines lw 2 lc rgb '" + colors[c] + "'";
+    labels[curves[c].y.back() + 1e-6 * double(c)] =
+        "set label '" + curves[c].name + "' tc rgb '" + colors[c] + "' at graph 1.01, first ";
   }
-  return start;
+  for (const auto& [name, value] : {std::pair("unigram", text.unigram), {"bigram", text.bigram}}) {
+    plots += ", " + decimal(value, 4) + " dashtype 2 lw 2 lc rgb '#666666'";
+    labels[value] =
+        std::string("set label '") + name + " entropy' tc rgb '#666666' at graph 1.01, first ";
+  }
+  double height = 0;  // of the label below
+  for (const auto& [end, label] : labels) {
+    height = std::max(end, height + 0.09);
+    data += label + decimal(height, 3) + "\n";
+  }
+
+  picture_by_gnuplot(
+      "13_transformer_block", "without",
+      data + "unset key\nset rmargin 22\nset yrange [1.6:3.8]\nset xrange [0:600]\n" +
+          "set title 'Training loss of a small GPT without one of its parts'\n" +
+          "set xlabel 'step'\nset ylabel 'loss (nats per character), mean of 20 steps'\n" + plots);
 }
 
 }  // namespace heed

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "13_by_hand.hpp"
-#include "13_train_without.hpp"
+#include "13_rank_collapse.hpp"
 #include "heed/base/file.hpp"
 
 using namespace heed;
@@ -15,13 +15,14 @@ const Names words = {"the", "cat", "sat"};
 
 void layer_normalization(const nn::Block& block, const Array& x, const Array& unscaled) {
   section("Layer normalization");
-  say("A model has many attention layers. The parts of this lesson help it to train,",
-      "and let it compute more than weighted sums. A block reads x (T, C): a row of C",
-      "numbers for each token. A large row gives large queries and keys, so large",
-      "scores, which can saturate the softmax (lesson 06). LAYER NORMALIZATION gives",
-      "each row mean 0 and variance 1: it subtracts the mean and divides by the square",
-      "root of the variance. Then it multiplies by learned weights, initially 1, and",
-      "adds learned biases, initially 0. We have multiplied the row of 'cat' by 4:");
+  say("A model with many layers needs more than attention. Without the residual",
+      "connections of this lesson, our model with six blocks learns only how frequent",
+      "each character is (last section). We begin with the norm. A block reads x (T,",
+      "C): a row of C numbers for each token. A large row gives large queries and keys,",
+      "so large scores, which can saturate the softmax (lesson 06). LAYER NORMALIZATION",
+      "gives each row mean 0 and variance 1: it subtracts the mean and divides by the",
+      "square root of the variance. Then it multiplies by learned weights, initially 1,",
+      "and adds learned biases, initially 0. We have multiplied the row of 'cat' by 4:");
   show("x", x, words);
   const Array normed = block.norm1(Tensor(x)).value();
   show("norm1(x)", normed, words);
@@ -41,13 +42,15 @@ void layer_normalization(const nn::Block& block, const Array& x, const Array& un
 
 void residual_connections(const nn::Block& block, const Array& x) {
   section("Residual connections");
-  say("A RESIDUAL CONNECTION adds a layer's output to its input: y = x + layer(x). In",
-      "the backward pass x gets the upstream gradient unchanged through the sum (lesson",
-      "08), and in addition the gradient through the layer. A TRANSFORMER BLOCK has two",
-      "residual connections:", "", "  x = x + attention(norm1(x))", "  x = x + mlp(norm2(x))", "",
-      "Vaswani et al. (2017) apply the norm to the sum. GPT-2 (Radford et al. 2019)",
-      "applies it to the input of attention and of the MLP: PRE-NORM. Its gradients are",
-      "better behaved at the start (Xiong et al. 2020).", "");
+  say("A RESIDUAL CONNECTION adds a layer's output to its input: y = x + layer(x). The",
+      "rows of x stay different, although attention computes means of rows (last",
+      "section). A TRANSFORMER BLOCK has two residual connections:", "",
+      "  x = x + attention(norm1(x))", "  x = x + mlp(norm2(x))", "",
+      "The x that all layers read and add to is called the RESIDUAL STREAM (Elhage et",
+      "al. 2021). Vaswani et al. (2017) apply the norm to the sum: POST-NORM. GPT-2",
+      "(Radford et al. 2019) applies it to the input of attention and of the MLP:",
+      "PRE-NORM. With post-norm the first gradients near the output are large, so that",
+      "it needs a warm-up of the learning rate (Xiong et al. 2020).", "");
   picture("13_transformer_block", "gpt", gpt_graph);
   const Tensor batch = unsqueeze(Tensor(x), 0);  // (1, 3, 8)
   const Array attended = (batch + block.attention(block.norm1(batch))).value();
@@ -60,52 +63,59 @@ void initialisation(const nn::GptConfig& config, const Corpus& corpus, Generator
   section("Initialisation and the first loss");
   say("A GPT (generative pre-trained transformer) has token embeddings, learned",
       "position embeddings (lesson 12), blocks, a final norm, and a linear output layer",
-      "that gives the logits. nn::Gpt here has no biases, unlike GPT-2. To save",
-      "parameters, the weight of the output layer is the matrix of token embeddings:",
-      "WEIGHT TYING (Press and Wolf 2017). The INITIALISATION draws all weights from a",
-      "normal distribution with standard deviation 0.02 (Radford et al. 2018, GPT-1).",
-      "Then the logits are close to 0, and V tokens have nearly equal probabilities. So",
-      "the loss is close to -ln(1 / V) = ln V. We also try embeddings 50 times as",
-      "large. A token is a character of the play data/harbour.txt: V = 64 characters.");
+      "that gives the logits. It is DECODER-ONLY: all attention has a causal mask.",
+      "(BERT of lesson 17 has none: encoder-only. Vaswani et al. have both:",
+      "encoder-decoder.) nn::Gpt here has no biases, unlike GPT-2. To save parameters,",
+      "the weight of the output layer is the matrix of token embeddings: WEIGHT TYING",
+      "(Press and Wolf 2017). The INITIALISATION draws all weights from a normal",
+      "distribution with standard deviation 0.02 (Radford et al. 2018, GPT-1). A row",
+      "after the final norm has the length sqrt(32) = 5.7, so a logit has the size",
+      "0.02 * 5.7 = 0.11: all V tokens have nearly equal probabilities, and the loss is",
+      "close to -ln(1 / V) = ln V. We also try embeddings 50 times as large. A token is",
+      "a character of the play data/harbour.txt: V = 64 characters.");
   Parameters parameters;
   const nn::Gpt model(Scope(parameters, g), config);
   const Batch batch = random_batch(corpus.training(), 8, 32, g);
   check("a loop over the blocks = nn::Gpt", logits_without("nothing", model, batch.inputs),
         model(batch.inputs));
   const double start = mean_loss("nothing", model, corpus.validation());
-  for (Tensor p : {model.token.weight, model.position.weight}) p.mutable_value() *= Real(50);
+  for (Tensor p : {model.token.weight, model.position->weight}) p.mutable_value() *= Real(50);
   const double large = mean_loss("nothing", model, corpus.validation());
+  const double own = mean_own_logit(model, windows_of(corpus.validation(), 32).inputs);
   say("", "ln 64                                  " + decimal(std::log(64.0), 4),
       "initial loss                           " + decimal(start, 4),
-      "initial loss, embeddings times 50      " + decimal(large, 1), "");
+      "initial loss, embeddings times 50      " + decimal(large, 1),
+      "mean logit of the current character    " + decimal(own, 1), "");
   claim("the initial loss is ln V within 1 %", std::abs(start / std::log(64.0) - 1) < 0.01,
         decimal(start, 4));
   say("", "The final norm removes the scale of its input. But with weight tying the output",
-      "layer's weight is also 50 times as large: wrong characters get probabilities",
-      "close to 1. If the initial loss of a model is far above ln V, check its", "initialisation.");
+      "layer's weight is also 50 times as large. x contains the embedding of the",
+      "current character, so this has the largest logit, and the model predicts it",
+      "again with a probability close to 1. If the initial loss of a model is far above",
+      "ln V, check its initialisation.");
 }
 
 void train_without_each_part(nn::GptConfig config, const Corpus& corpus) {
   section("Training without each part");
   std::vector<double> rates = {0.01, 0.05};
   if (brief()) rates = {0.01};
-  const Entropies validation = entropies_of(corpus, corpus.validation()),
-                  training = entropies_of(corpus, corpus.training());
+  const Entropies validation = entropies_of(corpus.validation(), config.block_size),
+                  training = entropies_of(corpus.training(), config.block_size);
   const std::string steps = std::to_string(in_brief(600, 120));
   say("A GPT with six blocks of width C = 32 learns the play, each time without one of",
       "its parts: " + steps + " steps at each of two learning rates. Here the matrices start with",
       "standard deviation 1 / sqrt(C), not 0.02 (question 1). Twelve outputs are added",
-      "to x, so the last layer of each attention and of each MLP starts smaller by the",
-      "factor 1 / sqrt(12) (GPT-2, section 2.3). Without 'norms' the final norm is",
-      "missing, too. The optimizer is AdamW with the settings of lesson 15. The loss is",
-      "the mean over 128 windows, pieces of 32 characters, of the validation part: the",
-      "last tenth of the text. 'best' is the lower of the losses.", "",
+      "to x, and their variances add. So the last layer of each attention and of each",
+      "MLP starts smaller by the factor 1 / sqrt(12) (GPT-2, section 2.3). Without",
+      "'norms' the final norm is missing, too. The optimizer is AdamW with weight decay",
+      "0.1. The loss is the mean over the validation part, the last tenth of the text,",
+      "in windows (pieces) of 32 characters. 'best' is the lower of the losses.", "",
       "Counts in the validation part give two lower bounds on the loss there. The",
-      "unigram entropy is the mean of -ln p(character): no model without a context has",
-      "a lower loss. The bigram entropy is the mean of -ln p(character | previous one),",
-      "for a model that uses the current character only. (Lesson 14 explains entropy.)", "",
+      "unigram entropy is the mean of -ln p(next): no model that ignores its input has",
+      "a lower loss. The bigram entropy is the mean of -ln p(next | current), for",
+      "models that use only the current character. (Lesson 14 explains entropy.)", "",
       "unigram entropy   " + decimal(validation.unigram, 4),
-      "bigram entropy    " + decimal(validation.bigram, 4), "");
+      "bigram entropy    " + decimal(validation.bigram, 4), "", "losses with seed 1:");
   say(table_head(rates));
   std::map<std::string, Trained> best;
   std::vector<Series> curves;
@@ -128,39 +138,15 @@ void train_without_each_part(nn::GptConfig config, const Corpus& corpus) {
   for (const std::string part : {"residuals", "MLPs"})
     claim_part("the loss is higher by 0.1 or more", part, best[part].loss > all + 0.1);
   claim_part("the loss is higher by less than 0.1", "norms", best["norms"].loss < all + 0.1);
-  CurveOptions axes{"training loss of a small GPT without one of its parts"};
-  axes.lines = {{"unigram entropy", training.unigram}, {"bigram entropy", training.bigram}};
-  picture("13_transformer_block", "without", curves, axes);
-  say("", "Without attention each position sees only its own character. The model without",
-      "MLPs also has far fewer parameters. Without norms the best loss is nearly the",
-      "same: the difference is not larger than between two seeds. But at the rate 0.05",
-      "the model needs its norms. Without positions the loss is only a little higher:",
-      "the causal mask alone gives information about positions (Haviv et al. 2022).");
-}
-
-void why_residual_connections(const nn::GptConfig& config, const Corpus& corpus) {
-  section("Why residual connections?");
-  say("Without residual connections the model learns only how frequent each character",
-      "is. The gradient of block 0 is not smaller at the start. But the outputs of",
-      "attention are weighted means, which are more similar than the rows themselves.",
-      "The residual connection adds the different rows again. Without it all rows",
-      "become nearly equal: RANK COLLAPSE (Dong, Cordonnier and Loukas 2021, \"Attention",
-      "is not all you need: pure attention loses rank doubly exponentially with",
-      "depth\"). With equal rows all positions have the same prediction, at best the",
-      "unigram probabilities. Means over five seeds, before training:");
-  const Start kept = at_start("nothing", config, corpus),
-              lost = at_start("residuals", config, corpus);
-  show("mean cosine of two normalised rows of x after 0 to 6 blocks",
-       Array(xt::stack(xt::xtuple(kept.cosines, lost.cosines))), {"all parts", "without residuals"},
-       {"0", "1", "2", "3", "4", "5", "6"});
-  say("", "norm of the gradient of block 0's last layer   " + decimal(kept.gradient, 2),
-      "the same without residuals                     " + decimal(lost.gradient, 2), "");
-  claim("without residuals the last cosine is above 0.8, with them below 0.6",
-        lost.cosines.back() > 0.8 && kept.cosines.back() < 0.6, decimal(lost.cosines.back(), 4));
-  claim("without residuals the gradient of block 0 is not smaller", lost.gradient >= kept.gradient,
-        decimal(lost.gradient, 4));
-  say("", "A lower rate or the factor 1 instead of 1 / sqrt(12) does not help (150 steps):", "");
-  say(losses_without_residuals(config, corpus));
+  picture_of_training(curves, training);
+  say("", "Without attention each position sees only its own character and position. The",
+      "model without MLPs also has far fewer parameters. Without norms the best loss is",
+      "nearly the same: the difference is not larger than between two seeds. But at the",
+      "rate 0.05 the loss without norms is far higher (seed 1). Without positions the",
+      "loss is only a little higher. One reason may be the causal mask: with equal",
+      "weights the first token's weight at position t is 1 / (t + 1), which tells t",
+      "(Haviv et al. 2022 suspect this).");
+  why_residual_connections(best, config, corpus);
 }
 
 int main() {
@@ -192,7 +178,7 @@ int main() {
   config.layers = 6, config.embed_dim = 32, config.block_size = 32;
   initialisation(config, corpus, g);
   train_without_each_part(config, corpus);
-  why_residual_connections(config, corpus);
+
   say("", "Next lesson: 14_how_low_can_it_go, a text with a known lower bound.");
   questions("In initialise set scale to 1 (deviation 0.02). Which loss changes most?",
             "In main set config.layers to 2. What do residual connections gain now?",

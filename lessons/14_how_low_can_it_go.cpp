@@ -20,15 +20,36 @@ double entropy(const Distribution& distribution) {
   return nats;
 }
 
+void text_with_known_probabilities(const MarkovSource& grammar) {
+  section("A text with known probabilities");
+  say("Is a loss of 0.25 low? For a play or a novel nobody knows how low the loss can",
+      "be. So this lesson generates a text whose probabilities are all known. (`./heed",
+      "corpus` writes such texts.) The loss is the mean of -ln p, where p is the",
+      "probability that the model gave to the letter that came next. A letter is here",
+      "any character, also a space or a newline.", "");
+  Generator first(1);
+  const auto [to_verb, to_ending] = shortest_distances(all_sentences());
+  say(grammar.draw(141, first), "",
+      "A sentence has 8 possible subjects (4 animals, singular or plural), 4",
+      "prepositions, 4 nouns for the place and 2 verbs for each animal; the first verb",
+      "has probability 3/4. The verb depends on the subject, whose last letter is " +
+          std::to_string(to_verb),
+      "letters or more before it. The ending of the verb depends on the number ('cat",
+      "purrs', 'cats purr'), that is, on the same letter, " + std::to_string(to_ending) +
+          " letters or more before it.");
+}
+
 void entropy_of_a_sentence(const MarkovSource& source) {
   section("The entropy of 256 sentences");
   say("The ENTROPY of a random choice is the mean of -ln p, where p is the probability",
       "of the outcome: the sum of -p ln p over all outcomes, in nats. For a sentence we",
       "can take this sum over all 256 sentences. Or we add the entropies of its four",
-      "choices, because they are independent: subject, preposition, noun and verb. The",
-      "ENTROPY RATE is the entropy per letter; divided by ln 2, it is in bits.",
-      "PERPLEXITY is exp(loss): so many equally likely letters have an entropy equal to",
-      "the loss.");
+      "choices, because they are independent: subject, preposition, noun and verb",
+      "(first or second). The ENTROPY RATE is the entropy per letter. Here it is the",
+      "entropy of a sentence divided by the mean length of a sentence, because the",
+      "sentences are independent and a newline ends each of them. Divided by ln 2, it",
+      "is in bits. PERPLEXITY is exp(loss): the number of equally likely letters whose",
+      "entropy equals the loss.");
   const Distribution sentences = all_sentences();
   const double nats =
       std::log(8) + std::log(4) + std::log(4) - 0.75 * std::log(0.75) - 0.25 * std::log(0.25);
@@ -40,13 +61,13 @@ void entropy_of_a_sentence(const MarkovSource& source) {
       "the same in bits per letter       " + decimal(rate / std::log(2.0), 4),
       "perplexity at this loss           " + decimal(std::exp(rate), 4), "");
   check_number("entropy: sum over the sentences = sum over the choices", entropy(sentences), nats);
-  say("", "The next section needs the probability of each next letter. A Markov source",
-      "gives it. The source is always in one of " + std::to_string(source.states().size()) +
-          " states, for example: the subject is",
-      "'cats', and the place noun begins with 'ba'. The state gives the probability of",
-      "each next letter, and the letter gives the next state. The entropy rate is also",
-      "the mean entropy of the next letter, where each state counts as often as it",
-      "occurs (Shannon 1948, section 7).", "");
+  say("", "The next section needs the probability of each next letter. A MARKOV SOURCE",
+      "(Shannon 1948, section 4) gives it: it has a finite number of states, the state",
+      "gives the probability of each next letter, and the letter gives the next state.",
+      "Ours has " + std::to_string(source.states().size()) +
+          " states, for example: the subject is 'cats', the place begins with",
+      "'ba'. The entropy rate is also the mean entropy of the next letter, where each",
+      "state counts as often as it occurs (section 7).", "");
   check_number("entropy rate: from sentences = from states", rate, source.entropy_rate());
 }
 
@@ -54,12 +75,18 @@ void bounds_for_a_short_context(const MarkovSource& source) {
   section("Lower bounds on the loss");
   say("The entropy rate is a LOWER BOUND on the expected loss of every model that",
       "predicts the next letter from the letters before it. Proof (Gibbs' inequality):",
-      "let p be the true probabilities of the next letter, q those of the model. As ln",
-      "x <= x - 1,", "",
-      "  entropy - expected loss = sum p ln(q / p) <= sum p (q / p - 1) = 1 - 1 = 0", "",
-      "A model with a shorter context has a higher or an equal bound. With no context",
-      "it is the entropy of single letters, the unigram entropy. With one letter it is",
-      "the bigram entropy: the entropy of pairs minus the entropy of single letters.", "");
+      "after some context, let p be the true probabilities of the next letter, q those",
+      "of the model. We sum over the letters with p > 0. As ln x <= x - 1,", "",
+      "  entropy - expected loss = sum p ln(q / p) <= sum p (q / p - 1)",
+      "                          = sum q - sum p <= 1 - 1 = 0", "",
+      "This holds after each context, so also for the means over all contexts. The",
+      "difference, sum p ln(p / q), is the KL DIVERGENCE (Kullback and Leibler 1951) of",
+      "p and q: the expected cross-entropy is the entropy plus the KL divergence.", "",
+      "A model with a shorter context has a higher or an equal bound: a predictor that",
+      "reads k letters is also one that reads k + 1 and ignores the first of them. With",
+      "no context the bound is the entropy of single letters, the unigram entropy. With",
+      "one letter it is the bigram entropy. As p(b | a) = p(ab) / p(a), this is the",
+      "entropy of pairs minus the entropy of single letters.", "");
   const Distribution sentences = all_sentences();
   const double one = entropy(n_grams(sentences, 1)), two = entropy(n_grams(sentences, 2));
   const std::vector<double> bounds = source.conditional_entropies(T);
@@ -68,12 +95,13 @@ void bounds_for_a_short_context(const MarkovSource& source) {
   check_number("bound with 24 letters of context = entropy rate", bounds[context],
                source.entropy_rate());
   say("", "letters of context    lower bound");
-  for (const std::size_t letters : {0u, 1u, 2u, 3u, 5u, 13u, 14u, 15u, 16u, 17u, 19u, 21u, 24u})
+  for (const std::size_t letters : {0u, 1u, 2u, 3u, 4u, 5u, 13u, 14u, 15u, 16u, 17u, 19u, 21u, 24u})
     say(pad_left(std::to_string(letters), 18) + "    " + decimal(bounds[letters], 4));
-  say("", "From 5 to 13 letters of context the bound does not change: these letters contain",
-      "the noun, but the verb does not depend on the noun. With 14 or more they contain",
-      "a part of the subject. Without it the expected loss is at least " + decimal(bounds[13], 4) +
-          ".");
+  say("", "The fifth letter tells whether an animal or a place follows 'the ', and whether",
+      "'n' or 'k' follows ' bar'. From 5 to 13 letters the bound does not change: these",
+      "letters contain the noun, but the verb does not depend on the noun. With 14 or",
+      "more they contain a part of the subject. Without it the bound stays " +
+          decimal(bounds[13], 4) + ".");
 }
 
 int main() {
@@ -81,34 +109,20 @@ int main() {
   opening({"to compute the lowest possible loss of a text, and to detect a leak",
            "H = -sum p ln p             entropy of a choice, in nats\n"
            "h = sum_s p_s H(letter | s)  entropy rate, s: state of the source\n"
-           "loss >= h, perplexity = exp(loss)",
+           "expected loss >= h, perplexity = exp(loss)",
            "Shannon, \"A Mathematical Theory of Communication\", 6 and 7 (1948)",
            "torch.distributions.Categorical(p).entropy(), in nats"});
-  section("A text with known probabilities");
-  say("Is a loss of 0.25 low? For a play or a novel nobody knows how low the loss can",
-      "be. So this lesson generates a text whose probabilities are all known. (`./heed",
-      "corpus` writes such texts.) The loss is the mean of -ln p, where p is the",
-      "probability that the model gave to the letter that came next. A letter is here",
-      "any character, also a space or a newline.", "");
   const MarkovSource grammar = grammar_source();
-  Generator first(1), generator(1), test_generator(2), new_generator(3);
-  const auto [to_verb, to_ending] = shortest_distances(all_sentences());
-  say(grammar.draw(141, first),
-      "A sentence has 8 possible subjects (4 animals, singular or plural), 4",
-      "prepositions, 4 nouns for the place and 2 verbs for each animal; the first verb",
-      "has probability 3/4. The verb depends on the subject, whose last letter is " +
-          std::to_string(to_verb),
-      "letters or more before it. The ending of the verb depends on the number ('cat",
-      "purrs', 'cats purr'), that is, on the same letter, " + std::to_string(to_ending) +
-          " letters or more before it.");
+  text_with_known_probabilities(grammar);
   entropy_of_a_sentence(grammar);
   bounds_for_a_short_context(grammar);
 
   section("A model that uses the context");
   say("The model has two blocks of lesson 13, without biases, with two heads each, and",
-      "width 32. It trains on 200,000 letters in windows of 48. We measure the loss",
-      "on new text from the same source, drawn with another seed, at the letters with a",
-      "context of 24 or more. There the lower bound is the entropy rate.", "");
+      "width 32. It trains on nine tenths of 200,000 letters, in windows of 48. We",
+      "measure the loss on new text from the same source, drawn with another seed, for",
+      "letters with a context of 24 or more: there the bound is the entropy rate.", "");
+  Generator generator(1), test_generator(2), new_generator(3);
   const MarkovSource source = brief() ? simple_source() : grammar;
   const std::string text = source.draw(200'000, generator);
   const Vocabulary vocabulary = Vocabulary::of_text(text);
@@ -129,10 +143,10 @@ int main() {
   const Mean best = mean_with_context(ideal), loss = mean_with_context(losses),
              excess = mean_with_context(Array(losses - ideal));
   const std::string h = decimal(source.entropy_rate(), 4);
-  say("The STANDARD ERROR of a mean estimates how far it is from its expectation: the",
-      "standard deviation of the samples divided by the square root of their number.",
-      "Here the samples are the means of windows. The excess loss has a much smaller",
-      "one, because the same letters are hard for both predictors:", "",
+  say("The standard error (lesson 05) is here that of the mean over the windows. For",
+      "the excess loss it is much smaller, because the same letters are hard for both",
+      "predictors. The expected excess loss is 0 or more, so an excess loss below -3",
+      "standard errors would be a sign of a leak:", "",
       "                   nats per letter   standard error", "entropy rate       " + h,
       "ideal predictor    " + decimal(best.value, 4) + "            " +
           decimal(best.standard_error, 4),
@@ -172,7 +186,7 @@ int main() {
   say("", "The mistake also appears when the models generate text (/ is a newline):", "");
   quote(sampled(learner, vocabulary));
   quote(sampled(leaking, vocabulary));
-  say("", "The second model copied its targets in training. It did not learn to predict.");
+  say("", "The second model copied the targets that it sees. It predicts only the last one.");
 
   section("Your own model");
   say("To test a model of yours for leaks, train it on a text from `./heed corpus` and",

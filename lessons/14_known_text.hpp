@@ -5,9 +5,9 @@
 #include <cmath>
 #include <map>
 
+#include "gnuplot_picture.hpp"
 #include "heed/study/markov_source.hpp"
 #include "heed/text/corpus.hpp"
-#include "lesson.hpp"
 
 namespace heed {
 
@@ -66,7 +66,7 @@ inline Distribution n_grams(const Distribution& sentences, std::size_t size) {
 // The ideal predictor of a text in windows of T letters: it knows the source and reads the window.
 // Bayes' rule gives the probability of each state after each letter. Returns -ln p(target), (W, T).
 inline Array ideal_losses(const MarkovSource& source, const std::string& text, std::size_t T) {
-  Array losses = zeros({text.size() / T, T});
+  Array losses = zeros({(text.size() - 1) / T, T});
   for (std::size_t w = 0; w < losses.shape(0); ++w) {
     std::map<std::size_t, double> p_state, next;
     for (std::size_t s = 0; s < source.states().size(); ++s)
@@ -105,8 +105,8 @@ inline void picture_of_positions(const std::vector<double>& bounds, const Array&
     bound.append(double(t + 1), bounds[t + 1]);
   }
   picture("14_how_low_can_it_go", "positions", {model, bound},
-          {"loss at each position of a window", "letters of context, from 5 on",
-           "loss (nats per letter)"});
+          {"loss at each position of a window: more context, lower loss",
+           "letters of context, from 5 on", "lower bound + mean excess loss (nats per letter)"});
 }
 
 // The loss at each position of the windows, and the lower bound there.
@@ -130,12 +130,32 @@ inline void loss_by_position(const MarkovSource& source, const Array& excess) {
   picture_of_positions(bounds, mean_excess);
 }
 
+// Draws the losses on new text on a logarithmic axis, and the bounds with their names.
 inline void picture_of_losses(const MarkovSource& source, const std::vector<Series>& curves) {
-  CurveOptions axes{"loss on new text", "step", "loss (nats per letter)"};
-  axes.lines = {{"unigram entropy", source.unigram_entropy()},
-                {"bigram entropy", source.bigram_entropy()},
-                {"entropy rate", source.entropy_rate()}};
-  picture("14_how_low_can_it_go", "loss", curves, axes);
+  const Names colors = {"#0072B2", "#D55E00"};
+  std::string data, plots;
+  for (std::size_t c = 0; c < curves.size(); ++c) {
+    const std::string name = "curve" + std::to_string(c);
+    Array points = zeros({curves[c].x.size(), 2});
+    for (std::size_t i = 0; i < curves[c].x.size(); ++i)
+      xt::row(points, int(i)) = Array{Real(curves[c].x[i]), Real(curves[c].y[i])};
+    data += gnuplot_block(name, points);
+    plots += (c == 0 ? "plot $" : ", $") + name + " with linespoints lw 2 pt 7 ps 0.6 lc rgb '" +
+             colors[c] + "' title '" + curves[c].name + "'";
+  }
+  for (const auto& [name, value] : {std::pair("unigram entropy", source.unigram_entropy()),
+                                    {"bigram entropy", source.bigram_entropy()},
+                                    {"entropy rate", source.entropy_rate()}}) {
+    plots += ", " + decimal(value, 4) + " dashtype 2 lw 2 lc rgb '#666666' notitle";
+    data += std::string("set label '") + name + "' tc rgb '#666666' at graph 1.01, first " +
+            decimal(value, 4) + "\n";
+  }
+  picture_by_gnuplot("14_how_low_can_it_go", "loss",
+                     data + "set logscale y\nset format y '%g'\nset rmargin 18\n" +
+                         "set yrange [0.005:5]\nset key at graph 0.98, 0.72\n" +
+                         "set title 'A loss below the entropy rate is a leak'\n" +
+                         "set xlabel 'step'\n" +
+                         "set ylabel 'loss on new text (nats per letter), log scale'\n" + plots);
 }
 
 // For HEED_BRIEF: eight letters. The probabilities of a letter depend on the letter before it.

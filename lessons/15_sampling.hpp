@@ -11,7 +11,7 @@ namespace heed {
 // Repeats: the logits of the new tokens, the last row divided by the temperature, softmax, draw.
 inline Ids generate_by_hand(const nn::Gpt& model, Ids text, std::size_t count, double temperature,
                             Generator& generator) {
-  nn::GptCache cache(model.config);  // the keys and values of the tokens before
+  nn::GptCache cache(model.config);  // stores keys and values, for at most block_size tokens
   while (count-- > 0) {
     Indices tokens = Indices::from_shape({1, text.size() - cache.size()});
     std::copy_n(text.data() + cache.size(), tokens.size(), tokens.data());
@@ -29,8 +29,12 @@ inline void sampling(const Vocabulary& vocabulary, const Split& validation, cons
   say("SAMPLING generates text: it draws the next token from the model's probabilities,",
       "appends the token, and repeats. The TEMPERATURE divides the logits before the",
       "softmax. Below 1 it increases the largest probability, above 1 it reduces it. At",
-      "0 the most likely token is taken. TOP-K sampling allows the k most likely tokens",
-      "only (Fan et al., \"Hierarchical Neural Story Generation\", section 5, 2018).", "");
+      "0 the most likely token is taken: GREEDY DECODING. TOP-K sampling allows the k",
+      "most likely tokens only (Fan et al., \"Hierarchical Neural Story Generation\",",
+      "section 5, 2018), NUCLEUS SAMPLING (top-p) the smallest set of likely tokens",
+      "with a total probability of p or more (Holtzman et al. 2020). While the text",
+      "fits into the window, the keys and values of earlier tokens do not change, so a",
+      "KV CACHE stores them (exercise 15b).", "");
   const Ids prompt = {std::max<std::int64_t>(vocabulary.find('\n'), 0)};  // the start of a line
   GenerateOptions options;
   options.tokens = 40, options.temperature = 0.8;
@@ -69,9 +73,9 @@ inline double loss_of(const nn::Gpt& model, const Batch& batch) {
 inline void overfitting(const Ids& ids, const Vocabulary& vocabulary, const Split& validation,
                         nn::GptConfig config, TrainOptions options) {
   section("Overfitting a short text");
-  say("Now the model trains on a thousand characters only. It has one block and windows",
-      "of 32. Its validation loss is the mean over 128 windows from the validation part",
-      "of the whole text.", "");
+  say("Now a new model trains on a thousand characters only. It has one block and",
+      "windows of 32. Its validation loss is the mean over 128 windows from the",
+      "validation part of the whole text.", "");
   const Corpus corpus(vocabulary.decode({ids.begin(), ids.begin() + in_brief(kilobyte, 500)}),
                       vocabulary);
   config.layers = 1, config.block_size = 32;
@@ -94,8 +98,8 @@ inline void overfitting(const Ids& ids, const Vocabulary& vocabulary, const Spli
   const LogRow last = history.back();
   const std::string minimum = "minimum, step " + std::to_string(best.step);
   say("", "The training loss falls until the end. The validation loss falls first and then",
-      "rises: the model overfits. The lowest of its " + std::to_string(history.size()) + " values:",
-      "");
+      "rises: the model overfits. EARLY STOPPING would use the weights of the step with",
+      "the lowest of its " + std::to_string(history.size()) + " values:", "");
   quote(minimum + ": validation " + decimal(*best.val_loss, 2));
   claim_of_text("the last validation loss is more than 0.5 above its minimum",
                 *last.val_loss > *best.val_loss + 0.5, *last.val_loss);
@@ -105,13 +109,15 @@ inline void overfitting(const Ids& ids, const Vocabulary& vocabulary, const Spli
   std::vector<Series> curves = curves_of(history);
   curves.push_back({minimum, {double(best.step)}, {*best.val_loss}, /*points=*/true});
   CurveOptions axes{"overfitting 1000 characters", "step", "loss (nats per token)"};
-  axes.lines = {{"lower bound", bound}};
+  axes.lines = {{"uniform: ln V", std::log(double(vocabulary.size()))},
+                {"lower bound on training", bound}};
   picture("15_your_text", "by_heart", curves, axes);
-  say("", "Even a model that knows the training text by heart has a training loss above 0.",
-      "A window begins at a random position, and its first tokens occur at several",
-      "positions of the text, so they do not determine the next token. For each context",
-      "of k tokens we count in the training text which token follows. These counts give",
-      "the entropy of the next token. Its mean over k = 1 to 32 is",
+  say("", "In the picture ln V is the loss of equal probabilities: above it, the model is",
+      "worse than no training.");
+  say("", "Can the training loss fall to 0? No: a window begins at a random position. Its",
+      "first tokens occur at several positions of the text, with different next tokens.",
+      "For each context of k tokens we count in the training text which token follows.",
+      "These counts give the entropy of the next token. Its mean over k = 1 to 32 is",
       decimal(bound, 4) + ", the lower bound on the expected training loss. The last training loss",
       "is " + trained(last.train_loss) + ".");
   claim_of_text("the last training loss is less than 0.25 from this bound",

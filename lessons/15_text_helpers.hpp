@@ -112,11 +112,12 @@ inline double cross_entropy_by_hand(const Array& logits, const Indices& targets)
   return sum / double(targets.size());
 }
 
-inline void picture_of(const Trainer& trainer, double unigram, double bigram) {
+inline void picture_of(const Trainer& trainer, double unigram, double bigram, double n_gram) {
   CurveOptions axes{"loss of a character-level model", "step", "loss (nats per token)"};
   axes.lines = {{"ln V", std::log(double(trainer.model().config.vocab_size))},
                 {"unigram entropy", unigram},
-                {"bigram entropy", bigram}};
+                {"bigram entropy", bigram},
+                {"best n-gram model", n_gram}};
   picture("15_your_text", "training", curves_of(trainer.history()), axes);
 }
 

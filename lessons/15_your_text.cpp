@@ -19,7 +19,8 @@ using namespace heed;
 void vocabulary_and_ids(const std::string& text, const Vocabulary& vocabulary) {
   section("Vocabulary and token ids");
   say("The VOCABULARY is the sorted list of the text's distinct tokens. A token's id is",
-      "its index in this list. In a CHARACTER-LEVEL MODEL each token is one character.", "");
+      "its index in this list. In a CHARACTER-LEVEL MODEL each token is one character.",
+      "(GPT-2's tokens are pieces of words: Sennrich et al. 2016, byte pair encoding.)", "");
   const Names characters = characters_of(text);
   std::map<std::string, Real> id;  // a map sorts its keys
   for (const std::string& character : characters) id[character] = 0;
@@ -112,8 +113,8 @@ void ten_steps(const Corpus& corpus, const nn::GptConfig& config, const TrainOpt
       "can have very large gradients. So if their norm, as one long vector, is above 1,",
       "they are scaled to norm 1: GRADIENT CLIPPING (Pascanu et al. 2013). Then AdamW",
       "(lesson 10) updates the weights, with 0.99 in place of 0.999 for the second",
-      "moment and, for the matrices only, a weight decay of 0.1. The Trainer does the", "same.",
-      "");
+      "moment and, for the matrices only, a weight decay of 0.1, which keeps weights",
+      "small. The Trainer does the same.", "");
   optim::AdamWOptions adamw;
   adamw.beta2 = options.beta2, adamw.weight_decay = options.weight_decay;
   adamw.decay_vectors = false;
@@ -149,7 +150,6 @@ void training(const Ids& validation, Trainer& trainer) {
           ", its bigram entropy " + decimal(bigram, 4),
       "(lesson 13). The last validation loss of the model is " + trained(reached) + ".");
   claim_of_text("the validation loss is below the bigram entropy", reached < bigram, reached);
-  picture_of(trainer, unigram, bigram);
 }
 
 int main(int argc, char** argv) {
@@ -180,12 +180,12 @@ int main(int argc, char** argv) {
   learning_rate_schedule(options);
   ten_steps(corpus, config, options, trainer);
   training({ids.begin() + std::ptrdiff_t(corpus.validation().begin), ids.end()}, trainer);
-  compare_with_counts(ids, corpus, trainer.model());
+  compare_with_counts(ids, corpus, trainer);
   sampling(vocabulary, corpus.validation(), trainer.model());
   overfitting(ids, vocabulary, corpus.validation(), config, options);
 
-  section("The same in one command");
-  say("The command trains 4 blocks of width 128 for 2000 steps. It saves a CHECKPOINT,",
+  section("A larger model in one command");
+  say("./heed train trains 4 blocks of width 128 for 2000 steps. It saves a CHECKPOINT,",
       "a file with all that the next step needs: weights, moments, random generators.", "",
       "  ./heed train my_novel.txt", "  ./heed train --resume --out runs/my_novel",
       "  ./heed sample runs/my_novel --temperature 0.8 --top-k 10", "",

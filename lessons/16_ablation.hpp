@@ -1,5 +1,5 @@
-// 16_ablation.hpp: zero and mean ablation of several heads, and what the heads of lesson 16 attend
-// to.
+// 16_ablation.hpp: zero and mean ablation of several heads, pattern scores, and what the heads of
+// lesson 16 attend to.
 #pragma once
 
 #include <memory>
@@ -50,6 +50,17 @@ inline Array losses_without(const nn::Gpt& model, std::size_t layer,
   return xt::mean(all, {1});
 }
 
+// The loss of each window (B) without head i: its columns of the output projection are zero.
+inline Array losses_by_hand(const nn::Gpt& model, std::size_t i, const Indices& windows) {
+  Tensor out = model.blocks[i / 4].attention.out.weight;  // (C, C)
+  const Array original = out.value();
+  const std::size_t D = model.config.embed_dim / 4, first = i % 4 * D;
+  xt::view(out.mutable_value(), xt::all(), xt::range(first, first + D)) = Real(0);
+  const Array result = losses(model, windows);
+  out.mutable_value() = original;
+  return result;
+}
+
 // The pattern scores of all heads (8, kinds), as means over windows, with standard errors.
 struct PatternScores {
   Array mean, error;
@@ -90,6 +101,36 @@ inline Array scores_by_hand(const Array& A, const Indices& ids, std::size_t head
       if (any) rows_with_same += 1;
     }
   return Array{Real(previous / rows), Real(first / rows), Real(same / rows_with_same)};
+}
+
+// The same token score of one head over the queries that are `token` (or, if not `equal`, over the
+// others), and that of uniform weights: (2). A is (B, H, T, T), ids (B, T).
+inline Array same_score(const Array& A, const Indices& ids, std::size_t head, std::int64_t token,
+                        bool equal) {
+  double sum = 0, uniform = 0, rows = 0;
+  for (std::size_t b = 0; b < A.shape(0); ++b)
+    for (std::size_t t = 1; t < A.shape(2); ++t) {
+      if ((ids(b, t) == token) != equal) continue;
+      double keys = 0;
+      for (std::size_t s = 0; s < t; ++s)
+        if (ids(b, s) == ids(b, t)) sum += A(b, head, t, s), keys += 1;
+      uniform += keys / double(t + 1);
+      rows += keys > 0 ? 1 : 0;
+    }
+  return Array{Real(sum / rows), Real(uniform / rows)};
+}
+
+inline void same_token_control(const Array& A, const Indices& ids, std::size_t head,
+                               std::int64_t space) {
+  const Array spaces = same_score(A, ids, head, space, true),
+              others = same_score(A, ids, head, space, false);
+  say("", "Is layer 1, head 3 a same token head? Its score is above uniform. But it may",
+      "only attend to spaces, whatever the query. We take two groups of queries:", "");
+  quote("same, queries that are spaces  " + decimal(spaces(0), 2) +
+        " (uniform weights: " + decimal(spaces(1), 2) + ")\nsame, all other queries        " +
+        decimal(others(0), 2) + " (uniform weights: " + decimal(others(1), 2) + ")");
+  say("", "So this head attends to spaces, and a space is the same token only for a query",
+      "that is a space. A score above uniform does not prove that a head has a pattern.");
 }
 
 // The mean weight of one head on the query's own position and the two before it, over the queries

@@ -1,8 +1,9 @@
-// 17_by_hand.hpp: masking, the loss and the training loop of lesson 17 by hand, and three sections:
-// the grammar, bidirectional attention and the reverse task.
+// 17_by_hand.hpp: masking, the loss and the training loop of lesson 17 by hand, and four sections:
+// the grammar, bidirectional attention, the accuracy and the reverse task.
 #pragma once
 
 #include <cmath>
+#include <set>
 
 #include "fill_in_the_blank.hpp"
 
@@ -76,21 +77,30 @@ inline void show_grammar(const Vocabulary& vocabulary, const std::vector<Sentenc
           std::to_string(combinations(From::training)),
       "combinations held out                          " +
           std::to_string(combinations(From::held_out)),
-      "", "A combination is a choice of subject, verb, object and ending. A tenth of the",
-      "combinations is held out: their probability in training is 0. The six sentences",
-      "above are held out. But for nearly each of them the training data has a sentence",
-      "that differs only in the verb ('watching', 'facing', ...), which the pronoun",
-      "does not depend on. So the model sees new sentences, but no new pairs of noun",
-      "and ending. Predict the pronoun:", "", "  " + one_door, "",
-      "'opened' excludes 'i', because people do not open, and 'door' excludes 'they'.",
-      "A model needs both words, and one of them comes after [MASK].");
+      "", "A combination is a choice of subject, verb, object and ending. Each was held out",
+      "with probability 1/10, and those are in no training sentence. The six sentences",
+      "above are held out. So the model is tested on new sentences of known parts:");
+  std::set<std::string> pairs;
+  Generator generator(20);
+  for (const Sentence& s : draw_sentences(generator, 5000, From::training))
+    pairs.insert(s.word(Part::object) + " " + s.word(Part::ending));
+  const std::size_t nouns = 2 * 2 * kinds().size(), endings = subject_endings().size() + 1;
+  claim("each of the " + std::to_string(nouns * endings) +
+            " pairs of a noun and an ending occurs in training",
+        pairs.size() == nouns * endings, std::to_string(pairs.size()));
+  say("", "The task is to predict the pronoun:", "", "  " + one_door, "",
+      "'opened' excludes 'i', because people do not open in this grammar, and 'door'",
+      "excludes 'they'. A model needs both words, and one of them comes after [MASK].");
 }
 
 inline void compare_directions() {
   section("Bidirectional attention");
-  say("So far each query attended to earlier positions only. BIDIRECTIONAL ATTENTION",
-      "has no causal mask: each query attends to all positions. We replace 'opened' by",
-      "'rang' in two untrained models that differ only in GptConfig::causal:");
+  say("In the language models so far a query attended to its own and earlier positions.",
+      "BIDIRECTIONAL ATTENTION has no causal mask: each query attends to all positions.",
+      "A model of such blocks is an encoder, as BERT is. It gives no p(next token | the",
+      "tokens before), so it cannot generate text from left to right as in lesson 15.",
+      "Do the logits at [MASK] change if 'rang' replaces 'opened'? We take two models",
+      "without training that differ only in GptConfig::causal:");
   const BlankModel causal(1, true), bidirectional(1, false);
   const std::string rang = "i was watching the door when [MASK] rang .";
   check("causal: the same logits at [MASK]", logits_at_mask(causal, one_door),
@@ -98,6 +108,29 @@ inline void compare_directions() {
   Array change =
       xt::abs(logits_at_mask(bidirectional, one_door) - logits_at_mask(bidirectional, rang));
   claim("bidirectional: other logits at [MASK]", xt::amax(change)() > 0.001, "the same logits");
+}
+
+inline void measure_accuracy(const BlankModel& model, const std::vector<Sentence>& each,
+                             const std::vector<Sentence>& about) {
+  section("Accuracy");
+  say("We take each held-out combination once and replace one word by [MASK]. The",
+      "ACCURACY is the fraction of sentences in which the model's most probable word",
+      "fits the grammar. 'constant' always predicts the word that fits most often,",
+      "'uniform' draws a word from the vocabulary. (In " +
+          std::to_string(each.size() - about.size()) + " of " + std::to_string(each.size()) +
+          " sentences the pronoun",
+      "refers to the subject, and then each noun fits as the object.)");
+  const Names parts = {"object", "pronoun", "ending"}, columns = {"model", "constant", "uniform"};
+  const Array all = accuracies(model, each), hard = accuracies(model, about);  // (3, 3)
+  show_trained("all " + std::to_string(each.size()) + " held-out sentences", all, parts, columns);
+  show_trained("the " + std::to_string(about.size()) + " whose pronoun refers to the object", hard,
+               parts, columns);
+  say("");
+  claim_less("accuracy on the pronoun, all sentences: above 0.9", 0.9, all(1, 0));
+  claim_less("accuracy on the pronoun of the object: above 0.9", 0.9, hard(1, 0));
+  claim_less("accuracy on the object of such a pronoun: above 0.8", 0.8, hard(0, 0));
+  say("", "On new sentences the most probable word fits in nearly all cases. No constant",
+      "word fits in more than half of the hard cases.");
 }
 
 inline void predict_the_noun(const BlankModel& model) {

@@ -1,18 +1,16 @@
 // 18 query_key_space: the queries and keys of one head in two dimensions, by t-SNE.
 //
 // Before this lesson: 17_fill_in_the_blank, a head whose [MASK] query attends to the object.
-// After it: a lesson of your own.
+// After it: 19_encoder_decoder, cross-attention.
 // Worth a breakpoint: cosine_by_hand. Each stop is one query with one key.
 
 #include <algorithm>
 #include <cmath>
 
+#include "18_maps.hpp"
 #include "18_scores.hpp"
 
 using namespace heed;
-
-const std::string lesson = "18_query_key_space";
-const Distance metric = Distance::cosine;  // of the map
 
 Real cosine_by_hand(const Array& Q, std::size_t i, const Array& K, std::size_t j) {
   Real dot = 0, q = 0, k = 0;
@@ -31,12 +29,6 @@ QueryKeySpace centred(QueryKeySpace space) {
   return space;
 }
 
-Tsne map_of(const QueryKeySpace& space, double perplexity, std::uint64_t seed) {
-  TsneOptions options;
-  options.perplexity = perplexity, options.seed = seed, options.distance = metric;
-  return tsne(space.points(), options);
-}
-
 void compare_by_cosine(const QueryKeySpace& space) {
   section("Queries and keys in one space");
   say("A score is the dot product of a query and a key, divided by sqrt(8). Both have 8",
@@ -48,115 +40,61 @@ void compare_by_cosine(const QueryKeySpace& space) {
   Array cosines = 1 - xt::view(distances, xt::range(0, 9), xt::range(9, 18)), by_hand = cosines;
   for (std::size_t i = 0; i < 9; ++i)
     for (std::size_t j = 0; j < 9; ++j) by_hand(i, j) = cosine_by_hand(Q, i, K, j);
+  Names rows = space.words;
+  rows[6] = "▶ [MASK]";
   picture_trained(lesson, "cosines", cosines,
-                  {"cosine similarity of query and key", space.words, space.words, "query position",
+                  {"cosine similarity of query and key", rows, space.words, "query position",
                    "key position", -1, 1, true});
-  check("the cosines by hand = 1 - tsne_distances", by_hand, cosines);
+  check("the cosines by hand = in one line", by_hand, cosines);
   const double mask = cosines(6, 4), watching = cosines(2, 4);
   quote("\ncosine of the query of [MASK] with the key of 'door'      " + decimal(mask, 2) +
-        "\ncosine of the query of 'watching' with the key of 'door' " + decimal(watching, 2));
+        "\ncosine of the query of 'watching' with the key of 'door' " + decimal(watching, 2) +
+        "\ncosine of the query of '.' with the key of 'door'        " + decimal(cosines(8, 4), 2));
   claim("the query of [MASK] has its largest cosine with the key of 'door'",
         nearest_keys(space, distances, "[MASK]", 1)[0] == "door", decimal(mask, 2));
   claim_less("it exceeds that of 'watching' with 'door' by more than 0.3", watching + 0.3, mask);
+  say("", "In the picture, the queries of 'opened' and '.' have even larger cosines with",
+      "'door'. In lesson 17 they also attended to the object, and the prediction did",
+      "not need the output at '.'.");
   compare_lengths(space, cosines);
 }
 
-void centre_keys(const QueryKeySpace& space) {
-  section("Centring the keys");
-  say("The mean of the keys can be far from that of the queries. A map then shows two",
-      "groups and little else. But if we add a vector c to every key, each score of a",
-      "query q grows by q . c / sqrt(8), the same for all keys. So the attention",
-      "weights do not change, but the cosines do. CENTRING takes the c that moves the",
-      "mean of the keys to the mean of the queries, as in AttentionViz (Yeh et al.", "2023).", "");
+void changes_without_effect(const QueryKeySpace& space) {
+  section("Two changes that keep the attention weights");
+  say("First: add a vector c to every key. Each score of a query q grows by q . c /",
+      "sqrt(8), the same for all keys, so softmax gives the same weights. CENTRING",
+      "takes the c that moves the mean of the keys to the mean of the queries, so that",
+      "a map shows keys among queries. (AttentionViz, Yeh et al. 2023, centres, and",
+      "multiplies all queries by one factor and divides all keys by it.)", "");
   const QueryKeySpace moved = centred(space);
+  const Array weights = attention_weights(space.queries, space.keys);
   check("attention weights with centred keys = attention weights",
-        attention_weights(moved.queries, moved.keys), attention_weights(space.queries, space.keys),
-        1e-4);
-  quote("cosine of [MASK] and 'door' with centred keys  " +
-        decimal(cosine_by_hand(moved.queries, 6, moved.keys, 4), 2));
-}
-
-Tsne draw_map(const QueryKeySpace& space) {
-  section("A map by t-SNE");
-  say("Which queries and keys are similar? t-SNE draws a map: it gives each point i a",
-      "position y_i in the plane so that near neighbours stay near.",
-      "1. Row i of a matrix is the softmax over all j other than i of -beta_i d_ij. The",
-      "   distance d_ij is 1 - cosine. beta_i is chosen so that each point has the same",
-      "   effective number of neighbours: exp(entropy of row i), the PERPLEXITY.",
-      "2. p (2n, 2n) is this matrix plus its transpose, divided by 4n: its sum is 1.",
-      "3. On the map, q_ij is proportional to 1 / (1 + |y_i - y_j|^2), with sum 1. The",
-      "   Kullback-Leibler divergence KL is 0 if q = p, and above 0 otherwise.",
-      "4. Gradient descent on y reduces KL. (It has momentum: each step adds 0.5 to 0.8",
-      "   times the step before. The first 100 of 1000 steps use 4 p in place of p.)", "",
-      "The points are the queries and centred keys of the " + std::to_string(space.words.size()) +
-          " words of the held-out",
-      "sentences, each word at its first position: first in the door sentence, then in",
-      "sentences of nine words, then with 'old' or 'again'. [MASK] is the pronoun.");
-  const Tsne map = map_of(space, 15, 0);
-  ScatterOptions options = scatter_options(space);
-  options.title = "queries and centred keys of one head, by t-SNE";
-  picture_points(lesson, "map", map.points, options);
-  const Doubles in_space = tsne_distances(space.points(), metric);
-  const Doubles on_map = tsne_distances(map.points, Distance::euclidean);
-  say("", "The five keys nearest to the query of [MASK]:", "");
-  quote("in 8 dimensions  " + text_of(nearest_keys(space, in_space, "[MASK]", 5)) +
-        "\non the map       " + text_of(nearest_keys(space, on_map, "[MASK]", 5)) + "\n\nKL " +
-        decimal(map.history.y.front(), 4) + " at first, " + decimal(map.kl, 4) +
-        " after 1000 steps");
-  claim_less("KL has fallen to less than a third of its first value", map.kl,
-             map.history.y.front() / 3);
-  say("", "The map does not explain the attention weights. It has the cosines, not the",
-      "lengths. It has each noun at position 4 and each ending at position 7, so it",
-      "cannot separate the token from the position. The scores above can.");
-  return map;
-}
-
-void compare_maps(const QueryKeySpace& space, const Tsne& map) {
-  section("Two seeds, two perplexities");
-  say("The seed draws the first positions; we choose the perplexity. Four maps of the",
-      "same points: KL (comparable only at the same perplexity, because p depends on",
-      "it), distances from the key of 'door' to the queries of [MASK] and 'watching',",
-      "and the fraction of points that keep their nearest neighbour.", "");
-  Array values = zeros({4, 4});
-  const Doubles in_space = tsne_distances(space.points(), metric);
-  for (std::size_t m = 0; m < 4; ++m) {
-    const Tsne t = m == 0 ? map : map_of(space, m < 2 ? 15 : 5, m % 2);
-    const Doubles on_map = tsne_distances(t.points, Distance::euclidean);
-    values(m, 0) = Real(t.kl);
-    values(m, 1) = Real(std::sqrt(on_map(space.query("[MASK]"), space.key("door"))));
-    values(m, 2) = Real(std::sqrt(on_map(space.query("watching"), space.key("door"))));
-    values(m, 3) = Real(neighbours_kept(in_space, on_map));
-  }
-  quote(table(values, {"perplexity",
-                       {"15, seed 0", "15, seed 1", "5, seed 0", "5, seed 1"},
-                       {"KL", "door-[MASK]", "door-watching", "neighbours kept"},
-                       2}));
-  const double pca = neighbours_kept(
-      in_space,
-      tsne_distances(principal_components(unit_rows(space.points())), Distance::euclidean));
-  const auto ratio = [&](std::size_t m) {  // of a distance with two seeds
-    return std::exp(std::abs(std::log(values(m, 2) / values(m + 1, 2))));
+        attention_weights(moved.queries, moved.keys), weights, 1e-4);
+  say("", "Second: take M W_Q and M^-T W_K in place of W_Q and W_K, with an invertible M.",
+      "As (M q) . (M^-T k) = q^T M^T M^-T k = q . k, no score changes. An example: M",
+      "doubles the first four numbers of a query, M^-T halves the first four of a key.", "");
+  QueryKeySpace other = space;
+  xt::view(other.queries, xt::all(), xt::range(0, 4)) *= Real(2);
+  xt::view(other.keys, xt::all(), xt::range(0, 4)) /= Real(2);
+  check("attention weights with this M = attention weights",
+        attention_weights(other.queries, other.keys), weights, 1e-4);
+  const auto cosine = [](const QueryKeySpace& s) {
+    return decimal(cosine_by_hand(s.queries, 6, s.keys, 4), 2);
   };
-  say("", "PCA (principal component analysis) projects on the directions of most variance:");
-  quote("neighbours kept by PCA " + decimal(pca, 2) + ", at random " +
-        decimal(1 / double(2 * space.words.size() - 1), 2) +
-        "\nlarger door-watching / smaller, perplexity 15: " + decimal(ratio(0), 2) +
-        ", perplexity 5: " + decimal(ratio(2), 2));
-  claim_less("each of the four maps keeps more nearest neighbours than PCA", pca,
-             std::min({values(0, 3), values(1, 3), values(2, 3), values(3, 3)}));
-  say("", "No map is the right one: distances differ between perplexities and can differ",
-      "between seeds. Sizes of clusters and gaps between them may have no meaning",
-      "(Wattenberg, Viegas and Johnson 2016, 'How to Use t-SNE Effectively'). Test an",
-      "idea from a map by an experiment, as in lesson 17.");
+  quote("cosine of [MASK] and 'door' " + cosine(space) + ", centred " + cosine(moved) +
+        ", with M " + cosine(other));
+  say("", "So cosines, lengths, nearest keys and maps are not properties of the attention",
+      "weights alone: training chose one of many equal pairs of matrices.");
 }
 
 void compare_with_lesson_01(const TrainedModel& t) {
   section("From lesson 01 to here");
   say("Lesson 01 began with uniform attention weights. You can now compute attention,",
-      "masks and gradients by hand (02 to 09), build a GPT or a BERT from heads,",
-      "positions and blocks (10 to 13), train it, compare its loss with a lower bound,",
-      "find a leak (14, 15), and test by experiments what a head does (16 to 18). So",
-      "you can read 'Attention Is All You Need', PyTorch's documentation and nanoGPT.", "",
+      "masks and gradients by hand (02 to 09), build a GPT from heads, positions and",
+      "blocks (10 to 13), train it, compare its loss with a lower bound, find a leak",
+      "(14, 15), and test by experiments what a head of a GPT or BERT does (16 to 18).",
+      "So you can read PyTorch's documentation, nanoGPT, and 'Attention Is All You",
+      "Need', whose encoder-decoder is the next lesson: 19_encoder_decoder.", "",
       "attention weight from [MASK] to the object before training  " + trained(t.weight(0)),
       "after training                                              " + trained(t.weight(1)),
       "accuracy on the pronoun before training (mean of 8 seeds)   " + trained(t.accuracy(0)),
@@ -184,7 +122,7 @@ int main() {
   std::vector<Names> sentences = {with_blank(door_sentence(), Part::pronoun)};
   const QueryKeySpace of_door = query_key_space(t.model, t.head, sentences);
   compare_by_cosine(of_door);
-  centre_keys(of_door);
+  changes_without_effect(of_door);
   compare_keys(t.model, t.head);
   for (const std::size_t size : {9u, 10u})
     for (const Sentence& s : held_out_once([&](auto& s) { return s.words.size() == size; }))
@@ -192,9 +130,11 @@ int main() {
   const QueryKeySpace space = centred(query_key_space(t.model, t.head, sentences));
   compare_maps(space, draw_map(space));
   compare_with_lesson_01(t);
-  questions("What is the map with perplexity 2? In draw_map, change 15 to 2.",
-            "How many points keep their neighbour without centring? In the line of\n"
-            "`space` in main, remove centred( ).",
-            "Which keys are nearest to [MASK] by Euclidean distance? Set `metric` to\n"
-            "Distance::euclidean.");
+  questions(
+      "What is the map with perplexity 2? In draw_map (18_maps.hpp) change\nmap_of(space, 15, 0) "
+      "to map_of(space, 2, 0).",
+      "How many points keep their neighbour without centring? In the line of\n"
+      "`space` in main, remove centred( ).",
+      "Which keys are nearest to [MASK] by Euclidean distance? Set `metric`\n"
+      "(18_maps.hpp) to Distance::euclidean.");
 }

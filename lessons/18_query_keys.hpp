@@ -135,46 +135,11 @@ inline bool is_noun(const std::string& word) {
                      [&](const Kind& kind) { return in(kind.singular) || in(kind.plural); });
 }
 
-// The fraction of points whose nearest neighbour by one matrix of distances is also their nearest
-// by the other.
-inline double neighbours_kept(const Doubles& distances, const Doubles& map_distances) {
-  std::vector<std::size_t> all(distances.shape(0));
-  std::iota(all.begin(), all.end(), std::size_t(0));
-  const auto kept = [&](std::size_t i) {
-    return nearest(distances, i, all) == nearest(map_distances, i, all);
-  };
-  return static_cast<double>(std::count_if(all.begin(), all.end(), kept)) /
-         static_cast<double>(all.size());
-}
-
 inline bool is_ending(const std::string& word) {
   const Names& people = subject_endings();
   return std::find(people.begin(), people.end(), word) != people.end() ||
          std::any_of(kinds().begin(), kinds().end(),
                      [&](const Kind& kind) { return kind.ending == word; });
-}
-
-// Groups and labels for a map of the 2n points. Only some words have labels.
-inline ScatterOptions scatter_options(const QueryKeySpace& space) {
-  const Names queries = {"[MASK]", "watching", "when"},
-              keys = {"door",  "dogs",   "bells", "sneezed", "laughed",
-                      "spoke", "opened", "old",   "when"};
-  const auto label = [](const Names& names, const std::string& word) {
-    return std::find(names.begin(), names.end(), word) != names.end() ? word : "";
-  };
-  ScatterOptions options;
-  for (const std::string& word : space.words) {
-    options.labels.push_back(label(queries, word));
-    options.groups.push_back(0);
-  }
-  for (const std::string& word : space.words) {
-    options.labels.push_back(label(keys, word));
-    options.groups.push_back(is_noun(word) ? 1 : is_ending(word) ? 2 : 3);
-  }
-  options.group_names = {"query", "key: noun", "key: ending", "key: other"};
-  options.width = 74;
-  options.height = 36;
-  return options;
 }
 
 }  // namespace heed

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <functional>
 
+#include "gnuplot_picture.hpp"
 #include "heed/base/error.hpp"
 #include "heed/heed.hpp"
-#include "lesson.hpp"
 
 namespace heed {
 
@@ -101,7 +101,7 @@ inline double smallest_on_previous(const Array& weights) {
 
 // What tells whether a trained head follows the rule of previous_token_head.
 struct CopyRule {
-  Real lead = INFINITY;  // of the previous position's score: the smallest difference to another
+  Real lead = INFINITY;  // smallest margin of the previous position's score over another score
   Real word = 0;         // the largest absolute value of S in the rows and columns of word vectors
   Real diagonal = 0;     // the mean of the diagonal of W_V
   Real rest = 0;         // the largest absolute value of W_V elsewhere
@@ -245,6 +245,7 @@ void show_error(const Make& make) {
 struct Trained {
   double back_1, back_2;  // validation losses
   Array weights;          // (H, T, T): attention weights, averaged over the validation sentences
+  std::vector<Array> sentences;  // the same for each of the first two validation sentences
   Series losses;
 
   double loss() const { return (back_1 + back_2) / 2; }
@@ -260,7 +261,10 @@ inline Trained train(std::size_t num_heads, std::int64_t steps,
   const nn::MultiHeadAttention attention({parameters, g}, C, num_heads, /*with_bias=*/false);
   optim::AdamW optimizer(parameters.tensors(), {0.02, 0.9, 0.999, 1e-8, 0});  // no weight decay
   const optim::WarmupCosine rate{0.02, 0.001, 10, steps};
-  Series losses{std::to_string(num_heads) + (num_heads == 1 ? " head" : " heads"), {}, {}};
+  Series losses{std::to_string(num_heads) + (num_heads == 1 ? " head, " : " heads, ") +
+                    grouped(double(steps)) + " steps",
+                {},
+                {}};
   for (std::int64_t step = 0; step < steps; ++step) {
     const std::vector<Tensor> both = losses_of(attention, new_two_target_batch(g, 16, C));
     const Tensor loss = (both[0] + both[1]) / 2;
@@ -273,9 +277,13 @@ inline Trained train(std::size_t num_heads, std::int64_t steps,
   const NoGrad no_grad;
   nn::AttentionMask causal;
   causal.causal = true;
-  const Array weights = mean(attention.weights(validation.x, validation.x, causal), {0}).value();
+  const Tensor weights = attention.weights(validation.x, validation.x, causal);  // (B, H, T, T)
   const std::vector<Tensor> both = losses_of(attention, validation);
-  return {both[0].item(), both[1].item(), weights, losses};
+  return {both[0].item(),
+          both[1].item(),
+          mean(weights, {0}).value(),
+          {select(weights, 0, 0).value(), select(weights, 0, 1).value()},
+          losses};
 }
 
 // "    1   4000     ~0.68     ~0.04   ~0.36": heads, steps, both losses and their mean.
@@ -285,12 +293,48 @@ inline std::string row_of(int heads, const Trained& model) {
          pad_left(trained(model.loss()), 8);
 }
 
-// Draws the losses of training, a line at the loss of uniform predictions, and other lines.
-inline void draw_losses(const std::string& lesson, const std::vector<Series>& losses,
-                        const std::vector<HorizontalLine>& lines) {
-  CurveOptions options{"predicting words at earlier positions", "step", "loss (nats)", lines};
-  options.lines.push_back({"uniform predictions, ln 8", std::log(8.0)});
-  picture(lesson, "loss", losses, options);
+// A gnuplot data block: the means of the loss over `each` steps, minus a bound.
+inline std::string block_of_means(const std::string& name, const Series& losses, std::size_t each,
+                                  double bound = 0) {
+  Array points = zeros({losses.x.size() / each, 2});
+  for (std::size_t i = 0; i < points.shape(0); ++i)
+    for (std::size_t j = 0; j < each; ++j) {
+      points(i, 0) += Real(losses.x[each * i + j] / double(each));
+      points(i, 1) += Real((losses.y[each * i + j] - bound) / double(each));
+    }
+  return gnuplot_block(name, points);
+}
+
+// Lesson 11's training losses on a logarithmic axis, with the bound of heads of the form set by
+// hand.
+inline void picture_of_losses(const std::vector<Trained>& models, double bound) {
+  const Names colors = {"#0072B2", "#56B4E9", "#D55E00", "#009E73"};
+  std::string data, plots;
+  for (std::size_t m = 0; m < models.size(); ++m) {
+    const std::string name = "model" + std::to_string(m);
+    data += block_of_means(name, models[m].losses, 50);
+    plots += (m == 0 ? "plot $" : ", $") + name + " with lines lw 2 lc rgb '" + colors[m] +
+             "' title '" + models[m].losses.name + "'";
+  }
+  picture_by_gnuplot(
+      "11_multi_head", "loss",
+      data + "set logscale y\nset format y '%g'\nset yrange [0.0003:4]\n" +
+          "set title 'Predicting two earlier words: one head learns far more slowly than two'\n" +
+          "set xlabel 'step'\nset ylabel 'training loss (nats), mean of 50 steps, log scale'\n" +
+          "set key at graph 0.98, 0.62\n" + plots + ", " + decimal(bound, 4) +
+          " dashtype 2 lw 2 lc rgb '#666666' title 'bound of the form set by hand, 7/16 ln 2'");
+}
+
+// Draws heat maps (T - 2, T) side by side, and prints them.
+inline void picture_of_heads(const std::string& name, const std::string& title,
+                             const std::vector<Array>& panels, const Names& titles) {
+  HeatmapOptions options{title};
+  options.row_names = Names(positions.begin() + 2, positions.end());  // 0 and 1 have no targets
+  options.column_names = positions, options.low = 0, options.high = 1;
+  options.row_title = "query position", options.column_title = "key position";
+  say("");
+  quote(heatmap_sheet_text(panels, titles, options, panels.size()));
+  picture("11_multi_head", name, panels, titles, options, panels.size());
 }
 
 }  // namespace heed

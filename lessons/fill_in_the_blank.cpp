@@ -107,7 +107,8 @@ Masked next_batch(const BlankModel& model, Generator& generator) {
   return masked(encoded(model.vocabulary, texts), model.vocabulary, generator);
 }
 
-std::vector<double> train(BlankModel& model, std::int64_t steps) {
+std::vector<double> train(BlankModel& model, std::int64_t steps,
+                          const std::function<void(std::int64_t)>& after_step) {
   set_num_threads(1);  // batches this small are not faster with two
   const std::vector<Tensor>& parameters = model.parameters.tensors();
   optim::AdamWOptions options;
@@ -125,6 +126,7 @@ std::vector<double> train(BlankModel& model, std::int64_t steps) {
     optimizer.set_lr(rate.at(step));
     optimizer.step();
     losses.push_back(static_cast<double>(loss.item()));
+    if (after_step) after_step(step + 1);
   }
   return losses;
 }
@@ -145,14 +147,14 @@ std::vector<double> means_of(const std::vector<double>& losses, std::size_t many
   return means;
 }
 
-void draw_losses(const std::string& lesson, const std::vector<double>& losses, double uniform,
-                 double entropy) {
+void draw_losses(const std::string& lesson, const std::vector<double>& losses,
+                 const Series& held_out, double uniform, double entropy) {
   Series curve{"training, mean of 20 steps", {}, means_of(losses, 20)};
   for (std::size_t i = 0; i < curve.y.size(); ++i)
     curve.x.push_back(20 * static_cast<double>(i) + 10);
-  CurveOptions options{"Masked language model", "step", "loss (nats per chosen token)"};
+  CurveOptions options{"loss of a masked language model", "step", "loss (nats per chosen token)"};
   options.lines = {{"uniform distribution", uniform}, {"entropy, one [MASK]", entropy}};
-  picture(lesson, "loss", {curve}, options);
+  picture(lesson, "loss", {curve, held_out}, options);
 }
 
 }  // namespace heed

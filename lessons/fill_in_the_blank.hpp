@@ -23,7 +23,7 @@ const Names& subject_endings();  // "sneezed", ...: the endings of people
 
 struct Sentence {
   Names words;
-  std::vector<std::size_t> positions;  // the positions of its five parts in words
+  std::vector<std::size_t> positions;  // the index of the word at which each of its five parts is
   std::size_t kind;                    // the index of its object's kind in kinds()
   bool plural;                         // whether the object is plural
   bool of_object;                      // whether the pronoun refers to the object, not the subject
@@ -96,9 +96,11 @@ struct BlankModel {
 // A batch of 64 training sentences, masked.
 Masked next_batch(const BlankModel& model, Generator& generator);
 
-// Trains the model on `steps` such batches, drawn from Generator(19). Returns the loss of each
-// step. Sets the number of threads of the whole program to 1.
-std::vector<double> train(BlankModel& model, std::int64_t steps);
+// Trains the model on `steps` such batches, drawn from Generator(19). Calls after_step, if given,
+// with the number of steps so far. Returns the loss of each step. Sets the number of threads of the
+// whole program to 1.
+std::vector<double> train(BlankModel& model, std::int64_t steps,
+                          const std::function<void(std::int64_t)>& after_step = {});
 
 // Writes folder/checkpoint.safetensors, which ./heed look reads.
 void save(const BlankModel& model, const std::string& folder);
@@ -154,21 +156,23 @@ HeadIndex largest_head(const Array& weights);
 Array weights_of(const BlankModel& model, HeadIndex at, const std::string& text);
 // The accuracy on the pronoun without one head, for each head: (L, H).
 Array accuracy_without(const BlankModel& model, const std::vector<Sentence>& sentences);
-// The predicted pronouns when the output of one head is 0 at the position of [MASK] only: the
-// accuracy, and the fractions of the predictions 'it' and 'they'.
-struct WithoutAtMask {
+// The predicted pronouns when the output of one head is 0 at one position only: the accuracy, and
+// the fractions of the predictions 'it' and 'they'.
+enum class Where { mask, full_stop };
+struct WithoutAt {
   double accuracy = 0, it = 0, they = 0;
 };
-WithoutAtMask predictions_without_at_mask(const BlankModel& model,
-                                          const std::vector<Sentence>& sentences, HeadIndex at);
+WithoutAt predictions_without_at(Where where, const BlankModel& model,
+                                 const std::vector<Sentence>& sentences, HeadIndex head);
 
 // A claim that a < b.
 void claim_less(const std::string& what, double a, double b);
 
 // The mean of each `many` consecutive losses.
 std::vector<double> means_of(const std::vector<double>& losses, std::size_t many);
-// Draws these means of 20 losses, with horizontal lines at `uniform` and `entropy`.
-void draw_losses(const std::string& lesson, const std::vector<double>& losses, double uniform,
-                 double entropy);
+// Draws these means of 20 losses and the losses on held-out sentences, with horizontal lines at
+// `uniform` and `entropy`.
+void draw_losses(const std::string& lesson, const std::vector<double>& losses,
+                 const Series& held_out, double uniform, double entropy);
 
 }  // namespace heed

@@ -164,20 +164,22 @@ Array accuracy_without(const BlankModel& model, const std::vector<Sentence>& sen
   return result;
 }
 
-WithoutAtMask predictions_without_at_mask(const BlankModel& model,
-                                          const std::vector<Sentence>& sentences, HeadIndex at) {
+WithoutAt predictions_without_at(Where where, const BlankModel& model,
+                                 const std::vector<Sentence>& sentences, HeadIndex head) {
   const NoGrad no_grad;
-  WithoutAtMask result;
+  WithoutAt result;
   const double one = 1 / static_cast<double>(sentences.size());
   for (const Sentence& s : sentences) {
-    const std::size_t t = s.position(Part::pronoun);
+    const std::size_t t = s.position(Part::pronoun),
+                      removed = where == Where::mask ? t : s.words.size() - 1;
     Tensor x = model.gpt.embed(encoded(model.vocabulary, {with_blank(s, Part::pronoun)}));
     for (std::size_t l = 0; l < 2; ++l) {  // the blocks; x is (1, T, C)
       const nn::Block& block = model.gpt.blocks[l];
       Array attention = block.attention(block.norm1(x)).value();
-      if (l == at.layer) {
-        const AblatedHead ablated(model.gpt, l, at.head);
-        xt::view(attention, 0, t) = xt::view(block.attention(block.norm1(x)).value(), 0, t);
+      if (l == head.layer) {
+        const AblatedHead ablated(model.gpt, l, head.head);
+        const Array without = block.attention(block.norm1(x)).value();
+        xt::view(attention, 0, removed) = xt::view(without, 0, removed);
       }
       x = x + Tensor(attention);
       x = x + block.mlp(block.norm2(x));

@@ -4,15 +4,20 @@
 
 #include <errno.h>  // program_invocation_short_name
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 
 #include "heed/report/table.hpp"
 
 namespace heed {
+
+namespace fs = std::filesystem;
 
 void (*before_ending)(const std::string& error) = nullptr;
 
@@ -40,7 +45,7 @@ namespace {
 std::string picture_folder(const std::string& lesson) {
   std::string folder = "runs/lessons/" + lesson;
   std::error_code ignored;  // the drawing reports a folder that cannot be written
-  std::filesystem::create_directories(folder, ignored);
+  fs::create_directories(folder, ignored);
   return folder;
 }
 
@@ -62,6 +67,34 @@ std::string lesson_number() {
   const std::size_t first = name.find_first_not_of('0');
   const std::string number = name.substr(first, name.find('_') - first);
   return number.find_first_not_of("0123456789") == number.npos && !number.empty() ? number : "N";
+}
+
+// The exercises of a lesson, in order: 05_read_token_0.cpp and 05b_attention_end_to_end.cpp for
+// "5".
+std::vector<fs::path> exercises_of(const std::string& number) {
+  std::vector<fs::path> files;
+  std::error_code ignored;  // without the folder there are no exercises to show
+  for (const auto& entry : fs::directory_iterator(HEED_DATA_DIR "/../lessons/exercises", ignored)) {
+    const std::string name = entry.path().filename().string();
+    const std::size_t first = name.find_first_not_of('0');
+    const bool same = first != name.npos && name.compare(first, number.size(), number) == 0 &&
+                      std::isdigit(static_cast<unsigned char>(name[first + number.size()])) == 0;
+    if (same && entry.path().extension() == ".cpp") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// Prints the file, what the exercise is about (from the file's first line), and how to check it.
+void show_exercise(const fs::path& file) {
+  const std::string name = file.filename().string();
+  const std::size_t first = name.find_first_not_of('0');
+  const std::string number = name.substr(first, name.find('_') - first);
+  std::ifstream text(file);
+  std::string line;
+  std::getline(text, line);
+  say("", "Exercise " + number + ", lessons/exercises/" + name + ":",
+      line.substr(line.find(": ") + 2), "To check your solution: ./heed exercise " + number);
 }
 
 }  // namespace
@@ -101,6 +134,7 @@ void questions(const std::string& first, const std::string& second, const std::s
   labeled("1. ", first);
   labeled("2. ", second);
   labeled("3. ", third);
+  for (const fs::path& file : exercises_of(lesson_number())) show_exercise(file);
 }
 
 void section(const std::string& title) {

@@ -33,7 +33,7 @@ void opening(const Opening& opening);
 void section(const std::string& title);
 
 // The end of a lesson: three questions that the reader answers by changing a line and running the
-// lesson again. The answers are in lessons/answers.
+// lesson again, and the lesson's exercises. The answers are in lessons/answers.
 void questions(const std::string& first, const std::string& second, const std::string& third);
 
 // Prints each argument as one line.

@@ -65,7 +65,7 @@ inline Array masked_weights(const Array& weights, std::size_t head) {  // (B, H,
 
 inline Names letters_of(const Vocabulary& vocabulary, const Indices& ids) {
   Names letters;
-  for (const std::int64_t id : ids) letters.push_back(vocabulary.decode(id));
+  for (const std::int64_t id : ids) letters.push_back(printable(vocabulary.decode(id)));
   return letters;
 }
 

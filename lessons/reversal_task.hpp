@@ -78,6 +78,25 @@ struct Reverser {
   Tensor positions;  // undefined without position encodings
 };
 
+// The attention weights (length, length) of the model for one word.
+inline Array weights_of(const Reverser& model, const Indices& word) {
+  const Tensor e = model.embedded(word);  // (1, T, C)
+  return select(select(model.attention.weights(e, e), 0, 0), 0, 0).value();
+}
+
+// Prints the second matrix of attention weights, and draws both side by side.
+inline void picture_of_attention(const Array& without_positions, const Array& learned,
+                                 const std::vector<std::string>& letters) {
+  HeatmapOptions options{"attention weights, learned encodings", letters, letters};
+  options.row_title = "query position", options.column_title = "key position";
+  options.low = 0, options.high = 1;
+  say("");
+  quote(heatmap_text(learned, options));
+  options.title = "writing a word backwards: attention weights";
+  picture("12_positions", "backwards_attention", {without_positions, learned},
+          {"without positions", "learned position encodings"}, options, 2);
+}
+
 struct Result {
   double loss, accuracy;
 };
@@ -122,8 +141,8 @@ inline void round_to_eighths(const nn::MultiHeadAttention& attention,
   out_bias.mutable_value() = zeros(out_bias.shape());
 }
 
-// The number of queries whose largest attention weight (length, length) is on the opposite
-// position.
+// Given attention weights (length, length), returns the number of queries t whose largest weight is
+// at the mirrored position length - 1 - t.
 inline std::size_t count_opposite(const Array& weights) {
   const Indices largest = argmax(Tensor(weights), -1);  // (length)
   std::size_t count = 0;

@@ -30,6 +30,16 @@ inline nn::GptConfig bidirectional(nn::GptConfig config) {
   return config;
 }
 
+// Changes a configuration to the variants of Llama: half as many heads of keys and values, RMSNorm,
+// rotary positions and SwiGLU.
+inline nn::GptConfig llama_like(nn::GptConfig config) {
+  config.kv_heads = config.heads / 2;
+  config.norm = nn::NormKind::rms;
+  config.positions = nn::PositionKind::rotary;
+  config.mlp = nn::MlpKind::swiglu;
+  return config;
+}
+
 // A new model with random initial weights, which the seed determines.
 struct SmallModel {
   explicit SmallModel(const nn::GptConfig& model_config, std::uint64_t seed = 1337)
@@ -85,11 +95,17 @@ inline TrainOptions few_steps(std::int64_t steps, double dropout = 0) {
   return options;
 }
 
+enum class ModelKind { gpt2, llama };
+
 // A trainer and the text that it trains on.
 struct Run {
   explicit Run(const TrainOptions& options, const std::string& characters = small_text(),
-               const ModelSize& size = {})
-      : text(characters), trainer(text.corpus, small_config(text, size), options) {}
+               const ModelSize& size = {}, ModelKind kind = ModelKind::gpt2)
+      : text(characters),
+        trainer(text.corpus,
+                kind == ModelKind::llama ? llama_like(small_config(text, size))
+                                         : small_config(text, size),
+                options) {}
   void steps(std::int64_t n) {
     for (std::int64_t i = 0; i < n; ++i) trainer.step();
   }

@@ -1,4 +1,4 @@
-// custom_operation.cpp: an operation of one's own, with its gradient checked.
+// custom_operation.cpp: defines a new operation (the Swish activation) and checks its gradient.
 #include <heed/heed.hpp>
 #include <iostream>
 using namespace heed;

@@ -6,7 +6,7 @@ using namespace heed;
 
 struct Points {
   Tensor x;       // (N, 2)
-  Indices label;  // (N): the number of the spiral
+  Indices label;  // (N): the index of the spiral, 0 or 1
 };
 
 Points draw_points(Generator& generator, std::size_t N) {

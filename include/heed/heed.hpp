@@ -1,8 +1,8 @@
 // heed.hpp: includes the headers for building and training models: array, autograd, ops, nn, optim.
 #pragma once
 
-#if __has_include(<xtensor/io/xio.hpp>)  // since version 0.26
-#include <xtensor/io/xio.hpp>            // std::cout << array
+#if __has_include(<xtensor/io/xio.hpp>)  // xtensor 0.26 and later
+#include <xtensor/io/xio.hpp>            // for std::cout << array
 #else
 #include <xtensor/xio.hpp>
 #endif
@@ -18,6 +18,7 @@
 #include "heed/autograd/tensor.hpp"
 #include "heed/base/error.hpp"
 #include "heed/nn/attention.hpp"
+#include "heed/nn/encoder_decoder.hpp"
 #include "heed/nn/gpt.hpp"
 #include "heed/nn/init.hpp"
 #include "heed/nn/layers.hpp"
@@ -33,6 +34,7 @@
 #include "heed/ops/matmul.hpp"
 #include "heed/ops/normalize.hpp"
 #include "heed/ops/reduce.hpp"
+#include "heed/ops/rotary.hpp"
 #include "heed/ops/shape.hpp"
 #include "heed/ops/softmax.hpp"
 #include "heed/optim/adamw.hpp"

@@ -1,10 +1,11 @@
-// 03 several_heads: attention for several pairs of sequences and several heads, by einsum.
+// 03 several_heads: attention for several pairs of texts and several heads, by einsum.
 //
-// A model computes attention several times side by side. Each of these computations is called a
-// head. Here B pairs of sequences are computed at once, each with H heads. The N queries come from
-// one sequence of a pair, the M keys and values from the other. Pairs and heads are independent of
-// each other. (Lesson 05 explains queries, keys and values. Here they are just arrays.) The axes
-// are: pair, position, head, component.
+// The arrays below hold B * H separate computations of attention, which do not depend on each
+// other. Each has N queries and M keys and values. (Lesson 04 explains queries, keys and values.
+// Here they are just vectors.) B counts pairs of texts: the queries come from the first text of a
+// pair, the keys and values from the second. H counts heads: a model computes attention several
+// times for each pair, with other queries, keys and values, and each time is called a head (lesson
+// 11). The axes are: pair, position, head, component.
 //
 //   queries (B, N, H, D)   keys (B, M, H, D)   values (B, M, H, E)
 //
@@ -12,7 +13,7 @@
 // 2. outputs (B, N, H, E): for each query position the weighted sum of the M values. The weights
 //    (B, H, N, M) have the shape of the scores.
 //
-// Below is the attention of lesson 03, for one head and one sequence. Change the equations only.
+// Below are the equations of lesson 03, for one head and one text. Change the equations only.
 
 #include "exercise.hpp"
 #include "heed/ops/einsum.hpp"

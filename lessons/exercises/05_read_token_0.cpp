@@ -1,8 +1,9 @@
 // 05 read_token_0: set W_Q and W_K by hand so that token 2 attends to token 0.
 //
 // X (3, d) contains three token vectors of length one that are orthogonal to each other: X X^T is
-// the identity. Your functions get X and return matrices for this X. (Vectors like 0 1 0 0 are only
-// an example.) The tokens attend to each other as in lesson 05, without a mask:
+// the identity. Your functions get X and return matrices for this X. (The vectors need not be like
+// 0 1 0 0: each may have many numbers that are not zero.) The tokens attend to each other as in
+// lesson 05, without a mask:
 //
 //   Q = X W_Q and K = X W_K, both (3, h)      attention weights = softmax(Q K^T / sqrt(h)), (3, 3)
 //

@@ -9,11 +9,11 @@
 //   output = A V            (T, d_v)
 //
 // Use loops or xtensor (xt::linalg::dot, xt::transpose), but no attention function of heed. Scores
-// may be as large as 100000 and as small as -100000. If a later token is
-// replaced by any other finite vector, no bit of an earlier row of the output may change. In
-// general d, d_k, d_v and T all differ.
+// may be as large as 100000 and as small as -100000. If a later token is replaced by any other
+// finite vector, no bit of an earlier row of the output may change. In general d, d_k, d_v and T
+// all differ.
 //
-// As handed out, each token attends to itself only: the output is V.
+// Before your changes, each token attends to itself only: the output is V.
 
 #include <algorithm>
 #include <cmath>

@@ -2,8 +2,8 @@
 //
 // Each function takes scores (N, N) and returns attention weights (N, N): rows are query positions,
 // columns key positions. Query t may attend to the keys 0 to t. Each row must sum to one, and no
-// bit of row t may depend on scores of later keys, even if these scores are huge or infinite. (A
-// mask can replace an infinite score before anything is multiplied by it.)
+// bit of row t may depend on scores of later keys, even if these scores are huge or infinite. (Mask
+// an infinite score before any product with it: 0 times infinity is NaN.)
 //
 // All four functions run, and their results look right at first sight. Repair each one. The first
 // three return the softmax over the keys 0 to t. normalized_scores first divides each row t by a

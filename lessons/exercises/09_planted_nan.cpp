@@ -7,7 +7,7 @@
 // dQ, and all of dK and dV, are NaN.
 //
 // Find where the first NaN is made, and repair the code there. Do not replace NaN by zero wherever
-// it appears: a NaN in Q, K, V or dR must lead to NaN in the results, since otherwise a fault of
+// it appears: a NaN in Q, K, V or dO must lead to NaN in the results, since otherwise a fault of
 // the caller remains hidden. In gdb, with ./heed debug exercise 9, arrays print as matrices: stop
 // in a function, step on, print them.
 
@@ -45,24 +45,24 @@ Array masked_attention_weights(const Array& Q, const Array& K, const Mask& mask)
   return softmax_rows(scores);
 }
 
-// The output R = A V, (N, D).
+// The output O = A V, (N, D).
 Array attention_output(const Array& Q, const Array& K, const Array& V, const Mask& mask) {
-  Array R = dot(masked_attention_weights(Q, K, mask), V);
-  for (std::size_t i = 0; i < R.shape(0); ++i) {
+  Array O = dot(masked_attention_weights(Q, K, mask), V);
+  for (std::size_t i = 0; i < O.shape(0); ++i) {
     std::size_t keys = 0;
-    for (std::size_t j = 0; j < R.shape(0); ++j) keys += mask(i, j) ? 0 : 1;
-    for (std::size_t d = 0; d < R.shape(1); ++d)
-      if (keys == 0) R(i, d) = 0;
+    for (std::size_t j = 0; j < O.shape(0); ++j) keys += mask(i, j) ? 0 : 1;
+    for (std::size_t d = 0; d < O.shape(1); ++d)
+      if (keys == 0) O(i, d) = 0;
   }
-  return R;
+  return O;
 }
 
-// dQ, dK and dV for the upstream gradient dR (N, D).
+// dQ, dK and dV for the upstream gradient dO (N, D).
 std::vector<Array> gradients(const Array& Q, const Array& K, const Array& V, const Mask& mask,
-                             const Array& dR) {
+                             const Array& dO) {
   const Real root = std::sqrt(Real(Q.shape(1)));
   Array A = masked_attention_weights(Q, K, mask);
-  Array dV = dot(xt::transpose(A), dR), dA = dot(dR, xt::transpose(V));
+  Array dV = dot(xt::transpose(A), dO), dA = dot(dO, xt::transpose(V));
   Array average = xt::sum(A * dA, {1});
   Array dS = A * (dA - xt::view(average, xt::all(), xt::newaxis()));
   Array dQ = dot(dS, K) / root, dK = dot(xt::transpose(dS), Q) / root;

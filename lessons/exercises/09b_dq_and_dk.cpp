@@ -4,10 +4,10 @@
 //
 //   scores = scale * Q K^T, some of them masked      Q (B, T, d_k), K (B, S, d_k), scores (B, T, S)
 //   A = softmax of each row of scores                (B, T, S)
-//   R = A V                                          V (B, S, d_v), R (B, T, d_v)
+//   O = A V                                          V (B, S, d_v), O (B, T, d_v)
 //
-// You get Q, K, V, A, the factor `scale`, and the upstream gradient dR (B, T, d_v): the gradient of
-// the loss with respect to R. Return dQ (B, T, d_k) and dK (B, S, d_k), in this order. Derive them
+// You get Q, K, V, A, the factor `scale`, and the upstream gradient dO (B, T, d_v): the gradient of
+// the loss with respect to O. Return dQ (B, T, d_k) and dK (B, S, d_k), in this order. Derive them
 // step by step, as lesson 09 does: dA, then dS, then dQ and dK. B, T, S, d_k and d_v all differ,
 // and `scale` need not be 1 / sqrt(d_k).
 //
@@ -20,8 +20,8 @@ using namespace heed;
 
 // Your part begins here.
 std::vector<Array> query_and_key_gradients(const Array& Q, const Array& K, const Array& V,
-                                           const Array& A, double scale, const Array& dR) {
-  (void)V, (void)A, (void)scale, (void)dR;
+                                           const Array& A, double scale, const Array& dO) {
+  (void)V, (void)A, (void)scale, (void)dO;
   Array dQ = zeros(Q.shape()), dK = zeros(K.shape());
   return {dQ, dK};
 }

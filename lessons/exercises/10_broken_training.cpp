@@ -26,7 +26,7 @@ std::vector<double> train(const Parameters& parameters, const std::function<Tens
   for (int step = 0; step < steps; ++step) {
     optim::AdamW optimizer(parameters.tensors(), options);
     BackwardOptions keep;
-    keep.keep_graph = true;
+    keep.keep_graph = true;  // else a second backward(current) is an error
     backward(current, keep);
     optimizer.step();
     losses.push_back(current.item());

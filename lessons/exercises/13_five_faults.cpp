@@ -12,8 +12,8 @@
 using namespace heed;
 
 // Your part begins here.
-Tensor transformer_block(const nn::LayerNorm& norm1, const nn::MultiHeadAttention& attention,
-                         [[maybe_unused]] const nn::LayerNorm& norm2, const nn::Linear& up,
+Tensor transformer_block(const nn::Norm& norm1, const nn::MultiHeadAttention& attention,
+                         [[maybe_unused]] const nn::Norm& norm2, const nn::Linear& up,
                          const nn::Linear& down, const Tensor& x) {
   const Tensor normed = norm1(x);
   const Tensor y = normed + attention(normed);

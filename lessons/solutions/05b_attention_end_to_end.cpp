@@ -9,13 +9,13 @@
 //   output = A V            (T, d_v)
 //
 // Use loops or xtensor (xt::linalg::dot, xt::transpose), but no attention function of heed. Scores
-// may be as large as 100000 and as small as -100000. If a later token is
-// replaced by any other finite vector, no bit of an earlier row of the output may change. In
-// general d, d_k, d_v and T all differ.
+// may be as large as 100000 and as small as -100000. If a later token is replaced by any other
+// finite vector, no bit of an earlier row of the output may change. In general d, d_k, d_v and T
+// all differ.
 //
-// As handed out, each token attends to itself only: the output is V.
+// Before your changes, each token attends to itself only: the output is V.
 // Hint: Start with attention_of_token, the loops of lesson 05, and add the three projections.
-// Hint: e^1000 is infinite: subtract the row maximum, as in exercise 02. Which keys may it use?
+// Hint: e^1000 is infinite: subtract the row maximum, as in exercise 02. Over which keys is it?
 // Hint: If the keys of a loop end at s = t, no mask is needed, and no later token can change row t.
 
 #include <algorithm>

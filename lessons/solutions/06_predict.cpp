@@ -1,9 +1,9 @@
 // 06 predict: ten predictions about attention, made before you compute anything.
 //
 // First write a number for each question, with pen and paper, and without running any code. Then
-// run the exercise. It computes every answer with the engine, and for each wrong prediction it
-// prints what it measured, and which lesson explains it. It computes nothing until all ten
-// predictions are there.
+// run the exercise. It computes every answer with heed, and for each wrong prediction it prints what
+// it measured, and which lesson explains it. It computes nothing until all ten predictions are
+// there.
 //
 // q is a query, k a key, d their size. p_1, p_2, ... are the attention weights of one query: the
 // softmax of its scores. A prediction of a measured variance may be wrong by 10 %, of a measured

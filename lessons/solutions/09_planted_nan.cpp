@@ -7,7 +7,7 @@
 // dQ, and all of dK and dV, are NaN.
 //
 // Find where the first NaN is made, and repair the code there. Do not replace NaN by zero wherever
-// it appears: a NaN in Q, K, V or dR must lead to NaN in the results, since otherwise a fault of
+// it appears: a NaN in Q, K, V or dO must lead to NaN in the results, since otherwise a fault of
 // the caller remains hidden. In gdb, with ./heed debug exercise 9, arrays print as matrices: stop
 // in a function, step on, print them.
 // Hint: Print the attention weights of a padding token's row, then its scores and their maximum.
@@ -54,17 +54,17 @@ Array masked_attention_weights(const Array& Q, const Array& K, const Mask& mask)
   return softmax_rows(scores);
 }
 
-// The output R = A V, (N, D). The weights of a padding token are zero, so its output is zero.
+// The output O = A V, (N, D). The weights of a padding token are zero, so its output is zero.
 Array attention_output(const Array& Q, const Array& K, const Array& V, const Mask& mask) {
   return dot(masked_attention_weights(Q, K, mask), V);
 }
 
-// dQ, dK and dV for the upstream gradient dR (N, D).
+// dQ, dK and dV for the upstream gradient dO (N, D).
 std::vector<Array> gradients(const Array& Q, const Array& K, const Array& V, const Mask& mask,
-                             const Array& dR) {
+                             const Array& dO) {
   const Real root = std::sqrt(Real(Q.shape(1)));
   Array A = masked_attention_weights(Q, K, mask);
-  Array dV = dot(xt::transpose(A), dR), dA = dot(dR, xt::transpose(V));
+  Array dV = dot(xt::transpose(A), dO), dA = dot(dO, xt::transpose(V));
   Array average = xt::sum(A * dA, {1});
   Array dS = A * (dA - xt::view(average, xt::all(), xt::newaxis()));
   Array dQ = dot(dS, K) / root, dK = dot(xt::transpose(dS), Q) / root;

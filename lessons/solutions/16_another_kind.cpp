@@ -1,7 +1,7 @@
 // 16 another_kind: another kind of head, the induction head, and its pattern score.
 //
 // After the text "the cat. the c", a good prediction of the next character is the one that followed
-// the earlier "c". An induction head (Olsson et al. 2022) finds it. From query position t it
+// the earlier "c". An induction head (Elhage et al. 2021) finds it. From query position t it
 // attends to the key positions s, at most t, that follow the same token: tokens[s-1] == tokens[t].
 //
 // weights are (H, T, T): the attention weights of H causal heads. tokens are T numbers. Return one

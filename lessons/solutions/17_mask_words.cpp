@@ -5,9 +5,9 @@
 // vocabulary_size - 1. `stop` is the number of the full stop, which may be at any position and is
 // never chosen. `mask` is the number of [MASK]. Return the model's inputs and targets, both (N, T):
 //
-//   - In a sentence with n tokens that are not full stops, choose 0.15 n of them, rounded, but at
-//     least one. All are equally likely, none is chosen twice. A sentence of full stops alone does
-//     not change.
+//   - In a sentence with n tokens that are not full stops, choose 0.15 n of them, rounded to the
+//     nearest integer (1.5 to 1 or 2), but at least one. All are equally likely, none is chosen
+//     twice. A sentence of full stops alone does not change.
 //   - Each chosen token becomes [MASK] with probability 80 %; with 10 % a token drawn uniformly
 //     from the vocabulary without [MASK] and the full stop; with 10 % it stays. These draws are
 //     independent.

@@ -1,4 +1,4 @@
-// corpus.cpp: heed corpus, which samples a text from a Markov source and prints its entropies.
+// corpus.cpp: heed corpus samples a text from a Markov source and prints the source's entropies.
 
 #include <algorithm>
 #include <filesystem>
@@ -16,7 +16,8 @@
 namespace heed::app {
 namespace {
 
-// Generates the text in pieces: a large text may not fit in memory. Stops if write() returns false.
+// Generates the text in pieces, because a large text may not fit in memory. Stops if write()
+// returns false.
 void write_text(const MarkovSource& source, const CorpusCommand& command,
                 const std::function<bool(const std::string&)>& write) {
   constexpr std::size_t max_piece = std::size_t{1} << 20;
@@ -30,7 +31,7 @@ void write_text(const MarkovSource& source, const CorpusCommand& command,
 }
 
 void write_file(const MarkovSource& source, const CorpusCommand& command) {
-  std::error_code ignored;  // the error is reported when the file is opened
+  std::error_code ignored;  // ignored here: opening the file reports the error
   if (std::filesystem::is_regular_file(command.file, ignored))
     throw_error(command.file, ": exists already; give another name, or remove it first");
   if (std::filesystem::exists(command.file, ignored))
@@ -50,7 +51,7 @@ void write_to_standard_output(const MarkovSource& source, const CorpusCommand& c
   });
   if (!std::cout) throw_error("standard output: cannot be written; is the disk full?");
   if (stdout_is_terminal() && stderr_is_terminal())
-    std::cerr << '\n';  // the text may end without a line break
+    std::cerr << '\n';  // ends the text's last line, which may have no line break
 }
 
 }  // namespace

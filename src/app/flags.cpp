@@ -17,7 +17,8 @@ std::string abbreviated(const std::string& argument) {
   return truncated(argument.substr(0, 240), 60);
 }
 
-// Levenshtein distance (1966): how many characters to change, add or delete in a to obtain b.
+// The Levenshtein distance (1966): the smallest number of character substitutions, insertions and
+// deletions that turn `a` into `b`.
 std::size_t edit_distance(const std::string& a, const std::string& b) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -102,12 +103,17 @@ double parse_number(const std::string& flag, const std::string& text, Bounds bou
   return value;
 }
 
+std::size_t index_of_choice(const std::string& flag, const std::string& value,
+                            const std::vector<std::string>& choices) {
+  const auto found = std::find(choices.begin(), choices.end(), value);
+  if (found == choices.end()) throw_usage_error(flag, value, "must be " + listed(choices, "or"));
+  return static_cast<std::size_t>(found - choices.begin());
+}
+
 void Flags::choice(const std::string& flag, const std::string& type, const std::string& help,
                    const std::vector<std::string>& choices, std::string& target) {
   add(flag, type, help, [=, &target](const std::string& value) {
-    if (std::count(choices.begin(), choices.end(), value) == 0)
-      throw_usage_error(flag, value, "must be " + listed(choices, "or"));
-    target = value;
+    target = choices[index_of_choice(flag, value, choices)];
   });
 }
 
@@ -117,16 +123,17 @@ const Flags::Flag* Flags::find(const std::string& name) const {
   return found == flags_.end() ? nullptr : &*found;
 }
 
-// The flag with the most similar name, or an empty string.
+// Returns the flag name that is most similar to `name`, or an empty string if none is similar.
 std::string Flags::nearest(const std::string& name) const {
-  if (name.size() > 40) return "";  // no flag's name is so long, and edit_distance() would be slow
+  if (name.size() > 40) return "";  // flag names are shorter, and edit_distance() would be slow
   std::string best = "--help";
   for (const Flag& flag : flags_)
     if (edit_distance(name, flag.name) < edit_distance(name, best)) best = flag.name;
   return edit_distance(name, best) <= std::max<std::size_t>(2, name.size() / 3) ? best : "";
 }
 
-// Splits "--lr=1" into "--lr" and "1", because CLI11 would read an empty value as a missing one.
+// Splits arguments such as "--lr=1" into "--lr" and "1". CLI11 itself would read the empty value of
+// "--lr=" as a missing value.
 Arguments Flags::separated(const Arguments& arguments) const {
   Arguments result;
   for (std::size_t i = 0; i < arguments.size(); ++i) {

@@ -1,4 +1,4 @@
-// flags.hpp: Flags, the command-line flags of one command: names, value types, ranges and help.
+// flags.hpp: class Flags parses the command-line flags of one command and prints their --help.
 #pragma once
 
 #include <cstdint>
@@ -18,22 +18,26 @@ namespace heed::app {
 using Arguments = std::vector<std::string>;
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-constexpr double max_size = 1e9;  // no machine has the memory for larger models or texts
+constexpr double max_size = 1e9;  // upper limit of size flags; no machine has memory for more
 
-// Throws UsageError "FLAG VALUE: REASON".
+// Throws UsageError with the message "FLAG VALUE: REASON".
 [[noreturn]] void throw_usage_error(const std::string& flag, const std::string& value,
                                     const std::string& reason);
 
 // Returns "a, b or c" for the parts {"a", "b", "c"} and the conjunction "or".
 std::string listed(const std::vector<std::string>& parts, const std::string& conjunction);
 
-// The number as text. Integers have no exponent, as in 1000000000 instead of 1e+09.
+// Formats a number. Integers have no exponent: "1000000000" instead of "1e+09".
 std::string number_text(double value);
+
+// The index of the value in `choices`. Throws UsageError with the choices if it is none of them.
+std::size_t index_of_choice(const std::string& flag, const std::string& value,
+                            const std::vector<std::string>& choices);
 
 // The interval that the values of a flag must lie in.
 struct Bounds {
   double low, high;
-  bool open_low = false, open_high = false;  // whether the interval excludes the end point
+  bool open_low = false, open_high = false;  // whether the interval excludes `low` (`high`)
   bool contains(double v) const {
     return (open_low ? v > low : v >= low) && (open_high ? v < high : v <= high);
   }
@@ -44,15 +48,15 @@ struct Bounds {
 std::uint64_t parse_integer(const std::string& flag, const std::string& text, Bounds bounds);
 double parse_number(const std::string& flag, const std::string& text, Bounds bounds);
 
-// The flags of one command. (heed uses no CLI11 subcommands, because CLI11 would parse `heed sample
-// train` as two commands, but train is the name of a run in this example.) A flag with a value may
-// be given once.
+// The flags of one command. A flag that takes a value may be given only once. heed does not use
+// CLI11's subcommands: CLI11 would parse `heed sample train` as two commands, although `train` can
+// be the name of a run.
 class Flags {
  public:
   Flags(std::string command, std::string about)
       : command_(std::move(command)), about_(std::move(about)) {}
 
-  // --help lists the flags declared after this call under the group's name.
+  // Starts a group of flags: --help lists the flags declared after this call under this name.
   void group(const std::string& name) { group_ = name; }
   void footer(const std::string& text) { footer_ = text; }  // text at the end of the --help output
   // Declares the positional argument; every command has one. If the argument is required, `needed`
@@ -65,7 +69,7 @@ class Flags {
   void text(const std::string& flag, const std::string& type, const std::string& help, T& target) {
     add(flag, type, help, [&target](const std::string& value) { target = value; });
   }
-  // Declares a flag whose value is a path. `kind` is what error messages call it ("folder").
+  // Declares a flag whose value is a path. Error messages call the path a `kind`, such as "folder".
   void path(const std::string& flag, const std::string& type, const std::string& help,
             const std::string& kind, std::string& target) {
     add(flag, type, help, [=, &target](const std::string& value) {
@@ -75,6 +79,15 @@ class Flags {
   }
   void choice(const std::string& flag, const std::string& type, const std::string& help,
               const std::vector<std::string>& choices, std::string& target);
+  // Declares a flag whose value is one of `names`, the names of the values of an enumeration.
+  template <class Enum>
+  void enumeration(const std::string& flag, const std::string& help,
+                   const std::vector<std::string>& names, Enum& target) {
+    add(flag, "KIND", help, [=, &target](const std::string& value) {
+      target = static_cast<Enum>(index_of_choice(flag, value, names));
+    });
+    flags_.back().default_text = names.at(static_cast<std::size_t>(target));
+  }
   template <class T>  // T is an integer type, or std::optional of an integer type
   void integer(const std::string& flag, T& target, Bounds bounds, const std::string& help,
                const std::string& type = "N") {
@@ -110,7 +123,7 @@ class Flags {
   void add(const std::string& flag, const std::string& type, const std::string& help, Setter set) {
     flags_.push_back({flag, group_, type, "", help, std::move(set)});
   }
-  // --help shows the initial value of `target` as the default, unless it is out of bounds.
+  // --help shows the initial value of `target` as the default, unless that value is out of bounds.
   template <class T, class Parse>
   void add_number(const std::string& flag, const std::string& type, T& target, Bounds bounds,
                   const std::string& help, Parse parse) {
@@ -133,20 +146,23 @@ class Flags {
   std::set<std::string> given_;
 };
 
-// A command of heed: its description in --help, and the function that parses its arguments.
+// A command of heed: its name, its description in --help and the parser of its arguments.
 struct CommandEntry {
   std::string name, about;
   Command (*parse)(Flags flags, const Arguments& arguments);
 };
 
-// Returns the text of --help or --version for arguments without a command, or throws UsageError.
+// Handles a command line that names no command of heed. Returns the text of --help or --version if
+// the arguments contain one of these flags, otherwise throws UsageError.
 ShowText read_without_command(const Arguments& arguments,
                               const std::vector<CommandEntry>& commands);
 
-// Throws UsageError if the number of heads does not divide the embedding width.
+// Throws UsageError if the number of heads does not divide the embedding width, if --kv-heads does
+// not divide --heads, or if rotary positions need heads of even width.
 void check_heads(const nn::GptConfig& model);
 
-// Declares the flags of heed bench, and checks the flags that depend on each other.
+// declare_flags() declares the flags of heed bench. check_flags() throws UsageError for a wrong
+// combination of these flags.
 void declare_flags(Flags& flags, BenchCommand& command);
 void check_flags(const BenchCommand& command, const std::set<std::string>& given);
 

@@ -23,7 +23,8 @@ int run(const ShowText& shown) {
   return 0;
 }
 
-// A failed write to stdout is an error, except in `heed train`, whose results are in files.
+// Runs a command and returns its exit code. Throws Error if a write to stdout failed, except in
+// `heed train`, whose results are in files.
 int run_and_flush(const Command& command) {
   const int code = std::visit([](const auto& alternative) { return run(alternative); }, command);
   if (!std::holds_alternative<TrainCommand>(command) && !std::cout.flush())
@@ -40,8 +41,8 @@ void open_closed_streams() {
 }
 
 // Sets environment variables of OpenBLAS and OpenMP and restarts the program (about 3 ms), because
-// the libraries read them when loaded. If the program cannot restart itself, OpenBLAS and
-// OpenMP keep their old settings.
+// the libraries read these variables only when they are loaded. If the program cannot restart
+// itself, OpenBLAS and OpenMP keep their old settings.
 void restart_with_better_settings(char** argv) {
   bool changed = false;
   const auto set = [&](const char* name, const char* value) {
@@ -52,8 +53,8 @@ void restart_with_better_settings(char** argv) {
   // heed calls OpenBLAS from its own threads. Additional threads of OpenBLAS would busy-wait for
   // 0.1 s on the cores that the first training step needs.
   set("OPENBLAS_NUM_THREADS", "1");
-  // Idle OpenMP threads busy-wait for some microseconds, then sleep. GCC's default of milliseconds
-  // makes heed thirty times slower if another program uses the same cores.
+  // Makes idle OpenMP threads busy-wait for some microseconds, then sleep. GCC's default, some
+  // milliseconds, makes heed thirty times slower if another program uses the same cores.
   set("GOMP_SPINCOUNT", "10000");
   if (changed) execv("/proc/self/exe", argv);
 }
@@ -67,7 +68,8 @@ void check_trace() {
   }
 }
 
-// Prints the error on one line: control characters in file names and arguments are escaped.
+// Prints an error message on one line, with control characters in file names and arguments escaped.
+// Returns `code`, the exit code of the program.
 int print_error(int code, const std::string& text) {
   std::cerr << "heed: error: " << heed::printable(text) << std::endl;
   return code;
@@ -77,9 +79,9 @@ int print_error(int code, const std::string& text) {
 
 int main(int argc, char** argv) {
   open_closed_streams();
-  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond `ulimit -f` fails and does not kill heed
+  std::signal(SIGXFSZ, SIG_IGN);  // makes a write beyond `ulimit -f` fail instead of killing heed
   restart_with_better_settings(argv);
-  heed::hide_call_sites();  // the user of heed gave a flag or a file, and wrote no call
+  heed::hide_call_sites();  // errors show no source lines: the user wrote no code
   try {
     const Command command = parse_command_line(argc, argv);
     check_trace();

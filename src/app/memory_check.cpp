@@ -16,8 +16,8 @@
 namespace heed::app {
 namespace {
 
-// The address space that one thread reserves: its stack and a 128 MB buffer of OpenBLAS (in
-// Debian's build). OpenBLAS hangs if it cannot allocate this buffer.
+// The address space in bytes that one thread reserves: its stack and a 128 MB buffer of OpenBLAS
+// (in Debian's build). OpenBLAS hangs if it cannot allocate this buffer.
 constexpr double addresses_per_thread = 150e6;
 
 std::string size_text(double bytes) {
@@ -41,7 +41,8 @@ std::vector<SizeOption> size_options(TrainCommand& c) {
   return {{"--batch-size", c.training.batch_size, 1},
           {"--block-size", c.model.block_size, 1},
           {"--layers", c.model.layers, 1},
-          {"--embed-dim", c.model.embed_dim, c.model.heads}};
+          {"--embed-dim", c.model.embed_dim,
+           c.model.heads * (c.model.positions == nn::PositionKind::rotary ? 2 : 1)}};
 }
 
 // Finds by bisection the largest value of `option` with which training fits in memory, or 0 if no

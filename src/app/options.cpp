@@ -15,6 +15,13 @@ void check_heads(const nn::GptConfig& model) {
   if (model.embed_dim % model.heads != 0)
     throw UsageError("--heads " + std::to_string(model.heads) + " does not divide --embed-dim " +
                      std::to_string(model.embed_dim) + "; give a --heads that divides it");
+  if (model.kv_heads != 0 && model.heads % model.kv_heads != 0)
+    throw UsageError("--kv-heads " + std::to_string(model.kv_heads) + " does not divide --heads " +
+                     std::to_string(model.heads) + "; give a --kv-heads that divides it");
+  if (model.positions == nn::PositionKind::rotary && model.embed_dim / model.heads % 2 != 0)
+    throw UsageError("--positions rotary needs heads of even width, but --embed-dim " +
+                     std::to_string(model.embed_dim) + " / --heads " + std::to_string(model.heads) +
+                     " is odd; change one of them");
 }
 
 namespace {
@@ -25,8 +32,15 @@ using FlagNames = std::set<std::string>;
 void check_flags(const SampleCommand&, const FlagNames&) {}
 void check_flags(const CorpusCommand&, const FlagNames&) {}
 void check_flags(const InspectCommand&, const FlagNames&) {}
+void check_flags(const BookCommand&, const FlagNames&) {}
 
 constexpr Bounds seeds{0, 4294967295.0};
+// The names of the values of nn::NormKind, nn::PositionKind and nn::MlpKind.
+const std::vector<std::string> norm_names = {"layer", "rms"};
+const std::vector<std::string> position_names = {"learned", "rotary"};
+const std::vector<std::string> mlp_names = {"gelu", "swiglu"};
+// The values of --tokenizer, in the order of Unit. (heed train has no word-level tokenizer.)
+const std::vector<std::string> tokenizer_names = {"character", "byte", "bpe"};
 constexpr const char* trust_help = "load a checkpoint of another program, without heed's checksum";
 
 void threads_flag(Flags& flags, std::optional<int>& threads) {
@@ -47,8 +61,15 @@ void run_and_model_flags(Flags& flags, TrainCommand& c) {
   flags.group("Run");
   flags.path("--out", "DIR", "folder of the run; default: runs/NAME", "folder", c.out);
   flags.flag("--resume", c.resume, "continue the training run in the folder");
+  flags.flag("--replace", c.replace, "replace the training run in the folder by a new one");
   flags.flag("--trust", c.trust, trust_help);
-  flags.flag("--bytes", c.bytes, "use bytes as tokens instead of characters, for any encoding");
+  flags.enumeration(
+      "--tokenizer",
+      "the tokens: character, byte (for any text encoding) or bpe (byte-pair encoding)",
+      tokenizer_names, c.tokenizer);
+  flags.integer("--vocab-size", c.vocab_size, {256, 65536},
+                "number of tokens with --tokenizer bpe");
+  flags.flag("--bytes", c.bytes, "the same as --tokenizer byte");
   threads_flag(flags, c.threads);
   flags.group("Model");
   flags.integer("--block-size", c.model.block_size, {1, max_size}, "context length in tokens");
@@ -56,9 +77,18 @@ void run_and_model_flags(Flags& flags, TrainCommand& c) {
   flags.integer("--heads", c.model.heads, {1, max_size}, "attention heads per block");
   flags.integer("--embed-dim", c.model.embed_dim, {1, max_size}, "width of the embeddings");
   flags.number("--dropout", c.training.dropout, {0, 1, false, true}, "dropout probability");
+  flags.group("Variants of Llama");
+  flags.enumeration("--norm", "layer normalization or RMS normalization: layer or rms", norm_names,
+                    c.model.norm);
+  flags.enumeration("--positions", "position embedding: learned or rotary (RoPE)", position_names,
+                    c.model.positions);
+  flags.enumeration("--mlp", "feed-forward network: gelu or swiglu", mlp_names, c.model.mlp);
+  flags.integer("--kv-heads", c.kv_heads, {1, max_size},
+                "grouped-query attention: heads of keys and values; default: as many as --heads");
 }
 
-void training_and_report_flags(Flags& flags, TrainOptions& o) {
+void training_and_report_flags(Flags& flags, TrainCommand& c) {
+  TrainOptions& o = c.training;
   flags.group("Training");
   flags.integer("--batch-size", o.batch_size, {1, max_size}, "windows per batch");
   flags.integer("--steps", o.steps, {1, 1e12}, "optimizer steps");
@@ -76,20 +106,31 @@ void training_and_report_flags(Flags& flags, TrainOptions& o) {
   flags.group("Reports");
   flags.integer("--eval-every", o.eval_every, {1, 1e12}, "steps between validations and saves");
   flags.integer("--eval-batches", o.eval_batches, {1, max_size}, "batches per validation");
+  flags.flag("--keep-history", c.keep_history,
+             "save the weights at each validation too, in DIR/history, for heed look --page");
   flags.integer("--log-every", o.log_every, {1, 1e12}, "steps between rows of loss.csv");
 }
 
 void declare_flags(Flags& flags, TrainCommand& c) {
   run_and_model_flags(flags, c);
-  training_and_report_flags(flags, c.training);
+  training_and_report_flags(flags, c);
 }
 
 void check_flags(TrainCommand& c, const FlagNames& given) {
   c.given = given;
-  if (c.bytes) c.given.insert("--bytes");
+  if (c.bytes) {
+    if (c.tokenizer != Unit::byte && given.count("--tokenizer") != 0)
+      throw UsageError("--bytes contradicts --tokenizer; give one of them");
+    c.given.insert("--bytes");
+    c.tokenizer = Unit::byte;
+  }
+  if (c.resume && c.replace) throw UsageError("--replace contradicts --resume; give one of them");
+  if (c.kv_heads && *c.kv_heads != c.model.heads) c.model.kv_heads = *c.kv_heads;
   if (c.resume) return;  // the options of a resumed run are checked after its checkpoint is read
   if (c.trust) throw UsageError("--trust applies to resumed checkpoints; give --resume too");
   check_heads(c.model);
+  if (given.count("--vocab-size") != 0 && c.tokenizer != Unit::byte_pair)
+    throw UsageError("--vocab-size applies to --tokenizer bpe; give --tokenizer bpe too");
   if (given.count("--decay-steps") != 0 && c.training.decay_steps <= c.training.warmup)
     throw UsageError("--decay-steps " + std::to_string(c.training.decay_steps) +
                      " must be above --warmup " + std::to_string(c.training.warmup));
@@ -129,6 +170,8 @@ void declare_flags(Flags& flags, LookCommand& c) {
   flags.integer("--layer", c.layer, {0, max_size}, "one layer, from 0; default: all");
   flags.integer("--head", c.head, {0, max_size}, "one head of that layer, from 0; default: all");
   flags.path("--out", "DIR", "folder of the plots; default: the run's folder", "folder", c.out);
+  flags.path("--page", "FILE",
+             "write an interactive page, one HTML file, instead of text and plots", "file", c.page);
   threads_flag(flags, c.threads);
   flags.group("Map of queries and keys");
   flags.flag("--tsne", c.tsne,
@@ -140,8 +183,12 @@ void declare_flags(Flags& flags, LookCommand& c) {
 }
 
 void check_flags(const LookCommand& c, const FlagNames& given) {
+  if (!c.page.empty() && !c.out.empty())
+    throw UsageError("--out applies to plots, and --page writes none; leave out one of them");
+  if (!c.page.empty() && c.tsne)
+    throw UsageError("--tsne: the page has the maps of the heads already; leave out --tsne");
   for (const char* flag : {"--perplexity", "--iterations", "--seed"})
-    if (!c.tsne && given.count(flag) != 0)
+    if (!c.tsne && c.page.empty() && given.count(flag) != 0)
       throw UsageError(std::string(flag) + " applies to --tsne; give --tsne too");
 }
 
@@ -159,6 +206,12 @@ void declare_flags(Flags& flags, CorpusCommand& c) {
 void declare_flags(Flags& flags, InspectCommand& c) {
   flags.positional("FILE", c.file, "a safetensors file, such as a checkpoint",
                    "a safetensors file");
+}
+
+void declare_flags(Flags& flags, BookCommand& c) {
+  flags.positional("LESSON", c.lesson, "the number of a lesson, to write only its page");
+  flags.path("--out", "DIR", "folder of the pages; default: book", "folder", c.out);
+  flags.flag("--brief", c.brief, "run the lessons with fewer training steps");
 }
 
 // ---- all commands
@@ -181,6 +234,7 @@ Command parse_command_line(int argc, const char* const* argv) {
       {"look", "show attention weights, head scores and head ablation", parsed<LookCommand>},
       {"corpus", "write a text of known entropy", parsed<CorpusCommand>},
       {"inspect", "list the tensors and metadata of a safetensors file", parsed<InspectCommand>},
+      {"book", "run the lessons and write them as pages", parsed<BookCommand>},
       {"bench", "measure training speed on this machine, by operation", parsed<BenchCommand>}};
   const Arguments arguments(argv + std::min(argc, 1), argv + argc);
   for (const auto& [name, about, parse] : commands)
@@ -192,8 +246,8 @@ Command parse_command_line(int argc, const char* const* argv) {
 void check_saved_options(const std::string& file, const nn::GptConfig& model,
                          const TrainOptions& training) {
   Arguments arguments = {"--steps", std::to_string(training.steps)};
-  for (const auto& [flag, value] : flag_values(model, training, false))
-    if (flag != "--bytes" && flag != "--decay-steps")
+  for (const auto& [flag, value] : flag_values(model, training, Unit::code_point, 0))
+    if (flag != "--bytes" && flag != "--vocab-size" && flag != "--decay-steps")
       arguments.insert(arguments.end(), {flag, value});
   try {
     parsed<TrainCommand>(Flags("", ""), arguments);
@@ -203,18 +257,27 @@ void check_saved_options(const std::string& file, const nn::GptConfig& model,
 }
 
 std::map<std::string, std::string> flag_values(const nn::GptConfig& model,
-                                               const TrainOptions& training, bool bytes) {
-  std::map<std::string, std::string> values = {{"--block-size", std::to_string(model.block_size)},
-                                               {"--layers", std::to_string(model.layers)},
-                                               {"--heads", std::to_string(model.heads)},
-                                               {"--embed-dim", std::to_string(model.embed_dim)},
-                                               {"--bytes", bytes ? "given" : "not given"}};
+                                               const TrainOptions& training, Unit tokenizer,
+                                               std::size_t vocab_size) {
+  std::map<std::string, std::string> values = {
+      {"--block-size", std::to_string(model.block_size)},
+      {"--layers", std::to_string(model.layers)},
+      {"--heads", std::to_string(model.heads)},
+      {"--embed-dim", std::to_string(model.embed_dim)},
+      {"--bytes", tokenizer == Unit::byte ? "given" : "not given"},
+      {"--vocab-size", tokenizer == Unit::byte_pair ? std::to_string(vocab_size) : "not given"}};
   for (const auto& [name, value] : option_texts(training)) {
     std::string flag = "--" + name;
     std::replace(flag.begin(), flag.end(), '_', '-');
     values[flag] = value;
   }
-  values.erase("--steps");  // --steps of a resumed run may be larger than in the saved run
+  if (tokenizer != Unit::word)
+    values["--tokenizer"] = tokenizer_names.at(static_cast<std::size_t>(tokenizer));
+  values["--kv-heads"] = std::to_string(model.kv_heads == 0 ? model.heads : model.kv_heads);
+  values["--norm"] = norm_names.at(static_cast<std::size_t>(model.norm));
+  values["--positions"] = position_names.at(static_cast<std::size_t>(model.positions));
+  values["--mlp"] = mlp_names.at(static_cast<std::size_t>(model.mlp));
+  values.erase("--steps");  // not compared: a resumed run may have more steps
   values["--decay-steps"] = std::to_string(schedule_of(training).decay_steps);
   return values;
 }

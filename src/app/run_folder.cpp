@@ -6,7 +6,9 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstring>
 #include <fstream>
@@ -56,7 +58,8 @@ std::string owner(const fs::path& path) {
               "; wait until it ends, or choose another --out");
 }
 
-// Ignores write errors: the process ID is needed only for the error messages of other processes.
+// Writes the process ID and the host name of this process to the lock file. Ignores write errors,
+// because only the error messages of other processes need the ID.
 void write_owner(int descriptor) {
   const std::string text = std::to_string(::getpid()) + " " + machine_name() + "\n";
   if (::ftruncate(descriptor, 0) != 0 || ::pwrite(descriptor, text.data(), text.size(), 0) < 0)
@@ -81,13 +84,40 @@ void RunFolder::create() const {
   for (const auto& file : {checkpoint(), loss_csv(), sample()}) remove_stale_temporaries(file);
 }
 
+fs::path RunFolder::history_file(std::int64_t step) const {
+  return path / "history" / ("step-" + std::to_string(step) + ".safetensors");
+}
+
+std::vector<std::int64_t> RunFolder::history_steps() const {
+  std::vector<std::int64_t> steps;
+  std::error_code ignored;  // a run without --keep-history has no such folder
+  for (const auto& entry : fs::directory_iterator(path / "history", ignored)) {
+    const std::string name = entry.path().stem().string();
+    std::int64_t step = 0;
+    const char* const end = name.data() + name.size();
+    if (name.rfind("step-", 0) != 0 || entry.path().extension() != ".safetensors") continue;
+    if (const auto read = std::from_chars(name.data() + 5, end, step);
+        read.ec == std::errc() && read.ptr == end)
+      steps.push_back(step);
+  }
+  std::sort(steps.begin(), steps.end());
+  return steps;
+}
+
+void RunFolder::remove_history_after(std::int64_t last) const {
+  std::error_code ignored;  // a file that cannot be removed is replaced, or fails, when it is saved
+  for (const std::int64_t step : history_steps())
+    if (step > last) fs::remove(history_file(step), ignored);
+}
+
 RunLock::~RunLock() {
   if (descriptor_ < 0) return;
   ::unlink(path_.c_str());  // unlink first: after close(), another process may lock the file
   ::close(descriptor_);
 }
 
-// Returns false if the previous owner removed the lock file between our open() and flock().
+// Tries once to lock the file. Returns false if the previous owner removed the lock file between
+// open() and flock() of this process. Throws Error if another process holds the lock.
 bool RunLock::try_once() {
   constexpr int flags = O_CREAT | O_CLOEXEC | O_NOFOLLOW;
   int descriptor = ::open(path_.c_str(), O_RDWR | flags, 0666);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "heed/app/gemm_setting.hpp"
 #include "heed/app/options.hpp"
 #include "heed/app/run_folder.hpp"
 #include "heed/app/terminal.hpp"
@@ -14,7 +15,8 @@
 namespace heed::app {
 namespace {
 
-// Encodes --prompt. Without a prompt, returns the line break's token or, if there is none, token 0.
+// Encodes --prompt as token ids. Without a prompt, returns the token of the line break or, if the
+// vocabulary has no line break, token 0.
 std::vector<std::int64_t> encoded_prompt(const SampleCommand& command, const Vocabulary& vocabulary,
                                          std::size_t block_size) {
   if (command.prompt.value_or("").empty()) {
@@ -42,24 +44,32 @@ std::vector<std::int64_t> encoded_prompt(const SampleCommand& command, const Voc
 int run(const SampleCommand& command) {
   if (command.threads) set_num_threads(*command.threads);
   const ModelFile file = ModelFile::open(checkpoint_in(command.run));
+  check_trusted(file, command.trust);
+  set_gemm_of_run(file.gemm());
   const LoadedModel saved(file);
   const Vocabulary& vocabulary = saved.vocabulary;
-  check_trusted(file, command.trust);
   if (!saved.model.config.causal)
     throw_error(file.path(),
                 ": its model is not causal, so it cannot generate text; heed look shows its heads");
   const auto prompt = encoded_prompt(command, vocabulary, saved.model.config.block_size);
 
   const std::string given = command.prompt.value_or("");
-  std::cout << given;
+  TextWriter output;
+  output.write(given);
   const bool words = vocabulary.unit() == Unit::word;
   bool needs_space = words && !given.empty();
   Generator generator(command.seed);
-  generate(saved.model, prompt, command.options, generator, [&](std::int64_t token) {
-    std::cout << (needs_space ? " " : "") << vocabulary.decode(token) << std::flush;
+  const auto print = [&](std::int64_t token) {
+    output.write((needs_space ? " " : "") + vocabulary.decode(token));
     needs_space = words;
     return std::cout.good();
-  });
+  };
+  try {
+    generate(saved.model, prompt, command.options, generator, print);
+  } catch (const Error& error) {
+    throw_error(file.path(), ": ", error.what());
+  }
+  output.finish();
   std::cout << std::endl;
   return 0;
 }

@@ -5,10 +5,12 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <iostream>
 
 #include "heed/base/text.hpp"
+#include "heed/base/utf8.hpp"
 
 namespace heed::app {
 namespace {
@@ -17,10 +19,38 @@ volatile std::sig_atomic_t last_signal = 0;
 
 void record_signal(int signal) {
   if (signal == SIGINT && last_signal == SIGINT) _exit(130);
-  last_signal = signal;
+  if (signal != SIGPIPE || last_signal == 0) last_signal = signal;
 }
 
 void wipe_line_and_exit(int) { _exit(write(STDERR_FILENO, "\r\x1b[K", 4) < 0 ? 1 : 130); }
+
+// The number of bytes at the end of the text that begin a UTF-8 character without its last byte.
+std::size_t incomplete_bytes(const std::string& text) {
+  for (std::size_t size = 1; size <= std::min<std::size_t>(3, text.size()); ++size) {
+    const auto byte = static_cast<unsigned char>(text[text.size() - size]);
+    if (byte < 0x80) return 0;
+    if (byte < 0xc0) continue;  // a continuation byte
+    const std::size_t needed = byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4;
+    return size < needed ? size : 0;
+  }
+  return 0;
+}
+
+std::string quoted_for_bash(const std::string& word) {
+  std::string quoted = "$'";
+  for (std::size_t i = 0; i < word.size();) {
+    const std::string_view character = character_at(word, i);
+    i += character.size();
+    if (character == "'" || character == "\\")
+      quoted += "\\" + std::string(character);
+    else if (escaped(character) == character)
+      quoted += character;
+    else
+      for (const char byte : character)
+        quoted += hexadecimal("\\x%02llx", static_cast<unsigned char>(byte));
+  }
+  return quoted + "'";
+}
 
 }  // namespace
 
@@ -41,9 +71,26 @@ std::string shell_word(const std::string& word) {
   const char* const unquoted =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+:,@%=";
   if (!word.empty() && word.find_first_not_of(unquoted) == word.npos) return word;
+  if (escaped(word) != word) return quoted_for_bash(word);
   std::string quoted = "'";
   for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
   return quoted + "'";
+}
+
+void TextWriter::write(const std::string& text) {
+  if (!escapes_) {
+    std::cout << text << std::flush;
+    return;
+  }
+  pending_ += text;
+  const std::size_t complete = pending_.size() - incomplete_bytes(pending_);
+  std::cout << escaped_lines(pending_.substr(0, complete)) << std::flush;
+  pending_.erase(0, complete);
+}
+
+void TextWriter::finish() {
+  std::cout << escaped_lines(pending_) << std::flush;
+  pending_.clear();
 }
 
 LiveLine::~LiveLine() { wipe(); }
@@ -76,11 +123,12 @@ void exit_at_interrupt() {
   if (stderr_is_terminal()) std::signal(SIGINT, wipe_line_and_exit);
 }
 
-// On Linux, BSD and macOS, signal() sets SA_RESTART: interrupted system calls are restarted.
+// On Linux, BSD and macOS, signal() sets SA_RESTART: interrupted system calls are restarted. If
+// SIGHUP (by nohup) or SIGPIPE (by the program that started heed) is ignored, it stays ignored.
 void catch_stop_signals() {
   for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, record_signal);
-  if (std::signal(SIGHUP, SIG_IGN) != SIG_IGN) std::signal(SIGHUP, record_signal);  // unless nohup
-  std::signal(SIGPIPE, SIG_IGN);
+  if (std::signal(SIGHUP, SIG_IGN) != SIG_IGN) std::signal(SIGHUP, record_signal);
+  if (std::signal(SIGPIPE, SIG_IGN) != SIG_IGN) std::signal(SIGPIPE, record_signal);
 }
 
 int received_signal() { return last_signal; }

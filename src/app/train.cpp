@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "heed/app/gemm_setting.hpp"
 #include "heed/app/memory_check.hpp"
 #include "heed/app/options.hpp"
 #include "heed/app/run_folder.hpp"
@@ -10,6 +11,7 @@
 #include "heed/array/parallel.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/file.hpp"
+#include "heed/base/text.hpp"
 #include "heed/text/corpus.hpp"
 #include "heed/train/model_file.hpp"
 
@@ -19,13 +21,16 @@ namespace {
 // ---- the text
 
 std::string name_of(const std::string& path) {
-  return path == "-" ? "standard input" : path == default_text() ? "harbour.txt" : path;
+  return path == "-" ? "standard input" : path == default_text() ? "harbour.txt" : printable(path);
 }
 
 Vocabulary checked_vocabulary(std::string_view text, const TrainCommand& c,
                               const std::string& name) {
   try {
-    return Vocabulary::of_text(text, c.bytes ? Unit::byte : Unit::code_point);
+    if (c.tokenizer != Unit::byte_pair) return Vocabulary::of_text(text, c.tokenizer);
+    // The merges may not know the validation data: about the last tenth of the text.
+    const std::string_view training_part = text.substr(0, text.size() / 10 * 9);
+    return Vocabulary(BytePairs::trained_on(training_part, c.vocab_size));
   } catch (const Error& error) {
     throw_error(name, ": ", error.what());
   }
@@ -34,19 +39,23 @@ Vocabulary checked_vocabulary(std::string_view text, const TrainCommand& c,
 void check_length(const Corpus& corpus, const TrainCommand& c, const std::string& name) {
   const std::size_t n = corpus.size(), validation_size = corpus.validation().size;
   if (validation_size > c.model.block_size && corpus.training().size > c.model.block_size) return;
-  throw_error(name, ": ", n, n == 1 ? " character leaves " : " characters leave ", validation_size,
+  const std::string unit = c.tokenizer == Unit::byte_pair ? " token" : " character";
+  throw_error(name, ": ", n, unit, n == 1 ? " leaves " : "s leave ", validation_size,
               " for validation, which must be more than --block-size ", c.model.block_size,
               "; give a longer text or a smaller --block-size");
 }
 
 void note_text_problems(std::string_view text, const Vocabulary& vocabulary,
-                        const std::string& name, bool had_byte_order_mark) {
+                        const std::string& name, bool had_byte_order_mark, std::size_t vocab_size) {
   if (had_byte_order_mark) note(name + " begins with a byte order mark, which heed removes");
   if (has_crlf(text))
     note(name + " has CRLF line ends: the model will learn them as two characters");
+  if (vocabulary.unit() == Unit::byte_pair && vocabulary.size() < vocab_size)
+    note(name + " has no more pairs that occur twice: the vocabulary has " +
+         std::to_string(vocabulary.size()) + " tokens, not " + std::to_string(vocab_size));
   if (vocabulary.size() == 1)
     note(name + " has one distinct character: the model can only learn to repeat it");
-  if (vocabulary.size() > 2000)
+  if (vocabulary.size() > 2000 && vocabulary.unit() == Unit::code_point)
     note(name + " has a vocabulary of " + std::to_string(vocabulary.size()) +
          " characters: steps are slow; with --bytes it has 256 at most");
 }
@@ -57,9 +66,10 @@ void note_text_problems(std::string_view text, const Vocabulary& vocabulary,
 // the checkpoint's 0.001, --heads 4 from its 2". Returns an empty string if no flag differs.
 // --steps may differ, and so may --decay-steps if the saved run used the default of --decay-steps.
 std::string differences(const TrainCommand& c, const nn::GptConfig& model,
-                        const TrainOptions& training, bool bytes) {
-  const auto saved = flag_values(model, training, bytes);
-  const auto requested = flag_values(c.model, c.training, c.bytes);
+                        const TrainOptions& training, Unit tokenizer) {
+  const auto saved = flag_values(model, training, tokenizer, model.vocab_size);
+  auto requested = flag_values(c.model, c.training, c.tokenizer, c.vocab_size);
+  requested["--vocab-size"] = std::to_string(c.vocab_size);
   std::string text;
   for (const std::string& flag : c.given) {
     const auto value = saved.find(flag);  // --steps, --threads and --out are not in `saved`
@@ -71,13 +81,17 @@ std::string differences(const TrainCommand& c, const nn::GptConfig& model,
   return text;
 }
 
-// Sets all options from the checkpoint. Throws UsageError if a command line flag differs from the
-// checkpoint's option.
+// Sets the options of the command from the checkpoint, except --steps and --decay-steps if they are
+// given. Throws UsageError for the command line flags that differences() lists.
 void load_options(const ModelFile& file, TrainCommand& c) {
-  const bool bytes = file.vocabulary().unit() == Unit::byte;
+  const Unit tokenizer = file.vocabulary().unit();
+  if (tokenizer == Unit::word)
+    throw_error(file.path(),
+                ": its vocabulary is word-level; heed train can only resume models of ",
+                "characters, bytes or byte pairs");
   const nn::GptConfig model = file.config();
   TrainOptions training = file.options();
-  const std::string conflicts = differences(c, model, training, bytes);
+  const std::string conflicts = differences(c, model, training, tokenizer);
   if (!conflicts.empty())
     throw UsageError(conflicts + " in " + file.path() + "; leave " +
                      (conflicts.find(", ") == conflicts.npos ? "it" : "them") +
@@ -92,12 +106,15 @@ void load_options(const ModelFile& file, TrainCommand& c) {
   check_saved_options(file.path(), model, training);
   c.model = model;
   c.training = training;
-  c.bytes = bytes;
+  c.tokenizer = tokenizer;
+  c.vocab_size = model.vocab_size;
 }
 
-// Opens the checkpoint in the folder, and sets `command` and the training text's `path` from it.
+// Opens the checkpoint in the folder and sets the options of `command` from it. If the command
+// names no text, sets `path` to the path of the run's training text.
 ModelFile open_checkpoint(const RunFolder& folder, TrainCommand& command, std::string& path) {
   ModelFile file = ModelFile::open(folder.checkpoint());
+  check_trusted(file, command.trust);
   load_options(file, command);
   const std::string saved_path = file.text().path;
   if (command.text.empty() && !saved_path.empty()) path = saved_path;
@@ -115,9 +132,8 @@ void check_same_text(const ModelFile& file, const TextFingerprint& text, const s
                 ", though its vocabulary is the same; resume with the text of that run");
 }
 
-void restore(const ModelFile& file, bool trust, const RunFolder& folder, Trainer& trainer) {
+void restore(const ModelFile& file, const RunFolder& folder, Trainer& trainer) {
   file.restore(trainer);
-  check_trusted(file, trust);
   if (trainer.done())
     throw UsageError("--steps " + std::to_string(trainer.options().steps) + ": the run in " +
                      folder.path.string() + " has done them already; give a larger --steps");
@@ -140,7 +156,22 @@ void note_schedule(const TrainOptions& saved_options, const Trainer& trainer) {
 
 std::string default_folder(const std::string& text_path) {
   const std::string name = std::filesystem::path(text_path).stem().string();
-  return "runs/" + (text_path == "-" ? "stdin" : name.empty() ? "text" : name);
+  if (name.empty() || name == "." || name == "..") {
+    read_text(text_path);  // throws a better error for a folder
+    throw UsageError("TEXT " + in_quotes(text_path) +
+                     ": its name gives no name for the run's folder; give --out");
+  }
+  return "runs/" + (text_path == "-" ? "stdin" : name);
+}
+
+// Throws Error if the folder has a run that this command would replace without --replace.
+void check_no_run(const RunFolder& folder) {
+  std::error_code ignored;  // ignored here: creating the folder reports the error
+  if (!std::filesystem::exists(std::filesystem::symlink_status(folder.checkpoint(), ignored)) &&
+      folder.history_steps().empty())
+    return;
+  throw_error(folder.path.string(), ": has a run already; --resume continues that run, another ",
+              "--out keeps both, and --replace replaces it");
 }
 
 }  // namespace
@@ -153,6 +184,7 @@ int run(const TrainCommand& given) {
   const RunFolder folder{command.out.empty() ? default_folder(path) : command.out};
   RunLock lock(folder.path);
   lock.acquire_if_possible();  // locks the folder before reading it: another process may be writing
+  if (!command.resume && !command.replace) check_no_run(folder);
   std::optional<ModelFile> checkpoint;
   if (command.resume) checkpoint = open_checkpoint(folder, command, path);
   command.model.vocab_size = 1;  // the first memory check assumes the smallest vocabulary
@@ -163,7 +195,10 @@ int run(const TrainCommand& given) {
   const bool had_byte_order_mark = has_byte_order_mark(text);
   if (had_byte_order_mark) text.erase(0, 3);
   if (text.empty()) throw_error(name, ": is empty; give a text to train on");
-  const Vocabulary vocabulary = checked_vocabulary(text, command, name);
+  // Byte pairs are not learned again: a later heed may learn others from the same text.
+  const bool has_byte_pairs = checkpoint && command.tokenizer == Unit::byte_pair;
+  const Vocabulary vocabulary =
+      has_byte_pairs ? checkpoint->vocabulary() : checked_vocabulary(text, command, name);
   const Corpus corpus(std::move(text), vocabulary);
   check_length(corpus, command, name);
   const TextFingerprint fingerprint =
@@ -172,15 +207,19 @@ int run(const TrainCommand& given) {
 
   command.model.vocab_size = vocabulary.size();
   check_memory(command);
+  if (checkpoint)
+    set_gemm_of_run(checkpoint->gemm());
+  else
+    set_gemm_from_environment();
   Trainer trainer(corpus, command.model, command.training);
-  if (checkpoint) restore(*checkpoint, command.trust, folder, trainer);
+  if (checkpoint) restore(*checkpoint, folder, trainer);
   catch_stop_signals();
   folder.create();
   lock.acquire();
-  note_text_problems(corpus.text(), vocabulary, name, had_byte_order_mark);
+  note_text_problems(corpus.text(), vocabulary, name, had_byte_order_mark, command.vocab_size);
   if (checkpoint) note_schedule(checkpoint->options(), trainer);
   checkpoint.reset();  // frees the checkpoint's copy of the weights and of AdamW's moments
-  return train_to_end(trainer, vocabulary, fingerprint, name, folder);
+  return train_to_end(trainer, vocabulary, fingerprint, name, folder, command.keep_history);
 }
 
 }  // namespace heed::app

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -19,7 +20,8 @@
 namespace heed::app {
 namespace {
 
-// Previews are sampled below temperature 1, because small models misspell words at temperature 1.
+// The sampling temperature of the texts that heed train prints. It is below 1, because small models
+// misspell words at temperature 1.
 constexpr double preview_temperature = 0.8;
 
 bool on_terminal() { return stdout_is_terminal() && stderr_is_terminal(); }
@@ -31,6 +33,7 @@ struct TrainingRun {
   const TextFingerprint& text;
   const std::string& text_name;
   const RunFolder& folder;
+  bool keep_history;
   std::ofstream csv_file{};
   LiveLine live{};
   bool noted_closed = false;
@@ -39,15 +42,24 @@ struct TrainingRun {
   std::string steps_done() const { return std::to_string(trainer.steps_done()); }
   void save() const { save_run(folder.checkpoint(), trainer, vocabulary, text); }
 
+  void save_history() const {
+    if (!keep_history) return;
+    make_folder(folder.path / "history");
+    save_model(folder.history_file(trainer.steps_done()), trainer.parameters(),
+               trainer.model().config, vocabulary);
+  }
+
   void print_header() const {
     const TrainOptions& o = trainer.options();
     const nn::GptConfig& c = trainer.model().config;
     const std::size_t V = vocabulary.size();
     const bool replaces = trainer.steps_done() == 0 && std::filesystem::exists(folder.checkpoint());
-    const bool bytes = vocabulary.unit() == Unit::byte;
+    const std::string token = vocabulary.unit() == Unit::byte        ? "distinct byte"
+                              : vocabulary.unit() == Unit::byte_pair ? "byte-pair token"
+                                                                     : "distinct character";
     std::ostream& out = on_terminal() ? std::cerr : std::cout;
     out << "text   " << text_name << ": " << counted(text.bytes, "byte") << ", "
-        << counted(V, bytes ? "distinct byte" : "distinct character") << "\n"
+        << counted(V, token) << "\n"
         << "model  " << counted(c.layers, "layer") << ", " << counted(c.heads, "head") << ", width "
         << c.embed_dim << ": " << counted(trainer.parameters().count(), "parameter") << "\n"
         << "steps  " << trainer.steps_done() << " to " << o.steps << ", each " << o.batch_size
@@ -55,11 +67,12 @@ struct TrainingRun {
         << counted(static_cast<std::size_t>(num_threads()), "thread") << "\n"
         << "loss   nats per token; a uniform guess has loss ln " << V << " = "
         << decimal(std::log(static_cast<double>(V)), 4) << "\n"
-        << "run    " << folder_name()
-        << (replaces ? ", replacing the old run (another --out keeps both)" : "") << std::endl;
+        << "run    " << printable(folder_name()) << (replaces ? ", replacing the old run" : "")
+        << std::endl;
   }
 
-  // Saves the checkpoint (with the loss history), then throws Error: loss.csv cannot be written.
+  // Called if loss.csv cannot be written: saves the checkpoint, which contains the loss history,
+  // and throws Error.
   [[noreturn]] void throw_csv_error(int error) const {
     std::string saved = "; step " + steps_done() + " is saved";
     try {
@@ -80,6 +93,7 @@ struct TrainingRun {
     if (row.val_loss) line += "  val " + decimal(*row.val_loss, 4);
     if (row.val_loss) {
       save();
+      save_history();
       line += "   " + preview();
     }
     if (!on_terminal())
@@ -99,18 +113,23 @@ struct TrainingRun {
                             tokens / last.ms * 1000, seconds_left});
   }
 
-  // Training writes to files, so it continues if stdout is closed (`heed train | head -1`).
+  // Prints a note, only once, if stdout cannot be written, for example on a full disk. Training
+  // continues, because its results are written to files. (If the reader of a pipe has ended, as in
+  // `heed train | head -1`, SIGPIPE stops the run instead.)
   void note_closed_output() {
-    if (std::cout || noted_closed) return;
+    if (std::cout || noted_closed || received_signal() != 0) return;
     noted_closed = true;
     live.wipe();
     note("standard output cannot be written any more; training continues in " + folder_name() +
          "; Ctrl-C saves and stops it");
   }
 
-  // `advice` ends with a command, to which this function appends the folder as an argument.
+  // Prints that the run was interrupted, and returns the exit code. `advice` ends with a command,
+  // to which this function appends the run's folder as an argument.
   int interrupted(int signal, const std::string& advice) {
-    live.print_above("heed: interrupted after step " + steps_done() + advice +
+    const std::string reason =
+        signal == SIGPIPE ? "nobody reads the output any more: stopped" : "interrupted";
+    live.print_above("heed: " + reason + " after step " + steps_done() + advice +
                      shell_word(folder_name()));
     return 128 + signal;
   }
@@ -124,7 +143,8 @@ struct TrainingRun {
                                       [](std::int64_t) { return received_signal() == 0; }));
   }
 
-  // 40 generated tokens on one line. Lines of one space are kept: printable() would return "␣".
+  // Returns 40 generated tokens on one line, with " / " for line breaks. Does not call printable()
+  // for a line of one space, because printable() would change the space to "␣".
   std::string preview() const {
     std::string line;
     for (const std::string& part : lines_of(generated(40)))
@@ -149,9 +169,10 @@ struct TrainingRun {
       std::cout << curve_text(loss_series(read_loss_csv(folder.loss_csv().string())), curve)
                 << '\n';
     const LogRow& last = trainer.history().back();
-    std::cout << sample << "\nvalidation loss " << decimal(last.val_loss.value_or(NAN), 4)
-              << " after " << last.step << " steps\n"
-              << folder_name() << "/ has checkpoint.safetensors, loss.csv, "
+    TextWriter().write(sample);
+    std::cout << "\nvalidation loss " << decimal(last.val_loss.value_or(NAN), 4) << " after "
+              << last.step << " steps\n"
+              << printable(folder_name()) << "/ has checkpoint.safetensors, loss.csv, "
               << (plot.ok ? "loss.svg, loss.gp, " : "") << "sample.txt\n"
               << "to generate more: ./heed sample " << shell_word(folder_name())
               << " --temperature 0.8" << std::endl;
@@ -160,6 +181,8 @@ struct TrainingRun {
 
   int train() {
     print_header();
+    folder.remove_history_after(trainer.steps_done() == 0 ? -1 : trainer.steps_done());
+    if (trainer.steps_done() == 0) save_history();
     while (!trainer.done()) {
       if (const auto row = trainer.step()) report(*row);
       show_progress();
@@ -178,8 +201,10 @@ struct TrainingRun {
 }  // namespace
 
 int train_to_end(Trainer& trainer, const Vocabulary& vocabulary, const TextFingerprint& text,
-                 const std::string& text_name, const RunFolder& folder) {
-  TrainingRun run{trainer, vocabulary, text, text_name, folder};
+                 const std::string& text_name, const RunFolder& folder, bool keep_history) {
+  TrainingRun run{trainer, vocabulary, text, text_name, folder, keep_history};
+  check_run(folder.checkpoint(), trainer, vocabulary, text);
+  static_cast<void>(AtomicFile(folder.sample()));  // throws if sample.txt cannot be written
   write_file_atomically(folder.loss_csv(), csv(trainer.history()));
   run.csv_file.open(folder.loss_csv(), std::ios::app);
   try {

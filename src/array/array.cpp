@@ -51,7 +51,10 @@ void free_bytes(void* buffer, std::size_t bytes) noexcept {
   ::operator delete(buffer, alignment);
 }
 
-Array uninitialized(const Shape& shape) { return Array::from_shape(shape); }
+Array uninitialized(const Shape& shape) {
+  numel(shape);  // throws if the number of elements overflows
+  return Array::from_shape(shape);
+}
 
 Array filled(const Shape& shape, Real value) {
   Array x = uninitialized(shape);
@@ -84,12 +87,14 @@ Array column(const std::vector<Real>& values) {
 }
 
 Indices indices(const Shape& shape, std::int64_t value) {
+  numel(shape);
   Indices x = Indices::from_shape(Indices::shape_type(shape.begin(), shape.end()));
   std::fill(x.begin(), x.end(), value);
   return x;
 }
 
 Mask mask(const Shape& shape, bool value) {
+  numel(shape);
   Mask x = Mask::from_shape(Mask::shape_type(shape.begin(), shape.end()));
   std::fill(x.begin(), x.end(), value);
   return x;

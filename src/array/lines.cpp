@@ -24,7 +24,7 @@ double sum_of(const Real* x, std::size_t n) {
 
 Real max_of(const Real* x, std::size_t n) {
   Real max = -std::numeric_limits<Real>::infinity();
-  const std::size_t vectorized = n / Pack::size * Pack::size;  // number of elements SIMD processes
+  const std::size_t vectorized = n / Pack::size * Pack::size;  // elements processed with SIMD
   Pack lane_max(max);
   for (std::size_t i = 0; i < vectorized; i += Pack::size) {
     const Pack values = Pack::load_unaligned(x + i);

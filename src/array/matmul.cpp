@@ -11,18 +11,13 @@
 #include <utility>
 #include <vector>
 
+#include "array/blas_gemm.hpp"
+#include "heed/array/gemm_library.hpp"
 #include "heed/array/parallel.hpp"
 #include "heed/array/strided.hpp"
 #include "heed/base/error.hpp"
 
 namespace HEED_NAMESPACE {
-namespace {
-
-// heed runs several single-threaded BLAS calls in parallel; more BLAS threads would slow them.
-const bool blas_is_single_threaded = [] {
-  openblas_set_num_threads(1);
-  return true;
-}();
 
 int blas_int(std::size_t n) {
   if (n > static_cast<std::size_t>(std::numeric_limits<int>::max()))
@@ -30,26 +25,8 @@ int blas_int(std::size_t n) {
   return static_cast<int>(n);
 }
 
-CBLAS_TRANSPOSE blas_flag(bool transposed) { return transposed ? CblasTrans : CblasNoTrans; }
+static CBLAS_TRANSPOSE blas_flag(bool transposed) { return transposed ? CblasTrans : CblasNoTrans; }
 
-double flop(std::size_t m, std::size_t n, std::size_t k) {
-  return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-}
-
-constexpr double min_flop_per_thread = 4e6;  // about 50 us of work; a thread for less saves no time
-
-// A product is divided between threads at multiples of tile_rows, because OpenBLAS's rounding of a
-// row depends on the row's position in a tile (12 rows on Haswell and Zen, 8 on Nehalem). A large
-// product is therefore bit-identical for any number of threads. This does not hold for the smallest
-// products, for which OpenBLAS uses other kernels.
-constexpr std::size_t tile_rows = 24;
-
-std::size_t min_rows_per_thread(std::size_t m, std::size_t n, std::size_t k) {
-  const double rows = min_flop_per_thread * static_cast<double>(m) / (flop(m, n, k) + 1);
-  return tile_rows + static_cast<std::size_t>(std::min(rows, static_cast<double>(m)));
-}
-
-// c = beta c + alpha a b, with sgemm or dgemm.
 template <class T>
 void blas_gemm(MatrixRef<const T> a, MatrixRef<const T> b, MatrixRef<T> c, T beta, T alpha) {
   const int lda = blas_int(std::max<std::size_t>(a.stride, 1));
@@ -69,6 +46,33 @@ void blas_gemm(MatrixRef<const T> a, MatrixRef<const T> b, MatrixRef<T> c, T bet
   gemv_function(CblasRowMajor, blas_flag(!b.is_transposed), b.is_transposed ? N : K,
                 b.is_transposed ? K : N, alpha, b.data, ldb, a.data, a.is_transposed ? lda : 1, 1,
                 c.data, 1);
+}
+
+template void blas_gemm<Real>(MatrixView, MatrixView, MatrixRef<Real>, Real, Real);
+
+namespace {
+
+// heed runs several single-threaded BLAS calls in parallel. More threads per call would be slower.
+const bool blas_is_single_threaded = [] {
+  openblas_set_num_threads(1);
+  return true;
+}();
+
+double flop(std::size_t m, std::size_t n, std::size_t k) {
+  return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+}
+
+constexpr double min_flop_per_thread = 4e6;  // about 50 us; a thread with less work saves no time
+
+// A product is divided between threads at multiples of tile_rows, because OpenBLAS's rounding of a
+// row depends on the row's position in a tile (12 rows on Haswell and Zen, 8 on Nehalem). A large
+// product is therefore bit-identical for any number of threads. This does not hold for the smallest
+// products, for which OpenBLAS uses other kernels.
+constexpr std::size_t tile_rows = 24;
+
+std::size_t min_rows_per_thread(std::size_t m, std::size_t n, std::size_t k) {
+  const double rows = min_flop_per_thread * static_cast<double>(m) / (flop(m, n, k) + 1);
+  return tile_rows + static_cast<std::size_t>(std::min(rows, static_cast<double>(m)));
 }
 
 using Doubles = std::vector<double, Allocator<double>>;
@@ -118,8 +122,7 @@ void batched_gemm(const Array& a, Transpose transpose_a, const Array& b, Transpo
 }  // namespace
 
 void gemm(MatrixView a, MatrixView b, MatrixRef<Real> c, Output output, Real scale) {
-  if (c.rows == 0 || c.columns == 0) return;
-  blas_gemm<Real>(a, b, c, output == Output::accumulate ? Real{1} : Real{0}, scale);
+  gemm_by(gemm_choice().at(form_of(a, b), size_of(a, b)), a, b, c, output, scale);
 }
 
 void gemm_in_double(MatrixView a, MatrixView b, MatrixRef<Real> c, Real scale) {
@@ -135,8 +138,9 @@ void gemm_in_double(MatrixView a, MatrixView b, MatrixRef<Real> c, Real scale) {
 
 void parallel_gemm(MatrixView a, MatrixView b, MatrixRef<Real> c, Output output) {
   const std::size_t min_rows = min_rows_per_thread(c.rows, c.columns, a.columns);
+  const GemmLibrary library = gemm_choice().at(form_of(a, b), size_of(a, b));
   parallel_ranges(c.rows, tile_rows, min_rows, [&](std::size_t begin, std::size_t end) {
-    gemm(a.row_range(begin, end), b, c.row_range(begin, end), output);
+    gemm_by(library, a.row_range(begin, end), b, c.row_range(begin, end), output);
   });
 }
 
@@ -152,7 +156,7 @@ Array matrix_product(const Array& a, Transpose transpose_a, const Array& b, Tran
   if (c.size() == 0) return c;
   const std::size_t matrices = numel(batch);
   const bool a_is_rows = transpose_a == Transpose::no && numel(a_batch) == matrices;
-  if (numel(b_batch) == 1 && a_is_rows)  // all products share b: multiply the stacked rows of a
+  if (numel(b_batch) == 1 && a_is_rows)  // all products share one b: multiply all rows of a by b
     parallel_gemm({a.data(), matrices * m, k, k}, first_b, {c.data(), matrices * m, n, n});
   else if (matrices == 1)
     parallel_gemm(first_a, first_b, {c.data(), m, n, n});

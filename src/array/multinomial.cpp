@@ -34,9 +34,9 @@ static void check_weights(const T* weights, std::size_t size, std::size_t row,
                 positive, " weights above zero; draw fewer or with replacement");
 }
 
-// The exponential trick (the Gumbel-max trick without logarithms): with q_i drawn from the
-// exponential distribution of rate 1, w_i / q_i is the largest with probability w_i / sum w, and
-// the `count` largest are a sample without replacement.
+// The exponential trick (the Gumbel-max trick without logarithms): if each q_i is drawn from the
+// exponential distribution of rate 1, the ratio w_i / q_i is the largest with probability
+// w_i / sum_j w_j, and the indices of the `count` largest ratios are a sample without replacement.
 template <class T>
 static void draw_without_replacement(MersenneTwister& bits, const T* weights, std::size_t size,
                                      std::int64_t* chosen, std::size_t count) {
@@ -82,7 +82,9 @@ static Indices draw_rows(MersenneTwister& bits, const Array& given, std::size_t 
   const std::vector<T> weights(given.data(), given.data() + given.size());
   for (std::size_t row = 0; row < rows; ++row)
     check_weights(weights.data() + row * size, size, row, replacement ? 1 : count);
-  Indices drawn = Indices::from_shape(rank == 1 ? Shape{count} : Shape{rows, count});
+  const Shape shape = rank == 1 ? Shape{count} : Shape{rows, count};
+  numel(shape);  // throws if the number of elements overflows
+  Indices drawn = Indices::from_shape(shape);
   const auto draw = replacement ? draw_with_replacement<T> : draw_without_replacement<T>;
   for (std::size_t row = 0; row < rows; ++row)
     draw(bits, weights.data() + row * size, size, drawn.data() + row * count, count);

@@ -17,7 +17,7 @@
 
 namespace HEED_NAMESPACE {
 
-// OMP_NUM_THREADS if it is set, else the cores that this process may use.
+// The value of OMP_NUM_THREADS if it is set, else the number of cores that this process may use.
 static int default_threads() {
 #ifdef _OPENMP
   if (std::getenv("OMP_NUM_THREADS") != nullptr) return std::min(omp_get_max_threads(), 1024);
@@ -25,9 +25,9 @@ static int default_threads() {
   return usable_cores();
 }
 
-// Idle OpenMP threads busy-wait for some microseconds, then sleep. GCC's default of milliseconds
-// makes heed ten times slower if another program uses the same cores. Priority 101: this function
-// must run before GCC's OpenMP, which heed links statically, reads its environment.
+// Makes idle OpenMP threads busy-wait for some microseconds only, then sleep. GCC's default, some
+// milliseconds, makes heed ten times slower if another program uses the same cores. Priority 101
+// makes this function run before GCC's OpenMP, which heed links statically, reads the environment.
 __attribute__((constructor(101))) static void shorten_busy_waiting() {
   setenv("GOMP_SPINCOUNT", "10000", 0);
 }

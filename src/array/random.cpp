@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "heed/array/shape.hpp"
 #include "heed/base/error.hpp"
 
 namespace HEED_NAMESPACE {
@@ -75,7 +76,7 @@ void Generator::skip_uniform(std::size_t n) {
   for (std::size_t i = 0; i < draws; ++i) bits_.random();
 }
 
-// n >= 16 normal samples use n uniform samples, and 16 more if n is not a multiple of 16.
+// A call for n >= 16 normal samples draws n uniform samples, and 16 more unless 16 divides n.
 void Generator::skip_normal(std::size_t n) {
   if (n >= 16) return skip_uniform(n + (n % 16 == 0 ? 0 : 16));
   for (std::size_t i = 0; i < n; ++i) one_normal();
@@ -88,8 +89,8 @@ Array Generator::rand(const Shape& shape) {
   });
 }
 
-// PyTorch's build compiles unit * (high - low) + low to a fused multiply-add. Without std::fma,
-// half of the floats would differ from PyTorch's by one ulp.
+// PyTorch's build computes u * (high - low) + low, where u is a uniform sample from [0, 1), with a
+// fused multiply-add. Without std::fma, half of the floats would differ from PyTorch's by one ulp.
 Array Generator::uniform(const Shape& shape, double low, double high, SourceLocation location) {
   const CallSite site(location);
   return generate(precision_, shape, [&](auto* x, std::size_t n) {
@@ -130,8 +131,8 @@ Array Generator::normal(const Shape& shape, double mean, double std, SourceLocat
   });
 }
 
-// As in PyTorch, the modulo operation makes small numbers more likely, by less than range / 2^32
-// (or 2^64).
+// As in PyTorch, the modulo operation makes small numbers more likely: their probabilities are too
+// large by a factor below 1 + range / 2^32 (for 64-bit random numbers, 1 + range / 2^64).
 Indices Generator::randint(std::int64_t low, std::int64_t high, const Shape& shape,
                            SourceLocation location) {
   const CallSite site(location);
@@ -140,6 +141,7 @@ Indices Generator::randint(std::int64_t low, std::int64_t high, const Shape& sha
   const std::uint64_t base = static_cast<std::uint64_t>(low);
   const std::uint64_t range = static_cast<std::uint64_t>(high) - base;
   const bool wide = range >> 32 != 0;
+  numel(shape);  // throws if the number of elements overflows
   Indices n = Indices::from_shape(shape);
   std::generate_n(n.data(), n.size(), [&] {
     return static_cast<std::int64_t>((wide ? bits_.random64() : bits_.random()) % range + base);
@@ -176,8 +178,8 @@ std::string Generator::state() const {
   return text;
 }
 
-// Compares `text` with the state of the parsed generator, to reject missing or extra characters,
-// numbers out of range and other number formats.
+// Writes the parsed generator back to text and requires that the result equals `text`. This rejects
+// missing or extra characters, numbers out of range and other number formats.
 void Generator::set_state(const std::string& text, SourceLocation location) {
   const CallSite site(location);
   Generator parsed(0, precision_);

@@ -121,7 +121,7 @@ void add_to(Array& to, const Array& part) {
 }
 
 double sum_of_squares(const Array& x) {
-  std::vector<double> parts(x.size() / elementwise_grain + 1, 0.0);  // one per chunk
+  std::vector<double> parts(x.size() / elementwise_grain + 1, 0.0);  // one sum per chunk
   parallel_for(x.size(), elementwise_grain, [&](std::size_t begin, std::size_t end) {
     const Real* const part = x.data() + begin;
     parts[begin / elementwise_grain] = dot_of(part, part, end - begin);

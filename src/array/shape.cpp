@@ -16,10 +16,17 @@ std::string str(const Shape& shape) {
   return text + ")";
 }
 
+// Skips sizes of 0 in the check, so that it does not depend on the order of the sizes.
 std::size_t numel(const Shape& shape) {
+  constexpr std::size_t max_elements = (std::size_t{1} << 59) - 1;
   std::size_t n = 1;
-  for (const std::size_t size : shape) n *= size;
-  return n;
+  for (const std::size_t size : shape) {
+    if (size == 0) continue;
+    if (n > max_elements / size)
+      throw_error("shape ", str(shape), " is too large: it has 2^59 elements or more");
+    n *= size;
+  }
+  return std::find(shape.begin(), shape.end(), 0u) != shape.end() ? 0 : n;
 }
 
 std::size_t checked_axis(std::string_view op, const Shape& shape, int axis, std::string_view name) {

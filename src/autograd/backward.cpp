@@ -19,7 +19,7 @@ static void check_not_freed(const NodeList& nodes) {
                   " was freed by an earlier backward; call that one with keep_graph = true");
 }
 
-// An operation computes its gradient from its inputs' values, which must be those of its forward.
+// Throws Error if the value of an input, which backward needs, was changed since the forward pass.
 static void check_unchanged(const Node& node) {
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     const Node* const input = node.inputs[i].get();
@@ -40,7 +40,7 @@ static void add_upstream(Node& output, const Array& upstream) {
   }
 }
 
-// A breadth-first search from the output, without recursion, then a stable sort by depth.
+// Finds the nodes by a breadth-first search without recursion, then sorts them by depth (stable).
 NodeList topological_order(const Tensor& output, NodeSet set, SourceLocation location) {
   const CallSite site(location);
   if (!output.defined())
@@ -78,7 +78,7 @@ void backward(const Tensor& output, const Array& upstream, BackwardOptions optio
   add_upstream(*output.node(), upstream);
   while (!nodes.empty()) {
     const std::shared_ptr<Node> node = std::move(nodes.back());
-    nodes.pop_back();  // lets the node be freed after its backward if it has no other owner
+    nodes.pop_back();  // the node can be freed after its backward if it has no other owner
     // `running` is volatile, so that a debugger can read it at any optimisation level.
     [[maybe_unused]] const Node* volatile running = node.get();
     const OperationTimer timer = trace.visit(*node);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <sstream>
 
 #include "heed/array/random.hpp"
@@ -11,24 +12,39 @@
 
 namespace HEED_NAMESPACE {
 
-static std::vector<Tensor> tensors(const std::vector<Array>& values, bool requires_grad) {
+static std::vector<Tensor> tensors(const std::vector<Array>& values, bool requires_grad,
+                                   SourceLocation location = SourceLocation::current()) {
   std::vector<Tensor> result;
-  for (const Array& value : values) result.emplace_back(value, requires_grad);
+  for (const Array& value : values) result.push_back(Tensor(value, requires_grad, location));
   return result;
 }
 
+namespace {
+
+// A number and the rounding error that it may have.
+struct Measured {
+  double value = 0, rounding = 0;
+};
+
+}  // namespace
+
 // sum_i (a_i - b_i) u_i. Computing sum_i a_i u_i - sum_i b_i u_i instead would lose more digits.
-static double difference(const Array& a, const Array& b, const Array& u) {
-  double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    sum += (static_cast<double>(a.data()[i]) - static_cast<double>(b.data()[i])) *
-           static_cast<double>(u.data()[i]);
+// Where a_i and b_i differ, each may be wrong by half a unit in its last place.
+static Measured difference(const Array& a, const Array& b, const Array& u) {
+  Measured sum;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double above = a.data()[i], below = b.data()[i], factor = u.data()[i];
+    if (above == below && std::isfinite(above)) continue;
+    sum.value += (above - below) * factor;
+    sum.rounding += (std::abs(above) + std::abs(below)) / 2 * std::abs(factor) *
+                    static_cast<double>(std::numeric_limits<Real>::epsilon());
+  }
   return sum;
 }
 
 // The central difference of sum(f * upstream) with respect to inputs[k][i].
-static double central_difference(const Function& f, std::vector<Array>& inputs, std::size_t k,
-                                 std::size_t i, const Array& upstream, double step) {
+static Measured central_difference(const Function& f, std::vector<Array>& inputs, std::size_t k,
+                                   std::size_t i, const Array& upstream, double step) {
   const NoGrad no_grad;
   Real& x = inputs[k].data()[i];
   const Real center = x;
@@ -38,25 +54,27 @@ static double central_difference(const Function& f, std::vector<Array>& inputs, 
   x = below;
   const Tensor f_below = f(tensors(inputs, false));
   x = center;
-  return difference(f_above.value(), f_below.value(), upstream) /
-         (static_cast<double>(above) - static_cast<double>(below));
+  const Measured change = difference(f_above.value(), f_below.value(), upstream);
+  const double width = static_cast<double>(above) - static_cast<double>(below);
+  return {change.value / width, change.rounding / width};
 }
 
 static void compare(GradcheckResult& result, const GradcheckOptions& options, std::size_t k,
-                    std::size_t i, double got, double measured) {
-  const double tolerance =
-      options.absolute + options.relative * std::max(std::abs(got), std::abs(measured));
-  const double error = std::abs(got - measured) / tolerance;
+                    std::size_t i, double got, const Measured& measured) {
+  const double largest = std::max(std::abs(got), std::abs(measured.value));
+  const double tolerance = options.absolute + options.relative * largest + measured.rounding;
+  const double error = std::abs(got - measured.value) / tolerance;
   ++result.checked;
   if (error <= result.worst) return;  // `<=` is false for a NaN error, so the NaN is reported
   result.worst = error;
   result.ok = error <= 1;
   std::ostringstream text;
-  text << "input " << k << " element " << i << ": backward " << got << ", measured " << measured;
+  text << "input " << k << " element " << i << ": backward " << got << ", measured "
+       << measured.value;
   result.message = text.str();
 }
 
-// In float, adds to the message which errors the check cannot see.
+// In float, adds to the message how large an error the check may overlook.
 static GradcheckResult with_limits(GradcheckResult result, const GradcheckOptions& options) {
   if (sizeof(Real) == sizeof(double)) return result;
   std::ostringstream text;
@@ -67,8 +85,8 @@ static GradcheckResult with_limits(GradcheckResult result, const GradcheckOption
 }
 
 GradcheckResult gradcheck(const Function& f, const std::vector<Array>& inputs,
-                          const GradcheckOptions& options) {
-  const std::vector<Tensor> leaves = tensors(inputs, true);
+                          const GradcheckOptions& options, SourceLocation location) {
+  const std::vector<Tensor> leaves = tensors(inputs, true, location);
   const Tensor output = f(leaves);
   const Array upstream = Generator(options.seed).uniform(output.shape(), -1, 1);
   GradcheckResult result;
@@ -77,7 +95,7 @@ GradcheckResult gradcheck(const Function& f, const std::vector<Array>& inputs,
   for (std::size_t k = 0; k < inputs.size(); ++k)
     for (std::size_t i = 0; i < inputs[k].size(); ++i) {
       const double got = leaves[k].has_grad() ? static_cast<double>(leaves[k].grad().data()[i]) : 0;
-      const double measured = central_difference(f, values, k, i, upstream, options.step);
+      const Measured measured = central_difference(f, values, k, i, upstream, options.step);
       compare(result, options, k, i, got, measured);
       if (std::isnan(result.worst)) return with_limits(result, options);
     }

@@ -22,26 +22,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Resolves symbolic links, because rename() would replace the link and not its target. A link's
-// target need not exist. If the links form a loop, returns `path`, for which stat() fails with
-// ELOOP.
-fs::path resolve_links(const fs::path& path) {
-  fs::path target = path;
-  for (int links = 0; links <= 40; ++links) {  // Linux follows at most 40 links
-    std::error_code not_a_link;
-    const fs::path next = fs::read_symlink(target, not_a_link);
-    if (not_a_link) return target;
-    target = target.parent_path() / next;  // operator/ returns `next` alone if `next` is absolute
-  }
-  return path;
+std::string temporary_prefix(const fs::path& path) {
+  return "." + path.filename().string() + ".tmp-";
 }
 
-std::string temporary_prefix(const fs::path& target) {
-  return "." + target.filename().string() + ".tmp-";
-}
-
-fs::path folder_of(const fs::path& target) {
-  return target.has_parent_path() ? target.parent_path() : fs::path(".");
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
 }
 
 // The process ID in ".NAME.tmp-PID", or 0 if the file name has another form.
@@ -74,14 +60,14 @@ bool remove_if_stale(const fs::path& temporary, int process) {
   return removed;
 }
 
-// Copies the owner and permissions of the old file, so that no other users can read the new file.
+// Gives the new file the owner and permissions of the old file, so that the same users can read it.
 // Failures are ignored, because some file systems have neither owners nor permissions.
 void copy_permissions(int descriptor, const struct stat& old) {
   std::ignore = ::fchown(descriptor, old.st_uid, old.st_gid);
   std::ignore = ::fchmod(descriptor, old.st_mode & 0777);
 }
 
-// Returns 0, or the errno value of the failed fsync().
+// Calls fsync(). Returns 0, or the errno value if fsync() failed.
 int sync(int descriptor) {
   while (::fsync(descriptor) != 0)
     if (errno != EINTR) return errno;
@@ -105,11 +91,13 @@ bool is_same_file(const fs::path& path, int descriptor) {
          opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
-AtomicFile::AtomicFile(const fs::path& path) : path_(path), target_(resolve_links(path)) {
+AtomicFile::AtomicFile(const fs::path& path) : path_(path) {
   struct stat old;
-  const bool exists = ::stat(target_.c_str(), &old) == 0;
-  if (!exists && errno == ELOOP) throw_errno(ELOOP);
-  if (!target_.has_filename() || (exists && S_ISDIR(old.st_mode))) throw_errno(EISDIR);
+  const bool exists = ::lstat(path_.c_str(), &old) == 0;
+  if (!path_.has_filename() || (exists && S_ISDIR(old.st_mode))) throw_errno(EISDIR);
+  if (exists && S_ISLNK(old.st_mode))
+    throw_error(path_.string(),
+                ": is a symbolic link, and heed writes no file through a link; remove the link");
   if (exists && !S_ISREG(old.st_mode))
     throw_error(path_.string(), ": not a regular file, so it cannot be replaced");
   open_temporary(exists ? 0600 : 0666);
@@ -121,7 +109,7 @@ AtomicFile::AtomicFile(const fs::path& path) : path_(path), target_(resolve_link
 void AtomicFile::open_temporary(unsigned mode) {
   const int process = ::getpid();
   constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
-  temporary_ = folder_of(target_) / (temporary_prefix(target_) + std::to_string(process));
+  temporary_ = folder_of(path_) / (temporary_prefix(path_) + std::to_string(process));
   for (int tries = 0; tries < 500; ++tries) {
     descriptor_ = ::open(temporary_.c_str(), flags, mode);
     if (descriptor_ >= 0 && try_lock(descriptor_, process) && is_same_file(temporary_, descriptor_))
@@ -138,7 +126,7 @@ void AtomicFile::open_temporary(unsigned mode) {
 }
 
 AtomicFile::~AtomicFile() {
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());  // unlink first: close() unlocks the file
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());  // before close(), which unlocks the file
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
@@ -162,11 +150,11 @@ void AtomicFile::commit() {
   if (const int error = sync(descriptor_)) throw_errno(error);
   const int copy = ::fcntl(descriptor_, F_DUPFD_CLOEXEC, 0);
   if (copy < 0 || (::close(copy) != 0 && errno != EINTR)) throw_errno(errno);
-  if (::rename(temporary_.c_str(), target_.c_str()) != 0) throw_errno(errno);
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) throw_errno(errno);
   temporary_.clear();
   ::close(descriptor_);
   descriptor_ = -1;
-  if (const int error = sync_folder(folder_of(target_))) throw_errno(error);
+  if (const int error = sync_folder(folder_of(path_))) throw_errno(error);
 }
 
 void AtomicFile::throw_errno(int error) const {
@@ -180,11 +168,10 @@ void write_file_atomically(const fs::path& path, std::string_view content) {
 }
 
 std::size_t remove_stale_temporaries(const fs::path& path) {
-  const fs::path target = resolve_links(path);
-  const std::string prefix = temporary_prefix(target);
+  const std::string prefix = temporary_prefix(path);
   std::size_t removed = 0;
   std::error_code failed;
-  for (fs::directory_iterator entry(folder_of(target), failed), end; !failed && entry != end;
+  for (fs::directory_iterator entry(folder_of(path), failed), end; !failed && entry != end;
        entry.increment(failed)) {
     const int process = process_of(entry->path().filename().string(), prefix);
     if (process != 0 && remove_if_stale(entry->path(), process)) ++removed;

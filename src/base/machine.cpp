@@ -39,7 +39,7 @@ std::vector<fs::path> cgroup_folders(const fs::path& root) {
 double page_bytes() { return static_cast<double>(sysconf(_SC_PAGESIZE)); }
 
 // One column of /proc/self/statm, in bytes: column 0 is the address space, 1 the resident memory, 5
-// the data. Returns 0 if the file does not exist.
+// data and stack. Returns 0 if the file does not exist.
 double bytes_in_use(std::size_t column) {
   std::ifstream file("/proc/self/statm");
   double pages = 0;
@@ -73,6 +73,14 @@ double cgroup_limit(const char* name, const fs::path& root) {
     if (limit > 0 && period > 0) smallest = std::min(smallest, limit / period);
   }
   return smallest;
+}
+
+std::string processor_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.rfind("model name", 0) == 0 && line.find(": ") != line.npos)
+      return line.substr(line.find(": ") + 2);
+  return "unknown";
 }
 
 int usable_cores() {

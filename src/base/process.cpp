@@ -13,8 +13,11 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
@@ -59,9 +62,23 @@ std::vector<std::string> changed_environment(const EnvironmentChanges& changes) 
   return result;
 }
 
+// The absolute path of a program, which is searched in the folders of PATH if its name has no
+// slash. Returns "" if there is no such program.
+std::string resolved(const std::string& name) {
+  std::error_code error, ignored;
+  if (name.find('/') != name.npos) return std::filesystem::absolute(name, error).string();
+  const char* const path = std::getenv("PATH");
+  for (const std::string& folder : split(path == nullptr ? "/usr/bin:/bin" : path, ':')) {
+    const auto file = std::filesystem::absolute(folder.empty() ? "." : folder, error) / name;
+    if (!error && access(file.c_str(), X_OK) == 0 && !std::filesystem::is_directory(file, ignored))
+      return file.string();
+  }
+  return "";
+}
+
 // Runs in the child process, where only async-signal-safe functions are allowed before exec.
-[[noreturn]] void exec_program(char* const* arguments, char** environment, const char* folder,
-                               const Files& files) {
+[[noreturn]] void exec_program(const char* path, char* const* arguments, char** environment,
+                               const char* folder, const Files& files) {
 #ifdef __linux__
   prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
@@ -69,7 +86,7 @@ std::vector<std::string> changed_environment(const EnvironmentChanges& changes) 
   int descriptor = 0;
   for (const File& file : files) ready = ready && dup2(fileno(file.get()), descriptor++) >= 0;
   environ = environment;
-  if (ready) execvp(arguments[0], arguments);
+  if (ready) execvp(path, arguments);
   _exit(ready && errno == ENOENT ? 127 : 126);
 }
 
@@ -96,9 +113,12 @@ ChildResult run_child(ChildProgram program) {
   std::vector<std::string> environment = changed_environment(program.environment);
   const std::vector<char*> arguments = c_strings(program.words);
   std::vector<char*> variables = c_strings(environment);
+  const std::string file = resolved(program.words[0]);
+  if (file.empty()) return {127, "", ""};
   const pid_t child = fork();
   if (child < 0) throw_error(program.words[0], ": cannot be started: ", std::strerror(errno));
-  if (child == 0) exec_program(arguments.data(), variables.data(), program.folder.c_str(), files);
+  if (child == 0)
+    exec_program(file.c_str(), arguments.data(), variables.data(), program.folder.c_str(), files);
   const int code = exit_code_of(child);
   return {code, contents(out.get()), contents(err.get())};
 }

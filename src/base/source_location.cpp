@@ -6,7 +6,7 @@
 
 namespace heed {
 
-static thread_local SourceLocation outermost;  // line 0: none
+static thread_local SourceLocation outermost;  // if the line is 0, there is no call site
 static std::atomic<bool> hidden{false};
 
 std::string str(SourceLocation location) {

@@ -34,7 +34,7 @@ std::string escape_sequence(std::uint32_t c) {
   if (c == '\n') return "\\n";
   if (c == '\t') return "\\t";
   if (c == '\r') return "\\r";
-  return hexadecimal(c < 0x100 ? "\\x%02llx" : "\\u%04llx", c);
+  return hexadecimal(c < 0x100 ? "\\x%02llx" : c < 0x10000 ? "\\u%04llx" : "\\U%08llx", c);
 }
 
 // A character's width: 2 for emoji and East Asian wide characters, 0 for combining marks, else 1.
@@ -119,11 +119,11 @@ std::string duration(double seconds) {
   return std::to_string(days) + " d " + two_digits(hours % 24) + " h";
 }
 
-std::string escaped(std::string_view text) {
+static std::string escaped_except(std::string_view text, std::string_view kept) {
   std::string result;
   for (std::size_t i = 0; i < text.size();) {
     const auto [c, size] = decode_utf8(text, i);
-    if (size > 0 && is_printable(c))
+    if (size > 0 && (is_printable(c) || kept.find(text[i]) != kept.npos))
       result += text.substr(i, size);
     else
       result += escape_sequence(size > 0 ? c : static_cast<unsigned char>(text[i]));
@@ -131,6 +131,9 @@ std::string escaped(std::string_view text) {
   }
   return result;
 }
+
+std::string escaped(std::string_view text) { return escaped_except(text, ""); }
+std::string escaped_lines(std::string_view text) { return escaped_except(text, "\n\t"); }
 
 std::string in_quotes(std::string_view text) {
   constexpr std::size_t max_size = 80;

@@ -5,6 +5,7 @@
 #include <utf8proc.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
@@ -22,9 +23,25 @@ bool is_cut_off(std::string_view text, std::size_t begin) {
   return false;
 }
 
+// The encoding whose byte order mark begins the text, or "".
+std::string_view marked_encoding(std::string_view text) {
+  constexpr std::pair<std::string_view, std::string_view> marks[] = {
+      {{"\xff\xfe\0\0", 4}, "UTF-32"},
+      {{"\0\0\xfe\xff", 4}, "UTF-32"},
+      {"\xff\xfe", "UTF-16"},
+      {"\xfe\xff", "UTF-16"}};
+  for (const auto& [mark, encoding] : marks)
+    if (text.substr(0, mark.size()) == mark) return encoding;
+  return "";
+}
+
 }  // namespace
 
 void throw_invalid_utf8(std::string_view text, std::size_t position) {
+  if (const std::string_view encoding = marked_encoding(text); !encoding.empty())
+    throw_error("is ", encoding,
+                ", as its byte order mark says, not UTF-8; convert it with iconv -f ", encoding,
+                " -t UTF-8, or use --bytes");
   const std::string byte = hexadecimal("0x%02llx", static_cast<unsigned char>(text[position]));
   if (is_cut_off(text, position))
     throw_error("not UTF-8: the text ends inside the character that begins at byte ", position,

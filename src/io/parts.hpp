@@ -13,8 +13,8 @@ namespace HEED_NAMESPACE {
 // without setting `data`. Throws Error `PATH: reason` for everything that the format forbids.
 SafetensorsFile parse_header(std::string_view text, const std::string& path);
 
-// The header of a file with these tensors in this order, padded to a multiple of 8 bytes. Throws
-// Error for names and metadata that are not UTF-8, and leaves all other checks to parse_header.
+// Returns the header of a file with `tensors` in this order, padded to a multiple of 8 bytes.
+// Throws Error for names and metadata that are not UTF-8; parse_header does all other checks.
 std::string header_text(const Metadata& metadata, const std::vector<StoredTensor>& tensors,
                         const std::string& path);
 
@@ -24,8 +24,8 @@ void announce_checksum(Metadata& metadata);
 // Replaces the placeholder in `header` by the checksums of the header and of the tensors.
 void fill_checksum(std::string& header, const std::vector<StoredTensor>& tensors);
 
-// Throws Error `PATH: checksum: ...` if heed wrote the file and its header changed afterwards, or
-// if heed wrote it in the older format 1. Must be called before parse_header.
+// Throws Error `PATH: checksum: ...` if heed wrote the file and the header changed afterwards, or
+// if the file has heed's older format 1. Must be called before parse_header.
 void check_header_sum(const std::string& header, const std::string& path);
 // Throws Error `PATH: checksum: ...` if heed wrote the file and the tensors changed or the checksum
 // is missing. Returns false for a file that another program wrote without a checksum.

@@ -12,6 +12,7 @@
 #include "heed/base/atomic_file.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/file.hpp"
+#include "heed/base/machine.hpp"
 #include "heed/base/text.hpp"
 #include "io/parts.hpp"
 
@@ -84,6 +85,10 @@ std::size_t header_length(std::string_view start, std::size_t size, const std::s
 
 std::string read_header(const InputFile& input, const std::string& file) {
   const std::size_t size = input.size();
+  if (size > usable_memory() || size > usable_addresses())
+    throw_error(file, ": has ", grouped(static_cast<double>(size)), " bytes, but only ",
+                grouped(static_cast<double>(std::min(usable_memory(), usable_addresses()))),
+                " bytes of memory are available");
   std::string start(std::min<std::size_t>(size, 64), '\0');
   input.read(0, start.data(), start.size());
   std::string header(header_length(start, size, file), '\0');
@@ -91,11 +96,11 @@ std::string read_header(const InputFile& input, const std::string& file) {
   return header;
 }
 
-// Reads the data into memory: a memory-mapped file could change after its checksum was checked, if
-// another process wrote to it.
+// Reads the tensors' bytes into memory. A memory mapping would be less safe: another process could
+// change the file after its checksum was checked.
 void read_data(const InputFile& input, std::size_t offset, SafetensorsFile& file) {
   const std::size_t stored = input.size() - offset;
-  std::size_t bytes = 0;
+  std::size_t bytes = 0;  // no overflow: parse_header has checked that the offsets are contiguous
   for (const StoredTensor& tensor : file.tensors) bytes += tensor.bytes;
   if (bytes > stored)
     throw_error(file.path, ": truncated: the tensors take ", bytes, " bytes, the file has ",
@@ -134,12 +139,22 @@ const StoredTensor* SafetensorsFile::find(std::string_view name) const {
   return nullptr;
 }
 
+std::unordered_map<std::string_view, const StoredTensor*> SafetensorsFile::by_name() const {
+  std::unordered_map<std::string_view, const StoredTensor*> index;
+  for (const StoredTensor& tensor : tensors) index.emplace(tensor.name, &tensor);
+  return index;
+}
+
 Array SafetensorsFile::array(std::string_view name) const {
   const StoredTensor* const tensor = find(name);
   if (tensor == nullptr) throw_error(path, ": no tensor ", in_quotes(name));
-  if (tensor->dtype == "F32") return converted<float>(*tensor, path);
-  if (tensor->dtype == "F64") return converted<double>(*tensor, path);
-  throw_error(path, ": tensor ", in_quotes(name), ": its dtype is ", tensor->dtype,
+  return array(*tensor);
+}
+
+Array SafetensorsFile::array(const StoredTensor& tensor) const {
+  if (tensor.dtype == "F32") return converted<float>(tensor, path);
+  if (tensor.dtype == "F64") return converted<double>(tensor, path);
+  throw_error(path, ": tensor ", in_quotes(tensor.name), ": its dtype is ", tensor.dtype,
               ", not F32 or F64");
 }
 
@@ -158,14 +173,28 @@ StoredTensor stored_tensor(std::string name, const Array& x) {
           reinterpret_cast<const unsigned char*>(x.data()), x.size() * sizeof(Real)};
 }
 
-void write_safetensors(const std::filesystem::path& path, Metadata metadata,
-                       const std::vector<StoredTensor>& tensors) {
+// The header of a file, with a placeholder for the checksum.
+static std::string checked_header(const std::filesystem::path& path, Metadata metadata,
+                                  const std::vector<StoredTensor>& tensors) {
   announce_checksum(metadata);
-  std::string header = header_text(metadata, tensors, path.string());
+  const std::string header = header_text(metadata, tensors, path.string());
   if (header.size() > max_header)
     throw_error(path.string(), ": the header would take ", header.size(), " bytes, the limit is ",
                 max_header);
   parse_header(header, path.string());  // rejects a header that read_safetensors would reject
+  return header;
+}
+
+void check_safetensors(const std::filesystem::path& path, Metadata metadata,
+                       const std::vector<StoredTensor>& tensors) {
+  const std::string header = checked_header(path, std::move(metadata), tensors);
+  AtomicFile(path).write(header.data(),
+                         header.size());  // without commit(), the file stays as it is
+}
+
+void write_safetensors(const std::filesystem::path& path, Metadata metadata,
+                       const std::vector<StoredTensor>& tensors) {
+  std::string header = checked_header(path, std::move(metadata), tensors);
   fill_checksum(header, tensors);
   const std::uint64_t length = header.size();
   AtomicFile file(path);

@@ -21,8 +21,8 @@ constexpr std::size_t sum_digits = 16;
 // renamed the key "heed.checksum".
 constexpr const char* format_key = "heed.format";
 
-// The index of the first checksum digit, or npos if there is none. Every `{"` or `,"` begins a key,
-// because a backslash precedes each quote inside a JSON string.
+// The index of the first checksum digit in the header, or npos if it has none. Every `{"` or `,"`
+// begins a key, because a backslash precedes each quote inside a JSON string.
 std::size_t find_digits(std::string_view header) {
   constexpr std::string_view first_key = R"({"heed.checksum":")",
                              later_key = R"(,"heed.checksum":")";

@@ -26,7 +26,7 @@ enum Field : std::size_t { dtype, shape, data_offsets };
 // file ("1,") but takes 8 bytes in memory.
 constexpr std::size_t max_rank = 64;
 
-// The bytes per element of a dtype; 0 for an unknown dtype.
+// The number of bytes per element of a dtype; 0 for an unknown dtype.
 std::size_t element_size(std::string_view name) {
   static constexpr std::pair<std::string_view, std::size_t> sizes[] = {
       {"BOOL", 1}, {"U8", 1},  {"I8", 1},  {"F8_E5M2", 1}, {"F8_E4M3", 1},
@@ -56,7 +56,7 @@ std::optional<std::size_t> byte_count(const std::vector<std::size_t>& sizes,
   return std::count(sizes.begin(), sizes.end(), std::size_t{0}) > 0 ? 0 : bytes;
 }
 
-// Receives the parser's SAX events and throws at the first one that the format does not allow.
+// Receives the parser's SAX events and throws at the first event that the format does not allow.
 // More than three nested levels (header, tensor, list) are an error.
 class HeaderReader {
  public:
@@ -123,7 +123,7 @@ class HeaderReader {
   }
 
   Metadata metadata;
-  std::vector<Entry> entries;  // in the order of the header
+  std::vector<Entry> entries;  // the tensors, in the order of the header
 
  private:
   enum class State { start, header, metadata, tensor, shape, offsets };
@@ -156,13 +156,13 @@ class HeaderReader {
     if (bytes_each == 0) throw_tensor_error("unknown dtype ", in_quotes(entry.dtype));
     if (entry.offsets.size() != 2)
       throw_tensor_error("data_offsets has ", entry.offsets.size(), " numbers, not 2");
-    const std::string sizes = str(Shape(entry.shape.begin(), entry.shape.end()));
+    const auto sizes = [&] { return str(Shape(entry.shape.begin(), entry.shape.end())); };
     const std::optional<std::size_t> bytes = byte_count(entry.shape, bytes_each);
     if (!bytes)
-      throw_tensor_error("shape ", sizes, " of ", entry.dtype, " takes 2^63 bytes or more");
+      throw_tensor_error("shape ", sizes(), " of ", entry.dtype, " takes 2^63 bytes or more");
     const auto [begin, end] = std::pair(entry.offsets[0], entry.offsets[1]);
     if (begin > end || end - begin != *bytes)
-      throw_tensor_error("shape ", sizes, " of ", entry.dtype, " takes ", *bytes,
+      throw_tensor_error("shape ", sizes(), " of ", entry.dtype, " takes ", *bytes,
                          " bytes, but data_offsets are ", begin, " to ", end);
     entry.bytes = *bytes;
   }

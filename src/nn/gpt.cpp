@@ -1,4 +1,4 @@
-// gpt.cpp: the pre-norm transformer block, and the GPT language model and its initialisation.
+// gpt.cpp: pre-norm transformer blocks, the GPT language model and its initialisation.
 
 #include "heed/nn/gpt.hpp"
 
@@ -8,31 +8,69 @@
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/loss.hpp"
 #include "heed/ops/matmul.hpp"
+#include "heed/ops/normalize.hpp"
 #include "heed/ops/shape.hpp"
+#include "nn/layer_name.hpp"
 
 namespace HEED_NAMESPACE::nn {
 
-Mlp::Mlp(Scope scope, std::size_t embed_dim, bool with_bias, Gelu form)
-    : up(scope / "up", embed_dim, 4 * embed_dim, with_bias),
-      down((scope / "down").ends_residual(), 4 * embed_dim, embed_dim, with_bias),
+static std::optional<Linear> make_gate(const Scope& scope, std::size_t embed_dim, bool with_bias,
+                                       MlpKind kind) {
+  if (kind == MlpKind::gelu) return {};
+  return Linear(scope / "gate", embed_dim, mlp_width(embed_dim, kind), with_bias);
+}
+
+Mlp::Mlp(Scope scope, std::size_t embed_dim, bool with_bias, Gelu form, MlpKind kind)
+    : gate(make_gate(scope, embed_dim, with_bias, kind)),
+      up(scope / "up", embed_dim, mlp_width(embed_dim, kind), with_bias),
+      down((scope / "down").ends_residual(), mlp_width(embed_dim, kind), embed_dim, with_bias),
       gelu_form(form) {}
 
 Tensor Mlp::operator()(const Tensor& x, SourceLocation location) const {
   const CallSite site(location);
-  return down(gelu(up(x), gelu_form));
+  const Tensor inner = gate ? silu((*gate)(x)) * up(x) : gelu(up(x), gelu_form);
+  return down(named_by_layer(inner, up.weight, 2));
+}
+
+Norm::Norm(Scope scope, std::size_t width, bool with_bias, NormKind norm_kind)
+    : kind(norm_kind), weight(scope.parameter("weight", ones({width}))) {
+  if (with_bias && kind == NormKind::layer) bias = scope.parameter("bias", zeros({width}));
+}
+
+Tensor Norm::operator()(const Tensor& x, SourceLocation location) const {
+  const CallSite site(location);
+  const double eps = 1e-5;
+  return named_by_layer(kind == NormKind::layer
+                            ? layer_norm(x, weight.shape(), weight, bias, eps, location)
+                            : rms_norm(x, weight.shape(), weight, eps, location),
+                        weight);
+}
+
+static GptConfig block_config(std::size_t embed_dim, std::size_t num_heads, bool with_bias,
+                              Gelu form) {
+  GptConfig config;
+  config.embed_dim = embed_dim;
+  config.heads = num_heads;
+  config.bias = with_bias;
+  config.gelu = form;
+  return config;
 }
 
 Block::Block(Scope scope, std::size_t embed_dim, std::size_t num_heads, bool with_bias, Gelu form)
-    : norm1(scope / "norm1", embed_dim, with_bias),
-      attention(scope / "attention", embed_dim, num_heads, with_bias),
-      norm2(scope / "norm2", embed_dim, with_bias),
-      mlp(scope / "mlp", embed_dim, with_bias, form) {}
+    : Block(scope, block_config(embed_dim, num_heads, with_bias, form)) {}
+
+Block::Block(Scope scope, const GptConfig& c)
+    : norm1(scope / "norm1", c.embed_dim, c.bias, c.norm),
+      attention(scope / "attention", c.embed_dim, c.heads, c.bias,
+                {c.kv_heads, c.positions == PositionKind::rotary}),
+      norm2(scope / "norm2", c.embed_dim, c.bias, c.norm),
+      mlp(scope / "mlp", c.embed_dim, c.bias, c.gelu, c.mlp) {}
 
 Tensor Block::operator()(const Tensor& x, const AttentionMask& mask, const TrainingMode* training,
                          SourceLocation location) const {
   const CallSite site(location);
   const Tensor attended = x + dropout(attention(norm1(x), mask, training), training);
-  return attended + dropout(mlp(norm2(attended)), training);
+  return named_by_layer(attended + dropout(mlp(norm2(attended)), training), norm2.weight, 2);
 }
 
 Tensor Block::operator()(const Tensor& x, KeyValueCache& cache, SourceLocation location) const {
@@ -71,15 +109,22 @@ static const GptConfig& checked(const GptConfig& c, SourceLocation location) {
     if (size == 0) throw_error("Gpt: ", name, " must be at least 1");
   if (c.embed_dim % c.heads != 0)
     throw_error("Gpt: embed_dim ", c.embed_dim, " must be divisible by heads ", c.heads);
+  if (c.kv_heads != 0 && c.heads % c.kv_heads != 0)
+    throw_error("Gpt: heads ", c.heads, " must be divisible by kv_heads ", c.kv_heads);
+  if (c.positions == PositionKind::rotary && c.embed_dim / c.heads % 2 != 0)
+    throw_error("Gpt: rotary positions need heads of even width: embed_dim ", c.embed_dim,
+                ", heads ", c.heads);
   return c;
 }
 
-// nanoGPT initialises every weight twice: in the constructors of PyTorch's layers, then again. To
-// get nanoGPT's weights, skip_layer_draws discards the random numbers that those constructors draw.
+// nanoGPT draws every weight twice: in the constructors of PyTorch's layers, then again. To get the
+// same weights as nanoGPT, skip_layer_draws discards the random numbers of those constructors.
+// (nanoGPT has no variants. For them, it discards as many numbers as for GPT-2, except those of
+// position embeddings.)
 static void skip_layer_draws(Generator& generator, const GptConfig& c) {
   const std::size_t C = c.embed_dim, bias = c.bias ? 1 : 0;
   generator.skip_normal(c.vocab_size * C);
-  generator.skip_normal(c.block_size * C);
+  if (c.positions == PositionKind::learned) generator.skip_normal(c.block_size * C);
   generator.skip_uniform(c.layers * (12 * C * C + bias * 9 * C));
   if (!c.tied) generator.skip_uniform(c.vocab_size * C);
 }
@@ -91,16 +136,20 @@ static Scope with_gpt_init(Scope scope, const GptConfig& c) {
   return scope;
 }
 
+static std::optional<Embedding> make_positions(Scope scope, const GptConfig& c) {
+  if (c.positions == PositionKind::rotary) return {};
+  return Embedding(scope / "position", c.block_size, c.embed_dim);
+}
+
 static std::vector<Block> make_blocks(Scope scope, const GptConfig& c) {
   std::vector<Block> blocks;
-  for (std::size_t i = 0; i < c.layers; ++i)
-    blocks.emplace_back(scope / i, c.embed_dim, c.heads, c.bias, c.gelu);
+  for (std::size_t i = 0; i < c.layers; ++i) blocks.emplace_back(scope / i, c);
   return blocks;
 }
 
 GptCache::GptCache(const GptConfig& c, SourceLocation location) {
   checked(c, location);
-  for (std::size_t i = 0; i < c.layers; ++i) blocks.emplace_back(c.block_size, c.embed_dim);
+  for (std::size_t i = 0; i < c.layers; ++i) blocks.emplace_back(c.block_size, c.kv_width());
 }
 
 Gpt::Gpt(Scope scope, const GptConfig& c)
@@ -109,9 +158,9 @@ Gpt::Gpt(Scope scope, const GptConfig& c)
 Gpt::Gpt(const GptConfig& c, const Scope& scope)
     : config(c),
       token(scope / "token", c.vocab_size, c.embed_dim),
-      position(scope / "position", c.block_size, c.embed_dim),
+      position(make_positions(scope, c)),
       blocks(make_blocks(scope / "blocks", c)),
-      norm(scope / "norm", c.embed_dim, c.bias),
+      norm(scope / "norm", c.embed_dim, c.bias, c.norm),
       head(c.tied ? token.weight
                   : Linear(scope / "head", c.embed_dim, c.vocab_size, false).weight) {}
 
@@ -122,18 +171,20 @@ Tensor Gpt::embed(const Indices& tokens, std::size_t first, SourceLocation locat
   const std::size_t end = first + tokens.shape()[1];
   if (end > config.block_size)
     throw_error("Gpt: a window of ", end, " tokens is longer than block_size ", config.block_size);
-  return token(tokens) + slice(position.weight, 0, static_cast<std::int64_t>(first),
-                               static_cast<std::int64_t>(end));
+  const Tensor embedded = token(tokens);  // (B, T, C)
+  if (!position) return embedded;
+  return embedded + slice(position->weight, 0, static_cast<std::int64_t>(first),
+                          static_cast<std::int64_t>(end));
 }
 
-AttentionMask Gpt::attention_mask() const { return {config.causal, {}, {}}; }
+AttentionMask Gpt::attention_mask() const { return {config.causal}; }
 
 Tensor Gpt::operator()(const Indices& tokens, const TrainingMode* training,
                        SourceLocation location) const {
   const CallSite site(location);
   Tensor x = dropout(embed(tokens), training);  // (B, T, C)
   for (const Block& block : blocks) x = block(x, attention_mask(), training);
-  return linear(norm(x), head);  // (B, T, V)
+  return linear(norm(x), head).set_name("logits");  // (B, T, V)
 }
 
 Tensor Gpt::operator()(const Indices& tokens, GptCache& cache, SourceLocation location) const {

@@ -1,4 +1,4 @@
-// init.cpp: initial values of parameters: uniform, normal, Xavier, Kaiming, and torch.nn.Linear's.
+// init.cpp: initial values of parameters: uniform, normal, Xavier, Kaiming, and as torch.nn.Linear.
 
 #include "heed/nn/init.hpp"
 
@@ -19,9 +19,9 @@ static Fans fans_of(const char* name, const Tensor& x) {
   return {static_cast<double>(x.shape()[1]) * others, static_cast<double>(x.shape()[0]) * others};
 }
 
-// The bound of a uniform distribution with standard deviation gain / sqrt(fan). The order of the
-// operations is PyTorch's, so that the results are rounded alike. `volatile` prevents a compiler
-// that may reassociate (-ffast-math) from simplifying sqrt(3) * gain.
+// The bound b of the uniform distribution in [-b, b) with standard deviation gain / sqrt(fan_in).
+// The order of the operations is PyTorch's, so that b is rounded as in PyTorch. `volatile` prevents
+// a compiler that may reassociate (-ffast-math) from multiplying sqrt(3) by `gain` first.
 static double kaiming_bound(double a, double fan_in) {
   const double gain = std::sqrt(2.0 / (1 + std::pow(a, 2)));
   const volatile double std = gain / std::sqrt(fan_in);

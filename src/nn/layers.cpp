@@ -11,6 +11,7 @@
 #include "heed/ops/matmul.hpp"
 #include "heed/ops/normalize.hpp"
 #include "heed/ops/shape.hpp"
+#include "nn/layer_name.hpp"
 
 namespace HEED_NAMESPACE::nn {
 
@@ -28,7 +29,7 @@ Linear::Linear(Scope scope, std::size_t in_features, std::size_t out_features, b
 
 Tensor Linear::operator()(const Tensor& x, SourceLocation location) const {
   const CallSite site(location);
-  return linear(x, weight, bias, location);
+  return named_by_layer(linear(x, weight, bias, location), weight);
 }
 
 LayerNorm::LayerNorm(Scope scope, std::size_t width, bool with_bias, double epsilon)
@@ -38,14 +39,14 @@ LayerNorm::LayerNorm(Scope scope, std::size_t width, bool with_bias, double epsi
 
 Tensor LayerNorm::operator()(const Tensor& x, SourceLocation location) const {
   const CallSite site(location);
-  return layer_norm(x, weight.shape(), weight, bias, eps, location);
+  return named_by_layer(layer_norm(x, weight.shape(), weight, bias, eps, location), weight);
 }
 
 RMSNorm::RMSNorm(Scope scope, std::size_t width, double epsilon)
     : weight(scope.parameter("weight", ones({width}))), eps(epsilon) {}
 
 Tensor RMSNorm::operator()(const Tensor& x, SourceLocation location) const {
-  return rms_norm(x, weight.shape(), weight, eps, location);
+  return named_by_layer(rms_norm(x, weight.shape(), weight, eps, location), weight);
 }
 
 Dropout::Dropout(double probability, Generator& random, SourceLocation location)
@@ -65,7 +66,7 @@ Embedding::Embedding(Scope scope, std::size_t num_embeddings, std::size_t embed_
 
 Tensor Embedding::operator()(const Indices& indices, SourceLocation location) const {
   const CallSite site(location);
-  return embedding(indices, weight, {}, location);
+  return named_by_layer(embedding(indices, weight, {}, location), weight);
 }
 
 static std::size_t checked_size(const Scope& scope, const char* name, std::size_t size) {

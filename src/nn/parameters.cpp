@@ -12,6 +12,7 @@ Tensor Parameters::add(const std::string& name, Array value, SourceLocation loca
     throw_error("parameters: '", name, "' exists already; give it another name");
   Tensor parameter(std::move(value), true, location);
   parameter.set_name(name);
+  index_.emplace(name, tensors_.size());
   tensors_.push_back(parameter);
   return parameter;
 }
@@ -23,9 +24,8 @@ std::size_t Parameters::count() const {
 }
 
 const Tensor* Parameters::find(std::string_view name) const {
-  for (const Tensor& tensor : tensors_)
-    if (tensor.name() == name) return &tensor;
-  return nullptr;
+  const auto found = index_.find(std::string(name));
+  return found == index_.end() ? nullptr : &tensors_[found->second];
 }
 
 const Tensor& Parameters::at(std::string_view name, SourceLocation location) const {

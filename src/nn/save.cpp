@@ -11,9 +11,12 @@
 namespace HEED_NAMESPACE {
 
 std::vector<Array> parameter_values(const SafetensorsFile& file, const Parameters& parameters) {
+  const auto stored = file.by_name();
   std::vector<Array> values;
   for (const Tensor& parameter : parameters) {
-    values.push_back(file.array(parameter.name()));
+    const auto found = stored.find(parameter.name());
+    if (found == stored.end()) throw_error(file.path, ": no tensor ", in_quotes(parameter.name()));
+    values.push_back(file.array(*found->second));
     if (values.back().shape() != parameter.shape())
       throw_error(file.path, ": tensor '", parameter.name(), "' has shape ",
                   str(values.back().shape()), ", the model needs ", str(parameter.shape()));

@@ -1,4 +1,4 @@
-// activation.cpp: elementwise activations (tanh, sigmoid, ReLU, GELU) and their derivatives.
+// activation.cpp: elementwise activations (tanh, sigmoid, ReLU, GELU, SiLU) and their derivatives.
 
 #include "heed/ops/activation.hpp"
 
@@ -32,7 +32,7 @@ struct Sigmoid {
 // y = max(x, 0)
 struct Relu {
   static constexpr std::string_view name = "Relu";
-  Array forward(const Array& x) const {  // v < 0, not v > 0: NaN stays NaN
+  Array forward(const Array& x) const {  // tests v < 0, not v > 0, so that NaN stays NaN
     return map([](auto v) { return xsimd::select(v < Pack(0), Pack(0), v); }, x);
   }
   Array backward(const Array& dy, const Array&, const Array& x) const {
@@ -40,7 +40,7 @@ struct Relu {
   }  // dx = dy where x > 0 (and where x is NaN)
 };
 
-// y = x P(x), where P(x) = (1 + erf(x / sqrt 2)) / 2 is the CDF of the normal distribution
+// y = x P(x), where P(x) = (1 + erf(x / sqrt 2)) / 2 is the CDF of the standard normal distribution
 struct GeluErf {
   static constexpr std::string_view name = "GeluErf";
   Array forward(const Array& x) const {
@@ -78,8 +78,25 @@ struct GeluTanh {
   static Pack inner(Pack x) { return slope * (x + cubic * x * x * x); }
 };
 
+// y = x s(x), s(x) = 1 / (1 + e^-x)
+struct Silu {
+  static constexpr std::string_view name = "Silu";
+  Array forward(const Array& x) const {
+    return map([](auto v) { return v / (Real{1} + xsimd::exp(-v)); }, x);
+  }
+  Array backward(const Array& dy, const Array&, const Array& x) const {
+    return map(
+        [](auto d, auto v) {
+          const auto s = Real{1} / (Real{1} + xsimd::exp(-v));
+          return d * s * (Real{1} + v * (Real{1} - s));
+        },
+        dy, x);
+  }  // dx = dy (s + x s'), s' = s (1 - s)
+};
+
 Tensor tanh(const Tensor& x, SourceLocation location) { return record(Tanh{}, location, x); }
 Tensor sigmoid(const Tensor& x, SourceLocation location) { return record(Sigmoid{}, location, x); }
+Tensor silu(const Tensor& x, SourceLocation location) { return record(Silu{}, location, x); }
 Tensor relu(const Tensor& x, SourceLocation location) { return record(Relu{}, location, x); }
 Tensor gelu(const Tensor& x, Gelu form, SourceLocation location) {
   return form == Gelu::erf ? record(GeluErf{}, location, x) : record(GeluTanh{}, location, x);

@@ -132,7 +132,7 @@ struct Power {
         each(x, [e = p](Real v) { return static_cast<Real>(e * std::pow(v, e - 1)); });
     return map([](auto d, auto s) { return d * s; }, dy, derivative);  // dx = dy p x^(p-1)
   }
-  template <class Formula>  // no SIMD, because xsimd::pow is inexact for integers p
+  template <class Formula>  // no SIMD, because xsimd::pow is inexact for an integer p
   static Array each(const Array& x, const Formula& formula) {
     return map_broadcast([&](Real v, Real) { return formula(v); }, x, scalar(0), x.shape());
   }
@@ -189,7 +189,7 @@ struct Abs {
 // y = min(max(x, low), high)
 struct Clamp {
   static constexpr std::string_view name = "Clamp";
-  Array forward(const Array& x) const {  // comparisons, because min and max would drop NaN
+  Array forward(const Array& x) const {  // uses comparisons, because min and max would drop NaN
     return map(
         [lo = low, hi = high](auto v) {
           const auto raised = xsimd::select(v < Pack(lo), Pack(lo), v);

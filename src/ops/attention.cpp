@@ -22,13 +22,51 @@ static double scale_of(const Tensor& q, const AttentionOptions& options) {
   return options.scale.value_or(D == 0 ? 1 : 1 / std::sqrt(static_cast<double>(D)));
 }
 
-static void check_heads(const Tensor& x, std::string_view role, std::size_t num_heads) {
-  if (x.dim() != 3 || num_heads == 0 || x.shape().back() % num_heads != 0)
-    throw_error("attention: ", describe(x, role),
-                " must be (B, T, C) with C divisible by num_heads = ", num_heads);
+static std::size_t kv_heads_of(const AttentionOptions& options) {
+  return options.num_kv_heads == 0 ? options.num_heads : options.num_kv_heads;
 }
 
-// Checks that there are at least past + T keys: the cached keys and one for each of the T queries.
+static void check_heads(const Tensor& x, std::string_view role, std::size_t num_heads,
+                        std::string_view option = "num_heads") {
+  if (x.dim() != 3 || num_heads == 0 || x.shape().back() % num_heads != 0)
+    throw_error("attention: ", describe(x, role), " must be (B, T, C) with C divisible by ", option,
+                " = ", num_heads);
+}
+
+// Checks the heads of q, k and v (null if there are no values): their number divides each last
+// axis, and queries and keys have the same width per head.
+static void check_all_heads(const Tensor& q, const Tensor& k, const Tensor* v,
+                            const AttentionOptions& options) {
+  const std::size_t heads = options.num_heads, kv_heads = kv_heads_of(options);
+  if (heads != 1) check_heads(q, "q", heads);
+  if (kv_heads != heads && heads % kv_heads != 0)
+    throw_error("attention: num_heads = ", heads,
+                " must be divisible by num_kv_heads = ", kv_heads);
+  const std::string_view option = kv_heads == heads ? "num_heads" : "num_kv_heads";
+  if (heads != 1) check_heads(k, "k", kv_heads, option);
+  if (heads != 1 && v != nullptr) check_heads(*v, "v", kv_heads, option);
+  if (q.shape().back() / heads != k.shape().back() / kv_heads)
+    throw_error("attention: queries and keys differ in width: ", describe(q, "q"), ", ",
+                describe(k, "k"), v == nullptr ? "" : ", " + describe(*v, "v"),
+                kv_heads == heads ? ""
+                                  : ", num_heads = " + std::to_string(heads) +
+                                        ", num_kv_heads = " + std::to_string(kv_heads));
+}
+
+static void check_window(const AttentionOptions& options) {
+  if (options.window != 0 && !options.causal)
+    throw_error("attention: window = ", options.window,
+                " needs causal attention; set causal, or set window to 0");
+}
+
+static void check_key_padding(const Tensor& k, const AttentionOptions& options) {
+  if (!options.key_padding) return;
+  const Shape shape = shape_of(*options.key_padding);
+  if (k.dim() != 3 || shape != Shape{k.shape()[0], k.shape()[1]})
+    throw_error("attention: key_padding ", str(shape), " must be (B, S) of ", describe(k, "k"));
+}
+
+// Checks that there are at least past + T keys: the cached keys and a new key for each query.
 static void check_past(const Tensor& q, const Tensor& k, const AttentionOptions& options) {
   const std::size_t T = q.shape()[q.dim() - 2], S = k.shape()[k.dim() - 2];
   if (options.past == 0) return;
@@ -40,8 +78,8 @@ static void check_past(const Tensor& q, const Tensor& k, const AttentionOptions&
                 describe(q, "q"), ", ", describe(k, "k"));
 }
 
-// Checks that the widths of q and k, the numbers of keys and values, and all batch shapes are
-// equal.
+// Checks that q and k have equal widths, that there are as many values as keys, and that q, k and v
+// have equal batch shapes.
 static void check_inputs(const Tensor& q, const Tensor& k, const Tensor* v,
                          const AttentionOptions& options) {
   const auto shapes = [&] {
@@ -54,14 +92,13 @@ static void check_inputs(const Tensor& q, const Tensor& k, const Tensor* v,
       throw_error("attention: q, k and v need the same number of axes, at least two: ", shapes());
     if (!std::equal(q.shape().begin(), q.shape().end() - 2, x->shape().begin()))
       throw_error("attention: batches differ: ", shapes());
-    if (options.num_heads != 1)
-      check_heads(*x, x == &q ? "q" : x == &k ? "k" : "v", options.num_heads);
   }
-  if (q.shape().back() != k.shape().back())
-    throw_error("attention: queries and keys differ in width: ", shapes());
+  check_all_heads(q, k, v, options);
   if (v != nullptr && v->shape()[v->dim() - 2] != k.shape()[k.dim() - 2])
     throw_error("attention: there must be as many values as keys: ", shapes());
   check_past(q, k, options);
+  check_window(options);
+  check_key_padding(k, options);
 }
 
 Tensor split_heads(const Tensor& x, std::size_t num_heads, SourceLocation location) {
@@ -78,12 +115,53 @@ Tensor join_heads(const Tensor& x, SourceLocation location) {
   return reshape(transpose(x, 1, 2, location), {B, T, C}, location);  // (B, T, C)
 }
 
+Tensor repeat_kv_heads(const Tensor& x, std::size_t num_heads, SourceLocation location) {
+  const CallSite site(location);
+  if (x.dim() != 4 || x.shape()[1] == 0 || num_heads % x.shape()[1] != 0)
+    throw_error("repeat_kv_heads: ", describe(x, "x"),
+                " must be (B, H_kv, S, D) with H_kv a divisor of num_heads = ", num_heads);
+  const Shape& shape = x.shape();
+  const std::size_t B = shape[0], H_kv = shape[1], S = shape[2], D = shape[3];
+  if (H_kv == num_heads) return x;
+  const Tensor repeated =
+      expand(unsqueeze(x, 2, location), {B, H_kv, num_heads / H_kv, S, D}, location);
+  return reshape(repeated, {B, num_heads, S, D}, location);
+}
+
+// The keys or values x (B, S, H_kv D) of all query heads: (B, H, S, D).
+static Tensor split_kv_heads(const Tensor& x, const AttentionOptions& options,
+                             SourceLocation location) {
+  return repeat_kv_heads(split_heads(x, kv_heads_of(options), location), options.num_heads,
+                         location);
+}
+
+// The mask, true where the query must not attend, in a shape that broadcasts to the scores.
+static Mask masked_by(const Mask& may_attend, const AttentionOptions& options) {
+  Mask masked = may_attend;
+  for (bool& element : masked) element = !element;
+  if (options.num_heads > 1 && masked.dimension() == 3)  // a mask (B, T, S) applies to every head
+    masked.reshape({masked.shape()[0], std::size_t{1}, masked.shape()[1], masked.shape()[2]});
+  return masked;
+}
+
+// key_padding (B, S) as a mask of scores (B, T, S), or (B, H, T, S) for several heads.
+static Mask masked_by_padding(const AttentionOptions& options) {
+  Mask padding = *options.key_padding;
+  const std::size_t B = padding.shape()[0], S = padding.shape()[1];
+  if (options.num_heads == 1)
+    padding.reshape({B, std::size_t{1}, S});
+  else
+    padding.reshape({B, std::size_t{1}, std::size_t{1}, S});
+  return padding;
+}
+
 Tensor attention_weights(const Tensor& q, const Tensor& k, const AttentionOptions& options,
                          SourceLocation location) {
   const CallSite site(location);
   check_inputs(q, k, nullptr, options);
-  const Tensor queries = options.num_heads == 1 ? q : split_heads(q, options.num_heads, location);
-  const Tensor keys = options.num_heads == 1 ? k : split_heads(k, options.num_heads, location);
+  const bool one_head = options.num_heads == 1;
+  const Tensor queries = one_head ? q : split_heads(q, options.num_heads, location);
+  const Tensor keys = one_head ? k : split_kv_heads(k, options, location);
   const Tensor products =
       matmul(queries, transpose(keys, -1, -2, location), location);  // (..., T, S)
   Tensor scores = Operand(products, location) * scale_of(q, options);
@@ -95,15 +173,13 @@ Tensor attention_weights(const Tensor& q, const Tensor& k, const AttentionOption
   }
   if (options.causal) {
     const std::size_t T = scores.shape()[scores.dim() - 2], S = scores.shape().back();
-    scores = masked_fill(scores, causal_mask(T, S, options.past), -infinity, location);
+    scores =
+        masked_fill(scores, causal_mask(T, S, options.past, options.window), -infinity, location);
   }
-  if (options.mask) {
-    Mask masked = *options.mask;
-    for (bool& element : masked) element = !element;
-    if (options.num_heads > 1 && masked.dimension() == 3)  // a mask (B, T, S) applies to every head
-      masked.reshape({masked.shape()[0], std::size_t{1}, masked.shape()[1], masked.shape()[2]});
-    scores = masked_fill(scores, masked, -infinity, location);
-  }
+  if (options.mask)
+    scores = masked_fill(scores, masked_by(*options.mask, options), -infinity, location);
+  if (options.key_padding)
+    scores = masked_fill(scores, masked_by_padding(options), -infinity, location);
   return softmax(scores, -1, location);  // (..., T, S), rows sum to one
 }
 
@@ -112,8 +188,7 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
   const CallSite site(location);
   check_inputs(q, k, &v, options);
   if (!options.mask && !options.bias.defined())
-    return fused_attention(q, k, v, options.causal, options.past,
-                           static_cast<Real>(scale_of(q, options)), options.num_heads, location);
+    return fused_attention(q, k, v, options, static_cast<Real>(scale_of(q, options)), location);
   return attention_with_weights(q, k, v, options, location).output;
 }
 
@@ -122,9 +197,14 @@ AttentionResult attention_with_weights(const Tensor& q, const Tensor& k, const T
   const CallSite site(location);
   check_inputs(q, k, &v, options);
   const Tensor weights = attention_weights(q, k, options, location);
-  if (options.num_heads == 1) return {matmul(weights, v, location), weights};
-  const Tensor values = split_heads(v, options.num_heads, location);
-  return {join_heads(matmul(weights, values, location), location), weights};
+  return {weighted_values(weights, v, options, location), weights};
+}
+
+Tensor weighted_values(const Tensor& weights, const Tensor& v, const AttentionOptions& options,
+                       SourceLocation location) {
+  const CallSite site(location);
+  if (options.num_heads == 1) return matmul(weights, v, location);
+  return join_heads(matmul(weights, split_kv_heads(v, options, location), location), location);
 }
 
 }  // namespace HEED_NAMESPACE

@@ -22,7 +22,7 @@ using Sizes = std::map<int, std::size_t>;
 struct Equation {
   std::vector<Labels> operands;
   Labels result;
-  Sizes sizes;  // of every label
+  Sizes sizes;  // the size of every label's axis
 };
 
 // An array and the labels of its axes. No label appears twice.
@@ -40,7 +40,7 @@ static bool contains(const Labels& labels, int label) {
   return index_of(labels, label) < labels.size();
 }
 
-// The labels that are also in `others` (Keep::common), or that are not (Keep::different).
+// The elements of `labels` that are in `others` (Keep::common), or are not (Keep::different).
 enum class Keep { common, different };
 static Labels filtered(const Labels& labels, const Labels& others, Keep keep) {
   Labels result;
@@ -62,8 +62,8 @@ static Shape shape_for(const Labels& labels, const Sizes& sizes) {
 
 // ---- parsing the equation
 
-// The arguments of einsum. Error messages print the arguments as: "ij,jk->ik", of operand 0 (2, 3),
-// operand 1 (4, 2)
+// The arguments of einsum. Error messages contain the arguments in this form: "ij,jk->ik", of
+// operand 0 (2, 3), operand 1 (4, 2)
 struct EinsumCall {
   std::string_view equation;
   const std::vector<Tensor>& operands;
@@ -105,7 +105,7 @@ static Labels parse_operand(std::string_view text, const Tensor& x, const Einsum
   return parse(text, x.dim() - letters, call);
 }
 
-// Without an arrow, the result has the axes of "..." and, sorted, the letters that appear once.
+// Without an arrow, the result has the axes of "..." and the letters that appear once, sorted.
 static Labels implicit_result(const std::vector<Labels>& operands) {
   std::map<int, int> uses;
   for (const Labels& labels : operands)
@@ -163,7 +163,8 @@ static Equation parse_equation(std::string_view equation, const std::vector<Tens
   for (std::size_t i = 0; i < parts.size(); ++i)
     parsed.operands.push_back(parse_operand(parts[i], operands[i], call));
   parsed.sizes = sizes_of(parsed, call);
-  // The labels of "..." for n axes are -n to -1. `sizes` is sorted, so its first label is then -n.
+  // If "..." stands for n axes, their labels are -n to -1. `sizes` is sorted by label, so the first
+  // label in `sizes` is -n.
   const int least = parsed.sizes.empty() ? 0 : parsed.sizes.begin()->first;
   const auto ellipsis_axes = static_cast<std::size_t>(std::max(0, -least));
   parsed.result = arrow == equation.npos ? implicit_result(parsed.operands)
@@ -174,7 +175,8 @@ static Equation parse_equation(std::string_view equation, const std::vector<Tens
 
 // ---- sums of products of arrays with labeled axes
 
-// Returns the view of the diagonal of axes with equal labels, and writes its labels to `unique`.
+// Returns a view with one axis per label, where axes with equal labels are replaced by their
+// diagonal. Writes the labels of the view to `unique`.
 static StridedView diagonal_view(const Shape& shape, const Labels& labels, Labels& unique) {
   const Strides own = row_major_strides(shape);
   StridedView view;
@@ -190,7 +192,7 @@ static StridedView diagonal_view(const Shape& shape, const Labels& labels, Label
   return view;
 }
 
-// Returns x with one axis per distinct label (repeated labels: the diagonal), broadcast to `sizes`.
+// Returns x broadcast to `sizes`, with one axis per label: a repeated label selects the diagonal.
 static Labeled labeled(const Array& x, const Labels& labels, const Sizes& sizes) {
   Labels unique;
   const StridedView view = diagonal_view(x.shape(), labels, unique);
@@ -264,7 +266,8 @@ struct Einsum {
       gradients.push_back(gradient_of(i, dy, operands));
     return gradients;
   }
-  // The gradient of operand i: the einsum of dy and the other operands to the letters of operand i.
+  // The gradient of operand i is an einsum of dy and the other operands. Its axes have the letters
+  // of operand i.
   Array gradient_of(std::size_t i, const Array& dy, const ArrayList& operands) const {
     Labels unique;
     const Shape own = operands[i].get().shape();

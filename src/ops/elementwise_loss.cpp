@@ -57,12 +57,12 @@ struct Huber {
   }
   Grads<2> backward(const Array& dy, const Array&, const Array& x, const Array& target) const {
     const auto gradient = [limit = delta](auto d, auto v, auto t) {
-      const auto error = v - t;  // NaN stays NaN: max and min would drop it
+      const auto error = v - t;  // NaN stays NaN, but max and min would drop NaN
       return d * xsimd::select(error > Pack(limit), Pack(limit),
                                xsimd::select(error < Pack(-limit), Pack(-limit), error));
     };
     return {map(gradient, dy, x, target), map(gradient, dy, target, x)};
-  }  // dx = dy e clamped to [-delta, delta], dt = -dx
+  }  // dx = dy clamp(e, -delta, delta), dt = -dx
   Real delta;
 };
 

@@ -10,7 +10,7 @@
 
 namespace HEED_NAMESPACE {
 
-// y_i = row index_i of W
+// y_i = W[index_i], a row of the weight matrix W
 struct Embedding {
   static constexpr std::string_view name = "Embedding";
   Array forward(const Array& weight) const {
@@ -24,7 +24,7 @@ struct Embedding {
   }
   Array backward(const Array& dy, const Array&, const Array& weight) const {
     const std::size_t width = weight.shape()[1];
-    std::vector<double> sums(weight.size(), 0.0);  // double, as one sum can have many terms
+    std::vector<double> sums(weight.size(), 0.0);  // in double, because a sum can have many terms
     for (std::size_t i = 0; i < indices.size(); ++i) {
       if (padding_idx == indices.data()[i]) continue;
       const Real* const from = dy.data() + i * width;

@@ -24,7 +24,7 @@ struct Gather {
     each(x, [&](std::size_t at_y, std::size_t at_x) { dx.data()[at_x] += dy.data()[at_y]; });
     return dx;  // dx_j = sum of dy_i over all i with index_i = j
   }
-  template <class Body>  // body(offset in y, offset in x) for each index
+  template <class Body>  // calls body(offset in y, offset in x) for each index
   void each(const Array& x, const Body& body) const {
     const Lines from(x.shape(), axis), to(shape_of(indices), axis);
     for (std::size_t line = 0; line < to.count; ++line)
@@ -58,7 +58,7 @@ Tensor gather(const Tensor& x, int axis, const Indices& indices, SourceLocation 
   return record(Gather{indices, at}, location, x);
 }
 
-// The indices of the k largest elements of a 1-D slice, the largest first. NaN is the largest.
+// The indices of the k largest elements of a 1-D slice, in descending order. NaN comes first.
 static std::vector<std::size_t> largest(const Real* x, std::size_t n, std::size_t stride,
                                         std::size_t k) {
   const auto value = [&](std::size_t i) { return x[i * stride]; };

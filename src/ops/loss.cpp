@@ -13,7 +13,7 @@
 namespace HEED_NAMESPACE {
 
 // loss_i = ln sum_j exp(x_ij) - sum_j q_ij x_ij, where q is the target distribution with label
-// smoothing s: s / V for every class, and 1 - s more for the target class
+// smoothing s: q_ij = s / V, plus 1 - s if j is the target class
 struct CrossEntropy {
   static constexpr std::string_view name = "CrossEntropy";
   Array forward(const Array& logits) {
@@ -89,7 +89,7 @@ struct CrossEntropy {
   Indices targets;
   CrossEntropyOptions options;
   Array row_max = undefined_array(),
-        row_sum = undefined_array();  // saved: max_j x_j, sum_j exp(x_j - max)
+        row_sum = undefined_array();  // saved for backward: max_j x_j, sum_j exp(x_j - max)
 };
 
 Tensor cross_entropy(const Tensor& logits, const Indices& targets,

@@ -21,7 +21,7 @@ struct MaskedFill {
     return map_broadcast([](Real d, Real h) { return h != 0 ? Real{0} : d; }, dy, masked,
                          dy.shape());
   }
-  Array masked;  // 1 where masked, else 0; broadcasts to x
+  Array masked;  // 1 where masked, else 0; broadcasts to x's shape
   Real value;
 };
 
@@ -70,10 +70,11 @@ struct Dropout {
   Array mask;
 };
 
-Mask causal_mask(std::size_t queries, std::size_t keys, std::size_t past) {
+Mask causal_mask(std::size_t queries, std::size_t keys, std::size_t past, std::size_t window) {
   Mask mask = Mask::from_shape({queries, keys});
   for (std::size_t t = 0; t < queries; ++t)
-    for (std::size_t s = 0; s < keys; ++s) mask(t, s) = s > past + t;
+    for (std::size_t s = 0; s < keys; ++s)
+      mask(t, s) = s > past + t || (window != 0 && past + t - s >= window);
   return mask;
 }
 
@@ -87,7 +88,7 @@ Array dropout_mask(const Shape& shape, double p, Generator& generator) {
   return map([scale](auto kept) { return kept * scale; }, generator.bernoulli(shape, 1 - p));
 }
 
-// 1 where the mask is true, else 0.
+// Returns an array with 1 where the mask is true, else 0.
 static Array numbers(const Mask& mask) {
   Array result = uninitialized(shape_of(mask));
   std::copy(mask.data(), mask.data() + mask.size(), result.data());

@@ -42,7 +42,7 @@ struct LayerNorm {
     Array dx = uninitialized(x.shape());
     const std::size_t rows = means.size(),
                       chunks = (rows + rows_per_chunk() - 1) / rows_per_chunk();
-    const Shape partial{chunks, width};  // one dw and one db per chunk of rows
+    const Shape partial{chunks, width};  // one partial sum of dw and db per chunk of rows
     Array dweight = !is_defined(weight) ? undefined_array() : zeros(partial);
     Array dbias = !is_defined(bias) ? undefined_array() : zeros(partial);
     parallel_for(rows, rows_per_chunk(), [&](std::size_t begin, std::size_t end) {
@@ -94,8 +94,8 @@ struct LayerNorm {
     return reshaped(sum_over(partial, {0}, false), parameter.shape());
   }
 
-  // The chunk size does not depend on the number of threads, so that the sums dw and db do not
-  // either.
+  // The chunk size does not depend on the number of threads, so that the rounding of dw and db does
+  // not depend on it either.
   std::size_t rows_per_chunk() const {
     return std::max<std::size_t>(32, elementwise_grain / (width + 1) + 1);
   }
@@ -157,7 +157,7 @@ struct RmsNorm {
   }
   std::size_t width;  // elements normalized together
   double eps;
-  Array scales = undefined_array();  // (rows), saved: 1 / sqrt(mean(x^2) + eps)
+  Array scales = undefined_array();  // (rows), saved for backward: 1 / sqrt(mean(x^2) + eps)
 };
 
 // y = a.b / (max(|a|, eps) max(|b|, eps))
@@ -210,7 +210,7 @@ struct CosineSimilarity {
   double eps;
 };
 
-// Checks that normalized_shape is the end of x's shape, and the shape of the weight and the bias.
+// Checks that x's shape ends with normalized_shape, and that weight and bias have this shape.
 static void check_normalized(std::string_view op, const Tensor& x, const Shape& normalized_shape,
                              const Tensor& weight, const Tensor& bias) {
   const std::size_t axes = normalized_shape.size();

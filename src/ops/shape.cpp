@@ -3,6 +3,7 @@
 #include "heed/ops/shape.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "heed/array/reduce.hpp"
@@ -28,19 +29,19 @@ struct Expand {
   static constexpr std::string_view name = "Expand";
   Array forward(const Array& x) const { return expanded(x, shape); }
   Array backward(const Array& dy, const Array&, const Array& x) const {
-    return sum_to(dy, x.shape());  // dx = dy summed over the repetitions
+    return sum_to(dy, x.shape());  // dx = dy summed over the repeated axes
   }
   Shape shape;
 };
 
-// y = x with axis order[k] of x as axis k
+// y = x with permuted axes: axis k of y is axis order[k] of x
 struct Permute {
   static constexpr std::string_view name = "Permute";
   Array forward(const Array& x) const { return permuted(x, order); }
   Array backward(const Array& dy, const Array&, const Array&) const {
     std::vector<std::size_t> inverse(order.size());
     for (std::size_t k = 0; k < order.size(); ++k) inverse[order[k]] = k;
-    return permuted(dy, inverse);  // dx = dy with the axes in x's order
+    return permuted(dy, inverse);  // dx = dy with the axes permuted back
   }
   std::vector<std::size_t> order;
 };
@@ -76,7 +77,7 @@ struct Concat {
 
 // ---- reshape, squeeze, unsqueeze, expand
 
-// `sizes` with -1 replaced by the size that follows from the number of elements.
+// Returns `sizes` with -1 replaced by the size that follows from the number of elements.
 static Shape inferred_shape(const Tensor& x, const SizeList& sizes) {
   const auto fail = [&](const char* why) {
     std::vector<std::string> texts;
@@ -84,12 +85,14 @@ static Shape inferred_shape(const Tensor& x, const SizeList& sizes) {
     throw_error("reshape: ", describe(x, "x"), " cannot become (", joined(texts, ", "), "): ", why);
   };
   Shape shape;
-  std::size_t known = 1;
   for (const std::int64_t size : sizes) {
     if (size < -1) fail("each size must be 0 or more; one size may be -1");
     shape.push_back(size == -1 ? 0 : static_cast<std::size_t>(size));
-    if (size != -1) known *= static_cast<std::size_t>(size);
   }
+  Shape given = shape;
+  for (std::size_t i = 0; i < given.size(); ++i)
+    if (sizes[i] == -1) given[i] = 1;
+  const std::size_t known = numel(given);
   const std::size_t elements = x.value().size();
   const auto unknown = std::find(sizes.begin(), sizes.end(), -1);
   if (unknown == sizes.end()) {
@@ -115,7 +118,7 @@ Tensor squeeze(const Tensor& x, int axis, SourceLocation location) {
   return record(Reshape{reduced_shape(x.shape(), {at}, false)}, location, x);
 }
 
-// `axis` as a non-negative axis of the result, which has one axis more than x.
+// Returns `axis` as a non-negative axis of the result, which has one axis more than x.
 static std::size_t new_axis(std::string_view op, const Tensor& x, int axis) {
   Shape larger = x.shape();
   larger.push_back(1);
@@ -124,8 +127,10 @@ static std::size_t new_axis(std::string_view op, const Tensor& x, int axis) {
 
 Tensor unsqueeze(const Tensor& x, int axis, SourceLocation location) {
   const CallSite site(location);
+  const auto at = static_cast<std::ptrdiff_t>(new_axis("unsqueeze", x, axis));
   Shape shape = x.shape();
-  shape.insert(shape.begin() + new_axis("unsqueeze", x, axis), std::size_t{1});
+  shape.push_back(1);
+  std::rotate(shape.begin() + at, shape.end() - 1, shape.end());
   return record(Reshape{shape}, location, x);
 }
 
@@ -213,7 +218,10 @@ static Tensor concat_along(const std::vector<Tensor>& parts, std::size_t axis,
                            SourceLocation location) {
   Shape shape = parts[0].shape();
   shape[axis] = 0;
-  for (const Tensor& part : parts) shape[axis] += part.shape()[axis];
+  for (const Tensor& part : parts) {
+    shape[axis] += part.shape()[axis];
+    numel(shape);  // throws before the sum can overflow
+  }
   std::vector<StridedView> views;
   std::int64_t begin = 0;
   for (const Tensor& part : parts) {
@@ -260,15 +268,19 @@ std::vector<Tensor> split(const Tensor& x, const SizeList& sizes, int axis,
   const CallSite site(location);
   if (x.dim() == 0) throw_error("split: ", describe(x, "x"), " has no axes to split");
   const std::size_t at = checked_axis("split", x, axis);
+  const auto available = static_cast<std::int64_t>(x.shape()[at]);
   std::int64_t total = 0;
   for (const std::int64_t size : sizes) {
     if (size < 0)
       throw_error("split: size ", size, " of a piece of ", describe(x, "x"), " is negative");
+    if (size > std::numeric_limits<std::int64_t>::max() - total)
+      throw_error("split: the pieces add up to 2^63 or more, axis ", axis, " of ", describe(x, "x"),
+                  " has size ", available);
     total += size;
   }
-  if (total != static_cast<std::int64_t>(x.shape()[at]))
+  if (total != available)
     throw_error("split: the pieces add up to ", total, ", axis ", axis, " of ", describe(x, "x"),
-                " has size ", x.shape()[at]);
+                " has size ", available);
   std::vector<Tensor> parts;
   std::int64_t begin = 0;
   for (const std::int64_t size : sizes) {

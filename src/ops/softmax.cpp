@@ -39,7 +39,7 @@ struct LogSoftmax {
         [](Real* y, std::size_t n, const Real* v) {
           const ExpRow e = exp_row(y, n, v);
           if (e.sum == 0) return static_cast<void>(std::fill_n(y, n, -infinity));
-          // Subtract the maximum first: max + log_sum would lose digits of log_sum.
+          // Subtracts max before log_sum, because max + log_sum would lose digits of log_sum.
           map_values([max = e.max](auto u) { return u - max; }, y, n, v);
           const auto log_sum = static_cast<Real>(std::log(e.sum));
           map_values([log_sum](auto u) { return u - log_sum; }, y, n, y);
@@ -65,7 +65,7 @@ struct LogSumExp {
   Array forward(const Array& x) const {
     const Array largest =
         x.size() == 0 ? zeros(reduced_shape(x.shape(), {axis}, true)) : max_over(x, {axis}, true);
-    const Array max =  // 0 in place of an infinite maximum: inf - inf is NaN
+    const Array max =  // 0 if the maximum is infinite, because inf - inf is NaN
         map([](auto m) { return xsimd::select(xsimd::abs(m) < Pack(infinity), m, Pack(0)); },
             largest);
     const Array e =
@@ -91,7 +91,7 @@ Tensor log_softmax(const Tensor& x, int axis, SourceLocation location) {
 Tensor logsumexp(const Tensor& x, int axis, bool keepdim, SourceLocation location) {
   const CallSite site(location);
   const std::size_t checked = checked_axis("logsumexp", x, axis);
-  const Tensor y = record(LogSumExp{checked}, location, x);  // y keeps the axis with size 1
+  const Tensor y = record(LogSumExp{checked}, location, x);  // the reduced axis of y has size 1
   return keepdim || x.dim() == 0 ? y : squeeze(y, axis, location);
 }
 

@@ -40,7 +40,7 @@ void AdamW::step(SourceLocation location) {
     if (parameters_[i].has_grad()) update(parameters_[i], exp_avg_[i], exp_avg_sq_[i], location);
 }
 
-// Updates p, m and v in one pass over these arrays and the gradient.
+// Updates the parameter p and its moments m and v in one pass over p, m, v and the gradient g.
 void AdamW::update(const Tensor& parameter, Array& m, Array& v, SourceLocation location) const {
   const double t = static_cast<double>(step_);
   const double correction1 = 1 - std::pow(options_.beta1, t);

@@ -1,4 +1,4 @@
-// clip.cpp: gradient clipping by total norm.
+// clip.cpp: clip_grad_norm, which clips gradients by the norm of all gradients.
 
 #include <cmath>
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include "optim/state.hpp"
@@ -46,18 +47,19 @@ void append_arrays(State& state, const std::vector<Tensor>& parameters,
   }
 }
 
-static Array find_array(const State& state, const Tensor& parameter, const std::string& name,
+using ArrayIndex = std::unordered_map<std::string, const Array*>;
+
+static Array find_array(const ArrayIndex& arrays, const Tensor& parameter, const std::string& name,
                         bool required) {
-  const auto found = std::find_if(state.arrays.begin(), state.arrays.end(),
-                                  [&](const auto& entry) { return entry.first == name; });
-  if (found == state.arrays.end()) {
+  const auto found = arrays.find(name);
+  if (found == arrays.end()) {
     if (required) throw_error("optimizer state: no '", name, "'");
     return undefined_array();
   }
-  if (found->second.shape() != parameter.shape())
-    throw_error("optimizer state: '", name, "' has shape ", str(found->second.shape()),
+  if (found->second->shape() != parameter.shape())
+    throw_error("optimizer state: '", name, "' has shape ", str(found->second->shape()),
                 ", but its parameter has ", str(parameter.shape()));
-  return found->second;
+  return *found->second;
 }
 
 std::vector<std::vector<Array>> find_arrays(const State& state,
@@ -69,11 +71,13 @@ std::vector<std::vector<Array>> find_arrays(const State& state,
   for (const auto& [name, array] : state.arrays)
     if (expected.count(name) == 0)
       throw_error("optimizer state: '", name, "' belongs to no parameter");
+  ArrayIndex arrays;
+  for (const auto& [name, array] : state.arrays) arrays.emplace(name, &array);
   std::vector<std::vector<Array>> result(kinds.size());
   for (std::size_t k = 0; k < kinds.size(); ++k)
     for (const Tensor& parameter : parameters)
       result[k].push_back(
-          find_array(state, parameter, parameter.name() + "." + kinds[k], required));
+          find_array(arrays, parameter, parameter.name() + "." + kinds[k], required));
   return result;
 }
 

@@ -9,11 +9,15 @@
 
 namespace HEED_NAMESPACE::optim {
 
-// (1 + cos(pi x)) / 2: 1 at x = 0, 0 at x = 1, 1 at x = 2.
+// Returns (1 + cos(pi x)) / 2, which is 1 at x = 0, 0 at x = 1 and 1 at x = 2.
 static double cosine_factor(double x) { return 0.5 * (1 + std::cos(std::acos(-1.0) * x)); }
 
 double WarmupCosine::at(std::int64_t step) const {
-  if (step < warmup) return lr * static_cast<double>(step + 1) / static_cast<double>(warmup + 1);
+  if (step < warmup) {
+    const auto steps = static_cast<double>(step + 1), all = static_cast<double>(warmup + 1);
+    const double rate = lr * steps / all;
+    return std::isfinite(rate) ? rate : lr * (steps / all);  // lr * steps can overflow
+  }
   if (step >= decay_steps) return min_lr;
   const double progress =
       static_cast<double>(step - warmup) / static_cast<double>(decay_steps - warmup);

@@ -56,7 +56,7 @@ State Sgd::state(SourceLocation location) const {
 
 void Sgd::set_state(const State& state, SourceLocation location) {
   const CallSite site(location);
-  // A parameter that never had a gradient has no momentum yet.
+  // A parameter that never had a gradient has no momentum array, so none is required.
   std::vector<std::vector<Array>> found = find_arrays(state, parameters_, {"momentum"}, false);
   momenta_ = std::move(found[0]);
   step_ = state.step;

@@ -13,8 +13,8 @@
 namespace HEED_NAMESPACE {
 namespace {
 
-// Returns a colour for each series, after the palette of Okabe and Ito (2008), whose colours
-// colour-blind readers can distinguish. Series with `points` use a separate list of colours.
+// Returns a colour for each series, based on the palette of Okabe and Ito (2008), whose colours
+// colour-blind readers can distinguish. Series whose `points` is true use a separate list.
 std::vector<std::string> colors_of(const std::vector<Series>& series) {
   constexpr const char* line_colors[] = {"#56B4E9", "#009E73", "#CC79A7", "#E69F00",
                                          "#D55E00", "#0072B2", "#000000", "#882255"};
@@ -28,13 +28,14 @@ std::vector<std::string> colors_of(const std::vector<Series>& series) {
 
 bool is_single_point(const Series& series) { return series.points && series.x.size() == 1; }
 
-// For a series of one point, the legend shows the y value, because end_labels() writes no label.
+// Returns the legend text of a series: its name. For a series of one marked point, the text has
+// the y value too, because end_labels() writes no label for such a series.
 std::string legend_of(const Series& series) {
   return is_single_point(series) ? legend(HorizontalLine{series.name, series.y[0]}) : series.name;
 }
 
-// Labels at the right edge with the last value of each series whose `points` is true. Labels that
-// would overlap are moved apart.
+// Returns gnuplot commands for labels at the right edge, which show the last value of each series
+// whose `points` is true. Labels that would overlap are moved apart.
 std::string end_labels(const std::vector<Series>& series, const PlotView& view) {
   const std::vector<std::string> colors = colors_of(series);
   std::multimap<double, std::string> color_of_value;  // sorted by value, the lowest first
@@ -62,7 +63,7 @@ std::string peak_label(const PlotView& view) {
 // The part of the plot command that draws one curve. Columns are counted from 1, as in gnuplot.
 std::string plot_clause(const std::string& file, std::size_t x_column, std::size_t column,
                         const Series& series, const std::string& color) {
-  const bool single = series.x.size() == 1;  // drawn as a mark, because one point makes no line
+  const bool single = series.x.size() == 1;  // one point makes no line, so a marker is drawn
   const std::string points =
       "linespoints linewidth 2 pointtype 7 pointsize " + std::string(single ? "1.1" : "0.7");
   const std::string style = series.points || single ? points : "lines linewidth 1.2";
@@ -108,7 +109,8 @@ std::string svg_script(const std::string& name, const CurveFile& file,
          end_labels(series, view) + peak_label(view) + plot_command(file, series, options.lines);
 }
 
-// A header "x,training,validation", then one row for each point: "10,3.9," or "250,,2.4".
+// Returns CSV text: a header such as "x,training,validation", then one row for each point, such as
+// "10,3.9," or "250,,2.4".
 std::string csv_of(const std::vector<Series>& series) {
   std::string text = "x";
   for (const Series& s : series) text += "," + printable(s.name);

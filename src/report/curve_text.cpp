@@ -11,7 +11,8 @@
 namespace HEED_NAMESPACE {
 namespace {
 
-// Divides the x axis into parts of equal width and takes the mean of the points in each part.
+// Divides the x axis into parts of equal width. Returns a series in which one point, the mean,
+// replaces all points of `series` in the same part.
 Series averaged(const Series& series, const Range& x, std::size_t parts) {
   struct Sum {
     double x = 0, y = 0, n = 0;
@@ -29,7 +30,7 @@ Series averaged(const Series& series, const Range& x, std::size_t parts) {
   return result;
 }
 
-// Interpolates linearly between the points, so that no column of text stays empty.
+// Adds points to a series by linear interpolation, so that its curve in a text plot has no gaps.
 Series interpolated(const Series& series, const Range& x, std::size_t columns) {
   Series result{series.name, {}, {}};
   for (std::size_t i = 0; i < series.x.size(); ++i) {
@@ -50,7 +51,7 @@ std::string data_block(std::size_t number, const Series& series) {
   return text + "END\n";
 }
 
-// The distance between tics: 1, 2, 2.5 or 5 times a power of ten, for about five tics.
+// Returns the distance between axis tics, 1, 2, 2.5 or 5 times a power of ten, for about five tics.
 double tic_step(double span) {
   const double power = std::pow(10.0, std::floor(std::log10(span / 5)));
   for (const double step : {1.0, 2.0, 2.5, 5.0})
@@ -95,7 +96,7 @@ std::string text_script(const std::vector<Series>& series, const PlotView& view,
   return script + text_plot_command(series, options.lines, view.x, 2 * options.width);
 }
 
-// Removes trailing spaces, and empty lines before and after the plot.
+// Removes trailing spaces from each line of a text plot, and the empty lines before and after it.
 std::string trimmed(const std::string& picture) {
   std::string text;
   for (std::string& line : lines_of(picture))
@@ -105,7 +106,8 @@ std::string trimmed(const std::string& picture) {
   return text.erase(text.find_last_not_of('\n') + 1) + "\n";
 }
 
-// gnuplot draws the frame over points at its edge, so the axes are widened by one character.
+// Returns the axis ranges, widened by one character, because gnuplot would draw the frame over the
+// points at the edge.
 PlotView text_view(const std::vector<Series>& averages, const CurveOptions& options, double peak) {
   PlotView view = view_of(averages, options.lines);
   const double column = view.x.span() / static_cast<double>(options.width - 10);

@@ -11,8 +11,11 @@ namespace HEED_NAMESPACE {
 
 std::string gnuplot_string(std::string_view text) {
   std::string quoted = "'";
-  for (const char c : text == " " ? std::string(text) : printable(text))
+  for (const char c : text == " " ? std::string(text) : printable(text)) {
+    if (c == '>' && quoted.size() > 2 && quoted.compare(quoted.size() - 2, 2, "]]") == 0)
+      quoted += ' ';
     quoted += c == '\'' ? "''" : std::string(1, c);
+  }
   return quoted + "'";
 }
 

@@ -1,4 +1,4 @@
-// graphviz.cpp: weight matrices as directed graphs in Graphviz's DOT language.
+// graphviz.cpp: writes weight matrices as directed graphs in Graphviz's DOT language.
 
 #include "heed/report/graphviz.hpp"
 

@@ -11,18 +11,18 @@
 namespace HEED_NAMESPACE {
 namespace {
 
-constexpr std::size_t max_named_cells = 80;  // a matrix with more rows or columns has no names
-constexpr double max_panel_cells = 128;      // cells per side of each matrix in a grid of matrices
-constexpr double max_sheet_cells = 512;      // cells per side of a square grid of matrices
+constexpr std::size_t max_named_cells = 80;  // larger matrices are drawn without names
+constexpr double max_panel_cells = 128;      // maximum rows or columns of a matrix in a sheet
+constexpr double max_sheet_cells = 512;      // maximum rows or columns of a whole square sheet
 
 std::size_t longer_side(const Array& x) { return std::max(x.shape()[0], x.shape()[1]); }
 
-// True if the cells have space for their values and the axes have space for all indices.
+// True if each cell has space for its value as text and the axes have space for all indices.
 bool is_small(const Array& x) { return longer_side(x) <= 12; }
 
 std::string font(double size) { return " font '," + gnuplot_number(size) + "'"; }
 
-// The display width of the longest name, at most 24: longer names are truncated.
+// The display width of the longest name in characters, at most 24: longer names are truncated.
 double characters_of(const std::vector<std::string>& names) {
   std::size_t longest = 0;
   for (const std::string& name : names) longest = std::max(longest, display_width(printable(name)));
@@ -34,8 +34,8 @@ std::string head(const std::string& name, const Canvas& canvas) {
          "\nset datafile separator ','\nunset key\n";
 }
 
-// The colours from light to dark or, if diverging, from blue through white to orange. Colour-blind
-// readers can distinguish the colours of both palettes.
+// Returns the commands that set the palette: from light to dark or, if diverging, from blue through
+// white to orange. Colour-blind readers can distinguish the colours of both palettes.
 std::string palette(const Range& range, bool diverging) {
   const std::string colors =
       diverging ? "0 '#2166AC', 1 '#92C5DE', 2 '#F7F7F7', 3 '#F4A582', 4 '#B2500B'"
@@ -43,7 +43,8 @@ std::string palette(const Range& range, bool diverging) {
   return "set palette defined (" + colors + ")\nset cbrange " + gnuplot_range(range) + "\n";
 }
 
-// The axis ranges, with row 0 at the top, and a grey background for masked cells.
+// Returns the commands that set the axis ranges, row 0 at the top, and a grey background, which is
+// visible in masked cells.
 std::string ranges(const Array& x) {
   const std::string columns = gnuplot_range({-0.5, static_cast<double>(x.shape()[1]) - 0.5});
   const std::string rows = gnuplot_range({static_cast<double>(x.shape()[0]) - 0.5, -0.5});
@@ -68,7 +69,7 @@ std::string tic_name(const std::string& name) {
   return gnuplot_string(text);
 }
 
-// The tick labels of an axis ("x2" or "y"): the names or, without names, all or every n-th index.
+// The tic labels of an axis ("x2" or "y"): names or, if there are none, all or every n-th index.
 std::string tics(const std::string& axis, const std::vector<std::string>& names, double name_size,
                  bool all_indices, const std::string& style = "") {
   const std::string text = "set " + axis + "tics scale 0 textcolor rgb '#333333'" +
@@ -80,15 +81,15 @@ std::string tics(const std::string& axis, const std::vector<std::string>& names,
   return text + " (" + joined(entries, ", ") + ")\n";
 }
 
-// The cells of a matrix in a CSV file, and how to draw them.
+// Where a CSV file contains the cells of a matrix, and how large the cells are drawn.
 struct Cells {
   std::string file;         // the file name and the lines to read, in gnuplot's syntax
-  std::size_t rows_column;  // the CSV column of row indices; column indices and values follow it
+  std::size_t rows_column;  // CSV column of row indices; the next two: column indices, values
   double size;              // the side of a cell, in pixels
   double value_size;        // font size of the values in the cells, or 0 to hide the values
 };
 
-// A gnuplot expression for the text colour of a value: white in dark cells, else dark grey.
+// A gnuplot expression for the text colour of a value: white in dark cells, otherwise dark grey.
 std::string value_color(const std::string& value, const Range& range, bool diverging) {
   const std::string fraction = "((" + value + " - " + gnuplot_number(range.low) + ") / " +
                                gnuplot_number(range.span()) + ")";
@@ -96,7 +97,7 @@ std::string value_color(const std::string& value, const Range& range, bool diver
   return "(" + dark + " ? 0xFFFFFF : 0x222222)";
 }
 
-// The plot command. Masked cells are not drawn; a cross marks NaN.
+// Returns the plot command of a matrix. Masked cells are not drawn, and a cross marks each NaN.
 std::string plot(const Cells& cells, const Range& range, const Array& x, bool diverging) {
   const std::string row = "$" + std::to_string(cells.rows_column);
   const std::string value_column = std::to_string(cells.rows_column + 2);
@@ -116,7 +117,7 @@ std::string plot(const Cells& cells, const Range& range, const Array& x, bool di
   return text + "\n";
 }
 
-// One line for each cell: `prefix`, then row, column and value, such as "0,1,0.25".
+// Returns a CSV line for each cell: `prefix`, then row, column and value, such as "0,1,0.25".
 std::string csv_lines(const Array& x, const std::string& prefix) {
   const std::size_t columns = x.shape()[1];
   std::string text;
@@ -135,14 +136,14 @@ struct Layout {
   double cell;
 };
 
-// Computes the layout for a font whose characters are about 8 pixels wide.
+// Computes the layout of a heat map, assuming that characters are about 8 pixels wide.
 Layout layout_of(const Array& x, const HeatmapOptions& options) {
   const auto rows = static_cast<double>(x.shape()[0]), columns = static_cast<double>(x.shape()[1]);
   const auto space_for = [](const std::vector<std::string>& names, double without_names) {
     return names.empty() ? without_names : 8 * characters_of(names);
   };
   const bool named = !options.row_names.empty() || !options.column_names.empty();
-  const double min_cell = named ? 12 : 2;  // a name is 12 pixels high
+  const double min_cell = named ? 12 : 2;  // a row or column name needs 12 pixels
   const double cell = std::clamp(std::floor(560 / std::max(rows, columns)), min_cell, 56.0);
   const Rectangle panel{
       34 + space_for(options.row_names, 30) + (options.row_title.empty() ? 0 : 24),
@@ -185,7 +186,8 @@ std::string script_of(const std::string& name, const Array& x, const HeatmapOpti
          plot(cells, range, x, options.diverging);
 }
 
-// A sheet: one figure with several heat maps, each in a tile with space for its title and names.
+// A figure with several heat maps as subplots (tiles), each with space for its title and for the
+// labels of its rows and columns.
 class Sheet {
  public:
   Sheet(const std::vector<Array>& panels, const std::vector<std::string>& titles,
@@ -194,7 +196,7 @@ class Sheet {
         titles_(titles),
         options_(options),
         columns_(sheet_columns(columns, panels.size())) {
-    for (std::string& name : options_.row_names) name = printable(name);  // shows " " as "␣"
+    for (std::string& name : options_.row_names) name = printable(name);  // replaces " " by "␣"
     for (std::string& name : options_.column_names) name = printable(name);
     size_panel(), size_tile();
     const auto across = static_cast<double>(columns_);
@@ -233,7 +235,7 @@ class Sheet {
     return 0.6 * name_size_ * characters_of(names);
   }
 
-  // Cells are high enough for the names beside them and, in small matrices, wide enough for values.
+  // Makes cells high enough for the row names and, in small matrices, wide enough for the values.
   void size_panel() {
     const auto rows = static_cast<double>(panels_[0].shape()[0]);
     const auto columns = static_cast<double>(panels_[0].shape()[1]);
@@ -293,7 +295,7 @@ class Sheet {
   const std::vector<std::string>& titles_;
   HeatmapOptions options_;
   std::size_t columns_;
-  // All sizes are in pixels. `panel_` is the position of a matrix inside its tile.
+  // The sizes below are in pixels. `panel_` is the position of a matrix inside its tile.
   Canvas canvas_{};
   Rectangle panel_{};
   double left_ = 0, top_ = 0, tile_width_ = 0, tile_height_ = 0, scale_left_ = 0, scale_height_ = 0;
@@ -301,8 +303,8 @@ class Sheet {
   bool rotated_ = false;
 };
 
-// The kernel size of the max pooling, whose windows are square. Pooling limits the number of cells,
-// because each cell is an SVG shape, and many shapes make viewers slow.
+// Returns the side of the square windows of max pooling (1: no pooling). Pooling limits the number
+// of cells, because each cell is an SVG shape, and many shapes make viewers slow.
 std::size_t pooling_side(const std::vector<Array>& panels) {
   const auto panel_side = static_cast<double>(longer_side(panels[0]));
   const double sheet_side = panel_side * std::sqrt(static_cast<double>(panels.size()));

@@ -20,8 +20,9 @@ std::string repeated(const std::string& text, std::size_t times) {
   return result;
 }
 
-// For each shade, from the smallest to the largest value, the text of a cell of `width` characters.
-// If diverging, zero is blank and the signs have different characters.
+// Returns the text of a cell of `width` characters for each shade, from the smallest to the largest
+// value. If diverging (not with ANSI colours), zero is blank, and negative and positive values have
+// different characters.
 std::vector<std::string> shaded_cells(Shades shades, bool diverging, std::size_t width) {
   std::vector<std::string> cells = {" ", "░", "▒", "▓", "█"};
   if (shades == Shades::ascii) cells = {" ", ".", ":", "-", "=", "+", "*", "#", "%", "@"};
@@ -56,7 +57,7 @@ class HeatmapText {
 
   std::size_t width() const { return indent() + cell_width_ * x_.shape()[1] + 1; }
 
-  // The lines with the column names, then one line for each row.
+  // Returns the lines with the column names, then one line for each row of the matrix.
   std::vector<std::string> lines() const {
     std::vector<std::string> lines = column_name_lines();
     for (std::size_t r = 0; r < x_.shape()[0]; ++r) lines.push_back(row(r));
@@ -74,7 +75,7 @@ class HeatmapText {
   }
 
  private:
-  std::size_t indent() const { return name_width_ + 2; }  // row name, space and left border
+  std::size_t indent() const { return name_width_ + 2; }  // width of row name, space, left border
 
   // A character is about twice as high as wide, so a cell of two characters is nearly square.
   void fit(std::size_t width) {
@@ -102,7 +103,7 @@ class HeatmapText {
     return text + edge_;
   }
 
-  // The column names, written vertically unless they are narrower than a cell.
+  // The column names as lines of text: vertical, unless a name is narrower than a cell.
   std::vector<std::string> column_name_lines() const {
     std::size_t height = 0;
     for (const std::string& name : column_names_)
@@ -139,17 +140,18 @@ std::string axis_titles(const HeatmapOptions& options) {
 }
 
 // Widths in a sheet (a grid of matrices), in characters.
-constexpr std::size_t edges = 3;       // width of a space and a left and right border
+constexpr std::size_t edges = 3;       // width of a space, the left and the right border
 constexpr std::size_t min_width = 12;  // minimum width of a matrix, without borders
 constexpr std::size_t gap = 2;         // width of the blank space between two matrices
 
-// The width of the cells of each of `count` matrices side by side, without the matrix's borders.
+// The width of one matrix without its borders, in characters, if `count` matrices are side by side.
 std::size_t available_width(std::size_t count, std::size_t width) {
   const std::size_t each = (width + gap) / count;
   return each > edges + gap ? each - edges - gap : 1;
 }
 
-// The width of a matrix and its title: the larger of the two. Titles are truncated to max_width.
+// The width of a tile: the width of its matrix or of the longest title, whichever is larger. Titles
+// are truncated to max_width.
 std::size_t tile_width(std::size_t matrix_width, const std::vector<std::string>& titles,
                        std::size_t max_width) {
   std::size_t width = matrix_width;
@@ -158,7 +160,7 @@ std::size_t tile_width(std::size_t matrix_width, const std::vector<std::string>&
   return width;
 }
 
-// The matrices with the indices `first` to `last` - 1 side by side, each under its title.
+// Returns the matrices with indices `first` to `last` - 1 side by side, each under its title.
 std::string panel_row(const std::vector<HeatmapText>& panels,
                       const std::vector<std::string>& titles, std::size_t first, std::size_t last,
                       std::size_t width) {

@@ -4,11 +4,10 @@
 
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
+#include <algorithm>
 #include <utility>
 
+#include "heed/base/atomic_file.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/process.hpp"
 #include "heed/base/text.hpp"
@@ -37,14 +36,27 @@ Plot run_program(const PlotProgram& program, ChildProgram child) {
   }
 }
 
-// Returns "" on success, otherwise "FILE: cannot be written: ...".
+// Writes a text file. Returns "" on success, otherwise the error "FILE: ...".
 std::string write_text(const std::string& path, const std::string& text) {
-  errno = 0;
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (file) return "";
-  return path + ": cannot be written" + (errno != 0 ? std::string(": ") + strerror(errno) : "");
+  try {
+    write_file_atomically(path, text);
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+// The script without its line `set output 'name.svg'`, so that gnuplot draws to standard output.
+std::string without_output(const std::string& script) {
+  const std::size_t begin = ("\n" + script).find("\nset output ");
+  if (begin == std::string::npos) return script;
+  return script.substr(0, begin) + script.substr(std::min(script.find('\n', begin), script.size()));
+}
+
+ChildProgram child_on(std::vector<std::string> command, const std::string& folder,
+                      const std::string& script) {
+  // gnuplot's variable GNUTERM could choose another format than SVG or text.
+  return {std::move(command), folder, without_output(script), {{"GNUTERM", std::nullopt}}};
 }
 
 }  // namespace
@@ -55,34 +67,33 @@ Plot draw_with_gnuplot(const std::string& folder, const std::string& name,
   const std::string csv = path_in(folder, name + ".csv");
   const std::string failure = data.empty() ? "" : write_text(csv, data);
   if (!failure.empty()) return {false, failure};
-  return draw_with(gnuplot, {"gnuplot", "-d", "./" + name + ".gp"}, folder, name, ".gp", script);
+  return draw_with(gnuplot, {"gnuplot", "-d", "-"}, folder, name, ".gp", script);
 }
 
 Plot text_with_gnuplot(const std::string& script) {
-  return run_program(gnuplot, {{"gnuplot", "-d", "-"}, "", script});
+  return run_program(gnuplot, child_on({"gnuplot", "-d", "-"}, "", script));
 }
 
 Plot draw_with_graphviz(const std::string& folder, const std::string& name,
                         const std::string& dot_text) {
-  return draw_with(graphviz, {"dot", "-Tsvg", "-o" + name + ".svg", "./" + name + ".dot"}, folder,
-                   name, ".dot", dot_text);
+  return draw_with(graphviz, {"dot", "-Tsvg"}, folder, name, ".dot", dot_text);
 }
 
 Plot draw_with(const PlotProgram& program, std::vector<std::string> command,
                const std::string& folder, const std::string& name, const std::string& ending,
-               const std::string& text) {
+               const std::string& script) {
   if (name.empty() || name.find('/') != std::string::npos)
     throw_error(program.name, ": the name of a picture must be a file name without a folder, got ",
                 in_quotes(name));
-  const std::string failure = write_text(path_in(folder, name + ending), text);
-  if (!failure.empty()) return {false, failure};
   const std::string picture = path_in(folder, name + ".svg");
-  unlink(picture.c_str());  // removes an older image, so that access() below cannot find it
-  const Plot plot = run_program(program, {std::move(command), folder});
-  if (!plot.ok) return plot;
-  if (access(picture.c_str(), R_OK) != 0)
-    return {false, program.name + " did not write " + picture};
-  return {true, picture};
+  std::string failure = write_text(path_in(folder, name + ending), script);
+  if (!failure.empty()) return {false, failure};
+  const Plot plot = run_program(program, child_on(std::move(command), folder, script));
+  if (plot.ok && !plot.message.empty()) failure = write_text(picture, plot.message);
+  if (plot.ok && !plot.message.empty())
+    return failure.empty() ? Plot{true, picture} : Plot{false, failure};
+  unlink(picture.c_str());  // an older picture, which shows something else
+  return plot.ok ? Plot{false, program.name + " did not write " + picture} : plot;
 }
 
 std::string path_in(const std::string& folder, const std::string& name) {

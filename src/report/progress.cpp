@@ -9,7 +9,7 @@
 namespace HEED_NAMESPACE {
 namespace {
 
-constexpr std::size_t min_bar_width = 12, max_bar_width = 32;  // including the brackets
+constexpr std::size_t min_bar_width = 12, max_bar_width = 32;  // characters, with brackets
 
 std::string steps(const ProgressState& state) {
   if (state.total_steps == 0) return "step " + std::to_string(state.step);

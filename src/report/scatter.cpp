@@ -19,7 +19,8 @@ constexpr Canvas canvas{900, 720};
 constexpr Rectangle frame{54, 78, 822, 602};
 constexpr double mark_radius = 5, character_width = 7.5, line_height = 14;
 
-// Colours (after Okabe and Ito 2008) and gnuplot's point types: circle, triangle, square, diamond.
+// The colours of the groups, based on Okabe and Ito (2008), and their gnuplot point types: circle,
+// triangle, square, diamond.
 constexpr const char* colors[] = {"#0072B2", "#D55E00", "#007A5A", "#882255"};
 constexpr int point_types[] = {7, 9, 5, 13};
 
@@ -54,7 +55,8 @@ std::vector<Box> candidates(const Pixel& point, double label_width) {
   return boxes;
 }
 
-// Anchors a label's text at the edge facing the point: the text's width depends on the SVG viewer.
+// Returns the command that draws a label. The label's text is anchored at the edge that faces the
+// point, because the width of the text depends on the SVG viewer.
 std::string label_command(const std::string& text, const Box& box, double direction,
                           const std::string& color) {
   const std::string style = " front font ',13' textcolor rgb '" + color + "'";

@@ -1,4 +1,4 @@
-// scatter_text.cpp: scatter_text prints a scatter plot with a symbol and a label for each point.
+// scatter_text.cpp: scatter_text draws a scatter plot as text: a symbol and a label for each point.
 
 #include <algorithm>
 
@@ -62,8 +62,8 @@ class TextCanvas {
     return {left, top, left + length, top + 1};
   }
 
-  // The second cell of a wide character is empty. A combining mark is appended to the character
-  // before it, or dropped if there is none.
+  // Writes text into the grid. A character that is two columns wide leaves its second cell empty. A
+  // combining mark is appended to the preceding character, or dropped if it comes first.
   void write(Cell at, const std::string& text) {
     std::string* last = nullptr;
     for (std::size_t i = 0; i < text.size(); i += character_at(text, i).size()) {

@@ -25,7 +25,7 @@ PlotView ranges(const std::vector<Series>& series, double first_x) {
   return view;
 }
 
-// True if a curve passes through the rectangle, which is given in axes fractions.
+// True if a curve passes through the rectangle `width` x `height`, given in axes fractions.
 bool covers_curve(const std::vector<Series>& series, const PlotView& view, const Range& width,
                   const Range& height) {
   for (const Series& s : series)

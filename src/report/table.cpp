@@ -13,7 +13,7 @@
 namespace HEED_NAMESPACE {
 namespace {
 
-constexpr std::size_t gap = static_cast<std::size_t>(-1);  // stands for omitted indices ("...")
+constexpr std::size_t gap = static_cast<std::size_t>(-1);  // in place of omitted indices ("...")
 
 // Returns all indices or, for a long axis, the first and the last ones with `gap` between them.
 std::vector<std::size_t> shown_indices(std::size_t size, std::size_t limit) {

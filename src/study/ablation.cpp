@@ -12,7 +12,7 @@
 namespace HEED_NAMESPACE {
 namespace {
 
-constexpr std::int64_t ignored_target = -100;  // see CrossEntropyOptions::ignore_index
+constexpr std::int64_t ignored_target = -100;  // cross_entropy ignores this target (ignore_index)
 
 void check_causal(const nn::Gpt& model) {
   if (!model.config.causal)

@@ -18,6 +18,10 @@ bool same_token(const std::int64_t* tokens, std::size_t t, std::size_t s) {
   return s != t && tokens[s] == tokens[t];
 }
 
+bool induction(const std::int64_t* tokens, std::size_t t, std::size_t s) {
+  return s > 0 && s - 1 != t && tokens[s - 1] == tokens[t];
+}
+
 // Sums the attention weights of query t over the keys for which kind.attends() is true. Returns
 // nullopt if kind.attends() is false for all visible keys.
 std::optional<double> row_score(const HeadKind& kind, const Real* weights,
@@ -46,9 +50,11 @@ std::vector<LayerAttention> capture_attention(const nn::Gpt& model, const Indice
   for (const nn::Block& block : model.blocks) {
     const nn::MultiHeadAttention& attention = block.attention;
     const Tensor input = block.norm1(x);
-    layers.push_back({attention.weights(input, input, model.attention_mask()).value(),
-                      split_heads(attention.query(input), attention.num_heads).value(),
-                      split_heads(attention.key(input), attention.num_heads).value()});
+    const nn::Projections p = attention.project(input, input);
+    layers.push_back(
+        {attention.weights(input, input, model.attention_mask()).value(),
+         split_heads(p.query, attention.num_heads).value(),
+         repeat_kv_heads(split_heads(p.key, attention.num_kv_heads), attention.num_heads).value()});
     x = block(x, model.attention_mask());
   }
   return layers;
@@ -58,6 +64,11 @@ const std::vector<HeadKind>& head_kinds() {
   static const std::vector<HeadKind> kinds = {
       {"previous token", previous_token}, {"first token", first_token}, {"same token", same_token}};
   return kinds;
+}
+
+const HeadKind& induction_kind() {
+  static const HeadKind kind = {"induction", induction};
+  return kind;
 }
 
 Array head_scores(const HeadKind& kind, const Array& weights, const Indices& tokens, bool causal) {

@@ -50,7 +50,7 @@ std::map<char, Posterior> next_letters(const States& states, const Posterior& po
   return joint;
 }
 
-// The expected entropy of the next letter, in nats.
+// The entropy of the next letter in nats, averaged over the posteriors.
 double next_letter_entropy(const States& states, const Posteriors& posteriors) {
   double entropy = 0;
   for (const auto& [posterior, weight] : posteriors)
@@ -63,7 +63,7 @@ double next_letter_entropy(const States& states, const Posteriors& posteriors) {
 
 // Updates the posteriors by Bayes' rule for one more letter, letter number `count`. All texts
 // that determine the same state have the same posterior (probability 1 for this state), so the
-// result has one entry for all of them.
+// result has one entry for all these texts.
 Posteriors after_next_letter(const States& states, const Posteriors& posteriors,
                              std::size_t count) {
   Posteriors next;

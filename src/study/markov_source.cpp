@@ -29,7 +29,7 @@ double probability_of(const Edges& edges) {
 }
 
 // Checks the letters of state `from` (or, if Edges is Words, the words of node `from`): the
-// probabilities are above 0 and sum to 1, and each next state (or node) has an index below `count`.
+// probabilities must be above 0 and sum to 1, and the next states (or nodes) must be below `count`.
 template <class Edges>
 void check_edges(const Edges& edges, std::size_t from, std::size_t count) {
   const bool words = std::is_same_v<Edges, Words>;
@@ -74,7 +74,8 @@ void check_words(const Words& words, std::size_t node) {
   }
 }
 
-// Whether each state is reachable from state 0. `successors[s]` are the next states of state s.
+// Returns for each state whether it can be reached from state 0. successors[s] lists the states
+// that can follow state s.
 std::vector<bool> reachable(const std::vector<std::vector<std::size_t>>& successors) {
   std::vector<bool> result(successors.size());
   std::vector<std::size_t> found = {0};
@@ -111,14 +112,14 @@ States checked(States states) {
     check_edges(states[s].letters, s, states.size());
   }
   check_connected(states);
-  for (MarkovSource::State& state : states) {  // renormalises the probabilities
+  for (MarkovSource::State& state : states) {  // divides the probabilities by their sum
     const double sum = probability_of(state.letters);
     for (MarkovSource::Letter& letter : state.letters) letter.probability /= sum;
   }
   return states;
 }
 
-// A node of a prefix tree: the words with one common prefix.
+// A node of a prefix tree: the words that have the same first `prefix_length` letters.
 struct PrefixNode {
   std::size_t state;
   std::size_t prefix_length;
@@ -252,13 +253,13 @@ MarkovSource grammar_source() {
   return MarkovSource::from_words(nodes);
 }
 
-// After letters x and y (a = 0, b = 1, c = 2) the state is 3 x + y. The row of a state holds the
-// probabilities of a, b and c as the next letter.
+// After the letters x and y (a = 0, b = 1, c = 2), the source is in state 3 x + y. The table below
+// has a row for each state: the probabilities that the next letter is a, b or c.
 MarkovSource chain_source() {
   const double probabilities[9][3] = {
-      {0.1, 0.1, 0.8}, {0.1, 0.3, 0.6}, {0.8, 0.1, 0.1},   // aa, ab, ac
-      {0.4, 0.1, 0.5}, {0.1, 0.8, 0.1}, {0.2, 0.2, 0.6},   // ba, bb, bc
-      {0.8, 0.1, 0.1}, {0.2, 0.7, 0.1}, {0.1, 0.3, 0.6}};  // ca, cb, cc
+      {0.1, 0.1, 0.8}, {0.1, 0.3, 0.6}, {0.8, 0.1, 0.1},   // states aa, ab, ac
+      {0.4, 0.1, 0.5}, {0.1, 0.8, 0.1}, {0.2, 0.2, 0.6},   // states ba, bb, bc
+      {0.8, 0.1, 0.1}, {0.2, 0.7, 0.1}, {0.1, 0.3, 0.6}};  // states ca, cb, cc
   std::vector<MarkovSource::State> states(9);
   for (std::size_t s = 0; s < 9; ++s)
     for (std::size_t z = 0; z < 3; ++z)

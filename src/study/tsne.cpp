@@ -17,8 +17,8 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// Calls body(i) for every row. One thread computes a whole row, so the order of additions does not
-// depend on the number of threads. Below about 500 points one thread is faster than several.
+// Calls body(i) for each row i. One thread computes a whole row, so the order of additions does
+// not depend on the number of threads. Below about 500 points one thread is faster than several.
 template <class Body>
 void each_row(std::size_t n, const Body& body) {
   parallel_for(n, 16 * elementwise_grain / (n + 1) + 1, [&](std::size_t begin, std::size_t end) {
@@ -60,7 +60,7 @@ Doubles normalized(const Array& points, Distance distance) {
   for (std::size_t i = 0; i < x.shape(0); ++i) {
     auto point = xt::view(x, i);
     const double max_abs = xt::amax(xt::abs(point))();
-    point /= max_abs;  // avoids squares of 1e-200 or 1e200, which would be 0 or infinite
+    point /= max_abs;  // the square of a value such as 1e-200 or 1e200 would be 0 or infinite
     double sum = 0;
     for (const double value : point) sum += value * value;
     point /= std::sqrt(sum);
@@ -68,7 +68,7 @@ Doubles normalized(const Array& points, Distance distance) {
   return x;
 }
 
-// The distances from point i to the other points, each minus the smallest of them. Element i is 0.
+// The distances from point i to all other points, minus the smallest of these. Element i is 0.
 std::vector<double> excess_distances(const double* distances, std::size_t n, std::size_t i) {
   std::vector<double> excess(distances, distances + n);
   excess[i] = infinity;
@@ -78,8 +78,8 @@ std::vector<double> excess_distances(const double* distances, std::size_t n, std
   return excess;
 }
 
-// Computes row i of p_{j|i} for precision `beta` and returns the row's entropy. No exponent is
-// above 0, so exp cannot overflow.
+// Computes the conditional probabilities p_{j|i} of row i for precision `beta`, and returns the
+// entropy of the row. No exponent is above 0, so exp cannot overflow.
 double conditional_row(const std::vector<double>& excess, double* p, std::size_t i, double beta) {
   const std::size_t n = excess.size();
   double total = 0, weighted_sum = 0;
@@ -155,7 +155,7 @@ struct OptimizerState {
 };
 
 // A gradient descent step with momentum. A coordinate's gain (learning rate factor, Jacobs 1988)
-// grows while the coordinate moves in one direction, and shrinks otherwise. Finally, centres y.
+// grows while the coordinate moves in one direction, and shrinks otherwise. Finally, y is centred.
 void update(OptimizerState& state, const Doubles& gradient, double learning_rate, double momentum) {
   for (std::size_t k = 0; k < state.y.size(); ++k) {
     double &gain = state.gains.data()[k], &velocity = state.velocity.data()[k];

@@ -2,6 +2,7 @@
 
 #include "heed/text/corpus.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "heed/base/error.hpp"
@@ -26,7 +27,7 @@ void check_bytes(std::string_view text, const Vocabulary& vocabulary) {
 }
 
 // Throws Error if one of the next `stride` characters (fewer at the end of the text) is invalid or
-// not in the vocabulary. Advances the byte offset `at` past the characters. Returns their number.
+// not in the vocabulary. Advances the byte offset `at` past the characters, and counts them.
 std::size_t check_stride(std::string_view text, std::size_t& at, const Vocabulary& vocabulary) {
   if (is_ascii(text, at, stride)) {
     check_bytes(text.substr(at, stride), vocabulary);
@@ -54,6 +55,12 @@ Corpus::Corpus(std::string text, Vocabulary vocabulary)
     : text_(std::move(text)), vocabulary_(std::move(vocabulary)) {
   if (vocabulary_.unit() == Unit::word)
     throw_error("corpus: the vocabulary is word-level; give a character-level or byte-level one");
+  if (vocabulary_.unit() == Unit::byte_pair) {
+    const std::vector<std::int64_t> ids = vocabulary_.encode(text_);
+    ids_.assign(ids.begin(), ids.end());
+    size_ = ids_.size();
+    return;
+  }
   if (vocabulary_.unit() == Unit::byte) {
     check_bytes(text_, vocabulary_);
     size_ = text_.size();
@@ -76,6 +83,10 @@ std::size_t Corpus::byte_offset(std::size_t position) const {
 void Corpus::copy_ids(std::size_t begin, std::size_t count, std::int64_t* out) const {
   check_range(begin, count, size());
   if (count == 0) return;
+  if (!ids_.empty()) {
+    std::copy_n(ids_.begin() + static_cast<std::ptrdiff_t>(begin), count, out);
+    return;
+  }
   std::size_t at = offsets_.empty() ? begin : byte_offset(begin);
   for (std::size_t i = 0; i < count; ++i)
     out[i] = vocabulary_.find(offsets_.empty() ? byte_at(text_, at++) : next_code_point(text_, at));

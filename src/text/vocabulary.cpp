@@ -3,6 +3,7 @@
 #include "heed/text/vocabulary.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "heed/base/error.hpp"
@@ -58,6 +59,9 @@ std::vector<std::string> distinct_words(std::string_view text) {
 
 void check(Unit unit, const std::vector<std::uint32_t>& values) {
   if (unit == Unit::word) throw_error("vocabulary: Unit::word needs words, not numbers");
+  if (unit == Unit::byte_pair)
+    throw_error(
+        "vocabulary: Unit::byte_pair needs BytePairs; make them with BytePairs::trained_on");
   const bool bytes = unit == Unit::byte;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (bytes ? values[i] > 0xff : !is_code_point(values[i]))
@@ -93,6 +97,11 @@ Vocabulary::Vocabulary(std::vector<std::string> words)
   check(words_);
 }
 
+Vocabulary::Vocabulary(BytePairs byte_pairs)
+    : unit_(Unit::byte_pair), byte_pairs_(std::move(byte_pairs)), ids_(256) {
+  std::iota(ids_.begin(), ids_.end(), 0);  // the tokens 0 to 255 are the bytes
+}
+
 std::int64_t Vocabulary::find(std::string_view word) const {
   const auto found = std::lower_bound(words_.begin(), words_.end(), word);
   return found != words_.end() && *found == word ? found - words_.begin() : -1;
@@ -103,6 +112,7 @@ void Vocabulary::throw_unknown_token(std::uint32_t value) const {
 }
 
 std::vector<std::int64_t> Vocabulary::encode(std::string_view text) const {
+  if (byte_pairs_) return byte_pairs_->encode(text);
   std::vector<std::int64_t> ids;
   if (unit_ == Unit::word) {
     for (const std::string_view word : words_of(text)) {
@@ -124,7 +134,9 @@ std::string Vocabulary::decode(const std::vector<std::int64_t>& ids) const {
     if (id < 0 || id >= static_cast<std::int64_t>(size()))
       throw_error("decode: id ", id, " is not in the vocabulary of ", size(), " tokens");
     const auto i = static_cast<std::size_t>(id);
-    if (unit_ == Unit::word)
+    if (byte_pairs_)
+      text += byte_pairs_->bytes(id);
+    else if (unit_ == Unit::word)
       text += (text.empty() ? "" : " ") + words_[i];
     else if (unit_ == Unit::byte)
       text += static_cast<char>(values_[i]);

@@ -14,7 +14,7 @@
 namespace HEED_NAMESPACE {
 namespace {
 
-// Enables HEED_TRACE=nan until the guard is destroyed.
+// Turns on the NaN check of all operations (HEED_TRACE=nan) until the guard is destroyed.
 struct NanCheckGuard {
   NanCheckGuard() { set_trace("nan"); }
   ~NanCheckGuard() { set_trace(previous); }
@@ -22,13 +22,13 @@ struct NanCheckGuard {
   const std::string previous = trace_options();
 };
 
-// The name of the first leaf in the backward pass that receives a gradient that is not finite.
+// Returns the name of the first leaf that receives a nonfinite gradient in the backward pass.
 std::string first_nonfinite_gradient(const Tensor& loss) {
   const std::vector<std::shared_ptr<Node>> nodes = topological_order(loss);
   BackwardOptions options;
   options.keep_graph = options.provenance = true;
   backward(loss, options);
-  std::map<const Node*, std::size_t> num_parts;  // number of terms in each leaf's gradient so far
+  std::map<const Node*, std::size_t> num_parts;  // number of terms added to each leaf's gradient
   for (auto node = nodes.rbegin(); node != nodes.rend(); ++node)
     for (const auto& input : (*node)->inputs) {
       if (input == nullptr || !input->requires_grad || !input->inputs.empty()) continue;

@@ -9,12 +9,13 @@
 
 namespace HEED_NAMESPACE {
 
-// Calls repeat(), which repeats the failed step, and checks the output and the gradient of every
-// operation meanwhile. Returns the first that is not finite, such as "LayerNorm (12, 64, 128) made
-// at src/nn/layers.cpp:52 has nan at (0, 0, 0); its inputs: ...", or "" if all are finite.
+// Calls repeat(), which repeats the failed step, and checks the output and gradient of each
+// operation in it. Describes the first that is not finite, such as "LayerNorm (12, 64, 128) made at
+// src/nn/layers.cpp:52 has nan at (0, 0, 0); its inputs: ...", or returns "" if all are finite.
 std::string first_nonfinite_operation(const std::function<void()>& repeat);
 
-// Returns "parameter norm.weight is not finite" for the first parameter that is not finite, or "".
+// Returns a text such as "parameter norm.weight is not finite" that names the first parameter with
+// a value that is not finite, or "" if all parameters are finite.
 std::string first_nonfinite_value(const Parameters& parameters);
 
 // Like first_nonfinite_value(), but if all parameters are finite, names the first parameter whose

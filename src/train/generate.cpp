@@ -6,7 +6,9 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <utility>
 
+#include "heed/array/reduce.hpp"
 #include "heed/base/error.hpp"
 
 namespace HEED_NAMESPACE {
@@ -54,11 +56,11 @@ class WindowedDecoder {
   const nn::Gpt& model_;
   bool use_cache_;              // whether the cache is kept from one token to the next
   std::size_t begin_;           // index of the window's first token in the text
-  std::size_t first_pass_end_;  // index after the last token of the window's first forward pass
+  std::size_t first_pass_end_;  // end index (exclusive) of the window's first forward pass
   nn::GptCache cache_{model_.config};
 };
 
-// Sets logits less than the k-th largest to -infinity.
+// Sets all logits below the k-th largest logit to -infinity.
 void keep_top_k(Array& logits, std::size_t k) {
   std::vector<Real> sorted(logits.begin(), logits.end());
   std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(k - 1),
@@ -95,7 +97,10 @@ Tokens generate(const nn::Gpt& model, const Tokens& prompt, const GenerateOption
   Tokens text = prompt;
   WindowedDecoder decoder(model, options.cache, prompt.size());
   for (std::size_t i = 0; i < options.tokens; ++i) {
-    text.push_back(sample_token(decoder.next_logits(text), options, generator));
+    Array logits = decoder.next_logits(text);
+    if (!all_finite(logits))
+      throw_error("generate: the logits are not finite; the weights are too large or damaged");
+    text.push_back(sample_token(std::move(logits), options, generator));
     if (each && !each(text.back())) break;
   }
   return {text.begin() + static_cast<std::ptrdiff_t>(prompt.size()), text.end()};

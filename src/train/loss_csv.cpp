@@ -20,7 +20,7 @@ std::vector<std::string> cells_of(std::string line) {
   return split(line, ',');
 }
 
-// Reads a number with a decimal point. Accepts nan and inf, which streams write but cannot read.
+// The number in a cell; NaN if the cell is empty. Accepts nan and inf, which streams cannot read.
 double number_in(const std::vector<std::string>& cells, std::size_t column, const std::string& path,
                  std::size_t line) {
   if (column >= cells.size()) throw_error(path, ":", line, ": a cell is missing");

@@ -8,6 +8,7 @@
 #include "heed/array/reduce.hpp"
 #include "heed/base/file.hpp"
 #include "heed/base/text.hpp"
+#include "heed/base/utf8.hpp"
 #include "heed/nn/save.hpp"
 
 namespace HEED_NAMESPACE {
@@ -42,8 +43,9 @@ std::uint64_t integer_entry(const SafetensorsFile& file, const std::string& key,
 // The number in `text`, which is the value of metadata entry `key` or a part of this value.
 double number_in(const SafetensorsFile& file, const std::string& key, std::string_view text) {
   double value = 0;
-  if (!parse(text, value))
-    throw_error(file.path, ": metadata '", key, "' holds ", in_quotes(text), ", not a number");
+  if (!parse(text, value) || !std::isfinite(value))
+    throw_error(file.path, ": metadata '", key, "' holds ", in_quotes(text),
+                ", not a finite number");
   return value;
 }
 
@@ -52,22 +54,53 @@ double number_entry(const SafetensorsFile& file, const std::string& key) {
 }
 
 std::string_view unit_name(Unit unit) {
-  return unit == Unit::byte ? "byte" : unit == Unit::word ? "word" : "code_point";
+  switch (unit) {
+    case Unit::code_point:
+      return "code_point";
+    case Unit::byte:
+      return "byte";
+    case Unit::word:
+      return "word";
+    case Unit::byte_pair:
+      return "byte_pair";
+  }
+  throw_error("unit_name: invalid Unit ", static_cast<int>(unit));
 }
 
 Unit unit_in(const SafetensorsFile& file) {
   const std::string& name = text_entry(file, "vocabulary.unit");
-  for (const Unit unit : {Unit::code_point, Unit::byte, Unit::word})
+  for (const Unit unit : {Unit::code_point, Unit::byte, Unit::word, Unit::byte_pair})
     if (name == unit_name(unit)) return unit;
   throw_error(file.path, ": metadata 'vocabulary.unit' is ", in_quotes(name),
-              ", none of byte, code_point and word");
+              ", none of byte, byte_pair, code_point and word");
 }
 
-// The tokens (words as text, code points and bytes as numbers), separated by single spaces.
+// The tokens of a vocabulary, separated by single spaces: words as text, characters as numbers, and
+// of byte pairs the two ids of each merge.
 std::string vocabulary_text(const Vocabulary& vocabulary) {
   std::vector<std::string> parts = vocabulary.words();
   for (const std::uint32_t value : vocabulary.characters()) parts.push_back(std::to_string(value));
+  if (vocabulary.byte_pairs())
+    for (const auto& [left, right] : vocabulary.byte_pairs()->merges()) {
+      parts.push_back(std::to_string(left));
+      parts.push_back(std::to_string(right));
+    }
   return joined(parts, " ");
+}
+
+// The byte pairs that vocabulary_text() has written as `numbers`.
+BytePairs byte_pairs_of(const std::vector<std::uint32_t>& numbers) {
+  constexpr std::size_t max_merges = 65536;
+  if (numbers.size() > 2 * max_merges)
+    throw_error("metadata 'vocabulary.tokens' has ", numbers.size() / 2,
+                " merges of byte pairs; give at most ", max_merges);
+  if (numbers.size() % 2 != 0)
+    throw_error("metadata 'vocabulary.tokens' has ", numbers.size(),
+                " numbers; byte pairs need two for each merge");
+  std::vector<BytePairs::Merge> merges;
+  for (std::size_t i = 0; i < numbers.size(); i += 2)
+    merges.push_back({numbers[i], numbers[i + 1]});
+  return BytePairs(std::move(merges));
 }
 
 void put_config(Metadata& metadata, const nn::GptConfig& config) {
@@ -78,14 +111,58 @@ void put_config(Metadata& metadata, const nn::GptConfig& config) {
   metadata["model.embed_dim"] = std::to_string(config.embed_dim);
   metadata["model.bias"] = config.bias ? "1" : "0";
   metadata["model.tied"] = config.tied ? "1" : "0";
-  metadata["model.gelu"] = config.gelu == Gelu::erf ? "erf" : "tanh";
+  // The variants of Llama have an entry only if the model has them: older files have no entries. An
+  // earlier heed refuses a file without model.gelu instead of ignoring the variants.
+  const nn::GptConfig gpt2;
+  const bool grouped = config.kv_width() != config.embed_dim;
+  const bool is_variant = grouped || config.norm != gpt2.norm ||
+                          config.positions != gpt2.positions || config.mlp != gpt2.mlp;
+  metadata[is_variant ? "model.gelu_form" : "model.gelu"] =
+      config.gelu == Gelu::erf ? "erf" : "tanh";
   if (!config.causal) metadata["model.causal"] = "0";
+  if (grouped) metadata["model.kv_heads"] = std::to_string(config.kv_heads);
+  if (config.norm == nn::NormKind::rms) metadata["model.norm"] = "rms";
+  if (config.positions == nn::PositionKind::rotary) metadata["model.positions"] = "rotary";
+  if (config.mlp == nn::MlpKind::swiglu) metadata["model.mlp"] = "swiglu";
 }
 
 std::size_t size_entry(const SafetensorsFile& file, const std::string& key) {
   const std::size_t size = integer_entry(file, key);
   if (size == 0) throw_error(file.path, ": metadata '", key, "' is 0, a model needs at least 1");
   return size;
+}
+
+// Whether the metadata entry is `variant`; without the entry, it is `standard`. Throws Error for
+// any other value.
+bool has_variant(const SafetensorsFile& file, const std::string& key, const std::string& standard,
+                 const std::string& variant) {
+  if (file.metadata.count(key) == 0) return false;
+  const std::string& value = text_entry(file, key);
+  if (value != standard && value != variant)
+    throw_error(file.path, ": metadata '", key, "' is ", in_quotes(value), ", neither ", standard,
+                " nor ", variant);
+  return value == variant;
+}
+
+void read_variants(const SafetensorsFile& file, nn::GptConfig& config) {
+  if (file.metadata.count("model.kv_heads") != 0) {
+    config.kv_heads = size_entry(file, "model.kv_heads");
+    if (config.heads % config.kv_heads != 0)
+      throw_error(file.path, ": metadata 'model.kv_heads' is ", config.kv_heads,
+                  ", which does not divide 'model.heads' ", config.heads);
+  }
+  if (has_variant(file, "model.norm", "layer", "rms")) config.norm = nn::NormKind::rms;
+  if (has_variant(file, "model.mlp", "gelu", "swiglu")) config.mlp = nn::MlpKind::swiglu;
+  if (has_variant(file, "model.positions", "learned", "rotary"))
+    config.positions = nn::PositionKind::rotary;
+  // No tensor bounds the block size of rotary positions, and a cache of keys needs memory for it.
+  constexpr std::size_t max_rotary_block_size = 131072;
+  if (config.positions == nn::PositionKind::rotary && config.block_size > max_rotary_block_size)
+    throw_error(file.path, ": metadata 'model.block_size' is ", config.block_size,
+                "; with rotary positions give at most ", max_rotary_block_size);
+  if (config.positions == nn::PositionKind::rotary && config.embed_dim / config.heads % 2 != 0)
+    throw_error(file.path, ": rotary positions need heads of even width, but 'model.embed_dim' is ",
+                config.embed_dim, " and 'model.heads' ", config.heads);
 }
 
 // Throws Error if the tensors have fewer elements than the model needs, so that a small file cannot
@@ -101,6 +178,11 @@ void check_size(const SafetensorsFile& file, const nn::GptConfig& config) {
   if (needed > stored)
     throw_error(file.path, ": its metadata describes a model of ", needed,
                 " parameters, its tensors hold ", stored);
+  constexpr std::size_t tensors_per_layer = 8;  // 2 norms, query, key, value, out, up and down
+  if (config.layers > file.tensors.size() / tensors_per_layer)
+    throw_error(file.path, ": its metadata describes a model of ", counted(config.layers, "layer"),
+                ", each of at least 8 tensors, but it has ",
+                counted(file.tensors.size(), "tensor"));
 }
 
 nn::GptConfig config_for(const Vocabulary& vocabulary, const ModelFile& file) {
@@ -151,7 +233,7 @@ LogRow parse_row(const SafetensorsFile& file, const std::string& line) {
 }
 
 // Checks that the run and its optimizer have done the same number of steps, that the step numbers
-// of the history increase, and that `pending` agrees with the history's last step.
+// of the loss history increase, and that `pending` is consistent with the last step of the history.
 void check_steps(const SafetensorsFile& file, const TrainerState& state) {
   if (state.step != state.optimizer.step || (state.step > 0 && state.history.empty()))
     throw_error(file.path, ": metadata 'train.step' is ", state.step,
@@ -174,7 +256,7 @@ optim::State optimizer_in(const SafetensorsFile& file) {
   state.step = static_cast<std::int64_t>(integer_entry(file, "train.optimizer_step"));
   for (const StoredTensor& tensor : file.tensors) {
     if (tensor.name.rfind(optimizer_prefix, 0) != 0) continue;
-    state.arrays.emplace_back(tensor.name.substr(optimizer_prefix.size()), file.array(tensor.name));
+    state.arrays.emplace_back(tensor.name.substr(optimizer_prefix.size()), file.array(tensor));
     if (!all_finite(state.arrays.back().second))
       throw_error(file.path, ": tensor '", tensor.name, "' holds values that are not finite");
   }
@@ -197,13 +279,72 @@ TrainerState trainer_state_in(const SafetensorsFile& file, const TrainOptions& o
   return state;
 }
 
-void check_same_model(const SafetensorsFile& file, const nn::GptConfig& config) {
-  Metadata expected;
-  put_config(expected, config);
+constexpr const char* path_key = "text.path";
+constexpr const char* path_encoding_key = "text.path_encoding";
+
+bool is_utf8(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t size = decode_utf8(text, i).size;
+    if (size == 0) return false;
+    i += size;
+  }
+  return true;
+}
+
+// Metadata must be UTF-8, but the name of a file may have any bytes. A name that is not UTF-8 is
+// percent-encoded as in URLs (RFC 3986): caf%e9.txt.
+void put_path(Metadata& metadata, const std::string& path) {
+  metadata[path_key] = path;
+  if (is_utf8(path)) return;
+  metadata[path_encoding_key] = "percent";
+  std::string& encoded = metadata[path_key];
+  encoded.clear();
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    encoded +=
+        byte > 0x20 && byte < 0x7f && c != '%' ? std::string(1, c) : hexadecimal("%%%02llx", byte);
+  }
+}
+
+std::string path_in(const SafetensorsFile& file) {
+  const std::string& stored = text_entry(file, path_key);
+  if (file.metadata.count(path_encoding_key) == 0) return stored;
+  std::string path;
+  for (std::size_t i = 0; i < stored.size(); ++i) {
+    if (stored[i] != '%') {
+      path += stored[i];
+      continue;
+    }
+    unsigned char byte = 0;
+    const char* const digits = stored.data() + i + 1;
+    if (stored.size() - i < 3 || std::from_chars(digits, digits + 2, byte, 16).ptr != digits + 2)
+      throw_error(file.path, ": metadata '", path_key, "' is ", in_quotes(stored),
+                  ", which is not percent-encoded");
+    path += static_cast<char>(byte);
+    i += 2;
+  }
+  return path;
+}
+
+// The entries of put_config(), with the form of GELU under one key for all models.
+Metadata comparable(const nn::GptConfig& config) {
+  Metadata metadata;
+  put_config(metadata, config);
+  if (auto form = metadata.extract("model.gelu_form")) {
+    form.key() = "model.gelu";
+    metadata.insert(std::move(form));
+  }
+  return metadata;
+}
+
+void check_same_model(const std::string& path, const nn::GptConfig& saved,
+                      const nn::GptConfig& config) {
+  Metadata found = comparable(saved), expected = comparable(config);
+  for (const auto& [key, value] : found) expected.try_emplace(key, "not given");
   for (const auto& [key, value] : expected)
-    if (text_entry(file, key) != value)
-      throw_error(file.path, ": '", key, "' is ", in_quotes(text_entry(file, key)),
-                  ", this model's is '", value, "'");
+    if (const std::string& other = found.try_emplace(key, "not given").first->second;
+        other != value)
+      throw_error(path, ": '", key, "' is ", in_quotes(other), ", this model's is '", value, "'");
 }
 
 // The metadata and tensors of a file to be written. The tensors point to the memory of the model's
@@ -261,24 +402,31 @@ nn::GptConfig ModelFile::config() const {
                 ", which does not divide 'model.embed_dim' ", config.embed_dim);
   config.bias = integer_entry(file_, "model.bias", 1) == 1;
   config.tied = integer_entry(file_, "model.tied", 1) == 1;
-  const std::string& gelu = text_entry(file_, "model.gelu");
+  const bool is_variant = file_.metadata.count("model.gelu_form") != 0;
+  const char* gelu_key = is_variant ? "model.gelu_form" : "model.gelu";
+  const std::string& gelu = text_entry(file_, gelu_key);
   if (gelu != "erf" && gelu != "tanh")
-    throw_error(path(), ": metadata 'model.gelu' is ", in_quotes(gelu), ", neither erf nor tanh");
+    throw_error(path(), ": metadata '", gelu_key, "' is ", in_quotes(gelu),
+                ", neither erf nor tanh");
   config.gelu = gelu == "erf" ? Gelu::erf : Gelu::tanh;
   if (file_.metadata.count("model.causal") != 0)
     config.causal = integer_entry(file_, "model.causal", 1) == 1;
+  read_variants(file_, config);
   check_size(file_, config);
   return config;
 }
 
 Vocabulary ModelFile::vocabulary() const {
   const Unit unit = unit_in(file_);
-  const std::vector<std::string> tokens = split(text_entry(file_, "vocabulary.tokens"), ' ');
+  const std::string& text = text_entry(file_, "vocabulary.tokens");
+  if (unit == Unit::byte_pair && text.empty()) return Vocabulary(BytePairs({}));
+  const std::vector<std::string> tokens = split(text, ' ');
   try {
     if (unit == Unit::word) return Vocabulary(tokens);
     std::vector<std::uint32_t> values(tokens.size());
     for (std::size_t i = 0; i < tokens.size(); ++i)
       if (!parse(tokens[i], values[i])) throw_error("metadata 'vocabulary.tokens' is damaged");
+    if (unit == Unit::byte_pair) return Vocabulary(byte_pairs_of(values));
     return Vocabulary(unit, std::move(values));
   } catch (const Error& error) {
     throw_error(path(), ": ", error.what());
@@ -302,13 +450,22 @@ TrainOptions ModelFile::options() const {
   return options;
 }
 
+GemmChoice ModelFile::gemm() const {
+  if (file_.metadata.count("train.gemm") == 0) return GemmChoice();  // an older file
+  try {
+    return GemmChoice::parse(text_entry(file_, "train.gemm"));
+  } catch (const Error& error) {
+    throw_error(path(), ": metadata 'train.gemm': ", error.what());
+  }
+}
+
 TextFingerprint ModelFile::text() const {
-  return {text_entry(file_, "text.path"), integer_entry(file_, "text.bytes", any_integer),
+  return {path_in(file_), integer_entry(file_, "text.bytes", any_integer),
           integer_entry(file_, "text.hash", any_integer)};
 }
 
 void ModelFile::restore(Trainer& trainer) const {
-  check_same_model(file_, trainer.model().config);
+  check_same_model(path(), config(), trainer.model().config);
   const TrainerState state = trainer_state_in(file_, options());
   std::vector<Array> values = parameter_values(file_, trainer.parameters());
   try {
@@ -331,12 +488,14 @@ void save_model(const std::filesystem::path& path, const Parameters& parameters,
   write_safetensors(path, std::move(content.metadata), content.tensors);
 }
 
-void save_run(const std::filesystem::path& path, const Trainer& trainer,
-              const Vocabulary& vocabulary, const TextFingerprint& text) {
-  const TrainerState state = trainer.state();
-  auto [metadata, tensors] = content_of(trainer.parameters(), trainer.model().config, vocabulary);
+// The content of a run's checkpoint. Its tensors point to the memory of the trainer and of `state`.
+static Content content_of(const Trainer& trainer, const TrainerState& state,
+                          const Vocabulary& vocabulary, const TextFingerprint& text) {
+  Content content = content_of(trainer.parameters(), trainer.model().config, vocabulary);
+  Metadata& metadata = content.metadata;
   for (const auto& [name, value] : option_texts(state.options)) metadata["train." + name] = value;
   metadata["train.step"] = std::to_string(state.step);
+  metadata["train.gemm"] = gemm_choice().text();
   metadata["train.generator"] = state.batch_generator;
   metadata["train.dropout_generator"] = state.dropout_generator;
   std::string& history = metadata[history_key];
@@ -346,11 +505,25 @@ void save_run(const std::filesystem::path& path, const Trainer& trainer,
   metadata["train.pending_ms"] = exact(state.pending_ms);
   metadata["train.optimizer_step"] = std::to_string(state.optimizer.step);
   for (const auto& [name, array] : state.optimizer.arrays)
-    tensors.push_back(stored_tensor(std::string(optimizer_prefix) + name, array));
-  metadata["text.path"] = text.path;
+    content.tensors.push_back(stored_tensor(std::string(optimizer_prefix) + name, array));
+  put_path(metadata, text.path);
   metadata["text.bytes"] = std::to_string(text.bytes);
   metadata["text.hash"] = std::to_string(text.hash);
-  write_safetensors(path, std::move(metadata), tensors);
+  return content;
+}
+
+void save_run(const std::filesystem::path& path, const Trainer& trainer,
+              const Vocabulary& vocabulary, const TextFingerprint& text) {
+  const TrainerState state = trainer.state();
+  Content content = content_of(trainer, state, vocabulary, text);
+  write_safetensors(path, std::move(content.metadata), content.tensors);
+}
+
+void check_run(const std::filesystem::path& path, const Trainer& trainer,
+               const Vocabulary& vocabulary, const TextFingerprint& text) {
+  const TrainerState state = trainer.state();
+  Content content = content_of(trainer, state, vocabulary, text);
+  check_safetensors(path, std::move(content.metadata), content.tensors);
 }
 
 }  // namespace HEED_NAMESPACE

@@ -22,7 +22,7 @@ const TrainOptions& checked(const TrainOptions& options) {
   return options;
 }
 
-// Rejects a model that is not causal, which could copy the next token instead of predicting it.
+// Rejects a model that is not causal: it could copy the next token instead of predicting it.
 const nn::GptConfig& checked(const nn::GptConfig& config) {
   if (!config.causal)
     throw_error("Trainer: the model is not causal: it would see the tokens that it must predict");
@@ -55,9 +55,13 @@ optim::WarmupCosine schedule_of(const TrainOptions& o) {
 
 TrainingMemory training_memory(const nn::GptConfig& model, const TrainOptions& options) {
   const auto C = static_cast<double>(model.embed_dim), L = static_cast<double>(model.layers);
+  const auto KV = static_cast<double>(model.kv_width());
   const auto V = static_cast<double>(model.vocab_size), H = static_cast<double>(model.heads);
   const auto B = static_cast<double>(options.batch_size), T = static_cast<double>(model.block_size);
-  double per_token = 18 * C * L + 10 * C + 3 * V;
+  const bool swiglu = model.mlp == nn::MlpKind::swiglu;
+  const double mlp = (swiglu ? 4 : 2) * nn::mlp_width<double>(model.embed_dim, model.mlp);
+  const double rotated = model.positions == nn::PositionKind::rotary ? C + KV : 0;
+  double per_token = L * (8 * C + 2 * KV + rotated + mlp) + 10 * C + 3 * V;
   if (options.dropout > 0) per_token += L * (7 * H * T + 11 * C);
   return {sizeof(Real) * 5 * nn::parameter_count<double>(model), sizeof(Real) * B * T * per_token};
 }
@@ -71,7 +75,8 @@ Trainer::Trainer(const Corpus& corpus, const nn::GptConfig& config, const TrainO
       schedule_(schedule_of(options)),
       batches_(corpus.training(), options.batch_size, config.block_size, options.seed),
       validation_(corpus.validation()) {
-  Batches(validation_, options.batch_size, config.block_size, options.seed);  // checks the length
+  // This temporary object throws Error if the validation split is too short.
+  Batches(validation_, options.batch_size, config.block_size, options.seed);
 }
 
 Tensor Trainer::batch_loss() {
@@ -153,9 +158,9 @@ TrainerState Trainer::state() const {
   return state;
 }
 
-// Loads the state into copies first, so that an error leaves the trainer unchanged. A run
-// records a row and a validation loss at its last step even if they are not due. If the restored
-// run continues after this step, removes from the history what was not due.
+// Loads the state into copies first, so that an error leaves the trainer unchanged. A run records a
+// history row and a validation loss at its last step even if they are not due. If the restored run
+// continues after this step, restore() removes the row or the loss that was not due.
 void Trainer::restore(const TrainerState& state) {
   optim::AdamW optimizer = optimizer_;
   Batches batches = batches_;
@@ -186,7 +191,7 @@ LogRow Trainer::finish_row() {
   const auto n = static_cast<double>(pending_);
   LogRow row{step_, loss_sum_ / n, {}, last_lr_, last_norm_, ms_sum_ / n};
   if (step_ % options_.eval_every == 0 || done()) row.val_loss = checked_validation_loss();
-  if (!row_is_due()) return row;  // the run's last row is incomplete; a resumed run continues it
+  if (!row_is_due()) return row;  // the sums are not reset: a resumed run replaces this row
   loss_sum_ = ms_sum_ = 0;
   pending_ = 0;
   return row;

@@ -46,7 +46,7 @@ Set operator+(Set a, const Set& b) {
 
 const Set workload_keys = {"threads",   "block_size", "batch_size", "layers",       "heads",
                            "embed_dim", "vocab_size", "parameters", "flop_per_step"};
-const Set always = workload_keys + Set{"heed", "cpu", "cores", "compiler", "blas"};
+const Set always = workload_keys + Set{"heed", "cpu", "cores", "compiler", "blas", "products_by"};
 const Set step_keys = {"ms_per_step", "p10", "p90", "tokens_per_s", "gflops", "share_of_peak"};
 
 std::vector<int> each(const Json& list, const char* key) {
@@ -114,7 +114,7 @@ TEST_CASE("without --only the bench prints every key and every sweep", "[app][be
   CHECK(keys(json) == always + step_keys +
                           Set{"sgemm_gflops", "peak_mb", "generate_tokens_per_s",
                               "start_to_first_step_ms", "threads_sweep", "context_sweep",
-                              "width_sweep", "small_model", "operations"});
+                              "width_sweep", "small_model", "gemm", "operations"});
   CHECK(json["threads_sweep"][0]["threads"] == 1);
   CHECK(each(json["context_sweep"], "block_size") ==
         std::vector<int>{64, 256});  // the text is too short for 1024
@@ -141,6 +141,7 @@ TEST_CASE("one part of the bench measures that part only", "[app][bench]") {
   for (const auto& [part, expected] :
        std::map<std::string, Set>{{"threads", {"sgemm_gflops", "threads_sweep"}},
                                   {"small", {"sgemm_gflops", "small_model"}},
+                                  {"gemm", {"gemm"}},
                                   {"operations", {"operations"}},
                                   {"generate", {"generate_tokens_per_s"}},
                                   {"memory", {"peak_mb"}},
@@ -162,7 +163,7 @@ TEST_CASE("the tables have a row for every operation and every sweep", "[app][be
   for (const char* part :
        {"heed 0.2 on ", "1 layer, 2 heads, width 16", "a step, 1 thread ", "\nwindow 64, batch 48 ",
         "\nwidth 32 ", "\nsmall: ", "\npeak of sgemm ", "\ngeneration ", "\npeak memory ",
-        "\nfirst step done ", "\noperation ", "\nLinear "})
+        "\nfirst step done ", "\na^T b ", "\nmatrix products by ", "\noperation ", "\nLinear "})
     CHECK(has(run.out, part));
 }
 
@@ -179,8 +180,8 @@ TEST_CASE("wrong use of the bench is refused in one line", "[app][bench]") {
   const std::string error = "heed: error: ";
   CHECK(refused({"--only", "stpe"}, 2) ==
         error +
-            "--only stpe: must be step, threads, context, width, small, operations, generate, "
-            "memory, start or run\n");
+            "--only stpe: must be step, threads, context, width, small, gemm, operations, "
+            "generate, memory, start or run\n");
   CHECK(refused({"--compare"}, 2) == error + "--compare needs a value\n");
   CHECK(refused({"--compare="}, 2) == error + "--compare '': needs the name of a script\n");
   CHECK(refused({"--compare", "p.py", "--only", "memory"}, 2) ==

@@ -76,6 +76,13 @@ TEST_CASE("corpus writes 100,000 characters of the grammar by default", "[app][c
   CHECK(sandbox.heed({"corpus"}).out == expected_text("grammar", 100000, 1337));
 }
 
+TEST_CASE("the temporary file of a killed corpus is removed", "[app][corpus]") {
+  const Sandbox sandbox;
+  put(sandbox / ".a.txt.tmp-99999", "half of a text");
+  CHECK(sandbox.heed({"corpus", "a.txt", "--size", "10"}).code == 0);
+  CHECK_FALSE(sandbox.has_file(".a.txt.tmp-99999"));
+}
+
 TEST_CASE("a text larger than one piece is written completely", "[app][corpus]") {
   const Sandbox sandbox;
   CHECK(sandbox.heed({"corpus", "a.txt", "--size", "1048577", "--kind", "chain"}).code == 0);

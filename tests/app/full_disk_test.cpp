@@ -96,6 +96,8 @@ TEST_CASE("a limit on the size of files leaves the checkpoint byte for byte as i
   int tried = 0, survived = 0;
   for (const std::string blocks : {"1", "2", "4", "16", "64"}) {  // blocks of 512 bytes
     REQUIRE(saved.size() > 64 * 512);
+    // LLVM's OpenMP runtime writes a file of 1024 bytes when heed starts.
+    if (limited(sandbox, "ulimit -f " + blocks, {"--version"}).code != 0) continue;
     const Finished run = limited(sandbox, "ulimit -f " + blocks, resume);
     INFO(blocks << ": " << run.code << " " << run.err);
     CHECK(is_one_line_about_space(run));
@@ -139,46 +141,32 @@ TEST_CASE("a new run on a disk that is too small fails with one line", "[app][fu
   if (!disk) return;
   const Finished run = sandbox.heed(train_tiny);
   CHECK(is_one_line_about_space(run));
-  CHECK(listing(sandbox / "o") == "loss.csv ");
+  CHECK(listing(sandbox / "o") == "");
 }
 
-TEST_CASE("when loss.csv cannot grow, the checkpoint has every step so far", "[app][full_disk]") {
+TEST_CASE("a file of the run that cannot be replaced is refused before the first step",
+          "[app][full_disk]") {
   const Sandbox sandbox;
-  const SmallDisk disk(sandbox / "small", 8192);
-  if (!disk) return;
-  fs::create_directory(sandbox / "o");
-  fs::create_symlink("../small/loss.csv", sandbox / "o/loss.csv");
-  Arguments arguments = train_tiny + Arguments{"--log-every", "1"};
-  *(std::find(arguments.begin(), arguments.end(), "--steps") + 1) = "1000";
-  const Finished run = sandbox.heed(arguments);
-  CHECK(is_one_line_about_space(run));
-  const long step = step_of(sandbox / "o");
-  CHECK(step > 50);
-  CHECK(run.err == "heed: error: o/loss.csv: no space left on the device; step " +
-                       std::to_string(step) + " is saved\n");
-  fs::remove(sandbox / "o/loss.csv");
-  const std::string more = std::to_string(step + 5);
-  CHECK(sandbox.heed({"train", "--resume", "--out", "o", "--steps", more}).code == 0);
-  CHECK(has(content(sandbox / "o/loss.csv"), "\n" + std::to_string(step) + ","));
-}
-
-TEST_CASE("when sample.txt cannot be written, the trained model is kept", "[app][full_disk]") {
-  const Sandbox sandbox;
-  fs::create_directory(sandbox / "o");
-  fs::create_symlink("/dev/full", sandbox / "o/sample.txt");
-  const Finished device = sandbox.heed(train_tiny);
-  CHECK(device.code == 1);
-  CHECK(device.err == "heed: error: o/sample.txt: not a regular file, so it cannot be replaced\n");
-  CHECK(step_of(sandbox / "o") == 20);
-  const SmallDisk disk(sandbox / "small", 8192);
-  if (!disk) return;
-  disk.fill_but(0);
-  fs::remove(sandbox / "o/sample.txt");
-  fs::create_symlink("../small/sample.txt", sandbox / "o/sample.txt");
-  const Finished full = sandbox.heed(resume);
-  CHECK(full.err == "heed: error: o/sample.txt: no space left on the device\n");
-  CHECK(full.code == 1);
-  CHECK(step_of(sandbox / "o") == 40);
+  put(sandbox / "victim", "mine");
+  for (const std::string name : {"sample.txt", "loss.csv", "checkpoint.safetensors"}) {
+    fs::create_directory(sandbox / "o");
+    const std::string file = "o/" + name;
+    const auto refused = [&](const std::string& reason) {
+      const Finished run = sandbox.heed(train_tiny + Arguments{"--replace"});
+      CHECK(run.code == 1);
+      CHECK(run.err == "heed: error: " + file + reason + "\n");
+      CHECK(run.out == "");
+      fs::remove(sandbox / file);
+    };
+    fs::create_symlink("../victim", sandbox / file);
+    refused(": is a symbolic link, and heed writes no file through a link; remove the link");
+    REQUIRE(::mkfifo((sandbox / file).c_str(), 0600) == 0);
+    refused(": not a regular file, so it cannot be replaced");
+    fs::create_directory(sandbox / file);
+    refused(": Is a directory");
+    fs::remove_all(sandbox / "o");
+  }
+  CHECK(content(sandbox / "victim") == "mine");
 }
 
 TEST_CASE("a full standard output does not stop a run", "[app][full_disk]") {

@@ -16,9 +16,9 @@ namespace {
 constexpr std::size_t large = 64'000'000;
 constexpr double max_ratio = 1.25;  // bytes of memory per byte of text
 
-const Arguments one_step = {"--layers",  "1", "--embed-dim",    "16", "--heads",      "2",
-                            "--steps",   "1", "--eval-batches", "1",  "--block-size", "16",
-                            "--threads", "1"};
+const Arguments one_step = {"--replace", "--layers",  "1", "--embed-dim",    "16", "--heads",
+                            "2",         "--steps",   "1", "--eval-batches", "1",  "--block-size",
+                            "16",        "--threads", "1"};
 
 // Writes one part at a time, because a child's peak memory includes this program's memory.
 std::size_t write_repeated(const std::filesystem::path& path, const std::string& part,

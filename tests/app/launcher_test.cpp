@@ -34,7 +34,7 @@ TEST_CASE("an unknown command is a usage error in one line", "[app][launcher]") 
   CHECK(run.err ==
         "heed: error: unknown command 'trian'; use train, sample, look, corpus, inspect, bench, "
         "lesson, "
-        "exercise, debug, test, docs or setup\n");
+        "exercise, book, debug, test, docs or setup\n");
   CHECK(has(machine.heed({"tr\nian\033[2J"}).err, "unknown command 'tr?ian?[2J'; use"));
   CHECK(machine.log() == "");
 }
@@ -147,8 +147,30 @@ TEST_CASE("debug builds with the debug preset and starts gdb at main with heed's
   CHECK(machine.heed({"debug", "exercise", "mean"}).out == started("lessons/exercise_01_mean"));
   CHECK(machine.heed({"debug", "train", "a b", "--steps"}).out ==
         started("heed") + "train|a b|--steps|");
+  CHECK(machine.heed({"debug", "--build", "2"}).out == build + "lessons/02_second_sight\n");
   CHECK(has(machine.heed({"debug"}).err, "heed: error: debug needs an argument: ./heed debug 9"));
+  CHECK(machine.heed({"debug", "--fast", "2"}).err ==
+        "heed: error: unknown option '--fast'; use --lldb or --build\n");
   CHECK(machine.heed({"debug", "9"}).code == 2);
+}
+
+TEST_CASE("debug --lldb starts LLDB at main with heed's commands and its Python module",
+          "[app][launcher]") {
+  const Machine machine;
+  const std::string root = machine.root.string(), build = root + "/build/debug/";
+  CHECK(
+      has(machine.heed({"debug", "--lldb", "2"}).err, "install -y --no-install-recommends lldb\n"));
+  machine.program("lldb", "echo no");
+  CHECK(has(machine.heed({"debug", "--lldb", "2"}).err,
+            "heed: error: this LLDB has no Python, which heed's commands need; on Debian "
+            "12, apt install python3-lldb-14; or use gdb\n"));
+  machine.program("lldb", R"([ "$1" != -b ] || { echo 42; exit; }; printf '%s|' "$@")");
+  CHECK(machine.heed({"debug", "--lldb", "exercise", "mean"}).out ==
+        "-o|command script import \"" + root +
+            "/tools/debugger/heed_lldb.py\"|-o|breakpoint set -n main -K " +
+            "false|-o|script lldb.debugger.SetAsync(False)|-o|run|-o|script "
+            "lldb.debugger.SetAsync(True)|-o|heed|--|" +
+            build + "lessons/exercise_01_mean|");
 }
 
 TEST_CASE("the first use builds, and installs nothing if all packages are installed",
@@ -226,12 +248,25 @@ TEST_CASE("every package is detected by its files", "[app][launcher]") {
         "heed: error: some packages are missing; as root, run: " + install_line +
             " g++ cmake ninja-build xtl-dev libxtensor-dev libxtensor-blas-dev libopenblas-dev "
             "libxsimd-dev catch2 nlohmann-json3-dev libcli11-dev libxxhash-dev libutf8proc-dev "
-            "gnuplot-nox graphviz\n");
+            "gnuplot-nox graphviz libxsmm-dev libdnnl-dev\n");
 }
 
-TEST_CASE("without root, a missing gnuplot is not an error", "[app][launcher]") {
+TEST_CASE("LIBXSMM and oneDNN are installed on x86-64 only", "[app][launcher]") {
+  const Machine machine;
+  machine.as_user(0);
+  machine.remove("include/libxsmm.h");
+  machine.program("uname", "echo aarch64");
+  machine.heed({"setup", "--packages"});
+  CHECK_FALSE(has(machine.log(), "apt-get"));
+  machine.program("uname", "echo x86_64");
+  machine.heed({"setup", "--packages"});
+  CHECK(has(machine.log(), "apt-get"));
+}
+
+TEST_CASE("without root, a missing gnuplot or LIBXSMM is not an error", "[app][launcher]") {
   const Machine machine;
   machine.remove("bin/gnuplot");
+  machine.remove("include/libxsmm.h");
   CHECK(machine.heed({"train"}).code == 7);
   CHECK_FALSE(has(machine.log(), "apt-get"));
 }
@@ -251,6 +286,18 @@ TEST_CASE("root installs missing packages, prints the command, and continues", "
   CHECK(machine.log().rfind("apt-get update\napt-get install -y --no-install-recommends "
                             "ninja-build libcli11-dev\ncmake --preset release\n",
                             0) == 0);
+}
+
+TEST_CASE("if a package for speed or pictures cannot be installed, heed goes on without it",
+          "[app][launcher]") {
+  const Machine machine;
+  machine.as_user(0);
+  machine.remove("include/libxsmm.h");
+  machine.remove("bin/gnuplot");
+  CHECK(machine.heed({"train"}).code == 7);
+  CHECK(has(
+      machine.heed({"train"}).err,
+      "heed: note: some packages that heed can do without are missing: gnuplot-nox libxsmm-dev\n"));
 }
 
 TEST_CASE("a failed installation is an error, and nothing is built", "[app][launcher]") {
@@ -273,7 +320,7 @@ TEST_CASE("without apt-get, cmake names the missing package", "[app][launcher]")
   CHECK(run.code == 1);
   CHECK(run.err ==
         "heed: building for the first time, about a minute\nheed needs xsimd: brew install xsimd\n"
-        "heed: error: cmake failed to configure the build; see above\n");
+        "heed: error: cmake failed to configure the build: heed needs xsimd: brew install xsimd\n");
 }
 
 TEST_CASE("a failed build is an error after the end of the build's output", "[app][launcher]") {
@@ -283,7 +330,61 @@ TEST_CASE("a failed build is an error after the end of the build's output", "[ap
   const Finished run = machine.heed({"lesson", "1"});
   CHECK(run.code == 1);
   CHECK(run.out == "");
-  CHECK(run.err == "x.cpp:1: expected ;\nheed: error: the build failed; see above\n");
+  CHECK(run.err == "x.cpp:1: expected ;\nheed: error: the build failed: x.cpp:1: expected ;\n");
+}
+
+TEST_CASE("a failed build names the first error", "[app][launcher]") {
+  const Machine machine;
+  REQUIRE(machine.heed({"setup"}).code == 0);
+  const auto error_after = [&](const std::string& output) {
+    put(machine / "output", output);
+    machine.program("cmake", "cat '" + (machine / "output").string() + "'; exit 1");
+    const std::string err = machine.heed({"lesson", "1"}).err;
+    return err.substr(err.rfind("heed: error: "));
+  };
+  const std::string begin = "heed: error: the build failed: ";
+  CHECK(error_after("[1/9] c++ -Werror=x a.cpp\na.cpp:1:2: error: expected ;\nb.cpp:3:4: error: "
+                    "other\nninja: build stopped: subcommand failed.\n") ==
+        begin + "a.cpp:1:2: error: expected ;\n");
+  CHECK(error_after("a.cpp:1:10: fatal error: x.hpp: No such file or directory\nstopped\n") ==
+        begin + "a.cpp:1:10: fatal error: x.hpp: No such file or directory\n");
+  CHECK(error_after("a.o: in function main:\na.cpp:7: undefined reference to 'f'\nld failed\n") ==
+        begin + "a.cpp:7: undefined reference to 'f'\n");
+  CHECK(error_after("-- ok\nCMake Error at CMakeLists.txt:3 (message):\n\n  install it\n\nx\n") ==
+        begin + "CMake Error at CMakeLists.txt:3 (message): install it\n");
+}
+
+TEST_CASE("a copied or moved project is configured afresh", "[app][launcher]") {
+  const Machine machine;
+  const fs::path build = machine.root / "build/release";
+  REQUIRE(machine.heed({"setup"}).code == 0);
+  const auto log_with_home = [&](const std::string& home) {
+    put(build / "CMakeCache.txt", "A:B=c\nCMAKE_HOME_DIRECTORY:INTERNAL=" + home + "\n");
+    machine.forget();
+    const Finished run = machine.heed({"setup"});
+    CHECK(run.code == 0);
+    CHECK(fs::exists(build / "CMakeCache.txt") == (run.err == ""));
+    return machine.log().substr(0, machine.log().find('\n'));
+  };
+  const std::string built = "cmake --build " + build.string() + " --target all";
+  fs::create_directory_symlink(machine.root, machine / "link");
+  CHECK(log_with_home(machine.root.string()) == built);
+  CHECK(log_with_home((machine / "link").string()) == built);
+  CHECK(log_with_home(machine.path.string()) == "cmake --preset release");
+  CHECK(log_with_home("/gone") == "cmake --preset release");
+}
+
+TEST_CASE("two first builds at once wait for one another", "[app][launcher]") {
+  const Machine machine;
+  if (!fs::exists(machine / "tools/flock")) return;
+  machine.link_tool("sleep");
+  machine.program("cmake", "echo begin >>\"$LOG\"; sleep 0.3; touch " +
+                               (machine.root / "build/release/build.ninja").string() +
+                               "; echo end >>\"$LOG\"");
+  const Finished both = machine.sh({"-c", "sh heed setup & sh heed setup; wait"}, machine.root);
+  CHECK(both.code == 0);
+  CHECK(machine.log() == "begin\nend\nbegin\nend\nbegin\nend\n");
+  CHECK(has(both.err, "heed: waiting for another ./heed, which is building\n"));
 }
 
 TEST_CASE("the launcher works from another folder and keeps it as the working directory",

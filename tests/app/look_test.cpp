@@ -65,12 +65,12 @@ TEST_CASE("look prints scores, ablation and heat maps on the validation text", "
        {"model  o: 1 layer, 2 heads per layer, width 16, causal\n",
         "text   16 tokens, the beginning of the validation split of in.txt: \"",
         "(24 windows of 16 tokens, validation split of in.txt)\n", "previous token", "first token",
-        "same token", "\nlayer 0, head 1 ", "\nuniform weights ",
+        "same token", "induction", "\nlayer 0, head 1 ", "\nuniform weights ",
         "\nHead ablation: with all heads the loss is ",
         "(48 windows of 16 tokens, validation split of in.txt)\n", "\nlargest without layer 0, ",
         "\n  layer 0, head 0                      layer 0, head 1\n", "·· masked\n"})
     CHECK(has(out, part));
-  CHECK(count(out, " *") == 3);  // one * for each kind of head
+  CHECK(count(out, " *") == 4);  // one * for each kind of head
   CHECK(sandbox.has_file("o/look.csv"));
   CHECK(sandbox.has_file("o/look.gp"));
   CHECK(shown(sandbox, {"o", "--threads", "2"}) == out);

@@ -30,8 +30,9 @@ struct Machine : ScratchFolder {
         "// Hint: Divide.\n// Hint: By two.\na\n// Your part begins here.\nhalf\n"
         "// Your part ends here.\nb\n");
     for (const char* tool : {"sh", "awk", "basename", "cat", "dirname", "find", "grep", "mkdir",
-                             "readlink", "sed", "tail", "touch", "tr", "wc", "chmod"})
+                             "readlink", "rm", "sed", "tail", "touch", "tr", "wc", "chmod"})
       link_tool(tool);
+    if (fs::exists("/usr/bin/flock")) link_tool("flock");  // the launcher works without it
     install_everything();
   }
 
@@ -49,6 +50,7 @@ struct Machine : ScratchFolder {
 
   void install_everything() const {
     for (const char* name : {"c++", "ninja", "gnuplot", "dot"}) program(name, "exit 99");
+    program("uname", "echo x86_64");
     program("ctest", "echo ctest \"$@\" >>\"$LOG\"");
     program("apt-get", "echo apt-get \"$@\" >>\"$LOG\"; exit 99");
     as_user(1000);
@@ -56,7 +58,7 @@ struct Machine : ScratchFolder {
     for (const char* header :
          {"xtl/xtl_config.hpp", "xtensor/core/xtensor_config.hpp", "xtensor-blas/xlinalg.hpp",
           "openblas-pthread/openblas_config.h", "xsimd/xsimd.hpp", "catch2/catch_all.hpp",
-          "nlohmann/json.hpp", "CLI/CLI.hpp", "xxhash.h", "utf8proc.h"}) {
+          "nlohmann/json.hpp", "CLI/CLI.hpp", "xxhash.h", "utf8proc.h", "libxsmm.h", "dnnl.h"}) {
       fs::create_directories((path / "include" / header).parent_path());
       put(path / "include" / header, "");
     }

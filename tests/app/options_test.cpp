@@ -69,7 +69,7 @@ std::function<double(const TrainCommand&)> training(T heed::TrainOptions::*membe
 }
 
 std::string decay_of(const TrainCommand& c) {
-  return flag_values(c.model, c.training, c.bytes).at("--decay-steps");
+  return flag_values(c.model, c.training, c.tokenizer, c.vocab_size).at("--decay-steps");
 }
 
 std::vector<TrainFlag> train_flags() {
@@ -93,6 +93,23 @@ std::vector<TrainFlag> train_flags() {
           {"--eval-every", "250", "7", training(&Options::eval_every)},
           {"--eval-batches", "20", "3", training(&Options::eval_batches)},
           {"--log-every", "10", "1", training(&Options::log_every)}};
+}
+
+// The flags of the variants of Llama whose values are words: the default, the other value, and
+// whether a command has the other value.
+struct VariantFlag {
+  std::string flag, default_value, other_value;
+  std::function<bool(const TrainCommand&)> is_other;
+};
+
+std::vector<VariantFlag> variant_flags() {
+  using namespace heed::nn;
+  return {{"--norm", "layer", "rms",
+           [](const TrainCommand& c) { return c.model.norm == NormKind::rms; }},
+          {"--positions", "learned", "rotary",
+           [](const TrainCommand& c) { return c.model.positions == PositionKind::rotary; }},
+          {"--mlp", "gelu", "swiglu",
+           [](const TrainCommand& c) { return c.model.mlp == MlpKind::swiglu; }}};
 }
 
 }  // namespace
@@ -123,6 +140,57 @@ TEST_CASE("each flag of train sets its own field and no other", "[app][options]"
       CHECK(each.field(c) ==
             std::stod(each.flag == flag.flag ? flag.other_value : each.default_value));
   }
+}
+
+TEST_CASE("the flags of the variants of Llama set their own fields", "[app][options]") {
+  for (const VariantFlag& flag : variant_flags()) {
+    INFO(flag.flag);
+    const TrainCommand other = train({flag.flag, flag.other_value});
+    for (const VariantFlag& each : variant_flags()) {
+      CHECK_FALSE(each.is_other(train({})));
+      CHECK_FALSE(each.is_other(train({each.flag, each.default_value})));
+      CHECK(each.is_other(other) == (each.flag == flag.flag));
+    }
+    CHECK(other.given == std::set<std::string>{flag.flag});
+    CHECK(flag_values(other.model, other.training, heed::Unit::code_point, 0).at(flag.flag) ==
+          flag.other_value);
+    CHECK(flag_values({}, other.training, heed::Unit::code_point, 0).at(flag.flag) ==
+          flag.default_value);
+    CHECK(refused({"train", flag.flag, "none"}) ==
+          flag.flag + " none: must be " + flag.default_value + " or " + flag.other_value);
+    CHECK(refused({"train", flag.flag, ""}) ==
+          flag.flag + " '': must be " + flag.default_value + " or " + flag.other_value);
+    const std::string line = line_of(help_of({"train", "--help"}), flag.flag);
+    CHECK(line.find(flag.default_value) != std::string::npos);
+  }
+  CHECK(help_of({"train", "--help"}).find("Variants of Llama") != std::string::npos);
+}
+
+TEST_CASE("--kv-heads sets the heads of keys and values, by default as many as --heads",
+          "[app][options]") {
+  const auto value = [](const TrainCommand& c) {
+    return flag_values(c.model, c.training, c.tokenizer, c.vocab_size).at("--kv-heads");
+  };
+  CHECK(train({}).model.kv_heads == 0);
+  CHECK(train({"--kv-heads", "2"}).model.kv_heads == 2);
+  CHECK(train({"--kv-heads", "4"}).model.kv_heads == 0);  // as many as --heads
+  CHECK(train({"--kv-heads", "4", "--heads", "8"}).model.kv_heads == 4);
+  CHECK(value(train({})) == "4");
+  CHECK(value(train({"--heads", "8"})) == "8");
+  CHECK(value(train({"--kv-heads", "2"})) == "2");
+  CHECK(line_of(help_of({"train", "--help"}), "--kv-heads") != "");
+  CHECK(refused({"train", "--kv-heads", "3"}) ==
+        "--kv-heads 3 does not divide --heads 4; give a --kv-heads that divides it");
+  CHECK(refused({"train", "--kv-heads", "8"}) ==
+        "--kv-heads 8 does not divide --heads 4; give a --kv-heads that divides it");
+  CHECK(refused({"train", "--kv-heads", "0"}) ==
+        "--kv-heads 0: out of range: must be a whole number at least 1 and at most 1000000000");
+  CHECK(refused({"train", "--kv-heads", "x"}) ==
+        "--kv-heads x: must be a whole number, at least 1 and at most 1000000000");
+  CHECK(refused({"train", "--positions", "rotary", "--heads", "4", "--embed-dim", "12"}) ==
+        "--positions rotary needs heads of even width, but --embed-dim 12 / --heads 4 is odd; "
+        "change one of them");
+  CHECK(refused({"train", "--resume", "--kv-heads", "3"}) == "");
 }
 
 TEST_CASE("a value may follow an equals sign, and flags may precede the text", "[app][options]") {
@@ -293,7 +361,7 @@ TEST_CASE("an extra argument is refused", "[app][options]") {
 }
 
 TEST_CASE("a missing or unknown command and a missing file are refused", "[app][options]") {
-  const std::string use = "; use train, sample, look, corpus, inspect or bench, or see --help";
+  const std::string use = "; use train, sample, look, corpus, inspect, book or bench, or see --help";
   CHECK(refused({}) == "no command" + use);
   CHECK(refused({"trian"}) == "unknown command 'trian'" + use);
   CHECK(refused({""}) == "unknown command ''" + use);
@@ -344,13 +412,13 @@ TEST_CASE("heed --help lists the commands, and --version prints the version", "[
 TEST_CASE("flag_values returns the values of the command line", "[app][options]") {
   for (const TrainFlag& flag : train_flags()) {
     const TrainCommand c = train({flag.flag, flag.other_value});
-    auto values = flag_values(c.model, c.training, c.bytes);
+    auto values = flag_values(c.model, c.training, c.tokenizer, c.vocab_size);
     INFO(flag.flag);
     if (flag.flag != "--steps") CHECK(values.at(flag.flag) == flag.other_value);
   }
   const TrainCommand c = train({"--bytes", "--decay-steps", "300"});
-  CHECK(flag_values(c.model, c.training, c.bytes).at("--bytes") == "given");
-  CHECK(flag_values(c.model, c.training, c.bytes).at("--decay-steps") == "300");
+  CHECK(flag_values(c.model, c.training, c.tokenizer, c.vocab_size).at("--bytes") == "given");
+  CHECK(flag_values(c.model, c.training, c.tokenizer, c.vocab_size).at("--decay-steps") == "300");
 }
 
 TEST_CASE("a value for --version is refused", "[app][options]") {

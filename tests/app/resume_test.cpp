@@ -104,7 +104,9 @@ TEST_CASE(
   const Arguments rest = {"--layers", "1", "--embed-dim",  "16",
                           "--heads",  "2", "--block-size", "16"};
   const auto start = [&](const std::string& out, const std::string& steps, const Arguments& more) {
-    REQUIRE(sandbox.heed(Arguments{"train", "in.txt", "--out", out, "--steps", steps} + rest + more)
+    REQUIRE(sandbox
+                .heed(Arguments{"train", "in.txt", "--out", out, "--replace", "--steps", steps} +
+                      rest + more)
                 .code == 0);
   };
   const auto notes_of_resumed = [&](const Arguments& more) {
@@ -174,7 +176,9 @@ TEST_CASE("resuming with another value of any flag names it and both values", "[
       {"--weight-decay", "0", "0.1"}, {"--beta1", "0.5", "0.9"},
       {"--beta2", "0.5", "0.99"},     {"--clip", "2", "1"},
       {"--seed", "1", "1337"},        {"--eval-every", "9", "250"},
-      {"--eval-batches", "2", "1"},   {"--log-every", "5", "10"}};
+      {"--eval-batches", "2", "1"},   {"--log-every", "5", "10"},
+      {"--norm", "rms", "layer"},     {"--positions", "rotary", "learned"},
+      {"--mlp", "swiglu", "gelu"},    {"--kv-heads", "1", "2"}};
   for (const auto& option : options) {
     const Finished run = sandbox.heed(
         {"train", "in.txt", "--resume", "--out", "o", "--steps", "30", option[0], option[1]});

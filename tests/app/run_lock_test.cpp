@@ -5,6 +5,8 @@
 #include "app/heed_program.hpp"
 #include "catch.hpp"
 #include "heed/app/run_folder.hpp"
+#include "heed/base/atomic_file.hpp"
+#include "heed/base/process.hpp"
 
 using namespace heed_test;
 using heed::app::RunLock;
@@ -67,7 +69,7 @@ TEST_CASE("the lock file of a killed trainer is reused, and removed at the end",
   first.kill(SIGKILL);
   CHECK(first.finish().code == 137);
   CHECK(sandbox.has_file("o/.heed-lock"));
-  CHECK(sandbox.heed(train_tiny).code == 0);
+  CHECK(sandbox.heed(train_tiny + Arguments{"--replace"}).code == 0);
   CHECK_FALSE(sandbox.has_file("o/.heed-lock"));
 }
 
@@ -78,7 +80,7 @@ TEST_CASE("the content of an unlocked lock file is ignored", "[app][lock]") {
         std::string("\x1b[2J\xff\n"), std::string(100000, '9')}) {
     std::filesystem::create_directories(sandbox / "o");
     put(sandbox / "o/.heed-lock", old_content);
-    CHECK(sandbox.heed(train_tiny).code == 0);
+    CHECK(sandbox.heed(train_tiny + Arguments{"--replace"}).code == 0);
     CHECK_FALSE(sandbox.has_file("o/.heed-lock"));
   }
 }
@@ -136,4 +138,16 @@ TEST_CASE("of several processes, one at a time holds the lock", "[app][lock]") {
     CHECK(status == 0);
   }
   CHECK_FALSE(sandbox.has_file(".heed-lock"));
+}
+
+TEST_CASE("child processes do not inherit the lock or a file that is being written",
+          "[app][lock]") {
+  if (!std::filesystem::exists("/proc/self/fd")) return;
+  const ScratchFolder folder;
+  heed::app::RunLock lock(folder.path);
+  lock.acquire();
+  const heed::AtomicFile file(folder / "a");
+  const std::string open_files = heed::run_child({{"ls", "-l", "/proc/self/fd"}}).out;
+  CHECK(has(open_files, "->"));
+  CHECK_FALSE(has(open_files, folder.path.filename().string()));
 }

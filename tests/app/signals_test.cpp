@@ -90,7 +90,7 @@ TEST_CASE("a signal during a validation stops the run after it", "[app][signals]
   const Sandbox sandbox;
   const Arguments arguments = train_tiny + Arguments{"--log-every=1", "--eval-every=5"};
   Arguments longer = arguments;
-  *(std::find(longer.begin(), longer.end(), "--eval-batches") + 1) = "400";
+  *(std::find(longer.begin(), longer.end(), "--eval-batches") + 1) = "2000";
   Child child(sandbox.call(longer));
   child.read_until("\nstep  4 ");
   wait_a_little();
@@ -145,19 +145,44 @@ TEST_CASE("a run under nohup ignores SIGHUP", "[app][signals]") {
   CHECK(step_of(sandbox) == "9");
 }
 
-TEST_CASE("a run with a closed stdout prints one note and continues", "[app][signals]") {
+TEST_CASE("a run whose output nobody reads any more is saved and stops", "[app][signals]") {
   const Sandbox sandbox;
-  Child child(sandbox.call(train_tiny + Arguments{"--log-every=1"}));
+  const Arguments arguments = train_tiny + Arguments{"--log-every=1"};
+  Child child(sandbox.call(arguments));
   child.read_until("\n");
   child.close_output();
-  const Finished finished = child.finish();
-  CHECK(finished.code == 0);
-  CHECK(has(finished.err,
-            "heed: note: standard output cannot be written any more; training continues in o; "
-            "Ctrl-C saves and stops it\n"));
-  CHECK(finished.err.find("standard output") == finished.err.rfind("standard output"));
-  CHECK(step_of(sandbox) == "20");
-  CHECK(content(sandbox / "o/sample.txt").size() == 501);
+  const Finished stopped = child.finish();
+  CHECK(stopped.code == 128 + SIGPIPE);
+  CHECK(stopped.err == "heed: nobody reads the output any more: stopped after step " +
+                           step_of(sandbox) +
+                           ", all saved; to resume: ./heed train in.txt --resume --out o\n");
+  check_resumed(sandbox, arguments);
+}
+
+TEST_CASE("train | head -1 stops and is saved", "[app][signals]") {
+  const Sandbox sandbox;
+  Call call = sandbox.call({});
+  call.environment.clear();
+  call.arguments =
+      Arguments{"/bin/sh", "-c", "\"$0\" \"$@\" | head -n 1", HEED_BINARY_DIR "/heed"} + train_tiny;
+  *(std::find(call.arguments.begin(), call.arguments.end(), "--steps") + 1) = "1000000000";
+  const Finished stopped = run(call);  // would not end within two minutes
+  CHECK(stopped.out.find('\n') == stopped.out.size() - 1);
+  CHECK(has(stopped.err, ", all saved; to resume: "));
+  CHECK(std::stol(step_of(sandbox)) > 0);
+}
+
+TEST_CASE("one interrupt after SIGTERM does not end the program before it has saved",
+          "[app][signals]") {
+  const Sandbox sandbox;
+  Child child(sandbox.call(slow));
+  child.read_until("run    o");
+  child.kill(SIGTERM);
+  wait_a_little();
+  child.kill(SIGINT);
+  const Finished stopped = child.finish();
+  CHECK(stopped.code == 130);
+  CHECK(has(stopped.err, "heed: interrupted after step " + step_of(sandbox) + ", all saved; to "));
 }
 
 TEST_CASE("a run with a closed stdout saves when a signal stops it", "[app][signals]") {

@@ -1,5 +1,7 @@
 // terminal_test.cpp: the output of heed train on a terminal.
 
+#include <sstream>
+
 #include "app/heed_program.hpp"
 #include "catch.hpp"
 #include "heed/base/text.hpp"
@@ -49,7 +51,7 @@ std::string line_of(const std::string& shown, const std::string& prefix) {
 
 std::string sent_to_terminal(const Sandbox& sandbox, std::size_t columns,
                              const Arguments& arguments) {
-  Call call = sandbox.call(arguments);
+  Call call = sandbox.call(arguments + Arguments{"--replace"});
   call.terminal = columns;
   const Finished finished = run(call);
   CHECK(finished.code == 0);
@@ -80,6 +82,35 @@ TEST_CASE("on a terminal a live line shows the progress, fits the width, and is 
     CHECK((columns == 120 ? width > 36 && width < columns : width == columns - 1));
     CHECK(has(left, content(sandbox / "o/sample.txt")));
   }
+}
+
+TEST_CASE("the live line shows the speed and the time left of the row's milliseconds",
+          "[app][terminal]") {
+  if (!has_terminals()) return;
+  const Sandbox sandbox;
+  Call call = sandbox.call({"train", "in.txt", "--out", "o", "--layers", "2", "--steps", "9",
+                            "--eval-batches", "1", "--log-every", "1", "--threads", "1"});
+  call.terminal = 120;
+  Child child(call);
+  child.read_until("run    o");
+  child.kill(SIGSTOP);  // one of the steps takes more than a second
+  ::usleep(1'200'000);
+  child.kill(SIGCONT);
+  const std::vector<std::string> lines = live_lines(child.finish().out);
+  std::vector<std::string> rows;  // row k is that of step k
+  std::istringstream csv(content(sandbox / "o/loss.csv"));
+  for (std::string row; std::getline(csv, row);) rows.push_back(row);
+  REQUIRE(rows.size() == 10);
+  int slow = 0;
+  for (const std::string& line : lines) {
+    const std::size_t step = std::stoul(line.substr(line.find("/9 ") - 1, 1));
+    const double ms = std::stod(rows[step].substr(rows[step].rfind(',') + 1));
+    INFO(line << ", " << ms << " ms a step");
+    CHECK(has(line, "  " + heed::grouped(12 * 64 * 1000 / ms) + " tokens/s  " +
+                        heed::duration(static_cast<double>(9 - step) * ms / 1000) + " left"));
+    slow += ms > 1000 ? 1 : 0;
+  }
+  CHECK(slow > 0);
 }
 
 TEST_CASE("lines are cut to the terminal's width, or to 80 if it is unknown", "[app][terminal]") {
@@ -124,7 +155,7 @@ TEST_CASE("on a terminal the curve is plotted at the end, or the missing program
   if (!has_terminals()) return;
   const Sandbox sandbox;
   CHECK(has(screen(sent_to_terminal(sandbox, 80, train_tiny)), "\n\ngnuplot is not installed"));
-  Call call = sandbox.call(train_tiny);
+  Call call = sandbox.call(train_tiny + Arguments{"--replace"});
   call.terminal = 80;
   call.environment.clear();
   const std::string left = screen(run(call).out);

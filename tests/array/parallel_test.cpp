@@ -119,8 +119,8 @@ TEST_CASE("products have the same bits for 1 to 7 threads", "[array][parallel][t
   CHECK(same_for_all_threads(product, {random_array({700, 130}, 1), random_array({130, 150}, 2)}));
   CHECK(same_for_all_threads(product,
                              {random_array({24, 65, 33}, 1), random_array({24, 33, 129}, 2)}));
-  for (const std::size_t rows : {97, 391, 1001})
-    for (const std::size_t columns : {65, 257}) {
+  for (const std::size_t rows : {97u, 391u, 1001u})
+    for (const std::size_t columns : {65u, 257u}) {
       const std::size_t inner = 300 - rows % 7;
       CHECK(same_for_all_threads(
           product, {random_array({rows, inner}, 1), random_array({inner, columns}, 2)}));

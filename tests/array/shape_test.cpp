@@ -125,3 +125,19 @@ TEST_CASE("an AxisList is one axis or several", "[array][shape]") {
   CHECK((AxisList(2) == std::vector<int>{2}));
   CHECK_FALSE(std::is_constructible_v<AxisList, bool>);  // sum(x, true) does not compile
 }
+
+TEST_CASE("a shape whose number of elements overflows is refused", "[array][shape]") {
+  const std::size_t large = std::size_t{1} << 33, half = std::size_t{1} << 31;
+  const std::string rest = " is too large: it has 2^59 elements or more";
+  CHECK_THROWS_WITH(zeros({large, half}), "shape (8589934592, 2147483648)" + rest);
+  CHECK_THROWS_WITH(ones({half, 0, large}), "shape (2147483648, 0, 8589934592)" + rest);
+  CHECK_THROWS_WITH(indices({large, large}), "shape (8589934592, 8589934592)" + rest);
+  CHECK_THROWS_WITH(mask({large, half}), "shape (8589934592, 2147483648)" + rest);
+  CHECK(message_of([&] {
+          Generator(1).randn({large, half});
+        }) == "shape (8589934592, 2147483648)" + rest);
+  CHECK_THROWS_AS(Generator(1).randint(0, 2, {large, half}), Error);
+  CHECK(numel({half, 0, half / 16}) == 0);
+  CHECK(numel({half, half / 16 - 1}) == half * (half / 16 - 1));
+  CHECK_THROWS_AS(numel({half, half / 8}), Error);
+}

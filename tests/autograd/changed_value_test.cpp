@@ -34,10 +34,10 @@ TEST_CASE("the refusal names the operation, the tensor, its shape and all three 
   w.mutable_value() += 1;
   const Tensor loss = sum(squares);
   const int called = __LINE__ + 1;
-  CHECK(full_message_of([&] { backward(loss); }) ==
-        "backward: Multiply made at " + place(made) + " used w (2), which was changed at " +
-            place(changed) + " since; change it after backward, or use a copy, at " +
-            place(called));
+  const std::string message = full_message_of([&] { backward(loss); });
+  CHECK(message == "backward: Multiply made at " + place(made) +
+                       " used w (2), which was changed at " + place(changed) +
+                       " since; change it after backward, or use a copy, at " + place(called));
 }
 
 TEST_CASE("the refusal gives the number of an input without a name", "[autograd][changed_value]") {
@@ -175,9 +175,9 @@ TEST_CASE("the result of a recorded operation cannot be written", "[autograd][ch
   const int made = __LINE__ + 1;
   const Tensor y = softmax(w, 0);
   const int called = __LINE__ + 1;
-  CHECK(full_message_of([&] { y.mutable_value() += 1; }) ==
-        "mutable_value: x (2) is the result of Softmax made at " + place(made) +
-            "; change a detached copy, at " + place(called));
+  const std::string message = full_message_of([&] { y.mutable_value() += 1; });
+  CHECK(message == "mutable_value: x (2) is the result of Softmax made at " + place(made) +
+                       "; change a detached copy, at " + place(called));
   Generator generator(1);
   CHECK(message_of([&] { nn::init::uniform_(y, generator); }).rfind("mutable_value: ", 0) == 0);
   CHECK(message_of([&] { detach(y).mutable_value() += 1; }) == "");

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,12 +50,34 @@ pid_t ended_process() {
   return child;
 }
 
+// What fsync() and fchmod() below have recorded.
+std::vector<std::string> synced;      // "file" or "folder", and the content of observed_path
+std::filesystem::path observed_path;  // if empty, fsync() records nothing
+mode_t mode_before_change = 0;        // the permissions of the file before fchmod()
+
 [[noreturn]] void save_repeatedly(const std::filesystem::path& path) {
   for (char letter = 'a';; letter = letter == 'z' ? 'a' : static_cast<char>(letter + 1))
     write_file_atomically(path, std::string(200'000, letter));
 }
 
 }  // namespace
+
+#if defined(__linux__)
+// These functions replace those of the C library in the whole test program.
+extern "C" int fsync(int descriptor) {
+  struct stat status {};
+  if (!observed_path.empty() && ::fstat(descriptor, &status) == 0)
+    synced.push_back(std::string(S_ISDIR(status.st_mode) ? "folder" : "file") + ", " +
+                     observed_path.filename().string() + " is " + content(observed_path));
+  return static_cast<int>(::syscall(SYS_fsync, descriptor));
+}
+
+extern "C" int fchmod(int descriptor, mode_t mode) noexcept {
+  struct stat status {};
+  if (::fstat(descriptor, &status) == 0) mode_before_change = status.st_mode & 0777;
+  return static_cast<int>(::syscall(SYS_fchmod, descriptor, mode));
+}
+#endif
 
 TEST_CASE("a file written atomically replaces the old one and leaves nothing else",
           "[base][atomic_file]") {
@@ -113,14 +136,20 @@ TEST_CASE("a folder without write permission throws before anything is written",
   ::chmod(folder.path.c_str(), 0700);
 }
 
-TEST_CASE("a symbolic link stays a link, and its target is replaced", "[base][atomic_file]") {
+TEST_CASE("a symbolic link is refused, whether its target exists or not", "[base][atomic_file]") {
   const ScratchFolder folder;
   put(folder / "a", "old");
-  std::filesystem::create_symlink("a", folder / "latest");
-  write_file_atomically(folder / "latest", "new");
-  CHECK(std::filesystem::is_symlink(folder / "latest"));
-  CHECK(content(folder / "a") == "new");
-  CHECK(folder.files() == 2);
+  for (const char* target : {"a", "missing", "link"}) {
+    std::filesystem::create_symlink(target, folder / "link");
+    CHECK_THROWS_WITH(
+        write_file_atomically(folder / "link", "new"),
+        (folder / "link").string() +
+            ": is a symbolic link, and heed writes no file through a link; remove the link");
+    CHECK(std::filesystem::is_symlink(folder / "link"));
+    std::filesystem::remove(folder / "link");
+  }
+  CHECK(content(folder / "a") == "old");
+  CHECK(folder.files() == 1);
 }
 
 TEST_CASE("a temporary file left by an earlier process with the same number is replaced",
@@ -228,20 +257,33 @@ TEST_CASE("a file that root replaces keeps its owner", "[base][atomic_file]") {
   CHECK(now.st_gid == 65533);
 }
 
-TEST_CASE("a link to a missing file creates that file; a loop of links throws",
+#if defined(__linux__)
+TEST_CASE("the file is synced before it gets its name, and its folder after that",
           "[base][atomic_file]") {
   const ScratchFolder folder;
-  std::filesystem::create_directory(folder / "disk");
-  std::filesystem::create_symlink("disk/a", folder / "b");
-  std::filesystem::create_symlink(folder / "b", folder / "c");
-  write_file_atomically(folder / "c", "new");
-  CHECK(content(folder / "disk/a") == "new");
-  CHECK(std::filesystem::is_symlink(folder / "b"));
-  CHECK(std::filesystem::is_symlink(folder / "c"));
-  std::filesystem::create_symlink("round", folder / "round");
-  CHECK_THROWS_WITH(AtomicFile(folder / "round"),
-                    (folder / "round").string() + ": Too many levels of symbolic links");
+  put(folder / "a", "old");
+  synced.clear();
+  observed_path = folder / "a";
+  write_file_atomically(folder / "a", "new");
+  observed_path.clear();
+  CHECK(synced == std::vector<std::string>{"file, a is old", "folder, a is new"});
 }
+
+TEST_CASE("the temporary file of a private file is private from its creation",
+          "[base][atomic_file]") {
+  const ScratchFolder folder;
+  put(folder / "a", "old");
+  for (const mode_t mode : {0600u, 0640u}) {
+    ::chmod((folder / "a").c_str(), mode);
+    mode_before_change = 0;
+    write_file_atomically(folder / "a", "new");
+    CHECK(mode_before_change == 0600);
+    struct stat now {};
+    REQUIRE(::stat((folder / "a").c_str(), &now) == 0);
+    CHECK((now.st_mode & 0777) == mode);
+  }
+}
+#endif
 
 TEST_CASE("write_error_text explains each reason for a failed write", "[base][atomic_file]") {
   CHECK(heed::write_error_text(ENOSPC) == "no space left on the device");

@@ -3,7 +3,9 @@
 #include "heed/base/file.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -43,8 +45,8 @@ struct Folder {
 
 // Redirects standard input to a file until the end of the scope.
 struct Redirected {
-  explicit Redirected(const std::string& path) : saved(::dup(0)) {
-    const int file = ::open(path.c_str(), O_RDONLY);
+  explicit Redirected(const std::string& path) : Redirected(::open(path.c_str(), O_RDONLY)) {}
+  explicit Redirected(int file) : saved(::dup(0)) {  // takes ownership of the descriptor
     REQUIRE(file >= 0);
     ::dup2(file, 0);
     ::close(file);
@@ -181,4 +183,30 @@ TEST_CASE("CRLF is found anywhere in a text", "[base][file]") {
   CHECK(has_crlf("\r\n"));
   CHECK_FALSE(has_crlf("a\rb\nc\n\r"));
   CHECK_FALSE(has_crlf(""));
+}
+
+TEST_CASE("a signal that interrupts reading does not end it", "[base][file]") {
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  struct sigaction action {
+  }, old{};
+  action.sa_handler = [](int) {};  // without SA_RESTART, the signal interrupts read()
+  REQUIRE(::sigaction(SIGALRM, &action, &old) == 0);
+  const pid_t reader = ::getpid(), writer = ::fork();
+  if (writer == 0) {
+    for (int i = 0; i < 20; ++i) {
+      ::usleep(5000);
+      ::kill(reader, SIGALRM);
+    }
+    ::_exit(::write(ends[1], "text", 4) == 4 ? 0 : 1);
+  }
+  ::close(ends[1]);
+  std::string text;
+  {
+    const Redirected input(ends[0]);
+    text = read_text("-");
+  }
+  ::waitpid(writer, nullptr, 0);
+  ::sigaction(SIGALRM, &old, nullptr);
+  CHECK(text == "text");
 }

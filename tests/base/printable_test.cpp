@@ -108,6 +108,8 @@ TEST_CASE("is_printable is false for control, line break, directional and invisi
 
 TEST_CASE("escaped replaces code points that are not printable", "[base][utf8]") {
   CHECK(escaped("a\n\t\r\x1b") == R"(a\n\t\r\x1b)");
+  CHECK(escaped("\U000e0041\u2060\u00ad") == R"(\U000e0041\u2060\xad)");
+  CHECK(escaped_lines("a\n\t\r\x1b") == "a\n\t\\r\\x1b");
   CHECK(escaped("\xc2\x9b\xff\xc3") == R"(\x9b\xff\xc3)");
   CHECK(escaped("caf\xc3\xa9 \u202e\ufeff") ==
         "caf\xc3\xa9 "

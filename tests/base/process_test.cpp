@@ -2,7 +2,12 @@
 
 #include "heed/base/process.hpp"
 
-#include <fstream>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
 
 #include "catch.hpp"
 #include "heed/report/plot_program.hpp"
@@ -52,3 +57,54 @@ TEST_CASE("draw_with reports an error if only an older picture exists", "[base][
   CHECK_FALSE(plot.ok);
   CHECK(plot.message == "true did not write " + (folder / "a.svg").string());
 }
+
+TEST_CASE("a program is searched in PATH before the folder changes", "[base][child_program]") {
+  const ScratchFolder folder;
+  folder.write("heed_probe", "#!/bin/sh\necho run\n");
+  std::filesystem::permissions(folder / "heed_probe", std::filesystem::perms::owner_all);
+  const std::string path = std::getenv("PATH");
+  for (const std::string& relative : {":" + path, ".:" + path, path + ":"}) {
+    ::setenv("PATH", relative.c_str(), 1);
+    CHECK(run_child({{"heed_probe"}, folder.path}).code == 127);
+  }
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path.parent_path());
+  for (const std::string& found : {folder.path.string(), folder.path.filename().string()}) {
+    ::setenv("PATH", (found + ":" + path).c_str(), 1);
+    CHECK(run_child({{"heed_probe"}, "/"}).out == "run\n");
+  }
+  std::filesystem::current_path(before);
+  ::setenv("PATH", path.c_str(), 1);
+}
+
+TEST_CASE("plotting programs run without GNUTERM", "[base][child_program]") {
+  const ScratchFolder folder;
+  ::setenv("GNUTERM", "x11", 1);
+  const Plot plot =
+      draw_with({"sh", "dash"}, {"sh"}, folder.path, "a", ".sh", "echo \"${GNUTERM-none}\"\n");
+  ::unsetenv("GNUTERM");
+  CHECK(plot.ok);
+  CHECK(folder.read("a.svg") == "none\n");
+}
+
+#if defined(__linux__)
+TEST_CASE("a child ends with the process that started it", "[base][child_program]") {
+  const ScratchFolder folder;
+  const pid_t parent = ::fork();
+  if (parent == 0) {
+    run_child({{"sh", "-c", "echo $$ >pid.new; mv pid.new pid; exec sleep 60"}, folder.path});
+    ::_exit(0);
+  }
+  for (int i = 0; i < 1000 && !std::filesystem::exists(folder / "pid"); ++i) ::usleep(5000);
+  const pid_t child = std::stoi(folder.read("pid"));
+  ::kill(parent, SIGKILL);
+  ::waitpid(parent, nullptr, 0);
+  const auto runs = [&] {  // a killed process may stay a zombie, whose command line is empty
+    const auto line = heed_test::content("/proc/" + std::to_string(child) + "/cmdline");
+    return line.find("sleep") != line.npos;
+  };
+  for (int i = 0; i < 400 && runs(); ++i) ::usleep(5000);
+  CHECK_FALSE(runs());
+  if (runs()) ::kill(child, SIGKILL);
+}
+#endif

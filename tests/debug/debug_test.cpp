@@ -1,210 +1,21 @@
-// debug_test.cpp: gdb and LLDB sessions with heed's commands, compared with transcripts.
-//
-// A transcript (*.txt) has the program on its first line, then the commands after "(gdb)" and their
-// output. Numbers must agree to four digits; line numbers of source files may differ. If
-// HEED_WRITE_TRANSCRIPTS is set, the tests write the transcripts; review the changes afterwards.
+// debug_test.cpp: gdb sessions with heed's commands, compared with transcripts (see sessions.hpp).
 
-#include <cmath>
-#include <cstdlib>
-#include <cstring>
-#include <regex>
+#include <algorithm>
 
-#include "app/child.hpp"
-#include "catch.hpp"
-#include "heed/base/text.hpp"
-#include "lessons/programs.hpp"
-#include "scratch_folder.hpp"
+#include "debug/sessions.hpp"
 
 using namespace heed_test;
 
 namespace {
 
-using Lines = std::vector<std::string>;
-
-const std::string programs = HEED_BINARY_DIR "/tests/debug/";
-
-// The path of a program in PATH, or "".
-std::string path_of(const std::string& program) {
-  const char* const path = std::getenv("PATH");
-  for (const std::string& folder : heed::split(path != nullptr ? path : "", ':'))
-    if (::access((folder + "/" + program).c_str(), X_OK) == 0) return folder + "/" + program;
-  return "";
-}
-
-// Runs these commands in gdb, which prints each one before its output.
-Finished gdb(const std::filesystem::path& folder, const Arguments& program, const Lines& commands) {
-  Arguments arguments = {"/bin/sh",
-                         "-c",
-                         "exec \"$@\" 2>&1",
-                         "sh",
-                         path_of("gdb"),
-                         "-q",
-                         "-nx",
-                         "-batch",
-                         "-iex",
-                         "set pagination off",
-                         "-iex",
-                         "set debuginfod enabled off",
-                         "-iex",
-                         "set confirm off",
-                         "-iex",
-                         "set width 0"};
-  for (const std::string& line : commands)
-    arguments = arguments + Arguments{"-ex", "echo \\n(gdb) " + line + "\\n", "-ex", line};
-  return run({arguments + Arguments{"--args"} + program,
-              folder,
-              "",
-              {{"OMP_NUM_THREADS", "1"}, {"OPENBLAS_NUM_THREADS", "1"}, {"NO_COLOR", "1"}}});
-}
-
-// The reason why gdb cannot be tested on this machine, or "".
-std::string reason_to_skip() {
-  if (path_of("gdb").empty()) return "gdb is not installed";
-  const std::string out = gdb("/", {"/bin/true"}, {"python print(6 * 7)", "run"}).out;
-  if (!has(out, "\n42\n")) return "this gdb has no Python";
-  return has(out, "exited normally") ? "" : "gdb may not trace programs here";
-}
-
-bool can_debug() {
-  static const std::string reason = reason_to_skip();
-  if (!reason.empty()) WARN("skipped: " + reason);
-  return reason.empty();
-}
-
-// Replaces paths, addresses and line numbers, which depend on the machine or on source edits.
-std::string normalized(std::string text) {
-  const std::string root = HEED_SOURCE_DIR "/";
-  for (std::size_t i; (i = text.find(root)) != text.npos;) text.erase(i, root.size());
-  text = std::regex_replace(text, std::regex("0x[0-9a-f]+"), "0x");
-  text = std::regex_replace(text, std::regex("([ch]pp):[0-9]+"), "$1:N");
-  text = std::regex_replace(text, std::regex("\n[0-9]+\t"), "\nN\t");
-  text = std::regex_replace(text, std::regex("line = [0-9]+"), "line = N");
-  return std::regex_replace(text, std::regex("process [0-9]+"), "process N");
-}
-
-// Whether gdb itself printed this line. Transcripts omit such lines.
-bool is_gdb_message(const std::string& line) {
-  for (const char* start : {"[Thread debugging", "Using host lib", "[New ", "[Thread ",
-                            "warning: ", "Core was generated", "Saved corefile", "[Detaching",
-                            "[Current thread", "Program terminated", "Breakpoint "})
-    if (line.rfind(start, 0) == 0) return true;
-  return line.empty() || std::regex_search(line, std::regex("^#[0-9]+ +0x in "));
-}
-
-Lines session_lines(const std::string& output) {
-  Lines result;
-  for (const std::string& line : lines_of(normalized(output)))
-    if (!is_gdb_message(line)) result.push_back(line);
-  return result;
-}
-
-// Whether two lines are equal up to the last digits of numbers with a decimal point.
-bool near_line(const std::string& a, const std::string& b) {
-  static const std::regex number("-?[0-9]+\\.[0-9]+(e[-+][0-9]+)?");
-  const auto without_numbers = [](const std::string& line) {
-    return std::regex_replace(std::regex_replace(line, number, "#"), std::regex(" +"), " ");
-  };
-  if (without_numbers(a) != without_numbers(b)) return false;
-  const std::sregex_iterator end;
-  std::sregex_iterator x(a.begin(), a.end(), number), y(b.begin(), b.end(), number);
-  for (; x != end; ++x, ++y) {
-    const double p = std::stod(x->str()), q = std::stod(y->str());
-    if (std::abs(p - q) > 1.01e-4 * std::max({1.0, std::abs(p), std::abs(q)}) &&
-        std::abs(p - q) > 1e-3 * std::abs(q))
-      return false;
-  }
-  return true;
-}
-
-std::string transcript_path(const std::string& name) {
-  return HEED_SOURCE_DIR "/tests/debug/" + name + ".txt";
-}
-
-struct Transcript {
-  Arguments program;
-  Lines commands, lines;  // `lines` has the commands and their output
-};
-
-Transcript read_transcript(const std::string& name) {
-  Transcript result;
-  for (const std::string& line : lines_of(content(transcript_path(name)))) {
-    if (line.rfind("$ ", 0) == 0) {
-      result.program = heed::split(line.substr(2), ' ');
-      continue;
-    }
-    if (line.rfind("(gdb) ", 0) == 0) result.commands.push_back(line.substr(6));
-    if (!line.empty()) result.lines.push_back(line);
-  }
-  return result;
-}
-
-void write_transcript(const std::string& name, const Transcript& expected, const Lines& lines) {
-  std::ofstream file(transcript_path(name));
-  file << "$ " << heed::joined(expected.program, " ") << '\n';
-  for (const std::string& line : lines) {
-    if (line.rfind("(gdb) ", 0) == 0) file << '\n';
-    file << line << '\n';
-  }
-}
-
-void compare(const std::string& name, const Transcript& expected, const Lines& lines) {
-  if (std::getenv("HEED_WRITE_TRANSCRIPTS") != nullptr)
-    return write_transcript(name, expected, lines);
-  for (std::size_t i = 0; i < std::max(lines.size(), expected.lines.size()); ++i) {
-    const std::string line = i < lines.size() ? lines[i] : "(no more lines)";
-    const std::string wanted = i < expected.lines.size() ? expected.lines[i] : "(no more lines)";
-    INFO(name << ", line " << i + 1 << "\n  expected " << wanted << "\n  printed  " << line);
-    REQUIRE(near_line(line, wanted));
-  }
-}
-
-// A folder for a session, with a link to the project's tools.
-struct SessionFolder : ScratchFolder {
-  SessionFolder() {
-    std::filesystem::create_directory_symlink(HEED_SOURCE_DIR "/tools", path / "tools");
-  }
-};
-
-Lines session(const std::filesystem::path& folder, const Arguments& program, Lines commands) {
-  commands.insert(commands.begin(), "source tools/debugger/heed_gdb.py");
-  return session_lines(gdb(folder, program, commands).out);
-}
-
-std::string text_of(const Lines& lines) { return heed::joined(lines, "\n"); }
-
-// Removes source lines: which line of a function comes first depends on the optimisation level.
-Lines without_source(const Lines& lines) {
-  Lines result;
-  for (const std::string& line : lines)
-    if (line.rfind("N\t", 0) != 0) result.push_back(line);
-  return result;
-}
-
-// The output of the transcript's commands, in the transcript's program unless one is given.
-Lines replayed(const std::string& name, const std::filesystem::path& folder, Arguments program) {
-  const Transcript expected = read_transcript(name);
-  REQUIRE(!expected.commands.empty());
-  if (program.empty()) {
-    program = expected.program;
-    program[0] = programs + program[0];
-  }
-  const Finished finished = gdb(folder, program, expected.commands);
-  CHECK(finished.out.find("Traceback") == std::string::npos);
-  return session_lines(finished.out);
-}
-
-void check_transcript(const std::string& name) {
+// Compares a transcript of lesson 09 with a session at another optimisation level.
+void check_lesson_09_at(const std::string& level, const std::string& name) {
   const SessionFolder folder;
-  compare(name, read_transcript(name), replayed(name, folder.path, {}));
-}
-
-void check_lesson_09_at(const std::string& level) {
-  const SessionFolder folder;
-  Transcript expected = read_transcript("lesson_09");
+  Transcript expected = read_transcript(name);
   expected.lines = without_source(expected.lines);
   if (std::getenv("HEED_WRITE_TRANSCRIPTS") != nullptr) return;  // only the test at -Og writes
-  compare("lesson_09 at -" + level, expected,
-          without_source(replayed("lesson_09", folder.path, {programs + "lesson_09_" + level})));
+  compare(name + " at -" + level, expected,
+          without_source(replayed(name, folder.path, {programs + "lesson_09_" + level})));
 }
 
 const std::string lesson = programs + "lesson_09_Og";
@@ -217,8 +28,84 @@ TEST_CASE("gdb steps the backward pass of lesson 09 node by node", "[debug][.]")
 
 TEST_CASE("the session of lesson 09 is the same at -O0 and -O2", "[debug][.]") {
   if (!can_debug()) return;
-  check_lesson_09_at("O0");
-  check_lesson_09_at("O2");
+  check_lesson_09_at("O0", "lesson_09");
+  check_lesson_09_at("O2", "lesson_09");
+}
+
+TEST_CASE("heed out prints the gradients that a backward returned, and to whom", "[debug][.]") {
+  if (!can_debug()) return;
+  check_transcript("out");
+  check_lesson_09_at("O0", "out");
+  check_lesson_09_at("O2", "out");
+}
+
+TEST_CASE("gdb's finish prints the returned arrays", "[debug][.]") {
+  if (can_debug()) check_transcript("finish");
+}
+
+TEST_CASE("heed in and gdb's step do not enter the engine and libraries", "[debug][.]") {
+  if (can_debug()) check_transcript("in");
+}
+
+TEST_CASE("heed check names an operation whose backward has a wrong sign", "[debug][.]") {
+  if (can_debug()) check_transcript("check");
+}
+
+TEST_CASE("the README's walk through an exercise is a real session", "[debug][.]") {
+  if (can_debug()) check_transcript("walk");
+}
+
+TEST_CASE("the sessions in the README are excerpts from the transcript of the walk", "[debug][.]") {
+  const Lines walk = read_transcript("walk").lines;
+  const std::string readme = content(HEED_SOURCE_DIR "/README.md");
+  std::size_t found = 0, quoted = 0, begin = readme.find("## Stepping through gradients");
+  for (const std::string& line :
+       lines_of(normalized(readme.substr(begin, readme.find("## Tracing") - begin)))) {
+    if (line == "```") quoted = 1 - quoted;
+    if (quoted == 0 || line == "```" || line == "...") continue;
+    // The lines come in the order of the transcript.
+    const auto same = std::find_if(
+        walk.begin() + static_cast<std::ptrdiff_t>(found), walk.end(),
+        [&](const std::string& other) { return near_line(line, other) || "N\t" + line == other; });
+    INFO("in README.md, not in tests/debug/walk.txt: " << line);
+    REQUIRE(same != walk.end());
+    found = static_cast<std::size_t>(same - walk.begin());
+  }
+  CHECK(found > 60);
+}
+
+TEST_CASE("heed watch prints the norms of a parameter and of its updates", "[debug][.]") {
+  if (!can_debug()) return;
+  check_transcript("watch");
+  check_lesson_09_at("O2", "watch");
+}
+
+TEST_CASE("heed again returns to the place that heed mark marked", "[debug][.]") {
+  if (can_debug()) check_transcript("mark");
+}
+
+TEST_CASE("heed weights prints the attention weights of one head", "[debug][.]") {
+  if (can_debug()) check_transcript("weights");
+}
+
+TEST_CASE("heed graph --svg draws the graph with the norms of gradients", "[debug][.]") {
+  if (!can_debug()) return;
+  const SessionFolder folder;
+  const Lines lines = session(folder.path, {programs + "gpt_Og"},
+                              {"set environment HEED_TRACE provenance", "break main", "run",
+                               "heed step blocks.1", "heed graph --svg", "heed graph --svg"});
+  INFO(text_of(lines));
+  CHECK(has(text_of(lines), "runs/graph-2.svg"));
+  const std::string source = content(folder / "runs/graph.gv");
+  INFO(source);
+  CHECK(has(source, "n45 [label=\"#45 Add 'blocks.1'\\n(2, 4, 8)\", style=filled"));
+  CHECK(has(source, "n49 -> n47 [label=\"0.0124\"];"));
+  CHECK(has(source, "n45 -> n44;"));
+  if (!path_of("dot").empty()) CHECK(has(content(folder / "runs/graph.svg"), "blocks.1.mlp"));
+}
+
+TEST_CASE("gdb steps through a GPT, whose tensors have the names of their layers", "[debug][.]") {
+  if (can_debug()) check_transcript("gpt");
 }
 
 TEST_CASE("gdb steps through the several backward passes of lesson 08", "[debug][.]") {
@@ -273,6 +160,35 @@ TEST_CASE("a program without -g or without heed gets a one-line error", "[debug]
   }
 }
 
+TEST_CASE("a program that runs no operation is not said to lack -g", "[debug][.]") {
+  if (!can_debug()) return;
+  const SessionFolder folder;
+  const Lines lines = session(folder.path, {programs + "exercise_09_Og"},
+                              {"break softmax_rows", "run > out.txt", "up", "print scores",
+                               "delete", "heed step", "heed watch Q", "heed nan"});
+  const std::string text = text_of(lines);
+  INFO(text);
+  CHECK(has(text, "$1 = (3, 3)\n"));
+  CHECK(has(text, "heed: this program runs no operation of heed, which `heed step` needs; gdb's"));
+  CHECK(has(text, "heed: this program runs no operation of heed, which `heed watch` needs; gdb's"));
+  CHECK(has(text, "the program ended; since `heed nan` all values and gradients were finite"));
+}
+
+TEST_CASE("heed check works at -O2", "[debug][.]") {
+  if (!can_debug()) return;
+  const SessionFolder folder;
+  const Lines lines = session(folder.path, {programs + "lesson_09_O2"},
+                              {"break main", "run > out.txt", "heed step MatMul", "heed check",
+                               "heed step Softmax", "heed check", "heed check K"});
+  INFO(text_of(lines));
+  CHECK(
+      std::regex_search(text_of(lines), std::regex("#12 MatMul 'O' [^\n]*: its backward is right\n"
+                                                   "  input 0, A [^\n]*\n  input 1, V ")));
+  CHECK(std::regex_search(text_of(lines),
+                          std::regex("#11 Softmax 'A' [^\n]*: its backward is right")));
+  CHECK(has(text_of(lines), "its backward is right, for a random upstream gradient"));
+}
+
 TEST_CASE("a breakpoint on every backward stops in every operation", "[debug][.]") {
   if (!can_debug()) return;
   const SessionFolder folder;
@@ -303,25 +219,6 @@ TEST_CASE("the location of a node is the line that calls the operation", "[debug
   CHECK(lines.at(std::stoul(location[2]) - 1).find("softmax(") != std::string::npos);
 }
 
-TEST_CASE("an IDE can expand tensors and arrays", "[debug][.]") {
-  if (!can_debug()) return;
-  const SessionFolder folder;
-  const Arguments arguments = {path_of("gdb"), "-q", "-nx", "-i=mi", "--args", lesson};
-  const std::string commands =
-      "source tools/debugger/heed_gdb.py\n-enable-pretty-printing\nset print heed-matrices "
-      "off\nbreak "
-      "heed::Softmax::backward\n"
-      "run > out.txt\nframe function main\n-var-create t * now.A\n-var-list-children 1 t\n"
-      "-var-list-children 1 t.value\n-var-list-children 1 t.value.[1]\n-gdb-exit\n";
-  const std::string out =
-      run({arguments, folder.path, commands, {{"OPENBLAS_NUM_THREADS", "1"}}}).out;
-  INFO(out);
-  CHECK(out.find("exp=\"shape\",numchild=\"0\",value=\"(3, 3)\"") != out.npos);
-  CHECK(out.find("exp=\"grad\"") != out.npos);
-  CHECK(out.find("exp=\"[1]\"") != out.npos);
-  CHECK(std::regex_search(out, std::regex("exp=\"0\",[^{]*value=\"0\\.954")));
-}
-
 TEST_CASE("heed save writes .npy and .csv files", "[debug][.]") {
   if (!can_debug()) return;
   const SessionFolder folder;
@@ -343,31 +240,4 @@ TEST_CASE("heed save writes .npy and .csv files", "[debug][.]") {
   CHECK(rows[0] == "1,0,0");
   CHECK(near_line(rows[2], "0.2563,0.7156,0.0281"));
   CHECK(near_line(lines_of(content(folder / "g.csv")).at(2), "2.4042,-1.1234,1.7477"));
-}
-
-TEST_CASE("LLDB prints the graph, steps to a node and prints its upstream gradient", "[debug][.]") {
-  const std::string lldb = path_of("lldb").empty() ? path_of("lldb-14") : path_of("lldb");
-  if (lldb.empty()) {
-    WARN("skipped: LLDB is not installed");
-    return;
-  }
-  const SessionFolder folder;
-  Arguments arguments = {"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh", lldb, "-b"};
-  for (const char* line : {"command script import tools/debugger/heed_lldb.py",
-                           "breakpoint set -n heed::Softmax::backward", "run", "heed graph",
-                           "heed step K", "heed show dy"})
-    arguments = arguments + Arguments{"-o", line};
-  // Debian's LLDB 14 does not find its Python module by itself.
-  const char* const modules = "/usr/lib/llvm-14/lib/python3.11/dist-packages";
-  const std::string out =
-      run({arguments + Arguments{lesson}, folder.path, "", {{"PYTHONPATH", modules}}}).out;
-  if (has(out, "error: module importing failed") || !has(out, "stop reason = breakpoint")) {
-    WARN("skipped: this LLDB has no Python, or may not trace programs here");
-    return;
-  }
-  INFO(out);
-  CHECK(has(out, "=> #11  Softmax           A      (3, 3)  from #10     3.2141"));
-  CHECK(has(out, "#6 MatMul 'K' (3, 4), made at "));
-  CHECK(has(out, "-0.0747  -0.9687  -1.2650   0.3933"));
-  CHECK(has(out, "min -1.2650, max 1.3681, "));
 }

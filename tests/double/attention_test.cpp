@@ -2,8 +2,8 @@
 
 #include "heed/ops/attention.hpp"
 
+#include "attention_cases.hpp"
 #include "catch.hpp"
-#include "near.hpp"
 
 namespace {
 
@@ -65,6 +65,27 @@ TEST_CASE("gradients of attention with past, fused and plain", "[double][attenti
   AttentionOptions options = options_of(true);
   options.past = 2;
   CHECK(attention_error(options, {35, 2}, {37, 2}, {37, 2}) == "");  // two blocks of rows
+}
+
+TEST_CASE("fused attention equals its composition to twelve digits: padding, windows, groups",
+          "[double][attention]") {
+  for (const AttentionSizes& n :
+       {AttentionSizes{3, 7, 7}, {2, 40, 3}, {3, 4, 9, 5}, {2, 70, 70}, {2, 40, 90, 45}})
+    CHECK(fused_attention_error(n, 1e-12) == "");
+}
+
+TEST_CASE("gradients of attention with a window, padding and grouped queries",
+          "[double][attention]") {
+  for (const std::size_t window : {0u, 1u, 2u, 34u})
+    for (const std::size_t kv_heads : {1u, 2u}) {
+      AttentionOptions options = options_of(true, 2);
+      options.window = window;
+      options.num_kv_heads = kv_heads;
+      CHECK(attention_error(options, {1, 4, 4}, {1, 4, 2 * kv_heads}, {1, 4, kv_heads}) == "");
+      options.key_padding = key_padding(Padding::middle, 2, 37);
+      options.past = 2;
+      CHECK(attention_error(options, {2, 35, 4}, {2, 37, 2 * kv_heads}, {2, 37, kv_heads}) == "");
+    }
 }
 
 TEST_CASE("gradients of masked attention, with a fully masked row", "[double][attention]") {

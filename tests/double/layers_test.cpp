@@ -81,6 +81,13 @@ nn::GptConfig tiny(bool bias, bool tied, Gelu gelu = Gelu::erf) {
   return config;
 }
 
+nn::GptConfig tiny_llama(bool bias, bool tied) {
+  nn::GptConfig config = tiny(bias, tied);
+  config.embed_dim = 8;
+  config.heads = 4;
+  return llama_like(config);
+}
+
 }  // namespace
 
 TEST_CASE("gradients of Linear, LayerNorm, Embedding and Mlp", "[double][nn]") {
@@ -94,6 +101,34 @@ TEST_CASE("gradients of Linear, LayerNorm, Embedding and Mlp", "[double][nn]") {
   CHECK(parameter_error([&] { return mlp(norm(linear(table(indices)))); }, store.parameters) == "");
   CHECK(gradcheck_error([&](X x) { return mlp(norm(linear(x[0]))); }, {random_array({2, 3}, 1)}) ==
         "");
+}
+
+TEST_CASE("gradients of an RMSNorm and of an Mlp with SwiGLU", "[double][nn]") {
+  for (const bool bias : {false, true}) {
+    Store store;
+    const nn::Norm norm(store.scope() / "norm", 4, bias, nn::NormKind::rms);
+    const nn::Mlp mlp(store.scope() / "mlp", 4, bias, Gelu::erf, nn::MlpKind::swiglu);
+    randomize(store.parameters);
+    const Array x = random_array({2, 3, 4}, 1);
+    CHECK(parameter_error([&] { return mlp(norm(Tensor(x))); }, store.parameters) == "");
+    CHECK(gradcheck_error([&](X in) { return mlp(norm(in[0])); }, {x}) == "");
+  }
+}
+
+TEST_CASE("gradients of MultiHeadAttention with grouped queries and rotary embedding",
+          "[double][nn]") {
+  Store store;
+  const nn::MultiHeadAttention heads(store.scope(), 8, 4, true, {2, true});
+  randomize(store.parameters);
+  const Array x = random_array({2, 3, 8}, 1), memory = random_array({2, 5, 8}, 2);
+  nn::AttentionMask mask = attention_mask(true);
+  CHECK(gradcheck_error([&](X in) { return heads(in[0], mask); }, {x}) == "");
+  CHECK(gradcheck_error([&](X in) { return heads.with_weights(in[0], in[1], mask).output; },
+                        {x, memory}) == "");
+  mask.window = 2;
+  mask.key_padding = mask_of({2, 3}, {0, 1, 0, 0, 0, 1});
+  CHECK(gradcheck_error([&](X in) { return heads(in[0], mask); }, {x}) == "");
+  CHECK(parameter_error([&] { return heads(Tensor(x), mask); }, store.parameters) == "");
 }
 
 TEST_CASE("gradients of AttentionHead: causal, masked and unmasked", "[double][nn]") {
@@ -161,7 +196,8 @@ TEST_CASE("gradients of all parameters of a tiny Gpt, tied or not", "[double][nn
   const Indices tokens = indices_of({2, 4}, {0, 3, 1, 1, 4, 2, 0, 3});
   const Indices targets = indices_of({2, 4}, {3, 1, 1, 0, 2, 0, 3, 4});
   for (const nn::GptConfig& config :
-       {tiny(false, true), tiny(true, false), tiny(true, true, Gelu::tanh)}) {
+       {tiny(false, true), tiny(true, false), tiny(true, true, Gelu::tanh), tiny_llama(false, true),
+        tiny_llama(true, false)}) {
     Store store;
     const nn::Gpt model(store.scope(), config);
     randomize(store.parameters);
@@ -171,7 +207,8 @@ TEST_CASE("gradients of all parameters of a tiny Gpt, tied or not", "[double][nn
 
 TEST_CASE("logits with a KV cache equal those of the full forward pass", "[double][nn]") {
   const Indices tokens = indices_of({1, 4}, {0, 3, 1, 4});
-  for (const nn::GptConfig& config : {tiny(false, true), tiny(true, false)}) {
+  for (const nn::GptConfig& config :
+       {tiny(false, true), tiny(true, false), tiny_llama(false, true), tiny_llama(true, false)}) {
     Store store;
     const nn::Gpt model(store.scope(), config);
     randomize(store.parameters);

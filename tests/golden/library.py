@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """library.py: writes library.txt (float32) and library64.txt (float64), with PyTorch's results for
-losses, clamp, where, topk, gather, rms_norm, padded attention, patch embedding, a decoder block and
-initial values, in the format of file.hpp.
+losses, clamp, where, topk, gather, rms_norm, silu, rotary embedding, padded and grouped attention,
+patch embedding, SwiGLU, blocks of a decoder and of Llama, and initial values, in the format of
+file.hpp.
 
     /usr/bin/python3 tests/golden/library.py        # needs PyTorch 1.13 and NumPy
 
@@ -77,6 +78,60 @@ def decoder_block(t, attrs):
     return [functional_call(layer, state, (t["x"], t["memory"]), masks)]
 
 
+def rotary_embedding(x, heads=1, first=0, base=10000.0):
+    """Rotates the pairs (2i, 2i + 1) of each head of x (B, T, C)."""
+    B, T, C = x.shape
+    D = C // heads
+    frequencies = base ** (-torch.arange(0, D, 2, dtype=torch.float64) / D)
+    angles = (first + torch.arange(T, dtype=torch.float64))[:, None] * frequencies  # (T, D / 2)
+    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+    pairs = x.view(B, T, heads, D // 2, 2).transpose(1, 2)  # (B, heads, T, D / 2, 2)
+    a, b = pairs[..., 0], pairs[..., 1]
+    rotated = torch.stack([a * cos - b * sin, a * sin + b * cos], -1)
+    return rotated.transpose(1, 2).reshape(B, T, C)
+
+
+def split_heads(x, heads):
+    return x.view(*x.shape[:2], heads, -1).transpose(1, 2)
+
+
+def grouped_attention(q, k, v, heads, kv_heads, causal=False, window=0, key_padding=None):
+    """The output (B, T, C) and the weights (B, H, T, S)."""
+    T, S = q.shape[1], k.shape[1]
+    q = split_heads(q, heads)
+    k, v = (split_heads(x, kv_heads).repeat_interleave(heads // kv_heads, 1) for x in (k, v))
+    t, s = torch.arange(T)[:, None], torch.arange(S)
+    masked = (s > t) if causal else torch.zeros(T, S, dtype=torch.bool)
+    if window > 0:
+        masked = masked | (s + window <= t)
+    masked = masked.expand(len(q), 1, T, S)
+    if key_padding is not None:
+        masked = masked | key_padding[:, None, None, :]
+    scores = (q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5).masked_fill(masked, -inf)
+    weights = scores.softmax(-1)
+    return (weights @ v).transpose(1, 2).reshape(len(q), T, -1), weights
+
+
+def swiglu(x, gate, up, down):
+    return F.linear(F.silu(F.linear(x, gate)) * F.linear(x, up), down)
+
+
+def llama_block(t, attrs):
+    """A block of Llama: RMSNorm, rotary embedding, grouped queries, SwiGLU, no biases."""
+    heads, kv_heads = attrs["heads"], attrs["kv_heads"]
+
+    def norm(x, weight):
+        return x / torch.sqrt((x ** 2).mean(-1, keepdim=True) + 1e-5) * weight
+
+    x = t["x"]
+    h = norm(x, t["norm1"])
+    q = rotary_embedding(F.linear(h, t["query"]), heads)
+    k = rotary_embedding(F.linear(h, t["key"]), kv_heads)
+    v = F.linear(h, t["value"])
+    x = x + F.linear(grouped_attention(q, k, v, heads, kv_heads, causal=True)[0], t["out"])
+    return [x + swiglu(norm(x, t["norm2"]), t["gate"], t["up"], t["down"])]
+
+
 def initial_values(t, attrs):
     torch.manual_seed(attrs["seed"])
     fill = getattr(torch.nn.init, attrs["function"])
@@ -96,6 +151,14 @@ OPERATIONS = {
     "argmax": lambda t, a: [torch.argmax(t["x"], dim=a["dim"])],
     "dropout": lambda t, a: [F.dropout(t["x"], a["p"], True)],
     "rms_norm": rms_norm,
+    "silu": lambda t, a: [F.silu(t["x"])],
+    "rotary_embedding": lambda t, a: [
+        rotary_embedding(t["x"], a["heads"], a["first"], a["base"])],
+    "grouped_attention": lambda t, a: list(grouped_attention(
+        t["q"], t["k"], t["v"], a["heads"], a["kv_heads"], a["causal"], a["window"],
+        t.get("key_padding"))),
+    "swiglu": lambda t, a: [swiglu(t["x"], t["gate"], t["up"], t["down"])],
+    "llama_block": llama_block,
     "padded_attention": padded_attention,
     "patch_embedding": patch_embedding,
     "decoder_block": decoder_block,
@@ -156,6 +219,12 @@ def add_elementwise():
     for p in [-0.5, 1.5]:
         case(f"error/dropout_{p}", "dropout", lambda r: dict(x=values(r, (2, 3))), p=p,
              training=True, seed=1)
+
+
+def add_silu():
+    for shape in [(), (3, 4), (2, 3, 5), (0, 2)]:
+        case(f"silu/{text(shape)}", "silu", lambda r: dict(x=values(r, shape, -6, 6)))
+    case("silu/special", "silu", dict(x=listed(0, -0.0, 1e20, inf, nan, 90, -80, 1e-20)))
 
 
 def random_indices(random, shape, dim, k):
@@ -244,6 +313,53 @@ def add_layers():
                                   (2, 2, 3, 4, 1, True), (1, 1, 1, 2, 2, False)]:
         case(f"decoder_block/{B}x{T}x{S}x{C}_{H}", "decoder_block",
              lambda r: decoder_arrays(r, B, T, S, C, H, padded), heads=H)
+
+
+def grouped_arrays(random, B, T, S, D, heads, kv_heads, padded):
+    arrays = dict(q=values(random, (B, T, heads * D)), k=values(random, (B, S, kv_heads * D)),
+                  v=values(random, (B, S, kv_heads * D)))
+    if padded:
+        arrays["key_padding"] = padded_keys(random, B, S)
+    return arrays
+
+
+def llama_arrays(random, B, T, C, heads, kv_heads):
+    width, hidden = C // heads * kv_heads, 8 * ((C + 2) // 3)
+    shapes = dict(norm1=(C,), query=(C, C), key=(width, C), value=(width, C), out=(C, C),
+                  norm2=(C,), gate=(hidden, C), up=(hidden, C), down=(C, hidden))
+    return dict(x=values(random, (B, T, C)), **weights(random, shapes))
+
+
+def add_llama():
+    for shape, heads, first, base in [((1, 3, 2), 1, 0, 10000.0), ((2, 4, 8), 1, 0, 10000.0),
+                                      ((2, 4, 8), 2, 3, 10000.0), ((1, 5, 12), 3, 100, 500.0),
+                                      ((2, 1, 4), 2, 7, 10000.0), ((0, 2, 4), 1, 0, 10000.0)]:
+        case(f"rotary_embedding/{text(shape)}_{heads}_{first}_{base:g}", "rotary_embedding",
+             lambda r: dict(x=values(r, shape)), heads=heads, first=first, base=base)
+    case("error/rotary_embedding_odd", "rotary_embedding", lambda r: dict(x=values(r, (1, 2, 6))),
+         heads=2, first=0, base=10000.0)
+    for B, T, S, D, heads, kv_heads in [(2, 3, 3, 2, 2, 1), (1, 4, 4, 3, 4, 2), (2, 5, 5, 2, 4, 1),
+                                        (2, 4, 4, 2, 2, 2), (1, 6, 6, 4, 6, 3)]:
+        for causal, window, padded in [(False, 0, False), (True, 0, False), (False, 0, True),
+                                       (True, 2, False), (True, 0, True)]:
+            name = f"{B}x{T}x{S}x{D}_{heads}_{kv_heads}"
+            name += causal * "_causal" + bool(window) * f"_window{window}" + padded * "_padded"
+            case(f"grouped_attention/{name}", "grouped_attention",
+                 lambda r: grouped_arrays(r, B, T, S, D, heads, kv_heads, padded), heads=heads,
+                 kv_heads=kv_heads, causal=causal, window=window)
+    for B, T, S, heads, kv_heads in [(2, 3, 5, 2, 1), (1, 4, 2, 4, 2)]:
+        case(f"grouped_attention/{B}x{T}x{S}x3_{heads}_{kv_heads}_padded", "grouped_attention",
+             lambda r: grouped_arrays(r, B, T, S, 3, heads, kv_heads, True), heads=heads,
+             kv_heads=kv_heads, causal=False, window=0)
+    for shape, hidden in [((3, 3), 8), ((2, 3, 4), 16), ((1, 1, 2, 6), 16)]:
+        C = shape[-1]
+        case(f"swiglu/{text(shape)}_{hidden}", "swiglu",
+             lambda r: dict(x=values(r, shape), **weights(r, dict(
+                 gate=(hidden, C), up=(hidden, C), down=(C, hidden)))))
+    for B, T, C, heads, kv_heads in [(2, 3, 8, 4, 2), (1, 5, 8, 2, 1), (2, 4, 6, 3, 3),
+                                     (1, 1, 4, 1, 1)]:
+        case(f"llama_block/{B}x{T}x{C}_{heads}_{kv_heads}", "llama_block",
+             lambda r: llama_arrays(r, B, T, C, heads, kv_heads), heads=heads, kv_heads=kv_heads)
 
 
 def add_initial_values():
@@ -346,7 +462,7 @@ def lines_of(id, op, arrays, attrs, dtype):
 def main():
     torch.set_num_threads(1)
     for add in [add_losses, add_elementwise, add_selections, add_norms, add_layers,
-                add_initial_values]:
+                add_initial_values, add_silu, add_llama]:
         add()
     for file, dtype in [("library.txt", torch.float32), ("library64.txt", torch.float64)]:
         lines = ["# written by library.py with PyTorch " + torch.__version__]

@@ -189,6 +189,40 @@ inline Result decoder_block(const Call& call) {
   return with_gradients({y}, packing, call, parameters);
 }
 
+inline Result swiglu(const Call& call) {
+  const auto parameters = std::make_shared<heed::Parameters>();
+  Generator generator(0);
+  const Tensor x = call.tensor("x");
+  const heed::nn::Mlp mlp({*parameters, generator}, x.shape().back(), false, heed::Gelu::erf,
+                          heed::nn::MlpKind::swiglu);
+  const Packing packing{
+      {"gate", {"gate.weight"}}, {"up", {"up.weight"}}, {"down", {"down.weight"}}};
+  load(packing, call, *parameters);
+  return with_gradients({mlp(x)}, packing, call, parameters);
+}
+
+inline Result llama_block(const Call& call) {
+  const auto parameters = std::make_shared<heed::Parameters>();
+  Generator generator(0);
+  const Tensor x = call.tensor("x");
+  heed::nn::GptConfig config;
+  config.embed_dim = x.shape().back();
+  config.heads = static_cast<std::size_t>(call.integer("heads"));
+  config.kv_heads = static_cast<std::size_t>(call.integer("kv_heads"));
+  config.norm = heed::nn::NormKind::rms;
+  config.positions = heed::nn::PositionKind::rotary;
+  config.mlp = heed::nn::MlpKind::swiglu;
+  const heed::nn::Block block({*parameters, generator}, config);
+  Packing packing;
+  for (const std::string norm : {"norm1", "norm2"}) packing.push_back({norm, {norm + ".weight"}});
+  for (const std::string name : {"query", "key", "value", "out"})
+    packing.push_back({name, {"attention." + name + ".weight"}});
+  for (const std::string name : {"gate", "up", "down"})
+    packing.push_back({name, {"mlp." + name + ".weight"}});
+  load(packing, call, *parameters);
+  return with_gradients({block(x, {true})}, packing, call, parameters);
+}
+
 // Fills one tensor of each shape, one after another, with the function of torch.nn.init.
 inline Values initial_values(const Call& call) {
   namespace init = heed::nn::init;
@@ -306,6 +340,8 @@ inline Table model_operations() {
           {"padded_attention", padded_attention},
           {"patch_embedding", patch_embedding},
           {"decoder_block", decoder_block},
+          {"swiglu", swiglu},
+          {"llama_block", llama_block},
           {"init", [](const Call& call) { return initial_values(call); }}};
 }
 

@@ -21,6 +21,7 @@
 #include "heed/ops/matmul.hpp"
 #include "heed/ops/normalize.hpp"
 #include "heed/ops/reduce.hpp"
+#include "heed/ops/rotary.hpp"
 #include "heed/ops/shape.hpp"
 #include "heed/ops/softmax.hpp"
 
@@ -157,6 +158,24 @@ inline Values attention(const Call& call) {
   const Tensor q = call.tensor("q"), k = call.tensor("k"), v = call.tensor("v");
   return {heed::scaled_dot_product_attention(q, k, v, options),
           heed::attention_weights(q, k, options)};
+}
+
+inline Values grouped_attention(const Call& call) {
+  heed::AttentionOptions options;
+  options.causal = call.flag("causal");
+  options.window = static_cast<std::size_t>(call.integer("window"));
+  options.num_heads = static_cast<std::size_t>(call.integer("heads"));
+  options.num_kv_heads = static_cast<std::size_t>(call.integer("kv_heads"));
+  if (const Value* const padding = call.find("key_padding"); padding != nullptr)
+    options.key_padding = std::get<Mask>(*padding);
+  const Tensor q = call.tensor("q"), k = call.tensor("k"), v = call.tensor("v");
+  return {heed::scaled_dot_product_attention(q, k, v, options),
+          heed::attention_weights(q, k, options)};
+}
+
+inline Tensor rotary_embedding(const Call& call) {
+  return heed::rotary_embedding(call.tensor("x"), static_cast<std::size_t>(call.integer("heads")),
+                                static_cast<std::size_t>(call.integer("first")), call.real("base"));
 }
 
 inline Tensor dropout(const Call& call) {
@@ -357,6 +376,9 @@ inline Table library_operations() {
        }},
       {"argmax", [](const Call& c) { return Values{heed::argmax(c.tensor(0), c.integer("dim"))}; }},
       {"rms_norm", [](const Call& c) { return Values{rms_norm(c)}; }},
+      {"silu", [](const Call& c) { return Values{heed::silu(c.tensor(0))}; }},
+      {"rotary_embedding", [](const Call& c) { return Values{rotary_embedding(c)}; }},
+      {"grouped_attention", grouped_attention},
   };
 }
 

@@ -50,6 +50,18 @@ AttentionOptions heads(std::size_t num_heads) {
   return options;
 }
 
+AttentionOptions grouped(std::size_t num_heads, std::size_t num_kv_heads) {
+  AttentionOptions options = heads(num_heads);
+  options.num_kv_heads = num_kv_heads;
+  return options;
+}
+
+AttentionOptions window(std::size_t keys) {
+  AttentionOptions options;
+  options.window = keys;
+  return options;
+}
+
 AttentionOptions past(std::size_t keys, bool causal) {
   AttentionOptions options;
   options.past = keys;
@@ -292,17 +304,28 @@ const std::vector<Mistake>& attention_mistakes() {
          attention_weights(x, x, bias_of({3, 3}));
        },
        "attention: bias (3, 3) does not broadcast to the scores (2, 2)"},
+      {[] { scaled_dot_product_attention(cube, cube, cube, grouped(4, 3)); },
+       "attention: num_heads = 4 must be divisible by num_kv_heads = 3"},
+      {[] { scaled_dot_product_attention(cube, cube, cube, grouped(4, 2)); },
+       "attention: queries and keys differ in width: cube (2, 3, 4), cube (2, 3, 4), cube (2, 3, "
+       "4), num_heads = 4, num_kv_heads = 2"},
+      {[] { attention_weights(x, x, window(2)); },
+       "attention: window = 2 needs causal attention; set causal, or set window to 0"},
+      {[] { rotary_embedding(x); },
+       "rotary_embedding: x (2, 3) must be (..., T, C) with C divisible by 2 num_heads = 2"},
       {[] { split_heads(cube, 3); },
        "attention: cube (2, 3, 4) must be (B, T, C) with C divisible by num_heads = 3"},
       {[] { nn::MultiHeadAttention(Store().scope, 6, 4); },
        "MultiHeadAttention: embed_dim 6 must be divisible by num_heads 4"},
+      {[] { nn::MultiHeadAttention(Store().scope, 8, 4, true, {3}); },
+       "MultiHeadAttention: num_heads 4 must be divisible by num_kv_heads 3"},
       {[] { attention()(cube); },
        "linear: the last size of x must be the weight's second: cube (2, 3, 4), query.weight (8, "
        "8)"},
       {[] {
          attention()(named("x", {2, 3, 8}), {false, {}, mask({2, 4})});
        },
-       "attention: key_padding (2, 4) must be (B, S) of x (2, 3, 8)"},
+       "attention: key_padding (2, 4) must be (B, S) of key (2, 3, 8)"},
       {[] {
          const NoGrad no_grad;
          nn::KeyValueCache cache(2, 8);

@@ -46,7 +46,7 @@ TEST_CASE("the dot product of two sinusoidal encodings depends only on their dis
     double want = 0;  // sin a sin b + cos a cos b = cos(a - b), for each wave
     for (std::size_t i = 0; i < 8; ++i)
       want += std::cos(double(apart) / std::pow(10000.0, double(i) / 8));
-    for (const std::size_t t : {0, 1, 17, 40}) {
+    for (const std::size_t t : {0u, 1u, 17u, 40u}) {
       CHECK(std::abs(dot_of_rows(p, t, t + apart) - want) < 1e-5);
       CHECK(std::abs(dot_of_rows(p, t + apart, t) - want) < 1e-5);
     }

@@ -144,7 +144,7 @@ TEST_CASE("no gradient of a model's logits reaches a later position", "[nn][prop
     Store store;
     const nn::Gpt gpt(store.scope(), two_blocks(T));
     const Indices tokens = Generator(1).randint(0, 11, {1, T});
-    Tensor position = gpt.position.weight;
+    Tensor position = gpt.position->weight;
     for (const std::size_t t : tested_rows(T)) {
       position.clear_grad();
       backward(gpt(tokens), upstream_of_row(t, {1, T, 11}));

@@ -25,6 +25,7 @@ Tensor gelu_erf(const std::vector<Tensor>& x) { return gelu(x[0]); }
 
 // The formulas in the header file, for one number.
 double erf_formula(double x) { return x * (1 + std::erf(x / std::sqrt(2.0))) / 2; }
+double silu_formula(double x) { return x / (1 + std::exp(-x)); }
 double tanh_formula(double x) {
   return x * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x))) / 2;
 }
@@ -77,6 +78,22 @@ TEST_CASE("the derivatives of gelu equal those of its formula", "[ops][activatio
   CHECK(difference(derivatives_erf, array_of({3}, {0.5, 1.083315471, -0.083315471})) == "");
 }
 
+TEST_CASE("silu and its derivative by hand", "[ops][activation]") {
+  const Array x = array_of({4}, {-1, 0, 1, 2});
+  CHECK(difference(silu(Tensor(x)), array_of({4}, {-0.268941421, 0, 0.731058579, 1.761594156})) ==
+        "");
+  const auto of_silu = derivative([](const std::vector<Tensor>& in) { return silu(in[0]); }, x);
+  CHECK(difference(of_silu, array_of({4}, {0.072329488, 0.5, 0.927670512, 1.090784248})) == "");
+}
+
+TEST_CASE("silu(x) equals x sigmoid(x), and the gradients too", "[ops][activation]") {
+  using X = const std::vector<Tensor>&;
+  const Array x = random_array({7, 31}, 1, -8, 8);
+  CHECK(difference(silu(Tensor(x)), each(x, silu_formula)) == "");
+  CHECK(twin_difference([](X in) { return silu(in[0]); },
+                        [](X in) { return in[0] * sigmoid(in[0]); }, {x}) == "");
+}
+
 TEST_CASE("activations of large inputs are constant or linear, never NaN", "[ops][activation]") {
   const Tensor x(array_of({6}, {-1e30, -200, -20, 20, 200, 1e30}));
   CHECK(difference(tanh(x), array_of({6}, {-1, -1, -1, 1, 1, 1})) == "");
@@ -84,13 +101,17 @@ TEST_CASE("activations of large inputs are constant or linear, never NaN", "[ops
   CHECK(difference(gelu(x), array_of({6}, {0, 0, 0, 20, 200, 1e30})) == "");
   CHECK(difference(gelu(Tensor(array_of({3}, {-200, 20, 200})), Gelu::tanh),
                    array_of({3}, {0, 20, 200})) == "");
+  CHECK(difference(silu(x), array_of({6}, {0, 0, -4.12230724e-8, 20, 200, 1e30}), 1e-9) == "");
+  const Array silu_slope =
+      derivative([](const std::vector<Tensor>& in) { return silu(in[0]); }, x.value());
+  CHECK(difference(silu_slope, array_of({6}, {0, 0, -3.9161919e-8, 1, 1, 1}), 1e-7) == "");
   CHECK(difference(sigmoid(Tensor(array_of({2}, {inf, -inf}))), array_of({2}, {1, 0})) == "");
   CHECK(difference(tanh(Tensor(array_of({2}, {inf, -inf}))), array_of({2}, {1, -1})) == "");
 }
 
 TEST_CASE("every activation of NaN is NaN", "[ops][activation]") {
   const Tensor x(array_of({2}, {NaN, 1}));
-  for (const Tensor& y : {tanh(x), sigmoid(x), relu(x), gelu(x), gelu(x, Gelu::tanh)}) {
+  for (const Tensor& y : {tanh(x), sigmoid(x), relu(x), gelu(x), gelu(x, Gelu::tanh), silu(x)}) {
     CHECK(std::isnan(y.value()(0)));
     CHECK(std::isfinite(y.value()(1)));
   }
@@ -99,7 +120,7 @@ TEST_CASE("every activation of NaN is NaN", "[ops][activation]") {
 TEST_CASE("activations keep the shape: rank 0, size 0 and batches", "[ops][activation]") {
   for (const Shape& shape : {Shape{}, Shape{0}, Shape{2, 0, 3}, Shape{2, 1, 33}}) {
     const Tensor x(zeros(shape));
-    for (const Tensor& y : {tanh(x), sigmoid(x), relu(x), gelu(x), gelu(x, Gelu::tanh)})
+    for (const Tensor& y : {tanh(x), sigmoid(x), relu(x), gelu(x), gelu(x, Gelu::tanh), silu(x)})
       CHECK(str(y.shape()) == str(shape));
   }
 }

@@ -40,6 +40,18 @@ TEST_CASE("the mask broadcasts to x, but x does not broadcast to the mask", "[op
         }) == "masked_fill: mask (1, 2, 3) does not broadcast to x (2, 3)");
 }
 
+TEST_CASE("causal_mask is true at keys after the query's own key, and before its window",
+          "[ops][mask]") {
+  CHECK((causal_mask(3) == mask_of({3, 3}, {0, 1, 1, 0, 0, 1, 0, 0, 0})));
+  CHECK((causal_mask(2, 4, 1) == mask_of({2, 4}, {0, 0, 1, 1, 0, 0, 0, 1})));
+  CHECK((causal_mask(4, 4, 0, 2) ==
+         mask_of({4, 4}, {0, 1, 1, 1, 0, 0, 1, 1, 1, 0, 0, 1, 1, 1, 0, 0})));
+  CHECK((causal_mask(2, 4, 2, 1) == mask_of({2, 4}, {1, 1, 0, 1, 1, 1, 1, 0})));
+  CHECK((causal_mask(3, 2, 0, 1) == mask_of({3, 2}, {0, 1, 1, 0, 1, 1})));  // no key for query 2
+  for (const std::size_t window : {std::size_t{3}, std::size_t{4}, static_cast<std::size_t>(-1)})
+    CHECK((causal_mask(3, 3, 0, window) == causal_mask(3)));
+}
+
 TEST_CASE("masked_fill replaces a NaN", "[ops][mask]") {
   const Tensor x(array_of({2}, {not_a_number, 1}));
   CHECK((masked_fill(x, mask_of({2}, {1, 0}), 0).value() == array_of({2}, {0, 1})));

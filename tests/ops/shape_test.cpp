@@ -243,3 +243,20 @@ TEST_CASE("split throws for sizes that do not add up", "[ops][shape]") {
   CHECK(message_of([] { split(six(), {3}, 2); }) ==
         "split: axis 2 is out of range for x (2, 3); use -2 to 1");
 }
+
+TEST_CASE("sizes whose sum or product overflows are refused", "[ops][shape]") {
+  const Tensor x(zeros({4}));
+  const std::int64_t quarter = std::int64_t{1} << 62, root = std::int64_t{1} << 32;
+  CHECK(message_of([&] {
+          split(x, {quarter, quarter, quarter, quarter, 4}, 0);
+        }) == "split: the pieces add up to 2^63 or more, axis 0 of x (4) has size 4");
+  CHECK(message_of([&] {
+          reshape(x, {root, root, -1});
+        }) == "shape (4294967296, 4294967296, 1) is too large: it has 2^59 elements or more");
+  CHECK(message_of([&] {
+          reshape(Tensor(zeros({0})), {root, root});
+        }) == "shape (4294967296, 4294967296) is too large: it has 2^59 elements or more");
+  CHECK(message_of([&] {
+          expand(Tensor(zeros({1, 1})), {root, root});
+        }) == "shape (4294967296, 4294967296) is too large: it has 2^59 elements or more");
+}

@@ -47,6 +47,12 @@ TEST_CASE("WarmupCosine: linear rise, cosine decay, then constant", "[optim][sch
   CHECK(schedule.at(1000000) == 0.2);
 }
 
+TEST_CASE("WarmupCosine does not overflow at the largest learning rates", "[optim][schedule]") {
+  const WarmupCosine schedule{1e308, 1e300, 99, 200};
+  for (std::int64_t step = 0; step <= 200; ++step) CHECK(schedule.at(step) <= 1e308);
+  CHECK(close(schedule.at(49) / 1e308, 0.5, 1e-14));
+}
+
 TEST_CASE("WarmupCosine works without warmup, decay or both", "[optim][schedule]") {
   CHECK(WarmupCosine{1.0, 0.1, 0, 10}.at(0) == 1.0);
   CHECK(close(WarmupCosine{1.0, 0.1, 5, 5}.at(4), 5.0 / 6, 1e-12));

@@ -6,6 +6,7 @@
 
 #include "catch.hpp"
 #include "heed/base/error.hpp"
+#include "heed/base/process.hpp"
 #include "heed/report/plot_program.hpp"
 #include "report/plot_programs.hpp"
 
@@ -24,6 +25,7 @@ std::string script_for(const std::string& name, const std::string& title) {
 TEST_CASE("gnuplot_string quotes its text so that gnuplot expands nothing", "[report][gnuplot]") {
   CHECK(gnuplot_string("it's `date` \"x\" \\n") == "'it''s `date` \"x\" \\n'");
   CHECK(gnuplot_string("a\nb") == "'a\\nb'");
+  CHECK(gnuplot_string("a]]>b]]]>]>>") == "'a]] >b]]] >]>>'");  // ]]> is an error in an SVG file
 }
 
 TEST_CASE("gnuplot_number writes a decimal point", "[report][gnuplot]") {
@@ -66,6 +68,31 @@ TEST_CASE("an error in a script becomes a message of one line", "[report][gnuplo
   CHECK(!has(plot.message, "\n"));
 }
 
+TEST_CASE("gnuplot ignores the user's settings", "[report][gnuplot]") {
+  const ScratchFolder folder;
+  folder.write(".gnuplot", "system('touch " + (folder / "proof").string() + "')\n");
+  const std::string home = std::getenv("HOME") == nullptr ? "" : std::getenv("HOME");
+  ::setenv("HOME", folder.path.c_str(), 1);
+  const Plot text = text_with_gnuplot("set terminal dumb\nplot x\n");
+  const Plot plot = draw_with_gnuplot(folder.path, "a", script_for("a", "title"));
+  ::setenv("HOME", home.c_str(), 1);
+  if (not_installed(text.message)) return;
+  CHECK(text.ok);
+  CHECK(plot.ok);
+  CHECK_FALSE(std::filesystem::exists(folder / "proof"));
+}
+
+TEST_CASE("the script that stays beside a picture draws the same picture", "[report][gnuplot]") {
+  const ScratchFolder folder;
+  const Plot plot = draw_with_gnuplot(folder.path, "a", script_for("a", "title"));
+  if (not_installed(plot.message)) return;
+  REQUIRE(plot.ok);
+  const std::string drawn = folder.read("a.svg");
+  folder.write("a.svg", "");
+  CHECK(run_child({{"gnuplot", "a.gp"}, folder.path}).code == 0);
+  CHECK(folder.read("a.svg") == drawn);
+}
+
 TEST_CASE("without gnuplot the script is written and the message says what to install",
           "[report][gnuplot]") {
   const ScratchFolder folder;
@@ -80,7 +107,7 @@ TEST_CASE("without gnuplot the script is written and the message says what to in
 TEST_CASE("a folder that is not writable becomes a message", "[report][gnuplot]") {
   const Plot plot = draw_with_gnuplot("/nonexistent/folder", "loss", "plot x\n");
   CHECK(!plot.ok);
-  CHECK(has(plot.message, "/nonexistent/folder/loss.gp: cannot be written: "));
+  CHECK(has(plot.message, "/nonexistent/folder/loss.gp: No such file or directory"));
 }
 
 TEST_CASE("the name of a picture must not contain a folder or be empty", "[report][gnuplot]") {

@@ -45,7 +45,7 @@ const Array causal_weights = {{1, 0, 0, 0},
 // the position, keys copy them, and queries copy them shifted by `offset`. D = T.
 void plant(const Gpt& model, std::size_t layer, std::size_t head, std::size_t offset) {
   const std::size_t C = model.config.embed_dim, T = model.config.block_size;
-  Tensor position = model.position.weight;  // (T, C)
+  Tensor position = model.position->weight;  // (T, C)
   for (std::size_t t = 0; t < T; ++t) position.mutable_value()(t, t) = 3;
   Tensor query = model.blocks[layer].attention.query.weight;  // (C, C), rows are outputs
   Tensor key = model.blocks[layer].attention.key.weight;
@@ -98,6 +98,17 @@ TEST_CASE("uniform_score is the score of uniform attention weights", "[study][he
   CHECK(about(uniform_score(previous, abab, false), 0.25));
   CHECK(about(uniform_score(same, abab, false), 0.25));
   CHECK(about(uniform_score(same, {{3, 3, 3, 1}}, false), 0.5));
+}
+
+// Tokens a b c a b: query 3 (a) attends to key 1, which follows the first a; query 4 to key 2.
+TEST_CASE("the induction score is the weight of the keys after earlier occurrences",
+          "[study][heads]") {
+  const Indices tokens = {{0, 1, 2, 0, 1}};
+  Array weights = zeros({1, 1, 5, 5});
+  for (std::size_t t = 0; t < 5; ++t) weights(0, 0, t, 0) = 1;
+  weights(0, 0, 3, 0) = Real(0.25), weights(0, 0, 3, 1) = Real(0.75);
+  CHECK(difference(head_scores(induction_kind(), weights, tokens, true), Array{Real(0.375)}) == "");
+  CHECK(about(uniform_score(induction_kind(), tokens, true), (1.0 / 4 + 1.0 / 5) / 2));
 }
 
 TEST_CASE("each head has its own score, averaged over all windows", "[study][heads]") {

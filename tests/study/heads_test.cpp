@@ -66,7 +66,7 @@ TEST_CASE("AblatedHead removes one head until it is destroyed", "[study][heads]"
   const nn::Block& block = small.gpt.blocks[0];
   const Tensor x = small.gpt.embed(tokens);
   Array weights = capture_attention(small.gpt, tokens)[0].weights;  // (2, 2, 4, 4)
-  for (const std::size_t b : {0, 1})
+  for (const std::size_t b : {0u, 1u})
     std::fill_n(&weights(b, 1, 0, 0), 16, Real{0});  // the output of head 1 becomes 0
   const Array expected = attention_sublayer(block, x, weights).value();
   {

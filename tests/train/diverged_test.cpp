@@ -101,6 +101,31 @@ TEST_CASE("a failed step is repeated with the same batch", "[train][diverged]") 
   }
 }
 
+TEST_CASE("a failed step is repeated with the same dropout mask", "[train][diverged]") {
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    TrainOptions options = few_steps(1000, 0.9);
+    options.eval_every = options.log_every = 10'000;
+    options.batch_size = 1;
+    options.seed = seed;
+    Run run(options);
+    // Dropout divides kept values by 0.1, so this value overflows in one step out of ten.
+    Tensor(run.trainer.parameters().at("position.weight")).mutable_value()(0, 2) = 3e38f;
+    std::string error;
+    while (error.empty()) error = diverged(run.trainer);
+    INFO(error);
+    CHECK(has(error, "; first occurrence: Dropout (1, 12, 16) made at src/nn/"));
+  }
+}
+
+TEST_CASE("the first gradient that is not finite is the first of the backward pass",
+          "[train][diverged]") {
+  Parameters parameters;
+  const Tensor deep = parameters.add("deep", array_of({1}, {0}));
+  const Tensor shallow = parameters.add("shallow", array_of({1}, {0}));
+  CHECK(first_nonfinite_parameter(parameters, [&] { return sum(sqrt(shallow + sqrt(deep))); }) ==
+        "the first gradient that is not finite is that of shallow");
+}
+
 TEST_CASE("a gradient that is not finite is found with its operation when the loss is finite",
           "[train][diverged]") {
   Parameters parameters;

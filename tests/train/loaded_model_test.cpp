@@ -55,8 +55,16 @@ TEST_CASE("the error of a damaged vocabulary contains the file name", "[train][l
         "m: vocabulary: word 1 is ''; words must be nonempty and without white space");
   CHECK(refused("word", "a \xff").rfind("m: ", 0) == 0);
   CHECK(refused("code_point", "a") == "m: metadata 'vocabulary.tokens' is damaged");
+  CHECK(refused("byte_pair", "") == "");
+  CHECK(refused("byte_pair", "97 98 256 99") == "");
+  CHECK(refused("byte_pair", "97 98 99") ==
+        "m: metadata 'vocabulary.tokens' has 3 numbers; byte pairs need two for each merge");
+  CHECK(refused("byte_pair", "97 256") ==
+        "m: byte pairs: merge 0 is 97 256; it must join two of the 256 tokens before it, and differ "
+        "from all merges before it");
+  CHECK(refused("byte_pair", "a b") == "m: metadata 'vocabulary.tokens' is damaged");
   CHECK(refused("letter", "1") ==
-        "m: metadata 'vocabulary.unit' is 'letter', none of byte, code_point and word");
+        "m: metadata 'vocabulary.unit' is 'letter', none of byte, byte_pair, code_point and word");
 }
 
 TEST_CASE("a model that is not causal can neither be trained nor generate",

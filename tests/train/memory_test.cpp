@@ -16,8 +16,10 @@ TEST_CASE("the memory of weights is five times their number: gradients, moments 
     for (const bool tied : {false, true}) {
       config.bias = bias;
       config.tied = tied;
-      const auto count = static_cast<double>(heed::nn::parameter_count(config));
-      CHECK(training_memory(config, {}).weights == 5 * sizeof(heed::Real) * count);
+      for (const heed::nn::GptConfig& c : {config, heed::test::llama_like(config)}) {
+        const auto count = static_cast<double>(heed::nn::parameter_count(c));
+        CHECK(training_memory(c, {}).weights == 5 * sizeof(heed::Real) * count);
+      }
     }
 }
 
@@ -43,6 +45,9 @@ TEST_CASE("the estimate of very large sizes is finite", "[train][memory]") {
   heed::TrainOptions options;
   options.batch_size = 1'000'000'000;
   options.dropout = 0.5;
+  CHECK(training_memory(config, options).total() > 1e30);
+  CHECK(std::isfinite(training_memory(config, options).total()));
+  config = heed::test::llama_like(config);
   CHECK(training_memory(config, options).total() > 1e30);
   CHECK(std::isfinite(training_memory(config, options).total()));
 }

@@ -35,6 +35,11 @@ struct Model : SmallModel {
   }
 };
 
+// A model like Llama with two query heads of width 4 and one head of keys and values.
+struct Llama : SmallModel {
+  explicit Llama(std::uint64_t seed) : SmallModel(llama_like(small_config(7, {5, 8, 1})), seed) {}
+};
+
 // The error for a file with this metadata entry, without the file's name.
 std::string config_error(const Model& model, const ScratchFolder& folder, const std::string& key,
                          const std::string& value) {
@@ -57,6 +62,78 @@ TEST_CASE("a saved configuration is loaded unchanged", "[train][checkpoint]") {
   CHECK(loaded.bias);
   CHECK_FALSE(loaded.tied);
   CHECK(loaded.gelu == Gelu::tanh);
+}
+
+TEST_CASE("a model like Llama is saved and loaded unchanged", "[train][checkpoint]") {
+  const ScratchFolder folder;
+  const Llama model(1);
+  save_model(folder / "llama", model.parameters, model.config, seven);
+  const ModelFile file = ModelFile::open(folder / "llama");
+  const nn::GptConfig loaded = file.config();
+  CHECK(loaded.kv_heads == 1);
+  CHECK(loaded.norm == nn::NormKind::rms);
+  CHECK(loaded.positions == nn::PositionKind::rotary);
+  CHECK(loaded.mlp == nn::MlpKind::swiglu);
+  const Llama other(2);
+  const Indices tokens = indices_of({1, 5}, {0, 1, 2, 6, 3});
+  CHECK_FALSE(same_bits(other.gpt(tokens).value(), model.gpt(tokens).value()));
+  file.load_parameters(other.parameters);
+  CHECK(same_bits(other.gpt(tokens).value(), model.gpt(tokens).value()));
+}
+
+TEST_CASE("only the variants that a model has are saved", "[train][checkpoint]") {
+  const ScratchFolder folder;
+  const std::vector<std::string> keys = {"model.kv_heads", "model.mlp", "model.norm",
+                                         "model.positions"};
+  Model(1).saved(folder / "gpt2");
+  const SafetensorsFile gpt2 = read_safetensors(folder / "gpt2");
+  const Llama model(1);
+  save_model(folder / "llama", model.parameters, model.config, seven);
+  SafetensorsFile llama = read_safetensors(folder / "llama");
+  std::string texts;
+  for (const std::string& key : keys) {
+    CHECK(gpt2.metadata.count(key) == 0);
+    texts += llama.metadata.at(key) + " ";
+  }
+  CHECK(texts == "1 swiglu rms rotary ");
+  const nn::GptConfig plain = ModelFile::open(folder / "gpt2").config();
+  CHECK(plain.kv_heads == 0);
+  CHECK(plain.norm == nn::NormKind::layer);
+  CHECK(plain.positions == nn::PositionKind::learned);
+  CHECK(plain.mlp == nn::MlpKind::gelu);
+}
+
+TEST_CASE("the error of an invalid variant contains the file name", "[train][checkpoint]") {
+  const ScratchFolder folder;
+  const Model model(1);
+  const auto refused = [&](const std::string& key, const std::string& value) {
+    return config_error(model, folder, key, value);
+  };
+  CHECK(refused("model.norm", "batch") ==
+        ": metadata 'model.norm' is 'batch', neither layer nor rms");
+  CHECK(refused("model.norm", "") == ": metadata 'model.norm' is '', neither layer nor rms");
+  CHECK(refused("model.positions", "alibi") ==
+        ": metadata 'model.positions' is 'alibi', neither learned nor rotary");
+  CHECK(refused("model.mlp", "relu") ==
+        ": metadata 'model.mlp' is 'relu', neither gelu nor swiglu");
+  CHECK(refused("model.kv_heads", "0") ==
+        ": metadata 'model.kv_heads' is 0, a model needs at least 1");
+  CHECK(refused("model.kv_heads", "3") ==
+        ": metadata 'model.kv_heads' is 3, which does not divide 'model.heads' 2");
+  CHECK(refused("model.kv_heads", "-1") ==
+        ": metadata 'model.kv_heads' is '-1', not a whole number up to 1000000000000");
+  for (const char* entry : {"model.norm", "model.positions", "model.mlp"})
+    CHECK(refused(entry, entry == std::string("model.norm")        ? "layer"
+                         : entry == std::string("model.positions") ? "learned"
+                                                                   : "gelu") == "");
+  const ModelFile odd =
+      model.saved(folder / "odd", {{"model.positions", "rotary"}, {"model.heads", "4"}});
+  CHECK(message_of([&] { odd.config(); }) ==
+        odd.path() +
+            ": rotary positions need heads of even width, but 'model.embed_dim' is 4 and "
+            "'model.heads' 4");
+  const ModelFile larger = model.saved(folder / "larger", {{"model.mlp", "swiglu"}});
+  CHECK(has(message_of([&] { larger.load_parameters(Llama(1).parameters); }), larger.path()));
 }
 
 TEST_CASE("saved parameters are loaded bit for bit", "[train][checkpoint]") {

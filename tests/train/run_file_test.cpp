@@ -42,10 +42,10 @@ struct SavedRun {
 };
 
 // Whether a run that is saved after `middle` steps and resumed equals an uninterrupted run.
-bool resumes(std::int64_t middle, double dropout) {
+bool resumes(std::int64_t middle, double dropout, ModelKind kind = ModelKind::gpt2) {
   const ScratchFolder folder;
-  Run straight(few_steps(23, dropout)), first(few_steps(23, dropout)),
-      second(few_steps(23, dropout));
+  const auto new_run = [&] { return Run(few_steps(23, dropout), small_text(), {}, kind); };
+  Run straight = new_run(), first = new_run(), second = new_run();
   straight.steps(23);
   first.steps(middle);
   saved(first, folder / "run.safetensors").restore(second.trainer);
@@ -62,6 +62,8 @@ TEST_CASE("a resumed run equals an uninterrupted run bit for bit", "[train][chec
   CHECK(resumes(13, 0));    // between rows
   CHECK(resumes(13, 0.2));  // with dropout
   CHECK(resumes(0, 0));     // before the first step
+  CHECK(resumes(13, 0, ModelKind::llama));
+  CHECK(resumes(13, 0.2, ModelKind::llama));
 }
 
 TEST_CASE("a run can be restored after it has done other steps", "[train][checkpoint]") {
@@ -137,6 +139,17 @@ TEST_CASE("restoring the checkpoint of another model throws and changes nothing"
   CHECK(same_parameters(small.trainer, untouched.trainer));
 }
 
+TEST_CASE("restoring the checkpoint of a model with another variant throws",
+          "[train][checkpoint]") {
+  const ScratchFolder folder;
+  Run gpt2(few_steps(10)), llama(few_steps(10), small_text(), {}, ModelKind::llama);
+  const ModelFile of_gpt2 = saved(gpt2, folder / "gpt2"), of_llama = saved(llama, folder / "llama");
+  CHECK(message_of([&] { of_gpt2.restore(llama.trainer); }) ==
+        of_gpt2.path() + ": 'model.kv_heads' is 'not given', this model's is '1'");
+  CHECK(message_of([&] { of_llama.restore(gpt2.trainer); }) ==
+        of_llama.path() + ": 'model.kv_heads' is '1', this model's is 'not given'");
+}
+
 TEST_CASE("restoring a damaged checkpoint throws and changes nothing", "[train][checkpoint]") {
   Run run(few_steps(10)), untouched(few_steps(10));
   run.steps(5);
@@ -164,6 +177,48 @@ TEST_CASE("restoring a damaged checkpoint throws and changes nothing", "[train][
   run.steps(5);
   untouched.steps(5);
   CHECK(same_parameters(run.trainer, untouched.trainer));
+}
+
+TEST_CASE("sums since the last row of the history are saved and restored", "[train][checkpoint]") {
+  const heed_test::ScratchFolder folder;
+  Run run(few_steps(20));
+  run.steps(8);  // three steps after the last row
+  save_run(folder / "run", run.trainer, run.text.vocabulary, {});
+  Run resumed(few_steps(20));
+  ModelFile::open(folder / "run").restore(resumed.trainer);
+  const TrainerState before = run.trainer.state(), after = resumed.trainer.state();
+  CHECK(before.pending == 3);
+  CHECK(before.pending_ms > 0);
+  CHECK(after.pending == before.pending);
+  CHECK(after.pending_ms == before.pending_ms);
+  CHECK(after.pending_loss == before.pending_loss);
+}
+
+TEST_CASE("the name of the text is restored, whatever its bytes", "[train][checkpoint]") {
+  const heed_test::ScratchFolder folder;
+  const Run run(few_steps(20));
+  for (const std::string name : {"", "a%41.txt", "caf\xc3\xa9.txt", "caf\xe9%\x7f \n.txt"}) {
+    save_run(folder / "run", run.trainer, run.text.vocabulary, {name, 1, 2});
+    CHECK(ModelFile::open(folder / "run").text().path == name);
+  }
+  SafetensorsFile file = read_safetensors(folder / "run");
+  for (const std::string damaged : {"caf%", "caf%e", "caf%eg", "caf%-1"}) {
+    file.metadata["text.path"] = damaged;
+    write_safetensors(folder / "damaged", file.metadata, file.tensors);
+    CHECK_THROWS_WITH(ModelFile::open(folder / "damaged").text(),
+                      (folder / "damaged").string() + ": metadata 'text.path' is '" + damaged +
+                          "', which is not percent-encoded");
+  }
+}
+
+TEST_CASE("check_run throws what save_run would throw, and writes nothing", "[train][checkpoint]") {
+  const heed_test::ScratchFolder folder;
+  const Run run(few_steps(20));
+  check_run(folder / "run", run.trainer, run.text.vocabulary, {"in.txt", 1, 2});
+  CHECK(folder.files() == 0);
+  std::filesystem::create_directory(folder / "run");
+  CHECK_THROWS_WITH(check_run(folder / "run", run.trainer, run.text.vocabulary, {}),
+                    (folder / "run").string() + ": Is a directory");
 }
 
 TEST_CASE("the loss history as CSV", "[train][csv]") {

@@ -80,6 +80,19 @@ TEST_CASE("validation_loss uses the same windows every time and does not affect 
   CHECK(same_parameters(run.trainer, other.trainer));
 }
 
+TEST_CASE("the validation windows are drawn with the run's seed plus 2", "[train][trainer]") {
+  Run run(few_steps(20));
+  const TrainOptions& options = run.trainer.options();
+  Batches windows(run.text.corpus.validation(), options.batch_size,
+                  run.trainer.model().config.block_size, options.seed + 2);
+  double sum = 0;
+  for (std::size_t i = 0; i < options.eval_batches; ++i) {
+    const Batch batch = windows.next();
+    sum += static_cast<double>(run.trainer.model().loss(batch.inputs, batch.targets).item());
+  }
+  CHECK(run.trainer.validation_loss() == sum / static_cast<double>(options.eval_batches));
+}
+
 TEST_CASE("with a learning rate of 0 the validation loss does not change", "[train][trainer]") {
   TrainOptions options = few_steps(20);
   options.lr = options.min_lr = 0;

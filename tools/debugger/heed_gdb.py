@@ -1,6 +1,6 @@
 """heed_gdb.py: loads heed's gdb commands and pretty-printers.
 
-In gdb: source tools/debugger/heed_gdb.py. `heed` then lists the commands. `./heed debug` loads it."""
+In gdb: source tools/debugger/heed_gdb.py (`./heed debug` does so). `heed` lists the commands."""
 
 import os
 import sys

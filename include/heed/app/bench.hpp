@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "heed/app/gemm_setting.hpp"
 #include "heed/app/options.hpp"
 #include "heed/app/terminal.hpp"
 #include "heed/base/text.hpp"
@@ -27,12 +28,12 @@ Percentiles percentiles_of(const std::vector<double>& values);
 //
 //   6 B T (12 L C^2 + V C) + 12 L C B T (T + 1) / 2
 //
-// Per token, a matrix of n weights needs 2n operations in forward and 4n in backward (the gradients
-// of its input and of its weights). Each block has 12 C^2 weights, the output layer has V C
-// weights, and embedding lookups need no products. Causal attention has T (T + 1) / 2 query-key
-// pairs per window. Over all heads, a query-key pair needs 2 C operations for its score, 2 C for
-// the weighted sum of values, and 8 C in backward (the gradients of query, key, value and attention
-// weight). The FLOP count omits masked pairs and the scores that backward recomputes.
+// Per token, a matrix of n weights needs 2n operations in the forward pass and 4n in the backward
+// pass (the gradients of its input and of its weights). Each block has 12 C^2 weights, the output
+// layer has V C weights, and embedding lookups need no products. Causal attention has T (T + 1) / 2
+// query-key pairs per window. Over all heads, a query-key pair needs 2 C operations for its score,
+// 2 C for the weighted sum of values, and 8 C in backward (the gradients of query, key, value and
+// attention weight). The FLOP count omits masked pairs and the scores that backward recomputes.
 double flop_per_step(const Workload& workload);
 
 // Times matrix products of several sizes (256 to 1024 rows) on the calling thread for about 0.1 s.
@@ -70,7 +71,7 @@ class StepTimer {
   std::vector<double> ms_;
 };
 
-inline std::string thread_count(const Workload& w) {  // "2 threads"
+inline std::string thread_count(const Workload& w) {  // a text such as "2 threads"
   return counted(static_cast<std::size_t>(w.threads), "thread");
 }
 
@@ -92,31 +93,32 @@ struct StepResult {
 // The measurements that a child program prints as JSON.
 struct ChildMeasurements {
   double ms_per_step = 0, peak_mb = 0;
-  double generate_tokens_per_s = 0;      // 0: not measured
-  std::int64_t first_step_clock_ns = 0;  // measured only for heed, 0 for PyTorch
+  double generate_tokens_per_s = 0;      // 0 if generation was not measured
+  std::int64_t first_step_clock_ns = 0;  // clock (ns) at the end of the first step; 0 for PyTorch
 };
 
 // A comparison of heed with PyTorch on one workload: the medians over all rounds, and percentiles
 // of the ratio of step times, which is computed for each round.
 struct Comparison {
-  std::string name;  // "1 thread"
+  std::string name;  // a name such as "1 thread"
   Workload workload;
   bool generates = false;  // whether text generation is measured too
   std::int64_t rounds = 0;
   ChildMeasurements heed = {}, torch = {};
-  Percentiles ratio = {};  // heed's time per step / PyTorch's time per step
+  Percentiles ratio = {};  // ratio of step times: heed's / PyTorch's
 };
 
 // All results of heed bench. If a measurement was not made, its member is empty.
 struct BenchResults {
   Workload workload;
-  std::optional<Percentiles> step;  // milliseconds
+  std::optional<Percentiles> step;  // milliseconds per step
   std::optional<double> sgemm_gflops;
   std::vector<StepResult> sweeps;
+  std::vector<GemmSpeed> gemm;
   std::vector<OperationMs> operations;
   std::optional<double> generate_tokens_per_s;
-  std::optional<double> peak_mb;                 // 1 MB = 2^20 bytes
-  std::optional<double> start_ms;                // from program start to the end of the first step
+  std::optional<double> peak_mb;                 // maximum memory; 1 MB = 2^20 bytes
+  std::optional<double> start_ms;                // ms from program start to end of the first step
   std::optional<std::int64_t> first_step_clock;  // steady clock (ns) at the end of the first step
   std::vector<Comparison> compared;
 };
@@ -124,12 +126,15 @@ struct BenchResults {
 std::string bench_table(const BenchResults& results);
 
 // Returns one JSON object on one line. These keys are always present: heed, cpu, cores, compiler,
-// blas, threads, block_size, batch_size, layers, heads, embed_dim, vocab_size, parameters,
-// flop_per_step. These keys are present only if their values were measured:
+// blas, products_by, threads, block_size, batch_size, layers, heads, embed_dim, vocab_size,
+// parameters, flop_per_step. These keys are present only if their values were measured:
 //   ms_per_step, p10, p90, tokens_per_s, gflops, share_of_peak: the training step
 //   sgemm_gflops, peak_mb, generate_tokens_per_s, start_to_first_step_ms: one number each
 //   threads_sweep, context_sweep, width_sweep, small_model: each a list with one object per
 //     workload, with the keys from threads to flop_per_step and from ms_per_step to share_of_peak
+//   gemm: a list of objects with the keys form, m, n, k and the name of each installed library,
+//   whose
+//     value is in GFLOP/s
 //   operations: a list of objects with the keys name, forward_ms, backward_ms
 //   compared: a list of objects with the keys name, rounds, threads to flop_per_step, ratio (heed's
 //     ms_per_step / PyTorch's), ratio_p10, ratio_p90, ms_per_step, peak_mb, generate_tokens_per_s,
@@ -137,7 +142,8 @@ std::string bench_table(const BenchResults& results);
 //   first_step_clock_ns: with --only run, the steady clock at the end of the first step
 std::string bench_json(const BenchResults& results);
 
-// Parses the last line of `output`. Throws Error "PROGRAM: ..." if the line has no measurements.
+// Parses the measurements in the last line of a program's output. Throws Error "PROGRAM: ..." if
+// the line has no measurements.
 ChildMeasurements parse_child_output(const std::string& program, const std::string& output);
 
 // Runs `heed bench --only run` as a new process. If the exit code of the process is not 0, throws

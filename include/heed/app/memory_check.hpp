@@ -13,8 +13,8 @@ struct AvailableMemory {
   double memory, addresses;
 };
 
-// Returns an error message if a run with model.vocab_size tokens in the vocabulary does not fit in
-// memory, otherwise an empty string. The message has the size flags, the memory required and
+// Returns an error message if the training run does not fit in memory, otherwise an empty string.
+// command.model.vocab_size must be set. The message has the size flags, the memory required and
 // available, and for each size flag the largest value that fits if the other flags are unchanged.
 std::string memory_shortage(const TrainCommand& command, int threads,
                             const AvailableMemory& available);

@@ -24,19 +24,24 @@ struct UsageError : std::runtime_error {
 };
 
 struct TrainCommand {
-  std::string text;  // the training text; "" means default_text(), "-" means standard input
+  std::string text;  // file of the training text; "" means default_text(), "-" means standard input
   std::string out;   // the folder of the run; "" means runs/NAME
   bool resume = false;
-  bool trust = false;  // load the checkpoint even if it has no checksum
-  bool bytes = false;
-  nn::GptConfig model;  // vocab_size is set after the text is read
+  bool replace = false;                 // replace the run in the folder
+  bool keep_history = false;            // save the weights at each validation
+  bool trust = false;                   // load the checkpoint even if it has no checksum
+  Unit tokenizer = Unit::code_point;    // the kind of token
+  bool bytes = false;                   // --bytes is short for --tokenizer byte
+  std::size_t vocab_size = 512;         // of byte-pair encoding
+  nn::GptConfig model;                  // vocab_size is set after the text is read
+  std::optional<std::size_t> kv_heads;  // the value of --kv-heads
   TrainOptions training;
   std::optional<int> threads;
   std::set<std::string> given;  // the flags on the command line, such as "--lr"
 };
 
 struct SampleCommand {
-  std::string run;     // a run's folder or a checkpoint file
+  std::string run;     // the folder of a run, or a checkpoint file
   bool trust = false;  // load the checkpoint even if it has no checksum
   std::optional<std::string> prompt;
   GenerateOptions options;
@@ -50,13 +55,13 @@ struct Workload {
   std::size_t batch_size = 12;
   int threads = 1;
 
-  std::size_t tokens() const { return batch_size * model.block_size; }  // per step
+  std::size_t tokens() const { return batch_size * model.block_size; }  // tokens per training step
   // The sizes that determine the time of a training step, by JSON key, such as {"threads", 1}.
   std::vector<std::pair<std::string, std::size_t>> sizes() const;
 };
 
 struct BenchCommand {
-  std::string text;  // if empty: default_text()
+  std::string text;  // the text's file; "" means default_text()
   std::string only;  // the measurement to run, such as "threads"; "" means all
   std::optional<std::int64_t> rounds, steps;
   Workload workload;      // vocab_size is set after the text is read
@@ -66,11 +71,12 @@ struct BenchCommand {
 };
 
 struct LookCommand {
-  std::string run;                         // a run's folder or a checkpoint file
+  std::string run;                         // the folder of a run, or a checkpoint file
   bool trust = false;                      // load the checkpoint even if it has no checksum
   std::optional<std::string> text;         // the model's input
-  std::optional<std::size_t> layer, head;  // the layer and head to show; default: all of them
+  std::optional<std::size_t> layer, head;  // the layer and head to show; default: all
   std::string out;                         // folder of the plots; "" means the checkpoint's folder
+  std::string page;                        // the HTML file to write; "" means none
   bool tsne = false;                       // plot only the t-SNE embedding of the queries and keys
   std::optional<double> perplexity;        // t-SNE perplexity; default: 10, less for a short text
   std::size_t iterations = 1000;
@@ -85,6 +91,12 @@ struct CorpusCommand {
   std::uint64_t seed = 1337;
 };
 
+struct BookCommand {
+  std::string lesson;        // the lesson to write, such as "5"; "" means all
+  std::string out = "book";  // the folder of the pages
+  bool brief = false;        // run the lessons with fewer training steps
+};
+
 struct InspectCommand {
   std::string file;
 };
@@ -94,7 +106,7 @@ struct ShowText {  // the text that --help or --version prints
 };
 
 using Command = std::variant<TrainCommand, SampleCommand, LookCommand, CorpusCommand,
-                             InspectCommand, BenchCommand, ShowText>;
+                             InspectCommand, BenchCommand, BookCommand, ShowText>;
 
 // Throws UsageError if the command line is invalid.
 Command parse_command_line(int argc, const char* const* argv);
@@ -106,6 +118,7 @@ int run(const LookCommand& command);
 int run(const CorpusCommand& command);
 int run(const InspectCommand& command);
 int run(const BenchCommand& command);
+int run(const BookCommand& command);
 
 // Throws Error with the name of the checkpoint `file` if the value of a saved option, such as --lr,
 // is not one that the command line would accept.
@@ -114,6 +127,7 @@ void check_saved_options(const std::string& file, const nn::GptConfig& model,
 
 // The values of the flags that determine the result of a run, such as {"--lr", "0.001"}.
 std::map<std::string, std::string> flag_values(const nn::GptConfig& model,
-                                               const TrainOptions& training, bool bytes);
+                                               const TrainOptions& training, Unit tokenizer,
+                                               std::size_t vocab_size);
 
 }  // namespace heed::app

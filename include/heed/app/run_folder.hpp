@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "heed/train/model_file.hpp"
 
@@ -21,6 +22,7 @@ void make_folder(const std::filesystem::path& folder);
 //   loss.csv                 one row every --log-every steps (see loss_csv.hpp)
 //   loss.svg, loss.gp        the loss curve, and the gnuplot script that plots it
 //   sample.txt               text generated at the end
+//   history/                 with --keep-history: the model at each validation
 //   .heed-lock               exists while a trainer uses the folder (see RunLock)
 struct RunFolder {
   std::filesystem::path path;
@@ -29,7 +31,14 @@ struct RunFolder {
   std::filesystem::path loss_csv() const { return path / "loss.csv"; }
   std::filesystem::path sample() const { return path / "sample.txt"; }
 
-  void create() const;  // throws the same errors as make_folder()
+  // history/step-N.safetensors: the model after N steps, kept with --keep-history.
+  std::filesystem::path history_file(std::int64_t step) const;
+  // The steps of the kept models, in ascending order.
+  std::vector<std::int64_t> history_steps() const;
+  // Removes the kept models after step `last` (-1: all), which belong to another run.
+  void remove_history_after(std::int64_t last) const;
+
+  void create() const;  // creates the folder with make_folder()
 };
 
 // Locks the file `.heed-lock` in a run's folder with flock(), so that only one trainer at a time
@@ -39,7 +48,7 @@ struct RunFolder {
 class RunLock {
  public:
   explicit RunLock(std::filesystem::path folder) : path_(std::move(folder) / ".heed-lock") {}
-  ~RunLock();  // removes the file
+  ~RunLock();  // removes the lock file
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;
 
@@ -60,7 +69,7 @@ class RunLock {
 std::filesystem::path checkpoint_in(const std::string& run);
 
 // Throws Error, which suggests --trust, if the file has no checksum and `trust` is false. Call
-// check_trusted() after all other checks of the file.
+// check_trusted() before the content is used: a file of another program could be made to take long.
 void check_trusted(const ModelFile& file, bool trust);
 
 }  // namespace heed::app

@@ -16,7 +16,23 @@ std::size_t terminal_width();  // the width of the terminal on stderr, in column
 void note(const std::string& text);  // prints "heed: note: TEXT" on stderr
 
 // Returns the word, quoted for a shell if necessary: `it's here.txt` becomes `'it'\''s here.txt'`.
+// A word with characters that cannot be printed is quoted as $'caf\xe9.txt', which bash and zsh
+// read.
 std::string shell_word(const std::string& word);
+
+// Writes text of a model or a user to stdout. On a terminal, every character that is not printable,
+// except newline and tab, is replaced by an escape sequence: the text could contain commands to the
+// terminal. In a pipe or a file, the bytes are unchanged.
+class TextWriter {
+ public:
+  ~TextWriter() { finish(); }
+  void write(const std::string& text);  // holds back the beginning of an incomplete character
+  void finish();                        // writes what write() has held back
+
+ private:
+  bool escapes_ = stdout_is_terminal();
+  std::string pending_;
+};
 
 // A status line at the bottom of the terminal, redrawn in place. Prints nothing unless stderr is a
 // terminal.
@@ -37,7 +53,8 @@ class LiveLine {
 void exit_at_interrupt();
 
 // Installs handlers that record SIGINT, SIGTERM and SIGHUP instead of ending the program. A second
-// SIGINT ends the program. If SIGHUP is ignored (nohup), it stays ignored. Ignores SIGPIPE.
+// SIGINT ends the program. If SIGHUP is ignored (nohup), it stays ignored. SIGPIPE (the reader of a
+// pipe has ended) is recorded too, unless another signal was received before.
 void catch_stop_signals();
 int received_signal();  // the number of the recorded signal, or 0 if none was received
 

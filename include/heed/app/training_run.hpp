@@ -19,9 +19,10 @@ namespace heed::app {
 //
 // Returns the exit code: 0, or, if a signal stopped the training, 128 + the number of the signal.
 // Throws Error if a file cannot be written, or if a loss or gradient is not finite; the previously
-// saved checkpoint is kept. If stdout is closed, prints one note and continues to train.
+// saved checkpoint is kept. If the reader of stdout ends, as in `heed train | head`, saves and
+// stops; if stdout cannot be written for another reason, prints one note and continues to train.
 int train_to_end(Trainer& trainer, const Vocabulary& vocabulary, const TextFingerprint& text,
-                 const std::string& text_name, const RunFolder& folder);
+                 const std::string& text_name, const RunFolder& folder, bool keep_history = false);
 
 // Two series for a plot: the training loss as a line, and the validation loss as points.
 std::vector<Series> loss_series(const LossCsv& losses);

@@ -25,14 +25,14 @@
 
 namespace HEED_NAMESPACE {
 
-// The number of bytes that all arrays currently use, and its maximum since the program start or the
-// most recent reset_peak_bytes().
+// allocated_bytes() is the number of bytes that all arrays use now, peak_allocated_bytes() the
+// maximum of this number since the program start or the most recent reset_peak_bytes().
 std::size_t allocated_bytes();
 std::size_t peak_allocated_bytes();
 void reset_peak_bytes();
 
-void* allocate_bytes(std::size_t bytes);  // memory aligned to 64 bytes; throws std::bad_alloc
-void free_bytes(void* buffer, std::size_t bytes) noexcept;  // `bytes`: the allocated size
+void* allocate_bytes(std::size_t bytes);  // returns memory aligned to 64 bytes or throws bad_alloc
+void free_bytes(void* buffer, std::size_t bytes) noexcept;  // `bytes` is the allocated size
 
 // The allocator of Array, which aligns memory to 64 bytes and reuses freed memory.
 template <class T>
@@ -56,20 +56,21 @@ using Array = xt::xarray<Real, xt::layout_type::row_major, Allocator<Real>>;
 using Shape = Array::shape_type;  // the size of each axis
 
 using Indices = xt::xarray<std::int64_t, xt::layout_type::row_major>;  // token indices, targets
-using Mask = xt::xarray<bool, xt::layout_type::row_major>;  // for masked_fill and attention
+using Mask = xt::xarray<bool, xt::layout_type::row_major>;  // a mask for masked_fill or attention
 
 Array uninitialized(const Shape& shape);  // the elements are undefined until the caller writes them
-Array filled(const Shape& shape, Real value);  // every element is `value`
-Array zeros(const Shape& shape);               // every element is 0
-Array ones(const Shape& shape);                // every element is 1
-Array scalar(Real value);                      // rank 0
-// A matrix from its rows, and a matrix (n, 1) from n values. Use them for nested braces: xtensor
-// finds Array x = {{1}, {2}} ambiguous. array2d throws Error if rows differ in length.
+Array filled(const Shape& shape, Real value);  // an array whose elements are all `value`
+Array zeros(const Shape& shape);               // an array whose elements are all 0
+Array ones(const Shape& shape);                // an array whose elements are all 1
+Array scalar(Real value);                      // an array of rank 0
+// array2d returns a matrix with the given rows. column() returns n values as a matrix (n, 1). (With
+// xtensor, Array x = {{1}, {2}} is ambiguous.) array2d throws Error if the rows differ in length.
 Array array2d(std::initializer_list<std::initializer_list<Real>> rows,
               SourceLocation location = SourceLocation::current());
 Array column(const std::vector<Real>& values);
-// Arrays of a shape. (Indices({2, 3}) would be the vector of the numbers 2 and 3.) A global variable
-// of the same name is ambiguous under `using namespace heed`; a local one is not.
+// Indices or a Mask of the given shape, filled with `value`. (Indices({2, 3}) would be a vector of
+// the numbers 2 and 3.) After `using namespace heed`, the name of a global variable `indices` or
+// `mask` is ambiguous; the name of a local variable is not.
 Indices indices(const Shape& shape, std::int64_t value = 0);
 Mask mask(const Shape& shape, bool value = false);
 

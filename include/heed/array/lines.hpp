@@ -8,24 +8,24 @@
 
 namespace HEED_NAMESPACE {
 
-// The 1-D slices ("lines") of a row-major array along `axis`; along the last axis, these are rows.
-// Element j of slice i has the offset (i / inner) * size * inner + i % inner + j * inner.
+// The 1-D slices ("lines") of a row-major array along `axis`, each with `size` elements and stride
+// `inner`. Element j of slice i has the offset (i / inner) * size * inner + i % inner + j * inner.
 struct Lines {
-  Lines(const Shape& shape, std::size_t axis);  // `axis` is not checked
-  // The offset of the first element of a slice.
+  Lines(const Shape& shape, std::size_t axis);  // the caller must check `axis`
+  // The offset of the first element of slice number `line`.
   std::size_t start(std::size_t line) const { return line / inner * size * inner + line % inner; }
 
   std::size_t count = 1, size = 1, inner = 1;  // number, length and stride of the 1-D slices
 };
 
-// Reductions of x[0] to x[n - 1]. Sums are accumulated in double.
+// Reductions of the n elements x[0] to x[n - 1]. Sums are accumulated in double.
 double sum_of(const Real* x, std::size_t n);
-Real max_of(const Real* x, std::size_t n);  // ignores NaN; returns -inf if n = 0
+Real max_of(const Real* x, std::size_t n);  // the maximum, ignoring NaN; -inf if n = 0
 double dot_of(const Real* a, const Real* b, std::size_t n);
-double squared_deviations_of(const Real* x, std::size_t n, double mean);  // sum (x - mean)^2
+double squared_deviations_of(const Real* x, std::size_t n, double mean);  // sum_i (x[i] - mean)^2
 
-// Returns y, an array of x's shape. For each 1-D slice along `axis`, formula(y_line, n, x_line,
-// more_line...) computes n elements. Slices that are not contiguous are copied to and from buffers.
+// Returns an array y of x's shape. For each 1-D slice along `axis`, formula(y_line, n, x_line,
+// more_line...) computes the n elements of y's slice. Slices that are not contiguous use buffers.
 template <class Formula, class... More>
 Array map_lines(const Formula& formula, std::size_t axis, const Array& x, const More&... more) {
   const Lines lines(x.shape(), axis);

@@ -14,12 +14,12 @@
 
 namespace HEED_NAMESPACE {
 
-// The registers depend on the compiler's options. A program may be compiled with other options than
-// the library, so the functions below are templates on the type of register: each program then has
-// its own copies.
+// The size of a SIMD register depends on the compiler's options. A program may be compiled with
+// other options than the library, so the functions below are templates on the register type: each
+// program then has its own copies.
 using Pack = xsimd::batch<Real>;
 
-// Loads p[0] to p[count - 1] into a register and fills the rest of the register with ones.
+// Loads p[0] to p[count - 1] into a SIMD register and fills the rest of the register with ones.
 template <class P = Pack>
 P load_partial(const Real* p, std::size_t count) {
   alignas(64) Real buffer[P::size] = {};
@@ -27,19 +27,19 @@ P load_partial(const Real* p, std::size_t count) {
   return P::load_aligned(buffer);
 }
 
-// Stores the first `count` elements of a register.
+// Stores the first `count` elements of a SIMD register in p[0] to p[count - 1].
 inline void store_partial(Pack values, Real* p, std::size_t count) {
   alignas(64) Real buffer[Pack::size] = {};
   values.store_aligned(buffer);
   std::copy_n(buffer, count, p);
 }
 
-// Loads a full SIMD register from p, or a partial one if fewer than Pack::size elements are left.
+// Loads a full SIMD register from p or, if p has fewer elements left, load_partial(p, left).
 template <class P = Pack>
 P load_next(const Real* p, std::size_t left) {
   return left >= P::size ? P::load_unaligned(p) : load_partial<P>(p, left);
 }
-// Stores a full register, or its first `left` elements if fewer than Pack::size are left.
+// Stores a full SIMD register to p or, if p has fewer elements left, the first `left` elements.
 inline void store_next(Pack values, Real* p, std::size_t left) {
   if (left >= Pack::size)
     values.store_unaligned(p);
@@ -57,7 +57,7 @@ void map_values(const Formula& formula, Real* out, std::size_t n, const In*... i
   if (i < n) store_partial(formula(load_partial<P>(in + i, n - i)...), out + i, n - i);
 }
 
-// y = formula(x, more...), element by element. All arrays have the same shape.
+// Returns formula(x, more...), element by element. All arrays must have the same shape.
 template <class Formula, class... More>
 Array map(const Formula& formula, const Array& x, const More&... more) {
   Array y = uninitialized(x.shape());
@@ -68,7 +68,8 @@ Array map(const Formula& formula, const Array& x, const More&... more) {
   return y;
 }
 
-// y = formula(a, b), with a and b broadcast to `shape`. The formula is called with single numbers.
+// Returns formula(a, b), element by element, with a and b broadcast to `shape`. The formula is
+// called with single numbers, not with SIMD registers.
 template <class Formula>
 Array map_broadcast(const Formula& formula, const Array& a, const Array& b, const Shape& shape) {
   Array y = uninitialized(shape);

@@ -10,18 +10,18 @@ namespace HEED_NAMESPACE {
 template <class T>
 struct MatrixRef {
   T* data;                     // element (0, 0)
-  std::size_t rows, columns;   // the shape after transposing
+  std::size_t rows, columns;   // shape of the matrix, after transposing
   std::size_t stride;          // leading dimension: elements from one stored row to the next
   bool is_transposed = false;  // whether the buffer holds the transposed matrix
 
-  // The transposed matrix, and the rows begin to end - 1: views of the same buffer.
+  // Views of the same buffer: the transposed matrix, and the rows begin to end - 1 of the matrix.
   MatrixRef transposed() const { return {data, columns, rows, stride, !is_transposed}; }
   MatrixRef row_range(std::size_t begin, std::size_t end) const {
     return {data + begin * (is_transposed ? 1 : stride), end - begin, columns, stride,
             is_transposed};
   }
 };
-using MatrixView = MatrixRef<const Real>;  // a matrix that is only read
+using MatrixView = MatrixRef<const Real>;  // a read-only matrix
 
 // Whether a product overwrites its result array or is added to it.
 enum class Output { overwrite, accumulate };
@@ -36,7 +36,7 @@ void gemm(MatrixView a, MatrixView b, MatrixRef<Real> c, Output output = Output:
 // between two floats). Takes twice as long as gemm.
 void gemm_in_double(MatrixView a, MatrixView b, MatrixRef<Real> c, Real scale = 1);
 
-// The same as gemm, with the rows of c divided between threads.
+// Computes c = a b or c += a b like gemm, but divides the rows of c between threads.
 void parallel_gemm(MatrixView a, MatrixView b, MatrixRef<Real> c,
                    Output output = Output::overwrite);
 
@@ -54,9 +54,9 @@ bool blas_is_thread_safe();
 // The name and build options of the BLAS library in use.
 const char* blas_name();
 
-// On processors that it does not recognise, OpenBLAS uses its kernels for "Prescott" (2004), which
-// are five times slower. If OpenBLAS uses these slow kernels, returns a better value for the
-// environment variable OPENBLAS_CORETYPE, to be set before program start; otherwise nullptr.
+// On a processor that OpenBLAS does not recognise, OpenBLAS uses its kernels for "Prescott" (2004),
+// which are five times slower. In this case, returns a better value for the environment variable
+// OPENBLAS_CORETYPE, which must be set before program start; otherwise returns nullptr.
 const char* better_openblas_coretype();
 
 }  // namespace HEED_NAMESPACE

@@ -13,14 +13,14 @@ namespace HEED_NAMESPACE {
 // MT19937: M. Matsumoto and T. Nishimura, "Mersenne Twister", ACM TOMACS 8 (1998), seeded by their
 // init_genrand of 2002. PyTorch on a CPU and std::mt19937 use the same engine.
 struct MersenneTwister {
-  // The same seed gives the same sequence.
+  // Two engines with the same seed generate the same sequence.
   explicit MersenneTwister(std::uint32_t seed) {
     words[0] = seed;
     for (std::uint32_t i = 1; i < 624; ++i)
       words[i] = 1812433253u * (words[i - 1] ^ (words[i - 1] >> 30)) + i;
   }
 
-  // The next 32 bits.
+  // Returns the next 32 random bits.
   std::uint32_t random() {
     if (next == words.size()) twist();
     std::uint32_t x = words[next++];
@@ -30,7 +30,7 @@ struct MersenneTwister {
     return x ^ (x >> 18);
   }
 
-  // A 64-bit random number from two 32-bit numbers, of which the first gives the high half.
+  // Returns 64 random bits from two calls of random(), the first of which gives the high half.
   std::uint64_t random64() {
     const std::uint64_t high = random();
     return (high << 32) | random();

@@ -17,9 +17,10 @@ namespace HEED_NAMESPACE {
 void set_num_threads(int threads, SourceLocation location = SourceLocation::current());
 int num_threads();
 
-// Calls body(begin, end) for consecutive chunks of [0, n), each of `grain` iterations. The chunk
-// boundaries depend only on n and grain, so the results are bit-identical for any number of
-// threads. An exception thrown by body is rethrown after all threads have stopped.
+// Calls body(begin, end) for consecutive chunks of [0, n). Each chunk has `grain` iterations, the
+// last one possibly fewer. The chunk boundaries depend only on n and grain, so the results are
+// bit-identical for any number of threads. An exception thrown by body is rethrown after all
+// threads have stopped.
 template <class Body>
 void parallel_for(std::size_t n, std::size_t grain, const Body& body) {
   const std::size_t chunks = n == 0 ? 0 : (n - 1) / grain + 1;
@@ -43,9 +44,10 @@ void parallel_for(std::size_t n, std::size_t grain, const Body& body) {
   for (std::size_t i = 0; i < chunks; ++i) run(i);
 }
 
-// Calls body(begin, end) for consecutive ranges of [0, n), one per thread. Ranges begin at
-// multiples of `grain`, and have at least min_size - grain / 2 iterations (unless n is smaller).
-// Use parallel_ranges if long ranges are faster than short ones and their limits affect no result.
+// Calls body(begin, end) for consecutive ranges of [0, n), at most one per thread. Ranges begin at
+// multiples of `grain` and have more than min_size - grain iterations (unless n is smaller). Use
+// parallel_ranges if long ranges are faster than short ones, and if the results do not depend on
+// where a range begins.
 template <class Body>
 void parallel_ranges(std::size_t n, std::size_t grain, std::size_t min_size, const Body& body) {
   const std::size_t max_ranges = std::max<std::size_t>(n / std::max(grain, min_size), 1);

@@ -12,6 +12,9 @@ inline namespace float64 {
 using Real = double;  // the number type of all arrays
 }
 }  // namespace heed
+#ifdef __clang__  // `namespace heed::float64 {` reopens the namespace: C++17 has no inline form
+#pragma clang diagnostic ignored "-Winline-namespace-reopened-noninline"
+#endif
 #else
 #define HEED_NAMESPACE heed
 namespace heed {

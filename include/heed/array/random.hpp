@@ -23,9 +23,10 @@ inline constexpr Precision own_precision =
 // normal samples drawn 16 or more at a time differ by at most 2.1e-6 (float64: by 2 ulp), because
 // PyTorch uses vectorised functions. As in PyTorch, only the low 32 bits of the seed are used.
 //
-// heed_double draws the same numbers as PyTorch with dtype=torch.float64, which use more random
-// bits. Generator(seed, Precision::float32) draws the same numbers in heed and heed_double, so that
-// a model starts from equal weights in both. (heed rounds numbers of Precision::float64 to float.)
+// heed_double draws the same numbers as PyTorch with dtype=torch.float64. A float64 number uses
+// more random bits than a float32 number. Generator(seed, Precision::float32) draws the same
+// numbers in heed and heed_double, so that a model starts from equal weights in both libraries.
+// (heed rounds numbers of Precision::float64 to float.)
 //
 // Arrays are filled in row-major order by one thread. A call for fewer than 16 normal samples
 // generates them in pairs. If the number of samples is odd, the second sample of the last pair is
@@ -35,7 +36,7 @@ inline constexpr Precision own_precision =
 // Each function throws Error and draws nothing if an argument is outside its documented range.
 class Generator {
  public:
-  // Equal seeds and precisions give equal numbers.
+  // Two generators with the same seed and precision draw the same numbers.
   explicit Generator(std::uint64_t seed, Precision precision = own_precision);
 
   Precision precision() const { return precision_; }  // the type in which numbers are drawn
@@ -44,20 +45,21 @@ class Generator {
   void skip_uniform(std::size_t n);
   void skip_normal(std::size_t n);
 
-  // Uniform in [0, 1), and uniform in [low, high) for finite low <= high.
+  // rand() draws uniform samples from [0, 1), uniform() from [low, high) with finite low <= high.
   Array rand(const Shape& shape);
   Array uniform(const Shape& shape, double low, double high,
                 SourceLocation location = SourceLocation::current());
-  // Normal with mean 0 and standard deviation 1, and with a finite mean and std >= 0.
+  // randn() draws normal samples with mean 0 and standard deviation 1, normal() normal samples with
+  // a finite mean and a finite standard deviation std >= 0.
   Array randn(const Shape& shape);
   Array normal(const Shape& shape, double mean, double std,
                SourceLocation location = SourceLocation::current());
-  // Integers in [low, high).
+  // Draws integers from [low, high).
   Indices randint(std::int64_t low, std::int64_t high, const Shape& shape,
                   SourceLocation location = SourceLocation::current());
-  // 0 to n - 1 in random order: (n).
+  // Returns the numbers 0 to n - 1 in random order, as an array (n).
   Indices randperm(std::size_t n, SourceLocation location = SourceLocation::current());
-  // 1 with probability p, else 0.
+  // Returns an array whose elements are 1 with probability p, else 0.
   Array bernoulli(const Shape& shape, double p,
                   SourceLocation location = SourceLocation::current());
 

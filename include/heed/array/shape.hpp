@@ -15,8 +15,8 @@ namespace HEED_NAMESPACE {
 
 using Axes = std::vector<std::size_t>;  // valid axes: in range, sorted, without duplicates
 
-// Axes as given by the caller: one axis or a list, where -1 is the last axis. {} means all axes of
-// a reduction: sum(x, 0), sum(x, {0, -1}), sum(x).
+// Axes as given by the caller: one axis, as in sum(x, 0), or a list, as in sum(x, {0, -1}). Axis -1
+// is the last axis. For a reduction, the empty list {} means all axes, as in sum(x).
 class AxisList : public std::vector<int> {
  public:
   AxisList() = default;
@@ -24,7 +24,7 @@ class AxisList : public std::vector<int> {
   AxisList(int axis) : std::vector<int>{axis} {}
   AxisList(std::initializer_list<int> axes) : std::vector<int>(axes) {}
   AxisList(const std::vector<int>& axes) : std::vector<int>(axes) {}
-  AxisList(bool) = delete;  // keepdim is the argument after the axes: sum(x, {}, true)
+  AxisList(bool) = delete;  // rejects sum(x, true), because keepdim is the third argument
 };
 
 // Sizes as given by the caller, of any integer type: {B, T, -1}, or the shape of another array.
@@ -47,15 +47,17 @@ class SizeList : public std::vector<std::int64_t> {
   }
 };
 
-std::string str(const Shape& shape);    // "(4, 8, 64)", "(3)", "()"
-std::size_t numel(const Shape& shape);  // the number of elements; 1 for rank 0
+std::string str(const Shape& shape);  // "(4, 8, 64)", "(3)", "()"
+// The number of elements; 1 for rank 0. Throws Error if it is 2^59 or more, because the number of
+// their bytes could overflow. uninitialized(), and so every array that heed creates, checks this.
+std::size_t numel(const Shape& shape);
 template <class AnyArray>
-Shape shape_of(const AnyArray& x) {  // for arrays whose shape() has another type than Shape
+Shape shape_of(const AnyArray& x) {  // x may be an array whose shape() is not a Shape
   return Shape(x.shape().begin(), x.shape().end());
 }
 
-// `axis` as a non-negative number. If the axis is out of range, throws Error "softmax: axis 2 is
-// out of range for x (2, 3); use -2 to 1". As in PyTorch, a scalar has the axes 0 and -1.
+// Returns `axis` as a non-negative number. If the axis is out of range, throws Error "softmax: axis
+// 2 is out of range for x (2, 3); use -2 to 1". As in PyTorch, a scalar has the axes 0 and -1.
 std::size_t checked_axis(std::string_view op, const Shape& shape, int axis,
                          std::string_view name = "x");
 
@@ -64,12 +66,13 @@ std::size_t checked_axis(std::string_view op, const Shape& shape, int axis,
 Axes checked_axes(std::string_view op, const Shape& shape, const AxisList& axes,
                   std::string_view name = "x");
 
-// The shape after a reduction over `axes`: their sizes become 1 (keepdim) or are removed.
+// The shape after a reduction over `axes`: the reduced axes get size 1 (keepdim) or are removed.
 Shape reduced_shape(const Shape& shape, const Axes& axes, bool keepdim);
 
-// The shape that a and b broadcast to by NumPy's rule: aligned at the right, sizes equal or 1. If
-// the shapes do not broadcast, broadcast_shape returns nullopt, and broadcast throws Error, such as
-// "add: shapes do not broadcast: a (2, 3), b (4)" where `op` is "add".
+// The shape that a and b broadcast to by NumPy's rule: the shapes are aligned at the right, and two
+// sizes must be equal, or one of them 1. If the shapes do not broadcast, broadcast_shape returns
+// nullopt, and broadcast throws Error, such as "add: shapes do not broadcast: a (2, 3), b (4)" if
+// `op` is "add".
 std::optional<Shape> broadcast_shape(const Shape& a, const Shape& b);
 Shape broadcast(std::string_view op, const Shape& a, const Shape& b, std::string_view a_name = "a",
                 std::string_view b_name = "b");

@@ -21,7 +21,7 @@ Strides broadcast_strides(const Shape& from, const Shape& to);
 // offset + i * strides[0] + j * strides[1] + ... of the array's data.
 struct StridedView {
   Shape shape;                // the shape of the view
-  Strides strides;            // one for each axis of the view
+  Strides strides;            // one stride for each axis of the view
   std::ptrdiff_t offset = 0;  // index of the view's first element
 };
 
@@ -29,13 +29,14 @@ Array read_view(const Array& x, const StridedView& view);                // a co
 void write_view(Array& x, const StridedView& view, const Array& part);   // x[view] = part
 void add_to_view(Array& x, const StridedView& view, const Array& part);  // x[view] += part
 
-// A loop nest over `shape` for N operands. Adjacent axes are merged where the strides of all
-// operands allow it, so that the innermost loop (a "row") is as long as possible.
+// Nested loops over the elements of `shape` in N operands, each with its own strides. Adjacent axes
+// are merged where the strides of all operands allow it, so that the innermost loop (over a "row")
+// is as long as possible.
 template <std::size_t N>
 struct StridedLoop {
-  using Offsets = std::array<std::ptrdiff_t, N>;  // one per operand
+  using Offsets = std::array<std::ptrdiff_t, N>;  // one offset for each operand
 
-  // `strides` has one stride for each axis of `shape` and each operand.
+  // strides[k] holds the strides of operand k, one for each axis of `shape`.
   StridedLoop(const Shape& shape, const std::array<Strides, N>& strides) {
     for (std::size_t axis = 0; axis < shape.size(); ++axis) {
       if (shape[axis] == 1) continue;
@@ -56,13 +57,13 @@ struct StridedLoop {
     return extents.back() == 0 ? 0 : n;
   }
   std::size_t row_size() const { return extents.back(); }  // number of elements in a row
-  // The stride of each operand inside a row.
+  // For each operand, the stride between neighbouring elements of a row.
   Offsets row_strides() const {
     Offsets result{};
     for (std::size_t k = 0; k < N; ++k) result[k] = steps[k].back();
     return result;
   }
-  // The offset of the first element of a row, for each operand.
+  // For each operand, the offset of the first element of a row.
   Offsets row_offsets(std::size_t row) const {
     Offsets result{};
     for (std::size_t i = extents.size() - 1; i-- > 0; row /= extents[i])
@@ -70,7 +71,7 @@ struct StridedLoop {
         result[k] += static_cast<std::ptrdiff_t>(row % extents[i]) * steps[k][i];
     return result;
   }
-  // The offset of an element, given by its row-major index, in the array of each operand.
+  // For each operand, the offset of the element whose row-major index is `element`.
   Offsets offsets(std::size_t element) const {
     Offsets result = row_offsets(element / row_size());
     const auto inside = static_cast<std::ptrdiff_t>(element % row_size());

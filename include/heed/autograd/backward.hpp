@@ -29,7 +29,7 @@ void backward(const Tensor& output, const Array& upstream, BackwardOptions optio
 std::vector<Contribution> contributions(const Tensor& x,
                                         SourceLocation location = SourceLocation::current());
 
-// Which nodes to list: those that require a gradient, or all.
+// The nodes that topological_order() lists: only nodes that require a gradient, or all nodes.
 enum class NodeSet { requires_grad, all };
 
 // The nodes of the output's graph, ordered so that each node comes after its inputs.

@@ -7,7 +7,8 @@
 
 namespace HEED_NAMESPACE {
 
-// One line per node (number, operation, name, shape, inputs, location), each node after its inputs:
+// The graph as text: one line per node with number, operation, name, shape, inputs and location.
+// Each node comes after its inputs. For example:
 //   #2  MatMul  scores  (3, 3)  from #0 #1  lessons/05_query_key_value.cpp:41
 std::string graph_text(const Tensor& output, SourceLocation location = SourceLocation::current());
 

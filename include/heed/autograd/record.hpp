@@ -8,8 +8,8 @@
 //     Array backward(const Array& dy, const Array& y, const Array& x) const;
 //   };
 //
-// With N inputs, forward takes N arrays and backward returns N gradients, Grads<N>; another number
-// does not compile. An operation on a list of tensors (concat, einsum) has forward(ArrayList) and
+// With N inputs, forward takes N arrays and backward returns N gradients, Grads<N>; other numbers
+// do not compile. An operation on a list of tensors (concat, einsum) has forward(ArrayList) and
 // backward(dy, y, ArrayList). A forward that is not const may save values in members for backward.
 #pragma once
 
@@ -20,9 +20,6 @@
 #include "heed/autograd/trace/trace.hpp"
 
 namespace HEED_NAMESPACE {
-
-// References to the values of an operation's inputs.
-using ArrayList = std::vector<std::reference_wrapper<const Array>>;
 
 // One gradient if N is 1, otherwise an array of N gradients.
 template <std::size_t N>
@@ -41,7 +38,7 @@ inline constexpr std::size_t any_number = 0;
 // Throws an Error that names the operation when `part` does not have the input's shape.
 void accumulate(const Node& from, std::size_t i, Array part);
 
-// The value of input i, or undefined_array() for an omitted optional argument.
+// The value of input i, or undefined_array() if input i is an omitted optional argument.
 inline const Array& input_value(const NodeList& inputs, std::size_t i) {
   return inputs[i] == nullptr ? undefined_array() : inputs[i]->value;
 }
@@ -51,6 +48,29 @@ inline ArrayList input_values(const NodeList& inputs) {
   ArrayList values;
   for (std::size_t i = 0; i < inputs.size(); ++i) values.push_back(input_value(inputs, i));
   return values;
+}
+
+// Calls op.forward with the values of the N inputs, or with one list of values if N is any_number.
+template <class Op, std::size_t... I>
+Array run_forward(Op& op, const ArrayList& x, std::index_sequence<I...>) {
+  if constexpr (sizeof...(I) == any_number)
+    return op.forward(x);
+  else
+    return op.forward(x[I].get()...);
+}
+
+// Like run_forward, but calls op.backward and returns a list of gradients.
+template <class Op, std::size_t... I>
+std::vector<Array> run_backward(Op& op, const Array& dy, const Array& y, const ArrayList& x,
+                                std::index_sequence<I...>) {
+  if constexpr (sizeof...(I) == any_number) {
+    return op.backward(dy, y, x);
+  } else if constexpr (sizeof...(I) == 1) {
+    return {op.backward(dy, y, x[I].get()...)};
+  } else {
+    Grads<sizeof...(I)> grads = op.backward(dy, y, x[I].get()...);
+    return {std::move(grads[I])...};
+  }
 }
 
 // The node of an operation with N inputs. apply_backward has one case per N, so that a debugger
@@ -80,18 +100,18 @@ struct OpNode final : Node {
     operation.reset();
     inputs.clear();
   }
+  // Both run a copy of the operation, whose forward may save values for its backward.
+  Array forward_of(const ArrayList& x) const override {
+    Op copy = *operation;
+    return run_forward(copy, x, std::make_index_sequence<N>());
+  }
+  std::vector<Array> backward_of(const Array& dy) const override {
+    Op copy = *operation;
+    return run_backward(copy, dy, value, input_values(inputs), std::make_index_sequence<N>());
+  }
 
   std::optional<Op> operation;
 };
-
-// Calls op.forward with the input values, or with their list if the operation takes a list.
-template <class Op, std::size_t... I>
-Array run_forward(Op& op, const NodeList& inputs, std::index_sequence<I...>) {
-  if constexpr (sizeof...(I) == any_number)
-    return op.forward(input_values(inputs));
-  else
-    return op.forward(input_value(inputs, I)...);
-}
 
 // Throws Error if the first input is undefined. Only later inputs can be optional.
 void check_first_input(std::string_view op, const NodeList& inputs);
@@ -104,28 +124,28 @@ bool needs_grad(const NodeList& inputs);
 Tensor finish(std::shared_ptr<Node> node, Array value, std::string_view op, SourceLocation location,
               NodeList inputs);
 
-// N is the number of inputs, or any_number for an operation on a list of tensors.
+// Implements record() and record_list(). N is the number of inputs, or any_number for a list.
 template <std::size_t N, class Op>
 Tensor record_inputs(Op op, SourceLocation location, NodeList inputs) {
   const CallSite site(location);
   check_first_input(Op::name, inputs);
   const bool recorded = needs_grad(inputs);
   const OperationTimer timer(Op::name, recorded ? Phase::forward : Phase::no_grad);
-  Array value = run_forward(op, inputs, std::make_index_sequence<N>());
+  Array value = run_forward(op, input_values(inputs), std::make_index_sequence<N>());
   check_finite(Op::name, may_write_infinity<Op>, location, value, inputs);
   if (!recorded) return finish(std::make_shared<Node>(), std::move(value), Op::name, location, {});
   auto node = std::make_shared<OpNode<Op, N>>(std::move(op));
   return finish(std::move(node), std::move(value), Op::name, location, std::move(inputs));
 }
 
-// Runs an operation on its inputs, and records it if an input requires a gradient.
+// Runs an operation on its inputs, and records the operation if an input requires a gradient.
 template <class Op, class... Inputs>
 Tensor record(Op op, SourceLocation location, const Inputs&... inputs) {
   static_assert(sizeof...(Inputs) >= 1);
   return record_inputs<sizeof...(Inputs)>(std::move(op), location, {inputs.node()...});
 }
 
-// Like record, for an operation on a list of tensors.
+// Like record(), but for an operation on a list of tensors.
 template <class Op>
 Tensor record_list(Op op, SourceLocation location, const std::vector<Tensor>& inputs) {
   NodeList nodes;

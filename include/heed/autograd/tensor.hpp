@@ -1,4 +1,4 @@
-// tensor.hpp: Tensor, an array with a gradient, and Node, its entry in the autograd graph.
+// tensor.hpp: Tensor (an array with a gradient) and Node (a tensor's entry in the autograd graph).
 #pragma once
 
 #include <array>
@@ -23,6 +23,9 @@ struct Contribution {
   double norm;              // L2 norm of the contribution to the gradient
 };
 
+// References to the values of an operation's inputs.
+using ArrayList = std::vector<std::reference_wrapper<const Array>>;
+
 // A value in the autograd graph. record() creates nodes; user code uses Tensor, a handle to a node.
 struct Node {
   Node();
@@ -30,27 +33,32 @@ struct Node {
   Node& operator=(const Node&) = delete;
   virtual ~Node();  // frees a long chain of nodes in a loop, without recursion
 
-  // Adds the results of the operation's backward to the inputs' gradients. Does nothing in a leaf.
+  // Adds the results of the operation's backward to the inputs' gradients. Does nothing for a leaf.
   virtual void apply_backward() {}
-  // Frees what apply_backward needs, including the references to the inputs.
+  // Frees the data that apply_backward needs, including the references to the inputs.
   virtual void release_variables() {}
+  // The result of the operation's forward for other values of the inputs, and the gradients, one
+  // for each input, that its backward returns for the upstream gradient `dy`. Gradient checks call
+  // them; they leave the graph as it is. A leaf returns its value, and no gradients.
+  virtual Array forward_of(const ArrayList&) const { return value; }
+  virtual std::vector<Array> backward_of(const Array& /*dy*/) const { return {}; }
 
   Array value = undefined_array();            // the result of the operation
-  Array grad = undefined_array();             // d output / d value; valid if has_grad
+  Array grad = undefined_array();             // the gradient d output / d value; valid if has_grad
   bool has_grad = false;                      // true if backward has stored a gradient
   bool requires_grad = false;                 // whether backward computes a gradient
   std::size_t depth = 0;                      // 0 for leaves, else 1 + the inputs' largest depth
-  std::string_view op = "Leaf";               // Softmax, Add, ...
+  std::string_view op = "Leaf";               // the operation: "Softmax", "Add", ...
   std::string name;                           // the name given by the user, may be empty
   SourceLocation location;                    // the call that created the node
-  std::vector<std::shared_ptr<Node>> inputs;  // an omitted optional argument is null
+  std::vector<std::shared_ptr<Node>> inputs;  // the inputs; null for an omitted optional argument
   std::vector<unsigned> input_versions;       // the inputs' versions when the node was recorded
-  unsigned version = 0;                       // number of accesses that may have changed the value
-  SourceLocation changed_at;                  // the last of these accesses
+  unsigned version = 0;                       // number of mutable_value() calls
+  SourceLocation changed_at;                  // the last call of mutable_value()
   std::vector<Contribution> contributions;    // the terms that were added to grad, if recorded
 };
 
-using NodeList = std::vector<std::shared_ptr<Node>>;  // such as the inputs of a node
+using NodeList = std::vector<std::shared_ptr<Node>>;  // nodes, such as the inputs of a node
 
 // The number of nodes that currently exist, for tests of memory leaks.
 std::size_t live_nodes();
@@ -68,7 +76,7 @@ class Tensor {
   // A leaf with this value. backward computes its gradient if requires_grad is true.
   explicit Tensor(Array value, bool requires_grad = false,
                   SourceLocation location = SourceLocation::current());
-  // Indices are no Tensor: integers have no gradient. Write Tensor(Array(indices)) for numbers.
+  // Deleted, because integers have no gradient. Tensor(Array(indices)) converts indices to Real.
   template <class T, class = std::enable_if_t<std::is_same_v<T, Indices>>>
   explicit Tensor(const T& indices, bool requires_grad = false) = delete;
   // A handle to an existing node.
@@ -78,15 +86,15 @@ class Tensor {
   const Array& value(SourceLocation location = SourceLocation::current()) const;
   const Shape& shape(SourceLocation location = SourceLocation::current()) const;
   std::size_t dim(SourceLocation location = SourceLocation::current()) const;
-  // The size of an axis; -1 is the last one. Throws Error when the axis is out of range.
+  // The size of an axis; -1 is the last axis. Throws Error when the axis is out of range.
   std::size_t size(int axis, SourceLocation location = SourceLocation::current()) const;
-  // The only element. Throws Error if the size is not 1.
+  // The only element of the value. Throws Error if the number of elements is not 1.
   Real item(SourceLocation location = SourceLocation::current()) const;
 
   // The value for writing, as optimizers and loaders need it. The shape must stay the same. Each
   // call raises the node's version. If an operation has been recorded before the call, its backward
   // would compute a wrong gradient from the new value, so backward() throws Error instead. Call
-  // mutable_value() anew for each change: writing later through a kept reference is not noticed.
+  // mutable_value() for each change: backward() does not notice a change through an old reference.
   // Throws Error if the tensor is the result of a recorded operation.
   Array& mutable_value(SourceLocation location = SourceLocation::current()) const;
 
@@ -94,15 +102,15 @@ class Tensor {
   bool requires_grad() const { return node_ != nullptr && node_->requires_grad; }  // see Node
   // True if backward has stored a gradient.
   bool has_grad(SourceLocation location = SourceLocation::current()) const;
-  // Throws Error before the first backward pass.
+  // The gradient. grad() throws Error if backward has not stored a gradient.
   const Array& grad(SourceLocation location = SourceLocation::current()) const;
   Array& mutable_grad(SourceLocation location = SourceLocation::current()) const;
   void clear_grad(SourceLocation location = SourceLocation::current()) const;
 
-  // Computes the gradients of all tensors that this one depends on: see backward() in backward.hpp.
+  // Computes the gradients of all tensors that this tensor depends on: see backward.hpp.
   void backward(SourceLocation location = SourceLocation::current()) const;
 
-  // Names appear in error messages, graphs and the debugger.
+  // The tensor's name, which appears in error messages, graphs and the debugger.
   const std::string& name(SourceLocation location = SourceLocation::current()) const {
     return checked(location).name;
   }
@@ -141,7 +149,7 @@ inline std::size_t Tensor::dim(SourceLocation location) const {
 }
 inline bool Tensor::has_grad(SourceLocation location) const { return checked(location).has_grad; }
 
-// The value as xtensor prints it, below the name, the shape and the operation:
+// Prints a line with name, shape and operation, and below it the value as xtensor prints it:
 //   weights (2, 2), Softmax at main.cpp:12
 //   {{ 0.5 ,  0.5 },
 //    { 0.25,  0.75}}

@@ -14,9 +14,10 @@ namespace heed {
 // and the destructor removes the temporary file.
 //
 // Member functions that fail throw Error `PATH: reason`; write_error_text() explains system errors.
-// If `path` is a symbolic link, its target is replaced or created. The new file gets the
-// permissions of the old file, and also its owner if the process may change owners. The temporary
-// file stays locked (flock) while it is in use, so a path can have only one AtomicFile at a time.
+// `path` must name a regular file or no file: a symbolic link could lead out of a folder that
+// someone else made. The new file gets the permissions of the old file, and also its owner if the
+// process may change owners. The temporary file stays locked (flock) while it is in use, so a path
+// can have only one AtomicFile at a time.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::filesystem::path& path);  // the folder of `path` must exist
@@ -25,15 +26,13 @@ class AtomicFile {
   AtomicFile& operator=(const AtomicFile&) = delete;
 
   void write(const void* data, std::size_t bytes);  // appends to the temporary file
-  void commit();  // returns after the content and the file name are stored on disk
+  void commit();  // replaces `path`; returns after content and file name are stored on disk
 
  private:
   void open_temporary(unsigned mode);
   [[noreturn]] void throw_errno(int error) const;
 
-  std::filesystem::path path_;    // the path given by the caller, for error messages
-  std::filesystem::path target_;  // path_ with symbolic links resolved
-  std::filesystem::path temporary_;
+  std::filesystem::path path_, temporary_;
   int descriptor_ = -1;
 };
 

@@ -1,4 +1,4 @@
-// error.hpp: the exception class Error, and throw_error to build its message.
+// error.hpp: the exception class Error, and throw_error, which throws it with a composed message.
 #pragma once
 
 #include <sstream>
@@ -16,9 +16,9 @@ struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Throws Error with the concatenated arguments as its message:
-// throw_error("reshape: ", str(from), " cannot become ", str(to)), and the call site if there is
-// one.
+// Throws Error. Its message consists of the arguments and, if there is a call site, at_call_site():
+// throw_error("reshape: ", str(from), " cannot become ", str(to)) throws, for example, "reshape:
+// (2, 3) cannot become (7), at main.cpp:22".
 template <class... Parts>
 [[noreturn]] void throw_error(const Parts&... parts) {
   std::ostringstream text;

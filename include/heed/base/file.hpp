@@ -18,10 +18,10 @@ class InputFile {
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;
 
-  // The size of a regular file in bytes; throws for every other kind of file.
+  // The size of a regular file in bytes. Throws Error for every other kind of file.
   std::size_t size() const;
 
-  // Reads `bytes` bytes from `offset` into `data`; throws if the file ends too early.
+  // Reads `bytes` bytes from `offset` into `data`. Throws Error if the file is too short.
   void read(std::size_t offset, void* data, std::size_t bytes) const;
 
   // Reads everything up to the end of the file; works for pipes and for files of unknown size.
@@ -31,7 +31,7 @@ class InputFile {
   friend std::string read_text(const std::string& path);
   InputFile(std::string name, int descriptor);
 
-  std::string name_;  // for error messages
+  std::string name_;  // the name in error messages
   int descriptor_;
 };
 
@@ -41,7 +41,7 @@ class InputFile {
 std::string read_text(const std::string& path);
 
 bool has_byte_order_mark(std::string_view text);  // whether the text starts with U+FEFF
-bool has_crlf(std::string_view text);             // contains "\r\n"
+bool has_crlf(std::string_view text);             // whether the text contains "\r\n"
 
 // A fast, non-cryptographic hash (XXH3) for checksums and fingerprints. To hash several pieces in
 // sequence, pass the hash of the previous pieces as the seed.

@@ -3,12 +3,16 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 
 namespace heed {
 
-// The number of cores this process may use: the number in its CPU affinity mask, or the CPU quota
-// of its cgroup (rounded up) if that is smaller. At least 1.
+// The number of cores this process may use: the number of cores in its CPU affinity mask, or the
+// CPU quota of its cgroup (rounded up) if the quota is smaller. The result is at least 1.
 int usable_cores();
+
+// The processor's name, such as "AMD EPYC", or "unknown". Read from /proc/cpuinfo.
+std::string processor_name();
 
 // The bytes this process can still allocate before it reaches the machine's memory, the memory
 // limit of its cgroup, or its data limit (ulimit -d).
@@ -21,7 +25,7 @@ std::uint64_t usable_addresses();
 // Reads "cpu.max" (in cores) or "memory.max" (in bytes) of cgroup v2 (the kernel's
 // Documentation/admin-guide/cgroup-v2.rst). Returns the smallest limit of the process's cgroup and
 // its ancestors, or infinity if there is no limit. Reads `root`/proc/self/cgroup and
-// `root`/sys/fs/cgroup. Throws nothing.
+// `root`/sys/fs/cgroup. Throws no exception.
 double cgroup_limit(const char* name, const std::filesystem::path& root = "/");
 
 }  // namespace heed

@@ -13,13 +13,13 @@ using EnvironmentChanges = std::map<std::string, std::optional<std::string>>;
 
 // A program to run, with its arguments, input and environment.
 struct ChildProgram {
-  std::vector<std::string> words;       // the program (searched in PATH) and its arguments
+  std::vector<std::string> words;       // the program (see run_child) and its arguments
   std::string folder = {};              // the working directory; "" means the current directory
   std::string input = {};               // the program's standard input
-  EnvironmentChanges environment = {};  // changes to this process's environment
+  EnvironmentChanges environment = {};  // changes compared with this process's environment
 };
 
-// How a program ended, and what it wrote.
+// The exit code and the output of a program that has ended.
 struct ChildResult {
   int code = 0;          // the exit code; 128 + N after signal N; 127 if the program does not exist
   std::string out, err;  // the program's standard output and standard error
@@ -27,7 +27,9 @@ struct ChildResult {
   std::string last_error() const;  // the last nonempty line of `err`
 };
 
-// Runs the program without a shell and waits until it ends. On Linux, the program is killed if the
+// Runs the program without a shell and waits until it ends. A program without a slash in its name
+// is searched in PATH before the working directory changes, so that a relative entry of PATH never
+// finds a program in `folder`. On Linux, the program is killed if the
 // calling process ends first. Throws Error if no new process can be created.
 ChildResult run_child(ChildProgram program);
 

@@ -1,4 +1,4 @@
-// source_location.hpp: SourceLocation, a file and line, and CallSite, the call that an error names.
+// source_location.hpp: SourceLocation (a file and line) and CallSite (the call named in an error).
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@ namespace heed {
 // (C++20 has std::source_location):
 //   Tensor relu(const Tensor& x, SourceLocation location = SourceLocation::current());
 struct SourceLocation {
-  const char* file = "";  // as the compiler names it; "" if unknown
-  int line = 0;           // counted from 1; 0 if unknown
+  const char* file = "";  // the file name as the compiler gives it; "" if unknown
+  int line = 0;           // the line number, counted from 1; 0 if unknown
 
-  // The location of the call, if the arguments are omitted.
+  // Returns the location of the call, if the caller omits the arguments.
   static constexpr SourceLocation current(const char* file = __builtin_FILE(),
                                           int line = __builtin_LINE()) {
     return {file, line};
@@ -22,8 +22,9 @@ struct SourceLocation {
 std::string str(SourceLocation location);  // "lessons/05_query_key_value.cpp:41"
 
 // While a CallSite exists, the messages of throw_error on the same thread end with its location:
-// "matmul: inner sizes differ: a (2, 3), b (4, 5), at main.cpp:22". Of nested calls, the outermost
-// one counts, which is the user's: a layer calls operations at locations inside the library.
+// "matmul: inner sizes differ: a (2, 3), b (4, 5), at main.cpp:22". Of nested CallSites, the
+// outermost one counts, because only that call is in the user's code: a layer calls operations from
+// inside the library.
 class CallSite {
  public:
   explicit CallSite(SourceLocation location);  // the location of the call
@@ -37,7 +38,8 @@ class CallSite {
 
 std::string at_call_site();  // ", at main.cpp:22", or "" if no CallSite exists
 
-// From now on, at_call_site() returns "": for a program whose users did not write its calls.
+// Makes at_call_site() return "" from now on. Use this in a program whose users do not know its
+// source code.
 void hide_call_sites();
 
 }  // namespace heed

@@ -32,17 +32,20 @@ std::string duration(double seconds);
 std::string printable(std::string_view name);
 
 // Whether a code point can be printed within a line of text: false for control characters, line
-// separators, directional marks and zero-width spaces, but true for the joiners U+200C and U+200D,
-// because words and composed emoji need them.
+// separators, directional marks, zero-width spaces, tags and other invisible characters, but true
+// for the joiners U+200C and U+200D, because words and composed emoji need them.
 constexpr bool is_printable(std::uint32_t c) {
-  return c >= 0x20 && !(c >= 0x7f && c < 0xa0) && c != 0x61c && c != 0x200b && c != 0x200e &&
-         c != 0x200f && !(c >= 0x2028 && c <= 0x202e) && !(c >= 0x2066 && c <= 0x2069) &&
-         c != 0xfeff;
+  return c >= 0x20 && !(c >= 0x7f && c < 0xa0) && c != 0xad && c != 0x61c && c != 0x180e &&
+         c != 0x200b && c != 0x200e && c != 0x200f && !(c >= 0x2028 && c <= 0x202e) &&
+         !(c >= 0x2060 && c <= 0x206f) && c != 0xfeff && !(c >= 0xfff9 && c <= 0xfffb) &&
+         !(c >= 0xe0000 && c <= 0xe007f);
 }
 
 // Replaces every code point that is not printable by an escape sequence: a newline by "\n", ESC by
-// "\x1b", a directional mark by "\u202e", and a byte that is not UTF-8 by its value, "\xff".
+// "\x1b", a directional mark by "\u202e", a tag by "\U000e0041", and a byte that is not UTF-8 by
+// its value, "\xff".
 std::string escaped(std::string_view text);
+std::string escaped_lines(std::string_view text);  // the same, but newlines and tabs stay
 
 // Formats a text for an error message: escapes it, cuts it after about 80 bytes with "...", and
 // puts it in single quotes. The text need not be UTF-8. (If in_quotes were named `quoted`, a call

@@ -27,7 +27,7 @@ inline Utf8Character decode_utf8(std::string_view text, std::size_t at) {
   const std::uint32_t first = byte(0);
   if (first < 0x80) return {first, 1};
   if (first < 0xc2 || remaining < 2) return invalid;
-  const std::uint32_t second = byte(1) ^ 0x80;  // < 0x40 if byte(1) is a continuation byte
+  const std::uint32_t second = byte(1) ^ 0x80;  // `second` < 0x40 if byte(1) is a continuation byte
   if (first < 0xe0) return second < 0x40 ? Utf8Character{(first & 0x1f) << 6 | second, 2} : invalid;
   if (remaining < 3) return invalid;
   const std::uint32_t third = byte(2) ^ 0x80;
@@ -51,7 +51,8 @@ constexpr bool is_code_point(std::uint32_t c) {
 
 // Throws Error for the invalid byte at `position`, counted from 0:
 // "not UTF-8: byte 3 is 0xe9; convert the text or use --bytes", or
-// "not UTF-8: the text ends inside the character that begins at byte 3 (0xc3); convert ...".
+// "not UTF-8: the text ends inside the character that begins at byte 3 (0xc3); convert ...". Names
+// UTF-16 and UTF-32 if the text begins with their byte order mark.
 [[noreturn]] void throw_invalid_utf8(std::string_view text, std::size_t position);
 
 // Returns the code point at byte `position`, which must be less than text.size(), and advances

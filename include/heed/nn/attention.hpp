@@ -11,38 +11,41 @@ namespace HEED_NAMESPACE::nn {
 // The dropout settings of a forward pass in training. Forward passes take a pointer to a
 // TrainingMode; the default, a null pointer, means evaluation mode: no dropout.
 struct TrainingMode {
-  double dropout = 0;              // the probability that a value is zeroed
-  Generator* generator = nullptr;  // draws the dropout masks
+  double dropout = 0;              // the probability that dropout zeroes a value
+  Generator* generator = nullptr;  // the random generator of the dropout masks
 };
-// x with dropout, or x itself if `training` is null.
+// Returns x after dropout, or x itself if `training` is null or its dropout probability is 0.
 Tensor dropout(const Tensor& x, const TrainingMode* training,
                SourceLocation location = SourceLocation::current());
 
-// Which keys each query may attend to.
+// Determines the keys to which each query may attend.
 struct AttentionMask {
   bool causal = false;  // query t may attend to keys 0 to t only
-  // True where the query may attend to the key. The mask broadcasts to the shape of the scores: (B,
-  // T, S) for one head, (B, H, T, S) for several heads.
-  std::optional<Mask> mask;
-  // True where the key is padding, to which no query attends: (B, S). PyTorch's key_padding_mask.
-  std::optional<Mask> key_padding;
+  // An element is true where the query may attend to the key. The mask is (T, S), (B, T, S)
+  // (for all heads) or, for several heads, (B, H, T, S); axes of size 1 broadcast.
+  std::optional<Mask> mask = {};
+  // (B, S): an element is true where the key is padding, to which no query attends. PyTorch calls
+  // this mask key_padding_mask.
+  std::optional<Mask> key_padding = {};
+  std::size_t window = 0;  // of causal attention: query t may attend to the last `window` keys only
 };
 
-// The keys and values of the positions that causal self-attention has processed, so that they are
-// not computed again for the next position.
+// Stores the keys and values of the positions that causal self-attention has processed, so that
+// these keys and values are not computed again for the next position.
 struct KeyValueCache {
-  // Creates an empty cache for at most `positions` positions.
-  KeyValueCache(std::size_t positions, std::size_t embed_dim);
+  // Creates an empty cache for at most `positions` positions, with keys and values of that width.
+  KeyValueCache(std::size_t positions, std::size_t width);
   KeyValueCache(KeyValueCache&&) = default;  // not copyable: a copy would share keys and values
   KeyValueCache& operator=(KeyValueCache&&) = default;
 
-  Tensor keys, values;   // (1, S, C) for S positions; only the first `size` positions are in use
-  std::size_t size = 0;  // positions in use
+  Tensor keys, values;   // (1, S, width) for S positions; only the first `size` are in use
+  std::size_t size = 0;  // number of positions in use
 };
 
-// One head: query, key and value projections without bias, then scaled dot-product attention.
+// An attention head: query, key and value projections without bias, then scaled dot-product
+// attention.
 struct AttentionHead {
-  // The projections map C = embed_dim to head_size.
+  // Each projection maps vectors of size C = embed_dim to vectors of size head_size.
   AttentionHead(Scope scope, std::size_t embed_dim, std::size_t head_size);
 
   // x (B, T, C) -> (B, T, head_size)
@@ -52,15 +55,29 @@ struct AttentionHead {
   Tensor weights(const Tensor& x, const AttentionMask& mask = {},
                  SourceLocation location = SourceLocation::current()) const;
 
-  Linear query, key, value;  // weights (head_size, C)
+  Linear query, key, value;  // each weight: (head_size, C)
 };
 
-// H heads of width C / H, whose outputs are concatenated and projected (Vaswani et al. 2017,
-// section 3.2.2).
+// Variants of multi-head attention.
+struct AttentionVariant {
+  std::size_t num_kv_heads = 0;  // grouped-query attention: a divisor of num_heads; 0: num_heads
+  bool rotary = false;           // rotary_embedding() of queries and keys
+};
+
+// The queries, keys and values of multi-head attention; queries and keys are rotated if the
+// attention uses rotary embedding.
+struct Projections {
+  Tensor query;       // (B, T, C)
+  Tensor key, value;  // (B, S, C), or narrower with grouped queries
+};
+
+// Multi-head attention: H heads of width C / H, whose outputs are concatenated and projected
+// (Vaswani et al. 2017, section 3.2.2).
 struct MultiHeadAttention {
-  // Throws Error unless embed_dim is divisible by num_heads.
+  // Throws Error unless embed_dim is divisible by num_heads, and num_heads by num_kv_heads, and
+  // unless the width of a head is even if it is rotated.
   MultiHeadAttention(Scope scope, std::size_t embed_dim, std::size_t num_heads,
-                     bool with_bias = true);
+                     bool with_bias = true, AttentionVariant variant = {});
 
   // Self-attention: queries, keys and values are projections of x. (B, T, C) -> (B, T, C)
   Tensor operator()(const Tensor& x, const AttentionMask& mask = {},
@@ -71,23 +88,36 @@ struct MultiHeadAttention {
   Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionMask& mask = {},
                     const TrainingMode* training = nullptr,
                     SourceLocation location = SourceLocation::current()) const;
-  // Causal self-attention. x (1, T, C) holds the T positions after the cached ones; its keys and
-  // values are appended to the cache. Returns (1, T, C). Computes no gradients. Throws Error if no
-  // NoGrad object exists, or if the cache has fewer than T free positions.
+  // Causal self-attention with a cache. x (1, T, C) holds the T positions after the cached
+  // positions. Appends the keys and values of x to the cache. Returns (1, T, C). Computes no
+  // gradients. Throws Error unless a NoGrad object exists and the cache has T free positions.
   Tensor operator()(const Tensor& x, KeyValueCache& cache,
                     SourceLocation location = SourceLocation::current()) const;
   // The attention weights of every head: (B, H, T, S).
   Tensor weights(const Tensor& x, const Tensor& memory, const AttentionMask& mask = {},
                  SourceLocation location = SourceLocation::current()) const;
-  // The output (B, T, C) together with the weights (B, H, T, S) that made it, in one computation
-  // (torch.nn.MultiheadAttention with need_weights = True, average_attn_weights = False).
+  // Returns the output (B, T, C) and the attention weights (B, H, T, S) used to compute it, as does
+  // torch.nn.MultiheadAttention with need_weights = True and average_attn_weights = False.
   AttentionResult with_weights(const Tensor& x, const Tensor& memory,
                                const AttentionMask& mask = {},
                                const TrainingMode* training = nullptr,
                                SourceLocation location = SourceLocation::current()) const;
 
-  std::size_t num_heads;          // H, which divides C
-  Linear query, key, value, out;  // weights (C, C)
+  // The queries of x (B, T, C), and the keys and values of memory (B, S, C). `first` is the
+  // position of the first row of each.
+  Projections project(const Tensor& x, const Tensor& memory, std::size_t first = 0,
+                      SourceLocation location = SourceLocation::current()) const;
+
+  std::size_t num_heads;     // H, the number of heads, which divides C
+  std::size_t num_kv_heads;  // heads of keys and values: H unless queries are grouped
+  bool rotary;               // whether queries and keys are rotated
+  Linear query;              // weight (C, C)
+  Linear key, value;         // weights (num_kv_heads C / H, C)
+  Linear out;                // weight (C, C)
+
+ private:
+  AttentionOptions options(const AttentionMask& mask) const;
+  Tensor rotated(const Tensor& x, std::size_t heads, std::size_t first) const;
 };
 
 }  // namespace HEED_NAMESPACE::nn

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "heed/nn/attention.hpp"
@@ -10,25 +11,98 @@
 
 namespace HEED_NAMESPACE::nn {
 
-// The feed-forward network: linear (C to 4C), GELU, linear (4C to C).
+// Variants of the feed-forward network, of norms and of positions: those of GPT-2 come first, those
+// of Llama second (Touvron et al. 2023, "LLaMA: Open and Efficient Foundation Language Models",
+// section 2.2).
+enum class MlpKind { gelu, swiglu };
+enum class NormKind { layer, rms };
+enum class PositionKind { learned, rotary };
+
+// The feed-forward network: linear (C to 4C), GELU, linear (4C to C). With MlpKind::swiglu (Shazeer
+// 2020, "GLU Variants Improve Transformer", equation 6): down(silu(gate(x)) * up(x)).
 struct Mlp {
-  // C = embed_dim. Without bias, both linear layers have only a weight.
-  Mlp(Scope scope, std::size_t embed_dim, bool with_bias = true, Gelu form = Gelu::erf);
+  // C = embed_dim. If `with_bias` is false, the linear layers have only a weight.
+  Mlp(Scope scope, std::size_t embed_dim, bool with_bias = true, Gelu form = Gelu::erf,
+      MlpKind kind = MlpKind::gelu);
 
   // (..., C) -> (..., C)
   Tensor operator()(const Tensor& x, SourceLocation location = SourceLocation::current()) const;
 
-  Linear up;       // (4C, C)
-  Linear down;     // (C, 4C)
-  Gelu gelu_form;  // erf or the tanh approximation
+  std::optional<Linear> gate;  // of SwiGLU only: (hidden, C)
+  Linear up;                   // (hidden, C); hidden is mlp_width(C, kind)
+  Linear down;                 // (C, hidden)
+  Gelu gelu_form;              // the form of GELU: exact (erf) or the tanh approximation
 };
 
-// x = x + attention(norm1(x)); x = x + mlp(norm2(x)): residual connections, pre-norm as in GPT-2.
+// The width of the hidden layer of an Mlp: 4C, or for SwiGLU 8C/3 rounded up to a multiple of 8, so
+// that its three matrices have about as many elements as the two of GELU.
+template <class Number = std::size_t>
+Number mlp_width(std::size_t embed_dim, MlpKind kind = MlpKind::gelu) {
+  if (kind == MlpKind::gelu) return 4 * static_cast<Number>(embed_dim);
+  return 8 * static_cast<Number>(embed_dim / 3 + (embed_dim % 3 == 0 ? 0 : 1));
+}
+
+// LayerNorm or RMSNorm over the last axis, of width C, with epsilon 1e-5 as in GPT-2 and Llama.
+struct Norm {
+  // Without bias, LayerNorm has only a weight. RMSNorm never has a bias.
+  Norm(Scope scope, std::size_t width, bool with_bias = true, NormKind kind = NormKind::layer);
+
+  Tensor operator()(const Tensor& x, SourceLocation location =
+                                         SourceLocation::current()) const;  // (..., C) -> (..., C)
+
+  NormKind kind;  // layer normalization or RMS normalization
+  Tensor weight;  // (C), initially ones
+  Tensor bias;    // shape (C), initially zeros; undefined without bias
+};
+
+// The hyperparameters of a Gpt model. The defaults are from nanoGPT's example for a CPU.
+struct GptConfig {
+  std::size_t vocab_size = 0;   // V: number of tokens in the vocabulary
+  std::size_t block_size = 64;  // the context length: the maximum number of tokens in a window
+  std::size_t layers = 4;       // L: number of blocks
+  std::size_t heads = 4;        // H: number of attention heads per block
+  std::size_t embed_dim = 128;  // C: width of the residual stream
+  bool bias = false;            // whether linear layers and layer norms have biases
+  bool tied = true;             // weight tying: the output layer uses the token embedding's weight
+  Gelu gelu = Gelu::erf;        // GELU in the MLPs: exact (erf) or the tanh approximation
+  bool causal = true;           // false: every position attends to all positions, as in BERT
+  std::size_t kv_heads = 0;     // grouped-query attention: heads of keys and values; 0: `heads`
+  NormKind norm = NormKind::layer;                 // the norm of all blocks and the final norm
+  PositionKind positions = PositionKind::learned;  // where the positions enter
+  MlpKind mlp = MlpKind::gelu;                     // the feed-forward network of all blocks
+
+  // The width of the keys and of the values of a block: C, or less with grouped queries.
+  std::size_t kv_width() const {
+    return kv_heads == 0 || heads == 0 ? embed_dim : embed_dim / heads * kv_heads;
+  }
+};
+
+// The number of parameters of a model. Use Number = double if the count may overflow std::size_t.
+template <class Number = std::size_t>
+Number parameter_count(const GptConfig& config) {
+  const auto number = [](std::size_t n) { return static_cast<Number>(n); };
+  const Number C = number(config.embed_dim), KV = number(config.kv_width());
+  const Number hidden = mlp_width<Number>(config.embed_dim, config.mlp);
+  const Number bias = config.bias ? 1 : 0, norm_bias = config.norm == NormKind::layer ? bias : 0;
+  const Number gates = config.mlp == MlpKind::swiglu ? 1 : 0;
+  const bool learned = config.positions == PositionKind::learned;
+  const Number attention = 2 * C * C + 2 * C * KV + bias * (2 * C + 2 * KV);
+  const Number mlp = (2 + gates) * C * hidden + bias * ((1 + gates) * hidden + C);
+  const Number block = attention + mlp + 2 * (C + norm_bias * C);
+  const Number embeddings = (config.tied ? 1 : 2) * number(config.vocab_size) * C +
+                            (learned ? number(config.block_size) * C : 0);
+  return embeddings + number(config.layers) * block + C + norm_bias * C;
+}
+
+// A pre-norm transformer block with residual connections, as in GPT-2:
+//   x = x + attention(norm1(x));  x = x + mlp(norm2(x))
 // Radford et al. 2019, "Language Models are Unsupervised Multitask Learners", section 2.3.
 struct Block {
-  // C = embed_dim; num_heads must divide it.
+  // C = embed_dim, which must be divisible by num_heads.
   Block(Scope scope, std::size_t embed_dim, std::size_t num_heads, bool with_bias = true,
         Gelu form = Gelu::erf);
+  // A block of a Gpt with this configuration.
+  Block(Scope scope, const GptConfig& config);
 
   // (B, T, C) -> (B, T, C)
   Tensor operator()(const Tensor& x, const AttentionMask& mask = {},
@@ -38,74 +112,51 @@ struct Block {
   Tensor operator()(const Tensor& x, KeyValueCache& cache,
                     SourceLocation location = SourceLocation::current()) const;
 
-  LayerNorm norm1;               // before the attention
+  Norm norm1;                    // norm before the attention
   MultiHeadAttention attention;  // self-attention
-  LayerNorm norm2;               // before the MLP
+  Norm norm2;                    // norm before the MLP
   Mlp mlp;                       // the feed-forward network
 };
 
 // A block of a decoder that reads an encoder's output (Vaswani et al. 2017, section 3.1), pre-norm:
 //   x = x + attention(norm1(x));  x = x + cross(norm2(x), memory);  x = x + mlp(norm3(x))
-// torch.nn.TransformerDecoderLayer with norm_first = True, activation = gelu and
-// dim_feedforward = 4 embed_dim.
+// The same as torch.nn.TransformerDecoderLayer with norm_first = True, batch_first = True,
+// activation = gelu, dropout = 0 and dim_feedforward = 4 embed_dim. (With dropout they differ:
+// PyTorch also applies it inside the feed-forward network.)
 struct DecoderBlock {
-  // C = embed_dim; num_heads must divide it.
+  // C = embed_dim, which must be divisible by num_heads.
   DecoderBlock(Scope scope, std::size_t embed_dim, std::size_t num_heads, bool with_bias = true,
                Gelu form = Gelu::erf);
 
-  // x (B, T, C), memory (B, S, C) -> (B, T, C). `mask` is that of the self-attention, which is
-  // usually causal, and `memory_mask` that of the cross-attention.
+  // x (B, T, C), memory (B, S, C) -> (B, T, C). `mask` is the mask of the self-attention and is
+  // usually causal; `memory_mask` is the mask of the cross-attention.
   Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
                     const AttentionMask& memory_mask = {}, const TrainingMode* training = nullptr,
                     SourceLocation location = SourceLocation::current()) const;
 
-  LayerNorm norm1;               // before the self-attention
+  LayerNorm norm1;               // layer norm before the self-attention
   MultiHeadAttention attention;  // self-attention
-  LayerNorm norm2;               // before the cross-attention
+  LayerNorm norm2;               // layer norm before the cross-attention
   MultiHeadAttention cross;      // cross-attention: keys and values from memory
-  LayerNorm norm3;               // before the MLP
+  LayerNorm norm3;               // layer norm before the MLP
   Mlp mlp;                       // the feed-forward network
 };
 
-// The sizes and variants of a Gpt. The defaults are from nanoGPT's example for a CPU.
-struct GptConfig {
-  std::size_t vocab_size = 0;   // V: number of tokens in the vocabulary
-  std::size_t block_size = 64;  // the context length: the maximum number of tokens in a window
-  std::size_t layers = 4;       // L: number of blocks
-  std::size_t heads = 4;        // H: attention heads per block
-  std::size_t embed_dim = 128;  // C: width of the residual stream
-  bool bias = false;            // whether linear layers and layer norms have biases
-  bool tied = true;             // weight tying: the output layer uses the token embedding's weight
-  Gelu gelu = Gelu::erf;        // GELU of the MLPs: erf or the tanh approximation
-  bool causal = true;           // false: every position attends to all positions, as in BERT
-};
-
-// The number of parameters of a model. Use Number = double if the count may overflow.
-template <class Number = std::size_t>
-Number parameter_count(const GptConfig& config) {
-  const auto number = [](std::size_t n) { return static_cast<Number>(n); };
-  const Number C = number(config.embed_dim), bias = config.bias ? 1 : 0;
-  // Weights of a block: C x C in each of query, key, value and out, 4C x C in each of up and down,
-  // and C in each of two layer norms. Biases: 4C in the layer `up`, C in every other layer.
-  const Number block = 12 * C * C + 2 * C + bias * (4 * C + 5 * C + 2 * C);
-  const Number embeddings =
-      (config.tied ? 1 : 2) * number(config.vocab_size) * C + number(config.block_size) * C;
-  return embeddings + number(config.layers) * block + C + bias * C;
-}
-
-// The key-value caches of a model's blocks, so that generation computes each token only once.
+// The key-value caches of a model's blocks. With the caches, generating a token does not require
+// another forward pass over the previous tokens.
 struct GptCache {
   // Creates empty caches for at most block_size tokens.
   explicit GptCache(const GptConfig& config, SourceLocation location = SourceLocation::current());
 
-  std::size_t size() const { return blocks[0].size; }  // tokens in the cache
+  std::size_t size() const { return blocks[0].size; }  // number of tokens in the cache
   std::vector<KeyValueCache> blocks;                   // one cache for each block
 };
 
-// GPT-2 (Radford et al. 2019), or, if not causal, an encoder as in BERT (Devlin et al. 2018): token
-// and position embeddings, blocks, a final layer norm, and a linear output layer. Weights are drawn
-// from normal(0, 0.02). In layers whose output is added to the residual stream, the std is divided
-// by sqrt(2 layers), so that the stream's initial scale does not depend on the depth.
+// A GPT-2 model (Radford et al. 2019) or, if config.causal is false, an encoder as in BERT (Devlin
+// et al. 2018): token and position embeddings, blocks, a final layer norm, and a linear output
+// layer. Weights are drawn from normal(0, 0.02). In layers whose output is added to the residual
+// stream, the standard deviation 0.02 is divided by sqrt(2 layers), so that the initial scale of
+// the residual stream does not depend on the number of layers.
 struct Gpt {
   // Throws Error if a size is 0, or if embed_dim is not divisible by the number of heads.
   Gpt(Scope scope, const GptConfig& config);
@@ -119,23 +170,24 @@ struct Gpt {
   // Throws Error if the cached and new tokens exceed block_size, or if the model is not causal.
   Tensor operator()(const Indices& tokens, GptCache& cache,
                     SourceLocation location = SourceLocation::current()) const;
-  // The mean cross-entropy in nats for targets (B, T).
+  // The mean cross-entropy, in nats, between the logits for tokens (B, T) and the targets (B, T).
   Tensor loss(const Indices& tokens, const Indices& targets, const TrainingMode* training = nullptr,
               SourceLocation location = SourceLocation::current()) const;
 
-  // The input of the first block: token embedding + position embedding, for the positions `first`
-  // to first + T - 1. (B, T) -> (B, T, C). Throws Error for positions beyond block_size.
+  // The input of the first block: token embedding + position embedding (if positions are learned),
+  // for the positions `first` to first + T - 1. (B, T) -> (B, T, C). Throws Error for positions
+  // beyond block_size.
   Tensor embed(const Indices& tokens, std::size_t first = 0,
                SourceLocation location = SourceLocation::current()) const;
-  // The attention mask of every block: causal, or no mask.
+  // The attention mask of every block: a causal mask if config.causal is true, otherwise no mask.
   AttentionMask attention_mask() const;
 
-  GptConfig config;           // the sizes and variants
-  Embedding token;            // (V, C)
-  Embedding position;         // (T, C)
-  std::vector<Block> blocks;  // one for each layer
-  LayerNorm norm;             // the final layer norm
-  Tensor head;                // (V, C), the weight of the output layer: token.weight when tied
+  GptConfig config;                   // the hyperparameters
+  Embedding token;                    // (V, C)
+  std::optional<Embedding> position;  // (block_size, C); none with rotary positions
+  std::vector<Block> blocks;          // one block for each layer
+  Norm norm;                          // the final norm
+  Tensor head;  // (V, C): the weight of the output layer; token.weight if config.tied
 
  private:
   Gpt(const GptConfig& checked_config, const Scope& scope);

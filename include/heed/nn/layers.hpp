@@ -7,35 +7,35 @@
 
 namespace HEED_NAMESPACE::nn {
 
-// y = x W^T + b
+// A linear layer: y = x W^T + b.
 struct Linear {
-  // Initialises the weight, then the bias, at random as torch.nn.Linear does (see namespace init),
-  // unless scope.init sets a standard deviation.
+  // Initialises the weight, then the bias, as torch.nn.Linear does (see namespace init) if
+  // scope.init.std is 0, otherwise as WeightInit says.
   Linear(Scope scope, std::size_t in_features, std::size_t out_features, bool with_bias = true);
 
   Tensor operator()(const Tensor& x, SourceLocation location = SourceLocation::current())
       const;  // (..., in) -> (..., out)
 
   Tensor weight;  // (out, in)
-  Tensor bias;    // shape (out); undefined without bias
+  Tensor bias;    // shape (out); undefined if the layer has no bias
 };
 
 // Layer normalization (Ba et al. 2016) over the last axis.
 struct LayerNorm {
-  // C = width.
+  // `width` is C, the size of the last axis.
   explicit LayerNorm(Scope scope, std::size_t width, bool with_bias = true, double epsilon = 1e-5);
 
   Tensor operator()(const Tensor& x, SourceLocation location =
                                          SourceLocation::current()) const;  // (..., C) -> (..., C)
 
   Tensor weight;  // (C), initially ones
-  Tensor bias;    // shape (C), initially zeros; undefined without bias
-  double eps;     // added to the variance
+  Tensor bias;    // shape (C), initially zeros; undefined if the layer has no bias
+  double eps;     // epsilon, which is added to the variance
 };
 
 // RMS normalization (Zhang and Sennrich 2019) over the last axis.
 struct RMSNorm {
-  // C = width. The default epsilon is PyTorch's.
+  // `width` is C, the size of the last axis. The default epsilon is PyTorch's.
   explicit RMSNorm(Scope scope, std::size_t width,
                    double epsilon = std::numeric_limits<Real>::epsilon());
 
@@ -43,25 +43,27 @@ struct RMSNorm {
                                          SourceLocation::current()) const;  // (..., C) -> (..., C)
 
   Tensor weight;  // (C), initially ones
-  double eps;     // added to the mean square
+  double eps;     // epsilon, which is added to the mean square
 };
 
-// Zeroes each element with probability p in training, and returns x otherwise. Srivastava et al.
-// 2014, "Dropout: A Simple Way to Prevent Neural Networks from Overfitting".
+// Dropout: in training mode, zeroes each element of x with probability p; in evaluation mode,
+// returns x. Srivastava et al. 2014, "Dropout: A Simple Way to Prevent Neural Networks from
+// Overfitting".
 struct Dropout {
-  // Draws from `random`, which must live longer. Throws Error for probabilities outside [0, 1].
+  // Draws the dropout masks from `random`, which must outlive the layer. Throws Error unless
+  // `probability` is in [0, 1].
   explicit Dropout(double probability, Generator& random,
                    SourceLocation location = SourceLocation::current());
 
-  // (...) -> (...). Elements that are not zeroed are multiplied by 1 / (1 - p).
+  // (...) -> (...). In training mode, elements that are not zeroed are multiplied by 1 / (1 - p).
   Tensor operator()(const Tensor& x, SourceLocation location = SourceLocation::current()) const;
 
   double p;              // the probability that an element is zeroed
-  Generator* generator;  // draws the dropout masks
-  bool training = true;  // false: evaluation mode
+  Generator* generator;  // the random generator of the dropout masks
+  bool training = true;  // true: training mode; false: evaluation mode
 };
 
-// A learned vector for each token.
+// Embedding: a learned vector for each token (torch.nn.Embedding).
 struct Embedding {
   // Draws the weight from a normal distribution with mean 0 and standard deviation scope.init.std,
   // or 1 if scope.init.std is 0.
@@ -74,11 +76,11 @@ struct Embedding {
   Tensor weight;  // (V, C)
 };
 
-// Cuts images into square patches, and maps each patch linearly to a vector. The same as a 2-D
+// Cuts images into square patches, and maps each patch linearly to a vector. This equals a 2-D
 // convolution whose kernel and stride have the size of a patch. Dosovitskiy et al. 2021, "An Image
 // is Worth 16x16 Words", section 3.1.
 struct PatchEmbedding {
-  // Throws Error if a size is 0.
+  // Throws Error if channels, patch_size or embed_dim is 0.
   PatchEmbedding(Scope scope, std::size_t channels, std::size_t patch_size, std::size_t embed_dim);
 
   // images (B, channels, H, W) -> (B, N, embed_dim) for N = (H / patch_size) (W / patch_size)
@@ -87,13 +89,13 @@ struct PatchEmbedding {
                     SourceLocation location = SourceLocation::current()) const;
 
   std::size_t channels, patch_size;  // channels per image, and pixels per side of a patch
-  Linear projection;                 // weight (embed_dim, channels patch_size^2)
+  Linear projection;                 // projection weight (embed_dim, channels * patch_size^2)
 };
 
 // The sinusoidal encodings (length, width) of the positions 0 to length - 1. Row t is added to the
 // embedding of the token at position t. Columns 2i and 2i + 1 are
-//   sin(t / 10000^(2i / width)) and cos(t / 10000^(2i / width)),
-// in radians: wavelengths from 2 pi to almost 10000 * 2 pi positions.
+//   sin(t / 10000^(2i / width)) and cos(t / 10000^(2i / width)).
+// Angles are in radians, so the wavelengths range from 2 pi to almost 10000 * 2 pi positions.
 // Vaswani et al. 2017, "Attention Is All You Need", section 3.5.
 // Throws Error for a width that is 0 or odd.
 Array sinusoidal_positions(std::size_t length, std::size_t width,

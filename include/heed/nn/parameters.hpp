@@ -1,8 +1,9 @@
-// parameters.hpp: Parameters, a model's parameters by name, and Scope, which creates them.
+// parameters.hpp: Parameters (stores a model's parameters by name) and Scope (creates parameters).
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -15,16 +16,16 @@ namespace HEED_NAMESPACE {
 // update the parameters, and checkpoints store them. No two tensors have the same name.
 class Parameters {
  public:
-  // Adds a parameter. Throws Error when a parameter of this name exists.
+  // Adds a parameter and returns it. Throws Error if a parameter of this name already exists.
   Tensor add(const std::string& name, Array value,
              SourceLocation location = SourceLocation::current());
 
-  const std::vector<Tensor>& tensors() const { return tensors_; }   // in order of creation
-  operator const std::vector<Tensor>&() const { return tensors_; }  // AdamW(parameters, options)
+  const std::vector<Tensor>& tensors() const { return tensors_; }   // tensors in order of creation
+  operator const std::vector<Tensor>&() const { return tensors_; }  // allows AdamW(parameters, ...)
   std::size_t size() const { return tensors_.size(); }              // number of tensors
   std::size_t count() const;                                        // total number of elements
   const Tensor* find(std::string_view name) const;  // nullptr if no parameter has this name
-  // Throws Error with all names for an unknown name.
+  // The parameter `name`. If there is none, throws Error with a list of all names.
   const Tensor& at(std::string_view name,
                    SourceLocation location = SourceLocation::current()) const;
 
@@ -34,36 +35,37 @@ class Parameters {
 
  private:
   std::vector<Tensor> tensors_;
+  std::unordered_map<std::string, std::size_t> index_;  // the position of each name in tensors_
 };
 
 // How linear layers and embeddings are initialised: as in PyTorch if std is 0; otherwise weights
 // are drawn from normal(0, std) and biases are 0.
 struct WeightInit {
-  double std = 0;           // standard deviation; 0: PyTorch's default
-  double residual_std = 0;  // std for each layer whose output is added to the residual stream
+  double std = 0;           // standard deviation of the weights; 0: PyTorch's default
+  double residual_std = 0;  // std of layers whose output is added to the residual stream
 };
 
 // What a layer's constructor needs to create the layer's parameters: the Parameters object that
 // stores them, a dotted prefix for their names, and the generator that draws their initial values.
-// scope / "blocks" / "0" has the prefix "blocks.0".
+// If the prefix of `scope` is empty, scope / "blocks" / "0" has the prefix "blocks.0".
 struct Scope {
-  // The outermost scope of a model. Parameters and generator must live longer than the scope.
+  // The outermost scope of a model. `parameters` and `random` must outlive the scope.
   Scope(Parameters& parameters, Generator& random, std::string name = "",
         SourceLocation current = SourceLocation::current())
       : store(parameters), generator(random), prefix(std::move(name)), location(current) {}
 
-  // The scope of a part of the module: appends a name or index to the prefix.
+  // Returns the scope of a submodule: a copy whose prefix has the name or index appended.
   Scope operator/(std::string_view name) const;
   Scope operator/(std::size_t index) const { return *this / std::to_string(index); }
-  // Adds a parameter of this name, after the prefix, to the store.
+  // Adds a parameter to `store`, under the name PREFIX.name (or `name` if the prefix is empty).
   Tensor parameter(std::string_view name, Array value) const;
-  Scope ends_residual() const;  // a copy in which residual_std replaces init.std
+  Scope ends_residual() const;  // returns a copy whose init.std is init.residual_std
 
-  Parameters& store;        // receives the parameters
-  Generator& generator;     // draws initial values
-  std::string prefix;       // "blocks.0", or ""
-  WeightInit init = {};     // how layers draw initial weights
-  SourceLocation location;  // the call that made the scope, for error messages
+  Parameters& store;        // the object to which parameters are added
+  Generator& generator;     // the random generator of initial values
+  std::string prefix;       // the prefix of parameter names, such as "blocks.0", or ""
+  WeightInit init = {};     // the distribution of initial weights
+  SourceLocation location;  // where the scope was created, for error messages
 };
 
 }  // namespace HEED_NAMESPACE

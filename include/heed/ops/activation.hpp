@@ -1,4 +1,4 @@
-// activation.hpp: elementwise activation functions: tanh, sigmoid, ReLU, GELU.
+// activation.hpp: elementwise activation functions: tanh, sigmoid, ReLU, GELU, SiLU.
 #pragma once
 
 #include "heed/autograd/tensor.hpp"
@@ -11,10 +11,13 @@ Tensor tanh(const Tensor& x, SourceLocation location = SourceLocation::current()
 Tensor sigmoid(const Tensor& x, SourceLocation location = SourceLocation::current());
 Tensor relu(const Tensor& x, SourceLocation location = SourceLocation::current());
 
-// x P(x), where P is the CDF of the standard normal distribution (Hendrycks and Gimpel 2016,
-// "Gaussian Error Linear Units", section 2). Gelu::tanh is the tanh approximation.
+// gelu(x) = x P(x), where P is the CDF of the standard normal distribution (Hendrycks and Gimpel
+// 2016, "Gaussian Error Linear Units", section 2). Gelu::tanh selects the tanh approximation.
 enum class Gelu { erf, tanh };
 Tensor gelu(const Tensor& x, Gelu form = Gelu::erf,
             SourceLocation location = SourceLocation::current());
+
+// x sigmoid(x), also called Swish (Ramachandran et al. 2017, "Searching for Activation Functions").
+Tensor silu(const Tensor& x, SourceLocation location = SourceLocation::current());
 
 }  // namespace HEED_NAMESPACE

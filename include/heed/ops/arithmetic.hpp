@@ -8,22 +8,22 @@ namespace HEED_NAMESPACE {
 
 // An operand of an expression such as `a + b`, and the source location, which the new node records.
 struct Operand {
-  // Converts from a Tensor; the default of `current` is the location of the expression.
+  // Converts a Tensor to an Operand. The default of `current` is the location of the expression.
   Operand(const Tensor& x, SourceLocation current = SourceLocation::current())
       : tensor(x), location(current) {}
   const Tensor& tensor;     // the operand, which must outlive the expression
-  SourceLocation location;  // where the expression stands
+  SourceLocation location;  // the location of the expression
 };
 
-// Shapes broadcast as in NumPy: aligned at the right, sizes equal or 1. If shapes do not broadcast,
-// throws Error, such as "add: shapes do not broadcast: a (2, 3), b (4)".
+// Shapes broadcast as in NumPy: they are aligned at the right, and two sizes must be equal, or one
+// of them 1. Throws Error, such as "add: shapes do not broadcast: a (2, 3), b (4)".
 Tensor operator+(Operand a, const Tensor& b);
 Tensor operator-(Operand a, const Tensor& b);
 Tensor operator*(Operand a, const Tensor& b);
 Tensor operator/(Operand a, const Tensor& b);
 Tensor operator-(Operand x);
 
-// An Array is a constant: no gradient is computed for it.
+// An operand of type Array is a constant: no gradient is computed for the Array.
 Tensor operator+(Operand a, const Array& b);
 Tensor operator-(Operand a, const Array& b);
 Tensor operator*(Operand a, const Array& b);
@@ -58,9 +58,10 @@ Tensor clamp(const Tensor& x, double low, double high,
 
 }  // namespace HEED_NAMESPACE
 
-// xtensor's operators accept an Array and anything else, as a scalar, and they would be preferred
-// to the operators above, whose operand is converted to Operand. Without a `type`, they refuse a
-// Tensor.
+// xtensor's operators accept an Array and any other type, which they treat as a scalar. For an
+// Array and a Tensor, the compiler would prefer xtensor's operators to the operators above, which
+// require a conversion to Operand. The specialisations below have no member `type`, and therefore
+// xtensor's operators do not accept a Tensor.
 namespace xt::detail {
 template <class F, class E>
 struct xfunction_type<F, HEED_NAMESPACE::Tensor, E> {};

@@ -7,8 +7,8 @@
 
 namespace HEED_NAMESPACE {
 
-// indices (...) and weight (V, C) give (..., C). A weight row's gradient is summed over all its
-// lookups; row padding_idx gets no gradient. Throws Error for an index outside 0 to V - 1.
+// Looks up rows of weight (V, C): indices (...) give (..., C). The gradient of a row is summed over
+// all its lookups; row padding_idx gets no gradient. Throws Error for an index outside 0 to V - 1.
 Tensor embedding(const Indices& indices, const Tensor& weight,
                  std::optional<std::int64_t> padding_idx = {},
                  SourceLocation location = SourceLocation::current());

@@ -5,18 +5,18 @@
 
 namespace HEED_NAMESPACE {
 
-// How a loss function reduces the elementwise losses. none keeps them.
+// How a loss function reduces the elementwise losses: to their mean or sum, or not at all (none).
 enum class Reduction { mean, sum, none };
 
 // Options of cross_entropy().
 struct CrossEntropyOptions {
-  Reduction reduction = Reduction::mean;  // none gives losses of the shape of targets
+  Reduction reduction = Reduction::mean;  // `none` gives losses of the targets' shape
   std::int64_t ignore_index = -100;       // targets equal to ignore_index are ignored
   double label_smoothing = 0;             // probability that is spread evenly over all classes
 };
 
-// -ln softmax(logits)[target], in nats, over logits (..., V) and targets (...). The mean is over
-// the targets that are not ignored; it is NaN if all are ignored, as in PyTorch.
+// -ln softmax(logits)[target], in nats, for logits (..., V) and targets (...). The mean is over the
+// targets that are not ignored; the mean is NaN if all targets are ignored, as in PyTorch.
 // Throws Error if shapes do not fit or a target is neither in 0 to V - 1 nor ignore_index.
 Tensor cross_entropy(const Tensor& logits, const Indices& targets,
                      const CrossEntropyOptions& options = {},
@@ -34,9 +34,8 @@ Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& targe
                                         Reduction reduction = Reduction::mean,
                                         SourceLocation location = SourceLocation::current());
 
-// e^2 / 2 where the error e = input - target is at most delta in size, else delta (|e| - delta /
-// 2). Huber 1964, "Robust Estimation of a Location Parameter". Throws Error unless delta is above
-// 0.
+// e^2 / 2 if |e| <= delta, else delta (|e| - delta / 2), where e = input - target. Huber 1964,
+// "Robust Estimation of a Location Parameter". Throws Error unless delta is above 0.
 Tensor huber_loss(const Tensor& input, const Tensor& target, Reduction reduction = Reduction::mean,
                   double delta = 1, SourceLocation location = SourceLocation::current());
 

@@ -16,7 +16,7 @@ Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& 
 
 // x / sqrt(mean(x^2) + eps) * weight, with the mean over the last axes, whose sizes are
 // `normalized_shape`. weight is optional and has that shape. Zhang and Sennrich 2019, "Root Mean
-// Square Layer Normalization", equation 4. (The default of torch.rms_norm is the type's epsilon.)
+// Square Layer Normalization", equation 4. (torch.rms_norm has the same default eps.)
 Tensor rms_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {},
                 double eps = std::numeric_limits<Real>::epsilon(),
                 SourceLocation location = SourceLocation::current());

@@ -12,18 +12,19 @@ Tensor sum(const Tensor& x, const AxisList& axes = {}, bool keepdim = false,
 // The mean of no elements is NaN, as in PyTorch.
 Tensor mean(const Tensor& x, const AxisList& axes = {}, bool keepdim = false,
             SourceLocation location = SourceLocation::current());
-// As torch.amax: equal maxima get equal parts of the gradient. Throws Error for an empty x.
+// Like torch.amax: equal maxima get equal parts of the gradient. Throws Error for the maximum of no
+// elements.
 Tensor max(const Tensor& x, const AxisList& axes = {}, bool keepdim = false,
            SourceLocation location = SourceLocation::current());
-// The sum of squared deviations, divided by n - 1 if unbiased (PyTorch's default), else by n.
+// The sum of (x - mean)^2, divided by n - 1 if unbiased (PyTorch's default), else by n.
 Tensor variance(const Tensor& x, const AxisList& axes = {}, bool unbiased = true,
                 bool keepdim = false, SourceLocation location = SourceLocation::current());
 
 // The index of the (first) largest element along an axis, which is removed. Not differentiable.
 Indices argmax(const Tensor& x, int axis, SourceLocation location = SourceLocation::current());
 
-// The k largest elements along an axis, the largest first, and their indices: x (..., n, ...) gives
-// (..., k, ...) twice. Of equal elements the first comes first. NaN is the largest number. Throws
+// The k largest elements of x (..., n, ...) along an axis, the largest first, and their indices.
+// Equal elements are in the order of their indices. NaN counts as larger than any number. Throws
 // Error if k is larger than n.
 struct TopK {
   Tensor values;    // (..., k, ...)
@@ -34,7 +35,7 @@ TopK topk(const Tensor& x, std::size_t k, int axis = -1,
 
 // The elements of x at `indices` along an axis: y[b][i] = x[b][indices[b][i]] for axis 1. indices
 // (..., k, ...) has the sizes of x (..., n, ...), except along the axis. Throws Error for an index
-// outside 0 to n - 1. Unlike torch.gather, the other sizes must be equal.
+// outside 0 to n - 1. (torch.gather allows smaller sizes of `indices` along the other axes.)
 Tensor gather(const Tensor& x, int axis, const Indices& indices,
               SourceLocation location = SourceLocation::current());
 

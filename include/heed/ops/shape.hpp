@@ -7,7 +7,8 @@
 
 namespace HEED_NAMESPACE {
 
-// The same elements in row-major order with another shape. One size may be -1 (inferred).
+// The elements of x, in the same row-major order, with another shape. One size may be -1: it then
+// follows from the number of elements.
 Tensor reshape(const Tensor& x, const SizeList& shape,
                SourceLocation location = SourceLocation::current());
 // squeeze removes an axis of size 1, unsqueeze inserts one.
@@ -31,7 +32,7 @@ inline constexpr std::int64_t to_the_end = std::numeric_limits<std::int64_t>::ma
 // out of range are clamped. step is at least 1.
 Tensor slice(const Tensor& x, int axis, std::int64_t begin, std::int64_t end = to_the_end,
              std::int64_t step = 1, SourceLocation location = SourceLocation::current());
-// x[index] along one axis, which is removed.
+// x[index] along one axis. The result does not have this axis.
 Tensor select(const Tensor& x, int axis, std::int64_t index,
               SourceLocation location = SourceLocation::current());
 

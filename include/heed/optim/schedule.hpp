@@ -8,10 +8,10 @@
 namespace HEED_NAMESPACE::optim {
 
 // The schedule of nanoGPT: linear warmup, lr (step + 1) / (warmup + 1) while step < warmup, then
-// cosine decay to min_lr at step decay_steps, then constant. The first step is number 0.
+// cosine decay to min_lr at step decay_steps, then min_lr. The first step is number 0.
 struct WarmupCosine {
   double lr = 1e-3;                 // maximum learning rate
-  double min_lr = 1e-4;             // learning rate from decay_steps on
+  double min_lr = 1e-4;             // learning rate from step decay_steps on
   std::int64_t warmup = 100;        // number of warmup steps
   std::int64_t decay_steps = 2000;  // the step at which the decay ends
 
@@ -33,30 +33,31 @@ struct CosineAnnealingLR {
   double at(std::int64_t step) const;  // the learning rate of a step
 };
 
-// Linear from lr * start_factor to lr * end_factor in total_iters steps, then constant:
-//   lr (start_factor + (end_factor - start_factor) min(step / total_iters, 1)),  factors in [0, 1]
+// The rate changes linearly from lr * start_factor to lr * end_factor in total_iters steps, then
+// stays constant. start_factor and end_factor must be in [0, 1].
+//   lr (start_factor + (end_factor - start_factor) min(step / total_iters, 1))
 struct LinearLR {
-  double lr = 1e-3;               // learning rate at factor 1
-  double start_factor = 1.0 / 3;  // factor at step 0
-  double end_factor = 1;          // factor from step total_iters on
-  std::int64_t total_iters = 5;   // steps between the two factors
+  double lr = 1e-3;               // learning rate if the factor is 1
+  double start_factor = 1.0 / 3;  // factor of lr at step 0
+  double end_factor = 1;          // factor of lr from step total_iters on
+  std::int64_t total_iters = 5;   // number of steps from start_factor to end_factor
 
   double at(std::int64_t step) const;  // the learning rate of a step
 };
 
-// Multiplies the learning rate by gamma every step_size steps:  lr gamma^floor(step / step_size)
+// Multiplies the learning rate by gamma every step_size steps: lr * gamma^floor(step / step_size).
 struct StepLR {
   double lr = 1e-3;            // initial learning rate
-  std::int64_t step_size = 0;  // steps between two changes; at least 1
-  double gamma = 0.1;          // factor of each change
+  std::int64_t step_size = 0;  // number of steps between two changes of the rate; at least 1
+  double gamma = 0.1;          // factor by which each change multiplies the learning rate
 
   double at(std::int64_t step) const;  // the learning rate of a step
 };
 
-// Multiplies the learning rate by gamma in every step:  lr gamma^step
+// Multiplies the learning rate by gamma in every step: lr * gamma^step.
 struct ExponentialLR {
   double lr = 1e-3;  // initial learning rate
-  double gamma = 0;  // factor of each step
+  double gamma = 0;  // factor by which each step multiplies the learning rate
 
   double at(std::int64_t step) const;  // the learning rate of a step
 };

@@ -8,19 +8,20 @@ namespace HEED_NAMESPACE::optim {
 // Options of Sgd. The defaults are PyTorch's.
 struct SgdOptions {
   double lr = 1e-3;         // learning rate
-  double momentum = 0;      // factor of b; 0 means no momentum
-  double dampening = 0;     // the factor of g in b is 1 - dampening
+  double momentum = 0;      // factor of the momentum b; 0 means no momentum
+  double dampening = 0;     // 1 - dampening is the factor of the gradient g in the momentum b
   double weight_decay = 0;  // L2 penalty, g += weight_decay * p
   bool nesterov = false;    // Nesterov momentum
 };
 
-// b = momentum b + (1 - dampening) g (the first b is g);  p = p - lr b
+// In each step, Sgd updates a parameter p with gradient g and momentum b (the first b is g):
+//   b = momentum b + (1 - dampening) g;  p = p - lr b
 // With nesterov: p = p - lr (g + momentum b). As in PyTorch, lr multiplies b; in Sutskever et al.
-// 2013, "On the importance of initialization and momentum", it multiplies g instead.
+// 2013, "On the importance of initialization and momentum", lr multiplies g instead.
 class Sgd final : public Optimizer {
  public:
-  // Throws Error for a negative lr, momentum or weight_decay, and for nesterov without momentum or
-  // with dampening, and for parameters as described in Optimizer.
+  // Throws Error for a negative lr, momentum or weight_decay, for nesterov without momentum or with
+  // dampening, and the errors of Optimizer's constructor.
   Sgd(std::vector<Tensor> parameters, const SgdOptions& options = {},
       SourceLocation location = SourceLocation::current());
 
@@ -28,7 +29,7 @@ class Sgd final : public Optimizer {
   double lr() const override { return options_.lr; }  // the learning rate
   void set_lr(double lr, SourceLocation location = SourceLocation::current()) override;
 
-  // The momentum b of each parameter, and the step count.
+  // Returns a copy of the momentum b of each parameter, and the step count.
   State state(SourceLocation location = SourceLocation::current()) const override;
   void set_state(const State& state, SourceLocation location = SourceLocation::current()) override;
 

@@ -12,23 +12,23 @@ namespace HEED_NAMESPACE {
 
 // Options of curve_text() and draw_curve().
 struct CurveOptions {
-  std::string title = {};                             // above the plot
+  std::string title = {};                             // printed above the plot
   std::string x_title = "step";                       // title of the horizontal axis
   std::string y_title = "loss (nats per character)";  // title of the vertical axis
-  std::vector<HorizontalLine> lines = {};             // such as an entropy rate
+  std::vector<HorizontalLine> lines = {};             // horizontal lines, such as an entropy rate
   std::size_t width = 72;                             // width of the text plot, in characters
   std::size_t height = 18;                            // height of the text plot, in lines
 };
 
-// The plot as text. Series whose `points` is false are smoothed by averaging neighbouring values.
-// If gnuplot is not installed, returns one line that says what to install. Throws Error when a
-// series has different numbers of x and y values, or the plot would be smaller than 40 x 10
-// characters.
+// Returns the loss curves as a text plot. Series whose `points` is false are smoothed by averaging
+// neighbouring values. If gnuplot is not installed, returns one line that says what to install.
+// Throws Error when a series has different numbers of x and y values, or the plot would be smaller
+// than 40 x 10 characters.
 std::string curve_text(const std::vector<Series>& series, const CurveOptions& options = {});
 
-// Plots to folder/name.svg (900 x 540 pixels) and keeps the data (name.csv) and the gnuplot script
-// (name.gp) in the same folder. Throws Error when a series has different numbers of x and y values.
-// If a file cannot be written or gnuplot is missing, the message of the returned Plot says so.
+// Plots curves to folder/name.svg (900 x 540 pixels) and keeps the data (name.csv) and the gnuplot
+// script (name.gp) in the same folder. If a file cannot be written or gnuplot is missing,
+// Plot::message says so. Throws Error when a series has different numbers of x and y values.
 Plot draw_curve(const std::string& folder, const std::string& name,
                 const std::vector<Series>& series, const CurveOptions& options = {});
 

@@ -12,7 +12,7 @@
 
 namespace HEED_NAMESPACE {
 
-// How a heat map as text shows values, from low to high.
+// The characters or colours of the cells of a text heat map, from the lowest value to the highest.
 enum class Shades {
   blocks,  // " ░▒▓█"
   ascii,   // " .:-=+*#%@"
@@ -24,12 +24,12 @@ struct HeatmapOptions {
   std::string title = {};                      // printed with the matrix shape: "head 2 (4, 4)"
   std::vector<std::string> row_names = {};     // one name for each row, or no names
   std::vector<std::string> column_names = {};  // one name for each column, or no names
-  std::string row_title = {};                  // vertical axis title: "query position"
-  std::string column_title = {};               // horizontal axis title: "key position"
-  std::optional<double> low = {}, high = {};   // limits of the colour scale; default: from the data
-  bool diverging = false;                      // two colours: blue below 0, orange above; as text
-                                               // 0 is blank, negative values "-", "=", "≡"
-  Shades shades = Shades::blocks;              // for text
+  std::string row_title = {};                  // vertical axis title, such as "query position"
+  std::string column_title = {};               // horizontal axis title, such as "key position"
+  std::optional<double> low = {}, high = {};   // limits of the colour scale; default: of the data
+  bool diverging = false;                      // two colours: blue below 0, orange above 0
+                                               // blocks: 0 is blank; "-", "=" and "≡" are below 0
+  Shades shades = Shades::blocks;              // the characters of the text plot
   std::size_t width = 80;                      // width of the text plot, in characters
 };
 
@@ -39,10 +39,10 @@ struct HeatmapOptions {
 // when x is not a matrix, is empty, or does not match the number of names.
 std::string heatmap_text(const Array& x, const HeatmapOptions& options = {});
 
-// Plots to folder/name.svg and keeps the data (name.csv) and the gnuplot script (name.gp) in the
-// same folder. Matrices up to 12 x 12 have their values written in the cells; masked cells are
-// grey. Throws the same errors as heatmap_text. If a file cannot be written or gnuplot is missing,
-// Plot::message says so.
+// Plots the matrix to folder/name.svg and keeps the data (name.csv) and the gnuplot script
+// (name.gp) in the same folder. Matrices up to 12 x 12 have their values written in the cells;
+// masked cells are grey. Throws the same errors as heatmap_text. If a file cannot be written or
+// gnuplot is missing, Plot::message says so.
 Plot draw_heatmap(const std::string& folder, const std::string& name, const Array& x,
                   const HeatmapOptions& options = {});
 
@@ -58,13 +58,13 @@ Plot draw_heatmap_sheet(const std::string& folder, const std::string& name,
 
 // The matrices as heat maps in text, without row and column names. At most `columns` heat maps
 // stand side by side, and fewer if each would be narrower than 12 characters. Matrices too wide for
-// options.width are max-pooled.
-// The colour scale is printed once, at the end. Throws the errors of draw_heatmap_sheet.
+// options.width are reduced by max pooling. The colour scale is printed once, at the end. Throws
+// the errors of draw_heatmap_sheet.
 std::string heatmap_sheet_text(const std::vector<Array>& panels,
                                const std::vector<std::string>& titles,
                                const HeatmapOptions& options = {}, std::size_t columns = 0);
 
-// Throws the errors of draw_heatmap_sheet. heatmap_text and draw_heatmap pass one matrix.
+// Checks the arguments of a heat map function, and throws the errors of draw_heatmap_sheet.
 void check_heatmaps(const std::vector<Array>& panels, const std::vector<std::string>& titles,
                     const HeatmapOptions& options);
 
@@ -72,11 +72,12 @@ void check_heatmaps(const std::vector<Array>& panels, const std::vector<std::str
 // set other limits. The range is (0, 1) when no value is finite.
 Range heatmap_range(const std::vector<Array>& panels, const HeatmapOptions& options);
 
-// How many of `panels` heat maps stand side by side: `columns`, or a default number if `columns` is
-// 0, but at most `panels`.
+// The number of heat maps that stand side by side in a sheet of `panels` heat maps: `columns`, or a
+// default number if `columns` is 0, but at most `panels`.
 std::size_t sheet_columns(std::size_t columns, std::size_t panels);
 
-// Max pooling of x over blocks of side x side elements. The maximum of a block with NaN is NaN.
+// Max pooling: returns the maximum of each square block of `side` rows and columns of the matrix x.
+// The maximum of a block with NaN is NaN.
 Array max_pooled(const Array& x, std::size_t side);
 
 }  // namespace HEED_NAMESPACE

@@ -11,7 +11,7 @@ namespace HEED_NAMESPACE {
 
 // A rectangle in screen coordinates: y grows downwards.
 struct Box {
-  double left, top, right, bottom;                                 // the edges
+  double left, top, right, bottom;                                 // coordinates of the edges
   double area() const { return (right - left) * (bottom - top); }  // width times height
 };
 
@@ -21,19 +21,19 @@ inline double overlap(const Box& a, const Box& b) {  // the area of the intersec
   return width > 0 && height > 0 ? width * height : 0;
 }
 
-// Compares positions for the next label.
+// Chooses the position of the next label in a plot.
 struct LabelPlacement {
-  Box frame;                       // the plot, which a label should not leave
+  Box frame;                       // the area of the plot, which a label should not leave
   std::vector<Box> occupied = {};  // boxes of points and earlier labels
 
-  // The area of the box's parts that other boxes occupy or that lie outside the frame.
+  // The area of those parts of `box` that other boxes occupy or that lie outside the frame.
   double covered_area(const Box& box) const {
     double area = box.area() - overlap(box, frame);
     for (const Box& other : occupied) area += overlap(box, other);
     return area;
   }
 
-  // The index of the candidate box with the smallest covered_area(), the first in case of a tie.
+  // The index of the candidate box with the smallest covered_area(); on a tie, the first index.
   std::size_t best_position(const std::vector<Box>& candidates) const {
     std::vector<double> areas;
     for (const Box& box : candidates) areas.push_back(covered_area(box));

@@ -12,13 +12,14 @@ namespace HEED_NAMESPACE {
 // itself. If not `ok`, `message` is one line that says why there is no plot and what to install.
 struct Plot {
   bool ok = false;      // whether there is a plot
-  std::string message;  // the path, the text plot or the reason
+  std::string message;  // the path, the text plot or the reason for failure
 };
 
-// The functions draw_with... write a script to folder/name.gp or folder/name.dot and run a program
-// on that script inside the folder ("" is the current folder). Plot::ok is true if the program
-// wrote folder/name.svg. If not, Plot::message says which file cannot be written or which program
-// is not installed. The functions throw Error when `name` is empty or contains a slash.
+// The draw_with functions below write a script to folder/name.gp or folder/name.dot, run a program
+// inside the folder ("" is the current folder), and write the program's output to folder/name.svg.
+// Files are replaced atomically, never through a symbolic link, and keep their permissions (see
+// AtomicFile). If there is no picture, Plot::message says which file cannot be written or which
+// program is not installed. The functions throw Error when `name` is empty or contains a slash.
 
 // Writes `data`, if not empty, to folder/name.csv and runs the script. The script sets its terminal
 // and output, and names files without a folder, so that a user can run it again inside the folder.
@@ -31,20 +32,21 @@ Plot draw_with_graphviz(const std::string& folder, const std::string& name,
 
 // A plotting program: its name in messages, and the packages that contain it.
 struct PlotProgram {
-  std::string name;      // "gnuplot"
-  std::string packages;  // "gnuplot-nox (apt) or gnuplot (brew, conda)"
+  std::string name;      // a name such as "gnuplot"
+  std::string packages;  // packages such as "gnuplot-nox (apt) or gnuplot (brew, conda)"
 };
 
-// Runs any plotting program, such as gnuplot. `command` is the program's name and its arguments,
-// `text` is the content of its input file, and `ending` is the file name extension of that file.
+// Runs any plotting program that reads a script from its standard input and writes an SVG picture
+// to its standard output. `command` is the program's name and its arguments, and `ending` is the
+// file name extension of the script.
 Plot draw_with(const PlotProgram& program, std::vector<std::string> command,
                const std::string& folder, const std::string& name, const std::string& ending,
-               const std::string& text);
+               const std::string& script);
 
 // Runs a gnuplot script whose output is a plot in text characters (`set terminal dumb`).
 Plot text_with_gnuplot(const std::string& script);
 
-// "folder/name", or only the name when folder is "".
+// Returns "folder/name", or only the name if `folder` is "".
 std::string path_in(const std::string& folder, const std::string& name);
 
 }  // namespace HEED_NAMESPACE

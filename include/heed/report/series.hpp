@@ -9,34 +9,34 @@
 
 namespace HEED_NAMESPACE {
 
-// One curve. Values that are not finite are not plotted.
+// One curve of a plot. Values that are not finite are not plotted.
 struct Series {
-  std::string name;       // shown in the legend
-  std::vector<double> x;  // such as steps
-  std::vector<double> y;  // has as many values as x
-  bool points = false;    // mark each point, and label the last point with its y value
+  std::string name;       // the name in the legend
+  std::vector<double> x;  // the x values, such as step numbers
+  std::vector<double> y;  // the y values, one for each x value
+  bool points = false;    // whether to mark each point, and label the last point with its y value
 
-  // Adds a point.
+  // Adds the point (at_x, value) to the curve.
   void append(double at_x, double value) { x.push_back(at_x), y.push_back(value); }
 };
 
 // A dashed horizontal line, such as the lower bound on the loss (an entropy rate).
 struct HorizontalLine {
-  std::string name;  // shown in the legend
-  double value;      // the line's y
+  std::string name;  // the name in the legend
+  double value;      // the y coordinate of the line
 };
-std::string legend(const HorizontalLine& line);  // "bigram  2.1000"
+std::string legend(const HorizontalLine& line);  // a legend entry such as "bigram  2.1000"
 
 // A closed interval [low, high] of numbers, at first empty.
 struct Range {
   double low = std::numeric_limits<double>::infinity();    // the lower limit
   double high = -std::numeric_limits<double>::infinity();  // the upper limit
-  void include(double value);                              // ignores infinities and NaN
+  void include(double value);                              // extends the range; ignores inf and NaN
   bool empty() const { return low > high; }                // true until a number is included
-  // Whether low <= value <= high.
+  // Returns whether low <= value <= high.
   bool contains(double value) const { return value >= low && value <= high; }
-  double span() const { return high - low; }  // the length
-  // Where the value lies between low (0) and high (1).
+  double span() const { return high - low; }  // the length of the interval
+  // The position of the value in the range, from 0 (low) to 1 (high).
   double fraction(double value) const { return (value - low) / span(); }
 };
 
@@ -44,7 +44,7 @@ struct Range {
 struct PlotView {
   Range x, y;   // the ranges of the two axes
   double peak;  // the largest y of the data, which may exceed y.high
-  bool hides_peak() const { return peak > y.high; }  // the largest y is not shown
+  bool hides_peak() const { return peak > y.high; }  // true if the plot does not show the peak
 };
 
 // The axis ranges that show all points and lines. If the first 5 % of the x range has at least
@@ -53,8 +53,8 @@ struct PlotView {
 // when a series has different numbers of x and y values.
 PlotView view_of(const std::vector<Series>& series, const std::vector<HorizontalLine>& lines);
 
-// The corner ("top right", ...) where a legend of this width and height (axes fractions) covers no
-// curve and no line, or "below" if there is no such corner.
+// The corner, such as "top right", where a legend of this width and height (fractions of the axes)
+// covers no curve and no line, or "below" if there is no such corner.
 std::string legend_position(const std::vector<Series>& series,
                             const std::vector<HorizontalLine>& lines, const PlotView& view,
                             double width, double height);

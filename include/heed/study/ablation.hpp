@@ -8,13 +8,13 @@
 
 namespace HEED_NAMESPACE {
 
-// The mean cross-entropy, in nats, of tokens[:, 1:] given the tokens before them in the same
-// window. tokens are (B, T). Throws Error when T is below 2, and for a model that is not causal,
-// because its input would contain the target.
+// The mean next-token loss of the model (cross-entropy in nats) for B windows of T tokens: each
+// token except the first is predicted from the tokens before it. Throws Error if T is below 2, and
+// for a model that is not causal, because the input of such a model contains the targets.
 double next_token_loss(const nn::Gpt& model, const Indices& tokens);
-// The mean loss over `batches` batches of random windows of a split. A window has the model's
-// block_size tokens, or fewer if the split is shorter. The same seed draws the same windows. Throws
-// Error for 0 batches and for batches of 0 windows.
+// The mean next-token loss over `batches` batches of random windows of a split. A window has the
+// model's block_size tokens, or fewer if the split is shorter. The same seed draws the same
+// windows. Throws Error for 0 batches and for batches of 0 windows.
 double next_token_loss(const nn::Gpt& model, const Split& part, std::size_t batches,
                        std::size_t batch_size, std::uint64_t seed);
 
@@ -39,7 +39,7 @@ class AblatedHead {
  private:
   Tensor weight_;             // (C, C): the weight of the output projection
   std::size_t first_column_;  // the first column of the head in weight_
-  Array original_columns_;    // (C, D): the weights to restore
+  Array original_columns_;    // (C, D): the weights before the ablation
 };
 
 // The losses that ablate() measured.

@@ -18,8 +18,8 @@ class MarkovSource {
  public:
   // A letter that a state can draw.
   struct Letter {
-    char letter;         // ASCII
-    double probability;  // above 0
+    char letter;         // an ASCII character
+    double probability;  // a probability above 0
     std::size_t next;    // index of the state that follows the letter
   };
   // A state: the letters it can draw, each with its probability.
@@ -36,8 +36,8 @@ class MarkovSource {
 
   // A word, or any string, as an edge between two nodes of a graph (a grammar).
   struct Word {
-    std::string text;    // not empty
-    double probability;  // above 0
+    std::string text;    // at least one letter
+    double probability;  // a probability above 0
     std::size_t next;    // index of the grammar node that follows the word
   };
   // Builds a Markov source from a grammar, where nodes[i] lists the words that may come next at
@@ -50,7 +50,7 @@ class MarkovSource {
   const std::vector<State>& states() const { return states_; }
   // The stationary probability p_s of each state s: sum_s p_s p(s -> t) = p_t.
   const std::vector<double>& stationary_distribution() const { return stationary_distribution_; }
-  std::string letters() const;  // all letters that occur, sorted
+  std::string letters() const;  // all letters of the source, sorted
 
   // The entropy per letter in nats: sum_s p_s H(letter | state s), with p the stationary
   // distribution (Shannon's theorem 5). No model has an expected loss below the entropy rate. A
@@ -61,9 +61,9 @@ class MarkovSource {
   // H(X_{k+1} | X_1..X_k) in nats for k = 0 (unigram), 1 (bigram), ..., max_context: the entropy of
   // a letter at a random position of the text given the k letters before it. The entropy does not
   // increase with k and is at least entropy_rate(). The entropies are exact: each is a mean over
-  // all posterior distributions of the state possible after k letters. Their number can grow
-  // exponentially with k if no text determines the state. Throws Error if there are more than
-  // 100,000 distributions.
+  // all posterior distributions of the state possible after k letters. The number of distributions
+  // can grow exponentially with k if no text determines the state. Throws Error if there are more
+  // than 100,000 distributions.
   std::vector<double> conditional_entropies(std::size_t max_context) const;
   double unigram_entropy() const { return conditional_entropies(0)[0]; }
   double bigram_entropy() const { return conditional_entropies(1)[1]; }
@@ -77,8 +77,8 @@ class MarkovSource {
   std::string draw(std::size_t letters, Generator& generator) const;
   std::string draw(std::size_t letters, Generator& generator, std::size_t& state) const;
 
-  // -ln p(letter | state) of each letter of a text that begins in state 0. Throws Error for a
-  // letter of probability 0.
+  // Returns -ln p(letter | state) in nats for each letter of a text that begins in state 0. Throws
+  // Error for a letter of probability 0.
   std::vector<double> negative_log_likelihoods(std::string_view text) const;
 
  private:

@@ -9,23 +9,23 @@
 
 namespace HEED_NAMESPACE {
 
-using Doubles = xt::xarray<double, xt::layout_type::row_major>;  // for double precision
+using Doubles = xt::xarray<double, xt::layout_type::row_major>;  // double even if Real is float
 
-// cosine: 1 - cosine similarity, which is half the squared Euclidean distance of the two vectors
-// normalized to length 1. euclidean: the squared Euclidean distance.
+// The distance of two points. cosine: 1 - cosine similarity, which is half the squared Euclidean
+// distance of the points normalized to length 1. euclidean: the squared Euclidean distance.
 enum class Distance { cosine, euclidean };
 
 // Options of tsne().
 struct TsneOptions {
   double perplexity = 30;         // effective number of neighbours: 1 to n - 1
-  std::size_t iterations = 1000;  // at least 1
-  double learning_rate = 0;       // 0 selects n / 4, but at least 5
-  double early_exaggeration = 4;  // early exaggeration: factor of P, which helps clusters to form
+  std::size_t iterations = 1000;  // number of iterations, at least 1
+  double learning_rate = 0;       // learning rate; 0 selects max(n / 4, 5) for n points
+  double early_exaggeration = 4;  // factor of P in the first iterations; helps clusters to form
   std::size_t exaggerated = 100;  // number of iterations with early exaggeration
   double momentum = 0.8;          // momentum in [0, 1); at most 0.5 for the first 250 iterations
   std::uint64_t seed = 0;         // determines the initial embedding
-  Distance distance = Distance::cosine;            // between the points
-  std::function<void(std::size_t)> progress = {};  // gets the iteration count every 10 iterations
+  Distance distance = Distance::cosine;            // how distances are computed
+  std::function<void(std::size_t)> progress = {};  // called with the iteration count, 10, 20, ...
 };
 
 // The result of tsne().
@@ -38,12 +38,12 @@ struct Tsne {
 // t-SNE (van der Maaten and Hinton 2008) of points (n, D), n at least 3, in double precision, with
 // the exact gradient: time and memory are O(n^2). The seed determines the initial embedding. The
 // result is bit-identical for any number of threads. Throws Error for options outside the ranges
-// above, values that are not finite, and, with cosine distance, a point at the origin.
+// in TsneOptions, values that are not finite, and, with cosine distance, a point at the origin.
 Tsne tsne(const Array& points, const TsneOptions& options = {});
 
-// The following functions are the steps of t-SNE for n points; none of them checks shapes.
+// The following functions are the steps of t-SNE for n points; they do not check shapes.
 
-// Pairwise distances (n, n), with zeros on the diagonal.
+// The pairwise distances (n, n) of the points, with zeros on the diagonal.
 Doubles tsne_distances(const Array& points, Distance distance);
 
 // The conditional probabilities p_{j|i}, in row i: the softmax over j != i of -beta_i d_ij, and 0
@@ -59,10 +59,10 @@ Doubles tsne_joint_probabilities(const Doubles& conditional);
 // w_ij = 1 / (1 + |y_i - y_j|^2) for i != j, and 0 for i = j.
 Doubles tsne_embedding_probabilities(const Doubles& y);
 
-// sum_ij p_ij ln(p_ij / q_ij), where a p_ij of 0 adds 0.
+// KL(P || Q) = sum_ij p_ij ln(p_ij / q_ij) in nats, where a term with p_ij = 0 is 0.
 double kl_divergence(const Doubles& P, const Doubles& Q);
 
-// dKL / dy_i = 4 sum_j (p_ij - q_ij) (y_i - y_j) / (1 + |y_i - y_j|^2)   (n, 2)
+// The gradient (n, 2): dKL / dy_i = 4 sum_j (p_ij - q_ij) (y_i - y_j) / (1 + |y_i - y_j|^2).
 Doubles tsne_gradient(const Doubles& P, const Doubles& y);
 
 // The index among `candidates`, other than i, of the point nearest to point i; on a tie, the first.

@@ -15,15 +15,16 @@ class Corpus;
 
 // A contiguous range of a corpus. The corpus must outlive the Split.
 struct Split {
-  const Corpus* corpus;   // the whole text
-  std::size_t begin;      // position of the first token
-  std::size_t size;       // in tokens
+  const Corpus* corpus;   // the corpus that contains the range
+  std::size_t begin;      // position of the first token in the corpus
+  std::size_t size;       // number of tokens
   std::string_view name;  // "training" or "validation", for error messages
 };
 
-// Stores the text and computes token ids on demand: stored ids would take 8 times the memory of an
-// ASCII text, and encoding a window is fast compared with training on it. If characters differ in
-// size, a table of byte offsets is stored too, which takes at most 1/32 of the text's memory.
+// Stores a text and computes its token ids on demand: ids would take 8 times the memory of an ASCII
+// text, and encoding a window is fast compared with training on it. If some characters take more
+// than one byte, Corpus also stores byte offsets, which take at most 1/32 of the text's memory.
+// Only with byte-pair encoding, which cannot encode a part of a text alone, does it store all ids.
 class Corpus {
  public:
   // Pass the text with std::move to avoid a copy. Throws the same errors as Vocabulary::encode, and
@@ -31,14 +32,15 @@ class Corpus {
   Corpus(std::string text, Vocabulary vocabulary);
 
   std::string_view text() const { return text_; }  // the whole text
-  std::size_t size() const { return size_; }       // in tokens
+  std::size_t size() const { return size_; }       // number of tokens
 
   // The `count` token ids from position `begin` on. Throws Error if begin + count exceeds size().
   Indices ids(std::size_t begin, std::size_t count) const;  // (count)
   void copy_ids(std::size_t begin, std::size_t count, std::int64_t* out) const;
 
-  std::size_t train_size() const { return size() / 10 * 9 + size() % 10 * 9 / 10; }  // floor(0.9 n)
-  // The first train_size() tokens, and the rest.
+  // The number of training tokens: 90 % of size(), rounded down.
+  std::size_t train_size() const { return size() / 10 * 9 + size() % 10 * 9 / 10; }
+  // The first train_size() tokens (training data), and all other tokens (validation data).
   Split training() const& { return {this, 0, train_size(), "training"}; }
   Split validation() const& { return {this, train_size(), size() - train_size(), "validation"}; }
   Split training() && = delete;  // deleted: the Split would outlive its Corpus
@@ -52,17 +54,18 @@ class Corpus {
   std::size_t size_ = 0;
   // The byte offset of every 256th character; empty if every character has one byte.
   std::vector<std::size_t> offsets_;
+  std::vector<std::int32_t> ids_;  // all token ids, with byte-pair encoding
 };
 
-// Token windows with their targets.
+// A batch of token windows (inputs), and the target of each token.
 struct Batch {
   Indices inputs;   // (B, T)
   Indices targets;  // (B, T): targets(b, t) is the token after inputs(b, t)
 };
 
-// B windows of T + 1 tokens from random positions of the split. The start positions are drawn at
-// random as by torch.randint(len(part) - T, (B,)) in nanoGPT's get_batch. Throws Error if the split
-// has at most T tokens, or if B or T is 0.
+// Returns a batch of B = batch_size windows of T = block_size tokens. The start positions of the
+// windows are drawn as by torch.randint(len(part) - T, (B,)) in nanoGPT's get_batch. Throws Error
+// if the split has at most T tokens, or if B or T is 0.
 Batch random_batch(const Split& part, std::size_t batch_size, std::size_t block_size,
                    Generator& generator);
 
@@ -77,9 +80,10 @@ class Batches {
   // Reseeds the generator, so that every evaluation can use the same windows.
   void rewind(std::uint64_t seed) { generator_ = Generator(seed); }
 
-  // The random generator's state, from which set_state() continues the same sequence of batches.
+  // The random generator's state. set_state() continues the sequence of batches from this state. It
+  // throws Error for an invalid state.
   std::string state() const { return generator_.state(); }
-  void set_state(const std::string& state) { generator_.set_state(state); }  // throws Error
+  void set_state(const std::string& state) { generator_.set_state(state); }
 
  private:
   Split part_;

@@ -1,24 +1,29 @@
-// vocabulary.hpp: a character, byte or word vocabulary that encodes text as token ids and back.
+// vocabulary.hpp: a vocabulary of characters, bytes, words or byte pairs, which encodes text as
+// token ids and decodes token ids.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "heed/array/precision.hpp"
+#include "heed/text/byte_pairs.hpp"
 
 namespace HEED_NAMESPACE {
 
-// Whether a token is a character, byte or word.
-enum class Unit { code_point, byte, word };
+// The kind of token: a character (a Unicode code point), a byte, a word, or a token of byte-pair
+// encoding.
+enum class Unit { code_point, byte, byte_pair, word };
 
-// The tokens of a model in ascending order (words in byte order). A token's id is its index, from 0
-// to size() - 1.
+// The tokens of a model in ascending order (words in byte order; tokens of byte-pair encoding in
+// the order of learning). A token's id is its index, from 0 to size() - 1.
 class Vocabulary {
  public:
   // A vocabulary of the distinct tokens of `text`. Words are separated by white space (see words_of
-  // in text.hpp). Throws Error if the text is not UTF-8, unless the unit is byte.
+  // in text.hpp). Throws Error if the text is not UTF-8, unless the unit is byte. Byte pairs need
+  // more than a text: see BytePairs.
   static Vocabulary of_text(std::string_view text, Unit unit = Unit::code_point);
   static Vocabulary from_words(std::string_view text) { return of_text(text, Unit::word); }
 
@@ -28,12 +33,18 @@ class Vocabulary {
   // Builds a vocabulary from the words in a checkpoint. Throws Error unless the words are strictly
   // increasing, nonempty, UTF-8 and without white space.
   explicit Vocabulary(std::vector<std::string> words);
+  // The tokens of a byte-pair encoding.
+  explicit Vocabulary(BytePairs byte_pairs);
 
   // The number of tokens.
-  std::size_t size() const { return unit_ == Unit::word ? words_.size() : values_.size(); }
+  std::size_t size() const {
+    return byte_pairs_ ? byte_pairs_->size() : unit_ == Unit::word ? words_.size() : values_.size();
+  }
   Unit unit() const { return unit_; }                                       // the kind of token
   const std::vector<std::uint32_t>& characters() const { return values_; }  // code points or bytes
   const std::vector<std::string>& words() const { return words_; }  // empty unless the unit is word
+  // Undefined unless the unit is byte_pair.
+  const std::optional<BytePairs>& byte_pairs() const { return byte_pairs_; }
 
   // The id of a code point, byte or word, or -1 if the vocabulary does not contain it.
   std::int64_t find(std::uint32_t value) const { return value < ids_.size() ? ids_[value] : -1; }
@@ -57,9 +68,10 @@ class Vocabulary {
 
   // Vocabularies are equal if they have the same unit and tokens.
   friend bool operator==(const Vocabulary& a, const Vocabulary& b) {
-    return a.unit_ == b.unit_ && a.values_ == b.values_ && a.words_ == b.words_;
+    return a.unit_ == b.unit_ && a.values_ == b.values_ && a.words_ == b.words_ &&
+           a.byte_pairs_ == b.byte_pairs_;
   }
-  // The opposite of ==.
+  // Vocabularies are unequal if their units or tokens differ.
   friend bool operator!=(const Vocabulary& a, const Vocabulary& b) { return !(a == b); }
 
  private:
@@ -68,7 +80,8 @@ class Vocabulary {
   Unit unit_;
   std::vector<std::uint32_t> values_;
   std::vector<std::string> words_;
-  std::vector<std::int32_t> ids_;  // indexed by code point or byte; -1 if not in the vocabulary
+  std::optional<BytePairs> byte_pairs_;
+  std::vector<std::int32_t> ids_;  // token id of each code point or byte; -1: not in the vocabulary
 };
 
 }  // namespace HEED_NAMESPACE

@@ -13,26 +13,26 @@ namespace HEED_NAMESPACE {
 // One row of the loss history of a training run, recorded after `step` updates.
 struct LogRow {
   std::int64_t step = 0;           // number of updates done
-  double train_loss = 0;           // in nats, averaged over the updates since the previous row
-  std::optional<double> val_loss;  // in nats; absent if it was not measured
+  double train_loss = 0;           // training loss in nats, mean since the previous row
+  std::optional<double> val_loss;  // validation loss in nats; empty if not measured
   double learning_rate = 0;        // learning rate of the latest update
   double grad_norm = 0;            // gradient norm of the latest update, before clipping
-  double ms = 0;                   // mean ms per step since the previous row, without evaluations
+  double ms = 0;                   // mean ms per step since the previous row, without evaluation
 };
 
-// CSV with the header line step,train_loss,val_loss,learning_rate,grad_norm,ms. Numbers have enough
-// digits to be read back exactly.
+// Formats rows of the loss history as CSV, with enough digits to read the numbers back exactly. The
+// overload for several rows adds the header step,train_loss,val_loss,learning_rate,grad_norm,ms.
 std::string csv(const std::vector<LogRow>& rows);
 std::string csv(const LogRow& row);
 
-// The losses in a loss.csv, in the order of the file. Steps without a measured loss are left out.
+// The losses in a file loss.csv, in the order of the file, without the steps that have no loss.
 struct LossCsv {
-  // Losses, and the step of each.
+  // Losses, and the step at which each loss was measured.
   struct Losses {
-    std::vector<double> steps, values;  // equally long; losses in nats
+    std::vector<double> steps, values;  // values[i] is the loss of steps[i] in nats
   };
-  Losses training, validation;                        // of the training and the validation data
-  std::size_t step_column, train_column, val_column;  // counted from 0
+  Losses training, validation;                        // losses on training and validation data
+  std::size_t step_column, train_column, val_column;  // column indices, counted from 0
 };
 
 // Reads the columns step, train_loss and val_loss of a CSV file. The first line contains the column

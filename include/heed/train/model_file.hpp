@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "heed/array/gemm_library.hpp"
 #include "heed/io/safetensors.hpp"
 #include "heed/nn/gpt.hpp"
 #include "heed/text/vocabulary.hpp"
@@ -15,14 +16,15 @@ namespace HEED_NAMESPACE {
 
 // Identifies the training text of a run, so that a run cannot be resumed with another text.
 struct TextFingerprint {
-  std::string path;        // empty for the default text
-  std::size_t bytes = 0;   // length of the text
+  std::string path;        // path of the text, in any encoding; empty for the default text
+  std::size_t bytes = 0;   // length of the text in bytes
   std::uint64_t hash = 0;  // hash64 of the text
 };
 // The fingerprint of a text that was read from `path`.
 TextFingerprint fingerprint_of(const std::string& path, std::string_view text);
 
-// Every option's name and value, such as {"batch_size", "12"}. Numbers can be read back exactly.
+// The name and value of each training option, such as {"batch_size", "12"}. The values have enough
+// digits to read the numbers back exactly.
 std::map<std::string, std::string> option_texts(const TrainOptions& options);
 
 // A safetensors file with a model's parameters, configuration and vocabulary. The checkpoint of a
@@ -30,26 +32,28 @@ std::map<std::string, std::string> option_texts(const TrainOptions& options);
 // ..." when the entry is missing, damaged or out of range.
 class ModelFile {
  public:
-  // The file has been read by read_safetensors; see open().
+  // `file` is the result of read_safetensors(). See also open(), which reads the file.
   explicit ModelFile(SafetensorsFile file) : file_(std::move(file)) {}
   // Throws the errors of read_safetensors and, for other formats, "PATH: not a checkpoint: ...".
   static ModelFile open(const std::filesystem::path& path);
 
-  const std::string& path() const { return file_.path; }  // as it was opened
+  const std::string& path() const { return file_.path; }  // the path that was opened
   // Whether the file has a (valid) checksum.
   bool has_checksum() const { return file_.has_checksum; }
-  // Whether the file is a run's checkpoint, with a text().
+  // Whether the file is the checkpoint of a training run, which has a text().
   bool has_text() const { return file_.metadata.count("text.path") != 0; }
 
-  // The entries of the file; options() and text() only of a run's checkpoint.
+  // The entries of the file. Only the checkpoint of a training run has options() and text().
   nn::GptConfig config() const;
   Vocabulary vocabulary() const;
   TrainOptions options() const;
   TextFingerprint text() const;
+  // The libraries that computed the run's matrix products; OpenBLAS in files that do not say.
+  GemmChoice gemm() const;
 
   // Copies the file's values into the parameters. Throws Error, before it changes a parameter, if a
-  // tensor is missing, has another shape, holds a value that is not finite, or belongs to no
-  // parameter. Ignores the optimizer's tensors, whose names begin with "optimizer".
+  // tensor is missing, differs in shape from its parameter, holds a value that is not finite, or
+  // belongs to no parameter. Ignores the optimizer's tensors, whose names begin with "optimizer.".
   void load_parameters(const Parameters& parameters) const;
 
   // Sets the trainer to the state in which the run was saved. Throws Error, and changes nothing,
@@ -62,14 +66,15 @@ class ModelFile {
 
 // A model with its vocabulary, loaded from a file.
 struct LoadedModel {
-  // Throws Error "PATH: ...". Draws initial weights, then replaces them by the file's weights.
+  // Draws initial weights with `generator`, then replaces these weights by those of the file.
+  // Throws Error "PATH: ..." if an entry of the file is missing or invalid.
   explicit LoadedModel(const ModelFile& file, Generator generator = Generator(0));
-  LoadedModel(const LoadedModel&) = delete;  // a copy would share its weights
+  LoadedModel(const LoadedModel&) = delete;  // not copyable: a copy would share the weights
   LoadedModel& operator=(const LoadedModel&) = delete;
 
-  Vocabulary vocabulary;  // for encode and decode
-  Parameters parameters;  // the model's, loaded from the file
-  nn::Gpt model;          // uses the parameters
+  Vocabulary vocabulary;  // encodes and decodes text
+  Parameters parameters;  // the model's parameters, loaded from the file
+  nn::Gpt model;          // the model, which uses `parameters`
 };
 
 // Saves a model without the trainer's state, so that its training cannot be resumed. Replaces an
@@ -78,8 +83,14 @@ void save_model(const std::filesystem::path& path, const Parameters& parameters,
                 const nn::GptConfig& config, const Vocabulary& vocabulary);
 
 // Saves a run's checkpoint: the model and the trainer's state, to resume the run bit-identically.
-// Throws Diverged, and saves nothing, if a value is not finite. Throws Error when writing fails.
+// Throws Diverged, and saves nothing, if a parameter or a moment is not finite. Throws Error when
+// writing fails.
 void save_run(const std::filesystem::path& path, const Trainer& trainer,
               const Vocabulary& vocabulary, const TextFingerprint& text);
+
+// Throws the errors that save_run would throw before it writes the tensors, and changes no file.
+// Call it before training: the first checkpoint may be due after hours.
+void check_run(const std::filesystem::path& path, const Trainer& trainer,
+               const Vocabulary& vocabulary, const TextFingerprint& text);
 
 }  // namespace HEED_NAMESPACE

@@ -15,40 +15,43 @@
 
 namespace HEED_NAMESPACE {
 
-// The hyperparameters. The defaults are from nanoGPT's character-level example for a CPU.
+// The hyperparameters of a run. The defaults are from nanoGPT's character-level example for a CPU.
 struct TrainOptions {
-  std::size_t batch_size = 12;    // windows per step
-  std::int64_t steps = 2000;      // updates
+  std::size_t batch_size = 12;    // number of token windows per step
+  std::int64_t steps = 2000;      // number of steps (updates)
   double lr = 1e-3;               // maximum learning rate, after the warmup
   double min_lr = 1e-4;           // final learning rate
   std::int64_t warmup = 100;      // steps of linear warmup
   std::int64_t decay_steps = 0;   // steps until the learning rate reaches min_lr; 0 means `steps`
-  double weight_decay = 0.1;      // for matrices only, not for biases and layer norm weights
+  double weight_decay = 0.1;      // weight decay of matrices; 0 for biases and layer norm weights
   double beta1 = 0.9;             // AdamW's decay rate of the first moment
   double beta2 = 0.99;            // AdamW's decay rate of the second moment
   double clip = 1;                // the maximum gradient norm; 0 means no clipping
-  double dropout = 0;             // probability that a value is zeroed; 0: no dropout
-  std::uint64_t seed = 1337;      // of all random generators
+  double dropout = 0;             // dropout probability; 0 means no dropout
+  std::uint64_t seed = 1337;      // seed of all random generators
   std::int64_t eval_every = 250;  // steps between two evaluations
-  std::size_t eval_batches = 20;  // validation batches per evaluation
-  std::int64_t log_every = 10;    // steps between two rows of the history
+  std::size_t eval_batches = 20;  // number of validation batches per evaluation
+  std::int64_t log_every = 10;    // steps between two rows of the loss history
 };
 
-// The memory that training needs, in bytes. The type is double, since integers could overflow.
+// The memory that training needs, in bytes, as double because an integer could overflow.
 struct TrainingMemory {
   double weights;      // weights, gradients, AdamW's two moments, and copies made when saving
-  double activations;  // what the forward pass of one step keeps for the backward pass
-  double total() const { return weights + activations; }  // in bytes
+  double activations;  // memory that the forward pass of a step keeps for the backward pass
+  double total() const { return weights + activations; }  // the sum of both, in bytes
 };
 
-// Estimates the memory of training. In units of sizeof(Real) bytes, with P parameters, B =
+// Estimates the memory that training needs. In units of sizeof(Real) bytes, with P parameters, B =
 // batch_size, T = block_size, C = embed_dim, L layers, H heads and V = vocab_size, the terms are:
 //   weights      5 P: weights, gradients, 2 moments and the copy of 1 moment; saving copies both
 //                moments, but one copy takes the memory of the gradients, which are freed before
-//   activations  B T (18 C L + 10 C + 3 V): in each layer, the outputs of two norms, query, key,
-//                value, heads, out and two residual additions (9 C), up and GELU (8 C), down (1 C);
-//                outside the layers, embeddings, the final norm and temporary gradients (10 C),
-//                logits, probabilities and their gradients (3 V)
+//   activations  B T (18 C L + 10 C + 3 V) for GPT-2: in each layer, the outputs of two norms,
+//   query,
+//                key, value, heads, out and two residual additions (9 C), up and GELU (8 C), down
+//                (1 C); with grouped queries, key and value are narrower, rotary positions add the
+//                rotated query and key, SwiGLU has four outputs of its width; outside the layers,
+//                embeddings, the final norm and temporary gradients (10 C), logits, probabilities
+//                and their gradients (3 V)
 //   with dropout, another B T L (7 H T + 11 C): attention weights and dropout masks
 // The estimate is within 20 % of the measured memory of runs. The estimate excludes the text and
 // about 11 MB for the program.
@@ -65,12 +68,12 @@ struct Diverged : Error {
 
 // What a Trainer needs, besides its parameters, to resume a run with bit-identical results.
 struct TrainerState {
-  TrainOptions options;                            // of the saved run
-  std::int64_t step = 0;                           // updates done
-  std::vector<LogRow> history;                     // all rows so far
-  std::int64_t pending = 0;                        // updates since the last row of the history
-  double pending_loss = 0, pending_ms = 0;         // sums of loss and time since the last row
-  std::string batch_generator, dropout_generator;  // Generator::state() of both
+  TrainOptions options;                            // options of the saved run
+  std::int64_t step = 0;                           // number of updates done
+  std::vector<LogRow> history;                     // all rows of the loss history
+  std::int64_t pending = 0;                        // updates since the last history row
+  double pending_loss = 0, pending_ms = 0;         // sums of loss and ms since the last row
+  std::string batch_generator, dropout_generator;  // Generator::state() of both generators
   optim::State optimizer;                          // AdamW's moments and step count
 };
 
@@ -83,9 +86,10 @@ class Trainer {
   // eval_batches is below 1, or if the model is not causal.
   Trainer(const Corpus& corpus, const nn::GptConfig& config, const TrainOptions& options);
 
-  // Does one update. Returns a new row of the history if one is due (after step 1, every log_every
-  // steps, at every evaluation, after the last step). Throws Diverged with the step, its learning
-  // rate and gradient norm, and the first operation and parameter with a value that is not finite.
+  // Does one training step. Returns a new row of the loss history if a row is due: after step 1,
+  // every log_every steps, at every evaluation and after the last step. Throws Diverged with the
+  // step, its learning rate and gradient norm, and the first operation and parameter with a value
+  // that is not finite.
   std::optional<LogRow> step();
   bool done() const { return step_ >= options_.steps; }
 
@@ -93,13 +97,13 @@ class Trainer {
   double validation_loss() const;
 
   std::int64_t steps_done() const { return step_; }  // number of updates
-  // The rows that step() returned, the model, its parameters and the options of the run.
+  // Accessors: the rows that step() returned, the model, its parameters and the run's options.
   const std::vector<LogRow>& history() const { return history_; }
   const nn::Gpt& model() const { return model_; }
   const Parameters& parameters() const { return parameters_; }
   const TrainOptions& options() const { return options_; }
 
-  // The current state, for restore(). Throws Diverged when a parameter or a moment is not finite.
+  // The current state, for restore(). Throws Diverged if a parameter or a moment is not finite.
   TrainerState state() const;
   // Sets this trainer to a saved state; the caller restores the parameters. If this run has more
   // steps than the saved run, removes the history row that was recorded only because the saved run
@@ -111,13 +115,13 @@ class Trainer {
   Tensor batch_loss();
   [[noreturn]] void throw_diverged(double loss, const std::function<Tensor()>& recompute_loss);
   double checked_validation_loss() const;
-  std::string step_description(std::int64_t step) const;  // " step 3, at learning rate ..."
+  std::string step_description(std::int64_t step) const;  // a text such as " step 3, at ..."
   LogRow finish_row();
   bool row_is_due() const;
 
   TrainOptions options_;
-  Generator init_generator_;     // draws the initial weights
-  Generator dropout_generator_;  // draws the dropout masks
+  Generator init_generator_;     // the random generator of the initial weights
+  Generator dropout_generator_;  // the random generator of the dropout masks
   Parameters parameters_;
   nn::Gpt model_;
   optim::AdamW optimizer_;
@@ -127,8 +131,8 @@ class Trainer {
 
   std::int64_t step_ = 0;
   std::vector<LogRow> history_;
-  double loss_sum_ = 0, ms_sum_ = 0;  // sums of loss and time since the last row
-  std::int64_t pending_ = 0;          // steps since the last row of the history
+  double loss_sum_ = 0, ms_sum_ = 0;  // sums of loss and ms since the last row
+  std::int64_t pending_ = 0;          // number of steps since the last row of the history
   double last_lr_ = 0, last_norm_ = 0;
 };
 

@@ -35,7 +35,7 @@ Input random_input(std::uint64_t seed, std::size_t T, std::size_t d, std::size_t
   return {g.randn({T, d}), g.randn({d, d_k}), g.randn({d, d_k}), g.randn({d, d_v})};
 }
 
-// Whole numbers below `limit`: a float computes scores from them without rounding errors.
+// Integers below `limit`, so small that the scores computed from them in float are exact.
 Array whole_numbers(Generator& g, std::int64_t limit, const Shape& shape) {
   const Indices numbers = g.randint(1 - limit, limit, {shape[0], shape[1]});
   return xt::cast<Real>(numbers);

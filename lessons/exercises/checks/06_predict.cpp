@@ -34,7 +34,8 @@ double standard_deviation(double divisor) {
   return std::sqrt(mean(scores * scores).item() - std::pow(mean(scores).item(), 2));
 }
 
-// p_1 / p_2 for a query of two numbers, with a third key. For factor 1, s_1 = s_2 + ln 3.
+// The ratio p_1 / p_2 of the weights of a two-dimensional query that has a third key, too. If
+// `factor` is 1, then s_1 = s_2 + ln 3.
 double ratio_of_weights(double factor) {
   const Tensor query(Array{{Real(factor), Real(factor)}});
   AttentionOptions options;

@@ -12,7 +12,7 @@ using namespace heed;
 Array masked_attention_weights(const Array& Q, const Array& K, const Mask& mask);
 Array attention_output(const Array& Q, const Array& K, const Array& V, const Mask& mask);
 std::vector<Array> gradients(const Array& Q, const Array& K, const Array& V, const Mask& mask,
-                             const Array& dR);
+                             const Array& dO);
 
 using Doubles = xt::xarray<double>;
 using Three = std::vector<Doubles>;  // Q, K and V
@@ -51,24 +51,24 @@ Array array_of(const std::vector<std::vector<double>>& rows) {
 }
 
 // The sum of all outputs times the upstream gradient.
-double loss(const Three& x, const Mask& mask, const Array& dR) {
+double loss(const Three& x, const Mask& mask, const Array& dO) {
   double sum = 0;
-  for (std::size_t i = 0; i < dR.shape(0); ++i) {
+  for (std::size_t i = 0; i < dO.shape(0); ++i) {
     const std::vector<double> row = output_of(i, x, mask);
-    for (std::size_t d = 0; d < dR.shape(1); ++d) sum += row[d] * dR(i, d);
+    for (std::size_t d = 0; d < dO.shape(1); ++d) sum += row[d] * dO(i, d);
   }
   return sum;
 }
 
 // The gradient of the loss with respect to x[which], by central differences.
-Array finite_differences(const Three& x, std::size_t which, const Mask& mask, const Array& dR) {
+Array finite_differences(const Three& x, std::size_t which, const Mask& mask, const Array& dO) {
   const double h = 1e-5;
-  Array found = dR;
-  for (std::size_t n = 0; n < dR.size(); ++n) {
+  Array found = dO;
+  for (std::size_t n = 0; n < dO.size(); ++n) {
     Three above = x, below = x;
     above[which].data()[n] += h;
     below[which].data()[n] -= h;
-    found.data()[n] = static_cast<Real>((loss(above, mask, dR) - loss(below, mask, dR)) / (2 * h));
+    found.data()[n] = static_cast<Real>((loss(above, mask, dO) - loss(below, mask, dO)) / (2 * h));
   }
   return found;
 }
@@ -85,29 +85,29 @@ Mask padding_mask(const std::vector<bool>& padding, bool causal) {
 void judge(const std::string& what, const Mask& mask, double factor, Generator& g) {
   const Shape shape = {mask.shape(0), 4};
   const Array Q = g.randn(shape) * Real(factor), K = g.randn(shape), V = g.randn(shape);
-  const Array dR = g.randn(shape);
+  const Array dO = g.randn(shape);
   const Three x = {Q, K, V};
-  std::vector<std::vector<double>> weights, R;
+  std::vector<std::vector<double>> weights, O;
   for (std::size_t i = 0; i < shape[0]; ++i) {
     weights.push_back(weights_of(i, x, mask));
-    R.push_back(output_of(i, x, mask));
+    O.push_back(output_of(i, x, mask));
   }
   const double tolerance = factor == 1 ? 1e-5 : 1e-3;
   expect(what + ": attention weights", masked_attention_weights(Q, K, mask), array_of(weights),
          tolerance);
-  expect(what + ": output", attention_output(Q, K, V, mask), array_of(R), tolerance);
-  const std::vector<Array> got = gradients(Q, K, V, mask, dR);
+  expect(what + ": output", attention_output(Q, K, V, mask), array_of(O), tolerance);
+  const std::vector<Array> got = gradients(Q, K, V, mask, dO);
   const Names names = {"dQ", "dK", "dV"};
   for (std::size_t n = 0; n < 3; ++n)
-    expect(what + ": " + names[n], got.at(n), finite_differences(x, n, mask, dR), tolerance);
+    expect(what + ": " + names[n], got.at(n), finite_differences(x, n, mask, dO), tolerance);
 }
 
 // A NaN in element (row, 2) of one input, and an element of each of the results that must then be
 // NaN, because its formula contains the NaN.
 struct Nan {
-  std::string input;  // "Q", "K", "V" or "dR"
+  std::string input;  // "Q", "K", "V" or "dO"
   std::size_t row;
-  Names results;  // some of "R", "dQ", "dK", "dV"
+  Names results;  // some of "O", "dQ", "dK", "dV"
   std::size_t result_row, result_column;
 };
 
@@ -115,11 +115,11 @@ struct Nan {
 void judge_nan(const Nan& nan, const std::string& what, const Mask& mask, Generator& g) {
   const Shape shape = {mask.shape(0), 4};
   std::map<std::string, Array> x;
-  for (const std::string name : {"Q", "K", "V", "dR"}) x[name] = g.randn(shape);
+  for (const std::string name : {"Q", "K", "V", "dO"}) x[name] = g.randn(shape);
   x[nan.input](nan.row, 2) = NAN;
-  const std::vector<Array> all = gradients(x["Q"], x["K"], x["V"], mask, x["dR"]);
+  const std::vector<Array> all = gradients(x["Q"], x["K"], x["V"], mask, x["dO"]);
   const std::map<std::string, Array> results = {
-      {"R", attention_output(x["Q"], x["K"], x["V"], mask)},
+      {"O", attention_output(x["Q"], x["K"], x["V"], mask)},
       {"dQ", all.at(0)},
       {"dK", all.at(1)},
       {"dV", all.at(2)}};
@@ -151,13 +151,13 @@ int main() {
   // Query 3 is padding. Without the causal mask, the queries 0 to 2 attend to the keys 0 to 2.
   const std::vector<bool> fourth = {false, false, false, true};
   const Mask padded = padding_mask(fourth, false), causal = padding_mask(fourth, true);
-  judge_nan({"Q", 0, {"R", "dQ", "dK", "dV"}, 0, 0}, "", padded, g);
-  judge_nan({"K", 1, {"R", "dQ", "dK", "dV"}, 0, 0}, "", padded, g);
-  judge_nan({"K", 0, {"R", "dQ", "dK", "dV"}, 0, 0}, ", the only key of query 0", causal, g);
-  judge_nan({"V", 1, {"R"}, 2, 2}, "", padded, g);
+  judge_nan({"Q", 0, {"O", "dQ", "dK", "dV"}, 0, 0}, "", padded, g);
+  judge_nan({"K", 1, {"O", "dQ", "dK", "dV"}, 0, 0}, "", padded, g);
+  judge_nan({"K", 0, {"O", "dQ", "dK", "dV"}, 0, 0}, ", the only key of query 0", causal, g);
+  judge_nan({"V", 1, {"O"}, 2, 2}, "", padded, g);
   judge_nan({"V", 1, {"dQ", "dK"}, 2, 0}, "", padded, g);
-  judge_nan({"dR", 2, {"dV"}, 1, 2}, "", padded, g);
-  judge_nan({"dR", 2, {"dQ"}, 2, 0}, "", padded, g);
-  judge_nan({"dR", 2, {"dK"}, 1, 0}, "", padded, g);
+  judge_nan({"dO", 2, {"dV"}, 1, 2}, "", padded, g);
+  judge_nan({"dO", 2, {"dQ"}, 2, 0}, "", padded, g);
+  judge_nan({"dO", 2, {"dK"}, 1, 0}, "", padded, g);
   return verdict();
 }

@@ -11,7 +11,7 @@
 using namespace heed;
 
 std::vector<Array> query_and_key_gradients(const Array& Q, const Array& K, const Array& V,
-                                           const Array& A, double scale, const Array& dR);
+                                           const Array& A, double scale, const Array& dO);
 
 namespace {
 
@@ -22,7 +22,7 @@ struct Sizes {
 };
 
 struct Problem {
-  Array Q, K, V, dR;
+  Array Q, K, V, dO;
   Mask mask;  // (T, S): true where the key is masked
   double scale;
 };
@@ -54,7 +54,7 @@ Array attention_weights_of(const Problem& p) {
   return A;
 }
 
-// The sum of all outputs times the upstream gradient. Its gradient with respect to R is dR.
+// The sum of all outputs times the upstream gradient. Its gradient with respect to O is dO.
 double loss(const Doubles& Q, const Doubles& K, const Problem& p) {
   double sum = 0;
   for (std::size_t b = 0; b < Q.shape(0); ++b)
@@ -62,7 +62,7 @@ double loss(const Doubles& Q, const Doubles& K, const Problem& p) {
       const std::vector<double> weights = weights_of(b, t, Q, K, p);
       for (std::size_t s = 0; s < weights.size(); ++s)
         for (std::size_t i = 0; i < p.V.shape(2); ++i)
-          sum += weights[s] * p.V(b, s, i) * p.dR(b, t, i);
+          sum += weights[s] * p.V(b, s, i) * p.dO(b, t, i);
     }
   return sum;
 }
@@ -105,7 +105,7 @@ Problem random_problem(std::uint64_t seed, const Sizes& n, double scale) {
 
 void judge(const std::string& what, const Problem& p, double tolerance = 2e-5) {
   const std::vector<Array> got =
-      query_and_key_gradients(p.Q, p.K, p.V, attention_weights_of(p), p.scale, p.dR);
+      query_and_key_gradients(p.Q, p.K, p.V, attention_weights_of(p), p.scale, p.dO);
   if (got.size() != 2)
     return expect(what + ": dQ and dK", false, "arrays: " + std::to_string(got.size()));
   compare(what + ": dQ", got[0], finite_differences(p, true), tolerance);

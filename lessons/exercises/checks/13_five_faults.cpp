@@ -7,8 +7,8 @@
 
 using namespace heed;
 
-Tensor transformer_block(const nn::LayerNorm& norm1, const nn::MultiHeadAttention& attention,
-                         const nn::LayerNorm& norm2, const nn::Linear& up, const nn::Linear& down,
+Tensor transformer_block(const nn::Norm& norm1, const nn::MultiHeadAttention& attention,
+                         const nn::Norm& norm2, const nn::Linear& up, const nn::Linear& down,
                          const Tensor& x);
 
 namespace {
@@ -37,7 +37,7 @@ struct RandomBlock {
 };
 
 // (x - mean) / sqrt(variance + 1e-5) * weight + bias, for one row of x.
-std::vector<double> norm_by_hand(const nn::LayerNorm& norm, const Array& x, std::size_t b,
+std::vector<double> norm_by_hand(const nn::Norm& norm, const Array& x, std::size_t b,
                                  std::size_t t) {
   double mean = 0, variance = 0;
   for (std::size_t c = 0; c < C; ++c) mean += x(b, t, c) / double(C);

@@ -24,8 +24,12 @@ constexpr std::size_t max_parameters = 10000, steps = 800, windows_per_step = 16
 constexpr double p_a = 0.5, p_b = 0.35, goal = 1.35;
 
 // The two most likely letters at position t, with the probabilities p_a and p_b.
-std::int64_t letter_a(const Text& text, std::size_t t) { return (5 * text[t - lag_a] + 3) % V; }
-std::int64_t letter_b(const Text& text, std::size_t t) { return (7 * text[t - lag_b] + 1) % V; }
+std::int64_t letter_a(const Text& text, std::size_t t) {
+  return (5 * text[t - lag_a] + 3) % std::int64_t(V);
+}
+std::int64_t letter_b(const Text& text, std::size_t t) {
+  return (7 * text[t - lag_b] + 1) % std::int64_t(V);
+}
 
 Text draw_text(std::size_t letters, Generator& g) {
   Text text;
@@ -103,7 +107,8 @@ std::string leak(const Model& model) {
   const Array before = model(tokens).value();
   for (std::size_t s = 1; s < T; ++s) {
     Indices other = tokens;  // other letters from position s on, in window 1 only
-    for (std::size_t t = s; t < T; ++t) other(1, t) = (other(1, t) + 1 + std::int64_t(t % 3)) % V;
+    for (std::size_t t = s; t < T; ++t)
+      other(1, t) = (other(1, t) + 1 + std::int64_t(t % 3)) % std::int64_t(V);
     const Array after = model(other).value();
     for (std::size_t t = 0; t < s; ++t)
       if (!equal_bits(before, after, 1, t))

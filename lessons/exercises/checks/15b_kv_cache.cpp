@@ -95,7 +95,7 @@ Weights random_weights(std::size_t d, std::size_t d_k, std::size_t d_v, Generato
   return {g.randn({d, d_k}), g.randn({d, d_k}), g.randn({d, d_v})};
 }
 
-// Whole numbers: a float computes scores from them without rounding errors.
+// Integers so small that the scores computed from them in float are exact.
 Array whole_numbers(std::int64_t limit, std::size_t rows, std::size_t columns, Generator& g) {
   const Indices numbers = g.randint(1 - limit, limit, {rows, columns});
   return xt::cast<Real>(numbers);

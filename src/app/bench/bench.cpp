@@ -23,7 +23,8 @@ std::int64_t clock_ns() {
   return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// Peak memory in MB, from /proc, because getrusage() includes memory of the parent before exec().
+// Returns the peak memory of this process in MB. Reads /proc, because getrusage() also counts the
+// memory that the process had before exec(), when it was a copy of its parent process.
 double peak_mb() {
   std::ifstream status("/proc/self/status");
   for (std::string word; status >> word;)
@@ -33,8 +34,8 @@ double peak_mb() {
 
 std::int64_t warm_up_steps(std::int64_t timed_steps) { return timed_steps / 5 + 2; }
 
-// Runs all measurements of heed bench except --compare. Each round runs every measurement once, so
-// that a slowdown of the machine affects all measurements alike.
+// Runs all measurements of heed bench except --compare. Each round of measure_steps() times every
+// workload once, so that a slowdown of the machine affects all workloads alike.
 struct Bench {
   const BenchCommand& command;
   const std::string& path;
@@ -48,6 +49,10 @@ struct Bench {
     if (command.only == "run") return measure_steps_only();
     plan();
     if (!timers.empty()) measure_steps();
+    if (wants("gemm")) {
+      show("matrix products");
+      results.gemm = measure_gemm();
+    }
     if (wants("operations")) measure_operations();
     if (wants("generate")) measure_generation();
     if (wants("memory")) results.peak_mb = run_child("memory", 20).peak_mb;
@@ -85,7 +90,7 @@ struct Bench {
     }
   }
   void plan_context(Workload w) {
-    for (const std::size_t window : {64, 256, 1024}) {
+    for (const std::size_t window : {64u, 256u, 1024u}) {
       w.model.block_size = window;
       w.batch_size = 3072 / window;
       if (window < corpus.validation().size)
@@ -94,7 +99,7 @@ struct Bench {
     }
   }
   void plan_width(Workload w) {
-    for (const std::size_t width : {32, 64, 128, 256}) {
+    for (const std::size_t width : {32u, 64u, 128u, 256u}) {
       w.model.embed_dim = width;
       if (width % w.model.heads == 0) add("width_sweep", "width " + std::to_string(width), w);
     }
@@ -109,7 +114,7 @@ struct Bench {
 
   void measure_steps() {
     const std::int64_t steps = command.steps.value_or(0);
-    std::vector<double> peaks;  // the peak GFLOP/s in each round: the maximum of two measurements
+    std::vector<double> peaks;  // GFLOP/s of sgemm in each round: the larger of two measurements
     for (std::int64_t round = 0; round < rounds; ++round)
       for (StepTimer& each : timers) {
         const Workload& w = each.workload();
@@ -150,13 +155,13 @@ struct Bench {
     return run_in_child(path, command.workload, steps);
   }
   template <class Measure>
-  double median(const Measure& measure) const {  // over the rounds
+  double median(const Measure& measure) const {  // the median over all rounds
     std::vector<double> values;
     for (std::int64_t round = 0; round < rounds; ++round) values.push_back(measure());
     return percentile(values, 0.5);
   }
 
-  // Trains and generates a short text, as heed train does, so that the peak memory is realistic.
+  // Measures training steps, the peak memory of training and then the speed of text generation.
   void measure_steps_only() {
     const std::int64_t steps = command.steps.value_or(40);
     StepTimer& step_timer = timer(command.workload);
@@ -173,7 +178,7 @@ struct Bench {
 }  // namespace
 
 int run(const BenchCommand& given) {
-  set_trace("");  // tracing (HEED_TRACE) would slow the training steps down
+  set_trace("");  // turns off tracing (HEED_TRACE), which would slow the training steps down
   BenchCommand command = given;
   const std::string path = command.text.empty() ? default_text() : command.text;
   std::string text = read_text(path);
@@ -184,6 +189,7 @@ int run(const BenchCommand& given) {
   command.workload.model.vocab_size = vocabulary.size();
 
   exit_at_interrupt();
+  set_gemm_from_environment();
   LiveLine line;
   BenchResults results;
   results.workload = command.workload;

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 // ---- child programs
 
-// Appends the flags that describe the workload, which both heed and the PyTorch script accept.
+// Appends --steps and one flag for each size of the workload, for heed or the PyTorch script.
 void append_flags(std::vector<std::string>& words, const Workload& workload, std::int64_t steps) {
   words.insert(words.end(), {"--steps", std::to_string(steps)});
   for (auto [name, size] : workload.sizes()) {
@@ -43,7 +43,8 @@ ChildMeasurements run_program(const std::string& name, std::vector<std::string> 
   throw_error(name, ": ", error.empty() ? "ended with code " + std::to_string(result.code) : error);
 }
 
-// The first of python3 and /usr/bin/python3 that has PyTorch. (Importing PyTorch would be slow.)
+// Returns the first of python3 and /usr/bin/python3 that finds the package torch. The check does
+// not import torch, because the import is slow.
 std::string python_with_torch() {
   const char* const program =
       "import importlib.util as u, sys; sys.exit(u.find_spec('torch') is None)";
@@ -75,9 +76,9 @@ std::string openmp_blas(const BenchCommand& command) {
   return "";
 }
 
-// Changes to the environment variables of the PyTorch process, which remove heed's OpenMP settings
-// and add settings that make PyTorch fast. OPENBLAS_CORETYPE stays set, because PyTorch needs the
-// variable too if OpenBLAS does not recognise the processor.
+// Returns changes to the environment variables of the PyTorch process. They remove heed's OpenMP
+// settings and add settings that make PyTorch fast. OPENBLAS_CORETYPE stays set, because PyTorch
+// needs the variable too if OpenBLAS does not recognise the processor.
 EnvironmentChanges peer_environment(const Workload& workload, const std::string& blas) {
   EnvironmentChanges changes;
   for (char** entry = environ; *entry != nullptr; ++entry) {
@@ -88,7 +89,8 @@ EnvironmentChanges peer_environment(const Workload& workload, const std::string&
   changes["OMP_NUM_THREADS"] = changes["OPENBLAS_NUM_THREADS"] = std::to_string(workload.threads);
   if (workload.threads > 1 && !blas.empty()) changes["LD_LIBRARY_PATH"] = blas;
   if (workload.model.block_size < 256) return changes;
-  // Makes malloc keep freed memory; otherwise PyTorch spends half of its time requesting pages.
+  // These variables make malloc keep freed memory. Without them, PyTorch spends half of its time
+  // requesting memory pages from the kernel.
   changes["MALLOC_MMAP_THRESHOLD_"] = "1073741824";
   changes["MALLOC_TRIM_THRESHOLD_"] = "2147483647";
   changes["MALLOC_TOP_PAD_"] = "67108864";
@@ -117,7 +119,7 @@ std::vector<Comparison> planned(const BenchCommand& command) {
   return result;
 }
 
-// A number of training steps that takes one or two seconds on most machines.
+// Returns a number of training steps that takes one or two seconds on most machines.
 std::int64_t steps_for(const Workload& workload) {
   Workload reference;
   reference.model.vocab_size = workload.model.vocab_size;
@@ -131,7 +133,7 @@ struct Peer {
   ChildMeasurements run(const Comparison& c, std::int64_t steps) const {
     std::vector<std::string> words{python, script, text};
     append_flags(words, c.workload, steps);
-    if (c.generates) words.insert(words.end(), {"--generate", "200"});  // tokens
+    if (c.generates) words.insert(words.end(), {"--generate", "200"});  // 200 tokens
     return run_program(script, words, peer_environment(c.workload, blas));
   }
 };

@@ -6,16 +6,17 @@ namespace heed::app {
 namespace {
 
 const std::vector<std::string> bench_parts = {
-    "step",        // a training step, compared with the fastest matrix products
-    "threads",     // a training step with 1, 2, 4 ... threads
-    "context",     // a training step at several context lengths, with 3072 tokens per batch
-    "width",       // a training step at several embedding widths
-    "small",       // a training step of a small model
-    "operations",  // the time of each operation in a training step
-    "generate",    // text generation
-    "memory",      // the peak memory of a training program
-    "start",       // the time from the program's start to the end of its first step
-    "run",         // training steps, then text generation; used by "memory" and "start"
+    "step",        // time of a training step, and its GFLOP/s relative to matrix products
+    "threads",     // time of a training step with 1, 2, 4 ... threads
+    "context",     // time of a training step at several context lengths, 3072 tokens per batch
+    "width",       // time of a training step at several embedding widths
+    "small",       // time of a training step of a small model
+    "gemm",        // speed of each library for matrix products
+    "operations",  // time of each operation in a training step
+    "generate",    // tokens per second of text generation
+    "memory",      // peak memory of a training process
+    "start",       // time from the program's start to the end of its first training step
+    "run",         // training, then text generation; used by "memory", "start" and --compare
 };
 
 void bench_model_flags(Flags& flags, Workload& w) {
@@ -44,7 +45,7 @@ void declare_flags(Flags& flags, BenchCommand& c) {
   flags.group("Measurements");
   flags.choice(
       "--only", "PART",
-      "one part: step, threads, context, width, small, operations, generate, memory, start; "
+      "one part: step, threads, context, width, small, gemm, operations, generate, memory, start; "
       "or run, which trains and then generates text without other measurements",
       bench_parts, c.only);
   flags.integer("--rounds", c.rounds, {1, max_size},
@@ -63,7 +64,7 @@ void declare_flags(Flags& flags, BenchCommand& c) {
   bench_model_flags(flags, c.workload);
 }
 
-// --compare can be combined with --only step, but not with other parts.
+// --compare can be combined with --only step, but not with other values of --only.
 void check_flags(const BenchCommand& c, const std::set<std::string>&) {
   check_heads(c.workload.model);
   if (c.text == "-") throw UsageError("TEXT -: standard input can be read only once; give a file");

@@ -1,26 +1,18 @@
 // report.cpp: writes the results of heed bench as tables or JSON, and parses the JSON that child
 // programs print.
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
 #include "heed/app/bench.hpp"
 #include "heed/array/matmul.hpp"
 #include "heed/base/error.hpp"
+#include "heed/base/machine.hpp"
 
 namespace heed::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string cpu_name() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.rfind("model name", 0) == 0 && line.find(": ") != line.npos)
-      return line.substr(line.find(": ") + 2);
-  return "unknown";
-}
 
 #ifdef __clang__
 constexpr const char* compiler_name = "clang++ " __clang_version__;
@@ -30,7 +22,7 @@ constexpr const char* compiler_name = "g++ " __VERSION__;  // "g++ 12.2.0"
 
 // ---- tables
 
-// A time as text, with about three significant digits.
+// Formats a time in milliseconds with about three significant digits.
 std::string milliseconds(double ms) { return decimal(ms, ms < 10 ? 2 : ms < 100 ? 1 : 0); }
 
 using Cells = std::vector<std::string>;
@@ -46,10 +38,11 @@ std::string row(const std::string& label, const Cells& cells, const Widths& widt
 
 std::string header(const BenchResults& r) {
   const nn::GptConfig& m = r.workload.model;
-  return std::string(version) + " on " + cpu_name() + ", " +
+  return std::string(version) + " on " + processor_name() + ", " +
          counted(std::thread::hardware_concurrency(), "core") + "; " + compiler_name + "\n" +
-         blas_name() + "\n" + counted(m.layers, "layer") + ", " + counted(m.heads, "head") +
-         ", width " + std::to_string(m.embed_dim) + ", " + std::to_string(m.vocab_size) +
+         blas_name() + "\nmatrix products by " + gemm_choice().text() + "\n" +
+         counted(m.layers, "layer") + ", " + counted(m.heads, "head") + ", width " +
+         std::to_string(m.embed_dim) + ", " + std::to_string(m.vocab_size) +
          " tokens in the vocabulary: " + grouped(static_cast<double>(nn::parameter_count(m))) +
          " parameters\na step is " + std::to_string(r.workload.batch_size) + " x " +
          std::to_string(m.block_size) + " tokens, " + decimal(1e-9 * flop_per_step(r.workload), 2) +
@@ -147,6 +140,17 @@ void put_step(Json& json, const StepResult& step, const std::optional<double>& s
   if (sgemm) json["share_of_peak"] = step.fraction_of_peak(*sgemm);
 }
 
+Json gemm_json(const GemmSpeed& speed) {
+  const char* const forms[] = {"nn", "nt", "tn"};
+  Json json{{"form", forms[static_cast<std::size_t>(speed.form)]},
+            {"m", speed.m},
+            {"n", speed.n},
+            {"k", speed.k}};
+  for (std::size_t i = 0; i < all_gemm_libraries.size(); ++i)
+    if (speed.gflops[i] != 0) json[std::string(name_of(all_gemm_libraries[i]))] = speed.gflops[i];
+  return json;
+}
+
 Json comparison_json(const Comparison& c) {
   Json json{{"name", c.name}, {"rounds", c.rounds}};
   put_workload(json, c.workload);
@@ -168,15 +172,17 @@ Json comparison_json(const Comparison& c) {
 
 std::string bench_table(const BenchResults& results) {
   return header(results) + step_table(results) + single_results(results) +
-         operation_table(results) + comparison_table(results);
+         (results.gemm.empty() ? "" : "\n" + gemm_table(results.gemm)) + operation_table(results) +
+         comparison_table(results);
 }
 
 std::string bench_json(const BenchResults& r) {
   Json json{{"heed", version},
-            {"cpu", cpu_name()},
+            {"cpu", processor_name()},
             {"cores", std::thread::hardware_concurrency()},
             {"compiler", compiler_name},
-            {"blas", blas_name()}};
+            {"blas", blas_name()},
+            {"products_by", gemm_choice().text()}};
   put_workload(json, r.workload);
   if (r.step) put_step(json, {"", "", r.workload, *r.step}, r.sgemm_gflops);
   const auto put = [&](const char* key, const auto& value) {
@@ -193,6 +199,7 @@ std::string bench_json(const BenchResults& r) {
     put_step(step, each, r.sgemm_gflops);
     json[each.sweep].push_back(step);
   }
+  for (const GemmSpeed& each : r.gemm) json["gemm"].push_back(gemm_json(each));
   for (const auto& [name, forward, backward] : r.operations)
     json["operations"].push_back(
         {{"name", name}, {"forward_ms", forward}, {"backward_ms", backward}});

@@ -17,7 +17,8 @@
 namespace heed::app {
 namespace {
 
-// Encodes --text. Throws UsageError if --text is empty, too long or not in the vocabulary.
+// Encodes --text as token ids. Throws UsageError if --text is empty, is longer than the block size
+// or has tokens outside the vocabulary.
 std::vector<std::int64_t> given_ids(const std::string& text, const LoadedModel& saved) {
   std::vector<std::int64_t> ids;
   try {
@@ -34,17 +35,20 @@ std::vector<std::int64_t> given_ids(const std::string& text, const LoadedModel& 
   return ids;
 }
 
-// Returns the first token ids of `part`: 15 to 40, or fewer if block_size or `part` is smaller. The
-// heat maps of a layer's heads then fit side by side in 80 columns, unless there are many heads.
-std::vector<std::int64_t> first_ids(const Split& part, const nn::GptConfig& config) {
-  const std::size_t width = 80 / config.heads, frame = 5;
-  const std::size_t length = std::clamp<std::size_t>(width < frame ? 0 : width - frame, 15, 40);
+// Returns the first 15 to 40 token ids of `part`, or fewer if block_size or `part` is smaller. With
+// this length, the heat maps of a layer's heads fit side by side in 80 columns, unless there are
+// many heads. A page shows 64 tokens.
+std::vector<std::int64_t> first_ids(const Split& part, const nn::GptConfig& config, bool on_page) {
+  const std::size_t width = 80 / config.heads, frame = 5, page_length = 64;
+  const std::size_t length =
+      on_page ? page_length : std::clamp<std::size_t>(width < frame ? 0 : width - frame, 15, 40);
   std::vector<std::int64_t> ids(std::min({length, config.block_size, part.size}));
   part.corpus->copy_ids(part.begin, ids.size(), ids.data());
   return ids;
 }
 
-// Reads the run's training text. Throws Error if the file is missing or changed after training.
+// Reads the run's training text. Throws Error if the text came from standard input, or if its file
+// is missing or has changed since the run was trained on it.
 std::string read_training_text(const TextFingerprint& saved) {
   if (saved.path == "-") throw_error("the run's training text came from standard input");
   const std::string path = saved.path.empty() ? default_text() : saved.path;
@@ -75,8 +79,9 @@ LookText look_text(const LookCommand& command, const LoadedModel& saved,
                    const TrainingText& training) {
   if (!command.text && !training.corpus) throw_error(training.reason, "; give --text");
   const std::vector<std::int64_t> ids =
-      command.text ? given_ids(*command.text, saved)
-                   : first_ids(training.corpus->validation(), saved.model.config);
+      command.text
+          ? given_ids(*command.text, saved)
+          : first_ids(training.corpus->validation(), saved.model.config, !command.page.empty());
   LookText text{Indices::from_shape({1, ids.size()}), {}};
   std::copy(ids.begin(), ids.end(), text.tokens.begin());
   for (const std::int64_t id : ids) text.names.push_back(saved.vocabulary.decode(id));

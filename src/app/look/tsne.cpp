@@ -15,7 +15,8 @@
 namespace heed::app {
 namespace {
 
-// Returns the value of --perplexity; the default is min(10, max_perplexity / 3).
+// Returns the value of --perplexity or, if it was not given, min(10, max_perplexity / 3). Throws
+// UsageError if the value is larger than max_perplexity or if there are fewer than 2 tokens.
 double checked_perplexity(const LookCommand& command, std::size_t T) {
   if (T < 2)
     throw UsageError("--text: needs at least 2 tokens for --tsne, got " + std::to_string(T));
@@ -41,7 +42,7 @@ ScatterOptions scatter_options(const std::string& title, const std::vector<std::
   return options;
 }
 
-// A position and its token, such as "4 door".
+// Returns a position and the token at this position, such as "4 door".
 std::string token_at(std::size_t position, const std::vector<std::string>& names) {
   constexpr std::size_t width = 12;
   return pad_left(std::to_string(position), 3) + " " +
@@ -54,7 +55,7 @@ void print_nearest_keys(const Array& points, const Array& map,
   const std::size_t T = names.size();
   const Doubles distances = tsne_distances(points, Distance::cosine);
   const Doubles map_distances = tsne_distances(map, Distance::euclidean);
-  std::vector<std::size_t> keys(T);  // the indices of the keys: T, T + 1, ...
+  std::vector<std::size_t> keys(T);  // the row indices of the keys in `points`: T, T + 1, ...
   std::iota(keys.begin(), keys.end(), T);
   std::size_t num_same = 0;
   std::cout << "\n  query          nearest key, cosine similarity   in the map\n";
@@ -85,6 +86,14 @@ Tsne computed_map(const LookCommand& command, const Array& points, double perple
 }
 
 }  // namespace
+
+Tsne query_key_map(const LookCommand& command, const Array& queries, const Array& keys) {
+  TsneOptions options;
+  options.perplexity = checked_perplexity(command, queries.shape(0));
+  options.iterations = command.iterations;
+  options.seed = command.seed;
+  return tsne(xt::concatenate(xt::xtuple(queries, keys)), options);
+}
 
 int look_tsne(const LookCommand& command, const nn::Gpt& model, const LookText& text) {
   const double perplexity = checked_perplexity(command, text.names.size());

@@ -1,5 +1,5 @@
-// backward_trace.cpp: HEED_TRACE=backward, which writes a line for every node of a backward pass,
-// and HEED_TRACE=provenance, which records the terms of each gradient.
+// backward_trace.cpp: the trace of a backward pass: a line for every node (HEED_TRACE=backward) and
+// a record of the terms of each gradient (HEED_TRACE=provenance).
 
 #include "autograd/trace/backward_trace.hpp"
 
@@ -14,7 +14,7 @@
 namespace HEED_NAMESPACE {
 
 constexpr std::size_t norm_width = 9;  // "1.235e-05"
-// Maximum width of the column "passes to" (a node's inputs). Wider cells shift the cells after it.
+// Maximum width of the column "passes to" (a node's inputs). Wider cells shift the next cells.
 constexpr std::size_t max_passed_width = 90;
 
 // The trace of the backward pass that runs on this thread.
@@ -54,7 +54,7 @@ void BackwardTrace::begin_table(const NodeList& nodes) {
 
 void BackwardTrace::widen_columns(const Node& node) {
   std::size_t width = 0;
-  for (const auto& input : node.inputs)  // printed with its gradient's norm: "#12 x (2) 1.235e-05"
+  for (const auto& input : node.inputs)  // an input is printed as "#12 x (2) 1.235e-05"
     if (input != nullptr && input->requires_grad)
       width += (width == 0 ? 0 : 2) + number_width_ + display_width(short_label(*input)) +
                norm_width + 2;
@@ -85,6 +85,7 @@ OperationTimer BackwardTrace::visit(const Node& node) {
     location_ = str(node.location);
   }
   if (checks_nan_) check_gradient(node, at_output_);
+  if (checks_gradients_) check_backward(node);
   at_output_ = false;
   return OperationTimer(node.op, Phase::backward);
 }

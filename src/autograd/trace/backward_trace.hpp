@@ -1,4 +1,4 @@
-// backward_trace.hpp: the HEED_TRACE options of a backward pass: backward, nan and provenance.
+// backward_trace.hpp: the HEED_TRACE options of a backward pass: backward, nan, provenance, check.
 #pragma once
 
 #include <string>
@@ -17,10 +17,10 @@ class BackwardTrace {
   BackwardTrace(const BackwardTrace&) = delete;
   BackwardTrace& operator=(const BackwardTrace&) = delete;
 
-  // Must be called before the backward of `node`, which the returned timer measures.
+  // Must be called before the backward of `node`. The returned timer measures this backward.
   OperationTimer visit(const Node& node);
 
-  // Must be called when the backward of `from` adds `part` to the gradient of its input i.
+  // Must be called when the backward of `from` adds `part` to the gradient of input i of `from`.
   void add(const Node& from, std::size_t i, const Array& part);
 
  private:
@@ -33,6 +33,7 @@ class BackwardTrace {
 
   bool provenance_;
   bool writes_ = trace_enabled(TraceOption::backward);
+  bool checks_gradients_ = trace_enabled(TraceOption::check);
   bool checks_nan_ = trace_enabled(TraceOption::nan), at_output_ = true;
   BackwardTrace* outer_ = nullptr;  // the trace of the enclosing backward pass, if any
   // Each node's index in topological_order(). The raw pointers do not keep the nodes alive.
@@ -50,9 +51,25 @@ void trace_contribution(const Node& from, std::size_t i, const Array& part);
 void check_contribution(const Node& from, std::size_t i, const Array& part);
 void check_gradient(const Node& node, bool is_output);
 
+// Compares the gradients that the backward of `node` returns with central differences of its
+// forward: of each input, up to 64 elements, the largest gradients among them. Without an upstream
+// gradient, a random one is used. Returns a line for each input; `differs` is the first line with
+// an element outside the tolerance, or "".
+struct NodeCheck {
+  std::vector<std::string> lines;
+  std::string differs;
+};
+NodeCheck check_node(const Node& node);
+
+// Throws Error if check_node() finds a difference.
+void check_backward(const Node& node);
+
+// The lines of check_node(), for a debugger. The text is valid until the next call.
+const char* check_text(const Node* node);
+
 void trace_line(const std::string& line);
 
-// Name and shape, such as "V (3, 4)"; for a node without a name its operation, "MatMul (3, 4)".
+// A node's name and shape, "V (3, 4)", or its operation and shape if unnamed, "MatMul (3, 4)".
 std::string short_label(const Node& node);
 
 }  // namespace HEED_NAMESPACE

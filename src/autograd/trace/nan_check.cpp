@@ -1,4 +1,4 @@
-// nan_check.cpp: HEED_TRACE=nan, which stops at the first value that is not finite.
+// nan_check.cpp: the checks of HEED_TRACE=nan, which throw at the first value that is not finite.
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// timing.cpp: HEED_TRACE=time, which adds up the time of each operation.
+// timing.cpp: the timers of HEED_TRACE=time, which add up the time of each operation.
 
 #include <algorithm>
 #include <cstdio>

@@ -17,7 +17,8 @@ constexpr std::pair<std::string_view, TraceOption> all_options[] = {
     {"backward", TraceOption::backward},
     {"nan", TraceOption::nan},
     {"provenance", TraceOption::provenance},
-    {"time", TraceOption::time}};
+    {"time", TraceOption::time},
+    {"check", TraceOption::check}};
 
 // The enabled options of HEED_TRACE, one bit per option.
 constexpr unsigned not_read_yet = ~0u;

@@ -1,25 +1,32 @@
 """commands.py: the `heed ...` commands at gdb's prompt."""
 
 import os
-import re
 
 import gdb
 
-from heed_debug import files, gdb_target, graph, numbers, passes, running
+from heed_debug import (attention, checking, entering, files, gdb_target, graph, nonfinite, numbers,
+                        outputs, passes, running, svg, watching)
 from heed_debug.memory import DebuggerError
 
-HELP = """heed graph [T]     the graph of the running backward pass, or the graph that computed T
+HELP = """heed graph [T]     the graph of the running backward pass, or the graph that computed T; --svg draws it
+heed weights T H   the attention weights of head H at a fused Attention node
 heed step [WHAT]   run to the backward of a node: the Nth from here, an operation, a name, #3
+heed out           run to the end of the node's backward: the gradients it returned, and to whom
+heed in            step to the next line of an operation or the program, past engine and libraries
+heed check [T]     compare a node's gradients with central differences (calls its forward and backward)
 heed grad T        the gradient of a tensor: by name, number (#3) or variable
 heed show X        an array or a tensor's value: matrix, min, max, mean, norm
 heed why T         the contributions to a gradient: node, source line, norm
 heed nan           run to the first value or gradient that is not finite
+heed watch W [N]   N training steps: norms of value, gradient, update, and update/value
+heed mark          mark this place (copies the process: calls fork); `heed again` returns to it
 heed back          the call stack without the engine's frames
 heed save X FILE   write an array as .npy or .csv
 break heed::Softmax::backward stops in an operation; `help heed step` explains a command in full"""
 
 WELCOME = """Stopped at main. Some commands:
   heed step            run to the next node of the backward pass (heed step Softmax: to a Softmax node)
+  heed out             run to the end of that backward, and print the gradients it returned
   heed graph           list the nodes of the pass; => marks the running one
   info args, print dy  print arrays as matrices (heed why W_K: the contributions to a gradient)
   heed                 list all commands; `help heed step` explains one in full"""
@@ -67,18 +74,23 @@ def command(name, command_class, completer=gdb.COMPLETE_SYMBOL):
 
 def register():
     HeedCommand()
+    entering.skip_libraries()
 
     @command("graph", gdb.COMMAND_DATA)
     def show_graph(argument):
         """List the nodes of a graph, inputs first: number, operation, name, shape, source line.
-Usage: heed graph [T] [all]
+Usage: heed graph [T] [all | --svg [FILE.svg]]
 Without T: the graph of the running backward pass; => marks the node whose backward runs.
 With T: the graph that computed T, a tensor's name, number or variable. The list has only nodes that
 require a gradient. |grad| is the L2 norm of the gradient, or - if there is no gradient yet. "freed"
 marks a node that was freed after its backward, because no variable holds it.
-A list of more than 200 nodes is shortened, unless the last word is `all`."""
+A list of more than 200 nodes is shortened, unless the last word is `all`. --svg draws the graph, by
+default as runs/graph.svg: its arrows show where gradients pass, with their norms."""
         words = argument.split()
         everything = bool(words) and words[-1] == "all"
+        draws = "--svg" in words
+        file = " ".join(words[words.index("--svg") + 1:]) if draws else ""
+        words = words[: words.index("--svg")] if draws else words
         text = " ".join(words[:-1] if everything else words)
         gdb_target.check_running()
         if not text:
@@ -89,7 +101,20 @@ A list of more than 200 nodes is shortened, unless the last word is `all`."""
                 raise DebuggerError("heed: %s does not require a gradient, so it has no graph"
                                     % graph.title(node))
             current = passes.graph_of(node.link)
-        print("\n".join(graph.graph_lines(current, everything)))
+        print("\n".join(svg.draw(current, file) if draws else graph.graph_lines(current, everything)))
+
+    @command("weights", gdb.COMMAND_DATA)
+    def weights(argument):
+        """Print the attention weights of one head at a node of the fused operation Attention.
+Usage: heed weights T HEAD [SENTENCE]
+The operation does not store them: the command computes them from the queries and keys in memory. T is a
+tensor's name, number or variable; heads and sentences are counted from 0."""
+        words = argument.split()
+        digits = [int(word) for word in words[1:] if word.isdigit()]
+        if not 1 <= len(digits) == len(words) - 1 <= 2:
+            raise DebuggerError("heed: weights takes an Attention node and a head, such as: heed weights #26 0")
+        current, node = passes.find_tensor(words[0])
+        print(attention.report(current, node, digits[0], digits[1] if len(digits) > 1 else 0))
 
     @command("step", gdb.COMMAND_RUNNING)
     def step(argument):
@@ -98,8 +123,40 @@ Usage: heed step [N | OPERATION | NAME | #NUMBER]
 Without an argument it runs to the next node. N selects the Nth node from here; OPERATION, such as
 Softmax, the next node of that operation; NAME the tensor with that name; #NUMBER the node with that
 number in `heed graph`. If no pass is running, or the pass has no such node left, the program runs to
-the next pass. The command prints the node's upstream gradient."""
+the next pass. If a pass has no node of that operation or name, the program stops at the end of the
+pass. The command prints what the last node before passed to its inputs, and the node's upstream
+gradient."""
         running.step(argument)
+
+    @command("out", gdb.COMMAND_RUNNING, gdb.COMPLETE_NONE)
+    def out(argument):
+        """Run until the backward of the running node has returned, and print the gradients it returned.
+Usage: heed out
+Prints each gradient and the input to which it is passed. The engine adds it to the gradient of that
+input: `heed grad` prints the sum."""
+        if argument:
+            raise DebuggerError("heed: `heed out` takes no argument")
+        outputs.show()
+
+    @command("in", gdb.COMMAND_RUNNING, gdb.COMPLETE_NONE)
+    def step_in(argument):
+        """Step to the next line of an operation or of the program, like gdb's `step`, but past the engine.
+Usage: heed in
+At a line of the program that calls an operation, it stops in the operation's function, then in its
+forward. In a backward, it stops at the next line of the operation."""
+        if argument:
+            raise DebuggerError("heed: `heed in` takes no argument")
+        entering.step_in()
+
+    @command("check", gdb.COMMAND_DATA)
+    def check(argument):
+        """Compare the gradients that the backward of a node returns with central differences of its forward.
+Usage: heed check [#NUMBER | NAME | VARIABLE]
+Without an argument, it checks the node whose backward runs. Of an input with more than 64 elements, it
+compares 64, the largest gradients among them. For a node without an upstream gradient it draws a random
+one. This command calls functions of the program: the forward and the backward of the node, on copies.
+HEED_TRACE=check checks every node of every pass."""
+        checking.check(argument)
 
     @command("grad", gdb.COMMAND_DATA)
     def show_grad(argument):
@@ -127,8 +184,36 @@ The engine records contributions only on request: `set environment HEED_TRACE pr
 `run`, or backward(loss, options) with options.provenance = true."""
         current, node = passes.find_tensor(argument)
         if not node.contributions:
-            raise DebuggerError("heed: " + no_contributions(current, node))
+            raise DebuggerError("heed: " + graph.no_contributions(
+                current, node, "`set environment HEED_TRACE provenance`"))
         print("\n".join(graph.contribution_lines(current, node)))
+
+    @command("watch", gdb.COMMAND_RUNNING)
+    def watch(argument):
+        """Run several training steps, and print how a parameter changes in each.
+Usage: heed watch NAME | VARIABLE [STEPS]
+Each line has a backward pass and the update after it: the norm of the value, of the gradient that the
+pass computed, of the update, and update/value. It stops at the beginning of the pass after the last
+step. STEPS is 5 unless given."""
+        watching.watch(argument)
+
+    @command("mark", gdb.COMMAND_RUNNING, gdb.COMPLETE_NONE)
+    def mark(argument):
+        """Mark this place; `heed again` returns to it.
+Usage: heed mark
+Copies the process with gdb's `checkpoint`, which calls fork() in the program. The program must have one
+thread, as `heed debug` sets it up. Files and output that the program wrote later are not undone."""
+        if argument:
+            raise DebuggerError("heed: `heed mark` takes no argument")
+        watching.mark()
+
+    @command("again", gdb.COMMAND_RUNNING, gdb.COMPLETE_NONE)
+    def again(argument):
+        """Go back to the place that `heed mark` marked, as often as you like.
+Usage: heed again"""
+        if argument:
+            raise DebuggerError("heed: `heed again` takes no argument")
+        watching.again()
 
     @command("nan", gdb.COMMAND_RUNNING, gdb.COMPLETE_NONE)
     def run_to_nan(argument):
@@ -138,7 +223,7 @@ Prints the operation, the line that called it, and its inputs. Ignores minus
 infinity in the output of mask operations, and of operations with an input that contained it."""
         if argument:
             raise DebuggerError("heed: `heed nan` takes no argument")
-        running.run_to_nonfinite()
+        nonfinite.run_to_nonfinite()
         if gdb.selected_thread() is not None:
             select_user_frame()
 
@@ -165,31 +250,13 @@ one line per row."""
         print("wrote %s to %s" % (numbers.shape_text(array.shape), words[-1]))
 
 
-def no_contributions(current, node):
-    """The reason why `heed why` cannot list contributions to the gradient of a node."""
-    title = current.title(node)
-    if not node.requires_grad:
-        return title + " does not require a gradient"
-    if not node.has_grad:
-        return title + " has no gradient yet" + (
-            "" if current.running is not None else "; `heed step` runs to the next backward pass")
-    if current.nodes and node.address == current.nodes[-1].address:
-        return title + " is the output of this backward pass: its gradient is the upstream gradient"
-    return (title + " has a gradient, but its contributions were not recorded; "
-            "`set environment HEED_TRACE provenance`, then `run` again")
-
-
 # ---- frames
-
-# The paths of the source files of the engine (arrays and autograd) and of libraries.
-ENGINE = re.compile(r".*/(src|include/heed)/(array|autograd)/.*|/usr/.*|.*/(xtensor|xsimd|xtl)/.*|.*/c\+\+/.*")
-
 
 def user_frames():
     result = []
     for level, frame in enumerate(gdb_target.frames()):
         sal = frame.find_sal()
-        if sal.symtab and not ENGINE.fullmatch(sal.symtab.fullname()):
+        if sal.symtab and not graph.ENGINE.fullmatch(sal.symtab.fullname()):
             result.append((level, frame))
     return result
 
@@ -197,7 +264,7 @@ def user_frames():
 def frame_line(level, frame):
     sal = frame.find_sal()
     return "#%-2d %s at %s:%d" % (level, gdb_target.function_name(frame),
-                                 running.short_path(sal.symtab.fullname()), sal.line)
+                                 graph.short_path(sal.symtab.fullname()), sal.line)
 
 
 def select_user_frame():

@@ -165,14 +165,31 @@ def is_node_type(type_):
 
 
 def is_node_pointer(type_):
-    """Whether the type is shared_ptr<Node>."""
+    """Whether the type is shared_ptr<Node>, or a shared_ptr to the node of an operation."""
     return type_.code == gdb.TYPE_CODE_STRUCT and re.match(
-        r"std::shared_ptr<heed::Node>$", type_.name or "") is not None
+        r"std::shared_ptr<heed::(Node|OpNode<.*>) ?>$", type_.name or "") is not None
+
+
+def link_type(type_):
+    """Whether a value of this type is or refers to a node."""
+    return is_tensor(type_) or is_node_type(type_) or is_node_pointer(type_)
 
 
 def array_of(value):
-    type_ = bare(value.type)
-    return memory.read_array(target, address_of(value), target.array_layout(type_))
+    if value.type.strip_typedefs().code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
+        value = value.referenced_value()
+    if value.address is None and not value.is_optimized_out:
+        return array_of_copy(value)
+    return memory.read_array(target, address_of(value), target.array_layout(bare(value.type)))
+
+
+def array_of_copy(value):
+    """The array of a value without an address, such as the one that a function returned. gdb holds a
+    copy of the array object, whose pointers are valid: they refer to the elements in memory."""
+    begin, end = int(value["m_storage"]["p_begin"]), int(value["m_storage"]["p_end"])
+    shape = memory.read_shape(target, int(value["m_shape"]["m_begin"]), int(value["m_shape"]["m_end"]))
+    code = target.array_layout(bare(value.type)).code
+    return memory.checked_array(memory.Array(target, shape, code, begin), end)
 
 
 def link_at(address):
@@ -244,25 +261,36 @@ def function_name(frame):
 
 # ---- tensors in variables
 
-_holds_tensors = {}
+_holds = {}
 
 
-def holds_tensors(type_):
-    """Whether values of type `type_` contain tensors."""
+def holds(type_, is_wanted):
+    """Whether values of type `type_` contain a value of a type for which `is_wanted` is true."""
     type_ = bare(type_)
-    if is_tensor(type_) or is_node_pointer(type_):
+    if is_wanted(type_):
         return True
     if type_.code != gdb.TYPE_CODE_STRUCT or is_array(type_):
         return False
-    name = str(type_)
-    if name not in _holds_tensors:
-        _holds_tensors[name] = False  # ends the recursion for a type that refers to itself
-        if name.startswith("std::vector<"):
-            _holds_tensors[name] = holds_tensors(type_.template_argument(0))
-        elif not re.match(r"(std|xt|__gnu_cxx)::", name):
-            _holds_tensors[name] = any(
-                holds_tensors(f.type) for f in type_.fields() if hasattr(f, "bitpos"))
-    return _holds_tensors[name]
+    key = is_wanted, str(type_)
+    if key not in _holds:
+        _holds[key] = False  # ends the recursion for a type that refers to itself
+        if re.match(r"std::(vector|array|optional)<", key[1]):
+            _holds[key] = holds(type_.template_argument(0), is_wanted)
+        elif not re.match(r"(std|xt|__gnu_cxx)::", key[1]):
+            _holds[key] = any(holds(f.type, is_wanted) for f in type_.fields() if hasattr(f, "bitpos"))
+    return _holds[key]
+
+
+def is_tensor_or_pointer(type_):
+    return is_tensor(type_) or is_node_pointer(type_)
+
+
+def is_tensor_or_array(type_):
+    return link_type(type_) or is_array(type_)
+
+
+def holds_tensors(type_):
+    return holds(type_, is_tensor_or_pointer)
 
 
 def links_at(type_, address):

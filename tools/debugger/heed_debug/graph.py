@@ -1,6 +1,10 @@
 """graph.py: the computation graph as a numbered list of nodes, and as text."""
 
+import collections
+import re
+
 from heed_debug import memory, numbers
+from heed_debug.memory import DebuggerError
 
 MAX_NODES = 200  # a longer list is shortened
 EDGE = 20  # nodes listed at each end and on either side of the running node, in a shortened list
@@ -37,15 +41,40 @@ class Graph:
         self.nodes, self.running = nodes, running
         self.numbers = {node.address: i for i, node in enumerate(nodes)}
 
-    def title(self, node):
+    def label(self, node):
+        """The number, operation and name of a node, such as #11 Softmax 'A'."""
         number = self.numbers.get(node.address)
-        return ("" if number is None else "#%d " % number) + title(node)
+        return ("" if number is None else "#%d " % number) + label(node)
+
+    def input_addresses(self, node):
+        """The addresses of the inputs that are nodes of the graph."""
+        inputs_text(self, node)
+        return node.input_addresses
+
+    def title(self, node):
+        return self.label(node) + " " + numbers.shape_text(node.shape)
+
+
+def label(node):
+    return node.op + (" '%s'" % node.name if node.name else "")
 
 
 def title(node):
     """The operation, name and shape of a node, such as Softmax 'A' (3, 3)."""
-    name = " '%s'" % node.name if node.name else ""
-    return node.op + name + " " + numbers.shape_text(node.shape)
+    return label(node) + " " + numbers.shape_text(node.shape)
+
+
+def named_title(node):
+    """Like title(), but the name is first, such as 'A' = Softmax (3, 3)."""
+    return ("'%s' = " % node.name if node.name else "") + node.op + " " + numbers.shape_text(node.shape)
+
+
+def brief_text(node):
+    """A node in one line, such as 'A' = Softmax (3, 3) norm 1.58 [0, 1], grad norm 3.2 [-1.1, 2.4]."""
+    head = ("'%s' = " % node.name if node.name else "") + node.op + " " + numbers.brief_text(node.value)
+    if not node.has_grad:
+        return head + (", no gradient yet" if node.requires_grad else "")
+    return head + ", grad" + numbers.brief_text(node.grad)[len(numbers.shape_text(node.grad.shape)):]
 
 
 def input_text(graph, link):
@@ -58,6 +87,7 @@ def input_text(graph, link):
 def inputs_text(graph, node):
     """Lists the inputs of a node: "from #5, #7". Stores the list, as the inputs may be freed."""
     if node.inputs_text is None:
+        node.input_addresses = [link.address for link in node.inputs if link.address in graph.numbers]
         inputs = [input_text(graph, link) for link in node.inputs if link.address]
         node.inputs_text = "from " + ", ".join(inputs) if inputs else ""
     return node.inputs_text
@@ -68,6 +98,29 @@ def gradient_text(node):
     if present is None:
         return "freed"
     return numbers.decimal(numbers.norm(present.grad)) if present.has_grad else "-"
+
+
+def new_pass_text(graph):
+    """The line with which `heed step` announces a backward pass that it enters."""
+    output = graph.nodes[-1]
+    return "a new backward pass, from %s, made at %s" % (graph.title(output), output.location)
+
+
+def operations_text(graph):
+    """The operations of a graph with their numbers: "2 MatMul, 1 Softmax"."""
+    counts = collections.Counter(node.op for node in graph.nodes if node.depth > 0)
+    return ", ".join("%d %s" % (n, op) for op, n in counts.items())
+
+
+def short_path(path):
+    """The path relative to the project's folder, as heed prints paths."""
+    found = re.search(r"(?:^|/)((?:src|include/heed|lessons|tests)/.*)$", path)
+    return found.group(1) if found else path
+
+
+# The paths of the source files of libraries, and of the engine (arrays and autograd).
+LIBRARY = r"(\.\./|sysdeps/|csu/).*|.*/(xtensor|xtensor-blas|xsimd|xtl)/.*|/usr/.*|.*/c\+\+/.*"
+ENGINE = re.compile(r".*/(src|include/heed)/(array|autograd|base)/.*|" + LIBRARY)
 
 
 def listed_numbers(graph, everything):
@@ -125,3 +178,39 @@ def contribution_lines(graph, node):
         lines.append("  += from %s%s, made at %s, norm %s"
                      % (part.op, name, part.location, numbers.decimal(part.norm)))
     return lines
+
+
+def no_contributions(current, node, remedy):
+    """The reason why `heed why` cannot list contributions to the gradient of a node."""
+    title = current.title(node)
+    if not node.requires_grad:
+        return title + " does not require a gradient"
+    if not node.has_grad:
+        return title + " has no gradient yet" + (
+            "" if current.running is not None else "; `heed step` runs to the next backward pass")
+    if current.nodes and node.address == current.nodes[-1].address:
+        return title + " is the output of this backward pass: its gradient is the upstream gradient"
+    return (title + " has a gradient, but its contributions were not recorded; " + remedy
+            + ", then `run` again")
+
+
+# ---- heed check
+
+
+def check_can_check(current, node):
+    """Raises DebuggerError for a node that `heed check` cannot check."""
+    if node.depth == 0:
+        raise DebuggerError("heed: %s is a leaf, so it has no backward to check" % current.title(node))
+    if not node.inputs:
+        raise DebuggerError("heed: the inputs of %s were freed after its backward; check it earlier, as in "
+                            "`heed step #N`, `heed check`" % current.title(node))
+
+
+def check_report(current, node, text):
+    """The output of `heed check`, from the text that heed::check_text returned."""
+    verdict, *lines = text.split("\n")
+    if verdict not in ("right", "wrong"):
+        raise DebuggerError("heed: %s: the check failed: %s" % (current.title(node), verdict))
+    return "\n  ".join(["%s, made at %s: its backward is %s%s" % (
+        current.title(node), node.location, verdict,
+        "" if node.has_grad else ", for a random upstream gradient")] + lines)

@@ -91,8 +91,12 @@ def read_array(target, address, layout):
     block = target.read(address, max(layout[:4]) + 8)
     shape = read_shape(target, pointer_at(block, layout.shape_begin), pointer_at(block, layout.shape_end))
     begin, end = pointer_at(block, layout.begin), pointer_at(block, layout.end)
-    result = Array(target, shape, layout.code, begin)
-    if end - begin != result.size * result.itemsize:
+    return checked_array(Array(target, shape, layout.code, begin), end)
+
+
+def checked_array(result, end):
+    """Returns the array, if its elements end at the address `end` as its shape says."""
+    if end - result.address != result.size * result.itemsize:
         raise DebuggerError("not initialised yet")
     return result
 
@@ -171,7 +175,7 @@ class Node:
         self.inputs = read_links(target, pointer_at(block, layout.inputs),
                                  pointer_at(block, layout.inputs + 8))
         self.shape = self.value.shape
-        self.inputs_text = None  # set by graph.inputs_text
+        self.inputs_text, self.input_addresses = None, []  # set by graph.inputs_text
         self.control = target.read(link.control, 8) if link.control else b""
 
     @property
@@ -203,7 +207,7 @@ class Node:
                             struct.unpack_from("<d", block, layout.contribution_norm)[0])
 
     def reread(self):
-        """The node's present state, or None when the program has freed the node."""
+        """Reads the node again. Returns None if the program has freed the node."""
         try:
             # free() overwrites the start of the memory block, which holds shared_ptr's counters.
             counts = self.target.read(self.link.control, 12) if self.link.control else b""

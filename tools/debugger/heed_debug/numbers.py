@@ -5,6 +5,8 @@ import math
 import operator
 
 MAX_ELEMENTS = 200  # a larger array is shortened
+MAX_INLINE = 4  # a brief text has all numbers of an array up to this size
+MAX_SUMMARIZED = 400000  # a brief text of a larger array has no norm, which would take 0.1 s to compute
 EDGE = 3  # entries kept at each end of a shortened axis
 
 
@@ -77,6 +79,34 @@ def matrix_lines(array):
         lines.append("  ".join(("..." if v is None else format_number(v)).rjust(3 if v is None else width)
                                for v in row))
     return lines
+
+
+def size_text(array):
+    return shape_text(array.shape) + " %d elements" % array.size
+
+
+def brief_text(array):
+    """The array in one line: "(12, 64, 128) norm 1.3021 [-0.2113, 0.4170]", the last two its minimum
+    and maximum. Of an array too large to read in a moment, only the shape and the size."""
+    shape = shape_text(array.shape)
+    if array.size == 0:
+        return shape + " no elements"
+    if array.size > MAX_SUMMARIZED:
+        return size_text(array)
+    values = array.numbers().tolist()
+    if array.size <= MAX_INLINE:
+        return shape + " " + " ".join(map(number_formatter(values, array.code), values))
+    if not is_real(array):
+        return "%s [%d, %d]" % (shape, min(values), max(values))
+    length, nonfinite = math.hypot(*values), ""
+    if not math.isfinite(length):
+        nonfinite = ", " + nonfinite_text(count_nonfinite(values))
+        values = [v for v in values if math.isfinite(v)]
+        length = math.hypot(*values)
+    if not values:
+        return shape + " " + nonfinite[2:]
+    return "%s norm %s [%s, %s]%s" % (
+        shape, decimal(length), decimal(min(values)), decimal(max(values)), nonfinite)
 
 
 def array_text(array, indent="  "):

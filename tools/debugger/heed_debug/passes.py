@@ -44,16 +44,22 @@ def has_nodes(frame):
 
 
 def running_link(frame):
-    """The Link to the node whose backward is running, or None before the first one runs."""
-    caller = frame.newer()
+    """The Link to the node whose backward is running, or None before the first node's backward."""
+    caller = apply_frame(frame)
     candidates = [gdb_target.variable(frame, "running"), gdb_target.variable(frame, "node")]
-    if caller is not None and gdb_target.function_name(caller).endswith("::apply_backward"):
+    if caller is not None:
         candidates.append(gdb_target.variable(caller, "this"))
     for value in candidates:
         link = value is not None and gdb_target.link_of(value)
         if link and memory.is_node(target, link.address):
             return link if link.control else with_control(link)
     return None
+
+
+def apply_frame(frame):
+    """The frame of apply_backward that heed::backward, in `frame`, has called; None before or after."""
+    caller = frame.newer()
+    return caller if caller and gdb_target.function_name(caller).endswith("::apply_backward") else None
 
 
 def with_control(link):
@@ -137,6 +143,16 @@ def clear(_=None):
 gdb.events.exited.connect(clear)
 
 
+def state():
+    """What restore() needs after the program went back to an earlier time."""
+    return _pass_nodes, _printed_graph
+
+
+def restore(state_):
+    global _pass_nodes, _printed_graph
+    _pass_nodes, _printed_graph = state_
+
+
 def graph_of(link):
     """The graph that computed a tensor. In later commands, #N is the node N of this graph."""
     global _printed_graph
@@ -200,11 +216,15 @@ def names_in_scope(current):
     return sorted({node.name for node in all_nodes_in_scope(current) if node.name})
 
 
+# What gdb says of a name that is no variable. A name such as `token` may be a function of libc.
+UNKNOWN = r"heed: (No symbol \"%s|Attempt to extract a component|'[^']*' has unknown (return )?type)"
+
+
 def by_expression(current, text):
     try:
         return evaluate_in_stack(text)
     except DebuggerError as error:
-        if not re.match(r"heed: No symbol \"%s\" in current context" % re.escape(text), str(error)):
+        if not re.match(UNKNOWN % re.escape(text), str(error)):
             raise
         for node in current.nodes:
             if node.name == text and node.reread() is None:
@@ -273,6 +293,19 @@ def short_type(type_):
     return "heed::Array" if gdb_target.is_array(type_) else re.sub("<.*>", "<...>", str(type_))
 
 
+def local_value(text):
+    """The value of an expression that begins with a variable of the selected frame, or None."""
+    first = re.match(r"\w*", text).group()
+    if first not in [symbol.name for symbol in gdb_target.variables(gdb.selected_frame())]:
+        return None
+    try:
+        return gdb_target.evaluate(text)
+    except DebuggerError as error:
+        if re.match(UNKNOWN % ".*", str(error)):
+            return None  # `norm.weight` may be a tensor's name although `norm` is a number here
+        raise
+
+
 def find_array(text):
     """Returns (title, array) of `text`: an array, a tensor (its value) or `grad T` (a gradient)."""
     gdb_target.check_running()
@@ -287,11 +320,8 @@ def find_array(text):
     if re.fullmatch(r"#\d+", text):
         node = by_number(current, text)
         return current.title(node), node.value
-    try:
-        value = gdb_target.evaluate(text)
-    except DebuggerError as error:
-        if "No symbol" not in str(error):
-            raise
+    value = local_value(text)
+    if value is None:
         node = by_name(current, text)
         if node is not None:
             return current.title(node), node.value

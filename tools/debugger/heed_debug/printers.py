@@ -1,12 +1,15 @@
 """printers.py: gdb pretty-printers for arrays, tensors, parameters, scopes and generators.
 
-After `set print heed-matrices off` they print shapes only, and an IDE can expand the values."""
+An array or a tensor of up to two axes is printed as a matrix. One with more axes, and one inside an
+object, is printed in one line with its norm, minimum and maximum; `heed show` prints its matrices.
+After `set print heed-matrices off`, gdb prints one line for each array, and an IDE can expand it."""
 
+import itertools
 import re
 
 import gdb
 
-from heed_debug import gdb_target, memory, numbers
+from heed_debug import gdb_target, graph, memory, numbers
 from heed_debug.gdb_target import target
 from heed_debug.memory import DebuggerError
 
@@ -16,13 +19,20 @@ def in_summary():
     return getattr(gdb, "print_options", dict)().get("summary", False)
 
 
-def prints_matrices():
-    return matrices.value and not in_summary()
+def prints_matrix(array):
+    return matrices.value and not in_summary() and len(array.shape) <= 2
+
+
+def array_text(array):
+    """The text of an array: in a backtrace its shape, else its matrix or one line."""
+    if in_summary():
+        return numbers.shape_text(array.shape)
+    return numbers.array_text(array) if prints_matrix(array) else numbers.brief_text(array)
 
 
 class HeedMatrices(gdb.Parameter):
     """Set whether heed's arrays are printed as matrices.
-On: shape and matrix as text. Off: the shape, and children for an IDE to expand."""
+On: shape and matrix as text. Off: one line, and children for an IDE to expand."""
 
     set_doc = "Set whether heed's arrays are printed as matrices."
     show_doc = "Show whether heed's arrays are printed as matrices."
@@ -74,8 +84,7 @@ class ArrayPrinter:
 
     @errors_as_text
     def to_string(self):
-        array = gdb_target.array_of(self.value)
-        return numbers.array_text(array) if prints_matrices() else numbers.shape_text(array.shape)
+        return array_text(gdb_target.array_of(self.value))
 
     def children(self):
         try:
@@ -117,15 +126,17 @@ class TensorPrinter:
         node = self.node()
         if node is None:
             return "undefined tensor"
-        head = ("'%s' = " % node.name if node.name else "") + node.op + " " + numbers.shape_text(node.shape)
-        return head + " = " + self.body(node) if prints_matrices() else head
+        if in_summary():
+            return graph.named_title(node)
+        return self.matrices(node) if prints_matrix(node.value) else graph.brief_text(node)
 
-    def body(self, node):
+    def matrices(self, node):
         value, grad = [numbers.array_text(a, "    ") if a is not None else "no gradient yet"
                        for a in (node.value, node.grad)]
+        head = graph.named_title(node) + " = "
         if "\n" in value or "\n" in grad:
-            return "{\n  value = " + value + ",\n  grad = " + grad + "}"
-        return "{value = " + value + ", grad = " + grad + "}"
+            return head + "{\n  value = " + value + ",\n  grad = " + grad + "}"
+        return head + "{value = " + value + ", grad = " + grad + "}"
 
     def children(self):
         try:
@@ -167,7 +178,7 @@ class ParametersPrinter:
     def to_string(self):
         nodes = self.nodes()
         head = "%d parameters, %d numbers" % (len(nodes), sum(node.value.size for node in nodes))
-        if not prints_matrices():
+        if in_summary() or not matrices.value:
             return head
         return head + "".join("\n  %s %s" % (n.name, numbers.shape_text(n.shape)) for n in nodes)
 
@@ -208,6 +219,77 @@ class GeneratorPrinter:
         return result
 
 
+# ---- objects that contain arrays or tensors
+
+MAX_PARTS = 40  # lines of one object
+
+
+def parts_of(value, path=""):
+    """Yields (path, text) of the members of an object, such as ("attention.query.weight", "...")."""
+    type_ = gdb_target.bare(value.type)
+    if gdb_target.is_tensor_or_array(type_):
+        yield path, part_text(value, type_)
+    elif not gdb_target.holds(type_, gdb_target.is_tensor_or_array) or type_.name in BY_NAME:
+        yield path, member_text(value)
+    elif str(type_).startswith("std::optional<") and not value["_M_payload"]["_M_engaged"]:
+        yield path, "none"
+    elif str(type_).startswith("std::"):
+        for i, element in enumerate(elements_of(value, type_)):
+            yield from parts_of(element, "%s[%d]" % (path, i))
+    else:
+        for field in type_.fields():
+            if hasattr(field, "bitpos"):
+                inner = path if field.is_base_class else path + "." + field.name if path else field.name
+                yield from parts_of(value[field], inner)
+
+
+def part_text(value, type_):
+    try:
+        if gdb_target.is_array(type_):
+            return numbers.brief_text(gdb_target.array_of(value))
+        node = TensorPrinter(value).node()
+        return "undefined tensor" if node is None else graph.brief_text(node)
+    except (DebuggerError, gdb.error, gdb.MemoryError) as error:
+        return "<%s>" % str(error).replace("heed: ", "", 1)
+
+
+def member_text(value):
+    try:
+        text = " ".join(value.format_string(max_elements=8).split())
+    except gdb.error as error:
+        text = "<%s>" % error
+    return text if len(text) <= 90 else text[:87] + "..."
+
+
+def elements_of(value, type_):
+    """The elements of a std::vector or std::array, or the value of a std::optional."""
+    element = type_.template_argument(0)
+    if str(type_).startswith("std::array<"):
+        return [value["_M_elems"][i] for i in range(int(type_.template_argument(1)))]
+    if str(type_).startswith("std::optional<"):
+        return [value["_M_payload"]["_M_payload"]["_M_value"]]
+    begin, end = (value["_M_impl"][name] for name in ("_M_start", "_M_finish"))
+    count = (int(end) - int(begin)) // gdb_target.bare(element).sizeof
+    if not 0 <= count <= 100000:
+        raise DebuggerError("not initialised yet")
+    return [begin[i] for i in range(count)]
+
+
+class PartsPrinter:
+    """Prints an object that contains arrays or tensors, one line for each of its members."""
+
+    def __init__(self, value):
+        self.value = value
+
+    @errors_as_text
+    def to_string(self):
+        if in_summary():
+            return "..."
+        parts = list(itertools.islice(parts_of(self.value), MAX_PARTS + 1))
+        lines = ["%s = %s" % part for part in parts[:MAX_PARTS]]
+        return "\n  ".join(["{"] + lines + (["..."] if len(parts) > MAX_PARTS else [])) + "}"
+
+
 BY_NAME = {"heed::Parameters": ParametersPrinter, "heed::Scope": ScopePrinter,
            "heed::Generator": GeneratorPrinter}
 
@@ -221,21 +303,38 @@ def expandable_printer(value):
         return None
     if gdb_target.is_array(type_):
         return ArrayPrinter(value)
-    if gdb_target.is_tensor(type_) or gdb_target.is_node_type(type_):
+    if gdb_target.link_type(type_):
         return TensorPrinter(value)
     if re.match(r"xt::svector<unsigned long, 4", str(type_)):
         return ShapePrinter(value)
     return BY_NAME[type_.name](value) if type_.name in BY_NAME else None
 
 
+def parts_printer(value):
+    type_ = gdb_target.bare(value.type)
+    wanted = type_.code == gdb.TYPE_CODE_STRUCT and gdb_target.holds(type_, gdb_target.is_tensor_or_array)
+    return PartsPrinter(value) if wanted else None
+
+
 def lookup_printer(value):
-    printer = expandable_printer(value)
-    return TextPrinter(printer) if printer and matrices.value else printer
+    if not matrices.value:
+        return expandable_printer(value)
+    printer = expandable_printer(value) or parts_printer(value)
+    return TextPrinter(printer) if printer else None
 
 
 lookup_printer.name = "heed"
 lookup_printer.enabled = True
 lookup_printer.subprinters = []
-# If heed_gdb.py is sourced again, its printers replace the registered ones.
-gdb.pretty_printers[:] = [p for p in gdb.pretty_printers if getattr(p, "name", "") != "heed"]
-gdb.pretty_printers.insert(0, lookup_printer)
+
+
+def register_in(printers):
+    """If heed_gdb.py is sourced again, its printers replace the registered ones."""
+    printers[:] = [lookup_printer] + [p for p in printers if getattr(p, "name", "") != "heed"]
+
+
+# gdb asks the printers of object files first, and libstdc++ has some for std::vector<heed::Tensor>.
+register_in(gdb.pretty_printers)
+for objfile in gdb.objfiles():
+    register_in(objfile.pretty_printers)
+gdb.events.new_objfile.connect(lambda event: register_in(event.new_objfile.pretty_printers))

@@ -1,59 +1,16 @@
-"""running.py: runs the program to the backward of a node, or to the first NaN or infinity."""
+"""running.py: runs the program to the backward of a node: `heed step`."""
 
 import re
 
 import gdb
 
-from heed_debug import gdb_target, graph, memory, numbers, passes
+from heed_debug import gdb_target, graph, memory, numbers, outputs, passes
+from heed_debug.breakpoints import (InternalBreakpoint, function_exists, report_end, require_function,
+                                    run_to, stop_at_return)
 from heed_debug.gdb_target import target
 from heed_debug.memory import DebuggerError
 
 APPLY_BACKWARD = 2  # the index of Node::apply_backward in the vtable, after two destructors
-
-
-class InternalBreakpoint(gdb.Breakpoint):
-    """A breakpoint that the user does not see. It stops when `should_stop()` is true."""
-
-    def __init__(self, location, should_stop=lambda: True, function=False):
-        if function:
-            super().__init__(function=location, internal=True, qualified=True)
-        else:
-            super().__init__(location, internal=True)
-        self.silent = True
-        self.should_stop, self.hit, self.error = should_stop, False, None
-
-    def stop(self):
-        try:
-            self.hit = self.should_stop()
-        except Exception as error:  # run_to reports it when the program stops
-            self.hit, self.error = False, error
-        return self.hit
-
-
-def run_to(*breakpoints):
-    """Continues, and returns whether the program stopped at one of these breakpoints. If another event
-    stopped the program, prints gdb's message about it."""
-    try:
-        output = gdb.execute("continue", to_string=True)
-    except gdb.error as error:
-        text = str(error)
-        if "not being run" in text or "target does not support" in text.lower():
-            raise DebuggerError("heed: this program cannot continue (is it a core file?); the "
-                                "commands graph, grad, show, why, back and save still work")
-        raise DebuggerError("heed: " + text)
-    finally:
-        hit = any(breakpoint.hit for breakpoint in breakpoints)
-        errors = [breakpoint.error for breakpoint in breakpoints if breakpoint.error]
-        for breakpoint in breakpoints:
-            breakpoint.delete()
-    if hit:
-        return True
-    if errors:
-        raise DebuggerError("heed: a value could not be read while the program ran: %s" % errors[0])
-    if gdb.selected_thread() is None:
-        return False
-    print(output.strip())
-    return False
 
 
 def first_argument():
@@ -77,18 +34,10 @@ def in_backward_loop():
 
 def run_to_pass():
     """Runs to the beginning of the next backward pass."""
-    if not function_exists("heed::backward"):
-        raise DebuggerError(gdb_target.WITHOUT_G)
+    outputs.clear()
     if not run_to(InternalBreakpoint("heed::backward", in_backward_loop, function=True)):
         return None
     return passes.running_pass()
-
-
-def function_exists(function):
-    try:
-        return bool(gdb.decode_line(function)[1])
-    except gdb.error:
-        return False
 
 
 def node_filter(wanted):
@@ -117,47 +66,67 @@ def check_exists(wanted, current):
 
 
 def find_next(wanted):
-    """Returns the (graph, node) to stop at, in the running backward pass or else in a later one."""
+    """Returns the graph and the node to stop at, and the node whose backward runs before it (or None),
+    in the running backward pass or else in a later one."""
     matches, count = node_filter(wanted)
     found = passes.running_pass()
-    if re.fullmatch(r"[^#\d].*", wanted):
+    if is_name(wanted):
         check_exists(wanted, found[0] if found else None)
     while True:
         if found is not None:
             current, pending = found
+            before = None if current.running is None else current.nodes[current.running]
             for node in reversed(pending):
                 if node.depth > 0 and matches(current, node):
                     count -= 1
                     if count == 0:
-                        return current, node
+                        return current, node, before
+                before = node
             if wanted.startswith("#"):
                 raise DebuggerError("heed: the backward of %s does not run later in this pass; "
                                     "only those of the nodes above => in `heed graph` do" % wanted)
+            if is_name(wanted) and not any(matches(current, node) for node in current.nodes):
+                return stop_at_end_of_pass(wanted, current)
         found = run_to_pass()
         if found is None:
             return None
 
 
-def report_end(wanted):
-    if gdb.selected_thread() is not None:
-        return  # run_to has printed why the program stopped
-    raise DebuggerError("heed: the program ended%s; `run` starts it again" % (
-        "" if re.fullmatch(r"\d*", wanted) else " before a backward of '%s'" % wanted))
+def is_name(wanted):
+    """Whether WANTED of `heed step WANTED` is an operation or a tensor's name, not a number."""
+    return re.fullmatch(r"[^#\d].*", wanted) is not None
+
+
+def caller_of_backward():
+    """The frame of the program that called backward()."""
+    frame = passes.backward_frame()
+    while gdb_target.function_name(frame) in ("heed::backward", "heed::Tensor::backward"):
+        frame = frame.older()
+    return frame
+
+
+def stop_at_end_of_pass(wanted, current):
+    """Runs to the end of a pass that has no node WANTED, and lists what it has."""
+    operations = graph.operations_text(current)
+    if not run_to(stop_at_return(caller_of_backward())):
+        return None
+    gdb.newest_frame().select()
+    raise DebuggerError("heed: this pass had no '%s', only %s; it has ended, in %s; another `heed step %s` "
+                        "searches the next pass" % (
+                            wanted, operations, gdb_target.function_name(gdb.newest_frame()), wanted))
 
 
 def step(wanted):
     """Runs to a node's backward and stops on its first line."""
     gdb_target.check_running()
+    require_function("heed::backward", "heed step")
     if re.fullmatch(r"0+|-\d+", wanted):
         raise DebuggerError("heed: `heed step` takes a positive number of steps, an operation, "
                             "a tensor's name, or a node's number such as #3")
     found = find_next(wanted or "1")
-    if found is None:
+    if found is None or not run_to_node(*found):
         return report_end(wanted)
-    _, node = found
-    method = memory.pointer(target, node.vtable + 8 * APPLY_BACKWARD)
-    if not run_to(InternalBreakpoint("*0x%x" % method, lambda: first_argument() == node.address)):
-        return report_end(wanted)
+    current, node, before = found
     operation = operation_of(node)
     if operation and function_exists(operation + "::backward"):
         breakpoint = InternalBreakpoint(operation + "::backward", function=True)
@@ -165,7 +134,33 @@ def step(wanted):
         if not run_to(breakpoint):
             return report_end(wanted)
         enter_inlined(operation + "::backward")
+    if current.running is None:
+        print(graph.new_pass_text(current))
+    for line in outputs.passed_lines() if before is not None else []:
+        print(line)
     show_node(node)
+
+
+def start_of(node):
+    """A breakpoint at the beginning of the apply_backward of a node."""
+    method = memory.pointer(target, node.vtable + 8 * APPLY_BACKWARD)
+    return InternalBreakpoint("*0x%x" % method, lambda: first_argument() == node.address)
+
+
+def run_to_node(current, node, before):
+    """Runs to the apply_backward of a node, and records what the backward of the node before passes."""
+    if before is None:
+        return run_to(start_of(node))
+    runs = current.running is not None and current.nodes[current.running].address == before.address
+    if runs and outputs.kept(before) and passes.apply_frame(passes.backward_frame()) is None:
+        return run_to(start_of(node))
+    if not runs and not run_to(start_of(before)):
+        return False
+    recorder = outputs.Recorder(current, before)
+    if not run_to(start_of(node), recorder.breakpoint):
+        return False
+    recorder.keep()
+    return True
 
 
 def enter_inlined(function):
@@ -191,114 +186,6 @@ def show_node(node):
     sal = frame.find_sal()
     source = lines[-1].strip() if len(lines) > 1 else ""
     if sal.symtab:
-        print("%s, %s:%d" % (gdb_target.function_name(frame), short_path(sal.symtab.filename), sal.line))
+        print("%s, %s:%d" % (gdb_target.function_name(frame), graph.short_path(sal.symtab.filename), sal.line))
     if source:
         print(source)
-
-
-def short_path(path):
-    """The path relative to the project's folder, as heed prints paths."""
-    found = re.search(r"(?:^|/)((?:src|include/heed|lessons|tests)/.*)$", path)
-    return found.group(1) if found else path
-
-
-# ---- heed nan
-
-
-def nonfinite_counts(array):
-    values = array.numbers()
-    return numbers.count_nonfinite(values) if numbers.is_real(array) else (0, 0, 0)
-
-
-def may_write_infinity(op):
-    """Whether the struct of an operation declares that its output may contain minus infinity."""
-    try:
-        fields = gdb.lookup_type("heed::" + op).fields()
-    except gdb.error:
-        return False
-    return any(field.name == "may_write_infinity" for field in fields)
-
-
-def new_nonfinite(op, value, inputs):
-    """The counts of nonfinite numbers that an operation produced, or None. Ignores minus infinity if an
-    input contained it, or if the operation (a mask) declares that it may write minus infinity."""
-    nan, plus, minus = nonfinite_counts(value)
-    if nan or plus:
-        return nan, plus, minus
-    if not minus or may_write_infinity(op):
-        return None
-    return None if any(nonfinite_counts(node.value)[2] for node in inputs) else (nan, plus, minus)
-
-
-def view_text(view):
-    """The text of a std::string_view, which may be stored in registers."""
-    parts = {part.type.strip_typedefs().code: view[part.name] for part in view.type.strip_typedefs().fields()
-             if hasattr(part, "bitpos")}
-    return memory.text(target, int(parts[gdb.TYPE_CODE_PTR]), int(parts[gdb.TYPE_CODE_INT]))
-
-
-def input_lines(inputs):
-    return ["  input %s, made at %s: %s" % (graph.title(node), node.location, numbers.summary(node.value))
-            for node in inputs]
-
-
-class NonfiniteWatch:
-    """Checks every value passed to heed::finish and every gradient passed to heed::accumulate. The
-    methods return True to stop the program. The lines to print are then in `report`."""
-
-    def __init__(self):
-        self.report = None
-
-    def check_value(self):
-        frame = gdb.newest_frame()
-        value = gdb_target.array_of(frame.read_var("value"))
-        op = view_text(frame.read_var("op"))
-        inputs_address = gdb_target.address_of(frame.read_var("inputs"))
-        links = memory.read_links(target, memory.pointer(target, inputs_address),
-                                  memory.pointer(target, inputs_address + 8))
-        inputs = [memory.Node(target, link) for link in links if link.address]
-        for node in inputs:
-            if node.depth == 0 and nonfinite_counts(node.value)[0]:
-                self.report = ["forward: the input %s, made at %s, has %s" % (
-                    graph.title(node), node.location, numbers.nonfinite_text(nonfinite_counts(node.value)))]
-                return True
-        counts = new_nonfinite(op, value, inputs)
-        if counts is None:
-            return False
-        location = frame.read_var("location")
-        self.report = ["forward: %s %s, made at %s:%d, has %s" % (
-            op, numbers.shape_text(value.shape), memory.c_text(target, int(location["file"])),
-            int(location["line"]), numbers.nonfinite_text(counts))] + input_lines(inputs)
-        return True
-
-    def check_gradient(self):
-        frame = gdb.newest_frame()
-        from_ = frame.read_var("from")
-        node = memory.Node(target, memory.Link(int(from_.address or from_.referenced_value().address), 0))
-        i = int(frame.read_var("i"))
-        if i >= len(node.inputs) or not node.inputs[i].address:
-            return False
-        if not memory.Node(target, node.inputs[i]).requires_grad:
-            return False
-        counts = nonfinite_counts(gdb_target.array_of(frame.read_var("part")))
-        if not any(counts):
-            return False
-        self.report = ["backward: %s, made at %s, passes a gradient with %s to its input %d" % (
-            graph.title(node), node.location, numbers.nonfinite_text(counts), i),
-            "  upstream gradient (dy): " + numbers.summary(node.grad)]
-        self.report += input_lines([memory.Node(target, link) for link in node.inputs if link.address])
-        return True
-
-
-def run_to_nonfinite():
-    gdb_target.check_running()
-    if not function_exists("heed::finish") or not function_exists("heed::accumulate"):
-        raise DebuggerError(gdb_target.WITHOUT_G)
-    watch = NonfiniteWatch()
-    if not run_to(InternalBreakpoint("heed::finish", watch.check_value, function=True),
-                  InternalBreakpoint("heed::accumulate", watch.check_gradient, function=True)):
-        if gdb.selected_thread() is None:
-            print("the program ended; since `heed nan` all values and gradients were finite "
-                  "(minus infinity is allowed in masks)")
-        return
-    print("\n".join(watch.report))

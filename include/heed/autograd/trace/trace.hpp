@@ -1,5 +1,5 @@
-// trace.hpp: the environment variable HEED_TRACE, which traces the autograd engine, and the time
-// that each operation takes.
+// trace.hpp: tracing of the autograd engine, controlled by the environment variable HEED_TRACE, and
+// the measurement of the time that each operation takes.
 //
 // The value of HEED_TRACE is a list of options separated by commas, such as backward,nan. heed
 // reads the environment variable when it is first needed.
@@ -20,11 +20,12 @@ namespace HEED_NAMESPACE {
 enum class TraceOption : unsigned {
   backward,    // prints a line for every node of every backward pass
   nan,         // throws NonFinite at the first value or gradient that is not finite
-  provenance,  // every backward pass records contributions()
+  provenance,  // every backward pass records the terms that contributions() returns
   time,        // prints time_table() when the program ends
+  check,       // throws Error at the first node whose backward differs from central differences
 };
 
-// Thrown by TraceOption::nan.
+// The exception that TraceOption::nan throws.
 struct NonFinite : Error {
   // The message is "HEED_TRACE=nan: " and `what`.
   explicit NonFinite(const std::string& what)
@@ -67,24 +68,25 @@ enum class Phase {
   no_grad    // the forward computation of any other operation, as in evaluation and generation
 };
 
-// The time of all operations of one name.
+// The time of all operations with the same name.
 struct OperationTime {
-  // The sum over all calls in one phase.
+  // The number of calls and their total time in one phase.
   struct Sum {
     std::size_t calls = 0;  // number of calls
-    double seconds = 0;     // time of all calls
+    double seconds = 0;     // total time of all calls
   };
   std::string_view name;           // "Linear"
-  Sum forward, backward, no_grad;  // one for each Phase
+  Sum forward, backward, no_grad;  // one sum for each Phase
 };
 
-// The time of each operation since the program start or clear_operation_times(), longest first.
+// The time of each operation since the program start or clear_operation_times(), sorted from the
+// longest time to the shortest.
 std::vector<OperationTime> operation_times();
 std::size_t timed_passes();  // the number of backward passes that operation_times() covers
 void clear_operation_times();
 
-// A table of each operation's milliseconds per backward pass (in total if there was no backward
-// pass), empty if no operation was timed:
+// A table of the milliseconds that each operation took per backward pass (in total if there was no
+// backward pass), or an empty text if no operation was timed. For example:
 //   operation     forward ms  backward ms    share
 //   Linear            16.812       31.406   61.3 %
 std::string time_table();

@@ -6,19 +6,19 @@
 using namespace heed;
 
 // dA(b, t, s) for all keys s: (S).
-std::vector<Real> weight_gradients(std::size_t b, std::size_t t, const Array& V, const Array& dR) {
+std::vector<Real> weight_gradients(std::size_t b, std::size_t t, const Array& V, const Array& dO) {
   std::vector<Real> dA(V.shape(1), 0);
   for (std::size_t s = 0; s < V.shape(1); ++s)
-    for (std::size_t i = 0; i < V.shape(2); ++i) dA[s] += dR(b, t, i) * V(b, s, i);
+    for (std::size_t i = 0; i < V.shape(2); ++i) dA[s] += dO(b, t, i) * V(b, s, i);
   return dA;
 }
 
 std::vector<Array> query_and_key_gradients(const Array& Q, const Array& K, const Array& V,
-                                           const Array& A, double, const Array& dR) {
+                                           const Array& A, double, const Array& dO) {
   Array dQ = zeros(Q.shape()), dK = zeros(K.shape());
   for (std::size_t b = 0; b < Q.shape(0); ++b)
     for (std::size_t t = 0; t < Q.shape(1); ++t) {
-      const std::vector<Real> dA = weight_gradients(b, t, V, dR);
+      const std::vector<Real> dA = weight_gradients(b, t, V, dO);
       Real mean = 0;
       for (std::size_t s = 0; s < dA.size(); ++s) mean += A(b, t, s) * dA[s];
       for (std::size_t s = 0; s < dA.size(); ++s) {

@@ -6,8 +6,8 @@
 
 using namespace heed;
 
-Tensor transformer_block(const nn::LayerNorm& norm1, const nn::MultiHeadAttention& attention,
-                         const nn::LayerNorm& norm2, const nn::Linear& up, const nn::Linear& down,
+Tensor transformer_block(const nn::Norm& norm1, const nn::MultiHeadAttention& attention,
+                         const nn::Norm& norm2, const nn::Linear& up, const nn::Linear& down,
                          const Tensor& x) {
   nn::AttentionMask mask;
   mask.causal = true;

@@ -1,0 +1,18 @@
+# page.cmake: embeds the page of `heed look --page` from src/report/page into a source file. The
+# scripts are joined in the order of their names.
+
+set(folder ${PROJECT_SOURCE_DIR}/src/report/page)
+file(GLOB scripts CONFIGURE_DEPENDS ${folder}/*.js)
+list(SORT scripts)
+file(READ ${folder}/page.html HEED_PAGE_MARKUP)
+file(READ ${folder}/page.css HEED_PAGE_STYLE)
+set(HEED_PAGE_SCRIPT "")
+foreach(script ${scripts})
+  file(READ ${script} text)
+  string(APPEND HEED_PAGE_SCRIPT "${text}\n")
+endforeach()
+string(SHA256 HEED_PAGE_STYLE_SHA256 "${HEED_PAGE_STYLE}")
+string(SHA256 HEED_PAGE_SCRIPT_SHA256 "${HEED_PAGE_SCRIPT}")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+  ${scripts} ${folder}/page.html ${folder}/page.css)
+configure_file(${folder}/embedded.cpp.in ${PROJECT_BINARY_DIR}/page_embedded.cpp @ONLY)

@@ -1,0 +1,71 @@
+// gemm_library.hpp: the libraries that compute float matrix products (gemm), and the choice of one
+// for each form and size of product.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "heed/array/matmul.hpp"
+
+namespace HEED_NAMESPACE {
+
+// OpenBLAS is always there. LIBXSMM and oneDNN are used if they are installed; they are loaded when
+// they are first asked for.
+enum class GemmLibrary { openblas, xsmm, onednn };
+inline constexpr std::array<GemmLibrary, 3> all_gemm_libraries = {
+    GemmLibrary::openblas, GemmLibrary::xsmm, GemmLibrary::onednn};
+
+std::string_view name_of(GemmLibrary library);  // "openblas", "xsmm" or "onednn"
+
+// Whether the library is installed. Always false for LIBXSMM and oneDNN in double, because only
+// float products use them.
+bool is_installed(GemmLibrary library);
+
+// c = a b or c += a b by the given library, which must be installed. Otherwise like gemm.
+void gemm_by(GemmLibrary library, MatrixView a, MatrixView b, MatrixRef<Real> c,
+             Output output = Output::overwrite, Real scale = 1);
+
+// The form of a product says which factors are stored transposed: none (nn), b (nt), or a (tn). For
+// example, y = x W^T is nt, dx = dy W is nn, and dW = dy^T x is tn. Both transposed counts as tn.
+enum class GemmForm { nn, nt, tn };
+// The size of a product in floating point operations, 2 m n k: small below 2e6 (one head's block in
+// attention), medium below 1e9 (a linear layer), and large.
+enum class GemmSize { small, medium, large };
+
+// The library for each form and each size.
+class GemmChoice {
+ public:
+  explicit GemmChoice(GemmLibrary everywhere = GemmLibrary::openblas);  // one library for all
+
+  // The library for products of the form and size.
+  GemmLibrary& at(GemmForm form, GemmSize size);
+  GemmLibrary at(GemmForm form, GemmSize size) const;
+
+  // The choice as text: "xsmm" if one library computes all products, otherwise the libraries of nn,
+  // nt and tn, each small/medium/large: "xsmm/onednn/openblas,xsmm/xsmm/xsmm,openblas/xsmm/xsmm".
+  std::string text() const;
+  // The inverse of text(). Throws Error if the text names no choice.
+  static GemmChoice parse(std::string_view text);
+
+  // Whether both choose the same library for every form and size.
+  friend bool operator==(const GemmChoice& a, const GemmChoice& b) {
+    return a.libraries_ == b.libraries_;
+  }
+
+ private:
+  std::array<std::array<GemmLibrary, 3>, 3> libraries_;  // by form and size
+};
+
+// The form and the size of the product a b.
+GemmForm form_of(MatrixView a, MatrixView b);
+GemmSize size_of(MatrixView a, MatrixView b);
+
+// The choice that gemm and all operations of this process use: at first OpenBLAS for all products.
+// Two libraries may round differently, so a run that must repeat another one's bits needs its
+// choice. set_gemm_choice throws Error if a library of the choice is not installed. It must not be
+// called while another thread computes products.
+const GemmChoice& gemm_choice();
+void set_gemm_choice(const GemmChoice& choice);
+
+}  // namespace HEED_NAMESPACE

@@ -1,0 +1,202 @@
+// output.cpp: the output of a lesson as HTML.
+
+#include <algorithm>
+#include <cctype>
+
+#include "app/book/parts.hpp"
+#include "heed/base/text.hpp"
+#include "heed/report/page.hpp"
+
+namespace heed::app {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+bool starts_with(const std::string& text, const char* begin) { return text.rfind(begin, 0) == 0; }
+
+bool is_underline(const std::string& line) {
+  return line.size() > 2 && line.find_first_not_of('-') == line.npos;
+}
+
+// The text after "same:" or "holds:", or an empty string if the line is not a check.
+std::string check_of(const std::string& line) {
+  for (const char* begin : {"  same: ", "  holds: "})
+    if (starts_with(line, begin)) return line.substr(2);
+  return "";
+}
+
+// Whether the line is the title of a table: it ends with a shape, such as "Q K^T (3, 3)".
+bool is_table_title(const std::string& line) {
+  const std::size_t open = line.rfind('(');
+  if (line.empty() || line[0] == ' ' || open == line.npos || open == 0) return false;
+  const std::size_t close = line.find(')', open);
+  const std::string shape = line.substr(open + 1, close - open - 1);
+  const std::string rest = close == line.npos ? "?" : line.substr(close + 1);
+  return !shape.empty() && shape.find_first_not_of("0123456789, ") == shape.npos &&
+         (rest.empty() || rest == ", trained");
+}
+
+// The cells of a table's line, which two or more spaces separate.
+Lines cells_of(const std::string& line) {
+  Lines cells;
+  for (std::size_t i = 0; i < line.size();) {
+    std::size_t end = line.find("  ", i);
+    if (end == line.npos) end = line.size();
+    if (end > i) cells.push_back(line.substr(i, end - i));
+    i = end == line.size() ? end : line.find_first_not_of(' ', end);
+    if (i == line.npos) break;
+  }
+  return cells;
+}
+
+bool is_number(const std::string& cell) {
+  return cell.find_first_of("0123456789") != cell.npos &&
+         cell.find_first_not_of("0123456789+-.~e") == cell.npos;
+}
+
+std::string row_html(const Lines& cells, std::size_t columns, const char* tag) {
+  std::string html = "<tr>";
+  for (std::size_t i = cells.size(); i < columns; ++i) html += "<th></th>";
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const std::string name = i == 0 && !is_number(cells[i]) ? "th" : tag;
+    html += "<" + name + ">" + escaped_html(cells[i]) + "</" + name + ">";
+  }
+  return html + "</tr>\n";
+}
+
+std::string table_html(const std::string& title, const Lines& rows) {
+  std::size_t columns = 0;
+  for (const std::string& row : rows) columns = std::max(columns, cells_of(row).size());
+  std::string html =
+      "<div class=\"scroll\"><table><caption>" + escaped_html(title) + "</caption>\n";
+  for (const std::string& row : rows) {
+    const Lines cells = cells_of(row);
+    const bool head = row[0] == ' ' && std::none_of(cells.begin(), cells.end(), is_number);
+    html += row_html(cells, columns, head ? "th" : "td");
+  }
+  return html + "</table></div>\n";
+}
+
+// Returns the lines from `at` while `accept` holds, and moves `at` behind them.
+template <class Accept>
+Lines take(const Lines& lines, std::size_t& at, Accept accept) {
+  Lines taken;
+  while (at < lines.size() && accept(lines[at])) taken.push_back(lines[at++]);
+  return taken;
+}
+
+bool is_prose(const std::string& line) {
+  return !line.empty() && line[0] != ' ' && line[0] != '|' && !is_table_title(line) &&
+         line.find("   ") == line.npos;
+}
+
+bool is_row(const std::string& line) { return !line.empty() && check_of(line).empty(); }
+
+std::string element(const char* tag, const std::string& html) {
+  return "<" + std::string(tag) + ">" + html + "</" + tag + ">\n";
+}
+
+// The HTML of the block of lines that begins at `at`.
+std::string block_html(const Lines& lines, std::size_t& at, LinkedText& text) {
+  const std::string& line = lines[at];
+  if (const std::string check = check_of(line); !check.empty()) {
+    ++at;
+    return "<p class=\"check\">" + escaped_html(check) + "</p>\n";
+  }
+  if (is_table_title(line)) {
+    ++at;
+    return table_html(line, take(lines, at, is_row));
+  }
+  if (is_prose(line)) return element("p", text.html(joined(take(lines, at, is_prose), " ")));
+  const Lines block = take(lines, at, [](const std::string& next) {
+    return !next.empty() && !is_prose(next) && !is_table_title(next) && check_of(next).empty();
+  });
+  return element("pre", escaped_html(joined(block, "\n")));
+}
+
+// The beginning of a lesson as a list: a name in the first 12 columns, then its text in lines.
+std::string opening_html(const Lines& lines) {
+  constexpr std::size_t width = 12;
+  std::string html;
+  for (const std::string& line : lines) {
+    if (line.size() <= width) continue;
+    const bool named = line[0] != ' ';
+    if (named)
+      html += (html.empty() ? "" : "</dd>") + element("dt", escaped_html(cells_of(line).at(0))) +
+              "<dd>";
+    html += (named ? "" : "<br>\n") + escaped_html(line.substr(width));
+  }
+  return "<dl class=\"opening\">" + html + "</dd></dl>\n";
+}
+
+bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
+
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+// The first place of a whole word or phrase in a text, both in lower case.
+std::size_t find_phrase(const std::string& text, const std::string& phrase) {
+  for (std::size_t at = text.find(phrase); at != text.npos; at = text.find(phrase, at + 1)) {
+    const std::size_t end = at + phrase.size();
+    if ((at == 0 || !is_letter(text[at - 1])) && (end == text.size() || !is_letter(text[end])))
+      return at;
+  }
+  return text.npos;
+}
+
+}  // namespace
+
+std::string anchor_of(const std::string& name) {
+  std::string anchor;
+  for (const char c : name) anchor += is_letter(c) ? c : '-';
+  return anchor;
+}
+
+std::string LinkedText::html(const std::string& text) {
+  const std::string searched = lower(text);
+  std::size_t first = text.npos;
+  const Term* found = nullptr;
+  for (const Term& term :
+       terms_) {  // the first term of the text; the longer one, if two begin there
+    if (linked_.count(term.name) != 0) continue;
+    const std::size_t at = find_phrase(searched, lower(term.name));
+    if (at == text.npos || at > first) continue;
+    if (at < first || term.name.size() > found->name.size()) first = at, found = &term;
+  }
+  if (found == nullptr) return escaped_html(text);
+  linked_.insert(found->name);
+  const std::size_t end = first + found->name.size();
+  return escaped_html(text.substr(0, first)) + "<a class=\"term\" title=\"" +
+         escaped_html(found->definition) + "\" href=\"glossary.html#" + anchor_of(found->name) +
+         "\">" + escaped_html(text.substr(first, found->name.size())) + "</a>" +
+         html(text.substr(end));
+}
+
+std::vector<Section> sections_of(const std::string& output) {
+  std::vector<Section> sections{{"", {}}};
+  const Lines lines = lines_of(output);
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (i + 1 < lines.size() && !lines[i].empty() && is_underline(lines[i + 1]))
+      sections.push_back({lines[i++], {}});
+    else
+      sections.back().lines.push_back(lines[i]);
+  }
+  if (sections[0].lines == Lines(sections[0].lines.size())) sections.erase(sections.begin());
+  return sections;
+}
+
+std::string section_html(const Section& section, LinkedText& text) {
+  if (section.title == "In this lesson") return opening_html(section.lines);
+  std::string html;
+  for (std::size_t at = 0; at < section.lines.size();) {
+    if (section.lines[at].empty())
+      ++at;
+    else
+      html += block_html(section.lines, at, text);
+  }
+  return html;
+}
+
+}  // namespace heed::app

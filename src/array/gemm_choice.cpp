@@ -1,0 +1,97 @@
+// gemm_choice.cpp: the choice of a library for each form and size of matrix product, and its text.
+
+#include <algorithm>
+#include <vector>
+
+#include "heed/array/gemm_library.hpp"
+#include "heed/base/error.hpp"
+#include "heed/base/text.hpp"
+
+namespace HEED_NAMESPACE {
+namespace {
+
+GemmChoice& current_choice() {
+  static GemmChoice choice;
+  return choice;
+}
+
+GemmLibrary library_named(std::string_view name, std::string_view text) {
+  for (const GemmLibrary library : all_gemm_libraries)
+    if (name == name_of(library)) return library;
+  throw_error("the choice of libraries for matrix products is \"", text,
+              "\"; give openblas, xsmm or onednn");
+}
+
+// The parts of the text between separators.
+std::vector<std::string_view> parts_of(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+}  // namespace
+
+GemmChoice::GemmChoice(GemmLibrary everywhere) {
+  for (auto& form : libraries_) form.fill(everywhere);
+}
+
+GemmLibrary& GemmChoice::at(GemmForm form, GemmSize size) {
+  return libraries_[static_cast<std::size_t>(form)][static_cast<std::size_t>(size)];
+}
+
+GemmLibrary GemmChoice::at(GemmForm form, GemmSize size) const {
+  return libraries_[static_cast<std::size_t>(form)][static_cast<std::size_t>(size)];
+}
+
+std::string GemmChoice::text() const {
+  if (*this == GemmChoice(libraries_[0][0])) return std::string(name_of(libraries_[0][0]));
+  std::string text;
+  for (std::size_t form = 0; form < 3; ++form)
+    for (std::size_t size = 0; size < 3; ++size) {
+      if (form + size > 0) text += size == 0 ? ',' : '/';
+      text += name_of(libraries_[form][size]);
+    }
+  return text;
+}
+
+GemmChoice GemmChoice::parse(std::string_view text) {
+  const std::vector<std::string_view> forms = parts_of(text, ',');
+  if (forms.size() != 3) return GemmChoice(library_named(text, text));
+  GemmChoice choice;
+  for (std::size_t form = 0; form < 3; ++form) {
+    const std::vector<std::string_view> sizes = parts_of(forms[form], '/');
+    if (sizes.size() != 3) return GemmChoice(library_named(text, text));
+    for (std::size_t size = 0; size < 3; ++size)
+      choice.libraries_[form][size] = library_named(sizes[size], text);
+  }
+  return choice;
+}
+
+GemmForm form_of(MatrixView a, MatrixView b) {
+  if (a.is_transposed) return GemmForm::tn;
+  return b.is_transposed ? GemmForm::nt : GemmForm::nn;
+}
+
+GemmSize size_of(MatrixView a, MatrixView b) {
+  const double flop = 2 * static_cast<double>(a.rows) * static_cast<double>(a.columns) *
+                      static_cast<double>(b.columns);
+  return flop < 2e6 ? GemmSize::small : flop < 1e9 ? GemmSize::medium : GemmSize::large;
+}
+
+const GemmChoice& gemm_choice() { return current_choice(); }
+
+void set_gemm_choice(const GemmChoice& choice) {
+  for (const GemmForm form : {GemmForm::nn, GemmForm::nt, GemmForm::tn})
+    for (const GemmSize size : {GemmSize::small, GemmSize::medium, GemmSize::large})
+      if (!is_installed(choice.at(form, size)))
+        throw_error(
+            "the library ", name_of(choice.at(form, size)),
+            " for matrix products is not installed, or heed was built without it; use openblas");
+  current_choice() = choice;
+}
+
+}  // namespace HEED_NAMESPACE

@@ -1,0 +1,134 @@
+// gemm_library.cpp: float matrix products by LIBXSMM and oneDNN, which are loaded when needed.
+
+#include "heed/array/gemm_library.hpp"
+
+#include <dlfcn.h>
+#ifdef HEED_WITH_XSMM
+#include <libxsmm.h>
+#endif
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "array/blas_gemm.hpp"
+#include "heed/array/map.hpp"
+#include "heed/base/error.hpp"
+
+namespace HEED_NAMESPACE {
+namespace {
+
+// The function `name` of a shared library with one of the file names, or nullptr.
+template <class F>
+F* loaded(std::initializer_list<const char*> files, const char* name) {
+  if (sizeof(Real) != sizeof(float)) return nullptr;
+  for (const char* file : files)
+    if (void* const library = dlopen(file, RTLD_LAZY | RTLD_LOCAL))
+      if (void* const function = dlsym(library, name)) return reinterpret_cast<F*>(function);
+  return nullptr;
+}
+
+// ---- LIBXSMM compiles a function for each shape. It stores matrices by columns, so a product of
+// ours, c = a b, is its C^T = B^T A^T.
+
+#ifdef HEED_WITH_XSMM
+constexpr bool with_xsmm = sizeof(Real) == sizeof(float);
+
+// A copy of b with rows that are contiguous, in a buffer that each thread keeps.
+MatrixView rows_of(MatrixView b) {
+  thread_local std::vector<Real> buffer;
+  buffer.resize(b.rows * b.columns);
+  constexpr std::size_t tile = 8;
+  for (std::size_t j = 0; j < b.columns; j += tile)
+    for (std::size_t i = 0; i < b.rows; ++i)
+      for (std::size_t k = j; k < std::min(j + tile, b.columns); ++k)
+        buffer[i * b.columns + k] = b.data[k * b.stride + i];
+  return {buffer.data(), b.rows, b.columns, b.columns};
+}
+
+void multiply(MatrixRef<Real> c, Real scale) {
+  for (std::size_t i = 0; i < c.rows; ++i)
+    map_values([scale](auto x) { return x * scale; }, c.data + i * c.stride, c.columns,
+               c.data + i * c.stride);
+}
+
+// Returns false if LIBXSMM has no function for the product. It has none for c += scale * a b.
+bool xsmm_gemm(MatrixView a, MatrixView b, MatrixRef<Real> c, Output output, Real scale) {
+  if (scale != 1 && output == Output::accumulate) return false;
+  if (b.is_transposed) b = rows_of(b);
+  const int m = blas_int(c.columns), n = blas_int(c.rows), k = blas_int(a.columns);
+  const int lda = blas_int(b.stride), ldb = blas_int(a.stride), ldc = blas_int(c.stride);
+  const float alpha = 1, beta = output == Output::accumulate ? 1 : 0;
+  const int flags = a.is_transposed ? LIBXSMM_GEMM_FLAG_TRANS_B : LIBXSMM_GEMM_FLAG_NONE;
+  const libxsmm_smmfunction product =
+      libxsmm_smmdispatch(m, n, k, &lda, &ldb, &ldc, &alpha, &beta, &flags, nullptr);
+  if (product == nullptr) return false;
+  const auto floats = [](const Real* x) { return reinterpret_cast<const float*>(x); };
+  product(floats(b.data), floats(a.data), reinterpret_cast<float*>(c.data));
+  if (scale != 1) multiply(c, scale);
+  return true;
+}
+#else
+constexpr bool with_xsmm = false;
+bool xsmm_gemm(MatrixView, MatrixView, MatrixRef<Real>, Output, Real) { return false; }
+#endif
+
+// ---- oneDNN 2 and 3 (dnnl.h)
+
+using DnnlSgemm = int(char transpose_a, char transpose_b, std::int64_t m, std::int64_t n,
+                      std::int64_t k, float alpha, const float* a, std::int64_t lda, const float* b,
+                      std::int64_t ldb, float beta, float* c, std::int64_t ldc);
+
+DnnlSgemm* dnnl_sgemm() {
+  static DnnlSgemm* const sgemm =
+      loaded<DnnlSgemm>({"libdnnl.so.3", "libdnnl.so.2", "libdnnl.3.dylib"}, "dnnl_sgemm");
+  return sgemm;
+}
+
+// oneDNN would start threads of its own for a call, by the OpenMP library that it is linked with.
+void keep_onednn_on_one_thread() {
+  using SetThreads = void(int);
+  static SetThreads* const set_threads =
+      loaded<SetThreads>({"libgomp.so.1", "libomp.dylib"}, "omp_set_num_threads");
+  thread_local const bool once = [] {
+    if (set_threads != nullptr) set_threads(1);
+    return true;
+  }();
+  static_cast<void>(once);
+}
+
+bool onednn_gemm(MatrixView a, MatrixView b, MatrixRef<Real> c, Output output, Real scale) {
+  keep_onednn_on_one_thread();
+  const auto size = [](std::size_t n) { return static_cast<std::int64_t>(n); };
+  const auto flag = [](MatrixView x) { return x.is_transposed ? 'T' : 'N'; };
+  const auto floats = [](const Real* x) { return reinterpret_cast<const float*>(x); };
+  const int status = dnnl_sgemm()(
+      flag(a), flag(b), size(c.rows), size(c.columns), size(a.columns), static_cast<float>(scale),
+      floats(a.data), size(a.stride), floats(b.data), size(b.stride),
+      output == Output::accumulate ? 1.0f : 0.0f, reinterpret_cast<float*>(c.data), size(c.stride));
+  return status == 0;
+}
+
+}  // namespace
+
+std::string_view name_of(GemmLibrary library) {
+  constexpr std::string_view names[] = {"openblas", "xsmm", "onednn"};
+  return names[static_cast<std::size_t>(library)];
+}
+
+bool is_installed(GemmLibrary library) {
+  if (library == GemmLibrary::openblas) return true;
+  return library == GemmLibrary::xsmm ? with_xsmm : dnnl_sgemm() != nullptr;
+}
+
+void gemm_by(GemmLibrary library, MatrixView a, MatrixView b, MatrixRef<Real> c, Output output,
+             Real scale) {
+  if (c.rows == 0 || c.columns == 0) return;
+  // A product with a vector is limited by memory; OpenBLAS has functions for it.
+  const bool is_vector = c.rows == 1 || c.columns == 1 || a.columns == 0;
+  if (!is_vector && library == GemmLibrary::xsmm && xsmm_gemm(a, b, c, output, scale)) return;
+  if (!is_vector && library == GemmLibrary::onednn && onednn_gemm(a, b, c, output, scale)) return;
+  blas_gemm<Real>(a, b, c, output == Output::accumulate ? Real{1} : Real{0}, scale);
+}
+
+}  // namespace HEED_NAMESPACE

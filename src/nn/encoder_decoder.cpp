@@ -1,0 +1,65 @@
+// encoder_decoder.cpp: the encoder and the decoder of a transformer: blocks, then a layer norm.
+
+#include "heed/nn/encoder_decoder.hpp"
+
+#include <string_view>
+
+#include "heed/base/error.hpp"
+
+namespace HEED_NAMESPACE::nn {
+
+template <class AnyBlock>
+static std::vector<AnyBlock> make_blocks(std::string_view module, const Scope& scope,
+                                         std::size_t layers, std::size_t embed_dim,
+                                         std::size_t num_heads, bool with_bias, Gelu form) {
+  const CallSite site(scope.location);
+  if (layers == 0) throw_error(module, ": layers must be at least 1");
+  std::vector<AnyBlock> blocks;
+  for (std::size_t i = 0; i < layers; ++i)
+    blocks.emplace_back(scope / "blocks" / i, embed_dim, num_heads, with_bias, form);
+  return blocks;
+}
+
+// Throws Error unless x is (B, T, C) for the C of the norm.
+static void check_sequences(std::string_view module, const Tensor& x, std::string_view role,
+                            const LayerNorm& norm) {
+  const std::size_t C = norm.weight.shape()[0];
+  if (x.dim() != 3 || x.shape()[2] != C)
+    throw_error(module, ": ", describe(x, role), " must have 3 axes, the last of size ", C);
+}
+
+Encoder::Encoder(Scope scope, std::size_t layers, std::size_t embed_dim, std::size_t num_heads,
+                 bool with_bias, Gelu form)
+    : blocks(make_blocks<Block>("Encoder", scope, layers, embed_dim, num_heads, with_bias, form)),
+      norm(scope / "norm", embed_dim, with_bias) {}
+
+Tensor Encoder::operator()(const Tensor& x, const AttentionMask& mask, const TrainingMode* training,
+                           SourceLocation location) const {
+  const CallSite site(location);
+  check_sequences("Encoder", x, "x", norm);
+  Tensor y = x;
+  for (const Block& block : blocks) y = block(y, mask, training);
+  return norm(y);
+}
+
+Decoder::Decoder(Scope scope, std::size_t layers, std::size_t embed_dim, std::size_t num_heads,
+                 bool with_bias, Gelu form)
+    : blocks(make_blocks<DecoderBlock>("Decoder", scope, layers, embed_dim, num_heads, with_bias,
+                                       form)),
+      norm(scope / "norm", embed_dim, with_bias) {}
+
+Tensor Decoder::operator()(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
+                           const AttentionMask& memory_mask, const TrainingMode* training,
+                           SourceLocation location) const {
+  const CallSite site(location);
+  check_sequences("Decoder", x, "x", norm);
+  check_sequences("Decoder", memory, "memory", norm);
+  if (memory.shape()[0] != x.shape()[0])
+    throw_error("Decoder: ", describe(memory, "memory"), " must have the batch size of ",
+                describe(x, "x"));
+  Tensor y = x;
+  for (const DecoderBlock& block : blocks) y = block(y, memory, mask, memory_mask, training);
+  return norm(y);
+}
+
+}  // namespace HEED_NAMESPACE::nn

@@ -1,0 +1,131 @@
+// 01_data.js: the data of the page, its decoding, and the state that all views share.
+"use strict";
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const model = data.model;
+const T = model.length;
+const headCount = model.layers * model.heads;
+const largestBand = 128;  // longer texts are shown in parts of this many tokens
+
+const state = {
+  head: 0,
+  query: T - 1,    // the query that all views show
+  key: 0,
+  locked: false,   // whether a click has locked the query and the key
+  log: false,
+  withoutFirst: false,
+  target: 0,       // index in gradients()
+  frame: 0,        // index in frames
+  band: 0,         // first token of the part that the head's view shows
+};
+
+// ---- numbers
+
+function codesOf(text) {
+  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  return new Uint16Array(bytes.buffer);
+}
+
+// The numbers low + c * (high - low) / 65535 of the codes c.
+function decoded(text, low, high) {
+  return Float64Array.from(codesOf(text), (code) => low + code * (high - low) / 65535);
+}
+
+// Rows that end at the diagonal (of a causal model), or whole rows, as a matrix (T, T).
+function unpacked(numbers, rows) {
+  const matrix = new Float64Array(T * T);
+  let at = 0;
+  for (let t = 0; t < rows; ++t)
+    for (let s = 0; s < (model.causal ? t + 1 : T); ++s) matrix[t * T + s] = numbers[at++];
+  return matrix;
+}
+
+// A function whose results are kept. The keys are its arguments, joined.
+function remembered(compute) {
+  const results = new Map();
+  return (...key) => {
+    const name = key.join();
+    if (!results.has(name)) results.set(name, compute(...key));
+    return results.get(name);
+  };
+}
+
+const fixed = (x, decimals = 4) => x === null ? "-" : (Math.abs(x) < 0.5 * 10 ** -decimals ? 0 : x).toFixed(decimals);
+const visible = (t, s) => !model.causal || s <= t;
+const visibleKeys = (t) => model.causal ? t + 1 : T;
+
+// ---- tokens
+
+const texts = data.texts;
+const token = (t) => texts[data.tokens[t]];
+const shortened = (text, length = 24) => {
+  const characters = Array.from(text);
+  return characters.length > length ? characters.slice(0, length - 1).join("") + "…" : text;
+};
+const named = (t) => `${t} ‘${shortened(token(t))}’`;
+const headName = (i) => `layer ${Math.floor(i / model.heads)}, head ${i % model.heads}`;
+
+// ---- the models of the training run: frames; the last frame is the checkpoint itself
+
+const frames = (data.history.models || []).map((kept) => ({
+  step: kept.step, weights: kept.weights, scores: kept.scores,
+}));
+const lastStep = Math.max(0, ...((data.history.validation || [[]])[0]));
+if (!frames.length || frames[frames.length - 1].weights.join() !== data.weights.join())
+  frames.push({step: lastStep, weights: data.weights, scores: data.scores.of_kind});
+state.frame = frames.length - 1;
+const isLastFrame = () => state.frame === frames.length - 1;
+
+// ---- matrices
+
+const weightsAt = remembered((frame, i) => unpacked(decoded(frames[frame].weights[i], 0, 1), T));
+const weights = (i) => weightsAt(state.frame, i);
+
+// The weights as the settings show them: without the first token, each row divided by its sum.
+const shownAt = remembered((frame, i, withoutFirst) => {
+  const A = weightsAt(frame, i);
+  if (!withoutFirst) return A;
+  const shown = A.slice();
+  for (let t = 0; t < T; ++t) {
+    shown[t * T] = 0;
+    let sum = 0;
+    for (let s = 1; s < visibleKeys(t); ++s) sum += shown[t * T + s];
+    if (sum > 0) for (let s = 1; s < visibleKeys(t); ++s) shown[t * T + s] /= sum;
+  }
+  return shown;
+});
+const shown = (i) => shownAt(state.frame, i, state.withoutFirst);
+
+// The gradients are parsed only after the first view is drawn.
+const gradients = remembered(() => JSON.parse(document.getElementById("gradients").textContent));
+const gradientOf = remembered((target, i) => {
+  const head = gradients()[target].heads[i];
+  return unpacked(decoded(head.codes, -head.limit, head.limit), gradients()[target].rows);
+});
+
+// Queries, keys or values of a head, (T, head size), or null if the page leaves them out.
+const vectorsOf = remembered((i, kind) => {
+  const head = data.vectors[i];
+  return head && decoded(head[kind].codes, -head[kind].limit, head[kind].limit);
+});
+
+// ---- labels of heads
+
+const kinds = data.scores.kinds;
+const clearScore = 0.25;  // a label needs a score of this size, and twice that of uniform weights
+function labelOf(i) {
+  let best = "none", excess = 0;
+  kinds.forEach((kind, k) => {
+    const score = frames[state.frame].scores[k][i], uniform = data.scores.uniform[k];
+    if (score === null || score < clearScore || score < 2 * uniform) return;
+    if (score - uniform > excess) [best, excess] = [kind, score - uniform];
+  });
+  return best;
+}
+
+function largestKey(i, t) {
+  const A = shown(i);
+  let best = 0;
+  for (let s = 1; s < visibleKeys(t); ++s) if (A[t * T + s] > A[t * T + best]) best = s;
+  return best;
+}

@@ -1,0 +1,236 @@
+// byte_pairs.cpp: trains byte-pair encoding on a text, and encodes text.
+
+#include "heed/text/byte_pairs.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <queue>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "heed/base/error.hpp"
+
+namespace HEED_NAMESPACE {
+namespace {
+
+using Merge = BytePairs::Merge;
+using Ids = std::vector<std::int64_t>;
+
+// The longest token. Without a limit, the tokens of a damaged checkpoint could fill the memory.
+constexpr std::size_t max_token_bytes = 128;
+
+// The longest chunk. It bounds the time for a text without white space.
+constexpr std::size_t max_chunk_bytes = 256;
+
+enum class ByteKind { white_space, letter, digit, other };
+
+ByteKind kind_of(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  if (byte == ' ' || (byte >= '\t' && byte <= '\r')) return ByteKind::white_space;
+  if (byte >= '0' && byte <= '9') return ByteKind::digit;
+  const bool letter = byte >= 128 || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
+  return letter ? ByteKind::letter : ByteKind::other;
+}
+
+// The end of the run of bytes of one kind that begins at `begin`, at most max_chunk_bytes after it.
+std::size_t end_of_run(std::string_view text, std::size_t begin) {
+  const std::size_t last = std::min(text.size(), begin + max_chunk_bytes);
+  std::size_t end = begin;
+  while (end < last && kind_of(text[end]) == kind_of(text[begin])) ++end;
+  return end;
+}
+
+std::size_t end_of_chunk(std::string_view text, std::size_t begin) {
+  const std::size_t end = end_of_run(text, begin);
+  if (kind_of(text[begin]) != ByteKind::white_space || end == text.size() || text[end - 1] != ' ')
+    return end;
+  // The last space of the run belongs to the word after it.
+  return end - begin > 1 ? end - 1 : end_of_run(text, end);
+}
+
+// Replaces every pair `merge` of neighbouring tokens by `id`, from left to right.
+void apply(const Merge& merge, std::int64_t id, Ids& ids) {
+  std::size_t size = 0;
+  for (std::size_t i = 0; i < ids.size(); ++size) {
+    const bool pair = i + 1 < ids.size() && Merge(ids[i], ids[i + 1]) == merge;
+    ids[size] = pair ? id : ids[i];
+    i += pair ? 2 : 1;
+  }
+  ids.resize(size);
+}
+
+Ids bytes_of(std::string_view text) {
+  Ids ids;
+  for (const char c : text) ids.push_back(static_cast<unsigned char>(c));
+  return ids;
+}
+
+// The distinct chunks of a text as tokens, with the number of times that each pair occurs.
+class PairCounts {
+ public:
+  explicit PairCounts(std::string_view text) {
+    std::map<std::string_view, std::int64_t> counts;
+    for (const std::string_view chunk : BytePairs::chunks_of(text)) ++counts[chunk];
+    for (const auto& [chunk, count] : counts) words_.push_back({bytes_of(chunk), count});
+    for (std::size_t w = 0; w < words_.size(); ++w) count_pairs(w, 1);
+    queue_added();
+  }
+
+  // The most frequent pair that occurs at least twice and is not too long, or nothing.
+  std::optional<Merge> most_frequent() {
+    while (!queue_.empty()) {
+      const auto [count, merge] = queue_.top();
+      queue_.pop();
+      const auto found = pairs_.find(merge);
+      if (found == pairs_.end() || length_of(merge) > max_token_bytes) continue;
+      if (found->second.count == count) return count >= 2 ? std::optional(merge) : std::nullopt;
+      queue_.push({found->second.count, merge});  // the count was out of date
+    }
+    return {};
+  }
+
+  void merge(const Merge& merge, std::int64_t id) {
+    lengths_.push_back(length_of(merge));
+    for (const std::uint32_t w : std::exchange(pairs_.at(merge).words, {})) {
+      count_pairs(w, -1);
+      apply(merge, id, words_[w].ids);
+      count_pairs(w, 1);
+    }
+    queue_added();
+  }
+
+ private:
+  struct Word {
+    Ids ids;
+    std::int64_t count;  // how often the chunk occurs
+  };
+  struct Pair {
+    std::int64_t count = 0;
+    std::vector<std::uint32_t> words;  // the chunks that contain the pair, or contained it
+  };
+  struct Entry {
+    std::int64_t count;
+    Merge merge;
+    // The top of the queue has the largest count and, among equals, the smallest ids.
+    bool operator<(const Entry& other) const {
+      return count != other.count ? count < other.count : merge > other.merge;
+    }
+  };
+
+  std::size_t length_of(const Merge& merge) const {
+    return lengths_[static_cast<std::size_t>(merge.first)] +
+           lengths_[static_cast<std::size_t>(merge.second)];
+  }
+
+  // Adds the pairs of chunk w to the counts, or subtracts them for sign -1.
+  void count_pairs(std::size_t w, std::int64_t sign) {
+    const Word& word = words_[w];
+    for (std::size_t i = 1; i < word.ids.size(); ++i) {
+      const auto [found, is_new] = pairs_.try_emplace({word.ids[i - 1], word.ids[i]});
+      found->second.count += sign * word.count;
+      if (is_new) added_.insert(found->first);
+      if (sign > 0) add_word(found->first, found->second.words, static_cast<std::uint32_t>(w));
+    }
+  }
+  // A pair of older tokens is in no chunk in which it was not before.
+  void add_word(const Merge& merge, std::vector<std::uint32_t>& words, std::uint32_t w) const {
+    const auto newest = static_cast<std::int64_t>(lengths_.size()) - 1;
+    const bool may_be_new =
+        lengths_.size() == 256 || merge.first == newest || merge.second == newest;
+    if (may_be_new && (words.empty() || words.back() != w)) words.push_back(w);
+  }
+  void queue_added() {
+    for (const Merge& merge : added_) queue_.push({pairs_.at(merge).count, merge});
+    added_.clear();
+  }
+
+  std::vector<std::size_t> lengths_ = std::vector<std::size_t>(256, 1);  // bytes of each token
+  std::vector<Word> words_;
+  std::map<Merge, Pair> pairs_;
+  std::priority_queue<Entry> queue_;  // each pair at least once; its count may be out of date
+  std::set<Merge> added_;             // new pairs, which are not in the queue yet
+};
+
+}  // namespace
+
+std::vector<std::string_view> BytePairs::chunks_of(std::string_view text) {
+  std::vector<std::string_view> chunks;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = end_of_chunk(text, begin);
+    chunks.push_back(text.substr(begin, end - begin));
+    begin = end;
+  }
+  return chunks;
+}
+
+BytePairs BytePairs::trained_on(std::string_view text, std::size_t vocab_size) {
+  if (vocab_size < 256)
+    throw_error("byte pairs: vocab_size is ", vocab_size, "; give at least 256, one for each byte");
+  PairCounts counts(text);
+  std::vector<Merge> merges;
+  while (merges.size() + 256 < vocab_size) {
+    const std::optional<Merge> merge = counts.most_frequent();
+    if (!merge) break;
+    counts.merge(*merge, static_cast<std::int64_t>(256 + merges.size()));
+    merges.push_back(*merge);
+  }
+  return BytePairs(std::move(merges));
+}
+
+BytePairs::BytePairs(std::vector<Merge> merges) : merges_(std::move(merges)) {
+  for (int byte = 0; byte < 256; ++byte) tokens_.emplace_back(1, static_cast<char>(byte));
+  for (const Merge& merge : merges_) {
+    const auto known = static_cast<std::int64_t>(tokens_.size());
+    const auto [left, right] = merge;
+    if (left < 0 || right < 0 || left >= known || right >= known ||
+        !ids_.emplace(merge, known).second)
+      throw_error("byte pairs: merge ", known - 256, " is ", left, " ", right,
+                  "; it must join two of the ", known, " tokens before it, and differ from all ",
+                  "merges before it");
+    tokens_.push_back(tokens_[static_cast<std::size_t>(left)] +
+                      tokens_[static_cast<std::size_t>(right)]);
+    if (tokens_.back().size() > max_token_bytes)
+      throw_error("byte pairs: merge ", known - 256, " makes a token of ", tokens_.back().size(),
+                  " bytes; give at most ", max_token_bytes);
+  }
+}
+
+const std::string& BytePairs::bytes(std::int64_t id) const {
+  if (id < 0 || id >= static_cast<std::int64_t>(size()))
+    throw_error("byte pairs: id ", id, " is not one of the ", size(), " tokens");
+  return tokens_[static_cast<std::size_t>(id)];
+}
+
+std::string BytePairs::decode(const std::vector<std::int64_t>& ids) const {
+  std::string text;
+  for (const std::int64_t id : ids) text += bytes(id);
+  return text;
+}
+
+// Applies the merge with the smallest id until no merge applies.
+std::vector<std::int64_t> BytePairs::encoded_chunk(std::string_view chunk) const {
+  Ids ids = bytes_of(chunk);
+  while (true) {
+    auto best = ids_.end();
+    for (std::size_t i = 1; i < ids.size(); ++i)
+      if (const auto found = ids_.find({ids[i - 1], ids[i]}); found != ids_.end())
+        if (best == ids_.end() || found->second < best->second) best = found;
+    if (best == ids_.end()) return ids;
+    apply(best->first, best->second, ids);
+  }
+}
+
+std::vector<std::int64_t> BytePairs::encode(std::string_view text) const {
+  std::unordered_map<std::string_view, Ids> encoded;  // each distinct chunk is encoded once
+  Ids ids;
+  for (const std::string_view chunk : chunks_of(text)) {
+    const auto [found, is_new] = encoded.try_emplace(chunk);
+    if (is_new) found->second = encoded_chunk(chunk);
+    ids.insert(ids.end(), found->second.begin(), found->second.end());
+  }
+  return ids;
+}
+
+}  // namespace HEED_NAMESPACE

@@ -1,0 +1,134 @@
+// gemm_setting_test.cpp: the measured choice of libraries for matrix products, and HEED_GEMM.
+
+#include "heed/app/gemm_setting.hpp"
+
+#include <fstream>
+
+#include "catch.hpp"
+#include "heed/app/options.hpp"
+#include "heed_program.hpp"
+#include "scratch_folder.hpp"
+
+namespace {
+
+using namespace heed;
+using namespace heed::app;
+using heed_test::Arguments;
+using heed_test::Call;
+using heed_test::Finished;
+using heed_test::operator+;
+using heed_test::content;
+using heed_test::ScratchFolder;
+
+// Speeds in which each library in turn is the fastest, by 10 %.
+std::vector<GemmSpeed> speeds() {
+  return {{GemmForm::nn, 64, 64, 32, {50, 55, 40}},
+          {GemmForm::nt, 768, 128, 128, {50, 40, 55}},
+          {GemmForm::tn, 768, 128, 128, {50, 51, 0}}};
+}
+
+std::filesystem::path only_file_in(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    files.push_back(entry.path());
+  REQUIRE(files.size() == 1);
+  return files[0];
+}
+
+}  // namespace
+
+TEST_CASE("the fastest library is chosen where it is 3 % faster than OpenBLAS", "[app][gemm]") {
+  const GemmChoice choice = fastest(speeds());
+  CHECK(choice.at(GemmForm::nn, GemmSize::small) == GemmLibrary::xsmm);
+  CHECK(choice.at(GemmForm::nt, GemmSize::medium) == GemmLibrary::onednn);
+  CHECK(choice.at(GemmForm::tn, GemmSize::medium) == GemmLibrary::openblas);
+  CHECK(choice.at(GemmForm::tn, GemmSize::large) == GemmLibrary::openblas);
+}
+
+TEST_CASE("the table shows the speeds and the chosen library", "[app][gemm]") {
+  CHECK(gemm_table(speeds()) ==
+        "GFLOP/s on 1 thread             openblas      xsmm    onednn   chosen\n"
+        "a b     64 x 64 x 32                50.0      55.0      40.0   xsmm\n"
+        "a b^T   768 x 128 x 128             50.0      40.0      55.0   onednn\n"
+        "a^T b   768 x 128 x 128             50.0      51.0         -   openblas\n");
+}
+
+TEST_CASE("the measured choice is stored and used again", "[app][gemm]") {
+  const ScratchFolder scratch;
+  const std::filesystem::path folder = scratch / "cache" / "heed";
+  const GemmChoice measured = measured_choice(folder);
+  const std::filesystem::path file = only_file_in(folder);
+  const std::string stored = content(file);
+  CHECK(stored.find("\n" + measured.text() + "\n") != std::string::npos);
+
+  // Another choice in the file wins, if it was measured with the same processor and libraries.
+  const std::string first_line = stored.substr(0, stored.find('\n') + 1);
+  std::ofstream(file) << first_line << "openblas\n";
+  CHECK(measured_choice(folder) == GemmChoice());
+  std::ofstream(file) << "another processor\nopenblas\n";
+  measured_choice(folder);
+  CHECK(content(file).substr(0, first_line.size()) == first_line);
+  std::ofstream(file) << first_line << "damaged\n";
+  measured_choice(folder);
+  CHECK(content(file).find("damaged") == std::string::npos);
+}
+
+TEST_CASE("without a folder that can be written the choice is OpenBLAS", "[app][gemm]") {
+  const ScratchFolder scratch;
+  std::ofstream(scratch / "file") << "not a folder";
+  CHECK(measured_choice(scratch / "file" / "heed") == GemmChoice());
+  CHECK(measured_choice("") == GemmChoice());
+  CHECK(content(scratch / "file") == "not a folder");
+}
+
+TEST_CASE("HEED_GEMM chooses the library, which the checkpoint names", "[app][gemm]") {
+  const heed_test::Sandbox sandbox;
+  const auto train = [&](const std::string& setting, const Arguments& arguments) {
+    Call call = sandbox.call(arguments);
+    call.environment["HEED_GEMM"] = setting;
+    return heed_test::run(call);
+  };
+  const Finished refused = train("fast", heed_test::train_tiny);
+  CHECK(refused.code == 2);
+  CHECK(refused.err ==
+        "heed: error: HEED_GEMM: the choice of libraries for matrix products is \"fast\"; give "
+        "openblas, xsmm or onednn\n");
+  CHECK(!sandbox.has_file("o"));
+
+  for (const GemmLibrary library : all_gemm_libraries) {
+    const std::string name(name_of(library));
+    const Finished trained = train(name, heed_test::train_tiny + Arguments{"--replace"});
+    if (!is_installed(library)) {
+      CHECK(trained.code == 2);
+      CHECK(trained.err == "heed: error: HEED_GEMM: the library " + name +
+                               " for matrix products is not installed, or heed was built without "
+                               "it; use openblas\n");
+      continue;
+    }
+    CHECK(trained.code == 0);
+    CHECK(heed_test::state(sandbox / "o").at("train.gemm") == name);
+    // A resumed run keeps the library of its checkpoint, whatever HEED_GEMM says.
+    REQUIRE(train("auto", {"train", "in.txt", "--out", "o", "--resume", "--steps", "22"}).code ==
+            0);
+    CHECK(heed_test::state(sandbox / "o").at("train.gemm") == name);
+  }
+}
+
+TEST_CASE("each library trains to the same bits with one, two and four threads", "[app][gemm]") {
+  const heed_test::Sandbox sandbox;
+  const Arguments wide = {"train",        "in.txt", "--layers",       "2",  "--heads", "2",
+                          "--embed-dim",  "64",     "--block-size",   "32", "--steps", "12",
+                          "--batch-size", "24",     "--eval-batches", "1"};
+  for (const GemmLibrary library : all_gemm_libraries) {
+    if (!is_installed(library)) continue;
+    INFO(name_of(library));
+    for (const std::string threads : {"1", "2", "4"}) {
+      Call call =
+          sandbox.call(wide + Arguments{"--threads", threads, "--out", threads, "--replace"});
+      call.environment["HEED_GEMM"] = std::string(name_of(library));
+      REQUIRE(heed_test::run(call).code == 0);
+    }
+    CHECK(heed_test::difference(sandbox / "1", sandbox / "2") == "");
+    CHECK(heed_test::difference(sandbox / "1", sandbox / "4") == "");
+  }
+}

@@ -1,0 +1,204 @@
+// node_check_test.cpp: tests of HEED_TRACE=check, which compares the gradients that each node
+// returns with central differences of its forward.
+
+#include "catch.hpp"
+#include "heed/array/map.hpp"
+#include "heed/array/random.hpp"
+#include "heed/autograd/backward.hpp"
+#include "heed/autograd/gradcheck.hpp"
+#include "heed/autograd/record.hpp"
+#include "heed/ops/activation.hpp"
+#include "heed/ops/arithmetic.hpp"
+#include "heed/ops/attention.hpp"
+#include "heed/ops/einsum.hpp"
+#include "heed/ops/embedding.hpp"
+#include "heed/ops/loss.hpp"
+#include "heed/ops/mask.hpp"
+#include "heed/ops/matmul.hpp"
+#include "heed/ops/normalize.hpp"
+#include "heed/ops/reduce.hpp"
+#include "heed/ops/rotary.hpp"
+#include "heed/ops/shape.hpp"
+#include "heed/ops/softmax.hpp"
+#include "near.hpp"
+
+namespace {
+
+using namespace heed;
+using namespace heed::test;
+
+struct Checking {
+  Checking() { set_trace("check"); }
+  ~Checking() { set_trace(""); }
+};
+
+Tensor random(const Shape& shape, double low, double high, std::uint64_t seed) {
+  return Tensor(Generator(seed).uniform(shape, low, high), true);
+}
+
+// A node like `of`, except that the gradient of input `wrong` has the wrong sign.
+struct WrongSign final : Node {
+  WrongSign(std::shared_ptr<Node> correct, std::size_t input)
+      : of(std::move(correct)), wrong(input) {}
+  Array forward_of(const ArrayList& x) const override { return of->forward_of(x); }
+  std::vector<Array> backward_of(const Array& dy) const override {
+    std::vector<Array> grads = of->backward_of(dy);
+    grads[wrong] = map([](auto d) { return -d; }, grads[wrong]);
+    return grads;
+  }
+  std::shared_ptr<Node> of;
+  std::size_t wrong;
+};
+
+Tensor with_wrong_sign(const Tensor& y, std::size_t input) {
+  return finish(std::make_shared<WrongSign>(y.node(), input), y.value(), y.op(), y.location(),
+                y.node()->inputs);
+}
+
+void pass(const Tensor& y) {
+  backward(y, Generator(7).uniform(y.shape(), -1, 1), {/*keep_graph=*/true});
+}
+
+// At least one result of each operation.
+std::vector<Tensor> results() {
+  const Tensor x = random({3, 4}, 0.2, 1, 1), z = random({3, 4}, -1, -0.2, 2);
+  const Tensor w = random({4, 4}, -1, 1, 3), v = random({4}, -1, 1, 4), c = random({4}, -1, 1, 5);
+  const Tensor q = random({2, 3, 4}, -1, 1, 6), k = random({2, 3, 4}, -1, 1, 8);
+  const Indices tokens = {{0, 2, 1}, {2, 0, 0}}, classes = {3, 0, 1};
+  const Indices columns = indices_of({3, 1}, {0, 3, 3});
+  AttentionOptions causal;
+  causal.causal = true;
+  const Mask mask = {{false, true, false, false}};
+  Generator generator(9);
+  return {tanh(x),
+          sigmoid(x),
+          relu(x),
+          gelu(x),
+          gelu(x, Gelu::tanh),
+          silu(x),
+          x + z,
+          x - v,
+          x * v,
+          x / z,
+          -x,
+          x + 1.0,
+          x * 3.0,
+          x / 3.0,
+          power(x, 3),
+          exp(x),
+          log(x),
+          sqrt(x),
+          abs(z),
+          clamp(x, 0.4, 0.8),
+          scaled_dot_product_attention(q, k, q * 2.0, causal),
+          einsum("ij,jk->ik", {x, w}),
+          embedding(tokens, w),
+          cross_entropy(x, classes),
+          mse_loss(x, z),
+          binary_cross_entropy_with_logits(x, z),
+          huber_loss(x, z),
+          masked_fill(x, mask, -INFINITY),
+          softmax(masked_fill(x, mask, -INFINITY), -1),
+          where(mask, x, z),
+          tril(w),
+          dropout(x, 0.5, generator),
+          matmul(x, w),
+          linear(x, w, v),
+          layer_norm(x, {4}, v, c),
+          rms_norm(x, {4}, v),
+          cosine_similarity(x, z),
+          sum(x, {0}),
+          mean(x),
+          max(x, {1}),
+          variance(x, {1}),
+          gather(x, 1, columns),
+          rotary_embedding(q),
+          reshape(x, {2, 6}),
+          expand(v, {3, 4}),
+          permute(q, {2, 0, 1}),
+          slice(x, 1, 1, 3),
+          concat({x, z}, 0),
+          softmax(x, -1),
+          log_softmax(x, -1),
+          logsumexp(x, -1)};
+}
+
+// y = 1000 x, a function whose backward forgets the factor at the last element of 100 x 100.
+struct WrongCorner {
+  static constexpr std::string_view name = "WrongCorner";
+  Array forward(const Array& x) const {
+    return map([](auto v) { return v * 1000; }, x);
+  }
+  Array backward(const Array& dy, const Array&, const Array&) const {
+    Array dx = map([](auto d) { return d * 1000; }, dy);
+    dx.data()[dx.size() - 1] *= 2;
+    return dx;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("HEED_TRACE=check accepts the backward of every operation", "[autograd][check]") {
+  const Checking checking;
+  for (const Tensor& y : results()) {
+    INFO(y);
+    CHECK_NOTHROW(pass(y));
+  }
+}
+
+TEST_CASE("HEED_TRACE=check names an operation whose gradient has a wrong sign",
+          "[autograd][check]") {
+  const Checking checking;
+  for (const Tensor& y : results())
+    for (std::size_t k = 0; k < y.node()->inputs.size(); ++k) {
+      const auto& input = y.node()->inputs[k];
+      if (input == nullptr || !input->requires_grad) continue;
+      INFO(y << "\ninput " << k);
+      const std::string message = message_of([&] { pass(with_wrong_sign(y, k)); });
+      CHECK(message.rfind("HEED_TRACE=check: the gradient of " + std::string(y.op()), 0) == 0);
+      CHECK(message.find("is wrong: input " + std::to_string(k)) != message.npos);
+    }
+}
+
+TEST_CASE("HEED_TRACE=check gives the worst element with both numbers", "[autograd][check]") {
+  const Checking checking;
+  const Tensor x = tensor_of({2}, {1, 2}).set_name("x");
+  const Tensor y = with_wrong_sign(x * x, 1).set_name("square");
+  const std::string message = message_of([&] {
+    backward(y, array_of({2}, {1, 10}), {/*keep_graph=*/true});
+  });
+  CHECK(message.find("the gradient of Multiply 'square' (2) made at " __FILE__) != message.npos);
+  CHECK(message.find("is wrong: input 1, x (2): differs from central differences (2 elements "
+                     "compared); worst at (1): backward -20, measured ") != message.npos);
+}
+
+TEST_CASE("HEED_TRACE=check compares the largest gradients of a large input", "[autograd][check]") {
+  const Checking checking;
+  const Tensor x = random({100, 100}, -1, 1, 1);
+  const Tensor y = record(WrongCorner{}, SourceLocation::current(), x);
+  const std::string message = message_of([&] { backward(y, ones({100, 100})); });
+  CHECK(message.find(
+            "(64 of 10000 elements compared); worst at (99, 99): backward 2000, measured ") !=
+        message.npos);
+}
+
+TEST_CASE("HEED_TRACE=check accepts any gradient between those on both sides of a kink",
+          "[autograd][check]") {
+  const Checking checking;
+  const Tensor x = tensor_of({3}, {0, -1, 1});
+  CHECK_NOTHROW(pass(relu(x)));
+  CHECK_NOTHROW(pass(abs(x)));
+  CHECK_NOTHROW(pass(sqrt(tensor_of({2}, {1e-5, 1}))));  // a step of 0.01 would leave the domain
+}
+
+TEST_CASE("gradcheck's leaves have the location of its call", "[autograd][check]") {
+  SourceLocation location;
+  const int line = __LINE__ + 1;
+  gradcheck(
+      [&](const std::vector<Tensor>& x) {
+        if (x[0].requires_grad()) location = x[0].location();
+        return x[0] * 2.0;
+      },
+      {ones({2})});
+  CHECK(str(location) == __FILE__ ":" + std::to_string(line));
+}

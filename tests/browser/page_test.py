@@ -1,0 +1,373 @@
+#!/usr/bin/python3
+"""page_test.py: the page of `heed look --page` in Debian's chromium, with real mouse and keys.
+
+Usage: page_test.py BUILD_FOLDER. Exits with 77 (skipped) without chromium, its driver or selenium.
+"""
+
+import base64
+import contextlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.parse
+
+try:
+    from selenium import webdriver
+    from selenium.common.exceptions import SessionNotCreatedException
+    from selenium.webdriver.chrome.service import Service
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+    from selenium.webdriver.support.ui import Select
+except ImportError:
+    print("python3-selenium is not installed")
+    sys.exit(77)
+
+CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+if not CHROMIUM or not DRIVER:
+    print("chromium or chromium-driver is not installed")
+    sys.exit(77)
+
+HEED = pathlib.Path(sys.argv[1]).resolve() / "heed"
+FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync", "--no-first-run", "--disable-dev-shm-usage"]
+
+failures, number_of_checks = [], 0
+
+
+def check(name, passed, detail=""):
+    global number_of_checks
+    number_of_checks += 1
+    if not passed:
+        failures.append(f"FAILED: {name} {detail}")
+        print(failures[-1], flush=True)
+
+
+def heed(folder, *arguments):
+    done = subprocess.run([HEED, *arguments], cwd=folder, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"heed {' '.join(arguments)}: {done.stderr}")
+    return done.stdout
+
+
+class Page:
+    """A page in a browser of its own, which ends with the `with` statement."""
+
+    def __init__(self, path, width=1400, height=1000, dark=False, fragment=""):
+        self.path, self.size, self.dark, self.fragment = path, (width, height), dark, fragment
+
+    def __enter__(self):
+        self.profile = tempfile.TemporaryDirectory()
+        options = webdriver.ChromeOptions()
+        options.binary_location = CHROMIUM
+        for flag in FLAGS + [f"--user-data-dir={self.profile.name}"]:
+            options.add_argument(flag)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        try:
+            self.browser = webdriver.Chrome(service=Service(DRIVER), options=options)
+        except SessionNotCreatedException as error:
+            print(f"chromium cannot be started here: {str(error).splitlines()[0]}")
+            sys.exit(77)
+        width, height = self.size
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+        if self.dark:
+            self.media(features=[{"name": "prefers-color-scheme", "value": "dark"}])
+        self.browser.get("file://" + urllib.parse.quote(str(self.path)) + self.fragment)
+        self.wait("return document.documentElement.dataset.ready")
+        self.wait("return document.getElementById('target').options.length")
+        return self
+
+    def __exit__(self, *_):
+        self.browser.quit()
+        with contextlib.suppress(OSError):
+            self.profile.cleanup()
+
+    def media(self, **settings):
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", settings)
+
+    def run(self, script, *arguments):
+        return self.browser.execute_script(script, *arguments)
+
+    def wait(self, script, seconds=60):
+        end = time.time() + seconds
+        while not self.run(script):
+            if time.time() > end:
+                sys.exit(f"{self.path}: {script} stays false; {self.errors()}")
+            time.sleep(0.05)
+
+    def find(self, selector):
+        return self.browser.find_element(By.CSS_SELECTOR, selector)
+
+    def mouse(self):
+        return ActionChains(self.browser, duration=0)
+
+    def show(self, element):
+        self.run("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", element)
+        return element
+
+    def click(self, selector):
+        self.mouse().move_to_element(self.show(self.find(selector))).click().perform()
+
+    def cell(self, query, key, count):
+        """Moves the mouse to a cell of the matrix."""
+        canvas = self.show(self.find("#matrix canvas"))
+        box = canvas.rect
+        x = (key + 0.5) / count * box["width"] - box["width"] / 2
+        y = (query + 0.5) / count * box["height"] - box["height"] / 2
+        return self.mouse().move_to_element_with_offset(canvas, round(x), round(y))
+
+    def keys(self, *keys):
+        self.mouse().send_keys(*keys).perform()
+
+    def state(self, name):
+        return self.run(f"return state.{name}")
+
+    def text(self, selector):
+        return self.find(selector).text
+
+    def errors(self):
+        return [line["message"] for line in self.browser.get_log("browser")]
+
+    def requests(self):
+        addresses = []
+        for line in self.browser.get_log("performance"):
+            message = json.loads(line["message"])["message"]
+            if message["method"] != "Network.requestWillBeSent":
+                continue
+            if message["params"].get("documentURL", "").startswith("file:"):  # not the browser's own
+                addresses.append(message["params"]["request"]["url"])
+        return [a for a in addresses if not a.startswith(("file:", "data:", "blob:"))]
+
+
+def selftest(name, path, **settings):
+    """Checks the report of #selftest, except its times: another program may take the processor."""
+    report = selftest_report(name, path, **settings)
+    failed = [line for line in report.splitlines() if line.startswith("FAILED") and " ms" not in line]
+    check(f"{name}: #selftest", not failed, "\n".join(failed))
+    check(f"{name}: #selftest runs 40 checks", len(report.splitlines()) > 40, report[-60:])
+    return report
+
+
+def selftest_report(name, path, **settings):
+    with Page(path, fragment="#selftest", **settings) as page:
+        page.wait("return document.title.startsWith('selftest')", 120)
+        report = page.run("return document.getElementById('selftest').textContent")
+        check(f"{name}: no error in the console", not page.errors(), page.errors())
+        requests = page.requests()
+        check(f"{name}: no request", not requests, requests)
+        return report
+
+
+# ---- the pages
+
+STORY = "".join(f"On day {i * 37 % 101} the sea gave, and the quay took: rope.\n" for i in range(120))
+ODD = "</script><b>\"'&amp; \u202e\u2066x\u2069 \u00e4\u00f6\u00fc \u65e5\u672c \U0001f600 {{data}} <!-- \\ ` ${T}\n" * 40
+
+
+def make_pages(folder):
+    (folder / "story.txt").write_text(STORY)
+    (folder / "odd.txt").write_text(ODD)
+    tiny = ["--layers", "3", "--heads", "2", "--embed-dim", "16", "--block-size", "24", "--steps", "40",
+            "--eval-every", "20", "--eval-batches", "1", "--warmup", "5", "--lr", "0.01"]
+    heed(folder, "train", "story.txt", "--out", "story", "--keep-history", *tiny)
+    heed(folder, "look", "story", "--page", "story.html")
+    heed(folder, "train", "odd.txt", "--out", "odd", *tiny)
+    heed(folder, "look", "odd", "--page", "odd.html")
+    few = ["--steps", "2", "--eval-batches", "1", "--batch-size", "2", "--warmup", "0"]
+    heed(folder, "train", "story.txt", "--out", "long", "--layers", "1", "--heads", "2", "--embed-dim", "16",
+         "--block-size", "512", *few)
+    heed(folder, "look", "long", "--page", "long.html", "--text", STORY[:512], "--iterations", "50")
+    heed(folder, "train", "story.txt", "--out", "many", "--layers", "8", "--heads", "6", "--embed-dim", "96",
+         "--block-size", "128", *few)
+    heed(folder, "look", "many", "--page", "many.html", "--text", STORY[:128], "--iterations", "50")
+
+
+# ---- the tests
+
+def test_mouse(page, T):
+    page.cell(T - 2, 1, T).perform()
+    check("the mouse over a cell shows it", (page.state("query"), page.state("key")) == (T - 2, 1))
+    check("the readout names query and key", f"query {T - 2} " in page.text("#readout") and "key 1 " in page.text("#readout"))
+    page.cell(T - 2, 1, T).click().perform()
+    check("a click locks", page.state("locked"))
+    check("the readout says so", "locked" in page.text("#readout"))
+    page.cell(T - 4, 2, T).perform()
+    check("the mouse does not move a locked cell", page.state("query") == T - 2)
+    page.keys(Keys.ESCAPE)
+    check("Escape frees", not page.state("locked"))
+    page.cell(T - 4, 2, T).perform()
+    check("the mouse moves again", page.state("query") == T - 4)
+    page.cell(1, T - 2, T).perform()
+    check("a masked cell is not shown", page.state("query") == T - 4)
+    tokens = page.browser.find_elements(By.CSS_SELECTOR, "#text .token")
+    page.mouse().move_to_element(page.show(tokens[5])).perform()
+    check("the mouse over a token of the text", page.state("query") == 5)
+    page.mouse().move_to_element(page.show(page.browser.find_elements(By.CSS_SELECTOR, "#lines .row.query")[7])).perform()
+    check("the mouse over a token of the lines", page.state("query") == 7)
+    page.mouse().move_to_element(page.show(page.browser.find_elements(By.CSS_SELECTOR, "#lines .row.key")[3])).perform()
+    check("the mouse over a key of the lines", (page.state("query"), page.state("key")) == (7, 3))
+    page.click("#grid .tile:nth-child(5)")
+    check("a click on a map opens its head", page.state("head") == 4 and "Layer 2, head 0" in page.text("#head-title"))
+    point = page.run("return mapPoints[3].symbol")
+    page.mouse().move_to_element(page.show(point)).perform()
+    check("the mouse over a point of the map shows its row", page.run("return mapPoints[3].place.at") in (page.state("query"), page.state("key")))
+
+
+def test_keys(page, T):
+    page.click("#matrix")
+    page.run("free(); point(5, 2, true)")
+    page.run("document.getElementById('matrix').focus()")
+    for key, expected in [(Keys.ARROW_RIGHT, (5, 3)), (Keys.ARROW_DOWN, (6, 3)), (Keys.ARROW_LEFT, (6, 2)),
+                          (Keys.ARROW_UP, (5, 2)), (Keys.HOME, (0, 0)), (Keys.END, (T - 1, 0))]:
+        page.keys(key)
+        check(f"key {key!r} in the matrix", (page.state("query"), page.state("key")) == expected,
+              (page.state("query"), page.state("key")))
+    page.keys(Keys.ENTER)
+    check("Enter locks", page.state("locked"))
+    page.keys(Keys.ESCAPE)
+    page.run("document.querySelector('#grid .tile').focus()")
+    page.keys(Keys.ARROW_RIGHT)
+    page.keys(Keys.ENTER)
+    check("arrow keys and Enter open a head", page.state("head") == 1)
+    page.run("document.getElementById('log').focus()")
+    page.keys(Keys.SPACE)
+    check("Space sets the log scale", page.state("log"))
+    page.keys(Keys.SPACE)
+    outline = page.run("const s = getComputedStyle(document.activeElement); return s.outlineStyle + s.outlineWidth")
+    check("the focus is visible", outline == "solid3px", outline)
+    page.run("document.getElementById('time').focus()")
+    page.keys(Keys.HOME)
+    check("Home shows the first model", page.state("frame") == 0 and page.text("#time-text").startswith("step 0"))
+    page.keys(Keys.END)
+    check("End shows the last model", page.run("return isLastFrame()"))
+
+
+def test_controls(page):
+    Select(page.find("#sort")).select_by_value("loss")
+    first = page.run("return tiles.findIndex((entry) => entry.tile === grid.firstChild)")
+    check("sorting by loss puts the largest rise first", page.run("return increase.indexOf(Math.max(...increase))") == first)
+    target = Select(page.find("#target"))
+    check("a target for each position, and their mean", len(target.options) == page.run("return T") + 1)
+    target.select_by_index(3)
+    check("a target can be chosen", page.state("target") == 3)
+    page.click("#play")
+    page.wait("return isLastFrame() && !player", 20)
+    check("play runs through the models", True)
+    page.click("#without-first")
+    check("without the first token", page.run("return shown(0)[T * (T - 1)]") == 0)
+    page.click("#without-first")
+    check("fetch is forbidden", page.run(
+        "return fetch('http://127.0.0.1:9/').then(() => false, () => true)"))
+    check("and so are images", page.browser.execute_async_script(
+        "const done = arguments[0]; addEventListener('securitypolicyviolation', (e) => done(e.effectiveDirective === 'img-src'));"
+        "const image = new Image(); image.src = 'http://127.0.0.1:9/a.png'; setTimeout(() => done(false), 3000);"))
+
+
+def test_numbers(page, folder):
+    """Every number of the page equals the text of heed look with the same input."""
+    text = heed(folder, "look", "story", "--text", STORY[:20])
+    heed(folder, "look", "story", "--text", STORY[:20], "--page", "numbers.html")
+    rows = re.findall(r"^layer (\d), head (\d) +(.*)$", text, re.M)
+    scores = [re.findall(r"\d\.\d{4}|-", line) for _, _, line in rows if "." in line]
+    losses = re.findall(r"^layer \d((?: +-?\d\.\d{4})+)$", text, re.M)
+    losses = [number for line in losses for number in line.split()]
+    baseline = re.search(r"with all heads the loss is ([\d.]+)", text)[1]
+    with Page(folder / "numbers.html") as other:
+        shown = other.run("return Array.from({length: headCount}, (_, i) => data.scores.of_kind.map((column) => fixed(column[i])))")
+        check("the scores are those of heed look", shown == scores and len(scores) == 6, (shown, scores))
+        check("the losses are those of heed look", other.run("return increase.map((x) => fixed(x))") == losses and len(losses) == 6, losses)
+        check("the baseline is that of heed look", other.run("return fixed(data.ablation.loss)") == baseline)
+        cells = [float(line.rsplit(",", 1)[1]) for line in (folder / "story/look.csv").read_text().splitlines()[1:]]
+        cells = [cell for cell in cells if cell == cell and cell >= 0]
+        weights = other.run("return tiles.flatMap((_, i) => Array.from(weights(i)).map((x, at) => visible(Math.floor(at / T), at % T) ? fixed(x) : null))")
+        weights = [w for w in weights if w is not None]
+        different = sum(f"{cell:.4f}" != weight for cell, weight in zip(cells, weights))
+        check("the attention weights are those of heed look's plot, to four decimals",
+              len(cells) == len(weights) and different == 0, (len(cells), len(weights), different))
+
+
+def test_print(page):
+    page.media(media="print")
+    check("print hides the settings", page.run("return getComputedStyle(document.getElementById('settings')).display") == "none")
+    check("print is on white paper", page.run("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)")
+    pdf = base64.b64decode(page.browser.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})["data"])
+    check("the page prints", pdf.startswith(b"%PDF") and pdf.count(b"/Type /Page\n") >= 2, pdf.count(b"/Type /Page\n"))
+    page.media(media="")
+
+
+def test_odd_texts(folder):
+    html = (folder / "odd.html").read_text()
+    check("markup in the text does not end the script", html.count("</script>") == 3)
+    check("the data are ASCII", html.split('id="data">')[1].split("</script>")[0].isascii())
+    with Page(folder / "odd.html") as page:
+        check("odd characters are shown escaped", "\\u202e" in page.run("return texts.join(' ')"))
+        check("no error with odd characters", not page.errors(), page.errors())
+    head, rest = html.split('id="data">', 1)
+    text, rest = rest.split("</script>", 1)
+    data = json.loads(text)
+    for i, odd in enumerate(["x" * 10000, "\ud800", "</script><script>document.title='bad'</script>", "\"><img src=x>", "\u202eabc"]):
+        data["texts"][i] = odd
+    text = json.dumps(data).replace("<", "\\u003c")
+    (folder / "odder.html").write_text(head + 'id="data">' + text + "</script>" + rest)
+    with Page(folder / "odder.html", width=360, height=740) as page:
+        check("a token of 10,000 characters does not widen the page", page.run("return document.documentElement.scrollWidth") <= 360)
+        check("tokens are text, not markup", page.run("return document.images.length") == 0 and "bad" not in page.browser.title)
+        check("no error with odder tokens", not page.errors(), page.errors())
+
+
+def test_long(folder):
+    with Page(folder / "long.html") as page:
+        check("512 tokens are shown in parts", page.text("#band-text") == "tokens 384 to 511 of 512", page.text("#band-text"))
+        page.click("#band-back")
+        check("the part moves", page.text("#band-text") == "tokens 320 to 447 of 512", page.text("#band-text"))
+        check("the query moves with it", page.state("query") == 447)
+        page.cell(100, 50, 128).perform()
+        check("the mouse in a part", (page.state("query"), page.state("key")) == (420, 370), page.state("query"))
+        check("the readout has the weight outside", "outside this part" in page.text("#readout"))
+        page.keys(Keys.ESCAPE)
+        page.run("document.getElementById('text').focus()")
+        page.keys(Keys.HOME)
+        check("Home shows the first part", page.text("#band-text") == "tokens 0 to 127 of 512")
+    selftest("512 tokens", folder / "long.html")
+
+
+def test_many(folder):
+    size = (folder / "many.html").stat().st_size
+    check("48 heads of 128 tokens take at most 3 MB", size <= 3_000_000, size)
+    report = selftest("48 heads", folder / "many.html")
+    print("\n".join(line for line in report.splitlines() if " ms" in line))
+
+
+def main():
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary) / "USB-Stick der Klasse 9b \u00e4\u00f6\u00fc \u00df"
+        folder.mkdir()
+        make_pages(folder)
+        with Page(folder / "story.html") as page:
+            T = page.run("return T")
+            test_mouse(page, T)
+            test_keys(page, T)
+            test_controls(page)
+            test_numbers(page, folder)
+            errors = [e for e in page.errors() if "127.0.0.1:9" not in e]  # of the forbidden requests
+            check("no error in the console", not errors, errors)
+            test_print(page)
+        selftest("desktop", folder / "story.html")
+        selftest("dark", folder / "story.html", dark=True)
+        selftest("phone", folder / "story.html", width=360, height=740)
+        test_odd_texts(folder)
+        test_long(folder)
+        test_many(folder)
+    print(f"{number_of_checks - len(failures)} of {number_of_checks} checks passed")
+    sys.exit(1 if failures else 0)
+
+
+os.environ["GOMP_SPINCOUNT"] = "10000"
+main()

@@ -1,0 +1,95 @@
+// ide_test.cpp: gdb's machine interface (MI), with the messages that VS Code's C++ extension sends.
+
+#include "debug/sessions.hpp"
+
+using namespace heed_test;
+
+namespace {
+
+// What gdb answers to these MI commands in lesson 09, with the settings of .vscode/launch.json.
+std::string answers(const Lines& commands) {
+  const SessionFolder folder;
+  Lines lines = {"-enable-pretty-printing",
+                 "-interpreter-exec console \"set breakpoint pending on\"",
+                 "-interpreter-exec console \"source tools/debugger/heed_gdb.py\"",
+                 "-interpreter-exec console \"set print heed-matrices off\"",
+                 "-interpreter-exec console \"set args > out.txt\"",
+                 "-break-insert -f main",
+                 "-exec-run"};
+  lines.insert(lines.end(), commands.begin(), commands.end());
+  lines.push_back("-gdb-exit");
+  const Arguments arguments = {path_of("gdb"), "-q",     "-nx",
+                               "-i=mi",        "--args", programs + "lesson_09_Og"};
+  return run({arguments,
+              folder.path,
+              heed::joined(lines, "\n") + "\n",
+              {{"OPENBLAS_NUM_THREADS", "1"}, {"OMP_NUM_THREADS", "1"}}})
+      .out;
+}
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; (i = text.find(part, i)) != text.npos; ++i) ++count;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("an IDE can expand tensors and arrays", "[debug][ide][.]") {
+  if (!can_debug()) return;
+  const std::string out =
+      answers({"-interpreter-exec console \"heed step Softmax\"",
+               "-interpreter-exec console \"frame function main\"", "-var-create t * now.A",
+               "-var-list-children 1 t", "-var-list-children 1 t.value",
+               "-var-list-children 1 t.value.[1]"});
+  INFO(out);
+  CHECK(has(out, "exp=\"shape\",numchild=\"0\",value=\"(3, 3)\""));
+  CHECK(has(out, "exp=\"grad\""));
+  CHECK(has(out, "exp=\"[1]\""));
+  CHECK(std::regex_search(out, std::regex("exp=\"0\",[^{]*value=\"0\\.954")));
+}
+
+TEST_CASE("the variables pane of an IDE shows an array in one line", "[debug][ide][.]") {
+  if (!can_debug()) return;
+  const std::string out = answers({"-interpreter-exec console \"heed step Softmax\"",
+                                   "-stack-list-variables --thread 1 --frame 0 --all-values"});
+  INFO(out);
+  CHECK(has(out, "{name=\"dy\",arg=\"1\",value=\"(3, 3) norm 3.2141 [-1.1234, 2.4042] = {"));
+}
+
+TEST_CASE("each stop of a heed command has a reason for the IDE", "[debug][ide][.]") {
+  if (!can_debug()) return;
+  const std::string out = answers({"-interpreter-exec console \"heed step Softmax\"",
+                                   "-interpreter-exec console \"heed out\"",
+                                   "-interpreter-exec console \"heed nan\"", "-exec-next"});
+  INFO(out);
+  CHECK(count_of(out, "*stopped") >= 5);
+  CHECK(count_of(out, "*stopped") == count_of(out, "*stopped,reason=\""));
+  CHECK(has(out, "*stopped,reason=\"breakpoint-hit\""));
+}
+
+TEST_CASE("an IDE shows the array that a backward returned", "[debug][ide][.]") {
+  if (!can_debug()) return;
+  const std::string out =
+      answers({"-interpreter-exec console \"heed step Softmax\"", "-exec-finish"});
+  INFO(out);
+  CHECK(has(out, "reason=\"function-finished\""));
+  CHECK(has(out, "return-value=\"(3, 3) norm 0.9621 [-0.7048, 0.6517] = {"));
+}
+
+TEST_CASE("VS Code's launch configurations build what they start, and stop at its beginning",
+          "[debug][ide][.]") {
+  const std::string launch = content(HEED_SOURCE_DIR "/.vscode/launch.json");
+  const std::string tasks = content(HEED_SOURCE_DIR "/.vscode/tasks.json");
+  const std::size_t configurations = count_of(launch, "\"request\": \"launch\"");
+  CHECK(configurations == 6);
+  CHECK(count_of(launch, "\"stopAtEntry\": true") + count_of(launch, "\"stopOnEntry\": true") ==
+        configurations);
+  CHECK(count_of(launch, "provenance") == configurations);
+  const std::regex task("\"preLaunchTask\": \"([^\"]+)\"");
+  std::size_t built = 0;
+  for (std::sregex_iterator i(launch.begin(), launch.end(), task), end; i != end; ++i, ++built)
+    CHECK(has(tasks, "\"label\": \"" + (*i)[1].str() + "\""));
+  CHECK(built == configurations);
+  CHECK(count_of(tasks, "\"--build\"") == 3);
+}

@@ -1,0 +1,230 @@
+// lldb_test.cpp: LLDB sessions with heed's commands.
+
+#include "debug/sessions.hpp"
+
+using namespace heed_test;
+
+namespace {
+
+std::string lldb_path() {
+  for (const char* name :
+       {"lldb", "lldb-14", "lldb-15", "lldb-16", "lldb-17", "lldb-18", "lldb-19"})
+    if (const std::string path = path_of(name); !path.empty()) return path;
+  return "";
+}
+
+// The folder of LLDB's Python module, which Debian's LLDB does not find by itself.
+std::string module_folder() {
+  const auto library = std::filesystem::canonical(lldb_path()).parent_path().parent_path() / "lib";
+  if (std::filesystem::is_directory(library))
+    for (const auto& python : std::filesystem::directory_iterator(library))
+      for (const char* packages : {"dist-packages", "site-packages"})
+        if (std::filesystem::exists(python.path() / packages / "lldb/__init__.py"))
+          return (python.path() / packages).string();
+  return "";
+}
+
+// Runs these commands in LLDB, after `main` was reached, and returns what it printed.
+std::string lldb(const std::filesystem::path& folder, const Arguments& program, Lines commands) {
+  Lines lines = {"script lldb.debugger.SetAsync(False)", "settings set use-color false",
+                 "command script import tools/debugger/heed_lldb.py"};
+  lines.insert(lines.end(), commands.begin(), commands.end());
+  const Arguments start = {"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh", lldb_path(), "-x", "--"};
+  return run({start + program,
+              folder,
+              heed::joined(lines, "\n") + "\n",
+              {{"PYTHONPATH", module_folder()},
+               {"OMP_NUM_THREADS", "1"},
+               {"OPENBLAS_NUM_THREADS", "1"},
+               {"HEED_TRACE", "provenance"}}})
+      .out;
+}
+
+bool can_use_lldb() {
+  static const bool result = [] {
+    if (lldb_path().empty()) return false;
+    const std::string out = lldb("/", {"/bin/true"}, {"script print(6 * 7)", "run"});
+    return has(out, "\n42\n") && has(out, "exited with status = 0");
+  }();
+  if (!result)
+    WARN("skipped: LLDB is not installed, has no Python, or may not trace programs here");
+  return result;
+}
+
+// What LLDB prints for these commands, after it stopped at the main function of a test program.
+std::string session(const Arguments& program, Lines commands,
+                    const SessionFolder& folder = SessionFolder()) {
+  commands.insert(commands.begin(),
+                  {"breakpoint set -n main -o true", "process launch -o out.txt"});
+  Arguments path = program;
+  path[0] = programs + path[0];
+  const std::string out = lldb(folder.path, path, commands);
+  CHECK_FALSE(has(out, "Traceback"));
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("LLDB: heed step runs to a node, and begins with what the last node passed",
+          "[debug][lldb][.]") {
+  if (!can_use_lldb()) return;
+  const std::string out =
+      session({"lesson_09_Og"}, {"heed step", "heed step Softmax", "heed step #8"});
+  INFO(out);
+  CHECK(has(out, "a new backward pass, from #16 DivideByConstant (), made at lessons/09_"));
+  CHECK(
+      has(out, "#12 MatMul 'O' passed to #11 Softmax 'A': (3, 3) norm 3.2141 [-1.1234, 2.4042]\n"));
+  CHECK(has(out, "#11 Softmax 'A' (3, 3), made at lessons/09_backward_through_attention.cpp:"));
+  CHECK(has(out, "upstream gradient (dy) = (3, 3)\n   0.0000   0.0000   0.0000\n"));
+  CHECK(has(out, "#9 DivideByConstant passed to #8 MatMul 'Q K^T': (3, 3) norm 0.4810"));
+}
+
+TEST_CASE("LLDB: heed graph lists the nodes of the pass", "[debug][lldb][.]") {
+  if (!can_use_lldb()) return;
+  const std::string out = session(
+      {"lesson_09_Og"}, {"heed graph", "heed step Softmax", "heed graph", "heed graph now.O"});
+  INFO(out);
+  CHECK(has(out, "error: heed: no backward pass is running; `heed step` runs to the next one"));
+  CHECK(has(out, "=> #11  Softmax           A      (3, 3)  from #10                   3.2141  "));
+  CHECK(has(out, "   #13  Subtract                 (3, 4)  from #12, constant (3, 4)   freed  "));
+}
+
+TEST_CASE("LLDB: heed out prints the gradients that a backward returned", "[debug][lldb][.]") {
+  if (!can_use_lldb()) return;
+  const std::string out =
+      session({"lesson_09_Og"}, {"heed out", "heed step #8", "heed out", "heed out", "heed step"});
+  INFO(out);
+  CHECK(has(out, "error: heed: no backward pass is running"));
+  const std::string passed =
+      ", passed\nto #5 MatMul 'Q': (3, 4)\n   0.0000   0.0000   0.0000   0.0000\n  -0.0158   "
+      "0.0650  "
+      "-0.0622  -0.0190\n   0.4072  -1.9101   1.8184   0.4609\nto #7 Permute: (4, 3)\n";
+  const std::size_t first = out.find(passed);
+  REQUIRE(first != out.npos);
+  CHECK(out.find(passed, first + 1) != out.npos);
+  CHECK(has(out, "#8 MatMul 'Q K^T' passed to #7 Permute: (4, 3) norm 2.4240 [-1.2650, 1.3681]\n"));
+}
+
+TEST_CASE("LLDB: heed check names an operation whose backward has a wrong sign",
+          "[debug][lldb][.]") {
+  if (!can_use_lldb()) return;
+  const std::string out =
+      session({"gpt_Og", "wrong"},
+              {"heed step HalfSquare", "heed check", "heed check #31", "heed check token.weight"});
+  INFO(out);
+  CHECK(has(out, "#49 HalfSquare 'penalty' (2, 4, 5), made at tests/debug/gpt.cpp:"));
+  CHECK(has(out,
+            ": its backward is wrong\n  input 0, logits (2, 4, 5): differs from central "
+            "differences (40 elements compared); worst at "));
+  CHECK(has(out,
+            ": its backward is right, for a random upstream gradient\n  input 0, blocks.0.mlp.up"));
+  CHECK(has(out, "error: heed: #0 Leaf 'token.weight' (5, 8) is a leaf, so it has no backward"));
+}
+
+TEST_CASE("LLDB: heed grad and heed why print a gradient and its contributions",
+          "[debug][lldb][.]") {
+  if (!can_use_lldb()) return;
+  const std::string out = session(
+      {"lesson_09_Og"},
+      {"heed step Softmax", "heed grad A", "heed why O", "heed why W_K", "heed grad nobody"});
+  INFO(out);
+  CHECK(has(out, "the gradient of #11 Softmax 'A' (3, 3) = (3, 3)\n"));
+  CHECK(
+      has(out, "the gradient of #12 MatMul 'O' (3, 4), norm 1.0056\n  += from Subtract, made at "));
+  CHECK(has(out, "error: heed: #3 Leaf 'W_K' (5, 4) has no gradient yet"));
+  CHECK(has(out,
+            "error: heed: there is no variable or tensor 'nobody'; tensors with names: A, K, O"));
+}
+
+TEST_CASE("LLDB: heed show prints arrays and tensors by variable, name and number",
+          "[debug][lldb][.]") {
+  if (!can_use_lldb()) return;
+  const std::string out =
+      session({"gpt_Og"}, {"heed step Attention", "heed show dout", "heed show #7",
+                           "heed show norm.weight", "heed show grad logits"});
+  INFO(out);
+  CHECK(has(out, "dout = (2, 4, 8)\n  [0]\n   0.0011   0.0014"));
+  CHECK(has(out, "#7 Leaf 'blocks.1.attention.query.weight' = (8, 8)\n"));
+  CHECK(has(out, "#1 Leaf 'norm.weight' = (8)  1.0000  1.0000"));
+  CHECK(has(out, "the gradient of #47 Linear 'logits' = (2, 4, 5)\n"));
+}
+
+TEST_CASE("LLDB: heed nan stops at the first value and gradient that is not finite",
+          "[debug][lldb][.]") {
+  if (!can_use_lldb()) return;
+  const std::string forward = session({"training_Og", "forward"}, {"heed nan", "heed back"});
+  INFO(forward);
+  CHECK(has(forward, "forward: Log (4, 3), made at tests/debug/training.cpp:"));
+  CHECK(has(forward, "has 8 NaN\n  input Leaf 'model.head.weight' (4, 3), made at "));
+  CHECK(has(forward, "main at tests/debug/training.cpp:"));
+  const std::string backward = session({"training_Og", "backward"}, {"heed nan"});
+  INFO(backward);
+  CHECK(has(backward, "backward: Sqrt (), made at tests/debug/training.cpp:"));
+  CHECK(has(backward, "passes a gradient with 1 +inf to its input 0\n"));
+  CHECK(has(session({"training_Og"}, {"heed nan"}),
+            "the program ended; since `heed nan` all values"));
+}
+
+TEST_CASE("LLDB: heed back lists the frames without those of the engine", "[debug][lldb][.]") {
+  if (!can_use_lldb()) return;
+  const std::string out = session({"lesson_09_Og"}, {"heed step Softmax", "heed back"});
+  const std::string listed = out.substr(out.find("(lldb) heed back"));
+  INFO(listed);
+  CHECK(has(listed, "#0  heed::Softmax::backward at src/ops/softmax.cpp:"));
+  CHECK(has(listed, "main at lessons/09_backward_through_attention.cpp:"));
+  CHECK_FALSE(has(listed, "heed::backward "));
+  CHECK_FALSE(has(listed, "libc"));
+}
+
+TEST_CASE("LLDB: heed save writes .npy and .csv files", "[debug][lldb][.]") {
+  if (!can_use_lldb()) return;
+  const SessionFolder folder;
+  const std::string out = session(
+      {"lesson_09_Og"},
+      {"heed step Softmax", "heed save grad A g.csv", "heed save A a.npy", "heed save A a.txt"},
+      folder);
+  INFO(out);
+  CHECK(near_line(lines_of(content(folder / "g.csv")).at(2), "2.4042,-1.1234,1.7477"));
+  CHECK(content(folder / "a.npy").size() == 128 + 9 * sizeof(float));
+  CHECK(has(out, "error: heed: a.txt: the file name must end in .npy or .csv"));
+}
+
+TEST_CASE("LLDB: arrays and tensors are one line, in variables and in frames", "[debug][lldb][.]") {
+  if (!can_use_lldb()) return;
+  const std::string out = session({"lesson_09_Og"}, {"heed step Softmax", "frame variable", "bt 1",
+                                                     "frame select 4", "frame variable now.A"});
+  INFO(out);
+  CHECK(has(out, "(const heed::Array &) dy = (3, 3) norm 3.2141 [-1.1234, 2.4042]\n"));
+  CHECK(has(out, "dy=(3, 3) norm 3.2141 [-1.1234, 2.4042], y="));
+  CHECK(has(out, "now.A = 'A' = Softmax (3, 3) norm 1.5786 [0.0000, 1.0000], grad norm 3.2141"));
+  CHECK_FALSE(has(out, "m_storage"));
+}
+
+TEST_CASE("LLDB: a pass without the wanted node ends, and its operations are listed",
+          "[debug][lldb][.]") {
+  if (!can_use_lldb()) return;
+  const std::string out =
+      session({"lesson_09_Og"},
+              {"heed step", "heed step Nobody", "heed step W_K", "heed step Relu", "heed step 0"});
+  INFO(out);
+  CHECK(has(out, "error: heed: this pass has no operation and no tensor named 'Nobody'"));
+  CHECK(has(out, "error: heed: 'W_K' is a leaf and has no backward"));
+  CHECK(has(out, "error: heed: this pass had no 'Relu', only 5 MatMul, 1 Permute"));
+  CHECK(has(out, "error: heed: `heed step` takes a positive number of steps"));
+}
+
+TEST_CASE("LLDB: wrong uses get one line that names the remedy", "[debug][lldb][.]") {
+  if (!can_use_lldb()) return;
+  const SessionFolder folder;
+  const std::string out =
+      lldb(folder.path, {programs + "lesson_09_Og"},
+           {"heed", "heed graph", "heed nonsense", "breakpoint set -n main -o true",
+            "process launch -o out.txt", "heed out now", "heed save A", "heed show"});
+  INFO(out);
+  CHECK(has(out, "heed check [T]     compare a node's gradients"));
+  CHECK(has(out, "error: heed: the program is not running; type `run`"));
+  CHECK(has(out, "error: heed: there is no command `heed nonsense`"));
+  CHECK(has(out, "error: heed: `heed out` takes no argument"));
+  CHECK(has(out, "error: heed: save takes an array and a file"));
+  CHECK(has(out, "error: heed: give a variable, a tensor's name, #3, or `grad` and a tensor"));
+}

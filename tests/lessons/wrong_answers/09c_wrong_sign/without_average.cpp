@@ -1,0 +1,75 @@
+// The backward of softmax without the weighted average.
+
+#include <cmath>
+
+#include "exercise.hpp"
+#include "heed/array/map.hpp"
+#include "heed/autograd/record.hpp"
+#include "heed/ops/shape.hpp"
+
+using namespace heed;
+using xt::linalg::dot;
+
+// Your part begins here.
+// y = a b, matrices
+struct Product {
+  static constexpr std::string_view name = "Product";
+  Array forward(const Array& a, const Array& b) const { return dot(a, b); }
+  Grads<2> backward(const Array& dy, const Array&, const Array& a, const Array& b) const {
+    return {dot(dy, xt::transpose(b)), dot(xt::transpose(a), dy)};
+  }
+};
+
+// y = x / sqrt(width)
+struct Scaling {
+  static constexpr std::string_view name = "Scaling";
+  Array forward(const Array& x) const { return x / std::sqrt(width); }
+  Array backward(const Array& dy, const Array&, const Array&) const {
+    return dy / std::sqrt(width);
+  }
+  Real width;
+};
+
+// y_ij = exp(x_ij) / sum over k of exp(x_ik)
+struct RowSoftmax {
+  static constexpr std::string_view name = "RowSoftmax";
+  Array forward(const Array& x) const {
+    Array y = xt::exp(x);
+    for (std::size_t i = 0; i < y.shape(0); ++i) {
+      Real sum = 0;
+      for (std::size_t j = 0; j < y.shape(1); ++j) sum += y(i, j);
+      for (std::size_t j = 0; j < y.shape(1); ++j) y(i, j) /= sum;
+    }
+    return y;
+  }
+  Array backward(const Array& dy, const Array& y, const Array&) const {
+    Array dx = y * dy;
+    for (std::size_t i = 0; i < y.shape(0); ++i) {
+      Real average = 0;  // of row i of dy, weighted by y
+      for (std::size_t j = 0; j < y.shape(1); ++j) average += y(i, j) * dy(i, j);
+      for (std::size_t j = 0; j < y.shape(1); ++j) dx(i, j) -= 0 * average;
+    }
+    return dx;
+  }
+};
+// Your part ends here.
+
+Tensor product(const Tensor& a, const Tensor& b,
+               SourceLocation location = SourceLocation::current()) {
+  return record(Product{}, location, a, b);
+}
+
+Tensor scaled(const Tensor& x, Real width, SourceLocation location = SourceLocation::current()) {
+  return record(Scaling{width}, location, x);
+}
+
+Tensor row_softmax(const Tensor& x, SourceLocation location = SourceLocation::current()) {
+  return record(RowSoftmax{}, location, x);
+}
+
+Tensor attend(const Tensor& Q, const Tensor& K, const Tensor& V) {
+  const Tensor products = product(Q, transpose(K, 0, 1)).set_name("Q K^T");  // (T, S)
+  const Tensor S = scaled(products, Real(Q.size(-1))).set_name("S");
+  const Tensor A = row_softmax(S).set_name("A");
+  return product(A, V).set_name("O");  // (T, d_v)
+}

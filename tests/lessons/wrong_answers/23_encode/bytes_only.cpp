@@ -1,0 +1,23 @@
+// Only pairs of bytes are merged: new tokens are not merged again.
+#include <algorithm>
+
+#include "exercise.hpp"
+
+using namespace heed;
+
+using Ids = std::vector<std::int64_t>;
+using Merge = std::pair<std::int64_t, std::int64_t>;
+
+Ids encode(const std::vector<Merge>& merges, Ids ids) {
+  for (std::size_t m = 0; m < merges.size(); ++m) {
+    Ids merged;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      const bool pair = i + 1 < ids.size() && Merge(ids[i], ids[i + 1]) == merges[m] &&
+                        ids[i] < 256 && ids[i + 1] < 256;
+      merged.push_back(pair ? 256 + std::int64_t(m) : ids[i]);
+      if (pair) ++i;  // both tokens are used
+    }
+    ids = merged;
+  }
+  return ids;
+}

@@ -1,0 +1,23 @@
+// The latest merge that applies is applied first.
+#include <algorithm>
+
+#include "exercise.hpp"
+
+using namespace heed;
+
+using Ids = std::vector<std::int64_t>;
+using Merge = std::pair<std::int64_t, std::int64_t>;
+
+Ids encode(const std::vector<Merge>& merges, Ids ids) {
+  for (std::size_t n = merges.size(); n > 0; --n) {
+    const std::size_t m = n - 1;
+    Ids merged;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      const bool pair = i + 1 < ids.size() && Merge(ids[i], ids[i + 1]) == merges[m];
+      merged.push_back(pair ? 256 + std::int64_t(m) : ids[i]);
+      if (pair) ++i;  // both tokens are used
+    }
+    ids = merged;
+  }
+  return ids;
+}

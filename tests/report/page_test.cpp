@@ -1,0 +1,101 @@
+// page_test.cpp: base64, 16-bit codes, and the page's protection against texts that are markup.
+
+#include "heed/report/page.hpp"
+
+#include <cmath>
+#include <cstdlib>
+
+#include "catch.hpp"
+#include "heed/base/text.hpp"
+
+using namespace heed;
+
+namespace {
+
+// The bytes of a base64 text.
+std::string bytes_of(const std::string& text) {
+  const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string bytes;
+  for (std::size_t i = 0; i < text.size(); i += 4) {
+    unsigned bits = 0;
+    for (std::size_t k = 0; k < 4; ++k)
+      bits =
+          bits << 6 | (text[i + k] == '=' ? 0u : static_cast<unsigned>(digits.find(text[i + k])));
+    for (std::size_t k = 0; k < 3 && (k == 0 || text[i + k + 1] != '='); ++k)
+      bytes += static_cast<char>(bits >> (16 - 8 * k) & 0xff);
+  }
+  return bytes;
+}
+
+// The numbers that the page's script decodes.
+std::vector<double> decoded(const CodedNumbers& coded) {
+  const std::string bytes = bytes_of(coded.codes);
+  std::vector<double> numbers;
+  for (std::size_t i = 0; i < bytes.size(); i += 2) {
+    const int code =
+        static_cast<unsigned char>(bytes[i]) + 256 * static_cast<unsigned char>(bytes[i + 1]);
+    numbers.push_back(coded.low + code * (coded.high - coded.low) / 65535);
+  }
+  return numbers;
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t i = text.find(part); i != text.npos; i = text.find(part, i + 1)) ++found;
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("base64 of the test vectors of RFC 4648", "[report][page]") {
+  CHECK(base64("") == "");
+  CHECK(base64("f") == "Zg==");
+  CHECK(base64("fo") == "Zm8=");
+  CHECK(base64("foo") == "Zm9v");
+  CHECK(base64("foobar") == "Zm9vYmFy");
+  CHECK(base64("\xff\xfe\x00"[0] == '\xff' ? "\xff\xfe" : "") == "//4=");
+}
+
+TEST_CASE("coded weights decode to within one step and print the same four decimals",
+          "[report][page]") {
+  std::vector<Real> weights{0, 1, 0.5f, 0.00005f, 0.00004999f, 0.99995f};
+  for (int i = 0; i < 20000; ++i)
+    weights.push_back(static_cast<Real>(std::fmod(i * 0.6180339887, 1)));
+  const CodedNumbers coded = coded_numbers(weights.data(), weights.size(), 0, 1, 4);
+  const std::vector<double> numbers = decoded(coded);
+  REQUIRE(numbers.size() == weights.size());
+  std::size_t far = 0, different = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const auto exact = static_cast<double>(weights[i]);
+    far += std::abs(numbers[i] - exact) > 1.0 / 65535;
+    different += decimal(numbers[i], 4) != decimal(exact, 4);
+  }
+  CHECK(far == 0);
+  CHECK(different == 0);
+}
+
+TEST_CASE("coded numbers outside the range are clamped, and NaN is low", "[report][page]") {
+  const std::vector<Real> numbers{-9, 9, std::nanf("")};
+  const std::vector<double> clamped = decoded(coded_numbers(numbers.data(), 3, -2, 2, 3));
+  CHECK(clamped == std::vector<double>{-2, 2, -2});
+  CHECK(decoded(coded_numbers({3, 3}, 4)) == std::vector<double>{3, 3});
+  CHECK(coded_numbers(std::vector<Real>{}, 4).codes == "");
+}
+
+TEST_CASE("a text cannot end the script element or fill a place of the template",
+          "[report][page]") {
+  const std::string page =
+      attention_page("<b>\"'&{{data}}", R"({"a":"</script>{{title}}<!--"})", "[]");
+  CHECK(count(page, "</script>") == count(attention_page("", "{}", "[]"), "</script>"));
+  CHECK(count(page, R"({"a":"\u003c/script>{{title}}\u003c!--"})") == 1);
+  CHECK(count(page, "<title>&lt;b&gt;&quot;&#39;&amp;{{data}}</title>") == 1);
+}
+
+TEST_CASE("the page forbids every request, and names no other file", "[report][page]") {
+  const std::string page = attention_page("a", "{}", "[]");
+  CHECK(count(page, "default-src 'none'; script-src 'sha256-") == 1);
+  for (const char* part :
+       {"https://", "src=\"", "<link", "@import", "unsafe-inline", "fetch(", "XMLHttpRequest"})
+    CHECK(count(page, part) == 0);
+  CHECK(count(page, "http://") == count(page, "http://www.w3.org/2000/svg"));  // the name of SVG
+}

@@ -1,0 +1,179 @@
+// byte_pairs_test.cpp: byte-pair encoding: training, encoding, decoding, limits.
+
+#include "heed/text/byte_pairs.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "catch.hpp"
+#include "heed/array/random.hpp"
+#include "heed/text/corpus.hpp"
+#include "message_of.hpp"
+
+namespace heed::test {
+
+namespace {
+
+using Ids = std::vector<std::int64_t>;
+using Merges = std::vector<BytePairs::Merge>;
+
+// A random text: any bytes, or bytes of a small alphabet, so that pairs repeat.
+std::string random_text(Generator& g, std::size_t size, std::int64_t alphabet) {
+  std::string text;
+  for (const std::int64_t byte : g.randint(0, alphabet, {size}))
+    text += static_cast<char>(alphabet == 256 ? byte : " aab.1\n\xc3"[byte]);
+  return text;
+}
+
+// The merges of a text by the definition: counts all pairs anew for every merge.
+Merges merges_by_definition(std::string_view text, std::size_t count) {
+  std::vector<Ids> chunks;
+  for (const std::string_view chunk : BytePairs::chunks_of(text)) {
+    chunks.emplace_back();
+    for (const char c : chunk) chunks.back().push_back(static_cast<unsigned char>(c));
+  }
+  Merges merges;
+  while (merges.size() < count) {
+    std::map<BytePairs::Merge, int> counts;
+    for (const Ids& ids : chunks)
+      for (std::size_t i = 1; i < ids.size(); ++i) ++counts[{ids[i - 1], ids[i]}];
+    const auto best = std::max_element(counts.begin(), counts.end(),
+                                       [](auto& a, auto& b) { return a.second < b.second; });
+    if (best == counts.end() || best->second < 2) break;
+    merges.push_back(best->first);
+    for (Ids& ids : chunks)
+      for (std::size_t i = 0; i + 1 < ids.size(); ++i)
+        if (BytePairs::Merge(ids[i], ids[i + 1]) == best->first) {
+          ids[i] = static_cast<std::int64_t>(255 + merges.size());
+          ids.erase(ids.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+        }
+  }
+  return merges;
+}
+
+}  // namespace
+
+TEST_CASE("the first merge joins the most frequent pair, later merges join tokens",
+          "[text][byte_pairs]") {
+  const BytePairs pairs = BytePairs::trained_on("hug pug hugs bun hug", 259);
+  // "ug" occurs four times, then "h" + "ug" and " " + "hug"
+  CHECK(pairs.merges() == Merges{{'u', 'g'}, {'h', 256}, {' ', 257}});
+  CHECK(pairs.size() == 259);
+  CHECK(pairs.bytes(256) == "ug");
+  CHECK(pairs.bytes(258) == " hug");
+  CHECK(pairs.encode("hug hugs") == Ids{257, 258, 's'});
+  CHECK(pairs.encode("bug") == Ids{'b', 256});
+}
+
+TEST_CASE("of two pairs with the same count the one with the smaller ids is merged first",
+          "[text][byte_pairs]") {
+  CHECK(BytePairs::trained_on("xy ab xy ab", 257).merges() == Merges{{' ', 'a'}});
+  CHECK(BytePairs::trained_on("xy.ab.xy.ab", 257).merges() == Merges{{'a', 'b'}});
+}
+
+TEST_CASE("training ends when no pair occurs twice", "[text][byte_pairs]") {
+  CHECK(BytePairs::trained_on("", 300).size() == 256);
+  CHECK(BytePairs::trained_on("abcdef", 300).size() == 256);
+  CHECK(BytePairs::trained_on("abab", 300).merges() == Merges{{'a', 'b'}});
+}
+
+TEST_CASE("the merges are those of the definition", "[text][byte_pairs]") {
+  Generator g(1);
+  for (int i = 0; i < 40; ++i) {
+    const std::string text =
+        random_text(g, 1 + static_cast<std::size_t>(g.randint(0, 300, {1})(0)), 8);
+    INFO(text);
+    CHECK(BytePairs::trained_on(text, 276).merges() == merges_by_definition(text, 20));
+  }
+}
+
+TEST_CASE("any bytes come back from encode and decode", "[text][byte_pairs]") {
+  Generator g(2);
+  const BytePairs pairs = BytePairs::trained_on(random_text(g, 5000, 8), 400);
+  const Vocabulary vocabulary(pairs);
+  CHECK(vocabulary.size() == pairs.size());
+  for (int i = 0; i < 200; ++i) {
+    const std::string text = random_text(g, static_cast<std::size_t>(i), i % 2 == 0 ? 256 : 8);
+    const Ids ids = vocabulary.encode(text);
+    CHECK((vocabulary.decode(ids) == text));
+    CHECK((pairs.decode(ids) == text));
+    CHECK(ids.size() <= text.size());
+  }
+}
+
+TEST_CASE("the chunks of a text are words with the space before them", "[text][byte_pairs]") {
+  using Chunks = std::vector<std::string_view>;
+  CHECK(BytePairs::chunks_of("") == Chunks{});
+  CHECK(BytePairs::chunks_of("the cat") == Chunks{"the", " cat"});
+  CHECK(BytePairs::chunks_of("in 1999, a \"word\".\n\n  Next ") ==
+        Chunks{"in", " 1999", ",", " a", " \"", "word", "\".", "\n\n ", " Next", " "});
+  CHECK(BytePairs::chunks_of("caf\xc3\xa9 x2") == Chunks{"caf\xc3\xa9", " x", "2"});
+}
+
+TEST_CASE("a chunk is never longer than 256 bytes and the space before them",
+          "[text][byte_pairs]") {
+  const std::string digits(1000, '7');
+  std::size_t longest = 0;
+  for (const std::string_view chunk : BytePairs::chunks_of("x " + digits))
+    longest = std::max(longest, chunk.size());
+  CHECK(longest == 257);
+  const BytePairs pairs = BytePairs::trained_on(digits, 300);
+  CHECK(pairs.decode(pairs.encode(digits)) == digits);
+}
+
+TEST_CASE("a token is never longer than 128 bytes", "[text][byte_pairs]") {
+  const BytePairs pairs = BytePairs::trained_on(std::string(100'000, 'a'), 300);
+  CHECK(pairs.size() == 256 + 7);  // 2, 4, ..., 128 letters
+  std::size_t longest = 0;
+  for (std::size_t id = 0; id < pairs.size(); ++id)
+    longest = std::max(longest, pairs.bytes(static_cast<std::int64_t>(id)).size());
+  CHECK(longest == 128);
+  Merges doubling;
+  for (std::int64_t i = 0; i < 8; ++i)
+    doubling.push_back({i == 0 ? 'a' : 255 + i, i == 0 ? 'a' : 255 + i});
+  CHECK(message_of([&] { BytePairs{doubling}; }) ==
+        "byte pairs: merge 7 makes a token of 256 bytes; give at most 128");
+}
+
+TEST_CASE("invalid merges and sizes are refused", "[text][byte_pairs]") {
+  const auto refused = [](const Merges& merges) { return message_of([&] { BytePairs{merges}; }); };
+  const std::string reason =
+      "; it must join two of the 257 tokens before it, and differ from all "
+      "merges before it";
+  CHECK(refused({{97, 98}, {257, 1}}) == "byte pairs: merge 1 is 257 1" + reason);
+  CHECK(refused({{97, 98}, {1, 257}}) == "byte pairs: merge 1 is 1 257" + reason);
+  CHECK(refused({{97, 98}, {-1, 1}}) == "byte pairs: merge 1 is -1 1" + reason);
+  CHECK(refused({{97, 98}, {97, 98}}) == "byte pairs: merge 1 is 97 98" + reason);
+  CHECK(refused({{97, 98}, {256, 256}}).empty());
+  CHECK(message_of([] { BytePairs({}).bytes(256); }) ==
+        "byte pairs: id 256 is not one of the 256 tokens");
+  CHECK(message_of([] {
+          BytePairs({}).decode({0, -1});
+        }) == "byte pairs: id -1 is not one of the 256 tokens");
+  CHECK(message_of([] { BytePairs::trained_on("ab", 255); }) ==
+        "byte pairs: vocab_size is 255; give at least 256, one for each byte");
+  CHECK(message_of([] { Vocabulary(Unit::byte_pair, {97}); }) ==
+        "vocabulary: Unit::byte_pair needs BytePairs; make them with BytePairs::trained_on");
+}
+
+TEST_CASE("vocabularies of byte pairs are equal if their merges are", "[text][byte_pairs]") {
+  const Vocabulary a{BytePairs({{97, 98}})}, b{BytePairs({{97, 99}})}, none{BytePairs({})};
+  CHECK(a == Vocabulary(BytePairs({{97, 98}})));
+  CHECK(a != b);
+  CHECK(none != Vocabulary::of_text("a", Unit::byte));
+  CHECK(a.unit() == Unit::byte_pair);
+  CHECK(a.find('\n') == 10);
+}
+
+TEST_CASE("a corpus of byte pairs has the ids of the whole text", "[text][byte_pairs]") {
+  const std::string text = "the cat sat on the mat. the cat sat.";
+  const BytePairs pairs = BytePairs::trained_on(text, 270);
+  const Corpus corpus(text, Vocabulary(pairs));
+  const Ids ids = pairs.encode(text);
+  REQUIRE(corpus.size() == ids.size());
+  const Indices some = corpus.ids(2, 5);
+  for (std::size_t i = 0; i < 5; ++i) CHECK(some(i) == ids[i + 2]);
+  CHECK(corpus.text() == text);
+}
+
+}  // namespace heed::test

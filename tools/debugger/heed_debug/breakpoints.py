@@ -1,0 +1,121 @@
+"""breakpoints.py: breakpoints that the user does not see, and running the program to them."""
+
+import contextlib
+import re
+
+import gdb
+
+from heed_debug import gdb_target
+from heed_debug.memory import DebuggerError
+
+NO_OPERATIONS = ("heed: this program runs no operation of heed, which `%s` needs; gdb's `step`, `next` and "
+                 "`print` work")
+
+
+class InternalBreakpoint(gdb.Breakpoint):
+    """A breakpoint that the user does not see. It stops when `should_stop()` is true. For an IDE it is
+    visible while the program runs: gdb does not tell an IDE the reason of a stop at an internal one."""
+
+    def __init__(self, location, should_stop=lambda: True, function=False):
+        internal = gdb.parameter("print heed-matrices")
+        if function:
+            super().__init__(function=location, internal=internal, qualified=True)
+        else:
+            super().__init__(location, internal=internal)
+        self.silent = internal
+        self.should_stop, self.hit, self.error = should_stop, False, None
+
+    def stop(self):
+        try:
+            self.hit = self.should_stop()
+        except Exception as error:  # run_to reports it when the program stops
+            self.hit, self.error = False, error
+        return self.hit
+
+
+def cannot_continue(error):
+    """The error message for a gdb.error of a command that continues the program."""
+    text = str(error)
+    if "not being run" in text or "target does not support" in text.lower():
+        text = ("this program cannot continue (is it a core file?); the commands graph, grad, show, why, "
+                "back and save still work")
+    return DebuggerError("heed: " + text)
+
+
+# Functions to call when another process is selected. They return whether it is the copy that `heed mark`
+# made, with which gdb goes on when the program has ended.
+when_process_changed = []
+
+
+def run_to(*breakpoints):
+    """Continues, and returns whether the program stopped at one of these breakpoints. If another event
+    stopped the program, prints gdb's message about it."""
+    process = gdb.selected_thread().ptid[0]
+    try:
+        output = gdb.execute("continue", to_string=True)
+    except gdb.error as error:
+        raise cannot_continue(error)
+    finally:
+        hit = any(breakpoint.hit for breakpoint in breakpoints)
+        errors = [breakpoint.error for breakpoint in breakpoints if breakpoint.error]
+        for breakpoint in breakpoints:
+            breakpoint.delete()
+    if hit:
+        return True
+    if errors:
+        raise DebuggerError("heed: a value could not be read while the program ran: %s" % errors[0])
+    if gdb.selected_thread() is None:
+        return False
+    if gdb.selected_thread().ptid[0] != process and any([f() for f in when_process_changed]):
+        raise DebuggerError("heed: the program ended; this is the marked place again")
+    print(output.strip())
+    return False
+
+
+@contextlib.contextmanager
+def stop_events():
+    """Yields a list to which each stop of the program is appended. gdb prints nothing about the stops."""
+    events = []
+    gdb.events.stop.connect(events.append)
+    try:
+        gdb.execute("set suppress-cli-notifications on", to_string=True)
+    except gdb.error:
+        pass  # before version 12, gdb prints each step
+    try:
+        yield events
+    finally:
+        gdb.events.stop.disconnect(events.append)
+        with contextlib.suppress(gdb.error):
+            gdb.execute("set suppress-cli-notifications off", to_string=True)
+
+
+def stop_at_return(frame):
+    """A breakpoint at the instruction of `frame` to which its callee returns. It stops only there, not
+    in a recursive call of the same function."""
+    stack, thread = frame.read_register("sp"), gdb.selected_thread().num
+    breakpoint = InternalBreakpoint(
+        "*0x%x" % frame.pc(), lambda: gdb.newest_frame().read_register("sp") == stack)
+    breakpoint.thread = thread
+    return breakpoint
+
+
+def function_exists(function):
+    try:
+        return bool(gdb.decode_line(function)[1])
+    except gdb.error:
+        return False
+
+
+def require_function(function, command):
+    """Raises DebuggerError when the program does not contain a function that `command` stops in."""
+    if function_exists(function):
+        return
+    main = gdb.lookup_global_symbol("main")
+    raise DebuggerError(gdb_target.WITHOUT_G if main is None else NO_OPERATIONS % command)
+
+
+def report_end(wanted):
+    if gdb.selected_thread() is not None:
+        return  # run_to has printed why the program stopped
+    raise DebuggerError("heed: the program ended%s; `run` starts it again" % (
+        "" if re.fullmatch(r"\d*", wanted) else " before a backward of '%s'" % wanted))

@@ -1,0 +1,242 @@
+"""lldb_target.py: reads the program's memory, types, frames and variables through LLDB."""
+
+import lldb
+
+from heed_debug import memory
+from heed_debug.memory import DebuggerError
+
+WITHOUT_G = ("heed: this is not a heed program, or it was built without -g; build it with "
+             "`cmake --preset debug && cmake --build --preset debug`")
+NOT_RUNNING = "heed: the program is not running; type `run`, or `breakpoint set -n main` first"
+
+
+def member(type_, name):
+    """Returns (offset in bytes, type) of a member of a type or of its base classes, or None."""
+    for i in range(type_.GetNumberOfFields()):
+        field = type_.GetFieldAtIndex(i)
+        if field.GetName() == name:
+            return field.GetOffsetInBytes(), bare(field.GetType())
+    for i in range(type_.GetNumberOfDirectBaseClasses()):
+        base = type_.GetDirectBaseClassAtIndex(i)
+        found = member(bare(base.GetType()), name)
+        if found:
+            return base.GetOffsetInBytes() + found[0], found[1]
+    return None
+
+
+def bare(type_):
+    """Removes const, references and typedefs from a type."""
+    return type_.GetDereferencedType().GetCanonicalType().GetUnqualifiedType() if type_.IsReferenceType() \
+        else type_.GetCanonicalType().GetUnqualifiedType()
+
+
+class LldbTarget:
+    """Reads the program's memory through LLDB. memory.py describes the methods."""
+
+    def __init__(self, process):
+        self.process, self.program = process, process.GetTarget()
+        self.node_classes, self.layouts = {}, {}
+        triple = self.program.GetTriple()
+        self.arm_strings = "apple" in triple and triple.startswith(("arm64", "aarch64"))
+
+    def read(self, address, size):
+        error = lldb.SBError()
+        result = self.process.ReadMemory(address, size, error)
+        if error.Fail() or result is None or len(result) != size:
+            raise DebuggerError("heed: cannot read memory at 0x%x" % address)
+        return bytes(result)
+
+    def type(self, type_):
+        if isinstance(type_, lldb.SBType):
+            return bare(type_)
+        found = self.program.FindFirstType(type_)
+        if not found.IsValid():
+            raise DebuggerError(WITHOUT_G)
+        return bare(found)
+
+    def offset(self, type_, path):
+        result, type_ = 0, self.type(type_)
+        for name in path.split("."):
+            found = member(type_, name)
+            if not found:
+                raise DebuggerError("heed: %s has no member %s" % (type_.GetName(), name))
+            result, type_ = result + found[0], found[1]
+        return result, type_
+
+    def has(self, type_, path):
+        try:
+            return self.offset(type_, path) is not None
+        except DebuggerError:
+            return False
+
+    def sizeof(self, type_):
+        return self.type(type_).GetByteSize()
+
+    def element_code(self, pointer_type):
+        element = bare(pointer_type.GetPointeeType())
+        codes = {lldb.eBasicTypeFloat: "f", lldb.eBasicTypeDouble: "d", lldb.eBasicTypeBool: "B",
+                 lldb.eBasicTypeLong: "q", lldb.eBasicTypeLongLong: "q", lldb.eBasicTypeInt: "i",
+                 lldb.eBasicTypeUnsignedLong: "Q"}
+        code = codes.get(element.GetBasicType())
+        if code is None:
+            raise DebuggerError("heed: arrays of type %s are not supported" % element.GetName())
+        return code
+
+    def symbol(self, address):
+        name = self.program.ResolveLoadAddress(address).GetSymbol().GetName()
+        if name:
+            return name
+        # LLDB 14 finds no symbol for a vtable's address, but the module's symbol list contains it.
+        module = self.program.GetModuleAtIndex(0)
+        code = module.FindSection(".text")
+        slide = code.GetLoadAddress(self.program) - code.GetFileAddress() if code.IsValid() else 0
+        for symbol in self.vtables(module):
+            start = symbol.GetStartAddress().GetFileAddress() + slide
+            if start <= address < start + 48:  # the vtable of a Node has six entries of 8 bytes
+                return symbol.GetName()
+        return ""
+
+    def vtables(self, module):
+        if "vtables" not in self.layouts:
+            self.layouts["vtables"] = [symbol for symbol in module.symbols if (
+                symbol.GetName() or "").startswith("vtable for heed::")]
+        return self.layouts["vtables"]
+
+    def node_layout(self):
+        if "node" not in self.layouts:
+            self.layouts["node"] = memory.NodeLayout(self)
+        return self.layouts["node"]
+
+    def array_layout(self, type_):
+        key = type_.GetName()
+        if key not in self.layouts:
+            self.layouts[key] = memory.array_layout(self, type_)
+        return self.layouts[key]
+
+
+_targets = {}
+
+
+def target_of(process):
+    key = process.GetUniqueID()
+    if key not in _targets:
+        _targets.clear()
+        _targets[key] = LldbTarget(process)
+    return _targets[key]
+
+
+# ---- values
+
+
+def address_of(value):
+    value = value.GetNonSyntheticValue()
+    if value.GetType().IsReferenceType():
+        value = value.Dereference()
+    address = value.GetLoadAddress()
+    if address == lldb.LLDB_INVALID_ADDRESS:
+        raise DebuggerError("heed: the compiler optimised this value away")
+    return address
+
+
+def is_array(type_):
+    return (bare(type_).GetName() or "").startswith("xt::xarray_container<xt::uvector<")
+
+
+def is_tensor(type_):
+    return bare(type_).GetName() == "heed::Tensor"
+
+
+def array_of(value):
+    target = target_of(value.GetProcess())
+    return memory.read_array(target, address_of(value), target.array_layout(bare(value.GetType())))
+
+
+def link_of(value):
+    """The Link to a value's node (Tensor, shared_ptr<Node> or Node*); None for other types."""
+    target, type_ = target_of(value.GetProcess()), value.GetType()
+    if bare(type_).IsPointerType() and bare(type_).GetPointeeType().GetName().endswith("heed::Node"):
+        return memory.Link(value.GetNonSyntheticValue().GetValueAsUnsigned(), 0)
+    if bare(type_).GetName() == "heed::Tensor" or bare(type_).GetName().endswith("shared_ptr<heed::Node>"):
+        address = address_of(value)
+        return memory.Link(memory.pointer(target, address), memory.pointer(target, address + 8))
+    return None
+
+
+def node_of(value):
+    link = link_of(value)
+    if link is None:
+        return None
+    target = target_of(value.GetProcess())
+    if not memory.is_node(target, link.address):
+        raise DebuggerError("heed: this tensor is undefined or not initialised yet")
+    return memory.Node(target, link)
+
+
+# ---- frames
+
+
+def selected_process(debugger):
+    """The stopped process. Raises DebuggerError when no heed program is running."""
+    process = debugger.GetSelectedTarget().GetProcess()
+    if not process.IsValid() or process.GetState() != lldb.eStateStopped:
+        raise DebuggerError(NOT_RUNNING)
+    target_of(process).type("heed::Node")
+    return process
+
+
+def selected_frame(process):
+    return process.GetSelectedThread().GetSelectedFrame()
+
+
+def function_name(frame):
+    """The name of the frame's function, without its arguments."""
+    name = frame.GetFunctionName() or ""
+    depth = 0
+    for i, c in enumerate(name):
+        depth += (c == "<") - (c == ">")
+        if c == "(" and depth == 0 and not name.startswith("(anonymous namespace)", i):
+            return name[:i]
+    return name
+
+
+def file_of(frame):
+    spec = frame.GetLineEntry().GetFileSpec()
+    return spec.fullpath if spec.IsValid() and spec.fullpath else ""
+
+
+# ---- tensors in variables
+
+MAX_DEPTH, MAX_ELEMENTS = 6, 1000
+
+
+def links_in(value, depth=0):
+    """Yields the Links to the nodes of the tensors in a value: a Tensor, a vector or a struct."""
+    type_ = bare(value.GetType())
+    name = type_.GetName() or ""
+    if is_tensor(type_):
+        try:
+            link = link_of(value)
+        except DebuggerError:
+            return
+        if memory.is_node(target_of(value.GetProcess()), link.address):
+            yield link
+    elif depth < MAX_DEPTH and name.startswith("std::vector<") and "heed::" in name:
+        for i in range(min(value.GetNumChildren(), MAX_ELEMENTS)):
+            yield from links_in(value.GetChildAtIndex(i), depth + 1)
+    elif depth < MAX_DEPTH and type_.GetTypeClass() in (lldb.eTypeClassClass, lldb.eTypeClassStruct) \
+            and not name.startswith(("std::", "xt::", "__gnu_cxx::")):
+        value = value.GetNonSyntheticValue()
+        for i in range(value.GetNumChildren()):
+            yield from links_in(value.GetChildAtIndex(i), depth + 1)
+
+
+def links_in_scope(process):
+    """The Links to the nodes of all tensors in each frame's variables, innermost frame first."""
+    result = []
+    for frame in list(process.GetSelectedThread())[:100]:
+        if not function_name(frame).startswith(("std::", "__libc", "_start")):
+            for value in frame.GetVariables(True, True, False, True):
+                if value.GetName() == "this" and value.GetType().IsPointerType():
+                    value = value.Dereference()
+                result.extend(links_in(value))
+    return result
