@@ -7,6 +7,7 @@
 #include <new>
 
 #include "heed/array/shape.hpp"
+#include "heed/array/small_blocks.hpp"
 #include "heed/base/error.hpp"
 
 #ifdef __GLIBC__
@@ -35,10 +36,17 @@ std::size_t allocated_bytes() { return in_use; }
 std::size_t peak_allocated_bytes() { return peak; }
 void reset_peak_bytes() { peak = in_use.load(); }
 
+alignas(64) static std::byte no_elements[64];  // the memory of all arrays of size 0
+
+static bool is_small(std::size_t bytes) { return bytes <= max_small_bytes; }
+static std::size_t rounded(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+
 void* allocate_bytes(std::size_t bytes) {
   static const bool configured = keep_freed_memory();
   static_cast<void>(configured);
-  void* const buffer = ::operator new(bytes, alignment);
+  if (bytes == 0) return no_elements;
+  void* const buffer =
+      is_small(bytes) ? allocate_small(rounded(bytes)) : ::operator new(bytes, alignment);
   const std::size_t now = in_use += bytes;
   std::size_t largest = peak;
   while (now > largest && !peak.compare_exchange_weak(largest, now)) continue;
@@ -46,9 +54,12 @@ void* allocate_bytes(std::size_t bytes) {
 }
 
 void free_bytes(void* buffer, std::size_t bytes) noexcept {
-  if (buffer == nullptr) return;
+  if (buffer == nullptr || bytes == 0) return;
   in_use -= bytes;
-  ::operator delete(buffer, alignment);
+  if (is_small(bytes))
+    free_small(buffer, rounded(bytes));
+  else
+    ::operator delete(buffer, alignment);
 }
 
 Array uninitialized(const Shape& shape) {

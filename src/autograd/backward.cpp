@@ -3,7 +3,11 @@
 #include "heed/autograd/backward.hpp"
 
 #include <algorithm>
-#include <unordered_set>
+#include <atomic>
+#include <cstdint>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 #include "autograd/trace/backward_trace.hpp"
 #include "heed/array/reduce.hpp"
@@ -11,12 +15,11 @@
 
 namespace HEED_NAMESPACE {
 
-static void check_not_freed(const NodeList& nodes) {
-  for (const auto& node : nodes)
-    if (node->depth > 0 && node->inputs.empty())
-      throw_error("backward: the graph behind ", node->op, " ", str(node->value.shape()),
-                  " made at ", str(node->location),
-                  " was freed by an earlier backward; call that one with keep_graph = true");
+static void check_not_freed(const Node& node) {
+  if (node.depth > 0 && node.inputs.empty())
+    throw_error("backward: the graph behind ", node.op, " ", str(node.value.shape()), " made at ",
+                str(node.location),
+                " was freed by an earlier backward; call that one with keep_graph = true");
 }
 
 // Throws Error if the value of an input, which backward needs, was changed since the forward pass.
@@ -40,23 +43,41 @@ static void add_upstream(Node& output, const Array& upstream) {
   }
 }
 
-// Finds the nodes by a breadth-first search without recursion, then sorts them by depth (stable).
+// The nodes sorted by depth; nodes of equal depth keep their order. count[d] is the number of nodes
+// of depth d.
+static NodeList sorted_by_depth(NodeList nodes, const std::vector<std::size_t>& count) {
+  std::vector<std::size_t> next(count.size(), 0);  // where the next node of each depth goes
+  std::partial_sum(count.begin(), count.end() - 1, next.begin() + 1);
+  NodeList sorted(nodes.size());
+  for (auto& node : nodes) {
+    std::size_t& to = next[node->depth];
+    sorted[to++] = std::move(node);
+  }
+  return sorted;
+}
+
+static std::atomic<std::uint64_t> num_searches{0};
+
+// Finds the nodes by a breadth-first search without recursion.
 NodeList topological_order(const Tensor& output, NodeSet set, SourceLocation location) {
   const CallSite site(location);
   if (!output.defined())
     throw_error("topological_order: the tensor is undefined; construct it with a value first");
-  NodeList nodes{output.node()};
-  std::unordered_set<const Node*> visited{output.node().get()};
+  const std::uint64_t search = ++num_searches;
+  NodeList nodes;
+  std::vector<std::size_t> count(output.node()->depth + 1, 0);
+  const auto visit = [&](const std::shared_ptr<Node>& node) {
+    if (std::exchange(node->last_search, search) == search) return;
+    ++count[node->depth];
+    nodes.push_back(node);
+  };
+  visit(output.node());
   for (std::size_t next = 0; next < nodes.size(); ++next) {
-    const std::shared_ptr<Node> node = nodes[next];  // a copy: push_back() may reallocate `nodes`
-    for (const auto& input : node->inputs)
-      if (input != nullptr && (set == NodeSet::all || input->requires_grad) &&
-          visited.insert(input.get()).second)
-        nodes.push_back(input);
+    const Node& node = *nodes[next];  // not a reference into `nodes`, which visit() may reallocate
+    for (const auto& input : node.inputs)
+      if (input != nullptr && (set == NodeSet::all || input->requires_grad)) visit(input);
   }
-  std::stable_sort(nodes.begin(), nodes.end(),
-                   [](const auto& a, const auto& b) { return a->depth < b->depth; });
-  return nodes;
+  return sorted_by_depth(std::move(nodes), count);
 }
 
 void backward(const Tensor& output, const Array& upstream, BackwardOptions options,
@@ -70,8 +91,7 @@ void backward(const Tensor& output, const Array& upstream, BackwardOptions optio
     throw_error("backward: the upstream gradient has shape ", str(upstream.shape()), ", ",
                 describe(output, "output"), "; they must be equal");
   NodeList nodes = topological_order(output);
-  check_not_freed(nodes);
-  for (const auto& node : nodes) check_unchanged(*node);
+  for (const auto& node : nodes) check_not_freed(*node), check_unchanged(*node);
   BackwardTrace trace(nodes, options.provenance);
   for (const auto& node : nodes)
     if (node->depth > 0) node->has_grad = false, node->contributions.clear();

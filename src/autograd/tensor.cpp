@@ -40,7 +40,7 @@ Node::~Node() {
 }
 
 Tensor::Tensor(Array value, bool requires_grad, SourceLocation location)
-    : node_(std::make_shared<Node>()) {
+    : node_(make_node<Node>()) {
   node_->value = std::move(value);
   node_->requires_grad = requires_grad;
   node_->location = location;

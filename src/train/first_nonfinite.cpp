@@ -24,7 +24,7 @@ struct NanCheckGuard {
 
 // Returns the name of the first leaf that receives a nonfinite gradient in the backward pass.
 std::string first_nonfinite_gradient(const Tensor& loss) {
-  const std::vector<std::shared_ptr<Node>> nodes = topological_order(loss);
+  const NodeList nodes = topological_order(loss);
   BackwardOptions options;
   options.keep_graph = options.provenance = true;
   backward(loss, options);

@@ -50,6 +50,7 @@ void parallel_for(std::size_t n, std::size_t grain, const Body& body) {
 // where a range begins.
 template <class Body>
 void parallel_ranges(std::size_t n, std::size_t grain, std::size_t min_size, const Body& body) {
+  if (n < std::max(grain, min_size)) return body(std::size_t{0}, n);
   const std::size_t max_ranges = std::max<std::size_t>(n / std::max(grain, min_size), 1);
   const std::size_t ranges = std::min(max_ranges, static_cast<std::size_t>(num_threads()));
   const auto start = [&](std::size_t i) {

@@ -9,7 +9,8 @@
 
 namespace HEED_NAMESPACE {
 
-using Strides = std::vector<std::ptrdiff_t>;  // strides in elements; 0 along a broadcast axis
+// Strides in elements; 0 along a broadcast axis. Up to four need no memory of their own.
+using Strides = xt::svector<std::ptrdiff_t, 4>;
 
 // The strides of a row-major array without gaps.
 Strides row_major_strides(const Shape& shape);
@@ -85,8 +86,8 @@ struct StridedLoop {
     for (std::size_t row = begin; row < end; ++row) body(row_offsets(row));
   }
 
-  std::vector<std::size_t> extents;  // sizes of the merged axes, the innermost last; never empty
-  std::array<Strides, N> steps;      // strides of the merged axes
+  xt::svector<std::size_t, 4> extents;  // sizes of the merged axes, the innermost last; never empty
+  std::array<Strides, N> steps;         // strides of the merged axes
 
  private:
   void add_axis() {

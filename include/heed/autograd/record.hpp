@@ -52,6 +52,13 @@ inline ArrayList input_values(const NodeList& inputs) {
 
 // Calls op.forward with the values of the N inputs, or with one list of values if N is any_number.
 template <class Op, std::size_t... I>
+Array run_forward(Op& op, const NodeList& inputs, std::index_sequence<I...>) {
+  if constexpr (sizeof...(I) == any_number)
+    return op.forward(input_values(inputs));
+  else
+    return op.forward(input_value(inputs, I)...);
+}
+template <class Op, std::size_t... I>
 Array run_forward(Op& op, const ArrayList& x, std::index_sequence<I...>) {
   if constexpr (sizeof...(I) == any_number)
     return op.forward(x);
@@ -131,10 +138,10 @@ Tensor record_inputs(Op op, SourceLocation location, NodeList inputs) {
   check_first_input(Op::name, inputs);
   const bool recorded = needs_grad(inputs);
   const OperationTimer timer(Op::name, recorded ? Phase::forward : Phase::no_grad);
-  Array value = run_forward(op, input_values(inputs), std::make_index_sequence<N>());
+  Array value = run_forward(op, inputs, std::make_index_sequence<N>());
   check_finite(Op::name, may_write_infinity<Op>, location, value, inputs);
-  if (!recorded) return finish(std::make_shared<Node>(), std::move(value), Op::name, location, {});
-  auto node = std::make_shared<OpNode<Op, N>>(std::move(op));
+  if (!recorded) return finish(make_node<Node>(), std::move(value), Op::name, location, {});
+  auto node = make_node<OpNode<Op, N>>(std::move(op));
   return finish(std::move(node), std::move(value), Op::name, location, std::move(inputs));
 }
 
@@ -142,7 +149,10 @@ Tensor record_inputs(Op op, SourceLocation location, NodeList inputs) {
 template <class Op, class... Inputs>
 Tensor record(Op op, SourceLocation location, const Inputs&... inputs) {
   static_assert(sizeof...(Inputs) >= 1);
-  return record_inputs<sizeof...(Inputs)>(std::move(op), location, {inputs.node()...});
+  NodeList nodes;
+  nodes.reserve(sizeof...(Inputs));
+  (nodes.push_back(inputs.node()), ...);
+  return record_inputs<sizeof...(Inputs)>(std::move(op), location, std::move(nodes));
 }
 
 // Like record(), but for an operation on a list of tensors.

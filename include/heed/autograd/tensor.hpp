@@ -2,16 +2,19 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <functional>
 #include <iosfwd>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "heed/array/array.hpp"
 #include "heed/array/shape.hpp"
+#include "heed/array/small_blocks.hpp"
 #include "heed/base/source_location.hpp"
 
 namespace HEED_NAMESPACE {
@@ -25,6 +28,10 @@ struct Contribution {
 
 // References to the values of an operation's inputs.
 using ArrayList = std::vector<std::reference_wrapper<const Array>>;
+
+struct Node;
+using NodeList =  // nodes, such as the inputs of a node
+    std::vector<std::shared_ptr<Node>, SmallAllocator<std::shared_ptr<Node>>>;
 
 // A value in the autograd graph. record() creates nodes; user code uses Tensor, a handle to a node.
 struct Node {
@@ -43,22 +50,27 @@ struct Node {
   virtual Array forward_of(const ArrayList&) const { return value; }
   virtual std::vector<Array> backward_of(const Array& /*dy*/) const { return {}; }
 
-  Array value = undefined_array();            // the result of the operation
-  Array grad = undefined_array();             // the gradient d output / d value; valid if has_grad
-  bool has_grad = false;                      // true if backward has stored a gradient
-  bool requires_grad = false;                 // whether backward computes a gradient
-  std::size_t depth = 0;                      // 0 for leaves, else 1 + the inputs' largest depth
-  std::string_view op = "Leaf";               // the operation: "Softmax", "Add", ...
-  std::string name;                           // the name given by the user, may be empty
-  SourceLocation location;                    // the call that created the node
-  std::vector<std::shared_ptr<Node>> inputs;  // the inputs; null for an omitted optional argument
-  std::vector<unsigned> input_versions;       // the inputs' versions when the node was recorded
-  unsigned version = 0;                       // number of mutable_value() calls
-  SourceLocation changed_at;                  // the last call of mutable_value()
-  std::vector<Contribution> contributions;    // the terms that were added to grad, if recorded
+  Array value = undefined_array();          // the result of the operation
+  Array grad = undefined_array();           // the gradient d output / d value; valid if has_grad
+  bool has_grad = false;                    // true if backward has stored a gradient
+  bool requires_grad = false;               // whether backward computes a gradient
+  std::size_t depth = 0;                    // 0 for leaves, else 1 + the inputs' largest depth
+  std::string_view op = "Leaf";             // the operation: "Softmax", "Add", ...
+  std::string name;                         // the name given by the user, may be empty
+  SourceLocation location;                  // the call that created the node
+  NodeList inputs;                          // the inputs; null for an omitted optional argument
+  xt::svector<unsigned, 4> input_versions;  // the inputs' versions when the node was recorded
+  unsigned version = 0;                     // number of mutable_value() calls
+  SourceLocation changed_at;                // the last call of mutable_value()
+  std::vector<Contribution> contributions;  // the terms that were added to grad, if recorded
+  std::uint64_t last_search = 0;            // the last topological_order() that found this node
 };
 
-using NodeList = std::vector<std::shared_ptr<Node>>;  // nodes, such as the inputs of a node
+// Creates a node of type N, which is Node or derived from it.
+template <class N, class... Arguments>
+std::shared_ptr<N> make_node(Arguments&&... arguments) {
+  return std::allocate_shared<N>(SmallAllocator<N>(), std::forward<Arguments>(arguments)...);
+}
 
 // The number of nodes that currently exist, for tests of memory leaks.
 std::size_t live_nodes();
