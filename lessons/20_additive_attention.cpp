@@ -95,7 +95,7 @@ std::vector<Result> train_all() {
       "none of six rates from 0.0025 to 0.03 was better by more than a standard error,",
       "with other seeds, on other lines.", "",
       "The accuracy is the exact match (lesson 19), the fraction of 100 lines whose",
-      "whole answer is right: mean and standard error of 3 seeds. All models have the",
+      "whole output is right: mean and standard error of 3 seeds. All models have the",
       "same test lines; the choice of 100 adds an uncertainty of up to 0.05. The last",
       "column has lines of " + longest + " characters, with a time; the last row has one seed.",
       "");
@@ -122,8 +122,8 @@ void compare(const std::vector<Result>& results) {
                       {&longer, true, "fixed, 3 x steps, date and time (one seed)", "#0072B2"}});
   say("", "Figure 2 of Bahdanau et al. has the quality of translations (BLEU): with a fixed",
       "context vector it falls as sentences get longer. Our picture separates two",
-      "reasons. Along a curve lines get more words, but the answer keeps its length. A",
-      "time makes the answer longer: then the fixed vector has almost no right answer",
+      "reasons. Along a curve lines get more words, but the output keeps its length. A",
+      "time makes the output longer: then the fixed vector has almost no right output",
       "after this number of steps. With attention, more words alone also lower the",
       "accuracy, on lines much longer than in training (24 characters, or 32 with a",
       "time): with a time and additive scores it falls clearly.", "",
@@ -183,7 +183,7 @@ int main() {
   alignment(results[1].models[0]);
   say("", "The keys need not be characters: 21_vision attends to patches of an image.");
   questions(
-      "In train_all write 8 * steps in place of 3 * steps. How many answers with a\n"
+      "In train_all write 8 * steps in place of 3 * steps. How many outputs with a\n"
       "time does the fixed context vector get right?",
       "In Translator::decode (20_translator.hpp) replace scores(s, e.keys) by\n"
       "scores(0 * s, e.keys). Which rows of the table change, and why?",

@@ -88,8 +88,8 @@ inline std::string line_with(const Names& parts, std::size_t length, Generator& 
 }
 
 struct DateBatch {
-  Names lines, dates, times, answers;  // B texts each; times are empty if there are none
-  Indices inputs, targets;             // (B, S) and (B, N): the tokens of lines and answers
+  Names lines, dates, times, target_texts;  // B texts each; times are empty if there are none
+  Indices inputs, targets;                  // (B, S) and (B, N): the tokens of both
 };
 
 inline Indices tokens_of(const Names& texts) {  // texts of the same length
@@ -119,17 +119,17 @@ inline DateBatch new_batch(Generator& g, std::size_t B, bool with_time, std::siz
   for (std::size_t b = 0; b < B; ++b) {
     const Date d = draw_date(g, held_out);
     Names parts = {written(d, draw(g, brief() ? 4 : 0, 4))};
-    batch.dates.push_back(parts[0]), batch.answers.push_back(iso(d));
+    batch.dates.push_back(parts[0]), batch.target_texts.push_back(iso(d));
     batch.times.push_back("");
     if (with_time) {
       const std::int64_t hour = draw(g, 0, 23), minute = draw(g, 0, 59);
       batch.times[b] = written_time(hour, minute, draw(g, 0, brief() ? 0 : 1));
-      batch.answers[b] += "T" + two_digits(hour) + ":" + two_digits(minute);
+      batch.target_texts[b] += "T" + two_digits(hour) + ":" + two_digits(minute);
       parts.insert(parts.begin() + draw(g, 0, 1), batch.times[b]);
     }
     batch.lines.push_back(line_with(parts, length, g));
   }
-  batch.inputs = tokens_of(batch.lines), batch.targets = tokens_of(batch.answers);
+  batch.inputs = tokens_of(batch.lines), batch.targets = tokens_of(batch.target_texts);
   return batch;
 }
 
@@ -139,7 +139,7 @@ inline void quote_examples() {
   for (const bool with_time : {false, true}) {
     const DateBatch batch = new_batch(g, 4, with_time, training_length(with_time), false);
     for (std::size_t b = 0; b < 4; ++b)
-      quote(pad_right("'" + batch.lines[b] + "'", 36) + batch.answers[b]);
+      quote(pad_right("'" + batch.lines[b] + "'", 36) + batch.target_texts[b]);
   }
 }
 
@@ -151,7 +151,7 @@ inline void the_task() {
   quote_examples();
   say("", "In 31.3.1999 the day is first, in 3/31/99 the month. Years are 1990 to 2009. A",
       "tenth of the 7,305 dates are held out of training; the tests use only these. A",
-      "random date is right with probability 1/7305. A line determines its answer, so",
+      "random date is right with probability 1/7305. A line determines its output, so",
       "the lower bound on the loss is 0.");
 }
 

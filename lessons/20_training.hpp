@@ -51,9 +51,9 @@ inline double accuracy(const Translator& model, const DateBatch& batch) {
   const NoGrad no_grad;
   const Indices predicted = argmax(model.decode(batch.inputs, batch.targets.shape(1)).logits, -1);
   double right = 0;
-  for (std::size_t b = 0; b < batch.answers.size(); ++b)
-    right += text_of(predicted, b) == batch.answers[b];
-  return right / double(batch.answers.size());
+  for (std::size_t b = 0; b < batch.target_texts.size(); ++b)
+    right += text_of(predicted, b) == batch.target_texts[b];
+  return right / double(batch.target_texts.size());
 }
 
 // One setting, trained with several seeds.

@@ -21,7 +21,7 @@ struct Costs {
 
 using Attend = std::function<Tensor(const Tensor& q, const Tensor& k, const Tensor& v)>;
 
-// The milliseconds that this thread has computed. While other programs use the core, it stands.
+// The processor time of this thread in milliseconds. It excludes the time of other programs.
 inline double computing_time() {
   timespec time;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

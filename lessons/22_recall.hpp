@@ -219,7 +219,7 @@ inline void draw_weights(const std::string& lesson, const RecallModel& soft,
                          const RecallModel& linear, std::size_t n) {
   HeatmapOptions options{"attention weights for n = " + std::to_string(n) +
                          " pairs; the right key is on the diagonal"};
-  options.row_title = "question", options.column_title = "pair";
+  options.row_title = "query (key token)", options.column_title = "key (pair)";
   options.low = 0, options.high = 1;
   picture(lesson, "weights", {sorted_weights(soft, n), sorted_weights(linear, n)},
           {"softmax", "linear"}, options, 2);

@@ -27,7 +27,7 @@ void online_softmax() {
   const Tensor q(Q), k(K), v(V);
   const Array online = online_attention(Q, K, V, 3);
   say("");
-  check("online softmax by hand = softmax(Q K^T / sqrt(d)) V", online,
+  check("online softmax by hand = softmax(Q K^T / sqrt(D)) V", online,
         matmul(softmax(matmul(q, transpose(k, 0, 1)) / std::sqrt(4.0), -1), v));
   check("online softmax by hand = fused attention", online, scaled_dot_product_attention(q, k, v));
   check("blocks of 1 key = blocks of 5 keys", online_attention(Q, K, V, 1),
@@ -87,7 +87,7 @@ void sliding_window() {
 
 void linear_attention_is_a_recurrence() {
   section("Linear attention");
-  say("The softmax weights are proportional to exp(q . k / sqrt(d)). LINEAR ATTENTION",
+  say("The softmax weights are proportional to exp(q . k / sqrt(D)). LINEAR ATTENTION",
       "uses phi(q) . phi(k) instead. The FEATURE MAP phi has positive elements, here",
       "phi(x) = elu(x) + 1: x + 1 if x > 0, else exp(x). This does not approximate",
       "softmax. A query needs only two sums over all earlier tokens, of fixed size:",
@@ -111,7 +111,8 @@ void costs_against_length() {
   say("For large n the costs are about a constant times n^slope. We fit the slopes to",
       "the logarithms by least squares; R^2 is 1 for a perfect fit. Width 64, one",
       "thread. All kinds are causal except linear attention. The last row is one new",
-      "token with n keys in the cache. Bytes: all arrays at the peak, also q, k and v:", "");
+      "token with n keys in the cache. Bytes (1 kB = 1024) are those of all arrays at",
+      "the peak, q, k and v included. The last three columns are at the largest n:", "");
   const std::vector<Costs> all = measured_costs();
   quote(table_of(all));
   draw_costs(lesson, all);
@@ -125,20 +126,25 @@ void costs_against_length() {
   claim("time: slope above 1.5 for plain and fused attention", least > 1.5, decimal(least, 2));
   const double largest = std::max({time_slope(all[2]), time_slope(all[3]), time_slope(all[4])});
   claim("time: slope below 1.5 for the other three", largest < 1.5, decimal(largest, 2));
-  say("", "Fused attention needs less memory and reads and writes it less often. But its",
-      "multiplications still grow with n^2. With a cache a token costs n, so n tokens",
-      "cost n^2. With a window or a fixed state each token costs the same.");
+  say("", "Fused attention allocates less memory, and reads and writes memory less often.",
+      "But its multiplications still grow with n^2. With a cache the cost of one token",
+      "is proportional to n, so that of n tokens to n^2. With a window or a fixed state",
+      "the cost of one token does not depend on n.");
 }
 
 void what_a_fixed_state_forgets() {
   section("What a fixed state forgets");
-  say("ASSOCIATIVE RECALL: a sequence has n pairs of a key token and a value token, and",
-      "the model is asked for the value of each key token. The optimum is accuracy 1",
-      "and loss 0; guessing one of the n values has accuracy 1/n. We train one layer of",
-      "softmax or linear attention with equally many parameters and D = 8. (A pair is",
-      "one token here. A transformer first joins the two tokens, as in lesson 16.)", "",
-      "Linear attention has a bound. Its matrix A of weights (n, n) has rank at most D,",
-      "so at most D of its eigenvalues c (A x = c x for some x, not 0) are not 0. Its",
+  say("ASSOCIATIVE RECALL: a sequence has n pairs of a key token and a value token. For",
+      "each key token the model predicts its value token. The optimum is accuracy 1 and",
+      "loss 0; guessing one of the n value tokens has accuracy 1/n. We train one layer",
+      "of softmax or linear attention, without a mask, with equally many parameters and",
+      "D = 8. A pair is one position here: its attention key comes from the key token,",
+      "its attention value from the value token. (A transformer first joins the two",
+      "tokens, as in lesson 16.)", "",
+      "Linear attention has a bound. Row i of its weights A (n, n) is the query of key",
+      "token i, column j the key of pair j, so the right keys are on the diagonal. A is",
+      "phi(Q) phi(K)^T with each row divided by its sum. So its rank is at most D, and",
+      "at most D of its eigenvalues c (A x = c x for some x, not 0) are not 0. Its",
       "elements are positive, its rows sum to 1, so |c| <= 1. The sum of the diagonal",
       "is the sum of the eigenvalues, at most D. So the mean weight on the right key is",
       "at most D / n, for any positive phi (with D elements) and any training.", "",
@@ -161,21 +167,21 @@ void what_a_fixed_state_forgets() {
         largest_over_bound(linear) < 1.0001, decimal(largest_over_bound(linear), 4));
   claim("softmax attention, n = 32: mean weight above 3 D / n, all seeds",
         weight > 3 * weight_bound(32), decimal(weight, 4));
-  say("", "The picture of the weights shows it: linear attention puts the keys into about D",
-      "groups and cannot tell the keys of a group apart. (The bound is on weights, not",
-      "on accuracy: a later layer may find the right value among several.) A larger D",
-      "helps, but any state of fixed size is too small for some n. Recurrent networks",
-      "and Mamba (Gu and Dao 2023) pay this price for a constant cost per token. Arora",
-      "et al. explain 82 % of the gap between language models with gated convolutions",
-      "and with attention by such recall.");
+  say("", "In the picture of the weights, linear attention puts the keys into about D",
+      "groups and gives the keys of a group nearly equal weights. (The bound is on",
+      "weights, not on accuracy: a later layer may find the right value among several.)",
+      "A larger D helps, but any state of fixed size is too small for some n. Recurrent",
+      "networks and Mamba (Gu and Dao 2023) have the same limit, and in return a",
+      "constant cost per token. Arora et al. attribute 82 % of the gap in perplexity",
+      "between language models with gated convolutions and with attention to recall.");
 }
 
 int main() {
   set_num_threads(1);  // the times below are those of one thread
   opening({"to measure what attention costs, and what its cheaper kinds give up",
-           "online softmax, for a block with scores s (b) and values V (b, d_v):\n"
+           "online softmax, for a block with scores s (b) and values V (b, D_v):\n"
            "m' = max(m, max s), l' = exp(m - m') l + sum_j exp(s_j - m')\n"
-           "o' = exp(m - m') o + sum_j exp(s_j - m') V_j   output o / l (d_v)\n"
+           "o' = exp(m - m') o + sum_j exp(s_j - m') V_j   output o / l (D_v)\n"
            "linear attention: phi(q)^T S / (phi(q) . z)   S (D, D_v), z (D)",
            "Milakov and Gimelshein, \"Online normalizer calculation for softmax\",\n"
            "section 3 (2018); Dao et al., \"FlashAttention: Fast and\n"

@@ -96,8 +96,8 @@ inline void a_fair_measure(const Texts& texts, const Vocabulary& vocabulary) {
   section("Bits per character");
   say("Which tokens are best for a model of the play? The loss per token cannot tell: a",
       "token of two characters is harder to predict than one character, because it is",
-      "two predictions at once. The same holds for perplexity, exp(loss). But BITS PER",
-      "CHARACTER can be compared. The sum of the losses of all tokens of a text is",
+      "two predictions at once. The same holds for perplexity, exp(loss). But bits per",
+      "character can be compared. The sum of the losses of all tokens of a text is",
       "-ln p of these tokens. Divided by ln 2 it is in bits. We divide it by the number",
       "of characters:", "", "  bits per character = loss per token / ln 2 * tokens per character",
       "");

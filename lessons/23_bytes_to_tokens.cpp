@@ -41,16 +41,16 @@ void learning_merges() {
   check("ids by hand = BytePairs::encode",
         numbers(encode_by_hand(tokens.merges(), "ells sell seas")),
         numbers(tokens.encode("ells sell seas")), 0);
-  say("", "(Sennrich et al. begin with characters and mark the end of a word. Bytes, and",
-      "the space before a word, are GPT-2's. Why the order matters: exercise 23.)");
+  say("", "(Sennrich et al. begin with characters and mark the end of a word. GPT-2 begins",
+      "with bytes and keeps the space before a word. Exercise 23 shows why the order of",
+      "the merges matters.)");
 }
 
 void any_bytes(const Texts& texts, const BytePairs& tokens) {
   section("Every text has tokens");
   const std::size_t size = brief() ? 280 : 320;
-  say("Now the play of lesson 15, without its last two scenes, which are held out. The",
-      "first merges are: " + spelled(tokens, {256, 257, 258, 259, 260, 261, 262, 263, 264, 265}) +
-          ".",
+  say("Now the play of lesson 15, without its last two scenes, which are held out. Its",
+      "first ten merges: " + spelled(tokens, {256, 257, 258, 259, 260, 261, 262, 263, 264, 265}),
       "");
   const std::vector<Merge> merges = train_by_hand(texts.training, size);
   const BytePairs in_one_line = BytePairs::trained_on(texts.training, size);
@@ -62,8 +62,10 @@ void any_bytes(const Texts& texts, const BytePairs& tokens) {
   check("in one line = the Vocabulary of a Trainer", numbers(in_one_line.encode(texts.held_out)),
         numbers(Vocabulary(in_one_line).encode(texts.held_out)), 0);
   claim("decoding by hand gives the text", decode_by_hand(merges, ids) == texts.held_out, "not");
-  say("", "A vocabulary of characters has no token for a new character. Bytes have one for",
-      "everything. So with a BYTE-LEVEL BPE, decode(encode(x)) = x for all x:", "");
+  say("", "A vocabulary of characters has no token for a new character. In a BYTE-LEVEL BPE",
+      "each byte is a token, so every text has tokens, and decode(encode(x)) = x for",
+      "all x. Here with 512 tokens from the play. Characters are Unicode code points:",
+      "the astronaut is three, a woman, a zero-width joiner and a rocket.", "");
   Generator g(23);
   std::string random;
   for (const std::int64_t byte : g.randint(0, 256, {10'000})) random += char(byte);
@@ -97,9 +99,9 @@ std::vector<Result> equal_compute(const Texts& texts, const std::vector<Tokens>&
   section("Equal compute");
   say("The same blocks (L = 2, C = 64, windows of T = 64 tokens) with three kinds of",
       "tokens: each model trains on the play, without the two scenes, for 300 billion",
-      "FLOPs. Each kind has its own learning rate of five, chosen on other scenes with",
-      "other seeds. Measured on the two held-out scenes, mean of 3 seeds +- standard",
-      "error:", "");
+      "FLOPs. Each kind of tokens has the best of five learning rates, chosen on other",
+      "scenes with other seeds. Measured on the two held-out scenes, mean of 3 seeds +-",
+      "standard error:", "");
   const double flops = brief() ? 3e10 : 3e11;
   const std::vector<Result> results = train_all(kinds, texts, flops, brief() ? 1 : 3);
   quote(table_of(results, texts));
@@ -124,20 +126,23 @@ std::vector<Result> equal_compute(const Texts& texts, const std::vector<Tokens>&
   const double read = per_flop(kinds[2].vocabulary) / per_flop(kinds[0].vocabulary) / 3;
   say("", "By loss per token, characters look best. By bits per character they are the",
       "worst. One reason is that a model with longer tokens reads more text per FLOP.",
-      "But with a third of its FLOPs, BPE 1024 has read only " + decimal(read, 2) +
+      "But after a third of its FLOPs, BPE 1024 has read only " + decimal(read, 2) +
           " times as many",
-      "characters as the character model with all. Two other reasons: 64 tokens are a",
-      "longer context, and merges are knowledge that characters must learn. BPE models",
-      "also have more parameters. We do not separate the reasons. And the budget",
-      "decides: with four times as many FLOPs the characters win, because both BPE",
-      "models overfit this short text (question 3).");
+      "characters as the character model after all of them, and already has fewer bits",
+      "per character. Two other reasons: 64 tokens of BPE are a longer context, and a",
+      "character model must learn the spellings that the merges already contain. BPE",
+      "models also have more parameters. We do not separate the reasons. And the budget",
+      "decides: with four times as many FLOPs the characters have the fewest bits,",
+      "because both BPE models overfit this short text (question 3).");
   return results;
 }
 
 int main() {
   opening({"to learn the tokens of a text, and compare models with other tokens",
-           "bits per character = loss / ln 2 * N / M   loss in nats per token,\n"
-           "N tokens, M characters;  FLOPs = N (6 (12 L C C + V C) + 6 L T C)",
+           "bits per character = loss / ln 2 * N / M\n"
+           "loss in nats per token; a text of N tokens and M characters\n"
+           "training FLOPs per token = 6 (12 L C C + V C) + 6 L T C\n"
+           "L blocks, width C, vocabulary of V tokens, windows of T tokens",
            "Sennrich, Haddow and Birch, \"Neural Machine Translation of Rare\n"
            "Words with Subword Units\", section 3.2 (2016); Gage, \"A New\n"
            "Algorithm for Data Compression\" (1994); bytes: Radford et al.,\n"

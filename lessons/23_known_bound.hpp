@@ -79,9 +79,11 @@ inline void picture_of_bound(const std::string& lesson, const std::vector<Series
 
 inline void known_bound(const std::string& lesson) {
   section("A text of known entropy");
-  say("Can tokens lower the bound on the loss? No. A text and its tokens determine each",
-      "other, so they have the same information. The entropy rate (lesson 14) is a",
-      "lower bound on the expected bits per character, whatever the tokens are.", "",
+  say("Can tokens lower the bound on the loss of a text? No. A text and its tokens",
+      "determine each other, so they have the same information. To compare tokens of",
+      "different lengths we use BITS PER CHARACTER: the sum of -log2 p of all tokens,",
+      "divided by the number of characters. The entropy rate (lesson 14), in bits, is a",
+      "lower bound on their expectation, whatever the tokens are.", "",
       "The source 'chain' (./heed corpus) draws letters a, b and c. A letter depends on",
       "the two before it. Our models are tables of counts (lesson 15): a unigram model",
       "has no context, a bigram model has the previous token. Bits per letter on new",
@@ -119,7 +121,9 @@ inline void known_bound(const std::string& lesson) {
       "with letters: a previous token of two letters is all the context that the next",
       "letter depends on. (Rajaraman et al. 2024, \"Toward a Theory of Tokenization in",
       "LLMs\", prove this for unigram models, and observe that transformers on the",
-      "letters themselves can stay at the loss of a unigram model.) But the more",
+      "letters themselves can stay at the loss of a unigram model.) The first two",
+      "merges do not help the unigram model yet: it does not know that after a letter",
+      "that is still alone, the other letter of its merge cannot follow. But the more",
       "tokens there are, the fewer counts each has: the bigram model has a best size.");
 }
 

@@ -105,15 +105,17 @@ inline void end_of_a_prompt(const Texts& texts, const std::vector<Result>& resul
       "the model must continue ␣ alone. Of " +
           grouped(double(tokens.encode(texts.training).size())) + " training tokens, " +
           std::to_string(before_letter) + " are ␣ alone",
-      "before a small letter. This is the PROMPT BOUNDARY PROBLEM: the tokens of two",
-      "texts, joined, need not be the tokens of the joined text.", "");
+      "before a lowercase letter. This is the PROMPT BOUNDARY PROBLEM: the tokens of",
+      "two texts, joined, need not be the tokens of the joined text.", "");
   const Ids joined_ids = joined_tokens(tokens, "Mind the ", "rope");
   claim(
       "tokens of 'Mind the ' and of 'rope': not those of 'Mind the rope'",
       joined_ids != tokens.encode("Mind the rope") && tokens.decode(joined_ids) == "Mind the rope",
       spelled(tokens, joined_ids));
   say("", "How much does it cost? We take words of the held-out scenes, each after 400",
-      "characters of the text. -ln p of the word, in nats, mean over the words:", "");
+      "characters of the text. If the prompt ends before the space, the model continues",
+      "with the space and the word, otherwise with the word alone. -ln p of this",
+      "continuation, in nats, mean over the words +- standard error of 3 seeds:", "");
   const Prompts prompts = prompts_of(texts, brief() ? 40 : 8);
   const WordLosses characters = word_losses(results[0], prompts),
                    pairs = word_losses(results[1], prompts);

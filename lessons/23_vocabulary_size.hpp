@@ -73,8 +73,9 @@ inline void vocabulary_size(const std::string& lesson, const Texts& texts) {
   section("The size of the vocabulary");
   const Sizes sizes = tokens_per_character(texts);
   say("Fewer tokens per character mean fewer positions for the same text. The last row",
-      "has all merges of pairs that occur twice. The last column is the number of",
-      "weights in the token embeddings at width C = 64:", "",
+      "has all merges of pairs that occur at least twice. The play is ASCII, so a",
+      "character is a byte. The last column is the number of weights in the token",
+      "embeddings of a vocabulary of V tokens at width C = 64:", "",
       "             tokens per character   bytes per token",
       "vocabulary    training   held out          held out     V C");
   for (std::size_t i = 0; i < sizes.vocabulary.size(); ++i)
@@ -94,9 +95,9 @@ inline void vocabulary_size(const std::string& lesson, const Texts& texts) {
       "The most frequent tokens of 5 bytes or more at V = 1024, with their counts:", "",
       "  training  " + most_frequent_tokens(tokens, texts.training, 5, 6),
       "  held out  " + most_frequent_tokens(tokens, texts.held_out, 5, 6), "",
-      "The two blocks of our model have 98,304 weights, as many as the embeddings of",
-      "1536 tokens. GPT-2 small has 50,257 tokens of width 768: 38.6 of its 124 million",
-      "parameters are token embeddings.");
+      "The two blocks of the models trained below have 98,304 weights, as many as the",
+      "embeddings of 1536 tokens. GPT-2 small has 50,257 tokens of width 768: 38.6 of",
+      "its 124 million parameters are token embeddings.");
 }
 
 }  // namespace heed

@@ -105,7 +105,8 @@ inline void remove_heads_and_keys(const std::vector<InductionModel>& models, con
   for (const std::size_t i : {5u, 7u})
     claim("without " + cut_names[i] + ": change below 0.5", largest_change(i) < 0.5,
           decimal(largest_change(i), 4));
-  say("", "Without both heads of layer 1 the loss is above that of equal probabilities. But",
+  say("", "Without both heads of layer 1 the loss is above that of equal probabilities: the",
+      "rest of the model then gives wrong tokens too high a probability. But",
       "no single head is needed as much: both are induction heads, and each does a part",
       "of the work. The induction score does not tell how large this part is: both",
       "scores are close, but the two increases of the loss can differ much. Keys give a",

@@ -49,22 +49,23 @@ void rotary_positions() {
                sums = x + Tensor(g.normal({16, 12}, 0, 0.5));
   const Tensor r = rotary_embedding(x);
   const Array added = matmul(sums, transpose(sums, 0, 1)).value(),
-              turned = matmul(r, transpose(r, 0, 1)).value();  // (N, N)
-  claim("rotary: equal on each diagonal", spread_on_diagonals(turned) < 1e-4,
-        decimal(spread_on_diagonals(turned), 6));
+              rotary = matmul(r, transpose(r, 0, 1)).value();  // (N, N)
+  claim("rotary: equal on each diagonal", spread_on_diagonals(rotary) < 1e-4,
+        decimal(spread_on_diagonals(rotary), 6));
   claim("random vectors added instead: not equal", spread_on_diagonals(added) > 1,
         decimal(spread_on_diagonals(added), 4));
   HeatmapOptions options{"scores of one token with itself, at all pairs of positions"};
   options.row_title = "query position t", options.column_title = "key position s";
-  picture(lesson, "scores", {added, turned}, {"a random vector added", "rotary"}, options, 2);
+  picture(lesson, "scores", {added, rotary}, {"a random vector added", "rotary"}, options, 2);
 }
 
 void the_mlp(const nn::Mlp& mlp, const Tensor& x) {
   section("SwiGLU");
-  say("Third: GPT-2's MLP is W_down gelu(W_up x). SWIGLU multiplies two linear layers,",
-      "one of them after silu(z) = z sigmoid(z): W_down (silu(W_gate x) * W_up x).",
-      "Three matrices instead of two: so that they have as many elements, the hidden",
-      "width is 2/3 of 4C (Touvron et al.), here 128 instead of 192.", "");
+  say("Third: GPT-2's MLP is W_down gelu(W_up x). SWIGLU multiplies the outputs of two",
+      "linear layers elementwise, one of them after the activation silu(z) =",
+      "z sigmoid(z): W_down (silu(W_gate x) * W_up x). It has three matrices instead of",
+      "two. So that they have as many elements, the hidden width is 2/3 of 4C (Touvron",
+      "et al.): here C = 48, and 128 instead of 192.", "");
   const Tensor one_line = mlp.down(silu((*mlp.gate)(x)) * mlp.up(x));  // (T, C)
   check("by hand = in one line", swiglu_by_hand(mlp, x.value()), one_line);
   check("in one line = nn::Mlp with MlpKind::swiglu", one_line, mlp(x));
@@ -75,11 +76,11 @@ void the_mlp(const nn::Mlp& mlp, const Tensor& x) {
 void grouped_queries(const nn::MultiHeadAttention& attention, const Tensor& x) {
   section("Grouped queries");
   say("Fourth: a KV cache (exercise 15b) stores keys and values of all tokens. With",
-      "GROUPED-QUERY ATTENTION (GQA; Ainslie et al.) neighbouring query heads share one",
-      "head of keys and values: query head h uses head h / (H / H_kv), rounded down.",
-      "Here H = 4 and H_kv = 2. H_kv = 1 is MULTI-QUERY ATTENTION (Shazeer 2019). Llama",
-      "2 with 70 billion parameters has H = 64 and H_kv = 8; the first Llama had no", "groups.",
-      "");
+      "GROUPED-QUERY ATTENTION (GQA; Ainslie et al.) H query heads share H_kv heads of",
+      "keys and values: query head h = 0, ..., H - 1 uses head h / (H / H_kv), rounded",
+      "down. Here H = 4 and H_kv = 2. H_kv = 1 is MULTI-QUERY ATTENTION (Shazeer 2019).",
+      "Llama 2 with 70 billion parameters has H = 64 and H_kv = 8; the first Llama had",
+      "no groups.", "");
   const nn::AttentionMask causal{true};
   const nn::Projections p = attention.project(x, x);  // (1, T, C), and (1, T, C / 2) twice
   AttentionOptions options;
@@ -103,8 +104,9 @@ void grouped_queries(const nn::MultiHeadAttention& attention, const Tensor& x) {
     c.kv_heads = kv_heads;
     return 2 * num_layers * nn::GptCache(c).blocks[0].keys.size(-1);
   };
-  say("", "numbers in the KV cache for each token: H_kv = 4: " + std::to_string(cached(4)) +
-              ", 2: " + std::to_string(cached(2)) + ", 1: " + std::to_string(cached(1)));
+  say("",
+      "numbers in the KV cache for each token, 2 layers: H_kv = 4: " + std::to_string(cached(4)) +
+          ", 2: " + std::to_string(cached(2)) + ", 1: " + std::to_string(cached(1)));
   for (const std::size_t kv : {2u, 1u})
     claim("H_kv = " + std::to_string(kv) + ": smaller by the factor H / H_kv",
           cached(kv) * (H / kv) == cached(H), std::to_string(cached(kv)));
@@ -125,14 +127,15 @@ void compare_variants(const Text& text, const std::vector<Variant>& variants) {
   section("Which change matters?");
   const std::int64_t steps = in_brief(400, 60);
   say("We make the changes one after the other and train each model on lesson 15's",
-      "play, with the same batches and number of steps. For each we chose the learning",
-      "rate, of six from 0.004 to 0.0226, with other seeds (0.0057 with grouped queries",
-      "and for Llama, 0.016 for the others), but on the same windows, so the losses are",
-      "slightly low. The first weights are three times as large as GPT-2's, because our",
-      "width is 48, not 768. Losses are those of the validation part, in nats per",
-      "character: means of 3 seeds +- standard error. 'change' is the difference from",
-      "the row above, of the same seeds. 'time' is the processor time of a step,",
-      "relative to GPT-2's. In the last row Llama trains for as much time as GPT-2:", "");
+      "play, with the same batches and number of steps. Each model has the best of six",
+      "learning rates from 0.004 to 0.0226: 0.0057 with grouped queries and for Llama,",
+      "0.016 for the others. We chose them with other seeds, but by the loss on the",
+      "same validation windows, so the losses below are slightly too low. The initial",
+      "weights are three times as large as GPT-2's, because our width is 48, not 768.",
+      "Losses are those of the validation part, in nats per character: means of 3 seeds",
+      "+- standard error. 'change' is the difference from the row above, of the same",
+      "seeds. 'time' is the processor time of a step, relative to GPT-2's. In the last",
+      "row Llama trains for as much time as GPT-2:", "");
   check("changes of the number of parameters by hand = counted", parameter_changes_by_hand(),
         parameter_changes(variants), 0);
   const std::vector<double> ratios = time_ratios(text, variants, brief() ? 4 : 40);
@@ -151,17 +154,19 @@ void compare_variants(const Text& text, const std::vector<Variant>& variants) {
           {"training loss, first seed: rotary positions make the largest difference", "step"});
   say("", "Rotary positions are the only change with a clear effect on the loss here. The",
       "likely reason: rotary scores contain distances from the first step, GPT-2 must",
-      "learn them. No other change is larger than its standard error: 400 steps on this",
-      "text do not show whether they help. Nor were all made for the loss: RMSNorm is",
-      "meant to save time, grouped queries save memory. Llama also has 12 % fewer",
-      "parameters. A longer training may give another table.");
+      "learn them. The other four changes are within about one standard error of 0: 400",
+      "steps on this text do not show whether they help. (The change in the last row is",
+      "the effect of more steps.) Nor were all made for the loss: RMSNorm is meant to",
+      "save time, grouped queries save memory. Llama also has 12 % fewer parameters. A",
+      "longer training may give another table.");
 }
 
 int main() {
   set_num_threads(1);  // the arrays are so small that a second thread would slow them down
   opening({"to turn GPT-2's block into Llama's, and when induction heads appear",
-           "rms_norm(x) = x / sqrt(mean(x^2) + eps) * weight     x (T, C)\n"
+           "rms_norm(x) = x / sqrt(mean(x^2) + eps) * weight     x (C): a row\n"
            "(R_t q_t) . (R_s k_s) = q_t . (R_(s-t) k_s)          q_t, k_s (D)\n"
+           "R_t: the rotation by the angles of position t\n"
            "swiglu(x) = W_down (silu(W_gate x) * W_up x)         W_up (8C/3, C)",
            "Touvron et al., \"LLaMA: Open and Efficient Foundation Language\n"
            "Models\", 2.2 (2023); Zhang and Sennrich, \"Root Mean Square Layer\n"

@@ -109,7 +109,10 @@ inline std::vector<InductionModel> phase_change(const std::string& lesson, const
           ". Where tokens repeat, the lower bound is 0. If all tokens have",
       "equal probabilities, the loss is ln 32 = " + decimal(std::log(double(V)), 2) + ".", "",
       "The INDUCTION SCORE of a head (prefix-matching score, lesson 16) is the",
-      "attention weight on the tokens that followed the query's token earlier:", "");
+      "attention weight on the tokens that followed the query's token earlier. For",
+      "layer 0 the table has the larger score of its two heads. The last two columns",
+      "are the first steps at which the loss on repeated tokens, measured every 10",
+      "steps, is below 3 and below 1:", "");
   std::vector<InductionModel> two, one;
   for (std::uint64_t seed = 1; seed <= (brief() ? 1u : 3u); ++seed) {
     train(two.emplace_back(2, seed), steps, seed);
@@ -136,12 +139,18 @@ inline std::vector<InductionModel> phase_change(const std::string& lesson, const
         in_layer_1 > 0.5 && in_layer_0 < 0.2,
         decimal(in_layer_1, 2) + " and " + decimal(in_layer_0, 2));
   picture_of_phase_change(lesson, two, one);
-  say("", "In the first 150 steps the loss on repeated tokens falls little. Then it falls",
+  say("", "Why is the loss on first tokens even above ln 32? The models do not exclude the",
+      "tokens that have occurred: together these get a probability of about 0.3, where",
+      "equal probabilities of all 32 tokens would give them 0.27. And the tokens that",
+      "can follow get unequal probabilities, though all are equally likely. This also",
+      "raises the expected loss.", "",
+      "In the first 150 steps the loss on repeated tokens falls little. Then it falls",
       "from 3 to 1 within 40 to 60 steps, and the induction score rises. Olsson et",
       "al. call this a PHASE CHANGE and see it in language models of two layers or",
       "more. With one layer the loss falls slowly and the induction score stays low.",
-      "(It goes on falling: seed 1 reached 1.9 after 1,800 steps.) After 450 steps its",
-      "heads prefer keys whose distance fits some period:", "");
+      "(It goes on falling: seed 1 reached 1.9 after 1,800 steps.) With period P",
+      "the token that followed stands P - 1 positions before the query, 7 to 23. After",
+      "450 steps the heads of the single layer prefer these distances:", "");
   quote("one layer, seed 1: weight of the keys 7 to 23 positions before: " +
         decimal(weight_at_distances(one[0].model, test), 2) +
         "\nuniform weights: " + decimal(uniform_at_distances(), 2));

@@ -10,8 +10,8 @@
 // `update` adds a block: scores (b) and values (b, d_v), one row for each key. The attention of the
 // query is row.output / row.sum after the last block. Scores may be as large as 100000. A score of
 // minus infinity means that the key is masked, so that it must not change anything. All keys of a
-// block may be masked, also those of the first block. There may be several rows at the same time.
-// Row is declared in lessons/exercises/22_online_softmax.hpp.
+// block may be masked, also those of the first block. Calls for several rows may alternate, so keep
+// nothing in static variables. Row is declared in lessons/exercises/22_online_softmax.hpp.
 //
 // As handed out, update subtracts no maximum.
 

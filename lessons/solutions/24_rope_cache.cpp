@@ -9,9 +9,10 @@
 // next_output gets the query, the key and the value (D) of the next token. It appends the token to
 // the cache, removes the oldest token if the cache then has more than cache.capacity, and returns
 // the attention output (D) for this query, over the tokens in the cache, the new one too. Positions
-// count all tokens of the sequence, also the removed ones. Call `rotated` twice per token: the
-// judge counts. There may be several caches at the same time. Cache, `rotated` and `attend` are
-// declared in lessons/exercises/24_rope_cache.hpp.
+// count all tokens of the sequence, also the removed ones. cache.position, at first 0, is the
+// position of the new token; next_output must increase it. Call `rotated` twice per token: the
+// judge counts. Calls for several caches may alternate, so keep nothing in static variables. Cache,
+// `rotated` and `attend` are declared in lessons/exercises/24_rope_cache.hpp.
 //
 // As handed out, nothing is rotated, and the cache grows without limit.
 // Hint: The query and the key of a new token are rotated by the same position, cache.position.

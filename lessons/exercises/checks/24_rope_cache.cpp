@@ -77,6 +77,7 @@ Array expected_outputs(const Sequence& s, std::size_t capacity) {
 
 // A fault that readers make.
 enum class Fault {
+  handed_out,  // no rotation, and the cache keeps all tokens
   no_rotation,
   keys_only,
   queries_only,
@@ -96,8 +97,10 @@ Array outputs_with(Fault fault, const Sequence& s, std::size_t capacity) {
   std::vector<Array> keys, values;
   for (std::size_t t = 0; t < s.q.shape(0); ++t) {
     const std::size_t at = fault == Fault::position_from_size ? keys.size() : t;
-    const bool no_keys = fault == Fault::no_rotation || fault == Fault::queries_only,
-               no_queries = fault == Fault::no_rotation || fault == Fault::keys_only;
+    const bool none = fault == Fault::no_rotation || fault == Fault::handed_out;
+    const bool no_keys = none || fault == Fault::queries_only,
+               no_queries = none || fault == Fault::keys_only,
+               keeps_all = fault == Fault::keeps_all || fault == Fault::handed_out;
     const std::size_t query_at = fault == Fault::query_one_ahead ? at + 1 : at;
     if (fault == Fault::rotates_again)
       for (Array& key : keys) key = rotate(key, t);
@@ -106,7 +109,7 @@ Array outputs_with(Fault fault, const Sequence& s, std::size_t capacity) {
     std::size_t limit = capacity;
     if (fault == Fault::one_too_few && capacity > 1) --limit;
     if (fault == Fault::one_too_many) ++limit;
-    if (fault != Fault::keeps_all && keys.size() > limit) {
+    if (!keeps_all && keys.size() > limit) {
       const std::ptrdiff_t removed = fault == Fault::removes_newest ? std::ptrdiff_t(limit) - 1 : 0;
       keys.erase(keys.begin() + removed), values.erase(values.begin() + removed);
     }
@@ -128,6 +131,10 @@ std::string advice(const Array& got, const Sequence& s, std::size_t capacity) {
       {Fault::no_rotation,
        "the outputs are those without positions: queries and keys must be rotated, each by the "
        "position of its own token, and cache.position must grow"},
+      {Fault::handed_out,
+       "the outputs are those without positions, of a query that attends to all tokens: rotate "
+       "queries and keys, and remove the oldest token before `attend` if the cache has more than "
+       "cache.capacity tokens"},
       {Fault::keys_only, "the outputs are those of rotated keys and queries that are not rotated"},
       {Fault::queries_only,
        "the outputs are those of rotated queries and keys that are not rotated"},
@@ -162,11 +169,14 @@ std::string advice(const Array& got, const Sequence& s, std::size_t capacity) {
 
 // "the output of token 3: element 0: expected 0.1000, got 0.2000" for the first wrong output.
 std::string first_difference(const Array& got, const Array& expected) {
-  for (std::size_t t = 0; t < got.shape(0); ++t)
-    for (std::size_t d = 0; d < got.shape(1); ++d)
-      if (!(std::abs(got(t, d) - expected(t, d)) < 1e-4))
-        return "the output of token " + std::to_string(t) + ": element " + std::to_string(d) +
-               ": expected " + decimal(expected(t, d), 4) + ", got " + decimal(got(t, d), 4);
+  for (std::size_t t = 0; t < got.shape(0); ++t) {
+    std::size_t d = 0;  // the element with the largest difference, or NaN
+    for (std::size_t i = 1; i < got.shape(1) && !std::isnan(got(t, d)); ++i)
+      if (!(std::abs(got(t, i) - expected(t, i)) <= std::abs(got(t, d) - expected(t, d)))) d = i;
+    if (!(std::abs(got(t, d) - expected(t, d)) < 1e-4))
+      return "the output of token " + std::to_string(t) + ": element " + std::to_string(d) +
+             ": expected " + decimal(expected(t, d), 4) + ", got " + decimal(got(t, d), 4);
+  }
   return "";
 }
 
