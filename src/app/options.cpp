@@ -156,6 +156,8 @@ void declare_flags(Flags& flags, SampleCommand& c) {
   flags.integer("--top-k", c.options.top_k, {1, max_size},
                 "sample from the K most likely tokens; default: from all", "K");
   flags.integer("--seed", c.seed, seeds, "seed of the sampling");
+  flags.integer("--samples", c.samples, {1, 1024},
+                "number of texts, generated together; the seeds are --seed, --seed + 1, ...");
   flags.flag("--no-cache", c.options.cache,
              "recompute all keys and values for each token; slower, with the same result", false);
   threads_flag(flags, c.threads);

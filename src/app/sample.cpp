@@ -39,9 +39,61 @@ std::vector<std::int64_t> encoded_prompt(const SampleCommand& command, const Voc
   return prompt;
 }
 
+// Prints one text, token by token: first --prompt, then the tokens that follow it.
+class SampleWriter {
+ public:
+  SampleWriter(const Vocabulary& vocabulary, const std::string& prompt)
+      : vocabulary_(vocabulary), needs_space_(words() && !prompt.empty()) {
+    output_.write(prompt);
+  }
+  void write(std::int64_t token) {
+    output_.write((needs_space_ ? " " : "") + vocabulary_.decode(token));
+    needs_space_ = words();
+  }
+  void finish() {
+    output_.finish();
+    std::cout << std::endl;
+  }
+
+ private:
+  bool words() const { return vocabulary_.unit() == Unit::word; }
+
+  const Vocabulary& vocabulary_;
+  TextWriter output_;
+  bool needs_space_;
+};
+
+void write_sample(const SampleCommand& command, const LoadedModel& saved,
+                  const std::vector<std::int64_t>& prompt) {
+  SampleWriter writer(saved.vocabulary, command.prompt.value_or(""));
+  Generator generator(command.seed);
+  generate(saved.model, prompt, command.options, generator, [&](std::int64_t token) {
+    writer.write(token);
+    return std::cout.good();
+  });
+  writer.finish();
+}
+
+// Prints --samples texts, each below a line with its seed.
+void write_samples(const SampleCommand& command, const LoadedModel& saved,
+                   const std::vector<std::int64_t>& prompt) {
+  std::vector<Generator> generators;
+  for (std::size_t i = 0; i < command.samples; ++i) generators.emplace_back(command.seed + i);
+  const auto texts = generate(saved.model, prompt, command.options, generators);
+  for (std::size_t i = 0; i < texts.size() && std::cout.good(); ++i) {
+    std::cout << "---- seed " << command.seed + i << '\n';
+    SampleWriter writer(saved.vocabulary, command.prompt.value_or(""));
+    for (const std::int64_t token : texts[i]) writer.write(token);
+    writer.finish();
+  }
+}
+
 }  // namespace
 
 int run(const SampleCommand& command) {
+  if (command.seed + (command.samples - 1) > 0xffffffff)
+    throw UsageError("--samples " + std::to_string(command.samples) + ": the seeds --seed, " +
+                     "--seed + 1, ... must be at most 4294967295");
   if (command.threads) set_num_threads(*command.threads);
   const ModelFile file = ModelFile::open(checkpoint_in(command.run));
   check_trusted(file, command.trust);
@@ -53,24 +105,14 @@ int run(const SampleCommand& command) {
                 ": its model is not causal, so it cannot generate text; heed look shows its heads");
   const auto prompt = encoded_prompt(command, vocabulary, saved.model.config.block_size);
 
-  const std::string given = command.prompt.value_or("");
-  TextWriter output;
-  output.write(given);
-  const bool words = vocabulary.unit() == Unit::word;
-  bool needs_space = words && !given.empty();
-  Generator generator(command.seed);
-  const auto print = [&](std::int64_t token) {
-    output.write((needs_space ? " " : "") + vocabulary.decode(token));
-    needs_space = words;
-    return std::cout.good();
-  };
   try {
-    generate(saved.model, prompt, command.options, generator, print);
+    if (command.samples == 1)
+      write_sample(command, saved, prompt);
+    else
+      write_samples(command, saved, prompt);
   } catch (const Error& error) {
     throw_error(file.path(), ": ", error.what());
   }
-  output.finish();
-  std::cout << std::endl;
   return 0;
 }
 

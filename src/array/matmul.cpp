@@ -121,8 +121,17 @@ void batched_gemm(const Array& a, Transpose transpose_a, const Array& b, Transpo
 
 }  // namespace
 
+// The chosen library, except that LIBXSMM does not compute products of a few rows with a transposed
+// b: it needs a copy of b, which takes longer than the product.
+static GemmLibrary library_for(MatrixView a, MatrixView b) {
+  constexpr std::size_t few_rows = 16;
+  const GemmLibrary library = gemm_choice().at(form_of(a, b), size_of(a, b));
+  if (library != GemmLibrary::xsmm || !b.is_transposed || a.rows >= few_rows) return library;
+  return is_installed(GemmLibrary::onednn) ? GemmLibrary::onednn : GemmLibrary::openblas;
+}
+
 void gemm(MatrixView a, MatrixView b, MatrixRef<Real> c, Output output, Real scale) {
-  gemm_by(gemm_choice().at(form_of(a, b), size_of(a, b)), a, b, c, output, scale);
+  gemm_by(library_for(a, b), a, b, c, output, scale);
 }
 
 void gemm_in_double(MatrixView a, MatrixView b, MatrixRef<Real> c, Real scale) {
@@ -138,7 +147,7 @@ void gemm_in_double(MatrixView a, MatrixView b, MatrixRef<Real> c, Real scale) {
 
 void parallel_gemm(MatrixView a, MatrixView b, MatrixRef<Real> c, Output output) {
   const std::size_t min_rows = min_rows_per_thread(c.rows, c.columns, a.columns);
-  const GemmLibrary library = gemm_choice().at(form_of(a, b), size_of(a, b));
+  const GemmLibrary library = library_for(a, b);
   parallel_ranges(c.rows, tile_rows, min_rows, [&](std::size_t begin, std::size_t end) {
     gemm_by(library, a.row_range(begin, end), b, c.row_range(begin, end), output);
   });

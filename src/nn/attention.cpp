@@ -35,8 +35,8 @@ static AttentionOptions attention_options(const AttentionMask& mask, std::size_t
   return options;
 }
 
-KeyValueCache::KeyValueCache(std::size_t positions, std::size_t width)
-    : keys(zeros({1, positions, width})), values(zeros({1, positions, width})) {}
+KeyValueCache::KeyValueCache(std::size_t positions, std::size_t width, std::size_t batch)
+    : keys(zeros({batch, positions, width})), values(zeros({batch, positions, width})) {}
 
 AttentionHead::AttentionHead(Scope scope, std::size_t embed_dim, std::size_t head_size)
     : query(scope / "query", embed_dim, head_size, false),
@@ -128,23 +128,26 @@ AttentionResult MultiHeadAttention::with_weights(const Tensor& x, const Tensor& 
           num_heads == 1 ? unsqueeze(weights, 1) : weights};
 }
 
-// Checks that x (1, T, C) can follow the positions in the cache of `attention`.
+// Checks that x (B, T, C) can follow the positions in the cache of `attention`.
 static void check_fits(const MultiHeadAttention& attention, const Tensor& x,
                        const KeyValueCache& cache) {
   if (grad_enabled())
     throw_error("MultiHeadAttention: gradients cannot pass through a cache; use NoGrad");
-  const Shape& cache_shape = cache.keys.shape();  // (1, S, C)
-  if (x.dim() != 3 || x.shape()[0] != 1 || x.shape()[2] != attention.query.weight.shape()[1] ||
+  const Shape& cache_shape = cache.keys.shape();  // (B, S, C)
+  if (x.dim() != 3 || x.shape()[0] != cache_shape[0] ||
+      x.shape()[2] != attention.query.weight.shape()[1] ||
       attention.key.weight.shape()[0] != cache_shape[2] ||
       x.shape()[1] > cache_shape[1] - cache.size)
     throw_error("MultiHeadAttention: ", describe(x, "x"), " does not fit after the ", cache.size,
                 " positions of a cache ", str(cache_shape));
 }
 
-// Copies x (1, T, C) into the cached tensor (1, S, C), starting at index `position` of axis 1.
+// Copies x (B, T, C) into the cached tensor (B, S, C), starting at index `position` of axis 1.
 static void write_at(Tensor cached, std::size_t position, const Tensor& x) {
-  std::copy_n(x.value().data(), x.value().size(),
-              cached.mutable_value().data() + position * x.shape().back());
+  const std::size_t B = x.shape()[0], TC = x.shape()[1] * x.shape()[2];
+  const std::size_t SC = cached.shape()[1] * cached.shape()[2];
+  Real* const to = cached.mutable_value().data() + position * x.shape()[2];
+  for (std::size_t b = 0; b < B; ++b) std::copy_n(x.value().data() + b * TC, TC, to + b * SC);
 }
 
 Tensor MultiHeadAttention::operator()(const Tensor& x, KeyValueCache& cache,

@@ -147,9 +147,9 @@ static std::vector<Block> make_blocks(Scope scope, const GptConfig& c) {
   return blocks;
 }
 
-GptCache::GptCache(const GptConfig& c, SourceLocation location) {
+GptCache::GptCache(const GptConfig& c, std::size_t batch, SourceLocation location) {
   checked(c, location);
-  for (std::size_t i = 0; i < c.layers; ++i) blocks.emplace_back(c.block_size, c.kv_width());
+  for (std::size_t i = 0; i < c.layers; ++i) blocks.emplace_back(c.block_size, c.kv_width(), batch);
 }
 
 Gpt::Gpt(Scope scope, const GptConfig& c)
@@ -194,9 +194,9 @@ Tensor Gpt::operator()(const Indices& tokens, GptCache& cache, SourceLocation lo
   if (!config.causal)
     throw_error("Gpt: generation with a cache needs a causal model; this one is not causal");
   const NoGrad no_grad;
-  Tensor x = embed(tokens, cache.size());  // (1, T, C)
+  Tensor x = embed(tokens, cache.size());  // (B, T, C)
   for (std::size_t i = 0; i < blocks.size(); ++i) x = blocks[i](x, cache.blocks[i]);
-  return linear(norm(x), head);  // (1, T, V)
+  return linear(norm(x), head);  // (B, T, V)
 }
 
 Tensor Gpt::loss(const Indices& tokens, const Indices& targets, const TrainingMode* training,

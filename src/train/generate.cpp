@@ -16,27 +16,30 @@ namespace {
 
 using Tokens = std::vector<std::int64_t>;
 
-// Runs the model on a growing text, through a sliding window of at most block_size tokens.
+// Runs the model on growing texts of equal length, through a sliding window of at most block_size
+// tokens.
 class WindowedDecoder {
  public:
-  WindowedDecoder(const nn::Gpt& model, bool use_cache, std::size_t prompt_size)
+  WindowedDecoder(const nn::Gpt& model, bool use_cache, std::size_t batch, std::size_t prompt_size)
       : model_(model),
         use_cache_(use_cache),
+        batch_(batch),
         begin_(prompt_size - std::min(prompt_size, block())),
         first_pass_end_(prompt_size) {}
 
-  // The logits (V) of the token after `text`. `text` is the prompt in the first call, and must be
-  // one token longer in each further call.
-  Array next_logits(const Tokens& text) {
-    if (text.size() - begin_ > block()) {  // the window is full: drop its older half
+  // The logits (B, V) of the tokens after the B texts. The texts are the prompt in the first call,
+  // and must be one token longer in each further call.
+  Array next_logits(const std::vector<Tokens>& texts) {
+    const std::size_t size = texts[0].size();
+    if (size - begin_ > block()) {  // the window is full: drop its older half
       begin_ += block() - block() / 2;
-      first_pass_end_ = text.size();
-      cache_ = nn::GptCache(model_.config);
+      first_pass_end_ = size;
+      cache_ = nn::GptCache(model_.config, batch_);
     }
-    if (!use_cache_) cache_ = nn::GptCache(model_.config);
+    if (!use_cache_) cache_ = nn::GptCache(model_.config, batch_);
     Array logits;
-    if (cache_.size() == 0) logits = forward(text, first_pass_end_);
-    while (begin_ + cache_.size() < text.size()) logits = forward(text, begin_ + cache_.size() + 1);
+    if (cache_.size() == 0) logits = forward(texts, first_pass_end_);
+    while (begin_ + cache_.size() < size) logits = forward(texts, begin_ + cache_.size() + 1);
     return logits;
   }
 
@@ -44,20 +47,22 @@ class WindowedDecoder {
   std::size_t block() const { return model_.config.block_size; }
 
   // Runs the model once, on the tokens that are not cached and whose index is below `end`. Returns
-  // the logits (V) of the last token.
-  Array forward(const Tokens& text, std::size_t end) {
-    const std::size_t begin = begin_ + cache_.size();
-    Indices tokens = Indices::from_shape({1, end - begin});
-    std::copy_n(text.data() + begin, end - begin, tokens.data());
-    const Tensor logits = model_(tokens, cache_);  // (1, T, V)
-    return xt::view(logits.value(), 0, end - begin - 1);
+  // the logits (B, V) of the last tokens.
+  Array forward(const std::vector<Tokens>& texts, std::size_t end) {
+    const std::size_t begin = begin_ + cache_.size(), T = end - begin;
+    Indices tokens = Indices::from_shape({batch_, T});
+    for (std::size_t b = 0; b < batch_; ++b)
+      std::copy_n(texts[b].data() + begin, T, tokens.data() + b * T);
+    const Tensor logits = model_(tokens, cache_);  // (B, T, V)
+    return xt::view(logits.value(), xt::all(), T - 1);
   }
 
   const nn::Gpt& model_;
   bool use_cache_;              // whether the cache is kept from one token to the next
+  std::size_t batch_;           // B, the number of texts
   std::size_t begin_;           // index of the window's first token in the text
   std::size_t first_pass_end_;  // end index (exclusive) of the window's first forward pass
-  nn::GptCache cache_{model_.config};
+  nn::GptCache cache_{model_.config, batch_};
 };
 
 // Sets all logits below the k-th largest logit to -infinity.
@@ -81,10 +86,7 @@ std::int64_t sample_token(Array logits, const GenerateOptions& options, Generato
   return generator.multinomial(logits, 1)(0);
 }
 
-}  // namespace
-
-Tokens generate(const nn::Gpt& model, const Tokens& prompt, const GenerateOptions& options,
-                Generator& generator, const std::function<bool(std::int64_t)>& each) {
+void check_generation(const nn::Gpt& model, const Tokens& prompt, const GenerateOptions& options) {
   if (prompt.empty()) throw_error("generate: the prompt is empty; give at least one token");
   if (!(options.temperature >= 0) || std::isinf(options.temperature))
     throw_error("generate: temperature ", options.temperature, " must be 0 or more, and finite");
@@ -93,17 +95,49 @@ Tokens generate(const nn::Gpt& model, const Tokens& prompt, const GenerateOption
     if (token < 0 || static_cast<std::size_t>(token) >= V)
       throw_error("generate: token ", token, " of the prompt is outside the vocabulary, 0 to ",
                   V - 1);
+}
+
+// Appends tokens to each text, all of which are the prompt at first. generators[b] draws the tokens
+// of text b. Stops early when each(), called with the new token of text 0, returns false.
+void append_tokens(const nn::Gpt& model, std::vector<Tokens>& texts, const GenerateOptions& options,
+                   const std::vector<Generator*>& generators,
+                   const std::function<bool(std::int64_t)>& each) {
   const NoGrad no_grad;
-  Tokens text = prompt;
-  WindowedDecoder decoder(model, options.cache, prompt.size());
+  WindowedDecoder decoder(model, options.cache, texts.size(), texts[0].size());
   for (std::size_t i = 0; i < options.tokens; ++i) {
-    Array logits = decoder.next_logits(text);
+    const Array logits = decoder.next_logits(texts);  // (B, V)
     if (!all_finite(logits))
       throw_error("generate: the logits are not finite; the weights are too large or damaged");
-    text.push_back(sample_token(std::move(logits), options, generator));
-    if (each && !each(text.back())) break;
+    for (std::size_t b = 0; b < texts.size(); ++b)
+      texts[b].push_back(sample_token(xt::view(logits, b), options, *generators[b]));
+    if (each && !each(texts[0].back())) break;
   }
-  return {text.begin() + static_cast<std::ptrdiff_t>(prompt.size()), text.end()};
+}
+
+Tokens without_prompt(const Tokens& text, std::size_t prompt_size) {
+  return {text.begin() + static_cast<std::ptrdiff_t>(prompt_size), text.end()};
+}
+
+}  // namespace
+
+Tokens generate(const nn::Gpt& model, const Tokens& prompt, const GenerateOptions& options,
+                Generator& generator, const std::function<bool(std::int64_t)>& each) {
+  check_generation(model, prompt, options);
+  std::vector<Tokens> texts{prompt};
+  append_tokens(model, texts, options, {&generator}, each);
+  return without_prompt(texts[0], prompt.size());
+}
+
+std::vector<Tokens> generate(const nn::Gpt& model, const Tokens& prompt,
+                             const GenerateOptions& options, std::vector<Generator>& generators) {
+  check_generation(model, prompt, options);
+  if (generators.empty()) return {};
+  std::vector<Tokens> texts(generators.size(), prompt);
+  std::vector<Generator*> pointers;
+  for (Generator& generator : generators) pointers.push_back(&generator);
+  append_tokens(model, texts, options, pointers, {});
+  for (Tokens& text : texts) text = without_prompt(text, prompt.size());
+  return texts;
 }
 
 }  // namespace HEED_NAMESPACE

@@ -113,8 +113,8 @@ TEST_CASE("without --only the bench prints every key and every sweep", "[app][be
   const Json json = bench(sandbox, {});
   CHECK(keys(json) == always + step_keys +
                           Set{"sgemm_gflops", "peak_mb", "generate_tokens_per_s",
-                              "start_to_first_step_ms", "threads_sweep", "context_sweep",
-                              "width_sweep", "small_model", "gemm", "operations"});
+                              "samples_tokens_per_s", "start_to_first_step_ms", "threads_sweep",
+                              "context_sweep", "width_sweep", "small_model", "gemm", "operations"});
   CHECK(json["threads_sweep"][0]["threads"] == 1);
   CHECK(each(json["context_sweep"], "block_size") ==
         std::vector<int>{64, 256});  // the text is too short for 1024
@@ -134,6 +134,7 @@ TEST_CASE("without --only the bench prints every key and every sweep", "[app][be
   CHECK(json["peak_mb"] < 1000);
   CHECK(json["start_to_first_step_ms"] > 0);
   CHECK(json["generate_tokens_per_s"] > 0);
+  CHECK(json["samples_tokens_per_s"] > 0);
 }
 
 TEST_CASE("one part of the bench measures that part only", "[app][bench]") {
@@ -143,7 +144,7 @@ TEST_CASE("one part of the bench measures that part only", "[app][bench]") {
                                   {"small", {"sgemm_gflops", "small_model"}},
                                   {"gemm", {"gemm"}},
                                   {"operations", {"operations"}},
-                                  {"generate", {"generate_tokens_per_s"}},
+                                  {"generate", {"generate_tokens_per_s", "samples_tokens_per_s"}},
                                   {"memory", {"peak_mb"}},
                                   {"start", {"start_to_first_step_ms"}},
                                   {"run",

@@ -47,6 +47,20 @@ TEST_CASE("the same seed generates the same text, another seed another text", "[
   CHECK(sandbox.generated({"--tokens", "100", "--seed", "1"}) != text);
 }
 
+TEST_CASE("--samples prints the texts of the seeds --seed, --seed + 1, ...", "[app][sample]") {
+  const TrainedSandbox sandbox;
+  std::string expected;
+  for (const char* seed : {"7", "8", "9"})
+    expected += std::string("---- seed ") + seed + "\n" +
+                sandbox.generated({"--prompt", "the ", "--tokens", "50", "--seed", seed});
+  CHECK(sandbox.generated(
+            {"--prompt", "the ", "--tokens", "50", "--seed", "7", "--samples", "3"}) == expected);
+  CHECK(sandbox.refused({"--samples", "0"}, 2) ==
+        "--samples 0: out of range: must be a whole number at least 1 and at most 1024");
+  CHECK(sandbox.refused({"--samples", "3", "--seed", "4294967294"}, 2) ==
+        "--samples 3: the seeds --seed, --seed + 1, ... must be at most 4294967295");
+}
+
 TEST_CASE("sample.txt equals the output of the command that train prints", "[app][sample]") {
   const TrainedSandbox sandbox;
   CHECK(sandbox.generated({"--temperature", "0.8"}) == content(sandbox / "o/sample.txt"));

@@ -42,6 +42,21 @@ std::int64_t most_likely(const nn::Gpt& gpt, const Tokens& text, std::size_t T) 
 
 }  // namespace
 
+TEST_CASE("texts generated together are those generated one by one", "[train][generate]") {
+  const Writer writer;
+  for (const bool cache : {true, false}) {
+    GenerateOptions options = with(40, 1, 5);
+    options.cache = cache;
+    std::vector<Generator> generators;
+    for (std::uint64_t seed = 7; seed < 12; ++seed) generators.emplace_back(seed);
+    const auto texts = generate(writer.gpt, {3, 1}, options, generators);
+    REQUIRE(texts.size() == 5);
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      CHECK(texts[i] == writer.write({3, 1}, options, 7 + i));
+    CHECK(texts[0] != texts[1]);
+  }
+}
+
 TEST_CASE("at temperature 0 every token is the most likely one for its window",
           "[train][generate]") {
   for (const std::size_t block : {1u, 2u, 5u, 6u}) {

@@ -63,7 +63,7 @@ class StepTimer {
   std::vector<OperationMs> operations(std::int64_t steps);
 
   // Generates `tokens` tokens after a short warm-up, and returns the tokens per second.
-  double generation_rate(std::size_t tokens) const;
+  double generation_rate(std::size_t tokens, std::size_t samples = 1) const;
 
  private:
   Workload workload_;
@@ -108,6 +108,8 @@ struct Comparison {
   Percentiles ratio = {};  // ratio of step times: heed's / PyTorch's
 };
 
+inline constexpr std::size_t bench_samples = 8;  // texts that are generated together
+
 // All results of heed bench. If a measurement was not made, its member is empty.
 struct BenchResults {
   Workload workload;
@@ -117,6 +119,7 @@ struct BenchResults {
   std::vector<GemmSpeed> gemm;
   std::vector<OperationMs> operations;
   std::optional<double> generate_tokens_per_s;
+  std::optional<double> samples_tokens_per_s;    // tokens of bench_samples texts together
   std::optional<double> peak_mb;                 // maximum memory; 1 MB = 2^20 bytes
   std::optional<double> start_ms;                // ms from program start to end of the first step
   std::optional<std::int64_t> first_step_clock;  // steady clock (ns) at the end of the first step
@@ -129,12 +132,12 @@ std::string bench_table(const BenchResults& results);
 // blas, products_by, threads, block_size, batch_size, layers, heads, embed_dim, vocab_size,
 // parameters, flop_per_step. These keys are present only if their values were measured:
 //   ms_per_step, p10, p90, tokens_per_s, gflops, share_of_peak: the training step
-//   sgemm_gflops, peak_mb, generate_tokens_per_s, start_to_first_step_ms: one number each
+//   sgemm_gflops, peak_mb, generate_tokens_per_s, samples_tokens_per_s, start_to_first_step_ms: one
+//     number each
 //   threads_sweep, context_sweep, width_sweep, small_model: each a list with one object per
 //     workload, with the keys from threads to flop_per_step and from ms_per_step to share_of_peak
 //   gemm: a list of objects with the keys form, m, n, k and the name of each installed library,
-//   whose
-//     value is in GFLOP/s
+//     whose value is in GFLOP/s
 //   operations: a list of objects with the keys name, forward_ms, backward_ms
 //   compared: a list of objects with the keys name, rounds, threads to flop_per_step, ratio (heed's
 //     ms_per_step / PyTorch's), ratio_p10, ratio_p90, ms_per_step, peak_mb, generate_tokens_per_s,

@@ -46,6 +46,7 @@ struct SampleCommand {
   std::optional<std::string> prompt;
   GenerateOptions options;
   std::uint64_t seed = 1337;
+  std::size_t samples = 1;  // number of texts; text i draws with seed + i
   std::optional<int> threads;
 };
 

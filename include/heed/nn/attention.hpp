@@ -33,12 +33,13 @@ struct AttentionMask {
 // Stores the keys and values of the positions that causal self-attention has processed, so that
 // these keys and values are not computed again for the next position.
 struct KeyValueCache {
-  // Creates an empty cache for at most `positions` positions, with keys and values of that width.
-  KeyValueCache(std::size_t positions, std::size_t width);
+  // Creates an empty cache for `batch` sequences of at most `positions` positions, with keys and
+  // values of that width.
+  KeyValueCache(std::size_t positions, std::size_t width, std::size_t batch = 1);
   KeyValueCache(KeyValueCache&&) = default;  // not copyable: a copy would share keys and values
   KeyValueCache& operator=(KeyValueCache&&) = default;
 
-  Tensor keys, values;   // (1, S, width) for S positions; only the first `size` are in use
+  Tensor keys, values;   // (B, S, width) for S positions; only the first `size` are in use
   std::size_t size = 0;  // number of positions in use
 };
 
@@ -88,8 +89,8 @@ struct MultiHeadAttention {
   Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionMask& mask = {},
                     const TrainingMode* training = nullptr,
                     SourceLocation location = SourceLocation::current()) const;
-  // Causal self-attention with a cache. x (1, T, C) holds the T positions after the cached
-  // positions. Appends the keys and values of x to the cache. Returns (1, T, C). Computes no
+  // Causal self-attention with a cache. x (B, T, C) holds the T positions after the cached
+  // positions. Appends the keys and values of x to the cache. Returns (B, T, C). Computes no
   // gradients. Throws Error unless a NoGrad object exists and the cache has T free positions.
   Tensor operator()(const Tensor& x, KeyValueCache& cache,
                     SourceLocation location = SourceLocation::current()) const;

@@ -145,10 +145,11 @@ struct DecoderBlock {
 // The key-value caches of a model's blocks. With the caches, generating a token does not require
 // another forward pass over the previous tokens.
 struct GptCache {
-  // Creates empty caches for at most block_size tokens.
-  explicit GptCache(const GptConfig& config, SourceLocation location = SourceLocation::current());
+  // Creates empty caches for `batch` texts of at most block_size tokens.
+  explicit GptCache(const GptConfig& config, std::size_t batch = 1,
+                    SourceLocation location = SourceLocation::current());
 
-  std::size_t size() const { return blocks[0].size; }  // number of tokens in the cache
+  std::size_t size() const { return blocks[0].size; }  // number of tokens of each text
   std::vector<KeyValueCache> blocks;                   // one cache for each block
 };
 
@@ -164,7 +165,7 @@ struct Gpt {
   // tokens (B, T), T at most block_size -> logits (B, T, V). Throws Error if T exceeds block_size.
   Tensor operator()(const Indices& tokens, const TrainingMode* training = nullptr,
                     SourceLocation location = SourceLocation::current()) const;
-  // The logits (1, T, V) of tokens (1, T) that follow the cached tokens. Appends the keys and
+  // The logits (B, T, V) of tokens (B, T) that follow the cached tokens. Appends the keys and
   // values of the new tokens to the cache. One call without a cache on all tokens (cached and new)
   // gives the same logits up to rounding (bit for bit if the cache was empty). Records no graph.
   // Throws Error if the cached and new tokens exceed block_size, or if the model is not causal.

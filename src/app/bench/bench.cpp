@@ -143,6 +143,8 @@ struct Bench {
     show("generation");
     const StepTimer& steps = timer(command.workload);
     results.generate_tokens_per_s = median([&] { return steps.generation_rate(500); });
+    results.samples_tokens_per_s =
+        median([&] { return steps.generation_rate(500, bench_samples); });
   }
   void measure_start() {
     results.start_ms = median([&] {

@@ -83,6 +83,9 @@ std::string single_results(const BenchResults& r) {
     line("peak of sgemm", decimal(*r.sgemm_gflops, 1) + " GFLOP/s on 1 thread, in the same run");
   if (r.generate_tokens_per_s)
     line("generation", grouped(*r.generate_tokens_per_s) + " tokens/s" + threads);
+  if (r.samples_tokens_per_s)
+    line(std::to_string(bench_samples) + " texts at once",
+         grouped(*r.samples_tokens_per_s) + " tokens/s" + threads);
   if (r.peak_mb) line("peak memory", decimal(*r.peak_mb, 1) + " MB in training" + threads);
   if (r.start_ms) line("first step done", decimal(*r.start_ms, 0) + " ms after the start");
   return text.empty() ? "" : "\n" + text;
@@ -191,6 +194,7 @@ std::string bench_json(const BenchResults& r) {
   put("sgemm_gflops", r.sgemm_gflops);
   put("peak_mb", r.peak_mb);
   put("generate_tokens_per_s", r.generate_tokens_per_s);
+  put("samples_tokens_per_s", r.samples_tokens_per_s);
   put("start_to_first_step_ms", r.start_ms);
   put("first_step_clock_ns", r.first_step_clock);
   for (const StepResult& each : r.sweeps) {

@@ -107,16 +107,17 @@ std::vector<OperationMs> StepTimer::operations(std::int64_t steps) {
   return result;
 }
 
-double StepTimer::generation_rate(std::size_t tokens) const {
+double StepTimer::generation_rate(std::size_t tokens, std::size_t samples) const {
   set_num_threads(workload_.threads);
-  Generator generator(1);
+  std::vector<Generator> generators;
+  for (std::size_t i = 0; i < samples; ++i) generators.emplace_back(i);
   GenerateOptions options;
   options.tokens = std::min<std::size_t>(tokens, 20);
-  generate(trainer_.model(), {0}, options, generator);
+  generate(trainer_.model(), {0}, options, generators);
   options.tokens = tokens;
   const auto start = Clock::now();
-  generate(trainer_.model(), {0}, options, generator);
-  return static_cast<double>(tokens) / seconds_since(start);
+  generate(trainer_.model(), {0}, options, generators);
+  return static_cast<double>(tokens * samples) / seconds_since(start);
 }
 
 }  // namespace heed::app
