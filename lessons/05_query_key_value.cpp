@@ -128,8 +128,8 @@ Tensor weights_from_products(const Tensor& products, const Array& lesson04, cons
   return weights;
 }
 
-void values_and_output(const Array& X, const Array& W_V, const Tensor& weights, const Tensor& Q,
-                       const Tensor& K) {
+void values_and_output(const Array& X, const Array& W_Q, const Array& W_K, const Array& W_V,
+                       const Tensor& weights, const Tensor& Q, const Tensor& K) {
   section("Values and the output");
   say("What a token contributes can differ from its key. So a third projection matrix",
       "computes the values: V = X W_V. The OUTPUT of a token, its CONTEXT VECTOR, is",
@@ -150,6 +150,7 @@ void values_and_output(const Array& X, const Array& W_V, const Tensor& weights, 
   check("attention_of_token for 'sat' = row 2 of the output",
         attention_of_token(2, Q.value(), K.value(), V.value()), xt::row(output.value(), 2));
   check("output = scaled_dot_product_attention", output, in_one_call);
+  sliders("attention", words, {{"X", X}, {"W_Q", W_Q}, {"W_K", W_K}, {"W_V", W_V}});
   say("", "The data flow as a graph. The values V join only after the softmax:");
   picture("05_query_key_value", "data_flow", data_flow);
 }
@@ -176,7 +177,7 @@ int main() {
   Tensor products = products_of_queries_and_keys(X, between, Q, K);
   Tensor weights = weights_from_products(products, S, X);
   Array W_V = g.randn({5, 4});
-  values_and_output(X, W_V, weights, Q, K);
+  values_and_output(X, W_Q, W_K, W_V, weights, Q, K);
   task_of_the_bank();
   attention_as_regression();
   say("", "To watch one token (next until you are in a loop, then print e):", "",

@@ -163,7 +163,9 @@ void derivatives_of_softmax(const Tensor& scaled, const Tensor& weights12) {
       "the product f s grows by f h. So they first grow with f. But exp(-f c) falls",
       "faster than f grows:");
   show("factor times norm", factors * norms, factor_names(), words);
-  draw_saturation(select(scaled, 0, 0).value(), words);
+  const Array scores = select(scaled, 0, 0).value(), factor = ones({1, 1}) * Real(12);
+  sliders("saturation", words, {{"factor", factor}, {"scores", scores}});
+  draw_saturation(scores, words);
 }
 
 int main() {

@@ -13,6 +13,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "book_notes.hpp"
 #include "heed/report/table.hpp"
 
 namespace heed {
@@ -119,16 +120,17 @@ static void labeled(const std::string& label, const std::string& text) {
   }
 }
 
-void opening(const Opening& opening) {
-  section("In this lesson");
+void opening(const Opening& opening, SourceLocation location) {
+  section("In this lesson", location);
   labeled("You learn   ", opening.after);
   labeled("Formula     ", opening.formula);
   labeled("Literature  ", opening.literature);
   labeled("PyTorch     ", opening.pytorch);
 }
 
-void questions(const std::string& first, const std::string& second, const std::string& third) {
-  section("Three questions");
+void questions(const std::string& first, const std::string& second, const std::string& third,
+               SourceLocation location) {
+  section("Three questions", location);
   say("Change a line of this lesson and run it again to answer them. To read the",
       "answers: ./heed lesson " + lesson_number() + " --answers", "");
   labeled("1. ", first);
@@ -137,19 +139,29 @@ void questions(const std::string& first, const std::string& second, const std::s
   for (const fs::path& file : exercises_of(lesson_number())) show_exercise(file);
 }
 
-void section(const std::string& title) {
+void section(const std::string& title, SourceLocation location) {
   std::cout << '\n' << title << '\n' << std::string(display_width(title), '-') << '\n';
+  book::note("section", location);
 }
 
-void show(const std::string& name, const Array& x, const Names& rows, const Names& columns) {
+void begin_text(const FirstLine& first) {
+  book::note("say", first.location);
+  std::cout << first.text << '\n';
+}
+
+void show(const std::string& name, const Array& x, const Names& rows, const Names& columns,
+          SourceLocation location) {
+  book::note("show", location);
   std::cout << '\n' << table(x, {name, rows, columns});
 }
 
-void show(const std::string& name, const Tensor& x, const Names& rows, const Names& columns) {
-  show(name, x.value(), rows, columns);
+void show(const std::string& name, const Tensor& x, const Names& rows, const Names& columns,
+          SourceLocation location) {
+  show(name, x.value(), rows, columns, location);
 }
 
-void check(const std::string& what, const Array& a, const Array& b, double tolerance) {
+void check(const std::string& what, const Array& a, const Array& b, double tolerance,
+           SourceLocation location) {
   if (shape_of(a) != shape_of(b))
     fail_check(what, "shapes " + str(shape_of(a)) + " and " + str(shape_of(b)));
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -160,34 +172,41 @@ void check(const std::string& what, const Array& a, const Array& b, double toler
                            decimal(right, 10) + ", more than " + scientific(tolerance, 0) +
                            " apart");
   }
+  book::note("check", location, {{"tolerance", book::json_number(tolerance)}});
   std::cout << "  same: " << what << tolerance_text(tolerance) << '\n';
 }
 
-void check(const std::string& what, const Array& a, const Tensor& b, double tolerance) {
-  check(what, a, b.value(), tolerance);
+void check(const std::string& what, const Array& a, const Tensor& b, double tolerance,
+           SourceLocation location) {
+  check(what, a, b.value(), tolerance, location);
 }
 
-void check(const std::string& what, const Tensor& a, const Array& b, double tolerance) {
-  check(what, a.value(), b, tolerance);
+void check(const std::string& what, const Tensor& a, const Array& b, double tolerance,
+           SourceLocation location) {
+  check(what, a.value(), b, tolerance, location);
 }
 
-void check(const std::string& what, const Tensor& a, const Tensor& b, double tolerance) {
-  check(what, a.value(), b.value(), tolerance);
+void check(const std::string& what, const Tensor& a, const Tensor& b, double tolerance,
+           SourceLocation location) {
+  check(what, a.value(), b.value(), tolerance, location);
 }
 
-void claim(const std::string& what, bool holds, const std::string& measured) {
+void claim(const std::string& what, bool holds, const std::string& measured,
+           SourceLocation location) {
   if (!holds) {
     std::cout.flush();
     std::cerr << "  does NOT hold: " << what << ": " << measured << '\n';
     std::exit(1);
   }
+  book::note("claim", location);
   std::cout << "  holds: " << what << '\n';
 }
 
 std::string trained(double value, int decimals) { return "~" + decimal(value, decimals); }
 
-void show_trained(const std::string& name, const Array& x, const Names& rows,
-                  const Names& columns) {
+void show_trained(const std::string& name, const Array& x, const Names& rows, const Names& columns,
+                  SourceLocation location) {
+  book::note("show", location);
   TableOptions options{name + ", trained", rows, columns};
   options.decimals = 2;
   std::cout << '\n' << table(x, options);
@@ -215,20 +234,23 @@ static void draw(const std::string& lesson, const std::string& name, const Array
 }
 
 void picture(const std::string& lesson, const std::string& name, const Array& x,
-             const HeatmapOptions& options) {
+             const HeatmapOptions& options, SourceLocation location) {
+  book::note_of_maps(location, {x}, {""}, options);
   std::cout << '\n' << heatmap_text(x, options);
   draw(lesson, name, x, options);
 }
 
 void picture_trained(const std::string& lesson, const std::string& name, const Array& x,
-                     const HeatmapOptions& options) {
+                     const HeatmapOptions& options, SourceLocation location) {
+  book::note_of_maps(location, {x}, {""}, options);
   std::cout << '\n';
   quote(heatmap_text(x, options));
   draw(lesson, name, x, options);
 }
 
 void picture_points(const std::string& lesson, const std::string& name, const Array& points,
-                    const ScatterOptions& options) {
+                    const ScatterOptions& options, SourceLocation location) {
+  book::note("picture", location);
   std::cout << '\n';
   quote(scatter_text(points, options));
   const Plot plot = draw_scatter(picture_folder(lesson), name, points, options);
@@ -236,25 +258,41 @@ void picture_points(const std::string& lesson, const std::string& name, const Ar
 }
 
 void picture(const std::string& lesson, const std::string& name, const Tensor& x,
-             const HeatmapOptions& options) {
-  picture(lesson, name, x.value(), options);
+             const HeatmapOptions& options, SourceLocation location) {
+  picture(lesson, name, x.value(), options, location);
 }
 
 void picture(const std::string& lesson, const std::string& name, const std::vector<Array>& panels,
-             const Names& titles, const HeatmapOptions& options, std::size_t columns) {
+             const Names& titles, const HeatmapOptions& options, std::size_t columns,
+             SourceLocation location) {
+  book::note_of_maps(location, panels, titles, options);
   const Plot plot =
       draw_heatmap_sheet(picture_folder(lesson), name, panels, titles, options, columns);
   std::cout << "\npicture: " << plot.message << '\n';
 }
 
 void picture(const std::string& lesson, const std::string& name, const std::vector<Series>& curves,
-             const CurveOptions& options) {
+             const CurveOptions& options, SourceLocation location) {
+  book::note("picture", location);
   const Plot plot = draw_curve(picture_folder(lesson), name, curves, options);
   std::cout << "\npicture: " << plot.message << '\n';
 }
 
-void picture(const std::string& lesson, const std::string& name, const std::string& graph) {
+void picture(const std::string& lesson, const std::string& name, const std::string& graph,
+             SourceLocation location) {
+  book::note("picture", location);
   say("picture: " + draw_with_graphviz(picture_folder(lesson), name, graph).message);
+}
+
+void sliders(const std::string& widget, const Names& names, const std::vector<NamedArray>& arrays,
+             SourceLocation location) {
+  std::vector<std::string> matrices;
+  for (const auto& [name, array] : arrays)
+    matrices.push_back("[" + book::json_text(name) + "," + book::json_matrix(array) + "]");
+  book::note("sliders", location,
+             {{"widget", book::json_text(widget)},
+              {"names", book::json_names(names)},
+              {"arrays", "[" + joined(matrices, ",") + "]"}});
 }
 
 }  // namespace heed

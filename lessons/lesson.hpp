@@ -7,6 +7,7 @@
 #include <vector>
 #include <xtensor-blas/xlinalg.hpp>
 
+#include "heed/base/source_location.hpp"
 #include "heed/base/text.hpp"
 #include "heed/heed.hpp"
 #include "heed/report/curve.hpp"
@@ -28,44 +29,62 @@ struct Opening {
   std::string literature;  // the term, the paper's title, its section and year
   std::string pytorch;     // PyTorch's name for it: "torch.softmax"
 };
-void opening(const Opening& opening);
-
-void section(const std::string& title);
+// The last argument of the functions below, `location`, is the source line of the call. The page of
+// `heed book` shows the lines that ran before the call.
+void opening(const Opening& opening, SourceLocation location = SourceLocation::current());
+void section(const std::string& title, SourceLocation location = SourceLocation::current());
 
 // The end of a lesson: three questions that the reader answers by changing a line and running the
 // lesson again, and the lesson's exercises. The answers are in lessons/answers.
-void questions(const std::string& first, const std::string& second, const std::string& third);
+void questions(const std::string& first, const std::string& second, const std::string& third,
+               SourceLocation location = SourceLocation::current());
+
+// The first line of a text, and the source line of the call that prints it.
+struct FirstLine {
+  template <class Text>
+  FirstLine(const Text& text, SourceLocation location = SourceLocation::current())
+      : text(text), location(location) {}
+  std::string text;
+  SourceLocation location;
+};
+void begin_text(const FirstLine& first);
 
 // Prints each argument as one line.
 template <class... Lines>
-void say(const Lines&... lines) {
+void say(const FirstLine& first, const Lines&... lines) {
+  begin_text(first);
   ((std::cout << lines << '\n'), ...);
 }
 
 // Prints the array as a table with four decimals, below its name and shape.
 void show(const std::string& name, const Array& x, const Names& rows = {},
-          const Names& columns = {});
+          const Names& columns = {}, SourceLocation location = SourceLocation::current());
 void show(const std::string& name, const Tensor& x, const Names& rows = {},
-          const Names& columns = {});
+          const Names& columns = {}, SourceLocation location = SourceLocation::current());
 
 // Prints "same: what" if no two elements differ by more than the tolerance. Otherwise prints the
 // first difference and ends the lesson with exit code 1. A float has about seven decimal digits, so
 // two correct computations may differ in the last one.
-void check(const std::string& what, const Array& a, const Array& b, double tolerance = 1e-5);
-void check(const std::string& what, const Array& a, const Tensor& b, double tolerance = 1e-5);
-void check(const std::string& what, const Tensor& a, const Array& b, double tolerance = 1e-5);
-void check(const std::string& what, const Tensor& a, const Tensor& b, double tolerance = 1e-5);
+void check(const std::string& what, const Array& a, const Array& b, double tolerance = 1e-5,
+           SourceLocation location = SourceLocation::current());
+void check(const std::string& what, const Array& a, const Tensor& b, double tolerance = 1e-5,
+           SourceLocation location = SourceLocation::current());
+void check(const std::string& what, const Tensor& a, const Array& b, double tolerance = 1e-5,
+           SourceLocation location = SourceLocation::current());
+void check(const std::string& what, const Tensor& a, const Tensor& b, double tolerance = 1e-5,
+           SourceLocation location = SourceLocation::current());
 
 // Prints "holds: what" if the claim holds. Otherwise prints `measured` and ends the lesson with
 // exit code 1.
-void claim(const std::string& what, bool holds, const std::string& measured);
+void claim(const std::string& what, bool holds, const std::string& measured,
+           SourceLocation location = SourceLocation::current());
 
 // A result of training as text: "~0.98". Processors round products differently, and training
 // amplifies the differences: on another machine the number may differ by 0.05 or 5 %.
 std::string trained(double value, int decimals = 2);
 // Prints a table of results of training, with two decimals and "trained" in its title.
 void show_trained(const std::string& name, const Array& x, const Names& rows = {},
-                  const Names& columns = {});
+                  const Names& columns = {}, SourceLocation location = SourceLocation::current());
 // Prints text that may differ on another machine, such as a model's sample: each line after a bar.
 void quote(const std::string& text);
 
@@ -76,27 +95,43 @@ std::int64_t in_brief(std::int64_t steps, std::int64_t fewer_steps);
 
 // Prints the matrix as a heat map, and draws it in the file runs/lessons/LESSON/NAME.svg.
 void picture(const std::string& lesson, const std::string& name, const Array& x,
-             const HeatmapOptions& options = {});
+             const HeatmapOptions& options = {},
+             SourceLocation location = SourceLocation::current());
 void picture(const std::string& lesson, const std::string& name, const Tensor& x,
-             const HeatmapOptions& options = {});
+             const HeatmapOptions& options = {},
+             SourceLocation location = SourceLocation::current());
 
 // The same for a matrix that is a result of training.
 void picture_trained(const std::string& lesson, const std::string& name, const Array& x,
-                     const HeatmapOptions& options = {});
+                     const HeatmapOptions& options = {},
+                     SourceLocation location = SourceLocation::current());
 
 // Draws several matrices side by side, each with its title, in the file only.
 void picture(const std::string& lesson, const std::string& name, const std::vector<Array>& panels,
-             const Names& titles, const HeatmapOptions& options, std::size_t columns);
+             const Names& titles, const HeatmapOptions& options, std::size_t columns,
+             SourceLocation location = SourceLocation::current());
 
 // Draws curves in the file only.
 void picture(const std::string& lesson, const std::string& name, const std::vector<Series>& curves,
-             const CurveOptions& options);
+             const CurveOptions& options, SourceLocation location = SourceLocation::current());
 
 // Prints the labelled points (n, 2) as quoted text, and draws them in the file.
 void picture_points(const std::string& lesson, const std::string& name, const Array& points,
-                    const ScatterOptions& options);
+                    const ScatterOptions& options,
+                    SourceLocation location = SourceLocation::current());
 
 // Draws a graph, given in Graphviz's language, in the file only; prints no empty line before.
-void picture(const std::string& lesson, const std::string& name, const std::string& graph);
+void picture(const std::string& lesson, const std::string& name, const std::string& graph,
+             SourceLocation location = SourceLocation::current());
+
+// Prints nothing. In the lesson's page of `heed book`, sliders change the numbers of these arrays,
+// and the page computes again what depends on them, as `widget` says: "attention" or "saturation"
+// (src/app/book/sliders.js). `names` are the names of the tokens.
+struct NamedArray {
+  std::string name;
+  Array array;
+};
+void sliders(const std::string& widget, const Names& names, const std::vector<NamedArray>& arrays,
+             SourceLocation location = SourceLocation::current());
 
 }  // namespace heed

@@ -69,56 +69,31 @@ std::vector<Lesson> all_lessons() {
   return lessons;
 }
 
+// 05_query_key_value.cpp, then the headers of the lesson, 05_*.hpp.
+std::vector<fs::path> source_files(const Lesson& lesson) {
+  std::vector<fs::path> files{lessons_folder / (lesson.name + ".cpp")};
+  for (const fs::path& header : files_in(lessons_folder, lesson.number + "_", ".hpp"))
+    files.push_back(header);
+  return files;
+}
+
+std::string trimmed(const std::string& cell) {
+  const std::size_t begin = cell.find_first_not_of(' ');
+  return begin == cell.npos ? "" : cell.substr(begin, cell.find_last_not_of(' ') + 1 - begin);
+}
+
+// The lines "name | lesson | definition" of the glossary.
 std::vector<Term> all_terms() {
   std::vector<Term> terms;
   for (const std::string& line : lines_of(read_text((lessons_folder / "glossary.txt").string()))) {
     const std::vector<std::string> cells = split(line, '|');
-    const auto trimmed = [&](std::size_t i) {
-      return joined({cells[i].substr(cells[i].find_first_not_of(' '))}, "");
-    };
     if (line.empty() || line[0] == '#' || cells.size() != 3) continue;
-    std::string name = trimmed(0), lesson = trimmed(1);
-    name.erase(name.find_last_not_of(' ') + 1);
-    lesson.erase(lesson.find_last_not_of(' ') + 1);
-    terms.push_back({name, lesson, trimmed(2)});
+    terms.push_back({trimmed(cells[0]), trimmed(cells[1]), trimmed(cells[2])});
   }
   return terms;
 }
 
 // ---- parts of a page
-
-std::string folded(const std::string& summary, const std::string& html) {
-  return "<details><summary>" + escaped_html(summary) + "</summary>\n" + html + "</details>\n";
-}
-std::string code_html(const std::string& code) {
-  return "<pre class=\"code\"><code>" + escaped_html(code) + "</code></pre>\n";
-}
-
-// The source lines from section("title") to the next section, or an empty string.
-std::string code_of(const Lesson& lesson, const std::string& title) {
-  for (const char* end : {".cpp", ".hpp"})
-    for (const fs::path& file : files_in(lessons_folder, lesson.number + "_", end)) {
-      std::string code;
-      bool inside = false;
-      for (const std::string& line : lines_of(read_text(file.string()))) {
-        if (line.find("section(\"") != line.npos)
-          inside = line.find("section(\"" + title + "\"") != line.npos;
-        if (inside) code += line + "\n";
-      }
-      if (!code.empty()) return code;
-    }
-  return "";
-}
-
-std::string pictures_html(const fs::path& folder) {
-  std::string html;
-  if (!fs::is_directory(folder)) return html;
-  for (const fs::path& file : files_in(folder, "", ".svg"))
-    html += "<figure><img alt=\"" + escaped_html(file.stem().string()) +
-            "\" src=\"data:image/svg+xml;base64," + base64(read_text(file.string())) +
-            "\"><figcaption>" + escaped_html(file.stem().string()) + "</figcaption></figure>\n";
-  return html.empty() ? html : "<h2 id=\"pictures\">Pictures</h2>\n" + html;
-}
 
 // The comment at the beginning of a file, without slashes and hints, and the part to write.
 std::string exercise_html(const fs::path& file, LinkedText& text) {
@@ -133,15 +108,20 @@ std::string exercise_html(const fs::path& file, LinkedText& text) {
   }
   const std::string name = file.stem().string();
   std::string html = "<h2>Exercise " + escaped_html(name.substr(0, name.find('_'))) + "</h2>\n" +
-                     section_html({"", lines_of(about)}, text) + code_html(part);
+                     text_html(lines_of(about), text) + code_html(part);
   std::size_t number = 0;
   const std::string solution = (lessons_folder / "solutions" / file.filename()).string();
   for (const std::string& line : lines_of(read_text(solution)))
     if (line.rfind("// Hint: ", 0) == 0)
-      html += folded("Hint " + std::to_string(++number),
+      html += folded("hint", "Hint " + std::to_string(++number),
                      "<p>" + escaped_html(line.substr(9)) + "</p>\n");
   return html + "<p>Check it with <code>./heed exercise " +
          escaped_html(name.substr(0, name.find('_'))) + "</code>.</p>\n";
+}
+
+std::string answers_html(const Lesson& lesson) {
+  const fs::path file = lessons_folder / "answers" / (lesson.name + ".txt");
+  return folded("answers", "Answers to the questions", code_html(read_text(file.string())));
 }
 
 std::string page(const std::string& title, const std::string& body) {
@@ -156,41 +136,85 @@ std::string page(const std::string& title, const std::string& body) {
          "<main>\n" +
          body +
          "</main>\n<script src=\"entries.js\"></script>\n<script src=\"book.js\"></script>\n"
+         "<script src=\"maps.js\"></script>\n<script src=\"sliders.js\"></script>\n"
          "</body>\n</html>\n";
 }
 
-std::string link_to(const Lesson& lesson) {
-  return "<a href=\"" + lesson.name + ".html\">" + lesson.number + " " +
-         escaped_html(lesson.title) + "</a>";
-}
+std::string page_of(const Lesson& lesson) { return lesson.name + ".html"; }
 
-// The text as a string of a script, in quotes.
-std::string script_text(const std::string& text) {
-  std::string quoted = "\"";
-  for (const char c : text)
-    if (c == '"' || c == '\\')
-      quoted += std::string("\\") + c;
-    else
-      quoted += c == '\n' ? ' ' : c;
-  return quoted + "\"";
+std::string link_to(const Lesson& lesson) {
+  return "<a href=\"" + page_of(lesson) + "\">" + lesson.number + " " + escaped_html(lesson.title) +
+         "</a>";
 }
 
 // ---- the book
 
-struct Book {
-  fs::path folder;
-  bool brief;
-  std::vector<Lesson> lessons = all_lessons();
-  std::vector<Term> terms = all_terms();
-  std::vector<std::string> entries = {};  // of the search: ["text", "address"] each
-
-  void add_entry(const std::string& text, const std::string& address) {
-    entries.push_back("[" + script_text(text) + ", " + script_text(address) + "]");
+class Book {
+ public:
+  Book(fs::path folder, bool brief) : folder_(std::move(folder)), brief_(brief) {
+    make_folder(folder_);
+    read_entries();
   }
+
+  const std::vector<Lesson>& lessons() const { return lessons_; }
+
+  // Runs a lesson in the folder `scratch` and writes its page.
+  void write_lesson(std::size_t i, const fs::path& scratch) {
+    const Lesson& lesson = lessons_[i];
+    entries_[page_of(lesson)].clear();
+    write(page_of(lesson), lesson_html(i, scratch));
+  }
+
+  // Writes all but the pages of lessons; for lessons that have none yet, a page that says so.
+  void write_rest() {
+    for (std::size_t i = 0; i < lessons_.size(); ++i)
+      if (!fs::exists(folder_ / page_of(lessons_[i])))
+        write(page_of(lessons_[i]), page_without_output(i));
+    write("index.html", index_html());
+    write("glossary.html", glossary_html());
+    write("entries.js", entries_script());
+    for (const char* name : {"book.css", "book.js", "maps.js", "sliders.js"})
+      write(name, read_text((fs::path(HEED_BOOK_DIR) / name).string()));
+  }
+
+ private:
+  void write(const std::string& name, const std::string& content) const {
+    write_file_atomically(folder_ / name, content);
+  }
+
+  // ---- the search: for each page, its entries as lines ["text","address"]
+
+  void add_entry(const std::string& text, const std::string& page, const std::string& anchor) {
+    const Json entry = {text, page + "#" + anchor};
+    entries_[page].push_back(entry.dump(-1, ' ', /*ensure_ascii=*/true));
+  }
+
+  // Keeps the entries of the lessons that an earlier run wrote.
+  void read_entries() {
+    if (!fs::exists(folder_ / "entries.js")) return;
+    for (std::string line : lines_of(read_text((folder_ / "entries.js").string()))) {
+      if (!line.empty() && line.back() == ',') line.pop_back();
+      const Json entry = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+      if (!entry.is_array() || entry.size() != 2 || !entry[1].is_string()) continue;
+      const std::string address = entry[1];
+      const std::string page = address.substr(0, address.find('#'));
+      if (page != "glossary.html" && fs::exists(folder_ / page)) entries_[page].push_back(line);
+    }
+  }
+
+  std::string entries_script() const {
+    std::vector<std::string> lines;
+    for (const auto& [page, entries] : entries_)
+      lines.insert(lines.end(), entries.begin(), entries.end());
+    return "const entries = [\n" + joined(lines, ",\n") + "\n];\n";
+  }
+
+  // ---- pages
 
   std::string output_of(const Lesson& lesson, const fs::path& scratch) const {
     ChildProgram program{{(programs_folder / lesson.name).string()}, scratch.string()};
-    if (brief) program.environment["HEED_BRIEF"] = "1";
+    program.environment["HEED_BOOK"] = "1";
+    if (brief_) program.environment["HEED_BRIEF"] = "1";
     const ChildResult result = run_child(program);
     if (result.code != 0)
       throw_error("lesson ", lesson.name, ": ended with code ", result.code, ": ",
@@ -198,52 +222,82 @@ struct Book {
     return result.out;
   }
 
+  std::string head_html(std::size_t i) const {
+    const Lesson& lesson = lessons_[i];
+    return turn_html(i) + "<p class=\"number\">Lesson " + lesson.number + "</p>\n<h1>" +
+           escaped_html(lesson.title) + "</h1>\n<p class=\"about\">" + escaped_html(lesson.about) +
+           "</p>\n";
+  }
+
   std::string lesson_html(std::size_t i, const fs::path& scratch) {
-    const Lesson& lesson = lessons[i];
-    LinkedText text(terms);
-    std::string html = "<p class=\"number\">Lesson " + lesson.number + "</p>\n<h1>" +
-                       escaped_html(lesson.title) + "</h1>\n<p class=\"about\">" +
-                       escaped_html(lesson.about) + "</p>\n<div id=\"output\">\n";
+    const Lesson& lesson = lessons_[i];
+    const std::vector<fs::path> files = source_files(lesson);
+    LinkedText text(terms_);
+    LessonSource source(files);
+    std::string html = head_html(i) + "<div id=\"output\">\n";
     for (const Section& section : sections_of(output_of(lesson, scratch))) {
       const std::string anchor = anchor_of(section.title);
-      html += "<h2 id=\"" + anchor + "\">" + escaped_html(section.title) + "</h2>\n" +
-              section_html(section, text);
-      const std::string code = code_of(lesson, section.title);
-      if (!code.empty()) html += folded("The code of this section", code_html(code));
-      add_entry(lesson.number + ": " + section.title, lesson.name + ".html#" + anchor);
+      if (!section.title.empty()) {
+        html += "<h2 id=\"" + anchor + "\">" + escaped_html(section.title) + "</h2>\n";
+        add_entry(lesson.number + ": " + section.title, page_of(lesson), anchor);
+      }
+      html += section_html(section, {text, source, scratch});
     }
-    html += "</div>\n" + pictures_html(scratch / "runs/lessons" / lesson.name);
-    html += folded(
-        "Answers to the questions",
-        code_html(read_text((lessons_folder / "answers" / (lesson.name + ".txt")).string())));
+    html += "</div>\n" + answers_html(lesson);
     for (const fs::path& file : files_in(lessons_folder / "exercises", lesson.number, ".cpp"))
       html += exercise_html(file, text);
-    html += "<p class=\"turn\">" + (i > 0 ? "← " + link_to(lessons[i - 1]) : "") +
-            " <span></span> " + (i + 1 < lessons.size() ? link_to(lessons[i + 1]) + " →" : "") +
-            "</p>\n";
-    return page(lesson.number + " " + lesson.title, html);
+    html += "<h2>The source</h2>\n";
+    for (const fs::path& file : files)
+      html += folded("source", "lessons/" + file.filename().string(),
+                     code_html(read_text(file.string())));
+    return page(lesson.number + " " + lesson.title, html + turn_html(i));
+  }
+
+  std::string page_without_output(std::size_t i) const {
+    const Lesson& lesson = lessons_[i];
+    return page(lesson.number + " " + lesson.title,
+                head_html(i) + "<p>This lesson has not been run yet. <code>./heed book " +
+                    lesson.number + "</code> runs it and writes this page.</p>\n");
+  }
+
+  // The links to the previous and the next lesson.
+  std::string turn_html(std::size_t i) const {
+    const std::string before = i > 0 ? "← " + link_to(lessons_[i - 1]) : "";
+    const std::string after = i + 1 < lessons_.size() ? link_to(lessons_[i + 1]) + " →" : "";
+    return "<p class=\"turn\"><span>" + before + "</span><span>" + after + "</span></p>\n";
   }
 
   std::string glossary_html() {
     std::string html = "<h1>Glossary</h1>\n<dl>\n";
-    for (const Term& term : terms) {
+    for (const Term& term : terms_) {
       html += "<dt id=\"" + anchor_of(term.name) + "\">" + escaped_html(term.name) + "</dt><dd>" +
-              escaped_html(term.definition) + " (lesson " + term.lesson + ")</dd>\n";
-      add_entry(term.name, "glossary.html#" + anchor_of(term.name));
+              escaped_html(term.definition) + " (" + lesson_of_term(term) + ")</dd>\n";
+      add_entry(term.name, "glossary.html", anchor_of(term.name));
     }
     return page("Glossary", html + "</dl>\n");
   }
 
+  // A link to where the lesson uses the term first.
+  std::string lesson_of_term(const Term& term) const {
+    for (const Lesson& lesson : lessons_)
+      if (lesson.number == term.lesson)
+        return "<a href=\"" + page_of(lesson) + "#" + term_anchor(term.name) + "\">lesson " +
+               lesson.number + "</a>";
+    return "lesson " + escaped_html(term.lesson);
+  }
+
   std::string index_html() const {
     std::string html = "<h1>heed: learn attention by running code</h1>\n<ol class=\"course\">\n";
-    for (const Lesson& lesson : lessons)
+    for (const Lesson& lesson : lessons_)
       html += "<li>" + link_to(lesson) + "<br>" + escaped_html(lesson.about) + "</li>\n";
     return page("heed: the course", html + "</ol>\n");
   }
 
-  void write(const std::string& name, const std::string& content) const {
-    write_file_atomically(folder / name, content);
-  }
+  fs::path folder_;
+  bool brief_;
+  std::vector<Lesson> lessons_ = all_lessons();
+  std::vector<Term> terms_ = all_terms();
+  std::map<std::string, std::vector<std::string>> entries_;
 };
 
 // A new folder for the files that the lessons write. The destructor removes it.
@@ -277,30 +331,25 @@ bool is_chosen(const Lesson& lesson, const std::string& wanted) {
 }  // namespace
 
 int run(const BookCommand& command) {
-  Book book{command.out, command.brief};
-  if (std::none_of(book.lessons.begin(), book.lessons.end(),
+  const std::vector<Lesson> lessons = all_lessons();
+  if (std::none_of(lessons.begin(), lessons.end(),
                    [&](const Lesson& lesson) { return is_chosen(lesson, command.lesson); }))
     throw UsageError("lesson '" + printable(command.lesson) +
-                     "' does not exist; there are lessons 1 to " +
-                     std::to_string(book.lessons.size()));
-  make_folder(book.folder);
+                     "' does not exist; there are lessons 1 to " + std::to_string(lessons.size()));
+  Book book(command.out, command.brief);
   const ScratchFolder scratch;
   exit_at_interrupt();
   std::size_t written = 0;
   LiveLine line;
-  for (std::size_t i = 0; i < book.lessons.size(); ++i) {
-    if (!is_chosen(book.lessons[i], command.lesson)) continue;
-    line.show("lesson " + book.lessons[i].number);
-    book.write(book.lessons[i].name + ".html", book.lesson_html(i, scratch.path()));
+  for (std::size_t i = 0; i < lessons.size(); ++i) {
+    if (!is_chosen(lessons[i], command.lesson)) continue;
+    line.show("lesson " + lessons[i].number);
+    book.write_lesson(i, scratch.path());
     ++written;
   }
-  book.write("index.html", book.index_html());
-  book.write("glossary.html", book.glossary_html());
-  book.write("entries.js", "const entries = [\n" + joined(book.entries, ",\n") + "];\n");
-  for (const char* name : {"book.css", "book.js"})
-    book.write(name, read_text((fs::path(HEED_BOOK_DIR) / name).string()));
+  book.write_rest();
   line.wipe();
-  std::cout << "book   " << printable((book.folder / "index.html").string()) << ": "
+  std::cout << "book   " << printable((fs::path(command.out) / "index.html").string()) << ": "
             << counted(written, "lesson") << '\n';
   return 0;
 }

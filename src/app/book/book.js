@@ -1,26 +1,50 @@
 // book.js: the search box, and tables whose cells are shaded by their numbers while hovered.
 "use strict";
 
-const found = document.getElementById("found");
-document.getElementById("search").addEventListener("input", ({target}) => {
-  const words = target.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const matches = words.length === 0 ? [] : entries.filter(([text]) => words.every((word) => text.toLowerCase().includes(word)));
-  found.replaceChildren(...matches.slice(0, 20).map(([text, address]) => {
-    const link = Object.assign(document.createElement("a"), {href: address, textContent: text});
-    const item = document.createElement("li");
-    item.append(link);
-    return item;
-  }));
+// ---- search
+
+const found = document.getElementById("found"), search = document.getElementById("search");
+const maxFound = 20;
+
+function matching(text) {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  return words.length === 0 ? [] : entries.filter(([name]) => words.every((word) => name.toLowerCase().includes(word)));
+}
+
+function listItem(...parts) {
+  const item = document.createElement("li");
+  item.append(...parts);
+  return item;
+}
+
+search.addEventListener("input", () => {
+  const matches = matching(search.value);
+  const items = matches.slice(0, maxFound).map(([text, address]) =>
+    listItem(Object.assign(document.createElement("a"), {href: address, textContent: text})));
+  if (matches.length > maxFound) items.push(listItem(`and ${matches.length - maxFound} more`));
+  if (search.value.trim() && matches.length === 0) items.push(listItem("nothing found"));
+  found.replaceChildren(...items);
+});
+search.addEventListener("keydown", (event) => {
+  if (event.key === "Enter") found.querySelector("a")?.click();
+  if (event.key !== "Escape") return;
+  search.value = "";
+  found.replaceChildren();
 });
 
-for (const table of document.querySelectorAll("table")) {
-  const cells = [...table.querySelectorAll("td")].filter((cell) => isFinite(parseFloat(cell.textContent.replace("~", ""))));
-  const number = (cell) => parseFloat(cell.textContent.replace("~", ""));
-  const limit = Math.max(...cells.map((cell) => Math.abs(number(cell))), 1e-12);
-  const shade = (on) => cells.forEach((cell) => {
-    const x = number(cell), colour = x < 0 ? "234, 143, 84" : "111, 155, 224";
-    cell.style.background = on ? `rgba(${colour}, ${(0.6 * Math.abs(x) / limit).toFixed(3)})` : "";
-  });
+// ---- tables
+
+// Orange for numbers below 0, blue for the others; darker for larger ones.
+function shadeOf(x, limit) {
+  return `color-mix(in srgb, var(--${x < 0 ? "below" : "above"}) ${(60 * Math.min(1, Math.abs(x) / limit)).toFixed(1)}%, transparent)`;
+}
+
+const numberOf = (cell) => parseFloat(cell.textContent.replace("~", ""));
+
+for (const table of document.querySelectorAll("#output table")) {
+  const cells = [...table.querySelectorAll("td")].filter((cell) => isFinite(numberOf(cell)));
+  const limit = Math.max(...cells.map((cell) => Math.abs(numberOf(cell))), 1e-12);
+  const shade = (on) => cells.forEach((cell) => cell.style.background = on ? shadeOf(numberOf(cell), limit) : "");
   table.addEventListener("pointerenter", () => shade(true));
   table.addEventListener("pointerleave", () => shade(false));
 }

@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "app/book/parts.hpp"
+#include "heed/base/file.hpp"
 #include "heed/base/text.hpp"
 #include "heed/report/page.hpp"
 
@@ -85,9 +86,11 @@ Lines take(const Lines& lines, std::size_t& at, Accept accept) {
   return taken;
 }
 
+constexpr const char* picture_mark = "picture: ";
+
 bool is_prose(const std::string& line) {
-  return !line.empty() && line[0] != ' ' && line[0] != '|' && !is_table_title(line) &&
-         line.find("   ") == line.npos;
+  return !line.empty() && !starts_with(line, picture_mark) && line[0] != ' ' && line[0] != '|' &&
+         !is_table_title(line) && line.find("   ") == line.npos;
 }
 
 bool is_row(const std::string& line) { return !line.empty() && check_of(line).empty(); }
@@ -96,13 +99,27 @@ std::string element(const char* tag, const std::string& html) {
   return "<" + std::string(tag) + ">" + html + "</" + tag + ">\n";
 }
 
-// The HTML of the block of lines that begins at `at`.
-std::string block_html(const Lines& lines, std::size_t& at, LinkedText& text) {
+std::string check_html(const std::string& check, const std::vector<Json>& notes) {
+  std::string tolerance;
+  for (const Json& note : notes)
+    if (note.contains("tolerance") && check.find("(within ") == check.npos)
+      tolerance = " <small class=\"tolerance\" title=\"no two numbers differ by more\">within " +
+                  exact(note["tolerance"].get<double>()) + "</small>";
+  return "<p class=\"check\">" + escaped_html(check) + tolerance + "</p>\n";
+}
+
+// The HTML of the block of lines that begins at `at`. Moves `at` behind them.
+std::string block_html(const Lines& lines, std::size_t& at, LinkedText& text,
+                       const std::vector<Json>& notes) {
   const std::string& line = lines[at];
   if (const std::string check = check_of(line); !check.empty()) {
     ++at;
-    return "<p class=\"check\">" + escaped_html(check) + "</p>\n";
+    return check_html(check, notes);
   }
+  const bool is_map = std::any_of(notes.begin(), notes.end(),
+                                  [](const Json& note) { return note["kind"] == "maps"; });
+  if (is_map && !starts_with(line, picture_mark))
+    return element("pre", escaped_html(joined(take(lines, at, is_row), "\n")));
   if (is_table_title(line)) {
     ++at;
     return table_html(line, take(lines, at, is_row));
@@ -112,6 +129,54 @@ std::string block_html(const Lines& lines, std::size_t& at, LinkedText& text) {
     return !next.empty() && !is_prose(next) && !is_table_title(next) && check_of(next).empty();
   });
   return element("pre", escaped_html(joined(block, "\n")));
+}
+
+// ---- pictures, attention maps, sliders, and the code that ran
+
+// JSON for the page's script; no text in it can end the script element.
+std::string figure_html(const std::string& kind, const Json& json) {
+  std::string text = json.dump(-1, ' ', /*ensure_ascii=*/true);
+  for (std::size_t at = 0; (at = text.find('<', at)) != text.npos;) text.replace(at, 1, "\\u003c");
+  return "<figure class=\"" + kind + "\"><script type=\"application/json\">" + text +
+         "</script></figure>\n";
+}
+
+// Whether the page shows the heat maps of a note as an attention map: queries by keys.
+bool is_attention(const Json& note) {
+  return note["kind"] == "maps" && note["row_title"].get<std::string>().rfind("query", 0) == 0 &&
+         note["column_title"].get<std::string>().rfind("key", 0) == 0;
+}
+
+// The code that ran, with its file and line. Long code is folded.
+std::string ran_html(const Json& note, LessonSource& source) {
+  constexpr std::ptrdiff_t max_lines = 16;
+  const std::string kind = note["kind"], file = note["file"];
+  const std::size_t line = note["line"];
+  const std::string code = source.lines_before(kind, file, line);
+  if (code.empty()) return "";
+  const bool in_main = kind == "section",
+             is_long = std::count(code.begin(), code.end(), '\n') > max_lines;
+  const std::string where = in_main ? "main" : file + ", line " + std::to_string(line);
+  return "<div class=\"ran\" title=\"" + escaped_html(where) + "\"><small>" +
+         (in_main ? "main" : std::to_string(line)) + "</small>\n" +
+         (is_long ? folded("source", where, code_html(code)) : code_html(code)) + "</div>\n";
+}
+
+std::string note_html(const Json& note, LessonSource& source) {
+  std::string html = ran_html(note, source);
+  if (note["kind"] == "sliders") html += figure_html("sliders", note);
+  if (is_attention(note)) html += figure_html("attention", note);
+  return html;
+}
+
+// The picture that a line names, or the line itself if there is no such file.
+std::string picture_html(const std::string& line, const PageParts& parts) {
+  const std::filesystem::path file = parts.folder / line.substr(std::string(picture_mark).size());
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(file, ignored)) return element("p", escaped_html(line));
+  return "<figure><img alt=\"" + escaped_html(file.stem().string()) +
+         "\" src=\"data:image/svg+xml;base64," + base64(read_text(file.string())) +
+         "\"><figcaption>" + escaped_html(line) + "</figcaption></figure>\n";
 }
 
 // The beginning of a lesson as a list: a name in the first 12 columns, then its text in lines.
@@ -168,35 +233,88 @@ std::string LinkedText::html(const std::string& text) {
   if (found == nullptr) return escaped_html(text);
   linked_.insert(found->name);
   const std::size_t end = first + found->name.size();
-  return escaped_html(text.substr(0, first)) + "<a class=\"term\" title=\"" +
-         escaped_html(found->definition) + "\" href=\"glossary.html#" + anchor_of(found->name) +
-         "\">" + escaped_html(text.substr(first, found->name.size())) + "</a>" +
-         html(text.substr(end));
+  return escaped_html(text.substr(0, first)) + "<a class=\"term\" id=\"" +
+         term_anchor(found->name) + "\" title=\"" + escaped_html(found->definition) +
+         "\" href=\"glossary.html#" + anchor_of(found->name) + "\">" +
+         escaped_html(text.substr(first, found->name.size())) + "</a>" + html(text.substr(end));
 }
 
 std::vector<Section> sections_of(const std::string& output) {
   std::vector<Section> sections{{"", {}}};
-  const Lines lines = lines_of(output);
+  std::vector<std::pair<std::string, Json>> lines;  // a line, or a note
+  for (const std::string& line : lines_of(output)) {
+    const bool is_note = line[0] == '\x1d';
+    lines.emplace_back(is_note ? "" : escaped_lines(line),
+                       is_note ? Json::parse(line.substr(1)) : Json(nullptr));
+  }
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    if (i + 1 < lines.size() && !lines[i].empty() && is_underline(lines[i + 1]))
-      sections.push_back({lines[i++], {}});
+    Section& section = sections.back();
+    const auto& [line, note] = lines[i];
+    if (!note.is_null())
+      section.notes[section.lines.size()].push_back(note);
+    else if (!line.empty() && i + 1 < lines.size() && is_underline(lines[i + 1].first))
+      sections.push_back({line, {}}), ++i;
     else
-      sections.back().lines.push_back(lines[i]);
+      section.lines.push_back(line);
   }
   if (sections[0].lines == Lines(sections[0].lines.size())) sections.erase(sections.begin());
   return sections;
 }
 
-std::string section_html(const Section& section, LinkedText& text) {
-  if (section.title == "In this lesson") return opening_html(section.lines);
+std::string text_html(const Lines& lines, LinkedText& text) {
   std::string html;
-  for (std::size_t at = 0; at < section.lines.size();) {
-    if (section.lines[at].empty())
+  for (std::size_t at = 0; at < lines.size();) {
+    if (lines[at].empty())
       ++at;
     else
-      html += block_html(section.lines, at, text);
+      html += block_html(lines, at, text, {});
   }
   return html;
+}
+
+std::string section_html(const Section& section, const PageParts& parts) {
+  const Lines& lines = section.lines;
+  std::string html;
+  bool is_folded = false;  // an interactive attention map stands for the next text and picture
+  auto note = section.notes.begin();
+  // The HTML of the notes before line `end` that have not been written, which are added to `found`.
+  const auto notes_before = [&](std::size_t end, std::vector<Json>& found) {
+    std::string before;
+    for (; note != section.notes.end() && note->first < end; ++note)
+      for (const Json& one : note->second) {
+        before += note_html(one, parts.source);
+        found.push_back(one);
+        is_folded = is_folded || is_attention(one);
+      }
+    return before;
+  };
+  std::vector<Json> found;
+  for (std::size_t at = 0; at < lines.size(); found.clear()) {
+    if (lines[at].empty()) {
+      ++at;
+      continue;
+    }
+    html += notes_before(at + 1, found);
+    const bool is_picture = lines[at].rfind(picture_mark, 0) == 0;
+    std::string block =
+        is_picture ? picture_html(lines[at++], parts) : block_html(lines, at, parts.text, found);
+    if (is_folded && (is_picture || block.rfind("<pre>", 0) == 0)) {
+      block = folded("printed", is_picture ? "The map as a picture" : "The map as text", block);
+      is_folded = !is_picture;
+    }
+    html += notes_before(at, found) + block;
+  }
+  html += notes_before(lines.size() + 1, found);
+  return section.title == "In this lesson" ? opening_html(lines) : html;
+}
+
+std::string folded(const std::string& kind, const std::string& summary, const std::string& html) {
+  return "<details class=\"" + kind + "\"><summary>" + escaped_html(summary) + "</summary>\n" +
+         html + "</details>\n";
+}
+
+std::string code_html(const std::string& code) {
+  return "<pre class=\"code\"><code>" + escaped_html(code) + "</code></pre>\n";
 }
 
 }  // namespace heed::app

@@ -1,11 +1,16 @@
 // parts.hpp: declarations shared by the source files of heed book.
 #pragma once
 
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
 
 namespace heed::app {
+
+using Json = nlohmann::json;
 
 // A term of the glossary, lessons/glossary.txt.
 struct Term {
@@ -13,6 +18,7 @@ struct Term {
 };
 
 // Text as HTML, in which the first occurrence of each term on the page is a link to the glossary.
+// The glossary links back to it: its id is term_anchor(name).
 class LinkedText {
  public:
   explicit LinkedText(const std::vector<Term>& terms) : terms_(terms) {}
@@ -23,19 +29,59 @@ class LinkedText {
   std::set<std::string> linked_;  // the terms that the page has linked already
 };
 
+// The source files of a lesson, and which of their lines the page has shown.
+class LessonSource {
+ public:
+  explicit LessonSource(const std::vector<std::filesystem::path>& files);
+
+  // The lines that ran since the previous call of the same function that printed, up to this call.
+  // The call itself is part of them unless it prints only text. At a section, they are preceded by
+  // the lines of main up to the call of the section's function. Returns "" if the page has shown
+  // them, or if the file is not one of the lesson's.
+  std::string lines_before(const std::string& kind, const std::string& file, std::size_t line);
+
+ private:
+  struct File {
+    std::vector<std::string> lines;
+    std::vector<bool> shown;
+  };
+  static std::string part(File& file, std::size_t call);
+  std::string part_of_main(const File& file, std::size_t call);
+
+  std::map<std::string, File> files_;
+};
+
 // A part of a lesson's output below one heading.
 struct Section {
   std::string title;
   std::vector<std::string> lines;
+  std::map<std::size_t, std::vector<Json>> notes = {};  // before which line; lessons/book_notes.hpp
 };
 
-// Splits the output of a lesson at its headings, which are underlined.
+// Splits the output of a lesson at its headings, which are underlined, and takes the notes out.
+// Characters that are not printable become escape sequences.
 std::vector<Section> sections_of(const std::string& output);
 
-// The lines of a section as HTML: prose, tables, checks, quotations and preformatted text.
-std::string section_html(const Section& section, LinkedText& text);
+// What the HTML of a section needs from its lesson.
+struct PageParts {
+  LinkedText& text;
+  LessonSource& source;
+  std::filesystem::path folder;  // the folder in which the lesson ran
+};
 
-// The link target of a term: letters and digits of its name.
+// The lines of a section as HTML: prose, tables, checks with their tolerance, quotations,
+// preformatted text, pictures, the code that ran before each of them, attention maps and sliders.
+std::string section_html(const Section& section, const PageParts& parts);
+
+// Lines without notes and pictures as HTML.
+std::string text_html(const std::vector<std::string>& lines, LinkedText& text);
+
+// HTML that is folded below its summary; `kind` is its class.
+std::string folded(const std::string& kind, const std::string& summary, const std::string& html);
+std::string code_html(const std::string& code);
+
+// The link target of a heading or term: letters and digits of its name.
 std::string anchor_of(const std::string& name);
+inline std::string term_anchor(const std::string& term) { return "term-" + anchor_of(term); }
 
 }  // namespace heed::app

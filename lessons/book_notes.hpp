@@ -1,0 +1,97 @@
+// book_notes.hpp: notes for `heed book` in a lesson's output: the source line of each call that
+// prints, tolerances, and the numbers of heat maps and sliders.
+//
+// A note is one line: the character 0x1D and a JSON object. Lessons write notes only if the
+// environment variable HEED_BOOK is set, as `heed book` does.
+#pragma once
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "heed/array/array.hpp"
+#include "heed/base/source_location.hpp"
+#include "heed/base/text.hpp"
+#include "heed/report/heatmap.hpp"
+
+namespace heed::book {
+
+inline bool is_on() {
+  static const bool on = std::getenv("HEED_BOOK") != nullptr;
+  return on;
+}
+
+// ---- JSON texts
+
+inline std::string json_text(const std::string& text) {
+  std::string json = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') json += '\\';
+    const auto code = static_cast<unsigned char>(c);
+    json += code < 0x20 ? hexadecimal("\\u%04llx", code) : std::string(1, c);
+  }
+  return json + "\"";
+}
+
+// JSON has no infinity and no NaN: they become null.
+inline std::string json_number(double x) { return std::isfinite(x) ? exact(x) : "null"; }
+
+template <class Items, class Json>
+std::string json_list(const Items& items, Json json) {
+  std::vector<std::string> texts;
+  for (const auto& item : items) texts.push_back(json(item));
+  return "[" + joined(texts, ",") + "]";
+}
+
+inline std::string json_names(const std::vector<std::string>& names) {
+  return json_list(names, json_text);
+}
+
+// A matrix as a list of rows.
+inline std::string json_matrix(const Array& x) {
+  std::vector<std::string> rows;
+  for (std::size_t i = 0; i < x.shape(0); ++i) {
+    std::vector<Real> row;
+    for (std::size_t j = 0; j < x.shape(1); ++j) row.push_back(x(i, j));
+    rows.push_back(json_list(row, [](Real number) { return json_number(double(number)); }));
+  }
+  return "[" + joined(rows, ",") + "]";
+}
+
+// ---- notes
+
+using Fields = std::vector<std::pair<std::string, std::string>>;  // names and JSON values
+
+// Writes a note about what the call at this location prints next.
+inline void note(const std::string& kind, SourceLocation location, const Fields& fields = {}) {
+  if (!is_on()) return;
+  std::cout << "\x1d{\"kind\":" << json_text(kind)
+            << ",\"file\":" << json_text(std::filesystem::path(location.file).filename().string())
+            << ",\"line\":" << location.line;
+  for (const auto& [name, json] : fields) std::cout << ",\"" << name << "\":" << json;
+  std::cout << "}\n";
+}
+
+// The note of heat maps: the matrices, one for each title, and the options.
+inline void note_of_maps(SourceLocation location, const std::vector<Array>& maps,
+                         const std::vector<std::string>& titles, const HeatmapOptions& options) {
+  if (!is_on()) return;
+  const Range range = heatmap_range(maps, options);
+  note("maps", location,
+       {{"rows", json_names(options.row_names)},
+        {"columns", json_names(options.column_names)},
+        {"row_title", json_text(options.row_title)},
+        {"column_title", json_text(options.column_title)},
+        {"title", json_text(options.title)},
+        {"low", json_number(range.low)},
+        {"high", json_number(range.high)},
+        {"diverging", options.diverging ? "true" : "false"},
+        {"titles", json_names(titles)},
+        {"maps", json_list(maps, json_matrix)}});
+}
+
+}  // namespace heed::book
