@@ -5,115 +5,17 @@ Usage: page_test.py BUILD_FOLDER. Exits with 77 (skipped) without chromium, its 
 """
 
 import base64
-import contextlib
 import json
 import os
 import pathlib
 import re
-import shutil
-import subprocess
-import sys
 import tempfile
-import time
-import urllib.parse
 
-try:
-    from selenium import webdriver
-    from selenium.common.exceptions import SessionNotCreatedException
-    from selenium.webdriver.chrome.service import Service
-    from selenium.webdriver.common.action_chains import ActionChains
-    from selenium.webdriver.common.by import By
-    from selenium.webdriver.common.keys import Keys
-    from selenium.webdriver.support.ui import Select
-except ImportError:
-    print("python3-selenium is not installed")
-    sys.exit(77)
-
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-if not CHROMIUM or not DRIVER:
-    print("chromium or chromium-driver is not installed")
-    sys.exit(77)
-
-HEED = pathlib.Path(sys.argv[1]).resolve() / "heed"
-FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync", "--no-first-run", "--disable-dev-shm-usage"]
-
-failures, number_of_checks = [], 0
+from browser import Keys, Page, Select, check, finish, heed
 
 
-def check(name, passed, detail=""):
-    global number_of_checks
-    number_of_checks += 1
-    if not passed:
-        failures.append(f"FAILED: {name} {detail}")
-        print(failures[-1], flush=True)
-
-
-def heed(folder, *arguments):
-    done = subprocess.run([HEED, *arguments], cwd=folder, capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"heed {' '.join(arguments)}: {done.stderr}")
-    return done.stdout
-
-
-class Page:
-    """A page in a browser of its own, which ends with the `with` statement."""
-
-    def __init__(self, path, width=1400, height=1000, dark=False, fragment=""):
-        self.path, self.size, self.dark, self.fragment = path, (width, height), dark, fragment
-
-    def __enter__(self):
-        self.profile = tempfile.TemporaryDirectory()
-        options = webdriver.ChromeOptions()
-        options.binary_location = CHROMIUM
-        for flag in FLAGS + [f"--user-data-dir={self.profile.name}"]:
-            options.add_argument(flag)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        try:
-            self.browser = webdriver.Chrome(service=Service(DRIVER), options=options)
-        except SessionNotCreatedException as error:
-            print(f"chromium cannot be started here: {str(error).splitlines()[0]}")
-            sys.exit(77)
-        width, height = self.size
-        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
-            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
-        if self.dark:
-            self.media(features=[{"name": "prefers-color-scheme", "value": "dark"}])
-        self.browser.get("file://" + urllib.parse.quote(str(self.path)) + self.fragment)
-        self.wait("return document.documentElement.dataset.ready")
-        self.wait("return document.getElementById('target').options.length")
-        return self
-
-    def __exit__(self, *_):
-        self.browser.quit()
-        with contextlib.suppress(OSError):
-            self.profile.cleanup()
-
-    def media(self, **settings):
-        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", settings)
-
-    def run(self, script, *arguments):
-        return self.browser.execute_script(script, *arguments)
-
-    def wait(self, script, seconds=60):
-        end = time.time() + seconds
-        while not self.run(script):
-            if time.time() > end:
-                sys.exit(f"{self.path}: {script} stays false; {self.errors()}")
-            time.sleep(0.05)
-
-    def find(self, selector):
-        return self.browser.find_element(By.CSS_SELECTOR, selector)
-
-    def mouse(self):
-        return ActionChains(self.browser, duration=0)
-
-    def show(self, element):
-        self.run("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", element)
-        return element
-
-    def click(self, selector):
-        self.mouse().move_to_element(self.show(self.find(selector))).click().perform()
+class AttentionPage(Page):
+    ready = "return document.documentElement.dataset.ready && document.getElementById('target').options.length"
 
     def cell(self, query, key, count):
         """Moves the mouse to a cell of the matrix."""
@@ -123,27 +25,8 @@ class Page:
         y = (query + 0.5) / count * box["height"] - box["height"] / 2
         return self.mouse().move_to_element_with_offset(canvas, round(x), round(y))
 
-    def keys(self, *keys):
-        self.mouse().send_keys(*keys).perform()
-
     def state(self, name):
         return self.run(f"return state.{name}")
-
-    def text(self, selector):
-        return self.find(selector).text
-
-    def errors(self):
-        return [line["message"] for line in self.browser.get_log("browser")]
-
-    def requests(self):
-        addresses = []
-        for line in self.browser.get_log("performance"):
-            message = json.loads(line["message"])["message"]
-            if message["method"] != "Network.requestWillBeSent":
-                continue
-            if message["params"].get("documentURL", "").startswith("file:"):  # not the browser's own
-                addresses.append(message["params"]["request"]["url"])
-        return [a for a in addresses if not a.startswith(("file:", "data:", "blob:"))]
 
 
 def selftest(name, path, **settings):
@@ -156,7 +39,7 @@ def selftest(name, path, **settings):
 
 
 def selftest_report(name, path, **settings):
-    with Page(path, fragment="#selftest", **settings) as page:
+    with AttentionPage(path, fragment="#selftest", **settings) as page:
         page.wait("return document.title.startsWith('selftest')", 120)
         report = page.run("return document.getElementById('selftest').textContent")
         check(f"{name}: no error in the console", not page.errors(), page.errors())
@@ -206,12 +89,12 @@ def test_mouse(page, T):
     check("the mouse moves again", page.state("query") == T - 4)
     page.cell(1, T - 2, T).perform()
     check("a masked cell is not shown", page.state("query") == T - 4)
-    tokens = page.browser.find_elements(By.CSS_SELECTOR, "#text .token")
+    tokens = page.find_all("#text .token")
     page.mouse().move_to_element(page.show(tokens[5])).perform()
     check("the mouse over a token of the text", page.state("query") == 5)
-    page.mouse().move_to_element(page.show(page.browser.find_elements(By.CSS_SELECTOR, "#lines .row.query")[7])).perform()
+    page.mouse().move_to_element(page.show(page.find_all("#lines .row.query")[7])).perform()
     check("the mouse over a token of the lines", page.state("query") == 7)
-    page.mouse().move_to_element(page.show(page.browser.find_elements(By.CSS_SELECTOR, "#lines .row.key")[3])).perform()
+    page.mouse().move_to_element(page.show(page.find_all("#lines .row.key")[3])).perform()
     check("the mouse over a key of the lines", (page.state("query"), page.state("key")) == (7, 3))
     page.click("#grid .tile:nth-child(5)")
     check("a click on a map opens its head", page.state("head") == 4 and "Layer 2, head 0" in page.text("#head-title"))
@@ -279,7 +162,7 @@ def test_numbers(page, folder):
     losses = re.findall(r"^layer \d((?: +-?\d\.\d{4})+)$", text, re.M)
     losses = [number for line in losses for number in line.split()]
     baseline = re.search(r"with all heads the loss is ([\d.]+)", text)[1]
-    with Page(folder / "numbers.html") as other:
+    with AttentionPage(folder / "numbers.html") as other:
         shown = other.run("return Array.from({length: headCount}, (_, i) => data.scores.of_kind.map((column) => fixed(column[i])))")
         check("the scores are those of heed look", shown == scores and len(scores) == 6, (shown, scores))
         check("the losses are those of heed look", other.run("return increase.map((x) => fixed(x))") == losses and len(losses) == 6, losses)
@@ -306,7 +189,7 @@ def test_odd_texts(folder):
     html = (folder / "odd.html").read_text()
     check("markup in the text does not end the script", html.count("</script>") == 3)
     check("the data are ASCII", html.split('id="data">')[1].split("</script>")[0].isascii())
-    with Page(folder / "odd.html") as page:
+    with AttentionPage(folder / "odd.html") as page:
         check("odd characters are shown escaped", "\\u202e" in page.run("return texts.join(' ')"))
         check("no error with odd characters", not page.errors(), page.errors())
     head, rest = html.split('id="data">', 1)
@@ -316,14 +199,14 @@ def test_odd_texts(folder):
         data["texts"][i] = odd
     text = json.dumps(data).replace("<", "\\u003c")
     (folder / "odder.html").write_text(head + 'id="data">' + text + "</script>" + rest)
-    with Page(folder / "odder.html", width=360, height=740) as page:
+    with AttentionPage(folder / "odder.html", width=360, height=740) as page:
         check("a token of 10,000 characters does not widen the page", page.run("return document.documentElement.scrollWidth") <= 360)
         check("tokens are text, not markup", page.run("return document.images.length") == 0 and "bad" not in page.browser.title)
         check("no error with odder tokens", not page.errors(), page.errors())
 
 
 def test_long(folder):
-    with Page(folder / "long.html") as page:
+    with AttentionPage(folder / "long.html") as page:
         check("512 tokens are shown in parts", page.text("#band-text") == "tokens 384 to 511 of 512", page.text("#band-text"))
         page.click("#band-back")
         check("the part moves", page.text("#band-text") == "tokens 320 to 447 of 512", page.text("#band-text"))
@@ -350,7 +233,7 @@ def main():
         folder = pathlib.Path(temporary) / "USB-Stick der Klasse 9b \u00e4\u00f6\u00fc \u00df"
         folder.mkdir()
         make_pages(folder)
-        with Page(folder / "story.html") as page:
+        with AttentionPage(folder / "story.html") as page:
             T = page.run("return T")
             test_mouse(page, T)
             test_keys(page, T)
@@ -365,8 +248,7 @@ def main():
         test_odd_texts(folder)
         test_long(folder)
         test_many(folder)
-    print(f"{number_of_checks - len(failures)} of {number_of_checks} checks passed")
-    sys.exit(1 if failures else 0)
+    finish()
 
 
 os.environ["GOMP_SPINCOUNT"] = "10000"

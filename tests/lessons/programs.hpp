@@ -53,8 +53,11 @@ struct LessonRun {
   std::string output;
 };
 
-inline LessonRun run_in(const std::string& folder, const std::string& program) {
-  std::FILE* pipe = popen(("cd " + in_quotes(folder) + " && " + in_quotes(program)).c_str(), "r");
+inline LessonRun run_in(const std::string& folder, const std::string& program,
+                        const std::string& arguments = "") {
+  const std::string command =
+      "cd " + in_quotes(folder) + " && " + in_quotes(program) + " " + arguments;
+  std::FILE* pipe = popen(command.c_str(), "r");
   REQUIRE(pipe != nullptr);
   std::string output;
   char buffer[4096];
