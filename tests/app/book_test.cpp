@@ -113,7 +113,7 @@ TEST_CASE("the pages of the book have all that the lessons print", "[app][book]"
         "href=\"glossary.html#projection-matrix\">PROJECTION MATRIX</a>",
         "<code>Tensor S = products / std::sqrt(4.0);\n",
         "check(&quot;K by hand = in one line&quot;",
-        "<small>main</small>\n<pre class=\"code\"><code>Array W_K = g.randn({5, 4})",
+        "</small>\n<pre class=\"code\"><code>Array W_K = g.randn({5, 4})",
         "Answers to the questions", "<h2>Exercise 05</h2>", "<h2>Exercise 05b</h2>",
         "<summary>Hint 1</summary>", "04_graph_attention.html", "06_scaling_and_saturation.html",
         "<figure class=\"attention\"><script", "<figure class=\"sliders\"><script"})

@@ -34,9 +34,9 @@ search.addEventListener("keydown", (event) => {
 
 // ---- tables
 
-// Orange for numbers below 0, blue for the others; darker for larger ones.
+// Orange for numbers below 0, blue for the others; at most 45 %, so that the text stays legible.
 function shadeOf(x, limit) {
-  return `color-mix(in srgb, var(--${x < 0 ? "below" : "above"}) ${(60 * Math.min(1, Math.abs(x) / limit)).toFixed(1)}%, transparent)`;
+  return `color-mix(in srgb, var(--${x < 0 ? "below" : "above"}) ${(45 * Math.min(1, Math.abs(x) / limit)).toFixed(1)}%, transparent)`;
 }
 
 const numberOf = (cell) => parseFloat(cell.textContent.replace("~", ""));

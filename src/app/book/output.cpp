@@ -147,24 +147,24 @@ bool is_attention(const Json& note) {
          note["column_title"].get<std::string>().rfind("key", 0) == 0;
 }
 
-// The code that ran, with its file and line. Long code is folded.
-std::string ran_html(const Json& note, LessonSource& source) {
+// Code that ran, with its file and line. Long code is folded.
+std::string ran_html(const SourceLines& code) {
   constexpr std::ptrdiff_t max_lines = 16;
-  const std::string kind = note["kind"], file = note["file"];
-  const std::size_t line = note["line"];
-  const std::string code = source.lines_before(kind, file, line);
-  if (code.empty()) return "";
-  const bool in_main = kind == "section",
-             is_long = std::count(code.begin(), code.end(), '\n') > max_lines;
-  const std::string where = in_main ? "main" : file + ", line " + std::to_string(line);
-  return "<div class=\"ran\" title=\"" + escaped_html(where) + "\"><small>" +
-         (in_main ? "main" : std::to_string(line)) + "</small>\n" +
-         (is_long ? folded("source", where, code_html(code)) : code_html(code)) + "</div>\n";
+  if (code.text.empty()) return "";
+  const std::string number = std::to_string(code.first), where = code.file + ", line " + number;
+  const std::string html = code_html(code.text);
+  const bool is_long = std::count(code.text.begin(), code.text.end(), '\n') > max_lines;
+  return "<div class=\"ran\" title=\"" + escaped_html(where) + "\"><small>" + number +
+         "</small>\n" + (is_long ? folded("source", where, html) : html) + "</div>\n";
 }
 
 std::string note_html(const Json& note, LessonSource& source) {
-  std::string html = ran_html(note, source);
-  if (note["kind"] == "sliders") html += figure_html("sliders", note);
+  const std::string kind = note["kind"], file = note["file"];
+  const std::size_t line = note["line"];
+  std::string html;
+  if (kind == "section") html = ran_html(source.lines_of_main(file, line));
+  html += ran_html(source.lines_before(file, line));
+  if (kind == "sliders") html += figure_html("sliders", note);
   if (is_attention(note)) html += figure_html("attention", note);
   return html;
 }

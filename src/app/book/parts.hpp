@@ -29,25 +29,30 @@ class LinkedText {
   std::set<std::string> linked_;  // the terms that the page has linked already
 };
 
+// Lines of a source file, and where they are.
+struct SourceLines {
+  std::string text, file;
+  std::size_t first = 0;  // the number of the first line, counted from 1
+};
+
 // The source files of a lesson, and which of their lines the page has shown.
 class LessonSource {
  public:
   explicit LessonSource(const std::vector<std::filesystem::path>& files);
 
   // The lines that ran since the previous call of the same function that printed, up to this call.
-  // The call itself is part of them unless it prints only text. At a section, they are preceded by
-  // the lines of main up to the call of the section's function. Returns "" if the page has shown
-  // them, or if the file is not one of the lesson's.
-  std::string lines_before(const std::string& kind, const std::string& file, std::size_t line);
+  // The call itself is part of them unless it prints only text. The text is empty if the page has
+  // shown them, or if the file is not one of the lesson's.
+  SourceLines lines_before(const std::string& file, std::size_t line);
+
+  // The lines of main up to its call of the function around this line, at which a section begins.
+  SourceLines lines_of_main(const std::string& file, std::size_t line);
 
  private:
   struct File {
     std::vector<std::string> lines;
     std::vector<bool> shown;
   };
-  static std::string part(File& file, std::size_t call);
-  std::string part_of_main(const File& file, std::size_t call);
-
   std::map<std::string, File> files_;
 };
 

@@ -80,17 +80,14 @@ bool prints_only_text(const Lines& lines, std::size_t first, std::size_t last) {
 // Lines between braces only, and empty lines.
 bool is_frame(const std::string& line) { return line.find_first_not_of(" };") == line.npos; }
 
-// The lines without empty lines and closing braces at both ends, less indented.
-std::string trimmed(Lines lines) {
-  while (!lines.empty() && is_frame(lines.front())) lines.erase(lines.begin());
-  while (!lines.empty() && lines.back().empty()) lines.pop_back();
+// The lines, less indented.
+std::string without_indent(Lines lines) {
   std::size_t indent = std::string::npos;
   for (const std::string& line : lines)
     if (!line.empty()) indent = std::min(indent, line.find_first_not_of(' '));
   for (std::string& line : lines)
     if (!line.empty()) line.erase(0, indent);
-  const bool only_frames = std::all_of(lines.begin(), lines.end(), is_frame);
-  return only_frames ? "" : joined(lines, "\n") + "\n";
+  return joined(lines, "\n") + "\n";
 }
 
 }  // namespace
@@ -102,51 +99,53 @@ LessonSource::LessonSource(const std::vector<std::filesystem::path>& files) {
   }
 }
 
-// The lines up to the statement at line `call` that the page has not shown, with the statement.
-std::string LessonSource::part(File& file, std::size_t call) {
-  if (file.shown[call]) return "";
-  const std::size_t body = function_body(file.lines, call);
-  std::size_t first = call;
-  while (first > body && !file.shown[first - 1]) --first;
-  const std::size_t last = end_of_statement(file.lines, call);
-  const std::size_t end = prints_only_text(file.lines, call, last) ? call : last + 1;
-  for (std::size_t i = first; i <= last; ++i) file.shown[i] = true;
-  Lines lines(file.lines.begin() + static_cast<std::ptrdiff_t>(first),
-              file.lines.begin() + static_cast<std::ptrdiff_t>(end));
-  // The end of a loop around the call is the braces that follow.
-  for (std::size_t i = last + 1; i < file.lines.size(); ++i) {
-    std::string code;
-    for (const std::string& line : lines) code += without_texts(line);
-    if (end == call || excess(code, '{', '}') <= 0 || !is_frame(file.lines[i])) break;
-    lines.push_back(file.lines[i]);
-    file.shown[i] = true;
+SourceLines LessonSource::lines_before(const std::string& name, std::size_t line) {
+  const auto found = files_.find(name);
+  if (found == files_.end() || line == 0 || line > found->second.lines.size()) return {};
+  auto& [lines, shown] = found->second;
+  const std::size_t call = line - 1, body = function_body(lines, call);
+  if (shown[call]) return {};
+
+  std::size_t first = call, last = end_of_statement(lines, call);
+  while (first > body && !shown[first - 1]) --first;
+  const bool with_call = !prints_only_text(lines, call, last);
+  std::fill(shown.begin() + static_cast<std::ptrdiff_t>(first),
+            shown.begin() + static_cast<std::ptrdiff_t>(last) + 1, true);
+  while (first < call && is_frame(lines[first])) ++first;  // of the code before
+  Lines part(lines.begin() + static_cast<std::ptrdiff_t>(first),
+             lines.begin() + static_cast<std::ptrdiff_t>(with_call ? last + 1 : call));
+  while (!part.empty() && part.back().empty()) part.pop_back();
+  if (part.empty()) return {};
+
+  // The end of a loop around the call: the braces that follow.
+  std::ptrdiff_t open = 0;
+  for (const std::string& one : part) open += excess(without_texts(one), '{', '}');
+  for (++last; with_call && open > 0 && last < lines.size() && is_frame(lines[last]); ++last) {
+    part.push_back(lines[last]);
+    open += excess(lines[last], '{', '}');
+    shown[last] = true;
   }
-  return trimmed(lines);
+  return {without_indent(part), name, first + 1};
 }
 
-// The lines of main up to the call of the function that has the line `call`.
-std::string LessonSource::part_of_main(const File& file, std::size_t call) {
-  const std::string name = function_name(file.lines[function_head(file.lines, call)]);
-  if (name.empty() || name == "main") return "";
-  for (auto& entry : files_) {
-    File& other = entry.second;
-    std::size_t line = 0;
-    while (line < other.lines.size() && other.lines[line].rfind("int main(", 0) != 0) ++line;
-    for (++line; line < other.lines.size(); ++line) {
-      const std::string code = without_texts(other.lines[line]);
-      const std::size_t at = code.find(name + "(");
-      if (at != code.npos && (at == 0 || !is_word(code[at - 1]))) return part(other, line);
+SourceLines LessonSource::lines_of_main(const std::string& name, std::size_t line) {
+  const auto found = files_.find(name);
+  if (found == files_.end() || line == 0 || line > found->second.lines.size()) return {};
+  const Lines& around = found->second.lines;
+  const std::string function = function_name(around[function_head(around, line - 1)]);
+  if (function.empty() || function == "main") return {};
+  for (const auto& [main_name, file] : files_) {
+    const Lines& lines = file.lines;
+    std::size_t i = 0;
+    while (i < lines.size() && lines[i].rfind("int main(", 0) != 0) ++i;
+    for (++i; i < lines.size(); ++i) {
+      const std::string code = without_texts(lines[i]);
+      const std::size_t at = code.find(function + "(");
+      if (at != code.npos && (at == 0 || !is_word(code[at - 1])))
+        return lines_before(main_name, i + 1);
     }
   }
-  return "";
-}
-
-std::string LessonSource::lines_before(const std::string& kind, const std::string& file,
-                                       std::size_t line) {
-  const auto found = files_.find(file);
-  if (found == files_.end() || line == 0 || line > found->second.lines.size()) return "";
-  const std::string outer = kind == "section" ? part_of_main(found->second, line - 1) : "";
-  return outer + part(found->second, line - 1);
+  return {};
 }
 
 }  // namespace heed::app

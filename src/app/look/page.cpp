@@ -120,8 +120,6 @@ Json maps_json(const LookCommand& command, const ForwardRecord& record,
   return json;
 }
 
-std::string ascii(const Json& json) { return json.dump(-1, ' ', /*ensure_ascii=*/true); }
-
 std::string page_html(const LookCommand& command, const LoadedModel& saved, const LookText& text,
                       const TrainingText& training) {
   const nn::Gpt& model = saved.model;
@@ -146,14 +144,16 @@ std::string page_html(const LookCommand& command, const LoadedModel& saved, cons
   json["lens"] = lens_json(logit_lens(model, record), text.tokens, config.causal, texts);
   json["maps"] = maps_json(command, record, order, config.heads);
 
-  const auto left = [&] {
-    const std::size_t used = json.dump().size() + attention_page("", "", "").size();
+  const std::string title = "heed look " + printable(command.run);
+  const auto left = [&] {  // the bytes that the page can still have
+    json["texts"] = texts.json();
+    const std::size_t used = written_bytes(json) + attention_page(title, "", "").size();
     return used < page_bytes ? page_bytes - used : 0;
   };
   json["history"] = history_json(command, saved, text, scored, left() / 2);
   const Json gradients = gradients_json(record, text.tokens, config.causal, left(), texts);
   json["texts"] = texts.json();
-  return attention_page("heed look " + printable(command.run), ascii(json), ascii(gradients));
+  return attention_page(title, ascii(json), ascii(gradients));
 }
 
 // Creates the folder of the page. Throws Error if the page cannot be written there.
@@ -175,10 +175,12 @@ Json history_json(const LookCommand& command, const LoadedModel& saved, const Lo
   const RunFolder folder{checkpoint_in(command.run).parent_path()};
   const std::vector<std::int64_t> steps = folder.history_steps();
   const std::size_t T = text.names.size(), heads = config.layers * config.heads;
-  const std::size_t map_bytes = heads * coded_bytes(config.causal ? T * (T + 1) / 2 : T * T);
+  constexpr std::size_t score_bytes = 40;  // of one head: three scores, commas and quotes
+  const std::size_t model_bytes =
+      heads * (coded_bytes(config.causal ? T * (T + 1) / 2 : T * T) + score_bytes);
   const std::size_t stride =  // every stride-th model fits
       std::max<std::size_t>(1,
-                            (steps.size() * map_bytes + bytes) / std::max<std::size_t>(bytes, 1));
+                            (steps.size() * model_bytes + bytes) / std::max<std::size_t>(bytes, 1));
   Json models = Json::array();
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if ((steps.size() - 1 - i) % stride != 0) continue;

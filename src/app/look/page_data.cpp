@@ -91,10 +91,6 @@ Json gradient_json(const ForwardRecord& record, const Target& target, bool causa
   return json;
 }
 
-std::size_t gradient_bytes(std::size_t heads, std::size_t T, std::size_t rows, bool causal) {
-  return heads * (coded_bytes(causal ? rows * (rows + 1) / 2 : rows * T) + 60);
-}
-
 }  // namespace
 
 std::size_t TokenTexts::index(std::int64_t id) {
@@ -106,6 +102,14 @@ std::size_t TokenTexts::index(std::int64_t id) {
     texts_.push_back(printable(vocabulary_.decode(id)));
   }
   return index_of_id_[i];
+}
+
+std::string ascii(const Json& json) { return json.dump(-1, ' ', /*ensure_ascii=*/true); }
+
+std::size_t written_bytes(const Json& json) {
+  constexpr std::size_t more = 5;  // "\\u003c" instead of "<"
+  const std::string text = ascii(json);
+  return text.size() + more * static_cast<std::size_t>(std::count(text.begin(), text.end(), '<'));
 }
 
 int decimals_for(double largest) {
@@ -163,16 +167,19 @@ Json lens_json(const Array& lens, const Indices& tokens, bool causal, TokenTexts
 
 Json gradients_json(const ForwardRecord& record, const Indices& tokens, bool causal,
                     std::size_t bytes, TokenTexts& texts) {
-  const std::size_t T = tokens.size();
-  const std::size_t heads = record.layers.size() * record.layers[0].queries.shape(0);
+  const std::size_t T = tokens.size(), texts_before = written_bytes(texts.json());
   Json json = Json::array();
-  if (causal && T > 1) json.push_back(gradient_json(record, mean_target(record, tokens), causal));
-  std::size_t used = json.empty() ? 0 : gradient_bytes(heads, T, T - 1, causal);
-  for (std::size_t t = T; t-- > 0;) {
-    const Target target = target_of(record, tokens, t, causal, texts);
-    used += gradient_bytes(heads, T, target.rows, causal);
-    if (used > bytes && !json.empty()) break;
+  std::size_t used = 0;
+  const auto add = [&](const Target& target) {
     json.push_back(gradient_json(record, target, causal));
+    used += written_bytes(json.back()) + 1;  // and a comma
+  };
+  if (causal && T > 1) add(mean_target(record, tokens));
+  for (std::size_t t = T; t-- > 0;) {
+    add(target_of(record, tokens, t, causal, texts));
+    if (used + written_bytes(texts.json()) - texts_before <= bytes || json.size() == 1) continue;
+    json.erase(json.size() - 1);
+    break;
   }
   return json;
 }

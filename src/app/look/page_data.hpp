@@ -30,6 +30,10 @@ class TokenTexts {
 constexpr std::size_t page_bytes = 2'900'000;
 constexpr std::size_t query_bytes = 680'000;  // for queries, keys and values
 
+// JSON as the page has it: ASCII. Its bytes in the file, where '<' becomes an escape sequence.
+std::string ascii(const Json& json);
+std::size_t written_bytes(const Json& json);
+
 // The bytes of `count` numbers as 16-bit codes in base64.
 constexpr std::size_t coded_bytes(std::size_t count) { return (2 * count + 2) / 3 * 4; }
 
@@ -49,8 +53,9 @@ Json vector_codes(const Array& vectors);
 // token of the text.
 Json lens_json(const Array& lens, const Indices& tokens, bool causal, TokenTexts& texts);
 
-// The gradients of losses with respect to the attention weights. Leaves out losses that do not fit
-// into `bytes`, except the first one: the mean or, of a bidirectional model, the last position's.
+// The gradients of losses with respect to the attention weights. Leaves out losses that, with the
+// texts of their targets, do not fit into `bytes`, except the first one: the mean or, of a
+// bidirectional model, the last position's.
 Json gradients_json(const ForwardRecord& record, const Indices& tokens, bool causal,
                     std::size_t bytes, TokenTexts& texts);
 

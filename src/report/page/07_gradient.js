@@ -18,6 +18,15 @@ function gradientValue(x, head) {
   return (x < 0 && Number(text) !== 0 ? "−" : "") + text;
 }
 
+// Says so if the page leaves out the losses of some positions; the first losses are the last positions'.
+function missingTargets() {
+  const {position} = gradients()[gradients().length - 1];
+  const first = position === null ? T : position;
+  if (first === 0) return "";
+  const missing = first === 1 ? "position 0" : `positions 0 to ${first - 1}`;
+  return ` The losses at ${missing} are left out to keep the file small; a page of a shorter text has them.`;
+}
+
 let gradientStarted = false;
 
 function drawGradient() {
@@ -29,7 +38,7 @@ function drawGradient() {
     `dA is the derivative of the loss with respect to each weight, with the scale from ` +
     `−${gradientValue(head.limit, head)} (orange: more weight lowers the loss) to ` +
     `${gradientValue(head.limit, head)} (blue: more weight raises it).` +
-    (isLastFrame() ? "" : " Both are those of the last model.");
+    (isLastFrame() ? "" : " Both are those of the last model.") + missingTargets();
   markGradient();
 }
 
