@@ -32,14 +32,13 @@ Tensor Mlp::operator()(const Tensor& x, SourceLocation location) const {
   return down(named_by_layer(inner, up.weight, 2));
 }
 
-Norm::Norm(Scope scope, std::size_t width, bool with_bias, NormKind norm_kind)
-    : kind(norm_kind), weight(scope.parameter("weight", ones({width}))) {
+Norm::Norm(Scope scope, std::size_t width, bool with_bias, NormKind norm_kind, double epsilon)
+    : kind(norm_kind), weight(scope.parameter("weight", ones({width}))), eps(epsilon) {
   if (with_bias && kind == NormKind::layer) bias = scope.parameter("bias", zeros({width}));
 }
 
 Tensor Norm::operator()(const Tensor& x, SourceLocation location) const {
   const CallSite site(location);
-  const double eps = 1e-5;
   return named_by_layer(kind == NormKind::layer
                             ? layer_norm(x, weight.shape(), weight, bias, eps, location)
                             : rms_norm(x, weight.shape(), weight, eps, location),
@@ -60,23 +59,49 @@ Block::Block(Scope scope, std::size_t embed_dim, std::size_t num_heads, bool wit
     : Block(scope, block_config(embed_dim, num_heads, with_bias, form)) {}
 
 Block::Block(Scope scope, const GptConfig& c)
-    : norm1(scope / "norm1", c.embed_dim, c.bias, c.norm),
+    : norm1(scope / "norm1", c.embed_dim, c.bias, c.norm, c.norm_eps),
       attention(scope / "attention", c.embed_dim, c.heads, c.bias,
                 {c.kv_heads, c.positions == PositionKind::rotary}),
-      norm2(scope / "norm2", c.embed_dim, c.bias, c.norm),
-      mlp(scope / "mlp", c.embed_dim, c.bias, c.gelu, c.mlp) {}
+      norm2(scope / "norm2", c.embed_dim, c.bias, c.norm, c.norm_eps),
+      mlp(scope / "mlp", c.embed_dim, c.bias, c.gelu, c.mlp),
+      post_norm(c.post_norm) {}
+
+Tensor Block::attention_input(const Tensor& x, SourceLocation location) const {
+  const CallSite site(location);
+  return post_norm ? x : norm1(x);
+}
+
+Tensor Block::after_attention(const Tensor& x, const Tensor& attention_output,
+                              const TrainingMode* training, SourceLocation location) const {
+  const CallSite site(location);
+  Tensor attended = x + dropout(attention_output, training);
+  if (post_norm) {
+    attended = norm1(attended);
+    return norm2(attended + dropout(mlp(attended), training));
+  }
+  return named_by_layer(attended + dropout(mlp(norm2(attended)), training), norm2.weight, 2);
+}
 
 Tensor Block::operator()(const Tensor& x, const AttentionMask& mask, const TrainingMode* training,
                          SourceLocation location) const {
   const CallSite site(location);
-  const Tensor attended = x + dropout(attention(norm1(x), mask, training), training);
-  return named_by_layer(attended + dropout(mlp(norm2(attended)), training), norm2.weight, 2);
+  return after_attention(x, attention(attention_input(x), mask, training), training);
 }
 
 Tensor Block::operator()(const Tensor& x, KeyValueCache& cache, SourceLocation location) const {
   const CallSite site(location);
-  const Tensor attended = x + attention(norm1(x), cache);
-  return attended + mlp(norm2(attended));
+  return after_attention(x, attention(attention_input(x), cache));
+}
+
+MaskedLmHead::MaskedLmHead(Scope scope, const GptConfig& c)
+    : transform(scope / "transform", c.embed_dim, c.embed_dim, c.bias),
+      norm(scope / "norm", c.embed_dim, c.bias, c.norm, c.norm_eps),
+      bias(scope.parameter("bias", zeros({c.vocab_size}))),
+      gelu_form(c.gelu) {}
+
+Tensor MaskedLmHead::operator()(const Tensor& x, SourceLocation location) const {
+  const CallSite site(location);
+  return norm(gelu(transform(x), gelu_form));
 }
 
 DecoderBlock::DecoderBlock(Scope scope, std::size_t embed_dim, std::size_t num_heads,
@@ -130,6 +155,7 @@ static void skip_layer_draws(Generator& generator, const GptConfig& c) {
 }
 
 static Scope with_gpt_init(Scope scope, const GptConfig& c) {
+  if (!scope.init.draw) return scope;
   skip_layer_draws(scope.generator, c);
   const double std = 0.02;
   scope.init = {std, std / std::sqrt(2.0 * static_cast<double>(c.layers))};
@@ -139,6 +165,16 @@ static Scope with_gpt_init(Scope scope, const GptConfig& c) {
 static std::optional<Embedding> make_positions(Scope scope, const GptConfig& c) {
   if (c.positions == PositionKind::rotary) return {};
   return Embedding(scope / "position", c.block_size, c.embed_dim);
+}
+
+static std::optional<Embedding> make_token_types(Scope scope, const GptConfig& c) {
+  if (c.token_types == 0) return {};
+  return Embedding(scope / "token_type", c.token_types, c.embed_dim);
+}
+
+static std::optional<MaskedLmHead> make_masked_lm(Scope scope, const GptConfig& c) {
+  if (!c.masked_lm_head) return {};
+  return MaskedLmHead(scope / "masked_lm", c);
 }
 
 static std::vector<Block> make_blocks(Scope scope, const GptConfig& c) {
@@ -159,22 +195,69 @@ Gpt::Gpt(const GptConfig& c, const Scope& scope)
     : config(c),
       token(scope / "token", c.vocab_size, c.embed_dim),
       position(make_positions(scope, c)),
+      token_type(make_token_types(scope, c)),
       blocks(make_blocks(scope / "blocks", c)),
-      norm(scope / "norm", c.embed_dim, c.bias, c.norm),
+      norm(scope / (c.post_norm ? "embedding_norm" : "norm"), c.embed_dim, c.bias, c.norm,
+           c.norm_eps),
+      masked_lm(make_masked_lm(scope, c)),
       head(c.tied ? token.weight
                   : Linear(scope / "head", c.embed_dim, c.vocab_size, false).weight) {}
 
-Tensor Gpt::embed(const Indices& tokens, std::size_t first, SourceLocation location) const {
+Gpt without_values(Parameters& parameters, const GptConfig& config, SourceLocation location) {
   const CallSite site(location);
+  Generator unused(0);
+  Scope scope(parameters, unused);
+  scope.init.draw = false;
+  return Gpt(scope, config);
+}
+
+// The embeddings of the types (B, T), or (1, C) for tokens that all have type 0.
+static Tensor embedded_types(const Embedding& token_type, const Indices& tokens,
+                             const Indices* types) {
+  if (types == nullptr) return slice(token_type.weight, 0, 0, 1);
+  if (types->shape() != tokens.shape())
+    throw_error("Gpt: token types must have the shape of tokens ", str(shape_of(tokens)), ", got ",
+                str(shape_of(*types)));
+  return token_type(*types);
+}
+
+Tensor Gpt::embed_tokens(const Indices& tokens, std::size_t first, const Indices* types) const {
   if (tokens.dimension() != 2)
     throw_error("Gpt: tokens must be (B, T), got ", str(shape_of(tokens)));
   const std::size_t end = first + tokens.shape()[1];
   if (end > config.block_size)
     throw_error("Gpt: a window of ", end, " tokens is longer than block_size ", config.block_size);
-  const Tensor embedded = token(tokens);  // (B, T, C)
-  if (!position) return embedded;
-  return embedded + slice(position->weight, 0, static_cast<std::int64_t>(first),
-                          static_cast<std::int64_t>(end));
+  if (types != nullptr && !token_type) throw_error("Gpt: the model has no token types");
+  Tensor embedded = token(tokens);  // (B, T, C)
+  if (token_type) embedded = embedded + embedded_types(*token_type, tokens, types);
+  if (position)
+    embedded = embedded + slice(position->weight, 0, static_cast<std::int64_t>(first),
+                                static_cast<std::int64_t>(end));
+  return config.post_norm ? norm(embedded) : embedded;
+}
+
+Tensor Gpt::embed(const Indices& tokens, std::size_t first, SourceLocation location) const {
+  const CallSite site(location);
+  return embed_tokens(tokens, first, nullptr);
+}
+
+Tensor Gpt::embed_with_types(const Indices& tokens, const Indices& types,
+                             SourceLocation location) const {
+  const CallSite site(location);
+  return embed_tokens(tokens, 0, &types);
+}
+
+Tensor Gpt::logits(const Tensor& x, SourceLocation location) const {
+  const CallSite site(location);
+  const Tensor normed = config.post_norm ? x : norm(x);
+  if (masked_lm) return linear((*masked_lm)(normed), head, masked_lm->bias);
+  return linear(normed, head);
+}
+
+Tensor Gpt::from_embedding(Tensor x, const TrainingMode* training, SourceLocation location) const {
+  const CallSite site(location);
+  for (const Block& block : blocks) x = block(x, attention_mask(), training);
+  return logits(x).set_name("logits");  // (B, T, V)
 }
 
 AttentionMask Gpt::attention_mask() const { return {config.causal}; }
@@ -182,9 +265,7 @@ AttentionMask Gpt::attention_mask() const { return {config.causal}; }
 Tensor Gpt::operator()(const Indices& tokens, const TrainingMode* training,
                        SourceLocation location) const {
   const CallSite site(location);
-  Tensor x = dropout(embed(tokens), training);  // (B, T, C)
-  for (const Block& block : blocks) x = block(x, attention_mask(), training);
-  return linear(norm(x), head).set_name("logits");  // (B, T, V)
+  return from_embedding(dropout(embed(tokens), training), training);
 }
 
 Tensor Gpt::operator()(const Indices& tokens, GptCache& cache, SourceLocation location) const {
@@ -196,7 +277,7 @@ Tensor Gpt::operator()(const Indices& tokens, GptCache& cache, SourceLocation lo
   const NoGrad no_grad;
   Tensor x = embed(tokens, cache.size());  // (B, T, C)
   for (std::size_t i = 0; i < blocks.size(); ++i) x = blocks[i](x, cache.blocks[i]);
-  return linear(norm(x), head);  // (B, T, V)
+  return logits(x);  // (B, T, V)
 }
 
 Tensor Gpt::loss(const Indices& tokens, const Indices& targets, const TrainingMode* training,

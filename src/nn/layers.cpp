@@ -16,6 +16,11 @@
 namespace HEED_NAMESPACE::nn {
 
 Linear::Linear(Scope scope, std::size_t in_features, std::size_t out_features, bool with_bias) {
+  if (!scope.init.draw) {
+    weight = scope.parameter("weight", uninitialized({out_features, in_features}));
+    if (with_bias) bias = scope.parameter("bias", uninitialized({out_features}));
+    return;
+  }
   const double std = scope.init.std;
   Generator& generator = scope.generator;
   weight =
@@ -61,8 +66,10 @@ Tensor Dropout::operator()(const Tensor& x, SourceLocation location) const {
 
 Embedding::Embedding(Scope scope, std::size_t num_embeddings, std::size_t embed_dim)
     : weight(scope.parameter("weight",
-                             scope.generator.normal({num_embeddings, embed_dim}, 0,
-                                                    scope.init.std == 0 ? 1 : scope.init.std))) {}
+                             scope.init.draw
+                                 ? scope.generator.normal({num_embeddings, embed_dim}, 0,
+                                                          scope.init.std == 0 ? 1 : scope.init.std)
+                                 : uninitialized({num_embeddings, embed_dim}))) {}
 
 Tensor Embedding::operator()(const Indices& indices, SourceLocation location) const {
   const CallSite site(location);

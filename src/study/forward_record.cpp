@@ -9,7 +9,6 @@
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/attention.hpp"
 #include "heed/ops/loss.hpp"
-#include "heed/ops/matmul.hpp"
 #include "heed/ops/softmax.hpp"
 
 namespace HEED_NAMESPACE {
@@ -28,18 +27,13 @@ LayerRecord record_block(const nn::Block& block, bool causal, const Tensor& x) {
   options.causal = causal;
   options.num_heads = attention.num_heads;
   options.num_kv_heads = attention.num_kv_heads;
-  const Tensor input = block.norm1(x);
+  const Tensor input = block.attention_input(x);
   const nn::Projections p = attention.project(input, input);
   const Tensor weights = attention_weights(p.query, p.key, options);
-  const Tensor attended = x + attention.out(weighted_values(weights, p.value, options));
+  const Tensor output = attention.out(weighted_values(weights, p.value, options));
   return {weights, heads_of(p.query, attention, attention.num_heads),
           heads_of(p.key, attention, attention.num_kv_heads),
-          heads_of(p.value, attention, attention.num_kv_heads),
-          attended + block.mlp(block.norm2(attended))};
-}
-
-Tensor predicted(const nn::Gpt& model, const Tensor& residual) {
-  return linear(model.norm(residual), model.head);
+          heads_of(p.value, attention, attention.num_kv_heads), block.after_attention(x, output)};
 }
 
 }  // namespace
@@ -53,7 +47,7 @@ ForwardRecord record_forward(const nn::Gpt& model, const Indices& tokens) {
     record.layers.push_back(record_block(block, model.config.causal, x));
     x = record.layers.back().residual;
   }
-  record.logits = predicted(model, x);
+  record.logits = model.logits(x);
   return record;
 }
 
@@ -89,7 +83,7 @@ Array logit_lens(const nn::Gpt& model, const ForwardRecord& record) {
   Array lens = zeros({record.layers.size() + 1, T, V});
   for (std::size_t l = 0; l <= record.layers.size(); ++l) {
     const Tensor& x = l == 0 ? record.embedding : record.layers[l - 1].residual;
-    const Array probabilities = softmax(predicted(model, x), -1).value();
+    const Array probabilities = softmax(model.logits(x), -1).value();
     std::copy(probabilities.begin(), probabilities.end(), lens.data() + l * T * V);
   }
   return lens;

@@ -49,7 +49,7 @@ std::vector<LayerAttention> capture_attention(const nn::Gpt& model, const Indice
   Tensor x = model.embed(tokens);  // (B, T, C)
   for (const nn::Block& block : model.blocks) {
     const nn::MultiHeadAttention& attention = block.attention;
-    const Tensor input = block.norm1(x);
+    const Tensor input = block.attention_input(x);
     const nn::Projections p = attention.project(input, input);
     layers.push_back(
         {attention.weights(input, input, model.attention_mask()).value(),

@@ -42,10 +42,12 @@ Number mlp_width(std::size_t embed_dim, MlpKind kind = MlpKind::gelu) {
   return 8 * static_cast<Number>(embed_dim / 3 + (embed_dim % 3 == 0 ? 0 : 1));
 }
 
-// LayerNorm or RMSNorm over the last axis, of width C, with epsilon 1e-5 as in GPT-2 and Llama.
+// LayerNorm or RMSNorm over the last axis, of width C. The default epsilon is that of GPT-2 and
+// Llama.
 struct Norm {
   // Without bias, LayerNorm has only a weight. RMSNorm never has a bias.
-  Norm(Scope scope, std::size_t width, bool with_bias = true, NormKind kind = NormKind::layer);
+  Norm(Scope scope, std::size_t width, bool with_bias = true, NormKind kind = NormKind::layer,
+       double epsilon = 1e-5);
 
   Tensor operator()(const Tensor& x, SourceLocation location =
                                          SourceLocation::current()) const;  // (..., C) -> (..., C)
@@ -53,6 +55,7 @@ struct Norm {
   NormKind kind;  // layer normalization or RMS normalization
   Tensor weight;  // (C), initially ones
   Tensor bias;    // shape (C), initially zeros; undefined without bias
+  double eps;     // epsilon, which is added to the variance or the mean square
 };
 
 // The hyperparameters of a Gpt model. The defaults are from nanoGPT's example for a CPU.
@@ -70,6 +73,12 @@ struct GptConfig {
   NormKind norm = NormKind::layer;                 // the norm of all blocks and the final norm
   PositionKind positions = PositionKind::learned;  // where the positions enter
   MlpKind mlp = MlpKind::gelu;                     // the feed-forward network of all blocks
+  double norm_eps = 1e-5;                          // epsilon of all norms; BERT's is 1e-12
+  // Post-norm, as in BERT: norms follow the residual connections, and a norm of the embeddings
+  // takes the place of the final norm.
+  bool post_norm = false;
+  std::size_t token_types = 0;  // number of token types (BERT has 2: the segments); 0: none
+  bool masked_lm_head = false;  // BERT's head: linear, GELU and norm before the output layer
 
   // The width of the keys and of the values of a block: C, or less with grouped queries.
   std::size_t kv_width() const {
@@ -89,14 +98,19 @@ Number parameter_count(const GptConfig& config) {
   const Number attention = 2 * C * C + 2 * C * KV + bias * (2 * C + 2 * KV);
   const Number mlp = (2 + gates) * C * hidden + bias * ((1 + gates) * hidden + C);
   const Number block = attention + mlp + 2 * (C + norm_bias * C);
-  const Number embeddings = (config.tied ? 1 : 2) * number(config.vocab_size) * C +
-                            (learned ? number(config.block_size) * C : 0);
-  return embeddings + number(config.layers) * block + C + norm_bias * C;
+  const Number embeddings =
+      (config.tied ? 1 : 2) * number(config.vocab_size) * C +
+      ((learned ? number(config.block_size) : 0) + number(config.token_types)) * C;
+  const Number masked_lm_head =
+      config.masked_lm_head ? C * C + bias * C + C + norm_bias * C + number(config.vocab_size) : 0;
+  return embeddings + number(config.layers) * block + C + norm_bias * C + masked_lm_head;
 }
 
-// A pre-norm transformer block with residual connections, as in GPT-2:
+// A transformer block with residual connections, pre-norm as in GPT-2:
 //   x = x + attention(norm1(x));  x = x + mlp(norm2(x))
-// Radford et al. 2019, "Language Models are Unsupervised Multitask Learners", section 2.3.
+// Radford et al. 2019, "Language Models are Unsupervised Multitask Learners", section 2.3. With
+// config.post_norm, as in BERT (Vaswani et al. 2017, section 3.1):
+//   x = norm1(x + attention(x));  x = norm2(x + mlp(x))
 struct Block {
   // C = embed_dim, which must be divisible by num_heads.
   Block(Scope scope, std::size_t embed_dim, std::size_t num_heads, bool with_bias = true,
@@ -112,10 +126,19 @@ struct Block {
   Tensor operator()(const Tensor& x, KeyValueCache& cache,
                     SourceLocation location = SourceLocation::current()) const;
 
-  Norm norm1;                    // norm before the attention
+  // The input of the attention: norm1(x), or x with post-norm. (B, T, C) -> (B, T, C)
+  Tensor attention_input(const Tensor& x,
+                         SourceLocation location = SourceLocation::current()) const;
+  // The output of the block for its input x and the output of its attention, both (B, T, C).
+  Tensor after_attention(const Tensor& x, const Tensor& attention_output,
+                         const TrainingMode* training = nullptr,
+                         SourceLocation location = SourceLocation::current()) const;
+
+  Norm norm1;                    // norm before the attention, or after it with post-norm
   MultiHeadAttention attention;  // self-attention
-  Norm norm2;                    // norm before the MLP
+  Norm norm2;                    // norm before the MLP, or after it with post-norm
   Mlp mlp;                       // the feed-forward network
+  bool post_norm = false;        // whether norms follow the residual connections
 };
 
 // A block of a decoder that reads an encoder's output (Vaswani et al. 2017, section 3.1), pre-norm:
@@ -153,6 +176,20 @@ struct GptCache {
   std::vector<KeyValueCache> blocks;                   // one cache for each block
 };
 
+// What BERT's masked language model computes before the output layer: norm(gelu(transform(x))). The
+// output layer has a bias. (BertLMPredictionHead in Hugging Face's transformers.)
+struct MaskedLmHead {
+  MaskedLmHead(Scope scope, const GptConfig& config);
+
+  Tensor operator()(const Tensor& x, SourceLocation location =
+                                         SourceLocation::current()) const;  // (..., C) -> (..., C)
+
+  Linear transform;  // weight (C, C)
+  Norm norm;         // after the GELU
+  Tensor bias;       // (V): the bias of the output layer
+  Gelu gelu_form;    // the form of GELU
+};
+
 // A GPT-2 model (Radford et al. 2019) or, if config.causal is false, an encoder as in BERT (Devlin
 // et al. 2018): token and position embeddings, blocks, a final layer norm, and a linear output
 // layer. Weights are drawn from normal(0, 0.02). In layers whose output is added to the residual
@@ -180,18 +217,36 @@ struct Gpt {
   // beyond block_size.
   Tensor embed(const Indices& tokens, std::size_t first = 0,
                SourceLocation location = SourceLocation::current()) const;
+  // The same with a token type for each token, of the shape of tokens; without types, all types are
+  // 0. Throws Error if the model has no token types, or for a type outside [0, token_types).
+  Tensor embed_with_types(const Indices& tokens, const Indices& types,
+                          SourceLocation location = SourceLocation::current()) const;
+  // The logits (B, T, V) for the input (B, T, C) of the first block.
+  Tensor from_embedding(Tensor x, const TrainingMode* training = nullptr,
+                        SourceLocation location = SourceLocation::current()) const;
+  // The logits (..., V) for the output (..., C) of the last block: the final norm (not with
+  // post-norm), the masked-LM head if there is one, and the output layer.
+  Tensor logits(const Tensor& x, SourceLocation location = SourceLocation::current()) const;
   // The attention mask of every block: a causal mask if config.causal is true, otherwise no mask.
   AttentionMask attention_mask() const;
 
-  GptConfig config;                   // the hyperparameters
-  Embedding token;                    // (V, C)
-  std::optional<Embedding> position;  // (block_size, C); none with rotary positions
-  std::vector<Block> blocks;          // one block for each layer
-  Norm norm;                          // the final norm
+  GptConfig config;                     // the hyperparameters
+  Embedding token;                      // (V, C)
+  std::optional<Embedding> position;    // (block_size, C); none with rotary positions
+  std::optional<Embedding> token_type;  // (token_types, C); none if config.token_types is 0
+  std::vector<Block> blocks;            // one block for each layer
+  Norm norm;  // the final norm; with post-norm, the norm of the embeddings
+  std::optional<MaskedLmHead> masked_lm;  // BERT's head; none unless config.masked_lm_head
   Tensor head;  // (V, C): the weight of the output layer; token.weight if config.tied
 
  private:
   Gpt(const GptConfig& checked_config, const Scope& scope);
+  Tensor embed_tokens(const Indices& tokens, std::size_t first, const Indices* types) const;
 };
+
+// A model whose values are still to be loaded, with its parameters in `parameters`: its linear
+// layers and embeddings are not initialised. Throws the errors of Gpt.
+Gpt without_values(Parameters& parameters, const GptConfig& config,
+                   SourceLocation location = SourceLocation::current());
 
 }  // namespace HEED_NAMESPACE::nn

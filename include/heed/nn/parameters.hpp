@@ -43,6 +43,9 @@ class Parameters {
 struct WeightInit {
   double std = 0;           // standard deviation of the weights; 0: PyTorch's default
   double residual_std = 0;  // std of layers whose output is added to the residual stream
+  // If false, no random numbers are drawn: the weights and biases of linear layers and embeddings
+  // are undefined until their values are loaded.
+  bool draw = true;
 };
 
 // What a layer's constructor needs to create the layer's parameters: the Parameters object that
