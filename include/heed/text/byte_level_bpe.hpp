@@ -1,0 +1,79 @@
+// byte_level_bpe.hpp: GPT-2's tokenizer, a byte-level byte-pair encoding read from two files.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heed/array/precision.hpp"
+
+namespace HEED_NAMESPACE {
+
+// What the characters <|endoftext|> in a text mean: ordinary text, or the token that ends a text.
+enum class EndOfText { as_text, as_token };
+
+// The byte-level byte-pair encoding of GPT-2 (Radford et al. 2019, section 2.2) with a given
+// vocabulary. A text is split into chunks, the bytes of a chunk are tokens, and the merges join
+// neighbouring tokens, the earliest merge in the list first. BytePairs learns such merges; this
+// class reads those of a published model.
+//
+// vocab.json maps each token to its id. merges.txt has a line for each merge, in the order of
+// training: two tokens, separated by a space. In both files every byte is one visible character:
+// the bytes 33 to 126, 161 to 172 and 174 to 255 are the code points of the same number, the other
+// 68 are U+0100 to U+0143 in order. So a space is 'Ġ', and " door" is written 'Ġdoor'.
+class ByteLevelBpe {
+ public:
+  // Reads the two files. Throws Error `FILE: reason`, with the entry or the line, unless the ids
+  // are 0 to size() - 1, each merge joins two tokens that are bytes or results of earlier merges,
+  // and the results of the merges have ascending ids. Each file may have up to 100 MB.
+  static ByteLevelBpe load(const std::filesystem::path& vocab_json,
+                           const std::filesystem::path& merges_txt);
+  // The same from the contents of the files. The names stand in error messages.
+  static ByteLevelBpe from_contents(std::string_view vocab_json, std::string_view merges_txt,
+                                    const std::string& vocab_name = "vocab.json",
+                                    const std::string& merges_name = "merges.txt");
+
+  std::size_t size() const { return tokens_.size(); }  // the number of tokens
+  // The bytes of a token, such as " door". Throws Error for an id of size() or more.
+  const std::string& piece(std::size_t id) const;
+  // The id of the token <|endoftext|>, if the vocabulary has it.
+  std::optional<std::size_t> end_of_text() const { return end_of_text_; }
+
+  // The token ids of a UTF-8 text. Throws Error if the text is not UTF-8, or if it has a byte that
+  // the vocabulary lacks. Takes O(n log n) time for n bytes, even in a single word.
+  std::vector<std::size_t> encode(std::string_view text,
+                                  EndOfText end_of_text = EndOfText::as_text) const;
+
+  // The bytes of the tokens, one after the other: the inverse of encode. A part of the ids of a
+  // text can end inside a character. Throws Error for an id of size() or more.
+  std::string decode(const std::vector<std::size_t>& ids) const;
+
+  // Splits a UTF-8 text into the chunks in which tokens are merged, as GPT-2's regular expression
+  // does:
+  //   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
+  // Throws Error if the text is not UTF-8.
+  static std::vector<std::string_view> chunks_of(std::string_view text);
+
+ private:
+  struct Merge {
+    std::uint64_t pair;  // the ids of both parts: left * 2^32 + right
+    std::uint32_t rank;  // the position in the list of merges
+    std::uint32_t id;    // the token that it makes
+  };
+
+  void read_merges(std::string_view text, const std::string& name, const std::string& vocab_name);
+  const Merge* find_merge(std::uint32_t left, std::uint32_t right) const;
+  void append_chunk(std::string_view chunk, std::vector<std::size_t>& ids) const;
+  void append_text(std::string_view text, std::vector<std::size_t>& ids) const;
+
+  std::vector<std::string> tokens_;           // the bytes of each token
+  std::array<std::int64_t, 256> byte_ids_{};  // the token of each byte; -1: none
+  std::vector<Merge> merges_;                 // sorted by `pair`
+  std::optional<std::size_t> end_of_text_;
+};
+
+}  // namespace HEED_NAMESPACE

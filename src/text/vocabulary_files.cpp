@@ -1,0 +1,147 @@
+// vocabulary_files.cpp: reads the vocabulary files of published models, with a strict SAX parser.
+
+#include "text/vocabulary_files.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
+
+#include "heed/base/error.hpp"
+#include "heed/base/file.hpp"
+#include "heed/base/text.hpp"
+
+namespace HEED_NAMESPACE {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::size_t max_file_bytes = 100'000'000;
+
+// Receives the parser's SAX events and throws at the first one that is not a token or its id, so
+// that nested values take no memory.
+class VocabularyReader {
+ public:
+  explicit VocabularyReader(const std::string& file) : file_(file) {}
+
+  bool start_object(std::size_t) {
+    if (inside_) throw_unexpected("an object");
+    return inside_ = true;
+  }
+  bool end_object() { return true; }
+  bool start_array(std::size_t) { return throw_unexpected("a list"); }
+  bool end_array() { return true; }
+
+  bool key(std::string& text) {
+    tokens.push_back(std::move(text));
+    return true;
+  }
+
+  bool number_unsigned(std::uint64_t value) {
+    if (!inside_ || value > std::numeric_limits<std::uint32_t>::max())
+      throw_unexpected(std::to_string(value));
+    ids.push_back(static_cast<std::uint32_t>(value));
+    return true;
+  }
+
+  bool number_integer(std::int64_t value) { return throw_unexpected(std::to_string(value)); }
+  bool number_float(double, const std::string& text) { return throw_unexpected(in_quotes(text)); }
+  bool string(std::string& text) { return throw_unexpected("the string " + in_quotes(text)); }
+  bool null() { return throw_unexpected("null"); }
+  bool boolean(bool value) { return throw_unexpected(value ? "true" : "false"); }
+  bool binary(Json::binary_t&) { return throw_unexpected("binary data"); }
+
+  bool parse_error(std::size_t position, const std::string&, const Json::exception&) {
+    throw_error(file_, ": not valid JSON in UTF-8 at byte ", position, ", after ",
+                counted(tokens.size(), "token"), "; download the file again");
+  }
+
+  std::vector<std::string> tokens;  // in the order of the file
+  std::vector<std::uint32_t> ids;
+
+ private:
+  [[noreturn]] bool throw_unexpected(const std::string& value) const {
+    if (!inside_)
+      throw_error(file_, ": must be an object that maps tokens to their ids, not ", value);
+    throw_error(file_, ": entry ", tokens.size(), ", ", in_quotes(tokens.back()),
+                ": the id must be a whole number below the number of tokens, not ", value);
+  }
+
+  const std::string& file_;
+  bool inside_ = false;
+};
+
+void check_distinct(const std::vector<std::string>& tokens, const std::string& file) {
+  const std::vector<std::uint32_t> sorted = sorted_ids(tokens);
+  const auto twice =
+      std::adjacent_find(sorted.begin(), sorted.end(),
+                         [&](std::uint32_t a, std::uint32_t b) { return tokens[a] == tokens[b]; });
+  if (twice != sorted.end())
+    throw_error(file, ": entries ", *twice + 1, " and ", *(twice + 1) + 1, " are both ",
+                in_quotes(tokens[*twice]), "; tokens must be distinct");
+}
+
+// The entry that has each id, counted from 0.
+std::vector<std::uint32_t> entries_by_id(const VocabularyReader& read, const std::string& file) {
+  constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+  const std::size_t size = read.ids.size();
+  std::vector<std::uint32_t> entries(size, none);
+  for (std::size_t i = 0; i < size; ++i) {
+    const std::uint32_t id = read.ids[i];
+    if (id >= size)
+      throw_error(file, ": entry ", i + 1, ", ", in_quotes(read.tokens[i]), ", has the id ", id,
+                  ", but ", counted(size, "token"), " must have the ids 0 to ", size - 1,
+                  " without holes");
+    if (entries[id] != none)
+      throw_error(file, ": entries ", entries[id] + 1, " and ", i + 1, ", ",
+                  in_quotes(read.tokens[entries[id]]), " and ", in_quotes(read.tokens[i]),
+                  ", both have the id ", id, "; ids must be distinct");
+    entries[id] = static_cast<std::uint32_t>(i);
+  }
+  return entries;
+}
+
+}  // namespace
+
+std::string read_vocabulary_file(const std::filesystem::path& path) {
+  const std::size_t bytes = InputFile(path).size();
+  if (bytes > max_file_bytes)
+    throw_error(path.string(), ": has ", grouped(static_cast<double>(bytes)),
+                " bytes; a vocabulary may have up to ",
+                grouped(static_cast<double>(max_file_bytes)));
+  return read_text(path.string());
+}
+
+std::vector<std::uint32_t> sorted_ids(const std::vector<std::string>& tokens) {
+  std::vector<std::uint32_t> ids(tokens.size());
+  std::iota(ids.begin(), ids.end(), std::uint32_t{0});
+  std::stable_sort(ids.begin(), ids.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return tokens[a] < tokens[b]; });
+  return ids;
+}
+
+std::int64_t find_token(const std::vector<std::string>& tokens,
+                        const std::vector<std::uint32_t>& sorted, std::string_view token) {
+  const auto found =
+      std::lower_bound(sorted.begin(), sorted.end(), token,
+                       [&](std::uint32_t id, std::string_view t) { return tokens[id] < t; });
+  return found != sorted.end() && tokens[*found] == token ? std::int64_t{*found} : -1;
+}
+
+std::vector<std::string> tokens_of_json(std::string_view json, const std::string& name) {
+  if (const std::size_t zero = json.find('\0'); zero != json.npos)  // the parser would stop there
+    throw_error(name, ": has a zero byte at ", zero, "; download the file again");
+  VocabularyReader reader(name);
+  Json::sax_parse(json.begin(), json.end(), &reader);
+  if (reader.tokens.empty()) throw_error(name, ": has no tokens; download the file again");
+  check_distinct(reader.tokens, name);
+  std::vector<std::string> tokens;
+  for (const std::uint32_t entry : entries_by_id(reader, name)) {
+    tokens.push_back(std::move(reader.tokens[entry]));
+    if (tokens.back().empty()) throw_error(name, ": entry ", entry + 1, " is an empty token");
+  }
+  return tokens;
+}
+
+}  // namespace HEED_NAMESPACE

@@ -1,0 +1,29 @@
+// vocabulary_files.hpp: reads the vocabulary files of published models.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heed/array/precision.hpp"
+
+namespace HEED_NAMESPACE {
+
+// The contents of a regular file of at most 100 MB. Throws Error `FILE: reason` otherwise.
+std::string read_vocabulary_file(const std::filesystem::path& path);
+
+// The ids 0 to tokens.size() - 1 in the order of the tokens, for find_token.
+std::vector<std::uint32_t> sorted_ids(const std::vector<std::string>& tokens);
+
+// The id of a token, or -1. `sorted` is sorted_ids(tokens).
+std::int64_t find_token(const std::vector<std::string>& tokens,
+                        const std::vector<std::uint32_t>& sorted, std::string_view token);
+
+// The tokens of a JSON object {"token": id, ...}, in the order of their ids. Throws Error
+// `NAME: reason` with the entry, unless the tokens are distinct, not empty and UTF-8, and the ids
+// are 0 to n - 1.
+std::vector<std::string> tokens_of_json(std::string_view json, const std::string& name);
+
+}  // namespace HEED_NAMESPACE
