@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "heed/base/file.hpp"
 #include "heed/io/safetensors.hpp"
 
 namespace HEED_NAMESPACE {
@@ -12,6 +13,13 @@ namespace HEED_NAMESPACE {
 // Parses the header `text`. Returns the metadata, and the tensors in the order of their offsets,
 // without setting `data`. Throws Error `PATH: reason` for everything that the format forbids.
 SafetensorsFile parse_header(std::string_view text, const std::string& path);
+
+// Reads the header of a file, without the 8 bytes of its length. Throws Error `PATH: reason` for a
+// truncated file, and NotSafetensors for another format.
+std::string read_header(const InputFile& input, const std::string& path);
+
+// Throws Error unless the tensors take `stored` bytes, the number of bytes after the header.
+void check_data_size(std::size_t stored, const SafetensorsFile& file);
 
 // Returns the header of a file with `tensors` in this order, padded to a multiple of 8 bytes.
 // Throws Error for names and metadata that are not UTF-8; parse_header does all other checks.

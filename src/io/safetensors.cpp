@@ -83,6 +83,8 @@ std::size_t header_length(std::string_view start, std::size_t size, const std::s
   return static_cast<std::size_t>(length);
 }
 
+}  // namespace
+
 std::string read_header(const InputFile& input, const std::string& file) {
   const std::size_t size = input.size();
   if (size > usable_memory() || size > usable_addresses())
@@ -96,10 +98,7 @@ std::string read_header(const InputFile& input, const std::string& file) {
   return header;
 }
 
-// Reads the tensors' bytes into memory. A memory mapping would be less safe: another process could
-// change the file after its checksum was checked.
-void read_data(const InputFile& input, std::size_t offset, SafetensorsFile& file) {
-  const std::size_t stored = input.size() - offset;
+void check_data_size(std::size_t stored, const SafetensorsFile& file) {
   std::size_t bytes = 0;  // no overflow: parse_header has checked that the offsets are contiguous
   for (const StoredTensor& tensor : file.tensors) bytes += tensor.bytes;
   if (bytes > stored)
@@ -108,6 +107,15 @@ void read_data(const InputFile& input, std::size_t offset, SafetensorsFile& file
   if (bytes < stored)
     throw_error(file.path, ": left over after the last tensor: ", stored - bytes,
                 stored - bytes == 1 ? " byte" : " bytes");
+}
+
+namespace {
+
+// Reads the tensors' bytes into memory. A memory mapping would be less safe: another process could
+// change the file after its checksum was checked.
+void read_data(const InputFile& input, std::size_t offset, SafetensorsFile& file) {
+  const std::size_t bytes = input.size() - offset;
+  check_data_size(bytes, file);
   file.data.reset(new unsigned char[bytes]);  // make_unique would first fill the memory with zeros
   input.read(offset, file.data.get(), bytes);
   const unsigned char* next = file.data.get();
