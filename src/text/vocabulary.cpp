@@ -9,6 +9,8 @@
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
 #include "heed/base/utf8.hpp"
+#include "heed/text/byte_level_bpe.hpp"
+#include "heed/text/word_piece.hpp"
 
 namespace HEED_NAMESPACE {
 namespace {
@@ -62,6 +64,8 @@ void check(Unit unit, const std::vector<std::uint32_t>& values) {
   if (unit == Unit::byte_pair)
     throw_error(
         "vocabulary: Unit::byte_pair needs BytePairs; make them with BytePairs::trained_on");
+  if (unit != Unit::byte && unit != Unit::code_point)
+    throw_error("vocabulary: the tokens of a pretrained model need its files; use from_files");
   const bool bytes = unit == Unit::byte;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (bytes ? values[i] > 0xff : !is_code_point(values[i]))
@@ -102,7 +106,43 @@ Vocabulary::Vocabulary(BytePairs byte_pairs)
   std::iota(ids_.begin(), ids_.end(), 0);  // the tokens 0 to 255 are the bytes
 }
 
+Vocabulary Vocabulary::from_files(Unit unit, std::vector<std::string> texts,
+                                  const std::vector<std::string>& names) {
+  Vocabulary vocabulary(unit);
+  const std::size_t expected = unit == Unit::byte_level_bpe ? 2 : unit == Unit::word_piece ? 1 : 0;
+  if (expected == 0 || texts.size() != expected || names.size() != expected)
+    throw_error("vocabulary: ", texts.size(), " files, ", names.size(), " names; byte-level BPE ",
+                "needs vocab.json and merges.txt, WordPiece needs vocab.txt");
+  if (unit == Unit::byte_level_bpe)
+    vocabulary.byte_level_bpe_ = std::make_shared<const ByteLevelBpe>(
+        ByteLevelBpe::from_contents(texts[0], texts[1], names[0], names[1]));
+  else
+    vocabulary.word_piece_ =
+        std::make_shared<const WordPiece>(WordPiece::from_contents(texts[0], names[0]));
+  vocabulary.files_ = std::move(texts);
+  return vocabulary;
+}
+
+std::size_t Vocabulary::size() const {
+  switch (unit_) {
+    case Unit::byte_pair:
+      return byte_pairs_->size();
+    case Unit::word:
+      return words_.size();
+    case Unit::byte_level_bpe:
+      return byte_level_bpe_->size();
+    case Unit::word_piece:
+      return word_piece_->size();
+    default:
+      return values_.size();
+  }
+}
+
 std::int64_t Vocabulary::find(std::string_view word) const {
+  if (word_piece_) {
+    const std::optional<std::size_t> id = word_piece_->find(word);
+    return id ? static_cast<std::int64_t>(*id) : -1;
+  }
   const auto found = std::lower_bound(words_.begin(), words_.end(), word);
   return found != words_.end() && *found == word ? found - words_.begin() : -1;
 }
@@ -113,6 +153,11 @@ void Vocabulary::throw_unknown_token(std::uint32_t value) const {
 
 std::vector<std::int64_t> Vocabulary::encode(std::string_view text) const {
   if (byte_pairs_) return byte_pairs_->encode(text);
+  if (byte_level_bpe_ || word_piece_) {
+    const auto pieces =
+        byte_level_bpe_ ? byte_level_bpe_->encode(text) : word_piece_->encode_sequence(text);
+    return {pieces.begin(), pieces.end()};
+  }
   std::vector<std::int64_t> ids;
   if (unit_ == Unit::word) {
     for (const std::string_view word : words_of(text)) {
@@ -128,11 +173,25 @@ std::vector<std::int64_t> Vocabulary::encode(std::string_view text) const {
   return ids;
 }
 
+void Vocabulary::check_id(std::int64_t id) const {
+  if (id < 0 || id >= static_cast<std::int64_t>(size()))
+    throw_error("decode: id ", id, " is not in the vocabulary of ", size(), " tokens");
+}
+
+std::string Vocabulary::label(std::int64_t id) const {
+  check_id(id);
+  return word_piece_ ? word_piece_->piece(static_cast<std::size_t>(id)) : decode(id);
+}
+
 std::string Vocabulary::decode(const std::vector<std::int64_t>& ids) const {
+  if (byte_level_bpe_ || word_piece_) {
+    for (const std::int64_t id : ids) check_id(id);
+    const std::vector<std::size_t> pieces(ids.begin(), ids.end());
+    return byte_level_bpe_ ? byte_level_bpe_->decode(pieces) : word_piece_->decode(pieces);
+  }
   std::string text;
   for (const std::int64_t id : ids) {
-    if (id < 0 || id >= static_cast<std::int64_t>(size()))
-      throw_error("decode: id ", id, " is not in the vocabulary of ", size(), " tokens");
+    check_id(id);
     const auto i = static_cast<std::size_t>(id);
     if (byte_pairs_)
       text += byte_pairs_->bytes(id);

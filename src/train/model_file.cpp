@@ -63,16 +63,28 @@ std::string_view unit_name(Unit unit) {
       return "word";
     case Unit::byte_pair:
       return "byte_pair";
+    case Unit::byte_level_bpe:
+      return "byte_level_bpe";
+    case Unit::word_piece:
+      return "word_piece";
   }
   throw_error("unit_name: invalid Unit ", static_cast<int>(unit));
 }
 
 Unit unit_in(const SafetensorsFile& file) {
   const std::string& name = text_entry(file, "vocabulary.unit");
-  for (const Unit unit : {Unit::code_point, Unit::byte, Unit::word, Unit::byte_pair})
+  for (const Unit unit : {Unit::code_point, Unit::byte, Unit::word, Unit::byte_pair,
+                          Unit::byte_level_bpe, Unit::word_piece})
     if (name == unit_name(unit)) return unit;
   throw_error(file.path, ": metadata 'vocabulary.unit' is ", in_quotes(name),
-              ", none of byte, byte_pair, code_point and word");
+              ", none of byte, byte_level_bpe, byte_pair, code_point, word and word_piece");
+}
+
+// The metadata entries for the files of a pretrained model's vocabulary.
+std::vector<std::string> file_keys(Unit unit) {
+  if (unit == Unit::byte_level_bpe) return {"vocabulary.vocab.json", "vocabulary.merges.txt"};
+  if (unit == Unit::word_piece) return {"vocabulary.vocab.txt"};
+  return {};
 }
 
 // The tokens of a vocabulary, separated by single spaces: words as text, characters as numbers, and
@@ -116,7 +128,9 @@ void put_config(Metadata& metadata, const nn::GptConfig& config) {
   const nn::GptConfig gpt2;
   const bool grouped = config.kv_width() != config.embed_dim;
   const bool is_variant = grouped || config.norm != gpt2.norm ||
-                          config.positions != gpt2.positions || config.mlp != gpt2.mlp;
+                          config.positions != gpt2.positions || config.mlp != gpt2.mlp ||
+                          config.norm_eps != gpt2.norm_eps || config.post_norm ||
+                          config.token_types != 0 || config.masked_lm_head;
   metadata[is_variant ? "model.gelu_form" : "model.gelu"] =
       config.gelu == Gelu::erf ? "erf" : "tanh";
   if (!config.causal) metadata["model.causal"] = "0";
@@ -124,6 +138,10 @@ void put_config(Metadata& metadata, const nn::GptConfig& config) {
   if (config.norm == nn::NormKind::rms) metadata["model.norm"] = "rms";
   if (config.positions == nn::PositionKind::rotary) metadata["model.positions"] = "rotary";
   if (config.mlp == nn::MlpKind::swiglu) metadata["model.mlp"] = "swiglu";
+  if (config.norm_eps != gpt2.norm_eps) metadata["model.norm_eps"] = exact(config.norm_eps);
+  if (config.post_norm) metadata["model.post_norm"] = "1";
+  if (config.token_types != 0) metadata["model.token_types"] = std::to_string(config.token_types);
+  if (config.masked_lm_head) metadata["model.masked_lm_head"] = "1";
 }
 
 std::size_t size_entry(const SafetensorsFile& file, const std::string& key) {
@@ -153,6 +171,16 @@ void read_variants(const SafetensorsFile& file, nn::GptConfig& config) {
   }
   if (has_variant(file, "model.norm", "layer", "rms")) config.norm = nn::NormKind::rms;
   if (has_variant(file, "model.mlp", "gelu", "swiglu")) config.mlp = nn::MlpKind::swiglu;
+  config.post_norm = has_variant(file, "model.post_norm", "0", "1");
+  config.masked_lm_head = has_variant(file, "model.masked_lm_head", "0", "1");
+  if (file.metadata.count("model.token_types") != 0)
+    config.token_types = size_entry(file, "model.token_types");
+  if (file.metadata.count("model.norm_eps") != 0) {
+    config.norm_eps = number_entry(file, "model.norm_eps");
+    if (!(config.norm_eps > 0 && config.norm_eps < 1))
+      throw_error(file.path, ": metadata 'model.norm_eps' is ", config.norm_eps,
+                  ", not between 0 and 1");
+  }
   if (has_variant(file, "model.positions", "learned", "rotary"))
     config.positions = nn::PositionKind::rotary;
   // No tensor bounds the block size of rotary positions, and a cache of keys needs memory for it.
@@ -356,10 +384,7 @@ struct Content {
 
 Content content_of(const Parameters& parameters, const nn::GptConfig& config,
                    const Vocabulary& vocabulary) {
-  Content content;
-  put_config(content.metadata, config);
-  content.metadata["vocabulary.unit"] = unit_name(vocabulary.unit());
-  content.metadata["vocabulary.tokens"] = vocabulary_text(vocabulary);
+  Content content{model_metadata(config, vocabulary), {}};
   for (const Tensor& parameter : parameters)
     content.tensors.push_back(stored_tensor(parameter.name(), parameter.value()));
   return content;
@@ -418,6 +443,14 @@ nn::GptConfig ModelFile::config() const {
 
 Vocabulary ModelFile::vocabulary() const {
   const Unit unit = unit_in(file_);
+  if (const std::vector<std::string> keys = file_keys(unit); !keys.empty()) {
+    std::vector<std::string> texts, names;
+    for (const std::string& key : keys) {
+      texts.push_back(text_entry(file_, key));
+      names.push_back(path() + ": " + key.substr(key.find('.') + 1));
+    }
+    return Vocabulary::from_files(unit, std::move(texts), names);
+  }
   const std::string& text = text_entry(file_, "vocabulary.tokens");
   if (unit == Unit::byte_pair && text.empty()) return Vocabulary(BytePairs({}));
   const std::vector<std::string> tokens = split(text, ' ');
@@ -476,10 +509,20 @@ void ModelFile::restore(Trainer& trainer) const {
   set_values(trainer.parameters(), std::move(values));
 }
 
-LoadedModel::LoadedModel(const ModelFile& file, Generator generator)
+LoadedModel::LoadedModel(const ModelFile& file)
     : vocabulary(file.vocabulary()),
-      model(Scope(parameters, generator), config_for(vocabulary, file)) {
+      model(nn::without_values(parameters, config_for(vocabulary, file))) {
   file.load_parameters(parameters);
+}
+
+Metadata model_metadata(const nn::GptConfig& config, const Vocabulary& vocabulary) {
+  Metadata metadata;
+  put_config(metadata, config);
+  metadata["vocabulary.unit"] = unit_name(vocabulary.unit());
+  const std::vector<std::string> keys = file_keys(vocabulary.unit());
+  for (std::size_t i = 0; i < keys.size(); ++i) metadata[keys[i]] = vocabulary.files()[i];
+  if (keys.empty()) metadata["vocabulary.tokens"] = vocabulary_text(vocabulary);
+  return metadata;
 }
 
 void save_model(const std::filesystem::path& path, const Parameters& parameters,

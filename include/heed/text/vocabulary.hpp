@@ -1,8 +1,9 @@
-// vocabulary.hpp: a vocabulary of characters, bytes, words or byte pairs, which encodes text as
-// token ids and decodes token ids.
+// vocabulary.hpp: a vocabulary of characters, bytes, words, byte pairs or the pieces of a
+// pretrained model, which encodes text as token ids and decodes token ids.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,9 +14,12 @@
 
 namespace HEED_NAMESPACE {
 
-// The kind of token: a character (a Unicode code point), a byte, a word, or a token of byte-pair
-// encoding.
-enum class Unit { code_point, byte, byte_pair, word };
+class ByteLevelBpe;
+class WordPiece;
+
+// The kind of token: a character (a Unicode code point), a byte, a token of byte-pair encoding, a
+// word, or a token of a pretrained model: of GPT-2's byte-level BPE, or of BERT's WordPiece.
+enum class Unit { code_point, byte, byte_pair, word, byte_level_bpe, word_piece };
 
 // The tokens of a model in ascending order (words in byte order; tokens of byte-pair encoding in
 // the order of learning). A token's id is its index, from 0 to size() - 1.
@@ -35,18 +39,24 @@ class Vocabulary {
   explicit Vocabulary(std::vector<std::string> words);
   // The tokens of a byte-pair encoding.
   explicit Vocabulary(BytePairs byte_pairs);
+  // The vocabulary of a pretrained model, from the text of its files: vocab.json and merges.txt for
+  // Unit::byte_level_bpe, vocab.txt for Unit::word_piece. `names` are the names of these files in
+  // error messages. Throws Error for another unit or number of files, and for damaged files.
+  static Vocabulary from_files(Unit unit, std::vector<std::string> texts,
+                               const std::vector<std::string>& names);
 
   // The number of tokens.
-  std::size_t size() const {
-    return byte_pairs_ ? byte_pairs_->size() : unit_ == Unit::word ? words_.size() : values_.size();
-  }
+  std::size_t size() const;
   Unit unit() const { return unit_; }                                       // the kind of token
   const std::vector<std::uint32_t>& characters() const { return values_; }  // code points or bytes
   const std::vector<std::string>& words() const { return words_; }  // empty unless the unit is word
   // Undefined unless the unit is byte_pair.
   const std::optional<BytePairs>& byte_pairs() const { return byte_pairs_; }
+  // The texts of from_files(); empty for other units.
+  const std::vector<std::string>& files() const { return files_; }
 
-  // The id of a code point, byte or word, or -1 if the vocabulary does not contain it.
+  // The id of a code point, byte, word or piece of WordPiece, or -1 if the vocabulary does not
+  // contain it.
   std::int64_t find(std::uint32_t value) const { return value < ids_.size() ? ids_[value] : -1; }
   std::int64_t find(std::string_view word) const;
   // The id of a code point or byte. Throws Error for an unknown token, such as "'é' (U+00E9) is not
@@ -57,30 +67,38 @@ class Vocabulary {
     return found;
   }
 
-  // The token ids of a text. Throws Error for an unknown token (for a word: "'dor' is not in the
-  // vocabulary; ...") and for invalid UTF-8.
+  // The token ids of a text, with WordPiece between [CLS] and [SEP]. Throws Error for an unknown
+  // token (for a word: "'dor' is not in the vocabulary; ...") and for invalid UTF-8.
   std::vector<std::int64_t> encode(std::string_view text) const;
 
   // The text of the token ids, with spaces between words. Throws Error for an id outside [0,
   // size()).
   std::string decode(const std::vector<std::int64_t>& ids) const;
   std::string decode(std::int64_t id) const { return decode(std::vector{id}); }
+  // The token as a label of a table or plot: decode(id), except that a piece of WordPiece inside a
+  // word keeps its ##.
+  std::string label(std::int64_t id) const;
 
   // Vocabularies are equal if they have the same unit and tokens.
   friend bool operator==(const Vocabulary& a, const Vocabulary& b) {
     return a.unit_ == b.unit_ && a.values_ == b.values_ && a.words_ == b.words_ &&
-           a.byte_pairs_ == b.byte_pairs_;
+           a.byte_pairs_ == b.byte_pairs_ && a.files_ == b.files_;
   }
   // Vocabularies are unequal if their units or tokens differ.
   friend bool operator!=(const Vocabulary& a, const Vocabulary& b) { return !(a == b); }
 
  private:
+  explicit Vocabulary(Unit unit) : unit_(unit) {}
+  void check_id(std::int64_t id) const;
   [[noreturn]] void throw_unknown_token(std::uint32_t value) const;
 
   Unit unit_;
   std::vector<std::uint32_t> values_;
   std::vector<std::string> words_;
   std::optional<BytePairs> byte_pairs_;
+  std::vector<std::string> files_;
+  std::shared_ptr<const ByteLevelBpe> byte_level_bpe_;  // copies of a vocabulary share it
+  std::shared_ptr<const WordPiece> word_piece_;
   std::vector<std::int32_t> ids_;  // token id of each code point or byte; -1: not in the vocabulary
 };
 

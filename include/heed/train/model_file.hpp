@@ -66,9 +66,8 @@ class ModelFile {
 
 // A model with its vocabulary, loaded from a file.
 struct LoadedModel {
-  // Draws initial weights with `generator`, then replaces these weights by those of the file.
   // Throws Error "PATH: ..." if an entry of the file is missing or invalid.
-  explicit LoadedModel(const ModelFile& file, Generator generator = Generator(0));
+  explicit LoadedModel(const ModelFile& file);
   LoadedModel(const LoadedModel&) = delete;  // not copyable: a copy would share the weights
   LoadedModel& operator=(const LoadedModel&) = delete;
 
@@ -76,6 +75,9 @@ struct LoadedModel {
   Parameters parameters;  // the model's parameters, loaded from the file
   nn::Gpt model;          // the model, which uses `parameters`
 };
+
+// The metadata entries that describe a model and its vocabulary in the file of save_model().
+Metadata model_metadata(const nn::GptConfig& config, const Vocabulary& vocabulary);
 
 // Saves a model without the trainer's state, so that its training cannot be resumed. Replaces an
 // existing file. Throws Error when writing fails.

@@ -1,0 +1,52 @@
+// hugging_face.hpp: imports GPT-2 and BERT models from folders as Hugging Face ships them, and
+// exports models for nanoGPT, for GPT2LMHeadModel and for PyTorch.
+#pragma once
+
+#include <filesystem>
+
+#include "heed/nn/gpt.hpp"
+#include "heed/text/vocabulary.hpp"
+
+namespace HEED_NAMESPACE {
+
+namespace hugging_face {
+struct Folder;
+}
+
+// A model read from a folder with
+//   config.json          its sizes and variants
+//   model.safetensors    its weights in F32, F16, BF16 or F64; or model.safetensors.index.json and
+//                        the files that the index names
+//   vocab.json, merges.txt (GPT-2), vocab.txt (BERT) or meta.json (nanoGPT's characters)
+// The folder is one of Hugging Face's models GPT-2 and BERT, or was written by export_model.
+// Names of tensors may have the prefix `transformer.` or `bert.`; norms may be called gamma and
+// beta; buffers with masks and BERT's pooler are ignored.
+struct ImportedModel {
+  // Reads the files tensor by tensor, so that the peak of memory is little above that of the model.
+  // Throws Error "PATH: ..." if a file is missing or damaged; if a tensor is missing, is not a
+  // parameter of the model, has another shape, or holds a number that is not finite; and if the
+  // configuration asks for arithmetic that Gpt does not have.
+  explicit ImportedModel(const std::filesystem::path& folder);
+  ImportedModel(const ImportedModel&) = delete;  // not copyable: a copy would share the weights
+  ImportedModel& operator=(const ImportedModel&) = delete;
+
+  Vocabulary vocabulary;  // encodes and decodes text
+  Parameters parameters;  // the model's parameters
+  nn::Gpt model;          // the model, which uses `parameters`
+
+ private:
+  ImportedModel(const std::filesystem::path& folder, const hugging_face::Folder& files);
+};
+
+// What export_model writes for: nanoGPT, Hugging Face's GPT2LMHeadModel, or any PyTorch program
+// (heed's own names of the parameters, which are those of a state dict).
+enum class ExportFormat { nanogpt, gpt2, pytorch };
+
+// Writes model.safetensors, config.json, the vocabulary and load.py, a short program that loads the
+// folder with torch alone, into the folder, which must exist. ImportedModel reads the folder back:
+// the parameters have the same bytes. Throws Error, before it writes a file, if the format cannot
+// express the model, such as rotary positions in nanoGPT.
+void export_model(const std::filesystem::path& folder, const Parameters& parameters,
+                  const nn::GptConfig& config, const Vocabulary& vocabulary, ExportFormat format);
+
+}  // namespace HEED_NAMESPACE

@@ -1,0 +1,48 @@
+// json.cpp: strict reading of small JSON files.
+
+#include "train/hugging_face/json.hpp"
+
+#include "heed/base/error.hpp"
+#include "heed/base/file.hpp"
+#include "heed/base/text.hpp"
+#include "train/hugging_face/parts.hpp"
+
+namespace HEED_NAMESPACE::hugging_face {
+
+std::string read_small_file(const std::filesystem::path& path, std::size_t max_bytes) {
+  const InputFile file(path);
+  const std::size_t size = file.size();
+  if (size > max_bytes)
+    throw_error(path.string(), ": has ", size, " bytes; such a file has at most ", max_bytes);
+  std::string text(size, '\0');
+  file.read(0, text.data(), size);
+  return text;
+}
+
+Json parsed_object(const std::filesystem::path& path, std::size_t max_bytes) {
+  constexpr int max_depth = 32;
+  const std::string text = read_small_file(path, max_bytes);
+  const auto check_depth = [&](int depth, Json::parse_event_t, Json&) {
+    if (depth > max_depth)
+      throw_error(path.string(), ": has more than ", max_depth, " levels of nested JSON");
+    return true;
+  };
+  Json json;
+  try {
+    json = Json::parse(text, check_depth);
+  } catch (const Json::parse_error& error) {
+    throw_error(path.string(), ": is not valid JSON in UTF-8 at its byte ", error.byte);
+  } catch (const Json::exception&) {
+    throw_error(path.string(), ": has a number that is too large");
+  }
+  if (!json.is_object()) throw_error(path.string(), ": must hold a JSON object");
+  return json;
+}
+
+std::string short_text(const Json& value) {
+  if (value.is_array()) return "a list";
+  if (value.is_object()) return value.empty() ? "{}" : "an object";
+  return value.is_string() ? in_quotes(value.get_ref<const std::string&>()) : value.dump();
+}
+
+}  // namespace HEED_NAMESPACE::hugging_face

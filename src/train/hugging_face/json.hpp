@@ -1,0 +1,20 @@
+// json.hpp: strict reading of small JSON files. Only files that use JSON include it.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "heed/array/precision.hpp"
+
+namespace HEED_NAMESPACE::hugging_face {
+
+using Json = nlohmann::json;
+
+// Reads a file with one JSON object of at most 32 levels. Throws Error "PATH: ...".
+Json parsed_object(const std::filesystem::path& path, std::size_t max_bytes);
+
+// A value for an error message, cut after about 80 bytes.
+std::string short_text(const Json& value);
+
+}  // namespace HEED_NAMESPACE::hugging_face
