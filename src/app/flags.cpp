@@ -171,8 +171,9 @@ std::optional<ShowText> Flags::read(const Arguments& arguments) {
   CLI::App app(about_, "heed " + command_);
   app.allow_extras();
   app.footer(footer_);
-  const CLI::Option* const positional =
-      app.add_option(positional_.name, *positional_.target, positional_.help)->type_name("");
+  std::vector<const CLI::Option*> positionals;
+  for (const Positional& p : positionals_)
+    positionals.push_back(app.add_option(p.name, *p.target, p.help)->type_name(""));
   std::vector<const CLI::Option*> options;
   for (const Flag& flag : flags_) {
     CLI::Option* const option = flag.type.empty() ? app.add_flag(flag.name, flag.help)
@@ -183,8 +184,9 @@ std::optional<ShowText> Flags::read(const Arguments& arguments) {
   }
   if (auto help = parse(app, separated(arguments))) return help;
   check_no_extra(app.remaining());
-  if (positional->count() > 0 && positional_.target->empty())
-    throw_usage_error(positional_.name, "", "needs the name of a file");
+  for (std::size_t i = 0; i < positionals.size(); ++i)
+    if (positionals[i]->count() > 0 && positionals_[i].target->empty())
+      throw_usage_error(positionals_[i].name, "", "needs the name of a file");
   for (std::size_t i = 0; i < flags_.size(); ++i) {
     const std::vector<std::string>& values = options[i]->results();
     if (values.empty()) continue;
@@ -195,8 +197,8 @@ std::optional<ShowText> Flags::read(const Arguments& arguments) {
     flags_[i].set(values[0]);
     if (takes_value) given_.insert(flags_[i].name);
   }
-  if (positional_.target->empty() && !positional_.needed.empty())
-    throw UsageError(command_ + ": give " + positional_.needed);
+  for (const Positional& p : positionals_)
+    if (p.target->empty() && !p.needed.empty()) throw UsageError(command_ + ": give " + p.needed);
   return {};
 }
 

@@ -59,11 +59,11 @@ class Flags {
   // Starts a group of flags: --help lists the flags declared after this call under this name.
   void group(const std::string& name) { group_ = name; }
   void footer(const std::string& text) { footer_ = text; }  // text at the end of the --help output
-  // Declares the positional argument; every command has one. If the argument is required, `needed`
-  // describes it in the error message about a missing argument.
+  // Declares a positional argument; every command has one or two. If the argument is required,
+  // `needed` describes it in the error message about a missing argument.
   void positional(const std::string& name, std::string& target, const std::string& help,
                   const std::string& needed = "") {
-    positional_ = {name, help, needed, &target};
+    positionals_.push_back({name, help, needed, &target});
   }
   template <class T>  // T is std::string or std::optional<std::string>
   void text(const std::string& flag, const std::string& type, const std::string& help, T& target) {
@@ -141,7 +141,7 @@ class Flags {
   std::string nearest(const std::string& name) const;
 
   std::string command_, about_, footer_, group_ = "Options";
-  Positional positional_{};
+  std::vector<Positional> positionals_;
   std::vector<Flag> flags_;
   std::set<std::string> given_;
 };

@@ -28,11 +28,15 @@ namespace {
 
 using FlagNames = std::set<std::string>;
 
-// heed sample, corpus and inspect have no flags that depend on each other.
+// These commands have no flags that depend on each other.
 void check_flags(const SampleCommand&, const FlagNames&) {}
 void check_flags(const CorpusCommand&, const FlagNames&) {}
 void check_flags(const InspectCommand&, const FlagNames&) {}
 void check_flags(const BookCommand&, const FlagNames&) {}
+void check_flags(const ImportCommand&, const FlagNames&) {}
+void check_flags(const ExportCommand& c, const FlagNames&) {
+  if (c.to.empty()) throw UsageError("export: give --to nanogpt, gpt2 or pytorch");
+}
 
 constexpr Bounds seeds{0, 4294967295.0};
 // The names of the values of nn::NormKind, nn::PositionKind and nn::MlpKind.
@@ -63,6 +67,10 @@ void run_and_model_flags(Flags& flags, TrainCommand& c) {
   flags.flag("--resume", c.resume, "continue the training run in the folder");
   flags.flag("--replace", c.replace, "replace the training run in the folder by a new one");
   flags.flag("--trust", c.trust, trust_help);
+  flags.path(
+      "--init", "RUN",
+      "start from the weights, the sizes and the vocabulary of a run, such as an imported one",
+      "run", c.init);
   flags.enumeration(
       "--tokenizer",
       "the tokens: character, byte (for any text encoding) or bpe (byte-pair encoding)",
@@ -124,6 +132,13 @@ void check_flags(TrainCommand& c, const FlagNames& given) {
     c.given.insert("--bytes");
     c.tokenizer = Unit::byte;
   }
+  if (!c.init.empty() && c.resume)
+    throw UsageError("--init contradicts --resume; give one of them");
+  for (const char* flag :
+       {"--tokenizer", "--bytes", "--vocab-size", "--block-size", "--layers", "--heads",
+        "--embed-dim", "--norm", "--positions", "--mlp", "--kv-heads"})
+    if (!c.init.empty() && c.given.count(flag) != 0)
+      throw UsageError(std::string(flag) + " contradicts --init, which takes the model of its run");
   if (c.resume && c.replace) throw UsageError("--replace contradicts --resume; give one of them");
   if (c.kv_heads && *c.kv_heads != c.model.heads) c.model.kv_heads = *c.kv_heads;
   if (c.resume) return;  // the options of a resumed run are checked after its checkpoint is read
@@ -169,6 +184,10 @@ void declare_flags(Flags& flags, LookCommand& c) {
   run_argument(flags, c.run, c.trust);
   flags.text("--text", "TEXT", "input of the model; default: the beginning of the validation text",
              c.text);
+  flags.text("--mask", "WORD", "replace this word of the text by [MASK]", c.mask);
+  flags.text("--attends-to", "WORD",
+             "list the heads in which [MASK] attends to this word, the largest weights first",
+             c.attends_to);
   flags.integer("--layer", c.layer, {0, max_size}, "one layer, from 0; default: all");
   flags.integer("--head", c.head, {0, max_size}, "one head of that layer, from 0; default: all");
   flags.path("--out", "DIR", "folder of the plots; default: the run's folder", "folder", c.out);
@@ -185,6 +204,8 @@ void declare_flags(Flags& flags, LookCommand& c) {
 }
 
 void check_flags(const LookCommand& c, const FlagNames& given) {
+  if (!c.mask.empty() && !c.text)
+    throw UsageError("--mask " + in_quotes(c.mask) + ": give --text too");
   if (!c.page.empty() && !c.out.empty())
     throw UsageError("--out applies to plots, and --page writes none; leave out one of them");
   if (!c.page.empty() && c.tsne)
@@ -208,6 +229,25 @@ void declare_flags(Flags& flags, CorpusCommand& c) {
 void declare_flags(Flags& flags, InspectCommand& c) {
   flags.positional("FILE", c.file, "a safetensors file, such as a checkpoint",
                    "a safetensors file");
+}
+
+void declare_flags(Flags& flags, ImportCommand& c) {
+  flags.footer(
+      "FOLDER holds config.json, model.safetensors, and vocab.json with merges.txt (GPT-2) or\n"
+      "vocab.txt (BERT, uncased), as Hugging Face ships them. Then heed sample, look and inspect\n"
+      "read the run, and heed train --init trains on.");
+  flags.positional("FOLDER", c.folder, "a model's folder, with config.json and model.safetensors",
+                   "the folder of a model, with config.json and model.safetensors");
+  flags.path("--out", "DIR", "folder of the run; default: runs/NAME", "folder", c.out);
+  flags.flag("--replace", c.replace, "replace the run in the folder");
+}
+
+void declare_flags(Flags& flags, ExportCommand& c) {
+  flags.footer("load.py in the new folder loads the model with torch alone.");
+  run_argument(flags, c.run, c.trust);
+  flags.positional("DIR", c.folder, "the folder to write", "the folder to write");
+  flags.choice("--to", "FORMAT", "nanogpt, gpt2 (Hugging Face's GPT2LMHeadModel) or pytorch",
+               {"nanogpt", "gpt2", "pytorch"}, c.to);
 }
 
 void declare_flags(Flags& flags, BookCommand& c) {
@@ -236,6 +276,8 @@ Command parse_command_line(int argc, const char* const* argv) {
       {"look", "show attention weights, head scores and head ablation", parsed<LookCommand>},
       {"corpus", "write a text of known entropy", parsed<CorpusCommand>},
       {"inspect", "list the tensors and metadata of a safetensors file", parsed<InspectCommand>},
+      {"import", "make a run of a model of Hugging Face's or nanoGPT's", parsed<ImportCommand>},
+      {"export", "write a run's model for nanoGPT, GPT-2 or PyTorch", parsed<ExportCommand>},
       {"book", "run the lessons and write them as pages", parsed<BookCommand>},
       {"bench", "measure training speed on this machine, by operation", parsed<BenchCommand>}};
   const Arguments arguments(argv + std::min(argc, 1), argv + argc);
@@ -273,7 +315,7 @@ std::map<std::string, std::string> flag_values(const nn::GptConfig& model,
     std::replace(flag.begin(), flag.end(), '_', '-');
     values[flag] = value;
   }
-  if (tokenizer != Unit::word)
+  if (static_cast<std::size_t>(tokenizer) < tokenizer_names.size())
     values["--tokenizer"] = tokenizer_names.at(static_cast<std::size_t>(tokenizer));
   values["--kv-heads"] = std::to_string(model.kv_heads == 0 ? model.heads : model.kv_heads);
   values["--norm"] = norm_names.at(static_cast<std::size_t>(model.norm));

@@ -145,9 +145,21 @@ void RunLock::acquire_if_possible() {
   if (fs::is_directory(folder, ignored) && is_writable(folder)) acquire();
 }
 
+void check_no_run(const RunFolder& folder, const std::string& advice) {
+  std::error_code ignored;  // ignored here: creating the folder reports the error
+  if (!fs::exists(fs::symlink_status(folder.checkpoint(), ignored)) &&
+      folder.history_steps().empty())
+    return;
+  throw_error(folder.path.string(), ": has a run already; ", advice, ", and --replace replaces it");
+}
+
 fs::path checkpoint_in(const std::string& run) {
   std::error_code ignored;  // ignored here: opening the file reports the error
-  return fs::is_directory(run, ignored) ? RunFolder{run}.checkpoint() : fs::path(run);
+  if (fs::is_directory(run, ignored)) return RunFolder{run}.checkpoint();
+  const RunFolder by_name{fs::path("runs") / run};
+  const bool is_name = run.find('/') == run.npos && !fs::exists(run, ignored);
+  return is_name && fs::exists(by_name.checkpoint(), ignored) ? by_name.checkpoint()
+                                                              : fs::path(run);
 }
 
 void check_trusted(const ModelFile& file, bool trust) {

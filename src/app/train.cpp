@@ -39,7 +39,8 @@ Vocabulary checked_vocabulary(std::string_view text, const TrainCommand& c,
 void check_length(const Corpus& corpus, const TrainCommand& c, const std::string& name) {
   const std::size_t n = corpus.size(), validation_size = corpus.validation().size;
   if (validation_size > c.model.block_size && corpus.training().size > c.model.block_size) return;
-  const std::string unit = c.tokenizer == Unit::byte_pair ? " token" : " character";
+  const bool is_character = c.tokenizer == Unit::code_point || c.tokenizer == Unit::byte;
+  const std::string unit = is_character ? " character" : " token";
   throw_error(name, ": ", n, unit, n == 1 ? " leaves " : "s leave ", validation_size,
               " for validation, which must be more than --block-size ", c.model.block_size,
               "; give a longer text or a smaller --block-size");
@@ -121,6 +122,17 @@ ModelFile open_checkpoint(const RunFolder& folder, TrainCommand& command, std::s
   return file;
 }
 
+// Sets the model of the command to that of the run in --init.
+ModelFile open_initial(TrainCommand& command) {
+  ModelFile file = ModelFile::open(checkpoint_in(command.init));
+  check_trusted(file, command.trust);
+  command.model = file.config();
+  command.tokenizer = file.vocabulary().unit();
+  if (!command.model.causal)
+    throw_error(file.path(), ": its model is not causal, so heed train cannot train it");
+  return file;
+}
+
 void check_same_text(const ModelFile& file, const TextFingerprint& text, const std::string& name,
                      const Vocabulary& vocabulary) {
   if (file.vocabulary() != vocabulary)
@@ -130,6 +142,25 @@ void check_same_text(const ModelFile& file, const TextFingerprint& text, const s
   if (saved.bytes != text.bytes || saved.hash != text.hash)
     throw_error(name, ": differs from the text of the run in ", file.path(),
                 ", though its vocabulary is the same; resume with the text of that run");
+}
+
+// Whether a resumed run keeps the vocabulary of its checkpoint. Byte pairs are not learned again: a
+// later heed may learn others from the same text. A run that began with --init may have a
+// vocabulary with characters that its text does not have.
+bool keeps_vocabulary(const ModelFile& file, const TrainCommand& command,
+                      const TextFingerprint& text) {
+  if (command.tokenizer != Unit::code_point && command.tokenizer != Unit::byte) return true;
+  const TextFingerprint saved = file.text();
+  return saved.bytes == text.bytes && saved.hash == text.hash;
+}
+
+// The corpus of the text. Throws Error for a text with tokens that the vocabulary lacks.
+Corpus corpus_of(std::string text, const Vocabulary& vocabulary, const std::string& name) {
+  try {
+    return Corpus(std::move(text), vocabulary);
+  } catch (const Error& error) {
+    throw_error(name, ": ", error.what());
+  }
 }
 
 void restore(const ModelFile& file, const RunFolder& folder, Trainer& trainer) {
@@ -164,16 +195,6 @@ std::string default_folder(const std::string& text_path) {
   return "runs/" + (text_path == "-" ? "stdin" : name);
 }
 
-// Throws Error if the folder has a run that this command would replace without --replace.
-void check_no_run(const RunFolder& folder) {
-  std::error_code ignored;  // ignored here: creating the folder reports the error
-  if (!std::filesystem::exists(std::filesystem::symlink_status(folder.checkpoint(), ignored)) &&
-      folder.history_steps().empty())
-    return;
-  throw_error(folder.path.string(), ": has a run already; --resume continues that run, another ",
-              "--out keeps both, and --replace replaces it");
-}
-
 }  // namespace
 
 // Checks all options and files before creating the folder, so that a failed check writes no file.
@@ -184,9 +205,12 @@ int run(const TrainCommand& given) {
   const RunFolder folder{command.out.empty() ? default_folder(path) : command.out};
   RunLock lock(folder.path);
   lock.acquire_if_possible();  // locks the folder before reading it: another process may be writing
-  if (!command.resume && !command.replace) check_no_run(folder);
+  if (!command.resume && !command.replace)
+    check_no_run(folder, "--resume continues that run, another --out keeps both");
   std::optional<ModelFile> checkpoint;
   if (command.resume) checkpoint = open_checkpoint(folder, command, path);
+  std::optional<ModelFile> initial;
+  if (!command.init.empty()) initial = open_initial(command);
   command.model.vocab_size = 1;  // the first memory check assumes the smallest vocabulary
   check_memory(command);
 
@@ -195,14 +219,13 @@ int run(const TrainCommand& given) {
   const bool had_byte_order_mark = has_byte_order_mark(text);
   if (had_byte_order_mark) text.erase(0, 3);
   if (text.empty()) throw_error(name, ": is empty; give a text to train on");
-  // Byte pairs are not learned again: a later heed may learn others from the same text.
-  const bool has_byte_pairs = checkpoint && command.tokenizer == Unit::byte_pair;
-  const Vocabulary vocabulary =
-      has_byte_pairs ? checkpoint->vocabulary() : checked_vocabulary(text, command, name);
-  const Corpus corpus(std::move(text), vocabulary);
+  const TextFingerprint fingerprint = fingerprint_of(path == default_text() ? "" : path, text);
+  const Vocabulary vocabulary = initial ? initial->vocabulary()
+                                : checkpoint && keeps_vocabulary(*checkpoint, command, fingerprint)
+                                    ? checkpoint->vocabulary()
+                                    : checked_vocabulary(text, command, name);
+  const Corpus corpus = corpus_of(std::move(text), vocabulary, name);
   check_length(corpus, command, name);
-  const TextFingerprint fingerprint =
-      fingerprint_of(path == default_text() ? "" : path, corpus.text());
   if (checkpoint) check_same_text(*checkpoint, fingerprint, name, vocabulary);
 
   command.model.vocab_size = vocabulary.size();
@@ -213,6 +236,8 @@ int run(const TrainCommand& given) {
     set_gemm_from_environment();
   Trainer trainer(corpus, command.model, command.training);
   if (checkpoint) restore(*checkpoint, folder, trainer);
+  if (initial) initial->load_parameters(trainer.parameters());
+  initial.reset();
   catch_stop_signals();
   folder.create();
   lock.acquire();

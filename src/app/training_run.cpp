@@ -54,9 +54,9 @@ struct TrainingRun {
     const nn::GptConfig& c = trainer.model().config;
     const std::size_t V = vocabulary.size();
     const bool replaces = trainer.steps_done() == 0 && std::filesystem::exists(folder.checkpoint());
-    const std::string token = vocabulary.unit() == Unit::byte        ? "distinct byte"
-                              : vocabulary.unit() == Unit::byte_pair ? "byte-pair token"
-                                                                     : "distinct character";
+    const std::string token = vocabulary.unit() == Unit::byte         ? "distinct byte"
+                              : vocabulary.unit() == Unit::code_point ? "distinct character"
+                                                                      : "byte-pair token";
     std::ostream& out = on_terminal() ? std::cerr : std::cout;
     out << "text   " << text_name << ": " << counted(text.bytes, "byte") << ", "
         << counted(V, token) << "\n"

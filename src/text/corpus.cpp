@@ -53,9 +53,9 @@ void check_sizes(const Split& part, std::size_t batch_size, std::size_t block_si
 
 Corpus::Corpus(std::string text, Vocabulary vocabulary)
     : text_(std::move(text)), vocabulary_(std::move(vocabulary)) {
-  if (vocabulary_.unit() == Unit::word)
+  if (vocabulary_.unit() == Unit::word || vocabulary_.unit() == Unit::word_piece)
     throw_error("corpus: the vocabulary is word-level; give a character-level or byte-level one");
-  if (vocabulary_.unit() == Unit::byte_pair) {
+  if (vocabulary_.unit() == Unit::byte_pair || vocabulary_.unit() == Unit::byte_level_bpe) {
     const std::vector<std::int64_t> ids = vocabulary_.encode(text_);
     ids_.assign(ids.begin(), ids.end());
     size_ = ids_.size();

@@ -120,7 +120,19 @@ Vocabulary Vocabulary::from_files(Unit unit, std::vector<std::string> texts,
     vocabulary.word_piece_ =
         std::make_shared<const WordPiece>(WordPiece::from_contents(texts[0], names[0]));
   vocabulary.files_ = std::move(texts);
+  vocabulary.find_ascii();
   return vocabulary;
+}
+
+// Lets find() return the ids of ASCII characters that are tokens, such as the line break.
+void Vocabulary::find_ascii() {
+  if (!byte_level_bpe_) return;
+  ids_.assign(128, -1);
+  for (std::size_t i = 0; i < byte_level_bpe_->size(); ++i) {
+    const std::string& piece = byte_level_bpe_->piece(i);
+    if (piece.size() == 1 && static_cast<unsigned char>(piece[0]) < 128)
+      ids_[static_cast<unsigned char>(piece[0])] = static_cast<std::int32_t>(i);
+  }
 }
 
 std::size_t Vocabulary::size() const {

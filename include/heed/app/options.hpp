@@ -29,6 +29,7 @@ struct TrainCommand {
   bool resume = false;
   bool replace = false;                 // replace the run in the folder
   bool keep_history = false;            // save the weights at each validation
+  std::string init;                     // a run whose model a new run starts from; "" means none
   bool trust = false;                   // load the checkpoint even if it has no checksum
   Unit tokenizer = Unit::code_point;    // the kind of token
   bool bytes = false;                   // --bytes is short for --tokenizer byte
@@ -76,10 +77,12 @@ struct LookCommand {
   bool trust = false;                      // load the checkpoint even if it has no checksum
   std::optional<std::string> text;         // the model's input
   std::optional<std::size_t> layer, head;  // the layer and head to show; default: all
-  std::string out;                         // folder of the plots; "" means the checkpoint's folder
-  std::string page;                        // the HTML file to write; "" means none
-  bool tsne = false;                       // plot only the t-SNE embedding of the queries and keys
-  std::optional<double> perplexity;        // t-SNE perplexity; default: 10, less for a short text
+  std::string mask;        // a token of the text that [MASK] replaces; "" means none
+  std::string attends_to;  // a token: list the heads in which [MASK] attends to it; "" means none
+  std::string out;         // folder of the plots; "" means the checkpoint's folder
+  std::string page;        // the HTML file to write; "" means none
+  bool tsne = false;       // plot only the t-SNE embedding of the queries and keys
+  std::optional<double> perplexity;  // t-SNE perplexity; default: 10, less for a short text
   std::size_t iterations = 1000;
   std::uint64_t seed = 1337;
   std::optional<int> threads;
@@ -102,12 +105,26 @@ struct InspectCommand {
   std::string file;
 };
 
+struct ImportCommand {
+  std::string folder;    // the folder with config.json and model.safetensors
+  std::string out;       // the folder of the run; "" means runs/NAME
+  bool replace = false;  // replace the run in the folder
+};
+
+struct ExportCommand {
+  std::string run;     // the folder of a run, or a checkpoint file
+  std::string folder;  // the folder to write
+  bool trust = false;  // load the checkpoint even if it has no checksum
+  std::string to;      // nanogpt, gpt2 or pytorch
+};
+
 struct ShowText {  // the text that --help or --version prints
   std::string text;
 };
 
-using Command = std::variant<TrainCommand, SampleCommand, LookCommand, CorpusCommand,
-                             InspectCommand, BenchCommand, BookCommand, ShowText>;
+using Command =
+    std::variant<TrainCommand, SampleCommand, LookCommand, CorpusCommand, InspectCommand,
+                 BenchCommand, BookCommand, ImportCommand, ExportCommand, ShowText>;
 
 // Throws UsageError if the command line is invalid.
 Command parse_command_line(int argc, const char* const* argv);
@@ -120,6 +137,8 @@ int run(const CorpusCommand& command);
 int run(const InspectCommand& command);
 int run(const BenchCommand& command);
 int run(const BookCommand& command);
+int run(const ImportCommand& command);
+int run(const ExportCommand& command);
 
 // Throws Error with the name of the checkpoint `file` if the value of a saved option, such as --lr,
 // is not one that the command line would accept.

@@ -65,7 +65,12 @@ class RunLock {
   int descriptor_ = -1;
 };
 
-// Returns the path of the checkpoint in the folder `run`, or `run` itself if that is not a folder.
+// Throws Error if the folder has a run that a command would replace without --replace. `advice`
+// says what else the user can do.
+void check_no_run(const RunFolder& folder, const std::string& advice);
+
+// Returns the path of the checkpoint in the folder `run`, or in runs/`run` if there is no file of
+// this name, otherwise `run` itself.
 std::filesystem::path checkpoint_in(const std::string& run);
 
 // Throws Error, which suggests --trust, if the file has no checksum and `trust` is false. Call

@@ -90,6 +90,7 @@ class Vocabulary {
  private:
   explicit Vocabulary(Unit unit) : unit_(unit) {}
   void check_id(std::int64_t id) const;
+  void find_ascii();
   [[noreturn]] void throw_unknown_token(std::uint32_t value) const;
 
   Unit unit_;

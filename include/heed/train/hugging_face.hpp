@@ -42,10 +42,14 @@ struct ImportedModel {
 // (heed's own names of the parameters, which are those of a state dict).
 enum class ExportFormat { nanogpt, gpt2, pytorch };
 
+// Throws Error if the format cannot express a model, such as rotary positions in nanoGPT.
+void check_export(const nn::GptConfig& config, ExportFormat format,
+                  SourceLocation location = SourceLocation::current());
+
 // Writes model.safetensors, config.json, the vocabulary and load.py, a short program that loads the
 // folder with torch alone, into the folder, which must exist. ImportedModel reads the folder back:
-// the parameters have the same bytes. Throws Error, before it writes a file, if the format cannot
-// express the model, such as rotary positions in nanoGPT.
+// the parameters have the same bytes. (GPT2LMHeadModel always has biases: a model without biases
+// gets zeros.) Throws the errors of check_export before it writes a file.
 void export_model(const std::filesystem::path& folder, const Parameters& parameters,
                   const nn::GptConfig& config, const Vocabulary& vocabulary, ExportFormat format);
 

@@ -28,7 +28,8 @@ std::string quoted(const LookText& text, const Vocabulary& vocabulary) {
   std::vector<std::string> tokens;
   for (const std::string& name : text.names)  // printable() would change " " to "␣"
     tokens.push_back(name == " " ? name : printable(name));
-  return '"' + joined(tokens, vocabulary.unit() == Unit::word ? " " : "") + '"';
+  const bool words = vocabulary.unit() == Unit::word || vocabulary.unit() == Unit::word_piece;
+  return '"' + joined(tokens, words ? " " : "") + '"';
 }
 
 }  // namespace
@@ -139,6 +140,8 @@ int run(const LookCommand& command) {
 
   exit_at_interrupt();
   print_model(command, saved, text, training);
+  print_predictions(saved, text);
+  if (!command.attends_to.empty()) print_attending_heads(command, saved, text);
   print_scores(head_scores_on(model, score_text(command, model, text, training)), model.config);
   print_ablation(model, ablation_loss(saved, text, training));
   const SelectedHeads heads =

@@ -129,9 +129,8 @@ AblationLoss causal_loss(const LoadedModel& saved, const LookText& text,
 
 AblationLoss masked_loss(const LoadedModel& saved, const LookText& text) {
   const nn::Gpt& model = saved.model;
-  const std::int64_t mask = saved.vocabulary.find(std::string_view("[MASK]"));
-  if (saved.vocabulary.unit() != Unit::word || mask < 0)
-    return {{}, "the model is bidirectional, and its vocabulary has no [MASK]"};
+  const std::int64_t mask = mask_token(saved);
+  if (mask < 0) return {{}, "the model is bidirectional, and its vocabulary has no [MASK]"};
   if (std::all_of(text.tokens.begin(), text.tokens.end(), [=](auto id) { return id == mask; }))
     return {{}, "every token of the text is [MASK]"};
   return {[&model, &text, mask] { return masked_token_loss(model, text.tokens, mask); },

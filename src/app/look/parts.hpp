@@ -33,6 +33,18 @@ struct LookText {
 LookText look_text(const LookCommand& command, const LoadedModel& saved,
                    const TrainingText& training);
 
+// The token [MASK], or -1 if the model is causal or its vocabulary has no such token.
+std::int64_t mask_token(const LoadedModel& saved);
+
+// Prints the most probable tokens at each [MASK] of the text. Prints nothing without [MASK].
+void print_predictions(const LoadedModel& saved, const LookText& text);
+
+// Prints the heads with the largest attention weights from the first [MASK] (of a text without
+// [MASK]: from the last token) to the token --attends-to. Throws UsageError if the text has no such
+// token.
+void print_attending_heads(const LookCommand& command, const LoadedModel& saved,
+                           const LookText& text);
+
 // Returns "layer L, head H" for head i. All heads of a model are numbered from 0, layer by layer.
 std::string name_of(const nn::GptConfig& config, std::size_t i);
 

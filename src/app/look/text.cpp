@@ -17,15 +17,28 @@
 namespace heed::app {
 namespace {
 
+// Replaces each token `word` by [MASK]. Throws UsageError if the model has no [MASK], or if the
+// text has no such token.
+void mask_word(const std::string& word, const LoadedModel& saved, std::vector<std::int64_t>& ids) {
+  const std::int64_t mask = mask_token(saved);
+  if (mask < 0) throw UsageError("--mask: the model is causal or its vocabulary has no [MASK]");
+  const std::int64_t id = saved.vocabulary.find(std::string_view(word));
+  if (id < 0 || std::count(ids.begin(), ids.end(), id) == 0)
+    throw UsageError("--mask " + in_quotes(word) + ": is not a token of the text");
+  std::replace(ids.begin(), ids.end(), id, mask);
+}
+
 // Encodes --text as token ids. Throws UsageError if --text is empty, is longer than the block size
 // or has tokens outside the vocabulary.
-std::vector<std::int64_t> given_ids(const std::string& text, const LoadedModel& saved) {
+std::vector<std::int64_t> given_ids(const LookCommand& command, const LoadedModel& saved) {
+  const std::string& text = *command.text;
   std::vector<std::int64_t> ids;
   try {
     ids = saved.vocabulary.encode(text);
   } catch (const Error& error) {
     throw UsageError("--text: " + std::string(error.what()));
   }
+  if (!command.mask.empty()) mask_word(command.mask, saved, ids);
   const std::size_t block = saved.model.config.block_size;
   if (ids.empty()) throw UsageError("--text: is empty; give a text for the model");
   if (ids.size() > block)
@@ -80,11 +93,11 @@ LookText look_text(const LookCommand& command, const LoadedModel& saved,
   if (!command.text && !training.corpus) throw_error(training.reason, "; give --text");
   const std::vector<std::int64_t> ids =
       command.text
-          ? given_ids(*command.text, saved)
+          ? given_ids(command, saved)
           : first_ids(training.corpus->validation(), saved.model.config, !command.page.empty());
   LookText text{Indices::from_shape({1, ids.size()}), {}};
   std::copy(ids.begin(), ids.end(), text.tokens.begin());
-  for (const std::int64_t id : ids) text.names.push_back(saved.vocabulary.decode(id));
+  for (const std::int64_t id : ids) text.names.push_back(saved.vocabulary.label(id));
   return text;
 }
 

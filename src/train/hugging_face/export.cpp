@@ -16,28 +16,8 @@ using hugging_face::ForeignTensor;
 using hugging_face::Source;
 
 [[noreturn]] void throw_unsupported(ExportFormat format, const std::string& what) {
-  throw_error("export_model: ", format == ExportFormat::nanogpt ? "nanoGPT" : "GPT2LMHeadModel",
-              " has no ", what, "; --to pytorch exports every model");
-}
-
-// Throws Error if GPT-2 of nanoGPT or Hugging Face cannot express the model.
-void check_expressible(const nn::GptConfig& c, ExportFormat format) {
-  if (format == ExportFormat::pytorch) return;
-  const auto refuse_if = [&](bool condition, const char* what) {
-    if (condition) throw_unsupported(format, what);
-  };
-  refuse_if(!c.causal, "bidirectional attention");
-  refuse_if(c.post_norm, "post-norm blocks");
-  refuse_if(c.masked_lm_head, "masked-LM head");
-  refuse_if(c.token_types != 0, "token types");
-  refuse_if(c.norm == nn::NormKind::rms, "RMSNorm");
-  refuse_if(c.positions == nn::PositionKind::rotary, "rotary positions");
-  refuse_if(c.mlp == nn::MlpKind::swiglu, "SwiGLU");
-  refuse_if(c.kv_width() != c.embed_dim, "grouped queries");
-  if (format != ExportFormat::nanogpt) return;
-  refuse_if(c.gelu == Gelu::tanh, "tanh approximation of GELU");
-  refuse_if(c.norm_eps != nn::GptConfig().norm_eps, "epsilon of norms except 1e-5");
-  refuse_if(!c.tied, "output layer of its own weights");
+  throw_error(format == ExportFormat::nanogpt ? "nanoGPT" : "GPT2LMHeadModel", " has no ", what,
+              "; --to pytorch exports every model");
 }
 
 // Copies the parameters of a tensor one below the other, transposed if the tensor is.
@@ -85,9 +65,29 @@ std::vector<StoredTensor> gpt2_tensors(const Parameters& parameters, nn::GptConf
 
 }  // namespace
 
+void check_export(const nn::GptConfig& c, ExportFormat format, SourceLocation location) {
+  const CallSite site(location);
+  if (format == ExportFormat::pytorch) return;
+  const auto refuse_if = [&](bool condition, const char* what) {
+    if (condition) throw_unsupported(format, what);
+  };
+  refuse_if(!c.causal, "bidirectional attention");
+  refuse_if(c.post_norm, "post-norm blocks");
+  refuse_if(c.masked_lm_head, "masked-LM head");
+  refuse_if(c.token_types != 0, "token types");
+  refuse_if(c.norm == nn::NormKind::rms, "RMSNorm");
+  refuse_if(c.positions == nn::PositionKind::rotary, "rotary positions");
+  refuse_if(c.mlp == nn::MlpKind::swiglu, "SwiGLU");
+  refuse_if(c.kv_width() != c.embed_dim, "grouped queries");
+  if (format != ExportFormat::nanogpt) return;
+  refuse_if(c.gelu == Gelu::tanh, "tanh approximation of GELU");
+  refuse_if(c.norm_eps != nn::GptConfig().norm_eps, "epsilon of norms except 1e-5");
+  refuse_if(!c.tied, "output layer of its own weights");
+}
+
 void export_model(const std::filesystem::path& folder, const Parameters& parameters,
                   const nn::GptConfig& config, const Vocabulary& vocabulary, ExportFormat format) {
-  check_expressible(config, format);
+  check_export(config, format);
   std::vector<Array> arrays;
   std::vector<StoredTensor> tensors;
   if (format == ExportFormat::pytorch)

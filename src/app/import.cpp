@@ -1,0 +1,87 @@
+// import.cpp: heed import, which makes a run of a model's folder, and heed export, the reverse.
+
+#include <filesystem>
+#include <iostream>
+
+#include "heed/app/options.hpp"
+#include "heed/app/run_folder.hpp"
+#include "heed/app/terminal.hpp"
+#include "heed/base/error.hpp"
+#include "heed/base/text.hpp"
+#include "heed/train/hugging_face.hpp"
+#include "heed/train/model_file.hpp"
+
+namespace heed::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string default_folder(const std::string& folder) {
+  const fs::path path = fs::path(folder).lexically_normal();
+  const std::string name = (path.has_filename() ? path : path.parent_path()).filename().string();
+  if (name.empty() || name == "." || name == "..")
+    throw UsageError("FOLDER " + in_quotes(folder) +
+                     ": its name gives no name for the run's folder; give --out");
+  return "runs/" + name;
+}
+
+ExportFormat format_of(const std::string& name) {
+  return name == "nanogpt" ? ExportFormat::nanogpt
+         : name == "gpt2"  ? ExportFormat::gpt2
+                           : ExportFormat::pytorch;
+}
+
+void check_new_folder(const fs::path& folder) {
+  std::error_code ignored;
+  if (fs::exists(folder / "model.safetensors", ignored) ||
+      fs::exists(folder / "config.json", ignored))
+    throw_error(folder.string(), ": has a model already; give another folder");
+}
+
+}  // namespace
+
+// Reads and checks everything before creating the run's folder, so that a failure writes no file.
+int run(const ImportCommand& command) {
+  const RunFolder folder{command.out.empty() ? default_folder(command.folder) : command.out};
+  RunLock lock(folder.path);
+  lock.acquire_if_possible();
+  if (!command.replace) check_no_run(folder, "another --out keeps both");
+  const ImportedModel imported(command.folder);
+  const nn::GptConfig& c = imported.model.config;
+  folder.create();
+  lock.acquire();
+  folder.remove_history_after(-1);
+  save_model(folder.checkpoint(), imported.parameters, c, imported.vocabulary);
+  const std::string path = shell_word(folder.path.string());
+  std::cout << "model  " << printable(command.folder) << ": " << (c.causal ? "GPT-2" : "BERT")
+            << ", " << counted(c.layers, "layer") << ", " << counted(c.heads, "head")
+            << " per layer, width " << c.embed_dim << ": "
+            << counted(imported.parameters.count(), "parameter") << '\n'
+            << "vocab  " << counted(imported.vocabulary.size(), "token") << '\n'
+            << "run    " << printable(folder.path.string()) << '\n'
+            << (c.causal ? "to generate text: ./heed sample " : "to see its heads: ./heed look ")
+            << path << (c.causal ? " --prompt TEXT" : " --text TEXT") << '\n';
+  return 0;
+}
+
+int run(const ExportCommand& command) {
+  const ModelFile file = ModelFile::open(checkpoint_in(command.run));
+  check_trusted(file, command.trust);
+  const LoadedModel saved(file);
+  check_new_folder(command.folder);
+  try {
+    check_export(saved.model.config, format_of(command.to));
+  } catch (const Error& error) {
+    throw_error(file.path(), ": ", error.what());
+  }
+  make_folder(command.folder);
+  export_model(command.folder, saved.parameters, saved.model.config, saved.vocabulary,
+               format_of(command.to));
+  std::cout << printable(command.folder) << "/ has model.safetensors, config.json"
+            << (command.to == "pytorch" ? "" : ", the vocabulary") << " and load.py\n"
+            << "to load it with PyTorch: python3 "
+            << shell_word((fs::path(command.folder) / "load.py").string()) << '\n';
+  return 0;
+}
+
+}  // namespace heed::app
