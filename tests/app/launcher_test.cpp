@@ -32,7 +32,8 @@ TEST_CASE("an unknown command is a usage error in one line", "[app][launcher]") 
   CHECK(run.code == 2);
   CHECK(run.out == "");
   CHECK(run.err ==
-        "heed: error: unknown command 'trian'; use train, sample, look, corpus, inspect, bench, "
+        "heed: error: unknown command 'trian'; use train, sample, look, corpus, inspect, import, "
+        "export, bench, "
         "lesson, "
         "exercise, book, debug, test, docs or setup\n");
   CHECK(has(machine.heed({"tr\nian\033[2J"}).err, "unknown command 'tr?ian?[2J'; use"));

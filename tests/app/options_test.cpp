@@ -361,7 +361,8 @@ TEST_CASE("an extra argument is refused", "[app][options]") {
 }
 
 TEST_CASE("a missing or unknown command and a missing file are refused", "[app][options]") {
-  const std::string use = "; use train, sample, look, corpus, inspect, book or bench, or see --help";
+  const std::string use =
+      "; use train, sample, look, corpus, inspect, import, export, book or bench, or see --help";
   CHECK(refused({}) == "no command" + use);
   CHECK(refused({"trian"}) == "unknown command 'trian'" + use);
   CHECK(refused({""}) == "unknown command ''" + use);

@@ -89,7 +89,8 @@ TEST_CASE("usage errors are one line with exit code 2, and nothing is written",
         "--out '': needs the name of a folder");
   CHECK(refused(sandbox, train + Arguments{"--resume", "--steps"}, 2) == "--steps needs a value");
   CHECK(refused(sandbox, {}, 2) ==
-        "no command; use train, sample, look, corpus, inspect, book or bench, or see --help");
+        "no command; use train, sample, look, corpus, inspect, import, export, book or bench, or "
+        "see --help");
 }
 
 TEST_CASE("a text that is missing or not a file is refused in one line and nothing is written",

@@ -67,8 +67,9 @@ inline std::string replaced(std::string text, const std::string& from, const std
 
 inline Place gpt2_place(std::string name) {
   for (std::size_t part = 0; part < 3; ++part) {
-    const std::string layer =
-        std::string("attention.") + (part == 0 ? "query" : part == 1 ? "key" : "value");
+    const std::string layer = std::string("attention.") + (part == 0   ? "query"
+                                                           : part == 1 ? "key"
+                                                                       : "value");
     if (name.find(layer) == name.npos) continue;
     name = replaced(replaced(name, "blocks.", "h."), layer, "attn.c_attn");
     return {name, part, 3, name.find("weight") != name.npos};
@@ -140,8 +141,7 @@ inline void check_against_torch(const std::string& folder, double tolerance) {
   CHECK(difference(logits.value(), expected.array("logits")) < tolerance);
   hd::CrossEntropyOptions options;
   options.ignore_index = -100;
-  const hd::Tensor loss =
-      hd::cross_entropy(logits, indices_of(expected.array("targets")), options);
+  const hd::Tensor loss = hd::cross_entropy(logits, indices_of(expected.array("targets")), options);
   CHECK(difference(loss.value(), expected.array("loss")) < tolerance);
   hd::backward(loss);
   for (const hd::Tensor& parameter : imported.parameters) {

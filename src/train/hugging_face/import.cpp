@@ -120,8 +120,9 @@ WeightFiles open_weights(const fs::path& folder, Source source) {
 
 // ---- checks before memory is used
 
-// Throws Error if the tensors hold fewer elements than the model needs, so that a small file cannot
-// create a huge model. Computes in double, since the number of elements may overflow.
+// Throws Error if the tensors hold less than half of what the model needs, so that a small file
+// cannot create a huge model. If less is missing, paired() names the tensor. Computes in double,
+// since the number of elements may overflow.
 void check_size(const fs::path& folder, const nn::GptConfig& config, const WeightFiles& weights) {
   const std::string file = (folder / "config.json").string();
   constexpr std::size_t tensors_per_layer = 6;  // nanoGPT's without biases
@@ -130,7 +131,7 @@ void check_size(const fs::path& folder, const nn::GptConfig& config, const Weigh
                 ", each of at least 6 tensors, but the files have ",
                 counted(weights.tensors.size(), "tensor"));
   const double needed = nn::parameter_count<double>(config), stored = weights.elements();
-  if (needed > stored)
+  if (needed > 2 * stored)
     throw_error(file, ": describes a model of ", grouped(needed), " parameters, the files hold ",
                 grouped(stored));
   const double available = static_cast<double>(std::min(usable_memory(), usable_addresses()));

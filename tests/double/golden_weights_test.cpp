@@ -1,4 +1,4 @@
-// import_test.cpp: imported models in double precision against PyTorch's.
+// golden_weights_test.cpp: imported models in double precision against PyTorch's.
 
 #include "weights/golden_weights.hpp"
 

@@ -1,0 +1,52 @@
+// safetensors_reader_test.cpp: tests of SafetensorsReader and of numbers in 16 bits.
+
+#include "heed/io/safetensors_reader.hpp"
+
+#include <cmath>
+#include <cstring>
+
+#include "catch.hpp"
+#include "near.hpp"
+#include "scratch_folder.hpp"
+
+using namespace heed;
+
+TEST_CASE("every number in 16 bits has the value that its sign, exponent and fraction give",
+          "[io][weights]") {
+  for (std::uint32_t bits = 0; bits < 65536; ++bits) {
+    const double sign = bits >= 32768 ? -1 : 1;
+    const int exponent = static_cast<int>(bits >> 10 & 31);
+    const double fraction = (bits & 1023) / 1024.0;
+    const float x = float_of_f16(static_cast<std::uint16_t>(bits));
+    if (exponent == 31)
+      CHECK((fraction == 0 ? std::isinf(x) : std::isnan(x)));
+    else if (exponent == 0)  // subnormal numbers
+      CHECK((x == sign * std::ldexp(fraction, -14) && std::signbit(x) == (sign < 0)));
+    else
+      CHECK(x == sign * std::ldexp(1 + fraction, exponent - 15));
+    const float y = float_of_bf16(static_cast<std::uint16_t>(bits));
+    if (!std::isnan(y)) CHECK(bf16_of_float(y) == bits);
+  }
+}
+
+TEST_CASE("bf16_of_float rounds to the nearest number, ties to even", "[io][weights]") {
+  CHECK(float_of_bf16(bf16_of_float(1 + 0x1p-8f)) == 1);              // a tie
+  CHECK(float_of_bf16(bf16_of_float(1 + 0x1.8p-7f)) == 1 + 0x1p-6f);  // a tie
+  CHECK(float_of_bf16(bf16_of_float(1 + 0x1.01p-8f)) == 1 + 0x1p-7f);
+  CHECK(std::isnan(float_of_bf16(bf16_of_float(NAN))));
+}
+
+TEST_CASE("a reader returns any range of a tensor", "[io][weights]") {
+  const heed_test::ScratchFolder folder;
+  const Array x = test::random_array({300, 500}, 1);
+  write_safetensors(folder / "x", {}, {stored_tensor("x", x)});
+  const SafetensorsReader reader(folder / "x");
+  REQUIRE(reader.tensors().size() == 1);
+  std::vector<Real> all(x.size());
+  reader.read(0, 0, x.size(), all.data());
+  CHECK(std::equal(all.begin(), all.end(), x.data()));
+  Real last = 0;
+  reader.read(0, x.size() - 1, 1, &last);
+  CHECK(last == x.data()[x.size() - 1]);
+  CHECK_THROWS_AS(reader.read(0, 1, x.size(), all.data()), Error);
+}

@@ -1,0 +1,36 @@
+// golden_weights_test.cpp: tests of imported GPT-2 and BERT models.
+
+#include "heed/train/generate.hpp"
+#include "weights/golden_weights.hpp"
+
+using namespace heed_test;
+
+TEST_CASE("an imported GPT-2 computes what PyTorch computes from the same file", "[weights]") {
+  for (const char* folder : {"gpt2", "gpt2_prefix", "gpt2_bf16"}) check_against_torch(folder, 1e-5);
+}
+
+TEST_CASE("an imported GPT-2 generates PyTorch's most probable tokens, one after the other",
+          "[weights]") {
+  for (const char* folder : {"gpt2", "gpt2_prefix", "gpt2_bf16"}) {
+    INFO(folder);
+    const hd::ImportedModel imported(weights_folder(folder));
+    const hd::SafetensorsFile expected =
+        hd::read_safetensors(weights_folder(folder) / "expected.safetensors");
+    const auto tokens_of = [&](const char* name) {
+      const Indices tokens = indices_of(expected.array(name));
+      return std::vector<std::int64_t>(tokens.begin(), tokens.end());
+    };
+    const std::vector<std::int64_t> greedy = tokens_of("greedy");
+    hd::GenerateOptions options;
+    options.tokens = greedy.size();
+    options.temperature = 0;
+    hd::Generator generator(0);
+    CHECK(hd::generate(imported.model, tokens_of("prompt"), options, generator) == greedy);
+    options.cache = false;
+    CHECK(hd::generate(imported.model, tokens_of("prompt"), options, generator) == greedy);
+  }
+}
+
+TEST_CASE("an imported BERT computes what PyTorch computes from the same file", "[weights]") {
+  for (const char* folder : {"bert", "bert_old", "bert_f16"}) check_against_torch(folder, 1e-5);
+}
