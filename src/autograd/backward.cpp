@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <numeric>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -80,6 +82,31 @@ NodeList topological_order(const Tensor& output, NodeSet set, SourceLocation loc
   return sorted_by_depth(std::move(nodes), count);
 }
 
+// Counts, for each leaf, the operations whose backward has yet to add to the leaf's gradient.
+class PendingLeaves {
+ public:
+  PendingLeaves(const NodeList& nodes, const std::function<void(Node&)>& ready) : ready_(ready) {
+    if (!ready_) return;
+    for (const auto& node : nodes) each_leaf(*node, [&](Node& leaf) { ++pending_[&leaf]; });
+  }
+  void visited(const Node& node) {
+    if (!ready_) return;
+    each_leaf(node, [&](Node& leaf) {
+      if (--pending_.at(&leaf) == 0) ready_(leaf);
+    });
+  }
+
+ private:
+  template <class Visit>
+  static void each_leaf(const Node& node, const Visit& visit) {
+    for (const auto& input : node.inputs)
+      if (input != nullptr && input->requires_grad && input->depth == 0) visit(*input);
+  }
+
+  const std::function<void(Node&)>& ready_;
+  std::unordered_map<const Node*, std::size_t> pending_;
+};
+
 void backward(const Tensor& output, const Array& upstream, BackwardOptions options,
               SourceLocation location) {
   const CallSite site(location);
@@ -96,6 +123,7 @@ void backward(const Tensor& output, const Array& upstream, BackwardOptions optio
   for (const auto& node : nodes)
     if (node->depth > 0) node->has_grad = false, node->contributions.clear();
   add_upstream(*output.node(), upstream);
+  PendingLeaves pending(nodes, options.ready);
   while (!nodes.empty()) {
     const std::shared_ptr<Node> node = std::move(nodes.back());
     nodes.pop_back();  // the node can be freed after its backward if it has no other owner
@@ -103,6 +131,7 @@ void backward(const Tensor& output, const Array& upstream, BackwardOptions optio
     [[maybe_unused]] const Node* volatile running = node.get();
     const OperationTimer timer = trace.visit(*node);
     node->apply_backward();
+    pending.visited(*node);
     if (!options.keep_graph && node->depth > 0) node->release_variables();
   }
 }
@@ -112,7 +141,7 @@ void backward(const Tensor& output, BackwardOptions options, SourceLocation loca
   if (output.value().size() != 1)
     throw_error("backward: ", describe(output, "output"),
                 " has more than one element; reduce it to one, or give the upstream gradient");
-  backward(output, ones(output.shape()), options, location);
+  backward(output, ones(output.shape()), std::move(options), location);
 }
 
 void Tensor::backward(SourceLocation location) const {

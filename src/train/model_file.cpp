@@ -239,6 +239,7 @@ void each_option(Options& o, const Visit& visit) {
   visit("eval_every", o.eval_every);
   visit("eval_batches", o.eval_batches);
   visit("log_every", o.log_every);
+  visit("shards", o.shards);
 }
 
 const std::string history_key = "train.history";
@@ -475,6 +476,8 @@ TrainOptions ModelFile::options() const {
     const std::string key = std::string("train.") + name;
     if constexpr (std::is_floating_point_v<Value>)
       value = number_entry(file_, key);
+    else if (key == "train.shards" && file_.metadata.count(key) == 0)
+      value = 1;  // a run without --shards
     else if (key == "train.seed")
       value = static_cast<Value>(integer_entry(file_, key, any_integer));
     else
@@ -537,6 +540,7 @@ static Content content_of(const Trainer& trainer, const TrainerState& state,
   Content content = content_of(trainer.parameters(), trainer.model().config, vocabulary);
   Metadata& metadata = content.metadata;
   for (const auto& [name, value] : option_texts(state.options)) metadata["train." + name] = value;
+  if (state.options.shards == 1) metadata.erase("train.shards");  // as in a run without --shards
   metadata["train.step"] = std::to_string(state.step);
   metadata["train.gemm"] = gemm_choice().text();
   metadata["train.generator"] = state.batch_generator;
