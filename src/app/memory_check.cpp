@@ -89,8 +89,9 @@ std::string memory_shortage(const TrainCommand& command, int threads,
          size_text(available.addresses) + "; raise it" + (remedy.empty() ? "" : ", or " + remedy);
 }
 
-void check_memory(const TrainCommand& command) {
-  const AvailableMemory available{static_cast<double>(usable_memory()),
+void check_memory(const TrainCommand& command, std::size_t processes) {
+  const auto parts = static_cast<double>(processes);
+  const AvailableMemory available{static_cast<double>(usable_memory()) / parts,
                                   static_cast<double>(usable_addresses())};
   const std::string shortage = memory_shortage(command, num_threads(), available);
   if (!shortage.empty()) throw_error(shortage);

@@ -6,6 +6,7 @@
 
 #include "app/flags.hpp"
 #include "heed/base/error.hpp"
+#include "heed/base/shared_memory.hpp"
 #include "heed/base/text.hpp"
 #include "heed/train/model_file.hpp"
 
@@ -22,6 +23,16 @@ void check_heads(const nn::GptConfig& model) {
     throw UsageError("--positions rotary needs heads of even width, but --embed-dim " +
                      std::to_string(model.embed_dim) + " / --heads " + std::to_string(model.heads) +
                      " is odd; change one of them");
+}
+
+void check_processes(std::size_t processes, const TrainOptions& o, const std::string& flag) {
+  const std::string text = std::to_string(processes);
+  if (!is_power_of_two(processes)) throw_usage_error(flag, text, "must be a power of two");
+  if (processes > o.shards)
+    throw_usage_error(flag, text,
+                      "is more than --shards " + std::to_string(o.shards) +
+                          ", and each process needs a shard; give --shards " + text +
+                          " or fewer processes");
 }
 
 namespace {
@@ -59,6 +70,14 @@ void run_argument(Flags& flags, std::string& run, bool& trust) {
 
 // ---- heed train
 
+void check_shards(const TrainOptions& o) {
+  const std::string shards = std::to_string(o.shards);
+  if (!is_power_of_two(o.shards)) throw_usage_error("--shards", shards, "must be a power of two");
+  if (o.batch_size % o.shards != 0)
+    throw UsageError("--shards " + shards + " does not divide --batch-size " +
+                     std::to_string(o.batch_size) + "; give a --batch-size that is a multiple");
+}
+
 void run_and_model_flags(Flags& flags, TrainCommand& c) {
   flags.positional("TEXT", c.text,
                    "a text file in UTF-8, or - for standard input; default: heed's harbour.txt");
@@ -79,6 +98,13 @@ void run_and_model_flags(Flags& flags, TrainCommand& c) {
                 "number of tokens with --tokenizer bpe");
   flags.flag("--bytes", c.bytes, "the same as --tokenizer byte");
   threads_flag(flags, c.threads);
+  flags.group("Several processes");
+  flags.integer(
+      "--processes", c.processes, {1, SharedMemory::max_processes},
+      "number of processes, a power of two, at most --shards; changes no bit of the result");
+  flags.flag("--zero", c.zero, "split AdamW's moments over the processes (ZeRO stage 1)");
+  flags.flag("--no-overlap", c.overlap,
+             "send gradients after the backward pass, not while it continues", false);
   flags.group("Model");
   flags.integer("--block-size", c.model.block_size, {1, max_size}, "context length in tokens");
   flags.integer("--layers", c.model.layers, {1, max_size}, "number of transformer blocks");
@@ -99,6 +125,10 @@ void training_and_report_flags(Flags& flags, TrainCommand& c) {
   TrainOptions& o = c.training;
   flags.group("Training");
   flags.integer("--batch-size", o.batch_size, {1, max_size}, "windows per batch");
+  flags.integer(
+      "--shards", o.shards, {1, max_size},
+      "parts of a batch whose gradients are computed separately, a power of two; --processes "
+      "can share them");
   flags.integer("--steps", o.steps, {1, 1e12}, "optimizer steps");
   flags.number("--lr", o.lr, {0, infinite, true}, "maximum learning rate");
   flags.number("--min-lr", o.min_lr, {0, infinite}, "learning rate after the decay");
@@ -141,9 +171,12 @@ void check_flags(TrainCommand& c, const FlagNames& given) {
       throw UsageError(std::string(flag) + " contradicts --init, which takes the model of its run");
   if (c.resume && c.replace) throw UsageError("--replace contradicts --resume; give one of them");
   if (c.kv_heads && *c.kv_heads != c.model.heads) c.model.kv_heads = *c.kv_heads;
+  if (!is_power_of_two(c.processes)) check_processes(c.processes, c.training);
   if (c.resume) return;  // the options of a resumed run are checked after its checkpoint is read
   if (c.trust) throw UsageError("--trust applies to resumed checkpoints; give --resume too");
   check_heads(c.model);
+  check_shards(c.training);
+  check_processes(c.processes, c.training);
   if (given.count("--vocab-size") != 0 && c.tokenizer != Unit::byte_pair)
     throw UsageError("--vocab-size applies to --tokenizer bpe; give --tokenizer bpe too");
   if (given.count("--decay-steps") != 0 && c.training.decay_steps <= c.training.warmup)

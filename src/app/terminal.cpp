@@ -16,6 +16,8 @@ namespace heed::app {
 namespace {
 
 volatile std::sig_atomic_t last_signal = 0;
+const std::atomic<int>* other_signal = nullptr;  // see watch_stop_signal()
+bool notes_muted = false;
 
 void record_signal(int signal) {
   if (signal == SIGINT && last_signal == SIGINT) _exit(130);
@@ -63,7 +65,10 @@ std::size_t terminal_width() {
   return size.ws_col;
 }
 
+void mute_notes() { notes_muted = true; }
+
 void note(const std::string& text) {  // escapes control characters in file names
+  if (notes_muted) return;
   std::cerr << "heed: note: " << printable(text) << std::endl;
 }
 
@@ -131,6 +136,11 @@ void catch_stop_signals() {
   if (std::signal(SIGPIPE, SIG_IGN) != SIG_IGN) std::signal(SIGPIPE, record_signal);
 }
 
-int received_signal() { return last_signal; }
+int received_signal() {
+  if (last_signal != 0 || other_signal == nullptr) return last_signal;
+  return other_signal->load();
+}
+
+void watch_stop_signal(const std::atomic<int>* signal) { other_signal = signal; }
 
 }  // namespace heed::app

@@ -1,14 +1,18 @@
 // train.cpp: heed train, which trains a model on a text or resumes a run.
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <optional>
 
 #include "heed/app/gemm_setting.hpp"
 #include "heed/app/memory_check.hpp"
 #include "heed/app/options.hpp"
+#include "heed/app/ranks.hpp"
 #include "heed/app/run_folder.hpp"
 #include "heed/app/terminal.hpp"
 #include "heed/app/training_run.hpp"
-#include "heed/array/parallel.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/file.hpp"
 #include "heed/base/text.hpp"
@@ -195,56 +199,147 @@ std::string default_folder(const std::string& text_path) {
   return "runs/" + (text_path == "-" ? "stdin" : name);
 }
 
-}  // namespace
+std::string hash_text(std::string_view bytes) { return hexadecimal("%016llx", hash64(bytes)); }
+
+// ---- a run: the checks, the files and the trainer, before the first step
 
 // Checks all options and files before creating the folder, so that a failed check writes no file.
-int run(const TrainCommand& given) {
-  TrainCommand command = given;
-  if (command.threads) set_num_threads(*command.threads);
+// Each rank of several processes has its own Run; only that of rank 0 uses the folder.
+struct Run {
+  TrainCommand command;
+  Communicator& communicator;
   std::string path = command.text.empty() ? default_text() : command.text;
-  const RunFolder folder{command.out.empty() ? default_folder(path) : command.out};
-  RunLock lock(folder.path);
-  lock.acquire_if_possible();  // locks the folder before reading it: another process may be writing
-  if (!command.resume && !command.replace)
-    check_no_run(folder, "--resume continues that run, another --out keeps both");
-  std::optional<ModelFile> checkpoint;
-  if (command.resume) checkpoint = open_checkpoint(folder, command, path);
-  std::optional<ModelFile> initial;
-  if (!command.init.empty()) initial = open_initial(command);
-  command.model.vocab_size = 1;  // the first memory check assumes the smallest vocabulary
-  check_memory(command);
+  RunFolder folder{command.out.empty() ? default_folder(path) : command.out};
+  RunLock lock{folder.path};
+  std::optional<ModelFile> checkpoint = {}, initial = {};
+  std::string name = {}, text = {};
+  bool had_byte_order_mark = false;
+  std::optional<Vocabulary> vocabulary = {};
+  std::optional<Corpus> corpus = {};
+  TextFingerprint fingerprint = {};
+  std::unique_ptr<Trainer> trainer = {};
 
-  const std::string name = name_of(path);
-  std::string text = read_text(path);
-  const bool had_byte_order_mark = has_byte_order_mark(text);
-  if (had_byte_order_mark) text.erase(0, 3);
-  if (text.empty()) throw_error(name, ": is empty; give a text to train on");
-  const TextFingerprint fingerprint = fingerprint_of(path == default_text() ? "" : path, text);
-  const Vocabulary vocabulary = initial ? initial->vocabulary()
-                                : checkpoint && keeps_vocabulary(*checkpoint, command, fingerprint)
-                                    ? checkpoint->vocabulary()
-                                    : checked_vocabulary(text, command, name);
-  const Corpus corpus = corpus_of(std::move(text), vocabulary, name);
-  check_length(corpus, command, name);
-  if (checkpoint) check_same_text(*checkpoint, fingerprint, name, vocabulary);
+  bool is_first() const { return communicator.rank() == 0; }
 
-  command.model.vocab_size = vocabulary.size();
-  check_memory(command);
-  if (checkpoint)
-    set_gemm_of_run(checkpoint->gemm());
-  else
-    set_gemm_from_environment();
-  Trainer trainer(corpus, command.model, command.training);
-  if (checkpoint) restore(*checkpoint, folder, trainer);
-  if (initial) initial->load_parameters(trainer.parameters());
-  initial.reset();
-  catch_stop_signals();
-  folder.create();
-  lock.acquire();
-  note_text_problems(corpus.text(), vocabulary, name, had_byte_order_mark, command.vocab_size);
-  if (checkpoint) note_schedule(checkpoint->options(), trainer);
-  checkpoint.reset();  // frees the checkpoint's copy of the weights and of AdamW's moments
-  return train_to_end(trainer, vocabulary, fingerprint, name, folder, command.keep_history);
+  Facts open() {
+    set_rank_threads(communicator, command.threads ? &*command.threads : nullptr);
+    if (is_first()) {
+      lock.acquire_if_possible();  // locks the folder before reading it: others may be writing
+      if (!command.resume && !command.replace)
+        check_no_run(folder, "--resume continues that run, another --out keeps both");
+    }
+    if (command.resume) checkpoint = open_checkpoint(folder, command, path);
+    if (!command.init.empty()) initial = open_initial(command);
+    check_processes(communicator.size(), command.training,
+                    command.processes > 1 ? "--processes" : "the number of processes,");
+    command.model.vocab_size = 1;  // the first memory check assumes the smallest vocabulary
+    check_memory(command, communicator.local_size());
+    name = name_of(path);
+    return communicator.size() == 1 ? Facts() : options();
+  }
+
+  Facts options() const {
+    Facts facts = flag_values(command.model, command.training, command.tokenizer,
+                              command.tokenizer == Unit::byte_pair ? command.vocab_size : 0);
+    facts["--steps"] = std::to_string(command.training.steps);
+    facts["--resume"] = command.resume ? "given" : "not given";
+    facts["--zero"] = command.zero ? "given" : "not given";
+    facts["TEXT"] = name;
+    facts["version"] = version;
+    facts["program"] = hash_text(contents_of_program());
+    return facts;
+  }
+
+  // The bytes of this program: another build may compute other bits.
+  static std::string contents_of_program() {
+    std::ifstream file("/proc/self/exe", std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  // Standard input belongs to rank 0, which sends the text to the others.
+  Facts read() {
+    if (path != "-" || is_first()) text = read_text(path);
+    return {};
+  }
+
+  Facts build() {
+    had_byte_order_mark = has_byte_order_mark(text);
+    if (had_byte_order_mark) text.erase(0, 3);
+    if (text.empty()) throw_error(name, ": is empty; give a text to train on");
+    fingerprint = fingerprint_of(path == default_text() ? "" : path, text);
+    vocabulary = initial ? initial->vocabulary()
+                 : checkpoint && keeps_vocabulary(*checkpoint, command, fingerprint)
+                     ? checkpoint->vocabulary()
+                     : checked_vocabulary(text, command, name);
+    corpus.emplace(corpus_of(std::move(text), *vocabulary, name));
+    check_length(*corpus, command, name);
+    if (checkpoint) check_same_text(*checkpoint, fingerprint, name, *vocabulary);
+    make_trainer();
+    return communicator.size() == 1 ? Facts() : numbers();
+  }
+
+  void make_trainer() {
+    command.model.vocab_size = vocabulary->size();
+    check_memory(command, communicator.local_size());
+    if (checkpoint)
+      set_gemm_of_run(checkpoint->gemm());
+    else
+      set_gemm_from_environment();
+    Distribution distribution{&communicator, {}, command.zero, received_signal};
+    distribution.exchange.overlap = command.overlap;
+    trainer = std::make_unique<Trainer>(*corpus, command.model, command.training, distribution);
+    if (checkpoint) restore(*checkpoint, folder, *trainer);
+    if (initial) initial->load_parameters(trainer->parameters());
+    initial.reset();
+  }
+
+  Facts numbers() const {
+    std::string weights;
+    for (const Tensor& parameter : trainer->parameters())
+      weights.append(reinterpret_cast<const char*>(parameter.value().data()),
+                     parameter.value().size() * sizeof(Real));
+    return {{"the text's hash", hexadecimal("%016llx", fingerprint.hash)},
+            {"the hash of the first weights", hash_text(weights)},
+            {"HEED_GEMM (the library of matrix products)", gemm_choice().text()}};
+  }
+
+  int train() {
+    catch_stop_signals();
+    if (!is_first()) {
+      checkpoint.reset();
+      follow_to_end(*trainer);
+      return 0;
+    }
+    folder.create();
+    lock.acquire();
+    note_text_problems(corpus->text(), *vocabulary, name, had_byte_order_mark, command.vocab_size);
+    if (checkpoint) note_schedule(checkpoint->options(), *trainer);
+    checkpoint.reset();  // frees the checkpoint's copy of the weights and of AdamW's moments
+    return train_to_end(*trainer, *vocabulary, fingerprint, name, folder, command.keep_history);
+  }
+};
+
+}  // namespace
+
+int train(const TrainCommand& command, Communicator& communicator) {
+  if (communicator.rank() != 0) mute_notes();
+  std::unique_ptr<Run> run;
+  agree(communicator, [&] {
+    run.reset(new Run{command, communicator});
+    return run->open();
+  });
+  agree(communicator, [&] { return run->read(); });
+  if (run->path == "-") run->text = broadcast_text(communicator, run->text);
+  agree(communicator, [&] { return run->build(); });
+  return run->train();
+}
+
+int run(const TrainCommand& command) {
+  if (command.processes > 1)
+    return run_processes(command.processes,
+                         [&](Communicator& communicator) { return train(command, communicator); });
+  SingleProcess alone;
+  return train(command, alone);
 }
 
 }  // namespace heed::app

@@ -41,6 +41,10 @@ struct TrainingRun {
   std::string folder_name() const { return folder.path.string(); }
   std::string steps_done() const { return std::to_string(trainer.steps_done()); }
   void save() const { save_run(folder.checkpoint(), trainer, vocabulary, text); }
+  // The signal at which this run stops. Several processes must stop after the same step.
+  int stop_signal() const {
+    return trainer.processes() > 1 ? trainer.stop_signal() : received_signal();
+  }
 
   void save_history() const {
     if (!keep_history) return;
@@ -64,6 +68,7 @@ struct TrainingRun {
         << c.embed_dim << ": " << counted(trainer.parameters().count(), "parameter") << "\n"
         << "steps  " << trainer.steps_done() << " to " << o.steps << ", each " << o.batch_size
         << " x " << c.block_size << " tokens, on "
+        << (trainer.processes() > 1 ? std::to_string(trainer.processes()) + " processes of " : "")
         << counted(static_cast<std::size_t>(num_threads()), "thread") << "\n"
         << "loss   nats per token; a uniform guess has loss ln " << V << " = "
         << decimal(std::log(static_cast<double>(V)), 4) << "\n"
@@ -76,6 +81,8 @@ struct TrainingRun {
   [[noreturn]] void throw_csv_error(int error) const {
     std::string saved = "; step " + steps_done() + " is saved";
     try {
+      // The other ranks do not know of this save, so their parts of the moments cannot be gathered.
+      if (trainer.splits_optimizer()) throw_error("the moments are split");
       save();
     } catch (const Error&) {
       saved = "; the last saved checkpoint is unchanged";
@@ -187,7 +194,7 @@ struct TrainingRun {
       if (const auto row = trainer.step()) report(*row);
       show_progress();
       note_closed_output();
-      if (const int signal = received_signal(); signal != 0 && !trainer.done()) {
+      if (const int signal = stop_signal(); signal != 0 && !trainer.done()) {
         save();
         const std::string path = text.path.empty() ? "" : shell_word(text.path) + " ";
         return interrupted(signal,
@@ -215,6 +222,19 @@ int train_to_end(Trainer& trainer, const Vocabulary& vocabulary, const TextFinge
     throw_error(error.what(),
                 saved ? "; the last saved checkpoint is unchanged" : "; nothing was saved yet",
                 "; try a smaller --lr than ", trainer.options().lr);
+  }
+}
+
+// With ZeRO, Trainer::state() is collective: it is called here whenever rank 0 saves or checks.
+void follow_to_end(Trainer& trainer) {
+  const auto join_save = [&] {
+    if (trainer.splits_optimizer()) trainer.state();
+  };
+  join_save();  // check_run() of train_to_end()
+  while (!trainer.done()) {
+    const auto row = trainer.step();
+    if (row && row->val_loss) join_save();
+    if (trainer.stop_signal() != 0 && !trainer.done()) return join_save();
   }
 }
 

@@ -19,7 +19,8 @@ struct AvailableMemory {
 std::string memory_shortage(const TrainCommand& command, int threads,
                             const AvailableMemory& available);
 
-// Throws Error with the text of memory_shortage() if the run does not fit in memory.
-void check_memory(const TrainCommand& command);
+// Throws Error with the text of memory_shortage() if the run does not fit in memory. Each of
+// `processes` processes on this machine can use an equal part of the memory.
+void check_memory(const TrainCommand& command, std::size_t processes = 1);
 
 }  // namespace heed::app

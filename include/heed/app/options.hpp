@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "heed/base/communicator.hpp"
 #include "heed/train/generate.hpp"
 #include "heed/train/trainer.hpp"
 
@@ -38,6 +39,9 @@ struct TrainCommand {
   std::optional<std::size_t> kv_heads;  // the value of --kv-heads
   TrainOptions training;
   std::optional<int> threads;
+  std::size_t processes = 1;    // --processes: the number of forked processes
+  bool zero = false;            // split AdamW's moments over the processes
+  bool overlap = true;          // send gradients while the backward pass continues
   std::set<std::string> given;  // the flags on the command line, such as "--lr"
 };
 
@@ -131,6 +135,8 @@ Command parse_command_line(int argc, const char* const* argv);
 
 // The overloads of run() run one command each and return the exit code.
 int run(const TrainCommand& command);
+// Runs heed train as one rank of several processes; run() calls it in each process that it forks.
+int train(const TrainCommand& command, Communicator& communicator);
 int run(const SampleCommand& command);
 int run(const LookCommand& command);
 int run(const CorpusCommand& command);
@@ -144,6 +150,11 @@ int run(const ExportCommand& command);
 // is not one that the command line would accept.
 void check_saved_options(const std::string& file, const nn::GptConfig& model,
                          const TrainOptions& training);
+
+// Throws UsageError unless the number of processes is a power of two and at most the number of
+// shards. `flag` is the name of the number, such as --processes.
+void check_processes(std::size_t processes, const TrainOptions& training,
+                     const std::string& flag = "--processes");
 
 // The values of the flags that determine the result of a run, such as {"--lr", "0.001"}.
 std::map<std::string, std::string> flag_values(const nn::GptConfig& model,

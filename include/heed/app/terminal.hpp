@@ -1,6 +1,7 @@
 // terminal.hpp: terminal output (notes, the live progress line) and signal handlers.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <string>
@@ -14,6 +15,7 @@ bool stderr_is_terminal();
 std::size_t terminal_width();  // the width of the terminal on stderr, in columns; 80 if unknown
 
 void note(const std::string& text);  // prints "heed: note: TEXT" on stderr
+void mute_notes();                   // makes note() print nothing: only rank 0 of a run prints
 
 // Returns the word, quoted for a shell if necessary: `it's here.txt` becomes `'it'\''s here.txt'`.
 // A word with characters that cannot be printed is quoted as $'caf\xe9.txt', which bash and zsh
@@ -57,5 +59,7 @@ void exit_at_interrupt();
 // pipe has ended) is recorded too, unless another signal was received before.
 void catch_stop_signals();
 int received_signal();  // the number of the recorded signal, or 0 if none was received
+// Makes received_signal() return *signal too, which another process may set in shared memory.
+void watch_stop_signal(const std::atomic<int>* signal);
 
 }  // namespace heed::app
