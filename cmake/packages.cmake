@@ -73,11 +73,16 @@ heed_imported(blas)
 target_include_directories(heed_blas SYSTEM INTERFACE ${HEED_CBLAS_INCLUDE})
 target_link_libraries(heed_blas INTERFACE ${HEED_OPENBLAS})
 
-# LIBXSMM is optional: small and medium matrix products are faster with it. It calls the BLAS.
+# LIBXSMM 1 is optional: small and medium matrix products are faster with it. It calls the BLAS.
+# LIBXSMM 2 has other functions.
 find_library(HEED_XSMM xsmm)
 find_path(HEED_XSMM_INCLUDE libxsmm.h)
 heed_imported(xsmm)
+set(heed_xsmm_functions)
 if(HEED_XSMM AND HEED_XSMM_INCLUDE)
+  file(STRINGS ${HEED_XSMM_INCLUDE}/libxsmm.h heed_xsmm_functions REGEX "libxsmm_smmdispatch[(]")
+endif()
+if(heed_xsmm_functions)
   target_compile_definitions(heed_xsmm INTERFACE HEED_WITH_XSMM)
   target_include_directories(heed_xsmm SYSTEM INTERFACE ${HEED_XSMM_INCLUDE})
   target_link_libraries(heed_xsmm INTERFACE ${HEED_XSMM} heed_blas ${CMAKE_DL_LIBS})

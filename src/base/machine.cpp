@@ -3,11 +3,13 @@
 #include "heed/base/machine.hpp"
 
 #include <sys/resource.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -76,11 +78,19 @@ double cgroup_limit(const char* name, const fs::path& root) {
 }
 
 std::string processor_name() {
+  std::map<std::string, std::string> facts;  // of the first processor
   std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.rfind("model name", 0) == 0 && line.find(": ") != line.npos)
-      return line.substr(line.find(": ") + 2);
-  return "unknown";
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t key_end = line.find_first_of("\t:"), colon = line.find(": ");
+    if (colon != line.npos) facts.emplace(line.substr(0, key_end), line.substr(colon + 2));
+  }
+  if (facts.count("model name") != 0) return facts["model name"];
+  std::string name = "unknown";
+  utsname machine{};
+  if (uname(&machine) == 0) name = machine.machine;  // "aarch64"
+  for (const char* key : {"CPU implementer", "CPU part"})
+    if (facts.count(key) != 0) name += std::string(", ") + key + " " + facts[key];
+  return name;
 }
 
 int usable_cores() {
