@@ -143,7 +143,8 @@ TEST_CASE("heed book of one lesson keeps the other pages and their search entrie
   CHECK(has(content(sandbox / "b/03_matmul_views.html"), "<code>./heed book 03</code> runs it"));
 }
 
-TEST_CASE("every line of the .out files is in the book that is made in brief", "[whole_book][.]") {
+TEST_CASE("every line of the .out files is in the book that is made in brief",
+          "[app][whole_book][.]") {
   const EnvironmentVariable brief("HEED_BRIEF", "1");
   const ScratchFolder sandbox;
   const LessonRun book = run_in(sandbox.path, HEED_BINARY_DIR "/heed", "book --brief --out b");

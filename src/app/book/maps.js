@@ -51,7 +51,7 @@ class AttentionMap {
 
   build(figure) {
     const caption = document.createElement("figcaption");
-    caption.textContent = this.data.title || "attention map";
+    caption.textContent = `${this.data.title || "attention map"} (rows: queries, columns: keys)`;
     this.readout = document.createElement("p");
     this.readout.className = "readout";
     this.readout.setAttribute("role", "status");
@@ -139,7 +139,9 @@ class AttentionMap {
   }
 
   text(query, key) {
-    return `query ${query} ‘${this.rows[query]}’, key ${key} ‘${this.columns[key]}’: ${numberText(this.matrix[query][key])}`;
+    const named = (i, names, all) => names.length ? `${i} ‘${all[i]}’` : `${i}`;
+    return `query ${named(query, this.data.rows, this.rows)}, key ${named(key, this.data.columns, this.columns)}: ` +
+           numberText(this.matrix[query][key]);
   }
 
   point(query, key) {

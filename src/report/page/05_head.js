@@ -68,7 +68,9 @@ function setBand(first) {
 // ---- drawing
 
 function drawHead() {
-  byId("head-title").textContent = `Layer ${Math.floor(state.head / model.heads)}, head ${state.head % model.heads}: ${labelOf(state.head)}`;
+  const label = labelOf(state.head);
+  byId("head-title").textContent = `Layer ${Math.floor(state.head / model.heads)}, head ${state.head % model.heads}` +
+                                   (label === "none" ? "" : `: ${label}`);
   byId("bands").hidden = T <= bandSize;
   byId("band-text").textContent = `tokens ${state.band} to ${state.band + bandSize - 1} of ${T}`;
   drawMatrix(matrixCanvas, shown(state.head), weightColour(), state.band, bandSize);

@@ -48,8 +48,10 @@ function markGradient() {
   for (const {box} of gradientBoxes) markMatrix(box, 0, T);
   const A = weightsAt(frames.length - 1, state.head)[t * T + s];
   const dA = gradientOf(state.target, state.head)[t * T + s];
-  byId("gradient-readout").textContent = visible(t, s)
-    ? `query ${named(t)}, key ${named(s)}: A ${fixed(A)}, dA ${gradientValue(dA, head)}` : "masked";
+  const isZero = t >= gradients()[state.target].rows;
+  byId("gradient-readout").textContent = !visible(t, s) ? "masked" :
+    `query ${named(t)}, key ${named(s)}: A ${fixed(A)}, dA ${gradientValue(dA, head)}` +
+    (isZero ? " (the loss is of earlier positions and does not depend on this query)" : "");
 }
 
 function startGradient() {
