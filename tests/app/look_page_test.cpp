@@ -94,6 +94,19 @@ TEST_CASE("look --page of a bidirectional model of words with odd names", "[app]
   CHECK(part(html, "gradients").size() == 4);  // no mean: the model does not predict the next token
 }
 
+TEST_CASE("the name of a run never becomes markup of its page", "[app][look][page]") {
+  const PageSandbox sandbox;
+  const std::string name = "<b>\"'& \u202e\xff";  // the slash of </b> cannot be part of a name
+  std::filesystem::rename(sandbox / "o", sandbox / name);
+  const Finished done = sandbox.heed({"look", name, "--page", "a.html"});
+  INFO(done.err);
+  REQUIRE(done.code == 0);
+  const std::string html = content(sandbox / "a.html");
+  CHECK_FALSE(has(html, "<b>\"'&"));
+  CHECK_FALSE(has(html, "\u202e"));
+  CHECK(part(html, "data")["model"]["run"] == "<b>\"'& \\u202e\\xff");
+}
+
 TEST_CASE("look --page refuses contradicting flags and folders that are files",
           "[app][look][page]") {
   const PageSandbox sandbox;

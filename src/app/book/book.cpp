@@ -25,73 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path lessons_folder = HEED_LESSONS_DIR;
 const fs::path programs_folder = HEED_LESSON_PROGRAMS;
-
-struct Lesson {
-  std::string name;          // "05_query_key_value"
-  std::string number;        // "05"
-  std::string title, about;  // from the first line of its source
-};
-
-// ---- the files of the lessons
-
-std::vector<fs::path> files_in(const fs::path& folder, const std::string& begin,
-                               const std::string& end) {
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    const std::string name = entry.path().filename().string();
-    if (name.rfind(begin, 0) == 0 && name.size() > end.size() &&
-        name.compare(name.size() - end.size(), end.size(), end) == 0)
-      files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-// Reads "// 05 query_key_value: scaled dot-product attention ...".
-Lesson lesson_of(const fs::path& file) {
-  const std::string line = lines_of(read_text(file.string())).at(0);
-  const std::size_t colon = line.find(": ");
-  std::string title = line.substr(6, colon - 6);
-  std::replace(title.begin(), title.end(), '_', ' ');
-  return {file.stem().string(), line.substr(3, 2), title, line.substr(colon + 2)};
-}
-
-std::vector<Lesson> all_lessons() {
-  std::vector<Lesson> lessons;
-  for (const fs::path& file : files_in(lessons_folder, "", ".cpp")) {
-    const std::string name = file.filename().string();
-    if (is_digit(name[0]) && is_digit(name[1])) lessons.push_back(lesson_of(file));
-  }
-  return lessons;
-}
-
-// 05_query_key_value.cpp, then the headers of the lesson, 05_*.hpp.
-std::vector<fs::path> source_files(const Lesson& lesson) {
-  std::vector<fs::path> files{lessons_folder / (lesson.name + ".cpp")};
-  for (const fs::path& header : files_in(lessons_folder, lesson.number + "_", ".hpp"))
-    files.push_back(header);
-  return files;
-}
-
-std::string trimmed(const std::string& cell) {
-  const std::size_t begin = cell.find_first_not_of(' ');
-  return begin == cell.npos ? "" : cell.substr(begin, cell.find_last_not_of(' ') + 1 - begin);
-}
-
-// The lines "name | lesson | definition" of the glossary.
-std::vector<Term> all_terms() {
-  std::vector<Term> terms;
-  for (const std::string& line : lines_of(read_text((lessons_folder / "glossary.txt").string()))) {
-    const std::vector<std::string> cells = split(line, '|');
-    if (line.empty() || line[0] == '#' || cells.size() != 3) continue;
-    terms.push_back({trimmed(cells[0]), trimmed(cells[1]), trimmed(cells[2])});
-  }
-  return terms;
-}
 
 // ---- parts of a page
 
@@ -110,7 +44,7 @@ std::string exercise_html(const fs::path& file, LinkedText& text) {
   std::string html = "<h2>Exercise " + escaped_html(name.substr(0, name.find('_'))) + "</h2>\n" +
                      text_html(lines_of(about), text) + code_html(part);
   std::size_t number = 0;
-  const std::string solution = (lessons_folder / "solutions" / file.filename()).string();
+  const std::string solution = (lessons_folder() / "solutions" / file.filename()).string();
   for (const std::string& line : lines_of(read_text(solution)))
     if (line.rfind("// Hint: ", 0) == 0)
       html += folded("hint", "Hint " + std::to_string(++number),
@@ -120,7 +54,7 @@ std::string exercise_html(const fs::path& file, LinkedText& text) {
 }
 
 std::string answers_html(const Lesson& lesson) {
-  const fs::path file = lessons_folder / "answers" / (lesson.name + ".txt");
+  const fs::path file = lessons_folder() / "answers" / (lesson.name + ".txt");
   return folded("answers", "Answers to the questions", code_html(read_text(file.string())));
 }
 
@@ -132,8 +66,7 @@ std::string page(const std::string& title, const std::string& body) {
          "</title>\n<link rel=\"stylesheet\" href=\"book.css\">\n</head>\n<body>\n"
          "<nav><a href=\"index.html\">The course</a> <a href=\"glossary.html\">Glossary</a> "
          "<label>Search <input id=\"search\" type=\"search\"></label></nav>\n<ul "
-         "id=\"found\"></ul>\n"
-         "<main>\n" +
+         "id=\"found\" aria-live=\"polite\" aria-label=\"found\"></ul>\n<main>\n" +
          body +
          "</main>\n<script src=\"entries.js\"></script>\n<script src=\"book.js\"></script>\n"
          "<script src=\"maps.js\"></script>\n<script src=\"sliders.js\"></script>\n"
@@ -155,8 +88,6 @@ class Book {
     make_folder(folder_);
     read_entries();
   }
-
-  const std::vector<Lesson>& lessons() const { return lessons_; }
 
   // Runs a lesson in the folder `scratch` and writes its page.
   void write_lesson(std::size_t i, const fs::path& scratch) {
@@ -244,7 +175,7 @@ class Book {
       html += section_html(section, {text, source, scratch});
     }
     html += "</div>\n" + answers_html(lesson);
-    for (const fs::path& file : files_in(lessons_folder / "exercises", lesson.number, ".cpp"))
+    for (const fs::path& file : files_in(lessons_folder() / "exercises", lesson.number, ".cpp"))
       html += exercise_html(file, text);
     html += "<h2>The source</h2>\n";
     for (const fs::path& file : files)
@@ -269,6 +200,7 @@ class Book {
 
   std::string glossary_html() {
     std::string html = "<h1>Glossary</h1>\n<dl>\n";
+    entries_["glossary.html"].clear();
     for (const Term& term : terms_) {
       html += "<dt id=\"" + anchor_of(term.name) + "\">" + escaped_html(term.name) + "</dt><dd>" +
               escaped_html(term.definition) + " (" + lesson_of_term(term) + ")</dd>\n";
@@ -345,9 +277,9 @@ int run(const BookCommand& command) {
     if (!is_chosen(lessons[i], command.lesson)) continue;
     line.show("lesson " + lessons[i].number);
     book.write_lesson(i, scratch.path());
+    book.write_rest();  // now, so that the book can be read if a later lesson is interrupted
     ++written;
   }
-  book.write_rest();
   line.wipe();
   std::cout << "book   " << printable((fs::path(command.out) / "index.html").string()) << ": "
             << counted(written, "lesson") << '\n';

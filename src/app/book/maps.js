@@ -29,7 +29,8 @@ class AttentionMap {
     this.locked = false;
     this.rows = namesOf(this.data.rows, this.matrix.length);
     this.columns = namesOf(this.data.columns, this.matrix[0].length);
-    this.query = this.rows.length - 1;
+    const marked = this.rows.findIndex((name) => name.startsWith("▶"));  // by the lesson
+    this.query = marked >= 0 ? marked : this.rows.length - 1;
     this.key = this.largestKey(this.query);
     this.build(figure);
     this.draw();

@@ -1,7 +1,6 @@
 // output.cpp: the output of a lesson as HTML.
 
 #include <algorithm>
-#include <cctype>
 
 #include "app/book/parts.hpp"
 #include "heed/base/file.hpp"
@@ -194,50 +193,7 @@ std::string opening_html(const Lines& lines) {
   return "<dl class=\"opening\">" + html + "</dd></dl>\n";
 }
 
-bool is_letter(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
-
-std::string lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
-// The first place of a whole word or phrase in a text, both in lower case.
-std::size_t find_phrase(const std::string& text, const std::string& phrase) {
-  for (std::size_t at = text.find(phrase); at != text.npos; at = text.find(phrase, at + 1)) {
-    const std::size_t end = at + phrase.size();
-    if ((at == 0 || !is_letter(text[at - 1])) && (end == text.size() || !is_letter(text[end])))
-      return at;
-  }
-  return text.npos;
-}
-
 }  // namespace
-
-std::string anchor_of(const std::string& name) {
-  std::string anchor;
-  for (const char c : name) anchor += is_letter(c) ? c : '-';
-  return anchor;
-}
-
-std::string LinkedText::html(const std::string& text) {
-  const std::string searched = lower(text);
-  std::size_t first = text.npos;
-  const Term* found = nullptr;
-  for (const Term& term :
-       terms_) {  // the first term of the text; the longer one, if two begin there
-    if (linked_.count(term.name) != 0) continue;
-    const std::size_t at = find_phrase(searched, lower(term.name));
-    if (at == text.npos || at > first) continue;
-    if (at < first || term.name.size() > found->name.size()) first = at, found = &term;
-  }
-  if (found == nullptr) return escaped_html(text);
-  linked_.insert(found->name);
-  const std::size_t end = first + found->name.size();
-  return escaped_html(text.substr(0, first)) + "<a class=\"term\" id=\"" +
-         term_anchor(found->name) + "\" title=\"" + escaped_html(found->definition) +
-         "\" href=\"glossary.html#" + anchor_of(found->name) + "\">" +
-         escaped_html(text.substr(first, found->name.size())) + "</a>" + html(text.substr(end));
-}
 
 std::vector<Section> sections_of(const std::string& output) {
   std::vector<Section> sections{{"", {}}};

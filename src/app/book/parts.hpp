@@ -12,10 +12,31 @@ namespace heed::app {
 
 using Json = nlohmann::json;
 
+// ---- course.cpp
+
+struct Lesson {
+  std::string name;          // "05_query_key_value"
+  std::string number;        // "05"
+  std::string title, about;  // from the first line of its source
+};
+
+std::filesystem::path lessons_folder();
+std::vector<Lesson> all_lessons();
+
+// The files of a folder whose names begin and end so, in order.
+std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder,
+                                            const std::string& begin, const std::string& end);
+
+// 05_query_key_value.cpp, then the headers of the lesson, 05_*.hpp.
+std::vector<std::filesystem::path> source_files(const Lesson& lesson);
+
+// ---- glossary.cpp
+
 // A term of the glossary, lessons/glossary.txt.
 struct Term {
   std::string name, lesson, definition;  // lesson: its number, such as "04"
 };
+std::vector<Term> all_terms();
 
 // Text as HTML, in which the first occurrence of each term on the page is a link to the glossary.
 // The glossary links back to it: its id is term_anchor(name).
@@ -28,6 +49,12 @@ class LinkedText {
   const std::vector<Term>& terms_;
   std::set<std::string> linked_;  // the terms that the page has linked already
 };
+
+// The link target of a heading or term: letters and digits of its name.
+std::string anchor_of(const std::string& name);
+inline std::string term_anchor(const std::string& term) { return "term-" + anchor_of(term); }
+
+// ---- source.cpp
 
 // Lines of a source file, and where they are.
 struct SourceLines {
@@ -55,6 +82,8 @@ class LessonSource {
   };
   std::map<std::string, File> files_;
 };
+
+// ---- output.cpp
 
 // A part of a lesson's output below one heading.
 struct Section {
@@ -84,9 +113,5 @@ std::string text_html(const std::vector<std::string>& lines, LinkedText& text);
 // HTML that is folded below its summary; `kind` is its class.
 std::string folded(const std::string& kind, const std::string& summary, const std::string& html);
 std::string code_html(const std::string& code);
-
-// The link target of a heading or term: letters and digits of its name.
-std::string anchor_of(const std::string& name);
-inline std::string term_anchor(const std::string& term) { return "term-" + anchor_of(term); }
 
 }  // namespace heed::app

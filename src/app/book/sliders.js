@@ -101,7 +101,8 @@ class Sliders {
 
   table(name, x) {
     const table = document.createElement("table"), limit = Math.max(...x.flat().map(Math.abs), 1e-12);
-    table.createCaption().textContent = `${name} (${x.length}, ${x[0].length})`;
+    const title = name.replace("the second query", `‘${this.names[1]}’`);
+    table.createCaption().textContent = `${title} (${x.length}, ${x[0].length})`;
     const isNamed = (count) => count === this.names.length;
     if (isNamed(x[0].length)) {
       const head = table.createTHead().insertRow();

@@ -22,7 +22,8 @@ std::string without_texts(const std::string& line) {
   std::string code;
   for (std::size_t i = 0; i < line.size(); ++i) {
     if (line.compare(i, 2, "//") == 0) break;
-    if (line[i] != '"' && line[i] != '\'') {
+    const bool separates_digits = line[i] == '\'' && i > 0 && is_word(line[i - 1]);  // 1'000
+    if ((line[i] != '"' && line[i] != '\'') || separates_digits) {
       code += line[i];
       continue;
     }
@@ -49,7 +50,8 @@ std::size_t end_of_statement(const Lines& lines, std::size_t first) {
   return first;
 }
 
-// The first line of the body of the function around a line. A head may have several lines.
+// The first line of the function around a line, and that of its body. A head may have several
+// lines.
 std::size_t function_head(const Lines& lines, std::size_t line) {
   while (line > 0 && !begins_function(lines[line])) --line;
   return line;
