@@ -193,6 +193,60 @@ std::string opening_html(const Lines& lines) {
   return "<dl class=\"opening\">" + html + "</dd></dl>\n";
 }
 
+// Writes the lines of a section as HTML. Before a block of lines stands what the notes in it say.
+class SectionWriter {
+ public:
+  SectionWriter(const Section& section, const PageParts& parts)
+      : lines_(section.lines),
+        parts_(parts),
+        note_(section.notes.begin()),
+        end_(section.notes.end()) {}
+
+  std::string html() {
+    for (std::size_t at = 0; at < lines_.size();) {
+      if (lines_[at].empty())
+        ++at;
+      else
+        write_block(at);
+    }
+    write_notes(lines_.size() + 1);
+    return html_;
+  }
+
+ private:
+  // Writes the block that begins at line `at`, and moves `at` behind it.
+  void write_block(std::size_t& at) {
+    notes_.clear();
+    write_notes(at + 1);
+    const bool is_picture = starts_with(lines_[at], picture_mark);
+    std::string block = is_picture ? picture_html(lines_[at++], parts_)
+                                   : block_html(lines_, at, parts_.text, notes_);
+    write_notes(at);
+    if (has_map_ && (is_picture || starts_with(block, "<pre>"))) {
+      block = folded("printed", is_picture ? "The map as a picture" : "The map as text", block);
+      has_map_ = !is_picture;
+    }
+    html_ += block;
+  }
+
+  // Writes the notes before the line `end` that have not been written.
+  void write_notes(std::size_t end) {
+    for (; note_ != end_ && note_->first < end; ++note_)
+      for (const Json& note : note_->second) {
+        html_ += note_html(note, parts_.source);
+        notes_.push_back(note);
+        has_map_ = has_map_ || is_attention(note);
+      }
+  }
+
+  const Lines& lines_;
+  const PageParts& parts_;
+  std::map<std::size_t, std::vector<Json>>::const_iterator note_, end_;
+  std::vector<Json> notes_;  // of the block
+  bool has_map_ = false;     // whether an attention map stands for the next text and picture
+  std::string html_;
+};
+
 }  // namespace
 
 std::vector<Section> sections_of(const std::string& output) {
@@ -229,39 +283,8 @@ std::string text_html(const Lines& lines, LinkedText& text) {
 }
 
 std::string section_html(const Section& section, const PageParts& parts) {
-  const Lines& lines = section.lines;
-  std::string html;
-  bool is_folded = false;  // an interactive attention map stands for the next text and picture
-  auto note = section.notes.begin();
-  // The HTML of the notes before line `end` that have not been written, which are added to `found`.
-  const auto notes_before = [&](std::size_t end, std::vector<Json>& found) {
-    std::string before;
-    for (; note != section.notes.end() && note->first < end; ++note)
-      for (const Json& one : note->second) {
-        before += note_html(one, parts.source);
-        found.push_back(one);
-        is_folded = is_folded || is_attention(one);
-      }
-    return before;
-  };
-  std::vector<Json> found;
-  for (std::size_t at = 0; at < lines.size(); found.clear()) {
-    if (lines[at].empty()) {
-      ++at;
-      continue;
-    }
-    html += notes_before(at + 1, found);
-    const bool is_picture = lines[at].rfind(picture_mark, 0) == 0;
-    std::string block =
-        is_picture ? picture_html(lines[at++], parts) : block_html(lines, at, parts.text, found);
-    if (is_folded && (is_picture || block.rfind("<pre>", 0) == 0)) {
-      block = folded("printed", is_picture ? "The map as a picture" : "The map as text", block);
-      is_folded = !is_picture;
-    }
-    html += notes_before(at, found) + block;
-  }
-  html += notes_before(lines.size() + 1, found);
-  return section.title == "In this lesson" ? opening_html(lines) : html;
+  const std::string html = SectionWriter(section, parts).html();
+  return section.title == "In this lesson" ? opening_html(section.lines) : html;
 }
 
 std::string folded(const std::string& kind, const std::string& summary, const std::string& html) {
