@@ -155,11 +155,11 @@ void check_no_run(const RunFolder& folder, const std::string& advice) {
 
 fs::path checkpoint_in(const std::string& run) {
   std::error_code ignored;  // ignored here: opening the file reports the error
-  if (fs::is_directory(run, ignored)) return RunFolder{run}.checkpoint();
-  const RunFolder by_name{fs::path("runs") / run};
-  const bool is_name = run.find('/') == run.npos && !fs::exists(run, ignored);
-  return is_name && fs::exists(by_name.checkpoint(), ignored) ? by_name.checkpoint()
-                                                              : fs::path(run);
+  const fs::path path =
+      fs::is_directory(run, ignored) ? RunFolder{run}.checkpoint() : fs::path(run);
+  const fs::path by_name = RunFolder{fs::path("runs") / run}.checkpoint();
+  const bool is_name = !run.empty() && run.find('/') == run.npos && run[0] != '.';
+  return is_name && !fs::exists(path, ignored) && fs::exists(by_name, ignored) ? by_name : path;
 }
 
 void check_trusted(const ModelFile& file, bool trust) {

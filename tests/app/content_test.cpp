@@ -203,7 +203,8 @@ TEST_CASE("--trust does not skip checks of the checksum and the content", "[app]
   foreign.replace(foreign.find("code_point"), 10, "code point");
   put(sandbox.checkpoint(), foreign);
   CHECK(sandbox.refused(sample_trusted) ==
-        "metadata 'vocabulary.unit' is 'code point', none of byte, byte_pair, code_point and word");
+        "metadata 'vocabulary.unit' is 'code point', none of byte, byte_level_bpe, byte_pair, "
+        "code_point, word and word_piece");
   CHECK(sandbox.heed({"train", "in.txt", "--out", "n", "--trust"}).err ==
         "heed: error: --trust applies to resumed checkpoints; give --resume too\n");
 }

@@ -237,7 +237,8 @@ TEST_CASE("a checkpoint with a damaged vocabulary is refused with the reason", "
     return text.substr(std::min(text.size(), begin.size()));
   };
   CHECK(refused("vocabulary.unit", "letter") ==
-        "metadata 'vocabulary.unit' is 'letter', none of byte, byte_pair, code_point and word");
+        "metadata 'vocabulary.unit' is 'letter', none of byte, byte_level_bpe, byte_pair, "
+        "code_point, word and word_piece");
   for (const char* symbols : {"x", "10 x", "10  32", "10,32", " 10", "99999999999"})
     CHECK(refused("vocabulary.tokens", symbols) == "metadata 'vocabulary.tokens' is damaged");
   CHECK(refused("vocabulary.tokens", "32 10") ==

@@ -59,12 +59,14 @@ TEST_CASE("the error of a damaged vocabulary contains the file name", "[train][l
   CHECK(refused("byte_pair", "97 98 256 99") == "");
   CHECK(refused("byte_pair", "97 98 99") ==
         "m: metadata 'vocabulary.tokens' has 3 numbers; byte pairs need two for each merge");
-  CHECK(refused("byte_pair", "97 256") ==
-        "m: byte pairs: merge 0 is 97 256; it must join two of the 256 tokens before it, and differ "
-        "from all merges before it");
+  CHECK(
+      refused("byte_pair", "97 256") ==
+      "m: byte pairs: merge 0 is 97 256; it must join two of the 256 tokens before it, and differ "
+      "from all merges before it");
   CHECK(refused("byte_pair", "a b") == "m: metadata 'vocabulary.tokens' is damaged");
   CHECK(refused("letter", "1") ==
-        "m: metadata 'vocabulary.unit' is 'letter', none of byte, byte_pair, code_point and word");
+        "m: metadata 'vocabulary.unit' is 'letter', none of byte, byte_level_bpe, byte_pair, "
+        "code_point, word and word_piece");
 }
 
 TEST_CASE("a model that is not causal can neither be trained nor generate",

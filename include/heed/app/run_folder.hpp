@@ -69,8 +69,8 @@ class RunLock {
 // says what else the user can do.
 void check_no_run(const RunFolder& folder, const std::string& advice);
 
-// Returns the path of the checkpoint in the folder `run`, or in runs/`run` if there is no file of
-// this name, otherwise `run` itself.
+// Returns the path of the checkpoint in the folder `run`, or `run` itself if that is not a folder.
+// If there is no such file, but a run runs/`run`, returns the path of that run's checkpoint.
 std::filesystem::path checkpoint_in(const std::string& run);
 
 // Throws Error, which suggests --trust, if the file has no checksum and `trust` is false. Call
