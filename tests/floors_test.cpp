@@ -57,6 +57,15 @@ std::string refusal(const std::string& path, const std::string& header, const st
          (above ? "above it" : "beside it");
 }
 
+// Removes the raw strings R"(...)", which may hold a program in another language.
+std::string without_raw_strings(std::string text) {
+  for (std::size_t begin; (begin = text.find("R\"(")) != text.npos;) {
+    const std::size_t end = text.find(")\"", begin);
+    text.erase(begin, end == text.npos ? end : end + 2 - begin);
+  }
+  return text;
+}
+
 // Replaces comments and strings by spaces, so that a search skips the words in them. Quotes in
 // character literals and after a backslash do not end a string.
 std::string code_only(const std::string& text) {
@@ -81,7 +90,7 @@ const std::set<std::string> traces{"src/autograd/trace/trace.cpp"};
 
 void check_silence(const std::string& path, const std::string& text, Lines& found) {
   static const std::regex loud(R"(\bstd::(cout|cerr|clog|printf|puts)\b|\bf?printf\s*\(|\bargv\b)");
-  std::string code = code_only(text);
+  std::string code = code_only(without_raw_strings(text));
   if (traces.count(path) != 0) code = std::regex_replace(code, std::regex("std::cerr"), "");
   const std::string floor = floor_of(path);
   std::smatch match;
