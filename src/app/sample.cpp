@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <optional>
 
 #include "heed/app/gemm_setting.hpp"
 #include "heed/app/options.hpp"
@@ -95,13 +96,15 @@ int run(const SampleCommand& command) {
     throw UsageError("--samples " + std::to_string(command.samples) + ": the seeds --seed, " +
                      "--seed + 1, ... must be at most 4294967295");
   if (command.threads) set_num_threads(*command.threads);
-  const ModelFile file = ModelFile::open(checkpoint_in(command.run));
-  check_trusted(file, command.trust);
-  set_gemm_of_run(file.gemm());
-  const LoadedModel saved(file);
+  std::optional<ModelFile> file = ModelFile::open(checkpoint_in(command.run));
+  const std::string path = file->path();
+  check_trusted(*file, command.trust);
+  set_gemm_of_run(file->gemm());
+  const LoadedModel saved(*file);
+  file.reset();  // frees the file's copy of the weights
   const Vocabulary& vocabulary = saved.vocabulary;
   if (!saved.model.config.causal)
-    throw_error(file.path(),
+    throw_error(path,
                 ": its model is not causal, so it cannot generate text; heed look shows its heads");
   const auto prompt = encoded_prompt(command, vocabulary, saved.model.config.block_size);
 
@@ -111,7 +114,7 @@ int run(const SampleCommand& command) {
     else
       write_samples(command, saved, prompt);
   } catch (const Error& error) {
-    throw_error(file.path(), ": ", error.what());
+    throw_error(path, ": ", error.what());
   }
   return 0;
 }
