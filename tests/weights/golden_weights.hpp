@@ -150,6 +150,16 @@ inline void check_against_torch(const std::string& folder, double tolerance) {
     const Array gradient = part_of(expected.array("gradient." + place.name), place);
     CHECK(difference(parameter.grad(), gradient) < tolerance);
   }
+  // Row 0 has no token of type 1, so the functions that look inside a model know its types.
+  const hd::ForwardRecord record = hd::record_forward(model, row_of(tokens, 0));
+  CHECK(difference(record.logits.value(), row_of(expected.array("logits"), 0)) < tolerance);
+  const std::vector<hd::LayerAttention> layers = hd::capture_attention(model, row_of(tokens, 0));
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const std::string n = std::to_string(i);
+    CHECK(difference(layers[i].weights, row_of(expected.array("attention." + n), 0)) < tolerance);
+    CHECK(difference(record.layers[i].residual.value(),
+                     row_of(expected.array("hidden." + std::to_string(i + 1)), 0)) < tolerance);
+  }
   for (std::size_t b = 0; b < tokens.shape(0); ++b) {
     hd::Tensor x = embedded(row_of(tokens, b), b);
     for (std::size_t i = 0; i <= model.config.layers; ++i) {

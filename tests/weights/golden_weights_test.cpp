@@ -1,7 +1,8 @@
 // golden_weights_test.cpp: tests of imported GPT-2 and BERT models.
 
-#include "heed/train/generate.hpp"
 #include "weights/golden_weights.hpp"
+
+#include "heed/train/generate.hpp"
 
 using namespace heed_test;
 
@@ -33,4 +34,12 @@ TEST_CASE("an imported GPT-2 generates PyTorch's most probable tokens, one after
 
 TEST_CASE("an imported BERT computes what PyTorch computes from the same file", "[weights]") {
   for (const char* folder : {"bert", "bert_old", "bert_f16"}) check_against_torch(folder, 1e-5);
+}
+
+TEST_CASE("an import allocates little more memory than the model's parameters need", "[weights]") {
+  const std::size_t before = hd::allocated_bytes();
+  hd::reset_peak_bytes();
+  const hd::ImportedModel imported(weights_folder("gpt2"));
+  const double needed = static_cast<double>(imported.parameters.count() * sizeof(hd::Real));
+  CHECK(static_cast<double>(hd::peak_allocated_bytes() - before) < 1.15 * needed);
 }
