@@ -129,6 +129,7 @@ inline void check_against_torch(const std::string& folder, double tolerance) {
   const hd::ImportedModel imported(weights_folder(folder));
   const hd::nn::Gpt& model = imported.model;
   const bool bert = !model.config.causal;
+  CHECK(hd::nn::parameter_count(model.config) == imported.parameters.count());
   const hd::SafetensorsFile expected =
       hd::read_safetensors(weights_folder(folder) / "expected.safetensors");
   const Indices tokens = indices_of(expected.array("tokens"));

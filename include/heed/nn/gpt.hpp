@@ -179,6 +179,7 @@ struct GptCache {
 // What BERT's masked language model computes before the output layer: norm(gelu(transform(x))). The
 // output layer has a bias. (BertLMPredictionHead in Hugging Face's transformers.)
 struct MaskedLmHead {
+  // The head of a model with this configuration.
   MaskedLmHead(Scope scope, const GptConfig& config);
 
   Tensor operator()(const Tensor& x, SourceLocation location =
