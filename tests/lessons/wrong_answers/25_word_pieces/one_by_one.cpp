@@ -1,0 +1,24 @@
+// Skips a letter that does not fit, as an [UNK] of its own.
+#include <algorithm>
+#include <set>
+
+#include "exercise.hpp"
+
+using namespace heed;
+
+Names word_pieces(const std::set<std::string>& vocabulary, const std::string& word) {
+  Names pieces;
+  for (std::size_t begin = 0; begin < word.size();) {
+    const std::string start = begin > 0 ? "##" : "";
+    std::size_t end = word.size();
+    while (end > begin && vocabulary.count(start + word.substr(begin, end - begin)) == 0) --end;
+    if (end == begin) {
+      pieces.push_back("[UNK]");
+      ++begin;
+      continue;
+    }
+    pieces.push_back(start + word.substr(begin, end - begin));
+    begin = end;
+  }
+  return pieces;
+}

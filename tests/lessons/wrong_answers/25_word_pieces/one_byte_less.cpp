@@ -1,0 +1,20 @@
+// Never takes the whole rest of a word as one piece.
+#include <algorithm>
+#include <set>
+
+#include "exercise.hpp"
+
+using namespace heed;
+
+Names word_pieces(const std::set<std::string>& vocabulary, const std::string& word) {
+  Names pieces;
+  for (std::size_t begin = 0; begin < word.size();) {
+    const std::string start = begin > 0 ? "##" : "";
+    std::size_t end = std::max(begin + 1, word.size() - 1);
+    while (end > begin && vocabulary.count(start + word.substr(begin, end - begin)) == 0) --end;
+    if (end == begin) return {"[UNK]"};
+    pieces.push_back(start + word.substr(begin, end - begin));
+    begin = end;
+  }
+  return pieces;
+}
