@@ -3,7 +3,8 @@
 //   heed_token_ids bpe vocab.json merges.txt < texts    token ids of GPT-2's tokenizer
 //   heed_token_ids wordpiece vocab.txt < texts          token ids of BERT's tokenizer
 //   heed_token_ids chunks < texts                       sizes in bytes of GPT-2's chunks
-//   heed_token_ids normalized < texts                   BERT's normalization, in hexadecimal
+//   heed_token_ids words < texts                        BERT's words before WordPiece, in
+//   hexadecimal
 //
 // Each line of the input is the UTF-8 of one text in hexadecimal, each line of the output its ids,
 // separated by spaces.
@@ -44,6 +45,13 @@ std::string hexadecimal_of(const std::string& text) {
   return digits;
 }
 
+std::string words_in_hexadecimal(const std::string& text) {
+  std::string line;
+  for (const std::string& word : heed::WordPiece::words_of(heed::WordPiece::normalized(text)))
+    line += (line.empty() ? "" : " ") + hexadecimal_of(word);
+  return line;
+}
+
 std::string bytes_of(const std::string& digits) {
   const auto value = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
   std::string bytes;
@@ -65,10 +73,8 @@ Function function_of(const std::vector<std::string>& words) {
       return line_of(pieces.encode(text));
     };
   if (is("chunks", 0)) return chunk_sizes;
-  if (is("normalized", 0))
-    return
-        [](const std::string& text) { return hexadecimal_of(heed::WordPiece::normalized(text)); };
-  heed::throw_error("give bpe vocab.json merges.txt, wordpiece vocab.txt, chunks or normalized");
+  if (is("words", 0)) return words_in_hexadecimal;
+  heed::throw_error("give bpe vocab.json merges.txt, wordpiece vocab.txt, chunks or words");
 }
 
 }  // namespace
