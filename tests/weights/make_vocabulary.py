@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Makes the small vocabularies of tests/weights/small: vocab.json and merges.txt for byte-level BPE,
-vocab.txt for WordPiece. They are learned from the words below, which are no one else's."""
+"""Makes the small vocabularies of tests/weights/small from the words below:
+vocab.json and merges.txt for byte-level BPE, vocab.txt for WordPiece."""
 
 import collections
 import json
 import pathlib
 import unicodedata
 
-TEXT = """the door opened when i was watching it . the child was playing when the dog opened the door
-don't i've they're we'll it's i'm you'd hello world attention transformer transformers unaffable
+TEXT = """the door opened when i was watching it . the child was playing when the dog opened the
+door don't i've they're we'll it's i'm you'd hello world attention transformer transformers unaffable
 playing played plays watching watched opening opens 2024 1,000 3.14 12 34 e.g. x.com don't won't
 café naïve école straße über istanbul οδος σοφος σισυφος москва привет мир한국어 日本語 中文 العربية
 हिन्दी ไทย שלום 😀 😀😀 ½ ² … — “quoted” ---- .... !!!! aaaaaaaa abababab   spaces    here
@@ -54,10 +54,11 @@ def word_pieces(words):
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     plain = ["".join(c for c in unicodedata.normalize("NFD", w.strip().lower())
                      if unicodedata.category(c) != "Mn") for w in words]
-    extra = [chr(c) for first, last in [(0x21, 0x7e), (0x3b1, 0x3c9), (0x430, 0x44f), (0x5d0, 0x5ea),
-                                        (0x1100, 0x1112), (0x1161, 0x1175), (0x11a8, 0x11c2),
-                                        (0x3042, 0x3050), (0x4e00, 0x4e20), (0x20000, 0x20008)]
-             for c in range(first, last + 1) if not 0x41 <= c <= 0x5a]
+    ranges = [(0x21, 0x7e), (0x3b1, 0x3c9), (0x430, 0x44f), (0x5d0, 0x5ea), (0x1100, 0x1112),
+              (0x1161, 0x1175), (0x11a8, 0x11c2), (0x3042, 0x3050), (0x4e00, 0x4e20),
+              (0x20000, 0x20008)]
+    extra = [chr(c) for first, last in ranges for c in range(first, last + 1)
+             if not 0x41 <= c <= 0x5a]
     letters = sorted(set("".join(plain)) | set(extra) - {" "})
     pieces = special + letters + ["##" + c for c in letters]
     counts = collections.Counter()
@@ -74,7 +75,8 @@ def main():
     folder = pathlib.Path(__file__).resolve().parent / "small"
     folder.mkdir(exist_ok=True)
     lines = TEXT.splitlines()
-    vocab, merges = byte_level([" " + w for line in lines for w in line.split(" ")] * 2 + TEXT.split())
+    after_spaces = [" " + word for line in lines for word in line.split(" ")]
+    vocab, merges = byte_level(after_spaces * 2 + TEXT.split())
     (folder / "vocab.json").write_text(json.dumps(vocab, ensure_ascii=True) + "\n")
     (folder / "merges.txt").write_text("#version: 0.2\n" + "".join(f"{a} {b}\n" for a, b in merges))
     (folder / "vocab.txt").write_text("".join(p + "\n" for p in word_pieces(TEXT.split())))
