@@ -23,7 +23,7 @@ NASTY = [
     "\uac00\uac01 \ud55c\uad6d\uc5b4 \u1112\u1161\u11ab",
     "\u4e2d\u6587 \u65e5\u672c\u8a9e \u30ab\u30bf\u30ab\u30ca \u3072\u3089\u304c\u306a",
     "a\u4e00b\u9fffc\u3400d\u4dbfe", "\u4dff\ua000", "\uf900\ufa0e\ufaff\U0002f800",
-    "\U00020000a\U0002a6df", "a\U0002a700b\U0002b73fc\U0002b740d\U0002b81f",
+    "\U00020000a\U0002a6df", "a\U0002a700b\U0002b738c\U0002b740d\U0002b81f",
     "\U0002b820x\U0002b920y\U0002ceafz", "\U0002ceb0x \U00030000",
     "\U0001f600\U0001f468\u200d\U0001f469\u200d\U0001f467", "\U0001f1e9\U0001f1ea",
     "1\ufe0f\u20e3", "\u2764\ufe0f", "\u00bfqu\u00e9? \u00a1s\u00ed!", "\u2026\u2014\u201cx\u201d",
