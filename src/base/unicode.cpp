@@ -119,13 +119,13 @@ std::string utf8_of(std::u32string_view code_points) {
   return text;
 }
 
+// A sigma is final if the nearest code point before it that is not case-ignorable is cased, and the
+// nearest one after it is not. A sigma with a cased one before it is undecided until then.
 std::u32string lower_case(std::u32string_view text) {
-  // For each position: whether the last code point before it that is not case-ignorable is cased.
-  bool after_cased = false;
   std::u32string lower;
   lower.reserve(text.size());
-  // A sigma is final unless a cased code point follows. Each sigma after a cased one waits for it.
-  std::size_t undecided = lower.npos;
+  bool after_cased = false;
+  std::size_t undecided = lower.npos;  // the position of such a sigma in `lower`
   for (const char32_t c : text) {
     const bool ignorable = is_case_ignorable(c);
     if (!ignorable) {

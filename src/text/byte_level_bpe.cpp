@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <queue>
+#include <utility>
 
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
@@ -45,6 +46,19 @@ std::string bytes_of(std::string_view written, const std::string& place) {
     i += size;
   }
   return bytes;
+}
+
+std::uint64_t pair_of(std::uint32_t left, std::uint32_t right) {
+  return std::uint64_t{left} << 32 | right;
+}
+
+// The two tokens of a line of merges.txt as they are written. Throws Error `PLACE: ...`.
+std::pair<std::string, std::string> parts_of_merge(std::string_view line,
+                                                   const std::string& place) {
+  const std::size_t space = line.find(' ');
+  if (space == 0 || space >= line.size() - 1 || line.find(' ', space + 1) != line.npos)
+    throw_error(place, ": ", in_quotes(line), " must be two tokens, separated by one space");
+  return {std::string(line.substr(0, space)), std::string(line.substr(space + 1))};
 }
 
 // The tokens of a chunk as a linked list, so that joining two neighbours takes constant time.
@@ -104,41 +118,31 @@ void ByteLevelBpe::read_merges(std::string_view text, const std::string& name,
   std::vector<char> made(tokens_.size());  // the tokens that the merges so far have made
   std::uint32_t last = 0;
   for (std::size_t line = 1; !text.empty(); ++line) {
-    const std::size_t size = std::min(text.find('\n'), text.size());
-    std::string_view rest = text.substr(0, size);
-    text.remove_prefix(std::min(size + 1, text.size()));
-    if (!rest.empty() && rest.back() == '\r') rest.remove_suffix(1);
-    if (line == 1 && rest.substr(0, 9) == "#version:") continue;
-
+    const std::string_view merge = take_line(text);
+    if (line == 1 && merge.substr(0, 9) == "#version:") continue;
     const std::string place = name + ": line " + std::to_string(line);
-    const auto throw_at = [&](const auto&... parts) { throw_error(place, ": ", parts...); };
-    const std::size_t space = rest.find(' ');
-    if (space == 0 || space >= rest.size() - 1 || rest.find(' ', space + 1) != rest.npos)
-      throw_at(in_quotes(rest), " must be two tokens, separated by one space");
-    const auto id_of = [&](const std::string& bytes, std::string_view written) {
-      const std::int64_t id = find_token(tokens_, sorted, bytes);
-      if (id < 0) throw_at(in_quotes(written), " is not a token of ", vocab_name);
+    const auto id_of = [&](const std::string& written) {
+      const std::int64_t id = find_token(tokens_, sorted, bytes_of(written, place));
+      if (id < 0) throw_error(place, ": ", in_quotes(written), " is not a token of ", vocab_name);
       return static_cast<std::uint32_t>(id);
     };
-    const auto part = [&](std::string_view written) {
-      const std::uint32_t id = id_of(bytes_of(written, place), written);
-      if (tokens_[id].size() > 1 && made[id] == 0)
-        throw_at("no earlier line makes ", in_quotes(written),
-                 "; merges must be in the order of training");
-      return id;
-    };
-    const std::uint32_t left = part(rest.substr(0, space)), right = part(rest.substr(space + 1));
-    std::string written(rest.substr(0, space));
-    written += rest.substr(space + 1);
-    const std::uint32_t id = id_of(tokens_[left] + tokens_[right], written);
+    const auto [left, right] = parts_of_merge(merge, place);
+    const std::uint32_t left_id = id_of(left), right_id = id_of(right), id = id_of(left + right);
+    for (const auto& [part, written] : {std::pair(left_id, left), std::pair(right_id, right)})
+      if (tokens_[part].size() > 1 && made[part] == 0)
+        throw_error(place, ": no earlier line makes ", in_quotes(written),
+                    "; merges must be in the order of training");
     if (made[id] == 0 && id < last)
-      throw_at("makes token ", id, " after token ", last,
-               "; merges must be in the order of training, which is that of the ids");
+      throw_error(place, ": makes token ", id, " after token ", last,
+                  "; merges must be in the order of training, which is that of the ids");
     last = std::max(last, id);
     made[id] = 1;
-    merges_.push_back(
-        {std::uint64_t{left} << 32 | right, static_cast<std::uint32_t>(merges_.size()), id});
+    merges_.push_back({pair_of(left_id, right_id), static_cast<std::uint32_t>(merges_.size()), id});
   }
+  sort_merges(name);
+}
+
+void ByteLevelBpe::sort_merges(const std::string& name) {
   std::sort(merges_.begin(), merges_.end(), [](const Merge& a, const Merge& b) {
     return a.pair != b.pair ? a.pair < b.pair : a.rank < b.rank;
   });
@@ -151,7 +155,7 @@ void ByteLevelBpe::read_merges(std::string_view text, const std::string& name,
 }
 
 const ByteLevelBpe::Merge* ByteLevelBpe::find_merge(std::uint32_t left, std::uint32_t right) const {
-  const std::uint64_t pair = std::uint64_t{left} << 32 | right;
+  const std::uint64_t pair = pair_of(left, right);
   const auto found =
       std::lower_bound(merges_.begin(), merges_.end(), pair,
                        [](const Merge& merge, std::uint64_t p) { return merge.pair < p; });

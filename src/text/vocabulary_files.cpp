@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t max_file_bytes = 100'000'000;
+constexpr std::size_t max_file_bytes = 32'000'000;
 
 // Receives the parser's SAX events and throws at the first one that is not a token or its id, so
 // that nested values take no memory.
@@ -111,6 +111,14 @@ std::string read_vocabulary_file(const std::filesystem::path& path) {
                 " bytes; a vocabulary may have up to ",
                 grouped(static_cast<double>(max_file_bytes)));
   return read_text(path.string());
+}
+
+std::string_view take_line(std::string_view& text) {
+  const std::size_t size = std::min(text.find('\n'), text.size());
+  std::string_view line = text.substr(0, size);
+  text.remove_prefix(std::min(size + 1, text.size()));
+  if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+  return line;
 }
 
 std::vector<std::uint32_t> sorted_ids(const std::vector<std::string>& tokens) {

@@ -11,8 +11,11 @@
 
 namespace HEED_NAMESPACE {
 
-// The contents of a regular file of at most 100 MB. Throws Error `FILE: reason` otherwise.
+// The contents of a regular file of at most 32 MB. Throws Error `FILE: reason` otherwise.
 std::string read_vocabulary_file(const std::filesystem::path& path);
+
+// Removes the first line from `text` and returns it, without the end of the line: \n or \r\n.
+std::string_view take_line(std::string_view& text);
 
 // The ids 0 to tokens.size() - 1 in the order of the tokens, for find_token.
 std::vector<std::uint32_t> sorted_ids(const std::vector<std::string>& tokens);

@@ -74,10 +74,7 @@ void check_utf8(std::string_view text) {
 std::vector<std::string> tokens_of_lines(std::string_view text, const std::string& name) {
   std::vector<std::string> tokens;
   while (!text.empty()) {
-    const std::size_t size = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, size);
-    text.remove_prefix(std::min(size + 1, text.size()));
-    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    const std::string_view line = take_line(text);
     const auto number = tokens.size() + 1;
     if (line.empty()) throw_error(name, ": line ", number, " is empty; each line must be a token");
     for (std::size_t i = 0; i < line.size();) {

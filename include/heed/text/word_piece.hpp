@@ -21,7 +21,7 @@ namespace HEED_NAMESPACE {
 class WordPiece {
  public:
   // Reads the file. Throws Error `FILE: reason`, with the line, unless the tokens are distinct, not
-  // empty and UTF-8, and the special tokens are among them. The file may have up to 100 MB.
+  // empty and UTF-8, and the special tokens are among them. The file may have up to 32 MB.
   static WordPiece load(const std::filesystem::path& vocab_txt);
   // The same from the contents of the file. The name stands in error messages.
   static WordPiece from_contents(std::string_view vocab_txt, const std::string& name = "vocab.txt");
