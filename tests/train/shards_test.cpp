@@ -1,0 +1,151 @@
+// shards_test.cpp: training with shards, and with several processes that share them.
+
+#include <cmath>
+#include <cstring>
+
+#include "catch.hpp"
+#include "heed/array/parallel.hpp"
+#include "heed/autograd/gradient_ready.hpp"
+#include "heed/ops/arithmetic.hpp"
+#include "heed/ops/reduce.hpp"
+#include "heed/train/trainer.hpp"
+#include "message_of.hpp"
+#include "near.hpp"
+#include "small_model.hpp"
+#include "train/threads_as_ranks.hpp"
+
+using namespace heed;
+using namespace heed::test;
+using heed_test::run_ranks;
+
+namespace {
+
+TrainOptions sharded(std::size_t shards, double dropout) {
+  TrainOptions options = few_steps(12, dropout);
+  options.batch_size = 8;
+  options.shards = shards;
+  options.eval_batches = 3;
+  return options;
+}
+
+void append_bytes(std::string& to, const Array& x) {
+  to.append(reinterpret_cast<const char*>(x.data()), x.size() * sizeof(Real));
+}
+
+// The weights, AdamW's moments and the losses, as bytes. Collective with ZeRO.
+std::string bytes_of(const Trainer& trainer) {
+  std::string bytes;
+  const TrainerState state = trainer.state();
+  for (const Tensor& parameter : trainer.parameters()) append_bytes(bytes, parameter.value());
+  for (const auto& [name, array] : state.optimizer.arrays) append_bytes(bytes += name, array);
+  for (LogRow row : state.history) {
+    row.ms = 0;
+    bytes += csv(row);
+  }
+  return bytes;
+}
+
+// The result of rank 0 after 12 steps.
+std::string trained(const TrainOptions& options, std::size_t processes, Distribution distribution) {
+  const Text text;
+  std::string result;
+  run_ranks(processes, [&](Communicator& communicator) {
+    Distribution own = distribution;
+    own.communicator = &communicator;
+    Trainer trainer(text.corpus, small_config(text), options, own);
+    while (!trainer.done()) trainer.step();
+    const std::string bytes = bytes_of(trainer);
+    if (communicator.rank() == 0) result = bytes;
+  });
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("any number of processes trains to the same bits", "[train][processes]") {
+  // The ranks are threads here, and OpenMP's loops of several threads would mix their work.
+  const int threads = num_threads();
+  set_num_threads(1);
+  for (const double dropout : {0.0, 0.2}) {
+    const TrainOptions options = sharded(8, dropout);
+    const Text text;
+    Trainer alone(text.corpus, small_config(text), options);
+    while (!alone.done()) alone.step();
+    const std::string expected = bytes_of(alone);
+    for (const std::size_t processes : {1, 2, 4, 8}) {
+      INFO(processes << " processes, dropout " << dropout);
+      CHECK((trained(options, processes, {}) == expected));
+      Distribution other;
+      other.zero = true;
+      other.exchange = {2000, false};
+      CHECK((trained(options, processes, other) == expected));
+    }
+  }
+  set_num_threads(threads);
+}
+
+TEST_CASE("one shard is the whole batch, and more shards change only the last digits",
+          "[train][processes]") {
+  const auto losses = [](std::size_t shards) {
+    const Text text;
+    Trainer trainer(text.corpus, small_config(text), sharded(shards, 0));
+    while (!trainer.done()) trainer.step();
+    return trainer.history();
+  };
+  const std::vector<LogRow> whole = losses(1);
+  for (const std::size_t shards : {2, 8}) {
+    const std::vector<LogRow> rows = losses(shards);
+    REQUIRE(rows.size() == whole.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      CHECK(close(rows[i].train_loss, whole[i].train_loss, 1e-4));
+      CHECK(close(rows[i].grad_norm, whole[i].grad_norm, 1e-2));
+    }
+  }
+}
+
+TEST_CASE("dropout masks differ between shards and steps", "[train][processes]") {
+  const Text text;
+  TrainOptions options = sharded(2, 0.5);
+  options.lr = options.min_lr = 1e-30;  // the weights stay as they are
+  options.log_every = 1;
+  Trainer trainer(text.corpus, small_config(text), options);
+  const double first = trainer.step()->grad_norm, second = trainer.step()->grad_norm;
+  CHECK(first != second);
+}
+
+TEST_CASE("the trainer refuses shards and processes that do not fit", "[train][processes]") {
+  const Text text;
+  const auto refused = [&](std::size_t shards, std::size_t batch_size, Communicator* communicator) {
+    TrainOptions options = sharded(shards, 0);
+    options.batch_size = batch_size;
+    Distribution distribution;
+    distribution.communicator = communicator;
+    return message_of([&] { Trainer(text.corpus, small_config(text), options, distribution); });
+  };
+  CHECK(refused(3, 9, nullptr) ==
+        "Trainer: 3 shards: give a power of two that divides batch_size 9");
+  CHECK(refused(8, 12, nullptr) ==
+        "Trainer: 8 shards: give a power of two that divides batch_size 12");
+  SharedMemory memory(4);
+  SharedMemoryCommunicator communicator(memory, 0);
+  CHECK(refused(2, 8, &communicator) ==
+        "Trainer: 4 processes: give a power of two up to 2, the number of shards");
+}
+
+TEST_CASE("backward reports each leaf once, when its gradient is complete",
+          "[autograd][processes]") {
+  const Tensor a = Tensor(ones({2}), true).set_name("a"), b = Tensor(ones({2}), true).set_name("b");
+  const Tensor constant(ones({2}));
+  const Tensor loss = sum((a * b + a * constant) * b);  // a and b are used twice
+  std::string order;
+  std::vector<Real> seen;
+  backward(loss, [&](Node& leaf) {
+    order += leaf.name;
+    seen.push_back(leaf.grad(0));
+  });
+  CHECK((order == "ab" || order == "ba"));
+  for (std::size_t i = 0; i < 2; ++i)
+    CHECK(seen[i] == (order[i] == 'a' ? a.grad()(0) : b.grad()(0)));
+  CHECK(a.grad()(0) == 2);  // d (ab + a) b / da = b b + b
+  CHECK(b.grad()(0) == 3);  // d (ab + a) b / db = 2 a b + a
+}
