@@ -13,3 +13,10 @@ heed_headers(cli CLI11::CLI11)
 
 # Catch2 2 or 3; only the tests need it.
 find_package(Catch2 QUIET)
+
+if(HEED_MPI)
+  find_package(MPI QUIET COMPONENTS CXX)
+  if(NOT MPI_CXX_FOUND)
+    heed_missing("MPI, because HEED_MPI is ON" libopenmpi-dev open-mpi openmpi)
+  endif()
+endif()

@@ -35,6 +35,7 @@ SharedMemory::Status* signal_target = nullptr;  // for the handler of the parent
 volatile sig_atomic_t interrupts = 0;
 
 void pass_signal_on(int signal) {
+  if (signal_target == nullptr) return;
   int none = 0;
   signal_target->stop_signal.compare_exchange_strong(none, signal);
   if (signal == SIGINT) interrupts = interrupts + 1;
@@ -44,6 +45,9 @@ void pass_signal_on(int signal) {
 class Supervisor {
  public:
   explicit Supervisor(std::size_t processes) : memory_(processes) {}
+  ~Supervisor() { signal_target = nullptr; }
+  Supervisor(const Supervisor&) = delete;
+  Supervisor& operator=(const Supervisor&) = delete;
 
   int run(const std::function<int(Communicator&)>& body) {
     const pid_t parent = getpid();

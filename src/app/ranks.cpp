@@ -2,6 +2,7 @@
 
 #include "heed/app/ranks.hpp"
 
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -94,42 +95,59 @@ void agree(Communicator& communicator, const std::function<Facts()>& setup) {
       throw AgreedError(2, text);
 }
 
-int run_rank(const Communicator& communicator, const std::function<bool()>& claim_report,
+int run_rank(Communicator& communicator, const std::function<bool()>& claim_report,
              const std::function<int()>& body) {
   const bool first = communicator.rank() == 0;
   const std::string prefix = first ? "" : "rank " + std::to_string(communicator.rank()) + ": ";
   try {
     return body();
   } catch (const PeerLost&) {
+    communicator.abandon();
     return 1;  // the rank that failed prints the error
   } catch (const AgreedError& error) {
     if (first) print_error(claim_report, error.what());
     return first ? error.code : 0;
   } catch (const Diverged&) {
     return 0;  // rank 0 throws Error instead, after it has looked at the saved files
-  } catch (const UsageError& error) {
-    print_error(claim_report, prefix + error.what());
-    return 2;
   } catch (const std::bad_alloc&) {
     print_error(claim_report, prefix + out_of_memory);
   } catch (const std::exception& error) {
     print_error(claim_report, prefix + error.what());
   }
+  communicator.abandon();
   return 1;
 }
 
-void set_rank_threads(const Communicator& communicator, const int* requested) {
-  const int ranks = static_cast<int>(communicator.local_size());
+// Two ranks use the same cores if they are on the same machine and have the same set of allowed
+// cores. (mpirun may bind each rank to a core.)
+int ranks_on_these_cores(Communicator& communicator) {
+  if (communicator.size() == 1) return 1;
+  char machine[256] = "";
+  gethostname(machine, sizeof machine - 1);
+  std::string cores = machine;
+#ifdef __linux__
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  sched_getaffinity(0, sizeof allowed, &allowed);
+  for (int i = 0; i < CPU_SETSIZE; ++i)
+    if (CPU_ISSET(i, &allowed)) cores += " " + std::to_string(i);
+#endif
+  const std::vector<std::string> all = gather_texts(communicator, cores);
+  return static_cast<int>(std::count(all.begin(), all.end(), cores));
+}
+
+void set_rank_threads(int ranks, const int* requested) {
   if (requested != nullptr) return set_num_threads(*requested);
   if (ranks == 1) return;
-  if (std::getenv("OMP_NUM_THREADS") == nullptr)
-    return set_num_threads(std::max(1, usable_cores() / ranks));
-  const long cores = sysconf(_SC_NPROCESSORS_ONLN);
-  if (num_threads() > 1 && num_threads() > cores / ranks)
-    throw UsageError("OMP_NUM_THREADS " + std::to_string(num_threads()) + ": " +
-                     std::to_string(ranks) + " ranks of so many threads are too many for the " +
-                     std::to_string(cores) + " cores of this machine; give at most " +
-                     std::to_string(std::max(1L, cores / ranks)) + ", or --threads");
+  const int cores = usable_cores(), fitting = std::max(1, cores / ranks);
+  const char* const variable = std::getenv("OMP_NUM_THREADS");
+  const int wanted = variable == nullptr ? 0 : std::atoi(variable);
+  if (wanted > fitting)
+    throw UsageError("OMP_NUM_THREADS " + std::string(variable) + " is too large for " +
+                     std::to_string(ranks) + " ranks on " +
+                     counted(static_cast<std::size_t>(cores), "core") + "; give at most " +
+                     std::to_string(fitting) + ", or --threads");
+  set_num_threads(wanted > 0 ? wanted : fitting);
 }
 
 }  // namespace heed::app

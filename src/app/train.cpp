@@ -208,6 +208,7 @@ std::string hash_text(std::string_view bytes) { return hexadecimal("%016llx", ha
 struct Run {
   TrainCommand command;
   Communicator& communicator;
+  int ranks_on_cores;
   std::string path = command.text.empty() ? default_text() : command.text;
   RunFolder folder{command.out.empty() ? default_folder(path) : command.out};
   RunLock lock{folder.path};
@@ -222,7 +223,7 @@ struct Run {
   bool is_first() const { return communicator.rank() == 0; }
 
   Facts open() {
-    set_rank_threads(communicator, command.threads ? &*command.threads : nullptr);
+    set_rank_threads(ranks_on_cores, command.threads ? &*command.threads : nullptr);
     if (is_first()) {
       lock.acquire_if_possible();  // locks the folder before reading it: others may be writing
       if (!command.resume && !command.replace)
@@ -324,8 +325,9 @@ struct Run {
 int train(const TrainCommand& command, Communicator& communicator) {
   if (communicator.rank() != 0) mute_notes();
   std::unique_ptr<Run> run;
+  const int ranks_on_cores = ranks_on_these_cores(communicator);
   agree(communicator, [&] {
-    run.reset(new Run{command, communicator});
+    run.reset(new Run{command, communicator, ranks_on_cores});
     return run->open();
   });
   agree(communicator, [&] { return run->read(); });

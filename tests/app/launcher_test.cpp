@@ -388,6 +388,31 @@ TEST_CASE("two first builds at once wait for one another", "[app][launcher]") {
   CHECK(has(both.err, "heed: waiting for another ./heed, which is building\n"));
 }
 
+TEST_CASE("launchers that mpirun has started build heed_mpi once, one after the other",
+          "[app][launcher]") {
+  const Machine machine;
+  if (!fs::exists(machine / "tools/flock")) return;
+  for (const char* tool : {"sleep", "mv"}) machine.link_tool(tool);
+  machine.program("cmake", R"(echo begin "$1" >>"$LOG"; sleep 0.1
+case $1 in
+  --preset) touch build/release/build.ninja ;;
+  -DHEED_MPI=ON) echo HEED_MPI:BOOL=ON >>"$2/CMakeCache.txt" ;;
+  --build)
+    printf '#!/bin/sh\necho "$@"\n' >"$2/new"; chmod +x "$2/new"; mv "$2/new" "$2/heed_mpi" ;;
+esac
+echo end >>"$LOG")");
+  const Finished both = machine.sh(
+      {"-c",
+       "OMPI_COMM_WORLD_RANK=0 sh heed train --shards 2 & PMI_RANK=1 sh heed train --shards 2; "
+       "wait"},
+      machine.root);
+  CHECK(both.err == "");
+  CHECK(both.out == "train --shards 2\ntrain --shards 2\n");
+  CHECK(machine.log() ==
+        "begin --preset\nend\nbegin -DHEED_MPI=ON\nend\nbegin --build\nend\nbegin "
+        "--build\nend\n");
+}
+
 TEST_CASE("the launcher works from another folder and keeps it as the working directory",
           "[app][launcher]") {
   const Machine machine;

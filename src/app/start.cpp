@@ -1,0 +1,63 @@
+// start.cpp: what the programs heed and heed_mpi do first.
+
+#include "app/start.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+
+#include "heed/app/options.hpp"
+#include "heed/array/matmul.hpp"
+#include "heed/autograd/trace/trace.hpp"
+#include "heed/base/error.hpp"
+
+namespace heed::app {
+namespace {
+
+// Opens /dev/null in place of closed standard streams. If stdout were closed, the next file that is
+// opened would get descriptor 1, and the program would print into this file.
+void open_closed_streams() {
+  int descriptor = 0;
+  while (descriptor >= 0 && descriptor <= STDERR_FILENO) descriptor = open("/dev/null", O_RDWR);
+  if (descriptor >= 0) close(descriptor);
+}
+
+// Sets environment variables of OpenBLAS and OpenMP and restarts the program (about 3 ms), because
+// the libraries read these variables only when they are loaded. If the program cannot restart
+// itself, OpenBLAS and OpenMP keep their old settings.
+void restart_with_better_settings(char** argv) {
+  bool changed = false;
+  const auto set = [&](const char* name, const char* value) {
+    if (value == nullptr || std::getenv(name) != nullptr) return;
+    changed |= setenv(name, value, 1) == 0;
+  };
+  set("OPENBLAS_CORETYPE", heed::better_openblas_coretype());
+  // heed calls OpenBLAS from its own threads. Additional threads of OpenBLAS would busy-wait for
+  // 0.1 s on the cores that the first training step needs.
+  set("OPENBLAS_NUM_THREADS", "1");
+  // Makes idle OpenMP threads busy-wait for some microseconds, then sleep. GCC's default, some
+  // milliseconds, makes heed thirty times slower if another program uses the same cores.
+  set("GOMP_SPINCOUNT", "10000");
+  if (changed) execv("/proc/self/exe", argv);
+}
+
+}  // namespace
+
+void start_program(char** argv) {
+  open_closed_streams();
+  std::signal(SIGXFSZ, SIG_IGN);  // makes a write beyond `ulimit -f` fail instead of killing heed
+  restart_with_better_settings(argv);
+  hide_call_sites();  // errors show no source lines: the user wrote no code
+}
+
+void check_trace() {
+  try {
+    heed::trace_enabled(heed::TraceOption::backward);
+  } catch (const heed::Error& error) {
+    throw UsageError(error.what());
+  }
+}
+
+}  // namespace heed::app

@@ -1,0 +1,13 @@
+// start.hpp: what the programs heed and heed_mpi do first.
+#pragma once
+
+namespace heed::app {
+
+// Opens closed standard streams, ignores the signal of a full disk quota, sets variables of
+// OpenBLAS and OpenMP and restarts the program if they were not set. Call it before any other code.
+void start_program(char** argv);
+
+// Throws UsageError for an unknown option in HEED_TRACE, which trace_enabled() parses.
+void check_trace();
+
+}  // namespace heed::app

@@ -1,0 +1,92 @@
+// mpi_test.cpp: heed_mpi, started by mpirun. Skipped unless the build has heed_mpi (HEED_MPI).
+
+#include <algorithm>
+
+#include "app/heed_program.hpp"
+#include "catch.hpp"
+
+using namespace heed_test;
+
+namespace {
+
+bool has_mpi() {
+  const bool usable = std::filesystem::exists(HEED_BINARY_DIR "/heed_mpi") &&
+                      std::filesystem::exists("/usr/bin/mpirun");
+  if (!usable) WARN("skipped: heed_mpi is not built; ./heed setup --mpi builds it");
+  return usable;
+}
+
+const Arguments sharded = {"--layers",     "1",   "--embed-dim",    "16", "--heads",      "2",
+                           "--block-size", "16",  "--batch-size",   "8",  "--shards",     "4",
+                           "--dropout",    "0.1", "--eval-batches", "3",  "--eval-every", "7",
+                           "--log-every",  "2",   "--steps",        "20", "--threads",    "1"};
+
+// More ranks than cores, and as root: Open MPI needs permission for both.
+Finished mpirun(const Sandbox& sandbox, const Arguments& words) {
+  Call call = sandbox.call({});
+  call.arguments = Arguments{"/usr/bin/mpirun"} + words;
+  call.environment = {{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+                      {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+                      {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
+                      {"OMPI_MCA_hwloc_base_binding_policy", "none"}};
+  return run(call);
+}
+
+Arguments ranks(const std::string& count, const Arguments& more) {
+  return Arguments{"-n", count, HEED_BINARY_DIR "/heed_mpi", "train", "in.txt"} + sharded + more;
+}
+
+std::size_t count_of(const std::string& text, const std::string& part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+}  // namespace
+
+TEST_CASE("ranks of MPI write the same run as one process", "[app][mpi]") {
+  if (!has_mpi()) return;
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(Arguments{"train", "in.txt", "--out", "one"} + sharded).code == 0);
+  const auto check = [&](const std::string& count, const Arguments& more) {
+    const Finished run =
+        mpirun(sandbox, ranks(count, Arguments{"--out", "mpi", "--replace"} + more));
+    INFO(count << " ranks: " << run.err);
+    REQUIRE(run.code == 0);
+    CHECK(losses(sandbox / "one") == losses(sandbox / "mpi"));
+    CHECK(difference(sandbox / "one", sandbox / "mpi") == "");
+    CHECK(content(sandbox / "one/sample.txt") == content(sandbox / "mpi/sample.txt"));
+  };
+  check("1", {});
+  check("2", {"--zero"});
+  check("4", {});
+  check("4", {"--no-overlap"});
+}
+
+TEST_CASE("ranks of MPI that differ are refused, and the rank and the option are named",
+          "[app][mpi]") {
+  if (!has_mpi()) return;
+  const Sandbox sandbox;
+  const auto refused = [&](const Arguments& words, const std::string& error) {
+    const Finished run = mpirun(sandbox, words);
+    CHECK(run.code == 2);
+    INFO(run.err);
+    CHECK(count_of(run.err, "heed: error: ") == 1);
+    CHECK(count_of(run.err, "heed: error: " + error + "\n") == 1);
+  };
+  const Arguments out = {"--out", "o"};
+  refused(ranks("3", out), "mpirun has started 3 ranks; start a power of two");
+  refused(ranks("8", out),
+          "the number of processes, 8: is more than --shards 4, and each process needs a shard; "
+          "give --shards 8 or fewer processes");
+  refused(ranks("1", out) + Arguments{":"} + ranks("1", out + Arguments{"--lr", "0.5"}),
+          "rank 1: --lr is 0.5, rank 0's is 0.001; start all ranks with the same --lr");
+  refused(ranks("2", {"--processes", "2"}),
+          "--processes 2: mpirun has started the processes; leave it out");
+  Arguments other_text = ranks("1", out);
+  other_text[4] = "other.txt";
+  put(sandbox / "other.txt", Sandbox::story() + "More.");
+  refused(ranks("1", out) + Arguments{":"} + other_text,
+          "rank 1: TEXT is other.txt, rank 0's is in.txt; start all ranks with the same TEXT");
+  CHECK_FALSE(sandbox.has_file("o"));
+}
