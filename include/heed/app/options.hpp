@@ -70,9 +70,10 @@ struct BenchCommand {
   std::string text;  // the text's file; "" means default_text()
   std::string only;  // the measurement to run, such as "threads"; "" means all
   std::optional<std::int64_t> rounds, steps;
-  Workload workload;      // vocab_size is set after the text is read
-  std::string compare;    // path of the PyTorch script; "" means no comparison
-  std::string peer_blas;  // folder of PyTorch's OpenBLAS; "" means that heed searches for it
+  Workload workload;       // vocab_size is set after the text is read
+  bool processes = false;  // time steps in several processes
+  std::string compare;     // path of the PyTorch script; "" means no comparison
+  std::string peer_blas;   // folder of PyTorch's OpenBLAS; "" means that heed searches for it
   bool json = false;
 };
 

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <list>
 
+#include "app/bench/processes.hpp"
 #include "heed/app/options.hpp"
 #include "heed/app/run_folder.hpp"
 #include "heed/array/parallel.hpp"
@@ -193,6 +195,13 @@ int run(const BenchCommand& given) {
   exit_at_interrupt();
   set_gemm_from_environment();
   LiveLine line;
+  if (command.processes) {
+    std::function<double(std::int64_t)> peer_ms;
+    if (!command.compare.empty())
+      peer_ms = [&](std::int64_t steps) { return ddp_ms(command, path, steps); };
+    bench_processes(command, corpus, line, peer_ms);
+    return 0;
+  }
   BenchResults results;
   results.workload = command.workload;
   if (command.compare.empty())

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "app/bench/processes.hpp"
 #include "heed/app/bench.hpp"
 #include "heed/array/parallel.hpp"
 #include "heed/base/error.hpp"
@@ -173,6 +174,16 @@ void compare(Comparison& c, const BenchCommand& command, const Peer& peer, LiveL
 }
 
 }  // namespace
+
+double ddp_ms(const BenchCommand& command, const std::string& text, std::int64_t steps) {
+  check_script(command.compare);
+  static const std::string python = python_with_torch();
+  Workload workload = command.workload;
+  workload.threads = 1;
+  std::vector<std::string> words{python, command.compare, text, "--processes", "2"};
+  append_flags(words, workload, steps);
+  return run_program(command.compare, words, peer_environment(workload, "")).ms_per_step;
+}
 
 ChildMeasurements run_in_child(const std::string& text, const Workload& workload,
                                std::int64_t steps) {

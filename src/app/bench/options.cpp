@@ -52,6 +52,9 @@ void declare_flags(Flags& flags, BenchCommand& c) {
                 "repetitions of all measurements; default: 3, or 9 with --compare");
   flags.integer("--steps", c.steps, {1, max_size},
                 "steps per measurement; default: as many as fit into 0.4 seconds");
+  flags.flag("--processes", c.processes,
+             "training steps in 1, 2 and 4 processes, and a cost model; with --compare "
+             "tests/bench/torch_ddp_peer.py, two processes and DistributedDataParallel");
   flags.flag("--json", c.json, "print one JSON object instead of tables");
   flags.group("PyTorch");
   flags.path("--compare", "SCRIPT",
@@ -68,6 +71,9 @@ void declare_flags(Flags& flags, BenchCommand& c) {
 void check_flags(const BenchCommand& c, const std::set<std::string>&) {
   check_heads(c.workload.model);
   if (c.text == "-") throw UsageError("TEXT -: standard input can be read only once; give a file");
+  for (const auto& [flag, is_given] : {std::pair("--only", !c.only.empty()), {"--json", c.json}})
+    if (c.processes && is_given)
+      throw UsageError(std::string(flag) + " cannot be combined with --processes; leave out one");
   if (c.compare.empty() && !c.peer_blas.empty())
     throw UsageError("--peer-blas " + c.peer_blas + ": only with --compare");
   if (!c.compare.empty() && !c.only.empty() && c.only != "step")
