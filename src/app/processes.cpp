@@ -53,7 +53,7 @@ class Supervisor {
     const pid_t parent = getpid();
     for (std::size_t rank = 0; rank < memory_.processes(); ++rank) {
       const pid_t child = fork();
-      if (child == 0) return run_child(rank, parent, body);
+      if (child == 0) run_child(rank, parent, body);
       if (child < 0) {
         const std::string reason = std::strerror(errno);
         kill_all();
@@ -75,18 +75,21 @@ class Supervisor {
     int status;  // as waitpid() reports it
   };
 
-  // The kernel kills the rank if the parent process ends first, even if that one is killed.
-  int run_child(std::size_t rank, [[maybe_unused]] pid_t parent,
-                const std::function<int(Communicator&)>& body) {
+  // Ends this process after body(): only the parent process goes on behind run_processes(). The
+  // kernel kills the rank if the parent process ends first, even if that one is killed.
+  [[noreturn]] void run_child(std::size_t rank, [[maybe_unused]] pid_t parent,
+                              const std::function<int(Communicator&)>& body) {
 #ifdef __linux__
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
 #endif
     SharedMemoryCommunicator communicator(memory_, rank);
     watch_stop_signal(&memory_.status().stop_signal);
-    return run_rank(
+    const int code = run_rank(
         communicator, [&] { return memory_.status().reported.exchange(1) == 0; },
         [&] { return body(communicator); });
+    std::cout.flush();
+    _exit(code);
   }
 
   void catch_signals() {

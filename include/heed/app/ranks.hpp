@@ -28,24 +28,25 @@ void agree(Communicator& communicator, const std::function<Facts()>& setup);
 
 // Calls body() and prints its error, unless another rank prints it: `claim_report` returns true for
 // the first rank that asks. Returns the exit code of this rank. Rank 0 prints errors that all ranks
-// throw together; the other ranks then return 0. Any other error names the rank, and makes run_rank()
-// call Communicator::abandon().
+// throw together; the other ranks then return 0. Any other error names the rank, and makes
+// run_rank() call Communicator::abandon().
 int run_rank(Communicator& communicator, const std::function<bool()>& claim_report,
              const std::function<int()>& body);
 
-// Forks `processes` ranks, which call body() with communicators of shared memory, and waits for
-// them. Call it before any thread is started, because fork() copies only the calling thread.
-// Returns the exit code: that of rank 0 if no rank fails. If a rank is killed, prints one line that
-// names the rank, and ends the other ranks within some seconds. SIGINT, SIGTERM and SIGHUP stop all
-// ranks after the same step. Throws Error if a process cannot be forked.
+// Forks `processes` ranks, which call body() with communicators of shared memory and then end, and
+// waits for them. Call it before any thread is started, because fork() copies only the calling
+// thread. Returns the exit code: that of rank 0 if no rank fails. If a rank is killed, prints one
+// line that names the rank, and ends the other ranks within some seconds. SIGINT, SIGTERM and
+// SIGHUP stop all ranks after the same step. Throws Error if a process cannot be forked.
 int run_processes(std::size_t processes, const std::function<int(Communicator&)>& body);
 
 // Collective: the number of ranks that use the same cores as this one: the ranks of this machine,
 // or 1 if each rank is bound to cores of its own.
 int ranks_on_these_cores(Communicator& communicator);
 
-// Sets the number of threads of a rank: `requested`, else OMP_NUM_THREADS, else an equal part of the
-// cores that `ranks` ranks use. Throws UsageError if OMP_NUM_THREADS is too large for the cores.
+// Sets the number of threads of a rank: `requested`, else OMP_NUM_THREADS, else an equal part of
+// the cores that `ranks` ranks use. Throws UsageError if OMP_NUM_THREADS is too large for the
+// cores.
 void set_rank_threads(int ranks, const int* requested);
 
 }  // namespace heed::app
