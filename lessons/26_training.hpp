@@ -2,7 +2,7 @@
 #pragma once
 
 #include "26_by_hand.hpp"
-#include "heed/autograd/gradient_ready.hpp"
+#include "heed/autograd/backward.hpp"
 #include "heed/train/trainer.hpp"
 
 namespace heed {
@@ -65,8 +65,9 @@ inline Names order_of_gradients() {
   const nn::Gpt model(Scope(parameters, g), tiny_model(vocabulary));
   const Batch batch = Batches(corpus.training(), 2, 16, 1).next();
   Names names;
-  backward(model.loss(batch.inputs, batch.targets),
-           [&](Node& leaf) { names.push_back(leaf.name); });
+  BackwardOptions options;
+  options.ready = [&](Node& leaf) { names.push_back(leaf.name); };
+  backward(model.loss(batch.inputs, batch.targets), options);
   return names;
 }
 

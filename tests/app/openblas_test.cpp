@@ -34,14 +34,19 @@ Arguments train_wide(const std::string& out, int threads) {
 TEST_CASE("every build of OpenBLAS gives the same bits, with one thread and with three",
           "[app][openblas]") {
   const Sandbox sandbox;
-  REQUIRE(sandbox.heed(train_wide("plain", 1)).code == 0);
-  REQUIRE(sandbox.heed(train_wide("three", 3)).code == 0);
+  const auto call_of = [&](const std::string& out, int threads) {
+    Call call = sandbox.call(train_wide(out, threads));
+    call.environment["HEED_GEMM"] = "openblas";  // the fastest library differs from build to build
+    return call;
+  };
+  REQUIRE(run(call_of("plain", 1)).code == 0);
+  REQUIRE(run(call_of("three", 3)).code == 0);
   CHECK(difference(sandbox / "plain", sandbox / "three") == "");
   int runs = 0;
   for (const std::filesystem::path& build : openblas_builds())
     for (const int threads : {1, 3}) {
       const std::string out = build.filename().string() + std::to_string(threads);
-      Call call = sandbox.call(train_wide(out, threads));
+      Call call = call_of(out, threads);
       call.environment["LD_LIBRARY_PATH"] = build.string();
       CHECK(run(call).code == 0);
       CHECK(difference(sandbox / "plain", sandbox.path / out) == "");

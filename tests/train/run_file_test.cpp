@@ -118,7 +118,7 @@ TEST_CASE("options are loaded from a checkpoint unchanged", "[train][checkpoint]
   options.seed = static_cast<std::uint64_t>(-1);
   const TrainOptions loaded = saved(Run(options), folder / "run.safetensors").options();
   CHECK(option_texts(loaded) == option_texts(options));
-  CHECK(option_texts(loaded).size() == 15);
+  CHECK(option_texts(loaded).size() == 16);
   CHECK(loaded.lr == 1.0 / 3);
   CHECK(loaded.seed == options.seed);
 }

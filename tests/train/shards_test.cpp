@@ -5,7 +5,7 @@
 
 #include "catch.hpp"
 #include "heed/array/parallel.hpp"
-#include "heed/autograd/gradient_ready.hpp"
+#include "heed/autograd/backward.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/reduce.hpp"
 #include "heed/train/trainer.hpp"
@@ -132,17 +132,18 @@ TEST_CASE("the trainer refuses shards and processes that do not fit", "[train][p
         "Trainer: 4 processes: give a power of two up to 2, the number of shards");
 }
 
-TEST_CASE("backward reports each leaf once, when its gradient is complete",
-          "[autograd][processes]") {
+TEST_CASE("backward reports each leaf once, when its gradient is complete", "[train][processes]") {
   const Tensor a = Tensor(ones({2}), true).set_name("a"), b = Tensor(ones({2}), true).set_name("b");
   const Tensor constant(ones({2}));
   const Tensor loss = sum((a * b + a * constant) * b);  // a and b are used twice
   std::string order;
   std::vector<Real> seen;
-  backward(loss, [&](Node& leaf) {
+  BackwardOptions options;
+  options.ready = [&](Node& leaf) {
     order += leaf.name;
     seen.push_back(leaf.grad(0));
-  });
+  };
+  backward(loss, options);
   CHECK((order == "ab" || order == "ba"));
   for (std::size_t i = 0; i < 2; ++i)
     CHECK(seen[i] == (order[i] == 'a' ? a.grad()(0) : b.grad()(0)));
