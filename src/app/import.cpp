@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <iostream>
+#include <optional>
 
 #include "heed/app/options.hpp"
 #include "heed/app/run_folder.hpp"
@@ -31,11 +32,13 @@ ExportFormat format_of(const std::string& name) {
                            : ExportFormat::pytorch;
 }
 
+// Refuses a folder with a file that export would write or that would change how import reads it.
 void check_new_folder(const fs::path& folder) {
   std::error_code ignored;
-  if (fs::exists(folder / "model.safetensors", ignored) ||
-      fs::exists(folder / "config.json", ignored))
-    throw_error(folder.string(), ": has a model already; give another folder");
+  for (const char* name : {"model.safetensors", "model.safetensors.index.json", "config.json",
+                           "load.py", "vocab.json", "merges.txt", "vocab.txt", "meta.json"})
+    if (fs::exists(fs::symlink_status(folder / name, ignored)))
+      throw_error((folder / name).string(), ": exists already; give another folder");
 }
 
 }  // namespace
@@ -50,10 +53,16 @@ int run(const ImportCommand& command) {
   const nn::GptConfig& c = imported.model.config;
   folder.create();
   lock.acquire();
-  folder.remove_history_after(-1);
   save_model(folder.checkpoint(), imported.parameters, c, imported.vocabulary);
+  folder.remove_history_after(-1);
+  std::error_code ignored;  // the reports of a run that was replaced
+  for (const char* name : {"loss.csv", "loss.svg", "loss.gp", "sample.txt"})
+    fs::remove(folder.path / name, ignored);
   const std::string path = shell_word(folder.path.string());
-  std::cout << "model  " << printable(command.folder) << ": " << (c.causal ? "GPT-2" : "BERT")
+  std::cout << "model  " << printable(command.folder) << ": "
+            << (c.masked_lm_head ? "BERT"
+                : c.causal       ? "a GPT"
+                                 : "an encoder")
             << ", " << counted(c.layers, "layer") << ", " << counted(c.heads, "head")
             << " per layer, width " << c.embed_dim << ": "
             << counted(imported.parameters.count(), "parameter") << '\n'
@@ -65,15 +74,16 @@ int run(const ImportCommand& command) {
 }
 
 int run(const ExportCommand& command) {
-  const ModelFile file = ModelFile::open(checkpoint_in(command.run));
-  check_trusted(file, command.trust);
-  const LoadedModel saved(file);
   check_new_folder(command.folder);
+  std::optional<ModelFile> file(ModelFile::open(checkpoint_in(command.run)));
+  check_trusted(*file, command.trust);
   try {
-    check_export(saved.model.config, format_of(command.to));
+    check_export(file->config(), format_of(command.to));
   } catch (const Error& error) {
-    throw_error(file.path(), ": ", error.what());
+    throw_error(file->path(), ": ", error.what());
   }
+  const LoadedModel saved(*file);
+  file.reset();  // frees the file's copy of the weights and of AdamW's moments
   make_folder(command.folder);
   export_model(command.folder, saved.parameters, saved.model.config, saved.vocabulary,
                format_of(command.to));

@@ -243,6 +243,8 @@ void check_flags(const LookCommand& c, const FlagNames& given) {
     throw UsageError("--out applies to plots, and --page writes none; leave out one of them");
   if (!c.page.empty() && c.tsne)
     throw UsageError("--tsne: the page has the maps of the heads already; leave out --tsne");
+  if (!c.attends_to.empty() && (c.tsne || !c.page.empty()))
+    throw UsageError("--attends-to applies to neither --tsne nor --page; leave out one of them");
   for (const char* flag : {"--perplexity", "--iterations", "--seed"})
     if (!c.tsne && c.page.empty() && given.count(flag) != 0)
       throw UsageError(std::string(flag) + " applies to --tsne; give --tsne too");

@@ -119,8 +119,13 @@ void ByteLevelBpe::read_merges(std::string_view text, const std::string& name,
   std::uint32_t last = 0;
   for (std::size_t line = 1; !text.empty(); ++line) {
     const std::string_view merge = take_line(text);
-    if (line == 1 && merge.substr(0, 9) == "#version:") continue;
     const std::string place = name + ": line " + std::to_string(line);
+    if (line == 1 && merge.substr(0, 9) == "#version:") {
+      for (std::size_t i = 0; i < merge.size(); i += decode_utf8(merge, i).size)
+        if (decode_utf8(merge, i).size == 0)
+          throw_error(place, ": ", in_quotes(merge), " is not UTF-8");
+      continue;
+    }
     const auto id_of = [&](const std::string& written) {
       const std::int64_t id = find_token(tokens_, sorted, bytes_of(written, place));
       if (id < 0) throw_error(place, ": ", in_quotes(written), " is not a token of ", vocab_name);

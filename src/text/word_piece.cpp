@@ -130,7 +130,6 @@ std::optional<std::size_t> WordPiece::find(std::string_view piece) const {
 }
 
 std::string WordPiece::normalized(std::string_view text) {
-  check_utf8(text);
   std::u32string result = decomposed(lower_case(cleaned(code_points_of(text))));
   result.erase(std::remove_if(result.begin(), result.end(), is_nonspacing_mark), result.end());
   return utf8_of(result);
@@ -200,6 +199,7 @@ void WordPiece::append_text(std::string_view text, std::vector<std::size_t>& ids
 }
 
 std::vector<std::size_t> WordPiece::encode(std::string_view text) const {
+  check_utf8(text);
   std::vector<std::size_t> ids;
   std::size_t begin = 0;
   for (std::size_t at = 0; (at = text.find('[', at)) != text.npos;) {

@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <numeric>
 
 #include "heed/array/reduce.hpp"
 #include "heed/base/file.hpp"
@@ -202,7 +203,9 @@ void check_size(const SafetensorsFile& file, const nn::GptConfig& config) {
   const double needed = nn::parameter_count<double>(smallest);
   double stored = 0;
   for (const StoredTensor& tensor : file.tensors)
-    stored += static_cast<double>(tensor.bytes) / sizeof(float);
+    stored +=
+        std::accumulate(tensor.shape.begin(), tensor.shape.end(), 1.0,
+                        [](double n, std::size_t size) { return n * static_cast<double>(size); });
   if (needed > stored)
     throw_error(file.path, ": its metadata describes a model of ", needed,
                 " parameters, its tensors hold ", stored);

@@ -132,6 +132,7 @@ int run(const LookCommand& command) {
   TrainingText training;
   if (!command.tsne || !command.text) training = training_text(file, saved.vocabulary);
   const LookText text = look_text(command, saved, training);
+  check_attends_to(command, text);
   check_logits(file, model, text.tokens);
   check_logits(file, model, score_text(command, model, text, training).tokens);
   if (command.tsne) return look_tsne(command, model, text);

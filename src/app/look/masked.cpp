@@ -59,12 +59,17 @@ void print_predictions(const LoadedModel& saved, const LookText& text) {
   }
 }
 
+void check_attends_to(const LookCommand& command, const LookText& text) {
+  const auto& names = text.names;
+  if (!command.attends_to.empty() &&
+      std::find(names.begin(), names.end(), command.attends_to) == names.end())
+    throw UsageError("--attends-to " + in_quotes(command.attends_to) +
+                     ": is not a token of the text");
+}
+
 void print_attending_heads(const LookCommand& command, const LoadedModel& saved,
                            const LookText& text) {
   const auto found = std::find(text.names.begin(), text.names.end(), command.attends_to);
-  if (found == text.names.end())
-    throw UsageError("--attends-to " + in_quotes(command.attends_to) +
-                     ": is not a token of the text");
   const auto key = static_cast<std::size_t>(found - text.names.begin());
   const std::int64_t mask = mask_token(saved);
   const auto masked = std::find(text.tokens.begin(), text.tokens.end(), mask);

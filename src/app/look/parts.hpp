@@ -39,9 +39,11 @@ std::int64_t mask_token(const LoadedModel& saved);
 // Prints the most probable tokens at each [MASK] of the text. Prints nothing without [MASK].
 void print_predictions(const LoadedModel& saved, const LookText& text);
 
+// Throws UsageError if --attends-to is given and is no token of the text.
+void check_attends_to(const LookCommand& command, const LookText& text);
+
 // Prints the heads with the largest attention weights from the first [MASK] (of a text without
-// [MASK]: from the last token) to the token --attends-to. Throws UsageError if the text has no such
-// token.
+// [MASK]: from the last token) to the token --attends-to.
 void print_attending_heads(const LookCommand& command, const LoadedModel& saved,
                            const LookText& text);
 

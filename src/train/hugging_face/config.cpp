@@ -14,7 +14,7 @@
 namespace HEED_NAMESPACE::hugging_face {
 namespace {
 
-constexpr std::size_t max_config_bytes = 1'000'000, max_index_bytes = 32'000'000;
+constexpr std::size_t max_config_bytes = 1'000'000, max_index_bytes = 4'000'000;
 
 // The keys of config.json, with their checks.
 class Config {
@@ -154,8 +154,15 @@ Metadata metadata_in(const Config& config) {
   return metadata;
 }
 
+// The id of <|endoftext|>, or 0 for a vocabulary without it.
+std::size_t end_of_text(const Vocabulary& vocabulary) {
+  for (std::size_t i = 0; i < vocabulary.size(); ++i)
+    if (vocabulary.decode(static_cast<std::int64_t>(i)) == "<|endoftext|>") return i;
+  return 0;
+}
+
 Json gpt2_json(const nn::GptConfig& c, const Vocabulary& vocabulary) {
-  const std::size_t end = vocabulary.unit() == Unit::byte_level_bpe ? vocabulary.size() - 1 : 0;
+  const std::size_t end = end_of_text(vocabulary);
   return {{"model_type", "gpt2"},
           {"architectures", {"GPT2LMHeadModel"}},
           {"n_layer", c.layers},

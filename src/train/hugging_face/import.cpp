@@ -65,7 +65,7 @@ std::unique_ptr<SafetensorsReader> opened(const fs::path& path) {
     return std::make_unique<SafetensorsReader>(path);
   } catch (const NotSafetensors& error) {
     const bool is_pickle = error.reason.find("pickle") != std::string::npos ||
-                           error.reason.find("zip archive") != std::string::npos;
+                           error.reason.find("a zip archive") != std::string::npos;
     throw_error(path.string(), ": ", error.reason,
                 is_pickle ? "; convert it with tools/weights/pickle_to_safetensors.py" : "");
   }

@@ -19,17 +19,33 @@ std::string read_small_file(const std::filesystem::path& path, std::size_t max_b
   return text;
 }
 
-Json parsed_object(const std::filesystem::path& path, std::size_t max_bytes) {
+// Throws Error if values are nested too deeply. A callback of Json::parse could check this, but the
+// parser would then scan the enclosing list at the end of each object, in quadratic time.
+static void check_depth(std::string_view text, const std::string& file) {
   constexpr int max_depth = 32;
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string && c == '\\')
+      ++i;  // the next character is escaped
+    else if (c == '"')
+      in_string = !in_string;
+    else if (!in_string && (c == '{' || c == '[') && ++depth > max_depth)
+      throw_error(file, ": has more than ", max_depth, " levels of nested JSON");
+    else if (!in_string && (c == '}' || c == ']'))
+      --depth;
+  }
+}
+
+Json parsed_object(const std::filesystem::path& path, std::size_t max_bytes) {
   const std::string text = read_small_file(path, max_bytes);
-  const auto check_depth = [&](int depth, Json::parse_event_t, Json&) {
-    if (depth > max_depth)
-      throw_error(path.string(), ": has more than ", max_depth, " levels of nested JSON");
-    return true;
-  };
+  if (const std::size_t zero = text.find('\0'); zero != text.npos)  // the parser would stop there
+    throw_error(path.string(), ": has a zero byte at ", zero);
+  check_depth(text, path.string());
   Json json;
   try {
-    json = Json::parse(text, check_depth);
+    json = Json::parse(text);
   } catch (const Json::parse_error& error) {
     throw_error(path.string(), ": is not valid JSON in UTF-8 at its byte ", error.byte);
   } catch (const Json::exception&) {

@@ -75,13 +75,17 @@ Vocabulary in_meta_json(const fs::path& path) {
   return vocabulary_in(metadata, path.string());
 }
 
-// Refuses the cased models of BERT, whose WordPiece does not lower the case.
+// Refuses models of BERT whose WordPiece does not lower the case, drop accents and separate CJK
+// characters.
 void check_uncased(const fs::path& folder) {
   const fs::path path = folder / "tokenizer_config.json";
   if (!file_exists(path)) return;
-  const Json json = parsed_object(path, max_vocabulary_bytes);
-  if (json.contains("do_lower_case") && json.at("do_lower_case") == false)
-    throw_error(path.string(), ": 'do_lower_case' is false; heed imports uncased models of BERT");
+  constexpr std::size_t max_bytes = 1'000'000;
+  const Json json = parsed_object(path, max_bytes);
+  for (const char* key : {"do_lower_case", "strip_accents", "tokenize_chinese_chars"})
+    if (json.contains(key) && !json.at(key).is_null() && json.at(key) != Json(true))
+      throw_error(path.string(), ": '", key, "' is ", short_text(json.at(key)),
+                  "; heed imports uncased models of BERT");
 }
 
 std::string meta_json(const Vocabulary& vocabulary) {
