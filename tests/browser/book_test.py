@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True  # no files beside the sources
 from browser import Keys, Page, Select, check, finish, heed
 
 ENGINE = pathlib.Path(sys.argv[1]).resolve() / "tests" / "heed_slider_numbers"

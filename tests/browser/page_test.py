@@ -9,8 +9,10 @@ import json
 import os
 import pathlib
 import re
+import sys
 import tempfile
 
+sys.dont_write_bytecode = True  # no files beside the sources
 from browser import Keys, Page, Select, check, finish, heed
 
 
