@@ -226,6 +226,11 @@ def test_long(folder):
 def test_many(folder):
     size = (folder / "many.html").stat().st_size
     check("48 heads of 128 tokens take at most 3 MB", size <= 3_000_000, size)
+    with AttentionPage(folder / "many.html") as page:
+        missing = page.run("return data.vectors.indexOf(null)")
+        page.run("openHead(arguments[0])", missing)
+        check("a head without queries, keys and values says so", missing >= 0 and "left out" in page.text("#sum-body"), missing)
+        check("the page says which losses it leaves out", "The losses at positions 0 to " in page.text("#gradient-note"))
     report = selftest("48 heads", folder / "many.html")
     print("\n".join(line for line in report.splitlines() if " ms" in line))
 
