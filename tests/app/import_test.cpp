@@ -68,6 +68,11 @@ std::vector<BadFolder> bad_configurations() {
        "m/config.json: No such file or directory"},
       {"no JSON", "gpt2", config("{", "{{"),
        "m/config.json: is not valid JSON in UTF-8 at its byte"},
+      {"a zero byte", "gpt2",
+       [](const Folder& f) {
+         put(f / "m/config.json", content(f / "m/config.json") + std::string("\0junk", 5));
+       },
+       "m/config.json: has a zero byte at "},
       {"a list", "gpt2", [](const Folder& f) { put(f / "m/config.json", "[1]"); },
        "must hold a JSON object"},
       {"deep JSON", "gpt2",
@@ -216,6 +221,14 @@ std::vector<BadFolder> bad_vocabularies() {
       {"a cased model", "bert",
        [](const Folder& f) { put(f / "m/tokenizer_config.json", R"({"do_lower_case": false})"); },
        "'do_lower_case' is false; heed imports uncased models of BERT"},
+      {"accents that stay", "bert",
+       [](const Folder& f) { put(f / "m/tokenizer_config.json", R"({"strip_accents": false})"); },
+       "'strip_accents' is false; heed imports uncased models of BERT"},
+      {"a version that is not UTF-8", "gpt2",
+       [](const Folder& f) {
+         put(f / "m/merges.txt", "#version: \xff\n" + content(f / "m/merges.txt"));
+       },
+       "m/merges.txt: line 1: "},
   };
 }
 
@@ -311,6 +324,8 @@ TEST_CASE("look shows the predictions at [MASK] of an imported BERT", "[app][wei
   CHECK(sandbox.heed({"look", "b", "--mask", "sea", "--text", text}).code == 2);
   CHECK(sandbox.heed({"look", "b", "--attends-to", "sea", "--text", text}).code == 2);
   CHECK(sandbox.heed({"look", "b", "--mask", "it"}).code == 2);
+  CHECK(sandbox.heed({"look", "b", "--attends-to", "door", "--page", "p.html"}).err ==
+        "heed: error: --attends-to applies to neither --tsne nor --page; leave out one of them\n");
   CHECK(sandbox.heed({"look", "b", "--tsne", "--iterations", "20", "--text", text}).code == 0);
   const Finished sample = sandbox.heed({"sample", "b"});
   CHECK(has(sample.err, "its model is not causal, so it cannot generate text"));
@@ -329,8 +344,30 @@ TEST_CASE("exported models are imported with the same bytes", "[app][weights]") 
   CHECK(refused.code == 1);
   CHECK(has(refused.err, "nanoGPT has no bidirectional attention; --to pytorch exports every"));
   CHECK(!sandbox.has_file("x"));
+  fs::create_directory(sandbox / "mine");
+  put(sandbox / "mine/load.py", "my own");
+  CHECK(sandbox.heed({"export", "b", "--to", "pytorch", "mine"}).err ==
+        "heed: error: mine/load.py: exists already; give another folder\n");
+  CHECK(content(sandbox / "mine/load.py") == "my own");
   CHECK(sandbox.heed({"export", "b", "x"}).code == 2);
   CHECK(sandbox.heed({"export", "b", "--to", "pytorch"}).code == 2);
+}
+
+TEST_CASE("import --replace keeps the old run if it fails, and none of it if it succeeds",
+          "[app][weights]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny + Arguments{"--keep-history"}).code == 0);
+  REQUIRE(sandbox.has_file("o/history"));
+  Call call = sandbox.call({});
+  const std::string import = " import " + weights("gpt2").string() + " --out o --replace";
+  call.arguments = {"/bin/sh", "-c", "ulimit -f 4; exec " HEED_BINARY_DIR "/heed" + import};
+  CHECK(run(call).code == 1);
+  CHECK(sandbox.has_file("o/history"));
+  CHECK(sandbox.has_file("o/loss.csv"));
+  CHECK(sandbox.heed({"import", weights("gpt2").string(), "--out", "o", "--replace"}).code == 0);
+  CHECK(!sandbox.has_file("o/history/step-20.safetensors"));
+  CHECK(!sandbox.has_file("o/loss.csv"));
+  CHECK(!sandbox.has_file("o/sample.txt"));
 }
 
 TEST_CASE("training continues from an imported nanoGPT model", "[app][weights][train]") {
