@@ -12,8 +12,8 @@
 //
 // As handed out, the ring is wrong in one place.
 // Hint: Follow P = 2 with one element per chunk by hand. Which chunk is complete at rank 0 after
-// the Hint: only step of the reduce-scatter? Which one does rank 0 send in the all-gather? Hint: In
-// the first step of the all-gather, rank r must send the chunk that it has completed.
+// Hint: the reduce-scatter? Which one does rank 0 send in the all-gather?
+// Hint: In the first step of the all-gather, rank r must send the chunk that it has completed.
 
 #include "exercise.hpp"
 

@@ -51,6 +51,7 @@ class Supervisor {
 
   int run(const std::function<int(Communicator&)>& body) {
     const pid_t parent = getpid();
+    std::cout.flush();  // else each rank would print the rest of the buffer too
     for (std::size_t rank = 0; rank < memory_.processes(); ++rank) {
       const pid_t child = fork();
       if (child == 0) run_child(rank, parent, body);

@@ -406,7 +406,7 @@ echo end >>"$LOG")");
        "OMPI_COMM_WORLD_RANK=0 sh heed train --shards 2 & PMI_RANK=1 sh heed train --shards 2; "
        "wait"},
       machine.root);
-  CHECK(both.err == "");
+  CHECK(both.err == "heed: building for the first time, about a minute\n");
   CHECK(both.out == "train --shards 2\ntrain --shards 2\n");
   CHECK(machine.log() ==
         "begin --preset\nend\nbegin -DHEED_MPI=ON\nend\nbegin --build\nend\nbegin "

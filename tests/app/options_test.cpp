@@ -81,6 +81,7 @@ std::vector<TrainFlag> train_flags() {
           {"--embed-dim", "128", "256", model(&Model::embed_dim)},
           {"--dropout", "0", "0.25", training(&Options::dropout)},
           {"--batch-size", "12", "13", training(&Options::batch_size)},
+          {"--shards", "1", "2", training(&Options::shards)},
           {"--steps", "2000", "1000000000000", training(&Options::steps)},
           {"--lr", "0.001", "0.5", training(&Options::lr)},
           {"--min-lr", "1e-04", "1e-05", training(&Options::min_lr)},

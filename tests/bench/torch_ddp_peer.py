@@ -51,7 +51,10 @@ class Wrapped:
     """What peer.Training expects of a model."""
 
     def __init__(self, model):
-        self.ddp = DistributedDataParallel(Loss(model))
+        module = Loss(model)
+        # gloo cannot send the causal masks, which are of type bool, and equal on all ranks.
+        module._ddp_params_and_buffers_to_ignore = [name for name, _ in module.named_buffers()]
+        self.ddp = DistributedDataParallel(module, broadcast_buffers=False)
 
     def loss(self, tokens, targets):
         return self.ddp(tokens, targets)
