@@ -138,13 +138,12 @@ int ranks_on_these_cores(Communicator& communicator) {
 
 void set_rank_threads(int ranks, const int* requested) {
   if (requested != nullptr) return set_num_threads(*requested);
-  if (ranks == 1) return;
   const int cores = usable_cores(), fitting = std::max(1, cores / ranks);
   const char* const variable = std::getenv("OMP_NUM_THREADS");
   const int wanted = variable == nullptr ? 0 : std::atoi(variable);
   if (wanted > fitting)
     throw UsageError("OMP_NUM_THREADS " + std::string(variable) + " is too large for " +
-                     std::to_string(ranks) + " ranks on " +
+                     counted(static_cast<std::size_t>(ranks), "rank") + " on " +
                      counted(static_cast<std::size_t>(cores), "core") + "; give at most " +
                      std::to_string(fitting) + ", or --threads");
   set_num_threads(wanted > 0 ? wanted : fitting);

@@ -223,7 +223,8 @@ struct Run {
   bool is_first() const { return communicator.rank() == 0; }
 
   Facts open() {
-    set_rank_threads(ranks_on_cores, command.threads ? &*command.threads : nullptr);
+    if (command.threads || communicator.size() > 1)
+      set_rank_threads(ranks_on_cores, command.threads ? &*command.threads : nullptr);
     if (is_first()) {
       lock.acquire_if_possible();  // locks the folder before reading it: others may be writing
       if (!command.resume && !command.replace)
