@@ -418,6 +418,41 @@ TEST_CASE("a model in shards is imported like one in a single file", "[app][weig
   CHECK(state(folder / "one") == state(folder / "two"));
 }
 
+// Stands for GPT2LMHeadModel of an old version of transformers, which has buffers with masks.
+constexpr const char* strict_gpt2 = R"(import sys, torch
+sys.path.insert(0, "x")
+from load import state, load_into
+class Gpt2:
+    def state_dict(self):
+        return {**state, "transformer.h.0.attn.bias": torch.ones(1, 1, 4, 4), "transformer.h.0.attn.masked_bias": torch.tensor(-1e4)}
+    def load_state_dict(self, new):
+        assert set(new) == set(self.state_dict())
+load_into(Gpt2())
+assert state["transformer.h.0.attn.c_attn.weight"].shape == (24, 72)
+assert torch.equal(state["lm_head.weight"], state["transformer.wte.weight"])
+)";
+
+TEST_CASE("an export for GPT2LMHeadModel has its tensors and keeps its buffers", "[app][weights]") {
+  const Sandbox sandbox;
+  const auto script = [&](const Arguments& arguments) {
+    return run({Arguments{"/usr/bin/python3"} + arguments, sandbox.path, "", {}});
+  };
+  if (!fs::exists("/usr/bin/python3") || script({"-c", "import torch"}).code != 0) {
+    std::cout << "skipped: there is no /usr/bin/python3 with torch\n";
+    return;
+  }
+  REQUIRE(sandbox.heed({"import", weights("gpt2").string(), "--out", "g"}).code == 0);
+  REQUIRE(sandbox.heed({"export", "g", "--to", "gpt2", "x"}).code == 0);
+  const Finished loaded = script({"-c", strict_gpt2});
+  INFO(loaded.err);
+  CHECK(loaded.code == 0);
+  CHECK(script({"x/load.py"}).code == 0);
+  CHECK(sandbox.has_file("x/pytorch_model.bin"));
+  REQUIRE(sandbox.heed({"export", "g", "--to", "pytorch", "p"}).code == 0);
+  const Finished names = script({"p/load.py"});
+  CHECK(has(names.out, "blocks.0.attention.query.weight (24, 24)"));
+}
+
 TEST_CASE("nanoGPT's modules load an export strictly and continue a text as heed does",
           "[app][weights]") {
   const std::string python = "/usr/bin/python3";

@@ -30,7 +30,7 @@ state.setdefault("lm_head.weight", state["transformer.wte.weight"])
 
 def load_into(model):  # a GPT2LMHeadModel; its buffers with masks stay as they are
     masks = {name: t for name, t in model.state_dict().items() if name.endswith((".attn.bias", ".masked_bias"))}
-    model.load_state_dict({**masks, **state, **{n: t for n, t in masks.items() if t.dim() != 1}})
+    model.load_state_dict({**masks, **state})  # strict
     model.tie_weights() if hasattr(model, "tie_weights") else None
 
 if __name__ == "__main__":
