@@ -63,6 +63,13 @@ TEST_CASE("a merge is applied to all its occurrences before the next one",
   CHECK(two_ways.encode("abcabc") == Ids{5, 5});
 }
 
+// With a scan of the word for every merge, this would take hours.
+TEST_CASE("a word of a million bytes is encoded", "[text][byte_level_bpe]") {
+  const auto doubling =
+      ByteLevelBpe::from_contents(R"({"a": 0, "aa": 1, "aaaa": 2})", "a a\naa aa");
+  CHECK(doubling.encode(std::string(1'000'000, 'a')) == Ids(250'000, 2));
+}
+
 TEST_CASE("<|endoftext|> is a token on request only", "[text][byte_level_bpe]") {
   CHECK(bpe().end_of_text() == std::optional<std::size_t>(9));
   CHECK(bpe().encode("ab<|endoftext|> ab", EndOfText::as_token) == Ids{5, 9, 6});

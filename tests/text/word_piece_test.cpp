@@ -61,6 +61,20 @@ TEST_CASE("a word with an unknown part, or of more than 100 characters, is [UNK]
   CHECK(pieces().encode(accents) == hundred);
 }
 
+// These would take hours with a sort of marks by insertion, with a search for the end of the word
+// at every sigma, or with a search for the longest piece that has no limit.
+TEST_CASE("a million marks, sigmas, brackets or letters are encoded", "[text][word_piece]") {
+  std::string marks = "x", sigmas;
+  for (int i = 0; i < 500'000; ++i) {
+    marks += "\u0301\u0323";
+    sigmas += "Σ'";
+  }
+  CHECK(pieces().encode(marks) == Ids{16});
+  CHECK(pieces().encode(sigmas) == Ids(1'000'000, 1));
+  CHECK(pieces().encode(std::string(1'000'000, '[')) == Ids(1'000'000, 1));
+  CHECK(pieces().encode(std::string(1'000'000, 'x')) == Ids{1});
+}
+
 TEST_CASE("special tokens are found before the text is normalized", "[text][word_piece]") {
   CHECK(pieces().encode("i [MASK] i") == Ids{15, 4, 15});
   CHECK(pieces().encode("i[MASK]i[[SEP]") == Ids{15, 4, 15, 1, 3});
