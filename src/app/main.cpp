@@ -44,7 +44,8 @@ int main(int argc, char** argv) {
   } catch (const UsageError& error) {
     return print_error(2, error.what());
   } catch (const std::bad_alloc&) {
-    return print_error(1, "out of memory; use a smaller model, --batch-size or --block-size");
+    return print_error(
+        1, "out of memory; use a smaller model, --batch-size, --block-size or --samples");
   } catch (const std::exception& error) {
     return print_error(1, error.what());
   }

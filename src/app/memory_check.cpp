@@ -38,7 +38,7 @@ struct SizeOption {
 };
 
 std::vector<SizeOption> size_options(TrainCommand& c) {
-  return {{"--batch-size", c.training.batch_size, 1},
+  return {{"--batch-size", c.training.batch_size, c.training.shards},
           {"--block-size", c.model.block_size, 1},
           {"--layers", c.model.layers, 1},
           {"--embed-dim", c.model.embed_dim,
@@ -94,7 +94,11 @@ void check_memory(const TrainCommand& command, std::size_t processes) {
   const AvailableMemory available{static_cast<double>(usable_memory()) / parts,
                                   static_cast<double>(usable_addresses())};
   const std::string shortage = memory_shortage(command, num_threads(), available);
-  if (!shortage.empty()) throw_error(shortage);
+  if (shortage.empty()) return;
+  throw_error(shortage, processes == 1 ? std::string()
+                                       : "; each of the " + std::to_string(processes) +
+                                             " processes has an equal part of the memory, so "
+                                             "fewer --processes leave more");
 }
 
 }  // namespace heed::app

@@ -50,6 +50,7 @@ class Supervisor {
   Supervisor& operator=(const Supervisor&) = delete;
 
   int run(const std::function<int(Communicator&)>& body) {
+    ::signal(SIGCHLD, SIG_DFL);  // if SIGCHLD is ignored, waitpid() reports no rank
     const pid_t parent = getpid();
     std::cout.flush();  // else each rank would print the rest of the buffer too
     for (std::size_t rank = 0; rank < memory_.processes(); ++rank) {
@@ -155,14 +156,17 @@ class Supervisor {
     if (interrupts > 1) return 128 + SIGINT;
     const Rank& failed = ranks_[*first_failed_];
     const bool was_killed = WIFSIGNALED(failed.status);
-    if (was_killed && stop != 0) return 128 + stop;  // stopped before it could catch signals
+    // A rank that does not catch signals yet is killed by the signal that stops the run.
+    if (was_killed && WTERMSIG(failed.status) == stop) return 128 + stop;
     const int first = WIFEXITED(ranks_[0].status) ? WEXITSTATUS(ranks_[0].status) : 1;
     if (memory_.status().reported.load() == 0 && (was_killed || *first_failed_ != 0)) {
       const int code = was_killed ? WTERMSIG(failed.status) : WEXITSTATUS(failed.status);
       std::cerr << "heed: error: rank " << *first_failed_ << " (process " << failed.process << ") "
                 << (was_killed ? "was killed by signal " : "ended with exit code ") << code
                 << (was_killed ? std::string(" (") + strsignal(code) + ")" : "")
-                << "; all ranks have stopped, and the last saved checkpoint is unchanged"
+                << "; all ranks have stopped; --resume continues from the last saved checkpoint"
+                << (was_killed && code == SIGKILL ? "; if memory was short, give fewer --processes"
+                                                  : "")
                 << std::endl;
       return first > 1 ? first : 1;
     }

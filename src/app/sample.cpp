@@ -75,17 +75,22 @@ void write_sample(const SampleCommand& command, const LoadedModel& saved,
   writer.finish();
 }
 
-// Prints --samples texts, each below a line with its seed.
+// Prints --samples texts, each below a line with its seed. At most 32 texts are generated together,
+// because the caches and the logits of all of them are in memory at once.
 void write_samples(const SampleCommand& command, const LoadedModel& saved,
                    const std::vector<std::int64_t>& prompt) {
-  std::vector<Generator> generators;
-  for (std::size_t i = 0; i < command.samples; ++i) generators.emplace_back(command.seed + i);
-  const auto texts = generate(saved.model, prompt, command.options, generators);
-  for (std::size_t i = 0; i < texts.size() && std::cout.good(); ++i) {
-    std::cout << "---- seed " << command.seed + i << '\n';
-    SampleWriter writer(saved.vocabulary, command.prompt.value_or(""));
-    for (const std::int64_t token : texts[i]) writer.write(token);
-    writer.finish();
+  constexpr std::size_t group = 32;
+  for (std::size_t begin = 0; begin < command.samples && std::cout.good(); begin += group) {
+    const std::size_t end = std::min(begin + group, command.samples);
+    std::vector<Generator> generators;
+    for (std::size_t i = begin; i < end; ++i) generators.emplace_back(command.seed + i);
+    const auto texts = generate(saved.model, prompt, command.options, generators);
+    for (std::size_t i = 0; i < texts.size() && std::cout.good(); ++i) {
+      std::cout << "---- seed " << command.seed + begin + i << '\n';
+      SampleWriter writer(saved.vocabulary, command.prompt.value_or(""));
+      for (const std::int64_t token : texts[i]) writer.write(token);
+      writer.finish();
+    }
   }
 }
 

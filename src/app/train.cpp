@@ -248,7 +248,7 @@ struct Run {
     facts["--zero"] = command.zero ? "given" : "not given";
     facts["TEXT"] = name;
     facts["version"] = version;
-    facts["program"] = hash_text(contents_of_program());
+    facts["program (its hash)"] = hash_text(contents_of_program());
     return facts;
   }
 
@@ -300,8 +300,8 @@ struct Run {
     for (const Tensor& parameter : trainer->parameters())
       weights.append(reinterpret_cast<const char*>(parameter.value().data()),
                      parameter.value().size() * sizeof(Real));
-    return {{"the text's hash", hexadecimal("%016llx", fingerprint.hash)},
-            {"the hash of the first weights", hash_text(weights)},
+    return {{"text (its hash)", hexadecimal("%016llx", fingerprint.hash)},
+            {"first weights (their hash)", hash_text(weights)},
             {"HEED_GEMM (the library of matrix products)", gemm_choice().text()}};
   }
 

@@ -48,6 +48,7 @@ struct AtThreadEnd {
       BlockList& list = lists[i];
       for (; list.fresh != list.end; list.fresh += (i + 1) * unit)
         list.first = new (list.fresh) FreeBlock{list.first};
+      if (list.first == nullptr) continue;
       FreeBlock** last = &list.first;
       while (*last != nullptr) last = &(*last)->next;
       *last = std::exchange(shared[i], std::exchange(list.first, nullptr));

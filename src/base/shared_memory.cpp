@@ -90,11 +90,11 @@ SharedMemory::SharedMemory(std::size_t processes)
                 "; use fewer processes");
   static_assert(sizeof(Status) <= 4096 && alignof(Mailbox) <= 4096);
   status_ = new (memory_) Status;
-  unsigned char* place = static_cast<unsigned char*>(memory_) + 4096;
-  mailboxes_ = reinterpret_cast<Mailbox*>(place);
+  unsigned char* address = static_cast<unsigned char*>(memory_) + 4096;
+  mailboxes_ = reinterpret_cast<Mailbox*>(address);
   // The memory is zero: constructing only the counters leaves the chunks' pages untouched.
-  for (std::size_t i = 0; i < processes * log2_processes_; ++i, place += sizeof(Mailbox)) {
-    auto* const box = reinterpret_cast<Mailbox*>(place);
+  for (std::size_t i = 0; i < processes * log2_processes_; ++i, address += sizeof(Mailbox)) {
+    auto* const box = reinterpret_cast<Mailbox*>(address);
     new (&box->written) Counter(0);
     new (&box->read) Counter(0);
   }

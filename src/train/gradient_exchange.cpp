@@ -9,7 +9,6 @@
 #include <mutex>
 #include <thread>
 
-#include "heed/array/parallel.hpp"
 #include "heed/base/error.hpp"
 #include "heed/train/tree_sum.hpp"
 
@@ -29,8 +28,8 @@ struct Bucket {
   std::size_t missing = 0;          // the number of parameters whose gradient is not ready
 };
 
-// Where the gradient of a parameter lies.
-struct Place {
+// The elements of the buffer that hold the gradient of a parameter.
+struct Segment {
   std::size_t begin, bucket;
   bool ready = false;
 };
@@ -41,7 +40,7 @@ struct GradientExchange::State {
   std::vector<Tensor> parameters;
   Communicator& communicator;
   ExchangeOptions options;
-  std::vector<Place> places;  // one for each parameter
+  std::vector<Segment> segments;  // one for each parameter
   std::vector<Bucket> buckets;
   std::vector<Real> buffer, scratch;
   ExchangeStatistics statistics = {};
@@ -58,12 +57,12 @@ struct GradientExchange::State {
 
   // Lays the parameters out in reverse order. A bucket ends when it has reached its size.
   void make_buckets() {
-    places.resize(parameters.size());
+    segments.resize(parameters.size());
     std::size_t at = 0, largest = 0;
     for (std::size_t i = parameters.size(); i-- > 0;) {
       if (buckets.empty() || buckets.back().size * sizeof(Real) >= options.bucket_bytes)
         buckets.push_back({at, 0, 0, 0});
-      places[i] = {at, buckets.size() - 1};
+      segments[i] = {at, buckets.size() - 1};
       const std::size_t size = parameters[i].value().size();
       buckets.back().size += size;
       ++buckets.back().parameters;
@@ -130,22 +129,24 @@ GradientExchange::~GradientExchange() {
 
 void GradientExchange::begin() {
   State& s = *state_;
+  if (s.in_step)
+    throw_error("GradientExchange: the previous step has failed; make a new Trainer and resume");
   s.in_step = true;
   for (Bucket& bucket : s.buckets) bucket.missing = bucket.parameters;
-  for (Place& place : s.places) place.ready = false;
+  for (Segment& segment : s.segments) segment.ready = false;
   const std::lock_guard<std::mutex> lock(s.mutex);
   s.complete = s.sent = 0;
 }
 
 void GradientExchange::ready(std::size_t index) {
   State& s = *state_;
-  Place& place = s.places.at(index);
-  if (place.ready)
+  Segment& segment = s.segments.at(index);
+  if (segment.ready)
     throw_error("GradientExchange: ", s.parameters[index].name(), " was ready before; call begin");
   const Array& gradient = s.parameters[index].grad();
-  std::copy_n(gradient.data(), gradient.size(), s.buffer.data() + place.begin);
-  place.ready = true;
-  if (--s.buckets[place.bucket].missing > 0) return;
+  std::copy_n(gradient.data(), gradient.size(), s.buffer.data() + segment.begin);
+  segment.ready = true;
+  if (--s.buckets[segment.bucket].missing > 0) return;
   {
     const std::lock_guard<std::mutex> lock(s.mutex);
     s.complete = s.count_complete();
@@ -155,8 +156,8 @@ void GradientExchange::ready(std::size_t index) {
 
 void GradientExchange::finish(Real scale) {
   State& s = *state_;
-  for (std::size_t i = 0; i < s.places.size(); ++i)
-    if (!s.places[i].ready)
+  for (std::size_t i = 0; i < s.segments.size(); ++i)
+    if (!s.segments[i].ready)
       throw_error("GradientExchange: ", s.parameters[i].name(), " has no gradient in this step");
   const auto start = Clock::now();
   if (s.thread.joinable()) {
@@ -169,7 +170,7 @@ void GradientExchange::finish(Real scale) {
   s.statistics.waiting_seconds += seconds_since(start);
   for (std::size_t i = 0; i < s.parameters.size(); ++i) {
     Array& gradient = s.parameters[i].mutable_grad();
-    const Real* const sum = s.buffer.data() + s.places[i].begin;
+    const Real* const sum = s.buffer.data() + s.segments[i].begin;
     for (std::size_t j = 0; j < gradient.size(); ++j) gradient.data()[j] = sum[j] * scale;
   }
   s.in_step = false;

@@ -199,7 +199,8 @@ std::optional<LogRow> Trainer::step() {
 double Trainer::compute_gradients() {
   const Batches batches = batches_;
   const Generator dropout_generator = dropout_generator_;
-  optim::zero_grad(parameters_.tensors());  // a failed step may have left gradients behind
+  optim::zero_grad(parameters_.tensors());  // a failed step may have left gradients and sums
+  for (TreeSum& sum : shard_sums_) sum.clear();
   const double loss = agree_on_loss(sum_gradients());
   const double unclipped = std::numeric_limits<double>::infinity();
   const double clip = options_.clip > 0 ? options_.clip : unclipped;

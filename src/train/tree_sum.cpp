@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "heed/array/parallel.hpp"
 #include "heed/array/reduce.hpp"
 
 namespace HEED_NAMESPACE {

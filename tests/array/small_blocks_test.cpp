@@ -44,12 +44,14 @@ TEST_CASE("a freed small block is used for the next of its size", "[array][memor
 TEST_CASE("the small blocks of a thread that ended are used by other threads", "[array][memory]") {
   if (heed_test::sanitized) return;
   std::set<void*> blocks;
-  for (int i = 0; i < 50; ++i)  // a slab has 64 blocks of this size
+  for (int i = 0; i < 50; ++i) {  // a slab has 64 blocks of this size
     std::thread([&] {
       void* const block = allocate_small(1000);
       blocks.insert(block);
       free_small(block, 1000);
     }).join();
+    std::thread([] { free_small(allocate_small(40), 40); }).join();  // has no block of that size
+  }
   CHECK(blocks.size() <= 64);
   std::vector<void*> here;
   for (int i = 0; i < 200; ++i) here.push_back(allocate_small(1000));

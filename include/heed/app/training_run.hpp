@@ -24,8 +24,8 @@ namespace heed::app {
 int train_to_end(Trainer& trainer, const Vocabulary& vocabulary, const TextFingerprint& text,
                  const std::string& text_name, const RunFolder& folder, bool keep_history = false);
 
-// What the other ranks do while rank 0 is in train_to_end(): they train along until the last step
-// or the step at which all ranks stop, and write nothing. Throws the errors of Trainer::step().
+// The counterpart of train_to_end() on the other ranks: trains until the last step or the step at
+// which all ranks stop, and writes nothing. Throws the errors of Trainer::step().
 void follow_to_end(Trainer& trainer);
 
 // Two series for a plot: the training loss as a line, and the validation loss as points.

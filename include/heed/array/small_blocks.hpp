@@ -14,8 +14,9 @@ inline constexpr std::size_t max_small_bytes = 1024;
 
 // Returns a block of `bytes` bytes, 1 to max_small_bytes, aligned to 64 bytes if `bytes` is a
 // multiple of 64, else to 32 bytes. Throws bad_alloc. free_small needs the same number of bytes. It
-// keeps the block for the next allocation of this size on the same thread, which then takes a few
-// nanoseconds; malloc takes a hundred for aligned memory.
+// keeps the block for the next allocation of this size on the thread that frees it, which then
+// takes a few nanoseconds; malloc takes a hundred for aligned memory. Other threads get the block
+// when that thread has ended.
 void* allocate_small(std::size_t bytes);
 void free_small(void* block, std::size_t bytes) noexcept;
 

@@ -35,7 +35,8 @@ class Communicator {
   virtual void exchange(std::size_t partner, const void* sent, std::size_t sent_bytes,
                         void* received, std::size_t received_bytes) = 0;
 
-  // Makes every exchange() of this process that is running or follows throw PeerLost. A process
+  // Makes every exchange() of this process that waits for its partner, now or later, throw
+  // PeerLost. A process
   // that fails calls abandon(), so that none of its threads waits for another process.
   virtual void abandon() = 0;
 };

@@ -23,6 +23,7 @@ class TreeSum {
   void push(Array x);
   // The sum of all pushed arrays and of x, the last one. The TreeSum is empty afterwards.
   Array finish(Array x);
+  void clear() { count_ = 0; }  // forgets the pushed arrays, as after a failed step
 
  private:
   Array merged(Array x);  // adds the sums of full levels to x
