@@ -76,7 +76,7 @@ void the_order_of_a_sum() {
   check("but all agree up to rounding", ring(shards, 4), tree, 1e-5);
   say("", "A ring (Patarasuk and Yuan 2009) adds in an order that depends on P. So the same",
       "training on 2 and on 4 processes has other bits, and after many steps other digits.",
-      "PyTorch's documentation of DDP says so too.");
+      "The sums of PyTorch's DDP depend on P as well.");
 }
 
 void one_tree() {
