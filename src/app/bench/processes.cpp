@@ -74,11 +74,11 @@ TrainOptions endless_training(std::size_t batch_size, std::size_t shards) {
 }
 
 void time_steps(Trainer& trainer, std::int64_t steps, Measured& result) {
-  for (std::int64_t i = 0; i < steps / 5 + 2; ++i) trainer.step();
+  for (std::int64_t i = 0; i < steps / 5 + 2 && trainer.stop_signal() == 0; ++i) trainer.step();
   const ExchangeStatistics* const after = trainer.exchange_statistics();
   const ExchangeStatistics before = after != nullptr ? *after : ExchangeStatistics();
   std::vector<double> ms;
-  for (std::int64_t i = 0; i < steps; ++i) {
+  for (std::int64_t i = 0; i == 0 || (i < steps && trainer.stop_signal() == 0); ++i) {
     const auto start = Clock::now();
     trainer.step();
     ms.push_back(ms_since(start));
@@ -96,14 +96,14 @@ Measured measure(const Plan& plan, const Workload& workload, const Corpus& corpu
   const SharedResult result;
   const int code = run_processes(plan.processes, [&](Communicator& communicator) {
     set_num_threads(1);
-    Distribution distribution{&communicator, {}, plan.zero, {}};
+    Distribution distribution{&communicator, {}, plan.zero, received_signal};
     distribution.exchange.overlap = plan.overlap;
     Trainer trainer(corpus, workload.model, endless_training(workload.batch_size, plan.shards),
                     distribution);
     Measured own{};
     time_steps(trainer, steps, own);
     if (communicator.rank() == 0) *result = own;
-    return 0;
+    return trainer.stop_signal() == 0 ? 0 : 128 + trainer.stop_signal();
   });
   if (code != 0) throw_error("heed bench: a process has ended with code ", code);
   return *result;
