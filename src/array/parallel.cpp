@@ -32,7 +32,7 @@ __attribute__((constructor(101))) static void shorten_busy_waiting() {
   setenv("GOMP_SPINCOUNT", "10000", 0);
 }
 
-static int thread_count = default_threads();
+static int thread_count = 0;  // 0: default_threads(), which must not run before OpenMP has started
 
 void set_num_threads(int threads, SourceLocation location) {
   const CallSite site(location);
@@ -43,7 +43,9 @@ void set_num_threads(int threads, SourceLocation location) {
 
 int num_threads() {
   static const bool thread_safe = blas_is_thread_safe();
-  return thread_safe ? thread_count : 1;
+  static const int threads_by_default = default_threads();
+  if (!thread_safe) return 1;
+  return thread_count == 0 ? threads_by_default : thread_count;
 }
 
 }  // namespace HEED_NAMESPACE

@@ -57,6 +57,20 @@ TEST_CASE("the curve is plotted if gnuplot is installed; otherwise a note names 
   CHECK(has(with.out, "loss.svg") == (with.err == ""));
 }
 
+TEST_CASE("the number of threads is OMP_NUM_THREADS unless --threads is given", "[app][train]") {
+  const Sandbox sandbox;
+  Arguments arguments = {"train", "in.txt", "--steps", "1", "--layers", "1", "--replace"};
+  const auto output = [&](const char* variable) {
+    Call call = sandbox.call(arguments);
+    call.environment["OMP_NUM_THREADS"] = variable;
+    return run(call).out;
+  };
+  CHECK(has(output("1"), ", on 1 thread\n"));
+  CHECK(has(output("3"), ", on 3 threads\n"));
+  arguments.insert(arguments.end(), {"--threads", "2"});
+  CHECK(has(output("3"), ", on 2 threads\n"));
+}
+
 TEST_CASE("the same seed gives the same bits with one, two and four threads", "[app][train]") {
   const Sandbox sandbox;
   const Arguments wide = {"train",        "in.txt", "--layers",       "1",  "--embed-dim", "64",
