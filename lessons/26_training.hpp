@@ -65,8 +65,9 @@ inline Names order_of_gradients() {
   const nn::Gpt model(Scope(parameters, g), tiny_model(vocabulary));
   const Batch batch = Batches(corpus.training(), 2, 16, 1).next();
   Names names;
+  const std::function<void(Node&)> ready = [&](Node& leaf) { names.push_back(leaf.name); };
   BackwardOptions options;
-  options.ready = [&](Node& leaf) { names.push_back(leaf.name); };
+  options.ready = &ready;
   backward(model.loss(batch.inputs, batch.targets), options);
   return names;
 }

@@ -332,7 +332,8 @@ int train(const TrainCommand& command, Communicator& communicator) {
     return run->open();
   });
   agree(communicator, [&] { return run->read(); });
-  if (run->path == "-") run->text = broadcast_text(communicator, run->text);
+  if (run->path == "-" && communicator.size() > 1)
+    run->text = broadcast_text(communicator, run->text);
   agree(communicator, [&] { return run->build(); });
   return run->train();
 }

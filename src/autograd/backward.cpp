@@ -85,14 +85,14 @@ NodeList topological_order(const Tensor& output, NodeSet set, SourceLocation loc
 // Counts, for each leaf, the operations whose backward has yet to add to the leaf's gradient.
 class PendingLeaves {
  public:
-  PendingLeaves(const NodeList& nodes, const std::function<void(Node&)>& ready) : ready_(ready) {
-    if (!ready_) return;
+  PendingLeaves(const NodeList& nodes, const std::function<void(Node&)>* ready) : ready_(ready) {
+    if (ready_ == nullptr) return;
     for (const auto& node : nodes) each_leaf(*node, [&](Node& leaf) { ++pending_[&leaf]; });
   }
   void visited(const Node& node) {
-    if (!ready_) return;
+    if (ready_ == nullptr) return;
     each_leaf(node, [&](Node& leaf) {
-      if (--pending_.at(&leaf) == 0) ready_(leaf);
+      if (--pending_.at(&leaf) == 0) (*ready_)(leaf);
     });
   }
 
@@ -103,7 +103,7 @@ class PendingLeaves {
       if (input != nullptr && input->requires_grad && input->depth == 0) visit(*input);
   }
 
-  const std::function<void(Node&)>& ready_;
+  const std::function<void(Node&)>* ready_;
   std::unordered_map<const Node*, std::size_t> pending_;
 };
 
@@ -141,7 +141,7 @@ void backward(const Tensor& output, BackwardOptions options, SourceLocation loca
   if (output.value().size() != 1)
     throw_error("backward: ", describe(output, "output"),
                 " has more than one element; reduce it to one, or give the upstream gradient");
-  backward(output, ones(output.shape()), std::move(options), location);
+  backward(output, ones(output.shape()), options, location);
 }
 
 void Tensor::backward(SourceLocation location) const {

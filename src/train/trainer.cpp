@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <sstream>
@@ -243,13 +244,14 @@ void Trainer::backward_of_last_shard(const Tensor& loss) {
     index[parameters_.tensors()[i].node().get()] = i;
   if (exchange_) exchange_->begin();
   const Real scale = Real{1} / static_cast<Real>(options_.shards);
-  BackwardOptions backward_options;
-  backward_options.ready = [&](Node& leaf) {
+  const std::function<void(Node&)> ready = [&](Node& leaf) {
     const std::size_t i = index.at(&leaf);
     leaf.grad = shard_sums_[i].finish(std::move(leaf.grad));
     if (exchange_) return exchange_->ready(i);
     for (std::size_t j = 0; j < leaf.grad.size(); ++j) leaf.grad.data()[j] *= scale;
   };
+  BackwardOptions backward_options;
+  backward_options.ready = &ready;
   backward(loss, backward_options);
   if (exchange_) exchange_->finish(scale);
 }

@@ -154,7 +154,9 @@ TEST_CASE("every line of the .out files is in the book that is made in brief",
     INFO("lesson " << name);
     const std::string page = output_in(content(sandbox / ("b/" + name + ".html")));
     const std::string out = content(std::filesystem::path(lesson).replace_extension(".out"));
-    CHECK(missing_lines(out, page, trains(lesson)) == "");
+    const bool differs =
+        trains(lesson) || has(out, "~");  // numbers that brief runs or training change
+    CHECK(missing_lines(out, page, differs) == "");
     const ScratchFolder folder(name);
     const LessonRun run = run_in(folder.path, HEED_BINARY_DIR "/lessons/" + name);
     CHECK(run.exit_code == 0);

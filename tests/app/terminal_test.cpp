@@ -93,9 +93,14 @@ TEST_CASE("the live line shows the speed and the time left of the row's millisec
   call.terminal = 120;
   Child child(call);
   child.read_until("/40 ");
-  child.kill(SIGSTOP);  // one of the steps that are left takes more than a second
-  ::usleep(1'200'000);
-  child.kill(SIGCONT);
+  // Several pauses, because a pause may fall between two steps: one of the steps that are left
+  // takes more than a second.
+  for (const useconds_t delay : {3'000, 7'000, 11'000}) {
+    ::usleep(delay);
+    child.kill(SIGSTOP);
+    ::usleep(1'200'000);
+    child.kill(SIGCONT);
+  }
   const std::vector<std::string> lines = live_lines(child.finish().out);
   std::vector<std::string> rows;  // row k is that of step k
   std::istringstream csv(content(sandbox / "o/loss.csv"));

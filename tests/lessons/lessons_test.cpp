@@ -41,10 +41,10 @@ Printed number_at(const std::string& text, std::size_t start) {
 
 // Allows one unit in the last digit, since rounding errors differ between machines, and 1.3e-7 for
 // numbers with more than seven digits. Training amplifies rounding errors, so the results of
-// training may differ by 0.05 or 5 %.
+// training may differ by 0.05 or 10 %.
 bool agree(const Printed& a, const Printed& b, bool trained) {
   const double unit = std::pow(10.0, -a.decimals);
-  const double tolerance = trained ? 1e-9 + std::max(0.05, 0.05 * std::abs(a.value)) : 1.3e-7;
+  const double tolerance = trained ? 1e-9 + std::max(0.05, 0.1 * std::abs(a.value)) : 1.3e-7;
   return a.decimals == b.decimals &&
          std::abs(a.value - b.value) <= std::max(1.01 * unit, tolerance);
 }
@@ -158,13 +158,15 @@ TEST_CASE("output may differ by one in the last digit of a number", "[lessons]")
   CHECK(first_difference("2.5000e-03", "2.5001e-03") == "");
 }
 
-TEST_CASE("results of training may differ by 0.05 or 5 %", "[lessons]") {
-  CHECK(first_difference("loss ~0.98, ~40.0\n", "loss ~1.03, ~41.9\n") == "");
-  CHECK(first_difference("loss ~0.98\n", "loss ~1.04\n") != "");
-  CHECK(first_difference("loss ~40.0\n", "loss ~42.1\n") != "");
+TEST_CASE("results of training may differ by 0.05 or 10 %", "[lessons]") {
+  CHECK(first_difference("loss ~0.98, ~40.0\n", "loss ~1.07, ~43.9\n") == "");
+  CHECK(first_difference("loss ~0.30\n", "loss ~0.35\n") == "");
+  CHECK(first_difference("loss ~0.30\n", "loss ~0.36\n") != "");
+  CHECK(first_difference("loss ~0.98\n", "loss ~1.09\n") != "");
+  CHECK(first_difference("loss ~40.0\n", "loss ~44.1\n") != "");
   CHECK(first_difference("loss ~0.98, 0.50\n", "loss ~0.98, 0.52\n") != "");
   CHECK(first_difference("w, trained (1)\na  0.98\n", "w, trained (1)\na  0.94\n") == "");
-  CHECK(first_difference("w, trained (1)\na  0.98\n", "w, trained (1)\na  0.91\n") != "");
+  CHECK(first_difference("w, trained (1)\na  0.98\n", "w, trained (1)\na  0.87\n") != "");
   CHECK(first_difference("w, trained (1)\n\na  0.98\n", "w, trained (1)\n\na  0.94\n") != "");
 }
 

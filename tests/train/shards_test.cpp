@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <functional>
 
 #include "catch.hpp"
 #include "heed/array/parallel.hpp"
@@ -138,11 +139,12 @@ TEST_CASE("backward reports each leaf once, when its gradient is complete", "[tr
   const Tensor loss = sum((a * b + a * constant) * b);  // a and b are used twice
   std::string order;
   std::vector<Real> seen;
-  BackwardOptions options;
-  options.ready = [&](Node& leaf) {
+  const std::function<void(Node&)> ready = [&](Node& leaf) {
     order += leaf.name;
     seen.push_back(leaf.grad(0));
   };
+  BackwardOptions options;
+  options.ready = &ready;
   backward(loss, options);
   CHECK((order == "ab" || order == "ba"));
   for (std::size_t i = 0; i < 2; ++i)

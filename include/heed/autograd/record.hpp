@@ -58,6 +58,7 @@ Array run_forward(Op& op, const NodeList& inputs, std::index_sequence<I...>) {
   else
     return op.forward(input_value(inputs, I)...);
 }
+// Calls op.forward with the given values of the N inputs, or with their list if N is any_number.
 template <class Op, std::size_t... I>
 Array run_forward(Op& op, const ArrayList& x, std::index_sequence<I...>) {
   if constexpr (sizeof...(I) == any_number)

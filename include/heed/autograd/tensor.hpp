@@ -30,7 +30,8 @@ struct Contribution {
 using ArrayList = std::vector<std::reference_wrapper<const Array>>;
 
 struct Node;
-using NodeList =  // nodes, such as the inputs of a node
+// Nodes, such as the inputs of a node.
+using NodeList =
     std::vector<std::shared_ptr<Node>, SmallAllocator<std::shared_ptr<Node>>>;
 
 // A value in the autograd graph. record() creates nodes; user code uses Tensor, a handle to a node.

@@ -15,7 +15,7 @@ namespace heed {
 // mailbox with two slots, so that a process can write one chunk while its partner reads another.
 class SharedMemory {
  public:
-  static constexpr std::size_t max_processes = 64;
+  static constexpr std::size_t max_processes = 64;  // the largest number of processes
 
   // State of the run that every process reads while it waits, and that a signal handler may write.
   struct Status {
@@ -26,10 +26,11 @@ class SharedMemory {
 
   // One direction of an exchange: chunks that one process writes and its partner reads.
   struct Mailbox {
-    static constexpr std::size_t slots = 2, chunk = std::size_t{128} << 10;
-    alignas(64) std::atomic<std::uint32_t> written{0};  // number of chunks written so far
-    alignas(64) std::atomic<std::uint32_t> read{0};     // number of chunks read so far
-    alignas(64) unsigned char data[slots][chunk];
+    static constexpr std::size_t slots = 2;                       // chunks in the mailbox
+    static constexpr std::size_t chunk = std::size_t{128} << 10;  // bytes of a chunk
+    alignas(64) std::atomic<std::uint32_t> written{0};            // number of chunks written so far
+    alignas(64) std::atomic<std::uint32_t> read{0};               // number of chunks read so far
+    alignas(64) unsigned char data[slots][chunk];                 // chunk i is in slot i % slots
   };
 
   // Maps memory for a power of two of processes, at most max_processes. Throws Error if the system
@@ -54,6 +55,7 @@ class SharedMemory {
 // The communicator of one process of a SharedMemory. The memory must outlive it.
 class SharedMemoryCommunicator final : public Communicator {
  public:
+  // The communicator of the process `rank`.
   SharedMemoryCommunicator(SharedMemory& memory, std::size_t rank) : memory_(memory), rank_(rank) {}
 
   std::size_t rank() const override { return rank_; }                      // see Communicator
