@@ -72,7 +72,8 @@ inline bool can_debug() {
   return reason.empty();
 }
 
-// Replaces paths, addresses and line numbers, which depend on the machine or on source edits.
+// Replaces paths, addresses and line numbers, which depend on the machine or on source edits, and
+// "x=x@entry=1" by "x=1", since the compiler decides which values at entry gdb knows.
 inline std::string normalized(std::string text) {
   const std::string root = HEED_SOURCE_DIR "/";
   for (std::size_t i; (i = text.find(root)) != text.npos;) text.erase(i, root.size());
@@ -80,6 +81,7 @@ inline std::string normalized(std::string text) {
   text = std::regex_replace(text, std::regex("([ch]pp):[0-9]+"), "$1:N");
   text = std::regex_replace(text, std::regex("\n[0-9]+\t"), "\nN\t");
   text = std::regex_replace(text, std::regex("line = [0-9]+"), "line = N");
+  text = std::regex_replace(text, std::regex("\\b([a-z_]+)=\\1@entry="), "$1=");
   return std::regex_replace(text, std::regex("process [0-9]+"), "process N");
 }
 
