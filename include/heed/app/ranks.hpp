@@ -27,8 +27,8 @@ using Facts = std::map<std::string, std::string>;
 void agree(Communicator& communicator, const std::function<Facts()>& setup);
 
 // Calls body() and prints its error, unless another rank prints it: `claim_report` returns true for
-// the first rank that asks. Returns the exit code of this rank. Rank 0 prints errors that all ranks
-// throw together; the other ranks then return 0. Any other error names the rank, and makes
+// the first rank that calls it. Returns the exit code of this rank. Rank 0 prints errors that all
+// ranks throw together; the other ranks then return 0. Any other error names the rank, and makes
 // run_rank() call Communicator::abandon().
 int run_rank(Communicator& communicator, const std::function<bool()>& claim_report,
              const std::function<int()>& body);

@@ -25,7 +25,7 @@ struct ImportedModel {
   // Reads the files tensor by tensor, so that the peak of memory is little above that of the model.
   // Throws Error "PATH: ..." if a file is missing or damaged; if a tensor is missing, is not a
   // parameter of the model, has another shape, or holds a number that is not finite; and if the
-  // configuration asks for arithmetic that Gpt does not have.
+  // configuration requires a computation that Gpt does not support.
   explicit ImportedModel(const std::filesystem::path& folder);
   ImportedModel(const ImportedModel&) = delete;  // not copyable: a copy would share the weights
   ImportedModel& operator=(const ImportedModel&) = delete;
