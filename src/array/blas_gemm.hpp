@@ -1,4 +1,4 @@
-// blas_gemm.hpp: the matrix product of BLAS, in float and in double.
+// blas_gemm.hpp: the matrix product of BLAS in float and in double, and OpenBLAS's transposition.
 #pragma once
 
 #include "heed/array/matmul.hpp"
@@ -13,5 +13,10 @@ template <class T>
 void blas_gemm(MatrixRef<const T> a, MatrixRef<const T> b, MatrixRef<T> c, T beta, T alpha);
 extern template void blas_gemm<Real>(MatrixRef<const Real>, MatrixRef<const Real>, MatrixRef<Real>,
                                      Real, Real);
+
+// Writes the transposed matrix of x, row by row, to `out`. x must not be stored transposed.
+template <class T>
+void blas_transpose(MatrixRef<const T> x, T* out);
+extern template void blas_transpose<Real>(MatrixView, Real*);
 
 }  // namespace HEED_NAMESPACE

@@ -38,11 +38,7 @@ constexpr bool with_xsmm = sizeof(Real) == sizeof(float);
 MatrixView rows_of(MatrixView b) {
   thread_local std::vector<Real> buffer;
   buffer.resize(b.rows * b.columns);
-  constexpr std::size_t tile = 8;
-  for (std::size_t j = 0; j < b.columns; j += tile)
-    for (std::size_t i = 0; i < b.rows; ++i)
-      for (std::size_t k = j; k < std::min(j + tile, b.columns); ++k)
-        buffer[i * b.columns + k] = b.data[k * b.stride + i];
+  blas_transpose<Real>(b.transposed(), buffer.data());
   return {buffer.data(), b.rows, b.columns, b.columns};
 }
 

@@ -50,6 +50,17 @@ void blas_gemm(MatrixRef<const T> a, MatrixRef<const T> b, MatrixRef<T> c, T bet
 
 template void blas_gemm<Real>(MatrixView, MatrixView, MatrixRef<Real>, Real, Real);
 
+template <class T>
+void blas_transpose(MatrixRef<const T> x, T* out) {
+  const int rows = blas_int(x.rows), columns = blas_int(x.columns), stride = blas_int(x.stride);
+  if constexpr (std::is_same_v<T, double>)
+    cblas_domatcopy(CblasRowMajor, CblasTrans, rows, columns, 1, x.data, stride, out, rows);
+  else
+    cblas_somatcopy(CblasRowMajor, CblasTrans, rows, columns, 1, x.data, stride, out, rows);
+}
+
+template void blas_transpose<Real>(MatrixView, Real*);
+
 namespace {
 
 // heed runs several single-threaded BLAS calls in parallel. More threads per call would be slower.
