@@ -25,9 +25,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr GemmForm all_forms[] = {GemmForm::nn, GemmForm::nt, GemmForm::tn};
-constexpr GemmSize all_sizes[] = {GemmSize::small, GemmSize::medium, GemmSize::large};
-
 // Factors that are stored as the form says: a is (m, k) and b is (k, n) after transposing.
 struct Factors {
   Array a_buffer, b_buffer, c_buffer;
@@ -96,8 +93,8 @@ std::filesystem::path file_in(const std::filesystem::path& folder) {
 }
 
 bool all_installed(const GemmChoice& choice) {
-  for (const GemmForm form : all_forms)
-    for (const GemmSize size : all_sizes)
+  for (const GemmForm form : all_gemm_forms)
+    for (const GemmSize size : all_gemm_sizes)
       if (!is_installed(choice.at(form, size))) return false;
   return true;
 }
@@ -136,26 +133,31 @@ std::vector<GemmSpeed> measure_gemm() {
     std::size_t m, n, k;
   };
   std::vector<GemmSpeed> speeds;
-  for (const GemmForm form : all_forms) {
-    // Attention in blocks of 32 queries; a narrow model; linear layers of width 128; large ones.
-    for (const Sizes& s : {Sizes{32, 64, 32},
+  for (const GemmForm form : all_gemm_forms) {
+    // Eight rows in layers of width 128; attention in blocks of 32 queries; a narrow model; linear
+    // layers of width 128; large ones.
+    for (const Sizes& s : {Sizes{8, 128, 128},
+                           {8, 512, 128},
+                           {8, 128, 512},
+                           {32, 64, 32},
                            {32, 32, 64},
                            {256, 32, 32},
                            {768, 128, 128},
                            {768, 512, 128},
                            {768, 128, 512},
                            {1024, 1024, 512}})
-      // dW = dy^T x sums over the rows of the batch: the long axis is k.
-      speeds.push_back(form == GemmForm::tn ? measured(form, s.n, s.k, s.m)
-                                            : measured(form, s.m, s.n, s.k));
+      if (form != GemmForm::tn)
+        speeds.push_back(measured(form, s.m, s.n, s.k));
+      else if (s.m > 8)  // dW = dy^T x sums over the rows of the batch: the long axis is k
+        speeds.push_back(measured(form, s.n, s.k, s.m));
   }
   return speeds;
 }
 
 GemmChoice fastest(const std::vector<GemmSpeed>& speeds) {
   GemmChoice choice;
-  for (const GemmForm form : all_forms)
-    for (const GemmSize size : all_sizes) {
+  for (const GemmForm form : all_gemm_forms)
+    for (const GemmSize size : all_gemm_sizes) {
       double best = 0.97 * total_seconds(speeds, form, size, 0);
       for (std::size_t i = 1; i < all_gemm_libraries.size(); ++i) {
         const double seconds = total_seconds(speeds, form, size, i);

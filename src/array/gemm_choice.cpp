@@ -51,7 +51,7 @@ std::string GemmChoice::text() const {
   if (*this == GemmChoice(libraries_[0][0])) return std::string(name_of(libraries_[0][0]));
   std::string text;
   for (std::size_t form = 0; form < 3; ++form)
-    for (std::size_t size = 0; size < 3; ++size) {
+    for (std::size_t size = 0; size < libraries_[form].size(); ++size) {
       if (form + size > 0) text += size == 0 ? ',' : '/';
       text += name_of(libraries_[form][size]);
     }
@@ -63,9 +63,10 @@ GemmChoice GemmChoice::parse(std::string_view text) {
   if (forms.size() != 3) return GemmChoice(library_named(text, text));
   GemmChoice choice;
   for (std::size_t form = 0; form < 3; ++form) {
-    const std::vector<std::string_view> sizes = parts_of(forms[form], '/');
-    if (sizes.size() != 3) return GemmChoice(library_named(text, text));
-    for (std::size_t size = 0; size < 3; ++size)
+    std::vector<std::string_view> sizes = parts_of(forms[form], '/');
+    if (sizes.size() == 3) sizes.insert(sizes.begin(), name_of(GemmLibrary::openblas));
+    if (sizes.size() != 4) return GemmChoice(library_named(text, text));
+    for (std::size_t size = 0; size < 4; ++size)
       choice.libraries_[form][size] = library_named(sizes[size], text);
   }
   return choice;
@@ -77,6 +78,7 @@ GemmForm form_of(MatrixView a, MatrixView b) {
 }
 
 GemmSize size_of(MatrixView a, MatrixView b) {
+  if (a.rows < 16 && b.rows * b.columns > 4096) return GemmSize::few_rows;
   const double flop = 2 * static_cast<double>(a.rows) * static_cast<double>(a.columns) *
                       static_cast<double>(b.columns);
   return flop < 2e6 ? GemmSize::small : flop < 1e9 ? GemmSize::medium : GemmSize::large;
@@ -85,8 +87,8 @@ GemmSize size_of(MatrixView a, MatrixView b) {
 const GemmChoice& gemm_choice() { return current_choice(); }
 
 void set_gemm_choice(const GemmChoice& choice) {
-  for (const GemmForm form : {GemmForm::nn, GemmForm::nt, GemmForm::tn})
-    for (const GemmSize size : {GemmSize::small, GemmSize::medium, GemmSize::large})
+  for (const GemmForm form : all_gemm_forms)
+    for (const GemmSize size : all_gemm_sizes)
       if (!is_installed(choice.at(form, size)))
         throw_error(
             "the library ", name_of(choice.at(form, size)),

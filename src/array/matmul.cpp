@@ -132,14 +132,8 @@ void batched_gemm(const Array& a, Transpose transpose_a, const Array& b, Transpo
 
 }  // namespace
 
-// The chosen library, except that LIBXSMM does not compute products of a few rows with a transposed
-// b: it needs a copy of b, which takes longer than the product. OpenBLAS is always installed, so
-// the bits of a run follow from the choice alone.
 static GemmLibrary library_for(MatrixView a, MatrixView b) {
-  constexpr std::size_t few_rows = 16;
-  const GemmLibrary library = gemm_choice().at(form_of(a, b), size_of(a, b));
-  if (library != GemmLibrary::xsmm || !b.is_transposed || a.rows >= few_rows) return library;
-  return GemmLibrary::openblas;
+  return gemm_choice().at(form_of(a, b), size_of(a, b));
 }
 
 void gemm(MatrixView a, MatrixView b, MatrixRef<Real> c, Output output, Real scale) {

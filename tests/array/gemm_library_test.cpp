@@ -142,9 +142,13 @@ TEST_CASE("the text of a choice of libraries names it again", "[array][gemm]") {
   choice.at(GemmForm::nt, GemmSize::medium) = GemmLibrary::onednn;
   choice.at(GemmForm::tn, GemmSize::small) = GemmLibrary::xsmm;
   const std::string text =
-      "openblas/openblas/openblas,openblas/onednn/openblas,xsmm/openblas/openblas";
+      "openblas/openblas/openblas/openblas,openblas/openblas/onednn/openblas,"
+      "openblas/xsmm/openblas/openblas";
   CHECK(choice.text() == text);
   CHECK(GemmChoice::parse(text) == choice);
+  const std::string without_few_rows =
+      "openblas/openblas/openblas,openblas/onednn/openblas,xsmm/openblas/openblas";
+  CHECK(GemmChoice::parse(without_few_rows) == choice);
   for (const std::string wrong : {"", "blas", "xsmm,xsmm", "xsmm,xsmm,xsmm", "a/b/c,d/e/f,g/h/i"}) {
     const std::string message = message_of([&] { GemmChoice::parse(wrong); });
     CHECK(message == "the choice of libraries for matrix products is \"" + wrong +
@@ -160,6 +164,9 @@ TEST_CASE("forms and sizes of products", "[array][gemm]") {
   CHECK(form_of(a.transposed(), c.transposed()) == GemmForm::tn);
   CHECK(size_of(a, b) == GemmSize::small);  // 1.98e6 operations
   CHECK(size_of(a, c) == GemmSize::medium);
+  CHECK(size_of({nullptr, 15, 64, 64}, {nullptr, 64, 65, 65}) == GemmSize::few_rows);
+  CHECK(size_of({nullptr, 15, 64, 64}, {nullptr, 64, 64, 64}) == GemmSize::small);
+  CHECK(size_of({nullptr, 16, 64, 64}, {nullptr, 64, 65, 65}) == GemmSize::small);
   CHECK(size_of({nullptr, 1000, 1000, 1000}, {nullptr, 1000, 499, 499}) == GemmSize::medium);
   CHECK(size_of({nullptr, 1000, 1000, 1000}, {nullptr, 1000, 500, 500}) == GemmSize::large);
 }

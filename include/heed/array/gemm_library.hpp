@@ -29,9 +29,15 @@ void gemm_by(GemmLibrary library, MatrixView a, MatrixView b, MatrixRef<Real> c,
 // The form of a product says which factors are stored transposed: none (nn), b (nt), or a (tn). For
 // example, y = x W^T is nt, dx = dy W is nn, and dW = dy^T x is tn. Both transposed counts as tn.
 enum class GemmForm { nn, nt, tn };
-// The size of a product in floating point operations, 2 m n k: small below 2e6 (one head's block in
+inline constexpr std::array<GemmForm, 3> all_gemm_forms = {GemmForm::nn, GemmForm::nt,
+                                                           GemmForm::tn};
+// The size of a product (m, k) (k, n). few_rows: m < 16 rows times a matrix of more than 4096
+// elements, as in the generation of several texts, where reading the matrix takes most of the time.
+// Others by their floating point operations, 2 m n k: small below 2e6 (one head's block in
 // attention), medium below 1e9 (a linear layer), and large.
-enum class GemmSize { small, medium, large };
+enum class GemmSize { few_rows, small, medium, large };
+inline constexpr std::array<GemmSize, 4> all_gemm_sizes = {GemmSize::few_rows, GemmSize::small,
+                                                           GemmSize::medium, GemmSize::large};
 
 // The library for each form and each size.
 class GemmChoice {
@@ -43,9 +49,10 @@ class GemmChoice {
   GemmLibrary at(GemmForm form, GemmSize size) const;
 
   // The choice as text: "xsmm" if one library computes all products, otherwise the libraries of nn,
-  // nt and tn, each small/medium/large: "xsmm/onednn/openblas,xsmm/xsmm/xsmm,openblas/xsmm/xsmm".
+  // nt and tn, each few_rows/small/medium/large: "xsmm/xsmm/onednn/onednn,...,openblas/xsmm/...".
   std::string text() const;
-  // The inverse of text(). Throws Error if the text names no choice.
+  // The inverse of text(). Throws Error if the text names no choice. A text without few_rows, of
+  // an older checkpoint, chooses OpenBLAS for it.
   static GemmChoice parse(std::string_view text);
 
   // Whether both choose the same library for every form and size.
@@ -54,7 +61,7 @@ class GemmChoice {
   }
 
  private:
-  std::array<std::array<GemmLibrary, 3>, 3> libraries_;  // by form and size
+  std::array<std::array<GemmLibrary, 4>, 3> libraries_;  // by form and size
 };
 
 // The form and the size of the product a b.
