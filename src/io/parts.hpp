@@ -14,6 +14,10 @@ namespace HEED_NAMESPACE {
 // without setting `data`. Throws Error `PATH: reason` for everything that the format forbids.
 SafetensorsFile parse_header(std::string_view text, const std::string& path);
 
+// Throws Error unless `bytes` bytes of memory are available. `what` begins the message, such as
+// "PATH: has".
+void check_memory(std::size_t bytes, const std::string& what);
+
 // Reads the header of a file, without the 8 bytes of its length. Throws Error `PATH: reason` for a
 // truncated file, and NotSafetensors for another format.
 std::string read_header(const InputFile& input, const std::string& path);
@@ -35,8 +39,13 @@ void fill_checksum(std::string& header, const std::vector<StoredTensor>& tensors
 // Throws Error `PATH: checksum: ...` if heed wrote the file and the header changed afterwards, or
 // if the file has heed's older format 1. Must be called before parse_header.
 void check_header_sum(const std::string& header, const std::string& path);
-// Throws Error `PATH: checksum: ...` if heed wrote the file and the tensors changed or the checksum
-// is missing. Returns false for a file that another program wrote without a checksum.
-bool check_data_sum(const std::string& header, const SafetensorsFile& file);
+// Whether heed wrote the file, so that it must have a checksum: its metadata has a key "heed...".
+bool promises_checksum(const SafetensorsFile& file);
+// Throws Error `PATH: checksum: ...` if heed wrote the file and the checksum of the tensors is
+// missing or is not `sum`. Returns false for a file that another program wrote without a checksum.
+bool check_data_sum(const std::string& header, const SafetensorsFile& file, std::uint64_t sum);
+// The checksum of the tensors: the hash of each tensor's bytes, whose seed is the hash of the
+// tensor before it, or 0 for the first tensor.
+std::uint64_t data_sum(const std::vector<StoredTensor>& tensors);
 
 }  // namespace HEED_NAMESPACE

@@ -85,12 +85,15 @@ std::size_t header_length(std::string_view start, std::size_t size, const std::s
 
 }  // namespace
 
+void check_memory(std::size_t bytes, const std::string& what) {
+  const auto available = std::min(usable_memory(), usable_addresses());
+  if (bytes > available)
+    throw_error(what, " ", grouped(static_cast<double>(bytes)), " bytes, but only ",
+                grouped(static_cast<double>(available)), " bytes of memory are available");
+}
+
 std::string read_header(const InputFile& input, const std::string& file) {
   const std::size_t size = input.size();
-  if (size > usable_memory() || size > usable_addresses())
-    throw_error(file, ": has ", grouped(static_cast<double>(size)), " bytes, but only ",
-                grouped(static_cast<double>(std::min(usable_memory(), usable_addresses()))),
-                " bytes of memory are available");
   std::string start(std::min<std::size_t>(size, 64), '\0');
   input.read(0, start.data(), start.size());
   std::string header(header_length(start, size, file), '\0');
@@ -168,11 +171,12 @@ Array SafetensorsFile::array(const StoredTensor& tensor) const {
 
 SafetensorsFile read_safetensors(const std::filesystem::path& path) {
   const InputFile input(path);
+  check_memory(input.size(), path.string() + ": has");
   const std::string header = read_header(input, path.string());
   check_header_sum(header, path.string());
   SafetensorsFile file = parse_header(header, path.string());
   read_data(input, prefix_bytes + header.size(), file);
-  file.has_checksum = check_data_sum(header, file);
+  file.has_checksum = check_data_sum(header, file, data_sum(file.tensors));
   return file;
 }
 

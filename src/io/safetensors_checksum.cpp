@@ -37,14 +37,16 @@ std::string header_sum(std::string_view header, std::size_t digits) {
   return hexadecimal("%016llx", hash64(header.substr(digits + placeholder.size()), before));
 }
 
-std::string data_sum(const std::vector<StoredTensor>& tensors) {
+std::string digits_of(std::uint64_t sum) { return hexadecimal("%016llx", sum); }
+
+}  // namespace
+
+std::uint64_t data_sum(const std::vector<StoredTensor>& tensors) {
   std::uint64_t sum = 0;
   for (const StoredTensor& tensor : tensors)
     sum = hash64({reinterpret_cast<const char*>(tensor.data), tensor.bytes}, sum);
-  return hexadecimal("%016llx", sum);
+  return sum;
 }
-
-}  // namespace
 
 void announce_checksum(Metadata& metadata) {
   metadata[checksum_key] = placeholder;
@@ -53,7 +55,8 @@ void announce_checksum(Metadata& metadata) {
 
 void fill_checksum(std::string& header, const std::vector<StoredTensor>& tensors) {
   const std::size_t digits = find_digits(header);
-  header.replace(digits, placeholder.size(), header_sum(header, digits) + data_sum(tensors));
+  header.replace(digits, placeholder.size(),
+                 header_sum(header, digits) + digits_of(data_sum(tensors)));
 }
 
 void check_header_sum(const std::string& header, const std::string& file) {
@@ -67,13 +70,17 @@ void check_header_sum(const std::string& header, const std::string& file) {
     throw_error(file, ": checksum: the header changed after it was saved");
 }
 
-bool check_data_sum(const std::string& header, const SafetensorsFile& file) {
+bool promises_checksum(const SafetensorsFile& file) {
   const auto first = file.metadata.lower_bound("heed.");
-  if (first == file.metadata.end() || first->first.compare(0, 5, "heed.") != 0) return false;
+  return first != file.metadata.end() && first->first.compare(0, 5, "heed.") == 0;
+}
+
+bool check_data_sum(const std::string& header, const SafetensorsFile& file, std::uint64_t sum) {
+  if (!promises_checksum(file)) return false;
   const std::size_t digits = find_digits(header);
   if (digits == header.npos || file.metadata.count(checksum_key) == 0)
     throw_error(file.path, ": checksum: missing or damaged in a file that heed wrote");
-  if (header.compare(digits + sum_digits, sum_digits, data_sum(file.tensors)) != 0)
+  if (header.compare(digits + sum_digits, sum_digits, digits_of(sum)) != 0)
     throw_error(file.path, ": checksum: the tensors changed after they were saved");
   return true;
 }

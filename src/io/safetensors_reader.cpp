@@ -8,7 +8,9 @@
 #include <cstring>
 #include <limits>
 
+#include "heed/array/bf16.hpp"
 #include "heed/base/error.hpp"
+#include "heed/base/hash.hpp"
 #include "heed/base/text.hpp"
 #include "io/parts.hpp"
 
@@ -16,18 +18,7 @@ namespace HEED_NAMESPACE {
 namespace {
 
 constexpr std::size_t prefix_bytes = 8;  // the header's length is stored in 8 bytes
-
-std::uint32_t bits_of(float x) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &x, sizeof bits);
-  return bits;
-}
-
-float float_of(std::uint32_t bits) {
-  float x;
-  std::memcpy(&x, &bits, sizeof x);
-  return x;
-}
+constexpr std::size_t piece_elements = 65536;
 
 float as_number(float x) { return x; }
 double as_number(double x) { return x; }
@@ -42,22 +33,62 @@ struct Bf16 {
 };
 float as_number(Bf16 x) { return float_of_bf16(x.bits); }
 
-// Reads numbers of type Stored through a buffer of limited size, and calls put(i, number) for each.
+// Calls f(x) with an x of the type that has this dtype. Returns false for other dtypes.
+template <class F>
+bool with_type(const std::string& dtype, const F& f) {
+  if (dtype == "F32")
+    f(float());
+  else if (dtype == "F64")
+    f(double());
+  else if (dtype == "F16")
+    f(F16());
+  else if (dtype == "BF16")
+    f(Bf16());
+  else
+    return false;
+  return true;
+}
+
+// The number of bytes of an element; 0 for a dtype that cannot be read.
+std::size_t bytes_each(const std::string& dtype) {
+  std::size_t bytes = 0;
+  with_type(dtype, [&](auto x) { bytes = sizeof x; });
+  return bytes;
+}
+
+constexpr double largest = static_cast<double>(std::numeric_limits<Real>::max());
+
+// Reads numbers of type Stored through a buffer of limited size, and converts them to Real. Throws
+// Error for a number that is not finite or is too large.
 template <class Stored>
 void read_as(const InputFile& input, std::size_t offset, std::size_t first, std::size_t count,
              const std::string& name, Real* out) {
-  std::vector<Stored> buffer(std::min<std::size_t>(count, 65536));
+  std::vector<Stored> buffer(std::min(count, piece_elements));
   for (std::size_t done = 0; done < count;) {
     const std::size_t n = std::min(count - done, buffer.size());
     input.read(offset + (first + done) * sizeof(Stored), buffer.data(), n * sizeof(Stored));
     for (std::size_t i = 0; i < n; ++i) {
       const auto value = as_number(buffer[i]);
-      if (!std::isfinite(value) || std::abs(value) > std::numeric_limits<Real>::max())
+      if (!std::isfinite(value) || std::abs(value) > largest)
         throw_error(name, ": element ", first + done + i, " is ", value,
                     std::isfinite(value) ? ", which is too large" : ", which is not finite");
       out[done + i] = static_cast<Real>(value);
     }
     done += n;
+  }
+}
+
+// Converts bytes to `count` numbers. Finite numbers that are too large become infinite.
+template <class Stored>
+void convert(const unsigned char* bytes, std::size_t count, Real* out) {
+  constexpr Real infinity = std::numeric_limits<Real>::infinity();
+  for (std::size_t i = 0; i < count; ++i) {
+    Stored stored;
+    std::memcpy(&stored, bytes + i * sizeof stored, sizeof stored);
+    const auto value = as_number(stored);
+    out[i] = std::abs(value) > largest
+                 ? std::copysign(infinity, static_cast<Real>(value > 0 ? 1 : -1))
+                 : static_cast<Real>(value);
   }
 }
 
@@ -70,45 +101,75 @@ float float_of_f16(std::uint16_t bits) {
     const float magnitude = static_cast<float>(fraction) * 0x1p-24f;
     return sign != 0 ? -magnitude : magnitude;
   }
-  if (exponent == 0x1f) return float_of(sign | 0x7f800000u | fraction << 13);  // infinity or NaN
-  return float_of(sign | (exponent + 127 - 15) << 23 | fraction << 13);
-}
-
-float float_of_bf16(std::uint16_t bits) { return float_of(std::uint32_t{bits} << 16); }
-
-std::uint16_t bf16_of_float(float x) {
-  const std::uint32_t bits = bits_of(x);
-  if (std::isnan(x)) return static_cast<std::uint16_t>(bits >> 16 | 0x40u);
-  return static_cast<std::uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+  const std::uint32_t new_exponent =
+      exponent == 0x1f ? 0xff : exponent + 127 - 15;  // 0xff: infinity or NaN
+  const std::uint32_t wide = sign | new_exponent << 23 | fraction << 13;
+  float x;
+  std::memcpy(&x, &wide, sizeof x);
+  return x;
 }
 
 SafetensorsReader::SafetensorsReader(const std::filesystem::path& path) : input_(path), header_() {
-  const std::string header = read_header(input_, path.string());
-  check_header_sum(header, path.string());
-  header_ = parse_header(header, path.string());
-  check_data_size(input_.size() - prefix_bytes - header.size(), header_);
-  std::size_t offset = prefix_bytes + header.size();
+  header_text_ = read_header(input_, path.string());
+  check_header_sum(header_text_, path.string());
+  header_ = parse_header(header_text_, path.string());
+  check_data_size(input_.size() - prefix_bytes - header_text_.size(), header_);
+  header_.has_checksum = promises_checksum(header_);
+  std::size_t offset = prefix_bytes + header_text_.size();
   for (const StoredTensor& tensor : header_.tensors) {
     offsets_.push_back(offset);
     offset += tensor.bytes;
   }
 }
 
+std::string SafetensorsReader::name(std::size_t index) const {
+  return path() + ": tensor " + in_quotes(tensors().at(index).name);
+}
+
+void SafetensorsReader::check_dtype(std::size_t index) const {
+  const std::string& dtype = tensors().at(index).dtype;
+  if (bytes_each(dtype) == 0)
+    throw_error(name(index), ": its dtype is ", dtype, ", not F32, F16, BF16 or F64");
+}
+
 void SafetensorsReader::read(std::size_t index, std::size_t first, std::size_t count,
                              Real* out) const {
-  const StoredTensor& tensor = header_.tensors.at(index);
-  const std::string name = path() + ": tensor " + in_quotes(tensor.name);
-  const std::size_t bytes_each = tensor.dtype == "F64" ? 8 : tensor.dtype == "F32" ? 4 : 2;
-  if (first > tensor.bytes / bytes_each || count > tensor.bytes / bytes_each - first)
-    throw_error(name, ": has ", tensor.bytes / bytes_each, " elements, not ", first, " + ", count);
-  if (tensor.dtype == "F32")
-    return read_as<float>(input_, offsets_[index], first, count, name, out);
-  if (tensor.dtype == "F64")
-    return read_as<double>(input_, offsets_[index], first, count, name, out);
-  if (tensor.dtype == "F16") return read_as<F16>(input_, offsets_[index], first, count, name, out);
-  if (tensor.dtype == "BF16")
-    return read_as<Bf16>(input_, offsets_[index], first, count, name, out);
-  throw_error(name, ": its dtype is ", tensor.dtype, ", not F32, F16, BF16 or F64");
+  check_dtype(index);
+  const StoredTensor& tensor = tensors()[index];
+  const std::size_t size = tensor.bytes / bytes_each(tensor.dtype);
+  if (first > size || count > size - first)
+    throw_error(name(index), ": has ", size, " elements, not ", first, " + ", count);
+  with_type(tensor.dtype, [&](auto x) {
+    read_as<decltype(x)>(input_, offsets_[index], first, count, name(index), out);
+  });
+}
+
+void SafetensorsReader::read_all(const std::function<bool(std::size_t)>& is_wanted,
+                                 const Piece& piece) const {
+  for (std::size_t index = 0; index < tensors().size(); ++index)
+    if (is_wanted(index)) check_dtype(index);
+  std::vector<unsigned char> bytes(piece_elements * sizeof(double));
+  std::vector<Real> values(piece_elements);
+  std::uint64_t sum = 0;
+  for (std::size_t index = 0; index < tensors().size(); ++index) {
+    const StoredTensor& tensor = tensors()[index];
+    const std::size_t each = std::max<std::size_t>(bytes_each(tensor.dtype), 1);
+    const bool wanted = is_wanted(index);
+    Hash64 hash(sum);
+    for (std::size_t done = 0; done < tensor.bytes;) {
+      const std::size_t n = std::min(tensor.bytes - done, piece_elements * each);
+      input_.read(offsets_[index] + done, bytes.data(), n);
+      hash.add(bytes.data(), n);
+      if (wanted) {
+        with_type(tensor.dtype,
+                  [&](auto x) { convert<decltype(x)>(bytes.data(), n / each, values.data()); });
+        piece(index, done / each, values.data(), n / each);
+      }
+      done += n;
+    }
+    sum = hash.value();
+  }
+  check_data_sum(header_text_, header_, sum);
 }
 
 }  // namespace HEED_NAMESPACE
