@@ -46,6 +46,8 @@ class ModelFile {
   // The entries of the file. Only the checkpoint of a training run has options() and text().
   nn::GptConfig config() const;
   Vocabulary vocabulary() const;
+  // config(), of which the vocab_size must be the size of the file's vocabulary.
+  nn::GptConfig config_for(const Vocabulary& vocabulary) const;
   TrainOptions options() const;
   TextFingerprint text() const;
   // The libraries that computed the run's matrix products; OpenBLAS in files that do not say.
