@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <iostream>
-#include <optional>
 
 #include "heed/app/options.hpp"
 #include "heed/app/run_folder.hpp"
@@ -10,7 +9,7 @@
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
 #include "heed/train/hugging_face.hpp"
-#include "heed/train/model_file.hpp"
+#include "heed/train/model_reader.hpp"
 
 namespace heed::app {
 namespace {
@@ -75,15 +74,14 @@ int run(const ImportCommand& command) {
 
 int run(const ExportCommand& command) {
   check_new_folder(command.folder);
-  std::optional<ModelFile> file(ModelFile::open(checkpoint_in(command.run)));
-  check_trusted(*file, command.trust);
+  const ModelReader reader(checkpoint_in(command.run));
+  check_trusted(reader.file(), command.trust);
   try {
-    check_export(file->config(), format_of(command.to));
+    check_export(reader.file().config(), format_of(command.to));
   } catch (const Error& error) {
-    throw_error(file->path(), ": ", error.what());
+    throw_error(reader.file().path(), ": ", error.what());
   }
-  const LoadedModel saved(*file);
-  file.reset();  // frees the file's copy of the weights and of AdamW's moments
+  const LoadedModel saved(reader);
   make_folder(command.folder);
   export_model(command.folder, saved.parameters, saved.model.config, saved.vocabulary,
                format_of(command.to));

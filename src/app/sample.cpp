@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iostream>
-#include <optional>
 
 #include "heed/app/gemm_setting.hpp"
 #include "heed/app/options.hpp"
@@ -11,7 +10,7 @@
 #include "heed/array/parallel.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
-#include "heed/train/model_file.hpp"
+#include "heed/train/model_reader.hpp"
 
 namespace heed::app {
 namespace {
@@ -101,12 +100,11 @@ int run(const SampleCommand& command) {
     throw UsageError("--samples " + std::to_string(command.samples) + ": the seeds --seed, " +
                      "--seed + 1, ... must be at most 4294967295");
   if (command.threads) set_num_threads(*command.threads);
-  std::optional<ModelFile> file = ModelFile::open(checkpoint_in(command.run));
-  const std::string path = file->path();
-  check_trusted(*file, command.trust);
-  set_gemm_of_run(file->gemm());
-  const LoadedModel saved(*file);
-  file.reset();  // frees the file's copy of the weights
+  const ModelReader reader(checkpoint_in(command.run));
+  const std::string path = reader.file().path();
+  check_trusted(reader.file(), command.trust);
+  set_gemm_of_run(reader.file().gemm());
+  const LoadedModel saved(reader, command.weights);
   const Vocabulary& vocabulary = saved.vocabulary;
   if (!saved.model.config.causal)
     throw_error(path,

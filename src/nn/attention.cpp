@@ -135,9 +135,8 @@ static void check_fits(const MultiHeadAttention& attention, const Tensor& x,
     throw_error("MultiHeadAttention: gradients cannot pass through a cache; use NoGrad");
   const Shape& cache_shape = cache.keys.shape();  // (B, S, C)
   if (x.dim() != 3 || x.shape()[0] != cache_shape[0] ||
-      x.shape()[2] != attention.query.weight.shape()[1] ||
-      attention.key.weight.shape()[0] != cache_shape[2] ||
-      x.shape()[1] > cache_shape[1] - cache.size)
+      x.shape()[2] != attention.query.in_features() ||
+      attention.key.out_features() != cache_shape[2] || x.shape()[1] > cache_shape[1] - cache.size)
     throw_error("MultiHeadAttention: ", describe(x, "x"), " does not fit after the ", cache.size,
                 " positions of a cache ", str(cache_shape));
 }

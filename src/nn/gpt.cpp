@@ -6,6 +6,7 @@
 
 #include "heed/base/error.hpp"
 #include "heed/ops/arithmetic.hpp"
+#include "heed/ops/bf16.hpp"
 #include "heed/ops/loss.hpp"
 #include "heed/ops/matmul.hpp"
 #include "heed/ops/normalize.hpp"
@@ -164,11 +165,13 @@ static Scope with_gpt_init(Scope scope, const GptConfig& c) {
 
 static std::optional<Embedding> make_positions(Scope scope, const GptConfig& c) {
   if (c.positions == PositionKind::rotary) return {};
+  scope.bf16 = nullptr;
   return Embedding(scope / "position", c.block_size, c.embed_dim);
 }
 
 static std::optional<Embedding> make_token_types(Scope scope, const GptConfig& c) {
   if (c.token_types == 0) return {};
+  scope.bf16 = nullptr;
   return Embedding(scope / "token_type", c.token_types, c.embed_dim);
 }
 
@@ -200,15 +203,31 @@ Gpt::Gpt(const GptConfig& c, const Scope& scope)
       norm(scope / (c.post_norm ? "embedding_norm" : "norm"), c.embed_dim, c.bias, c.norm,
            c.norm_eps),
       masked_lm(make_masked_lm(scope, c)),
-      head(c.tied ? token.weight
-                  : Linear(scope / "head", c.embed_dim, c.vocab_size, false).weight) {}
+      head(token.weight),
+      bf16_head(token.bf16_weight) {
+  if (c.tied) return;
+  const Linear output(scope / "head", c.embed_dim, c.vocab_size, false);
+  head = output.weight;
+  bf16_head = output.bf16_weight;
+}
 
-Gpt without_values(Parameters& parameters, const GptConfig& config, SourceLocation location) {
-  const CallSite site(location);
+static Gpt without_values(Parameters& parameters, Bf16Matrices* matrices, const GptConfig& config) {
   Generator unused(0);
   Scope scope(parameters, unused);
   scope.init.draw = false;
+  scope.bf16 = matrices;
   return Gpt(scope, config);
+}
+
+Gpt without_values(Parameters& parameters, const GptConfig& config, SourceLocation location) {
+  const CallSite site(location);
+  return without_values(parameters, nullptr, config);
+}
+
+Gpt without_values(Parameters& parameters, Bf16Matrices& matrices, const GptConfig& config,
+                   SourceLocation location) {
+  const CallSite site(location);
+  return without_values(parameters, &matrices, config);
 }
 
 // The embeddings of the types (B, T), or (1, C) for tokens that all have type 0.
@@ -250,8 +269,9 @@ Tensor Gpt::embed_with_types(const Indices& tokens, const Indices& types,
 Tensor Gpt::logits(const Tensor& x, SourceLocation location) const {
   const CallSite site(location);
   const Tensor normed = config.post_norm ? x : norm(x);
-  if (masked_lm) return linear((*masked_lm)(normed), head, masked_lm->bias);
-  return linear(normed, head);
+  const Tensor hidden = masked_lm ? (*masked_lm)(normed) : normed;
+  const Tensor bias = masked_lm ? masked_lm->bias : Tensor();
+  return bf16_head ? linear(hidden, *bf16_head, bias) : linear(hidden, head, bias);
 }
 
 Tensor Gpt::from_embedding(Tensor x, const TrainingMode* training, SourceLocation location) const {

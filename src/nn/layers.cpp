@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "heed/base/error.hpp"
+#include "heed/ops/bf16.hpp"
 #include "heed/ops/embedding.hpp"
 #include "heed/ops/mask.hpp"
 #include "heed/ops/matmul.hpp"
@@ -17,7 +18,10 @@ namespace HEED_NAMESPACE::nn {
 
 Linear::Linear(Scope scope, std::size_t in_features, std::size_t out_features, bool with_bias) {
   if (!scope.init.draw) {
-    weight = scope.parameter("weight", uninitialized({out_features, in_features}));
+    if (scope.bf16 != nullptr)
+      bf16_weight = scope.bf16_matrix("weight", out_features, in_features);
+    else
+      weight = scope.parameter("weight", uninitialized({out_features, in_features}));
     if (with_bias) bias = scope.parameter("bias", uninitialized({out_features}));
     return;
   }
@@ -34,6 +38,7 @@ Linear::Linear(Scope scope, std::size_t in_features, std::size_t out_features, b
 
 Tensor Linear::operator()(const Tensor& x, SourceLocation location) const {
   const CallSite site(location);
+  if (bf16_weight) return linear(x, *bf16_weight, bias, location);
   return named_by_layer(linear(x, weight, bias, location), weight);
 }
 
@@ -64,15 +69,19 @@ Tensor Dropout::operator()(const Tensor& x, SourceLocation location) const {
   return training && p > 0 ? heed::dropout(x, p, *generator, location) : x;
 }
 
-Embedding::Embedding(Scope scope, std::size_t num_embeddings, std::size_t embed_dim)
-    : weight(scope.parameter("weight",
-                             scope.init.draw
-                                 ? scope.generator.normal({num_embeddings, embed_dim}, 0,
-                                                          scope.init.std == 0 ? 1 : scope.init.std)
-                                 : uninitialized({num_embeddings, embed_dim}))) {}
+Embedding::Embedding(Scope scope, std::size_t num_embeddings, std::size_t embed_dim) {
+  const double std = scope.init.std == 0 ? 1 : scope.init.std;
+  if (scope.bf16 != nullptr)
+    bf16_weight = scope.bf16_matrix("weight", num_embeddings, embed_dim);
+  else if (scope.init.draw)
+    weight = scope.parameter("weight", scope.generator.normal({num_embeddings, embed_dim}, 0, std));
+  else
+    weight = scope.parameter("weight", uninitialized({num_embeddings, embed_dim}));
+}
 
 Tensor Embedding::operator()(const Indices& indices, SourceLocation location) const {
   const CallSite site(location);
+  if (bf16_weight) return embedding(indices, *bf16_weight, location);
   return named_by_layer(embedding(indices, weight, {}, location), weight);
 }
 

@@ -52,4 +52,11 @@ Tensor Scope::parameter(std::string_view name, Array value) const {
   return store.add((*this / name).prefix, std::move(value), location);
 }
 
+std::shared_ptr<const Bf16Matrix> Scope::bf16_matrix(std::string_view name, std::size_t rows,
+                                                     std::size_t columns) const {
+  const auto matrix = std::make_shared<Bf16Matrix>(rows, columns);
+  bf16->emplace((*this / name).prefix, matrix);
+  return matrix;
+}
+
 }  // namespace HEED_NAMESPACE

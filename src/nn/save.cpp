@@ -2,13 +2,86 @@
 
 #include "heed/nn/save.hpp"
 
+#include <algorithm>
+#include <map>
 #include <utility>
 
 #include "heed/array/reduce.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
+#include "heed/io/safetensors_reader.hpp"
 
 namespace HEED_NAMESPACE {
+
+namespace {
+
+// What a tensor of a file is loaded into: a parameter, or a matrix in BF16.
+struct Target {
+  explicit Target(const Tensor& tensor) : parameter(tensor) {}
+  explicit Target(std::shared_ptr<Bf16Matrix> bf16) : matrix(std::move(bf16)) {}
+
+  Shape shape() const {
+    return matrix ? Shape{matrix->rows(), matrix->columns()} : parameter.shape();
+  }
+  void set(std::size_t first, const Real* values, std::size_t count) const {
+    if (matrix)
+      matrix->set(first, values, count);
+    else
+      std::copy_n(values, count, parameter.mutable_value().data() + first);
+  }
+  bool is_finite() const { return matrix ? matrix->all_finite() : all_finite(parameter.value()); }
+
+  Tensor parameter;
+  std::shared_ptr<Bf16Matrix> matrix;  // null for a parameter
+};
+
+using Targets = std::map<std::string_view, Target>;  // by name
+
+Targets targets_of(const Parameters& parameters, const Bf16Matrices& matrices) {
+  Targets targets;
+  for (const Tensor& parameter : parameters) targets.emplace(parameter.name(), Target(parameter));
+  for (const auto& [name, matrix] : matrices) targets.emplace(name, Target(matrix));
+  return targets;
+}
+
+// The target of each tensor of the file: null for the optimizer's tensors. Throws Error unless
+// every target has a tensor of its shape, and every other tensor is the optimizer's.
+std::vector<const Target*> matched(const SafetensorsFile& file, const Targets& targets) {
+  const auto stored = file.by_name();
+  for (const auto& [name, target] : targets) {
+    const auto found = stored.find(name);
+    if (found == stored.end()) throw_error(file.path, ": no tensor ", in_quotes(name));
+    const Shape shape(found->second->shape.begin(), found->second->shape.end());
+    if (shape != target.shape())
+      throw_error(file.path, ": tensor '", name, "' has shape ", str(shape), ", the model needs ",
+                  str(target.shape()));
+  }
+  std::vector<const Target*> result;
+  for (const StoredTensor& tensor : file.tensors) {
+    const auto found = targets.find(tensor.name);
+    result.push_back(found == targets.end() ? nullptr : &found->second);
+    if (found == targets.end() && tensor.name.rfind(optimizer_prefix, 0) != 0)
+      throw_error(file.path, ": tensor ", in_quotes(tensor.name),
+                  " belongs to no parameter of this model");
+  }
+  return result;
+}
+
+}  // namespace
+
+void load(const SafetensorsReader& file, const Parameters& parameters, const Bf16Matrices& matrices,
+          SourceLocation location) {
+  const CallSite site(location);
+  const Targets targets = targets_of(parameters, matrices);
+  const std::vector<const Target*> of_tensor = matched(file.header(), targets);
+  file.read_all([&](std::size_t i) { return of_tensor[i] != nullptr; },
+                [&](std::size_t i, std::size_t first, const Real* values, std::size_t count) {
+                  of_tensor[i]->set(first, values, count);
+                });
+  for (const auto& [name, target] : targets)
+    if (!target.is_finite())
+      throw_error(file.path(), ": tensor '", name, "' holds values that are not finite");
+}
 
 std::vector<Array> parameter_values(const SafetensorsFile& file, const Parameters& parameters) {
   const auto stored = file.by_name();

@@ -20,12 +20,15 @@ using Tokens = std::vector<std::int64_t>;
 // tokens.
 class WindowedDecoder {
  public:
-  WindowedDecoder(const nn::Gpt& model, bool use_cache, std::size_t batch, std::size_t prompt_size)
+  // The texts get at most `max_size` tokens.
+  WindowedDecoder(const nn::Gpt& model, bool use_cache, std::size_t batch, std::size_t prompt_size,
+                  std::size_t max_size)
       : model_(model),
         use_cache_(use_cache),
         batch_(batch),
         begin_(prompt_size - std::min(prompt_size, block())),
-        first_pass_end_(prompt_size) {}
+        first_pass_end_(prompt_size),
+        max_size_(max_size) {}
 
   // The logits (B, V) of the tokens after the B texts. The texts are the prompt in the first call,
   // and must be one token longer in each further call.
@@ -34,9 +37,9 @@ class WindowedDecoder {
     if (size - begin_ > block()) {  // the window is full: drop its older half
       begin_ += block() - block() / 2;
       first_pass_end_ = size;
-      cache_ = nn::GptCache(model_.config, batch_);
+      cache_ = new_cache();
     }
-    if (!use_cache_) cache_ = nn::GptCache(model_.config, batch_);
+    if (!use_cache_) cache_ = new_cache();
     Array logits;
     if (cache_.size() == 0) logits = forward(texts, first_pass_end_);
     while (begin_ + cache_.size() < size) logits = forward(texts, begin_ + cache_.size() + 1);
@@ -45,6 +48,12 @@ class WindowedDecoder {
 
  private:
   std::size_t block() const { return model_.config.block_size; }
+  // An empty cache for the positions that the window can get: at GPT-2's sizes, each takes 73 kB.
+  nn::GptCache new_cache() const {
+    nn::GptConfig config = model_.config;
+    config.block_size = std::min(block(), max_size_);
+    return nn::GptCache(config, batch_);
+  }
 
   // Runs the model once, on the tokens that are not cached and whose index is below `end`. Returns
   // the logits (B, V) of the last tokens.
@@ -62,7 +71,8 @@ class WindowedDecoder {
   std::size_t batch_;           // B, the number of texts
   std::size_t begin_;           // index of the window's first token in the text
   std::size_t first_pass_end_;  // end index (exclusive) of the window's first forward pass
-  nn::GptCache cache_{model_.config, batch_};
+  std::size_t max_size_;        // the largest number of tokens of a text
+  nn::GptCache cache_ = new_cache();
 };
 
 // Sets all logits below the k-th largest logit to -infinity.
@@ -103,7 +113,8 @@ void append_tokens(const nn::Gpt& model, std::vector<Tokens>& texts, const Gener
                    const std::vector<Generator*>& generators,
                    const std::function<bool(std::int64_t)>& each) {
   const NoGrad no_grad;
-  WindowedDecoder decoder(model, options.cache, texts.size(), texts[0].size());
+  WindowedDecoder decoder(model, options.cache, texts.size(), texts[0].size(),
+                          texts[0].size() + options.tokens);
   for (std::size_t i = 0; i < options.tokens; ++i) {
     const Array logits = decoder.next_logits(texts);  // (B, V)
     if (!all_finite(logits))

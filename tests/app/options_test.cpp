@@ -401,7 +401,7 @@ TEST_CASE("sample --help lists every flag with its default", "[app][options]") {
   CHECK(line_of(help, "--temperature").find("1") != std::string::npos);
   CHECK(line_of(help, "--seed").find("1337") != std::string::npos);
   CHECK(help.find("When the context reaches the block size") != std::string::npos);
-  for (const char* flag : {"--prompt", "--top-k", "--no-cache", "--threads", "RUN"})
+  for (const char* flag : {"--prompt", "--top-k", "--weights", "--no-cache", "--threads", "RUN"})
     CHECK(line_of(help, flag) != "");
 }
 

@@ -47,6 +47,30 @@ TEST_CASE("the same seed generates the same text, another seed another text", "[
   CHECK(sandbox.generated({"--tokens", "100", "--seed", "1"}) != text);
 }
 
+TEST_CASE("--weights bf16 generates the same text on every run and on any number of threads",
+          "[app][sample][bf16]") {
+  const TrainedSandbox sandbox;
+  const std::string text = sandbox.generated({"--tokens", "100", "--weights", "bf16"});
+  CHECK(text.size() == 101);
+  CHECK(sandbox.generated({"--tokens", "100", "--weights", "bf16", "--threads", "2"}) == text);
+  CHECK(sandbox.generated({"--tokens", "100", "--weights", "bf16", "--no-cache"}) == text);
+  CHECK(sandbox.generated({"--tokens", "100", "--weights", "f32"}) ==
+        sandbox.generated({"--tokens", "100"}));
+  CHECK(has(sandbox.generated({"--samples", "9", "--weights", "bf16"}), "---- seed 1345\n"));
+}
+
+TEST_CASE("--weights refuses other words, and train and look have no such flag",
+          "[app][sample][bf16]") {
+  const TrainedSandbox sandbox;
+  CHECK(sandbox.refused({"--weights", "fp16"}, 2) == "--weights fp16: must be f32 or bf16");
+  CHECK(sandbox.refused({"--weights"}, 2).find("--weights") != std::string::npos);
+  for (const char* command : {"train", "look"}) {
+    const Finished finished = sandbox.heed({command, "o", "--weights", "bf16"});
+    CHECK(finished.code == 2);
+    CHECK(has(finished.err, "heed: error: " + std::string(command) + ": unknown flag --weights"));
+  }
+}
+
 TEST_CASE("--samples prints the texts of the seeds --seed, --seed + 1, ...", "[app][sample]") {
   const TrainedSandbox sandbox;
   std::string expected;

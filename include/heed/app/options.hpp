@@ -12,6 +12,7 @@
 
 #include "heed/base/communicator.hpp"
 #include "heed/train/generate.hpp"
+#include "heed/train/model_file.hpp"
 #include "heed/train/trainer.hpp"
 
 namespace heed::app {
@@ -52,6 +53,7 @@ struct SampleCommand {
   GenerateOptions options;
   std::uint64_t seed = 1337;
   std::size_t samples = 1;  // number of texts; text i draws with seed + i
+  WeightType weights = WeightType::f32;
   std::optional<int> threads;
 };
 

@@ -239,6 +239,7 @@ struct Gpt {
   Norm norm;  // the final norm; with post-norm, the norm of the embeddings
   std::optional<MaskedLmHead> masked_lm;  // BERT's head; none unless config.masked_lm_head
   Tensor head;  // (V, C): the weight of the output layer; token.weight if config.tied
+  std::shared_ptr<const Bf16Matrix> bf16_head;  // the same if the weights are in BF16
 
  private:
   Gpt(const GptConfig& checked_config, const Scope& scope);
@@ -248,6 +249,11 @@ struct Gpt {
 // A model whose values are still to be loaded, with its parameters in `parameters`: its linear
 // layers and embeddings are not initialised. Throws the errors of Gpt.
 Gpt without_values(Parameters& parameters, const GptConfig& config,
+                   SourceLocation location = SourceLocation::current());
+// The same with the weights of linear layers, the token embedding and the output layer in
+// `matrices`, in BF16. Biases, norms and the embeddings of positions and of token types are in
+// `parameters`. The model can only be used while a NoGrad object exists.
+Gpt without_values(Parameters& parameters, Bf16Matrices& matrices, const GptConfig& config,
                    SourceLocation location = SourceLocation::current());
 
 }  // namespace HEED_NAMESPACE::nn

@@ -15,9 +15,12 @@ struct Linear {
 
   Tensor operator()(const Tensor& x, SourceLocation location = SourceLocation::current())
       const;  // (..., in) -> (..., out)
+  std::size_t in_features() const { return bf16_weight ? bf16_weight->columns() : weight.size(1); }
+  std::size_t out_features() const { return bf16_weight ? bf16_weight->rows() : weight.size(0); }
 
-  Tensor weight;  // (out, in)
-  Tensor bias;    // shape (out); undefined if the layer has no bias
+  Tensor weight;                                  // (out, in)
+  Tensor bias;                                    // shape (out); undefined if the layer has no bias
+  std::shared_ptr<const Bf16Matrix> bf16_weight;  // if scope.bf16 was set: replaces `weight`
 };
 
 // Layer normalization (Ba et al. 2016) over the last axis.
@@ -73,7 +76,8 @@ struct Embedding {
       const Indices& indices,
       SourceLocation location = SourceLocation::current()) const;  // (...) -> (..., C)
 
-  Tensor weight;  // (V, C)
+  Tensor weight;                                  // (V, C)
+  std::shared_ptr<const Bf16Matrix> bf16_weight;  // if scope.bf16 was set: replaces `weight`
 };
 
 // Cuts images into square patches, and maps each patch linearly to a vector. This equals a 2-D

@@ -1,12 +1,15 @@
 // parameters.hpp: Parameters (stores a model's parameters by name) and Scope (creates parameters).
 #pragma once
 
+#include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "heed/array/bf16.hpp"
 #include "heed/array/random.hpp"
 #include "heed/autograd/tensor.hpp"
 
@@ -38,6 +41,9 @@ class Parameters {
   std::unordered_map<std::string, std::size_t> index_;  // the position of each name in tensors_
 };
 
+// The weight matrices of a model in BF16, by name.
+using Bf16Matrices = std::map<std::string, std::shared_ptr<Bf16Matrix>>;
+
 // How linear layers and embeddings are initialised: as in PyTorch if std is 0; otherwise weights
 // are drawn from normal(0, std) and biases are 0.
 struct WeightInit {
@@ -62,6 +68,9 @@ struct Scope {
   Scope operator/(std::size_t index) const { return *this / std::to_string(index); }
   // Adds a parameter to `store`, under the name PREFIX.name (or `name` if the prefix is empty).
   Tensor parameter(std::string_view name, Array value) const;
+  // Adds a matrix of zeros to `bf16`, which must not be null, under the name PREFIX.name.
+  std::shared_ptr<const Bf16Matrix> bf16_matrix(std::string_view name, std::size_t rows,
+                                                std::size_t columns) const;
   Scope ends_residual() const;  // returns a copy whose init.std is init.residual_std
 
   Parameters& store;        // the object to which parameters are added
@@ -69,6 +78,9 @@ struct Scope {
   std::string prefix;       // the prefix of parameter names, such as "blocks.0", or ""
   WeightInit init = {};     // the distribution of initial weights
   SourceLocation location;  // where the scope was created, for error messages
+  // If not null, the weights of linear layers and embeddings are created here instead of in
+  // `store`.
+  Bf16Matrices* bf16 = nullptr;
 };
 
 }  // namespace HEED_NAMESPACE

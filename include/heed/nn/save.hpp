@@ -8,6 +8,8 @@
 
 namespace HEED_NAMESPACE {
 
+class SafetensorsReader;  // safetensors_reader.hpp
+
 // Saves each parameter under its name. Replaces an existing file. PyTorch reads the file with
 // safetensors.torch.load_file. Throws Error `PATH: reason` when writing fails.
 void save(const std::filesystem::path& path, const Parameters& parameters,
@@ -21,6 +23,13 @@ void load(const std::filesystem::path& path, const Parameters& parameters,
           SourceLocation location = SourceLocation::current());
 void load(const SafetensorsFile& file, const Parameters& parameters,
           SourceLocation location = SourceLocation::current());
+
+// The same for a file that is read piece by piece, so that its numbers are in memory once: those of
+// `matrices` in BF16. Throws Error with the same messages, and for a wrong checksum; the values of
+// the parameters are then undefined. (Matrices may become infinite: they are checked after
+// rounding.)
+void load(const SafetensorsReader& file, const Parameters& parameters,
+          const Bf16Matrices& matrices = {}, SourceLocation location = SourceLocation::current());
 
 // Returns the values that the file holds for the parameters, in the order of `parameters`. Throws
 // the same errors as load().

@@ -66,16 +66,25 @@ class ModelFile {
   SafetensorsFile file_;
 };
 
+// The number type of a loaded model's weight matrices: Real (F32 in the library `heed`), or BF16
+// for inference, in half the memory.
+enum class WeightType { f32, bf16 };
+
+class ModelReader;  // model_reader.hpp
+
 // A model with its vocabulary, loaded from a file.
 struct LoadedModel {
-  // Throws Error "PATH: ..." if an entry of the file is missing or invalid.
+  // Throws Error "PATH: ..." if an entry of the file is missing or invalid. A ModelReader needs
+  // less memory than a ModelFile.
   explicit LoadedModel(const ModelFile& file);
+  explicit LoadedModel(const ModelReader& reader, WeightType weights = WeightType::f32);
   LoadedModel(const LoadedModel&) = delete;  // not copyable: a copy would share the weights
   LoadedModel& operator=(const LoadedModel&) = delete;
 
-  Vocabulary vocabulary;  // encodes and decodes text
-  Parameters parameters;  // the model's parameters, loaded from the file
-  nn::Gpt model;          // the model, which uses `parameters`
+  Vocabulary vocabulary;       // encodes and decodes text
+  Parameters parameters;       // the model's parameters, loaded from the file
+  Bf16Matrices bf16_matrices;  // the other weights of the model if its weights are in BF16
+  nn::Gpt model;               // the model, which uses `parameters`
 };
 
 // The metadata entries that describe a model and its vocabulary in the file of save_model().

@@ -1,0 +1,20 @@
+// bf16.hpp: linear maps and embedding lookups whose weights are in BF16, for inference.
+#pragma once
+
+#include "heed/array/bf16.hpp"
+#include "heed/autograd/tensor.hpp"
+
+namespace HEED_NAMESPACE {
+
+// linear() and embedding() for a weight matrix in BF16. x, the bias and the result are in Real, and
+// so are the sums. They have no backward: both throw Error unless a NoGrad object exists.
+
+// x W^T + b: x (..., in), weight W (out, in) and the optional bias b (out) give (..., out).
+Tensor linear(const Tensor& x, const Bf16Matrix& weight, const Tensor& bias = {},
+              SourceLocation location = SourceLocation::current());
+
+// Rows of weight (V, C): indices (...) give (..., C). Throws Error for an index outside 0 to V - 1.
+Tensor embedding(const Indices& indices, const Bf16Matrix& weight,
+                 SourceLocation location = SourceLocation::current());
+
+}  // namespace HEED_NAMESPACE

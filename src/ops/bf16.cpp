@@ -1,0 +1,56 @@
+// bf16.cpp: linear maps and embedding lookups whose weights are in BF16.
+
+#include "heed/ops/bf16.hpp"
+
+#include "heed/array/map.hpp"
+#include "heed/base/error.hpp"
+
+namespace HEED_NAMESPACE {
+
+static std::string describe(const Bf16Matrix& weight) {
+  return "weight " + str(Shape{weight.rows(), weight.columns()}) + " in BF16";
+}
+
+static void check_no_grad(const char* operation) {
+  if (grad_enabled())
+    throw_error(operation, ": weights in BF16 have no gradients; create a NoGrad object first");
+}
+
+Tensor linear(const Tensor& x, const Bf16Matrix& weight, const Tensor& bias,
+              SourceLocation location) {
+  const CallSite site(location);
+  check_no_grad("linear");
+  if (x.dim() == 0 || x.shape().back() != weight.columns())
+    throw_error("linear: the last size of x must be the weight's second: ", describe(x, "x"), ", ",
+                describe(weight));
+  if (bias.defined() && bias.shape() != Shape{weight.rows()})
+    throw_error("linear: the bias must have the weight's first size: ", describe(weight), ", ",
+                describe(bias, "bias"));
+  const std::size_t rows = numel(Shape(x.shape().begin(), x.shape().end() - 1));
+  Shape shape = x.shape();
+  shape.back() = weight.rows();
+  Array y = uninitialized(shape);  // (..., out)
+  product_with_transposed(x.value().data(), rows, weight, y.data());
+  if (bias.defined())
+    y = map_broadcast([](Real v, Real b) { return v + b; }, y, bias.value(), shape);
+  return Tensor(std::move(y), false, location);
+}
+
+Tensor embedding(const Indices& indices, const Bf16Matrix& weight, SourceLocation location) {
+  const CallSite site(location);
+  check_no_grad("embedding");
+  Shape shape = shape_of(indices);
+  shape.push_back(weight.columns());
+  Array y = uninitialized(shape);  // (..., C)
+  Real* out = y.data();
+  for (const std::int64_t index : indices) {
+    if (index < 0 || static_cast<std::size_t>(index) >= weight.rows())
+      throw_error("embedding: index ", index, " among ", str(shape_of(indices)),
+                  " indices is out of range for ", describe(weight));
+    weight.copy_row(static_cast<std::size_t>(index), out);
+    out += weight.columns();
+  }
+  return Tensor(std::move(y), false, location);
+}
+
+}  // namespace HEED_NAMESPACE
