@@ -190,11 +190,6 @@ void Vocabulary::check_id(std::int64_t id) const {
     throw_error("decode: id ", id, " is not in the vocabulary of ", size(), " tokens");
 }
 
-std::string Vocabulary::label(std::int64_t id) const {
-  check_id(id);
-  return word_piece_ ? word_piece_->piece(static_cast<std::size_t>(id)) : decode(id);
-}
-
 std::string Vocabulary::decode(const std::vector<std::int64_t>& ids) const {
   if (byte_level_bpe_ || word_piece_) {
     for (const std::int64_t id : ids) check_id(id);

@@ -72,16 +72,6 @@ class VocabularyReader {
   bool inside_ = false;
 };
 
-void check_distinct(const std::vector<std::string>& tokens, const std::string& file) {
-  const std::vector<std::uint32_t> sorted = sorted_ids(tokens);
-  const auto twice =
-      std::adjacent_find(sorted.begin(), sorted.end(),
-                         [&](std::uint32_t a, std::uint32_t b) { return tokens[a] == tokens[b]; });
-  if (twice != sorted.end())
-    throw_error(file, ": entries ", *twice + 1, " and ", *(twice + 1) + 1, " are both ",
-                in_quotes(tokens[*twice]), "; tokens must be distinct");
-}
-
 // The entry that has each id, counted from 0.
 std::vector<std::uint32_t> entries_by_id(const VocabularyReader& read, const std::string& file) {
   constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
@@ -129,6 +119,17 @@ std::vector<std::uint32_t> sorted_ids(const std::vector<std::string>& tokens) {
   return ids;
 }
 
+void check_distinct(const std::vector<std::string>& tokens,
+                    const std::vector<std::uint32_t>& sorted, const std::string& file,
+                    const char* entries) {
+  const auto twice =
+      std::adjacent_find(sorted.begin(), sorted.end(),
+                         [&](std::uint32_t a, std::uint32_t b) { return tokens[a] == tokens[b]; });
+  if (twice != sorted.end())
+    throw_error(file, ": ", entries, " ", *twice + 1, " and ", *(twice + 1) + 1, " are both ",
+                in_quotes(tokens[*twice]), "; tokens must be distinct");
+}
+
 std::int64_t find_token(const std::vector<std::string>& tokens,
                         const std::vector<std::uint32_t>& sorted, std::string_view token) {
   const auto found =
@@ -143,7 +144,7 @@ std::vector<std::string> tokens_of_json(std::string_view json, const std::string
   VocabularyReader reader(name);
   Json::sax_parse(json.begin(), json.end(), &reader);
   if (reader.tokens.empty()) throw_error(name, ": has no tokens; download the file again");
-  check_distinct(reader.tokens, name);
+  check_distinct(reader.tokens, sorted_ids(reader.tokens), name, "entries");
   std::vector<std::string> tokens;
   for (const std::uint32_t entry : entries_by_id(reader, name)) {
     tokens.push_back(std::move(reader.tokens[entry]));

@@ -20,6 +20,12 @@ std::string_view take_line(std::string_view& text);
 // The ids 0 to tokens.size() - 1 in the order of the tokens, for find_token.
 std::vector<std::uint32_t> sorted_ids(const std::vector<std::string>& tokens);
 
+// Throws Error unless the tokens are distinct. `sorted` is sorted_ids(tokens); `entries` is what
+// the file consists of: "entries" or "lines".
+void check_distinct(const std::vector<std::string>& tokens,
+                    const std::vector<std::uint32_t>& sorted, const std::string& file,
+                    const char* entries);
+
 // The id of a token, or -1. `sorted` is sorted_ids(tokens).
 std::int64_t find_token(const std::vector<std::string>& tokens,
                         const std::vector<std::uint32_t>& sorted, std::string_view token);

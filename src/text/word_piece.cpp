@@ -87,16 +87,6 @@ std::vector<std::string> tokens_of_lines(std::string_view text, const std::strin
   return tokens;
 }
 
-void check_distinct(const std::vector<std::string>& tokens,
-                    const std::vector<std::uint32_t>& sorted, const std::string& name) {
-  const auto twice =
-      std::adjacent_find(sorted.begin(), sorted.end(),
-                         [&](std::uint32_t a, std::uint32_t b) { return tokens[a] == tokens[b]; });
-  if (twice != sorted.end())
-    throw_error(name, ": lines ", *twice + 1, " and ", *(twice + 1) + 1, " are both ",
-                in_quotes(tokens[*twice]), "; tokens must be distinct");
-}
-
 }  // namespace
 
 WordPiece WordPiece::load(const std::filesystem::path& vocab_txt) {
@@ -107,7 +97,7 @@ WordPiece WordPiece::from_contents(std::string_view vocab_txt, const std::string
   WordPiece result;
   result.tokens_ = tokens_of_lines(vocab_txt, name);
   result.sorted_ = sorted_ids(result.tokens_);
-  check_distinct(result.tokens_, result.sorted_, name);
+  check_distinct(result.tokens_, result.sorted_, name, "lines");
   for (const std::string_view token : special_tokens) {
     const auto id = result.find(token);
     if (!id)

@@ -71,13 +71,10 @@ class Vocabulary {
   // token (for a word: "'dor' is not in the vocabulary; ...") and for invalid UTF-8.
   std::vector<std::int64_t> encode(std::string_view text) const;
 
-  // The text of the token ids, with spaces between words. Throws Error for an id outside [0,
-  // size()).
+  // The text of the token ids, with spaces between words. A piece of WordPiece inside a word keeps
+  // its ## only if it comes first. Throws Error for an id outside [0, size()).
   std::string decode(const std::vector<std::int64_t>& ids) const;
   std::string decode(std::int64_t id) const { return decode(std::vector{id}); }
-  // The token as a label of a table or plot: decode(id), except that a piece of WordPiece inside a
-  // word keeps its ##.
-  std::string label(std::int64_t id) const;
 
   // Vocabularies are equal if they have the same unit and tokens.
   friend bool operator==(const Vocabulary& a, const Vocabulary& b) {

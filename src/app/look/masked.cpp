@@ -53,7 +53,7 @@ void print_predictions(const LoadedModel& saved, const LookText& text) {
     const std::vector<Real> numbers(row, row + V);
     std::cout << position_name(text, t) << ':';
     for (const std::size_t id : largest(numbers, top_predictions))
-      std::cout << "  " << printable(saved.vocabulary.label(static_cast<std::int64_t>(id))) << ' '
+      std::cout << "  " << printable(saved.vocabulary.decode(static_cast<std::int64_t>(id))) << ' '
                 << decimal(static_cast<double>(numbers[id]), 4);
     std::cout << '\n';
   }

@@ -97,7 +97,7 @@ LookText look_text(const LookCommand& command, const LoadedModel& saved,
           : first_ids(training.corpus->validation(), saved.model.config, !command.page.empty());
   LookText text{Indices::from_shape({1, ids.size()}), {}};
   std::copy(ids.begin(), ids.end(), text.tokens.begin());
-  for (const std::int64_t id : ids) text.names.push_back(saved.vocabulary.label(id));
+  for (const std::int64_t id : ids) text.names.push_back(saved.vocabulary.decode(id));
   return text;
 }
 
