@@ -1,0 +1,125 @@
+// export_test.cpp: heed export, whose folders PyTorch and heed import read.
+
+#include <iostream>
+
+#include "app/imported_folder.hpp"
+
+using namespace heed_test;
+
+namespace {
+
+// Exports and imports a run, and compares the bytes of all parameters.
+void check_round_trip(const Sandbox& sandbox, const std::string& run, const std::string& format) {
+  INFO(run << " to " << format);
+  const std::string folder = "to_" + format, again = "again_" + format;
+  const Finished exported = sandbox.heed({"export", run, "--to", format, folder});
+  INFO(exported.err);
+  REQUIRE(exported.code == 0);
+  const Finished imported = sandbox.heed({"import", folder, "--out", again});
+  INFO(imported.err);
+  REQUIRE(imported.code == 0);
+  const auto before = state(sandbox / run), after = state(sandbox / again);
+  for (const auto& [key, value] : after) {
+    if (key.rfind("tensor ", 0) != 0 && key.rfind("vocabulary.", 0) != 0) continue;
+    INFO(key);
+    REQUIRE(before.count(key) == 1);
+    CHECK(before.at(key) == value);
+  }
+  for (const auto& [key, value] : before)
+    if (key.rfind("tensor ", 0) == 0 && key.rfind("tensor optimizer.", 0) != 0)
+      CHECK(after.count(key) == 1);
+}
+
+}  // namespace
+
+TEST_CASE("exported models are imported with the same bytes", "[app][weights]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed({"import", weights("gpt2_prefix").string(), "--out", "g"}).code == 0);
+  REQUIRE(sandbox.heed({"import", weights("bert").string(), "--out", "b"}).code == 0);
+  check_round_trip(sandbox, "g", "gpt2");
+  const Finished finished = sandbox.heed(train_tiny);
+  REQUIRE(finished.code == 0);
+  check_round_trip(sandbox, "o", "nanogpt");
+  check_round_trip(sandbox, "b", "pytorch");
+  const Finished refused = sandbox.heed({"export", "b", "--to", "nanogpt", "x"});
+  CHECK(refused.code == 1);
+  CHECK(has(refused.err, "nanoGPT has no bidirectional attention; --to pytorch exports every"));
+  CHECK(!sandbox.has_file("x"));
+  fs::create_directory(sandbox / "mine");
+  put(sandbox / "mine/load.py", "my own");
+  CHECK(sandbox.heed({"export", "b", "--to", "pytorch", "mine"}).err ==
+        "heed: error: mine/load.py: exists already; give another folder\n");
+  CHECK(content(sandbox / "mine/load.py") == "my own");
+  CHECK(sandbox.heed({"export", "b", "x"}).code == 2);
+  CHECK(sandbox.heed({"export", "b", "--to", "pytorch"}).code == 2);
+}
+
+// Stands for GPT2LMHeadModel of an old version of transformers, which has buffers with masks.
+constexpr const char* strict_gpt2 = R"(import sys, torch
+sys.path.insert(0, "x")
+from load import state, load_into
+class Gpt2:
+    def state_dict(self):
+        return {**state, "transformer.h.0.attn.bias": torch.ones(1, 1, 4, 4), "transformer.h.0.attn.masked_bias": torch.tensor(-1e4)}
+    def load_state_dict(self, new):
+        assert set(new) == set(self.state_dict())
+load_into(Gpt2())
+assert state["transformer.h.0.attn.c_attn.weight"].shape == (24, 72)
+assert torch.equal(state["lm_head.weight"], state["transformer.wte.weight"])
+)";
+
+TEST_CASE("an export for GPT2LMHeadModel has its tensors and keeps its buffers", "[app][weights]") {
+  const Sandbox sandbox;
+  const auto script = [&](const Arguments& arguments) {
+    return run({Arguments{"/usr/bin/python3"} + arguments, sandbox.path, "", {}});
+  };
+  if (!fs::exists("/usr/bin/python3") || script({"-c", "import torch"}).code != 0) {
+    std::cout << "skipped: there is no /usr/bin/python3 with torch\n";
+    return;
+  }
+  REQUIRE(sandbox.heed({"import", weights("gpt2").string(), "--out", "g"}).code == 0);
+  REQUIRE(sandbox.heed({"export", "g", "--to", "gpt2", "x"}).code == 0);
+  const Finished loaded = script({"-c", strict_gpt2});
+  INFO(loaded.err);
+  CHECK(loaded.code == 0);
+  CHECK(script({"x/load.py"}).code == 0);
+  CHECK(sandbox.has_file("x/pytorch_model.bin"));
+  REQUIRE(sandbox.heed({"export", "g", "--to", "pytorch", "p"}).code == 0);
+  const Finished names = script({"p/load.py"});
+  CHECK(has(names.out, "blocks.0.attention.query.weight (24, 24)"));
+}
+
+TEST_CASE("nanoGPT's modules load an export strictly and continue a text as heed does",
+          "[app][weights]") {
+  const std::string python = "/usr/bin/python3";
+  const Sandbox sandbox;
+  const auto script = [&](const Arguments& arguments) {
+    return run({Arguments{python} + arguments, sandbox.path, "", {}});
+  };
+  if (!fs::exists(python) || script({"-c", "import torch"}).code != 0) {
+    std::cout << "skipped: there is no " << python << " with torch\n";
+    return;
+  }
+  REQUIRE(sandbox.heed(train_tiny + Arguments{"--warmup", "0", "--lr", "0.01"}).code == 0);
+  REQUIRE(sandbox.heed({"export", "o", "--to", "nanogpt", "x"}).code == 0);
+  const Finished loaded = script({"x/load.py"});
+  INFO(loaded.err);
+  REQUIRE(loaded.code == 0);
+  const Finished peer = script({HEED_TESTS_DIR "/weights/nanogpt.py", "x", "On day", "10"});
+  INFO(peer.err);
+  CHECK(peer.code == 0);
+  CHECK(peer.out ==
+        sandbox.heed({"sample", "o", "--prompt", "On day", "--tokens", "10", "--temperature", "0"})
+            .out);
+  // The reverse: nanoGPT's files become a folder for heed import.
+  REQUIRE(script({"x/load.py", "x/ckpt.pt", "y", "x/meta.pkl"}).code == 0);
+  REQUIRE(script({HEED_SOURCE_DIR "/tools/weights/pickle_to_safetensors.py", "x/ckpt.pt", "z",
+                  "x/meta.pkl"})
+              .code == 0);
+  for (const char* folder : {"x", "y", "z"}) {
+    const Finished imported = sandbox.heed({"import", folder, "--out", std::string("i_") + folder});
+    INFO(imported.err);
+    REQUIRE(imported.code == 0);
+    CHECK(state(sandbox / "i_x") == state(sandbox / (std::string("i_") + folder)));
+  }
+}
