@@ -137,7 +137,7 @@ std::vector<BadFolder> bad_tensors() {
            all.back().name = "transformer.ln_f.bias";
          });
        },
-       "is also there as"},
+       "names the same tensor as"},
       {"a head that is not tied", "gpt2",
        [](const Folder& f) {
          f.tensors([&](Tensors& all) {
@@ -187,6 +187,9 @@ std::vector<BadFolder> bad_vocabularies() {
       {"accents that stay", "bert",
        [](const Folder& f) { put(f / "m/tokenizer_config.json", R"({"strip_accents": false})"); },
        "'strip_accents' is false; heed imports uncased models of BERT"},
+      {"a space before the text", "gpt2",
+       [](const Folder& f) { put(f / "m/tokenizer_config.json", R"({"add_prefix_space": true})"); },
+       "'add_prefix_space' is true; heed imports models of GPT-2 whose tokenizer adds no space"},
       {"a version that is not UTF-8", "gpt2",
        [](const Folder& f) {
          put(f / "m/merges.txt", "#version: \xff\n" + content(f / "m/merges.txt"));

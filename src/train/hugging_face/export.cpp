@@ -20,7 +20,7 @@ using hugging_face::Source;
               "; --to pytorch exports every model");
 }
 
-// Copies the parameters of a tensor one below the other, transposed if the tensor is.
+// Concatenates the parameters of a tensor along axis 0, and transposes them if the tensor is.
 Array joined_values(const ForeignTensor& tensor, const Parameters& parameters) {
   Shape shape = parameters.at(tensor.parameters[0]).shape();
   const std::size_t rows_each = shape[0], rows = rows_each * tensor.parameters.size();

@@ -46,11 +46,6 @@ struct WeightFiles {
   }
 };
 
-bool file_exists(const fs::path& path) {
-  std::error_code ignored;
-  return fs::exists(path, ignored);
-}
-
 [[noreturn]] void throw_no_weights(const fs::path& folder) {
   for (const char* name : {"pytorch_model.bin", "pytorch_model.bin.index.json", "ckpt.pt"})
     if (file_exists(folder / name))
@@ -77,24 +72,19 @@ void add_tensors(WeightFiles& weights, Source source, const SafetensorsReader& f
     const auto [found, is_new] =
         weights.tensors.emplace(canonical_name(source, file.tensors()[i].name), location);
     if (!is_new)
-      throw_error(location.name(), ": is also there as ", in_quotes(found->second.tensor().name));
+      throw_error(location.name(), ": names the same tensor as ",
+                  in_quotes(found->second.tensor().name));
   }
 }
 
-// Checks that the tensors of a file are those that the index lists for it.
-void check_index(const std::map<std::string, std::string>& index, const SafetensorsReader& file,
-                 const fs::path& path) {
-  std::set<std::string> stored;
-  for (const StoredTensor& tensor : file.tensors()) {
-    stored.insert(tensor.name);
-    const auto found = index.find(tensor.name);
-    if (found == index.end() || found->second != path.filename().string())
+// Checks that the tensors of a file are `listed`, those that the index lists for it.
+void check_listed(std::set<std::string> listed, const SafetensorsReader& file) {
+  for (const StoredTensor& tensor : file.tensors())
+    if (listed.erase(tensor.name) == 0)
       throw_error(file.path(), ": tensor ", in_quotes(tensor.name),
                   ": the index does not list it for this file");
-  }
-  for (const auto& [name, file_name] : index)
-    if (file_name == path.filename().string() && stored.count(name) == 0)
-      throw_error(file.path(), ": no tensor ", in_quotes(name), ", which the index lists");
+  if (!listed.empty())
+    throw_error(file.path(), ": no tensor ", in_quotes(*listed.begin()), ", which the index lists");
 }
 
 WeightFiles open_weights(const fs::path& folder, Source source) {
@@ -107,12 +97,11 @@ WeightFiles open_weights(const fs::path& folder, Source source) {
     return weights;
   }
   if (!file_exists(index_path)) throw_no_weights(folder);
-  const std::map<std::string, std::string> index = read_index(index_path);
-  std::set<std::string> names;
-  for (const auto& [tensor, name] : index) names.insert(name);
-  for (const std::string& name : names) {
-    weights.files.push_back(opened(folder / name));
-    check_index(index, *weights.files.back(), folder / name);
+  std::map<std::string, std::set<std::string>> tensors_of_file;
+  for (const auto& [tensor, file] : read_index(index_path)) tensors_of_file[file].insert(tensor);
+  for (const auto& [file, tensors] : tensors_of_file) {
+    weights.files.push_back(opened(folder / file));
+    check_listed(tensors, *weights.files.back());
     add_tensors(weights, source, *weights.files.back());
   }
   return weights;
@@ -140,7 +129,7 @@ void check_size(const fs::path& folder, const nn::GptConfig& config, const Weigh
                 " bytes, but only ", grouped(available), " bytes of memory are available");
 }
 
-// The shape of the tensor in the file: that of its parameters one below the other.
+// The shape of the tensor in the file: that of its parameters, concatenated along axis 0.
 Shape shape_in_file(const ForeignTensor& tensor, const Parameters& parameters) {
   Shape shape = parameters.at(tensor.parameters[0]).shape();
   shape[0] *= tensor.parameters.size();

@@ -9,6 +9,11 @@
 
 namespace HEED_NAMESPACE::hugging_face {
 
+bool file_exists(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(path, ignored);
+}
+
 std::string read_small_file(const std::filesystem::path& path, std::size_t max_bytes) {
   const InputFile file(path);
   const std::size_t size = file.size();

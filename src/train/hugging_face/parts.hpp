@@ -31,8 +31,8 @@ std::string config_text(Source source, const nn::GptConfig& config, const Vocabu
 // The weight_map of model.safetensors.index.json: the file of each tensor.
 std::map<std::string, std::string> read_index(const std::filesystem::path& path);
 
-// A tensor of the folder: the parameters that it holds, one below the other. A transposed matrix is
-// (in, out), as in the Conv1D of GPT-2, where Linear has (out, in).
+// A tensor of the folder: the parameters that it holds, concatenated along axis 0. A transposed
+// matrix is (in, out), as in the Conv1D of GPT-2, where Linear has (out, in).
 struct ForeignTensor {
   std::string name;                     // without the prefix, such as "h.0.attn.c_attn.weight"
   std::vector<std::string> parameters;  // names in heed, such as "blocks.0.attention.query.weight"
@@ -52,6 +52,7 @@ bool is_ignorable(Source source, std::string_view canonical);
 Vocabulary read_vocabulary(const std::filesystem::path& folder, const ForeignConfig& config);
 std::map<std::string, std::string> vocabulary_files(const Vocabulary& vocabulary);
 
+bool file_exists(const std::filesystem::path& path);
 // Reads a text file of at most `max_bytes` bytes. Throws Error "PATH: ...".
 std::string read_small_file(const std::filesystem::path& path, std::size_t max_bytes);
 

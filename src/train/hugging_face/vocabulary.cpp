@@ -14,11 +14,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t max_vocabulary_bytes = 32'000'000;
 
-bool file_exists(const fs::path& path) {
-  std::error_code ignored;
-  return fs::exists(path, ignored);
-}
-
 Vocabulary from_files(const fs::path& folder, Unit unit, const std::vector<std::string>& names) {
   std::vector<std::string> texts, paths;
   for (const std::string& name : names) {
@@ -75,17 +70,16 @@ Vocabulary in_meta_json(const fs::path& path) {
   return vocabulary_in(metadata, path.string());
 }
 
-// Refuses models of BERT whose WordPiece does not lower the case, drop accents and separate CJK
-// characters.
-void check_uncased(const fs::path& folder) {
+// Throws Error if one of the keys is in tokenizer_config.json with another value than `supported`.
+void check_tokenizer(const fs::path& folder, const std::vector<const char*>& keys, bool supported,
+                     const char* remedy) {
   const fs::path path = folder / "tokenizer_config.json";
   if (!file_exists(path)) return;
   constexpr std::size_t max_bytes = 1'000'000;
   const Json json = parsed_object(path, max_bytes);
-  for (const char* key : {"do_lower_case", "strip_accents", "tokenize_chinese_chars"})
-    if (json.contains(key) && !json.at(key).is_null() && json.at(key) != Json(true))
-      throw_error(path.string(), ": '", key, "' is ", short_text(json.at(key)),
-                  "; heed imports uncased models of BERT");
+  for (const char* key : keys)
+    if (json.contains(key) && !json.at(key).is_null() && json.at(key) != Json(supported))
+      throw_error(path.string(), ": '", key, "' is ", short_text(json.at(key)), "; ", remedy);
 }
 
 std::string meta_json(const Vocabulary& vocabulary) {
@@ -107,10 +101,14 @@ Vocabulary read_vocabulary(const fs::path& folder, const ForeignConfig& config) 
   if (config.source == Source::heed)
     return vocabulary_in(config.metadata, (folder / "config.json").string());
   if (config.source == Source::bert) {
-    check_uncased(folder);
+    // The keys by which WordPiece lowers the case, drops accents and separates Chinese characters.
+    check_tokenizer(folder, {"do_lower_case", "strip_accents", "tokenize_chinese_chars"}, true,
+                    "heed imports uncased models of BERT");
     return from_files(folder, Unit::word_piece, {"vocab.txt"});
   }
   if (file_exists(folder / "meta.json")) return in_meta_json(folder / "meta.json");
+  check_tokenizer(folder, {"add_prefix_space"}, false,
+                  "heed imports models of GPT-2 whose tokenizer adds no space before the text");
   return from_files(folder, Unit::byte_level_bpe, {"vocab.json", "merges.txt"});
 }
 
