@@ -7,6 +7,7 @@
 
 #include "catch.hpp"
 #include "heed/array/bf16.hpp"
+#include "message_of.hpp"
 #include "near.hpp"
 #include "scratch_folder.hpp"
 
@@ -43,4 +44,31 @@ TEST_CASE("a reader returns any range of a tensor", "[io][weights]") {
   reader.read(0, x.size() - 1, 1, &last);
   CHECK(last == x.data()[x.size() - 1]);
   CHECK_THROWS_AS(reader.read(0, 1, x.size(), all.data()), Error);
+}
+
+TEST_CASE("read_all gives all numbers of the wanted tensors, and refuses a file that changed",
+          "[io][weights]") {
+  const heed_test::ScratchFolder folder;
+  const Array x = test::random_array({300, 500}, 1), skipped = ones({100000});
+  write_safetensors(folder / "x", {}, {stored_tensor("skipped", skipped), stored_tensor("x", x)});
+  const std::string bytes = heed_test::content(folder / "x");
+  Array got = zeros({300, 500});
+  const auto read = [&] {
+    SafetensorsReader(folder / "x")
+        .read_all([](std::size_t index) { return index == 1; },
+                  [&](std::size_t index, std::size_t first, const Real* values, std::size_t count) {
+                    CHECK(index == 1);
+                    std::copy_n(values, count, got.data() + first);
+                  });
+  };
+  read();
+  CHECK(test::same_bits(got, x));
+  for (const std::size_t from_end :
+       {1, 300000, 700000}) {  // the last two: inside x, inside skipped
+    std::string damaged = bytes;
+    damaged[bytes.size() - from_end] ^= 1;
+    heed_test::put(folder / "x", damaged);
+    CHECK(test::message_of(read) ==
+          (folder / "x").string() + ": checksum: the tensors changed after they were saved");
+  }
 }
