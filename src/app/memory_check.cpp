@@ -90,8 +90,7 @@ std::string memory_shortage(const TrainCommand& command, int threads,
 }
 
 void check_memory(const TrainCommand& command, std::size_t processes) {
-  const auto parts = static_cast<double>(processes);
-  const AvailableMemory available{static_cast<double>(usable_memory()) / parts,
+  const AvailableMemory available{static_cast<double>(usable_memory(processes)),
                                   static_cast<double>(usable_addresses())};
   const std::string shortage = memory_shortage(command, num_threads(), available);
   if (shortage.empty()) return;

@@ -102,10 +102,11 @@ int usable_cores() {
   return static_cast<int>(std::clamp(std::ceil(cgroup_limit("cpu.max")), 1.0, allowed));
 }
 
-std::uint64_t usable_memory() {
+std::uint64_t usable_memory(std::size_t processes) {
   const double installed = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * page_bytes();
   const double total = std::min(installed, cgroup_limit("memory.max"));
-  return clamped_bytes(std::min(total - bytes_in_use(1), remaining_bytes(RLIMIT_DATA, 5)));
+  const double part = (total - bytes_in_use(1)) / static_cast<double>(processes);
+  return clamped_bytes(std::min(part, remaining_bytes(RLIMIT_DATA, 5)));
 }
 
 std::uint64_t usable_addresses() { return clamped_bytes(remaining_bytes(RLIMIT_AS, 0)); }

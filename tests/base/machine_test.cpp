@@ -102,6 +102,7 @@ TEST_CASE("this machine has cores and memory, and a resource limit reduces the m
   CHECK(heed::usable_cores() >= 1);
   const std::uint64_t before = heed::usable_memory();
   CHECK(before > 1000000);
+  CHECK(heed::usable_memory(4) < before / 3);
 #if defined(__linux__)
   rlimit old_limit{};
   REQUIRE(::getrlimit(RLIMIT_DATA, &old_limit) == 0);
@@ -109,6 +110,14 @@ TEST_CASE("this machine has cores and memory, and a resource limit reduces the m
   limit.rlim_cur = rlim_t{1} << 40;
   ::setrlimit(RLIMIT_DATA, &limit);
   CHECK(heed::usable_memory() <= rlim_t{1} << 40);
+  // A limit below the machine's memory is not divided among the processes.
+  limit.rlim_cur = rlim_t{1} << 31;
+  if (!heed_test::sanitized && before > rlim_t{1} << 33) {
+    ::setrlimit(RLIMIT_DATA, &limit);
+    const std::uint64_t own = heed::usable_memory(4);
+    ::setrlimit(RLIMIT_DATA, &old_limit);
+    CHECK(own > rlim_t{1} << 30);
+  }
   limit.rlim_cur = 4096;
   std::uint64_t limited = 0;
   if (!heed_test::sanitized) {  // AddressSanitizer itself needs more memory than this limit

@@ -1,6 +1,7 @@
 // machine.hpp: how many processor cores and how much memory this process may use.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -16,8 +17,9 @@ int usable_cores();
 std::string processor_name();
 
 // The bytes this process can still allocate before it reaches the machine's memory, the memory
-// limit of its cgroup, or its data limit (ulimit -d).
-std::uint64_t usable_memory();
+// limit of its cgroup, or its data limit (ulimit -d). If `processes` processes share the machine,
+// each can use an equal part of the memory; the data limit is a limit of each process.
+std::uint64_t usable_memory(std::size_t processes = 1);
 
 // Bytes of virtual address space that this process can still reserve (ulimit -v); 2^62 if there is
 // no limit.
