@@ -103,16 +103,6 @@ double tree_sum(std::vector<double> values) {
   return values.at(0);
 }
 
-double sum_over_processes(Communicator& communicator, double value) {
-  for (std::size_t distance = 1; distance < communicator.size(); distance *= 2) {
-    double other = 0;
-    communicator.exchange(communicator.rank() ^ distance, &value, sizeof value, &other,
-                          sizeof other);
-    value += other;
-  }
-  return value;
-}
-
 std::size_t sum_over_processes(Communicator& communicator, Real* x, std::size_t n, Real* scratch) {
   if (n * sizeof(Real) <= short_bytes) return sum_short(communicator, x, n, scratch);
   const std::vector<std::size_t> begins = equal_parts(n, communicator.size());

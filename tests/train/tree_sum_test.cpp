@@ -68,19 +68,15 @@ TEST_CASE("the sum over processes has the bits of the tree for any number of pro
     const Array expected = tree_of(x, 0, 8);
     for (const std::size_t processes : {1, 2, 4, 8}) {
       std::vector<int> equal(processes);
-      std::vector<double> values(processes);
       run_ranks(processes, [&](Communicator& c) {
         const std::size_t own = 8 / processes;
         Array sum = sum_of(x, c.rank() * own, own);
         std::vector<Real> scratch(n);
         sum_over_processes(c, sum.data(), n, scratch.data());
         equal[c.rank()] = same_bits(sum, expected);
-        values[c.rank()] = sum_over_processes(c, static_cast<double>(c.rank()));
       });
       INFO(processes << " processes, " << n << " elements");
       CHECK(equal == std::vector<int>(processes, 1));
-      const auto p = static_cast<double>(processes);
-      CHECK(values == std::vector<double>(processes, p * (p - 1) / 2));
     }
   }
 }

@@ -35,9 +35,6 @@ class TreeSum {
 // The sum of a power of two of values, by the same tree.
 double tree_sum(std::vector<double> values);
 
-// Collective: the sum of one value of each rank, by the upper levels of the tree.
-double sum_over_processes(Communicator& communicator, double value);
-
 // Collective: replaces x[0] to x[n - 1] by their sums over all ranks, by the upper levels of the
 // tree. Short arrays are exchanged whole in each step (recursive doubling). Long ones are halved in
 // each step, then gathered (recursive halving and doubling: Thakur, Rabenseifner and Gropp 2005,
