@@ -19,6 +19,7 @@
 
 #include "heed/app/ranks.hpp"
 #include "heed/app/terminal.hpp"
+#include "heed/autograd/trace/trace.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/shared_memory.hpp"
 
@@ -91,6 +92,7 @@ class Supervisor {
         communicator, [&] { return memory_.status().reported.exchange(1) == 0; },
         [&] { return body(communicator); });
     std::cout.flush();
+    if (rank == 0) std::cerr << time_table() << std::flush;  // _exit() calls no exit handlers
     _exit(code);
   }
 

@@ -154,6 +154,18 @@ TEST_CASE("an error that all ranks find is printed once", "[app][processes]") {
   CHECK(std::count(nan.err.begin(), nan.err.end(), '\n') == 1);
 }
 
+TEST_CASE("rank 0 prints the table of HEED_TRACE=time once", "[app][processes]") {
+  const Sandbox sandbox;
+  Call call = sandbox.call(train("o", {"--processes", "2", "--steps", "3"}));
+  call.environment["HEED_TRACE"] = "time";
+  const Finished timed = run(call);
+  CHECK(timed.code == 0);
+  CHECK(timed.err.find("HEED_TRACE=time: 6 backward passes, milliseconds per pass\n") !=
+        timed.err.npos);
+  CHECK(timed.err.find("\nLinear ") != timed.err.npos);
+  CHECK(timed.err.find("HEED_TRACE=time") == timed.err.rfind("HEED_TRACE=time"));
+}
+
 TEST_CASE("a full disk ends all ranks with one error", "[app][processes]") {
   const Sandbox sandbox;
   Call call = sandbox.call({});
@@ -214,6 +226,42 @@ TEST_CASE("a killed rank is named, all others end, and the checkpoint stays whol
     if (!sandbox.has_file("o/checkpoint.safetensors")) std::filesystem::remove_all(sandbox / "o");
     if (!sandbox.has_file("o")) i = -1;  // nothing was saved yet: start again
   }
+}
+
+// A program that ignores SIGCHLD passes this on to the programs that it starts, as this test does.
+TEST_CASE("a run whose parent process ignores SIGCHLD ends, and names a killed rank",
+          "[app][processes]") {
+  const Sandbox sandbox;
+  const auto ignoring = [&](const Arguments& words) {
+    ::signal(SIGCHLD, SIG_IGN);
+    auto child = std::make_unique<Child>(sandbox.call(words + Arguments{"--processes", "2"}));
+    ::signal(SIGCHLD, SIG_DFL);
+    return child;
+  };
+  CHECK(ignoring(train("o", {"--steps", "3"}))->finish().code == 0);
+  const auto child = ignoring(train("p", endless));
+  child->read_until("\nstep ");
+  kill(ranks_of(child->process(), 2)[1], SIGKILL);
+  const Finished killed = child->finish();
+  CHECK(killed.code == 1);
+  CHECK(killed.err.find("heed: error: rank 1 (process ") == 0);
+}
+
+// Rank 3 does not run when the signal to stop comes, so the others wait for it until it is killed.
+TEST_CASE("a rank that is killed while the run stops is named", "[app][processes]") {
+  const Sandbox sandbox;
+  Child child(sandbox.call(train("o", Arguments{"--processes", "4"} + endless)));
+  child.read_until("\nstep ");
+  const std::vector<pid_t> ranks = ranks_of(child.process(), 4);
+  kill(ranks[3], SIGSTOP);
+  kill(child.process(), SIGTERM);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // the ranks have seen the signal
+  kill(ranks[3], SIGKILL);
+  const Finished killed = child.finish();
+  CHECK(killed.code == 1);
+  CHECK(killed.err.find("heed: error: rank 3 (process " + std::to_string(ranks[3]) +
+                        ") was killed by signal 9 (Killed); all ranks have stopped") == 0);
+  CHECK(all_end(ranks));
 }
 
 TEST_CASE("the ranks end when their parent process is killed", "[app][processes]") {

@@ -7,6 +7,7 @@
 #include "app/start.hpp"
 #include "heed/app/options.hpp"
 #include "heed/app/ranks.hpp"
+#include "heed/autograd/trace/trace.hpp"
 #include "heed/base/error.hpp"
 
 namespace {
@@ -53,6 +54,7 @@ int main(int argc, char** argv) {
   const int code = run_rank(
       communicator, [] { return true; }, [&] { return train_with_mpi(argc, argv, communicator); });
   std::cout.flush();
+  if (communicator.rank() != 0) heed::clear_operation_times();  // rank 0 prints HEED_TRACE=time
   if (communicator.abandoned()) communicator.end_all_ranks(code);
   return code;
 }
