@@ -1,5 +1,6 @@
 // shards_test.cpp: training with shards, and with several processes that share them.
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -7,6 +8,7 @@
 #include "catch.hpp"
 #include "heed/array/parallel.hpp"
 #include "heed/autograd/backward.hpp"
+#include "heed/base/file.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/reduce.hpp"
 #include "heed/train/trainer.hpp"
@@ -112,6 +114,57 @@ TEST_CASE("dropout masks differ between shards and steps", "[train][processes]")
   Trainer trainer(text.corpus, small_config(text), options);
   const double first = trainer.step()->grad_norm, second = trainer.step()->grad_norm;
   CHECK(first != second);
+}
+
+TEST_CASE("the dropout masks of a shard follow from the seed, the step and the shard",
+          "[train][processes]") {
+  const std::size_t shards = 8;
+  const Text text;
+  TrainOptions options = sharded(shards, 0.3);
+  options.log_every = 1;
+  const nn::GptConfig config = small_config(text);
+  Trainer trainer(text.corpus, config, options);
+  Batches batches(text.corpus.training(), options.batch_size, config.block_size, options.seed);
+  for (int step = 0; step < 3; ++step) {
+    const Batch batch = batches.next();
+    std::vector<double> losses;
+    for (std::size_t shard = 0; shard < shards; ++shard) {
+      Generator generator(hash64("dropout " + std::to_string(step) + " " + std::to_string(shard),
+                                 options.seed + 3));
+      const nn::TrainingMode mode{options.dropout, &generator};
+      const std::size_t T = config.block_size;
+      Batch row{Indices::from_shape(Shape{1, T}), Indices::from_shape(Shape{1, T})};
+      std::copy_n(batch.inputs.data() + shard * T, T, row.inputs.data());
+      std::copy_n(batch.targets.data() + shard * T, T, row.targets.data());
+      losses.push_back(
+          static_cast<double>(trainer.model().loss(row.inputs, row.targets, &mode).item()));
+    }
+    CHECK(trainer.step()->train_loss == tree_sum(losses) / shards);
+  }
+}
+
+// Without the embedding of the last token, u, a shard that contains a u fails. The shards before it
+// have added their gradients by then.
+TEST_CASE("a step that failed leaves no gradients and no sums for the next step",
+          "[train][processes]") {
+  const Text text;
+  const nn::GptConfig config = small_config(text);
+  Trainer trainer(text.corpus, config, sharded(8, 0)), other(text.corpus, config, sharded(8, 0));
+  Tensor embedding = trainer.parameters().at("token.weight");
+  int failures = 0;
+  for (int i = 0; i < 4; ++i) {
+    const Array whole = embedding.value();
+    embedding.mutable_value() = zeros({config.vocab_size - 1, config.embed_dim});
+    failures += message_of([&] { trainer.step(); }).empty() ? 0 : 1;
+    embedding.mutable_value() = whole;
+    other.restore(trainer.state());  // the same batches, and no sums
+    trainer.step();
+    other.step();
+    CHECK(same_parameters(trainer, other));
+    for (std::size_t j = 0; j < trainer.parameters().size(); ++j)
+      other.parameters().tensors()[j].mutable_value() = trainer.parameters().tensors()[j].value();
+  }
+  CHECK(failures > 0);
 }
 
 TEST_CASE("the trainer refuses shards and processes that do not fit", "[train][processes]") {
