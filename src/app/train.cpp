@@ -247,8 +247,7 @@ struct Run {
     facts["--resume"] = command.resume ? "given" : "not given";
     facts["--zero"] = command.zero ? "given" : "not given";
     facts["TEXT"] = name;
-    facts["version"] = version;
-    facts["program (its hash)"] = hash_text(contents_of_program());
+    facts["program"] = std::string(version) + " with hash " + hash_text(contents_of_program());
     return facts;
   }
 

@@ -2,44 +2,44 @@
 
 #include <algorithm>
 
-#include "app/heed_program.hpp"
+#include "app/mpirun.hpp"
 #include "catch.hpp"
 
 using namespace heed_test;
 
 namespace {
 
-bool has_mpi() {
-  const bool usable = std::filesystem::exists(HEED_BINARY_DIR "/heed_mpi") &&
-                      std::filesystem::exists("/usr/bin/mpirun");
-  if (!usable) WARN("skipped: heed_mpi is not built; ./heed setup --mpi builds it");
-  return usable;
-}
-
 const Arguments sharded = {"--layers",     "1",   "--embed-dim",    "16", "--heads",      "2",
                            "--block-size", "16",  "--batch-size",   "8",  "--shards",     "4",
                            "--dropout",    "0.1", "--eval-batches", "3",  "--eval-every", "7",
                            "--log-every",  "2",   "--steps",        "20", "--threads",    "1"};
 
-// More ranks than cores, and as root: Open MPI needs permission for both.
-Finished mpirun(const Sandbox& sandbox, const Arguments& words) {
-  Call call = sandbox.call({});
-  call.arguments = Arguments{"/usr/bin/mpirun"} + words;
-  call.environment = {{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
-                      {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
-                      {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
-                      {"OMPI_MCA_hwloc_base_binding_policy", "none"}};
-  return run(call);
+Arguments ranks_of(const std::string& program, const std::string& count, const Arguments& more) {
+  return Arguments{"-n", count, program, "train", "in.txt"} + sharded + more;
 }
 
 Arguments ranks(const std::string& count, const Arguments& more) {
-  return Arguments{"-n", count, HEED_BINARY_DIR "/heed_mpi", "train", "in.txt"} + sharded + more;
+  return ranks_of(HEED_BINARY_DIR "/heed_mpi", count, more);
 }
 
 std::size_t count_of(const std::string& text, const std::string& part) {
   std::size_t count = 0;
   for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
   return count;
+}
+
+// The program with the first digit of its version changed to 9, wherever it is stored.
+std::string with_another_version(std::string program, const std::string& version) {
+  const std::string text = version + std::string(1, '\0');
+  for (std::size_t at = program.find(text); at != program.npos; at = program.find(text, at + 1))
+    program[at + std::string("heed ").size()] = '9';
+  return program;
+}
+
+// Writes an executable file.
+void put_program(const std::filesystem::path& path, const std::string& bytes) {
+  put(path, bytes);
+  std::filesystem::permissions(path, std::filesystem::perms::owner_all);
 }
 
 }  // namespace
@@ -88,5 +88,29 @@ TEST_CASE("ranks of MPI that differ are refused, and the rank and the option are
   put(sandbox / "other.txt", Sandbox::story() + "More.");
   refused(ranks("1", out) + Arguments{":"} + other_text,
           "rank 1: TEXT is other.txt, rank 0's is in.txt; start all ranks with the same TEXT");
+  CHECK_FALSE(sandbox.has_file("o"));
+}
+
+// The other builds are this build with one byte more, and with one byte of its version changed.
+TEST_CASE("ranks of two builds are refused, and the rank and what differs are named",
+          "[app][mpi][.][many_processes]") {
+  if (!has_mpi()) return;
+  const Sandbox sandbox;
+  const std::string program = content(HEED_BINARY_DIR "/heed_mpi");
+  const std::string version = std::string("heed ") + HEED_VERSION;
+  put_program(sandbox / "longer", program + "x");
+  put_program(sandbox / "newer", with_another_version(program, version));
+  const auto refused = [&](const std::string& other, const std::string& error) {
+    const Finished run = mpirun(sandbox, ranks("1", {"--out", "o"}) + Arguments{":"} +
+                                             ranks_of(sandbox / other, "1", {"--out", "o"}));
+    INFO(run.err);
+    CHECK(run.code == 2);
+    CHECK(count_of(run.err, "heed: error: ") == 1);
+    CHECK(count_of(run.err, "heed: error: rank 1: " + error) == 1);
+    CHECK(count_of(run.err, ", rank 0's is " + version + " with hash ") == 1);
+    CHECK(count_of(run.err, "; start all ranks with the same program\n") == 1);
+  };
+  refused("longer", "program is " + version + " with hash ");
+  refused("newer", "program is heed 9");
   CHECK_FALSE(sandbox.has_file("o"));
 }
