@@ -1,6 +1,11 @@
 // node_check_test.cpp: tests of HEED_TRACE=check, which compares the gradients that each node
 // returns with central differences of its forward.
 
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+
 #include "catch.hpp"
 #include "heed/array/map.hpp"
 #include "heed/array/random.hpp"
@@ -136,7 +141,67 @@ struct WrongCorner {
   }
 };
 
+// y = x^3 / 3, with a relative error in its gradient.
+struct Cubed {
+  static constexpr std::string_view name = "Cubed";
+  Array forward(const Array& x) const {
+    return map([](auto v) { return v * v * v / 3; }, x);
+  }
+  Array backward(const Array& dy, const Array&, const Array& x) const {
+    return map([f = Real(1 + error)](auto d, auto v) { return f * d * v * v; }, dy, x);
+  }
+  double error;
+};
+
+// Adds the names of the operations that computed a node.
+void add_operations(const Node& node, std::set<std::string>& names) {
+  names.insert(std::string(node.op));
+  for (const auto& input : node.inputs)
+    if (input != nullptr) add_operations(*input, names);
+}
+
+// The names of the structs in src/ops that have a name for messages.
+std::vector<std::string> operations_of_sources() {
+  std::vector<std::string> names;
+  const std::regex name("static constexpr std::string_view name = \"(\\w+)\"");
+  for (const auto& file : std::filesystem::directory_iterator(HEED_SOURCE_DIR "/src/ops")) {
+    std::ifstream in(file.path());
+    const std::string text(std::istreambuf_iterator<char>(in), {});
+    for (std::sregex_iterator i(text.begin(), text.end(), name), end; i != end; ++i)
+      names.push_back((*i)[1]);
+  }
+  return names;
+}
+
 }  // namespace
+
+TEST_CASE("the results that HEED_TRACE=check is tested with have every operation",
+          "[autograd][check]") {
+  std::set<std::string> all;
+  for (const Tensor& y : results()) add_operations(*y.node(), all);
+  const std::vector<std::string> names = operations_of_sources();
+  CHECK(names.size() >= 50);
+  for (const std::string& name : names) {
+    INFO(name);
+    CHECK(all.count(name) == 1);
+  }
+}
+
+TEST_CASE("HEED_TRACE=check finds a gradient that is wrong by 2 %, in double by 1e-5",
+          "[autograd][check]") {
+  const Checking checking;
+  const double smallest = sizeof(Real) == sizeof(double) ? 1e-5 : 2e-2;
+  for (const double low : {0.05, 0.5, 5.0}) {
+    const Tensor x = random({3, 4}, low, 2 * low, 1);
+    const auto cubed = [&](double error) {
+      return record(Cubed{error}, SourceLocation::current(), x);
+    };
+    CHECK_NOTHROW(pass(cubed(0)));
+    for (const double error : {smallest, -smallest})
+      CHECK(message_of([&] { pass(cubed(error)); }).find("the gradient of Cubed (3, 4) made at") !=
+            std::string::npos);
+  }
+}
 
 TEST_CASE("HEED_TRACE=check accepts the backward of every operation", "[autograd][check]") {
   const Checking checking;
