@@ -151,7 +151,15 @@ TEST_CASE("debug builds with the debug preset and starts gdb at main with heed's
   CHECK(machine.heed({"debug", "--build", "2"}).out == build + "lessons/02_second_sight\n");
   CHECK(has(machine.heed({"debug"}).err, "heed: error: debug needs an argument: ./heed debug 9"));
   CHECK(machine.heed({"debug", "--fast", "2"}).err ==
-        "heed: error: unknown option '--fast'; use --lldb or --build\n");
+        "heed: error: unknown option '--fast'; use --lldb, --double or --build\n");
+  CHECK(machine.heed({"debug", "--double", "2"}).out == started("lessons/02_second_sight_double"));
+  CHECK(has(machine.log(), "--target 02_second_sight_double\n"));
+  CHECK(machine.heed({"debug", "--build", "--double", "exercise", "mean"}).out ==
+        build + "lessons/exercise_01_mean_double\n");
+  const Finished refused = machine.heed({"debug", "--double", "train"});
+  CHECK(refused.err ==
+        "heed: error: --double is for lessons and exercises; heed train computes in float\n");
+  CHECK(refused.code == 2);
   CHECK(machine.heed({"debug", "9"}).code == 2);
 }
 

@@ -135,9 +135,10 @@ def why(process, text):
 def check(process, text):
     current, node = lldb_passes.find_tensor(process, text) if text else running_node(process)
     graph.check_can_check(current, node)
-    found = process.GetTarget().FindFunctions("heed::check_text")
-    if not found.GetSize():
+    name = lldb_target.find_function(process, "heed::check_text")
+    if name is None:
         raise DebuggerError(lldb_target.WITHOUT_G)
+    found = process.GetTarget().FindFunctions(name)
     address = found.GetContextAtIndex(0).GetSymbol().GetStartAddress().GetLoadAddress(process.GetTarget())
     options = lldb.SBExpressionOptions()
     options.SetIgnoreBreakpoints(True)
@@ -226,13 +227,13 @@ def heed(debugger, command, result, _):
             words[0], type(error).__name__, str(error).split("\n")[0]))
 
 
-ARRAYS = ("^xt::xarray_container<xt::uvector<", "^heed::(Array|Indices|Mask)$")
+ARRAYS = ("^xt::xarray_container<xt::uvector<", "^heed::(float64::)?(Array|Indices|Mask)$")
 
 
 def __lldb_init_module(debugger, _):
     overwrite = "-o " if lldb_has_overwrite() else ""
     commands = ["command script add %s-f %s.heed heed" % (overwrite, __name__)]
-    for pattern, kind in [(pattern, "array") for pattern in ARRAYS] + [("^heed::Tensor$", "tensor")]:
+    for pattern, kind in [(pattern, "array") for pattern in ARRAYS] + [("^heed::(float64::)?Tensor$", "tensor")]:
         children = "NoChildren" if kind == "array" else "TensorChildren"
         commands += ['type summary add -v -w heed -x "%s" -F %s.%s_summary' % (pattern, __name__, kind),
                      'type synthetic add -w heed -x "%s" -l %s.%s' % (pattern, __name__, children)]

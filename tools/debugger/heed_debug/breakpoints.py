@@ -19,7 +19,7 @@ class InternalBreakpoint(gdb.Breakpoint):
     def __init__(self, location, should_stop=lambda: True, function=False):
         internal = gdb.parameter("print heed-matrices")
         if function:
-            super().__init__(function=location, internal=internal, qualified=True)
+            super().__init__(function=gdb_target.find_function(location) or location, internal=internal, qualified=True)
         else:
             super().__init__(location, internal=internal)
         self.silent = internal
@@ -40,6 +40,13 @@ def cannot_continue(error):
         text = ("this program cannot continue (is it a core file?); the commands graph, grad, show, why, "
                 "back and save still work")
     return DebuggerError("heed: " + text)
+
+
+def check_can_continue():
+    """Raises DebuggerError for a core file, before a command prints anything."""
+    connection = getattr(gdb.selected_inferior(), "connection", None)  # since gdb 12
+    if connection is not None and connection.type == "core":
+        raise cannot_continue("The program is not being run.")
 
 
 # Functions to call when another process is selected. They return whether it is the copy that `heed mark`
@@ -100,10 +107,7 @@ def stop_at_return(frame):
 
 
 def function_exists(function):
-    try:
-        return bool(gdb.decode_line(function)[1])
-    except gdb.error:
-        return False
+    return gdb_target.find_function(function) is not None
 
 
 def require_function(function, command):

@@ -28,8 +28,8 @@ def call_check(node):
         breakpoint.enabled = False
     try:
         with gdb_target.selection_restored():
-            result = gdb.parse_and_eval(
-                "(const char*) heed::check_text((const heed::Node*) 0x%x)" % node.address)
+            result = gdb.parse_and_eval("(const char*) %s((const %s*) 0x%x)" % (
+                gdb_target.find_function("heed::check_text"), target.type("heed::Node"), node.address))
             return memory.c_text(target, int(result))
     except gdb.error as error:
         text = str(error)

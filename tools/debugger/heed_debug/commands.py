@@ -255,16 +255,15 @@ one line per row."""
 def user_frames():
     result = []
     for level, frame in enumerate(gdb_target.frames()):
-        sal = frame.find_sal()
-        if sal.symtab and not graph.ENGINE.fullmatch(sal.symtab.fullname()):
+        path, _ = gdb_target.place(frame)
+        if path and not graph.ENGINE.fullmatch(path):
             result.append((level, frame))
     return result
 
 
 def frame_line(level, frame):
-    sal = frame.find_sal()
-    return "#%-2d %s at %s:%d" % (level, gdb_target.function_name(frame),
-                                 graph.short_path(sal.symtab.fullname()), sal.line)
+    path, line = gdb_target.place(frame)
+    return "#%-2d %s at %s:%d" % (level, gdb_target.function_name(frame), graph.short_path(path), line)
 
 
 def select_user_frame():

@@ -5,7 +5,7 @@ import re
 
 import gdb
 
-from heed_debug import memory
+from heed_debug import graph, memory
 from heed_debug.memory import DebuggerError
 
 WITHOUT_G = ("heed: this program was built without -g, so gdb finds no variables; build it with "
@@ -57,10 +57,7 @@ class GdbTarget:
         if isinstance(type_, gdb.Type):
             return type_
         if type_ not in self.types:
-            try:
-                self.types[type_] = bare(gdb.lookup_type(type_))
-            except gdb.error:
-                raise DebuggerError(missing_symbols())
+            self.types[type_] = lookup_type(type_)
         return self.types[type_]
 
     def offset(self, type_, path):
@@ -106,14 +103,31 @@ class GdbTarget:
         return self.layouts[key]
 
 
+def lookup_type(name):
+    for full_name in memory.full_names(name):
+        try:
+            return bare(gdb.lookup_type(full_name))
+        except gdb.error:
+            continue
+    raise DebuggerError(missing_symbols())
+
+
+def find_function(name):
+    """The full name of a function such as heed::backward in the program, or None."""
+    for full_name in memory.full_names(name):
+        try:
+            if gdb.decode_line(full_name)[1]:
+                return full_name
+        except gdb.error:
+            continue
+    return None
+
+
 def missing_symbols():
     """The error message for a program in which gdb finds no heed types."""
     if not gdb.current_progspace().filename:
         return "heed: no program is loaded; start gdb with one, such as build/debug/lessons/09_..."
-    try:
-        return WITHOUT_G if gdb.decode_line("heed::topological_order")[1] else NOT_HEED
-    except gdb.error:
-        return NOT_HEED
+    return WITHOUT_G if find_function("heed::topological_order") else NOT_HEED
 
 
 target = GdbTarget()
@@ -156,18 +170,18 @@ def is_array(type_):
 
 
 def is_tensor(type_):
-    return type_.code == gdb.TYPE_CODE_STRUCT and type_.name == "heed::Tensor"
+    return type_.code == gdb.TYPE_CODE_STRUCT and memory.plain(type_.name) == "heed::Tensor"
 
 
 def is_node_type(type_):
     return type_.code == gdb.TYPE_CODE_STRUCT and re.match(
-        r"heed::(OpNode<.*>|Node)$", type_.name or "") is not None
+        r"heed::(OpNode<.*>|Node)$", memory.plain(type_.name)) is not None
 
 
 def is_node_pointer(type_):
     """Whether the type is shared_ptr<Node>, or a shared_ptr to the node of an operation."""
     return type_.code == gdb.TYPE_CODE_STRUCT and re.match(
-        r"std::shared_ptr<heed::(Node|OpNode<.*>) ?>$", type_.name or "") is not None
+        r"std::shared_ptr<heed::(Node|OpNode<.*>) ?>$", memory.plain(type_.name)) is not None
 
 
 def link_type(type_):
@@ -250,13 +264,23 @@ def variable(frame, name):
 
 def function_name(frame):
     """The name of the frame's function, without its arguments."""
-    name = frame.name() or ""
+    name = memory.plain(frame.name())
     depth = 0
     for i, c in enumerate(name):
         depth += (c == "<") - (c == ">")
         if c == "(" and depth == 0 and not name.startswith("(anonymous namespace)", i):
             return name[:i]
     return name
+
+
+def place(frame):
+    """The source file and the line of a frame. At -O2 the current instruction may belong to an inlined
+    function of a library without a frame of its own: then the file and the first line of the function."""
+    sal, function = frame.find_sal(), frame.function()
+    path = sal.symtab.fullname() if sal.symtab else ""
+    if function is not None and function.symtab and re.fullmatch(graph.LIBRARY, path):
+        return function.symtab.fullname(), function.line
+    return path, sal.line
 
 
 # ---- tensors in variables

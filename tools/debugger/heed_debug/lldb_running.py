@@ -24,7 +24,8 @@ class Breakpoint:
     def __init__(self, process, location, should_stop=lambda frame: True):
         program = process.GetTarget()
         self.breakpoint = (program.BreakpointCreateByAddress(location) if isinstance(location, int)
-                           else program.BreakpointCreateByName(location))
+                           else program.BreakpointCreateByName(
+                               lldb_target.find_function(process, location) or location))
         self.should_stop = should_stop
 
 
@@ -173,7 +174,7 @@ def check_exists(process, wanted, current):
     if named and all(node.depth == 0 for node in named):
         raise DebuggerError("heed: '%s' is a leaf and has no backward; `heed why %s` shows where its "
                             "gradient came from" % (wanted, wanted))
-    if not named and not process.GetTarget().FindFunctions("heed::%s::backward" % wanted).GetSize():
+    if not named and lldb_target.find_function(process, "heed::%s::backward" % wanted) is None:
         raise DebuggerError("heed: this pass has no operation and no tensor named '%s'; `heed graph` "
                             "lists its nodes" % wanted)
 
@@ -200,7 +201,7 @@ def step(process, wanted):
     lines = [graph.new_pass_text(current)] if current.running is None else []
     lines += record_before(process, current, node, before)
     class_name = memory.node_class(target_of(process), node.address)
-    found = re.match(r"heed::OpNode<(.*?)(?:, \d+ul)?>$", class_name)
+    found = re.match(r"heed::(?:float64::)?OpNode<(.*?)(?:, \d+ul)?>$", class_name)
     if found:
         run_to(process, Breakpoint(process, found.group(1) + "::backward"))
     current, _ = lldb_passes.require_pass(process)
@@ -256,8 +257,9 @@ class NonfiniteWatch:
         return self.report is not None
 
     def may_write_infinity(self, op):
-        type_ = self.process.GetTarget().FindFirstType("heed::" + op)
-        if not type_.IsValid():
+        try:
+            type_ = target_of(self.process).type("heed::" + op)
+        except DebuggerError:
             return False
         return op == "MaskedFill" or any(
             type_.GetFieldAtIndex(i).GetName() == "may_write_infinity"

@@ -49,8 +49,9 @@ class LldbTarget:
     def type(self, type_):
         if isinstance(type_, lldb.SBType):
             return bare(type_)
-        found = self.program.FindFirstType(type_)
-        if not found.IsValid():
+        found = next((found for found in map(self.program.FindFirstType, memory.full_names(type_))
+                      if found.IsValid()), None)
+        if found is None:
             raise DebuggerError(WITHOUT_G)
         return bare(found)
 
@@ -143,7 +144,7 @@ def is_array(type_):
 
 
 def is_tensor(type_):
-    return bare(type_).GetName() == "heed::Tensor"
+    return memory.plain(bare(type_).GetName()) == "heed::Tensor"
 
 
 def array_of(value):
@@ -154,9 +155,9 @@ def array_of(value):
 def link_of(value):
     """The Link to a value's node (Tensor, shared_ptr<Node> or Node*); None for other types."""
     target, type_ = target_of(value.GetProcess()), value.GetType()
-    if bare(type_).IsPointerType() and bare(type_).GetPointeeType().GetName().endswith("heed::Node"):
+    if bare(type_).IsPointerType() and memory.plain(bare(type_).GetPointeeType().GetName()).endswith("heed::Node"):
         return memory.Link(value.GetNonSyntheticValue().GetValueAsUnsigned(), 0)
-    if bare(type_).GetName() == "heed::Tensor" or bare(type_).GetName().endswith("shared_ptr<heed::Node>"):
+    if memory.plain(bare(type_).GetName()) == "heed::Tensor" or memory.plain(bare(type_).GetName()).endswith("shared_ptr<heed::Node>"):
         address = address_of(value)
         return memory.Link(memory.pointer(target, address), memory.pointer(target, address + 8))
     return None
@@ -190,13 +191,19 @@ def selected_frame(process):
 
 def function_name(frame):
     """The name of the frame's function, without its arguments."""
-    name = frame.GetFunctionName() or ""
+    name = memory.plain(frame.GetFunctionName())
     depth = 0
     for i, c in enumerate(name):
         depth += (c == "<") - (c == ">")
         if c == "(" and depth == 0 and not name.startswith("(anonymous namespace)", i):
             return name[:i]
     return name
+
+
+def find_function(process, name):
+    """The full name of a function such as heed::backward in the program, or None."""
+    return next((full_name for full_name in memory.full_names(name)
+                 if process.GetTarget().FindFunctions(full_name).GetSize()), None)
 
 
 def file_of(frame):

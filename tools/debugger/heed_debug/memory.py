@@ -21,6 +21,20 @@ class DebuggerError(Exception):
     """An error message for the user, in one line."""
 
 
+# A program that computes in double has its names in the inline namespace heed::float64.
+FLOAT64 = "heed::float64::"
+
+
+def plain(name):
+    """A name without the namespace of programs that compute in double: heed::Node."""
+    return (name or "").replace(FLOAT64, "heed::")
+
+
+def full_names(name):
+    """The names that heed::X may have in the program."""
+    return [name, name.replace("heed::", FLOAT64, 1)] if name.startswith("heed::") else [name]
+
+
 def pointer_at(block, offset):
     return struct.unpack_from("<Q", block, offset)[0]
 
@@ -227,7 +241,7 @@ def node_class(target, address):
         return ""
     if vtable not in target.node_classes:
         name = target.symbol(vtable)
-        is_vtable = name.startswith("vtable for ") and ("OpNode<" in name or name == "vtable for heed::Node")
+        is_vtable = name.startswith("vtable for ") and ("OpNode<" in name or plain(name) == "vtable for heed::Node")
         target.node_classes[vtable] = name[len("vtable for "):] if is_vtable else ""
     return target.node_classes[vtable]
 

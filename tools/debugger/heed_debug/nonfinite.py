@@ -5,13 +5,14 @@ import gdb
 from heed_debug import gdb_target, memory, nonfinite_text
 from heed_debug.breakpoints import InternalBreakpoint, function_exists, require_function, run_to
 from heed_debug.gdb_target import target
+from heed_debug.memory import DebuggerError
 
 
 def may_write_infinity(op):
     """Whether the struct of an operation declares that its output may contain minus infinity."""
     try:
-        fields = gdb.lookup_type("heed::" + op).fields()
-    except gdb.error:
+        fields = target.type("heed::" + op).fields()
+    except DebuggerError:
         return False
     return any(field.name == "may_write_infinity" for field in fields)
 

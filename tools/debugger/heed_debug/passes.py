@@ -224,7 +224,7 @@ def by_expression(current, text):
     try:
         return evaluate_in_stack(text)
     except DebuggerError as error:
-        if not re.match(UNKNOWN % re.escape(text), str(error)):
+        if not re.match(UNKNOWN % re.match(r"\w*", text).group(), str(error)):
             raise
         for node in current.nodes:
             if node.name == text and node.reread() is None:

@@ -150,7 +150,7 @@ class TensorPrinter:
             yield "grad", node_member(node, "grad")
         for name in ("has_grad", "op", "name", "location"):
             yield name, node_member(node, name)
-        tensor_pointer = gdb.lookup_type("heed::Tensor").pointer()
+        tensor_pointer = target.type("heed::Tensor").pointer()
         begin = memory.pointer_at(node.block, node.layout.inputs)
         for i in range(len(node.inputs)):  # Tensor has one member, a shared_ptr<Node> of 16 bytes
             yield "input %d" % i, gdb.Value(begin + 16 * i).cast(tensor_pointer).dereference()
@@ -185,7 +185,7 @@ class ParametersPrinter:
     def children(self):
         try:
             first = memory.pointer(target, gdb_target.address_of(self.value["tensors_"]))
-            tensor = gdb.lookup_type("heed::Tensor")
+            tensor = target.type("heed::Tensor")
             for i, node in enumerate(self.nodes()):
                 pointer = gdb.Value(first + i * tensor.sizeof).cast(tensor.pointer())
                 yield node.name, pointer.dereference()
@@ -229,7 +229,7 @@ def parts_of(value, path=""):
     type_ = gdb_target.bare(value.type)
     if gdb_target.is_tensor_or_array(type_):
         yield path, part_text(value, type_)
-    elif not gdb_target.holds(type_, gdb_target.is_tensor_or_array) or type_.name in BY_NAME:
+    elif not gdb_target.holds(type_, gdb_target.is_tensor_or_array) or memory.plain(type_.name) in BY_NAME:
         yield path, member_text(value)
     elif str(type_).startswith("std::optional<") and not value["_M_payload"]["_M_engaged"]:
         yield path, "none"
@@ -307,7 +307,8 @@ def expandable_printer(value):
         return TensorPrinter(value)
     if re.match(r"xt::svector<unsigned long, 4", str(type_)):
         return ShapePrinter(value)
-    return BY_NAME[type_.name](value) if type_.name in BY_NAME else None
+    printer = BY_NAME.get(memory.plain(type_.name))
+    return printer(value) if printer else None
 
 
 def parts_printer(value):

@@ -23,7 +23,7 @@ def first_argument():
 def operation_of(node):
     """The operation of a node: "heed::Softmax" for the type heed::OpNode<heed::Softmax, 1ul>."""
     class_name = memory.node_class(target, node.address)
-    found = re.match(r"heed::OpNode<(.*?)(?:, \d+ul)?>$", class_name)
+    found = re.match(r"heed::(?:float64::)?OpNode<(.*?)(?:, \d+ul)?>$", class_name)
     return found.group(1) if found else None
 
 
@@ -169,7 +169,7 @@ def enter_inlined(function):
     block = gdb.block_for_pc(frame.pc())
     while block is not None and not block.is_global:
         if block.function is not None and block.function.name.split("(")[0] == function:
-            if gdb_target.function_name(frame) != function:
+            if gdb_target.function_name(frame) != memory.plain(function):
                 gdb.execute("step", to_string=True)
             return
         block = block.superblock
@@ -185,7 +185,8 @@ def show_node(node):
     lines = gdb.execute("frame", to_string=True).strip().split("\n")
     sal = frame.find_sal()
     source = lines[-1].strip() if len(lines) > 1 else ""
-    if sal.symtab:
-        print("%s, %s:%d" % (gdb_target.function_name(frame), graph.short_path(sal.symtab.filename), sal.line))
-    if source:
+    path, line = gdb_target.place(frame)
+    if path:
+        print("%s, %s:%d" % (gdb_target.function_name(frame), graph.short_path(path), line))
+    if source and line == sal.line:
         print(source)

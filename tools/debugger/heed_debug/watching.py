@@ -44,6 +44,7 @@ def watch(argument):
                             "parameter" % current.title(node))
     if node.value.size > MAX_WATCHED:
         raise DebuggerError("heed: %s has more than %d numbers" % (current.title(node), MAX_WATCHED))
+    breakpoints.check_can_continue()
     print("%s, made at %s" % (graph.title(node), node.location))
     print("  ".join(head.rjust(12) for head in HEADS))
     if passes.running_pass() is None and running.run_to_pass() is None:
