@@ -8,14 +8,28 @@ using namespace heed_test;
 
 namespace {
 
-// Compares a transcript of lesson 09 with a session at another optimisation level.
-void check_lesson_09_at(const std::string& level, const std::string& name) {
+// Compares a transcript with a session of the same program at another optimisation level.
+void check_at(const std::string& level, const std::string& name) {
   const SessionFolder folder;
   Transcript expected = read_transcript(name);
   expected.lines = without_source(expected.lines);
   if (std::getenv("HEED_WRITE_TRANSCRIPTS") != nullptr) return;  // only the test at -Og writes
-  compare(name + " at -" + level, expected,
-          without_source(replayed(name, folder.path, {programs + "lesson_09_" + level})));
+  Arguments program = expected.program;
+  program[0] = programs + program[0].substr(0, program[0].rfind('_') + 1) + level;
+  compare(name + " at -" + level, expected, without_source(replayed(name, folder.path, program)));
+}
+
+// Compares a transcript with a session on a core file of its program, written at this function.
+void check_core(const std::string& name, const std::string& function) {
+  const SessionFolder folder;
+  const Transcript expected = read_transcript(name);
+  const Lines printed =
+      session(folder.path, {programs + expected.program.at(0)},
+              {"set environment HEED_TRACE provenance", "break main", "run > out.txt",
+               "break " + function, "continue", "generate-core-file program.core"});
+  INFO(name << '\n' << text_of(printed));
+  REQUIRE(std::filesystem::exists(folder / "program.core"));
+  compare(name, expected, replayed(name, folder.path, {}));
 }
 
 const std::string lesson = programs + "lesson_09_Og";
@@ -28,15 +42,28 @@ TEST_CASE("gdb steps the backward pass of lesson 09 node by node", "[debug][.]")
 
 TEST_CASE("the session of lesson 09 is the same at -O0 and -O2", "[debug][.]") {
   if (!can_debug()) return;
-  check_lesson_09_at("O0", "lesson_09");
-  check_lesson_09_at("O2", "lesson_09");
+  check_at("O0", "lesson_09");
+  check_at("O2", "lesson_09");
+}
+
+TEST_CASE("sessions at -O2 print what they print at -Og", "[debug][O2][.]") {
+  if (!can_debug()) return;
+  for (const char* name : {"nan_backward", "printers", "weights"}) check_at("O2", name);
+}
+
+// What differs at -O2 are the lines at which gdb stops, and which calls are inlined.
+TEST_CASE("every command works at -O2", "[debug][O2][.]") {
+  if (!can_debug()) return;
+  for (const char* name :
+       {"check", "finish", "gpt", "in", "mark", "nan_forward", "training", "walk"})
+    check_transcript(name + std::string("_O2"));
 }
 
 TEST_CASE("heed out prints the gradients that a backward returned, and to whom", "[debug][.]") {
   if (!can_debug()) return;
   check_transcript("out");
-  check_lesson_09_at("O0", "out");
-  check_lesson_09_at("O2", "out");
+  check_at("O0", "out");
+  check_at("O2", "out");
 }
 
 TEST_CASE("gdb's finish prints the returned arrays", "[debug][.]") {
@@ -77,7 +104,7 @@ TEST_CASE("the sessions in the README are excerpts from the transcript of the wa
 TEST_CASE("heed watch prints the norms of a parameter and of its updates", "[debug][.]") {
   if (!can_debug()) return;
   check_transcript("watch");
-  check_lesson_09_at("O2", "watch");
+  check_at("O2", "watch");
 }
 
 TEST_CASE("heed again returns to the place that heed mark marked", "[debug][.]") {
@@ -132,15 +159,13 @@ TEST_CASE("every wrong use of a heed command gets one line that names the remedy
   if (can_debug()) check_transcript("wrong_use");
 }
 
-TEST_CASE("heed commands work on a core file", "[debug][.]") {
+TEST_CASE("heed commands work on core files, of a lesson and a GPT, at -Og and -O2",
+          "[debug][core][.]") {
   if (!can_debug()) return;
-  const SessionFolder folder;
-  const Lines printed = session(
-      folder.path, {lesson},
-      {"break heed::Softmax::backward", "run > out.txt", "generate-core-file program.core"});
-  INFO(text_of(printed));
-  REQUIRE(std::filesystem::exists(folder / "program.core"));
-  compare("core", read_transcript("core"), replayed("core", folder.path, {lesson}));
+  check_core("core", "heed::Softmax::backward");
+  check_core("core_O2", "heed::Softmax::backward");
+  check_core("core_gpt", "heed::Attention::backward");
+  check_core("core_gpt_O2", "heed::Attention::backward");
 }
 
 TEST_CASE("a program without -g or without heed gets a one-line error", "[debug][.]") {
