@@ -94,26 +94,24 @@ inline void softmax_over_the_wrong_axis(const Array& S, const Array& causal, con
 }
 
 // Trains a key, a query and a value for each node, from random numbers, until the outputs (5, 2)
-// are close to `target`. Returns the mean squared error before and after `steps` steps.
-inline std::pair<double, double> train_free_parameters(const Array& mask, const Array& target,
-                                                       int steps) {
+// are close to `target`. Returns the mean squared error after 0, 1, ... `steps` steps.
+inline Series train_free_parameters(const Array& mask, const Array& target, int steps) {
   Generator g(4);
   // `true`: backward computes the derivatives of the loss with respect to these (lesson 08). AdamW
   // (lesson 10) changes them, with the learning rate 0.05 and without weight decay (the last 0).
   Tensor Q(g.randn({5, 2}), true), K(g.randn({5, 2}), true), V(g.randn({5, 2}), true);
   optim::AdamW optimizer({Q, K, V}, {0.05, 0.9, 0.999, 1e-8, 0});
-  double first = 0, last = 0;
+  Series errors{"outputs of the feast", {}, {}};
   for (int step = 0; step <= steps; ++step) {
     Tensor scores = masked_fill(matmul(Q, transpose(K, 0, 1)), xt::equal(mask, 0), -INFINITY);
     Tensor error = matmul(softmax(scores, -1), V) - Tensor(target);  // (5, 2)
     Tensor loss = mean(error * error);
-    last = loss.item();
-    if (step == 0) first = last;
+    errors.append(step, loss.item());
     optim::zero_grad({Q, K, V});
     backward(loss);
     optimizer.step();
   }
-  return {first, last};
+  return errors;
 }
 
 inline void free_parameters(const Array& mask, const Array& output) {
@@ -124,10 +122,12 @@ inline void free_parameters(const Array& mask, const Array& output) {
       "as the baker's query and the guest's value. They keep their random values.) The",
       "mean squared error is the mean of the squared differences between the outputs",
       "and those of the feast:", "");
-  const auto [before, after] = train_free_parameters(mask, output, 300);
-  say("mean squared error, random vectors  " + trained(before),
+  const Series errors = train_free_parameters(mask, output, 300);
+  const double after = errors.y.back();
+  say("mean squared error, random vectors  " + trained(errors.y.front()),
       "after 300 steps                     " + trained(after));
   claim("the error is below 0.01", after < 0.01, decimal(after, 4));
+  loss_curves("mean squared error", {errors});
   say("", "This shows only that training can change all three kinds of vectors. Each vector",
       "belongs to one node: a new guest would have none, and in a text every sentence",
       "has other nodes. So a model learns matrices instead, which compute the three",

@@ -109,6 +109,7 @@ inline Task random_task(std::size_t d, std::uint64_t seed, double scale = 1) {
 // The mean squared difference of the outputs and the targets, before and after training.
 struct Losses {
   double before = 0, after = 0;
+  Series steps = {};  // of each step
 };
 
 inline Losses train(std::size_t d, double divisor, bool adam, double learning_rate,
@@ -123,6 +124,7 @@ inline Losses train(std::size_t d, double divisor, bool adam, double learning_ra
     Tensor difference = matmul(softmax(scores, -1), V) - target;                        // (8, 4)
     Tensor loss = mean(difference * difference);
     (step == 0 ? losses.before : losses.after) = loss.item();
+    losses.steps.append(double(step), loss.item());
     if (step == steps) break;
     optim::zero_grad({W_Q, W_K});
     backward(loss);
@@ -145,6 +147,7 @@ inline double loss_of_equal_weights() {
 struct Runs {
   double learning_rate = 0;
   std::vector<double> before, after;  // one loss for each seed from 6 to 15
+  Series steps = {};                  // the losses of each step, seed 6
 };
 
 // Chooses the learning rate with the lowest mean loss on the seeds 1 to 5.
@@ -163,6 +166,7 @@ inline Runs runs_at_best_rate(std::size_t d, double divisor, bool adam) {
   for (std::uint64_t seed = 6; seed <= 15; ++seed) {
     const Losses losses = train(d, divisor, adam, best.learning_rate, seed);
     best.before.push_back(losses.before), best.after.push_back(losses.after);
+    if (seed == 6) best.steps = losses.steps;
   }
   return best;
 }
@@ -186,9 +190,11 @@ inline void train_one_head() {
       "                  without division      with division\n"
       "   d  optimizer  before after  rate   before after  rate   difference";
   bool better = true;
+  std::vector<Series> curves;  // of d = 256
   const auto one_row = [&](std::size_t d, bool adam) {
     const Runs without = runs_at_best_rate(d, 1, adam);
     const Runs with = runs_at_best_rate(d, std::sqrt(double(d)), adam);
+    if (d == 256) curves = {without.steps, with.steps};
     std::vector<double> differences;
     for (std::size_t i = 0; i < 10; ++i) differences.push_back(without.after[i] - with.after[i]);
     const Estimate difference = estimate(differences);
@@ -204,6 +210,8 @@ inline void train_one_head() {
   for (const std::size_t d : {16U, 64U, 256U}) one_row(d, false);
   one_row(64, true);
   quote(rows);
+  curves[0].name = "d = 256, without division", curves[1].name = "d = 256, with division";
+  loss_curves("loss (mean squared difference), seed 6", curves);
   claim("each difference is above 2.26 standard errors", better, "it is not");
   say("", "(If there were no true difference, a line would pass in about 2.5 % of such",
       "experiments, by the t distribution. Lines after a bar may differ on another", "machine.)",

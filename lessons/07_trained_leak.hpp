@@ -30,6 +30,7 @@ inline RandomTexts random_texts(Generator& g, std::size_t count) {
 struct LeakLosses {
   double training = 0;  // in new texts, with all tokens as input
   double writing = 0;   // in the same texts, each prediction from the tokens so far only
+  Series steps = {};    // the training losses
 };
 
 inline LeakLosses train_on_random_texts(bool causal) {
@@ -50,14 +51,17 @@ inline LeakLosses train_on_random_texts(bool causal) {
     return cross_entropy(slice(out, 1, first, end), targets);
   };
   optim::AdamW adam({W_Q, W_K, W_V}, {0.05, 0.9, 0.999, 1e-8, /*weight_decay=*/0});
+  LeakLosses losses;
+  losses.steps.name = causal ? "causal mask" : "no mask";
   for (int step = 0; step < 300; ++step) {
     const RandomTexts texts = random_texts(g, 32);
+    const Tensor batch_loss = loss(texts, outputs(texts, 8), 0, 7);
     optim::zero_grad({W_Q, W_K, W_V});
-    backward(loss(texts, outputs(texts, 8), 0, 7));
+    backward(batch_loss);
     adam.step();
+    losses.steps.append(step, batch_loss.item());
   }
   const RandomTexts texts = random_texts(g, 1000);
-  LeakLosses losses;
   losses.training = loss(texts, outputs(texts, 8), 0, 7).item();
   for (std::size_t t = 0; t < 7; ++t)
     losses.writing += loss(texts, outputs(texts, t + 1), t, t + 1).item() / 7;
@@ -80,6 +84,7 @@ inline void trained_leak() {
     table += "\n" + pad_right(name, 15) + pad_left(decimal(losses.training, 2), 14) +
              pad_left(decimal(losses.writing, 2), 15);
   quote(table);
+  loss_curves("training loss (nats per token)", {masked.steps, open.steps});
   claim("with the mask, both losses are near ln 4",
         std::abs(masked.training - std::log(4)) < 0.1 &&
             std::abs(masked.writing - masked.training) < 1e-4,

@@ -61,21 +61,26 @@ inline Batch repeated_sequences(std::size_t B, std::size_t shortest, std::size_t
   return batch;
 }
 
-inline void train(const AttentionOnly& model) {
+// Returns the losses of the steps.
+inline Series train(const AttentionOnly& model) {
   const std::int64_t steps = 1100;
   optim::AdamWOptions options;
   options.beta2 = 0.98, options.weight_decay = 0;
   optim::AdamW optimizer(model.parameters.tensors(), options);
   const optim::WarmupCosine schedule{0.01, 0.001, 50, steps};
   Generator g(101);
+  Series losses{"two layers of two heads", {}, {}};
   for (std::int64_t step = 0; step < steps; ++step) {
     const Batch batch = repeated_sequences(16, 10, 14, g, step < 700);
+    const Tensor loss = cross_entropy(model(batch.inputs), batch.targets);
     optim::zero_grad(model.parameters.tensors());
-    backward(cross_entropy(model(batch.inputs), batch.targets));
+    backward(loss);
     optim::clip_grad_norm(model.parameters.tensors(), 1);
     optimizer.set_lr(schedule.at(step));
     optimizer.step();
+    losses.append(double(step), loss.item());
   }
+  return losses;
 }
 
 // The previous score and the prefix-matching score of each head: (4, 2).

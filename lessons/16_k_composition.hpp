@@ -114,7 +114,7 @@ inline void induction_heads(const std::string& lesson) {
       "can be predicted. On such text the induction score is called PREFIX-MATCHING",
       "SCORE (Olsson et al. 2022):", "");
   const AttentionOnly model(1);
-  train(model);
+  loss_curves("loss (nats per token)", {train(model)});
   const NoGrad no_grad;
   Generator g(5);
   const Batch test = repeated_sequences(64, 10, 14, g, true);

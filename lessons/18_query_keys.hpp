@@ -30,7 +30,8 @@ inline void train_and_choose_head(TrainedModel& t, std::int64_t steps) {
       "refers to the object.", "");
   t.accuracy(0) = Real(untrained_accuracy(held_out));
   const Array before = attention_to_object(t.model, held_out);  // (2, 4)
-  train(t.model, steps);
+  const std::vector<double> losses = train(t.model, steps);
+  loss_curves("loss (nats per chosen token)", {series_of("training loss", losses)});
   t.accuracy(1) = Real(accuracy(t.model, held_out, Part::pronoun));
   t.head = largest_head(attention_to_object(t.model, training_sentences_about_objects(100)));
   const double after = attention_to_object(t.model, held_out)(t.head.layer, t.head.head);

@@ -185,6 +185,7 @@ int main() {
   padded_batches(untrained.model, pairs);
   teacher_forcing(untrained.model, pairs);
   const Trained trained = train(data, 1, Part::none, main_steps);
+  loss_curves("training loss (nats per token)", {trained.losses});
   greedy_decoding(trained.model, data);
   alignment(trained.model, data);
   set_num_threads(threads);  // each thread trains a model of its own

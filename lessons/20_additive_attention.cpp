@@ -102,12 +102,15 @@ std::vector<Result> train_all() {
   quote("scores                  steps   date           date and time   " + longest +
         " characters");
   std::vector<Result> results;
+  std::vector<Series> curves;  // the training losses
   for (const Setting& setting : settings) {
     results.push_back(train_and_test(setting, steps, brief() ? 1 : 3));
     quote(row_of(results.back()));
+    curves.push_back(results.back().losses);
   }
   results.push_back(train_and_test(settings[0], 3 * steps, 1));
   quote(row_of(results.back()));
+  loss_curves("training loss (nats per character)", curves);
   return results;
 }
 

@@ -27,8 +27,10 @@ inline Tensor loss_of(const Translator& model, const DateBatch& batch) {
   return cross_entropy(model.decode(batch.inputs, N, &batch.targets).logits, batch.targets);
 }
 
-// Trains on lines with a date and on lines with a date and a time, in turn.
-inline Translator train(const Setting& setting, std::uint64_t seed, std::int64_t steps) {
+// Trains on lines with a date and on lines with a date and a time, in turn. Appends the losses of
+// the steps to `losses`.
+inline Translator train(const Setting& setting, std::uint64_t seed, std::int64_t steps,
+                        Series& losses) {
   Generator weights(seed), data(seed + 1000);  // the same data for all settings
   Parameters parameters;
   const Translator model({parameters, weights}, setting.score, width);
@@ -37,11 +39,13 @@ inline Translator train(const Setting& setting, std::uint64_t seed, std::int64_t
   for (std::int64_t step = 0; step < steps; ++step) {
     const bool with_time = step % 2 == 1;
     const DateBatch batch = new_batch(data, 16, with_time, training_length(with_time), false);
+    const Tensor loss = loss_of(model, batch);
     optim::zero_grad(parameters);
-    loss_of(model, batch).backward();
+    loss.backward();
     optim::clip_grad_norm(parameters, 1);
     optimizer.set_lr(schedule.at(step));
     optimizer.step();
+    losses.append(double(step), loss.item());
   }
   return model;
 }
@@ -62,6 +66,7 @@ struct Result {
   std::int64_t steps;
   std::vector<Translator> models;                            // one for each seed
   std::vector<std::vector<std::vector<double>>> accuracies;  // [with time][more words][seed]
+  Series losses = {};  // the training losses of the first seed
 
   Estimate accuracy(bool with_time, std::size_t more = 0) const {
     return estimate(accuracies.at(with_time).at(more));
@@ -72,8 +77,10 @@ struct Result {
 inline Result train_and_test(const Setting& setting, std::int64_t steps, std::uint64_t seeds,
                              std::uint64_t test_seed = 2026) {
   Result result{setting.name, steps, {}, {2, {more_words.size(), std::vector<double>()}}};
+  result.losses.name = setting.name;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-    result.models.push_back(train(setting, seed, steps));
+    Series losses;
+    result.models.push_back(train(setting, seed, steps, seed == 1 ? result.losses : losses));
     Generator test(test_seed);
     for (const bool with_time : {false, true})
       for (std::size_t m = 0; m < more_words.size(); ++m) {

@@ -81,7 +81,8 @@ inline RecallScore score_of(const RecallModel& model, const RecallBatch& batch) 
 // Trains on 512 new questions in each step. The learning rates are the best of 0.005, 0.01, 0.02,
 // 0.04 and 0.08, by the mean loss over the lengths with another seed, 100. (With that seed, five
 // times as many steps give linear attention an accuracy of 0.16 to 0.17 for n = 32: no more.)
-inline RecallModel trained_recall(Kind kind, std::size_t n, std::uint64_t seed) {
+// Appends the losses of the steps to `losses`.
+inline RecallModel trained_recall(Kind kind, std::size_t n, std::uint64_t seed, Series& losses) {
   Parameters parameters;
   Generator initial(seed), g(1000 + seed);
   const RecallModel model({parameters, initial}, kind);
@@ -96,6 +97,7 @@ inline RecallModel trained_recall(Kind kind, std::size_t n, std::uint64_t seed) 
     backward(loss);
     optimizer.set_lr(rate.at(step));
     optimizer.step();
+    losses.append(double(step), loss.item());
   }
   return model;
 }
@@ -108,6 +110,7 @@ struct RecallRuns {
   std::vector<std::size_t> lengths = {};
   std::vector<std::vector<RecallScore>> scores = {};  // for each length, for each seed
   std::vector<RecallModel> longest = {};              // the model of the largest length, one seed
+  Series losses = {};                                 // the training losses of that model
 
   // A measure of all seeds at length number i, and the smallest and the largest.
   std::vector<double> all(double RecallScore::*measure, std::size_t i) const {
@@ -138,9 +141,14 @@ inline RecallRuns train_recall(Kind kind, const std::vector<std::size_t>& length
     const RecallBatch held_out = new_pairs(g, 4096 / n, n);
     runs.scores.emplace_back();
     for (std::uint64_t seed = first_seed; seed < first_seed + (brief() ? 1 : 3); ++seed) {
-      const RecallModel model = trained_recall(kind, n, seed);
+      Series losses{
+          (kind == Kind::softmax ? "softmax, " : "linear, ") + std::to_string(n) + " pairs",
+          {},
+          {}};
+      const RecallModel model = trained_recall(kind, n, seed, losses);
       runs.scores.back().push_back(score_of(model, held_out));
-      if (n == lengths.back() && seed == first_seed) runs.longest.push_back(model);
+      if (n == lengths.back() && seed == first_seed)
+        runs.longest.push_back(model), runs.losses = losses;
     }
   }
   return runs;

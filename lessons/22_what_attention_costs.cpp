@@ -154,6 +154,7 @@ void what_a_fixed_state_forgets() {
   const RecallRuns soft = train_recall(Kind::softmax, lengths),
                    linear = train_recall(Kind::linear, lengths);
   quote(table_of(soft, linear));
+  loss_curves("training loss (nats per question)", {soft.losses, linear.losses});
   picture(lesson, "recall", {soft.curve("softmax"), linear.curve("linear"), guessing(lengths)},
           {"associative recall with D = 8", "log2 of the number of pairs n", "accuracy"});
   draw_weights(lesson, soft.longest[0], linear.longest[0], lengths.back());

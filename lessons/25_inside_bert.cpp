@@ -61,6 +61,7 @@ void train_and_write(const fs::path& path) {
       "");
   SmallBert bert(5);
   const std::vector<double> losses = train(bert, steps);
+  loss_curves("loss (nats per chosen token)", {series_of("training loss", losses)});
   say("loss, first step                " + decimal(losses[0], 4),
       "loss, last 100 steps            " + trained(means_of(losses, 100).back()), "",
       "A BERT as it is published is a folder with three files: config.json (the sizes),",

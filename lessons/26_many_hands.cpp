@@ -103,8 +103,10 @@ void one_tree() {
   claim("4 processes: the same weights, bit for bit", same_bits(one.weights, four.weights),
         "differ");
   claim("another S: other bits", !same_bits(one.weights, whole.weights), "equal");
-  say("", "last training loss   S = 4 " + trained(one.loss) + "   S = 1 " + trained(whole.loss), "",
-      "S belongs to the result, like the batch size; P only to the time. Dropout masks",
+  say("",
+      "last training loss   S = 4 " + trained(one.loss()) + "   S = 1 " + trained(whole.loss()));
+  loss_curves("training loss (nats per token)", {one.losses, whole.losses});
+  say("", "S belongs to the result, like the batch size; P only to the time. Dropout masks",
       "depend on step and shard, not on the rank. So a run saved by 4 processes can be",
       "resumed by 2: ./heed train --shards 4 --processes 4.");
 }

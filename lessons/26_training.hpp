@@ -36,7 +36,8 @@ inline TrainOptions tiny_run(std::size_t shards) {
 
 struct Trained {
   Array weights;  // of the token embedding (V, C)
-  double loss;    // the last training loss
+  Series losses;  // the training losses
+  double loss() const { return losses.y.back(); }
 };
 
 // Trains with `shards` shards in `processes` processes. The result is that of rank 0.
@@ -50,7 +51,9 @@ inline Trained train(std::size_t shards, std::size_t processes) {
     distribution.communicator = &communicator;
     Trainer trainer(corpus, tiny_model(vocabulary), tiny_run(shards), distribution);
     while (!trainer.done()) trainer.step();
-    result = {trainer.parameters().at("token.weight").value(), trainer.history().back().train_loss};
+    result = {trainer.parameters().at("token.weight").value(), {"S = " + std::to_string(shards)}};
+    for (const LogRow& row : trainer.history())
+      result.losses.append(double(row.step), row.train_loss);
   });
   return result;
 }

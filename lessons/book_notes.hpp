@@ -1,10 +1,11 @@
 // book_notes.hpp: notes for `heed book` in a lesson's output: the source line of each call that
-// prints, tolerances, and the numbers of heat maps and sliders.
+// prints, tolerances, and the numbers of heat maps, loss curves and sliders.
 //
 // A note is one line: the character 0x1D and a JSON object. Lessons write notes only if the
 // environment variable HEED_BOOK is set, as `heed book` does.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -17,6 +18,7 @@
 #include "heed/base/source_location.hpp"
 #include "heed/base/text.hpp"
 #include "heed/report/heatmap.hpp"
+#include "heed/report/series.hpp"
 
 namespace heed::book {
 
@@ -92,6 +94,36 @@ inline void note_of_maps(SourceLocation location, const std::vector<Array>& maps
         {"diverging", options.diverging ? "true" : "false"},
         {"titles", json_names(titles)},
         {"maps", json_list(maps, json_matrix)}});
+}
+
+// At most 200 points: each is the mean of equally many consecutive ones. The last may have fewer.
+inline Series thinned(const Series& curve) {
+  const std::size_t many = std::max<std::size_t>(1, (curve.x.size() + 199) / 200);
+  Series means{curve.name, {}, {}};
+  for (std::size_t first = 0; first < curve.x.size(); first += many) {
+    const std::size_t end = std::min(first + many, curve.x.size());
+    double x = 0, y = 0;
+    for (std::size_t i = first; i < end; ++i) x += curve.x[i], y += curve.y[i];
+    means.append(x / double(end - first), y / double(end - first));
+  }
+  return means;
+}
+
+// The note of loss curves: for each, its name, how many points of the training each of its points
+// is the mean of, its steps and its losses.
+inline void note_of_curves(SourceLocation location, const std::string& y_title,
+                           const std::vector<Series>& curves) {
+  if (!is_on()) return;
+  const auto json_curve = [](const Series& curve) {
+    const Series means = thinned(curve);
+    const std::size_t points = std::max<std::size_t>(1, means.x.size());
+    return "{\"name\":" + json_text(curve.name) +
+           ",\"points\":" + std::to_string((curve.x.size() + points - 1) / points) +
+           ",\"x\":" + json_list(means.x, json_number) +
+           ",\"y\":" + json_list(means.y, json_number) + "}";
+  };
+  note("curves", location,
+       {{"y_title", json_text(y_title)}, {"curves", json_list(curves, json_curve)}});
 }
 
 }  // namespace heed::book

@@ -137,6 +137,12 @@ void save(const BlankModel& model, const std::string& folder) {
              model.vocabulary);
 }
 
+Series series_of(const std::string& name, const std::vector<double>& losses) {
+  Series curve{name, {}, {}};
+  for (std::size_t i = 0; i < losses.size(); ++i) curve.append(double(i), losses[i]);
+  return curve;
+}
+
 std::vector<double> means_of(const std::vector<double>& losses, std::size_t many) {
   std::vector<double> means;
   for (std::size_t i = 0; i < losses.size(); ++i) {

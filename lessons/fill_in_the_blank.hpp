@@ -168,6 +168,8 @@ WithoutAt predictions_without_at(Where where, const BlankModel& model,
 // A claim that a < b.
 void claim_less(const std::string& what, double a, double b);
 
+// The losses of the steps 0, 1, ... as a curve.
+Series series_of(const std::string& name, const std::vector<double>& losses);
 // The mean of each `many` consecutive losses.
 std::vector<double> means_of(const std::vector<double>& losses, std::size_t many);
 // Draws these means of 20 losses and the losses on held-out sentences, with horizontal lines at

@@ -284,6 +284,11 @@ void picture(const std::string& lesson, const std::string& name, const std::stri
   say("picture: " + draw_with_graphviz(picture_folder(lesson), name, graph).message);
 }
 
+void loss_curves(const std::string& y_title, const std::vector<Series>& losses,
+                 SourceLocation location) {
+  book::note_of_curves(location, y_title, losses);
+}
+
 void sliders(const std::string& widget, const Names& names, const std::vector<NamedArray>& arrays,
              SourceLocation location) {
   std::vector<std::string> matrices;

@@ -124,6 +124,12 @@ void picture_points(const std::string& lesson, const std::string& name, const Ar
 void picture(const std::string& lesson, const std::string& name, const std::string& graph,
              SourceLocation location = SourceLocation::current());
 
+// Prints nothing. The lesson's page of `heed book` shows these losses over the steps of training.
+// Of more than 200 points it shows means of consecutive ones. `y_title` is the title of the
+// vertical axis, such as "loss (nats per token)". For lessons that draw no picture of the losses.
+void loss_curves(const std::string& y_title, const std::vector<Series>& losses,
+                 SourceLocation location = SourceLocation::current());
+
 // Prints nothing. In the lesson's page of `heed book`, sliders change the numbers of these arrays,
 // and the page computes again what depends on them, as `widget` says: "attention" or "saturation"
 // (src/app/book/sliders.js). `names` are the names of the tokens.

@@ -19,15 +19,18 @@ inline void train(const nn::Gpt& model, const Parameters& parameters, const Spli
   options.lr = 4e-3;
   optim::AdamW optimizer(parameters.tensors(), options);
   Batches batches(part, 16, model.config.block_size, std::uint64_t{1});
+  Series losses{"training loss", {}, {}};
   for (std::int64_t step = 1; step <= steps; ++step) {
     const Batch batch = batches.next();
     Tensor loss = model.loss(batch.inputs, batch.targets);
     optim::zero_grad(parameters.tensors());
     backward(loss);
     optimizer.step();
+    losses.append(double(step), loss.item());
     if (step == 1 || step == steps / 10 || step == steps)
       quote("step " + pad_left(std::to_string(step), 4) + "   loss " + decimal(loss.item(), 2));
   }
+  loss_curves("loss (nats per character)", {losses});
 }
 
 // Trains a GPT with 2 blocks of 4 heads and writes folder/checkpoint.safetensors.

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <regex>
+#include <set>
 
 #include "../src/app/book/parts.hpp"
 #include "app/heed_program.hpp"
@@ -123,9 +124,32 @@ TEST_CASE("the pages of the book have all that the lessons print", "[app][book]"
   CHECK(has(content(sandbox / "b/glossary.html"),
             "<a href=\"05_query_key_value.html#term-projection-matrix\">lesson 05</a>"));
   CHECK(has(page, "id=\"term-projection-matrix\""));
-  for (const char* name : {"b/book.css", "b/book.js", "b/maps.js", "b/sliders.js"})
+  for (const char* name : {"b/book.css", "b/book.js", "b/maps.js", "b/curves.js", "b/sliders.js"})
     CHECK(sandbox.has_file(name));
   CHECK_FALSE(sandbox.has_file("b/run"));
+}
+
+TEST_CASE("the page of a lesson that trains has the losses of its run", "[app][book]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed({"book", "7", "--out", "b"}).code == 0);
+  const std::string page = content(sandbox / "b/07_causal_mask.html");
+  const std::string begin = "<figure class=\"curves\"><script type=\"application/json\">";
+  const std::size_t at = page.find(begin) + begin.size();
+  const auto note = nlohmann::json::parse(page.substr(at, page.find("</script>", at) - at));
+  CHECK(note["y_title"] == "training loss (nats per token)");
+  REQUIRE(note["curves"].size() == 2);
+  for (const auto& curve : note["curves"]) {
+    CHECK(curve["points"] == 2);  // 300 steps in at most 200 points
+    REQUIRE(curve["x"].size() == 150);
+    REQUIRE(curve["y"].size() == 150);
+    CHECK(curve["x"][0] == 0.5);
+    CHECK(curve["x"][149] == 298.5);
+    CHECK(std::abs(curve["y"][0].get<double>() - std::log(4)) < 0.1);
+  }
+  CHECK(note["curves"][0]["name"] == "causal mask");
+  CHECK(std::abs(note["curves"][0]["y"][149].get<double>() - std::log(4)) < 0.1);
+  CHECK(note["curves"][1]["name"] == "no mask");
+  CHECK(note["curves"][1]["y"][149] < 0.1);  // as the lesson claims
 }
 
 TEST_CASE("heed book of one lesson keeps the other pages and their search entries", "[app][book]") {
@@ -145,6 +169,9 @@ TEST_CASE("heed book of one lesson keeps the other pages and their search entrie
 
 TEST_CASE("every line of the .out files is in the book that is made in brief",
           "[app][whole_book][.]") {
+  // The lessons that train, and draw no picture of the losses.
+  const std::set<std::string> with_curves = {"04", "06", "07", "16", "18",
+                                             "19", "20", "22", "25", "26"};
   const EnvironmentVariable brief("HEED_BRIEF", "1");
   const ScratchFolder sandbox;
   const LessonRun book = run_in(sandbox.path, HEED_BINARY_DIR "/heed", "book --brief --out b");
@@ -152,7 +179,9 @@ TEST_CASE("every line of the .out files is in the book that is made in brief",
   for (const std::filesystem::path& lesson : numbered("lessons")) {
     const std::string name = lesson.stem().string();
     INFO("lesson " << name);
-    const std::string page = output_in(content(sandbox / ("b/" + name + ".html")));
+    const std::string html = content(sandbox / ("b/" + name + ".html"));
+    const std::string page = output_in(html);
+    CHECK(has(html, "<figure class=\"curves\">") == (with_curves.count(name.substr(0, 2)) == 1));
     const std::string out = content(std::filesystem::path(lesson).replace_extension(".out"));
     const bool differs =
         trains(lesson) || has(out, "~");  // numbers that brief runs or training change

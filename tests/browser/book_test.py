@@ -122,6 +122,27 @@ def test_map(page):
         check(f"key {key!r} in the matrix", page.run(state)[:2] == place, page.run(state))
 
 
+def test_curves(page):
+    page.show(page.find("svg.curves"))
+    note = page.run("return JSON.parse(document.querySelector('figure.curves script').textContent)")
+    last = [f"{curve['name']}: {curve['y'][-1]:.4f} at step {round(curve['x'][-1])}" for curve in note["curves"]]
+    check("the legend has the last losses", page.text(".legend").split("\n") == last, page.text(".legend"))
+    check("a curve for each training", len(page.find_all("svg.curves path")) == len(last) == 2)
+    inside = page.run("const box = document.querySelector('svg.curves').getBoundingClientRect();"
+                      "return [...document.querySelectorAll('svg.curves path, svg.curves text')].every((e) => {"
+                      "const own = e.getBoundingClientRect(); return own.left >= box.left - 1 && own.right <= box.right + 1 &&"
+                      "own.top >= box.top - 1 && own.bottom <= box.bottom + 1})")
+    check("curves and labels are inside the picture", inside)
+    page.mouse().move_to_element(page.find("svg.curves .cursor")).move_by_offset(-200, 0).perform()
+    index = page.run("return lossCurves[0].index")
+    check("hover reads an earlier step", 0 < index < len(note["curves"][0]["x"]) - 1, index)
+    check("with its loss", page.find(".legend li").text.endswith(
+        f"{note['curves'][0]['y'][index]:.4f} at step {round(note['curves'][0]['x'][index])}"), page.text(".legend"))
+    page.run("document.querySelector('svg.curves').focus()")
+    page.keys(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, Keys.ARROW_LEFT)
+    check("the arrow keys move", page.run("return lossCurves[0].index") == index + 1)
+
+
 def test_slider(page, widget):
     page.show(page.find("figure.sliders"))
     before = page.text(".results")
@@ -174,7 +195,7 @@ const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
 const luminance = ([r, g, b]) => [r, g, b].map((c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
   .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
 let worst = 21, where = "";
-for (const e of document.querySelectorAll("h1, h2, p, a, td, th, summary, code, small, label, button, output, figcaption, .lines text")) {
+for (const e of document.querySelectorAll("h1, h2, p, a, td, th, summary, code, small, label, button, output, figcaption, .legend li, .lines text, svg.curves text")) {
   if (!e.textContent.trim() || !e.getClientRects().length) continue;
   let behind = e, style = getComputedStyle(e);
   while (behind && !(numbers(getComputedStyle(behind).backgroundColor)[3] ?? 1)) behind = behind.parentElement;
@@ -225,6 +246,7 @@ def main():
             test_print(page)
             check("no error in the console", not page.errors(), page.errors())
         with Page(folder / "06_scaling_and_saturation.html") as page:
+            test_curves(page)
             test_slider(page, "saturation")
             test_numbers(page, "saturation")
         test_look(folder)

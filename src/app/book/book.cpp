@@ -69,7 +69,8 @@ std::string page(const std::string& title, const std::string& body) {
          "id=\"found\" aria-live=\"polite\" aria-label=\"found\"></ul>\n<main>\n" +
          body +
          "</main>\n<script src=\"entries.js\"></script>\n<script src=\"book.js\"></script>\n"
-         "<script src=\"maps.js\"></script>\n<script src=\"sliders.js\"></script>\n"
+         "<script src=\"maps.js\"></script>\n<script src=\"curves.js\"></script>\n"
+         "<script src=\"sliders.js\"></script>\n"
          "</body>\n</html>\n";
 }
 
@@ -104,7 +105,7 @@ class Book {
     write("index.html", index_html());
     write("glossary.html", glossary_html());
     write("entries.js", entries_script());
-    for (const char* name : {"book.css", "book.js", "maps.js", "sliders.js"})
+    for (const char* name : {"book.css", "book.js", "maps.js", "curves.js", "sliders.js"})
       write(name, read_text((fs::path(HEED_BOOK_DIR) / name).string()));
   }
 

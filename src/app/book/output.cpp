@@ -130,7 +130,7 @@ std::string block_html(const Lines& lines, std::size_t& at, LinkedText& text,
   return element("pre", escaped_html(joined(block, "\n")));
 }
 
-// ---- pictures, attention maps, sliders, and the code that ran
+// ---- pictures, attention maps, loss curves, sliders, and the code that ran
 
 // JSON for the page's script; no text in it can end the script element.
 std::string figure_html(const std::string& kind, const Json& json) {
@@ -163,7 +163,7 @@ std::string note_html(const Json& note, LessonSource& source) {
   std::string html;
   if (kind == "section") html = ran_html(source.lines_of_main(file, line));
   html += ran_html(source.lines_before(file, line));
-  if (kind == "sliders") html += figure_html("sliders", note);
+  if (kind == "sliders" || kind == "curves") html += figure_html(kind, note);
   if (is_attention(note)) html += figure_html("attention", note);
   return html;
 }

@@ -104,7 +104,8 @@ struct PageParts {
 };
 
 // The lines of a section as HTML: prose, tables, checks with their tolerance, quotations,
-// preformatted text, pictures, the code that ran before each of them, attention maps and sliders.
+// preformatted text, pictures, the code that ran before each of them, attention maps, loss curves
+// and sliders.
 std::string section_html(const Section& section, const PageParts& parts);
 
 // Lines without notes and pictures as HTML.
