@@ -7,6 +7,7 @@
 #include <map>
 
 #include "heed/base/text.hpp"
+#include "report/packed_codes.hpp"
 #include "report/page/embedded.hpp"
 
 namespace HEED_NAMESPACE {
@@ -28,6 +29,12 @@ std::uint16_t code_of(double x, double low, double high, int decimals) {
   const bool use_other = decimal(decoded(nearest, low, high), decimals) != text &&
                          decimal(decoded(other, low, high), decimals) == text;
   return static_cast<std::uint16_t>(use_other ? other : nearest);
+}
+
+// The codes in base64, packed if that is shorter.
+std::string text_of(const std::vector<std::uint16_t>& codes) {
+  const std::string plain = base64(codes), packed = "*" + base64(packed_codes(codes));
+  return packed.size() < plain.size() ? packed : plain;
 }
 
 // Returns the template with each {{name}} replaced by parts.at(name). The parts are not searched.
@@ -96,7 +103,7 @@ CodedNumbers coded_numbers(const Real* numbers, std::size_t count, double low, d
   std::vector<std::uint16_t> codes(count);
   std::transform(numbers, numbers + count, codes.begin(),
                  [=](Real x) { return code_of(static_cast<double>(x), low, high, decimals); });
-  return {low, high, base64(codes)};
+  return {low, high, text_of(codes)};
 }
 
 CodedNumbers coded_numbers(const std::vector<Real>& numbers, int decimals) {

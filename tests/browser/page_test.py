@@ -72,6 +72,9 @@ def make_pages(folder):
     heed(folder, "train", "story.txt", "--out", "many", "--layers", "8", "--heads", "6", "--embed-dim", "96",
          "--block-size", "128", *few)
     heed(folder, "look", "many", "--page", "many.html", "--text", STORY[:128], "--iterations", "50")
+    heed(folder, "train", "story.txt", "--out", "wide", "--layers", "6", "--heads", "8", "--embed-dim", "512",
+         "--block-size", "128", *few)
+    heed(folder, "look", "wide", "--page", "wide.html", "--text", STORY[:128], "--iterations", "50")
 
 
 # ---- the tests
@@ -224,13 +227,38 @@ def test_long(folder):
 
 
 def test_many(folder):
-    size = (folder / "many.html").stat().st_size
-    check("48 heads of 128 tokens take at most 3 MB", size <= 3_000_000, size)
+    for name in ["many", "wide"]:
+        size = (folder / f"{name}.html").stat().st_size
+        check(f"{name}: 48 heads of 128 tokens take at most 3 MB", size <= 3_000_000, size)
     with AttentionPage(folder / "many.html") as page:
+        missing = page.run("return data.vectors.indexOf(null)")
+        check("head size 16: all 48 heads have queries, keys and values", missing == -1, missing)
+        packed = page.run("return data.weights.filter((codes) => codes[0] === '*').length")
+        check("the weights are packed", packed == 48, packed)
+        wrong = page.run("""
+            let largest = 0;
+            for (let i = 0; i < 48; ++i)
+              for (let t = 0; t < T; ++t) {
+                let sum = 0;
+                for (let s = 0; s <= t; ++s) sum += weights(i)[t * T + s];
+                largest = Math.max(largest, Math.abs(sum - 1));
+              }
+            return largest""")
+        check("each row of unpacked weights has the sum 1", wrong < 128 / 65535, wrong)
+        wrong = page.run("""
+            let largest = 0;
+            for (let i = 0; i < 48; ++i)
+              for (let t = 0; t < T; ++t)
+                sumOf(i, t).keys.forEach(({weight}, s) => largest = Math.max(largest, Math.abs(weight - weights(i)[t * T + s])));
+            return largest""")
+        check("unpacked queries and keys give the same weights", wrong < 2e-4, wrong)
+        check("the page says which losses it leaves out", "The losses at positions 0 to " in page.text("#gradient-note"))
+    with AttentionPage(folder / "wide.html") as page:
         missing = page.run("return data.vectors.indexOf(null)")
         page.run("openHead(arguments[0])", missing)
         check("a head without queries, keys and values says so", missing >= 0 and "left out" in page.text("#sum-body"), missing)
-        check("the page says which losses it leaves out", "The losses at positions 0 to " in page.text("#gradient-note"))
+        count = page.run("return data.vectors.filter(Boolean).length")
+        check("head size 64: at least 12 heads have them", count >= 12, count)
     report = selftest("48 heads", folder / "many.html")
     print("\n".join(line for line in report.splitlines() if " ms" in line))
 

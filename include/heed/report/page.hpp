@@ -14,11 +14,13 @@ namespace HEED_NAMESPACE {
 // Bytes as base64 (RFC 4648, section 4).
 std::string base64(std::string_view bytes);
 
-// Numbers as unsigned 16-bit codes, little-endian, in base64. The code c stands for the number
+// Numbers as unsigned 16-bit codes in base64. The code c stands for the number
 // low + c * (high - low) / 65535.
 struct CodedNumbers {
-  double low, high;   // the numbers of the codes 0 and 65535
-  std::string codes;  // the codes in base64
+  double low, high;  // the numbers of the codes 0 and 65535
+  std::string
+      codes;  // the codes, little-endian, in base64; or packed, if that is shorter: then '*',
+              // and in base64 what packed_codes() of src/report/packed_codes.hpp returns
 };
 
 // Codes `count` numbers between low and high; numbers outside are clamped. A decoded number differs

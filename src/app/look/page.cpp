@@ -80,18 +80,19 @@ std::vector<std::size_t> preferred_heads(const LookCommand& command, const nn::G
 
 Array head_of(const Array& heads, std::size_t h) { return xt::view(heads, h); }
 
+// The queries, keys and values of as many heads as fit into `bytes`, null for the others.
 Json vectors_json(const ForwardRecord& record, const std::vector<std::size_t>& order,
-                  std::size_t heads) {
+                  std::size_t heads, std::size_t bytes) {
   Json json(std::vector<Json>(order.size()));
   std::size_t used = 0;
   for (const std::size_t i : order) {
     const LayerRecord& layer = record.layers[i / heads];
-    const Shape& s = layer.queries.shape();
-    used += 3 * coded_bytes(s[1] * s[2]);
-    if (used > query_bytes && i != order[0]) break;
-    json[i] = {{"queries", vector_codes(head_of(layer.queries, i % heads))},
-               {"keys", vector_codes(head_of(layer.keys, i % heads))},
-               {"values", vector_codes(head_of(layer.values, i % heads))}};
+    const Json head = {{"queries", vector_codes(head_of(layer.queries, i % heads))},
+                       {"keys", vector_codes(head_of(layer.keys, i % heads))},
+                       {"values", vector_codes(head_of(layer.values, i % heads))}};
+    used += written_bytes(head);
+    if (used > bytes && i != order[0]) break;
+    json[i] = head;
   }
   return json;
 }
@@ -140,7 +141,6 @@ std::string page_html(const LookCommand& command, const LoadedModel& saved, cons
   const ForwardRecord record = record_forward(model, text.tokens);
   const std::vector<std::size_t> order = preferred_heads(command, config, increases);
   json["weights"] = all_weight_codes(weights_of(model, text.tokens), config.causal);
-  json["vectors"] = vectors_json(record, order, config.heads);
   json["lens"] = lens_json(logit_lens(model, record), text.tokens, config.causal, texts);
   json["maps"] = maps_json(command, record, order, config.heads);
 
@@ -150,6 +150,13 @@ std::string page_html(const LookCommand& command, const LoadedModel& saved, cons
     const std::size_t used = written_bytes(json) + attention_page(title, "", "").size();
     return used < page_bytes ? page_bytes - used : 0;
   };
+  // The vectors get the bytes that the gradients of the first loss leave, the history and the
+  // gradients of the other losses get the rest.
+  const std::size_t first_loss =
+      written_bytes(gradients_json(record, text.tokens, config.causal, 0, texts));
+  const std::size_t rest = left();
+  json["vectors"] =
+      vectors_json(record, order, config.heads, rest > first_loss ? rest - first_loss : 0);
   json["history"] = history_json(command, saved, text, scored, left() / 2);
   const Json gradients = gradients_json(record, text.tokens, config.causal, left(), texts);
   json["texts"] = texts.json();

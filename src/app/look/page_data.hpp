@@ -28,13 +28,12 @@ class TokenTexts {
 // A page has at most this many bytes if its attention weights leave room for it: the parts that can
 // be left out are left out until it fits.
 constexpr std::size_t page_bytes = 2'900'000;
-constexpr std::size_t query_bytes = 680'000;  // for queries, keys and values
 
 // JSON as the page has it: ASCII. Its bytes in the file, where '<' becomes an escape sequence.
 std::string ascii(const Json& json);
 std::size_t written_bytes(const Json& json);
 
-// The bytes of `count` numbers as 16-bit codes in base64.
+// The most bytes that `count` numbers take as 16-bit codes in base64.
 constexpr std::size_t coded_bytes(std::size_t count) { return (2 * count + 2) / 3 * 4; }
 
 // The number of decimals that show four significant digits of numbers up to `largest`.

@@ -21,9 +21,39 @@ const state = {
 
 // ---- numbers
 
+// The codes of a text: 16-bit numbers in base64, or "*" and packed codes in base64.
 function codesOf(text) {
-  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
-  return new Uint16Array(bytes.buffer);
+  const isPacked = text[0] === "*";
+  const bytes = Uint8Array.from(atob(isPacked ? text.slice(1) : text), (c) => c.charCodeAt(0));
+  if (!isPacked) return new Uint16Array(bytes.buffer);
+  const count = new DataView(bytes.buffer).getUint32(0, true);
+  const high = planeOf(bytes, 4, count), low = planeOf(bytes, high.end, count);
+  const codes = new Uint16Array(count);
+  for (let i = 0; i < count; ++i) codes[i] = 256 * high.values[i] + low.values[i];
+  return codes;
+}
+
+// The high or the low bytes of packed codes (src/report/packed_codes.hpp), and where they end.
+function planeOf(bytes, at, count) {
+  const begin = at + 1;
+  if (!bytes[at]) return {values: bytes.subarray(begin, begin + count), end: begin + count};
+  const ofLength = Array.from({length: 16}, () => []);  // the byte values with codewords of a length
+  for (let value = 0; value < 256; ++value) ofLength[bytes[begin + (value >> 1)] >> (value & 1 ? 0 : 4) & 15].push(value);
+  const values = new Uint8Array(count);
+  let bit = 8 * (begin + 128);
+  for (let i = 0; i < count; ++i) {
+    // `word` counts from the first codeword of the length: codewords of a length follow each other.
+    for (let length = 1, word = 0; length <= 15; ++length) {
+      word = 2 * word + (bytes[bit >> 3] >> (7 - (bit & 7)) & 1);
+      ++bit;
+      if (word < ofLength[length].length) {
+        values[i] = ofLength[length][word];
+        break;
+      }
+      word -= ofLength[length].length;
+    }
+  }
+  return {values, end: bit + 7 >> 3};
 }
 
 // The numbers low + c * (high - low) / 65535 of the codes c.
