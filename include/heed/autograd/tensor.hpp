@@ -31,7 +31,8 @@ using ArrayList = std::vector<std::reference_wrapper<const Array>>;
 
 struct Node;
 // Nodes, such as the inputs of a node.
-using NodeList = std::vector<std::shared_ptr<Node>, SmallAllocator<std::shared_ptr<Node>>>;
+using NodeList =
+    std::vector<std::shared_ptr<Node>, SmallAllocator<std::shared_ptr<Node>>>;
 
 // A value in the autograd graph. record() creates nodes; user code uses Tensor, a handle to a node.
 struct Node {
@@ -50,22 +51,20 @@ struct Node {
   virtual Array forward_of(const ArrayList&) const { return value; }
   virtual std::vector<Array> backward_of(const Array& /*dy*/) const { return {}; }
 
-  // The search of the graph reads these members of every node, so they are next to one another.
+  Array value = undefined_array();          // the result of the operation
+  Array grad = undefined_array();           // the gradient d output / d value; valid if has_grad
   bool has_grad = false;                    // true if backward has stored a gradient
   bool requires_grad = false;               // whether backward computes a gradient
-  unsigned version = 0;                     // number of mutable_value() calls
   std::size_t depth = 0;                    // 0 for leaves, else 1 + the inputs' largest depth
-  std::uint64_t last_search = 0;            // the last topological_order() that found this node
+  std::string_view op = "Leaf";             // the operation: "Softmax", "Add", ...
+  std::string name;                         // the name given by the user, may be empty
+  SourceLocation location;                  // the call that created the node
   NodeList inputs;                          // the inputs; null for an omitted optional argument
   xt::svector<unsigned, 4> input_versions;  // the inputs' versions when the node was recorded
+  unsigned version = 0;                     // number of mutable_value() calls
+  SourceLocation changed_at;                // the last call of mutable_value()
   std::vector<Contribution> contributions;  // the terms that were added to grad, if recorded
-
-  Array value = undefined_array();  // the result of the operation
-  Array grad = undefined_array();   // the gradient d output / d value; valid if has_grad
-  std::string_view op = "Leaf";     // the operation: "Softmax", "Add", ...
-  std::string name;                 // the name given by the user, may be empty
-  SourceLocation location;          // the call that created the node
-  SourceLocation changed_at;        // the last call of mutable_value()
+  std::uint64_t last_search = 0;            // the last topological_order() that found this node
 };
 
 // Creates a node of type N, which is Node or derived from it.
