@@ -204,7 +204,9 @@ TEST_CASE("test builds everything and runs all tests; setup only builds", "[app]
   const Machine machine;
   const std::string build = (machine.root / "build/release").string();
   const std::string built = "cmake --build " + build + " --target all\n";
-  CHECK(machine.heed({"setup"}).code == 0);
+  const Finished setup = machine.heed({"setup"});
+  CHECK(setup.code == 0);
+  CHECK(setup.out == "heed is built; next: ./heed lesson 1, or ./heed train\n");
   CHECK(machine.log() == "cmake --preset release\n" + built);
   machine.forget();
   CHECK(machine.heed({"test", "-R", "x"}).code == 0);
@@ -213,6 +215,18 @@ TEST_CASE("test builds everything and runs all tests; setup only builds", "[app]
   machine.forget();
   CHECK(machine.heed({"test", "--all", "-V"}).code == 0);
   CHECK(machine.log() == built + tested + " -C All -V\n");
+}
+
+TEST_CASE("setup --mpi builds heed_mpi too and prints how to start it", "[app][launcher]") {
+  const Machine machine;
+  machine.program("mpicxx", "exit 99");
+  machine.program("mpirun", "exit 99");
+  const std::string build = (machine.root / "build/release").string();
+  const Finished setup = machine.heed({"setup", "--mpi"});
+  CHECK(setup.code == 0);
+  CHECK(has(setup.out, "next: mpirun -n 4 ./heed train --shards 4\n"));
+  CHECK(machine.log() == "cmake --preset release\ncmake -DHEED_MPI=ON " + build +
+                             "\ncmake --build " + build + " --target all\n");
 }
 
 TEST_CASE("test --coverage runs the tests of a separate build and prints gcovr's table",
