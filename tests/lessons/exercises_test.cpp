@@ -30,7 +30,8 @@ std::vector<fs::path> wrong_answers(const std::string& exercise) {
   std::vector<fs::path> files;
   if (fs::is_directory(folder))
     for (const auto& entry : fs::directory_iterator(folder))
-      if (entry.path().extension() == ".cpp") files.push_back(entry.path());
+      if (entry.path().extension() == ".cpp" || entry.path().extension() == ".change")
+        files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   return files;
 }
