@@ -1,0 +1,203 @@
+"""build.py: builds instrumented test programs from a finished build, in a folder of its own."""
+
+import concurrent.futures
+import hashlib
+import json
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+
+from instrument import instrumented
+from rules import PROJECT, source_text
+
+HERE = pathlib.Path(__file__).resolve().parent
+# The folders of src that heed_double_tests tests. Other objects of libheed_double are reused.
+IN_DOUBLE = ("array", "autograd", "ops", "nn", "optim")
+PROGRAMS = ("heed_tests", "heed_double_tests")
+JOBS = 2
+ROUNDS = 12  # of dropping mutants that do not compile
+
+
+class BuildError(Exception):
+    """Something does not build without a mutant."""
+
+
+def called(command, folder):
+    return subprocess.run(command, cwd=folder, shell=isinstance(command, str), text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+
+
+class Build:
+    """Objects and test programs with the mutants' switches, in `folder`."""
+
+    def __init__(self, build, folder):
+        self.build, self.folder = pathlib.Path(build).resolve(), folder
+        self.folder.mkdir(parents=True, exist_ok=True)
+        targets = ["heed_app", *PROGRAMS]
+        listed = called(["ninja", "-C", self.build, "-t", "commands", *targets], self.build)
+        if listed.returncode != 0:
+            raise BuildError(f"ninja does not list the commands of {self.build}: {listed.stdout}")
+        self.commands = [line for line in listed.stdout.splitlines() if line.startswith(("/", ": &&"))]
+        self.objects = {}  # object of the build: instrumented object
+        self.headers = {}  # precompiled header of the build: that of -O1
+
+    def compilations(self, file):
+        """(object, command) of a source: one, or with float and with double."""
+        result = []
+        for command in self.commands:
+            if not command.endswith(f" -c {PROJECT / file}"):
+                continue
+            target = re.search(r" -o (\S+)", command)[1]
+            if "heed_double.dir" not in target or file.split("/")[1] in IN_DOUBLE:
+                result.append((target, command))
+        return result
+
+    def precompiled(self, command):
+        """The command with -O1 and with a precompiled header of -O1."""
+        command = re.sub(r" -O[123]\b", " -O1", command)
+        header = re.search(r" -include (\S+\.hxx)", command)
+        if header is None:
+            return command
+        if header[1] not in self.headers:
+            own = self.folder / re.sub(r"\W", "_", header[1])
+            self.headers[header[1]] = f"{own}.hxx"
+            compiled = pathlib.Path(f"{own}.hxx.gch")
+            built = pathlib.Path(f"{header[1]}.gch")
+            if compiled.exists() and compiled.stat().st_mtime > built.stat().st_mtime:
+                return self.precompiled(command)
+            shutil.copy(header[1], f"{own}.hxx")
+            compile_header = re.sub(r" -(?:MD|MT \S+|MF \S+|o \S+|include \S+)|-Winvalid-pch", "", command)
+            compile_header = re.sub(r" -c \S+$", f" -x c++-header -c {own}.hxx -o {own}.hxx.gch",
+                                    compile_header)
+            done = called(compile_header, self.build)
+            if done.returncode != 0:
+                raise BuildError(done.stdout[-3000:])
+        return command.replace(header[1], self.headers[header[1]]).replace(" -Winvalid-pch", "")
+
+    def compile_command(self, command, source, target, file):
+        command = re.sub(r" -MD| -MT \S+| -MF \S+", "", self.precompiled(command))
+        command = re.sub(r" -o \S+ -c \S+$", "", command)
+        return (f"{command} -w -Wno-narrowing -fmax-errors=0 -iquote {(PROJECT / file).parent} "
+                f"-I {HERE} {target} -c {source}")
+
+    def compile(self, file, numbered):
+        """Compiles the instrumented file; returns the numbers of the mutants that do not compile."""
+        source = self.folder / file
+        source.parent.mkdir(parents=True, exist_ok=True)
+        text, dropped = source_text(file), set()
+        own = {target: self.folder / target for target, _ in self.compilations(file)}
+        state = repr((hashlib.sha256(text.encode()).hexdigest(), numbered))
+        stamp = self.folder / f"{file}.json"  # what has been compiled into this folder before
+        if stamp.exists() and all(path.exists() for path in own.values()):
+            before = json.loads(stamp.read_text())
+            if before["state"] == state:
+                self.objects.update(own)
+                return set(before["dropped"])
+        for attempt in range(ROUNDS):
+            kept = [each for each in numbered if each[0] not in dropped]
+            code = instrumented(text, kept)
+            source.write_text(f'#include "switches.hpp"\n#line 1 "{PROJECT / file}"\n{code}')
+            errors = next(filter(None, (self.errors(command, source, own[target], file)
+                                        for target, command in self.compilations(file))), "")
+            if not errors:
+                break
+            if not kept:
+                raise BuildError(f"{file}: {errors[-3000:]}")
+            all_of_them = {number for number, _ in kept}
+            bad = culprits(errors, file, code, kept, text, attempt)
+            dropped |= bad if bad and attempt < ROUNDS - 2 else all_of_them
+        self.objects.update(own)
+        stamp.write_text(json.dumps({"state": state, "dropped": sorted(dropped)}))
+        return dropped
+
+    def errors(self, command, source, target, file):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        done = called(self.compile_command(command, source, f"-o {target}", file), self.build)
+        return done.stdout if done.returncode != 0 else ""
+
+    def compile_all(self, numbered):
+        """numbered: {file: [(number, mutant)]}. Returns the numbers of those that do not compile."""
+        for file in numbered:  # the precompiled headers, one after the other
+            for _, command in self.compilations(file):
+                self.precompiled(command)
+        with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+            dropped = pool.map(lambda each: self.compile(*each), numbered.items())
+            return set().union(*dropped)
+
+    def compile_switches(self):
+        program = f'-DHEED_BUILT_PROGRAM=\'"{self.build}/heed"\''
+        for name in ("switches", "test_program"):
+            done = called(f"c++ -std=c++17 -O1 -w {program} -c {HERE}/{name}.cpp -o {name}.o",
+                          self.folder)
+            if done.returncode != 0:
+                raise BuildError(done.stdout)
+
+    def replace(self, file, text):
+        """Compiles the text in place of the file, without switches; returns whether that worked."""
+        source = self.folder / f"{file}.changed.cpp"
+        source.parent.mkdir(parents=True, exist_ok=True)
+        source.write_text(f'#line 1 "{PROJECT / file}"\n{text}')
+        own = {target: self.folder / f"{target}.changed.o" for target, _ in self.compilations(file)}
+        self.objects = own
+        return not any(self.errors(command, source, own[target], file)
+                       for target, command in self.compilations(file))
+
+    def link(self):
+        for command in self.commands:
+            target = re.search(r" -o (\S+)", command)
+            archive = re.search(r" qc (\S+\.a) ", command)
+            if archive and any(word in self.objects for word in command.split()):
+                self.relink(command, archive[1])
+        for command in self.commands:
+            target = re.search(r" -o (\S+)", command)
+            if command.startswith(": &&") and target and " -c " not in command:
+                self.relink(command, target[1])
+
+    def relink(self, command, target):
+        """An archive or a program: its command with the instrumented objects and archives."""
+        if not (target == "heed" or target.split("/")[-1] in PROGRAMS or target.endswith(".a")):
+            return
+        mark = f" qc {target} " if target.endswith(".a") else f" -o {target} "
+        words = shlex.split(next(part for part in command.split(" && ") if mark in part))
+        words = [str(self.objects.get(word, word)) for word in words]
+        own = self.folder / target
+        own.parent.mkdir(parents=True, exist_ok=True)
+        if target.endswith(".a"):
+            own.unlink(missing_ok=True)
+        else:
+            extra = ["-Wl,--wrap=execve", "-Wl,--wrap=execvp", f"{self.folder}/test_program.o"]
+            words[-1:-1] = ([] if target == "heed" else extra) + [f"{self.folder}/switches.o"]
+            words += fast_linker()
+        words = [str(own) if word == target else word for word in words]
+        done = called(words, self.build)
+        if done.returncode != 0:
+            raise BuildError(done.stdout[-3000:])
+        self.objects[target] = own
+
+
+def fast_linker():
+    found = [name for name in ("mold", "lld", "gold") if shutil.which(f"ld.{name}")]
+    return [f"-fuse-ld={name}" for name in found[:1]]
+
+
+def culprits(errors, file, code, kept, text, attempt):
+    """The numbers of the mutants that stand nearest to the errors."""
+    where = rf"^{re.escape(str(PROJECT / file))}:(\d+):(\d+):\s+(?:fatal )?(?:error|  required from)"
+    lines, result = code.split("\n"), set()
+    for line, column in {(int(l), int(c)) for l, c in re.findall(where, errors, re.M)}:
+        marks = [(m.start(), int(m[1])) for m in re.finditer(r"heed_mutants::\w+\((\d+)", lines[line - 1])]
+        before = [number for at, number in marks if at < column]
+        after = [number for at, number in marks if at >= column]
+        if attempt < 4 and marks:
+            result |= set(before[-1:] + (after[:1] if not before else []))
+        else:
+            result |= {number for _, number in marks}
+    if not result:  # a statement of several lines
+        near = {int(line) for line, _ in re.findall(where, errors, re.M)}
+        for number, mutant in kept:
+            at = text.count("\n", 0, mutant.begin) + 1
+            if any(abs(at - line) <= 3 for line in near):
+                result.add(number)
+    return result
