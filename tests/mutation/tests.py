@@ -3,6 +3,7 @@
 import concurrent.futures
 import os
 import pathlib
+import re
 import resource
 import shutil
 import signal
@@ -152,4 +153,5 @@ class Tests:
 
 
 def quoted(name):
-    return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    """The name as a line of Catch2's --input-file, which takes a comma for an end."""
+    return '"' + re.sub(r'([\\",])', r"\\\1", name) + '"'

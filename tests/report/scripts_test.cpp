@@ -1,0 +1,107 @@
+// scripts_test.cpp: compares gnuplot scripts and data files with those in tests/report/scripts.
+//
+// The positions, sizes and fonts of a picture are right if the picture looks right. After a change,
+// look at the pictures, and copy the new files.
+
+#include <limits>
+
+#include "catch.hpp"
+#include "heed/report/curve.hpp"
+#include "heed/report/heatmap.hpp"
+#include "heed/report/scatter.hpp"
+#include "scratch_folder.hpp"
+
+using namespace heed;
+using namespace heed_test;
+
+namespace {
+
+constexpr Real infinity = std::numeric_limits<Real>::infinity();
+
+// Compares a file with the stored one, and shows the first line that differs.
+void check_file(const ScratchFolder& folder, const std::string& name) {
+  const std::string found = folder.read(name),
+                    stored = content(HEED_TESTS_DIR "/report/scripts/" + name);
+  std::size_t at = 0;
+  while (at < found.size() && at < stored.size() && found[at] == stored[at]) ++at;
+  const std::size_t begin = stored.rfind('\n', at) + 1;
+  INFO(name << ", stored: " << stored.substr(begin, at - begin + 80));
+  INFO(name << ", found: " << found.substr(std::min(begin, found.size()), at - begin + 80));
+  CHECK(at == stored.size());
+  CHECK(found.size() == stored.size());
+}
+
+Array ramp(std::size_t rows, std::size_t columns) {
+  Array x = zeros({rows, columns});
+  for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<Real>(i * 7 % 32) / 32;
+  return x;
+}
+
+}  // namespace
+
+TEST_CASE("the script of a heat map with names and masked cells is the stored one",
+          "[report][scripts]") {
+  const ScratchFolder folder;
+  HeatmapOptions options;
+  options.title = "layer 0, head 1", options.row_title = "query position";
+  options.column_title = "key position";
+  options.row_names = {"the", "harbour", "sea"},
+  options.column_names = {"a", "long name", "b", " "};
+  draw_heatmap(folder.path, "named",
+               Array{{0.5, -infinity, -infinity, -infinity}, {0.25, 0.75, 0, 0}, {1, 0, 0.125, 0}},
+               options);
+  check_file(folder, "named.gp");
+  check_file(folder, "named.csv");
+}
+
+TEST_CASE("the script of a diverging heat map without names is the stored one",
+          "[report][scripts]") {
+  const ScratchFolder folder;
+  HeatmapOptions options;
+  options.diverging = true;
+  draw_heatmap(folder.path, "diverging", ramp(13, 17) - Real{0.25}, options);
+  check_file(folder, "diverging.gp");
+}
+
+TEST_CASE("the scripts of sheets of heat maps are the stored ones", "[report][scripts]") {
+  const ScratchFolder folder;
+  HeatmapOptions options;
+  options.title = "all heads", options.row_title = "query position";
+  options.column_title = "key position";
+  options.row_names = options.column_names = {"the", "harbour", "sea"};
+  draw_heatmap_sheet(folder.path, "sheet", {ramp(3, 3), ramp(3, 3), ramp(3, 3)},
+                     {"head 0", "head 1", " "}, options, 2);
+  check_file(folder, "sheet.gp");
+  draw_heatmap_sheet(folder.path, "pooled", {ramp(150, 140), ramp(150, 140)}, {"a", "b"});
+  check_file(folder, "pooled.gp");
+}
+
+TEST_CASE("the scripts of curves are the stored ones", "[report][scripts]") {
+  const ScratchFolder folder;
+  Series training{"training", {}, {}}, validation{"validation", {}, {}, true};
+  for (int step = 0; step <= 400; step += 20) training.append(step, 1.5 + 64.0 / (step + 8));
+  for (int step = 100; step <= 400; step += 100) validation.append(step, 1.75 + 64.0 / (step + 8));
+  CurveOptions options;
+  options.title = "harbour.txt";
+  draw_curve(folder.path, "curve", {training, validation}, options);
+  check_file(folder, "curve.gp");
+  options.lines = {{"entropy rate", 1.25}, {"uniform", 3.5}};
+  draw_curve(folder.path, "lines", {training, validation}, options);
+  check_file(folder, "lines.gp");
+}
+
+TEST_CASE("the scripts of scatter plots are the stored ones", "[report][scripts]") {
+  const ScratchFolder folder;
+  ScatterOptions options;
+  options.title = "layer 0, head 1";
+  options.labels = {"it's", "[MASK]", "<5 %s", "it's", "[MASK]", "a,\"b\"", "near", "nearer", "x"};
+  options.groups = {0, 0, 0, 1, 1, 1, 0, 1, 0};
+  options.group_names = {"query", "key"};
+  const Array points{{0, 0}, {4, 0},      {4, 4},      {0, 4},          {2, 2},
+                     {3, 1}, {2.0625, 2}, {2, 2.0625}, {2.0625, 2.0625}};
+  draw_scatter(folder.path, "scatter", points, options);
+  check_file(folder, "scatter.gp");
+  check_file(folder, "scatter.csv");
+  draw_scatter(folder.path, "unlabelled", points);
+  check_file(folder, "unlabelled.gp");
+}
