@@ -81,7 +81,7 @@ double total_seconds(const std::vector<GemmSpeed>& speeds, GemmForm form, GemmSi
 
 // The processor and the libraries that the choice was measured with.
 std::string measured_with() {
-  std::string text = "heed 2; " + processor_name();
+  std::string text = "heed 3; " + processor_name();
   for (const GemmLibrary library : all_gemm_libraries)
     if (is_installed(library)) text += "; " + std::string(name_of(library));
   return text + "; " + blas_name();
