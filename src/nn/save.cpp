@@ -3,7 +3,7 @@
 #include "heed/nn/save.hpp"
 
 #include <algorithm>
-#include <map>
+#include <unordered_map>
 #include <utility>
 
 #include "heed/array/reduce.hpp"
@@ -35,12 +35,12 @@ struct Target {
   std::shared_ptr<Bf16Matrix> matrix;  // null for a parameter
 };
 
-using Targets = std::map<std::string_view, Target>;  // by name
+using Targets = std::vector<std::pair<std::string, Target>>;  // with their names
 
 Targets targets_of(const Parameters& parameters, const Bf16Matrices& matrices) {
   Targets targets;
-  for (const Tensor& parameter : parameters) targets.emplace(parameter.name(), Target(parameter));
-  for (const auto& [name, matrix] : matrices) targets.emplace(name, Target(matrix));
+  for (const Tensor& parameter : parameters) targets.emplace_back(parameter.name(), parameter);
+  for (const auto& [name, matrix] : matrices) targets.emplace_back(name, matrix);
   return targets;
 }
 
@@ -48,7 +48,9 @@ Targets targets_of(const Parameters& parameters, const Bf16Matrices& matrices) {
 // every target has a tensor of its shape, and every other tensor is the optimizer's.
 std::vector<const Target*> matched(const SafetensorsFile& file, const Targets& targets) {
   const auto stored = file.by_name();
+  std::unordered_map<std::string_view, const Target*> by_name;
   for (const auto& [name, target] : targets) {
+    by_name.emplace(name, &target);
     const auto found = stored.find(name);
     if (found == stored.end()) throw_error(file.path, ": no tensor ", in_quotes(name));
     const Shape shape(found->second->shape.begin(), found->second->shape.end());
@@ -58,9 +60,9 @@ std::vector<const Target*> matched(const SafetensorsFile& file, const Targets& t
   }
   std::vector<const Target*> result;
   for (const StoredTensor& tensor : file.tensors) {
-    const auto found = targets.find(tensor.name);
-    result.push_back(found == targets.end() ? nullptr : &found->second);
-    if (found == targets.end() && tensor.name.rfind(optimizer_prefix, 0) != 0)
+    const auto found = by_name.find(tensor.name);
+    result.push_back(found == by_name.end() ? nullptr : found->second);
+    if (found == by_name.end() && tensor.name.rfind(optimizer_prefix, 0) != 0)
       throw_error(file.path, ": tensor ", in_quotes(tensor.name),
                   " belongs to no parameter of this model");
   }

@@ -123,7 +123,7 @@ TEST_CASE("tensors that are missing, extra, of another type or not finite are re
   CHECK(content.changed("optimizer.norm.weight.exp_avg", renamed).resumed() ==
         "optimizer state: 'norm.weight.exp_avg2' belongs to no parameter");
   CHECK(content.changed("norm.weight", retyped).sampled() ==
-        "tensor 'norm.weight': its dtype is I32, not F32 or F64");
+        "tensor 'norm.weight': its dtype is I32, not F32, F16, BF16 or F64");
   CHECK(content.with_value("norm.weight", not_a_number).sampled() ==
         "tensor 'norm.weight' holds values that are not finite");
   content.tensors = content.file.tensors;

@@ -67,7 +67,7 @@ TEST_CASE("--weights refuses other words, and train and look have no such flag",
   for (const char* command : {"train", "look"}) {
     const Finished finished = sandbox.heed({command, "o", "--weights", "bf16"});
     CHECK(finished.code == 2);
-    CHECK(has(finished.err, "heed: error: " + std::string(command) + ": unknown flag --weights"));
+    CHECK(has(finished.err, "heed: error: unknown option --weights; "));
   }
 }
 

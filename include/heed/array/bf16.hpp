@@ -20,8 +20,8 @@ class Bf16Matrix {
  public:
   Bf16Matrix(std::size_t rows, std::size_t columns);  // all elements are 0
 
-  std::size_t rows() const { return rows_; }
-  std::size_t columns() const { return columns_; }
+  std::size_t rows() const { return rows_; }        // the number of rows
+  std::size_t columns() const { return columns_; }  // the number of columns
 
   // Sets `count` elements, from element `first` on (row-major), to the rounded values.
   void set(std::size_t first, const Real* values, std::size_t count);

@@ -11,13 +11,13 @@ namespace heed {
 // seed), however the bytes are divided.
 class Hash64 {
  public:
-  explicit Hash64(std::uint64_t seed = 0);
+  explicit Hash64(std::uint64_t seed = 0);  // no bytes yet
   ~Hash64();
   Hash64(const Hash64&) = delete;
   Hash64& operator=(const Hash64&) = delete;
 
-  void add(const void* bytes, std::size_t count);
-  std::uint64_t value() const;
+  void add(const void* bytes, std::size_t count);  // appends `count` bytes
+  std::uint64_t value() const;                     // the hash of all bytes so far
 
  private:
   struct State;

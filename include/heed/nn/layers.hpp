@@ -15,7 +15,9 @@ struct Linear {
 
   Tensor operator()(const Tensor& x, SourceLocation location = SourceLocation::current())
       const;  // (..., in) -> (..., out)
+  // The size of the last axis of x.
   std::size_t in_features() const { return bf16_weight ? bf16_weight->columns() : weight.size(1); }
+  // The size of the last axis of the result.
   std::size_t out_features() const { return bf16_weight ? bf16_weight->rows() : weight.size(0); }
 
   Tensor weight;                                  // (out, in)
