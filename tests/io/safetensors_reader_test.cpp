@@ -72,3 +72,16 @@ TEST_CASE("read_all gives all numbers of the wanted tensors, and refuses a file 
           (folder / "x").string() + ": checksum: the tensors changed after they were saved");
   }
 }
+
+TEST_CASE("a reader reads a part of a file that is larger than the memory", "[io][weights]") {
+  const heed_test::ScratchFolder folder;
+  const std::uintmax_t bytes = std::uintmax_t{1} << 42;
+  const std::string header = R"({"x":{"dtype":"F32","shape":[1099511627776],"data_offsets":[0,)" +
+                             std::to_string(bytes) + "]}}";
+  heed_test::put(folder / "x", static_cast<char>(header.size()) + std::string(7, '\0') + header);
+  std::filesystem::resize_file(folder / "x", 8 + header.size() + bytes);  // zeros, not on the disk
+  const SafetensorsReader reader(folder / "x");
+  Array last = ones({3});
+  reader.read(0, (std::size_t{1} << 40) - 3, 3, last.data());
+  CHECK(test::same_bits(last, zeros({3})));
+}

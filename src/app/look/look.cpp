@@ -123,10 +123,11 @@ void print_maps(const LookCommand& command, const SelectedHeads& heads, HeatmapO
 
 int run(const LookCommand& command) {
   if (command.threads) set_num_threads(*command.threads);
-  const ModelFile file = ModelFile::open(checkpoint_in(command.run));
+  const ModelReader reader(checkpoint_in(command.run));
+  const ModelFile& file = reader.file();
   check_trusted(file, command.trust);
   set_gemm_of_run(file.gemm());
-  const LoadedModel saved(file);
+  const LoadedModel saved(reader);
   const nn::Gpt& model = saved.model;
   check_layer_and_head(command, model.config);
   TrainingText training;

@@ -191,9 +191,10 @@ Json history_json(const LookCommand& command, const LoadedModel& saved, const Lo
   Json models = Json::array();
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if ((steps.size() - 1 - i) % stride != 0) continue;
-    const ModelFile file = ModelFile::open(folder.history_file(steps[i]));
+    const ModelReader reader(folder.history_file(steps[i]));
+    const ModelFile& file = reader.file();
     check_trusted(file, command.trust);
-    const LoadedModel kept(file);
+    const LoadedModel kept(reader);
     if (kept.model.config.layers != config.layers || kept.model.config.heads != config.heads ||
         kept.vocabulary != saved.vocabulary)
       throw_error(file.path(), ": is not a model of this run; move it out of the folder");

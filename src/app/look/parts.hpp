@@ -11,7 +11,7 @@
 #include "heed/study/ablation.hpp"
 #include "heed/study/tsne.hpp"
 #include "heed/text/corpus.hpp"
-#include "heed/train/model_file.hpp"
+#include "heed/train/model_reader.hpp"
 
 namespace heed::app {
 
