@@ -163,6 +163,9 @@ Array SafetensorsFile::array(std::string_view name) const {
 }
 
 Array SafetensorsFile::array(const StoredTensor& tensor) const {
+  if (tensor.data == nullptr && tensor.bytes != 0)
+    throw_error(path, ": tensor ", in_quotes(tensor.name),
+                ": only the header of the file was read, not its numbers");
   if (tensor.dtype == "F32") return converted<float>(tensor, path);
   if (tensor.dtype == "F64") return converted<double>(tensor, path);
   throw_error(path, ": tensor ", in_quotes(tensor.name), ": its dtype is ", tensor.dtype,

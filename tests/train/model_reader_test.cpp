@@ -96,6 +96,14 @@ TEST_CASE("a model in BF16 takes half the memory, and a model in Real once its o
   CHECK(peak(WeightType::bf16) < 2.0 / sizeof(Real) + 0.02);
 }
 
+TEST_CASE("the header of a model that is read into place gives no numbers", "[train][reader]") {
+  const SavedModel saved(config_of(true, false));
+  const ModelReader reader(saved.file());
+  CHECK(message_of([&] { reader.file().load_parameters(saved.parameters); }) ==
+        saved.file().string() +
+            ": tensor 'token.weight': only the header of the file was read, not its numbers");
+}
+
 TEST_CASE("a model that is read into place is refused if a byte of its tensors changed",
           "[train][reader]") {
   const SavedModel saved(config_of(true, false));

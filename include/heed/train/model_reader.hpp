@@ -17,7 +17,7 @@ class ModelReader {
   explicit ModelReader(const std::filesystem::path& path);
 
   // The entries of the file. has_checksum() says whether the file claims to have a checksum, which
-  // load() checks. load_parameters() and restore() must not be called.
+  // load() checks. load_parameters() and restore() throw Error.
   const ModelFile& file() const { return header_; }
 
   // Loads every parameter and every matrix, and ignores the optimizer's tensors. Throws the errors
