@@ -194,7 +194,8 @@ inline Values random_draws(const Call& call) {
   return result;
 }
 
-// Runs the steps [result, op, [arguments], attributes]; each op is in the table.
+// Runs the steps [result, op, [arguments], attributes]; each op is in the table. A step with the
+// attribute "no_grad" records no graph.
 inline Values program(const Call& call) {
   std::map<std::string, Value> values;
   for (std::size_t i = 0; i < call.inputs.size(); ++i)
@@ -202,6 +203,8 @@ inline Values program(const Call& call) {
   for (const Json& step : call.attrs.at("steps")) {
     Values arguments;
     for (const Json& name : step.at(2)) arguments.push_back(values.at(name));
+    std::optional<heed::NoGrad> no_grad;
+    if (step.at(3).value("no_grad", false)) no_grad.emplace();
     const Values results = table().at(step.at(1))({arguments, step.at(3)}).values;
     if (!step.at(0).is_array()) {
       values[step[0]] = results.at(0);

@@ -6,10 +6,13 @@
     /usr/bin/python3 tests/golden/random_programs.py --write   # write random_programs.txt again
 
 A program has 1 to 4 inputs of rank 0 to 5 with sizes 0 to 7, and 3 to 40 steps, each of which applies
-an operation to inputs or earlier results: they are broadcast, used several times and detached. About
-one program in twelve ends with a step that PyTorch refuses; heed must refuse it too. heed runs the same
-programs, in double: all outputs and gradients must agree to 1e-10, relative to the largest number.
-Random numbers stay away from places where an operation has no derivative, such as ties of max.
+an operation to inputs or earlier results: they are broadcast, used several times and detached; weights,
+masks and indices are further inputs. Some steps record no graph. The backward pass runs once, twice
+with keep_graph, or once for each output. About one program in twelve ends with a step that PyTorch
+refuses; heed must refuse it too. heed runs the same programs: all outputs and gradients must agree to
+1e-10 in double (heed_double_tests) and to 1e-4 in float (heed_tests), relative to the largest number.
+Programs whose float results PyTorch itself does not compute to 2e-5 are compared in double only. Random
+numbers stay away from values where an operation has no derivative, such as ties of max.
 """
 import argparse
 import json
@@ -57,12 +60,41 @@ def dropped(a, x):
     return F.dropout(x, a["p"], training=True)
 
 
-def attended(a, q, k, v):
+def attended(a, q, k, v, *more):
     scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
+    for name, tensor in zip(a["inputs"][3:], more):
+        scores = scores + tensor if name == "bias" else scores.masked_fill(~tensor, -math.inf)
     if a["causal"]:
         T, S = scores.shape[-2:]
         scores = scores.masked_fill(torch.ones(T, S, dtype=torch.bool).triu(1), -math.inf)
     return scores.softmax(-1) @ v
+
+
+def variance_of(a, x):
+    axes = a.get("dim", list(range(x.dim())))
+    return torch.var(x, axes, unbiased=a["unbiased"], keepdim=a["keepdim"])
+
+
+def layer_norm(a, x, weight=None, bias=None):
+    return F.layer_norm(x, a["normalized_shape"], weight, bias, a["eps"])
+
+
+def rms_norm(a, x, weight=None):
+    if list(x.shape[x.dim() - len(a["normalized_shape"]):]) != a["normalized_shape"]:
+        raise RuntimeError("normalized_shape is not the last sizes")
+    axes = list(range(-len(a["normalized_shape"]), 0))
+    y = x / (x.square().mean(axes, keepdim=True) + a["eps"]).sqrt()
+    return y if weight is None else y * weight
+
+
+def rotated(a, x):
+    """Rotates the pairs (2i, 2i + 1) of x (B, T, D)."""
+    T, D = x.shape[1:]
+    frequencies = a["base"] ** (-torch.arange(0, D, 2, dtype=x.dtype) / D)
+    angles = (a["first"] + torch.arange(T, dtype=x.dtype))[:, None] * frequencies  # (T, D / 2)
+    even, odd = x[..., 0::2], x[..., 1::2]
+    pairs = [even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()]
+    return torch.stack(pairs, -1).reshape(x.shape)
 
 
 # name: function(attributes, tensors...)
@@ -105,10 +137,42 @@ OPERATIONS = {
     "log_softmax": lambda a, x: x.log_softmax(a["dim"]),
     "logsumexp": lambda a, x: x.logsumexp(a["dim"], a["keepdim"]),
     "matmul": lambda a, x, y: x @ y,
-    "linear": lambda a, x, weight: F.linear(x, weight),
+    "linear": lambda a, x, weight, bias=None: F.linear(x, weight, bias),
     "dropout": dropped,
-    "sdpa": lambda a, q, k, v: attended(a, q, k, v),
+    "sdpa": attended,
     "mse_loss": lambda a, x, y: F.mse_loss(x, y, reduction=a["reduction"]),
+    "huber_loss": lambda a, x, y: F.huber_loss(x, y, reduction=a["reduction"], delta=a["delta"]),
+    "binary_cross_entropy_with_logits": lambda a, x, y: F.binary_cross_entropy_with_logits(
+        x, y, reduction=a["reduction"]),
+    "cross_entropy": lambda a, x, targets: F.cross_entropy(
+        x, targets, reduction=a["reduction"], label_smoothing=a["label_smoothing"]),
+    "embedding": lambda a, weight, indices: F.embedding(indices, weight),
+    "gather": lambda a, x, indices: torch.gather(x, a["dim"], indices),
+    "masked_fill": lambda a, x, mask: x.masked_fill(mask, a["value"]),
+    "masked_softmax": lambda a, x, mask: x.masked_fill(mask, -math.inf).softmax(a["dim"]),
+    "where": lambda a, mask, x, y: torch.where(mask, x, y),
+    "squeeze": lambda a, x: x.squeeze(a["dim"]),
+    "split": lambda a, x: torch.split(x, a["sizes"], a["dim"]),
+    "topk": lambda a, x: tuple(torch.topk(x, a["k"], a["dim"])),
+    "max_dim": lambda a, x: tuple(torch.max(x, a["dim"], a["keepdim"])),
+    "var": variance_of,
+    "layer_norm": layer_norm,
+    "rms_norm": rms_norm,
+    "cosine_similarity": lambda a, x, y: F.cosine_similarity(x, y, a["dim"]),
+    "einsum": lambda a, *xs: torch.einsum(a["eq"], *xs),
+    "rotary_embedding": rotated,
+    "rdiv_scalar": lambda a, x: a["c"] / x,
+}
+# The equations of einsum, by the ranks of their operands.
+EQUATIONS = {
+    (1,): ["i->", "i->i"],
+    (2,): ["ij->ji", "ij->", "ij->j", "ii->i", "ii"],
+    (3,): ["ijk->kji", "ijk->ik", "...k->...", "bii->b"],
+    (1, 1): ["i,j->ij", "i,i->"],
+    (2, 1): ["ij,j->i", "ij,i->ij"],
+    (2, 2): ["ij,jk->ik", "ij,kj->ik", "ij,ij->i", "ij,jk->"],
+    (3, 3): ["bij,bjk->bik", "bqd,bkd->bqk", "...ij,...jk->...ik"],
+    (3, 2): ["bij,jk->bik", "bij,bj->bi"],
 }
 UNARY = ["neg", "exp", "log", "sqrt", "abs", "tanh", "relu", "sigmoid", "silu", "gelu_erf",
          "gelu_tanh", "detach"]
@@ -116,9 +180,22 @@ UNARY = ["neg", "exp", "log", "sqrt", "abs", "tanh", "relu", "sigmoid", "silu", 
 
 def smooth(op, attrs, tensors):
     """Whether the operation has a derivative at these values, and one that is not too large."""
-    x = tensors[0].detach()
+    x = tensors[1 if op == "where" else 0].detach()
     if x.numel() == 0:
-        return op not in ("amax", "logsumexp", "mean", "softmax", "log_softmax")
+        return op not in ("amax", "logsumexp", "mean", "softmax", "log_softmax", "max_dim", "topk",
+                          "var", "layer_norm", "rms_norm", "cosine_similarity", "cross_entropy",
+                          "masked_softmax", "sdpa")
+    if op in ("layer_norm", "rms_norm"):  # rows of almost equal numbers have large derivatives
+        rows = x.reshape(-1, math.prod(attrs["normalized_shape"]))
+        spread = rows.std(1, unbiased=False) if op == "layer_norm" else rows.abs().amax(1)
+        return bool((spread > 0.05).all())
+    if op == "cosine_similarity":
+        return all(bool((t.detach().norm(dim=attrs["dim"]) > 0.1).all()) for t in tensors)
+    if op == "huber_loss":
+        distance = (x - tensors[1].detach()).abs()
+        return bool(((distance - attrs["delta"]).abs() > 1e-3).all())
+    if op == "rdiv_scalar":
+        return bool((x.abs() > 0.05).all())
     if op in ("relu", "abs"):
         return bool((x.abs() > 1e-3).all())
     if op in ("log", "sqrt") or (op == "pow_scalar" and attrs["p"] not in (2, 3)):
@@ -127,7 +204,7 @@ def smooth(op, attrs, tensors):
         return bool((tensors[1].detach().abs() > 0.05).all())
     if op == "clamp":
         return bool(((x - attrs["low"]).abs() > 1e-3).all() and ((x - attrs["high"]).abs() > 1e-3).all())
-    if op == "amax":
+    if op in ("amax", "max_dim", "topk"):
         values = x.flatten().sort().values
         return bool((values.diff() > 1e-6).all())
     return True
@@ -138,22 +215,48 @@ class Program:
         self.number = number
         self.inputs, self.steps, self.out = {}, [], []
         self.values, self.error = {}, None
+        self.passes = "one"
 
     def copy(self):
         other = Program(self.number)
+        other.passes = self.passes
         other.inputs, other.steps, other.out = dict(self.inputs), list(self.steps), list(self.out)
         return other
 
     def apply(self, op, names, attrs):
-        return OPERATIONS[op](attrs, *(self.values[name] for name in names))
+        tensors = [self.values[name] for name in names]
+        if not attrs.get("no_grad", False):
+            return OPERATIONS[op](attrs, *tensors)
+        with torch.no_grad():  # in PyTorch 1.13, a view says that it requires a gradient even here
+            value = OPERATIONS[op](attrs, *tensors)
+        return tuple(x.detach() for x in value) if isinstance(value, tuple) else value.detach()
 
-    def run(self):
+    def add_input(self, x):
+        """Another input, for a weight, a mask or indices; returns its name."""
+        name = f"i{len(self.inputs)}"
+        self.inputs[name] = x
+        self.values[name] = started(x, torch.float64)
+        return name
+
+    def remove_input(self, name):
+        del self.inputs[name], self.values[name]
+
+    def tensors(self):
+        """The names of the floating point values."""
+        return [name for name, x in self.values.items() if x.is_floating_point()]
+
+    def store(self, name, value):
+        """Stores the result, or the results, of a step."""
+        for each, part in zip(*((name, value) if isinstance(name, list) else ([name], [value]))):
+            self.values[each] = part
+
+    def run(self, dtype=torch.float64):
         """Computes all values, or sets `error` to PyTorch's message at the last step."""
-        self.values = {n: x.clone().requires_grad_() for n, x in self.inputs.items()}
+        self.values = {n: started(x, dtype) for n, x in self.inputs.items()}
         self.error = None
         for name, op, names, attrs in self.steps:
             try:
-                self.values[name] = self.apply(op, names, attrs)
+                self.store(name, self.apply(op, names, attrs))
             except (RuntimeError, IndexError, ValueError) as error:
                 self.error = str(error).splitlines()[0]
                 return
@@ -166,20 +269,42 @@ class Program:
             if not y.requires_grad:
                 continue
             generator = torch.Generator().manual_seed(self.number * 8 + k)
-            upstream[k] = torch.randint(-9, 10, y.shape, generator=generator).double() / 10
+            upstream[k] = torch.randint(-9, 10, y.shape, generator=generator).to(y.dtype) / 10
             part = (y * upstream[k]).sum()
             total = part if total is None else total + part
+        names = [name for name, x in self.inputs.items() if x.is_floating_point()]
         if total is None:
-            return {}, dict.fromkeys(self.inputs)
-        inputs = [self.values[name] for name in self.inputs]
+            return {}, dict.fromkeys(names)
+        inputs = [self.values[name] for name in names]
         found = torch.autograd.grad(total, inputs, allow_unused=True)
-        return upstream, dict(zip(self.inputs, found))
+        factor = 2 if self.passes == "twice" else 1
+        return upstream, {n: None if g is None else factor * g for n, g in zip(names, found)}
+
+    def results(self, dtype):
+        """All outputs and gradients."""
+        self.run(dtype)
+        return [self.values[name] for name in self.out], list(self.gradients()[1].values())
+
+    def is_stable(self):
+        """Whether the results in float are near those in double."""
+        for exact, rounded in zip(self.results(torch.float64), self.results(torch.float32)):
+            scale = largest(exact)
+            for x, y in zip(exact, rounded):
+                if x is not None and x.numel() > 0:
+                    if not bool(((x.double() - y.double()).abs() < 2e-5 * scale).all()):
+                        return False
+        return True
 
     def lines(self):
         self.run()
         attrs = {"inputs": list(self.inputs), "steps": self.steps, "out": self.out}
+        if self.passes != "one":
+            attrs["passes"] = self.passes
+        if self.error is None and not self.is_stable():
+            attrs["double_only"] = True
+        self.run()
         text = [f"CASE random/{self.number} program {json.dumps(attrs, separators=(',', ':'))}"]
-        inputs = [line("IN", n, x, True) for n, x in self.inputs.items()]
+        inputs = [line("IN", n, x, x.is_floating_point()) for n, x in self.inputs.items()]
         if self.error is not None:
             return text + [f"ERROR {self.error}"] + inputs + ["END"]
         upstream, gradients = self.gradients()
@@ -191,17 +316,26 @@ class Program:
         return text + [line("GRAD", n, g) for n, g in gradients.items()] + ["END"]
 
 
+def started(x, dtype):
+    return x.to(dtype).clone().requires_grad_() if x.is_floating_point() else x
+
+
+def largest(tensors):
+    """The largest absolute value, but at least 1."""
+    return max([1.0] + [float(x.detach().abs().max()) for x in tensors if x is not None and x.numel() > 0])
+
+
 def tolerance(tensors):
-    largest = [float(x.detach().abs().max()) for x in tensors if x is not None and x.numel() > 0]
-    return f"{1e-10 * max([1.0] + largest):.2g}"
+    return f"{1e-10 * largest(tensors):.2g}"
 
 
 def line(kind, name, x, grad=False):
     if x is None:
         return f"{kind} {name} none"
     numbers = " ".join(f"{v:.13g}" for v in x.detach().flatten().tolist())
+    dtype = {torch.bool: "bool", torch.int64: "i64"}.get(x.dtype, "f64")
     sizes = " ".join(map(str, [x.dim(), *x.shape]))
-    return f"{kind} {name} f64 {'grad ' if grad else ''}{sizes} : {numbers}"
+    return f"{kind} {name} {dtype} {'grad ' if grad else ''}{sizes} : {numbers}"
 
 
 # ---- drawing programs
@@ -221,14 +355,133 @@ def draw_tensor(draw, shape):
     return torch.tensor(values, dtype=torch.float64).reshape(shape)
 
 
-def draw_step(draw, values):
+def draw_mask(draw, shape):
+    """A mask that broadcasts to the shape."""
+    shape = [n if draw.random() < 0.8 else 1 for n in shape][draw.choice([0, 0, 0, len(shape) // 2]):]
+    values = [draw.random() < 0.4 for _ in range(math.prod(shape))]
+    return torch.tensor(values, dtype=torch.bool).reshape(shape)
+
+
+def draw_indices(draw, shape, size, refused):
+    high = size + 2 if refused else size - 1
+    need(high >= 0 and math.prod(shape) <= MOST_ELEMENTS)
+    values = [draw.randint(0, high) for _ in range(math.prod(shape))]
+    return torch.tensor(values, dtype=torch.int64).reshape(shape)
+
+
+def draw_norm(draw, program, op, name):
+    """layer_norm or rms_norm over the last axes of a value, with new weights."""
+    x = program.values[name]
+    need(x.dim() > 0)
+    last = list(x.shape[draw.randrange(x.dim()):])
+    names, words = [name], ["x"]
+    for word in (["weight", "bias"] if op == "layer_norm" else ["weight"])[:draw.randint(0, 2)]:
+        names.append(program.add_input(draw_tensor(draw, last)))
+        words.append(word)
+    return op, names, {"normalized_shape": last, "inputs": words, "eps": draw.choice([1e-5, 0.1])}
+
+
+def draw_attention(draw, program, name):
+    """Attention of a value (..., T, D) to new keys and values (..., S, D), perhaps with a mask or a bias."""
+    q = program.values[name]
+    need(q.dim() >= 2)
+    T, D, batch = q.shape[-2], q.shape[-1], list(q.shape[:-2])
+    S = draw.randint(1, 4)
+    names, words = [name], ["q", "k", "v"]
+    for size in (D, draw.randint(1, 4)):
+        need(math.prod(batch) * S * size <= 2 * MOST_ELEMENTS)
+        names.append(program.add_input(draw_tensor(draw, batch + [S, size])))
+    kind = draw.choice(["none", "mask", "bias"])
+    if kind == "mask":
+        names.append(program.add_input(~draw_mask(draw, [T, S])))
+        words.append("mask")
+    if kind == "bias":
+        names.append(program.add_input(draw_tensor(draw, [T, S])))
+        words.append("bias")
+    return "sdpa", names, {"causal": S == T and draw.random() < 0.3, "inputs": words}
+
+
+def draw_selecting_step(draw, program, op, name, refused):
+    """An operation with a mask, indices or weights, which become inputs, or with several results."""
+    x = program.values[name]
+    axis = draw.randint(-x.dim(), x.dim() - 1) if x.dim() > 0 else None
+    if op in ("layer_norm", "rms_norm"):
+        return draw_norm(draw, program, op, name)
+    if op == "masked_fill":
+        return op, [name, program.add_input(draw_mask(draw, x.shape))], {"value": draw.choice([0, -2.5])}
+    if op == "where":
+        other = draw.choice(program.tensors())
+        return op, [program.add_input(draw_mask(draw, x.shape)), name, other], {}
+    if op in ("huber_loss", "binary_cross_entropy_with_logits"):
+        target = draw_tensor(draw, list(x.shape))
+        target = target.abs() / 2 if op != "huber_loss" else target
+        return op, [name, program.add_input(target)], {
+            "reduction": draw.choice(["mean", "sum", "none"]), "delta": draw.choice([0.5, 1])}
+    if op == "rdiv_scalar":
+        return op, [name], {"c": draw.choice([-1.5, 2])}
+    if op == "einsum":
+        names = [name] + ([draw.choice(program.tensors())] if draw.random() < 0.7 else [])
+        ranks = tuple(program.values[n].dim() for n in names)
+        need(ranks in EQUATIONS)
+        return op, names, {"eq": draw.choice(EQUATIONS[ranks])}
+    need(axis is not None)
+    if op == "masked_softmax":
+        return op, [name, program.add_input(draw_mask(draw, x.shape))], {"dim": axis}
+    if op == "cross_entropy":
+        need(x.dim() == 2)
+        targets = draw_indices(draw, [x.shape[0]], x.shape[1], refused)
+        return op, [name, program.add_input(targets)], {
+            "reduction": draw.choice(["mean", "sum", "none"]), "label_smoothing": draw.choice([0.0, 0.1])}
+    if op == "embedding":
+        need(x.dim() == 2)
+        shape = [draw.randint(1, 3) for _ in range(draw.randint(1, 2))]
+        return op, [name, program.add_input(draw_indices(draw, shape, x.shape[0], refused))], {}
+    if op == "gather":
+        shape = list(x.shape)
+        shape[axis] = draw.randint(1, 4)
+        return op, [name, program.add_input(draw_indices(draw, shape, x.shape[axis], refused))], {"dim": axis}
+    if op == "squeeze":
+        need(x.shape[axis] == 1)  # PyTorch ignores another size; heed refuses it
+        return op, [name], {"dim": axis}
+    if op == "split":
+        size = x.shape[axis]
+        first = draw.randint(0, size)
+        return op, [name], {"sizes": [first, size - first + (1 if refused else 0)], "dim": axis}
+    if op == "topk":
+        need(x.shape[axis] > 0)
+        return op, [name], {"k": draw.randint(1, x.shape[axis] + (2 if refused else 0)), "dim": axis}
+    if op == "max_dim":
+        return op, [name], {"dim": axis, "keepdim": draw.random() < 0.5}
+    if op == "var":
+        axes = draw.sample(range(x.dim()), draw.randint(1, x.dim()))
+        unbiased = draw.random() < 0.5
+        need(math.prod(x.shape[a] for a in axes) > 1)
+        return op, [name], {"dim": axes, "unbiased": unbiased, "keepdim": draw.random() < 0.5}
+    if op == "cosine_similarity":
+        same = [n for n in program.tensors() if program.values[n].shape == x.shape]
+        return op, [name, draw.choice(same)], {"dim": axis}
+    need(op == "rotary_embedding" and x.dim() == 3 and x.shape[2] % 2 == 0 and x.shape[2] > 0)
+    return op, [name], {"first": draw.randint(0, 3), "base": 100.0, "heads": 1, "inputs": ["x"]}
+
+
+SELECTING = {"layer_norm", "rms_norm", "masked_fill", "where", "huber_loss", "rdiv_scalar", "einsum",
+             "binary_cross_entropy_with_logits", "masked_softmax", "cross_entropy", "embedding", "gather",
+             "squeeze", "split", "topk", "max_dim", "var", "cosine_similarity", "rotary_embedding"}
+RESULTS = {"split": 2, "topk": 2, "max_dim": 2}
+
+
+def draw_step(draw, program, refused):
     """An operation, the names of its arguments and its attributes."""
-    name = draw.choice(list(values)[-6:] if draw.random() < 0.7 else list(values))
+    names = program.tensors()
+    values = {n: program.values[n] for n in names}
+    name = draw.choice(names[-6:] if draw.random() < 0.7 else names)
     x = values[name]
     rank = x.dim()
     axis = draw.randint(-rank, rank - 1) if rank > 0 else None
     op = draw.choice(sorted(OPERATIONS) + UNARY)
-    others = list(values)
+    others = names
+    if op in SELECTING:
+        return draw_selecting_step(draw, program, op, name, refused)
     if op in UNARY:
         return op, [name], {}
     if op in ("add", "sub", "mul", "div", "matmul"):
@@ -275,7 +528,11 @@ def draw_step(draw, values):
     if op == "linear":
         matrices = [n for n in others if values[n].dim() == 2]
         need(matrices)  # PyTorch accepts a vector as the weight; heed refuses it
-        return op, [name, draw.choice(matrices)], {}
+        weight = draw.choice(matrices)
+        bias = [program.add_input(draw_tensor(draw, [values[weight].shape[0]]))] if draw.random() < 0.5 else []
+        return op, [name, weight] + bias, {}
+    if op == "sdpa" and draw.random() < 0.6:
+        return draw_attention(draw, program, name)
     if op == "sdpa":
         need(rank >= 2)
         same = [n for n in others if values[n].shape == x.shape]
@@ -297,28 +554,54 @@ def draw_step(draw, values):
     return op, [name], {"dim": axis}  # softmax, log_softmax
 
 
+def check_value(value, op, attrs, tensors):
+    """Rejects a result that is large, infinite, or not differentiable."""
+    need(value.dim() <= 5 and value.numel() <= MOST_ELEMENTS)
+    need(smooth(op, attrs, tensors))
+    need(bool(torch.isfinite(value).all()))
+    need(value.numel() == 0 or float(value.detach().abs().max()) < LARGEST)
+
+
 def try_step(draw, program, refused):
-    """Adds a step; one that PyTorch refuses only if `refused`."""
-    op, names, attrs = draw_step(draw, program.values)
+    """Adds a step; one that PyTorch refuses only if `refused`. Without a step, adds no input either."""
+    before = list(program.inputs)
+    try:
+        add_step(draw, program, refused)
+    except Unfit:
+        for name in list(program.inputs)[len(before):]:
+            program.remove_input(name)
+        raise
+
+
+def add_step(draw, program, refused):
+    op, names, attrs = draw_step(draw, program, refused)
+    need(len(program.inputs) <= 12)
     if refused and "dim" in attrs and isinstance(attrs["dim"], int) and draw.random() < 0.5:
         attrs["dim"] += draw.choice([-9, 9])
+    if draw.random() < 0.04:
+        attrs["no_grad"] = True
     tensors = [program.values[n] for n in names]
     try:
         value = program.apply(op, names, attrs)
     except (RuntimeError, IndexError, ValueError):
         # The maximum over an axis of size 0 is refused by PyTorch, but by heed and NumPy only if
         # the result has elements.
-        need(refused and (op != "amax" or tensors[0].numel() > 0))
+        need(refused and (op not in ("amax", "max_dim") or tensors[0].numel() > 0))
         value = None
-    if value is not None:
-        need(not refused and value.dim() <= 5 and value.numel() <= MOST_ELEMENTS)
-        need(smooth(op, attrs, tensors))
-        need(bool(torch.isfinite(value).all()))
-        need(value.numel() == 0 or float(value.detach().abs().max()) < LARGEST)
     name = f"t{len(program.steps)}"
+    name = [f"{name}{letter}" for letter in "pq"] if op in RESULTS else name
+    if value is not None:
+        need(not refused)
+        for part in value if isinstance(value, tuple) else [value]:
+            check_value(part, op, attrs, tensors)
     program.steps.append([name, op, names, attrs])
     if value is not None:
-        program.values[name] = value
+        program.store(name, value)
+
+
+def names_of(step):
+    """The names of the results of a step."""
+    return step[0] if isinstance(step[0], list) else [step[0]]
 
 
 def draw_program(number):
@@ -335,7 +618,8 @@ def draw_program(number):
         except Unfit:
             pass
     used = {name for _, _, names, _ in program.steps for name in names}
-    results = [name for name, *_ in program.steps]
+    results = [name for step in program.steps for name in names_of(step)]
+    program.passes = draw.choice(["one", "one", "each", "twice"])
     program.out = ([name for name in results if name not in used][-3:] or results[-1:])
     for _ in range(100 if number % 12 == 0 else 0):
         try:
@@ -343,8 +627,8 @@ def draw_program(number):
             break
         except Unfit:
             pass
-    if program.steps[-1][0] not in program.values:
-        program.out = [program.steps[-1][0]]
+    if names_of(program.steps[-1])[0] not in program.values:
+        program.out = names_of(program.steps[-1])[:1]
     return program
 
 
@@ -368,11 +652,11 @@ def smaller(program):
     """Programs with one step less, one output less, or cut off earlier."""
     for i in reversed(range(len(program.steps))):
         other = program.copy()
-        name, _, names, _ = other.steps.pop(i)
-        for replacement in names[:1]:
-            other.steps = [[n, op, [replacement if a == name else a for a in args], attrs]
+        step = other.steps.pop(i)
+        for replacement in [n for n in step[2] if program.values[n].is_floating_point()][:1]:
+            other.steps = [[n, op, [replacement if a in names_of(step) else a for a in args], attrs]
                            for n, op, args, attrs in other.steps]
-            other.out = [replacement if n == name else n for n in other.out]
+            other.out = [replacement if n in names_of(step) else n for n in other.out]
         other.out = [n for n in dict.fromkeys(other.out) if n not in other.inputs]
         if other.steps and other.out:
             yield other
@@ -390,7 +674,10 @@ def smaller(program):
 def shrunk(program, tests):
     while True:
         for other in smaller(program):
-            other.run()
+            try:
+                other.run()
+            except KeyError:  # a step needs the one that was left out
+                continue
             if other.error is None and all(n in other.values for n in other.out) and heed_failures(
                     tests, [other]):
                 program = other
@@ -403,11 +690,15 @@ def heed_code(program):
     lines = []
     for name, x in program.inputs.items():
         numbers = ", ".join(map(str, x.flatten().tolist()))
-        lines.append(f"Tensor {name}(array_of({{{', '.join(map(str, x.shape))}}}, {{{numbers}}}), true);")
-    for name, op, names, attrs in program.steps:
+        kind = "Tensor" if x.is_floating_point() else "Mask" if x.dtype == torch.bool else "Indices"
+        lines.append(f"{kind} {name}(array_of({{{', '.join(map(str, x.shape))}}}, {{{numbers.lower()}}})"
+                     f"{', true' if kind == 'Tensor' else ''});")
+    for step in program.steps:
+        name, op, names, attrs = step
         words = names + [f"/*{key}*/ {json.dumps(value)}" for key, value in attrs.items()]
-        lines.append(f"Tensor {name} = {op}({', '.join(words)});")
-    return "\n".join(lines + [f"// differs: {', '.join(program.out)}, or a gradient"])
+        name = f"auto [{', '.join(name)}]" if isinstance(name, list) else f"Tensor {name}"
+        lines.append(f"{name} = {op}({', '.join(words)});")
+    return "\n".join(lines + [f"// differs: {', '.join(program.out)}, or a gradient; passes: {program.passes}"])
 
 
 def compare(first, count, tests):

@@ -50,15 +50,24 @@ struct Run {
 };
 
 // Runs backward with the upstream gradients of the outputs: one pass from sum(output * upstream).
+// With the attribute "passes", "twice" runs it twice, and "each" runs a pass for each output.
 inline void run_backward(const Case& c, const Values& outputs) {
+  const std::string passes = c.attrs.value("passes", "one");
+  heed::BackwardOptions keep_graph;
+  keep_graph.keep_graph = true;
   Tensor total;
   for (std::size_t k = 0; k < outputs.size() && k < c.out.size(); ++k) {
     const Numbers* const up = find(c.up, c.out[k].name);
     if (up == nullptr) continue;
     const Tensor part = heed::sum(std::get<Tensor>(outputs[k]) * std::get<Tensor>(value_of(*up)));
-    total = total.defined() ? total + part : part;
+    if (passes == "each")
+      heed::backward(part, keep_graph);
+    else
+      total = total.defined() ? total + part : part;
   }
-  if (total.defined()) heed::backward(total);
+  if (!total.defined()) return;
+  if (passes == "twice") heed::backward(total, keep_graph);
+  heed::backward(total);
 }
 
 inline Run run(const Case& c) {
