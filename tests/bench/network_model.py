@@ -11,8 +11,8 @@ communicate, and the time of a step of two ranks of Open MPI over this network. 
     T(2) = (time of half a batch) + 2 a + n b,    n bytes of gradients
 
 Where the kernel has netem, --delay MS also delays each packet. Needs root, ip, tc, and heed_mpi with
-Open MPI's mpirun; without them the script says what is missing and ends with exit code 0. Exit code 1: a
-prediction differs from the measurement by more than 25 %.
+Open MPI's mpirun; without them the script says what is missing and ends with exit code 0. Exit code 1:
+a prediction differs from the measurement by more than 25 %.
 """
 
 import argparse
@@ -59,7 +59,8 @@ def set_speed(mbit, delay_ms):
         tc = ["tc", "-n", host, "qdisc"]
         subprocess.run(tc + ["del", "dev", "link0", "root"], check=False, capture_output=True)
         if delay_ms:
-            run(*tc, "add", "dev", "link0", "root", "netem", "delay", f"{delay_ms}ms", "rate", f"{mbit}mbit")
+            run(*tc, "add", "dev", "link0", "root", "netem", "delay", f"{delay_ms}ms", "rate",
+                f"{mbit}mbit")
         else:
             burst = max(16, mbit // 4)  # in KB: some milliseconds, as timers are late on a busy machine
             run(*tc, "add", "dev", "link0", "root", "tbf", "rate", f"{mbit}mbit", "burst", f"{burst}kb",
@@ -77,8 +78,8 @@ def step_ms(folder):
 def half_batch_ms(program, text, folder, steps):
     """The milliseconds of a step of two processes that train on half a batch each, at the same time."""
     outs = [os.path.join(folder, name) for name in ("left", "right")]
-    runs = [subprocess.Popen([program, "train", text, "--batch-size", "6", "--steps", steps, "--out", out,
-                              "--replace"] + MODEL, stdout=subprocess.DEVNULL) for out in outs]
+    runs = [subprocess.Popen([program, "train", text, "--batch-size", "6", "--steps", steps, "--out",
+                              out, "--replace"] + MODEL, stdout=subprocess.DEVNULL) for out in outs]
     if any([each.wait() for each in runs]):
         sys.exit("network_model.py: heed_mpi failed")
     return max(step_ms(out) for out in outs)
@@ -100,19 +101,21 @@ def mpirun(folder, *command):
 
 
 def exchange_seconds(folder, program, size, times):
-    exchange_time = os.path.join(os.path.dirname(os.path.abspath(program)), "tests", "heed_exchange_time")
-    return float(mpirun(folder, exchange_time, str(size), str(times)))
+    build = os.path.dirname(os.path.abspath(program))
+    return float(mpirun(folder, build + "/tests/heed_exchange_time", str(size), str(times)))
 
 
 def two_ranks_ms(program, text, folder, steps):
     """The milliseconds of a step of two ranks in the two namespaces."""
     out = os.path.join(folder, "ranks")
-    mpirun(folder, program, "train", text, "--shards", "2", "--steps", steps, "--out", out, "--replace", *MODEL)
+    mpirun(folder, program, "train", text, "--shards", "2", "--steps", steps, "--out", out, "--replace",
+           *MODEL)
     return step_ms(out)
 
 
 def gradient_bytes(program, text, folder):
-    output = run(program, "train", text, "--steps", "1", "--out", os.path.join(folder, "one"), "--replace", *MODEL)
+    out = os.path.join(folder, "one")
+    output = run(program, "train", text, "--steps", "1", "--out", out, "--replace", *MODEL)
     words = next(line for line in output.splitlines() if line.startswith("model")).split()
     return 4 * int(words[words.index("parameters") - 1].replace(",", ""))
 
@@ -143,13 +146,14 @@ def missing():
 
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # else the namespaces would stay
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", help="build/release/heed_mpi")
     parser.add_argument("text", help="the text to train on")
-    parser.add_argument("--mbit", default="100,300,1000", help="the rates, in Mbit/s (default 100,300,1000)")
-    parser.add_argument("--delay", type=float, default=0, help="milliseconds that netem delays each packet")
+    parser.add_argument("--mbit", default="100,300,1000", help="rates in Mbit/s (default %(default)s)")
+    parser.add_argument("--delay", type=float, default=0, help="delay of each packet in ms (netem)")
     parser.add_argument("--steps", default="15", help="steps of each run (default 15)")
-    parser.add_argument("--rounds", type=int, default=3, help="the numbers are medians of this many rounds")
+    parser.add_argument("--rounds", type=int, default=3, help="the numbers are their medians (3)")
     options = parser.parse_args()
     reason = missing()
     if reason:
@@ -158,7 +162,8 @@ def main():
     wrong = 0
     with tempfile.TemporaryDirectory() as folder, network():
         n = gradient_bytes(options.program, options.text, folder)
-        print(f"n = {n / 1e6:.2f} MB\n  Mbit/s    a (us)  1/b (MB/s)  half batch (ms)  model (ms)  measured (ms)  ratio")
+        print(f"n = {n / 1e6:.2f} MB\n  Mbit/s    a (us)  1/b (MB/s)  half batch (ms)  model (ms)  "
+              "measured (ms)  ratio")
         for mbit in map(int, options.mbit.split(",")):
             try:
                 set_speed(mbit, options.delay)
@@ -169,8 +174,8 @@ def main():
             a, b, compute, model, measured = map(statistics.median, zip(*rounds))
             ratio = measured / model
             wrong += not 0.75 < ratio < 1.25
-            print(f"{mbit:8} {1e6 * a:9.0f} {1e-6 / b:11.1f} {compute:16.1f} {model:11.1f} {measured:14.1f} {ratio:6.2f}",
-                  flush=True)
+            print(f"{mbit:8} {1e6 * a:9.0f} {1e-6 / b:11.1f} {compute:16.1f} {model:11.1f} "
+                  f"{measured:14.1f} {ratio:6.2f}", flush=True)
     return 1 if wrong else 0
 
 
