@@ -199,6 +199,10 @@ TEST_CASE("a program that runs no operation is not said to lack -g", "[debug][.]
   CHECK(has(text, "the program ended; since `heed nan` all values and gradients were finite"));
 }
 
+TEST_CASE("gdb's commands read a program that computes in double", "[debug][.]") {
+  if (can_debug()) check_transcript("double");
+}
+
 TEST_CASE("heed check works at -O2", "[debug][.]") {
   if (!can_debug()) return;
   const SessionFolder folder;

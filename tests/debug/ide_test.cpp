@@ -1,6 +1,7 @@
-// ide_test.cpp: gdb's machine interface (MI), with the messages that VS Code's C++ extension sends.
+// ide_test.cpp: gdb's machine interface (MI), with the messages that VS Code's C++ extension sends,
+// and the debug adapter protocol, with LLDB's adapter.
 
-#include "debug/sessions.hpp"
+#include "debug/lldb_sessions.hpp"
 
 using namespace heed_test;
 
@@ -75,6 +76,48 @@ TEST_CASE("an IDE shows the array that a backward returned", "[debug][ide][.]") 
   INFO(out);
   CHECK(has(out, "reason=\"function-finished\""));
   CHECK(has(out, "return-value=\"(3, 3) norm 0.9621 [-0.7048, 0.6517] = {"));
+}
+
+TEST_CASE("a debug adapter stops with a reason, and shows arrays and tensors in one line",
+          "[debug][ide][lldb][.]") {
+  if (!can_use_lldb()) return;
+  std::string adapter;
+  for (const char* name : {"lldb-vscode", "lldb-vscode-14", "lldb-vscode-15", "lldb-vscode-16",
+                           "lldb-vscode-17", "lldb-dap", "lldb-dap-18", "lldb-dap-19"})
+    if (adapter.empty()) adapter = path_of(name);
+  // LLDB's Python looks for its library near the first python3 in PATH.
+  const std::string python =
+      ::access("/usr/bin/python3", X_OK) == 0 ? "/usr/bin/python3" : path_of("python3");
+  if (adapter.empty() || python.empty()) {
+    WARN("skipped: lldb-vscode or python3 is not installed");
+    return;
+  }
+  const SessionFolder folder;
+  const Finished finished =
+      run({{python, HEED_SOURCE_DIR "/tests/debug/dap_client.py", adapter,
+            HEED_SOURCE_DIR "/.vscode/launch.json", "heed: the open lesson (CodeLLDB)",
+            programs + "lesson_09_Og", HEED_SOURCE_DIR, "heed::Softmax::backward"},
+           folder.path,
+           "",
+           {{"PYTHONPATH", module_folder()}}});
+  INFO(finished.out << finished.err);
+  CHECK(finished.code == 0);
+  CHECK(count_of(finished.out, "stopped, reason ") == 3);
+  CHECK(has(finished.out, "stopped, reason breakpoint\nframe heed::Softmax::backward("));
+  CHECK(has(finished.out, "stopped, reason step\n"));
+  CHECK(std::regex_search(finished.out, std::regex("\nframe main 09_backward\\w+\\.cpp:[0-9]+\n")));
+  CHECK(
+      std::regex_search(finished.out, std::regex("\n  dy = (0x[0-9a-f]+)? *\\(3, 3\\) norm 3.2141 "
+                                                 "\\[-1.1234, 2.4042\\]\n")));
+  CHECK(has(finished.out,
+            "'A' = Softmax (3, 3) norm 1.5786 [0.0000, 1.0000], grad norm 3.2141 [-1.1234, "
+            "2.4042] (can be expanded)\n"));
+  CHECK(std::regex_search(
+      finished.out, std::regex("\n      grad = +\\(3, 3\\) norm 3.2141 \\[-1.1234, 2.4042\\]\n")));
+  CHECK(has(finished.out, "console: heed out\n"));
+  CHECK(has(finished.out, "passed\nto #10 MaskedFill 'S': (3, 3)\n"));
+  CHECK(has(finished.out, ": its backward is right\n"));
+  CHECK_FALSE(has(finished.out, "m_storage"));
 }
 
 TEST_CASE("VS Code's launch configurations build what they start, and stop at its beginning",

@@ -1,55 +1,10 @@
 // lldb_test.cpp: LLDB sessions with heed's commands.
 
-#include "debug/sessions.hpp"
+#include "debug/lldb_sessions.hpp"
 
 using namespace heed_test;
 
 namespace {
-
-std::string lldb_path() {
-  for (const char* name :
-       {"lldb", "lldb-14", "lldb-15", "lldb-16", "lldb-17", "lldb-18", "lldb-19"})
-    if (const std::string path = path_of(name); !path.empty()) return path;
-  return "";
-}
-
-// The folder of LLDB's Python module, which Debian's LLDB does not find by itself.
-std::string module_folder() {
-  const auto library = std::filesystem::canonical(lldb_path()).parent_path().parent_path() / "lib";
-  if (std::filesystem::is_directory(library))
-    for (const auto& python : std::filesystem::directory_iterator(library))
-      for (const char* packages : {"dist-packages", "site-packages"})
-        if (std::filesystem::exists(python.path() / packages / "lldb/__init__.py"))
-          return (python.path() / packages).string();
-  return "";
-}
-
-// Runs these commands in LLDB, after `main` was reached, and returns what it printed.
-std::string lldb(const std::filesystem::path& folder, const Arguments& program, Lines commands) {
-  Lines lines = {"script lldb.debugger.SetAsync(False)", "settings set use-color false",
-                 "command script import tools/debugger/heed_lldb.py"};
-  lines.insert(lines.end(), commands.begin(), commands.end());
-  const Arguments start = {"/bin/sh", "-c", "exec \"$@\" 2>&1", "sh", lldb_path(), "-x", "--"};
-  return run({start + program,
-              folder,
-              heed::joined(lines, "\n") + "\n",
-              {{"PYTHONPATH", module_folder()},
-               {"OMP_NUM_THREADS", "1"},
-               {"OPENBLAS_NUM_THREADS", "1"},
-               {"HEED_TRACE", "provenance"}}})
-      .out;
-}
-
-bool can_use_lldb() {
-  static const bool result = [] {
-    if (lldb_path().empty()) return false;
-    const std::string out = lldb("/", {"/bin/true"}, {"script print(6 * 7)", "run"});
-    return has(out, "\n42\n") && has(out, "exited with status = 0");
-  }();
-  if (!result)
-    WARN("skipped: LLDB is not installed, has no Python, or may not trace programs here");
-  return result;
-}
 
 // What LLDB prints for these commands, after it stopped at the main function of a test program.
 std::string session(const Arguments& program, Lines commands,
@@ -227,4 +182,114 @@ TEST_CASE("LLDB: wrong uses get one line that names the remedy", "[debug][lldb][
   CHECK(has(out, "error: heed: `heed out` takes no argument"));
   CHECK(has(out, "error: heed: save takes an array and a file"));
   CHECK(has(out, "error: heed: give a variable, a tensor's name, #3, or `grad` and a tensor"));
+}
+
+TEST_CASE("LLDB: every command works at -O2", "[debug][lldb][.]") {
+  if (!can_use_lldb()) return;
+  const SessionFolder folder;
+  const std::string out = session(
+      {"lesson_09_O2"},
+      {"heed step Softmax", "heed graph", "heed back", "heed check", "heed show A", "heed grad A",
+       "heed why O", "heed save A a.npy", "heed out", "heed step", "heed step #8", "heed out",
+       "heed in", "heed graph --svg o2.svg", "heed watch W_K 2", "heed nan"},
+      folder);
+  INFO(out);
+  CHECK(has(out, "a new backward pass, from #16 DivideByConstant (), made at lessons/09_"));
+  CHECK(has(out, "#12 MatMul 'O' passed to #11 Softmax 'A': (3, 3) norm 3.2141 [-1.1234, 2.4042]"));
+  CHECK(has(out, "upstream gradient (dy) = (3, 3)\n   0.0000   0.0000   0.0000\n"));
+  CHECK(has(out, "=> #11  Softmax           A      (3, 3)  from #10                   3.2141  "));
+  CHECK(has(out, "main at lessons/09_backward_through_attention.cpp:"));
+  CHECK(has(out, ": its backward is right\n  input 0, S (3, 3): agrees with central differences"));
+  CHECK(has(out, "min 0.0000, max 1.0000, mean 0.3333, norm 1.5786, all finite"));
+  CHECK(has(out, "the gradient of #11 Softmax 'A' (3, 3) = (3, 3)\n"));
+  CHECK(
+      has(out, "the gradient of #12 MatMul 'O' (3, 4), norm 1.0056\n  += from Subtract, made at "));
+  CHECK(content(folder / "a.npy").size() == 128 + 9 * sizeof(float));
+  CHECK(has(out, "passed\nto #10 MaskedFill 'S': (3, 3)\n   0.0000   0.0000   0.0000\n  -0.0252"));
+  CHECK(has(out, "#11 Softmax 'A' passed to #10 MaskedFill 'S': (3, 3) norm 0.9621 "));
+  CHECK(has(out, ", passed\nto #5 MatMul 'Q': (3, 4)\n"));
+  CHECK(has(out, "heed::Permute::backward at src/ops/shape.cpp:"));
+  CHECK(has(content(folder / "o2.gv"), "n8 [label=\"#8 MatMul 'Q K^T'"));
+  CHECK(std::regex_search(out, std::regex("\n +2 +4\\.8494 +4\\.8115 +0\\.0481 +0\\.0099\n")));
+  CHECK(has(out, "the program ended; since `heed nan` all values"));
+}
+
+TEST_CASE("LLDB: a GPT and a value that is not finite at -O2", "[debug][lldb][.]") {
+  if (!can_use_lldb()) return;
+  const std::string out =
+      session({"gpt_O2", "wrong"}, {"heed step HalfSquare", "heed check", "heed step Attention",
+                                    "heed show norm.weight", "heed out"});
+  INFO(out);
+  CHECK(std::regex_search(out,
+                          std::regex("#49 HalfSquare 'penalty'[^\n]*: its backward is wrong\n")));
+  CHECK(has(out, "#1 Leaf 'norm.weight' = (8)  1.0000  1.0000"));
+  CHECK(has(out, "passed\nto #35 Linear 'blocks.1.attention.query': (2, 4, 8)\n"));
+  const std::string nan = session({"training_O2", "forward"}, {"heed nan", "heed back"});
+  INFO(nan);
+  CHECK(has(nan, "forward: Log (4, 3), made at tests/debug/training.cpp:"));
+  CHECK(has(nan, "has 8 NaN\n"));
+}
+
+TEST_CASE("LLDB: heed watch, in and graph --svg", "[debug][lldb][.]") {
+  if (!can_use_lldb()) return;
+  const SessionFolder folder;
+  const std::string out =
+      session({"lesson_09_Og"},
+              {"heed watch now", "heed step Softmax", "heed in", "heed in", "heed graph --svg",
+               "heed watch A", "heed watch W_K 200", "heed mark", "heed in now"},
+              folder);
+  INFO(out);
+  CHECK(has(out, "heed::Softmax::backward at src/ops/softmax.cpp:"));
+  CHECK(has(out, "heed::softmax_row_backward at src/ops/softmax_row.hpp:"));
+  CHECK(has(content(folder / "runs/graph.gv"),
+            "n11 [label=\"#11 Softmax 'A'\\n(3, 3)\", style=filled"));
+  CHECK(
+      has(out, "is the result of an operation, which each step computes anew; watch a parameter"));
+  CHECK(std::regex_search(out, std::regex("\n +2 +4\\.8494 +4\\.8115 +0\\.0481 +0\\.0099\n")));
+  CHECK(has(out, "-             -\nheed: the program ended; `run` starts it again"));
+}
+
+TEST_CASE("LLDB: the commands read a program that computes in double", "[debug][lldb][.]") {
+  if (!can_use_lldb()) return;
+  const std::string out = session(
+      {"lesson_09_double"}, {"heed step Softmax", "frame variable dy", "heed check", "heed out"});
+  INFO(out);
+  CHECK(has(out, "#11 Softmax 'A' (3, 3), made at lessons/09_backward_through_attention.cpp:"));
+  CHECK(has(out, ": its backward is right\n  input 0, S (3, 3): agrees with central differences"));
+  CHECK_FALSE(has(out, "in float"));
+  CHECK(has(out, "to #10 MaskedFill 'S': (3, 3)\n"));
+  CHECK(has(out, "dy = (3, 3) norm 19.1519 [-11.8600, 14.6446]\n"));
+}
+
+TEST_CASE("LLDB: the commands work on core files, or say that they need a running program",
+          "[debug][lldb][core][.]") {
+  if (!can_use_lldb() || !can_debug()) return;  // gdb writes the core file
+  for (const std::string level : {"Og", "O2"}) {
+    const SessionFolder folder;
+    const Arguments program = {programs + "lesson_09_" + level};
+    gdb(folder.path, program,
+        {"set environment HEED_TRACE provenance", "break heed::Softmax::backward", "run > out.txt",
+         "generate-core-file program.core"});
+    REQUIRE(std::filesystem::exists(folder / "program.core"));
+    const std::string out = lldb(
+        folder.path, program,
+        {"target create -c program.core " + program[0], "heed graph", "heed grad A", "heed why O",
+         "heed show dy", "heed back", "heed save A a.npy", "heed graph --svg g.svg", "heed out",
+         "heed step", "heed step Softmax", "heed in", "heed check", "heed nan", "heed watch W_K"});
+    INFO(out);
+    CHECK(has(out, "=> #11  Softmax           A      (3, 3)  from #10     3.2141  lessons/09_"));
+    CHECK(has(out, "the gradient of #11 Softmax 'A' (3, 3) = (3, 3)\n"));
+    CHECK(has(out, "norm 1.0056\n  += from Subtract, made at lessons/09_"));
+    CHECK(has(out, "dy = (3, 3)\n"));
+    CHECK(has(out, "main at lessons/09_backward_through_attention.cpp:"));
+    CHECK(content(folder / "a.npy").size() == 128 + 9 * sizeof(float));
+    CHECK(std::filesystem::exists(folder / "g.gv"));
+    const std::regex refused(
+        "error: heed: this program cannot continue \\(is it a core file\\?\\)");
+    CHECK(std::distance(std::sregex_iterator(out.begin(), out.end(), refused), {}) == 6);
+    CHECK(has(out,
+              "heed: `heed check` calls the program, so it needs a running program, not a core"));
+    CHECK_FALSE(has(out, "Traceback"));
+    CHECK_FALSE(has(out, "warning: failed to set breakpoint"));
+  }
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <random>
 
-#include "debug/sessions.hpp"
+#include "debug/lldb_sessions.hpp"
 
 using namespace heed_test;
 
@@ -50,19 +50,24 @@ std::string random_words(std::mt19937& random) {
   return line;
 }
 
+// Writes command lines with 1,000 words in all.
+void write_random_lines(const std::string& path) {
+  std::ofstream file(path);
+  std::mt19937 random(2026);
+  for (std::size_t words = 0; words < 1000;) {
+    const std::string line = random_words(random);
+    words += static_cast<std::size_t>(std::count(line.begin(), line.end(), ' '));
+    file << line << '\n';
+  }
+}
+
 }  // namespace
 
 TEST_CASE("no random command line makes a heed command print a traceback", "[debug][fuzz][.]") {
   if (!can_debug()) return;
   const SessionFolder folder;
-  std::mt19937 random(2026);
+  write_random_lines(folder / "lines.txt");
   {
-    std::ofstream file(folder / "lines.txt");
-    for (std::size_t words = 0; words < 1000;) {
-      const std::string line = random_words(random);
-      words += static_cast<std::size_t>(std::count(line.begin(), line.end(), ' '));
-      file << line << '\n';
-    }
     std::ofstream script(folder / "fuzz.py");
     script << "import gdb\n"
               "wrong = 0\n"
@@ -81,6 +86,32 @@ TEST_CASE("no random command line makes a heed command print a traceback", "[deb
   const std::string out =
       text_of(session(folder.path, {programs + "lesson_09_Og"},
                       {"break main", "break gradient_descent", "source fuzz.py"}));
+  INFO(out);
+  CHECK_FALSE(has(out, "Traceback"));
+  CHECK(std::regex_search(out, std::regex("lines: [0-9]+ wrong: 0(\n|$)")));
+}
+
+TEST_CASE("LLDB: no random command line prints a traceback", "[debug][lldb][fuzz][.]") {
+  if (!can_use_lldb()) return;
+  const SessionFolder folder;
+  write_random_lines(folder / "lines.txt");
+  std::ofstream(folder / "fuzz.py")
+      << "import lldb\n"
+         "debugger, wrong = lldb.debugger, 0\n"
+         "for i, line in enumerate(open('lines.txt', encoding='utf-8')):\n"
+         "    result = lldb.SBCommandReturnObject()\n"
+         "    if debugger.GetSelectedTarget().GetProcess().GetState() != lldb.eStateStopped:\n"
+         "        debugger.HandleCommand('process launch -o out.txt')\n"
+         "    debugger.GetCommandInterpreter().HandleCommand(line.rstrip('\\n'), result)\n"
+         "    text = (result.GetError() or '').strip()\n"
+         "    if text and (not text.startswith('error: heed: ') or '\\n' in text or ' failed: ' in "
+         "text):\n"
+         "        wrong += 1\n"
+         "        print('wrong:', repr(line), repr(text))\n"
+         "print('lines:', i + 1, 'wrong:', wrong)\n";
+  const std::string out = lldb(folder.path, {programs + "lesson_09_Og"},
+                               {"breakpoint set -n main", "breakpoint set -n gradient_descent",
+                                "process launch -o out.txt", "command script import fuzz.py"});
   INFO(out);
   CHECK_FALSE(has(out, "Traceback"));
   CHECK(std::regex_search(out, std::regex("lines: [0-9]+ wrong: 0(\n|$)")));

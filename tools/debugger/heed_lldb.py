@@ -13,7 +13,7 @@ if folder not in sys.path:
 
 sys.dont_write_bytecode = True  # no __pycache__ in the source tree
 
-from heed_debug import files, graph, lldb_passes, lldb_running, lldb_target, memory, numbers  # noqa: E402
+from heed_debug import files, graph, lldb_passes, lldb_running, lldb_target, memory, numbers, svg  # noqa: E402
 from heed_debug.memory import DebuggerError  # noqa: E402
 
 # ---- summaries and children
@@ -102,6 +102,9 @@ class TensorChildren:
 
 def show_graph(process, text):
     words = text.split()
+    draws, file = "--svg" in words, ""
+    if draws:
+        words, file = words[: words.index("--svg")], " ".join(words[words.index("--svg") + 1:])
     everything = words[-1:] == ["all"]
     text = " ".join(words[:-1] if everything else words)
     if text:
@@ -112,7 +115,7 @@ def show_graph(process, text):
         current = lldb_passes.graph_of(process, node.link)
     else:
         current = lldb_passes.require_pass(process)[0]
-    return "\n".join(graph.graph_lines(current, everything))
+    return "\n".join(svg.draw(current, file) if draws else graph.graph_lines(current, everything))
 
 
 def show_grad(process, text):
@@ -186,18 +189,25 @@ def save(process, text):
     return "wrote %s to %s" % (numbers.shape_text(array.shape), words[-1])
 
 
+def only_in_gdb(process, _):
+    raise DebuggerError("heed: gdb has this command, LLDB does not: `heed debug` without --lldb starts gdb")
+
+
 COMMANDS = {"graph": show_graph, "step": lldb_running.step, "out": lambda process, _: lldb_running.out(process),
             "check": check, "grad": show_grad, "show": show, "why": why, "nan": run_to_nan, "back": back,
-            "save": save}
-WITHOUT_ARGUMENT = ("out", "nan", "back")
-HELP = """heed graph [T]     the graph of the running backward pass, or the graph that computed T
+            "save": save, "watch": lldb_running.watch, "in": lldb_running.step_in, "mark": only_in_gdb,
+            "again": only_in_gdb, "weights": only_in_gdb}
+WITHOUT_ARGUMENT = ("out", "nan", "back", "in")
+HELP = """heed graph [T]     the graph of the running backward pass, or the graph that computed T; --svg draws it
 heed step [WHAT]   run to the backward of a node: the Nth from here, an operation, a name, #3
 heed out           run to the end of the node's backward: the gradients it returned, and to whom
+heed in            step to the next line of an operation or the program, past engine and libraries
 heed check [T]     compare a node's gradients with central differences (calls its forward and backward)
 heed grad T        the gradient of a tensor: by name, number (#3) or variable
 heed show X        an array or a tensor's value: matrix, min, max, mean, norm
 heed why T         the contributions to a gradient: node, source line, norm
 heed nan           run to the first value or gradient that is not finite
+heed watch W [N]   N training steps: norms of value, gradient, update, and update/value
 heed back          the call stack without the engine's frames
 heed save X FILE   write an array as .npy or .csv"""
 
@@ -237,7 +247,8 @@ def __lldb_init_module(debugger, _):
         children = "NoChildren" if kind == "array" else "TensorChildren"
         commands += ['type summary add -v -w heed -x "%s" -F %s.%s_summary' % (pattern, __name__, kind),
                      'type synthetic add -w heed -x "%s" -l %s.%s' % (pattern, __name__, children)]
-    for line in commands + ["type category enable heed"]:
+    avoid = "settings set target.process.thread.step-avoid-regexp '%s'" % lldb_running.LIBRARIES
+    for line in commands + [avoid, "type category enable heed"]:
         debugger.HandleCommand(line)
 
 

@@ -4,7 +4,7 @@ import re
 
 import lldb
 
-from heed_debug import graph, lldb_passes, lldb_target, memory, nonfinite_text, numbers
+from heed_debug import graph, lldb_passes, lldb_target, memory, nonfinite_text, numbers, watch_text
 from heed_debug.lldb_target import function_name, target_of
 from heed_debug.memory import DebuggerError
 
@@ -18,10 +18,28 @@ APPLY_BACKWARD = 2  # the index of Node::apply_backward in the vtable, after two
 _last = None
 
 
+def check_can_continue(process):
+    if "core" in (process.GetPluginName() or ""):
+        raise DebuggerError(CORE)
+
+
+def check_variables(process):
+    """Raises DebuggerError if LLDB finds no variables in the function that runs backward passes."""
+    program = process.GetTarget()
+    name = lldb_target.find_function(process, "heed::backward")
+    found = list(program.FindFunctions(name)) if name else []
+    if not found:
+        raise DebuggerError("heed: this program runs no backward pass of heed; LLDB's own commands work")
+    if not any(context.GetFunction().IsValid() for context in found):
+        raise DebuggerError("heed: LLDB finds no variables in heed::backward, whose code GCC has split; build "
+                            "with -Og, or with -fno-reorder-blocks-and-partition, or use gdb")
+
+
 class Breakpoint:
     """A breakpoint of this module. `should_stop(frame)` decides whether the program stops at a hit."""
 
     def __init__(self, process, location, should_stop=lambda frame: True):
+        check_can_continue(process)
         program = process.GetTarget()
         self.breakpoint = (program.BreakpointCreateByAddress(location) if isinstance(location, int)
                            else program.BreakpointCreateByName(
@@ -75,6 +93,16 @@ def register(frame, *names):
     raise DebuggerError("heed: this processor has none of the registers " + ", ".join(names))
 
 
+def entry_of(process, name):
+    """The address of a function's first instruction, where its arguments are in registers at any
+    optimisation level."""
+    full_name = lldb_target.find_function(process, name)
+    if full_name is None:
+        raise DebuggerError("heed: this program does not contain %s, which the command needs" % name)
+    context = process.GetTarget().FindFunctions(full_name).GetContextAtIndex(0)
+    return context.GetSymbol().GetStartAddress().GetLoadAddress(process.GetTarget())
+
+
 def stop_at_return(process, frame):
     """A breakpoint where the callee of `frame` returns to it, not in a recursive call."""
     stack = frame.GetSP()
@@ -87,22 +115,33 @@ def start_of(process, node):
     return Breakpoint(process, method, lambda frame: register(frame, "rdi", "x0") == node.address)
 
 
+def accumulate_arguments(frame):
+    """The arguments of heed::accumulate(const Node& from, std::size_t i, Array part), the last one as the
+    address of the array."""
+    return register(frame, "rdi", "x0"), register(frame, "rsi", "x1"), register(frame, "rdx", "x2")
+
+
+def array_at(process, address):
+    target = target_of(process)
+    return memory.read_array(target, address, target.array_layout(target.offset("heed::Node", "value")[1]))
+
+
 class Recorder:
     """Records the gradients that the backward of one node passes to heed::accumulate."""
 
     def __init__(self, process, current, node):
         self.process, self.current, self.node, self.parts = process, current, node, []
-        self.breakpoint = Breakpoint(process, "heed::accumulate", self.record)
+        self.breakpoint = Breakpoint(process, entry_of(process, "heed::accumulate"), self.record)
 
     def record(self, frame):
-        if lldb_target.address_of(frame.FindVariable("from")) != self.node.address:
+        from_, i, part_address = accumulate_arguments(frame)
+        if from_ != self.node.address:
             return False
-        i = frame.FindVariable("i").GetValueAsUnsigned()
         links = memory.Node(target_of(self.process), self.node.link).inputs
         if i < len(links) and links[i].address:
             node = memory.Node(target_of(self.process), links[i])
             if node.requires_grad:
-                part = lldb_target.array_of(frame.FindVariable("part"))
+                part = array_at(self.process, part_address)
                 self.parts.append((self.current.label(node), numbers.brief_text(part),
                                    numbers.array_text(part)))
         return False
@@ -135,6 +174,7 @@ def out(process):
 
 def run_to_pass(process):
     clear()
+    check_variables(process)
     run_to(process, Breakpoint(process, "heed::backward",
                                lambda frame: frame.FindVariable("upstream").IsValid()))
     return lldb_passes.running_pass(process)
@@ -179,13 +219,18 @@ def check_exists(process, wanted, current):
                             "lists its nodes" % wanted)
 
 
-def stop_at_end_of_pass(process, wanted, current):
-    """Runs to the end of a pass that has no node WANTED, and lists what it has."""
-    operations = graph.operations_text(current)
+def caller_of_backward(process):
+    """The frame of the program that called backward()."""
     frame = lldb_passes.backward_frame(process)
     while function_name(frame) in ("heed::backward", "heed::Tensor::backward"):
         frame = process.GetSelectedThread().GetFrameAtIndex(frame.GetFrameID() + 1)
-    run_to(process, stop_at_return(process, frame))
+    return frame
+
+
+def stop_at_end_of_pass(process, wanted, current):
+    """Runs to the end of a pass that has no node WANTED, and lists what it has."""
+    operations = graph.operations_text(current)
+    run_to(process, stop_at_return(process, caller_of_backward(process)))
     raise DebuggerError("heed: this pass had no '%s', only %s; it has ended, in %s; another `heed step %s` "
                         "searches the next pass" % (wanted, operations, function_name(
                             process.GetSelectedThread().GetFrameAtIndex(0)), wanted))
@@ -235,6 +280,18 @@ def record_before(process, current, node, before):
 # ---- heed nan
 
 
+def finish_arguments(target, frame):
+    """The arguments value (its address), op (two words), location (two words) and inputs (its address) of
+    heed::finish(std::shared_ptr<Node> node, Array value, std::string_view op, SourceLocation location,
+    NodeList inputs), by the calling conventions of x86-64 (System V) and of AArch64."""
+    if frame.FindRegister("x0").IsValid():
+        x = [register(frame, "x%d" % i) for i in range(7)]
+        return x[1], x[2:4], x[4:6], x[6]
+    stack = frame.GetSP() + 8  # location has 16 bytes, which do not fit into the registers that are left
+    return (register(frame, "rdx"), [register(frame, "rcx"), register(frame, "r8")],
+            [memory.pointer(target, stack), memory.pointer(target, stack + 8)], register(frame, "r9"))
+
+
 class NonfiniteWatch:
     """Checks every value passed to heed::finish and every gradient passed to heed::accumulate."""
 
@@ -243,16 +300,12 @@ class NonfiniteWatch:
 
     def check_value(self, frame):
         target = target_of(self.process)
-        inputs = lldb_target.address_of(frame.FindVariable("inputs"))
+        value, op, location, inputs = finish_arguments(target, frame)
         links = memory.read_links(target, memory.pointer(target, inputs), memory.pointer(target, inputs + 8))
-        op = frame.FindVariable("op")
-        op_text = memory.text(target, op.GetChildMemberWithName("_M_str").GetValueAsUnsigned(),
-                              op.GetChildMemberWithName("_M_len").GetValueAsUnsigned())
-        location = frame.FindVariable("location")
-        file = memory.c_text(target, location.GetChildMemberWithName("file").GetValueAsUnsigned())
-        line = location.GetChildMemberWithName("line").GetValueAsSigned()
+        op_text = memory.text(target, max(op), min(op))  # an address is larger than a length
+        file, line = memory.c_text(target, location[0]), location[1] & 0xffffffff
         self.report = nonfinite_text.value_report(
-            op_text, lldb_target.array_of(frame.FindVariable("value")), "%s:%d" % (file, line),
+            op_text, array_at(self.process, value), "%s:%d" % (file, line),
             [memory.Node(target, link) for link in links if link.address], self.may_write_infinity(op_text))
         return self.report is not None
 
@@ -266,22 +319,85 @@ class NonfiniteWatch:
             for i in range(type_.GetNumberOfFields()))
 
     def check_gradient(self, frame):
-        node = memory.Node(target_of(self.process), memory.Link(
-            lldb_target.address_of(frame.FindVariable("from")), 0))
-        self.report = nonfinite_text.gradient_report(
-            node, frame.FindVariable("i").GetValueAsUnsigned(),
-            lldb_target.array_of(frame.FindVariable("part")))
+        from_, i, part = accumulate_arguments(frame)
+        node = memory.Node(target_of(self.process), memory.Link(from_, 0))
+        self.report = nonfinite_text.gradient_report(node, i, array_at(self.process, part))
         return self.report is not None
 
 
 def run_to_nonfinite(process):
     watch = NonfiniteWatch(process)
     try:
-        run_to(process, Breakpoint(process, "heed::finish", watch.check_value),
-               Breakpoint(process, "heed::accumulate", watch.check_gradient))
+        run_to(process, Breakpoint(process, entry_of(process, "heed::finish"), watch.check_value),
+               Breakpoint(process, entry_of(process, "heed::accumulate"), watch.check_gradient))
     except DebuggerError as error:
         if "the program ended" not in str(error):
             raise
         return "the program ended; since `heed nan` all values and gradients were finite " \
                "(minus infinity is allowed in masks)"
     return "\n".join(watch.report)
+
+
+# ---- heed watch and heed in
+
+
+def watch(process, argument):
+    """Runs several backward passes; returns a table of how the tensor changes after each of them."""
+    text, count = watch_text.parse(argument)
+    current, node = lldb_passes.find_tensor(process, text)
+    watch_text.check(current, node)
+    check_can_continue(process)
+    lines = watch_text.head_lines(node)
+    try:
+        if lldb_passes.running_pass(process) is None:
+            run_to_pass(process)
+        for number in range(1, count + 1):
+            lines.append(watch_pass(process, number, node))
+            if process.GetState() != lldb.eStateStopped:
+                break
+    except DebuggerError as error:
+        return "\n".join(lines + [str(error)])
+    return "\n".join(lines)
+
+
+def watch_pass(process, number, node):
+    """Runs to the end of this pass, then to the next one; returns a row of the table."""
+    run_to(process, stop_at_return(process, caller_of_backward(process)))
+    before = memory.Node(node.target, node.link)
+    values, grad = before.value.numbers(), watch_text.grad_norm(before)
+    try:
+        run_to_pass(process)
+    except DebuggerError as error:
+        return watch_text.row(number, values, grad, None) + "\n" + str(error)
+    return watch_text.row(number, values, grad, memory.Node(node.target, node.link).value.numbers())
+
+
+MAX_STEPS = 3000
+LIBRARIES = "^(std|xt|xtl|xsimd|__gnu_cxx)::"  # functions that a step passes over
+
+
+def step_in(process, _):
+    """Steps to another line outside the engine and the libraries."""
+    check_can_continue(process)
+    thread, debugger = process.GetSelectedThread(), process.GetTarget().GetDebugger()
+    thread.SetSelectedFrame(0)
+    start, was_async = position(thread), debugger.GetAsync()
+    debugger.SetAsync(False)
+    try:
+        for _ in range(MAX_STEPS):
+            thread.StepInto()
+            if process.GetState() != lldb.eStateStopped:
+                raise DebuggerError("heed: the program ended; `run` starts it again")
+            file, line, function = position(thread)
+            if thread.GetStopReason() == lldb.eStopReasonBreakpoint or (
+                    (file, line, function) != start and file and line and not graph.ENGINE.fullmatch(file)):
+                return "%s at %s:%d" % (function, graph.short_path(file), line)
+    finally:
+        debugger.SetAsync(was_async)
+    raise DebuggerError("heed: %d steps led to no line outside the engine; `finish` ends this function"
+                        % MAX_STEPS)
+
+
+def position(thread):
+    frame = thread.GetFrameAtIndex(0)
+    return lldb_target.file_of(frame), frame.GetLineEntry().GetLine(), function_name(frame)

@@ -42,7 +42,11 @@ class LldbTarget:
     def read(self, address, size):
         error = lldb.SBError()
         result = self.process.ReadMemory(address, size, error)
-        if error.Fail() or result is None or len(result) != size:
+        if error.Fail():  # a core file leaves out the constants, which the program's file has
+            place = self.program.ResolveLoadAddress(address)
+            known = place.GetSection().IsValid()
+            result = self.program.ReadMemory(place, size, lldb.SBError()) if known else None
+        if result is None or len(result) != size:
             raise DebuggerError("heed: cannot read memory at 0x%x" % address)
         return bytes(result)
 

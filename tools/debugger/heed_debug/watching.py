@@ -1,52 +1,22 @@
 """watching.py: `heed watch`, `heed mark` and `heed again`."""
 
-import math
 import re
 
 import gdb
 
-from heed_debug import breakpoints, gdb_target, graph, memory, numbers, outputs, passes, running
+from heed_debug import breakpoints, gdb_target, memory, outputs, passes, running, watch_text
 from heed_debug.memory import DebuggerError
-
-MAX_WATCHED = 4000000  # elements of the tensor; a larger one would take seconds per step
-HEADS = ("pass", "|value|", "|grad|", "|update|", "update/value")
-
-
-def difference_norm(a, b):
-    return math.sqrt(sum((x - y) ** 2 for x, y in zip(a, b)))
-
-
-def row(number, before, grad, after):
-    """A line of the table: `before` and `after` are the values before and after the update."""
-    length = math.hypot(*before)
-    update = None if after is None else difference_norm(after, before)
-    ratio = update / length if update is not None and length > 0 else None
-    cells = [str(number)] + ["-" if x is None else numbers.decimal(x) for x in (length, grad, update, ratio)]
-    return "  ".join(cell.rjust(12) for cell in cells)
-
-
-def parse(argument):
-    """Returns the tensor's text and the number of steps of `heed watch T [STEPS]`."""
-    words = argument.split()
-    if len(words) > 1 and words[-1].isdigit() and int(words[-1]) > 0:
-        return " ".join(words[:-1]), int(words[-1])
-    return argument, 5
 
 
 def watch(argument):
     """Runs several backward passes, and prints how the tensor changes after each of them."""
     gdb_target.check_running()
     breakpoints.require_function("heed::backward", "heed watch")
-    text, count = parse(argument)
+    text, count = watch_text.parse(argument)
     current, node = passes.find_tensor(text)
-    if node.depth > 0:
-        raise DebuggerError("heed: %s is the result of an operation, which each step computes anew; watch a "
-                            "parameter" % current.title(node))
-    if node.value.size > MAX_WATCHED:
-        raise DebuggerError("heed: %s has more than %d numbers" % (current.title(node), MAX_WATCHED))
+    watch_text.check(current, node)
     breakpoints.check_can_continue()
-    print("%s, made at %s" % (graph.title(node), node.location))
-    print("  ".join(head.rjust(12) for head in HEADS))
+    print("\n".join(watch_text.head_lines(node)))
     if passes.running_pass() is None and running.run_to_pass() is None:
         return breakpoints.report_end("")
     for number in range(1, count + 1):
@@ -61,11 +31,11 @@ def watch_pass(number, node):
         return False
     before = memory.Node(node.target, node.link)
     values = before.value.numbers()
-    grad = math.hypot(*before.grad.numbers()) if before.has_grad else None
+    grad = watch_text.grad_norm(before)
     going_on = running.run_to_pass() is not None
     stopped = gdb.selected_thread() is not None
     after = memory.Node(node.target, node.link).value.numbers() if stopped else None
-    print(row(number, values, grad, after))
+    print(watch_text.row(number, values, grad, after))
     return going_on
 
 
