@@ -209,7 +209,7 @@ TEST_CASE("LLDB: every command works at -O2", "[debug][lldb][.]") {
   CHECK(has(out, "#11 Softmax 'A' passed to #10 MaskedFill 'S': (3, 3) norm 0.9621 "));
   CHECK(has(out, ", passed\nto #5 MatMul 'Q': (3, 4)\n"));
   CHECK(has(out, "heed::Permute::backward at src/ops/shape.cpp:"));
-  CHECK(has(content(folder / "o2.gv"), "n8 [label=\"#8 MatMul 'Q K^T'"));
+  CHECK(has(content(folder / "o2.gv"), "n8 [label=\"#8 MatMul 'Q K^T'\\n"));
   CHECK(std::regex_search(out, std::regex("\n +2 +4\\.8494 +4\\.8115 +0\\.0481 +0\\.0099\n")));
   CHECK(has(out, "the program ended; since `heed nan` all values"));
 }
