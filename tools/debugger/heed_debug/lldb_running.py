@@ -328,8 +328,11 @@ class NonfiniteWatch:
 def run_to_nonfinite(process):
     watch = NonfiniteWatch(process)
     try:
-        run_to(process, Breakpoint(process, entry_of(process, "heed::finish"), watch.check_value),
-               Breakpoint(process, entry_of(process, "heed::accumulate"), watch.check_gradient))
+        breakpoints = [Breakpoint(process, entry_of(process, "heed::finish"), watch.check_value)]
+        if lldb_target.find_function(process, "heed::accumulate"):  # not without a backward pass
+            breakpoints.append(Breakpoint(process, entry_of(process, "heed::accumulate"),
+                                          watch.check_gradient))
+        run_to(process, *breakpoints)
     except DebuggerError as error:
         if "the program ended" not in str(error):
             raise
