@@ -132,7 +132,8 @@ void masked_lm_head(const nn::Gpt& gpt, const WordPiece& pieces, const Indices& 
                     const Tensor& x) {
   section("The masked-LM head");
   say("GPT-2's logits are E x: the head is tied to the embeddings. BERT has one more",
-      "layer before, and a bias b behind:   logits = E LayerNorm(gelu(W x + c)) + b", "");
+      "layer before it and a bias b after it:", "", "  logits = E LayerNorm(gelu(W x + c)) + b",
+      "");
   const nn::MaskedLmHead& head = *gpt.masked_lm;
   const Tensor y = head.norm(gelu(head.transform(x)));
   const Tensor logits = matmul(y, transpose(gpt.token.weight, 0, 1)) + head.bias;  // (1, T, V)

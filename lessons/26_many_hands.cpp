@@ -60,8 +60,8 @@ void the_order_of_a_sum() {
   say("Each addition of floats is rounded, so (a + b) + c may differ from a + (b + c).",
       "With a = 1, b = c = 2^-24, half the distance from 1 to the next float:", "");
   const float a = 1, b = 1.0F / (1 << 24), left = (a + b) + b, right = a + (b + b);
-  say("(a + b) + c - 1 = " + scientific(double(left) - 1, 4),
-      "a + (b + c) - 1 = " + scientific(double(right) - 1, 4), "");
+  say("  (a + b) + c - 1 = " + scientific(double(left) - 1, 4),
+      "  a + (b + c) - 1 = " + scientific(double(right) - 1, 4), "");
   claim("the two sums differ in float32", left != right, "equal");
   say("", "Here are 8 arrays of 1000 random numbers, the gradients of 8 parts of a batch. We",
       "count elements that differ from the sum in turn:");

@@ -1,6 +1,7 @@
 // book_test.cpp: the pages of heed book have the words and numbers that the lessons print.
 
 #include <cmath>
+#include <fstream>
 #include <regex>
 #include <set>
 
@@ -200,6 +201,42 @@ TEST_CASE("the comparison of a page with an .out file can fail", "[app][book]") 
   CHECK(missing_lines("a 1.25 b\nc\n", "a 1.28 b c", true) == "");
   CHECK(missing_lines("a 1.25 b\nc\n", "a 1.28 d c", true) == "a 1.25 b\n");
   CHECK(missing_lines("40 heads\n", "41 heads", false) == "40 heads\n");
+}
+
+TEST_CASE("the book tells paragraphs, numbered items, tables and aligned lines apart",
+          "[app][book]") {
+  const std::vector<heed::app::Section> sections = heed::app::sections_of(
+      "Title\n-----\n"
+      "A paragraph whose second line ends like the title of a table:\nthe factor 1 / sqrt(12)\n"
+      "does not help.\n\n"
+      "1. A question that\n   continues.\n2. Another one.\n\n"
+      "seeds 1 to 3, all      ~2.34\nseeds 1 to 3, without  ~2.27\n\n"
+      "x (1, 2, 2)\n[0]\n  1.0000  2.0000\n  3.0000  4.0000\n");
+  REQUIRE(sections.size() == 1);
+  const std::vector<heed::app::Term> terms;
+  heed::app::LinkedText text(terms);
+  heed::app::LessonSource source({});
+  CHECK(heed::app::section_html(sections[0], {text, source, "/nowhere"}) ==
+        "<p>A paragraph whose second line ends like the title of a table: the factor 1 / sqrt(12) "
+        "does not help.</p>\n"
+        "<p class=\"item\">1. A question that continues.</p>\n"
+        "<p class=\"item\">2. Another one.</p>\n"
+        "<pre>seeds 1 to 3, all      ~2.34\nseeds 1 to 3, without  ~2.27</pre>\n"
+        "<div class=\"scroll\"><table><caption>x (1, 2, 2)</caption>\n"
+        "<tr><th class=\"index\" colspan=\"2\">[0]</th></tr>\n"
+        "<tr><td>1.0000</td><td>2.0000</td></tr>\n<tr><td>3.0000</td><td>4.0000</td></tr>\n"
+        "</table></div>\n");
+}
+
+TEST_CASE("the page shows no call that prints long text, because the text follows", "[app][book]") {
+  const ScratchFolder folder;
+  const std::filesystem::path file = folder.path / "99_x.cpp";
+  std::ofstream(file) << "int main() {\n  int a = 1;\n  say(\"one\",\n      \"two\" + b,\n"
+                         "      \"three\",\n      \"four\",\n      \"five\");\n  int c = 2;\n"
+                         "  say(\"c \" + c);\n}\n";
+  heed::app::LessonSource source({file});
+  CHECK(source.lines_before("99_x.cpp", 3).text == "int a = 1;\n");
+  CHECK(source.lines_before("99_x.cpp", 9).text == "int c = 2;\nsay(\"c \" + c);\n");
 }
 
 TEST_CASE("no text of a lesson becomes markup in the book", "[app][book]") {

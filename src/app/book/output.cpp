@@ -55,6 +55,9 @@ bool is_number(const std::string& cell) {
 }
 
 std::string row_html(const Lines& cells, std::size_t columns, const char* tag) {
+  if (cells.size() == 1 && cells[0][0] == '[')  // the index of a matrix in a batch, such as [0]
+    return "<tr><th class=\"index\" colspan=\"" + std::to_string(columns) + "\">" +
+           escaped_html(cells[0]) + "</th></tr>\n";
   std::string html = "<tr>";
   for (std::size_t i = cells.size(); i < columns; ++i) html += "<th></th>";
   for (std::size_t i = 0; i < cells.size(); ++i) {
@@ -87,9 +90,24 @@ Lines take(const Lines& lines, std::size_t& at, Accept accept) {
 
 constexpr const char* picture_mark = "picture: ";
 
-bool is_prose(const std::string& line) {
+// Whether the line can belong to a paragraph.
+bool is_text(const std::string& line) {
   return !line.empty() && !starts_with(line, picture_mark) && line[0] != ' ' && line[0] != '|' &&
-         !is_table_title(line) && line.find("   ") == line.npos;
+         line.find("   ") == line.npos;
+}
+
+// Whether the line can begin a paragraph.
+bool is_prose(const std::string& line) { return is_text(line) && !is_table_title(line); }
+
+std::size_t indent_of(const std::string& line) {
+  return std::min(line.find_first_not_of(' '), line.size());
+}
+
+// Whether the line begins an item of a numbered list: "2. ", indented by two spaces at most.
+bool is_item(const std::string& line) {
+  const std::size_t indent = indent_of(line);
+  return indent <= 2 && line.size() > indent + 3 && line[indent] >= '1' && line[indent] <= '9' &&
+         line.compare(indent + 1, 2, ". ") == 0;
 }
 
 bool is_row(const std::string& line) { return !line.empty() && check_of(line).empty(); }
@@ -105,6 +123,15 @@ std::string check_html(const std::string& check, const std::vector<Json>& notes)
       tolerance = " <small class=\"tolerance\" title=\"no two numbers differ by more\">within " +
                   exact(note["tolerance"].get<double>()) + "</small>";
   return "<p class=\"check\">" + escaped_html(check) + tolerance + "</p>\n";
+}
+
+// The item of a numbered list that begins at `at`. Moves `at` behind it.
+std::string item_html(const Lines& lines, std::size_t& at, LinkedText& text) {
+  const std::size_t indent = indent_of(lines[at]) + 3;  // of the lines that continue the item
+  std::string item = lines[at].substr(indent - 3);
+  for (++at; at < lines.size() && indent_of(lines[at]) == indent && indent < lines[at].size(); ++at)
+    item += " " + lines[at].substr(indent);
+  return "<p class=\"item\">" + text.html(item) + "</p>\n";
 }
 
 // The HTML of the block of lines that begins at `at`. Moves `at` behind them.
@@ -123,9 +150,15 @@ std::string block_html(const Lines& lines, std::size_t& at, LinkedText& text,
     ++at;
     return table_html(line, take(lines, at, is_row));
   }
-  if (is_prose(line)) return element("p", text.html(joined(take(lines, at, is_prose), " ")));
+  if (is_item(line)) return item_html(lines, at, text);
+  if (is_prose(line)) {
+    const auto continues = [](const std::string& next) { return is_text(next) && !is_item(next); };
+    return element("p", text.html(joined(take(lines, at, continues), " ")));
+  }
   const Lines block = take(lines, at, [](const std::string& next) {
-    return !next.empty() && !is_prose(next) && !is_table_title(next) && check_of(next).empty();
+    const bool has_columns = next.find("  ") != next.npos;
+    return !next.empty() && (!is_prose(next) || has_columns) && !is_table_title(next) &&
+           check_of(next).empty() && !is_item(next);
   });
   return element("pre", escaped_html(joined(block, "\n")));
 }
@@ -178,17 +211,17 @@ std::string picture_html(const std::string& line, const PageParts& parts) {
          "\"><figcaption>" + escaped_html(line) + "</figcaption></figure>\n";
 }
 
-// The beginning of a lesson as a list: a name in the first 12 columns, then its text in lines.
+// The beginning of a lesson as a list: a name in the first 12 columns, then its text. The lines of
+// the formula stay lines.
 std::string opening_html(const Lines& lines) {
   constexpr std::size_t width = 12;
-  std::string html;
+  std::string html, name;
   for (const std::string& line : lines) {
     if (line.size() <= width) continue;
     const bool named = line[0] != ' ';
-    if (named)
-      html += (html.empty() ? "" : "</dd>") + element("dt", escaped_html(cells_of(line).at(0))) +
-              "<dd>";
-    html += (named ? "" : "<br>\n") + escaped_html(line.substr(width));
+    if (named) name = cells_of(line).at(0);
+    if (named) html += (html.empty() ? "" : "</dd>") + element("dt", escaped_html(name)) + "<dd>";
+    html += (named ? "" : name == "Formula" ? "<br>\n" : " ") + escaped_html(line.substr(width));
   }
   return "<dl class=\"opening\">" + html + "</dd></dl>\n";
 }

@@ -68,8 +68,8 @@ class LessonSource {
   explicit LessonSource(const std::vector<std::filesystem::path>& files);
 
   // The lines that ran since the previous call of the same function that printed, up to this call.
-  // The call itself is part of them unless it prints only text. The text is empty if the page has
-  // shown them, or if the file is not one of the lesson's.
+  // The call itself is part of them unless it prints only text or a say() of more than four lines.
+  // The text is empty if the page has shown them, or if the file is not one of the lesson's.
   SourceLines lines_before(const std::string& file, std::size_t line);
 
   // The lines of main up to its call of the function around this line, at which a section begins.

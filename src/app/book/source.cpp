@@ -79,6 +79,11 @@ bool prints_only_text(const Lines& lines, std::size_t first, std::size_t last) {
   return open != code.npos && code.find_first_not_of(" ,(){};", open) == code.npos;
 }
 
+// Whether the statement prints several lines with say(...): the page has them already.
+bool prints_long_text(const Lines& lines, std::size_t first, std::size_t last) {
+  return last > first + 3 && lines[first].find_first_not_of(' ') == lines[first].find("say(");
+}
+
 // Lines between braces only, and empty lines.
 bool is_frame(const std::string& line) { return line.find_first_not_of(" };") == line.npos; }
 
@@ -110,7 +115,8 @@ SourceLines LessonSource::lines_before(const std::string& name, std::size_t line
 
   std::size_t first = call, last = end_of_statement(lines, call);
   while (first > body && !shown[first - 1]) --first;
-  const bool with_call = !prints_only_text(lines, call, last);
+  const bool with_call =
+      !prints_only_text(lines, call, last) && !prints_long_text(lines, call, last);
   std::fill(shown.begin() + static_cast<std::ptrdiff_t>(first),
             shown.begin() + static_cast<std::ptrdiff_t>(last) + 1, true);
   while (first < call && is_frame(lines[first])) ++first;  // of the code before
