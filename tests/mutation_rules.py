@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """mutation_rules.py: changes one place of src at a time, by rules, and shows that a test then fails.
 
-    python3 tests/mutation_rules.py --sample 60       test the first 60 mutants of a random order
+    python3 tests/mutation_rules.py --again 60        test 60 mutants of caught_by.txt again
+    python3 tests/mutation_rules.py --sample 600      test the first 600 mutants of a random order
     python3 tests/mutation_rules.py                   test all mutants (a night)
     python3 tests/mutation_rules.py --planted         test only the faults of mutation/planted.py
     python3 tests/mutation_rules.py --list            print all mutants
@@ -10,7 +11,7 @@ mutation.py has a table of mutants of src/ops, chosen by hand. This script cover
 src; mutation/rules.py has the rules. It compiles the mutants into one program, beside the original
 code (mutant schemata: Untch, Offutt, Harrold 1993), and an environment variable turns one of them on.
 A mutant that does not compile this way does not count. Each mutant runs the tests that reach it,
-until one fails. mutation/caught_by.txt names, for some mutants, the test to run first.
+until one fails. mutation/caught_by.txt has the mutants that were caught, each with a test that fails.
 mutation/equivalent.txt has the mutants that change nothing a test could see, each with the reason.
 
 The project must have been built (./heed setup). The script needs CMake's Ninja generator, uses the
@@ -161,6 +162,8 @@ def main():
     parser.add_argument("--planted", action="store_true", help="only the faults of planted.py")
     parser.add_argument("--only", metavar="PATTERN", default="", help="those whose line matches")
     parser.add_argument("--sample", metavar="N", type=int, help="the first N of a random order")
+    parser.add_argument("--again", metavar="N", type=int,
+                        help="N mutants of caught_by.txt, in few files, drawn at random")
     parser.add_argument("--seed", metavar="N", type=int, default=1, help="of the order (1)")
     parser.add_argument("--seconds", metavar="S", type=float, default=100,
                         help="test a mutant with tests of S seconds at most (100)")
@@ -171,6 +174,10 @@ def main():
     options = parser.parse_args()
     mutants = planted() if options.planted else named(all_mutants())
     order = shuffled(mutants, options.seed) if options.sample else list(mutants)
+    if options.again:
+        caught = [name for name in remembered("caught_by.txt") if name in mutants]
+        files = shuffled({mutants[name].file for name in caught}, options.seed)
+        order = sorted(caught, key=lambda name: files.index(mutants[name].file))[:options.again]
     order = [name for name in order if re.search(options.only, name)][:options.sample]
     if options.list:
         print(*order, f"{len(order)} mutants", sep="\n")

@@ -13,10 +13,9 @@ from typing import NamedTuple
 
 from build import JOBS, PROGRAMS
 
-# Left out: tests that measure time, which fail at random beside other work, and tests of programs
-# without switches.
-SELECTED = "~[.]" + "".join(f"~[{tag}]" for tag in ("timing", "long", "launcher", "lessons", "examples",
-                                                    "mistakes", "floors", "mpi"))
+# Tests of programs without switches are left out.
+SELECTED = "~[.]" + "".join(f"~[{tag}]" for tag in ("launcher", "lessons", "examples", "mistakes",
+                                                    "floors", "mpi"))
 CHUNKS = (0.3, 1.5, 5, 15)  # seconds of the first runs of tests; the last run has the others
 LIMITS = ((resource.RLIMIT_AS, 8 << 30), (resource.RLIMIT_FSIZE, 2 << 30), (resource.RLIMIT_CORE, 0))
 
