@@ -3,7 +3,11 @@
 // The positions, sizes and fonts of a picture are right if the picture looks right. After a change,
 // look at the pictures, and copy the new files.
 
+#include <cctype>
+#include <cmath>
+#include <cstdlib>
 #include <limits>
+#include <utility>
 
 #include "catch.hpp"
 #include "heed/report/curve.hpp"
@@ -18,17 +22,32 @@ namespace {
 
 constexpr Real infinity = std::numeric_limits<Real>::infinity();
 
+// The size of the longest equal beginnings of two texts, in which numbers may differ by rounding.
+std::pair<std::size_t, std::size_t> equal_parts(const std::string& a, const std::string& b) {
+  std::size_t i = 0, k = 0;
+  while (i < a.size() && k < b.size()) {
+    char *a_end = nullptr, *b_end = nullptr;
+    if (std::isdigit(a[i]) != 0 && std::isdigit(b[k]) != 0) {
+      const double x = std::strtod(&a[i], &a_end), y = std::strtod(&b[k], &b_end);
+      if (std::abs(x - y) > 1e-6 * (1 + std::abs(x))) break;
+      i = static_cast<std::size_t>(a_end - a.data()),
+      k = static_cast<std::size_t>(b_end - b.data());
+    } else if (a[i++] != b[k++]) {
+      return {i - 1, k - 1};
+    }
+  }
+  return {i, k};
+}
+
 // Compares a file with the stored one, and shows the first line that differs.
 void check_file(const ScratchFolder& folder, const std::string& name) {
   const std::string found = folder.read(name),
                     stored = content(HEED_TESTS_DIR "/report/scripts/" + name);
-  std::size_t at = 0;
-  while (at < found.size() && at < stored.size() && found[at] == stored[at]) ++at;
-  const std::size_t begin = stored.rfind('\n', at) + 1;
-  INFO(name << ", stored: " << stored.substr(begin, at - begin + 80));
-  INFO(name << ", found: " << found.substr(std::min(begin, found.size()), at - begin + 80));
-  CHECK(at == stored.size());
-  CHECK(found.size() == stored.size());
+  const auto [at, stored_at] = equal_parts(found, stored);
+  INFO(name << ", found from there: " << found.substr(at, 80));
+  INFO(name << ", stored from there: " << stored.substr(stored_at, 80));
+  CHECK(at == found.size());
+  CHECK(stored_at == stored.size());
 }
 
 Array ramp(std::size_t rows, std::size_t columns) {
