@@ -62,6 +62,14 @@ TEST_CASE("the cross-entropy of a target with probability 5/8 is ln 8/5", "[ops]
   CHECK(difference(cross_entropy(x, targets), array_of({}, {(first + second) / 2})) == "");
 }
 
+TEST_CASE("the cross-entropy of 50,000 equal logits is their logarithm", "[ops][loss]") {
+  const Tensor x(zeros({2, 50000}), true);
+  const Tensor loss = cross_entropy(x, Indices{49999, 0});
+  CHECK(difference(loss, array_of({}, {std::log(50000.0)}), 1e-5) == "");
+  backward(loss);
+  CHECK(std::abs(static_cast<double>(x.grad()(0, 49999)) - (1.0 / 100000 - 0.5)) < 1e-6);
+}
+
 TEST_CASE("the gradient of cross-entropy is softmax, minus 1 at the target", "[ops][loss]") {
   const Indices targets = indices_of({2}, {2, 1});
   CHECK(difference(

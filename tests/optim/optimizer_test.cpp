@@ -253,6 +253,26 @@ TEST_CASE("Sgd rejects options out of range", "[optim][sgd]") {
   CHECK(error_of<Sgd>(sgd(0.1, 0.9, 0.1, 0, true)) == nesterov);
 }
 
+TEST_CASE("Sgd and AdamW accept a learning rate and a weight decay of 0", "[optim]") {
+  std::vector<Tensor> p = two_parameters();
+  const Array before = p[0].value();
+  backward(p[0], ones({2, 2}));
+  Sgd plain(p, sgd(0));
+  plain.step();
+  AdamW(p, adamw(0, 0, 0, 1e-8, 0)).step();
+  CHECK((p[0].value() == before));
+  plain.set_lr(0);
+}
+
+TEST_CASE("without momentum the state of Sgd has no arrays", "[optim][sgd]") {
+  std::vector<Tensor> p = two_parameters();
+  backward(p[0], ones({2, 2}));
+  Sgd plain(p, sgd(0.1)), heavy(p, sgd(0.1, 1));
+  plain.step(), heavy.step();
+  CHECK(plain.state().arrays.empty());
+  CHECK(heavy.state().arrays.size() == 1);
+}
+
 TEST_CASE("AdamW rejects options out of range", "[optim][adamw]") {
   CHECK(error_of<AdamW>(adamw(-1, 0.9, 0.9, 0, 0)) == "AdamW: lr -1 must be 0 or more");
   CHECK(error_of<AdamW>(adamw(1, 1, 0.9, 0, 0)) == "AdamW: beta1 1 must be in [0, 1)");

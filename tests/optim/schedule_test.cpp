@@ -78,6 +78,14 @@ TEST_CASE("LinearLR goes from one factor to the other, then is constant", "[opti
   CHECK(LinearLR{0.8, 1, 0, 10}.at(1000000) == 0);
 }
 
+TEST_CASE("the factors of LinearLR can be 0 and 1", "[optim][schedule]") {
+  LinearLR schedule;
+  schedule.lr = 2, schedule.start_factor = 0, schedule.end_factor = 1, schedule.total_iters = 4;
+  CHECK(schedule.at(0) == 0);
+  CHECK(schedule.at(1) == 0.5);
+  CHECK(schedule.at(9) == 2);
+}
+
 TEST_CASE("StepLR multiplies by gamma every step_size steps", "[optim][schedule]") {
   CHECK(mismatch(StepLR{0.3, 2}, {0.3, 0.3, 0.03, 0.03, 0.003}) == "");
   CHECK(mismatch(StepLR{0.5, 1, 2}, {0.5, 1, 2, 4}) == "");
