@@ -2,6 +2,7 @@
 
 #include "heed/base/atomic_file.hpp"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -321,4 +322,19 @@ TEST_CASE("commit fails if a folder has taken the file's name, and removes the t
   }
   CHECK(std::filesystem::is_directory(folder / "a"));
   CHECK(folder.files() == 1);
+}
+
+TEST_CASE("without standard input, a file that gets descriptor 0 is written and closed",
+          "[base][atomic_file]") {
+  const ScratchFolder folder;
+  const int input = ::dup(0);
+  ::close(0);
+  AtomicFile(folder / "a").write("text", 4);  // not committed
+  const bool closed = ::fcntl(0, F_GETFD) < 0;
+  folder.write(".b.tmp-999999999", "");
+  const std::size_t removed = heed::remove_stale_temporaries(folder / "b");
+  if (input >= 0) ::dup2(input, 0), ::close(input);
+  CHECK(closed);
+  CHECK(removed == 1);
+  CHECK(folder.files() == 0);
 }

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -209,4 +210,12 @@ TEST_CASE("a signal that interrupts reading does not end it", "[base][file]") {
   ::waitpid(writer, nullptr, 0);
   ::sigaction(SIGALRM, &old, nullptr);
   CHECK(text == "text");
+}
+
+TEST_CASE("reading past the end throws, also if an earlier call was interrupted", "[base][file]") {
+  const Folder folder;
+  const InputFile input(folder.write("a", "abc"));
+  char data[4];
+  errno = EINTR;  // pread() does not change errno at the end of a file
+  CHECK_THROWS_WITH(input.read(0, data, 4), (folder / "a") + ": truncated while it was read");
 }

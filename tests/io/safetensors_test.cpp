@@ -176,6 +176,27 @@ TEST_CASE("the error for every shortened file contains the word truncated", "[io
   CHECK(has(read_error(folder / "g"), ": left over after the last tensor: 1 byte"));
 }
 
+TEST_CASE("a header length of the whole file is too long by the 8 bytes of the length itself",
+          "[io][safetensors]") {
+  const ScratchFolder folder;
+  for (const char length : {13, 20, 28}) {
+    put(folder / "f", std::string(1, length) + std::string(7, '\0') + "{           ");
+    CHECK(has(read_error(folder / "f"), ": truncated: the header takes " + std::to_string(length) +
+                                            " bytes, the file has 12"));
+  }
+}
+
+TEST_CASE("a short text with line breaks is not called a truncated file", "[io][safetensors]") {
+  const ScratchFolder folder;
+  for (const char* const text : {"a\nb", "a\r\nb", "a\tb", "abc"}) {
+    put(folder / "f", text);
+    INFO(read_error(folder / "f"));
+    CHECK_FALSE(has(read_error(folder / "f"), "truncated"));
+  }
+  put(folder / "f", "ab");
+  CHECK(has(read_error(folder / "f"), "truncated"));
+}
+
 TEST_CASE("the checksum detects changes inside a saved file", "[io][safetensors]") {
   const ScratchFolder folder;
   write_small(folder / "f");
