@@ -112,6 +112,10 @@ TEST_CASE("the number of threads is 1 to 1024", "[array][parallel]") {
   CHECK(message_of([] { set_num_threads(-2); }) == "set_num_threads: -2 is not in 1 to 1024");
   CHECK(message_of([] { set_num_threads(1025); }) == "set_num_threads: 1025 is not in 1 to 1024");
   CHECK(num_threads() == 3);
+  for (const int limit : {1024, 1}) {
+    set_num_threads(limit);
+    CHECK(num_threads() == limit);
+  }
 }
 
 TEST_CASE("products have the same bits for 1 to 7 threads", "[array][parallel][threads]") {

@@ -76,6 +76,13 @@ TEST_CASE("graph_text leaves out undefined inputs", "[autograd][graph]") {
   CHECK(text.find("#2  Linear    (1, 1)  from #0 #1  ") != std::string::npos);
 }
 
+TEST_CASE("graph_text aligns the numbers of ten and of eleven nodes", "[autograd][graph]") {
+  Tensor x(ones({1}), true);
+  while (x.node()->depth < 9) x = x * x;  // ten nodes, #0 to #9
+  CHECK(graph_text(x).substr(0, 9) == "#0  Leaf ");
+  CHECK(graph_text(x * x).substr(0, 10) == "#0   Leaf ");
+}
+
 TEST_CASE("graph_text needs no deep stack for 100,000 nodes", "[autograd][graph]") {
   Tensor y = tensor_of({}, {1});
   for (int i = 0; i < 100000; ++i) y = y + 1;

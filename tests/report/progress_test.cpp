@@ -39,6 +39,16 @@ TEST_CASE("a narrow progress line drops the least important parts first", "[repo
   CHECK(progress_line(halfway, 5) == "42%");
 }
 
+TEST_CASE("a progress line may fill the width exactly", "[report][progress]") {
+  for (const std::size_t width : {80u, 60u, 40u, 25u, 12u}) {
+    const std::size_t size = progress_line(halfway, width).size();
+    CHECK(progress_line(halfway, size).size() == size);
+  }
+  const std::string without_bar = progress_line(halfway, 40);
+  CHECK(progress_line(halfway, without_bar.size()) == without_bar);
+  CHECK(progress_line(halfway, without_bar.size() - 1) != without_bar);
+}
+
 TEST_CASE("a progress line leaves out unknown values", "[report][progress]") {
   CHECK(progress_line({0, 10, {}, {}, {}, {}}, 30) == "[                      ]  0/10");
   CHECK(progress_line({7, 0, 1.5, {}, {}, {}}, 80) == "step 7  loss 1.5000");

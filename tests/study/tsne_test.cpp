@@ -154,6 +154,11 @@ TEST_CASE("Q, KL and gradient of three points match values by hand", "[study][ts
   CHECK(close(gradient(2, 1), 8 * (far + none), 1e-12));
 }
 
+TEST_CASE("KL counts every element, also the first", "[study][tsne]") {
+  const Doubles P{{0.5, 0.5}}, Q{{0.25, 0.75}};
+  CHECK(close(kl_divergence(P, Q), 0.5 * std::log(2) + 0.5 * std::log(2.0 / 3), 1e-12));
+}
+
 TEST_CASE("tsne_gradient matches central differences of KL", "[study][tsne]") {
   const Doubles P = joint_probabilities(clusters(3, 4), 4);
   const Doubles y = random_embedding(12, 3);

@@ -48,6 +48,15 @@ TEST_CASE("bytes are written as visible characters in the files", "[text][byte_l
   CHECK(bpe().decode({6, 7, 11, 12, 13}) == " abcd\né");
 }
 
+TEST_CASE("printable bytes stand for themselves, the other 68 for U+0100 to U+0143",
+          "[text][byte_level_bpe]") {
+  const ByteLevelBpe ends = ByteLevelBpe::from_contents(
+      R"({"!": 0, "~": 1, "¡": 2, "¬": 3, "®": 4, "ÿ": 5, "Ā": 6, "Ġ": 7, "ġ": 8, "ł": 9, "Ń": 10})",
+      "#version: 0.2\n");
+  const std::string bytes = std::string("!~\xa1\xac\xae\xff") + '\0' + " \x7f\xa0\xad";
+  for (std::size_t i = 0; i < bytes.size(); ++i) CHECK(ends.piece(i) == bytes.substr(i, 1));
+}
+
 TEST_CASE("a merge is applied to all its occurrences before the next one",
           "[text][byte_level_bpe]") {
   // 'aaa' has the pair a a twice, of which the left one is merged.

@@ -121,6 +121,11 @@ TEST_CASE("a chunk is never longer than 256 bytes and the space before them",
   CHECK(pairs.decode(pairs.encode(digits)) == digits);
 }
 
+TEST_CASE("a vocabulary of the 256 bytes alone has no merges", "[text][byte_pairs]") {
+  CHECK(BytePairs::trained_on("aaaa", 256).merges().empty());
+  CHECK(BytePairs::trained_on("aaaa", 257).merges().size() == 1);
+}
+
 TEST_CASE("a token is never longer than 128 bytes", "[text][byte_pairs]") {
   const BytePairs pairs = BytePairs::trained_on(std::string(100'000, 'a'), 300);
   CHECK(pairs.size() == 256 + 7);  // 2, 4, ..., 128 letters
