@@ -61,6 +61,18 @@ TEST_CASE("a row's loss is the mean over the steps since the previous row", "[tr
   CHECK(other.trainer.history()[1].grad_norm == rows[4].grad_norm);
 }
 
+TEST_CASE("the first loss is that of the initial weights, in any number of shards",
+          "[train][trainer]") {
+  for (const std::size_t shards : {1u, 2u, 4u}) {
+    TrainOptions options = few_steps(1);
+    options.batch_size = 4, options.shards = shards;
+    Run run(options);
+    const double uniform = std::log(static_cast<double>(run.text.vocabulary.size()));
+    run.steps(1);
+    CHECK(std::abs(run.trainer.history()[0].train_loss / uniform - 1) < 0.05);
+  }
+}
+
 TEST_CASE("the learning rate follows its schedule from the first step", "[train][trainer]") {
   Run run(few_steps(10));
   CHECK(close(run.trainer.step()->learning_rate, 1e-2 / 5, 1e-12));
