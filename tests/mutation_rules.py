@@ -31,6 +31,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "mutation"))
 sys.dont_write_bytecode = True
 
 from build import JOBS, Build, BuildError  # noqa: E402
+from confine import can_confine  # noqa: E402
 from planted import PLANTED  # noqa: E402
 from rules import PROJECT, Mutant, all_mutants, named, shuffled, source_text  # noqa: E402
 from tests import Test, Tests  # noqa: E402
@@ -181,6 +182,9 @@ def main():
     order = [name for name in order if re.search(options.only, name)][:options.sample]
     if options.list:
         print(*order, f"{len(order)} mutants", sep="\n")
+        return 0
+    if not can_confine():
+        print("skipped: without Landlock (Linux 6.2), a mutant could remove files of this machine")
         return 0
     os.nice(10)
     chosen = {name: mutants[name] for name in order}

@@ -12,6 +12,7 @@ import threading
 from typing import NamedTuple
 
 from build import JOBS, PROGRAMS
+from confine import confine
 
 # Tests of programs without switches are left out.
 SELECTED = "~[.]" + "".join(f"~[{tag}]" for tag in ("launcher", "lessons", "examples", "mistakes",
@@ -59,6 +60,7 @@ class Tests:
         def limited():
             for which, most in LIMITS:
                 resource.setrlimit(which, (most, most))
+            confine(place, self.build.build / "cache")
 
         done = subprocess.Popen(command, cwd=place, env=environment, stdin=subprocess.DEVNULL,
                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
