@@ -37,13 +37,18 @@ inline void load(const Packing& packing, const Call& call, const heed::Parameter
   if (loaded != parameters.count()) throw std::runtime_error("some parameters were not loaded");
 }
 
+// Without effect if no parameter has a gradient, as in a layer that no output depends on.
 inline void gather(const Packed& packed, const Tensor& input, const heed::Parameters& parameters) {
-  Array gradient = heed::uninitialized(input.shape());
+  bool has_gradient = false;
+  Array gradient = heed::zeros(input.shape());
   heed::Real* to = gradient.data();
   for (const std::string& name : packed.parameters) {
-    const Array& part = parameters.at(name).grad();
-    to = std::copy_n(part.data(), part.size(), to);
+    const Tensor parameter = parameters.at(name);
+    if (parameter.has_grad()) std::copy_n(parameter.grad().data(), parameter.value().size(), to);
+    has_gradient = has_gradient || parameter.has_grad();
+    to += parameter.value().size();
   }
+  if (!has_gradient) return;
   input.node()->grad = gradient;
   input.node()->has_grad = true;
 }

@@ -196,8 +196,9 @@ inline Values random_draws(const Call& call) {
 
 // Runs the steps [result, op, [arguments], attributes]; each op is in the table. A step with the
 // attribute "no_grad" records no graph.
-inline Values program(const Call& call) {
+inline Result program(const Call& call) {
   std::map<std::string, Value> values;
+  std::vector<std::function<void()>> gather_gradients;  // of the layers
   for (std::size_t i = 0; i < call.inputs.size(); ++i)
     values[call.attrs.at("inputs").at(i)] = call.inputs[i];
   for (const Json& step : call.attrs.at("steps")) {
@@ -205,7 +206,9 @@ inline Values program(const Call& call) {
     for (const Json& name : step.at(2)) arguments.push_back(values.at(name));
     std::optional<heed::NoGrad> no_grad;
     if (step.at(3).value("no_grad", false)) no_grad.emplace();
-    const Values results = table().at(step.at(1))({arguments, step.at(3)}).values;
+    const Result result = table().at(step.at(1))({arguments, step.at(3)});
+    gather_gradients.push_back(result.gather_gradients);
+    const Values& results = result.values;
     if (!step.at(0).is_array()) {
       values[step[0]] = results.at(0);
       continue;
@@ -214,7 +217,9 @@ inline Values program(const Call& call) {
   }
   Values outputs;
   for (const Json& name : call.attrs.at("out")) outputs.push_back(values.at(name));
-  return outputs;
+  return {outputs, [=] {
+            for (const std::function<void()>& gather : gather_gradients) gather();
+          }};
 }
 
 inline Table arithmetic_operations() {

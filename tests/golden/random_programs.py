@@ -7,8 +7,8 @@
 
 A program has 1 to 4 inputs of rank 0 to 5 with sizes 0 to 7, and 3 to 40 steps, each of which applies
 an operation to inputs or earlier results: they are broadcast, used several times and detached; weights,
-masks and indices are further inputs. Some steps record no graph. The backward pass runs once, twice
-with keep_graph, or once for each output. About one program in twelve ends with a step that PyTorch
+masks and indices are further inputs. One step may be a layer with parameters of its own. Some steps
+record no graph. The backward pass runs once, twice with keep_graph, or once for each output. About one program in twelve ends with a step that PyTorch
 refuses; heed must refuse it too. heed runs the same programs: all outputs and gradients must agree to
 1e-10 in double (heed_double_tests) and to 1e-4 in float (heed_tests), relative to the largest number.
 Programs whose float results PyTorch itself does not compute to 2e-5 are compared in double only. Random
@@ -26,6 +26,8 @@ import tempfile
 
 import torch
 import torch.nn.functional as F
+
+import library
 
 HERE = pathlib.Path(__file__).resolve().parent
 MOST_ELEMENTS, LARGEST = 32, 50.0
@@ -97,6 +99,16 @@ def rotated(a, x):
     return torch.stack(pairs, -1).reshape(x.shape)
 
 
+def layer(name):
+    """An operation of library.py, whose tensors have the names in the attribute "inputs"."""
+    def apply(a, *tensors):
+        results = library.OPERATIONS[name](dict(zip(a["inputs"], tensors)), a)
+        if name == "grouped_attention" and a["heads"] == 1:
+            results[1] = results[1][:, 0]  # heed's weights of one head are (B, T, S)
+        return results[0] if len(results) == 1 else tuple(results)
+    return apply
+
+
 # name: function(attributes, tensors...)
 OPERATIONS = {
     "add": lambda a, x, y: x + y,
@@ -162,6 +174,11 @@ OPERATIONS = {
     "einsum": lambda a, *xs: torch.einsum(a["eq"], *xs),
     "rotary_embedding": rotated,
     "rdiv_scalar": lambda a, x: a["c"] / x,
+    "swiglu": layer("swiglu"),
+    "llama_block": layer("llama_block"),
+    "decoder_block": layer("decoder_block"),
+    "padded_attention": layer("padded_attention"),
+    "grouped_attention": layer("grouped_attention"),
 }
 # The equations of einsum, by the ranks of their operands.
 EQUATIONS = {
@@ -184,7 +201,9 @@ def smooth(op, attrs, tensors):
     if x.numel() == 0:
         return op not in ("amax", "logsumexp", "mean", "softmax", "log_softmax", "max_dim", "topk",
                           "var", "layer_norm", "rms_norm", "cosine_similarity", "cross_entropy",
-                          "masked_softmax", "sdpa")
+                          "masked_softmax", "sdpa", "grouped_attention", *LAYERS)
+    if op in ("llama_block", "decoder_block"):
+        return bool((x.std(-1, unbiased=False) > 0.05).all())
     if op in ("layer_norm", "rms_norm"):  # rows of almost equal numbers have large derivatives
         rows = x.reshape(-1, math.prod(attrs["normalized_shape"]))
         spread = rows.std(1, unbiased=False) if op == "layer_norm" else rows.abs().amax(1)
@@ -203,7 +222,7 @@ def smooth(op, attrs, tensors):
     if op == "div":
         return bool((tensors[1].detach().abs() > 0.05).all())
     if op == "clamp":
-        return bool(((x - attrs["low"]).abs() > 1e-3).all() and ((x - attrs["high"]).abs() > 1e-3).all())
+        return all(bool(((x - attrs[limit]).abs() > 1e-3).all()) for limit in ("low", "high"))
     if op in ("amax", "max_dim", "topk"):
         values = x.flatten().sort().values
         return bool((values.diff() > 1e-6).all())
@@ -231,9 +250,9 @@ class Program:
             value = OPERATIONS[op](attrs, *tensors)
         return tuple(x.detach() for x in value) if isinstance(value, tuple) else value.detach()
 
-    def add_input(self, x):
+    def add_input(self, x, letter="i"):
         """Another input, for a weight, a mask or indices; returns its name."""
-        name = f"i{len(self.inputs)}"
+        name = f"{letter}{len(self.inputs)}"
         self.inputs[name] = x
         self.values[name] = started(x, torch.float64)
         return name
@@ -242,8 +261,8 @@ class Program:
         del self.inputs[name], self.values[name]
 
     def tensors(self):
-        """The names of the floating point values."""
-        return [name for name, x in self.values.items() if x.is_floating_point()]
+        """The names of the floating point values, except the parameters of layers."""
+        return [name for name, x in self.values.items() if x.is_floating_point() and name[0] != "w"]
 
     def store(self, name, value):
         """Stores the result, or the results, of a step."""
@@ -322,7 +341,8 @@ def started(x, dtype):
 
 def largest(tensors):
     """The largest absolute value, but at least 1."""
-    return max([1.0] + [float(x.detach().abs().max()) for x in tensors if x is not None and x.numel() > 0])
+    return max([1.0] + [float(x.detach().abs().max()) for x in tensors
+                        if x is not None and x.numel() > 0])
 
 
 def tolerance(tensors):
@@ -355,9 +375,11 @@ def draw_tensor(draw, shape):
     return torch.tensor(values, dtype=torch.float64).reshape(shape)
 
 
-def draw_mask(draw, shape):
-    """A mask that broadcasts to the shape."""
-    shape = [n if draw.random() < 0.8 else 1 for n in shape][draw.choice([0, 0, 0, len(shape) // 2]):]
+def draw_mask(draw, shape, broadcast=True):
+    """A mask of the shape, or one that broadcasts to it."""
+    if broadcast:
+        shape = [n if draw.random() < 0.8 else 1 for n in shape]
+        shape = shape[draw.choice([0, 0, 0, len(shape) // 2]):]
     values = [draw.random() < 0.4 for _ in range(math.prod(shape))]
     return torch.tensor(values, dtype=torch.bool).reshape(shape)
 
@@ -382,7 +404,7 @@ def draw_norm(draw, program, op, name):
 
 
 def draw_attention(draw, program, name):
-    """Attention of a value (..., T, D) to new keys and values (..., S, D), perhaps with a mask or a bias."""
+    """Attention of a value (..., T, D) to new keys and values (..., S, D), with a mask, a bias or none."""
     q = program.values[name]
     need(q.dim() >= 2)
     T, D, batch = q.shape[-2], q.shape[-1], list(q.shape[:-2])
@@ -401,14 +423,92 @@ def draw_attention(draw, program, name):
     return "sdpa", names, {"causal": S == T and draw.random() < 0.3, "inputs": words}
 
 
+def layer_weights(op, C, heads, kv_heads):
+    """The shapes of a layer's parameters, by the names in models.hpp."""
+    hidden = 8 * ((C + 2) // 3)  # the width of SwiGLU
+    mlp = {"gate": [hidden, C], "up": [hidden, C], "down": [C, hidden]}
+    attention = {"in_proj_weight": [3 * C, C], "in_proj_bias": [3 * C], "out_proj.weight": [C, C],
+                 "out_proj.bias": [C]}
+    if op == "swiglu":
+        return mlp
+    if op == "padded_attention":
+        return {name.replace(".", "_"): shape for name, shape in attention.items()}
+    if op == "llama_block":
+        narrow = C // heads * kv_heads
+        return {"norm1": [C], "norm2": [C], "query": [C, C], "key": [narrow, C], "value": [narrow, C],
+                "out": [C, C], **mlp}
+    shapes = {f"{part}.{name}": shape for part in ("self_attn", "multihead_attn")
+              for name, shape in attention.items()}
+    for norm in ("norm1", "norm2", "norm3"):
+        shapes.update({norm + ".weight": [C], norm + ".bias": [C]})
+    return {**shapes, "linear1.weight": [4 * C, C], "linear1.bias": [4 * C],
+            "linear2.weight": [C, 4 * C], "linear2.bias": [C]}
+
+
+def draw_layer(draw, program, op, name):
+    """A layer with new parameters, which no other step uses."""
+    x = program.values[name]
+    need(x.dim() >= 1 and x.numel() > 0 and draw.random() < 0.5)
+    C = x.shape[-1]
+    heads = draw.choice([n for n in (1, 2) if C % n == 0])
+    kv_heads = draw.choice([1, heads])
+    names, words, attrs = [name], ["x"], {}
+    if op != "swiglu":
+        need(x.dim() == 3 and C <= 4)
+        attrs = {"heads": heads}
+    if op in ("decoder_block", "padded_attention"):
+        names.append(program.add_input(draw_tensor(draw, [x.shape[0], draw.randint(1, 3), C])))
+        words = ["x", "memory"] if op == "decoder_block" else ["query", "memory"]
+    if op == "padded_attention":
+        attrs["causal"] = x.shape[1] == program.values[names[1]].shape[1] and draw.random() < 0.5
+        padding = draw_mask(draw, program.values[names[1]].shape[:2], broadcast=False)
+        padding[:, 0] = False  # the first key is never padding
+        names.append(program.add_input(padding))
+        words.append("key_padding")
+    if op == "llama_block":
+        need(C // heads % 2 == 0)
+        attrs["kv_heads"] = kv_heads
+    need(op != "swiglu" or C <= 6)
+    for word, shape in layer_weights(op, C, heads, kv_heads).items():
+        values = draw_tensor(draw, shape) / 2
+        offset = 1 if "norm" in word and "bias" not in word else 0
+        names.append(program.add_input(values + offset, "w"))
+        words.append(word)
+    return op, names, {**attrs, "inputs": words}
+
+
+def draw_grouped_attention(draw, program, name):
+    """Attention with heads in the last axis, which may share keys and values."""
+    q = program.values[name]
+    need(q.dim() == 3 and q.numel() > 0)
+    B, T, C = q.shape
+    heads = draw.choice([n for n in (1, 2, 4) if C % n == 0])
+    kv_heads = draw.choice([n for n in (1, 2, 4) if heads % n == 0])
+    causal = draw.random() < 0.5
+    S = T if causal else draw.randint(1, 4)
+    names = [name] + [program.add_input(draw_tensor(draw, [B, S, C // heads * kv_heads])) for _ in "kv"]
+    return "grouped_attention", names, {
+        "heads": heads, "kv_heads": kv_heads, "causal": causal,
+        "window": draw.randint(0, 3) if causal else 0, "inputs": ["q", "k", "v"]}
+
+
+BLOCKS = ["llama_block", "decoder_block", "padded_attention"]
+LAYERS = {"swiglu", *BLOCKS}
+
+
 def draw_selecting_step(draw, program, op, name, refused):
     """An operation with a mask, indices or weights, which become inputs, or with several results."""
     x = program.values[name]
     axis = draw.randint(-x.dim(), x.dim() - 1) if x.dim() > 0 else None
     if op in ("layer_norm", "rms_norm"):
         return draw_norm(draw, program, op, name)
+    if op in LAYERS:
+        return draw_layer(draw, program, op, name)
+    if op == "grouped_attention":
+        return draw_grouped_attention(draw, program, name)
     if op == "masked_fill":
-        return op, [name, program.add_input(draw_mask(draw, x.shape))], {"value": draw.choice([0, -2.5])}
+        mask = program.add_input(draw_mask(draw, x.shape))
+        return op, [name, mask], {"value": draw.choice([0, -2.5])}
     if op == "where":
         other = draw.choice(program.tensors())
         return op, [program.add_input(draw_mask(draw, x.shape)), name, other], {}
@@ -431,7 +531,8 @@ def draw_selecting_step(draw, program, op, name, refused):
         need(x.dim() == 2)
         targets = draw_indices(draw, [x.shape[0]], x.shape[1], refused)
         return op, [name, program.add_input(targets)], {
-            "reduction": draw.choice(["mean", "sum", "none"]), "label_smoothing": draw.choice([0.0, 0.1])}
+            "reduction": draw.choice(["mean", "sum", "none"]),
+            "label_smoothing": draw.choice([0.0, 0.1])}
     if op == "embedding":
         need(x.dim() == 2)
         shape = [draw.randint(1, 3) for _ in range(draw.randint(1, 2))]
@@ -439,7 +540,8 @@ def draw_selecting_step(draw, program, op, name, refused):
     if op == "gather":
         shape = list(x.shape)
         shape[axis] = draw.randint(1, 4)
-        return op, [name, program.add_input(draw_indices(draw, shape, x.shape[axis], refused))], {"dim": axis}
+        indices = program.add_input(draw_indices(draw, shape, x.shape[axis], refused))
+        return op, [name, indices], {"dim": axis}
     if op == "squeeze":
         need(x.shape[axis] == 1)  # PyTorch ignores another size; heed refuses it
         return op, [name], {"dim": axis}
@@ -465,9 +567,10 @@ def draw_selecting_step(draw, program, op, name, refused):
 
 
 SELECTING = {"layer_norm", "rms_norm", "masked_fill", "where", "huber_loss", "rdiv_scalar", "einsum",
-             "binary_cross_entropy_with_logits", "masked_softmax", "cross_entropy", "embedding", "gather",
-             "squeeze", "split", "topk", "max_dim", "var", "cosine_similarity", "rotary_embedding"}
-RESULTS = {"split": 2, "topk": 2, "max_dim": 2}
+             "binary_cross_entropy_with_logits", "masked_softmax", "cross_entropy", "embedding",
+             "gather", "squeeze", "split", "topk", "max_dim", "var", "cosine_similarity", "rotary_embedding",
+             "grouped_attention", *LAYERS}
+RESULTS = {"split", "topk", "max_dim", "grouped_attention", "padded_attention"}  # with two results
 
 
 def draw_step(draw, program, refused):
@@ -478,7 +581,7 @@ def draw_step(draw, program, refused):
     x = values[name]
     rank = x.dim()
     axis = draw.randint(-rank, rank - 1) if rank > 0 else None
-    op = draw.choice(sorted(OPERATIONS) + UNARY)
+    op = draw.choice(sorted(OPERATIONS) + UNARY + 4 * BLOCKS)
     others = names
     if op in SELECTING:
         return draw_selecting_step(draw, program, op, name, refused)
@@ -529,8 +632,10 @@ def draw_step(draw, program, refused):
         matrices = [n for n in others if values[n].dim() == 2]
         need(matrices)  # PyTorch accepts a vector as the weight; heed refuses it
         weight = draw.choice(matrices)
-        bias = [program.add_input(draw_tensor(draw, [values[weight].shape[0]]))] if draw.random() < 0.5 else []
-        return op, [name, weight] + bias, {}
+        if draw.random() < 0.5:
+            return op, [name, weight], {}
+        bias = program.add_input(draw_tensor(draw, [values[weight].shape[0]]))
+        return op, [name, weight, bias], {}
     if op == "sdpa" and draw.random() < 0.6:
         return draw_attention(draw, program, name)
     if op == "sdpa":
@@ -575,7 +680,8 @@ def try_step(draw, program, refused):
 
 def add_step(draw, program, refused):
     op, names, attrs = draw_step(draw, program, refused)
-    need(len(program.inputs) <= 12)
+    need(len([n for n in program.inputs if n[0] != "w"]) <= 12)
+    need(op not in LAYERS or not any(step[1] in LAYERS for step in program.steps))
     if refused and "dim" in attrs and isinstance(attrs["dim"], int) and draw.random() < 0.5:
         attrs["dim"] += draw.choice([-9, 9])
     if draw.random() < 0.04:
@@ -691,14 +797,15 @@ def heed_code(program):
     for name, x in program.inputs.items():
         numbers = ", ".join(map(str, x.flatten().tolist()))
         kind = "Tensor" if x.is_floating_point() else "Mask" if x.dtype == torch.bool else "Indices"
-        lines.append(f"{kind} {name}(array_of({{{', '.join(map(str, x.shape))}}}, {{{numbers.lower()}}})"
-                     f"{', true' if kind == 'Tensor' else ''});")
+        sizes, grad = ", ".join(map(str, x.shape)), ", true" if kind == "Tensor" else ""
+        lines.append(f"{kind} {name}(array_of({{{sizes}}}, {{{numbers.lower()}}}){grad});")
     for step in program.steps:
         name, op, names, attrs = step
         words = names + [f"/*{key}*/ {json.dumps(value)}" for key, value in attrs.items()]
         name = f"auto [{', '.join(name)}]" if isinstance(name, list) else f"Tensor {name}"
         lines.append(f"{name} = {op}({', '.join(words)});")
-    return "\n".join(lines + [f"// differs: {', '.join(program.out)}, or a gradient; passes: {program.passes}"])
+    lines.append(f"// differs: {', '.join(program.out)}, or a gradient; passes: {program.passes}")
+    return "\n".join(lines)
 
 
 def compare(first, count, tests):
