@@ -36,6 +36,15 @@ const std::string lesson = programs + "lesson_09_Og";
 
 }  // namespace
 
+TEST_CASE("the transcript that HEED_TRANSCRIPT names", "[transcript][.]") {
+  const char* const name = std::getenv("HEED_TRANSCRIPT");
+  if (name == nullptr || !can_debug()) return;
+  const std::string transcript = name;
+  if (transcript.rfind("core", 0) != 0) return check_transcript(transcript);
+  check_core(transcript, transcript.rfind("core_gpt", 0) == 0 ? "heed::Attention::backward"
+                                                              : "heed::Softmax::backward");
+}
+
 TEST_CASE("gdb steps the backward pass of lesson 09 node by node", "[debug][.]") {
   if (can_debug()) check_transcript("lesson_09");
 }

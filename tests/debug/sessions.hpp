@@ -170,10 +170,12 @@ inline void compare(const std::string& name, const Transcript& expected, const L
   }
 }
 
-// A folder for a session, with a link to the project's tools.
+// A folder for a session, with a link to the project's tools, or to the folder HEED_TEST_TOOLS.
 struct SessionFolder : ScratchFolder {
   SessionFolder() {
-    std::filesystem::create_directory_symlink(HEED_SOURCE_DIR "/tools", path / "tools");
+    const char* const tools = std::getenv("HEED_TEST_TOOLS");
+    std::filesystem::create_directory_symlink(tools != nullptr ? tools : HEED_SOURCE_DIR "/tools",
+                                              path / "tools");
   }
 };
 

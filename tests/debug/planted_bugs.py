@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""planted_bugs.py: shows that every test of the debugger's commands can fail.
+
+    ninja -C build/release heed_tests heed_debug_programs
+    python3 tests/debug/planted_bugs.py                 plant each bug of TABLE, and run its tests
+    python3 tests/debug/planted_bugs.py --only mark     those whose test matches a pattern
+
+Each row plants one bug in a copy of the debugger's Python modules and names the transcripts (or tests of
+Catch2) that must fail with it. A transcript without a row is an error.
+
+Last run: %(LAST)s
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+PROJECT = pathlib.Path(__file__).resolve().parent.parent.parent
+MODULES = "debugger/heed_debug/"
+
+# (module, its text, the bug, transcripts that must fail). The same bug may need several rows.
+TABLE = [
+    ("graph", "node.location, verdict,", 'node.location, "right",', "check check_O2 walk walk_O2"),
+    ("breakpoints", 'if "not being run" in text or', "if",
+     "core core_O2 core_gpt core_gpt_O2"),
+    ("memory", '"heed::float64::"', '"heed::float32::"', "double"),
+    ("gdb_target", "    if value.address is None and not value.is_optimized_out:\n        return array_of_copy",
+     "    if False:\n        return array_of_copy", "finish finish_O2"),
+    ("printers", "MAX_PARTS = 40", "MAX_PARTS = 4", "gpt gpt_O2"),
+    ("entering", "position() != start and not in_engine()", "position() != start", "in in_O2"),
+    ("running", "count -= 1", "count -= 2", "lesson_08 training training_O2"),
+    ("passes", "running_number = len(nodes) - 1", "running_number = len(nodes) - 2", "lesson_09"),
+    ("watching", "    outputs.restore(_mark[2])\n", "", "mark mark_O2"),
+    ("nonfinite_text", "if not any(counts) or", "if any(counts) or", "nan_backward"),
+    ("nonfinite_text", "    if nan or plus:", "    if plus:", "nan_forward nan_forward_O2"),
+    ("outputs", "if from_node_address(frame) != self", "if from_node_address(frame) == self", "out"),
+    ("numbers", "EDGE = 3", "EDGE = 2", "printers"),
+    ("watch_text", "(x - y) ** 2", "(x + y) ** 2", "watch"),
+    ("attention", "scores = [scale * sum(", "scores = [-40 * scale * sum(", "weights"),
+    ("commands", "if argument:\n            raise DebuggerError(\"heed: `heed out`",
+     "if False:\n            raise DebuggerError(\"heed: `heed out`", "wrong_use"),
+]
+
+# The same for tests of Catch2.
+TESTS = [
+    ("lldb_running", 'register(frame, "rsi", "x1")', 'register(frame, "rdx", "x2")',
+     "LLDB: every command works at -O2"),
+    ("lldb_running", 'register(frame, "rcx"), register(frame, "r8")', 'register(frame, "rcx"), 0',
+     "LLDB: heed nan stops at the first value and gradient that is not finite"),
+    ("lldb_running", 'if "core" in (process', 'if "ore-c" in (process',
+     "LLDB: the commands work on core files*"),
+    ("memory", '"heed::float64::"', '"heed::float32::"',
+     "LLDB: the commands read a program that computes in double"),
+    ("watch_text", "(x - y) ** 2", "(x + y) ** 2", "LLDB: heed watch, in and graph --svg"),
+    ("graph", "node.location, verdict,", 'node.location, "right",',
+     "LLDB: heed check names an operation whose backward has a wrong sign"),
+    ("graph", '"  += from', '"  -= from', "LLDB: heed grad and heed why print a gradient*"),
+    ("numbers", '"%s norm %s [%s, %s]%s"', '"%s length %s [%s, %s]%s"',
+     "a debug adapter stops with a reason*,the variables pane of an IDE shows an array in one line"),
+    ("files", '".csv"', '".tsv"', "LLDB: heed save writes*,heed save writes*"),
+    ("svg", 'lines.append("  n%d -> n%d%s;"', 'lines.append("  n%d -- n%d%s;"', "heed graph --svg draws*"),
+]
+
+
+def transcripts():
+    return {path.stem for path in (PROJECT / "tests/debug").glob("*.txt") if path.stem != "CMakeLists"}
+
+
+def fails(build, tools, transcript, test):
+    environment = {**os.environ, "HEED_TEST_TOOLS": str(tools)}
+    if transcript:
+        environment["HEED_TRANSCRIPT"], test = transcript, "[transcript]"
+    ran = subprocess.run([build / "tests/heed_tests", test], env=environment, text=True, cwd=tools,
+                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if "No tests ran" in ran.stdout or "skipped" in ran.stdout:
+        sys.exit(f"planted_bugs.py: {transcript or test} did not run:\n{ran.stdout[-500:]}")
+    return ran.returncode != 0
+
+
+def planted(folder, module, old, new):
+    """A copy of the debugger's modules with the bug."""
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(PROJECT / "tools", folder)
+    path = folder / MODULES / f"{module}.py"
+    text = path.read_text(encoding="utf-8")
+    if old not in text:
+        sys.exit(f"planted_bugs.py: {module}.py does not contain {old!r}")
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    return folder
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", metavar="PATTERN", default="", help="tests whose name matches")
+    parser.add_argument("--build", default=PROJECT / "build/release", type=pathlib.Path)
+    options = parser.parse_args()
+    build = options.build.resolve()
+    missing = transcripts() - {name for row in TABLE for name in row[3].split()}
+    if missing:
+        sys.exit(f"planted_bugs.py: no bug for the transcripts {', '.join(sorted(missing))}")
+    rows = [(*row[:3], name, "") for row in TABLE for name in row[3].split()]
+    rows += [(*row[:3], "", test) for row in TESTS for test in row[3].split(",")]
+    caught = ran = 0
+    with tempfile.TemporaryDirectory(prefix="heed_bugs_") as folder:
+        for module, old, new, transcript, test in rows:
+            if not re.search(options.only, transcript or test):
+                continue
+            failed = fails(build, planted(pathlib.Path(folder) / "tools", module, old, new), transcript, test)
+            print(f"{'fails ' if failed else 'PASSES'}  {transcript or test}    {module}.py: {old.strip()!r}",
+                  flush=True)
+            ran, caught = ran + 1, caught + failed
+    print(f"{caught} of {ran} tests fail with their bug")
+    return 0 if caught == ran else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
