@@ -189,9 +189,9 @@ int main() {
   induction_heads(lesson);
 
   section("Other texts");
-  say("./heed look computes pattern scores and ablation from one text of up to 32",
-      "characters, so its numbers are less certain. The heat map of one head:", "",
-      "  ./heed look " + folder + " --text Dunn. --layer 0 --head 2", "",
+  say("With --text, ./heed look computes pattern scores and ablation from this text",
+      "alone, of up to 32 characters, so its numbers are less certain. The heat map of",
+      "one head:", "", "  ./heed look " + folder + " --text Dunn. --layer 0 --head 2", "",
       "To see a row of weights being computed: HEED_BRIEF=1 ./heed debug 16 (it trains",
       "first), and in gdb: break weights_by_hand, continue, next, display t, display s.");
   questions("What are the pattern scores in windows of 16? In main, change 32 to 16.",

@@ -119,8 +119,8 @@ inline void find_the_head(const std::string& lesson, const nn::Gpt& gpt, const W
   claim_less("its mean weight from [MASK] to the noun, held out: above 0.5", 0.5, measured);
   claim("in the door sentence, the largest weight of [MASK] is on 'door'",
         xt::amax(xt::row(A, std::ptrdiff_t(mask)))() == A(mask, noun), decimal(A(mask, noun), 2));
-  say("", "Does the prediction need this head? The accuracy on the pronoun without each head",
-      "(ablation, lesson 16):", "");
+  say("", "Does the prediction need this head? The accuracy on the pronoun without each",
+      "head (ablation, lesson 16):", "");
   const double all_heads = pronoun_accuracy(gpt, pieces, held_out);
   Array without = accuracy_without(gpt, pieces, held_out), others = without;  // (L, H)
   quote("with all heads: " + decimal(all_heads, 2) + "\n" +

@@ -16,8 +16,9 @@ const std::string door = "i was watching the door when [MASK] opened .";
 
 void text_to_ids(const WordPiece& pieces) {
   section("From text to token ids: WordPiece");
-  say("BERT's tokenizer is WORDPIECE. Like byte-pair encoding (lesson 23) it splits rare",
-      "words. Three steps:", "", "  1. NORMALIZE: lower case, no accents, no control characters.",
+  say("BERT's tokenizer is WORDPIECE. Like byte-pair encoding (lesson 23) it splits",
+      "rare words. Three steps:", "",
+      "  1. NORMALIZE: lower case, no accents, no control characters.",
       "  2. Split into words: at white space, and around punctuation.",
       "  3. Take the longest piece of the vocabulary that the word begins with, then",
       "     the longest piece '##...' that the rest begins with, and so on. If none",
@@ -55,7 +56,7 @@ void text_to_ids(const WordPiece& pieces) {
 void train_and_write(const fs::path& path) {
   section("A small BERT, and its files");
   const std::int64_t steps = in_brief(2000, 700);
-  say("BERT base has 110 million parameters. We train a small one, with the same layers,",
+  say("BERT base has 110 million parameters. We train a small one, with such layers,",
       "on the sentences of lesson 17: 2 blocks, 4 heads, width 32, " + std::to_string(steps) +
           " steps.",
       "");
@@ -65,8 +66,8 @@ void train_and_write(const fs::path& path) {
   say("loss, first step                " + decimal(losses[0], 4),
       "loss, last 100 steps            " + trained(means_of(losses, 100).back()), "",
       "A BERT as it is published is a folder with three files: config.json (the sizes),",
-      "vocab.txt (one piece a line) and model.safetensors (the parameters). We write our",
-      "model in this layout. Matrices are (out, in), in both. Only the names differ:", "");
+      "vocab.txt (one piece a line) and model.safetensors (the parameters). We write",
+      "our model in this layout. Matrices are (out, in), in both. Only the names", "differ:", "");
   for (const std::string name :
        {"token", "token_type", "embedding_norm", "blocks.0.attention.query",
         "blocks.0.attention.out", "blocks.0.norm1", "blocks.0.mlp.up", "masked_lm.transform"}) {
@@ -93,8 +94,8 @@ void train_and_write(const fs::path& path) {
 Tensor sum_of_embeddings(const nn::Gpt& gpt, const Indices& ids) {
   section("The sum of three embeddings");
   say("Each token is a sum of three vectors: of the piece, of its position, and of its",
-      "TOKEN TYPE (also: segment), which tells two sentences of one input apart. We have",
-      "one sentence: type 0. GPT-2 has no types and no norm here; BERT has both:", "",
+      "TOKEN TYPE (also: segment), which tells two sentences of one input apart. We",
+      "have one sentence: type 0. GPT-2 has no types and no norm here; BERT has both:", "",
       "  x[t] = LayerNorm(E[id[t]] + P[t] + S[0])", "");
   const auto T = std::int64_t(ids.shape(1));
   const Tensor one_line = gpt.norm(gpt.token(ids) + slice(gpt.position->weight, 0, 0, T) +
@@ -109,8 +110,8 @@ Tensor post_norm_blocks(const nn::Gpt& gpt, Tensor x) {
   say("GPT-2's blocks (lesson 13) normalize the input of attention and MLP: pre-norm.",
       "BERT's are those of Vaswani et al.: POST-NORM. The norm follows the sum:", "",
       "  x = LayerNorm(x + attention(x))      x = LayerNorm(x + mlp(x))", "",
-      "So the residual stream itself is normalized, and no final norm is needed. But the",
-      "gradient passes through each norm: post-norm needs a warm-up of the learning",
+      "So the residual stream itself is normalized, and no final norm is needed. But",
+      "the gradient passes through each norm: post-norm needs a warm-up of the learning",
       "rate, or it often fails to train (Xiong et al. 2020). Newer models are pre-norm.", "");
   const nn::Block& block = gpt.blocks[0];
   const Tensor attended = block.norm1(x + block.attention(x));
@@ -152,8 +153,8 @@ void masked_lm_head(const nn::Gpt& gpt, const WordPiece& pieces, const Indices& 
 }
 
 int main(int argc, char** argv) {
-  opening({"to read a BERT, from its text and its files to the attention of [MASK]",
-           "x = LayerNorm(x + attention(x));  x = LayerNorm(x + mlp(x))     x (T, C)\n"
+  opening({"to read a BERT, from its text and files to the attention of [MASK]",
+           "x = LayerNorm(x + attention(x)); x = LayerNorm(x + mlp(x)) x (T, C)\n"
            "logits = E LayerNorm(gelu(W x + c)) + b     E (V, C), W (C, C)",
            "Devlin et al., \"BERT: Pre-training of Deep Bidirectional\n"
            "Transformers for Language Understanding\" (2019); WordPiece: Wu et\n"

@@ -10,9 +10,9 @@ const std::string lesson = "26_many_hands";
 
 void two_halves_of_a_batch() {
   section("Two halves of a batch");
-  say("DATA PARALLELISM: each process has all weights and computes the gradient of a part",
-      "of the batch. The loss is a mean over the batch, so the gradient is the mean of",
-      "the gradients of equal parts. Linear regression with 8 examples, by hand:");
+  say("DATA PARALLELISM: each process has all weights and computes the gradient of a",
+      "part of the batch. The loss is a mean over the batch, so the gradient is the",
+      "mean of the gradients of equal parts. Linear regression with 8 examples, by", "hand:");
   Generator g(26);
   const Array x = g.randn({8, 2}), y = g.randn({8, 1}), W = zeros({2, 1});
   const Array g0 = gradient_of(rows(x, 0, 4), rows(y, 0, 4), W),
@@ -25,9 +25,9 @@ void two_halves_of_a_batch() {
 
 void two_processes() {
   section("Two processes");
-  say("fork() copies this program: rank 0 goes on, the copy is rank 1. Each takes one half",
-      "of the batch. They exchange gradients, and both add and take the same step. So",
-      "their weights stay equal without being sent. 20 steps of gradient descent:");
+  say("fork() copies this program: rank 0 goes on, the copy is rank 1. Each takes one",
+      "half of the batch. They exchange gradients, and both add and take the same step.",
+      "So their weights stay equal without being sent. 20 steps of gradient descent:");
   Generator g(26);
   const Array x = g.randn({8, 2}), y = g.randn({8, 1});
   Array alone = zeros({2, 1}), shared = zeros({2, 1}), other = zeros({2, 1});
@@ -52,7 +52,7 @@ void two_processes() {
   claim("one process that adds both halves has the same bits", same_bits(shared, alone),
         "other bits");
   say("", "ALL-REDUCE is the name of an exchange after which all ranks have the sum (MPI's",
-      "MPI_Allreduce). A sum of two terms has only one order: a + b and b + a are equal.");
+      "MPI_Allreduce). A sum of two terms has only one order: a + b and b + a are", "equal.");
 }
 
 void the_order_of_a_sum() {
@@ -63,20 +63,18 @@ void the_order_of_a_sum() {
   say("  (a + b) + c - 1 = " + scientific(double(left) - 1, 4),
       "  a + (b + c) - 1 = " + scientific(double(right) - 1, 4), "");
   claim("the two sums differ in float32", left != right, "equal");
-  say("", "Here are 8 arrays of 1000 random numbers, the gradients of 8 parts of a batch. We",
-      "count elements that differ from the sum in turn:");
+  say("", "Here are 8 arrays of 1000 random numbers, the gradients of 8 parts of a batch.",
+      "We count the elements that differ from the sum in turn:", "");
   const Arrays shards = random_gradients();
   const Array turn = sum_in_turn(shards), tree = sum_by_tree(shards);
-  Array counts = zeros({4, 1});
-  counts(0, 0) = Real(count_different(turn, tree));
-  for (std::size_t i = 0; i < 3; ++i)
-    counts(1 + i, 0) = Real(count_different(turn, ring(shards, std::size_t{2} << i)));
-  show("elements of 1000 that differ from the sum in turn", counts,
-       {"tree", "ring, P = 2", "ring, P = 4", "ring, P = 8"}, {"count"});
+  say("  tree          " + std::to_string(count_different(turn, tree)));
+  for (const std::size_t P : {2, 4, 8})
+    say("  ring, P = " + std::to_string(P) + "   " +
+        std::to_string(count_different(turn, ring(shards, P))));
   check("but all agree up to rounding", ring(shards, 4), tree, 1e-5);
   say("", "A ring (Patarasuk and Yuan 2009) adds in an order that depends on P. So the same",
-      "training on 2 and on 4 processes has other bits, and after many steps other digits.",
-      "The sums of PyTorch's DDP depend on P as well.");
+      "training on 2 and on 4 processes has other bits, and after many steps other",
+      "digits. The sums of PyTorch's DDP depend on P as well.");
 }
 
 void one_tree() {
@@ -85,9 +83,9 @@ void one_tree() {
       "tree adds shards 0 and 1, 2 and 3, then these sums in pairs:", "",
       "        sum          rank XOR 2", "      /     \\        rank XOR 1", "    .         .",
       "   / \\       / \\     inside a rank, if P = 2", "  0   1     2   3", "",
-      "With P processes, a power of two, each has S / P neighbouring shards: a subtree. In",
-      "RECURSIVE DOUBLING rank r exchanges with rank r XOR 1, then r XOR 2, r XOR 4, ...:",
-      "these are the upper levels of the same tree.", "");
+      "With P processes, a power of two, each has S / P neighbouring shards: a subtree.",
+      "In RECURSIVE DOUBLING rank r exchanges with rank r XOR 1, then r XOR 2, r XOR 4,",
+      "...: these are the upper levels of the same tree.", "");
   const Arrays shards = random_gradients();
   const Array tree = sum_by_tree(shards);
   for (const std::size_t P : {1, 2, 4, 8}) {
@@ -113,26 +111,26 @@ void one_tree() {
 
 void overlap() {
   section("Overlap");
-  say("The backward pass completes the gradients of the last layers first. They can be sent",
-      "while it computes the others. DDP collects them in BUCKETS, in the reverse order",
-      "of the parameters. The order in which this GPT's gradients are complete:", "");
+  say("The backward pass completes the gradients of the last layers first. They can be",
+      "sent while it computes the others. DDP collects them in BUCKETS, in the reverse",
+      "order of the parameters. The order in which this GPT's gradients are complete:", "");
   const Names names = order_of_gradients();
   for (const std::size_t i :
        {std::size_t{0}, std::size_t{1}, std::size_t{2}, names.size() - 2, names.size() - 1})
     say(pad_left(std::to_string(i + 1), 4) + "  " + names[i]);
   claim("the first are those of the last layers", names[0] == "norm.weight", names[0]);
-  claim("the token embedding is last: its rows are also the output layer's weights",
-        names.back() == "token.weight", names.back());
+  claim("the token embedding is last: it is the output layer, too", names.back() == "token.weight",
+        names.back());
   say("", "Buckets change which bytes travel together, and no order of any sum: the bits",
       "stay the same. What remains after the backward pass is the last bucket.");
 }
 
 void what_it_costs() {
   section("What it costs");
-  say("A message of n bytes takes about a + n b: the LATENCY a, and n over the bandwidth.",
-      "HALVING AND DOUBLING sends half of the array in the first step, then a quarter, ...",
-      "and gathers the sums in the reverse order: 2 (P - 1) / P n bytes. It is the same",
-      "tree for each element. So a step takes, without overlap,", "",
+  say("A message of n bytes takes about a + n b: the LATENCY a, and n over the",
+      "bandwidth. HALVING AND DOUBLING sends half of the array in the first step, then",
+      "a quarter, ... and gathers the sums in the reverse order: 2 (P - 1) / P n bytes.",
+      "It is the same tree for each element. So a step takes, without overlap,", "",
       "  T(P) = T(1) / P + 2 a log2 P + 2 (P - 1) / P n b", "",
       "A model of 0.8 million parameters (n = 3.2 MB) with T(1) = 74 ms:");
   const std::vector<Network> networks = {{"memory of one machine, 5 GB/s", 5e-6, 5e9},
@@ -154,14 +152,14 @@ void what_it_costs() {
 
 int main() {
   set_num_threads(1);  // fork() copies only one thread
-  opening({"to train in several processes, and to get the same bits from any number of them",
-           "g = (1 / S) sum_s g_s   g_s: the gradient of shard s, of batch / S windows\n"
-           "all-reduce by recursive doubling: in step k, rank r adds that of r XOR 2^k",
+  opening({"to train in several processes, with the same bits for any number",
+           "g = (1 / S) sum_s g_s   g_s: gradient of shard s, batch / S windows\n"
+           "all-reduce by recursive doubling: step k adds that of rank r XOR 2^k",
            "Li et al., \"PyTorch Distributed: Experiences on Accelerating Data\n"
-           "Parallel Training\", section 3 (2020); Thakur, Rabenseifner and Gropp,\n"
-           "\"Optimization of Collective Communication Operations in MPICH\",\n"
-           "section 4.5 (2005); Rajbhandari et al., \"ZeRO: Memory Optimizations\n"
-           "Toward Training Trillion Parameter Models\", section 5 (2020)",
+           "Parallel Training\", section 3 (2020); Thakur, Rabenseifner and\n"
+           "Gropp, \"Optimization of Collective Communication Operations in\n"
+           "MPICH\", section 4.5 (2005); Rajbhandari et al., \"ZeRO: Memory\n"
+           "Optimizations Toward Training Trillion Parameter Models\", section 5 (2020)",
            "torch.nn.parallel.DistributedDataParallel (DDP)"});
   two_halves_of_a_batch();
   two_processes();
@@ -170,10 +168,10 @@ int main() {
   overlap();
   what_it_costs();
   questions(
-      "In recursive_doubling (26_by_hand.hpp), begin with the largest distance. Which\n"
-      "of the claims fail, and why not that of P = 2?",
-      "In random_gradients (26_by_hand.hpp), multiply by 100 and round to whole numbers\n"
-      "(xt::round). How many elements differ now?",
+      "In recursive_doubling (26_by_hand.hpp), begin with the largest distance.\n"
+      "Which of the claims fail, and why not that of P = 2?",
+      "In random_gradients (26_by_hand.hpp), multiply by 100 and round to whole\n"
+      "numbers (xt::round). How many elements differ now?",
       "In tiny_run (26_training.hpp), set steps to 600. How far apart are the losses\n"
       "of S = 4 and S = 1?");
 }
