@@ -113,11 +113,11 @@ TEST_CASE("the scripts of scatter plots are the stored ones", "[report][scripts]
   const ScratchFolder folder;
   ScatterOptions options;
   options.title = "layer 0, head 1";
-  options.labels = {"it's", "[MASK]", "<5 %s", "it's", "[MASK]", "a,\"b\"", "near", "nearer", "x"};
-  options.groups = {0, 0, 0, 1, 1, 1, 0, 1, 0};
+  options.labels = {"it's", "<5 %s", "a,\"b\"", "sea"};
+  options.groups = {0, 0, 1, 1};
   options.group_names = {"query", "key"};
-  const Array points{{0, 0}, {4, 0},      {4, 4},      {0, 4},          {2, 2},
-                     {3, 1}, {2.0625, 2}, {2, 2.0625}, {2.0625, 2.0625}};
+  // Far from one another: crowded labels have positions that are equally good except for rounding.
+  const Array points = array2d({{0, 0.25}, {3, 0.75}, {1, 4}, {2.5, 2.25}});
   draw_scatter(folder.path, "scatter", points, options);
   check_file(folder, "scatter.gp");
   check_file(folder, "scatter.csv");

@@ -8,19 +8,14 @@ set lmargin at screen 0.06
 set rmargin at screen 0.973333333
 set tmargin at screen 0.891666667
 set bmargin at screen 0.0555555556
-set xrange [-1.05860465:5.05860465]
-set yrange [-0.24:4.24]
+set xrange [-1.36744186:4.36744186]
+set yrange [0.025:4.225]
 set border linecolor rgb '#BBBBBB'
 set tics nomirror out scale 0.5 font ',12' textcolor rgb '#666666'
 set key at screen 0.5, screen 0.922222222 center center horizontal Left reverse samplen 1
-set label 'it''s' at screen 0.2275, screen 0.100347222 left front font ',13' textcolor rgb '#0072B2'
-set label '[MASK]' at screen 0.824722222, screen 0.100347222 left front font ',13' textcolor rgb '#0072B2'
-set label '<5 %s' at screen 0.820944444, screen 0.830069444 left front font ',13' textcolor rgb '#0072B2'
-set label 'it''s' at screen 0.223722222, screen 0.830069444 left front font ',13' textcolor rgb '#D55E00'
-set label '[MASK]' at screen 0.507222222, screen 0.473611111 right front font ',13' textcolor rgb '#D55E00'
-set label 'a,"b"' at screen 0.675416667, screen 0.286979167 left front font ',13' textcolor rgb '#D55E00'
-set label 'near' at screen 0.535442708, screen 0.473611111 left front font ',13' textcolor rgb '#0072B2'
-set label 'nearer' at screen 0.516666667, screen 0.506803385 center front font ',13' textcolor rgb '#D55E00'
-set label 'x' at screen 0.525998264, screen 0.451942274 center front font ',13' textcolor rgb '#0072B2'
+set label 'it''s' at screen 0.287222222, screen 0.100347222 left front font ',13' textcolor rgb '#0072B2'
+set label '<5 %s' at screen 0.765, screen 0.199884259 left front font ',13' textcolor rgb '#0072B2'
+set label 'a,"b"' at screen 0.446481481, screen 0.846875 left front font ',13' textcolor rgb '#D55E00'
+set label 'sea' at screen 0.68537037, screen 0.49849537 left front font ',13' textcolor rgb '#D55E00'
 plot 'scatter.csv' skip 1 using 1:($3 == 0 ? $2 : NaN) with points pointtype 7 pointsize 0.9 linecolor rgb '#0072B2' title 'query', \
      'scatter.csv' skip 1 using 1:($3 == 1 ? $2 : NaN) with points pointtype 9 pointsize 0.9 linecolor rgb '#D55E00' title 'key'

@@ -7,8 +7,8 @@ set lmargin at screen 0.06
 set rmargin at screen 0.973333333
 set tmargin at screen 0.891666667
 set bmargin at screen 0.0555555556
-set xrange [-1.05860465:5.05860465]
-set yrange [-0.24:4.24]
+set xrange [-1.36744186:4.36744186]
+set yrange [0.025:4.225]
 set border linecolor rgb '#BBBBBB'
 set tics nomirror out scale 0.5 font ',12' textcolor rgb '#666666'
 set key at screen 0.5, screen 0.922222222 center center horizontal Left reverse samplen 1
