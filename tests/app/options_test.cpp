@@ -429,3 +429,28 @@ TEST_CASE("a value for --version is refused", "[app][options]") {
   CHECK(error.find("--version") != error.npos);
   CHECK(error.substr(error.size() - std::min<std::size_t>(error.size(), 12)) == "; see --help");
 }
+
+TEST_CASE("numbers are accepted up to their limits", "[app][options]") {
+  struct Limits {
+    Arguments command;
+    const char *flag, *low, *below, *high, *above;
+  };
+  const std::vector<Limits> all = {
+      {{"train"}, "--threads", "1", "0", "1024", "1025"},
+      {{"train", "--embed-dim", "64"}, "--heads", "1", "0", "64", "65"},
+      {{"train", "--tokenizer", "bpe"}, "--vocab-size", "256", "255", "65536", "65537"},
+      {{"train", "--batch-size", "8"}, "--shards", "1", "0", "8", "16"},
+      {{"train", "--batch-size", "12"}, "--shards", "2", "3", "4", "6"},
+      {{"sample", "run"}, "--samples", "1", "0", "1024", "1025"}};
+  for (const Limits& limits : all)
+    for (const auto& [value, accepted] : {std::pair(limits.low, true),
+                                          {limits.below, false},
+                                          {limits.high, true},
+                                          {limits.above, false}}) {
+      INFO(limits.flag << " " << value);
+      Arguments arguments = limits.command;
+      arguments.insert(arguments.end(), {limits.flag, value});
+      CHECK(refused(arguments).empty() == accepted);
+    }
+  CHECK(sample({"run", "--top-k", "1"}).options.top_k == 1);
+}
