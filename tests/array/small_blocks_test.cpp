@@ -41,6 +41,24 @@ TEST_CASE("a freed small block is used for the next of its size", "[array][memor
   free_small(other, 200);
 }
 
+TEST_CASE("the small blocks of two threads that ended are both used again", "[array][memory]") {
+  if (heed_test::sanitized) return;
+  std::set<void*> freed, used;
+  std::thread([&] {
+    void* const outer = allocate_small(1000);
+    std::thread([&] {
+      void* const inner = allocate_small(1000);
+      freed = {outer, inner};
+      free_small(inner, 1000);
+    }).join();
+    free_small(outer, 1000);
+  }).join();
+  std::thread([&] {
+    for (int i = 0; i < 2 * 64; ++i) used.insert(allocate_small(1000));
+  }).join();
+  for (void* const block : freed) CHECK(used.count(block) == 1);
+}
+
 TEST_CASE("the small blocks of a thread that ended are used by other threads", "[array][memory]") {
   if (heed_test::sanitized) return;
   std::set<void*> blocks;

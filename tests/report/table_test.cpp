@@ -77,6 +77,10 @@ TEST_CASE("values too small or too large for four decimals use scientific notati
   CHECK(table(mixed) == "  1.0000  0.0000\n");
 }
 
+TEST_CASE("zeros are printed without an exponent", "[report][table]") {
+  CHECK(table(zeros({1, 2}), {"zeros"}) == "zeros (1, 2)\n  0.0000  0.0000\n");
+}
+
 TEST_CASE("a matrix wider than the terminal is split into strips", "[report][table]") {
   const Array x = ones({2, 5});
   TableOptions options;
