@@ -113,8 +113,9 @@ void append_tokens(const nn::Gpt& model, std::vector<Tokens>& texts, const Gener
                    const std::vector<Generator*>& generators,
                    const std::function<bool(std::int64_t)>& each) {
   const NoGrad no_grad;
-  WindowedDecoder decoder(model, options.cache, texts.size(), texts[0].size(),
-                          texts[0].size() + options.tokens);
+  const std::size_t size = texts[0].size(), most = std::numeric_limits<std::size_t>::max() - size;
+  WindowedDecoder decoder(model, options.cache, texts.size(), size,
+                          size + std::min(options.tokens, most));
   for (std::size_t i = 0; i < options.tokens; ++i) {
     const Array logits = decoder.next_logits(texts);  // (B, V)
     if (!all_finite(logits))

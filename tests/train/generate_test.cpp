@@ -3,6 +3,7 @@
 #include "heed/train/generate.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "catch.hpp"
 #include "heed/ops/reduce.hpp"
@@ -143,6 +144,18 @@ TEST_CASE("the callback gets each token and can stop the generation", "[train][g
   CHECK(received.size() == 5);
   CHECK(written == received);
   CHECK(writer.write({3}, with(0)).empty());
+}
+
+TEST_CASE("a callback can stop the generation of any number of tokens", "[train][generate]") {
+  const Writer writer;
+  const std::size_t largest = std::numeric_limits<std::size_t>::max();
+  for (const std::size_t tokens : {largest, largest - 1, largest - 7}) {
+    Generator generator(1);
+    std::size_t calls = 0;
+    const Tokens written = generate(writer.gpt, {3, 1}, with(tokens), generator,
+                                    [&](std::int64_t) { return ++calls < 20; });
+    CHECK(written == writer.write({3, 1}, with(20)));
+  }
 }
 
 TEST_CASE("generation records no graph and leaves no nodes", "[train][generate]") {
