@@ -198,6 +198,14 @@ std::vector<BadFolder> bad_vocabularies() {
   };
 }
 
+// Changes a byte in the middle of the tensors, which are most of the file, so that every number
+// stays finite.
+void change_byte(const fs::path& file) {
+  std::string bytes = content(file);
+  bytes[bytes.size() / 2 / 4 * 4] ^= 1;  // the lowest bits of a number
+  put(file, bytes);
+}
+
 void check_refused(const std::vector<BadFolder>& folders) {
   for (const BadFolder& bad : folders) {
     INFO(bad.what);
@@ -227,4 +235,39 @@ TEST_CASE("import refuses damaged tensors in one line and writes nothing", "[app
 
 TEST_CASE("import refuses a damaged vocabulary in one line and writes nothing", "[app][weights]") {
   check_refused(bad_vocabularies());
+}
+
+TEST_CASE("import refuses a file that heed wrote and whose tensors changed afterwards",
+          "[app][weights]") {
+  for (const std::string& format : {"gpt2", "pytorch"}) {
+    INFO(format);
+    const Folder folder("gpt2");
+    REQUIRE(folder.heed({"import", "m", "--out", "o"}).code == 0);
+    REQUIRE(folder.heed({"export", "o", "--to", format, "e"}).code == 0);
+    change_byte(folder / "e/model.safetensors");
+    const Finished run = folder.heed({"import", "e", "--out", "copy"});
+    CHECK(run.code == 1);
+    CHECK(
+        run.err ==
+        "heed: error: e/model.safetensors: checksum: the tensors changed after they were saved\n");
+    CHECK(!folder.has_file("copy"));
+  }
+}
+
+TEST_CASE("import refuses a changed shard that heed wrote", "[app][weights]") {
+  const Folder folder("gpt2");
+  std::string map;
+  folder.tensors(
+      [&](Tensors& all) {
+        for (const heed::StoredTensor& tensor : all)
+          map += (map.empty() ? "\"" : ", \"") + tensor.name + "\": \"b.safetensors\"";
+      },
+      "b.safetensors");
+  fs::remove(folder / "m/model.safetensors");
+  put(folder / "m/model.safetensors.index.json", "{\"weight_map\": {" + map + "}}");
+  REQUIRE(folder.heed({"import", "m", "--out", "o"}).code == 0);
+  change_byte(folder / "m/b.safetensors");
+  CHECK(folder.heed({"import", "m", "--out", "p"}).err ==
+        "heed: error: m/b.safetensors: checksum: the tensors changed after they were saved\n");
+  CHECK(!folder.has_file("p"));
 }

@@ -148,6 +148,13 @@ void check_tensor(const Location& location, const Shape& expected) {
               ", heed imports F32, F16, BF16 and F64");
 }
 
+// Throws Error if a file that heed wrote changed afterwards.
+void check_checksums(const WeightFiles& weights) {
+  const auto no_tensor = [](std::size_t) { return false; };
+  for (const auto& file : weights.files)
+    if (file->header().has_checksum) file->read_all(no_tensor, {});
+}
+
 // ---- copying
 
 // Copies a matrix (in, out) into parameters (out_i, in), whose sum of out_i is `out`.
@@ -291,7 +298,9 @@ ImportedModel::ImportedModel(const std::filesystem::path& folder, const hugging_
   const Source source = files.config.source;
   const auto expected =
       source == Source::heed ? own_tensors(parameters) : tensors_of(source, model.config);
-  copy(paired(folder, expected, source, files.weights, parameters), parameters);
+  const Pairs pairs = paired(folder, expected, source, files.weights, parameters);
+  check_checksums(files.weights);
+  copy(pairs, parameters);
 }
 
 }  // namespace HEED_NAMESPACE
