@@ -98,8 +98,14 @@ class Run:
                 yield name, verdict
 
     def remembered_failure(self, number, name, _):
-        program, _, test = self.caught_by.get(name, "").partition(": ")
-        return self.tests.failure(number, [Test(program, test, "", 10)]) if test else ""
+        line = re.sub("^(timeout|crash): ", "", self.caught_by.get(name, ""))
+        program, _, test = line.partition(": ")
+        if not test:
+            return ""
+        if test not in self.tests.names_of(program):
+            print(f"caught_by.txt names a test that does not exist: {line}", flush=True)
+            return ""
+        return self.tests.failure(number, [Test(program, test, "", 10)])
 
     def reached_failure(self, number, _, mutant):
         tests = self.tests.reaching.get(number)
@@ -142,8 +148,10 @@ class Run:
         survived = [name for name, verdict in verdicts.items() if not verdict]
         for name in survived:
             print(f"{name}\n    {'NO TEST REACHES IT' if verdicts[name] is None else 'SURVIVED'}")
+        ends = [verdict.partition(": ")[0] for verdict in verdicts.values() if verdict]
         known = len(set(self.equivalent) & set(self.mutants))
-        self.say(f"{len(self.mutants)} mutants: {len(verdicts) - len(survived)} caught, "
+        self.say(f"{len(self.mutants)} mutants: {len(verdicts) - len(survived)} caught "
+                 f"({ends.count('timeout')} by a timeout, {ends.count('crash')} by a crash), "
                  f"{len(survived)} survived, {known} equivalent, "
                  f"{len(self.mutants) - known - len(verdicts)} do not compile")
         if self.options.record:

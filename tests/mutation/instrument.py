@@ -5,8 +5,9 @@ import re
 from rules import Tokens
 
 OPERATORS = {"+": "plus_minus", "-": "minus_plus", "*": "times_over", "/": "over_times",
-             "<": "less_or_equal", "<=": "not_equal_less", ">": "greater_or_equal",
-             ">=": "not_equal_greater", "==": "equal_differs", "!=": "differs_equal"}
+             "<": "less_to_less_or_equal", "<=": "less_or_equal_to_less",
+             ">": "greater_to_greater_or_equal", ">=": "greater_or_equal_to_greater",
+             "==": "equal_differs", "!=": "differs_equal"}
 
 
 def instrumented(text, numbered):

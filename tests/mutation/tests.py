@@ -1,6 +1,7 @@
 """tests.py: runs the tests that reach a mutant, the closest and the quickest first."""
 
 import concurrent.futures
+import itertools
 import os
 import pathlib
 import re
@@ -31,29 +32,37 @@ class Test(NamedTuple):
 class Tests:
     def __init__(self, build):
         self.build, self.folder = build, build.folder
-        self.worker, self.workers = threading.local(), 0
+        self.worker, self.workers = threading.local(), itertools.count(1)
+        self.names = {}  # {program: its tests}
         self.reaching = {}  # {number: [Test]}
         self.everything = []  # all tests
         self.order = {}  # of the tests in their programs
 
-    def place(self):
+    def worker_folder(self):
         """A folder for the tests of this thread."""
         if not hasattr(self.worker, "folder"):
-            self.workers += 1
-            self.worker.folder = self.folder / f"worker{self.workers}"
+            self.worker.folder = self.folder / f"worker{next(self.workers)}"
         shutil.rmtree(self.worker.folder, ignore_errors=True)
         (self.worker.folder / "tmp").mkdir(parents=True)
         return self.worker.folder
 
+    def names_of(self, program):
+        """The names of the tests of a program, in its order."""
+        if program not in self.names:
+            listed = subprocess.run([self.folder / "tests" / program, "--list-test-names-only", SELECTED],
+                                    text=True, stdout=subprocess.PIPE, check=False).stdout
+            self.names[program] = [name for name in listed.splitlines() if name]
+        return self.names[program]
+
     def run(self, program, names, limit, variables):
-        """[(passed, seconds, numbers reached, file, name)], and whether the program ended in time."""
-        place = self.place()
-        (place / "names").write_text("".join(quoted(name) + "\n" for name in names))
+        """[(passed, seconds, numbers reached, file, name)], and the exit code: None after a timeout."""
+        folder = self.worker_folder()
+        (folder / "names").write_text("".join(quoted(name) + "\n" for name in names))
         environment = {**os.environ, "HEED_SEED": "1", "OMP_WAIT_POLICY": "passive",
-                       "TMPDIR": str(place / "tmp"), "XDG_CACHE_HOME": str(self.build.build / "cache"),
-                       "HEED_MUTANTS_LOG": str(place / "log"),
+                       "TMPDIR": str(folder / "tmp"), "XDG_CACHE_HOME": str(self.build.build / "cache"),
+                       "HEED_MUTANTS_LOG": str(folder / "log"),
                        "HEED_MUTANTS_PROGRAM": str(self.folder / "heed"), **variables}
-        command = [self.folder / "tests" / program, "-f", place / "names", "--abort"]
+        command = [self.folder / "tests" / program, "-f", folder / "names", "--abort"]
         if "HEED_MUTANTS_REACHED" in variables:
             command.pop()
 
@@ -62,7 +71,7 @@ class Tests:
                 resource.setrlimit(which, (most, most))
             confine(place, self.build.build / "cache")
 
-        done = subprocess.Popen(command, cwd=place, env=environment, stdin=subprocess.DEVNULL,
+        done = subprocess.Popen(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                 start_new_session=True, preexec_fn=limited)
         try:
@@ -74,7 +83,7 @@ class Tests:
         except ProcessLookupError:
             pass
         done.wait()
-        log = place / "log"
+        log = folder / "log"
         lines = log.read_text(errors="replace").splitlines() if log.exists() else []
         return [line.split("\t") for line in lines if line.count("\t") == 4], code
 
@@ -82,9 +91,7 @@ class Tests:
         """Runs all tests without a mutant, and records the mutants that each one reaches."""
         parts = []
         for program in PROGRAMS:
-            listed = subprocess.run([self.folder / "tests" / program, "--list-test-names-only", SELECTED],
-                                    text=True, stdout=subprocess.PIPE, check=False).stdout
-            names = [name for name in listed.splitlines() if name]
+            names = self.names_of(program)
             self.order.update({(program, name): i for i, name in enumerate(names)})
             parts += [(program, names[i::8]) for i in range(8)]
 
@@ -109,7 +116,9 @@ class Tests:
                         self.reaching.setdefault(number, []).append(test)
 
     def failure(self, number, tests):
-        """The first of the tests that fails with the mutant, and how; else ''."""
+        """The first of the tests that fails with the mutant, as "heed_tests: name"; "timeout: " or
+        "crash: " stands before it if the test, or the program before its first test, did not end by
+        itself. '' if all tests pass."""
         program = tests[0].program
         limit = 10 + 5 * sum(test.seconds for test in tests)
         lines, code = self.run(program, [test.name for test in tests], limit,
@@ -122,7 +131,8 @@ class Tests:
         ended = {name for *_, name in lines}
         left = sorted((test for test in tests if test.name not in ended),
                       key=lambda test: self.order.get((program, test.name), 0))
-        return f"{program}: {left[0].name}" if left else ""
+        how = "timeout" if code is None else "crash"
+        return f"{how}: {program}: {left[0].name if left else 'after its last test'}"
 
     def verdict(self, number, mutant, tests, most_seconds):
         """The name of a test that fails, '' if all pass, None if there is no test."""
