@@ -133,6 +133,9 @@ def test_curves(page):
                       "const own = e.getBoundingClientRect(); return own.left >= box.left - 1 && own.right <= box.right + 1 &&"
                       "own.top >= box.top - 1 && own.bottom <= box.bottom + 1})")
     check("curves and labels are inside the picture", inside)
+    diverged = "{title: 'loss', x: [0, 9], curves: [{name: 'a', y: [1.5, null]}]}"
+    label = page.run(f"return LossCurves.prototype.summary.call({diverged})")
+    check("the label of a diverged training says so", "a from 1.5000 to not finite;" in label, label)
     page.mouse().move_to_element(page.find("svg.curves .cursor")).move_by_offset(-200, 0).perform()
     index = page.run("return lossCurves[0].index")
     check("hover reads an earlier step", 0 < index < len(note["curves"][0]["x"]) - 1, index)

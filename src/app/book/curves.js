@@ -9,6 +9,11 @@ function ticks(low, high, count) {
   return numbers;
 }
 
+// A loss as text. A loss that is not finite is null in the numbers.
+function lossText(loss) {
+  return loss === null ? "not finite" : numberText(loss);
+}
+
 // Loss curves in a figure, whose script element has the numbers.
 class LossCurves {
   constructor(figure) {
@@ -57,7 +62,7 @@ class LossCurves {
 
   // "loss (nats per token), steps 0 to 299: causal mask from 1.5000 to 1.3860".
   summary() {
-    const ends = this.curves.map(({name, y}) => `${name} from ${numberText(y[0])} to ${numberText(y[y.length - 1])}`);
+    const ends = this.curves.map(({name, y}) => `${name} from ${lossText(y[0])} to ${lossText(y[y.length - 1])}`);
     return `${this.title}, steps ${Math.round(this.x[0])} to ${Math.round(this.x[1])}: ${ends.join(", ")}; arrow keys move`;
   }
 
@@ -99,7 +104,7 @@ class LossCurves {
       this.dots[i].setAttribute("cx", this.left(x[at]));
       this.dots[i].setAttribute("cy", this.top(y[at] ?? 0));
       const row = Object.assign(document.createElement("li"), {className: `curve${i % 6}`});
-      row.textContent = `${name}: ${y[at] === null ? "not finite" : numberText(y[at])} at step ${Math.round(x[at])}`;
+      row.textContent = `${name}: ${lossText(y[at])} at step ${Math.round(x[at])}`;
       return row;
     }));
   }
