@@ -148,7 +148,10 @@ TEST_CASE("debug builds with the debug preset and starts gdb at main with heed's
   CHECK(machine.heed({"debug", "exercise", "mean"}).out == started("lessons/exercise_01_mean"));
   CHECK(machine.heed({"debug", "train", "a b", "--steps"}).out ==
         started("heed") + "train|a b|--steps|");
-  CHECK(machine.heed({"debug", "--build", "2"}).out == build + "lessons/02_second_sight\n");
+  for (const Arguments& options :
+       {Arguments{"--build"}, Arguments{"--build", "--lldb"}, Arguments{"--lldb", "--build"}})
+    CHECK(machine.heed(Arguments{"debug"} + options + Arguments{"2"}).out ==
+          build + "lessons/02_second_sight\n");
   CHECK(has(machine.heed({"debug"}).err, "heed: error: debug needs an argument: ./heed debug 9"));
   CHECK(machine.heed({"debug", "--fast", "2"}).err ==
         "heed: error: unknown option '--fast'; use --lldb, --double or --build\n");
