@@ -76,7 +76,8 @@ class KilledRun {
     if (!resume) std::filesystem::remove_all(sandbox_ / "o");
     Child child(mpirun_call(sandbox_, command(resume)));
     const std::vector<pid_t> ranks = started_ranks(child.process());
-    if (random_() % 2 == 0) child.read_until("\nstep ");
+    const bool after_first_step = random_() % 2 == 0;
+    if (after_first_step) child.read_until("\nstep ");
     std::this_thread::sleep_for(std::chrono::milliseconds(random_() % 700));
     const pid_t target = ranks.at(random_() % ranks.size());
     const std::string rank = rank_of_process(target);
@@ -92,7 +93,9 @@ class KilledRun {
     INFO(finished.err);
     CHECK(finished.code != 0);
     CHECK(finished.err != "");
-    if (has(finished.err, "process rank " + rank + " ")) ++named_;
+    const bool is_named = has(finished.err, "process rank " + rank + " ");
+    if (is_named) ++named_;
+    if (after_first_step) ++late_, named_late_ += is_named;
     if (has_checkpoint()) CHECK_FALSE(step().empty());  // throws for a damaged checkpoint
     return seconds;
   }
@@ -102,6 +105,9 @@ class KilledRun {
   int stuck() const { return stuck_; }
   // How often mpirun has named the killed rank. Early in MPI_Init() it names none.
   int named() const { return named_; }
+  // The kills after a first step, and how often mpirun has named the rank of such a kill.
+  int late() const { return late_; }
+  int named_late() const { return named_late_; }
 
   // Whether the run, continued by one process, is the run that was never interrupted.
   void check_equals_uninterrupted() {
@@ -137,7 +143,7 @@ class KilledRun {
 
   Sandbox sandbox_;
   std::mt19937 random_;
-  int stuck_ = 0, named_ = 0;
+  int stuck_ = 0, named_ = 0, late_ = 0, named_late_ = 0;
 };
 
 void kill_ranks(int times, unsigned seed) {
@@ -146,7 +152,12 @@ void kill_ranks(int times, unsigned seed) {
   for (int i = 0; i < times; ++i) longest = std::max(longest, run.kill_once());
   std::cout << "mpirun: " << times << " ranks killed, all ranks ended after at most " << longest
             << " s; mpirun named " << run.named() << " of them and did not end itself "
-            << run.stuck() << " times; the last checkpoint is of step " << run.step() << "\n";
+            << run.stuck() << " times; " << run.named_late() << " of " << run.late()
+            << " ranks killed after a step were named; the last checkpoint is of step "
+            << run.step() << "\n";
+  CHECK(run.stuck() <= times / 5);
+  CHECK(run.late() > 0);
+  CHECK(2 * run.named_late() >= run.late());
   run.check_equals_uninterrupted();
 }
 
