@@ -1,4 +1,4 @@
-// packed_codes.cpp: 16-bit codes in fewer bytes, by Huffman codes of their bytes.
+// packed_codes.cpp: compresses 16-bit codes with Huffman codes of their bytes.
 
 #include "report/packed_codes.hpp"
 
@@ -10,13 +10,13 @@
 namespace HEED_NAMESPACE {
 namespace {
 
-constexpr std::size_t longest = 15;  // bits of a codeword: a length has four bits
+constexpr std::size_t max_codeword_bits = 15;  // a length is stored in four bits
 
 // The codeword of each symbol: in the order of the lengths, then of the symbols.
 std::vector<std::uint32_t> codewords(const std::vector<std::size_t>& lengths) {
   std::vector<std::uint32_t> words(lengths.size());
   std::uint32_t next = 0;
-  for (std::size_t length = 1; length <= longest; ++length, next <<= 1)
+  for (std::size_t length = 1; length <= max_codeword_bits; ++length, next <<= 1)
     for (std::size_t symbol = 0; symbol < lengths.size(); ++symbol)
       if (lengths[symbol] == length) words[symbol] = next++;
   return words;
@@ -82,7 +82,7 @@ std::vector<std::size_t> huffman_depths(const std::vector<std::size_t>& counts) 
 std::vector<std::size_t> code_lengths(std::vector<std::size_t> counts) {
   while (true) {
     std::vector<std::size_t> lengths = huffman_depths(counts);
-    if (*std::max_element(lengths.begin(), lengths.end()) <= longest) return lengths;
+    if (*std::max_element(lengths.begin(), lengths.end()) <= max_codeword_bits) return lengths;
     for (std::size_t& count : counts) count = (count + 1) / 2;  // nearer to equal lengths
   }
 }

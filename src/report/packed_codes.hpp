@@ -1,4 +1,4 @@
-// packed_codes.hpp: 16-bit codes in fewer bytes, by Huffman codes of their bytes.
+// packed_codes.hpp: packed_codes(), which compresses 16-bit codes.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace HEED_NAMESPACE {
 
-// The codes in fewer bytes if most of their high or low bytes are of a few kinds, as those of
-// attention weights are. The format, which src/report/page/01_data.js reads:
+// Compresses 16-bit codes with one Huffman code for the high bytes and one for the low bytes. The
+// format, which src/report/page/01_data.js reads:
 //   the number of codes      4 bytes, little-endian
 //   the plane of high bytes  see below
 //   the plane of low bytes

@@ -18,9 +18,9 @@ std::string base64(std::string_view bytes);
 // low + c * (high - low) / 65535.
 struct CodedNumbers {
   double low, high;  // the numbers of the codes 0 and 65535
-  std::string
-      codes;  // the codes, little-endian, in base64; or packed, if that is shorter: then '*',
-              // and in base64 what packed_codes() of src/report/packed_codes.hpp returns
+  // The codes, little-endian, in base64; or packed, if that is shorter: then '*', and in base64
+  // what packed_codes() of src/report/packed_codes.hpp returns.
+  std::string codes;
 };
 
 // Codes `count` numbers between low and high; numbers outside are clamped. A decoded number differs

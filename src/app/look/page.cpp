@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <numeric>
 
@@ -145,20 +146,21 @@ std::string page_html(const LookCommand& command, const LoadedModel& saved, cons
   json["maps"] = maps_json(command, record, order, config.heads);
 
   const std::string title = "heed look " + printable(command.run);
-  const auto left = [&] {  // the bytes that the page can still have
+  const auto left = [&] {  // how many bytes can be added before the page has page_bytes
     json["texts"] = texts.json();
     const std::size_t used = written_bytes(json) + attention_page(title, "", "").size();
     return used < page_bytes ? page_bytes - used : 0;
   };
-  // The vectors get the bytes that the gradients of the first loss leave, the history and the
-  // gradients of the other losses get the rest.
-  const std::size_t first_loss =
-      written_bytes(gradients_json(record, text.tokens, config.causal, 0, texts));
-  const std::size_t rest = left();
-  json["vectors"] =
-      vectors_json(record, order, config.heads, rest > first_loss ? rest - first_loss : 0);
-  json["history"] = history_json(command, saved, text, scored, left() / 2);
-  const Json gradients = gradients_json(record, text.tokens, config.causal, left(), texts);
+  // The page always has the gradients of the first loss. The history may take half of the other
+  // bytes. The vectors may take all that is left then, and further losses what the vectors leave.
+  Json gradients = gradients_json(record, text.tokens, config.causal, 0, texts);
+  const auto left_after_first_loss = [&, first_loss = written_bytes(gradients)] {
+    return left() - std::min(left(), first_loss);
+  };
+  json["history"] = history_json(command, saved, text, scored, left_after_first_loss() / 2);
+  json["vectors"] = vectors_json(record, order, config.heads, left_after_first_loss());
+  gradients =
+      gradients_json(record, text.tokens, config.causal, left(), texts, std::move(gradients));
   json["texts"] = texts.json();
   return attention_page(title, ascii(json), ascii(gradients));
 }
@@ -174,35 +176,57 @@ void check_writable(const std::filesystem::path& file) {
   static_cast<void>(AtomicFile(file));  // throws if the file cannot be written
 }
 
+// One model of the history: its step, and the attention weights and scores of its heads.
+Json history_model(const LookCommand& command, const LoadedModel& saved, const LookText& text,
+                   const ScoreText& scored, const RunFolder& folder, std::int64_t step) {
+  const nn::GptConfig& config = saved.model.config;
+  const ModelReader reader(folder.history_file(step));
+  const ModelFile& file = reader.file();
+  check_trusted(file, command.trust);
+  const LoadedModel kept(reader);
+  if (kept.model.config.layers != config.layers || kept.model.config.heads != config.heads ||
+      kept.vocabulary != saved.vocabulary)
+    throw_error(file.path(), ": is not a model of this run; move it out of the folder");
+  return {{"step", step},
+          {"scores", score_json(head_scores_on(kept.model, scored).of_kind)},
+          {"weights", all_weight_codes(weights_of(kept.model, text.tokens), config.causal)}};
+}
+
+// The last of `count` models and every stride-th before it, with the smallest stride with which
+// they fit into `bytes`. `read` reads one model, whose size is known only then.
+Json models_that_fit(std::size_t count, std::size_t bytes,
+                     const std::function<Json(std::size_t)>& read) {
+  std::vector<Json> models(count);  // null until it is read
+  std::vector<std::size_t> sizes(count);
+  const auto size = [&](std::size_t i) {
+    if (models[i].is_null()) models[i] = read(i), sizes[i] = written_bytes(models[i]) + 1;
+    return sizes[i];
+  };
+  const auto fit = [&](std::size_t stride) {
+    std::size_t used = 0;
+    for (std::size_t i = count; i > 0 && used <= bytes; i -= std::min(i, stride))
+      used += size(i - 1);
+    return used <= bytes;
+  };
+  // Models of one run differ in size, but not by a factor of two, so that smaller strides fail.
+  std::size_t stride =
+      count == 0 ? 1 : std::max<std::size_t>(1, count * size(count - 1) / (2 * bytes + 1));
+  while (stride < count && !fit(stride)) ++stride;
+  Json chosen = Json::array();
+  for (std::size_t i = 0; i < count; ++i)
+    if ((count - 1 - i) % stride == 0) chosen.push_back(std::move(models[i]));
+  return chosen;
+}
+
 }  // namespace
 
 Json history_json(const LookCommand& command, const LoadedModel& saved, const LookText& text,
                   const ScoreText& scored, std::size_t bytes) {
-  const nn::GptConfig& config = saved.model.config;
   const RunFolder folder{checkpoint_in(command.run).parent_path()};
   const std::vector<std::int64_t> steps = folder.history_steps();
-  const std::size_t T = text.names.size(), heads = config.layers * config.heads;
-  constexpr std::size_t score_bytes = 40;  // of one head: three scores, commas and quotes
-  const std::size_t model_bytes =
-      heads * (coded_bytes(config.causal ? T * (T + 1) / 2 : T * T) + score_bytes);
-  const std::size_t stride =  // every stride-th model fits
-      std::max<std::size_t>(1,
-                            (steps.size() * model_bytes + bytes) / std::max<std::size_t>(bytes, 1));
-  Json models = Json::array();
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    if ((steps.size() - 1 - i) % stride != 0) continue;
-    const ModelReader reader(folder.history_file(steps[i]));
-    const ModelFile& file = reader.file();
-    check_trusted(file, command.trust);
-    const LoadedModel kept(reader);
-    if (kept.model.config.layers != config.layers || kept.model.config.heads != config.heads ||
-        kept.vocabulary != saved.vocabulary)
-      throw_error(file.path(), ": is not a model of this run; move it out of the folder");
-    models.push_back(
-        {{"step", steps[i]},
-         {"scores", score_json(head_scores_on(kept.model, scored).of_kind)},
-         {"weights", all_weight_codes(weights_of(kept.model, text.tokens), config.causal)}});
-  }
+  const Json models = models_that_fit(steps.size(), bytes, [&](std::size_t i) {
+    return history_model(command, saved, text, scored, folder, steps[i]);
+  });
   Json json = {{"models", models}, {"kept", steps.size()}};
   std::error_code ignored;
   if (std::filesystem::exists(folder.loss_csv(), ignored)) {

@@ -166,16 +166,17 @@ Json lens_json(const Array& lens, const Indices& tokens, bool causal, TokenTexts
 }
 
 Json gradients_json(const ForwardRecord& record, const Indices& tokens, bool causal,
-                    std::size_t bytes, TokenTexts& texts) {
+                    std::size_t bytes, TokenTexts& texts, Json first) {
   const std::size_t T = tokens.size(), texts_before = written_bytes(texts.json());
-  Json json = Json::array();
-  std::size_t used = 0;
+  Json json = std::move(first);
+  std::size_t used = json.empty() ? 0 : written_bytes(json);
   const auto add = [&](const Target& target) {
     json.push_back(gradient_json(record, target, causal));
     used += written_bytes(json.back()) + 1;  // and a comma
   };
-  if (causal && T > 1) add(mean_target(record, tokens));
-  for (std::size_t t = T; t-- > 0;) {
+  const bool has_mean = causal && T > 1;
+  if (has_mean && json.empty()) add(mean_target(record, tokens));
+  for (std::size_t t = T + has_mean - json.size(); t-- > 0;) {
     add(target_of(record, tokens, t, causal, texts));
     if (used + written_bytes(texts.json()) - texts_before <= bytes || json.size() == 1) continue;
     json.erase(json.size() - 1);

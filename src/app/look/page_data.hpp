@@ -33,9 +33,6 @@ constexpr std::size_t page_bytes = 2'900'000;
 std::string ascii(const Json& json);
 std::size_t written_bytes(const Json& json);
 
-// The most bytes that `count` numbers take as 16-bit codes in base64.
-constexpr std::size_t coded_bytes(std::size_t count) { return (2 * count + 2) / 3 * 4; }
-
 // The number of decimals that show four significant digits of numbers up to `largest`.
 int decimals_for(double largest);
 
@@ -54,12 +51,14 @@ Json lens_json(const Array& lens, const Indices& tokens, bool causal, TokenTexts
 
 // The gradients of losses with respect to the attention weights. Leaves out losses that, with the
 // texts of their targets, do not fit into `bytes`, except the first one: the mean or, of a
-// bidirectional model, the last position's.
+// bidirectional model, the last position's. `first` is the result of a call with fewer bytes, to
+// which the further losses are added.
 Json gradients_json(const ForwardRecord& record, const Indices& tokens, bool causal,
-                    std::size_t bytes, TokenTexts& texts);
+                    std::size_t bytes, TokenTexts& texts, Json first = Json::array());
 
 // The models of the run's history, with attention weights and scores of their heads, and the loss
-// curve. Leaves out attention weights that do not fit into `bytes`.
+// curve. If not all models fit into `bytes`, it has every second one, every third one and so on,
+// and always the last.
 Json history_json(const LookCommand& command, const LoadedModel& saved, const LookText& text,
                   const ScoreText& scored, std::size_t bytes);
 
