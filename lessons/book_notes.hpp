@@ -96,12 +96,16 @@ inline void note_of_maps(SourceLocation location, const std::vector<Array>& maps
         {"maps", json_list(maps, json_matrix)}});
 }
 
-// At most 200 points: each is the mean of equally many consecutive ones. The last may have fewer.
+// How many training steps a point of a drawn curve averages, so that it has at most 200 points.
+inline std::size_t steps_per_point(const Series& curve) {
+  return std::max<std::size_t>(1, (curve.x.size() + 199) / 200);
+}
+
+// The means of every steps_per_point() consecutive points. The last mean may be of fewer.
 inline Series thinned(const Series& curve) {
-  const std::size_t many = std::max<std::size_t>(1, (curve.x.size() + 199) / 200);
   Series means{curve.name, {}, {}};
-  for (std::size_t first = 0; first < curve.x.size(); first += many) {
-    const std::size_t end = std::min(first + many, curve.x.size());
+  for (std::size_t first = 0; first < curve.x.size(); first += steps_per_point(curve)) {
+    const std::size_t end = std::min(first + steps_per_point(curve), curve.x.size());
     double x = 0, y = 0;
     for (std::size_t i = first; i < end; ++i) x += curve.x[i], y += curve.y[i];
     means.append(x / double(end - first), y / double(end - first));
@@ -109,16 +113,15 @@ inline Series thinned(const Series& curve) {
   return means;
 }
 
-// The note of loss curves: for each, its name, how many points of the training each of its points
-// is the mean of, its steps and its losses.
+// The note of loss curves: for each, its name, the number of training steps that each point
+// averages, its steps and its losses.
 inline void note_of_curves(SourceLocation location, const std::string& y_title,
                            const std::vector<Series>& curves) {
   if (!is_on()) return;
   const auto json_curve = [](const Series& curve) {
     const Series means = thinned(curve);
-    const std::size_t points = std::max<std::size_t>(1, means.x.size());
     return "{\"name\":" + json_text(curve.name) +
-           ",\"points\":" + std::to_string((curve.x.size() + points - 1) / points) +
+           ",\"points\":" + std::to_string(steps_per_point(curve)) +
            ",\"x\":" + json_list(means.x, json_number) +
            ",\"y\":" + json_list(means.y, json_number) + "}";
   };

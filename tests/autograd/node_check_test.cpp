@@ -27,6 +27,10 @@
 #include "heed/ops/softmax.hpp"
 #include "near.hpp"
 
+namespace HEED_NAMESPACE {
+const char* check_text(const Node* node);  // what the debugger's `heed check` calls
+}
+
 namespace {
 
 using namespace heed;
@@ -254,6 +258,36 @@ TEST_CASE("HEED_TRACE=check accepts any gradient between those on both sides of 
   CHECK_NOTHROW(pass(relu(x)));
   CHECK_NOTHROW(pass(abs(x)));
   CHECK_NOTHROW(pass(sqrt(tensor_of({2}, {1e-5, 1}))));  // a step of 0.01 would leave the domain
+}
+
+TEST_CASE("the check of an operation that is not finite says that nothing was compared",
+          "[autograd][check]") {
+  const Checking checking;
+  const Tensor x = tensor_of({2}, {-1, -2}).set_name("x"), y = log(x);
+  CHECK_NOTHROW(pass(y));
+  const std::string text = check_text(y.node().get());
+  CHECK(text.rfind("not compared\ninput 0, x (2): nothing was compared, because Log is not finite "
+                   "here",
+                   0) == 0);
+}
+
+TEST_CASE("the check of an operation counts only the elements where it is finite",
+          "[autograd][check]") {
+  const Tensor y = log(tensor_of({3}, {-1, 1, 2}).set_name("x"));
+  const std::string text = check_text(y.node().get());
+  CHECK(text.rfind("right\ninput 0, x (3): agrees with central differences (2 of 3 elements "
+                   "compared); worst at (",
+                   0) == 0);
+}
+
+TEST_CASE("in float, the check says how programs of any kind compute in double",
+          "[autograd][check]") {
+  const Tensor y = log(tensor_of({1}, {1}));
+  const std::string text = check_text(y.node().get());
+  const bool in_float = sizeof(Real) == sizeof(float);
+  CHECK((text.find("errors below 2 % may not be seen") != text.npos) == in_float);
+  CHECK((text.find("./heed debug --double for lessons and exercises") != text.npos) == in_float);
+  CHECK((text.find("heed::heed_double for other programs") != text.npos) == in_float);
 }
 
 TEST_CASE("gradcheck's leaves have the location of its call", "[autograd][check]") {

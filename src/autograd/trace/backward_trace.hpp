@@ -58,13 +58,15 @@ void check_gradient(const Node& node, bool is_output);
 struct NodeCheck {
   std::vector<std::string> lines;
   std::string differs;
+  std::size_t compared = 0;  // elements of all inputs; the others are where the node is not finite
 };
 NodeCheck check_node(const Node& node);
 
 // Throws Error if check_node() finds a difference.
 void check_backward(const Node& node);
 
-// The lines of check_node(), for a debugger. The text is valid until the next call.
+// The verdict ("right", "wrong" or "not compared") and the lines of check_node(), for a debugger.
+// The text is valid until the next call.
 const char* check_text(const Node* node);
 
 void trace_line(const std::string& line);

@@ -60,8 +60,8 @@ std::vector<bool> differences(const Array& a, const Array& b) {
 struct Estimate {
   double derivative = 0;
   double error = std::numeric_limits<double>::infinity();  // a bound
-  double low = 0,
-         high = 0;  // what counts as right: at a kink, from the left to the right derivative
+  // The gradient must lie in [low, high]: at a kink, between the left and the right derivative.
+  double low = 0, high = 0;
 };
 
 double largest(const Array& x) {
@@ -88,9 +88,11 @@ class InputCheck {
 
   // Compares up to max_elements elements.
   void run() {
+    y_ = node_.forward_of(values_);
     for (const std::size_t i : chosen_elements()) compare(i);
   }
   bool ok() const { return worst_ratio_ <= 1; }
+  std::size_t compared() const { return compared_; }
   std::string text() const;
 
  private:
@@ -104,6 +106,7 @@ class InputCheck {
   const Array &dy_, &returned_;
   Array x_;  // a copy of the input's value, in which one element at a time is changed
   ArrayList values_;
+  Array y_ = undefined_array();  // the result of the forward for the unchanged input
   double floor_ = 0, worst_ratio_ = -1, worst_measured_ = 0;
   std::size_t worst_ = 0, compared_ = 0;
 };
@@ -141,15 +144,14 @@ struct Slopes {
 
 Estimate InputCheck::estimate(std::size_t i, double step, const std::vector<bool>& depends) {
   const Real center = x_.data()[i];
-  const Array y = forward_at(i, center);
   const auto slopes = [&](double h) {
     const Real above = static_cast<Real>(center + h), below = static_cast<Real>(center - h);
     const double up = static_cast<double>(above) - center,
                  down = static_cast<double>(center) - below;
     const Array y_above = forward_at(i, above), y_below = forward_at(i, below);
     const Change whole = change_of(y_above, y_below, dy_, depends);
-    return Slopes{change_of(y, y_below, dy_, depends).value / down, whole.value / (up + down),
-                  change_of(y_above, y, dy_, depends).value / up, whole.rounding / (up + down)};
+    return Slopes{change_of(y_, y_below, dy_, depends).value / down, whole.value / (up + down),
+                  change_of(y_above, y_, dy_, depends).value / up, whole.rounding / (up + down)};
   };
   const double h = step * std::max(1.0, std::abs(static_cast<double>(center)));
   const Slopes wide = slopes(h), narrow = slopes(h / 2);
@@ -168,12 +170,12 @@ Estimate InputCheck::estimate(std::size_t i, double step, const std::vector<bool
 
 void InputCheck::compare(std::size_t i) {
   const Real center = x_.data()[i], far = center + std::max(Real{1}, std::abs(center)) / 2;
-  const std::vector<bool> depends = differences(forward_at(i, far), forward_at(i, center));
+  const std::vector<bool> depends = differences(forward_at(i, far), y_);
   Estimate best = estimate(i, steps[0], depends);
   if (const Estimate other = estimate(i, steps[1], depends); other.error < best.error) best = other;
   if (!std::isfinite(best.error)) best = estimate(i, steps[2], depends);
-  ++compared_;
   if (!std::isfinite(best.error)) return;  // the function is not finite here: nothing to compare
+  ++compared_;
   const double got = returned_.data()[i];
   const double tolerance =
       relative_tolerance * std::max(std::abs(got), std::abs(best.derivative)) + floor_ + best.error;
@@ -193,7 +195,10 @@ std::string InputCheck::text() const {
     index[axis] = flat % x_.shape()[axis];
   std::ostringstream text;
   text << "input " << k_ << ", " << short_label(*node_.inputs[k_]) << ": ";
-  if (compared_ == 0) return text.str() + "no elements";
+  if (x_.size() == 0) return text.str() + "no elements";
+  if (compared_ == 0)
+    return text.str() + "nothing was compared, because " + std::string(node_.op) +
+           " is not finite here";
   text << (ok() ? "agrees with" : "differs from") << " central differences (" << compared_;
   if (compared_ < x_.size()) text << " of " << x_.size();
   text << " elements compared); worst" << (index.empty() ? "" : " at " + str(index))
@@ -218,6 +223,7 @@ NodeCheck check_node(const Node& node) {
     const bool same_shape = returned[k].shape() == node.inputs[k]->value.shape();
     InputCheck check(node, k, dy, returned[k]);
     if (same_shape) check.run();
+    result.compared += check.compared();
     result.lines.push_back(same_shape ? check.text() : shape_line(node, k, returned[k]));
     if (result.differs.empty() && !(same_shape && check.ok())) result.differs = result.lines.back();
   }
@@ -238,11 +244,12 @@ const char* check_text(const Node* node) {
   text.clear();
   try {
     const NodeCheck check = check_node(*node);
-    text = check.differs.empty() ? "right" : "wrong";
+    text = !check.differs.empty() ? "wrong" : check.compared == 0 ? "not compared" : "right";
     for (const std::string& line : check.lines) text += '\n' + line;
     if (!in_double)
       text +=
-          "\nin float, errors below 0.5 % are not seen; `./heed debug --double` computes in double";
+          "\nin float, errors below 2 % may not be seen; to check in double, use ./heed debug "
+          "--double for lessons and exercises, and heed::heed_double for other programs";
   } catch (const std::exception& error) {
     text = error.what();
   }

@@ -255,14 +255,14 @@ one line per row."""
 def user_frames():
     result = []
     for level, frame in enumerate(gdb_target.frames()):
-        path, _ = gdb_target.place(frame)
+        path, _ = gdb_target.source_location(frame)
         if path and not graph.ENGINE.fullmatch(path):
             result.append((level, frame))
     return result
 
 
 def frame_line(level, frame):
-    path, line = gdb_target.place(frame)
+    path, line = gdb_target.source_location(frame)
     return "#%-2d %s at %s:%d" % (level, gdb_target.function_name(frame), graph.short_path(path), line)
 
 

@@ -273,7 +273,7 @@ def function_name(frame):
     return name
 
 
-def place(frame):
+def source_location(frame):
     """The source file and the line of a frame. At -O2 the current instruction may belong to an inlined
     function of a library without a frame of its own: then the file and the first line of the function."""
     sal, function = frame.find_sal(), frame.function()

@@ -209,8 +209,9 @@ def check_can_check(current, node):
 def check_report(current, node, text):
     """The output of `heed check`, from the text that heed::check_text returned."""
     verdict, *lines = text.split("\n")
-    if verdict not in ("right", "wrong"):
+    verdicts = {"right": "is right", "wrong": "is wrong", "not compared": "was not compared"}
+    if verdict not in verdicts:
         raise DebuggerError("heed: %s: the check failed: %s" % (current.title(node), verdict))
-    return "\n  ".join(["%s, made at %s: its backward is %s%s" % (
-        current.title(node), node.location, verdict,
+    return "\n  ".join(["%s, made at %s: its backward %s%s" % (
+        current.title(node), node.location, verdicts[verdict],
         "" if node.has_grad else ", for a random upstream gradient")] + lines)

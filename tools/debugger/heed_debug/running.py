@@ -185,7 +185,7 @@ def show_node(node):
     lines = gdb.execute("frame", to_string=True).strip().split("\n")
     sal = frame.find_sal()
     source = lines[-1].strip() if len(lines) > 1 else ""
-    path, line = gdb_target.place(frame)
+    path, line = gdb_target.source_location(frame)
     if path:
         print("%s, %s:%d" % (gdb_target.function_name(frame), graph.short_path(path), line))
     if source and line == sal.line:
