@@ -36,7 +36,7 @@ const std::string lesson = programs + "lesson_09_Og";
 
 }  // namespace
 
-TEST_CASE("the transcript that HEED_TRANSCRIPT names", "[transcript][.]") {
+TEST_CASE("the transcript that HEED_TRANSCRIPT names", "[debug][transcript][.]") {
   const char* const name = std::getenv("HEED_TRANSCRIPT");
   if (name == nullptr || !can_debug()) return;
   const std::string transcript = name;

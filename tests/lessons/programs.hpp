@@ -25,10 +25,18 @@ inline std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// Whether a lesson trains a model; then it trains for fewer steps with HEED_BRIEF=1.
+// Whether a lesson trains a model; then it trains for fewer steps with HEED_BRIEF=1. The files of
+// lesson 06, for example, are 06_*.cpp and 06_*.hpp.
 inline bool trains(const std::filesystem::path& lesson) {
-  const std::string source = content(lesson);
-  return source.find("in_brief(") != source.npos || source.find("brief()") != source.npos;
+  const std::string number = lesson.filename().string().substr(0, 3);
+  for (const auto& entry : std::filesystem::directory_iterator(lesson.parent_path())) {
+    const std::string name = entry.path().filename().string(), type = entry.path().extension();
+    if (name.rfind(number, 0) != 0 || (type != ".cpp" && type != ".hpp")) continue;
+    const std::string source = content(entry.path());
+    if (source.find("in_brief(") != source.npos || source.find("brief()") != source.npos)
+      return true;
+  }
+  return false;
 }
 
 inline std::string in_quotes(const std::string& text) {  // for a shell
@@ -67,12 +75,16 @@ inline LessonRun run_in(const std::string& folder, const std::string& program,
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, output};
 }
 
-// The numbered .cpp files of a folder of the project, such as "lessons", in order.
+// The numbered .cpp files of a folder of the project, such as "lessons", in order. A lesson without
+// a stored output is a program that the reader has written, and is left out.
 inline std::vector<std::filesystem::path> numbered(const std::string& folder) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(HEED_SOURCE_DIR "/" + folder)) {
     const unsigned char first = static_cast<unsigned char>(entry.path().filename().string()[0]);
-    if (entry.path().extension() == ".cpp" && std::isdigit(first)) files.push_back(entry.path());
+    if (entry.path().extension() != ".cpp" || !std::isdigit(first)) continue;
+    std::filesystem::path output = entry.path();
+    if (folder == "lessons" && !std::filesystem::exists(output.replace_extension(".out"))) continue;
+    files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
   return files;
