@@ -69,7 +69,7 @@ class Tests:
         def limited():
             for which, most in LIMITS:
                 resource.setrlimit(which, (most, most))
-            confine(place, self.build.build / "cache")
+            confine(folder, self.build.build / "cache")
 
         done = subprocess.Popen(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
