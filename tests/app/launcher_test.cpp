@@ -213,7 +213,7 @@ TEST_CASE("test builds everything and runs all tests; setup only builds", "[app]
   CHECK(machine.log() == "cmake --preset release\n" + built);
   machine.forget();
   CHECK(machine.heed({"test", "-R", "x"}).code == 0);
-  const std::string tested = "ctest --test-dir " + build + " --output-on-failure";
+  const std::string tested = "ctest --test-dir " + build + " --output-on-failure --parallel 2";
   CHECK(machine.log() == built + tested + " -R x\n");
   machine.forget();
   CHECK(machine.heed({"test", "--all", "-V"}).code == 0);
