@@ -249,7 +249,10 @@ def evaluate_in_stack(text):
             frame.select()
             try:
                 return gdb_target.evaluate(text)
-            except DebuggerError:
+            except DebuggerError as error:
+                # A caller may have the variable, and yet not the value of the expression.
+                if re.match(UNKNOWN % ".*", str(first_error)):
+                    first_error = error
                 frame = frame.older()
     raise first_error
 

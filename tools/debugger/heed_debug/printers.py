@@ -229,6 +229,9 @@ def parts_of(value, path=""):
     type_ = gdb_target.bare(value.type)
     if gdb_target.is_tensor_or_array(type_):
         yield path, part_text(value, type_)
+    elif str(type_).startswith("std::shared_ptr<"):
+        if value["_M_ptr"]:  # a layer in float has an empty pointer to a matrix in bfloat16
+            yield path, pointed_text(value)
     elif not gdb_target.holds(type_, gdb_target.is_tensor_or_array) or memory.plain(type_.name) in BY_NAME:
         yield path, member_text(value)
     elif str(type_).startswith("std::optional<") and not value["_M_payload"]["_M_engaged"]:
@@ -251,6 +254,14 @@ def part_text(value, type_):
         return "undefined tensor" if node is None else graph.brief_text(node)
     except (DebuggerError, gdb.error, gdb.MemoryError) as error:
         return "<%s>" % str(error).replace("heed: ", "", 1)
+
+
+def pointed_text(value):
+    type_ = gdb_target.bare(value["_M_ptr"].type.target())
+    if memory.plain(type_.name) != "heed::Bf16Matrix":
+        return member_text(value)
+    matrix = value["_M_ptr"].dereference()
+    return "Bf16Matrix " + numbers.shape_text((int(matrix["rows_"]), int(matrix["columns_"])))
 
 
 def member_text(value):
