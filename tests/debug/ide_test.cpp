@@ -99,7 +99,7 @@ TEST_CASE("a debug adapter stops with a reason, and shows arrays and tensors in 
             programs + "lesson_09_Og", HEED_SOURCE_DIR, "heed::Softmax::backward"},
            folder.path,
            "",
-           {{"PYTHONPATH", module_folder()}}});
+           {{"PYTHONPATH", module_folders()}}});
   INFO(finished.out << finished.err);
   CHECK(finished.code == 0);
   CHECK(count_of(finished.out, "stopped, reason ") == 3);

@@ -12,14 +12,15 @@ inline std::string lldb_path() {
   return "";
 }
 
-// The folder of LLDB's Python module, which Debian's LLDB does not find by itself.
-inline std::string module_folder() {
+// The folders of LLDB's Python module and of the module six, which Debian's LLDB does not find by
+// itself (six only if another Python is first in PATH).
+inline std::string module_folders() {
   const auto library = std::filesystem::canonical(lldb_path()).parent_path().parent_path() / "lib";
   if (std::filesystem::is_directory(library))
     for (const auto& python : std::filesystem::directory_iterator(library))
       for (const char* packages : {"dist-packages", "site-packages"})
         if (std::filesystem::exists(python.path() / packages / "lldb/__init__.py"))
-          return (python.path() / packages).string();
+          return (python.path() / packages).string() + ":/usr/lib/python3/dist-packages";
   return "";
 }
 
@@ -33,7 +34,7 @@ inline std::string lldb(const std::filesystem::path& folder, const Arguments& pr
   return run({start + program,
               folder,
               heed::joined(lines, "\n") + "\n",
-              {{"PYTHONPATH", module_folder()},
+              {{"PYTHONPATH", module_folders()},
                {"OMP_NUM_THREADS", "1"},
                {"OPENBLAS_NUM_THREADS", "1"},
                {"HEED_TRACE", "provenance"}}})
