@@ -191,7 +191,7 @@ TEST_CASE("LLDB: every command works at -O2", "[debug][lldb][.]") {
       {"lesson_09_O2"},
       {"heed step Softmax", "heed graph", "heed back", "heed check", "heed show A", "heed grad A",
        "heed why O", "heed save A a.npy", "heed out", "heed step", "heed step #8", "heed out",
-       "heed in", "heed graph --svg o2.svg", "heed watch W_K 2", "heed nan"},
+       "heed in", "heed graph --svg o2.svg", "heed graph", "heed watch W_K 2", "heed nan"},
       folder);
   INFO(out);
   CHECK(has(out, "a new backward pass, from #16 DivideByConstant (), made at lessons/09_"));
@@ -209,6 +209,8 @@ TEST_CASE("LLDB: every command works at -O2", "[debug][lldb][.]") {
   CHECK(has(out, "#11 Softmax 'A' passed to #10 MaskedFill 'S': (3, 3) norm 0.9621 "));
   CHECK(has(out, ", passed\nto #5 MatMul 'Q': (3, 4)\n"));
   CHECK(has(out, "heed::Permute::backward at src/ops/shape.cpp:"));
+  CHECK(std::regex_search(out,
+                          std::regex("   #8 +MatMul +Q K\\^T +\\(3, 3\\) +from #5, #7 +freed ")));
   CHECK(has(content(folder / "o2.gv"), "n8 [label=\"#8 MatMul 'Q K^T'\\n"));
   CHECK(std::regex_search(out, std::regex("\n +2 +4\\.8494 +4\\.8115 +0\\.0481 +0\\.0099\n")));
   CHECK(has(out, "the program ended; since `heed nan` all values"));

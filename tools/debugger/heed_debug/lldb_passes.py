@@ -34,11 +34,13 @@ def running_link(process, frame):
         value = frame.FindVariable(variable)
         link = link_of(value) if value.IsValid() else None
         if link and memory.is_node(target_of(process), link.address):
-            return link
+            return memory.with_control(target_of(process), link)
     caller = apply_frame(frame)
     value = caller.FindVariable("this") if caller else None
     address = value.GetValueAsUnsigned() if value and value.IsValid() else 0
-    return memory.Link(address, 0) if memory.is_node(target_of(process), address) else None
+    if not memory.is_node(target_of(process), address):
+        return None
+    return memory.with_control(target_of(process), memory.Link(address, 0))
 
 
 def running_pass(process):

@@ -103,8 +103,8 @@ class LldbTarget:
 
     def vtables(self, module):
         if "vtables" not in self.layouts:
-            self.layouts["vtables"] = [symbol for symbol in module.symbols if (
-                symbol.GetName() or "").startswith("vtable for heed::")]
+            self.layouts["vtables"] = [symbol for symbol in module.symbols if (symbol.GetName() or "").startswith(
+                ("vtable for heed::", "vtable for std::_Sp_counted_ptr_inplace<heed::"))]
         return self.layouts["vtables"]
 
     def node_layout(self):

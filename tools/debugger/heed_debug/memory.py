@@ -173,6 +173,17 @@ def read_links(target, begin, end):
     return [Link(*pair) for pair in zip(words[::2], words[1::2])]
 
 
+def with_control(target, link):
+    """Adds the address of the control block, which allocate_shared puts 16 bytes before the node."""
+    try:
+        vtable = pointer(target, link.address - 16)
+        if not link.control and "_Sp_counted_ptr_inplace<heed::" in target.symbol(vtable):
+            return Link(link.address, link.address - 16)
+    except DebuggerError:
+        pass
+    return link
+
+
 class Node:
     """A copy of a heed::Node, made when the debugger reads the node."""
 

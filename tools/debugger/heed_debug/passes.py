@@ -52,7 +52,7 @@ def running_link(frame):
     for value in candidates:
         link = value is not None and gdb_target.link_of(value)
         if link and memory.is_node(target, link.address):
-            return link if link.control else with_control(link)
+            return memory.with_control(target, link)
     return None
 
 
@@ -60,17 +60,6 @@ def apply_frame(frame):
     """The frame of apply_backward that heed::backward, in `frame`, has called; None before or after."""
     caller = frame.newer()
     return caller if caller and gdb_target.function_name(caller).endswith("::apply_backward") else None
-
-
-def with_control(link):
-    """Adds the address of the control block, which make_shared puts 16 bytes before the node."""
-    try:
-        vtable = memory.pointer(target, link.address - 16)
-        if "_Sp_counted_ptr_inplace<heed::" in target.symbol(vtable):
-            return memory.Link(link.address, link.address - 16)
-    except DebuggerError:
-        pass
-    return link
 
 
 def pending_nodes(frame):
