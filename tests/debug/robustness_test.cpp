@@ -41,7 +41,9 @@ std::string random_words(std::mt19937& random) {
                               "main()",    "@",
                               "Softmax",   "token.weight",
                               "stdout",    "errno",
-                              "nullptr",   "words"};
+                              "nullptr",   "words",
+                              "²",         "1.5",
+                              "#",         "#x"};
   std::string line = "heed";
   for (std::size_t count = 1 + random() % 4; count > 0; --count) {
     line += " " + words[random() % words.size()];

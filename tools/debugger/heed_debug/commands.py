@@ -110,7 +110,7 @@ Usage: heed weights T HEAD [SENTENCE]
 The operation does not store them: the command computes them from the queries and keys in memory. T is a
 tensor's name, number or variable; heads and sentences are counted from 0."""
         words = argument.split()
-        digits = [int(word) for word in words[1:] if word.isdigit()]
+        digits = [int(word) for word in words[1:] if word.isdecimal()]
         if not 1 <= len(digits) == len(words) - 1 <= 2:
             raise DebuggerError("heed: weights takes an Attention node and a head, such as: heed weights #26 0")
         current, node = passes.find_tensor(words[0])

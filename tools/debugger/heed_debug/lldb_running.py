@@ -182,8 +182,9 @@ def run_to_pass(process):
 
 def find_next(process, wanted):
     """Returns the graph, the node to stop at, and the node whose backward runs before it, or None."""
-    count = int(wanted) if wanted.isdigit() else 1
-    is_name = not wanted.isdigit() and not wanted.startswith("#")
+    is_count = re.fullmatch(r"\d+", wanted) is not None
+    is_name = re.fullmatch(r"#?\d+", wanted) is None
+    count = int(wanted) if is_count else 1
     found = lldb_passes.running_pass(process)
     if is_name and found:
         check_exists(process, wanted, found[0])
@@ -192,13 +193,13 @@ def find_next(process, wanted):
             current, pending = found
             before = None if current.running is None else current.nodes[current.running]
             for node in reversed(pending):
-                if node.depth > 0 and (wanted.isdigit() or wanted in (
+                if node.depth > 0 and (is_count or wanted in (
                         node.op, node.name, "#%d" % current.numbers[node.address])):
                     count -= 1
                     if count == 0:
                         return current, node, before
                 before = node
-            if wanted.startswith("#"):
+            if not is_count and not is_name:
                 raise DebuggerError("heed: the backward of %s does not run later in this pass; "
                                     "only those of the nodes above => in `heed graph` do" % wanted)
             if is_name and not any(wanted in (n.op, n.name) for n in current.nodes if n.depth > 0):

@@ -82,7 +82,7 @@ def find_next(wanted):
                     if count == 0:
                         return current, node, before
                 before = node
-            if wanted.startswith("#"):
+            if re.fullmatch(r"#\d+", wanted):
                 raise DebuggerError("heed: the backward of %s does not run later in this pass; "
                                     "only those of the nodes above => in `heed graph` do" % wanted)
             if is_name(wanted) and not any(matches(current, node) for node in current.nodes):
@@ -94,7 +94,7 @@ def find_next(wanted):
 
 def is_name(wanted):
     """Whether WANTED of `heed step WANTED` is an operation or a tensor's name, not a number."""
-    return re.fullmatch(r"[^#\d].*", wanted) is not None
+    return re.fullmatch(r"#?\d+", wanted) is None
 
 
 def caller_of_backward():

@@ -1,6 +1,7 @@
 """watch_text.py: the table of `heed watch`."""
 
 import math
+import re
 
 from heed_debug import graph, numbers
 from heed_debug.memory import DebuggerError
@@ -30,9 +31,12 @@ def head_lines(node):
 def parse(argument):
     """Returns the tensor's text and the number of steps of `heed watch T [STEPS]`."""
     words = argument.split()
-    if len(words) > 1 and words[-1].isdigit() and int(words[-1]) > 0:
-        return " ".join(words[:-1]), int(words[-1])
-    return argument, 5
+    if len(words) < 2 or not re.fullmatch(r"[-+]?[\d.]+(e\d+)?", words[-1]):
+        return argument, 5
+    if not re.fullmatch(r"\d+", words[-1]) or int(words[-1]) == 0:
+        raise DebuggerError("heed: `heed watch` takes a tensor and a positive number of steps, such as: "
+                            "heed watch %s 20" % " ".join(words[:-1]))
+    return " ".join(words[:-1]), int(words[-1])
 
 
 def check(current, node):
