@@ -3,6 +3,7 @@
 #include "heed/ops/bf16.hpp"
 
 #include "heed/array/map.hpp"
+#include "heed/autograd/record.hpp"
 #include "heed/base/error.hpp"
 
 namespace HEED_NAMESPACE {
@@ -14,6 +15,17 @@ static std::string describe(const Bf16Matrix& weight) {
 static void check_no_grad(const char* operation) {
   if (grad_enabled())
     throw_error(operation, ": weights in BF16 have no gradients; create a NoGrad object first");
+}
+
+// Runs forward() as record() runs an operation that needs no gradient: HEED_TRACE=time measures it,
+// and HEED_TRACE=nan checks its result.
+template <class Forward>
+static Tensor without_grad(std::string_view op, SourceLocation location, const NodeList& inputs,
+                           const Forward& forward) {
+  const OperationTimer timer(op, Phase::no_grad);
+  Array value = forward();
+  check_finite(op, false, location, value, inputs);
+  return finish(make_node<Node>(), std::move(value), op, location, {});
 }
 
 Tensor linear(const Tensor& x, const Bf16Matrix& weight, const Tensor& bias,
@@ -29,28 +41,32 @@ Tensor linear(const Tensor& x, const Bf16Matrix& weight, const Tensor& bias,
   const std::size_t rows = numel(Shape(x.shape().begin(), x.shape().end() - 1));
   Shape shape = x.shape();
   shape.back() = weight.rows();
-  Array y = uninitialized(shape);  // (..., out)
-  product_with_transposed(x.value().data(), rows, weight, y.data());
-  if (bias.defined())
-    y = map_broadcast([](Real v, Real b) { return v + b; }, y, bias.value(), shape);
-  return Tensor(std::move(y), false, location);
+  return without_grad("Linear", location, {x.node(), bias.node()}, [&] {
+    Array y = uninitialized(shape);  // (..., out)
+    product_with_transposed(x.value().data(), rows, weight, y.data());
+    if (!bias.defined()) return y;
+    return map_broadcast([](Real v, Real b) { return v + b; }, y, bias.value(), shape);
+  });
 }
 
 Tensor embedding(const Indices& indices, const Bf16Matrix& weight, SourceLocation location) {
   const CallSite site(location);
   check_no_grad("embedding");
-  Shape shape = shape_of(indices);
-  shape.push_back(weight.columns());
-  Array y = uninitialized(shape);  // (..., C)
-  Real* out = y.data();
-  for (const std::int64_t index : indices) {
+  for (const std::int64_t index : indices)
     if (index < 0 || static_cast<std::size_t>(index) >= weight.rows())
       throw_error("embedding: index ", index, " among ", str(shape_of(indices)),
                   " indices is out of range for ", describe(weight));
-    weight.copy_row(static_cast<std::size_t>(index), out);
-    out += weight.columns();
-  }
-  return Tensor(std::move(y), false, location);
+  Shape shape = shape_of(indices);
+  shape.push_back(weight.columns());
+  return without_grad("Embedding", location, {}, [&] {
+    Array y = uninitialized(shape);  // (..., C)
+    Real* out = y.data();
+    for (const std::int64_t index : indices) {
+      weight.copy_row(static_cast<std::size_t>(index), out);
+      out += weight.columns();
+    }
+    return y;
+  });
 }
 
 }  // namespace HEED_NAMESPACE

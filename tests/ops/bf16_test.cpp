@@ -2,7 +2,11 @@
 
 #include "heed/ops/bf16.hpp"
 
+#include <map>
+#include <string>
+
 #include "catch.hpp"
+#include "heed/autograd/trace/trace.hpp"
 #include "heed/ops/embedding.hpp"
 #include "heed/ops/matmul.hpp"
 #include "message_of.hpp"
@@ -58,4 +62,45 @@ TEST_CASE("weights in BF16 are refused where gradients are recorded, and for oth
   CHECK(message_of([&] {
           embedding(indices_of({2}, {0, 9}), weight.matrix);
         }) == "embedding: index 9 among (2) indices is out of range for weight (9, 6) in BF16");
+}
+
+TEST_CASE("HEED_TRACE=time shows operations with weights in BF16 as Linear and Embedding",
+          "[ops][bf16][trace]") {
+  const Weight weight(9, 6);
+  const NoGrad no_grad;
+  set_trace("time");
+  clear_operation_times();
+  linear(embedding(indices_of({2}, {0, 8}), weight.matrix), weight.matrix);
+  set_trace("");
+  std::map<std::string, std::size_t> calls;
+  for (const OperationTime& operation : operation_times())
+    calls[std::string(operation.name)] = operation.no_grad.calls;
+  clear_operation_times();
+  CHECK(calls == std::map<std::string, std::size_t>{{"Embedding", 1}, {"Linear", 1}});
+}
+
+TEST_CASE("HEED_TRACE=nan stops at the first operation with weights in BF16 that gives NaN",
+          "[ops][bf16][trace]") {
+  Weight weight(9, 6);
+  const NoGrad no_grad;
+  Array x = ones({2, 6});
+  x(1, 3) = static_cast<Real>(not_a_number);
+  set_trace("nan");
+  const std::string of_linear = message_of([&] { linear(Tensor(x), weight.matrix); });
+  const Real bad = static_cast<Real>(not_a_number);
+  weight.matrix.set(8, &bad, 1);  // row 1, column 2
+  const std::string of_embedding = message_of([&] {
+    embedding(indices_of({2}, {0, 1}), weight.matrix);
+  });
+  const std::string of_finite = message_of([&] {
+    embedding(indices_of({2}, {0, 2}), weight.matrix);
+  });
+  set_trace("");
+  CHECK(of_linear.rfind("HEED_TRACE=nan: Linear (2, 9) made at ", 0) == 0);
+  CHECK(of_linear.find(" has nan at (1, 0); its inputs: ") != std::string::npos);
+  CHECK(of_linear.find(" (2, 6) with nan at (1, 3), made at ") != std::string::npos);
+  CHECK(of_embedding.rfind("HEED_TRACE=nan: Embedding (2, 6) made at ", 0) == 0);
+  CHECK(of_embedding.find(" has nan at (1, 2); none of its inputs is a tensor") !=
+        std::string::npos);
+  CHECK(of_finite == "");
 }

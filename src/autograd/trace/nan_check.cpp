@@ -47,6 +47,7 @@ static std::string origin(const Node& node) {
 
 // Returns, for example, "its inputs: a (3, 3) with nan at (0, 2), made at my.cpp:12; v (3, 4)".
 static std::string inputs_text(const NodeList& inputs) {
+  if (inputs.empty()) return "none of its inputs is a tensor";
   std::string text, ending = "; all finite";
   for (const auto& input : inputs) {
     if (input == nullptr) continue;
