@@ -3,10 +3,8 @@
 #include "heed/io/safetensors.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <utility>
 
 #include "heed/base/atomic_file.hpp"
@@ -14,6 +12,7 @@
 #include "heed/base/file.hpp"
 #include "heed/base/machine.hpp"
 #include "heed/base/text.hpp"
+#include "io/dtypes.hpp"
 #include "io/parts.hpp"
 
 namespace HEED_NAMESPACE {
@@ -26,7 +25,6 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 
 constexpr std::uint64_t max_header = 100'000'000;  // the format's limit for the header, in bytes
 constexpr std::size_t prefix_bytes = 8;            // the header's length is stored in 8 bytes
-constexpr const char* real_dtype = sizeof(Real) == 4 ? "F32" : "F64";
 
 bool is_text(std::string_view start) {
   const auto is_text_byte = [](unsigned char c) {
@@ -129,14 +127,11 @@ void read_data(const InputFile& input, std::size_t offset, SafetensorsFile& file
 }
 
 template <class Stored>
-Array converted(const StoredTensor& tensor, const std::string& file) {
+Array converted(const StoredTensor& tensor, const std::string& name) {
   Array x = uninitialized(Shape(tensor.shape.begin(), tensor.shape.end()));
   for (std::size_t i = 0; i < x.size(); ++i) {
-    Stored value;
-    std::memcpy(&value, tensor.data + i * sizeof value, sizeof value);
-    if (std::isfinite(value) && std::abs(value) > std::numeric_limits<Real>::max())
-      throw_error(file, ": tensor ", in_quotes(tensor.name), ": ", value, " is too large for ",
-                  real_dtype);
+    const auto value = number_at<Stored>(tensor.data, i);
+    check_magnitude(name, i, value);
     x.data()[i] = static_cast<Real>(value);
   }
   return x;
@@ -163,13 +158,13 @@ Array SafetensorsFile::array(std::string_view name) const {
 }
 
 Array SafetensorsFile::array(const StoredTensor& tensor) const {
+  const std::string where = path + ": tensor " + in_quotes(tensor.name);
   if (tensor.data == nullptr && tensor.bytes != 0)
-    throw_error(path, ": tensor ", in_quotes(tensor.name),
-                ": only the header of the file was read, not its numbers");
-  if (tensor.dtype == "F32") return converted<float>(tensor, path);
-  if (tensor.dtype == "F64") return converted<double>(tensor, path);
-  throw_error(path, ": tensor ", in_quotes(tensor.name), ": its dtype is ", tensor.dtype,
-              ", not F32 or F64");
+    throw_error(where, ": only the header of the file was read, not its numbers");
+  check_dtype(where, tensor.dtype);
+  Array values;
+  with_type(tensor.dtype, [&](auto x) { values = converted<decltype(x)>(tensor, where); });
+  return values;
 }
 
 SafetensorsFile read_safetensors(const std::filesystem::path& path) {

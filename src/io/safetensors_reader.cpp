@@ -8,10 +8,10 @@
 #include <cstring>
 #include <limits>
 
-#include "heed/array/bf16.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/hash.hpp"
 #include "heed/base/text.hpp"
+#include "io/dtypes.hpp"
 #include "io/parts.hpp"
 
 namespace HEED_NAMESPACE {
@@ -19,44 +19,6 @@ namespace {
 
 constexpr std::size_t prefix_bytes = 8;  // the header's length is stored in 8 bytes
 constexpr std::size_t piece_elements = 65536;
-
-float as_number(float x) { return x; }
-double as_number(double x) { return x; }
-
-struct F16 {
-  std::uint16_t bits;
-};
-float as_number(F16 x) { return float_of_f16(x.bits); }
-
-struct Bf16 {
-  std::uint16_t bits;
-};
-float as_number(Bf16 x) { return float_of_bf16(x.bits); }
-
-// Calls f(x) with an x of the type that has this dtype. Returns false for other dtypes.
-template <class F>
-bool with_type(const std::string& dtype, const F& f) {
-  if (dtype == "F32")
-    f(float());
-  else if (dtype == "F64")
-    f(double());
-  else if (dtype == "F16")
-    f(F16());
-  else if (dtype == "BF16")
-    f(Bf16());
-  else
-    return false;
-  return true;
-}
-
-// The number of bytes of an element; 0 for a dtype that cannot be read.
-std::size_t bytes_each(const std::string& dtype) {
-  std::size_t bytes = 0;
-  with_type(dtype, [&](auto x) { bytes = sizeof x; });
-  return bytes;
-}
-
-constexpr double largest = static_cast<double>(std::numeric_limits<Real>::max());
 
 // Reads numbers of type Stored through a buffer of limited size, and converts them to Real. Throws
 // Error for a number that is not finite or is too large.
@@ -69,9 +31,9 @@ void read_as(const InputFile& input, std::size_t offset, std::size_t first, std:
     input.read(offset + (first + done) * sizeof(Stored), buffer.data(), n * sizeof(Stored));
     for (std::size_t i = 0; i < n; ++i) {
       const auto value = as_number(buffer[i]);
-      if (!std::isfinite(value) || std::abs(value) > largest)
-        throw_error(name, ": element ", first + done + i, " is ", value,
-                    std::isfinite(value) ? ", which is too large" : ", which is not finite");
+      check_magnitude(name, first + done + i, value);
+      if (!std::isfinite(value))
+        throw_error(name, ": element ", first + done + i, " is ", value, ", which is not finite");
       out[done + i] = static_cast<Real>(value);
     }
     done += n;
@@ -83,10 +45,8 @@ template <class Stored>
 void convert(const unsigned char* bytes, std::size_t count, Real* out) {
   constexpr Real infinity = std::numeric_limits<Real>::infinity();
   for (std::size_t i = 0; i < count; ++i) {
-    Stored stored;
-    std::memcpy(&stored, bytes + i * sizeof stored, sizeof stored);
-    const auto value = as_number(stored);
-    out[i] = std::abs(value) > largest
+    const auto value = number_at<Stored>(bytes, i);
+    out[i] = std::abs(value) > largest_real
                  ? std::copysign(infinity, static_cast<Real>(value > 0 ? 1 : -1))
                  : static_cast<Real>(value);
   }
@@ -127,9 +87,7 @@ std::string SafetensorsReader::name(std::size_t index) const {
 }
 
 void SafetensorsReader::check_dtype(std::size_t index) const {
-  const std::string& dtype = tensors().at(index).dtype;
-  if (bytes_each(dtype) == 0)
-    throw_error(name(index), ": its dtype is ", dtype, ", not F32, F16, BF16 or F64");
+  HEED_NAMESPACE::check_dtype(name(index), tensors().at(index).dtype);
 }
 
 void SafetensorsReader::read(std::size_t index, std::size_t first, std::size_t count,

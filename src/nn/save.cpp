@@ -3,6 +3,7 @@
 #include "heed/nn/save.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_map>
 #include <utility>
 
@@ -69,6 +70,33 @@ std::vector<const Target*> matched(const SafetensorsFile& file, const Targets& t
   return result;
 }
 
+void check_finite(const std::string& path, const std::string& name, const Array& values) {
+  const Real* const end = values.data() + values.size();
+  const Real* const bad =
+      std::find_if(values.data(), end, [](Real value) { return !std::isfinite(value); });
+  if (bad != end)
+    throw_error(path, ": tensor ", in_quotes(name), ": element ", bad - values.data(), " is ", *bad,
+                ", which is not finite");
+}
+
+// Throws the error about a tensor whose target is not finite. Reads the tensor again, because the
+// number can be finite in the file and too large for the target.
+[[noreturn]] void throw_not_finite(const SafetensorsReader& file, std::size_t index) {
+  constexpr std::size_t piece = 65536;
+  const std::vector<std::size_t>& shape = file.tensors()[index].shape;
+  const std::size_t size = numel(Shape(shape.begin(), shape.end()));
+  std::vector<Real> values(std::min(piece, size));
+  for (std::size_t first = 0; first < size; first += piece) {
+    const std::size_t count = std::min(piece, size - first);
+    file.read(index, first, count, values.data());  // throws if a number is not finite in Real
+    for (std::size_t i = 0; i < count; ++i)
+      if (std::isinf(float_of_bf16(bf16_of_float(static_cast<float>(values[i])))))
+        throw_error(file.name(index), ": element ", first + i, " is ", values[i],
+                    ", which is too large for BF16; use F32");
+  }
+  throw_error(file.path(), ": changed while it was read; read it again");
+}
+
 }  // namespace
 
 void load(const SafetensorsReader& file, const Parameters& parameters, const Bf16Matrices& matrices,
@@ -80,28 +108,18 @@ void load(const SafetensorsReader& file, const Parameters& parameters, const Bf1
                 [&](std::size_t i, std::size_t first, const Real* values, std::size_t count) {
                   of_tensor[i]->set(first, values, count);
                 });
-  for (const auto& [name, target] : targets)
-    if (!target.is_finite())
-      throw_error(file.path(), ": tensor '", name, "' holds values that are not finite");
+  for (std::size_t i = 0; i < of_tensor.size(); ++i)
+    if (of_tensor[i] != nullptr && !of_tensor[i]->is_finite()) throw_not_finite(file, i);
 }
 
 std::vector<Array> parameter_values(const SafetensorsFile& file, const Parameters& parameters) {
+  matched(file, targets_of(parameters, {}));
   const auto stored = file.by_name();
   std::vector<Array> values;
   for (const Tensor& parameter : parameters) {
-    const auto found = stored.find(parameter.name());
-    if (found == stored.end()) throw_error(file.path, ": no tensor ", in_quotes(parameter.name()));
-    values.push_back(file.array(*found->second));
-    if (values.back().shape() != parameter.shape())
-      throw_error(file.path, ": tensor '", parameter.name(), "' has shape ",
-                  str(values.back().shape()), ", the model needs ", str(parameter.shape()));
-    if (!all_finite(values.back()))
-      throw_error(file.path, ": tensor '", parameter.name(), "' holds values that are not finite");
+    values.push_back(file.array(*stored.at(parameter.name())));
+    check_finite(file.path, parameter.name(), values.back());
   }
-  for (const StoredTensor& tensor : file.tensors)
-    if (parameters.find(tensor.name) == nullptr && tensor.name.rfind(optimizer_prefix, 0) != 0)
-      throw_error(file.path, ": tensor ", in_quotes(tensor.name),
-                  " belongs to no parameter of this model");
   return values;
 }
 

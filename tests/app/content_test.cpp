@@ -125,12 +125,39 @@ TEST_CASE("tensors that are missing, extra, of another type or not finite are re
   CHECK(content.changed("norm.weight", retyped).sampled() ==
         "tensor 'norm.weight': its dtype is I32, not F32, F16, BF16 or F64");
   CHECK(content.with_value("norm.weight", not_a_number).sampled() ==
-        "tensor 'norm.weight' holds values that are not finite");
+        "tensor 'norm.weight': element 15 is nan, which is not finite");
   content.tensors = content.file.tensors;
   content.tensors.push_back(content.tensors.back());
   content.tensors.back().name = "extra";
   for (const std::string& error : {content.written().sampled(), sandbox.resumed()})
     CHECK(error == "tensor 'extra' belongs to no parameter of this model");
+}
+
+TEST_CASE("sample, look, export and train --resume read a checkpoint in BF16 that is trusted",
+          "[app][content]") {
+  const TrainedSandbox sandbox;
+  Content content(sandbox);
+  std::vector<std::string> bytes;
+  bytes.reserve(content.tensors.size());  // `data` points into the strings
+  for (heed::StoredTensor& tensor : content.tensors) {
+    std::string& halves = bytes.emplace_back();
+    for (std::size_t i = 2; i < tensor.bytes; i += 4)  // the upper half of each float
+      halves.append(reinterpret_cast<const char*>(tensor.data) + i, 2);
+    tensor.dtype = "BF16";
+    tensor.data = reinterpret_cast<const unsigned char*>(halves.data());
+    tensor.bytes /= 2;
+  }
+  content.written();
+  for (const Arguments& arguments :
+       {Arguments{"sample", "o"},
+        {"look", "o"},
+        {"export", "o", "--to", "pytorch", "x"},
+        {"train", "in.txt", "--resume", "--out", "o", "--steps", "22"}}) {
+    INFO(arguments[0]);
+    const Finished run = sandbox.heed(arguments);
+    INFO(run.err);
+    CHECK(run.code == 0);
+  }
 }
 
 TEST_CASE("an invalid trainer state is refused by name", "[app][content]") {

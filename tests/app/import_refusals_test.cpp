@@ -124,7 +124,7 @@ std::vector<BadFolder> bad_tensors() {
        "tensor 'h.0.attn.c_attn.weight': has shape (72, 24), the model needs (24, 72)"},
       {"a wrong dtype", "gpt2",
        [](const Folder& f) { f.tensors([&](Tensors& all) { f.find(all, conv).dtype = "I32"; }); },
-       "its dtype is I32, heed imports F32, F16, BF16 and F64"},
+       "its dtype is I32, not F32, F16, BF16 or F64"},
       {"NaN", "gpt2",
        [](const Folder& f) {
          f.tensors([&](Tensors& all) { set_number(f.find(all, conv), std::nanf("")); });

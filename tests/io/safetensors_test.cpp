@@ -242,20 +242,24 @@ TEST_CASE("a file from another program needs no checksum", "[io][safetensors]") 
   CHECK((file.array(file.tensors[0].name) == expected));
 }
 
-TEST_CASE("F32 and F64 tensors become arrays at any address, other dtypes throw",
+TEST_CASE("F32, F64, F16 and BF16 tensors become arrays at any address, other dtypes throw",
           "[io][safetensors]") {
   const ScratchFolder folder;
   const std::vector<std::uint8_t> odd = {1};
   const std::vector<float> floats = {0.1F, -2};
   const std::vector<double> doubles = {0.1, -2};
+  const std::vector<std::uint16_t> f16 = {0x3555, 0xc000}, bf16 = {0x3eab, 0xc000};
   StoredTensor first = numbers("BOOL", odd), third = numbers("F64", doubles);
-  first.name = "mask", third.name = "v";
-  write_safetensors(folder / "f", {}, {first, numbers("F32", floats), third});
+  StoredTensor fourth = numbers("F16", f16), fifth = numbers("BF16", bf16);
+  first.name = "mask", third.name = "v", fourth.name = "f16", fifth.name = "bf16";
+  write_safetensors(folder / "f", {}, {first, numbers("F32", floats), third, fourth, fifth});
   const SafetensorsFile file = read_safetensors(folder / "f");
   CHECK((file.array("w") == Array{Real(0.1F), -2}));
   CHECK((file.array("v") == Array{Real(0.1), -2}));
+  CHECK((file.array("f16") == Array{Real(0x1.554p-2), -2}));
+  CHECK((file.array("bf16") == Array{Real(0x1.56p-2), -2}));
   CHECK_THROWS_WITH(file.array("mask"),
-                    file.path + ": tensor 'mask': its dtype is BOOL, not F32 or F64");
+                    file.path + ": tensor 'mask': its dtype is BOOL, not F32, F16, BF16 or F64");
   CHECK_THROWS_WITH(file.array("x"), file.path + ": no tensor 'x'");
 }
 
@@ -266,7 +270,7 @@ TEST_CASE("a double too large for float throws", "[io][safetensors]") {
   const SafetensorsFile file = read_safetensors(folder / "f");
   const std::string error = heed::test::message_of([&] { file.array("w"); });
   if (sizeof(Real) == 4)
-    CHECK(error == file.path + ": tensor 'w': 1e+300 is too large for F32");
+    CHECK(error == file.path + ": tensor 'w': element 0 is 1e+300, which is too large for F32");
   else
     CHECK(error.empty());
 }

@@ -2,7 +2,10 @@
 
 #include "heed/nn/save.hpp"
 
+#include <cmath>
+
 #include "catch.hpp"
+#include "heed/io/safetensors_reader.hpp"
 #include "heed/nn/gpt.hpp"
 #include "near.hpp"
 #include "scratch_folder.hpp"
@@ -97,8 +100,45 @@ TEST_CASE("load refuses values that are not finite", "[nn][save]") {
   for (const double bad : {not_a_number, infinity, -infinity}) {
     const std::string path = (folder / "m").string();
     save(path, store_of({{"a", zeros({2})}, {"b", array_of({2}, {1, bad})}}));
+    const std::string value = std::isnan(bad) ? "nan" : bad > 0 ? "inf" : "-inf";
     CHECK(refusal(path, store_of({{"a", ones({2})}, {"b", ones({2})}})) ==
-          path + ": tensor 'b' holds values that are not finite");
+          path + ": tensor 'b': element 1 is " + value + ", which is not finite");
+  }
+}
+
+TEST_CASE("a file that is read whole or piece by piece gives the same values or the same error",
+          "[nn][save]") {
+  const ScratchFolder folder;
+  const std::string path = (folder / "m").string();
+  const std::vector<double> numbers = {1, -2.5, 0.75};
+  const Array expected = array_of({3}, {1, -2.5, 0.75});
+  const std::vector<std::uint16_t> f16 = {0x3c00, 0xc100, 0x3a00}, bf16 = {0x3f80, 0xc020, 0x3f40};
+  const std::vector<float> f32(numbers.begin(), numbers.end());
+  const std::vector<double> huge = {0, 1e300, 0};
+  const auto tensor = [](const char* dtype, const auto& values) {
+    return StoredTensor{"b",
+                        dtype,
+                        {3},
+                        reinterpret_cast<const unsigned char*>(values.data()),
+                        values.size() * sizeof values[0]};
+  };
+  for (const StoredTensor& stored :
+       {tensor("F32", f32), tensor("F64", numbers), tensor("F16", f16), tensor("BF16", bf16),
+        tensor("F64", huge), tensor("I16", f16)}) {
+    INFO(stored.dtype);
+    write_safetensors(path, {}, {stored});
+    const Parameters whole = store_of({{"b", zeros({3})}}), pieces = store_of({{"b", zeros({3})}});
+    const std::string error = message_of([&] { load(path, whole); });
+    CHECK(message_of([&] { load(SafetensorsReader(path), pieces); }) == error);
+    if (stored.dtype == "I16") {
+      CHECK(error == path + ": tensor 'b': its dtype is I16, not F32, F16, BF16 or F64");
+    } else if (stored.data != reinterpret_cast<const unsigned char*>(huge.data())) {
+      CHECK(error == "");
+      CHECK(same_bits(whole.at("b").value(), expected));
+      CHECK(same_bits(pieces.at("b").value(), expected));
+    } else if (sizeof(Real) == 4) {
+      CHECK(error == path + ": tensor 'b': element 1 is 1e+300, which is too large for F32");
+    }
   }
 }
 

@@ -189,7 +189,7 @@ TEST_CASE("a tensor that is missing, has another shape or is not finite throws a
   CHECK(has(refused(copies("head.weight", ones({7, 5})), other),
             "tensor 'head.weight' has shape (7, 5), the model needs (7, 4)"));
   CHECK(has(refused(copies("head.weight", filled({7, 4}, static_cast<Real>(infinity))), other),
-            "tensor 'head.weight' holds values that are not finite"));
+            "tensor 'head.weight': element 0 is inf, which is not finite"));
   Parameters extra = copies("", zeros({0}));
   extra.add("optimizer.head.weight", zeros({7, 4}));  // loading ignores it
   extra.add("stray", zeros({1}));

@@ -146,6 +146,19 @@ TEST_CASE(
     bad.save();
     for (const WeightType weights : {WeightType::f32, WeightType::bf16})
       CHECK(message_of([&] { LoadedModel(ModelReader(bad.file()), weights); }) ==
-            bad.file().string() + ": tensor '" + name + "' holds values that are not finite");
+            bad.file().string() + ": tensor '" + name + "': element 3 is nan, which is not finite");
   }
+}
+
+TEST_CASE("a weight that is finite and too large for BF16 is refused as such",
+          "[train][reader][bf16]") {
+  SavedModel saved(config_of(true, false));
+  const float largest = 3.4e38F;
+  saved.parameters.find("blocks.1.mlp.up.weight")->mutable_value().data()[70] = largest;
+  saved.save();
+  CHECK(message_of([&] { LoadedModel(ModelReader(saved.file()), WeightType::f32); }) == "");
+  CHECK(message_of([&] { LoadedModel(ModelReader(saved.file()), WeightType::bf16); }) ==
+        saved.file().string() +
+            ": tensor 'blocks.1.mlp.up.weight': element 70 is 3.4e+38, which "
+            "is too large for BF16; use F32");
 }

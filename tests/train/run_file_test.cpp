@@ -3,6 +3,7 @@
 #include <string>
 
 #include "catch.hpp"
+#include "heed/train/model_reader.hpp"
 #include "near.hpp"
 #include "scratch_folder.hpp"
 #include "small_model.hpp"
@@ -253,4 +254,16 @@ TEST_CASE("restoring a checkpoint with different step counts or no history throw
   run.steps(5);
   untouched.steps(5);
   CHECK(same_parameters(run.trainer, untouched.trainer));
+}
+
+TEST_CASE("a run is not restored from a file of which only the header was read",
+          "[train][checkpoint]") {
+  Run run(few_steps(10));
+  run.steps(2);
+  const SavedRun saved(run);
+  const std::string path = (saved.folder / "run").string();
+  const ModelReader reader(path);
+  const std::string error = message_of([&] { reader.file().restore(run.trainer); });
+  CHECK(error.rfind(path + ": tensor 'optimizer.", 0) == 0);
+  CHECK(has(error, ": only the header of the file was read, not its numbers"));
 }

@@ -43,8 +43,9 @@ struct SafetensorsFile {
   // All tensors by name. To look up many tensors, use this index: find() compares every name.
   std::unordered_map<std::string_view, const StoredTensor*> by_name() const;
 
-  // Returns the tensor `name` as an array. Tensors of dtype F32 and F64 are converted to Real.
-  // Throws Error if the tensor is missing, has another dtype, or holds a number too large for Real.
+  // Returns the tensor `name` as an array. Numbers in F16, BF16, F32 and F64 are converted to Real.
+  // Throws Error if the tensor is missing, has another dtype, or holds a number too large for Real,
+  // and if only the header of the file was read.
   Array array(std::string_view name) const;
   Array array(const StoredTensor& tensor) const;  // the same for one of `tensors`
 };

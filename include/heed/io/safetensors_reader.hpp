@@ -26,6 +26,8 @@ class SafetensorsReader {
   const Metadata& metadata() const { return header_.metadata; }  // empty if there is none
   // The tensors, sorted by byte offset. Their `data` is null.
   const std::vector<StoredTensor>& tensors() const { return header_.tensors; }
+  // "PATH: tensor 'NAME'", the beginning of errors about tensors()[index].
+  std::string name(std::size_t index) const;
   // The header, and whether the file claims to have a checksum, which read_all() checks.
   const SafetensorsFile& header() const { return header_; }
 
@@ -33,6 +35,9 @@ class SafetensorsReader {
   // Converts F16, BF16, F32 and F64 to Real. Throws Error for another dtype, for a range outside
   // the tensor, for a number that is not finite, and for a number too large for Real.
   void read(std::size_t index, std::size_t first, std::size_t count, Real* out) const;
+
+  // Throws Error unless read() converts the dtype of tensors()[index].
+  void check_dtype(std::size_t index) const;
 
   // Calls piece(index, first, values, count) for consecutive pieces of tensors()[index], tensor by
   // tensor, with numbers converted as in read(); they may be infinite or NaN. Skips tensors for
@@ -44,9 +49,6 @@ class SafetensorsReader {
   void read_all(const std::function<bool(std::size_t index)>& is_wanted, const Piece& piece) const;
 
  private:
-  std::string name(std::size_t index) const;  // "PATH: tensor 'NAME'", for errors
-  void check_dtype(std::size_t index) const;
-
   InputFile input_;
   SafetensorsFile header_;
   std::string header_text_;

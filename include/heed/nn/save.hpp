@@ -25,9 +25,9 @@ void load(const SafetensorsFile& file, const Parameters& parameters,
           SourceLocation location = SourceLocation::current());
 
 // The same for a file that is read piece by piece, so that its numbers are in memory once: those of
-// `matrices` in BF16. Throws Error with the same messages, and for a wrong checksum; the values of
-// the parameters are then undefined. (Matrices may become infinite: they are checked after
-// rounding.)
+// `matrices` in BF16. Throws Error with the same messages, for a wrong checksum, and for a number
+// that is too large for BF16. After an error about a number or the checksum, the values of the
+// parameters are undefined.
 void load(const SafetensorsReader& file, const Parameters& parameters,
           const Bf16Matrices& matrices = {}, SourceLocation location = SourceLocation::current());
 

@@ -32,13 +32,15 @@ std::map<std::string, std::string> option_texts(const TrainOptions& options);
 // ..." when the entry is missing, damaged or out of range.
 class ModelFile {
  public:
-  // `file` is the result of read_safetensors(). See also open(), which reads the file.
+  // `file` is the result of read_safetensors(), or a file of which only the header was read: then
+  // load_parameters() and restore() throw Error. See also open(), which reads the file.
   explicit ModelFile(SafetensorsFile file) : file_(std::move(file)) {}
   // Throws the errors of read_safetensors and, for other formats, "PATH: not a checkpoint: ...".
   static ModelFile open(const std::filesystem::path& path);
 
   const std::string& path() const { return file_.path; }  // the path that was opened
-  // Whether the file has a (valid) checksum.
+  // Whether the file has a checksum. open() checked it; of a file of which only the header was
+  // read, ModelReader::load() checks it.
   bool has_checksum() const { return file_.has_checksum; }
   // Whether the file is the checkpoint of a training run, which has a text().
   bool has_text() const { return file_.metadata.count("text.path") != 0; }

@@ -28,7 +28,7 @@ struct Location {
   std::size_t index;
 
   const StoredTensor& tensor() const { return file->tensors()[index]; }
-  std::string name() const { return file->path() + ": tensor " + in_quotes(tensor().name); }
+  std::string name() const { return file->name(index); }
 };
 
 struct WeightFiles {
@@ -142,10 +142,7 @@ void check_tensor(const Location& location, const Shape& expected) {
   const Shape shape(tensor.shape.begin(), tensor.shape.end());
   if (shape != expected)
     throw_error(location.name(), ": has shape ", str(shape), ", the model needs ", str(expected));
-  for (const char* dtype : {"F32", "F16", "BF16", "F64"})
-    if (tensor.dtype == dtype) return;
-  throw_error(location.name(), ": its dtype is ", tensor.dtype,
-              ", heed imports F32, F16, BF16 and F64");
+  location.file->check_dtype(location.index);
 }
 
 // Throws Error if a file that heed wrote changed afterwards.
