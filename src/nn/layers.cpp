@@ -16,24 +16,45 @@
 
 namespace HEED_NAMESPACE::nn {
 
-Linear::Linear(Scope scope, std::size_t in_features, std::size_t out_features, bool with_bias) {
-  if (!scope.init.draw) {
-    if (scope.bf16 != nullptr)
-      bf16_weight = scope.bf16_matrix("weight", out_features, in_features);
-    else
-      weight = scope.parameter("weight", uninitialized({out_features, in_features}));
-    if (with_bias) bias = scope.parameter("bias", uninitialized({out_features}));
-    return;
+namespace {
+
+// The weight (rows, columns) of a layer: `bf16` if scope.bf16 is set, otherwise `tensor`.
+struct Weight {
+  Tensor tensor;
+  std::shared_ptr<const Bf16Matrix> bf16;
+};
+
+// Creates a weight whose initial values are draw(), if values are drawn.
+template <class Draw>
+Weight make_weight(const Scope& scope, std::size_t rows, std::size_t columns, const Draw& draw) {
+  const bool drawn = scope.init.draw;
+  if (scope.bf16 == nullptr)
+    return {scope.parameter("weight", drawn ? draw() : uninitialized({rows, columns})), nullptr};
+  const auto matrix = scope.bf16_matrix("weight", rows, columns);
+  if (drawn) {
+    const Array values = draw();
+    matrix->set(0, values.data(), values.size());
   }
+  return {Tensor(), matrix};
+}
+
+Array initial_bias(const Scope& scope, std::size_t in_features, std::size_t out_features) {
+  if (!scope.init.draw) return uninitialized({out_features});
+  return scope.init.std == 0 ? init::linear_bias(scope.generator, in_features, out_features)
+                             : zeros({out_features});
+}
+
+}  // namespace
+
+Linear::Linear(Scope scope, std::size_t in_features, std::size_t out_features, bool with_bias) {
   const double std = scope.init.std;
-  Generator& generator = scope.generator;
-  weight =
-      scope.parameter("weight", std == 0 ? init::linear_weight(generator, in_features, out_features)
-                                         : generator.normal({out_features, in_features}, 0, std));
-  if (with_bias)
-    bias =
-        scope.parameter("bias", std == 0 ? init::linear_bias(generator, in_features, out_features)
-                                         : zeros({out_features}));
+  const Weight made = make_weight(scope, out_features, in_features, [&] {
+    return std == 0 ? init::linear_weight(scope.generator, in_features, out_features)
+                    : scope.generator.normal({out_features, in_features}, 0, std);
+  });
+  weight = made.tensor;
+  bf16_weight = made.bf16;
+  if (with_bias) bias = scope.parameter("bias", initial_bias(scope, in_features, out_features));
 }
 
 Tensor Linear::operator()(const Tensor& x, SourceLocation location) const {
@@ -71,12 +92,11 @@ Tensor Dropout::operator()(const Tensor& x, SourceLocation location) const {
 
 Embedding::Embedding(Scope scope, std::size_t num_embeddings, std::size_t embed_dim) {
   const double std = scope.init.std == 0 ? 1 : scope.init.std;
-  if (scope.bf16 != nullptr)
-    bf16_weight = scope.bf16_matrix("weight", num_embeddings, embed_dim);
-  else if (scope.init.draw)
-    weight = scope.parameter("weight", scope.generator.normal({num_embeddings, embed_dim}, 0, std));
-  else
-    weight = scope.parameter("weight", uninitialized({num_embeddings, embed_dim}));
+  const Weight made = make_weight(scope, num_embeddings, embed_dim, [&] {
+    return scope.generator.normal({num_embeddings, embed_dim}, 0, std);
+  });
+  weight = made.tensor;
+  bf16_weight = made.bf16;
 }
 
 Tensor Embedding::operator()(const Indices& indices, SourceLocation location) const {

@@ -6,10 +6,13 @@
 
 namespace HEED_NAMESPACE {
 
+[[noreturn]] static void throw_exists(const std::string& name) {
+  throw_error("parameters: '", name, "' exists already; give it another name");
+}
+
 Tensor Parameters::add(const std::string& name, Array value, SourceLocation location) {
   const CallSite site(location);
-  if (find(name) != nullptr)
-    throw_error("parameters: '", name, "' exists already; give it another name");
+  if (find(name) != nullptr) throw_exists(name);
   Tensor parameter(std::move(value), true, location);
   parameter.set_name(name);
   index_.emplace(name, tensors_.size());
@@ -49,14 +52,18 @@ Scope Scope::ends_residual() const {
 }
 
 Tensor Scope::parameter(std::string_view name, Array value) const {
-  return store.add((*this / name).prefix, std::move(value), location);
+  const CallSite site(location);
+  const std::string full_name = (*this / name).prefix;
+  if (bf16 != nullptr && bf16->count(full_name) != 0) throw_exists(full_name);
+  return store.add(full_name, std::move(value), location);
 }
 
-std::shared_ptr<const Bf16Matrix> Scope::bf16_matrix(std::string_view name, std::size_t rows,
-                                                     std::size_t columns) const {
-  const auto matrix = std::make_shared<Bf16Matrix>(rows, columns);
-  bf16->emplace((*this / name).prefix, matrix);
-  return matrix;
+std::shared_ptr<Bf16Matrix> Scope::bf16_matrix(std::string_view name, std::size_t rows,
+                                               std::size_t columns) const {
+  const CallSite site(location);
+  const std::string full_name = (*this / name).prefix;
+  if (bf16->count(full_name) != 0 || store.find(full_name) != nullptr) throw_exists(full_name);
+  return bf16->emplace(full_name, std::make_shared<Bf16Matrix>(rows, columns)).first->second;
 }
 
 }  // namespace HEED_NAMESPACE

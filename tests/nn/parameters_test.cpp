@@ -3,6 +3,7 @@
 #include "heed/nn/parameters.hpp"
 
 #include "catch.hpp"
+#include "heed/nn/layers.hpp"
 #include "near.hpp"
 
 namespace {
@@ -56,4 +57,53 @@ TEST_CASE("the error of an unknown name lists the names", "[nn][parameters]") {
   CHECK(store.find("up.bias") != nullptr);
   CHECK(message_of([&] { store.at("up.wieght"); }) ==
         "parameters: no 'up.wieght'; there are: up.weight, up.bias");
+}
+
+TEST_CASE("a name can be used once for a parameter or a matrix in BF16", "[nn][parameters][bf16]") {
+  Parameters store;
+  Bf16Matrices matrices;
+  Generator generator(1);
+  Scope scope(store, generator, "head");
+  scope.bf16 = &matrices;
+  const auto first = scope.bf16_matrix("weight", 2, 3);
+  scope.parameter("bias", ones({2}));
+  const std::string exists = "' exists already; give it another name";
+  CHECK(message_of([&] { scope.bf16_matrix("weight", 2, 3); }) ==
+        "parameters: 'head.weight" + exists);
+  CHECK(message_of([&] { scope.parameter("weight", ones({2})); }) ==
+        "parameters: 'head.weight" + exists);
+  CHECK(message_of([&] { scope.bf16_matrix("bias", 2, 3); }) == "parameters: 'head.bias" + exists);
+  CHECK(message_of([&] { nn::Linear(scope, 3, 2, false); }) == "parameters: 'head.weight" + exists);
+  CHECK(matrices.at("head.weight") == first);
+  CHECK(matrices.size() == 1);
+  CHECK(store.size() == 1);
+}
+
+TEST_CASE("linear layers and embeddings in BF16 have the rounded initial weights",
+          "[nn][parameters][bf16]") {
+  for (const double std : {0.0, 0.02}) {
+    Parameters store, others;
+    Bf16Matrices matrices;
+    Generator generator(1), same(1);
+    Scope scope(store, generator), plain(others, same);
+    scope.init.std = plain.init.std = std;
+    scope.bf16 = &matrices;
+    const nn::Linear linear(scope / "up", 3, 2);
+    const nn::Embedding embedding(scope / "token", 5, 4);
+    const nn::Linear plain_linear(plain / "up", 3, 2);
+    const nn::Embedding plain_embedding(plain / "token", 5, 4);
+    CHECK((store.size() == 1 && matrices.size() == 2));
+    CHECK(same_bits(linear.bias.value(), plain_linear.bias.value()));
+    for (const auto& [name, matrix] : matrices) {
+      INFO(name);
+      const Array& drawn = others.at(name).value();
+      REQUIRE(Shape{matrix->rows(), matrix->columns()} == drawn.shape());
+      Array rounded = drawn, held = drawn;
+      for (Real& value : rounded)
+        value = static_cast<Real>(float_of_bf16(bf16_of_float(static_cast<float>(value))));
+      for (std::size_t row = 0; row < matrix->rows(); ++row)
+        matrix->copy_row(row, held.data() + row * matrix->columns());
+      CHECK(same_bits(held, rounded));
+    }
+  }
 }

@@ -67,10 +67,12 @@ struct Scope {
   Scope operator/(std::string_view name) const;
   Scope operator/(std::size_t index) const { return *this / std::to_string(index); }
   // Adds a parameter to `store`, under the name PREFIX.name (or `name` if the prefix is empty).
+  // Throws Error if `store` or `bf16` has this name already.
   Tensor parameter(std::string_view name, Array value) const;
-  // Adds a matrix of zeros to `bf16`, which must not be null, under the name PREFIX.name.
-  std::shared_ptr<const Bf16Matrix> bf16_matrix(std::string_view name, std::size_t rows,
-                                                std::size_t columns) const;
+  // Adds a matrix of zeros to `bf16`, which must not be null, under the name PREFIX.name. Throws
+  // Error if `store` or `bf16` has this name already.
+  std::shared_ptr<Bf16Matrix> bf16_matrix(std::string_view name, std::size_t rows,
+                                          std::size_t columns) const;
   Scope ends_residual() const;  // returns a copy whose init.std is init.residual_std
 
   Parameters& store;        // the object to which parameters are added
@@ -79,7 +81,7 @@ struct Scope {
   WeightInit init = {};     // the distribution of initial weights
   SourceLocation location;  // where the scope was created, for error messages
   // If not null, the weights of linear layers and embeddings are created here instead of in
-  // `store`.
+  // `store`: their initial values are rounded, or 0 if init.draw is false.
   Bf16Matrices* bf16 = nullptr;
 };
 
