@@ -47,12 +47,30 @@ GemmLibrary GemmChoice::at(GemmForm form, GemmSize size) const {
   return libraries_[static_cast<std::size_t>(form)][static_cast<std::size_t>(size)];
 }
 
+// The size of a product by its floating point operations alone.
+static GemmSize size_by_flop(MatrixView a, MatrixView b) {
+  const double flop = 2 * static_cast<double>(a.rows) * static_cast<double>(a.columns) *
+                      static_cast<double>(b.columns);
+  return flop < 2e6 ? GemmSize::small : flop < 1e9 ? GemmSize::medium : GemmSize::large;
+}
+
+constexpr std::size_t max_few_rows = 15;
+
+GemmLibrary GemmChoice::library_for(MatrixView a, MatrixView b) const {
+  if (has_few_rows_) return at(form_of(a, b), size_of(a, b));
+  const GemmLibrary library = at(form_of(a, b), size_by_flop(a, b));
+  const bool is_replaced =
+      library == GemmLibrary::xsmm && b.is_transposed && a.rows <= max_few_rows;
+  return is_replaced ? GemmLibrary::openblas : library;
+}
+
 std::string GemmChoice::text() const {
   if (*this == GemmChoice(libraries_[0][0])) return std::string(name_of(libraries_[0][0]));
+  const std::size_t first = has_few_rows_ ? 0 : 1;
   std::string text;
   for (std::size_t form = 0; form < 3; ++form)
-    for (std::size_t size = 0; size < libraries_[form].size(); ++size) {
-      if (form + size > 0) text += size == 0 ? ',' : '/';
+    for (std::size_t size = first; size < libraries_[form].size(); ++size) {
+      if (form > 0 || size > first) text += size == first ? ',' : '/';
       text += name_of(libraries_[form][size]);
     }
   return text;
@@ -62,12 +80,13 @@ GemmChoice GemmChoice::parse(std::string_view text) {
   const std::vector<std::string_view> forms = parts_of(text, ',');
   if (forms.size() != 3) return GemmChoice(library_named(text, text));
   GemmChoice choice;
+  choice.has_few_rows_ = parts_of(forms[0], '/').size() != 3;
+  const std::size_t first = choice.has_few_rows_ ? 0 : 1;
   for (std::size_t form = 0; form < 3; ++form) {
-    std::vector<std::string_view> sizes = parts_of(forms[form], '/');
-    if (sizes.size() == 3) sizes.insert(sizes.begin(), name_of(GemmLibrary::openblas));
-    if (sizes.size() != 4) return GemmChoice(library_named(text, text));
-    for (std::size_t size = 0; size < 4; ++size)
-      choice.libraries_[form][size] = library_named(sizes[size], text);
+    const std::vector<std::string_view> sizes = parts_of(forms[form], '/');
+    if (first + sizes.size() != 4) return GemmChoice(library_named(text, text));
+    for (std::size_t size = first; size < 4; ++size)
+      choice.libraries_[form][size] = library_named(sizes[size - first], text);
   }
   return choice;
 }
@@ -78,10 +97,8 @@ GemmForm form_of(MatrixView a, MatrixView b) {
 }
 
 GemmSize size_of(MatrixView a, MatrixView b) {
-  if (a.rows < 16 && b.rows * b.columns > 4096) return GemmSize::few_rows;
-  const double flop = 2 * static_cast<double>(a.rows) * static_cast<double>(a.columns) *
-                      static_cast<double>(b.columns);
-  return flop < 2e6 ? GemmSize::small : flop < 1e9 ? GemmSize::medium : GemmSize::large;
+  if (a.rows <= max_few_rows && b.rows * b.columns > 4096) return GemmSize::few_rows;
+  return size_by_flop(a, b);
 }
 
 const GemmChoice& gemm_choice() { return current_choice(); }

@@ -132,12 +132,8 @@ void batched_gemm(const Array& a, Transpose transpose_a, const Array& b, Transpo
 
 }  // namespace
 
-static GemmLibrary library_for(MatrixView a, MatrixView b) {
-  return gemm_choice().at(form_of(a, b), size_of(a, b));
-}
-
 void gemm(MatrixView a, MatrixView b, MatrixRef<Real> c, Output output, Real scale) {
-  gemm_by(library_for(a, b), a, b, c, output, scale);
+  gemm_by(gemm_choice().library_for(a, b), a, b, c, output, scale);
 }
 
 void gemm_in_double(MatrixView a, MatrixView b, MatrixRef<Real> c, Real scale) {
@@ -153,7 +149,7 @@ void gemm_in_double(MatrixView a, MatrixView b, MatrixRef<Real> c, Real scale) {
 
 void parallel_gemm(MatrixView a, MatrixView b, MatrixRef<Real> c, Output output) {
   const std::size_t min_rows = min_rows_per_thread(c.rows, c.columns, a.columns);
-  const GemmLibrary library = library_for(a, b);
+  const GemmLibrary library = gemm_choice().library_for(a, b);
   parallel_ranges(c.rows, tile_rows, min_rows, [&](std::size_t begin, std::size_t end) {
     gemm_by(library, a.row_range(begin, end), b, c.row_range(begin, end), output);
   });

@@ -114,6 +114,26 @@ TEST_CASE("HEED_GEMM chooses the library, which the checkpoint names", "[app][ge
   }
 }
 
+TEST_CASE("a resumed run keeps the choice of libraries of an older version", "[app][gemm]") {
+  const heed_test::Sandbox sandbox;
+  REQUIRE(sandbox.heed(heed_test::train_tiny).code == 0);
+  const std::string older =
+      "openblas/openblas/openblas,openblas/openblas/openblas,openblas/openblas/openblas";
+  const std::filesystem::path checkpoint = sandbox / "o/checkpoint.safetensors";
+  {
+    const SafetensorsFile file = read_safetensors(checkpoint);
+    Metadata metadata = file.metadata;
+    for (const char* own : {"heed.checksum", "heed.format"}) metadata.erase(own);
+    metadata["train.gemm"] = older;
+    write_safetensors(checkpoint, metadata, file.tensors);
+  }
+  REQUIRE(sandbox.heed({"sample", "o", "--tokens", "5"}).code == 0);
+  const Finished resumed =
+      sandbox.heed({"train", "in.txt", "--out", "o", "--resume", "--steps", "22"});
+  CHECK(resumed.code == 0);
+  CHECK(heed_test::state(sandbox / "o").at("train.gemm") == older);
+}
+
 TEST_CASE("each library trains to the same bits with one, two and four threads", "[app][gemm]") {
   const heed_test::Sandbox sandbox;
   const Arguments wide = {"train",        "in.txt", "--layers",       "2",  "--heads", "2",

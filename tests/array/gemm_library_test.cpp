@@ -146,14 +146,62 @@ TEST_CASE("the text of a choice of libraries names it again", "[array][gemm]") {
       "openblas/xsmm/openblas/openblas";
   CHECK(choice.text() == text);
   CHECK(GemmChoice::parse(text) == choice);
-  const std::string without_few_rows =
-      "openblas/openblas/openblas,openblas/onednn/openblas,xsmm/openblas/openblas";
-  CHECK(GemmChoice::parse(without_few_rows) == choice);
-  for (const std::string wrong : {"", "blas", "xsmm,xsmm", "xsmm,xsmm,xsmm", "a/b/c,d/e/f,g/h/i"}) {
+  for (const std::string wrong : {"", "blas", "xsmm,xsmm", "xsmm,xsmm,xsmm", "a/b/c,d/e/f,g/h/i",
+                                  "xsmm/xsmm/xsmm,xsmm/xsmm/xsmm/xsmm,xsmm/xsmm/xsmm",
+                                  "xsmm/xsmm/xsmm/xsmm,xsmm/xsmm/xsmm,xsmm/xsmm/xsmm/xsmm"}) {
     const std::string message = message_of([&] { GemmChoice::parse(wrong); });
     CHECK(message == "the choice of libraries for matrix products is \"" + wrong +
                          "\"; give openblas, xsmm or onednn");
   }
+}
+
+TEST_CASE("the choice of an older version takes the libraries that the older version took",
+          "[array][gemm]") {
+  const std::string text = "onednn/xsmm/openblas,xsmm/onednn/xsmm,xsmm/openblas/onednn";
+  const GemmChoice choice = GemmChoice::parse(text);
+  CHECK(choice.text() == text);
+  CHECK(GemmChoice::parse(choice.text()) == choice);
+  CHECK(!(choice == GemmChoice::parse("openblas/onednn/xsmm/openblas,openblas/xsmm/onednn/xsmm,"
+                                      "openblas/xsmm/openblas/onednn")));
+  const std::string same = "xsmm/xsmm/xsmm,xsmm/xsmm/xsmm,xsmm/xsmm/xsmm";
+  CHECK(GemmChoice::parse(same).text() == same);
+
+  const auto nn = [&](std::size_t m, std::size_t n, std::size_t k) {
+    return choice.library_for({nullptr, m, k, k}, {nullptr, k, n, n});
+  };
+  const auto nt = [&](std::size_t m, std::size_t n, std::size_t k) {
+    return choice.library_for({nullptr, m, k, k}, MatrixView{nullptr, n, k, k}.transposed());
+  };
+  const auto tn = [&](std::size_t m, std::size_t n, std::size_t k) {
+    return choice.library_for(MatrixView{nullptr, k, m, m}.transposed(), {nullptr, k, n, n});
+  };
+  CHECK(nn(1, 65, 65) == GemmLibrary::onednn);         // few rows, small
+  CHECK(nn(15, 512, 512) == GemmLibrary::xsmm);        // few rows, medium
+  CHECK(nn(15, 8192, 8192) == GemmLibrary::openblas);  // few rows, large
+  CHECK(nn(16, 8, 8) == GemmLibrary::onednn);
+  CHECK(nt(1, 65, 65) == GemmLibrary::openblas);  // OpenBLAS instead of LIBXSMM
+  CHECK(nt(15, 8, 8) == GemmLibrary::openblas);   // for small b too
+  CHECK(nt(16, 8, 8) == GemmLibrary::xsmm);
+  CHECK(nt(15, 512, 512) == GemmLibrary::onednn);
+  CHECK(nt(15, 8192, 8192) == GemmLibrary::openblas);
+  CHECK(tn(8, 128, 64) == GemmLibrary::xsmm);
+  CHECK(tn(8, 1024, 1024) == GemmLibrary::openblas);
+}
+
+TEST_CASE("products of few rows under the choice of an older version have its library's bits",
+          "[array][gemm]") {
+  if (!is_installed(GemmLibrary::onednn)) return;
+  const Product p(8, 96, 500, false, true);
+  Array expected = zeros({p.m, p.n}), c = expected;
+  gemm_by(GemmLibrary::onednn, p.a(), p.b(), {expected.data(), p.m, p.n, p.n});
+  set_gemm_choice(
+      GemmChoice::parse("openblas/openblas/openblas,onednn/openblas/openblas,"
+                        "openblas/openblas/openblas"));
+  parallel_gemm(p.a(), p.b(), {c.data(), p.m, p.n, p.n});
+  set_gemm_choice(GemmChoice());
+  CHECK(std::equal(c.begin(), c.end(), expected.begin()));
+  gemm_by(GemmLibrary::openblas, p.a(), p.b(), {c.data(), p.m, p.n, p.n});
+  CHECK(!std::equal(c.begin(), c.end(), expected.begin()));
 }
 
 TEST_CASE("forms and sizes of products", "[array][gemm]") {

@@ -44,23 +44,31 @@ class GemmChoice {
  public:
   explicit GemmChoice(GemmLibrary everywhere = GemmLibrary::openblas);  // one library for all
 
-  // The library for products of the form and size.
+  // The library for products of the form and size. Not used for few_rows in a choice without it.
   GemmLibrary& at(GemmForm form, GemmSize size);
   GemmLibrary at(GemmForm form, GemmSize size) const;
 
+  // The library that computes the product a b: at(form_of(a, b), size_of(a, b)). A choice without
+  // few_rows takes the library of small, medium or large for all products, except that OpenBLAS
+  // replaces LIBXSMM where a has less than 16 rows and b is transposed.
+  GemmLibrary library_for(MatrixView a, MatrixView b) const;
+
   // The choice as text: "xsmm" if one library computes all products, otherwise the libraries of nn,
   // nt and tn, each few_rows/small/medium/large: "xsmm/xsmm/onednn/onednn,...,openblas/xsmm/...".
+  // A choice without few_rows has the text that it was parsed from: "xsmm/onednn/onednn,...".
   std::string text() const;
-  // The inverse of text(). Throws Error if the text names no choice. A text without few_rows, of
-  // an older checkpoint, chooses OpenBLAS for it.
+  // The inverse of text(). Throws Error if the text names no choice. Checkpoints of older versions
+  // have texts without few_rows, small/medium/large: such a run keeps its bits, because the parsed
+  // choice computes each product by the library that the older version took.
   static GemmChoice parse(std::string_view text);
 
-  // Whether both choose the same library for every form and size.
+  // Whether both choose the same library for every product.
   friend bool operator==(const GemmChoice& a, const GemmChoice& b) {
-    return a.libraries_ == b.libraries_;
+    return a.libraries_ == b.libraries_ && a.has_few_rows_ == b.has_few_rows_;
   }
 
  private:
+  bool has_few_rows_ = true;
   std::array<std::array<GemmLibrary, 4>, 3> libraries_;  // by form and size
 };
 
