@@ -111,12 +111,17 @@ TEST_CASE("nanoGPT's modules load an export strictly and continue a text as heed
   CHECK(peer.out ==
         sandbox.heed({"sample", "o", "--prompt", "On day", "--tokens", "10", "--temperature", "0"})
             .out);
-  // The reverse: nanoGPT's files become a folder for heed import.
+  // The reverse: nanoGPT's files become a folder for heed import. It needs load.py and no export.
+  fs::create_directory(sandbox / "alone");
+  fs::copy_file(sandbox / "x/load.py", sandbox / "alone/load.py");
+  const Finished alone = script({"alone/load.py", "x/ckpt.pt", "w", "x/meta.pkl"});
+  INFO(alone.err);
+  REQUIRE(alone.code == 0);
   REQUIRE(script({"x/load.py", "x/ckpt.pt", "y", "x/meta.pkl"}).code == 0);
   REQUIRE(script({HEED_SOURCE_DIR "/tools/weights/pickle_to_safetensors.py", "x/ckpt.pt", "z",
                   "x/meta.pkl"})
               .code == 0);
-  for (const char* folder : {"x", "y", "z"}) {
+  for (const char* folder : {"x", "y", "z", "w"}) {
     const Finished imported = sandbox.heed({"import", folder, "--out", std::string("i_") + folder});
     INFO(imported.err);
     REQUIRE(imported.code == 0);

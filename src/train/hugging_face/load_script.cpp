@@ -5,15 +5,17 @@
 namespace HEED_NAMESPACE::hugging_face {
 namespace {
 
-// Reads model.safetensors beside the program into a state dict. Every export is in F32.
+// read_state() reads model.safetensors beside the program. Every export is in F32.
 constexpr const char* reader = R"(
 here = os.path.dirname(os.path.abspath(__file__)) + "/"
-with open(here + "model.safetensors", "rb") as file:  # header's length, header (JSON), numbers
-    size, = struct.unpack("<Q", file.read(8))
-    header, numbers = json.loads(file.read(size)), bytearray(file.read())
-state = {name: torch.frombuffer(numbers, dtype=torch.float32, count=math.prod(t["shape"]),
-                                offset=t["data_offsets"][0]).reshape(t["shape"])
-         for name, t in header.items() if name != "__metadata__"}  # name -> tensor
+
+def read_state():  # name -> tensor
+    with open(here + "model.safetensors", "rb") as file:  # header's length, header (JSON), numbers
+        size, = struct.unpack("<Q", file.read(8))
+        header, numbers = json.loads(file.read(size)), bytearray(file.read())
+    return {name: torch.frombuffer(numbers, dtype=torch.float32, count=math.prod(t["shape"]),
+                                   offset=t["data_offsets"][0]).reshape(t["shape"])
+            for name, t in header.items() if name != "__metadata__"}
 )";
 
 constexpr const char* pytorch_start =
@@ -21,6 +23,8 @@ constexpr const char* pytorch_start =
 import json, math, os, struct, torch
 )";
 constexpr const char* pytorch = R"(
+state = read_state()
+
 if __name__ == "__main__":
     torch.save(state, here + "model.pt")
     print(*(f"{name} {tuple(t.shape)}" for name, t in state.items()), sep="\n")
@@ -31,7 +35,9 @@ constexpr const char* gpt2_start =
 import json, math, os, struct, torch
 )";
 constexpr const char* gpt2 =
-    R"(state.setdefault("lm_head.weight", state["transformer.wte.weight"])  # tied
+    R"(
+state = read_state()
+state.setdefault("lm_head.weight", state["transformer.wte.weight"])  # tied
 
 def load_into(model):  # strict, but the model's buffers with masks stay as they are
     masks = {name: t for name, t in model.state_dict().items()
@@ -49,6 +55,7 @@ import ctypes, json, math, os, pickle, struct, sys, torch
 )";
 constexpr const char* nanogpt = R"(
 def to_nanogpt():
+    state = read_state()
     config = json.load(open(here + "config.json"))
     del config["model_type"]
     parameters = [t for name, t in state.items() if name != "lm_head.weight"]  # tied to wte.weight
