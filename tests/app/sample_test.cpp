@@ -1,7 +1,10 @@
 // sample_test.cpp: heed sample and heed inspect on valid and on damaged checkpoints.
 
+#include <algorithm>
+
 #include "app/heed_program.hpp"
 #include "catch.hpp"
+#include "heed/array/bf16.hpp"
 
 using namespace heed_test;
 
@@ -30,6 +33,21 @@ struct TrainedSandbox : Sandbox {
     return result.err.substr(13, result.err.size() - 14);
   }
   std::filesystem::path checkpoint() const { return path / "o" / "checkpoint.safetensors"; }
+  // Replaces each value of the linear layers and the token embedding by change(value).
+  template <class Change>
+  void change_matrices(const Change& change) const {
+    heed::SafetensorsFile file = heed::read_safetensors(checkpoint());
+    std::vector<heed::Array> changed;
+    changed.reserve(file.tensors.size());  // the tensors point into the arrays
+    for (heed::StoredTensor& tensor : file.tensors) {
+      if (tensor.shape.size() != 2 || tensor.name == "position.weight") continue;
+      heed::Array& values = changed.emplace_back(file.array(tensor));
+      std::transform(values.begin(), values.end(), values.begin(), change);
+      tensor = heed::stored_tensor(tensor.name, values);
+    }
+    for (const char* own : {"heed.checksum", "heed.format"}) file.metadata.erase(own);
+    heed::write_safetensors(checkpoint(), file.metadata, file.tensors);
+  }
 };
 
 }  // namespace
@@ -57,6 +75,18 @@ TEST_CASE("--weights bf16 generates the same text on every run and on any number
   CHECK(sandbox.generated({"--tokens", "100", "--weights", "f32"}) ==
         sandbox.generated({"--tokens", "100"}));
   CHECK(has(sandbox.generated({"--samples", "9", "--weights", "bf16"}), "---- seed 1345\n"));
+}
+
+TEST_CASE("--weights bf16 generates the text of the model whose weights were rounded to BF16",
+          "[app][sample][bf16]") {
+  const TrainedSandbox sandbox;
+  const Arguments f32 = {"--tokens", "1000"}, bf16 = f32 + Arguments{"--weights", "bf16"};
+  sandbox.change_matrices([](heed::Real value) { return 8 * value; });  // rounding changes the text
+  const std::string text = sandbox.generated(bf16);
+  CHECK(sandbox.generated(f32) != text);
+  sandbox.change_matrices(
+      [](heed::Real value) { return heed::float_of_bf16(heed::bf16_of_float(value)); });
+  CHECK(sandbox.generated(f32) == text);
 }
 
 TEST_CASE("--weights refuses other words, and train and look have no such flag",
