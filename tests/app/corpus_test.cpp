@@ -104,8 +104,10 @@ TEST_CASE("an existing file is not overwritten", "[app][corpus][refusals]") {
   CHECK(content(sandbox / "in.txt") == Sandbox::story());
   const std::string other = ": exists and is not a regular file; give another name";
   CHECK(refused(sandbox, {"."}) == "." + other);
-  CHECK(refused(sandbox, {"/dev/null"}) == "/dev/null" + other);
-  CHECK(files_in(sandbox.path) == 1);
+  REQUIRE(::mkfifo((sandbox / "pipe").c_str(), 0600) == 0);
+  CHECK(refused(sandbox, {"pipe"}) == "pipe" + other);
+  CHECK(std::filesystem::is_fifo(sandbox / "pipe"));
+  CHECK(files_in(sandbox.path) == 2);  // in.txt and pipe
 }
 
 TEST_CASE("a folder that is missing or not writable is refused", "[app][corpus][refusals]") {
