@@ -71,14 +71,15 @@ TEST_CASE("the number of threads is OMP_NUM_THREADS unless --threads is given", 
   CHECK(has(output("3"), ", on 2 threads\n"));
 }
 
-TEST_CASE("the same seed gives the same bits with one, two and four threads", "[app][train]") {
+TEST_CASE("the same seed gives the same bits with one, two, four and sixteen threads",
+          "[app][train]") {
   const Sandbox sandbox;
   const Arguments wide = {"train",        "in.txt", "--layers",       "1",  "--embed-dim", "64",
                           "--batch-size", "8",      "--block-size",   "64", "--steps",     "3",
                           "--log-every",  "1",      "--eval-batches", "1",  "--dropout",   "0.1"};
-  for (const std::string threads : {"1", "2", "4"})
+  for (const std::string threads : {"1", "2", "4", "16"})
     REQUIRE(sandbox.heed(wide + Arguments{"--threads", threads, "--out", threads}).code == 0);
-  for (const char* threads : {"2", "4"}) {
+  for (const char* threads : {"2", "4", "16"}) {
     INFO("threads " << threads);
     CHECK(losses(sandbox / threads) == losses(sandbox / "1"));
     CHECK(difference(sandbox / "1", sandbox / threads) == "");
