@@ -98,6 +98,23 @@ TEST_CASE("a run saved by four processes and resumed by others equals the uninte
   check_same_run(sandbox, "whole", "parts");
 }
 
+TEST_CASE("a run of eight shards that four processes saved can be resumed by eight",
+          "[app][processes]") {
+  const Sandbox sandbox;
+  const auto train_eight = [&](const std::string& out, const Arguments& more) {
+    Arguments words = train(out, more);
+    *(std::find(words.begin(), words.end(), "--shards") + 1) = "8";
+    REQUIRE(sandbox.heed(words).code == 0);
+  };
+  train_eight("whole", {"--steps", "6"});
+  train_eight("parts", {"--steps", "3", "--processes", "4"});
+  REQUIRE(sandbox
+              .heed({"train", "--resume", "--out", "parts", "--steps", "6", "--processes", "8",
+                     "--threads", "1"})
+              .code == 0);
+  check_same_run(sandbox, "whole", "parts");
+}
+
 TEST_CASE("all ranks train on the text that rank 0 reads from standard input", "[app][processes]") {
   const Sandbox sandbox;
   const auto from_input = [&](const std::string& out, const Arguments& more) {
@@ -183,15 +200,18 @@ TEST_CASE("a full disk ends all ranks with one error", "[app][processes]") {
 #ifdef __linux__
 TEST_CASE("a signal to any process stops all ranks after the same step", "[app][processes]") {
   const Sandbox sandbox;
-  for (const std::size_t target : {0, 1, 3, 4}) {  // 4 is the parent process
-    const std::string out = "o" + std::to_string(target);
+  // The process, of which 4 is the parent of the others, and the signal that it gets.
+  const std::vector<std::pair<std::size_t, int>> signals = {
+      {0, SIGINT}, {1, SIGTERM}, {3, SIGHUP}, {4, SIGINT}, {4, SIGHUP}};
+  for (const auto& [target, signal] : signals) {
+    const std::string out = "o" + std::to_string(target) + "_" + std::to_string(signal);
     Child child(sandbox.call(train(out, Arguments{"--processes", "4"} + endless)));
     child.read_until("\nstep ");
     const std::vector<pid_t> ranks = ranks_of(child.process(), 4);
-    kill(target == 4 ? child.process() : ranks[target], target % 2 == 0 ? SIGINT : SIGTERM);
+    kill(target == 4 ? child.process() : ranks[target], signal);
     const Finished stopped = child.finish();
     const std::string step = state(sandbox / out).at("train.step");
-    CHECK(stopped.code == (target % 2 == 0 ? 130 : 143));
+    CHECK(stopped.code == 128 + signal);
     CHECK(stopped.err == "heed: interrupted after step " + step +
                              ", all saved; to resume: ./heed train in.txt --resume --out " + out +
                              "\n");

@@ -178,7 +178,8 @@ TEST_CASE("resuming with another value of any flag names it and both values", "[
       {"--seed", "1", "1337"},        {"--eval-every", "9", "250"},
       {"--eval-batches", "2", "1"},   {"--log-every", "5", "10"},
       {"--norm", "rms", "layer"},     {"--positions", "rotary", "learned"},
-      {"--mlp", "swiglu", "gelu"},    {"--kv-heads", "1", "2"}};
+      {"--mlp", "swiglu", "gelu"},    {"--kv-heads", "1", "2"},
+      {"--shards", "2", "1"}};
   for (const auto& option : options) {
     const Finished run = sandbox.heed(
         {"train", "in.txt", "--resume", "--out", "o", "--steps", "30", option[0], option[1]});
