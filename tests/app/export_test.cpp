@@ -11,7 +11,7 @@ namespace {
 // Exports and imports a run, and compares the bytes of all parameters.
 void check_round_trip(const Sandbox& sandbox, const std::string& run, const std::string& format) {
   INFO(run << " to " << format);
-  const std::string folder = "to_" + format, again = "again_" + format;
+  const std::string folder = run + "_to_" + format, again = run + "_from_" + format;
   const Finished exported = sandbox.heed({"export", run, "--to", format, folder});
   INFO(exported.err);
   REQUIRE(exported.code == 0);
@@ -41,6 +41,15 @@ TEST_CASE("exported models are imported with the same bytes", "[app][weights]") 
   REQUIRE(finished.code == 0);
   check_round_trip(sandbox, "o", "nanogpt");
   check_round_trip(sandbox, "b", "pytorch");
+  const Arguments llama = {"--norm", "rms",    "--positions", "rotary",
+                           "--mlp",  "swiglu", "--kv-heads",  "1"};
+  const Arguments bpe = {"--tokenizer", "bpe", "--vocab-size", "300"};
+  REQUIRE(sandbox.heed(Arguments{"train", "in.txt", "--out", "l"} + tiny + llama).code == 0);
+  REQUIRE(sandbox.heed(Arguments{"train", "in.txt", "--out", "t"} + tiny + bpe).code == 0);
+  for (const char* run : {"o", "l", "t"}) check_round_trip(sandbox, run, "pytorch");
+  for (const char* format : {"nanogpt", "gpt2"})
+    CHECK(has(sandbox.heed({"export", "l", "--to", format, "x"}).err,
+              " has no RMSNorm; --to pytorch exports every model\n"));
   const Finished refused = sandbox.heed({"export", "b", "--to", "nanogpt", "x"});
   CHECK(refused.code == 1);
   CHECK(has(refused.err, "nanoGPT has no bidirectional attention; --to pytorch exports every"));
@@ -87,6 +96,40 @@ TEST_CASE("an export for GPT2LMHeadModel has its tensors and keeps its buffers",
   REQUIRE(sandbox.heed({"export", "g", "--to", "pytorch", "p"}).code == 0);
   const Finished names = script({"p/load.py"});
   CHECK(has(names.out, "blocks.0.attention.query.weight (24, 24)"));
+}
+
+TEST_CASE("the refusal of a pickle names the program that converts it, and the result is imported",
+          "[app][weights]") {
+  const Folder folder("gpt2");
+  const auto script = [&](const Arguments& arguments) {
+    return run({Arguments{"/usr/bin/python3"} + arguments, folder.path, "", {}});
+  };
+  REQUIRE(folder.heed({"import", "m", "--out", "g"}).code == 0);
+  REQUIRE(folder.heed({"export", "g", "--to", "gpt2", "x"}).code == 0);
+  const Finished pickled = script({"x/load.py"});
+  if (!fs::exists("/usr/bin/python3") || has(pickled.err, "No module named 'torch'")) {
+    std::cout << "skipped: there is no /usr/bin/python3 with torch\n";
+    return;
+  }
+  REQUIRE(pickled.code == 0);
+  fs::rename(folder / "x/pytorch_model.bin", folder / "m/pytorch_model.bin");
+  fs::remove(folder / "m/model.safetensors");
+  const Finished refused = folder.heed({"import", "m", "--out", "i"});
+  CHECK(refused.code == 1);
+  CHECK(has(refused.err, "m/pytorch_model.bin: is a Python pickle, which heed does not read; "));
+  const std::string before = "convert it with ";
+  const std::size_t begin = refused.err.find(before);
+  REQUIRE(begin != refused.err.npos);
+  std::string program = refused.err.substr(begin + before.size());
+  program.erase(program.find_first_of(" \n"));
+  const Finished converted =
+      script({fs::path(HEED_SOURCE_DIR) / program, "m/pytorch_model.bin", "m/model.safetensors"});
+  INFO(converted.err);
+  REQUIRE(converted.code == 0);
+  const Finished imported = folder.heed({"import", "m", "--out", "i"});
+  INFO(imported.err);
+  REQUIRE(imported.code == 0);
+  CHECK(state(folder / "i") == state(folder / "g"));
 }
 
 TEST_CASE("nanoGPT's modules load an export strictly and continue a text as heed does",

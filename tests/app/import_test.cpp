@@ -93,6 +93,55 @@ TEST_CASE("training continues from an imported nanoGPT model", "[app][weights][t
   CHECK(!sandbox.has_file("k"));
 }
 
+TEST_CASE("import accepts keys of config.json that do not change the arithmetic",
+          "[app][weights]") {
+  for (const char* model : {"gpt2", "bert"}) {
+    const Folder folder(model);
+    REQUIRE(folder.heed({"import", "m", "--out", "plain"}).code == 0);
+    folder.config("{", R"({"transformers_version": "9.9", "torch_dtype": "float32",
+                          "attn_pdrop": 0.1, "hidden_dropout_prob": 0.1, "use_cache": true,
+                          "architectures": ["Other"], "task_specific_params": {"a": [1, null]},
+                          "a_key_of_the_future": "any value", )");
+    const Finished run = folder.heed({"import", "m", "--out", "more"});
+    INFO(model << ": " << run.err);
+    CHECK(run.code == 0);
+    CHECK(run.err == "");
+    CHECK(state(folder / "plain") == state(folder / "more"));
+  }
+}
+
+TEST_CASE("training starts from the weights of any causal run", "[app][weights][train]") {
+  const Sandbox sandbox;
+  const Arguments still = {"--steps",        "1", "--lr",      "1e-30", "--min-lr",       "1e-30",
+                           "--weight-decay", "0", "--threads", "1",     "--eval-batches", "1"};
+  const std::map<std::string, Arguments> runs = {
+      {"plain", {}},
+      {"bytes", {"--bytes"}},
+      {"bpe", {"--tokenizer", "bpe", "--vocab-size", "300"}},
+      {"llama", {"--norm", "rms", "--positions", "rotary", "--mlp", "swiglu", "--kv-heads", "1"}}};
+  for (const auto& [name, options] : runs) {
+    INFO(name);
+    REQUIRE(sandbox.heed(Arguments{"train", "in.txt", "--out", name} + tiny + options).code == 0);
+    const std::string more = "after_" + name;
+    const Finished run =
+        sandbox.heed(Arguments{"train", "in.txt", "--init", name, "--out", more} + still);
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+    const auto before = state(sandbox / name), after = state(sandbox / more);
+    for (const auto& [key, value] : before)
+      if ((key.rfind("tensor ", 0) == 0 && key.rfind("tensor optimizer.", 0) != 0) ||
+          key.rfind("vocabulary", 0) == 0 || key.rfind("model.", 0) == 0) {
+        INFO(key);
+        CHECK(after.count(key) == 1);
+        CHECK(after.at(key) == value);
+      }
+  }
+  REQUIRE(sandbox.heed({"import", weights("bert").string(), "--out", "b"}).code == 0);
+  const Finished refused = sandbox.heed({"train", "in.txt", "--init", "b", "--out", "k"});
+  CHECK(refused.code != 0);
+  CHECK_FALSE(sandbox.has_file("k"));
+}
+
 TEST_CASE("a model in shards is imported like one in a single file", "[app][weights]") {
   const Folder folder("gpt2");
   REQUIRE(folder.heed({"import", "m", "--out", "one"}).code == 0);
