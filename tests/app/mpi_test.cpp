@@ -4,6 +4,7 @@
 
 #include "app/mpirun.hpp"
 #include "catch.hpp"
+#include "heed/array/gemm_library.hpp"
 
 using namespace heed_test;
 
@@ -89,6 +90,42 @@ TEST_CASE("ranks of MPI that differ are refused, and the rank and the option are
   refused(ranks("1", out) + Arguments{":"} + other_text,
           "rank 1: TEXT is other.txt, rank 0's is in.txt; start all ranks with the same TEXT");
   CHECK_FALSE(sandbox.has_file("o"));
+}
+
+TEST_CASE("ranks of MPI with another content of the text or another HEED_GEMM are refused",
+          "[app][mpi][.][many_processes]") {
+  if (!has_mpi()) return;
+  const Sandbox sandbox;
+  const auto refused = [&](const Arguments& words, const std::string& begin,
+                           const std::string& end) {
+    const Finished run = mpirun(sandbox, words);
+    INFO(run.err);
+    CHECK(run.code == 2);
+    CHECK(count_of(run.err, "heed: error: ") == 1);
+    CHECK(count_of(run.err, "heed: error: rank 1: " + begin) == 1);
+    CHECK(count_of(run.err, end + "\n") == 1);
+    CHECK_FALSE(sandbox.has_file("o"));
+  };
+  const std::string text = sandbox / "in.txt", folder = sandbox / "other";
+  std::filesystem::create_directory(folder);
+  std::string changed = Sandbox::story();
+  std::swap(changed[10], changed[11]);
+  put(folder + "/in.txt", changed);
+  const Arguments first = ranks("1", {"--out", "o"});
+  refused(first + Arguments{":", "-wdir", folder} + first, "text (its hash) is ",
+          "; start all ranks with the same text (its hash)");
+  const auto with_library = [&](const std::string& library) {
+    Arguments words = first;
+    words.insert(words.begin() + 2, {"/usr/bin/env", "HEED_GEMM=" + library});
+    return words;
+  };
+  for (const heed::GemmLibrary library : {heed::GemmLibrary::xsmm, heed::GemmLibrary::onednn}) {
+    if (!heed::is_installed(library)) continue;
+    const std::string name(heed::name_of(library));
+    refused(with_library("openblas") + Arguments{":"} + with_library(name),
+            "HEED_GEMM (the library of matrix products) is " + name + ", rank 0's is openblas; ",
+            "; start all ranks with the same HEED_GEMM (the library of matrix products)");
+  }
 }
 
 // The other builds are this build with one byte more, and with one byte of its version changed.
