@@ -3,6 +3,7 @@
 #include "heed/app/bench.hpp"
 
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <set>
 
 #include "app/heed_program.hpp"
@@ -166,6 +167,28 @@ TEST_CASE("the tables have a row for every operation and every sweep", "[app][be
         "\nwidth 32 ", "\nsmall: ", "\npeak of sgemm ", "\ngeneration ", "\npeak memory ",
         "\nfirst step done ", "\na^T b ", "\nmatrix products by ", "\noperation ", "\nLinear "})
     CHECK(has(run.out, part));
+}
+
+TEST_CASE("bench --processes prints steps in 1, 2 and 4 processes, and the cost model",
+          "[app][bench]") {
+  const Sandbox sandbox;
+  const Finished run = sandbox.heed(quick + Arguments{"--processes"});
+  INFO(run.err);
+  CHECK(run.code == 0);
+  CHECK(run.err == "");
+  // Each line begins with the processes, the shards and a positive time.
+  for (const char* plan :
+       {"1 +1", "1 +2", "1 +4", "2 +2", "2, no overlap +2", "2, ZeRO +2", "2 +4", "4 +4"}) {
+    INFO(plan);
+    CHECK(std::regex_search(run.out, std::regex("\n" + std::string(plan) + " +[0-9]+\\.[0-9]")));
+  }
+  CHECK(has(run.out, "T(P) = T(1) / P + 2 a log2 P + 2 (P - 1) / P n b"));
+  for (const char* link : {"this machine's memory", "25 Gbit/s, 20 us", "1 Gbit/s, 100 us"})
+    CHECK(std::regex_search(run.out,
+                            std::regex("\n" + std::string(link) + "( +[0-9]+\\.[0-9]){5}\n")));
+  CHECK(sandbox.files() == 1);
+  CHECK(refused({"--processes", "--json"}, 2) ==
+        "heed: error: --json cannot be combined with --processes; leave out one\n");
 }
 
 TEST_CASE("the bench ignores HEED_TRACE", "[app][bench]") {
