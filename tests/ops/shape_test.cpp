@@ -33,6 +33,27 @@ TEST_CASE("reshape keeps the row-major order, and infers one size of -1", "[ops]
   CHECK((counting_gradient([](X x) { return reshape(x[0], {3, 2}); }, counted) == counted));
 }
 
+TEST_CASE("slices and the like copy: a change of the copy leaves the original unchanged",
+          "[ops][shape]") {
+  const std::vector<Function> operations = {[](X x) { return slice(x[0], 0, 0, 1); },
+                                            [](X x) { return slice(x[0], 0, 0, 2); },  // all of x
+                                            [](X x) { return transpose(x[0], 0, 1); },
+                                            [](X x) { return reshape(x[0], {3, 2}); },
+                                            [](X x) { return reshape(x[0], {2, 3}); },
+                                            [](X x) { return unsqueeze(x[0], 0); },
+                                            [](X x) { return expand(x[0], {2, 3}); },
+                                            [](X x) { return split(x[0], {1, 2}, 1)[0]; },
+                                            [](X x) { return concat({x[0]}, 0); }};
+  for (const Function& operation : operations) {
+    const Tensor x = six(), copy = operation({x});
+    copy.mutable_value().fill(9);
+    CHECK((x.value() == counted));
+    const Tensor y = six(), second = operation({y});
+    y.mutable_value().fill(9);
+    CHECK((second.value() == operation({six()}).value()));
+  }
+}
+
 TEST_CASE("reshape throws an error with both shapes and the reason", "[ops][shape]") {
   const auto error_of = [](const std::vector<int>& shape) {
     return message_of([&] { reshape(six(), shape); });
