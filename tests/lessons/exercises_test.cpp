@@ -88,6 +88,25 @@ TEST_CASE("each original exercise fails and prints what was expected", "[lessons
   }
 }
 
+TEST_CASE("HEED_TRACE=check names the operation with the wrong sign in exercise 09c",
+          "[lessons][exercises]") {
+  if (!is_original(HEED_SOURCE_DIR "/lessons/exercises/09c_wrong_sign.cpp")) return;
+  const EnvironmentVariable trace("HEED_TRACE", "check");
+  const ScratchFolder folder;
+  const LessonRun run =
+      run_in(folder.path, HEED_BINARY_DIR "/lessons/exercise_09c_wrong_sign", "2>&1");
+  CHECK(run.exit_code == 1);
+  CHECK(has(run.output,
+            "\nheed: error: HEED_TRACE=check: the gradient of RowSoftmax 'A' (3, 3) made at "
+            "lessons/exercises/09c_wrong_sign.cpp:"));
+  CHECK_FALSE(has(run.output, "the gradient of Product"));
+  CHECK_FALSE(has(run.output, "the gradient of Scaling"));
+  const LessonRun solved =
+      run_in(folder.path, HEED_BINARY_DIR "/lessons/solution_09c_wrong_sign", "2>&1");
+  CHECK(solved.exit_code == 0);
+  CHECK_FALSE(has(solved.output, "HEED_TRACE"));
+}
+
 TEST_CASE("each exercise passes with its solution", "[lessons][exercises]") {
   for (const fs::path& exercise : numbered("lessons/exercises")) {
     const std::string name = exercise.stem().string();

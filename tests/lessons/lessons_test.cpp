@@ -105,6 +105,36 @@ void check_output(const Path& lesson) {
   CHECK(first_difference(expected_output(lesson), run.output) == "");
 }
 
+// The commands with `./heed look` in the output of a lesson. A backslash at the end of a line
+// continues the command in the next line.
+std::vector<std::string> look_commands_in(const std::string& text) {
+  std::vector<std::string> commands;
+  bool continues = false;
+  for (std::string line : lines_of(text)) {
+    const bool begins = line.rfind("  ./heed look ", 0) == 0;
+    if (begins) commands.push_back("");
+    if (!begins && !continues) continue;
+    continues = line.back() == '\\';
+    if (continues) line.pop_back();
+    commands.back() += line.substr(line.find_first_not_of(' ')) + " ";
+  }
+  return commands;
+}
+
+// Runs each `./heed look` that the lesson printed, on the checkpoint that the lesson has written.
+void check_look_commands(const std::string& folder, const std::string& output) {
+  for (const std::string& command : look_commands_in(output)) {
+    const std::string words = command.substr(std::string("./heed ").size());
+    if (has(words, "my_novel")) continue;  // an example with a text of the reader's
+    INFO(command);
+    const LessonRun look = run_in(folder, HEED_BINARY_DIR "/heed", words + " 2>&1");
+    CHECK(look.exit_code == 0);
+    CHECK(has(look.output, "model  runs/lessons/"));
+    CHECK(has(look.output, "\nrows: query, columns: key\n"));
+    CHECK(has(look.output, "\nHead ablation: with all heads the loss is "));
+  }
+}
+
 // The lines that report a check that holds.
 std::string claims_in(const std::string& text) {
   std::string claims;
@@ -136,7 +166,44 @@ TEST_CASE("with HEED_BRIEF=1 each lesson with training prints the same checks", 
     CHECK(run.exit_code == 0);
     CHECK(claims_in(run.output) == claims_in(expected_output(lesson)));
     CHECK(claims_in(run.output) != "");
+    check_look_commands(folder.path, run.output);
+    if (name == "16_looking_inside" || name == "17_fill_in_the_blank")
+      CHECK(look_commands_in(run.output).size() == 1);
   }
+}
+
+TEST_CASE("lesson 25 reads a BERT that the reader has downloaded", "[lessons]") {
+  const ScratchFolder folder;
+  const auto lesson = [&](const std::string& bert) {
+    return run_in(folder.path, HEED_BINARY_DIR "/lessons/25_inside_bert",
+                  in_quotes(bert) + " 2>&1");
+  };
+  const LessonRun run = lesson(HEED_TESTS_DIR "/weights/bert");
+  INFO(run.output);
+  CHECK(run.exit_code == 0);
+  CHECK(has(run.output, "  holds: "));
+  CHECK_FALSE(has(run.output, "does not hold"));
+  CHECK_FALSE(std::filesystem::exists(folder / "runs/lessons/25_inside_bert/bert"));
+  const LessonRun missing = lesson("no folder");
+  CHECK(missing.exit_code == 1);
+  CHECK(has(missing.output, "no folder/vocab.txt: No such file or directory"));
+}
+
+// A text of 26 lines with letters that the lesson's own text has not.
+TEST_CASE("lesson 15 trains on a text of the reader's own", "[lessons][lessons_in_full][.]") {
+  const EnvironmentVariable brief("HEED_BRIEF", "1");
+  const ScratchFolder folder;
+  std::string text;
+  for (int day = 0; text.size() < 12000; day = (day * 7 + 3) % 101)
+    text +=
+        "Am Tag " + std::to_string(day) + " \u00f6ffnet sich die T\u00fcr; jemand fragt: wer?\n";
+  folder.write("mein Text.txt", text);
+  const LessonRun run =
+      run_in(folder.path, HEED_BINARY_DIR "/lessons/15_your_text", "'mein Text.txt' 2>&1");
+  INFO(run.output);
+  CHECK(run.exit_code == 0);
+  CHECK(has(run.output, "  | Am Tag 0 \u00f6ffnet sich"));
+  CHECK(has(run.output, "  holds: "));
 }
 
 TEST_CASE("the first line of a lesson is its number, its name and its subject", "[lessons]") {
