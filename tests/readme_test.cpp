@@ -1,20 +1,26 @@
-// readme_test.cpp: what README.md says about the files of the project.
+// readme_test.cpp: what README.md says about the files of the project, and what it says that
+// programs print.
 
 #include <algorithm>
 #include <filesystem>
+#include <iostream>
 #include <regex>
 #include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "app/heed_program.hpp"
 #include "catch.hpp"
+#include "heed/base/text.hpp"
+#include "heed/heed.hpp"
+#include "heed/study/markov_source.hpp"
 #include "scratch_folder.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
-using heed_test::content;
+using namespace heed_test;
 
 const fs::path project = HEED_SOURCE_DIR;
 
@@ -47,17 +53,51 @@ std::string anchor_of(const std::string& heading) {
   return anchor;
 }
 
+// The words of the text in one line, because the width of a line decides where it is broken.
+std::string one_line(const std::string& text) {
+  std::string line;
+  for (const std::string_view word : heed::words_of(text)) line += std::string(word) + " ";
+  return line;
+}
+
 std::size_t lines_with(const fs::path& file, const std::string& start) {
   const std::vector<std::string> lines = lines_of(content(file));
   return static_cast<std::size_t>(std::count_if(
       lines.begin(), lines.end(), [&](const auto& line) { return line.rfind(start, 0) == 0; }));
 }
 
-// The lines of the first block of C++ in the README that contains `text`.
-std::vector<std::string> block_with(const std::string& text) {
-  for (const std::string& block : matches(readme(), "```cpp\n([^`]*)```"))
+// The lines of the first block in the README that contains `text`. The block is C++, or of another
+// kind: "" for output.
+std::vector<std::string> block_with(const std::string& text, const std::string& kind = "cpp") {
+  for (const std::string& block : matches(readme(), "\n```" + kind + "\n([^`]*)\n```"))
     if (block.find(text) != block.npos) return lines_of(block);
   return {};
+}
+
+// The first line of the block that is not in the output, or "" if all are, in this order. "..." in
+// the block stands for any number of lines.
+std::string line_not_in(const std::string& output, const std::vector<std::string>& block) {
+  const std::vector<std::string> printed = lines_of(output);
+  auto at = printed.begin();
+  bool skips = false;
+  for (const std::string& line : block) {
+    if (one_line(line) == "... ") {
+      skips = true;
+      continue;
+    }
+    if (skips) at = std::find(at, printed.end(), line);
+    if (at == printed.end() || *at != line) return line;
+    skips = false;
+    ++at;
+  }
+  return "";
+}
+
+std::vector<std::string> part_of(const std::vector<std::string>& lines, std::size_t begin,
+                                 std::size_t end) {
+  REQUIRE(end <= lines.size());
+  return {lines.begin() + static_cast<std::ptrdiff_t>(begin),
+          lines.begin() + static_cast<std::ptrdiff_t>(end)};
 }
 
 }  // namespace
@@ -131,5 +171,122 @@ TEST_CASE("the examples have 20 to 70 lines, as the README says", "[readme]") {
     INFO(entry.path());
     CHECK(lines >= 20);
     CHECK(lines <= 70);
+  }
+}
+
+TEST_CASE("the README's block of an operation is an excerpt of softmax.cpp", "[readme]") {
+  std::vector<std::string> block = block_with("struct Softmax {");
+  CHECK(block.size() > 8);
+  block.insert(block.begin(), "...");
+  CHECK(line_not_in(content(project / "src/ops/softmax.cpp"), block) == "");
+}
+
+namespace {
+
+// Stands for the function of lesson.hpp: the program below is compiled here without the lessons.
+std::vector<heed::Array> shown;
+void show(const char*, const heed::Array& array) { shown.push_back(array); }
+
+// The body of the README's program lessons/99_try.cpp.
+void program_of_readme() {
+  using namespace heed;
+  Tensor x(Generator(42).randn({3, 5}), /*requires_grad=*/true);
+  Tensor weights = softmax(matmul(x, transpose(x, 0, 1)) / std::sqrt(5.0), -1);  // (3, 3)
+  Tensor loss = sum(matmul(weights, x) * x);
+  backward(loss);
+  show("weights", weights.value());
+  show("gradient of x", x.grad());  // (3, 5)
+}
+
+}  // namespace
+
+TEST_CASE("the README's first program is the code that this test compiles and runs", "[readme]") {
+  const std::vector<std::string> block = block_with("#include \"lesson.hpp\"");
+  const auto main = std::find(block.begin(), block.end(), "int main() {");
+  REQUIRE(main != block.end());
+  const std::string source = content(HEED_TESTS_DIR "/readme_test.cpp");
+  std::string body;
+  for (auto line = main + 1; line != block.end(); ++line) body += *line + "\n";
+  CHECK(body.size() > 300);
+  CHECK(has(source, "using namespace heed;\n" + body));
+  program_of_readme();
+  REQUIRE(shown.size() == 2);
+  CHECK(heed::str(shown[0].shape()) == "(3, 3)");
+  CHECK(heed::str(shown[1].shape()) == "(3, 5)");
+}
+
+TEST_CASE("heed train begins with the lines in the README", "[readme]") {
+  const std::vector<std::string> block = block_with("$ ./heed train", "");
+  const Sandbox sandbox;
+  Child child(sandbox.call({"train", "--threads", "2"}));
+  child.read_until("run    runs/harbour\n");
+  child.kill(SIGKILL);
+  CHECK(line_not_in(child.finish().out, part_of(block, 1, 6)) == "");
+}
+
+TEST_CASE("exercise 1 prints the lines in the README", "[readme]") {
+  const std::vector<std::string> block = block_with("$ ./heed exercise 1", "");
+  REQUIRE(block.size() > 4);
+  const Sandbox sandbox;
+  Call call = sandbox.call({});
+  call.arguments = {HEED_BINARY_DIR "/lessons/exercise_01_running_mean"};
+  const Finished exercise = run(call);
+  if (!has(exercise.out, "\n8 of 16 are right so far.\n")) {
+    WARN("skipped: lessons/exercises/01_running_mean.cpp has been changed");
+    return;
+  }
+  CHECK(line_not_in(exercise.out, part_of(block, 1, block.size() - 2)) == "");
+  // The last two lines are those of the launcher.
+  CHECK(block[block.size() - 2] ==
+        "Your part is in lessons/exercises/01_running_mean.cpp; ./heed exercise 1 checks it");
+}
+
+TEST_CASE("the README counts the tests of ./heed test", "[readme]") {
+  const Sandbox sandbox;
+  Call call = sandbox.call({});
+  call.arguments = {"/bin/sh", "-c", "ctest --test-dir '" HEED_BINARY_DIR "' -N"};
+  call.environment.clear();
+  const Finished listed = run(call);
+  if (listed.code != 0) {
+    std::cout << "skipped: ctest is not on the PATH\n";
+    return;
+  }
+  const std::vector<std::string> total = matches(listed.out, "\nTotal Tests: ([0-9]+)");
+  const std::vector<std::string> names = matches(listed.out, "Test +#[0-9]+: ([a-z_]+)");
+  REQUIRE(total.size() == 1);
+  CHECK(has(readme(), "\n100% tests passed, 0 tests failed out of " + total[0] + "\n"));
+  CHECK(has(readme(),
+            "\n" + total[0] + "/" + total[0] + " Test #" + total[0] + ": " + names.back() + " ."));
+}
+
+TEST_CASE("the README gives the lower bounds that heed corpus prints", "[readme]") {
+  const heed::MarkovSource source = heed::grammar_source();
+  const std::string text = one_line(readme());
+  CHECK(has(text, "given no earlier character (" + heed::decimal(source.unigram_entropy(), 4) +
+                      " nats), one (" + heed::decimal(source.bigram_entropy(), 4) +
+                      "), all of them (" + heed::decimal(source.entropy_rate(), 4) + "), "));
+}
+
+TEST_CASE("the README's apt line has the packages that the launcher installs", "[readme]") {
+  const std::string line = one_line(heed::joined(block_with("apt install g++", "sh"), " "));
+  const std::string launcher = content(project / "heed");
+  const std::size_t begin = launcher.find("\npackages='\n") + 12;
+  std::string packages = launcher.substr(begin, launcher.find("'\n", begin) - begin);
+  packages += "libxsmm-dev\nlibdnnl-dev\n";
+  CHECK(lines_of(packages).size() == 17);
+  for (const std::string& package : lines_of(packages)) {
+    const std::string name = package.substr(0, package.find(' '));
+    INFO(name);
+    CHECK(has(line, " " + name + " "));
+  }
+}
+
+TEST_CASE("no line of the README's prose is wider than 120 columns", "[readme]") {
+  bool in_block = false;
+  for (const std::string& line : lines_of(readme())) {
+    if (line.rfind("```", 0) == 0) in_block = !in_block;
+    if (in_block || line.rfind("|", 0) == 0 || line.rfind("![", 0) == 0) continue;
+    INFO(line);
+    CHECK(line.size() <= 120);
   }
 }
