@@ -77,6 +77,29 @@ assert state["transformer.h.0.attn.c_attn.weight"].shape == (24, 72)
 assert torch.equal(state["lm_head.weight"], state["transformer.wte.weight"])
 )";
 
+TEST_CASE("an export for GPT2LMHeadModel adds biases of zero to a model without biases",
+          "[app][weights]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny).code == 0);
+  REQUIRE(sandbox.heed({"export", "o", "--to", "gpt2", "x"}).code == 0);
+  REQUIRE(sandbox.heed({"import", "x", "--out", "again"}).code == 0);
+  const auto before = state(sandbox / "o");
+  std::size_t biases = 0;
+  for (const auto& [key, value] : state(sandbox / "again")) {
+    if (key.rfind("tensor ", 0) != 0) continue;
+    INFO(key);
+    const bool is_added = before.count(key) == 0;
+    if (!is_added) CHECK(value == before.at(key));
+    if (is_added) CHECK(key.substr(key.rfind('.')) == ".bias");
+    if (is_added) CHECK(value == std::string(value.size(), '\0'));
+    biases += is_added ? 1 : 0;
+  }
+  CHECK(biases == 9);  // of two norms and six linear layers in the block, and of the last norm
+  REQUIRE(sandbox.heed({"import", weights("gpt2").string(), "--out", "g"}).code == 0);
+  CHECK(has(sandbox.heed({"export", "g", "--to", "nanogpt", "n"}).err,
+            "nanoGPT has no tanh approximation of GELU; --to pytorch exports every model\n"));
+}
+
 TEST_CASE("an export for GPT2LMHeadModel has its tensors and keeps its buffers", "[app][weights]") {
   const Sandbox sandbox;
   const auto script = [&](const Arguments& arguments) {
