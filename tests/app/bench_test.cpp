@@ -191,6 +191,21 @@ TEST_CASE("bench --processes prints steps in 1, 2 and 4 processes, and the cost 
         "heed: error: --json cannot be combined with --processes; leave out one\n");
 }
 
+TEST_CASE("with --zero each of two processes has less memory in arrays",
+          "[app][bench][.][many_processes]") {
+  const Sandbox sandbox;
+  Arguments wide = quick + Arguments{"--processes"};
+  *(std::find(wide.begin(), wide.end(), "--embed-dim") + 1) = "128";
+  const std::string out = sandbox.heed(wide).out;
+  const auto megabytes = [&](const std::string& plan) {  // the last column
+    std::smatch match;
+    REQUIRE(std::regex_search(out, match, std::regex("\n" + plan + " .* ([0-9.]+)\n")));
+    return std::stod(match[1]);
+  };
+  // Without it, a process has the two moments of all 200,000 parameters, 4 bytes each.
+  CHECK(megabytes("2, ZeRO") < megabytes("2 +2") - 0.6);
+}
+
 TEST_CASE("the bench ignores HEED_TRACE", "[app][bench]") {
   const Sandbox sandbox;
   Call call = sandbox.call(quick + Arguments{"--only", "run"});

@@ -232,6 +232,21 @@ TEST_CASE("setup --mpi builds heed_mpi too and prints how to start it", "[app][l
                              "\ncmake --build " + build + " --target all\n");
 }
 
+TEST_CASE("docs runs Doxygen and prints the page where the reference begins", "[app][launcher]") {
+  const Machine machine;
+  const fs::path build = machine.root / "build/docs";
+  CHECK(has(machine.heed({"docs"}).err, "install -y --no-install-recommends doxygen\n"));
+  machine.program("doxygen", "cat >\"$LOG\"");
+  fs::create_directory(machine.root / "docs");
+  put(machine.root / "docs/Doxyfile", "INPUT = include\n");
+  put(machine.root / "CMakeLists.txt", "project(heed VERSION 3.7 LANGUAGES CXX)\n");
+  const Finished docs = machine.heed({"docs"});
+  CHECK(docs.code == 0);
+  CHECK(docs.out == (build / "index.html").string() + "\n");
+  CHECK(machine.log() == "INPUT = include\nPROJECT_NUMBER = 3.7\nOUTPUT_DIRECTORY = build/docs\n");
+  CHECK(machine.heed({"docs", "x"}).code == 2);
+}
+
 TEST_CASE("test --coverage runs the tests of a separate build and prints gcovr's table",
           "[app][launcher]") {
   const Machine machine;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <set>
 #include <sstream>
 
 #include "app/heed_program.hpp"
@@ -86,6 +87,29 @@ TEST_CASE("look reads --text", "[app][look]") {
   CHECK(count(content(sandbox / "o/look.csv"), "\n") == 1 + 2 * 12 * 12);
   const std::string one = shown(sandbox, {"o", "--text", "t"});
   CHECK(has(one, "layer 0, head 0                 -"));  // a single token has no previous one
+}
+
+TEST_CASE("look --attends-to lists the ten heads with the largest weights", "[app][look]") {
+  const Sandbox sandbox;
+  Arguments words = train_tiny;
+  *(std::find(words.begin(), words.end(), "--layers") + 1) = "3";
+  *(std::find(words.begin(), words.end(), "--heads") + 1) = "4";
+  REQUIRE(sandbox.heed(words).code == 0);
+  const std::string out = shown(sandbox, {"o", "--text", "On day", "--attends-to", "O"});
+  const std::string title = "The largest attention weights from ";
+  REQUIRE(has(out, title));
+  std::istringstream lines(out.substr(out.find(title)));
+  std::string line;
+  std::getline(lines, line);
+  std::vector<double> weights;
+  std::set<std::string> heads;
+  while (std::getline(lines, line) && !line.empty()) {
+    weights.push_back(std::stod(line.substr(line.rfind(' '))));
+    heads.insert(line.substr(0, line.find("  ")));
+  }
+  CHECK(weights.size() == 10);
+  CHECK(heads.size() == 10);
+  CHECK(std::is_sorted(weights.rbegin(), weights.rend()));
 }
 
 TEST_CASE("with --layer and --head, look shows one large heat map and plots only that head",

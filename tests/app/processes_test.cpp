@@ -9,6 +9,7 @@
 
 #include "app/heed_program.hpp"
 #include "catch.hpp"
+#include "heed/base/machine.hpp"
 
 using namespace heed_test;
 
@@ -125,6 +126,26 @@ TEST_CASE("all ranks train on the text that rank 0 reads from standard input", "
   from_input("one", {});
   from_input("two", {"--processes", "2"});
   check_same_run(sandbox, "one", "two");
+}
+
+TEST_CASE("each process has an equal part of the cores, OMP_NUM_THREADS or --threads",
+          "[app][processes]") {
+  const Sandbox sandbox;
+  const auto threads = [&](const char* variable, const Arguments& more) {
+    Call call =
+        sandbox.call(train("o", more + Arguments{"--processes", "2", "--steps", "1", "--replace"}));
+    call.environment["OMP_NUM_THREADS"] = variable;
+    if (*variable == '\0')
+      call.arguments = Arguments{"/usr/bin/env", "-u", "OMP_NUM_THREADS"} + call.arguments;
+    const std::string out = run(call).out;
+    const std::string before = " tokens, on 2 processes of ";
+    REQUIRE(has(out, before));
+    return std::stoi(out.substr(out.find(before) + before.size()));
+  };
+  CHECK(threads("", {}) == std::max(1, heed::usable_cores() / 2));
+  CHECK(threads("1", {}) == 1);
+  CHECK(threads("", {"--threads", "3"}) == 3);
+  CHECK(threads("1", {"--threads", "3"}) == 3);
 }
 
 TEST_CASE("one shard is the run without --shards", "[app][processes]") {

@@ -2,6 +2,7 @@
 
 #include "heed/base/machine.hpp"
 
+#include <sched.h>
 #include <sys/resource.h>
 
 #include <cmath>
@@ -96,6 +97,22 @@ TEST_CASE("cgroup files with invalid content set no limit", "[base][machine]") {
   machine.write("proc/self/cgroup", "what is this\n1:name=systemd:/x");
   CHECK(cgroup_memory(machine.path) == no_limit);
 }
+
+#if defined(__linux__)
+TEST_CASE("the CPU affinity of the process limits the usable cores", "[base][machine]") {
+  cpu_set_t before, one;
+  REQUIRE(::sched_getaffinity(0, sizeof before, &before) == 0);
+  CPU_ZERO(&one);
+  for (int core = 0; core < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++core)
+    if (CPU_ISSET(core, &before)) CPU_SET(core, &one);
+  const int cores = heed::usable_cores();
+  REQUIRE(::sched_setaffinity(0, sizeof one, &one) == 0);
+  const int limited = heed::usable_cores();
+  ::sched_setaffinity(0, sizeof before, &before);
+  CHECK(limited == 1);
+  CHECK(heed::usable_cores() == cores);
+}
+#endif
 
 TEST_CASE("this machine has cores and memory, and a resource limit reduces the memory",
           "[base][machine]") {
