@@ -290,3 +290,22 @@ TEST_CASE("no line of the README's prose is wider than 120 columns", "[readme]")
     CHECK(line.size() <= 120);
   }
 }
+
+TEST_CASE("the README lists the folders of the library, and presets that exist", "[readme]") {
+  const std::string text = readme();
+  const std::size_t begin = text.find("| level | |");
+  REQUIRE(begin != text.npos);
+  const std::string table = text.substr(begin, text.find("\n\n", begin) - begin);
+  std::set<std::string> listed, folders;
+  for (const std::string& row : matches(table, "\n\\| [0-9] ([^|]*)"))
+    for (const std::string& name : matches(row, "`([a-z]+)`")) listed.insert(name);
+  for (const auto& entry : fs::directory_iterator(project / "include/heed"))
+    if (entry.is_directory()) folders.insert(entry.path().filename().string());
+  CHECK(listed == folders);
+  const std::string presets = content(project / "CMakePresets.json");
+  for (const char* preset : {"release", "debug", "sanitize"}) {
+    CHECK(has(text, preset));
+    CHECK(has(presets, "{\"name\": \"" + std::string(preset) + "\", \"inherits\""));
+    CHECK(has(presets, "{\"name\": \"" + std::string(preset) + "\", \"configurePreset\""));
+  }
+}
