@@ -232,6 +232,8 @@ infinity in the output of mask operations, and of operations with an input that 
         """List the call stack without the engine's frames: only frames of operations and of the program.
 Usage: heed back
 The numbers are gdb's frame numbers, as in `frame 4`."""
+        if argument:
+            raise DebuggerError("heed: `heed back` takes no argument")
         gdb_target.check_running()
         for level, frame in user_frames():
             print(frame_line(level, frame))

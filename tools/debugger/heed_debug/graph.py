@@ -89,7 +89,8 @@ def inputs_text(graph, node):
     if node.inputs_text is None:
         node.input_addresses = [link.address for link in node.inputs if link.address in graph.numbers]
         inputs = [input_text(graph, link) for link in node.inputs if link.address]
-        node.inputs_text = "from " + ", ".join(inputs) if inputs else ""
+        freed = "freed inputs" if node.depth > 0 else ""
+        node.inputs_text = "from " + ", ".join(inputs) if inputs else freed
     return node.inputs_text
 
 
