@@ -42,8 +42,8 @@ void questions(const std::string& first, const std::string& second, const std::s
 // The first line of a text, and the source line of the call that prints it.
 struct FirstLine {
   template <class Text>
-  FirstLine(const Text& text, SourceLocation location = SourceLocation::current())
-      : text(text), location(location) {}
+  FirstLine(const Text& line, SourceLocation call = SourceLocation::current())
+      : text(line), location(call) {}
   std::string text;
   SourceLocation location;
 };

@@ -16,6 +16,7 @@
 #include "heed/base/atomic_file.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/file.hpp"
+#include "heed/base/hash.hpp"
 #include "heed/base/machine.hpp"
 #include "heed/base/text.hpp"
 #include "heed/report/table.hpp"

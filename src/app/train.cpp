@@ -15,6 +15,7 @@
 #include "heed/app/training_run.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/file.hpp"
+#include "heed/base/hash.hpp"
 #include "heed/base/text.hpp"
 #include "heed/text/corpus.hpp"
 #include "heed/train/model_file.hpp"

@@ -1,11 +1,10 @@
-// file.cpp: reads files with POSIX system calls (InputFile, read_text), and hashes bytes (hash64).
+// file.cpp: reads files with POSIX system calls (InputFile, read_text).
 
 #include "heed/base/file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include <cerrno>
 #include <list>
@@ -106,9 +105,5 @@ std::string read_text(const std::string& path) {
 
 bool has_byte_order_mark(std::string_view text) { return text.substr(0, 3) == "\xef\xbb\xbf"; }
 bool has_crlf(std::string_view text) { return text.find("\r\n") != text.npos; }
-
-std::uint64_t hash64(std::string_view bytes, std::uint64_t seed) {
-  return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
-}
 
 }  // namespace heed

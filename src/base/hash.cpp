@@ -1,4 +1,4 @@
-// hash.cpp: hashes bytes that arrive in pieces, with XXH3.
+// hash.cpp: hashes bytes with XXH3.
 
 #include "heed/base/hash.hpp"
 
@@ -7,6 +7,10 @@
 #include <new>
 
 namespace heed {
+
+std::uint64_t hash64(std::string_view bytes, std::uint64_t seed) {
+  return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
+}
 
 struct Hash64::State {
   State() {

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "heed/base/error.hpp"
-#include "heed/base/file.hpp"
+#include "heed/base/hash.hpp"
 #include "heed/base/text.hpp"
 #include "io/parts.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "heed/train/model_file.hpp"
 
-#include "heed/base/file.hpp"
+#include "heed/base/hash.hpp"
 #include "heed/base/text.hpp"
 #include "heed/nn/save.hpp"
 #include "train/model_file/parts.hpp"

@@ -11,7 +11,7 @@
 #include <unordered_map>
 
 #include "heed/autograd/backward.hpp"
-#include "heed/base/file.hpp"
+#include "heed/base/hash.hpp"
 
 namespace HEED_NAMESPACE {
 namespace {

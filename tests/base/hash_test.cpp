@@ -6,7 +6,6 @@
 #include <string>
 
 #include "catch.hpp"
-#include "heed/base/file.hpp"
 
 using heed::hash64;
 

@@ -8,7 +8,7 @@
 #include "catch.hpp"
 #include "heed/array/parallel.hpp"
 #include "heed/autograd/backward.hpp"
-#include "heed/base/file.hpp"
+#include "heed/base/hash.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/reduce.hpp"
 #include "heed/train/trainer.hpp"

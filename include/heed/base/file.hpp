@@ -1,8 +1,7 @@
-// file.hpp: InputFile and read_text for reading files, and hash64 to detect changed bytes.
+// file.hpp: InputFile and read_text for reading files.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -42,9 +41,5 @@ std::string read_text(const std::string& path);
 
 bool has_byte_order_mark(std::string_view text);  // whether the text starts with U+FEFF
 bool has_crlf(std::string_view text);             // whether the text contains "\r\n"
-
-// A fast, non-cryptographic hash (XXH3) for checksums and fingerprints. To hash several pieces in
-// sequence, pass the hash of the previous pieces as the seed.
-std::uint64_t hash64(std::string_view bytes, std::uint64_t seed = 0);
 
 }  // namespace heed

@@ -1,11 +1,16 @@
-// hash.hpp: Hash64, which computes hash64 (file.hpp) of bytes that arrive in pieces.
+// hash.hpp: hash64, a fast hash (XXH3) to detect changed bytes, and Hash64, the same in pieces.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
 namespace heed {
+
+// A fast, non-cryptographic hash (XXH3) for checksums and fingerprints. To hash several pieces in
+// sequence, pass the hash of the previous pieces as the seed.
+std::uint64_t hash64(std::string_view bytes, std::uint64_t seed = 0);
 
 // The hash of the concatenated pieces: Hash64(seed), add(bytes) and value() give hash64(bytes,
 // seed), however the bytes are divided.
