@@ -15,7 +15,9 @@ const Names words = {"the", "cat", "sat"};
 
 Real dot_product(const Array& a, const Array& b) {
   Real sum = 0;
-  for (std::size_t d = 0; d < a.size(); ++d) sum += a(d) * b(d);
+  for (std::size_t d = 0; d < a.size(); ++d) {
+    sum += a(d) * b(d);
+  }
   return sum;
 }
 
