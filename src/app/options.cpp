@@ -206,8 +206,10 @@ void declare_flags(Flags& flags, SampleCommand& c) {
   flags.integer("--seed", c.seed, seeds, "seed of the sampling");
   flags.integer("--samples", c.samples, {1, 1024},
                 "number of texts, generated together; the seeds are --seed, --seed + 1, ...");
-  flags.enumeration("--weights", "f32, or bf16: rounded weights, half the memory, faster",
-                    {"f32", "bf16"}, c.weights);
+  flags.enumeration(
+      "--weights",
+      "f32, or bf16: rounded weights, half the memory, faster for up to about 10 texts at once",
+      {"f32", "bf16"}, c.weights);
   flags.flag("--no-cache", c.options.cache,
              "recompute all keys and values for each token; slower, with the same result", false);
   threads_flag(flags, c.threads);
