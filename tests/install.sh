@@ -39,6 +39,48 @@ sed 's/heed 0\.[0-9]*/heed 9.0/' "$folder/outside/CMakeLists.txt" >"$folder/new"
 ! cmake -S "$folder/outside" -B "$folder/other" -G Ninja -DCMAKE_PREFIX_PATH="$folder/heed" >/dev/null 2>&1 ||
   fail "version 9.0 was found"
 
+echo "a processor without the instructions of the library is refused"
+config=$(find "$folder/heed" -name heedConfig.cmake)
+cp "$config" "$folder/heedConfig.cmake"
+sed 's/^heed_missing_instructions(heed_lacking ".*")/heed_missing_instructions(heed_lacking "sse9.7")/' \
+  "$folder/heedConfig.cmake" >"$config"
+! cmake -S "$root/examples/outside" -B "$folder/lacking" -G Ninja -DCMAKE_PREFIX_PATH="$folder/heed" >"$folder/log" 2>&1 ||
+  fail "a library with instructions that the processor lacks was found"
+tr -s ' \n' ' ' <"$folder/log" | grep -q 'built for a processor with sse9.7; build it again with -DHEED_NATIVE=OFF' ||
+  fail "the refusal does not name the instructions and the remedy: $(cat "$folder/log")"
+cp "$folder/heedConfig.cmake" "$config"
+
+echo "a missing library is named with its packages in one line"
+! cmake -S "$root" -B "$folder/missing" -G Ninja -DCMAKE_DISABLE_FIND_PACKAGE_xtensor=ON >"$folder/log" 2>&1 ||
+  fail "heed was configured without xtensor"
+line='heed needs xtensor 0.24 or later: apt install libxtensor-dev xtl-dev | brew install xtensor | conda install -c conda-forge xtensor'
+grep -qxF "$line" "$folder/log" || fail "the missing xtensor is not named with its packages: $(cat "$folder/log")"
+
+echo "FetchContent, with HEED_NATIVE=OFF and without LIBXSMM"
+mkdir "$folder/fetch"
+cp "$root/examples/outside/train_mlp.cpp" "$folder/fetch"
+cat >"$folder/fetch/CMakeLists.txt" <<'CMAKE'
+cmake_minimum_required(VERSION 3.22)
+project(fetch LANGUAGES CXX)
+set(CMAKE_BUILD_TYPE Release)
+include(FetchContent)
+FetchContent_Declare(heed SOURCE_DIR ${HEED_SOURCE})
+FetchContent_MakeAvailable(heed)
+add_executable(train_mlp train_mlp.cpp)
+target_link_libraries(train_mlp heed::heed)
+CMAKE
+cmake -S "$folder/fetch" -B "$folder/portable" -G Ninja -DHEED_SOURCE="$root" -DHEED_NATIVE=OFF \
+  -DHEED_XSMM=OFF >"$folder/log" 2>&1 || fail "$(cat "$folder/log")"
+! grep -q -e '-march=native' -e HEED_WITH_XSMM -e libxsmm "$folder/portable/build.ninja" ||
+  fail "the portable build has -march=native or LIBXSMM"
+grep -q 'heed_missing_instructions(heed_lacking "")' "$(find "$folder/portable" -name heedConfig.cmake)" ||
+  fail "the portable build needs instructions beyond the baseline"
+if [ -z "${HEED_SHORT-}" ]; then
+  cmake --build "$folder/portable" --target train_mlp >"$folder/log" 2>&1 || fail "$(tail -n 40 "$folder/log")"
+  "$folder/portable/train_mlp" | grep -q 'right on new points: 0.9[5-9]\|right on new points: 1' ||
+    fail "the portable train_mlp failed"
+fi
+
 echo "add_subdirectory"
 cmake -S "$root/examples/outside" -B "$folder/subproject" -G Ninja -DHEED_SOURCE="$root" \
   -DCMAKE_BUILD_TYPE=RelWithDebInfo >"$folder/log" 2>&1 || fail "$(cat "$folder/log")"
