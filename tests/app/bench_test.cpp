@@ -326,6 +326,20 @@ TEST_CASE("the PyTorch script gets its own thread settings", "[app][bench]") {
   CHECK(std::abs(compared[0]["ratio"].get<double>() / (ms / 1e6) - 1) < 1e-9);
 }
 
+TEST_CASE("bench --processes --compare prints the ratio of two processes to the script's",
+          "[app][bench]") {
+  const PeerSandbox sandbox(slow_peer);
+  const Finished run = sandbox.compare({"--processes"});
+  INFO(run.err);
+  CHECK(run.code == 0);
+  CHECK(
+      sandbox.log() ==
+      "1 1 spin pad path bind: peer.py in.txt --processes 2 --steps 2 --threads 1 --block-size 16 "
+      "--batch-size 4 --layers 1 --heads 2 --embed-dim 16\n");
+  CHECK(has(run.out, "2 processes of 1 thread, median of 1 rounds of 2 steps\n"));
+  CHECK(has(run.out, "\nDistributedDataParallel     1000000.0 ms/step\nratio  "));
+}
+
 TEST_CASE("the PyTorch script gets OpenBLAS and malloc settings", "[app][bench]") {
   const PeerSandbox sandbox(slow_peer);
   const Finished two = sandbox.compare({"--only", "step", "--threads", "2", "--peer-blas", "blas"});

@@ -46,6 +46,11 @@ TEST_CASE("look shows the predictions at [MASK] of an imported BERT", "[app][wei
   CHECK(sandbox.heed({"look", "b", "--attends-to", "door", "--page", "p.html"}).err ==
         "heed: error: --attends-to applies to neither --tsne nor --page; leave out one of them\n");
   CHECK(sandbox.heed({"look", "b", "--tsne", "--iterations", "20", "--text", text}).code == 0);
+  CHECK(
+      sandbox.heed({"look", "b", "--page", "p.html", "--iterations", "20", "--text", text}).code ==
+      0);
+  CHECK(has(content(sandbox / "p.html"), "door"));
+  CHECK(has(sandbox.heed({"inspect", "b"}).out, "blocks.1.attention.query.weight"));
   const Finished sample = sandbox.heed({"sample", "b"});
   CHECK(has(sample.err, "its model is not causal, so it cannot generate text"));
 }

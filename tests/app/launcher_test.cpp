@@ -59,6 +59,9 @@ TEST_CASE("a lesson is found by its number, its name or both", "[app][launcher]"
           "02_second_sight|a b||" + machine.root.string() + "|");
   }
   CHECK(has(machine.log(), "--target 02_second_sight\n"));
+  CHECK(machine.heed({"lesson", "2", "--double", "a"}).out ==
+        "02_second_sight_double|a|" + machine.root.string() + "|");
+  CHECK(has(machine.log(), "--target 02_second_sight_double\n"));
 }
 
 TEST_CASE("the error for an unknown lesson names similar lessons", "[app][launcher]") {
