@@ -66,6 +66,20 @@ std::size_t lines_with(const fs::path& file, const std::string& start) {
       lines.begin(), lines.end(), [&](const auto& line) { return line.rfind(start, 0) == 0; }));
 }
 
+// The number of operations of a random program: of its steps ["t0","gather",["b","i4"],{...}].
+std::size_t operations_in(const std::string& program) {
+  const std::string begin = "[\"t", middle = "\",\"", end = "\",[";
+  std::size_t count = 0;
+  for (std::size_t at = program.find(begin); at != program.npos; at = program.find(begin, at + 1)) {
+    std::size_t i = at + begin.size();
+    while (std::isdigit(static_cast<unsigned char>(program[i]))) ++i;
+    if (program.compare(i, middle.size(), middle) != 0) continue;
+    i = program.find('"', i + middle.size());
+    count += program.compare(i, end.size(), end) == 0 ? 1 : 0;
+  }
+  return count;
+}
+
 // The lines of the first block in the README that contains `text`. The block is C++, or of another
 // kind: "" for output.
 std::vector<std::string> block_with(const std::string& text, const std::string& kind = "cpp") {
@@ -119,6 +133,17 @@ TEST_CASE("every link of the README leads to a file or a heading", "[readme]") {
   }
 }
 
+TEST_CASE("every file of the project that the README names exists", "[readme]") {
+  const std::vector<std::string> names =
+      matches(readme(), "`((?:include|src|tests|tools|docs|examples|lessons)/[A-Za-z0-9_/.-]+)`");
+  CHECK(names.size() > 5);
+  for (const std::string& name : names) {
+    if (name == "lessons/99_try.cpp") continue;  // the reader's
+    INFO(name);
+    CHECK(fs::exists(project / name));
+  }
+}
+
 TEST_CASE("the README lists every lesson and every exercise", "[readme]") {
   const std::string text = readme();
   for (const char* folder : {"lessons", "lessons/exercises"})
@@ -144,6 +169,10 @@ TEST_CASE("the README counts the cases and programs of PyTorch", "[readme]") {
   CHECK(text.find("**PyTorch**: " + std::to_string(cases) + " cases") != text.npos);
   CHECK(lines_with(golden / "random_programs.txt", "CASE ") == 2000);
   CHECK(text.find("2,000 random programs") != text.npos);
+  std::size_t longest = 0;
+  for (const std::string& line : lines_of(content(golden / "random_programs.txt")))
+    if (line.rfind("CASE ", 0) == 0) longest = std::max(longest, operations_in(line));
+  CHECK(has(one_line(text), "programs of up to " + std::to_string(longest) + " operations"));
 }
 
 TEST_CASE("the README's network is that of examples/xor.cpp", "[readme]") {
@@ -302,6 +331,11 @@ TEST_CASE("the README lists the folders of the library, and presets that exist",
   for (const auto& entry : fs::directory_iterator(project / "include/heed"))
     if (entry.is_directory()) folders.insert(entry.path().filename().string());
   CHECK(listed == folders);
+  for (const std::string& folder : folders) {
+    INFO(folder);
+    CHECK(fs::is_directory(project / "src" / folder));
+    CHECK(fs::is_directory(project / "tests" / folder));
+  }
   const std::string presets = content(project / "CMakePresets.json");
   for (const char* preset : {"release", "debug", "sanitize"}) {
     CHECK(has(text, preset));
