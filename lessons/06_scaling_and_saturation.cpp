@@ -186,9 +186,9 @@ int main() {
   random_queries(g);
   task_of_the_bank();
   say("", "One step of lesson 05 is left to explain, the mask: 07_causal_mask.", "",
-      "To see derivatives one by one: gdb",
-      "build/release/lessons/06_scaling_and_saturation, then `break",
-      "softmax_derivative`, `run`, and `finish` and `continue` in turn.");
+      "To see derivatives one by one (repeat the last two lines):", "",
+      "  gdb build/release/lessons/06_scaling_and_saturation", "  break softmax_derivative",
+      "  run", "  finish", "  continue");
   questions(
       "In variance_of_a_score, divide by double(d) instead of its root. How large is\n"
       "the variance for d = 64?",

@@ -189,8 +189,9 @@ int main() {
   task_of_the_bank();
   trained_leak();
   say("", "How does `backward` of test 2 compute derivatives? See 08_autograd.", "",
-      "To see the mask: gdb build/release/lessons/07_causal_mask, then `break",
-      "causal_weights` and `run`. `next` leads to the inner loop, `display s` shows s.");
+      "To see the mask (repeat next until you are in the inner loop):", "",
+      "  gdb build/release/lessons/07_causal_mask", "  break causal_weights", "  run", "  next",
+      "  display s");
   questions(
       "In why_minus_infinity (07_masked_softmax.hpp), change the factors {1, 1000,\n"
       "2000, 4000}. At which does 'the' give later positions half of its weight?",

@@ -130,8 +130,8 @@ inline void gradcheck(double derivative) {
       "about eps, the relative precision of the numbers, and are divided by h. The sum",
       "of both errors is smallest for h near eps^(1/3), and then of the order eps^(2/3)",
       "(4e-11 in double, 2e-5 in float) times numbers that depend on g: its size and",
-      "g''', here about 100. So gradcheck uses doubles. In float, even -4",
-      "+ 1e-7 and -4 - 1e-7 are both rounded to -4:");
+      "g''', here about 100. So gradcheck uses doubles. In float, even",
+      "-4 + 1e-7 and -4 - 1e-7 are both rounded to -4:");
   const auto g = [](double a) { return micrograd_example(leaf(a), leaf(2)).item(); };
   check("g(-4 + 1e-7) - g(-4 - 1e-7) in float = 0", scalar(g(-4 + 1e-7) - g(-4 - 1e-7)), scalar(0),
         0);

@@ -137,7 +137,7 @@ void show_attention(const Trained& one, const Trained& two) {
   section("The attention weights");
   say("The first picture shows one head: the means over the validation sentences, and",
       "two of the sentences. Their weights differ: they depend on the words, too. The",
-      "second picture shows the means of two heads.");
+      "second picture shows the means of two heads. The rows are the positions 2 to 7.");
   picture_of_heads("one", "one head: attention weights",
                    {rows_of_head(one.weights, 0), rows_of_head(one.sentences[0], 0),
                     rows_of_head(one.sentences[1], 0)},

@@ -131,7 +131,8 @@ inline void overfitting(const Ids& ids, const Vocabulary& vocabulary, const Spli
   std::size_t right = 0;
   while (right < 300 && recited[right] == ids[16 + right]) ++right;
   quote(vocabulary.decode(prompt) + vocabulary.decode(recited));
-  quote("\nfrom the beginning " + std::to_string(right) + " of 300 tokens are equal to the text");
+  say("");
+  quote("from the beginning " + std::to_string(right) + " of 300 tokens are equal to the text");
   claim_of_text("20 tokens or more are equal to the text", right >= 20, double(right));
 }
 

@@ -58,7 +58,8 @@ void show_weights(const nn::Gpt& model, const Vocabulary& vocabulary, const Indi
   options.title = "attention weights of all heads";
   picture(lesson, "heads", all, heads, options, 4);
   const std::vector<LayerAttention> of_windows = capture_attention(model, windows);
-  quote("\nlayer 0, head 0: mean weight on the last three tokens " +
+  say("");
+  quote("layer 0, head 0: mean weight on the last three tokens " +
         decimal(weight_on_last_three(of_windows[0].weights, 0), 2));
   say("", "In layer 1 the heads 0 and 3 have vertical stripes: many later queries attend to",
       "one key, less with distance. For each head of layer 1 and each character, we",

@@ -47,7 +47,8 @@ void compare_by_cosine(const QueryKeySpace& space) {
                    "key position", -1, 1, true});
   check("the cosines by hand = in one line", by_hand, cosines);
   const double mask = cosines(6, 4), watching = cosines(2, 4);
-  quote("\ncosine of the query of [MASK] with the key of 'door'      " + decimal(mask, 2) +
+  say("");
+  quote("cosine of the query of [MASK] with the key of 'door'      " + decimal(mask, 2) +
         "\ncosine of the query of 'watching' with the key of 'door' " + decimal(watching, 2) +
         "\ncosine of the query of '.' with the key of 'door'        " + decimal(cosines(8, 4), 2));
   claim("the query of [MASK] has its largest cosine with the key of 'door'",

@@ -199,6 +199,7 @@ int main() {
   linear_attention_is_a_recurrence();
   costs_against_length();
   what_a_fixed_state_forgets();
+  say("", "Longer tokens make a text shorter: 23_bytes_to_tokens.");
   questions(
       "In measured_costs (22_costs.hpp), begin with n = 8 in place of 256. What are\n"
       "the slopes of the time now?",

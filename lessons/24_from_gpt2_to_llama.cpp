@@ -194,6 +194,7 @@ int main() {
   Generator fresh(7);
   const Repeats test = new_repeats(fresh, 64);
   remove_heads_and_keys(phase_change(lesson, test), test);
+  say("", "The next lesson reads the files of a published model: 25_inside_bert.");
   questions(
       "In new_repeats (24_repeats.hpp) write g.randint(16, 17, {B}): all periods are\n"
       "16. What does one layer learn now?",

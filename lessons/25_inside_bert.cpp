@@ -177,7 +177,8 @@ int main(int argc, char** argv) {
   find_the_head(lesson, bert.model, pieces, ours);
   say("", "The same for a real BERT: put config.json, vocab.txt and model.safetensors of",
       "bert-base-uncased (440 MB) or of prajjwal1/bert-tiny (17 MB), both from",
-      "Hugging Face, into a folder, and give it as argument: ./heed lesson 25 FOLDER");
+      "Hugging Face, into a folder, and give it as argument: ./heed lesson 25 FOLDER", "",
+      "Large models are trained by several processes at once: 26_many_hands.");
   questions(
       "Which head attends to the noun with other initial weights? In train_and_write\n"
       "change bert(5) to bert(6).",

@@ -71,7 +71,7 @@ void the_order_of_a_sum() {
   for (const std::size_t P : {2, 4, 8})
     say("  ring, P = " + std::to_string(P) + "   " +
         std::to_string(count_different(turn, ring(shards, P))));
-  check("but all agree up to rounding", ring(shards, 4), tree, 1e-5);
+  check("ring, P = 4 = tree, up to rounding", ring(shards, 4), tree, 1e-5);
   say("", "A ring (Patarasuk and Yuan 2009) adds in an order that depends on P. So the same",
       "training on 2 and on 4 processes has other bits, and after many steps other",
       "digits. The sums of PyTorch's DDP depend on P as well.");
@@ -106,7 +106,8 @@ void one_tree() {
   loss_curves("training loss (nats per token)", {one.losses, whole.losses});
   say("", "S belongs to the result, like the batch size; P only to the time. Dropout masks",
       "depend on step and shard, not on the rank. So a run saved by 4 processes can be",
-      "resumed by 2: ./heed train --shards 4 --processes 4.");
+      "resumed by 2:", "", "  ./heed train --shards 4 --processes 4",
+      "  ./heed train --resume --processes 2");
 }
 
 void overlap() {
@@ -115,9 +116,11 @@ void overlap() {
       "sent while it computes the others. DDP collects them in BUCKETS, in the reverse",
       "order of the parameters. The order in which this GPT's gradients are complete:", "");
   const Names names = order_of_gradients();
-  for (const std::size_t i :
-       {std::size_t{0}, std::size_t{1}, std::size_t{2}, names.size() - 2, names.size() - 1})
-    say(pad_left(std::to_string(i + 1), 4) + "  " + names[i]);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (i < 3 || i + 2 >= names.size())
+      say(pad_left(std::to_string(i + 1), 4) + "  " + names[i]);
+    else if (i == 3)
+      say(" ...");
   claim("the first are those of the last layers", names[0] == "norm.weight", names[0]);
   claim("the token embedding is last: it is the output layer, too", names.back() == "token.weight",
         names.back());
@@ -127,12 +130,13 @@ void overlap() {
 
 void what_it_costs() {
   section("What it costs");
-  say("A message of n bytes takes about a + n b: the LATENCY a, and n over the",
-      "bandwidth. HALVING AND DOUBLING sends half of the array in the first step, then",
-      "a quarter, ... and gathers the sums in the reverse order: 2 (P - 1) / P n bytes.",
-      "It is the same tree for each element. So a step takes, without overlap,", "",
+  say("A message of n bytes takes about a + n b: the LATENCY a, and b = 1 / bandwidth",
+      "for each byte. HALVING AND DOUBLING sends half of the array in the first step,",
+      "then a quarter, ... and gathers the sums in the reverse order: 2 (P - 1) / P n",
+      "bytes. It is the same tree for each element. So a step takes, without overlap,", "",
       "  T(P) = T(1) / P + 2 a log2 P + 2 (P - 1) / P n b", "",
-      "A model of 0.8 million parameters (n = 3.2 MB) with T(1) = 74 ms:");
+      "A model of 0.8 million parameters (n = 3.2 MB) with T(1) = 74 ms, and latencies",
+      "of 5, 20 and 100 microseconds:");
   const std::vector<Network> networks = {{"memory of one machine, 5 GB/s", 5e-6, 5e9},
                                          {"25 Gbit/s", 2e-5, 3.125e9},
                                          {"1 Gbit/s", 1e-4, 0.125e9}};
@@ -159,7 +163,8 @@ int main() {
            "Parallel Training\", section 3 (2020); Thakur, Rabenseifner and\n"
            "Gropp, \"Optimization of Collective Communication Operations in\n"
            "MPICH\", section 4.5 (2005); Rajbhandari et al., \"ZeRO: Memory\n"
-           "Optimizations Toward Training Trillion Parameter Models\", section 5 (2020)",
+           "Optimizations Toward Training Trillion Parameter Models\", section 5\n"
+           "(2020)",
            "torch.nn.parallel.DistributedDataParallel (DDP)"});
   two_halves_of_a_batch();
   two_processes();
