@@ -211,7 +211,7 @@ inline void train_one_head() {
   one_row(64, true);
   quote(rows);
   curves[0].name = "d = 256, without division", curves[1].name = "d = 256, with division";
-  loss_curves("loss (mean squared difference), seed 6", curves);
+  loss_curves("mean squared difference, seed 6", curves);
   claim("each difference is above 2.26 standard errors", better, "it is not");
   say("", "(If there were no true difference, a line would pass in about 2.5 % of such",
       "experiments, by the t distribution. Lines after a bar may differ on another", "machine.)",

@@ -77,7 +77,7 @@ struct Trained {
   std::unique_ptr<Parameters> parameters;
   std::unique_ptr<Generator> generator;  // draws the initial weights, then the batches
   Transformer model;
-  Series losses = {};
+  Series losses = {"training loss", {}, {}};
 };
 
 inline Trained train(const Data& data, std::uint64_t seed, Part removed, std::int64_t steps,

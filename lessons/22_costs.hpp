@@ -139,7 +139,7 @@ inline void draw_costs(const std::string& lesson, const std::vector<Costs>& all)
           "set xtics ('256' 256, '1024' 1024, '4096' 4096, '16384' 16384)\n" +
           "set xrange [200:22000]\nset xlabel 'n, the number of keys (log scale)'\n" +
           "set key at screen 0.76, 0.8 left top Left reverse samplen 1.5\n" +
-          "set multiplot layout 1,2 margins 0.09,0.74,0.13,0.88 spacing 0.11 title " +
+          "set multiplot layout 1,2 margins 0.12,0.74,0.17,0.88 spacing 0.13 title " +
           "'Plain attention: time and memory grow with the square of n'\n" +
           "set ylabel 'milliseconds (log scale)'\n" + panels[0] +
           "\nset ylabel 'kB (log scale)'\nunset key\n" + panels[1] + "\nunset multiplot");

@@ -156,8 +156,8 @@ Array bank_query_key_weights(const BankText& text, double factor, bool causal) {
   return attention_weights(Q * factor, K, options).value();
 }
 
-void show_bank_losses(int lesson, const BankWeights& weights_of) {
-  say("", "                                  mean  at the 'bank'   longer",
+void show_bank_losses(int lesson, const BankWeights& weights_of, SourceLocation location) {
+  say(FirstLine("", location), "                                  mean  at the 'bank'   longer",
       "next word after 'bank'            loss  first   second   texts   lesson");
   for (const Row& row : rows()) {
     if (row.lesson > lesson) break;

@@ -41,7 +41,8 @@ Array bank_query_key_weights(const BankText& text, double factor, bool causal);
 
 // Prints the losses of all ways of mixing up to this lesson (1 to 7): the mean, at the first and
 // the second 'bank', and on the longer texts. The last row is the lesson's own: its losses are
-// computed with `weights_of`.
-void show_bank_losses(int lesson, const BankWeights& weights_of);
+// computed with `weights_of`. The lesson's page shows the line of the call above the table.
+void show_bank_losses(int lesson, const BankWeights& weights_of,
+                      SourceLocation location = SourceLocation::current());
 
 }  // namespace heed

@@ -220,7 +220,11 @@ class Book {
   }
 
   std::string index_html() const {
-    std::string html = "<h1>heed: learn attention by running code</h1>\n<ol class=\"course\">\n";
+    std::string html =
+        "<h1>heed: learn attention by running code</h1>\n<p class=\"about\">Each lesson is a "
+        "program. Its page shows what the program printed and drew, the lines of code that ran "
+        "before, and the lesson's exercises. Words with a dotted line lead to their definition."
+        "</p>\n<ol class=\"course\">\n";
     for (const Lesson& lesson : lessons_)
       html += "<li>" + link_to(lesson) + "<br>" + escaped_html(lesson.about) + "</li>\n";
     return page("heed: the course", html + "</ol>\n");

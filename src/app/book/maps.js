@@ -29,7 +29,7 @@ class AttentionMap {
     this.locked = false;
     this.rows = namesOf(this.data.rows, this.matrix.length);
     this.columns = namesOf(this.data.columns, this.matrix[0].length);
-    const marked = this.rows.findIndex((name) => name.startsWith("▶"));  // by the lesson
+    const marked = this.rows.findIndex((name) => name.startsWith("▶") || name === "[MASK]");
     this.query = marked >= 0 ? marked : this.rows.length - 1;
     this.key = this.largestKey(this.query);
     this.build(figure);
