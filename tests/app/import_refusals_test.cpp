@@ -239,7 +239,7 @@ TEST_CASE("import refuses a damaged vocabulary in one line and writes nothing", 
 
 TEST_CASE("import refuses a file that heed wrote and whose tensors changed afterwards",
           "[app][weights]") {
-  for (const std::string& format : {"gpt2", "pytorch"}) {
+  for (const char* format : {"gpt2", "pytorch"}) {
     INFO(format);
     const Folder folder("gpt2");
     REQUIRE(folder.heed({"import", "m", "--out", "o"}).code == 0);

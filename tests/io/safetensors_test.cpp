@@ -179,8 +179,9 @@ TEST_CASE("the error for every shortened file contains the word truncated", "[io
 TEST_CASE("a header length of the whole file is too long by the 8 bytes of the length itself",
           "[io][safetensors]") {
   const ScratchFolder folder;
-  for (const char length : {13, 20, 28}) {
-    put(folder / "f", std::string(1, length) + std::string(7, '\0') + "{           ");
+  for (const int length : {13, 20, 28}) {
+    put(folder / "f",
+        std::string(1, static_cast<char>(length)) + std::string(7, '\0') + "{           ");
     CHECK(has(read_error(folder / "f"), ": truncated: the header takes " + std::to_string(length) +
                                             " bytes, the file has 12"));
   }
