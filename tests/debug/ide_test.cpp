@@ -96,7 +96,7 @@ TEST_CASE("a debug adapter stops with a reason, and shows arrays and tensors in 
   const Finished finished =
       run({{python, HEED_SOURCE_DIR "/tests/debug/dap_client.py", adapter,
             HEED_SOURCE_DIR "/.vscode/launch.json", "heed: the open lesson (CodeLLDB)",
-            programs + "lesson_09_Og", HEED_SOURCE_DIR, "heed::Softmax::backward"},
+            programs + "lesson_09_Og", folder.path.string(), "heed::Softmax::backward"},
            folder.path,
            "",
            {{"PYTHONPATH", module_folders()}}});

@@ -112,8 +112,8 @@ inline std::string without_worst(const std::string& line) {
 inline bool near_line(const std::string& line, const std::string& other) {
   const std::string a = without_worst(line), b = without_worst(other);
   static const std::regex number("-?[0-9]+\\.[0-9]+(e[-+][0-9]+)?");
-  const auto without_numbers = [](const std::string& line) {
-    return std::regex_replace(std::regex_replace(line, number, "#"), std::regex(" +"), " ");
+  const auto without_numbers = [](const std::string& text) {
+    return std::regex_replace(std::regex_replace(text, number, "#"), std::regex(" +"), " ");
   };
   if (without_numbers(a) != without_numbers(b)) return false;
   const std::sregex_iterator end;
