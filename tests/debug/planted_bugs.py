@@ -4,9 +4,11 @@
     ninja -C build/release heed_tests heed_debug_programs
     python3 tests/debug/planted_bugs.py                 plant each bug of TABLE, and run its tests
     python3 tests/debug/planted_bugs.py --only mark     those whose test matches a pattern
+    python3 tests/debug/planted_bugs.py --list          list the bugs: fails if one does not fit the modules
 
 Each row plants one bug in a copy of the debugger's Python modules and names the transcripts (or tests of
-Catch2) that must fail with it. A transcript without a row is an error.
+Catch2) that must fail with it, and pass without it. A transcript without a row is an error. The copies are
+in a temporary folder, which the script removes.
 
 Last run: %(LAST)s
 """
@@ -25,7 +27,7 @@ MODULES = "debugger/heed_debug/"
 
 # (module, its text, the bug, transcripts that must fail). The same bug may need several rows.
 TABLE = [
-    ("graph", "node.location, verdict,", 'node.location, "right",', "check check_O2 walk walk_O2"),
+    ("graph", '"wrong": "is wrong"', '"wrong": "is right"', "check check_O2 walk walk_O2"),
     ("breakpoints", 'if "not being run" in text or', "if",
      "core core_O2 core_gpt core_gpt_O2"),
     ("memory", '"heed::float64::"', '"heed::float32::"', "double"),
@@ -51,19 +53,30 @@ TESTS = [
     ("lldb_running", 'register(frame, "rsi", "x1")', 'register(frame, "rdx", "x2")',
      "LLDB: every command works at -O2"),
     ("lldb_running", 'register(frame, "rcx"), register(frame, "r8")', 'register(frame, "rcx"), 0',
-     "LLDB: heed nan stops at the first value and gradient that is not finite"),
+     "LLDB: heed nan stops at the first value and gradient that is not finite,LLDB: a GPT and a value*"),
     ("lldb_running", 'if "core" in (process', 'if "ore-c" in (process',
      "LLDB: the commands work on core files*"),
     ("memory", '"heed::float64::"', '"heed::float32::"',
      "LLDB: the commands read a program that computes in double"),
-    ("watch_text", "(x - y) ** 2", "(x + y) ** 2", "LLDB: heed watch, in and graph --svg"),
-    ("graph", "node.location, verdict,", 'node.location, "right",',
+    ("watch_text", "(x - y) ** 2", "(x + y) ** 2", "LLDB: heed watch*"),
+    ("graph", '"wrong": "is wrong"', '"wrong": "is right"',
      "LLDB: heed check names an operation whose backward has a wrong sign"),
     ("graph", '"  += from', '"  -= from', "LLDB: heed grad and heed why print a gradient*"),
     ("numbers", '"%s norm %s [%s, %s]%s"', '"%s length %s [%s, %s]%s"',
-     "a debug adapter stops with a reason*,the variables pane of an IDE shows an array in one line"),
+     "a debug adapter stops with a reason*,the variables pane of an IDE shows an array in one line,"
+     "LLDB: arrays and tensors are one line*"),
     ("files", '".csv"', '".tsv"', "LLDB: heed save writes*,heed save writes*"),
     ("svg", 'lines.append("  n%d -> n%d%s;"', 'lines.append("  n%d -- n%d%s;"', "heed graph --svg draws*"),
+    ("graph", '"a new backward pass, from', '"a backward pass, from', "LLDB: heed step runs*"),
+    ("graph", 'return "freed"', 'return "-"', "LLDB: heed graph lists*"),
+    ("lldb_running", "if from_ != self.node.address", "if from_ == self.node.address", "LLDB: heed out prints*"),
+    ("lldb_passes", 'if text.startswith("grad ")', 'if text.startswith("gradient ")', "LLDB: heed show prints*"),
+    ("graph", "(array|autograd|base)", "(array|base)", "LLDB: heed back lists*"),
+    ("graph", "in graph.nodes if node.depth > 0)", "in graph.nodes if node.depth >= 0)",
+     "LLDB: a pass without*"),
+    ("lldb_target", "the program is not running", "nothing is running", "LLDB: wrong uses*"),
+    ("memory", '"_Sp_counted_ptr_inplace<heed::" in', '"_Sp_counted_ptr<heed::" in',
+     "LLDB: every command works at -O2"),
 ]
 
 
@@ -72,6 +85,7 @@ def transcripts():
 
 
 def fails(build, tools, transcript, test):
+    """Whether the test fails with the debugger's modules in this folder."""
     environment = {**os.environ, "HEED_TEST_TOOLS": str(tools)}
     if transcript:
         environment["HEED_TRANSCRIPT"], test = transcript, "[transcript]"
@@ -82,21 +96,29 @@ def fails(build, tools, transcript, test):
     return ran.returncode != 0
 
 
+def with_bug(module, old, new):
+    """The text of a module with the bug."""
+    path = PROJECT / "tools" / MODULES / f"{module}.py"
+    text = path.read_text(encoding="utf-8")
+    if old not in text:
+        sys.exit(f"planted_bugs.py: {module}.py does not contain {old!r}")
+    text = text.replace(old, new, 1)
+    compile(text, path, "exec")  # a file that Python cannot read would fail every test
+    return text
+
+
 def planted(folder, module, old, new):
     """A copy of the debugger's modules with the bug."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(PROJECT / "tools", folder)
-    path = folder / MODULES / f"{module}.py"
-    text = path.read_text(encoding="utf-8")
-    if old not in text:
-        sys.exit(f"planted_bugs.py: {module}.py does not contain {old!r}")
-    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    (folder / MODULES / f"{module}.py").write_text(with_bug(module, old, new), encoding="utf-8")
     return folder
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", metavar="PATTERN", default="", help="tests whose name matches")
+    parser.add_argument("--list", action="store_true", help="list the bugs and run nothing")
     parser.add_argument("--build", default=PROJECT / "build/release", type=pathlib.Path)
     options = parser.parse_args()
     build = options.build.resolve()
@@ -105,11 +127,21 @@ def main():
         sys.exit(f"planted_bugs.py: no bug for the transcripts {', '.join(sorted(missing))}")
     rows = [(*row[:3], name, "") for row in TABLE for name in row[3].split()]
     rows += [(*row[:3], "", test) for row in TESTS for test in row[3].split(",")]
+    for module, old, new, transcript, test in rows:
+        with_bug(module, old, new)
+        if options.list:
+            print(f"{transcript or test}    {module}.py: {old.strip()!r}")
+    if options.list:
+        return 0
     caught = ran = 0
+    passing = set()  # the tests that were seen to pass without a bug
     with tempfile.TemporaryDirectory(prefix="heed_bugs_") as folder:
         for module, old, new, transcript, test in rows:
             if not re.search(options.only, transcript or test):
                 continue
+            if (transcript, test) not in passing and fails(build, PROJECT / "tools", transcript, test):
+                sys.exit(f"planted_bugs.py: {transcript or test} fails without a bug")
+            passing.add((transcript, test))
             failed = fails(build, planted(pathlib.Path(folder) / "tools", module, old, new), transcript, test)
             print(f"{'fails ' if failed else 'PASSES'}  {transcript or test}    {module}.py: {old.strip()!r}",
                   flush=True)
