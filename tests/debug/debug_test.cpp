@@ -194,6 +194,20 @@ TEST_CASE("a program without -g or without heed gets a one-line error", "[debug]
   }
 }
 
+TEST_CASE("a program with -g whose library has none gets an error about the library",
+          "[debug][.]") {
+  if (!can_debug()) return;
+#ifdef NDEBUG  // a release build compiles lessons with -g, and the library without
+  const SessionFolder folder;
+  const std::string release = HEED_BINARY_DIR "/lessons/09_backward_through_attention";
+  for (const char* command : {"heed graph", "heed step", "heed nan"}) {
+    const Lines lines = session(folder.path, {release}, {"break main", "run > out.txt", command});
+    INFO(text_of(lines));
+    CHECK(has(lines.back(), "heed: this program has -g, but its library heed was built without"));
+  }
+#endif
+}
+
 TEST_CASE("a program that runs no operation is not said to lack -g", "[debug][.]") {
   if (!can_debug()) return;
   const SessionFolder folder;

@@ -10,6 +10,9 @@ from heed_debug.memory import DebuggerError
 
 WITHOUT_G = ("heed: this program was built without -g, so gdb finds no variables; build it with "
              "`cmake --preset debug && cmake --build --preset debug`")
+LIBRARY_WITHOUT_G = ("heed: this program has -g, but its library heed was built without, so gdb finds no tensors; "
+                     "`./heed debug N` builds lesson N and the library with -g; link a program of your own "
+                     "with the library that `cmake --preset debug && cmake --build --preset debug` builds")
 NOT_HEED = "heed: this is not a heed program; start gdb with one, such as build/debug/lessons/09_..."
 NOT_RUNNING = "heed: the program is not running; type `run`, or `start` to stop at main"
 
@@ -127,7 +130,12 @@ def missing_symbols():
     """The error message for a program in which gdb finds no heed types."""
     if not gdb.current_progspace().filename:
         return "heed: no program is loaded; start gdb with one, such as build/debug/lessons/09_..."
-    return WITHOUT_G if find_function("heed::topological_order") else NOT_HEED
+    return without_g() if find_function("heed::topological_order") else NOT_HEED
+
+
+def without_g():
+    """The error message for a program in which heed's functions have no debug information."""
+    return WITHOUT_G if gdb.lookup_global_symbol("main") is None else LIBRARY_WITHOUT_G
 
 
 target = GdbTarget()

@@ -5,8 +5,8 @@ import lldb
 from heed_debug import memory
 from heed_debug.memory import DebuggerError
 
-WITHOUT_G = ("heed: this is not a heed program, or it was built without -g; build it with "
-             "`cmake --preset debug && cmake --build --preset debug`")
+WITHOUT_G = ("heed: this is not a heed program, or it or its library heed was built without -g; build "
+             "both with `cmake --preset debug && cmake --build --preset debug`")
 NOT_RUNNING = "heed: the program is not running; type `run`, or `breakpoint set -n main` first"
 
 

@@ -28,7 +28,7 @@ def backward_frame():
             for frame in gdb_target.frames():
                 if gdb_target.function_name(frame) == "heed::backward":
                     if frame.function() is None or frame.function().symtab is None:
-                        raise DebuggerError(gdb_target.WITHOUT_G)
+                        raise DebuggerError(gdb_target.without_g())
                     if gdb_target.variable(frame, "upstream") is not None or has_nodes(frame):
                         return frame
     return None

@@ -212,8 +212,11 @@ class GeneratorPrinter:
     @errors_as_text
     def to_string(self):
         bits, precision = self.value["bits_"], str(self.value["precision_"]).split("::")[-1]
+        used, words = int(bits["next"]), bits["words"].type.sizeof // 4
+        if used > words:
+            return "<not initialised yet>"
         result = "Generator (Mersenne Twister) of %s numbers, %d of %d state words used" % (
-            precision, int(bits["next"]), bits["words"].type.sizeof // 4)
+            precision, used, words)
         if self.value["has_cached_normal_"]:
             result += ", next normal sample: %.4f" % float(self.value["cached_normal_"])
         return result
