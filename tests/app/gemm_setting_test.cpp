@@ -134,6 +134,37 @@ TEST_CASE("a resumed run keeps the choice of libraries of an older version", "[a
   CHECK(heed_test::state(sandbox / "o").at("train.gemm") == older);
 }
 
+#if defined(__linux__)
+// In this test the dynamic loader finds files with the names of oneDNN that are no libraries.
+TEST_CASE("without the library of a run, train --resume, sample and look say so", "[app][gemm]") {
+  if (!is_installed(GemmLibrary::onednn)) return;
+  const heed_test::Sandbox sandbox;
+  const auto run = [&](const Arguments& arguments, const std::string& setting, bool hidden) {
+    Call call = sandbox.call(arguments);
+    call.environment["HEED_GEMM"] = setting;
+    if (hidden) call.environment["LD_LIBRARY_PATH"] = sandbox.path.string();
+    const Finished finished = heed_test::run(call);
+    CHECK(finished.code == 0);
+    return finished;
+  };
+  run(heed_test::train_tiny, "onednn", false);
+  for (const char* name : {"libdnnl.so.3", "libdnnl.so.2", "libdnnl.3.dylib"})
+    sandbox.write(name, "not a library");
+  const std::string note =
+      "heed: note: the run computed its matrix products with onednn, and now with openblas: "
+      "results may differ in their last digits\n";
+  const std::vector<Arguments> commands = {{"sample", "o", "--tokens", "5"},
+                                           {"look", "o", "--text", "the sea"},
+                                           {"train", "--resume", "--out", "o", "--steps", "22"}};
+  for (const Arguments& command : commands) {
+    INFO(command[0]);
+    if (command[0] != "train")
+      CHECK_FALSE(heed_test::has(run(command, "openblas", false).err, "matrix products"));
+    CHECK(heed_test::has(run(command, "openblas", true).err, note));
+  }
+}
+#endif
+
 TEST_CASE("each library trains to the same bits with one, two and four threads", "[app][gemm]") {
   const heed_test::Sandbox sandbox;
   const Arguments wide = {"train",        "in.txt", "--layers",       "2",  "--heads", "2",
