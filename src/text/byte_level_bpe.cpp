@@ -145,6 +145,24 @@ void ByteLevelBpe::read_merges(std::string_view text, const std::string& name,
     merges_.push_back({pair_of(left_id, right_id), static_cast<std::uint32_t>(merges_.size()), id});
   }
   sort_merges(name);
+  check_made(made, name);
+}
+
+// Special tokens, such as <|endoftext|> or [PAD], and up to 1 % of others, such as those that fill
+// up the size of an embedding, need no merge. Without the merges of more tokens, a file that was
+// cut off would split each text into many short tokens, on which the model was not trained.
+void ByteLevelBpe::check_made(const std::vector<char>& made, const std::string& name) const {
+  std::size_t missing = 0, first = 0;
+  for (std::size_t id = 0; id < tokens_.size(); ++id) {
+    const std::string& token = tokens_[id];
+    const bool special = (token.front() == '<' && token.back() == '>') ||
+                         (token.front() == '[' && token.back() == ']');
+    if (token.size() == 1 || special || made[id] != 0) continue;
+    if (missing++ == 0) first = id;
+  }
+  if (missing * 100 > tokens_.size())
+    throw_error(name, ": no line makes ", missing, " of the tokens, such as ",
+                in_quotes(tokens_[first]), ", id ", first, "; download the file again");
 }
 
 void ByteLevelBpe::sort_merges(const std::string& name) {

@@ -171,7 +171,21 @@ TEST_CASE("a merge of unknown parts or out of order is refused with its line",
 
 TEST_CASE("lines of merges can end in a carriage return, and the last one in nothing",
           "[text][byte_level_bpe]") {
-  CHECK(ByteLevelBpe::from_contents(vocab, "#version: 0.2\r\na b\r\nĠ ab").encode(" ab") == Ids{6});
+  const auto read =
+      ByteLevelBpe::from_contents(vocab, "#version: 0.2\r\na b\r\nĠ ab\r\nc d\r\nab cd");
+  CHECK(read.encode(" ab") == Ids{6});
+  CHECK(read.encode("abcd") == Ids{8});
+}
+
+TEST_CASE("merges that were cut off are refused with a token that they do not make",
+          "[text][byte_level_bpe]") {
+  CHECK(merge_refusal("") ==
+        "merges.txt: no line makes 4 of the tokens, such as 'ab', id 5; "
+        "download the file again");
+  CHECK(merge_refusal("a b\nĠ ab\n") ==
+        "merges.txt: no line makes 2 of the tokens, such as 'cd', "
+        "id 7; download the file again");
+  CHECK(refusal(R"({"a": 0, "<pad>": 1, "[MASK]": 2})").empty());
 }
 
 TEST_CASE("load names the files", "[text][byte_level_bpe]") {

@@ -29,7 +29,8 @@ class ByteLevelBpe {
  public:
   // Reads the two files. Throws Error `FILE: reason`, with the entry or the line, unless the ids
   // are 0 to size() - 1, each merge joins two tokens that are bytes or results of earlier merges,
-  // and the results of the merges have ascending ids. Each file may have up to 32 MB.
+  // the results of the merges have ascending ids, and the merges make all tokens but single bytes,
+  // <...>, [...] and at most 1 % of others. Each file may have up to 32 MB.
   static ByteLevelBpe load(const std::filesystem::path& vocab_json,
                            const std::filesystem::path& merges_txt);
   // The same from the contents of the files. The names stand in error messages.
@@ -66,6 +67,7 @@ class ByteLevelBpe {
   };
 
   void read_merges(std::string_view text, const std::string& name, const std::string& vocab_name);
+  void check_made(const std::vector<char>& made, const std::string& name) const;
   void sort_merges(const std::string& name);
   const Merge* find_merge(std::uint32_t left, std::uint32_t right) const;
   void append_chunk(std::string_view chunk, std::vector<std::size_t>& ids) const;
