@@ -159,6 +159,12 @@ std::vector<BadFolder> bad_tensors() {
          put(f / "m/model.safetensors.index.json", R"({"weight_map": {"a": "../b"}})");
        },
        "tensor 'a': its file is '../b'; give the name of a file beside the index"},
+      {"a shard with a zero byte in its name", "gpt2",
+       [](const Folder& f) {
+         fs::rename(f / "m/model.safetensors", f / "m/b");
+         put(f / "m/model.safetensors.index.json", R"({"weight_map": {"a": "b\u0000c"}})");
+       },
+       "tensor 'a': its file is 'b\\x00c'; give the name of a file beside the index"},
       {"a shard without a tensor", "gpt2",
        [](const Folder& f) {
          fs::rename(f / "m/model.safetensors", f / "m/b.safetensors");
@@ -176,6 +182,8 @@ std::vector<BadFolder> bad_vocabularies() {
        "m/merges.txt: No such file or directory"},
       {"a hole", "gpt2", [](const Folder& f) { f.replace("vocab.json", "\"!\": 0", "\"!\": 999"); },
        "m/vocab.json: "},
+      {"empty merges", "gpt2", [](const Folder& f) { put(f / "m/merges.txt", ""); },
+       "m/merges.txt: no line makes 8 of the tokens, such as "},
       {"merges out of order", "gpt2",
        [](const Folder& f) { f.replace("merges.txt", "\u0120 t\nh e", "h e\n\u0120 t"); },
        "m/merges.txt: "},

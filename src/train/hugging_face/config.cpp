@@ -216,7 +216,8 @@ std::map<std::string, std::string> read_index(const std::filesystem::path& path)
   std::map<std::string, std::string> files;
   for (const auto& [name, file] : json.at("weight_map").items()) {
     const std::string text = file.is_string() ? file.get<std::string>() : "";
-    if (text.empty() || text.find('/') != text.npos || text[0] == '.')
+    const bool separated = text.find_first_of(std::string_view("/\0", 2)) != text.npos;
+    if (text.empty() || separated || text[0] == '.')
       throw_error(path.string(), ": tensor ", in_quotes(name), ": its file is ", short_text(file),
                   "; give the name of a file beside the index");
     files[name] = text;
