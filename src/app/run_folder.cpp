@@ -81,7 +81,14 @@ void make_folder(const fs::path& folder) {
 
 void RunFolder::create() const {
   make_folder(path);
-  for (const auto& file : {checkpoint(), loss_csv(), sample()}) remove_stale_temporaries(file);
+  for (const auto& file : {checkpoint(), loss_csv(), sample(), path / "loss.gp", path / "loss.svg"})
+    remove_stale_temporaries(file);
+  std::error_code ignored;  // a run without --keep-history has no such folder
+  for (const auto& entry : fs::directory_iterator(path / "history", ignored)) {
+    const std::string name = entry.path().filename().string();  // .step-250.safetensors.tmp-PID
+    if (const std::size_t end = name.find(".tmp-"); name[0] == '.' && end != name.npos)
+      remove_stale_temporaries(path / "history" / name.substr(1, end - 1));
+  }
 }
 
 fs::path RunFolder::history_file(std::int64_t step) const {

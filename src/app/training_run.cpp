@@ -99,8 +99,8 @@ struct TrainingRun {
                        decimal(row.train_loss, 4);
     if (row.val_loss) line += "  val " + decimal(*row.val_loss, 4);
     if (row.val_loss) {
+      save_history();  // first: if the program is killed in between, --resume saves both again
       save();
-      save_history();
       line += "   " + preview();
     }
     if (!on_terminal())

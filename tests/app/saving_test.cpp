@@ -119,3 +119,34 @@ TEST_CASE("a run killed a thousand times leaves readable checkpoints", "[app][.]
   check(count);
   CHECK(count.during_save > 50);  // otherwise the kills missed the saves
 }
+
+TEST_CASE("a step is in the history before it is in the checkpoint, so that no kill leaves a hole",
+          "[app][saving]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny + Arguments{"--keep-history", "--eval-every", "10"}).code == 0);
+  const Arguments more = {"train", "--resume", "--out", "o", "--steps", "40", "--keep-history"};
+  fs::create_directories(sandbox / "o/history/step-30.safetensors/full");  // ends the run there
+  const Finished stopped = sandbox.heed(more);
+  INFO(stopped.err);
+  CHECK(stopped.code == 1);
+  CHECK(has(stopped.err, "step-30.safetensors: "));
+  CHECK(state(sandbox / "o").at("train.step") == "20");
+  fs::remove_all(sandbox / "o/history/step-30.safetensors");
+  REQUIRE(sandbox.heed(more).code == 0);
+  for (const std::string step : {"0", "10", "20", "30", "40"})
+    CHECK(sandbox.has_file("o/history/step-" + step + ".safetensors"));
+}
+
+TEST_CASE("a resumed run removes what killed runs left of its plots and its history",
+          "[app][saving]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny + Arguments{"--keep-history"}).code == 0);
+  const std::string stale = ".tmp-2147483647";  // no process has this ID
+  for (const std::string name : {".loss.svg", ".loss.gp", "history/.step-20.safetensors"})
+    put(sandbox / ("o/" + name + stale), "half of a file");
+  put(sandbox / "o/history/.notes", "a file of the user's own");
+  REQUIRE(sandbox.heed({"train", "--resume", "--out", "o", "--steps", "24"}).code == 0);
+  CHECK(temporaries(sandbox / "o").empty());
+  CHECK(temporaries(sandbox / "o/history").empty());
+  CHECK(sandbox.has_file("o/history/.notes"));
+}
