@@ -123,3 +123,17 @@ TEST_CASE("look --page refuses contradicting flags and folders that are files",
         "heed: error: o: is a folder; give --page the name of a file\n");
   CHECK_FALSE(sandbox.has_file("a.html"));
 }
+
+TEST_CASE("look --page replaces its own pages and no other file", "[app][look][page]") {
+  const PageSandbox sandbox;
+  const std::string checkpoint = content(sandbox / "o/checkpoint.safetensors");
+  put(sandbox / "notes.html", "<!doctype html>\n<title>Notes</title>\n");
+  for (const std::string file : {"o/checkpoint.safetensors", "notes.html", "in.txt"})
+    CHECK(sandbox.heed({"look", "o", "--page", file}).err ==
+          "heed: error: " + file +
+              ": exists and is not a page of heed look; give --page another name, or remove it\n");
+  CHECK(content(sandbox / "o/checkpoint.safetensors") == checkpoint);
+  put(sandbox / "a.html", "");
+  CHECK(sandbox.heed({"look", "o", "--page", "a.html"}).code == 0);
+  CHECK(sandbox.heed({"look", "o", "--page", "a.html"}).code == 0);
+}

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <iostream>
 #include <numeric>
@@ -165,6 +166,16 @@ std::string page_html(const LookCommand& command, const LoadedModel& saved, cons
   return attention_page(title, ascii(json), ascii(gradients));
 }
 
+// Whether the file is one that --page may replace: an older page, or an empty file.
+bool is_replaceable(const std::filesystem::path& file) {
+  std::string start(2000, ' ');
+  std::ifstream stream(file, std::ios::binary);
+  stream.read(start.data(), static_cast<std::streamsize>(start.size()));
+  start.resize(static_cast<std::size_t>(stream.gcount()));
+  return start.empty() ||
+         (start.rfind("<!doctype html>", 0) == 0 && start.find("<title>heed look ") != start.npos);
+}
+
 // Creates the folder of the page. Throws Error if the page cannot be written there.
 void check_writable(const std::filesystem::path& file) {
   std::error_code error, ignored;
@@ -174,6 +185,9 @@ void check_writable(const std::filesystem::path& file) {
   if (std::filesystem::is_directory(file, ignored))
     throw_error(file.string(), ": is a folder; give --page the name of a file");
   static_cast<void>(AtomicFile(file));  // throws if the file cannot be written
+  if (std::filesystem::is_regular_file(file, ignored) && !is_replaceable(file))
+    throw_error(file.string(),
+                ": exists and is not a page of heed look; give --page another name, or remove it");
 }
 
 // One model of the history: its step, and the attention weights and scores of its heads.
