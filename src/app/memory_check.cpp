@@ -2,6 +2,8 @@
 
 #include "heed/app/memory_check.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -87,6 +89,25 @@ std::string memory_shortage(const TrainCommand& command, int threads,
   return text + ", and " + counted(static_cast<std::size_t>(threads), "thread") + " " +
          size_text(for_threads) + " of address space; the limit (ulimit -v) leaves " +
          size_text(available.addresses) + "; raise it" + (remedy.empty() ? "" : ", or " + remedy);
+}
+
+// The kernel counts the buffers of all threads, so all are mapped at once. A page that is never
+// written takes no memory.
+void check_blas_buffers() {
+  const auto bytes = static_cast<std::size_t>(addresses_per_thread);
+  std::vector<void*> buffers;
+  const auto threads = static_cast<std::size_t>(num_threads());
+  void* buffer = nullptr;
+  while (buffers.size() < threads && buffer != MAP_FAILED) {
+    buffer = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (buffer != MAP_FAILED) buffers.push_back(buffer);
+  }
+  for (void* mapped : buffers) ::munmap(mapped, bytes);
+  if (buffer == MAP_FAILED)
+    throw_error("OpenBLAS needs ", size_text(addresses_per_thread * num_threads()),
+                " of address space for ", counted(threads, "thread"),
+                ", more than the limits of this process (ulimit -v, ulimit -d) leave; raise them",
+                threads > 1 ? ", or use fewer --threads" : "");
 }
 
 void check_memory(const TrainCommand& command, std::size_t processes) {

@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "heed/app/gemm_setting.hpp"
+#include "heed/app/memory_check.hpp"
 #include "heed/app/options.hpp"
 #include "heed/app/run_folder.hpp"
 #include "heed/app/terminal.hpp"
@@ -105,6 +106,7 @@ int run(const SampleCommand& command) {
   check_trusted(reader.file(), command.trust);
   set_gemm_of_run(reader.file().gemm());
   const LoadedModel saved(reader, command.weights);
+  check_blas_buffers();
   const Vocabulary& vocabulary = saved.vocabulary;
   if (!saved.model.config.causal)
     throw_error(path,

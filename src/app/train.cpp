@@ -283,6 +283,7 @@ struct Run {
   void make_trainer() {
     command.model.vocab_size = vocabulary->size();
     check_memory(command, communicator.local_size());
+    check_blas_buffers();
     if (checkpoint)
       set_gemm_of_run(checkpoint->gemm());
     else

@@ -185,6 +185,29 @@ TEST_CASE("a run that exceeds the limit on addresses is refused instead of hangi
   CHECK_FALSE(sandbox.has_file("o"));
 }
 
+TEST_CASE("limits that leave no room for OpenBLAS's buffers end a command instead of hanging it",
+          "[app][room]") {
+  const Sandbox sandbox;
+  if (sanitized || !std::filesystem::exists("/proc/self/statm")) return;
+  REQUIRE(sandbox.heed(train_tiny).code == 0);
+  const std::string wanted = "heed: error: OpenBLAS needs 300 MB of address space for 2 threads, ";
+  for (const std::string limit : {"ulimit -v 250000", "ulimit -d 250000"})
+    for (const std::string command : {"look o --text abc", "sample o --tokens 20",
+                                      "train in.txt --out p --layers 1 --embed-dim 16"}) {
+      if (command[0] == 't' && limit[8] == 'v') continue;  // refused by another check
+      INFO(limit << " " << command);
+      Call call = sandbox.call({});
+      call.arguments = {"/bin/sh", "-c", limit + "; exec \"$0\" " + command + " --threads 2",
+                        HEED_BINARY_DIR "/heed"};
+      const Finished run = heed_test::run(call);
+      INFO(run.err);
+      CHECK(run.code == 1);
+      CHECK(run.err.rfind(wanted, 0) == 0);
+      CHECK(has(run.err, "; raise them, or use fewer --threads\n"));
+      CHECK_FALSE(sandbox.has_file("p"));
+    }
+}
+
 TEST_CASE("a vocabulary too large for memory is refused", "[app][room]") {
   TrainCommand command = sized(1, 16, 12, 64);
   const double required = estimate(command);

@@ -23,4 +23,8 @@ std::string memory_shortage(const TrainCommand& command, int threads,
 // `processes` processes on this machine can use an equal part of the memory.
 void check_memory(const TrainCommand& command, std::size_t processes = 1);
 
+// Throws Error if OpenBLAS could not map a buffer for each of num_threads() threads: it would then
+// try again forever.
+void check_blas_buffers();
+
 }  // namespace heed::app

@@ -6,6 +6,7 @@
 
 #include "app/look/parts.hpp"
 #include "heed/app/gemm_setting.hpp"
+#include "heed/app/memory_check.hpp"
 #include "heed/app/options.hpp"
 #include "heed/app/run_folder.hpp"
 #include "heed/app/terminal.hpp"
@@ -128,6 +129,7 @@ int run(const LookCommand& command) {
   check_trusted(file, command.trust);
   set_gemm_of_run(file.gemm());
   const LoadedModel saved(reader);
+  check_blas_buffers();
   const nn::Gpt& model = saved.model;
   check_layer_and_head(command, model.config);
   TrainingText training;
