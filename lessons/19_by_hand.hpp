@@ -8,8 +8,9 @@
 
 namespace heed {
 
-inline void claim_less(const std::string& what, double a, double b) {
-  claim(what, a < b, decimal(a, 4) + " and " + decimal(b, 4));
+inline void claim_less(const std::string& what, double a, double b,
+                       SourceLocation location = SourceLocation::current()) {
+  claim(what, a < b, decimal(a, 4) + " and " + decimal(b, 4), location);
 }
 
 inline Tokens row_of(const Indices& tokens, std::size_t b) {  // of (B, T)

@@ -166,7 +166,8 @@ WithoutAt predictions_without_at(Where where, const BlankModel& model,
                                  const std::vector<Sentence>& sentences, HeadIndex head);
 
 // A claim that a < b.
-void claim_less(const std::string& what, double a, double b);
+void claim_less(const std::string& what, double a, double b,
+                SourceLocation location = SourceLocation::current());
 
 // The losses of the steps 0, 1, ... as a curve.
 Series series_of(const std::string& name, const std::vector<double>& losses);

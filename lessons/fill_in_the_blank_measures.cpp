@@ -195,8 +195,8 @@ WithoutAt predictions_without_at(Where where, const BlankModel& model,
   return result;
 }
 
-void claim_less(const std::string& what, double a, double b) {
-  claim(what, a < b, decimal(a, 2) + " and " + decimal(b, 2));
+void claim_less(const std::string& what, double a, double b, SourceLocation location) {
+  claim(what, a < b, decimal(a, 2) + " and " + decimal(b, 2), location);
 }
 
 }  // namespace heed

@@ -212,7 +212,8 @@ void show_trained(const std::string& name, const Array& x, const Names& rows, co
   std::cout << '\n' << table(x, options);
 }
 
-void quote(const std::string& text) {
+void quote(const std::string& text, SourceLocation location) {
+  book::note("say", location);
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);)
     std::cout << (line.empty() ? "  |" : "  | ") << line << '\n';

@@ -86,7 +86,7 @@ std::string trained(double value, int decimals = 2);
 void show_trained(const std::string& name, const Array& x, const Names& rows = {},
                   const Names& columns = {}, SourceLocation location = SourceLocation::current());
 // Prints text that may differ on another machine, such as a model's sample: each line after a bar.
-void quote(const std::string& text);
+void quote(const std::string& text, SourceLocation location = SourceLocation::current());
 
 // Whether the environment variable HEED_BRIEF is set. If so, a lesson trains for fewer steps:
 // in_brief(2000, 300) is then 300, and otherwise 2000.

@@ -78,8 +78,9 @@ inline const HeadKind induction = {"induction",
                                      return s > 0 && tokens[s - 1] == tokens[t];
                                    }};
 
-inline void claim_less(const std::string& what, double a, double b) {
-  claim(what, a < b, decimal(a, 4) + " and " + decimal(b, 4));
+inline void claim_less(const std::string& what, double a, double b,
+                       SourceLocation location = SourceLocation::current()) {
+  claim(what, a < b, decimal(a, 4) + " and " + decimal(b, 4), location);
 }
 
 // The loss of each window (B).

@@ -110,7 +110,7 @@ TEST_CASE("the pages of the book have all that the lessons print", "[app][book]"
   const std::string page = content(sandbox / "b/05_query_key_value.html");
   for (const char* part :
        {"<p class=\"check\">same: K by hand = in one line <small class=\"tolerance\" title=\"no "
-        "two numbers differ by more\">within 1e-05</small></p>",
+        "two numbers differ by more\">within 0.00001</small></p>",
         "<caption>X X^T (3, 3)</caption>",
         "href=\"glossary.html#projection-matrix\">PROJECTION MATRIX</a>",
         "<code>Tensor S = products / std::sqrt(4.0);\n",

@@ -1,6 +1,7 @@
 // output.cpp: the output of a lesson as HTML.
 
 #include <algorithm>
+#include <cmath>
 
 #include "app/book/parts.hpp"
 #include "heed/base/file.hpp"
@@ -116,12 +117,20 @@ std::string element(const char* tag, const std::string& html) {
   return "<" + std::string(tag) + ">" + html + "</" + tag + ">\n";
 }
 
+// "within 0.00001", or "exactly" for 0.
+std::string tolerance_text(double tolerance) {
+  if (tolerance == 0) return "exactly";
+  const int places = std::max(0, int(std::ceil(-std::log10(tolerance) - 1e-9)));
+  const std::string text = decimal(tolerance, places);
+  return "within " + (std::stod(text) == tolerance ? text : exact(tolerance));
+}
+
 std::string check_html(const std::string& check, const std::vector<Json>& notes) {
   std::string tolerance;
   for (const Json& note : notes)
     if (note.contains("tolerance") && check.find("(within ") == check.npos)
-      tolerance = " <small class=\"tolerance\" title=\"no two numbers differ by more\">within " +
-                  exact(note["tolerance"].get<double>()) + "</small>";
+      tolerance = " <small class=\"tolerance\" title=\"no two numbers differ by more\">" +
+                  tolerance_text(note["tolerance"].get<double>()) + "</small>";
   return "<p class=\"check\">" + escaped_html(check) + tolerance + "</p>\n";
 }
 
@@ -220,8 +229,11 @@ std::string opening_html(const Lines& lines) {
     if (line.size() <= width) continue;
     const bool named = line[0] != ' ';
     if (named) name = cells_of(line).at(0);
-    if (named) html += (html.empty() ? "" : "</dd>") + element("dt", escaped_html(name)) + "<dd>";
-    html += (named ? "" : name == "Formula" ? "<br>\n" : " ") + escaped_html(line.substr(width));
+    const bool formula = name == "Formula";
+    if (named)
+      html += (html.empty() ? "" : "</dd>") + element("dt", escaped_html(name)) +
+              (formula ? "<dd class=\"formula\">" : "<dd>");
+    html += (named ? "" : formula ? "\n" : " ") + escaped_html(line.substr(width));
   }
   return "<dl class=\"opening\">" + html + "</dd></dl>\n";
 }
