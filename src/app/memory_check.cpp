@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "app/flags.hpp"
@@ -21,6 +22,9 @@ namespace {
 // The address space in bytes that one thread reserves: its stack and a 128 MB buffer of OpenBLAS
 // (in Debian's build). OpenBLAS hangs if it cannot allocate this buffer.
 constexpr double addresses_per_thread = 150e6;
+
+// The same for oneDNN, whose library takes 60 MB.
+constexpr double addresses_of_onednn = 100e6;
 
 std::string size_text(double bytes) {
   if (bytes < 999.5e6) return decimal(std::ceil(bytes / 1e6), 0) + " MB";
@@ -92,19 +96,24 @@ std::string memory_shortage(const TrainCommand& command, int threads,
 }
 
 // The kernel counts the buffers of all threads, so all are mapped at once. A page that is never
-// written takes no memory.
+// written takes no memory. oneDNN is loaded later, so there must be room for it and its code, too.
 void check_blas_buffers() {
-  const auto bytes = static_cast<std::size_t>(addresses_per_thread);
-  std::vector<void*> buffers;
   const auto threads = static_cast<std::size_t>(num_threads());
-  void* buffer = nullptr;
-  while (buffers.size() < threads && buffer != MAP_FAILED) {
-    buffer = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (buffer != MAP_FAILED) buffers.push_back(buffer);
+  std::vector<double> sizes(threads, addresses_per_thread);
+  sizes.push_back(addresses_of_onednn);
+  std::vector<std::pair<void*, std::size_t>> mapped;
+  for (const double size : sizes) {
+    const auto bytes = static_cast<std::size_t>(size);
+    constexpr int access = PROT_READ | PROT_WRITE, kind = MAP_PRIVATE | MAP_ANONYMOUS;
+    void* const buffer = ::mmap(nullptr, bytes, access, kind, -1, 0);
+    if (buffer == MAP_FAILED) break;
+    mapped.emplace_back(buffer, bytes);
   }
-  for (void* mapped : buffers) ::munmap(mapped, bytes);
-  if (buffer == MAP_FAILED)
-    throw_error("OpenBLAS needs ", size_text(addresses_per_thread * num_threads()),
+  const bool fits = mapped.size() == sizes.size();
+  for (const auto& [buffer, bytes] : mapped) ::munmap(buffer, bytes);
+  if (!fits)
+    throw_error("matrix products need ",
+                size_text(addresses_per_thread * num_threads() + addresses_of_onednn),
                 " of address space for ", counted(threads, "thread"),
                 ", more than the limits of this process (ulimit -v, ulimit -d) leave; raise them",
                 threads > 1 ? ", or use fewer --threads" : "");

@@ -190,7 +190,8 @@ TEST_CASE("limits that leave no room for OpenBLAS's buffers end a command instea
   const Sandbox sandbox;
   if (sanitized || !std::filesystem::exists("/proc/self/statm")) return;
   REQUIRE(sandbox.heed(train_tiny).code == 0);
-  const std::string wanted = "heed: error: OpenBLAS needs 300 MB of address space for 2 threads, ";
+  const std::string wanted =
+      "heed: error: matrix products need 400 MB of address space for 2 threads, ";
   for (const std::string limit : {"ulimit -v 250000", "ulimit -d 250000"})
     for (const std::string command : {"look o --text abc", "sample o --tokens 20",
                                       "train in.txt --out p --layers 1 --embed-dim 16"}) {

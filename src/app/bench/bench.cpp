@@ -10,6 +10,7 @@
 #include <list>
 
 #include "app/bench/processes.hpp"
+#include "heed/app/memory_check.hpp"
 #include "heed/app/options.hpp"
 #include "heed/app/run_folder.hpp"
 #include "heed/array/parallel.hpp"
@@ -192,6 +193,7 @@ int run(const BenchCommand& given) {
   const Corpus corpus(std::move(text), vocabulary);
   command.workload.model.vocab_size = vocabulary.size();
 
+  check_blas_buffers();
   exit_at_interrupt();
   set_gemm_from_environment();
   LiveLine line;
