@@ -222,9 +222,11 @@ void declare_flags(Flags& flags, LookCommand& c) {
   flags.text("--text", "TEXT", "input of the model; default: the beginning of the validation text",
              c.text);
   flags.text("--mask", "WORD", "replace this word of the text by [MASK]", c.mask);
-  flags.text("--attends-to", "WORD",
-             "list the heads in which [MASK] attends to this word, the largest weights first",
-             c.attends_to);
+  flags.text(
+      "--attends-to", "WORD",
+      "list the heads in which [MASK], or without it the last token, attends to this token; the "
+      "largest weights first",
+      c.attends_to);
   flags.integer("--layer", c.layer, {0, max_size}, "one layer, from 0; default: all");
   flags.integer("--head", c.head, {0, max_size}, "one head of that layer, from 0; default: all");
   flags.path("--out", "DIR", "folder of the plots; default: the run's folder", "folder", c.out);

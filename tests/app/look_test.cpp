@@ -166,6 +166,10 @@ TEST_CASE("look refuses layers, heads and texts that the model does not have", "
         "--text: has 19 tokens; the model reads at most 16, its block size");
   CHECK(refused(sandbox, {"o", "--text", "the \u00e9"}, 2) ==
         "--text: '\u00e9' (U+00E9) is not in the vocabulary; use only tokens of the training text");
+  CHECK(refused(sandbox, {"o", "--text", "the sea", "--mask", "s"}, 2) ==
+        "--mask 's': a causal model has no [MASK]; leave out --mask");
+  CHECK(refused(sandbox, {"o", "--text", "the sea", "--attends-to", "x"}, 2) ==
+        "--attends-to 'x': the text has no such token; give one of its tokens, such as 't'");
   std::filesystem::create_directory(sandbox / "empty");
   CHECK(refused(sandbox, {"empty"}, 1) ==
         "empty/checkpoint.safetensors: No such file or directory");
@@ -186,6 +190,8 @@ TEST_CASE("look masks each token in turn for a bidirectional model", "[app][look
         "w.safetensors: does not name a training text; give --text");
   CHECK(refused(sandbox, {"w.safetensors", "--text", "the dog"}, 2) ==
         "--text: 'dog' is not in the vocabulary; use only tokens of the training text");
+  CHECK(refused(sandbox, {"w.safetensors", "--text", "the cat", "--mask", "sat"}, 2) ==
+        "--mask 'sat': the text has no such token; give one of its tokens, such as 'the'");
   CHECK(refused(sandbox, {"w.safetensors", "--text", "the", "--layer", "2"}, 2) ==
         "--layer 2: the model has layers 0 to 1");
   CHECK(refused(sandbox, {"w.safetensors", "--text", "the", "--head", "1"}, 2) ==
@@ -193,6 +199,8 @@ TEST_CASE("look masks each token in turn for a bidirectional model", "[app][look
   CHECK(has(shown(sandbox, {"w.safetensors", "--text", "[MASK]"}),
             "\nNo head ablation: every token of the text is [MASK].\n"));
   save_words(sandbox / "v.safetensors", "the cat sat");
+  CHECK(refused(sandbox, {"v.safetensors", "--text", "the cat", "--mask", "cat"}, 2) ==
+        "--mask 'cat': this model's vocabulary has no [MASK]; leave out --mask");
   CHECK(has(shown(sandbox, {"v.safetensors", "--text", "the cat"}),
             "\nNo head ablation: the model is bidirectional, and its vocabulary has no [MASK]"));
 }

@@ -64,7 +64,8 @@ void check_attends_to(const LookCommand& command, const LookText& text) {
   if (!command.attends_to.empty() &&
       std::find(names.begin(), names.end(), command.attends_to) == names.end())
     throw UsageError("--attends-to " + in_quotes(command.attends_to) +
-                     ": is not a token of the text");
+                     ": the text has no such token; give one of its tokens, such as " +
+                     in_quotes(names.at(0)));
 }
 
 void print_attending_heads(const LookCommand& command, const LoadedModel& saved,

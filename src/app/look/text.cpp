@@ -21,10 +21,14 @@ namespace {
 // text has no such token.
 void mask_word(const std::string& word, const LoadedModel& saved, std::vector<std::int64_t>& ids) {
   const std::int64_t mask = mask_token(saved);
-  if (mask < 0) throw UsageError("--mask: the model is causal or its vocabulary has no [MASK]");
+  if (mask < 0)
+    throw UsageError("--mask " + in_quotes(word) + ": " +
+                     (saved.model.config.causal ? "a causal model" : "this model's vocabulary") +
+                     " has no [MASK]; leave out --mask");
   const std::int64_t id = saved.vocabulary.find(std::string_view(word));
   if (id < 0 || std::count(ids.begin(), ids.end(), id) == 0)
-    throw UsageError("--mask " + in_quotes(word) + ": is not a token of the text");
+    throw UsageError("--mask " + in_quotes(word) + ": the text has no such token; give one of " +
+                     "its tokens, such as " + in_quotes(saved.vocabulary.decode(ids.at(0))));
   std::replace(ids.begin(), ids.end(), id, mask);
 }
 
@@ -38,9 +42,9 @@ std::vector<std::int64_t> given_ids(const LookCommand& command, const LoadedMode
   } catch (const Error& error) {
     throw UsageError("--text: " + std::string(error.what()));
   }
+  if (ids.empty()) throw UsageError("--text: is empty; give a text for the model");
   if (!command.mask.empty()) mask_word(command.mask, saved, ids);
   const std::size_t block = saved.model.config.block_size;
-  if (ids.empty()) throw UsageError("--text: is empty; give a text for the model");
   if (ids.size() > block)
     throw UsageError("--text: has " + std::to_string(ids.size()) +
                      " tokens; the model reads at most " + std::to_string(block) +
