@@ -141,6 +141,13 @@ def test_controls(page):
     Select(page.find("#sort")).select_by_value("loss")
     first = page.run("return tiles.findIndex((entry) => entry.tile === grid.firstChild)")
     check("sorting by loss puts the largest rise first", page.run("return increase.indexOf(Math.max(...increase))") == first)
+    Select(page.find("#sort")).select_by_index(2)
+    kind = page.run("return kinds[0]")
+    scores = page.run("return [...grid.children].map((tile) => tile.querySelector('.kind').textContent)")
+    check("sorting by a score shows it", scores == sorted(scores, reverse=True) and
+          scores == [f"{kind} {x:.4f}" for x in sorted(page.run("return frames[state.frame].scores[0]"), reverse=True)], scores)
+    Select(page.find("#sort")).select_by_value("place")
+    check("otherwise each map has its label", page.run("return tiles.every(({kind, i}) => kind.textContent === labelOf(i))"))
     target = Select(page.find("#target"))
     check("a target for each position, and their mean", len(target.options) == page.run("return T") + 1)
     target.select_by_index(3)
@@ -213,6 +220,10 @@ def test_odd_texts(folder):
 def test_long(folder):
     with AttentionPage(folder / "long.html") as page:
         check("512 tokens are shown in parts", page.text("#band-text") == "tokens 384 to 511 of 512", page.text("#band-text"))
+        query = page.state("query")
+        check("the first view shows the clearest query that predicts a token",
+              384 <= query < 511 and query == page.run("return clearestQuery(state.head)"), query)
+        page.run("point(T - 1, 0, true)")
         page.click("#band-back")
         check("the part moves", page.text("#band-text") == "tokens 320 to 447 of 512", page.text("#band-text"))
         check("the query moves with it", page.state("query") == 447)
@@ -224,6 +235,39 @@ def test_long(folder):
         page.keys(Keys.HOME)
         check("Home shows the first part", page.text("#band-text") == "tokens 0 to 127 of 512")
     selftest("512 tokens", folder / "long.html")
+
+
+def test_table_of_sum(page):
+    different = page.run("""
+        let different = 0;
+        for (const t of [T - 1, T - 20, T >> 1]) {
+          lock(t, largestKey(state.head, t));
+          document.querySelectorAll("#sum-body table")[0].tBodies[0].childNodes.forEach((row, s) =>
+            different += visible(t, s) && row.cells[5].textContent !== fixed(weights(state.head)[t * T + s]));
+          free();
+        }
+        return different""")
+    check("the weights of the sum are those of the matrix, to the last decimal", different == 0, different)
+    hidden = page.run("""
+        return [0, 70, 3, 127, 64].filter((s) => {
+          point(T - 1, s, true);
+          const box = document.querySelector("#sum-body .scroll"), row = box.querySelector("tr.on").getBoundingClientRect();
+          return row.top < box.querySelector("thead").getBoundingClientRect().bottom - 1 ||
+                 row.bottom > box.querySelector("tfoot").getBoundingClientRect().top + 1;
+        })""")
+    check("the row of the chosen key can be seen, between head and foot of the table", hidden == [], hidden)
+
+
+def test_lens_on_paper(page):
+    tables = "return [...document.querySelectorAll('#lens-body table')]"
+    check("on the screen the predictions are one table", len(page.run(tables)) == 1)
+    page.media(media="print")
+    widths = page.run(tables + ".map((table) => table.offsetWidth)")
+    check("on paper they are tables of at most 17 cm", len(widths) > 2 and max(widths) < 17 / 2.54 * 96, widths)
+    check("which have all tokens", page.run(tables + ".flatMap((table) => [...table.tHead.rows[0].cells].slice(1).map((cell) => cell.title)).join()")
+          == page.run("return Array.from({length: T}, (_, t) => named(t)).join()"))
+    page.media(media="")
+    check("and on the screen one table again", len(page.run(tables)) == 1)
 
 
 def test_many(folder):
@@ -252,6 +296,8 @@ def test_many(folder):
                 sumOf(i, t).keys.forEach(({weight}, s) => largest = Math.max(largest, Math.abs(weight - weights(i)[t * T + s])));
             return largest""")
         check("unpacked queries and keys give the same weights", wrong < 2e-4, wrong)
+        test_table_of_sum(page)
+        test_lens_on_paper(page)
         check("the page says which losses it leaves out", "The losses at positions 0 to " in page.text("#gradient-note"))
     with AttentionPage(folder / "wide.html") as page:
         missing = page.run("return data.vectors.indexOf(null)")

@@ -153,6 +153,15 @@ function labelOf(i) {
   return best;
 }
 
+// The query of the second half (or the last part) of the text whose largest weight is the largest. In
+// a causal model the last query does not count: no loss depends on it, as its next token is not known.
+function clearestQuery(i) {
+  const A = shown(i), end = Math.max(1, T - (model.causal ? 1 : 0)), largest = (t) => A[t * T + largestKey(i, t)];
+  let best = end - 1;
+  for (let t = Math.max(Math.floor(T / 2), T - largestBand); t < end; ++t) if (largest(t) > largest(best)) best = t;
+  return best;
+}
+
 function largestKey(i, t) {
   const A = shown(i);
   let best = 0;

@@ -20,8 +20,8 @@ function makeTile(i) {
 const signedText = (x) => (x >= 0.00005 ? "+" : "") + fixed(x).replace("-", "−");
 
 function describeTile({tile, kind, i}) {
-  const label = labelOf(i), scores = frames[state.frame].scores;
-  kind.textContent = label;
+  const label = labelOf(i), scores = frames[state.frame].scores, sorted = kinds.indexOf(byId("sort").value);
+  kind.textContent = sorted < 0 ? label : `${kinds[sorted]} ${fixed(scores[sorted][i])}`;
   const list = kinds.map((name, k) => `${name} ${fixed(scores[k][i])}`).join(", ");
   const loss = increase ? `; loss without it ${signedText(increase[i])}` : "";
   tile.title = `${headName(i)}\n${list}${loss}`;
@@ -65,12 +65,14 @@ function startGrid() {
   const names = [["place", "layer and head"], ["label", "label"], ...kinds.map((kind) => [kind, kind])];
   if (increase) names.push(["loss", "loss without it"]);
   byId("sort").append(...names.map(([value, text]) => make("option", {value, text})));
-  byId("sort").addEventListener("change", arrangeGrid);
+  byId("sort").addEventListener("change", () => (tiles.forEach(describeTile), arrangeGrid()));
   grid.addEventListener("keydown", moveInGrid);
   for (let i = 0; i < headCount; ++i) tiles.push(makeTile(i));
   byId("heads-note").textContent =
-    `Rows of a map are query positions, columns key positions. A head has a label if its score is at ` +
-    `least ${clearScore} and twice that of uniform weights (${data.scores.description}). ` +
+    `Rows of a map are query positions, columns key positions. A label names the keys that get much of a ` +
+    `head's weight` + (kinds.includes("induction") ? ` (induction: the tokens that followed the query's token earlier)` : "") +
+    `. Their weight, a mean over ${data.scores.description}, is then at least ${clearScore} and twice that of ` +
+    `uniform weights. ` +
     (increase ? `The bar is the rise of the loss without the head, from ${fixed(data.ablation.loss)} nats ` +
                 `per token (${data.ablation.description}).`
               : `No loss without each head: ${data.ablation.description}.`);

@@ -2,7 +2,8 @@
 
 const headSize = model.head_size;
 
-// Everything that one query computes, from its query, the keys and the values.
+// Everything that one query computes, from its query, the keys and the values. The tables show the
+// stored weights, as all views do: a weight from the rounded numbers may differ in the last decimal.
 function sumOf(i, t) {
   const q = vectorsOf(i, "queries"), k = vectorsOf(i, "keys"), v = vectorsOf(i, "values");
   if (!q) return null;
@@ -20,7 +21,8 @@ function sumOf(i, t) {
   keys.forEach((key) => key.weight = key.exp / total);
   const output = Array.from({length: headSize}, (_, d) =>
     keys.reduce((sum, key, s) => sum + key.weight * v[s * headSize + d], 0));
-  return {q, k, v, keys, largest, total, output};
+  const stored = weightsAt(frames.length - 1, i).subarray(t * T, (t + 1) * T);
+  return {q, k, v, keys, largest, total, output, stored};
 }
 
 function drawSum() {
@@ -33,20 +35,27 @@ function drawSum() {
   }
   const where = body.querySelector(".scroll")?.scrollTop || 0;
   body.replaceChildren(weightsTable(sum, t, s), vectorsTable(sum, t, s));
-  body.querySelector(".scroll").scrollTop = where;
+  showKey(body.querySelector(".scroll"), where);
+}
+
+// Scrolls the table to where it was, or to the chosen key if that could not be seen.
+function showKey(box, where) {
+  const row = box.querySelector("tr.on"), head = box.querySelector("thead").offsetHeight, foot = box.querySelector("tfoot").offsetHeight;
+  const top = row.offsetTop - head, bottom = row.offsetTop + row.offsetHeight + foot - box.clientHeight;
+  box.scrollTop = where < bottom || where > top ? (top + bottom) / 2 : where;
 }
 
 function weightsTable(sum, t, s) {
   const rows = sum.keys.map((key, at) => {
     const masked = !visible(t, at);
     return [named(at), fixed(key.dot, 3), fixed(key.score, 3), masked ? "−∞" : fixed(key.score, 3),
-            fixed(key.exp), fixed(key.weight)];
+            fixed(key.exp), fixed(sum.stored[at])];
   });
   const table = makeTable(["key", "q · k", `÷ √${headSize}`, "masked", "exp", "weight"], rows,
                           ["sum", "", "", "", fixed(sum.total), fixed(1)]);
   [...table.tBodies[0].rows].forEach((row, at) => {
     row.classList.toggle("on", at === s);
-    shadeCell(row.cells[5], sum.keys[at].weight);
+    shadeCell(row.cells[5], sum.stored[at]);
     if (!visible(t, at)) return;
     row.classList.add("pick");
     row.addEventListener("click", () => (state.locked = true, point(t, at, true)));
@@ -58,7 +67,7 @@ function weightsTable(sum, t, s) {
 }
 
 function vectorsTable(sum, t, s) {
-  const {q, k, v} = sum, weight = sum.keys[s].weight, rows = [];
+  const {q, k, v} = sum, weight = sum.stored[s], rows = [];
   const limit = (numbers, at) => Math.max(...numbers.slice(at * headSize, (at + 1) * headSize).map(Math.abs));
   for (let d = 0; d < headSize; ++d) {
     const a = q[t * headSize + d], b = k[s * headSize + d], c = v[s * headSize + d];

@@ -13,10 +13,10 @@ function predictions(l, t) {
 }
 const nextKnown = (t) => model.causal && t + 1 < T;
 
-function lensRow(l) {
+// The predictions after layer l at the positions [first, end).
+function lensRow(l, first, end) {
   const row = make("tr", {}, make("th", {text: layerName(l), scope: "row"}));
-  lensCells[l] = [];
-  for (let t = 0; t < T; ++t) {
+  for (let t = first; t < end; ++t) {
     const [best] = predictions(l, t);
     const cell = make("td", {text: shortened(best.text, 10), title: `${layerName(l)}, position ${named(t)}: ${fixed(best.p)}`});
     cell.addEventListener("click", () => (lensLayer = l, state.locked = true, point(t, largestKey(state.head, t), true)));
@@ -26,15 +26,42 @@ function lensRow(l) {
   return row;
 }
 
-function startLens() {
+function lensTable(first, end) {
+  const positions = Array.from({length: end - first}, (_, i) => first + i);
   const head = make("tr", {}, make("th", {text: "position"}),
-                    ...Array.from({length: T}, (_, t) => make("th", {text: shortened(token(t), 10), title: named(t), scope: "col"})));
+                    ...positions.map((t) => make("th", {text: shortened(token(t), 10), title: named(t), scope: "col"})));
   const body = make("tbody");
-  for (let l = model.layers; l >= 0; --l) body.append(lensRow(l));
+  for (let l = model.layers; l >= 0; --l) body.append(lensRow(l, first, end));
   if (model.causal)
     body.append(make("tr", {class: "known-row"}, make("th", {text: "next token", scope: "row"}),
-                     ...Array.from({length: T}, (_, t) => make("td", {text: nextKnown(t) ? shortened(token(t + 1), 10) : ""}))));
-  byId("lens-body").append(make("table", {}, make("thead", {}, head), body));
+                     ...positions.map((t) => make("td", {text: nextKnown(t) ? shortened(token(t + 1), 10) : ""}))));
+  return make("table", {}, make("thead", {}, head), body);
+}
+
+// The ends of the parts of the text: one part, which scrolls, or on paper as many as its width needs.
+const paperWidth = 80;  // in characters, without the names of the layers; a column has a margin of 2
+function lensParts() {
+  if (!printing.matches) return [T];
+  const ends = [];
+  let width = 0;
+  for (let t = 0; t < T; ++t) {
+    const shownTexts = [token(t), ...Array.from({length: model.layers + 1}, (_, l) => predictions(l, t)[0].text)];
+    const column = 2 + Math.max(...shownTexts.map((text) => Array.from(shortened(text, 10)).length));
+    if (width && width + column > paperWidth) ends.push(t), width = 0;
+    width += column;
+  }
+  return [...ends, T];
+}
+
+function buildLens() {
+  for (let l = 0; l <= model.layers; ++l) lensCells[l] = [];
+  const ends = lensParts();
+  byId("lens-body").replaceChildren(...ends.map((end, i) => lensTable(i ? ends[i - 1] : 0, end)));
+}
+
+function startLens() {
+  buildLens();
+  printing.addEventListener("change", () => (buildLens(), drawLens()));
   byId("lens-body").tabIndex = 0;
   byId("lens-note").textContent =
     (model.causal ? "The most probable next token" : "The most probable token") +

@@ -29,9 +29,9 @@ function startSettings() {
 byId("run").textContent = model.run;
 byId("about").textContent =
   `${model.layers} layers of ${model.heads} heads, width ${model.width}, ${model.causal ? "causal" : "bidirectional"}. ` +
-  `The text is ${model.text}: ${T} tokens.`;
-state.key = largestKey(0, state.query);
+  `Text: ${model.text}, ${T} tokens.`;
 state.head = increase ? increase.indexOf(Math.max(...increase)) : 0;
+state.query = clearestQuery(state.head);
 state.key = largestKey(state.head, state.query);
 state.band = Math.max(0, T - bandSize);
 startTraining();
