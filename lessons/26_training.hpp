@@ -51,7 +51,8 @@ inline Trained train(std::size_t shards, std::size_t processes) {
     distribution.communicator = &communicator;
     Trainer trainer(corpus, tiny_model(vocabulary), tiny_run(shards), distribution);
     while (!trainer.done()) trainer.step();
-    result = {trainer.parameters().at("token.weight").value(), {"S = " + std::to_string(shards), {}, {}}};
+    result = {trainer.parameters().at("token.weight").value(),
+              {"S = " + std::to_string(shards), {}, {}}};
     for (const LogRow& row : trainer.history())
       result.losses.append(double(row.step), row.train_loss);
   });

@@ -170,7 +170,10 @@ Corpus corpus_of(std::string text, const Vocabulary& vocabulary, const std::stri
 
 void restore(const ModelFile& file, const RunFolder& folder, Trainer& trainer) {
   file.restore(trainer);
-  if (trainer.done())
+  std::error_code ignored;
+  const bool has_sample =
+      std::filesystem::exists(folder.sample(), ignored);  // if it was not killed
+  if (trainer.done() && has_sample)
     throw UsageError("--steps " + std::to_string(trainer.options().steps) + ": the run in " +
                      folder.path.string() + " has done them already; give a larger --steps");
 }

@@ -51,6 +51,17 @@ TEST_CASE("a run interrupted three times equals the uninterrupted run, bit for b
   CHECK(content(sandbox / "o/sample.txt") == content(sandbox / "whole/sample.txt"));
 }
 
+TEST_CASE("a run that ended before it wrote its sample writes it when resumed", "[app][resume]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny).code == 0);
+  const std::string sample = content(sandbox / "o/sample.txt");
+  const std::string checkpoint = content(sandbox / "o/checkpoint.safetensors");
+  REQUIRE(std::filesystem::remove(sandbox / "o/sample.txt"));
+  CHECK(sandbox.heed({"train", "--resume", "--out", "o"}).code == 0);
+  CHECK(content(sandbox / "o/sample.txt") == sample);
+  CHECK(content(sandbox / "o/checkpoint.safetensors") == checkpoint);
+}
+
 TEST_CASE("an interrupted run prints a shell command that resumes it", "[app][resume]") {
   const Sandbox sandbox;
   put(sandbox / "it's my text.txt", Sandbox::story());
