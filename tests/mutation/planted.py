@@ -31,6 +31,6 @@ PLANTED = [
     ("src/train/generate.cpp", "begin_ += block() - block() / 2;", "begin_ += block() - block() / 4;"),
     ("src/study/markov_entropy.cpp", "entry.second * 1e12", "entry.second * 1e3"),
     ("src/app/corpus.cpp", "  remove_stale_temporaries(command.file);\n", ""),
-    ("src/base/file.cpp", "XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed)",
+    ("src/base/hash.cpp", "XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed)",
      "XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed + 1)"),
 ]
