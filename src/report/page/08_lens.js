@@ -39,7 +39,7 @@ function lensTable(first, end) {
 }
 
 // The ends of the parts of the text: one part, which scrolls, or on paper as many as its width needs.
-const paperWidth = 80;  // in characters, without the names of the layers; a column has a margin of 2
+const paperWidth = 66;  // in characters, without the names of the layers; a column has a margin of 2
 function lensParts() {
   if (!printing.matches) return [T];
   const ends = [];
