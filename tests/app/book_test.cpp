@@ -125,6 +125,7 @@ TEST_CASE("the pages of the book have all that the lessons print", "[app][book]"
   CHECK(has(content(sandbox / "b/glossary.html"),
             "<a href=\"05_query_key_value.html#term-projection-matrix\">lesson 05</a>"));
   CHECK(has(page, "id=\"term-projection-matrix\""));
+  CHECK(has(page, " attention_of_token computes it"));  // no link within a name
   for (const char* name : {"b/book.css", "b/book.js", "b/maps.js", "b/curves.js", "b/sliders.js"})
     CHECK(sandbox.has_file(name));
   CHECK_FALSE(sandbox.has_file("b/run"));

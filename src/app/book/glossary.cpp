@@ -22,11 +22,14 @@ std::string lower(std::string text) {
   return text;
 }
 
-// The first place of a whole word or phrase in a text, both in lower case.
+// Whether words and names of code such as attention_of_token contain the character.
+bool in_word(char c) { return is_letter(c) || c == '_'; }
+
+// The first position of a whole word or phrase in a text, both in lower case.
 std::size_t find_phrase(const std::string& text, const std::string& phrase) {
   for (std::size_t at = text.find(phrase); at != text.npos; at = text.find(phrase, at + 1)) {
     const std::size_t end = at + phrase.size();
-    if ((at == 0 || !is_letter(text[at - 1])) && (end == text.size() || !is_letter(text[end])))
+    if ((at == 0 || !in_word(text[at - 1])) && (end == text.size() || !in_word(text[end])))
       return at;
   }
   return text.npos;
