@@ -54,8 +54,9 @@ class Tests:
             self.names[program] = [name for name in listed.splitlines() if name]
         return self.names[program]
 
-    def run(self, program, names, limit, variables):
-        """[(passed, seconds, numbers reached, file, name)], and the exit code: None after a timeout."""
+    def run(self, program, names, limit, variables, switches=0):
+        """[(passed, seconds, numbers reached, file, name)], and the exit code: None after a timeout.
+        If `switches` is not 0, all tests run, and record which of that many switches they reach."""
         folder = self.worker_folder()
         (folder / "names").write_text("".join(quoted(name) + "\n" for name in names))
         environment = {**os.environ, "HEED_SEED": "1", "OMP_WAIT_POLICY": "passive",
@@ -63,8 +64,10 @@ class Tests:
                        "HEED_MUTANTS_LOG": str(folder / "log"),
                        "HEED_MUTANTS_PROGRAM": str(self.folder / "heed"), **variables}
         command = [self.folder / "tests" / program, "-f", folder / "names", "--abort"]
-        if "HEED_MUTANTS_REACHED" in variables:
-            command.pop()
+        if switches:
+            command.remove("--abort")
+            (folder / "reached").write_bytes(bytes(switches))
+            environment["HEED_MUTANTS_REACHED"] = str(folder / "reached")
 
         def limited():
             for which, most in LIMITS:
@@ -96,10 +99,7 @@ class Tests:
             parts += [(program, names[i::8]) for i in range(8)]
 
         def reached(part):
-            reached_file = self.folder / f"reached_{id(part)}"
-            reached_file.write_bytes(bytes(count + 1))
-            lines, code = self.run(*part, 1200, {"HEED_MUTANTS_REACHED": str(reached_file)})
-            reached_file.unlink()
+            lines, code = self.run(*part, 1200, {}, switches=count + 1)
             return part[0], lines, code
 
         with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
