@@ -39,11 +39,13 @@ def can_confine():
 
 
 def confine(*folders):
-    """From now on, this process changes files below `folders` only. Devices can be written to."""
+    """From now on, this process changes files below `folders` only. It can write to devices, and below /tmp,
+    because tmpfile() makes its files there, but cannot make, remove or truncate files with names there."""
     ruleset = Ruleset(WRITE | TRUNCATE | CHANGES | REFER)
     rules = call(CREATE_RULESET, ctypes.byref(ruleset), ctypes.c_size_t(ctypes.sizeof(ruleset)), 0)
     allowed = [(folder, ruleset.handled) for folder in folders]
-    for folder, rights in allowed + [("/dev", WRITE), ("/dev/shm", ruleset.handled), ("/proc", WRITE)]:
+    for folder, rights in allowed + [("/dev", WRITE), ("/dev/shm", ruleset.handled), ("/proc", WRITE),
+                         ("/tmp", WRITE)]:
         if not os.path.isdir(folder):
             continue
         descriptor = os.open(folder, os.O_PATH | os.O_CLOEXEC)
