@@ -245,6 +245,17 @@ TEST_CASE("import refuses a damaged vocabulary in one line and writes nothing", 
   check_refused(bad_vocabularies());
 }
 
+TEST_CASE("import refuses a folder whose name gives no name for the run", "[app][weights]") {
+  const Folder folder("gpt2");
+  for (const char* name : {".", "..", "/", "m/..", "../"}) {
+    const Finished run = folder.heed({"import", name});
+    CHECK(run.code == 2);
+    CHECK(run.err == "heed: error: FOLDER '" + std::string(name) +
+                         "': its name gives no name for the run's folder; give --out\n");
+    CHECK(!folder.has_file("runs"));
+  }
+}
+
 TEST_CASE("import refuses a file that heed wrote and whose tensors changed afterwards",
           "[app][weights]") {
   for (const char* format : {"gpt2", "pytorch"}) {

@@ -74,6 +74,23 @@ TEST_CASE("coded weights decode to within one step and print the same four decim
   CHECK(different == 0);
 }
 
+TEST_CASE("coded numbers of both signs decode to within one step and print the same three decimals",
+          "[report][page]") {
+  std::vector<Real> numbers{-1.5f, 2.5f, 0, -1, 0.0005f};
+  for (int i = 0; i < 20000; ++i)
+    numbers.push_back(static_cast<Real>(4 * std::fmod(i * 0.6180339887, 1) - 1.5));
+  const std::vector<double> back =
+      decoded(coded_numbers(numbers.data(), numbers.size(), -1.5, 2.5, 3));
+  std::size_t far = 0, different = 0;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const auto exact = static_cast<double>(numbers[i]);
+    far += std::abs(back[i] - exact) > 4.0 / 65535;
+    different += decimal(back[i], 3) != decimal(exact, 3);
+  }
+  CHECK(far == 0);
+  CHECK(different == 0);
+}
+
 TEST_CASE("coded numbers outside the range are clamped, and NaN is low", "[report][page]") {
   const std::vector<Real> numbers{-9, 9, std::nanf("")};
   const std::vector<double> clamped = decoded(coded_numbers(numbers.data(), 3, -2, 2, 3));

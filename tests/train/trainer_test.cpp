@@ -47,6 +47,20 @@ TEST_CASE("rows are written after the first step, every log_every, every evaluat
   CHECK(run.trainer.steps_done() == 23);
 }
 
+TEST_CASE("a step uses gradients of the norm clip, if theirs is larger", "[train][trainer]") {
+  for (const double clip : {0.25, 1.0}) {
+    TrainOptions options = few_steps(1);
+    options.clip = clip / 16;  // the first gradients are larger
+    Run run(options);
+    run.steps(1);
+    double squares = 0;  // of AdamW's first moments: (1 - beta1) times the gradients
+    for (const auto& [name, array] : run.trainer.state().optimizer.arrays)
+      if (name.find(".exp_avg_sq") == name.npos)
+        for (const Real m : array) squares += double(m) * double(m);
+    CHECK(close(std::sqrt(squares), (1 - options.beta1) * options.clip, 1e-4 * options.clip));
+  }
+}
+
 TEST_CASE("a row's loss is the mean over the steps since the previous row", "[train][trainer]") {
   TrainOptions every = few_steps(5), fifth = few_steps(5);
   every.log_every = 1;
