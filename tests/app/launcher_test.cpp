@@ -195,7 +195,7 @@ TEST_CASE("the first use builds, and installs nothing if all packages are instal
   const Finished first = machine.heed({"train", "in.txt", "--lr", "1", ""});
   CHECK(first.code == 7);  // the program's exit code
   CHECK(first.out == "heed|train|in.txt|--lr|1||" + machine.root.string() + "|");
-  CHECK(first.err == "heed: building for the first time, about a minute\n");
+  CHECK(first.err == "heed: building for the first time, one or two minutes\n");
   CHECK(machine.log() == "cmake --preset release\ncmake --build " + build + " --target heed_app\n");
   machine.forget();
   const Finished second = machine.heed({"inspect", "--help"});
@@ -326,7 +326,7 @@ TEST_CASE("root installs missing packages, prints the command, and continues", "
   CHECK(run.out == "heed|train|" + machine.root.string() + "|");
   CHECK(run.err == "heed: installing: " + install_line +
                        " ninja-build libcli11-dev\ntalk\ntalk\n"
-                       "heed: building for the first time, about a minute\n");
+                       "heed: building for the first time, one or two minutes\n");
   CHECK(machine.log().rfind("apt-get update\napt-get install -y --no-install-recommends "
                             "ninja-build libcli11-dev\ncmake --preset release\n",
                             0) == 0);
@@ -363,7 +363,8 @@ TEST_CASE("without apt-get, cmake names the missing package", "[app][launcher]")
   const Finished run = machine.heed({"train"});
   CHECK(run.code == 1);
   CHECK(run.err ==
-        "heed: building for the first time, about a minute\nheed needs xsimd: brew install xsimd\n"
+        "heed: building for the first time, one or two minutes\nheed needs xsimd: brew install "
+        "xsimd\n"
         "heed: error: cmake failed to configure the build: heed needs xsimd: brew install xsimd\n");
 }
 
@@ -449,7 +450,7 @@ echo end >>"$LOG")");
        "OMPI_COMM_WORLD_RANK=0 sh heed train --shards 2 & PMI_RANK=1 sh heed train --shards 2; "
        "wait"},
       machine.root);
-  CHECK(both.err == "heed: building for the first time, about a minute\n");
+  CHECK(both.err == "heed: building for the first time, one or two minutes\n");
   CHECK(both.out == "train --shards 2\ntrain --shards 2\n");
   CHECK(machine.log() ==
         "begin --preset\nend\nbegin -DHEED_MPI=ON\nend\nbegin --build\nend\nbegin "
