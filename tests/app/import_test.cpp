@@ -72,6 +72,32 @@ TEST_CASE("import --replace keeps the old run if it fails, and none of it if it 
   CHECK(!sandbox.has_file("o/sample.txt"));
 }
 
+TEST_CASE("import refuses characters of nanoGPT with an id that is none, or is another's",
+          "[app][weights]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny).code == 0);
+  REQUIRE(sandbox.heed({"export", "o", "--to", "nanogpt", "x"}).code == 0);
+  const std::string meta = sandbox.read("x/meta.json");
+  const auto quotes = static_cast<std::size_t>(std::count(meta.begin(), meta.end(), '"'));
+  const std::size_t last = quotes / 2 - 3;  // ids 0 to last; the other two names are keys
+  const std::string entry = "\":" + std::to_string(last) + "}";
+  REQUIRE(has(meta, entry));
+  const std::string range = "; the ids must be 0 to " + std::to_string(last) + "\n";
+  for (const auto& [id, reason] : std::vector<std::pair<std::string, std::string>>{
+           {"-1", " is -1" + range},
+           {"0.5", " is 0.5" + range},
+           {std::to_string(last + 1), " is " + std::to_string(last + 1) + range},
+           {"0", "x/meta.json: two characters have the id 0\n"}}) {
+    std::string changed = meta;
+    changed.replace(changed.find(entry) + 2, entry.size() - 3, id);
+    sandbox.write("x/meta.json", changed);
+    const Finished run = sandbox.heed({"import", "x", "--out", "i"});
+    CHECK(run.code == 1);
+    CHECK(has(run.err, reason));
+    CHECK(!sandbox.has_file("i"));
+  }
+}
+
 TEST_CASE("training continues from an imported nanoGPT model", "[app][weights][train]") {
   const Sandbox sandbox;
   REQUIRE(sandbox.heed(train_tiny + Arguments{"--warmup", "0", "--lr", "0.01"}).code == 0);
