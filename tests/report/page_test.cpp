@@ -45,6 +45,21 @@ std::size_t count(const std::string& text, const std::string& part) {
   return found;
 }
 
+// Checks that coded numbers decode to within one step, and print the same decimals.
+void check_decoded(const std::vector<Real>& numbers, double low, double high, int decimals) {
+  const std::vector<double> back =
+      decoded(coded_numbers(numbers.data(), numbers.size(), low, high, decimals));
+  REQUIRE(back.size() == numbers.size());
+  std::size_t far = 0, different = 0;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const auto exact = static_cast<double>(numbers[i]);
+    far += std::abs(back[i] - exact) > (high - low) / 65535;
+    different += decimal(back[i], decimals) != decimal(exact, decimals);
+  }
+  CHECK(far == 0);
+  CHECK(different == 0);
+}
+
 }  // namespace
 
 TEST_CASE("base64 of the test vectors of RFC 4648", "[report][page]") {
@@ -61,17 +76,7 @@ TEST_CASE("coded weights decode to within one step and print the same four decim
   std::vector<Real> weights{0, 1, 0.5f, 0.00005f, 0.00004999f, 0.99995f};
   for (int i = 0; i < 20000; ++i)
     weights.push_back(static_cast<Real>(std::fmod(i * 0.6180339887, 1)));
-  const CodedNumbers coded = coded_numbers(weights.data(), weights.size(), 0, 1, 4);
-  const std::vector<double> numbers = decoded(coded);
-  REQUIRE(numbers.size() == weights.size());
-  std::size_t far = 0, different = 0;
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    const auto exact = static_cast<double>(weights[i]);
-    far += std::abs(numbers[i] - exact) > 1.0 / 65535;
-    different += decimal(numbers[i], 4) != decimal(exact, 4);
-  }
-  CHECK(far == 0);
-  CHECK(different == 0);
+  check_decoded(weights, 0, 1, 4);
 }
 
 TEST_CASE("coded numbers of both signs decode to within one step and print the same three decimals",
@@ -79,16 +84,7 @@ TEST_CASE("coded numbers of both signs decode to within one step and print the s
   std::vector<Real> numbers{-1.5f, 2.5f, 0, -1, 0.0005f};
   for (int i = 0; i < 20000; ++i)
     numbers.push_back(static_cast<Real>(4 * std::fmod(i * 0.6180339887, 1) - 1.5));
-  const std::vector<double> back =
-      decoded(coded_numbers(numbers.data(), numbers.size(), -1.5, 2.5, 3));
-  std::size_t far = 0, different = 0;
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    const auto exact = static_cast<double>(numbers[i]);
-    far += std::abs(back[i] - exact) > 4.0 / 65535;
-    different += decimal(back[i], 3) != decimal(exact, 3);
-  }
-  CHECK(far == 0);
-  CHECK(different == 0);
+  check_decoded(numbers, -1.5, 2.5, 3);
 }
 
 TEST_CASE("coded numbers outside the range are clamped, and NaN is low", "[report][page]") {
