@@ -31,13 +31,24 @@ ExportFormat format_of(const std::string& name) {
                            : ExportFormat::pytorch;
 }
 
-// Refuses a folder with a file that export would write or that would change how import reads it.
+// The files that heed export writes or that would change how heed import reads the folder.
+constexpr auto export_files = {"model.safetensors", "model.safetensors.index.json",
+                               "config.json",       "load.py",
+                               "vocab.json",        "merges.txt",
+                               "vocab.txt",         "meta.json"};
+
 void check_new_folder(const fs::path& folder) {
   std::error_code ignored;
-  for (const char* name : {"model.safetensors", "model.safetensors.index.json", "config.json",
-                           "load.py", "vocab.json", "merges.txt", "vocab.txt", "meta.json"})
+  for (const char* name : export_files)
     if (fs::exists(fs::symlink_status(folder / name, ignored)))
       throw_error((folder / name).string(), ": exists already; give another folder");
+}
+
+// Removes what an export has written until it failed, for example because the disk was full.
+void remove_export(const fs::path& folder, bool remove_folder) {
+  std::error_code ignored;  // the export's own error is reported
+  for (const char* name : export_files) fs::remove(folder / name, ignored);
+  if (remove_folder) fs::remove(folder, ignored);
 }
 
 }  // namespace
@@ -82,9 +93,16 @@ int run(const ExportCommand& command) {
     throw_error(reader.file().path(), ": ", error.what());
   }
   const LoadedModel saved(reader);
+  std::error_code ignored;  // ignored here: creating the folder reports the error
+  const bool is_new = !fs::exists(command.folder, ignored);
   make_folder(command.folder);
-  export_model(command.folder, saved.parameters, saved.model.config, saved.vocabulary,
-               format_of(command.to));
+  try {
+    export_model(command.folder, saved.parameters, saved.model.config, saved.vocabulary,
+                 format_of(command.to));
+  } catch (...) {
+    remove_export(command.folder, is_new);
+    throw;
+  }
   std::cout << printable(command.folder) << "/ has model.safetensors, config.json"
             << (command.to == "pytorch" ? "" : ", the vocabulary") << " and load.py\n"
             << "to load it with PyTorch: python3 "

@@ -144,6 +144,31 @@ TEST_CASE("a new run on a disk that is too small fails with one line", "[app][fu
   CHECK(listing(sandbox / "o") == "");
 }
 
+TEST_CASE("an export to a full disk leaves no file and no folder", "[app][full_disk]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny).code == 0);
+  const SmallDisk disk(sandbox / "disk", 2'000'000);
+  if (!disk) return;
+  fs::create_directories(sandbox / "disk/old");
+  std::string failed;
+  std::size_t pages = 0;
+  for (; pages < 100; ++pages) {
+    disk.fill_but(pages * 4096);
+    const std::string folder = pages % 2 == 0 ? "disk/new" : "disk/old";
+    const Finished run = sandbox.heed({"export", "--to", "gpt2", "o", folder});
+    if (run.code == 0) break;
+    INFO(pages << ": " << run.code << " " << run.err);
+    CHECK(run.err.rfind("heed: error: " + folder, 0) == 0);
+    CHECK(has(run.err, "no space left on the device"));
+    CHECK(listing(sandbox / "disk") == "filler old ");
+    CHECK(listing(sandbox / "disk/old") == "");
+    failed += run.err;
+  }
+  CHECK(has(failed, "/model.safetensors"));
+  CHECK(has(failed, "/config.json"));
+  CHECK(pages < 100);
+}
+
 TEST_CASE("a file of the run that cannot be replaced is refused before the first step",
           "[app][full_disk]") {
   const Sandbox sandbox;
