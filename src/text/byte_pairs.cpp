@@ -74,7 +74,9 @@ class PairCounts {
     std::map<std::string_view, std::int64_t> counts;
     for (const std::string_view chunk : BytePairs::chunks_of(text)) ++counts[chunk];
     for (const auto& [chunk, count] : counts) words_.push_back({bytes_of(chunk), count});
-    for (std::size_t w = 0; w < words_.size(); ++w) count_pairs(w, 1);
+    for (std::uint32_t w = 0; w < words_.size(); ++w)
+      for (std::size_t i = 1; i < words_[w].ids.size(); ++i)
+        add({words_[w].ids[i - 1], words_[w].ids[i]}, w);
     queue_added();
   }
 
@@ -93,11 +95,7 @@ class PairCounts {
 
   void merge(const Merge& merge, std::int64_t id) {
     lengths_.push_back(length_of(merge));
-    for (const std::uint32_t w : std::exchange(pairs_.at(merge).words, {})) {
-      count_pairs(w, -1);
-      apply(merge, id, words_[w].ids);
-      count_pairs(w, 1);
-    }
+    for (const std::uint32_t w : std::exchange(pairs_.at(merge).words, {})) replace(merge, id, w);
     queue_added();
   }
 
@@ -124,22 +122,34 @@ class PairCounts {
            lengths_[static_cast<std::size_t>(merge.second)];
   }
 
-  // Adds the pairs of chunk w to the counts, or subtracts them for sign -1.
-  void count_pairs(std::size_t w, std::int64_t sign) {
-    const Word& word = words_[w];
-    for (std::size_t i = 1; i < word.ids.size(); ++i) {
-      const auto [found, is_new] = pairs_.try_emplace({word.ids[i - 1], word.ids[i]});
-      found->second.count += sign * word.count;
-      if (is_new) added_.insert(found->first);
-      if (sign > 0) add_word(found->first, found->second.words, static_cast<std::uint32_t>(w));
+  // Replaces `merge` by `id` in chunk w, from left to right, one occurrence after the other.
+  void replace(const Merge& merge, std::int64_t id, std::uint32_t w) {
+    Ids& ids = words_[w].ids;
+    std::size_t size = 0;  // of the new ids, which overwrite the old ones from the left
+    for (std::size_t i = 0; i < ids.size(); ++size) {
+      if (i + 1 == ids.size() || Merge(ids[i], ids[i + 1]) != merge) {
+        ids[size] = ids[i++];
+        continue;
+      }
+      subtract(merge, w);
+      if (size > 0) replace_pair({ids[size - 1], merge.first}, {ids[size - 1], id}, w);
+      if (i + 2 < ids.size()) replace_pair({merge.second, ids[i + 2]}, {id, ids[i + 2]}, w);
+      ids[size] = id;
+      i += 2;
     }
+    ids.resize(size);
   }
-  // A pair of older tokens is in no chunk in which it was not before.
-  void add_word(const Merge& merge, std::vector<std::uint32_t>& words, std::uint32_t w) const {
-    const auto newest = static_cast<std::int64_t>(lengths_.size()) - 1;
-    const bool may_be_new =
-        lengths_.size() == 256 || merge.first == newest || merge.second == newest;
-    if (may_be_new && (words.empty() || words.back() != w)) words.push_back(w);
+  void replace_pair(const Merge& old, const Merge& merge, std::uint32_t w) {
+    subtract(old, w);
+    add(merge, w);
+  }
+  void subtract(const Merge& merge, std::uint32_t w) { pairs_.at(merge).count -= words_[w].count; }
+  void add(const Merge& merge, std::uint32_t w) {
+    const auto [found, is_new] = pairs_.try_emplace(merge);
+    auto& [count, words] = found->second;
+    count += words_[w].count;
+    if (is_new) added_.insert(merge);
+    if (words.empty() || words.back() != w) words.push_back(w);
   }
   void queue_added() {
     for (const Merge& merge : added_) queue_.push({pairs_.at(merge).count, merge});
