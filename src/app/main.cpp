@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
   start_program(argv);
   try {
     const Command command = parse_command_line(argc, argv);
-    check_trace();
+    check_environment();
     return run_and_flush(command);
   } catch (const UsageError& error) {
     return print_error(2, error.what());

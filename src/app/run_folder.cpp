@@ -165,8 +165,11 @@ fs::path checkpoint_in(const std::string& run) {
   const fs::path path =
       fs::is_directory(run, ignored) ? RunFolder{run}.checkpoint() : fs::path(run);
   const fs::path by_name = RunFolder{fs::path("runs") / run}.checkpoint();
+  if (fs::symlink_status(path, ignored).type() != fs::file_type::not_found) return path;
   const bool is_name = !run.empty() && run.find('/') == run.npos && run[0] != '.';
-  return is_name && !fs::exists(path, ignored) && fs::exists(by_name, ignored) ? by_name : path;
+  if (is_name && fs::exists(by_name, ignored)) return by_name;
+  throw_error(path.string(), ": No such file or directory; give a run's folder, such as ",
+              "runs/harbour, or a checkpoint");
 }
 
 void check_trusted(const ModelFile& file, bool trust) {

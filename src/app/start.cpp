@@ -3,6 +3,7 @@
 #include "app/start.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -52,7 +53,13 @@ void start_program(char** argv) {
   hide_call_sites();  // errors show no source lines: the user wrote no code
 }
 
-void check_trace() {
+void check_environment() {
+  constexpr rlim_t needed = 512 * 1024;  // bytes; with 128 kB, OpenBLAS ended with SIGSEGV
+  rlimit stack{};
+  if (getrlimit(RLIMIT_STACK, &stack) == 0 && stack.rlim_cur < needed)
+    throw_error("the stack may have ", stack.rlim_cur / 1024, " kB (ulimit -s), and heed needs ",
+                needed / 1024, "; raise the limit");
+
   try {
     heed::trace_enabled(heed::TraceOption::backward);
   } catch (const heed::Error& error) {

@@ -36,6 +36,7 @@ TEST_CASE("an unknown command is a usage error in one line", "[app][launcher]") 
         "export, bench, "
         "lesson, "
         "exercise, book, debug, test, docs or setup\n");
+  CHECK(has(machine.heed({""}).err, "unknown command ''; use"));
   CHECK(has(machine.heed({"tr\nian\033[2J"}).err, "unknown command 'tr?ian?[2J'; use"));
   CHECK(machine.log() == "");
 }

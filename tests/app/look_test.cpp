@@ -172,7 +172,8 @@ TEST_CASE("look refuses layers, heads and texts that the model does not have", "
         "--attends-to 'x': the text has no such token; give one of its tokens, such as 't'");
   std::filesystem::create_directory(sandbox / "empty");
   CHECK(refused(sandbox, {"empty"}, 1) ==
-        "empty/checkpoint.safetensors: No such file or directory");
+        "empty/checkpoint.safetensors: No such file or directory; give a run's folder, such as "
+        "runs/harbour, or a checkpoint");
   CHECK(refused(sandbox, {"in.txt"}, 1).rfind("in.txt: not a checkpoint", 0) == 0);
   CHECK_FALSE(sandbox.has_file("o/look.csv"));
 }

@@ -274,6 +274,19 @@ TEST_CASE("a model that does not fit in memory is refused in one line with the s
   CHECK_FALSE(sandbox.has_file("o"));
 }
 
+TEST_CASE("a stack that is too small for OpenBLAS is refused in one line",
+          "[app][train][refusals]") {
+  const Sandbox sandbox;
+  if (sanitized) return;
+  const Finished finished = limited(sandbox, "ulimit -s 128", train_tiny);
+  CHECK(finished.code == 1);
+  CHECK(
+      finished.err ==
+      "heed: error: the stack may have 128 kB (ulimit -s), and heed needs 512; raise the limit\n");
+  CHECK_FALSE(sandbox.has_file("o"));
+  CHECK(limited(sandbox, "ulimit -s 512", train_tiny).code == 0);
+}
+
 TEST_CASE("a loss.csv that reaches the file size limit ends the run with one line",
           "[app][train][refusals]") {
   const Sandbox sandbox;

@@ -166,9 +166,10 @@ TEST_CASE("a missing checkpoint is refused in one line", "[app][sample]") {
   std::filesystem::create_symlink("loop", sandbox / "loop");
   std::filesystem::create_directory(sandbox / "empty");
   const auto error_of = [&](const std::string& run) { return sandbox.heed({"sample", run}).err; };
-  CHECK(error_of("nope") == "heed: error: nope: No such file or directory\n");
-  CHECK(error_of("empty") ==
-        "heed: error: empty/checkpoint.safetensors: No such file or directory\n");
+  const std::string remedy =
+      ": No such file or directory; give a run's folder, such as runs/harbour, or a checkpoint\n";
+  CHECK(error_of("nope") == "heed: error: nope" + remedy);
+  CHECK(error_of("empty") == "heed: error: empty/checkpoint.safetensors" + remedy);
   CHECK(error_of("loop").rfind("heed: error: loop: Too many", 0) == 0);
   CHECK(error_of(std::string(300, 'x')).rfind("heed: error: xxx", 0) == 0);
   CHECK(sandbox.heed({"sample", "nope"}).code == 1);

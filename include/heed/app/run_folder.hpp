@@ -70,7 +70,8 @@ class RunLock {
 void check_no_run(const RunFolder& folder, const std::string& advice);
 
 // Returns the path of the checkpoint in the folder `run`, or `run` itself if that is not a folder.
-// If there is no such file, but a run runs/`run`, returns the path of that run's checkpoint.
+// If there is no such file, but a run runs/`run`, returns the path of that run's checkpoint. Throws
+// Error if neither exists.
 std::filesystem::path checkpoint_in(const std::string& run);
 
 // Throws Error, which suggests --trust, if the file has no checksum and `trust` is false. Call

@@ -38,7 +38,7 @@ int train_with_mpi(int argc, char** argv, MpiCommunicator& communicator) {
   bool shows_text = false;
   agree(communicator, [&] {
     command = train_command(argc, argv, shows_text, is_first);
-    check_trace();
+    check_environment();
     return Facts{{"the command", shows_text ? "--help" : "train"}};
   });
   if (shows_text) return 0;

@@ -37,7 +37,8 @@ static void check_depth(std::string_view text, const std::string& file) {
     else if (c == '"')
       in_string = !in_string;
     else if (!in_string && (c == '{' || c == '[') && ++depth > max_depth)
-      throw_error(file, ": has more than ", max_depth, " levels of nested JSON");
+      throw_error(file, ": has more than ", max_depth,
+                  " levels of nested JSON; take the file that belongs to the model");
     else if (!in_string && (c == '}' || c == ']'))
       --depth;
   }
