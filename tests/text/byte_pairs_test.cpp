@@ -25,6 +25,15 @@ std::string random_text(Generator& g, std::size_t size, std::int64_t alphabet) {
   return text;
 }
 
+// Replaces each pair `merge` by `id`, from left to right.
+void join(const BytePairs::Merge& merge, std::int64_t id, Ids& ids) {
+  for (std::size_t i = 0; i + 1 < ids.size(); ++i)
+    if (BytePairs::Merge(ids[i], ids[i + 1]) == merge) {
+      ids[i] = id;
+      ids.erase(ids.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    }
+}
+
 // The merges of a text by the definition: counts all pairs anew for every merge.
 Merges merges_by_definition(std::string_view text, std::size_t count) {
   std::vector<Ids> chunks;
@@ -41,12 +50,7 @@ Merges merges_by_definition(std::string_view text, std::size_t count) {
                                        [](auto& a, auto& b) { return a.second < b.second; });
     if (best == counts.end() || best->second < 2) break;
     merges.push_back(best->first);
-    for (Ids& ids : chunks)
-      for (std::size_t i = 0; i + 1 < ids.size(); ++i)
-        if (BytePairs::Merge(ids[i], ids[i + 1]) == best->first) {
-          ids[i] = static_cast<std::int64_t>(255 + merges.size());
-          ids.erase(ids.begin() + static_cast<std::ptrdiff_t>(i) + 1);
-        }
+    for (Ids& ids : chunks) join(best->first, static_cast<std::int64_t>(255 + merges.size()), ids);
   }
   return merges;
 }
@@ -108,6 +112,58 @@ TEST_CASE("the chunks of a text are words with the space before them", "[text][b
   CHECK(BytePairs::chunks_of("in 1999, a \"word\".\n\n  Next ") ==
         Chunks{"in", " 1999", ",", " a", " \"", "word", "\".", "\n\n ", " Next", " "});
   CHECK(BytePairs::chunks_of("caf\xc3\xa9 x2") == Chunks{"caf\xc3\xa9", " x", "2"});
+}
+
+TEST_CASE("a line feed belongs to no word, and spaces at the end stay together",
+          "[text][byte_pairs]") {
+  using Chunks = std::vector<std::string_view>;
+  CHECK(BytePairs::chunks_of("a\nb") == Chunks{"a", "\n", "b"});
+  CHECK(BytePairs::chunks_of("a\n b") == Chunks{"a", "\n", " b"});
+  CHECK(BytePairs::chunks_of("a  ") == Chunks{"a", "  "});
+}
+
+TEST_CASE("a chunk has bytes of one kind: white space, letters, digits or others",
+          "[text][byte_pairs]") {
+  // The first and the last bytes of each kind, and their neighbours.
+  const std::string white_space = "\t\r ", letters = "azAZ\x80\xff", digits = "09",
+                    others = "\x08\x0e!/:@[`{\x7f";
+  const auto are_one_chunk = [](const std::string& bytes) {
+    return BytePairs::chunks_of(bytes + bytes).size() == 1;
+  };
+  for (const std::string& kind : {letters, digits, others}) {
+    CHECK(are_one_chunk(kind));
+    for (const std::string& other : {letters, digits, others})
+      for (const char a : kind)
+        for (const char b : other)
+          CHECK((BytePairs::chunks_of(std::string{a, b}).size() == 1) == (kind == other));
+  }
+  for (const char a : white_space)
+    for (const char b : letters + digits + others) {
+      CHECK(BytePairs::chunks_of(std::string{b, a}).size() == 2);
+      CHECK(BytePairs::chunks_of(std::string{a, b}).size() == (a == ' ' ? 1 : 2));
+    }
+}
+
+TEST_CASE("a chunk is encoded by its merges in the order of learning", "[text][byte_pairs]") {
+  Generator g(2);
+  for (int i = 0; i < 20; ++i) {
+    const std::string text = random_text(g, 300, 8);
+    INFO(text);
+    const BytePairs pairs = BytePairs::trained_on(text, 300);
+    Ids expected;
+    for (const std::string_view chunk : BytePairs::chunks_of(text)) {
+      Ids ids;
+      for (const char c : chunk) ids.push_back(static_cast<unsigned char>(c));
+      for (std::size_t m = 0; m < pairs.merges().size(); ++m)
+        join(pairs.merges()[m], static_cast<std::int64_t>(256 + m), ids);
+      expected.insert(expected.end(), ids.begin(), ids.end());
+    }
+    CHECK(pairs.encode(text) == expected);
+  }
+}
+
+TEST_CASE("the byte 0 can be merged", "[text][byte_pairs]") {
+  CHECK(BytePairs({{0, 0}}).encode(std::string(4, '\0')) == Ids{256, 256});
 }
 
 TEST_CASE("a chunk is never longer than 256 bytes and the space before them",
