@@ -129,6 +129,9 @@ void read_data(const InputFile& input, std::size_t offset, SafetensorsFile& file
 template <class Stored>
 Array converted(const StoredTensor& tensor, const std::string& name) {
   Array x = uninitialized(Shape(tensor.shape.begin(), tensor.shape.end()));
+  if (x.size() * sizeof(Stored) != tensor.bytes)
+    throw_error(name, ": its shape ", str(x.shape()), " takes ", x.size() * sizeof(Stored),
+                " bytes in ", tensor.dtype, ", but it has ", tensor.bytes, " bytes");
   for (std::size_t i = 0; i < x.size(); ++i) {
     const auto value = number_at<Stored>(tensor.data, i);
     check_magnitude(name, i, value);

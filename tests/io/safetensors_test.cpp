@@ -264,6 +264,20 @@ TEST_CASE("F32, F64, F16 and BF16 tensors become arrays at any address, other dt
   CHECK_THROWS_WITH(file.array("x"), file.path + ": no tensor 'x'");
 }
 
+TEST_CASE("a tensor whose shape does not fit its bytes throws", "[io][safetensors]") {
+  const std::vector<float> floats = {1, 2};
+  SafetensorsFile file;
+  file.path = "file";
+  file.tensors = {numbers("F32", floats)};
+  CHECK((file.array("w") == Array{1, 2}));
+  file.tensors[0].shape = {3};
+  CHECK_THROWS_WITH(file.array("w"),
+                    "file: tensor 'w': its shape (3) takes 12 bytes in F32, but it has 8 bytes");
+  file.tensors[0].shape = {1};
+  CHECK_THROWS_WITH(file.array("w"),
+                    "file: tensor 'w': its shape (1) takes 4 bytes in F32, but it has 8 bytes");
+}
+
 TEST_CASE("a double too large for float throws", "[io][safetensors]") {
   const ScratchFolder folder;
   const std::vector<double> values = {1e300, std::numeric_limits<double>::infinity()};

@@ -44,8 +44,8 @@ struct SafetensorsFile {
   std::unordered_map<std::string_view, const StoredTensor*> by_name() const;
 
   // Returns the tensor `name` as an array. Numbers in F16, BF16, F32 and F64 are converted to Real.
-  // Throws Error if the tensor is missing, has another dtype, or holds a number too large for Real,
-  // and if only the header of the file was read.
+  // Throws Error if the tensor is missing, has another dtype, holds a number too large for Real, or
+  // has a shape that does not fit its bytes, and if only the header of the file was read.
   Array array(std::string_view name) const;
   Array array(const StoredTensor& tensor) const;  // the same for one of `tensors`
 };
