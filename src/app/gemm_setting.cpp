@@ -57,10 +57,11 @@ GemmSpeed measured(GemmForm form, std::size_t m, std::size_t n, std::size_t k) {
   const int repetitions = std::max(1, static_cast<int>(3e7 / flop));  // about 0.5 ms
   GemmSpeed speed{form, m, n, k, {}};
   for (int round = 0; round < 6; ++round)
-    for (std::size_t i = 0; i < all_gemm_libraries.size(); ++i) {
-      if (!is_installed(all_gemm_libraries[i])) continue;
-      const double seconds = seconds_of(all_gemm_libraries[i], factors, repetitions);
-      if (round > 0) speed.gflops[i] = std::max(speed.gflops[i], flop / seconds * 1e-9);
+    for (const GemmLibrary library : all_gemm_libraries) {
+      if (!is_installed(library)) continue;
+      const double seconds = seconds_of(library, factors, repetitions);
+      double& best = speed.gflops[static_cast<std::size_t>(library)];
+      if (round > 0) best = std::max(best, flop / seconds * 1e-9);
     }
   return speed;
 }

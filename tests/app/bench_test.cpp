@@ -2,9 +2,11 @@
 
 #include "heed/app/bench.hpp"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
+#include <sstream>
 
 #include "app/heed_program.hpp"
 #include "catch.hpp"
@@ -138,6 +140,16 @@ TEST_CASE("without --only the bench prints every key and every sweep", "[app][be
   CHECK(json["samples_tokens_per_s"] > 0);
 }
 
+TEST_CASE("the bench measures 1, 2, 4, ... threads and last one thread for each core",
+          "[app][bench]") {
+  const Sandbox sandbox;
+  Call call = sandbox.call(quick + Arguments{"--json", "--only", "threads"});
+  call.environment["OMP_NUM_THREADS"] = "3";
+  const Finished run = heed_test::run(call);
+  REQUIRE(run.code == 0);
+  CHECK(each(Json::parse(run.out)["threads_sweep"], "threads") == std::vector<int>{1, 2, 3});
+}
+
 TEST_CASE("one part of the bench measures that part only", "[app][bench]") {
   const Sandbox sandbox;
   for (const auto& [part, expected] :
@@ -189,6 +201,25 @@ TEST_CASE("bench --processes prints steps in 1, 2 and 4 processes, and the cost 
   CHECK(sandbox.files() == 1);
   CHECK(refused({"--processes", "--json"}, 2) ==
         "heed: error: --json cannot be combined with --processes; leave out one\n");
+}
+
+TEST_CASE("the cost model of bench --processes adds the latency and the bytes of its link",
+          "[app][bench]") {
+  const Sandbox sandbox;
+  const double parameters = bench(sandbox, {"--only", "step"})["parameters"];
+  const std::string out = sandbox.heed(quick + Arguments{"--processes"}).out;
+  const std::string link = "\n1 Gbit/s, 100 us";
+  REQUIRE(has(out, link));
+  std::istringstream cells(out.substr(out.find(link) + link.size()));
+  double alone = 0;
+  cells >> alone;
+  for (const double P : {2, 4, 8, 64}) {
+    double printed = 0;
+    cells >> printed;
+    const double latency = 2 * 0.1 * std::log2(P), ms_per_byte = 8 / 1e9 * 1e3;
+    const double sending = 2 * (P - 1) / P * 4 * parameters * ms_per_byte;
+    CHECK(std::abs(printed - (alone / P + latency + sending)) < 0.05 + 0.05 / P + 1e-9);
+  }
 }
 
 TEST_CASE("with --zero each of two processes has less memory in arrays",
@@ -295,6 +326,40 @@ TEST_CASE("the rates follow from the time of a step", "[app][bench]") {
   CHECK(std::abs(step.fraction_of_peak(step.gflops()) - 1) < 1e-12);
   step.workload.threads = 2;
   CHECK(std::abs(step.fraction_of_peak(step.gflops()) - 0.5) < 1e-12);
+}
+
+TEST_CASE("times in the table of steps have three significant digits", "[app][bench]") {
+  BenchResults results;
+  results.workload.model.vocab_size = 65;
+  results.workload.threads = 1;
+  results.step = Percentiles{10, 9.99, 100};
+  results.sgemm_gflops = 1000;
+  CHECK(has(bench_table(results),
+            "\n                               ms     p10     p90   tokens/s    GFLOP/s  of peak\n"
+            "a step, 1 thread             10.0    9.99     100     76,800      381.6     38 %\n"));
+  results.step = Percentiles{10.54, 9.994, 99.94};
+  CHECK(has(bench_table(results), "\na step, 1 thread             10.5    9.99    99.9 "));
+}
+
+TEST_CASE("the table of comparisons has the speeds of generation if both were measured",
+          "[app][bench]") {
+  BenchResults results;
+  results.compared.resize(1);
+  Comparison& c = results.compared[0];
+  c.name = "1 thread";
+  c.rounds = 3;
+  c.heed = {2.5, 30.4, 900, 0};
+  c.torch = {5, 300, 700, 0};
+  c.ratio = {0.5, 0.45, 0.55};
+  const std::string begin =
+      "\nheed / PyTorch             ratio    p10    p90       ms  peer ms      MB peer MB   "
+      "tokens/s       peer\n"
+      "1 thread                   0.500  0.450  0.550     2.50     5.00      30     300";
+  const std::string end =
+      "\n3 rounds after a warm-up round; peer: PyTorch; tokens/s: text generation\n";
+  CHECK(has(bench_table(results), begin + "        900        700" + end));
+  c.torch.generate_tokens_per_s = 0;
+  CHECK(has(bench_table(results), begin + std::string(22, ' ') + end));
 }
 
 TEST_CASE("parse_child_output reads the measurements in the last line", "[app][bench]") {

@@ -1,5 +1,6 @@
 // look_page_test.cpp: heed look --page: its data, its size, and the models of --keep-history.
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "app/heed_program.hpp"
@@ -53,6 +54,9 @@ TEST_CASE("look --page writes weights, vectors, gradients, predictions and maps 
   CHECK(gradients[1]["position"] == 15);
   CHECK(gradients[1]["known"] == false);
   CHECK(gradients[16]["rows"] == 1);
+  double sum = 0;  // of the losses of all predictions whose token the text has
+  for (std::size_t i = 2; i < gradients.size(); ++i) sum += gradients[i]["loss"].get<double>();
+  CHECK(std::abs(gradients[0]["loss"].get<double>() - sum / 15) < 2e-4);
   CHECK_FALSE(sandbox.has_file("o/look.csv"));
 }
 
@@ -92,6 +96,27 @@ TEST_CASE("look --page of a bidirectional model of words with odd names", "[app]
   CHECK(data["texts"][3] == long_word);
   CHECK(data["weights"][0].get<std::string>().size() == (4 * 4 * 2 + 2) / 3 * 4);
   CHECK(part(html, "gradients").size() == 4);  // no mean: the model does not predict the next token
+}
+
+TEST_CASE("vectors that are zero have four decimals on the page", "[app][look][page]") {
+  const Sandbox sandbox;
+  const heed::Vocabulary vocabulary = heed::Vocabulary::from_words("[MASK] the cat");
+  const heed::test::SmallModel model(heed::test::small_config(vocabulary.size(), {8, 8}), 3);
+  for (heed::Tensor parameter : model.parameters)
+    if (has(parameter.name(), ".value."))
+      parameter.mutable_value() = heed::zeros(parameter.shape());
+  heed::save_model(sandbox / "w.safetensors", model.parameters, model.config, vocabulary);
+  const Finished done =
+      sandbox.heed({"look", "w.safetensors", "--page", "w.html", "--text", "the cat"});
+  INFO(done.err);
+  REQUIRE(done.code == 0);
+  const Json vectors = part(content(sandbox / "w.html"), "data")["vectors"];
+  REQUIRE(vectors.size() == 4);
+  for (const Json& head : vectors) {
+    CHECK(head["values"]["limit"] == 0);
+    CHECK(head["values"]["decimals"] == 4);
+    CHECK(head["keys"]["limit"] > 0);
+  }
 }
 
 TEST_CASE("the name of a run never becomes markup of its page", "[app][look][page]") {

@@ -101,6 +101,7 @@ TEST_CASE("look --attends-to lists the ten heads with the largest weights", "[ap
   std::istringstream lines(out.substr(out.find(title)));
   std::string line;
   std::getline(lines, line);
+  CHECK(line == title + "y at position 5 to O at position 0 (uniform: 0.1667):");
   std::vector<double> weights;
   std::set<std::string> heads;
   while (std::getline(lines, line) && !line.empty()) {
@@ -206,6 +207,23 @@ TEST_CASE("look masks each token in turn for a bidirectional model", "[app][look
             "\nNo head ablation: the model is bidirectional, and its vocabulary has no [MASK]"));
 }
 
+TEST_CASE("look --mask replaces any token of the vocabulary", "[app][look]") {
+  const Sandbox sandbox;
+  save_words(sandbox / "w.safetensors", "A [MASK] cat");  // A has id 0
+  CHECK(has(shown(sandbox, {"w.safetensors", "--text", "A cat", "--mask", "A"}),
+            "text   2 tokens: \"[MASK] cat\"\n"));
+}
+
+TEST_CASE("look --mask refuses a causal model whose vocabulary has the word [MASK]",
+          "[app][look]") {
+  const Sandbox sandbox;
+  const heed::Vocabulary vocabulary = heed::Vocabulary::from_words("[MASK] the cat");
+  const heed::test::SmallModel model(heed::test::small_config(vocabulary.size(), {8, 8}), 3);
+  heed::save_model(sandbox / "w.safetensors", model.parameters, model.config, vocabulary);
+  CHECK(refused(sandbox, {"w.safetensors", "--text", "the cat", "--mask", "cat"}, 2) ==
+        "--mask 'cat': a causal model has no [MASK]; leave out --mask");
+}
+
 namespace {
 
 // The last column of a CSV file without its header.
@@ -224,6 +242,7 @@ TEST_CASE("look plots the attention weights and prints the ablation loss of each
   const Sandbox sandbox;
   save_words(sandbox / "w.safetensors", "[MASK] the cat sat");
   const std::string out = shown(sandbox, {"w.safetensors", "--text", "the cat sat"});
+  CHECK_FALSE(has(out, "The most probable tokens"));  // the text has no [MASK]
   const heed::LoadedModel saved(heed::ModelFile::open(sandbox / "w.safetensors"));
   heed::Indices tokens = heed::Indices::from_shape({1, 3});
   const std::vector<std::int64_t> ids = saved.vocabulary.encode("the cat sat");
@@ -254,15 +273,20 @@ TEST_CASE("a training text without a validation part is refused", "[app][look]")
   const RunSandbox sandbox;
   heed::SafetensorsFile file = heed::read_safetensors(sandbox / "o/checkpoint.safetensors");
   for (const char* own : {"heed.checksum", "heed.format"}) file.metadata.erase(own);
-  for (const std::string text : {"", "O", "On day 0 "}) {
+  const auto train_on = [&](const std::string& text) {
     put(sandbox / "in.txt", text);
     const heed::TextFingerprint identity = heed::fingerprint_of("in.txt", text);
     file.metadata["text.bytes"] = std::to_string(identity.bytes);
     file.metadata["text.hash"] = std::to_string(identity.hash);
     heed::write_safetensors(sandbox / "o/checkpoint.safetensors", file.metadata, file.tensors);
+  };
+  for (const std::string text : {"", "O", "On day 0 ", "On day 0 t"}) {
+    train_on(text);
     CHECK(refused(sandbox, {"o"}, 1) == "in.txt: is too short for a validation split; give --text");
     CHECK(has(shown(sandbox, {"o", "--text", "the sea"}), "(the text above)\n"));
   }
+  train_on("On day 0 th");  // the validation split has two characters
+  CHECK(has(shown(sandbox, {"o"}), "text   2 tokens, the beginning of the validation split of "));
 }
 
 TEST_CASE("look escapes control characters in the name of the text", "[app][look]") {

@@ -1,5 +1,7 @@
 // look_tsne_test.cpp: heed look --tsne: output, plots and errors.
 
+#include <algorithm>
+#include <regex>
 #include <string>
 
 #include "app/heed_program.hpp"
@@ -54,6 +56,8 @@ TEST_CASE("look --tsne maps the queries and keys of one head", "[app][look]") {
   const std::string count = out.substr(0, out.find(" of 13 queries"));
   const int same = std::stoi(count.substr(count.rfind('\n') + 1));
   CHECK(lines_with(table, " *\n") == static_cast<std::size_t>(13 - same));
+  const std::regex similarity("\n +[0-9]+ [^ ]+ +[0-9]+ [^ ]+ +-?[01]\\.[0-9]{4}  ");
+  CHECK(std::distance(std::sregex_iterator(table.begin(), table.end(), similarity), {}) == 13);
   CHECK(sandbox.has_file("o/tsne.gp"));
   const std::string csv = content(sandbox / "o/tsne.csv");
   CHECK(csv.rfind("x,y,group,label\n", 0) == 0);
@@ -73,6 +77,31 @@ TEST_CASE("a map is reproducible, and differs with another seed or head", "[app]
   CHECK(sandbox.shown({"--head", "1"}) != out);
   CHECK(has(sandbox.shown({"--iterations", "1", "--perplexity", "2.5"}),
             " after 1 iteration, perplexity 2.5, seed 1337\n"));
+}
+
+TEST_CASE("the perplexity is 10 for texts of 16 tokens or more", "[app][look]") {
+  const MapSandbox sandbox;
+  Arguments longer = train_tiny + Arguments{"--replace"};
+  *(std::find(longer.begin(), longer.end(), "--block-size") + 1) = "24";
+  REQUIRE(sandbox.heed(longer).code == 0);
+  const std::string text = "the quay took the rope.";
+  for (const std::size_t length : {16u, 17u, 23u})
+    CHECK(has(sandbox.heed({"look", "o", "--tsne", "--text", text.substr(0, length)}).out,
+              ", perplexity 10, seed 1337\n"));
+}
+
+TEST_CASE("a map in a terminal has at most 100 columns", "[app][look]") {
+  if (!has_terminals()) return;
+  const MapSandbox sandbox;
+  const auto map = [&](std::size_t columns) {
+    Call call = sandbox.call({"look", "o", "--tsne", "--text", "the quay\ngave"});
+    call.terminal = columns;
+    const std::string out = run(call).out;
+    REQUIRE(has(out, "queries and keys of layer"));
+    return out.substr(out.find("queries and keys of layer"));
+  };
+  CHECK(map(100) != map(80));
+  CHECK(map(200) == map(100));
 }
 
 TEST_CASE("look --tsne writes its plots to --out", "[app][look]") {

@@ -25,6 +25,11 @@ TrainCommand train(Arguments arguments) {
   return std::get<TrainCommand>(parsed(arguments));
 }
 
+BookCommand book(Arguments arguments) {
+  arguments.insert(arguments.begin(), "book");
+  return std::get<BookCommand>(parsed(arguments));
+}
+
 SampleCommand sample(Arguments arguments) {
   arguments.insert(arguments.begin(), "sample");
   return std::get<SampleCommand>(parsed(arguments));
@@ -245,6 +250,15 @@ TEST_CASE("each flag of sample sets its own field", "[app][options]") {
   CHECK_FALSE(full.options.cache);
   CHECK(full.seed == 0);
   CHECK(full.threads == 2);
+}
+
+TEST_CASE("each flag of book sets its own field", "[app][options]") {
+  CHECK(book({}).lesson == "");
+  CHECK(book({}).out == "book");
+  CHECK_FALSE(book({}).brief);
+  CHECK(book({"5"}).lesson == "5");
+  CHECK(book({"--out", "pages"}).out == "pages");
+  CHECK(book({"--brief"}).brief);
 }
 
 TEST_CASE("a prompt is used unchanged", "[app][options]") {

@@ -292,18 +292,20 @@ TEST_CASE("a run whose parent process ignores SIGCHLD ends, and names a killed r
 // Rank 3 does not run when the signal to stop comes, so the others wait for it until it is killed.
 TEST_CASE("a rank that is killed while the run stops is named", "[app][processes]") {
   const Sandbox sandbox;
-  Child child(sandbox.call(train("o", Arguments{"--processes", "4"} + endless)));
-  child.read_until("\nstep ");
-  const std::vector<pid_t> ranks = ranks_of(child.process(), 4);
-  kill(ranks[3], SIGSTOP);
-  kill(child.process(), SIGTERM);
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // the ranks have seen the signal
-  kill(ranks[3], SIGKILL);
-  const Finished killed = child.finish();
-  CHECK(killed.code == 1);
-  CHECK(killed.err.find("heed: error: rank 3 (process " + std::to_string(ranks[3]) +
-                        ") was killed by signal 9 (Killed); all ranks have stopped") == 0);
-  CHECK(all_end(ranks));
+  for (const int signal : {SIGTERM, SIGINT}) {
+    Child child(sandbox.call(train("o", Arguments{"--processes", "4", "--replace"} + endless)));
+    child.read_until("\nstep ");
+    const std::vector<pid_t> ranks = ranks_of(child.process(), 4);
+    kill(ranks[3], SIGSTOP);
+    kill(child.process(), signal);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // the ranks have seen the signal
+    kill(ranks[3], SIGKILL);
+    const Finished killed = child.finish();
+    CHECK(killed.code == 1);
+    CHECK(killed.err.find("heed: error: rank 3 (process " + std::to_string(ranks[3]) +
+                          ") was killed by signal 9 (Killed); all ranks have stopped") == 0);
+    CHECK(all_end(ranks));
+  }
 }
 
 TEST_CASE("the ranks end when their parent process is killed", "[app][processes]") {

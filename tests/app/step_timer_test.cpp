@@ -1,7 +1,10 @@
 // step_timer_test.cpp: the FLOP count of a step against counts by hand, percentiles, and StepTimer.
 
+#include <chrono>
+
 #include "catch.hpp"
 #include "heed/app/bench.hpp"
+#include "heed/array/matmul.hpp"
 #include "heed/autograd/trace/trace.hpp"
 #include "small_model.hpp"
 
@@ -65,7 +68,10 @@ TEST_CASE("measure times the given number of steps, without the warm-up", "[app]
   StepTimer timer(text.corpus, small_workload(text));
   timer.warm_up(2);
   CHECK_THROWS_AS(timer.ms(), Error);
+  const auto start = std::chrono::steady_clock::now();
   timer.measure(1);
+  const std::chrono::duration<double, std::milli> whole = std::chrono::steady_clock::now() - start;
+  CHECK(timer.ms().median <= whole.count());
   CHECK(timer.ms().p10 == timer.ms().p90);
   timer.measure(5);
   CHECK(timer.ms().p10 > 0);
@@ -94,4 +100,14 @@ TEST_CASE("operations returns forward and backward times and turns the trace off
   CHECK(timed_passes() == 0);
 }
 
-TEST_CASE("peak_sgemm_gflops is positive", "[app][benchmark]") { CHECK(peak_sgemm_gflops() > 0); }
+// The factor 100 leaves room for a machine whose speed changes meanwhile.
+TEST_CASE("peak_sgemm_gflops is not far below the speed of a product", "[app][benchmark]") {
+  const std::size_t n = 512;
+  const Array a = ones({n, n});
+  matrix_product(a, Transpose::no, a, Transpose::no);
+  const auto start = std::chrono::steady_clock::now();
+  matrix_product(a, Transpose::no, a, Transpose::no);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  const double gflops = 2e-9 * n * n * n / seconds.count();
+  CHECK(peak_sgemm_gflops() > gflops / 100);
+}

@@ -1,5 +1,8 @@
 // terminal_test.cpp: the output of heed train on a terminal.
 
+#include "heed/app/terminal.hpp"
+
+#include <atomic>
 #include <sstream>
 
 #include "app/heed_program.hpp"
@@ -153,6 +156,18 @@ TEST_CASE("with stdout in a file, the terminal shows the progress and the file g
   CHECK(line_of(written, "step  1  train ") != "");
   CHECK(heed::display_width(line_of(written, "step 20  train ")) > 40);
   CHECK_FALSE(has(written, "\r"));
+}
+
+TEST_CASE("a rank receives the signal that stops the run, unless it has received one itself",
+          "[app][terminal]") {
+  using namespace heed::app;
+  std::atomic<int> signal{0};
+  watch_stop_signal(&signal);
+  CHECK(received_signal() == 0);
+  signal = SIGTERM;
+  CHECK(received_signal() == SIGTERM);
+  watch_stop_signal(nullptr);
+  CHECK(received_signal() == 0);
 }
 
 TEST_CASE("on a terminal the curve is plotted at the end, or the missing program is named",

@@ -206,6 +206,25 @@ TEST_CASE("output for a closed stream is not written into a file", "[app][train]
   }
 }
 
+TEST_CASE("a standard stream that is closed leads to /dev/null", "[app][train]") {
+  if (!std::filesystem::exists("/proc/self/fd")) return;
+  const Sandbox sandbox;
+  const std::pair<const char*, std::vector<int>> cases[] = {
+      {"<&-", {0}}, {"2>&-", {2}}, {"<&- 2>&-", {0, 2}}};
+  for (const auto& [closed, descriptors] : cases) {
+    Call call = sandbox.call({});
+    call.arguments = {
+        "/bin/sh", "-c",
+        std::string("exec \"$0\" train in.txt --replace --steps 1000000000 ") + closed,
+        HEED_BINARY_DIR "/heed"};
+    Child child(call);
+    child.read_until("\nstep ");
+    const std::string folder = "/proc/" + std::to_string(child.process()) + "/fd/";
+    for (const int descriptor : descriptors)
+      CHECK(std::filesystem::read_symlink(folder + std::to_string(descriptor)) == "/dev/null");
+  }
+}
+
 TEST_CASE("the program sets environment variables for OpenBLAS and OpenMP unless they are set",
           "[app][train]") {
   const Sandbox sandbox;
@@ -230,7 +249,9 @@ TEST_CASE("the program sets environment variables for OpenBLAS and OpenMP unless
     child.read_until("\nstep ");
     return content("/proc/" + std::to_string(child.process()) + "/environ");
   };
-  CHECK(has(settings({}), "GOMP_SPINCOUNT=10000"));
+  const std::string none = settings({});
+  CHECK(has(none, "GOMP_SPINCOUNT=10000"));
+  CHECK(has(none, "OPENBLAS_NUM_THREADS=1"));
   const std::string given = settings({"GOMP_SPINCOUNT=7", "OPENBLAS_CORETYPE=Prescott"});
   CHECK(has(given, "GOMP_SPINCOUNT=7"));
   CHECK(has(given, "OPENBLAS_CORETYPE=Prescott"));

@@ -34,7 +34,7 @@ std::string exercise_html(const fs::path& file, LinkedText& text) {
   std::string about, part;
   bool in_comment = true, in_part = false;
   for (const std::string& line : lines_of(read_text(file.string()))) {
-    in_comment = in_comment && line.rfind("//", 0) == 0;
+    in_comment = in_comment && line.compare(0, 2, "//") == 0;
     if (in_comment) about += (line.size() > 3 ? line.substr(3) : "") + "\n";
     if (line.find("Your part ends") != line.npos) in_part = false;
     if (in_part) part += line + "\n";

@@ -63,7 +63,7 @@ struct Target {
 Target mean_target(const ForwardRecord& record, const Indices& tokens) {
   const std::size_t T = tokens.size();
   Indices targets({1, T}, -100);
-  for (std::size_t t = 0; t + 1 < T; ++t) targets(0, t) = tokens(0, t + 1);
+  std::copy(tokens.begin() + 1, tokens.end(), targets.begin());
   CrossEntropyOptions options;
   options.ignore_index = -100;
   const Tensor loss = cross_entropy(record.logits, targets, options);
