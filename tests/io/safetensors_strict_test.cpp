@@ -178,6 +178,7 @@ TEST_CASE("the error for a malformed header names the tensor and the value", "[i
       {R"({"w":{}})", "tensor 'w': the field 'dtype' is missing"},
       {R"({"w":[1]})", "'w' must be an object, not a list"},
       {R"({"w":{"dtype":["F32"]}})", "tensor 'w': dtype cannot be a list"},
+      {R"({"w":{"shape":"F32"}})", "tensor 'w': shape cannot be the string 'F32'"},
       {R"({"w":{"dtype":{}}})", "tensor 'w': dtype cannot be an object"},
       {R"({"w":{"dtype":"F16 "}})", "tensor 'w': the field 'shape' is missing"},
       {"{" + tensor("w", "-0", "0,4") + "}",

@@ -106,6 +106,12 @@ TEST_CASE("a curve does not depend on the decimal separator of the locale", "[re
   CHECK(folder.read("a.svg").size() == folder.read("b.svg").size());
 }
 
+TEST_CASE("a plot names the largest value that it does not show", "[report][curve]") {
+  const ScratchFolder folder;
+  draw_curve(folder.path, "peak", training_run());
+  CHECK(has(folder.read("peak.gp"), "set label 'up to 4.20 ↑' at graph 0, "));
+}
+
 TEST_CASE("labels of last values that are close together are moved apart", "[report][curve]") {
   const ScratchFolder folder;
   std::vector<Series> series;

@@ -96,6 +96,15 @@ TEST_CASE("a heat map never exceeds the width of the terminal", "[report][heatma
   }
 }
 
+TEST_CASE("a heat map without space for a column has one column", "[report][heatmap]") {
+  for (const std::size_t width : {1u, 2u, 3u, 4u}) {
+    HeatmapOptions options;
+    options.width = width;
+    const std::string text = heatmap_text(ones({1, 3}), options);
+    CHECK(display_width(text.substr(0, text.find('\n'))) == 4);  // a space, two borders, a cell
+  }
+}
+
 TEST_CASE("max pooling keeps the largest values", "[report][heatmap]") {
   Array x = zeros({2, 100});
   x(1, 99) = 1;

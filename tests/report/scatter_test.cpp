@@ -100,6 +100,14 @@ TEST_CASE("wide characters and combining marks in labels keep the alignment", "[
   CHECK(has(text, "e\u0301t"));
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) CHECK(display_width(line) <= 40);
+  options.labels = {"日本", ""};
+  std::istringstream framed(scatter_text(Array{{0, 0}, {0, 1}}, options));
+  std::size_t whole = 0;
+  for (std::string line; std::getline(framed, line);)
+    if (has(line, "日本")) whole = display_width(line);
+  framed.clear(), framed.seekg(0);
+  for (std::string line; std::getline(framed, line);)
+    if (has(line, "│")) CHECK(display_width(line) == whole);
 }
 
 TEST_CASE("a combining mark without a character before it is dropped", "[report][scatter]") {
@@ -162,6 +170,8 @@ TEST_CASE("scatter plots reject invalid points, labels, groups and sizes", "[rep
   options.groups = {0, 1}, options.group_names = {"query"};
   CHECK_THROWS_WITH(scatter_text(zeros({2, 2}), options),
                     "scatter: group 1 is out of range for 1 group name");
+  options.group_names = {"a", "b", "c", "d"};
+  CHECK_NOTHROW(scatter_text(zeros({2, 2}), options));
   options.group_names = {"a", "b", "c", "d", "e"};
   CHECK_THROWS_WITH(scatter_text(zeros({2, 2}), options),
                     "scatter: can show up to 4 groups, got 5");
@@ -227,6 +237,28 @@ TEST_CASE("each label is near its point and aligned towards it", "[report][scatt
     if (label.alignment == "center") CHECK(std::abs(label.x - x) < 1);
   }
   CHECK(position_of(script, "a long name at the edge").alignment == "right");
+}
+
+TEST_CASE("a label may end just before the mark of another point", "[report][scatter]") {
+  const ScratchFolder folder("label before a mark");
+  const EmptyPath no_programs;  // the picture itself is not needed
+  const auto alignment_at = [&](double pixels) {
+    const double unit = 1.12 / 822;  // of the x axis, for each pixel
+    const Array points = {
+        {0, 0}, {1, 0}, {Real(0.5), 0}, {static_cast<Real>(0.5 + pixels * unit), 0}};
+    ScatterOptions options;
+    options.labels = {"", "", "abc", ""};
+    draw_scatter(folder.path, "x", points, options);
+    return position_of(folder.read("x.gp"), "abc").alignment;
+  };
+  // The label begins 8.5 pixels after its point and is 25.5 pixels wide; a mark has a radius of 5.
+  CHECK(alignment_at(40.5) == "left");
+  CHECK(alignment_at(37.5) == "right");
+}
+
+TEST_CASE("points that are very close together are not drawn as one", "[report][scatter]") {
+  const double span = scatter_view(Array{{0, 0}, {Real(1e-12), 0}}, 100, 100).x.span();
+  CHECK(std::abs(span - 1.12e-12) < 1e-15);
 }
 
 TEST_CASE("labels, groups and a title are optional", "[report][scatter]") {

@@ -75,6 +75,8 @@ TEST_CASE("values too small or too large for four decimals use scientific notati
   CHECK(table(small) == "  2.0000e-07  0.0000e+00\n");
   CHECK(table(large) == "  3.0000e+09  1.0000e+00\n");
   CHECK(table(mixed) == "  1.0000  0.0000\n");
+  CHECK(table(Array{Real(1e8)}) == "  1.0000e+08\n");
+  CHECK(table(Array{Real(99999992)}) == "  99999992.0000\n");
 }
 
 TEST_CASE("zeros are printed without an exponent", "[report][table]") {

@@ -111,6 +111,11 @@ TEST_CASE("the induction score is the weight of the keys after earlier occurrenc
   CHECK(about(uniform_score(induction_kind(), tokens, true), (1.0 / 4 + 1.0 / 5) / 2));
 }
 
+TEST_CASE("induction: a token may follow an equal token, and attend to itself", "[study][heads]") {
+  const Array weights = {{1, 0}, {Real(0.25), Real(0.75)}};
+  CHECK(about(score(induction_kind(), weights, {{5, 5}}), 0.75));
+}
+
 TEST_CASE("each head has its own score, averaged over all windows", "[study][heads]") {
   Array weights = zeros({2, 2, 2, 2});
   for (std::size_t b = 0; b < 2; ++b) {  // row 1 attends to row 0 in head 0, to itself in head 1

@@ -360,6 +360,10 @@ TEST_CASE("tsne rejects points of wrong shape, at the origin, or not finite", "[
     CHECK(message_of([&] { tsne(x, euclidean); }) ==
           "tsne: point 2 has a value that is not finite");
   }
+  Array more_points_than_axes = ones({6, 2});
+  more_points_than_axes(5, 0) = static_cast<Real>(infinity);
+  CHECK(message_of([&] { tsne(more_points_than_axes, euclidean); }) ==
+        "tsne: point 5 has a value that is not finite");
 }
 
 TEST_CASE("tsne rejects options out of range and a learning rate that diverges", "[study][tsne]") {

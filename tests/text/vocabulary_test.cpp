@@ -96,6 +96,16 @@ TEST_CASE("find returns -1 for an unknown token", "[text][vocabulary]") {
   CHECK(v.find(0xffffffff) == -1);
 }
 
+TEST_CASE("only the vocabularies of pretrained models are made of files", "[text][vocabulary]") {
+  const std::string needed =
+      "; byte-level BPE needs vocab.json and merges.txt, WordPiece needs vocab.txt";
+  for (const Unit unit : {Unit::code_point, Unit::byte, Unit::byte_pair, Unit::word})
+    CHECK_THROWS_WITH(Vocabulary::from_files(unit, {"[UNK]\na\n"}, {"vocab.txt"}),
+                      "vocabulary: 1 files, 1 names" + needed);
+  CHECK_THROWS_WITH(Vocabulary::from_files(Unit::word_piece, {"[UNK]\n", ""}, {"vocab.txt", "b"}),
+                    "vocabulary: 2 files, 2 names" + needed);
+}
+
 TEST_CASE("decode throws for an id out of range", "[text][vocabulary]") {
   const Vocabulary v = Vocabulary::of_text("abc");
   CHECK_THROWS_WITH(v.decode(Ids{0, 3}), "decode: id 3 is not in the vocabulary of 3 tokens");

@@ -87,6 +87,18 @@ TEST_CASE("any number of processes trains to the same bits", "[train][processes]
   set_num_threads(threads);
 }
 
+TEST_CASE("with ZeRO, the optimizer is split between two or more processes", "[train][processes]") {
+  const Text text;
+  for (const std::size_t processes : {1u, 2u})
+    run_ranks(processes, [&](Communicator& communicator) {
+      Distribution own;
+      own.zero = true;
+      own.communicator = &communicator;
+      const Trainer trainer(text.corpus, small_config(text), sharded(8, 0), own);
+      CHECK(trainer.splits_optimizer() == (processes == 2));
+    });
+}
+
 TEST_CASE("one shard is the whole batch, and more shards change only the last digits",
           "[train][processes]") {
   const auto losses = [](std::size_t shards) {
