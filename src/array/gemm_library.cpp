@@ -75,9 +75,10 @@ using DnnlSgemm = int(char transpose_a, char transpose_b, std::int64_t m, std::i
                       std::int64_t k, float alpha, const float* a, std::int64_t lda, const float* b,
                       std::int64_t ldb, float beta, float* c, std::int64_t ldc);
 
+constexpr auto onednn_files = {"libdnnl.so.3", "libdnnl.so.2", "libdnnl.3.dylib"};
+
 DnnlSgemm* dnnl_sgemm() {
-  static DnnlSgemm* const sgemm =
-      loaded<DnnlSgemm>({"libdnnl.so.3", "libdnnl.so.2", "libdnnl.3.dylib"}, "dnnl_sgemm");
+  static DnnlSgemm* const sgemm = loaded<DnnlSgemm>(onednn_files, "dnnl_sgemm");
   return sgemm;
 }
 
@@ -105,6 +106,24 @@ bool onednn_gemm(MatrixView a, MatrixView b, MatrixRef<Real> c, Output output, R
   return status == 0;
 }
 
+// Whether oneDNN uses AVX-512 on this processor. ONEDNN_MAX_CPU_ISA can forbid it.
+bool onednn_has_avx512() {
+  using EffectiveIsa = int();
+  static EffectiveIsa* const effective_isa =
+      loaded<EffectiveIsa>(onednn_files, "dnnl_get_effective_cpu_isa");
+  constexpr int avx512_core = 0x20;  // a bit of dnnl_cpu_isa_avx512_core and of all later ones
+  return effective_isa != nullptr && (effective_isa() & avx512_core) != 0;
+}
+
+// Without AVX-512, oneDNN's rounding of a row depends on the number of rows of the call. All
+// products are then computed in calls of 64 rows (1.0 to 1.1 of the time of one call), which are
+// the same for any number of threads.
+bool onednn_needs_equal_calls() {
+  static const bool needed = !onednn_has_avx512();
+  return needed;
+}
+constexpr std::size_t rows_of_equal_calls = 64;
+
 }  // namespace
 
 std::string_view name_of(GemmLibrary library) {
@@ -117,14 +136,29 @@ bool is_installed(GemmLibrary library) {
   return library == GemmLibrary::xsmm ? with_xsmm : dnnl_sgemm() != nullptr;
 }
 
-void gemm_by(GemmLibrary library, MatrixView a, MatrixView b, MatrixRef<Real> c, Output output,
-             Real scale) {
-  if (c.rows == 0 || c.columns == 0) return;
+std::size_t rows_per_tile(GemmLibrary library) {
+  constexpr std::size_t tile = 24;  // OpenBLAS: 12 rows on Haswell and Zen, 8 on Nehalem
+  return library == GemmLibrary::onednn && onednn_needs_equal_calls() ? rows_of_equal_calls : tile;
+}
+
+static void gemm_in_one_call(GemmLibrary library, MatrixView a, MatrixView b, MatrixRef<Real> c,
+                             Output output, Real scale) {
   // A product with a vector is limited by memory; OpenBLAS has functions for it.
   const bool is_vector = c.rows == 1 || c.columns == 1 || a.columns == 0;
   if (!is_vector && library == GemmLibrary::xsmm && xsmm_gemm(a, b, c, output, scale)) return;
   if (!is_vector && library == GemmLibrary::onednn && onednn_gemm(a, b, c, output, scale)) return;
   blas_gemm<Real>(a, b, c, output == Output::accumulate ? Real{1} : Real{0}, scale);
+}
+
+void gemm_by(GemmLibrary library, MatrixView a, MatrixView b, MatrixRef<Real> c, Output output,
+             Real scale) {
+  if (c.rows == 0 || c.columns == 0) return;
+  const bool in_equal_calls = library == GemmLibrary::onednn && onednn_needs_equal_calls();
+  const std::size_t rows = in_equal_calls ? rows_of_equal_calls : c.rows;
+  for (std::size_t begin = 0; begin < c.rows; begin += rows) {
+    const std::size_t end = std::min(c.rows, begin + rows);
+    gemm_in_one_call(library, a.row_range(begin, end), b, c.row_range(begin, end), output, scale);
+  }
 }
 
 }  // namespace HEED_NAMESPACE

@@ -75,15 +75,10 @@ double flop(std::size_t m, std::size_t n, std::size_t k) {
 
 constexpr double min_flop_per_thread = 4e6;  // about 50 us; a thread with less work saves no time
 
-// A product is divided between threads at multiples of tile_rows, because OpenBLAS's rounding of a
-// row depends on the row's position in a tile (12 rows on Haswell and Zen, 8 on Nehalem). A large
-// product is therefore bit-identical for any number of threads. This does not hold for the smallest
-// products, for which OpenBLAS uses other kernels.
-constexpr std::size_t tile_rows = 24;
-
 std::size_t min_rows_per_thread(std::size_t m, std::size_t n, std::size_t k) {
+  constexpr std::size_t least = 24;
   const double rows = min_flop_per_thread * static_cast<double>(m) / (flop(m, n, k) + 1);
-  return tile_rows + static_cast<std::size_t>(std::min(rows, static_cast<double>(m)));
+  return least + static_cast<std::size_t>(std::min(rows, static_cast<double>(m)));
 }
 
 using Doubles = std::vector<double, Allocator<double>>;
@@ -150,9 +145,10 @@ void gemm_in_double(MatrixView a, MatrixView b, MatrixRef<Real> c, Real scale) {
 void parallel_gemm(MatrixView a, MatrixView b, MatrixRef<Real> c, Output output) {
   const std::size_t min_rows = min_rows_per_thread(c.rows, c.columns, a.columns);
   const GemmLibrary library = gemm_choice().library_for(a, b);
-  parallel_ranges(c.rows, tile_rows, min_rows, [&](std::size_t begin, std::size_t end) {
-    gemm_by(library, a.row_range(begin, end), b, c.row_range(begin, end), output);
-  });
+  parallel_ranges(c.rows, rows_per_tile(library), min_rows,
+                  [&](std::size_t begin, std::size_t end) {
+                    gemm_by(library, a.row_range(begin, end), b, c.row_range(begin, end), output);
+                  });
 }
 
 Array matrix_product(const Array& a, Transpose transpose_a, const Array& b, Transpose transpose_b) {

@@ -2,6 +2,8 @@
 
 #include "heed/array/gemm_library.hpp"
 
+#include <dlfcn.h>
+
 #include <random>
 
 #include "catch.hpp"
@@ -96,6 +98,13 @@ bool same_bits_in_parts(GemmLibrary library, const Product& p, std::size_t cut) 
 
 }  // namespace
 
+TEST_CASE("oneDNN is installed if the system finds its library", "[array][gemm]") {
+  bool found = false;
+  for (const char* name : {"libdnnl.so.3", "libdnnl.so.2", "libdnnl.3.dylib"})
+    found = found || ::dlopen(name, RTLD_LAZY) != nullptr;
+  CHECK(is_installed(GemmLibrary::onednn) == found);
+}
+
 TEST_CASE("every installed library computes the products of random shapes in all forms",
           "[array][gemm]") {
   for (const GemmLibrary library : installed_libraries())
@@ -107,26 +116,28 @@ TEST_CASE("every installed library computes the products of random shapes in all
     }
 }
 
-TEST_CASE("every installed library computes rows to the same bits in parts of 24 rows",
+TEST_CASE("every installed library computes rows to the same bits in parts of whole tiles",
           "[array][gemm]") {
   for (const GemmLibrary library : installed_libraries())
     for (const bool ta : {false, true})
       for (const bool tb : {false, true})
         for (const std::size_t k : {64u, 100u, 128u, 512u}) {
-          const Product p(240, 128, k, ta, tb);
+          const std::size_t tile = rows_per_tile(library);
+          const Product p(10 * tile, 128, k, ta, tb);
           INFO(p.text(library));
-          for (const std::size_t cut : {24u, 48u, 120u, 216u})
-            CHECK(same_bits_in_parts(library, p, cut));
+          for (const std::size_t tiles : {1u, 2u, 5u, 9u})
+            CHECK(same_bits_in_parts(library, p, tiles * tile));
         }
 }
 
-TEST_CASE("LIBXSMM and oneDNN compute rows to the same bits in parts of 24 rows at any shape",
+TEST_CASE("LIBXSMM and oneDNN compute rows to the same bits in parts of whole tiles at any shape",
           "[array][gemm]") {
   std::mt19937 draw(3);
   for (const Product& p : random_products(300, 300, 6)) {
-    const std::size_t cut = 24 * (1 + draw() % 6);
-    if (p.m < cut + 24) continue;
+    const std::size_t tiles = 1 + draw() % 6;
     for (const GemmLibrary library : installed_libraries()) {
+      const std::size_t tile = rows_per_tile(library), cut = tiles * tile;
+      if (p.m < cut + tile) continue;
       if (library == GemmLibrary::openblas) continue;  // has other kernels for small products
       INFO(p.text(library) << ", first part " << cut);
       CHECK(same_bits_in_parts(library, p, cut));

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "catch.hpp"
+#include "heed/array/gemm_library.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/attention.hpp"
 #include "heed/ops/loss.hpp"
@@ -132,6 +133,21 @@ TEST_CASE("products have the same bits for 1 to 7 threads", "[array][parallel][t
   const Function layer = [](X x) { return linear(x[0], x[1], x[2]); };
   CHECK(same_for_all_threads(layer, {random_array({12, 64, 128}, 1), random_array({512, 128}, 2),
                                      random_array({512}, 3)}));
+}
+
+TEST_CASE("products by every installed library have the same bits for 1 to 7 threads",
+          "[array][parallel][threads]") {
+  const Function layer = [](X x) { return linear(x[0], x[1]); };
+  for (const GemmLibrary library : all_gemm_libraries) {
+    if (!is_installed(library)) continue;
+    INFO(name_of(library));
+    set_gemm_choice(GemmChoice(library));
+    for (const std::size_t rows : {96u, 231u, 768u, 1100u})
+      for (const auto& [in, out] : {std::pair{128u, 512u}, {512u, 128u}, {130u, 65u}})
+        CHECK(
+            same_for_all_threads(layer, {random_array({rows, in}, 1), random_array({out, in}, 2)}));
+    set_gemm_choice(GemmChoice());
+  }
 }
 
 TEST_CASE("sums have the same bits for 1 to 7 threads", "[array][parallel][threads]") {

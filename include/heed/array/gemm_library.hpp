@@ -26,6 +26,11 @@ bool is_installed(GemmLibrary library);
 void gemm_by(GemmLibrary library, MatrixView a, MatrixView b, MatrixRef<Real> c,
              Output output = Output::overwrite, Real scale = 1);
 
+// A large product that is divided at multiples of so many rows, for example between threads, has
+// the same bits as in one piece: a library's rounding of a row can depend on the row's position in
+// a tile. This does not hold for the smallest products, for which OpenBLAS uses other kernels.
+std::size_t rows_per_tile(GemmLibrary library);
+
 // The form of a product says which factors are stored transposed: none (nn), b (nt), or a (tn). For
 // example, y = x W^T is nt, dx = dy W is nn, and dW = dy^T x is tn. Both transposed counts as tn.
 enum class GemmForm { nn, nt, tn };
