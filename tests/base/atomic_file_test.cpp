@@ -331,6 +331,8 @@ TEST_CASE("without standard input, a file that gets descriptor 0 is written and 
   ::close(0);
   AtomicFile(folder / "a").write("text", 4);  // not committed
   const bool closed = ::fcntl(0, F_GETFD) < 0;
+  folder.write(".a.tmp-" + std::to_string(::getpid()), "");
+  AtomicFile(folder / "a").write("text", 4);
   folder.write(".b.tmp-999999999", "");
   const std::size_t removed = heed::remove_stale_temporaries(folder / "b");
   if (input >= 0) ::dup2(input, 0), ::close(input);

@@ -188,6 +188,15 @@ TEST_CASE("a sheet as text never exceeds the width of the terminal", "[report][h
       }
 }
 
+TEST_CASE("a sheet without space for a matrix shows one column of it", "[report][heatmap]") {
+  HeatmapOptions options;
+  options.width = 3;
+  const std::string text = heatmap_sheet_text({ones({2, 2})}, {"t"}, options, 1);
+  const std::size_t row = text.find("│");
+  REQUIRE(row != text.npos);
+  CHECK(display_width(text.substr(row, text.find('\n', row) - row)) == 3);  // two borders, a cell
+}
+
 TEST_CASE("a title wider than its matrix is shown in full if there is space", "[report][heatmap]") {
   CHECK(heatmap_sheet_text({ones({1, 1}), ones({1, 1})}, {"the first", "b"}, {}, 2) ==
         "  the first    b\n"
