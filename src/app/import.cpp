@@ -95,7 +95,7 @@ int run(const ExportCommand& command) {
   const LoadedModel saved(reader);
   std::error_code ignored;  // ignored here: creating the folder reports the error
   const bool is_new = !fs::exists(command.folder, ignored);
-  make_folder(command.folder);
+  make_folder(command.folder, "give another folder");
   try {
     export_model(command.folder, saved.parameters, saved.model.config, saved.vocabulary,
                  format_of(command.to));

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,8 +25,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void throw_unusable(const fs::path& folder, const std::string& reason) {
-  throw_error(folder.string(), ": ", reason, "; choose another --out");
+[[noreturn]] void throw_unusable(const fs::path& folder, const std::string& reason,
+                                 const std::string& advice = "choose another --out") {
+  throw_error(folder.string(), ": ", reason, "; ", advice);
 }
 
 bool is_writable(const fs::path& folder) { return ::access(folder.c_str(), W_OK | X_OK) == 0; }
@@ -46,6 +48,15 @@ std::string owner(const fs::path& path) {
   file >> machine;
   return "process " + std::to_string(process) +
          (machine.empty() || machine == machine_name() ? "" : " on " + in_quotes(machine));
+}
+
+// Throws Error unless the open lock file is a regular file with one name. In a folder that somebody
+// else has made, it could be a second name (hard link) of a file that the user wants to keep.
+void check_lock_file(const fs::path& path, int descriptor) {
+  struct stat status;
+  if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink <= 1) return;
+  ::close(descriptor);
+  throw_error(path.string(), ": is not a lock file that heed made; remove or rename it");
 }
 
 // Throws Error with the process ID of the lock's owner. Waits up to 0.1 s for the owner to write
@@ -70,17 +81,21 @@ void write_owner(int descriptor) {
 
 std::string default_text() { return HEED_DATA_DIR "/harbour.txt"; }
 
-void make_folder(const fs::path& folder) {
+void make_folder(const fs::path& folder, const std::string& advice) {
   std::error_code error, ignored;
   fs::create_directories(folder, error);
   if (fs::exists(folder, ignored) && !fs::is_directory(folder, ignored))
-    throw_unusable(folder, "is a file, not a directory");
-  if (error) throw_unusable(folder, error.message());
-  if (!is_writable(folder)) throw_unusable(folder, std::strerror(errno));
+    throw_unusable(folder, "is a file, not a directory", advice);
+  if (error) throw_unusable(folder, error.message(), advice);
+  if (!is_writable(folder)) throw_unusable(folder, std::strerror(errno), advice);
 }
 
 void RunFolder::create() const {
   make_folder(path);
+  std::error_code none;
+  if (fs::is_symlink(path / "history", none))
+    throw_error((path / "history").string(),
+                ": is a symbolic link, and heed writes no file through a link; remove the link");
   for (const auto& file : {checkpoint(), loss_csv(), sample(), path / "loss.gp", path / "loss.svg"})
     remove_stale_temporaries(file);
   std::error_code ignored;  // a run without --keep-history has no such folder
@@ -104,7 +119,8 @@ std::vector<std::int64_t> RunFolder::history_steps() const {
     const char* const end = name.data() + name.size();
     if (name.rfind("step-", 0) != 0 || entry.path().extension() != ".safetensors") continue;
     if (const auto read = std::from_chars(name.data() + 5, end, step);
-        read.ec == std::errc() && read.ptr == end)
+        read.ec == std::errc() && read.ptr == end && step >= 0 &&
+        entry.path().filename() == history_file(step).filename())  // not step-007.safetensors
       steps.push_back(step);
   }
   std::sort(steps.begin(), steps.end());
@@ -126,11 +142,15 @@ RunLock::~RunLock() {
 // Tries once to lock the file. Returns false if the previous owner removed the lock file between
 // open() and flock() of this process. Throws Error if another process holds the lock.
 bool RunLock::try_once() {
-  constexpr int flags = O_CREAT | O_CLOEXEC | O_NOFOLLOW;
+  constexpr int flags = O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;  // waits for no pipe
   int descriptor = ::open(path_.c_str(), O_RDWR | flags, 0666);
   if (descriptor < 0 && errno == EACCES)  // the lock file belongs to another user
     descriptor = ::open(path_.c_str(), O_RDONLY | flags, 0666);
+  if (descriptor < 0 && errno == ELOOP)
+    throw_error(path_.string(),
+                ": is a symbolic link, and heed writes no file through a link; remove the link");
   if (descriptor < 0) throw_unusable(path_.parent_path(), write_error_text(errno));
+  check_lock_file(path_, descriptor);
   const bool held_by_other = ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   if (!held_by_other && is_same_file(path_, descriptor)) {
     descriptor_ = descriptor;
@@ -154,10 +174,13 @@ void RunLock::acquire_if_possible() {
 
 void check_no_run(const RunFolder& folder, const std::string& advice) {
   std::error_code ignored;  // ignored here: creating the folder reports the error
-  if (!fs::exists(fs::symlink_status(folder.checkpoint(), ignored)) &&
-      folder.history_steps().empty())
-    return;
-  throw_error(folder.path.string(), ": has a run already; ", advice, ", and --replace replaces it");
+  if (fs::exists(fs::symlink_status(folder.checkpoint(), ignored)))
+    throw_error(folder.path.string(), ": has a run already; ", advice,
+                ", and --replace replaces it");
+  if (!folder.history_steps().empty())
+    throw_error((folder.path / "history").string(),
+                ": has the models of a run that ended before its first checkpoint; --replace ",
+                "replaces them, another --out keeps them");
 }
 
 fs::path checkpoint_in(const std::string& run) {

@@ -168,12 +168,19 @@ Corpus corpus_of(std::string text, const Vocabulary& vocabulary, const std::stri
   }
 }
 
+// Whether sample.txt, the last file that a run writes, belongs to the checkpoint. If heed was
+// killed after the last step, sample.txt is missing, or older if it is from before an earlier
+// --resume.
+bool has_last_file(const RunFolder& folder) {
+  std::error_code missing, ignored;
+  const auto time_of_sample = std::filesystem::last_write_time(folder.sample(), missing);
+  return !missing &&
+         time_of_sample >= std::filesystem::last_write_time(folder.checkpoint(), ignored);
+}
+
 void restore(const ModelFile& file, const RunFolder& folder, Trainer& trainer) {
   file.restore(trainer);
-  std::error_code ignored;
-  const bool has_sample =
-      std::filesystem::exists(folder.sample(), ignored);  // if it was not killed
-  if (trainer.done() && has_sample)
+  if (trainer.done() && has_last_file(folder))
     throw UsageError("--steps " + std::to_string(trainer.options().steps) + ": the run in " +
                      folder.path.string() + " has done them already; give a larger --steps");
 }
@@ -320,8 +327,10 @@ struct Run {
     lock.acquire();
     note_text_problems(corpus->text(), *vocabulary, name, had_byte_order_mark, command.vocab_size);
     if (checkpoint) note_schedule(checkpoint->options(), *trainer);
+    const bool keep_history =
+        command.keep_history || (checkpoint && !folder.history_steps().empty());
     checkpoint.reset();  // frees the checkpoint's copy of the weights and of AdamW's moments
-    return train_to_end(*trainer, *vocabulary, fingerprint, name, folder, command.keep_history);
+    return train_to_end(*trainer, *vocabulary, fingerprint, name, folder, keep_history);
   }
 };
 

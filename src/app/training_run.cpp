@@ -78,11 +78,12 @@ struct TrainingRun {
 
   // Called if loss.csv cannot be written: saves the checkpoint, which contains the loss history,
   // and throws Error.
-  [[noreturn]] void throw_csv_error(int error) const {
+  [[noreturn]] void throw_csv_error(int error, const LogRow& row) const {
     std::string saved = "; step " + steps_done() + " is saved";
     try {
       // The other ranks do not know of this save, so their parts of the moments cannot be gathered.
       if (trainer.splits_optimizer()) throw_error("the moments are split");
+      if (row.val_loss) save_history();
       save();
     } catch (const Error&) {
       saved = "; the last saved checkpoint is unchanged";
@@ -93,7 +94,7 @@ struct TrainingRun {
   void report(const LogRow& row) {
     errno = 0;
     csv_file << csv(row) << std::flush;
-    if (!csv_file) throw_csv_error(errno);
+    if (!csv_file) throw_csv_error(errno, row);
     const std::size_t digits = std::to_string(trainer.options().steps).size();
     std::string line = "step " + pad_left(std::to_string(row.step), digits) + "  train " +
                        decimal(row.train_loss, 4);
@@ -163,11 +164,11 @@ struct TrainingRun {
     const char* const advice = ", the last step, all saved; to generate text: ./heed sample ";
     const std::string sample = generated(500) + "\n";
     if (received_signal() != 0) return interrupted(received_signal(), advice);
-    write_file_atomically(folder.sample(), sample);
     CurveOptions curve;
     curve.y_title = "loss (nats per token)";
     curve.title = "training on " + std::filesystem::path(text_name).filename().string();
     const Plot plot = draw_loss_curve(folder_name(), curve);
+    write_file_atomically(folder.sample(), sample);  // last: --resume takes it for the run's end
     if (received_signal() != 0) return interrupted(received_signal(), advice);
     if (!plot.ok) live.print_above("heed: note: " + plot.message);
     live.wipe();
@@ -213,7 +214,9 @@ int train_to_end(Trainer& trainer, const Vocabulary& vocabulary, const TextFinge
   check_run(folder.checkpoint(), trainer, vocabulary, text);
   static_cast<void>(AtomicFile(folder.sample()));  // throws if sample.txt cannot be written
   write_file_atomically(folder.loss_csv(), csv(trainer.history()));
+  errno = 0;
   run.csv_file.open(folder.loss_csv(), std::ios::app);
+  if (!run.csv_file) throw_error(folder.loss_csv().string(), ": ", write_error_text(errno));
   try {
     return run.train();
   } catch (const Diverged& error) {

@@ -62,6 +62,21 @@ TEST_CASE("a run that ended before it wrote its sample writes it when resumed", 
   CHECK(content(sandbox / "o/checkpoint.safetensors") == checkpoint);
 }
 
+TEST_CASE("a run whose sample is older than its checkpoint writes it when resumed",
+          "[app][resume]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny).code == 0);
+  const std::string sample = content(sandbox / "o/sample.txt");
+  put(sandbox / "o/sample.txt", "of fewer steps");  // as after a kill of a run with more steps
+  using namespace std::chrono_literals;
+  std::filesystem::last_write_time(
+      sandbox / "o/sample.txt",
+      std::filesystem::last_write_time(sandbox / "o/checkpoint.safetensors") - 1s);
+  CHECK(sandbox.heed({"train", "--resume", "--out", "o"}).code == 0);
+  CHECK(content(sandbox / "o/sample.txt") == sample);
+  CHECK(sandbox.heed({"train", "--resume", "--out", "o"}).code == 2);
+}
+
 TEST_CASE("an interrupted run prints a shell command that resumes it", "[app][resume]") {
   const Sandbox sandbox;
   put(sandbox / "it's my text.txt", Sandbox::story());

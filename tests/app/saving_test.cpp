@@ -8,6 +8,7 @@
 
 #include "app/heed_program.hpp"
 #include "catch.hpp"
+#include "heed/app/run_folder.hpp"
 
 using namespace heed_test;
 
@@ -135,6 +136,47 @@ TEST_CASE("a step is in the history before it is in the checkpoint, so that no k
   REQUIRE(sandbox.heed(more).code == 0);
   for (const std::string step : {"0", "10", "20", "30", "40"})
     CHECK(sandbox.has_file("o/history/step-" + step + ".safetensors"));
+}
+
+TEST_CASE("a resumed run keeps the history that it has", "[app][saving]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny + Arguments{"--keep-history", "--eval-every", "10"}).code == 0);
+  REQUIRE(sandbox.heed({"train", "--resume", "--out", "o", "--steps", "40"}).code == 0);
+  for (const std::string name : {"step-007", "step--1", "step-5x", "step-"})
+    put(sandbox / ("o/history/" + name + ".safetensors"), "not a model of heed's");
+  CHECK((heed::app::RunFolder{sandbox / "o"}.history_steps() ==
+         std::vector<std::int64_t>{0, 10, 20, 30, 40}));
+  REQUIRE(sandbox.heed(train_tiny + Arguments{"--replace"}).code == 0);
+  REQUIRE(sandbox.heed({"train", "--resume", "--out", "o", "--steps", "40"}).code == 0);
+  CHECK(heed::app::RunFolder{sandbox / "o"}.history_steps().empty());
+}
+
+TEST_CASE("models of a run that was killed before its first checkpoint are replaced with --replace",
+          "[app][saving]") {
+  const Sandbox sandbox;
+  const Arguments keep = train_tiny + Arguments{"--keep-history"};
+  REQUIRE(sandbox.heed(keep).code == 0);
+  std::filesystem::remove(sandbox / "o/checkpoint.safetensors");
+  const Finished refused = sandbox.heed(keep);
+  CHECK(refused.code == 1);
+  CHECK(refused.err ==
+        "heed: error: o/history: has the models of a run that ended before its first checkpoint; "
+        "--replace replaces them, another --out keeps them\n");
+  CHECK(sandbox.heed(keep + Arguments{"--replace"}).code == 0);
+}
+
+TEST_CASE("a history behind a symbolic link is refused and kept", "[app][saving]") {
+  const Sandbox sandbox;
+  std::filesystem::create_directory(sandbox / "o");
+  std::filesystem::create_directory(sandbox / "elsewhere");
+  put(sandbox / "elsewhere/step-20.safetensors", "mine");
+  std::filesystem::create_directory_symlink("../elsewhere", sandbox / "o/history");
+  const Finished refused = sandbox.heed(train_tiny + Arguments{"--replace"});
+  CHECK(refused.code == 1);
+  CHECK(refused.err ==
+        "heed: error: o/history: is a symbolic link, and heed writes no file through a link; "
+        "remove the link\n");
+  CHECK(content(sandbox / "elsewhere/step-20.safetensors") == "mine");
 }
 
 TEST_CASE("a resumed run removes what killed runs left of its plots and its history",

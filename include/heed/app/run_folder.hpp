@@ -13,9 +13,10 @@ namespace heed::app {
 // The path of the training text that comes with heed.
 std::string default_text();
 
-// Creates the folder and its parents if they do not exist. Throws Error, which suggests another
-// --out, if the folder cannot be created or is not writable.
-void make_folder(const std::filesystem::path& folder);
+// Creates the folder and its parents if they do not exist. Throws Error, which ends with `advice`,
+// if the folder cannot be created or is not writable.
+void make_folder(const std::filesystem::path& folder,
+                 const std::string& advice = "choose another --out");
 
 // The files of a run:
 //   checkpoint.safetensors   weights, moments, step, random generators, vocabulary, options, losses
@@ -38,7 +39,8 @@ struct RunFolder {
   // Removes the kept models after step `last` (-1: all), which belong to another run.
   void remove_history_after(std::int64_t last) const;
 
-  void create() const;  // creates the folder with make_folder()
+  // Creates the folder with make_folder(). Throws Error if `history` is a symbolic link.
+  void create() const;
 };
 
 // Locks the file `.heed-lock` in a run's folder with flock(), so that only one trainer at a time
@@ -53,7 +55,7 @@ class RunLock {
   RunLock& operator=(const RunLock&) = delete;
 
   // Does nothing if this RunLock already holds the lock. Throws Error `DIR: in use by process 123`
-  // if another process holds the lock.
+  // if another process holds the lock, and if the file is not a regular file with one name.
   void acquire();
   // Calls acquire() if the folder exists and is writable, otherwise does nothing.
   void acquire_if_possible();
