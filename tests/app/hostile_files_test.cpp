@@ -278,6 +278,27 @@ TEST_CASE("weights whose logits overflow are refused", "[app][hostile]") {
   CHECK(looked.err == "heed: error: o/checkpoint.safetensors: " + message);
 }
 
+TEST_CASE("weights whose logits are finite and whose loss is not are refused by look",
+          "[app][hostile]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny).code == 0);
+  const fs::path path = sandbox / "o/checkpoint.safetensors";
+  heed::SafetensorsFile file = heed::read_safetensors(path);
+  const std::vector<float> large(16, 1e38f);
+  for (heed::StoredTensor& tensor : file.tensors)
+    if (tensor.name == "final_norm.weight")
+      tensor.data = reinterpret_cast<const unsigned char*>(large.data());
+  heed::write_safetensors(path, file.metadata, file.tensors);
+  for (const Arguments& more : {Arguments{}, Arguments{"--page", "o.html"}}) {
+    const Finished looked = sandbox.heed(Arguments{"look", "o", "--text", "On day"} + more);
+    CHECK(looked.code == 1);
+    CHECK_FALSE(has(looked.out, "nan"));
+    CHECK(
+        looked.err ==
+        "heed: error: the loss is not finite; the weights of the model are too large or damaged\n");
+  }
+}
+
 TEST_CASE("a text in UTF-16 or UTF-32 is recognised by its byte order mark", "[app][hostile]") {
   const Sandbox sandbox;
   for (const auto& [mark, encoding] :

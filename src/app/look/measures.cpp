@@ -6,6 +6,7 @@
 
 #include "app/look/parts.hpp"
 #include "heed/app/terminal.hpp"
+#include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
 #include "heed/report/table.hpp"
 #include "heed/study/heads.hpp"
@@ -152,7 +153,10 @@ Ablation measured_ablation(const nn::Gpt& model, const std::function<double()>& 
     line.show("measuring the loss " +
               (done == 0 ? "with all heads" : "without head " + std::to_string(done) + of_all));
     ++done;
-    return loss();
+    const double measured = loss();
+    if (!std::isfinite(measured))
+      throw_error("the loss is not finite; the weights of the model are too large or damaged");
+    return measured;
   });
 }
 

@@ -117,8 +117,9 @@ Json maps_json(const LookCommand& command, const ForwardRecord& record,
     line.show("t-SNE: map " + std::to_string(k + 1) + " of " + std::to_string(count));
     const LayerRecord& layer = record.layers[order[k] / heads];
     const std::size_t h = order[k] % heads;
-    json[order[k]] =
-        map_json(query_key_map(command, head_of(layer.queries, h), head_of(layer.keys, h)));
+    if (const std::optional<Tsne> map =
+            query_key_map(command, head_of(layer.queries, h), head_of(layer.keys, h)))
+      json[order[k]] = map_json(*map);
   }
   return json;
 }

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -99,8 +100,9 @@ void print_plot(const std::string& label, const Plot& plot);
 int look_tsne(const LookCommand& command, const nn::Gpt& model, const LookText& text);
 
 // The t-SNE embedding (2T, 2) of T queries and T keys, (T, D) each, with the options of
-// heed look --tsne.
-Tsne query_key_map(const LookCommand& command, const Array& queries, const Array& keys);
+// heed look --tsne. Empty if a query or key is all zeros, which has no cosine similarity.
+std::optional<Tsne> query_key_map(const LookCommand& command, const Array& queries,
+                                  const Array& keys);
 
 // Runs heed look --page: writes the page with all views. Returns the exit code.
 int look_page(const LookCommand& command, const LoadedModel& saved, const LookText& text,

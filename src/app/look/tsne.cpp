@@ -72,6 +72,13 @@ void print_nearest_keys(const Array& points, const Array& map,
             << (num_same < T ? "; * marks the others" : "") << '\n';
 }
 
+// A point of length 0 has no cosine similarity with others.
+bool has_zero_point(const Array& points) {
+  for (std::size_t i = 0; i < points.shape(0); ++i)
+    if (xt::all(xt::equal(xt::view(points, i), Real{0}))) return true;
+  return false;
+}
+
 Tsne computed_map(const LookCommand& command, const Array& points, double perplexity) {
   TsneOptions options;
   options.perplexity = perplexity;
@@ -87,12 +94,15 @@ Tsne computed_map(const LookCommand& command, const Array& points, double perple
 
 }  // namespace
 
-Tsne query_key_map(const LookCommand& command, const Array& queries, const Array& keys) {
+std::optional<Tsne> query_key_map(const LookCommand& command, const Array& queries,
+                                  const Array& keys) {
+  const Array points = xt::concatenate(xt::xtuple(queries, keys));
+  if (has_zero_point(points)) return {};
   TsneOptions options;
   options.perplexity = checked_perplexity(command, queries.shape(0));
   options.iterations = command.iterations;
   options.seed = command.seed;
-  return tsne(xt::concatenate(xt::xtuple(queries, keys)), options);
+  return tsne(points, options);
 }
 
 int look_tsne(const LookCommand& command, const nn::Gpt& model, const LookText& text) {
@@ -104,6 +114,10 @@ int look_tsne(const LookCommand& command, const nn::Gpt& model, const LookText& 
   const Array points =  // (2T, D): queries, then keys
       xt::concatenate(
           xt::xtuple(xt::view(attention.queries, 0, head), xt::view(attention.keys, 0, head)));
+  if (has_zero_point(points))
+    throw_error("layer ", layer, ", head ", head,
+                ": a query or a key is all zeros, so it has no cosine similarity; give another ",
+                "--layer or --head");
   const Tsne map = computed_map(command, points, perplexity);
 
   const std::string title =
