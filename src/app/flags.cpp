@@ -186,7 +186,7 @@ std::optional<ShowText> Flags::read(const Arguments& arguments) {
   check_no_extra(app.remaining());
   for (std::size_t i = 0; i < positionals.size(); ++i)
     if (positionals[i]->count() > 0 && positionals_[i].target->empty())
-      throw_usage_error(positionals_[i].name, "", "needs the name of a file");
+      throw_usage_error(positionals_[i].name, "", "is empty; give a name");
   for (std::size_t i = 0; i < flags_.size(); ++i) {
     const std::vector<std::string>& values = options[i]->results();
     if (values.empty()) continue;

@@ -145,7 +145,7 @@ void training_and_report_flags(Flags& flags, TrainCommand& c) {
   flags.integer("--eval-every", o.eval_every, {1, 1e12}, "steps between validations and saves");
   flags.integer("--eval-batches", o.eval_batches, {1, max_size}, "batches per validation");
   flags.flag("--keep-history", c.keep_history,
-             "save the weights at each validation too, in DIR/history, for heed look --page");
+             "keep the weights at each validation in DIR/history, for heed look --page");
   flags.integer("--log-every", o.log_every, {1, 1e12}, "steps between rows of loss.csv");
 }
 
@@ -173,7 +173,8 @@ void check_flags(TrainCommand& c, const FlagNames& given) {
   if (c.kv_heads && *c.kv_heads != c.model.heads) c.model.kv_heads = *c.kv_heads;
   if (!is_power_of_two(c.processes)) check_processes(c.processes, c.training);
   if (c.resume) return;  // the options of a resumed run are checked after its checkpoint is read
-  if (c.trust) throw UsageError("--trust applies to resumed checkpoints; give --resume too");
+  if (c.trust && c.init.empty())
+    throw UsageError("--trust applies to the checkpoint of --resume or --init; give one of them");
   check_heads(c.model);
   check_shards(c.training);
   check_processes(c.processes, c.training);
@@ -249,6 +250,8 @@ void check_flags(const LookCommand& c, const FlagNames& given) {
     throw UsageError("--out applies to plots, and --page writes none; leave out one of them");
   if (!c.page.empty() && c.tsne)
     throw UsageError("--tsne: the page has the maps of the heads already; leave out --tsne");
+  if (c.attends_to.empty() && given.count("--attends-to") != 0)
+    throw_usage_error("--attends-to", "", "is empty; give a token of the text");
   if (!c.attends_to.empty() && (c.tsne || !c.page.empty()))
     throw UsageError("--attends-to applies to neither --tsne nor --page; leave out one of them");
   for (const char* flag : {"--perplexity", "--iterations", "--seed"})

@@ -166,7 +166,8 @@ class Supervisor {
       std::cerr << "heed: error: rank " << *first_failed_ << " (process " << failed.process << ") "
                 << (was_killed ? "was killed by signal " : "ended with exit code ") << code
                 << (was_killed ? std::string(" (") + strsignal(code) + ")" : "")
-                << "; all ranks have stopped; --resume continues from the last saved checkpoint"
+                << "; all ranks have stopped; --resume continues from the last checkpoint, if one "
+                   "was saved"
                 << (was_killed && code == SIGKILL ? "; if memory was short, give fewer --processes"
                                                   : "")
                 << std::endl;

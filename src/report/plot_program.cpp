@@ -29,6 +29,8 @@ Plot run_program(const PlotProgram& program, ChildProgram child) {
     if (result.code == 127)
       return failure(" is not installed, so nothing was drawn: install " + program.packages);
     if (result.code == 126) return failure(" could not be started");
+    if (result.code != 0 && result.last_error().empty())
+      return failure(" ended with exit code " + std::to_string(result.code));
     if (result.code != 0) return failure(": " + result.last_error());
     return {true, result.out};
   } catch (const Error& error) {

@@ -233,5 +233,13 @@ TEST_CASE("--trust does not skip checks of the checksum and the content", "[app]
         "metadata 'vocabulary.unit' is 'code point', none of byte, byte_level_bpe, byte_pair, "
         "code_point, word and word_piece");
   CHECK(sandbox.heed({"train", "in.txt", "--out", "n", "--trust"}).err ==
-        "heed: error: --trust applies to resumed checkpoints; give --resume too\n");
+        "heed: error: --trust applies to the checkpoint of --resume or --init; give one of them\n");
+}
+
+TEST_CASE("a run starts from a checkpoint without a checksum with --trust only", "[app][content]") {
+  const TrainedSandbox sandbox;
+  put(sandbox.checkpoint(), without_checksum(content(sandbox.checkpoint())));
+  const Arguments start = {"train", "in.txt", "--out", "n", "--init", "o", "--steps", "2"};
+  CHECK(has(sandbox.heed(start).err, "; --trust loads it anyway\n"));
+  CHECK(sandbox.heed(start + Arguments{"--trust"}).code == 0);
 }

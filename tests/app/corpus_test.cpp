@@ -155,7 +155,7 @@ TEST_CASE("invalid sizes and kinds are usage errors", "[app][corpus][refusals]")
   CHECK(refused(sandbox, {"a.txt", "--seed", "4294967296"}, 2).rfind("--seed 4294967296: ", 0) ==
         0);
   CHECK(refused(sandbox, {"a.txt", "b.txt"}, 2) == "'b.txt' is one argument too many; see --help");
-  CHECK(refused(sandbox, {""}, 2) == "FILE '': needs the name of a file");
+  CHECK(refused(sandbox, {""}, 2) == "FILE '': is empty; give a name");
   CHECK(refused(sandbox, {"--kin", "chain"}, 2) == "unknown option --kin; did you mean --kind?");
   CHECK_FALSE(sandbox.has_file("a.txt"));
 }

@@ -345,7 +345,7 @@ TEST_CASE("a flag without its value is refused, even if another flag follows", "
   CHECK(refused({"sample", "o", "--prompt"}) == "--prompt needs a value");
   CHECK(refused({"train", "--out="}) == "--out '': needs the name of a folder");
   CHECK(refused({"train", "--out", ""}) == "--out '': needs the name of a folder");
-  CHECK(refused({"train", ""}) == "TEXT '': needs the name of a file");
+  CHECK(refused({"train", ""}) == "TEXT '': is empty; give a name");
   CHECK(refused({"train", "--resume=no"}) == "--resume takes no value; write it alone");
 }
 

@@ -258,11 +258,12 @@ TEST_CASE("a killed rank is named, all others end, and the checkpoint stays whol
     kill(ranks[target], SIGKILL);
     const Finished killed = child.finish();
     CHECK(killed.code == 1);
-    CHECK(killed.err == "heed: error: rank " + std::to_string(target) + " (process " +
-                            std::to_string(ranks[target]) +
-                            ") was killed by signal 9 (Killed); all ranks have stopped; --resume "
-                            "continues from the last saved checkpoint; if memory was short, give "
-                            "fewer --processes\n");
+    CHECK(killed.err ==
+          "heed: error: rank " + std::to_string(target) + " (process " +
+              std::to_string(ranks[target]) +
+              ") was killed by signal 9 (Killed); all ranks have stopped; --resume "
+              "continues from the last checkpoint, if one was saved; if memory was short, give "
+              "fewer --processes\n");
     CHECK(all_end(ranks));
     if (sandbox.has_file("o/checkpoint.safetensors")) CHECK_FALSE(state(sandbox / "o").empty());
     if (!sandbox.has_file("o/checkpoint.safetensors")) std::filesystem::remove_all(sandbox / "o");
