@@ -18,8 +18,8 @@ GemmChoice& current_choice() {
 GemmLibrary library_named(std::string_view name, std::string_view text) {
   for (const GemmLibrary library : all_gemm_libraries)
     if (name == name_of(library)) return library;
-  throw_error("the choice of libraries for matrix products is \"", text,
-              "\"; give openblas, xsmm or onednn");
+  throw_error("the choice of libraries for matrix products is ", in_quotes(text),
+              "; give openblas, xsmm or onednn");
 }
 
 // The parts of the text between separators.

@@ -6,9 +6,13 @@
 #ifdef HEED_WITH_XSMM
 #include <libxsmm.h>
 #endif
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "array/blas_gemm.hpp"
@@ -28,11 +32,34 @@ F* loaded(std::initializer_list<const char*> files, const char* name) {
   return nullptr;
 }
 
+// Whether this process may write code and run it, as LIBXSMM and oneDNN do. Some systems forbid it,
+// for example systemd with MemoryDenyWriteExecute; LIBXSMM would then end with SIGSEGV.
+bool may_compile_functions() {
+  constexpr std::size_t size = 4096;
+  void* const page =
+      ::mmap(nullptr, size, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return false;
+  ::munmap(page, size);
+  return true;
+}
+
 // ---- LIBXSMM compiles a function for each shape. It stores matrices by columns, so a product of
 // ours, c = a b, is its C^T = B^T A^T.
 
 #ifdef HEED_WITH_XSMM
-constexpr bool with_xsmm = sizeof(Real) == sizeof(float);
+// When LIBXSMM starts, it opens the file /tmp/.libxsmm.UID. If another user has made a pipe of this
+// name, LIBXSMM would wait for its reader for ever; through a link, it would make another file.
+bool xsmm_can_start() {
+  struct stat status;
+  const std::string file = "/tmp/.libxsmm." + std::to_string(::getuid());
+  return ::lstat(file.c_str(), &status) != 0 || S_ISREG(status.st_mode);
+}
+
+bool with_xsmm() {
+  static const bool can_start =
+      sizeof(Real) == sizeof(float) && may_compile_functions() && xsmm_can_start();
+  return can_start;
+}
 
 // A copy of b with rows that are contiguous, in a buffer that each thread keeps.
 MatrixView rows_of(MatrixView b) {
@@ -65,7 +92,7 @@ bool xsmm_gemm(MatrixView a, MatrixView b, MatrixRef<Real> c, Output output, Rea
   return true;
 }
 #else
-constexpr bool with_xsmm = false;
+bool with_xsmm() { return false; }
 bool xsmm_gemm(MatrixView, MatrixView, MatrixRef<Real>, Output, Real) { return false; }
 #endif
 
@@ -78,7 +105,8 @@ using DnnlSgemm = int(char transpose_a, char transpose_b, std::int64_t m, std::i
 constexpr auto onednn_files = {"libdnnl.so.3", "libdnnl.so.2", "libdnnl.3.dylib"};
 
 DnnlSgemm* dnnl_sgemm() {
-  static DnnlSgemm* const sgemm = loaded<DnnlSgemm>(onednn_files, "dnnl_sgemm");
+  static DnnlSgemm* const sgemm =
+      may_compile_functions() ? loaded<DnnlSgemm>(onednn_files, "dnnl_sgemm") : nullptr;
   return sgemm;
 }
 
@@ -133,7 +161,7 @@ std::string_view name_of(GemmLibrary library) {
 
 bool is_installed(GemmLibrary library) {
   if (library == GemmLibrary::openblas) return true;
-  return library == GemmLibrary::xsmm ? with_xsmm : dnnl_sgemm() != nullptr;
+  return library == GemmLibrary::xsmm ? with_xsmm() : dnnl_sgemm() != nullptr;
 }
 
 std::size_t rows_per_tile(GemmLibrary library) {

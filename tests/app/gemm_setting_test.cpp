@@ -91,7 +91,7 @@ TEST_CASE("HEED_GEMM chooses the library, which the checkpoint names", "[app][ge
   const Finished refused = train("fast", heed_test::train_tiny);
   CHECK(refused.code == 2);
   CHECK(refused.err ==
-        "heed: error: HEED_GEMM: the choice of libraries for matrix products is \"fast\"; give "
+        "heed: error: HEED_GEMM: the choice of libraries for matrix products is 'fast'; give "
         "openblas, xsmm or onednn\n");
   CHECK(!sandbox.has_file("o"));
 
