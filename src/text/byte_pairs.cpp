@@ -3,6 +3,7 @@
 #include "heed/text/byte_pairs.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <queue>
@@ -48,17 +49,6 @@ std::size_t end_of_chunk(std::string_view text, std::size_t begin) {
     return end;
   // The last space of the run belongs to the word after it.
   return end - begin > 1 ? end - 1 : end_of_run(text, end);
-}
-
-// Replaces every pair `merge` of neighbouring tokens by `id`, from left to right.
-void apply(const Merge& merge, std::int64_t id, Ids& ids) {
-  std::size_t size = 0;
-  for (std::size_t i = 0; i < ids.size(); ++size) {
-    const bool pair = i + 1 < ids.size() && Merge(ids[i], ids[i + 1]) == merge;
-    ids[size] = pair ? id : ids[i];
-    i += pair ? 2 : 1;
-  }
-  ids.resize(size);
 }
 
 Ids bytes_of(std::string_view text) {
@@ -219,16 +209,30 @@ std::string BytePairs::decode(const std::vector<std::int64_t>& ids) const {
   return text;
 }
 
-// Applies the merge with the smallest id until no merge applies.
+// Applies the merge with the smallest id, from left to right, until no merge applies. merged[i] is
+// the id of the merge of tokens i and i + 1, so that only pairs with a new token are looked up.
 std::vector<std::int64_t> BytePairs::encoded_chunk(std::string_view chunk) const {
-  Ids ids = bytes_of(chunk);
+  constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+  Ids ids = bytes_of(chunk), merged(ids.size(), none);
+  const auto look_up = [&](std::size_t i) {
+    const auto found = i + 1 < ids.size() ? ids_.find({ids[i], ids[i + 1]}) : ids_.end();
+    merged[i] = found == ids_.end() ? none : found->second;
+  };
+  for (std::size_t i = 0; i < ids.size(); ++i) look_up(i);
   while (true) {
-    auto best = ids_.end();
-    for (std::size_t i = 1; i < ids.size(); ++i)
-      if (const auto found = ids_.find({ids[i - 1], ids[i]}); found != ids_.end())
-        if (best == ids_.end() || found->second < best->second) best = found;
-    if (best == ids_.end()) return ids;
-    apply(best->first, best->second, ids);
+    const std::int64_t id = *std::min_element(merged.begin(), merged.end());
+    if (id == none) return ids;
+    std::size_t size = 0;
+    for (std::size_t i = 0; i < ids.size(); ++size) {
+      const bool is_pair = merged[i] == id;
+      ids[size] = is_pair ? id : ids[i];
+      merged[size] = merged[i];
+      i += is_pair ? 2 : 1;
+    }
+    ids.resize(size);
+    merged.resize(size);
+    for (std::size_t i = 0; i < size; ++i)
+      if (ids[i] == id || (i + 1 < size && ids[i + 1] == id)) look_up(i);
   }
 }
 
