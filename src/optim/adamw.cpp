@@ -34,6 +34,9 @@ void AdamW::set_lr(double lr, SourceLocation location) {
 }
 
 void AdamW::step(SourceLocation location) {
+  const CallSite site(location);
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    if (parameters_[i].has_grad()) check_shapes(parameters_[i], exp_avg_[i]);
   const OperationTimer timer("AdamW", Phase::forward);
   ++step_;
   for (std::size_t i = 0; i < parameters_.size(); ++i)

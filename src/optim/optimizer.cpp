@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "heed/base/text.hpp"
 #include "optim/state.hpp"
 
 namespace HEED_NAMESPACE::optim {
@@ -36,8 +37,27 @@ void zero_grad(const std::vector<Tensor>& parameters, SourceLocation location) {
   for (const Tensor& parameter : parameters) parameter.clear_grad(location);
 }
 
+void check_shapes(const Tensor& parameter, const Array& state) {
+  if (parameter.grad().shape() != parameter.shape())
+    throw_error("step: ", describe(parameter, "a parameter"), " has a gradient of shape ",
+                str(parameter.grad().shape()), "; they must be equal");
+  if (is_defined(state) && state.shape() != parameter.shape())
+    throw_error("step: ", describe(parameter, "a parameter"), " had shape ", str(state.shape()),
+                " when the optimizer was made; make a new optimizer");
+}
+
+// Throws Error if two parameters have one name, by which a state finds their arrays.
+static void check_names(const std::vector<Tensor>& parameters) {
+  std::set<std::string> names;
+  for (const Tensor& parameter : parameters)
+    if (!names.insert(parameter.name()).second && !parameter.name().empty())
+      throw_error("optimizer state: two parameters have the name ", in_quotes(parameter.name()),
+                  "; give each its own");
+}
+
 void append_arrays(State& state, const std::vector<Tensor>& parameters,
                    const std::vector<Array>& arrays, const std::string& kind) {
+  check_names(parameters);
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (parameters[i].name().empty())
       throw_error("optimizer state: ", describe(parameters[i], "a parameter"),
@@ -65,6 +85,10 @@ static Array find_array(const ArrayIndex& arrays, const Tensor& parameter, const
 std::vector<std::vector<Array>> find_arrays(const State& state,
                                             const std::vector<Tensor>& parameters,
                                             const std::vector<std::string>& kinds, bool required) {
+  check_names(parameters);
+  constexpr std::int64_t most_steps = std::int64_t{1} << 53;
+  if (state.step < 0 || state.step > most_steps)
+    throw_error("optimizer state: step ", state.step, " must be 0 to 2^53");
   std::set<std::string> expected;
   for (const Tensor& parameter : parameters)
     for (const std::string& kind : kinds) expected.insert(parameter.name() + "." + kind);

@@ -13,8 +13,11 @@ namespace HEED_NAMESPACE::optim {
 static double cosine_factor(double x) { return 0.5 * (1 + std::cos(std::acos(-1.0) * x)); }
 
 double WarmupCosine::at(std::int64_t step) const {
+  check_option("WarmupCosine", "lr", lr, lr >= 0, "0 or more");
+  check_option("WarmupCosine", "min_lr", min_lr, min_lr >= 0, "0 or more");
+  check_option("WarmupCosine", "warmup", warmup, warmup >= 0, "0 or more");
   if (step < warmup) {
-    const auto steps = static_cast<double>(step + 1), all = static_cast<double>(warmup + 1);
+    const double steps = static_cast<double>(step) + 1, all = static_cast<double>(warmup) + 1;
     const double rate = lr * steps / all;
     return std::isfinite(rate) ? rate : lr * (steps / all);  // lr * steps can overflow
   }

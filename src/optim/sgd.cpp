@@ -2,6 +2,7 @@
 
 #include "heed/optim/sgd.hpp"
 
+#include <cmath>
 #include <utility>
 
 #include "heed/array/map.hpp"
@@ -16,6 +17,7 @@ Sgd::Sgd(std::vector<Tensor> parameters, const SgdOptions& options, SourceLocati
   check_option("Sgd", "lr", lr, lr >= 0, "0 or more");
   check_option("Sgd", "momentum", momentum, momentum >= 0, "0 or more");
   check_option("Sgd", "weight_decay", weight_decay, weight_decay >= 0, "0 or more");
+  check_option("Sgd", "dampening", options.dampening, std::isfinite(options.dampening), "finite");
   if (options.nesterov && (momentum == 0 || options.dampening != 0))
     throw_error("Sgd: nesterov needs momentum above 0 and no dampening");
   momenta_.assign(parameters_.size(), undefined_array());
@@ -28,6 +30,9 @@ void Sgd::set_lr(double lr, SourceLocation location) {
 }
 
 void Sgd::step(SourceLocation location) {
+  const CallSite site(location);
+  for (std::size_t i = 0; i < parameters_.size(); ++i)
+    if (parameters_[i].has_grad()) check_shapes(parameters_[i], momenta_[i]);
   const Real momentum = static_cast<Real>(options_.momentum), lr = static_cast<Real>(options_.lr);
   const Real grad_weight = static_cast<Real>(1 - options_.dampening);
   const Real decay = static_cast<Real>(options_.weight_decay);

@@ -16,6 +16,10 @@ void check_option(const char* owner, const char* option, Number value, bool good
   if (!good) throw_error(owner, ": ", option, " ", value, " must be ", range);
 }
 
+// Throws Error unless a parameter, its gradient and an array of the optimizer's state have one
+// shape.
+void check_shapes(const Tensor& parameter, const Array& state);
+
 // Appends arrays[i] to state.arrays as NAME.kind, where NAME is the name of parameters[i]. Skips
 // undefined arrays. Throws Error for a parameter without a name.
 void append_arrays(State& state, const std::vector<Tensor>& parameters,

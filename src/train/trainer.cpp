@@ -20,6 +20,10 @@ const TrainOptions& checked(const TrainOptions& options) {
   if (options.log_every < 1) throw_error("Trainer: log_every must be at least 1");
   if (options.eval_every < 1) throw_error("Trainer: eval_every must be at least 1");
   if (options.eval_batches < 1) throw_error("Trainer: eval_batches must be at least 1");
+  if (!(options.clip >= 0)) throw_error("Trainer: clip ", options.clip, " must be 0 or more");
+  if (options.warmup < 0) throw_error("Trainer: warmup ", options.warmup, " must be 0 or more");
+  if (options.decay_steps < 0)
+    throw_error("Trainer: decay_steps ", options.decay_steps, " must be 0 or more");
   if (!is_power_of_two(options.shards) || options.batch_size % options.shards != 0)
     throw_error("Trainer: ", options.shards,
                 " shards: give a power of two that divides batch_size ", options.batch_size);

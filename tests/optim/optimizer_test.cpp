@@ -2,6 +2,8 @@
 
 #include "heed/optim/optimizer.hpp"
 
+#include <limits>
+
 #include "catch.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/reduce.hpp"
@@ -240,7 +242,41 @@ TEST_CASE("set_state rejects a state that does not fit and changes nothing", "[o
         "optimizer state: 'head.exp_avg' belongs to no parameter");
   CHECK(message_of([&] { Sgd(p, sgd(0.1, 0.9)).set_state(good); }) ==
         "optimizer state: 'w.exp_avg' belongs to no parameter");
+  State invalid = good;
+  for (const std::int64_t step : {std::int64_t{-1}, std::numeric_limits<std::int64_t>::max()}) {
+    invalid.step = step;
+    CHECK(message_of([&] { optimizer.set_state(invalid); }) ==
+          "optimizer state: step " + std::to_string(step) + " must be 0 to 2^53");
+  }
   CHECK(same_bits(optimizer.state().arrays[1].second, good.arrays[1].second));
+}
+
+TEST_CASE("a state of parameters with one name is refused", "[optim][state]") {
+  std::vector<Tensor> p = two_parameters();
+  p[1].set_name(p[0].name());
+  const AdamW optimizer(p, {});
+  CHECK(message_of([&] { optimizer.state(); }) ==
+        "optimizer state: two parameters have the name 'w'; give each its own");
+}
+
+TEST_CASE("a step refuses parameters and gradients whose shape was changed, and changes nothing",
+          "[optim]") {
+  std::vector<Tensor> p = two_parameters();
+  AdamW adam(p, {});
+  Sgd heavy(p, sgd(0.1, 0.9));
+  for (const Tensor& parameter : p) backward(parameter, ones(parameter.shape()));
+  heavy.step();
+  const Array first = p[0].value();
+  p[1].mutable_grad() = ones({3});
+  const std::string gradient = "step: b (2) has a gradient of shape (3); they must be equal";
+  CHECK(message_of([&] { adam.step(); }) == gradient);
+  CHECK(message_of([&] { heavy.step(); }) == gradient);
+  p[1].mutable_value() = ones({3});
+  const std::string value =
+      "step: b (3) had shape (2) when the optimizer was made; make a new optimizer";
+  CHECK(message_of([&] { adam.step(); }) == value);
+  CHECK(message_of([&] { heavy.step(); }) == value);
+  CHECK((p[0].value() == first));
 }
 
 TEST_CASE("Sgd rejects options out of range", "[optim][sgd]") {
@@ -248,6 +284,7 @@ TEST_CASE("Sgd rejects options out of range", "[optim][sgd]") {
   CHECK(error_of<Sgd>(sgd(not_a_number)) == "Sgd: lr nan must be 0 or more");
   CHECK(error_of<Sgd>(sgd(0.1, -1)) == "Sgd: momentum -1 must be 0 or more");
   CHECK(error_of<Sgd>(sgd(0.1, 0, 0, -1)) == "Sgd: weight_decay -1 must be 0 or more");
+  CHECK(error_of<Sgd>(sgd(0.1, 0.9, not_a_number)) == "Sgd: dampening nan must be finite");
   const std::string nesterov = "Sgd: nesterov needs momentum above 0 and no dampening";
   CHECK(error_of<Sgd>(sgd(0.1, 0, 0, 0, true)) == nesterov);
   CHECK(error_of<Sgd>(sgd(0.1, 0.9, 0.1, 0, true)) == nesterov);
@@ -313,8 +350,8 @@ TEST_CASE("an optimizer refuses the result of an operation and names its place",
   const int made = __LINE__ + 1;
   const Tensor y = w * 2.0;
   CHECK(message_of([&] { Sgd({y}); }) ==
-        "Sgd: parameter 0, x (2), is the result of Scale made at " + std::string(__FILE__) +
-            ":" + std::to_string(made) + "; give the tensors that it depends on");
+        "Sgd: parameter 0, x (2), is the result of Scale made at " + std::string(__FILE__) + ":" +
+            std::to_string(made) + "; give the tensors that it depends on");
 }
 
 TEST_CASE("a tensor that requires no gradient keeps its value", "[optim]") {

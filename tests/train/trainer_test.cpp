@@ -225,6 +225,15 @@ TEST_CASE("the constructor of Trainer throws for invalid options", "[train][trai
   options.eval_batches = 0;
   CHECK(refused(options) == "Trainer: eval_batches must be at least 1");
   options = few_steps(10);
+  options.clip = -1;
+  CHECK(refused(options) == "Trainer: clip -1 must be 0 or more");
+  options = few_steps(10);
+  options.warmup = -1;
+  CHECK(refused(options) == "Trainer: warmup -1 must be 0 or more");
+  options = few_steps(10);
+  options.decay_steps = -1;
+  CHECK(refused(options) == "Trainer: decay_steps -1 must be 0 or more");
+  options = few_steps(10);
   options.beta1 = 1;
   CHECK(refused(options) == "AdamW: beta1 1 must be in [0, 1)");
   CHECK(has(refused(few_steps(10), 200), "validation"));  // the smaller of the two splits

@@ -8,7 +8,8 @@
 namespace HEED_NAMESPACE::optim {
 
 // The schedule of nanoGPT: linear warmup, lr (step + 1) / (warmup + 1) while step < warmup, then
-// cosine decay to min_lr at step decay_steps, then min_lr. The first step is number 0.
+// cosine decay to min_lr at step decay_steps, then min_lr. The first step is number 0. at() throws
+// Error for a negative option.
 struct WarmupCosine {
   double lr = 1e-3;                 // maximum learning rate
   double min_lr = 1e-4;             // learning rate from step decay_steps on
