@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <new>
+#include <string>
 
 #include "heed/array/shape.hpp"
 #include "heed/array/small_blocks.hpp"
@@ -41,12 +42,30 @@ alignas(64) static std::byte no_elements[64];  // the memory of all arrays of si
 static bool is_small(std::size_t bytes) { return bytes <= max_small_bytes; }
 static std::size_t rounded(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
+namespace {
+
+class OutOfMemory : public std::bad_alloc {
+ public:
+  explicit OutOfMemory(std::size_t bytes)
+      : text_("out of memory: an array of " + std::to_string(bytes) + " bytes") {}
+  const char* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  std::string text_;
+};
+
+void* allocate_large(std::size_t bytes) {
+  if (void* const buffer = ::operator new(bytes, alignment, std::nothrow)) return buffer;
+  throw OutOfMemory(bytes);
+}
+
+}  // namespace
+
 void* allocate_bytes(std::size_t bytes) {
   static const bool configured = keep_freed_memory();
   static_cast<void>(configured);
   if (bytes == 0) return no_elements;
-  void* const buffer =
-      is_small(bytes) ? allocate_small(rounded(bytes)) : ::operator new(bytes, alignment);
+  void* const buffer = is_small(bytes) ? allocate_small(rounded(bytes)) : allocate_large(bytes);
   const std::size_t now = in_use += bytes;
   std::size_t largest = peak;
   while (now > largest && !peak.compare_exchange_weak(largest, now)) continue;

@@ -16,6 +16,9 @@ void accumulate(const Node& from, std::size_t i, Array part) {
   if (part.shape() != input.value.shape())
     throw_error(from.op, ": backward gave a gradient of shape ", str(part.shape()), " for input ",
                 i, " of shape ", str(input.value.shape()));
+  if (input.has_grad && input.grad.shape() != part.shape())
+    throw_error(from.op, ": the gradient of input ", i, " has the shape ", str(input.grad.shape()),
+                " of an earlier value; clear it with zero_grad first");
   trace_contribution(from, i, part);
   if (input.has_grad) {
     add_to(input.grad, part);
@@ -23,6 +26,12 @@ void accumulate(const Node& from, std::size_t i, Array part) {
     input.grad = std::move(part);
     input.has_grad = true;
   }
+}
+
+void check_number_of_gradients(const Node& node, std::size_t returned) {
+  if (returned != node.inputs.size())
+    throw_error(node.op, ": backward gave ", returned, " gradients for ", node.inputs.size(),
+                " inputs; return one for each input");
 }
 
 std::size_t checked_axis(std::string_view op, const Tensor& x, int axis, std::string_view role) {

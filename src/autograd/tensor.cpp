@@ -14,11 +14,12 @@
 #endif
 
 #include "heed/base/error.hpp"
+#include "heed/base/text.hpp"
 
 namespace HEED_NAMESPACE {
 
 static std::atomic<std::size_t> num_nodes{0};
-static thread_local bool recording = true;
+static thread_local std::size_t num_no_grads = 0;  // NoGrad objects of this thread
 
 std::size_t live_nodes() { return num_nodes; }
 
@@ -113,15 +114,15 @@ std::ostream& operator<<(std::ostream& out, const Tensor& x) {
 }
 
 std::string name_or(const Tensor& x, std::string_view role) {
-  return x.name().empty() ? std::string(role) : x.name();
+  return x.name().empty() ? std::string(role) : printable(x.name());
 }
 
 Tensor detach(const Tensor& x, SourceLocation location) {
   return Tensor(x.value(location), false, location).set_name(x.name());
 }
 
-NoGrad::NoGrad() : previous_(recording) { recording = false; }
-NoGrad::~NoGrad() { recording = previous_; }
-bool grad_enabled() { return recording; }
+NoGrad::NoGrad() { ++num_no_grads; }
+NoGrad::~NoGrad() { --num_no_grads; }
+bool grad_enabled() { return num_no_grads == 0; }
 
 }  // namespace HEED_NAMESPACE

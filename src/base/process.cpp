@@ -106,6 +106,7 @@ std::string ChildResult::last_error() const {
 }
 
 ChildResult run_child(ChildProgram program) {
+  if (program.words.empty()) throw_error("run_child: words is empty; give the name of a program");
   const Files files{temporary_file(), temporary_file(), temporary_file()};
   const auto& [in, out, err] = files;
   std::fwrite(program.input.data(), 1, program.input.size(), in.get());

@@ -21,9 +21,7 @@ CallSite::~CallSite() {
   if (is_outermost_) outermost = {};
 }
 
-std::string at_call_site() {
-  return hidden || outermost.line == 0 ? "" : ", at " + str(outermost);
-}
+std::string at_call_site() { return hidden || outermost.line == 0 ? "" : ", at " + str(outermost); }
 
 void hide_call_sites() { hidden = true; }
 

@@ -207,6 +207,10 @@ void check_safetensors(const std::filesystem::path& path, Metadata metadata,
 
 void write_safetensors(const std::filesystem::path& path, Metadata metadata,
                        const std::vector<StoredTensor>& tensors) {
+  for (const StoredTensor& tensor : tensors)
+    if (tensor.data == nullptr && tensor.bytes != 0)
+      throw_error(path.string(), ": tensor ", in_quotes(tensor.name),
+                  " has no numbers, only their description; read them first");
   std::string header = checked_header(path, std::move(metadata), tensors);
   fill_checksum(header, tensors);
   const std::uint64_t length = header.size();

@@ -83,7 +83,9 @@ SafetensorsReader::SafetensorsReader(const std::filesystem::path& path) : input_
 }
 
 std::string SafetensorsReader::name(std::size_t index) const {
-  return path() + ": tensor " + in_quotes(tensors().at(index).name);
+  if (index >= tensors().size())
+    throw_error(path(), ": has ", tensors().size(), " tensors, so none with index ", index);
+  return path() + ": tensor " + in_quotes(tensors()[index].name);
 }
 
 void SafetensorsReader::check_dtype(std::size_t index) const {

@@ -124,6 +124,16 @@ Tensor DecoderBlock::operator()(const Tensor& x, const Tensor& memory, const Att
   return crossed + dropout(mlp(norm3(crossed)), training);
 }
 
+// Throws Error for sizes whose products would overflow, or whose parameters no memory can hold.
+static void check_number_of_parameters(const GptConfig& c) {
+  const auto C = static_cast<double>(c.embed_dim), V = static_cast<double>(c.vocab_size);
+  const double number = V * C + 12 * static_cast<double>(c.layers) * C * C;  // about
+  constexpr double most = 1e13;                                              // 40 TB
+  if (number > most || static_cast<double>(c.block_size) > most)
+    throw_error("Gpt: vocab_size ", c.vocab_size, ", block_size ", c.block_size, ", layers ",
+                c.layers, " and embed_dim ", c.embed_dim, " are too large for any memory");
+}
+
 static const GptConfig& checked(const GptConfig& c, SourceLocation location) {
   const CallSite site(location);
   const std::pair<const char*, std::size_t> sizes[] = {{"vocab_size", c.vocab_size},
@@ -133,6 +143,8 @@ static const GptConfig& checked(const GptConfig& c, SourceLocation location) {
                                                        {"embed_dim", c.embed_dim}};
   for (const auto& [name, size] : sizes)
     if (size == 0) throw_error("Gpt: ", name, " must be at least 1");
+  check_number_of_parameters(c);
+  if (!(c.norm_eps >= 0)) throw_error("Gpt: norm_eps is ", c.norm_eps, "; give 0 or more");
   if (c.embed_dim % c.heads != 0)
     throw_error("Gpt: embed_dim ", c.embed_dim, " must be divisible by heads ", c.heads);
   if (c.kv_heads != 0 && c.heads % c.kv_heads != 0)

@@ -87,7 +87,12 @@ Dropout::Dropout(double probability, Generator& random, SourceLocation location)
 }
 
 Tensor Dropout::operator()(const Tensor& x, SourceLocation location) const {
-  return training && p > 0 ? heed::dropout(x, p, *generator, location) : x;
+  if (!training || p == 0) return x;
+  if (generator == nullptr) {
+    const CallSite site(location);
+    throw_error("Dropout: has no generator; set `generator`, or training = false");
+  }
+  return heed::dropout(x, p, *generator, location);
 }
 
 Embedding::Embedding(Scope scope, std::size_t num_embeddings, std::size_t embed_dim) {
@@ -115,7 +120,7 @@ PatchEmbedding::PatchEmbedding(Scope scope, std::size_t num_channels, std::size_
                                std::size_t embed_dim)
     : channels(checked_size(scope, "channels", num_channels)),
       patch_size(checked_size(scope, "patch_size", size)),
-      projection(scope, channels * patch_size * patch_size,
+      projection(scope, numel({channels, patch_size, patch_size}),
                  checked_size(scope, "embed_dim", embed_dim)) {}
 
 Tensor PatchEmbedding::operator()(const Tensor& images, SourceLocation location) const {

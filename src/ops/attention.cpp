@@ -117,7 +117,7 @@ Tensor join_heads(const Tensor& x, SourceLocation location) {
 
 Tensor repeat_kv_heads(const Tensor& x, std::size_t num_heads, SourceLocation location) {
   const CallSite site(location);
-  if (x.dim() != 4 || x.shape()[1] == 0 || num_heads % x.shape()[1] != 0)
+  if (x.dim() != 4 || x.shape()[1] == 0 || num_heads == 0 || num_heads % x.shape()[1] != 0)
     throw_error("repeat_kv_heads: ", describe(x, "x"),
                 " must be (B, H_kv, S, D) with H_kv a divisor of num_heads = ", num_heads);
   const Shape& shape = x.shape();

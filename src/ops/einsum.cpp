@@ -70,10 +70,17 @@ struct EinsumCall {
 };
 
 static std::ostream& operator<<(std::ostream& out, const EinsumCall& call) {
-  out << '"' << call.equation << "\", of ";
+  out << '"' << printable(call.equation) << "\", of ";
   for (std::size_t i = 0; i < call.operands.size(); ++i)
     out << (i == 0 ? "" : ", ") << describe(call.operands[i], "operand " + std::to_string(i));
   return out;
+}
+
+// The character of the text that begins at byte i.
+static std::string character_at(std::string_view text, std::size_t i) {
+  std::size_t end = i + 1;
+  while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) ++end;
+  return std::string(text.substr(i, end - i));
 }
 
 // Parses the labels of one operand or of the result. "..." stands for `ellipsis_axes` axes.
@@ -84,13 +91,14 @@ static Labels parse(std::string_view text, std::size_t ellipsis_axes, const Eins
     if (c == ' ') continue;
     if (text.substr(i, 3) == "...") {
       if (text.find("...", i + 3) != text.npos)
-        throw_error("einsum: \"", text, "\" has ... twice, in ", call);
+        throw_error("einsum: \"", printable(text), "\" has ... twice, in ", call);
       for (std::size_t k = ellipsis_axes; k > 0; --k) labels.push_back(-static_cast<int>(k));
       i += 2;
     } else if (std::isalpha(c)) {
       labels.push_back(c);
     } else {
-      throw_error("einsum: '", text[i], "' is not a letter, a comma, -> or ... in ", call);
+      throw_error("einsum: ", in_quotes(character_at(text, i)),
+                  " is not a letter, a comma, -> or ... in ", call);
     }
   }
   return labels;
@@ -100,8 +108,8 @@ static Labels parse_operand(std::string_view text, const Tensor& x, const Einsum
   const std::size_t letters = parse(text, 0, call).size();
   const bool has_ellipsis = text.find("...") != text.npos;
   if (has_ellipsis ? x.dim() < letters : x.dim() != letters)
-    throw_error("einsum: \"", text, "\" names ", letters, " axes, ", describe(x, "its operand"),
-                " has ", x.dim(), ", in ", call);
+    throw_error("einsum: \"", printable(text), "\" names ", letters, " axes, ",
+                describe(x, "its operand"), " has ", x.dim(), ", in ", call);
   return parse(text, x.dim() - letters, call);
 }
 

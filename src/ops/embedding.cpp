@@ -50,6 +50,9 @@ Tensor embedding(const Indices& indices, const Tensor& weight,
     if (index < 0 || index >= rows)
       throw_error("embedding: index ", index, " among ", str(shape_of(indices)),
                   " indices is out of range for ", describe(weight, "weight"));
+  if (padding_idx && (*padding_idx < 0 || *padding_idx >= rows))
+    throw_error("embedding: padding_idx ", *padding_idx, " is out of range for ",
+                describe(weight, "weight"));
   return record(Embedding{indices, padding_idx}, location, weight);
 }
 

@@ -2,6 +2,8 @@
 
 #include "heed/ops/mask.hpp"
 
+#include <algorithm>
+
 #include "heed/array/map.hpp"
 #include "heed/array/reduce.hpp"
 #include "heed/autograd/record.hpp"
@@ -71,6 +73,8 @@ struct Dropout {
 };
 
 Mask causal_mask(std::size_t queries, std::size_t keys, std::size_t past, std::size_t window) {
+  numel({queries, keys});       // throws if the product is too large
+  past = std::min(past, keys);  // no query has more past keys; past + t cannot overflow
   Mask mask = Mask::from_shape({queries, keys});
   for (std::size_t t = 0; t < queries; ++t)
     for (std::size_t s = 0; s < keys; ++s)

@@ -226,9 +226,14 @@ static void check_normalized(std::string_view op, const Tensor& x, const Shape& 
                   " must have normalized_shape ", str(normalized_shape), " of ", describe(x, "x"));
 }
 
+static void check_eps(const char* op, double eps) {
+  if (!(eps >= 0)) throw_error(op, ": eps is ", eps, "; give 0 or more");
+}
+
 Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight,
                   const Tensor& bias, double eps, SourceLocation location) {
   const CallSite site(location);
+  check_eps("layer_norm", eps);
   check_normalized("layer_norm", x, normalized_shape, weight, bias);
   return record(LayerNorm{numel(normalized_shape), eps}, location, x, weight, bias);
 }
@@ -236,6 +241,7 @@ Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& 
 Tensor rms_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, double eps,
                 SourceLocation location) {
   const CallSite site(location);
+  check_eps("rms_norm", eps);
   check_normalized("rms_norm", x, normalized_shape, weight, {});
   return record(RmsNorm{numel(normalized_shape), eps}, location, x, weight);
 }
@@ -243,6 +249,7 @@ Tensor rms_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& we
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis, double eps,
                          SourceLocation location) {
   const CallSite site(location);
+  check_eps("cosine_similarity", eps);
   const Shape shape =
       broadcast("cosine_similarity", a.shape(), b.shape(), name_or(a, "a"), name_or(b, "b"));
   const std::size_t at = checked_axis("cosine_similarity", shape, axis, "the broadcast shape");

@@ -2,6 +2,7 @@
 
 #include "heed/ops/reduce.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "heed/array/lines.hpp"
@@ -73,12 +74,12 @@ struct Variance {
   static constexpr std::string_view name = "Variance";
   Array forward(const Array& x) const {
     const Array d = deviations(x);
-    const Real n = count_over(x, axes) - correction;
+    const Real n = std::max(count_over(x, axes) - correction, Real{0});
     return map([n](auto s) { return s / n; },
                sum_over(map([](auto v) { return v * v; }, d), axes, keepdim));
   }
   Array backward(const Array& dy, const Array&, const Array& x) const {
-    const Real n = count_over(x, axes) - correction;
+    const Real n = std::max(count_over(x, axes) - correction, Real{0});
     return map([n](auto d, auto v) { return d * (v + v) / n; }, expand_reduced(dy, x, axes),
                deviations(x));
   }  // dx_i = dy 2 (x_i - mean) / (n - correction)

@@ -53,9 +53,12 @@ std::size_t sheet_columns(std::size_t columns, std::size_t panels) {
 }
 
 Array max_pooled(const Array& x, std::size_t side) {
+  if (x.dimension() != 2 || side == 0)
+    throw_error("max_pooled: x must be a matrix and side at least 1, got ", str(shape_of(x)),
+                " and ", side);
   const std::size_t rows = x.shape()[0], columns = x.shape()[1];
-  Array result = filled({(rows + side - 1) / side, (columns + side - 1) / side},
-                        -std::numeric_limits<Real>::infinity());
+  const auto cells = [side](std::size_t n) { return n / side + (n % side != 0); };
+  Array result = filled({cells(rows), cells(columns)}, -std::numeric_limits<Real>::infinity());
   for (std::size_t r = 0; r < rows; ++r)
     for (std::size_t c = 0; c < columns; ++c) {
       Real& maximum = result(r / side, c / side);

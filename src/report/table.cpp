@@ -59,11 +59,17 @@ bool needs_scientific(const Array& x, int decimals) {
   return largest >= 1e8 || (largest > 0 && decimals > 0 && largest < std::pow(10.0, -decimals));
 }
 
+const TableOptions& checked_options(const TableOptions& options) {
+  if (options.decimals < 0 || options.decimals > 100)
+    throw_error("table: decimals is ", options.decimals, "; give 0 to 100");
+  return options;
+}
+
 class TableText {
  public:
   TableText(const Array& x, const TableOptions& options)
       : x_(x),
-        options_(options),
+        options_(checked_options(options)),
         sizes_(sizes_of(shape_of(x))),
         scientific_(needs_scientific(x, options.decimals)),
         row_names_(checked_names(options.row_names, sizes_.rows, "row", shape_of(x))),

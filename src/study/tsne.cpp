@@ -188,7 +188,18 @@ Doubles tsne_distances(const Array& points, Distance distance) {
   return distances;
 }
 
+static void check_embedding(const char* function, const Doubles& y) {
+  if (y.dimension() != 2 || y.shape(1) != 2)
+    throw_error(function, ": y must be (n, 2), got ", str(shape_of(y)));
+}
+
+static void check_square(const char* function, const Doubles& distances) {
+  if (distances.dimension() != 2 || distances.shape(0) != distances.shape(1))
+    throw_error(function, ": distances must be (n, n), got ", str(shape_of(distances)));
+}
+
 Doubles tsne_conditional_probabilities(const Doubles& distances, double perplexity) {
+  check_square("tsne_conditional_probabilities", distances);
   const std::size_t n = distances.shape(0);
   Doubles p = Doubles::from_shape({n, n});
   each_row(n, [&](std::size_t i) {
@@ -203,18 +214,27 @@ Doubles tsne_joint_probabilities(const Doubles& conditional) {
 }
 
 Doubles tsne_embedding_probabilities(const Doubles& y) {
+  check_embedding("tsne_embedding_probabilities", y);
   const Similarities similarities = similarities_of(y);
   return similarities.values / similarities.total;
 }
 
 double kl_divergence(const Doubles& P, const Doubles& Q) {
+  if (P.shape() != Q.shape())
+    throw_error("kl_divergence: P ", str(shape_of(P)), " and Q ", str(shape_of(Q)),
+                " must have one shape");
   double kl = 0;
   for (std::size_t k = 0; k < P.size(); ++k)
     if (P.data()[k] > 0) kl += P.data()[k] * std::log(P.data()[k] / Q.data()[k]);
   return kl;
 }
 
-Doubles tsne_gradient(const Doubles& P, const Doubles& y) { return gradient_of(P, y, 1); }
+Doubles tsne_gradient(const Doubles& P, const Doubles& y) {
+  check_embedding("tsne_gradient", y);
+  if (shape_of(P) != Shape{y.shape(0), y.shape(0)})
+    throw_error("tsne_gradient: P ", str(shape_of(P)), " must be (n, n) for y ", str(shape_of(y)));
+  return gradient_of(P, y, 1);
+}
 
 Tsne tsne(const Array& points, const TsneOptions& options) {
   check_points(points, options.distance);
@@ -250,6 +270,11 @@ Tsne tsne(const Array& points, const TsneOptions& options) {
 
 std::size_t nearest(const Doubles& distances, std::size_t i,
                     const std::vector<std::size_t>& candidates) {
+  check_square("nearest", distances);
+  for (const std::size_t j : candidates)
+    if (j >= distances.shape(0) || i >= distances.shape(0))
+      throw_error("nearest: points ", i, " and ", j, " of ", distances.shape(0),
+                  " points; give smaller indices");
   std::size_t best = i;
   for (const std::size_t j : candidates)
     if (j != i && (best == i || distances(i, j) < distances(i, best))) best = j;

@@ -66,3 +66,14 @@ TEST_CASE("several threads may allocate at once", "[array][allocator]") {
   for (std::thread& thread : threads) thread.join();
   CHECK(allocated_bytes() == before);
 }
+
+TEST_CASE("an array that no memory can hold throws bad_alloc with its size", "[array][allocator]") {
+  if (heed_test::sanitized) return;  // AddressSanitizer ends the program instead
+  try {
+    uninitialized({std::size_t{1} << 50});
+    FAIL("no exception");
+  } catch (const std::bad_alloc& error) {
+    const std::string bytes = std::to_string((std::size_t{1} << 50) * sizeof(Real));
+    CHECK(error.what() == "out of memory: an array of " + bytes + " bytes");
+  }
+}

@@ -287,3 +287,34 @@ TEST_CASE("the contributions of a node that is no leaf are those of the last cal
 TEST_CASE("contributions throws for an undefined tensor", "[autograd][provenance]") {
   CHECK(message_of([] { contributions(Tensor()); }) == "contributions: the tensor is undefined");
 }
+
+// The sum of two tensors, whose backward returns `count` gradients.
+struct WrongNumber {
+  static constexpr std::string_view name = "WrongNumber";
+  Array forward(const ArrayList& x) const { return x[0].get() + x[1].get(); }
+  std::vector<Array> backward(const Array& dy, const Array&, const ArrayList&) const {
+    return std::vector<Array>(count, dy);
+  }
+  std::size_t count;
+};
+
+TEST_CASE("an operation on a list must return a gradient for each input", "[autograd][backward]") {
+  const Tensor x = tensor_of({1}, {1});
+  for (const std::size_t count : {0u, 1u, 3u})
+    CHECK(message_of([&] {
+            backward(record_list(WrongNumber{count}, SourceLocation::current(), {x, x}));
+          }) == "WrongNumber: backward gave " + std::to_string(count) +
+                    " gradients for 2 inputs; return one for each input");
+  backward(record_list(WrongNumber{2}, SourceLocation::current(), {x, x}));
+}
+
+TEST_CASE("a gradient of an earlier value with another shape is not added to",
+          "[autograd][backward]") {
+  const Tensor x = tensor_of({2}, {1, 2});
+  backward(sum(x * x));
+  x.mutable_value() = ones({3});
+  CHECK(
+      message_of([&] { backward(sum(x + x)); }) ==
+      "Add: the gradient of input 0 has the shape (2) of an earlier value; clear it with zero_grad "
+      "first");
+}

@@ -301,3 +301,10 @@ TEST_CASE("gradcheck's leaves have the location of its call", "[autograd][check]
       {ones({2})});
   CHECK(str(location) == __FILE__ ":" + std::to_string(line));
 }
+
+TEST_CASE("the check of a node without elements finds nothing wrong", "[autograd][node_check]") {
+  const Checking checking;
+  const Tensor x(zeros({0}), true);
+  backward(sum(x * x));
+  CHECK(x.grad().size() == 0);
+}

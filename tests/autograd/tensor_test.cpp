@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include <functional>
+#include <memory>
 #include <sstream>
 #include <string>
 
@@ -292,4 +293,21 @@ TEST_CASE("x.backward() computes the gradients that backward(x) computes", "[aut
   backward(sum(y * y));
   CHECK(difference(x.grad(), y.grad(), 0) == "");
   CHECK(difference(x.grad(), array_of({2}, {6, 8})) == "");
+}
+
+TEST_CASE("gradients are recorded again after the last NoGrad, whichever order they end in",
+          "[autograd][tensor]") {
+  auto first = std::make_unique<NoGrad>();
+  auto second = std::make_unique<NoGrad>();
+  first.reset();
+  CHECK_FALSE(grad_enabled());
+  second.reset();
+  CHECK(grad_enabled());
+}
+
+TEST_CASE("errors show a tensor's name on one line, without control characters",
+          "[autograd][tensor]") {
+  Tensor x(ones({2}));
+  x.set_name("a\nb\x1b[2J");
+  CHECK(describe(x, "x") == R"(a\nb\x1b[2J (2))");
 }

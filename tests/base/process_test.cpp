@@ -108,3 +108,7 @@ TEST_CASE("a child ends with the process that started it", "[base][child_program
   if (runs()) ::kill(child, SIGKILL);
 }
 #endif
+
+TEST_CASE("a child program without words is refused", "[base][process]") {
+  CHECK_THROWS_AS(run_child({}), Error);
+}

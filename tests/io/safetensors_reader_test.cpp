@@ -85,3 +85,19 @@ TEST_CASE("a reader reads a part of a file that is larger than the memory", "[io
   reader.read(0, (std::size_t{1} << 40) - 3, 3, last.data());
   CHECK(test::same_bits(last, zeros({3})));
 }
+
+TEST_CASE("an index without a tensor is refused, and so are tensors without numbers",
+          "[io][safetensors]") {
+  using heed::test::message_of;
+  const heed_test::ScratchFolder folder;
+  const Array one_to_four = heed::test::array_of({4}, {1, 2, 3, 4});
+  write_safetensors(folder / "f", {}, {stored_tensor("x", one_to_four)});
+  const SafetensorsReader reader(folder / "f");
+  Real values[4];
+  const std::string error = (folder / "f").string() + ": has 1 tensors, so none with index 1";
+  CHECK(message_of([&] { reader.read(1, 0, 4, values); }) == error);
+  CHECK(message_of([&] { reader.check_dtype(1); }) == error);
+  CHECK(message_of([&] { write_safetensors(folder / "g", {}, reader.tensors()); }) ==
+        (folder / "g").string() +
+            ": tensor 'x' has no numbers, only their description; read them first");
+}

@@ -50,3 +50,14 @@ TEST_CASE("the Dropout layer refuses what is no probability", "[nn][dropout]") {
   CHECK(message_of([&] { nn::Dropout(-0.1, one); }) == "Dropout: p = -0.1 is not in [0, 1]");
   CHECK(message_of([&] { nn::Dropout(not_a_number, one); }) != "");
 }
+
+TEST_CASE("a Dropout without a generator throws in training only", "[nn][dropout]") {
+  Generator generator(1);
+  nn::Dropout dropout(0.5, generator);
+  dropout.generator = nullptr;
+  const Tensor x(ones({2}));
+  CHECK(message_of([&] { dropout(x); }) ==
+        "Dropout: has no generator; set `generator`, or training = false");
+  dropout.training = false;
+  CHECK((dropout(x).value() == x.value()));
+}

@@ -3,6 +3,7 @@
 #include "heed/nn/gpt.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "catch.hpp"
 #include "heed/ops/reduce.hpp"
@@ -232,5 +233,9 @@ TEST_CASE("invalid configurations throw", "[nn][gpt]") {
   CHECK(refused(&nn::GptConfig::layers, 0) == "Gpt: layers must be at least 1");
   CHECK(refused(&nn::GptConfig::heads, 0) == "Gpt: heads must be at least 1");
   CHECK(refused(&nn::GptConfig::embed_dim, 0) == "Gpt: embed_dim must be at least 1");
+  constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
+  for (const auto size : {&nn::GptConfig::vocab_size, &nn::GptConfig::block_size,
+                          &nn::GptConfig::layers, &nn::GptConfig::embed_dim})
+    CHECK(refused(size, most).find(" are too large for any memory") != std::string::npos);
   CHECK(refused(&nn::GptConfig::heads, 5) == "Gpt: embed_dim 32 must be divisible by heads 5");
 }

@@ -61,3 +61,11 @@ TEST_CASE("PatchEmbedding refuses images that cannot be cut, and sizes of 0", "[
   CHECK(message_of([&] { nn::PatchEmbedding(store.scope() / "c", 3, 4, 0); }) ==
         "PatchEmbedding: embed_dim must be at least 1");
 }
+
+TEST_CASE("a PatchEmbedding whose patches have too many numbers is refused", "[nn][patch]") {
+  Parameters parameters;
+  Generator generator(1);
+  CHECK(message_of([&] {
+          nn::PatchEmbedding(Scope(parameters, generator), 1, std::size_t{1} << 32, 2);
+        }) == "shape (1, 4294967296, 4294967296) is too large: it has 2^59 elements or more");
+}

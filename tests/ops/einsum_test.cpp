@@ -145,3 +145,12 @@ TEST_CASE("... may appear once in each operand and once in the result", "[ops][e
   CHECK(error_of("...i->......", {{2, 3}}) ==
         "einsum: \"......\" has ... twice, in \"...i->......\", of operand 0 (2, 3)");
 }
+
+TEST_CASE("errors show the characters of an equation on one line", "[ops][einsum]") {
+  const Tensor x(ones({2, 2}));
+  CHECK(message_of([&] { einsum("i\nj->ji", {x}); }) ==
+        R"(einsum: '\n' is not a letter, a comma, -> or ... in "i\nj->ji", of operand 0 (2, 2))");
+  CHECK(message_of([&] { einsum("i\u00e4->i", {x}); }) ==
+        "einsum: '\u00e4' is not a letter, a comma, -> or ... in \"i\u00e4->i\", of operand 0 (2, "
+        "2)");
+}

@@ -105,3 +105,12 @@ TEST_CASE("dropout throws for a probability outside 0 to 1", "[ops][mask]") {
   CHECK(message_of([&] { dropout(x, not_a_number, g); }) ==
         "dropout: p = nan for x (2, 3) is not in [0, 1]");
 }
+
+TEST_CASE("causal_mask refuses sizes whose product overflows and takes any number of past keys",
+          "[ops][mask]") {
+  constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
+  CHECK(message_of([] { causal_mask(std::size_t{1} << 32, std::size_t{1} << 32); }) ==
+        "shape (4294967296, 4294967296) is too large: it has 2^59 elements or more");
+  CHECK((causal_mask(3, 3, most) == causal_mask(3, 3, 3)));
+  CHECK((causal_mask(3, 3, most, 1) == causal_mask(3, 3, 3, 1)));
+}

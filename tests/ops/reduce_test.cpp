@@ -162,3 +162,8 @@ TEST_CASE("axes out of range or given twice and maxima of no elements throw", "[
   CHECK(message_of([&] { argmax(none, 1); }) == "argmax: no elements to compare in x (2, 0)");
   CHECK(str(max(none, {0}).shape()) == "(0)");
 }
+
+TEST_CASE("the variance of no elements is NaN, as in PyTorch", "[ops][reduce]") {
+  for (const bool unbiased : {true, false})
+    CHECK(std::isnan(variance(Tensor(zeros({2, 0})), {1}, unbiased).value()(0)));
+}

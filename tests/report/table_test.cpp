@@ -124,3 +124,14 @@ TEST_CASE("table rejects a wrong number of names", "[report][table]") {
   CHECK_THROWS_WITH(table(zeros({4, 2}), {"x", {}, {"a"}}),
                     "table: 1 column names for 2 columns of x (4, 2)");
 }
+
+TEST_CASE("a table has 0 to 100 decimals", "[report][table]") {
+  TableOptions options;
+  for (const int decimals : {-1, 101, 2'000'000'000}) {
+    options.decimals = decimals;
+    CHECK(message_of([&] { table(ones({1}), options); }) ==
+          "table: decimals is " + std::to_string(decimals) + "; give 0 to 100");
+  }
+  options.decimals = 100;
+  CHECK(table(ones({1}), options).find("1." + std::string(100, '0')) != std::string::npos);
+}

@@ -391,3 +391,20 @@ TEST_CASE("nearest excludes the point itself and returns the first on a tie", "[
   CHECK(nearest(d, 1, {0, 3}) == 0);
   CHECK(nearest(d, 1, {1}) == 1);
 }
+
+TEST_CASE("the parts of t-SNE refuse arrays of other shapes", "[study][tsne]") {
+  const Doubles square = Doubles::from_shape({3, 3}), points = Doubles::from_shape({3, 2});
+  CHECK(message_of([&] { kl_divergence(square, points); }) ==
+        "kl_divergence: P (3, 3) and Q (3, 2) must have one shape");
+  CHECK(message_of([&] { tsne_gradient(points, points); }) ==
+        "tsne_gradient: P (3, 2) must be (n, n) for y (3, 2)");
+  CHECK(message_of([&] { tsne_gradient(square, square); }) ==
+        "tsne_gradient: y must be (n, 2), got (3, 3)");
+  CHECK(message_of([&] { tsne_embedding_probabilities(square); }) ==
+        "tsne_embedding_probabilities: y must be (n, 2), got (3, 3)");
+  CHECK(message_of([&] { tsne_conditional_probabilities(points, 2); }) ==
+        "tsne_conditional_probabilities: distances must be (n, n), got (3, 2)");
+  CHECK(message_of([&] {
+          nearest(square, 0, {1, 3});
+        }) == "nearest: points 0 and 3 of 3 points; give smaller indices");
+}

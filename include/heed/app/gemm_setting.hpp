@@ -29,9 +29,10 @@ GemmChoice fastest(const std::vector<GemmSpeed>& speeds);
 // A table of the speeds for stdout, with the chosen library of each row.
 std::string gemm_table(const std::vector<GemmSpeed>& speeds);
 
-// The choice in the folder's file for this processor and these libraries. If there is none, measures
-// and writes the file; other processes that need it wait meanwhile. If the folder cannot be written,
-// the choice is OpenBLAS: another measurement could choose otherwise, and change the bits of a run.
+// The choice in the folder's file for this processor and these libraries. If there is none,
+// measures and writes the file; other processes that need it wait meanwhile. If the folder cannot
+// be written, the choice is OpenBLAS: another measurement could choose otherwise, and change the
+// bits of a run.
 GemmChoice measured_choice(const std::filesystem::path& folder);
 
 // The user's folder for cached data: $XDG_CACHE_HOME/heed or $HOME/.cache/heed; empty if neither

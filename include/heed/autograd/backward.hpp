@@ -12,9 +12,9 @@ struct BackwardOptions {
   bool keep_graph = false;  // keep the graph, so that backward can run once more (retain_graph)
   bool provenance = false;  // record the terms of each gradient, for contributions()
   // If not null, called once for each leaf that requires a gradient, as soon as its gradient is
-  // complete, which means that no later operation of the pass adds to it. Data-parallel training sends gradients
-  // that are ready while the pass continues (Li et al. 2020, "PyTorch Distributed", section 3.2.3).
-  // An exception of `ready` ends the pass.
+  // complete, which means that no later operation of the pass adds to it. Data-parallel training
+  // sends gradients that are ready while the pass continues (Li et al. 2020, "PyTorch Distributed",
+  // section 3.2.3). An exception of `ready` ends the pass.
   const std::function<void(Node& leaf)>* ready = nullptr;
 };
 

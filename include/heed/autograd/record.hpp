@@ -38,6 +38,10 @@ inline constexpr std::size_t any_number = 0;
 // Throws an Error that names the operation when `part` does not have the input's shape.
 void accumulate(const Node& from, std::size_t i, Array part);
 
+// Throws Error unless the backward of an operation on a list has returned a gradient for each
+// input.
+void check_number_of_gradients(const Node& node, std::size_t returned);
+
 // The value of input i, or undefined_array() if input i is an omitted optional argument.
 inline const Array& input_value(const NodeList& inputs, std::size_t i) {
   return inputs[i] == nullptr ? undefined_array() : inputs[i]->value;
@@ -91,7 +95,9 @@ struct OpNode final : Node {
   void apply_backward() override {
     const auto x = [this](std::size_t i) -> const Array& { return input_value(inputs, i); };
     if constexpr (N == any_number) {
-      accumulate_all(operation->backward(grad, value, input_values(inputs)));
+      std::vector<Array> grads = operation->backward(grad, value, input_values(inputs));
+      check_number_of_gradients(*this, grads.size());
+      accumulate_all(std::move(grads));
     } else if constexpr (N == 1) {
       accumulate(*this, 0, operation->backward(grad, value, x(0)));
     } else if constexpr (N == 2) {

@@ -31,8 +31,7 @@ using ArrayList = std::vector<std::reference_wrapper<const Array>>;
 
 struct Node;
 // Nodes, such as the inputs of a node.
-using NodeList =
-    std::vector<std::shared_ptr<Node>, SmallAllocator<std::shared_ptr<Node>>>;
+using NodeList = std::vector<std::shared_ptr<Node>, SmallAllocator<std::shared_ptr<Node>>>;
 
 // A value in the autograd graph. record() creates nodes; user code uses Tensor, a handle to a node.
 struct Node {
@@ -182,9 +181,6 @@ class NoGrad {
   ~NoGrad();
   NoGrad(const NoGrad&) = delete;
   NoGrad& operator=(const NoGrad&) = delete;
-
- private:
-  bool previous_;
 };
 // Whether operations on this thread record a graph: false while a NoGrad object exists.
 bool grad_enabled();

@@ -12,8 +12,8 @@ namespace heed {
 // CPU quota of its cgroup (rounded up) if the quota is smaller. The result is at least 1.
 int usable_cores();
 
-// The processor's name in /proc/cpuinfo, such as "AMD EPYC". Where it has none, the machine type and
-// the processor's numbers: "aarch64, CPU implementer 0x41, CPU part 0xd0c".
+// The processor's name in /proc/cpuinfo, such as "AMD EPYC". Where it has none, the machine type
+// and the processor's numbers: "aarch64, CPU implementer 0x41, CPU part 0xd0c".
 std::string processor_name();
 
 // The bytes this process can still allocate before it reaches the machine's memory, the memory

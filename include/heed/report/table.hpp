@@ -14,7 +14,7 @@ struct TableOptions {
   std::string title = {};                      // printed with the array's shape: "weights (3, 3)"
   std::vector<std::string> row_names = {};     // one name for each row (axis -2), or no names
   std::vector<std::string> column_names = {};  // one name for each column (axis -1), or no names
-  int decimals = 4;                            // number of digits after the decimal point
+  int decimals = 4;                            // number of digits after the decimal point, 0 to 100
   std::size_t width = 80;      // line width in characters; wider matrices are printed in parts
   std::size_t max_shown = 32;  // a longer axis shows its first and last indices, and "..." between
 };

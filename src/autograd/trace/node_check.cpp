@@ -189,13 +189,15 @@ void InputCheck::compare(std::size_t i) {
 }
 
 std::string InputCheck::text() const {
+  const std::string label =
+      "input " + std::to_string(k_) + ", " + short_label(*node_.inputs[k_]) + ": ";
+  if (x_.size() == 0) return label + "no elements";
   Shape index = x_.shape();
   std::size_t flat = worst_;
   for (std::size_t axis = index.size(); axis-- > 0; flat /= x_.shape()[axis])
     index[axis] = flat % x_.shape()[axis];
   std::ostringstream text;
-  text << "input " << k_ << ", " << short_label(*node_.inputs[k_]) << ": ";
-  if (x_.size() == 0) return text.str() + "no elements";
+  text << label;
   if (compared_ == 0)
     return text.str() + "nothing was compared, because " + std::string(node_.op) +
            " is not finite here";
@@ -217,6 +219,7 @@ NodeCheck check_node(const Node& node) {
   const Array dy =
       node.has_grad ? node.grad : Generator(1).uniform(node.value.shape(), Real{-1}, Real{1});
   const std::vector<Array> returned = node.backward_of(dy);
+  check_number_of_gradients(node, returned.size());
   NodeCheck result;
   for (std::size_t k = 0; k < node.inputs.size(); ++k) {
     if (node.inputs[k] == nullptr || !node.inputs[k]->requires_grad) continue;
