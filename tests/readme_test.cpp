@@ -1,12 +1,12 @@
 // readme_test.cpp: what README.md says about the files of the project, and what it says that
 // programs print.
 
+#include "readme.hpp"
+
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
-#include <regex>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -21,26 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace heed_test;
-
-const fs::path project = HEED_SOURCE_DIR;
-
-std::string readme() { return content(project / "README.md"); }
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::istringstream in(text);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
-
-// All texts that the first group of the pattern matches.
-std::vector<std::string> matches(const std::string& text, const std::string& pattern) {
-  const std::regex expression(pattern);
-  std::vector<std::string> found;
-  for (std::sregex_iterator at(text.begin(), text.end(), expression), end; at != end; ++at)
-    found.push_back((*at)[1]);
-  return found;
-}
+using heed::lines_of;
 
 // The anchor that GitHub makes of a heading: lower case, words joined by "-", no punctuation.
 std::string anchor_of(const std::string& heading) {
@@ -51,13 +32,6 @@ std::string anchor_of(const std::string& heading) {
     else if (c == ' ' || c == '-')
       anchor += '-';
   return anchor;
-}
-
-// The words of the text in one line, because the width of a line decides where it is broken.
-std::string one_line(const std::string& text) {
-  std::string line;
-  for (const std::string_view word : heed::words_of(text)) line += std::string(word) + " ";
-  return line;
 }
 
 std::size_t lines_with(const fs::path& file, const std::string& start) {
@@ -78,33 +52,6 @@ std::size_t operations_in(const std::string& program) {
     count += program.compare(i, end.size(), end) == 0 ? 1 : 0;
   }
   return count;
-}
-
-// The lines of the first block in the README that contains `text`. The block is C++, or of another
-// kind: "" for output.
-std::vector<std::string> block_with(const std::string& text, const std::string& kind = "cpp") {
-  for (const std::string& block : matches(readme(), "\n```" + kind + "\n([^`]*)\n```"))
-    if (block.find(text) != block.npos) return lines_of(block);
-  return {};
-}
-
-// The first line of the block that is not in the output, or "" if all are, in this order. "..." in
-// the block stands for any number of lines.
-std::string line_not_in(const std::string& output, const std::vector<std::string>& block) {
-  const std::vector<std::string> printed = lines_of(output);
-  auto at = printed.begin();
-  bool skips = false;
-  for (const std::string& line : block) {
-    if (one_line(line) == "... ") {
-      skips = true;
-      continue;
-    }
-    if (skips) at = std::find(at, printed.end(), line);
-    if (at == printed.end() || *at != line) return line;
-    skips = false;
-    ++at;
-  }
-  return "";
 }
 
 std::vector<std::string> part_of(const std::vector<std::string>& lines, std::size_t begin,
