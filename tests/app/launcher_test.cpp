@@ -95,6 +95,23 @@ TEST_CASE("exercise runs the checks, and prints the exercise's path if they fail
   CHECK(has(machine.log(), "--target exercise_01_mean\n"));
 }
 
+TEST_CASE("01b is the second exercise of lesson 01, and 1b too", "[app][launcher]") {
+  const Machine machine;
+  const fs::path exercises = machine.root / "lessons/exercises";
+  put(exercises / "01b_median.cpp", "// 01b median: about 01b_median.\n");
+  CHECK(machine.heed({"exercise"}).out ==
+        "  01  mean                        about 01_mean.\n"
+        "  01b median                      about 01b_median.\n");
+  for (const char* name : {"1b", "01b", "median", "01b_median"}) {
+    INFO(name);
+    const Finished run = machine.heed({"exercise", name});
+    CHECK(run.out == "exercise_01b_median|" + machine.root.string() + "|");
+    CHECK(has(run.err, "lessons/exercises/01b_median.cpp; ./heed exercise 1b checks it\n"));
+  }
+  CHECK(has(machine.log(), "--target exercise_01b_median\n"));
+  CHECK(machine.heed({"exercise", "1"}).out == "exercise_01_mean|" + machine.root.string() + "|");
+}
+
 TEST_CASE("answers and the glossary are printed without a build", "[app][launcher]") {
   const Machine machine;
   fs::create_directory(machine.root / "lessons/answers");
@@ -234,6 +251,19 @@ TEST_CASE("setup --mpi builds heed_mpi too and prints how to start it", "[app][l
   CHECK(has(setup.out, "next: mpirun -n 4 ./heed train --shards 4\n"));
   CHECK(machine.log() == "cmake --preset release\ncmake -DHEED_MPI=ON " + build +
                              "\ncmake --build " + build + " --target all\n");
+}
+
+TEST_CASE("setup --mpi installs Open MPI or prints how to", "[app][launcher]") {
+  const Machine machine;
+  CHECK(machine.heed({"setup", "--mpi"}).err ==
+        "heed: error: some packages are missing; as root, run: " + install_line +
+            " libopenmpi-dev openmpi-bin\n");
+  CHECK(machine.log() == "");
+  machine.as_user(0);
+  machine.program("apt-get", "echo apt-get \"$@\" >>\"$LOG\"");
+  CHECK(machine.heed({"setup", "--mpi"}).code == 0);
+  CHECK(has(machine.log(),
+            "apt-get install -y --no-install-recommends libopenmpi-dev openmpi-bin\n"));
 }
 
 TEST_CASE("docs runs Doxygen and prints the page where the reference begins", "[app][launcher]") {
