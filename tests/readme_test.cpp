@@ -4,14 +4,19 @@
 #include "readme.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <iostream>
+#include <nlohmann/json.hpp>
+#include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "app/heed_program.hpp"
 #include "catch.hpp"
+#include "golden/file.hpp"
 #include "heed/base/text.hpp"
 #include "heed/heed.hpp"
 #include "heed/study/markov_source.hpp"
@@ -111,15 +116,70 @@ TEST_CASE("the README lists every lesson and every exercise", "[readme]") {
 TEST_CASE("the README counts the cases and programs of PyTorch", "[readme]") {
   const std::string text = readme();
   const fs::path golden = project / "tests/golden";
-  const std::size_t cases =
-      lines_with(golden / "golden.txt", "CASE ") + lines_with(golden / "library.txt", "CASE ");
-  CHECK(text.find("**PyTorch**: " + std::to_string(cases) + " cases") != text.npos);
+  for (const std::string digits : {"", "64"}) {  // in float and in double
+    std::size_t backward = 0, forward = 0, refused = 0;
+    for (const std::string name : {"golden", "library"}) {
+      std::istringstream file(content(golden / (name + digits + ".txt")));
+      for (const golden::Case& each : golden::Reader(file, name).read())
+        ++(each.error ? refused : each.grad.empty() ? forward : backward);
+    }
+    CHECK(has(one_line(text),
+              "**PyTorch**: " + std::to_string(backward + forward + refused) +
+                  " cases, computed once by PyTorch and kept in [tests/golden](tests/golden), are "
+                  "run in float and in double: " +
+                  std::to_string(backward) + " forward and backward, " + std::to_string(forward) +
+                  " forward, and " + std::to_string(refused) + " that PyTorch refuses."));
+  }
   CHECK(lines_with(golden / "random_programs.txt", "CASE ") == 2000);
   CHECK(text.find("2,000 random programs") != text.npos);
   std::size_t longest = 0;
   for (const std::string& line : lines_of(content(golden / "random_programs.txt")))
     if (line.rfind("CASE ", 0) == 0) longest = std::max(longest, operations_in(line));
   CHECK(has(one_line(text), "programs of up to " + std::to_string(longest) + " operations"));
+}
+
+TEST_CASE("the README counts the mutants of mutation.py and those tested again", "[readme]") {
+  const std::string text = one_line(readme());
+  const std::string again =
+      matches(content(project / "tests/CMakeLists.txt"), "--again ([0-9]+)").at(0);
+  CHECK(has(text, "`./heed test --all` tests " + again + " of the caught ones again"));
+  CHECK(lines_of(content(project / "tests/mutation/caught_by.txt")).size() >= std::stoul(again));
+  const Finished list = run(
+      {{"/usr/bin/env", "python3", (project / "tests/mutation.py").string(), "--list"}, project});
+  if (list.code == 127) {
+    std::cout << "skipped: Python is not installed\n";
+    return;
+  }
+  const std::size_t mutants = std::stoul(matches(list.out, "\n([0-9]+) mutants").at(0));
+  CHECK(has(text, "over " + std::to_string(mutants / 100 * 100) + " times,"));
+}
+
+TEST_CASE("the README's table of the cost model follows from its formula", "[readme]") {
+  const std::string text = one_line(readme());
+  CHECK(has(text, "T(P) = T(1) / P + 2 a log2 P + 2 (P - 1) / P n b, with n bytes of gradients"));
+  const std::string alone = matches(text, "\\| 1 \\| 1 \\| ([0-9.]+) ").at(0);
+  const std::string parameters = matches(text, ": ([0-9]+,[0-9]+) parameters").at(0);
+  const double n = 4 * std::stod(std::regex_replace(parameters, std::regex(","), ""));
+  // Checks the row that begins with `name`: a in us, 1 / b in GB/s.
+  const auto check_row = [&](const std::string& name, double a, double rate) {
+    const std::string cells = matches(text, "\\| " + name + " \\|([0-9. |]+) \\|").at(0);
+    const std::vector<std::string> printed = matches(cells, "([0-9.]+)");
+    const std::vector<double> processes = {1, 2, 4, 8, 64};
+    REQUIRE(printed.size() == processes.size());
+    CHECK(printed[0] == alone);
+    for (std::size_t i = 0; i < processes.size(); ++i) {
+      const double P = processes[i];
+      INFO(name << ", " << P << " processes");
+      const double ms =
+          std::stod(alone) / P + 2 * a / 1e3 * std::log2(P) + 2 * (P - 1) / P * n / (rate * 1e6);
+      CHECK(std::abs(std::stod(printed[i]) - ms) < 0.05 + 0.05 / P);
+    }
+  };
+  const std::string a = matches(text, " a = ([0-9.]+) us").at(0);
+  const std::string rate = matches(text, " 1 / b = ([0-9.]+) GB/s").at(0);
+  check_row("this machine's memory", std::stod(a), std::stod(rate));
+  check_row("25 Gbit/s, 20 us", 20, 25.0 / 8);
+  check_row("1 Gbit/s, 100 us", 100, 1.0 / 8);
 }
 
 TEST_CASE("the README's network is that of examples/xor.cpp", "[readme]") {
@@ -267,7 +327,7 @@ TEST_CASE("no line of the README's prose is wider than 120 columns", "[readme]")
   }
 }
 
-TEST_CASE("the README lists the folders of the library, and presets that exist", "[readme]") {
+TEST_CASE("the README lists the folders of the library", "[readme]") {
   const std::string text = readme();
   const std::size_t begin = text.find("| level | |");
   REQUIRE(begin != text.npos);
@@ -283,10 +343,30 @@ TEST_CASE("the README lists the folders of the library, and presets that exist",
     CHECK(fs::is_directory(project / "src" / folder));
     CHECK(fs::is_directory(project / "tests" / folder));
   }
-  const std::string presets = content(project / "CMakePresets.json");
-  for (const char* preset : {"release", "debug", "sanitize"}) {
-    CHECK(has(text, preset));
-    CHECK(has(presets, "{\"name\": \"" + std::string(preset) + "\", \"inherits\""));
-    CHECK(has(presets, "{\"name\": \"" + std::string(preset) + "\", \"configurePreset\""));
+}
+
+TEST_CASE("the presets that the README names configure, build and test", "[readme]") {
+  const std::string text = one_line(readme());
+  CHECK(has(text,
+            "cmake --preset release && cmake --build --preset release && ctest --preset release "));
+  CHECK(has(text, "presets `debug` "));
+  CHECK(has(text, " and `sanitize` "));
+  const auto presets = nlohmann::json::parse(content(project / "CMakePresets.json"));
+  for (const char* kind : {"configurePresets", "buildPresets", "testPresets"}) {
+    std::set<std::string> names;
+    for (const auto& preset : presets.at(kind)) names.insert(preset.at("name"));
+    INFO(kind);
+    for (const char* name : {"release", "debug", "sanitize"}) CHECK(names.count(name) == 1);
   }
+}
+
+TEST_CASE("the README names the standards of C++ that CMake sets", "[readme]") {
+  const std::string cmake = content(project / "cmake/packages.cmake");
+  const std::vector<std::string> standards = matches(cmake, "set\\(HEED_CXX_STANDARD ([0-9]+)\\)");
+  const std::vector<std::string> versions = matches(
+      cmake, "xtensor_VERSION VERSION_GREATER_EQUAL ([0-9.]+)\\)\n  set\\(HEED_CXX_STANDARD");
+  REQUIRE(standards.size() == 2);
+  REQUIRE(versions.size() == 1);
+  CHECK(has(one_line(readme()), "heed needs a C++" + standards[0] + " compiler (C++" +
+                                    standards[1] + " for xtensor " + versions[0] + " or later)"));
 }
