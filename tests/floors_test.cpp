@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "catch.hpp"
+#include "readme.hpp"
 #include "scratch_folder.hpp"
 
 namespace {
@@ -136,6 +137,19 @@ TEST_CASE("no file includes a header of a higher layer, and only app and lessons
     for (const std::string& line : faults(path, text)) found.push_back(line);
   CHECK(joined(found) == "");
   CHECK(sources().size() > 80);
+}
+
+TEST_CASE("no floor may include one of a higher level in the README's table", "[floors]") {
+  std::map<std::string, int> levels;
+  for (const std::string& row : heed_test::matches(heed_test::readme(), "\n\\| ([0-9] `[^|]*)"))
+    for (const std::string& floor : heed_test::matches(row, "`([a-z]+)`"))
+      levels[floor] = std::stoi(row);
+  CHECK(levels.size() == below.size());
+  for (const auto& [from, others] : below)
+    for (const std::string& to : others) {
+      INFO(from << " may include " << to);
+      CHECK(levels.at(to) <= levels.at(from));
+    }
 }
 
 TEST_CASE("every test has its folder's tag, by which ctest runs it", "[floors]") {
