@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <map>
+#include <regex>
 
 #include "lessons/programs.hpp"
+#include "readme.hpp"
 #include "scratch_folder.hpp"
 
 namespace {
@@ -107,6 +109,47 @@ TEST_CASE("HEED_TRACE=check names the operation with the wrong sign in exercise 
   CHECK_FALSE(has(solved.output, "HEED_TRACE"));
 }
 
+TEST_CASE("the README's debugger session names the right lines of exercise 09c",
+          "[lessons][exercises]") {
+  const std::string exercise = "lessons/exercises/09c_wrong_sign.cpp";
+  if (!is_original(project / exercise)) return;
+  const std::string text = readme(), begin = "## Stepping through gradients";
+  const std::string session =
+      text.substr(text.find(begin), text.find("## Tracing") - text.find(begin));
+  // What the source line of an operation must contain.
+  const std::vector<std::pair<std::string, std::string>> parts = {
+      {"Product::backward,", " backward(const Array& dy"},
+      {"DivideByConstant ", ") / 2);"},
+      {"Subtract ", "O - target"},
+      {"Leaf ", " = Tensor("},
+      {"Product ", " product("},
+      {"Scaling ", " scaled("},
+      {"RowSoftmax ", " row_softmax("}};
+  const std::regex place("(lessons/exercises/[a-z_0-9/]+\\.cpp):([0-9]+)");
+  std::size_t found = 0;
+  for (const std::string& line : heed::lines_of(session)) {
+    std::smatch match;
+    if (!std::regex_search(line, match, place)) continue;
+    const std::string source =
+        heed::lines_of(content(project / match[1].str())).at(std::stoul(match[2]) - 1);
+    INFO(line << "\n" << source);
+    const auto part = std::find_if(parts.begin(), parts.end(),
+                                   [&](const auto& each) { return has(line, each.first); });
+    REQUIRE(part != parts.end());
+    CHECK(has(source, part->second));
+    for (const std::string& name : matches(line, "'([^']+)'"))
+      CHECK(has(source, ".set_name(\"" + name + "\")"));
+    ++found;
+  }
+  CHECK(found > 10);
+  for (const std::string& quoted : matches(session, "\n([0-9]+\t[^\n]*)")) {
+    const std::size_t number = std::stoul(quoted);
+    CHECK(quoted == std::to_string(number) + "\t" +
+                        heed::lines_of(content(project / exercise)).at(number - 1));
+  }
+  CHECK(has(session, "\n58\t"));
+}
+
 TEST_CASE("each exercise passes with its solution", "[lessons][exercises]") {
   for (const fs::path& exercise : numbered("lessons/exercises")) {
     const std::string name = exercise.stem().string();
@@ -151,7 +194,7 @@ TEST_CASE("each wrong answer is refused", "[lessons][wrong_answers][.]") {
   }
 }
 
-TEST_CASE("there is an exercise for each lesson", "[lessons][exercises]") {
+TEST_CASE("each lesson has one to three exercises", "[lessons][exercises]") {
   // "01 02 03 " for files of the lessons 01, 02 and 03; 05b is an exercise of lesson 05.
   const auto lessons = [](const std::string& folder) {
     std::string all;
@@ -169,4 +212,8 @@ TEST_CASE("there is an exercise for each lesson", "[lessons][exercises]") {
   CHECK(lessons("lessons/exercises") == lessons("lessons"));
   CHECK(names("lessons/solutions") == names("lessons/exercises"));
   CHECK(names("lessons/exercises/checks") == names("lessons/exercises"));
+  std::map<std::string, int> exercises;
+  for (const fs::path& file : numbered("lessons/exercises"))
+    CHECK(++exercises[file.filename().string().substr(0, 2)] <= 3);
+  CHECK(has(one_line(readme()), "Each lesson has one to three exercises"));
 }
