@@ -12,6 +12,7 @@
 #include "catch.hpp"
 #include "heed/app/options.hpp"
 #include "heed/base/error.hpp"
+#include "readme.hpp"
 
 using namespace heed_test;
 using namespace heed::app;
@@ -86,6 +87,40 @@ struct PeerSandbox : Sandbox {
   }
   std::string log() const { return content(path / "log"); }
 };
+
+// The first column of each line of a table; of a line without a label, all its words.
+std::vector<std::string> labels(const std::string& table) {
+  std::vector<std::string> result;
+  for (const std::string& line : heed::lines_of(table))
+    result.push_back(one_line(line.empty() || line[0] == ' ' ? line : line.substr(0, 25)));
+  return result;
+}
+
+// Results in which every measurement was made.
+BenchResults all_results() {
+  BenchResults results;
+  results.workload.model.vocab_size = 65;
+  results.step = Percentiles{10, 9, 11};
+  for (const char* sweep : {"threads_sweep", "context_sweep", "width_sweep", "small_model"})
+    results.sweeps.push_back({sweep, "", results.workload, *results.step});
+  results.sgemm_gflops = results.generate_tokens_per_s = results.samples_tokens_per_s =
+      results.peak_mb = results.start_ms = 1;
+  results.first_step_clock = 1;
+  results.gemm.resize(1);
+  results.operations.push_back({"Linear", 1, 1});
+  results.compared.resize(1);
+  results.compared[0].workload = results.workload;
+  results.compared[0].torch.generate_tokens_per_s = 1;
+  return results;
+}
+
+// The keys of an object and of all objects in it.
+Set all_keys(const Json& json) {
+  Set result = json.is_object() ? keys(json) : Set{};
+  for (const auto& value : json)
+    if (value.is_structured()) result = result + all_keys(value);
+  return result;
+}
 
 const std::string slow_peer =
     "echo talk; echo '{\"ms_per_step\": 1e6, \"peak_mb\": 300, \"generate_tokens_per_s\": 9}'";
@@ -169,9 +204,15 @@ TEST_CASE("one part of the bench measures that part only", "[app][bench]") {
   CHECK(sandbox.files() == 1);
 }
 
-TEST_CASE("the tables have a row for every operation and every sweep", "[app][bench]") {
+TEST_CASE("the tables have a row for every operation and every sweep, as in the README",
+          "[app][bench]") {
   const Sandbox sandbox;
-  const Finished run = sandbox.heed(quick);
+  std::string text;
+  while (text.size() < 12000) text += sandbox.story();  // enough for a window of 1024
+  put(sandbox / "in.txt", text);
+  Call call = sandbox.call(quick + Arguments{"--threads", "1"});
+  call.environment["OMP_NUM_THREADS"] = "4";
+  const Finished run = heed_test::run(call);
   CHECK(run.code == 0);
   CHECK(run.err == "");
   for (const char* part :
@@ -179,6 +220,39 @@ TEST_CASE("the tables have a row for every operation and every sweep", "[app][be
         "\nwidth 32 ", "\nsmall: ", "\npeak of sgemm ", "\ngeneration ", "\npeak memory ",
         "\nfirst step done ", "\na^T b ", "\nmatrix products by ", "\noperation ", "\nLinear "})
     CHECK(has(run.out, part));
+  const std::string table = heed::joined(block_with("peak of sgemm", ""), "\n");
+  const std::size_t operations = table.find("operation  ");
+  REQUIRE(operations != table.npos);
+  const std::string printed = heed::joined(labels(run.out), "\n");
+  CHECK(line_not_in(printed, Arguments{"..."} + labels(table.substr(0, operations))) == "");
+  // The order of the operations depends on their times.
+  for (const std::string& label : labels(table.substr(operations)))
+    if (label != "... ") CHECK(has(printed, "\n" + label + "\n"));
+}
+
+TEST_CASE("the README and bench.hpp name the keys of the bench's JSON", "[app][bench]") {
+  const Json json = Json::parse(bench_json(all_results()));
+  const std::string list =
+      matches(one_line(readme()), "with the keys (`.*), and others, which ").at(0);
+  const std::vector<std::string> listed = matches(list, "`([a-z0-9_]+)`");
+  CHECK(listed.size() > 10);
+  for (const std::string& key : listed) {
+    INFO(key);
+    CHECK(json.contains(key));
+  }
+  const std::string header = content(project / "include/heed/app/bench.hpp");
+  const std::size_t begin = header.find("// Returns one JSON object");
+  const std::string comment = header.substr(begin, header.find("\nstd::string bench_json") - begin);
+  const std::vector<std::string> words = matches(comment, "([a-z0-9_]+)");
+  const Set known = all_keys(json), named(words.begin(), words.end());
+  for (const std::string& key : known) {
+    INFO(key);
+    CHECK(named.count(key.rfind("peer_", 0) == 0 ? key.substr(5) : key) == 1);
+  }
+  for (const std::string& word : matches(comment, "([a-z0-9]+_[a-z0-9_]+)")) {
+    INFO(word);
+    CHECK(known.count(word) == 1);
+  }
 }
 
 TEST_CASE("bench --processes prints steps in 1, 2 and 4 processes, and the cost model",
