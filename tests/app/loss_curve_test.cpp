@@ -2,9 +2,11 @@
 
 #include <cmath>
 
+#include "app/heed_program.hpp"
 #include "catch.hpp"
 #include "heed/app/training_run.hpp"
 #include "heed/base/text.hpp"
+#include "readme.hpp"
 #include "scratch_folder.hpp"
 
 using namespace heed;
@@ -55,4 +57,15 @@ TEST_CASE("draw_loss_curve returns a message for a missing or empty loss.csv",
         (folder / "loss.csv").string() + ": cannot be read, or is empty");
   folder.write("loss.csv", "step,train_loss,val_loss\n");
   CHECK(draw_loss_curve(folder.path).message == (folder / "loss.csv").string() + ": no losses yet");
+}
+
+TEST_CASE("docs/loss.svg has the title and the axes of the curve of heed train",
+          "[app][loss_curve]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(Arguments{"train", "--out", "o"} + tiny).code == 0);
+  const std::string svg = content(project / "docs/loss.svg");
+  const std::vector<std::string> titles =
+      matches(sandbox.read("o/loss.gp"), "\nset (?:title|xlabel|ylabel) '([^']*)'");
+  CHECK(titles.size() == 3);
+  for (const std::string& title : titles) CHECK(has(svg, "<text>" + title + "</text>"));
 }

@@ -1,0 +1,60 @@
+// pictures_test.cpp: the pictures in docs, which README.md shows, are those that lessons draw now.
+
+#include <algorithm>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "app/child.hpp"
+#include "catch.hpp"
+#include "readme.hpp"
+#include "scratch_folder.hpp"
+
+namespace {
+
+using namespace heed_test;
+
+// The texts of an SVG file, sorted. Versions of Graphviz write a hyphen in two ways.
+std::vector<std::string> texts_of(const std::string& svg) {
+  std::vector<std::string> texts = matches(svg, "<text[^>]*>(?:<tspan[^>]*>)?([^<]+)");
+  for (std::string& text : texts) text = std::regex_replace(text, std::regex("&#45;"), "-");
+  std::sort(texts.begin(), texts.end());
+  return texts;
+}
+
+// Runs the lesson until it has drawn the picture, and returns the SVG file; "" if gnuplot or
+// Graphviz is not installed. On a terminal a lesson prints each line at once.
+std::string drawn(const std::string& lesson, const std::string& picture) {
+  const ScratchFolder folder;
+  Call call{{HEED_BINARY_DIR "/lessons/" + lesson}, folder.path};
+  call.terminal = 80;
+  Child child(call);
+  const std::string file = "runs/lessons/" + lesson + "/" + picture + ".svg";
+  child.read_until("picture: " + file);
+  child.kill(SIGKILL);
+  if (!has(child.finish().out, " is not installed")) return folder.read(file);
+  WARN("skipped: gnuplot or Graphviz is not installed");
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("the README's pictures of lessons without training have the texts that they draw now",
+          "[lessons][pictures]") {
+  if (!has_terminals()) return;
+  struct Picture {
+    std::string file, lesson, name;
+  };
+  for (const Picture& picture :
+       {Picture{"docs/feast_graph.svg", "04_graph_attention", "feast_graph"},
+        Picture{"docs/data_flow.svg", "05_query_key_value", "data_flow"},
+        Picture{"docs/bank_weights.svg", "05_query_key_value", "bank"},
+        Picture{"docs/encoder_decoder.svg", "19_encoder_decoder", "architecture"}}) {
+    const std::string svg = drawn(picture.lesson, picture.name);
+    if (svg.empty()) return;
+    INFO(picture.file);
+    CHECK(has(readme(), "(" + picture.file + ")"));
+    CHECK(texts_of(svg).size() > 15);
+    CHECK(texts_of(content(project / picture.file)) == texts_of(svg));
+  }
+}
