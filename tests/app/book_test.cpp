@@ -92,12 +92,35 @@ std::string missing_lines(const std::string& out, const std::string& page, bool 
   return missing;
 }
 
+// Checks that the page holds each picture that the lesson's output names, if gnuplot and Graphviz
+// are installed.
+void check_pictures(const std::string& out, const std::string& page) {
+  if (has(page, " is not installed")) {
+    WARN("pictures skipped: gnuplot or Graphviz is not installed");
+    return;
+  }
+  for (const std::string& line : heed::lines_of(out)) {
+    if (line.rfind("picture: ", 0) != 0) continue;
+    INFO(line);
+    const std::string begin = "<figure><img alt=\"" + std::filesystem::path(line).stem().string() +
+                              "\" src=\"data:image/svg+xml;base64,PD94bWw";  // <?xml
+    REQUIRE(has(page, begin));
+    const std::size_t end = page.find('"', page.find(begin) + begin.size());
+    CHECK(end - page.find(begin) > 4000);
+    CHECK(page.substr(end, 14) == "\"><figcaption>");
+    CHECK(has(page, "<figcaption>" + line + "</figcaption>"));
+  }
+}
+
 }  // namespace
 
-TEST_CASE("the pages of the book have all that the lessons print", "[app][book]") {
+TEST_CASE("the pages of the book have all that the lessons print, and their pictures",
+          "[app][book]") {
   const Sandbox sandbox;
   for (const std::string lesson : {"01_averaging", "05_query_key_value"}) {
-    const Finished done = sandbox.heed({"book", lesson.substr(0, 2), "--out", "b"});
+    Call call = sandbox.call({"book", lesson.substr(0, 2), "--out", "b"});
+    call.environment.clear();  // with gnuplot and Graphviz on the PATH
+    const Finished done = run(call);
     INFO(done.err);
     REQUIRE(done.code == 0);
     CHECK(done.out == "book   b/index.html: 1 lesson\n");
@@ -105,6 +128,7 @@ TEST_CASE("the pages of the book have all that the lessons print", "[app][book]"
     const std::string out = content(HEED_SOURCE_DIR "/lessons/" + lesson + ".out");
     CHECK(words(output_in(page)) == words(out));
     CHECK(missing_lines(out, output_in(page), false) == "");
+    check_pictures(out, page);
   }
   const std::string page = content(sandbox / "b/05_query_key_value.html");
   for (const char* part :

@@ -39,7 +39,7 @@ std::string drawn(const std::string& lesson, const std::string& picture) {
 
 }  // namespace
 
-TEST_CASE("the README's pictures of lessons without training have the texts that they draw now",
+TEST_CASE("the README's pictures that need no training have the texts that lessons draw now",
           "[lessons][pictures]") {
   if (!has_terminals()) return;
   struct Picture {
