@@ -114,8 +114,7 @@ void check_pictures(const std::string& out, const std::string& page) {
 
 }  // namespace
 
-TEST_CASE("the pages of the book have all that the lessons print, and their pictures",
-          "[app][book]") {
+TEST_CASE("the pages of the book have all that the lessons print", "[app][book]") {
   const Sandbox sandbox;
   for (const std::string lesson : {"01_averaging", "05_query_key_value"}) {
     Call call = sandbox.call({"book", lesson.substr(0, 2), "--out", "b"});
