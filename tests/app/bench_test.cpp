@@ -3,7 +3,9 @@
 #include "heed/app/bench.hpp"
 
 #include <cmath>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -11,7 +13,9 @@
 #include "app/heed_program.hpp"
 #include "catch.hpp"
 #include "heed/app/options.hpp"
+#include "heed/array/matmul.hpp"
 #include "heed/base/error.hpp"
+#include "python.hpp"
 #include "readme.hpp"
 
 using namespace heed_test;
@@ -79,11 +83,14 @@ struct PeerSandbox : Sandbox {
     put(path / "peer.py", "");
     std::filesystem::create_directory(path / "blas");
   }
-  Finished compare(const Arguments& more, const Arguments& arguments = quick) const {
+  Call compare_call(const Arguments& more, const Arguments& arguments = quick) const {
     Call call = this->call(arguments + Arguments{"--compare", "peer.py"} + more);
     call.environment["PATH"] = (path / "bin").string();
     call.environment["OMP_PROC_BIND"] = "true";
-    return run(call);
+    return call;
+  }
+  Finished compare(const Arguments& more, const Arguments& arguments = quick) const {
+    return run(compare_call(more, arguments));
   }
   std::string log() const { return content(path / "log"); }
 };
@@ -124,6 +131,30 @@ Set all_keys(const Json& json) {
 
 const std::string slow_peer =
     "echo talk; echo '{\"ms_per_step\": 1e6, \"peak_mb\": 300, \"generate_tokens_per_s\": 9}'";
+
+// The JSON of 60 steps of a script of tests/bench, or nothing without PyTorch.
+std::optional<Json> torch_peer(const std::string& script, const Arguments& more) {
+  const std::string program = python_with_torch();
+  if (program.empty()) return {};
+  const Sandbox sandbox;
+  const Arguments call = {HEED_TESTS_DIR "/bench/" + script, "in.txt", "--steps", "60"};
+  const Finished run = python(program, call + model_flags + more, sandbox.path);
+  INFO(run.err);
+  REQUIRE(run.code == 0);
+  return Json::parse(run.out);
+}
+
+const std::optional<Json>& trained_by_torch() {
+  static const std::optional<Json> json = torch_peer("torch_peer.py", {"--generate", "3"});
+  return json;
+}
+
+bool has_openmp_blas() {
+  std::error_code ignored;
+  for (const auto& folder : std::filesystem::directory_iterator("/usr/lib", ignored))
+    if (std::filesystem::is_directory(folder.path() / "openblas-openmp", ignored)) return true;
+  return false;
+}
 
 }  // namespace
 
@@ -506,30 +537,72 @@ TEST_CASE("a script that fails or prints no measurements gets a one-line error",
         "heed: error: peer.py: its last line is not a JSON object with ms_per_step and peak_mb\n");
 }
 
-TEST_CASE("the PyTorch script trains the model, if PyTorch is installed", "[app][bench][torch]") {
+TEST_CASE("a run without PyTorch or without its fast OpenBLAS names the package", "[app][bench]") {
   const Sandbox sandbox;
-  const auto python = [&](const Arguments& arguments) {
-    return heed_test::run({Arguments{"/usr/bin/env"} + arguments, sandbox.path, ""});
+  put(sandbox / "peer.py", "");
+  Call call = sandbox.call(quick + Arguments{"--compare", "peer.py"});
+  call.environment["PYTHONHOME"] = "/nothing";  // no Python can start
+  const Finished without_torch = run(call);
+  CHECK(without_torch.code == 1);
+  CHECK(without_torch.err ==
+        "heed: error: --compare: no python3 here has PyTorch; apt install python3-torch\n");
+  const std::string note =
+      "heed: note: PyTorch is slow on two threads without an OpenBLAS that uses OpenMP: apt "
+      "install libopenblas0-openmp\n";
+  const Finished two = PeerSandbox(slow_peer).compare({"--only", "step", "--threads", "2"});
+  CHECK(two.err == (has_openmp_blas() ? "" : note));
+}
+
+TEST_CASE("the PyTorch script gets the OPENBLAS_CORETYPE of heed", "[app][bench]") {
+  const PeerSandbox sandbox("echo \"core:$OPENBLAS_CORETYPE\" >core\n" + slow_peer);
+  const char* const set = std::getenv("OPENBLAS_CORETYPE");
+  const char* const own = set != nullptr ? set : heed::better_openblas_coretype();
+  Call call = sandbox.compare_call({"--only", "step"});
+  call.environment["HEED_GEMM"] = "openblas";  // measures nothing
+  REQUIRE(run(call).code == 0);
+  CHECK(sandbox.read("core") == "core:" + std::string(own == nullptr ? "" : own) + "\n");
+  call.environment["OPENBLAS_CORETYPE"] = "Haswell";
+  REQUIRE(run(call).code == 0);
+  CHECK(sandbox.read("core") == "core:Haswell\n");
+}
+
+TEST_CASE("the PyTorch script trains the model, if PyTorch is installed", "[app][bench][torch]") {
+  const std::optional<Json>& json = trained_by_torch();
+  if (!json) return;
+  CHECK(json->at("ms_per_step") > 0);
+  CHECK(json->at("p10") <= json->at("p90"));
+  CHECK(json->at("generate_tokens_per_s") > 0);
+  CHECK(json->at("last_loss") < json->at("first_loss"));
+  CHECK(json->at("threads") == 1);
+  CHECK(json->at("peak_mb") > 10);
+}
+
+TEST_CASE("PyTorch with the same seed and hyperparameters has heed's losses to four decimals",
+          "[app][bench][torch]") {
+  const std::optional<Json>& json = trained_by_torch();
+  if (!json) return;
+  const Sandbox sandbox;
+  const Arguments steps = {"--steps",   "74", "--decay-steps",  "2000", "--log-every", "1",
+                           "--threads", "1",  "--eval-batches", "1",    "--out",       "o"};
+  Call call = sandbox.call(Arguments{"train", "in.txt"} + model_flags + steps);
+  call.environment["HEED_GEMM"] = "openblas";
+  REQUIRE(run(call).code == 0);
+  const std::string csv = sandbox.read("o/loss.csv");
+  const auto loss_of = [&](const std::string& step) {
+    return std::stod(csv.substr(csv.find("\n" + step + ",") + step.size() + 2));
   };
-  const char* const check_torch =
-      "import importlib.util, sys; sys.exit(not importlib.util.find_spec('torch'))";
-  std::string program;
-  for (const char* name : {"/usr/bin/python3", "python3"})
-    if (python({name, "-c", check_torch}).code == 0) program = name;
-  if (program.empty()) {
-    WARN("torch: not installed; the peer script was not run");
-    return;
-  }
-  const Finished run = python(Arguments{program, HEED_TESTS_DIR "/bench/torch_peer.py", "in.txt",
-                                        "--steps", "60", "--generate", "3"} +
-                              model_flags);
-  INFO(run.err);
-  REQUIRE(run.code == 0);
-  const Json json = Json::parse(run.out);
-  CHECK(json["ms_per_step"] > 0);
-  CHECK(json["p10"] <= json["p90"]);
-  CHECK(json["generate_tokens_per_s"] > 0);
-  CHECK(json["last_loss"] < json["first_loss"]);
-  CHECK(json["threads"] == 1);
-  CHECK(json["peak_mb"] > 10);
+  // 60 measured steps follow 60 / 5 + 2 steps to warm up.
+  CHECK(std::abs(json->at("first_loss").get<double>() - loss_of("1")) < 5e-5);
+  CHECK(std::abs(json->at("last_loss").get<double>() - loss_of("74")) < 5e-5);
+}
+
+TEST_CASE("the script with DistributedDataParallel trains in two processes",
+          "[app][bench][torch][.][many_processes]") {
+  const std::optional<Json> json = torch_peer("torch_ddp_peer.py", {"--processes", "2"});
+  if (!json) return;
+  CHECK(keys(*json) == Set{"ms_per_step", "p10", "p90", "peak_mb", "first_loss", "last_loss",
+                           "torch", "threads", "processes"});
+  CHECK(json->at("processes") == 2);
+  CHECK(json->at("ms_per_step") > 0);
+  CHECK(json->at("last_loss") < json->at("first_loss"));
 }

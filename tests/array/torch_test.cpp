@@ -13,9 +13,9 @@
 #include <variant>
 #include <vector>
 
-#include "app/child.hpp"
 #include "catch.hpp"
 #include "golden/draws.hpp"
+#include "python.hpp"
 
 namespace {
 
@@ -126,28 +126,13 @@ class RandomCalls {
 
 // ---- PyTorch's side
 
-heed_test::Finished python(const std::string& program, const std::vector<std::string>& arguments,
-                           const std::string& input = "") {
-  std::vector<std::string> words{"/usr/bin/env", program};
-  words.insert(words.end(), arguments.begin(), arguments.end());
-  return heed_test::run({words, HEED_TESTS_DIR "/array", input});
-}
-
-// The path of a Python that has PyTorch, or "". The check is fast because it imports nothing.
-std::string python_with_torch() {
-  const char* const script =
-      "import importlib.util, sys; sys.exit(not importlib.util.find_spec('torch'))";
-  for (const std::string program : {"python3", "/usr/bin/python3"})
-    if (python(program, {"-c", script}).code == 0) return program;
-  return "";
-}
-
 // PyTorch's numbers for every call of every sequence, or the reason why there are none in
 // "missing".
 Json torch_numbers(const Json& requests) {
-  const std::string program = python_with_torch();
+  const std::string program = heed_test::python_with_torch();
   if (program.empty()) return {{"missing", "not installed"}};
-  const heed_test::Finished script = python(program, {"torch_draws.py"}, requests.dump());
+  const heed_test::Finished script =
+      heed_test::python(program, {"torch_draws.py"}, HEED_TESTS_DIR "/array", requests.dump());
   INFO(script.err);
   REQUIRE(script.code == 0);
   return Json::parse(script.out);

@@ -4,8 +4,8 @@
     python3 torch_peer.py TEXT --steps 40 --threads 1
 
 The model and the hyperparameters are heed's: GPT-2 blocks without biases, output weights tied to the
-token embedding, AdamW, gradient clipping. A step is batch, loss, backward, clip and update. The script
-prints one line of JSON:
+token embedding, AdamW, gradient clipping. The same --seed gives the same first weights and batches. A
+step is batch, loss, backward, clip and update. The script prints one line of JSON:
 
     ms_per_step, p10, p90      over --steps steps, after steps / 5 + 2 warm-up steps
     peak_mb                    peak memory of the process so far (1 MB = 2^20 bytes)
@@ -101,12 +101,10 @@ class Gpt(nn.Module):
         self.blocks = nn.Sequential(
             *[Block(o.embed_dim, o.heads, o.block_size) for _ in range(o.layers)])
         self.norm = LayerNorm(o.embed_dim)
-        for weight in self.parameters():
+        for name, weight in self.named_parameters():  # in heed's order, so a seed gives heed's weights
             if weight.dim() == 2:
-                nn.init.normal_(weight, std=0.02)
-        for block in self.blocks:
-            for layer in (block.attention.out, block.down):
-                nn.init.normal_(layer.weight, std=0.02 / math.sqrt(2 * o.layers))
+                ends_residual = name.endswith((".out.weight", ".down.weight"))
+                nn.init.normal_(weight, std=0.02 / math.sqrt(2 * o.layers if ends_residual else 1))
 
     def features(self, tokens):
         x = self.token(tokens) + self.position.weight[: tokens.shape[1]]
@@ -200,6 +198,7 @@ def main(o):
     if len(tokens) <= o.block_size:
         sys.exit(f"{o.text}: {len(tokens)} training tokens are too few for --block-size {o.block_size}")
     model = Gpt(vocab_size, o)
+    torch.manual_seed(o.seed)  # heed draws the batches with a generator of their own
     training = Training(model, tokens, o)
     losses = [training.step() for _ in range(o.steps // 5 + 2)]
     ms = []
