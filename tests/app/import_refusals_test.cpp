@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <nlohmann/json.hpp>
 
 #include "app/imported_folder.hpp"
 
@@ -81,6 +82,40 @@ std::vector<BadFolder> bad_configurations() {
       {"a wrong vocab_size", "gpt2", config("\"vocab_size\": 265", "\"vocab_size\": 264"),
        "config.json has a vocab_size of 264, but the vocabulary has 265 tokens"},
   };
+}
+
+// Each key of config.json with a value that needs a computation which heed does not have.
+std::vector<BadFolder> other_computations() {
+  struct Key {
+    std::string model, name, value;
+  };
+  std::vector<Key> keys = {{"gpt2", "activation_function", R"("relu")"},
+                           {"gpt2", "n_inner", "48"},
+                           {"gpt2", "scale_attn_weights", "false"},
+                           {"gpt2", "scale_attn_by_inverse_layer_idx", "true"},
+                           {"gpt2", "reorder_and_upcast_attn", "true"},
+                           {"bert", "hidden_act", R"("relu")"},
+                           {"bert", "intermediate_size", "48"},
+                           {"bert", "position_embedding_type", R"("relative_key")"},
+                           {"bert", "embedding_size", "12"}};
+  for (const std::string model : {"gpt2", "bert"}) {
+    for (const char* flag : {"is_decoder", "add_cross_attention", "is_encoder_decoder"})
+      keys.push_back({model, flag, "true"});
+    keys.push_back({model, "pruned_heads", R"({"0": [1]})"});
+    keys.push_back({model, "quantization_config", R"({"bits": 4})"});
+    keys.push_back({model, "rope_scaling", R"({"factor": 2})"});
+  }
+  std::vector<BadFolder> folders;
+  for (const Key& key : keys) {
+    const auto set = [=](const Folder& f) {
+      nlohmann::json config = nlohmann::json::parse(content(f / "m/config.json"));
+      config[key.name] = nlohmann::json::parse(key.value);
+      put(f / "m/config.json", config.dump());
+    };
+    folders.push_back({key.model + ": " + key.name, key.model, set,
+                       "heed: error: m/config.json: '" + key.name + "' is "});
+  }
+  return folders;
 }
 
 std::vector<BadFolder> bad_tensors() {
@@ -238,6 +273,11 @@ void check_refused(const std::vector<BadFolder>& folders) {
 TEST_CASE("import refuses a damaged configuration in one line and writes nothing",
           "[app][weights]") {
   check_refused(bad_configurations());
+}
+
+TEST_CASE("import refuses by its name each key of config.json that needs another computation",
+          "[app][weights]") {
+  check_refused(other_computations());
 }
 
 TEST_CASE("import refuses damaged tensors in one line and writes nothing", "[app][weights]") {
