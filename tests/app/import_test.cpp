@@ -1,8 +1,21 @@
 // import_test.cpp: heed import, and what is done with an imported run.
 
+#include <set>
+
 #include "app/imported_folder.hpp"
 
 using namespace heed_test;
+
+namespace {
+
+std::set<std::string> files_of(const fs::path& folder) {
+  std::set<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder))
+    names.insert(entry.path().filename().string());
+  return names;
+}
+
+}  // namespace
 
 TEST_CASE("an imported GPT-2 continues a text greedily as PyTorch does", "[app][weights]") {
   const Sandbox sandbox;
@@ -24,6 +37,22 @@ TEST_CASE("an imported GPT-2 continues a text greedily as PyTorch does", "[app][
   INFO(look.err);
   CHECK(look.code == 0);
   CHECK(has(look.out, "The largest attention weights from on at position"));
+}
+
+TEST_CASE("sample gpt2 reads the run that import gpt2 made of the folder gpt2", "[app][weights]") {
+  const Sandbox sandbox;
+  fs::copy(weights("gpt2"), sandbox / "gpt2");
+  const Finished imported = sandbox.heed({"import", "gpt2"});
+  INFO(imported.err);
+  REQUIRE(imported.code == 0);
+  CHECK(files_of(sandbox / "gpt2") == files_of(weights("gpt2")));
+  const auto sample = [&](const std::string& run) {
+    const Finished finished = sandbox.heed({"sample", run, "--prompt", "the", "--tokens", "20"});
+    INFO(finished.err);
+    CHECK(finished.code == 0);
+    return finished.out;
+  };
+  CHECK(sample("gpt2") == sample("runs/gpt2"));
 }
 
 TEST_CASE("look shows the predictions at [MASK] of an imported BERT", "[app][weights]") {
