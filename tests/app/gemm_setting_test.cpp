@@ -81,6 +81,30 @@ TEST_CASE("without a folder that can be written the choice is OpenBLAS", "[app][
   CHECK(content(scratch / "file") == "not a folder");
 }
 
+TEST_CASE("the choice is measured once and kept in one file of ~/.cache/heed or XDG_CACHE_HOME",
+          "[app][gemm]") {
+  const heed_test::Sandbox sandbox;
+  const std::filesystem::path home = sandbox / "home", cache = sandbox / "cache";
+  const auto train = [&](const Arguments& changes) {
+    Call call = sandbox.call(heed_test::train_tiny + Arguments{"--replace"});
+    call.arguments = Arguments{"/usr/bin/env",         "-u", "HEED_GEMM", "-u", "XDG_CACHE_HOME",
+                               "HOME=" + home.string()} +
+                     changes + call.arguments;
+    REQUIRE(heed_test::run(call).code == 0);
+  };
+  train({});
+  CHECK(only_file_in(home) == home / ".cache");
+  CHECK(only_file_in(home / ".cache") == home / ".cache/heed");
+  const std::filesystem::path file = only_file_in(home / ".cache/heed");
+  const auto written = std::filesystem::last_write_time(file);
+  train({});
+  CHECK(std::filesystem::last_write_time(file) == written);
+  std::filesystem::rename(home / ".cache", cache);
+  train({"XDG_CACHE_HOME=" + cache.string()});
+  CHECK(std::filesystem::last_write_time(only_file_in(cache / "heed")) == written);
+  CHECK(std::filesystem::is_empty(home));
+}
+
 TEST_CASE("HEED_GEMM chooses the library, which the checkpoint names", "[app][gemm]") {
   const heed_test::Sandbox sandbox;
   const auto train = [&](const std::string& setting, const Arguments& arguments) {
