@@ -111,6 +111,9 @@ TEST_CASE("look --attends-to lists the ten heads with the largest weights", "[ap
   CHECK(weights.size() == 10);
   CHECK(heads.size() == 10);
   CHECK(std::is_sorted(weights.rbegin(), weights.rend()));
+  const std::string list =  // of all layers, also if one layer is shown
+      out.substr(out.find(title), out.find("\n\n", out.find(title)) - out.find(title));
+  CHECK(has(shown(sandbox, {"o", "--text", "On day", "--attends-to", "O", "--layer", "0"}), list));
 }
 
 TEST_CASE("with --layer and --head, look shows one large heat map and plots only that head",
@@ -124,6 +127,19 @@ TEST_CASE("with --layer and --head, look shows one large heat map and plots only
   CHECK(count(content(sandbox / "o/look.csv"), "\n") == 1 + 5 * 5);
   CHECK(
       has(shown(sandbox, {"o", "--text", "rope.", "--layer", "0"}), "\nlayer 0, head 0 (5, 5)\n"));
+}
+
+TEST_CASE("with gnuplot, look draws look.svg, in which each head has its title", "[app][look]") {
+  const RunSandbox sandbox;
+  Call call = sandbox.call({"look", "o", "--text", "rope."});
+  call.environment.erase("PATH");  // that of the test, which may have gnuplot
+  const Finished run = heed_test::run(call);
+  CHECK(run.code == 0);
+  if (has(run.err, "gnuplot is not installed")) return;
+  CHECK(run.err == "");
+  const std::string svg = content(sandbox / "o/look.svg");
+  CHECK(count(svg, ">layer 0, head 0<") == 1);
+  CHECK(count(svg, ">layer 0, head 1<") == 1);
 }
 
 TEST_CASE("look writes its plots to --out", "[app][look]") {

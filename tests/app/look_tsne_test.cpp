@@ -124,6 +124,17 @@ TEST_CASE("a head whose queries are zero has no map, and its page is written wit
   CHECK(sandbox.heed(look + Arguments{"--page", "w.html"}).code == 0);
 }
 
+TEST_CASE("with gnuplot, look --tsne draws tsne.svg with the title of the head", "[app][look]") {
+  const MapSandbox sandbox;
+  Call call = sandbox.call({"look", "o", "--tsne", "--text", "the quay", "--head", "1"});
+  call.environment.erase("PATH");  // that of the test, which may have gnuplot
+  const Finished result = run(call);
+  CHECK(result.code == 0);
+  if (has(result.err, "gnuplot is not installed")) return;
+  CHECK(result.err == "");
+  CHECK(lines_with(content(sandbox / "o/tsne.svg"), ">queries and keys of layer 0, head 1<") == 1);
+}
+
 TEST_CASE("look --tsne writes its plots to --out", "[app][look]") {
   const MapSandbox sandbox;
   sandbox.shown({"--out", "maps"});
