@@ -219,6 +219,26 @@ TEST_CASE("a full disk ends all ranks with one error", "[app][processes]") {
 }
 
 #ifdef __linux__
+TEST_CASE("only rank 0 has files of the run open", "[app][processes]") {
+  const Sandbox sandbox;
+  Child child(sandbox.call(train("o", Arguments{"--processes", "4"} + endless)));
+  child.read_until("\nstep ");
+  const auto open_files = [&](pid_t process) {
+    std::size_t files = 0;
+    for (const auto& entry :
+         std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/fd")) {
+      std::error_code closed;  // since the listing
+      const auto file = std::filesystem::read_symlink(entry, closed);
+      files += has(file.string(), (sandbox / "o/").string()) ? 1 : 0;
+    }
+    return files;
+  };
+  const std::vector<pid_t> ranks = ranks_of(child.process(), 4);
+  CHECK(open_files(ranks[0]) > 0);
+  for (int tries = 0; tries < 50; ++tries)
+    for (std::size_t rank = 1; rank < 4; ++rank) CHECK(open_files(ranks[rank]) == 0);
+}
+
 TEST_CASE("a signal to any process stops all ranks after the same step", "[app][processes]") {
   const Sandbox sandbox;
   // The process, of which 4 is the parent of the others, and the signal that it gets.
