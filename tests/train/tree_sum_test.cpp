@@ -2,7 +2,10 @@
 
 #include "heed/train/tree_sum.hpp"
 
+#include <atomic>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "catch.hpp"
 #include "heed/array/random.hpp"
@@ -131,6 +134,65 @@ TEST_CASE("the buckets and the overlap change no bit of the gradients", "[train]
       INFO("overlap " << overlap << ", buckets of " << bucket_bytes << " bytes");
       CHECK(right == std::vector<int>(processes, 1));
     }
+}
+
+namespace {
+
+// Passes exchanges on, and remembers whether there was one.
+class Watched : public Communicator {
+ public:
+  explicit Watched(Communicator& communicator) : communicator_(communicator) {}
+  std::size_t rank() const override { return communicator_.rank(); }
+  std::size_t size() const override { return communicator_.size(); }
+  std::size_t local_size() const override { return communicator_.local_size(); }
+  void exchange(std::size_t partner, const void* sent, std::size_t sent_bytes, void* received,
+                std::size_t received_bytes) override {
+    communicator_.exchange(partner, sent, sent_bytes, received, received_bytes);
+    has_exchanged = true;
+  }
+  void abandon() override { communicator_.abandon(); }
+
+  // Waits for an exchange, at most for this number of milliseconds.
+  bool exchanges_within(int milliseconds) const {
+    for (; milliseconds > 0 && !has_exchanged; --milliseconds)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return has_exchanged;
+  }
+  std::atomic<bool> has_exchanged{false};
+
+ private:
+  Communicator& communicator_;
+};
+
+}  // namespace
+
+TEST_CASE("by default, 1 MB of gradients is sent before the last gradient is ready",
+          "[train][processes]") {
+  const std::size_t megabyte = (std::size_t{1} << 20) / sizeof(Real);
+  for (const bool overlap : {true, false}) {
+    std::vector<int> right(2);
+    run_ranks(2, [&](Communicator& plain) {
+      Watched c(plain);
+      std::vector<Tensor> parameters;
+      for (const std::size_t n : {std::size_t{5}, std::size_t{1}, megabyte - 1}) {
+        parameters.emplace_back(zeros({n}), true);
+        backward_of(parameters.back(), ones({n}));
+      }
+      ExchangeOptions options;
+      if (!overlap) options.overlap = false;
+      GradientExchange exchange(parameters, c, options);
+      exchange.begin();
+      exchange.ready(2);
+      const bool sent_less = c.exchanges_within(20);
+      exchange.ready(1);
+      const bool sent_megabyte = c.exchanges_within(overlap ? 10'000 : 20);
+      exchange.ready(0);
+      exchange.finish(1);
+      right[c.rank()] = !sent_less && sent_megabyte == overlap && c.has_exchanged;
+    });
+    INFO("overlap " << overlap);
+    CHECK(right == std::vector<int>(2, 1));
+  }
 }
 
 TEST_CASE("a gradient that is sent twice or not at all is an error", "[train][processes]") {
