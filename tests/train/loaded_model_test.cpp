@@ -1,8 +1,11 @@
 // loaded_model_test.cpp: tests of save_model and LoadedModel.
 
+#include <cmath>
+
 #include "catch.hpp"
 #include "heed/train/generate.hpp"
 #include "heed/train/model_file.hpp"
+#include "heed/train/model_reader.hpp"
 #include "near.hpp"
 #include "scratch_folder.hpp"
 #include "small_model.hpp"
@@ -39,6 +42,25 @@ TEST_CASE("a loaded model has the same logits bit for bit and the same vocabular
     CHECK(same_after_loading(Vocabulary::of_text("abc", Unit::byte), causal));
     CHECK(same_after_loading(Vocabulary::from_words("[MASK] the cat \xc3\xa9t\xc3\xa9"), causal));
   }
+}
+
+TEST_CASE("with weights in BF16, the loss of a trained model changes by less than 0.001",
+          "[train][loaded_model][bf16]") {
+  const ScratchFolder folder;
+  Run run(few_steps(150));
+  run.steps(150);
+  save_model(folder / "m.safetensors", run.trainer.parameters(), run.trainer.model().config,
+             run.text.vocabulary);
+  const Batch batch = Batches(run.text.corpus.validation(), 32, 12, 1).next();
+  const auto loss = [&](WeightType weights) {
+    const LoadedModel saved(ModelReader(folder / "m.safetensors"), weights);
+    const NoGrad no_grad;
+    return static_cast<double>(saved.model.loss(batch.inputs, batch.targets).item());
+  };
+  const double f32 = loss(WeightType::f32), bf16 = loss(WeightType::bf16);
+  CHECK(f32 < 1);  // trained: a uniform guess has a loss of 2.8
+  CHECK(bf16 != f32);
+  CHECK(std::abs(bf16 - f32) < 1e-3);
 }
 
 TEST_CASE("the error of a damaged vocabulary contains the file name", "[train][loaded_model]") {
