@@ -54,6 +54,18 @@ TEST_CASE("parameter_count equals the number of parameters of the model", "[nn][
   CHECK(nn::parameter_count(reference) == 804096);
 }
 
+TEST_CASE("the four sizes of GPT-2 have the published numbers of parameters", "[nn][gpt]") {
+  const auto count = [](std::size_t layers, std::size_t embed_dim) {
+    nn::GptConfig config = small_config(50257, {1024, embed_dim, layers, embed_dim / 64});
+    config.bias = true;
+    return nn::parameter_count(config);
+  };
+  CHECK(count(12, 768) == 124439808);
+  CHECK(count(24, 1024) == 354823168);
+  CHECK(count(36, 1280) == 774030080);
+  CHECK(count(48, 1600) == 1557611200);
+}
+
 TEST_CASE("the names and shapes of the parameters of a model", "[nn][gpt]") {
   nn::GptConfig config = small();
   config.layers = 1;
