@@ -55,3 +55,16 @@ TEST_CASE("every build of OpenBLAS gives the same bits, with one thread and with
     }
   std::cout << "OpenBLAS: " << runs / 2 << " builds installed, " << runs << " runs equal\n";
 }
+
+TEST_CASE("with the OpenBLAS of single-threaded programs heed has one thread, else --threads",
+          "[app][openblas]") {
+  for (const std::filesystem::path& build : openblas_builds()) {
+    INFO(build);
+    const Sandbox sandbox;
+    Call call = sandbox.call(train_wide("o", 3));
+    call.environment["HEED_GEMM"] = "openblas";
+    call.environment["LD_LIBRARY_PATH"] = build.string();
+    const bool is_serial = build.filename() == "openblas-serial";
+    CHECK(has(run(call).out, is_serial ? " tokens, on 1 thread\n" : " tokens, on 3 threads\n"));
+  }
+}
