@@ -82,6 +82,10 @@ class Child {
   void read_until(const std::string& part) {
     while (output_.find(part) == output_.npos && read_more()) continue;
   }
+  // Reads at least `bytes` bytes of output, fewer if the child ends.
+  void read_bytes(std::size_t bytes) {
+    while (output_.size() < bytes && read_more()) continue;
+  }
   void kill(int signal) { ::kill(id_, signal); }
   pid_t process() const { return id_; }
   void close_output() {

@@ -5,6 +5,9 @@
 #include "app/heed_program.hpp"
 #include "catch.hpp"
 #include "heed/array/bf16.hpp"
+#include "heed/train/model_file.hpp"
+#include "sanitized.hpp"
+#include "small_model.hpp"
 
 using namespace heed_test;
 
@@ -242,6 +245,40 @@ TEST_CASE("inspect lists a checkpoint's tensors, its step, its options and its v
         "\n'vocabulary.unit' = 'code_point'\n", "\n'vocabulary.tokens' = '10 32 44 "})
     CHECK(has(run.out, part));
 }
+
+TEST_CASE("inspect of a run shows its generators and its history", "[app][inspect]") {
+  const TrainedSandbox sandbox;
+  const Finished run = sandbox.heed({"inspect", "o"});
+  CHECK(run.code == 0);
+  for (const char* entry :
+       {"\n'train.generator' = '", "\n'train.dropout_generator' = '", "\n'train.history' = '1,"})
+    CHECK(has(run.out, entry));
+}
+
+#ifdef __linux__
+TEST_CASE("sample has little more than the model in memory", "[app][sample]") {
+  if (heed_test::sanitized) return;
+  const Sandbox sandbox;
+  // The peak memory of heed sample in bytes, after 500 tokens. (That of wait4 would be at least the
+  // memory that this program had when it started heed.)
+  const auto peak = [&](std::size_t embed_dim) {
+    using namespace heed::test;
+    const heed::Vocabulary vocabulary = heed::Vocabulary::of_text(sandbox.story());
+    const SmallModel model(small_config(vocabulary.size(), {128, embed_dim, 2, 8}));
+    heed::save_model(sandbox / "m.safetensors", model.parameters, model.config, vocabulary);
+    Child child(sandbox.call({"sample", "m.safetensors", "--tokens", "100000000"}));
+    child.read_bytes(500);
+    const std::string status = content("/proc/" + std::to_string(child.process()) + "/status");
+    REQUIRE(has(status, "VmHWM:"));
+    return 1024 * std::stod(status.substr(status.find("VmHWM:") + 6));
+  };
+  const double tiny_model = peak(16), large_model = peak(512);
+  const double bytes = static_cast<double>(std::filesystem::file_size(sandbox / "m.safetensors"));
+  CHECK(bytes > 2.5e7);
+  CHECK(large_model - tiny_model > 0.9 * bytes);
+  CHECK(large_model - tiny_model < 1.15 * bytes);
+}
+#endif
 
 TEST_CASE("inspect reads any safetensors file and escapes control characters in it",
           "[app][inspect]") {
