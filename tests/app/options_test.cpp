@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <regex>
+#include <set>
 #include <sstream>
 
 #include "catch.hpp"
@@ -396,6 +398,22 @@ TEST_CASE("train --help lists every flag with its default", "[app][options]") {
     CHECK(line_of(help, flag) != "");
   CHECK(help.find("heed train [OPTIONS] [TEXT]") != std::string::npos);
   CHECK(help_of({"train", "in.txt", "-h", "--lr", "0"}) == help);
+}
+
+TEST_CASE("train --help describes every flag, and no other", "[app][options]") {
+  std::set<std::string> flags = {"--help",       "--out",      "--resume",      "--replace",
+                                 "--trust",      "--init",     "--tokenizer",   "--vocab-size",
+                                 "--bytes",      "--threads",  "--processes",   "--zero",
+                                 "--no-overlap", "--kv-heads", "--decay-steps", "--keep-history"};
+  for (const TrainFlag& flag : train_flags()) flags.insert(flag.flag);
+  for (const VariantFlag& flag : variant_flags()) flags.insert(flag.flag);
+  std::set<std::string> described;
+  const std::string help = help_of({"train", "--help"});
+  // "  --out DIR     folder of the run": the flag, the name of its value and a description
+  const std::regex line("\n +(?:-h,)?(--[a-z0-9-]+)(?: [^ ]+)?  +[a-zA-Z][^\n]{9}");
+  for (std::sregex_iterator at(help.begin(), help.end(), line), end; at != end; ++at)
+    CHECK(described.insert((*at)[1]).second);
+  CHECK(described == flags);
 }
 
 TEST_CASE("look --help and corpus --help list their flags", "[app][options]") {
