@@ -3,6 +3,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cmath>
+#include <numeric>
+
 #include "app/heed_program.hpp"
 #include "catch.hpp"
 #include "heed/base/text.hpp"
@@ -36,6 +39,38 @@ std::size_t files_in(const std::filesystem::path& folder) {
   return static_cast<std::size_t>(std::distance(begin, end));
 }
 
+// The mean of -ln p(letter | the letters before it in its window) over windows of a text, of which
+// the first letter is given. The predictor knows the source, but not the state in which a window
+// begins: it computes the probability of each state by Bayes' theorem.
+double ideal_loss(const heed::MarkovSource& source, const std::string& text, std::size_t window) {
+  double nats = 0;
+  std::size_t letters = 0;
+  for (std::size_t begin = 0; begin + window < text.size(); begin += window) {
+    std::vector<double> states = source.stationary_distribution();
+    for (std::size_t i = begin; i <= begin + window; ++i) {
+      std::vector<double> next(states.size());
+      double probability = 0;
+      for (std::size_t s = 0; s < states.size(); ++s)
+        for (const heed::MarkovSource::Letter& letter : source.states()[s].letters) {
+          if (letter.letter != text[i]) continue;
+          next[letter.next] += states[s] * letter.probability;
+          probability += states[s] * letter.probability;
+        }
+      for (double& state : next) state /= probability;
+      states = next;
+      if (i == begin) continue;
+      nats -= std::log(probability);
+      ++letters;
+    }
+  }
+  return nats / static_cast<double>(letters);
+}
+
+double printed_entropy(const std::string& out, const std::string& name) {
+  REQUIRE(has(out, "\n" + name + " "));
+  return std::stod(out.substr(out.find("\n" + name + " ") + name.size() + 1));
+}
+
 }  // namespace
 
 TEST_CASE("corpus writes the text to the file and its entropies to standard output",
@@ -55,6 +90,23 @@ TEST_CASE("corpus writes the text to the file and its entropies to standard outp
   CHECK(has(run.out, entropy_line("rate     ", source.entropy_rate())));
   CHECK(has(run.out, entropy_line("window   ", source.window_entropy(64))));
   CHECK(has(run.out, "\nnext     ./heed train 'new text.txt'\n"));
+}
+
+TEST_CASE("the bound for windows is the loss of an ideal predictor of windows", "[app][corpus]") {
+  const Sandbox sandbox;
+  const std::string out =
+      sandbox.heed({"corpus", "a.txt", "--kind", "chain", "--size", "300000"}).out;
+  const heed::MarkovSource source = heed::chain_source();
+  const std::string text = content(sandbox / "a.txt");
+  const double window = printed_entropy(out, "window"), rate = printed_entropy(out, "rate");
+  const double in_windows = ideal_loss(source, text, 64);
+  CHECK(std::abs(in_windows - window) < 0.01);
+  // This text happens to be a little more or less likely than others; the difference from the loss
+  // given all letters is nearly the same for every text.
+  const std::vector<double> given_all = source.negative_log_likelihoods(text);
+  const double mean = std::accumulate(given_all.begin(), given_all.end(), 0.0) / 3e5;
+  CHECK(window - rate > 0.002);
+  CHECK(std::abs((in_windows - mean) - (window - rate)) < 0.0005);
 }
 
 TEST_CASE("without a file, or with -, the text goes to standard output", "[app][corpus]") {
