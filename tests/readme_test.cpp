@@ -12,6 +12,7 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/heed_program.hpp"
@@ -258,6 +259,40 @@ TEST_CASE("heed train begins with the lines in the README", "[readme]") {
   child.read_until("run    runs/harbour\n");
   child.kill(SIGKILL);
   CHECK(line_not_in(child.finish().out, part_of(block, 1, 6)) == "");
+}
+
+TEST_CASE("the live line of heed train has the fields in the README", "[readme]") {
+  if (!has_terminals()) return;
+  const std::string live =
+      R"(\[[=> ]+\] +[0-9]+/2000  loss [0-9.]+  [0-9,]+ tokens/s  [0-9:]+ left)";
+  CHECK(std::regex_match(block_with("$ ./heed train", "").back(), std::regex(live)));
+  const Sandbox sandbox;
+  Call call = sandbox.call({"train"});
+  call.terminal = 100;
+  Child child(call);
+  child.read_until(" left\x1b[K");
+  child.kill(SIGKILL);
+  CHECK(std::regex_search(child.finish().out, std::regex("\r" + live + "\x1b")));
+}
+
+TEST_CASE("after 250 steps heed train has the losses in the README",
+          "[readme][.][lessons_in_full]") {
+  const std::regex line("\nstep +250  train ([0-9.]+)  val ([0-9.]+) ");
+  const auto losses = [&](const std::string& text) {
+    INFO(text);
+    std::smatch match;
+    REQUIRE(std::regex_search(text, match, line));
+    return std::make_pair(std::stod(match[1]), std::stod(match[2]));
+  };
+  const Sandbox sandbox;
+  Call call = sandbox.call({"train", "--steps", "250", "--decay-steps", "2000", "--threads", "1"});
+  call.environment["HEED_GEMM"] = "openblas";
+  const Finished trained = run(call);
+  INFO(trained.err);
+  const auto [train, val] = losses(trained.out);
+  const auto [train_in_readme, val_in_readme] = losses(readme());
+  CHECK(std::abs(train - train_in_readme) < 0.01);
+  CHECK(std::abs(val - val_in_readme) < 0.01);
 }
 
 TEST_CASE("exercise 1 prints the lines in the README", "[readme]") {
