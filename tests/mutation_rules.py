@@ -3,6 +3,7 @@
 
     python3 tests/mutation_rules.py --again 60        test 60 mutants of caught_by.txt again
     python3 tests/mutation_rules.py --sample 600      test the first 600 mutants of a random order
+    python3 tests/mutation_rules.py --sample 600 --new   the same, without those that a list has
     python3 tests/mutation_rules.py                   test all mutants (a night)
     python3 tests/mutation_rules.py --planted         test only the faults of mutation/planted.py
     python3 tests/mutation_rules.py --list            print all mutants
@@ -173,6 +174,8 @@ def main():
     parser.add_argument("--sample", metavar="N", type=int, help="the first N of a random order")
     parser.add_argument("--again", metavar="N", type=int,
                         help="N mutants of caught_by.txt, in few files, drawn at random")
+    parser.add_argument("--new", action="store_true",
+                        help="leave out those of caught_by.txt and equivalent.txt")
     parser.add_argument("--seed", metavar="N", type=int, default=1, help="of the order (1)")
     parser.add_argument("--seconds", metavar="S", type=float, default=100,
                         help="test a mutant with tests of S seconds at most (100)")
@@ -188,6 +191,9 @@ def main():
         files = shuffled({mutants[name].file for name in caught}, options.seed)
         order = sorted(caught, key=lambda name: files.index(mutants[name].file))[:options.again]
     order = [name for name in order if re.search(options.only, name)][:options.sample]
+    if options.new:
+        known = {**remembered("caught_by.txt"), **remembered("equivalent.txt")}
+        order = [name for name in order if name not in known]
     if options.list:
         print(*order, f"{len(order)} mutants", sep="\n")
         return 0

@@ -6,9 +6,11 @@
 
 #include "catch.hpp"
 #include "heed/base/text.hpp"
+#include "message_of.hpp"
 #include "scratch_folder.hpp"
 
 using namespace heed;
+using heed::test::message_of;
 using namespace heed_test;
 
 namespace {

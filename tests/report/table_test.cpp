@@ -8,8 +8,10 @@
 #include "catch.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
+#include "message_of.hpp"
 
 using namespace heed;
+using heed::test::message_of;
 
 namespace {
 
