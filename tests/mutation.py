@@ -356,7 +356,7 @@ TABLE = {
         ("return d * (v + v) / n;", "return d * (v + v);"),
         ("expand_reduced(dy, x, axes),\n               deviations(x))",
          "expand_reduced(dy, x, axes), x)"),
-        ("const Real n = count_over(x, axes) - correction;", "const Real n = count_over(x, axes);",
+        ("std::max(count_over(x, axes) - correction, Real{0});", "std::max(count_over(x, axes), Real{0});",
          (2, 2)),
     ],
     "src/ops/shape.cpp": [
@@ -446,7 +446,7 @@ TABLE = {
         ("  node.has_grad = false;\n", ""),
         ("Tensor(x.value(location), false, location)",
          "Tensor(x.value(location), x.requires_grad(), location)"),
-        ("{ recording = previous_; }", "{ recording = true; }"),
+        ("{ --num_no_grads; }", "{ num_no_grads = 0; }"),
     ],
     "src/autograd/gradcheck.cpp": [
         ("difference(f_above.value(), f_below.value(), upstream)",
@@ -549,8 +549,8 @@ TABLE = {
         ("parameter.clear_grad(location);", "static_cast<void>(parameter);"),
     ],
     "src/optim/schedule.cpp": [
-        ("static_cast<double>(step + 1), all", "static_cast<double>(step), all"),
-        ("static_cast<double>(warmup + 1)", "static_cast<double>(warmup)"),
+        ("static_cast<double>(step) + 1, all", "static_cast<double>(step), all"),
+        ("static_cast<double>(warmup) + 1", "static_cast<double>(warmup)"),
         ("if (step >= decay_steps) return min_lr;", ""),
         ("static_cast<double>(step - warmup)", "static_cast<double>(step)"),
         ("static_cast<double>(decay_steps - warmup)", "static_cast<double>(decay_steps)"),

@@ -89,7 +89,8 @@ std::string SafetensorsReader::name(std::size_t index) const {
 }
 
 void SafetensorsReader::check_dtype(std::size_t index) const {
-  HEED_NAMESPACE::check_dtype(name(index), tensors().at(index).dtype);
+  const std::string where = name(index);  // throws if there is no such tensor
+  HEED_NAMESPACE::check_dtype(where, tensors()[index].dtype);
 }
 
 void SafetensorsReader::read(std::size_t index, std::size_t first, std::size_t count,

@@ -152,7 +152,7 @@ TEST_CASE("invalid commands, files and folders are refused in one line", "[app][
       {{std::string(100000, 'x')}, 2, {"unknown command 'xxx", "x\u2026'"}},
       {{"--nosuch"}, 2, {"--nosuch"}},
       {{"train", ""}, 2, {"TEXT '': is empty; give a name"}},
-      {{"train", "in.txt", "--trust"}, 2, {"--trust", "give --resume too"}},
+      {{"train", "in.txt", "--trust"}, 2, {"--trust", "--resume or --init"}},
       {{"sample"}, 2, {"give a run's folder"}},
       {{"sample", ""}, 2, {"RUN '': is empty; give a name"}},
       {{"sample", "a", "b"}, 2, {"'b' is one argument too many"}},

@@ -161,8 +161,8 @@ TEST_CASE("the text of a choice of libraries names it again", "[array][gemm]") {
                                   "xsmm/xsmm/xsmm,xsmm/xsmm/xsmm/xsmm,xsmm/xsmm/xsmm",
                                   "xsmm/xsmm/xsmm/xsmm,xsmm/xsmm/xsmm,xsmm/xsmm/xsmm/xsmm"}) {
     const std::string message = message_of([&] { GemmChoice::parse(wrong); });
-    CHECK(message == "the choice of libraries for matrix products is \"" + wrong +
-                         "\"; give openblas, xsmm or onednn");
+    CHECK(message == "the choice of libraries for matrix products is '" + wrong +
+                         "'; give openblas, xsmm or onednn");
   }
 }
 
