@@ -98,7 +98,7 @@ for name in "$root"/*; do
 done
 printf '#!/bin/sh\n' >"$folder/bin/apt-get"  # so that the launcher installs nothing
 chmod +x "$folder/bin/apt-get"
-# Compiles in half the time.
+# With -O1, the project compiles in half the time.
 sed 's/"CMAKE_BUILD_TYPE": "Release"/&, "CMAKE_CXX_FLAGS_RELEASE": "-O1"/' "$root/CMakePresets.json" >"$folder/project/CMakePresets.json"
 lesson() {
   (cd "$folder/project" && PATH=$folder/bin:$PATH ./heed lesson "$@" >"$folder/lesson.txt" 2>"$folder/log") ||

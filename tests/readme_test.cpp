@@ -151,6 +151,8 @@ TEST_CASE("the README counts the mutants of mutation.py and those tested again",
     std::cout << "skipped: Python is not installed\n";
     return;
   }
+  INFO(list.err);
+  REQUIRE(list.code == 0);
   const std::size_t mutants = std::stoul(matches(list.out, "\n([0-9]+) mutants").at(0));
   CHECK(has(text, "over " + std::to_string(mutants / 100 * 100) + " times,"));
 }

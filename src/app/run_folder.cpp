@@ -30,6 +30,11 @@ namespace fs = std::filesystem;
   throw_error(folder.string(), ": ", reason, "; ", advice);
 }
 
+[[noreturn]] void throw_symbolic_link(const fs::path& path) {
+  throw_error(path.string(),
+              ": is a symbolic link, and heed writes no file through a link; remove the link");
+}
+
 bool is_writable(const fs::path& folder) { return ::access(folder.c_str(), W_OK | X_OK) == 0; }
 
 std::string machine_name() {
@@ -56,7 +61,7 @@ void check_lock_file(const fs::path& path, int descriptor) {
   struct stat status;
   if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink <= 1) return;
   ::close(descriptor);
-  throw_error(path.string(), ": is not a lock file that heed made; remove or rename it");
+  throw_error(path.string(), ": is not a file, or has a second name (hard link); remove it");
 }
 
 // Throws Error with the process ID of the lock's owner. Waits up to 0.1 s for the owner to write
@@ -93,9 +98,7 @@ void make_folder(const fs::path& folder, const std::string& advice) {
 void RunFolder::create() const {
   make_folder(path);
   std::error_code none;
-  if (fs::is_symlink(path / "history", none))
-    throw_error((path / "history").string(),
-                ": is a symbolic link, and heed writes no file through a link; remove the link");
+  if (fs::is_symlink(path / "history", none)) throw_symbolic_link(path / "history");
   for (const auto& file : {checkpoint(), loss_csv(), sample(), path / "loss.gp", path / "loss.svg"})
     remove_stale_temporaries(file);
   std::error_code ignored;  // a run without --keep-history has no such folder
@@ -142,13 +145,12 @@ RunLock::~RunLock() {
 // Tries once to lock the file. Returns false if the previous owner removed the lock file between
 // open() and flock() of this process. Throws Error if another process holds the lock.
 bool RunLock::try_once() {
-  constexpr int flags = O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;  // waits for no pipe
+  // With O_NONBLOCK, open() does not wait for the other end of a pipe.
+  constexpr int flags = O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
   int descriptor = ::open(path_.c_str(), O_RDWR | flags, 0666);
   if (descriptor < 0 && errno == EACCES)  // the lock file belongs to another user
     descriptor = ::open(path_.c_str(), O_RDONLY | flags, 0666);
-  if (descriptor < 0 && errno == ELOOP)
-    throw_error(path_.string(),
-                ": is a symbolic link, and heed writes no file through a link; remove the link");
+  if (descriptor < 0 && errno == ELOOP) throw_symbolic_link(path_);
   if (descriptor < 0) throw_unusable(path_.parent_path(), write_error_text(errno));
   check_lock_file(path_, descriptor);
   const bool held_by_other = ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;

@@ -170,7 +170,7 @@ Corpus corpus_of(std::string text, const Vocabulary& vocabulary, const std::stri
 
 // Whether sample.txt, the last file that a run writes, belongs to the checkpoint. If heed was
 // killed after the last step, sample.txt is missing, or older if it is from before an earlier
-// --resume.
+// --resume. (In a copy of a run with other times, heed only writes sample.txt and the curve again.)
 bool has_last_file(const RunFolder& folder) {
   std::error_code missing, ignored;
   const auto time_of_sample = std::filesystem::last_write_time(folder.sample(), missing);

@@ -75,10 +75,9 @@ double flop(std::size_t m, std::size_t n, std::size_t k) {
 
 constexpr double min_flop_per_thread = 4e6;  // about 50 us; a thread with less work saves no time
 
-std::size_t min_rows_per_thread(std::size_t m, std::size_t n, std::size_t k) {
-  constexpr std::size_t least = 24;
+std::size_t min_rows_per_thread(std::size_t m, std::size_t n, std::size_t k, std::size_t tile) {
   const double rows = min_flop_per_thread * static_cast<double>(m) / (flop(m, n, k) + 1);
-  return least + static_cast<std::size_t>(std::min(rows, static_cast<double>(m)));
+  return tile + static_cast<std::size_t>(std::min(rows, static_cast<double>(m)));
 }
 
 using Doubles = std::vector<double, Allocator<double>>;
@@ -143,12 +142,12 @@ void gemm_in_double(MatrixView a, MatrixView b, MatrixRef<Real> c, Real scale) {
 }
 
 void parallel_gemm(MatrixView a, MatrixView b, MatrixRef<Real> c, Output output) {
-  const std::size_t min_rows = min_rows_per_thread(c.rows, c.columns, a.columns);
   const GemmLibrary library = gemm_choice().library_for(a, b);
-  parallel_ranges(c.rows, rows_per_tile(library), min_rows,
-                  [&](std::size_t begin, std::size_t end) {
-                    gemm_by(library, a.row_range(begin, end), b, c.row_range(begin, end), output);
-                  });
+  const std::size_t tile = rows_per_tile(library);
+  const std::size_t min_rows = min_rows_per_thread(c.rows, c.columns, a.columns, tile);
+  parallel_ranges(c.rows, tile, min_rows, [&](std::size_t begin, std::size_t end) {
+    gemm_by(library, a.row_range(begin, end), b, c.row_range(begin, end), output);
+  });
 }
 
 Array matrix_product(const Array& a, Transpose transpose_a, const Array& b, Transpose transpose_b) {

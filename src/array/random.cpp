@@ -191,9 +191,11 @@ void Generator::set_state(const std::string& text, SourceLocation location) {
   std::uint64_t cached = 0;
   parsed.has_cached_normal_ = static_cast<bool>(in >> cached);
   if (parsed.has_cached_normal_) parsed.cached_normal_ = bit_cast<double>(cached);
-  // From words that are all 0, the algorithm computes only zeros.
-  const bool all_zero = std::all_of(parsed.bits_.words.begin(), parsed.bits_.words.end(),
-                                    [](std::uint32_t word) { return word == 0; });
+  // From words that are 0, the algorithm computes only zeros. It reads one bit of the first word.
+  const auto& words = parsed.bits_.words;
+  const bool all_zero =
+      words[0] >> 31 == 0 &&
+      std::all_of(words.begin() + 1, words.end(), [](std::uint32_t word) { return word == 0; });
   if (parsed.bits_.next > parsed.bits_.words.size() || !std::isfinite(parsed.cached_normal_) ||
       all_zero || parsed.state() != text)
     throw_error("set_state: not a generator's state (", text.size(),

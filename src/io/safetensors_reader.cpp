@@ -84,7 +84,7 @@ SafetensorsReader::SafetensorsReader(const std::filesystem::path& path) : input_
 
 std::string SafetensorsReader::name(std::size_t index) const {
   if (index >= tensors().size())
-    throw_error(path(), ": has ", tensors().size(), " tensors, so none with index ", index);
+    throw_error(path(), ": has no tensor ", index, ", only ", tensors().size());
   return path() + ": tensor " + in_quotes(tensors()[index].name);
 }
 

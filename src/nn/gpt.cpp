@@ -124,14 +124,13 @@ Tensor DecoderBlock::operator()(const Tensor& x, const Tensor& memory, const Att
   return crossed + dropout(mlp(norm3(crossed)), training);
 }
 
-// Throws Error for sizes whose products would overflow, or whose parameters no memory can hold.
+// Throws Error for more than 1e13 parameters (40 TB), before their number overflows.
 static void check_number_of_parameters(const GptConfig& c) {
   const auto C = static_cast<double>(c.embed_dim), V = static_cast<double>(c.vocab_size);
-  const double number = V * C + 12 * static_cast<double>(c.layers) * C * C;  // about
-  constexpr double most = 1e13;                                              // 40 TB
-  if (number > most || static_cast<double>(c.block_size) > most)
+  const auto T = static_cast<double>(c.block_size), L = static_cast<double>(c.layers);
+  if (V * C + T * C + 12 * L * C * C > 1e13)
     throw_error("Gpt: vocab_size ", c.vocab_size, ", block_size ", c.block_size, ", layers ",
-                c.layers, " and embed_dim ", c.embed_dim, " are too large for any memory");
+                c.layers, " and embed_dim ", c.embed_dim, " give more than 1e13 parameters");
 }
 
 static const GptConfig& checked(const GptConfig& c, SourceLocation location) {

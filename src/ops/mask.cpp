@@ -3,6 +3,7 @@
 #include "heed/ops/mask.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "heed/array/map.hpp"
 #include "heed/array/reduce.hpp"
@@ -73,8 +74,9 @@ struct Dropout {
 };
 
 Mask causal_mask(std::size_t queries, std::size_t keys, std::size_t past, std::size_t window) {
-  numel({queries, keys});       // throws if the product is too large
-  past = std::min(past, keys);  // no query has more past keys; past + t cannot overflow
+  numel({queries, keys});  // throws if the product is too large
+  constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
+  past = std::min(past, most - queries);  // so that past + t does not overflow
   Mask mask = Mask::from_shape({queries, keys});
   for (std::size_t t = 0; t < queries; ++t)
     for (std::size_t s = 0; s < keys; ++s)

@@ -42,8 +42,8 @@ void check_shapes(const Tensor& parameter, const Array& state) {
     throw_error("step: ", describe(parameter, "a parameter"), " has a gradient of shape ",
                 str(parameter.grad().shape()), "; they must be equal");
   if (is_defined(state) && state.shape() != parameter.shape())
-    throw_error("step: ", describe(parameter, "a parameter"), " had shape ", str(state.shape()),
-                " when the optimizer was made; make a new optimizer");
+    throw_error("step: the optimizer's state of ", describe(parameter, "a parameter"),
+                " has the shape ", str(state.shape()), "; make a new optimizer");
 }
 
 // Throws Error if two parameters have one name, by which a state finds their arrays.

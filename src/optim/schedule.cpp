@@ -16,6 +16,7 @@ double WarmupCosine::at(std::int64_t step) const {
   check_option("WarmupCosine", "lr", lr, lr >= 0, "0 or more");
   check_option("WarmupCosine", "min_lr", min_lr, min_lr >= 0, "0 or more");
   check_option("WarmupCosine", "warmup", warmup, warmup >= 0, "0 or more");
+  check_option("WarmupCosine", "decay_steps", decay_steps, decay_steps >= 0, "0 or more");
   if (step < warmup) {
     const double steps = static_cast<double>(step) + 1, all = static_cast<double>(warmup) + 1;
     const double rate = lr * steps / all;

@@ -193,9 +193,9 @@ static void check_embedding(const char* function, const Doubles& y) {
     throw_error(function, ": y must be (n, 2), got ", str(shape_of(y)));
 }
 
-static void check_square(const char* function, const Doubles& distances) {
-  if (distances.dimension() != 2 || distances.shape(0) != distances.shape(1))
-    throw_error(function, ": distances must be (n, n), got ", str(shape_of(distances)));
+static void check_square(const char* function, const Doubles& x) {
+  if (x.dimension() != 2 || x.shape(0) != x.shape(1))
+    throw_error(function, ": the argument must be (n, n), got ", str(shape_of(x)));
 }
 
 Doubles tsne_conditional_probabilities(const Doubles& distances, double perplexity) {
@@ -209,6 +209,7 @@ Doubles tsne_conditional_probabilities(const Doubles& distances, double perplexi
 }
 
 Doubles tsne_joint_probabilities(const Doubles& conditional) {
+  check_square("tsne_joint_probabilities", conditional);
   const auto n = static_cast<double>(conditional.shape(0));
   return (conditional + xt::transpose(conditional)) / (2 * n);
 }

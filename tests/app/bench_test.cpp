@@ -255,7 +255,8 @@ TEST_CASE("the tables have a row for every operation and every sweep, as in the 
   const std::size_t operations = table.find("operation  ");
   REQUIRE(operations != table.npos);
   const std::string printed = heed::joined(labels(run.out), "\n");
-  CHECK(line_not_in(printed, Arguments{"..."} + labels(table.substr(0, operations))) == "");
+  if (heed::blas_is_thread_safe())  // otherwise there are no rows of 2 and 4 threads
+    CHECK(line_not_in(printed, Arguments{"..."} + labels(table.substr(0, operations))) == "");
   // The order of the operations depends on their times.
   for (const std::string& label : labels(table.substr(operations)))
     if (label != "... ") CHECK(has(printed, "\n" + label + "\n"));
@@ -589,6 +590,7 @@ TEST_CASE("PyTorch with the same seed and hyperparameters has heed's losses to f
   REQUIRE(run(call).code == 0);
   const std::string csv = sandbox.read("o/loss.csv");
   const auto loss_of = [&](const std::string& step) {
+    REQUIRE(has(csv, "\n" + step + ","));
     return std::stod(csv.substr(csv.find("\n" + step + ",") + step.size() + 2));
   };
   // 60 measured steps follow 60 / 5 + 2 steps to warm up.

@@ -70,13 +70,6 @@ TEST_CASE("exported models are imported with the same bytes", "[app][weights]") 
 
 namespace {
 
-std::set<std::string> files_in(const fs::path& folder) {
-  std::set<std::string> names;
-  for (const auto& entry : fs::directory_iterator(folder))
-    names.insert(entry.path().filename().string());
-  return names;
-}
-
 // The modules that a Python program imports.
 std::set<std::string> modules_of(const std::string& program) {
   std::set<std::string> modules;

@@ -6,17 +6,6 @@
 
 using namespace heed_test;
 
-namespace {
-
-std::set<std::string> files_of(const fs::path& folder) {
-  std::set<std::string> names;
-  for (const auto& entry : fs::directory_iterator(folder))
-    names.insert(entry.path().filename().string());
-  return names;
-}
-
-}  // namespace
-
 TEST_CASE("an imported GPT-2 continues a text greedily as PyTorch does", "[app][weights]") {
   const Sandbox sandbox;
   REQUIRE(sandbox.heed({"import", weights("gpt2").string()}).code == 0);
@@ -45,7 +34,7 @@ TEST_CASE("sample gpt2 reads the run that import gpt2 made of the folder gpt2", 
   const Finished imported = sandbox.heed({"import", "gpt2"});
   INFO(imported.err);
   REQUIRE(imported.code == 0);
-  CHECK(files_of(sandbox / "gpt2") == files_of(weights("gpt2")));
+  CHECK(files_in(sandbox / "gpt2") == files_in(weights("gpt2")));
   const auto sample = [&](const std::string& run) {
     const Finished finished = sandbox.heed({"sample", run, "--prompt", "the", "--tokens", "20"});
     INFO(finished.err);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 
 #include "app/heed_program.hpp"
 #include "catch.hpp"
@@ -14,6 +15,13 @@ using Tensors = std::vector<heed::StoredTensor>;
 
 inline fs::path weights(const std::string& name) {
   return fs::path(HEED_TESTS_DIR) / "weights" / name;
+}
+
+inline std::set<std::string> files_in(const fs::path& folder) {
+  std::set<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder))
+    names.insert(entry.path().filename().string());
+  return names;
 }
 
 // A copy of a tiny model, to be damaged.

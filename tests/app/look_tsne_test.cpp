@@ -121,7 +121,8 @@ TEST_CASE("a head whose queries are zero has no map, and its page is written wit
   CHECK(map.err ==
         "heed: error: layer 0, head 0: a query or a key is all zeros, so it has no cosine "
         "similarity; give another --layer or --head\n");
-  CHECK(sandbox.heed(look + Arguments{"--page", "w.html"}).code == 0);
+  REQUIRE(sandbox.heed(look + Arguments{"--page", "w.html"}).code == 0);
+  CHECK(has(content(sandbox / "w.html"), "\"maps\":[{\"zero\":true}"));
 }
 
 TEST_CASE("with gnuplot, look --tsne draws tsne.svg with the title of the head", "[app][look]") {

@@ -89,25 +89,25 @@ TEST_CASE("the content of an unlocked lock file is ignored", "[app][lock]") {
 TEST_CASE("a lock file that is a link, a second name of a file, or a pipe is refused and kept",
           "[app][lock]") {
   const Sandbox sandbox;
-  put(sandbox / "victim", "mine");
+  put(sandbox / "other", "mine");
   std::filesystem::create_directory(sandbox / "o");
   const auto lock = sandbox / "o/.heed-lock";
   const auto refusal = [&] {
     const Finished refused = sandbox.heed(train_tiny);
     CHECK(refused.code == 1);
     CHECK(refused.out == "");
-    CHECK(content(sandbox / "victim") == "mine");
+    CHECK(content(sandbox / "other") == "mine");
     CHECK(std::filesystem::exists(std::filesystem::symlink_status(lock)));
     std::filesystem::remove(lock);
     return refused.err;
   };
-  std::filesystem::create_symlink("../victim", lock);
+  std::filesystem::create_symlink("../other", lock);
   CHECK(refusal() ==
         "heed: error: o/.heed-lock: is a symbolic link, and heed writes no file through a link; "
         "remove the link\n");
   const std::string not_a_lock =
-      "heed: error: o/.heed-lock: is not a lock file that heed made; remove or rename it\n";
-  std::filesystem::create_hard_link(sandbox / "victim", lock);
+      "heed: error: o/.heed-lock: is not a file, or has a second name (hard link); remove it\n";
+  std::filesystem::create_hard_link(sandbox / "other", lock);
   CHECK(refusal() == not_a_lock);
   REQUIRE(::mkfifo(lock.c_str(), 0600) == 0);
   CHECK(refusal() == not_a_lock);

@@ -72,7 +72,7 @@ TEST_CASE("set_state throws for other text and changes nothing", "[array][random
   g.randn({1});
   const std::string good = g.state();
   std::string zeros;
-  for (int word = 0; word < 624; ++word) zeros += " 0";
+  for (int word = 1; word < 624; ++word) zeros += " 0";
   const std::size_t pair = good.rfind(' ');  // before the bits of the cached normal
   const std::vector<std::string> bad = {
       "",
@@ -92,7 +92,8 @@ TEST_CASE("set_state throws for other text and changes nothing", "[array][random
       "mt19937 04" + good.substr(good.find(' ', 8)),             // state() writes no leading zero
       "mt19937 4 4294967296" + good.substr(good.find(' ', 10)),  // 33 bits
       "mt19937 4 -1" + good.substr(good.find(' ', 10)),
-      "mt19937 4" + zeros,  // from these words, all random numbers would be 0
+      "mt19937 4 0" + zeros,  // from these words, all random numbers would be 0
+      "mt19937 4 1" + zeros,  // and from these
   };
   for (const std::string& text : bad) {
     INFO(text.substr(0, 40));

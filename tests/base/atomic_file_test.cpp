@@ -331,12 +331,15 @@ TEST_CASE("without standard input, a file that gets descriptor 0 is written and 
   ::close(0);
   AtomicFile(folder / "a").write("text", 4);  // not committed
   const bool closed = ::fcntl(0, F_GETFD) < 0;
+  // A file that has the name of the temporary: AtomicFile opens and removes it first.
   folder.write(".a.tmp-" + std::to_string(::getpid()), "");
   AtomicFile(folder / "a").write("text", 4);
+  const bool closed_again = ::fcntl(0, F_GETFD) < 0;
   folder.write(".b.tmp-999999999", "");
   const std::size_t removed = heed::remove_stale_temporaries(folder / "b");
   if (input >= 0) ::dup2(input, 0), ::close(input);
   CHECK(closed);
+  CHECK(closed_again);
   CHECK(removed == 1);
   CHECK(folder.files() == 0);
 }

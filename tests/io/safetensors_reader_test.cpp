@@ -94,7 +94,7 @@ TEST_CASE("an index without a tensor is refused, and so are tensors without numb
   write_safetensors(folder / "f", {}, {stored_tensor("x", one_to_four)});
   const SafetensorsReader reader(folder / "f");
   Real values[4];
-  const std::string error = (folder / "f").string() + ": has 1 tensors, so none with index 1";
+  const std::string error = (folder / "f").string() + ": has no tensor 1, only 1";
   CHECK(message_of([&] { reader.read(1, 0, 4, values); }) == error);
   CHECK(message_of([&] { reader.check_dtype(1); }) == error);
   CHECK(message_of([&] { write_safetensors(folder / "g", {}, reader.tensors()); }) ==

@@ -112,5 +112,7 @@ TEST_CASE("causal_mask refuses sizes whose product overflows and takes any numbe
   CHECK(message_of([] { causal_mask(std::size_t{1} << 32, std::size_t{1} << 32); }) ==
         "shape (4294967296, 4294967296) is too large: it has 2^59 elements or more");
   CHECK((causal_mask(3, 3, most) == causal_mask(3, 3, 3)));
-  CHECK((causal_mask(3, 3, most, 1) == causal_mask(3, 3, 3, 1)));
+  Mask all = Mask::from_shape({3, 3});
+  all.fill(true);  // all keys are before the window
+  for (const std::size_t past : {std::size_t{10}, most}) CHECK((causal_mask(3, 3, past, 2) == all));
 }

@@ -273,7 +273,7 @@ TEST_CASE("a step refuses parameters and gradients whose shape was changed, and 
   CHECK(message_of([&] { heavy.step(); }) == gradient);
   p[1].mutable_value() = ones({3});
   const std::string value =
-      "step: b (3) had shape (2) when the optimizer was made; make a new optimizer";
+      "step: the optimizer's state of b (3) has the shape (2); make a new optimizer";
   CHECK(message_of([&] { adam.step(); }) == value);
   CHECK(message_of([&] { heavy.step(); }) == value);
   CHECK((p[0].value() == first));

@@ -116,6 +116,7 @@ TEST_CASE("schedules reject options out of range", "[optim][schedule]") {
   CHECK(error_of(WarmupCosine{-1}) == "WarmupCosine: lr -1 must be 0 or more");
   CHECK(error_of(WarmupCosine{1, not_a_number}) == "WarmupCosine: min_lr nan must be 0 or more");
   CHECK(error_of(WarmupCosine{1, 0, -1}) == "WarmupCosine: warmup -1 must be 0 or more");
+  CHECK(error_of(WarmupCosine{1, 0, 0, -1}) == "WarmupCosine: decay_steps -1 must be 0 or more");
   CHECK(error_of(CosineAnnealingLR{-1, 1}) == "CosineAnnealingLR: lr -1 must be 0 or more");
   CHECK(error_of(CosineAnnealingLR{1, -2}) == "CosineAnnealingLR: T_max -2 must be 1 or more");
   CHECK(error_of(CosineAnnealingLR{1, 2, -0.5}) ==

@@ -403,7 +403,9 @@ TEST_CASE("the parts of t-SNE refuse arrays of other shapes", "[study][tsne]") {
   CHECK(message_of([&] { tsne_embedding_probabilities(square); }) ==
         "tsne_embedding_probabilities: y must be (n, 2), got (3, 3)");
   CHECK(message_of([&] { tsne_conditional_probabilities(points, 2); }) ==
-        "tsne_conditional_probabilities: distances must be (n, n), got (3, 2)");
+        "tsne_conditional_probabilities: the argument must be (n, n), got (3, 2)");
+  CHECK(message_of([&] { tsne_joint_probabilities(points); }) ==
+        "tsne_joint_probabilities: the argument must be (n, n), got (3, 2)");
   CHECK(message_of([&] {
           nearest(square, 0, {1, 3});
         }) == "nearest: points 0 and 3 of 3 points; give smaller indices");

@@ -105,7 +105,8 @@ Json map_json(const Tsne& map) {
   return {{"low", points.low}, {"high", points.high}, {"codes", points.codes}, {"kl", map.kl}};
 }
 
-// The maps of as many heads as max_pairs allows, null for the others.
+// The maps of as many heads as max_pairs allows, null for the others, and {"zero": true} for heads
+// with a query or a key that is zero.
 Json maps_json(const LookCommand& command, const ForwardRecord& record,
                const std::vector<std::size_t>& order, std::size_t heads) {
   const std::size_t points = 2 * record.layers[0].queries.shape(1);
@@ -117,9 +118,9 @@ Json maps_json(const LookCommand& command, const ForwardRecord& record,
     line.show("t-SNE: map " + std::to_string(k + 1) + " of " + std::to_string(count));
     const LayerRecord& layer = record.layers[order[k] / heads];
     const std::size_t h = order[k] % heads;
-    if (const std::optional<Tsne> map =
-            query_key_map(command, head_of(layer.queries, h), head_of(layer.keys, h)))
-      json[order[k]] = map_json(*map);
+    const std::optional<Tsne> map =
+        query_key_map(command, head_of(layer.queries, h), head_of(layer.keys, h));
+    json[order[k]] = map ? map_json(*map) : Json{{"zero", true}};
   }
   return json;
 }

@@ -5,7 +5,7 @@ let mapPoints = [];  // of the head that is shown: queries, then keys
 
 const mapOf = remembered((i) => {
   const map = data.maps[i];
-  if (!map) return null;
+  if (!map || map.zero) return null;
   const xy = decoded(map.codes, map.low, map.high);
   const range = (axis) => {
     const numbers = xy.filter((_, n) => n % 2 === axis);
@@ -28,7 +28,8 @@ function drawMap() {
   const points = mapOf(state.head), body = byId("map-body");
   mapPoints = [];
   if (!points) {
-    byId("map-note").textContent = T < 2 ? "A map needs at least two tokens." :
+    byId("map-note").textContent = T < 2 ? "A map needs at least two tokens." : data.maps[state.head] ?
+      "This head has no map: a query or a key is zero, so it has no cosine similarity with others." :
       `The page has no map of this head, because maps of all heads would take too long. heed look ${model.run} --tsne ` +
       `--layer ${Math.floor(state.head / model.heads)} --head ${state.head % model.heads} draws it.`;
     body.replaceChildren();
