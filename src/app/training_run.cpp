@@ -216,7 +216,9 @@ int train_to_end(Trainer& trainer, const Vocabulary& vocabulary, const TextFinge
   write_file_atomically(folder.loss_csv(), csv(trainer.history()));
   errno = 0;
   run.csv_file.open(folder.loss_csv(), std::ios::app);
-  if (!run.csv_file) throw_error(folder.loss_csv().string(), ": ", write_error_text(errno));
+  if (!run.csv_file)
+    throw_error(folder.loss_csv().string(), ": ", write_error_text(errno),
+                "; make it writable or remove it");
   try {
     return run.train();
   } catch (const Diverged& error) {
