@@ -1,6 +1,7 @@
 // small_model.hpp: a small GPT, a text and a training run for tests.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,6 +51,16 @@ struct SmallModel {
   nn::GptConfig config;
   nn::Gpt gpt;
 };
+
+// Saves a model of three words whose parameters with `part` in their names are 0.
+inline void save_partly_zero_model(const std::filesystem::path& path, const std::string& part) {
+  const Vocabulary vocabulary = Vocabulary::from_words("[MASK] the cat");
+  const SmallModel model(small_config(vocabulary.size(), {8, 8}), 3);
+  for (Tensor parameter : model.parameters)
+    if (parameter.name().find(part) != std::string::npos)
+      parameter.mutable_value() = zeros(parameter.shape());
+  save_model(path, model.parameters, model.config, vocabulary);
+}
 
 // Vocabulary size 5, block size 6, two layers of two heads, and weights from normal(0, 0.5),
 // which are large enough to make the heads differ.

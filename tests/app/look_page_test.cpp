@@ -100,12 +100,7 @@ TEST_CASE("look --page of a bidirectional model of words with odd names", "[app]
 
 TEST_CASE("vectors that are zero have four decimals on the page", "[app][look][page]") {
   const Sandbox sandbox;
-  const heed::Vocabulary vocabulary = heed::Vocabulary::from_words("[MASK] the cat");
-  const heed::test::SmallModel model(heed::test::small_config(vocabulary.size(), {8, 8}), 3);
-  for (heed::Tensor parameter : model.parameters)
-    if (has(parameter.name(), ".value."))
-      parameter.mutable_value() = heed::zeros(parameter.shape());
-  heed::save_model(sandbox / "w.safetensors", model.parameters, model.config, vocabulary);
+  heed::test::save_partly_zero_model(sandbox / "w.safetensors", ".value.");
   const Finished done =
       sandbox.heed({"look", "w.safetensors", "--page", "w.html", "--text", "the cat"});
   INFO(done.err);

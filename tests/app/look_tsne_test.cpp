@@ -6,7 +6,6 @@
 
 #include "app/heed_program.hpp"
 #include "catch.hpp"
-#include "heed/train/model_file.hpp"
 #include "small_model.hpp"
 
 using namespace heed_test;
@@ -109,12 +108,7 @@ TEST_CASE("a map in a terminal has at most 100 columns", "[app][look]") {
 TEST_CASE("a head whose queries are zero has no map, and its page is written without one",
           "[app][look]") {
   const Sandbox sandbox;
-  const heed::Vocabulary vocabulary = heed::Vocabulary::from_words("[MASK] the cat");
-  const heed::test::SmallModel model(heed::test::small_config(vocabulary.size(), {8, 8}), 3);
-  for (heed::Tensor parameter : model.parameters)
-    if (has(parameter.name(), ".query."))
-      parameter.mutable_value() = heed::zeros(parameter.shape());
-  heed::save_model(sandbox / "w.safetensors", model.parameters, model.config, vocabulary);
+  heed::test::save_partly_zero_model(sandbox / "w.safetensors", ".query.");
   const Arguments look = {"look", "w.safetensors", "--text", "the cat"};
   const Finished map = sandbox.heed(look + Arguments{"--tsne"});
   CHECK(map.code == 1);
