@@ -146,7 +146,8 @@ bool onednn_has_avx512() {
 // Without AVX-512, oneDNN's rounding of a row depends on the number of rows of the call. All
 // products are then computed in calls of 64 rows, which are the same for any number of threads.
 // They take 1.0 to 1.1 of the time of one call, but up to 2.2 if a is transposed and large.
-bool onednn_needs_equal_calls() {
+bool needs_equal_calls(GemmLibrary library) {
+  if (library != GemmLibrary::onednn) return false;
   static const bool needed = !onednn_has_avx512();
   return needed;
 }
@@ -166,7 +167,7 @@ bool is_installed(GemmLibrary library) {
 
 std::size_t rows_per_tile(GemmLibrary library) {
   constexpr std::size_t tile = 24;  // OpenBLAS: 12 rows on Haswell and Zen, 8 on Nehalem
-  return library == GemmLibrary::onednn && onednn_needs_equal_calls() ? rows_of_equal_calls : tile;
+  return needs_equal_calls(library) ? rows_of_equal_calls : tile;
 }
 
 static void gemm_in_one_call(GemmLibrary library, MatrixView a, MatrixView b, MatrixRef<Real> c,
@@ -181,8 +182,7 @@ static void gemm_in_one_call(GemmLibrary library, MatrixView a, MatrixView b, Ma
 void gemm_by(GemmLibrary library, MatrixView a, MatrixView b, MatrixRef<Real> c, Output output,
              Real scale) {
   if (c.rows == 0 || c.columns == 0) return;
-  const bool in_equal_calls = library == GemmLibrary::onednn && onednn_needs_equal_calls();
-  const std::size_t rows = in_equal_calls ? rows_of_equal_calls : c.rows;
+  const std::size_t rows = needs_equal_calls(library) ? rows_of_equal_calls : c.rows;
   for (std::size_t begin = 0; begin < c.rows; begin += rows) {
     const std::size_t end = std::min(c.rows, begin + rows);
     gemm_in_one_call(library, a.row_range(begin, end), b, c.row_range(begin, end), output, scale);
