@@ -511,6 +511,24 @@ TEST_CASE("bench --processes --compare prints the ratio of two processes to the 
   CHECK(has(run.out, "\nDistributedDataParallel     1000000.0 ms/step\nratio  "));
 }
 
+TEST_CASE("bench --compare without --only compares four cases", "[app][bench]") {
+  const PeerSandbox sandbox(slow_peer);
+  std::string text;
+  for (int i = 0; i < 12; ++i) text += Sandbox::story();
+  put(sandbox / "in.txt", text);
+  Call call =
+      sandbox.compare_call({"--json"}, {"bench", "in.txt", "--rounds", "1", "--steps", "1"});
+  call.environment["OMP_NUM_THREADS"] = "2";
+  const Finished compared = run(call);
+  INFO(compared.err);
+  REQUIRE(compared.code == 0);
+  std::vector<std::string> names;
+  const Json parsed = Json::parse(compared.out);
+  for (const Json& each : parsed.at("compared")) names.push_back(each.at("name"));
+  CHECK(names == std::vector<std::string>{"1 thread", "2 threads", "window 1024, batch 3",
+                                          "small: 32 x 8, width 32"});
+}
+
 TEST_CASE("the PyTorch script gets OpenBLAS and malloc settings", "[app][bench]") {
   const PeerSandbox sandbox(slow_peer);
   const Finished two = sandbox.compare({"--only", "step", "--threads", "2", "--peer-blas", "blas"});

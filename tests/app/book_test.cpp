@@ -236,6 +236,7 @@ TEST_CASE("the book tells paragraphs, numbered items, tables and aligned lines a
       "A paragraph whose second line ends like the title of a table:\nthe factor 1 / sqrt(12)\n"
       "does not help.\n\n"
       "1. A question that\n   continues.\n2. Another one.\n\n"
+      "      1. A deep line.\n\n"
       "seeds 1 to 3, all      ~2.34\nseeds 1 to 3, without  ~2.27\n\n"
       "x (1, 2, 2)\n[0]\n  1.0000  2.0000\n  3.0000  4.0000\n");
   REQUIRE(sections.size() == 1);
@@ -247,6 +248,7 @@ TEST_CASE("the book tells paragraphs, numbered items, tables and aligned lines a
         "does not help.</p>\n"
         "<p class=\"item\">1. A question that continues.</p>\n"
         "<p class=\"item\">2. Another one.</p>\n"
+        "<pre>      1. A deep line.</pre>\n"
         "<pre>seeds 1 to 3, all      ~2.34\nseeds 1 to 3, without  ~2.27</pre>\n"
         "<div class=\"scroll\"><table><caption>x (1, 2, 2)</caption>\n"
         "<tr><th class=\"index\" colspan=\"2\">[0]</th></tr>\n"

@@ -175,7 +175,10 @@ TEST_CASE("an invalid trainer state is refused by name", "[app][content]") {
         "metadata 'train.history' has a line for step 1 after 1, and the run has done 20");
   CHECK(error_with("train.history", "1,2,,1,1,1\n21,2,,1,1,1\n") ==
         "metadata 'train.history' has a line for step 21 after 1, and the run has done 20");
-  for (const char* step : {"1e300", "0", "1.5", "-1"})
+  CHECK(error_with("train.history", "1e12,2,,1,1,1\n") ==
+        "metadata 'train.history' has a line for step 1000000000000 after 0, and the run has done "
+        "20");
+  for (const char* step : {"1e300", "1000000000001", "0", "1.5", "-1"})
     CHECK(error_with("train.history", std::string(step) + ",2,,1,1,1\n") ==
           "metadata 'train.history' has a line for step '" + std::string(step) + "'");
   CHECK(error_with("train.pending", "21") ==

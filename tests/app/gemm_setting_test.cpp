@@ -53,6 +53,15 @@ TEST_CASE("the table shows the speeds and the chosen library", "[app][gemm]") {
         "a^T b   768 x 128 x 128             50.0      51.0         -   openblas\n");
 }
 
+TEST_CASE("measured speeds are possible ones", "[app][gemm]") {
+  for (const GemmSpeed& speed : measure_gemm())
+    for (const GemmLibrary library : all_gemm_libraries) {
+      const double gflops = speed.gflops[static_cast<std::size_t>(library)];
+      INFO(name_of(library) << " " << gflops);
+      if (is_installed(library)) CHECK((gflops > 0.001 && gflops < 1e5));
+    }
+}
+
 TEST_CASE("the measured choice is stored and used again", "[app][gemm]") {
   const ScratchFolder scratch;
   const std::filesystem::path folder = scratch / "cache" / "heed";

@@ -5,10 +5,13 @@
 #include <sys/stat.h>
 
 #include <cstring>
+#include <nlohmann/json.hpp>
 
 #include "app/heed_program.hpp"
 #include "catch.hpp"
 #include "heed/base/text.hpp"
+#include "heed/train/model_file.hpp"
+#include "small_model.hpp"
 
 using namespace heed_test;
 
@@ -260,6 +263,46 @@ TEST_CASE("a file larger than the memory is refused before it is read", "[app][h
   CHECK(run.code == 1);
   CHECK(has(run.err, "heed: error: sparse: has 4,398,046,511,104 bytes, but only "));
   CHECK(has(run.err, " bytes of memory are available\n"));
+}
+
+TEST_CASE("a saved model larger than the memory is refused, with half the bytes for BF16",
+          "[app][hostile]") {
+  const Sandbox sandbox;
+  const heed::Vocabulary vocabulary = heed::Vocabulary::from_words("a b c");
+  const heed::test::SmallModel small(heed::test::small_config(vocabulary.size(), {7, 8}), 1);
+  heed::save_model(sandbox / "small", small.parameters, small.config, vocabulary);
+  // A sparse file, in which all sizes that are multiples of the width are larger by this factor.
+  constexpr std::uint64_t factor = 37'500;
+  const std::string bytes = content(sandbox / "small");
+  std::uint64_t size = 0;
+  std::memcpy(&size, bytes.data(), sizeof size);
+  nlohmann::json header = nlohmann::json::parse(bytes.substr(sizeof size, size));
+  for (const char* own : {"heed.checksum", "heed.format"}) header["__metadata__"].erase(own);
+  header["__metadata__"]["model.embed_dim"] = std::to_string(8 * factor);
+  std::uint64_t end = 0, parameters = 0;
+  for (auto& [name, tensor] : header.items()) {
+    if (name == "__metadata__") continue;
+    std::uint64_t count = 1;
+    for (auto& element : tensor["shape"]) {
+      const auto n = element.get<std::uint64_t>();
+      element = n % 8 == 0 ? n * factor : n;
+      count *= element.get<std::uint64_t>();
+    }
+    tensor["data_offsets"] = {end, end + 4 * count};
+    end += 4 * count, parameters += count;
+  }
+  const std::string text = header.dump();
+  size = text.size();
+  put(sandbox / "large", std::string(reinterpret_cast<const char*>(&size), sizeof size) + text);
+  fs::resize_file(sandbox / "large", sizeof size + text.size() + end);
+  const auto needed = [&](const char* weights) {
+    const Finished run = sandbox.heed({"sample", "large", "--trust", "--weights", weights});
+    CHECK(run.code == 1);
+    return run.err.substr(0, run.err.find(", but only"));
+  };
+  const std::string begin = "heed: error: large: its model needs ";
+  CHECK(needed("f32") == begin + heed::grouped(4.0 * static_cast<double>(parameters)) + " bytes");
+  CHECK(needed("bf16") == begin + heed::grouped(2.0 * static_cast<double>(parameters)) + " bytes");
 }
 
 TEST_CASE("weights whose logits overflow are refused", "[app][hostile]") {

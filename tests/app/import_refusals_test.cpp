@@ -53,6 +53,8 @@ std::vector<BadFolder> bad_configurations() {
        "describes a model of 1,000,000,000 layers"},
       {"2e9 layers", "gpt2", config("\"n_layer\": 2", "\"n_layer\": 2000000000"),
        "'n_layer' is 2000000000; it must be a whole number from 1 to 1000000000"},
+      {"one layer and a half", "gpt2", config("\"n_layer\": 2", "\"n_layer\": 1.5"),
+       "'n_layer' is 1.5; it must be a whole number from 1 to 1000000000"},
       {"minus one layer", "gpt2", config("\"n_layer\": 2", "\"n_layer\": -1"), "'n_layer' is -1"},
       {"a layer too many", "gpt2", config("\"n_layer\": 2", "\"n_layer\": 3"),
        "m: no tensor 'h.2.ln_1.weight' (24)"},

@@ -129,6 +129,16 @@ TEST_CASE("with --layer and --head, look shows one large heat map and plots only
       has(shown(sandbox, {"o", "--text", "rope.", "--layer", "0"}), "\nlayer 0, head 0 (5, 5)\n"));
 }
 
+TEST_CASE("heat maps that do not fit side by side are shown one below the other", "[app][look]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox
+              .heed({"train", "in.txt", "--out", "o", "--steps", "2", "--layers", "1", "--heads",
+                     "2", "--embed-dim", "16", "--block-size", "48"})
+              .code == 0);
+  const std::string text = Sandbox::story().substr(0, 44);
+  CHECK(has(shown(sandbox, {"o", "--text", text}), "\n  layer 0, head 0\n"));
+}
+
 TEST_CASE("with gnuplot, look draws look.svg, in which each head has its title", "[app][look]") {
   const RunSandbox sandbox;
   Call call = sandbox.call({"look", "o", "--text", "rope."});

@@ -4,9 +4,14 @@
 
 #include <dlfcn.h>
 #include <sys/mman.h>
+#if defined(__linux__)
+#include <sys/prctl.h>
+#endif
 
+#include <filesystem>
 #include <random>
 
+#include "app/child.hpp"
 #include "catch.hpp"
 #include "heed/array/parallel.hpp"
 #include "heed/base/error.hpp"
@@ -109,6 +114,28 @@ TEST_CASE("oneDNN is installed if the system finds its library and lets it compi
   for (const char* name : {"libdnnl.so.3", "libdnnl.so.2", "libdnnl.3.dylib"})
     found = found || ::dlopen(name, RTLD_LAZY) != nullptr;
   CHECK(is_installed(GemmLibrary::onednn) == (found && may_compile));
+}
+
+// Hidden: the next test runs this one in a process of its own.
+TEST_CASE("where code cannot be compiled, OpenBLAS is the only library",
+          "[array][.][no_new_code]") {
+#if defined(__linux__)
+  constexpr int pr_set_mdwe = 65, refuse_exec_gain = 1;  // Linux 6.3 (linux/prctl.h)
+  if (::prctl(pr_set_mdwe, refuse_exec_gain, 0, 0, 0) != 0) return;
+  CHECK_FALSE(is_installed(GemmLibrary::xsmm));
+  CHECK_FALSE(is_installed(GemmLibrary::onednn));
+#endif
+}
+
+TEST_CASE("a system that forbids new code leaves the products to OpenBLAS", "[array][gemm]") {
+  std::error_code none;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", none);
+  if (none) return;  // not Linux
+  const heed_test::Finished child =
+      heed_test::run({{self.string(), "[no_new_code]"}, self.parent_path(), ""});
+  INFO(child.out);
+  CHECK(child.code == 0);
+  CHECK(child.out.find("No tests ran") == child.out.npos);
 }
 
 TEST_CASE("every installed library computes the products of random shapes in all forms",

@@ -280,6 +280,13 @@ TEST_CASE("the check of an operation counts only the elements where it is finite
                    0) == 0);
 }
 
+TEST_CASE("the check of an operation allows for the rounding of large results",
+          "[autograd][check]") {
+  const Checking checking;
+  const double large = std::pow(static_cast<double>(std::numeric_limits<Real>::epsilon()), -0.75);
+  CHECK_NOTHROW(pass(tensor_of({3}, {0.25, 0.5, 1}) + large));
+}
+
 TEST_CASE("in float, the check says how programs of any kind compute in double",
           "[autograd][check]") {
   const Tensor y = log(tensor_of({1}, {1}));

@@ -55,8 +55,9 @@ class Build:
         return result
 
     def precompiled(self, command):
-        """The command with -O1 and with a precompiled header of -O1."""
-        command = re.sub(r" -O[123]\b", " -O1", command)
+        """The command with -O1, with the checks of the standard library, and with a precompiled
+        header made in this way: a mutant that reads beyond the end of a vector then aborts."""
+        command = re.sub(r" -O[123]\b", " -O1 -D_GLIBCXX_ASSERTIONS", command)
         header = re.search(r" -include (\S+\.hxx)", command)
         if header is None:
             return command

@@ -249,6 +249,10 @@ TEST_CASE("set_state rejects a state that does not fit and changes nothing", "[o
           "optimizer state: step " + std::to_string(step) + " must be 0 to 2^53");
   }
   CHECK(same_bits(optimizer.state().arrays[1].second, good.arrays[1].second));
+  State longest = good;
+  longest.step = std::int64_t{1} << 53;
+  optimizer.set_state(longest);
+  CHECK(optimizer.state().step == longest.step);
 }
 
 TEST_CASE("a state of parameters with one name is refused", "[optim][state]") {

@@ -38,7 +38,7 @@ TEST_CASE("a curve as text shows its name, its legend and its last validation lo
         0);
   CHECK(has(text, "training    ."));
   CHECK(has(text, "validation  1.5251    o"));
-  CHECK(has(text, "step\n"));
+  CHECK(text.substr(text.size() - 5) == "step\n");  // the last line, and no empty one after it
 }
 
 TEST_CASE("a curve as text does not exceed the given size", "[report][curve]") {
@@ -153,6 +153,16 @@ TEST_CASE("a horizontal line crosses the whole text plot", "[report][curve]") {
   CHECK(has(text, "entropy  1.2500    ="));
   CHECK(has(text, std::string(40, '=')));  // below the curve: nothing crosses it
   CHECK(has(text, std::string(10, '-')));
+}
+
+TEST_CASE("the last point of a text plot is not averaged with the points before it",
+          "[report][curve]") {
+  Series jump{"loss", {}, {}};
+  for (int i = 0; i <= 30; ++i) jump.append(i, i < 30 ? 1 : 3);
+  const std::string text = curve_text({jump});
+  if (not_installed(text)) return;
+  INFO(text);
+  CHECK(has(text, "\n     3 +"));
 }
 
 TEST_CASE("the y axis has about five tics at round numbers", "[report][curve]") {

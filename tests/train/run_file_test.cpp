@@ -198,7 +198,9 @@ TEST_CASE("sums since the last row of the history are saved and restored", "[tra
 TEST_CASE("the name of the text is restored, whatever its bytes", "[train][checkpoint]") {
   const heed_test::ScratchFolder folder;
   const Run run(few_steps(20));
-  for (const std::string name : {"", "a%41.txt", "caf\xc3\xa9.txt", "caf\xe9%\x7f \n.txt"}) {
+  for (const std::string name : {"", "a%41.txt", "caf\xc3\xa9.txt", "caf\xe9%\x7f \n.txt",
+                                 "caf\xe9"
+                                 "abc.txt"}) {
     save_run(folder / "run", run.trainer, run.text.vocabulary, {name, 1, 2});
     CHECK(ModelFile::open(folder / "run").text().path == name);
   }

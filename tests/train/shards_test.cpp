@@ -65,6 +65,27 @@ std::string trained(const TrainOptions& options, std::size_t processes, Distribu
 
 }  // namespace
 
+TEST_CASE("all processes throw the error of the one whose weight is not finite",
+          "[train][processes][diverged]") {
+  const int threads = num_threads();
+  set_num_threads(1);
+  const Text text;
+  std::vector<std::string> errors(2);
+  run_ranks(2, [&](Communicator& communicator) {
+    Distribution distribution;
+    distribution.communicator = &communicator;
+    Trainer trainer(text.corpus, small_config(text), sharded(2, 0), distribution);
+    if (communicator.rank() == 1)
+      Tensor(trainer.parameters().at("norm.weight")).mutable_value()(0) =
+          static_cast<Real>(not_a_number);
+    errors[communicator.rank()] = message_of([&] { trainer.step(); });
+  });
+  set_num_threads(threads);
+  CHECK(errors[0].find("parameter norm.weight is not finite; first occurrence: LayerNorm") !=
+        std::string::npos);
+  CHECK(errors[1] == errors[0]);
+}
+
 TEST_CASE("any number of processes trains to the same bits", "[train][processes]") {
   // The ranks are threads here, and OpenMP's loops of several threads would mix their work.
   const int threads = num_threads();
