@@ -238,7 +238,8 @@ TEST_CASE("the book tells paragraphs, numbered items, tables and aligned lines a
       "1. A question that\n   continues.\n2. Another one.\n\n"
       "      1. A deep line.\n\n"
       "seeds 1 to 3, all      ~2.34\nseeds 1 to 3, without  ~2.27\n\n"
-      "x (1, 2, 2)\n[0]\n  1.0000  2.0000\n  3.0000  4.0000\n");
+      "x (1, 2, 2)\n[0]\n  1.0000  2.0000\n  3.0000  4.0000\n\n"
+      "y (2, 1)\n  1.0000\n  2.0000\n");
   REQUIRE(sections.size() == 1);
   const std::vector<heed::app::Term> terms;
   heed::app::LinkedText text(terms);
@@ -253,7 +254,9 @@ TEST_CASE("the book tells paragraphs, numbered items, tables and aligned lines a
         "<div class=\"scroll\"><table><caption>x (1, 2, 2)</caption>\n"
         "<tr><th class=\"index\" colspan=\"2\">[0]</th></tr>\n"
         "<tr><td>1.0000</td><td>2.0000</td></tr>\n<tr><td>3.0000</td><td>4.0000</td></tr>\n"
-        "</table></div>\n");
+        "</table></div>\n"
+        "<div class=\"scroll\"><table><caption>y (2, 1)</caption>\n"
+        "<tr><td>1.0000</td></tr>\n<tr><td>2.0000</td></tr>\n</table></div>\n");
 }
 
 TEST_CASE("no text of a lesson becomes markup in the book", "[app][book]") {

@@ -3,6 +3,7 @@
 #include "heed/train/model_reader.hpp"
 
 #include <cmath>
+#include <map>
 
 #include "catch.hpp"
 #include "heed/array/bf16.hpp"
@@ -152,13 +153,16 @@ TEST_CASE(
 
 TEST_CASE("a weight that is finite and too large for BF16 is refused as such",
           "[train][reader][bf16]") {
-  SavedModel saved(config_of(true, false));
-  const float largest = 3.4e38F;
-  saved.parameters.find("blocks.1.mlp.up.weight")->mutable_value().data()[70] = largest;
-  saved.save();
-  CHECK(message_of([&] { LoadedModel(ModelReader(saved.file()), WeightType::f32); }) == "");
-  CHECK(message_of([&] { LoadedModel(ModelReader(saved.file()), WeightType::bf16); }) ==
-        saved.file().string() +
-            ": tensor 'blocks.1.mlp.up.weight': element 70 is 3.4e+38, which "
-            "is too large for BF16; use F32");
+  for (const auto& [width, element] : std::map<std::size_t, std::size_t>{{16, 70}, {132, 69'000}}) {
+    nn::GptConfig config = config_of(true, false);
+    config.embed_dim = width;
+    SavedModel saved(config);
+    const float largest = 3.4e38F;
+    saved.parameters.find("blocks.1.mlp.up.weight")->mutable_value().data()[element] = largest;
+    saved.save();
+    CHECK(message_of([&] { LoadedModel(ModelReader(saved.file()), WeightType::f32); }) == "");
+    CHECK(message_of([&] { LoadedModel(ModelReader(saved.file()), WeightType::bf16); }) ==
+          saved.file().string() + ": tensor 'blocks.1.mlp.up.weight': element " +
+              std::to_string(element) + " is 3.4e+38, which is too large for BF16; use F32");
+  }
 }

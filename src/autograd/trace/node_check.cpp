@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <sstream>
@@ -51,7 +52,7 @@ Change change_of(const Array& a, const Array& b, const Array& dy,
 // Whether each element differs in a and b.
 std::vector<bool> differences(const Array& a, const Array& b) {
   std::vector<bool> result(a.size());
-  for (std::size_t i = 0; i < a.size(); ++i) result[i] = !(a.data()[i] == b.data()[i]);
+  std::transform(a.data(), a.data() + a.size(), b.data(), result.begin(), std::not_equal_to<>());
   return result;
 }
 
