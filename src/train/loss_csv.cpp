@@ -71,6 +71,7 @@ LossCsv read_loss_csv(const std::string& path) {
     const std::vector<std::string> cells = cells_of(line);
     if (cells.size() == 1 && cells[0].empty()) continue;
     const double step = number_in(cells, csv.step_column, path, number);
+    if (!std::isfinite(step)) throw_error(path, ":", number, ": the step must be a finite number");
     append(csv.training, step, number_in(cells, csv.train_column, path, number));
     append(csv.validation, step, number_in(cells, csv.val_column, path, number));
   }

@@ -63,4 +63,8 @@ TEST_CASE("the error of an invalid loss.csv contains file and line", "[train][lo
   CHECK_THROWS_WITH(read_loss_csv(path), path + ":3: 'two' is not a number");
   folder.write("loss.csv", "step,train_loss,val_loss\n1,2\n");
   CHECK_THROWS_WITH(read_loss_csv(path), path + ":2: a cell is missing");
+  for (const char* step : {"", "nan", "-inf"}) {
+    folder.write("loss.csv", "step,train_loss,val_loss\n\n" + std::string(step) + ",2,\n");
+    CHECK_THROWS_WITH(read_loss_csv(path), path + ":3: the step must be a finite number");
+  }
 }
