@@ -84,7 +84,7 @@ int run(const CorpusCommand& command) {
                 "given the earlier characters of a window of " + std::to_string(window) +
                     ": the lower bound for heed train");
   print_row("next",
-            "./heed train " + (to_file ? shell_word(command.file) : "-, which reads a pipe"));
+            "./heed train " + (to_file ? shell_path(command.file) : "-, which reads a pipe"));
   return 0;
 }
 

@@ -103,8 +103,11 @@ bool all_installed(const GemmChoice& choice) {
 
 // The choice in the file, if it was measured with the same processor and libraries.
 std::optional<GemmChoice> stored_choice(const std::filesystem::path& file) {
+  constexpr std::size_t most_bytes = 10'000;
   try {
-    const std::vector<std::string> lines = lines_of(read_text(file.string()));
+    const InputFile input(file);
+    if (input.size() > most_bytes) return {};
+    const std::vector<std::string> lines = lines_of(input.read_to_end());
     if (lines.size() < 2 || lines[0] != measured_with()) return {};
     const GemmChoice choice = GemmChoice::parse(lines[1]);
     return all_installed(choice) ? std::optional(choice) : std::nullopt;

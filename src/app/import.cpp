@@ -68,7 +68,7 @@ int run(const ImportCommand& command) {
   std::error_code ignored;  // the reports of a run that was replaced
   for (const char* name : {"loss.csv", "loss.svg", "loss.gp", "sample.txt"})
     fs::remove(folder.path / name, ignored);
-  const std::string path = shell_word(folder.path.string());
+  const std::string path = shell_path(folder.path.string());
   std::cout << "model  " << printable(command.folder) << ": "
             << (c.masked_lm_head ? "BERT"
                 : c.causal       ? "a GPT"
@@ -87,8 +87,9 @@ int run(const ExportCommand& command) {
   check_new_folder(command.folder);
   const ModelReader reader(checkpoint_in(command.run));
   check_trusted(reader.file(), command.trust);
+  const nn::GptConfig config = reader.file().config();
   try {
-    check_export(reader.file().config(), format_of(command.to));
+    check_export(config, format_of(command.to));
   } catch (const Error& error) {
     throw_error(reader.file().path(), ": ", error.what());
   }
@@ -106,7 +107,7 @@ int run(const ExportCommand& command) {
   std::cout << printable(command.folder) << "/ has model.safetensors, config.json"
             << (command.to == "pytorch" ? "" : ", the vocabulary") << " and load.py\n"
             << "to load it with PyTorch: python3 "
-            << shell_word((fs::path(command.folder) / "load.py").string()) << '\n';
+            << shell_path((fs::path(command.folder) / "load.py").string()) << '\n';
   return 0;
 }
 

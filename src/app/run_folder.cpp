@@ -18,7 +18,9 @@
 
 #include "heed/base/atomic_file.hpp"
 #include "heed/base/error.hpp"
+#include "heed/base/file.hpp"
 #include "heed/base/text.hpp"
+#include "heed/train/loss_csv.hpp"
 
 namespace heed::app {
 namespace {
@@ -55,13 +57,17 @@ std::string owner(const fs::path& path) {
          (machine.empty() || machine == machine_name() ? "" : " on " + in_quotes(machine));
 }
 
+[[noreturn]] void throw_no_lock_file(const fs::path& path) {
+  throw_error(path.string(), ": is not a file, or has a second name (hard link); remove it");
+}
+
 // Throws Error unless the open lock file is a regular file with one name. In a folder that somebody
 // else has made, it could be a second name (hard link) of a file that the user wants to keep.
 void check_lock_file(const fs::path& path, int descriptor) {
   struct stat status;
   if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink <= 1) return;
   ::close(descriptor);
-  throw_error(path.string(), ": is not a file, or has a second name (hard link); remove it");
+  throw_no_lock_file(path);
 }
 
 // Throws Error with the process ID of the lock's owner. Waits up to 0.1 s for the owner to write
@@ -136,6 +142,20 @@ void RunFolder::remove_history_after(std::int64_t last) const {
     if (step > last) fs::remove(history_file(step), ignored);
 }
 
+// Whether heed has written the file, or it is empty. A run that is killed before its first
+// checkpoint leaves one.
+static bool is_own_csv(const fs::path& path) {
+  const std::string header = csv(std::vector<LogRow>());
+  try {
+    const InputFile file(path);
+    std::string begin(std::min(file.size(), header.size()), ' ');
+    file.read(0, begin.data(), begin.size());
+    return begin.empty() || begin == header;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 RunLock::~RunLock() {
   if (descriptor_ < 0) return;
   ::unlink(path_.c_str());  // unlink first: after close(), another process may lock the file
@@ -151,6 +171,7 @@ bool RunLock::try_once() {
   if (descriptor < 0 && errno == EACCES)  // the lock file belongs to another user
     descriptor = ::open(path_.c_str(), O_RDONLY | flags, 0666);
   if (descriptor < 0 && errno == ELOOP) throw_symbolic_link(path_);
+  if (descriptor < 0 && errno == EISDIR) throw_no_lock_file(path_);
   if (descriptor < 0) throw_unusable(path_.parent_path(), write_error_text(errno));
   check_lock_file(path_, descriptor);
   const bool held_by_other = ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
@@ -183,6 +204,12 @@ void check_no_run(const RunFolder& folder, const std::string& advice) {
     throw_error((folder.path / "history").string(),
                 ": has the models of a run that ended before its first checkpoint; --replace ",
                 "replaces them, another --out keeps them");
+  for (const char* name : {"loss.csv", "loss.svg", "loss.gp", "sample.txt"})
+    if (fs::exists(fs::symlink_status(folder.path / name, ignored)) &&
+        !(folder.path / name == folder.loss_csv() && is_own_csv(folder.loss_csv())))
+      throw_error((folder.path / name).string(),
+                  ": exists already, without a run beside it; --replace replaces it, another --out "
+                  "keeps it");
 }
 
 fs::path checkpoint_in(const std::string& run) {

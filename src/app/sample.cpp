@@ -104,9 +104,9 @@ int run(const SampleCommand& command) {
   const ModelReader reader(checkpoint_in(command.run));
   const std::string path = reader.file().path();
   check_trusted(reader.file(), command.trust);
+  check_blas_buffers();
   set_gemm_of_run(reader.file().gemm());
   const LoadedModel saved(reader, command.weights);
-  check_blas_buffers();
   const Vocabulary& vocabulary = saved.vocabulary;
   if (!saved.model.config.causal)
     throw_error(path,

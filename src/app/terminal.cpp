@@ -72,7 +72,8 @@ void note(const std::string& text) {  // escapes control characters in file name
   std::cerr << "heed: note: " << printable(text) << std::endl;
 }
 
-std::string shell_word(const std::string& word) {
+std::string shell_path(const std::string& path) {
+  const std::string word = path.size() > 1 && path[0] == '-' ? "./" + path : path;
   const char* const unquoted =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+:,@%=";
   if (!word.empty() && word.find_first_not_of(unquoted) == word.npos) return word;

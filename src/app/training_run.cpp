@@ -138,7 +138,7 @@ struct TrainingRun {
     const std::string reason =
         signal == SIGPIPE ? "nobody reads the output any more: stopped" : "interrupted";
     live.print_above("heed: " + reason + " after step " + steps_done() + advice +
-                     shell_word(folder_name()));
+                     shell_path(folder_name()));
     return 128 + signal;
   }
 
@@ -182,7 +182,7 @@ struct TrainingRun {
               << last.step << " steps\n"
               << printable(folder_name()) << "/ has checkpoint.safetensors, loss.csv, "
               << (plot.ok ? "loss.svg, loss.gp, " : "") << "sample.txt\n"
-              << "to generate more: ./heed sample " << shell_word(folder_name())
+              << "to generate more: ./heed sample " << shell_path(folder_name())
               << " --temperature 0.8" << std::endl;
     return 0;
   }
@@ -197,7 +197,7 @@ struct TrainingRun {
       note_closed_output();
       if (const int signal = stop_signal(); signal != 0 && !trainer.done()) {
         save();
-        const std::string path = text.path.empty() ? "" : shell_word(text.path) + " ";
+        const std::string path = text.path.empty() ? "" : shell_path(text.path) + " ";
         return interrupted(signal,
                            ", all saved; to resume: ./heed train " + path + "--resume --out ");
       }

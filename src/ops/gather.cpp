@@ -74,7 +74,8 @@ static std::vector<std::size_t> largest(const Real* x, std::size_t n, std::size_
 TopK topk(const Tensor& x, std::size_t k, int axis, SourceLocation location) {
   const CallSite site(location);
   const std::size_t at = checked_axis("topk", x, axis);
-  if (x.dim() == 0 || k > x.shape()[at])
+  if (x.dim() == 0) throw_error("topk: ", describe(x, "x"), " has no axis; give a tensor with one");
+  if (k > x.shape()[at])
     throw_error("topk: k = ", k, " is more than axis ", axis, " of ", describe(x, "x"), " has");
   const Lines lines(x.shape(), at);
   Shape shape = x.shape();

@@ -102,8 +102,10 @@ Tensor cross_entropy(const Tensor& logits, const Indices& targets,
   const auto V = static_cast<std::int64_t>(shape.back());
   for (const std::int64_t target : targets)
     if (target != options.ignore_index && (target < 0 || target >= V))
-      throw_error("cross_entropy: target ", target, " among targets ", str(shape_of(targets)),
-                  " is not a class of ", describe(logits, "logits"), "; classes are 0 to ", V - 1);
+      throw_error(
+          "cross_entropy: target ", target, " among targets ", str(shape_of(targets)),
+          " is not a class of ", describe(logits, "logits"),
+          V == 0 ? "; there are no classes" : "; classes are 0 to " + std::to_string(V - 1));
   if (!(options.label_smoothing >= 0 && options.label_smoothing <= 1))
     throw_error("cross_entropy: label_smoothing = ", options.label_smoothing, " is not in [0, 1]");
   return record(CrossEntropy{targets, options}, location, logits);

@@ -9,6 +9,7 @@
 #include "heed/array/reduce.hpp"
 #include "heed/autograd/record.hpp"
 #include "heed/base/error.hpp"
+#include "heed/base/text.hpp"
 
 namespace HEED_NAMESPACE {
 
@@ -128,7 +129,7 @@ Tensor tril(const Tensor& x, int diagonal, SourceLocation location) {
 Tensor dropout(const Tensor& x, double p, Generator& generator, SourceLocation location) {
   const CallSite site(location);
   if (!(p >= 0 && p <= 1))
-    throw_error("dropout: p = ", p, " for ", describe(x, "x"), " is not in [0, 1]");
+    throw_error("dropout: p = ", exact(p), " for ", describe(x, "x"), " is not in [0, 1]");
   return record(Dropout{dropout_mask(x.shape(), p, generator)}, location, x);
 }
 

@@ -96,7 +96,9 @@ std::vector<std::vector<Array>> find_arrays(const State& state,
     if (expected.count(name) == 0)
       throw_error("optimizer state: '", name, "' belongs to no parameter");
   ArrayIndex arrays;
-  for (const auto& [name, array] : state.arrays) arrays.emplace(name, &array);
+  for (const auto& [name, array] : state.arrays)
+    if (!arrays.emplace(name, &array).second)
+      throw_error("optimizer state: '", name, "' is there twice; leave one of them out");
   std::vector<std::vector<Array>> result(kinds.size());
   for (std::size_t k = 0; k < kinds.size(); ++k)
     for (const Tensor& parameter : parameters)

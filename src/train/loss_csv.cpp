@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <locale>
 #include <sstream>
 
 #include "heed/base/error.hpp"
+#include "heed/base/file.hpp"
 #include "heed/base/text.hpp"
 
 namespace HEED_NAMESPACE {
@@ -37,6 +37,16 @@ double number_in(const std::vector<std::string>& cells, std::size_t column, cons
   return value;
 }
 
+// The file's text. Throws Error for a pipe or a device, which could have no end.
+std::string text_of(const std::string& path) {
+  constexpr std::size_t most_bytes = 1'000'000'000;  // more than ten million rows
+  const InputFile file(path);
+  if (file.size() > most_bytes)
+    throw_error(path, ": has ", grouped(static_cast<double>(file.size())), " bytes, more than ",
+                grouped(static_cast<double>(most_bytes)), "; it is not a loss.csv of heed's");
+  return file.read_to_end();
+}
+
 void append(LossCsv::Losses& losses, double step, double loss) {
   if (std::isnan(loss)) return;
   losses.steps.push_back(step);
@@ -58,9 +68,9 @@ std::string csv(const std::vector<LogRow>& rows) {
 }
 
 LossCsv read_loss_csv(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
+  std::istringstream file(text_of(path));
   std::string line;
-  if (!file || !std::getline(file, line)) throw_error(path, ": cannot be read, or is empty");
+  if (!std::getline(file, line)) throw_error(path, ": is empty");
   const auto column = [&, header = cells_of(line)](const char* name) {
     const auto found = std::find(header.begin(), header.end(), name);
     if (found == header.end()) throw_error(path, ": its first line has no column '", name, "'");

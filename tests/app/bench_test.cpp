@@ -376,6 +376,14 @@ TEST_CASE("wrong use of the bench is refused in one line", "[app][bench]") {
             "too few for block size 900"));
 }
 
+TEST_CASE("the bench refuses a text that is not UTF-8 by its name", "[app][bench]") {
+  const Sandbox sandbox;
+  put(sandbox / "latin1.txt", "caf\xe9 ");
+  const Finished run = sandbox.heed({"bench", "latin1.txt"});
+  CHECK(run.code == 1);
+  CHECK(run.err == "heed: error: latin1.txt: is not UTF-8; convert it, or give another text\n");
+}
+
 TEST_CASE("the flags of the bench set their fields", "[app][bench]") {
   std::vector<const char*> arguments{"heed",
                                      "bench",

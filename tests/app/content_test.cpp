@@ -108,6 +108,8 @@ TEST_CASE("a configuration that does not fit the tensors is refused by name", "[
   CHECK(content.with("model.tied", "0").sampled() == "no tensor 'head.weight'");
   CHECK(content.without("model.gelu").sampled() ==
         "not a checkpoint of heed: its metadata has no 'model.gelu'");
+  CHECK(content.with("model.gelu", "relu").refused({"export", "o", "--to", "pytorch", "x"}) ==
+        "metadata 'model.gelu' is 'relu', neither erf nor tanh");
 }
 
 TEST_CASE("tensors that are missing, extra, of another type or not finite are refused by name",
@@ -167,8 +169,8 @@ TEST_CASE("an invalid trainer state is refused by name", "[app][content]") {
     return content.with(key, value).refused({"train", "--resume", "--out", "o", "--steps", "30"});
   };
   for (const char* generator : {"train.generator", "train.dropout_generator"})
-    CHECK(has(error_with(generator, content.file.metadata.at(generator) + " x"),
-              "set_state: not a generator's state"));
+    CHECK(error_with(generator, content.file.metadata.at(generator) + " x") ==
+          "metadata '" + std::string(generator) + "' is not the state of a generator");
   CHECK(has(error_with("train.step", "19"),
             "metadata 'train.step' is 19, but the optimizer has done 20"));
   CHECK(error_with("train.history", "1,2,,1,1,1\n1,2,,1,1,1\n") ==

@@ -211,6 +211,67 @@ TEST_CASE("a run is replaced with --replace only", "[app][hostile]") {
   CHECK(both.err == "heed: error: --replace contradicts --resume; give one of them\n");
 }
 
+TEST_CASE("files with the names of a run's, but without a run, are replaced with --replace only",
+          "[app][hostile]") {
+  const Sandbox sandbox;
+  fs::copy(HEED_TESTS_DIR "/weights/gpt2", sandbox / "gpt2");
+  for (const std::string name : {"sample.txt", "loss.csv", "loss.svg", "loss.gp"}) {
+    fs::remove_all(sandbox / "o");
+    fs::create_directory(sandbox / "o");
+    put(sandbox / "o" / name, "mine");
+    for (const Arguments& command : {train_tiny, Arguments{"import", "gpt2", "--out", "o"}}) {
+      const Finished refused = sandbox.heed(command);
+      CHECK(refused.code == 1);
+      CHECK(refused.err == "heed: error: o/" + name +
+                               ": exists already, without a run beside it; --replace replaces it, "
+                               "another --out keeps it\n");
+      CHECK(content(sandbox / "o" / name) == "mine");
+      CHECK_FALSE(sandbox.has_file("o/checkpoint.safetensors"));
+    }
+  }
+  CHECK(sandbox.heed(train_tiny + Arguments{"--replace"}).code == 0);
+  // A run that was killed before its first checkpoint leaves a loss.csv, which is replaced.
+  for (const char* name : {"checkpoint.safetensors", "loss.svg", "loss.gp", "sample.txt"})
+    fs::remove(sandbox / "o" / name);
+  CHECK(sandbox.heed(train_tiny).code == 0);
+}
+
+TEST_CASE("look --page refuses a loss.csv that is a pipe, a device or too large",
+          "[app][hostile]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny).code == 0);
+  const fs::path file = sandbox / "o/loss.csv";
+  const auto refused = [&] {
+    const Finished run = sandbox.heed({"look", "o", "--text", "On day", "--page", "p.html"});
+    fs::remove(file);
+    CHECK(run.code == 1);
+    return run.err;
+  };
+  fs::remove(file);
+  REQUIRE(::mkfifo(file.c_str(), 0600) == 0);
+  CHECK(refused() == "heed: error: o/loss.csv: not a regular file\n");
+  fs::create_symlink("/dev/zero", file);
+  CHECK(refused() == "heed: error: o/loss.csv: not a regular file\n");
+  put(file, "");
+  fs::resize_file(file, 1'000'000'001);
+  CHECK(refused() ==
+        "heed: error: o/loss.csv: has 1,000,000,001 bytes, more than 1,000,000,000; it is not a "
+        "loss.csv of heed's\n");
+}
+
+TEST_CASE("paths that begin with a dash are printed as paths", "[app][hostile]") {
+  const Sandbox sandbox;
+  fs::copy(HEED_TESTS_DIR "/weights/gpt2", sandbox / "gpt2");
+  CHECK(has(sandbox
+                .heed({"train", "in.txt", "--out", "-x", "--steps", "2", "--layers", "1",
+                       "--embed-dim", "16", "--block-size", "8"})
+                .out,
+            "./heed sample ./-x --temperature"));
+  CHECK(has(sandbox.heed({"import", "gpt2", "--out", "-im"}).out, "./heed sample ./-im --prompt"));
+  CHECK(has(sandbox.heed({"export", "--to", "pytorch", "--", "-im", "-ex"}).out,
+            "python3 ./-ex/load.py"));
+}
+
 TEST_CASE("a checkpoint of many layers is loaded in linear time", "[app][hostile]") {
   const Sandbox sandbox;
   Arguments narrow = train_tiny;

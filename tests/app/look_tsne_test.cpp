@@ -137,6 +137,16 @@ TEST_CASE("look --tsne writes its plots to --out", "[app][look]") {
   CHECK(!sandbox.has_file("o/tsne.csv"));
 }
 
+TEST_CASE("look --tsne refuses a model with windows of one token", "[app][look]") {
+  const MapSandbox sandbox;
+  REQUIRE(sandbox
+              .heed({"train", "in.txt", "--replace", "--out", "o", "--steps", "2", "--layers", "1",
+                     "--heads", "1", "--embed-dim", "8", "--block-size", "1"})
+              .code == 0);
+  CHECK(sandbox.refused({}) ==
+        "heed: error: --tsne: needs a model with a block size of 2 or more; that of o is 1");
+}
+
 TEST_CASE("invalid options and texts are refused in one line", "[app][look]") {
   const MapSandbox sandbox;
   CHECK(sandbox.refused({"--text", "the", "--perplexity", "10", "--out", "maps"}) ==

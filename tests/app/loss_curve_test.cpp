@@ -54,7 +54,7 @@ TEST_CASE("draw_loss_curve returns a message for a missing or empty loss.csv",
           "[app][loss_curve]") {
   const ScratchFolder folder;
   CHECK(draw_loss_curve(folder.path).message ==
-        (folder / "loss.csv").string() + ": cannot be read, or is empty");
+        (folder / "loss.csv").string() + ": No such file or directory");
   folder.write("loss.csv", "step,train_loss,val_loss\n");
   CHECK(draw_loss_curve(folder.path).message == (folder / "loss.csv").string() + ": no losses yet");
 }

@@ -209,6 +209,24 @@ TEST_CASE("limits that leave no room for OpenBLAS's buffers end a command instea
     }
 }
 
+TEST_CASE("the libraries are not measured before there is room for their buffers", "[app][room]") {
+  const Sandbox sandbox;
+  if (sanitized || !std::filesystem::exists("/proc/self/statm")) return;
+  REQUIRE(sandbox.heed(train_tiny).code == 0);
+  for (const std::string command : {"look o --text abc", "sample o --tokens 20"}) {
+    Call call = sandbox.call({});
+    call.environment["XDG_CACHE_HOME"] = (sandbox / "empty").string();
+    call.environment["HEED_GEMM"] = "auto";
+    call.arguments = {"/bin/sh", "-c", "ulimit -v 80000; exec \"$0\" " + command + " --threads 1",
+                      HEED_BINARY_DIR "/heed"};
+    const Finished run = heed_test::run(call);
+    if (has(run.err, "shared libraries")) continue;  // not even room for those
+    INFO(run.err);
+    CHECK(run.code == 1);
+    CHECK(run.err.rfind("heed: error: matrix products need ", 0) == 0);
+  }
+}
+
 TEST_CASE("a vocabulary too large for memory is refused", "[app][room]") {
   TrainCommand command = sized(1, 16, 12, 64);
   const double required = estimate(command);

@@ -111,6 +111,8 @@ TEST_CASE("a lock file that is a link, a second name of a file, or a pipe is ref
   CHECK(refusal() == not_a_lock);
   REQUIRE(::mkfifo(lock.c_str(), 0600) == 0);
   CHECK(refusal() == not_a_lock);
+  std::filesystem::create_directory(lock);
+  CHECK(refusal() == not_a_lock);
 }
 
 TEST_CASE("a trainer that fails or is refused leaves no lock file", "[app][lock]") {

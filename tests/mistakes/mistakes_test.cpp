@@ -199,6 +199,7 @@ const std::vector<Mistake>& operations_mistakes() {
          argmax(named("empty", {2, 0}), 1);
        },
        "argmax: no elements to compare in empty (2, 0)"},
+      {[] { topk(Tensor(scalar(1)), 0, 0); }, "topk: x () has no axis; give a tensor with one"},
       {[] { topk(x, 4); }, "topk: k = 4 is more than axis -1 of x (2, 3) has"},
       {[] {
          gather(x, 1, indices({2, 2}, 3));
@@ -248,6 +249,8 @@ const std::vector<Mistake>& operations_mistakes() {
       {[] { embedding(indices({2}), named("weight", {5})); },
        "embedding: the weight must be (V, C): weight (5)"},
       {[] { dropout(x, 1.5, generator()); }, "dropout: p = 1.5 for x (2, 3) is not in [0, 1]"},
+      {[] { dropout(x, 1.0000001, generator()); },
+       "dropout: p = 1.0000001 for x (2, 3) is not in [0, 1]"},
       {[] {
          array2d({{1, 2}, {3}});
        },
@@ -265,6 +268,11 @@ const std::vector<Mistake>& losses_mistakes() {
        "cross_entropy: target 3 among targets (2) is not a class of x (2, 3); classes are 0 to 2"},
       {[] { cross_entropy(x, indices({2}, -1)); },
        "cross_entropy: target -1 among targets (2) is not a class of x (2, 3); classes are 0 to 2"},
+      {[] {
+         cross_entropy(named("x", {2, 0}), indices({2}));
+       },
+       "cross_entropy: target 0 among targets (2) is not a class of x (2, 0); there are no "
+       "classes"},
       {[] { cross_entropy(Tensor(scalar(1)), indices({})); },
        "cross_entropy: the targets need the logits' shape without its last axis: logits (), "
        "targets ()"},

@@ -235,6 +235,10 @@ TEST_CASE("set_state rejects a state that does not fit and changes nothing", "[o
   missing.arrays.erase(missing.arrays.begin() + 3);
   reshaped.arrays[1].second = zeros({3});
   foreign.arrays.emplace_back("head.exp_avg", zeros({2}));
+  State twice = good;
+  twice.arrays.emplace_back("w.exp_avg", zeros({2}));
+  CHECK(message_of([&] { optimizer.set_state(twice); }) ==
+        "optimizer state: 'w.exp_avg' is there twice; leave one of them out");
   CHECK(message_of([&] { optimizer.set_state(missing); }) == "optimizer state: no 'b.exp_avg_sq'");
   CHECK(message_of([&] { optimizer.set_state(reshaped); }) ==
         "optimizer state: 'b.exp_avg' has shape (3), but its parameter has (2)");

@@ -67,8 +67,8 @@ class RunLock {
   int descriptor_ = -1;
 };
 
-// Throws Error if the folder has a run that a command would replace without --replace. `advice`
-// says what else the user can do.
+// Throws Error if the folder has a run, or other files with the names of a run's, that a command
+// would replace without --replace. `advice` says what else the user can do with a run.
 void check_no_run(const RunFolder& folder, const std::string& advice);
 
 // Returns the path of the checkpoint in the folder `run`, or `run` itself if that is not a folder.

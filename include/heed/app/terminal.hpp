@@ -17,10 +17,11 @@ std::size_t terminal_width();  // the width of the terminal on stderr, in column
 void note(const std::string& text);  // prints "heed: note: TEXT" on stderr
 void mute_notes();                   // makes note() print nothing: only rank 0 of a run prints
 
-// Returns the word, quoted for a shell if necessary: `it's here.txt` becomes `'it'\''s here.txt'`.
-// A word with characters that cannot be printed is quoted as $'caf\xe9.txt', which bash and zsh
-// read.
-std::string shell_word(const std::string& word);
+// Returns a path as a word of a command line, quoted if necessary: `it's here.txt` becomes
+// `'it'\''s here.txt'`. A path with characters that cannot be printed is quoted as
+// $'caf\xe9.txt', which bash and zsh read. `-x`, which a program would take for a flag, becomes
+// `./-x`; `-` stays as it is.
+std::string shell_path(const std::string& path);
 
 // Writes text of a model or a user to stdout. On a terminal, every character that is not printable,
 // except newline and tab, is replaced by an escape sequence: the text could contain commands to the

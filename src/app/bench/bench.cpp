@@ -180,6 +180,14 @@ struct Bench {
   }
 };
 
+Vocabulary vocabulary_of(const std::string& text, const std::string& path) {
+  try {
+    return Vocabulary::of_text(text);
+  } catch (const Error&) {
+    throw_error(path, ": is not UTF-8; convert it, or give another text");
+  }
+}
+
 }  // namespace
 
 int run(const BenchCommand& given) {
@@ -189,7 +197,7 @@ int run(const BenchCommand& given) {
   std::string text = read_text(path);
   if (has_byte_order_mark(text)) text.erase(0, 3);
   if (text.empty()) throw_error(path, ": is empty; give a text to train on");
-  const Vocabulary vocabulary = Vocabulary::of_text(text);
+  const Vocabulary vocabulary = vocabulary_of(text, path);
   const Corpus corpus(std::move(text), vocabulary);
   command.workload.model.vocab_size = vocabulary.size();
 

@@ -127,9 +127,9 @@ int run(const LookCommand& command) {
   const ModelReader reader(checkpoint_in(command.run));
   const ModelFile& file = reader.file();
   check_trusted(file, command.trust);
+  check_blas_buffers();
   set_gemm_of_run(file.gemm());
   const LoadedModel saved(reader);
-  check_blas_buffers();
   const nn::Gpt& model = saved.model;
   check_layer_and_head(command, model.config);
   TrainingText training;

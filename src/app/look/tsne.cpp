@@ -106,6 +106,9 @@ std::optional<Tsne> query_key_map(const LookCommand& command, const Array& queri
 }
 
 int look_tsne(const LookCommand& command, const nn::Gpt& model, const LookText& text) {
+  if (model.config.block_size < 2)
+    throw UsageError("--tsne: needs a model with a block size of 2 or more; that of " +
+                     printable(command.run) + " is 1");
   const double perplexity = checked_perplexity(command, text.names.size());
   const std::string folder = plot_folder(command);
   exit_at_interrupt();

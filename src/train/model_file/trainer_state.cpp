@@ -60,6 +60,16 @@ optim::State optimizer_in(const SafetensorsFile& file) {
   return state;
 }
 
+const std::string& generator_entry(const SafetensorsFile& file, const char* key) {
+  const std::string& text = text_entry(file, key);
+  try {
+    Generator(1).set_state(text);
+  } catch (const Error&) {
+    throw_error(file.path, ": metadata '", key, "' is not the state of a generator");
+  }
+  return text;
+}
+
 }  // namespace
 
 TrainerState trainer_state_in(const SafetensorsFile& file) {
@@ -72,8 +82,8 @@ TrainerState trainer_state_in(const SafetensorsFile& file) {
   state.pending = static_cast<std::int64_t>(integer_entry(file, "train.pending"));
   state.pending_loss = number_entry(file, "train.pending_loss");
   state.pending_ms = number_entry(file, "train.pending_ms");
-  state.batch_generator = text_entry(file, "train.generator");
-  state.dropout_generator = text_entry(file, "train.dropout_generator");
+  state.batch_generator = generator_entry(file, "train.generator");
+  state.dropout_generator = generator_entry(file, "train.dropout_generator");
   check_steps(file, state);
   return state;
 }
