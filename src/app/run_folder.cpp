@@ -204,12 +204,15 @@ void check_no_run(const RunFolder& folder, const std::string& advice) {
     throw_error((folder.path / "history").string(),
                 ": has the models of a run that ended before its first checkpoint; --replace ",
                 "replaces them, another --out keeps them");
-  for (const char* name : {"loss.csv", "loss.svg", "loss.gp", "sample.txt"})
-    if (fs::exists(fs::symlink_status(folder.path / name, ignored)) &&
-        !(folder.path / name == folder.loss_csv() && is_own_csv(folder.loss_csv())))
-      throw_error((folder.path / name).string(),
-                  ": exists already, without a run beside it; --replace replaces it, another --out "
-                  "keeps it");
+  for (const char* name : {"loss.csv", "loss.svg", "loss.gp", "sample.txt"}) {
+    const fs::path file = folder.path / name;
+    const fs::file_status status = fs::symlink_status(file, ignored);
+    if (!fs::exists(status) || fs::is_directory(status)) continue;
+    if (file == folder.loss_csv() && is_own_csv(file)) continue;
+    throw_error(file.string(),
+                ": exists already, without a run beside it; --replace replaces it, another --out "
+                "keeps it");
+  }
 }
 
 fs::path checkpoint_in(const std::string& run) {

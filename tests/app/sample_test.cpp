@@ -276,7 +276,7 @@ TEST_CASE("sample has little more than the model in memory", "[app][sample]") {
   const double bytes = static_cast<double>(std::filesystem::file_size(sandbox / "m.safetensors"));
   CHECK(bytes > 2.5e7);
   CHECK(large_model - tiny_model > 0.9 * bytes);
-  CHECK(large_model - tiny_model < 1.15 * bytes);
+  CHECK(large_model - tiny_model < 1.3 * bytes);  // a copy of the weights would make it 2
 }
 #endif
 
