@@ -137,6 +137,11 @@ std::string Flags::nearest(const std::string& name) const {
 Arguments Flags::separated(const Arguments& arguments) const {
   Arguments result;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == "--") {  // what follows are no flags
+      result.insert(result.end(), arguments.begin() + static_cast<std::ptrdiff_t>(i),
+                    arguments.end());
+      break;
+    }
     const std::string name = name_in(arguments[i]);
     const bool has_value = name.size() < arguments[i].size();
     const Flag* const flag = find(name);

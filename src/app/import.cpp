@@ -6,6 +6,7 @@
 #include "heed/app/options.hpp"
 #include "heed/app/run_folder.hpp"
 #include "heed/app/terminal.hpp"
+#include "heed/base/atomic_file.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
 #include "heed/train/hugging_face.hpp"
@@ -41,7 +42,8 @@ void check_new_folder(const fs::path& folder) {
   std::error_code ignored;
   for (const char* name : export_files)
     if (fs::exists(fs::symlink_status(folder / name, ignored)))
-      throw_error((folder / name).string(), ": exists already; give another folder");
+      throw_error((folder / name).string(),
+                  ": exists already; give another folder, or remove it first");
 }
 
 // Removes what an export has written until it failed, for example because the disk was full.
@@ -97,6 +99,7 @@ int run(const ExportCommand& command) {
   std::error_code ignored;  // ignored here: creating the folder reports the error
   const bool is_new = !fs::exists(command.folder, ignored);
   make_folder(command.folder, "give another folder");
+  for (const char* name : export_files) remove_stale_temporaries(fs::path(command.folder) / name);
   try {
     export_model(command.folder, saved.parameters, saved.model.config, saved.vocabulary,
                  format_of(command.to));

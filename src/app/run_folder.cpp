@@ -27,6 +27,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr auto report_files = {"loss.csv", "loss.svg", "loss.gp", "sample.txt"};
+
 [[noreturn]] void throw_unusable(const fs::path& folder, const std::string& reason,
                                  const std::string& advice = "choose another --out") {
   throw_error(folder.string(), ": ", reason, "; ", advice);
@@ -156,6 +158,12 @@ static bool is_own_csv(const fs::path& path) {
   }
 }
 
+void RunFolder::remove_models() const {
+  std::error_code ignored;  // a file that cannot be removed is replaced, or fails, when it is saved
+  fs::remove(checkpoint(), ignored);
+  remove_history_after(-1);
+}
+
 RunLock::~RunLock() {
   if (descriptor_ < 0) return;
   ::unlink(path_.c_str());  // unlink first: after close(), another process may lock the file
@@ -204,7 +212,7 @@ void check_no_run(const RunFolder& folder, const std::string& advice) {
     throw_error((folder.path / "history").string(),
                 ": has the models of a run that ended before its first checkpoint; --replace ",
                 "replaces them, another --out keeps them");
-  for (const char* name : {"loss.csv", "loss.svg", "loss.gp", "sample.txt"}) {
+  for (const char* name : report_files) {
     const fs::path file = folder.path / name;
     const fs::file_status status = fs::symlink_status(file, ignored);
     if (!fs::exists(status) || fs::is_directory(status)) continue;
@@ -213,6 +221,17 @@ void check_no_run(const RunFolder& folder, const std::string& advice) {
                 ": exists already, without a run beside it; --replace replaces it, another --out "
                 "keeps it");
   }
+}
+
+void check_not_of_run(const RunFolder& folder, const std::string& text) {
+  std::vector<fs::path> files{folder.path / ".heed-lock", folder.checkpoint()};
+  for (const char* name : report_files) files.push_back(folder.path / name);
+  for (const std::int64_t step : folder.history_steps()) files.push_back(folder.history_file(step));
+  std::error_code ignored;  // a file that does not exist
+  for (const fs::path& file : files)
+    if (fs::equivalent(text, file, ignored))
+      throw_error(text, ": is a file of the run in ", folder.path.string(),
+                  ", which would replace it; give another --out, or train on a copy");
 }
 
 fs::path checkpoint_in(const std::string& run) {

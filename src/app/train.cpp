@@ -237,6 +237,7 @@ struct Run {
     if (command.threads || communicator.size() > 1)
       set_rank_threads(ranks_on_cores, command.threads ? &*command.threads : nullptr);
     if (is_first()) {
+      if (!command.text.empty()) check_not_of_run(folder, command.text);
       lock.acquire_if_possible();  // locks the folder before reading it: others may be writing
       if (!command.resume && !command.replace)
         check_no_run(folder, "--resume continues that run, another --out keeps both");

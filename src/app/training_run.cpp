@@ -33,7 +33,7 @@ struct TrainingRun {
   const TextFingerprint& text;
   const std::string& text_name;
   const RunFolder& folder;
-  bool keep_history;
+  bool keep_history, replaces;
   std::ofstream csv_file{};
   LiveLine live{};
   bool noted_closed = false;
@@ -57,7 +57,6 @@ struct TrainingRun {
     const TrainOptions& o = trainer.options();
     const nn::GptConfig& c = trainer.model().config;
     const std::size_t V = vocabulary.size();
-    const bool replaces = trainer.steps_done() == 0 && std::filesystem::exists(folder.checkpoint());
     const std::string token = vocabulary.unit() == Unit::byte         ? "distinct byte"
                               : vocabulary.unit() == Unit::code_point ? "distinct character"
                                                                       : "byte-pair token";
@@ -189,7 +188,7 @@ struct TrainingRun {
 
   int train() {
     print_header();
-    folder.remove_history_after(trainer.steps_done() == 0 ? -1 : trainer.steps_done());
+    folder.remove_history_after(trainer.steps_done());
     if (trainer.steps_done() == 0) save_history();
     while (!trainer.done()) {
       if (const auto row = trainer.step()) report(*row);
@@ -210,9 +209,18 @@ struct TrainingRun {
 
 int train_to_end(Trainer& trainer, const Vocabulary& vocabulary, const TextFingerprint& text,
                  const std::string& text_name, const RunFolder& folder, bool keep_history) {
-  TrainingRun run{trainer, vocabulary, text, text_name, folder, keep_history};
+  const bool is_new = trainer.steps_done() == 0;
+  TrainingRun run{trainer,
+                  vocabulary,
+                  text,
+                  text_name,
+                  folder,
+                  keep_history,
+                  is_new && std::filesystem::exists(folder.checkpoint())};
   check_run(folder.checkpoint(), trainer, vocabulary, text);
-  static_cast<void>(AtomicFile(folder.sample()));  // throws if sample.txt cannot be written
+  for (const auto& file : {folder.sample(), folder.loss_csv()})
+    static_cast<void>(AtomicFile(file));  // throws if the file cannot be written
+  if (is_new) folder.remove_models();
   write_file_atomically(folder.loss_csv(), csv(trainer.history()));
   errno = 0;
   run.csv_file.open(folder.loss_csv(), std::ios::app);

@@ -62,7 +62,7 @@ TEST_CASE("exported models are imported with the same bytes", "[app][weights]") 
   fs::create_directory(sandbox / "mine");
   put(sandbox / "mine/load.py", "my own");
   CHECK(sandbox.heed({"export", "b", "--to", "pytorch", "mine"}).err ==
-        "heed: error: mine/load.py: exists already; give another folder\n");
+        "heed: error: mine/load.py: exists already; give another folder, or remove it first\n");
   CHECK(content(sandbox / "mine/load.py") == "my own");
   CHECK(sandbox.heed({"export", "b", "x"}).code == 2);
   CHECK(sandbox.heed({"export", "b", "--to", "pytorch"}).code == 2);

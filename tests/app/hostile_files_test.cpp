@@ -211,6 +211,45 @@ TEST_CASE("a run is replaced with --replace only", "[app][hostile]") {
   CHECK(both.err == "heed: error: --replace contradicts --resume; give one of them\n");
 }
 
+TEST_CASE("a run that replaces another leaves no model of it, even if it fails at once",
+          "[app][hostile]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny + Arguments{"--keep-history"}).code == 0);
+  REQUIRE(sandbox.has_file("o/history/step-0.safetensors"));
+  const Finished failed = sandbox.heed(
+      train_tiny + Arguments{"--replace", "--lr", "1e30", "--warmup", "0", "--clip", "0"});
+  CHECK(failed.code == 1);
+  CHECK(has(failed.err, "; nothing was saved yet; try a smaller --lr than 1e+30\n"));
+  CHECK_FALSE(sandbox.has_file("o/checkpoint.safetensors"));
+  CHECK_FALSE(sandbox.has_file("o/history/step-0.safetensors"));
+}
+
+TEST_CASE("a text that is a file of the run to be replaced is refused", "[app][hostile]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny + Arguments{"--keep-history"}).code == 0);
+  for (const std::string file : {"sample.txt", "loss.csv", "loss.gp", "checkpoint.safetensors",
+                                 "history/step-0.safetensors"}) {
+    if (!sandbox.has_file("o/" + file)) continue;
+    const std::string before = content(sandbox / "o" / file), text = "./o/../o/" + file;
+    const Finished run = sandbox.heed({"train", text, "--bytes", "--replace", "--out", "o"});
+    CHECK(run.code == 1);
+    CHECK(run.err == "heed: error: " + text +
+                         ": is a file of the run in o, which would replace it; give another --out, "
+                         "or train on a copy\n");
+    CHECK(content(sandbox / "o" / file) == before);
+  }
+}
+
+TEST_CASE("after -- a name is never a flag", "[app][hostile]") {
+  const Sandbox sandbox;
+  fs::copy_file(sandbox / "in.txt", sandbox / "--steps");
+  const Finished run = sandbox.heed({"train", "--steps", "2", "--layers", "1", "--embed-dim", "16",
+                                     "--block-size", "8", "--out", "o", "--", "--steps"});
+  INFO(run.err);
+  CHECK(run.code == 0);
+  CHECK(sandbox.has_file("o/checkpoint.safetensors"));
+}
+
 TEST_CASE("files with the names of a run's, but without a run, are replaced with --replace only",
           "[app][hostile]") {
   const Sandbox sandbox;
