@@ -158,12 +158,6 @@ static bool is_own_csv(const fs::path& path) {
   }
 }
 
-void RunFolder::remove_models() const {
-  std::error_code ignored;  // a file that cannot be removed is replaced, or fails, when it is saved
-  fs::remove(checkpoint(), ignored);
-  remove_history_after(-1);
-}
-
 RunLock::~RunLock() {
   if (descriptor_ < 0) return;
   ::unlink(path_.c_str());  // unlink first: after close(), another process may lock the file

@@ -2,6 +2,8 @@
 
 #include "heed/app/training_run.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
@@ -27,16 +29,26 @@ constexpr double preview_temperature = 0.8;
 bool on_terminal() { return stdout_is_terminal() && stderr_is_terminal(); }
 
 // A training run: stores the arguments of train_to_end(), prints progress and writes the files.
+[[noreturn]] void throw_unwritable(const std::filesystem::path& file) {
+  throw_error(file.string(), ": ", write_error_text(errno), "; make it writable or remove it");
+}
+
 struct TrainingRun {
   Trainer& trainer;
   const Vocabulary& vocabulary;
   const TextFingerprint& text;
   const std::string& text_name;
   const RunFolder& folder;
-  bool keep_history, replaces;
+  bool keep_history;
+  bool replaces;  // the folder has another run, which stays until this one saves for the first time
   std::ofstream csv_file{};
   LiveLine live{};
   bool noted_closed = false;
+
+  ~TrainingRun() {
+    std::error_code ignored;
+    if (replaces && keep_history) std::filesystem::remove(waiting_model(), ignored);
+  }
 
   std::string folder_name() const { return folder.path.string(); }
   std::string steps_done() const { return std::to_string(trainer.steps_done()); }
@@ -46,11 +58,34 @@ struct TrainingRun {
     return trainer.processes() > 1 ? trainer.stop_signal() : received_signal();
   }
 
+  // The model before the first step, while `replaces`. RunFolder::create() removes a file of this
+  // name if the process was killed.
+  std::filesystem::path waiting_model() const {
+    return folder.path / "history" / (".step-0.safetensors.tmp-" + std::to_string(::getpid()));
+  }
+
   void save_history() const {
     if (!keep_history) return;
     make_folder(folder.path / "history");
-    save_model(folder.history_file(trainer.steps_done()), trainer.parameters(),
-               trainer.model().config, vocabulary);
+    save_model(replaces ? waiting_model() : folder.history_file(trainer.steps_done()),
+               trainer.parameters(), trainer.model().config, vocabulary);
+  }
+
+  // Writes loss.csv with all rows until now, and opens it for further ones.
+  void open_csv() {
+    write_file_atomically(folder.loss_csv(), csv(trainer.history()));
+    errno = 0;
+    csv_file.open(folder.loss_csv(), std::ios::app);
+    if (!csv_file) throw_unwritable(folder.loss_csv());
+  }
+
+  // Removes what is left of the run that this one replaces. Call it before this run saves.
+  void replace_old_run() {
+    if (!replaces) return;
+    replaces = false;
+    folder.remove_history_after(-1);
+    if (keep_history) std::filesystem::rename(waiting_model(), folder.history_file(0));
+    open_csv();
   }
 
   void print_header() const {
@@ -92,8 +127,9 @@ struct TrainingRun {
 
   void report(const LogRow& row) {
     errno = 0;
-    csv_file << csv(row) << std::flush;
+    if (!replaces) csv_file << csv(row) << std::flush;
     if (!csv_file) throw_csv_error(errno, row);
+    if (row.val_loss) replace_old_run();
     const std::size_t digits = std::to_string(trainer.options().steps).size();
     std::string line = "step " + pad_left(std::to_string(row.step), digits) + "  train " +
                        decimal(row.train_loss, 4);
@@ -188,13 +224,15 @@ struct TrainingRun {
 
   int train() {
     print_header();
-    folder.remove_history_after(trainer.steps_done());
+    if (!replaces)
+      folder.remove_history_after(trainer.steps_done() == 0 ? -1 : trainer.steps_done());
     if (trainer.steps_done() == 0) save_history();
     while (!trainer.done()) {
       if (const auto row = trainer.step()) report(*row);
       show_progress();
       note_closed_output();
       if (const int signal = stop_signal(); signal != 0 && !trainer.done()) {
+        replace_old_run();
         save();
         const std::string path = text.path.empty() ? "" : shell_path(text.path) + " ";
         return interrupted(signal,
@@ -209,24 +247,14 @@ struct TrainingRun {
 
 int train_to_end(Trainer& trainer, const Vocabulary& vocabulary, const TextFingerprint& text,
                  const std::string& text_name, const RunFolder& folder, bool keep_history) {
-  const bool is_new = trainer.steps_done() == 0;
-  TrainingRun run{trainer,
-                  vocabulary,
-                  text,
-                  text_name,
-                  folder,
-                  keep_history,
-                  is_new && std::filesystem::exists(folder.checkpoint())};
+  const bool replaces = trainer.steps_done() == 0 && std::filesystem::exists(folder.checkpoint());
+  TrainingRun run{trainer, vocabulary, text, text_name, folder, keep_history, replaces};
   check_run(folder.checkpoint(), trainer, vocabulary, text);
   for (const auto& file : {folder.sample(), folder.loss_csv()})
     static_cast<void>(AtomicFile(file));  // throws if the file cannot be written
-  if (is_new) folder.remove_models();
-  write_file_atomically(folder.loss_csv(), csv(trainer.history()));
-  errno = 0;
-  run.csv_file.open(folder.loss_csv(), std::ios::app);
-  if (!run.csv_file)
-    throw_error(folder.loss_csv().string(), ": ", write_error_text(errno),
-                "; make it writable or remove it");
+  if (::access(folder.loss_csv().c_str(), W_OK) != 0 && errno != ENOENT)
+    throw_unwritable(folder.loss_csv());
+  if (!replaces) run.open_csv();
   try {
     return run.train();
   } catch (const Diverged& error) {

@@ -38,9 +38,6 @@ struct RunFolder {
   std::vector<std::int64_t> history_steps() const;
   // Removes the kept models after step `last` (-1: all), which belong to another run.
   void remove_history_after(std::int64_t last) const;
-  // Removes the checkpoint and all kept models, so that those of one run never stand beside the
-  // losses of another.
-  void remove_models() const;
 
   // Creates the folder with make_folder(). Throws Error if `history` is a symbolic link.
   void create() const;
@@ -74,7 +71,7 @@ class RunLock {
 // would replace without --replace. `advice` says what else the user can do with a run.
 void check_no_run(const RunFolder& folder, const std::string& advice);
 
-// Throws Error if the training text is a file of the run in the folder, which training would replace.
+// Throws Error if the training text is a file of the run in the folder, which would be replaced.
 void check_not_of_run(const RunFolder& folder, const std::string& text);
 
 // Returns the path of the checkpoint in the folder `run`, or `run` itself if that is not a folder.
