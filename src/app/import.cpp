@@ -68,8 +68,7 @@ int run(const ImportCommand& command) {
   save_model(folder.checkpoint(), imported.parameters, c, imported.vocabulary);
   folder.remove_history_after(-1);
   std::error_code ignored;  // the reports of a run that was replaced
-  for (const char* name : {"loss.csv", "loss.svg", "loss.gp", "sample.txt"})
-    fs::remove(folder.path / name, ignored);
+  for (const fs::path& file : folder.reports()) fs::remove(file, ignored);
   const std::string path = shell_path(folder.path.string());
   std::cout << "model  " << printable(command.folder) << ": "
             << (c.masked_lm_head ? "BERT"

@@ -27,8 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto report_files = {"loss.csv", "loss.svg", "loss.gp", "sample.txt"};
-
 [[noreturn]] void throw_unusable(const fs::path& folder, const std::string& reason,
                                  const std::string& advice = "choose another --out") {
   throw_error(folder.string(), ": ", reason, "; ", advice);
@@ -90,6 +88,20 @@ void write_owner(int descriptor) {
     errno = 0;
 }
 
+// Whether heed has written the file, or it is empty. A run that is killed before its first
+// checkpoint leaves one.
+bool is_own_csv(const fs::path& path) {
+  const std::string header = csv(std::vector<LogRow>());
+  try {
+    const InputFile file(path);
+    std::string begin(std::min(file.size(), header.size()), ' ');
+    file.read(0, begin.data(), begin.size());
+    return begin.empty() || begin == header;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 std::string default_text() { return HEED_DATA_DIR "/harbour.txt"; }
@@ -107,8 +119,8 @@ void RunFolder::create() const {
   make_folder(path);
   std::error_code none;
   if (fs::is_symlink(path / "history", none)) throw_symbolic_link(path / "history");
-  for (const auto& file : {checkpoint(), loss_csv(), sample(), path / "loss.gp", path / "loss.svg"})
-    remove_stale_temporaries(file);
+  remove_stale_temporaries(checkpoint());
+  for (const fs::path& file : reports()) remove_stale_temporaries(file);
   std::error_code ignored;  // a run without --keep-history has no such folder
   for (const auto& entry : fs::directory_iterator(path / "history", ignored)) {
     const std::string name = entry.path().filename().string();  // .step-250.safetensors.tmp-PID
@@ -142,20 +154,6 @@ void RunFolder::remove_history_after(std::int64_t last) const {
   std::error_code ignored;  // a file that cannot be removed is replaced, or fails, when it is saved
   for (const std::int64_t step : history_steps())
     if (step > last) fs::remove(history_file(step), ignored);
-}
-
-// Whether heed has written the file, or it is empty. A run that is killed before its first
-// checkpoint leaves one.
-static bool is_own_csv(const fs::path& path) {
-  const std::string header = csv(std::vector<LogRow>());
-  try {
-    const InputFile file(path);
-    std::string begin(std::min(file.size(), header.size()), ' ');
-    file.read(0, begin.data(), begin.size());
-    return begin.empty() || begin == header;
-  } catch (const Error&) {
-    return false;
-  }
 }
 
 RunLock::~RunLock() {
@@ -206,8 +204,7 @@ void check_no_run(const RunFolder& folder, const std::string& advice) {
     throw_error((folder.path / "history").string(),
                 ": has the models of a run that ended before its first checkpoint; --replace ",
                 "replaces them, another --out keeps them");
-  for (const char* name : report_files) {
-    const fs::path file = folder.path / name;
+  for (const fs::path& file : folder.reports()) {
     const fs::file_status status = fs::symlink_status(file, ignored);
     if (!fs::exists(status) || fs::is_directory(status)) continue;
     if (file == folder.loss_csv() && is_own_csv(file)) continue;
@@ -218,8 +215,8 @@ void check_no_run(const RunFolder& folder, const std::string& advice) {
 }
 
 void check_not_of_run(const RunFolder& folder, const std::string& text) {
-  std::vector<fs::path> files{folder.path / ".heed-lock", folder.checkpoint()};
-  for (const char* name : report_files) files.push_back(folder.path / name);
+  std::vector<fs::path> files = folder.reports();
+  files.insert(files.end(), {folder.path / ".heed-lock", folder.checkpoint()});
   for (const std::int64_t step : folder.history_steps()) files.push_back(folder.history_file(step));
   std::error_code ignored;  // a file that does not exist
   for (const fs::path& file : files)

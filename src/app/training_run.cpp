@@ -28,11 +28,11 @@ constexpr double preview_temperature = 0.8;
 
 bool on_terminal() { return stdout_is_terminal() && stderr_is_terminal(); }
 
-// A training run: stores the arguments of train_to_end(), prints progress and writes the files.
 [[noreturn]] void throw_unwritable(const std::filesystem::path& file) {
   throw_error(file.string(), ": ", write_error_text(errno), "; make it writable or remove it");
 }
 
+// A training run: stores the arguments of train_to_end(), prints progress and writes the files.
 struct TrainingRun {
   Trainer& trainer;
   const Vocabulary& vocabulary;

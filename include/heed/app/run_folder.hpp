@@ -31,6 +31,10 @@ struct RunFolder {
   std::filesystem::path checkpoint() const { return path / "checkpoint.safetensors"; }
   std::filesystem::path loss_csv() const { return path / "loss.csv"; }
   std::filesystem::path sample() const { return path / "sample.txt"; }
+  // All files of the run that are no models: the losses, their curve and the sample.
+  std::vector<std::filesystem::path> reports() const {
+    return {loss_csv(), path / "loss.svg", path / "loss.gp", sample()};
+  }
 
   // history/step-N.safetensors: the model after N steps, kept with --keep-history.
   std::filesystem::path history_file(std::int64_t step) const;

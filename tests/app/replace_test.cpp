@@ -1,0 +1,98 @@
+// replace_test.cpp: what train and import replace, with --replace and without.
+
+#include <map>
+
+#include "app/heed_program.hpp"
+#include "catch.hpp"
+
+using namespace heed_test;
+namespace fs = std::filesystem;
+
+TEST_CASE("a run is replaced with --replace only", "[app][hostile]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny).code == 0);
+  const std::string saved = content(sandbox / "o/checkpoint.safetensors");
+  const std::string losses = content(sandbox / "o/loss.csv");
+  const Arguments other = train_tiny + Arguments{"--seed", "7"};
+  const Finished refused = sandbox.heed(other);
+  CHECK(refused.code == 1);
+  CHECK(refused.out == "");
+  CHECK(refused.err ==
+        "heed: error: o: has a run already; --resume continues that run, another --out keeps "
+        "both, and --replace replaces it\n");
+  CHECK(content(sandbox / "o/checkpoint.safetensors") == saved);
+  CHECK(content(sandbox / "o/loss.csv") == losses);
+  const Finished replaced = sandbox.heed(other + Arguments{"--replace"});
+  CHECK(replaced.code == 0);
+  CHECK(has(replaced.out, "run    o, replacing the old run\n"));
+  CHECK(state(sandbox / "o").at("train.seed") == "7");
+  const Finished both = sandbox.heed({"train", "--resume", "--replace", "--out", "o"});
+  CHECK(both.code == 2);
+  CHECK(both.err == "heed: error: --replace contradicts --resume; give one of them\n");
+}
+
+TEST_CASE("a run stays until the run that replaces it saves for the first time", "[app][hostile]") {
+  const Sandbox sandbox;
+  const auto train = [&](const std::string& out, const Arguments& more) {
+    return sandbox.heed(Arguments{"train", "in.txt", "--keep-history", "--out", out} + tiny + more);
+  };
+  const auto files_in = [&](const fs::path& folder) {
+    std::map<std::string, std::string> contents;
+    for (const auto& entry : fs::recursive_directory_iterator(folder))
+      if (entry.is_regular_file())
+        contents[fs::relative(entry.path(), folder).string()] = content(entry.path());
+    return contents;
+  };
+  REQUIRE(train("o", {}).code == 0);
+  const auto before = files_in(sandbox / "o");
+  REQUIRE(before.count("history/step-0.safetensors") == 1);
+  const Finished failed = train("o", {"--replace", "--lr", "1e30", "--warmup", "0", "--clip", "0"});
+  CHECK(failed.code == 1);
+  CHECK(has(failed.err, "; the last saved checkpoint is unchanged; try a smaller --lr"));
+  CHECK((files_in(sandbox / "o") == before));
+  REQUIRE(train("o", {"--replace", "--seed", "5"}).code == 0);
+  REQUIRE(train("p", {"--seed", "5"}).code == 0);
+  CHECK((files_in(sandbox / "o/history") == files_in(sandbox / "p/history")));
+  CHECK(losses(sandbox / "o") == losses(sandbox / "p"));
+}
+
+TEST_CASE("a text that is a file of the run to be replaced is refused", "[app][hostile]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny + Arguments{"--keep-history"}).code == 0);
+  for (const std::string file : {"sample.txt", "loss.csv", "loss.gp", "checkpoint.safetensors",
+                                 "history/step-0.safetensors"}) {
+    if (!sandbox.has_file("o/" + file)) continue;
+    const std::string before = content(sandbox / "o" / file), text = "./o/../o/" + file;
+    const Finished run = sandbox.heed({"train", text, "--bytes", "--replace", "--out", "o"});
+    CHECK(run.code == 1);
+    CHECK(run.err == "heed: error: " + text +
+                         ": is a file of the run in o, which would replace it; give another --out, "
+                         "or train on a copy\n");
+    CHECK(content(sandbox / "o" / file) == before);
+  }
+}
+
+TEST_CASE("files with the names of a run's, but without a run, are replaced with --replace only",
+          "[app][hostile]") {
+  const Sandbox sandbox;
+  fs::copy(HEED_TESTS_DIR "/weights/gpt2", sandbox / "gpt2");
+  for (const std::string name : {"sample.txt", "loss.csv", "loss.svg", "loss.gp"}) {
+    fs::remove_all(sandbox / "o");
+    fs::create_directory(sandbox / "o");
+    put(sandbox / "o" / name, "mine");
+    for (const Arguments& command : {train_tiny, Arguments{"import", "gpt2", "--out", "o"}}) {
+      const Finished refused = sandbox.heed(command);
+      CHECK(refused.code == 1);
+      CHECK(refused.err == "heed: error: o/" + name +
+                               ": exists already, without a run beside it; --replace replaces it, "
+                               "another --out keeps it\n");
+      CHECK(content(sandbox / "o" / name) == "mine");
+      CHECK_FALSE(sandbox.has_file("o/checkpoint.safetensors"));
+    }
+  }
+  CHECK(sandbox.heed(train_tiny + Arguments{"--replace"}).code == 0);
+  // A run that was killed before its first checkpoint leaves a loss.csv, which is replaced.
+  for (const char* name : {"checkpoint.safetensors", "loss.svg", "loss.gp", "sample.txt"})
+    fs::remove(sandbox / "o" / name);
+  CHECK(sandbox.heed(train_tiny).code == 0);
+}
