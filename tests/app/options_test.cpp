@@ -172,6 +172,9 @@ TEST_CASE("the flags of the variants of Llama set their own fields", "[app][opti
     CHECK(line.find(flag.default_value) != std::string::npos);
   }
   CHECK(help_of({"train", "--help"}).find("Variants of Llama") != std::string::npos);
+}
+
+TEST_CASE("the help of bench has the flags of PyTorch in a group", "[app][options]") {
   CHECK(help_of({"bench", "--help"}).find("\nPyTorch:\n") != std::string::npos);
 }
 
