@@ -93,10 +93,8 @@ void write_owner(int descriptor) {
 bool is_own_csv(const fs::path& path) {
   const std::string header = csv(std::vector<LogRow>());
   try {
-    const InputFile file(path);
-    std::string begin(std::min(file.size(), header.size()), ' ');
-    file.read(0, begin.data(), begin.size());
-    return begin.empty() || begin == header;
+    const std::string start = start_of_file(path, header.size());
+    return start.empty() || start == header;
   } catch (const Error&) {
     return false;
   }

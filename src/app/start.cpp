@@ -18,10 +18,11 @@ namespace heed::app {
 namespace {
 
 // Opens /dev/null in place of closed standard streams. If stdout were closed, the next file that is
-// opened would get descriptor 1, and the program would print into this file.
+// opened would get descriptor 1, and the program would print into this file. Writing to these
+// streams fails, so that a lost output is an error.
 void open_closed_streams() {
   int descriptor = 0;
-  while (descriptor >= 0 && descriptor <= STDERR_FILENO) descriptor = open("/dev/null", O_RDWR);
+  while (descriptor >= 0 && descriptor <= STDERR_FILENO) descriptor = open("/dev/null", O_RDONLY);
   if (descriptor >= 0) close(descriptor);
 }
 

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <list>
 
 #include "heed/app/terminal.hpp"
 #include "heed/array/parallel.hpp"
@@ -41,34 +42,49 @@ struct TrainingRun {
   const RunFolder& folder;
   bool keep_history;
   bool replaces;  // the folder has another run, which stays until this one saves for the first time
+  std::list<AtomicFile> models{};  // models of the history that commit_models() puts in place
   std::ofstream csv_file{};
   LiveLine live{};
   bool noted_closed = false;
 
-  ~TrainingRun() {
-    std::error_code ignored;
-    if (replaces && keep_history) std::filesystem::remove(waiting_model(), ignored);
-  }
-
   std::string folder_name() const { return folder.path.string(); }
   std::string steps_done() const { return std::to_string(trainer.steps_done()); }
-  void save() const { save_run(folder.checkpoint(), trainer, vocabulary, text); }
   // The signal at which this run stops. Several processes must stop after the same step.
   int stop_signal() const {
     return trainer.processes() > 1 ? trainer.stop_signal() : received_signal();
   }
 
-  // The model before the first step, while `replaces`. RunFolder::create() removes a file of this
-  // name if the process was killed.
-  std::filesystem::path waiting_model() const {
-    return folder.path / "history" / (".step-0.safetensors.tmp-" + std::to_string(::getpid()));
-  }
-
-  void save_history() const {
+  void save_history() {
     if (!keep_history) return;
     make_folder(folder.path / "history");
-    save_model(replaces ? waiting_model() : folder.history_file(trainer.steps_done()),
-               trainer.parameters(), trainer.model().config, vocabulary);
+    models.emplace_back(folder.history_file(trainer.steps_done()));
+    save_model(models.back(), trainer.parameters(), trainer.model().config, vocabulary);
+    if (!replaces) commit_models();
+  }
+
+  void commit_models() {
+    for (AtomicFile& model : models) model.commit();
+    models.clear();
+  }
+
+  // Saves the checkpoint. The first one replaces the old run, if there is one: the old run's losses
+  // and models go before it and those of this run come after it, so a program that is killed in
+  // between never leaves a mixture of both.
+  void save() {
+    AtomicFile checkpoint(folder.checkpoint());
+    save_run(checkpoint, trainer, vocabulary, text);
+    if (replaces) remove_old_results();
+    checkpoint.commit();
+    if (!replaces) return;
+    replaces = false;
+    commit_models();
+    open_csv();
+  }
+
+  // Empties loss.csv instead of removing it: the file that replaces it gets its permissions.
+  void remove_old_results() const {
+    write_file_atomically(folder.loss_csv(), "");
+    folder.remove_history_after(-1);
   }
 
   // Writes loss.csv with all rows until now, and opens it for further ones.
@@ -77,15 +93,6 @@ struct TrainingRun {
     errno = 0;
     csv_file.open(folder.loss_csv(), std::ios::app);
     if (!csv_file) throw_unwritable(folder.loss_csv());
-  }
-
-  // Removes what is left of the run that this one replaces. Call it before this run saves.
-  void replace_old_run() {
-    if (!replaces) return;
-    replaces = false;
-    folder.remove_history_after(-1);
-    if (keep_history) std::filesystem::rename(waiting_model(), folder.history_file(0));
-    open_csv();
   }
 
   void print_header() const {
@@ -112,7 +119,7 @@ struct TrainingRun {
 
   // Called if loss.csv cannot be written: saves the checkpoint, which contains the loss history,
   // and throws Error.
-  [[noreturn]] void throw_csv_error(int error, const LogRow& row) const {
+  [[noreturn]] void throw_csv_error(int error, const LogRow& row) {
     std::string saved = "; step " + steps_done() + " is saved";
     try {
       // The other ranks do not know of this save, so their parts of the moments cannot be gathered.
@@ -129,7 +136,6 @@ struct TrainingRun {
     errno = 0;
     if (!replaces) csv_file << csv(row) << std::flush;
     if (!csv_file) throw_csv_error(errno, row);
-    if (row.val_loss) replace_old_run();
     const std::size_t digits = std::to_string(trainer.options().steps).size();
     std::string line = "step " + pad_left(std::to_string(row.step), digits) + "  train " +
                        decimal(row.train_loss, 4);
@@ -232,7 +238,6 @@ struct TrainingRun {
       show_progress();
       note_closed_output();
       if (const int signal = stop_signal(); signal != 0 && !trainer.done()) {
-        replace_old_run();
         save();
         const std::string path = text.path.empty() ? "" : shell_path(text.path) + " ";
         return interrupted(signal,

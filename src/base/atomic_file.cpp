@@ -94,12 +94,13 @@ bool is_same_file(const fs::path& path, int descriptor) {
 AtomicFile::AtomicFile(const fs::path& path) : path_(path) {
   struct stat old;
   const bool exists = ::lstat(path_.c_str(), &old) == 0;
-  if (!path_.has_filename() || (exists && S_ISDIR(old.st_mode))) throw_errno(EISDIR);
+  if (!path_.has_filename() || (exists && S_ISDIR(old.st_mode)))
+    throw_error(path_.string(), ": is a folder; move it away, or give another name");
   if (exists && S_ISLNK(old.st_mode))
     throw_error(path_.string(),
                 ": is a symbolic link, and heed writes no file through a link; remove the link");
   if (exists && !S_ISREG(old.st_mode))
-    throw_error(path_.string(), ": not a regular file, so it cannot be replaced");
+    throw_error(path_.string(), ": is not a regular file, so it cannot be replaced; remove it");
   open_temporary(exists ? 0600 : 0666);
   if (exists) copy_permissions(descriptor_, old);
 }

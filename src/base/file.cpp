@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <list>
 #include <system_error>
@@ -101,6 +102,13 @@ std::string read_text(const std::string& path) {
   if (!S_ISREG(status.st_mode) && !is_null_device(status))
     throw_error(path, ": is not a regular file; give a text file, or - to read standard input");
   return file.read_to_end();
+}
+
+std::string start_of_file(const std::filesystem::path& path, std::size_t bytes) {
+  const InputFile file(path);
+  std::string start(std::min(file.size(), bytes), ' ');
+  file.read(0, start.data(), start.size());
+  return start;
 }
 
 bool has_byte_order_mark(std::string_view text) { return text.substr(0, 3) == "\xef\xbb\xbf"; }

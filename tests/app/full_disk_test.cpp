@@ -186,9 +186,9 @@ TEST_CASE("a file of the run that cannot be replaced is refused before the first
     fs::create_symlink("../victim", sandbox / file);
     refused(": is a symbolic link, and heed writes no file through a link; remove the link");
     REQUIRE(::mkfifo((sandbox / file).c_str(), 0600) == 0);
-    refused(": not a regular file, so it cannot be replaced");
+    refused(": is not a regular file, so it cannot be replaced; remove it");
     fs::create_directory(sandbox / file);
-    refused(": Is a directory");
+    refused(": is a folder; move it away, or give another name");
     fs::remove_all(sandbox / "o");
   }
   CHECK(content(sandbox / "victim") == "mine");
@@ -204,4 +204,15 @@ TEST_CASE("a full standard output does not stop a run", "[app][full_disk]") {
   const Finished sample = limited(sandbox, "exec >/dev/full", {"sample", "o", "--tokens", "5"});
   CHECK(sample.code == 1);
   CHECK(has(sample.err, "standard output: cannot be written"));
+}
+
+TEST_CASE("a command whose standard output is closed fails", "[app][full_disk]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny).code == 0);
+  for (const Arguments& words :
+       {Arguments{"sample", "o", "--tokens", "5"}, {"inspect", "o"}, {"corpus"}, {"--help"}}) {
+    const Finished run = limited(sandbox, "exec >&-", words);
+    CHECK(run.code == 1);
+    CHECK(has(run.err, "heed: error: standard output: cannot be written"));
+  }
 }

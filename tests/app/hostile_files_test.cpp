@@ -158,7 +158,7 @@ TEST_CASE("plots follow no link, wait for no pipe and keep permissions", "[app][
     REQUIRE(::mkfifo((sandbox / ("o/" + name)).c_str(), 0600) == 0);
     const Finished piped = run(call);
     CHECK(piped.code == 0);
-    CHECK(has(piped.err, "heed: note: o/" + name + ": not a regular file, "));
+    CHECK(has(piped.err, "heed: note: o/" + name + ": is not a regular file, "));
     fs::remove(sandbox / ("o/" + name));
   }
   CHECK(content(sandbox / "victim") == "mine");

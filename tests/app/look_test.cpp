@@ -162,6 +162,32 @@ TEST_CASE("look writes its plots to --out", "[app][look]") {
         "in.txt: is a file, not a directory; choose another --out");
 }
 
+TEST_CASE("look replaces only plots of its own", "[app][look][hostile]") {
+  const RunSandbox sandbox;
+  const std::vector<std::pair<std::string, Arguments>> plots = {
+      {"look", {}}, {"tsne", {"--tsne", "--iterations", "5", "--perplexity", "2"}}};
+  for (const auto& [name, flags] : plots) {
+    const Arguments command = Arguments{"o", "--text", "rope.", "--out", name} + flags;
+    for (const std::string ending : {".csv", ".gp", ".svg"}) {
+      const std::string file = name + "/" + name + ending;
+      std::filesystem::remove_all(sandbox / name);
+      std::filesystem::create_directory(sandbox / name);
+      put(sandbox / file, "mine");
+      CHECK(refused(sandbox, command, 1) ==
+            file + ": exists and is not a plot of heed look; give another --out, or remove it");
+      CHECK(content(sandbox / file) == "mine");
+      std::filesystem::remove(sandbox / file);
+      std::filesystem::create_symlink("../in.txt", sandbox / file);
+      CHECK(has(refused(sandbox, command, 1), file + ": is a symbolic link"));
+      std::filesystem::remove(sandbox / file);
+    }
+    const std::string out = shown(sandbox, command);
+    put(sandbox / name / (name + ".csv"), "");
+    CHECK(shown(sandbox, command) == out);
+    CHECK(shown(sandbox, command) == out);
+  }
+}
+
 TEST_CASE("look prints colours on a terminal and none in a pipe", "[app][look]") {
   const RunSandbox sandbox;
   CHECK_FALSE(has(shown(sandbox, {"o"}), "\x1b"));

@@ -180,7 +180,7 @@ TEST_CASE("invalid commands, files and folders are refused in one line", "[app][
       {into("in.txt/o"), 1, {"in.txt/o: Not a directory; choose another --out"}},
       {into("/dev/null"), 1, {"/dev/null: is a file, not a directory"}},
       {into(deep_path), 1, {": File name too long; choose another --out"}},
-      {into("csv"), 1, {"csv/loss.csv: Is a directory"}}};
+      {into("csv"), 1, {"csv/loss.csv: is a folder; move it away, or give another name"}}};
   CHECK(count_refused(sandbox, cases) == cases.size());
 }
 

@@ -50,6 +50,16 @@ TEST_CASE("a run stays until the run that replaces it saves for the first time",
   CHECK(failed.code == 1);
   CHECK(has(failed.err, "; the last saved checkpoint is unchanged; try a smaller --lr"));
   CHECK((files_in(sandbox / "o") == before));
+  Call too_large = sandbox.call({});  // a checkpoint does not fit, the models of the history do
+  const std::size_t blocks = fs::file_size(sandbox / "o/checkpoint.safetensors") / 512 - 1;
+  too_large.arguments =
+      Arguments{"/bin/sh", "-c", "ulimit -f " + std::to_string(blocks) + "; exec \"$0\" \"$@\"",
+                HEED_BINARY_DIR "/heed"} +
+      Arguments{"train", "in.txt", "--keep-history", "--replace", "--out", "o"} + tiny;
+  const Finished unsaved = run(too_large);
+  CHECK(unsaved.code == 1);
+  CHECK(has(unsaved.err, "o/checkpoint.safetensors: no space left"));
+  CHECK((files_in(sandbox / "o") == before));
   REQUIRE(train("o", {"--replace", "--seed", "5"}).code == 0);
   REQUIRE(train("p", {"--seed", "5"}).code == 0);
   CHECK((files_in(sandbox / "o/history") == files_in(sandbox / "p/history")));

@@ -121,11 +121,13 @@ TEST_CASE("a path that cannot be written throws the system's error message",
   const ScratchFolder folder;
   const std::string missing = (folder / "no/such").string();
   CHECK_THROWS_WITH(AtomicFile(missing), missing + ": No such file or directory");
-  CHECK_THROWS_WITH(AtomicFile(folder.path), folder.path.string() + ": Is a directory");
+  CHECK_THROWS_WITH(AtomicFile(folder.path),
+                    folder.path.string() + ": is a folder; move it away, or give another name");
   CHECK_THROWS_AS(AtomicFile(folder / ""), heed::Error);
   const std::string pipe = (folder / "pipe").string();
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
-  CHECK_THROWS_WITH(AtomicFile(pipe), pipe + ": not a regular file, so it cannot be replaced");
+  CHECK_THROWS_WITH(AtomicFile(pipe),
+                    pipe + ": is not a regular file, so it cannot be replaced; remove it");
 }
 
 TEST_CASE("a folder without write permission throws before anything is written",

@@ -69,6 +69,17 @@ TEST_CASE("read_text returns the bytes of a file unchanged", "[base][file]") {
   CHECK(read_text(folder.write("in.txt", bytes)) == bytes);
 }
 
+TEST_CASE("start_of_file returns at most the bytes of the file", "[base][file]") {
+  const Folder folder;
+  std::ofstream(folder.path / "a") << "abc";
+  CHECK(start_of_file(folder.path / "a", 0) == "");
+  CHECK(start_of_file(folder.path / "a", 2) == "ab");
+  CHECK(start_of_file(folder.path / "a", 3) == "abc");
+  CHECK(start_of_file(folder.path / "a", 4) == "abc");
+  CHECK_THROWS_WITH(start_of_file(folder.path / "b", 1),
+                    (folder.path / "b").string() + ": No such file or directory");
+}
+
 TEST_CASE("an empty file and /dev/null are empty texts", "[base][file]") {
   const Folder folder;
   CHECK(read_text(folder.write("in.txt", "")).empty());

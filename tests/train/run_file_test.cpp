@@ -220,8 +220,9 @@ TEST_CASE("check_run throws what save_run would throw, and writes nothing", "[tr
   check_run(folder / "run", run.trainer, run.text.vocabulary, {"in.txt", 1, 2});
   CHECK(folder.files() == 0);
   std::filesystem::create_directory(folder / "run");
-  CHECK_THROWS_WITH(check_run(folder / "run", run.trainer, run.text.vocabulary, {}),
-                    (folder / "run").string() + ": Is a directory");
+  CHECK_THROWS_WITH(
+      check_run(folder / "run", run.trainer, run.text.vocabulary, {}),
+      (folder / "run").string() + ": is a folder; move it away, or give another name");
 }
 
 TEST_CASE("the loss history as CSV", "[train][csv]") {

@@ -25,6 +25,7 @@ class AtomicFile {
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
+  const std::filesystem::path& path() const { return path_; }
   void write(const void* data, std::size_t bytes);  // appends to the temporary file
   void commit();  // replaces `path`; returns after content and file name are stored on disk
 

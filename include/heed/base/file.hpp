@@ -39,6 +39,10 @@ class InputFile {
 // one-line message, such as "in.txt: is a directory; give a text file".
 std::string read_text(const std::string& path);
 
+// Returns the first `bytes` bytes of a regular file, or all if it has fewer. Throws Error for a
+// file that cannot be read.
+std::string start_of_file(const std::filesystem::path& path, std::size_t bytes);
+
 bool has_byte_order_mark(std::string_view text);  // whether the text starts with U+FEFF
 bool has_crlf(std::string_view text);             // whether the text contains "\r\n"
 

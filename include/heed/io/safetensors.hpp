@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "heed/array/array.hpp"
+#include "heed/base/atomic_file.hpp"
 #include "heed/base/error.hpp"
 
 namespace HEED_NAMESPACE {
@@ -77,6 +78,10 @@ StoredTensor stored_tensor(std::string name, const Array& x);
 // byte-identical files. Replaces the file atomically (see AtomicFile). Throws Error `PATH: reason`
 // if a write fails, and before writing if read_safetensors would reject the file.
 void write_safetensors(const std::filesystem::path& path, Metadata metadata,
+                       const std::vector<StoredTensor>& tensors);
+
+// The same, without the commit: the caller decides when the file is replaced.
+void write_safetensors(AtomicFile& file, Metadata metadata,
                        const std::vector<StoredTensor>& tensors);
 
 // Throws the errors that write_safetensors would throw before it writes the tensors, such as for a

@@ -96,12 +96,16 @@ Metadata model_metadata(const nn::GptConfig& config, const Vocabulary& vocabular
 // existing file. Throws Error when writing fails.
 void save_model(const std::filesystem::path& path, const Parameters& parameters,
                 const nn::GptConfig& config, const Vocabulary& vocabulary);
+void save_model(AtomicFile& file, const Parameters& parameters, const nn::GptConfig& config,
+                const Vocabulary& vocabulary);  // without the commit
 
 // Saves a run's checkpoint: the model and the trainer's state, to resume the run bit-identically.
 // Throws Diverged, and saves nothing, if a parameter or a moment is not finite. Throws Error when
 // writing fails.
 void save_run(const std::filesystem::path& path, const Trainer& trainer,
               const Vocabulary& vocabulary, const TextFingerprint& text);
+void save_run(AtomicFile& file, const Trainer& trainer, const Vocabulary& vocabulary,
+              const TextFingerprint& text);  // without the commit
 
 // Throws the errors that save_run would throw before it writes the tensors, and changes no file.
 // Call it before training: the first checkpoint may be due after hours.

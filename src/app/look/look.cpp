@@ -140,7 +140,7 @@ int run(const LookCommand& command) {
   check_logits(file, model, score_text(command, model, text, training).tokens);
   if (command.tsne) return look_tsne(command, model, text);
   if (!command.page.empty()) return look_page(command, saved, text, training);
-  const std::string folder = plot_folder(command);
+  const std::string folder = plot_folder(command, "look", "panel,row,column,value");
 
   exit_at_interrupt();
   print_model(command, saved, text, training);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <iostream>
 #include <numeric>
@@ -14,6 +13,7 @@
 #include "heed/app/terminal.hpp"
 #include "heed/base/atomic_file.hpp"
 #include "heed/base/error.hpp"
+#include "heed/base/file.hpp"
 #include "heed/base/text.hpp"
 #include "heed/study/heads.hpp"
 #include "heed/train/loss_csv.hpp"
@@ -170,10 +170,7 @@ std::string page_html(const LookCommand& command, const LoadedModel& saved, cons
 
 // Whether the file is one that --page may replace: an older page, or an empty file.
 bool is_replaceable(const std::filesystem::path& file) {
-  std::string start(2000, ' ');
-  std::ifstream stream(file, std::ios::binary);
-  stream.read(start.data(), static_cast<std::streamsize>(start.size()));
-  start.resize(static_cast<std::size_t>(stream.gcount()));
+  const std::string start = start_of_file(file, 2000);
   return start.empty() ||
          (start.rfind("<!doctype html>", 0) == 0 && start.find("<title>heed look ") != start.npos);
 }

@@ -87,9 +87,11 @@ void print_ablation(const nn::Gpt& model, const AblationLoss& measure);
 // Throws UsageError for a layer or a head that the model does not have.
 void check_layer_and_head(const LookCommand& command, const nn::GptConfig& config);
 
-// The folder for plots: --out, which is created if necessary, or the checkpoint's folder. Throws
-// Error if the folder is not writable.
-std::string plot_folder(const LookCommand& command);
+// The folder for the plot NAME: --out, which is created if necessary, or the checkpoint's folder.
+// Throws Error if the plot's files NAME.csv, .gp and .svg cannot be written there, or exist and are
+// not of a plot. `columns` is the first line of NAME.csv.
+std::string plot_folder(const LookCommand& command, const std::string& name,
+                        const std::string& columns);
 
 // Prints the label and the path of the plot, or a note that explains why there is no plot.
 void print_plot(const std::string& label, const Plot& plot);

@@ -11,6 +11,7 @@
 #include "app/look/parts.hpp"
 #include "heed/app/run_folder.hpp"
 #include "heed/app/terminal.hpp"
+#include "heed/base/atomic_file.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/file.hpp"
 
@@ -120,10 +121,29 @@ void check_layer_and_head(const LookCommand& command, const nn::GptConfig& confi
                      std::to_string(config.layers - 1));
 }
 
-std::string plot_folder(const LookCommand& command) {
+// Whether the file is missing, is empty or begins with `start`.
+static bool is_free(const std::filesystem::path& file, const std::string& start) {
+  if (!std::filesystem::exists(file)) return true;
+  const std::string found = start_of_file(file, start.size());
+  return found.empty() || found == start;
+}
+
+std::string plot_folder(const LookCommand& command, const std::string& name,
+                        const std::string& columns) {
   std::filesystem::path folder = command.out;
   if (folder.empty()) folder = checkpoint_in(command.run).parent_path();
   make_folder(folder.empty() ? "." : folder);
+  const std::filesystem::path csv = folder / (name + ".csv"), script = folder / (name + ".gp"),
+                              picture = folder / (name + ".svg");
+  for (const auto& file : {csv, script, picture}) static_cast<void>(AtomicFile(file));
+  const auto refuse_unless = [](bool is_own, const std::filesystem::path& file) {
+    if (!is_own)
+      throw_error(file.string(),
+                  ": exists and is not a plot of heed look; give another --out, or remove it");
+  };
+  refuse_unless(is_free(csv, columns + "\n"), csv);
+  refuse_unless(is_free(script, "# Draws "), script);
+  refuse_unless(std::filesystem::exists(script) || is_free(picture, "\n"), picture);
   return folder.string();
 }
 

@@ -110,7 +110,7 @@ int look_tsne(const LookCommand& command, const nn::Gpt& model, const LookText& 
     throw UsageError("--tsne: needs a model with a block size of 2 or more; that of " +
                      printable(command.run) + " is 1");
   const double perplexity = checked_perplexity(command, text.names.size());
-  const std::string folder = plot_folder(command);
+  const std::string folder = plot_folder(command, "tsne", "x,y,group,label");
   exit_at_interrupt();
   const std::size_t layer = command.layer.value_or(0), head = command.head.value_or(0);
   const LayerAttention attention = capture_attention(model, text.tokens)[layer];
