@@ -65,10 +65,13 @@ int run(const ImportCommand& command) {
   const nn::GptConfig& c = imported.model.config;
   folder.create();
   lock.acquire();
-  save_model(folder.checkpoint(), imported.parameters, c, imported.vocabulary);
+  AtomicFile checkpoint(folder.checkpoint());
+  save_model(checkpoint, imported.parameters, c, imported.vocabulary);
+  // The other files of a run that is replaced go before its checkpoint, so a program that is killed
+  // in between leaves no mixture of two runs.
   folder.remove_history_after(-1);
-  std::error_code ignored;  // the reports of a run that was replaced
-  for (const fs::path& file : folder.reports()) fs::remove(file, ignored);
+  for (const fs::path& file : folder.reports()) folder.remove(file);
+  checkpoint.commit();
   const std::string path = shell_path(folder.path.string());
   std::cout << "model  " << printable(command.folder) << ": "
             << (c.masked_lm_head ? "BERT"

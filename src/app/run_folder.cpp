@@ -117,6 +117,9 @@ void RunFolder::create() const {
   make_folder(path);
   std::error_code none;
   if (fs::is_symlink(path / "history", none)) throw_symbolic_link(path / "history");
+  if (!history_steps().empty() && !is_writable(path / "history"))
+    throw_unusable(path / "history", std::strerror(errno),
+                   "make it writable, or choose another --out");
   remove_stale_temporaries(checkpoint());
   for (const fs::path& file : reports()) remove_stale_temporaries(file);
   std::error_code ignored;  // a run without --keep-history has no such folder
@@ -148,10 +151,15 @@ std::vector<std::int64_t> RunFolder::history_steps() const {
   return steps;
 }
 
+void RunFolder::remove(const fs::path& file) const {
+  std::error_code error;
+  fs::remove(file, error);
+  if (error) throw_unusable(file, error.message(), "remove it, or choose another --out");
+}
+
 void RunFolder::remove_history_after(std::int64_t last) const {
-  std::error_code ignored;  // a file that cannot be removed is replaced, or fails, when it is saved
   for (const std::int64_t step : history_steps())
-    if (step > last) fs::remove(history_file(step), ignored);
+    if (step > last) remove(history_file(step));
 }
 
 RunLock::~RunLock() {

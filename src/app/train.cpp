@@ -16,6 +16,7 @@
 #include "heed/base/error.hpp"
 #include "heed/base/file.hpp"
 #include "heed/base/hash.hpp"
+#include "heed/base/machine.hpp"
 #include "heed/base/text.hpp"
 #include "heed/text/corpus.hpp"
 #include "heed/train/model_file.hpp"
@@ -39,6 +40,16 @@ Vocabulary checked_vocabulary(std::string_view text, const TrainCommand& c,
   } catch (const Error& error) {
     throw_error(name, ": ", error.what());
   }
+}
+
+// Throws Error for a file that does not fit into memory. The text and its tokens take more.
+void check_text_size(const std::string& path) {
+  std::error_code other;  // a file that read_text() refuses, or standard input
+  const auto bytes = std::filesystem::file_size(path, other);
+  if (!other && bytes > usable_memory())
+    throw_error(path, ": has ", grouped(static_cast<double>(bytes)), " bytes, but only ",
+                grouped(static_cast<double>(usable_memory())),
+                " bytes of memory are available; give a smaller text");
 }
 
 void check_length(const Corpus& corpus, const TrainCommand& c, const std::string& name) {
@@ -131,7 +142,7 @@ ModelFile open_checkpoint(const RunFolder& folder, TrainCommand& command, std::s
 ModelFile open_initial(TrainCommand& command) {
   ModelFile file = ModelFile::open(checkpoint_in(command.init));
   check_trusted(file, command.trust);
-  command.model = file.config();
+  command.model = file.config_for(file.vocabulary());
   command.tokenizer = file.vocabulary().unit();
   if (!command.model.causal)
     throw_error(file.path(), ": its model is not causal, so heed train cannot train it");
@@ -170,10 +181,13 @@ Corpus corpus_of(std::string text, const Vocabulary& vocabulary, const std::stri
 
 // Whether sample.txt, the last file that a run writes, belongs to the checkpoint. If heed was
 // killed after the last step, sample.txt is missing, or older if it is from before an earlier
-// --resume. (In a copy of a run with other times, heed only writes sample.txt and the curve again.)
+// --resume. If heed was killed when it replaced a run, loss.csv is empty. (In a copy of a run with
+// other times, heed only writes sample.txt and the curve again.)
 bool has_last_file(const RunFolder& folder) {
   std::error_code missing, ignored;
   const auto time_of_sample = std::filesystem::last_write_time(folder.sample(), missing);
+  const auto size_of_losses = std::filesystem::file_size(folder.loss_csv(), ignored);
+  if (ignored || size_of_losses == 0) return false;
   return !missing &&
          time_of_sample >= std::filesystem::last_write_time(folder.checkpoint(), ignored);
 }
@@ -271,6 +285,7 @@ struct Run {
 
   // Standard input belongs to rank 0, which sends the text to the others.
   Facts read() {
+    check_text_size(path);
     if (path != "-" || is_first()) text = read_text(path);
     return {};
   }

@@ -97,6 +97,9 @@ Array Generator::uniform(const Shape& shape, double low, double high, SourceLoca
     using T = std::remove_pointer_t<decltype(x)>;
     const T start = static_cast<T>(low);
     const T range = static_cast<T>(high) - start;
+    if (low < high && std::isfinite(low) && std::isfinite(high) && !std::isfinite(range))
+      throw_error("uniform: low is ", low, " and high is ", high,
+                  ", whose difference is too large; give numbers nearer to each other");
     if (!(low <= high && std::isfinite(range)))
       throw_error("uniform: low is ", low, " and high is ", high,
                   "; give finite numbers, low <= high");

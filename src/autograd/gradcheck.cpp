@@ -9,6 +9,7 @@
 
 #include "heed/array/random.hpp"
 #include "heed/autograd/backward.hpp"
+#include "heed/base/error.hpp"
 
 namespace HEED_NAMESPACE {
 
@@ -54,6 +55,10 @@ static Measured central_difference(const Function& f, std::vector<Array>& inputs
   x = below;
   const Tensor f_below = f(tensors(inputs, false));
   x = center;
+  for (const Tensor& y : {f_above, f_below})
+    if (y.shape() != shape_of(upstream))
+      throw_error("gradcheck: f has a result ", str(y.shape()), " after one ",
+                  str(shape_of(upstream)), "; it must be deterministic");
   const Measured change = difference(f_above.value(), f_below.value(), upstream);
   const double width = static_cast<double>(above) - static_cast<double>(below);
   return {change.value / width, change.rounding / width};
@@ -84,8 +89,22 @@ static GradcheckResult with_limits(GradcheckResult result, const GradcheckOption
   return result;
 }
 
+static void check(const Function& f, const GradcheckOptions& options) {
+  if (!f) throw_error("gradcheck: f is empty; give a function");
+  const auto check_positive = [](const char* name, double value, bool zero_allowed) {
+    if (!(value > 0 || (zero_allowed && value == 0)) || std::isinf(value))
+      throw_error("gradcheck: ", name, " is ", value, "; give a finite number ",
+                  zero_allowed ? "of at least 0" : "above 0");
+  };
+  check_positive("step", options.step, false);
+  check_positive("relative", options.relative, true);
+  check_positive("absolute", options.absolute, true);
+}
+
 GradcheckResult gradcheck(const Function& f, const std::vector<Array>& inputs,
                           const GradcheckOptions& options, SourceLocation location) {
+  const CallSite site(location);
+  check(f, options);
   const std::vector<Tensor> leaves = tensors(inputs, true, location);
   const Tensor output = f(leaves);
   const Array upstream = Generator(options.seed).uniform(output.shape(), -1, 1);

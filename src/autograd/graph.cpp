@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "heed/autograd/backward.hpp"
+#include "heed/base/text.hpp"
 
 namespace HEED_NAMESPACE {
 
@@ -21,7 +22,7 @@ static Numbers numbered(const NodeList& nodes) {
 
 static std::string label(const Node& node) {
   std::string text(node.op);
-  if (!node.name.empty()) text = node.name + " = " + text;
+  if (!node.name.empty()) text = printable(node.name) + " = " + text;
   return text + " " + str(node.value.shape());
 }
 
@@ -31,7 +32,7 @@ std::string graph_text(const Tensor& output, SourceLocation location) {
   std::size_t op_width = 0, name_width = 0, shape_width = 0;
   for (const auto& node : nodes) {
     op_width = std::max(op_width, node->op.size());
-    name_width = std::max(name_width, node->name.size());
+    name_width = std::max(name_width, printable(node->name).size());
     shape_width = std::max(shape_width, str(node->value.shape()).size());
   }
   const int number_width = static_cast<int>(std::to_string(nodes.size() - 1).size());
@@ -39,7 +40,7 @@ std::string graph_text(const Tensor& output, SourceLocation location) {
   for (const auto& node : nodes) {
     out << '#' << std::left << std::setw(number_width) << numbers.at(node.get()) << "  "
         << std::setw(static_cast<int>(op_width)) << node->op << "  "
-        << std::setw(static_cast<int>(name_width)) << node->name << "  "
+        << std::setw(static_cast<int>(name_width)) << printable(node->name) << "  "
         << std::setw(static_cast<int>(shape_width)) << str(node->value.shape());
     if (!node->inputs.empty()) out << "  from";
     for (const auto& input : node->inputs)

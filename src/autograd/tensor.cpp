@@ -84,7 +84,12 @@ const Array& Tensor::grad(SourceLocation location) const {
   return checked(location).grad;
 }
 
-Array& Tensor::mutable_grad(SourceLocation location) const { return checked(location).grad; }
+Array& Tensor::mutable_grad(SourceLocation location) const {
+  Node& node = checked(location);
+  if (!node.has_grad) node.grad = zeros(node.value.shape());
+  node.has_grad = true;
+  return node.grad;
+}
 
 void Tensor::clear_grad(SourceLocation location) const {
   Node& node = checked(location);

@@ -134,9 +134,13 @@ static void check_fits(const MultiHeadAttention& attention, const Tensor& x,
   if (grad_enabled())
     throw_error("MultiHeadAttention: gradients cannot pass through a cache; use NoGrad");
   const Shape& cache_shape = cache.keys.shape();  // (B, S, C)
+  if (cache.values.shape() != cache_shape)
+    throw_error("MultiHeadAttention: the cache has keys ", str(cache_shape), " and values ",
+                str(cache.values.shape()), "; make a new KeyValueCache");
   if (x.dim() != 3 || x.shape()[0] != cache_shape[0] ||
       x.shape()[2] != attention.query.in_features() ||
-      attention.key.out_features() != cache_shape[2] || x.shape()[1] > cache_shape[1] - cache.size)
+      attention.key.out_features() != cache_shape[2] || cache.size > cache_shape[1] ||
+      x.shape()[1] > cache_shape[1] - cache.size)
     throw_error("MultiHeadAttention: ", describe(x, "x"), " does not fit after the ", cache.size,
                 " positions of a cache ", str(cache_shape));
 }

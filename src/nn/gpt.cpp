@@ -254,6 +254,8 @@ static Tensor embedded_types(const Embedding& token_type, const Indices& tokens,
 Tensor Gpt::embed_tokens(const Indices& tokens, std::size_t first, const Indices* types) const {
   if (tokens.dimension() != 2)
     throw_error("Gpt: tokens must be (B, T), got ", str(shape_of(tokens)));
+  if (first > config.block_size)
+    throw_error("Gpt: position ", first, " is beyond block_size ", config.block_size);
   const std::size_t end = first + tokens.shape()[1];
   if (end > config.block_size)
     throw_error("Gpt: a window of ", end, " tokens is longer than block_size ", config.block_size);

@@ -28,6 +28,12 @@ static double kaiming_bound(double a, double fan_in) {
   return std::sqrt(3.0) * std;
 }
 
+static void check_bound(const char* function, double bound, const char* option, double value) {
+  if (!(bound >= 0) || std::isinf(bound))
+    throw_error(function, ": ", option, " = ", value, " gives the bound ", bound,
+                "; give a finite one of at least 0");
+}
+
 void uniform_(const Tensor& x, Generator& generator, double low, double high,
               SourceLocation location) {
   const CallSite site(location);
@@ -47,12 +53,15 @@ void xavier_uniform_(const Tensor& x, Generator& generator, double gain, SourceL
   const Fans fans = fans_of("xavier_uniform_", x);
   const volatile double std = gain * std::sqrt(2.0 / (fans.in + fans.out));
   const double bound = std::sqrt(3.0) * std;
+  check_bound("xavier_uniform_", bound, "gain", gain);
   uniform_(x, generator, -bound, bound, location);
 }
 
 void kaiming_uniform_(const Tensor& x, Generator& generator, double a, SourceLocation location) {
   const CallSite site(location);
   const double bound = kaiming_bound(a, fans_of("kaiming_uniform_", x).in);
+  if (x.value().size() == 0) return;
+  check_bound("kaiming_uniform_", bound, "a", a);
   uniform_(x, generator, -bound, bound, location);
 }
 

@@ -3,6 +3,7 @@
 #include "heed/nn/parameters.hpp"
 
 #include "heed/base/error.hpp"
+#include "heed/base/text.hpp"
 
 namespace HEED_NAMESPACE {
 
@@ -35,8 +36,10 @@ const Tensor& Parameters::at(std::string_view name, SourceLocation location) con
   const CallSite site(location);
   if (const Tensor* const found = find(name)) return *found;
   std::string names;
-  for (const Tensor& tensor : tensors_) names += (names.empty() ? "" : ", ") + tensor.name();
-  throw_error("parameters: no '", name, "'; there are", names.empty() ? " none" : ": " + names);
+  for (const Tensor& tensor : tensors_)
+    names += (names.empty() ? "" : ", ") + printable(tensor.name());
+  throw_error("parameters: no ", in_quotes(name), "; there are",
+              names.empty() ? " none" : ": " + names);
 }
 
 Scope Scope::operator/(std::string_view name) const {

@@ -3,6 +3,7 @@
 #include "heed/ops/rotary.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "heed/array/parallel.hpp"
 #include "heed/autograd/record.hpp"
@@ -54,6 +55,9 @@ Tensor rotary_embedding(const Tensor& x, std::size_t num_heads, std::size_t firs
                 " must be (..., T, C) with C divisible by 2 num_heads = ", 2 * num_heads);
   if (!(base > 0)) throw_error("rotary_embedding: base = ", base, " must be above 0");
   const std::size_t T = x.shape()[x.dim() - 2], half = x.shape().back() / num_heads / 2;
+  if (first_position > std::numeric_limits<std::size_t>::max() - T)
+    throw_error("rotary_embedding: first_position = ", first_position, " is too large for ", T,
+                " positions");
   RotaryEmbedding op{uninitialized({T, half}), uninitialized({T, half})};
   parallel_for(half, 256 / (T + 1) + 1, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {

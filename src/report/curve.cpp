@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 
+#include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
 #include "heed/report/gnuplot.hpp"
 
@@ -135,6 +136,11 @@ Plot draw_curve(const std::string& folder, const std::string& name,
 
 Plot draw_curve_of_file(const std::string& folder, const std::string& name, const CurveFile& file,
                         const std::vector<Series>& series, const CurveOptions& options) {
+  check_plot_name("gnuplot", file.name);
+  if (file.name == "-") throw_error("curve: the file - would be standard input; give a file name");
+  if (file.y_columns.size() != series.size())
+    throw_error("curve: ", counted(file.y_columns.size(), "column"), " for ", series.size(),
+                " series; give one column for each series");
   if (view_of(series, {}).x.empty()) return {false, path_in(folder, file.name) + ": no losses yet"};
   return draw_with_gnuplot(folder, name, svg_script(name, file, series, options));
 }

@@ -63,12 +63,22 @@ ChildProgram child_on(std::vector<std::string> command, const std::string& folde
 
 }  // namespace
 
+void check_plot_name(const std::string& program, const std::string& name) {
+  const auto refuse = [&](const char* rule) {
+    throw_error(program, ": the name of a picture must ", rule, ", got ", in_quotes(name));
+  };
+  if (name.empty() || name.find('/') != name.npos) refuse("be a file name without a folder");
+  if (std::string("<|$+@").find(name[0]) != std::string::npos)
+    refuse("not begin with < | $ + or @, which gnuplot does not take for a file");
+}
+
 // The option -d makes gnuplot ignore the user's settings file.
 Plot draw_with_gnuplot(const std::string& folder, const std::string& name,
                        const std::string& script, const std::string& data) {
+  check_plot_name(gnuplot.name, name);
   const std::string csv = path_in(folder, name + ".csv");
   const std::string failure = data.empty() ? "" : write_text(csv, data);
-  if (!failure.empty()) return {false, failure};
+  if (!failure.empty()) return {false, failure, true};
   return draw_with(gnuplot, {"gnuplot", "-d", "-"}, folder, name, ".gp", script);
 }
 
@@ -84,16 +94,14 @@ Plot draw_with_graphviz(const std::string& folder, const std::string& name,
 Plot draw_with(const PlotProgram& program, std::vector<std::string> command,
                const std::string& folder, const std::string& name, const std::string& ending,
                const std::string& script) {
-  if (name.empty() || name.find('/') != std::string::npos)
-    throw_error(program.name, ": the name of a picture must be a file name without a folder, got ",
-                in_quotes(name));
+  check_plot_name(program.name, name);
   const std::string picture = path_in(folder, name + ".svg");
   std::string failure = write_text(path_in(folder, name + ending), script);
-  if (!failure.empty()) return {false, failure};
+  if (!failure.empty()) return {false, failure, true};
   const Plot plot = run_program(program, child_on(std::move(command), folder, script));
   if (plot.ok && !plot.message.empty()) failure = write_text(picture, plot.message);
   if (plot.ok && !plot.message.empty())
-    return failure.empty() ? Plot{true, picture} : Plot{false, failure};
+    return failure.empty() ? Plot{true, picture} : Plot{false, failure, true};
   unlink(picture.c_str());  // an older picture, which shows something else
   return plot.ok ? Plot{false, program.name + " did not write " + picture} : plot;
 }

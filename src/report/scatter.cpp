@@ -161,6 +161,7 @@ void check_scatter(const Array& points, const ScatterOptions& options) {
 }
 
 PlotView scatter_view(const Array& points, double area_width, double area_height) {
+  check_scatter(points, {});
   PlotView view{};
   for (std::size_t i = 0; i < points.shape(0); ++i)
     view.x.include(points(i, 0)), view.y.include(points(i, 1));

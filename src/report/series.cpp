@@ -40,6 +40,12 @@ bool covers_curve(const std::vector<Series>& series, const PlotView& view, const
   return false;
 }
 
+void check_sizes(const std::vector<Series>& series) {
+  for (const Series& s : series)
+    if (s.x.size() != s.y.size())
+      throw_error("curve: ", s.name, " has ", s.x.size(), " x and ", s.y.size(), " y values");
+}
+
 }  // namespace
 
 std::string legend(const HorizontalLine& line) { return line.name + "  " + decimal(line.value, 4); }
@@ -51,9 +57,7 @@ void Range::include(double value) {
 }
 
 PlotView view_of(const std::vector<Series>& series, const std::vector<HorizontalLine>& lines) {
-  for (const Series& s : series)
-    if (s.x.size() != s.y.size())
-      throw_error("curve: ", s.name, " has ", s.x.size(), " x and ", s.y.size(), " y values");
+  check_sizes(series);
   PlotView view = ranges(series, -infinity);
   if (view.x.empty()) return view;
   const double early_end = view.x.low + 0.05 * view.x.span();
@@ -75,6 +79,7 @@ PlotView view_of(const std::vector<Series>& series, const std::vector<Horizontal
 std::string legend_position(const std::vector<Series>& series,
                             const std::vector<HorizontalLine>& lines, const PlotView& view,
                             double width, double height) {
+  check_sizes(series);
   std::vector<Series> all = series;
   for (const HorizontalLine& line : lines)
     all.push_back({line.name, {view.x.low, view.x.high}, {line.value, line.value}});

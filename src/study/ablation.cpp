@@ -74,6 +74,10 @@ double next_token_loss(const nn::Gpt& model, const Split& part, std::size_t batc
 }
 
 double masked_token_loss(const nn::Gpt& model, const Indices& tokens, std::int64_t mask) {
+  if (model.config.causal)
+    throw_error(
+        "masked_token_loss: the model is causal and sees no later token; use "
+        "next_token_loss");
   if (tokens.dimension() != 2)
     throw_error("masked_token_loss: tokens must be (B, T), got ", str(shape_of(tokens)));
   const NoGrad no_grad;
@@ -113,6 +117,7 @@ AblatedHead::~AblatedHead() {
 }
 
 Ablation ablate(const nn::Gpt& model, const std::function<double()>& loss) {
+  if (!loss) throw_error("ablate: the loss is empty; give a function");
   Ablation result{loss(), zeros({model.config.layers, model.config.heads})};
   for (std::size_t layer = 0; layer < model.config.layers; ++layer)
     for (std::size_t head = 0; head < model.config.heads; ++head) {

@@ -56,6 +56,9 @@ Tensor loss_at(const ForwardRecord& record, std::size_t position, std::int64_t t
   const std::size_t T = record.logits.shape()[1];
   if (position >= T)
     throw_error("loss_at: position ", position, " is not one of the ", T, " positions");
+  if (target == ignored)
+    throw_error("loss_at: target ", target, " is not one of the ", record.logits.shape()[2],
+                " tokens");
   Indices targets({1, T}, ignored);
   targets(0, position) = target;
   CrossEntropyOptions options;
@@ -64,6 +67,7 @@ Tensor loss_at(const ForwardRecord& record, std::size_t position, std::int64_t t
 }
 
 std::vector<Array> weight_gradients(const ForwardRecord& record, const Tensor& loss) {
+  for (const LayerRecord& layer : record.layers) layer.weights.clear_grad();
   BackwardOptions options;
   options.keep_graph = true;
   backward(loss, options);
@@ -80,6 +84,9 @@ std::vector<Array> weight_gradients(const ForwardRecord& record, const Tensor& l
 Array logit_lens(const nn::Gpt& model, const ForwardRecord& record) {
   const NoGrad no_grad;
   const std::size_t T = record.logits.shape()[1], V = record.logits.shape()[2];
+  if (V != model.config.vocab_size)
+    throw_error("logit_lens: the record has logits of ", V, " tokens, and the model has ",
+                model.config.vocab_size, "; give the model of the record");
   Array lens = zeros({record.layers.size() + 1, T, V});
   for (std::size_t l = 0; l <= record.layers.size(); ++l) {
     const Tensor& x = l == 0 ? record.embedding : record.layers[l - 1].residual;

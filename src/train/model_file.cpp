@@ -71,6 +71,16 @@ LoadedModel::LoadedModel(const ModelFile& file)
   file.load_parameters(parameters);
 }
 
+void check_complete(const char* function, const Parameters& parameters, const nn::GptConfig& config,
+                    const Vocabulary& vocabulary) {
+  if (const auto count = nn::parameter_count<std::size_t>(config); parameters.count() != count)
+    throw_error(function, ": ", parameters.count(), " parameters for a model of ", count,
+                "; give all (a model in BF16 has its matrices elsewhere: load it in float)");
+  if (vocabulary.size() != config.vocab_size)
+    throw_error(function, ": a vocabulary of ", vocabulary.size(), " tokens for a model of ",
+                config.vocab_size);
+}
+
 Metadata model_metadata(const nn::GptConfig& config, const Vocabulary& vocabulary) {
   Metadata metadata;
   put_config(metadata, config);
@@ -89,6 +99,7 @@ struct Content {
 
 Content content_of(const Parameters& parameters, const nn::GptConfig& config,
                    const Vocabulary& vocabulary) {
+  check_complete("save_model", parameters, config, vocabulary);
   Content content{model_metadata(config, vocabulary), {}};
   for (const Tensor& parameter : parameters)
     content.tensors.push_back(stored_tensor(parameter.name(), parameter.value()));

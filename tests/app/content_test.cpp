@@ -185,6 +185,14 @@ TEST_CASE("an invalid trainer state is refused by name", "[app][content]") {
           "metadata 'train.history' has a line for step '" + std::string(step) + "'");
   CHECK(error_with("train.pending", "21") ==
         "metadata 'train.pending' is 21, but the history ends at step 20 of 20");
+  CHECK(error_with("train.pending", "7") ==
+        "metadata 'train.pending' is 7, but the history ends at step 20 of 20");
+  CHECK(error_with("train.pending_loss", "-5") ==
+        "metadata 'train.pending_loss' is -5, which is no sum of the losses of 0 steps");
+  CHECK(error_with("train.pending_loss", "1e308") ==
+        "metadata 'train.pending_loss' is 1e+308, which is no sum of the losses of 0 steps");
+  CHECK(error_with("train.pending_ms", "-1e300") ==
+        "metadata 'train.pending_ms' is -1e+300, which is no time of 0 steps");
   for (const auto& [key, value] : std::map<std::string, std::string>{
            {"log_every", "0"}, {"batch_size", "0"}, {"lr", "-1"}, {"min_lr", "2"}, {"beta1", "1"}})
     CHECK(has(error_with("train." + key, value), "its options are invalid: --"));

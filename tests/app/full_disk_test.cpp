@@ -206,6 +206,18 @@ TEST_CASE("a full standard output does not stop a run", "[app][full_disk]") {
   CHECK(has(sample.err, "standard output: cannot be written"));
 }
 
+TEST_CASE("look fails if its plot cannot be written", "[app][full_disk]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny).code == 0);
+  for (const Arguments& flags : {Arguments{}, {"--tsne", "--iterations", "5"}}) {
+    const Finished run =
+        limited(sandbox, "ulimit -f 1", Arguments{"look", "o", "--text", "rope."} + flags);
+    CHECK(run.code == 1);
+    CHECK(has(run.err, "no space left"));
+    CHECK(has(run.err, "; nothing was drawn\n"));
+  }
+}
+
 TEST_CASE("a command whose standard output is closed fails", "[app][full_disk]") {
   const Sandbox sandbox;
   REQUIRE(sandbox.heed(train_tiny).code == 0);

@@ -106,3 +106,43 @@ TEST_CASE("files with the names of a run's, but without a run, are replaced with
     fs::remove(sandbox / "o" / name);
   CHECK(sandbox.heed(train_tiny).code == 0);
 }
+
+TEST_CASE("a run whose history cannot be removed is not replaced", "[app][hostile]") {
+  const Sandbox sandbox;
+  fs::copy(HEED_TESTS_DIR "/weights/gpt2", sandbox / "gpt2");
+  REQUIRE(sandbox.heed(train_tiny + Arguments{"--keep-history"}).code == 0);
+  const std::string saved = content(sandbox / "o/checkpoint.safetensors");
+  fs::create_directories(sandbox / "o/history/step-3.safetensors/mine");
+  for (const Arguments& command :
+       {train_tiny + Arguments{"--replace", "--seed", "7"},
+        train_tiny + Arguments{"--replace", "--keep-history", "--seed", "7"},
+        Arguments{"import", "gpt2", "--out", "o", "--replace"}}) {
+    const Finished run = sandbox.heed(command);
+    CHECK(run.code == 1);
+    CHECK(run.err ==
+          "heed: error: o/history/step-3.safetensors: Directory not empty; remove it, or choose "
+          "another --out\n");
+    CHECK(content(sandbox / "o/checkpoint.safetensors") == saved);
+  }
+}
+
+TEST_CASE("an empty loss.csv of a finished run is written again by --resume", "[app][resume]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny).code == 0);
+  const std::string before = content(sandbox / "o/loss.csv");
+  put(sandbox / "o/loss.csv", "");
+  CHECK(sandbox.heed({"train", "in.txt", "--resume", "--out", "o"}).code == 0);
+  CHECK(content(sandbox / "o/loss.csv") == before);
+}
+
+TEST_CASE("a text that does not fit into memory is refused", "[app][hostile]") {
+  const Sandbox sandbox;
+  put(sandbox / "large.txt", "a");
+  std::error_code too_large;  // for this file system
+  fs::resize_file(sandbox / "large.txt", std::uintmax_t{1} << 43, too_large);
+  if (too_large) return;
+  const Finished run = sandbox.heed({"train", "large.txt"});
+  CHECK(run.code == 1);
+  CHECK(has(run.err, "heed: error: large.txt: has 8,796,093,022,208 bytes, but only "));
+  CHECK(has(run.err, " bytes of memory are available; give a smaller text\n"));
+}

@@ -313,8 +313,8 @@ TEST_CASE("arguments out of range throw and draw nothing", "[array][random]") {
   CHECK(message_of([&] { g.uniform({2}, 0, infinity); }) ==
         "uniform: low is 0 and high is inf; give finite numbers, low <= high");
   CHECK(message_of([&] { g.uniform({2}, -1.5e308, 1.5e308); }) ==
-        "uniform: low is -1.5e+308 and high is 1.5e+308; give finite numbers, low <= "
-        "high");
+        "uniform: low is -1.5e+308 and high is 1.5e+308, whose difference is too large; give "
+        "numbers nearer to each other");
   CHECK_THROWS_AS(g.uniform({2}, not_a_number, 1), Error);
   CHECK(message_of([&] { g.normal({2}, 0, -0.5); }) ==
         "normal: mean is 0 and std is -0.5; give finite numbers, std >= 0");
@@ -338,5 +338,6 @@ TEST_CASE("arguments out of range throw and draw nothing", "[array][random]") {
 TEST_CASE("uniform throws if high - low overflows a float in float32", "[array][random]") {
   Generator g(42, Precision::float32);
   CHECK(message_of([&] { g.uniform({2}, -3e38, 3e38); }) ==
-        "uniform: low is -3e+38 and high is 3e+38; give finite numbers, low <= high");
+        "uniform: low is -3e+38 and high is 3e+38, whose difference is too large; give numbers "
+        "nearer to each other");
 }

@@ -3,6 +3,8 @@
 #include "catch.hpp"
 #include "heed/autograd/gradcheck.hpp"
 #include "heed/autograd/record.hpp"
+#include "heed/ops/arithmetic.hpp"
+#include "heed/ops/shape.hpp"
 #include "near.hpp"
 #include "scratch_folder.hpp"
 
@@ -41,4 +43,27 @@ TEST_CASE("in float, the message of gradcheck says that it overlooks errors belo
           "[autograd][gradcheck]") {
   for (const double factor : {1.0, 1.05})
     CHECK(heed_test::has(checked(factor).message, "(in float, errors below 2 % or "));
+}
+
+TEST_CASE("gradcheck refuses options and functions with which it could check nothing",
+          "[autograd][gradcheck]") {
+  const Function half = [](const std::vector<Tensor>& x) { return x[0] * detach(x[0]); };
+  GradcheckOptions options;
+  options.absolute = -1;
+  CHECK(message_of([&] { gradcheck(half, {ones({4})}, options); }) ==
+        "gradcheck: absolute is -1; give a finite number of at least 0");
+  options = {}, options.relative = std::numeric_limits<double>::quiet_NaN();
+  CHECK(message_of([&] { gradcheck(half, {ones({4})}, options); }) ==
+        "gradcheck: relative is nan; give a finite number of at least 0");
+  options = {}, options.step = 0;
+  CHECK(message_of([&] { gradcheck(half, {ones({4})}, options); }) ==
+        "gradcheck: step is 0; give a finite number above 0");
+  CHECK(message_of([] { gradcheck(Function(), {ones({4})}); }) ==
+        "gradcheck: f is empty; give a function");
+  int calls = 0;
+  const Function grows = [&](const std::vector<Tensor>& x) {
+    return calls++ == 0 ? x[0] * 1.0 : expand(x[0], {3});
+  };
+  CHECK(message_of([&] { gradcheck(grows, {ones({1})}); }) ==
+        "gradcheck: f has a result (3) after one (1); it must be deterministic");
 }

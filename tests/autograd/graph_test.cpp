@@ -89,3 +89,13 @@ TEST_CASE("graph_text needs no deep stack for 100,000 nodes", "[autograd][graph]
   const std::string text = graph_text(y);
   CHECK(std::count(text.begin(), text.end(), '\n') == 100001);
 }
+
+TEST_CASE("graphs show the control characters of names as text", "[autograd][graph]") {
+  Tensor x(ones({2}), true);
+  x.set_name("a\x1b[31m\nb");
+  for (const std::string& text : {graph_text(x * 2.0), graph_dot(x * 2.0)}) {
+    CHECK(text.find('\x1b') == text.npos);
+    CHECK(text.find("[31m\nb") == text.npos);
+    CHECK(text.find("\\x1b[31m") != text.npos);
+  }
+}

@@ -311,3 +311,11 @@ TEST_CASE("errors show a tensor's name on one line, without control characters",
   x.set_name("a\nb\x1b[2J");
   CHECK(describe(x, "x") == R"(a\nb\x1b[2J (2))");
 }
+
+TEST_CASE("mutable_grad stores zeros if there is no gradient", "[autograd][tensor]") {
+  Tensor x(ones({2}), true);
+  CHECK(same_bits(x.mutable_grad(), zeros({2})));
+  CHECK(x.has_grad());
+  x.mutable_grad() = ones({2});
+  CHECK(same_bits(x.grad(), ones({2})));
+}

@@ -127,7 +127,7 @@ QUESTIONS = [
                       ("20_training.hpp", "more_words = {0, 16, 32, 48}", "more_words = {0}")], fails=True),
     Question("21.1", [("21_vision_transformer.hpp", "normal(shape, 0, 0.5)", "normal(shape, 0, 0.02)")], fails=True),
     Question("21.2", [("21_shapes.hpp", "draw_shape(p, b, random_place(g))", "draw_shape(p, b, random_place(g, 1))")],
-             fails=True),
+             fails=True, elsewhere=("0.73", "0.27", "0.80")),
     Question("21.3", [("21_vision.cpp", "deletion_curves(models, test)", "deletion_curves(models[0], test)")]),
     Question("22.1", [("22_costs.hpp", "n = 256; n <= longest", "n = 8; n <= longest")], fails=True),
     Question("22.2", [("22_recall.hpp", "D = 8;", "D = 32;")], fails=True),

@@ -142,3 +142,23 @@ TEST_CASE("heads as wide as the model need a wider output projection", "[nn][att
         "linear: the last size of x must be the weight's second: x (2, 3, 36), out.weight (12, "
         "12)");
 }
+
+TEST_CASE("a cache whose size or values were changed is refused", "[nn][attention]") {
+  const NoGrad no_grad;
+  Parameters parameters;
+  Generator generator(1);
+  const nn::MultiHeadAttention attention(Scope(parameters, generator), 8, 2);
+  const Tensor x(ones({1, 1, 8}));
+  for (const std::size_t size : {std::size_t{5}, std::size_t{1} << 30}) {
+    nn::KeyValueCache cache(4, 8);
+    cache.size = size;
+    CHECK(message_of([&] { attention(x, cache); }) ==
+          "MultiHeadAttention: x (1, 1, 8) does not fit after the " + std::to_string(size) +
+              " positions of a cache (1, 4, 8)");
+  }
+  nn::KeyValueCache cache(4, 8);
+  cache.values = x;
+  CHECK(message_of([&] { attention(x, cache); }) ==
+        "MultiHeadAttention: the cache has keys (1, 4, 8) and values (1, 1, 8); make a new "
+        "KeyValueCache");
+}

@@ -251,3 +251,11 @@ TEST_CASE("invalid configurations throw", "[nn][gpt]") {
     CHECK(refused(size, most).find(" give more than 1e13 parameters") != std::string::npos);
   CHECK(refused(&nn::GptConfig::heads, 5) == "Gpt: embed_dim 32 must be divisible by heads 5");
 }
+
+TEST_CASE("embed refuses a first position beyond the block size", "[nn][gpt]") {
+  const SmallModel small(small_config(5, {6, 8}), 3);
+  CHECK(message_of([&] {
+          small.gpt.embed(indices_of({1, 1}, {1}), std::size_t(-1));
+        }) == "Gpt: position 18446744073709551615 is beyond block_size " +
+                  std::to_string(small.gpt.config.block_size));
+}

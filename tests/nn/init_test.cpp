@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "catch.hpp"
+#include "heed/array/random.hpp"
 #include "heed/nn/layers.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "near.hpp"
@@ -97,4 +98,16 @@ TEST_CASE("an initialiser that throws changes no value", "[nn][init]") {
   CHECK(message_of([&] { init::uniform_(y, random); }) != "");
   CHECK(difference(x, array_of({2}, {1, 2}), 0) == "");
   CHECK(difference(y, array_of({2}, {3, 6}), 0) == "");
+}
+
+TEST_CASE("initializations name their own option in errors", "[nn][init]") {
+  Generator generator(1);
+  const Tensor x(zeros({3, 2}), true), empty(zeros({3, 0}), true);
+  CHECK(message_of([&] { nn::init::xavier_uniform_(x, generator, std::nan("")); }) ==
+        "xavier_uniform_: gain = nan gives the bound nan; give a finite one of at least 0");
+  CHECK_NOTHROW(nn::init::kaiming_uniform_(empty, generator));
+  CHECK(message_of([&] { generator.uniform({2}, -3e38, 3e38); }) ==
+        (sizeof(Real) == 8 ? ""
+                           : "uniform: low is -3e+38 and high is 3e+38, whose difference is "
+                             "too large; give numbers nearer to each other"));
 }

@@ -107,3 +107,10 @@ TEST_CASE("linear layers and embeddings in BF16 have the rounded initial weights
     }
   }
 }
+
+TEST_CASE("the names in the error of at() show control characters as text", "[nn][parameters]") {
+  Parameters parameters;
+  parameters.add("a\x1b[31m\nb", ones({1}));
+  CHECK(message_of([&] { parameters.at("q\n"); }) ==
+        "parameters: no 'q\\n'; there are: a\\x1b[31m\\nb");
+}

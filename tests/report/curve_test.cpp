@@ -3,16 +3,22 @@
 #include "heed/report/curve.hpp"
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 
 #include "catch.hpp"
 #include "foreign_locale.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
+#include "heed/report/heatmap.hpp"
+#include "heed/report/scatter.hpp"
+#include "message_of.hpp"
 #include "report/plot_programs.hpp"
 
 using namespace heed;
 using namespace heed_test;
+using heed::test::message_of;
 
 namespace {
 
@@ -185,4 +191,35 @@ TEST_CASE("the y axis has about five tics at round numbers", "[report][curve]") 
     INFO(text);
     CHECK(found == std::vector<std::string>(numbers.rbegin(), numbers.rend()));
   }
+}
+
+TEST_CASE("names of pictures that gnuplot would run, or with a folder, are refused",
+          "[report][curve]") {
+  const heed_test::ScratchFolder folder;
+  const std::vector<Series> curve = {{"a", {1, 2}, {1, 2}}};
+  std::ofstream(folder / "out.csv") << "mine";
+  std::filesystem::create_directory(folder / "sub");
+  const std::string inner = (folder / "sub").string();
+  for (const std::string name : {"< touch run", "| touch run", "$x", "", "../out", "no/out"}) {
+    const std::string message = "gnuplot: the name of a picture must ";
+    const auto refused = [&](const auto& draw) { return has(message_of(draw), message); };
+    CHECK(refused([&] { draw_curve(inner, name, curve, {}); }));
+    CHECK(refused([&] { draw_curve_of_file(inner, "ok", {name, 0, {1}}, curve, {}); }));
+    CHECK(refused([&] { draw_heatmap(inner, name, ones({2, 2}), {}); }));
+    CHECK(refused([&] { draw_heatmap_sheet(inner, name, {ones({2, 2})}, {"t"}, {}); }));
+    CHECK(refused([&] { draw_scatter(inner, name, ones({2, 2}), {}); }));
+    CHECK(refused([&] { draw_with_gnuplot(inner, name, "plot x", "1 2"); }));
+  }
+  CHECK(message_of([&] {
+          draw_curve_of_file(inner, "ok", {"-", 0, {1}}, curve, {});
+        }) == "curve: the file - would be standard input; give a file name");
+  CHECK(std::filesystem::is_empty(inner));
+  CHECK(content(folder / "out.csv") == "mine");
+}
+
+TEST_CASE("draw_curve_of_file needs one column for each series", "[report][curve]") {
+  const std::vector<Series> curve = {{"a", {1, 2}, {1, 2}}};
+  CHECK(message_of([&] {
+          draw_curve_of_file(".", "ok", {"x.csv", 0, {}}, curve, {});
+        }) == "curve: 0 columns for 1 series; give one column for each series");
 }

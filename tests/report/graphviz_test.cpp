@@ -24,8 +24,8 @@ TEST_CASE("graphviz_string escapes quotes, backslashes and entities", "[report][
 }
 
 TEST_CASE("graph names and folders may contain spaces, quotes and Unicode", "[report][graphviz]") {
-  for (const std::string name : {"graph", "it's a \"graph\"", "Wörter 魚", "<x", "-d", "-"}) {
-    const ScratchFolder folder("'" + std::string(name == "<x" ? "quoted" : "ü \"q\""));
+  for (const std::string name : {"graph", "it's a \"graph\"", "Wörter 魚", "x<", "-d", "-"}) {
+    const ScratchFolder folder("'" + std::string(name == "x<" ? "quoted" : "ü \"q\""));
     const std::string text = "digraph { x [label=" + graphviz_string("a&b<c \\N `d` %e") + "] }\n";
     const Plot plot = draw_with_graphviz(folder.path, name, text);
     if (not_installed(plot.message)) return;
@@ -125,4 +125,7 @@ TEST_CASE("weighted_graph rejects invalid matrices and numbers of names", "[repo
   CHECK(message_of([] { draw_with_graphviz(".", "a/b", ""); }) ==
         "Graphviz: the name of a picture must be a file name without a folder, got 'a/b'");
   CHECK_THROWS_AS(draw_with_graphviz(".", "", ""), Error);
+  CHECK(message_of([] { draw_with_graphviz(".", "| ls", ""); }) ==
+        "Graphviz: the name of a picture must not begin with < | $ + or @, which gnuplot does not "
+        "take for a file, got '| ls'");
 }

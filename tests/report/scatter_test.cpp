@@ -14,6 +14,7 @@
 
 using namespace heed;
 using namespace heed_test;
+using heed::test::message_of;
 
 namespace {
 
@@ -279,4 +280,10 @@ TEST_CASE("labels without space are left out and counted", "[report][scatter]") 
   CHECK(shown >= 4);
   CHECK(shown < 20);
   CHECK(has(script, "'" + std::to_string(40 - shown) + " labels left out"));
+}
+
+TEST_CASE("scatter_view refuses points of another shape than (n, 2)", "[report][scatter]") {
+  CHECK(message_of([] {
+          scatter_view(ones({2, 1}), 78, 26);
+        }) == "scatter: needs points (n, 2), got shape (2, 1)");
 }

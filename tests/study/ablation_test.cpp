@@ -130,3 +130,12 @@ TEST_CASE("next_token_loss and masked_token_loss reject tokens they cannot predi
   CHECK(message_of([&] { masked_token_loss(bidirectional_model.gpt, two, mask_token); }) ==
         "masked_token_loss: every input token is the mask token");
 }
+
+TEST_CASE("masked_token_loss refuses a causal model, and ablate an empty loss",
+          "[study][ablation]") {
+  const RandomModel model(true, 7);
+  CHECK_THROWS_WITH(masked_token_loss(model.gpt, indices_of({1, 2}, {1, 2}), 0),
+                    "masked_token_loss: the model is causal and sees no later token; use "
+                    "next_token_loss");
+  CHECK_THROWS_WITH(ablate(model.gpt, {}), "ablate: the loss is empty; give a function");
+}

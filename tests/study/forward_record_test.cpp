@@ -89,4 +89,20 @@ TEST_CASE("record_forward and loss_at refuse wrong shapes", "[study][record]") {
                     "record_forward: tokens must be (1, T), got (2, 2)");
   const ForwardRecord record = record_forward(small.gpt, tokens);
   CHECK_THROWS_WITH(loss_at(record, 5, 0), "loss_at: position 5 is not one of the 5 positions");
+  CHECK_THROWS_WITH(loss_at(record, 0, -100), "loss_at: target -100 is not one of the 5 tokens");
+}
+
+TEST_CASE("weight_gradients refuses the loss of another record", "[study][record]") {
+  const SmallModel small(small_config(5, {6, 8}), 3);
+  const ForwardRecord record = record_forward(small.gpt, tokens);
+  const ForwardRecord other = record_forward(small.gpt, tokens);
+  weight_gradients(record, loss_at(record, 2, 0));
+  CHECK_THROWS_AS(weight_gradients(record, loss_at(other, 1, 3)), Error);
+}
+
+TEST_CASE("logit_lens refuses the record of a model with another vocabulary", "[study][record]") {
+  const SmallModel small(small_config(5, {6, 8}), 3), large(small_config(7, {6, 8}), 3);
+  CHECK_THROWS_WITH(logit_lens(large.gpt, record_forward(small.gpt, tokens)),
+                    "logit_lens: the record has logits of 5 tokens, and the model has 7; give the "
+                    "model of the record");
 }

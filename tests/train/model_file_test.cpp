@@ -5,6 +5,7 @@
 #include <string>
 
 #include "catch.hpp"
+#include "heed/train/hugging_face.hpp"
 #include "scratch_folder.hpp"
 #include "small_model.hpp"
 
@@ -213,4 +214,22 @@ TEST_CASE("a configuration with more parameters than the file throws before a mo
   CHECK(refused("model.embed_dim", "40") == ": its metadata describes a model of 19800" + hold);
   for (const char* size : {"model.vocab_size", "model.block_size"})
     CHECK(refused(size, "1000000000000") == ": its metadata describes a model of 4e+12" + hold);
+}
+
+TEST_CASE("a model without all of its parameters, or with another vocabulary, is not saved",
+          "[train][model_file]") {
+  const heed_test::ScratchFolder folder;
+  const SmallModel small(small_config(7, {6, 8}), 3);
+  const Vocabulary seven = Vocabulary::of_text("abcdefg"), six = Vocabulary::of_text("abcdef");
+  const std::string count = std::to_string(small.parameters.count());
+  CHECK(message_of([&] { save_model(folder / "m", Parameters(), small.gpt.config, seven); }) ==
+        "save_model: 0 parameters for a model of " + count +
+            "; give all (a model in BF16 has its matrices elsewhere: load it in float)");
+  CHECK(message_of([&] { save_model(folder / "m", small.parameters, small.gpt.config, six); }) ==
+        "save_model: a vocabulary of 6 tokens for a model of 7");
+  CHECK(message_of([&] {
+          export_model(folder / "e", Parameters(), small.gpt.config, seven, ExportFormat::pytorch);
+        }) == "export_model: 0 parameters for a model of " + count +
+                  "; give all (a model in BF16 has its matrices elsewhere: load it in float)");
+  CHECK_FALSE(std::filesystem::exists(folder / "m"));
 }

@@ -40,10 +40,13 @@ struct RunFolder {
   std::filesystem::path history_file(std::int64_t step) const;
   // The steps of the kept models, in ascending order.
   std::vector<std::int64_t> history_steps() const;
+  // Removes a file of the folder. Throws Error if it is there and cannot be removed.
+  void remove(const std::filesystem::path& file) const;
   // Removes the kept models after step `last` (-1: all), which belong to another run.
   void remove_history_after(std::int64_t last) const;
 
-  // Creates the folder with make_folder(). Throws Error if `history` is a symbolic link.
+  // Creates the folder with make_folder(). Throws Error if `history` is a symbolic link, or has
+  // models and is not writable.
   void create() const;
 };
 

@@ -114,7 +114,8 @@ class Tensor {
   bool requires_grad() const { return node_ != nullptr && node_->requires_grad; }  // see Node
   // True if backward has stored a gradient.
   bool has_grad(SourceLocation location = SourceLocation::current()) const;
-  // The gradient. grad() throws Error if backward has not stored a gradient.
+  // The gradient. If backward has not stored one, grad() throws Error and mutable_grad() stores
+  // zeros.
   const Array& grad(SourceLocation location = SourceLocation::current()) const;
   Array& mutable_grad(SourceLocation location = SourceLocation::current()) const;
   void clear_grad(SourceLocation location = SourceLocation::current()) const;

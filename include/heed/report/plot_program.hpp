@@ -11,15 +11,20 @@ namespace HEED_NAMESPACE {
 // The result of plotting. If `ok`, `message` is the path of the plot or, for a text plot, the plot
 // itself. If not `ok`, `message` is one line that says why there is no plot and what to install.
 struct Plot {
-  bool ok = false;      // whether there is a plot
-  std::string message;  // the path, the text plot or the reason for failure
+  bool ok = false;           // whether there is a plot
+  std::string message;       // the path, the text plot or the reason for failure
+  bool file_failed = false;  // whether the reason is a file that could not be written
 };
 
 // The draw_with functions below write a script to folder/name.gp or folder/name.dot, run a program
 // inside the folder ("" is the current folder), and write the program's output to folder/name.svg.
 // Files are replaced atomically, never through a symbolic link, and keep their permissions (see
 // AtomicFile). If there is no picture, Plot::message says which file cannot be written or which
-// program is not installed. The functions throw Error when `name` is empty or contains a slash.
+// program is not installed. The functions throw the errors of check_plot_name() first.
+
+// Throws Error unless `name` is a file name without a folder, and not one such as '< ls' or '| ls',
+// which gnuplot runs in a shell. `program` is the name in the message.
+void check_plot_name(const std::string& program, const std::string& name);
 
 // Writes `data`, if not empty, to folder/name.csv and runs the script. The script sets its terminal
 // and output, and names files without a folder, so that a user can run it again inside the folder.

@@ -26,16 +26,19 @@ struct ForwardRecord {
 // model up to rounding. Throws Error unless tokens are (1, T), and the errors of the model.
 ForwardRecord record_forward(const nn::Gpt& model, const Indices& tokens);
 
-// The loss -ln p(target) of the prediction at one position of the record.
+// The loss -ln p(target) of the prediction at one position of the record. Throws Error for a
+// position or a target that the record does not have.
 Tensor loss_at(const ForwardRecord& record, std::size_t position, std::int64_t target);
 
 // The gradient of a loss with respect to the attention weights of each layer: (H, T, T) for each.
-// The loss must be computed from record.logits. The record's graph is kept for further losses.
+// Throws Error for a loss that was not computed from record.logits. The record's graph is kept for
+// further losses.
 std::vector<Array> weight_gradients(const ForwardRecord& record, const Tensor& loss);
 
 // The logit lens (nostalgebraist 2020, "interpreting GPT: the logit lens"): the next-token
 // probabilities (L + 1, T, V) that the final norm and the output layer give for the residual stream
-// before the first block and after each of the L blocks. The last ones are the model's own.
+// before the first block and after each of the L blocks. The last ones are the model's own. Throws
+// Error if the record is of a model with another number of tokens.
 Array logit_lens(const nn::Gpt& model, const ForwardRecord& record);
 
 }  // namespace HEED_NAMESPACE

@@ -92,8 +92,13 @@ struct LoadedModel {
 // The metadata entries that describe a model and its vocabulary in the file of save_model().
 Metadata model_metadata(const nn::GptConfig& config, const Vocabulary& vocabulary);
 
+// Throws Error `FUNCTION: ...` unless the parameters and the vocabulary are as many as those of a
+// model of this configuration.
+void check_complete(const char* function, const Parameters& parameters, const nn::GptConfig& config,
+                    const Vocabulary& vocabulary);
+
 // Saves a model without the trainer's state, so that its training cannot be resumed. Replaces an
-// existing file. Throws Error when writing fails.
+// existing file. Throws the errors of check_complete(), and Error when writing fails.
 void save_model(const std::filesystem::path& path, const Parameters& parameters,
                 const nn::GptConfig& config, const Vocabulary& vocabulary);
 void save_model(AtomicFile& file, const Parameters& parameters, const nn::GptConfig& config,

@@ -93,7 +93,8 @@ void check_layer_and_head(const LookCommand& command, const nn::GptConfig& confi
 std::string plot_folder(const LookCommand& command, const std::string& name,
                         const std::string& columns);
 
-// Prints the label and the path of the plot, or a note that explains why there is no plot.
+// Prints the label and the path of the plot, or a note that explains why there is no plot. Throws
+// Error if the reason is a file that could not be written.
 void print_plot(const std::string& label, const Plot& plot);
 
 // Runs heed look --tsne: embeds the queries and keys of one head (default: layer 0, head 0) with

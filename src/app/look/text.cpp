@@ -148,6 +148,7 @@ std::string plot_folder(const LookCommand& command, const std::string& name,
 }
 
 void print_plot(const std::string& label, const Plot& plot) {
+  if (plot.file_failed) throw_error(plot.message, "; nothing was drawn");
   if (plot.ok)
     std::cout << label << printable(plot.message) << '\n';
   else

@@ -88,6 +88,7 @@ void check_export(const nn::GptConfig& c, ExportFormat format, SourceLocation lo
 void export_model(const std::filesystem::path& folder, const Parameters& parameters,
                   const nn::GptConfig& config, const Vocabulary& vocabulary, ExportFormat format) {
   check_export(config, format);
+  check_complete("export_model", parameters, config, vocabulary);
   std::vector<Array> arrays;
   std::vector<StoredTensor> tensors;
   if (format == ExportFormat::pytorch)

@@ -40,6 +40,9 @@ void put_path(Metadata& metadata, const std::string& path) {
 
 std::string path_in(const SafetensorsFile& file) {
   const std::string& stored = text_entry(file, path_key);
+  if (stored.find('\0') != stored.npos)
+    throw_error(file.path, ": metadata '", path_key, "' is ", in_quotes(stored),
+                ", and no path has the byte 0");
   if (file.metadata.count(path_encoding_key) == 0) return stored;
   std::string path;
   for (std::size_t i = 0; i < stored.size(); ++i) {

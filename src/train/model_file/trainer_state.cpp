@@ -1,6 +1,7 @@
 // trainer_state.cpp: the state of a training run as metadata and tensors.
 
 #include <cmath>
+#include <limits>
 
 #include "heed/array/reduce.hpp"
 #include "heed/base/text.hpp"
@@ -36,16 +37,25 @@ void check_steps(const SafetensorsFile& file, const TrainerState& state) {
     throw_error(file.path, ": metadata 'train.step' is ", state.step,
                 ", but the optimizer has done ", state.optimizer.step,
                 " steps and the history has ", state.history.size(), " lines");
-  std::int64_t last = 0;
+  std::int64_t last = 0, previous = 0;
   for (const LogRow& row : state.history) {
     if (row.step <= last || row.step > state.step)
       throw_error(file.path, ": metadata '", history_key, "' has a line for step ", row.step,
                   " after ", last, ", and the run has done ", state.step);
-    last = row.step;
+    previous = last, last = row.step;
   }
-  if (state.pending > state.step || (last != state.step && state.pending != state.step - last))
+  // The last step has a row even if --log-every does not divide it. Its steps are still pending.
+  const bool complete = last == state.step && state.pending == 0;
+  if (!complete && state.pending != state.step - (last == state.step ? previous : last))
     throw_error(file.path, ": metadata 'train.pending' is ", state.pending,
                 ", but the history ends at step ", last, " of ", state.step);
+  const double largest = static_cast<double>(state.pending) * std::numeric_limits<float>::max();
+  if (!(state.pending_loss >= 0 && state.pending_loss <= largest))
+    throw_error(file.path, ": metadata 'train.pending_loss' is ", state.pending_loss,
+                ", which is no sum of the losses of ", counted(std::size_t(state.pending), "step"));
+  if (!(state.pending_ms >= 0) || (state.pending == 0 && state.pending_ms != 0))
+    throw_error(file.path, ": metadata 'train.pending_ms' is ", state.pending_ms,
+                ", which is no time of ", counted(std::size_t(state.pending), "step"));
 }
 
 optim::State optimizer_in(const SafetensorsFile& file) {
