@@ -50,6 +50,7 @@ void check_new_folder(const fs::path& folder) {
 void remove_export(const fs::path& folder, bool remove_folder) {
   std::error_code ignored;  // the export's own error is reported
   for (const char* name : export_files) fs::remove(folder / name, ignored);
+  fs::remove(folder / ".heed-lock", ignored);
   if (remove_folder) fs::remove(folder, ignored);
 }
 
@@ -67,6 +68,8 @@ int run(const ImportCommand& command) {
   lock.acquire();
   AtomicFile checkpoint(folder.checkpoint());
   save_model(checkpoint, imported.parameters, c, imported.vocabulary);
+  checkpoint.sync();
+  catch_stop_signals();  // the next lines, which take milliseconds, are not interrupted
   // The other files of a run that is replaced go before its checkpoint, so a program that is killed
   // in between leaves no mixture of two runs.
   folder.remove_history_after(-1);
@@ -101,6 +104,9 @@ int run(const ExportCommand& command) {
   std::error_code ignored;  // ignored here: creating the folder reports the error
   const bool is_new = !fs::exists(command.folder, ignored);
   make_folder(command.folder, "give another folder");
+  RunLock lock(command.folder, "give another folder");  // of two exports, one is refused
+  lock.acquire();
+  check_new_folder(command.folder);
   for (const char* name : export_files) remove_stale_temporaries(fs::path(command.folder) / name);
   try {
     export_model(command.folder, saved.parameters, saved.model.config, saved.vocabulary,

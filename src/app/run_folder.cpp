@@ -72,12 +72,12 @@ void check_lock_file(const fs::path& path, int descriptor) {
 
 // Throws Error with the process ID of the lock's owner. Waits up to 0.1 s for the owner to write
 // its process ID to the lock file.
-[[noreturn]] void throw_in_use(const fs::path& path) {
+[[noreturn]] void throw_in_use(const fs::path& path, const std::string& advice) {
   std::string name = owner(path);
   for (int tries = 0; tries < 100 && name.empty(); ++tries, name = owner(path))
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   throw_error(path.parent_path().string(), ": in use by ", name.empty() ? "another process" : name,
-              "; wait until it ends, or choose another --out");
+              "; wait until it ends, or ", advice);
 }
 
 // Writes the process ID and the host name of this process to the lock file. Ignores write errors,
@@ -178,7 +178,7 @@ bool RunLock::try_once() {
     descriptor = ::open(path_.c_str(), O_RDONLY | flags, 0666);
   if (descriptor < 0 && errno == ELOOP) throw_symbolic_link(path_);
   if (descriptor < 0 && errno == EISDIR) throw_no_lock_file(path_);
-  if (descriptor < 0) throw_unusable(path_.parent_path(), write_error_text(errno));
+  if (descriptor < 0) throw_unusable(path_.parent_path(), write_error_text(errno), advice_);
   check_lock_file(path_, descriptor);
   const bool held_by_other = ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   if (!held_by_other && is_same_file(path_, descriptor)) {
@@ -187,7 +187,7 @@ bool RunLock::try_once() {
     return true;
   }
   ::close(descriptor);
-  if (held_by_other) throw_in_use(path_);
+  if (held_by_other) throw_in_use(path_, advice_);
   return false;
 }
 

@@ -73,7 +73,10 @@ struct TrainingRun {
   void save() {
     AtomicFile checkpoint(folder.checkpoint());
     save_run(checkpoint, trainer, vocabulary, text);
-    if (replaces) remove_old_results();
+    if (replaces) {
+      checkpoint.sync();
+      remove_old_results();
+    }
     checkpoint.commit();
     if (!replaces) return;
     replaces = false;

@@ -68,7 +68,7 @@ void copy_permissions(int descriptor, const struct stat& old) {
 }
 
 // Calls fsync(). Returns 0, or the errno value if fsync() failed.
-int sync(int descriptor) {
+int sync_file(int descriptor) {
   while (::fsync(descriptor) != 0)
     if (errno != EINTR) return errno;
   return 0;
@@ -78,7 +78,7 @@ int sync(int descriptor) {
 int sync_folder(const fs::path& folder) {
   const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) return 0;  // without read permission, the folder cannot be synced
-  const int error = sync(descriptor);
+  const int error = sync_file(descriptor);
   ::close(descriptor);
   return error == EINVAL ? 0 : error;  // EINVAL: the file system cannot sync folders
 }
@@ -143,12 +143,16 @@ void AtomicFile::write(const void* data, std::size_t bytes) {
   }
 }
 
+void AtomicFile::sync() {
+  if (const int error = sync_file(descriptor_)) throw_errno(error);
+}
+
 // fsync() comes before rename(): otherwise a power failure after the rename could leave a file that
 // contains only zeros under the new name. Some file systems report a write error only in close(),
 // so a duplicate of the descriptor is closed before the rename. The original descriptor stays open
 // and keeps the lock.
 void AtomicFile::commit() {
-  if (const int error = sync(descriptor_)) throw_errno(error);
+  sync();
   const int copy = ::fcntl(descriptor_, F_DUPFD_CLOEXEC, 0);
   if (copy < 0 || (::close(copy) != 0 && errno != EINTR)) throw_errno(errno);
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) throw_errno(errno);

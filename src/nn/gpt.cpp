@@ -307,6 +307,10 @@ Tensor Gpt::operator()(const Indices& tokens, GptCache& cache, SourceLocation lo
     throw_error("Gpt: the cache has ", cache.blocks.size(), " blocks, the model ", blocks.size());
   if (!config.causal)
     throw_error("Gpt: generation with a cache needs a causal model; this one is not causal");
+  for (const KeyValueCache& block : cache.blocks)
+    if (block.size != cache.size())
+      throw_error("Gpt: the cache has blocks of ", cache.size(), " and of ", block.size,
+                  " positions; make a new GptCache");
   const NoGrad no_grad;
   Tensor x = embed(tokens, cache.size());  // (B, T, C)
   for (std::size_t i = 0; i < blocks.size(); ++i) x = blocks[i](x, cache.blocks[i]);

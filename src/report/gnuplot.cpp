@@ -2,6 +2,7 @@
 
 #include "heed/report/gnuplot.hpp"
 
+#include <algorithm>
 #include <locale>
 #include <sstream>
 
@@ -9,14 +10,20 @@
 
 namespace HEED_NAMESPACE {
 
+// In single quotes, gnuplot replaces nothing but '', which it does not know at the beginning. So
+// apostrophes at the beginning stand in double quotes: "'" . 's' is the text 's.
 std::string gnuplot_string(std::string_view text) {
+  const std::string shown = text == " " ? std::string(text) : printable(text);
+  const std::size_t start = std::min(shown.find_first_not_of('\''), shown.size());
+  const std::string apostrophes = start == 0 ? "" : '"' + std::string(start, '\'') + '"';
+  if (start != 0 && start == shown.size()) return apostrophes;
   std::string quoted = "'";
-  for (const char c : text == " " ? std::string(text) : printable(text)) {
+  for (const char c : shown.substr(start)) {
     if (c == '>' && quoted.size() > 2 && quoted.compare(quoted.size() - 2, 2, "]]") == 0)
       quoted += ' ';
     quoted += c == '\'' ? "''" : std::string(1, c);
   }
-  return quoted + "'";
+  return apostrophes + (start == 0 ? "" : " . ") + quoted + "'";
 }
 
 std::string gnuplot_number(double value) {

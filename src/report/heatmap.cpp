@@ -16,6 +16,12 @@ void check_heatmaps(const std::vector<Array>& panels, const std::vector<std::str
   if (panels.empty()) throw_error("heatmap: there is no matrix; give at least one");
   if (titles.size() != panels.size())
     throw_error("heatmap: ", titles.size(), " titles for ", panels.size(), " matrices");
+  for (const std::optional<double>& limit : {options.low, options.high})
+    if (limit && !std::isfinite(*limit))
+      throw_error("heatmap: a limit of the scale is ", *limit, "; give finite numbers");
+  if (options.low && options.high && *options.low > *options.high)
+    throw_error("heatmap: low is ", *options.low, " and high is ", *options.high,
+                "; give low <= high");
   const Shape first = shape_of(panels[0]);
   for (const Array& panel : panels) {
     const Shape shape = shape_of(panel);

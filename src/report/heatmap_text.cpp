@@ -136,7 +136,8 @@ class HeatmapText {
 
 std::string axis_titles(const HeatmapOptions& options) {
   if (options.row_title.empty() && options.column_title.empty()) return "";
-  return "rows: " + options.row_title + ", columns: " + options.column_title + "\n";
+  return "rows: " + printable(options.row_title) + ", columns: " + printable(options.column_title) +
+         "\n";
 }
 
 // Widths in a sheet (a grid of matrices), in characters.

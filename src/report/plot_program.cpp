@@ -68,6 +68,7 @@ void check_plot_name(const std::string& program, const std::string& name) {
     throw_error(program, ": the name of a picture must ", rule, ", got ", in_quotes(name));
   };
   if (name.empty() || name.find('/') != name.npos) refuse("be a file name without a folder");
+  if (printable(name) != name && name != " ") refuse("have no control characters and be UTF-8");
   if (std::string("<|$+@").find(name[0]) != std::string::npos)
     refuse("not begin with < | $ + or @, which gnuplot does not take for a file");
 }

@@ -41,15 +41,17 @@ Tensor output_projection_weight(const nn::Gpt& model, std::size_t layer, std::si
   };
   check("layer", layer, model.config.layers);
   check("head", head, model.config.heads);
-  return model.blocks[layer].attention.out.weight;
+  const Tensor& weight = model.blocks[layer].attention.out.weight;
+  if (!weight.defined()) throw_error("AblatedHead: the weights are in BF16; load them in float");
+  return weight;
 }
 
 }  // namespace
 
 double next_token_loss(const nn::Gpt& model, const Indices& tokens) {
   check_causal(model);
-  if (tokens.dimension() != 2 || tokens.shape()[1] < 2)
-    throw_error("next_token_loss: tokens must be (B, T), T at least 2, got ",
+  if (tokens.dimension() != 2 || tokens.shape()[0] == 0 || tokens.shape()[1] < 2)
+    throw_error("next_token_loss: tokens must be (B, T), B at least 1 and T at least 2, got ",
                 str(shape_of(tokens)));
   const std::size_t T = tokens.shape(1);
   const Indices inputs = xt::view(tokens, xt::all(), xt::range(std::size_t{0}, T - 1));

@@ -73,6 +73,10 @@ std::vector<Array> weight_gradients(const ForwardRecord& record, const Tensor& l
   backward(loss, options);
   std::vector<Array> gradients;
   for (const LayerRecord& layer : record.layers) {
+    if (!layer.weights.has_grad())
+      throw_error(
+          "weight_gradients: the loss does not depend on this record's weights; compute it ",
+          "from record.logits");
     const std::size_t T = layer.weights.shape().back();
     Array gradient = layer.weights.grad();
     gradient.reshape({gradient.size() / (T * T), T, T});

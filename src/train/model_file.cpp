@@ -2,6 +2,7 @@
 
 #include "heed/train/model_file.hpp"
 
+#include "heed/base/atomic_file.hpp"
 #include "heed/base/hash.hpp"
 #include "heed/base/text.hpp"
 #include "heed/nn/save.hpp"

@@ -1,10 +1,12 @@
 // trainer_state.cpp: saving and restoring the state of a Trainer.
 
+#include <cmath>
 #include <cstring>
 #include <unordered_map>
 #include <utility>
 
 #include "heed/array/reduce.hpp"
+#include "heed/base/error.hpp"
 #include "heed/train/trainer.hpp"
 #include "train/first_nonfinite.hpp"
 
@@ -38,6 +40,13 @@ TrainerState Trainer::state() const {
 // history row and a validation loss at its last step even if they are not due. If the restored run
 // continues after this step, restore() removes the row or the loss that was not due.
 void Trainer::restore(const TrainerState& state) {
+  if (state.step < 0 || state.pending < 0 || state.pending > state.step)
+    throw_error("Trainer: the state has ", state.step, " steps and ", state.pending,
+                " pending ones; give 0 <= pending <= step");
+  if (!(state.pending_loss >= 0 && state.pending_ms >= 0) || std::isinf(state.pending_loss) ||
+      std::isinf(state.pending_ms))
+    throw_error("Trainer: the state has the sums pending_loss = ", state.pending_loss,
+                " and pending_ms = ", state.pending_ms, "; give finite ones of at least 0");
   optim::AdamW optimizer = optimizer_;
   Batches batches = batches_;
   Generator dropout_generator = dropout_generator_;

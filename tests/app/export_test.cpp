@@ -1,5 +1,9 @@
 // export_test.cpp: heed export, whose folders PyTorch and heed import read.
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <iostream>
 #include <regex>
 #include <set>
@@ -251,4 +255,22 @@ TEST_CASE("nanoGPT's modules load an export strictly and continue a text as heed
     REQUIRE(imported.code == 0);
     CHECK(state(sandbox / "i_x") == state(sandbox / (std::string("i_") + folder)));
   }
+}
+
+TEST_CASE("of two exports into one folder, one is refused", "[app][export]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny).code == 0);
+  std::filesystem::create_directory(sandbox / "e");
+  const int lock = ::open((sandbox / "e/.heed-lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  REQUIRE(lock >= 0);
+  REQUIRE(::flock(lock, LOCK_EX) == 0);
+  REQUIRE(::write(lock, "7 ", 2) == 2);
+  const Finished run = sandbox.heed({"export", "o", "e", "--to", "pytorch"});
+  ::close(lock);
+  CHECK(run.code == 1);
+  CHECK(run.err ==
+        "heed: error: e: in use by process 7; wait until it ends, or give another folder\n");
+  CHECK_FALSE(sandbox.has_file("e/config.json"));
+  CHECK(sandbox.heed({"export", "o", "e", "--to", "pytorch"}).code == 0);
+  CHECK_FALSE(sandbox.has_file("e/.heed-lock"));
 }

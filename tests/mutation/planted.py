@@ -2,7 +2,7 @@
 
 # (file, text, replacement)
 PLANTED = [
-    ("src/base/atomic_file.cpp", "if (const int error = sync(descriptor_)) throw_errno(error);", ";"),
+    ("src/base/atomic_file.cpp", "if (const int error = sync_file(descriptor_)) throw_errno(error);", ";"),
     ("src/base/atomic_file.cpp",
      "if (const int error = sync_folder(folder_of(path_))) throw_errno(error);", ";"),
     ("src/base/atomic_file.cpp", "exists ? 0600 : 0666", "0666"),

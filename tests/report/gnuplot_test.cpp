@@ -120,3 +120,15 @@ TEST_CASE("path_in joins a folder and a file name", "[report][gnuplot]") {
   CHECK(path_in("runs/", "loss.csv") == "runs/loss.csv");
   CHECK(path_in("", "loss.csv") == "loss.csv");
 }
+
+TEST_CASE("gnuplot draws texts that begin with apostrophes", "[report][gnuplot]") {
+  CHECK(gnuplot_string("'") == "\"'\"");
+  CHECK(gnuplot_string("''a'b") == "\"''\" . 'a''b'");
+  CHECK(gnuplot_string("") == "''");
+  const Plot plot = text_with_gnuplot("set terminal dumb\nset title " + gnuplot_string("'s") +
+                                      "\nplot [0:1] x title " + gnuplot_string("''"));
+  if (not_installed(plot.message)) return;
+  CHECK(plot.ok);
+  CHECK(has(plot.message, " 's"));
+  CHECK(has(plot.message, "''"));
+}

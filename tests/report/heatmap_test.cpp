@@ -2,6 +2,7 @@
 
 #include "heed/report/heatmap.hpp"
 
+#include <cmath>
 #include <limits>
 
 #include "catch.hpp"
@@ -220,4 +221,19 @@ TEST_CASE("max_pooled refuses arrays that are no matrix and blocks of size 0",
   CHECK(message_of([] { max_pooled(ones({3}), 1); }) == error + "(3) and 1");
   CHECK(message_of([] { max_pooled(ones({3, 3}), 0); }) == error + "(3, 3) and 0");
   CHECK((max_pooled(ones({3, 3}), std::numeric_limits<std::size_t>::max()) == ones({1, 1})));
+}
+
+TEST_CASE("limits of the scale that are not finite, or in the wrong order, are refused",
+          "[report][heatmap]") {
+  HeatmapOptions options;
+  options.low = std::nan("");
+  CHECK(message_of([&] {
+          heatmap_text(ones({2, 2}), options);
+        }) == "heatmap: a limit of the scale is nan; give finite numbers");
+  options.low = 2, options.high = 1;
+  CHECK(message_of([&] {
+          heatmap_text(ones({2, 2}), options);
+        }) == "heatmap: low is 2 and high is 1; give low <= high");
+  options = {}, options.row_title = options.column_title = "A\x1b[31mB";
+  CHECK_FALSE(has(heatmap_text(ones({2, 2}), options), "\x1b"));
 }

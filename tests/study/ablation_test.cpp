@@ -124,7 +124,7 @@ TEST_CASE("next_token_loss and masked_token_loss reject tokens they cannot predi
   const RandomModel causal_model(true, seed), bidirectional_model(false, seed);
   const Indices one = indices_of({1, 1}, {0}), two = indices_of({1, 2}, {mask_token, mask_token});
   CHECK(message_of([&] { next_token_loss(causal_model.gpt, one); }) ==
-        "next_token_loss: tokens must be (B, T), T at least 2, got (1, 1)");
+        "next_token_loss: tokens must be (B, T), B at least 1 and T at least 2, got (1, 1)");
   CHECK(message_of([&] { next_token_loss(bidirectional_model.gpt, two); }) ==
         "next_token_loss: the model is not causal and sees the target; use masked_token_loss");
   CHECK(message_of([&] { masked_token_loss(bidirectional_model.gpt, two, mask_token); }) ==

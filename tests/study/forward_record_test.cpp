@@ -97,7 +97,9 @@ TEST_CASE("weight_gradients refuses the loss of another record", "[study][record
   const ForwardRecord record = record_forward(small.gpt, tokens);
   const ForwardRecord other = record_forward(small.gpt, tokens);
   weight_gradients(record, loss_at(record, 2, 0));
-  CHECK_THROWS_AS(weight_gradients(record, loss_at(other, 1, 3)), Error);
+  CHECK_THROWS_WITH(weight_gradients(record, loss_at(other, 1, 3)),
+                    "weight_gradients: the loss does not depend on this record's weights; compute "
+                    "it from record.logits");
 }
 
 TEST_CASE("logit_lens refuses the record of a model with another vocabulary", "[study][record]") {

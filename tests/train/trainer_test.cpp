@@ -238,3 +238,20 @@ TEST_CASE("the constructor of Trainer throws for invalid options", "[train][trai
   CHECK(refused(options) == "AdamW: beta1 1 must be in [0, 1)");
   CHECK(has(refused(few_steps(10), 200), "validation"));  // the smaller of the two splits
 }
+
+TEST_CASE("restore refuses impossible counts and sums", "[train][trainer]") {
+  Run run(few_steps(10));
+  run.steps(3);
+  const auto error_with = [&](const auto& change) {
+    TrainerState state = run.trainer.state();
+    change(state);
+    return message_of([&] { run.trainer.restore(state); });
+  };
+  CHECK(has(error_with([](TrainerState& s) { s.step = -5; }), "Trainer: the state has -5 steps"));
+  CHECK(error_with([](TrainerState& s) { s.pending = 4; }) ==
+        "Trainer: the state has 3 steps and 4 pending ones; give 0 <= pending <= step");
+  CHECK(error_with([](TrainerState& s) {
+          s.pending_loss = std::nan("");
+        }).rfind("Trainer: the state has the sums pending_loss = nan and ", 0) == 0);
+  CHECK(run.trainer.steps_done() == 3);
+}

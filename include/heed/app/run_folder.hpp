@@ -56,7 +56,9 @@ struct RunFolder {
 // file. On file systems that do not support flock(), two trainers can use the same folder.
 class RunLock {
  public:
-  explicit RunLock(std::filesystem::path folder) : path_(std::move(folder) / ".heed-lock") {}
+  // Error messages of acquire() end with `advice`.
+  explicit RunLock(std::filesystem::path folder, std::string advice = "choose another --out")
+      : path_(std::move(folder) / ".heed-lock"), advice_(std::move(advice)) {}
   ~RunLock();  // removes the lock file
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;
@@ -71,6 +73,7 @@ class RunLock {
   bool try_once();
 
   std::filesystem::path path_;
+  std::string advice_;
   int descriptor_ = -1;
 };
 

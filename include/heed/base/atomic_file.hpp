@@ -27,6 +27,7 @@ class AtomicFile {
 
   const std::filesystem::path& path() const { return path_; }
   void write(const void* data, std::size_t bytes);  // appends to the temporary file
+  void sync();    // returns after the content is stored on disk; the next commit() is then fast
   void commit();  // replaces `path`; returns after content and file name are stored on disk
 
  private:

@@ -15,8 +15,11 @@
 #include <vector>
 
 #include "heed/array/array.hpp"
-#include "heed/base/atomic_file.hpp"
 #include "heed/base/error.hpp"
+
+namespace heed {
+class AtomicFile;
+}
 
 namespace HEED_NAMESPACE {
 

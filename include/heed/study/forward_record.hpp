@@ -32,7 +32,7 @@ Tensor loss_at(const ForwardRecord& record, std::size_t position, std::int64_t t
 
 // The gradient of a loss with respect to the attention weights of each layer: (H, T, T) for each.
 // Throws Error for a loss that was not computed from record.logits. The record's graph is kept for
-// further losses.
+// further losses. As in every backward pass, the gradients of the model's parameters grow, too.
 std::vector<Array> weight_gradients(const ForwardRecord& record, const Tensor& loss);
 
 // The logit lens (nostalgebraist 2020, "interpreting GPT: the logit lens"): the next-token
