@@ -73,7 +73,7 @@ int run(const ImportCommand& command) {
   // The other files of a run that is replaced go before its checkpoint, so a program that is killed
   // in between leaves no mixture of two runs.
   folder.remove_history_after(-1);
-  for (const fs::path& file : folder.reports()) folder.remove(file);
+  for (const fs::path& file : folder.reports()) remove_file(file);
   checkpoint.commit();
   const std::string path = shell_path(folder.path.string());
   std::cout << "model  " << printable(command.folder) << ": "
@@ -106,7 +106,7 @@ int run(const ExportCommand& command) {
   make_folder(command.folder, "give another folder");
   RunLock lock(command.folder, "give another folder");  // of two exports, one is refused
   lock.acquire();
-  check_new_folder(command.folder);
+  check_new_folder(command.folder);  // again: another export may have ended since
   for (const char* name : export_files) remove_stale_temporaries(fs::path(command.folder) / name);
   try {
     export_model(command.folder, saved.parameters, saved.model.config, saved.vocabulary,

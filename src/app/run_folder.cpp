@@ -113,6 +113,12 @@ void make_folder(const fs::path& folder, const std::string& advice) {
   if (!is_writable(folder)) throw_unusable(folder, std::strerror(errno), advice);
 }
 
+void remove_file(const fs::path& file) {
+  std::error_code error;
+  fs::remove(file, error);
+  if (error) throw_unusable(file, error.message(), "remove it, or choose another --out");
+}
+
 void RunFolder::create() const {
   make_folder(path);
   std::error_code none;
@@ -151,15 +157,9 @@ std::vector<std::int64_t> RunFolder::history_steps() const {
   return steps;
 }
 
-void RunFolder::remove(const fs::path& file) const {
-  std::error_code error;
-  fs::remove(file, error);
-  if (error) throw_unusable(file, error.message(), "remove it, or choose another --out");
-}
-
 void RunFolder::remove_history_after(std::int64_t last) const {
   for (const std::int64_t step : history_steps())
-    if (step > last) remove(history_file(step));
+    if (step > last) remove_file(history_file(step));
 }
 
 RunLock::~RunLock() {

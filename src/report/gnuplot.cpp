@@ -13,17 +13,18 @@ namespace HEED_NAMESPACE {
 // In single quotes, gnuplot replaces nothing but '', which it does not know at the beginning. So
 // apostrophes at the beginning stand in double quotes: "'" . 's' is the text 's.
 std::string gnuplot_string(std::string_view text) {
-  const std::string shown = text == " " ? std::string(text) : printable(text);
-  const std::size_t start = std::min(shown.find_first_not_of('\''), shown.size());
-  const std::string apostrophes = start == 0 ? "" : '"' + std::string(start, '\'') + '"';
-  if (start != 0 && start == shown.size()) return apostrophes;
+  if (const std::size_t count = std::min(text.find_first_not_of('\''), text.size()); count > 0) {
+    const std::string apostrophes = '"' + std::string(count, '\'') + '"';
+    return count == text.size() ? apostrophes
+                                : apostrophes + " . " + gnuplot_string(text.substr(count));
+  }
   std::string quoted = "'";
-  for (const char c : shown.substr(start)) {
+  for (const char c : text == " " ? std::string(text) : printable(text)) {
     if (c == '>' && quoted.size() > 2 && quoted.compare(quoted.size() - 2, 2, "]]") == 0)
       quoted += ' ';
     quoted += c == '\'' ? "''" : std::string(1, c);
   }
-  return apostrophes + (start == 0 ? "" : " . ") + quoted + "'";
+  return quoted + "'";
 }
 
 std::string gnuplot_number(double value) {

@@ -171,6 +171,7 @@ TEST_CASE("an invalid trainer state is refused by name", "[app][content]") {
   for (const char* generator : {"train.generator", "train.dropout_generator"})
     CHECK(error_with(generator, content.file.metadata.at(generator) + " x") ==
           "metadata '" + std::string(generator) + "' is not the state of a generator");
+  CHECK(has(error_with("text.path", std::string("in.txt\0x", 8)), "metadata 'text.path' is "));
   CHECK(has(error_with("train.step", "19"),
             "metadata 'train.step' is 19, but the optimizer has done 20"));
   CHECK(error_with("train.history", "1,2,,1,1,1\n1,2,,1,1,1\n") ==
@@ -255,4 +256,14 @@ TEST_CASE("a run starts from a checkpoint without a checksum with --trust only",
   const Arguments start = {"train", "in.txt", "--out", "n", "--init", "o", "--steps", "2"};
   CHECK(has(sandbox.heed(start).err, "; --trust loads it anyway\n"));
   CHECK(sandbox.heed(start + Arguments{"--trust"}).code == 0);
+}
+
+TEST_CASE("--init refuses a model whose vocab_size is not that of its vocabulary",
+          "[app][content]") {
+  const TrainedSandbox sandbox;
+  Content content(sandbox);
+  const std::string size = content.file.metadata.at("model.vocab_size");
+  CHECK(content.with("model.vocab_size", "1")
+            .refused({"train", "in.txt", "--out", "n", "--init", "o", "--steps", "2"}) ==
+        "the model's vocab_size is 1, but its vocabulary has " + size + " tokens");
 }

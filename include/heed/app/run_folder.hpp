@@ -18,6 +18,9 @@ std::string default_text();
 void make_folder(const std::filesystem::path& folder,
                  const std::string& advice = "choose another --out");
 
+// Removes the file, if there is one. Throws Error if it cannot be removed.
+void remove_file(const std::filesystem::path& file);
+
 // The files of a run:
 //   checkpoint.safetensors   weights, moments, step, random generators, vocabulary, options, losses
 //   loss.csv                 one row every --log-every steps (see loss_csv.hpp)
@@ -40,8 +43,6 @@ struct RunFolder {
   std::filesystem::path history_file(std::int64_t step) const;
   // The steps of the kept models, in ascending order.
   std::vector<std::int64_t> history_steps() const;
-  // Removes a file of the folder. Throws Error if it is there and cannot be removed.
-  void remove(const std::filesystem::path& file) const;
   // Removes the kept models after step `last` (-1: all), which belong to another run.
   void remove_history_after(std::int64_t last) const;
 

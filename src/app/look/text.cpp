@@ -121,11 +121,12 @@ void check_layer_and_head(const LookCommand& command, const nn::GptConfig& confi
                      std::to_string(config.layers - 1));
 }
 
-// Whether the file is missing, is empty or begins with `start`.
+static bool is_missing_or_empty(const std::filesystem::path& file) {
+  return !std::filesystem::exists(file) || std::filesystem::file_size(file) == 0;
+}
+
 static bool is_free(const std::filesystem::path& file, const std::string& start) {
-  if (!std::filesystem::exists(file)) return true;
-  const std::string found = start_of_file(file, start.size());
-  return found.empty() || found == start;
+  return is_missing_or_empty(file) || start_of_file(file, start.size()) == start;
 }
 
 std::string plot_folder(const LookCommand& command, const std::string& name,
@@ -143,7 +144,7 @@ std::string plot_folder(const LookCommand& command, const std::string& name,
   };
   refuse_unless(is_free(csv, columns + "\n"), csv);
   refuse_unless(is_free(script, "# Draws "), script);
-  refuse_unless(std::filesystem::exists(script) || is_free(picture, "\n"), picture);
+  refuse_unless(std::filesystem::exists(script) || is_missing_or_empty(picture), picture);
   return folder.string();
 }
 
