@@ -42,14 +42,15 @@ void write_file(const MarkovSource& source, const CorpusCommand& command) {
     file.write(piece.data(), piece.size());
     return true;
   });
-  file.commit();
+  file.commit_new();  // another program may have made a file of this name by now
 }
 
 void write_to_standard_output(const MarkovSource& source, const CorpusCommand& command) {
   write_text(source, command, [](const std::string& piece) {
     return static_cast<bool>(std::cout << piece << std::flush);
   });
-  if (!std::cout) throw_error("standard output: cannot be written; is the disk full?");
+  if (!std::cout)
+    throw_error("standard output: cannot be written; is it closed, or the disk full?");
   if (stdout_is_terminal() && stderr_is_terminal())
     std::cerr << '\n';  // ends the text's last line, which may have no line break
 }

@@ -22,7 +22,7 @@ int run(const ShowText& shown) {
 int run_and_flush(const Command& command) {
   const int code = std::visit([](const auto& alternative) { return run(alternative); }, command);
   if (!std::holds_alternative<TrainCommand>(command) && !std::cout.flush())
-    heed::throw_error("standard output: cannot be written; is the disk full?");
+    heed::throw_error("standard output: cannot be written; is it closed, or the disk full?");
   return code;
 }
 

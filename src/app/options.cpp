@@ -248,6 +248,8 @@ void check_flags(const LookCommand& c, const FlagNames& given) {
     throw UsageError("--mask " + in_quotes(c.mask) + ": give --text too");
   if (!c.page.empty() && !c.out.empty())
     throw UsageError("--out applies to plots, and --page writes none; leave out one of them");
+  if (c.page == "-")
+    throw UsageError("--page -: the page is a file; give its name, such as a.html");
   if (!c.page.empty() && c.tsne)
     throw UsageError("--tsne: the page has the maps of the heads already; leave out --tsne");
   if (c.attends_to.empty() && given.count("--attends-to") != 0)

@@ -129,9 +129,7 @@ std::string text_heading(const PlotView& view, const CurveOptions& options) {
 }  // namespace
 
 std::string curve_text(const std::vector<Series>& series, const CurveOptions& options) {
-  if (options.width < 40 || options.height < 10)
-    throw_error("curve: a text plot needs at least 40 x 10 characters, got ", options.width, " x ",
-                options.height);
+  check_text_size("curve", options.width, options.height);
   const PlotView full_view = view_of(series, options.lines);
   if (full_view.x.empty()) return "nothing to plot: no finite values yet\n";
   const std::size_t columns = options.width - 10;

@@ -73,6 +73,12 @@ void check_plot_name(const std::string& program, const std::string& name) {
     refuse("not begin with < | $ + or @, which gnuplot does not take for a file");
 }
 
+void check_text_size(const std::string& plot, std::size_t width, std::size_t height) {
+  if (width < 40 || width > 1000 || height < 10 || height > 1000)
+    throw_error(plot, ": a text plot needs 40 x 10 to 1000 x 1000 characters, got ", width, " x ",
+                height);
+}
+
 // The option -d makes gnuplot ignore the user's settings file.
 Plot draw_with_gnuplot(const std::string& folder, const std::string& name,
                        const std::string& script, const std::string& data) {

@@ -105,9 +105,7 @@ std::string legend_line(const ScatterOptions& options, std::size_t left_out) {
 
 std::string scatter_text(const Array& points, const ScatterOptions& options) {
   check_scatter(points, options);
-  if (options.width < 40 || options.height < 10)
-    throw_error("scatter: a text plot needs at least 40 x 10 characters, got ", options.width,
-                " x ", options.height);
+  check_text_size("scatter", options.width, options.height);
   // A character is about twice as high as it is wide.
   const PlotView view = scatter_view(points, static_cast<double>(options.width),
                                      2 * static_cast<double>(options.height));

@@ -189,7 +189,8 @@ TEST_CASE("a full disk leaves no part of the text", "[app][corpus][refusals]") {
   call.arguments[2] = "exec \"$0\" corpus > /dev/full";
   const Finished full = heed_test::run(call);
   CHECK(full.code == 1);
-  CHECK(full.err == "heed: error: standard output: cannot be written; is the disk full?\n");
+  CHECK(full.err ==
+        "heed: error: standard output: cannot be written; is it closed, or the disk full?\n");
 }
 
 TEST_CASE("invalid sizes and kinds are usage errors", "[app][corpus][refusals]") {

@@ -63,6 +63,8 @@ TEST_CASE("look shows the predictions at [MASK] of an imported BERT", "[app][wei
   CHECK(sandbox.heed({"look", "b", "--mask", "it"}).code == 2);
   CHECK(sandbox.heed({"look", "b", "--attends-to", "door", "--page", "p.html"}).err ==
         "heed: error: --attends-to applies to neither --tsne nor --page; leave out one of them\n");
+  CHECK(sandbox.heed({"look", "b", "--page", "-"}).err ==
+        "heed: error: --page -: the page is a file; give its name, such as a.html\n");
   CHECK(sandbox.heed({"look", "b", "--tsne", "--iterations", "20", "--text", text}).code == 0);
   CHECK(
       sandbox.heed({"look", "b", "--page", "p.html", "--iterations", "20", "--text", text}).code ==

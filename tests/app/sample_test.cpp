@@ -312,7 +312,8 @@ TEST_CASE("a full standard output is an error, and a closed pipe ends sample wit
                       HEED_BINARY_DIR "/heed"};
     const Finished full = run(call);
     CHECK(full.code == 1);
-    CHECK(full.err == "heed: error: standard output: cannot be written; is the disk full?\n");
+    CHECK(full.err ==
+          "heed: error: standard output: cannot be written; is it closed, or the disk full?\n");
   }
 }
 

@@ -197,6 +197,24 @@ TEST_CASE("a temporary file that is being written is not removed, and commit suc
   CHECK(folder.files() == 1);
 }
 
+TEST_CASE("commit_new replaces no file that was made in the meantime", "[base][atomic_file]") {
+  const ScratchFolder folder;
+  const auto commit_new = [&](const std::string& name) {
+    AtomicFile file(folder / name);
+    file.write("new", 3);
+    if (name == "late") write_file_atomically(folder / "other", "theirs");
+    if (name == "late") std::filesystem::rename(folder / "other", folder / "late");
+    file.commit_new();
+  };
+  commit_new("early");
+  CHECK(content(folder / "early") == "new");
+  CHECK_THROWS_WITH(
+      commit_new("late"),
+      (folder / "late").string() + ": exists already; give another name, or remove it first");
+  CHECK(content(folder / "late") == "theirs");
+  CHECK(folder.files() == 2);
+}
+
 TEST_CASE("a second AtomicFile for the same path in the same process throws",
           "[base][atomic_file]") {
   const ScratchFolder folder;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <sstream>
 
 #include "catch.hpp"
@@ -81,11 +82,20 @@ TEST_CASE("a curve without a single finite value is not drawn", "[report][curve]
   CHECK(draw_curve(".", "nothing", series).message == "nothing to plot: no finite values yet");
 }
 
-TEST_CASE("curve_text rejects a size that is too small", "[report][curve]") {
+TEST_CASE("curve_text rejects a size that is too small or too large", "[report][curve]") {
   CurveOptions options;
   options.width = 20;
   CHECK_THROWS_WITH(curve_text(training_run(), options),
-                    "curve: a text plot needs at least 40 x 10 characters, got 20 x 18");
+                    "curve: a text plot needs 40 x 10 to 1000 x 1000 characters, got 20 x 18");
+  for (const auto& [width, height] : {std::pair(39, 10), {40, 9}, {1001, 10}, {40, 1001}}) {
+    options.width = static_cast<std::size_t>(width);
+    options.height = static_cast<std::size_t>(height);
+    CHECK_THROWS_AS(curve_text(training_run(), options), heed::Error);
+  }
+  options.width = std::numeric_limits<std::size_t>::max();
+  CHECK_THROWS_AS(curve_text(training_run(), options), heed::Error);
+  options.width = options.height = 1000;
+  CHECK_NOTHROW(curve_text(training_run(), options));
 }
 
 TEST_CASE("draw_curve writes the data, the script and the picture", "[report][curve]") {

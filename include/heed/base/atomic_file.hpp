@@ -25,13 +25,17 @@ class AtomicFile {
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
-  const std::filesystem::path& path() const { return path_; }
-  void write(const void* data, std::size_t bytes);  // appends to the temporary file
+  const std::filesystem::path& path() const { return path_; }  // as given to the constructor
+  void write(const void* data, std::size_t bytes);             // appends to the temporary file
   void sync();    // returns after the content is stored on disk; the next commit() is then fast
   void commit();  // replaces `path`; returns after content and file name are stored on disk
+  // Like commit(), but throws Error if `path` exists by now: nothing is replaced. A file system
+  // without an atomic check, such as NFS, may still replace a file of the same moment.
+  void commit_new();
 
  private:
   void open_temporary(unsigned mode);
+  void commit(unsigned rename_flags);
   [[noreturn]] void throw_errno(int error) const;
 
   std::filesystem::path path_, temporary_;

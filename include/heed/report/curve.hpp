@@ -22,8 +22,8 @@ struct CurveOptions {
 
 // Returns the loss curves as a text plot. Series whose `points` is false are smoothed by averaging
 // neighbouring values. If gnuplot is not installed, returns one line that says what to install.
-// Throws Error when a series has different numbers of x and y values, or the plot would be smaller
-// than 40 x 10 characters.
+// Throws Error when a series has different numbers of x and y values, and the errors of
+// check_text_size().
 std::string curve_text(const std::vector<Series>& series, const CurveOptions& options = {});
 
 // Plots curves to folder/name.svg (900 x 540 pixels) and keeps the data (name.csv) and the gnuplot

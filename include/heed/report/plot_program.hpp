@@ -1,6 +1,7 @@
 // plot_program.hpp: plots with gnuplot and Graphviz, which run as child processes without a shell.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,10 @@ struct PlotProgram {
 Plot draw_with(const PlotProgram& program, std::vector<std::string> command,
                const std::string& folder, const std::string& name, const std::string& ending,
                const std::string& script);
+
+// Throws Error unless the size of a text plot, in characters, is 40 x 10 to 1000 x 1000. `plot` is
+// the name in the message.
+void check_text_size(const std::string& plot, std::size_t width, std::size_t height);
 
 // Runs a gnuplot script whose output is a plot in text characters (`set terminal dumb`).
 Plot text_with_gnuplot(const std::string& script);

@@ -30,7 +30,7 @@ struct ScatterOptions {
 // scatter_text and draw_scatter throw the same errors as check_scatter.
 
 // The scatter plot as text. Each group has a symbol ("●", "▲", "■", "◆"). "@" marks a cell with
-// points of two groups. Throws Error when the plot would be smaller than 40 x 10 characters.
+// points of two groups. Throws the errors of check_text_size().
 std::string scatter_text(const Array& points, const ScatterOptions& options = {});
 
 // Plots the points to folder/name.svg (900 x 720 pixels) and keeps the data (name.csv) and the
