@@ -36,11 +36,19 @@ struct Model {
     config = content(folder / "config.json");
     weights = content(folder / "model.safetensors");
   }
+  ~Model() {
+    std::error_code ignored;  // the folder is a temporary one
+    fs::remove_all(folder, ignored);
+  }
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
   void restore() const {
     put(folder / "config.json", config);
     put(folder / "model.safetensors", weights);
     fs::remove(folder / "model.safetensors.index.json");
   }
+
   fs::path folder;
   std::string config, weights;
 };

@@ -105,9 +105,13 @@ TEST_CASE("without gnuplot the script is written and the message says what to in
 }
 
 TEST_CASE("a folder that is not writable becomes a message", "[report][gnuplot]") {
-  const Plot plot = draw_with_gnuplot("/nonexistent/folder", "loss", "plot x\n");
-  CHECK(!plot.ok);
-  CHECK(has(plot.message, "/nonexistent/folder/loss.gp: No such file or directory"));
+  for (const std::string data : {"", "0,1\n"}) {  // the data are written before the script
+    const Plot plot = draw_with_gnuplot("/nonexistent/folder", "loss", "plot x\n", data);
+    const std::string ending = data.empty() ? ".gp" : ".csv";
+    CHECK(!plot.ok);
+    CHECK(plot.file_failed);
+    CHECK(has(plot.message, "/nonexistent/folder/loss" + ending + ": No such file or directory"));
+  }
 }
 
 TEST_CASE("the name of a picture must not contain a folder or be empty", "[report][gnuplot]") {
