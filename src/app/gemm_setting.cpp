@@ -222,12 +222,21 @@ GemmChoice measured_choice(const std::filesystem::path& folder) {
   }
 }
 
-void set_gemm_from_environment() {
+std::optional<GemmChoice> gemm_from_environment() {
   const char* const value = std::getenv("HEED_GEMM");
   const std::string setting = value == nullptr || *value == '\0' ? "auto" : value;
-  if (setting == "auto") return set_gemm_choice(measured_choice(cache_folder()));
   try {
-    set_gemm_choice(GemmChoice::parse(setting));
+    return setting == "auto" ? std::nullopt : std::optional(GemmChoice::parse(setting));
+  } catch (const Error& error) {
+    throw UsageError("HEED_GEMM: " + std::string(error.what()));
+  }
+}
+
+void set_gemm_from_environment() {
+  const auto setting = gemm_from_environment();
+  if (!setting) return set_gemm_choice(measured_choice(cache_folder()));
+  try {
+    set_gemm_choice(*setting);
   } catch (const Error& error) {
     throw UsageError("HEED_GEMM: " + std::string(error.what()));
   }

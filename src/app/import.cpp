@@ -72,9 +72,15 @@ int run(const ImportCommand& command) {
   catch_stop_signals();  // the next lines, which take milliseconds, are not interrupted
   // The other files of a run that is replaced go before its checkpoint, so a program that is killed
   // in between leaves no mixture of two runs.
-  folder.remove_history_after(-1);
-  for (const fs::path& file : folder.reports()) remove_file(file);
-  checkpoint.commit();
+  folder.set_models_aside();
+  try {
+    for (const fs::path& file : folder.reports()) remove_file(file);
+    checkpoint.commit();
+  } catch (const Error&) {
+    folder.end_replacing();
+    throw;
+  }
+  folder.end_replacing();
   const std::string path = shell_path(folder.path.string());
   std::cout << "model  " << printable(command.folder) << ": "
             << (c.masked_lm_head ? "BERT"

@@ -37,6 +37,16 @@ namespace fs = std::filesystem;
               ": is a symbolic link, and heed writes no file through a link; remove the link");
 }
 
+std::string model_name(std::int64_t step) {
+  return "step-" + std::to_string(step) + ".safetensors";
+}
+
+void move(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::rename(from, to, error);
+  if (error) throw_unusable(from, error.message());
+}
+
 bool is_writable(const fs::path& folder) { return ::access(folder.c_str(), W_OK | X_OK) == 0; }
 
 std::string machine_name() {
@@ -88,6 +98,30 @@ void write_owner(int descriptor) {
     errno = 0;
 }
 
+// The steps of the models step-N.safetensors in a folder, in ascending order.
+std::vector<std::int64_t> steps_in(const fs::path& folder) {
+  std::vector<std::int64_t> steps;
+  std::error_code ignored;  // a run without --keep-history has no such folder
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().stem().string();
+    std::int64_t step = 0;
+    const char* const end = name.data() + name.size();
+    if (name.rfind("step-", 0) != 0 || entry.path().extension() != ".safetensors") continue;
+    if (const auto read = std::from_chars(name.data() + 5, end, step);
+        read.ec == std::errc() && read.ptr == end && step >= 0 &&
+        entry.path().filename() == model_name(step))  // not step-007.safetensors
+      steps.push_back(step);
+  }
+  std::sort(steps.begin(), steps.end());
+  return steps;
+}
+
+// Moves the models step-N.safetensors from one folder to another.
+void move_models(const fs::path& from, const fs::path& to) {
+  for (const std::int64_t step : steps_in(from))
+    move(from / model_name(step), to / model_name(step));
+}
+
 // Whether heed has written the file, or it is empty. A run that is killed before its first
 // checkpoint leaves one.
 bool is_own_csv(const fs::path& path) {
@@ -121,45 +155,63 @@ void remove_file(const fs::path& file) {
 
 void RunFolder::create() const {
   make_folder(path);
-  std::error_code none;
-  if (fs::is_symlink(path / "history", none)) throw_symbolic_link(path / "history");
-  if (!history_steps().empty() && !is_writable(path / "history"))
-    throw_unusable(path / "history", std::strerror(errno),
-                   "make it writable, or choose another --out");
+  std::error_code ignored;  // a run without --keep-history has no such folder
+  for (const fs::path& folder : {history(), replaced_models(), moving_models()})
+    if (fs::is_symlink(folder, ignored)) throw_symbolic_link(folder);
+  if (!history_steps().empty() && !is_writable(history()))
+    throw_unusable(history(), std::strerror(errno), "make it writable, or choose another --out");
+  for (const std::int64_t step : history_steps())
+    if (fs::is_directory(fs::symlink_status(history_file(step), ignored)))
+      throw_unusable(history_file(step), "is a folder", "remove it, or choose another --out");
+  end_replacing();
   remove_stale_temporaries(checkpoint());
   for (const fs::path& file : reports()) remove_stale_temporaries(file);
-  std::error_code ignored;  // a run without --keep-history has no such folder
-  for (const auto& entry : fs::directory_iterator(path / "history", ignored)) {
+  for (const auto& entry : fs::directory_iterator(history(), ignored)) {
     const std::string name = entry.path().filename().string();  // .step-250.safetensors.tmp-PID
     if (const std::size_t end = name.find(".tmp-"); name[0] == '.' && end != name.npos)
-      remove_stale_temporaries(path / "history" / name.substr(1, end - 1));
+      remove_stale_temporaries(history() / name.substr(1, end - 1));
   }
 }
 
-fs::path RunFolder::history_file(std::int64_t step) const {
-  return path / "history" / ("step-" + std::to_string(step) + ".safetensors");
-}
+fs::path RunFolder::history_file(std::int64_t step) const { return history() / model_name(step); }
 
-std::vector<std::int64_t> RunFolder::history_steps() const {
-  std::vector<std::int64_t> steps;
-  std::error_code ignored;  // a run without --keep-history has no such folder
-  for (const auto& entry : fs::directory_iterator(path / "history", ignored)) {
-    const std::string name = entry.path().stem().string();
-    std::int64_t step = 0;
-    const char* const end = name.data() + name.size();
-    if (name.rfind("step-", 0) != 0 || entry.path().extension() != ".safetensors") continue;
-    if (const auto read = std::from_chars(name.data() + 5, end, step);
-        read.ec == std::errc() && read.ptr == end && step >= 0 &&
-        entry.path().filename() == history_file(step).filename())  // not step-007.safetensors
-      steps.push_back(step);
-  }
-  std::sort(steps.begin(), steps.end());
-  return steps;
-}
+std::vector<std::int64_t> RunFolder::history_steps() const { return steps_in(history()); }
 
 void RunFolder::remove_history_after(std::int64_t last) const {
   for (const std::int64_t step : history_steps())
     if (step > last) remove_file(history_file(step));
+}
+
+bool RunFolder::is_being_replaced() const {
+  std::error_code ignored;
+  return fs::is_directory(replaced_models(), ignored) || fs::is_directory(moving_models(), ignored);
+}
+
+// The folder gets its final name when all models are in it, so end_replacing() can tell old models
+// in history/ from those of the new run.
+void RunFolder::set_models_aside() const {
+  std::error_code ignored;
+  if (!fs::is_directory(history(), ignored)) return;
+  make_folder(moving_models());
+  move_models(history(), moving_models());
+  move(moving_models(), replaced_models());
+}
+
+// Each state on the way is one that end_replacing() can start with.
+bool RunFolder::end_replacing() const {
+  const bool failed = has_temporary(checkpoint());
+  std::error_code ignored;
+  if (fs::is_directory(replaced_models(), ignored)) {
+    const fs::path unwanted = failed ? history() : replaced_models();
+    for (const std::int64_t step : steps_in(unwanted)) remove_file(unwanted / model_name(step));
+    if (failed) move(replaced_models(), moving_models());
+    if (!failed) remove_file(replaced_models());
+  }
+  if (fs::is_directory(moving_models(), ignored)) {
+    move_models(moving_models(), history());
+    remove_file(moving_models());
+  }
+  return failed;
 }
 
 RunLock::~RunLock() {

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 
+#include "heed/app/gemm_setting.hpp"
 #include "heed/app/options.hpp"
 #include "heed/array/matmul.hpp"
 #include "heed/autograd/trace/trace.hpp"
@@ -61,6 +62,7 @@ void check_environment() {
     throw_error("the stack may have ", stack.rlim_cur / 1024, " kB (ulimit -s), and heed needs ",
                 needed / 1024, "; raise the limit");
 
+  static_cast<void>(gemm_from_environment());  // throws for a wrong value
   try {
     heed::trace_enabled(heed::TraceOption::backward);
   } catch (const heed::Error& error) {

@@ -341,7 +341,8 @@ struct Run {
     }
     folder.create();
     lock.acquire();
-    note_text_problems(corpus->text(), *vocabulary, name, had_byte_order_mark, command.vocab_size);
+    note_text_problems(corpus->text(), *vocabulary, name, had_byte_order_mark,
+                       command.init.empty() ? command.vocab_size : vocabulary->size());
     if (checkpoint) note_schedule(checkpoint->options(), *trainer);
     const bool keep_history =
         command.keep_history || (checkpoint && !folder.history_steps().empty());

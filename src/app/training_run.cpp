@@ -17,6 +17,7 @@
 #include "heed/array/parallel.hpp"
 #include "heed/base/atomic_file.hpp"
 #include "heed/base/error.hpp"
+#include "heed/base/file.hpp"
 #include "heed/base/text.hpp"
 #include "heed/train/generate.hpp"
 
@@ -56,7 +57,7 @@ struct TrainingRun {
 
   void save_history() {
     if (!keep_history) return;
-    make_folder(folder.path / "history");
+    make_folder(folder.history());
     models.emplace_back(folder.history_file(trainer.steps_done()));
     save_model(models.back(), trainer.parameters(), trainer.model().config, vocabulary);
     if (!replaces) commit_models();
@@ -67,27 +68,37 @@ struct TrainingRun {
     models.clear();
   }
 
-  // Saves the checkpoint. The first one replaces the old run, if there is one: the old run's losses
-  // and models go before it and those of this run come after it, so a program that is killed in
-  // between never leaves a mixture of both.
+  // Saves the checkpoint. The first one replaces the old run, if there is one.
   void save() {
     AtomicFile checkpoint(folder.checkpoint());
     save_run(checkpoint, trainer, vocabulary, text);
-    if (replaces) {
-      checkpoint.sync();
-      remove_old_results();
-    }
-    checkpoint.commit();
-    if (!replaces) return;
-    replaces = false;
-    commit_models();
-    open_csv();
+    if (replaces)
+      replace_old_run(checkpoint);
+    else
+      checkpoint.commit();
   }
 
-  // Empties loss.csv instead of removing it: the file that replaces it gets its permissions.
-  void remove_old_results() const {
-    write_file_atomically(folder.loss_csv(), "");
-    folder.remove_history_after(-1);
+  // Puts the models and the checkpoint of this run in place of the old run's. If that fails, the
+  // old run is put back, so the folder never has a mixture of both. If the program is killed, the
+  // next run does this (see RunFolder). loss.csv is empty meanwhile, because the checkpoint has its
+  // rows; it is not removed, because the new one gets its permissions.
+  void replace_old_run(AtomicFile& checkpoint) {
+    checkpoint.sync();
+    std::error_code missing;
+    const bool had_losses = std::filesystem::exists(folder.loss_csv(), missing);
+    const std::string losses = had_losses ? read_text(folder.loss_csv().string()) : "";
+    try {
+      write_file_atomically(folder.loss_csv(), "");
+      folder.set_models_aside();
+      commit_models();
+      checkpoint.commit();
+    } catch (const Error&) {
+      if (folder.end_replacing()) write_file_atomically(folder.loss_csv(), losses);
+      throw;
+    }
+    folder.end_replacing();
+    replaces = false;
+    open_csv();
   }
 
   // Writes loss.csv with all rows until now, and opens it for further ones.

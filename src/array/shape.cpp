@@ -23,7 +23,8 @@ std::size_t numel(const Shape& shape) {
   for (const std::size_t size : shape) {
     if (size == 0) continue;
     if (n > max_elements / size)
-      throw_error("shape ", str(shape), " is too large: it has 2^59 elements or more");
+      throw_error("shape ", str(shape),
+                  " is too large: it has 2^59 elements or more; give smaller sizes");
     n *= size;
   }
   return std::find(shape.begin(), shape.end(), 0u) != shape.end() ? 0 : n;

@@ -14,6 +14,8 @@
 #include <string>
 #include <system_error>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include "heed/base/error.hpp"
 
@@ -37,6 +39,18 @@ int process_of(const std::string& filename, const std::string& prefix) {
   const char* const end = filename.data() + filename.size();
   const auto [stop, error] = std::from_chars(filename.data() + prefix.size(), end, process);
   return error == std::errc() && stop == end && process > 0 ? process : 0;
+}
+
+// The temporary files of `path`, each with the process ID in its name.
+std::vector<std::pair<fs::path, int>> temporaries_of(const fs::path& path) {
+  const std::string prefix = temporary_prefix(path);
+  std::vector<std::pair<fs::path, int>> temporaries;
+  std::error_code failed;
+  for (fs::directory_iterator entry(folder_of(path), failed), end; !failed && entry != end;
+       entry.increment(failed))
+    if (const int process = process_of(entry->path().filename().string(), prefix); process != 0)
+      temporaries.emplace_back(entry->path(), process);
+  return temporaries;
 }
 
 // Locks the file. Returns false if another process holds the lock. A file system may have no locks:
@@ -190,16 +204,13 @@ void write_file_atomically(const fs::path& path, std::string_view content) {
 }
 
 std::size_t remove_stale_temporaries(const fs::path& path) {
-  const std::string prefix = temporary_prefix(path);
   std::size_t removed = 0;
-  std::error_code failed;
-  for (fs::directory_iterator entry(folder_of(path), failed), end; !failed && entry != end;
-       entry.increment(failed)) {
-    const int process = process_of(entry->path().filename().string(), prefix);
-    if (process != 0 && remove_if_stale(entry->path(), process)) ++removed;
-  }
+  for (const auto& [temporary, process] : temporaries_of(path))
+    if (remove_if_stale(temporary, process)) ++removed;
   return removed;
 }
+
+bool has_temporary(const fs::path& path) { return !temporaries_of(path).empty(); }
 
 std::string write_error_text(int error) {
   if (error == ENOSPC) return "no space left on the device";

@@ -43,7 +43,8 @@ bool covers_curve(const std::vector<Series>& series, const PlotView& view, const
 void check_sizes(const std::vector<Series>& series) {
   for (const Series& s : series)
     if (s.x.size() != s.y.size())
-      throw_error("curve: ", s.name, " has ", s.x.size(), " x and ", s.y.size(), " y values");
+      throw_error("curve: series ", in_quotes(s.name), " has ", s.x.size(), " x and ", s.y.size(),
+                  " y values; give one y for each x");
 }
 
 }  // namespace

@@ -70,7 +70,8 @@ std::string csv(const std::vector<LogRow>& rows) {
 LossCsv read_loss_csv(const std::string& path) {
   std::istringstream file(text_of(path));
   std::string line;
-  if (!std::getline(file, line)) throw_error(path, ": is empty");
+  if (!std::getline(file, line))
+    throw_error(path, ": is empty; heed train --resume writes it again");
   const auto column = [&, header = cells_of(line)](const char* name) {
     const auto found = std::find(header.begin(), header.end(), name);
     if (found == header.end()) throw_error(path, ": its first line has no column '", name, "'");

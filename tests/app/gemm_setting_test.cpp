@@ -121,11 +121,13 @@ TEST_CASE("HEED_GEMM chooses the library, which the checkpoint names", "[app][ge
     call.environment["HEED_GEMM"] = setting;
     return heed_test::run(call);
   };
-  const Finished refused = train("fast", heed_test::train_tiny);
-  CHECK(refused.code == 2);
-  CHECK(refused.err ==
-        "heed: error: HEED_GEMM: the choice of libraries for matrix products is 'fast'; give "
-        "openblas, xsmm or onednn\n");
+  for (const Arguments& command : {heed_test::train_tiny, Arguments{"sample", "o"}}) {
+    const Finished refused = train("fast", command);
+    CHECK(refused.code == 2);
+    CHECK(refused.err ==
+          "heed: error: HEED_GEMM: the choice of libraries for matrix products is 'fast'; give "
+          "openblas, xsmm or onednn\n");
+  }
   CHECK(!sandbox.has_file("o"));
 
   for (const GemmLibrary library : all_gemm_libraries) {

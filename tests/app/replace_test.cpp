@@ -4,6 +4,7 @@
 
 #include "app/heed_program.hpp"
 #include "catch.hpp"
+#include "heed/app/run_folder.hpp"
 
 using namespace heed_test;
 namespace fs = std::filesystem;
@@ -120,10 +121,97 @@ TEST_CASE("a run whose history cannot be removed is not replaced", "[app][hostil
     const Finished run = sandbox.heed(command);
     CHECK(run.code == 1);
     CHECK(run.err ==
-          "heed: error: o/history/step-3.safetensors: Directory not empty; remove it, or choose "
-          "another --out\n");
+          "heed: error: o/history/step-3.safetensors: is a folder; remove it, or choose another "
+          "--out\n");
     CHECK(content(sandbox / "o/checkpoint.safetensors") == saved);
   }
+}
+
+// The folders of heed that was killed while a run of seed 7 replaced one of seed 1, and what the
+// next run makes of them.
+TEST_CASE("a run that is killed while it replaces another leaves the old or the new run",
+          "[app][hostile]") {
+  const Sandbox sandbox;
+  const auto train = [&](const std::string& out, const std::string& seed) {
+    REQUIRE(sandbox
+                .heed(Arguments{"train", "in.txt", "--keep-history", "--out", out} + tiny +
+                      Arguments{"--seed", seed})
+                .code == 0);
+  };
+  train("old", "1");
+  train("new", "7");
+  const heed::app::RunFolder o{sandbox / "o"}, old{sandbox / "old"}, replacing{sandbox / "new"};
+  const auto copy_model = [&](const heed::app::RunFolder& run, const fs::path& folder,
+                              std::int64_t step) {
+    fs::create_directories(folder);
+    fs::copy_file(run.history_file(step), folder / o.history_file(step).filename());
+  };
+  const std::vector<std::int64_t> steps = old.history_steps();
+  REQUIRE(steps.size() >= 2);
+  const std::string temporary = ".checkpoint.safetensors.tmp-999999999";
+  for (const std::string state : {"moving", "moved", "new models", "new run", "removing"}) {
+    INFO(state);
+    fs::remove_all(o.path);
+    const bool is_new = state == "new run" || state == "removing";
+    for (const std::int64_t step : steps) {
+      const bool first = step == steps[0];
+      const bool moved = state != "moving" || first, removed = state == "removing" && first;
+      const fs::path aside = state == "moving" ? o.moving_models() : o.replaced_models();
+      if (!removed) copy_model(old, moved ? aside : o.history(), step);
+      if (is_new || (state == "new models" && first)) copy_model(replacing, o.history(), step);
+    }
+    fs::copy_file((is_new ? replacing : old).checkpoint(), o.checkpoint());
+    if (!is_new) put(o.path / temporary, "");
+    put(o.loss_csv(), "");
+    CHECK(sandbox.heed({"look", "o", "--page", "p.html"}).err ==
+          "heed: error: o: heed was stopped while it replaced this run; ./heed train --resume "
+          "--out o repairs it\n");
+    REQUIRE(sandbox.heed({"train", "in.txt", "--resume", "--out", "o"}).code == 0);
+    const heed::app::RunFolder& expected = is_new ? replacing : old;
+    CHECK(o.history_steps() == steps);
+    for (const std::int64_t step : o.history_steps())
+      CHECK(content(o.history_file(step)) == content(expected.history_file(step)));
+    CHECK(content(o.loss_csv()) == content(expected.loss_csv()));
+    CHECK_FALSE(o.is_being_replaced());
+    CHECK_FALSE(fs::exists(o.path / temporary));
+  }
+}
+
+TEST_CASE("old models that cannot be set aside leave the old run", "[app][hostile]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny + Arguments{"--keep-history"}).code == 0);
+  const std::string losses = content(sandbox / "o/loss.csv");
+  const std::string saved = content(sandbox / "o/checkpoint.safetensors");
+  put(sandbox / "o/history/.moving", "mine");
+  const Finished run = sandbox.heed(train_tiny + Arguments{"--replace", "--seed", "7"});
+  CHECK(run.code == 1);
+  CHECK(has(run.err, "heed: error: o/history/.moving: "));
+  CHECK(content(sandbox / "o/history/.moving") == "mine");
+  CHECK(content(sandbox / "o/loss.csv") == losses);
+  CHECK(content(sandbox / "o/checkpoint.safetensors") == saved);
+}
+
+TEST_CASE("models and losses of a replaced run come back if the new checkpoint fails",
+          "[app][hostile]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny + Arguments{"--keep-history"}).code == 0);
+  const heed::app::RunFolder o{sandbox / "o"};
+  const std::string model = content(o.history_file(0));
+  put(sandbox / "o/.checkpoint.safetensors.tmp-999999999", "");
+  o.set_models_aside();
+  CHECK(o.is_being_replaced());
+  CHECK(o.history_steps().empty());
+  put(o.history_file(0), "new");
+  put(o.history_file(123), "new");
+  CHECK(o.end_replacing());
+  CHECK(content(o.history_file(0)) == model);
+  CHECK_FALSE(fs::exists(o.history_file(123)));
+  o.set_models_aside();
+  put(o.history_file(123), "new");
+  fs::remove(sandbox / "o/.checkpoint.safetensors.tmp-999999999");
+  CHECK_FALSE(o.end_replacing());
+  CHECK(o.history_steps() == std::vector<std::int64_t>{123});
+  CHECK_FALSE(o.is_being_replaced());
 }
 
 TEST_CASE("an empty loss.csv of a finished run is written again by --resume", "[app][resume]") {

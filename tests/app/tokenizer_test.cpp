@@ -88,4 +88,10 @@ TEST_CASE("a text with too few pairs gets a smaller vocabulary and a note",
   INFO(run.err);
   CHECK(run.code == 0);
   CHECK(has(run.err, " has no more pairs that occur twice: the vocabulary has "));
+  // A run that begins with the weights of another has the vocabulary of that run, whatever its
+  // text.
+  const Finished initialized =
+      sandbox.heed({"train", "in.txt", "--init", "o", "--out", "p", "--steps", "1"});
+  CHECK(initialized.code == 0);
+  CHECK_FALSE(has(initialized.err, "no more pairs"));
 }

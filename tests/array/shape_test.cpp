@@ -128,7 +128,7 @@ TEST_CASE("an AxisList is one axis or several", "[array][shape]") {
 
 TEST_CASE("a shape whose number of elements overflows is refused", "[array][shape]") {
   const std::size_t large = std::size_t{1} << 33, half = std::size_t{1} << 31;
-  const std::string rest = " is too large: it has 2^59 elements or more";
+  const std::string rest = " is too large: it has 2^59 elements or more; give smaller sizes";
   CHECK_THROWS_WITH(zeros({large, half}), "shape (8589934592, 2147483648)" + rest);
   CHECK_THROWS_WITH(ones({half, 0, large}), "shape (2147483648, 0, 8589934592)" + rest);
   CHECK_THROWS_WITH(indices({large, large}), "shape (8589934592, 8589934592)" + rest);

@@ -67,5 +67,7 @@ TEST_CASE("a PatchEmbedding whose patches have too many numbers is refused", "[n
   Generator generator(1);
   CHECK(message_of([&] {
           nn::PatchEmbedding(Scope(parameters, generator), 1, std::size_t{1} << 32, 2);
-        }) == "shape (1, 4294967296, 4294967296) is too large: it has 2^59 elements or more");
+        }) ==
+        "shape (1, 4294967296, 4294967296) is too large: it has 2^59 elements or more; give "
+        "smaller sizes");
 }

@@ -273,11 +273,17 @@ TEST_CASE("sizes whose sum or product overflows are refused", "[ops][shape]") {
         }) == "split: the pieces add up to 2^63 or more, axis 0 of x (4) has size 4");
   CHECK(message_of([&] {
           reshape(x, {root, root, -1});
-        }) == "shape (4294967296, 4294967296, 1) is too large: it has 2^59 elements or more");
+        }) ==
+        "shape (4294967296, 4294967296, 1) is too large: it has 2^59 elements or more; give "
+        "smaller sizes");
   CHECK(message_of([&] {
           reshape(Tensor(zeros({0})), {root, root});
-        }) == "shape (4294967296, 4294967296) is too large: it has 2^59 elements or more");
+        }) ==
+        "shape (4294967296, 4294967296) is too large: it has 2^59 elements or more; give smaller "
+        "sizes");
   CHECK(message_of([&] {
           expand(Tensor(zeros({1, 1})), {root, root});
-        }) == "shape (4294967296, 4294967296) is too large: it has 2^59 elements or more");
+        }) ==
+        "shape (4294967296, 4294967296) is too large: it has 2^59 elements or more; give smaller "
+        "sizes");
 }

@@ -80,11 +80,11 @@ TEST_CASE("the legend is put in a corner without a curve", "[report][series]") {
 
 TEST_CASE("view_of rejects a series with more x than y values", "[report][series]") {
   CHECK_THROWS_WITH(view_of({Series{"loss", {1, 2}, {1}}}, {}),
-                    "curve: loss has 2 x and 1 y values");
+                    "curve: series 'loss' has 2 x and 1 y values; give one y for each x");
 }
 
 TEST_CASE("legend_position refuses a series with fewer y than x", "[report][series]") {
   const std::vector<Series> series = {{"a", {1, 2}, {}}};
   CHECK(message_of([&] { legend_position(series, {}, PlotView{}, 0.2, 0.2); }) ==
-        "curve: a has 2 x and 0 y values");
+        "curve: series 'a' has 2 x and 0 y values; give one y for each x");
 }

@@ -58,7 +58,7 @@ TEST_CASE("the error of an invalid loss.csv contains file and line", "[train][lo
   const std::string path = folder / "loss.csv";
   CHECK_THROWS_WITH(read_loss_csv(path), path + ": No such file or directory");
   folder.write("loss.csv", "");
-  CHECK_THROWS_WITH(read_loss_csv(path), path + ": is empty");
+  CHECK_THROWS_WITH(read_loss_csv(path), path + ": is empty; heed train --resume writes it again");
   folder.write("loss.csv", "step,loss\n");
   CHECK_THROWS_WITH(read_loss_csv(path), path + ": its first line has no column 'train_loss'");
   folder.write("loss.csv", "step,train_loss,val_loss\n1,2,\n2,two,\n");

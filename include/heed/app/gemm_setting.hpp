@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,9 @@ GemmChoice measured_choice(const std::filesystem::path& folder);
 // The user's folder for cached data: $XDG_CACHE_HOME/heed or $HOME/.cache/heed; empty if neither
 // variable is an absolute path.
 std::filesystem::path cache_folder();
+
+// The value of HEED_GEMM, or nothing for auto. Throws UsageError if the value names no library.
+std::optional<GemmChoice> gemm_from_environment();
 
 // Sets the libraries for this process as HEED_GEMM says: openblas, xsmm, onednn, or auto (the
 // default), which is measured_choice(cache_folder()). Throws UsageError for another value, and

@@ -27,6 +27,7 @@ void remove_file(const std::filesystem::path& file);
 //   loss.svg, loss.gp        the loss curve, and the gnuplot script that plots it
 //   sample.txt               text generated at the end
 //   history/                 with --keep-history: the model at each validation
+//   history/.replaced/       while another run replaces this one: the models of this run
 //   .heed-lock               exists while a trainer uses the folder (see RunLock)
 struct RunFolder {
   std::filesystem::path path;
@@ -34,6 +35,9 @@ struct RunFolder {
   std::filesystem::path checkpoint() const { return path / "checkpoint.safetensors"; }
   std::filesystem::path loss_csv() const { return path / "loss.csv"; }
   std::filesystem::path sample() const { return path / "sample.txt"; }
+  std::filesystem::path history() const { return path / "history"; }
+  std::filesystem::path replaced_models() const { return history() / ".replaced"; }
+  std::filesystem::path moving_models() const { return history() / ".moving"; }
   // All files of the run that are no models: the losses, their curve and the sample.
   std::vector<std::filesystem::path> reports() const {
     return {loss_csv(), path / "loss.svg", path / "loss.gp", sample()};
@@ -46,8 +50,17 @@ struct RunFolder {
   // Removes the kept models after step `last` (-1: all), which belong to another run.
   void remove_history_after(std::int64_t last) const;
 
-  // Creates the folder with make_folder(). Throws Error if `history` is a symbolic link, or has
-  // models and is not writable.
+  // A run is replaced in this order: its models are set aside; the models of the new run, then its
+  // checkpoint, get their names; the old models are removed. If the new checkpoint is not there,
+  // because the program failed or was killed, its temporary file still exists (see AtomicFile):
+  // then end_replacing() brings the old models back. It returns whether the new checkpoint failed.
+  void set_models_aside() const;
+  bool end_replacing() const;
+  bool is_being_replaced() const;  // whether end_replacing() has something to do
+
+  // Creates the folder with make_folder(), and ends the replacing of a run by a program that was
+  // killed. Throws Error if `history` is a symbolic link, or has models and is not writable, or if
+  // one of its models is a folder.
   void create() const;
 };
 

@@ -50,6 +50,10 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
 // still exists, because process IDs differ between containers.) A missing folder is not an error.
 std::size_t remove_stale_temporaries(const std::filesystem::path& path);
 
+// Whether there is a temporary file of `path`: an AtomicFile exists, or ended without commit(),
+// because its process was killed.
+bool has_temporary(const std::filesystem::path& path);
+
 // Whether `path` names the open file `descriptor`; false if `path` is a symbolic link to the file.
 bool is_same_file(const std::filesystem::path& path, int descriptor);
 

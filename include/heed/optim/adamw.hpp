@@ -19,6 +19,8 @@ struct AdamWOptions {
 // AdamW updates a parameter p with gradient g in step t = 1, 2, ... as follows:
 //   m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2
 //   p = p (1 - lr weight_decay) - lr (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps)
+// t counts the calls of step(), also those in which p had no gradient and was left unchanged.
+// (PyTorch counts for each parameter the steps in which it had a gradient.)
 // Loshchilov and Hutter 2019, "Decoupled Weight Decay Regularization", algorithm 2.
 class AdamW final : public Optimizer {
  public:
