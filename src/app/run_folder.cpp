@@ -184,7 +184,8 @@ void RunFolder::remove_history_after(std::int64_t last) const {
 
 bool RunFolder::is_being_replaced() const {
   std::error_code ignored;
-  return fs::is_directory(replaced_models(), ignored) || fs::is_directory(moving_models(), ignored);
+  return fs::is_directory(moving_models(), ignored) ||
+         (fs::is_directory(replaced_models(), ignored) && has_temporary(checkpoint()));
 }
 
 // The folder gets its final name when all models are in it, so end_replacing() can tell old models

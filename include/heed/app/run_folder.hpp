@@ -56,7 +56,7 @@ struct RunFolder {
   // then end_replacing() brings the old models back. It returns whether the new checkpoint failed.
   void set_models_aside() const;
   bool end_replacing() const;
-  bool is_being_replaced() const;  // whether end_replacing() has something to do
+  bool is_being_replaced() const;  // whether history/ may have models of another run
 
   // Creates the folder with make_folder(), and ends the replacing of a run by a program that was
   // killed. Throws Error if `history` is a symbolic link, or has models and is not writable, or if
