@@ -72,13 +72,17 @@ int run(const ImportCommand& command) {
   catch_stop_signals();  // the next lines, which take milliseconds, are not interrupted
   // The other files of a run that is replaced go before its checkpoint, so a program that is killed
   // in between leaves no mixture of two runs.
-  folder.set_models_aside();
+  std::error_code ignored;
+  const bool had_losses = fs::exists(folder.loss_csv(), ignored);
   try {
+    folder.set_models_aside();
     for (const fs::path& file : folder.reports()) remove_file(file);
     checkpoint.commit();
-  } catch (const Error&) {
-    folder.end_replacing();
-    throw;
+  } catch (const Error& error) {
+    const bool is_old_run = folder.end_replacing();
+    if (!is_old_run || !had_losses || fs::exists(folder.loss_csv(), ignored)) throw;
+    throw_error(error.what(), "; the old run is kept, and ./heed train --resume --out ",
+                shell_path(folder.path.string()), " writes its losses, plot and sample again");
   }
   folder.end_replacing();
   const std::string path = shell_path(folder.path.string());

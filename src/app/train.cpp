@@ -181,9 +181,10 @@ Corpus corpus_of(std::string text, const Vocabulary& vocabulary, const std::stri
 
 // Whether sample.txt, the last file that a run writes, belongs to the checkpoint. If heed was
 // killed after the last step, sample.txt is missing, or older if it is from before an earlier
-// --resume. If heed was killed when it replaced a run, loss.csv is empty. (In a copy of a run with
-// other times, heed only writes sample.txt and the curve again.)
+// --resume. If heed was killed when it replaced a run, its models are aside or loss.csv is empty.
+// (In a copy of a run with other times, heed only writes sample.txt and the curve again.)
 bool has_last_file(const RunFolder& folder) {
+  if (folder.is_being_replaced()) return false;
   std::error_code missing, ignored;
   const auto time_of_sample = std::filesystem::last_write_time(folder.sample(), missing);
   const auto size_of_losses = std::filesystem::file_size(folder.loss_csv(), ignored);

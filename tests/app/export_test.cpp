@@ -239,6 +239,15 @@ TEST_CASE("nanoGPT's modules load an export strictly and continue a text as heed
   CHECK(peer.out ==
         sandbox.heed({"sample", "o", "--prompt", "On day", "--tokens", "10", "--temperature", "0"})
             .out);
+  // A model of bytes has no meta.pkl, and load.py says so.
+  REQUIRE(sandbox.heed(Arguments{"train", "in.txt", "--bytes", "--out", "bytes"} + tiny).code == 0);
+  REQUIRE(sandbox.heed({"export", "bytes", "--to", "nanogpt", "b"}).code == 0);
+  const Finished bytes = script({"b/load.py"});
+  CHECK(bytes.code == 0);
+  CHECK(bytes.out ==
+        "no meta.pkl: nanoGPT's has characters, and the tokens of this model are others\n");
+  CHECK_FALSE(sandbox.has_file("b/meta.pkl"));
+  CHECK(loaded.out == "");
   // The reverse: nanoGPT's files become a folder for heed import. It needs load.py and no export.
   fs::create_directory(sandbox / "alone");
   fs::copy_file(sandbox / "x/load.py", sandbox / "alone/load.py");

@@ -181,6 +181,50 @@ TEST_CASE("a run that is killed while it replaces another leaves the old or the 
   }
 }
 
+TEST_CASE("an import that is killed while it sets models aside leaves a run that resumes",
+          "[app][hostile]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny + Arguments{"--keep-history"}).code == 0);
+  const heed::app::RunFolder o{sandbox / "o"};
+  const std::vector<std::int64_t> steps = o.history_steps();
+  const std::string losses = content(o.loss_csv());
+  fs::create_directory(o.moving_models());
+  fs::rename(o.history_file(0), o.moving_models() / "step-0.safetensors");
+  CHECK(sandbox.heed({"look", "o", "--page", "p.html"}).code == 1);
+  CHECK(sandbox.heed({"train", "in.txt", "--resume", "--out", "o"}).code == 0);
+  CHECK(o.history_steps() == steps);
+  CHECK(content(o.loss_csv()) == losses);
+  CHECK(sandbox.heed({"look", "o", "--page", "p.html"}).code == 0);
+  CHECK(sandbox.heed({"train", "in.txt", "--resume", "--out", "o"}).code == 2);
+}
+
+TEST_CASE("an import that fails leaves the old run or says how it is repaired", "[app][hostile]") {
+  const Sandbox sandbox;
+  fs::copy(HEED_TESTS_DIR "/weights/gpt2", sandbox / "gpt2");
+  REQUIRE(sandbox.heed(train_tiny + Arguments{"--keep-history"}).code == 0);
+  const heed::app::RunFolder o{sandbox / "o"};
+  const std::vector<std::int64_t> steps = o.history_steps();
+  const std::string losses = content(o.loss_csv()), saved = content(o.checkpoint());
+  const auto failed_import = [&] {
+    const Finished run = sandbox.heed({"import", "gpt2", "--out", "o", "--replace"});
+    CHECK(run.code == 1);
+    CHECK(o.history_steps() == steps);
+    CHECK(content(o.checkpoint()) == saved);
+    CHECK_FALSE(o.is_being_replaced());
+    return run.err;
+  };
+  put(o.moving_models(), "mine");  // models cannot be set aside
+  CHECK(has(failed_import(), "heed: error: o/history/.moving: is a file, not a directory"));
+  CHECK(content(o.loss_csv()) == losses);
+  fs::remove(o.moving_models());
+  fs::remove(o.path / "loss.svg");
+  fs::create_directories(o.path / "loss.svg/mine");  // cannot be removed
+  CHECK(has(failed_import(),
+            "; the old run is kept, and ./heed train --resume --out o writes its losses, plot and "
+            "sample again\n"));
+  CHECK(fs::is_directory(o.path / "loss.svg/mine"));
+}
+
 TEST_CASE("old models that cannot be set aside leave the old run", "[app][hostile]") {
   const Sandbox sandbox;
   REQUIRE(sandbox.heed(train_tiny + Arguments{"--keep-history"}).code == 0);

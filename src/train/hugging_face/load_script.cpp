@@ -49,7 +49,7 @@ if __name__ == "__main__":
 )";
 
 constexpr const char* nanogpt_start =
-    R"(# python3 load.py                          makes nanoGPT's ckpt.pt and meta.pkl in this folder
+    R"(# python3 load.py                          makes nanoGPT's ckpt.pt here, and of characters meta.pkl
 # python3 load.py ckpt.pt FOLDER meta.pkl  makes a folder for heed import
 import ctypes, json, math, os, pickle, struct, sys, torch
 )";
@@ -72,6 +72,8 @@ def to_nanogpt():
     if "stoi" in meta:
         meta["itos"] = {i: c for c, i in meta["stoi"].items()}
         pickle.dump(meta, open(here + "meta.pkl", "wb"))
+    else:
+        print("no meta.pkl: nanoGPT's has characters, and the tokens of this model are others")
 
 def from_nanogpt(ckpt, folder, meta=None):
     checkpoint, header, numbers = torch.load(ckpt, map_location="cpu"), {}, bytearray()
