@@ -97,14 +97,18 @@ int sync_folder(const fs::path& folder) {
   return error == EINVAL ? 0 : error;  // EINVAL: the file system cannot sync folders
 }
 
-// Renames a file. With RENAME_NOREPLACE, fails with EEXIST if `to` exists. Returns 0 or an errno
-// value. A file system may not know the flag (EINVAL): then `to` is checked before the rename.
-int rename_file(const fs::path& from, const fs::path& to, unsigned flags) {
-  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), flags) == 0) return 0;
-  if (flags == 0 || (errno != EINVAL && errno != ENOSYS)) return errno;
-  struct stat existing;
-  if (::lstat(to.c_str(), &existing) == 0) return EEXIST;
+// Renames a file. Returns 0 or an errno value.
+int rename_file(const fs::path& from, const fs::path& to) {
   return ::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
+}
+
+// Renames a file, but returns EEXIST if `to` exists: link() never replaces a file. On a file system
+// without hard links, `to` is checked before the rename.
+int rename_new_file(const fs::path& from, const fs::path& to) {
+  if (::link(from.c_str(), to.c_str()) == 0) return ::unlink(from.c_str()) == 0 ? 0 : errno;
+  if (errno == EEXIST) return EEXIST;
+  struct stat existing;
+  return ::lstat(to.c_str(), &existing) == 0 ? EEXIST : rename_file(from, to);
 }
 
 }  // namespace
@@ -171,19 +175,19 @@ void AtomicFile::sync() {
   if (const int error = sync_file(descriptor_)) throw_errno(error);
 }
 
-void AtomicFile::commit() { commit(0); }
+void AtomicFile::commit() { commit(rename_file); }
 
-void AtomicFile::commit_new() { commit(RENAME_NOREPLACE); }
+void AtomicFile::commit_new() { commit(rename_new_file); }
 
 // fsync() comes before the rename: otherwise a power failure after the rename could leave a file
 // that contains only zeros under the new name. Some file systems report a write error only in
 // close(), so a duplicate of the descriptor is closed before the rename. The original descriptor
 // stays open and keeps the lock.
-void AtomicFile::commit(unsigned rename_flags) {
+void AtomicFile::commit(int (*move)(const fs::path&, const fs::path&)) {
   sync();
   const int copy = ::fcntl(descriptor_, F_DUPFD_CLOEXEC, 0);
   if (copy < 0 || (::close(copy) != 0 && errno != EINTR)) throw_errno(errno);
-  const int failed = rename_file(temporary_, path_, rename_flags);
+  const int failed = move(temporary_, path_);
   if (failed == EEXIST)
     throw_error(path_.string(), ": exists already; give another name, or remove it first");
   if (failed != 0) throw_errno(failed);

@@ -29,13 +29,13 @@ class AtomicFile {
   void write(const void* data, std::size_t bytes);             // appends to the temporary file
   void sync();    // returns after the content is stored on disk; the next commit() is then fast
   void commit();  // replaces `path`; returns after content and file name are stored on disk
-  // Like commit(), but throws Error if `path` exists by now: nothing is replaced. A file system
-  // without an atomic check, such as NFS, may still replace a file of the same moment.
+  // Like commit(), but throws Error if `path` exists by now: nothing is replaced. On a file system
+  // without hard links, such as FAT, it may still replace a file of the same moment.
   void commit_new();
 
  private:
   void open_temporary(unsigned mode);
-  void commit(unsigned rename_flags);
+  void commit(int (*move)(const std::filesystem::path&, const std::filesystem::path&));
   [[noreturn]] void throw_errno(int error) const;
 
   std::filesystem::path path_, temporary_;
