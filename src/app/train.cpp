@@ -43,7 +43,7 @@ Vocabulary checked_vocabulary(std::string_view text, const TrainCommand& c,
 }
 
 // Throws Error for a file that does not fit into memory. The text and its tokens take more.
-void check_text_size(const std::string& path) {
+void check_fits_in_memory(const std::string& path) {
   std::error_code other;  // a file that read_text() refuses, or standard input
   const auto bytes = std::filesystem::file_size(path, other);
   if (!other && bytes > usable_memory())
@@ -286,7 +286,7 @@ struct Run {
 
   // Standard input belongs to rank 0, which sends the text to the others.
   Facts read() {
-    check_text_size(path);
+    check_fits_in_memory(path);
     if (path != "-" || is_first()) text = read_text(path);
     return {};
   }

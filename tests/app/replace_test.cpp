@@ -127,8 +127,8 @@ TEST_CASE("a run whose history cannot be removed is not replaced", "[app][hostil
   }
 }
 
-// The folders of heed that was killed while a run of seed 7 replaced one of seed 1, and what the
-// next run makes of them.
+// Makes the folder that each possible kill leaves while a run of seed 7 replaces one of seed 1, and
+// resumes the run in it.
 TEST_CASE("a run that is killed while it replaces another leaves the old or the new run",
           "[app][hostile]") {
   const Sandbox sandbox;
