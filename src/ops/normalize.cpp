@@ -23,14 +23,14 @@ struct LayerNorm {
   Array forward(const Array& x, const Array& weight, const Array& bias) {
     const std::size_t rows = x.size() / std::max<std::size_t>(width, 1);
     means = uninitialized({rows});
+    rests = uninitialized({rows});
     scales = uninitialized({rows});
     Array y = uninitialized(x.shape());
     parallel_for(rows, rows_per_chunk(), [&](std::size_t begin, std::size_t end) {
       for (std::size_t r = begin; r < end; ++r) {
         const Real* const in = x.data() + r * width;
         measure(in, r);
-        map_values([m = means.data()[r], s = scales.data()[r]](auto v) { return (v - m) * s; },
-                   y.data() + r * width, width, in);
+        normalize(y.data() + r * width, in, r);
         apply(y.data() + r * width, weight, bias);
       }
     });
@@ -61,8 +61,18 @@ struct LayerNorm {
   void measure(const Real* x, std::size_t row) {
     const double n = static_cast<double>(width), mean = sum_of(x, width) / n;
     const double squares = squared_deviations_of(x, width, mean);
+    const double scale = 1 / std::sqrt(squares / n + eps);
     means.data()[row] = static_cast<Real>(mean);
-    scales.data()[row] = static_cast<Real>(1 / std::sqrt(squares / n + eps));
+    const double rest = mean - static_cast<double>(means.data()[row]);
+    rests.data()[row] = std::abs(rest) * scale > epsilon ? static_cast<Real>(rest) : Real{0};
+    scales.data()[row] = static_cast<Real>(scale);
+  }
+  // If the mean is much larger than the deviations from it, its rounding error is not small
+  // compared with them. Then this error, the rest of the mean, is subtracted too.
+  void normalize(Real* n, const Real* x, std::size_t row) const {
+    map_values([m = means.data()[row], rest = rests.data()[row],
+                s = scales.data()[row]](auto v) { return (v - m - rest) * s; },
+               n, width, x);
   }
   void apply(Real* y, const Array& weight, const Array& bias) const {
     if (is_defined(weight))
@@ -72,8 +82,8 @@ struct LayerNorm {
   }
   void row_gradient(const Real* dy, const Real* x, std::size_t row, const Array& weight, Real* n,
                     Real* g, Real* dx) const {
-    const Real mean = means.data()[row], scale = scales.data()[row];
-    map_values([=](auto v) { return (v - mean) * scale; }, n, width, x);
+    const Real scale = scales.data()[row];
+    normalize(n, x, row);
     if (!is_defined(weight))
       std::copy_n(dy, width, g);
     else
@@ -101,8 +111,9 @@ struct LayerNorm {
   }
   std::size_t width;  // elements normalized together
   double eps;
-  Array means = undefined_array(),
-        scales = undefined_array();  // (rows) each: a row's mean and 1 / sqrt(variance + eps)
+  static constexpr double epsilon = std::numeric_limits<Real>::epsilon();
+  // (rows) each: a row's mean rounded to Real, the rest of the mean, and 1 / sqrt(variance + eps)
+  Array means = undefined_array(), rests = undefined_array(), scales = undefined_array();
 };
 
 // y = w n with n = x / sqrt(mean(x^2) + eps), for every row x
@@ -218,8 +229,7 @@ static void check_normalized(std::string_view op, const Tensor& x, const Shape& 
       !std::equal(normalized_shape.begin(), normalized_shape.end(),
                   x.shape().end() - static_cast<std::ptrdiff_t>(axes)))
     throw_error(op, ": normalized_shape ", str(normalized_shape),
-                " must equal the last dimensions of ", describe(x, "x"), ": ",
-                describe(weight, "weight"), ", ", describe(bias, "bias"));
+                " must equal the last dimensions of ", describe(x, "x"));
   for (const Tensor* parameter : {&weight, &bias})
     if (parameter->defined() && parameter->shape() != normalized_shape)
       throw_error(op, ": ", describe(*parameter, parameter == &weight ? "weight" : "bias"),
