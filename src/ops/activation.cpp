@@ -2,10 +2,21 @@
 
 #include "heed/ops/activation.hpp"
 
+#include <limits>
+
 #include "heed/array/map.hpp"
 #include "heed/autograd/record.hpp"
+#include "ops/exp.hpp"
 
 namespace HEED_NAMESPACE {
+
+// min(max(x, low), high); NaN stays NaN. Products of infinity and 0 would be NaN where the limit is
+// 0, so large x are first limited.
+static Pack clamped(Pack x, Real low, Real high) {
+  return xsimd::select(x < Pack(low), Pack(low), xsimd::select(x > Pack(high), Pack(high), x));
+}
+static constexpr Real infinity = std::numeric_limits<Real>::infinity();
+static constexpr Real largest = std::numeric_limits<Real>::max();
 
 // y = tanh(x)
 struct Tanh {
@@ -18,11 +29,18 @@ struct Tanh {
   }
 };
 
-// y = 1 / (1 + e^-x)
+// y = 1 / (1 + e^-x), which is e^x where e^-x would be infinite
 struct Sigmoid {
   static constexpr std::string_view name = "Sigmoid";
   Array forward(const Array& x) const {
-    return map([](auto v) { return Real{1} / (Real{1} + xsimd::exp(-v)); }, x);
+    return map(
+        [](auto v) {
+          const auto e = xsimd::exp(-v);
+          const auto y = Real{1} / (Real{1} + e);
+          const auto infinite = e > Pack(largest);
+          return xsimd::any(infinite) ? xsimd::select(infinite, exp_in_full(v), y) : y;
+        },
+        x);
   }
   Array backward(const Array& dy, const Array& y, const Array&) const {
     return map([](auto d, auto s) { return d * s * (Real{1} - s); }, dy, y);  // dx = dy y (1 - y)
@@ -44,14 +62,18 @@ struct Relu {
 struct GeluErf {
   static constexpr std::string_view name = "GeluErf";
   Array forward(const Array& x) const {
-    return map([](auto v) { return v * normal_cdf(v); }, x);
+    return map([](auto v) { return clamped(v, -largest, infinity) * normal_cdf(v); }, x);
   }
   Array backward(const Array& dy, const Array&, const Array& x) const {
-    return map([](auto d, auto v) { return d * (normal_cdf(v) + v * normal_pdf(v)); }, dy, x);
+    return map(
+        [](auto d, auto v) {
+          return d * (normal_cdf(v) + clamped(v, -largest, largest) * normal_pdf(v));
+        },
+        dy, x);
   }  // dx = dy (P(x) + x P'(x)), P'(x) = e^(-x^2 / 2) / sqrt(2 pi)
 
-  static Pack normal_cdf(Pack x) {
-    return Real(0.5) + Real(0.5) * xsimd::erf(x * Real(0.7071067811865476));
+  static Pack normal_cdf(Pack x) {  // 0 or 1 if |x| > 100
+    return Real(0.5) + Real(0.5) * xsimd::erf(clamped(x, -100, 100) * Real(0.7071067811865476));
   }
   static Pack normal_pdf(Pack x) {
     return Real(0.3989422804014327) * xsimd::exp(Real(-0.5) * x * x);
@@ -62,11 +84,17 @@ struct GeluErf {
 struct GeluTanh {
   static constexpr std::string_view name = "GeluTanh";
   Array forward(const Array& x) const {
-    return map([](auto v) { return Real(0.5) * v * (Real(1) + xsimd::tanh(inner(v))); }, x);
+    return map(
+        [](auto v) {
+          const auto bounded = clamped(v, -largest, infinity);
+          return Real(0.5) * bounded * (Real(1) + xsimd::tanh(inner(v)));
+        },
+        x);
   }
   Array backward(const Array& dy, const Array&, const Array& x) const {
     return map(
-        [](auto d, auto v) {
+        [](auto d, auto unbounded) {
+          const auto v = clamped(unbounded, -100, 100);  // there, tanh u is -1 or 1, and u' finite
           const auto t = xsimd::tanh(inner(v));
           const auto du = slope * (Real(1) + Real(3) * cubic * v * v);
           return d * Real(0.5) * (Real(1) + t + v * (Real(1) - t * t) * du);
@@ -82,11 +110,13 @@ struct GeluTanh {
 struct Silu {
   static constexpr std::string_view name = "Silu";
   Array forward(const Array& x) const {
-    return map([](auto v) { return v / (Real{1} + xsimd::exp(-v)); }, x);
+    return map([](auto v) { return clamped(v, -largest, infinity) / (Real{1} + xsimd::exp(-v)); },
+               x);
   }
   Array backward(const Array& dy, const Array&, const Array& x) const {
     return map(
-        [](auto d, auto v) {
+        [](auto d, auto unbounded) {
+          const auto v = clamped(unbounded, -largest, largest);
           const auto s = Real{1} / (Real{1} + xsimd::exp(-v));
           return d * s * (Real{1} + v * (Real{1} - s));
         },

@@ -9,6 +9,7 @@
 #include "heed/array/reduce.hpp"
 #include "heed/autograd/record.hpp"
 #include "heed/base/error.hpp"
+#include "ops/exp.hpp"
 
 namespace HEED_NAMESPACE {
 
@@ -143,7 +144,7 @@ struct Power {
 struct Exp {
   static constexpr std::string_view name = "Exp";
   Array forward(const Array& x) const {
-    return map([](auto v) { return xsimd::exp(v); }, x);
+    return map([](auto v) { return exp_in_full(v); }, x);
   }
   Array backward(const Array& dy, const Array& y, const Array&) const {
     return map([](auto d, auto e) { return d * e; }, dy, y);  // dx = dy y

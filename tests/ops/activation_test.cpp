@@ -109,6 +109,21 @@ TEST_CASE("activations of large inputs are constant or linear, never NaN", "[ops
   CHECK(difference(tanh(Tensor(array_of({2}, {inf, -inf}))), array_of({2}, {1, -1})) == "");
 }
 
+TEST_CASE("gelu and silu of infinities have the values and derivatives of the limits",
+          "[ops][activation]") {
+  const auto silu_of = [](const Tensor& x) { return silu(x); };
+  const auto erf = [](const Tensor& x) { return gelu(x); };
+  const auto tanh_form = [](const Tensor& x) { return gelu(x, Gelu::tanh); };
+  for (const std::function<Tensor(const Tensor&)>& f :
+       {std::function<Tensor(const Tensor&)>(silu_of), {erf}, {tanh_form}}) {
+    const Tensor x = tensor_of({4}, {-infinity, infinity, -1e30, 1e30});
+    const Tensor y = f(x);
+    CHECK((y.value() == array_of({4}, {0, infinity, 0, 1e30})));
+    backward(y, ones({4}));
+    CHECK((x.grad() == array_of({4}, {0, 1, 0, 1})));
+  }
+}
+
 TEST_CASE("every activation of NaN is NaN", "[ops][activation]") {
   const Tensor x(array_of({2}, {NaN, 1}));
   for (const Tensor& y : {tanh(x), sigmoid(x), relu(x), gelu(x), gelu(x, Gelu::tanh), silu(x)}) {
@@ -145,4 +160,9 @@ TEST_CASE("exp, log and tanh are accurate to three ulp", "[ops][activation]") {
   CHECK(worst_error(wide, exp(Tensor(wide)), std::exp) < 3);
   CHECK(worst_error(positive, log(Tensor(positive)), std::log) < 3);
   CHECK(worst_error(narrow, tanh(Tensor(narrow)), std::tanh) < 3);
+}
+
+TEST_CASE("the logarithm of a subnormal sigmoid is finite", "[ops][activation]") {
+  const Tensor x = tensor_of({1}, {sizeof(Real) == sizeof(float) ? -90 : -720});
+  CHECK(difference(log(sigmoid(x)), x.value()) == "");
 }

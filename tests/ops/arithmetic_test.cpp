@@ -183,3 +183,16 @@ TEST_CASE("shapes that do not broadcast throw an error with both shapes", "[ops]
   b.set_name("bias");
   CHECK(message_of([&] { a + b; }) == "add: shapes do not broadcast: scores (2, 3), bias (4)");
 }
+
+TEST_CASE("exp is finite up to the largest x, and subnormal down to the smallest",
+          "[ops][arithmetic]") {
+  constexpr bool in_float = sizeof(Real) == sizeof(float);
+  const auto inputs = in_float ? std::vector<double>{88.4, 88.72, -88, -103}
+                               : std::vector<double>{709.5, 709.78, -709, -745};
+  for (const double x : inputs) {
+    const double y = static_cast<double>(exp(Tensor(scalar(static_cast<Real>(x)))).item());
+    const double wanted = std::exp(static_cast<double>(static_cast<Real>(x)));
+    CHECK(std::abs(y - wanted) <=
+          4e-6 * wanted + static_cast<double>(std::numeric_limits<Real>::denorm_min()));
+  }
+}
