@@ -36,11 +36,11 @@ void AdamW::set_lr(double lr, SourceLocation location) {
 void AdamW::step(SourceLocation location) {
   const CallSite site(location);
   for (std::size_t i = 0; i < parameters_.size(); ++i)
-    if (parameters_[i].has_grad()) check_shapes(parameters_[i], exp_avg_[i]);
+    if (is_updated(parameters_[i])) check_shapes(parameters_[i], exp_avg_[i]);
   const OperationTimer timer("AdamW", Phase::forward);
   ++step_;
   for (std::size_t i = 0; i < parameters_.size(); ++i)
-    if (parameters_[i].has_grad()) update(parameters_[i], exp_avg_[i], exp_avg_sq_[i], location);
+    if (is_updated(parameters_[i])) update(parameters_[i], exp_avg_[i], exp_avg_sq_[i], location);
 }
 
 // Updates the parameter p and its moments m and v in one pass over p, m, v and the gradient g.

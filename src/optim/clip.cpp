@@ -1,6 +1,7 @@
 // clip.cpp: clip_grad_norm, which clips gradients by the norm of all gradients.
 
 #include <cmath>
+#include <set>
 
 #include "heed/array/map.hpp"
 #include "heed/array/reduce.hpp"
@@ -19,32 +20,50 @@ static double max_abs(const Array& x) {
   return result;
 }
 
-static double sum_of_powers(const Array& x, double p) {
-  if (p == 2) return sum_of_squares(x);
-  double sum = 0;
-  for (std::size_t i = 0; i < x.size(); ++i)
-    sum += std::pow(std::abs(static_cast<double>(x.data()[i])), p);
-  return sum;
-}
-
-static double total_norm(const std::vector<Tensor>& parameters, double p) {
-  double total = 0;
+static double largest_of(const std::vector<Tensor>& parameters) {
+  double result = 0;
   for (const Tensor& parameter : parameters) {
     if (!parameter.has_grad()) continue;
-    if (!std::isinf(p))
-      total += sum_of_powers(parameter.grad(), p);
-    else if (const double largest = max_abs(parameter.grad()); !(largest <= total))
-      total = largest;
-    if (std::isnan(total)) return total;
+    if (const double largest = max_abs(parameter.grad()); !(largest <= result)) result = largest;
+    if (std::isnan(result)) break;
   }
-  return std::isinf(p) ? total : std::pow(total, 1 / p);
+  return result;
+}
+
+static double euclidean_norm(const std::vector<Tensor>& parameters) {
+  double sum = 0;
+  for (const Tensor& parameter : parameters)
+    if (parameter.has_grad()) sum += sum_of_squares(parameter.grad());
+  return std::sqrt(sum);
+}
+
+// (sum |g|^p)^(1/p), as a multiple of the largest |g|: a power of |g| itself could overflow.
+static double total_norm(const std::vector<Tensor>& parameters, double p) {
+  if (p == 2) return euclidean_norm(parameters);
+  const double largest = largest_of(parameters);
+  if (std::isinf(p) || largest == 0 || !std::isfinite(largest)) return largest;
+  double sum = 0;
+  for (const Tensor& parameter : parameters)
+    if (parameter.has_grad())
+      for (const Real g : parameter.grad())
+        sum += std::pow(std::abs(static_cast<double>(g)) / largest, p);
+  return largest * std::pow(sum, 1 / p);
+}
+
+static void check_distinct(const std::vector<Tensor>& parameters) {
+  std::set<const Node*> nodes;
+  for (const Tensor& parameter : parameters)
+    if (!nodes.insert(parameter.node().get()).second)
+      throw_error("clip_grad_norm: ", describe(parameter, "a parameter"),
+                  " occurs twice; give each parameter once");
 }
 
 double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, double norm_type,
                       SourceLocation location) {
   const CallSite site(location);
-  check_option("clip_grad_norm", "max_norm", max_norm, max_norm >= 0, "0 or more");
-  check_option("clip_grad_norm", "norm_type", norm_type, norm_type > 0, "above 0");
+  if (!(max_norm >= 0)) throw_error("clip_grad_norm: max_norm ", max_norm, " must be 0 or more");
+  if (!(norm_type > 0)) throw_error("clip_grad_norm: norm_type ", norm_type, " must be above 0");
+  check_distinct(parameters);
   const OperationTimer timer("clip_grad_norm", Phase::forward);
   const double norm = total_norm(parameters, norm_type);
   const double scale = max_norm / (norm + 1e-6);

@@ -32,12 +32,12 @@ void Sgd::set_lr(double lr, SourceLocation location) {
 void Sgd::step(SourceLocation location) {
   const CallSite site(location);
   for (std::size_t i = 0; i < parameters_.size(); ++i)
-    if (parameters_[i].has_grad()) check_shapes(parameters_[i], momenta_[i]);
+    if (is_updated(parameters_[i])) check_shapes(parameters_[i], momenta_[i]);
   const Real momentum = static_cast<Real>(options_.momentum), lr = static_cast<Real>(options_.lr);
   const Real grad_weight = static_cast<Real>(1 - options_.dampening);
   const Real decay = static_cast<Real>(options_.weight_decay);
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    if (!parameters_[i].has_grad()) continue;
+    if (!is_updated(parameters_[i])) continue;
     Array& p = parameters_[i].mutable_value(location);
     Array g = map([=](auto grad, auto w) { return grad + decay * w; }, parameters_[i].grad(), p);
     if (options_.momentum != 0) {

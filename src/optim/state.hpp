@@ -1,6 +1,7 @@
 // state.hpp: conversion between an optimizer's arrays and its State, and checks of options.
 #pragma once
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -9,11 +10,19 @@
 
 namespace HEED_NAMESPACE::optim {
 
-// Throws an Error such as "AdamW: lr -1 must be 0 or more" unless `good` is true.
+// Throws an Error such as "AdamW: lr -1 must be 0 or more" unless the value is finite and `good` is
+// true.
 template <class Number>
 void check_option(const char* owner, const char* option, Number value, bool good,
                   const char* range) {
+  if (std::isinf(static_cast<double>(value)))
+    throw_error(owner, ": ", option, " ", value, " must be finite");
   if (!good) throw_error(owner, ": ", option, " ", value, " must be ", range);
+}
+
+// Whether a step changes the parameter: it has a gradient, and has not been frozen since.
+inline bool is_updated(const Tensor& parameter) {
+  return parameter.requires_grad() && parameter.has_grad();
 }
 
 // Throws Error unless a parameter, its gradient and an array of the optimizer's state have one

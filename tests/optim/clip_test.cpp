@@ -87,3 +87,25 @@ TEST_CASE("clip_grad_norm rejects max_norm below 0 and norm_type 0 or less", "[o
   CHECK(message_of([] { clip_grad_norm({}, 1, -1); }) ==
         "clip_grad_norm: norm_type -1 must be above 0");
 }
+
+TEST_CASE("a parameter that occurs twice is an error, because it would be scaled twice",
+          "[optim][clip]") {
+  const Tensor w = tensor_of({2}, {0, 0}).set_name("w");
+  w.mutable_grad() = array_of({2}, {3, 4});
+  CHECK(message_of([&] {
+          clip_grad_norm({w, w}, 1);
+        }) == "clip_grad_norm: w (2) occurs twice; give each parameter once");
+  CHECK((w.grad() == array_of({2}, {3, 4})));
+}
+
+TEST_CASE("the norm does not overflow or vanish in powers of large or small gradients",
+          "[optim][clip]") {
+  const auto norm = [](double a, double b, double p) {
+    const Tensor w = tensor_of({2}, {0, 0});
+    w.mutable_grad() = array_of({2}, {a, b});
+    return clip_grad_norm({w}, 1e30, p);
+  };
+  CHECK(close(norm(3, 4, 1000), 4, 1e-6));
+  CHECK(close(norm(3e20, 4e20, 16) / 1e20, 4.0025, 1e-4));
+  CHECK(close(norm(3e-5, 4e-5, 100) / 1e-5, 4, 1e-6));
+}

@@ -415,3 +415,27 @@ TEST_CASE("an optimizer of any kind trains through the interface Optimizer", "[o
     CHECK(optimizer->parameters().size() == 1);
   }
 }
+
+TEST_CASE("a frozen parameter keeps its value, also if it still has a gradient", "[optim]") {
+  for (const bool adam : {true, false}) {
+    std::vector<Tensor> p = two_parameters();
+    set_gradients(p, 1);
+    p[0].node()->requires_grad = false;
+    const Array before = p[0].value(), other = p[1].value();
+    if (adam)
+      AdamW(p).step();
+    else
+      Sgd(p).step();
+    CHECK((p[0].value() == before));
+    CHECK((p[1].value() != other));
+  }
+}
+
+TEST_CASE("optimizers throw for an infinite learning rate", "[optim]") {
+  AdamWOptions infinite;
+  infinite.lr = infinity;
+  CHECK(message_of([&] { AdamW(two_parameters(), infinite); }) ==
+        "AdamW: lr inf must be finite");
+  Sgd sgd(two_parameters());
+  CHECK(message_of([&] { sgd.set_lr(infinity); }) == "Sgd: lr inf must be finite");
+}

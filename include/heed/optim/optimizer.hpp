@@ -57,7 +57,9 @@ void zero_grad(const std::vector<Tensor>& parameters,
 // multiplies the gradients by min(1, max_norm / (norm + 1e-6)), and returns `norm`. norm_type 2 is
 // the Euclidean norm, infinity the maximum absolute value. A max_norm of 0 sets the gradients to 0.
 // Pascanu et al. 2013, "On the difficulty of training recurrent neural networks", algorithm 1.
-// Throws Error for a negative max_norm and for a norm_type that is not above 0.
+// If the norm is infinite or NaN, the gradients become 0 or NaN (PyTorch's error_if_nonfinite =
+// False). Throws Error for a negative max_norm, a norm_type that is not above 0, and a parameter
+// that occurs twice.
 double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, double norm_type = 2,
                       SourceLocation location = SourceLocation::current());
 
