@@ -127,8 +127,10 @@ void save(const std::filesystem::path& path, const Parameters& parameters,
           SourceLocation location) {
   const CallSite site(location);
   std::vector<StoredTensor> tensors;
-  for (const Tensor& parameter : parameters)
+  for (const Tensor& parameter : parameters) {
+    check_finite(path, parameter.name(), parameter.value());
     tensors.push_back(stored_tensor(parameter.name(), parameter.value()));
+  }
   write_safetensors(path, {}, tensors);
 }
 

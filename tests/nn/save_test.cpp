@@ -99,7 +99,8 @@ TEST_CASE("load refuses values that are not finite", "[nn][save]") {
   const ScratchFolder folder;
   for (const double bad : {not_a_number, infinity, -infinity}) {
     const std::string path = (folder / "m").string();
-    save(path, store_of({{"a", zeros({2})}, {"b", array_of({2}, {1, bad})}}));
+    const Array a = zeros({2}), b = array_of({2}, {1, bad});
+    write_safetensors(path, {}, {stored_tensor("a", a), stored_tensor("b", b)});
     const std::string value = std::isnan(bad) ? "nan" : bad > 0 ? "inf" : "-inf";
     CHECK(refusal(path, store_of({{"a", ones({2})}, {"b", ones({2})}})) ==
           path + ": tensor 'b': element 1 is " + value + ", which is not finite");
@@ -175,4 +176,16 @@ TEST_CASE("load and save refuse what is no file", "[nn][save]") {
   CHECK(refusal(folder / "cut", one).find("truncated") != std::string::npos);
   const std::string deep = (folder / "none").string() + "/deep";
   CHECK(message_of([&] { save(deep, one); }).rfind(deep, 0) == 0);
+}
+
+TEST_CASE("save throws for a value that load would reject, and leaves the file", "[nn][save]") {
+  const ScratchFolder folder;
+  const auto path = folder.path / "model.safetensors";
+  save(path, store_of({{"w", ones({2})}}));
+  const Parameters bad = store_of({{"w", array_of({2}, {1, not_a_number})}});
+  CHECK(message_of([&] { save(path, bad); }) ==
+        path.string() + ": tensor 'w': element 1 is nan, which is not finite");
+  const Parameters good = store_of({{"w", zeros({2})}});
+  load(path, good);
+  CHECK((good.at("w").value() == ones({2})));
 }
