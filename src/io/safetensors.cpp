@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "heed/array/shape.hpp"
 #include "heed/base/atomic_file.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/file.hpp"
