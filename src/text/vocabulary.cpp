@@ -159,6 +159,15 @@ std::int64_t Vocabulary::find(std::string_view word) const {
   return found != words_.end() && *found == word ? found - words_.begin() : -1;
 }
 
+std::optional<std::int64_t> Vocabulary::end_of_text() const {
+  if (!byte_level_bpe_ || !byte_level_bpe_->end_of_text()) return {};
+  return static_cast<std::int64_t>(*byte_level_bpe_->end_of_text());
+}
+
+std::int64_t Vocabulary::first_token() const {
+  return end_of_text().value_or(std::max<std::int64_t>(find('\n'), 0));
+}
+
 void Vocabulary::throw_unknown_token(std::uint32_t value) const {
   throw_error(token_text(unit_, value), unknown_token_text);
 }

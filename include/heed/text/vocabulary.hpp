@@ -67,6 +67,12 @@ class Vocabulary {
     return found;
   }
 
+  // The id of GPT-2's <|endoftext|>, which separates texts, if the vocabulary has it.
+  std::optional<std::int64_t> end_of_text() const;
+  // The token from which a text without a prompt is generated: <|endoftext|>, the line break or, in
+  // a vocabulary without them, token 0.
+  std::int64_t first_token() const;
+
   // The token ids of a text, with WordPiece between [CLS] and [SEP]. Throws Error for an unknown
   // token (for a word: "'dor' is not in the vocabulary; ...") and for invalid UTF-8.
   std::vector<std::int64_t> encode(std::string_view text) const;
