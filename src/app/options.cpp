@@ -198,7 +198,8 @@ void declare_flags(Flags& flags, SampleCommand& c) {
       "the block size long.");
   run_argument(flags, c.run, c.trust);
   flags.group("Generation");
-  flags.text("--prompt", "TEXT", "text to continue; default: a line break", c.prompt);
+  flags.text("--prompt", "TEXT", "text to continue; default: a line break, or GPT-2's <|endoftext|>",
+             c.prompt);
   flags.integer("--tokens", c.options.tokens, {0, max_size}, "number of tokens to generate");
   flags.number("--temperature", c.options.temperature, {0, infinite},
                "divides the logits; 0: always the most likely token");

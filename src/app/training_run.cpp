@@ -201,8 +201,8 @@ struct TrainingRun {
   std::string generated(std::size_t num_tokens) const {
     const GenerateOptions options{num_tokens, preview_temperature};
     Generator generator(trainer.options().seed);
-    const std::int64_t start = std::max<std::int64_t>(vocabulary.find('\n'), 0);
-    return vocabulary.decode(generate(trainer.model(), {start}, options, generator,
+    return vocabulary.decode(generate(trainer.model(), {vocabulary.first_token()}, options,
+                                      generator,
                                       [](std::int64_t) { return received_signal() == 0; }));
   }
 
