@@ -303,6 +303,16 @@ TEST_CASE("Python scripts of heed open each text file as UTF-8", "[app][weights]
   }
 }
 
+TEST_CASE("an export of characters says where nanoGPT looks for meta.pkl", "[app][weights]") {
+  const Sandbox sandbox;
+  const std::string advice =
+      "nanoGPT's sample.py looks for the meta.pkl that load.py makes in data/heed/\n";
+  REQUIRE(sandbox.heed(train_tiny).code == 0);
+  CHECK(has(sandbox.heed({"export", "o", "--to", "nanogpt", "x"}).out, advice));
+  CHECK(has(content(sandbox / "x/load.py"), "for which nanoGPT looks in data/heed/"));
+  CHECK_FALSE(has(sandbox.heed({"export", "o", "--to", "gpt2", "y"}).out, advice));
+}
+
 TEST_CASE("load.py makes the same meta.pkl where the locale is not UTF-8", "[app][weights]") {
   const Sandbox sandbox;
   put(sandbox / "in.txt", Sandbox::story() + "\u00e9\u6f22");

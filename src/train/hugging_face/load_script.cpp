@@ -49,7 +49,8 @@ if __name__ == "__main__":
 )";
 
 constexpr const char* nanogpt_start =
-    R"(# python3 load.py                          makes nanoGPT's ckpt.pt here, and of characters meta.pkl
+    R"(# python3 load.py                          makes nanoGPT's ckpt.pt here, and of characters meta.pkl,
+#                                          for which nanoGPT looks in data/heed/
 # python3 load.py ckpt.pt FOLDER meta.pkl  makes a folder for heed import
 import ctypes, json, math, os, pickle, struct, sys, torch
 )";
