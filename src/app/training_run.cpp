@@ -215,6 +215,23 @@ struct TrainingRun {
     return line;
   }
 
+  // A line about the lowest validation loss, if the last one is more than 1 % above it.
+  std::string best_step() const {
+    const std::vector<LogRow>& rows = trainer.history();
+    const LogRow* best = nullptr;
+    for (const LogRow& row : rows)
+      if (row.val_loss && (best == nullptr || *row.val_loss < *best->val_loss)) best = &row;
+    if (best == nullptr || *rows.back().val_loss <= 1.01 * *best->val_loss) return "";
+    const std::filesystem::path model = folder.history_file(best->step);
+    std::error_code ignored;
+    return "the lowest was " + decimal(*best->val_loss, 4) + " after " +
+           std::to_string(best->step) + " steps; " +
+           (std::filesystem::exists(model, ignored)
+                ? "to sample that model: ./heed sample " + shell_path(model.string())
+                : "--keep-history keeps the model of each validation") +
+           "\n";
+  }
+
   int finish() {
     const char* const advice = ", the last step, all saved; to generate text: ./heed sample ";
     const std::string sample = generated(500) + "\n";
@@ -235,7 +252,8 @@ struct TrainingRun {
     TextWriter().write(sample);
     std::cout << "\nvalidation loss " << decimal(last.val_loss.value_or(NAN), 4) << " after "
               << last.step << " steps\n"
-              << printable(folder_name()) << "/ has checkpoint.safetensors, loss.csv, "
+              << best_step() << printable(folder_name())
+              << "/ has checkpoint.safetensors, loss.csv, "
               << (plot.ok ? "loss.svg, loss.gp, " : "") << "sample.txt\n"
               << "to generate more: ./heed sample " << shell_path(folder_name())
               << " --temperature 0.8" << std::endl;
