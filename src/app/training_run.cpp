@@ -272,8 +272,9 @@ struct TrainingRun {
       if (const int signal = stop_signal(); signal != 0 && !trainer.done()) {
         save();
         const std::string path = text.path.empty() ? "" : shell_path(text.path) + " ";
-        return interrupted(signal,
-                           ", all saved; to resume: ./heed train " + path + "--resume --out ");
+        return interrupted(signal, std::string(", all saved; to resume") +
+                                       (text.path == "-" ? ", pipe the same text again to" : ":") +
+                                       " ./heed train " + path + "--resume --out ");
       }
     }
     return finish();
