@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -73,23 +74,13 @@ void note_small_vocabulary(const Vocabulary& vocabulary, const std::string& name
          "within runs of letters, digits or other characters");
 }
 
-// Notes that the learning rate never reaches --lr.
-void note_warmup(const TrainOptions& o) {
-  if (o.steps <= o.warmup)
-    note("--steps " + std::to_string(o.steps) + " ends within the warm-up of " +
-         std::to_string(o.warmup) + " steps: the learning rate reaches " +
-         decimal(100 * schedule_of(o).at(o.steps - 1) / o.lr, 0) + " % of --lr " + exact(o.lr) +
-         "; give a smaller --warmup");
-}
-
 // ---- resuming a run
 
 // Lists the command line flags that differ from the checkpoint's options: "--lr 0.5 differs from
 // the checkpoint's 0.001, --heads 4 from its 2". Returns an empty string if no flag differs.
 // --steps may differ, and so may --decay-steps if the saved run used the default of --decay-steps.
 std::string differences(const TrainCommand& c, const nn::GptConfig& model,
-                        const TrainOptions& training, Unit tokenizer, std::size_t vocab_size,
-                        bool& of_model) {
+                        const TrainOptions& training, Unit tokenizer, std::size_t vocab_size) {
   const auto saved = flag_values(model, training, tokenizer, vocab_size);
   auto requested = flag_values(c.model, c.training, c.tokenizer, c.vocab_size);
   requested["--vocab-size"] = std::to_string(c.vocab_size);
@@ -100,7 +91,6 @@ std::string differences(const TrainCommand& c, const nn::GptConfig& model,
     if (flag == "--decay-steps" && training.decay_steps == 0) continue;
     text += (text.empty() ? "" : ", ") + flag + " " + requested.at(flag) +
             (text.empty() ? " differs from the checkpoint's " : " from its ") + value->second;
-    of_model |= flags_of_model.count(flag) != 0;
   }
   return text;
 }
@@ -121,8 +111,10 @@ void load_options(const ModelFile& file, const std::string& run, TrainCommand& c
                 ": an older heed divided its tokens into training and validation data otherwise; "
                 "start a new run from its weights with --init ",
                 run);
-  bool of_model = false;
-  const std::string conflicts = differences(c, model, training, tokenizer, vocab_size, of_model);
+  const std::string conflicts = differences(c, model, training, tokenizer, vocab_size);
+  const bool of_model = std::any_of(
+      flags_of_model.begin(), flags_of_model.end(),
+      [&](const std::string& flag) { return conflicts.find(flag + " ") != conflicts.npos; });
   if (!conflicts.empty())
     throw UsageError(conflicts + " in " + file.path() + "; leave " +
                      (conflicts.find(", ") == conflicts.npos ? "it" : "them") +
@@ -379,7 +371,6 @@ struct Run {
     if (had_byte_order_mark) note(name + " begins with a byte order mark, which heed removes");
     if (command.init.empty()) note_small_vocabulary(*vocabulary, name, command.vocab_size);
     note_text_problems(*corpus, *vocabulary, name);
-    note_warmup(command.training);
     if (checkpoint) note_schedule(checkpoint->options(), *trainer);
     const bool keep_history =
         command.keep_history || (checkpoint && !folder.history_steps().empty());

@@ -109,6 +109,13 @@ struct TrainingRun {
     if (!csv_file) throw_unwritable(folder.loss_csv());
   }
 
+  std::string warmup_line() const {
+    const TrainOptions& o = trainer.options();
+    return "lr     reaches " + decimal(100 * schedule_of(o).at(o.steps - 1) / o.lr, 0) + " % of " +
+           exact(o.lr) + ": the last step is within the warm-up of " + std::to_string(o.warmup) +
+           " steps; give a smaller --warmup\n";
+  }
+
   void print_header() const {
     const TrainOptions& o = trainer.options();
     const nn::GptConfig& c = trainer.model().config;
@@ -125,6 +132,7 @@ struct TrainingRun {
         << " x " << c.block_size << " tokens, on "
         << (trainer.processes() > 1 ? std::to_string(trainer.processes()) + " processes of " : "")
         << counted(static_cast<std::size_t>(num_threads()), "thread") << "\n"
+        << (o.steps > o.warmup ? "" : warmup_line())
         << "loss   nats per token; a uniform guess has loss ln " << V << " = "
         << decimal(std::log(static_cast<double>(V)), 4) << "\n"
         << "run    " << printable(folder_name()) << (replaces ? ", replacing the old run" : "")
