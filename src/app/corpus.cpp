@@ -36,7 +36,6 @@ void write_file(const MarkovSource& source, const CorpusCommand& command) {
     throw_error(command.file, ": exists already; give another name, or remove it first");
   if (std::filesystem::exists(command.file, ignored))
     throw_error(command.file, ": exists and is not a regular file; give another name");
-  remove_stale_temporaries(command.file);
   AtomicFile file(command.file);
   write_text(source, command, [&](const std::string& piece) {
     file.write(piece.data(), piece.size());

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 
 #include "heed/base/text.hpp"
 
@@ -33,6 +34,39 @@ std::size_t edit_distance(const std::string& a, const std::string& b) {
   }
   return row[b.size()];
 }
+
+// Options of nanoGPT, char-rnn and other programs, and heed's options with the same meaning.
+const std::map<std::string, std::string> options_elsewhere = {{"--context-length", "--block-size"},
+                                                              {"--d-model", "--embed-dim"},
+                                                              {"--epochs", "--steps"},
+                                                              {"--eval-interval", "--eval-every"},
+                                                              {"--eval-iters", "--eval-batches"},
+                                                              {"--grad-clip", "--clip"},
+                                                              {"--hidden-size", "--embed-dim"},
+                                                              {"--init-from", "--init"},
+                                                              {"--iters", "--steps"},
+                                                              {"--learning-rate", "--lr"},
+                                                              {"--length", "--tokens"},
+                                                              {"--log-interval", "--log-every"},
+                                                              {"--lr-decay-iters", "--decay-steps"},
+                                                              {"--max-epochs", "--steps"},
+                                                              {"--max-iters", "--steps"},
+                                                              {"--max-length", "--tokens"},
+                                                              {"--max-new-tokens", "--tokens"},
+                                                              {"--max-steps", "--steps"},
+                                                              {"--n-embd", "--embed-dim"},
+                                                              {"--n-head", "--heads"},
+                                                              {"--n-layer", "--layers"},
+                                                              {"--num-heads", "--heads"},
+                                                              {"--num-layers", "--layers"},
+                                                              {"--num-samples", "--samples"},
+                                                              {"--out-dir", "--out"},
+                                                              {"--primetext", "--prompt"},
+                                                              {"--rnn-size", "--embed-dim"},
+                                                              {"--seq-length", "--block-size"},
+                                                              {"--start", "--prompt"},
+                                                              {"--warmup-iters", "--warmup"},
+                                                              {"--warmup-steps", "--warmup"}};
 
 std::string name_in(const std::string& argument) { return argument.substr(0, argument.find('=')); }
 
@@ -98,8 +132,9 @@ double parse_number(const std::string& flag, const std::string& text, Bounds bou
     throw_usage_error(flag, text, "out of range: must be " + bounds.text());
   if (error != std::errc() || stop != end)
     throw_usage_error(flag, text, "must be a number, " + bounds.text());
-  if (!std::isfinite(value) || !bounds.contains(value))
-    throw_usage_error(flag, text, "must be " + bounds.text());
+  if (!std::isfinite(value))
+    throw_usage_error(flag, text, "must be a finite number, " + bounds.text());
+  if (!bounds.contains(value)) throw_usage_error(flag, text, "must be " + bounds.text());
   return value;
 }
 
@@ -123,13 +158,27 @@ const Flags::Flag* Flags::find(const std::string& name) const {
   return found == flags_.end() ? nullptr : &*found;
 }
 
-// Returns the flag name that is most similar to `name`, or an empty string if none is similar.
-std::string Flags::nearest(const std::string& name) const {
-  if (name.size() > 40) return "";  // flag names are shorter, and edit_distance() would be slow
+// The flags that the user may have meant by `name`: those that it abbreviates, the one with the
+// meaning of another program's option, or the most similar one.
+std::vector<std::string> Flags::likely(const std::string& name) const {
+  if (name.size() > 40) return {};  // flag names are shorter, and edit_distance() would be slow
+  std::string written = "--" + name.substr(std::min(name.find_first_not_of('-'), name.size()));
+  std::replace(written.begin(), written.end(), '_', '-');
+  std::vector<std::string> abbreviated_flags;
+  for (const Flag& flag : flags_)
+    if (written.size() > 3 && flag.name.rfind(written, 0) == 0)
+      abbreviated_flags.push_back(flag.name);
+  if (!abbreviated_flags.empty()) return abbreviated_flags;
+  const auto elsewhere = options_elsewhere.find(written);
+  if (elsewhere != options_elsewhere.end() && find(elsewhere->second) != nullptr)
+    return {elsewhere->second};
   std::string best = "--help";
   for (const Flag& flag : flags_)
     if (edit_distance(name, flag.name) < edit_distance(name, best)) best = flag.name;
-  return edit_distance(name, best) <= std::max<std::size_t>(2, name.size() / 3) ? best : "";
+  const bool is_other_word = best == "--help" && written.rfind("--h", 0) != 0;  // such as --temp
+  if (is_other_word || edit_distance(name, best) > std::max<std::size_t>(2, name.size() / 3))
+    return {};
+  return {best};
 }
 
 // Splits arguments such as "--lr=1" into "--lr" and "1". CLI11 itself would read the empty value of
@@ -167,9 +216,9 @@ void Flags::check_no_extra(const Arguments& extras) const {
   // A known flag can be an extra argument only after the argument "--", which ends the flags.
   if (extra->size() < 2 || (*extra)[0] != '-' || known(name))
     throw UsageError("'" + abbreviated(*extra) + "' is one argument too many; see --help");
-  const std::string guess = nearest(name);
+  const std::vector<std::string> meant = likely(name);
   throw UsageError("unknown option " + abbreviated(name) + "; " +
-                   (guess.empty() ? "see --help" : "did you mean " + guess + "?"));
+                   (meant.empty() ? "see --help" : "did you mean " + listed(meant, "or") + "?"));
 }
 
 std::optional<ShowText> Flags::read(const Arguments& arguments) {

@@ -138,7 +138,7 @@ class Flags {
   bool known(const std::string& name) const { return name == "--help" || find(name) != nullptr; }
   Arguments separated(const Arguments& arguments) const;
   void check_no_extra(const Arguments& extras) const;
-  std::string nearest(const std::string& name) const;
+  std::vector<std::string> likely(const std::string& name) const;
 
   std::string command_, about_, footer_, group_ = "Options";
   std::vector<Positional> positionals_;

@@ -129,6 +129,8 @@ int run(const ExportCommand& command) {
             << (command.to == "pytorch" ? "" : ", the vocabulary") << " and load.py\n"
             << "to load it with PyTorch: python3 "
             << shell_path((fs::path(command.folder) / "load.py").string()) << '\n';
+  if (command.to == "nanogpt" && saved.vocabulary.unit() == Unit::code_point)
+    std::cout << "nanoGPT's sample.py looks for the meta.pkl that load.py makes in data/heed/\n";
   return 0;
 }
 

@@ -12,6 +12,10 @@
 
 namespace heed::app {
 
+const std::set<std::string> flags_of_model = {
+    "--tokenizer", "--bytes", "--vocab-size", "--block-size", "--layers",  "--heads",
+    "--embed-dim", "--norm",  "--positions",  "--mlp",        "--kv-heads"};
+
 void check_heads(const nn::GptConfig& model) {
   if (model.embed_dim % model.heads != 0)
     throw UsageError("--heads " + std::to_string(model.heads) + " does not divide --embed-dim " +
@@ -164,11 +168,9 @@ void check_flags(TrainCommand& c, const FlagNames& given) {
   }
   if (!c.init.empty() && c.resume)
     throw UsageError("--init contradicts --resume; give one of them");
-  for (const char* flag :
-       {"--tokenizer", "--bytes", "--vocab-size", "--block-size", "--layers", "--heads",
-        "--embed-dim", "--norm", "--positions", "--mlp", "--kv-heads"})
+  for (const std::string& flag : flags_of_model)
     if (!c.init.empty() && c.given.count(flag) != 0)
-      throw UsageError(std::string(flag) + " contradicts --init, which takes the model of its run");
+      throw UsageError(flag + " contradicts --init, which takes the model of its run");
   if (c.resume && c.replace) throw UsageError("--replace contradicts --resume; give one of them");
   if (c.kv_heads && *c.kv_heads != c.model.heads) c.model.kv_heads = *c.kv_heads;
   if (!is_power_of_two(c.processes)) check_processes(c.processes, c.training);
@@ -198,7 +200,8 @@ void declare_flags(Flags& flags, SampleCommand& c) {
       "the block size long.");
   run_argument(flags, c.run, c.trust);
   flags.group("Generation");
-  flags.text("--prompt", "TEXT", "text to continue; default: a line break", c.prompt);
+  flags.text("--prompt", "TEXT",
+             "text to continue; default: a line break, or GPT-2's <|endoftext|>", c.prompt);
   flags.integer("--tokens", c.options.tokens, {0, max_size}, "number of tokens to generate");
   flags.number("--temperature", c.options.temperature, {0, infinite},
                "divides the logits; 0: always the most likely token");

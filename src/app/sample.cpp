@@ -16,12 +16,11 @@
 namespace heed::app {
 namespace {
 
-// Encodes --prompt as token ids. Without a prompt, returns the token of the line break or, if the
-// vocabulary has no line break, token 0.
+// Encodes --prompt as token ids. Without a prompt, returns the vocabulary's first_token().
 std::vector<std::int64_t> encoded_prompt(const SampleCommand& command, const Vocabulary& vocabulary,
                                          std::size_t block_size) {
   if (command.prompt.value_or("").empty()) {
-    const std::int64_t start = std::max<std::int64_t>(vocabulary.find('\n'), 0);
+    const std::int64_t start = vocabulary.first_token();
     if (command.prompt)
       note("--prompt is empty: starting from '" + printable(vocabulary.decode(start)) + "'");
     return {start};

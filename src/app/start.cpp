@@ -8,12 +8,15 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <string>
+#include <tuple>
 
 #include "heed/app/gemm_setting.hpp"
 #include "heed/app/options.hpp"
 #include "heed/array/matmul.hpp"
 #include "heed/autograd/trace/trace.hpp"
 #include "heed/base/error.hpp"
+#include "heed/base/text.hpp"
 
 namespace heed::app {
 namespace {
@@ -46,12 +49,30 @@ void restart_with_better_settings(char** argv) {
   if (changed) execv("/proc/self/exe", argv);
 }
 
+// OpenBLAS uses the kernels of the processor that OPENBLAS_CORETYPE names, without a check.
+std::string illegal_instruction_text;
+
+void report_illegal_instruction(int) {
+  std::ignore =
+      write(STDERR_FILENO, illegal_instruction_text.data(), illegal_instruction_text.size());
+  _exit(1);
+}
+
+void catch_illegal_instructions() {
+  const char* const core = std::getenv("OPENBLAS_CORETYPE");
+  if (core == nullptr) return;
+  illegal_instruction_text = "heed: error: OPENBLAS_CORETYPE=" + printable(core) +
+                             ": this processor lacks instructions of that one; unset it\n";
+  std::signal(SIGILL, report_illegal_instruction);
+}
+
 }  // namespace
 
 void start_program(char** argv) {
   open_closed_streams();
   std::signal(SIGXFSZ, SIG_IGN);  // makes a write beyond `ulimit -f` fail instead of killing heed
   restart_with_better_settings(argv);
+  catch_illegal_instructions();
   hide_call_sites();  // errors show no source lines: the user wrote no code
 }
 

@@ -1,11 +1,15 @@
 // train.cpp: heed train, which trains a model on a text or resumes a run.
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <optional>
 
+#include "app/text_notes.hpp"
 #include "heed/app/gemm_setting.hpp"
 #include "heed/app/memory_check.hpp"
 #include "heed/app/options.hpp"
@@ -34,9 +38,8 @@ Vocabulary checked_vocabulary(std::string_view text, const TrainCommand& c,
                               const std::string& name) {
   try {
     if (c.tokenizer != Unit::byte_pair) return Vocabulary::of_text(text, c.tokenizer);
-    // The merges may not know the validation data: about the last tenth of the text.
-    const std::string_view training_part = text.substr(0, text.size() / 10 * 9);
-    return Vocabulary(BytePairs::trained_on(training_part, c.vocab_size));
+    // The merges may not know the validation data.
+    return Vocabulary(BytePairs::trained_on(text.substr(0, training_bytes(text)), c.vocab_size));
   } catch (const Error& error) {
     throw_error(name, ": ", error.what());
   }
@@ -62,19 +65,13 @@ void check_length(const Corpus& corpus, const TrainCommand& c, const std::string
               "; give a longer text or a smaller --block-size");
 }
 
-void note_text_problems(std::string_view text, const Vocabulary& vocabulary,
-                        const std::string& name, bool had_byte_order_mark, std::size_t vocab_size) {
-  if (had_byte_order_mark) note(name + " begins with a byte order mark, which heed removes");
-  if (has_crlf(text))
-    note(name + " has CRLF line ends: the model will learn them as two characters");
+void note_small_vocabulary(const Vocabulary& vocabulary, const std::string& name,
+                           std::size_t vocab_size) {
   if (vocabulary.unit() == Unit::byte_pair && vocabulary.size() < vocab_size)
-    note(name + " has no more pairs that occur twice: the vocabulary has " +
-         std::to_string(vocabulary.size()) + " tokens, not " + std::to_string(vocab_size));
-  if (vocabulary.size() == 1)
-    note(name + " has one distinct character: the model can only learn to repeat it");
-  if (vocabulary.size() > 2000 && vocabulary.unit() == Unit::code_point)
-    note(name + " has a vocabulary of " + std::to_string(vocabulary.size()) +
-         " characters: steps are slow; with --bytes it has 256 at most");
+    note(name + " gives a vocabulary of " + std::to_string(vocabulary.size()) + " tokens, not " +
+         std::to_string(vocab_size) +
+         ": in its first nine tenths, no other pair of tokens with at most 128 bytes occurs twice "
+         "within runs of letters, digits or other characters");
 }
 
 // ---- resuming a run
@@ -83,8 +80,8 @@ void note_text_problems(std::string_view text, const Vocabulary& vocabulary,
 // the checkpoint's 0.001, --heads 4 from its 2". Returns an empty string if no flag differs.
 // --steps may differ, and so may --decay-steps if the saved run used the default of --decay-steps.
 std::string differences(const TrainCommand& c, const nn::GptConfig& model,
-                        const TrainOptions& training, Unit tokenizer) {
-  const auto saved = flag_values(model, training, tokenizer, model.vocab_size);
+                        const TrainOptions& training, Unit tokenizer, std::size_t vocab_size) {
+  const auto saved = flag_values(model, training, tokenizer, vocab_size);
   auto requested = flag_values(c.model, c.training, c.tokenizer, c.vocab_size);
   requested["--vocab-size"] = std::to_string(c.vocab_size);
   std::string text;
@@ -100,7 +97,7 @@ std::string differences(const TrainCommand& c, const nn::GptConfig& model,
 
 // Sets the options of the command from the checkpoint, except --steps and --decay-steps if they are
 // given. Throws UsageError for the command line flags that differences() lists.
-void load_options(const ModelFile& file, TrainCommand& c) {
+void load_options(const ModelFile& file, const std::string& run, TrainCommand& c) {
   const Unit tokenizer = file.vocabulary().unit();
   if (tokenizer == Unit::word)
     throw_error(file.path(),
@@ -108,11 +105,21 @@ void load_options(const ModelFile& file, TrainCommand& c) {
                 "characters, bytes or byte pairs");
   const nn::GptConfig model = file.config();
   TrainOptions training = file.options();
-  const std::string conflicts = differences(c, model, training, tokenizer);
+  const std::size_t vocab_size = file.text().vocab_size;
+  if ((tokenizer == Unit::byte_pair || tokenizer == Unit::byte_level_bpe) && vocab_size == 0)
+    throw_error(file.path(),
+                ": an older heed divided its tokens into training and validation data otherwise; "
+                "start a new run from its weights with --init ",
+                run);
+  const std::string conflicts = differences(c, model, training, tokenizer, vocab_size);
+  const bool of_model = std::any_of(
+      flags_of_model.begin(), flags_of_model.end(),
+      [&](const std::string& flag) { return conflicts.find(flag + " ") != conflicts.npos; });
   if (!conflicts.empty())
     throw UsageError(conflicts + " in " + file.path() + "; leave " +
                      (conflicts.find(", ") == conflicts.npos ? "it" : "them") +
-                     " out to resume, or leave out --resume to start a new run");
+                     " out to resume, or leave out --resume to start a new run" +
+                     (of_model ? "" : ", with --init " + run + " from these weights"));
   if (c.given.count("--steps") != 0) training.steps = c.training.steps;
   if (c.given.count("--decay-steps") != 0) {
     training.decay_steps = c.training.decay_steps;
@@ -124,7 +131,7 @@ void load_options(const ModelFile& file, TrainCommand& c) {
   c.model = model;
   c.training = training;
   c.tokenizer = tokenizer;
-  c.vocab_size = model.vocab_size;
+  c.vocab_size = vocab_size;
 }
 
 // Opens the checkpoint in the folder and sets the options of `command` from it. If the command
@@ -132,9 +139,15 @@ void load_options(const ModelFile& file, TrainCommand& c) {
 ModelFile open_checkpoint(const RunFolder& folder, TrainCommand& command, std::string& path) {
   ModelFile file = ModelFile::open(folder.checkpoint());
   check_trusted(file, command.trust);
-  load_options(file, command);
+  const std::string run = shell_path(folder.path.string());
+  load_options(file, run, command);
   const std::string saved_path = file.text().path;
   if (command.text.empty() && !saved_path.empty()) path = saved_path;
+  if (command.text.empty() && path == "-" && ::isatty(STDIN_FILENO) != 0)
+    throw_error(file.path(),
+                ": was trained on a text from standard input; pipe the same text "
+                "again to ./heed train - --resume --out ",
+                run);
   return file;
 }
 
@@ -286,20 +299,33 @@ struct Run {
 
   // Standard input belongs to rank 0, which sends the text to the others.
   Facts read() {
-    check_fits_in_memory(path);
-    if (path != "-" || is_first()) text = read_text(path);
+    try {
+      check_fits_in_memory(path);
+      if (path != "-" || is_first()) text = read_text(path);
+    } catch (const Error& error) {
+      if (!checkpoint || !command.text.empty()) throw;
+      const std::string run = folder.path.string();
+      throw_error(error.what(), "; the run in ", run, " was trained on this text: give its new ",
+                  "path, as in ./heed train PATH --resume --out ", shell_path(run));
+    }
     return {};
   }
 
   Facts build() {
     had_byte_order_mark = has_byte_order_mark(text);
     if (had_byte_order_mark) text.erase(0, 3);
-    if (text.empty()) throw_error(name, ": is empty; give a text to train on");
+    if (text.empty())
+      throw_error(name, ": is empty; ",
+                  !checkpoint   ? "give a text to train on"
+                  : path == "-" ? "pipe the text of the run in " + folder.path.string() + " again"
+                                : "give the text of the run in " + folder.path.string());
     fingerprint = fingerprint_of(path == default_text() ? "" : path, text);
     vocabulary = initial ? initial->vocabulary()
                  : checkpoint && keeps_vocabulary(*checkpoint, command, fingerprint)
                      ? checkpoint->vocabulary()
                      : checked_vocabulary(text, command, name);
+    if (vocabulary->unit() == Unit::byte_pair || vocabulary->unit() == Unit::byte_level_bpe)
+      fingerprint.vocab_size = initial ? vocabulary->size() : command.vocab_size;
     corpus.emplace(corpus_of(std::move(text), *vocabulary, name));
     check_length(*corpus, command, name);
     if (checkpoint) check_same_text(*checkpoint, fingerprint, name, *vocabulary);
@@ -342,8 +368,9 @@ struct Run {
     }
     folder.create();
     lock.acquire();
-    note_text_problems(corpus->text(), *vocabulary, name, had_byte_order_mark,
-                       command.init.empty() ? command.vocab_size : vocabulary->size());
+    if (had_byte_order_mark) note(name + " begins with a byte order mark, which heed removes");
+    if (command.init.empty()) note_small_vocabulary(*vocabulary, name, command.vocab_size);
+    note_text_problems(*corpus, *vocabulary, name);
     if (checkpoint) note_schedule(checkpoint->options(), *trainer);
     const bool keep_history =
         command.keep_history || (checkpoint && !folder.history_steps().empty());

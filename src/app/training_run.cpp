@@ -109,6 +109,13 @@ struct TrainingRun {
     if (!csv_file) throw_unwritable(folder.loss_csv());
   }
 
+  std::string warmup_line() const {
+    const TrainOptions& o = trainer.options();
+    return "lr     reaches " + decimal(100 * schedule_of(o).at(o.steps - 1) / o.lr, 0) + " % of " +
+           exact(o.lr) + ": the last step is within the warm-up of " + std::to_string(o.warmup) +
+           " steps; give a smaller --warmup\n";
+  }
+
   void print_header() const {
     const TrainOptions& o = trainer.options();
     const nn::GptConfig& c = trainer.model().config;
@@ -125,6 +132,7 @@ struct TrainingRun {
         << " x " << c.block_size << " tokens, on "
         << (trainer.processes() > 1 ? std::to_string(trainer.processes()) + " processes of " : "")
         << counted(static_cast<std::size_t>(num_threads()), "thread") << "\n"
+        << (o.steps > o.warmup ? "" : warmup_line())
         << "loss   nats per token; a uniform guess has loss ln " << V << " = "
         << decimal(std::log(static_cast<double>(V)), 4) << "\n"
         << "run    " << printable(folder_name()) << (replaces ? ", replacing the old run" : "")
@@ -201,8 +209,8 @@ struct TrainingRun {
   std::string generated(std::size_t num_tokens) const {
     const GenerateOptions options{num_tokens, preview_temperature};
     Generator generator(trainer.options().seed);
-    const std::int64_t start = std::max<std::int64_t>(vocabulary.find('\n'), 0);
-    return vocabulary.decode(generate(trainer.model(), {start}, options, generator,
+    return vocabulary.decode(generate(trainer.model(), {vocabulary.first_token()}, options,
+                                      generator,
                                       [](std::int64_t) { return received_signal() == 0; }));
   }
 
@@ -213,6 +221,23 @@ struct TrainingRun {
     for (const std::string& part : lines_of(generated(40)))
       line += (line.empty() ? "" : " / ") + (part == " " ? part : printable(part));
     return line;
+  }
+
+  // A line about the lowest validation loss, if the last one is more than 1 % above it.
+  std::string best_step() const {
+    const std::vector<LogRow>& rows = trainer.history();
+    const LogRow* best = nullptr;
+    for (const LogRow& row : rows)
+      if (row.val_loss && (best == nullptr || *row.val_loss < *best->val_loss)) best = &row;
+    if (best == nullptr || *rows.back().val_loss <= 1.01 * *best->val_loss) return "";
+    const std::filesystem::path model = folder.history_file(best->step);
+    std::error_code ignored;
+    return "the lowest was " + decimal(*best->val_loss, 4) + " after " +
+           std::to_string(best->step) + " steps; " +
+           (std::filesystem::exists(model, ignored)
+                ? "to sample that model: ./heed sample " + shell_path(model.string())
+                : "--keep-history keeps the model of each validation") +
+           "\n";
   }
 
   int finish() {
@@ -235,7 +260,8 @@ struct TrainingRun {
     TextWriter().write(sample);
     std::cout << "\nvalidation loss " << decimal(last.val_loss.value_or(NAN), 4) << " after "
               << last.step << " steps\n"
-              << printable(folder_name()) << "/ has checkpoint.safetensors, loss.csv, "
+              << best_step() << printable(folder_name())
+              << "/ has checkpoint.safetensors, loss.csv, "
               << (plot.ok ? "loss.svg, loss.gp, " : "") << "sample.txt\n"
               << "to generate more: ./heed sample " << shell_path(folder_name())
               << " --temperature 0.8" << std::endl;
@@ -254,8 +280,9 @@ struct TrainingRun {
       if (const int signal = stop_signal(); signal != 0 && !trainer.done()) {
         save();
         const std::string path = text.path.empty() ? "" : shell_path(text.path) + " ";
-        return interrupted(signal,
-                           ", all saved; to resume: ./heed train " + path + "--resume --out ");
+        return interrupted(signal, std::string(", all saved; to resume") +
+                                       (text.path == "-" ? ", pipe the same text again to" : ":") +
+                                       " ./heed train " + path + "--resume --out ");
       }
     }
     return finish();

@@ -12,6 +12,7 @@
 #include <locale>
 #include <sstream>
 
+#include "heed/base/unicode.hpp"
 #include "heed/base/utf8.hpp"
 
 namespace heed {
@@ -35,6 +36,14 @@ std::string escape_sequence(std::uint32_t c) {
   if (c == '\t') return "\\t";
   if (c == '\r') return "\\r";
   return hexadecimal(c < 0x100 ? "\\x%02llx" : c < 0x10000 ? "\\u%04llx" : "\\U%08llx", c);
+}
+
+// Whether nothing is seen of a character that stands alone: white space, a joiner, a variation
+// selector, a filler of Hangul.
+bool is_invisible(std::uint32_t c) {
+  return is_white_space(c) || is_format_character(c) || c == 0x34f ||
+         (c >= 0xfe00 && c <= 0xfe0f) || (c >= 0xe0100 && c <= 0xe01ef) || c == 0x115f ||
+         c == 0x1160 || c == 0x3164 || c == 0xffa0;
 }
 
 // A character's width: 2 for emoji and East Asian wide characters, 0 for combining marks, else 1.
@@ -147,7 +156,16 @@ std::string in_quotes(std::string_view text) {
   return result + "'";
 }
 
-std::string printable(std::string_view name) { return name == " " ? "␣" : escaped(name); }
+std::string printable(std::string_view name) {
+  std::string shown;
+  for (std::size_t i = 0; i < name.size();) {
+    const auto [c, size] = decode_utf8(name, i);
+    if (size == 0 || !is_invisible(c)) return escaped(name);
+    shown += c == ' ' ? "␣" : escape_sequence(c);
+    i += size;
+  }
+  return shown;
+}
 
 std::size_t display_width(std::string_view text) {
   std::size_t width = 0;

@@ -126,6 +126,8 @@ double MarkovSource::entropy_rate() const {
 }
 
 std::vector<double> MarkovSource::conditional_entropies(std::size_t max_context) const {
+  if (max_context > 1'000'000)
+    throw_error("source: entropies after ", max_context, " letters; give at most 1000000");
   Posterior prior;
   for (std::size_t s = 0; s < states_.size(); ++s) prior[s] = stationary_distribution_[s];
   Posteriors posteriors = {{prior, 1.0}};

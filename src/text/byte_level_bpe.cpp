@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "heed/base/error.hpp"
+#include "heed/base/file.hpp"
 #include "heed/base/text.hpp"
 #include "heed/base/utf8.hpp"
 #include "text/vocabulary_files.hpp"
@@ -114,6 +115,7 @@ ByteLevelBpe ByteLevelBpe::from_contents(std::string_view vocab_json, std::strin
 // Reads the list of merges, whose first line can be a comment: "#version: 0.2".
 void ByteLevelBpe::read_merges(std::string_view text, const std::string& name,
                                const std::string& vocab_name) {
+  if (has_byte_order_mark(text)) text.remove_prefix(3);
   const std::vector<std::uint32_t> sorted = sorted_ids(tokens_);
   std::vector<char> made(tokens_.size());  // the tokens that the merges so far have made
   std::uint32_t last = 0;

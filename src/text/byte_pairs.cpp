@@ -7,7 +7,6 @@
 #include <map>
 #include <optional>
 #include <queue>
-#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -90,6 +89,13 @@ class PairCounts {
   }
 
  private:
+  struct Hash {
+    std::size_t operator()(const Merge& merge) const {
+      constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;  // mixes the bits (Fibonacci hashing)
+      const auto first = static_cast<std::uint64_t>(merge.first);
+      return (first * odd + static_cast<std::uint64_t>(merge.second)) * odd >> 16;
+    }
+  };
   struct Word {
     Ids ids;
     std::int64_t count;  // how often the chunk occurs
@@ -138,7 +144,7 @@ class PairCounts {
     const auto [found, is_new] = pairs_.try_emplace(merge);
     auto& [count, words] = found->second;
     count += words_[w].count;
-    if (is_new) added_.insert(merge);
+    if (is_new) added_.push_back(merge);
     if (words.empty() || words.back() != w) words.push_back(w);
   }
   void queue_added() {
@@ -148,9 +154,9 @@ class PairCounts {
 
   std::vector<std::size_t> lengths_ = std::vector<std::size_t>(256, 1);  // bytes of each token
   std::vector<Word> words_;
-  std::map<Merge, Pair> pairs_;
+  std::unordered_map<Merge, Pair, Hash> pairs_;
   std::priority_queue<Entry> queue_;  // each pair at least once; its count may be out of date
-  std::set<Merge> added_;             // new pairs, which are not in the queue yet
+  std::vector<Merge> added_;          // new pairs, which are not in the queue yet
 };
 
 }  // namespace

@@ -51,27 +51,51 @@ void check_sizes(const Split& part, std::size_t batch_size, std::size_t block_si
 
 }  // namespace
 
+std::size_t training_bytes(std::string_view text) {
+  std::size_t end = text.size() / 10 * 9 + text.size() % 10 * 9 / 10;
+  for (int back = 0; back < 3 && end > 0 && (text[end] & 0xc0) == 0x80; ++back) --end;
+  return end;
+}
+
 Corpus::Corpus(std::string text, Vocabulary vocabulary)
     : text_(std::move(text)), vocabulary_(std::move(vocabulary)) {
   if (vocabulary_.unit() == Unit::word || vocabulary_.unit() == Unit::word_piece)
     throw_error("corpus: the vocabulary is word-level; give a character-level or byte-level one");
   if (vocabulary_.unit() == Unit::byte_pair || vocabulary_.unit() == Unit::byte_level_bpe) {
-    const std::vector<std::int64_t> ids = vocabulary_.encode(text_);
-    ids_.assign(ids.begin(), ids.end());
+    const auto append = [&](std::string_view part) {
+      const std::vector<std::int64_t> ids = vocabulary_.encode(part);
+      ids_.insert(ids_.end(), ids.begin(), ids.end());
+    };
+    append(training_text());
+    train_size_ = ids_.size();
+    append(std::string_view(text_).substr(training_text().size()));
     size_ = ids_.size();
     return;
   }
   if (vocabulary_.unit() == Unit::byte) {
     check_bytes(text_, vocabulary_);
     size_ = text_.size();
-    return;
+  } else {
+    read_characters();
   }
+  train_size_ = size_ / 10 * 9 + size_ % 10 * 9 / 10;
+}
+
+void Corpus::read_characters() {
   offsets_.reserve(text_.size() / stride + 1);
   for (std::size_t at = 0; at < text_.size();) {
     offsets_.push_back(at);
     size_ += check_stride(text_, at, vocabulary_);
   }
   if (size_ == text_.size()) offsets_ = {};
+}
+
+std::string_view Corpus::training_text() const {
+  const bool has_pairs =
+      vocabulary_.unit() == Unit::byte_pair || vocabulary_.unit() == Unit::byte_level_bpe;
+  return std::string_view(text_).substr(0, has_pairs          ? training_bytes(text_)
+                                           : offsets_.empty() ? train_size_
+                                                              : byte_offset(train_size_));
 }
 
 std::size_t Corpus::byte_offset(std::size_t position) const {

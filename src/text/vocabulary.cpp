@@ -8,6 +8,7 @@
 
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
+#include "heed/base/unicode.hpp"
 #include "heed/base/utf8.hpp"
 #include "heed/text/byte_level_bpe.hpp"
 #include "heed/text/word_piece.hpp"
@@ -15,8 +16,8 @@
 namespace HEED_NAMESPACE {
 namespace {
 
-constexpr const char* unknown_token_text =
-    " is not in the vocabulary; use only tokens of the training text";
+constexpr const char* unknown_token_text = " is not in the vocabulary; ";
+constexpr const char* usual_remedy = "use only tokens of the training text";
 
 // Calls visit(value) for each code point or byte of the text; throws Error for invalid UTF-8.
 template <class Visit>
@@ -159,8 +160,37 @@ std::int64_t Vocabulary::find(std::string_view word) const {
   return found != words_.end() && *found == word ? found - words_.begin() : -1;
 }
 
+std::optional<std::int64_t> Vocabulary::end_of_text() const {
+  if (!byte_level_bpe_ || !byte_level_bpe_->end_of_text()) return {};
+  return static_cast<std::int64_t>(*byte_level_bpe_->end_of_text());
+}
+
+std::int64_t Vocabulary::first_token() const {
+  return end_of_text().value_or(std::max<std::int64_t>(find('\n'), 0));
+}
+
+// What to use instead of an unknown token. A text can have 'é' as one code point (NFC) or as 'e'
+// and an accent (NFD), which look the same.
+std::string Vocabulary::remedy(std::uint32_t unknown) const {
+  if (unit_ != Unit::code_point) return usual_remedy;
+  const auto is_known = [&](char32_t part) { return find(std::uint32_t{part}) >= 0; };
+  const std::u32string parts = decomposed(std::u32string(1, unknown));
+  if (parts.size() > 1 && std::all_of(parts.begin(), parts.end(), is_known)) {
+    std::vector<std::string> texts;
+    for (const char32_t part : parts) texts.push_back(token_text(unit_, part));
+    return "the training text has it decomposed (NFD), as " + joined(texts, " and ") +
+           "; uconv -x nfd converts a text";
+  }
+  for (const std::uint32_t value : values_)
+    if (is_nonspacing_mark(unknown) && value != unknown &&
+        decomposed(std::u32string(1, value)).find(unknown) != std::u32string::npos)
+      return "the training text has composed characters (NFC), such as " +
+             token_text(unit_, value) + "; uconv -x nfc converts a text";
+  return usual_remedy;
+}
+
 void Vocabulary::throw_unknown_token(std::uint32_t value) const {
-  throw_error(token_text(unit_, value), unknown_token_text);
+  throw_error(token_text(unit_, value), unknown_token_text, remedy(value));
 }
 
 std::vector<std::int64_t> Vocabulary::encode(std::string_view text) const {
@@ -176,7 +206,12 @@ std::vector<std::int64_t> Vocabulary::encode(std::string_view text) const {
       ids.push_back(find(word));
       if (ids.back() >= 0) continue;
       check_utf8(word);
-      throw_error(in_quotes(word), unknown_token_text);
+      const std::u32string form = decomposed(code_points_of(word));
+      for (const std::string& known : words_)
+        if (decomposed(code_points_of(known)) == form)
+          throw_error(in_quotes(word), unknown_token_text, "the training text has it in another ",
+                      "Unicode form; uconv -x nfc or uconv -x nfd converts a text");
+      throw_error(in_quotes(word), unknown_token_text, usual_remedy);
     }
     return ids;
   }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "heed/base/error.hpp"
+#include "heed/base/file.hpp"
 #include "heed/base/text.hpp"
 #include "heed/base/unicode.hpp"
 #include "heed/base/utf8.hpp"
@@ -94,6 +95,7 @@ WordPiece WordPiece::load(const std::filesystem::path& vocab_txt) {
 }
 
 WordPiece WordPiece::from_contents(std::string_view vocab_txt, const std::string& name) {
+  if (has_byte_order_mark(vocab_txt)) vocab_txt.remove_prefix(3);
   WordPiece result;
   result.tokens_ = tokens_of_lines(vocab_txt, name);
   result.sorted_ = sorted_ids(result.tokens_);

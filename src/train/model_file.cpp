@@ -50,8 +50,10 @@ GemmChoice ModelFile::gemm() const {
 }
 
 TextFingerprint ModelFile::text() const {
+  const bool has_size = file_.metadata.count("text.vocab_size") != 0;
   return {path_in(file_), integer_entry(file_, "text.bytes", any_integer),
-          integer_entry(file_, "text.hash", any_integer)};
+          integer_entry(file_, "text.hash", any_integer),
+          has_size ? size_entry(file_, "text.vocab_size") : 0};
 }
 
 void ModelFile::restore(Trainer& trainer) const {
@@ -132,6 +134,7 @@ static Content content_of(const Trainer& trainer, const TrainerState& state,
   put_path(metadata, text.path);
   metadata["text.bytes"] = std::to_string(text.bytes);
   metadata["text.hash"] = std::to_string(text.hash);
+  if (text.vocab_size != 0) metadata["text.vocab_size"] = std::to_string(text.vocab_size);
   return content;
 }
 

@@ -19,7 +19,8 @@ namespace {
 const TrainOptions& checked(const TrainOptions& options) {
   if (options.log_every < 1) throw_error("Trainer: log_every must be at least 1");
   if (options.eval_every < 1) throw_error("Trainer: eval_every must be at least 1");
-  if (options.eval_batches < 1) throw_error("Trainer: eval_batches must be at least 1");
+  if (options.eval_batches < 1 || options.eval_batches > 1'000'000'000)
+    throw_error("Trainer: eval_batches ", options.eval_batches, " must be from 1 to 1000000000");
   if (!(options.clip >= 0)) throw_error("Trainer: clip ", options.clip, " must be 0 or more");
   if (options.warmup < 0) throw_error("Trainer: warmup ", options.warmup, " must be 0 or more");
   if (options.decay_steps < 0)

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
 
@@ -264,6 +265,74 @@ TEST_CASE("nanoGPT's modules load an export strictly and continue a text as heed
     REQUIRE(imported.code == 0);
     CHECK(state(sandbox / "i_x") == state(sandbox / (std::string("i_") + folder)));
   }
+}
+
+TEST_CASE("an export for GPT2LMHeadModel names <|endoftext|> only if the vocabulary has it",
+          "[app][weights]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny).code == 0);
+  REQUIRE(sandbox.heed({"import", weights("gpt2").string(), "--out", "g"}).code == 0);
+  const auto ids = [&](const char* run, const char* folder) {
+    REQUIRE(sandbox.heed({"export", run, "--to", "gpt2", folder}).code == 0);
+    const auto config = nlohmann::json::parse(sandbox.read(std::string(folder) + "/config.json"));
+    return config.at("bos_token_id").dump() + " " + config.at("eos_token_id").dump();
+  };
+  CHECK(ids("o", "x") == "null null");  // token 0 is the line break
+  CHECK(sandbox.heed({"import", "x", "--out", "again"}).code == 0);
+  CHECK(ids("g", "y") == "264 264");
+}
+
+TEST_CASE("Python scripts of heed open each text file as UTF-8", "[app][weights]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny).code == 0);
+  std::vector<fs::path> scripts;
+  for (const std::string format : {"nanogpt", "gpt2", "pytorch"}) {
+    REQUIRE(sandbox.heed({"export", "o", "--to", format, format}).code == 0);
+    scripts.push_back(sandbox / format / "load.py");
+  }
+  for (const auto& entry : fs::recursive_directory_iterator(HEED_SOURCE_DIR "/tools"))
+    if (entry.path().extension() == ".py") scripts.push_back(entry.path());
+  const std::regex call(R"([^.\w]open\(((?:[^()]|\([^()]*\))*)\))"), binary(R"("[rw]b")");
+  for (const fs::path& script : scripts) {
+    const std::string text = content(script);
+    for (std::sregex_iterator at(text.begin(), text.end(), call), end; at != end; ++at) {
+      INFO(script << ": " << at->str());
+      const std::string arguments = (*at)[1];
+      CHECK((has(arguments, "encoding=") || std::regex_search(arguments, binary)));
+    }
+  }
+}
+
+TEST_CASE("an export of characters says where nanoGPT looks for meta.pkl", "[app][weights]") {
+  const Sandbox sandbox;
+  const std::string advice =
+      "nanoGPT's sample.py looks for the meta.pkl that load.py makes in data/heed/\n";
+  REQUIRE(sandbox.heed(train_tiny).code == 0);
+  CHECK(has(sandbox.heed({"export", "o", "--to", "nanogpt", "x"}).out, advice));
+  CHECK(has(content(sandbox / "x/load.py"), "for which nanoGPT looks in data/heed/"));
+  CHECK_FALSE(has(sandbox.heed({"export", "o", "--to", "gpt2", "y"}).out, advice));
+}
+
+TEST_CASE("load.py makes the same meta.pkl where the locale is not UTF-8", "[app][weights]") {
+  const Sandbox sandbox;
+  put(sandbox / "in.txt", Sandbox::story() + "\u00e9\u6f22");
+  REQUIRE(sandbox.heed(train_tiny).code == 0);
+  REQUIRE(sandbox.heed({"export", "o", "--to", "nanogpt", "x"}).code == 0);
+  const auto script = [&](const Arguments& arguments) {
+    // The last two variables keep Python from replacing the locale C by UTF-8.
+    return run({Arguments{"/usr/bin/python3"} + arguments,
+                sandbox.path,
+                "",
+                {{"LC_ALL", "C"}, {"PYTHONCOERCECLOCALE", "0"}, {"PYTHONUTF8", "0"}}});
+  };
+  const Finished loaded = script({"x/load.py"});
+  if (lacks_torch(loaded)) return;
+  INFO(loaded.err);
+  CHECK(loaded.code == 0);
+  REQUIRE(script({"x/load.py", "x/ckpt.pt", "y", "x/meta.pkl"}).code == 0);
+  REQUIRE(sandbox.heed({"import", "y", "--out", "i"}).code == 0);
+  CHECK(state(sandbox / "i").at("vocabulary.tokens") ==
+        state(sandbox / "o").at("vocabulary.tokens"));
 }
 
 TEST_CASE("of two exports into one folder, one is refused", "[app][export]") {

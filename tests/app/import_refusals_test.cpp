@@ -235,6 +235,11 @@ std::vector<BadFolder> bad_vocabularies() {
       {"accents that stay", "bert",
        [](const Folder& f) { put(f / "m/tokenizer_config.json", R"({"strip_accents": false})"); },
        "'strip_accents' is false; heed imports uncased models of BERT"},
+      {"capital letters in the vocabulary", "bert",
+       [](const Folder& f) { f.replace("vocab.txt", "\nheard\n", "\nHeard\n"); },
+       "m/vocab.txt: has the token 'Heard', as the vocabulary of a cased model has; heed imports "
+       "uncased models of BERT. If this one is uncased, write {\"do_lower_case\": true} to "
+       "m/tokenizer_config.json"},
       {"a space before the text", "gpt2",
        [](const Folder& f) { put(f / "m/tokenizer_config.json", R"({"add_prefix_space": true})"); },
        "'add_prefix_space' is true; heed imports models of GPT-2 whose tokenizer adds no space"},
@@ -244,6 +249,59 @@ std::vector<BadFolder> bad_vocabularies() {
        },
        "m/merges.txt: line 1: "},
   };
+}
+
+// The settings of tokenizer.json, as Hugging Face ships it.
+const nlohmann::json bert_tokenizer = nlohmann::json::parse(R"({
+  "normalizer": {"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true,
+                 "strip_accents": null, "lowercase": true},
+  "pre_tokenizer": {"type": "BertPreTokenizer"},
+  "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": 100, "vocab": {"[PAD]": 0}}})");
+const nlohmann::json gpt2_tokenizer = nlohmann::json::parse(R"({
+  "normalizer": null,
+  "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true},
+  "model": {"type": "BPE", "dropout": null, "vocab": {"!": 0}}})");
+
+// A tokenizer.json, tokenizer_config.json or config.json with one setting that heed lacks.
+std::vector<BadFolder> other_tokenizers() {
+  std::vector<BadFolder> folders;
+  const auto add = [&](const std::string& model, const std::string& pointer,
+                       const std::string& value) {
+    const auto damage = [=](const Folder& f) {
+      nlohmann::json json = model == "bert" ? bert_tokenizer : gpt2_tokenizer;
+      json[nlohmann::json::json_pointer(pointer)] = nlohmann::json::parse(value);
+      put(f / "m/tokenizer.json", json.dump());
+    };
+    std::string key = pointer.substr(1);
+    std::replace(key.begin(), key.end(), '/', '.');
+    folders.push_back({model + pointer, model, damage, "m/tokenizer.json: '" + key + "' is "});
+  };
+  add("bert", "/normalizer/lowercase", "false");
+  add("bert", "/normalizer/strip_accents", "false");
+  add("bert", "/normalizer/handle_chinese_chars", "false");
+  add("bert", "/normalizer/clean_text", "false");
+  add("bert", "/normalizer/type", R"("Sequence")");
+  add("bert", "/normalizer", "null");
+  add("bert", "/pre_tokenizer/type", R"("Whitespace")");
+  add("bert", "/model/type", R"("Unigram")");
+  add("bert", "/model/continuing_subword_prefix", R"("@@")");
+  add("gpt2", "/normalizer", R"({"type": "NFC"})");
+  add("gpt2", "/pre_tokenizer/add_prefix_space", "true");
+  add("gpt2", "/pre_tokenizer/type", R"("Sequence")");
+  add("gpt2", "/model/type", R"("Unigram")");
+  folders.push_back({"Japanese words", "bert",
+                     [](const Folder& f) {
+                       put(f / "m/tokenizer_config.json",
+                           R"({"tokenizer_class": "BertJapaneseTokenizer"})");
+                     },
+                     "m/tokenizer_config.json: 'tokenizer_class' is 'BertJapaneseTokenizer'; heed "
+                     "has the tokenizer of BERT, BertTokenizer\n"});
+  folders.push_back(
+      {"Japanese words in config.json", "bert",
+       [](const Folder& f) { f.config("{", R"({"tokenizer_class": "BertJapaneseTokenizer",)"); },
+       "m/config.json: 'tokenizer_class' is 'BertJapaneseTokenizer'; heed has"});
+  return folders;
 }
 
 // Changes a byte in the middle of the tensors, which are most of the file, so that every number
@@ -288,6 +346,32 @@ TEST_CASE("import refuses damaged tensors in one line and writes nothing", "[app
 
 TEST_CASE("import refuses a damaged vocabulary in one line and writes nothing", "[app][weights]") {
   check_refused(bad_vocabularies());
+}
+
+TEST_CASE("import refuses by its name each setting of a tokenizer that heed lacks",
+          "[app][weights]") {
+  check_refused(other_tokenizers());
+}
+
+TEST_CASE("import reads folders with the tokenizer.json of GPT-2 and of uncased BERT",
+          "[app][weights]") {
+  for (const std::string model : {"gpt2", "bert"}) {
+    const Folder folder(model);
+    REQUIRE(folder.heed({"import", "m", "--out", "plain"}).code == 0);
+    put(folder / "m/tokenizer.json", (model == "bert" ? bert_tokenizer : gpt2_tokenizer).dump());
+    put(folder / "m/tokenizer_config.json",
+        model == "bert" ? R"({"do_lower_case": true, "tokenizer_class": "BertTokenizer"})"
+                        : R"({"add_prefix_space": false, "tokenizer_class": "GPT2Tokenizer"})");
+    const Finished run = folder.heed({"import", "m", "--out", "o"});
+    INFO(run.err);
+    CHECK(run.code == 0);
+    CHECK(state(folder / "plain") == state(folder / "o"));
+  }
+  // A setting decides before the vocabulary does.
+  const Folder folder("bert");
+  folder.replace("vocab.txt", "\nheard\n", "\nHeard\n");
+  put(folder / "m/tokenizer_config.json", R"({"do_lower_case": true})");
+  CHECK(folder.heed({"import", "m", "--out", "o"}).code == 0);
 }
 
 TEST_CASE("import refuses a folder whose name gives no name for the run", "[app][weights]") {

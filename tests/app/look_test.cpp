@@ -205,7 +205,8 @@ TEST_CASE("without the training text, look needs --text", "[app][look]") {
   CHECK(refused(sandbox, {"o"}, 1) ==
         "in.txt: has changed since the run was trained on it; give --text");
   std::filesystem::remove(sandbox / "in.txt");
-  CHECK(refused(sandbox, {"o"}, 1) == "in.txt: No such file or directory; give --text");
+  CHECK(refused(sandbox, {"o"}, 1) ==
+        "in.txt: No such file or directory, the text of this run; give --text");
   const std::string out = shown(sandbox, {"o", "--text", "the sea"});
   CHECK(count(out, "(the text above)\n") == 2);
 }

@@ -313,8 +313,8 @@ TEST_CASE("an invalid number is refused with the allowed range", "[app][options]
       {{"--lr", "0,5"}, "--lr 0,5: must be a number, above 0"},
       {{"--lr", "0"}, "--lr 0: must be above 0"},
       {{"--lr", "-1"}, "--lr -1: must be above 0"},
-      {{"--lr", "nan"}, "--lr nan: must be above 0"},
-      {{"--lr", "inf"}, "--lr inf: must be above 0"},
+      {{"--lr", "nan"}, "--lr nan: must be a finite number, above 0"},
+      {{"--lr", "inf"}, "--lr inf: must be a finite number, above 0"},
       {{"--lr", "1e999"}, "--lr 1e999: out of range: must be above 0"},
       {{"--dropout", "-0.1"}, "--dropout -0.1: must be at least 0 and below 1"},
       {{"--dropout", "1"}, "--dropout 1: must be at least 0 and below 1"},
@@ -331,6 +331,9 @@ TEST_CASE("an invalid number is refused with the allowed range", "[app][options]
   CHECK(refused({"sample", "o", "--tokens", "-5"}) ==
         "--tokens -5: out of range: must be a whole number at least 0 and at most 1000000000");
   CHECK(refused({"sample", "o", "--temperature", "-1"}) == "--temperature -1: must be at least 0");
+  CHECK(refused({"sample", "o", "--temperature", "inf"}) ==
+        "--temperature inf: must be a finite number, at least 0");
+  CHECK(refused({"train", "--lr", "nan"}) == "--lr nan: must be a finite number, above 0");
 }
 
 TEST_CASE("incompatible flags are refused with both names", "[app][options]") {
@@ -371,6 +374,49 @@ TEST_CASE("an unknown flag is refused with the most similar one", "[app][options
   CHECK(refused({"train", "a", "--nosuchthing", "1"}) ==
         "unknown option --nosuchthing; see --help");
   CHECK(refused({"train", "-x"}) == "unknown option -x; see --help");
+}
+
+TEST_CASE("an abbreviated flag is refused with the flags that begin with it", "[app][options]") {
+  const auto meant = [](const std::string& command, const std::string& flag) {
+    const std::string error = refused({command, "a", flag});
+    return error.substr(error.find("; ") + 2);
+  };
+  CHECK(meant("sample", "--temp") == "did you mean --temperature?");
+  CHECK(meant("train", "--temp") == "see --help");
+  CHECK(meant("train", "--keep") == "did you mean --keep-history?");
+  CHECK(meant("train", "--vocab=9") == "did you mean --vocab-size?");
+  CHECK(meant("train", "--eval") == "did you mean --eval-every or --eval-batches?");
+  CHECK(meant("train", "-lr") == "did you mean --lr?");
+}
+
+TEST_CASE("a flag of nanoGPT or char-rnn is refused with heed's flag of that meaning",
+          "[app][options]") {
+  const std::map<std::string, std::string> train = {{"--learning_rate", "--lr"},
+                                                    {"--learning-rate", "--lr"},
+                                                    {"--max_iters", "--steps"},
+                                                    {"--n_layer", "--layers"},
+                                                    {"--n_head", "--heads"},
+                                                    {"--n_embd", "--embed-dim"},
+                                                    {"--block_size", "--block-size"},
+                                                    {"--lr_decay_iters", "--decay-steps"},
+                                                    {"--warmup_iters", "--warmup"},
+                                                    {"--grad_clip", "--clip"},
+                                                    {"--eval_iters", "--eval-batches"},
+                                                    {"--eval_interval", "--eval-every"},
+                                                    {"--log_interval", "--log-every"},
+                                                    {"-rnn_size", "--embed-dim"},
+                                                    {"--out_dir", "--out"},
+                                                    {"--init_from", "--init"}};
+  for (const auto& [flag, ours] : train)
+    CHECK(refused({"train", "a", flag + "=1"}) ==
+          "unknown option " + flag + "; did you mean " + ours + "?");
+  const std::map<std::string, std::string> sample = {{"--max_new_tokens", "--tokens"},
+                                                     {"--num_samples", "--samples"},
+                                                     {"--start", "--prompt"},
+                                                     {"-primetext", "--prompt"}};
+  for (const auto& [flag, ours] : sample)
+    CHECK(refused({"sample", "a", flag, "1"}) ==
+          "unknown option " + flag + "; did you mean " + ours + "?");
 }
 
 TEST_CASE("an extra argument is refused", "[app][options]") {

@@ -82,7 +82,8 @@ TEST_CASE("usage errors are one line with exit code 2, and nothing is written",
   const Arguments train = {"train", "in.txt", "--out", "o"};
   CHECK(refused(sandbox, train + Arguments{"--batch-size", "0"}, 2) ==
         "--batch-size 0: out of range: must be a whole number at least 1 and at most 1000000000");
-  CHECK(refused(sandbox, train + Arguments{"--lr", "nan"}, 2) == "--lr nan: must be above 0");
+  CHECK(refused(sandbox, train + Arguments{"--lr", "nan"}, 2) ==
+        "--lr nan: must be a finite number, above 0");
   CHECK(refused(sandbox, train + Arguments{"--out="}, 2) ==
         "--out is given twice (o and ); give it once");
   CHECK(refused(sandbox, {"train", "in.txt", "--out="}, 2) ==

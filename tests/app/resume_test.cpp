@@ -2,6 +2,7 @@
 
 #include "app/heed_program.hpp"
 #include "catch.hpp"
+#include "heed/app/options.hpp"
 
 using namespace heed_test;
 
@@ -184,6 +185,8 @@ TEST_CASE("resuming with several changed flags names them all", "[app][resume]")
         "heed: error: --bytes given differs from the checkpoint's not given, --heads 4 from its 2, "
         "--lr 0.5 from its 0.001 in o/checkpoint.safetensors; leave them out to resume, or leave "
         "out --resume to start a new run\n");
+  CHECK(has(sandbox.heed({"train", "--resume", "--out", "o", "--lr", "0.5"}).err,
+            "to start a new run, with --init o from these weights\n"));
 }
 
 TEST_CASE("resuming with another value of any flag names it and both values", "[app][resume]") {
@@ -192,7 +195,7 @@ TEST_CASE("resuming with another value of any flag names it and both values", "[
   const std::string saved = content(sandbox / "o/checkpoint.safetensors");
   const std::string rest =
       " in o/checkpoint.safetensors; leave it out to resume, or leave out --resume to start a new "
-      "run\n";
+      "run";
   const std::vector<std::vector<std::string>> options = {
       {"--block-size", "8", "16"},    {"--layers", "2", "1"},
       {"--heads", "4", "2"},          {"--embed-dim", "32", "16"},
@@ -212,11 +215,15 @@ TEST_CASE("resuming with another value of any flag names it and both values", "[
     CHECK(run.code == 2);
     CHECK((run.err == "heed: error: " + option[0] + " " +
                           (option[1] == "0.0005" ? "5e-04" : option[1]) +
-                          " differs from the checkpoint's " + option[2] + rest));
+                          " differs from the checkpoint's " + option[2] + rest +
+                          (heed::app::flags_of_model.count(option[0]) != 0
+                               ? "\n"
+                               : ", with --init o from these weights\n")));
   }
   const Finished bytes = sandbox.heed({"train", "--resume", "--out", "o", "--steps=30", "--bytes"});
   CHECK(bytes.code == 2);
-  CHECK(bytes.err == "heed: error: --bytes given differs from the checkpoint's not given" + rest);
+  CHECK(bytes.err ==
+        "heed: error: --bytes given differs from the checkpoint's not given" + rest + "\n");
   CHECK(content(sandbox / "o/checkpoint.safetensors") == saved);
 }
 
@@ -250,6 +257,38 @@ TEST_CASE("resuming with another text is refused, and nothing is written", "[app
         "heed: error: reordered.txt: differs from the text of the run in o/checkpoint.safetensors, "
         "though its vocabulary is the same; resume with the text of that run\n");
   CHECK(content(sandbox / "o/checkpoint.safetensors") == saved);
+}
+
+TEST_CASE("resuming without the text that the run was trained on says whose text is missing",
+          "[app][resume]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny).code == 0);
+  std::filesystem::rename(sandbox / "in.txt", sandbox / "moved.txt");
+  const Finished missing = sandbox.heed({"train", "--resume", "--out", "o", "--steps", "30"});
+  CHECK(missing.code == 1);
+  CHECK(missing.err ==
+        "heed: error: in.txt: No such file or directory; the run in o was trained on this text: "
+        "give its new path, as in ./heed train PATH --resume --out o\n");
+  CHECK(has(sandbox.heed({"look", "o"}).err,
+            "in.txt: No such file or directory, the text of this run; give --text\n"));
+  const Finished typed = sandbox.heed({"train", "in.txt", "--resume", "--out", "o"});
+  CHECK(typed.err == "heed: error: in.txt: No such file or directory\n");
+  CHECK(sandbox.heed({"train", "moved.txt", "--resume", "--out", "o", "--steps", "30"}).code == 0);
+}
+
+TEST_CASE("a run from standard input asks for the same text again", "[app][resume]") {
+  const Sandbox sandbox;
+  const Finished stopped = interrupted(
+      sandbox.call(Arguments{"train", "-", "--out", "o"} + endless, Sandbox::story()), SIGINT);
+  CHECK(has(stopped.err,
+            "all saved; to resume, pipe the same text again to ./heed train - --resume --out o\n"));
+  const Finished empty = sandbox.heed({"train", "--resume", "--out", "o"});
+  CHECK(empty.err ==
+        "heed: error: standard input: is empty; pipe the text of the run in o again\n");
+  const std::string steps = std::to_string(step_of(sandbox / "o") + 5);
+  CHECK(
+      sandbox.heed({"train", "--resume", "--out", "o", "--steps", steps}, Sandbox::story()).code ==
+      0);
 }
 
 TEST_CASE("resuming a missing or damaged checkpoint is refused in one line", "[app][resume]") {

@@ -153,6 +153,20 @@ TEST_CASE("an empty prompt and one longer than the block are noted", "[app][samp
         "heed: note: --prompt has 21 tokens; the model uses the last 16, its block size\n");
 }
 
+TEST_CASE("an imported GPT-2 begins a text without a prompt after <|endoftext|>",
+          "[app][sample][weights]") {
+  const Sandbox sandbox;
+  const std::string folder = HEED_TESTS_DIR "/weights/gpt2";
+  REQUIRE(sandbox.heed({"import", folder, "--out", "g"}).code == 0);
+  const auto text = [&](const Arguments& prompt) {
+    return sandbox.heed(Arguments{"sample", "g", "--tokens", "5"} + prompt);
+  };
+  const Finished empty = text({"--prompt", ""});
+  CHECK(empty.err == "heed: note: --prompt is empty: starting from '<|endoftext|>'\n");
+  CHECK(empty.out == text({}).out);
+  CHECK("\n" + empty.out != text({"--prompt", "\n"}).out);
+}
+
 TEST_CASE("a prompt outside the vocabulary is a usage error that names the character",
           "[app][sample]") {
   const TrainedSandbox sandbox;

@@ -2,6 +2,7 @@
 
 #include "app/heed_program.hpp"
 #include "catch.hpp"
+#include "heed/text/corpus.hpp"
 
 using namespace heed_test;
 
@@ -87,11 +88,56 @@ TEST_CASE("a text with too few pairs gets a smaller vocabulary and a note",
       sandbox.heed(train_tiny + Arguments{"--tokenizer", "bpe", "--vocab-size", "9999"});
   INFO(run.err);
   CHECK(run.code == 0);
-  CHECK(has(run.err, " has no more pairs that occur twice: the vocabulary has "));
+  CHECK(has(run.err,
+            " tokens, not 9999: in its first nine tenths, no other pair of tokens with at most 128 "
+            "bytes occurs twice within runs of letters, digits or other characters\n"));
   // A run that begins with the weights of another has the vocabulary of that run, whatever its
   // text.
   const Finished initialized =
       sandbox.heed({"train", "in.txt", "--init", "o", "--out", "p", "--steps", "1"});
   CHECK(initialized.code == 0);
-  CHECK_FALSE(has(initialized.err, "no more pairs"));
+  CHECK_FALSE(has(initialized.err, "no other pair"));
+}
+
+TEST_CASE("a run whose text gave fewer tokens is resumed with the options of its own command",
+          "[app][resume][tokenizer]") {
+  const Sandbox sandbox;
+  const Arguments many = {"--tokenizer", "bpe", "--vocab-size", "9999"};
+  REQUIRE(sandbox.heed(train_tiny + many).code == 0);
+  REQUIRE(std::filesystem::remove(sandbox / "o/sample.txt"));  // else the run is complete
+  const Finished same = sandbox.heed(train_tiny + many + Arguments{"--resume"});
+  CHECK(same.err.find("error") == same.err.npos);
+  CHECK(same.code == 0);
+  CHECK(has(sandbox.heed(resume + Arguments{"--vocab-size", "300"}).err,
+            "--vocab-size 300 differs from the checkpoint's 9999"));
+}
+
+TEST_CASE("merges are learned from the training data alone, and a changed last tenth changes none",
+          "[app][train][tokenizer]") {
+  const Sandbox sandbox;
+  const std::string story = Sandbox::story();
+  const std::size_t end = heed::training_bytes(story);
+  REQUIRE(sandbox.heed(train_tiny + bpe).code == 0);
+  put(sandbox / "in.txt", story.substr(0, end) + std::string(story.size() - end, 'q'));
+  Arguments other = train_tiny + bpe;
+  *(std::find(other.begin(), other.end(), "--out") + 1) = "p";
+  REQUIRE(sandbox.heed(other).code == 0);
+  for (const char* part : {"vocabulary.tokens", "tensor token.weight"})
+    CHECK(state(sandbox / "o").at(part) == state(sandbox / "p").at(part));
+}
+
+TEST_CASE("resuming byte pairs of a heed that split tokens, not bytes, is refused in one line",
+          "[app][resume][tokenizer]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny + bpe).code == 0);
+  const auto checkpoint = sandbox / "o/checkpoint.safetensors";
+  heed::SafetensorsFile old = heed::read_safetensors(checkpoint);
+  REQUIRE(old.metadata.erase("text.vocab_size") == 1);
+  heed::write_safetensors(checkpoint, old.metadata, old.tensors);
+  const Finished run = sandbox.heed(resume);
+  CHECK(run.code == 1);
+  CHECK(run.err ==
+        "heed: error: o/checkpoint.safetensors: an older heed divided its tokens into training and "
+        "validation data otherwise; start a new run from its weights with --init o\n");
+  CHECK(sandbox.heed({"sample", "o", "--tokens", "1"}).code == 0);
 }

@@ -2,8 +2,23 @@
 
 #include "app/heed_program.hpp"
 #include "catch.hpp"
+#include "heed/base/text.hpp"
+#include "heed/train/loss_csv.hpp"
 
 using namespace heed_test;
+
+namespace {
+
+// The notes of a run, without the one that gnuplot is not installed.
+std::string notes_of(const Finished& run) {
+  CHECK(run.code == 0);
+  std::string notes;
+  for (const std::string& line : heed::lines_of(run.err))
+    if (!has(line, "gnuplot")) notes += line + "\n";
+  return notes;
+}
+
+}  // namespace
 
 TEST_CASE("a run writes its checkpoint, losses and a sample, and prints their names",
           "[app][train]") {
@@ -159,7 +174,9 @@ TEST_CASE("CRLF line ends, a single distinct character and a large vocabulary ar
   for (int i = 0; i < 2400; ++i)
     many += {'\xe5', static_cast<char>(0x80 + i / 64), static_cast<char>(0x80 + i % 64)};
   const std::map<std::string, std::string> notes = {
-      {crlf, "has CRLF line ends: the model will learn them as two characters"},
+      {crlf,
+       "has CRLF line ends: the model will learn them as two characters; tr -d '\\r' removes the "
+       "CR"},
       {std::string(400, 'a'), "has one distinct character: the model can only learn to repeat it"},
       {many,
        "has a vocabulary of 2912 characters: steps are slow; with --bytes it has 256 at most"}};
@@ -173,6 +190,98 @@ TEST_CASE("CRLF line ends, a single distinct character and a large vocabulary ar
     CHECK(again.code == 0);
     CHECK(has(again.err, "heed: note: in.txt " + note + "\n"));
   }
+}
+
+TEST_CASE("texts of other encodings, lossy conversions and CR line ends are noted, with a remedy",
+          "[app][train]") {
+  const Sandbox sandbox;
+  const std::string story = Sandbox::story();
+  std::string cr = story, lossy = story, zeros = story;
+  std::replace(cr.begin(), cr.end(), '\n', '\r');
+  lossy.replace(5, 1, "\ufffd");
+  zeros[7] = '\0';
+  // The text with `before` and `after` zero bytes around each byte.
+  const auto wide = [&](std::size_t before, std::size_t after) {
+    std::string text;
+    for (const char c : story) text += std::string(before, '\0') + c + std::string(after, '\0');
+    return text;
+  };
+  const std::string count = heed::grouped(static_cast<double>(story.size())),
+                    thrice = heed::grouped(static_cast<double>(3 * story.size()));
+  const auto note_about = [&](const std::string& zero_bytes, const std::string& encoding) {
+    return "has " + zero_bytes + " zero bytes, as a text in " + encoding + " has; iconv -f " +
+           encoding + " -t UTF-8 converts it";
+  };
+  const std::map<std::string, std::string> notes = {
+      {wide(0, 1), note_about(count, "UTF-16LE")},
+      {wide(1, 0), note_about(count, "UTF-16BE")},
+      {wide(0, 3), note_about(thrice, "UTF-32LE")},
+      {wide(3, 0), note_about(thrice, "UTF-32BE")},
+      {zeros,
+       "has 1 zero byte, which the model will learn as characters; tr -d '\\0' removes them"},
+      {cr,
+       "has line ends of CR alone: the model will not learn line breaks; tr '\\r' '\\n' makes "
+       "them"},
+      {lossy,
+       "has 1 character U+FFFD, as a conversion writes for what it cannot read; convert the "
+       "original again, such as with iconv -f WINDOWS-1252 -t UTF-8"}};
+  for (const auto& [text, note] : notes) {
+    put(sandbox / "in.txt", text);
+    const Finished run = sandbox.heed(train_tiny + Arguments{"--replace"});
+    CHECK(notes_of(run) == "heed: note: in.txt " + note + "\n");
+  }
+  put(sandbox / "in.txt", wide(0, 1));  // --bytes is for any encoding
+  CHECK(notes_of(sandbox.heed(train_tiny + Arguments{"--replace", "--bytes"})) == "");
+}
+
+TEST_CASE("characters that only the validation data has are noted", "[app][train]") {
+  const Sandbox sandbox;
+  const auto note_of = [&](const std::string& text) {
+    put(sandbox / "in.txt", text);
+    return notes_of(sandbox.heed(train_tiny + Arguments{"--replace"}));
+  };
+  CHECK(note_of(Sandbox::story() + "\u00e9") ==
+        "heed: note: in.txt has '\u00e9' only in its last tenth, the validation data: the model "
+        "cannot learn it\n");
+  CHECK(note_of(Sandbox::story() + "z\u00e9\u6f22") ==
+        "heed: note: in.txt has 'z' and 2 other characters only in its last tenth, the validation "
+        "data: the model cannot learn them\n");
+  CHECK(note_of("\u00e9" + Sandbox::story() + "\u00e9") == "");
+}
+
+TEST_CASE("a run that ends within its warm-up says which learning rate it reaches",
+          "[app][train]") {
+  const Sandbox sandbox;
+  const auto output_of = [&](const std::string& warmup) {
+    return sandbox.heed(train_tiny + Arguments{"--replace", "--warmup", warmup}).out;
+  };
+  CHECK(has(output_of("39"),
+            "\nlr     reaches 50 % of 0.001: the last step is within the warm-up of 39 steps; give "
+            "a smaller --warmup\n"));
+  CHECK_FALSE(has(output_of("19"), "\nlr "));
+}
+
+TEST_CASE("a run that ends with a worse validation loss names its best step", "[app][train]") {
+  const Sandbox sandbox;
+  const Arguments flags = {"--lr",         "1", "--min-lr", "1", "--warmup", "0",
+                           "--eval-every", "1", "--replace"};
+  const Finished run = sandbox.heed(train_tiny + flags);
+  REQUIRE(run.code == 0);
+  const heed::LossCsv losses = heed::read_loss_csv((sandbox / "o/loss.csv").string());
+  const auto& values = losses.validation.values;
+  const auto best = std::min_element(values.begin(), values.end());
+  REQUIRE(values.back() > 1.01 * *best);
+  const std::string step =
+      heed::exact(losses.validation.steps[static_cast<std::size_t>(best - values.begin())]);
+  const std::string start = "validation loss " + heed::decimal(values.back(), 4) +
+                            " after 20 steps\nthe lowest was " + heed::decimal(*best, 4) +
+                            " after " + step + " steps; ";
+  CHECK(has(run.out, start + "--keep-history keeps the model of each validation\n"));
+  const Finished kept = sandbox.heed(train_tiny + flags + Arguments{"--keep-history"});
+  const std::string model = "o/history/step-" + step + ".safetensors";
+  CHECK(has(kept.out, start + "to sample that model: ./heed sample " + model + "\n"));
+  CHECK(sandbox.heed({"sample", model}).code == 0);
+  CHECK_FALSE(has(sandbox.heed(train_tiny + Arguments{"--replace"}).out, "the lowest was"));
 }
 
 TEST_CASE("a run in an empty environment has the same result", "[app][train]") {

@@ -164,6 +164,14 @@ TEST_CASE("a temporary file left by an earlier process with the same number is r
   CHECK(folder.files() == 1);
 }
 
+TEST_CASE("an AtomicFile removes what killed processes left of its path", "[base][atomic_file]") {
+  const ScratchFolder folder;
+  folder.write(".a.tmp-" + std::to_string(ended_process()), "half of a file");
+  write_file_atomically(folder / "a", "new");
+  CHECK(content(folder / "a") == "new");
+  CHECK(folder.files() == 1);
+}
+
 TEST_CASE("remove_stale_temporaries removes unlocked temporary files and no other files",
           "[base][atomic_file]") {
   const ScratchFolder folder;

@@ -107,6 +107,17 @@ TEST_CASE("is_printable is false for control, line break, directional and invisi
     CHECK_FALSE(is_printable(c));
 }
 
+TEST_CASE("a name without visible characters is printable as what it consists of", "[base][utf8]") {
+  CHECK(printable(" ") == "\u2423");
+  CHECK(printable("  ") == "\u2423\u2423");
+  CHECK(printable("\u200d") == "\\u200d");
+  CHECK(printable("\ufe0f") == "\\ufe0f");
+  CHECK(printable("\u00a0\u3000\n") == "\\xa0\\u3000\\n");
+  CHECK(printable("\u2764\ufe0f\u200d\U0001f525") == "\u2764\ufe0f\u200d\U0001f525");
+  CHECK(printable(" a") == " a");
+  CHECK(printable("") == "");
+}
+
 TEST_CASE("escaped replaces code points that are not printable", "[base][utf8]") {
   CHECK(escaped("a\n\t\r\x1b") == R"(a\n\t\r\x1b)");
   CHECK(escaped("\U000e0041\u2060\u00ad") == R"(\U000e0041\u2060\xad)");

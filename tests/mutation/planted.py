@@ -30,7 +30,7 @@ PLANTED = [
     ("src/train/trainer_evaluation.cpp", "options_.seed + 2", "options_.seed + 3"),
     ("src/train/generate.cpp", "begin_ += block() - block() / 2;", "begin_ += block() - block() / 4;"),
     ("src/study/markov_entropy.cpp", "entry.second * 1e12", "entry.second * 1e3"),
-    ("src/app/corpus.cpp", "  remove_stale_temporaries(command.file);\n", ""),
+    ("src/base/atomic_file.cpp", "  remove_stale_temporaries(path_);  // of programs that were killed\n", ""),
     ("src/base/hash.cpp", "XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed)",
      "XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed + 1)"),
 ]

@@ -117,6 +117,32 @@ TEST_CASE("the training split is 90% of the text, rounded down", "[text][corpus]
   CHECK(one.validation().name == "validation");
 }
 
+TEST_CASE("byte pairs are split at 90% of the bytes, and both parts are encoded separately",
+          "[text][corpus]") {
+  const std::string text = "the cat sat, the cat sat, the cats";
+  CHECK(training_bytes(text) == 30);
+  CHECK(training_bytes(std::string(20, 'a') + "\u6f22") == 20);  // not inside the character
+  CHECK(training_bytes("") == 0);
+  const Vocabulary vocabulary(BytePairs::trained_on(text, 270));
+  const Corpus corpus(text, vocabulary);
+  const std::string first = text.substr(0, 30), second = text.substr(30);
+  CHECK(corpus.training_text() == first);
+  CHECK(corpus.train_size() == vocabulary.encode(first).size());
+  CHECK(numbers(corpus.ids(0, corpus.train_size())) == vocabulary.encode(first));
+  const Split rest = corpus.validation();
+  CHECK(numbers(corpus.ids(rest.begin, rest.size)) == vocabulary.encode(second));
+  CHECK(corpus.size() > vocabulary.encode(text).size());  // a token " cat" would lie on the split
+}
+
+TEST_CASE("the training text is what the training tokens encode", "[text][corpus]") {
+  for (const std::string& text : {std::string(1000, 'a'), sequence(700) + characters(0xe9, 700)}) {
+    const Corpus corpus = corpus_of(text);
+    CHECK(count_code_points(corpus.training_text()) == corpus.train_size());
+    CHECK(text.substr(0, corpus.training_text().size()) == corpus.training_text());
+    CHECK(corpus_of(text, Unit::byte).training_text().size() == text.size() * 9 / 10);
+  }
+}
+
 TEST_CASE("a character outside the vocabulary and invalid UTF-8 throw", "[text][corpus]") {
   CHECK_THROWS_WITH(Corpus("abc", Vocabulary::of_text("ab")),
                     "'c' (U+0063) is not in the vocabulary; use only tokens of the training text");

@@ -88,6 +88,26 @@ TEST_CASE("the error for an unknown token names the first one", "[text][vocabula
   CHECK_THROWS_AS(v.encode("a\xff"), Error);
 }
 
+TEST_CASE("the error for an unknown token says if the text has it in another Unicode form",
+          "[text][vocabulary]") {
+  const Vocabulary decomposed = Vocabulary::of_text("cafe\u0301");
+  CHECK_THROWS_WITH(
+      decomposed.encode("caf\u00e9"),
+      "'\u00e9' (U+00E9) is not in the vocabulary; the training text has it "
+      "decomposed (NFD), as 'e' (U+0065) and '\u0301' (U+0301); uconv -x nfd converts "
+      "a text");
+  CHECK_THROWS_WITH(decomposed.encode("\u00e8"),  // the text has no U+0300
+                    "'\u00e8' (U+00E8) is not in the vocabulary; use only tokens of the training "
+                    "text");
+  const Vocabulary composed = Vocabulary::of_text("caf\u00e9 e");
+  CHECK_THROWS_WITH(composed.encode("cafe\u0301"),
+                    "'\u0301' (U+0301) is not in the vocabulary; the training text has composed "
+                    "characters (NFC), such as '\u00e9' (U+00E9); uconv -x nfc converts a text");
+  CHECK_THROWS_WITH(Vocabulary::from_words("caf\u00e9").encode("cafe\u0301"),
+                    "'cafe\u0301' is not in the vocabulary; the training text has it in another "
+                    "Unicode form; uconv -x nfc or uconv -x nfd converts a text");
+}
+
 TEST_CASE("find returns -1 for an unknown token", "[text][vocabulary]") {
   const Vocabulary v = Vocabulary::of_text("ac");
   CHECK(v.find('a') == 0);

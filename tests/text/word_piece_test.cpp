@@ -154,6 +154,12 @@ TEST_CASE("lines of vocab.txt can end in a carriage return, and the last one in 
   CHECK_FALSE(windows.find("b"));
 }
 
+TEST_CASE("a byte order mark of vocab.txt is no part of its first token", "[text][word_piece]") {
+  const WordPiece marked = WordPiece::from_contents("\ufeff" + vocab);
+  CHECK(marked.piece(0) == "[PAD]");
+  CHECK(marked.size() == pieces().size());
+}
+
 TEST_CASE("load names the file of the vocabulary", "[text][word_piece]") {
   const heed_test::ScratchFolder folder;
   folder.write("v.txt", vocab);

@@ -112,10 +112,10 @@ def gpt2_vocabulary(size):
 
 def save_gpt2(folder, c, weights, dtype=None, prefix="", extra=None):
     os.makedirs(folder, exist_ok=True)
-    json.dump(c, open(f"{folder}/config.json", "w"), indent=1)
+    json.dump(c, open(f"{folder}/config.json", "w", encoding="utf-8"), indent=1)
     tokens, merges = gpt2_vocabulary(c["vocab_size"])
-    json.dump({t: i for i, t in enumerate(tokens)}, open(f"{folder}/vocab.json", "w"))
-    open(f"{folder}/merges.txt", "w").write("#version: 0.2\n" + "\n".join(merges) + "\n")
+    json.dump({t: i for i, t in enumerate(tokens)}, open(f"{folder}/vocab.json", "w", encoding="utf-8"))
+    open(f"{folder}/merges.txt", "w", encoding="utf-8").write("#version: 0.2\n" + "\n".join(merges) + "\n")
     stored = {prefix + name: x.to(dtype or torch.float32) for name, x in weights.items()}
     write(f"{folder}/model.safetensors", {**stored, **(extra or {})})
 
@@ -186,8 +186,8 @@ def bert_vocabulary(size):
 
 def save_bert(folder, c, weights, dtype=None, prefix="", old_names=False, extra=None):
     os.makedirs(folder, exist_ok=True)
-    json.dump(c, open(f"{folder}/config.json", "w"), indent=1)
-    open(f"{folder}/vocab.txt", "w").write("\n".join(bert_vocabulary(c["vocab_size"])) + "\n")
+    json.dump(c, open(f"{folder}/config.json", "w", encoding="utf-8"), indent=1)
+    open(f"{folder}/vocab.txt", "w", encoding="utf-8").write("\n".join(bert_vocabulary(c["vocab_size"])) + "\n")
     stored = {}
     for name, x in weights.items():
         if old_names and "LayerNorm" in name:

@@ -40,11 +40,13 @@ def main(source, target, meta=None):
         return write(target, content)
     os.makedirs(target, exist_ok=True)
     write(target + "/model.safetensors", content["model"])
-    with open(target + "/config.json", "w") as file:
+    with open(target + "/config.json", "w", encoding="utf-8") as file:
         json.dump({"model_type": "nanogpt", **content["model_args"]}, file)
     if meta:
-        with open(meta, "rb") as source_file, open(target + "/meta.json", "w") as file:
-            json.dump({"stoi": pickle.load(source_file)["stoi"]}, file)
+        with open(meta, "rb") as source_file:
+            stoi = pickle.load(source_file)["stoi"]
+        with open(target + "/meta.json", "w", encoding="utf-8") as file:
+            json.dump({"stoi": stoi}, file)
 
 
 if __name__ == "__main__":

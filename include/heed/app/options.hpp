@@ -133,6 +133,9 @@ using Command =
     std::variant<TrainCommand, SampleCommand, LookCommand, CorpusCommand, InspectCommand,
                  BenchCommand, BookCommand, ImportCommand, ExportCommand, ShowText>;
 
+// The flags that describe the model and its tokens. With --init, they are those of its run.
+extern const std::set<std::string> flags_of_model;
+
 // Throws UsageError if the command line is invalid.
 Command parse_command_line(int argc, const char* const* argv);
 

@@ -11,7 +11,7 @@ namespace heed {
 // Writes new content for `path` to a temporary file in the same folder (`.NAME.tmp-PID`).
 // commit() renames the temporary file to `path`. A reader of `path` sees either the complete old
 // content or the complete new content, even after a crash. Without commit() the old file stays,
-// and the destructor removes the temporary file.
+// and the destructor removes the temporary file. The constructor removes stale ones.
 //
 // Member functions that fail throw Error `PATH: reason`; write_error_text() explains system errors.
 // `path` must name a regular file or no file: a symbolic link could lead out of a folder that

@@ -28,7 +28,8 @@ std::string counted(std::size_t count, std::string_view noun);
 // infinite or NaN.
 std::string duration(double seconds);
 
-// Like escaped(), except that the name " " (one space) becomes "␣".
+// Like escaped(), except that of a name without visible characters all are shown: a space becomes
+// "␣", and others, such as the joiner U+200D or a variation selector, become escape sequences.
 std::string printable(std::string_view name);
 
 // Whether a code point can be printed within a line of text: false for control characters, line

@@ -63,7 +63,7 @@ class MarkovSource {
   // increase with k and is at least entropy_rate(). The entropies are exact: each is a mean over
   // all posterior distributions of the state possible after k letters. The number of distributions
   // can grow exponentially with k if no text determines the state. Throws Error if there are more
-  // than 100,000 distributions.
+  // than 100,000 distributions, or if max_context is above 1,000,000.
   std::vector<double> conditional_entropies(std::size_t max_context) const;
   double unigram_entropy() const { return conditional_entropies(0)[0]; }
   double bigram_entropy() const { return conditional_entropies(1)[1]; }

@@ -13,6 +13,10 @@ namespace HEED_NAMESPACE {
 
 class Corpus;
 
+// The length in bytes of the training part of a text that is encoded with byte pairs: 90 %, rounded
+// down to the beginning of a UTF-8 character. Merges are learned from this part.
+std::size_t training_bytes(std::string_view text);
+
 // A contiguous range of a corpus. The corpus must outlive the Split.
 struct Split {
   const Corpus* corpus;   // the corpus that contains the range
@@ -38,20 +42,23 @@ class Corpus {
   Indices ids(std::size_t begin, std::size_t count) const;  // (count)
   void copy_ids(std::size_t begin, std::size_t count, std::int64_t* out) const;
 
-  // The number of training tokens: 90 % of size(), rounded down.
-  std::size_t train_size() const { return size() / 10 * 9 + size() % 10 * 9 / 10; }
+  // The number of training tokens: 90 % of size(), rounded down. With byte-pair encoding, the
+  // tokens of the first training_bytes(text()): the two parts are encoded separately.
+  std::size_t train_size() const { return train_size_; }
   // The first train_size() tokens (training data), and all other tokens (validation data).
   Split training() const& { return {this, 0, train_size(), "training"}; }
   Split validation() const& { return {this, train_size(), size() - train_size(), "validation"}; }
   Split training() && = delete;  // deleted: the Split would outlive its Corpus
   Split validation() && = delete;
+  std::string_view training_text() const;  // the part of text() that training() encodes
 
  private:
+  void read_characters();
   std::size_t byte_offset(std::size_t position) const;
 
   std::string text_;
   Vocabulary vocabulary_;
-  std::size_t size_ = 0;
+  std::size_t size_ = 0, train_size_ = 0;
   // The byte offset of every 256th character; empty if every character has one byte.
   std::vector<std::size_t> offsets_;
   std::vector<std::int32_t> ids_;  // all token ids, with byte-pair encoding

@@ -60,12 +60,18 @@ class Vocabulary {
   std::int64_t find(std::uint32_t value) const { return value < ids_.size() ? ids_[value] : -1; }
   std::int64_t find(std::string_view word) const;
   // The id of a code point or byte. Throws Error for an unknown token, such as "'é' (U+00E9) is not
-  // in the vocabulary; ...".
+  // in the vocabulary; ...", and says if the vocabulary has it in another Unicode form.
   std::int64_t id(std::uint32_t value) const {
     const std::int64_t found = find(value);
     if (found < 0) throw_unknown_token(value);
     return found;
   }
+
+  // The id of GPT-2's <|endoftext|>, which separates texts, if the vocabulary has it.
+  std::optional<std::int64_t> end_of_text() const;
+  // The token from which a text without a prompt is generated: <|endoftext|>, the line break or, in
+  // a vocabulary without them, token 0.
+  std::int64_t first_token() const;
 
   // The token ids of a text, with WordPiece between [CLS] and [SEP]. Throws Error for an unknown
   // token (for a word: "'dor' is not in the vocabulary; ...") and for invalid UTF-8.
@@ -88,6 +94,7 @@ class Vocabulary {
   explicit Vocabulary(Unit unit) : unit_(unit) {}
   void check_id(std::int64_t id) const;
   void find_ascii();
+  std::string remedy(std::uint32_t unknown) const;
   [[noreturn]] void throw_unknown_token(std::uint32_t value) const;
 
   Unit unit_;

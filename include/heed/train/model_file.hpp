@@ -14,11 +14,15 @@
 
 namespace HEED_NAMESPACE {
 
-// Identifies the training text of a run, so that a run cannot be resumed with another text.
+// Identifies the training text of a run and its byte pairs, so that a run cannot be resumed with
+// another text.
 struct TextFingerprint {
   std::string path;        // path of the text, in any encoding; empty for the default text
   std::size_t bytes = 0;   // length of the text in bytes
   std::uint64_t hash = 0;  // hash64 of the text
+  // With byte pairs, the number of tokens that was asked for, of which the text may give fewer. 0:
+  // other tokens, or the file of a heed that split the tokens, not the bytes, of such a text.
+  std::size_t vocab_size = 0;
 };
 // The fingerprint of a text that was read from `path`.
 TextFingerprint fingerprint_of(const std::string& path, std::string_view text);

@@ -102,8 +102,9 @@ class Trainer {
  public:
   // The corpus must outlive the trainer, and so must the communicator. Throws the errors of Gpt and
   // AdamW, and Error if the training or validation split is not longer than block_size, if
-  // log_every, eval_every or eval_batches is below 1, if `shards` is not a power of two that
-  // divides batch_size, if there are more processes than shards, or if the model is not causal.
+  // log_every, eval_every or eval_batches is below 1 or eval_batches above 1e9, if `shards` is not
+  // a power of two that divides batch_size, if there are more processes than shards, or if the
+  // model is not causal.
   Trainer(const Corpus& corpus, const nn::GptConfig& config, const TrainOptions& options,
           const Distribution& distribution = {});
 

@@ -70,7 +70,12 @@ std::vector<std::int64_t> first_ids(const Split& part, const nn::GptConfig& conf
 std::string read_training_text(const TextFingerprint& saved) {
   if (saved.path == "-") throw_error("the run's training text came from standard input");
   const std::string path = saved.path.empty() ? default_text() : saved.path;
-  std::string text = read_text(path);
+  std::string text;
+  try {
+    text = read_text(path);
+  } catch (const Error& error) {
+    throw_error(error.what(), ", the text of this run");
+  }
   if (has_byte_order_mark(text)) text.erase(0, 3);
   const TextFingerprint current = fingerprint_of(saved.path, text);
   if (current.bytes != saved.bytes || current.hash != saved.hash)

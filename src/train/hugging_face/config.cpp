@@ -154,15 +154,10 @@ Metadata metadata_in(const Config& config) {
   return metadata;
 }
 
-// The id of <|endoftext|>, or 0 for a vocabulary without it.
-std::size_t end_of_text(const Vocabulary& vocabulary) {
-  for (std::size_t i = 0; i < vocabulary.size(); ++i)
-    if (vocabulary.decode(static_cast<std::int64_t>(i)) == "<|endoftext|>") return i;
-  return 0;
-}
-
 Json gpt2_json(const nn::GptConfig& c, const Vocabulary& vocabulary) {
-  const std::size_t end = end_of_text(vocabulary);
+  // Without the two keys, transformers takes GPT-2's own 50256, and generate() stops at that token.
+  const auto id = vocabulary.end_of_text();
+  const Json end = id ? Json(*id) : Json(nullptr);
   return {{"model_type", "gpt2"},
           {"architectures", {"GPT2LMHeadModel"}},
           {"n_layer", c.layers},

@@ -49,14 +49,15 @@ if __name__ == "__main__":
 )";
 
 constexpr const char* nanogpt_start =
-    R"(# python3 load.py                          makes nanoGPT's ckpt.pt here, and of characters meta.pkl
+    R"(# python3 load.py                          makes nanoGPT's ckpt.pt here, and of characters meta.pkl,
+#                                          for which nanoGPT looks in data/heed/
 # python3 load.py ckpt.pt FOLDER meta.pkl  makes a folder for heed import
 import ctypes, json, math, os, pickle, struct, sys, torch
 )";
 constexpr const char* nanogpt = R"(
 def to_nanogpt():
     state = read_state()
-    config = json.load(open(here + "config.json"))
+    config = json.load(open(here + "config.json", "rb"))
     del config["model_type"]
     parameters = [t for name, t in state.items() if name != "lm_head.weight"]  # tied to wte.weight
     groups = [{"params": [t for t in parameters if t.dim() > 1], "weight_decay": 0.1},
@@ -68,7 +69,7 @@ def to_nanogpt():
         state.update({f"transformer.h.{i}.attn.bias": mask for i in range(config["n_layer"])})
     torch.save({"model": state, "model_args": config, "optimizer": optimizer, "iter_num": 0,
                 "best_val_loss": 1e9, "config": {"dataset": "heed"}}, here + "ckpt.pt")
-    meta = json.load(open(here + "meta.json")) if os.path.exists(here + "meta.json") else {}
+    meta = json.load(open(here + "meta.json", "rb")) if os.path.exists(here + "meta.json") else {}
     if "stoi" in meta:
         meta["itos"] = {i: c for c, i in meta["stoi"].items()}
         pickle.dump(meta, open(here + "meta.pkl", "wb"))
@@ -87,10 +88,10 @@ def from_nanogpt(ckpt, folder, meta=None):
     os.makedirs(folder, exist_ok=True)
     open(folder + "/model.safetensors", "wb").write(struct.pack("<Q", len(text)) + text + numbers)
     config = {"model_type": "nanogpt", **checkpoint["model_args"]}
-    json.dump(config, open(folder + "/config.json", "w"))
+    json.dump(config, open(folder + "/config.json", "w", encoding="utf-8"))
     if meta:
         stoi = pickle.load(open(meta, "rb"))["stoi"]
-        json.dump({"stoi": stoi}, open(folder + "/meta.json", "w"))
+        json.dump({"stoi": stoi}, open(folder + "/meta.json", "w", encoding="utf-8"))
 
 if __name__ == "__main__":
     from_nanogpt(*sys.argv[1:]) if len(sys.argv) > 1 else to_nanogpt()

@@ -52,6 +52,11 @@ bool is_ignorable(Source source, std::string_view canonical);
 Vocabulary read_vocabulary(const std::filesystem::path& folder, const ForeignConfig& config);
 std::map<std::string, std::string> vocabulary_files(const Vocabulary& vocabulary);
 
+// Throws Error "PATH: ..." if the folder names a tokenizer, or settings of one, that heed lacks: of
+// BERT, a cased one, also if only its vocabulary tells.
+void check_gpt2_tokenizer(const std::filesystem::path& folder);
+void check_bert_tokenizer(const std::filesystem::path& folder);
+
 bool file_exists(const std::filesystem::path& path);
 // Reads a text file of at most `max_bytes` bytes. Throws Error "PATH: ...".
 std::string read_small_file(const std::filesystem::path& path, std::size_t max_bytes);

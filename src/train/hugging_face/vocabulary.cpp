@@ -70,18 +70,6 @@ Vocabulary in_meta_json(const fs::path& path) {
   return vocabulary_in(metadata, path.string());
 }
 
-// Throws Error if one of the keys is in tokenizer_config.json with another value than `supported`.
-void check_tokenizer(const fs::path& folder, const std::vector<const char*>& keys, bool supported,
-                     const char* remedy) {
-  const fs::path path = folder / "tokenizer_config.json";
-  if (!file_exists(path)) return;
-  constexpr std::size_t max_bytes = 1'000'000;
-  const Json json = parsed_object(path, max_bytes);
-  for (const char* key : keys)
-    if (json.contains(key) && !json.at(key).is_null() && json.at(key) != Json(supported))
-      throw_error(path.string(), ": '", key, "' is ", short_text(json.at(key)), "; ", remedy);
-}
-
 std::string meta_json(const Vocabulary& vocabulary) {
   Json json;
   if (vocabulary.unit() == Unit::code_point) {
@@ -101,14 +89,11 @@ Vocabulary read_vocabulary(const fs::path& folder, const ForeignConfig& config) 
   if (config.source == Source::heed)
     return vocabulary_in(config.metadata, (folder / "config.json").string());
   if (config.source == Source::bert) {
-    // The keys by which WordPiece lowers the case, drops accents and separates Chinese characters.
-    check_tokenizer(folder, {"do_lower_case", "strip_accents", "tokenize_chinese_chars"}, true,
-                    "heed imports uncased models of BERT");
+    check_bert_tokenizer(folder);
     return from_files(folder, Unit::word_piece, {"vocab.txt"});
   }
   if (file_exists(folder / "meta.json")) return in_meta_json(folder / "meta.json");
-  check_tokenizer(folder, {"add_prefix_space"}, false,
-                  "heed imports models of GPT-2 whose tokenizer adds no space before the text");
+  check_gpt2_tokenizer(folder);
   return from_files(folder, Unit::byte_level_bpe, {"vocab.json", "merges.txt"});
 }
 
