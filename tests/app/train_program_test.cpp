@@ -71,6 +71,17 @@ TEST_CASE("the number of threads is OMP_NUM_THREADS unless --threads is given", 
   CHECK(has(output("3"), ", on 2 threads\n"));
 }
 
+TEST_CASE("heed prints the number of threads that OMP_THREAD_LIMIT allows", "[app][train]") {
+  const Sandbox sandbox;
+  for (const Arguments& more : {Arguments{}, Arguments{"--threads", "4"}}) {
+    Call call = sandbox.call(
+        Arguments{"train", "in.txt", "--steps", "1", "--layers", "1", "--replace"} + more);
+    call.environment["OMP_NUM_THREADS"] = "3";
+    call.environment["OMP_THREAD_LIMIT"] = "2";
+    CHECK(has(run(call).out, ", on 2 threads\n"));
+  }
+}
+
 #ifdef __linux__
 TEST_CASE("if OpenMP binds threads to cores, heed and the programs that it starts use all cores",
           "[app][train]") {
