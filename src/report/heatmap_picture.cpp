@@ -97,6 +97,15 @@ std::string value_color(const std::string& value, const Range& range, bool diver
   return "(" + dark + " ? 0xFFFFFF : 0x222222)";
 }
 
+// The format of the values in the cells: two decimals or, if all values would be zero or one would
+// be wider than its cell, two significant digits.
+std::string value_format(const Array& x) {
+  double largest = 0;
+  for (const Real value : x)
+    if (std::isfinite(value)) largest = std::max(largest, std::abs(static_cast<double>(value)));
+  return largest == 0 || (largest >= 0.01 && largest < 1e5) ? "%.2f" : "%.2g";
+}
+
 // Returns the plot command of a matrix. Masked cells are not drawn, a cross marks each NaN and a
 // triangle each inf.
 std::string plot(const Cells& cells, const Range& range, const Array& x, bool diverging) {
@@ -109,7 +118,7 @@ std::string plot(const Cells& cells, const Range& range, const Array& x, bool di
                      (cells.size >= 16 ? "border linecolor rgb 'white'" : "noborder") +
                      " fillcolor palette";
   if (cells.value_size > 0)
-    text += ", \\\n     " + data + y + ":(sprintf('%.2f', $" + value_column +
+    text += ", \\\n     " + data + y + ":(sprintf('" + value_format(x) + "', $" + value_column +
             ")):" + value_color("$" + value_column, range, diverging) + " with labels" +
             font(cells.value_size) + " textcolor rgb variable";
   const auto mark = [&](const std::string& value, const std::string& point_type) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "heed/array/shape.hpp"
 #include "heed/base/text.hpp"
@@ -37,6 +38,17 @@ std::vector<std::string> shaded_cells(Shades shades, bool diverging, std::size_t
   return cells;
 }
 
+// The limits of the scale: "0.2500" and "1.0000". Limits that this form would round to zero or to
+// one number, and huge ones, have four significant digits, or more if these are equal.
+std::pair<std::string, std::string> limit_texts(const Range& range) {
+  const double largest = std::max(std::abs(range.low), std::abs(range.high));
+  std::pair<std::string, std::string> texts{decimal(range.low, 4), decimal(range.high, 4)};
+  if (largest >= 1e-3 && largest < 1e8 && texts.first != texts.second) return texts;
+  for (int digits = 4; digits == 4 || texts.first == texts.second; ++digits)
+    texts = {significant(range.low, digits), significant(range.high, digits)};
+  return texts;
+}
+
 // A heat map as lines of text.
 class HeatmapText {
  public:
@@ -67,7 +79,8 @@ class HeatmapText {
 
   std::string scale() const {
     std::string text(indent(), ' ');
-    text += decimal(range_.low, 4) + " " + joined(shades_, "") + " " + decimal(range_.high, 4);
+    const auto [low, high] = limit_texts(range_);
+    text += low + " " + joined(shades_, "") + " " + high;
     if (xt::any(xt::isinf(x_) && x_ < 0)) text += "   " + repeated(masked_, 2) + " masked";
     if (xt::any(xt::isinf(x_) && x_ > 0)) text += "   " + repeated(infinite_, 2) + " infinite";
     if (xt::any(xt::isnan(x_))) text += "   ?? not a number";

@@ -192,6 +192,36 @@ TEST_CASE("infinite values have a symbol of their own", "[report][heatmap]") {
   CHECK((plot.ok || has(plot.message, "not installed")));
 }
 
+TEST_CASE("tiny, huge and nearly equal limits of the scale have significant digits",
+          "[report][heatmap]") {
+  const auto scale = [](Real low, Real high) {
+    const std::string text = heatmap_text(Array{{low, high}});
+    return text.substr(text.find('\n') + 1);
+  };
+  CHECK(scale(Real(1e-5), Real(2e-5)) == "  1e-05   ░░▒▒▓▓██ 2e-05\n");
+  CHECK(scale(0, Real(0.00051234)) == "  0   ░░▒▒▓▓██ 0.0005123\n");
+  CHECK(scale(Real(-1e38), Real(1e38)) == "  -1e+38   ░░▒▒▓▓██ 1e+38\n");
+  CHECK(scale(Real(0.5), Real(0.50001)) == "  0.5   ░░▒▒▓▓██ 0.50001\n");
+  CHECK(scale(Real(0.00001), 1) == "  0.0000   ░░▒▒▓▓██ 1.0000\n");
+  CHECK(scale(Real(0.001), Real(0.0012)) == "  0.0010   ░░▒▒▓▓██ 0.0012\n");
+  CHECK(scale(Real(-12345), Real(99999)) == "  -12345.0000   ░░▒▒▓▓██ 99999.0000\n");
+}
+
+TEST_CASE("tiny and huge values in the cells of a picture have two significant digits",
+          "[report][heatmap]") {
+  const ScratchFolder folder("tiny");
+  const auto format = [&](const Array& x) {
+    draw_heatmap(folder.path, "x", x);
+    const std::string script = folder.read("x.gp");
+    const std::size_t begin = script.find("sprintf('") + 9;
+    return script.substr(begin, 4);
+  };
+  CHECK(format(Array{{Real(1e-5), Real(2e-5), infinity}}) == "%.2g");
+  CHECK(format(Array{{0, Real(-1e38)}}) == "%.2g");
+  CHECK(format(Array{{Real(1e-5), Real(0.02)}}) == "%.2f");
+  CHECK(format(zeros({2, 2})) == "%.2f");
+}
+
 TEST_CASE("heat maps reject invalid shapes and numbers of names", "[report][heatmap]") {
   CHECK_THROWS_WITH(heatmap_text(zeros({3})), "heatmap: needs a matrix with values, got x (3)");
   CHECK_THROWS_WITH(heatmap_text(zeros({0, 3})),

@@ -27,6 +27,10 @@ struct HorizontalLine {
 };
 std::string legend(const HorizontalLine& line);  // a legend entry such as "bigram  2.1000"
 
+// A number in a label: decimal() or, if the value would be zero or very long, four significant
+// digits, such as "1.5e-06".
+std::string label_number(double value, int decimals);
+
 // A closed interval [low, high] of numbers, at first empty.
 struct Range {
   double low = std::numeric_limits<double>::infinity();    // the lower limit
