@@ -89,6 +89,12 @@ TEST_CASE("legend_position refuses a series with fewer y than x", "[report][seri
         "curve: series 'a' has 2 x and 0 y values; give one y for each x");
 }
 
+TEST_CASE("a position in a range of the largest numbers is finite", "[report][series]") {
+  CHECK(Range{-1e308, 1e308}.fraction(1e308) == 1);
+  CHECK(Range{-1e308, 1e308}.fraction(0) == 0.5);
+  CHECK(Range{1, 3}.fraction(1.5) == 0.25);
+}
+
 TEST_CASE("a label shows a tiny or huge value with four significant digits", "[report][series]") {
   CHECK(legend({"loss", 2.1}) == "loss  2.1000");
   CHECK(legend({"loss", 0}) == "loss  0.0000");

@@ -40,8 +40,9 @@ struct Range {
   // Returns whether low <= value <= high.
   bool contains(double value) const { return value >= low && value <= high; }
   double span() const { return high - low; }  // the length of the interval
-  // The position of the value in the range, from 0 (low) to 1 (high).
-  double fraction(double value) const { return (value - low) / span(); }
+  // The position of the value in the range, from 0 (low) to 1 (high). The span of a range such as
+  // [-1e308, 1e308] would be infinite, so all numbers are halved first.
+  double fraction(double value) const { return (value / 2 - low / 2) / (high / 2 - low / 2); }
 };
 
 // The axis ranges of a plot.
