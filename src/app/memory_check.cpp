@@ -1,4 +1,4 @@
-// memory_check.cpp: checks, before allocating, that a training run fits in memory.
+// memory_check.cpp: checks, before allocating, that a run fits in memory and can start its threads.
 
 #include "heed/app/memory_check.hpp"
 
@@ -6,10 +6,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <mutex>
+#include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "app/flags.hpp"
+#include "heed/app/terminal.hpp"
 #include "heed/array/parallel.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/machine.hpp"
@@ -117,6 +122,29 @@ void check_blas_buffers() {
                 " of address space for ", counted(threads, "thread"),
                 ", more than the limits of this process (ulimit -v, ulimit -d) leave; raise them",
                 threads > 1 ? ", or use fewer --threads" : "");
+}
+
+// Limits of the user (ulimit -u) and of a container may both be the reason, so the threads are
+// started. None ends before all have been started.
+void check_threads(int threads) {
+  if (const char* const variable = std::getenv("OMP_NUM_THREADS");
+      variable != nullptr && threads == 1024 && std::atoi(variable) > 1024)
+    note("OMP_NUM_THREADS is " + std::string(variable) + "; heed uses 1024 threads, its maximum");
+  std::mutex starting;
+  std::unique_lock<std::mutex> lock(starting);
+  std::vector<std::thread> started;
+  try {
+    for (int i = 1; i < threads; ++i)
+      started.emplace_back([&] { const std::lock_guard<std::mutex> wait(starting); });
+  } catch (const std::system_error&) {
+  }
+  lock.unlock();
+  for (std::thread& thread : started) thread.join();
+  if (const auto running = static_cast<int>(started.size()) + 1; running < threads)
+    throw_error("only ", running, " of ", threads,
+                " threads can be started; raise the limit on processes (ulimit -u), or use "
+                "--threads ",
+                running);
 }
 
 void check_memory(const TrainCommand& command, std::size_t processes) {

@@ -184,6 +184,7 @@ class Supervisor {
 }  // namespace
 
 int run_processes(std::size_t processes, const std::function<int(Communicator&)>& body) {
+  check_unbound(processes);
   return Supervisor(processes).run(body);
 }
 

@@ -5,6 +5,10 @@
 #include <sched.h>
 #include <unistd.h>
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
@@ -136,7 +140,17 @@ int ranks_on_these_cores(Communicator& communicator) {
   return static_cast<int>(std::count(all.begin(), all.end(), cores));
 }
 
+void check_unbound(std::size_t ranks) {
+#ifdef _OPENMP
+  if (ranks > 1 && omp_get_proc_bind() != omp_proc_bind_false)
+    throw UsageError("OMP_PROC_BIND, OMP_PLACES or GOMP_CPU_AFFINITY binds the threads of all " +
+                     std::to_string(ranks) + " ranks to the same cores; unset it, or let mpirun " +
+                     "bind each rank to other cores");
+#endif
+}
+
 void set_rank_threads(int ranks, const int* requested) {
+  check_unbound(static_cast<std::size_t>(ranks));
   if (requested != nullptr) return set_num_threads(*requested);
   const int cores = usable_cores(), fitting = std::max(1, cores / ranks);
   const char* const variable = std::getenv("OMP_NUM_THREADS");

@@ -104,6 +104,7 @@ int run(const SampleCommand& command) {
   const std::string path = reader.file().path();
   check_trusted(reader.file(), command.trust);
   check_blas_buffers();
+  check_threads();
   set_gemm_of_run(reader.file().gemm());
   const LoadedModel saved(reader, command.weights);
   const Vocabulary& vocabulary = saved.vocabulary;

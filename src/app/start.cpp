@@ -16,6 +16,7 @@
 #include "heed/array/matmul.hpp"
 #include "heed/autograd/trace/trace.hpp"
 #include "heed/base/error.hpp"
+#include "heed/base/machine.hpp"
 #include "heed/base/text.hpp"
 
 namespace heed::app {
@@ -46,7 +47,9 @@ void restart_with_better_settings(char** argv) {
   // Makes idle OpenMP threads busy-wait for some microseconds, then sleep. GCC's default, some
   // milliseconds, makes heed thirty times slower if another program uses the same cores.
   set("GOMP_SPINCOUNT", "10000");
-  if (changed) execv("/proc/self/exe", argv);
+  if (!changed) return;
+  unbind_thread();
+  execv("/proc/self/exe", argv);
 }
 
 // OpenBLAS uses the kernels of the processor that OPENBLAS_CORETYPE names, without a check.

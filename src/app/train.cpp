@@ -337,6 +337,7 @@ struct Run {
     command.model.vocab_size = vocabulary->size();
     check_memory(command, communicator.local_size());
     check_blas_buffers();
+    check_threads();
     if (checkpoint)
       set_gemm_of_run(checkpoint->gemm());
     else

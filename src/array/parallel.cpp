@@ -20,9 +20,18 @@ namespace HEED_NAMESPACE {
 // The value of OMP_NUM_THREADS if it is set, else the number of cores that this process may use.
 static int default_threads() {
 #ifdef _OPENMP
-  if (std::getenv("OMP_NUM_THREADS") != nullptr) return std::min(omp_get_max_threads(), 1024);
+  if (std::getenv("OMP_NUM_THREADS") != nullptr) return omp_get_max_threads();
 #endif
   return usable_cores();
+}
+
+// 1024 or, if it is smaller, OMP_THREAD_LIMIT: OpenMP starts no more threads.
+static int max_threads() {
+#ifdef _OPENMP
+  return std::min(omp_get_thread_limit(), 1024);
+#else
+  return 1024;
+#endif
 }
 
 // Makes idle OpenMP threads busy-wait for some microseconds only, then sleep. GCC's default, some
@@ -43,9 +52,9 @@ void set_num_threads(int threads, SourceLocation location) {
 
 int num_threads() {
   static const bool thread_safe = blas_is_thread_safe();
-  static const int threads_by_default = default_threads();
+  static const int threads_by_default = default_threads(), limit = max_threads();
   if (!thread_safe) return 1;
-  return thread_count == 0 ? threads_by_default : thread_count;
+  return std::min(limit, thread_count == 0 ? threads_by_default : thread_count);
 }
 
 }  // namespace HEED_NAMESPACE

@@ -16,6 +16,9 @@
 #ifdef _OPENMP
 #include <omp.h>
 #endif
+#ifdef __linux__
+#include <sched.h>
+#endif
 
 namespace heed {
 namespace {
@@ -100,6 +103,22 @@ int usable_cores() {
   const double allowed = 1;  // without OpenMP, heed has one thread
 #endif
   return static_cast<int>(std::clamp(std::ceil(cgroup_limit("cpu.max")), 1.0, allowed));
+}
+
+void unbind_thread() {
+#if defined(_OPENMP) && defined(__linux__)
+  if (omp_get_proc_bind() == omp_proc_bind_false) return;
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  for (int place = 0; place < omp_get_num_places(); ++place) {
+    int ids[CPU_SETSIZE];
+    const int count = omp_get_place_num_procs(place);
+    if (count > CPU_SETSIZE) return;
+    omp_get_place_proc_ids(place, ids);
+    for (int i = 0; i < count; ++i) CPU_SET(ids[i], &cores);
+  }
+  sched_setaffinity(0, sizeof cores, &cores);
+#endif
 }
 
 std::uint64_t usable_memory(std::size_t processes) {

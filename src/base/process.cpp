@@ -20,6 +20,7 @@
 #include <system_error>
 
 #include "heed/base/error.hpp"
+#include "heed/base/machine.hpp"
 #include "heed/base/text.hpp"
 
 extern char** environ;
@@ -82,6 +83,7 @@ std::string resolved(const std::string& name) {
 #ifdef __linux__
   prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
+  unbind_thread();
   bool ready = folder[0] == '\0' || chdir(folder) == 0;
   int descriptor = 0;
   for (const File& file : files) ready = ready && dup2(fileno(file.get()), descriptor++) >= 0;

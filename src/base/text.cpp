@@ -65,6 +65,8 @@ std::string scientific(double value, int decimals) {
   return format_number(value, decimals, std::ios_base::scientific);
 }
 
+std::string significant(double value, int digits) { return format_number(value, digits, {}); }
+
 std::string grouped(double value) {
   std::string text = decimal(value, 0);
   const std::size_t first_digit = text[0] == '-' ? 1 : 0;

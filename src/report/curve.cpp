@@ -49,7 +49,7 @@ std::string end_labels(const std::vector<Series>& series, const PlotView& view) 
   double y = -std::numeric_limits<double>::infinity();
   for (const auto& [value, color] : color_of_value) {
     y = std::max(value, y + 0.045 * view.y.span());
-    text += "set label " + gnuplot_string(decimal(value, 4)) + " at graph 1, first " +
+    text += "set label " + gnuplot_string(label_number(value, 4)) + " at graph 1, first " +
             gnuplot_number(y) + " left offset 0.8,0 font ',14' textcolor rgb '" + color + "'\n";
   }
   return text;
@@ -57,7 +57,7 @@ std::string end_labels(const std::vector<Series>& series, const PlotView& view) 
 
 std::string peak_label(const PlotView& view) {
   if (!view.hides_peak()) return "";
-  return "set label " + gnuplot_string("up to " + decimal(view.peak, 2) + " ↑") +
+  return "set label " + gnuplot_string("up to " + label_number(view.peak, 2) + " ↑") +
          " at graph 0, graph 1.035 left font ',12' textcolor rgb '#666666'\n";
 }
 

@@ -122,7 +122,7 @@ PlotView text_view(const std::vector<Series>& averages, const CurveOptions& opti
 std::string text_heading(const PlotView& view, const CurveOptions& options) {
   std::string text = options.title.empty() ? "" : printable(options.title) + "\n";
   text += printable(options.y_title);
-  if (view.hides_peak()) text += ", values up to " + decimal(view.peak, 2) + " not shown";
+  if (view.hides_peak()) text += ", values up to " + label_number(view.peak, 2) + " not shown";
   return text + "\n";
 }
 

@@ -48,9 +48,13 @@ Range heatmap_range(const std::vector<Array>& panels, const HeatmapOptions& opti
   }
   range.low = options.low.value_or(range.low);
   range.high = options.high.value_or(range.high);
-  if (range.low >= range.high)  // widens an empty range by 1, or by more if low + 1 rounds to low
-    range.high = range.low + std::max(1.0, 1e-6 * std::abs(range.low));
-  return range;
+  if (range.low < range.high) return range;
+  // Widens the range, by more if low + 1 rounds to low, and keeps a limit that was set.
+  const double width = std::max(options.diverging ? 2.0 : 1.0, 1e-6 * std::abs(range.low));
+  if (options.low.has_value() != options.high.has_value())
+    return options.low ? Range{range.low, range.low + width}
+                       : Range{range.high - width, range.high};
+  return {range.low - width / 2, range.high + width / 2};
 }
 
 std::size_t sheet_columns(std::size_t columns, std::size_t panels) {

@@ -97,7 +97,17 @@ std::string value_color(const std::string& value, const Range& range, bool diver
   return "(" + dark + " ? 0xFFFFFF : 0x222222)";
 }
 
-// Returns the plot command of a matrix. Masked cells are not drawn, and a cross marks each NaN.
+// The format of the values in the cells: two decimals or, if all values would be zero or one would
+// be wider than its cell, two significant digits.
+std::string value_format(const Array& x) {
+  double largest = 0;
+  for (const Real value : x)
+    if (std::isfinite(value)) largest = std::max(largest, std::abs(static_cast<double>(value)));
+  return largest == 0 || (largest >= 0.01 && largest < 1e5) ? "%.2f" : "%.2g";
+}
+
+// Returns the plot command of a matrix. Masked cells are not drawn, a cross marks each NaN and a
+// triangle each inf.
 std::string plot(const Cells& cells, const Range& range, const Array& x, bool diverging) {
   const std::string row = "$" + std::to_string(cells.rows_column);
   const std::string value_column = std::to_string(cells.rows_column + 2);
@@ -108,12 +118,15 @@ std::string plot(const Cells& cells, const Range& range, const Array& x, bool di
                      (cells.size >= 16 ? "border linecolor rgb 'white'" : "noborder") +
                      " fillcolor palette";
   if (cells.value_size > 0)
-    text += ", \\\n     " + data + y + ":(sprintf('%.2f', $" + value_column +
+    text += ", \\\n     " + data + y + ":(sprintf('" + value_format(x) + "', $" + value_column +
             ")):" + value_color("$" + value_column, range, diverging) + " with labels" +
             font(cells.value_size) + " textcolor rgb variable";
-  if (xt::any(xt::isnan(x)))
-    text += ", \\\n     " + data + "(strcol(" + value_column + ") eq 'nan' ? " + row +
-            " : NaN) with points pointtype 2 linecolor rgb '#D55E00'";
+  const auto mark = [&](const std::string& value, const std::string& point_type) {
+    text += ", \\\n     " + data + "(strcol(" + value_column + ") eq '" + value + "' ? " + row +
+            " : NaN) with points pointtype " + point_type + " linecolor rgb '#D55E00'";
+  };
+  if (xt::any(xt::isnan(x))) mark("nan", "2");
+  if (xt::any(xt::isinf(x) && x > 0)) mark("inf", "8");
   return text + "\n";
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "heed/array/shape.hpp"
 #include "heed/base/text.hpp"
@@ -37,6 +38,17 @@ std::vector<std::string> shaded_cells(Shades shades, bool diverging, std::size_t
   return cells;
 }
 
+// The limits of the scale: "0.2500" and "1.0000". Limits that this form would round to zero or to
+// one number, and huge ones, have four significant digits, or more if these are equal.
+std::pair<std::string, std::string> limit_texts(const Range& range) {
+  const double largest = std::max(std::abs(range.low), std::abs(range.high));
+  std::pair<std::string, std::string> texts{decimal(range.low, 4), decimal(range.high, 4)};
+  if (largest >= 1e-3 && largest < 1e8 && texts.first != texts.second) return texts;
+  for (int digits = 4; digits == 4 || texts.first == texts.second; ++digits)
+    texts = {significant(range.low, digits), significant(range.high, digits)};
+  return texts;
+}
+
 // A heat map as lines of text.
 class HeatmapText {
  public:
@@ -46,6 +58,7 @@ class HeatmapText {
         row_names_(options.row_names),
         column_names_(options.column_names),
         masked_(options.shades == Shades::ascii ? "/" : "·"),
+        infinite_(options.shades == Shades::ascii ? "^" : "∞"),
         edge_(options.shades == Shades::ascii ? "|" : "│") {
     for (std::string& name : row_names_) name = truncated(printable(name), 20);
     for (std::string& name : column_names_) name = truncated(printable(name), 12);
@@ -66,8 +79,10 @@ class HeatmapText {
 
   std::string scale() const {
     std::string text(indent(), ' ');
-    text += decimal(range_.low, 4) + " " + joined(shades_, "") + " " + decimal(range_.high, 4);
+    const auto [low, high] = limit_texts(range_);
+    text += low + " " + joined(shades_, "") + " " + high;
     if (xt::any(xt::isinf(x_) && x_ < 0)) text += "   " + repeated(masked_, 2) + " masked";
+    if (xt::any(xt::isinf(x_) && x_ > 0)) text += "   " + repeated(infinite_, 2) + " infinite";
     if (xt::any(xt::isnan(x_))) text += "   ?? not a number";
     if (side_ > 1)
       text += "   each cell: maximum of " + std::to_string(side_) + " x " + std::to_string(side_);
@@ -90,7 +105,7 @@ class HeatmapText {
 
   std::string cell(Real value) const {
     if (std::isnan(value)) return repeated("?", cell_width_);
-    if (std::isinf(value) && value < 0) return repeated(masked_, cell_width_);
+    if (std::isinf(value)) return repeated(value < 0 ? masked_ : infinite_, cell_width_);
     const double fraction = std::clamp(range_.fraction(static_cast<double>(value)), 0.0, 1.0);
     const double last = static_cast<double>(shades_.size() - 1);
     return shades_[static_cast<std::size_t>(std::lround(fraction * last))];
@@ -130,7 +145,7 @@ class HeatmapText {
   std::vector<std::string> shades_;
   Range range_;
   std::vector<std::string> row_names_, column_names_;
-  std::string masked_, edge_;
+  std::string masked_, infinite_, edge_;
   std::size_t name_width_ = 0, cell_width_ = 2, side_ = 1;
 };
 

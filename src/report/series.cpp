@@ -49,7 +49,15 @@ void check_sizes(const std::vector<Series>& series) {
 
 }  // namespace
 
-std::string legend(const HorizontalLine& line) { return line.name + "  " + decimal(line.value, 4); }
+std::string label_number(double value, int decimals) {
+  const std::string text = decimal(value, decimals);
+  const bool is_zero = text.find_first_not_of("0.") == text.npos;
+  return (is_zero && value != 0) || std::abs(value) >= 1e8 ? significant(value, 4) : text;
+}
+
+std::string legend(const HorizontalLine& line) {
+  return line.name + "  " + label_number(line.value, 4);
+}
 
 void Range::include(double value) {
   if (!std::isfinite(value)) return;

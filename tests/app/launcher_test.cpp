@@ -241,6 +241,18 @@ TEST_CASE("test builds everything and runs all tests; setup only builds", "[app]
   CHECK(machine.log() == built + tested + " -C All -V\n");
 }
 
+TEST_CASE("programs get settings of OpenMP and OpenBLAS unless they are set", "[app][launcher]") {
+  const Machine machine;
+  machine.program("ctest", R"(echo "$GOMP_SPINCOUNT $OPENBLAS_NUM_THREADS")");
+  const auto settings = [&](const std::string& given) {
+    return machine.sh(
+        {"-c", "unset GOMP_SPINCOUNT OPENBLAS_NUM_THREADS; " + given + " ./heed test"},
+        machine.root);
+  };
+  CHECK(settings("").out == "10000 1\n");
+  CHECK(settings("GOMP_SPINCOUNT=7 OPENBLAS_NUM_THREADS=2").out == "7 2\n");
+}
+
 TEST_CASE("setup --mpi builds heed_mpi too and prints how to start it", "[app][launcher]") {
   const Machine machine;
   machine.program("mpicxx", "exit 99");

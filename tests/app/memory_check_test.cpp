@@ -209,6 +209,53 @@ TEST_CASE("limits that leave no room for OpenBLAS's buffers end a command instea
     }
 }
 
+TEST_CASE("a limit on processes that is too low for the threads is refused in one line",
+          "[app][room]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny).code == 0);
+  using perms = std::filesystem::perms;
+  std::filesystem::permissions(sandbox.path, perms::group_read | perms::group_exec,
+                               std::filesystem::perm_options::add);
+  const auto limited = [&](const std::string& arguments) {  // the limit is not one for root
+    Call call = sandbox.call({});
+    call.environment["OPENBLAS_NUM_THREADS"] = "1";
+    call.environment["PATH"] = "/usr/bin:/bin";
+    call.arguments = {"/bin/sh", "-c",
+                      "ulimit -u 4 2>/dev/null || ulimit -p 4; exec " +
+                          std::string(geteuid() == 0 ? "setpriv --reuid 65534 " : "") +
+                          HEED_BINARY_DIR "/heed " + arguments};
+    return heed_test::run(call);
+  };
+  if (limited("--version").code != 0) {
+    WARN("skipped: the user nobody cannot run heed");
+    return;
+  }
+  for (const std::string command :
+       {"train in.txt --out p", "look o --text abc", "sample o", "bench in.txt --only step"}) {
+    INFO(command);
+    const Finished run = limited(command + " --threads 8");
+    INFO(run.err);
+    CHECK(run.code == 1);
+    CHECK(run.err.rfind("heed: error: only ", 0) == 0);
+    CHECK(has(run.err,
+              " of 8 threads can be started; raise the limit on processes (ulimit -u), or "
+              "use --threads "));
+    CHECK_FALSE(sandbox.has_file("p"));
+  }
+  CHECK(limited("sample o --threads 1").code == 0);
+}
+
+TEST_CASE("a number of threads above the maximum is noted", "[app][room]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed(train_tiny).code == 0);
+  Call call = sandbox.call({"sample", "o", "--tokens", "2"});
+  call.environment["OMP_NUM_THREADS"] = "2000";
+  CHECK(has(run(call).err,
+            "heed: note: OMP_NUM_THREADS is 2000; heed uses 1024 threads, its maximum\n"));
+  call.arguments.insert(call.arguments.end(), {"--threads", "1"});
+  CHECK(run(call).err == "");
+}
+
 TEST_CASE("the libraries are not measured before there is room for their buffers", "[app][room]") {
   const Sandbox sandbox;
   if (sanitized || !std::filesystem::exists("/proc/self/statm")) return;

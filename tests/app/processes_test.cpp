@@ -181,6 +181,19 @@ TEST_CASE("processes and shards that do not fit are refused in one line with cod
   CHECK(std::count(run.err.begin(), run.err.end(), '\n') == 1);
 }
 
+TEST_CASE("several processes are refused if OpenMP would bind them all to the same cores",
+          "[app][processes]") {
+  const Sandbox sandbox;
+  Call call = sandbox.call(train("o", {"--processes", "2"}));
+  call.environment["OMP_PROC_BIND"] = "true";
+  const Finished run = heed_test::run(call);
+  CHECK(run.code == 2);
+  CHECK(run.err ==
+        "heed: error: OMP_PROC_BIND, OMP_PLACES or GOMP_CPU_AFFINITY binds the threads of all 2 "
+        "ranks to the same cores; unset it, or let mpirun bind each rank to other cores\n");
+  CHECK_FALSE(sandbox.has_file("o"));
+}
+
 TEST_CASE("an error that all ranks find is printed once", "[app][processes]") {
   const Sandbox sandbox;
   CHECK(sandbox.heed({"train", "nothing.txt", "--processes", "4", "--shards", "4"}).err ==

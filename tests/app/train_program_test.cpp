@@ -86,6 +86,47 @@ TEST_CASE("the number of threads is OMP_NUM_THREADS unless --threads is given", 
   CHECK(has(output("3"), ", on 2 threads\n"));
 }
 
+TEST_CASE("heed prints the number of threads that OMP_THREAD_LIMIT allows", "[app][train]") {
+  const Sandbox sandbox;
+  for (const Arguments& more : {Arguments{}, Arguments{"--threads", "4"}}) {
+    Call call = sandbox.call(
+        Arguments{"train", "in.txt", "--steps", "1", "--layers", "1", "--replace"} + more);
+    call.environment["OMP_NUM_THREADS"] = "3";
+    call.environment["OMP_THREAD_LIMIT"] = "2";
+    CHECK(has(run(call).out, ", on 2 threads\n"));
+  }
+}
+
+#ifdef __linux__
+TEST_CASE("if OpenMP binds threads to cores, heed and the programs that it starts use all cores",
+          "[app][train]") {
+  const Sandbox sandbox;
+  std::filesystem::create_directory(sandbox / "bin");
+  put(sandbox / "bin/gnuplot",
+      "#!/bin/sh\nwhile read -r line; do case $line in Cpus_allowed_list*) echo \"$line\" ;; esac\n"
+      "done </proc/self/status >>cores\n");
+  std::filesystem::permissions(sandbox / "bin/gnuplot", std::filesystem::perms::owner_all);
+  const auto result = [&](const std::string& setting) {
+    std::filesystem::remove_all(sandbox / "o");
+    Call call = sandbox.call({});
+    call.environment["PATH"] = (sandbox / "bin").string();
+    call.arguments = {"/bin/sh", "-c",
+                      "unset OMP_NUM_THREADS GOMP_SPINCOUNT OPENBLAS_NUM_THREADS; " + setting +
+                          " \"$0\" train in.txt --out o --layers 1 --embed-dim 16 --steps 2",
+                      HEED_BINARY_DIR "/heed"};
+    const std::string out = run(call).out;
+    const std::size_t threads = out.find(" tokens, on ");
+    REQUIRE(threads != out.npos);
+    return out.substr(threads, out.find('\n', threads) - threads) + ", " +
+           content(sandbox / "o/cores");
+  };
+  const std::string unbound = result("");
+  CHECK(has(unbound, "Cpus_allowed_list"));
+  CHECK(result("OMP_PROC_BIND=true") == unbound);
+  CHECK(result("OMP_PLACES=threads") == unbound);
+}
+#endif
+
 TEST_CASE("the same seed gives the same bits with one, two, four and sixteen threads",
           "[app][train]") {
   const Sandbox sandbox;

@@ -17,6 +17,8 @@ TEST_CASE("decimal rounds, and zero has no sign", "[base][format]") {
   CHECK(decimal(-0.00001, 4) == "0.0000");
   CHECK(decimal(2, 0) == "2");
   CHECK(scientific(2.5e-7, 4) == "2.5000e-07");
+  CHECK(significant(2.5e-7, 4) == "2.5e-07");
+  CHECK(significant(0.5, 4) == "0.5");
 }
 
 TEST_CASE("nonfinite numbers are formatted as nan, inf and -inf", "[base][format]") {

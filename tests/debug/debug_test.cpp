@@ -75,6 +75,12 @@ TEST_CASE("heed out prints the gradients that a backward returned, and to whom",
   check_at("O2", "out");
 }
 
+TEST_CASE("gdb prints expressions, optional masks and unusual names in one line", "[debug][.]") {
+  if (!can_debug()) return;
+  check_transcript("expressions");
+  check_at("O2", "expressions");
+}
+
 TEST_CASE("gdb's finish prints the returned arrays", "[debug][.]") {
   if (can_debug()) check_transcript("finish");
 }

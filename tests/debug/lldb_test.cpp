@@ -76,6 +76,20 @@ TEST_CASE("LLDB: heed check names an operation whose backward has a wrong sign",
   CHECK(has(out, "error: heed: #0 Leaf 'token.weight' (5, 8) is a leaf, so it has no backward"));
 }
 
+TEST_CASE("LLDB: expressions and unusual names are printed in one line", "[debug][lldb][.]") {
+  if (!can_use_lldb()) return;
+  const std::string out =
+      session({"expressions_Og"}, {"breakpoint set -n stop_here", "continue", "up",
+                                   "frame variable product column row_sums x", "heed graph loss"});
+  INFO(out);
+  CHECK(has(out, " product = unevaluated xtensor expression; declare it as Array\n"));
+  CHECK(
+      has(out, " column = unevaluated xtensor expression of shape (2, 1); declare it as Array\n"));
+  CHECK(has(out, " row_sums = unevaluated xtensor expression of shape (2); declare it as Array\n"));
+  CHECK(has(out, " x = 'two\\nlines \\x01' = Leaf (2, 2) 1.0000 2.0000 3.0000 4.0000, "));
+  CHECK(has(out, "#0  Leaf      two\\nlines \\x01  (2, 2) "));
+}
+
 TEST_CASE("LLDB: heed grad and heed why print a gradient and its contributions",
           "[debug][lldb][.]") {
   if (!can_use_lldb()) return;

@@ -200,8 +200,8 @@ TEST_CASE("a sheet without space for a matrix shows one column of it", "[report]
 TEST_CASE("a title wider than its matrix is shown in full if there is space", "[report][heatmap]") {
   CHECK(heatmap_sheet_text({ones({1, 1}), ones({1, 1})}, {"the first", "b"}, {}, 2) ==
         "  the first    b\n"
-        " │  │         │  │\n"
-        "  1.0000   ░░▒▒▓▓██ 2.0000\n");
+        " │▒▒│         │▒▒│\n"
+        "  0.5000   ░░▒▒▓▓██ 1.5000\n");
 }
 
 TEST_CASE("a sheet as text is max-pooled if it is too wide", "[report][heatmap]") {

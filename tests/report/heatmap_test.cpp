@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include "catch.hpp"
 #include "heed/base/text.hpp"
@@ -144,6 +146,80 @@ TEST_CASE("a diverging heat map as text is blank at zero and has other character
   options.shades = Shades::ascii;
   CHECK(heatmap_text(Array{{-2, -1, 0, 1, 2}}, options) ==
         " |==--  ++##|\n  -2.0000 ==--  ++## 2.0000\n");
+}
+
+TEST_CASE("equal values are in the middle of the scale, and zero is blank if it is diverging",
+          "[report][heatmap]") {
+  HeatmapOptions options;
+  CHECK(heatmap_text(ones({1, 2}), options) == " │▒▒▒▒│\n  0.5000   ░░▒▒▓▓██ 1.5000\n");
+  options.diverging = true;
+  CHECK(heatmap_text(zeros({1, 2}), options) == " │    │\n  -1.0000 ≡≡==--  ░░▒▒██ 1.0000\n");
+  CHECK(heatmap_sheet_text({zeros({1, 2})}, {"a"}, options) ==
+        "  a\n │    │\n  -1.0000 ≡≡==--  ░░▒▒██ 1.0000\n");
+  CHECK(heatmap_text(ones({1, 2}), options) == " │████│\n  -1.0000 ≡≡==--  ░░▒▒██ 1.0000\n");
+  const ScratchFolder folder("zeros");
+  draw_heatmap(folder.path, "x", zeros({2, 2}), options);
+  CHECK(has(folder.read("x.gp"), "set cbrange [-1:1]\n"));
+}
+
+TEST_CASE("a limit that was set is kept if all values are equal to it or beyond it",
+          "[report][heatmap]") {
+  const auto range = [](std::optional<double> low, std::optional<double> high) {
+    HeatmapOptions options;
+    options.low = low, options.high = high;
+    const Range found = heatmap_range({filled({2, 2}, 3)}, options);
+    return std::make_pair(found.low, found.high);
+  };
+  CHECK(range({}, {}) == std::make_pair(2.5, 3.5));
+  CHECK(range(3, {}) == std::make_pair(3.0, 4.0));
+  CHECK(range(5, {}) == std::make_pair(5.0, 6.0));
+  CHECK(range({}, 3) == std::make_pair(2.0, 3.0));
+  CHECK(range({}, 1) == std::make_pair(0.0, 1.0));
+  CHECK(range(1, 1) == std::make_pair(0.5, 1.5));
+}
+
+TEST_CASE("infinite values have a symbol of their own", "[report][heatmap]") {
+  const Array x = {{infinity, Real(0.5), 1}};
+  HeatmapOptions options;
+  CHECK(heatmap_text(x, options) == " │∞∞  ██│\n  0.5000   ░░▒▒▓▓██ 1.0000   ∞∞ infinite\n");
+  options.shades = Shades::ascii;
+  CHECK(has(heatmap_text(x, options), " |^^  @@|\n"));
+  CHECK(has(heatmap_text(filled({1, 1}, infinity), options), "@@ 1.0000   ^^ infinite\n"));
+  const ScratchFolder folder("infinite");
+  const Plot plot = draw_heatmap(folder.path, "x", x);
+  CHECK(has(folder.read("x.gp"), "eq 'inf' ? $1 : NaN) with points pointtype 8"));
+  INFO(plot.message);
+  CHECK((plot.ok || has(plot.message, "not installed")));
+}
+
+TEST_CASE("tiny, huge and nearly equal limits of the scale have significant digits",
+          "[report][heatmap]") {
+  const auto scale = [](Real low, Real high) {
+    const std::string text = heatmap_text(Array{{low, high}});
+    return text.substr(text.find('\n') + 1);
+  };
+  CHECK(scale(Real(1e-5), Real(2e-5)) == "  1e-05   ░░▒▒▓▓██ 2e-05\n");
+  CHECK(scale(0, Real(0.00051234)) == "  0   ░░▒▒▓▓██ 0.0005123\n");
+  CHECK(scale(Real(-1e38), Real(1e38)) == "  -1e+38   ░░▒▒▓▓██ 1e+38\n");
+  CHECK(scale(Real(0.5), Real(0.50001)) == "  0.5   ░░▒▒▓▓██ 0.50001\n");
+  CHECK(scale(Real(0.00001), 1) == "  0.0000   ░░▒▒▓▓██ 1.0000\n");
+  CHECK(scale(Real(0.001), Real(0.0012)) == "  0.0010   ░░▒▒▓▓██ 0.0012\n");
+  CHECK(scale(Real(-12345), Real(99999)) == "  -12345.0000   ░░▒▒▓▓██ 99999.0000\n");
+}
+
+TEST_CASE("tiny and huge values in the cells of a picture have two significant digits",
+          "[report][heatmap]") {
+  const ScratchFolder folder("tiny");
+  const auto format = [&](const Array& x) {
+    draw_heatmap(folder.path, "x", x);
+    const std::string script = folder.read("x.gp");
+    const std::size_t begin = script.find("sprintf('") + 9;
+    return script.substr(begin, 4);
+  };
+  CHECK(format(Array{{Real(1e-5), Real(2e-5), infinity}}) == "%.2g");
+  CHECK(format(Array{{0, Real(-1e38)}}) == "%.2g");
+  CHECK(format(Array{{Real(1e-5), Real(0.02)}}) == "%.2f");
+  CHECK(format(zeros({2, 2})) == "%.2f");
 }
 
 TEST_CASE("heat maps reject invalid shapes and numbers of names", "[report][heatmap]") {

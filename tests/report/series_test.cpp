@@ -88,3 +88,19 @@ TEST_CASE("legend_position refuses a series with fewer y than x", "[report][seri
   CHECK(message_of([&] { legend_position(series, {}, PlotView{}, 0.2, 0.2); }) ==
         "curve: series 'a' has 2 x and 0 y values; give one y for each x");
 }
+
+TEST_CASE("a position in a range of the largest numbers is finite", "[report][series]") {
+  CHECK(Range{-1e308, 1e308}.fraction(1e308) == 1);
+  CHECK(Range{-1e308, 1e308}.fraction(0) == 0.5);
+  CHECK(Range{1, 3}.fraction(1.5) == 0.25);
+}
+
+TEST_CASE("a label shows a tiny or huge value with four significant digits", "[report][series]") {
+  CHECK(legend({"loss", 2.1}) == "loss  2.1000");
+  CHECK(legend({"loss", 0}) == "loss  0.0000");
+  CHECK(legend({"loss", 1.23456e-5}) == "loss  1.235e-05");
+  CHECK(label_number(-1e38, 2) == "-1e+38");
+  CHECK(label_number(-0.001, 2) == "-0.001");
+  CHECK(label_number(99999999, 2) == "99999999.00");
+  CHECK(label_number(HUGE_VAL, 4) == "inf");
+}

@@ -44,8 +44,17 @@ def tensor_summary(value, _):
         return error_text(error)
 
 
+def expression_summary(value, _):
+    try:
+        return numbers.expression_text(memory.expression_shape(
+            lldb_target.target_of(value.GetProcess()), lldb_target.bare(value.GetType()), lldb_target.address_of, value))
+    except Exception as error:
+        return error_text(error)
+
+
 class NoChildren:
-    """Hides the members of an array, which are xtensor's own; `heed show` prints the numbers."""
+    """Hides the members of an array or an expression, which are xtensor's own; `heed show` prints an
+    array's numbers."""
 
     def __init__(self, value, _):
         pass
@@ -243,8 +252,9 @@ ARRAYS = ("^xt::xarray_container<xt::uvector<", "^heed::(float64::)?(Array|Indic
 def __lldb_init_module(debugger, _):
     overwrite = "-o " if lldb_has_overwrite() else ""
     commands = ["command script add %s-f %s.heed heed" % (overwrite, __name__)]
-    for pattern, kind in [(pattern, "array") for pattern in ARRAYS] + [("^heed::(float64::)?Tensor$", "tensor")]:
-        children = "NoChildren" if kind == "array" else "TensorChildren"
+    for pattern, kind in [(pattern, "array") for pattern in ARRAYS] + [
+            ("^" + memory.EXPRESSION, "expression"), ("^heed::(float64::)?Tensor$", "tensor")]:
+        children = "TensorChildren" if kind == "tensor" else "NoChildren"
         commands += ['type summary add -v -w heed -x "%s" -F %s.%s_summary' % (pattern, __name__, kind),
                      'type synthetic add -w heed -x "%s" -l %s.%s' % (pattern, __name__, children)]
     avoid = "settings set target.process.thread.step-avoid-regexp '%s'" % lldb_running.LIBRARIES

@@ -1,9 +1,10 @@
-// memory_check.hpp: checks, before allocating, that a training run fits in memory.
+// memory_check.hpp: checks, before allocating, that a run fits in memory and can start its threads.
 #pragma once
 
 #include <string>
 
 #include "heed/app/options.hpp"
+#include "heed/array/parallel.hpp"
 
 namespace heed::app {
 
@@ -26,5 +27,9 @@ void check_memory(const TrainCommand& command, std::size_t processes = 1);
 // Throws Error if OpenBLAS could not map a buffer for each of num_threads() threads: it would then
 // try again forever.
 void check_blas_buffers();
+
+// Throws Error if so many threads cannot run at once: OpenMP would end the program. Prints a note
+// if OMP_NUM_THREADS is larger than the maximum, 1024. Call it before OpenMP starts its threads.
+void check_threads(int threads = num_threads());
 
 }  // namespace heed::app

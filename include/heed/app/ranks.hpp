@@ -37,16 +37,21 @@ int run_rank(Communicator& communicator, const std::function<bool()>& claim_repo
 // waits for them. Call it before any thread is started, because fork() copies only the calling
 // thread. Returns the exit code: that of rank 0 if no rank fails. If a rank is killed, prints one
 // line that names the rank, and ends the other ranks within some seconds. SIGINT, SIGTERM and
-// SIGHUP stop all ranks after the same step. Throws Error if a process cannot be forked.
+// SIGHUP stop all ranks after the same step. Throws Error if a process cannot be forked,
+// and as check_unbound() does.
 int run_processes(std::size_t processes, const std::function<int(Communicator&)>& body);
 
 // Collective: the number of ranks that use the same cores as this one: the ranks of this machine,
 // or 1 if each rank is bound to cores of its own.
 int ranks_on_these_cores(Communicator& communicator);
 
+// Throws UsageError if OpenMP binds threads to cores: every one of several ranks on the same cores
+// would bind its first thread to the first core.
+void check_unbound(std::size_t ranks);
+
 // Sets the number of threads of a rank: `requested`, else OMP_NUM_THREADS, else an equal part of
 // the cores that `ranks` ranks use. Throws UsageError if OMP_NUM_THREADS is too large for the
-// cores.
+// cores, or as check_unbound() does.
 void set_rank_threads(int ranks, const int* requested);
 
 }  // namespace heed::app

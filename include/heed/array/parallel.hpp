@@ -12,8 +12,8 @@ namespace HEED_NAMESPACE {
 
 // The number of threads that parallel loops use. The default is the environment variable
 // OMP_NUM_THREADS or, if it is not set, usable_cores() (machine.hpp).
-// set_num_threads throws Error unless `threads` is between 1 and 1024. If blas_is_thread_safe() is
-// false, num_threads() is always 1.
+// set_num_threads throws Error unless `threads` is between 1 and 1024. num_threads() is at most
+// OMP_THREAD_LIMIT and, if blas_is_thread_safe() is false, always 1.
 void set_num_threads(int threads, SourceLocation location = SourceLocation::current());
 int num_threads();
 

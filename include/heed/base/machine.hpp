@@ -12,6 +12,11 @@ namespace heed {
 // CPU quota of its cgroup (rounded up) if the quota is smaller. The result is at least 1.
 int usable_cores();
 
+// Lets the calling thread use all cores of the places of OpenMP, if OpenMP has bound it to the
+// first place (OMP_PROC_BIND, OMP_PLACES or GOMP_CPU_AFFINITY). A program that the thread starts
+// would otherwise inherit this core as its only one. Safe between fork() and exec.
+void unbind_thread();
+
 // The processor's name in /proc/cpuinfo, such as "AMD EPYC". Where it has none, the machine type
 // and the processor's numbers: "aarch64, CPU implementer 0x41, CPU part 0xd0c".
 std::string processor_name();

@@ -13,6 +13,7 @@ namespace heed {
 // "inf", "-inf". A value that rounds to zero has no minus sign.
 std::string decimal(double value, int decimals);
 std::string scientific(double value, int decimals);  // "2.5000e-07"
+std::string significant(double value, int digits);   // %g of printf: "0.25", "2.5e-07"
 std::string grouped(double value);  // an integer with thousands separators: "18,400"
 
 // Formats one number with a printf format for unsigned long long, such as "0x%02llx".

@@ -34,15 +34,15 @@ struct HeatmapOptions {
 };
 
 // The heat map as text: one line per row, two characters per cell (or one, to fit the terminal),
-// then the colour scale. Cells that are -inf (masked) or NaN have their own symbols. A matrix wider
-// than the terminal is reduced by max pooling and shown without row and column names. Throws Error
-// when x is not a matrix, is empty, or does not match the number of names.
+// then the colour scale. Cells that are -inf (masked), inf or NaN have their own symbols. A matrix
+// wider than the terminal is reduced by max pooling and shown without row and column names. Throws
+// Error when x is not a matrix, is empty, or does not match the number of names.
 std::string heatmap_text(const Array& x, const HeatmapOptions& options = {});
 
 // Plots the matrix to folder/name.svg and keeps the data (name.csv) and the gnuplot script
 // (name.gp) in the same folder. Matrices up to 12 x 12 have their values written in the cells;
-// masked cells are grey. Throws the same errors as heatmap_text. If a file cannot be written or
-// gnuplot is missing, Plot::message says so.
+// masked cells are grey, a cross marks NaN, a triangle inf. Throws the same errors as heatmap_text.
+// If a file cannot be written or gnuplot is missing, Plot::message says so.
 Plot draw_heatmap(const std::string& folder, const std::string& name, const Array& x,
                   const HeatmapOptions& options = {});
 
@@ -69,7 +69,8 @@ void check_heatmaps(const std::vector<Array>& panels, const std::vector<std::str
                     const HeatmapOptions& options);
 
 // The range of the colour scale: from the smallest to the largest finite value, unless the options
-// set other limits. The range is (0, 1) when no value is finite.
+// set other limits. If all values are equal, they are in the middle of a range of length 1 (2 if
+// diverging). The range is (0, 1), or (-1, 1) if diverging, when no value is finite.
 Range heatmap_range(const std::vector<Array>& panels, const HeatmapOptions& options);
 
 // The number of heat maps that stand side by side in a sheet of `panels` heat maps: `columns`, or a

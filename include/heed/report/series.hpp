@@ -27,6 +27,10 @@ struct HorizontalLine {
 };
 std::string legend(const HorizontalLine& line);  // a legend entry such as "bigram  2.1000"
 
+// A number in a label: decimal() or, if the value would be zero or very long, four significant
+// digits, such as "1.5e-06".
+std::string label_number(double value, int decimals);
+
 // A closed interval [low, high] of numbers, at first empty.
 struct Range {
   double low = std::numeric_limits<double>::infinity();    // the lower limit
@@ -36,8 +40,9 @@ struct Range {
   // Returns whether low <= value <= high.
   bool contains(double value) const { return value >= low && value <= high; }
   double span() const { return high - low; }  // the length of the interval
-  // The position of the value in the range, from 0 (low) to 1 (high).
-  double fraction(double value) const { return (value - low) / span(); }
+  // The position of the value in the range, from 0 (low) to 1 (high). The span of a range such as
+  // [-1e308, 1e308] would be infinite, so all numbers are halved first.
+  double fraction(double value) const { return (value / 2 - low / 2) / (high / 2 - low / 2); }
 };
 
 // The axis ranges of a plot.

@@ -202,6 +202,7 @@ int run(const BenchCommand& given) {
   command.workload.model.vocab_size = vocabulary.size();
 
   check_blas_buffers();
+  check_threads(std::max(num_threads(), command.workload.threads));
   exit_at_interrupt();
   set_gemm_from_environment();
   LiveLine line;

@@ -128,6 +128,7 @@ int run(const LookCommand& command) {
   const ModelFile& file = reader.file();
   check_trusted(file, command.trust);
   check_blas_buffers();
+  check_threads();
   set_gemm_of_run(file.gemm());
   const LoadedModel saved(reader);
   const nn::Gpt& model = saved.model;

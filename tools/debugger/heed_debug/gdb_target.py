@@ -166,7 +166,8 @@ def address_of(value):
     if value.type.strip_typedefs().code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
         value = value.referenced_value()
     if not value.is_optimized_out and value.address is None:
-        raise DebuggerError("heed: gdb holds only a copy of this value; print the original variable")
+        raise DebuggerError("heed: this value has no address: it is a copy, or the compiler optimised its variable "
+                            "away; print the variable itself, or build with -Og")
     if value.is_optimized_out:
         raise DebuggerError("heed: the compiler optimised this value away; go `up`, or build with -Og")
     return int(value.address)
@@ -197,10 +198,16 @@ def link_type(type_):
     return is_tensor(type_) or is_node_type(type_) or is_node_pointer(type_)
 
 
+def is_copy(value):
+    """Whether a value has no address: a function returned it, or the compiler made it a constant."""
+    is_reference = value.type.strip_typedefs().code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF)
+    return not is_reference and value.address is None and not value.is_optimized_out
+
+
 def array_of(value):
     if value.type.strip_typedefs().code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
         value = value.referenced_value()
-    if value.address is None and not value.is_optimized_out:
+    if is_copy(value):
         return array_of_copy(value)
     return memory.read_array(target, address_of(value), target.array_layout(bare(value.type)))
 
@@ -218,11 +225,20 @@ def link_at(address):
     return memory.Link(memory.pointer(target, address), memory.pointer(target, address + 8))
 
 
+def link_of_copy(value):
+    """The Link of a tensor, or a shared_ptr, without an address. Its pointers are valid."""
+    pointer = value["node_"] if is_tensor(bare(value.type)) else value
+    try:
+        return memory.Link(int(pointer["_M_ptr"]), int(pointer["_M_refcount"]["_M_pi"]))
+    except gdb.error:
+        return link_at(address_of(value))  # raises DebuggerError
+
+
 def link_of(value):
     """The Link to a value's node (Tensor, shared_ptr<Node>, Node or Node*); None for other types."""
     type_ = bare(value.type)
     if is_tensor(type_) or is_node_pointer(type_):
-        return link_at(address_of(value))
+        return link_of_copy(value) if is_copy(value) else link_at(address_of(value))
     if is_node_type(type_):
         return memory.Link(address_of(value), 0)
     if type_.code == gdb.TYPE_CODE_PTR and is_node_type(bare(type_.target())):

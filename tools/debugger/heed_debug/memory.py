@@ -11,6 +11,7 @@ gdb_target.py and heed_lldb.py each provide a target, an object with these metho
 
 import array
 import collections
+import re
 import struct
 
 MAX_AXES = 32
@@ -48,7 +49,7 @@ def text(target, address, size):
         return ""
     if size > MAX_STRING:
         raise DebuggerError("a string seems uninitialised: its length is %d bytes" % size)
-    return target.read(address, size).decode("utf-8", "replace")
+    return target.read(address, size).decode("utf-8", "backslashreplace")
 
 
 def c_text(target, address):
@@ -58,9 +59,22 @@ def c_text(target, address):
         # A read must not cross a page boundary: the next page may not be mapped.
         part = target.read(address + len(result), 64 - (address + len(result)) % 64)
         if b"\0" in part:
-            return (result + part[: part.index(b"\0")]).decode("utf-8", "replace")
+            return (result + part[: part.index(b"\0")]).decode("utf-8", "backslashreplace")
         result += part
-    return result.decode("utf-8", "replace")
+    return result.decode("utf-8", "backslashreplace")
+
+
+UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+                         r"\ufeff\ufff9-\ufffb\ufffe\uffff\U000e0000-\U000e007f]")
+
+
+def printable(name):
+    """A name as the library prints it: printable() in src/base/text.cpp."""
+    def escape(match):
+        c = ord(match[0])
+        short = {9: "\\t", 10: "\\n", 13: "\\r"}.get(c)
+        return short or ("\\x%02x" if c < 0x100 else "\\u%04x" if c < 0x10000 else "\\U%08x") % c
+    return "␣" if name == " " else UNPRINTABLE.sub(escape, name)
 
 
 ArrayLayout = collections.namedtuple("ArrayLayout", "shape_begin shape_end begin end code")
@@ -99,6 +113,19 @@ def read_shape(target, begin, end):
     if end < begin or (end - begin) % 8 or end - begin > 8 * MAX_AXES:
         raise DebuggerError("not initialised yet")
     return struct.unpack("<%dQ" % ((end - begin) // 8), target.read(begin, end - begin) if end > begin else b"")
+
+
+EXPRESSION = r"xt::x([a-z_]*view|function|broadcast|reducer|generator|scalar|repeat)<"
+
+
+def expression_shape(target, type_, address_of, value):
+    """The shape that an xtensor expression such as a view stores; None if it computes its shape."""
+    try:
+        address = address_of(value)
+        return read_shape(target, *(pointer(target, address + target.offset(type_, "m_shape." + name)[0])
+                                    for name in ("m_begin", "m_end")))
+    except DebuggerError:
+        return None
 
 
 def read_array(target, address, layout):
@@ -150,11 +177,11 @@ def std_string(target, layout, block, offset):
     # byte on Apple's ARM, else the lowest bit of the first byte.
     if layout.arm_strings:
         if block[offset + 23] < 128:
-            return block[offset: offset + block[offset + 23]].decode("utf-8", "replace")
+            return block[offset: offset + block[offset + 23]].decode("utf-8", "backslashreplace")
         return text(target, pointer_at(block, offset), pointer_at(block, offset + 8))
     if block[offset] & 1:
         return text(target, pointer_at(block, offset + 16), pointer_at(block, offset + 8))
-    return block[offset + 1: offset + 1 + block[offset] // 2].decode("utf-8", "replace")
+    return block[offset + 1: offset + 1 + block[offset] // 2].decode("utf-8", "backslashreplace")
 
 
 def string_view(target, layout, block, offset):
@@ -196,7 +223,7 @@ class Node:
         self.vtable = pointer_at(block, 0)
         self.depth = pointer_at(block, layout.depth)
         self.op = string_view(target, layout, block, layout.op)
-        self.name = std_string(target, layout, block, layout.name)
+        self.name = printable(std_string(target, layout, block, layout.name))
         self.inputs = read_links(target, pointer_at(block, layout.inputs),
                                  pointer_at(block, layout.inputs + 8))
         self.shape = self.value.shape
@@ -227,7 +254,7 @@ class Node:
         layout, target = self.layout, self.target
         line = struct.unpack_from("<i", block, layout.contribution_line)[0]
         return Contribution(std_string(target, layout, block, layout.contribution_op),
-                            std_string(target, layout, block, layout.contribution_name),
+                            printable(std_string(target, layout, block, layout.contribution_name)),
                             "%s:%d" % (c_text(target, pointer_at(block, layout.contribution_file)), line),
                             struct.unpack_from("<d", block, layout.contribution_norm)[0])
 

@@ -14,6 +14,12 @@ def shape_text(shape):
     return "(" + ", ".join(str(n) for n in shape) + ")"
 
 
+def expression_text(shape):
+    """The text of an xtensor expression, whose own members are thousands of characters."""
+    return "unevaluated xtensor expression%s; declare it as Array" % (
+        "" if shape is None else " of shape " + shape_text(shape))
+
+
 def is_real(array):
     return array.code in "fd"
 

@@ -166,6 +166,16 @@ class ShapePrinter:
         return numbers.shape_text(memory.read_shape(target, begin, end))
 
 
+class ExpressionPrinter:
+    def __init__(self, value):
+        self.value = value
+
+    @errors_as_text
+    def to_string(self):
+        return numbers.expression_text(memory.expression_shape(
+            target, gdb_target.bare(self.value.type), gdb_target.address_of, self.value))
+
+
 class ParametersPrinter:
     def __init__(self, value):
         self.value = value
@@ -200,7 +210,8 @@ class ScopePrinter:
     @errors_as_text
     def to_string(self):
         address = gdb_target.address_of(self.value["prefix"])
-        prefix = memory.std_string(target, target.node_layout(), target.read(address, 32), 0)
+        prefix = memory.printable(
+            memory.std_string(target, target.node_layout(), target.read(address, 32), 0))
         parameters = ParametersPrinter(self.value["store"].referenced_value())
         return "Scope '%s' with %d parameters" % (prefix, len(parameters.nodes()))
 
@@ -300,6 +311,8 @@ class PartsPrinter:
         if in_summary():
             return "..."
         parts = list(itertools.islice(parts_of(self.value), MAX_PARTS + 1))
+        if len(parts) == 1 and parts[0][0] == "":  # an empty std::optional
+            return parts[0][1]
         lines = ["%s = %s" % part for part in parts[:MAX_PARTS]]
         return "\n  ".join(["{"] + lines + (["..."] if len(parts) > MAX_PARTS else [])) + "}"
 
@@ -321,6 +334,8 @@ def expandable_printer(value):
         return TensorPrinter(value)
     if re.match(r"xt::svector<unsigned long, 4", str(type_)):
         return ShapePrinter(value)
+    if re.match(memory.EXPRESSION, str(type_)):
+        return ExpressionPrinter(value)
     printer = BY_NAME.get(memory.plain(type_.name))
     return printer(value) if printer else None
 
