@@ -24,6 +24,21 @@ void record_signal(int signal) {
   if (signal != SIGPIPE || last_signal == 0) last_signal = signal;
 }
 
+// Restarts interrupted system calls, and runs the handler on a stack of its own: kernels that
+// LIBXSMM and oneDNN compile at run time use memory below the stack pointer, which a handler on the
+// thread's stack would overwrite. The calling thread gets the stack.
+void handle(int signal, void (*handler)(int)) {
+  static char stack[1 << 16];
+  stack_t own_stack{};
+  own_stack.ss_sp = stack;
+  own_stack.ss_size = sizeof stack;
+  sigaltstack(&own_stack, nullptr);
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART | SA_ONSTACK;
+  sigaction(signal, &action, nullptr);
+}
+
 void wipe_line_and_exit(int) { _exit(write(STDERR_FILENO, "\r\x1b[K", 4) < 0 ? 1 : 130); }
 
 // The number of bytes at the end of the text that begin a UTF-8 character without its last byte.
@@ -126,15 +141,17 @@ void LiveLine::wipe() {
 
 void exit_at_interrupt() {
   // If stderr is not a terminal, there is no progress line to erase.
-  if (stderr_is_terminal()) std::signal(SIGINT, wipe_line_and_exit);
+  if (stderr_is_terminal()) handle(SIGINT, wipe_line_and_exit);
 }
 
-// On Linux, BSD and macOS, signal() sets SA_RESTART: interrupted system calls are restarted. If
-// SIGHUP (by nohup) or SIGPIPE (by the program that started heed) is ignored, it stays ignored.
+// If SIGHUP (by nohup) or SIGPIPE (by the program that started heed) is ignored, it stays ignored.
 void catch_stop_signals() {
-  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, record_signal);
-  if (std::signal(SIGHUP, SIG_IGN) != SIG_IGN) std::signal(SIGHUP, record_signal);
-  if (std::signal(SIGPIPE, SIG_IGN) != SIG_IGN) std::signal(SIGPIPE, record_signal);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
+    struct sigaction old {};
+    sigaction(signal, nullptr, &old);
+    const bool stays_ignored = (signal == SIGHUP || signal == SIGPIPE) && old.sa_handler == SIG_IGN;
+    if (!stays_ignored) handle(signal, record_signal);
+  }
 }
 
 int received_signal() {

@@ -1,11 +1,14 @@
 // signals_test.cpp: signals and closed pipes at different times of a training run.
 
 #include <chrono>
+#include <csignal>
 #include <iostream>
+#include <map>
 #include <thread>
 
 #include "app/heed_program.hpp"
 #include "catch.hpp"
+#include "heed/app/terminal.hpp"
 
 using namespace heed_test;
 
@@ -193,4 +196,19 @@ TEST_CASE("a run with a closed stdout saves when a signal stops it", "[app][sign
   child.kill(SIGTERM);
   CHECK(child.finish().code == 143);
   check_resumed(sandbox, slow + Arguments{"--log-every", "1"});
+}
+
+TEST_CASE("handlers of signals run on a stack of their own", "[app][signals]") {
+  std::map<int, struct sigaction> before;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE})
+    sigaction(signal, nullptr, &before[signal]);
+  heed::app::catch_stop_signals();
+  stack_t stack{};
+  sigaltstack(nullptr, &stack);
+  CHECK(stack.ss_size >= 65536);
+  for (const auto& [signal, action] : before) {
+    struct sigaction now {};
+    sigaction(signal, &action, &now);
+    if (now.sa_handler != SIG_IGN) CHECK((now.sa_flags & SA_ONSTACK) != 0);
+  }
 }
