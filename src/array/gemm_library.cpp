@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -55,10 +56,19 @@ bool xsmm_can_start() {
   return ::lstat(file.c_str(), &status) != 0 || S_ISREG(status.st_mode);
 }
 
+// LIBXSMM sets OMP_PROC_BIND when it starts, for programs that this one starts later: each would
+// run its first thread on the first core.
+bool start_xsmm() {
+  const bool binds = std::getenv("OMP_PROC_BIND") != nullptr;
+  libxsmm_init();
+  if (!binds) unsetenv("OMP_PROC_BIND");
+  return true;
+}
+
 bool with_xsmm() {
-  static const bool can_start =
-      sizeof(Real) == sizeof(float) && may_compile_functions() && xsmm_can_start();
-  return can_start;
+  static const bool started =
+      sizeof(Real) == sizeof(float) && may_compile_functions() && xsmm_can_start() && start_xsmm();
+  return started;
 }
 
 // A copy of b with rows that are contiguous, in a buffer that each thread keeps.
