@@ -19,7 +19,7 @@ inline Array bank_weights(const BankText& text) {
   const Array X = bank_with_positions(text);  // (T, 4)
   const Array scores =
       product(product(X, bank_W_Q), xt::transpose(product(X, bank_W_K))) / std::sqrt(2.0F);
-  return softmax(masked_fill(Tensor(scores), causal_mask(X.shape(0)), -INFINITY), -1).value();
+  return softmax(masked_fill(Tensor(scores), future_mask(X.shape(0)), -INFINITY), -1).value();
 }
 
 // The output of attention for the second 'bank', which attends to itself and all earlier words:

@@ -107,7 +107,7 @@ Tensor weights_from_products(const Tensor& products, const Array& lesson04, cons
       "is 4, so divide by 2 (lesson 06 says why). Then set the scores of later keys to",
       "minus infinity (lesson 07). Then apply softmax to each row (lesson 04).");
   Tensor S = products / std::sqrt(4.0);
-  Tensor masked = masked_fill(S, causal_mask(3), -INFINITY);
+  Tensor masked = masked_fill(S, future_mask(3), -INFINITY);
   Tensor weights = softmax(masked, -1);
   show("scores S", S, words, words);
   show("masked scores", masked, words, words);

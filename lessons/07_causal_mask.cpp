@@ -144,7 +144,7 @@ int main() {
   say("A CAUSAL MASK lets the query at position t attend only to the keys at positions",
       "0 to t. By hand: the loops of causal_weights end at s = t. In one line:",
       "masked_fill sets the other scores to minus infinity, and exp(-infinity) is 0.");
-  Tensor masked = masked_fill(scores, causal_mask(3), -INFINITY);
+  Tensor masked = masked_fill(scores, future_mask(3), -INFINITY);
   Tensor weights = softmax(masked, -1);
   AttentionOptions causal;
   causal.causal = true;

@@ -23,7 +23,7 @@ inline void mask_as_a_triangle() {
       "  true = may attend   attn_mask of torch's scaled_dot_product_attention,",
       "                      heed's AttentionOptions::mask",
       "  true = masked       attn_mask of torch.nn.MultiheadAttention, masked_fill,",
-      "                      heed's causal_mask", "",
+      "                      heed's future_mask", "",
       "Here are the scores of 'one', 'dog' and 'ran' from lesson 06:");
   const Names others = {"one", "dog", "ran"};
   Generator g(89);
@@ -51,7 +51,7 @@ inline void why_minus_infinity(const Tensor& scores) {
       "queries multiplied by a factor:", "", "factor   -10000 added  -infinity set");
   for (const double factor : {1, 1000, 2000, 4000}) {
     Tensor added = softmax(scores * factor - Tensor(xt::triu(ones({3, 3}), 1)) * 10000, -1);
-    Tensor set = softmax(masked_fill(scores * factor, causal_mask(3), -INFINITY), -1);
+    Tensor set = softmax(masked_fill(scores * factor, future_mask(3), -INFINITY), -1);
     say(pad_left(decimal(factor, 0), 6) + pad_left(decimal(future_weight(added)(0), 4), 15) +
         pad_left(decimal(future_weight(set)(0), 4), 15));
   }

@@ -22,7 +22,7 @@ Attention attend(const Tensor& X, const Tensor& W_K, const Tensor& W_Q, const Te
   a.Q = matmul(X, W_Q).set_name("Q");
   a.V = matmul(X, W_V).set_name("V");
   const Tensor products = matmul(a.Q, transpose(a.K, 0, 1)).set_name("Q K^T");  // (3, 3)
-  a.S = masked_fill(products / 2, causal_mask(3), -INFINITY).set_name("S");     // 2 is sqrt(4)
+  a.S = masked_fill(products / 2, future_mask(3), -INFINITY).set_name("S");     // 2 is sqrt(4)
   a.A = softmax(a.S, -1).set_name("A");
   a.O = matmul(a.A, a.V).set_name("O");  // (3, 3) times (3, 4) is (3, 4)
   return a;

@@ -65,7 +65,7 @@ Array chosen_by_hand(const BankText& text) {
 }
 
 Array causal_softmax(const Array& scores) {
-  return softmax(masked_fill(Tensor(scores), causal_mask(scores.shape(0)), -INFINITY), -1).value();
+  return softmax(masked_fill(Tensor(scores), future_mask(scores.shape(0)), -INFINITY), -1).value();
 }
 
 struct Row {

@@ -62,7 +62,7 @@ inline CopyBatch new_copy_batch(Generator& g, std::size_t B) {
 // Query t may attend to the keys 0 to t - 1.
 inline nn::AttentionMask earlier_positions() {
   nn::AttentionMask mask;
-  mask.mask = Mask(xt::transpose(causal_mask(T)));  // (T, T): true where key s < query t
+  mask.mask = Mask(xt::transpose(future_mask(T)));  // (T, T): true where key s < query t
   return mask;
 }
 
@@ -209,7 +209,7 @@ inline void set_to_two_words(nn::MultiHeadAttention& attention, double a, double
 // The attention weights (H, T, T) of one head for the queries 2 to T - 1: (T - 2, T). Masked ones
 // are minus infinity.
 inline Array rows_of_head(const Array& weights, std::size_t head) {
-  const Array all = xt::where(causal_mask(T), -INFINITY, xt::view(weights, head));
+  const Array all = xt::where(future_mask(T), -INFINITY, xt::view(weights, head));
   return xt::view(all, xt::range(2, T));
 }
 

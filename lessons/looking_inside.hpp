@@ -63,7 +63,7 @@ inline Indices ids_of(const Vocabulary& vocabulary, const std::string& text) {
 // One head's weights (T, T) in the first window; masked weights are -infinity, for pictures.
 inline Array masked_weights(const Array& weights, std::size_t head) {  // (B, H, T, T)
   const Tensor A{Array(xt::view(weights, 0, head))};
-  return masked_fill(A, causal_mask(A.shape()[0]), -std::numeric_limits<Real>::infinity()).value();
+  return masked_fill(A, future_mask(A.shape()[0]), -std::numeric_limits<Real>::infinity()).value();
 }
 
 inline Names letters_of(const Vocabulary& vocabulary, const Indices& ids) {

@@ -24,7 +24,7 @@ Tensor mask_from_tril(const Tensor& scores) {
 }
 
 Tensor filled_scores(const Tensor& scores) {
-  const Mask later = causal_mask(scores.shape()[0]);  // (N, N), true where s > t
+  const Mask later = future_mask(scores.shape()[0]);  // (N, N), true where s > t
   return softmax(masked_fill(scores, later, -10000), -1);
 }
 
@@ -35,7 +35,7 @@ Tensor softmax_by_hand(const Tensor& scores) {
 
 Tensor normalized_scores(const Tensor& scores) {
   Tensor size = sqrt(mean(scores * scores));  // the root mean square
-  const Mask later = causal_mask(scores.shape()[0]);
+  const Mask later = future_mask(scores.shape()[0]);
   return softmax(masked_fill(scores / size, later, -INFINITY), -1);
 }
 // Your part ends here.

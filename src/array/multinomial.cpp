@@ -72,7 +72,7 @@ static void draw_with_replacement(MersenneTwister& bits, const T* weights, std::
 
 template <class T>
 static Indices draw_rows(MersenneTwister& bits, const Array& given, std::size_t count,
-                         bool replacement) {
+                         Bool replacement) {
   const std::size_t rank = given.dimension();
   if (rank != 1 && rank != 2)
     throw_error("multinomial: weights ", str(given.shape()), " have rank ", rank,
@@ -91,7 +91,7 @@ static Indices draw_rows(MersenneTwister& bits, const Array& given, std::size_t 
   return drawn;
 }
 
-Indices Generator::multinomial(const Array& weights, std::size_t count, bool replacement,
+Indices Generator::multinomial(const Array& weights, std::size_t count, Bool replacement,
                                SourceLocation location) {
   const CallSite site(location);
   const auto draw = precision_ == Precision::float32 ? draw_rows<float> : draw_rows<double>;

@@ -82,7 +82,8 @@ void Generator::skip_normal(std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) one_normal();
 }
 
-Array Generator::rand(const Shape& shape) {
+Array Generator::rand(const Shape& shape, SourceLocation location) {
+  const CallSite site(location);
   return generate(precision_, shape, [this](auto* x, std::size_t n) {
     using T = std::remove_pointer_t<decltype(x)>;
     std::generate_n(x, n, [this] { return bits_.uniform<T>(); });
@@ -107,7 +108,9 @@ Array Generator::uniform(const Shape& shape, double low, double high, SourceLoca
   });
 }
 
-Array Generator::randn(const Shape& shape) { return normal(shape, 0, 1); }
+Array Generator::randn(const Shape& shape, SourceLocation location) {
+  return normal(shape, 0, 1, location);
+}
 
 // The method of Box and Muller 1958, "A note on the generation of random normal deviates".
 double Generator::one_normal() {
@@ -155,7 +158,7 @@ Indices Generator::randint(std::int64_t low, std::int64_t high, const Shape& sha
 // The Fisher-Yates shuffle, starting at the first element.
 Indices Generator::randperm(std::size_t n, SourceLocation location) {
   const CallSite site(location);
-  if (n > max_permutation) throw_error("randperm: n is ", n, "; give at most ", max_permutation);
+  if (n > max_permutation) throw_error("randperm: n is ", n, "; give 0 to ", max_permutation);
   Indices order = Indices::from_shape({n});
   std::iota(order.data(), order.data() + n, std::int64_t{0});
   for (std::size_t i = 0; i + 1 < n; ++i)

@@ -12,16 +12,19 @@ namespace HEED_NAMESPACE {
 std::string str(const Shape& shape) {
   std::string text = "(";
   for (std::size_t i = 0; i < shape.size(); ++i)
-    text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
+    text += (i == 0 ? "" : ", ") + std::to_string(static_cast<std::ptrdiff_t>(shape[i]));
   return text + ")";
 }
 
-// Skips sizes of 0 in the check, so that it does not depend on the order of the sizes.
+// Skips sizes of 0 in the check of the product, so that it does not depend on the order of the
+// sizes.
 std::size_t numel(const Shape& shape) {
   constexpr std::size_t max_elements = (std::size_t{1} << 59) - 1;
   std::size_t n = 1;
   for (const std::size_t size : shape) {
     if (size == 0) continue;
+    if (static_cast<std::ptrdiff_t>(size) < 0)
+      throw_error("shape ", str(shape), " has a negative size; give sizes of at least 0");
     if (n > max_elements / size)
       throw_error("shape ", str(shape),
                   " is too large: it has 2^59 elements or more; give smaller sizes");

@@ -36,11 +36,11 @@ static void check_unchanged(const Node& node) {
   }
 }
 
-static void add_upstream(Node& output, const Array& upstream) {
+static void add_upstream(Node& output, Array upstream) {
   if (output.has_grad) {
     add_to(output.grad, upstream);
   } else {
-    output.grad = upstream;
+    output.grad = std::move(upstream);
     output.has_grad = true;
   }
 }
@@ -107,22 +107,54 @@ class PendingLeaves {
   std::unordered_map<const Node*, std::size_t> pending_;
 };
 
-void backward(const Tensor& output, const Array& upstream, BackwardOptions options,
+// The gradient of a leaf before a backward pass.
+struct PreservedGradients::Saved {
+  std::shared_ptr<Node> leaf;
+  Array grad;
+  bool has_grad;
+  std::vector<Contribution> contributions;
+};
+
+static thread_local PreservedGradients* preserved = nullptr;
+
+PreservedGradients::PreservedGradients() : outer_(std::exchange(preserved, this)) {}
+
+PreservedGradients::~PreservedGradients() {
+  preserved = outer_;
+  for (auto saved = saved_.rbegin(); saved != saved_.rend(); ++saved) {  // the first state is last
+    saved->leaf->grad = std::move(saved->grad);
+    saved->leaf->has_grad = saved->has_grad;
+    saved->leaf->contributions = std::move(saved->contributions);
+  }
+}
+
+void PreservedGradients::save(const NodeList& nodes) {
+  if (preserved == nullptr) return;
+  for (const auto& node : nodes)
+    if (node->depth == 0)
+      preserved->saved_.push_back({node, node->grad, node->has_grad, node->contributions});
+}
+
+void backward(const Tensor& output, Upstream upstream, BackwardOptions options,
               SourceLocation location) {
   const CallSite site(location);
+  if (options.create_graph)
+    throw_error("backward: create_graph asks for derivatives of gradients, which heed does not ",
+                "compute; compute them by central differences of two backward passes");
   if (!output.requires_grad())
     throw_error(
         "backward: ", describe(output, "output"),
         " depends on nothing that requires a gradient; make an input with requires_grad = true");
-  if (upstream.shape() != output.shape())
-    throw_error("backward: the upstream gradient has shape ", str(upstream.shape()), ", ",
+  if (upstream.array.shape() != output.shape())
+    throw_error("backward: the upstream gradient has shape ", str(upstream.array.shape()), ", ",
                 describe(output, "output"), "; they must be equal");
   NodeList nodes = topological_order(output);
   for (const auto& node : nodes) check_not_freed(*node), check_unchanged(*node);
+  PreservedGradients::save(nodes);
   BackwardTrace trace(nodes, options.provenance);
   for (const auto& node : nodes)
     if (node->depth > 0) node->has_grad = false, node->contributions.clear();
-  add_upstream(*output.node(), upstream);
+  add_upstream(*output.node(), std::move(upstream.array));
   PendingLeaves pending(nodes, options.ready);
   while (!nodes.empty()) {
     const std::shared_ptr<Node> node = std::move(nodes.back());

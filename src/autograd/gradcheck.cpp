@@ -91,6 +91,8 @@ static GradcheckResult with_limits(GradcheckResult result, const GradcheckOption
 
 static void check(const Function& f, const GradcheckOptions& options) {
   if (!f) throw_error("gradcheck: f is empty; give a function");
+  if (!grad_enabled())
+    throw_error("gradcheck: a NoGrad object exists, so that f records no graph; end its scope");
   const auto check_positive = [](const char* name, double value, bool zero_allowed) {
     if (!(value > 0 || (zero_allowed && value == 0)) || std::isinf(value))
       throw_error("gradcheck: ", name, " is ", value, "; give a finite number ",
@@ -105,6 +107,7 @@ GradcheckResult gradcheck(const Function& f, const std::vector<Array>& inputs,
                           const GradcheckOptions& options, SourceLocation location) {
   const CallSite site(location);
   check(f, options);
+  const PreservedGradients gradients;
   const std::vector<Tensor> leaves = tensors(inputs, true, location);
   const Tensor output = f(leaves);
   const Array upstream = Generator(options.seed).uniform(output.shape(), -1, 1);
@@ -118,6 +121,7 @@ GradcheckResult gradcheck(const Function& f, const std::vector<Array>& inputs,
       compare(result, options, k, i, got, measured);
       if (std::isnan(result.worst)) return with_limits(result, options);
     }
+  if (result.checked == 0) result.message = "nothing was compared: the inputs have no elements";
   return with_limits(result, options);
 }
 

@@ -42,9 +42,11 @@ Axes checked_axes(std::string_view op, const Tensor& x, const AxisList& axes) {
   return checked_axes(op, x.shape(), axes, name_or(x, "x"));
 }
 
-void check_first_input(std::string_view op, const NodeList& inputs) {
+void check_inputs(std::string_view op, const NodeList& inputs) {
   if (!inputs.empty() && inputs[0] == nullptr)
     throw_error(op, ": the first input is an undefined tensor; construct it with a value first");
+  for (const auto& input : inputs)
+    if (input != nullptr && input->version != 0) check_shape_is_kept(op, *input);
 }
 
 bool needs_grad(const NodeList& inputs) {

@@ -40,7 +40,7 @@ Node::~Node() {
   }
 }
 
-Tensor::Tensor(Array value, bool requires_grad, SourceLocation location)
+Tensor::Tensor(Array value, Bool requires_grad, SourceLocation location)
     : node_(make_node<Node>()) {
   node_->value = std::move(value);
   node_->requires_grad = requires_grad;
@@ -64,12 +64,22 @@ Real Tensor::item(SourceLocation location) const {
   return value().data()[0];
 }
 
+void check_shape_is_kept(std::string_view op, const Node& leaf) {
+  if (leaf.kept_shape == nullptr || *leaf.kept_shape == leaf.value.shape()) return;
+  throw_error(op, ": ", leaf.name.empty() ? "a tensor" : printable(leaf.name), " ",
+              str(*leaf.kept_shape), " has the shape ", str(leaf.value.shape()), " since ",
+              "mutable_value() at ", str(leaf.changed_at),
+              "; assign an array of its shape, or call ", "fill");
+}
+
 Array& Tensor::mutable_value(SourceLocation location) const {
   const CallSite site(location);
   Node& node = checked(location);
   if (node.depth > 0)
     throw_error("mutable_value: ", describe(*this, "x"), " is the result of ", node.op, " made at ",
                 str(node.location), "; change a detached copy");
+  check_shape_is_kept("mutable_value", node);
+  if (node.kept_shape == nullptr) node.kept_shape = std::make_unique<Shape>(node.value.shape());
   ++node.version;
   node.changed_at = location;
   return node.value;

@@ -163,7 +163,8 @@ class HeaderReader {
     const auto [begin, end] = std::pair(entry.offsets[0], entry.offsets[1]);
     if (begin > end || end - begin != *bytes)
       throw_tensor_error("shape ", sizes(), " of ", entry.dtype, " takes ", *bytes,
-                         " bytes, but data_offsets are ", begin, " to ", end);
+                         " bytes, but data_offsets are ", std::to_string(begin), " to ",
+                         std::to_string(end));
     entry.bytes = *bytes;
   }
 

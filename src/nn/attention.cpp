@@ -60,6 +60,8 @@ Tensor AttentionHead::weights(const Tensor& x, const AttentionMask& mask,
 static std::size_t checked_heads(const Scope& scope, std::size_t embed_dim, std::size_t num_heads,
                                  const AttentionVariant& variant) {
   const CallSite site(scope.location);
+  scope.checked_size("MultiHeadAttention", "embed_dim", embed_dim);
+  scope.checked_size("MultiHeadAttention", "num_heads", num_heads);
   if (num_heads == 0 || embed_dim % num_heads != 0)
     throw_error("MultiHeadAttention: embed_dim ", embed_dim, " must be divisible by num_heads ",
                 num_heads);
@@ -73,7 +75,7 @@ static std::size_t checked_heads(const Scope& scope, std::size_t embed_dim, std:
 }
 
 MultiHeadAttention::MultiHeadAttention(Scope scope, std::size_t embed_dim, std::size_t heads,
-                                       bool with_bias, AttentionVariant variant)
+                                       Bool with_bias, AttentionVariant variant)
     : num_heads(checked_heads(scope, embed_dim, heads, variant)),
       num_kv_heads(variant.num_kv_heads == 0 ? heads : variant.num_kv_heads),
       rotary(variant.rotary),
@@ -101,12 +103,11 @@ AttentionOptions MultiHeadAttention::options(const AttentionMask& mask) const {
 
 Tensor MultiHeadAttention::operator()(const Tensor& x, const AttentionMask& mask,
                                       const TrainingMode* training, SourceLocation location) const {
-  return (*this)(x, x, mask, training, location);
+  return attend(x, x, mask, training, location);
 }
 
-Tensor MultiHeadAttention::operator()(const Tensor& x, const Tensor& memory,
-                                      const AttentionMask& mask, const TrainingMode* training,
-                                      SourceLocation location) const {
+Tensor MultiHeadAttention::attend(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
+                                  const TrainingMode* training, SourceLocation location) const {
   const CallSite site(location);
   // Dropout needs the attention weights, which the fused operation does not store.
   if (training != nullptr && training->dropout != 0)

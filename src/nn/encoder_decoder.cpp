@@ -11,7 +11,7 @@ namespace HEED_NAMESPACE::nn {
 template <class AnyBlock>
 static std::vector<AnyBlock> make_blocks(std::string_view module, const Scope& scope,
                                          std::size_t layers, std::size_t embed_dim,
-                                         std::size_t num_heads, bool with_bias, Gelu form) {
+                                         std::size_t num_heads, Bool with_bias, Gelu form) {
   const CallSite site(scope.location);
   if (layers == 0) throw_error(module, ": layers must be at least 1");
   std::vector<AnyBlock> blocks;
@@ -29,7 +29,7 @@ static void check_sequences(std::string_view module, const Tensor& x, std::strin
 }
 
 Encoder::Encoder(Scope scope, std::size_t layers, std::size_t embed_dim, std::size_t num_heads,
-                 bool with_bias, Gelu form)
+                 Bool with_bias, Gelu form)
     : blocks(make_blocks<Block>("Encoder", scope, layers, embed_dim, num_heads, with_bias, form)),
       norm(scope / "norm", embed_dim, with_bias) {}
 
@@ -43,7 +43,7 @@ Tensor Encoder::operator()(const Tensor& x, const AttentionMask& mask, const Tra
 }
 
 Decoder::Decoder(Scope scope, std::size_t layers, std::size_t embed_dim, std::size_t num_heads,
-                 bool with_bias, Gelu form)
+                 Bool with_bias, Gelu form)
     : blocks(make_blocks<DecoderBlock>("Decoder", scope, layers, embed_dim, num_heads, with_bias,
                                        form)),
       norm(scope / "norm", embed_dim, with_bias) {}

@@ -15,13 +15,13 @@
 
 namespace HEED_NAMESPACE::nn {
 
-static std::optional<Linear> make_gate(const Scope& scope, std::size_t embed_dim, bool with_bias,
+static std::optional<Linear> make_gate(const Scope& scope, std::size_t embed_dim, Bool with_bias,
                                        MlpKind kind) {
   if (kind == MlpKind::gelu) return {};
   return Linear(scope / "gate", embed_dim, mlp_width(embed_dim, kind), with_bias);
 }
 
-Mlp::Mlp(Scope scope, std::size_t embed_dim, bool with_bias, Gelu form, MlpKind kind)
+Mlp::Mlp(Scope scope, std::size_t embed_dim, Bool with_bias, Gelu form, MlpKind kind)
     : gate(make_gate(scope, embed_dim, with_bias, kind)),
       up(scope / "up", embed_dim, mlp_width(embed_dim, kind), with_bias),
       down((scope / "down").ends_residual(), mlp_width(embed_dim, kind), embed_dim, with_bias),
@@ -33,8 +33,10 @@ Tensor Mlp::operator()(const Tensor& x, SourceLocation location) const {
   return down(named_by_layer(inner, up.weight, 2));
 }
 
-Norm::Norm(Scope scope, std::size_t width, bool with_bias, NormKind norm_kind, double epsilon)
-    : kind(norm_kind), weight(scope.parameter("weight", ones({width}))), eps(epsilon) {
+Norm::Norm(Scope scope, std::size_t width, Bool with_bias, NormKind norm_kind, double epsilon)
+    : kind(norm_kind),
+      weight(scope.parameter("weight", ones({scope.checked_size("Norm", "width", width)}))),
+      eps(epsilon) {
   if (with_bias && kind == NormKind::layer) bias = scope.parameter("bias", zeros({width}));
 }
 
@@ -46,7 +48,7 @@ Tensor Norm::operator()(const Tensor& x, SourceLocation location) const {
                         weight);
 }
 
-static GptConfig block_config(std::size_t embed_dim, std::size_t num_heads, bool with_bias,
+static GptConfig block_config(std::size_t embed_dim, std::size_t num_heads, Bool with_bias,
                               Gelu form) {
   GptConfig config;
   config.embed_dim = embed_dim;
@@ -56,7 +58,7 @@ static GptConfig block_config(std::size_t embed_dim, std::size_t num_heads, bool
   return config;
 }
 
-Block::Block(Scope scope, std::size_t embed_dim, std::size_t num_heads, bool with_bias, Gelu form)
+Block::Block(Scope scope, std::size_t embed_dim, std::size_t num_heads, Bool with_bias, Gelu form)
     : Block(scope, block_config(embed_dim, num_heads, with_bias, form)) {}
 
 Block::Block(Scope scope, const GptConfig& c)
@@ -106,7 +108,7 @@ Tensor MaskedLmHead::operator()(const Tensor& x, SourceLocation location) const 
 }
 
 DecoderBlock::DecoderBlock(Scope scope, std::size_t embed_dim, std::size_t num_heads,
-                           bool with_bias, Gelu form)
+                           Bool with_bias, Gelu form)
     : norm1(scope / "norm1", embed_dim, with_bias),
       attention(scope / "attention", embed_dim, num_heads, with_bias),
       norm2(scope / "norm2", embed_dim, with_bias),
@@ -141,7 +143,8 @@ static const GptConfig& checked(const GptConfig& c, SourceLocation location) {
                                                        {"heads", c.heads},
                                                        {"embed_dim", c.embed_dim}};
   for (const auto& [name, size] : sizes)
-    if (size == 0) throw_error("Gpt: ", name, " must be at least 1");
+    if (static_cast<std::ptrdiff_t>(size) <= 0)
+      throw_error("Gpt: ", name, " is ", size, "; it must be at least 1");
   check_number_of_parameters(c);
   if (!(c.norm_eps >= 0)) throw_error("Gpt: norm_eps is ", c.norm_eps, "; give 0 or more");
   if (c.embed_dim % c.heads != 0)
@@ -242,8 +245,8 @@ Gpt without_values(Parameters& parameters, Bf16Matrices& matrices, const GptConf
 }
 
 // The embeddings of the types (B, T), or (1, C) for tokens that all have type 0.
-static Tensor embedded_types(const Embedding& token_type, const Indices& tokens,
-                             const Indices* types) {
+static Tensor embedded_types(const Embedding& token_type, const Exact<Indices>& tokens,
+                             const Exact<Indices>* types) {
   if (types == nullptr) return slice(token_type.weight, 0, 0, 1);
   if (types->shape() != tokens.shape())
     throw_error("Gpt: token types must have the shape of tokens ", str(shape_of(tokens)), ", got ",
@@ -251,7 +254,8 @@ static Tensor embedded_types(const Embedding& token_type, const Indices& tokens,
   return token_type(*types);
 }
 
-Tensor Gpt::embed_tokens(const Indices& tokens, std::size_t first, const Indices* types) const {
+Tensor Gpt::embed_tokens(const Exact<Indices>& tokens, std::size_t first,
+                         const Exact<Indices>* types) const {
   if (tokens.dimension() != 2)
     throw_error("Gpt: tokens must be (B, T), got ", str(shape_of(tokens)));
   if (first > config.block_size)
@@ -268,12 +272,12 @@ Tensor Gpt::embed_tokens(const Indices& tokens, std::size_t first, const Indices
   return config.post_norm ? norm(embedded) : embedded;
 }
 
-Tensor Gpt::embed(const Indices& tokens, std::size_t first, SourceLocation location) const {
+Tensor Gpt::embed(const Exact<Indices>& tokens, std::size_t first, SourceLocation location) const {
   const CallSite site(location);
   return embed_tokens(tokens, first, nullptr);
 }
 
-Tensor Gpt::embed_with_types(const Indices& tokens, const Indices& types,
+Tensor Gpt::embed_with_types(const Exact<Indices>& tokens, const Exact<Indices>& types,
                              SourceLocation location) const {
   const CallSite site(location);
   return embed_tokens(tokens, 0, &types);
@@ -295,13 +299,14 @@ Tensor Gpt::from_embedding(Tensor x, const TrainingMode* training, SourceLocatio
 
 AttentionMask Gpt::attention_mask() const { return {config.causal}; }
 
-Tensor Gpt::operator()(const Indices& tokens, const TrainingMode* training,
+Tensor Gpt::operator()(const Exact<Indices>& tokens, const TrainingMode* training,
                        SourceLocation location) const {
   const CallSite site(location);
   return from_embedding(dropout(embed(tokens), training), training);
 }
 
-Tensor Gpt::operator()(const Indices& tokens, GptCache& cache, SourceLocation location) const {
+Tensor Gpt::operator()(const Exact<Indices>& tokens, GptCache& cache,
+                       SourceLocation location) const {
   const CallSite site(location);
   if (cache.blocks.size() != blocks.size())
     throw_error("Gpt: the cache has ", cache.blocks.size(), " blocks, the model ", blocks.size());
@@ -317,8 +322,8 @@ Tensor Gpt::operator()(const Indices& tokens, GptCache& cache, SourceLocation lo
   return logits(x);  // (B, T, V)
 }
 
-Tensor Gpt::loss(const Indices& tokens, const Indices& targets, const TrainingMode* training,
-                 SourceLocation location) const {
+Tensor Gpt::loss(const Exact<Indices>& tokens, const Exact<Indices>& targets,
+                 const TrainingMode* training, SourceLocation location) const {
   const CallSite site(location);
   return cross_entropy((*this)(tokens, training), targets);
 }

@@ -46,7 +46,10 @@ Array initial_bias(const Scope& scope, std::size_t in_features, std::size_t out_
 
 }  // namespace
 
-Linear::Linear(Scope scope, std::size_t in_features, std::size_t out_features, bool with_bias) {
+Linear::Linear(Scope scope, std::size_t in_features, std::size_t out_features, Bool with_bias) {
+  const CallSite site(scope.location);
+  scope.checked_size("Linear", "in_features", in_features);
+  scope.checked_size("Linear", "out_features", out_features);
   const double std = scope.init.std;
   const Weight made = make_weight(scope, out_features, in_features, [&] {
     return std == 0 ? init::linear_weight(scope.generator, in_features, out_features)
@@ -63,8 +66,9 @@ Tensor Linear::operator()(const Tensor& x, SourceLocation location) const {
   return named_by_layer(linear(x, weight, bias, location), weight);
 }
 
-LayerNorm::LayerNorm(Scope scope, std::size_t width, bool with_bias, double epsilon)
-    : weight(scope.parameter("weight", ones({width}))), eps(epsilon) {
+LayerNorm::LayerNorm(Scope scope, std::size_t width, Bool with_bias, double epsilon)
+    : weight(scope.parameter("weight", ones({scope.checked_size("LayerNorm", "width", width)}))),
+      eps(epsilon) {
   if (with_bias) bias = scope.parameter("bias", zeros({width}));
 }
 
@@ -74,7 +78,8 @@ Tensor LayerNorm::operator()(const Tensor& x, SourceLocation location) const {
 }
 
 RMSNorm::RMSNorm(Scope scope, std::size_t width, double epsilon)
-    : weight(scope.parameter("weight", ones({width}))), eps(epsilon) {}
+    : weight(scope.parameter("weight", ones({scope.checked_size("RMSNorm", "width", width)}))),
+      eps(epsilon) {}
 
 Tensor RMSNorm::operator()(const Tensor& x, SourceLocation location) const {
   return named_by_layer(rms_norm(x, weight.shape(), weight, eps, location), weight);
@@ -96,6 +101,9 @@ Tensor Dropout::operator()(const Tensor& x, SourceLocation location) const {
 }
 
 Embedding::Embedding(Scope scope, std::size_t num_embeddings, std::size_t embed_dim) {
+  const CallSite site(scope.location);
+  scope.checked_size("Embedding", "num_embeddings", num_embeddings);
+  scope.checked_size("Embedding", "embed_dim", embed_dim);
   const double std = scope.init.std == 0 ? 1 : scope.init.std;
   const Weight made = make_weight(scope, num_embeddings, embed_dim, [&] {
     return scope.generator.normal({num_embeddings, embed_dim}, 0, std);
@@ -104,24 +112,24 @@ Embedding::Embedding(Scope scope, std::size_t num_embeddings, std::size_t embed_
   bf16_weight = made.bf16;
 }
 
-Tensor Embedding::operator()(const Indices& indices, SourceLocation location) const {
+Tensor Embedding::operator()(const Exact<Indices>& indices, SourceLocation location) const {
   const CallSite site(location);
   if (bf16_weight) return embedding(indices, *bf16_weight, location);
   return named_by_layer(embedding(indices, weight, {}, location), weight);
 }
 
-static std::size_t checked_size(const Scope& scope, const char* name, std::size_t size) {
+static std::size_t positive_size(const Scope& scope, const char* name, std::size_t size) {
   const CallSite site(scope.location);
   if (size == 0) throw_error("PatchEmbedding: ", name, " must be at least 1");
-  return size;
+  return scope.checked_size("PatchEmbedding", name, size);
 }
 
 PatchEmbedding::PatchEmbedding(Scope scope, std::size_t num_channels, std::size_t size,
                                std::size_t embed_dim)
-    : channels(checked_size(scope, "channels", num_channels)),
-      patch_size(checked_size(scope, "patch_size", size)),
+    : channels(positive_size(scope, "channels", num_channels)),
+      patch_size(positive_size(scope, "patch_size", size)),
       projection(scope, numel({channels, patch_size, patch_size}),
-                 checked_size(scope, "embed_dim", embed_dim)) {}
+                 positive_size(scope, "embed_dim", embed_dim)) {}
 
 Tensor PatchEmbedding::operator()(const Tensor& images, SourceLocation location) const {
   const CallSite site(location);

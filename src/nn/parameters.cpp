@@ -61,6 +61,13 @@ Tensor Scope::parameter(std::string_view name, Array value) const {
   return store.add(full_name, std::move(value), location);
 }
 
+std::size_t Scope::checked_size(const char* layer, const char* name, std::size_t size) const {
+  const CallSite site(location);
+  if (static_cast<std::ptrdiff_t>(size) < 0)
+    throw_error(layer, ": ", name, " is ", size, "; give a size of at least 0");
+  return size;
+}
+
 std::shared_ptr<Bf16Matrix> Scope::bf16_matrix(std::string_view name, std::size_t rows,
                                                std::size_t columns) const {
   const CallSite site(location);

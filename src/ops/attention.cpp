@@ -18,6 +18,8 @@ namespace HEED_NAMESPACE {
 static constexpr Real infinity = std::numeric_limits<Real>::infinity();
 
 static double scale_of(const Tensor& q, const AttentionOptions& options) {
+  if (options.scale && !std::isfinite(*options.scale))
+    throw_error("attention: scale is ", *options.scale, "; give a finite number");
   const std::size_t D = q.shape().back() / options.num_heads;
   return options.scale.value_or(D == 0 ? 1 : 1 / std::sqrt(static_cast<double>(D)));
 }
@@ -135,12 +137,23 @@ static Tensor split_kv_heads(const Tensor& x, const AttentionOptions& options,
                          location);
 }
 
+// Checks that a mask or bias can be added to the scores (B, H, T, S) in one way only. Broadcasting
+// takes the first of three axes for the heads, while the caller may mean the batch; if B = H,
+// nothing else would show it.
+static void check_axes(const Shape& shape, const Shape& scores, std::string_view role) {
+  if (shape.size() == 3 && scores.size() == 4 && shape[0] != 1)
+    throw_error("attention: ", role, " ", str(shape), " is ambiguous for the scores ", str(scores),
+                "; give (B, 1, T, S) for one per batch item, (1, H, T, S) for one per head");
+}
+
 // The mask, true where the query must not attend, in a shape that broadcasts to the scores.
-static Mask masked_by(const Mask& may_attend, const AttentionOptions& options) {
+static Mask masked_by(const Mask& may_attend, const Shape& scores,
+                      const AttentionOptions& options) {
   Mask masked = may_attend;
   for (bool& element : masked) element = !element;
   if (options.num_heads > 1 && masked.dimension() == 3)  // a mask (B, T, S) applies to every head
     masked.reshape({masked.shape()[0], std::size_t{1}, masked.shape()[1], masked.shape()[2]});
+  check_axes(shape_of(masked), scores, "mask");
   return masked;
 }
 
@@ -169,15 +182,17 @@ Tensor attention_weights(const Tensor& q, const Tensor& k, const AttentionOption
     if (!broadcasts_to(options.bias.shape(), scores.shape()))
       throw_error("attention: ", describe(options.bias, "bias"),
                   " does not broadcast to the scores ", str(scores.shape()));
+    check_axes(options.bias.shape(), scores.shape(), name_or(options.bias, "bias"));
     scores = Operand(scores, location) + options.bias;
   }
   if (options.causal) {
     const std::size_t T = scores.shape()[scores.dim() - 2], S = scores.shape().back();
     scores =
-        masked_fill(scores, causal_mask(T, S, options.past, options.window), -infinity, location);
+        masked_fill(scores, future_mask(T, S, options.past, options.window), -infinity, location);
   }
   if (options.mask)
-    scores = masked_fill(scores, masked_by(*options.mask, options), -infinity, location);
+    scores =
+        masked_fill(scores, masked_by(*options.mask, scores.shape(), options), -infinity, location);
   if (options.key_padding)
     scores = masked_fill(scores, masked_by_padding(options), -infinity, location);
   return softmax(scores, -1, location);  // (..., T, S), rows sum to one

@@ -49,7 +49,7 @@ Tensor linear(const Tensor& x, const Bf16Matrix& weight, const Tensor& bias,
   });
 }
 
-Tensor embedding(const Indices& indices, const Bf16Matrix& weight, SourceLocation location) {
+Tensor embedding(const Exact<Indices>& indices, const Bf16Matrix& weight, SourceLocation location) {
   const CallSite site(location);
   check_no_grad("embedding");
   for (const std::int64_t index : indices)

@@ -23,13 +23,14 @@ struct SquaredError {
 };
 
 // y = (1 - t) max(x, 0) + t max(-x, 0) + ln(1 + e^-|x|), which is -t ln s(x) - (1 - t) ln(1 - s(x))
-// for the sigmoid s. Both maxima are 0 or positive, so that infinite logits give no inf - inf.
+// for the sigmoid s. Both maxima are 0 or positive, so that infinite logits give no inf - inf, and
+// a term with the factor 0 is 0.
 struct BinaryCrossEntropy {
   static constexpr std::string_view name = "BinaryCrossEntropy";
   Array forward(const Array& x, const Array& target) const {
     return map(
         [](auto v, auto t) {
-          return (Real{1} - t) * xsimd::max(v, Pack(0)) + t * xsimd::max(-v, Pack(0)) +
+          return term(Real{1} - t, xsimd::max(v, Pack(0))) + term(t, xsimd::max(-v, Pack(0))) +
                  xsimd::log1p(xsimd::exp(-xsimd::abs(v)));
         },
         x, target);
@@ -40,6 +41,9 @@ struct BinaryCrossEntropy {
     };
     return {map(dx, dy, x, target),                              // dx = dy (s(x) - t)
             map([](auto d, auto v) { return -d * v; }, dy, x)};  // dt = -dy x
+  }
+  static Pack term(Pack factor, Pack v) {
+    return xsimd::select(factor == Pack(0), Pack(0), factor * v);
   }
 };
 

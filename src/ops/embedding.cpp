@@ -40,7 +40,7 @@ struct Embedding {
   std::optional<std::int64_t> padding_idx;
 };
 
-Tensor embedding(const Indices& indices, const Tensor& weight,
+Tensor embedding(const Exact<Indices>& indices, const Tensor& weight,
                  std::optional<std::int64_t> padding_idx, SourceLocation location) {
   const CallSite site(location);
   if (weight.dim() != 2)

@@ -38,7 +38,7 @@ struct Gather {
   std::size_t axis;
 };
 
-Tensor gather(const Tensor& x, int axis, const Indices& indices, SourceLocation location) {
+Tensor gather(const Tensor& x, int axis, const Exact<Indices>& indices, SourceLocation location) {
   const CallSite site(location);
   const std::size_t at = checked_axis("gather", x, axis);
   Shape expected = x.shape();
@@ -76,7 +76,8 @@ TopK topk(const Tensor& x, std::size_t k, int axis, SourceLocation location) {
   const std::size_t at = checked_axis("topk", x, axis);
   if (x.dim() == 0) throw_error("topk: ", describe(x, "x"), " has no axis; give a tensor with one");
   if (k > x.shape()[at])
-    throw_error("topk: k = ", k, " is more than axis ", axis, " of ", describe(x, "x"), " has");
+    throw_error("topk: k = ", k, " must be from 0 to the size of axis ", axis, " of ",
+                describe(x, "x"));
   const Lines lines(x.shape(), at);
   Shape shape = x.shape();
   shape[at] = k;

@@ -92,7 +92,7 @@ struct CrossEntropy {
         row_sum = undefined_array();  // saved for backward: max_j x_j, sum_j exp(x_j - max)
 };
 
-Tensor cross_entropy(const Tensor& logits, const Indices& targets,
+Tensor cross_entropy(const Tensor& logits, const Exact<Indices>& targets,
                      const CrossEntropyOptions& options, SourceLocation location) {
   const CallSite site(location);
   const Shape& shape = logits.shape();

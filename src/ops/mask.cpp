@@ -74,7 +74,9 @@ struct Dropout {
   Array mask;
 };
 
-Mask causal_mask(std::size_t queries, std::size_t keys, std::size_t past, std::size_t window) {
+Mask future_mask(std::size_t queries, std::size_t keys, std::size_t past, std::size_t window,
+                 SourceLocation location) {
+  const CallSite site(location);
   numel({queries, keys});  // throws if the product is too large
   constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
   past = std::min(past, most - queries);  // so that past + t does not overflow
@@ -102,7 +104,8 @@ static Array numbers(const Mask& mask) {
   return result;
 }
 
-Tensor masked_fill(const Tensor& x, const Mask& mask, double value, SourceLocation location) {
+Tensor masked_fill(const Tensor& x, const Exact<Mask>& mask, double value,
+                   SourceLocation location) {
   const CallSite site(location);
   const Shape shape = shape_of(mask);
   if (!broadcasts_to(shape, x.shape()))
@@ -110,7 +113,8 @@ Tensor masked_fill(const Tensor& x, const Mask& mask, double value, SourceLocati
   return record(MaskedFill{numbers(mask), static_cast<Real>(value)}, location, x);
 }
 
-Tensor where(Mask condition, Tensor a, Tensor b, SourceLocation location) {
+Tensor where(const Exact<Mask>& condition, const Tensor& a, const Tensor& b,
+             SourceLocation location) {
   const CallSite site(location);
   const std::optional<Shape> both = broadcast_shape(a.shape(), b.shape());
   const auto shape = both ? broadcast_shape(shape_of(condition), *both) : std::nullopt;

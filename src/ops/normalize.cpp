@@ -229,7 +229,9 @@ static void check_normalized(std::string_view op, const Tensor& x, const Shape& 
       !std::equal(normalized_shape.begin(), normalized_shape.end(),
                   x.shape().end() - static_cast<std::ptrdiff_t>(axes)))
     throw_error(op, ": normalized_shape ", str(normalized_shape),
-                " must equal the last dimensions of ", describe(x, "x"));
+                " must equal the last dimensions of ", describe(x, "x"), ": ",
+                describe(weight, "weight"),
+                op == "layer_norm" ? ", " + describe(bias, "bias") : "");
   for (const Tensor* parameter : {&weight, &bias})
     if (parameter->defined() && parameter->shape() != normalized_shape)
       throw_error(op, ": ", describe(*parameter, parameter == &weight ? "weight" : "bias"),

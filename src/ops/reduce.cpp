@@ -95,17 +95,17 @@ struct Variance {
   Real correction;
 };
 
-Tensor sum(const Tensor& x, const AxisList& axes, bool keepdim, SourceLocation location) {
+Tensor sum(const Tensor& x, const AxisList& axes, Bool keepdim, SourceLocation location) {
   const CallSite site(location);
   return record(Sum{checked_axes("sum", x, axes), keepdim}, location, x);
 }
 
-Tensor mean(const Tensor& x, const AxisList& axes, bool keepdim, SourceLocation location) {
+Tensor mean(const Tensor& x, const AxisList& axes, Bool keepdim, SourceLocation location) {
   const CallSite site(location);
   return record(Mean{checked_axes("mean", x, axes), keepdim}, location, x);
 }
 
-Tensor max(const Tensor& x, const AxisList& axes, bool keepdim, SourceLocation location) {
+Tensor max(const Tensor& x, const AxisList& axes, Bool keepdim, SourceLocation location) {
   const CallSite site(location);
   const Axes checked = checked_axes("max", x, axes);
   if (x.value().size() == 0 && numel(reduced_shape(x.shape(), checked, true)) != 0)
@@ -113,7 +113,7 @@ Tensor max(const Tensor& x, const AxisList& axes, bool keepdim, SourceLocation l
   return record(Max{checked, keepdim}, location, x);
 }
 
-Tensor variance(const Tensor& x, const AxisList& axes, bool unbiased, bool keepdim,
+Tensor variance(const Tensor& x, const AxisList& axes, Bool unbiased, Bool keepdim,
                 SourceLocation location) {
   const CallSite site(location);
   const Axes checked = checked_axes("variance", x, axes);

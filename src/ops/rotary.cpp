@@ -55,9 +55,8 @@ Tensor rotary_embedding(const Tensor& x, std::size_t num_heads, std::size_t firs
                 " must be (..., T, C) with C divisible by 2 num_heads = ", 2 * num_heads);
   if (!(base > 0)) throw_error("rotary_embedding: base = ", base, " must be above 0");
   const std::size_t T = x.shape()[x.dim() - 2], half = x.shape().back() / num_heads / 2;
-  if (first_position > std::numeric_limits<std::size_t>::max() - T)
-    throw_error("rotary_embedding: first_position = ", first_position, " is too large for ", T,
-                " positions");
+  if (static_cast<std::ptrdiff_t>(first_position) < 0)
+    throw_error("rotary_embedding: first_position = ", first_position, " must be at least 0");
   RotaryEmbedding op{uninitialized({T, half}), uninitialized({T, half})};
   parallel_for(half, 256 / (T + 1) + 1, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) {

@@ -88,7 +88,7 @@ Tensor log_softmax(const Tensor& x, int axis, SourceLocation location) {
   const CallSite site(location);
   return record(LogSoftmax{checked_axis("log_softmax", x, axis)}, location, x);
 }
-Tensor logsumexp(const Tensor& x, int axis, bool keepdim, SourceLocation location) {
+Tensor logsumexp(const Tensor& x, int axis, Bool keepdim, SourceLocation location) {
   const CallSite site(location);
   const std::size_t checked = checked_axis("logsumexp", x, axis);
   const Tensor y = record(LogSumExp{checked}, location, x);  // the reduced axis of y has size 1

@@ -1,4 +1,4 @@
-// array_test.cpp: constructors of arrays, item, is_defined and causal_mask.
+// array_test.cpp: constructors of arrays, item, is_defined and future_mask.
 
 #include "heed/array/array.hpp"
 
@@ -41,9 +41,9 @@ TEST_CASE("is_defined is false only for undefined_array", "[array]") {
   CHECK(is_defined(zeros({1})));
 }
 
-TEST_CASE("causal_mask is true above the diagonal", "[array]") {
-  CHECK((causal_mask(3) == mask_of({3, 3}, {0, 1, 1, 0, 0, 1, 0, 0, 0})));
-  CHECK(causal_mask(0).size() == 0);
+TEST_CASE("future_mask is true above the diagonal", "[array]") {
+  CHECK((future_mask(3) == mask_of({3, 3}, {0, 1, 1, 0, 0, 1, 0, 0, 0})));
+  CHECK(future_mask(0).size() == 0);
 }
 
 TEST_CASE("throw_error concatenates its arguments", "[array]") {

@@ -325,7 +325,7 @@ TEST_CASE("arguments out of range throw and draw nothing", "[array][random]") {
   CHECK(message_of([&] { g.randint(5, -5, {2}); }) ==
         "randint: low is 5 and high is -5; high must be above low");
   CHECK(message_of([&] { g.randperm(std::size_t{1} << 32); }) ==
-        "randperm: n is 4294967296; give at most 4294967295");
+        "randperm: n is 4294967296; give 0 to 4294967295");
   CHECK(message_of([&] { g.bernoulli({2}, 1.5); }) ==
         "bernoulli: p is 1.5; give a probability from 0 to 1");
   CHECK(message_of([&] { g.bernoulli({2}, not_a_number); }) ==

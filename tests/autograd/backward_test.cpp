@@ -312,9 +312,19 @@ TEST_CASE("a gradient of an earlier value with another shape is not added to",
           "[autograd][backward]") {
   const Tensor x = tensor_of({2}, {1, 2});
   backward(sum(x * x));
-  x.mutable_value() = ones({3});
+  x.node()->value = ones({3});
   CHECK(
       message_of([&] { backward(sum(x + x)); }) ==
       "Add: the gradient of input 0 has the shape (2) of an earlier value; clear it with zero_grad "
       "first");
+}
+
+TEST_CASE("backward throws for create_graph, because heed computes no second derivatives",
+          "[autograd][backward]") {
+  const Tensor x(ones({1}), true);
+  BackwardOptions options;
+  options.create_graph = true;
+  CHECK(message_of([&] { backward(x * x, options); }) ==
+        "backward: create_graph asks for derivatives of gradients, which heed does not compute; "
+        "compute them by central differences of two backward passes");
 }

@@ -191,3 +191,15 @@ TEST_CASE("the result of an operation without a graph can be written",
   y.mutable_value() += 1;
   CHECK(difference(y, array_of({2}, {3, 5})) == "");
 }
+
+TEST_CASE("a value that has lost its shape is an error in the next operation",
+          "[autograd][changed_value]") {
+  const Tensor w = Tensor(ones({3}), true).set_name("w"), x(ones({3}));
+  w.mutable_value() = 0;
+  const int line = __LINE__ - 1;
+  const std::string expected =
+      ": w (3) has the shape () since mutable_value() at tests/autograd/changed_value_test.cpp:" +
+      std::to_string(line) + "; assign an array of its shape, or call fill";
+  CHECK(message_of([&] { w + x; }) == "Add" + expected);
+  CHECK(message_of([&] { w.mutable_value(); }) == "mutable_value" + expected);
+}

@@ -4,6 +4,7 @@
 #include "heed/autograd/gradcheck.hpp"
 #include "heed/autograd/record.hpp"
 #include "heed/ops/arithmetic.hpp"
+#include "heed/ops/reduce.hpp"
 #include "heed/ops/shape.hpp"
 #include "near.hpp"
 #include "scratch_folder.hpp"
@@ -43,6 +44,29 @@ TEST_CASE("in float, the message of gradcheck says that it overlooks errors belo
           "[autograd][gradcheck]") {
   for (const double factor : {1.0, 1.05})
     CHECK(heed_test::has(checked(factor).message, "(in float, errors below 2 % or "));
+}
+
+TEST_CASE("gradcheck leaves the gradients of the parameters that its function uses",
+          "[autograd][gradcheck]") {
+  const Tensor w(array_of({2}, {3, 4}), true), unused(array_of({2}, {5, 6}), true);
+  backward(sum(w * w));
+  const Function f = [&](const std::vector<Tensor>& x) { return x[0] * w + unused; };
+  CHECK(gradcheck(f, {random_array({2}, 1)}).ok);
+  CHECK((w.grad() == array_of({2}, {6, 8})));
+  CHECK_FALSE(unused.has_grad());
+}
+
+TEST_CASE("the message of gradcheck says if the inputs have no elements", "[autograd][gradcheck]") {
+  const Function f = [](const std::vector<Tensor>& x) { return x[0] * x[0]; };
+  CHECK(gradcheck(f, {zeros({0})})
+            .message.find("nothing was compared: the inputs have no elements") == 0);
+}
+
+TEST_CASE("gradcheck throws while a NoGrad object exists", "[autograd][gradcheck]") {
+  const Function f = [](const std::vector<Tensor>& x) { return x[0] * x[0]; };
+  const NoGrad no_grad;
+  CHECK(message_of([&] { gradcheck(f, {ones({4})}); }) ==
+        "gradcheck: a NoGrad object exists, so that f records no graph; end its scope");
 }
 
 TEST_CASE("gradcheck refuses options and functions with which it could check nothing",

@@ -104,7 +104,7 @@ std::vector<Tensor> results() {
           embedding(tokens, w),
           cross_entropy(x, classes),
           mse_loss(x, z),
-          binary_cross_entropy_with_logits(x, z),
+          binary_cross_entropy_with_logits(z, x),
           huber_loss(x, z),
           masked_fill(x, mask, -INFINITY),
           softmax(masked_fill(x, mask, -INFINITY), -1),
@@ -314,4 +314,33 @@ TEST_CASE("the check of a node without elements finds nothing wrong", "[autograd
   const Tensor x(zeros({0}), true);
   backward(sum(x * x));
   CHECK(x.grad().size() == 0);
+}
+
+namespace {
+
+// y = w x^2, whose backward runs another forward and backward pass, as in gradient checkpointing.
+// It adds to the gradient of w, which it captures.
+struct Checkpointed {
+  static constexpr std::string_view name = "Checkpointed";
+  Array forward(const Array& x) const {
+    const NoGrad no_grad;
+    return (w * Tensor(x) * Tensor(x)).value();
+  }
+  Array backward(const Array& dy, const Array&, const Array& x) const {
+    const Tensor again(x, true);
+    heed::backward(w * again * again, dy);
+    return again.grad();
+  }
+  Tensor w;
+};
+
+}  // namespace
+
+TEST_CASE("HEED_TRACE=check leaves the gradients that a backward in a backward adds to",
+          "[autograd][check]") {
+  const Tensor w(array_of({2}, {2, 3}), true), x(array_of({2}, {5, 7}), true);
+  const Checking checking;
+  backward(record(Checkpointed{w}, SourceLocation::current(), x), ones({2}));
+  CHECK((x.grad() == array_of({2}, {20, 42})));
+  CHECK((w.grad() == array_of({2}, {25, 49})));
 }

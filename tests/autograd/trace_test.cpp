@@ -202,15 +202,15 @@ TEST_CASE("minus infinity is allowed in masked scores, plus infinity is not", "[
   const Tensor scores = Tensor(random_array({3, 3}, 1), true).set_name("scores");
   const Tensor mask(array_of({1, 3}, {0, -infinity, -infinity}));  // added to scores
   const auto run_backward = [&](const Tensor& masked) {
-    const Tensor logs = masked_fill(log_softmax(masked, -1), causal_mask(3), 0);
+    const Tensor logs = masked_fill(log_softmax(masked, -1), future_mask(3), 0);
     backward(sum((softmax(masked, -1) + logs) * scores));
   };
-  CHECK(nan_error([&] { run_backward(masked_fill(scores, causal_mask(3), -infinity)); }) == "");
-  CHECK(nan_error([&] { run_backward(masked_fill(scores, causal_mask(3), -infinity) / 2); }) == "");
+  CHECK(nan_error([&] { run_backward(masked_fill(scores, future_mask(3), -infinity)); }) == "");
+  CHECK(nan_error([&] { run_backward(masked_fill(scores, future_mask(3), -infinity) / 2); }) == "");
   CHECK(nan_error([&] { softmax(scores + mask, -1); }) == "");
-  CHECK(nan_error([&] { masked_fill(scores, causal_mask(3), infinity); }) != "");
+  CHECK(nan_error([&] { masked_fill(scores, future_mask(3), infinity); }) != "");
   const std::string negated = nan_error([&] {
-    masked_fill(scores, causal_mask(3), -infinity, {"a.cpp", 1}) * -1;
+    masked_fill(scores, future_mask(3), -infinity, {"a.cpp", 1}) * -1;
   });
   CHECK(negated.find(" has inf at (0, 1); its inputs: MaskedFill (3, 3) with -inf at (0, 1), made "
                      "at a.cpp:1") != std::string::npos);

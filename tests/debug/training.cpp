@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
   const Scope scope(parameters, generator);
   const Model model(scope / "model");
   const Indices tokens = {{0, 1, 2}, {1, 2, 3}}, targets = {{1, 2, 3}, {2, 3, 0}};
-  const Mask mask = causal_mask(3);
+  const Mask mask = future_mask(3);
   const Array large = generator.rand({1000, 1000}), cut = generator.rand({15, 15});
   optim::Sgd sgd(parameters.tensors(), {/*lr=*/0.5});
   for (int step = 0; step < 3; ++step) {

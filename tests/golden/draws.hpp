@@ -64,7 +64,7 @@ inline std::vector<Drawn> drawn(Generator& generator, const Json& call) {
   if (kind == "dropout") return {dropout_mask(shape(2), real(1), generator)};
   if (kind == "embedding") return {generator.randn({size(1), size(2)})};
   if (kind == "multinomial")
-    return {generator.multinomial(weights_of(call.at(1)), size(2), call.at(3))};
+    return {generator.multinomial(weights_of(call.at(1)), size(2), call.at(3).get<bool>())};
   if (kind != "linear") throw std::runtime_error("unknown call " + kind);
   std::vector<Drawn> weight_and_bias{heed::nn::init::linear_weight(generator, size(1), size(2))};
   if (call.at(3))

@@ -34,7 +34,7 @@ nn::Linear query, key, value;
 // page ends
 Array masked_scores(const Tensor& scaled, std::size_t T) {
 // page: causal
-const Mask later = causal_mask(T);
+const Mask later = future_mask(T);
 const Tensor masked = masked_fill(scaled, later, -INFINITY);
 // page ends
 return masked.value();

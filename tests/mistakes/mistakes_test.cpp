@@ -8,6 +8,7 @@
 #include "catch.hpp"
 #include "heed/heed.hpp"
 #include "message_of.hpp"
+#include "near.hpp"
 #include "scratch_folder.hpp"
 
 namespace heed::test {
@@ -23,7 +24,9 @@ Tensor named(const char* name, const Shape& shape, bool requires_grad = false) {
   return Tensor(ones(shape), requires_grad).set_name(name);
 }
 
-const Tensor x = named("x", {2, 3}), y = named("y", {4}), cube = named("cube", {2, 3, 4});
+const Tensor x = named("x", {2, 3}), y = named("y", {4}), cube = named("cube", {2, 3, 4}),
+             hypercube = named("hypercube", {2, 2, 3, 4});
+const auto minus_one = static_cast<std::size_t>(-1);
 
 // ---- what the calls below need
 
@@ -72,6 +75,18 @@ AttentionOptions past(std::size_t keys, bool causal) {
 AttentionOptions bias_of(const Shape& shape) {
   AttentionOptions options;
   options.bias = named("bias", shape);
+  return options;
+}
+
+AttentionOptions headed_bias(const Shape& shape) {
+  AttentionOptions options = bias_of(shape);
+  options.num_heads = 2;
+  return options;
+}
+
+AttentionOptions masked_by(const Shape& shape) {
+  AttentionOptions options;
+  options.mask = mask(shape);
   return options;
 }
 
@@ -200,7 +215,58 @@ const std::vector<Mistake>& operations_mistakes() {
        },
        "argmax: no elements to compare in empty (2, 0)"},
       {[] { topk(Tensor(scalar(1)), 0, 0); }, "topk: x () has no axis; give a tensor with one"},
-      {[] { topk(x, 4); }, "topk: k = 4 is more than axis -1 of x (2, 3) has"},
+      {[] { topk(x, 4); }, "topk: k = 4 must be from 0 to the size of axis -1 of x (2, 3)"},
+      {[] { topk(x, minus_one); },
+       "topk: k = -1 must be from 0 to the size of axis -1 of x (2, 3)"},
+      {[] {
+         masked_fill(x, array_of({3}, {0, 0.1, -3}), 0);
+       },
+       "mask: 0.1 is neither 0 nor 1. In attention, a mask is 1 (true) where the query may attend "
+       "to "
+       "the key; give scores to add, such as 0 and -infinity, as AttentionOptions::bias. In "
+       "masked_fill, a mask is 1 where the value is filled in"},
+      {[] { future_mask(minus_one); },
+       "shape (-1, -1) has a negative size; give sizes of at least 0"},
+      {[] {
+         embedding(array_of({2}, {1.9, -0.5}), x);
+       },
+       "indices: 1.9 is not a whole number; give whole numbers, or round the array with xt::floor "
+       "or xt::rint"},
+      {[] {
+         gather(x, 1, array_of({2, 1}, {0, not_a_number}));
+       },
+       "indices: nan is not a whole number; give whole numbers, or round the array with xt::floor "
+       "or xt::rint"},
+      {[] {
+         generator().randn({2, minus_one});
+       },
+       "shape (2, -1) has a negative size; give sizes of at least 0"},
+      {[] { generator().rand({minus_one}); },
+       "shape (-1) has a negative size; give sizes of at least 0"},
+      {[] { generator().randperm(minus_one); }, "randperm: n is -1; give 0 to 4294967295"},
+      {[] {
+         rotary_embedding(named("q", {2, 4}), 1, minus_one);
+       },
+       "rotary_embedding: first_position = -1 must be at least 0"},
+      {[] { nn::Linear(Store().scope, 4, minus_one); },
+       "Linear: out_features is -1; give a size of at least 0"},
+      {[] { nn::Linear(Store().scope, minus_one, 4); },
+       "Linear: in_features is -1; give a size of at least 0"},
+      {[] { nn::Embedding(Store().scope, minus_one, 4); },
+       "Embedding: num_embeddings is -1; give a size of at least 0"},
+      {[] { nn::Embedding(Store().scope, 4, minus_one); },
+       "Embedding: embed_dim is -1; give a size of at least 0"},
+      {[] { nn::LayerNorm(Store().scope, minus_one); },
+       "LayerNorm: width is -1; give a size of at least 0"},
+      {[] { nn::RMSNorm(Store().scope, minus_one); },
+       "RMSNorm: width is -1; give a size of at least 0"},
+      {[] { nn::Norm(Store().scope, minus_one); }, "Norm: width is -1; give a size of at least 0"},
+      {[] { nn::MultiHeadAttention(Store().scope, minus_one, 2); },
+       "MultiHeadAttention: embed_dim is -1; give a size of at least 0"},
+      {[] { nn::MultiHeadAttention(Store().scope, 4, minus_one); },
+       "MultiHeadAttention: num_heads is -1; give a size of at least 0"},
+      {[] { nn::PatchEmbedding(Store().scope, minus_one, 2, 4); },
+       "PatchEmbedding: channels is -1; give a size of at least 0"},
       {[] {
          gather(x, 1, indices({2, 2}, 3));
        },
@@ -238,6 +304,9 @@ const std::vector<Mistake>& operations_mistakes() {
       {[] { layer_norm(x, {2}); },
        "layer_norm: normalized_shape (2) must equal the last dimensions of x (2, 3): weight (not "
        "given), bias (not given)"},
+      {[] { rms_norm(x, {2}); },
+       "rms_norm: normalized_shape (2) must equal the last dimensions of x (2, 3): weight (not "
+       "given)"},
       {[] { layer_norm(x, {3}, named("weight", {2})); },
        "layer_norm: weight (2) must have normalized_shape (3) of x (2, 3)"},
       {[] { rms_norm(x, {3}, named("weight", {4})); },
@@ -261,6 +330,11 @@ const std::vector<Mistake>& operations_mistakes() {
 
 const std::vector<Mistake>& losses_mistakes() {
   static const std::vector<Mistake> all{
+      {[] {
+         cross_entropy(x, array_of({2}, {1, 0.5}));
+       },
+       "indices: 0.5 is not a whole number; give whole numbers, or round the array with xt::floor "
+       "or xt::rint"},
       {[] { cross_entropy(x, indices({3})); },
        "cross_entropy: the targets need the logits' shape without its last axis: x (2, 3), targets "
        "(3)"},
@@ -317,6 +391,16 @@ const std::vector<Mistake>& attention_mistakes() {
       {[] { scaled_dot_product_attention(cube, cube, cube, grouped(4, 2)); },
        "attention: queries and keys differ in width: cube (2, 3, 4), cube (2, 3, 4), cube (2, 3, "
        "4), num_heads = 4, num_kv_heads = 2"},
+      {[] {
+         attention_weights(cube, cube, headed_bias({2, 3, 3}));
+       },
+       "attention: bias (2, 3, 3) is ambiguous for the scores (2, 2, 3, 3); give (B, 1, T, S) for "
+       "one per batch item, (1, H, T, S) for one per head"},
+      {[] {
+         attention_weights(hypercube, hypercube, masked_by({2, 3, 3}));
+       },
+       "attention: mask (2, 3, 3) is ambiguous for the scores (2, 2, 3, 3); give (B, 1, T, S) for "
+       "one per batch item, (1, H, T, S) for one per head"},
       {[] { attention_weights(x, x, window(2)); },
        "attention: window = 2 needs causal attention; set causal, or set window to 0"},
       {[] { rotary_embedding(x); },
@@ -356,7 +440,7 @@ const std::vector<Mistake>& attention_mistakes() {
          gpt(8)(indices({1, 4}, 7));
        },
        "embedding: index 7 among (1, 4) indices is out of range for token.weight (5, 8)"},
-      {[] { gpt(0); }, "Gpt: block_size must be at least 1"},
+      {[] { gpt(0); }, "Gpt: block_size is 0; it must be at least 1"},
   };
   return all;
 }

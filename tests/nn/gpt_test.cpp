@@ -240,12 +240,12 @@ TEST_CASE("invalid configurations throw", "[nn][gpt]") {
     config.*member = value;
     return message_of([&] { Model{config}; });
   };
-  CHECK(refused(&nn::GptConfig::vocab_size, 0) == "Gpt: vocab_size must be at least 1");
-  CHECK(refused(&nn::GptConfig::block_size, 0) == "Gpt: block_size must be at least 1");
-  CHECK(refused(&nn::GptConfig::layers, 0) == "Gpt: layers must be at least 1");
-  CHECK(refused(&nn::GptConfig::heads, 0) == "Gpt: heads must be at least 1");
-  CHECK(refused(&nn::GptConfig::embed_dim, 0) == "Gpt: embed_dim must be at least 1");
-  constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
+  CHECK(refused(&nn::GptConfig::vocab_size, 0) == "Gpt: vocab_size is 0; it must be at least 1");
+  CHECK(refused(&nn::GptConfig::block_size, 0) == "Gpt: block_size is 0; it must be at least 1");
+  CHECK(refused(&nn::GptConfig::layers, 0) == "Gpt: layers is 0; it must be at least 1");
+  CHECK(refused(&nn::GptConfig::heads, 0) == "Gpt: heads is 0; it must be at least 1");
+  CHECK(refused(&nn::GptConfig::embed_dim, 0) == "Gpt: embed_dim is 0; it must be at least 1");
+  constexpr std::size_t most = std::numeric_limits<std::size_t>::max() / 2;
   for (const auto size : {&nn::GptConfig::vocab_size, &nn::GptConfig::block_size,
                           &nn::GptConfig::layers, &nn::GptConfig::embed_dim})
     CHECK(refused(size, most).find(" give more than 1e13 parameters") != std::string::npos);
@@ -256,6 +256,6 @@ TEST_CASE("embed refuses a first position beyond the block size", "[nn][gpt]") {
   const SmallModel small(small_config(5, {6, 8}), 3);
   CHECK(message_of([&] {
           small.gpt.embed(indices_of({1, 1}, {1}), std::size_t(-1));
-        }) == "Gpt: position 18446744073709551615 is beyond block_size " +
-                  std::to_string(small.gpt.config.block_size));
+        }) ==
+        "Gpt: position -1 is beyond block_size " + std::to_string(small.gpt.config.block_size));
 }

@@ -81,7 +81,7 @@ Tensor by_hand(const nn::MultiHeadAttention& layer, const Tensor& x, const Tenso
     Tensor scores = matmul(q, transpose(k, 1, 2)) / std::sqrt(static_cast<double>(D));
     if (is_causal)
       scores =
-          masked_fill(scores, causal_mask(x.shape()[1], memory.shape()[1], 0, window), -infinity);
+          masked_fill(scores, future_mask(x.shape()[1], memory.shape()[1], 0, window), -infinity);
     outputs.push_back(matmul(softmax(scores, -1), v));
   }
   return layer.out(concat(outputs, -1));

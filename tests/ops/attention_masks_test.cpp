@@ -347,3 +347,17 @@ TEST_CASE("windows, padding and groups that do not fit throw an error",
         }) == "attention: v (2, 5, 3) must be (B, T, C) with C divisible by num_kv_heads = 2");
   CHECK(error_of(grouped(4, 2), {2, 3, 8}, {2, 5, 4}) == "");
 }
+
+TEST_CASE("an additive mask as AttentionOptions::mask is an error that names the bias",
+          "[ops][attention]") {
+  AttentionOptions options;
+  CHECK(
+      message_of([&] {
+        options.mask = array_of({3}, {0, 0, -infinity});
+      }) ==
+      "mask: -inf is neither 0 nor 1. In attention, a mask is 1 (true) where the query may attend "
+      "to the key; give scores to add, such as 0 and -infinity, as AttentionOptions::bias. In "
+      "masked_fill, a mask is 1 where the value is filled in");
+  options.mask = array_of({3}, {1, 1, 0});
+  CHECK((*options.mask == mask_of({3}, {1, 1, 0})));
+}

@@ -51,6 +51,15 @@ TEST_CASE("with a large delta the Huber loss is half the squared error", "[ops][
   CHECK(twin_difference(huber, half, {errors, random_array({4}, 3)}) == "");
 }
 
+TEST_CASE("binary cross-entropy of an infinite logit is 0 or infinite", "[ops][loss]") {
+  const Tensor x = tensor_of({4}, {infinity, -infinity, infinity, -infinity});
+  const Tensor loss =
+      binary_cross_entropy_with_logits(x, Tensor(array_of({4}, {1, 0, 0, 1})), Reduction::none);
+  CHECK((loss.value() == array_of({4}, {0, 0, infinity, infinity})));
+  backward(loss, ones({4}));
+  CHECK((x.grad() == array_of({4}, {0, 0, 1, -1})));
+}
+
 TEST_CASE("binary cross-entropy is -t ln p - (1 - t) ln (1 - p) with p = sigmoid(x)",
           "[ops][loss]") {
   const auto plain = [](X x) {

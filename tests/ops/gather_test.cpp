@@ -91,9 +91,9 @@ TEST_CASE("the first element of topk is max, and its index argmax", "[ops][topk]
 
 TEST_CASE("topk refuses a k above the size, and a scalar", "[ops][topk]") {
   CHECK(message_of([] { topk(Tensor(table), 4); }) ==
-        "topk: k = 4 is more than axis -1 of x (2, 3) has");
+        "topk: k = 4 must be from 0 to the size of axis -1 of x (2, 3)");
   CHECK(message_of([] { topk(Tensor(table), 3, 0); }) ==
-        "topk: k = 3 is more than axis 0 of x (2, 3) has");
+        "topk: k = 3 must be from 0 to the size of axis 0 of x (2, 3)");
   CHECK(message_of([] { topk(Tensor(scalar(1)), 1, 0); }) ==
         "topk: x () has no axis; give a tensor with one");
 }

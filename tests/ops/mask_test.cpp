@@ -40,16 +40,16 @@ TEST_CASE("the mask broadcasts to x, but x does not broadcast to the mask", "[op
         }) == "masked_fill: mask (1, 2, 3) does not broadcast to x (2, 3)");
 }
 
-TEST_CASE("causal_mask is true at keys after the query's own key, and before its window",
+TEST_CASE("future_mask is true at keys after the query's own key, and before its window",
           "[ops][mask]") {
-  CHECK((causal_mask(3) == mask_of({3, 3}, {0, 1, 1, 0, 0, 1, 0, 0, 0})));
-  CHECK((causal_mask(2, 4, 1) == mask_of({2, 4}, {0, 0, 1, 1, 0, 0, 0, 1})));
-  CHECK((causal_mask(4, 4, 0, 2) ==
+  CHECK((future_mask(3) == mask_of({3, 3}, {0, 1, 1, 0, 0, 1, 0, 0, 0})));
+  CHECK((future_mask(2, 4, 1) == mask_of({2, 4}, {0, 0, 1, 1, 0, 0, 0, 1})));
+  CHECK((future_mask(4, 4, 0, 2) ==
          mask_of({4, 4}, {0, 1, 1, 1, 0, 0, 1, 1, 1, 0, 0, 1, 1, 1, 0, 0})));
-  CHECK((causal_mask(2, 4, 2, 1) == mask_of({2, 4}, {1, 1, 0, 1, 1, 1, 1, 0})));
-  CHECK((causal_mask(3, 2, 0, 1) == mask_of({3, 2}, {0, 1, 1, 0, 1, 1})));  // no key for query 2
+  CHECK((future_mask(2, 4, 2, 1) == mask_of({2, 4}, {1, 1, 0, 1, 1, 1, 1, 0})));
+  CHECK((future_mask(3, 2, 0, 1) == mask_of({3, 2}, {0, 1, 1, 0, 1, 1})));  // no key for query 2
   for (const std::size_t window : {std::size_t{3}, std::size_t{4}, static_cast<std::size_t>(-1)})
-    CHECK((causal_mask(3, 3, 0, window) == causal_mask(3)));
+    CHECK((future_mask(3, 3, 0, window) == future_mask(3)));
 }
 
 TEST_CASE("masked_fill replaces a NaN", "[ops][mask]") {
@@ -106,14 +106,14 @@ TEST_CASE("dropout throws for a probability outside 0 to 1", "[ops][mask]") {
         "dropout: p = nan for x (2, 3) is not in [0, 1]");
 }
 
-TEST_CASE("causal_mask refuses sizes whose product overflows and takes any number of past keys",
+TEST_CASE("future_mask refuses sizes whose product overflows and takes any number of past keys",
           "[ops][mask]") {
   constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
-  CHECK(message_of([] { causal_mask(std::size_t{1} << 32, std::size_t{1} << 32); }) ==
+  CHECK(message_of([] { future_mask(std::size_t{1} << 32, std::size_t{1} << 32); }) ==
         "shape (4294967296, 4294967296) is too large: it has 2^59 elements or more; give smaller "
         "sizes");
-  CHECK((causal_mask(3, 3, most) == causal_mask(3, 3, 3)));
+  CHECK((future_mask(3, 3, most) == future_mask(3, 3, 3)));
   Mask all = Mask::from_shape({3, 3});
   all.fill(true);  // all keys are before the window
-  for (const std::size_t past : {std::size_t{10}, most}) CHECK((causal_mask(3, 3, past, 2) == all));
+  for (const std::size_t past : {std::size_t{10}, most}) CHECK((future_mask(3, 3, past, 2) == all));
 }

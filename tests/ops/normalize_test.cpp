@@ -128,12 +128,16 @@ TEST_CASE("layer norm of no rows or no columns is empty, with gradients of 0", "
 TEST_CASE("layer norm throws for shapes that do not fit", "[ops][normalize]") {
   const Tensor x(zeros({2, 3}));
   CHECK(message_of([&] { layer_norm(x, {2}); }) ==
-        "layer_norm: normalized_shape (2) must equal the last dimensions of x (2, 3)");
+        "layer_norm: normalized_shape (2) must equal the last dimensions of x (2, 3): weight (not "
+        "given), bias (not given)");
   CHECK(message_of([&] { layer_norm(x, {}); }) ==
-        "layer_norm: normalized_shape () must equal the last dimensions of x (2, 3)");
+        "layer_norm: normalized_shape () must equal the last dimensions of x (2, 3): weight (not "
+        "given), bias (not given)");
   CHECK(message_of([&] {
           layer_norm(x, {1, 2, 3});
-        }) == "layer_norm: normalized_shape (1, 2, 3) must equal the last dimensions of x (2, 3)");
+        }) ==
+        "layer_norm: normalized_shape (1, 2, 3) must equal the last dimensions of x (2, 3): weight "
+        "(not given), bias (not given)");
   CHECK(message_of([&] { layer_norm(x, {3}, Tensor(ones({2}))); }) ==
         "layer_norm: weight (2) must have normalized_shape (3) of x (2, 3)");
   CHECK(message_of([&] {

@@ -1,6 +1,7 @@
 // where_test.cpp: where chooses elements of two tensors by a mask.
 
 #include "catch.hpp"
+#include "heed/ops/arithmetic.hpp"
 #include "heed/ops/mask.hpp"
 #include "near.hpp"
 
@@ -36,6 +37,14 @@ TEST_CASE("a NaN that where does not choose changes neither values nor gradients
   backward(y, array_of({2}, {3, 4}));
   CHECK(difference(a.grad(), array_of({2}, {3, 0})) == "");
   CHECK(difference(b.grad(), array_of({2}, {0, 4})) == "");
+}
+
+TEST_CASE("the condition of where may be a comparison of arrays", "[ops][where]") {
+  const Tensor x = tensor_of({3}, {1, -2, 3});
+  const Tensor y = where(x.value() > 0, x, x * 2);
+  CHECK(difference(y, array_of({3}, {1, -4, 3})) == "");
+  backward(y, ones({3}));
+  CHECK(difference(x.grad(), array_of({3}, {1, 2, 1})) == "");
 }
 
 TEST_CASE("the error of where contains all three shapes", "[ops][where]") {

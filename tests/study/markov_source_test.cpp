@@ -201,7 +201,7 @@ TEST_CASE("window_entropy is the mean of conditional entropies", "[study][source
   CHECK(message_of([&] { source.window_entropy(0); }) ==
         "source: window_entropy: letters is 0; give at least 1");
   CHECK(message_of([&] { source.window_entropy(static_cast<std::size_t>(-1)); }) ==
-        "source: entropies after 18446744073709551615 letters; give at most 1000000");
+        "source: entropies after -1 letters; give at most 1000000");
 }
 
 TEST_CASE("conditional_entropies rejects more than 100,000 posteriors", "[study][source]") {

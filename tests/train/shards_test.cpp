@@ -187,9 +187,9 @@ TEST_CASE("a step that failed leaves no gradients and no sums for the next step"
   int failures = 0;
   for (int i = 0; i < 4; ++i) {
     const Array whole = embedding.value();
-    embedding.mutable_value() = zeros({config.vocab_size - 1, config.embed_dim});
+    embedding.node()->value = zeros({config.vocab_size - 1, config.embed_dim});
     failures += message_of([&] { trainer.step(); }).empty() ? 0 : 1;
-    embedding.mutable_value() = whole;
+    embedding.node()->value = whole;
     other.restore(trainer.state());  // the same batches, and no sums
     trainer.step();
     other.step();

@@ -7,6 +7,7 @@
 
 #include "heed/array/array.hpp"
 #include "heed/array/mersenne_twister.hpp"
+#include "heed/base/bool.hpp"
 #include "heed/base/source_location.hpp"
 
 namespace HEED_NAMESPACE {
@@ -46,12 +47,12 @@ class Generator {
   void skip_normal(std::size_t n);
 
   // rand() draws uniform samples from [0, 1), uniform() from [low, high) with finite low <= high.
-  Array rand(const Shape& shape);
+  Array rand(const Shape& shape, SourceLocation location = SourceLocation::current());
   Array uniform(const Shape& shape, double low, double high,
                 SourceLocation location = SourceLocation::current());
   // randn() draws normal samples with mean 0 and standard deviation 1, normal() normal samples with
   // a finite mean and a finite standard deviation std >= 0.
-  Array randn(const Shape& shape);
+  Array randn(const Shape& shape, SourceLocation location = SourceLocation::current());
   Array normal(const Shape& shape, double mean, double std,
                SourceLocation location = SourceLocation::current());
   // Draws integers from [low, high).
@@ -66,7 +67,7 @@ class Generator {
   // Draws `count` >= 1 indices per row of weights: (V) -> (count), (N, V) -> (N, count). The
   // weights must be finite and not negative, but need not sum to one. Without replacement, the
   // indices of a row are distinct, and the row must have at least `count` weights above zero.
-  Indices multinomial(const Array& weights, std::size_t count, bool replacement = false,
+  Indices multinomial(const Array& weights, std::size_t count, Bool replacement = false,
                       SourceLocation location = SourceLocation::current());
 
   // state() returns the generator's state as one line of printable text (about 6.5 kB), and

@@ -16,6 +16,18 @@ struct BackwardOptions {
   // sends gradients that are ready while the pass continues (Li et al. 2020, "PyTorch Distributed",
   // section 3.2.3). An exception of `ready` ends the pass.
   const std::function<void(Node& leaf)>* ready = nullptr;
+  // PyTorch's option for derivatives of gradients, which heed does not compute: a gradient is an
+  // Array, which has no graph. backward throws Error if it is true.
+  bool create_graph = false;
+};
+
+// The upstream gradient of backward(): an Array or an expression of Arrays, but no number, and no
+// bool, which in PyTorch is the option retain_graph.
+class Upstream {
+ public:
+  template <class E, class = std::enable_if_t<xt::is_xexpression<E>::value>>
+  Upstream(const E& x) : array(x) {}
+  Array array;
 };
 
 // Adds d output / d x to the gradient of every tensor x that the output depends on and that
@@ -28,8 +40,27 @@ void backward(const Tensor& output, BackwardOptions options = {},
               SourceLocation location = SourceLocation::current());
 
 // Like backward(output), but for an output of any shape and an upstream gradient of the same shape.
-void backward(const Tensor& output, const Array& upstream, BackwardOptions options = {},
+void backward(const Tensor& output, Upstream upstream, BackwardOptions options = {},
               SourceLocation location = SourceLocation::current());
+template <class Number, class = std::enable_if_t<std::is_arithmetic_v<Number>>>
+void backward(const Tensor&, Number, BackwardOptions = {}) = delete;  // keep_graph is {true}
+
+// Restores, when it is destroyed, the gradients of all leaves that a backward() on this thread has
+// changed since it was made. Gradient checks use it: they leave the program's gradients as they
+// are.
+class PreservedGradients {
+ public:
+  PreservedGradients();
+  ~PreservedGradients();
+  PreservedGradients(const PreservedGradients&) = delete;
+  PreservedGradients& operator=(const PreservedGradients&) = delete;
+  static void save(const NodeList& nodes);  // called by backward() before it changes gradients
+
+ private:
+  struct Saved;
+  std::vector<Saved> saved_;
+  PreservedGradients* outer_;
+};
 
 // The terms that backward added to the gradient of x, in order. backward records these terms only
 // with the option `provenance` (of BackwardOptions or HEED_TRACE). clear_grad() removes the terms.

@@ -28,7 +28,7 @@ struct GradcheckResult {
   double worst = 0;         // the largest ratio of error to tolerance; at most 1 if ok
   std::size_t checked = 0;  // number of elements compared
   // The worst element: "input 1 element 7: backward 0.31, measured 0.29". In float, the message
-  // also says how large an error the check may overlook.
+  // also says how large an error the check may overlook. If checked is 0, it says that.
   std::string message;
   explicit operator bool() const { return ok; }  // returns ok
 };
@@ -40,7 +40,8 @@ using Function = std::function<Tensor(const std::vector<Tensor>&)>;
 // central difference (g(x + h) - g(x - h)) / 2h. The upstream gradient u is random: with u = 1,
 // every gradient through softmax would be 0, because its rows sum to 1. f must be deterministic.
 // The tolerance also allows for the rounding of f's values: large ones, such as a sum of many
-// squares, leave few digits for their difference.
+// squares, leave few digits for their difference. The gradients of other tensors, such as the
+// parameters that f uses, stay as they are. Throws Error while a NoGrad object exists.
 GradcheckResult gradcheck(const Function& f, const std::vector<Array>& inputs,
                           const GradcheckOptions& options = {},
                           SourceLocation location = SourceLocation::current());

@@ -85,6 +85,20 @@ std::vector<Array> run_backward(Op& op, const Array& dy, const Array& y, const A
   }
 }
 
+// return_type(&Op::forward) has the type that forward returns.
+template <class Result, class Op, class... Arguments>
+Result return_type(Result (Op::*)(Arguments...));
+template <class Result, class Op, class... Arguments>
+Result return_type(Result (Op::*)(Arguments...) const);
+template <class Result, class... Arguments>
+Result return_type(Result (*)(Arguments...));
+
+// Whether forward and backward of an operation with N inputs return arrays.
+template <class Op, std::size_t N>
+constexpr bool returns_arrays = std::is_same_v<decltype(return_type(&Op::forward)), Array>&&
+    std::is_same_v<decltype(return_type(&Op::backward)),
+                   std::conditional_t<N == any_number, std::vector<Array>, Grads<N>>>;
+
 // The node of an operation with N inputs. apply_backward has one case per N, so that a debugger
 // shows only one frame between backward() and the operation's own backward.
 template <class Op, std::size_t N>
@@ -127,8 +141,9 @@ struct OpNode final : Node {
   std::optional<Op> operation;
 };
 
-// Throws Error if the first input is undefined. Only later inputs can be optional.
-void check_first_input(std::string_view op, const NodeList& inputs);
+// Throws Error if the first input is undefined (only later inputs can be optional), or if an input
+// has another shape since mutable_value().
+void check_inputs(std::string_view op, const NodeList& inputs);
 
 // Whether an operation on `inputs` is recorded in the graph: gradients are enabled, and an input
 // requires a gradient.
@@ -141,15 +156,23 @@ Tensor finish(std::shared_ptr<Node> node, Array value, std::string_view op, Sour
 // Implements record() and record_list(). N is the number of inputs, or any_number for a list.
 template <std::size_t N, class Op>
 Tensor record_inputs(Op op, SourceLocation location, NodeList inputs) {
-  const CallSite site(location);
-  check_first_input(Op::name, inputs);
-  const bool recorded = needs_grad(inputs);
-  const OperationTimer timer(Op::name, recorded ? Phase::forward : Phase::no_grad);
-  Array value = run_forward(op, inputs, std::make_index_sequence<N>());
-  check_finite(Op::name, may_write_infinity<Op>, location, value, inputs);
-  if (!recorded) return finish(make_node<Node>(), std::move(value), Op::name, location, {});
-  auto node = make_node<OpNode<Op, N>>(std::move(op));
-  return finish(std::move(node), std::move(value), Op::name, location, std::move(inputs));
+  if constexpr (!returns_arrays<Op, N>) {
+    static_assert(returns_arrays<Op, N>,
+                  "forward must return one Array, and backward Grads<N> for N inputs, or "
+                  "std::vector<Array> for a list: several results are not supported, and with the "
+                  "return type auto, the result may be an expression of arrays that exist no more");
+    return Tensor();
+  } else {
+    const CallSite site(location);
+    check_inputs(Op::name, inputs);
+    const bool recorded = needs_grad(inputs);
+    const OperationTimer timer(Op::name, recorded ? Phase::forward : Phase::no_grad);
+    Array value = run_forward(op, inputs, std::make_index_sequence<N>());
+    check_finite(Op::name, may_write_infinity<Op>, location, value, inputs);
+    if (!recorded) return finish(make_node<Node>(), std::move(value), Op::name, location, {});
+    auto node = make_node<OpNode<Op, N>>(std::move(op));
+    return finish(std::move(node), std::move(value), Op::name, location, std::move(inputs));
+  }
 }
 
 // Runs an operation on its inputs, and records the operation if an input requires a gradient.

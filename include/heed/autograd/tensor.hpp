@@ -15,6 +15,7 @@
 #include "heed/array/array.hpp"
 #include "heed/array/shape.hpp"
 #include "heed/array/small_blocks.hpp"
+#include "heed/base/bool.hpp"
 #include "heed/base/source_location.hpp"
 
 namespace HEED_NAMESPACE {
@@ -62,6 +63,7 @@ struct Node {
   xt::svector<unsigned, 4> input_versions;  // the inputs' versions when the node was recorded
   unsigned version = 0;                     // number of mutable_value() calls
   SourceLocation changed_at;                // the last call of mutable_value()
+  std::unique_ptr<Shape> kept_shape;        // the value's shape, set by the first mutable_value()
   std::vector<Contribution> contributions;  // the terms that were added to grad, if recorded
   std::uint64_t last_search = 0;            // the last topological_order() that found this node
 };
@@ -71,6 +73,9 @@ template <class N, class... Arguments>
 std::shared_ptr<N> make_node(Arguments&&... arguments) {
   return std::allocate_shared<N>(SmallAllocator<N>(), std::forward<Arguments>(arguments)...);
 }
+
+// Throws Error if the value of a leaf has another shape since mutable_value().
+void check_shape_is_kept(std::string_view op, const Node& leaf);
 
 // The number of nodes that currently exist, for tests of memory leaks.
 std::size_t live_nodes();
@@ -86,11 +91,11 @@ class Tensor {
  public:
   Tensor() = default;  // an undefined tensor, such as an omitted optional argument
   // A leaf with this value. backward computes its gradient if requires_grad is true.
-  explicit Tensor(Array value, bool requires_grad = false,
+  explicit Tensor(Array value, Bool requires_grad = false,
                   SourceLocation location = SourceLocation::current());
   // Deleted, because integers have no gradient. Tensor(Array(indices)) converts indices to Real.
   template <class T, class = std::enable_if_t<std::is_same_v<T, Indices>>>
-  explicit Tensor(const T& indices, bool requires_grad = false) = delete;
+  explicit Tensor(const T& indices, Bool requires_grad = false) = delete;
   // A handle to an existing node.
   explicit Tensor(std::shared_ptr<Node> node) : node_(std::move(node)) {}
 
@@ -103,11 +108,12 @@ class Tensor {
   // The only element of the value. Throws Error if the number of elements is not 1.
   Real item(SourceLocation location = SourceLocation::current()) const;
 
-  // The value for writing, as optimizers and loaders need it. The shape must stay the same. Each
-  // call raises the node's version. If an operation has been recorded before the call, its backward
-  // would compute a wrong gradient from the new value, so backward() throws Error instead. Call
-  // mutable_value() for each change: backward() does not notice a change through an old reference.
-  // Throws Error if the tensor is the result of a recorded operation.
+  // The value for writing, as optimizers and loaders need it. The shape must stay the same: the
+  // next operation throws Error if it does not, as after w.mutable_value() = 0, which makes it ().
+  // Each call raises the node's version. If an operation has been recorded before the call, its
+  // backward would compute a wrong gradient from the new value, so backward() throws Error instead.
+  // Call mutable_value() for each change: backward() does not notice a change through an old
+  // reference. Throws Error if the tensor is the result of a recorded operation.
   Array& mutable_value(SourceLocation location = SourceLocation::current()) const;
 
   bool defined() const { return node_ != nullptr; }  // false for Tensor()

@@ -4,6 +4,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 #include "heed/base/source_location.hpp"
 
@@ -16,13 +17,22 @@ struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// A size as the caller gave it: -1 is no size, and reaches a std::size_t as 2^64 - 1.
+template <class Part>
+decltype(auto) as_given(const Part& part) {
+  if constexpr (std::is_same_v<Part, std::size_t>)
+    return static_cast<std::ptrdiff_t>(part);
+  else
+    return (part);
+}
+
 // Throws Error. Its message consists of the arguments and, if there is a call site, at_call_site():
 // throw_error("reshape: ", str(from), " cannot become ", str(to)) throws, for example, "reshape:
 // (2, 3) cannot become (7), at main.cpp:22".
 template <class... Parts>
 [[noreturn]] void throw_error(const Parts&... parts) {
   std::ostringstream text;
-  (text << ... << parts) << at_call_site();
+  (text << ... << as_given(parts)) << at_call_site();
   throw Error(text.str());
 }
 

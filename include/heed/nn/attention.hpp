@@ -23,10 +23,10 @@ struct AttentionMask {
   bool causal = false;  // query t may attend to keys 0 to t only
   // An element is true where the query may attend to the key. The mask is (T, S), (B, T, S)
   // (for all heads) or, for several heads, (B, H, T, S); axes of size 1 broadcast.
-  std::optional<Mask> mask = {};
+  std::optional<Exact<Mask>> mask = {};
   // (B, S): an element is true where the key is padding, to which no query attends. PyTorch calls
   // this mask key_padding_mask.
-  std::optional<Mask> key_padding = {};
+  std::optional<Exact<Mask>> key_padding = {};
   std::size_t window = 0;  // of causal attention: query t may attend to the last `window` keys only
 };
 
@@ -78,17 +78,20 @@ struct MultiHeadAttention {
   // Throws Error unless embed_dim is divisible by num_heads, and num_heads by num_kv_heads, and
   // unless the width of a head is even if it is rotated.
   MultiHeadAttention(Scope scope, std::size_t embed_dim, std::size_t num_heads,
-                     bool with_bias = true, AttentionVariant variant = {});
+                     Bool with_bias = true, AttentionVariant variant = {});
 
   // Self-attention: queries, keys and values are projections of x. (B, T, C) -> (B, T, C)
   Tensor operator()(const Tensor& x, const AttentionMask& mask = {},
                     const TrainingMode* training = nullptr,
                     SourceLocation location = SourceLocation::current()) const;
   // Cross-attention: queries are projections of x (B, T, C), keys and values of memory (B, S, C).
-  // Returns (B, T, C).
-  Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionMask& mask = {},
+  // Returns (B, T, C). (A template, so that {true} in attention(x, {true}) is a mask, causal.)
+  template <class Memory, class = std::enable_if_t<std::is_same_v<Memory, Tensor>>>
+  Tensor operator()(const Tensor& x, const Memory& memory, const AttentionMask& mask = {},
                     const TrainingMode* training = nullptr,
-                    SourceLocation location = SourceLocation::current()) const;
+                    SourceLocation location = SourceLocation::current()) const {
+    return attend(x, memory, mask, training, location);
+  }
   // Causal self-attention with a cache. x (B, T, C) holds the T positions after the cached
   // positions. Appends the keys and values of x to the cache. Returns (B, T, C). Computes no
   // gradients. Throws Error unless a NoGrad object exists and the cache has T free positions.
@@ -117,6 +120,8 @@ struct MultiHeadAttention {
   Linear out;                // weight (C, C)
 
  private:
+  Tensor attend(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
+                const TrainingMode* training, SourceLocation location) const;
   AttentionOptions options(const AttentionMask& mask) const;
   Tensor rotated(const Tensor& x, std::size_t heads, std::size_t first) const;
 };

@@ -18,7 +18,7 @@ struct Encoder {
   // C = embed_dim; num_heads must divide it. The parameters are blocks.0... and norm. Throws Error
   // if the number of layers or of heads is 0, or if embed_dim is not divisible by num_heads.
   Encoder(Scope scope, std::size_t layers, std::size_t embed_dim, std::size_t num_heads,
-          bool with_bias = true, Gelu form = Gelu::erf);
+          Bool with_bias = true, Gelu form = Gelu::erf);
 
   // x (B, S, C), embeddings with position encodings -> the memory (B, S, C), which the decoder
   // reads. `mask` is that of every block: give its key_padding (B, S) if sequences are padded. Then
@@ -38,7 +38,7 @@ struct Encoder {
 struct Decoder {
   // As for Encoder.
   Decoder(Scope scope, std::size_t layers, std::size_t embed_dim, std::size_t num_heads,
-          bool with_bias = true, Gelu form = Gelu::erf);
+          Bool with_bias = true, Gelu form = Gelu::erf);
 
   // x (B, T, C), memory (B, S, C) -> (B, T, C). `mask` is that of each self-attention: usually
   // causal, and then padding at the end of x needs no key_padding, because only later queries could

@@ -22,7 +22,7 @@ enum class PositionKind { learned, rotary };
 // 2020, "GLU Variants Improve Transformer", equation 6): down(silu(gate(x)) * up(x)).
 struct Mlp {
   // C = embed_dim. If `with_bias` is false, the linear layers have only a weight.
-  Mlp(Scope scope, std::size_t embed_dim, bool with_bias = true, Gelu form = Gelu::erf,
+  Mlp(Scope scope, std::size_t embed_dim, Bool with_bias = true, Gelu form = Gelu::erf,
       MlpKind kind = MlpKind::gelu);
 
   // (..., C) -> (..., C)
@@ -46,7 +46,7 @@ Number mlp_width(std::size_t embed_dim, MlpKind kind = MlpKind::gelu) {
 // Llama.
 struct Norm {
   // Without bias, LayerNorm has only a weight. RMSNorm never has a bias.
-  Norm(Scope scope, std::size_t width, bool with_bias = true, NormKind kind = NormKind::layer,
+  Norm(Scope scope, std::size_t width, Bool with_bias = true, NormKind kind = NormKind::layer,
        double epsilon = 1e-5);
 
   Tensor operator()(const Tensor& x, SourceLocation location =
@@ -113,7 +113,7 @@ Number parameter_count(const GptConfig& config) {
 //   x = norm1(x + attention(x));  x = norm2(x + mlp(x))
 struct Block {
   // C = embed_dim, which must be divisible by num_heads.
-  Block(Scope scope, std::size_t embed_dim, std::size_t num_heads, bool with_bias = true,
+  Block(Scope scope, std::size_t embed_dim, std::size_t num_heads, Bool with_bias = true,
         Gelu form = Gelu::erf);
   // A block of a Gpt with this configuration.
   Block(Scope scope, const GptConfig& config);
@@ -148,7 +148,7 @@ struct Block {
 // PyTorch also applies it inside the feed-forward network.)
 struct DecoderBlock {
   // C = embed_dim, which must be divisible by num_heads.
-  DecoderBlock(Scope scope, std::size_t embed_dim, std::size_t num_heads, bool with_bias = true,
+  DecoderBlock(Scope scope, std::size_t embed_dim, std::size_t num_heads, Bool with_bias = true,
                Gelu form = Gelu::erf);
 
   // x (B, T, C), memory (B, S, C) -> (B, T, C). `mask` is the mask of the self-attention and is
@@ -201,26 +201,27 @@ struct Gpt {
   Gpt(Scope scope, const GptConfig& config);
 
   // tokens (B, T), T at most block_size -> logits (B, T, V). Throws Error if T exceeds block_size.
-  Tensor operator()(const Indices& tokens, const TrainingMode* training = nullptr,
+  Tensor operator()(const Exact<Indices>& tokens, const TrainingMode* training = nullptr,
                     SourceLocation location = SourceLocation::current()) const;
   // The logits (B, T, V) of tokens (B, T) that follow the cached tokens. Appends the keys and
   // values of the new tokens to the cache. One call without a cache on all tokens (cached and new)
   // gives the same logits up to rounding (bit for bit if the cache was empty). Records no graph.
   // Throws Error if the cached and new tokens exceed block_size, or if the model is not causal.
-  Tensor operator()(const Indices& tokens, GptCache& cache,
+  Tensor operator()(const Exact<Indices>& tokens, GptCache& cache,
                     SourceLocation location = SourceLocation::current()) const;
   // The mean cross-entropy, in nats, between the logits for tokens (B, T) and the targets (B, T).
-  Tensor loss(const Indices& tokens, const Indices& targets, const TrainingMode* training = nullptr,
+  Tensor loss(const Exact<Indices>& tokens, const Exact<Indices>& targets,
+              const TrainingMode* training = nullptr,
               SourceLocation location = SourceLocation::current()) const;
 
   // The input of the first block: token embedding + position embedding (if positions are learned),
   // for the positions `first` to first + T - 1. (B, T) -> (B, T, C). Throws Error for positions
   // beyond block_size.
-  Tensor embed(const Indices& tokens, std::size_t first = 0,
+  Tensor embed(const Exact<Indices>& tokens, std::size_t first = 0,
                SourceLocation location = SourceLocation::current()) const;
   // The same with a token type for each token, of the shape of tokens; without types, all types are
   // 0. Throws Error if the model has no token types, or for a type outside [0, token_types).
-  Tensor embed_with_types(const Indices& tokens, const Indices& types,
+  Tensor embed_with_types(const Exact<Indices>& tokens, const Exact<Indices>& types,
                           SourceLocation location = SourceLocation::current()) const;
   // The logits (B, T, V) for the input (B, T, C) of the first block.
   Tensor from_embedding(Tensor x, const TrainingMode* training = nullptr,
@@ -243,7 +244,8 @@ struct Gpt {
 
  private:
   Gpt(const GptConfig& checked_config, const Scope& scope);
-  Tensor embed_tokens(const Indices& tokens, std::size_t first, const Indices* types) const;
+  Tensor embed_tokens(const Exact<Indices>& tokens, std::size_t first,
+                      const Exact<Indices>* types) const;
 };
 
 // A model whose values are still to be loaded, with its parameters in `parameters`: its linear

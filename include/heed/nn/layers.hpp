@@ -2,6 +2,8 @@
 // sinusoidal position encodings.
 #pragma once
 
+#include "heed/array/exact.hpp"
+#include "heed/base/bool.hpp"
 #include "heed/nn/init.hpp"
 #include "heed/nn/parameters.hpp"
 
@@ -10,8 +12,8 @@ namespace HEED_NAMESPACE::nn {
 // A linear layer: y = x W^T + b.
 struct Linear {
   // Initialises the weight, then the bias, as torch.nn.Linear does (see namespace init) if
-  // scope.init.std is 0, otherwise as WeightInit says.
-  Linear(Scope scope, std::size_t in_features, std::size_t out_features, bool with_bias = true);
+  // scope.init.std is 0, otherwise as WeightInit says. Layers throw Error for a negative size.
+  Linear(Scope scope, std::size_t in_features, std::size_t out_features, Bool with_bias = true);
 
   Tensor operator()(const Tensor& x, SourceLocation location = SourceLocation::current())
       const;  // (..., in) -> (..., out)
@@ -28,7 +30,7 @@ struct Linear {
 // Layer normalization (Ba et al. 2016) over the last axis.
 struct LayerNorm {
   // `width` is C, the size of the last axis.
-  explicit LayerNorm(Scope scope, std::size_t width, bool with_bias = true, double epsilon = 1e-5);
+  explicit LayerNorm(Scope scope, std::size_t width, Bool with_bias = true, double epsilon = 1e-5);
 
   Tensor operator()(const Tensor& x, SourceLocation location =
                                          SourceLocation::current()) const;  // (..., C) -> (..., C)
@@ -75,7 +77,7 @@ struct Embedding {
   Embedding(Scope scope, std::size_t num_embeddings, std::size_t embed_dim);
 
   Tensor operator()(
-      const Indices& indices,
+      const Exact<Indices>& indices,
       SourceLocation location = SourceLocation::current()) const;  // (...) -> (..., C)
 
   Tensor weight;                                  // (V, C)

@@ -69,6 +69,9 @@ struct Scope {
   // Adds a parameter to `store`, under the name PREFIX.name (or `name` if the prefix is empty).
   // Throws Error if `store` or `bf16` has this name already.
   Tensor parameter(std::string_view name, Array value) const;
+  // Throws Error, which names the layer, if a size is negative: a std::size_t near 2^64. Returns
+  // the size.
+  std::size_t checked_size(const char* layer, const char* name, std::size_t size) const;
   // Adds a matrix of zeros to `bf16`, which must not be null, under the name PREFIX.name. Throws
   // Error if `store` or `bf16` has this name already.
   std::shared_ptr<Bf16Matrix> bf16_matrix(std::string_view name, std::size_t rows,

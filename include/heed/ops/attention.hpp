@@ -19,12 +19,15 @@ struct AttentionOptions {
   std::size_t window = 0;
   // True where the query may attend to the key, as attn_mask of
   // torch.nn.functional.scaled_dot_product_attention. (In torch.nn.MultiheadAttention and
-  // torch.nn.Transformer a true element of a mask means the opposite.) The mask broadcasts to
-  // (..., T, S), and a mask (B, T, S) is used for all heads.
-  std::optional<Mask> mask;
+  // torch.nn.Transformer a true element of a mask means the opposite.) The mask broadcasts to the
+  // scores (..., T, S). With num_heads > 1, a mask (B, T, S) is used for all heads. Otherwise a
+  // mask or bias of three axes for scores (B, H, T, S) is ambiguous, and throws Error: give (B, 1,
+  // T, S) or (1, H, T, S).
+  std::optional<Exact<Mask>> mask;
   // True where the key is padding, to which no query attends: (B, S) for q (B, T, C).
-  std::optional<Mask> key_padding;
-  Tensor bias;                  // added to the scores; broadcasts to (..., T, S)
+  std::optional<Exact<Mask>> key_padding;
+  // Added to the scores (an additive mask has 0 and -infinity); broadcasts to (..., T, S).
+  Tensor bias;
   std::optional<double> scale;  // factor of q k^T; default 1 / sqrt(D)
   std::size_t num_heads = 1;    // the last axis of q contains all heads: D = C / num_heads
   // Grouped-query attention: the number of heads in the last axes of k and v, a divisor of

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "heed/array/bf16.hpp"
+#include "heed/array/exact.hpp"
 #include "heed/autograd/tensor.hpp"
 
 namespace HEED_NAMESPACE {
@@ -15,7 +16,7 @@ Tensor linear(const Tensor& x, const Bf16Matrix& weight, const Tensor& bias = {}
               SourceLocation location = SourceLocation::current());
 
 // Rows of weight (V, C): indices (...) give (..., C). Throws Error for an index outside 0 to V - 1.
-Tensor embedding(const Indices& indices, const Bf16Matrix& weight,
+Tensor embedding(const Exact<Indices>& indices, const Bf16Matrix& weight,
                  SourceLocation location = SourceLocation::current());
 
 }  // namespace HEED_NAMESPACE

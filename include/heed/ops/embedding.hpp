@@ -3,13 +3,14 @@
 
 #include <optional>
 
+#include "heed/array/exact.hpp"
 #include "heed/autograd/tensor.hpp"
 
 namespace HEED_NAMESPACE {
 
 // Looks up rows of weight (V, C): indices (...) give (..., C). The gradient of a row is summed over
 // all its lookups; row padding_idx gets no gradient. Throws Error for an index outside 0 to V - 1.
-Tensor embedding(const Indices& indices, const Tensor& weight,
+Tensor embedding(const Exact<Indices>& indices, const Tensor& weight,
                  std::optional<std::int64_t> padding_idx = {},
                  SourceLocation location = SourceLocation::current());
 

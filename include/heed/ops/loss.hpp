@@ -1,6 +1,7 @@
 // loss.hpp: cross-entropy over class indices, squared error, binary cross-entropy, Huber loss.
 #pragma once
 
+#include "heed/array/exact.hpp"
 #include "heed/autograd/tensor.hpp"
 
 namespace HEED_NAMESPACE {
@@ -18,7 +19,7 @@ struct CrossEntropyOptions {
 // -ln softmax(logits)[target], in nats, for logits (..., V) and targets (...). The mean is over the
 // targets that are not ignored; the mean is NaN if all targets are ignored, as in PyTorch.
 // Throws Error if shapes do not fit or a target is neither in 0 to V - 1 nor ignore_index.
-Tensor cross_entropy(const Tensor& logits, const Indices& targets,
+Tensor cross_entropy(const Tensor& logits, const Exact<Indices>& targets,
                      const CrossEntropyOptions& options = {},
                      SourceLocation location = SourceLocation::current());
 
@@ -29,7 +30,8 @@ Tensor cross_entropy(const Tensor& logits, const Indices& targets,
 Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction reduction = Reduction::mean,
                 SourceLocation location = SourceLocation::current());
 
-// -target ln p - (1 - target) ln(1 - p) with p = sigmoid(input), in nats; targets are from 0 to 1.
+// -target ln p - (1 - target) ln(1 - p) with p = sigmoid(input), in nats. Targets are
+// probabilities; as in PyTorch, this is not checked.
 Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
                                         Reduction reduction = Reduction::mean,
                                         SourceLocation location = SourceLocation::current());

@@ -1,27 +1,32 @@
 // mask.hpp: masked_fill, where, tril, masks of attention, and dropout.
 #pragma once
 
+#include "heed/array/exact.hpp"
 #include "heed/array/random.hpp"
 #include "heed/autograd/tensor.hpp"
 
 namespace HEED_NAMESPACE {
 
-// The causal mask of `queries` query positions and `keys` key positions, true where the query must
-// not attend to the key. Query t may attend to the keys 0 to past + t: the first query's own key
-// has the index `past`. With a window, it attends to the last `window` of these keys only.
-// causal_mask(T) is torch.triu(torch.ones(T, T), diagonal=1).bool().
-Mask causal_mask(std::size_t queries, std::size_t keys, std::size_t past = 0,
-                 std::size_t window = 0);
-inline Mask causal_mask(std::size_t T) { return causal_mask(T, T); }
+// The causal mask for masked_fill, true where the key is in the query's future, so that the query
+// must not attend to it. (The mask of AttentionOptions is the opposite, and its option `causal`
+// needs no mask.) Of `queries` query positions and `keys` key positions, query t may attend to the
+// keys 0 to past + t: the first query's own key has the index `past`. With a window, it may attend
+// to the last `window` of these keys only. future_mask(T) is torch.triu(torch.ones(T, T),
+// diagonal=1).bool(). Throws Error if there are too many elements.
+Mask future_mask(std::size_t queries, std::size_t keys, std::size_t past = 0,
+                 std::size_t window = 0, SourceLocation location = SourceLocation::current());
+inline Mask future_mask(std::size_t T, SourceLocation location = SourceLocation::current()) {
+  return future_mask(T, T, 0, 0, location);
+}
 
 // `value` where the mask is true, x elsewhere. The mask broadcasts to x's shape. The gradient is 0
 // where the mask is true. To mask attention scores, use -infinity, not a large negative number.
-Tensor masked_fill(const Tensor& x, const Mask& mask, double value,
+Tensor masked_fill(const Tensor& x, const Exact<Mask>& mask, double value,
                    SourceLocation location = SourceLocation::current());
 
-// a where the condition is true, b elsewhere. All three broadcast to one shape. (They are passed by
-// value, because with references the compiler would choose the template xt::where.)
-Tensor where(Mask condition, Tensor a, Tensor b,
+// a where the condition is true, b elsewhere: where(x.value() > 0, x, 2 * x). All three broadcast
+// to one shape.
+Tensor where(const Exact<Mask>& condition, const Tensor& a, const Tensor& b,
              SourceLocation location = SourceLocation::current());
 
 // Like torch.tril: x (..., T, S) on and below the diagonal, 0 above the diagonal.
@@ -37,3 +42,14 @@ Tensor dropout(const Tensor& x, double p, Generator& generator,
 Array dropout_mask(const Shape& shape, double p, Generator& generator);
 
 }  // namespace HEED_NAMESPACE
+
+// The compiler would prefer xt::where, a template, to the function above. The specialisations below
+// have no member `type`, and therefore xt::where does not accept a Tensor (see arithmetic.hpp).
+namespace xt::detail {
+template <class F, class C, class B>
+struct xfunction_type<F, C, HEED_NAMESPACE::Tensor, B> {};
+template <class F, class C, class B>
+struct xfunction_type<F, C, HEED_NAMESPACE::Tensor&, B> {};
+template <class F, class C, class B>
+struct xfunction_type<F, C, const HEED_NAMESPACE::Tensor&, B> {};
+}  // namespace xt::detail

@@ -1,24 +1,26 @@
 // reduce.hpp: reductions over axes (sum, mean, max, variance, argmax), topk and gather.
 #pragma once
 
+#include "heed/array/exact.hpp"
 #include "heed/autograd/tensor.hpp"
+#include "heed/base/bool.hpp"
 
 namespace HEED_NAMESPACE {
 
 // Without `axes`, a reduction is over all axes. With keepdim the reduced axes get size 1. Sums are
 // accumulated in double. Throws Error for an axis that is out of range or given twice.
-Tensor sum(const Tensor& x, const AxisList& axes = {}, bool keepdim = false,
+Tensor sum(const Tensor& x, const AxisList& axes = {}, Bool keepdim = false,
            SourceLocation location = SourceLocation::current());
 // The mean of no elements is NaN, as in PyTorch.
-Tensor mean(const Tensor& x, const AxisList& axes = {}, bool keepdim = false,
+Tensor mean(const Tensor& x, const AxisList& axes = {}, Bool keepdim = false,
             SourceLocation location = SourceLocation::current());
 // Like torch.amax: equal maxima get equal parts of the gradient. Throws Error for the maximum of no
 // elements.
-Tensor max(const Tensor& x, const AxisList& axes = {}, bool keepdim = false,
+Tensor max(const Tensor& x, const AxisList& axes = {}, Bool keepdim = false,
            SourceLocation location = SourceLocation::current());
 // The sum of (x - mean)^2, divided by n - 1 if unbiased (PyTorch's default), else by n.
-Tensor variance(const Tensor& x, const AxisList& axes = {}, bool unbiased = true,
-                bool keepdim = false, SourceLocation location = SourceLocation::current());
+Tensor variance(const Tensor& x, const AxisList& axes = {}, Bool unbiased = true,
+                Bool keepdim = false, SourceLocation location = SourceLocation::current());
 
 // The index of the (first) largest element along an axis, which is removed. Not differentiable.
 Indices argmax(const Tensor& x, int axis, SourceLocation location = SourceLocation::current());
@@ -36,7 +38,7 @@ TopK topk(const Tensor& x, std::size_t k, int axis = -1,
 // The elements of x at `indices` along an axis: y[b][i] = x[b][indices[b][i]] for axis 1. indices
 // (..., k, ...) has the sizes of x (..., n, ...), except along the axis. Throws Error for an index
 // outside 0 to n - 1. (torch.gather allows smaller sizes of `indices` along the other axes.)
-Tensor gather(const Tensor& x, int axis, const Indices& indices,
+Tensor gather(const Tensor& x, int axis, const Exact<Indices>& indices,
               SourceLocation location = SourceLocation::current());
 
 }  // namespace HEED_NAMESPACE

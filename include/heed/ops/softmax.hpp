@@ -2,6 +2,7 @@
 #pragma once
 
 #include "heed/autograd/tensor.hpp"
+#include "heed/base/bool.hpp"
 
 namespace HEED_NAMESPACE {
 
@@ -14,7 +15,7 @@ Tensor softmax(const Tensor& x, int axis, SourceLocation location = SourceLocati
 Tensor log_softmax(const Tensor& x, int axis, SourceLocation location = SourceLocation::current());
 
 // ln sum_j exp(x_j) over `axis`; -infinity for a fully masked or empty row.
-Tensor logsumexp(const Tensor& x, int axis, bool keepdim = false,
+Tensor logsumexp(const Tensor& x, int axis, Bool keepdim = false,
                  SourceLocation location = SourceLocation::current());
 
 }  // namespace HEED_NAMESPACE

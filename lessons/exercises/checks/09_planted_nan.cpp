@@ -75,7 +75,7 @@ Array finite_differences(const Three& x, std::size_t which, const Mask& mask, co
 
 // True where the query or the key is padding, and, if causal, where the key is later.
 Mask padding_mask(const std::vector<bool>& padding, bool causal) {
-  Mask mask = causal_mask(padding.size());
+  Mask mask = future_mask(padding.size());
   for (std::size_t i = 0; i < padding.size(); ++i)
     for (std::size_t j = 0; j < padding.size(); ++j)
       mask(i, j) = padding[i] || padding[j] || (causal && j > i);

@@ -93,7 +93,7 @@ void compare(const std::string& what, const Array& got, const Array& expected, d
 
 Problem random_problem(std::uint64_t seed, const Sizes& n, double scale) {
   Generator g(seed);
-  Mask mask = causal_mask(n.T, n.S);
+  Mask mask = future_mask(n.T, n.S);
   mask.fill(false);
   return {g.randn({n.B, n.T, n.d_k}),
           g.randn({n.B, n.S, n.d_k}),
@@ -120,7 +120,7 @@ int main() {
   judge("scale 2", random_problem(3, {1, 2, 3, 1, 6}, 2));
 
   Problem causal = random_problem(4, {3, 4, 4, 5, 2}, 1 / std::sqrt(5.0));
-  causal.mask = causal_mask(4);
+  causal.mask = future_mask(4);
   judge("causal", causal);
 
   Problem masked = random_problem(5, {2, 3, 4, 2, 5}, 0.7);

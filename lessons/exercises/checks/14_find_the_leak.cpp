@@ -190,7 +190,7 @@ Array attention_logits(const Indices& tokens, bool wrong_axis) {
   const Tensor X(x);
   const Tensor scores = matmul(X, transpose(X, 0, 1)) / 2;  // (T, T), rows are query positions
   const Tensor weights =
-      softmax(masked_fill(scores, causal_mask(T), -INFINITY), wrong_axis ? 0 : 1);
+      softmax(masked_fill(scores, future_mask(T), -INFINITY), wrong_axis ? 0 : 1);
   return matmul(matmul(weights, X), transpose(Tensor(vectors), 0, 1)).value();
 }
 

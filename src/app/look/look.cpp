@@ -71,7 +71,7 @@ SelectedHeads selected_heads(const LookCommand& command, const nn::GptConfig& co
     if (command.layer.value_or(layer) != layer || command.head.value_or(head) != head) continue;
     Array weights = xt::view(layers[layer].weights, 0, head);
     if (config.causal)
-      weights = xt::where(causal_mask(weights.shape()[0]), -std::numeric_limits<Real>::infinity(),
+      weights = xt::where(future_mask(weights.shape()[0]), -std::numeric_limits<Real>::infinity(),
                           weights);
     selected.weights.push_back(weights);
     selected.titles.push_back(name_of(config, i));

@@ -10,6 +10,7 @@
 
 #include "autograd/trace/backward_trace.hpp"
 #include "heed/array/random.hpp"
+#include "heed/autograd/backward.hpp"
 #include "heed/autograd/record.hpp"
 #include "heed/base/error.hpp"
 
@@ -217,6 +218,7 @@ std::string shape_line(const Node& node, std::size_t k, const Array& returned) {
 }  // namespace
 
 NodeCheck check_node(const Node& node) {
+  const PreservedGradients gradients;  // the backward of an operation may run another backward pass
   const Array dy =
       node.has_grad ? node.grad : Generator(1).uniform(node.value.shape(), Real{-1}, Real{1});
   const std::vector<Array> returned = node.backward_of(dy);

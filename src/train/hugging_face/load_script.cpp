@@ -20,6 +20,8 @@ def read_state():  # name -> tensor
 
 constexpr const char* pytorch_start =
     R"(# python3 load.py makes model.pt, a state dict, in this folder; from load import state gives it.
+# Rotary positions rotate the pairs of columns (2i, 2i + 1) of a head, as Meta's Llama; transformers
+# rotates the columns i and i + D / 2, so that it needs the rows of query and key in another order.
 import json, math, os, struct, torch
 )";
 constexpr const char* pytorch = R"(

@@ -99,6 +99,7 @@ struct AttentionDraw {
   template <class F>
   Case with(std::vector<Shape> shapes, bool biased, const F& f) {
     if (biased) shapes.push_back(d.narrowed(scores));
+    if (biased && shapes.back().size() == 3 && scores.size() == 4) shapes.back() = scores;
     Case drawn{[=, given = options](X x) {
                  AttentionOptions all = given;
                  if (biased) all.bias = x.back();

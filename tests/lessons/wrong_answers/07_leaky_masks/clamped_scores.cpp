@@ -13,7 +13,7 @@ Tensor mask_from_tril(const Tensor& scores) {
 }
 
 Tensor filled_scores(const Tensor& scores) {
-  const Mask later = causal_mask(scores.shape()[0]);  // (N, N), true where s > t
+  const Mask later = future_mask(scores.shape()[0]);  // (N, N), true where s > t
   return softmax(masked_fill(scores, later, -INFINITY), -1);
 }
 
@@ -27,6 +27,6 @@ Tensor normalized_scores(const Tensor& scores) {
   Tensor squares = sum(tril(scores * scores), {1}, true);              // (N, 1)
   Tensor counts = sum(tril(Tensor(ones(scores.shape()))), {1}, true);  // (N, 1): 1, 2, 3, ...
   Tensor size = sqrt(squares / counts);  // (N, 1), a root mean square for each query
-  const Mask later = causal_mask(scores.shape()[0]);
+  const Mask later = future_mask(scores.shape()[0]);
   return softmax(masked_fill(scores / size, later, -INFINITY), -1);
 }

@@ -13,12 +13,12 @@ Tensor mask_from_tril(const Tensor& scores) {
 }
 
 Tensor filled_scores(const Tensor& scores) {
-  const Mask later = causal_mask(scores.shape()[0]);  // (N, N), true where s > t
+  const Mask later = future_mask(scores.shape()[0]);  // (N, N), true where s > t
   return softmax(masked_fill(scores, later, -INFINITY), -1);
 }
 
 Tensor softmax_by_hand(const Tensor& scores) {
-  Tensor masked = masked_fill(scores, causal_mask(scores.shape()[0]), -INFINITY);
+  Tensor masked = masked_fill(scores, future_mask(scores.shape()[0]), -INFINITY);
   Tensor e = exp(masked - max(masked, {1}, true));  // (N, N), the maximum over the keys 0 to t
   return e / sum(e, {1}, true);
 }
@@ -27,6 +27,6 @@ Tensor normalized_scores(const Tensor& scores) {
   Tensor squares = sum(scores * scores, {1}, true);  // (N, 1)
   Tensor size =
       sqrt(squares / double(scores.shape()[0]));  // (N, 1), a root mean square for each query
-  const Mask later = causal_mask(scores.shape()[0]);
+  const Mask later = future_mask(scores.shape()[0]);
   return softmax(masked_fill(scores / size, later, -INFINITY), -1);
 }

@@ -19,7 +19,7 @@ Model build_model(const Scope& given, std::size_t V, std::size_t T) {
   const nn::LayerNorm norm(scope / "norm", C);
   const nn::Linear output(scope / "output", C, V);
   nn::AttentionMask mask;
-  mask.mask = !causal_mask(T, T, 1);
+  mask.mask = !future_mask(T, T, 1);
   return [=](const Indices& tokens) {
     const Indices positions = xt::arange<std::int64_t>(std::int64_t(tokens.shape(1)));
     const Tensor x = token(tokens) + position(positions);  // (B, T, C) + (T, C)
