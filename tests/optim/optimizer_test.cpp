@@ -434,8 +434,7 @@ TEST_CASE("a frozen parameter keeps its value, also if it still has a gradient",
 TEST_CASE("optimizers throw for an infinite learning rate", "[optim]") {
   AdamWOptions infinite;
   infinite.lr = infinity;
-  CHECK(message_of([&] { AdamW(two_parameters(), infinite); }) ==
-        "AdamW: lr inf must be finite");
+  CHECK(message_of([&] { AdamW(two_parameters(), infinite); }) == "AdamW: lr inf must be finite");
   Sgd sgd(two_parameters());
   CHECK(message_of([&] { sgd.set_lr(infinity); }) == "Sgd: lr inf must be finite");
 }

@@ -225,8 +225,7 @@ TEST_CASE("the constructor of Trainer throws for invalid options", "[train][trai
   options.eval_batches = 0;
   CHECK(refused(options) == "Trainer: eval_batches 0 must be from 1 to 1000000000");
   options.eval_batches = static_cast<std::size_t>(-1);
-  CHECK(refused(options) ==
-        "Trainer: eval_batches -1 must be from 1 to 1000000000");
+  CHECK(refused(options) == "Trainer: eval_batches -1 must be from 1 to 1000000000");
   options = few_steps(10);
   options.clip = -1;
   CHECK(refused(options) == "Trainer: clip -1 must be 0 or more");

@@ -95,9 +95,10 @@ Result return_type(Result (*)(Arguments...));
 
 // Whether forward and backward of an operation with N inputs return arrays.
 template <class Op, std::size_t N>
-constexpr bool returns_arrays = std::is_same_v<decltype(return_type(&Op::forward)), Array>&&
-    std::is_same_v<decltype(return_type(&Op::backward)),
-                   std::conditional_t<N == any_number, std::vector<Array>, Grads<N>>>;
+constexpr bool returns_arrays = std::conjunction_v<
+    std::is_same<decltype(return_type(&Op::forward)), Array>,
+    std::is_same<decltype(return_type(&Op::backward)),
+                 std::conditional_t<N == any_number, std::vector<Array>, Grads<N>>>>;
 
 // The node of an operation with N inputs. apply_backward has one case per N, so that a debugger
 // shows only one frame between backward() and the operation's own backward.

@@ -11,8 +11,8 @@ namespace HEED_NAMESPACE {
 class SafetensorsReader;  // safetensors_reader.hpp
 
 // Saves each parameter under its name. Replaces an existing file. PyTorch reads the file with
-// safetensors.torch.load_file. Throws Error `PATH: reason` when writing fails and, before it writes,
-// for a value that is not finite, which load() would reject.
+// safetensors.torch.load_file. Throws Error `PATH: reason` when writing fails and, before it
+// writes, for a value that is not finite, which load() would reject.
 void save(const std::filesystem::path& path, const Parameters& parameters,
           SourceLocation location = SourceLocation::current());
 
