@@ -23,8 +23,10 @@ class Exact : public Integers {
  public:
   using Integers::Integers;
   Exact() = default;
+  // A copy of x, or x itself.
   Exact(const Integers& x) : Integers(x) {}
   Exact(Integers&& x) noexcept : Integers(std::move(x)) {}
+  // The elements of any other array. Throws Error if one is not exact.
   template <class E>
   Exact(const xt::xexpression<E>& x, SourceLocation location = SourceLocation::current()) {
     using From = typename E::value_type;

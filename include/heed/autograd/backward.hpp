@@ -25,9 +25,11 @@ struct BackwardOptions {
 // bool, which in PyTorch is the option retain_graph.
 class Upstream {
  public:
+  // Evaluates an expression, or copies an Array.
   template <class E, class = std::enable_if_t<xt::is_xexpression<E>::value>>
   Upstream(const E& x) : array(x) {}
-  Array array;
+
+  Array array;  // the gradient
 };
 
 // Adds d output / d x to the gradient of every tensor x that the output depends on and that

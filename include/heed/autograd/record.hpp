@@ -90,6 +90,7 @@ template <class Result, class Op, class... Arguments>
 Result return_type(Result (Op::*)(Arguments...));
 template <class Result, class Op, class... Arguments>
 Result return_type(Result (Op::*)(Arguments...) const);
+// The same for a static member function.
 template <class Result, class... Arguments>
 Result return_type(Result (*)(Arguments...));
 

@@ -9,12 +9,13 @@ namespace heed {
 // and the default epsilon. With a parameter of type Bool, the call does not compile.
 class Bool {
  public:
+  // true or false
   template <class T, std::enable_if_t<std::is_same_v<T, bool>, int> = 0>
   constexpr Bool(T value) : value_(value) {}
   template <class T, std::enable_if_t<!std::is_same_v<T, bool> && std::is_arithmetic_v<T>, int> = 0>
   Bool(T) = delete;  // a number in the place of true or false
 
-  constexpr operator bool() const { return value_; }
+  constexpr operator bool() const { return value_; }  // the value
 
  private:
   bool value_;
