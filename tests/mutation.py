@@ -429,7 +429,7 @@ TABLE = {
     "src/autograd/backward.cpp": [
         ("input->version == node.input_versions[i]", "input->version >= node.input_versions[i]"),
         ("check_not_freed(*node), check_unchanged(*node);", "check_not_freed(*node);"),
-        ("add_to(output.grad, upstream);", "output.grad = std::move(upstream);"),
+        ("add_to(output.grad, upstream);", "output.grad = upstream;"),
         ("return sorted;", "return NodeList(sorted.rbegin(), sorted.rend());"),
         ("if (node->depth > 0) node->has_grad = false",
          "if (node->depth > 1) node->has_grad = false"),

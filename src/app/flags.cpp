@@ -129,7 +129,7 @@ double parse_number(const std::string& flag, const std::string& text, Bounds bou
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error == std::errc::result_out_of_range)
-    throw_usage_error(flag, text, "out of range: must be " + bounds.text());
+    throw_usage_error(flag, text, "out of range: must be a finite number, " + bounds.text());
   if (error != std::errc() || stop != end)
     throw_usage_error(flag, text, "must be a number, " + bounds.text());
   if (!std::isfinite(value))

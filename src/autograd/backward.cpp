@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "autograd/preserved_gradients.hpp"
 #include "autograd/trace/backward_trace.hpp"
 #include "heed/array/reduce.hpp"
 #include "heed/base/error.hpp"
@@ -36,11 +37,11 @@ static void check_unchanged(const Node& node) {
   }
 }
 
-static void add_upstream(Node& output, Array upstream) {
+static void add_upstream(Node& output, const Array& upstream) {
   if (output.has_grad) {
     add_to(output.grad, upstream);
   } else {
-    output.grad = std::move(upstream);
+    output.grad = upstream;
     output.has_grad = true;
   }
 }
@@ -107,34 +108,6 @@ class PendingLeaves {
   std::unordered_map<const Node*, std::size_t> pending_;
 };
 
-// The gradient of a leaf before a backward pass.
-struct PreservedGradients::Saved {
-  std::shared_ptr<Node> leaf;
-  Array grad;
-  bool has_grad;
-  std::vector<Contribution> contributions;
-};
-
-static thread_local PreservedGradients* preserved = nullptr;
-
-PreservedGradients::PreservedGradients() : outer_(std::exchange(preserved, this)) {}
-
-PreservedGradients::~PreservedGradients() {
-  preserved = outer_;
-  for (auto saved = saved_.rbegin(); saved != saved_.rend(); ++saved) {  // the first state is last
-    saved->leaf->grad = std::move(saved->grad);
-    saved->leaf->has_grad = saved->has_grad;
-    saved->leaf->contributions = std::move(saved->contributions);
-  }
-}
-
-void PreservedGradients::save(const NodeList& nodes) {
-  if (preserved == nullptr) return;
-  for (const auto& node : nodes)
-    if (node->depth == 0)
-      preserved->saved_.push_back({node, node->grad, node->has_grad, node->contributions});
-}
-
 void backward(const Tensor& output, Upstream upstream, BackwardOptions options,
               SourceLocation location) {
   const CallSite site(location);
@@ -154,7 +127,7 @@ void backward(const Tensor& output, Upstream upstream, BackwardOptions options,
   BackwardTrace trace(nodes, options.provenance);
   for (const auto& node : nodes)
     if (node->depth > 0) node->has_grad = false, node->contributions.clear();
-  add_upstream(*output.node(), std::move(upstream.array));
+  add_upstream(*output.node(), upstream.array);
   PendingLeaves pending(nodes, options.ready);
   while (!nodes.empty()) {
     const std::shared_ptr<Node> node = std::move(nodes.back());

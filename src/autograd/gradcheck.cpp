@@ -7,6 +7,7 @@
 #include <limits>
 #include <sstream>
 
+#include "autograd/preserved_gradients.hpp"
 #include "heed/array/random.hpp"
 #include "heed/autograd/backward.hpp"
 #include "heed/base/error.hpp"

@@ -115,6 +115,10 @@ TEST_CASE("an export of any tokens has its model, its vocabulary and load.py, an
       check_round_trip(sandbox, run, format);
       const std::string folder = run + "_to_" + format;
       CHECK(files_in(sandbox / folder) == (format == "pytorch" ? files : with_vocabulary));
+      const char* const made = format == "pytorch"   ? "\"model.pt\""
+                               : format == "nanogpt" ? "\"ckpt.pt\""
+                                                     : "\"pytorch_model.bin\"";
+      CHECK(sandbox.read(folder + "/load.py").find(made) != std::string::npos);
       for (const std::string& module : modules_of(sandbox.read(folder + "/load.py"))) {
         INFO(module);
         CHECK(std::set<std::string>{"torch", "ctypes", "json", "math", "os", "pickle", "struct",

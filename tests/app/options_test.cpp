@@ -315,7 +315,7 @@ TEST_CASE("an invalid number is refused with the allowed range", "[app][options]
       {{"--lr", "-1"}, "--lr -1: must be above 0"},
       {{"--lr", "nan"}, "--lr nan: must be a finite number, above 0"},
       {{"--lr", "inf"}, "--lr inf: must be a finite number, above 0"},
-      {{"--lr", "1e999"}, "--lr 1e999: out of range: must be above 0"},
+      {{"--lr", "1e999"}, "--lr 1e999: out of range: must be a finite number, above 0"},
       {{"--dropout", "-0.1"}, "--dropout -0.1: must be at least 0 and below 1"},
       {{"--dropout", "1"}, "--dropout 1: must be at least 0 and below 1"},
       {{"--beta1", "1"}, "--beta1 1: must be at least 0 and below 1"},

@@ -150,7 +150,8 @@ TEST_CASE("a run under nohup ignores SIGHUP", "[app][signals]") {
 
 TEST_CASE("a run whose output nobody reads any more is saved and stops", "[app][signals]") {
   const Sandbox sandbox;
-  const Arguments arguments = train_tiny + Arguments{"--log-every=1"};
+  Arguments arguments = train_tiny + Arguments{"--log-every=1"};
+  *(std::find(arguments.begin(), arguments.end(), "--steps") + 1) = "500";
   Child child(sandbox.call(arguments));
   child.read_until("\n");
   child.close_output();

@@ -63,9 +63,10 @@ TEST_CASE("sessions at -O2 print what they print at -Og", "[debug][O2][.]") {
 // What differs at -O2 are the lines at which gdb stops, and which calls are inlined.
 TEST_CASE("every command works at -O2", "[debug][O2][.]") {
   if (!can_debug()) return;
-  for (const char* name :
-       {"check", "finish", "gpt", "in", "mark", "nan_forward", "training", "walk"})
+  for (const char* name : {"finish", "gpt", "in", "nan_forward", "training"})
     check_transcript(name + std::string("_O2"));
+  if (!can_call()) return;
+  for (const char* name : {"check", "mark", "walk"}) check_transcript(name + std::string("_O2"));
 }
 
 TEST_CASE("heed out prints the gradients that a backward returned, and to whom", "[debug][.]") {
@@ -90,11 +91,11 @@ TEST_CASE("heed in and gdb's step do not enter the engine and libraries", "[debu
 }
 
 TEST_CASE("heed check names an operation whose backward has a wrong sign", "[debug][.]") {
-  if (can_debug()) check_transcript("check");
+  if (can_call()) check_transcript("check");
 }
 
 TEST_CASE("the README's walk through an exercise is a real session", "[debug][.]") {
-  if (can_debug()) check_transcript("walk");
+  if (can_call()) check_transcript("walk");
 }
 
 TEST_CASE("the sessions in the README are excerpts from the transcript of the walk", "[debug][.]") {
@@ -123,7 +124,7 @@ TEST_CASE("heed watch prints the norms of a parameter and of its updates", "[deb
 }
 
 TEST_CASE("heed again returns to the place that heed mark marked", "[debug][.]") {
-  if (can_debug()) check_transcript("mark");
+  if (can_call()) check_transcript("mark");
 }
 
 TEST_CASE("heed weights prints the attention weights of one head", "[debug][.]") {
@@ -229,11 +230,11 @@ TEST_CASE("a program that runs no operation is not said to lack -g", "[debug][.]
 }
 
 TEST_CASE("gdb's commands read a program that computes in double", "[debug][.]") {
-  if (can_debug()) check_transcript("double");
+  if (can_call()) check_transcript("double");
 }
 
 TEST_CASE("heed check works at -O2", "[debug][.]") {
-  if (!can_debug()) return;
+  if (!can_call()) return;
   const SessionFolder folder;
   const Lines lines = session(folder.path, {programs + "lesson_09_O2"},
                               {"break main", "run > out.txt", "heed step MatMul", "heed check",

@@ -43,7 +43,7 @@ TABLE = [
     ("nonfinite_text", "    if nan or plus:", "    if plus:", "nan_forward nan_forward_O2"),
     ("outputs", "if from_node_address(frame) != self", "if from_node_address(frame) == self", "out"),
     ("numbers", "EDGE = 3", "EDGE = 2", "printers"),
-    ("numbers", "unevaluated xtensor expression", "xtensor expression", "expressions expressions_O2"),
+    ("numbers", "unevaluated xtensor expression", "xtensor expression", "expressions"),
     ("watch_text", "(x - y) ** 2", "(x + y) ** 2", "watch"),
     ("attention", "scores = [scale * sum(", "scores = [-40 * scale * sum(", "weights"),
     ("commands", "if argument:\n            raise DebuggerError(\"heed: `heed out`",

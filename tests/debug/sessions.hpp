@@ -72,6 +72,17 @@ inline bool can_debug() {
   return reason.empty();
 }
 
+// Whether gdb can call functions of the program. gdb before version 14 cannot write the registers
+// of processors with AMX.
+inline bool can_call() {
+  if (!can_debug()) return false;
+  static const Finished written =
+      gdb("/", {"/bin/true"}, {"starti", "print $xmm0.v4_int32[0] = 1"});
+  const bool possible = !has(written.out + written.err, "extended state");
+  if (!possible) WARN("skipped: this gdb cannot call functions on this processor (AMX)");
+  return possible;
+}
+
 // Replaces paths, addresses and line numbers, which depend on the machine or on source edits, and
 // "x=x@entry=1" by "x=1", since the compiler decides which values at entry gdb knows.
 inline std::string normalized(std::string text) {
@@ -166,7 +177,9 @@ inline void compare(const std::string& name, const Transcript& expected, const L
     const std::string line = i < lines.size() ? lines[i] : "(no more lines)";
     const std::string wanted = i < expected.lines.size() ? expected.lines[i] : "(no more lines)";
     INFO(name << ", line " << i + 1 << "\n  expected " << wanted << "\n  printed  " << line);
-    REQUIRE(near_line(line, wanted));
+    // At -O2, the line at which gdb stops in a function depends on the processor's instructions.
+    const bool any_line = has(name, "_O2") && has(line, "N\t") && has(wanted, "N\t");
+    REQUIRE((any_line || near_line(line, wanted)));
   }
 }
 

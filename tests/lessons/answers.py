@@ -121,8 +121,8 @@ QUESTIONS = [
     Question("08.3", [("08_autograd.cpp", "learning_rate = 2e-5", "learning_rate = 1e-4")]),
     Question("09.1", [
         ("09_backward_through_attention.cpp",
-         "products / 2, causal",
-         "products, causal")
+         "products / 2, future",
+         "products, future")
     ], fails=True),
     Question("09.2", [("09_backward_through_attention.cpp", "-= Real(0.01)", "-= Real(0.1)")]),
     Question("09.3", [

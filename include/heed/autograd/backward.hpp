@@ -47,23 +47,6 @@ void backward(const Tensor& output, Upstream upstream, BackwardOptions options =
 template <class Number, class = std::enable_if_t<std::is_arithmetic_v<Number>>>
 void backward(const Tensor&, Number, BackwardOptions = {}) = delete;  // keep_graph is {true}
 
-// Restores, when it is destroyed, the gradients of all leaves that a backward() on this thread has
-// changed since it was made. Gradient checks use it: they leave the program's gradients as they
-// are.
-class PreservedGradients {
- public:
-  PreservedGradients();
-  ~PreservedGradients();
-  PreservedGradients(const PreservedGradients&) = delete;
-  PreservedGradients& operator=(const PreservedGradients&) = delete;
-  static void save(const NodeList& nodes);  // called by backward() before it changes gradients
-
- private:
-  struct Saved;
-  std::vector<Saved> saved_;
-  PreservedGradients* outer_;
-};
-
 // The terms that backward added to the gradient of x, in order. backward records these terms only
 // with the option `provenance` (of BackwardOptions or HEED_TRACE). clear_grad() removes the terms.
 std::vector<Contribution> contributions(const Tensor& x,

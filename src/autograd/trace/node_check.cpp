@@ -8,9 +8,9 @@
 #include <numeric>
 #include <sstream>
 
+#include "autograd/preserved_gradients.hpp"
 #include "autograd/trace/backward_trace.hpp"
 #include "heed/array/random.hpp"
-#include "heed/autograd/backward.hpp"
 #include "heed/autograd/record.hpp"
 #include "heed/base/error.hpp"
 

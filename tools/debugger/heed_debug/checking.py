@@ -32,10 +32,10 @@ def call_check(node):
                 gdb_target.find_function("heed::check_text"), target.type("heed::Node"), node.address))
             return memory.c_text(target, int(result))
     except gdb.error as error:
-        text = str(error)
+        text = gdb_target.reason(error)
         if "cannot be called" in text or "without a process" in text or "No symbol" in text:
             text = "`heed check` calls the program, so it needs a running program, not a core file"
-        raise DebuggerError("heed: " + text.split("\n")[0])
+        raise DebuggerError("heed: " + text)
     finally:
         for breakpoint in enabled:
             breakpoint.enabled = True

@@ -146,6 +146,13 @@ for event in (gdb.events.new_objfile, gdb.events.clear_objfiles):
 # ---- values
 
 
+def reason(error):
+    """The first line of an error of gdb that could not call a function of the program."""
+    if "extended state" in str(error):
+        return "gdb %s cannot call functions on this processor (AMX); gdb 14 can" % gdb.VERSION
+    return str(error).split("\n")[0]
+
+
 def evaluate(expression):
     """The value of an expression. Raises DebuggerError if it would call a function of the program."""
     before = gdb.parameter("may-call-functions")

@@ -330,6 +330,8 @@ def expandable_printer(value):
         return None
     if gdb_target.is_array(type_):
         return ArrayPrinter(value)
+    if memory.plain(type_.name) == "heed::Upstream":
+        return ArrayPrinter(value["array"])
     if gdb_target.link_type(type_):
         return TensorPrinter(value)
     if re.match(r"xt::svector<unsigned long, 4", str(type_)):

@@ -71,7 +71,7 @@ def checkpoint():
         gdb.execute("checkpoint", to_string=True)
     except gdb.error as error:
         raise DebuggerError("heed: the process cannot be copied (is it a core file?): %s"
-                            % str(error).split("\n")[0])
+                            % gdb_target.reason(error))
     after, current = checkpoints()
     return max(after - before - {current})
 
