@@ -231,7 +231,10 @@ TEST_CASE("with HEED_BRIEF=1 each lesson with training prints the same checks", 
     const std::string name = lesson.stem().string();
     INFO("HEED_BRIEF=1 build/release/lessons/" << name);
     const ScratchFolder folder(name);
-    const LessonRun run = run_in(folder.path, HEED_BINARY_DIR "/lessons/" + name);
+    LessonRun run = run_in(folder.path, HEED_BINARY_DIR "/lessons/" + name);
+    // Lesson 22 measures times, which other programs on this machine may change.
+    for (int tries = 1; tries < 3 && run.exit_code != 0 && name.rfind("22_", 0) == 0; ++tries)
+      run = run_in(folder.path, HEED_BINARY_DIR "/lessons/" + name);
     CHECK(run.exit_code == 0);
     CHECK(claims_in(run.output) == claims_in(expected_output(lesson)));
     CHECK(claims_in(run.output) != "");
