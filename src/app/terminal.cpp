@@ -24,9 +24,9 @@ void record_signal(int signal) {
   if (signal != SIGPIPE || last_signal == 0) last_signal = signal;
 }
 
-// Restarts interrupted system calls, and runs the handler on a stack of its own: kernels that
-// LIBXSMM and oneDNN compile at run time use memory below the stack pointer, which a handler on the
-// thread's stack would overwrite. The calling thread gets the stack.
+// Restarts interrupted system calls, and runs the handler on a stack of its own, which the calling
+// thread gets. On the thread's stack, a handler corrupted memory if the signal came during a
+// product by oneDNN; probably its compiled kernels use memory below the stack pointer.
 void handle(int signal, void (*handler)(int)) {
   static char stack[1 << 16];
   stack_t own_stack{};

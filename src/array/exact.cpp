@@ -2,7 +2,6 @@
 
 #include "heed/array/exact.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string_view>

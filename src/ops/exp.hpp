@@ -1,8 +1,6 @@
 // exp.hpp: e^x on SIMD registers up to the ends of its range.
 #pragma once
 
-#include <limits>
-
 #include "heed/array/map.hpp"
 
 namespace HEED_NAMESPACE {

@@ -401,6 +401,12 @@ const std::vector<Mistake>& attention_mistakes() {
        },
        "attention: mask (2, 3, 3) is ambiguous for the scores (2, 2, 3, 3); give (B, 1, T, S) for "
        "one per batch item, (1, H, T, S) for one per head"},
+      {[] {
+         AttentionOptions options;
+         options.scale = infinity;
+         attention_weights(x, x, options);
+       },
+       "attention: scale is inf; give a finite number"},
       {[] { attention_weights(x, x, window(2)); },
        "attention: window = 2 needs causal attention; set causal, or set window to 0"},
       {[] { rotary_embedding(x); },
