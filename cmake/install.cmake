@@ -4,10 +4,10 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(folder ${CMAKE_INSTALL_LIBDIR}/cmake/heed)
 
-install(TARGETS heed_base heed heed_double EXPORT heedTargets
+get_property(wings GLOBAL PROPERTY HEED_WINGS)
+install(TARGETS heed_base ${wings} heed heed_double EXPORT heedTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY include/heed DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        PATTERN app EXCLUDE)
+install(DIRECTORY include/heed DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT heedTargets NAMESPACE heed:: DESTINATION ${folder})
 
 set(HEED_INSTRUCTIONS)

@@ -1,7 +1,7 @@
-# page.cmake: embeds the page of `heed look --page` from src/report/page into a source file. The
+# page.cmake: embeds the page of `heed look --page` from src/page into a source file. The
 # scripts are joined in the order of their names.
 
-set(folder ${PROJECT_SOURCE_DIR}/src/report/page)
+set(folder ${PROJECT_SOURCE_DIR}/src/page)
 file(GLOB scripts CONFIGURE_DEPENDS ${folder}/*.js)
 list(SORT scripts)
 file(READ ${folder}/page.html HEED_PAGE_MARKUP)

@@ -6,7 +6,7 @@
 
 #include "04_graphs.hpp"
 #include "bank.hpp"
-#include "heed/report/table.hpp"
+#include "heed/draw/table.hpp"
 #include "lesson.hpp"
 
 namespace heed {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "13_train_without.hpp"
-#include "heed/report/table.hpp"
+#include "heed/draw/table.hpp"
 
 namespace heed {
 

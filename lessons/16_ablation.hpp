@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "heed/report/table.hpp"
+#include "heed/draw/table.hpp"
 #include "looking_inside.hpp"
 
 namespace heed {

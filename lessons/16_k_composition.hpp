@@ -2,8 +2,8 @@
 #pragma once
 
 #include "16_induction.hpp"
+#include "heed/draw/table.hpp"
 #include "heed/ops/attention.hpp"
-#include "heed/report/table.hpp"
 
 namespace heed {
 

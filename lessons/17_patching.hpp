@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "fill_in_the_blank.hpp"
-#include "heed/report/table.hpp"
+#include "heed/draw/table.hpp"
 #include "heed/study/ablation.hpp"
 #include "heed/study/heads.hpp"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "18_query_keys.hpp"
-#include "heed/report/table.hpp"
+#include "heed/draw/table.hpp"
 
 namespace heed {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "25_model.hpp"
-#include "heed/report/table.hpp"
+#include "heed/draw/table.hpp"
 #include "heed/study/ablation.hpp"
 #include "heed/study/heads.hpp"
 

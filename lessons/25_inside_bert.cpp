@@ -6,7 +6,7 @@
 
 #include "25_by_hand.hpp"
 #include "25_heads.hpp"
-#include "heed/train/hugging_face.hpp"
+#include "heed/files/hugging_face.hpp"
 
 using namespace heed;
 namespace fs = std::filesystem;

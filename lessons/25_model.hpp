@@ -6,7 +6,7 @@
 
 #include "fill_in_the_blank.hpp"
 #include "heed/base/atomic_file.hpp"
-#include "heed/io/safetensors.hpp"
+#include "heed/files/safetensors.hpp"
 #include "heed/text/word_piece.hpp"
 
 namespace heed {

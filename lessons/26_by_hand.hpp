@@ -7,7 +7,7 @@
 #include <cstring>
 #include <functional>
 
-#include "heed/base/shared_memory.hpp"
+#include "heed/parallel/shared_memory.hpp"
 #include "lesson.hpp"
 
 namespace heed {

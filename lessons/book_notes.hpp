@@ -17,8 +17,8 @@
 #include "heed/array/array.hpp"
 #include "heed/base/source_location.hpp"
 #include "heed/base/text.hpp"
-#include "heed/report/heatmap.hpp"
-#include "heed/report/series.hpp"
+#include "heed/draw/heatmap.hpp"
+#include "heed/draw/series.hpp"
 
 namespace heed::book {
 

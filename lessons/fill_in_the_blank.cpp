@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "heed/train/model_file.hpp"
+#include "heed/files/model_file.hpp"
 
 namespace heed {
 

@@ -14,7 +14,7 @@
 #include <sstream>
 
 #include "book_notes.hpp"
-#include "heed/report/table.hpp"
+#include "heed/draw/table.hpp"
 
 namespace heed {
 

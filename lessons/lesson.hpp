@@ -9,11 +9,11 @@
 
 #include "heed/base/source_location.hpp"
 #include "heed/base/text.hpp"
+#include "heed/draw/curve.hpp"
+#include "heed/draw/graphviz.hpp"
+#include "heed/draw/heatmap.hpp"
+#include "heed/draw/scatter.hpp"
 #include "heed/heed.hpp"
-#include "heed/report/curve.hpp"
-#include "heed/report/graphviz.hpp"
-#include "heed/report/heatmap.hpp"
-#include "heed/report/scatter.hpp"
 
 namespace heed {
 
@@ -132,7 +132,7 @@ void loss_curves(const std::string& y_title, const std::vector<Series>& losses,
 
 // Prints nothing. In the lesson's page of `heed book`, sliders change the numbers of these arrays,
 // and the page computes again what depends on them, as `widget` says: "attention" or "saturation"
-// (src/app/book/sliders.js). `names` are the names of the tokens.
+// (src/commands/book/sliders.js). `names` are the names of the tokens.
 struct NamedArray {
   std::string name;
   Array array;

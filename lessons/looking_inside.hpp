@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <limits>
 
+#include "heed/files/model_file.hpp"
 #include "heed/study/ablation.hpp"
 #include "heed/study/heads.hpp"
 #include "heed/text/corpus.hpp"
-#include "heed/train/model_file.hpp"
 #include "lesson.hpp"
 
 namespace heed {

@@ -24,18 +24,20 @@ using Lines = std::vector<std::string>;
 const std::map<std::string, std::set<std::string>> below{
     {"base", {}},
     {"array", {"base"}},
-    {"report", {"base", "array"}},
+    {"draw", {"base", "array"}},
     {"autograd", {"base", "array"}},
     {"ops", {"base", "array", "autograd"}},
-    {"nn", {"base", "array", "autograd", "ops", "io"}},
+    {"nn", {"base", "array", "autograd", "ops"}},
     {"optim", {"base", "array", "autograd"}},
     {"text", {"base", "array"}},
-    {"io", {"base", "array"}},
-    {"train", {"base", "array", "autograd", "ops", "nn", "optim", "text", "io"}},
-    {"study", {"base", "array", "report", "autograd", "ops", "nn", "text"}},
-    {"app",
-     {"base", "array", "report", "autograd", "ops", "nn", "optim", "text", "io", "train",
-      "study"}}};
+    {"parallel", {"base", "array", "autograd"}},
+    {"train", {"base", "array", "autograd", "ops", "nn", "optim", "text", "parallel"}},
+    {"files", {"base", "array", "autograd", "ops", "nn", "optim", "text", "parallel", "train"}},
+    {"study", {"base", "array", "draw", "autograd", "ops", "nn", "text"}},
+    {"page", {"base", "array", "draw", "autograd", "ops", "nn", "text", "study"}},
+    {"commands",
+     {"base", "array", "draw", "autograd", "ops", "nn", "optim", "text", "parallel", "train",
+      "files", "study", "page"}}};
 
 // The floor of a file: "ops" for "src/ops/softmax.cpp", "lessons" for files outside all floors.
 std::string floor_of(const std::string& path) {
@@ -46,7 +48,7 @@ std::string floor_of(const std::string& path) {
 
 bool may_include(const std::string& from, const std::string& to) {
   if (from == to) return true;
-  if (from == "lessons") return to != "app";
+  if (from == "lessons") return to != "commands";
   const auto floor = below.find(from);
   return floor != below.end() && floor->second.count(to) != 0;
 }
@@ -77,8 +79,8 @@ std::string code_only(const std::string& text) {
 
 void check_includes(const std::string& path, const std::string& text, Lines& found) {
   static const std::regex include(
-      "#include \"((heed|base|array|autograd|ops|nn|optim|text|io|train|study|report|"
-      "app)/[^\"]+)\"");
+      "#include \"((heed|base|array|autograd|ops|nn|optim|text|parallel|train|files|"
+      "study|draw|page|commands)/[^\"]+)\"");
   for (std::sregex_iterator i(text.begin(), text.end(), include), end; i != end; ++i) {
     const std::string header = (*i)[1];
     const std::string to = floor_of(header.substr(0, 5) == "heed/" ? header : "heed/" + header);
@@ -86,7 +88,7 @@ void check_includes(const std::string& path, const std::string& text, Lines& fou
   }
 }
 
-// The files below app that may print: they write the output of HEED_TRACE to stderr.
+// The files below commands that may print: they write the output of HEED_TRACE to stderr.
 const std::set<std::string> traces{"src/autograd/trace/trace.cpp"};
 
 void check_silence(const std::string& path, const std::string& text, Lines& found) {
@@ -95,8 +97,8 @@ void check_silence(const std::string& path, const std::string& text, Lines& foun
   if (traces.count(path) != 0) code = std::regex_replace(code, std::regex("std::cerr"), "");
   const std::string floor = floor_of(path);
   std::smatch match;
-  if (floor != "lessons" && floor != "app" && std::regex_search(code, match, loud))
-    found.push_back(path + " (" + floor + ") says " + match.str() + "; only the app talks");
+  if (floor != "lessons" && floor != "commands" && std::regex_search(code, match, loud))
+    found.push_back(path + " (" + floor + ") says " + match.str() + "; only commands print");
 }
 
 // The forbidden includes and the forbidden output of one file.
@@ -130,7 +132,7 @@ std::string joined(const Lines& lines) {
 
 }  // namespace
 
-TEST_CASE("no file includes a header of a higher layer, and only app and lessons print",
+TEST_CASE("no file includes a header of a higher layer, and only commands and lessons print",
           "[floors]") {
   Lines found;
   for (const auto& [path, text] : sources())
@@ -170,12 +172,12 @@ TEST_CASE("every test has its folder's tag, by which ctest runs it", "[floors]")
   CHECK(tests > 500);
 }
 
-TEST_CASE("one file below the app may write to stderr, and does", "[floors]") {
+TEST_CASE("one file below the commands may write to stderr, and does", "[floors]") {
   CHECK(faults("src/autograd/trace/trace.cpp", "std::cerr << 1;").empty());
   CHECK(joined(faults("src/autograd/trace/trace.cpp", "std::cerr << 1; std::cout << 1;")) ==
-        "src/autograd/trace/trace.cpp (autograd) says std::cout; only the app talks\n");
+        "src/autograd/trace/trace.cpp (autograd) says std::cout; only commands print\n");
   CHECK(joined(faults("src/autograd/backward.cpp", "std::cerr << 1;")) ==
-        "src/autograd/backward.cpp (autograd) says std::cerr; only the app talks\n");
+        "src/autograd/backward.cpp (autograd) says std::cerr; only commands print\n");
   for (const std::string& path : traces)
     CHECK(code_only(sources().at(path)).find("std::cerr") != std::string::npos);
 }
@@ -196,18 +198,19 @@ TEST_CASE("an include of a floor above is found and named", "[floors]") {
   CHECK(
       joined(faults("src/optim/sgd.cpp", "#include \"optim/state.hpp\"\n#include \"nn/x.hpp\"")) ==
       "src/optim/sgd.cpp (optim) includes nn/x.hpp (nn), a floor beside it\n");
-  CHECK(joined(faults("lessons/01_averaging.cpp", "#include \"heed/app/run.hpp\"\n")) ==
-        "lessons/01_averaging.cpp (lessons) includes heed/app/run.hpp (app), a floor above it\n");
+  CHECK(joined(faults("lessons/01_averaging.cpp", "#include \"heed/commands/run.hpp\"\n")) ==
+        "lessons/01_averaging.cpp (lessons) includes heed/commands/run.hpp (commands), a floor "
+        "above it\n");
 }
 
 TEST_CASE("layers of equal rank do not include each other", "[floors]") {
   CHECK(joined(faults("src/text/corpus.cpp", "#include \"heed/nn/gpt.hpp\"\n")) ==
         "src/text/corpus.cpp (text) includes heed/nn/gpt.hpp (nn), a floor beside it\n");
-  CHECK(joined(faults("src/report/table.cpp", "#include \"heed/autograd/tensor.hpp\"\n")) ==
-        "src/report/table.cpp (report) includes heed/autograd/tensor.hpp (autograd), a floor "
+  CHECK(joined(faults("src/draw/table.cpp", "#include \"heed/autograd/tensor.hpp\"\n")) ==
+        "src/draw/table.cpp (draw) includes heed/autograd/tensor.hpp (autograd), a floor "
         "beside it\n");
-  CHECK(joined(faults("src/train/trainer.cpp", "#include \"heed/report/table.hpp\"\n")) ==
-        "src/train/trainer.cpp (train) includes heed/report/table.hpp (report), a floor beside "
+  CHECK(joined(faults("src/train/trainer.cpp", "#include \"heed/draw/table.hpp\"\n")) ==
+        "src/train/trainer.cpp (train) includes heed/draw/table.hpp (draw), a floor beside "
         "it\n");
 }
 
@@ -216,23 +219,24 @@ TEST_CASE("includes of the own layer and of lower layers are accepted", "[floors
                "#include \"heed/nn/layers.hpp\"\n#include \"heed/ops/loss.hpp\"\n"
                "#include <vector>\n#include \"near.hpp\"\n")
             .empty());
-  CHECK(faults("src/app/main.cpp",
+  CHECK(faults("src/commands/main.cpp",
                "#include \"heed/train/trainer.hpp\"\n"
-               "#include \"app/options.hpp\"\nint main() { std::cout << 1; }")
+               "#include \"commands/options.hpp\"\nint main() { std::cout << 1; }")
             .empty());
-  CHECK(faults("lessons/01_averaging.cpp", "#include \"heed/report/table.hpp\"\nstd::cout << 1;")
+  CHECK(faults("lessons/01_averaging.cpp", "#include \"heed/draw/table.hpp\"\nstd::cout << 1;")
             .empty());
 }
 
-TEST_CASE("printing and argv below the app are found, in comments and strings not", "[floors]") {
+TEST_CASE("printing and argv below the commands are found, in comments and strings not",
+          "[floors]") {
   CHECK(joined(faults("src/nn/gpt.cpp", "void f() { std::cout << 1; }")) ==
-        "src/nn/gpt.cpp (nn) says std::cout; only the app talks\n");
+        "src/nn/gpt.cpp (nn) says std::cout; only commands print\n");
   CHECK(joined(faults("src/train/trainer.cpp", "int n = printf(\"x\");")) ==
-        "src/train/trainer.cpp (train) says printf(; only the app talks\n");
+        "src/train/trainer.cpp (train) says printf(; only commands print\n");
   CHECK(joined(faults("src/array/allocator.cpp", "int f(char** argv);")) ==
-        "src/array/allocator.cpp (array) says argv; only the app talks\n");
+        "src/array/allocator.cpp (array) says argv; only commands print\n");
   CHECK(joined(faults("src/nn/x.cpp", "char c = '\"'; std::cerr << \"\\\"\"; // \"")) ==
-        "src/nn/x.cpp (nn) says std::cerr; only the app talks\n");
+        "src/nn/x.cpp (nn) says std::cerr; only commands print\n");
   CHECK(faults("src/nn/gpt.cpp", "// std::cout << x\n/* argv */ f(\"std::cerr\"); snprintf(a);")
             .empty());
 }

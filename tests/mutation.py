@@ -569,7 +569,7 @@ TABLE = {
         ("std::pow(gamma, static_cast<double>(step))", "gamma * static_cast<double>(step)"),
     ],
     # Headers: each of these builds nearly everything again.
-    "include/heed/array/lines.hpp": [
+    "src/array/lines.hpp": [
         ("line / inner * size * inner + line % inner", "line * size"),
         ("into[j] = *in;", "into[j] = *from.data();"),
     ],

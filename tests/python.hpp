@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "app/child.hpp"
 #include "catch.hpp"
+#include "commands/child.hpp"
 
 namespace heed_test {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "app/child.hpp"
 #include "catch.hpp"
-#include "heed/app/options.hpp"
+#include "commands/child.hpp"
+#include "commands/options.hpp"
 #include "readme.hpp"
 
 namespace {

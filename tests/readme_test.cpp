@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "app/heed_program.hpp"
 #include "catch.hpp"
+#include "commands/heed_program.hpp"
 #include "golden/file.hpp"
 #include "heed/base/text.hpp"
 #include "heed/heed.hpp"
@@ -372,7 +372,7 @@ TEST_CASE("the README lists the folders of the library", "[readme]") {
   std::set<std::string> listed, folders;
   for (const std::string& row : matches(table, "\n\\| [0-9] ([^|]*)"))
     for (const std::string& name : matches(row, "`([a-z]+)`")) listed.insert(name);
-  for (const auto& entry : fs::directory_iterator(project / "include/heed"))
+  for (const auto& entry : fs::directory_iterator(project / "src"))
     if (entry.is_directory()) folders.insert(entry.path().filename().string());
   CHECK(listed == folders);
   for (const std::string& folder : folders) {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "heed/train/model_file.hpp"
+#include "heed/files/model_file.hpp"
 #include "near.hpp"
 
 namespace heed::test {

@@ -1,6 +1,6 @@
 // lines.cpp: the layout of 1-D slices along an axis, and sum, maximum and dot product of one slice.
 
-#include "heed/array/lines.hpp"
+#include "array/lines.hpp"
 
 #include <limits>
 

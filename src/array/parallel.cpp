@@ -11,9 +11,9 @@
 #include <omp.h>
 #endif
 
+#include "base/machine.hpp"
 #include "heed/array/matmul.hpp"
 #include "heed/base/error.hpp"
-#include "heed/base/machine.hpp"
 
 namespace HEED_NAMESPACE {
 

@@ -1,6 +1,6 @@
 // reduce.cpp: sums and maxima over axes, broadcasting and its derivative, permute, add_to.
 
-#include "heed/array/reduce.hpp"
+#include "array/reduce.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "heed/array/lines.hpp"
+#include "array/lines.hpp"
 #include "heed/array/map.hpp"
 #include "heed/array/strided.hpp"
 #include "heed/base/error.hpp"

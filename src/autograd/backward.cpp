@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "array/reduce.hpp"
 #include "autograd/preserved_gradients.hpp"
 #include "autograd/trace/backward_trace.hpp"
-#include "heed/array/reduce.hpp"
 #include "heed/base/error.hpp"
 
 namespace HEED_NAMESPACE {

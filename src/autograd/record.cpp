@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "array/reduce.hpp"
 #include "autograd/trace/backward_trace.hpp"
-#include "heed/array/reduce.hpp"
 #include "heed/base/error.hpp"
 
 namespace HEED_NAMESPACE {

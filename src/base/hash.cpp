@@ -1,6 +1,6 @@
 // hash.cpp: hashes bytes with XXH3.
 
-#include "heed/base/hash.hpp"
+#include "base/hash.hpp"
 
 #include <xxhash.h>
 

@@ -1,6 +1,6 @@
 // machine.cpp: usable cores and memory, from the system, resource limits and cgroup v2.
 
-#include "heed/base/machine.hpp"
+#include "base/machine.hpp"
 
 #include <sys/resource.h>
 #include <sys/utsname.h>

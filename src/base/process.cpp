@@ -1,6 +1,6 @@
 // process.cpp: run_child (fork and exec), with temporary files as input and outputs.
 
-#include "heed/base/process.hpp"
+#include "base/process.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,8 +19,8 @@
 #include <memory>
 #include <system_error>
 
+#include "base/machine.hpp"
 #include "heed/base/error.hpp"
-#include "heed/base/machine.hpp"
 #include "heed/base/text.hpp"
 
 extern char** environ;

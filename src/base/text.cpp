@@ -12,7 +12,7 @@
 #include <locale>
 #include <sstream>
 
-#include "heed/base/unicode.hpp"
+#include "base/unicode.hpp"
 #include "heed/base/utf8.hpp"
 
 namespace heed {

@@ -1,6 +1,6 @@
 // unicode.cpp: properties of code points, lower case and canonical decomposition with utf8proc.
 
-#include "heed/base/unicode.hpp"
+#include "base/unicode.hpp"
 
 #include <utf8proc.h>
 

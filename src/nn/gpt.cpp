@@ -6,12 +6,12 @@
 
 #include "heed/base/error.hpp"
 #include "heed/ops/arithmetic.hpp"
-#include "heed/ops/bf16.hpp"
 #include "heed/ops/loss.hpp"
 #include "heed/ops/matmul.hpp"
 #include "heed/ops/normalize.hpp"
 #include "heed/ops/shape.hpp"
 #include "nn/layer_name.hpp"
+#include "ops/bf16.hpp"
 
 namespace HEED_NAMESPACE::nn {
 

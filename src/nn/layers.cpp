@@ -6,13 +6,13 @@
 #include <cmath>
 
 #include "heed/base/error.hpp"
-#include "heed/ops/bf16.hpp"
 #include "heed/ops/embedding.hpp"
 #include "heed/ops/mask.hpp"
 #include "heed/ops/matmul.hpp"
 #include "heed/ops/normalize.hpp"
 #include "heed/ops/shape.hpp"
 #include "nn/layer_name.hpp"
+#include "ops/bf16.hpp"
 
 namespace HEED_NAMESPACE::nn {
 

@@ -5,8 +5,8 @@
 
 #include <cmath>
 
+#include "array/reduce.hpp"
 #include "heed/array/map.hpp"
-#include "heed/array/reduce.hpp"
 #include "heed/autograd/record.hpp"
 #include "heed/base/error.hpp"
 #include "ops/exp.hpp"

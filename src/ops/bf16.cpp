@@ -1,6 +1,6 @@
 // bf16.cpp: linear maps and embedding lookups whose weights are in BF16.
 
-#include "heed/ops/bf16.hpp"
+#include "ops/bf16.hpp"
 
 #include "heed/array/map.hpp"
 #include "heed/autograd/record.hpp"

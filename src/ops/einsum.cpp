@@ -6,8 +6,8 @@
 #include <cctype>
 #include <map>
 
+#include "array/reduce.hpp"
 #include "heed/array/matmul.hpp"
-#include "heed/array/reduce.hpp"
 #include "heed/array/strided.hpp"
 #include "heed/autograd/record.hpp"
 #include "heed/base/error.hpp"

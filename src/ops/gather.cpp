@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "heed/array/lines.hpp"
+#include "array/lines.hpp"
 #include "heed/autograd/record.hpp"
 #include "heed/base/error.hpp"
 #include "heed/ops/reduce.hpp"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "heed/array/lines.hpp"
+#include "array/lines.hpp"
 #include "heed/array/map.hpp"
 #include "heed/autograd/record.hpp"
 #include "heed/base/error.hpp"

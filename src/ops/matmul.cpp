@@ -2,9 +2,9 @@
 
 #include "heed/ops/matmul.hpp"
 
+#include "array/reduce.hpp"
 #include "heed/array/map.hpp"
 #include "heed/array/matmul.hpp"
-#include "heed/array/reduce.hpp"
 #include "heed/autograd/record.hpp"
 #include "heed/base/error.hpp"
 #include "heed/ops/shape.hpp"

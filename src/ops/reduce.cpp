@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "heed/array/lines.hpp"
+#include "array/lines.hpp"
+#include "array/reduce.hpp"
 #include "heed/array/map.hpp"
-#include "heed/array/reduce.hpp"
 #include "heed/autograd/record.hpp"
 #include "heed/base/error.hpp"
 

@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "heed/array/reduce.hpp"
+#include "array/reduce.hpp"
 #include "heed/array/strided.hpp"
 #include "heed/autograd/record.hpp"
 #include "heed/base/error.hpp"

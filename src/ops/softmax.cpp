@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "heed/array/lines.hpp"
+#include "array/lines.hpp"
+#include "array/reduce.hpp"
 #include "heed/array/map.hpp"
-#include "heed/array/reduce.hpp"
 #include "heed/autograd/record.hpp"
 #include "heed/ops/shape.hpp"
 #include "ops/softmax_row.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "heed/array/lines.hpp"
+#include "array/lines.hpp"
 #include "heed/array/map.hpp"
 
 namespace HEED_NAMESPACE {

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <set>
 
+#include "array/reduce.hpp"
 #include "heed/array/map.hpp"
-#include "heed/array/reduce.hpp"
 #include "heed/autograd/trace/trace.hpp"
 #include "optim/state.hpp"
 

@@ -1,6 +1,6 @@
 // forward_record.cpp: runs a model block by block and keeps what the fused operations do not store.
 
-#include "heed/study/forward_record.hpp"
+#include "study/forward_record.hpp"
 
 #include <algorithm>
 

@@ -7,9 +7,9 @@
 #include <limits>
 #include <numeric>
 
+#include "array/reduce.hpp"
 #include "heed/array/parallel.hpp"
 #include "heed/array/random.hpp"
-#include "heed/array/reduce.hpp"
 #include "heed/base/error.hpp"
 
 namespace HEED_NAMESPACE {

@@ -1,6 +1,6 @@
 // byte_level_bpe.cpp: reads GPT-2's vocabulary and merges, and encodes and decodes text with them.
 
-#include "heed/text/byte_level_bpe.hpp"
+#include "text/byte_level_bpe.hpp"
 
 #include <algorithm>
 #include <limits>

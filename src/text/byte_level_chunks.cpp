@@ -1,10 +1,10 @@
 // byte_level_chunks.cpp: GPT-2's pre-tokenizer, a regular expression written out as a matcher.
 
+#include "base/unicode.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
-#include "heed/base/unicode.hpp"
 #include "heed/base/utf8.hpp"
-#include "heed/text/byte_level_bpe.hpp"
+#include "text/byte_level_bpe.hpp"
 
 namespace HEED_NAMESPACE {
 namespace {

@@ -6,12 +6,12 @@
 #include <numeric>
 #include <utility>
 
+#include "base/unicode.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
-#include "heed/base/unicode.hpp"
 #include "heed/base/utf8.hpp"
-#include "heed/text/byte_level_bpe.hpp"
 #include "heed/text/word_piece.hpp"
+#include "text/byte_level_bpe.hpp"
 
 namespace HEED_NAMESPACE {
 namespace {

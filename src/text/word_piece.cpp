@@ -6,10 +6,10 @@
 #include <array>
 #include <utility>
 
+#include "base/unicode.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/file.hpp"
 #include "heed/base/text.hpp"
-#include "heed/base/unicode.hpp"
 #include "heed/base/utf8.hpp"
 #include "text/vocabulary_files.hpp"
 

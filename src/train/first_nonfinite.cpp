@@ -5,7 +5,7 @@
 #include <cmath>
 #include <map>
 
-#include "heed/array/reduce.hpp"
+#include "array/reduce.hpp"
 #include "heed/autograd/backward.hpp"
 #include "heed/autograd/trace/trace.hpp"
 #include "heed/base/error.hpp"

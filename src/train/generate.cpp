@@ -8,7 +8,7 @@
 #include <limits>
 #include <utility>
 
-#include "heed/array/reduce.hpp"
+#include "array/reduce.hpp"
 #include "heed/base/error.hpp"
 
 namespace HEED_NAMESPACE {

@@ -10,8 +10,8 @@
 #include <numeric>
 #include <unordered_map>
 
+#include "base/hash.hpp"
 #include "heed/autograd/backward.hpp"
-#include "heed/base/hash.hpp"
 
 namespace HEED_NAMESPACE {
 namespace {

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "heed/array/reduce.hpp"
+#include "array/reduce.hpp"
 #include "heed/base/error.hpp"
 #include "heed/train/trainer.hpp"
 #include "train/first_nonfinite.hpp"

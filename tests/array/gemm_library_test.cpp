@@ -11,8 +11,8 @@
 #include <filesystem>
 #include <random>
 
-#include "app/child.hpp"
 #include "catch.hpp"
+#include "commands/child.hpp"
 #include "heed/array/parallel.hpp"
 #include "heed/base/error.hpp"
 #include "message_of.hpp"

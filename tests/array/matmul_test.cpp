@@ -8,8 +8,8 @@
 #include <sstream>
 #include <string>
 
-#include "app/child.hpp"
 #include "catch.hpp"
+#include "commands/child.hpp"
 #include "heed/array/strided.hpp"
 #include "near.hpp"
 

@@ -1,6 +1,6 @@
 // reduce_test.cpp: sums, maxima, sum_to, expanded, permuted and add_to of arrays.
 
-#include "heed/array/reduce.hpp"
+#include "array/reduce.hpp"
 
 #include <cmath>
 

@@ -3,8 +3,8 @@
 
 #include "heed/array/strided.hpp"
 
+#include "array/lines.hpp"
 #include "catch.hpp"
-#include "heed/array/lines.hpp"
 #include "heed/array/map.hpp"
 #include "near.hpp"
 

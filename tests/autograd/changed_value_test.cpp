@@ -3,8 +3,8 @@
 #include <functional>
 
 #include "catch.hpp"
+#include "heed/files/save.hpp"
 #include "heed/nn/init.hpp"
-#include "heed/nn/save.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/matmul.hpp"
 #include "heed/ops/reduce.hpp"

@@ -3,8 +3,8 @@
 #include <chrono>
 #include <thread>
 
-#include "app/child.hpp"
 #include "catch.hpp"
+#include "commands/child.hpp"
 #include "heed/autograd/record.hpp"
 #include "heed/autograd/trace/trace.hpp"
 #include "heed/ops/matmul.hpp"

@@ -2,8 +2,8 @@
 
 #include "heed/autograd/trace/trace.hpp"
 
-#include "app/child.hpp"
 #include "catch.hpp"
+#include "commands/child.hpp"
 #include "heed/autograd/record.hpp"
 #include "heed/ops/activation.hpp"
 #include "heed/ops/arithmetic.hpp"

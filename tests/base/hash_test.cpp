@@ -1,6 +1,6 @@
 // hash_test.cpp: tests of hash64 and Hash64.
 
-#include "heed/base/hash.hpp"
+#include "base/hash.hpp"
 
 #include <algorithm>
 #include <string>

@@ -1,6 +1,6 @@
 // machine_test.cpp: usable cores and memory, on fake machines and on this one.
 
-#include "heed/base/machine.hpp"
+#include "base/machine.hpp"
 
 #include <sched.h>
 #include <sys/resource.h>

@@ -1,6 +1,6 @@
 // process_test.cpp: run_child passes input and environment and returns output and exit code.
 
-#include "heed/base/process.hpp"
+#include "base/process.hpp"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -10,7 +10,7 @@
 #include <string>
 
 #include "catch.hpp"
-#include "heed/report/plot_program.hpp"
+#include "heed/draw/plot_program.hpp"
 #include "scratch_folder.hpp"
 
 namespace {

@@ -1,6 +1,6 @@
 // unicode_test.cpp: properties of code points, lower case and canonical decomposition.
 
-#include "heed/base/unicode.hpp"
+#include "base/unicode.hpp"
 
 #include <string>
 

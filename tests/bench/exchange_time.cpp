@@ -8,7 +8,7 @@
 #include <iostream>
 #include <vector>
 
-#include "app/mpi/communicator.hpp"
+#include "commands/mpi/communicator.hpp"
 
 int main(int argc, char** argv) {
   heed::app::MpiCommunicator communicator(argc, argv);

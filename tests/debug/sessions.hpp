@@ -11,8 +11,8 @@
 #include <cstring>
 #include <regex>
 
-#include "app/child.hpp"
 #include "catch.hpp"
+#include "commands/child.hpp"
 #include "heed/base/text.hpp"
 #include "lessons/programs.hpp"
 #include "scratch_folder.hpp"

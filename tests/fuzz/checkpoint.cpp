@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "commands/options.hpp"
 #include "fuzz.hpp"
-#include "heed/app/options.hpp"
 #include "small_model.hpp"
 
 namespace {

@@ -11,7 +11,7 @@
 
 #include "fuzz.hpp"
 #include "heed/base/error.hpp"
-#include "heed/train/hugging_face.hpp"
+#include "heed/files/hugging_face.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // loss_csv.cpp: fuzz test of read_loss_csv, whose errors are one line.
 
+#include "commands/train/training_run.hpp"
 #include "fuzz.hpp"
-#include "heed/app/training_run.hpp"
 #include "heed/base/error.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {

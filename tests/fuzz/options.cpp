@@ -1,6 +1,6 @@
 // options.cpp: fuzz test of the command line: each line of input is an argument of heed.
 
-#include "heed/app/options.hpp"
+#include "commands/options.hpp"
 
 #include <vector>
 

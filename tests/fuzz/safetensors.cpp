@@ -1,6 +1,6 @@
 // safetensors.cpp: fuzz test of read_safetensors, whose errors are one line.
 
-#include "heed/io/safetensors.hpp"
+#include "heed/files/safetensors.hpp"
 
 #include "fuzz.hpp"
 

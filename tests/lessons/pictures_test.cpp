@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "app/child.hpp"
 #include "catch.hpp"
+#include "commands/child.hpp"
 #include "readme.hpp"
 #include "scratch_folder.hpp"
 

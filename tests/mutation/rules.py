@@ -89,7 +89,7 @@ def source_text(file):
 
 
 def all_mutants():
-    """The mutants of all .cpp files in src. src/app/mpi needs MPI, which may not be installed."""
+    """The mutants of all .cpp files in src. src/commands/mpi needs MPI, which may not be installed."""
     for path in sorted((PROJECT / "src").rglob("*.cpp")):
         file = path.relative_to(PROJECT).as_posix()
         if "/mpi/" not in file:

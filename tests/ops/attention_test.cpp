@@ -4,10 +4,10 @@
 
 #include <cmath>
 
+#include "array/reduce.hpp"
 #include "catch.hpp"
 #include "heed/array/array.hpp"
 #include "heed/array/parallel.hpp"
-#include "heed/array/reduce.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/matmul.hpp"
 #include "heed/ops/shape.hpp"

@@ -1,6 +1,6 @@
 // bf16_test.cpp: tests of linear and embedding with weights in BF16.
 
-#include "heed/ops/bf16.hpp"
+#include "ops/bf16.hpp"
 
 #include <map>
 #include <string>

@@ -1,6 +1,6 @@
 // forward_record_test.cpp: record_forward, gradients of the attention weights, and the logit lens.
 
-#include "heed/study/forward_record.hpp"
+#include "study/forward_record.hpp"
 
 #include "catch.hpp"
 #include "heed/ops/loss.hpp"

@@ -1,6 +1,6 @@
 // byte_level_bpe_test.cpp: GPT-2's tokenizer: chunks, merges, special tokens, refused files.
 
-#include "heed/text/byte_level_bpe.hpp"
+#include "text/byte_level_bpe.hpp"
 
 #include <string>
 #include <vector>

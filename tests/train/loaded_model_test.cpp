@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "catch.hpp"
+#include "files/model_reader.hpp"
+#include "heed/files/model_file.hpp"
 #include "heed/train/generate.hpp"
-#include "heed/train/model_file.hpp"
-#include "heed/train/model_reader.hpp"
 #include "near.hpp"
 #include "scratch_folder.hpp"
 #include "small_model.hpp"

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "catch.hpp"
-#include "heed/train/model_reader.hpp"
+#include "files/model_reader.hpp"
 #include "near.hpp"
 #include "scratch_folder.hpp"
 #include "small_model.hpp"

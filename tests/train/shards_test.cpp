@@ -5,17 +5,17 @@
 #include <cstring>
 #include <functional>
 
+#include "base/hash.hpp"
 #include "catch.hpp"
 #include "heed/array/parallel.hpp"
 #include "heed/autograd/backward.hpp"
-#include "heed/base/hash.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/reduce.hpp"
 #include "heed/train/trainer.hpp"
 #include "message_of.hpp"
 #include "near.hpp"
+#include "parallel/threads_as_ranks.hpp"
 #include "small_model.hpp"
-#include "train/threads_as_ranks.hpp"
 
 using namespace heed;
 using namespace heed::test;

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "catch.hpp"
-#include "heed/text/byte_level_bpe.hpp"
 #include "heed/text/word_piece.hpp"
+#include "text/byte_level_bpe.hpp"
 
 namespace heed::test {
 

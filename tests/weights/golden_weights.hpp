@@ -10,11 +10,11 @@
 
 #include "catch.hpp"
 #include "heed/autograd/backward.hpp"
-#include "heed/io/safetensors.hpp"
+#include "heed/files/hugging_face.hpp"
+#include "heed/files/safetensors.hpp"
 #include "heed/ops/loss.hpp"
-#include "heed/study/forward_record.hpp"
 #include "heed/study/heads.hpp"
-#include "heed/train/hugging_face.hpp"
+#include "study/forward_record.hpp"
 
 namespace heed_test {
 

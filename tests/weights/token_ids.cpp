@@ -16,8 +16,8 @@
 
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
-#include "heed/text/byte_level_bpe.hpp"
 #include "heed/text/word_piece.hpp"
+#include "text/byte_level_bpe.hpp"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "heed/array/array.hpp"
-#include "heed/report/series.hpp"
+#include "heed/draw/series.hpp"
 
 namespace HEED_NAMESPACE {
 

@@ -11,10 +11,10 @@
 #include "heed/nn/gpt.hpp"
 #include "heed/optim/adamw.hpp"
 #include "heed/optim/schedule.hpp"
+#include "heed/parallel/gradient_exchange.hpp"
+#include "heed/parallel/tree_sum.hpp"
 #include "heed/text/corpus.hpp"
-#include "heed/train/gradient_exchange.hpp"
 #include "heed/train/loss_csv.hpp"
-#include "heed/train/tree_sum.hpp"
 
 namespace HEED_NAMESPACE {
 

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "heed/array/lines.hpp"
+#include "array/lines.hpp"
 #include "heed/base/text.hpp"
 
 namespace HEED_NAMESPACE {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "array/reduce.hpp"
 #include "autograd/trace/backward_trace.hpp"
-#include "heed/array/reduce.hpp"
 
 namespace HEED_NAMESPACE {
 

@@ -1,0 +1,83 @@
+// options.cpp: the command-line flags of heed bench, and the sizes of a workload.
+
+#include "commands/flags.hpp"
+
+namespace heed::app {
+namespace {
+
+const std::vector<std::string> bench_parts = {
+    "step",        // time of a training step, and its GFLOP/s relative to matrix products
+    "threads",     // time of a training step with 1, 2, 4 ... threads
+    "context",     // time of a training step at several context lengths, 3072 tokens per batch
+    "width",       // time of a training step at several embedding widths
+    "small",       // time of a training step of a small model
+    "gemm",        // speed of each library for matrix products
+    "operations",  // time of each operation in a training step
+    "generate",    // tokens per second of text generation
+    "memory",      // peak memory of a training process
+    "start",       // time from the program's start to the end of its first training step
+    "run",         // training, then text generation; used by "memory", "start" and --compare
+};
+
+void bench_model_flags(Flags& flags, Workload& w) {
+  flags.group("Model");
+  flags.integer("--block-size", w.model.block_size, {1, max_size}, "context length in tokens");
+  flags.integer("--batch-size", w.batch_size, {1, max_size}, "windows per batch");
+  flags.integer("--layers", w.model.layers, {1, max_size}, "number of transformer blocks");
+  flags.integer("--heads", w.model.heads, {1, max_size}, "attention heads per block");
+  flags.integer("--embed-dim", w.model.embed_dim, {1, max_size}, "width of the embeddings");
+  flags.integer("--threads", w.threads, {1, 1024}, "number of threads (ignored by --only threads)");
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::size_t>> Workload::sizes() const {
+  return {{"threads", static_cast<std::size_t>(threads)},
+          {"block_size", model.block_size},
+          {"batch_size", batch_size},
+          {"layers", model.layers},
+          {"heads", model.heads},
+          {"embed_dim", model.embed_dim}};
+}
+
+void declare_flags(Flags& flags, BenchCommand& c) {
+  flags.positional("TEXT", c.text, "a text file in UTF-8; default: the text that comes with heed");
+  flags.group("Measurements");
+  flags.choice(
+      "--only", "PART",
+      "one part: step, threads, context, width, small, gemm, operations, generate, memory, start; "
+      "or run, which trains and then generates text without other measurements",
+      bench_parts, c.only);
+  flags.integer("--rounds", c.rounds, {1, max_size},
+                "repetitions of all measurements; default: 3, or 9 with --compare");
+  flags.integer("--steps", c.steps, {1, max_size},
+                "steps per measurement; default: as many as fit into 0.4 seconds");
+  flags.flag("--processes", c.processes,
+             "training steps in 1, 2 and 4 processes, and a cost model; with --compare "
+             "tests/bench/torch_ddp_peer.py, two processes and DistributedDataParallel");
+  flags.flag("--json", c.json, "print one JSON object instead of tables");
+  flags.group("PyTorch");
+  flags.path("--compare", "SCRIPT",
+             "compare with this PyTorch program, such as tests/bench/torch_peer.py", "script",
+             c.compare);
+  flags.text("--peer-blas", "DIR",
+             "folder of the OpenBLAS that PyTorch uses with two or more threads; default: "
+             "/usr/lib/*/openblas-openmp",
+             c.peer_blas);
+  bench_model_flags(flags, c.workload);
+}
+
+// --compare can be combined with --only step, but not with other values of --only.
+void check_flags(const BenchCommand& c, const std::set<std::string>&) {
+  check_heads(c.workload.model);
+  if (c.text == "-") throw UsageError("TEXT -: standard input can be read only once; give a file");
+  for (const auto& [flag, is_given] : {std::pair("--only", !c.only.empty()), {"--json", c.json}})
+    if (c.processes && is_given)
+      throw UsageError(std::string(flag) + " cannot be combined with --processes; leave out one");
+  if (c.compare.empty() && !c.peer_blas.empty())
+    throw UsageError("--peer-blas " + c.peer_blas + ": only with --compare");
+  if (!c.compare.empty() && !c.only.empty() && c.only != "step")
+    throw UsageError("--compare " + c.compare + ": combine it with --only step, or omit --only");
+}
+
+}  // namespace heed::app

@@ -1,0 +1,294 @@
+// book.cpp: heed book, which runs the lessons and writes each one as an HTML page.
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+
+#include "base/process.hpp"
+#include "commands/book/parts.hpp"
+#include "commands/options.hpp"
+#include "commands/run_folder.hpp"
+#include "commands/terminal.hpp"
+#include "heed/base/atomic_file.hpp"
+#include "heed/base/error.hpp"
+#include "heed/base/file.hpp"
+#include "heed/base/text.hpp"
+#include "page/page.hpp"
+
+namespace heed::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path programs_folder = HEED_LESSON_PROGRAMS;
+
+// ---- parts of a page
+
+// The comment at the beginning of a file, without slashes and hints, and the part to write.
+std::string exercise_html(const fs::path& file, LinkedText& text) {
+  std::string about, part;
+  bool in_comment = true, in_part = false;
+  for (const std::string& line : lines_of(read_text(file.string()))) {
+    in_comment = in_comment && line.compare(0, 2, "//") == 0;
+    if (in_comment) about += (line.size() > 3 ? line.substr(3) : "") + "\n";
+    if (line.find("Your part ends") != line.npos) in_part = false;
+    if (in_part) part += line + "\n";
+    if (line.find("Your part begins") != line.npos) in_part = true;
+  }
+  const std::string name = file.stem().string();
+  std::string html = "<h2>Exercise " + escaped_html(name.substr(0, name.find('_'))) + "</h2>\n" +
+                     text_html(lines_of(about), text) + code_html(part);
+  std::size_t number = 0;
+  const std::string solution = (lessons_folder() / "solutions" / file.filename()).string();
+  for (const std::string& line : lines_of(read_text(solution)))
+    if (line.rfind("// Hint: ", 0) == 0)
+      html += folded("hint", "Hint " + std::to_string(++number),
+                     "<p>" + escaped_html(line.substr(9)) + "</p>\n");
+  return html + "<p>Check it with <code>./heed exercise " +
+         escaped_html(name.substr(0, name.find('_'))) + "</code>.</p>\n";
+}
+
+std::string answers_html(const Lesson& lesson) {
+  const fs::path file = lessons_folder() / "answers" / (lesson.name + ".txt");
+  return folded("answers", "Answers to the questions", code_html(read_text(file.string())));
+}
+
+std::string page(const std::string& title, const std::string& body) {
+  return "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+         "<meta name=\"color-scheme\" content=\"light dark\">\n<title>" +
+         escaped_html(title) +
+         "</title>\n<link rel=\"stylesheet\" href=\"book.css\">\n</head>\n<body>\n"
+         "<nav><a href=\"index.html\">The course</a> <a href=\"glossary.html\">Glossary</a> "
+         "<label>Search <input id=\"search\" type=\"search\"></label></nav>\n<ul "
+         "id=\"found\" aria-live=\"polite\" aria-label=\"found\"></ul>\n<main>\n" +
+         body +
+         "</main>\n<script src=\"entries.js\"></script>\n<script src=\"book.js\"></script>\n"
+         "<script src=\"maps.js\"></script>\n<script src=\"curves.js\"></script>\n"
+         "<script src=\"sliders.js\"></script>\n"
+         "</body>\n</html>\n";
+}
+
+std::string page_of(const Lesson& lesson) { return lesson.name + ".html"; }
+
+std::string link_to(const Lesson& lesson) {
+  return "<a href=\"" + page_of(lesson) + "\">" + lesson.number + " " + escaped_html(lesson.title) +
+         "</a>";
+}
+
+// ---- the book
+
+class Book {
+ public:
+  Book(fs::path folder, bool brief) : folder_(std::move(folder)), brief_(brief) {
+    make_folder(folder_);
+    read_entries();
+  }
+
+  // Runs a lesson in the folder `scratch` and writes its page.
+  void write_lesson(std::size_t i, const fs::path& scratch) {
+    const Lesson& lesson = lessons_[i];
+    entries_[page_of(lesson)].clear();
+    write(page_of(lesson), lesson_html(i, scratch));
+  }
+
+  // Writes all but the pages of lessons; for lessons that have none yet, a page that says so.
+  void write_rest() {
+    for (std::size_t i = 0; i < lessons_.size(); ++i)
+      if (!fs::exists(folder_ / page_of(lessons_[i])))
+        write(page_of(lessons_[i]), page_without_output(i));
+    write("index.html", index_html());
+    write("glossary.html", glossary_html());
+    write("entries.js", entries_script());
+    for (const char* name : {"book.css", "book.js", "maps.js", "curves.js", "sliders.js"})
+      write(name, read_text((fs::path(HEED_BOOK_DIR) / name).string()));
+  }
+
+ private:
+  void write(const std::string& name, const std::string& content) const {
+    write_file_atomically(folder_ / name, content);
+  }
+
+  // ---- the search: for each page, its entries as lines ["text","address"]
+
+  void add_entry(const std::string& text, const std::string& page, const std::string& anchor) {
+    const Json entry = {text, page + "#" + anchor};
+    entries_[page].push_back(entry.dump(-1, ' ', /*ensure_ascii=*/true));
+  }
+
+  // Keeps the entries of the lessons that an earlier run wrote.
+  void read_entries() {
+    if (!fs::exists(folder_ / "entries.js")) return;
+    for (std::string line : lines_of(read_text((folder_ / "entries.js").string()))) {
+      if (!line.empty() && line.back() == ',') line.pop_back();
+      const Json entry = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+      if (!entry.is_array() || entry.size() != 2 || !entry[1].is_string()) continue;
+      const std::string address = entry[1];
+      const std::string page = address.substr(0, address.find('#'));
+      if (page != "glossary.html" && fs::exists(folder_ / page)) entries_[page].push_back(line);
+    }
+  }
+
+  std::string entries_script() const {
+    std::vector<std::string> lines;
+    for (const auto& [page, entries] : entries_)
+      lines.insert(lines.end(), entries.begin(), entries.end());
+    return "const entries = [\n" + joined(lines, ",\n") + "\n];\n";
+  }
+
+  // ---- pages
+
+  std::string output_of(const Lesson& lesson, const fs::path& scratch) const {
+    ChildProgram program{{(programs_folder / lesson.name).string()}, scratch.string()};
+    program.environment["HEED_BOOK"] = "1";
+    if (brief_) program.environment["HEED_BRIEF"] = "1";
+    const ChildResult result = run_child(program);
+    if (result.code != 0)
+      throw_error("lesson ", lesson.name, ": ended with code ", result.code, ": ",
+                  result.last_error());
+    return result.out;
+  }
+
+  std::string head_html(std::size_t i) const {
+    const Lesson& lesson = lessons_[i];
+    return turn_html(i) + "<p class=\"number\">Lesson " + lesson.number + "</p>\n<h1>" +
+           escaped_html(lesson.title) + "</h1>\n<p class=\"about\">" + escaped_html(lesson.about) +
+           "</p>\n";
+  }
+
+  std::string lesson_html(std::size_t i, const fs::path& scratch) {
+    const Lesson& lesson = lessons_[i];
+    const std::vector<fs::path> files = source_files(lesson);
+    LinkedText text(terms_);
+    LessonSource source(files);
+    std::string html = head_html(i) + "<div id=\"output\">\n";
+    for (const Section& section : sections_of(output_of(lesson, scratch))) {
+      const std::string anchor = anchor_of(section.title);
+      if (!section.title.empty()) {
+        html += "<h2 id=\"" + anchor + "\">" + escaped_html(section.title) + "</h2>\n";
+        add_entry(lesson.number + ": " + section.title, page_of(lesson), anchor);
+      }
+      html += section_html(section, {text, source, scratch});
+    }
+    html += "</div>\n" + answers_html(lesson);
+    for (const fs::path& file : files_in(lessons_folder() / "exercises", lesson.number, ".cpp"))
+      html += exercise_html(file, text);
+    html += "<h2>The source</h2>\n";
+    for (const fs::path& file : files)
+      html += folded("source", "lessons/" + file.filename().string(),
+                     code_html(read_text(file.string())));
+    return page(lesson.number + " " + lesson.title, html + turn_html(i));
+  }
+
+  std::string page_without_output(std::size_t i) const {
+    const Lesson& lesson = lessons_[i];
+    return page(lesson.number + " " + lesson.title,
+                head_html(i) + "<p>This lesson has not been run yet. <code>./heed book " +
+                    lesson.number + "</code> runs it and writes this page.</p>\n");
+  }
+
+  // The links to the previous and the next lesson.
+  std::string turn_html(std::size_t i) const {
+    const std::string before = i > 0 ? "← " + link_to(lessons_[i - 1]) : "";
+    const std::string after = i + 1 < lessons_.size() ? link_to(lessons_[i + 1]) + " →" : "";
+    return "<p class=\"turn\"><span>" + before + "</span><span>" + after + "</span></p>\n";
+  }
+
+  std::string glossary_html() {
+    std::string html = "<h1>Glossary</h1>\n<dl>\n";
+    entries_["glossary.html"].clear();
+    for (const Term& term : terms_) {
+      html += "<dt id=\"" + anchor_of(term.name) + "\">" + escaped_html(term.name) + "</dt><dd>" +
+              escaped_html(term.definition) + " (" + lesson_of_term(term) + ")</dd>\n";
+      add_entry(term.name, "glossary.html", anchor_of(term.name));
+    }
+    return page("Glossary", html + "</dl>\n");
+  }
+
+  // A link to where the lesson uses the term first.
+  std::string lesson_of_term(const Term& term) const {
+    for (const Lesson& lesson : lessons_)
+      if (lesson.number == term.lesson)
+        return "<a href=\"" + page_of(lesson) + "#" + term_anchor(term.name) + "\">lesson " +
+               lesson.number + "</a>";
+    return "lesson " + escaped_html(term.lesson);
+  }
+
+  std::string index_html() const {
+    std::string html =
+        "<h1>heed: learn attention by running code</h1>\n<p class=\"about\">Each lesson is a "
+        "program. Its page shows what the program printed and drew, the lines of code that ran "
+        "before, and the lesson's exercises. Words with a dotted line lead to their definition."
+        "</p>\n<ol class=\"course\">\n";
+    for (const Lesson& lesson : lessons_)
+      html += "<li>" + link_to(lesson) + "<br>" + escaped_html(lesson.about) + "</li>\n";
+    return page("heed: the course", html + "</ol>\n");
+  }
+
+  fs::path folder_;
+  bool brief_;
+  std::vector<Lesson> lessons_ = all_lessons();
+  std::vector<Term> terms_ = all_terms();
+  std::map<std::string, std::vector<std::string>> entries_;
+};
+
+// A new folder for the files that the lessons write. The destructor removes it.
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    std::string name = (fs::temp_directory_path() / "heed-book-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr)
+      throw_error(name, ": ", std::strerror(errno), "; set TMPDIR to a folder that can be written");
+    path_ = name;
+  }
+  ~ScratchFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+// Whether `wanted` is empty or names the lesson: "5", "05" or "05_query_key_value".
+bool is_chosen(const Lesson& lesson, const std::string& wanted) {
+  return wanted.empty() || wanted == lesson.name || wanted == lesson.number ||
+         "0" + wanted == lesson.number;
+}
+
+}  // namespace
+
+int run(const BookCommand& command) {
+  const std::vector<Lesson> lessons = all_lessons();
+  if (std::none_of(lessons.begin(), lessons.end(),
+                   [&](const Lesson& lesson) { return is_chosen(lesson, command.lesson); }))
+    throw UsageError("lesson '" + printable(command.lesson) +
+                     "' does not exist; there are lessons 1 to " + std::to_string(lessons.size()));
+  Book book(command.out, command.brief);
+  const ScratchFolder scratch;
+  exit_at_interrupt();
+  std::size_t written = 0;
+  LiveLine line;
+  for (std::size_t i = 0; i < lessons.size(); ++i) {
+    if (!is_chosen(lessons[i], command.lesson)) continue;
+    line.show("lesson " + lessons[i].number);
+    book.write_lesson(i, scratch.path());
+    book.write_rest();  // now, so that the book can be read if a later lesson is interrupted
+    ++written;
+  }
+  line.wipe();
+  std::cout << "book   " << printable((fs::path(command.out) / "index.html").string()) << ": "
+            << counted(written, "lesson") << '\n';
+  return 0;
+}
+
+}  // namespace heed::app

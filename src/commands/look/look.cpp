@@ -1,0 +1,162 @@
+// look.cpp: heed look, which prints the model, its scores and losses, and its attention weights.
+
+#include <algorithm>
+#include <iostream>
+#include <limits>
+
+#include "array/reduce.hpp"
+#include "commands/gemm_setting.hpp"
+#include "commands/look/parts.hpp"
+#include "commands/options.hpp"
+#include "commands/run_folder.hpp"
+#include "commands/terminal.hpp"
+#include "commands/train/memory_check.hpp"
+#include "heed/array/parallel.hpp"
+#include "heed/base/error.hpp"
+#include "heed/base/text.hpp"
+#include "heed/draw/heatmap.hpp"
+#include "heed/ops/mask.hpp"
+#include "heed/study/heads.hpp"
+
+namespace heed::app {
+namespace {
+
+constexpr std::size_t max_lines = 100;  // maximum total height of all heat maps, in terminal lines
+
+// ---- the text and the model
+
+std::string quoted(const LookText& text, const Vocabulary& vocabulary) {
+  std::vector<std::string> tokens;
+  for (const std::string& name : text.names)  // printable() would change " " to "␣"
+    tokens.push_back(name == " " ? name : printable(name));
+  const bool words = vocabulary.unit() == Unit::word || vocabulary.unit() == Unit::word_piece;
+  return '"' + joined(tokens, words ? " " : "") + '"';
+}
+
+}  // namespace
+
+void print_model(const LookCommand& command, const LoadedModel& saved, const LookText& text,
+                 const TrainingText& training) {
+  const nn::GptConfig& c = saved.model.config;
+  std::cout << "model  " << printable(command.run) << ": " << counted(c.layers, "layer") << ", "
+            << counted(c.heads, "head") << " per layer, width " << c.embed_dim
+            << (c.causal ? ", causal" : ", bidirectional") << '\n'
+            << "text   " << counted(text.names.size(), "token")
+            << (command.text ? "" : ", the beginning of the validation split of " + training.name)
+            << ": " << quoted(text, saved.vocabulary) << '\n';
+}
+
+namespace {
+
+// Throws Error if the model's output is not finite, as after weights of 1e38.
+void check_logits(const ModelFile& file, const nn::Gpt& model, const Indices& tokens) {
+  const NoGrad no_grad;
+  if (!all_finite(model(tokens).value()))
+    throw_error(file.path(), ": the logits are not finite; the weights are too large or damaged");
+}
+
+// ---- heat maps
+
+struct SelectedHeads {
+  std::vector<Array> weights;  // (T, T) per head; -infinity marks masked cells of a heat map
+  std::vector<std::string> titles;
+  std::size_t columns;
+};
+
+SelectedHeads selected_heads(const LookCommand& command, const nn::GptConfig& config,
+                             const std::vector<LayerAttention>& layers) {
+  SelectedHeads selected{{}, {}, command.head ? 1 : config.heads};
+  for (std::size_t i = 0; i < config.layers * config.heads; ++i) {
+    const std::size_t layer = i / config.heads, head = i % config.heads;
+    if (command.layer.value_or(layer) != layer || command.head.value_or(head) != head) continue;
+    Array weights = xt::view(layers[layer].weights, 0, head);
+    if (config.causal)
+      weights = xt::where(future_mask(weights.shape()[0]), -std::numeric_limits<Real>::infinity(),
+                          weights);
+    selected.weights.push_back(weights);
+    selected.titles.push_back(name_of(config, i));
+  }
+  return selected;
+}
+
+HeatmapOptions heatmap_options(const LookText& text) {
+  HeatmapOptions options;
+  options.row_title = "query", options.column_title = "key";
+  options.low = 0, options.high = 1;
+  options.width = terminal_width();
+  options.shades = stdout_is_terminal() ? Shades::ansi : Shades::blocks;
+  options.row_names = options.column_names = text.names;
+  return options;
+}
+
+// Returns the number of heat maps per row: the number of heads of a layer, halved until all maps
+// fit into `width` columns and max_lines lines at full resolution (not halved if they never fit).
+std::size_t maps_per_row(const SelectedHeads& heads, std::size_t width) {
+  const std::size_t T = heads.weights[0].shape()[0], frame_and_gap = 5;
+  for (std::size_t columns = heads.columns; columns > 0; columns /= 2) {
+    const std::size_t rows = (heads.weights.size() + columns - 1) / columns;
+    if (rows * (T + 1) <= max_lines && columns * (T + frame_and_gap) <= width) return columns;
+  }
+  return heads.columns;
+}
+
+// Prints large heat maps one by one if --layer is given, otherwise small heat maps side by side.
+void print_maps(const LookCommand& command, const SelectedHeads& heads, HeatmapOptions options) {
+  std::cout << '\n';
+  if (command.layer) {
+    for (std::size_t i = 0; i < heads.weights.size(); ++i) {
+      options.title = heads.titles[i];
+      std::cout << heatmap_text(heads.weights[i], options) << '\n';
+    }
+    return;
+  }
+  options.row_names.clear(), options.column_names.clear();
+  const std::string text =
+      heatmap_sheet_text(heads.weights, heads.titles, options, maps_per_row(heads, options.width));
+  if (std::count(text.begin(), text.end(), '\n') > std::ptrdiff_t{max_lines})
+    std::cout << "The heat maps of " << heads.weights.size() << " heads need more than "
+              << max_lines << " lines; select some with --layer and --head.\n\n";
+  else
+    std::cout << text << '\n';
+}
+
+}  // namespace
+
+int run(const LookCommand& command) {
+  if (command.threads) set_num_threads(*command.threads);
+  const ModelReader reader(checkpoint_in(command.run));
+  const ModelFile& file = reader.file();
+  check_trusted(file, command.trust);
+  check_blas_buffers();
+  check_threads();
+  set_gemm_of_run(file.gemm());
+  const LoadedModel saved(reader);
+  const nn::Gpt& model = saved.model;
+  check_layer_and_head(command, model.config);
+  TrainingText training;
+  if (!command.tsne || !command.text) training = training_text(file, saved.vocabulary);
+  const LookText text = look_text(command, saved, training);
+  check_attends_to(command, text);
+  check_logits(file, model, text.tokens);
+  check_logits(file, model, score_text(command, model, text, training).tokens);
+  if (command.tsne) return look_tsne(command, model, text);
+  if (!command.page.empty()) return look_page(command, saved, text, training);
+  const std::string folder = plot_folder(command, "look", "panel,row,column,value");
+
+  exit_at_interrupt();
+  print_model(command, saved, text, training);
+  print_predictions(saved, text);
+  if (!command.attends_to.empty()) print_attending_heads(command, saved, text);
+  print_scores(head_scores_on(model, score_text(command, model, text, training)), model.config);
+  print_ablation(model, ablation_loss(saved, text, training));
+  const SelectedHeads heads =
+      selected_heads(command, model.config, capture_attention(model, text.tokens));
+  HeatmapOptions options = heatmap_options(text);
+  print_maps(command, heads, options);
+  options.title = truncated("attention weights in " + quoted(text, saved.vocabulary), 90);
+  print_plot("sheet  ", draw_heatmap_sheet(folder, "look", heads.weights, heads.titles, options,
+                                           heads.columns));
+  return 0;
+}
+
+}  // namespace heed::app

@@ -1,0 +1,127 @@
+// sample.cpp: heed sample, which generates text with a trained model.
+
+#include <algorithm>
+#include <iostream>
+
+#include "commands/gemm_setting.hpp"
+#include "commands/options.hpp"
+#include "commands/run_folder.hpp"
+#include "commands/terminal.hpp"
+#include "commands/train/memory_check.hpp"
+#include "files/model_reader.hpp"
+#include "heed/array/parallel.hpp"
+#include "heed/base/error.hpp"
+#include "heed/base/text.hpp"
+
+namespace heed::app {
+namespace {
+
+// Encodes --prompt as token ids. Without a prompt, returns the vocabulary's first_token().
+std::vector<std::int64_t> encoded_prompt(const SampleCommand& command, const Vocabulary& vocabulary,
+                                         std::size_t block_size) {
+  if (command.prompt.value_or("").empty()) {
+    const std::int64_t start = vocabulary.first_token();
+    if (command.prompt)
+      note("--prompt is empty: starting from '" + printable(vocabulary.decode(start)) + "'");
+    return {start};
+  }
+  std::vector<std::int64_t> prompt;
+  try {
+    prompt = vocabulary.encode(*command.prompt);
+  } catch (const Error& error) {
+    throw UsageError("--prompt: " + std::string(error.what()));
+  }
+  if (prompt.empty())
+    throw UsageError("--prompt: contains no words; give some words, or no --prompt");
+  if (prompt.size() > block_size)
+    note("--prompt has " + std::to_string(prompt.size()) + " tokens; the model uses the last " +
+         std::to_string(block_size) + ", its block size");
+  return prompt;
+}
+
+// Prints one text, token by token: first --prompt, then the tokens that follow it.
+class SampleWriter {
+ public:
+  SampleWriter(const Vocabulary& vocabulary, const std::string& prompt)
+      : vocabulary_(vocabulary), needs_space_(words() && !prompt.empty()) {
+    output_.write(prompt);
+  }
+  void write(std::int64_t token) {
+    output_.write((needs_space_ ? " " : "") + vocabulary_.decode(token));
+    needs_space_ = words();
+  }
+  void finish() {
+    output_.finish();
+    std::cout << std::endl;
+  }
+
+ private:
+  bool words() const { return vocabulary_.unit() == Unit::word; }
+
+  const Vocabulary& vocabulary_;
+  TextWriter output_;
+  bool needs_space_;
+};
+
+void write_sample(const SampleCommand& command, const LoadedModel& saved,
+                  const std::vector<std::int64_t>& prompt) {
+  SampleWriter writer(saved.vocabulary, command.prompt.value_or(""));
+  Generator generator(command.seed);
+  generate(saved.model, prompt, command.options, generator, [&](std::int64_t token) {
+    writer.write(token);
+    return std::cout.good();
+  });
+  writer.finish();
+}
+
+// Prints --samples texts, each below a line with its seed. At most 32 texts are generated together,
+// because the caches and the logits of all of them are in memory at once.
+void write_samples(const SampleCommand& command, const LoadedModel& saved,
+                   const std::vector<std::int64_t>& prompt) {
+  constexpr std::size_t group = 32;
+  for (std::size_t begin = 0; begin < command.samples && std::cout.good(); begin += group) {
+    const std::size_t end = std::min(begin + group, command.samples);
+    std::vector<Generator> generators;
+    for (std::size_t i = begin; i < end; ++i) generators.emplace_back(command.seed + i);
+    const auto texts = generate(saved.model, prompt, command.options, generators);
+    for (std::size_t i = 0; i < texts.size() && std::cout.good(); ++i) {
+      std::cout << "---- seed " << command.seed + begin + i << '\n';
+      SampleWriter writer(saved.vocabulary, command.prompt.value_or(""));
+      for (const std::int64_t token : texts[i]) writer.write(token);
+      writer.finish();
+    }
+  }
+}
+
+}  // namespace
+
+int run(const SampleCommand& command) {
+  if (command.seed + (command.samples - 1) > 0xffffffff)
+    throw UsageError("--samples " + std::to_string(command.samples) + ": the seeds --seed, " +
+                     "--seed + 1, ... must be at most 4294967295");
+  if (command.threads) set_num_threads(*command.threads);
+  const ModelReader reader(checkpoint_in(command.run));
+  const std::string path = reader.file().path();
+  check_trusted(reader.file(), command.trust);
+  check_blas_buffers();
+  check_threads();
+  set_gemm_of_run(reader.file().gemm());
+  const LoadedModel saved(reader, command.weights);
+  const Vocabulary& vocabulary = saved.vocabulary;
+  if (!saved.model.config.causal)
+    throw_error(path,
+                ": its model is not causal, so it cannot generate text; heed look shows its heads");
+  const auto prompt = encoded_prompt(command, vocabulary, saved.model.config.block_size);
+
+  try {
+    if (command.samples == 1)
+      write_sample(command, saved, prompt);
+    else
+      write_samples(command, saved, prompt);
+  } catch (const Error& error) {
+    throw_error(path, ": ", error.what());
+  }
+  return 0;
+}
+
+}  // namespace heed::app

@@ -1,0 +1,14 @@
+// start.hpp: what the programs heed and heed_mpi do first.
+#pragma once
+
+namespace heed::app {
+
+// Opens closed standard streams, ignores the signal of a full disk quota, sets variables of
+// OpenBLAS and OpenMP and restarts the program if they were not set. Call it before any other code.
+void start_program(char** argv);
+
+// Throws Error if the limit on the stack (ulimit -s) is too low, and UsageError for an unknown
+// option in HEED_TRACE, which trace_enabled() parses.
+void check_environment();
+
+}  // namespace heed::app

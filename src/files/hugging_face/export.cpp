@@ -1,0 +1,111 @@
+// export.cpp: writes a model for nanoGPT, for GPT2LMHeadModel or for any PyTorch program.
+
+#include <algorithm>
+
+#include "files/hugging_face/load_script.hpp"
+#include "files/hugging_face/parts.hpp"
+#include "heed/base/atomic_file.hpp"
+#include "heed/base/error.hpp"
+#include "heed/files/hugging_face.hpp"
+#include "heed/files/model_file.hpp"
+
+namespace HEED_NAMESPACE {
+namespace {
+
+using hugging_face::ForeignTensor;
+using hugging_face::Source;
+
+[[noreturn]] void throw_unsupported(ExportFormat format, const std::string& what) {
+  throw_error(format == ExportFormat::nanogpt ? "nanoGPT" : "GPT2LMHeadModel", " has no ", what,
+              "; --to pytorch exports every model");
+}
+
+// Concatenates the parameters of a tensor along axis 0, and transposes them if the tensor is.
+Array joined_values(const ForeignTensor& tensor, const Parameters& parameters) {
+  Shape shape = parameters.at(tensor.parameters[0]).shape();
+  const std::size_t rows_each = shape[0], rows = rows_each * tensor.parameters.size();
+  const std::size_t columns = shape.size() == 2 ? shape[1] : 1;
+  shape[0] = rows;
+  if (tensor.transposed) std::swap(shape[0], shape[1]);
+  Array joined = uninitialized(shape);
+  for (std::size_t r = 0; r < rows; ++r) {
+    const Real* const row =
+        parameters.at(tensor.parameters[r / rows_each]).value().data() + r % rows_each * columns;
+    for (std::size_t c = 0; c < columns; ++c)
+      joined.data()[tensor.transposed ? c * rows + r : r * columns + c] = row[c];
+  }
+  return joined;
+}
+
+// The tensors of GPT-2, in the order of the file. GPT2LMHeadModel always has biases: a model
+// without biases gets zeros. `arrays` holds the values to which the result points.
+std::vector<StoredTensor> gpt2_tensors(const Parameters& parameters, nn::GptConfig config,
+                                       ExportFormat format, std::vector<Array>& arrays) {
+  const Source source = format == ExportFormat::nanogpt ? Source::nanogpt : Source::gpt2;
+  const bool add_biases = format == ExportFormat::gpt2 && !config.bias;
+  config.bias = config.bias || add_biases;
+  std::vector<std::string> names;
+  for (const ForeignTensor& tensor : hugging_face::tensors_of(source, config)) {
+    const bool is_head = tensor.name == "lm_head.weight";
+    if (is_head && config.tied && format == ExportFormat::gpt2) continue;
+    names.push_back((is_head ? "" : std::string(prefix_of(source))) + tensor.name);
+    const std::string& first = tensor.parameters[0];
+    if (add_biases && parameters.find(first) == nullptr) {
+      const std::string weight = first.substr(0, first.rfind('.')) + ".weight";
+      arrays.push_back(zeros({parameters.at(weight).shape()[0] * tensor.parameters.size()}));
+    } else {
+      arrays.push_back(joined_values(tensor, parameters));
+    }
+  }
+  std::vector<StoredTensor> tensors;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    tensors.push_back(stored_tensor(names[i], arrays[i]));
+  return tensors;
+}
+
+}  // namespace
+
+void check_export(const nn::GptConfig& c, ExportFormat format, SourceLocation location) {
+  const CallSite site(location);
+  if (format == ExportFormat::pytorch) return;
+  const auto refuse_if = [&](bool condition, const char* what) {
+    if (condition) throw_unsupported(format, what);
+  };
+  refuse_if(!c.causal, "bidirectional attention");
+  refuse_if(c.post_norm, "post-norm blocks");
+  refuse_if(c.masked_lm_head, "masked-LM head");
+  refuse_if(c.token_types != 0, "token types");
+  refuse_if(c.norm == nn::NormKind::rms, "RMSNorm");
+  refuse_if(c.positions == nn::PositionKind::rotary, "rotary positions");
+  refuse_if(c.mlp == nn::MlpKind::swiglu, "SwiGLU");
+  refuse_if(c.kv_width() != c.embed_dim, "grouped queries");
+  if (format != ExportFormat::nanogpt) return;
+  refuse_if(c.gelu == Gelu::tanh, "tanh approximation of GELU");
+  refuse_if(c.norm_eps != nn::GptConfig().norm_eps, "epsilon of norms except 1e-5");
+  refuse_if(!c.tied, "output layer of its own weights");
+}
+
+void export_model(const std::filesystem::path& folder, const Parameters& parameters,
+                  const nn::GptConfig& config, const Vocabulary& vocabulary, ExportFormat format) {
+  check_export(config, format);
+  check_complete("export_model", parameters, config, vocabulary);
+  std::vector<Array> arrays;
+  std::vector<StoredTensor> tensors;
+  if (format == ExportFormat::pytorch)
+    for (const Tensor& parameter : parameters)
+      tensors.push_back(stored_tensor(parameter.name(), parameter.value()));
+  else
+    tensors = gpt2_tensors(parameters, config, format, arrays);
+  const Source source = format == ExportFormat::nanogpt ? Source::nanogpt
+                        : format == ExportFormat::gpt2  ? Source::gpt2
+                                                        : Source::heed;
+  write_safetensors(folder / "model.safetensors", {{"format", "pt"}}, tensors);
+  if (format != ExportFormat::pytorch)
+    for (const auto& [name, text] : hugging_face::vocabulary_files(vocabulary))
+      write_file_atomically(folder / name, text);
+  write_file_atomically(folder / "load.py", hugging_face::load_script(format));
+  write_file_atomically(folder / "config.json",
+                        hugging_face::config_text(source, config, vocabulary));
+}
+
+}  // namespace HEED_NAMESPACE

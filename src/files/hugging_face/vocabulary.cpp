@@ -1,0 +1,108 @@
+// vocabulary.cpp: the vocabulary files of GPT-2, BERT and nanoGPT.
+
+#include "files/hugging_face/json.hpp"
+#include "files/hugging_face/parts.hpp"
+#include "heed/base/error.hpp"
+#include "heed/base/text.hpp"
+#include "heed/base/utf8.hpp"
+#include "heed/files/model_file.hpp"
+
+namespace HEED_NAMESPACE::hugging_face {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t max_vocabulary_bytes = 32'000'000;
+
+Vocabulary from_files(const fs::path& folder, Unit unit, const std::vector<std::string>& names) {
+  std::vector<std::string> texts, paths;
+  for (const std::string& name : names) {
+    paths.push_back((folder / name).string());
+    texts.push_back(read_small_file(folder / name, max_vocabulary_bytes));
+  }
+  return Vocabulary::from_files(unit, std::move(texts), paths);
+}
+
+// The one code point of `text`. Throws Error for another number of code points.
+std::uint32_t only_code_point(const std::string& file, const std::string& text) {
+  const Utf8Character first = decode_utf8(text, 0);
+  if (first.size == 0 || first.size != text.size())
+    throw_error(file, ": ", in_quotes(text), " in 'stoi' is not one character");
+  return first.code_point;
+}
+
+// The characters of nanoGPT's meta.pkl as JSON: "stoi" maps each character to its id.
+Vocabulary characters_in(const Json& json, const std::string& file) {
+  if (!json.contains("stoi") || !json.at("stoi").is_object())
+    throw_error(file, ": the key 'stoi' is missing or is no object");
+  const Json& stoi = json.at("stoi");
+  std::vector<std::uint32_t> values(stoi.size());
+  std::vector<bool> given(stoi.size());
+  for (const auto& [text, id] : stoi.items()) {
+    if (!id.is_number_unsigned() || id.get<std::uint64_t>() >= values.size())
+      throw_error(file, ": the id of ", in_quotes(text), " is ", short_text(id),
+                  "; the ids must be 0 to ", values.size() - 1);
+    const auto i = id.get<std::size_t>();
+    if (given[i]) throw_error(file, ": two characters have the id ", i);
+    given[i] = true;
+    values[i] = only_code_point(file, text);
+  }
+  try {
+    return Vocabulary(Unit::code_point, values);
+  } catch (const Error& error) {
+    throw_error(file, ": ", error.what());
+  }
+}
+
+Vocabulary vocabulary_in(const Metadata& metadata, const std::string& file) {
+  SafetensorsFile described;
+  described.path = file;
+  described.metadata = metadata;
+  return ModelFile(std::move(described)).vocabulary();
+}
+
+Vocabulary in_meta_json(const fs::path& path) {
+  const Json json = parsed_object(path, max_vocabulary_bytes);
+  if (!json.contains("vocabulary.unit")) return characters_in(json, path.string());
+  Metadata metadata;
+  for (const auto& [key, value] : json.items())
+    if (value.is_string()) metadata[key] = value.get<std::string>();
+  return vocabulary_in(metadata, path.string());
+}
+
+std::string meta_json(const Vocabulary& vocabulary) {
+  Json json;
+  if (vocabulary.unit() == Unit::code_point) {
+    json = {{"vocab_size", vocabulary.size()}, {"stoi", Json::object()}};
+    for (std::size_t i = 0; i < vocabulary.size(); ++i)
+      json["stoi"][vocabulary.decode(static_cast<std::int64_t>(i))] = i;
+  } else {
+    for (const auto& [key, value] : model_metadata({}, vocabulary))
+      if (key.rfind("vocabulary.", 0) == 0) json[key] = value;
+  }
+  return json.dump() + "\n";
+}
+
+}  // namespace
+
+Vocabulary read_vocabulary(const fs::path& folder, const ForeignConfig& config) {
+  if (config.source == Source::heed)
+    return vocabulary_in(config.metadata, (folder / "config.json").string());
+  if (config.source == Source::bert) {
+    check_bert_tokenizer(folder);
+    return from_files(folder, Unit::word_piece, {"vocab.txt"});
+  }
+  if (file_exists(folder / "meta.json")) return in_meta_json(folder / "meta.json");
+  check_gpt2_tokenizer(folder);
+  return from_files(folder, Unit::byte_level_bpe, {"vocab.json", "merges.txt"});
+}
+
+std::map<std::string, std::string> vocabulary_files(const Vocabulary& vocabulary) {
+  const std::vector<std::string>& texts = vocabulary.files();
+  if (vocabulary.unit() == Unit::byte_level_bpe)
+    return {{"vocab.json", texts[0]}, {"merges.txt", texts[1]}};
+  if (vocabulary.unit() == Unit::word_piece) return {{"vocab.txt", texts[0]}};
+  return {{"meta.json", meta_json(vocabulary)}};
+}
+
+}  // namespace HEED_NAMESPACE::hugging_face

@@ -1,0 +1,162 @@
+// model_file.cpp: saves and loads models and training runs as safetensors files.
+
+#include "heed/files/model_file.hpp"
+
+#include "base/hash.hpp"
+#include "files/model_file/parts.hpp"
+#include "heed/base/atomic_file.hpp"
+#include "heed/base/text.hpp"
+#include "heed/files/save.hpp"
+
+namespace HEED_NAMESPACE {
+
+using namespace model_file;
+
+TextFingerprint fingerprint_of(const std::string& path, std::string_view text) {
+  return {path, text.size(), hash64(text)};
+}
+
+ModelFile ModelFile::open(const std::filesystem::path& path) {
+  try {
+    return ModelFile(read_safetensors(path));
+  } catch (const NotSafetensors& error) {
+    throw_error(path.string(), ": not a checkpoint: ", error.reason);
+  }
+}
+
+nn::GptConfig ModelFile::config() const { return config_in(file_); }
+
+nn::GptConfig ModelFile::config_for(const Vocabulary& vocabulary) const {
+  const nn::GptConfig checked = config();
+  if (checked.vocab_size != vocabulary.size())
+    throw_error(path(), ": the model's vocab_size is ", checked.vocab_size,
+                ", but its vocabulary has ", vocabulary.size(), " tokens");
+  return checked;
+}
+
+Vocabulary ModelFile::vocabulary() const { return vocabulary_in(file_); }
+
+void ModelFile::load_parameters(const Parameters& parameters) const { load(file_, parameters); }
+
+TrainOptions ModelFile::options() const { return options_in(file_); }
+
+GemmChoice ModelFile::gemm() const {
+  if (file_.metadata.count("train.gemm") == 0) return GemmChoice();  // an older file
+  try {
+    return GemmChoice::parse(text_entry(file_, "train.gemm"));
+  } catch (const Error& error) {
+    throw_error(path(), ": metadata 'train.gemm': ", error.what());
+  }
+}
+
+TextFingerprint ModelFile::text() const {
+  const bool has_size = file_.metadata.count("text.vocab_size") != 0;
+  return {path_in(file_), integer_entry(file_, "text.bytes", any_integer),
+          integer_entry(file_, "text.hash", any_integer),
+          has_size ? size_entry(file_, "text.vocab_size") : 0};
+}
+
+void ModelFile::restore(Trainer& trainer) const {
+  check_same_model(path(), config(), trainer.model().config);
+  const TrainerState state = trainer_state_in(file_);
+  std::vector<Array> values = parameter_values(file_, trainer.parameters());
+  try {
+    trainer.restore(state);
+  } catch (const Error& error) {
+    throw_error(path(), ": ", error.what());
+  }
+  set_values(trainer.parameters(), std::move(values));
+}
+
+LoadedModel::LoadedModel(const ModelFile& file)
+    : vocabulary(file.vocabulary()),
+      model(nn::without_values(parameters, file.config_for(vocabulary))) {
+  file.load_parameters(parameters);
+}
+
+void check_complete(const char* function, const Parameters& parameters, const nn::GptConfig& config,
+                    const Vocabulary& vocabulary) {
+  if (const auto count = nn::parameter_count<std::size_t>(config); parameters.count() != count)
+    throw_error(function, ": ", parameters.count(), " parameters for a model of ", count,
+                "; give all (a model in BF16 has its matrices elsewhere: load it in float)");
+  if (vocabulary.size() != config.vocab_size)
+    throw_error(function, ": a vocabulary of ", vocabulary.size(), " tokens for a model of ",
+                config.vocab_size);
+}
+
+Metadata model_metadata(const nn::GptConfig& config, const Vocabulary& vocabulary) {
+  Metadata metadata;
+  put_config(metadata, config);
+  put_vocabulary(metadata, vocabulary);
+  return metadata;
+}
+
+namespace {
+
+// The metadata and tensors of a file to be written. The tensors point to the memory of the model's
+// parameters.
+struct Content {
+  Metadata metadata;
+  std::vector<StoredTensor> tensors;
+};
+
+Content content_of(const Parameters& parameters, const nn::GptConfig& config,
+                   const Vocabulary& vocabulary) {
+  check_complete("save_model", parameters, config, vocabulary);
+  Content content{model_metadata(config, vocabulary), {}};
+  for (const Tensor& parameter : parameters)
+    content.tensors.push_back(stored_tensor(parameter.name(), parameter.value()));
+  return content;
+}
+
+}  // namespace
+
+void save_model(AtomicFile& file, const Parameters& parameters, const nn::GptConfig& config,
+                const Vocabulary& vocabulary) {
+  Content content = content_of(parameters, config, vocabulary);
+  write_safetensors(file, std::move(content.metadata), content.tensors);
+}
+
+void save_model(const std::filesystem::path& path, const Parameters& parameters,
+                const nn::GptConfig& config, const Vocabulary& vocabulary) {
+  AtomicFile file(path);
+  save_model(file, parameters, config, vocabulary);
+  file.commit();
+}
+
+// The content of a run's checkpoint. Its tensors point to the memory of the trainer and of `state`.
+static Content content_of(const Trainer& trainer, const TrainerState& state,
+                          const Vocabulary& vocabulary, const TextFingerprint& text) {
+  Content content = content_of(trainer.parameters(), trainer.model().config, vocabulary);
+  Metadata& metadata = content.metadata;
+  put_trainer_state(metadata, content.tensors, state);
+  metadata["train.gemm"] = gemm_choice().text();
+  put_path(metadata, text.path);
+  metadata["text.bytes"] = std::to_string(text.bytes);
+  metadata["text.hash"] = std::to_string(text.hash);
+  if (text.vocab_size != 0) metadata["text.vocab_size"] = std::to_string(text.vocab_size);
+  return content;
+}
+
+void save_run(AtomicFile& file, const Trainer& trainer, const Vocabulary& vocabulary,
+              const TextFingerprint& text) {
+  const TrainerState state = trainer.state();
+  Content content = content_of(trainer, state, vocabulary, text);
+  write_safetensors(file, std::move(content.metadata), content.tensors);
+}
+
+void save_run(const std::filesystem::path& path, const Trainer& trainer,
+              const Vocabulary& vocabulary, const TextFingerprint& text) {
+  AtomicFile file(path);
+  save_run(file, trainer, vocabulary, text);
+  file.commit();
+}
+
+void check_run(const std::filesystem::path& path, const Trainer& trainer,
+               const Vocabulary& vocabulary, const TextFingerprint& text) {
+  const TrainerState state = trainer.state();
+  Content content = content_of(trainer, state, vocabulary, text);
+  check_safetensors(path, std::move(content.metadata), content.tensors);
+}
+
+}  // namespace HEED_NAMESPACE

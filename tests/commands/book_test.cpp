@@ -1,0 +1,290 @@
+// book_test.cpp: the pages of heed book have the words and numbers that the lessons print.
+
+#include <cmath>
+#include <regex>
+#include <set>
+
+#include "catch.hpp"
+#include "commands/book/parts.hpp"
+#include "commands/heed_program.hpp"
+#include "heed/base/text.hpp"
+#include "lessons/programs.hpp"
+
+using namespace heed_test;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+void erase_all(std::string& text, const std::string& begin, const std::string& end) {
+  for (std::size_t at; (at = text.find(begin)) != text.npos;)
+    text.erase(at, text.find(end, at) + end.size() - at);
+}
+
+// The text of the lesson's output in its page: without tags, and without what the page adds.
+std::string output_in(const std::string& page) {
+  const std::size_t begin = page.find("<div id=\"output\">");
+  std::string html = page.substr(begin, page.find("<details class=\"answers\">") - begin);
+  erase_all(html, "<div class=\"ran\"", "</div>");
+  erase_all(html, "<small", "</small>");
+  erase_all(html, "<script", "</script>");
+  erase_all(html, "<summary>", "</summary>");
+  for (const char* tag : {"h2", "td", "th", "dt", "dd", "p", "caption", "pre", "figcaption"})
+    for (std::size_t at; (at = html.find("</" + std::string(tag) + ">")) != html.npos;)
+      html.replace(at, std::string(tag).size() + 3, "\n");
+  erase_all(html, "<", ">");
+  const std::pair<const char*, const char*> references[] = {
+      {"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&#39;", "'"}, {"&amp;", "&"}};
+  for (const auto& [reference, character] : references)
+    html = std::regex_replace(html, std::regex(reference), character);
+  return html;
+}
+
+// The words of a text, without underlines, without lines that may differ on another machine, and
+// without the results of gnuplot and Graphviz, which the sandbox hides.
+Words words(const std::string& text) {
+  Words result;
+  for (const std::string& line : heed::lines_of(text)) {
+    if (line.rfind("  |", 0) == 0 || line.rfind("picture: ", 0) == 0) continue;
+    for (const std::string_view word : heed::words_of(line))
+      if (word.find_first_not_of('-') != word.npos) result.emplace_back(word);
+  }
+  return result;
+}
+
+// Whether two words are equal, or numbers that differ by one unit of the last digit at most.
+bool agree(const std::string& a, const std::string& b) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto is_number = [&](const std::string& word) {
+    return word.find_first_not_of("-.0123456789") == word.npos &&
+           std::any_of(word.begin(), word.end(), is_digit);
+  };
+  if (a == b || !is_number(a) || !is_number(b) || a.find('.') == a.npos) return a == b;
+  const std::size_t decimals = a.size() - a.find('.') - 1;
+  const double difference = std::abs(std::atof(a.c_str()) - std::atof(b.c_str()));
+  return b.size() - b.find('.') - 1 == decimals &&
+         difference <= 1.01 * std::pow(10.0, -static_cast<double>(decimals));
+}
+
+// The words without numbers and without repetitions of a word: with less training, tables have
+// other numbers and fewer columns.
+Words without_numbers(const Words& words) {
+  Words rest;
+  for (const std::string& word : words)
+    if (word.find_first_of("0123456789") == word.npos && (rest.empty() || rest.back() != word))
+      rest.push_back(word);
+  return rest;
+}
+
+bool contains(const Words& text, const Words& part) {
+  return std::search(text.begin(), text.end(), part.begin(), part.end(), agree) != text.end();
+}
+
+// The lines of the .out file that are not in the page; of a lesson that trains, without numbers.
+std::string missing_lines(const std::string& out, const std::string& page, bool trains) {
+  Words in_page = words(page);
+  if (trains) in_page = without_numbers(in_page);
+  std::string missing;
+  for (const std::string& line : heed::lines_of(out)) {
+    const Words in_line = trains ? without_numbers(words(line)) : words(line);
+    if (!contains(in_page, in_line)) missing += line + "\n";
+  }
+  return missing;
+}
+
+// Checks that the page holds each picture that the lesson's output names, if gnuplot and Graphviz
+// are installed.
+void check_pictures(const std::string& out, const std::string& page) {
+  if (has(page, " is not installed")) {
+    WARN("pictures skipped: gnuplot or Graphviz is not installed");
+    return;
+  }
+  for (const std::string& line : heed::lines_of(out)) {
+    if (line.rfind("picture: ", 0) != 0) continue;
+    INFO(line);
+    const std::string begin = "<figure><img alt=\"" + std::filesystem::path(line).stem().string() +
+                              "\" src=\"data:image/svg+xml;base64,PD94bWw";  // <?xml
+    REQUIRE(has(page, begin));
+    const std::size_t end = page.find('"', page.find(begin) + begin.size());
+    CHECK(end - page.find(begin) > 4000);
+    CHECK(page.substr(end, 14) == "\"><figcaption>");
+    CHECK(has(page, "<figcaption>" + line + "</figcaption>"));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the pages of the book have all that the lessons print", "[commands][book]") {
+  const Sandbox sandbox;
+  for (const std::string lesson : {"01_averaging", "05_query_key_value"}) {
+    Call call = sandbox.call({"book", lesson.substr(0, 2), "--out", "b"});
+    call.environment.clear();  // with gnuplot and Graphviz on the PATH
+    const Finished done = run(call);
+    INFO(done.err);
+    REQUIRE(done.code == 0);
+    CHECK(done.out == "book   b/index.html: 1 lesson\n");
+    const std::string page = content(sandbox / ("b/" + lesson + ".html"));
+    const std::string out = content(HEED_SOURCE_DIR "/lessons/" + lesson + ".out");
+    CHECK(words(output_in(page)) == words(out));
+    CHECK(missing_lines(out, output_in(page), false) == "");
+    check_pictures(out, page);
+  }
+  const std::string page = content(sandbox / "b/05_query_key_value.html");
+  for (const char* part :
+       {"<p class=\"check\">same: K by hand = in one line <small class=\"tolerance\" title=\"no "
+        "two numbers differ by more\">within 0.00001</small></p>",
+        "<caption>X X^T (3, 3)</caption>",
+        "href=\"glossary.html#projection-matrix\">PROJECTION MATRIX</a>",
+        "<code>Tensor S = products / std::sqrt(4.0);\n",
+        "check(&quot;K by hand = in one line&quot;",
+        "</small>\n<pre class=\"code\"><code>Array W_K = g.randn({5, 4})",
+        "Answers to the questions", "<h2>Exercise 05</h2>", "<h2>Exercise 05b</h2>",
+        "Check it with <code>./heed exercise 05b</code>.", "<summary>Hint 1</summary>",
+        "04_graph_attention.html", "06_scaling_and_saturation.html",
+        "<figure class=\"attention\"><script", "<figure class=\"sliders\"><script"})
+    CHECK(has(page, part));
+  const std::string index = content(sandbox / "b/index.html");
+  CHECK(has(index, "21_vision.html"));
+  CHECK(has(index, "<a href=\"01_averaging.html\">01 averaging</a><br>the causal mean of token "));
+  CHECK(has(content(sandbox / "b/glossary.html"), "<dt id=\"softmax\">"));
+  CHECK(has(content(sandbox / "b/glossary.html"),
+            "<a href=\"05_query_key_value.html#term-projection-matrix\">lesson 05</a>"));
+  CHECK(has(page, "id=\"term-projection-matrix\""));
+  CHECK(has(page, " attention_of_token computes it"));  // no link within a name
+  for (const char* name : {"b/book.css", "b/book.js", "b/maps.js", "b/curves.js", "b/sliders.js"})
+    CHECK(sandbox.has_file(name));
+  CHECK_FALSE(sandbox.has_file("b/run"));
+}
+
+TEST_CASE("the page of a lesson that trains has the losses of its run", "[commands][book]") {
+  const Sandbox sandbox;
+  REQUIRE(sandbox.heed({"book", "7", "--out", "b"}).code == 0);
+  const std::string page = content(sandbox / "b/07_causal_mask.html");
+  const std::string begin = "<figure class=\"curves\"><script type=\"application/json\">";
+  const std::size_t at = page.find(begin) + begin.size();
+  const auto note = nlohmann::json::parse(page.substr(at, page.find("</script>", at) - at));
+  CHECK(note["y_title"] == "training loss (nats per token)");
+  REQUIRE(note["curves"].size() == 2);
+  for (const auto& curve : note["curves"]) {
+    CHECK(curve["points"] == 2);  // 300 steps in at most 200 points
+    REQUIRE(curve["x"].size() == 150);
+    REQUIRE(curve["y"].size() == 150);
+    CHECK(curve["x"][0] == 0.5);
+    CHECK(curve["x"][149] == 298.5);
+    CHECK(std::abs(curve["y"][0].get<double>() - std::log(4)) < 0.1);
+  }
+  CHECK(note["curves"][0]["name"] == "causal mask");
+  CHECK(std::abs(note["curves"][0]["y"][149].get<double>() - std::log(4)) < 0.1);
+  CHECK(note["curves"][1]["name"] == "no mask");
+  CHECK(note["curves"][1]["y"][149] < 0.1);  // as the lesson claims
+}
+
+TEST_CASE("heed book of one lesson keeps the other pages and their search entries",
+          "[commands][book]") {
+  const Sandbox sandbox;
+  for (const char* lesson : {"1", "2", "1"})
+    REQUIRE(sandbox.heed({"book", lesson, "--out", "b"}).code == 0);
+  const std::string entries = content(sandbox / "b/entries.js");
+  for (const char* title : {"\"01: In this lesson\"", "\"02: In this lesson\""}) {
+    const std::size_t first = entries.find(title);
+    CHECK(first != entries.npos);
+    CHECK(entries.find(title, first + 1) == entries.npos);
+  }
+  CHECK(has(content(sandbox / "b/01_averaging.html"), "<div id=\"output\">"));
+  CHECK(has(content(sandbox / "b/02_naive_attention.html"), "<div id=\"output\">"));
+  CHECK(has(content(sandbox / "b/03_matmul_views.html"), "<code>./heed book 03</code> runs it"));
+}
+
+TEST_CASE("every line of the .out files is in the book that is made in brief",
+          "[commands][whole_book][.]") {
+  // The lessons that train, and draw no picture of the losses.
+  const std::set<std::string> with_curves = {"04", "06", "07", "16", "18",
+                                             "19", "20", "22", "25", "26"};
+  const EnvironmentVariable brief("HEED_BRIEF", "1");
+  const ScratchFolder sandbox;
+  const LessonRun book = run_in(sandbox.path, HEED_BINARY_DIR "/heed", "book --brief --out b");
+  REQUIRE(book.exit_code == 0);
+  for (const std::filesystem::path& lesson : numbered("lessons")) {
+    const std::string name = lesson.stem().string();
+    INFO("lesson " << name);
+    const std::string html = content(sandbox / ("b/" + name + ".html"));
+    const std::string page = output_in(html);
+    CHECK(has(html, "<figure class=\"curves\">") == (with_curves.count(name.substr(0, 2)) == 1));
+    const std::string out = content(std::filesystem::path(lesson).replace_extension(".out"));
+    const bool differs =
+        trains(lesson) || has(out, "~");  // numbers that brief runs or training change
+    CHECK(missing_lines(out, page, differs) == "");
+    const ScratchFolder folder(name);
+    const LessonRun run = run_in(folder.path, HEED_BINARY_DIR "/lessons/" + name);
+    CHECK(run.exit_code == 0);
+    CHECK(words(page) == words(run.output));
+  }
+}
+
+TEST_CASE("the comparison of a page with an .out file can fail", "[commands][book]") {
+  CHECK(missing_lines("a 1.25 b\nc\n", "a 1.25 b c", false) == "");
+  CHECK(missing_lines("a 1.25 b\nc\n", "a 1.26 b c", false) == "");
+  CHECK(missing_lines("a 1.25 b\nc\n", "a 1.28 b c", false) == "a 1.25 b\n");
+  CHECK(missing_lines("a 1.25 b\nc\n", "a 1.28 b c", true) == "");
+  CHECK(missing_lines("a 1.25 b\nc\n", "a 1.28 d c", true) == "a 1.25 b\n");
+  CHECK(missing_lines("40 heads\n", "41 heads", false) == "40 heads\n");
+}
+
+TEST_CASE("the book tells paragraphs, numbered items, tables and aligned lines apart",
+          "[commands][book]") {
+  const std::vector<heed::app::Section> sections = heed::app::sections_of(
+      "Title\n-----\n"
+      "A paragraph whose second line ends like the title of a table:\nthe factor 1 / sqrt(12)\n"
+      "does not help.\n\n"
+      "1. A question that\n   continues.\n2. Another one.\n\n"
+      "      1. A deep line.\n\n"
+      "seeds 1 to 3, all      ~2.34\nseeds 1 to 3, without  ~2.27\n\n"
+      "x (1, 2, 2)\n[0]\n  1.0000  2.0000\n  3.0000  4.0000\n\n"
+      "y (2, 1)\n  1.0000\n  2.0000\n");
+  REQUIRE(sections.size() == 1);
+  const std::vector<heed::app::Term> terms;
+  heed::app::LinkedText text(terms);
+  heed::app::LessonSource source({});
+  CHECK(heed::app::section_html(sections[0], {text, source, "/nowhere"}) ==
+        "<p>A paragraph whose second line ends like the title of a table: the factor 1 / sqrt(12) "
+        "does not help.</p>\n"
+        "<p class=\"item\">1. A question that continues.</p>\n"
+        "<p class=\"item\">2. Another one.</p>\n"
+        "<pre>      1. A deep line.</pre>\n"
+        "<pre>seeds 1 to 3, all      ~2.34\nseeds 1 to 3, without  ~2.27</pre>\n"
+        "<div class=\"scroll\"><table><caption>x (1, 2, 2)</caption>\n"
+        "<tr><th class=\"index\" colspan=\"2\">[0]</th></tr>\n"
+        "<tr><td>1.0000</td><td>2.0000</td></tr>\n<tr><td>3.0000</td><td>4.0000</td></tr>\n"
+        "</table></div>\n"
+        "<div class=\"scroll\"><table><caption>y (2, 1)</caption>\n"
+        "<tr><td>1.0000</td></tr>\n<tr><td>2.0000</td></tr>\n</table></div>\n");
+}
+
+TEST_CASE("no text of a lesson becomes markup in the book", "[commands][book]") {
+  const std::string odd =
+      "</script><img src=x> \"' & \xe2\x80\xae \x1b[0m \xed\xa0\x80 " + std::string(10000, 'x');
+  const std::string quoted = nlohmann::json(odd.substr(0, 20)).dump();
+  const std::string note =
+      "\x1d{\"kind\":\"maps\",\"file\":" + quoted +
+      ",\"line\":1,\"row_title\":\"query\",\"column_title\":\"key\",\"rows\":[" + quoted + "]}\n";
+  const std::vector<heed::app::Section> sections = heed::app::sections_of(
+      odd + "\n---\n" + note + odd + "\n\n" + odd + " (1, 1)\n" + odd +
+      "  1.0000\n\n  same: " + odd + "\n  | " + odd + "\n\npicture: " + odd + "\n");
+  REQUIRE(sections.size() == 1);
+  const std::vector<heed::app::Term> terms{{odd.substr(0, 20), "01", odd}};
+  heed::app::LinkedText text(terms);
+  heed::app::LessonSource source({});
+  const std::string html = heed::app::section_html(sections[0], {text, source, "/nowhere"});
+  for (const char* markup : {"<img", "</script><img", "\xe2\x80\xae", "\x1b", "\xed\xa0\x80"})
+    CHECK_FALSE(has(html, markup));
+  CHECK(has(html, "\\u003c/script>"));
+  CHECK(has(html, "&lt;/script&gt;&lt;img src=x&gt; &quot;&#39; &amp; \\u202e \\x1b[0m \\xed"));
+}
+
+TEST_CASE("heed book refuses a lesson that does not exist", "[commands][book]") {
+  const Sandbox sandbox;
+  const Finished done = sandbox.heed({"book", "77"});
+  CHECK(done.code == 2);
+  CHECK(done.err.rfind("heed: error: lesson '77' does not exist; there are lessons 1 to ", 0) == 0);
+  CHECK_FALSE(sandbox.has_file("book"));
+}
