@@ -139,22 +139,11 @@ TEST_CASE("the README counts the cases and programs of PyTorch", "[readme]") {
   CHECK(has(one_line(text), "programs of up to " + std::to_string(longest) + " operations"));
 }
 
-TEST_CASE("the README counts the mutants of mutation.py and those tested again", "[readme]") {
-  const std::string text = one_line(readme());
-  const std::string again =
-      matches(content(project / "tests/CMakeLists.txt"), "--again ([0-9]+)").at(0);
-  CHECK(has(text, "`./heed test --all` tests " + again + " of the caught ones again"));
-  CHECK(lines_of(content(project / "tests/mutation/caught_by.txt")).size() >= std::stoul(again));
-  const Finished list = run(
-      {{"/usr/bin/env", "python3", (project / "tests/mutation.py").string(), "--list"}, project});
-  if (list.code == 127) {
-    std::cout << "skipped: Python is not installed\n";
-    return;
-  }
-  INFO(list.err);
-  REQUIRE(list.code == 0);
-  const std::size_t mutants = std::stoul(matches(list.out, "\n([0-9]+) mutants").at(0));
-  CHECK(has(text, "over " + std::to_string(mutants / 100 * 100) + " times,"));
+TEST_CASE("the README counts the mutants that all tests include", "[readme]") {
+  const std::string sample =
+      matches(content(project / "tests/CMakeLists.txt"), "mutation[^ ]*.py --[a-z]+ ([0-9]+)")
+          .at(0);
+  CHECK(has(one_line(readme()), "`./heed test --all` tests " + sample + " of them"));
 }
 
 TEST_CASE("the README's table of the cost model follows from its formula", "[readme]") {
