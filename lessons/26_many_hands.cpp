@@ -1,7 +1,7 @@
 // 26 many_hands: data-parallel training in several processes, with the same bits for any number.
 //
 // Before this lesson: 24_from_gpt2_to_llama, and 08_autograd for the backward pass.
-// A useful breakpoint: heed::Trainer::sum_gradients. Print first and last, the shards of the rank.
+// A useful breakpoint: heed::DataParallel::sum_gradients. Print first and last: the rank's shards.
 
 #include "26_training.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "26_by_hand.hpp"
 #include "heed/autograd/backward.hpp"
-#include "heed/train/trainer.hpp"
+#include "heed/train/data_parallel.hpp"
 
 namespace heed {
 
@@ -49,11 +49,12 @@ inline Trained train(std::size_t shards, std::size_t processes) {
   in_processes(processes, [&](Communicator& communicator) {
     Distribution distribution;
     distribution.communicator = &communicator;
-    Trainer trainer(corpus, tiny_model(vocabulary), tiny_run(shards), distribution);
-    while (!trainer.done()) trainer.step();
-    result = {trainer.parameters().at("token.weight").value(),
+    const auto trainer =
+        make_trainer(corpus, tiny_model(vocabulary), tiny_run(shards), distribution);
+    while (!trainer->done()) trainer->step();
+    result = {trainer->parameters().at("token.weight").value(),
               {"S = " + std::to_string(shards), {}, {}}};
-    for (const LogRow& row : trainer.history())
+    for (const LogRow& row : trainer->history())
       result.losses.append(double(row.step), row.train_loss);
   });
   return result;

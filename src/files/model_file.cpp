@@ -58,10 +58,10 @@ TextFingerprint ModelFile::text() const {
 
 void ModelFile::restore(Trainer& trainer) const {
   check_same_model(path(), config(), trainer.model().config);
-  const TrainerState state = trainer_state_in(file_);
+  TrainerState state = trainer_state_in(file_);
   std::vector<Array> values = parameter_values(file_, trainer.parameters());
   try {
-    trainer.restore(state);
+    trainer.restore(std::move(state));
   } catch (const Error& error) {
     throw_error(path(), ": ", error.what());
   }

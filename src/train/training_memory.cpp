@@ -1,8 +1,8 @@
 // training_memory.cpp: an estimate of the memory that training needs.
 
-#include <cmath>
+#include "heed/train/training_memory.hpp"
 
-#include "heed/train/trainer.hpp"
+#include <cmath>
 
 namespace HEED_NAMESPACE {
 

@@ -9,7 +9,7 @@
 
 #include "catch.hpp"
 #include "commands/heed_program.hpp"
-#include "heed/train/trainer.hpp"
+#include "heed/train/training_memory.hpp"
 #include "sanitized.hpp"
 
 using namespace heed_test;

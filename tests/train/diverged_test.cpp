@@ -3,7 +3,7 @@
 #include <iostream>
 #include <random>
 
-#include "../src/train/first_nonfinite.hpp"
+#include "../src/train/diverged.hpp"
 #include "catch.hpp"
 #include "heed/autograd/trace/trace.hpp"
 #include "heed/ops/arithmetic.hpp"

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "catch.hpp"
-#include "heed/train/trainer.hpp"
+#include "heed/train/training_memory.hpp"
 #include "small_model.hpp"
 
 using heed::training_memory;

@@ -11,7 +11,7 @@
 #include "heed/autograd/backward.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/reduce.hpp"
-#include "heed/train/trainer.hpp"
+#include "heed/train/data_parallel.hpp"
 #include "message_of.hpp"
 #include "near.hpp"
 #include "parallel/threads_as_ranks.hpp"
@@ -55,7 +55,7 @@ std::string trained(const TrainOptions& options, std::size_t processes, Distribu
   run_ranks(processes, [&](Communicator& communicator) {
     Distribution own = distribution;
     own.communicator = &communicator;
-    Trainer trainer(text.corpus, small_config(text), options, own);
+    DataParallel trainer(text.corpus, small_config(text), options, own);
     while (!trainer.done()) trainer.step();
     const std::string bytes = bytes_of(trainer);
     if (communicator.rank() == 0) result = bytes;
@@ -74,7 +74,7 @@ TEST_CASE("all processes throw the error of the one whose weight is not finite",
   run_ranks(2, [&](Communicator& communicator) {
     Distribution distribution;
     distribution.communicator = &communicator;
-    Trainer trainer(text.corpus, small_config(text), sharded(2, 0), distribution);
+    DataParallel trainer(text.corpus, small_config(text), sharded(2, 0), distribution);
     if (communicator.rank() == 1)
       Tensor(trainer.parameters().at("norm.weight")).mutable_value()(0) =
           static_cast<Real>(not_a_number);
@@ -93,7 +93,7 @@ TEST_CASE("any number of processes trains to the same bits", "[train][processes]
   for (const double dropout : {0.0, 0.2}) {
     const TrainOptions options = sharded(8, dropout);
     const Text text;
-    Trainer alone(text.corpus, small_config(text), options);
+    DataParallel alone(text.corpus, small_config(text), options);
     while (!alone.done()) alone.step();
     const std::string expected = bytes_of(alone);
     for (const std::size_t processes : {1, 2, 4, 8}) {
@@ -115,7 +115,7 @@ TEST_CASE("with ZeRO, the optimizer is split between two or more processes", "[t
       Distribution own;
       own.zero = true;
       own.communicator = &communicator;
-      const Trainer trainer(text.corpus, small_config(text), sharded(8, 0), own);
+      const DataParallel trainer(text.corpus, small_config(text), sharded(8, 0), own);
       CHECK(trainer.splits_optimizer() == (processes == 2));
     });
 }
@@ -124,9 +124,9 @@ TEST_CASE("one shard is the whole batch, and more shards change only the last di
           "[train][processes]") {
   const auto losses = [](std::size_t shards) {
     const Text text;
-    Trainer trainer(text.corpus, small_config(text), sharded(shards, 0));
-    while (!trainer.done()) trainer.step();
-    return trainer.history();
+    const auto trainer = make_trainer(text.corpus, small_config(text), sharded(shards, 0));
+    while (!trainer->done()) trainer->step();
+    return trainer->history();
   };
   const std::vector<LogRow> whole = losses(1);
   for (const std::size_t shards : {2, 8}) {
@@ -144,7 +144,7 @@ TEST_CASE("dropout masks differ between shards and steps", "[train][processes]")
   TrainOptions options = sharded(2, 0.5);
   options.lr = options.min_lr = 1e-30;  // the weights stay as they are
   options.log_every = 1;
-  Trainer trainer(text.corpus, small_config(text), options);
+  DataParallel trainer(text.corpus, small_config(text), options);
   const double first = trainer.step()->grad_norm, second = trainer.step()->grad_norm;
   CHECK(first != second);
 }
@@ -156,7 +156,7 @@ TEST_CASE("the dropout masks of a shard follow from the seed, the step and the s
   TrainOptions options = sharded(shards, 0.3);
   options.log_every = 1;
   const nn::GptConfig config = small_config(text);
-  Trainer trainer(text.corpus, config, options);
+  DataParallel trainer(text.corpus, config, options);
   Batches batches(text.corpus.training(), options.batch_size, config.block_size, options.seed);
   for (int step = 0; step < 3; ++step) {
     const Batch batch = batches.next();
@@ -182,7 +182,8 @@ TEST_CASE("a step that failed leaves no gradients and no sums for the next step"
           "[train][processes]") {
   const Text text;
   const nn::GptConfig config = small_config(text);
-  Trainer trainer(text.corpus, config, sharded(8, 0)), other(text.corpus, config, sharded(8, 0));
+  DataParallel trainer(text.corpus, config, sharded(8, 0)),
+      other(text.corpus, config, sharded(8, 0));
   Tensor embedding = trainer.parameters().at("token.weight");
   int failures = 0;
   for (int i = 0; i < 4; ++i) {
@@ -207,12 +208,14 @@ TEST_CASE("the trainer refuses shards and processes that do not fit", "[train][p
     options.batch_size = batch_size;
     Distribution distribution;
     distribution.communicator = communicator;
-    return message_of([&] { Trainer(text.corpus, small_config(text), options, distribution); });
+    return message_of(
+        [&] { DataParallel(text.corpus, small_config(text), options, distribution); });
   };
   CHECK(refused(3, 9, nullptr) ==
         "Trainer: 3 shards: give a power of two that divides batch_size 9");
   CHECK(refused(8, 12, nullptr) ==
         "Trainer: 8 shards: give a power of two that divides batch_size 12");
+  CHECK(refused(1, 8, nullptr) == "DataParallel: 1 shard: use Trainer");
   SharedMemory memory(4);
   SharedMemoryCommunicator communicator(memory, 0);
   CHECK(refused(2, 8, &communicator) ==

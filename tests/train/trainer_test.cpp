@@ -11,6 +11,7 @@
 
 #include "catch.hpp"
 #include "heed/array/parallel.hpp"
+#include "heed/train/data_parallel.hpp"
 #include "near.hpp"
 #include "scratch_folder.hpp"
 #include "small_model.hpp"
@@ -80,10 +81,11 @@ TEST_CASE("the first loss is that of the initial weights, in any number of shard
   for (const std::size_t shards : {1u, 2u, 4u}) {
     TrainOptions options = few_steps(1);
     options.batch_size = 4, options.shards = shards;
-    Run run(options);
-    const double uniform = std::log(static_cast<double>(run.text.vocabulary.size()));
-    run.steps(1);
-    CHECK(std::abs(run.trainer.history()[0].train_loss / uniform - 1) < 0.05);
+    const Text text;
+    const auto trainer = make_trainer(text.corpus, small_config(text), options);
+    const double uniform = std::log(static_cast<double>(text.vocabulary.size()));
+    trainer->step();
+    CHECK(std::abs(trainer->history()[0].train_loss / uniform - 1) < 0.05);
   }
 }
 
@@ -235,6 +237,9 @@ TEST_CASE("the constructor of Trainer throws for invalid options", "[train][trai
   options = few_steps(10);
   options.decay_steps = -1;
   CHECK(refused(options) == "Trainer: decay_steps -1 must be 0 or more");
+  options = few_steps(10);
+  options.shards = 2;
+  CHECK(refused(options) == "Trainer: 2 shards: use DataParallel for more than 1");
   options = few_steps(10);
   options.beta1 = 1;
   CHECK(refused(options) == "AdamW: beta1 1 must be in [0, 1)");

@@ -14,7 +14,7 @@
 #include "heed/array/parallel.hpp"
 #include "heed/base/error.hpp"
 #include "heed/draw/table.hpp"
-#include "heed/train/trainer.hpp"
+#include "heed/train/data_parallel.hpp"
 
 namespace heed::app {
 namespace {
@@ -73,22 +73,32 @@ TrainOptions endless_training(std::size_t batch_size, std::size_t shards) {
   return options;
 }
 
-void time_steps(Trainer& trainer, std::int64_t steps, Measured& result) {
-  for (std::int64_t i = 0; i < steps / 5 + 2 && trainer.stop_signal() == 0; ++i) trainer.step();
-  const ExchangeStatistics* const after = trainer.exchange_statistics();
-  const ExchangeStatistics before = after != nullptr ? *after : ExchangeStatistics();
+// The signal that has stopped the trainer. Several processes must stop after the same step.
+int stop_signal(const Trainer& trainer) {
+  const auto* const parallel = dynamic_cast<const DataParallel*>(&trainer);
+  return parallel != nullptr ? parallel->stop_signal() : received_signal();
+}
+
+ExchangeStatistics statistics_of(const Trainer& trainer) {
+  const auto* const parallel = dynamic_cast<const DataParallel*>(&trainer);
+  return parallel != nullptr ? parallel->exchange_statistics() : ExchangeStatistics();
+}
+
+Measured time_steps(Trainer& trainer, std::int64_t steps) {
+  for (std::int64_t i = 0; i < steps / 5 + 2 && stop_signal(trainer) == 0; ++i) trainer.step();
+  const ExchangeStatistics before = statistics_of(trainer);
   std::vector<double> ms;
-  for (std::int64_t i = 0; i == 0 || (i < steps && trainer.stop_signal() == 0); ++i) {
+  for (std::int64_t i = 0; i == 0 || (i < steps && stop_signal(trainer) == 0); ++i) {
     const auto start = Clock::now();
     trainer.step();
     ms.push_back(ms_since(start));
   }
+  const ExchangeStatistics after = statistics_of(trainer);
   const auto n = static_cast<double>(steps);
-  result = {percentile(ms, 0.5), 0, 0, 0, static_cast<double>(peak_allocated_bytes()) / 0x1p20};
-  if (after == nullptr) return;
-  result.exchange_ms = 1e3 * (after->exchange_seconds - before.exchange_seconds) / n;
-  result.waiting_ms = 1e3 * (after->waiting_seconds - before.waiting_seconds) / n;
-  result.bytes = (after->bytes_sent - before.bytes_sent) / n;
+  return {percentile(ms, 0.5), 1e3 * (after.exchange_seconds - before.exchange_seconds) / n,
+          1e3 * (after.waiting_seconds - before.waiting_seconds) / n,
+          (after.bytes_sent - before.bytes_sent) / n,
+          static_cast<double>(peak_allocated_bytes()) / 0x1p20};
 }
 
 Measured measure(const Plan& plan, const Workload& workload, const Corpus& corpus,
@@ -98,12 +108,12 @@ Measured measure(const Plan& plan, const Workload& workload, const Corpus& corpu
     set_num_threads(1);
     Distribution distribution{&communicator, {}, plan.zero, received_signal};
     distribution.exchange.overlap = plan.overlap;
-    Trainer trainer(corpus, workload.model, endless_training(workload.batch_size, plan.shards),
-                    distribution);
-    Measured own{};
-    time_steps(trainer, steps, own);
+    const auto trainer = make_trainer(
+        corpus, workload.model, endless_training(workload.batch_size, plan.shards), distribution);
+    const Measured own = time_steps(*trainer, steps);
     if (communicator.rank() == 0) *result = own;
-    return trainer.stop_signal() == 0 ? 0 : 128 + trainer.stop_signal();
+    const int signal = stop_signal(*trainer);
+    return signal == 0 ? 0 : 128 + signal;
   });
   if (code != 0) throw_error("heed bench: a process has ended with code ", code);
   return *result;

@@ -19,7 +19,7 @@
 #include "heed/array/parallel.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
-#include "heed/train/trainer.hpp"
+#include "heed/train/training_memory.hpp"
 
 namespace heed::app {
 namespace {

@@ -258,6 +258,7 @@ struct Run {
   std::optional<Corpus> corpus = {};
   TextFingerprint fingerprint = {};
   std::unique_ptr<Trainer> trainer = {};
+  DataParallel* parallel = nullptr;  // the trainer if several processes train, otherwise null
 
   bool is_first() const { return communicator.rank() == 0; }
 
@@ -342,9 +343,14 @@ struct Run {
       set_gemm_of_run(checkpoint->gemm());
     else
       set_gemm_from_environment();
-    Distribution distribution{&communicator, {}, command.zero, received_signal};
-    distribution.exchange.overlap = command.overlap;
-    trainer = std::make_unique<Trainer>(*corpus, command.model, command.training, distribution);
+    if (communicator.size() == 1) {
+      trainer = heed::make_trainer(*corpus, command.model, command.training);
+    } else {
+      Distribution distribution{&communicator, {}, command.zero, received_signal};
+      distribution.exchange.overlap = command.overlap;
+      parallel = new DataParallel(*corpus, command.model, command.training, distribution);
+      trainer.reset(parallel);
+    }
     if (checkpoint) restore(*checkpoint, folder, *trainer);
     if (initial) initial->load_parameters(trainer->parameters());
     initial.reset();
@@ -364,7 +370,7 @@ struct Run {
     catch_stop_signals();
     if (!is_first()) {
       checkpoint.reset();
-      follow_to_end(*trainer);
+      follow_to_end(*parallel);
       return 0;
     }
     folder.create();
@@ -376,7 +382,7 @@ struct Run {
     const bool keep_history =
         command.keep_history || (checkpoint && !folder.history_steps().empty());
     checkpoint.reset();  // frees the checkpoint's copy of the weights and of AdamW's moments
-    return train_to_end(*trainer, *vocabulary, fingerprint, name, folder, keep_history);
+    return train_to_end(*trainer, parallel, *vocabulary, fingerprint, name, folder, keep_history);
   }
 };
 

@@ -37,6 +37,7 @@ bool on_terminal() { return stdout_is_terminal() && stderr_is_terminal(); }
 // A training run: stores the arguments of train_to_end(), prints progress and writes the files.
 struct TrainingRun {
   Trainer& trainer;
+  const DataParallel* parallel;  // the trainer if several processes train, otherwise null
   const Vocabulary& vocabulary;
   const TextFingerprint& text;
   const std::string& text_name;
@@ -52,7 +53,7 @@ struct TrainingRun {
   std::string steps_done() const { return std::to_string(trainer.steps_done()); }
   // The signal at which this run stops. Several processes must stop after the same step.
   int stop_signal() const {
-    return trainer.processes() > 1 ? trainer.stop_signal() : received_signal();
+    return parallel != nullptr ? parallel->stop_signal() : received_signal();
   }
 
   void save_history() {
@@ -130,7 +131,7 @@ struct TrainingRun {
         << c.embed_dim << ": " << counted(trainer.parameters().count(), "parameter") << "\n"
         << "steps  " << trainer.steps_done() << " to " << o.steps << ", each " << o.batch_size
         << " x " << c.block_size << " tokens, on "
-        << (trainer.processes() > 1 ? std::to_string(trainer.processes()) + " processes of " : "")
+        << (parallel != nullptr ? std::to_string(parallel->processes()) + " processes of " : "")
         << counted(static_cast<std::size_t>(num_threads()), "thread") << "\n"
         << (o.steps > o.warmup ? "" : warmup_line())
         << "loss   nats per token; a uniform guess has loss ln " << V << " = "
@@ -145,7 +146,7 @@ struct TrainingRun {
     std::string saved = "; step " + steps_done() + " is saved";
     try {
       // The other ranks do not know of this save, so their parts of the moments cannot be gathered.
-      if (trainer.splits_optimizer()) throw_error("the moments are split");
+      if (parallel != nullptr && parallel->splits_optimizer()) throw_error("the moments are split");
       if (row.val_loss) save_history();
       save();
     } catch (const Error&) {
@@ -291,10 +292,11 @@ struct TrainingRun {
 
 }  // namespace
 
-int train_to_end(Trainer& trainer, const Vocabulary& vocabulary, const TextFingerprint& text,
-                 const std::string& text_name, const RunFolder& folder, bool keep_history) {
+int train_to_end(Trainer& trainer, const DataParallel* parallel, const Vocabulary& vocabulary,
+                 const TextFingerprint& text, const std::string& text_name, const RunFolder& folder,
+                 bool keep_history) {
   const bool replaces = trainer.steps_done() == 0 && std::filesystem::exists(folder.checkpoint());
-  TrainingRun run{trainer, vocabulary, text, text_name, folder, keep_history, replaces};
+  TrainingRun run{trainer, parallel, vocabulary, text, text_name, folder, keep_history, replaces};
   check_run(folder.checkpoint(), trainer, vocabulary, text);
   for (const auto& file : {folder.sample(), folder.loss_csv()})
     static_cast<void>(AtomicFile(file));  // throws if the file cannot be written
@@ -313,7 +315,7 @@ int train_to_end(Trainer& trainer, const Vocabulary& vocabulary, const TextFinge
 }
 
 // With ZeRO, Trainer::state() is collective: it is called here whenever rank 0 saves or checks.
-void follow_to_end(Trainer& trainer) {
+void follow_to_end(DataParallel& trainer) {
   const auto join_save = [&] {
     if (trainer.splits_optimizer()) trainer.state();
   };

@@ -7,8 +7,8 @@
 #include "commands/run_folder.hpp"
 #include "heed/draw/curve.hpp"
 #include "heed/text/vocabulary.hpp"
+#include "heed/train/data_parallel.hpp"
 #include "heed/train/loss_csv.hpp"
-#include "heed/train/trainer.hpp"
 
 namespace heed::app {
 
@@ -21,12 +21,15 @@ namespace heed::app {
 // Throws Error if a file cannot be written, or if a loss or gradient is not finite; the previously
 // saved checkpoint is kept. If the reader of stdout ends, as in `heed train | head`, saves and
 // stops; if stdout cannot be written for another reason, prints one note and continues to train.
-int train_to_end(Trainer& trainer, const Vocabulary& vocabulary, const TextFingerprint& text,
-                 const std::string& text_name, const RunFolder& folder, bool keep_history = false);
+//
+// `parallel` is the trainer if several processes train, otherwise null.
+int train_to_end(Trainer& trainer, const DataParallel* parallel, const Vocabulary& vocabulary,
+                 const TextFingerprint& text, const std::string& text_name, const RunFolder& folder,
+                 bool keep_history = false);
 
 // The counterpart of train_to_end() on the other ranks: trains until the last step or the step at
 // which all ranks stop, and writes nothing. Throws the errors of Trainer::step().
-void follow_to_end(Trainer& trainer);
+void follow_to_end(DataParallel& trainer);
 
 // Two series for a plot: the training loss as a line, and the validation loss as points.
 std::vector<Series> loss_series(const LossCsv& losses);

@@ -1,9 +1,10 @@
-// first_nonfinite.cpp: repeats a failed step to find its first value that is not finite.
+// diverged.cpp: repeats a failed step to find its first value that is not finite.
 
-#include "train/first_nonfinite.hpp"
+#include "train/diverged.hpp"
 
 #include <cmath>
 #include <map>
+#include <sstream>
 
 #include "array/reduce.hpp"
 #include "heed/autograd/backward.hpp"
@@ -61,6 +62,25 @@ std::string first_nonfinite_parameter(const Parameters& parameters,
   optim::zero_grad(parameters.tensors());
   const std::string name = first_nonfinite_gradient(recompute_loss());
   return name.empty() ? "" : "the first gradient that is not finite is that of " + name;
+}
+
+std::string cause_of(const std::string& value, const std::string& operation) {
+  return (value.empty() ? "" : "; " + value) +
+         (operation.empty() ? "" : "; first occurrence: " + operation);
+}
+
+// Repeats the step twice to find the first parameter, and then the first operation.
+std::string cause_in_step(const Parameters& parameters,
+                          const std::function<Tensor()>& recompute_loss) {
+  const std::string parameter = first_nonfinite_parameter(parameters, recompute_loss);
+  optim::zero_grad(parameters.tensors());
+  return cause_of(parameter, first_nonfinite_operation([&] { backward(recompute_loss()); }));
+}
+
+std::string short_number(double value) {
+  std::ostringstream text;
+  text << (std::isnan(value) ? std::abs(value) : value);
+  return text.str();
 }
 
 }  // namespace HEED_NAMESPACE

@@ -1,4 +1,4 @@
-// first_nonfinite.hpp: finds the first value of a failed step that is not finite.
+// diverged.hpp: finds the first value of a failed step that is not finite, for the error Diverged.
 #pragma once
 
 #include <functional>
@@ -22,5 +22,16 @@ std::string first_nonfinite_value(const Parameters& parameters);
 // gradient is not finite. recompute_loss() repeats the forward pass of the failed step.
 std::string first_nonfinite_parameter(const Parameters& parameters,
                                       const std::function<Tensor()>& recompute_loss);
+
+// A text such as "; VALUE; first occurrence: OPERATION", without an empty part.
+std::string cause_of(const std::string& value, const std::string& operation);
+
+// The cause_of() a step with this loss: what first_nonfinite_parameter() and
+// first_nonfinite_operation() find.
+std::string cause_in_step(const Parameters& parameters,
+                          const std::function<Tensor()>& recompute_loss);
+
+// Formats a value with six significant digits, and NaN without its meaningless sign.
+std::string short_number(double value);
 
 }  // namespace HEED_NAMESPACE
