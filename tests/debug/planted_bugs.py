@@ -4,7 +4,7 @@
     ninja -C build/release heed_tests heed_debug_programs
     python3 tests/debug/planted_bugs.py                 plant each bug of TABLE, and run its tests
     python3 tests/debug/planted_bugs.py --only mark     those whose test matches a pattern
-    python3 tests/debug/planted_bugs.py --list          list the bugs: fails if one does not fit the modules
+    python3 tests/debug/planted_bugs.py --list          list the bugs, and those that do not fit the modules
 
 Each row plants one bug in a copy of the debugger's Python modules and names the transcripts (or tests of
 Catch2) that must fail with it, and pass without it. A transcript without a row is an error. The copies are
@@ -14,6 +14,8 @@ Last run: 34 bugs for 29 transcripts and 22 tests of Catch2: all 51 fail with th
 """
 
 import argparse
+import ast
+import io
 import os
 import pathlib
 import re
@@ -22,62 +24,68 @@ import signal
 import subprocess
 import sys
 import tempfile
+import tokenize
 
 PROJECT = pathlib.Path(__file__).resolve().parent.parent.parent
 MODULES = "debugger/heed_debug/"
 
-# (module, its text, the bug, transcripts that must fail). The same bug may need several rows.
+# (module; function, or the constant that a module defines; token, or STRING for any string; its number in
+# the function; how many tokens the bug replaces; the bug; transcripts that must fail). The same bug may need
+# several rows.
 TABLE = [
-    ("graph", '"wrong": "is wrong"', '"wrong": "is right"', "check check_O2 walk walk_O2"),
-    ("breakpoints", 'if "not being run" in text or', "if",
-     "core core_O2 core_gpt core_gpt_O2"),
-    ("memory", '"heed::float64::"', '"heed::float32::"', "double"),
-    ("gdb_target", "    if is_copy(value):\n        return array_of_copy",
-     "    if False:\n        return array_of_copy", "finish finish_O2"),
-    ("printers", "MAX_PARTS = 40", "MAX_PARTS = 4", "gpt gpt_O2"),
-    ("entering", "position() != start and not in_engine()", "position() != start", "in in_O2"),
-    ("running", "count -= 1", "count -= 2", "lesson_08 training training_O2"),
-    ("passes", "running_number = len(nodes) - 1", "running_number = len(nodes) - 2", "lesson_09"),
-    ("watching", "    outputs.restore(_mark[2])\n", "", "mark mark_O2"),
-    ("nonfinite_text", "if not any(counts) or", "if any(counts) or", "nan_backward"),
-    ("nonfinite_text", "    if nan or plus:", "    if plus:", "nan_forward nan_forward_O2"),
-    ("outputs", "if from_node_address(frame) != self", "if from_node_address(frame) == self", "out"),
-    ("numbers", "EDGE = 3", "EDGE = 2", "printers"),
-    ("numbers", "unevaluated xtensor expression", "xtensor expression", "expressions"),
-    ("watch_text", "(x - y) ** 2", "(x + y) ** 2", "watch"),
-    ("attention", "scores = [scale * sum(", "scores = [-40 * scale * sum(", "weights"),
-    ("commands", "if argument:\n            raise DebuggerError(\"heed: `heed out`",
-     "if False:\n            raise DebuggerError(\"heed: `heed out`", "wrong_use"),
+    ("graph", "check_report", "STRING", 6, 1, '"is right"', "check check_O2 walk walk_O2"),
+    ("breakpoints", "cannot_continue", "STRING", 2, 4, "", "core core_O2 core_gpt core_gpt_O2"),
+    ("memory", "FLOAT64", "STRING", 1, 1, '"heed::float32::"', "double"),
+    ("gdb_target", "array_of", "is_copy", 1, 4, "False", "finish finish_O2"),
+    ("printers", "MAX_PARTS", "40", 1, 1, "4", "gpt gpt_O2"),
+    ("entering", "step_in", "and", 2, 5, "", "in in_O2"),
+    ("running", "find_next", "1", 1, 1, "2", "lesson_08 training training_O2"),
+    ("passes", "running_pass", "1", 1, 1, "2", "lesson_09"),
+    ("watching", "continue_mark", "outputs", 1, 9, "", "mark mark_O2"),
+    ("nonfinite_text", "gradient_report", "not", 2, 1, "", "nan_backward"),
+    ("nonfinite_text", "new_nonfinite", "nan", 2, 2, "", "nan_forward nan_forward_O2"),
+    ("outputs", "Recorder.record", "!=", 1, 1, "==", "out"),
+    ("numbers", "EDGE", "3", 1, 1, "2", "printers"),
+    ("numbers", "expression_text", "STRING", 2, 1, '"xtensor expression%s; declare it as Array"',
+     "expressions"),
+    ("watch_text", "difference_norm", "-", 1, 1, "+", "watch"),
+    ("attention", "weights", "[", 12, 1, "[-40 *", "weights"),
+    ("commands", "register.out", "argument", 2, 1, "False", "wrong_use"),
 ]
 
 # The same for tests of Catch2.
 TESTS = [
-    ("lldb_running", 'register(frame, "rsi", "x1")', 'register(frame, "rdx", "x2")',
+    ("lldb_running", "accumulate_arguments", "STRING", 4, 3, '"rdx", "x2"',
      "LLDB: every command works at -O2"),
-    ("lldb_running", 'register(frame, "rcx"), register(frame, "r8")', 'register(frame, "rcx"), 0',
-     "LLDB: heed nan stops at the first value and gradient that is not finite,LLDB: a GPT and a value*"),
-    ("lldb_running", 'if "core" in (process', 'if "ore-c" in (process',
+    ("lldb_running", "finish_arguments", "register", 4, 6, "0",
+     "LLDB: heed nan stops at the first value and gradient that is not finite,"
+     "LLDB: a GPT and a value*"),
+    ("lldb_running", "check_can_continue", "STRING", 1, 1, '"ore-c"',
      "LLDB: the commands work on core files*"),
-    ("memory", '"heed::float64::"', '"heed::float32::"',
+    ("memory", "FLOAT64", "STRING", 1, 1, '"heed::float32::"',
      "LLDB: the commands read a program that computes in double"),
-    ("watch_text", "(x - y) ** 2", "(x + y) ** 2", "LLDB: heed watch*"),
-    ("graph", '"wrong": "is wrong"', '"wrong": "is right"',
+    ("watch_text", "difference_norm", "-", 1, 1, "+", "LLDB: heed watch*"),
+    ("graph", "check_report", "STRING", 6, 1, '"is right"',
      "LLDB: heed check names an operation whose backward has a wrong sign"),
-    ("graph", '"  += from', '"  -= from', "LLDB: heed grad and heed why print a gradient*"),
-    ("numbers", '"%s norm %s [%s, %s]%s"', '"%s length %s [%s, %s]%s"',
-     "a debug adapter stops with a reason*,the variables pane of an IDE shows an array in one line,"
+    ("graph", "contribution_lines", "STRING", 7, 1, '"  -= from %s%s, made at %s, norm %s"',
+     "LLDB: heed grad and heed why print a gradient*"),
+    ("numbers", "brief_text", "STRING", 9, 1, '"%s length %s [%s, %s]%s"',
+     "a debug adapter stops with a reason*,"
+     "the variables pane of an IDE shows an array in one line,"
      "LLDB: arrays and tensors are one line*"),
-    ("files", '".csv"', '".tsv"', "LLDB: heed save writes*,heed save writes*"),
-    ("svg", 'lines.append("  n%d -> n%d%s;"', 'lines.append("  n%d -- n%d%s;"', "heed graph --svg draws*"),
-    ("graph", '"a new backward pass, from', '"a backward pass, from', "LLDB: heed step runs*"),
-    ("graph", 'return "freed"', 'return "-"', "LLDB: heed graph lists*"),
-    ("lldb_running", "if from_ != self.node.address", "if from_ == self.node.address", "LLDB: heed out prints*"),
-    ("lldb_passes", 'if text.startswith("grad ")', 'if text.startswith("gradient ")', "LLDB: heed show prints*"),
-    ("graph", "(array|autograd|base)", "(array|base)", "LLDB: heed back lists*"),
-    ("graph", "in graph.nodes if node.depth > 0)", "in graph.nodes if node.depth >= 0)",
-     "LLDB: a pass without*"),
-    ("lldb_target", "the program is not running", "nothing is running", "LLDB: wrong uses*"),
-    ("memory", '"_Sp_counted_ptr_inplace<heed::" in', '"_Sp_counted_ptr<heed::" in',
+    ("files", "save", "STRING", 2, 1, '".tsv"', "LLDB: heed save writes*,heed save writes*"),
+    ("svg", "dot_text", "STRING", 14, 1, '"  n%d -- n%d%s;"', "heed graph --svg draws*"),
+    ("graph", "new_pass_text", "STRING", 2, 1, '"a backward pass, from %s, made at %s"',
+     "LLDB: heed step runs*"),
+    ("graph", "gradient_text", "STRING", 1, 1, '"-"', "LLDB: heed graph lists*"),
+    ("lldb_running", "Recorder.record", "!=", 1, 1, "==", "LLDB: heed out prints*"),
+    ("lldb_passes", "find_array", "STRING", 3, 1, '"gradient "', "LLDB: heed show prints*"),
+    ("graph", "ENGINE", "STRING", 1, 1, 'r".*/(src|include/heed)/(array|base)/.*|"',
+     "LLDB: heed back lists*"),
+    ("graph", "operations_text", ">", 1, 1, ">=", "LLDB: a pass without*"),
+    ("lldb_target", "NOT_RUNNING", "STRING", 1, 1, '"heed: nothing is running; type `run`, or `breakpoint set -n main` first"',
+     "LLDB: wrong uses*"),
+    ("memory", "with_control", "STRING", 2, 1, '"_Sp_counted_ptr<heed::"',
      "LLDB: every command works at -O2"),
 ]
 
@@ -98,22 +106,48 @@ def fails(build, tools, transcript, test):
     return ran.returncode != 0
 
 
-def with_bug(module, old, new):
-    """The text of a module with the bug."""
+def places(tree, scope=""):
+    """(name, first line, last line) of the functions and of the constants of a module."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Assign) and isinstance(tree, ast.Module):
+            yield ast.unparse(node.targets[0]), node.lineno, node.end_lineno
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            yield scope + node.name, node.lineno, node.end_lineno
+            yield from places(node, scope + node.name + ".")
+
+
+def tokens(text, place):
+    """(token or STRING, its start, its end) of a function or a constant, without what is defined in it."""
+    line_starts = [0]
+    for line in text.splitlines(True):
+        line_starts.append(line_starts[-1] + len(line))
+    owners = {}
+    for name, first, last in places(ast.parse(text)):  # an inner function comes after the outer one
+        owners.update({line: name for line in range(first, last + 1)})
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if owners.get(token.start[0]) == place and token.string.strip() and token.type != tokenize.COMMENT:
+            start, end = (line_starts[line - 1] + column for line, column in (token.start, token.end))
+            yield "STRING" if token.type == tokenize.STRING else token.string, start, end
+
+
+def with_bug(module, place, word, number, count, new):
+    """The text of a module with the bug, or None if the module has no such token."""
     path = PROJECT / "tools" / MODULES / f"{module}.py"
-    text = path.read_text(encoding="utf-8")
-    if old not in text:
-        sys.exit(f"planted_bugs.py: {module}.py does not contain {old!r}")
-    text = text.replace(old, new, 1)
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    found = list(tokens(text, place))
+    at = [i for i, (each, _, _) in enumerate(found) if each == word][number - 1:number]
+    if not at or at[0] + count > len(found):
+        return None
+    text = text[:found[at[0]][1]] + new + text[found[at[0] + count - 1][2]:]
     compile(text, path, "exec")  # a file that Python cannot read would fail every test
     return text
 
 
-def planted(folder, module, old, new):
-    """A copy of the debugger's modules with the bug."""
+def planted(folder, module, text):
+    """A copy of the debugger's modules, one of them with another text."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(PROJECT / "tools", folder)
-    (folder / MODULES / f"{module}.py").write_text(with_bug(module, old, new), encoding="utf-8")
+    (folder / MODULES / f"{module}.py").write_text(text, encoding="utf-8")
     return folder
 
 
@@ -124,34 +158,35 @@ def main():
     parser.add_argument("--build", default=PROJECT / "build/release", type=pathlib.Path)
     options = parser.parse_args()
     build = options.build.resolve()
-    missing = transcripts() - {name for row in TABLE for name in row[3].split()}
+    missing = transcripts() - {name for row in TABLE for name in row[-1].split()}
     if missing:
         sys.exit(f"planted_bugs.py: no bug for the transcripts {', '.join(sorted(missing))}")
-    rows = [(*row[:3], name, "") for row in TABLE for name in row[3].split()]
-    rows += [(*row[:3], "", test) for row in TESTS for test in row[3].split(",")]
-    for module, old, new, transcript, test in rows:
-        with_bug(module, old, new)
-        if options.list:
-            print(f"{transcript or test}    {module}.py: {old.strip()!r}")
+    rows = [(row[:-1], name, "") for row in TABLE for name in row[-1].split()]
+    rows += [(row[:-1], "", test) for row in TESTS for test in row[-1].split(",")]
+    rows = [row for row in rows if re.search(options.only, row[1] or row[2])]
+    bugs = [(with_bug(*bug), bug, transcript, test) for bug, transcript, test in rows]
+    unfitting = [bug for text, bug, _, _ in bugs if text is None]
+    for bug in unfitting:
+        print(f"does not fit the modules: {bug}")
     if options.list:
-        return 0
+        print(*(f"{transcript or test}    {bug}" for _, bug, transcript, test in bugs), sep="\n")
+        return 1 if unfitting else 0
     for number in (signal.SIGTERM, signal.SIGHUP):  # so that the temporary folder is removed
         signal.signal(number, lambda *_: sys.exit(1))
     caught = ran = 0
     passing = set()  # the tests that were seen to pass without a bug
     with tempfile.TemporaryDirectory(prefix="heed_bugs_") as folder:
-        for module, old, new, transcript, test in rows:
-            if not re.search(options.only, transcript or test):
+        for text, bug, transcript, test in bugs:
+            if text is None:
                 continue
             if (transcript, test) not in passing and fails(build, PROJECT / "tools", transcript, test):
                 sys.exit(f"planted_bugs.py: {transcript or test} fails without a bug")
             passing.add((transcript, test))
-            failed = fails(build, planted(pathlib.Path(folder) / "tools", module, old, new), transcript, test)
-            print(f"{'fails ' if failed else 'PASSES'}  {transcript or test}    {module}.py: {old.strip()!r}",
-                  flush=True)
+            failed = fails(build, planted(pathlib.Path(folder) / "tools", bug[0], text), transcript, test)
+            print(f"{'fails ' if failed else 'PASSES'}  {transcript or test}    {bug}", flush=True)
             ran, caught = ran + 1, caught + failed
     print(f"{caught} of {ran} tests fail with their bug")
-    return 0 if caught == ran else 1
+    return 0 if caught == ran and not unfitting else 1
 
 
 if __name__ == "__main__":

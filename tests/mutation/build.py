@@ -1,4 +1,4 @@
-"""build.py: builds instrumented test programs from a finished build, in a folder of its own."""
+"""build.py: builds test programs with mutants from a finished build, in a folder of its own."""
 
 import concurrent.futures
 import hashlib
@@ -13,8 +13,6 @@ from instrument import instrumented
 from rules import PROJECT, source_text
 
 HERE = pathlib.Path(__file__).resolve().parent
-# The folders of src that heed_double_tests tests. Other objects of libheed_double are reused.
-IN_DOUBLE = ("array", "autograd", "ops", "nn", "optim")
 PROGRAMS = ("heed_tests", "heed_double_tests")
 JOBS = 2
 ROUNDS = 12  # of dropping mutants that do not compile
@@ -39,20 +37,15 @@ class Build:
         listed = called(["ninja", "-C", self.build, "-t", "commands", *targets], self.build)
         if listed.returncode != 0:
             raise BuildError(f"ninja does not list the commands of {self.build}: {listed.stdout}")
-        self.commands = [line for line in listed.stdout.splitlines() if line.startswith(("/", ": &&"))]
+        self.commands = [line for line in listed.stdout.splitlines()
+                         if line.startswith(": &&") or " -c " in line]
         self.objects = {}  # object of the build: instrumented object
         self.headers = {}  # precompiled header of the build: that of -O1
 
     def compilations(self, file):
         """(object, command) of a source: one, or with float and with double."""
-        result = []
-        for command in self.commands:
-            if not command.endswith(f" -c {PROJECT / file}"):
-                continue
-            target = re.search(r" -o (\S+)", command)[1]
-            if "heed_double.dir" not in target or file.split("/")[1] in IN_DOUBLE:
-                result.append((target, command))
-        return result
+        return [(re.search(r" -o (\S+)", command)[1], command) for command in self.commands
+                if command.endswith(f" -c {PROJECT / file}")]
 
     def precompiled(self, command):
         """The command with -O1, with the checks of the standard library, and with a precompiled
@@ -136,14 +129,33 @@ class Build:
                 raise BuildError(done.stdout)
 
     def replace(self, file, text):
-        """Compiles the text in place of the file, without switches; returns whether that worked."""
-        source = self.folder / f"{file}.changed.cpp"
-        source.parent.mkdir(parents=True, exist_ok=True)
-        source.write_text(f'#line 1 "{PROJECT / file}"\n{text}')
-        own = {target: self.folder / f"{target}.changed.o" for target, _ in self.compilations(file)}
-        self.objects = own
-        return not any(self.errors(command, source, own[target], file)
-                       for target, command in self.compilations(file))
+        """Compiles the text in place of the file, without switches; returns whether that worked. For a header,
+        compiles all that include it into heed_double_tests."""
+        changed = self.folder / "changed"
+        shutil.rmtree(changed, ignore_errors=True)
+        (changed / file).parent.mkdir(parents=True)
+        (changed / file).write_text(f'#line 1 "{PROJECT / file}"\n{text}')
+        self.objects, works = {}, True
+        for user in [file] if file.endswith(".cpp") else self.users_of(file):
+            source = changed / user
+            source.parent.mkdir(parents=True, exist_ok=True)
+            if user != file:
+                source.write_text(f'#line 1 "{PROJECT / user}"\n{source_text(user)}')
+            for target, command in self.compilations(user):
+                if user == file or "double" in target:
+                    command = re.sub(r" -include \S+\.hxx", "", command) if user != file else command
+                    command = command.replace(" -I", f" -I{changed}/include -I{changed}/src -I", 1)
+                    self.objects[target] = self.folder / f"{target}.changed.o"
+                    works = works and not self.errors(command, source, self.objects[target], user)
+        return works
+
+    def users_of(self, header):
+        """The sources of heed_double_tests that include a header of the project."""
+        listed = called(["ninja", "-C", self.build, "-t", "deps"], self.build).stdout
+        blocks = [block for block in listed.split("\n\n") if f"{PROJECT / header}\n" in f"{block}\n"]
+        found = {re.search(rf"^    {PROJECT}/(\S+\.cpp)$", block, re.M) for block in blocks
+                 if re.match(r"\S*double\S*\.cpp\.o:", block)}
+        return sorted({each[1] for each in found if each})
 
     def link(self):
         for command in self.commands:
