@@ -49,6 +49,15 @@ void throw_invalid_utf8(std::string_view text, std::size_t position) {
   throw_error("not UTF-8: byte ", position, " is ", byte, "; convert the text or use --bytes");
 }
 
+bool is_utf8(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t size = decode_utf8(text, i).size;
+    if (size == 0) return false;
+    i += size;
+  }
+  return true;
+}
+
 std::string_view character_at(std::string_view text, std::size_t start) {
   return text.substr(start, std::max(decode_utf8(text, start).size, 1u));
 }

@@ -4,20 +4,19 @@
 #include <array>
 #include <cstdint>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "base/json.hpp"
 #include "files/parts.hpp"
 #include "heed/array/shape.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
+#include "heed/base/utf8.hpp"
 
 namespace HEED_NAMESPACE {
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr std::string_view metadata_name = "__metadata__";
 constexpr std::array<std::string_view, 3> fields{"dtype", "shape", "data_offsets"};
@@ -56,71 +55,62 @@ std::optional<std::size_t> byte_count(const std::vector<std::size_t>& sizes,
   return std::count(sizes.begin(), sizes.end(), std::size_t{0}) > 0 ? 0 : bytes;
 }
 
-// Receives the parser's SAX events and throws at the first event that the format does not allow.
-// More than three nested levels (header, tensor, list) are an error.
-class HeaderReader {
+// Throws at the first part of the header that the format does not allow. More than three nested
+// levels (header, tensor, list) are an error.
+class HeaderReader : public JsonEvents {
  public:
   explicit HeaderReader(const std::string& file) : file_(file) {}
 
-  bool start_object(std::size_t) {
-    if (state_ == State::start) return enter(State::header);
-    if (state_ != State::header) throw_unexpected_value("an object");
-    if (key_ == metadata_name) {
+  void start_object() override {
+    if (state_ == State::start) {
+      state_ = State::header;
+    } else if (state_ != State::header) {
+      throw_unexpected_value("an object");
+    } else if (key_ == metadata_name) {
       if (std::exchange(has_metadata_, true))
         throw_error(file_, ": ", metadata_name, " appears twice");
-      return enter(State::metadata);
+      state_ = State::metadata;
+    } else {
+      entries.emplace_back().name = std::move(key_);
+      state_ = State::tensor;
     }
-    entries.emplace_back().name = std::move(key_);
-    return enter(State::tensor);
   }
 
-  bool end_object() {
+  void end_object() override {
     if (state_ == State::tensor) check(entries.back());
-    return enter(State::header);
+    state_ = State::header;
   }
 
-  bool start_array(std::size_t) {
+  void start_list() override {
     if (state_ != State::tensor || field_ == dtype) throw_unexpected_value("a list");
-    return enter(field_ == shape ? State::shape : State::offsets);
+    state_ = field_ == shape ? State::shape : State::offsets;
   }
 
-  bool end_array() { return enter(State::tensor); }
+  void end_list() override { state_ = State::tensor; }
 
-  bool key(std::string& text) {
+  void key(std::string& text) override {
     if (state_ == State::tensor) return enter_field(text);
     if (state_ == State::metadata && metadata.count(text) != 0)
       throw_error(file_, ": ", metadata_name, " has the key ", in_quotes(text), " twice");
     key_ = std::move(text);
-    return true;
   }
 
-  bool string(std::string& text) {
+  void string(std::string& text) override {
     if (state_ == State::metadata)
       metadata.emplace(key_, std::move(text));
     else if (state_ == State::tensor && field_ == dtype)
       entries.back().dtype = std::move(text);
     else
       throw_unexpected_value("the string " + in_quotes(text));
-    return true;
   }
 
-  bool number_unsigned(std::uint64_t value) {
+  void number(std::uint64_t value) override {
     if (state_ == State::shape) return add(entries.back().shape, value, max_rank);
     if (state_ == State::offsets) return add(entries.back().offsets, value, 2);
     throw_unexpected_value(std::to_string(value));
   }
 
-  bool number_integer(std::int64_t value) { return throw_unexpected_value(std::to_string(value)); }
-  bool number_float(double, const std::string& text) {
-    return throw_unexpected_value(in_quotes(text));
-  }
-  bool null() { return throw_unexpected_value("null"); }
-  bool boolean(bool value) { return throw_unexpected_value(value ? "true" : "false"); }
-  bool binary(Json::binary_t&) { return throw_unexpected_value("binary data"); }
-
-  bool parse_error(std::size_t position, const std::string&, const Json::exception&) {
-    throw_error(file_, ": the header is not valid JSON in UTF-8 at its byte ", position);
-  }
+  void other(const Json&, const std::string& shown) override { throw_unexpected_value(shown); }
 
   Metadata metadata;
   std::vector<Entry> entries;  // the tensors, in the order of the header
@@ -128,25 +118,18 @@ class HeaderReader {
  private:
   enum class State { start, header, metadata, tensor, shape, offsets };
 
-  bool enter(State state) {
-    state_ = state;
-    return true;
-  }
-
-  bool enter_field(const std::string& text) {
+  void enter_field(const std::string& text) {
     const auto found = std::find(fields.begin(), fields.end(), text);
     if (found == fields.end()) throw_tensor_error("unknown field ", in_quotes(text));
     field_ = static_cast<std::size_t>(found - fields.begin());
     if (std::exchange(entries.back().has_field[field_], true))
       throw_tensor_error("the field ", in_quotes(text), " appears twice");
-    return true;
   }
 
-  bool add(std::vector<std::size_t>& list, std::uint64_t value, std::size_t max_size) {
+  void add(std::vector<std::size_t>& list, std::uint64_t value, std::size_t max_size) {
     if (list.size() == max_size)
       throw_tensor_error(fields[field_], " has more than ", max_size, " numbers");
     list.push_back(value);
-    return true;
   }
 
   void check(Entry& entry) {
@@ -173,7 +156,7 @@ class HeaderReader {
     throw_error(file_, ": tensor ", in_quotes(entries.back().name), ": ", parts...);
   }
 
-  [[noreturn]] bool throw_unexpected_value(const std::string& value) const {
+  [[noreturn]] void throw_unexpected_value(const std::string& value) const {
     if (state_ == State::header)
       throw_error(file_, ": ", in_quotes(key_), " must be an object, not ", value);
     if (state_ == State::metadata)
@@ -225,12 +208,9 @@ void check_padding(std::string_view text, const std::string& file) {
 }
 
 std::string quoted(const std::string& text, const std::string& file) {
-  try {
-    return Json(text).dump();
-  } catch (const Json::exception&) {
-    const std::string ascii = Json(text).dump(-1, ' ', true, Json::error_handler_t::replace);
-    throw_error(file, ": ", in_quotes(ascii), " is not valid UTF-8");
-  }
+  if (!is_utf8(text))
+    throw_error(file, ": ", in_quotes(Json(text).dump(-1, /*ascii=*/true)), " is not valid UTF-8");
+  return Json(text).dump();
 }
 
 }  // namespace
@@ -238,7 +218,11 @@ std::string quoted(const std::string& text, const std::string& file) {
 SafetensorsFile parse_header(std::string_view text, const std::string& path) {
   check_padding(text, path);
   HeaderReader reader(path);
-  Json::sax_parse(text.begin(), text.end(), &reader);
+  try {
+    read_json(text, reader);
+  } catch (const JsonError& error) {
+    throw_error(path, ": the header is not valid JSON in UTF-8 at its byte ", error.byte);
+  }
   check_unique_names(reader.entries, path);
   sort_contiguous(reader.entries, path);
   SafetensorsFile file;
@@ -260,7 +244,7 @@ std::string header_text(const Metadata& metadata, const std::vector<StoredTensor
     const std::size_t end = begin + tensor.bytes;
     text += "," + quoted(tensor.name, path) + ":{\"dtype\":" + quoted(tensor.dtype, path) +
             ",\"shape\":" + Json(tensor.shape).dump() +
-            ",\"data_offsets\":" + Json::array({begin, end}).dump() + "}";
+            ",\"data_offsets\":" + Json({begin, end}).dump() + "}";
     begin = end;
   }
   text += "}";

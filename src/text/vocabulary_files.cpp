@@ -1,13 +1,13 @@
-// vocabulary_files.cpp: reads the vocabulary files of published models, with a strict SAX parser.
+// vocabulary_files.cpp: reads the vocabulary files of published models.
 
 #include "text/vocabulary_files.hpp"
 
 #include <algorithm>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
 
+#include "base/json.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/file.hpp"
 #include "heed/base/text.hpp"
@@ -15,53 +15,35 @@
 namespace HEED_NAMESPACE {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr std::size_t max_file_bytes = 32'000'000;
 
-// Receives the parser's SAX events and throws at the first one that is not a token or its id, so
-// that nested values take no memory.
-class VocabularyReader {
+// Throws at the first part of the file that is not a token or its id, so that nested values take no
+// memory.
+class VocabularyReader : public JsonEvents {
  public:
   explicit VocabularyReader(const std::string& file) : file_(file) {}
 
-  bool start_object(std::size_t) {
+  void start_object() override {
     if (inside_) throw_unexpected("an object");
-    return inside_ = true;
+    inside_ = true;
   }
-  bool end_object() { return true; }
-  bool start_array(std::size_t) { return throw_unexpected("a list"); }
-  bool end_array() { return true; }
-
-  bool key(std::string& text) {
-    tokens.push_back(std::move(text));
-    return true;
-  }
-
-  bool number_unsigned(std::uint64_t value) {
+  void end_object() override {}
+  void start_list() override { throw_unexpected("a list"); }
+  void end_list() override {}
+  void key(std::string& text) override { tokens.push_back(std::move(text)); }
+  void number(std::uint64_t value) override {
     if (!inside_ || value > std::numeric_limits<std::uint32_t>::max())
       throw_unexpected(std::to_string(value));
     ids.push_back(static_cast<std::uint32_t>(value));
-    return true;
   }
-
-  bool number_integer(std::int64_t value) { return throw_unexpected(std::to_string(value)); }
-  bool number_float(double, const std::string& text) { return throw_unexpected(in_quotes(text)); }
-  bool string(std::string& text) { return throw_unexpected("the string " + in_quotes(text)); }
-  bool null() { return throw_unexpected("null"); }
-  bool boolean(bool value) { return throw_unexpected(value ? "true" : "false"); }
-  bool binary(Json::binary_t&) { return throw_unexpected("binary data"); }
-
-  bool parse_error(std::size_t position, const std::string&, const Json::exception&) {
-    throw_error(file_, ": not valid JSON in UTF-8 at byte ", position, ", after ",
-                counted(tokens.size(), "token"), "; download the file again");
-  }
+  void string(std::string& text) override { throw_unexpected("the string " + in_quotes(text)); }
+  void other(const Json&, const std::string& shown) override { throw_unexpected(shown); }
 
   std::vector<std::string> tokens;  // in the order of the file
   std::vector<std::uint32_t> ids;
 
  private:
-  [[noreturn]] bool throw_unexpected(const std::string& value) const {
+  [[noreturn]] void throw_unexpected(const std::string& value) const {
     if (!inside_)
       throw_error(file_, ": must be an object that maps tokens to their ids, not ", value);
     throw_error(file_, ": entry ", tokens.size(), ", ", in_quotes(tokens.back()),
@@ -142,7 +124,12 @@ std::vector<std::string> tokens_of_json(std::string_view json, const std::string
   if (const std::size_t zero = json.find('\0'); zero != json.npos)  // the parser would stop there
     throw_error(name, ": has a zero byte at ", zero, "; download the file again");
   VocabularyReader reader(name);
-  Json::sax_parse(json.begin(), json.end(), &reader);
+  try {
+    read_json(json, reader);
+  } catch (const JsonError& error) {
+    throw_error(name, ": not valid JSON in UTF-8 at byte ", error.byte, ", after ",
+                counted(reader.tokens.size(), "token"), "; download the file again");
+  }
   if (reader.tokens.empty()) throw_error(name, ": has no tokens; download the file again");
   check_distinct(reader.tokens, sorted_ids(reader.tokens), name, "entries");
   std::vector<std::string> tokens;

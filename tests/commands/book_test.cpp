@@ -1,6 +1,7 @@
 // book_test.cpp: the pages of heed book have the words and numbers that the lessons print.
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
 

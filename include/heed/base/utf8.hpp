@@ -85,6 +85,9 @@ void for_each_code_point(std::string_view text, Visit&& visit) {
   }
 }
 
+// Whether the whole text is valid UTF-8.
+bool is_utf8(std::string_view text);
+
 // The bytes of the UTF-8 character at `start`, or one byte if no valid character starts there.
 std::string_view character_at(std::string_view text, std::size_t start);
 

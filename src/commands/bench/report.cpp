@@ -1,9 +1,9 @@
 // report.cpp: writes the results of heed bench as tables or JSON, and parses the JSON that child
 // programs print.
 
-#include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/json.hpp"
 #include "base/machine.hpp"
 #include "commands/bench/bench.hpp"
 #include "heed/array/matmul.hpp"
@@ -11,8 +11,6 @@
 
 namespace heed::app {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 #ifdef __clang__
 constexpr const char* compiler_name = "clang++ " __clang_version__;
@@ -208,7 +206,7 @@ std::string bench_json(const BenchResults& r) {
     json["operations"].push_back(
         {{"name", name}, {"forward_ms", forward}, {"backward_ms", backward}});
   for (const Comparison& each : r.compared) json["compared"].push_back(comparison_json(each));
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.dump() + "\n";
 }
 
 ChildMeasurements parse_child_output(const std::string& program, const std::string& output) {
@@ -216,9 +214,13 @@ ChildMeasurements parse_child_output(const std::string& program, const std::stri
   last_line.erase(0, last_line.find_last_of('\n') + 1);
   try {
     const Json json = Json::parse(last_line);
-    return {json.at("ms_per_step"), json.at("peak_mb"), json.value("generate_tokens_per_s", 0.0),
-            json.value("first_step_clock_ns", std::int64_t{0})};
-  } catch (const Json::exception&) {
+    const auto number = [&](const char* key) {
+      return json.contains(key) ? json.at(key).number() : 0;
+    };
+    return {json.at("ms_per_step").number(), json.at("peak_mb").number(),
+            number("generate_tokens_per_s"),
+            static_cast<std::int64_t>(number("first_step_clock_ns"))};
+  } catch (const Error&) {
     throw_error(program, ": its last line is not a JSON object with ms_per_step and peak_mb");
   }
 }

@@ -118,7 +118,17 @@ class Book {
 
   void add_entry(const std::string& text, const std::string& page, const std::string& anchor) {
     const Json entry = {text, page + "#" + anchor};
-    entries_[page].push_back(entry.dump(-1, ' ', /*ensure_ascii=*/true));
+    entries_[page].push_back(entry.dump(-1, /*ascii=*/true));
+  }
+
+  // The address of the entry in a line of entries.js; "" if the line has none.
+  static std::string address_in(const std::string& line) {
+    try {
+      const Json entry = Json::parse(line);
+      return entry.get<Json::List>().size() == 2 ? entry[1].get<std::string>() : "";
+    } catch (const std::exception&) {
+      return "";
+    }
   }
 
   // Keeps the entries of the lessons that an earlier run wrote.
@@ -126,11 +136,10 @@ class Book {
     if (!fs::exists(folder_ / "entries.js")) return;
     for (std::string line : lines_of(read_text((folder_ / "entries.js").string()))) {
       if (!line.empty() && line.back() == ',') line.pop_back();
-      const Json entry = Json::parse(line, nullptr, /*allow_exceptions=*/false);
-      if (!entry.is_array() || entry.size() != 2 || !entry[1].is_string()) continue;
-      const std::string address = entry[1];
+      const std::string address = address_in(line);
       const std::string page = address.substr(0, address.find('#'));
-      if (page != "glossary.html" && fs::exists(folder_ / page)) entries_[page].push_back(line);
+      if (!page.empty() && page != "glossary.html" && fs::exists(folder_ / page))
+        entries_[page].push_back(line);
     }
   }
 

@@ -130,7 +130,7 @@ std::string check_html(const std::string& check, const std::vector<Json>& notes)
   for (const Json& note : notes)
     if (note.contains("tolerance") && check.find("(within ") == check.npos)
       tolerance = " <small class=\"tolerance\" title=\"no two numbers differ by more\">" +
-                  tolerance_text(note["tolerance"].get<double>()) + "</small>";
+                  tolerance_text(note.at("tolerance").number()) + "</small>";
   return "<p class=\"check\">" + escaped_html(check) + tolerance + "</p>\n";
 }
 
@@ -152,7 +152,7 @@ std::string block_html(const Lines& lines, std::size_t& at, LinkedText& text,
     return check_html(check, notes);
   }
   const bool is_map = std::any_of(notes.begin(), notes.end(),
-                                  [](const Json& note) { return note["kind"] == "maps"; });
+                                  [](const Json& note) { return note.at("kind") == "maps"; });
   if (is_map && !starts_with(line, picture_mark))
     return element("pre", escaped_html(joined(take(lines, at, is_row), "\n")));
   if (is_table_title(line)) {
@@ -176,7 +176,7 @@ std::string block_html(const Lines& lines, std::size_t& at, LinkedText& text,
 
 // JSON for the page's script; no text in it can end the script element.
 std::string figure_html(const std::string& kind, const Json& json) {
-  std::string text = json.dump(-1, ' ', /*ensure_ascii=*/true);
+  std::string text = json.dump(-1, /*ascii=*/true);
   for (std::size_t at = 0; (at = text.find('<', at)) != text.npos;) text.replace(at, 1, "\\u003c");
   return "<figure class=\"" + kind + "\"><script type=\"application/json\">" + text +
          "</script></figure>\n";
@@ -184,8 +184,9 @@ std::string figure_html(const std::string& kind, const Json& json) {
 
 // Whether the page shows the heat maps of a note as an attention map: queries by keys.
 bool is_attention(const Json& note) {
-  return note["kind"] == "maps" && note["row_title"].get<std::string>().rfind("query", 0) == 0 &&
-         note["column_title"].get<std::string>().rfind("key", 0) == 0;
+  return note.at("kind") == "maps" &&
+         note.at("row_title").get<std::string>().rfind("query", 0) == 0 &&
+         note.at("column_title").get<std::string>().rfind("key", 0) == 0;
 }
 
 // Code that ran, with its file and line. Long code is folded.
@@ -200,8 +201,9 @@ std::string ran_html(const SourceLines& code) {
 }
 
 std::string note_html(const Json& note, LessonSource& source) {
-  const std::string kind = note["kind"], file = note["file"];
-  const std::size_t line = note["line"];
+  const std::string& kind = note.at("kind").get<std::string>();
+  const std::string& file = note.at("file").get<std::string>();
+  const std::size_t line = note.at("line").get<std::uint64_t>();
   std::string html;
   if (kind == "section") html = ran_html(source.lines_of_main(file, line));
   html += ran_html(source.lines_before(file, line));

@@ -3,14 +3,13 @@
 
 #include <filesystem>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
 
-namespace heed::app {
+#include "base/json.hpp"
 
-using Json = nlohmann::json;
+namespace heed::app {
 
 // ---- course.cpp
 

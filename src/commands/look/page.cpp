@@ -34,7 +34,7 @@ std::vector<Array> weights_of(const nn::Gpt& model, const Indices& tokens) {
 }
 
 Json all_weight_codes(const std::vector<Array>& layers, bool causal) {
-  Json heads = Json::array();
+  Json::List heads;
   for (const Array& layer : layers)
     for (const Json& head : weight_codes(layer, causal)) heads.push_back(head);
   return heads;
@@ -85,7 +85,7 @@ Array head_of(const Array& heads, std::size_t h) { return xt::view(heads, h); }
 // The queries, keys and values of as many heads as fit into `bytes`, null for the others.
 Json vectors_json(const ForwardRecord& record, const std::vector<std::size_t>& order,
                   std::size_t heads, std::size_t bytes) {
-  Json json(std::vector<Json>(order.size()));
+  Json::List json(order.size());
   std::size_t used = 0;
   for (const std::size_t i : order) {
     const LayerRecord& layer = record.layers[i / heads];
@@ -110,7 +110,7 @@ Json map_json(const Tsne& map) {
 Json maps_json(const LookCommand& command, const ForwardRecord& record,
                const std::vector<std::size_t>& order, std::size_t heads) {
   const std::size_t points = 2 * record.layers[0].queries.shape(1);
-  Json json(std::vector<Json>(order.size()));
+  Json::List json(order.size());
   if (points < 4) return json;
   const std::size_t count = std::clamp<std::size_t>(max_pairs / (points * points), 1, order.size());
   LiveLine line;
@@ -156,7 +156,7 @@ std::string page_html(const LookCommand& command, const LoadedModel& saved, cons
   };
   // The page always has the gradients of the first loss. The history may take half of the other
   // bytes. The vectors may take all that is left then, and further losses what the vectors leave.
-  Json gradients = gradients_json(record, text.tokens, config.causal, 0, texts);
+  Json::List gradients = gradients_json(record, text.tokens, config.causal, 0, texts);
   const auto left_after_first_loss = [&, first_loss = written_bytes(gradients)] {
     return left() - std::min(left(), first_loss);
   };
@@ -225,7 +225,7 @@ Json models_that_fit(std::size_t count, std::size_t bytes,
   std::size_t stride =
       count == 0 ? 1 : std::max<std::size_t>(1, count * size(count - 1) / (2 * bytes + 1));
   while (stride < count && !fit(stride)) ++stride;
-  Json chosen = Json::array();
+  Json::List chosen;
   for (std::size_t i = 0; i < count; ++i)
     if ((count - 1 - i) % stride == 0) chosen.push_back(std::move(models[i]));
   return chosen;

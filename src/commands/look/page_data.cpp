@@ -84,7 +84,7 @@ Json gradient_json(const ForwardRecord& record, const Target& target, bool causa
   Json json = target.json;
   json["loss"] = rounded(static_cast<double>(target.loss.item()));
   json["rows"] = target.rows;
-  json["heads"] = Json::array();
+  json["heads"] = Json::List();
   for (const Array& layer : weight_gradients(record, target.loss))
     for (const Json& head : gradient_codes(layer, causal, target.rows))
       json["heads"].push_back(head);
@@ -104,7 +104,7 @@ std::size_t TokenTexts::index(std::int64_t id) {
   return index_of_id_[i];
 }
 
-std::string ascii(const Json& json) { return json.dump(-1, ' ', /*ensure_ascii=*/true); }
+std::string ascii(const Json& json) { return json.dump(-1, /*ascii=*/true); }
 
 std::size_t written_bytes(const Json& json) {
   constexpr std::size_t more = 5;  // "\\u003c" instead of "<"
@@ -117,9 +117,9 @@ int decimals_for(double largest) {
   return std::clamp(3 - static_cast<int>(std::floor(std::log10(largest))), 0, 12);
 }
 
-Json weight_codes(const Array& weights, bool causal) {
+Json::List weight_codes(const Array& weights, bool causal) {
   const std::size_t H = weights.shape(0), T = weights.shape(1);
-  Json heads = Json::array();
+  Json::List heads;
   for (std::size_t h = 0; h < H; ++h) {
     const std::vector<Real> packed = packed_rows(weights.data() + h * T * T, T, T, causal);
     heads.push_back(coded_numbers(packed.data(), packed.size(), 0, 1, 4).codes);
@@ -127,9 +127,9 @@ Json weight_codes(const Array& weights, bool causal) {
   return heads;
 }
 
-Json gradient_codes(const Array& gradients, bool causal, std::size_t rows) {
+Json::List gradient_codes(const Array& gradients, bool causal, std::size_t rows) {
   const std::size_t H = gradients.shape(0), T = gradients.shape(1);
-  Json heads = Json::array();
+  Json::List heads;
   for (std::size_t h = 0; h < H; ++h)
     heads.push_back(symmetric_codes(packed_rows(gradients.data() + h * T * T, T, rows, causal)));
   return heads;
@@ -142,7 +142,7 @@ Json vector_codes(const Array& vectors) {
 Json lens_json(const Array& lens, const Indices& tokens, bool causal, TokenTexts& texts) {
   const std::size_t layers = lens.shape(0), T = lens.shape(1), V = lens.shape(2);
   const std::size_t count = std::min(top_tokens, V);
-  Json ids = Json::array();
+  Json::List ids;
   std::vector<Real> top, next;
   std::vector<std::size_t> order(V);
   for (std::size_t row = 0; row < layers * T; ++row) {
@@ -165,10 +165,10 @@ Json lens_json(const Array& lens, const Indices& tokens, bool causal, TokenTexts
           {"next", coded_numbers(next.data(), next.size(), 0, 1, 4).codes}};
 }
 
-Json gradients_json(const ForwardRecord& record, const Indices& tokens, bool causal,
-                    std::size_t bytes, TokenTexts& texts, Json first) {
+Json::List gradients_json(const ForwardRecord& record, const Indices& tokens, bool causal,
+                          std::size_t bytes, TokenTexts& texts, Json::List first) {
   const std::size_t T = tokens.size(), texts_before = written_bytes(texts.json());
-  Json json = std::move(first);
+  Json::List json = std::move(first);
   std::size_t used = json.empty() ? 0 : written_bytes(json);
   const auto add = [&](const Target& target) {
     json.push_back(gradient_json(record, target, causal));
@@ -179,16 +179,16 @@ Json gradients_json(const ForwardRecord& record, const Indices& tokens, bool cau
   for (std::size_t t = T + has_mean - json.size(); t-- > 0;) {
     add(target_of(record, tokens, t, causal, texts));
     if (used + written_bytes(texts.json()) - texts_before <= bytes || json.size() == 1) continue;
-    json.erase(json.size() - 1);
+    json.pop_back();
     break;
   }
   return json;
 }
 
-Json score_json(const std::vector<std::vector<double>>& of_kind) {
-  Json json = Json::array();
+Json::List score_json(const std::vector<std::vector<double>>& of_kind) {
+  Json::List json;
   for (const std::vector<double>& column : of_kind) {
-    Json scores = Json::array();
+    Json::List scores;
     for (const double score : column) scores.push_back(rounded(score));
     json.push_back(scores);
   }

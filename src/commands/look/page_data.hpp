@@ -1,23 +1,21 @@
 // page_data.hpp: the parts of the data of heed look --page, as JSON.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "base/json.hpp"
 #include "commands/look/parts.hpp"
 #include "study/forward_record.hpp"
 
 namespace heed::app {
-
-using Json = nlohmann::json;
 
 // The texts of tokens. Each text is stored once; tokens are stored as indices of texts.
 class TokenTexts {
  public:
   explicit TokenTexts(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
   std::size_t index(std::int64_t id);  // the index of the token's text in json()
-  Json json() const { return texts_; }
+  Json json() const { return Json(texts_); }
 
  private:
   const Vocabulary& vocabulary_;
@@ -39,8 +37,8 @@ int decimals_for(double largest);
 // Attention weights (H, T, T), or their gradients, as one string of codes for each head. Rows are
 // stored one after the other; of a causal model only the part up to the diagonal. Weights are coded
 // between 0 and 1; gradients between -m and m, where m is the head's largest absolute value.
-Json weight_codes(const Array& weights, bool causal);
-Json gradient_codes(const Array& gradients, bool causal, std::size_t rows);
+Json::List weight_codes(const Array& weights, bool causal);
+Json::List gradient_codes(const Array& gradients, bool causal, std::size_t rows);
 
 // Queries, keys or values (T, D) of one head, between -m and m.
 Json vector_codes(const Array& vectors);
@@ -53,8 +51,8 @@ Json lens_json(const Array& lens, const Indices& tokens, bool causal, TokenTexts
 // texts of their targets, do not fit into `bytes`, except the first one: the mean or, of a
 // bidirectional model, the last position's. `first` is the result of a call with fewer bytes, to
 // which the further losses are added.
-Json gradients_json(const ForwardRecord& record, const Indices& tokens, bool causal,
-                    std::size_t bytes, TokenTexts& texts, Json first = Json::array());
+Json::List gradients_json(const ForwardRecord& record, const Indices& tokens, bool causal,
+                          std::size_t bytes, TokenTexts& texts, Json::List first = {});
 
 // The models of the run's history, with attention weights and scores of their heads, and the loss
 // curve. If not all models fit into `bytes`, it has every second one, every third one and so on,
@@ -63,6 +61,6 @@ Json history_json(const LookCommand& command, const LoadedModel& saved, const Lo
                   const ScoreText& scored, std::size_t bytes);
 
 // Scores as JSON numbers with four decimals, as heed look prints them; null for NaN.
-Json score_json(const std::vector<std::vector<double>>& of_kind);
+Json::List score_json(const std::vector<std::vector<double>>& of_kind);
 
 }  // namespace heed::app

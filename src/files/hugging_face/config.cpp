@@ -1,7 +1,6 @@
 // config.cpp: reads and writes config.json, and reads the index of a sharded model.
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "files/hugging_face/json.hpp"
@@ -29,23 +28,23 @@ class Config {
   std::size_t size(const char* key) const {
     if (!has(key)) throw_error(file(), ": the key '", key, "' is missing");
     const Json& value = json_.at(key);
-    if (!value.is_number_unsigned() || value.get<std::uint64_t>() == 0 ||
+    if (!value.is<std::uint64_t>() || value.get<std::uint64_t>() == 0 ||
         value.get<std::uint64_t>() > 1'000'000'000)
       throw_error(file(), ": '", key, "' is ", short_text(value),
                   "; it must be a whole number from 1 to 1000000000");
-    return value.get<std::size_t>();
+    return value.get<std::uint64_t>();
   }
 
   std::string text(const char* key, const std::string& otherwise) const {
     if (!has(key)) return otherwise;
-    if (!json_.at(key).is_string())
+    if (!json_.at(key).is<std::string>())
       throw_error(file(), ": '", key, "' is ", short_text(json_.at(key)), "; it must be a string");
     return json_.at(key).get<std::string>();
   }
 
   bool flag(const char* key, bool otherwise) const {
     if (!has(key)) return otherwise;
-    if (!json_.at(key).is_boolean())
+    if (!json_.at(key).is<bool>())
       throw_error(file(), ": '", key, "' is ", short_text(json_.at(key)),
                   "; it must be true or false");
     return json_.at(key).get<bool>();
@@ -54,10 +53,10 @@ class Config {
   double epsilon(const char* key, double otherwise) const {
     if (!has(key)) return otherwise;
     const Json& value = json_.at(key);
-    if (!value.is_number() || !(value.get<double>() > 0 && value.get<double>() < 1))
+    if (!value.is_number() || !(value.number() > 0 && value.number() < 1))
       throw_error(file(), ": '", key, "' is ", short_text(value),
                   "; it must be a number between 0 and 1");
-    return value.get<double>();
+    return value.number();
   }
 
   Gelu gelu(const char* key, const std::string& otherwise) const {
@@ -84,7 +83,7 @@ void require_common(const Config& config) {
   for (const char* key : {"is_decoder", "add_cross_attention", "is_encoder_decoder"})
     config.require(key, false);
   for (const char* key : {"pruned_heads", "quantization_config", "rope_scaling"})
-    config.require(key, Json::object());
+    config.require(key, Json::Object());
 }
 
 void check_heads(const Config& config, const nn::GptConfig& model, const char* width,
@@ -143,11 +142,11 @@ std::string model_type(const Config& config) {
 }
 
 Metadata metadata_in(const Config& config) {
-  if (!config.has("metadata") || !config.at("metadata").is_object())
+  if (!config.has("metadata") || !config.at("metadata").is<Json::Object>())
     throw_error(config.file(), ": the key 'metadata' is missing or is no object");
   Metadata metadata;
-  for (const auto& [key, value] : config.at("metadata").items()) {
-    if (!value.is_string())
+  for (const auto& [key, value] : config.at("metadata").get<Json::Object>()) {
+    if (!value.is<std::string>())
       throw_error(config.file(), ": metadata ", in_quotes(key), " must be a string");
     metadata[key] = value.get<std::string>();
   }
@@ -205,12 +204,12 @@ std::string config_text(Source source, const nn::GptConfig& c, const Vocabulary&
 
 std::map<std::string, std::string> read_index(const std::filesystem::path& path) {
   const Json json = parsed_object(path, max_index_bytes);
-  if (!json.contains("weight_map") || !json.at("weight_map").is_object() ||
-      json.at("weight_map").empty())
+  const Json* const map = json.find("weight_map");
+  if (map == nullptr || !map->is<Json::Object>() || map->get<Json::Object>().empty())
     throw_error(path.string(), ": the key 'weight_map' is missing or is no object");
   std::map<std::string, std::string> files;
-  for (const auto& [name, file] : json.at("weight_map").items()) {
-    const std::string text = file.is_string() ? file.get<std::string>() : "";
+  for (const auto& [name, file] : map->get<Json::Object>()) {
+    const std::string text = file.is<std::string>() ? file.get<std::string>() : "";
     const bool separated = text.find_first_of(std::string_view("/\0", 2)) != text.npos;
     if (text.empty() || separated || text[0] == '.')
       throw_error(path.string(), ": tensor ", in_quotes(name), ": its file is ", short_text(file),

@@ -24,47 +24,28 @@ std::string read_small_file(const std::filesystem::path& path, std::size_t max_b
   return text;
 }
 
-// Throws Error if values are nested too deeply. A callback of Json::parse could check this, but the
-// parser would then scan the enclosing list at the end of each object, in quadratic time.
-static void check_depth(std::string_view text, const std::string& file) {
-  constexpr int max_depth = 32;
-  int depth = 0;
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string && c == '\\')
-      ++i;  // the next character is escaped
-    else if (c == '"')
-      in_string = !in_string;
-    else if (!in_string && (c == '{' || c == '[') && ++depth > max_depth)
-      throw_error(file, ": has more than ", max_depth,
-                  " levels of nested JSON; take the file that belongs to the model");
-    else if (!in_string && (c == '}' || c == ']'))
-      --depth;
-  }
-}
-
 Json parsed_object(const std::filesystem::path& path, std::size_t max_bytes) {
   const std::string text = read_small_file(path, max_bytes);
   if (const std::size_t zero = text.find('\0'); zero != text.npos)  // the parser would stop there
     throw_error(path.string(), ": has a zero byte at ", zero);
-  check_depth(text, path.string());
-  Json json;
   try {
-    json = Json::parse(text);
-  } catch (const Json::parse_error& error) {
+    Json json = Json::parse(text);
+    if (json.is<Json::Object>()) return json;
+  } catch (const JsonError& error) {
+    if (error.kind == JsonError::Kind::depth)
+      throw_error(path.string(), ": has more than ", Json::max_depth,
+                  " levels of nested JSON; take the file that belongs to the model");
+    if (error.kind == JsonError::Kind::number)
+      throw_error(path.string(), ": has a number that is too large");
     throw_error(path.string(), ": is not valid JSON in UTF-8 at its byte ", error.byte);
-  } catch (const Json::exception&) {
-    throw_error(path.string(), ": has a number that is too large");
   }
-  if (!json.is_object()) throw_error(path.string(), ": must hold a JSON object");
-  return json;
+  throw_error(path.string(), ": must hold a JSON object");
 }
 
 std::string short_text(const Json& value) {
-  if (value.is_array()) return "a list";
-  if (value.is_object()) return value.empty() ? "{}" : "an object";
-  return value.is_string() ? in_quotes(value.get_ref<const std::string&>()) : value.dump();
+  if (value.is<Json::List>()) return "a list";
+  if (value.is<Json::Object>()) return value.get<Json::Object>().empty() ? "{}" : "an object";
+  return value.is<std::string>() ? in_quotes(value.get<std::string>()) : value.dump();
 }
 
 }  // namespace HEED_NAMESPACE::hugging_face

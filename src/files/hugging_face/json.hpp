@@ -1,15 +1,13 @@
-// json.hpp: strict reading of small JSON files. Only files that use JSON include it.
+// json.hpp: strict reading of small JSON files.
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/json.hpp"
 #include "heed/array/precision.hpp"
 
 namespace HEED_NAMESPACE::hugging_face {
-
-using Json = nlohmann::json;
 
 // Reads a file with one JSON object of at most 32 levels. Throws Error "PATH: ...".
 Json parsed_object(const std::filesystem::path& path, std::size_t max_bytes);

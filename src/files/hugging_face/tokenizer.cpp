@@ -22,8 +22,16 @@ constexpr const char* byte_level = "heed imports models of GPT-2 with its byte-l
 struct Settings {
   Settings(const fs::path& path, const char* the_remedy)
       : file(path.string()),
-        json(file_exists(path) ? parsed_object(path, max_bytes) : Json::object()),
+        json(file_exists(path) ? parsed_object(path, max_bytes) : Json(Json::Object())),
         remedy(the_remedy) {}
+
+  bool is_empty() const { return json.get<Json::Object>().empty(); }
+
+  // The value of a key; null without the key.
+  static Json value(const Json& object, const std::string& key) {
+    const Json* const found = object.find(key);
+    return found == nullptr ? Json() : *found;
+  }
 
   [[noreturn]] void refuse(const std::string& key, const Json& value) const {
     throw_error(file, ": '", key, "' is ", short_text(value), "; ", remedy);
@@ -32,17 +40,17 @@ struct Settings {
   // Throws Error unless a key is missing, null or has the supported value. `part` is "", or the key
   // of the object that has the keys, which must be there.
   void require(const std::string& part, const std::map<std::string, Json>& supported) const {
-    if (json.empty()) return;
-    const Json value = part.empty() ? json : json.value(part, Json());
-    if (!value.is_object()) refuse(part, value);
+    if (is_empty()) return;
+    const Json object = part.empty() ? json : value(json, part);
+    if (!object.is<Json::Object>()) refuse(part, object);
     for (const auto& [key, expected] : supported)
-      if (value.contains(key) && !value.at(key).is_null() && value.at(key) != expected)
-        refuse((part.empty() ? "" : part + ".") + key, value.at(key));
+      if (const Json given = value(object, key); !given.is_null() && given != expected)
+        refuse((part.empty() ? "" : part + ".") + key, given);
   }
 
   // Throws Error if the file names another class of tokenizers.
   void require_class(const std::string& supported) const {
-    const Json name = json.value("tokenizer_class", Json());
+    const Json name = value(json, "tokenizer_class");
     for (const std::string& known :
          {supported, supported + "Fast", std::string("PreTrainedTokenizerFast")})
       if (name.is_null() || name == Json(known)) return;
@@ -104,7 +112,7 @@ void check_bert_tokenizer(const fs::path& folder) {
                               {"unk_token", "[UNK]"},
                               {"continuing_subword_prefix", "##"},
                               {"max_input_chars_per_word", 100}});
-  if (!config.json.contains("do_lower_case") && tokenizer.json.empty())
+  if (!config.json.contains("do_lower_case") && tokenizer.is_empty())
     check_no_capitals(folder / "vocab.txt");
 }
 

@@ -33,16 +33,17 @@ std::uint32_t only_code_point(const std::string& file, const std::string& text) 
 
 // The characters of nanoGPT's meta.pkl as JSON: "stoi" maps each character to its id.
 Vocabulary characters_in(const Json& json, const std::string& file) {
-  if (!json.contains("stoi") || !json.at("stoi").is_object())
+  const Json* const found = json.find("stoi");
+  if (found == nullptr || !found->is<Json::Object>())
     throw_error(file, ": the key 'stoi' is missing or is no object");
-  const Json& stoi = json.at("stoi");
+  const Json::Object& stoi = found->get<Json::Object>();
   std::vector<std::uint32_t> values(stoi.size());
   std::vector<bool> given(stoi.size());
-  for (const auto& [text, id] : stoi.items()) {
-    if (!id.is_number_unsigned() || id.get<std::uint64_t>() >= values.size())
+  for (const auto& [text, id] : stoi) {
+    if (!id.is<std::uint64_t>() || id.get<std::uint64_t>() >= values.size())
       throw_error(file, ": the id of ", in_quotes(text), " is ", short_text(id),
                   "; the ids must be 0 to ", values.size() - 1);
-    const auto i = id.get<std::size_t>();
+    const auto i = id.get<std::uint64_t>();
     if (given[i]) throw_error(file, ": two characters have the id ", i);
     given[i] = true;
     values[i] = only_code_point(file, text);
@@ -65,15 +66,15 @@ Vocabulary in_meta_json(const fs::path& path) {
   const Json json = parsed_object(path, max_vocabulary_bytes);
   if (!json.contains("vocabulary.unit")) return characters_in(json, path.string());
   Metadata metadata;
-  for (const auto& [key, value] : json.items())
-    if (value.is_string()) metadata[key] = value.get<std::string>();
+  for (const auto& [key, value] : json.get<Json::Object>())
+    if (value.is<std::string>()) metadata[key] = value.get<std::string>();
   return vocabulary_in(metadata, path.string());
 }
 
 std::string meta_json(const Vocabulary& vocabulary) {
   Json json;
   if (vocabulary.unit() == Unit::code_point) {
-    json = {{"vocab_size", vocabulary.size()}, {"stoi", Json::object()}};
+    json = {{"vocab_size", vocabulary.size()}, {"stoi", Json::Object()}};
     for (std::size_t i = 0; i < vocabulary.size(); ++i)
       json["stoi"][vocabulary.decode(static_cast<std::int64_t>(i))] = i;
   } else {

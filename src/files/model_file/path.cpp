@@ -12,15 +12,6 @@ namespace {
 constexpr const char* path_key = "text.path";
 constexpr const char* path_encoding_key = "text.path_encoding";
 
-bool is_utf8(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t size = decode_utf8(text, i).size;
-    if (size == 0) return false;
-    i += size;
-  }
-  return true;
-}
-
 }  // namespace
 
 // Metadata must be UTF-8, but the name of a file may have any bytes. A name that is not UTF-8 is
