@@ -41,7 +41,7 @@ TABLE = [
     ("entering", "step_in", "and", 2, 5, "", "in in_O2"),
     ("running", "find_next", "1", 1, 1, "2", "lesson_08 training training_O2"),
     ("passes", "running_pass", "1", 1, 1, "2", "lesson_09"),
-    ("watching", "continue_mark", "outputs", 1, 9, "", "mark mark_O2"),
+    ("marking", "continue_mark", "outputs", 1, 9, "", "mark mark_O2"),
     ("nonfinite_text", "gradient_report", "not", 2, 1, "", "nan_backward"),
     ("nonfinite_text", "new_nonfinite", "nan", 2, 2, "", "nan_forward nan_forward_O2"),
     ("outputs", "Recorder.record", "!=", 1, 1, "==", "out"),
@@ -50,17 +50,17 @@ TABLE = [
      "expressions"),
     ("watch_text", "difference_norm", "-", 1, 1, "+", "watch"),
     ("attention", "weights", "[", 12, 1, "[-40 *", "weights"),
-    ("commands", "register.out", "argument", 2, 1, "False", "wrong_use"),
+    ("commands", "command.register_function.invoke", "argument", 2, 5, "False", "wrong_use"),
 ]
 
 # The same for tests of Catch2.
 TESTS = [
-    ("lldb_running", "accumulate_arguments", "STRING", 4, 3, '"rdx", "x2"',
+    ("lldb_breakpoints", "accumulate_arguments", "STRING", 6, 3, '"rdx", "x2"',
      "LLDB: every command works at -O2"),
-    ("lldb_running", "finish_arguments", "register", 4, 6, "0",
+    ("lldb_breakpoints", "finish_words", "register", 4, 6, "0",
      "LLDB: heed nan stops at the first value and gradient that is not finite,"
      "LLDB: a GPT and a value*"),
-    ("lldb_running", "check_can_continue", "STRING", 1, 1, '"ore-c"',
+    ("lldb_breakpoints", "check_can_continue", "STRING", 1, 1, '"ore-c"',
      "LLDB: the commands work on core files*"),
     ("memory", "FLOAT64", "STRING", 1, 1, '"heed::float32::"',
      "LLDB: the commands read a program that computes in double"),
@@ -78,8 +78,8 @@ TESTS = [
     ("graph", "new_pass_text", "STRING", 2, 1, '"a backward pass, from %s, made at %s"',
      "LLDB: heed step runs*"),
     ("graph", "gradient_text", "STRING", 1, 1, '"-"', "LLDB: heed graph lists*"),
-    ("lldb_running", "Recorder.record", "!=", 1, 1, "==", "LLDB: heed out prints*"),
-    ("lldb_passes", "find_array", "STRING", 3, 1, '"gradient "', "LLDB: heed show prints*"),
+    ("outputs", "Recorder.record", "!=", 1, 1, "==", "LLDB: heed out prints*"),
+    ("passes", "find_array", "STRING", 3, 1, '"gradient "', "LLDB: heed show prints*"),
     ("graph", "ENGINE", "STRING", 1, 1, 'r".*/(src|include/heed)/(array|base)/.*|"',
      "LLDB: heed back lists*"),
     ("graph", "operations_text", ">", 1, 1, ">=", "LLDB: a pass without*"),

@@ -13,7 +13,8 @@ if folder not in sys.path:
 
 sys.dont_write_bytecode = True  # no __pycache__ in the source tree
 
-from heed_debug import files, graph, lldb_passes, lldb_running, lldb_target, memory, numbers, svg  # noqa: E402
+from heed_debug import (checking, graph, lldb_breakpoints, lldb_target, memory, nonfinite,  # noqa: E402
+                        numbers, outputs, reports, running)
 from heed_debug.memory import DebuggerError  # noqa: E402
 
 # ---- summaries and children
@@ -109,132 +110,52 @@ class TensorChildren:
 # ---- commands
 
 
-def show_graph(process, text):
-    words = text.split()
-    draws, file = "--svg" in words, ""
-    if draws:
-        words, file = words[: words.index("--svg")], " ".join(words[words.index("--svg") + 1:])
-    everything = words[-1:] == ["all"]
-    text = " ".join(words[:-1] if everything else words)
-    if text:
-        _, node = lldb_passes.find_tensor(process, text)
-        if not node.requires_grad:
-            raise DebuggerError("heed: %s does not require a gradient, so it has no graph"
-                                % graph.title(node))
-        current = lldb_passes.graph_of(process, node.link)
-    else:
-        current = lldb_passes.require_pass(process)[0]
-    return "\n".join(svg.draw(current, file) if draws else graph.graph_lines(current, everything))
+def run_to_nan(_):
+    lines = nonfinite.run_to_nonfinite()
+    for number, _ in reports.user_frames()[:1] if lldb_target.is_stopped() else []:
+        lldb_target.process.GetSelectedThread().SetSelectedFrame(number)
+    return "\n".join(lines)
 
 
-def show_grad(process, text):
-    return graph.gradient_report(*lldb_passes.find_tensor(process, text))
+def watch(text):
+    """The table, and below it what ended it early."""
+    lines = []
+    try:
+        lines.extend(running.watch(text))
+    except DebuggerError as error:
+        if not lines:
+            raise
+        lines.append(str(error))
+    return "\n".join(lines)
 
 
-def show(process, text):
-    title, array = lldb_passes.find_array(process, text)
-    return title + " = " + numbers.array_text(array) + "\n" + numbers.summary(array)
-
-
-def why(process, text):
-    current, node = lldb_passes.find_tensor(process, text)
-    if not node.contributions:
-        raise DebuggerError("heed: " + graph.no_contributions(
-            current, node, "`settings set target.env-vars HEED_TRACE=provenance`"))
-    return "\n".join(graph.contribution_lines(current, node))
-
-
-def check(process, text):
-    current, node = lldb_passes.find_tensor(process, text) if text else running_node(process)
-    graph.check_can_check(current, node)
-    name = lldb_target.find_function(process, "heed::check_text")
-    if name is None:
-        raise DebuggerError(lldb_target.WITHOUT_G)
-    found = process.GetTarget().FindFunctions(name)
-    address = found.GetContextAtIndex(0).GetSymbol().GetStartAddress().GetLoadAddress(process.GetTarget())
-    options = lldb.SBExpressionOptions()
-    options.SetIgnoreBreakpoints(True)
-    result = lldb_target.selected_frame(process).EvaluateExpression(
-        "((unsigned long (*)(unsigned long))%d)(%d)" % (address, node.address), options)
-    if result.GetError().Fail():
-        raise DebuggerError("heed: `heed check` calls the program, so it needs a running program, not a "
-                            "core file")
-    return graph.check_report(current, node, memory.c_text(
-        lldb_target.target_of(process), result.GetValueAsUnsigned()))
-
-
-def running_node(process):
-    current, _ = lldb_passes.require_pass(process)
-    if current.running is None:
-        raise DebuggerError(lldb_running.NO_BACKWARD)
-    return current, current.nodes[current.running]
-
-
-def user_frames(process):
-    return [frame for frame in process.GetSelectedThread()
-            if lldb_target.file_of(frame) and not graph.ENGINE.fullmatch(lldb_target.file_of(frame))]
-
-
-def back(process, text):
-    return "\n".join("#%-2d %s at %s:%d" % (
-        frame.GetFrameID(), lldb_target.function_name(frame),
-        graph.short_path(lldb_target.file_of(frame)), frame.GetLineEntry().GetLine())
-        for frame in user_frames(process))
-
-
-def run_to_nan(process, _):
-    report = lldb_running.run_to_nonfinite(process)
-    for frame in user_frames(process)[:1] if process.GetState() == lldb.eStateStopped else []:
-        process.GetSelectedThread().SetSelectedFrame(frame.GetFrameID())
-    return report
-
-
-def save(process, text):
-    words = text.split()
-    if len(words) < 2:
-        raise DebuggerError("heed: save takes an array and a file, such as: heed save weights w.npy")
-    _, array = lldb_passes.find_array(process, " ".join(words[:-1]))
-    files.save(array, os.path.expanduser(words[-1]))
-    return "wrote %s to %s" % (numbers.shape_text(array.shape), words[-1])
-
-
-def only_in_gdb(process, _):
+def only_in_gdb(_):
     raise DebuggerError("heed: gdb has this command, LLDB does not: `heed debug` without --lldb starts gdb")
 
 
-COMMANDS = {"graph": show_graph, "step": lldb_running.step, "out": lambda process, _: lldb_running.out(process),
-            "check": check, "grad": show_grad, "show": show, "why": why, "nan": run_to_nan, "back": back,
-            "save": save, "watch": lldb_running.watch, "in": lldb_running.step_in, "mark": only_in_gdb,
-            "again": only_in_gdb, "weights": only_in_gdb}
-WITHOUT_ARGUMENT = ("out", "nan", "back", "in")
-HELP = """heed graph [T]     the graph of the running backward pass, or the graph that computed T; --svg draws it
-heed step [WHAT]   run to the backward of a node: the Nth from here, an operation, a name, #3
-heed out           run to the end of the node's backward: the gradients it returned, and to whom
-heed in            step to the next line of an operation or the program, past engine and libraries
-heed check [T]     compare a node's gradients with central differences (calls its forward and backward)
-heed grad T        the gradient of a tensor: by name, number (#3) or variable
-heed show X        an array or a tensor's value: matrix, min, max, mean, norm
-heed why T         the contributions to a gradient: node, source line, norm
-heed nan           run to the first value or gradient that is not finite
-heed watch W [N]   N training steps: norms of value, gradient, update, and update/value
-heed back          the call stack without the engine's frames
-heed save X FILE   write an array as .npy or .csv"""
+COMMANDS = {"graph": reports.show_graph, "step": lambda text: "\n".join(running.step(text)),
+            "check": checking.check, "grad": reports.show_grad, "show": reports.show,
+            "why": lambda text: reports.why(text, "`settings set target.env-vars HEED_TRACE=provenance`"),
+            "save": reports.save, "watch": watch, "mark": only_in_gdb, "again": only_in_gdb,
+            "weights": only_in_gdb, "out": lambda _: "\n".join(outputs.out()), "nan": run_to_nan,
+            "back": lambda _: reports.back(), "in": lambda _: lldb_breakpoints.step_in()}
 
 
 def run_command(debugger, words):
     name, text = words[0], words[1].strip() if len(words) > 1 else ""
     if name not in COMMANDS:
         raise DebuggerError("heed: there is no command `heed %s`; `heed` lists the commands" % name)
-    if text and name in WITHOUT_ARGUMENT:
+    if text and name in reports.WITHOUT_ARGUMENT and COMMANDS[name] is not only_in_gdb:
         raise DebuggerError("heed: `heed %s` takes no argument" % name)
-    return COMMANDS[name](lldb_target.selected_process(debugger), text)
+    lldb_target.select(debugger)
+    return COMMANDS[name](text)
 
 
 def heed(debugger, command, result, _):
     """Show arrays, computation graphs and gradients of a heed program. `heed` lists the commands."""
     words = command.split(None, 1)
     if not words:
-        result.AppendMessage(HELP)
+        result.AppendMessage(reports.HELP)
         return
     try:
         result.AppendMessage(run_command(debugger, words))
@@ -257,7 +178,7 @@ def __lldb_init_module(debugger, _):
         children = "TensorChildren" if kind == "tensor" else "NoChildren"
         commands += ['type summary add -v -w heed -x "%s" -F %s.%s_summary' % (pattern, __name__, kind),
                      'type synthetic add -w heed -x "%s" -l %s.%s' % (pattern, __name__, children)]
-    avoid = "settings set target.process.thread.step-avoid-regexp '%s'" % lldb_running.LIBRARIES
+    avoid = "settings set target.process.thread.step-avoid-regexp '%s'" % lldb_breakpoints.LIBRARIES
     for line in commands + [avoid, "type category enable heed"]:
         debugger.HandleCommand(line)
 

@@ -5,7 +5,8 @@ import re
 
 import gdb
 
-from heed_debug import gdb_target
+from heed_debug import gdb_target, graph, memory
+from heed_debug.gdb_target import target
 from heed_debug.memory import DebuggerError
 
 NO_OPERATIONS = ("heed: this program runs no operation of heed, which `%s` needs; gdb's `step`, `next` and "
@@ -123,3 +124,112 @@ def report_end(wanted):
         return  # run_to has printed why the program stopped
     raise DebuggerError("heed: the program ended%s; `run` starts it again" % (
         "" if re.fullmatch(r"\d*", wanted) else " before a backward of '%s'" % wanted))
+
+
+# ---- the functions that debugger.py describes
+
+
+def at_function(name, should_stop):
+    return InternalBreakpoint(name, should_stop, function=True)
+
+
+def at_address(address, should_stop):
+    return InternalBreakpoint("*0x%x" % address, should_stop)
+
+
+def at_accumulate(should_stop):
+    return at_function("heed::accumulate", should_stop)
+
+
+def at_finish(should_stop):
+    return at_function("heed::finish", should_stop)
+
+
+def accumulate_arguments():
+    frame = gdb.newest_frame()
+    from_ = frame.read_var("from")
+    return (int(from_.address or from_.referenced_value().address), int(frame.read_var("i")),
+            lambda: gdb_target.array_of(frame.read_var("part")))
+
+
+def finish_arguments():
+    frame = gdb.newest_frame()
+    inputs = gdb_target.address_of(frame.read_var("inputs"))
+    location = frame.read_var("location")
+    return (gdb_target.array_of(frame.read_var("value")), view_text(frame.read_var("op")),
+            "%s:%d" % (memory.c_text(target, int(location["file"])), int(location["line"])),
+            memory.read_links(target, memory.pointer(target, inputs), memory.pointer(target, inputs + 8)))
+
+
+def view_text(view):
+    """The text of a std::string_view, which may be stored in registers."""
+    parts = {part.type.strip_typedefs().code: view[part.name] for part in view.type.strip_typedefs().fields()
+             if hasattr(part, "bitpos")}
+    return memory.text(target, int(parts[gdb.TYPE_CODE_PTR]), int(parts[gdb.TYPE_CODE_INT]))
+
+
+def may_write_infinity(op):
+    """Whether the struct of an operation declares that its output may contain minus infinity."""
+    try:
+        fields = target.type("heed::" + op).fields()
+    except DebuggerError:
+        return False
+    return any(field.name == "may_write_infinity" for field in fields)
+
+
+def first_argument():
+    frame = gdb.newest_frame()
+    register = "x0" if frame.architecture().name().startswith("aarch64") else "rdi"
+    return int(frame.read_register(register)) & (2 ** 64 - 1)
+
+
+def enter(function):
+    breakpoint = InternalBreakpoint(function, function=True)
+    breakpoint.thread = gdb.selected_thread().num
+    if not run_to(breakpoint):
+        return False
+    enter_inlined(function)
+    return True
+
+
+def enter_inlined(function):
+    """Enters an inlined function: gdb stops in its caller, from which `step` enters the function."""
+    frame = gdb.newest_frame()
+    block = gdb.block_for_pc(frame.pc())
+    while block is not None and not block.is_global:
+        if block.function is not None and block.function.name.split("(")[0] == function:
+            if gdb_target.function_name(frame) != memory.plain(function):
+                gdb.execute("step", to_string=True)
+            return
+        block = block.superblock
+
+
+def position_lines():
+    """The function and line where the program has stopped, and the line's text."""
+    frame = gdb.newest_frame()
+    frame.select()
+    printed = gdb.execute("frame", to_string=True).strip().split("\n")
+    source = printed[-1].strip() if len(printed) > 1 else ""
+    path, line = gdb_target.source_location(frame)
+    lines = ["%s, %s:%d" % (gdb_target.function_name(frame), graph.short_path(path), line)] if path else []
+    return lines + [source] if source and line == frame.find_sal().line else lines
+
+
+def call_check(node):
+    """Calls heed::check_text, with breakpoints disabled so that the call cannot stop."""
+    enabled = [b for b in gdb.breakpoints() if b.enabled]
+    for breakpoint in enabled:
+        breakpoint.enabled = False
+    try:
+        with gdb_target.selection_restored():
+            result = gdb.parse_and_eval("(const char*) %s((const %s*) 0x%x)" % (
+                gdb_target.find_function("heed::check_text"), target.type("heed::Node"), node.address))
+            return memory.c_text(target, int(result))
+    except gdb.error as error:
+        text = gdb_target.reason(error)
+        if "cannot be called" in text or "without a process" in text or "No symbol" in text:
+            text = "`heed check` calls the program, so it needs a running program, not a core file"
+        raise DebuggerError("heed: " + text)
+    finally:
+        for breakpoint in enabled:
+            breakpoint.enabled = True

@@ -1,28 +1,22 @@
 """commands.py: the `heed ...` commands at gdb's prompt."""
 
-import os
-
 import gdb
 
-from heed_debug import (attention, checking, entering, files, gdb_target, graph, nonfinite, numbers,
-                        outputs, passes, running, svg, watching)
+from heed_debug import attention, checking, entering, marking, nonfinite, outputs, passes, reports, running
 from heed_debug.memory import DebuggerError
 
-HELP = """heed graph [T]     the graph of the running backward pass, or the graph that computed T; --svg draws it
-heed weights T H   the attention weights of head H at a fused Attention node
-heed step [WHAT]   run to the backward of a node: the Nth from here, an operation, a name, #3
-heed out           run to the end of the node's backward: the gradients it returned, and to whom
-heed in            step to the next line of an operation or the program, past engine and libraries
-heed check [T]     compare a node's gradients with central differences (calls its forward and backward)
-heed grad T        the gradient of a tensor: by name, number (#3) or variable
-heed show X        an array or a tensor's value: matrix, min, max, mean, norm
-heed why T         the contributions to a gradient: node, source line, norm
-heed nan           run to the first value or gradient that is not finite
-heed watch W [N]   N training steps: norms of value, gradient, update, and update/value
-heed mark          mark this place (copies the process: calls fork); `heed again` returns to it
-heed back          the call stack without the engine's frames
-heed save X FILE   write an array as .npy or .csv
-break heed::Softmax::backward stops in an operation; `help heed step` explains a command in full"""
+HELP_LINES = {  # those that only gdb has, and the lines before which they stand
+    "heed step": "heed weights T H   the attention weights of head H at a fused Attention node",
+    "heed back": "heed mark          mark this place (copies the process: calls fork); `heed again` returns to it"}
+
+
+def help_text():
+    lines = []
+    for line in reports.HELP.split("\n"):
+        lines += [added for start, added in HELP_LINES.items() if line.startswith(start + " ")] + [line]
+    return "\n".join(lines + [
+        "break heed::Softmax::backward stops in an operation; `help heed step` explains a command in full"])
+
 
 WELCOME = """Stopped at main. Some commands:
   heed step            run to the next node of the backward pass (heed step Softmax: to a Softmax node)
@@ -45,7 +39,7 @@ class HeedCommand(gdb.Command):
         if argument.strip():
             raise gdb.GdbError("heed: there is no command `heed %s`; `heed` lists the commands"
                                % argument.split()[0])
-        print(HELP)
+        print(help_text())
 
 
 def command(name, command_class, completer=gdb.COMPLETE_SYMBOL):
@@ -53,6 +47,8 @@ def command(name, command_class, completer=gdb.COMPLETE_SYMBOL):
     def register_function(function):
         def invoke(self, argument, from_tty):
             try:
+                if argument.strip() and name in reports.WITHOUT_ARGUMENT:
+                    raise DebuggerError("heed: `heed %s` takes no argument" % name)
                 function(argument.strip())
             except DebuggerError as error:
                 text = str(error)
@@ -72,6 +68,11 @@ def command(name, command_class, completer=gdb.COMPLETE_SYMBOL):
     return register_function
 
 
+def print_lines(lines):
+    for line in lines:
+        print(line)
+
+
 def register():
     HeedCommand()
     entering.skip_libraries()
@@ -86,22 +87,7 @@ require a gradient. |grad| is the L2 norm of the gradient, or - if there is no g
 marks a node that was freed after its backward, because no variable holds it.
 A list of more than 200 nodes is shortened, unless the last word is `all`. --svg draws the graph, by
 default as runs/graph.svg: its arrows show where gradients pass, with their norms."""
-        words = argument.split()
-        everything = bool(words) and words[-1] == "all"
-        draws = "--svg" in words
-        file = " ".join(words[words.index("--svg") + 1:]) if draws else ""
-        words = words[: words.index("--svg")] if draws else words
-        text = " ".join(words[:-1] if everything else words)
-        gdb_target.check_running()
-        if not text:
-            current = passes.require_pass()[0]
-        else:
-            _, node = passes.find_tensor(text)
-            if not node.requires_grad:
-                raise DebuggerError("heed: %s does not require a gradient, so it has no graph"
-                                    % graph.title(node))
-            current = passes.graph_of(node.link)
-        print("\n".join(svg.draw(current, file) if draws else graph.graph_lines(current, everything)))
+        print(reports.show_graph(argument))
 
     @command("weights", gdb.COMMAND_DATA)
     def weights(argument):
@@ -126,7 +112,7 @@ number in `heed graph`. If no pass is running, or the pass has no such node left
 the next pass. If a pass has no node of that operation or name, the program stops at the end of the
 pass. The command prints what the last node before passed to its inputs, and the node's upstream
 gradient."""
-        running.step(argument)
+        print_lines(running.step(argument))
 
     @command("out", gdb.COMMAND_RUNNING, gdb.COMPLETE_NONE)
     def out(argument):
@@ -134,9 +120,7 @@ gradient."""
 Usage: heed out
 Prints each gradient and the input to which it is passed. The engine adds it to the gradient of that
 input: `heed grad` prints the sum."""
-        if argument:
-            raise DebuggerError("heed: `heed out` takes no argument")
-        outputs.show()
+        print_lines(outputs.out())
 
     @command("in", gdb.COMMAND_RUNNING, gdb.COMPLETE_NONE)
     def step_in(argument):
@@ -144,8 +128,6 @@ input: `heed grad` prints the sum."""
 Usage: heed in
 At a line of the program that calls an operation, it stops in the operation's function, then in its
 forward. In a backward, it stops at the next line of the operation."""
-        if argument:
-            raise DebuggerError("heed: `heed in` takes no argument")
         entering.step_in()
 
     @command("check", gdb.COMMAND_DATA)
@@ -156,25 +138,20 @@ Without an argument, it checks the node whose backward runs. Of an input with mo
 compares 64, the largest gradients among them. For a node without an upstream gradient it draws a random
 one. This command calls functions of the program: the forward and the backward of the node, on copies.
 HEED_TRACE=check checks every node of every pass."""
-        checking.check(argument)
+        print(checking.check(argument))
 
     @command("grad", gdb.COMMAND_DATA)
     def show_grad(argument):
         """Print the gradient of a tensor.
 Usage: heed grad NAME | #NUMBER | VARIABLE"""
-        current, node = passes.find_tensor(argument)
-        print(graph.gradient_report(current, node))
+        print(reports.show_grad(argument))
 
     @command("show", gdb.COMMAND_DATA)
     def show(argument):
         """Print an array or a tensor's value, with its min, max, mean and norm.
 Usage: heed show VARIABLE | NAME | #NUMBER | grad T
 NaN and infinities are left out of min, max, mean and norm, and are counted."""
-        title, array = passes.find_array(argument)
-        shape = numbers.shape_text(array.shape)
-        title = title[: -len(shape)].rstrip() if title.endswith(shape) else title
-        print(title + " = " + numbers.array_text(array))
-        print(numbers.summary(array))
+        print(reports.show(argument))
 
     @command("why", gdb.COMMAND_DATA)
     def why(argument):
@@ -182,11 +159,7 @@ NaN and infinities are left out of min, max, mean and norm, and are counted."""
 Usage: heed why NAME | #NUMBER | VARIABLE
 The engine records contributions only on request: `set environment HEED_TRACE provenance` before
 `run`, or backward(loss, options) with options.provenance = true."""
-        current, node = passes.find_tensor(argument)
-        if not node.contributions:
-            raise DebuggerError("heed: " + graph.no_contributions(
-                current, node, "`set environment HEED_TRACE provenance`"))
-        print("\n".join(graph.contribution_lines(current, node)))
+        print(reports.why(argument, "`set environment HEED_TRACE provenance`"))
 
     @command("watch", gdb.COMMAND_RUNNING)
     def watch(argument):
@@ -195,7 +168,7 @@ Usage: heed watch NAME | VARIABLE [STEPS]
 Each line has a backward pass and the update after it: the norm of the value, of the gradient that the
 pass computed, of the update, and update/value. It stops at the beginning of the pass after the last
 step. STEPS is 5 unless given."""
-        watching.watch(argument)
+        print_lines(running.watch(argument))
 
     @command("mark", gdb.COMMAND_RUNNING, gdb.COMPLETE_NONE)
     def mark(argument):
@@ -203,17 +176,13 @@ step. STEPS is 5 unless given."""
 Usage: heed mark
 Copies the process with gdb's `checkpoint`, which calls fork() in the program. The program must have one
 thread, as `heed debug` sets it up. Files and output that the program wrote later are not undone."""
-        if argument:
-            raise DebuggerError("heed: `heed mark` takes no argument")
-        watching.mark()
+        marking.mark()
 
     @command("again", gdb.COMMAND_RUNNING, gdb.COMPLETE_NONE)
     def again(argument):
         """Go back to the place that `heed mark` marked, as often as you like.
 Usage: heed again"""
-        if argument:
-            raise DebuggerError("heed: `heed again` takes no argument")
-        watching.again()
+        marking.again()
 
     @command("nan", gdb.COMMAND_RUNNING, gdb.COMPLETE_NONE)
     def run_to_nan(argument):
@@ -221,9 +190,7 @@ Usage: heed again"""
 Usage: heed nan
 Prints the operation, the line that called it, and its inputs. Ignores minus
 infinity in the output of mask operations, and of operations with an input that contained it."""
-        if argument:
-            raise DebuggerError("heed: `heed nan` takes no argument")
-        nonfinite.run_to_nonfinite()
+        print_lines(nonfinite.run_to_nonfinite())
         if gdb.selected_thread() is not None:
             select_user_frame()
 
@@ -232,11 +199,7 @@ infinity in the output of mask operations, and of operations with an input that 
         """List the call stack without the engine's frames: only frames of operations and of the program.
 Usage: heed back
 The numbers are gdb's frame numbers, as in `frame 4`."""
-        if argument:
-            raise DebuggerError("heed: `heed back` takes no argument")
-        gdb_target.check_running()
-        for level, frame in user_frames():
-            print(frame_line(level, frame))
+        print_lines(reports.back().splitlines())
 
     @command("save", gdb.COMMAND_DATA, gdb.COMPLETE_FILENAME)
     def save(argument):
@@ -244,32 +207,11 @@ The numbers are gdb's frame numbers, as in `frame 4`."""
 Usage: heed save X FILE.npy | FILE.csv
 X is a variable, a name, #NUMBER, or `grad T`. A .npy file stores the exact bits; a .csv file has
 one line per row."""
-        words = argument.split()
-        if len(words) < 2:
-            raise DebuggerError("heed: save takes an array and a file, such as: heed save weights w.npy")
-        _, array = passes.find_array(" ".join(words[:-1]))
-        files.save(array, os.path.expanduser(words[-1]))
-        print("wrote %s to %s" % (numbers.shape_text(array.shape), words[-1]))
-
-
-# ---- frames
-
-def user_frames():
-    result = []
-    for level, frame in enumerate(gdb_target.frames()):
-        path, _ = gdb_target.source_location(frame)
-        if path and not graph.ENGINE.fullmatch(path):
-            result.append((level, frame))
-    return result
-
-
-def frame_line(level, frame):
-    path, line = gdb_target.source_location(frame)
-    return "#%-2d %s at %s:%d" % (level, gdb_target.function_name(frame), graph.short_path(path), line)
+        print(reports.save(argument))
 
 
 def select_user_frame():
     """Selects the innermost frame outside the engine: the line that made the nonfinite value."""
-    for level, frame in user_frames()[:1]:
+    for number, frame in reports.user_frames()[:1]:
         frame.select()
-        print(frame_line(level, frame))
+        print(reports.frame_line(number, frame))

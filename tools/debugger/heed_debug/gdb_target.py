@@ -39,14 +39,14 @@ def member(type_, name):
     return None
 
 
-class GdbTarget:
+class GdbTarget(memory.Target):
     """Reads the program's memory through gdb. memory.py describes the methods."""
 
-    def __init__(self):
-        self.clear()
+    script, name_of, member = "heed_gdb.py", staticmethod(str), staticmethod(member)
 
     def clear(self, _=None):
-        self.node_classes, self.layouts, self.types = {}, {}, {}
+        super().clear()
+        self.types = {}
 
     def read(self, address, size):
         try:
@@ -63,21 +63,6 @@ class GdbTarget:
             self.types[type_] = lookup_type(type_)
         return self.types[type_]
 
-    def offset(self, type_, path):
-        result, type_ = 0, self.type(type_)
-        for name in path.split("."):
-            found = member(type_, name)
-            if not found:
-                raise DebuggerError("heed: %s has no member %s; use this version's heed_gdb.py" % (type_, name))
-            result, type_ = result + found[0], found[1]
-        return result, type_
-
-    def has(self, type_, path):
-        try:
-            return self.offset(type_, path) is not None
-        except DebuggerError:
-            return False
-
     def sizeof(self, type_):
         return self.type(type_).sizeof
 
@@ -93,17 +78,6 @@ class GdbTarget:
     def symbol(self, address):
         output = gdb.execute("info symbol 0x%x" % address, to_string=True)
         return re.split(r" \+ \d+ in section | in section ", output)[0].strip()
-
-    def node_layout(self):
-        if "node" not in self.layouts:
-            self.layouts["node"] = memory.NodeLayout(self)
-        return self.layouts["node"]
-
-    def array_layout(self, type_):
-        key = str(type_)
-        if key not in self.layouts:
-            self.layouts[key] = memory.array_layout(self, type_)
-        return self.layouts[key]
 
 
 def lookup_type(name):
@@ -294,14 +268,40 @@ def variable(frame, name):
 
 
 def function_name(frame):
-    """The name of the frame's function, without its arguments."""
-    name = memory.plain(frame.name())
-    depth = 0
-    for i, c in enumerate(name):
-        depth += (c == "<") - (c == ">")
-        if c == "(" and depth == 0 and not name.startswith("(anonymous namespace)", i):
-            return name[:i]
-    return name
+    return memory.without_arguments(memory.plain(frame.name()))
+
+
+def newer(frame):
+    return frame.newer()
+
+
+def older(frame):
+    return frame.older()
+
+
+def backward_frame():
+    """Returns the innermost frame of heed::backward. Searches the selected thread first."""
+    threads = gdb.selected_inferior().threads()
+    selected = gdb.selected_thread()
+    with selection_restored():
+        for thread in [selected] + [t for t in threads if t.num != selected.num]:
+            thread.switch()
+            for frame in frames():
+                if function_name(frame) == "heed::backward":
+                    if frame.function() is None or frame.function().symtab is None:
+                        raise DebuggerError(without_g())
+                    if variable(frame, "upstream") is not None or has_nodes(frame):
+                        return frame
+    return None
+
+
+def has_nodes(frame):
+    """Whether the frame is the overload of heed::backward that loops over its variable `nodes`."""
+    try:
+        frame.read_var("nodes")
+        return True
+    except (ValueError, gdb.error):
+        return False
 
 
 def source_location(frame):
@@ -418,3 +418,69 @@ def links_in_scope():
             break
         result.extend(links_in_frame(frame))
     return result
+
+
+# ---- expressions
+
+# What gdb says of a name that is no variable. A name such as `token` may be a function of libc.
+UNKNOWN = r"heed: (No symbol \"%s|Attempt to extract a component|'[^']*' has unknown (return )?type)"
+
+
+def value_in_stack(text):
+    """The value of an expression in the selected frame or in the nearest caller that has it; None if
+    it begins with no variable."""
+    try:
+        return evaluate_in_stack(text)
+    except DebuggerError as error:
+        if not re.match(UNKNOWN % re.match(r"\w*", text).group(), str(error)):
+            raise
+        return None
+
+
+def evaluate_in_stack(text):
+    """The value of an expression in the selected frame, else in the nearest caller that has it."""
+    try:
+        return evaluate(text)
+    except DebuggerError as error:
+        if "No symbol" not in str(error):
+            raise
+        first_error = error
+    with selection_restored():
+        frame = gdb.selected_frame().older()
+        while frame is not None:
+            frame.select()
+            try:
+                return evaluate(text)
+            except DebuggerError as error:
+                # A caller may have the variable, and yet not the value of the expression.
+                if re.match(UNKNOWN % ".*", str(first_error)):
+                    first_error = error
+                frame = frame.older()
+    raise first_error
+
+
+def local_value(text):
+    """The value of an expression that begins with a variable of the selected frame, or None."""
+    first = re.match(r"\w*", text).group()
+    if first not in [symbol.name for symbol in variables(gdb.selected_frame())]:
+        return None
+    try:
+        return evaluate(text)
+    except DebuggerError as error:
+        if re.match(UNKNOWN % ".*", str(error)):
+            return None  # `norm.weight` may be a tensor's name although `norm` is a number here
+        raise
+
+
+def value_type(value):
+    return bare(value.type)
+
+
+def is_stopped():
+    return gdb.selected_thread() is not None
+
+
+newest_frame = gdb.newest_frame
+type_name = str
+note = print
+when_exited = gdb.events.exited.connect

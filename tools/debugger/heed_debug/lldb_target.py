@@ -30,12 +30,14 @@ def bare(type_):
         else type_.GetCanonicalType().GetUnqualifiedType()
 
 
-class LldbTarget:
+class LldbTarget(memory.Target):
     """Reads the program's memory through LLDB. memory.py describes the methods."""
 
-    def __init__(self, process):
-        self.process, self.program = process, process.GetTarget()
-        self.node_classes, self.layouts = {}, {}
+    script, member = "heed_lldb.py", staticmethod(member)
+
+    def __init__(self, process_):
+        super().__init__()
+        self.process, self.program = process_, process_.GetTarget()
         triple = self.program.GetTriple()
         self.arm_strings = "apple" in triple and triple.startswith(("arm64", "aarch64"))
 
@@ -59,20 +61,8 @@ class LldbTarget:
             raise DebuggerError(WITHOUT_G)
         return bare(found)
 
-    def offset(self, type_, path):
-        result, type_ = 0, self.type(type_)
-        for name in path.split("."):
-            found = member(type_, name)
-            if not found:
-                raise DebuggerError("heed: %s has no member %s" % (type_.GetName(), name))
-            result, type_ = result + found[0], found[1]
-        return result, type_
-
-    def has(self, type_, path):
-        try:
-            return self.offset(type_, path) is not None
-        except DebuggerError:
-            return False
+    def name_of(self, type_):
+        return type_.GetName()
 
     def sizeof(self, type_):
         return self.type(type_).GetByteSize()
@@ -107,27 +97,37 @@ class LldbTarget:
                 ("vtable for heed::", "vtable for std::_Sp_counted_ptr_inplace<heed::"))]
         return self.layouts["vtables"]
 
-    def node_layout(self):
-        if "node" not in self.layouts:
-            self.layouts["node"] = memory.NodeLayout(self)
-        return self.layouts["node"]
 
-    def array_layout(self, type_):
-        key = type_.GetName()
-        if key not in self.layouts:
-            self.layouts[key] = memory.array_layout(self, type_)
-        return self.layouts[key]
-
-
+# The process of the running command, and its target.
+process = target = None
 _targets = {}
 
 
-def target_of(process):
-    key = process.GetUniqueID()
+def target_of(process_):
+    key = process_.GetUniqueID()
     if key not in _targets:
         _targets.clear()
-        _targets[key] = LldbTarget(process)
+        _targets[key] = LldbTarget(process_)
     return _targets[key]
+
+
+def select(debugger):
+    """Makes the debugger's stopped process that of the following calls."""
+    global process, target
+    process = debugger.GetSelectedTarget().GetProcess()
+    check_running()
+    target = target_of(process)
+
+
+def is_stopped():
+    return process.GetState() == lldb.eStateStopped
+
+
+def check_running():
+    """Raises DebuggerError when no heed program is stopped."""
+    if not process.IsValid() or not is_stopped():
+        raise DebuggerError(NOT_RUNNING)
+    target_of(process).type("heed::Node")
 
 
 # ---- values
@@ -180,34 +180,47 @@ def node_of(value):
 # ---- frames
 
 
-def selected_process(debugger):
-    """The stopped process. Raises DebuggerError when no heed program is running."""
-    process = debugger.GetSelectedTarget().GetProcess()
-    if not process.IsValid() or process.GetState() != lldb.eStateStopped:
-        raise DebuggerError(NOT_RUNNING)
-    target_of(process).type("heed::Node")
-    return process
-
-
-def selected_frame(process):
+def selected_frame():
     return process.GetSelectedThread().GetSelectedFrame()
 
 
+def newest_frame():
+    return process.GetSelectedThread().GetFrameAtIndex(0)
+
+
+def newer(frame):
+    i = frame.GetFrameID()
+    return frame.GetThread().GetFrameAtIndex(i - 1) if i > 0 else None
+
+
+def older(frame):
+    return frame.GetThread().GetFrameAtIndex(frame.GetFrameID() + 1)
+
+
 def function_name(frame):
-    """The name of the frame's function, without its arguments."""
-    name = memory.plain(frame.GetFunctionName())
-    depth = 0
-    for i, c in enumerate(name):
-        depth += (c == "<") - (c == ">")
-        if c == "(" and depth == 0 and not name.startswith("(anonymous namespace)", i):
-            return name[:i]
-    return name
+    return memory.without_arguments(memory.plain(frame.GetFunctionName()))
 
 
-def find_function(process, name):
+def backward_frame():
+    """The innermost frame of the overload of heed::backward that loops over the nodes, or None."""
+    for frame in process.GetSelectedThread():
+        if function_name(frame) == "heed::backward" and variable(frame, "upstream") is not None:
+            return frame
+    return None
+
+
+def find_function(name):
     """The full name of a function such as heed::backward in the program, or None."""
     return next((full_name for full_name in memory.full_names(name)
                  if process.GetTarget().FindFunctions(full_name).GetSize()), None)
+
+
+def frames():
+    return list(process.GetSelectedThread())
+
+
+def source_location(frame):
+    return file_of(frame), frame.GetLineEntry().GetLine()
 
 
 def file_of(frame):
@@ -241,7 +254,7 @@ def links_in(value, depth=0):
             yield from links_in(value.GetChildAtIndex(i), depth + 1)
 
 
-def links_in_scope(process):
+def links_in_scope():
     """The Links to the nodes of all tensors in each frame's variables, innermost frame first."""
     result = []
     for frame in list(process.GetSelectedThread())[:100]:
@@ -251,3 +264,50 @@ def links_in_scope(process):
                     value = value.Dereference()
                 result.extend(links_in(value))
     return result
+
+
+# ---- variables. An LLDB variable path cannot call a function.
+
+
+def variable(frame, name):
+    """A variable of a frame, or None when it does not exist."""
+    value = frame.FindVariable(name)
+    return value if value.IsValid() else None
+
+
+def at_path(frame, text):
+    value = frame.GetValueForVariablePath(text)
+    return value if value.IsValid() and value.GetError().Success() else None
+
+
+def local_value(text):
+    """The value of a variable or member of the selected frame, or None."""
+    return at_path(selected_frame(), text)
+
+
+def value_in_stack(text):
+    """The value of a variable or member of the selected frame or of a caller, or None."""
+    thread = process.GetSelectedThread()
+    found = (at_path(thread.GetFrameAtIndex(i), text)
+             for i in range(thread.GetSelectedFrame().GetFrameID(), thread.GetNumFrames()))
+    return next((value for value in found if value is not None), None)
+
+
+def is_declared_later(_):
+    return False  # LLDB does not find a variable before its declaration
+
+
+def value_type(value):
+    return value.GetType()
+
+
+def type_name(type_):
+    return bare(type_).GetName() or "?"
+
+
+def note(_):
+    pass
+
+
+def when_exited(_):
+    pass

@@ -1,10 +1,10 @@
 """memory.py: reads arrays and graph nodes from the program's memory, without calling its functions.
 
-gdb_target.py and heed_lldb.py each provide a target, an object with these methods:
+gdb_target.py and lldb_target.py each derive a target from Target, with these methods:
   read(address, size)          bytes; raises DebuggerError when the memory is not readable
-  offset(type_name, path)      offset (bytes) and type of a member such as "value.m_storage.p_begin"
-  has(type_name, path)         whether the member exists
-  sizeof(type_name)
+  type(type_name)              the debugger's type; raises DebuggerError when the program has none
+  member(type, name)           offset (bytes) and type of a member, also of a base class, or None
+  name_of(type), sizeof(type)
   element_code(pointer_type)   the element type, as a type code of the module `array`
   symbol(address)              the symbol at an address, such as "vtable for heed::Node", or ""
 """
@@ -31,9 +31,60 @@ def plain(name):
     return (name or "").replace(FLOAT64, "heed::")
 
 
+def without_arguments(name):
+    """The name of a function without its arguments, which may contain templates of functions."""
+    depth = 0
+    for i, c in enumerate(name):
+        depth += (c == "<") - (c == ">")
+        if c == "(" and depth == 0 and not name.startswith("(anonymous namespace)", i):
+            return name[:i]
+    return name
+
+
 def full_names(name):
     """The names that heed::X may have in the program."""
     return [name, name.replace("heed::", FLOAT64, 1)] if name.startswith("heed::") else [name]
+
+
+class Target:
+    """What the targets of both debuggers have in common: layouts, which are looked up once."""
+
+    script = ""  # the script that loaded these modules
+    arm_strings = False  # whether libc++ stores strings as on Apple's ARM
+
+    def __init__(self):
+        self.clear()
+
+    def clear(self, _=None):
+        self.node_classes, self.layouts = {}, {}
+
+    def offset(self, type_, path):
+        """The offset and the type of a member such as "value.m_storage.p_begin"."""
+        result, type_ = 0, self.type(type_)
+        for name in path.split("."):
+            found = self.member(type_, name)
+            if not found:
+                raise DebuggerError("heed: %s has no member %s; use this version's %s"
+                                    % (self.name_of(type_), name, self.script))
+            result, type_ = result + found[0], found[1]
+        return result, type_
+
+    def has(self, type_, path):
+        try:
+            return self.offset(type_, path) is not None
+        except DebuggerError:
+            return False
+
+    def node_layout(self):
+        if "node" not in self.layouts:
+            self.layouts["node"] = NodeLayout(self)
+        return self.layouts["node"]
+
+    def array_layout(self, type_):
+        key = self.name_of(type_)
+        if key not in self.layouts:
+            self.layouts[key] = array_layout(self, type_)
+        return self.layouts[key]
 
 
 def pointer_at(block, offset):
@@ -166,7 +217,7 @@ class NodeLayout:
         self.contribution_line = offset_of("location.line", contribution)
         self.contribution_norm = offset_of("norm", contribution)
         self.library = "libstdc++" if target.has(node, "name._M_dataplus") else "libc++"
-        self.arm_strings = getattr(target, "arm_strings", False)
+        self.arm_strings = target.arm_strings
 
 
 def std_string(target, layout, block, offset):

@@ -2,11 +2,8 @@
 
 Each of them is the argument `part` of heed::accumulate. Afterwards no variable holds it."""
 
-import gdb
-
-from heed_debug import gdb_target, graph, memory, numbers, passes
-from heed_debug.breakpoints import InternalBreakpoint, report_end, run_to, stop_at_return
-from heed_debug.gdb_target import target
+from heed_debug import memory, numbers, passes
+from heed_debug.debugger import breakpoints, debugger
 from heed_debug.memory import DebuggerError
 
 NO_BACKWARD = "heed: no backward of an operation runs here; `heed step` runs to the next one"
@@ -21,7 +18,7 @@ def clear(_=None):
     _last = None
 
 
-gdb.events.exited.connect(clear)
+debugger.when_exited(clear)
 
 
 def state():
@@ -39,18 +36,17 @@ class Recorder:
 
     def __init__(self, current, node):
         self.current, self.node, self.parts = current, node, []
-        self.breakpoint = InternalBreakpoint("heed::accumulate", self.record, function=True)
+        self.breakpoint = breakpoints.at_accumulate(self.record)
 
     def record(self):
-        frame = gdb.newest_frame()
-        if from_node_address(frame) != self.node.address:
+        from_, i, read_part = breakpoints.accumulate_arguments()
+        if from_ != self.node.address:
             return False
-        i = int(frame.read_var("i"))
-        links = memory.Node(target, self.node.link).inputs
+        links = memory.Node(debugger.target, self.node.link).inputs
         if i < len(links) and links[i].address:
-            node = memory.Node(target, links[i])
+            node = memory.Node(debugger.target, links[i])
             if node.requires_grad:
-                part = gdb_target.array_of(frame.read_var("part"))
+                part = read_part()
                 self.parts.append((self.current.label(node), numbers.brief_text(part),
                                    numbers.array_text(part)))
         return False
@@ -58,11 +54,6 @@ class Recorder:
     def keep(self):
         global _last
         _last = self.node.address, self.current.label(self.node), self.parts
-
-
-def from_node_address(frame):
-    value = frame.read_var("from")
-    return int(value.address or value.referenced_value().address)
 
 
 def kept(node):
@@ -77,20 +68,25 @@ def passed_lines():
     return ["%s passed to %s: %s" % (_last[1], label, brief) for label, brief, _ in _last[2]]
 
 
-def show():
-    """Runs until the backward of the running node has returned, and prints the returned gradients."""
+def running_node():
+    """Returns the running pass's graph and the node whose backward runs."""
     current, _ = passes.require_pass()
     if current.running is None:
         raise DebuggerError(NO_BACKWARD)
-    node = current.nodes[current.running]
-    frame = passes.backward_frame()
+    return current, current.nodes[current.running]
+
+
+def out():
+    """Runs until the backward of the running node has returned; returns the gradients as lines."""
+    current, node = running_node()
+    frame = debugger.backward_frame()
     if passes.apply_frame(frame) is not None:
         recorder = Recorder(current, node)
-        if not run_to(stop_at_return(frame), recorder.breakpoint):
-            return report_end("")
+        if not breakpoints.run_to(breakpoints.stop_at_return(frame), recorder.breakpoint):
+            breakpoints.report_end("")
+            return []
         recorder.keep()
     elif not kept(node):
         raise DebuggerError(NO_BACKWARD)
-    print("%s, made at %s, passed" % (current.title(node), node.location))
-    for label, _, text in _last[2]:
-        print("to %s: %s" % (label, text))
+    return ["%s, made at %s, passed" % (current.title(node), node.location)] + [
+        "to %s: %s" % (label, text) for label, _, text in _last[2]]

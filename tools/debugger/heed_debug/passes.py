@@ -2,10 +2,8 @@
 
 import re
 
-import gdb
-
-from heed_debug import gdb_target, graph, memory
-from heed_debug.gdb_target import target
+from heed_debug import graph, memory
+from heed_debug.debugger import debugger
 from heed_debug.memory import DebuggerError
 
 NO_PASS = ("heed: no backward pass is running; `heed step` runs to the next one, "
@@ -18,68 +16,45 @@ _pass_nodes = None
 _printed_graph = None
 
 
-def backward_frame():
-    """Returns the innermost frame of heed::backward. Searches the selected thread first."""
-    threads = gdb.selected_inferior().threads()
-    selected = gdb.selected_thread()
-    with gdb_target.selection_restored():
-        for thread in [selected] + [t for t in threads if t.num != selected.num]:
-            thread.switch()
-            for frame in gdb_target.frames():
-                if gdb_target.function_name(frame) == "heed::backward":
-                    if frame.function() is None or frame.function().symtab is None:
-                        raise DebuggerError(gdb_target.without_g())
-                    if gdb_target.variable(frame, "upstream") is not None or has_nodes(frame):
-                        return frame
-    return None
-
-
-def has_nodes(frame):
-    """Whether the frame is the overload of heed::backward that loops over its variable `nodes`."""
-    try:
-        frame.read_var("nodes")
-        return True
-    except (ValueError, gdb.error):
-        return False
+def is_node(link):
+    return link is not None and memory.is_node(debugger.target, link.address)
 
 
 def running_link(frame):
     """The Link to the node whose backward is running, or None before the first node's backward."""
     caller = apply_frame(frame)
-    candidates = [gdb_target.variable(frame, "running"), gdb_target.variable(frame, "node")]
+    candidates = [debugger.variable(frame, "running"), debugger.variable(frame, "node")]
     if caller is not None:
-        candidates.append(gdb_target.variable(caller, "this"))
+        candidates.append(debugger.variable(caller, "this"))
     for value in candidates:
-        link = value is not None and gdb_target.link_of(value)
-        if link and memory.is_node(target, link.address):
-            return memory.with_control(target, link)
+        link = None if value is None else debugger.link_of(value)
+        if is_node(link):
+            return memory.with_control(debugger.target, link)
     return None
 
 
 def apply_frame(frame):
     """The frame of apply_backward that heed::backward, in `frame`, has called; None before or after."""
-    caller = frame.newer()
-    return caller if caller and gdb_target.function_name(caller).endswith("::apply_backward") else None
+    caller = debugger.newer(frame)
+    return caller if caller and debugger.function_name(caller).endswith("::apply_backward") else None
 
 
 def pending_nodes(frame):
     """The nodes whose backward has not started, from heed::backward's list; None if unreadable."""
-    value = gdb_target.variable(frame, "nodes")
+    value = debugger.variable(frame, "nodes")
     if value is None:
         return None
-    address = gdb_target.address_of(value)
+    target, address = debugger.target, debugger.address_of(value)
     links = memory.read_links(target, memory.pointer(target, address),
                               memory.pointer(target, address + 8))
-    if not all(memory.is_node(target, link.address) for link in links):
-        return None
-    return [memory.Node(target, link) for link in links]
+    return [memory.Node(target, link) for link in links] if all(map(is_node, links)) else None
 
 
 def running_pass():
     """Returns (graph, pending nodes) of the running backward pass, or None."""
     global _pass_nodes
-    gdb_target.check_running()
-    frame = backward_frame()
+    debugger.check_running()
+    frame = debugger.backward_frame()
     if frame is None:
         return None
     running = running_link(frame)
@@ -88,7 +63,7 @@ def running_pass():
     pending = pending_nodes(frame)
     if pending is None:
         raise DebuggerError("heed: the pending nodes are not readable here; `up` to heed::backward")
-    nodes = pending + [memory.Node(target, running)]
+    nodes = pending + [memory.Node(debugger.target, running)]
     running_number = len(nodes) - 1
     addresses = [node.address for node in nodes]
     if _pass_nodes is not None and [n.address for n in _pass_nodes[: len(nodes)]] == addresses:
@@ -100,13 +75,11 @@ def running_pass():
 def pass_before_first_node(frame):
     """Returns (graph, pending nodes) when heed::backward has started but no node's backward has run."""
     global _pass_nodes
-    output = gdb_target.variable(frame, "output")
-    if output is None:
+    output = debugger.variable(frame, "output")
+    link = None if output is None else debugger.link_of(output)
+    if not is_node(link):
         return None
-    link = gdb_target.link_of(output)
-    if link is None or not memory.is_node(target, link.address):
-        return None
-    _pass_nodes = graph.walk(target, [link])
+    _pass_nodes = graph.walk(debugger.target, [link])
     return with_inputs_text(graph.Graph(_pass_nodes)), _pass_nodes
 
 
@@ -129,7 +102,7 @@ def clear(_=None):
     _pass_nodes = _printed_graph = None
 
 
-gdb.events.exited.connect(clear)
+debugger.when_exited(clear)
 
 
 def state():
@@ -145,7 +118,7 @@ def restore(state_):
 def graph_of(link):
     """The graph that computed a tensor. In later commands, #N is the node N of this graph."""
     global _printed_graph
-    _printed_graph = graph.Graph(graph.walk(target, [link]))
+    _printed_graph = graph.Graph(graph.walk(debugger.target, [link]))
     return _printed_graph
 
 
@@ -167,8 +140,8 @@ def current_graph():
 def all_nodes_in_scope(current):
     """The nodes of the pass and of the program's variables, and all nodes they were computed from."""
     nodes = [node for node in (n.reread() for n in current.nodes) if node is not None]
-    links = [node.link for node in nodes] + gdb_target.links_in_scope()
-    return graph.walk(target, links, all_nodes=True)
+    links = [node.link for node in nodes] + debugger.links_in_scope()
+    return graph.walk(debugger.target, links, all_nodes=True)
 
 
 def by_number(current, text):
@@ -196,8 +169,8 @@ def by_name(current, name):
     in_pass = [node for node in found if node.address in current.numbers]
     found = in_pass or found
     if len(found) > 1:
-        print("(%d tensors have the name '%s'; this is the one made at %s)"
-              % (len(found), name, found[-1].location))
+        debugger.note("(%d tensors have the name '%s'; this is the one made at %s)"
+                      % (len(found), name, found[-1].location))
     return found[-1]
 
 
@@ -205,50 +178,22 @@ def names_in_scope(current):
     return sorted({node.name for node in all_nodes_in_scope(current) if node.name})
 
 
-# What gdb says of a name that is no variable. A name such as `token` may be a function of libc.
-UNKNOWN = r"heed: (No symbol \"%s|Attempt to extract a component|'[^']*' has unknown (return )?type)"
-
-
 def by_expression(current, text):
-    try:
-        return evaluate_in_stack(text)
-    except DebuggerError as error:
-        if not re.match(UNKNOWN % re.match(r"\w*", text).group(), str(error)):
-            raise
-        for node in current.nodes:
-            if node.name == text and node.reread() is None:
-                raise freed_error(current, node)
-        names = names_in_scope(current)
-        known = ("tensors with names: " + ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
-                 if names else "no tensor in scope has a name")
-        raise DebuggerError("heed: there is no variable or tensor '%s'; %s" % (text, known))
-
-
-def evaluate_in_stack(text):
-    """The value of an expression in the selected frame, else in the nearest caller that has it."""
-    try:
-        return gdb_target.evaluate(text)
-    except DebuggerError as error:
-        if "No symbol" not in str(error):
-            raise
-        first_error = error
-    with gdb_target.selection_restored():
-        frame = gdb.selected_frame().older()
-        while frame is not None:
-            frame.select()
-            try:
-                return gdb_target.evaluate(text)
-            except DebuggerError as error:
-                # A caller may have the variable, and yet not the value of the expression.
-                if re.match(UNKNOWN % ".*", str(first_error)):
-                    first_error = error
-                frame = frame.older()
-    raise first_error
+    value = debugger.value_in_stack(text)
+    if value is not None:
+        return value
+    for node in current.nodes:
+        if node.name == text and node.reread() is None:
+            raise freed_error(current, node)
+    names = names_in_scope(current)
+    known = ("tensors with names: " + ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+             if names else "no tensor in scope has a name")
+    raise DebuggerError("heed: there is no variable or tensor '%s'; %s" % (text, known))
 
 
 def find_tensor(text):
     """Returns the current graph, and the node that `text` (#9, a name or a variable) refers to."""
-    gdb_target.check_running()
+    debugger.check_running()
     if not text:
         raise DebuggerError("heed: give a tensor: its name, its number such as #3, or a variable")
     current = current_graph()
@@ -259,18 +204,18 @@ def find_tensor(text):
 
 
 def node_of(value, text):
-    link = gdb_target.link_of(value)
+    link, type_ = debugger.link_of(value), debugger.value_type(value)
     if link is None:
         raise DebuggerError("heed: '%s' is of type %s, not a Tensor%s" % (
-            text, short_type(value.type), "; `heed show %s` prints it" % text
-            if gdb_target.is_array(gdb_target.bare(value.type)) else ""))
-    if gdb_target.is_declared_later(text):
+            text, short_type(type_), "; `heed show %s` prints it" % text
+            if debugger.is_array(type_) else ""))
+    if debugger.is_declared_later(text):
         raise uninitialised_error(text)
     if link.address == 0:
         raise DebuggerError("heed: '%s' is an undefined tensor" % text)
     try:
-        if memory.is_node(target, link.address):
-            return memory.Node(target, link)
+        if is_node(link):
+            return memory.Node(debugger.target, link)
     except DebuggerError:
         pass
     raise uninitialised_error(text)
@@ -281,47 +226,33 @@ def uninitialised_error(text):
 
 
 def short_type(type_):
-    type_ = gdb_target.bare(type_)
-    return "heed::Array" if gdb_target.is_array(type_) else re.sub("<.*>", "<...>", str(type_))
-
-
-def local_value(text):
-    """The value of an expression that begins with a variable of the selected frame, or None."""
-    first = re.match(r"\w*", text).group()
-    if first not in [symbol.name for symbol in gdb_target.variables(gdb.selected_frame())]:
-        return None
-    try:
-        return gdb_target.evaluate(text)
-    except DebuggerError as error:
-        if re.match(UNKNOWN % ".*", str(error)):
-            return None  # `norm.weight` may be a tensor's name although `norm` is a number here
-        raise
+    return "heed::Array" if debugger.is_array(type_) else re.sub("<.*>", "<...>", debugger.type_name(type_))
 
 
 def find_array(text):
     """Returns (title, array) of `text`: an array, a tensor (its value) or `grad T` (a gradient)."""
-    gdb_target.check_running()
+    debugger.check_running()
     if not text:
         raise DebuggerError("heed: give a variable, a tensor's name, #3, or `grad` and a tensor")
     if text.startswith("grad "):
         current, node = find_tensor(text[5:].strip())
         if not node.has_grad:
             raise DebuggerError("heed: %s has no gradient yet" % current.title(node))
-        return "the gradient of " + current.title(node), node.grad
+        return "the gradient of " + current.label(node), node.grad
     current = current_graph()
     if re.fullmatch(r"#\d+", text):
         node = by_number(current, text)
-        return current.title(node), node.value
-    value = local_value(text)
+        return current.label(node), node.value
+    value = debugger.local_value(text)
     if value is None:
         node = by_name(current, text)
         if node is not None:
-            return current.title(node), node.value
+            return current.label(node), node.value
         value = by_expression(current, text)
-    if gdb_target.is_array(gdb_target.bare(value.type)):
+    if debugger.is_array(debugger.value_type(value)):
         try:
-            return text, gdb_target.array_of(value)
+            return text, debugger.array_of(value)
         except DebuggerError as error:
             raise uninitialised_error(text) if "not initialised" in str(error) else error
     node = node_of(value, text)
-    return current.title(node), node.value
+    return current.label(node), node.value

@@ -3,7 +3,7 @@
 import os
 import subprocess
 
-from heed_debug import graph, memory, numbers
+from heed_debug import graph, numbers
 from heed_debug.memory import DebuggerError
 
 MAX_NODES = 500  # Graphviz takes minutes for larger graphs

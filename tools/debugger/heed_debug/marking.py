@@ -1,45 +1,12 @@
-"""watching.py: `heed watch`, `heed mark` and `heed again`."""
+"""marking.py: `heed mark` and `heed again`."""
 
 import re
 
 import gdb
 
-from heed_debug import breakpoints, gdb_target, memory, outputs, passes, running, watch_text
+from heed_debug import breakpoints, gdb_target, outputs, passes
 from heed_debug.memory import DebuggerError
 
-
-def watch(argument):
-    """Runs several backward passes, and prints how the tensor changes after each of them."""
-    gdb_target.check_running()
-    breakpoints.require_function("heed::backward", "heed watch")
-    text, count = watch_text.parse(argument)
-    current, node = passes.find_tensor(text)
-    watch_text.check(current, node)
-    breakpoints.check_can_continue()
-    print("\n".join(watch_text.head_lines(node)))
-    if passes.running_pass() is None and running.run_to_pass() is None:
-        return breakpoints.report_end("")
-    for number in range(1, count + 1):
-        if not watch_pass(number, node):
-            return breakpoints.report_end("")
-
-
-def watch_pass(number, node):
-    """Runs to the end of this pass, then to the next one, and prints a row of the table. Returns false
-    if something else stopped the program."""
-    if not breakpoints.run_to(breakpoints.stop_at_return(running.caller_of_backward())):
-        return False
-    before = memory.Node(node.target, node.link)
-    values = before.value.numbers()
-    grad = watch_text.grad_norm(before)
-    going_on = running.run_to_pass() is not None
-    stopped = gdb.selected_thread() is not None
-    after = memory.Node(node.target, node.link).value.numbers() if stopped else None
-    print(watch_text.row(number, values, grad, after))
-    return going_on
-
-
-# ---- heed mark and heed again
 
 # The number of gdb's checkpoint, and what the commands knew when it was made.
 _mark = None
