@@ -77,7 +77,7 @@ def compile_commands(build):
     found = {}
     for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
         words = shlex.split(entry["command"])
-        if "-DHEED_DOUBLE" in words or "/heed.dir/" not in entry["command"]:
+        if "-DHEED_DOUBLE" in words or "/heed_engine.dir/" not in entry["command"]:
             continue
         output = words.index("-o")
         words[output:output + 2] = []

@@ -150,12 +150,17 @@ class Build:
         return works
 
     def users_of(self, header):
-        """The sources of heed_double_tests that include a header of the project."""
+        """The sources of heed_double_tests that include a header, by themselves or in a precompiled header."""
         listed = called(["ninja", "-C", self.build, "-t", "deps"], self.build).stdout
-        blocks = [block for block in listed.split("\n\n") if f"{PROJECT / header}\n" in f"{block}\n"]
-        found = {re.search(rf"^    {PROJECT}/(\S+\.cpp)$", block, re.M) for block in blocks
-                 if re.match(r"\S*double\S*\.cpp\.o:", block)}
-        return sorted({each[1] for each in found if each})
+        holders = [block.split(":")[0] for block in listed.split("\n\n")
+                   if f"{PROJECT / header}\n" in f"{block}\n"]
+        precompiled = [holder[:-len(".gch")] for holder in holders if holder.endswith(".gch")]
+        users = set()
+        for command in self.commands:
+            found = re.search(rf" -o (\S*double\S*) -c {PROJECT}/((?:src|tests)/\S+\.cpp)$", command)
+            if found and (found[1] in holders or any(f"/{each} " in command for each in precompiled)):
+                users.add(found[2])
+        return sorted(users)
 
     def link(self):
         for command in self.commands:
