@@ -17,10 +17,12 @@
 
 #include "base/machine.hpp"
 #include "commands/options.hpp"
+#include "commands/terminal.hpp"
 #include "heed/array/parallel.hpp"
+#include "heed/autograd/trace/trace.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
-#include "heed/train/trainer.hpp"
+#include "parallel/supervise.hpp"
 
 namespace heed::app {
 namespace {
@@ -28,49 +30,49 @@ namespace {
 constexpr const char* out_of_memory =
     "out of memory; use a smaller model, --batch-size or --block-size";
 
-// The result of a rank's setup, as a text for the other ranks: an exit code and an error, or 0 and
-// the facts. The parts are separated by zero bytes.
-struct Outcome {
-  int code = 0;
-  std::string error;
-  Facts facts;
-
-  std::string text() const {
-    std::vector<std::string> parts{std::to_string(code), error};
-    for (const auto& [name, value] : facts) parts.insert(parts.end(), {name, value});
-    return joined(parts, std::string_view("\0", 1));
-  }
-  static Outcome of_text(const std::string& text) {
-    const std::vector<std::string> parts = split(text, '\0');
-    Outcome outcome{std::atoi(parts.at(0).c_str()), parts.at(1), {}};
-    for (std::size_t i = 2; i + 1 < parts.size(); i += 2) outcome.facts[parts[i]] = parts[i + 1];
-    return outcome;
-  }
-};
-
-Outcome outcome_of(const std::function<Facts()>& setup) {
+// The error of a rank's setup, for the other ranks: a digit, the exit code, and the text; "" if
+// there is no error. Sets the facts.
+std::string error_of(const std::function<Facts()>& setup, Facts& facts) {
   try {
-    return {0, "", setup()};
+    facts = setup();
+    return "";
   } catch (const UsageError& error) {
-    return {2, error.what(), {}};
+    return std::string("2") + error.what();
   } catch (const std::bad_alloc&) {
-    return {1, out_of_memory, {}};
+    return std::string("1") + out_of_memory;
   } catch (const PeerLost&) {
     throw;
   } catch (const std::exception& error) {
-    return {1, error.what(), {}};
+    return std::string("1") + error.what();
   }
 }
 
-// "rank 2: --lr is 0.5, rank 0's is 0.001; ...", or "" if all facts are equal.
-std::string first_difference(std::size_t rank, const Facts& facts, const Facts& expected) {
-  Facts own = facts, reference = expected;
-  for (const auto& entry : expected) own.try_emplace(entry.first, "not given");
-  for (const auto& entry : facts) reference.try_emplace(entry.first, "not given");
-  for (const auto& [name, value] : reference)
-    if (own.at(name) != value)
-      return "rank " + std::to_string(rank) + ": " + name + " is " + own.at(name) +
-             ", rank 0's is " + value + "; start all ranks with the same " + name;
+// The names and values, separated by zero bytes.
+std::string text_of(const Facts& facts) {
+  std::string text;
+  for (const auto& [name, value] : facts) text += name + '\0' + value + '\0';
+  return text;
+}
+
+Facts facts_in(const std::string& text) {
+  const std::vector<std::string> parts = split(text, '\0');
+  Facts facts;
+  for (std::size_t i = 0; i + 1 < parts.size(); i += 2) facts[parts[i]] = parts[i + 1];
+  return facts;
+}
+
+std::string prefix_of(std::size_t rank) {
+  return rank == 0 ? "" : "rank " + std::to_string(rank) + ": ";
+}
+
+// As error_of(), for the first fact that is not rank 0's: "2--lr is 0.5, rank 0's is 0.001; ...".
+std::string difference(Facts own, Facts expected) {
+  for (const auto& fact : expected) own.try_emplace(fact.first, "not given");
+  for (const auto& fact : own) expected.try_emplace(fact.first, "not given");
+  for (const auto& [name, value] : own)
+    if (const std::string& first = expected.at(name); value != first)
+      return "2" + name + " is " + value + ", rank 0's is " + first +
+             "; start all ranks with the same " + name;
   return "";
 }
 
@@ -86,23 +88,20 @@ void agree(Communicator& communicator, const std::function<Facts()>& setup) {
     setup();
     return;
   }
-  std::vector<Outcome> outcomes;
-  for (const std::string& text : gather_texts(communicator, outcome_of(setup).text()))
-    outcomes.push_back(Outcome::of_text(text));
-  for (std::size_t rank = 0; rank < outcomes.size(); ++rank)
-    if (const Outcome& o = outcomes[rank]; o.code != 0)
-      throw AgreedError(o.code,
-                        rank == 0 ? o.error : "rank " + std::to_string(rank) + ": " + o.error);
-  for (std::size_t rank = 1; rank < outcomes.size(); ++rank)
-    if (const auto text = first_difference(rank, outcomes[rank].facts, outcomes[0].facts);
-        !text.empty())
-      throw AgreedError(2, text);
+  Facts facts;
+  std::string own = error_of(setup, facts);
+  const Facts expected = facts_in(broadcast_text(communicator, text_of(facts)));
+  if (own.empty()) own = difference(facts, expected);
+  const std::vector<std::string> errors = gather_texts(communicator, own);
+  for (std::size_t rank = 0; rank < errors.size(); ++rank)
+    if (const std::string& error = errors[rank]; !error.empty())
+      throw AgreedError(error[0] - '0', prefix_of(rank) + error.substr(1));
 }
 
 int run_rank(Communicator& communicator, const std::function<bool()>& claim_report,
              const std::function<int()>& body) {
   const bool first = communicator.rank() == 0;
-  const std::string prefix = first ? "" : "rank " + std::to_string(communicator.rank()) + ": ";
+  const std::string prefix = prefix_of(communicator.rank());
   try {
     return body();
   } catch (const PeerLost&) {
@@ -111,8 +110,6 @@ int run_rank(Communicator& communicator, const std::function<bool()>& claim_repo
   } catch (const AgreedError& error) {
     if (first) print_error(claim_report, error.what());
     return first ? error.code : 0;
-  } catch (const Diverged&) {
-    return 0;  // rank 0 throws Error instead, after it has looked at the saved files
   } catch (const std::bad_alloc&) {
     print_error(claim_report, prefix + out_of_memory);
   } catch (const std::exception& error) {
@@ -120,6 +117,24 @@ int run_rank(Communicator& communicator, const std::function<bool()>& claim_repo
   }
   communicator.abandon();
   return 1;
+}
+
+int run_processes(std::size_t processes, const std::function<int(Communicator&)>& body) {
+  check_unbound(processes);
+  std::cout.flush();  // else each rank would print the rest of the buffer too
+  SharedMemory memory(processes);
+  SharedMemory::Status& status = memory.status();
+  const RunEnd end = supervise(memory, [&](Communicator& communicator) {
+    watch_stop_signal(&status.stop_signal);
+    const int code = run_rank(
+        communicator, [&] { return status.reported.exchange(1) == 0; },
+        [&] { return body(communicator); });
+    std::cout.flush();  // a rank ends with _exit(), which calls no exit handlers
+    if (communicator.rank() == 0) std::cerr << time_table() << std::flush;
+    return code;
+  });
+  if (!end.error.empty()) std::cerr << "heed: error: " << end.error << std::endl;
+  return end.code;
 }
 
 // Two ranks use the same cores if they are on the same machine and have the same set of allowed

@@ -1,5 +1,5 @@
-// ranks.hpp: what the processes (ranks) of a training run do together: they check at the start that
-// they agree, report one error for all, and can be forked from one program.
+// ranks.hpp: what the processes (ranks) of a command do together: they check at the start that they
+// agree, report one error for all, and can be forked from one program.
 #pragma once
 
 #include <functional>
@@ -34,11 +34,9 @@ int run_rank(Communicator& communicator, const std::function<bool()>& claim_repo
              const std::function<int()>& body);
 
 // Forks `processes` ranks, which call body() with communicators of shared memory and then end, and
-// waits for them. Call it before any thread is started, because fork() copies only the calling
-// thread. Returns the exit code: that of rank 0 if no rank fails. If a rank is killed, prints one
-// line that names the rank, and ends the other ranks within some seconds. SIGINT, SIGTERM and
-// SIGHUP stop all ranks after the same step. Throws Error if a process cannot be forked,
-// and as check_unbound() does.
+// waits for them as supervise() does. Returns the exit code. If a rank is killed, prints one line
+// that names the rank. A signal to this process is the received_signal() of all ranks. Throws the
+// errors of supervise() and check_unbound().
 int run_processes(std::size_t processes, const std::function<int(Communicator&)>& body);
 
 // Collective: the number of ranks that use the same cores as this one: the ranks of this machine,

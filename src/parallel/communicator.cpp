@@ -56,15 +56,8 @@ std::vector<std::string> gather_texts(Communicator& communicator, const std::str
   return parts_of(all);
 }
 
-// After the step with distance d, all ranks below 2 d have the text of rank 0.
 std::string broadcast_text(Communicator& communicator, const std::string& text) {
-  std::string result = communicator.rank() == 0 ? text : "";
-  for (std::size_t distance = 1; distance < communicator.size(); distance *= 2) {
-    const std::size_t partner = communicator.rank() ^ distance;
-    std::string other = exchange_text(communicator, partner, result);
-    if ((communicator.rank() & distance) != 0) result = std::move(other);
-  }
-  return result;
+  return gather_texts(communicator, communicator.rank() == 0 ? text : "").front();
 }
 
 }  // namespace heed

@@ -8,10 +8,10 @@
 #include <iostream>
 #include <vector>
 
-#include "commands/mpi/communicator.hpp"
+#include "parallel/mpi/communicator.hpp"
 
 int main(int argc, char** argv) {
-  heed::app::MpiCommunicator communicator(argc, argv);
+  heed::MpiCommunicator communicator;
   if (argc != 3 || communicator.size() != 2) {
     std::cerr << "usage: mpirun -n 2 heed_exchange_time BYTES REPETITIONS\n";
     return 2;

@@ -6,8 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "heed/parallel/gradient_exchange.hpp"
-#include "heed/parallel/tree_sum.hpp"
+#include "heed/parallel/exchange.hpp"
 #include "heed/train/trainer.hpp"
 
 namespace HEED_NAMESPACE {
@@ -23,7 +22,7 @@ struct Distribution {
 };
 
 // The unit of work is a shard: batch_size / shards windows. Each shard's gradient is computed by
-// itself, the gradients are added by the tree of tree_sum.hpp and multiplied by 1 / shards. Each of
+// itself, the gradients are added by the tree of exchange.hpp and multiplied by 1 / shards. Each of
 // P processes computes shards / P consecutive shards, so the number of processes changes no bit.
 // (Another number of shards does.) Dropout masks depend on the step and the shard.
 //

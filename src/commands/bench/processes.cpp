@@ -25,29 +25,33 @@ double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// Numbers that rank 0 measures, in memory that the parent process can read.
+// Numbers that rank 0 measures.
 struct Measured {
   double ms, exchange_ms, waiting_ms, bytes;  // per step
   double array_mb;                            // the peak of all arrays of a rank
 };
 
-class SharedResult {
- public:
-  SharedResult() {
-    void* const memory =
-        mmap(nullptr, sizeof(Measured), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) throw_error("heed bench: no memory to share with its processes");
-    result_ = static_cast<Measured*>(memory);
-  }
-  ~SharedResult() { munmap(result_, sizeof(Measured)); }
-  SharedResult(const SharedResult&) = delete;
-  SharedResult& operator=(const SharedResult&) = delete;
-  Measured* operator->() const { return result_; }
-  Measured& operator*() const { return *result_; }
+// Memory that the ranks share with this process, which forks them.
+Measured& shared_result() {
+  static void* const memory =
+      mmap(nullptr, sizeof(Measured), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw_error("heed bench: no memory to share with its processes");
+  return *static_cast<Measured*>(memory);
+}
 
- private:
-  Measured* result_;
-};
+// What body() returns in rank 0. Each rank has one thread.
+Measured measure_in_ranks(std::size_t processes,
+                          const std::function<Measured(Communicator&)>& body) {
+  Measured& result = shared_result();
+  const int code = run_processes(processes, [&](Communicator& communicator) {
+    set_num_threads(1);
+    const Measured own = body(communicator);
+    if (communicator.rank() == 0) result = own;
+    return received_signal() == 0 ? 0 : 128 + received_signal();
+  });
+  if (code != 0) throw_error("heed bench: a process has ended with code ", code);
+  return result;
+}
 
 // One way to run a training step.
 struct Plan {
@@ -73,27 +77,23 @@ TrainOptions endless_training(std::size_t batch_size, std::size_t shards) {
   return options;
 }
 
-// The signal that has stopped the trainer. Several processes must stop after the same step.
-int stop_signal(const Trainer& trainer) {
-  const auto* const parallel = dynamic_cast<const DataParallel*>(&trainer);
-  return parallel != nullptr ? parallel->stop_signal() : received_signal();
-}
-
-ExchangeStatistics statistics_of(const Trainer& trainer) {
-  const auto* const parallel = dynamic_cast<const DataParallel*>(&trainer);
-  return parallel != nullptr ? parallel->exchange_statistics() : ExchangeStatistics();
-}
-
-Measured time_steps(Trainer& trainer, std::int64_t steps) {
-  for (std::int64_t i = 0; i < steps / 5 + 2 && stop_signal(trainer) == 0; ++i) trainer.step();
-  const ExchangeStatistics before = statistics_of(trainer);
+// Times steps until a signal stops them. `parallel` is the trainer, or null if it has one shard.
+Measured time_steps(Trainer& trainer, const DataParallel* parallel, std::int64_t steps) {
+  const auto goes_on = [&] {  // all processes must stop after the same step
+    return (parallel != nullptr ? parallel->stop_signal() : received_signal()) == 0;
+  };
+  for (std::int64_t i = 0; i < steps / 5 + 2 && goes_on(); ++i) trainer.step();
+  const auto statistics = [&] {
+    return parallel != nullptr ? parallel->exchange_statistics() : ExchangeStatistics();
+  };
+  const ExchangeStatistics before = statistics();
   std::vector<double> ms;
-  for (std::int64_t i = 0; i == 0 || (i < steps && stop_signal(trainer) == 0); ++i) {
+  for (std::int64_t i = 0; i == 0 || (i < steps && goes_on()); ++i) {
     const auto start = Clock::now();
     trainer.step();
     ms.push_back(ms_since(start));
   }
-  const ExchangeStatistics after = statistics_of(trainer);
+  const ExchangeStatistics after = statistics();
   const auto n = static_cast<double>(steps);
   return {percentile(ms, 0.5), 1e3 * (after.exchange_seconds - before.exchange_seconds) / n,
           1e3 * (after.waiting_seconds - before.waiting_seconds) / n,
@@ -103,20 +103,13 @@ Measured time_steps(Trainer& trainer, std::int64_t steps) {
 
 Measured measure(const Plan& plan, const Workload& workload, const Corpus& corpus,
                  std::int64_t steps) {
-  const SharedResult result;
-  const int code = run_processes(plan.processes, [&](Communicator& communicator) {
-    set_num_threads(1);
+  return measure_in_ranks(plan.processes, [&](Communicator& communicator) {
     Distribution distribution{&communicator, {}, plan.zero, received_signal};
     distribution.exchange.overlap = plan.overlap;
     const auto trainer = make_trainer(
         corpus, workload.model, endless_training(workload.batch_size, plan.shards), distribution);
-    const Measured own = time_steps(*trainer, steps);
-    if (communicator.rank() == 0) *result = own;
-    const int signal = stop_signal(*trainer);
-    return signal == 0 ? 0 : 128 + signal;
+    return time_steps(*trainer, dynamic_cast<const DataParallel*>(trainer.get()), steps);
   });
-  if (code != 0) throw_error("heed bench: a process has ended with code ", code);
-  return *result;
 }
 
 // The latency and the time per byte of an exchange in which both partners send and receive.
@@ -137,15 +130,12 @@ double exchange_ms(Communicator& communicator, std::size_t bytes, int repetition
 
 Link measure_link() {
   constexpr std::size_t large = 4'000'000;
-  const SharedResult result;
-  run_processes(2, [&](Communicator& communicator) {
+  const Measured link = measure_in_ranks(2, [&](Communicator& communicator) {
     const double small_ms = exchange_ms(communicator, 8, 2000);
-    const double large_ms = exchange_ms(communicator, large, 60);
-    if (communicator.rank() == 0) result->ms = small_ms, result->exchange_ms = large_ms;
-    return 0;
+    return Measured{small_ms, exchange_ms(communicator, large, 60), 0, 0, 0};
   });
-  const double a = 1e-3 * result->ms;
-  return {a, std::max(0.0, 1e-3 * result->exchange_ms - a) / large};
+  const double a = 1e-3 * link.ms;
+  return {a, std::max(0.0, 1e-3 * link.exchange_ms - a) / large};
 }
 
 // T(P) = T(1) / P + 2 a log2 P + 2 (P - 1) / P n b, in milliseconds.

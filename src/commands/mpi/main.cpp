@@ -3,12 +3,12 @@
 
 #include <iostream>
 
-#include "commands/mpi/communicator.hpp"
 #include "commands/options.hpp"
 #include "commands/ranks.hpp"
 #include "commands/start.hpp"
 #include "heed/autograd/trace/trace.hpp"
 #include "heed/base/error.hpp"
+#include "parallel/mpi/communicator.hpp"
 
 namespace {
 
@@ -29,7 +29,7 @@ TrainCommand train_command(int argc, char** argv, bool& shows_text, bool is_firs
   return *train;
 }
 
-int train_with_mpi(int argc, char** argv, MpiCommunicator& communicator) {
+int train_with_mpi(int argc, char** argv, heed::MpiCommunicator& communicator) {
   const bool is_first = communicator.rank() == 0;
   if (!heed::is_power_of_two(communicator.size()))  // collective functions need one
     throw AgreedError(2, "mpirun has started " + std::to_string(communicator.size()) +
@@ -50,7 +50,7 @@ int train_with_mpi(int argc, char** argv, MpiCommunicator& communicator) {
 
 int main(int argc, char** argv) {
   start_program(argv);
-  MpiCommunicator communicator(argc, argv);
+  heed::MpiCommunicator communicator;
   const int code = run_rank(
       communicator, [] { return true; }, [&] { return train_with_mpi(argc, argv, communicator); });
   std::cout.flush();

@@ -319,11 +319,14 @@ void follow_to_end(DataParallel& trainer) {
   const auto join_save = [&] {
     if (trainer.splits_optimizer()) trainer.state();
   };
-  join_save();  // check_run() of train_to_end()
-  while (!trainer.done()) {
-    const auto row = trainer.step();
-    if (row && row->val_loss) join_save();
-    if (trainer.stop_signal() != 0 && !trainer.done()) return join_save();
+  try {
+    join_save();  // check_run() of train_to_end()
+    while (!trainer.done()) {
+      const auto row = trainer.step();
+      if (row && row->val_loss) join_save();
+      if (trainer.stop_signal() != 0 && !trainer.done()) return join_save();
+    }
+  } catch (const Diverged&) {  // all ranks throw it together: rank 0 reports it
   }
 }
 

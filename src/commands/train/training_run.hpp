@@ -28,7 +28,8 @@ int train_to_end(Trainer& trainer, const DataParallel* parallel, const Vocabular
                  bool keep_history = false);
 
 // The counterpart of train_to_end() on the other ranks: trains until the last step or the step at
-// which all ranks stop, and writes nothing. Throws the errors of Trainer::step().
+// which all ranks stop, and writes nothing. Throws the errors of Trainer::step(), but not
+// Diverged, which rank 0 reports.
 void follow_to_end(DataParallel& trainer);
 
 // Two series for a plot: the training loss as a line, and the validation loss as points.

@@ -7,13 +7,13 @@
 
 #include "heed/parallel/communicator.hpp"
 
-namespace heed::app {
+namespace heed {
 
 // Starts and ends MPI. Only point-to-point messages are used: the order in which a library adds
 // numbers in MPI_Allreduce is not specified, and may depend on the number of ranks.
 class MpiCommunicator final : public Communicator {
  public:
-  MpiCommunicator(int& argc, char**& argv);
+  MpiCommunicator();
   ~MpiCommunicator() override;  // waits for the other ranks (MPI_Finalize)
 
   std::size_t rank() const override { return rank_; }              // see Communicator
@@ -35,4 +35,4 @@ class MpiCommunicator final : public Communicator {
   std::atomic<bool> abandoned_{false};
 };
 
-}  // namespace heed::app
+}  // namespace heed

@@ -1,6 +1,6 @@
-// tree_sum_test.cpp: the order of sums over shards and processes, and the exchange of gradients.
+// exchange_test.cpp: the order of sums over shards and processes, and the exchange of gradients.
 
-#include "heed/parallel/tree_sum.hpp"
+#include "heed/parallel/exchange.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -11,7 +11,6 @@
 #include "heed/array/random.hpp"
 #include "heed/autograd/backward.hpp"
 #include "heed/ops/arithmetic.hpp"
-#include "heed/parallel/gradient_exchange.hpp"
 #include "message_of.hpp"
 #include "parallel/threads_as_ranks.hpp"
 

@@ -1,13 +1,13 @@
 // communicator.cpp: exchanges bytes by messages of MPI.
 
-#include "commands/mpi/communicator.hpp"
+#include "parallel/mpi/communicator.hpp"
 
 #include <sched.h>
 
 #include <algorithm>
 #include <cstdlib>
 
-namespace heed::app {
+namespace heed {
 namespace {
 
 constexpr std::size_t max_message = std::size_t{1} << 30;  // MPI counts bytes in an int
@@ -20,9 +20,9 @@ std::size_t size_of(MPI_Comm communicator) {
 
 }  // namespace
 
-MpiCommunicator::MpiCommunicator(int& argc, char**& argv) {
+MpiCommunicator::MpiCommunicator() {
   int provided = MPI_THREAD_SINGLE, rank = 0;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
   threads_ = provided >= MPI_THREAD_SERIALIZED;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   rank_ = static_cast<std::size_t>(rank);
@@ -69,4 +69,4 @@ void MpiCommunicator::end_all_ranks(int code) const {
   std::abort();  // MPI_Abort does not return
 }
 
-}  // namespace heed::app
+}  // namespace heed

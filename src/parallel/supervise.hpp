@@ -1,0 +1,25 @@
+// supervise.hpp: forks the processes (ranks) of a run, and waits for them.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "heed/parallel/shared_memory.hpp"
+
+namespace heed {
+
+// How a run of several processes has ended.
+struct RunEnd {
+  int code = 0;            // the exit code of the program
+  std::string error = {};  // the end of a rank that could not report an error itself, or ""
+};
+
+// Forks a rank for each process of the memory and waits for them. A rank calls body() with its
+// communicator and ends with the returned exit code. Call supervise() before any thread is started,
+// because fork() copies only the calling thread. The exit code is that of rank 0 if no rank fails.
+// If a rank fails, sets Status::failed, and kills the others if they do not end within some
+// seconds. SIGINT, SIGTERM and SIGHUP set Status::stop_signal; a second SIGINT kills all ranks.
+// Throws Error if a process cannot be forked.
+RunEnd supervise(SharedMemory& memory, const std::function<int(Communicator&)>& body);
+
+}  // namespace heed
