@@ -107,13 +107,14 @@ class Trainer {
   Tensor loss_of(const Batch& batch, Generator& dropout) const;
   // The losses of the validation batches `first`, first + stride, first + 2 stride, ...
   std::vector<double> validation_losses(std::size_t first, std::size_t stride) const;
+  // AdamW's moments of all parameters, and its step count.
   virtual optim::State optimizer_state() const { return optimizer_.state(); }
 
-  const TrainOptions options_;
-  Parameters parameters_;
-  const nn::Gpt model_;
-  optim::AdamW optimizer_;
-  std::int64_t step_ = 0;
+  const TrainOptions options_;  // the run's options
+  Parameters parameters_;       // the model's parameters
+  const nn::Gpt model_;         // the model in training
+  optim::AdamW optimizer_;      // of the parameters that updated() has selected
+  std::int64_t step_ = 0;       // number of updates
 
  private:
   std::string description_of(std::int64_t step) const;  // a text such as " step 3, at ..."
