@@ -26,16 +26,13 @@ std::uint64_t fnv1a(const std::string& text) {
   return hash;
 }
 
-// The wrong answers to an exercise, in order.
-std::vector<fs::path> wrong_answers(const std::string& exercise) {
-  const fs::path folder = fs::path(HEED_TESTS_DIR "/lessons/wrong_answers") / exercise;
-  std::vector<fs::path> files;
-  if (fs::is_directory(folder))
-    for (const auto& entry : fs::directory_iterator(folder))
-      if (entry.path().extension() == ".cpp" || entry.path().extension() == ".change")
-        files.push_back(entry.path());
-  std::sort(files.begin(), files.end());
-  return files;
+// The wrong answers to an exercise: the name of each, and the line below it.
+std::map<std::string, std::string> wrong_answers(const std::string& exercise) {
+  std::ifstream file(HEED_TESTS_DIR "/lessons/wrong_answers/" + exercise + ".txt");
+  std::map<std::string, std::string> answers;
+  for (std::string line; std::getline(file, line);)
+    if (line.rfind("# ", 0) == 0) std::getline(file, answers[line.substr(2)]);
+  return answers;
 }
 
 // The hash of each original exercise by name, from lines "01_running_mean 8f3c...".
@@ -179,13 +176,13 @@ TEST_CASE("a solution differs from its exercise only in the reader's part and a 
 TEST_CASE("each wrong answer is refused", "[lessons][wrong_answers][.]") {
   for (const fs::path& exercise : numbered("lessons/exercises")) {
     const std::string name = exercise.stem().string();
-    const std::vector<fs::path> answers = wrong_answers(name);
+    const std::map<std::string, std::string> answers = wrong_answers(name);
     INFO(name);
     REQUIRE(answers.size() >= 3);
-    for (const fs::path& answer : answers) {
-      const std::string program = "wrong_" + name + "_" + answer.stem().string();
+    for (const auto& [answer, mistake] : answers) {
+      const std::string program = "wrong_" + name + "_" + answer;
       INFO(program);
-      CHECK(content(answer).rfind("// ", 0) == 0);  // what is wrong with it
+      CHECK(mistake.rfind("// ", 0) == 0);  // what is wrong with it
       const ScratchFolder folder(program);
       const LessonRun run = run_in(folder.path, HEED_BINARY_DIR "/tests/wrong_answers/" + program);
       CHECK(run.exit_code == 1);
