@@ -2,8 +2,10 @@
 // transcripts.
 //
 // A transcript (*.txt) has the program on its first line, then the commands after "(gdb)" and their
-// output. Numbers must agree to four digits; line numbers of source files may differ. If
-// HEED_WRITE_TRANSCRIPTS is set, the tests write the transcripts; review the changes afterwards.
+// output. NAME_O2.txt, of a session at -O2, has the output of `diff NAME.txt` only. Numbers must
+// agree to four digits; line numbers of source files may differ. If HEED_WRITE_TRANSCRIPTS is set,
+// the tests write the transcripts; review the changes afterwards. Write those at -Og before those
+// at -O2.
 #pragma once
 
 #include <cmath>
@@ -147,9 +149,43 @@ struct Transcript {
   Lines commands, lines;  // `lines` has the commands and their output
 };
 
+// Applies the output of `diff`: 2c2,3, the lines that go after "< ", and the lines that come after
+// "> ".
+inline Lines applied(const Lines& text, const Lines& difference) {
+  static const std::regex command("([0-9]+)(,[0-9]+)?[acd].*");
+  Lines result;
+  std::size_t next = 0;  // the first line of `text` that is not yet in the result
+  for (const std::string& line : difference) {
+    std::smatch match;
+    if (std::regex_match(line, match, command)) {
+      const std::size_t first = std::stoul(match[1]);
+      const std::size_t end = line.find('a') == line.npos ? first - 1 : first;
+      while (next < end) result.push_back(text.at(next++));
+    } else if (line.rfind("< ", 0) == 0) {
+      INFO("the transcript at -Og has changed; write the one at -O2 again");
+      REQUIRE(text.at(next++) == line.substr(2));
+    } else if (line.rfind("> ", 0) == 0) {
+      result.push_back(line.substr(2));
+    }
+  }
+  while (next < text.size()) result.push_back(text[next++]);
+  return result;
+}
+
+// The name of the transcript at -Og if `name` is one at -O2, otherwise "".
+inline std::string at_Og(const std::string& name) {
+  const std::size_t level = name.rfind("_O2");
+  return level == name.npos ? "" : name.substr(0, level);
+}
+
+inline Lines transcript_lines(const std::string& name) {
+  const Lines lines = lines_of(content(transcript_path(name)));
+  return at_Og(name).empty() ? lines : applied(transcript_lines(at_Og(name)), lines);
+}
+
 inline Transcript read_transcript(const std::string& name) {
   Transcript result;
-  for (const std::string& line : lines_of(content(transcript_path(name)))) {
+  for (const std::string& line : transcript_lines(name)) {
     if (line.rfind("$ ", 0) == 0) {
       result.program = heed::split(line.substr(2), ' ');
       continue;
@@ -162,12 +198,17 @@ inline Transcript read_transcript(const std::string& name) {
 
 inline void write_transcript(const std::string& name, const Transcript& expected,
                              const Lines& lines) {
-  std::ofstream file(transcript_path(name));
+  const ScratchFolder folder;
+  std::ofstream file(folder / "whole.txt");
   file << "$ " << heed::joined(expected.program, " ") << '\n';
   for (const std::string& line : lines) {
     if (line.rfind("(gdb) ", 0) == 0) file << '\n';
     file << line << '\n';
   }
+  file.close();
+  const std::string base = at_Og(name).empty() ? "" : transcript_path(at_Og(name));
+  const LessonRun run = run_in(folder.path, base.empty() ? "cat" : "diff", base + " whole.txt");
+  std::ofstream(transcript_path(name)) << run.output;
 }
 
 inline void compare(const std::string& name, const Transcript& expected, const Lines& lines) {
