@@ -213,7 +213,7 @@ TEST_CASE("the first use builds, and installs nothing if all packages are instal
   const Finished first = machine.heed({"train", "in.txt", "--lr", "1", ""});
   CHECK(first.code == 7);  // the program's exit code
   CHECK(first.out == "heed|train|in.txt|--lr|1||" + machine.root.string() + "|");
-  CHECK(first.err == "heed: building for the first time, one or two minutes\n");
+  CHECK(first.err == "heed: building for the first time\n");
   CHECK(machine.log() == "cmake --preset release\ncmake --build " + build + " --target heed_app\n");
   machine.forget();
   const Finished second = machine.heed({"inspect", "--help"});
@@ -224,7 +224,8 @@ TEST_CASE("the first use builds, and installs nothing if all packages are instal
         "heed|bench|--json|" + machine.root.string() + "|");
 }
 
-TEST_CASE("test builds everything and runs all tests; setup only builds", "[commands][launcher]") {
+TEST_CASE("test builds what the tests need and runs all tests; setup only builds",
+          "[commands][launcher]") {
   const Machine machine;
   const std::string build = (machine.root / "build/release").string();
   const std::string built = "cmake --build " + build + " --target all\n";
@@ -234,11 +235,52 @@ TEST_CASE("test builds everything and runs all tests; setup only builds", "[comm
   CHECK(machine.log() == "cmake --preset release\n" + built);
   machine.forget();
   CHECK(machine.heed({"test", "-R", "x"}).code == 0);
+  const std::string tests = "cmake --build " + build + " --target heed_test_all\n";
   const std::string tested = "ctest --test-dir " + build + " --output-on-failure --parallel 2";
-  CHECK(machine.log() == built + tested + " -R x\n");
+  CHECK(machine.log() == tests + tested + " -R x\n");
   machine.forget();
   CHECK(machine.heed({"test", "--all", "-V"}).code == 0);
-  CHECK(machine.log() == built + tested + " -C All -V\n");
+  CHECK(machine.log() == tests + tested + " -C All -V\n");
+}
+
+TEST_CASE("test -R builds only the tests of a folder that runs no other program",
+          "[commands][launcher]") {
+  const Machine machine;
+  const std::string build = "cmake --build " + (machine.root / "build/release").string();
+  machine.heed({"test", "-R", "ops"});
+  CHECK(has(machine.log(), build + " --target heed_tests\n"));
+  machine.heed({"test", "-R", "double"});
+  CHECK(has(machine.log(), build + " --target heed_double_tests\n"));
+}
+
+TEST_CASE("a build of more than three seconds prints how many files are done",
+          "[commands][launcher]") {
+  const Machine machine;
+  machine.heed({"setup"});
+  // A clock that goes on by 20 s each time it is read
+  machine.program("date", "echo >>\"$LOG.clock\"; echo $(($(wc -l <\"$LOG.clock\") * 20))");
+  machine.program("cmake", R"(for i in 1 9 10 20; do echo "[$i/40] Building CXX object"; done)");
+  CHECK(machine.heed({"setup"}).err ==
+        "heed: building: 1 of 40 files\n"
+        "heed: building: 10 of 40 files, about 3 min left\n");
+}
+
+TEST_CASE("if a function of heed is missing, lessons link the whole library",
+          "[commands][launcher]") {
+  const Machine machine;
+  machine.heed({"setup"});
+  machine.forget();
+  machine.program("cmake", R"(echo cmake "$@" >>"$LOG"
+if [ "$1" = --build ] && [ ! -e "$LOG.linked" ]; then
+  touch "$LOG.linked"
+  echo "01_walk.cpp: undefined reference to 'heed::tsne(int)'"
+  exit 1
+fi)");
+  const Finished run = machine.heed({"setup"});
+  CHECK(run.code == 0);
+  const std::string build = (machine.root / "build/release").string();
+  const std::string built = "cmake --build " + build + " --target all\n";
+  CHECK(machine.log() == built + "cmake -DHEED_ALL_WINGS=ON " + build + "\n" + built);
 }
 
 TEST_CASE("programs get settings of OpenMP and OpenBLAS unless they are set",
@@ -372,7 +414,7 @@ TEST_CASE("root installs missing packages, prints the command, and continues",
   CHECK(run.out == "heed|train|" + machine.root.string() + "|");
   CHECK(run.err == "heed: installing: " + install_line +
                        " ninja-build libcli11-dev\ntalk\ntalk\n"
-                       "heed: building for the first time, one or two minutes\n");
+                       "heed: building for the first time\n");
   CHECK(machine.log().rfind("apt-get update\napt-get install -y --no-install-recommends "
                             "ninja-build libcli11-dev\ncmake --preset release\n",
                             0) == 0);
@@ -409,7 +451,7 @@ TEST_CASE("without apt-get, cmake names the missing package", "[commands][launch
   const Finished run = machine.heed({"train"});
   CHECK(run.code == 1);
   CHECK(run.err ==
-        "heed: building for the first time, one or two minutes\nheed needs xsimd: brew install "
+        "heed: building for the first time\nheed needs xsimd: brew install "
         "xsimd\n"
         "heed: error: cmake failed to configure the build: heed needs xsimd: brew install xsimd\n");
 }
@@ -497,7 +539,7 @@ echo end >>"$LOG")");
        "OMPI_COMM_WORLD_RANK=0 sh heed train --shards 2 & PMI_RANK=1 sh heed train --shards 2; "
        "wait"},
       machine.root);
-  CHECK(both.err == "heed: building for the first time, one or two minutes\n");
+  CHECK(both.err == "heed: building for the first time\n");
   CHECK(both.out == "train --shards 2\ntrain --shards 2\n");
   CHECK(machine.log() ==
         "begin --preset\nend\nbegin -DHEED_MPI=ON\nend\nbegin --build\nend\nbegin "

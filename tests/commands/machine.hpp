@@ -29,8 +29,9 @@ struct Machine : ScratchFolder {
     put(root / "lessons/solutions/01_mean.cpp",
         "// Hint: Divide.\n// Hint: By two.\na\n// Your part begins here.\nhalf\n"
         "// Your part ends here.\nb\n");
-    for (const char* tool : {"sh", "awk", "basename", "cat", "dirname", "find", "grep", "mkdir",
-                             "readlink", "rm", "sed", "tail", "touch", "tr", "wc", "chmod"})
+    for (const char* tool :
+         {"sh", "awk", "basename", "cat", "date", "dirname", "find", "grep", "mkdir", "readlink",
+          "rm", "sed", "tail", "touch", "tr", "wc", "chmod"})
       link_tool(tool);
     if (fs::exists("/usr/bin/flock")) link_tool("flock");  // the launcher works without it
     install_everything();
