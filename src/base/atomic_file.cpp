@@ -11,6 +11,7 @@
 
 #include <cerrno>
 #include <charconv>
+#include <cstdio>
 #include <string>
 #include <system_error>
 #include <tuple>
@@ -100,6 +101,18 @@ int sync_folder(const fs::path& folder) {
 // Renames a file. Returns 0 or an errno value.
 int rename_file(const fs::path& from, const fs::path& to) {
   return ::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
+}
+
+// Exchanges two names in one step. Returns 0 or an errno value.
+int exchange_names(const fs::path& a, const fs::path& b) {
+#if defined(RENAME_SWAP)
+  return ::renamex_np(a.c_str(), b.c_str(), RENAME_SWAP) == 0 ? 0 : errno;
+#elif defined(RENAME_EXCHANGE)
+  return ::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0 ? 0 : errno;
+#else
+  static_cast<void>(a), static_cast<void>(b);
+  return ENOSYS;
+#endif
 }
 
 // Renames a file, but returns EEXIST if `to` exists: link() never replaces a file. On a file system
@@ -215,7 +228,23 @@ std::size_t remove_stale_temporaries(const fs::path& path) {
   return removed;
 }
 
-bool has_temporary(const fs::path& path) { return !temporaries_of(path).empty(); }
+int exchange_by_renames(const fs::path& a, const fs::path& b, const fs::path& aside) {
+  if (const int error = rename_file(a, aside)) return error;
+  if (const int error = rename_file(b, a)) {
+    rename_file(aside, a);
+    return error;
+  }
+  rename_file(aside, b);  // if that fails, the folder keeps the name `aside`
+  return 0;
+}
+
+int exchange_folders(const fs::path& a, const fs::path& b, const fs::path& aside) {
+  int error = exchange_names(a, b);
+  if (error == EINVAL || error == ENOSYS || error == ENOTSUP || error == EOPNOTSUPP)
+    error = exchange_by_renames(a, b, aside);
+  if (error == 0) sync_folder(folder_of(a));  // the folders have their names, whatever it returns
+  return error;
+}
 
 std::string write_error_text(int error) {
   if (error == ENOSPC) return "no space left on the device";

@@ -1,9 +1,8 @@
-// run_folder.hpp: the folder of a training run: its file names (RunFolder) and its lock (RunLock).
+// run_folder.hpp: RunFolder, the folder of a training run and the names of its files.
 #pragma once
 
 #include <filesystem>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "heed/files/model_file.hpp"
@@ -27,7 +26,6 @@ void remove_file(const std::filesystem::path& file);
 //   loss.svg, loss.gp        the loss curve, and the gnuplot script that plots it
 //   sample.txt               text generated at the end
 //   history/                 with --keep-history: the model at each validation
-//   history/.replaced/       while another run replaces this one: the models of this run
 //   .heed-lock               exists while a trainer uses the folder (see RunLock)
 struct RunFolder {
   std::filesystem::path path;
@@ -36,12 +34,15 @@ struct RunFolder {
   std::filesystem::path loss_csv() const { return path / "loss.csv"; }
   std::filesystem::path sample() const { return path / "sample.txt"; }
   std::filesystem::path history() const { return path / "history"; }
-  std::filesystem::path replaced_models() const { return history() / ".replaced"; }
-  std::filesystem::path moving_models() const { return history() / ".moving"; }
+  std::filesystem::path lock() const { return path / ".heed-lock"; }
   // All files of the run that are no models: the losses, their curve and the sample.
   std::vector<std::filesystem::path> reports() const {
     return {loss_csv(), path / "loss.svg", path / "loss.gp", sample()};
   }
+
+  bool has_checkpoint() const;
+  // Whether there is a file with the name of a run's, which --replace would replace.
+  bool has_files() const;
 
   // history/step-N.safetensors: the model after N steps, kept with --keep-history.
   std::filesystem::path history_file(std::int64_t step) const;
@@ -50,45 +51,13 @@ struct RunFolder {
   // Removes the kept models after step `last` (-1: all), which belong to another run.
   void remove_history_after(std::int64_t last) const;
 
-  // A run is replaced in this order: its models are set aside; the models of the new run, then its
-  // checkpoint, get their names; the old models are removed. If the new checkpoint is not there,
-  // because the program failed or was killed, its temporary file still exists (see AtomicFile):
-  // then end_replacing() brings the old models back. It returns whether the new checkpoint failed.
-  void set_models_aside() const;
-  bool end_replacing() const;
-  bool is_being_replaced() const;  // whether history/ may have models of another run
+  // Removes the temporary files of programs that were killed.
+  void remove_temporaries() const;
 
-  // Creates the folder with make_folder(), and ends the replacing of a run by a program that was
-  // killed. Throws Error if `history` is a symbolic link, or has models and is not writable, or if
-  // one of its models is a folder.
+  // Creates the folder with make_folder(), and calls remove_temporaries(). Throws Error if
+  // `history` is a symbolic link, or has models and is not writable, or if one of its models is a
+  // folder.
   void create() const;
-};
-
-// Locks the file `.heed-lock` in a run's folder with flock(), so that only one trainer at a time
-// uses the folder. The file contains the process ID and the host name of the trainer. The kernel
-// releases the lock when the trainer ends, even if it is killed, and the next trainer reuses the
-// file. On file systems that do not support flock(), two trainers can use the same folder.
-class RunLock {
- public:
-  // Error messages of acquire() end with `advice`.
-  explicit RunLock(std::filesystem::path folder, std::string advice = "choose another --out")
-      : path_(std::move(folder) / ".heed-lock"), advice_(std::move(advice)) {}
-  ~RunLock();  // removes the lock file
-  RunLock(const RunLock&) = delete;
-  RunLock& operator=(const RunLock&) = delete;
-
-  // Does nothing if this RunLock already holds the lock. Throws Error `DIR: in use by process 123`
-  // if another process holds the lock, and if the file is not a regular file with one name.
-  void acquire();
-  // Calls acquire() if the folder exists and is writable, otherwise does nothing.
-  void acquire_if_possible();
-
- private:
-  bool try_once();
-
-  std::filesystem::path path_;
-  std::string advice_;
-  int descriptor_ = -1;
 };
 
 // Throws Error if the folder has a run, or other files with the names of a run's, that a command

@@ -371,3 +371,23 @@ TEST_CASE("without standard input, a file that gets descriptor 0 is written and 
   CHECK(removed == 1);
   CHECK(folder.files() == 0);
 }
+
+TEST_CASE("two folders exchange their names, also by renames", "[base][atomic_file]") {
+  const ScratchFolder folder;
+  const auto a = folder / "a", b = folder / "b", aside = folder / "aside";
+  for (const auto& path : {a, b}) {
+    std::filesystem::create_directory(path);
+    put(path / "name", path.filename().string());
+  }
+  CHECK(heed::exchange_folders(a, b, aside) == 0);
+  CHECK(content(a / "name") == "b");
+  CHECK(content(b / "name") == "a");
+  CHECK(heed::exchange_by_renames(a, b, aside) == 0);
+  CHECK(content(a / "name") == "a");
+  CHECK(content(b / "name") == "b");
+  CHECK(heed::exchange_by_renames(a, folder / "missing", aside) == ENOENT);
+  CHECK(content(a / "name") == "a");
+  CHECK(heed::exchange_folders(a, folder / "missing", aside) == ENOENT);
+  CHECK(content(a / "name") == "a");
+  CHECK(folder.files() == 2);
+}

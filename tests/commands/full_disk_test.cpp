@@ -144,6 +144,46 @@ TEST_CASE("a new run on a disk that is too small fails with one line", "[command
   CHECK(listing(sandbox / "o") == "");
 }
 
+TEST_CASE("a run that is a mounted disk is not replaced", "[commands][full_disk]") {
+  const Sandbox sandbox;
+  const SmallDisk disk(sandbox / "o", 2'000'000);
+  if (!disk) return;
+  REQUIRE(sandbox.heed(train_tiny).code == 0);
+  const Finished run = sandbox.heed(train_tiny + Arguments{"--replace"});
+  CHECK(run.code == 1);
+  CHECK(run.err ==
+        "heed: error: o: cannot be replaced: it is the top of a mounted file system; choose "
+        "another --out\n");
+}
+
+TEST_CASE("a full disk leaves the run that is replaced byte for byte as it was",
+          "[commands][full_disk]") {
+  const Sandbox sandbox;
+  const SmallDisk disk(sandbox / "disk", 2'000'000);
+  if (!disk) return;
+  const auto train = [&](const Arguments& more) {
+    return sandbox.heed(Arguments{"train", "in.txt", "--out", "disk/o"} + tiny + more);
+  };
+  REQUIRE(train({}).code == 0);
+  const std::string saved = content(sandbox / "disk/o/checkpoint.safetensors"),
+                    files = listing(sandbox / "disk/o");
+  int tried = 0, survived = 0;
+  for (const std::size_t pages : {0u, 1u, 2u, 3u, 5u, 8u, 11u}) {
+    disk.fill_but(pages * 4096);
+    const Finished run = train({"--replace", "--seed", "7"});
+    INFO(pages << ": " << run.code << " " << run.err);
+    CHECK(run.code == 1);
+    CHECK(has(run.err, "no space left on the device"));
+    CHECK(listing(sandbox / "disk") == "filler o ");
+    CHECK(listing(sandbox / "disk/o") == files);
+    ++tried;
+    survived += content(sandbox / "disk/o/checkpoint.safetensors") == saved;
+  }
+  print("full disks of a run that is replaced", tried, survived);
+  fs::remove(sandbox / "disk/filler");
+  CHECK(train({"--replace", "--seed", "7"}).code == 0);
+}
+
 TEST_CASE("an export to a full disk leaves no file and no folder", "[commands][full_disk]") {
   const Sandbox sandbox;
   REQUIRE(sandbox.heed(train_tiny).code == 0);

@@ -4,7 +4,7 @@
 
 #include "catch.hpp"
 #include "commands/heed_program.hpp"
-#include "commands/train/training_run.hpp"
+#include "commands/train/loss_curve.hpp"
 #include "heed/base/text.hpp"
 #include "readme.hpp"
 #include "scratch_folder.hpp"

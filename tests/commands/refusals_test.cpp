@@ -9,6 +9,7 @@
 #include "catch.hpp"
 #include "commands/heed_program.hpp"
 #include "commands/run_folder.hpp"
+#include "commands/run_replacement.hpp"
 #include "sanitized.hpp"
 
 using namespace heed_test;
@@ -248,19 +249,23 @@ TEST_CASE("a folder that is not writable is refused, and nothing is written",
   const perms read = perms::owner_read | perms::group_read | perms::others_read;
   const perms enter = perms::owner_exec | perms::group_exec | perms::others_exec;
   std::filesystem::permissions(sandbox.path, perms::owner_all | read | enter);
-  std::filesystem::create_directory(sandbox / "locked");
+  std::filesystem::create_directories(sandbox / "locked/old");
   std::filesystem::permissions(sandbox / "locked", read | enter);
   const heed::app::RunFolder locked{sandbox / "locked"}, inside{sandbox / "locked/run"};
-  std::string error, error_inside;
+  std::string error, error_inside, error_replacing;
   {
     const Nobody nobody;
     if (::geteuid() == 0) return;
     error = heed::test::message_of([&] { locked.create(); });
     error_inside = heed::test::message_of([&] { inside.create(); });
+    error_replacing =
+        heed::test::message_of([&] { heed::app::RunReplacement({sandbox / "locked/old"}); });
   }
   const std::string remedy = ": Permission denied; choose another --out";
   CHECK(error == (sandbox / "locked").string() + remedy);
   CHECK(error_inside == (sandbox / "locked/run").string() + remedy);
+  CHECK(error_replacing == (sandbox / "locked/old").string() + ": cannot be replaced: " +
+                               (sandbox / "locked/.old.new").string() + remedy);
   CHECK_FALSE(sandbox.has_file("locked/run"));
   std::filesystem::permissions(sandbox / "locked", perms::owner_all);
 }

@@ -1,6 +1,11 @@
 // replace_test.cpp: what train and import replace, with --replace and without.
 
+#include <sys/stat.h>
+
+#include <iostream>
 #include <map>
+#include <random>
+#include <thread>
 
 #include "catch.hpp"
 #include "commands/heed_program.hpp"
@@ -8,6 +13,36 @@
 
 using namespace heed_test;
 namespace fs = std::filesystem;
+
+namespace {
+
+const Arguments keep_history = Arguments{"train", "in.txt", "--keep-history"} + tiny;
+
+// Trains a run with a history.
+void train(const Sandbox& sandbox, const std::string& out, const std::string& seed) {
+  REQUIRE(sandbox.heed(keep_history + Arguments{"--out", out, "--seed", seed}).code == 0);
+}
+
+std::map<std::string, std::string> files_in(const fs::path& folder) {
+  std::map<std::string, std::string> contents;
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    if (entry.is_regular_file())
+      contents[fs::relative(entry.path(), folder).string()] = content(entry.path());
+  return contents;
+}
+
+// Whether a folder of a run that replaces o exists.
+bool has_second_folder(const Sandbox& sandbox) {
+  return sandbox.has_file(".o.new") || sandbox.has_file(".o.old");
+}
+
+unsigned mode_of(const fs::path& path) {
+  struct stat status {};
+  REQUIRE(::stat(path.c_str(), &status) == 0);
+  return status.st_mode & 07777;
+}
+
+}  // namespace
 
 TEST_CASE("a run is replaced with --replace only", "[commands][hostile]") {
   const Sandbox sandbox;
@@ -38,13 +73,6 @@ TEST_CASE("a run stays until the run that replaces it saves for the first time",
   const auto train = [&](const std::string& out, const Arguments& more) {
     return sandbox.heed(Arguments{"train", "in.txt", "--keep-history", "--out", out} + tiny + more);
   };
-  const auto files_in = [&](const fs::path& folder) {
-    std::map<std::string, std::string> contents;
-    for (const auto& entry : fs::recursive_directory_iterator(folder))
-      if (entry.is_regular_file())
-        contents[fs::relative(entry.path(), folder).string()] = content(entry.path());
-    return contents;
-  };
   REQUIRE(train("o", {}).code == 0);
   const auto before = files_in(sandbox / "o");
   REQUIRE(before.count("history/step-0.safetensors") == 1);
@@ -60,8 +88,9 @@ TEST_CASE("a run stays until the run that replaces it saves for the first time",
       Arguments{"train", "in.txt", "--keep-history", "--replace", "--out", "o"} + tiny;
   const Finished unsaved = run(too_large);
   CHECK(unsaved.code == 1);
-  CHECK(has(unsaved.err, "o/checkpoint.safetensors: no space left"));
+  CHECK(has(unsaved.err, ".o.new/checkpoint.safetensors: no space left"));
   CHECK((files_in(sandbox / "o") == before));
+  CHECK_FALSE(has_second_folder(sandbox));
   REQUIRE(train("o", {"--replace", "--seed", "5"}).code == 0);
   REQUIRE(train("p", {"--seed", "5"}).code == 0);
   CHECK((files_in(sandbox / "o/history") == files_in(sandbox / "p/history")));
@@ -128,140 +157,214 @@ TEST_CASE("a run whose history cannot be removed is not replaced", "[commands][h
   }
 }
 
-// Makes the folder that each possible kill leaves while a run of seed 7 replaces one of seed 1, and
-// resumes the run in it.
+// Makes the folders that each possible kill leaves while a run of seed 7 replaces one of seed 1,
+// and resumes the run in it.
 TEST_CASE("a run that is killed while it replaces another leaves the old or the new run",
           "[commands][hostile]") {
   const Sandbox sandbox;
-  const auto train = [&](const std::string& out, const std::string& seed) {
-    REQUIRE(sandbox
-                .heed(Arguments{"train", "in.txt", "--keep-history", "--out", out} + tiny +
-                      Arguments{"--seed", seed})
-                .code == 0);
-  };
-  train("old", "1");
-  train("new", "7");
-  const heed::app::RunFolder o{sandbox / "o"}, old{sandbox / "old"}, replacing{sandbox / "new"};
-  const auto copy_model = [&](const heed::app::RunFolder& run, const fs::path& folder,
-                              std::int64_t step) {
-    fs::create_directories(folder);
-    fs::copy_file(run.history_file(step), folder / o.history_file(step).filename());
-  };
-  const std::vector<std::int64_t> steps = old.history_steps();
-  REQUIRE(steps.size() >= 2);
-  const std::string temporary = ".checkpoint.safetensors.tmp-999999999";
-  for (const std::string state : {"moving", "moved", "new models", "new run", "removing"}) {
+  train(sandbox, "old", "1");
+  train(sandbox, "new", "7");
+  const fs::path o = sandbox / "o", second = sandbox / ".o.new", third = sandbox / ".o.old";
+  for (const std::string state : {"before the first save", "saved", "exchanged", "removing"}) {
     INFO(state);
-    fs::remove_all(o.path);
-    const bool is_new = state == "new run" || state == "removing";
-    for (const std::int64_t step : steps) {
-      const bool first = step == steps[0];
-      const bool moved = state != "moving" || first, removed = state == "removing" && first;
-      const fs::path aside = state == "moving" ? o.moving_models() : o.replaced_models();
-      if (!removed) copy_model(old, moved ? aside : o.history(), step);
-      if (is_new || (state == "new models" && first)) copy_model(replacing, o.history(), step);
-    }
-    fs::copy_file((is_new ? replacing : old).checkpoint(), o.checkpoint());
-    if (!is_new) put(o.path / temporary, "");
-    put(o.loss_csv(), "");
-    CHECK(o.is_being_replaced() == !is_new);
-    const std::string refusal =
-        "heed: error: o: heed was stopped while it replaced this run; that command, or ./heed "
-        "train "
-        "--resume --out o, repairs it\n";
-    if (!is_new) CHECK(sandbox.heed({"look", "o", "--page", "p.html"}).err == refusal);
+    const bool is_new = state == "exchanged" || state == "removing";
+    fs::copy(sandbox / (is_new ? "new" : "old"), o, fs::copy_options::recursive);
+    fs::copy(sandbox / (is_new ? "old" : "new"), second, fs::copy_options::recursive);
+    put(second / ".heed-lock", "");
+    put(second / ".checkpoint.safetensors.tmp-999999999", "");
+    put((is_new ? second : o) / "notes.txt", "mine");
+    put((is_new ? second : o) / "history/notes.txt", "mine");
+    if (state == "before the first save" || state == "removing")
+      for (const char* name :
+           {"checkpoint.safetensors", "sample.txt", "history/step-0.safetensors"})
+        fs::remove(second / name);
+    CHECK(sandbox.heed({"sample", "o", "--tokens", "1"}).code == 0);
+    CHECK(sandbox.heed({"look", "o", "--page", "p.html"}).code == 0);
+    fs::remove(o / "sample.txt");  // else there is nothing to resume
     REQUIRE(sandbox.heed({"train", "in.txt", "--resume", "--out", "o"}).code == 0);
-    const heed::app::RunFolder& expected = is_new ? replacing : old;
-    CHECK(o.history_steps() == steps);
-    for (const std::int64_t step : o.history_steps())
-      CHECK(content(o.history_file(step)) == content(expected.history_file(step)));
-    CHECK(content(o.loss_csv()) == content(expected.loss_csv()));
-    CHECK_FALSE(fs::exists(o.moving_models()));
-    CHECK_FALSE(fs::exists(o.replaced_models()));
-    CHECK_FALSE(fs::exists(o.path / temporary));
+    auto expected = files_in(sandbox / (is_new ? "new" : "old"));
+    expected["notes.txt"] = expected["history/notes.txt"] = "mine";
+    CHECK((files_in(o) == expected));
+    CHECK_FALSE(has_second_folder(sandbox));
+    fs::remove_all(o);
+  }
+  // Where the file system cannot exchange folders, there is a moment without a run.
+  fs::copy(sandbox / "old", third, fs::copy_options::recursive);
+  fs::copy(sandbox / "new", second, fs::copy_options::recursive);
+  for (const fs::path& folder : {second, third}) put(folder / ".heed-lock", "");
+  fs::remove(third / "sample.txt");
+  REQUIRE(sandbox.heed({"train", "in.txt", "--resume", "--out", "o"}).code == 0);
+  CHECK((files_in(o) == files_in(sandbox / "old")));
+  CHECK_FALSE(has_second_folder(sandbox));
+}
+
+namespace {
+
+// Replaces the run o again and again, and kills the program: three times out of four when it saves
+// for the first time, else at any time. Returns how often it had replaced the run.
+int kill_replacements(int times, unsigned seed) {
+  const Sandbox sandbox;
+  std::mt19937 random(seed);
+  std::map<std::string, std::string> first_model;  // of each seed
+  for (const std::string run_seed : {"1", "2"}) {
+    train(sandbox, "o" + run_seed, run_seed);
+    first_model[run_seed] = content(sandbox / ("o" + run_seed) / "history/step-0.safetensors");
+  }
+  fs::rename(sandbox / "o1", sandbox / "o");
+  put(sandbox / "o/notes.txt", "mine");
+  int replaced = 0;
+  const auto check_run = [&] {
+    CHECK(has(sandbox.heed({"inspect", "o"}).out, "checksum right"));
+    CHECK(content(sandbox / "o/history/step-0.safetensors") ==
+          first_model.at(state(sandbox / "o").at("train.seed")));
+    CHECK((sandbox.has_file("o/notes.txt") || sandbox.has_file(".o.new/notes.txt")));
+  };
+  for (int i = 0; i < times; ++i) {
+    const std::string old_seed = state(sandbox / "o").at("train.seed");
+    Child child(sandbox.call(keep_history + Arguments{"--out", "o", "--replace", "--eval-every",
+                                                      "1", "--seed", old_seed == "1" ? "2" : "1"}));
+    const fs::path saved =
+        sandbox / (".o.new/.checkpoint.safetensors.tmp-" + std::to_string(child.process()));
+    const auto wait = [&](int microseconds) {
+      std::this_thread::sleep_for(
+          std::chrono::microseconds(std::uniform_int_distribution<>(0, microseconds)(random)));
+    };
+    const auto start = std::chrono::steady_clock::now();
+    if (i % 4 == 0) wait(100'000);
+    while (i % 4 != 0 && !fs::exists(saved) &&
+           std::chrono::steady_clock::now() - start < std::chrono::seconds(2))
+      continue;
+    wait(3000);
+    child.kill(SIGKILL);
+    child.finish();
+    check_run();
+    replaced += state(sandbox / "o").at("train.seed") != old_seed ? 1 : 0;
+  }
+  REQUIRE(sandbox.heed(keep_history + Arguments{"--out", "o", "--replace"}).code == 0);
+  CHECK(content(sandbox / "o/notes.txt") == "mine");
+  CHECK_FALSE(has_second_folder(sandbox));
+  std::cout << "kills while a run is replaced: " << times << " tried, " << replaced
+            << " after it was replaced (seed " << seed << ")" << std::endl;
+  return replaced;
+}
+
+}  // namespace
+
+TEST_CASE("a program killed while it replaces a run leaves one complete run",
+          "[commands][hostile]") {
+  kill_replacements(12, std::random_device()());
+}
+
+TEST_CASE("a program killed three hundred times while it replaces a run leaves complete runs",
+          "[commands][.][faults]") {
+  const int replaced = kill_replacements(300, std::random_device()());
+  CHECK(replaced > 10);
+  CHECK(replaced < 290);
+}
+
+TEST_CASE("files of the user stay in a folder whose run is replaced", "[commands][hostile]") {
+  const Sandbox sandbox;
+  fs::copy(HEED_TESTS_DIR "/weights/gpt2", sandbox / "gpt2");
+  for (const Arguments& command : {train_tiny, Arguments{"import", "gpt2", "--out", "o"}}) {
+    train(sandbox, "o", "1");
+    fs::create_directories(sandbox / "o/loss.svg/mine");  // a folder is not a plot of heed's
+    fs::create_directories(sandbox / "o/mine");
+    for (const char* name : {"o/notes.txt", "o/.hidden", "o/mine/notes.txt", "o/history/notes.txt"})
+      put(sandbox / name, name);
+    fs::create_symlink("nowhere", sandbox / "o/link");
+    const Finished run = sandbox.heed(command + Arguments{"--replace"});
+    CHECK(run.code == 0);
+    for (const char* name : {"o/notes.txt", "o/.hidden", "o/mine/notes.txt", "o/history/notes.txt"})
+      CHECK(content(sandbox / name) == name);
+    CHECK(fs::is_directory(sandbox / "o/loss.svg/mine"));
+    CHECK(fs::is_symlink(sandbox / "o/link"));
+    CHECK(heed::app::RunFolder{sandbox / "o"}.history_steps().empty());
+    CHECK_FALSE(has_second_folder(sandbox));
+    fs::remove_all(sandbox / "o");
   }
 }
 
-TEST_CASE("an import that is killed while it sets models aside leaves a run that resumes",
+TEST_CASE("a replaced run keeps its permissions, and a link to it stays a link",
           "[commands][hostile]") {
   const Sandbox sandbox;
-  REQUIRE(sandbox.heed(train_tiny + Arguments{"--keep-history"}).code == 0);
-  const heed::app::RunFolder o{sandbox / "o"};
-  const std::vector<std::int64_t> steps = o.history_steps();
-  const std::string losses = content(o.loss_csv());
-  fs::create_directory(o.moving_models());
-  fs::rename(o.history_file(0), o.moving_models() / "step-0.safetensors");
-  CHECK(sandbox.heed({"look", "o", "--page", "p.html"}).code == 1);
-  CHECK(sandbox.heed({"train", "in.txt", "--resume", "--out", "o"}).code == 0);
-  CHECK(o.history_steps() == steps);
-  CHECK(content(o.loss_csv()) == losses);
-  CHECK(sandbox.heed({"look", "o", "--page", "p.html"}).code == 0);
-  CHECK(sandbox.heed({"train", "in.txt", "--resume", "--out", "o"}).code == 2);
+  train(sandbox, "elsewhere", "1");
+  fs::create_directory_symlink("elsewhere", sandbox / "o");
+  const fs::path run = sandbox / "elsewhere";
+  ::chmod(run.c_str(), 0750);
+  for (const char* name : {"checkpoint.safetensors", "loss.csv", "sample.txt"})
+    ::chmod((run / name).c_str(), 0640);
+  REQUIRE(sandbox.heed(keep_history + Arguments{"--out", "o", "--replace", "--seed", "7"}).code ==
+          0);
+  CHECK(fs::is_symlink(sandbox / "o"));
+  CHECK(state(run).at("train.seed") == "7");
+  CHECK(mode_of(run) == 0750);
+  for (const char* name : {"checkpoint.safetensors", "loss.csv", "sample.txt"})
+    CHECK(mode_of(run / name) == 0640);
+  CHECK_FALSE(has_second_folder(sandbox));
+  CHECK_FALSE(sandbox.has_file(".elsewhere.new"));
 }
 
-TEST_CASE("an import that fails leaves the old run or says how it is repaired",
+TEST_CASE("a folder that cannot be replaced is refused before the first step",
           "[commands][hostile]") {
   const Sandbox sandbox;
-  fs::copy(HEED_TESTS_DIR "/weights/gpt2", sandbox / "gpt2");
-  REQUIRE(sandbox.heed(train_tiny + Arguments{"--keep-history"}).code == 0);
-  const heed::app::RunFolder o{sandbox / "o"};
-  const std::vector<std::int64_t> steps = o.history_steps();
-  const std::string losses = content(o.loss_csv()), saved = content(o.checkpoint());
-  const auto failed_import = [&] {
-    const Finished run = sandbox.heed({"import", "gpt2", "--out", "o", "--replace"});
-    CHECK(run.code == 1);
-    CHECK(o.history_steps() == steps);
-    CHECK(content(o.checkpoint()) == saved);
-    CHECK_FALSE(o.is_being_replaced());
-    return run.err;
-  };
-  put(o.moving_models(), "mine");  // models cannot be set aside
-  CHECK(has(failed_import(), "heed: error: o/history/.moving: is a file, not a directory"));
-  CHECK(content(o.loss_csv()) == losses);
-  fs::remove(o.moving_models());
-  fs::remove(o.path / "loss.svg");
-  fs::create_directories(o.path / "loss.svg/mine");  // cannot be removed
-  CHECK(has(failed_import(),
-            "; the old run is kept, and ./heed train --resume --out o writes its losses, plot and "
-            "sample again\n"));
-  CHECK(fs::is_directory(o.path / "loss.svg/mine"));
+  REQUIRE(sandbox.heed(train_tiny).code == 0);
+  const auto before = files_in(sandbox / "o");
+  put(sandbox / "o.txt", "");
+  fs::create_directory(sandbox / ".o.new");
+  put(sandbox / ".o.new/notes.txt", "mine");
+  const Finished taken = sandbox.heed(train_tiny + Arguments{"--replace"});
+  CHECK(taken.err == "heed: error: .o.new: has files that are not a run's; move them away\n");
+  CHECK(content(sandbox / ".o.new/notes.txt") == "mine");
+  fs::remove_all(sandbox / ".o.new");
+  Call call = sandbox.call(Arguments{"train", "../in.txt", "--out", ".", "--replace"} + tiny);
+  call.folder = sandbox / "o";
+  const Finished current = run(call);
+  CHECK(current.code == 1);
+  CHECK(has(current.err, ": cannot be replaced: it is the current folder; choose another --out\n"));
+  CHECK((files_in(sandbox / "o") == before));
 }
 
-TEST_CASE("old models that cannot be set aside leave the old run", "[commands][hostile]") {
+TEST_CASE("the losses of a new run are in its folder, those of one that replaces a run beside it",
+          "[commands][lock]") {
   const Sandbox sandbox;
-  REQUIRE(sandbox.heed(train_tiny + Arguments{"--keep-history"}).code == 0);
-  const std::string losses = content(sandbox / "o/loss.csv");
-  const std::string saved = content(sandbox / "o/checkpoint.safetensors");
-  put(sandbox / "o/history/.moving", "mine");
-  const Finished run = sandbox.heed(train_tiny + Arguments{"--replace", "--seed", "7"});
-  CHECK(run.code == 1);
-  CHECK(has(run.err, "heed: error: o/history/.moving: "));
-  CHECK(content(sandbox / "o/history/.moving") == "mine");
-  CHECK(content(sandbox / "o/loss.csv") == losses);
-  CHECK(content(sandbox / "o/checkpoint.safetensors") == saved);
+  const Arguments endless = {
+      "train",       "in.txt",  "--out",        "o",      "--layers",    "1", "--heads",   "2",
+      "--embed-dim", "16",      "--block-size", "16",     "--log-every", "1", "--threads", "1",
+      "--steps",     "1000000", "--eval-every", "1000000"};
+  Child first(sandbox.call(endless));
+  first.read_until("\nstep ");
+  CHECK(has(content(sandbox / "o/loss.csv"), "\n1,"));
+  first.kill(SIGINT);
+  CHECK(first.finish().code == 130);
+  const auto before = files_in(sandbox / "o");
+  Child second(sandbox.call(endless + Arguments{"--replace"}));
+  second.read_until("\nstep ");
+  CHECK(has(content(sandbox / ".o.new/loss.csv"), "\n1,"));
+  CHECK(mode_of(sandbox / ".o.new") == 0700);
+  CHECK(has(sandbox.heed(train_tiny).err,
+            "o: in use by process " + std::to_string(second.process())));
+  CHECK(sandbox.heed({"sample", "o", "--tokens", "1"}).code == 0);
+  second.kill(SIGINT);
+  CHECK(second.finish().code == 130);
+  CHECK((files_in(sandbox / "o") != before));
+  CHECK_FALSE(has_second_folder(sandbox));
+  CHECK_FALSE(sandbox.has_file("o/.heed-lock"));
 }
 
-TEST_CASE("models and losses of a replaced run come back if the new checkpoint fails",
-          "[commands][hostile]") {
+TEST_CASE("the lock of a run stays with its name when the run is replaced", "[commands][lock]") {
   const Sandbox sandbox;
-  REQUIRE(sandbox.heed(train_tiny + Arguments{"--keep-history"}).code == 0);
-  const heed::app::RunFolder o{sandbox / "o"};
-  const std::string model = content(o.history_file(0));
-  put(sandbox / "o/.checkpoint.safetensors.tmp-999999999", "");
-  o.set_models_aside();
-  CHECK(o.is_being_replaced());
-  CHECK(o.history_steps().empty());
-  put(o.history_file(0), "new");
-  put(o.history_file(123), "new");
-  CHECK(o.end_replacing());
-  CHECK(content(o.history_file(0)) == model);
-  CHECK_FALSE(fs::exists(o.history_file(123)));
-  o.set_models_aside();
-  put(o.history_file(123), "new");
-  fs::remove(sandbox / "o/.checkpoint.safetensors.tmp-999999999");
-  CHECK_FALSE(o.end_replacing());
-  CHECK(o.history_steps() == std::vector<std::int64_t>{123});
-  CHECK_FALSE(fs::exists(o.replaced_models()));
+  REQUIRE(sandbox.heed(train_tiny).code == 0);
+  Child child(sandbox.call({"train", "in.txt", "--out", "o", "--replace", "--layers", "1",
+                            "--embed-dim", "16", "--heads", "2", "--block-size", "16", "--steps",
+                            "1000000", "--eval-every", "100", "--eval-batches", "1"}));
+  child.read_until("  val ");
+  for (const std::string flag : {"--replace", "--resume"}) {
+    const Finished refused = sandbox.heed({"train", "in.txt", "--out", "o", flag});
+    CHECK(has(refused.err, "o: in use by process " + std::to_string(child.process())));
+  }
+  child.kill(SIGINT);
+  CHECK(child.finish().code == 130);
+  CHECK_FALSE(sandbox.has_file("o/.heed-lock"));
 }
 
 TEST_CASE("an empty loss.csv of a finished run is written again by --resume",

@@ -6,7 +6,7 @@
 #include "base/process.hpp"
 #include "catch.hpp"
 #include "commands/heed_program.hpp"
-#include "commands/run_folder.hpp"
+#include "commands/run_lock.hpp"
 #include "heed/base/atomic_file.hpp"
 
 using namespace heed_test;

@@ -1,6 +1,6 @@
 // loss_csv.cpp: fuzz test of read_loss_csv, whose errors are one line.
 
-#include "commands/train/training_run.hpp"
+#include "commands/train/loss_curve.hpp"
 #include "fuzz.hpp"
 #include "heed/base/error.hpp"
 

@@ -50,9 +50,15 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
 // still exists, because process IDs differ between containers.) A missing folder is not an error.
 std::size_t remove_stale_temporaries(const std::filesystem::path& path);
 
-// Whether there is a temporary file of `path`: an AtomicFile exists, or ended without commit(),
-// because its process was killed.
-bool has_temporary(const std::filesystem::path& path);
+// Exchanges the names of two folders with the same parent: at every moment, each name has one of
+// them, also after a crash. Where the file system cannot do that (NFS), it is
+// exchange_by_renames(). Returns 0, or an errno value if the names are as before.
+int exchange_folders(const std::filesystem::path& a, const std::filesystem::path& b,
+                     const std::filesystem::path& aside);
+
+// The same in three renames. The folder `a` is called `aside` in between: then `a` does not exist.
+int exchange_by_renames(const std::filesystem::path& a, const std::filesystem::path& b,
+                        const std::filesystem::path& aside);
 
 // Whether `path` names the open file `descriptor`; false if `path` is a symbolic link to the file.
 bool is_same_file(const std::filesystem::path& path, int descriptor);

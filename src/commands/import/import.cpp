@@ -2,9 +2,12 @@
 
 #include <filesystem>
 #include <iostream>
+#include <optional>
 
 #include "commands/options.hpp"
 #include "commands/run_folder.hpp"
+#include "commands/run_lock.hpp"
+#include "commands/run_replacement.hpp"
 #include "commands/terminal.hpp"
 #include "files/model_reader.hpp"
 #include "heed/base/atomic_file.hpp"
@@ -59,6 +62,7 @@ void remove_export(const fs::path& folder, bool remove_folder) {
 // Reads and checks everything before creating the run's folder, so that a failure writes no file.
 int run(const ImportCommand& command) {
   const RunFolder folder{command.out.empty() ? default_folder(command.folder) : command.out};
+  find_replaced_run(folder);
   RunLock lock(folder.path);
   lock.acquire_if_possible();
   if (!command.replace) check_no_run(folder, "another --out keeps both");
@@ -66,25 +70,13 @@ int run(const ImportCommand& command) {
   const nn::GptConfig& c = imported.model.config;
   folder.create();
   lock.acquire();
-  AtomicFile checkpoint(folder.checkpoint());
-  save_model(checkpoint, imported.parameters, c, imported.vocabulary);
-  checkpoint.sync();
-  catch_stop_signals();  // the next lines, which take milliseconds, are not interrupted
-  // The other files of a run that is replaced go before its checkpoint, so a program that is killed
-  // in between leaves no mixture of two runs.
-  std::error_code ignored;
-  const bool had_losses = fs::exists(folder.loss_csv(), ignored);
-  try {
-    folder.set_models_aside();
-    for (const fs::path& file : folder.reports()) remove_file(file);
-    checkpoint.commit();
-  } catch (const Error& error) {
-    const bool is_old_run = folder.end_replacing();
-    if (!is_old_run || !had_losses || fs::exists(folder.loss_csv(), ignored)) throw;
-    throw_error(error.what(), "; the old run is kept, and ./heed train --resume --out ",
-                shell_path(folder.path.string()), " writes its losses, plot and sample again");
-  }
-  folder.end_replacing();
+  end_replacing(folder);
+  std::optional<RunReplacement> replacement;
+  if (folder.has_files()) replacement.emplace(folder);
+  const RunFolder& written = replacement ? replacement->folder() : folder;
+  save_model(written.checkpoint(), imported.parameters, c, imported.vocabulary);
+  catch_stop_signals();  // the next line, which takes milliseconds, is not interrupted
+  if (replacement) replacement->commit(lock, /*keep_reports=*/false);
   const std::string path = shell_path(folder.path.string());
   std::cout << "model  " << printable(command.folder) << ": "
             << (c.masked_lm_head ? "BERT"

@@ -236,10 +236,6 @@ Json models_that_fit(std::size_t count, std::size_t bytes,
 Json history_json(const LookCommand& command, const LoadedModel& saved, const LookText& text,
                   const ScoreText& scored, std::size_t bytes) {
   const RunFolder folder{checkpoint_in(command.run).parent_path()};
-  if (folder.is_being_replaced())
-    throw_error(
-        folder.path.string(), ": heed was stopped while it replaced this run; that command, ",
-        "or ./heed train --resume --out ", shell_path(folder.path.string()), ", repairs it");
   const std::vector<std::int64_t> steps = folder.history_steps();
   const Json models = models_that_fit(steps.size(), bytes, [&](std::size_t i) {
     return history_model(command, saved, text, scored, folder, steps[i]);

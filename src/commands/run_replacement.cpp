@@ -1,0 +1,142 @@
+// run_replacement.cpp: RunReplacement, which puts a new run in the place of an old one in one step.
+
+#include "commands/run_replacement.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <tuple>
+
+#include "commands/terminal.hpp"
+#include "heed/base/atomic_file.hpp"
+#include "heed/base/error.hpp"
+
+namespace heed::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The folder's path without symbolic links, relative to the current folder if it is in that. A link
+// keeps its name if the folder that it leads to is replaced.
+RunFolder without_links(const RunFolder& folder) {
+  std::error_code failed;
+  const fs::path path = fs::weakly_canonical(folder.path, failed);
+  if (failed) return folder;
+  const fs::path relative = fs::proximate(path, failed);
+  return {failed || *relative.begin() == "." || *relative.begin() == ".." ? path : relative};
+}
+
+// runs/.harbour.new or runs/.harbour.old for runs/harbour, which is a path without_links().
+RunFolder beside(const RunFolder& folder, const char* ending) {
+  return {folder.path.parent_path() / ("." + folder.path.filename().string() + ending)};
+}
+
+bool has_file(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(fs::symlink_status(path, ignored));
+}
+
+void remove_regular_file(const fs::path& path) {
+  std::error_code ignored;
+  if (fs::is_regular_file(fs::symlink_status(path, ignored))) fs::remove(path, ignored);
+}
+
+// Moves the files that `to` does not have, and removes the folder if it is empty then.
+void move_files(const fs::path& from, const fs::path& to) {
+  std::error_code ignored;
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(from, ignored)) files.push_back(entry.path());
+  if (!files.empty()) fs::create_directory(to, ignored);
+  for (const fs::path& file : files)
+    if (!has_file(to / file.filename())) fs::rename(file, to / file.filename(), ignored);
+  fs::remove(from, ignored);
+}
+
+// Removes the files of a run, moves all others into the folder `to`, and removes the run's folder.
+// What fails is left for the next call. A folder without a lock file is not one of heed's.
+void clear(const RunFolder& run, const RunFolder& to, bool keep_reports) {
+  std::error_code ignored;
+  if (fs::is_symlink(run.path, ignored) || fs::is_symlink(run.history(), ignored)) return;
+  if (!has_file(run.lock())) return;
+  run.remove_temporaries();
+  for (const std::int64_t step : run.history_steps()) remove_regular_file(run.history_file(step));
+  if (fs::is_directory(run.history(), ignored)) move_files(run.history(), to.history());
+  for (const fs::path& file : run.reports())
+    if (!keep_reports || has_file(to.path / file.filename())) remove_regular_file(file);
+  remove_regular_file(run.checkpoint());
+  remove_regular_file(run.lock());
+  move_files(run.path, to.path);
+}
+
+// Failures are ignored, because some file systems have neither owners nor permissions.
+void copy_permissions(const fs::path& from, const fs::path& to) {
+  struct stat status;
+  if (::lstat(from.c_str(), &status) != 0 || !has_file(to)) return;
+  std::ignore = ::chown(to.c_str(), status.st_uid, status.st_gid);
+  std::ignore = ::chmod(to.c_str(), status.st_mode & 07777);
+}
+
+[[noreturn]] void throw_not_replaceable(const RunFolder& folder, const std::string& reason) {
+  throw_error(folder.path.string(), ": cannot be replaced: ", reason, "; choose another --out");
+}
+
+void check_replaceable(const RunFolder& old) {
+  struct stat folder, parent;
+  std::error_code ignored;
+  if (fs::equivalent(".", old.path, ignored))
+    throw_not_replaceable(old, "it is the current folder");
+  if (::stat(old.path.c_str(), &folder) == 0 && ::stat((old.path / "..").c_str(), &parent) == 0 &&
+      folder.st_dev != parent.st_dev)
+    throw_not_replaceable(old, "it is the top of a mounted file system");
+}
+
+void create(const RunFolder& folder, const RunFolder& old) {
+  ::rmdir(folder.path.c_str());  // an empty one, from a disk that was too full for a lock file
+  const std::string name = folder.path.string();
+  if (::mkdir(folder.path.c_str(), 0700) == 0) return;
+  if (errno == EEXIST) throw_error(name, ": has files that are not a run's; move them away");
+  throw_not_replaceable(old, name + ": " + std::strerror(errno));
+}
+
+}  // namespace
+
+RunReplacement::RunReplacement(const RunFolder& old)
+    : old_(without_links(old)), new_(beside(old_, ".new")), lock_(new_.path) {
+  check_replaceable(old_);
+  create(new_, old_);
+  lock_.acquire();
+}
+
+RunReplacement::~RunReplacement() { clear(new_, old_, false); }
+
+void RunReplacement::commit(RunLock& lock, bool keep_reports) {
+  copy_permissions(old_.checkpoint(), new_.checkpoint());
+  copy_permissions(old_.loss_csv(), new_.loss_csv());
+  copy_permissions(old_.history(), new_.history());
+  copy_permissions(old_.path, new_.path);
+  const RunFolder aside = beside(old_, ".old");
+  if (const int error = exchange_folders(old_.path, new_.path, aside.path))
+    throw_not_replaceable(old_, std::strerror(error));
+  lock.exchange(lock_);
+  clear(new_, old_, keep_reports);
+  if (has_file(new_.path)) note(new_.path.string() + " has the rest of the old run");
+}
+
+void end_replacing(const RunFolder& folder) {
+  const RunFolder run = without_links(folder);
+  for (const char* ending : {".new", ".old"}) clear(beside(run, ending), run, false);
+}
+
+void find_replaced_run(const RunFolder& folder) {
+  const RunFolder run = without_links(folder), old = beside(run, ".old");
+  if (has_file(run.path) || !has_file(old.lock())) return;
+  RunLock lock(old.path);
+  lock.acquire();
+  std::error_code ignored;  // the name stays without a run, which the caller notices
+  fs::rename(old.path, run.path, ignored);
+}
+
+}  // namespace heed::app
