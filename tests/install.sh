@@ -70,7 +70,7 @@ add_executable(train_mlp train_mlp.cpp)
 target_link_libraries(train_mlp heed::heed)
 CMAKE
 cmake -S "$folder/fetch" -B "$folder/fetched" -G Ninja -DHEED_SOURCE="$root" >"$folder/log" 2>&1 || fail "$(cat "$folder/log")"
-ninja -C "$folder/fetched" -t commands train_mlp | grep -q "_deps/heed-build/libheed_engine.a" || fail "train_mlp is not linked with FetchContent's heed"
+ninja -C "$folder/fetched" -t commands train_mlp | grep -q "_deps/heed-build/libheed_ops.a" || fail "train_mlp is not linked with FetchContent's heed"
 
 echo "add_subdirectory, with HEED_NATIVE=OFF and without LIBXSMM"
 subproject=$folder/subproject

@@ -158,12 +158,12 @@ std::string axis_titles(const HeatmapOptions& options) {
 // Widths in a sheet (a grid of matrices), in characters.
 constexpr std::size_t edges = 3;       // width of a space, the left and the right border
 constexpr std::size_t min_width = 12;  // minimum width of a matrix, without borders
-constexpr std::size_t gap = 2;         // width of the blank space between two matrices
+constexpr std::size_t panel_gap = 2;   // width of the blank space between two matrices
 
 // The width of one matrix without its borders, in characters, if `count` matrices are side by side.
 std::size_t available_width(std::size_t count, std::size_t width) {
-  const std::size_t each = (width + gap) / count;
-  return each > edges + gap ? each - edges - gap : 1;
+  const std::size_t each = (width + panel_gap) / count;
+  return each > edges + panel_gap ? each - edges - panel_gap : 1;
 }
 
 // The width of a tile: the width of its matrix or of the longest title, whichever is larger. Titles
@@ -183,8 +183,8 @@ std::string panel_row(const std::vector<HeatmapText>& panels,
   std::string heading;
   std::vector<std::string> lines(panels[first].lines().size());
   for (std::size_t i = first; i < last; ++i) {
-    heading += pad_right("  " + truncated(printable(titles[i]), width - 2), width + gap);
-    const std::string separator(i == first ? 0 : width - panels[i].width() + gap, ' ');
+    heading += pad_right("  " + truncated(printable(titles[i]), width - 2), width + panel_gap);
+    const std::string separator(i == first ? 0 : width - panels[i].width() + panel_gap, ' ');
     const std::vector<std::string> added = panels[i].lines();
     for (std::size_t r = 0; r < lines.size(); ++r) lines[r] += separator + added[r];
   }

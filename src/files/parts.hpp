@@ -10,6 +10,8 @@
 
 namespace HEED_NAMESPACE {
 
+constexpr std::size_t prefix_bytes = 8;  // the header's length is stored in 8 bytes
+
 // Parses the header `text`. Returns the metadata, and the tensors in the order of their offsets,
 // without setting `data`. Throws Error `PATH: reason` for everything that the format forbids.
 SafetensorsFile parse_header(std::string_view text, const std::string& path);

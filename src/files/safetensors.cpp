@@ -25,7 +25,6 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 #endif
 
 constexpr std::uint64_t max_header = 100'000'000;  // the format's limit for the header, in bytes
-constexpr std::size_t prefix_bytes = 8;            // the header's length is stored in 8 bytes
 
 bool is_text(std::string_view start) {
   const auto is_text_byte = [](unsigned char c) {

@@ -17,7 +17,6 @@
 namespace HEED_NAMESPACE {
 namespace {
 
-constexpr std::size_t prefix_bytes = 8;  // the header's length is stored in 8 bytes
 constexpr std::size_t piece_elements = 65536;
 
 // Reads numbers of type Stored through a buffer of limited size, and converts them to Real. Throws

@@ -10,12 +10,13 @@
 
 namespace HEED_NAMESPACE {
 
+static constexpr Real no_limit = std::numeric_limits<Real>::infinity();
+
 // min(max(x, low), high); NaN stays NaN. Products of infinity and 0 would be NaN where the limit is
 // 0, so large x are first limited.
 static Pack clamped(Pack x, Real low, Real high) {
   return xsimd::select(x < Pack(low), Pack(low), xsimd::select(x > Pack(high), Pack(high), x));
 }
-static constexpr Real infinity = std::numeric_limits<Real>::infinity();
 static constexpr Real largest = std::numeric_limits<Real>::max();
 
 // y = tanh(x)
@@ -62,7 +63,7 @@ struct Relu {
 struct GeluErf {
   static constexpr std::string_view name = "GeluErf";
   Array forward(const Array& x) const {
-    return map([](auto v) { return clamped(v, -largest, infinity) * normal_cdf(v); }, x);
+    return map([](auto v) { return clamped(v, -largest, no_limit) * normal_cdf(v); }, x);
   }
   Array backward(const Array& dy, const Array&, const Array& x) const {
     return map(
@@ -86,7 +87,7 @@ struct GeluTanh {
   Array forward(const Array& x) const {
     return map(
         [](auto v) {
-          const auto bounded = clamped(v, -largest, infinity);
+          const auto bounded = clamped(v, -largest, no_limit);
           return Real(0.5) * bounded * (Real(1) + xsimd::tanh(inner(v)));
         },
         x);
@@ -110,7 +111,7 @@ struct GeluTanh {
 struct Silu {
   static constexpr std::string_view name = "Silu";
   Array forward(const Array& x) const {
-    return map([](auto v) { return clamped(v, -largest, infinity) / (Real{1} + xsimd::exp(-v)); },
+    return map([](auto v) { return clamped(v, -largest, no_limit) / (Real{1} + xsimd::exp(-v)); },
                x);
   }
   Array backward(const Array& dy, const Array&, const Array& x) const {

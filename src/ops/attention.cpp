@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "heed/base/error.hpp"
 #include "heed/ops/arithmetic.hpp"
@@ -12,10 +11,9 @@
 #include "heed/ops/shape.hpp"
 #include "heed/ops/softmax.hpp"
 #include "ops/fused_attention.hpp"
+#include "ops/softmax_row.hpp"  // infinity
 
 namespace HEED_NAMESPACE {
-
-static constexpr Real infinity = std::numeric_limits<Real>::infinity();
 
 static double scale_of(const Tensor& q, const AttentionOptions& options) {
   if (options.scale && !std::isfinite(*options.scale))

@@ -62,7 +62,7 @@ Run run_of(std::string_view text, std::size_t begin, Kind kind) {
 }
 
 // The alternatives of the expression in its order. begin < text.size().
-std::size_t end_of_chunk(std::string_view text, std::size_t begin) {
+std::size_t end_of_match(std::string_view text, std::size_t begin) {
   if (const std::size_t size = contraction(text, begin)) return begin + size;
   // ` ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+`: a run that is not white space, and a space before it.
   const std::size_t first = begin + (text[begin] == ' ' ? 1 : 0);
@@ -81,7 +81,7 @@ std::size_t end_of_chunk(std::string_view text, std::size_t begin) {
 std::vector<std::string_view> ByteLevelBpe::chunks_of(std::string_view text) {
   std::vector<std::string_view> chunks;
   for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = end_of_chunk(text, begin);
+    const std::size_t end = end_of_match(text, begin);
     chunks.push_back(text.substr(begin, end - begin));
     begin = end;
   }

@@ -60,7 +60,7 @@ std::u32string cleaned(std::u32string_view text) {
   return result;
 }
 
-void check_utf8(std::string_view text) {
+void check_encoding(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const std::size_t size = decode_utf8(text, i).size;
     if (size == 0)
@@ -191,7 +191,7 @@ void WordPiece::append_text(std::string_view text, std::vector<std::size_t>& ids
 }
 
 std::vector<std::size_t> WordPiece::encode(std::string_view text) const {
-  check_utf8(text);
+  check_encoding(text);
   std::vector<std::size_t> ids;
   std::size_t begin = 0;
   for (std::size_t at = 0; (at = text.find('[', at)) != text.npos;) {
