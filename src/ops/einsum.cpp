@@ -163,7 +163,7 @@ static Sizes sizes_of(const Equation& parsed, const EinsumCall& call) {
 static Equation parse_equation(std::string_view equation, const std::vector<Tensor>& operands) {
   const EinsumCall call{equation, operands};
   const std::size_t arrow = equation.find("->");
-  const std::vector<std::string> parts = split(equation.substr(0, arrow), ',');
+  const std::vector<std::string> parts = heed::split(equation.substr(0, arrow), ',');
   if (parts.size() != operands.size())
     throw_error("einsum: ", parts.size(), " operands are named and ", operands.size(), " given in ",
                 call);
