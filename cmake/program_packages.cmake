@@ -11,6 +11,11 @@ if(NOT CLI11_FOUND)
 endif()
 heed_headers(cli CLI11::CLI11)
 
+find_package(ZLIB QUIET)
+if(NOT ZLIB_FOUND)
+  heed_missing("zlib" zlib1g-dev zlib zlib)
+endif()
+
 # Catch2 2 or 3; only the tests need it.
 find_package(Catch2 QUIET)
 

@@ -1,7 +1,7 @@
 // 01_data.js: the data of the page, its decoding, and the state that all views share.
 "use strict";
 
-const data = JSON.parse(document.getElementById("data").textContent);
+const {data, gradients: lossGradients} = loaded;
 const model = data.model;
 const T = model.length;
 const headCount = model.layers * model.heads;
@@ -21,39 +21,10 @@ const state = {
 
 // ---- numbers
 
-// The codes of a text: 16-bit numbers in base64, or "*" and packed codes in base64.
+// The codes of a text: 16-bit numbers in base64, first all high bytes, then all low bytes.
 function codesOf(text) {
-  const isPacked = text[0] === "*";
-  const bytes = Uint8Array.from(atob(isPacked ? text.slice(1) : text), (c) => c.charCodeAt(0));
-  if (!isPacked) return new Uint16Array(bytes.buffer);
-  const count = new DataView(bytes.buffer).getUint32(0, true);
-  const high = planeOf(bytes, 4, count), low = planeOf(bytes, high.end, count);
-  const codes = new Uint16Array(count);
-  for (let i = 0; i < count; ++i) codes[i] = 256 * high.values[i] + low.values[i];
-  return codes;
-}
-
-// The high or the low bytes of packed codes (src/page/packed_codes.hpp), and where they end.
-function planeOf(bytes, at, count) {
-  const begin = at + 1;
-  if (!bytes[at]) return {values: bytes.subarray(begin, begin + count), end: begin + count};
-  const ofLength = Array.from({length: 16}, () => []);  // the byte values with codewords of a length
-  for (let value = 0; value < 256; ++value) ofLength[bytes[begin + (value >> 1)] >> (value & 1 ? 0 : 4) & 15].push(value);
-  const values = new Uint8Array(count);
-  let bit = 8 * (begin + 128);
-  for (let i = 0; i < count; ++i) {
-    // `word` counts from the first codeword of the length: codewords of a length follow each other.
-    for (let length = 1, word = 0; length <= 15; ++length) {
-      word = 2 * word + (bytes[bit >> 3] >> (7 - (bit & 7)) & 1);
-      ++bit;
-      if (word < ofLength[length].length) {
-        values[i] = ofLength[length][word];
-        break;
-      }
-      word -= ofLength[length].length;
-    }
-  }
-  return {values, end: bit + 7 >> 3};
+  const bytes = atob(text), count = bytes.length / 2;
+  return Uint16Array.from({length: count}, (_, i) => 256 * bytes.charCodeAt(i) + bytes.charCodeAt(count + i));
 }
 
 // The numbers low + c * (high - low) / 65535 of the codes c.
@@ -126,8 +97,7 @@ const shownAt = remembered((frame, i, withoutFirst) => {
 });
 const shown = (i) => shownAt(state.frame, i, state.withoutFirst);
 
-// The gradients are parsed only after the first view is drawn.
-const gradients = remembered(() => JSON.parse(document.getElementById("gradients").textContent));
+const gradients = () => lossGradients;
 const gradientOf = remembered((target, i) => {
   const head = gradients()[target].heads[i];
   return unpacked(decoded(head.codes, -head.limit, head.limit), gradients()[target].rows);

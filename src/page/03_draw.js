@@ -1,7 +1,5 @@
 // 03_draw.js: elements, matrices on a canvas, and SVG shapes.
 
-const byId = (id) => document.getElementById(id);
-
 // An element with properties (text, class, attributes, listeners) and children.
 function make(name, properties = {}, ...children) {
   const element = document.createElement(name);

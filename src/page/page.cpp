@@ -2,13 +2,16 @@
 
 #include "page/page.hpp"
 
+#include <zlib.h>
+
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <map>
+#include <new>
 
 #include "heed/base/text.hpp"
 #include "page/embedded.hpp"
-#include "page/packed_codes.hpp"
 
 namespace HEED_NAMESPACE {
 namespace {
@@ -31,10 +34,13 @@ std::uint16_t code_of(double x, double low, double high, int decimals) {
   return static_cast<std::uint16_t>(use_other ? other : nearest);
 }
 
-// The codes in base64, packed if that is shorter.
-std::string text_of(const std::vector<std::uint16_t>& codes) {
-  const std::string plain = base64(codes), packed = "*" + base64(packed_codes(codes));
-  return packed.size() < plain.size() ? packed : plain;
+std::string coded(const std::vector<std::uint16_t>& codes) {
+  std::string high, low;
+  for (const unsigned code : codes) {
+    high += static_cast<char>(code >> 8);
+    low += static_cast<char>(code & 0xff);
+  }
+  return base64(high + low);
 }
 
 // Returns the template with each {{name}} replaced by parts.at(name). The parts are not searched.
@@ -49,15 +55,13 @@ std::string filled(std::string_view text, const std::map<std::string, std::strin
   return result.append(text);
 }
 
-// Escapes '<', so that no text in the JSON can end the script element.
-std::string in_script(std::string_view json) {
-  std::string result;
-  for (const char c : json)
-    if (c == '<')
-      result += "\\u003c";
-    else
-      result += c;
-  return result;
+std::string deflated(std::string_view text) {
+  uLongf size = compressBound(text.size());
+  std::string bytes(size, '\0');
+  const auto target = reinterpret_cast<Bytef*>(bytes.data());
+  const auto source = reinterpret_cast<const Bytef*>(text.data());
+  if (compress(target, &size, source, text.size()) != Z_OK) throw std::bad_alloc();
+  return bytes.substr(0, size);
 }
 
 std::string bytes_of_hexadecimal(std::string_view digits) {
@@ -89,21 +93,12 @@ std::string base64(std::string_view bytes) {
   return text;
 }
 
-std::string base64(const std::vector<std::uint16_t>& codes) {
-  std::string bytes;
-  for (const unsigned code : codes) {
-    bytes += static_cast<char>(code & 0xff);
-    bytes += static_cast<char>(code >> 8);
-  }
-  return base64(bytes);
-}
-
 CodedNumbers coded_numbers(const Real* numbers, std::size_t count, double low, double high,
                            int decimals) {
   std::vector<std::uint16_t> codes(count);
   std::transform(numbers, numbers + count, codes.begin(),
                  [=](Real x) { return code_of(static_cast<double>(x), low, high, decimals); });
-  return {low, high, text_of(codes)};
+  return {low, high, coded(codes)};
 }
 
 CodedNumbers coded_numbers(const std::vector<Real>& numbers, int decimals) {
@@ -142,12 +137,16 @@ std::string escaped_html(std::string_view text) {
 std::string attention_page(std::string_view title, std::string_view json,
                            std::string_view gradients) {
   return filled(page::markup, {{"title", escaped_html(title)},
+                               {"load-source", hash_source(page::load_sha256)},
                                {"script-source", hash_source(page::script_sha256)},
                                {"style-source", hash_source(page::style_sha256)},
                                {"style", std::string(page::style)},
+                               {"load", std::string(page::load)},
                                {"script", std::string(page::script)},
-                               {"data", in_script(json)},
-                               {"gradients", in_script(gradients)}});
+                               {"data", base64(deflated(json))},
+                               {"gradients", base64(deflated(gradients))}});
 }
+
+std::size_t compressed_size(std::string_view json) { return base64(deflated(json)).size(); }
 
 }  // namespace HEED_NAMESPACE

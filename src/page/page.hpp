@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,10 +16,8 @@ std::string base64(std::string_view bytes);
 // Numbers as unsigned 16-bit codes in base64. The code c stands for the number
 // low + c * (high - low) / 65535.
 struct CodedNumbers {
-  double low, high;  // the numbers of the codes 0 and 65535
-  // The codes, little-endian, in base64; or packed, if that is shorter: then '*', and in base64
-  // what packed_codes() of src/page/packed_codes.hpp returns.
-  std::string codes;
+  double low, high;   // the numbers of the codes 0 and 65535
+  std::string codes;  // first the high bytes of all codes, then the low bytes, in base64
 };
 
 // Codes `count` numbers between low and high; numbers outside are clamped. A decoded number differs
@@ -30,17 +27,17 @@ CodedNumbers coded_numbers(const Real* numbers, std::size_t count, double low, d
                            int decimals);
 // The same with low and high the smallest and the largest of the numbers.
 CodedNumbers coded_numbers(const std::vector<Real>& numbers, int decimals);
-// Codes that are already integers.
-std::string base64(const std::vector<std::uint16_t>& codes);
 
 // Text as HTML: &, <, >, " and ' become character references.
 std::string escaped_html(std::string_view text);
 
 // The page of `heed look --page`: one HTML file with its style sheet, its script and its data.
-// `json` is the data and `gradients` the gradients of losses, as ASCII JSON; every '<' in it
-// becomes an escape sequence, so that no text can end the script element. A Content-Security-Policy
-// forbids every request and every other script.
+// `json` is the data and `gradients` the gradients of losses, as JSON, which the file holds
+// compressed (zlib, RFC 1950) and in base64. A Content-Security-Policy forbids every request and
+// every other script. Throws std::bad_alloc.
 std::string attention_page(std::string_view title, std::string_view json,
                            std::string_view gradients);
+// The bytes that a part of the data takes in the page, if it were compressed alone.
+std::size_t compressed_size(std::string_view json);
 
 }  // namespace HEED_NAMESPACE

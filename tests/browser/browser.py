@@ -73,8 +73,8 @@ class Page:
 
     ready = "return document.readyState === 'complete'"  # the script that says whether the page can be used
 
-    def __init__(self, path, width=1400, height=1000, dark=False, fragment=""):
-        self.path, self.size, self.dark, self.fragment = path, (width, height), dark, fragment
+    def __init__(self, path, width=1400, height=1000, dark=False):
+        self.path, self.size, self.dark = path, (width, height), dark
 
     def __enter__(self):
         self.profile = tempfile.TemporaryDirectory()
@@ -89,7 +89,7 @@ class Page:
             "width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
         if self.dark:
             self.media(features=[{"name": "prefers-color-scheme", "value": "dark"}])
-        self.browser.get("file://" + urllib.parse.quote(str(self.path)) + self.fragment)
+        self.browser.get("file://" + urllib.parse.quote(str(self.path)))
         self.wait(self.ready)
         return self
 

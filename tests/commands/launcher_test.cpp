@@ -379,7 +379,7 @@ TEST_CASE("every package is detected by its files", "[commands][launcher]") {
         "heed: error: some packages are missing; as root, run: " + install_line +
             " g++ cmake ninja-build xtl-dev libxtensor-dev libxtensor-blas-dev libopenblas-dev "
             "libxsimd-dev catch2 nlohmann-json3-dev libcli11-dev libxxhash-dev libutf8proc-dev "
-            "gnuplot-nox graphviz libxsmm-dev libdnnl-dev\n");
+            "zlib1g-dev gnuplot-nox graphviz libxsmm-dev libdnnl-dev\n");
 }
 
 TEST_CASE("LIBXSMM and oneDNN are installed on x86-64 only", "[commands][launcher]") {

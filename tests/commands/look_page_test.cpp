@@ -7,6 +7,7 @@
 #include "commands/heed_program.hpp"
 #include "heed/base/text.hpp"
 #include "heed/files/model_file.hpp"
+#include "page/inflated.hpp"
 #include "small_model.hpp"
 
 using namespace heed_test;
@@ -15,10 +16,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// The JSON in the script element with this id.
 Json part(const std::string& page, const std::string& id) {
-  const std::size_t begin = page.find('>', page.find("id=\"" + id + "\"")) + 1;
-  return Json::parse(page.substr(begin, page.find("</script>", begin) - begin));
+  return Json::parse(heed_test::inflated(page, id));
 }
 
 struct PageSandbox : Sandbox {

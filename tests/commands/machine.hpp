@@ -59,7 +59,7 @@ struct Machine : ScratchFolder {
     for (const char* header :
          {"xtl/xtl_config.hpp", "xtensor/core/xtensor_config.hpp", "xtensor-blas/xlinalg.hpp",
           "openblas-pthread/openblas_config.h", "xsimd/xsimd.hpp", "catch2/catch_all.hpp",
-          "nlohmann/json.hpp", "CLI/CLI.hpp", "xxhash.h", "utf8proc.h", "libxsmm.h", "dnnl.h"}) {
+          "nlohmann/json.hpp", "CLI/CLI.hpp", "xxhash.h", "utf8proc.h", "zlib.h", "libxsmm.h", "dnnl.h"}) {
       fs::create_directories((path / "include" / header).parent_path());
       put(path / "include" / header, "");
     }

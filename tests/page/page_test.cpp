@@ -7,33 +7,21 @@
 
 #include "catch.hpp"
 #include "heed/base/text.hpp"
+#include "page/inflated.hpp"
 
 using namespace heed;
+using heed_test::bytes_of;
 
 namespace {
-
-// The bytes of a base64 text.
-std::string bytes_of(const std::string& text) {
-  const std::string digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string bytes;
-  for (std::size_t i = 0; i < text.size(); i += 4) {
-    unsigned bits = 0;
-    for (std::size_t k = 0; k < 4; ++k)
-      bits =
-          bits << 6 | (text[i + k] == '=' ? 0u : static_cast<unsigned>(digits.find(text[i + k])));
-    for (std::size_t k = 0; k < 3 && (k == 0 || text[i + k + 1] != '='); ++k)
-      bytes += static_cast<char>(bits >> (16 - 8 * k) & 0xff);
-  }
-  return bytes;
-}
 
 // The numbers that the page's script decodes.
 std::vector<double> decoded(const CodedNumbers& coded) {
   const std::string bytes = bytes_of(coded.codes);
   std::vector<double> numbers;
-  for (std::size_t i = 0; i < bytes.size(); i += 2) {
+  const std::size_t count = bytes.size() / 2;
+  for (std::size_t i = 0; i < count; ++i) {
     const int code =
-        static_cast<unsigned char>(bytes[i]) + 256 * static_cast<unsigned char>(bytes[i + 1]);
+        256 * static_cast<unsigned char>(bytes[i]) + static_cast<unsigned char>(bytes[count + i]);
     numbers.push_back(coded.low + code * (coded.high - coded.low) / 65535);
   }
   return numbers;
@@ -62,7 +50,7 @@ void check_decoded(const std::vector<Real>& numbers, double low, double high, in
 
 }  // namespace
 
-TEST_CASE("base64 of the test vectors of RFC 4648", "[page][page]") {
+TEST_CASE("base64 of the test vectors of RFC 4648", "[page]") {
   CHECK(base64("") == "");
   CHECK(base64("f") == "Zg==");
   CHECK(base64("fo") == "Zm8=");
@@ -71,8 +59,7 @@ TEST_CASE("base64 of the test vectors of RFC 4648", "[page][page]") {
   CHECK(base64("\xff\xfe\x00"[0] == '\xff' ? "\xff\xfe" : "") == "//4=");
 }
 
-TEST_CASE("coded weights decode to within one step and print the same four decimals",
-          "[page][page]") {
+TEST_CASE("coded weights decode to within one step and print the same four decimals", "[page]") {
   std::vector<Real> weights{0, 1, 0.5f, 0.00005f, 0.00004999f, 0.99995f};
   for (int i = 0; i < 20000; ++i)
     weights.push_back(static_cast<Real>(std::fmod(i * 0.6180339887, 1)));
@@ -80,14 +67,14 @@ TEST_CASE("coded weights decode to within one step and print the same four decim
 }
 
 TEST_CASE("coded numbers of both signs decode to within one step and print the same three decimals",
-          "[page][page]") {
+          "[page]") {
   std::vector<Real> numbers{-1.5f, 2.5f, 0, -1, 0.0005f};
   for (int i = 0; i < 20000; ++i)
     numbers.push_back(static_cast<Real>(4 * std::fmod(i * 0.6180339887, 1) - 1.5));
   check_decoded(numbers, -1.5, 2.5, 3);
 }
 
-TEST_CASE("coded numbers outside the range are clamped, and NaN is low", "[page][page]") {
+TEST_CASE("coded numbers outside the range are clamped, and NaN is low", "[page]") {
   const std::vector<Real> numbers{-9, 9, std::nanf("")};
   const std::vector<double> clamped = decoded(coded_numbers(numbers.data(), 3, -2, 2, 3));
   CHECK(clamped == std::vector<double>{-2, 2, -2});
@@ -95,17 +82,24 @@ TEST_CASE("coded numbers outside the range are clamped, and NaN is low", "[page]
   CHECK(coded_numbers(std::vector<Real>{}, 4).codes == "");
 }
 
-TEST_CASE("a text cannot end the script element or fill a place of the template", "[page][page]") {
-  const std::string page =
-      attention_page("<b>\"'&{{data}}", R"({"a":"</script>{{title}}<!--"})", "[]");
+TEST_CASE("a text cannot end the script element or fill a place of the template", "[page]") {
+  const std::string json = R"({"a":"</script>{{title}}<!--"})";
+  const std::string page = attention_page("<b>\"'&{{data}}", json, "[]");
   CHECK(count(page, "</script>") == count(attention_page("", "{}", "[]"), "</script>"));
-  CHECK(count(page, R"({"a":"\u003c/script>{{title}}\u003c!--"})") == 1);
+  CHECK(heed_test::inflated(page, "data") == json);
+  CHECK(heed_test::inflated(page, "gradients") == "[]");
   CHECK(count(page, "<title>&lt;b&gt;&quot;&#39;&amp;{{data}}</title>") == 1);
 }
 
-TEST_CASE("the page forbids every request, and names no other file", "[page][page]") {
+TEST_CASE("the data of the page is compressed", "[page]") {
+  const std::size_t empty = attention_page("", "", "").size();
+  CHECK(attention_page("", std::string(100'000, 'a'), "").size() < empty + 1000);
+}
+
+TEST_CASE("the page forbids every request, and names no other file", "[page]") {
   const std::string page = attention_page("a", "{}", "[]");
   CHECK(count(page, "default-src 'none'; script-src 'sha256-") == 1);
+  CHECK(count(page, "'sha256-") == 3);  // two scripts and a style sheet
   for (const char* part :
        {"https://", "src=\"", "<link", "@import", "unsafe-inline", "fetch(", "XMLHttpRequest"})
     CHECK(count(page, part) == 0);

@@ -106,11 +106,7 @@ std::size_t TokenTexts::index(std::int64_t id) {
 
 std::string ascii(const Json& json) { return json.dump(-1, /*ascii=*/true); }
 
-std::size_t written_bytes(const Json& json) {
-  constexpr std::size_t more = 5;  // "\\u003c" instead of "<"
-  const std::string text = ascii(json);
-  return text.size() + more * static_cast<std::size_t>(std::count(text.begin(), text.end(), '<'));
-}
+std::size_t written_bytes(const Json& json) { return compressed_size(ascii(json)); }
 
 int decimals_for(double largest) {
   if (!(largest > 0)) return 4;

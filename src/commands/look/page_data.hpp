@@ -27,7 +27,7 @@ class TokenTexts {
 // be left out are left out until it fits.
 constexpr std::size_t page_bytes = 2'900'000;
 
-// JSON as the page has it: ASCII. Its bytes in the file, where '<' becomes an escape sequence.
+// JSON as the page has it: ASCII. Its size in the file: compressed and in base64.
 std::string ascii(const Json& json);
 std::size_t written_bytes(const Json& json);
 

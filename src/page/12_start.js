@@ -1,4 +1,4 @@
-// 13_start.js: draws everything, and again when a setting changes.
+// 12_start.js: draws everything, and again when a setting changes.
 
 function drawFirst() {
   drawTime();
@@ -46,5 +46,4 @@ requestAnimationFrame(() => setTimeout(() => {  // after the first view
   drawSum();
   drawLens();
   drawMap();
-  if (location.hash === "#selftest") setTimeout(selftest, 300);
 }));
