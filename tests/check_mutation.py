@@ -77,13 +77,16 @@ def compile_commands(build):
     found = {}
     for entry in json.loads((build / "compile_commands.json").read_text(encoding="utf-8")):
         words = shlex.split(entry["command"])
-        if "-DHEED_DOUBLE" in words or "/heed_engine.dir/" not in entry["command"]:
+        if "-DHEED_DOUBLE" in words or "/heed_ops.dir/" not in entry["command"]:
             continue
         output = words.index("-o")
         words[output:output + 2] = []
         source = words.index("-c")
         words[source:source + 2] = []
-        found[pathlib.Path(entry["file"])] = [word for word in words if not word.startswith("-O")] + ["-O1"]
+        joint = pathlib.Path(entry["file"])  # a file that includes several sources, or one source
+        sources = re.findall(r'#include "(\S+)"', joint.read_text(encoding="utf-8")) if "/Unity/" in str(joint) else [joint]
+        for source in sources:
+            found[pathlib.Path(source)] = [word for word in words if not word.startswith("-O")] + ["-O1"]
     return found
 
 

@@ -39,13 +39,22 @@ class Build:
             raise BuildError(f"ninja does not list the commands of {self.build}: {listed.stdout}")
         self.commands = [line for line in listed.stdout.splitlines()
                          if line.startswith(": &&") or " -c " in line]
+        self.members = {}  # joint object of several sources: {source: (object of its own, command)}
+        for command in self.commands:
+            if joint := re.search(r" -o (\S+) -c (\S+/Unity/\S+)$", command):
+                sources = re.findall(r'#include "(\S+)"', pathlib.Path(joint[2]).read_text(encoding="utf-8"))
+                self.members[joint[1]] = {
+                    source: (own := f"{joint[1]}.{pathlib.Path(source).stem}.o",
+                             f"{command[:joint.start()]} -o {own} -c {source}") for source in sources}
         self.objects = {}  # object of the build: instrumented object
         self.headers = {}  # precompiled header of the build: that of -O1
 
     def compilations(self, file):
         """(object, command) of a source: one, or with float and with double."""
-        return [(re.search(r" -o (\S+)", command)[1], command) for command in self.commands
-                if command.endswith(f" -c {PROJECT / file}")]
+        alone = [(re.search(r" -o (\S+)", command)[1], command) for command in self.commands
+                 if command.endswith(f" -c {PROJECT / file}")]
+        return alone + [members[str(PROJECT / file)] for members in self.members.values()
+                        if str(PROJECT / file) in members]
 
     def precompiled(self, command):
         """The command with -O1, with the checks of the standard library, and with a precompiled
@@ -160,18 +169,39 @@ class Build:
             found = re.search(rf" -o (\S*double\S*) -c {PROJECT}/((?:src|tests)/\S+\.cpp)$", command)
             if found and (found[1] in holders or any(f"/{each} " in command for each in precompiled)):
                 users.add(found[2])
+        for joint, members in self.members.items():
+            if "double" in joint and joint in holders:
+                users |= {str(pathlib.Path(source).relative_to(PROJECT)) for source in members}
         return sorted(users)
 
     def link(self):
         for command in self.commands:
             target = re.search(r" -o (\S+)", command)
             archive = re.search(r" qc (\S+\.a) ", command)
-            if archive and any(word in self.objects for word in command.split()):
+            if archive and any(self.is_changed(word) for word in command.split()):
                 self.relink(command, archive[1])
         for command in self.commands:
             target = re.search(r" -o (\S+)", command)
             if command.startswith(": &&") and target and " -c " not in command:
                 self.relink(command, target[1])
+
+    def is_changed(self, word):
+        own = self.members.get(word, {}).values()
+        return word in self.objects or any(target in self.objects for target, _ in own)
+
+    def objects_for(self, word):
+        """The objects to link in place of one. In place of a joint object, of which one source has
+        changed, those of all its sources."""
+        if word not in self.members or not self.is_changed(word):
+            return [str(self.objects.get(word, word))]
+        for source, (target, command) in self.members[word].items():
+            own = self.folder / target
+            if target not in self.objects and not own.exists():
+                file = pathlib.Path(source).relative_to(PROJECT)
+                if errors := self.errors(command, source, own, file):
+                    raise BuildError(errors[-3000:])
+        return [str(self.objects.get(target, self.folder / target))
+                for target, _ in self.members[word].values()]
 
     def relink(self, command, target):
         """An archive or a program: its command with the instrumented objects and archives."""
@@ -179,7 +209,7 @@ class Build:
             return
         mark = f" qc {target} " if target.endswith(".a") else f" -o {target} "
         words = shlex.split(next(part for part in command.split(" && ") if mark in part))
-        words = [str(self.objects.get(word, word)) for word in words]
+        words = [own for word in words for own in self.objects_for(word)]
         own = self.folder / target
         own.parent.mkdir(parents=True, exist_ok=True)
         if target.endswith(".a"):
