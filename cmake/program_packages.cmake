@@ -5,12 +5,6 @@ if(NOT HEED_XTENSOR_BLAS_INCLUDE)
   heed_missing("xtensor-blas" libxtensor-blas-dev xtensor-blas xtensor-blas)
 endif()
 
-find_package(CLI11 QUIET)
-if(NOT CLI11_FOUND)
-  heed_missing("CLI11" libcli11-dev cli11 cli11)
-endif()
-heed_headers(cli CLI11::CLI11)
-
 find_package(ZLIB QUIET)
 if(NOT ZLIB_FOUND)
   heed_missing("zlib" zlib1g-dev zlib zlib)

@@ -8,7 +8,7 @@
 
 #include "catch.hpp"
 #include "commands/child.hpp"
-#include "commands/options.hpp"
+#include "commands/command_line.hpp"
 #include "readme.hpp"
 
 namespace {
@@ -43,12 +43,6 @@ std::vector<Arguments> commands_of_readme() {
   return commands;
 }
 
-Command parsed(const Arguments& arguments) {
-  Arguments words = Arguments{"heed"} + arguments;
-  const std::vector<char*> pointers_of_words = pointers(words);
-  return parse_command_line(static_cast<int>(words.size()), pointers_of_words.data());
-}
-
 std::string help_of_launcher() {
   return run({{"/bin/sh", (project / "heed").string(), "help"}, project}).out;
 }
@@ -57,7 +51,7 @@ std::string help_of_launcher() {
 std::string all_help() {
   std::string help = help_of_launcher();
   for (const std::string& command : program_commands)
-    help += std::get<ShowText>(parsed({command, "--help"})).text;
+    help += std::get<ShowText>(parse_command_line({command, "--help"})).text;
   return help;
 }
 
@@ -93,7 +87,7 @@ TEST_CASE("every command in the README's blocks for a shell is one that heed acc
     INFO("./heed " << heed::joined(command, " "));
     REQUIRE(!command.empty());
     CHECK(has(help, "\n  ./heed " + command[0] + " "));
-    if (program_commands.count(command[0]) == 1) CHECK_NOTHROW(parsed(command));
+    if (program_commands.count(command[0]) == 1) CHECK_NOTHROW(parse_command_line(command));
   }
 }
 
@@ -129,7 +123,7 @@ TEST_CASE("the README's commands read runs that an earlier one writes, and repla
   for (const Arguments& arguments : commands_of_readme()) {
     if (program_commands.count(arguments[0]) == 0) continue;
     INFO("./heed " << heed::joined(arguments, " "));
-    const Command command = parsed(arguments);
+    const Command command = parse_command_line(arguments);
     const std::string from = read_run(command), to = written_run(command);
     if (!from.empty()) CHECK(runs.count(from) + runs.count("runs/" + from) == 1);
     if (!to.empty()) CHECK(runs.insert(to).second == from.empty());

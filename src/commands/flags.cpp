@@ -1,22 +1,18 @@
-// flags.cpp: class Flags, which parses a command line with CLI11. No other file includes CLI11.
+// flags.cpp: class Flags, which parses the command-line flags of one command and prints their
+// --help.
 
 #include "commands/flags.hpp"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <map>
 
+#include "commands/commands.hpp"
 #include "heed/base/text.hpp"
 
 namespace heed::app {
 namespace {
-
-// Cuts a command-line argument to 60 columns and at most 240 bytes, for an error message.
-std::string abbreviated(const std::string& argument) {
-  return truncated(argument.substr(0, 240), 60);
-}
 
 // The Levenshtein distance (1966): the smallest number of character substitutions, insertions and
 // deletions that turn `a` into `b`.
@@ -70,23 +66,25 @@ const std::map<std::string, std::string> options_elsewhere = {{"--context-length
 
 std::string name_in(const std::string& argument) { return argument.substr(0, argument.find('=')); }
 
-// Parses the arguments, and returns the text to print if they contain --help or --version.
-std::optional<ShowText> parse(CLI::App& app, Arguments arguments) {
-  std::reverse(arguments.begin(), arguments.end());  // CLI11 expects arguments in reverse order
-  try {
-    app.parse(std::move(arguments));
-  } catch (const CLI::CallForHelp&) {
-    const std::string help = app.help();
-    return ShowText{help + (help.back() == '\n' ? "" : "\n")};
-  } catch (const CLI::CallForVersion&) {
-    return ShowText{std::string(version) + "\n"};
-  } catch (const CLI::ParseError& error) {
-    throw UsageError(std::string(error.what()) + "; see --help");
-  }
-  return {};
+}  // namespace
+
+std::string abbreviated(const std::string& argument) {
+  return truncated(argument.substr(0, 240), 60);
 }
 
-}  // namespace
+std::string help_start(const std::string& about, const std::string& usage,
+                       const std::string& positionals) {
+  return about + "\nUsage: " + usage + "\n" +
+         (positionals.empty() ? "" : "\nPositionals:\n" + positionals) + "\nOptions:\n" +
+         help_line("-h,--help", "Print this help message and exit");
+}
+
+std::string help_line(const std::string& name, const std::string& help) {
+  constexpr std::size_t width = 30;
+  const std::string start = "  " + name;
+  return (start.size() < width ? pad_right(start, width) : start + "\n" + std::string(width, ' ')) +
+         help + "\n";
+}
 
 std::string listed(const std::vector<std::string>& parts, const std::string& conjunction) {
   if (parts.size() < 2) return joined(parts, "");
@@ -152,7 +150,7 @@ void Flags::choice(const std::string& flag, const std::string& type, const std::
   });
 }
 
-const Flags::Flag* Flags::find(const std::string& name) const {
+Flags::Flag* Flags::find(const std::string& name) {
   const auto found = std::find_if(flags_.begin(), flags_.end(),
                                   [&](const Flag& flag) { return flag.name == name; });
   return found == flags_.end() ? nullptr : &*found;
@@ -160,7 +158,7 @@ const Flags::Flag* Flags::find(const std::string& name) const {
 
 // The flags that the user may have meant by `name`: those that it abbreviates, the one with the
 // meaning of another program's option, or the most similar one.
-std::vector<std::string> Flags::likely(const std::string& name) const {
+std::vector<std::string> Flags::likely(const std::string& name) {
   if (name.size() > 40) return {};  // flag names are shorter, and edit_distance() would be slow
   std::string written = "--" + name.substr(std::min(name.find_first_not_of('-'), name.size()));
   std::replace(written.begin(), written.end(), '_', '-');
@@ -181,95 +179,101 @@ std::vector<std::string> Flags::likely(const std::string& name) const {
   return {best};
 }
 
-// Splits arguments such as "--lr=1" into "--lr" and "1". CLI11 itself would read the empty value of
-// "--lr=" as a missing value.
-Arguments Flags::separated(const Arguments& arguments) const {
-  Arguments result;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i] == "--") {  // what follows are no flags
-      result.insert(result.end(), arguments.begin() + static_cast<std::ptrdiff_t>(i),
-                    arguments.end());
-      break;
-    }
-    const std::string name = name_in(arguments[i]);
-    const bool has_value = name.size() < arguments[i].size();
-    const Flag* const flag = find(name);
-    result.push_back(known(name) ? name : arguments[i]);
-    if (flag == nullptr || flag->type.empty()) {
-      if (has_value && known(name)) throw UsageError(name + " takes no value; write it alone");
-    } else if (has_value) {
-      result.push_back(arguments[i].substr(name.size() + 1));
-    } else {
-      if (i + 1 == arguments.size() || known(name_in(arguments[i + 1])))
-        throw UsageError(name + " needs a value");
-      result.push_back(arguments[++i]);
-    }
-  }
-  return result;
+std::string Flags::unknown_option(const std::string& name) {
+  const std::vector<std::string> meant = likely(name);
+  return "unknown option " + abbreviated(name) + "; " +
+         (meant.empty() ? "see --help" : "did you mean " + listed(meant, "or") + "?");
 }
 
-void Flags::check_no_extra(const Arguments& extras) const {
-  const auto extra = std::find_if(extras.begin(), extras.end(),
-                                  [](const std::string& argument) { return argument != "--"; });
-  if (extra == extras.end()) return;
-  const std::string name = name_in(*extra);
-  // A known flag can be an extra argument only after the argument "--", which ends the flags.
-  if (extra->size() < 2 || (*extra)[0] != '-' || known(name))
-    throw UsageError("'" + abbreviated(*extra) + "' is one argument too many; see --help");
-  const std::vector<std::string> meant = likely(name);
-  throw UsageError("unknown option " + abbreviated(name) + "; " +
-                   (meant.empty() ? "see --help" : "did you mean " + listed(meant, "or") + "?"));
+// The value of the flag in arguments[i], such as "--lr=1", or in the next argument; then
+// increments i. The value "" of "--lr=" is not a missing value.
+std::string Flags::value_of(const Flag& flag, const Arguments& arguments, std::size_t& i) {
+  const bool has_value = flag.name.size() < arguments[i].size();
+  if (flag.type.empty()) {
+    if (has_value) throw UsageError(flag.name + " takes no value; write it alone");
+    return "";
+  }
+  if (has_value) return arguments[i].substr(flag.name.size() + 1);
+  if (i + 1 == arguments.size() || known(name_in(arguments[i + 1])))
+    throw UsageError(flag.name + " needs a value");
+  return arguments[++i];
+}
+
+void Flags::add_positional(const std::string& argument, Others& others) const {
+  others.positionals.push_back(argument);
+  if (others.positionals.size() > positionals_.size() && others.error.empty())
+    others.error = "'" + abbreviated(argument) + "' is one argument too many; see --help";
+}
+
+// Separates the arguments into the values of flags and others. What follows "--" are no flags.
+Flags::Others Flags::separated(const Arguments& arguments) {
+  Others others;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    const std::string name = name_in(argument);
+    if (argument == "--") {
+      while (++i < arguments.size()) add_positional(arguments[i], others);
+    } else if (argument.size() < 2 || argument[0] != '-') {
+      add_positional(argument, others);
+    } else if (argument == "-h" || argument == "--help") {
+      others.help = true;
+    } else if (Flag* const flag = find(name)) {
+      flag->values.push_back(value_of(*flag, arguments, i));
+    } else if (name == "--help") {
+      throw UsageError("--help takes no value; write it alone");
+    } else if (others.error.empty()) {
+      others.error = unknown_option(name);
+    }
+  }
+  return others;
+}
+
+void Flags::set_positionals(const Arguments& values) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i].empty()) throw_usage_error(positionals_[i].name, "", "is empty; give a name");
+    *positionals_[i].target = values[i];
+  }
+}
+
+void Flags::set_flags() {
+  for (const Flag& flag : flags_) {
+    if (flag.values.empty()) continue;
+    const bool takes_value = !flag.type.empty();
+    if (takes_value && flag.values.size() > 1)
+      throw UsageError(flag.name + " is given twice (" + abbreviated(flag.values[0]) + " and " +
+                       abbreviated(flag.values[1]) + "); give it once");
+    flag.set(flag.values[0]);
+    if (takes_value) given_.insert(flag.name);
+  }
+}
+
+std::string Flags::help() const {
+  std::string usage = "heed " + command_ + " [OPTIONS]", positionals;
+  for (const Positional& p : positionals_) {
+    usage += " [" + p.name + "]";
+    positionals += help_line(p.name, p.help);
+  }
+  std::string text = help_start(find_command(command_)->about, usage, positionals);
+  std::string group = "Options";
+  for (const Flag& flag : flags_) {
+    if (flag.group != group) text += "\n\n" + flag.group + ":\n";
+    group = flag.group;
+    text += help_line(flag.name + (flag.type.empty() ? "" : " " + flag.type) +
+                          (flag.default_text.empty() ? "" : "=" + flag.default_text),
+                      flag.help);
+  }
+  return text + "\n" + (footer_.empty() ? "" : footer_ + "\n");
 }
 
 std::optional<ShowText> Flags::read(const Arguments& arguments) {
-  CLI::App app(about_, "heed " + command_);
-  app.allow_extras();
-  app.footer(footer_);
-  std::vector<const CLI::Option*> positionals;
-  for (const Positional& p : positionals_)
-    positionals.push_back(app.add_option(p.name, *p.target, p.help)->type_name(""));
-  std::vector<const CLI::Option*> options;
-  for (const Flag& flag : flags_) {
-    CLI::Option* const option = flag.type.empty() ? app.add_flag(flag.name, flag.help)
-                                                  : app.add_option(flag.name, flag.help);
-    if (!flag.type.empty()) option->expected(1)->take_all()->allow_extra_args(false);
-    options.push_back(
-        option->type_name(flag.type)->default_str(flag.default_text)->group(flag.group));
-  }
-  if (auto help = parse(app, separated(arguments))) return help;
-  check_no_extra(app.remaining());
-  for (std::size_t i = 0; i < positionals.size(); ++i)
-    if (positionals[i]->count() > 0 && positionals_[i].target->empty())
-      throw_usage_error(positionals_[i].name, "", "is empty; give a name");
-  for (std::size_t i = 0; i < flags_.size(); ++i) {
-    const std::vector<std::string>& values = options[i]->results();
-    if (values.empty()) continue;
-    const bool takes_value = !flags_[i].type.empty();
-    if (takes_value && values.size() > 1)
-      throw UsageError(flags_[i].name + " is given twice (" + abbreviated(values[0]) + " and " +
-                       abbreviated(values[1]) + "); give it once");
-    flags_[i].set(values[0]);
-    if (takes_value) given_.insert(flags_[i].name);
-  }
+  const Others others = separated(arguments);
+  if (others.help) return ShowText{help()};
+  if (!others.error.empty()) throw UsageError(others.error);
+  set_positionals(others.positionals);
+  set_flags();
   for (const Positional& p : positionals_)
     if (p.target->empty() && !p.needed.empty()) throw UsageError(command_ + ": give " + p.needed);
   return {};
-}
-
-ShowText read_without_command(const Arguments& arguments,
-                              const std::vector<CommandEntry>& commands) {
-  CLI::App app("heed: learn attention by running, reading and debugging code", "heed");
-  app.set_version_flag("--version", version);
-  std::vector<std::string> names;
-  for (const CommandEntry& command : commands) {
-    app.add_subcommand(command.name, command.about);
-    names.push_back(command.name);
-  }
-  app.allow_extras();  // must follow add_subcommand(), or subcommands would inherit the setting
-  if (const auto help = parse(app, arguments)) return *help;
-  const std::string unknown =
-      arguments.empty() ? "no command" : "unknown command '" + abbreviated(arguments[0]) + "'";
-  throw UsageError(unknown + "; use " + listed(names, "or") + ", or see --help");
 }
 
 }  // namespace heed::app

@@ -1,4 +1,5 @@
-// flags.hpp: class Flags parses the command-line flags of one command and prints their --help.
+// flags.hpp: class Flags, which parses the command-line flags of one command and prints their
+// --help.
 #pragma once
 
 #include <cstdint>
@@ -6,12 +7,12 @@
 #include <limits>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
-
-#include "commands/options.hpp"
 
 namespace heed::app {
 
@@ -20,9 +21,34 @@ using Arguments = std::vector<std::string>;
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double max_size = 1e9;  // upper limit of size flags; no machine has memory for more
 
+// An error in the command line, for which heed exits with code 2. The message contains the flag,
+// its value and the remedy.
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct ShowText {  // the text that --help or --version prints
+  std::string text;
+};
+
+// What the structs of all commands have: their options are members of the struct of a command.
+struct CommandOptions {
+  // Whether the results are in files. Then the program goes on when stdout cannot be written.
+  static constexpr bool writes_files = false;
+};
+
 // Throws UsageError with the message "FLAG VALUE: REASON".
 [[noreturn]] void throw_usage_error(const std::string& flag, const std::string& value,
                                     const std::string& reason);
+
+// Cuts a command-line argument to 60 columns and at most 240 bytes, for an error message.
+std::string abbreviated(const std::string& argument);
+
+// Parts of the text of --help: its start, with the line of the flag --help, and a line that
+// describes one flag or command.
+std::string help_start(const std::string& about, const std::string& usage,
+                       const std::string& positionals = "");
+std::string help_line(const std::string& name, const std::string& help);
 
 // Returns "a, b or c" for the parts {"a", "b", "c"} and the conjunction "or".
 std::string listed(const std::vector<std::string>& parts, const std::string& conjunction);
@@ -48,13 +74,10 @@ struct Bounds {
 std::uint64_t parse_integer(const std::string& flag, const std::string& text, Bounds bounds);
 double parse_number(const std::string& flag, const std::string& text, Bounds bounds);
 
-// The flags of one command. A flag that takes a value may be given only once. heed does not use
-// CLI11's subcommands: CLI11 would parse `heed sample train` as two commands, although `train` can
-// be the name of a run.
+// The flags of one command. A flag that takes a value may be given only once.
 class Flags {
  public:
-  Flags(std::string command, std::string about)
-      : command_(std::move(command)), about_(std::move(about)) {}
+  explicit Flags(std::string command) : command_(std::move(command)) {}
 
   // Starts a group of flags: --help lists the flags declared after this call under this name.
   void group(const std::string& name) { group_ = name; }
@@ -118,6 +141,13 @@ class Flags {
     std::string name, group, type;  // `type` is empty if the flag takes no value
     std::string default_text, help;
     Setter set;
+    Arguments values = {};  // the values on the command line; "" for a flag that takes none
+  };
+  // The arguments of a command line that are not known flags.
+  struct Others {
+    Arguments positionals;
+    bool help = false;       // whether --help is one of them
+    std::string error = {};  // of the first argument that is none of the command's
   };
 
   void add(const std::string& flag, const std::string& type, const std::string& help, Setter set) {
@@ -134,36 +164,40 @@ class Flags {
       if (const auto value = static_cast<double>(target); bounds.contains(value))
         flags_.back().default_text = number_text(value);
   }
-  const Flag* find(const std::string& name) const;  // null if no flag has this name
-  bool known(const std::string& name) const { return name == "--help" || find(name) != nullptr; }
-  Arguments separated(const Arguments& arguments) const;
-  void check_no_extra(const Arguments& extras) const;
-  std::vector<std::string> likely(const std::string& name) const;
+  Flag* find(const std::string& name);  // null if no flag has this name
+  bool known(const std::string& name) { return name == "--help" || find(name) != nullptr; }
+  Others separated(const Arguments& arguments);
+  std::string value_of(const Flag& flag, const Arguments& arguments, std::size_t& i);
+  void add_positional(const std::string& argument, Others& others) const;
+  void set_positionals(const Arguments& values);
+  void set_flags();
+  std::string unknown_option(const std::string& name);
+  std::vector<std::string> likely(const std::string& name);
+  std::string help() const;
 
-  std::string command_, about_, footer_, group_ = "Options";
+  std::string command_, footer_, group_ = "Options";
   std::vector<Positional> positionals_;
   std::vector<Flag> flags_;
   std::set<std::string> given_;
 };
 
-// A command of heed: its name, its description in --help and the parser of its arguments.
-struct CommandEntry {
-  std::string name, about;
-  Command (*parse)(Flags flags, const Arguments& arguments);
-};
+// The flags of a command do not depend on each other, unless it has a function check_flags()
+// itself.
+template <class Command>
+void check_flags(Command&, const std::set<std::string>&) {}
 
-// Handles a command line that names no command of heed. Returns the text of --help or --version if
-// the arguments contain one of these flags, otherwise throws UsageError.
-ShowText read_without_command(const Arguments& arguments,
-                              const std::vector<CommandEntry>& commands);
-
-// Throws UsageError if the number of heads does not divide the embedding width, if --kv-heads does
-// not divide --heads, or if rotary positions need heads of even width.
-void check_heads(const nn::GptConfig& model);
-
-// declare_flags() declares the flags of heed bench. check_flags() throws UsageError for a wrong
-// combination of these flags.
-void declare_flags(Flags& flags, BenchCommand& command);
-void check_flags(const BenchCommand& command, const std::set<std::string>& given);
+// Parses the arguments of a command, after its name. Returns the text of --help if the arguments
+// contain this flag. Throws UsageError if an argument is invalid. A command is a struct of its name
+// and options, for which there are functions: declare_flags(Flags&, Command&) says what the flags
+// set, and check_flags(Command&, given) throws UsageError for a wrong combination of flags.
+template <class Command>
+std::variant<Command, ShowText> parsed(const Arguments& arguments) {
+  Command command;
+  Flags flags(Command::name);
+  declare_flags(flags, command);
+  if (const auto help = flags.read(arguments)) return *help;
+  check_flags(command, flags.given());
+  return command;
+}
 
 }  // namespace heed::app

@@ -13,7 +13,7 @@
 
 #include "base/hash.hpp"
 #include "base/machine.hpp"
-#include "commands/options.hpp"
+#include "commands/flags.hpp"
 #include "commands/terminal.hpp"
 #include "heed/base/atomic_file.hpp"
 #include "heed/base/error.hpp"

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/machine.hpp"
-#include "commands/options.hpp"
+#include "commands/flags.hpp"
 #include "commands/terminal.hpp"
 #include "heed/array/parallel.hpp"
 #include "heed/autograd/trace/trace.hpp"

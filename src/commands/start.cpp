@@ -1,4 +1,4 @@
-// start.cpp: what the programs heed and heed_mpi do first.
+// start.cpp: what the programs of the commands and heed_mpi do first.
 
 #include "commands/start.hpp"
 
@@ -12,8 +12,9 @@
 #include <tuple>
 
 #include "base/machine.hpp"
+#include "commands/environment.hpp"
+#include "commands/flags.hpp"
 #include "commands/gemm_setting.hpp"
-#include "commands/options.hpp"
 #include "heed/array/matmul.hpp"
 #include "heed/autograd/trace/trace.hpp"
 #include "heed/base/error.hpp"
@@ -31,22 +32,13 @@ void open_closed_streams() {
   if (descriptor >= 0) close(descriptor);
 }
 
-// Sets environment variables of OpenBLAS and OpenMP and restarts the program (about 3 ms), because
-// the libraries read these variables only when they are loaded. If the program cannot restart
-// itself, OpenBLAS and OpenMP keep their old settings.
+// Sets environment variables of OpenBLAS and OpenMP and restarts the program (about 3 ms) if one
+// was not set, because the libraries read these variables only when they are loaded. The program
+// heed sets them before it starts a command's program. If the program cannot restart itself,
+// OpenBLAS and OpenMP keep their old settings.
 void restart_with_better_settings(char** argv) {
-  bool changed = false;
-  const auto set = [&](const char* name, const char* value) {
-    if (value == nullptr || std::getenv(name) != nullptr) return;
-    changed |= setenv(name, value, 1) == 0;
-  };
-  set("OPENBLAS_CORETYPE", heed::better_openblas_coretype());
-  // heed calls OpenBLAS from its own threads. Additional threads of OpenBLAS would busy-wait for
-  // 0.1 s on the cores that the first training step needs.
-  set("OPENBLAS_NUM_THREADS", "1");
-  // Makes idle OpenMP threads busy-wait for some microseconds, then sleep. GCC's default, some
-  // milliseconds, makes heed thirty times slower if another program uses the same cores.
-  set("GOMP_SPINCOUNT", "10000");
+  bool changed = set_variable("OPENBLAS_CORETYPE", heed::better_openblas_coretype());
+  changed |= set_thread_variables();
   if (!changed) return;
   unbind_thread();
   execv("/proc/self/exe", argv);

@@ -1,4 +1,4 @@
-// start.hpp: what the programs heed and heed_mpi do first.
+// start.hpp: what the programs of the commands and heed_mpi do first.
 #pragma once
 
 namespace heed::app {

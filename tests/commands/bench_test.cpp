@@ -11,8 +11,8 @@
 #include <sstream>
 
 #include "catch.hpp"
+#include "commands/command_line.hpp"
 #include "commands/heed_program.hpp"
-#include "commands/options.hpp"
 #include "heed/array/matmul.hpp"
 #include "heed/base/error.hpp"
 #include "python.hpp"
@@ -385,30 +385,11 @@ TEST_CASE("the bench refuses a text that is not UTF-8 by its name", "[commands][
 }
 
 TEST_CASE("the flags of the bench set their fields", "[commands][bench]") {
-  std::vector<const char*> arguments{"heed",
-                                     "bench",
-                                     "a.txt",
-                                     "--only",
-                                     "width",
-                                     "--rounds",
-                                     "3",
-                                     "--json",
-                                     "--threads",
-                                     "2",
-                                     "--steps",
-                                     "7",
-                                     "--embed-dim",
-                                     "64",
-                                     "--layers",
-                                     "5",
-                                     "--block-size",
-                                     "9",
-                                     "--batch-size",
-                                     "8",
-                                     "--heads",
-                                     "2"};
-  const auto c = std::get<BenchCommand>(
-      parse_command_line(static_cast<int>(arguments.size()), arguments.data()));
+  const auto c = std::get<BenchCommand>(parse_command_line(
+      {"bench",  "a.txt",     "--only", "width",        "--rounds", "3",
+       "--json", "--threads", "2",      "--steps",      "7",        "--embed-dim",
+       "64",     "--layers",  "5",      "--block-size", "9",        "--batch-size",
+       "8",      "--heads",   "2"}));
   CHECK(c.text == "a.txt");
   CHECK(c.only == "width");
   CHECK(c.rounds == 3);

@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "catch.hpp"
-#include "commands/options.hpp"
+#include "commands/flags.hpp"
 #include "heed_program.hpp"
 #include "scratch_folder.hpp"
 

@@ -168,7 +168,7 @@ TEST_CASE("debug builds with the debug preset and starts gdb at main with heed's
   CHECK(has(machine.log(), "--target 02_second_sight\n"));
   CHECK(machine.heed({"debug", "exercise", "mean"}).out == started("lessons/exercise_01_mean"));
   CHECK(machine.heed({"debug", "train", "a b", "--steps"}).out ==
-        started("heed") + "train|a b|--steps|");
+        started("commands/train") + "a b|--steps|");
   CHECK(machine.heed({"debug", "--build", "2"}).out == build + "lessons/02_second_sight\n");
   CHECK(has(machine.heed({"debug"}).err, "heed: error: debug needs an argument: ./heed debug 9"));
   CHECK(machine.heed({"debug", "--fast", "2"}).err ==
@@ -214,12 +214,13 @@ TEST_CASE("the first use builds, and installs nothing if all packages are instal
   CHECK(first.code == 7);  // the program's exit code
   CHECK(first.out == "heed|train|in.txt|--lr|1||" + machine.root.string() + "|");
   CHECK(first.err == "heed: building for the first time\n");
-  CHECK(machine.log() == "cmake --preset release\ncmake --build " + build + " --target heed_app\n");
+  CHECK(machine.log() ==
+        "cmake --preset release\ncmake --build " + build + " --target heed_train_program\n");
   machine.forget();
   const Finished second = machine.heed({"inspect", "--help"});
   CHECK(second.out == "heed|inspect|--help|" + machine.root.string() + "|");
   CHECK(second.err == "");
-  CHECK(machine.log() == "cmake --build " + build + " --target heed_app\n");
+  CHECK(machine.log() == "cmake --build " + build + " --target heed_inspect_program\n");
   CHECK(machine.heed({"bench", "--json"}).out ==
         "heed|bench|--json|" + machine.root.string() + "|");
 }
@@ -378,7 +379,7 @@ TEST_CASE("every package is detected by its files", "[commands][launcher]") {
   CHECK(machine.heed({"setup"}).err ==
         "heed: error: some packages are missing; as root, run: " + install_line +
             " g++ cmake ninja-build xtl-dev libxtensor-dev libxtensor-blas-dev libopenblas-dev "
-            "libxsimd-dev catch2 nlohmann-json3-dev libcli11-dev libxxhash-dev libutf8proc-dev "
+            "libxsimd-dev catch2 nlohmann-json3-dev libxxhash-dev libutf8proc-dev "
             "zlib1g-dev gnuplot-nox graphviz libxsmm-dev libdnnl-dev\n");
 }
 
@@ -407,16 +408,16 @@ TEST_CASE("root installs missing packages, prints the command, and continues",
   const Machine machine;
   machine.as_user(0);
   machine.remove("bin/ninja");
-  machine.remove("include/CLI/CLI.hpp");
+  machine.remove("include/xxhash.h");
   machine.program("apt-get", "echo apt-get \"$@\" >>\"$LOG\"; echo talk");
   const Finished run = machine.heed({"train"});
   CHECK(run.code == 7);
   CHECK(run.out == "heed|train|" + machine.root.string() + "|");
   CHECK(run.err == "heed: installing: " + install_line +
-                       " ninja-build libcli11-dev\ntalk\ntalk\n"
+                       " ninja-build libxxhash-dev\ntalk\ntalk\n"
                        "heed: building for the first time\n");
   CHECK(machine.log().rfind("apt-get update\napt-get install -y --no-install-recommends "
-                            "ninja-build libcli11-dev\ncmake --preset release\n",
+                            "ninja-build libxxhash-dev\ncmake --preset release\n",
                             0) == 0);
 }
 
@@ -594,9 +595,8 @@ TEST_CASE("the launcher has all packages that CMake searches for", "[commands][l
   const std::string build = content(HEED_SOURCE_DIR "/cmake/packages.cmake") +
                             content(HEED_SOURCE_DIR "/cmake/program_packages.cmake") +
                             content(HEED_SOURCE_DIR "/CMakeLists.txt");
-  for (const std::string package :
-       {"xtl-dev", "libxtensor-dev", "libxtensor-blas-dev", "libopenblas-dev", "libxsimd-dev",
-        "nlohmann-json3-dev", "libcli11-dev"}) {
+  for (const std::string package : {"xtl-dev", "libxtensor-dev", "libxtensor-blas-dev",
+                                    "libopenblas-dev", "libxsimd-dev", "nlohmann-json3-dev"}) {
     CHECK(has(build, package));
     CHECK(has(launcher, "\n" + package + " "));
   }

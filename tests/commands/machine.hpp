@@ -59,7 +59,7 @@ struct Machine : ScratchFolder {
     for (const char* header :
          {"xtl/xtl_config.hpp", "xtensor/core/xtensor_config.hpp", "xtensor-blas/xlinalg.hpp",
           "openblas-pthread/openblas_config.h", "xsimd/xsimd.hpp", "catch2/catch_all.hpp",
-          "nlohmann/json.hpp", "CLI/CLI.hpp", "xxhash.h", "utf8proc.h", "zlib.h", "libxsmm.h", "dnnl.h"}) {
+          "nlohmann/json.hpp", "xxhash.h", "utf8proc.h", "zlib.h", "libxsmm.h", "dnnl.h"}) {
       fs::create_directories((path / "include" / header).parent_path());
       put(path / "include" / header, "");
     }
@@ -91,7 +91,7 @@ if [ "$1" = --preset ]; then touch "build/$2/build.ninja"; exit; fi
 name=$4
 [ "$name" != all ] || exit 0
 folder=$2
-[ "$name" = heed_app ] && name=heed || folder=$2/lessons
+case $name in heed_*_program) name=heed ;; *) folder=$2/lessons ;; esac
 mkdir -p "$folder"
 printf '#!/bin/sh\nprintf "%%s|" "${0##*/}" "$@" "$PWD"\nexit 7\n' >"$folder/$name"
 chmod +x "$folder/$name")";

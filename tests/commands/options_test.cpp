@@ -1,7 +1,5 @@
 // options_test.cpp: parsing of the command line, and its errors.
 
-#include "commands/options.hpp"
-
 #include <algorithm>
 #include <functional>
 #include <regex>
@@ -9,37 +7,30 @@
 #include <sstream>
 
 #include "catch.hpp"
+#include "commands/command_line.hpp"
 
 using namespace heed::app;
 
 namespace {
 
-using Arguments = std::vector<std::string>;
-
-Command parsed(const Arguments& arguments) {
-  std::vector<const char*> pointers{"heed"};
-  for (const std::string& argument : arguments) pointers.push_back(argument.c_str());
-  return parse_command_line(static_cast<int>(pointers.size()), pointers.data());
-}
-
 TrainCommand train(Arguments arguments) {
   arguments.insert(arguments.begin(), "train");
-  return std::get<TrainCommand>(parsed(arguments));
+  return std::get<TrainCommand>(parse_command_line(arguments));
 }
 
 BookCommand book(Arguments arguments) {
   arguments.insert(arguments.begin(), "book");
-  return std::get<BookCommand>(parsed(arguments));
+  return std::get<BookCommand>(parse_command_line(arguments));
 }
 
 SampleCommand sample(Arguments arguments) {
   arguments.insert(arguments.begin(), "sample");
-  return std::get<SampleCommand>(parsed(arguments));
+  return std::get<SampleCommand>(parse_command_line(arguments));
 }
 
 std::string refused(const Arguments& arguments) {
   try {
-    parsed(arguments);
+    parse_command_line(arguments);
     return "";
   } catch (const UsageError& error) {
     return error.what();
@@ -47,10 +38,10 @@ std::string refused(const Arguments& arguments) {
 }
 
 std::string help_of(const Arguments& arguments) {
-  return std::get<ShowText>(parsed(arguments)).text;
+  return std::get<ShowText>(parse_command_line(arguments)).text;
 }
 
-// The line of the help that begins with the flag. Its indentation depends on CLI11's version.
+// The line of the help that begins with the flag.
 std::string line_of(const std::string& help, const std::string& flag) {
   std::istringstream lines(help);
   for (std::string line; std::getline(lines, line);) {
@@ -284,7 +275,7 @@ TEST_CASE("a text or a run may have the name of a command", "[commands][options]
   CHECK(train({"sample"}).text == "sample");
   CHECK(train({"train", "--out", "inspect"}).out == "inspect");
   CHECK(sample({"train"}).run == "train");
-  CHECK(std::get<InspectCommand>(parsed({"inspect", "train"})).file == "train");
+  CHECK(std::get<InspectCommand>(parse_command_line({"inspect", "train"})).file == "train");
 }
 
 TEST_CASE("an invalid number is refused with the allowed range", "[commands][options]") {

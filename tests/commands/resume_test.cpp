@@ -2,7 +2,7 @@
 
 #include "catch.hpp"
 #include "commands/heed_program.hpp"
-#include "commands/options.hpp"
+#include "commands/train/options.hpp"
 
 using namespace heed_test;
 

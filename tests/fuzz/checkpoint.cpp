@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "commands/options.hpp"
+#include "commands/train/options.hpp"
 #include "fuzz.hpp"
 #include "small_model.hpp"
 

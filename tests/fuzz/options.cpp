@@ -1,23 +1,21 @@
 // options.cpp: fuzz test of the command line: each line of input is an argument of heed.
 
-#include "commands/options.hpp"
-
+#include <string>
 #include <vector>
 
+#include "commands/command_line.hpp"
 #include "fuzz.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
-  std::vector<std::string> arguments{"heed", ""};
+  std::vector<std::string> arguments{""};
   for (std::size_t i = 0; i < size; ++i) {
     if (data[i] == '\n')
       arguments.emplace_back();
     else if (data[i] != 0)  // an argument cannot contain a null byte
       arguments.back() += static_cast<char>(data[i]);
   }
-  std::vector<const char*> pointers;
-  for (const std::string& argument : arguments) pointers.push_back(argument.c_str());
   try {
-    heed::app::parse_command_line(static_cast<int>(pointers.size()), pointers.data());
+    heed::app::parse_command_line(arguments);
   } catch (const heed::app::UsageError& error) {
     const std::string text = error.what();
     heed_fuzz::expect(!text.empty() && text.size() < 400, "an error has at most a few lines");

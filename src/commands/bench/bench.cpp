@@ -10,9 +10,8 @@
 #include <list>
 
 #include "commands/bench/processes.hpp"
-#include "commands/options.hpp"
 #include "commands/run_folder.hpp"
-#include "commands/train/memory_check.hpp"
+#include "commands/thread_check.hpp"
 #include "heed/array/parallel.hpp"
 #include "heed/autograd/trace/trace.hpp"
 #include "heed/base/error.hpp"

@@ -7,12 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "commands/bench/options.hpp"
 #include "commands/gemm_setting.hpp"
-#include "commands/options.hpp"
 #include "commands/terminal.hpp"
 #include "heed/base/text.hpp"
+#include "heed/train/trainer.hpp"
 
 namespace heed::app {
+
+int run(const BenchCommand& command);  // runs the command; returns the exit code
 
 // The quantile of the values at `fraction` (0 to 1), interpolated linearly as in numpy.quantile
 // (type 7 of Hyndman and Fan 1996). Throws Error if there are no values.

@@ -187,7 +187,7 @@ double ddp_ms(const BenchCommand& command, const std::string& text, std::int64_t
 
 ChildMeasurements run_in_child(const std::string& text, const Workload& workload,
                                std::int64_t steps) {
-  std::vector<std::string> words{"/proc/self/exe", "bench", "--only", "run", "--json"};
+  std::vector<std::string> words{"/proc/self/exe", "--only", "run", "--json"};
   append_flags(words, workload, steps);
   words.insert(words.end(), {"--", text});
   // Removes two environment variables that heed sets at its start; the child process sets its own.

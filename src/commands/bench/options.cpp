@@ -1,6 +1,8 @@
 // options.cpp: the command-line flags of heed bench, and the sizes of a workload.
 
-#include "commands/flags.hpp"
+#include "commands/bench/options.hpp"
+
+#include "commands/common_flags.hpp"
 
 namespace heed::app {
 namespace {
@@ -68,7 +70,7 @@ void declare_flags(Flags& flags, BenchCommand& c) {
 }
 
 // --compare can be combined with --only step, but not with other values of --only.
-void check_flags(const BenchCommand& c, const std::set<std::string>&) {
+void check_flags(BenchCommand& c, const std::set<std::string>&) {
   check_heads(c.workload.model);
   if (c.text == "-") throw UsageError("TEXT -: standard input can be read only once; give a file");
   for (const auto& [flag, is_given] : {std::pair("--only", !c.only.empty()), {"--json", c.json}})

@@ -6,6 +6,7 @@
 #include "base/json.hpp"
 #include "base/machine.hpp"
 #include "commands/bench/bench.hpp"
+#include "commands/commands.hpp"
 #include "heed/array/matmul.hpp"
 #include "heed/base/error.hpp"
 

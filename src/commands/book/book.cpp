@@ -1,5 +1,7 @@
 // book.cpp: heed book, which runs the lessons and writes each one as an HTML page.
 
+#include "commands/book/book.hpp"
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,7 +13,6 @@
 
 #include "base/process.hpp"
 #include "commands/book/parts.hpp"
-#include "commands/options.hpp"
 #include "commands/run_folder.hpp"
 #include "commands/terminal.hpp"
 #include "heed/base/atomic_file.hpp"
@@ -275,6 +276,12 @@ bool is_chosen(const Lesson& lesson, const std::string& wanted) {
 }
 
 }  // namespace
+
+void declare_flags(Flags& flags, BookCommand& c) {
+  flags.positional("LESSON", c.lesson, "the number of a lesson, to write only its page");
+  flags.path("--out", "DIR", "folder of the pages; default: book", "folder", c.out);
+  flags.flag("--brief", c.brief, "run the lessons with fewer training steps");
+}
 
 int run(const BookCommand& command) {
   const std::vector<Lesson> lessons = all_lessons();

@@ -1,12 +1,14 @@
 // corpus.cpp: heed corpus samples a text from a Markov source and prints the source's entropies.
 
+#include "commands/corpus/corpus.hpp"
+
 #include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <iostream>
 #include <string>
 
-#include "commands/options.hpp"
+#include "commands/common_flags.hpp"
 #include "commands/terminal.hpp"
 #include "heed/base/atomic_file.hpp"
 #include "heed/base/error.hpp"
@@ -55,6 +57,15 @@ void write_to_standard_output(const MarkovSource& source, const CorpusCommand& c
 }
 
 }  // namespace
+
+void declare_flags(Flags& flags, CorpusCommand& c) {
+  flags.positional("FILE", c.file, "the file to write; default: standard output");
+  flags.group("Text");
+  flags.choice("--kind", "KIND", "the Markov source: grammar or chain; default: grammar",
+               {"grammar", "chain"}, c.kind);
+  flags.integer("--size", c.size, {1, max_size}, "number of characters");
+  flags.integer("--seed", c.seed, seeds, "seed of the text");
+}
 
 int run(const CorpusCommand& command) {
   const MarkovSource source = built_in_source(command.kind);

@@ -1,14 +1,20 @@
 // inspect.cpp: heed inspect, which lists the tensors and metadata of a safetensors file.
 
+#include "commands/inspect/inspect.hpp"
+
 #include <iostream>
 
-#include "commands/options.hpp"
 #include "commands/run_folder.hpp"
 #include "heed/array/shape.hpp"
 #include "heed/base/text.hpp"
 #include "heed/files/safetensors.hpp"
 
 namespace heed::app {
+
+void declare_flags(Flags& flags, InspectCommand& c) {
+  flags.positional("FILE", c.file, "a safetensors file, such as a checkpoint",
+                   "a safetensors file");
+}
 
 int run(const InspectCommand& command) {
   const SafetensorsFile file = read_safetensors(checkpoint_in(command.file));

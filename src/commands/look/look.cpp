@@ -1,16 +1,18 @@
 // look.cpp: heed look, which prints the model, its scores and losses, and its attention weights.
 
+#include "commands/look/look.hpp"
+
 #include <algorithm>
 #include <iostream>
 #include <limits>
 
 #include "array/reduce.hpp"
+#include "commands/common_flags.hpp"
 #include "commands/gemm_setting.hpp"
 #include "commands/look/parts.hpp"
-#include "commands/options.hpp"
 #include "commands/run_folder.hpp"
 #include "commands/terminal.hpp"
-#include "commands/train/memory_check.hpp"
+#include "commands/thread_check.hpp"
 #include "heed/array/parallel.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
@@ -121,6 +123,49 @@ void print_maps(const LookCommand& command, const SelectedHeads& heads, HeatmapO
 }
 
 }  // namespace
+
+void declare_flags(Flags& flags, LookCommand& c) {
+  run_argument(flags, c.run, c.trust);
+  flags.text("--text", "TEXT", "input of the model; default: the beginning of the validation text",
+             c.text);
+  flags.text("--mask", "WORD", "replace this word of the text by [MASK]", c.mask);
+  flags.text(
+      "--attends-to", "WORD",
+      "list the heads in which [MASK], or without it the last token, attends to this token; the "
+      "largest weights first",
+      c.attends_to);
+  flags.integer("--layer", c.layer, {0, max_size}, "one layer, from 0; default: all");
+  flags.integer("--head", c.head, {0, max_size}, "one head of that layer, from 0; default: all");
+  flags.path("--out", "DIR", "folder of the plots; default: the run's folder", "folder", c.out);
+  flags.path("--page", "FILE",
+             "write an interactive page, one HTML file, instead of text and plots", "file", c.page);
+  threads_flag(flags, c.threads);
+  flags.group("Map of queries and keys");
+  flags.flag("--tsne", c.tsne,
+             "map one head's queries and keys by t-SNE; default: layer 0, head 0");
+  flags.number("--perplexity", c.perplexity, {1, max_size},
+               "t-SNE's perplexity (number of neighbours); default: 10, or less for a short text");
+  flags.integer("--iterations", c.iterations, {1, max_size}, "gradient descent steps of t-SNE");
+  flags.integer("--seed", c.seed, seeds, "seed of t-SNE's initial positions");
+}
+
+void check_flags(LookCommand& c, const std::set<std::string>& given) {
+  if (!c.mask.empty() && !c.text)
+    throw UsageError("--mask " + in_quotes(c.mask) + ": give --text too");
+  if (!c.page.empty() && !c.out.empty())
+    throw UsageError("--out applies to plots, and --page writes none; leave out one of them");
+  if (c.page == "-")
+    throw UsageError("--page -: the page is a file; give its name, such as a.html");
+  if (!c.page.empty() && c.tsne)
+    throw UsageError("--tsne: the page has the maps of the heads already; leave out --tsne");
+  if (c.attends_to.empty() && given.count("--attends-to") != 0)
+    throw_usage_error("--attends-to", "", "is empty; give a token of the text");
+  if (!c.attends_to.empty() && (c.tsne || !c.page.empty()))
+    throw UsageError("--attends-to applies to neither --tsne nor --page; leave out one of them");
+  for (const char* flag : {"--perplexity", "--iterations", "--seed"})
+    if (!c.tsne && c.page.empty() && given.count(flag) != 0)
+      throw UsageError(std::string(flag) + " applies to --tsne; give --tsne too");
+}
 
 int run(const LookCommand& command) {
   if (command.threads) set_num_threads(*command.threads);

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "commands/options.hpp"
+#include "commands/look/look.hpp"
 #include "files/model_reader.hpp"
 #include "heed/draw/plot_program.hpp"
 #include "heed/study/ablation.hpp"

@@ -1,11 +1,13 @@
 // main.cpp: the main function of heed_mpi, which mpirun starts once for each rank:
 //   mpirun -n 4 build/release/heed_mpi train --shards 4
 
+#include <algorithm>
 #include <iostream>
 
-#include "commands/options.hpp"
+#include "commands/commands.hpp"
 #include "commands/ranks.hpp"
 #include "commands/start.hpp"
+#include "commands/train/train.hpp"
 #include "heed/autograd/trace/trace.hpp"
 #include "heed/base/error.hpp"
 #include "parallel/mpi/communicator.hpp"
@@ -15,18 +17,23 @@ namespace {
 using namespace heed::app;
 
 TrainCommand train_command(int argc, char** argv, bool& shows_text, bool is_first) {
-  Command command = parse_command_line(argc, argv);
-  if (const auto* const text = std::get_if<ShowText>(&command)) {
+  const Arguments arguments(argv + std::min(argc, 1), argv + argc);
+  const auto show = [&](const ShowText& shown) {
     shows_text = true;
-    if (is_first) std::cout << text->text;
-    return {};
-  }
-  auto* const train = std::get_if<TrainCommand>(&command);
-  if (train == nullptr) throw UsageError("heed_mpi runs only train; for other commands use heed");
-  if (train->processes != 1)
-    throw UsageError("--processes " + std::to_string(train->processes) +
+    if (is_first) std::cout << shown.text;
+    return TrainCommand();
+  };
+  if (arguments.empty() || find_command(arguments[0]) == nullptr)
+    return show(read_without_command(arguments));
+  if (arguments[0] != "train")
+    throw UsageError("heed_mpi runs only train; for other commands use heed");
+  const auto parsed_command = parsed<TrainCommand>({arguments.begin() + 1, arguments.end()});
+  if (const auto* const text = std::get_if<ShowText>(&parsed_command)) return show(*text);
+  const auto& train = std::get<TrainCommand>(parsed_command);
+  if (train.processes != 1)
+    throw UsageError("--processes " + std::to_string(train.processes) +
                      ": mpirun has started the processes; leave it out");
-  return *train;
+  return train;
 }
 
 int train_with_mpi(int argc, char** argv, heed::MpiCommunicator& communicator) {

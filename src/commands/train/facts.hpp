@@ -1,7 +1,7 @@
 // facts.hpp: what all ranks of a training run must have in common, as facts for agree().
 #pragma once
 
-#include "commands/options.hpp"
+#include "commands/train/options.hpp"
 #include "commands/ranks.hpp"
 #include "commands/train/training_text.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "commands/options.hpp"
+#include "commands/train/options.hpp"
 #include "commands/run_folder.hpp"
 #include "commands/train/training_text.hpp"
 

@@ -1,18 +1,21 @@
 // train.cpp: heed train, which trains a model on a text or resumes a run.
 
+#include "commands/train/train.hpp"
+
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <optional>
 
+#include "commands/commands.hpp"
 #include "commands/gemm_setting.hpp"
-#include "commands/options.hpp"
 #include "commands/ranks.hpp"
 #include "commands/run_folder.hpp"
 #include "commands/run_lock.hpp"
 #include "commands/run_replacement.hpp"
 #include "commands/terminal.hpp"
+#include "commands/thread_check.hpp"
 #include "commands/train/facts.hpp"
 #include "commands/train/loss_curve.hpp"
 #include "commands/train/memory_check.hpp"

@@ -1,10 +1,10 @@
-// options.cpp: parses the command line. The flags of heed bench are in bench/options.cpp.
+// options.cpp: the flags of heed train.
 
-#include "commands/options.hpp"
+#include "commands/train/options.hpp"
 
 #include <algorithm>
 
-#include "commands/flags.hpp"
+#include "commands/common_flags.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
 #include "heed/files/model_file.hpp"
@@ -15,19 +15,6 @@ namespace heed::app {
 const std::set<std::string> flags_of_model = {
     "--tokenizer", "--bytes", "--vocab-size", "--block-size", "--layers",  "--heads",
     "--embed-dim", "--norm",  "--positions",  "--mlp",        "--kv-heads"};
-
-void check_heads(const nn::GptConfig& model) {
-  if (model.embed_dim % model.heads != 0)
-    throw UsageError("--heads " + std::to_string(model.heads) + " does not divide --embed-dim " +
-                     std::to_string(model.embed_dim) + "; give a --heads that divides it");
-  if (model.kv_heads != 0 && model.heads % model.kv_heads != 0)
-    throw UsageError("--kv-heads " + std::to_string(model.kv_heads) + " does not divide --heads " +
-                     std::to_string(model.heads) + "; give a --kv-heads that divides it");
-  if (model.positions == nn::PositionKind::rotary && model.embed_dim / model.heads % 2 != 0)
-    throw UsageError("--positions rotary needs heads of even width, but --embed-dim " +
-                     std::to_string(model.embed_dim) + " / --heads " + std::to_string(model.heads) +
-                     " is odd; change one of them");
-}
 
 void check_processes(std::size_t processes, const TrainOptions& o, const std::string& flag) {
   const std::string text = std::to_string(processes);
@@ -41,38 +28,12 @@ void check_processes(std::size_t processes, const TrainOptions& o, const std::st
 
 namespace {
 
-using FlagNames = std::set<std::string>;
-
-// These commands have no flags that depend on each other.
-void check_flags(const SampleCommand&, const FlagNames&) {}
-void check_flags(const CorpusCommand&, const FlagNames&) {}
-void check_flags(const InspectCommand&, const FlagNames&) {}
-void check_flags(const BookCommand&, const FlagNames&) {}
-void check_flags(const ImportCommand&, const FlagNames&) {}
-void check_flags(const ExportCommand& c, const FlagNames&) {
-  if (c.to.empty()) throw UsageError("export: give --to nanogpt, gpt2 or pytorch");
-}
-
-constexpr Bounds seeds{0, 4294967295.0};
 // The names of the values of nn::NormKind, nn::PositionKind and nn::MlpKind.
 const std::vector<std::string> norm_names = {"layer", "rms"};
 const std::vector<std::string> position_names = {"learned", "rotary"};
 const std::vector<std::string> mlp_names = {"gelu", "swiglu"};
 // The values of --tokenizer, in the order of Unit. (heed train has no word-level tokenizer.)
 const std::vector<std::string> tokenizer_names = {"character", "byte", "bpe"};
-constexpr const char* trust_help = "load a checkpoint of another program, without heed's checksum";
-
-void threads_flag(Flags& flags, std::optional<int>& threads) {
-  flags.integer("--threads", threads, {1, 1024}, "number of threads; default: all cores");
-}
-
-void run_argument(Flags& flags, std::string& run, bool& trust) {
-  flags.positional("RUN", run, "a run's folder, such as runs/harbour, or a checkpoint",
-                   "a run's folder, such as runs/harbour");
-  flags.flag("--trust", trust, trust_help);
-}
-
-// ---- heed train
 
 void check_shards(const TrainOptions& o) {
   const std::string shards = std::to_string(o.shards);
@@ -153,12 +114,14 @@ void training_and_report_flags(Flags& flags, TrainCommand& c) {
   flags.integer("--log-every", o.log_every, {1, 1e12}, "steps between rows of loss.csv");
 }
 
+}  // namespace
+
 void declare_flags(Flags& flags, TrainCommand& c) {
   run_and_model_flags(flags, c);
   training_and_report_flags(flags, c);
 }
 
-void check_flags(TrainCommand& c, const FlagNames& given) {
+void check_flags(TrainCommand& c, const std::set<std::string>& given) {
   c.given = given;
   if (c.bytes) {
     if (c.tokenizer != Unit::byte && given.count("--tokenizer") != 0)
@@ -191,151 +154,6 @@ void check_flags(TrainCommand& c, const FlagNames& given) {
                       "must be at most --lr " + exact(c.training.lr));
 }
 
-// ---- heed sample
-
-void declare_flags(Flags& flags, SampleCommand& c) {
-  flags.footer(
-      "When the context reaches the block size, its older half is dropped, and the keys and\n"
-      "values of the newer half are computed again. From then on, the context is at least half\n"
-      "the block size long.");
-  run_argument(flags, c.run, c.trust);
-  flags.group("Generation");
-  flags.text("--prompt", "TEXT",
-             "text to continue; default: a line break, or GPT-2's <|endoftext|>", c.prompt);
-  flags.integer("--tokens", c.options.tokens, {0, max_size}, "number of tokens to generate");
-  flags.number("--temperature", c.options.temperature, {0, infinite},
-               "divides the logits; 0: always the most likely token");
-  flags.integer("--top-k", c.options.top_k, {1, max_size},
-                "sample from the K most likely tokens; default: from all", "K");
-  flags.integer("--seed", c.seed, seeds, "seed of the sampling");
-  flags.integer("--samples", c.samples, {1, 1024},
-                "number of texts, generated together; the seeds are --seed, --seed + 1, ...");
-  flags.enumeration(
-      "--weights",
-      "f32, or bf16: rounded weights, half the memory, faster for up to about 10 texts at once",
-      {"f32", "bf16"}, c.weights);
-  flags.flag("--no-cache", c.options.cache,
-             "recompute all keys and values for each token; slower, with the same result", false);
-  threads_flag(flags, c.threads);
-}
-
-// ---- heed look
-
-void declare_flags(Flags& flags, LookCommand& c) {
-  run_argument(flags, c.run, c.trust);
-  flags.text("--text", "TEXT", "input of the model; default: the beginning of the validation text",
-             c.text);
-  flags.text("--mask", "WORD", "replace this word of the text by [MASK]", c.mask);
-  flags.text(
-      "--attends-to", "WORD",
-      "list the heads in which [MASK], or without it the last token, attends to this token; the "
-      "largest weights first",
-      c.attends_to);
-  flags.integer("--layer", c.layer, {0, max_size}, "one layer, from 0; default: all");
-  flags.integer("--head", c.head, {0, max_size}, "one head of that layer, from 0; default: all");
-  flags.path("--out", "DIR", "folder of the plots; default: the run's folder", "folder", c.out);
-  flags.path("--page", "FILE",
-             "write an interactive page, one HTML file, instead of text and plots", "file", c.page);
-  threads_flag(flags, c.threads);
-  flags.group("Map of queries and keys");
-  flags.flag("--tsne", c.tsne,
-             "map one head's queries and keys by t-SNE; default: layer 0, head 0");
-  flags.number("--perplexity", c.perplexity, {1, max_size},
-               "t-SNE's perplexity (number of neighbours); default: 10, or less for a short text");
-  flags.integer("--iterations", c.iterations, {1, max_size}, "gradient descent steps of t-SNE");
-  flags.integer("--seed", c.seed, seeds, "seed of t-SNE's initial positions");
-}
-
-void check_flags(const LookCommand& c, const FlagNames& given) {
-  if (!c.mask.empty() && !c.text)
-    throw UsageError("--mask " + in_quotes(c.mask) + ": give --text too");
-  if (!c.page.empty() && !c.out.empty())
-    throw UsageError("--out applies to plots, and --page writes none; leave out one of them");
-  if (c.page == "-")
-    throw UsageError("--page -: the page is a file; give its name, such as a.html");
-  if (!c.page.empty() && c.tsne)
-    throw UsageError("--tsne: the page has the maps of the heads already; leave out --tsne");
-  if (c.attends_to.empty() && given.count("--attends-to") != 0)
-    throw_usage_error("--attends-to", "", "is empty; give a token of the text");
-  if (!c.attends_to.empty() && (c.tsne || !c.page.empty()))
-    throw UsageError("--attends-to applies to neither --tsne nor --page; leave out one of them");
-  for (const char* flag : {"--perplexity", "--iterations", "--seed"})
-    if (!c.tsne && c.page.empty() && given.count(flag) != 0)
-      throw UsageError(std::string(flag) + " applies to --tsne; give --tsne too");
-}
-
-// ---- heed corpus and heed inspect
-
-void declare_flags(Flags& flags, CorpusCommand& c) {
-  flags.positional("FILE", c.file, "the file to write; default: standard output");
-  flags.group("Text");
-  flags.choice("--kind", "KIND", "the Markov source: grammar or chain; default: grammar",
-               {"grammar", "chain"}, c.kind);
-  flags.integer("--size", c.size, {1, max_size}, "number of characters");
-  flags.integer("--seed", c.seed, seeds, "seed of the text");
-}
-
-void declare_flags(Flags& flags, InspectCommand& c) {
-  flags.positional("FILE", c.file, "a safetensors file, such as a checkpoint",
-                   "a safetensors file");
-}
-
-void declare_flags(Flags& flags, ImportCommand& c) {
-  flags.footer(
-      "FOLDER holds config.json, model.safetensors, and vocab.json with merges.txt (GPT-2) or\n"
-      "vocab.txt (BERT, uncased), as Hugging Face ships them. Then heed sample, look and inspect\n"
-      "read the run, and heed train --init trains on.");
-  flags.positional("FOLDER", c.folder, "a model's folder, with config.json and model.safetensors",
-                   "the folder of a model, with config.json and model.safetensors");
-  flags.path("--out", "DIR", "folder of the run; default: runs/NAME", "folder", c.out);
-  flags.flag("--replace", c.replace, "replace the run in the folder");
-}
-
-void declare_flags(Flags& flags, ExportCommand& c) {
-  flags.footer("load.py in the new folder loads the model with torch alone.");
-  run_argument(flags, c.run, c.trust);
-  flags.positional("DIR", c.folder, "the folder to write", "the folder to write");
-  flags.choice("--to", "FORMAT", "nanogpt, gpt2 (Hugging Face's GPT2LMHeadModel) or pytorch",
-               {"nanogpt", "gpt2", "pytorch"}, c.to);
-}
-
-void declare_flags(Flags& flags, BookCommand& c) {
-  flags.positional("LESSON", c.lesson, "the number of a lesson, to write only its page");
-  flags.path("--out", "DIR", "folder of the pages; default: book", "folder", c.out);
-  flags.flag("--brief", c.brief, "run the lessons with fewer training steps");
-}
-
-// ---- all commands
-
-template <class C>
-Command parsed(Flags flags, const Arguments& arguments) {
-  C command;
-  declare_flags(flags, command);
-  if (const auto help = flags.read(arguments)) return *help;
-  check_flags(command, flags.given());
-  return command;
-}
-
-}  // namespace
-
-Command parse_command_line(int argc, const char* const* argv) {
-  const std::vector<CommandEntry> commands = {
-      {"train", "train a small GPT on a text", parsed<TrainCommand>},
-      {"sample", "generate text with a trained model", parsed<SampleCommand>},
-      {"look", "show attention weights, head scores and head ablation", parsed<LookCommand>},
-      {"corpus", "write a text of known entropy", parsed<CorpusCommand>},
-      {"inspect", "list the tensors and metadata of a safetensors file", parsed<InspectCommand>},
-      {"import", "make a run of a model of Hugging Face's or nanoGPT's", parsed<ImportCommand>},
-      {"export", "write a run's model for nanoGPT, GPT-2 or PyTorch", parsed<ExportCommand>},
-      {"book", "run the lessons and write them as pages", parsed<BookCommand>},
-      {"bench", "measure training speed on this machine, by operation", parsed<BenchCommand>}};
-  const Arguments arguments(argv + std::min(argc, 1), argv + argc);
-  for (const auto& [name, about, parse] : commands)
-    if (!arguments.empty() && arguments[0] == name)
-      return parse(Flags(name, about), {arguments.begin() + 1, arguments.end()});
-  return read_without_command(arguments, commands);
-}
-
 void check_saved_options(const std::string& file, const nn::GptConfig& model,
                          const TrainOptions& training) {
   Arguments arguments = {"--steps", std::to_string(training.steps)};
@@ -343,7 +161,7 @@ void check_saved_options(const std::string& file, const nn::GptConfig& model,
     if (flag != "--bytes" && flag != "--vocab-size" && flag != "--decay-steps")
       arguments.insert(arguments.end(), {flag, value});
   try {
-    parsed<TrainCommand>(Flags("", ""), arguments);
+    parsed<TrainCommand>(arguments);
   } catch (const UsageError& error) {
     throw_error(file, ": its options are invalid: ", error.what());
   }

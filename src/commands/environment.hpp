@@ -1,0 +1,13 @@
+// environment.hpp: the environment variables that OpenBLAS and OpenMP read when they are loaded.
+#pragma once
+
+namespace heed::app {
+
+// Sets the environment variable, unless it is set already. Returns whether it was changed. Does
+// nothing if `value` is null.
+bool set_variable(const char* name, const char* value);
+
+// Sets the variables for the threads of OpenBLAS and OpenMP. Returns whether one was changed.
+bool set_thread_variables();
+
+}  // namespace heed::app
