@@ -9,7 +9,6 @@
 
 namespace heed::app {
 
-constexpr Bounds seeds{0, 4294967295.0};
 constexpr const char* trust_help = "load a checkpoint of another program, without heed's checksum";
 
 // Declares --threads.

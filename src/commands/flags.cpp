@@ -103,10 +103,16 @@ std::string number_text(double value) {
   return is_integer ? std::to_string(static_cast<std::int64_t>(value)) : exact(value);
 }
 
-std::string Bounds::text() const {
-  const std::string from = (open_low ? "above " : "at least ") + number_text(low);
-  if (high == infinite) return from;
-  return from + (open_high ? " and below " : " and at most ") + number_text(high);
+std::string flag_of(const Field& field) {
+  std::string flag = std::string("--") + field.name;
+  std::replace(flag.begin(), flag.end(), '_', '-');
+  return flag;
+}
+
+std::string bounds_text(const Bounds& b) {
+  const std::string from = (b.open_low ? "above " : "at least ") + number_text(b.low);
+  if (b.high == infinite) return from;
+  return from + (b.open_high ? " and below " : " and at most ") + number_text(b.high);
 }
 
 std::uint64_t parse_integer(const std::string& flag, const std::string& text, Bounds bounds) {
@@ -116,9 +122,9 @@ std::uint64_t parse_integer(const std::string& flag, const std::string& text, Bo
   const bool negative = text.size() > 1 && text[0] == '-' && text[1] >= '0' && text[1] <= '9';
   const bool too_large = error == std::errc::result_out_of_range;
   if (!negative && !too_large && (error != std::errc() || stop != end))
-    throw_usage_error(flag, text, "must be a whole number, " + bounds.text());
+    throw_usage_error(flag, text, "must be a whole number, " + bounds_text(bounds));
   if (negative || too_large || !bounds.contains(static_cast<double>(value)))
-    throw_usage_error(flag, text, "out of range: must be a whole number " + bounds.text());
+    throw_usage_error(flag, text, "out of range: must be a whole number " + bounds_text(bounds));
   return value;
 }
 
@@ -127,12 +133,12 @@ double parse_number(const std::string& flag, const std::string& text, Bounds bou
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error == std::errc::result_out_of_range)
-    throw_usage_error(flag, text, "out of range: must be a finite number, " + bounds.text());
+    throw_usage_error(flag, text, "out of range: must be a finite number, " + bounds_text(bounds));
   if (error != std::errc() || stop != end)
-    throw_usage_error(flag, text, "must be a number, " + bounds.text());
+    throw_usage_error(flag, text, "must be a number, " + bounds_text(bounds));
   if (!std::isfinite(value))
-    throw_usage_error(flag, text, "must be a finite number, " + bounds.text());
-  if (!bounds.contains(value)) throw_usage_error(flag, text, "must be " + bounds.text());
+    throw_usage_error(flag, text, "must be a finite number, " + bounds_text(bounds));
+  if (!bounds.contains(value)) throw_usage_error(flag, text, "must be " + bounds_text(bounds));
   return value;
 }
 

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -14,12 +13,11 @@
 #include <variant>
 #include <vector>
 
+#include "base/field.hpp"
+
 namespace heed::app {
 
 using Arguments = std::vector<std::string>;
-
-constexpr double infinite = std::numeric_limits<double>::infinity();
-constexpr double max_size = 1e9;  // upper limit of size flags; no machine has memory for more
 
 // An error in the command line, for which heed exits with code 2. The message contains the flag,
 // its value and the remedy.
@@ -60,19 +58,24 @@ std::string number_text(double value);
 std::size_t index_of_choice(const std::string& flag, const std::string& value,
                             const std::vector<std::string>& choices);
 
-// The interval that the values of a flag must lie in.
-struct Bounds {
-  double low, high;
-  bool open_low = false, open_high = false;  // whether the interval excludes `low` (`high`)
-  bool contains(double v) const {
-    return (open_low ? v > low : v >= low) && (open_high ? v < high : v <= high);
-  }
-  std::string text() const;  // "at least 1 and below 2"
-};
+// An interval as text: "at least 1 and below 2".
+std::string bounds_text(const Bounds& bounds);
 
 // Parses a number. Throws UsageError with the flag and the bounds if the text is invalid.
 std::uint64_t parse_integer(const std::string& flag, const std::string& text, Bounds bounds);
 double parse_number(const std::string& flag, const std::string& text, Bounds bounds);
+
+// The flag of a field: --min-lr for min_lr.
+std::string flag_of(const Field& field);
+
+// Throws UsageError, as for the flag of the field, if the value is out of its bounds.
+template <class T>
+void check_field(const Field& field, T value) {
+  if constexpr (std::is_floating_point_v<T>)
+    parse_number(flag_of(field), field_text(value), field.bounds);
+  else
+    parse_integer(flag_of(field), field_text(value), field.bounds);
+}
 
 // The flags of one command. A flag that takes a value may be given only once.
 class Flags {
@@ -119,6 +122,14 @@ class Flags {
   template <class T>  // T is double or std::optional<double>
   void number(const std::string& flag, T& target, Bounds bounds, const std::string& help) {
     add_number(flag, "X", target, bounds, help, parse_number);
+  }
+  // Declares the flag of a field: --min-lr for min_lr.
+  template <class T>  // T is an integer type or double
+  void field(const Field& field, T& target) {
+    if constexpr (std::is_floating_point_v<T>)
+      number(flag_of(field), target, field.bounds, field.help);
+    else
+      integer(flag_of(field), target, field.bounds, field.help);
   }
   // Declares a flag without a value. If the flag is given, `target` is set to `to`.
   void flag(const std::string& flag, bool& target, const std::string& help, bool to = true) {

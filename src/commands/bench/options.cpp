@@ -3,6 +3,7 @@
 #include "commands/bench/options.hpp"
 
 #include "commands/common_flags.hpp"
+#include "train/fields.hpp"
 
 namespace heed::app {
 namespace {
@@ -21,25 +22,31 @@ const std::vector<std::string> bench_parts = {
     "run",         // training, then text generation; used by "memory", "start" and --compare
 };
 
+// Calls visit(field, size) for each size of the model, and after the first for the batch size.
+template <class W, class Visit>
+void each_size_of(W& workload, const Visit& visit) {
+  bool is_first = true;
+  each_size(workload.model, [&](const Field& field, auto& size) {
+    visit(field, size);
+    if (is_first) visit(batch_size_field, workload.batch_size);
+    is_first = false;
+  });
+}
+
 void bench_model_flags(Flags& flags, Workload& w) {
   flags.group("Model");
-  flags.integer("--block-size", w.model.block_size, {1, max_size}, "context length in tokens");
-  flags.integer("--batch-size", w.batch_size, {1, max_size}, "windows per batch");
-  flags.integer("--layers", w.model.layers, {1, max_size}, "number of transformer blocks");
-  flags.integer("--heads", w.model.heads, {1, max_size}, "attention heads per block");
-  flags.integer("--embed-dim", w.model.embed_dim, {1, max_size}, "width of the embeddings");
+  each_size_of(w, [&](const Field& field, std::size_t& size) { flags.field(field, size); });
   flags.integer("--threads", w.threads, {1, 1024}, "number of threads (ignored by --only threads)");
 }
 
 }  // namespace
 
 std::vector<std::pair<std::string, std::size_t>> Workload::sizes() const {
-  return {{"threads", static_cast<std::size_t>(threads)},
-          {"block_size", model.block_size},
-          {"batch_size", batch_size},
-          {"layers", model.layers},
-          {"heads", model.heads},
-          {"embed_dim", model.embed_dim}};
+  std::vector<std::pair<std::string, std::size_t>> all = {
+      {"threads", static_cast<std::size_t>(threads)}};
+  each_size_of(*this,
+               [&](const Field& field, std::size_t size) { all.emplace_back(field.name, size); });
+  return all;
 }
 
 void declare_flags(Flags& flags, BenchCommand& c) {

@@ -7,14 +7,18 @@
 #include "commands/common_flags.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
-#include "heed/files/model_file.hpp"
 #include "heed/parallel/shared_memory.hpp"
+#include "train/fields.hpp"
 
 namespace heed::app {
 
-const std::set<std::string> flags_of_model = {
-    "--tokenizer", "--bytes", "--vocab-size", "--block-size", "--layers",  "--heads",
-    "--embed-dim", "--norm",  "--positions",  "--mlp",        "--kv-heads"};
+static std::set<std::string> all_flags_of_model() {
+  std::set<std::string> flags = {"--tokenizer", "--bytes", "--vocab-size", "--norm",
+                                 "--positions", "--mlp",   "--kv-heads"};
+  each_size(nn::GptConfig(), [&](const Field& field, auto) { flags.insert(flag_of(field)); });
+  return flags;
+}
+const std::set<std::string> flags_of_model = all_flags_of_model();
 
 void check_processes(std::size_t processes, const TrainOptions& o, const std::string& flag) {
   const std::string text = std::to_string(processes);
@@ -43,7 +47,7 @@ void check_shards(const TrainOptions& o) {
                      std::to_string(o.batch_size) + "; give a --batch-size that is a multiple");
 }
 
-void run_and_model_flags(Flags& flags, TrainCommand& c) {
+void run_flags(Flags& flags, TrainCommand& c) {
   flags.positional("TEXT", c.text,
                    "a text file in UTF-8, or - for standard input; default: heed's harbour.txt");
   flags.group("Run");
@@ -70,55 +74,42 @@ void run_and_model_flags(Flags& flags, TrainCommand& c) {
   flags.flag("--zero", c.zero, "split AdamW's moments over the processes (ZeRO stage 1)");
   flags.flag("--no-overlap", c.overlap,
              "send gradients after the backward pass, not while it continues", false);
-  flags.group("Model");
-  flags.integer("--block-size", c.model.block_size, {1, max_size}, "context length in tokens");
-  flags.integer("--layers", c.model.layers, {1, max_size}, "number of transformer blocks");
-  flags.integer("--heads", c.model.heads, {1, max_size}, "attention heads per block");
-  flags.integer("--embed-dim", c.model.embed_dim, {1, max_size}, "width of the embeddings");
-  flags.number("--dropout", c.training.dropout, {0, 1, false, true}, "dropout probability");
+}
+
+void variant_flags(Flags& flags, nn::GptConfig& model) {
   flags.group("Variants of Llama");
   flags.enumeration("--norm", "layer normalization or RMS normalization: layer or rms", norm_names,
-                    c.model.norm);
+                    model.norm);
   flags.enumeration("--positions", "position embedding: learned or rotary (RoPE)", position_names,
-                    c.model.positions);
-  flags.enumeration("--mlp", "feed-forward network: gelu or swiglu", mlp_names, c.model.mlp);
-  flags.integer("--kv-heads", c.kv_heads, {1, max_size},
+                    model.positions);
+  flags.enumeration("--mlp", "feed-forward network: gelu or swiglu", mlp_names, model.mlp);
+  flags.integer("--kv-heads", model.kv_heads, any_size,
                 "grouped-query attention: heads of keys and values; default: as many as --heads");
 }
 
-void training_and_report_flags(Flags& flags, TrainCommand& c) {
-  TrainOptions& o = c.training;
-  flags.group("Training");
-  flags.integer("--batch-size", o.batch_size, {1, max_size}, "windows per batch");
-  flags.integer(
-      "--shards", o.shards, {1, max_size},
-      "parts of a batch whose gradients are computed separately, a power of two; --processes "
-      "can share them");
-  flags.integer("--steps", o.steps, {1, 1e12}, "optimizer steps");
-  flags.number("--lr", o.lr, {0, infinite, true}, "maximum learning rate");
-  flags.number("--min-lr", o.min_lr, {0, infinite}, "learning rate after the decay");
-  flags.integer("--warmup", o.warmup, {0, 1e12}, "steps of linear learning rate warm-up");
-  flags.integer("--decay-steps", o.decay_steps, {1, 1e12},
-                "step at which the learning rate has decayed to --min-lr; default: the value of "
-                "--steps, also if the run is resumed with a larger value");
-  flags.number("--weight-decay", o.weight_decay, {0, infinite}, "AdamW's weight decay of matrices");
-  flags.number("--beta1", o.beta1, {0, 1, false, true}, "AdamW's decay rate of the first moment");
-  flags.number("--beta2", o.beta2, {0, 1, false, true}, "AdamW's decay rate of the second moment");
-  flags.number("--clip", o.clip, {0, infinite}, "maximum norm of the gradient; 0: no clipping");
-  flags.integer("--seed", o.seed, seeds, "seed of all random numbers");
-  flags.group("Reports");
-  flags.integer("--eval-every", o.eval_every, {1, 1e12}, "steps between validations and saves");
-  flags.integer("--eval-batches", o.eval_batches, {1, max_size}, "batches per validation");
-  flags.flag("--keep-history", c.keep_history,
-             "keep the weights at each validation in DIR/history, for heed look --page");
-  flags.integer("--log-every", o.log_every, {1, 1e12}, "steps between rows of loss.csv");
+void check_min_lr(const TrainOptions& o) {
+  if (o.min_lr > o.lr)
+    throw_usage_error("--min-lr", exact(o.min_lr), "must be at most --lr " + exact(o.lr));
 }
 
 }  // namespace
 
 void declare_flags(Flags& flags, TrainCommand& c) {
-  run_and_model_flags(flags, c);
-  training_and_report_flags(flags, c);
+  run_flags(flags, c);
+  flags.group("Model");
+  each_size(c.model, [&](const Field& field, std::size_t& size) { flags.field(field, size); });
+  each_option(c.training, [&](const Field& field, auto& value) {
+    const std::string_view name = field.name;
+    if (name == "batch_size") {  // the first one below the model's
+      variant_flags(flags, c.model);
+      flags.group("Training");
+    }
+    if (name == "eval_every") flags.group("Reports");
+    if (name == "log_every")
+      flags.flag("--keep-history", c.keep_history,
+                 "keep the weights at each validation in DIR/history, for heed look --page");
+    flags.field(field, value);
+  });
 }
 
 void check_flags(TrainCommand& c, const std::set<std::string>& given) {
@@ -135,7 +126,7 @@ void check_flags(TrainCommand& c, const std::set<std::string>& given) {
     if (!c.init.empty() && c.given.count(flag) != 0)
       throw UsageError(flag + " contradicts --init, which takes the model of its run");
   if (c.resume && c.replace) throw UsageError("--replace contradicts --resume; give one of them");
-  if (c.kv_heads && *c.kv_heads != c.model.heads) c.model.kv_heads = *c.kv_heads;
+  if (c.model.kv_heads == c.model.heads) c.model.kv_heads = 0;  // the same model
   if (!is_power_of_two(c.processes)) check_processes(c.processes, c.training);
   if (c.resume) return;  // the options of a resumed run are checked after its checkpoint is read
   if (c.trust && c.init.empty())
@@ -149,19 +140,21 @@ void check_flags(TrainCommand& c, const std::set<std::string>& given) {
     throw UsageError("--decay-steps " + std::to_string(c.training.decay_steps) +
                      " must be above --warmup " + std::to_string(c.training.warmup));
   if (given.count("--min-lr") == 0) c.training.min_lr = std::min(c.training.min_lr, c.training.lr);
-  if (c.training.min_lr > c.training.lr)
-    throw_usage_error("--min-lr", exact(c.training.min_lr),
-                      "must be at most --lr " + exact(c.training.lr));
+  check_min_lr(c.training);
 }
 
 void check_saved_options(const std::string& file, const nn::GptConfig& model,
                          const TrainOptions& training) {
-  Arguments arguments = {"--steps", std::to_string(training.steps)};
-  for (const auto& [flag, value] : flag_values(model, training, Unit::code_point, 0))
-    if (flag != "--bytes" && flag != "--vocab-size" && flag != "--decay-steps")
-      arguments.insert(arguments.end(), {flag, value});
+  const auto check = [](const Field& field, const auto& value) {
+    const bool is_unset = field.name == std::string_view("decay_steps") && value == 0;
+    if (!is_unset) check_field(field, value);
+  };
   try {
-    parsed<TrainCommand>(arguments);
+    each_size(model, check);
+    each_option(training, check);
+    check_heads(model);
+    check_shards(training);
+    check_min_lr(training);
   } catch (const UsageError& error) {
     throw_error(file, ": its options are invalid: ", error.what());
   }
@@ -171,17 +164,13 @@ std::map<std::string, std::string> flag_values(const nn::GptConfig& model,
                                                const TrainOptions& training, Unit tokenizer,
                                                std::size_t vocab_size) {
   std::map<std::string, std::string> values = {
-      {"--block-size", std::to_string(model.block_size)},
-      {"--layers", std::to_string(model.layers)},
-      {"--heads", std::to_string(model.heads)},
-      {"--embed-dim", std::to_string(model.embed_dim)},
       {"--bytes", tokenizer == Unit::byte ? "given" : "not given"},
       {"--vocab-size", tokenizer == Unit::byte_pair ? std::to_string(vocab_size) : "not given"}};
-  for (const auto& [name, value] : option_texts(training)) {
-    std::string flag = "--" + name;
-    std::replace(flag.begin(), flag.end(), '_', '-');
-    values[flag] = value;
-  }
+  const auto put = [&](const Field& field, const auto& value) {
+    values[flag_of(field)] = field_text(value);
+  };
+  each_size(model, put);
+  each_option(training, put);
   if (static_cast<std::size_t>(tokenizer) < tokenizer_names.size())
     values["--tokenizer"] = tokenizer_names.at(static_cast<std::size_t>(tokenizer));
   values["--kv-heads"] = std::to_string(model.kv_heads == 0 ? model.heads : model.kv_heads);

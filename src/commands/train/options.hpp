@@ -28,7 +28,6 @@ struct TrainCommand : CommandOptions {
   bool bytes = false;                 // --bytes is short for --tokenizer byte
   std::size_t vocab_size = 512;       // of byte-pair encoding
   nn::GptConfig model;                // vocab_size is set after the text is read
-  std::optional<std::size_t> kv_heads;  // the value of --kv-heads
   TrainOptions training;
   std::optional<int> threads;
   std::size_t processes = 1;    // --processes: the number of forked processes

@@ -4,15 +4,15 @@
 
 #include "files/model_file/parts.hpp"
 #include "heed/base/text.hpp"
+#include "train/fields.hpp"
 
 namespace HEED_NAMESPACE::model_file {
 
 void put_config(Metadata& metadata, const nn::GptConfig& config) {
   metadata["model.vocab_size"] = std::to_string(config.vocab_size);
-  metadata["model.block_size"] = std::to_string(config.block_size);
-  metadata["model.layers"] = std::to_string(config.layers);
-  metadata["model.heads"] = std::to_string(config.heads);
-  metadata["model.embed_dim"] = std::to_string(config.embed_dim);
+  each_size(config, [&](const Field& field, std::size_t size) {
+    metadata[std::string("model.") + field.name] = std::to_string(size);
+  });
   metadata["model.bias"] = config.bias ? "1" : "0";
   metadata["model.tied"] = config.tied ? "1" : "0";
   // The variants of Llama have an entry only if the model has them: older files have no entries. An
@@ -119,10 +119,9 @@ Metadata comparable(const nn::GptConfig& config) {
 nn::GptConfig config_in(const SafetensorsFile& file) {
   nn::GptConfig config;
   config.vocab_size = size_entry(file, "model.vocab_size");
-  config.block_size = size_entry(file, "model.block_size");
-  config.layers = size_entry(file, "model.layers");
-  config.heads = size_entry(file, "model.heads");
-  config.embed_dim = size_entry(file, "model.embed_dim");
+  each_size(config, [&](const Field& field, std::size_t& size) {
+    size = size_entry(file, std::string("model.") + field.name);
+  });
   if (config.embed_dim % config.heads != 0)
     throw_error(file.path, ": metadata 'model.heads' is ", config.heads,
                 ", which does not divide 'model.embed_dim' ", config.embed_dim);

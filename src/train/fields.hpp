@@ -1,0 +1,49 @@
+// fields.hpp: the sizes of a model and the options of a training run. Flags, the entries of a
+// checkpoint and their checks are made from these lists, so that each name, limit and description
+// stands once.
+#pragma once
+
+#include "base/field.hpp"
+#include "heed/train/trainer.hpp"
+
+namespace HEED_NAMESPACE {
+
+constexpr Field batch_size_field{"batch_size", any_size, "windows per batch"};
+
+// Calls visit(field, value) for each size of a nn::GptConfig that a user chooses.
+template <class Config, class Visit>
+void each_size(Config&& c, const Visit& visit) {
+  visit(Field{"block_size", any_size, "context length in tokens"}, c.block_size);
+  visit(Field{"layers", any_size, "number of transformer blocks"}, c.layers);
+  visit(Field{"heads", any_size, "attention heads per block"}, c.heads);
+  visit(Field{"embed_dim", any_size, "width of the embeddings"}, c.embed_dim);
+}
+
+// Calls visit(field, value) for each option of a TrainOptions.
+template <class Options, class Visit>
+void each_option(Options& o, const Visit& visit) {
+  visit(Field{"dropout", any_rate, "dropout probability"}, o.dropout);
+  visit(batch_size_field, o.batch_size);
+  visit(Field{"shards", any_size,
+              "parts of a batch whose gradients are computed separately, a power of two; "
+              "--processes can share them"},
+        o.shards);
+  visit(Field{"steps", any_steps, "optimizer steps"}, o.steps);
+  visit(Field{"lr", {0, infinite, true}, "maximum learning rate"}, o.lr);
+  visit(Field{"min_lr", not_negative, "learning rate after the decay"}, o.min_lr);
+  visit(Field{"warmup", {0, 1e12}, "steps of linear learning rate warm-up"}, o.warmup);
+  visit(Field{"decay_steps", any_steps,
+              "step at which the learning rate has decayed to --min-lr; default: the value of "
+              "--steps, also if the run is resumed with a larger value"},
+        o.decay_steps);
+  visit(Field{"weight_decay", not_negative, "AdamW's weight decay of matrices"}, o.weight_decay);
+  visit(Field{"beta1", any_rate, "AdamW's decay rate of the first moment"}, o.beta1);
+  visit(Field{"beta2", any_rate, "AdamW's decay rate of the second moment"}, o.beta2);
+  visit(Field{"clip", not_negative, "maximum norm of the gradient; 0: no clipping"}, o.clip);
+  visit(Field{"seed", seeds, "seed of all random numbers"}, o.seed);
+  visit(Field{"eval_every", any_steps, "steps between validations and saves"}, o.eval_every);
+  visit(Field{"eval_batches", any_size, "batches per validation"}, o.eval_batches);
+  visit(Field{"log_every", any_steps, "steps between rows of loss.csv"}, o.log_every);
+}
+
+}  // namespace HEED_NAMESPACE
