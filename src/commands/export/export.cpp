@@ -7,6 +7,7 @@
 
 #include "commands/common_flags.hpp"
 #include "commands/run_folder.hpp"
+#include "commands/run_lock.hpp"
 #include "commands/terminal.hpp"
 #include "files/model_reader.hpp"
 #include "heed/base/atomic_file.hpp"

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "base/hash.hpp"
+#include "commands/commands.hpp"
 #include "heed/base/text.hpp"
 
 namespace heed::app {
