@@ -3,7 +3,7 @@
 #include "heed/study/ablation.hpp"
 
 #include <algorithm>
-#include <xtensor/xnoalias.hpp>
+#include <utility>
 
 #include "heed/array/shape.hpp"
 #include "heed/base/error.hpp"
@@ -104,18 +104,20 @@ AblatedHead::AblatedHead(const nn::Gpt& model, std::size_t layer, std::size_t he
     : weight_(output_projection_weight(model, layer, head)) {
   const std::size_t D = model.config.embed_dim / model.config.heads;
   first_column_ = head * D;
-  auto columns =
-      xt::view(weight_.mutable_value(), xt::all(), xt::range(first_column_, first_column_ + D));
-  original_columns_ = columns;
-  columns.fill(0);
+  Array& weight = weight_.mutable_value();
+  original_columns_ = zeros({weight.shape(0), D});
+  for (std::size_t i = 0; i < weight.shape(0); ++i)
+    for (std::size_t j = 0; j < D; ++j)
+      original_columns_(i, j) = std::exchange(weight(i, first_column_ + j), Real{0});
 }
 
 // Adds the original weights instead of assigning them: if two AblatedHead objects ablate the same
 // head, the second object has saved zeros, and either object may be destroyed first.
 AblatedHead::~AblatedHead() {
-  const std::size_t end = first_column_ + original_columns_.shape(1);
-  auto columns = xt::view(weight_.mutable_value(), xt::all(), xt::range(first_column_, end));
-  xt::noalias(columns) += original_columns_;  // noalias avoids a temporary array
+  Array& weight = weight_.mutable_value();
+  for (std::size_t i = 0; i < original_columns_.shape(0); ++i)
+    for (std::size_t j = 0; j < original_columns_.shape(1); ++j)
+      weight(i, first_column_ + j) += original_columns_(i, j);
 }
 
 Ablation ablate(const nn::Gpt& model, const std::function<double()>& loss) {

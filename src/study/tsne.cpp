@@ -58,12 +58,16 @@ Doubles normalized(const Array& points, Distance distance) {
   Doubles x = points;
   if (distance == Distance::euclidean) return x;
   for (std::size_t i = 0; i < x.shape(0); ++i) {
-    auto point = xt::view(x, i);
-    const double max_abs = xt::amax(xt::abs(point))();
-    point /= max_abs;  // the square of a value such as 1e-200 or 1e200 would be 0 or infinite
-    double sum = 0;
-    for (const double value : point) sum += value * value;
-    point /= std::sqrt(sum);
+    double *const begin = x.data() + i * x.shape(1), *const end = begin + x.shape(1);
+    const auto divide = [&](double divisor) {
+      for (double* value = begin; value != end; ++value) *value /= divisor;
+    };
+    double max_abs = 0, sum = 0;
+    for (const double* value = begin; value != end; ++value)
+      max_abs = std::max(max_abs, std::abs(*value));
+    divide(max_abs);  // the square of a value such as 1e-200 or 1e200 would be 0 or infinite
+    for (const double* value = begin; value != end; ++value) sum += *value * *value;
+    divide(std::sqrt(sum));
   }
   return x;
 }
@@ -165,10 +169,10 @@ void update(OptimizerState& state, const Doubles& gradient, double learning_rate
     state.y.data()[k] += velocity;
   }
   for (std::size_t axis = 0; axis < 2; ++axis) {
-    auto coordinates = xt::view(state.y, xt::all(), axis);
+    const std::size_t n = state.y.shape(0);
     double mean = 0;
-    for (const double value : coordinates) mean += value / static_cast<double>(coordinates.size());
-    coordinates -= mean;
+    for (std::size_t i = 0; i < n; ++i) mean += state.y(i, axis) / static_cast<double>(n);
+    for (std::size_t i = 0; i < n; ++i) state.y(i, axis) -= mean;
   }
 }
 
