@@ -103,7 +103,7 @@ ExchangeStatistics DataParallel::exchange_statistics() const {
 
 double DataParallel::train_on(const Batch& batch) {
   const double loss = agree_on_loss(sum_gradients(batch));
-  clip_gradients(loss, [&] { return first_text(communicator_, cause_of_failure(batch)); });
+  clip_gradients(loss, [&] { return agreed_cause(cause_of_failure(batch)); });
   optimizer_.step();
   if (splits_optimizer()) exchange_->share_values(owners_);
   return loss;
@@ -176,6 +176,10 @@ std::string DataParallel::cause_of_failure(const Batch& batch) const {
   for (std::size_t i = 0; i < num_own_shards() && cause.empty(); ++i)
     cause = cause_in_step(parameters_, [&] { return shard_loss(batch, first_own_shard() + i); });
   return cause;
+}
+
+std::string DataParallel::agreed_cause(const std::string& own) const {
+  return first_text(communicator_, own);
 }
 
 // Rank r computes the batches r, r + P, r + 2 P, ... The losses are added in the order of the

@@ -158,10 +158,10 @@ LogRow Trainer::finish_row() {
 double Trainer::checked_validation_loss() const {
   const double loss = validation_loss();
   if (!std::isfinite(loss))
-    throw Diverged("the validation loss is " + short_number(loss) + " after" +
-                   description_of(step_) +
-                   cause_of(first_nonfinite_value(parameters_),
-                            first_nonfinite_operation([&] { validation_losses(0, 1); })));
+    throw Diverged(
+        "the validation loss is " + short_number(loss) + " after" + description_of(step_) +
+        agreed_cause(cause_of(first_nonfinite_value(parameters_),
+                              first_nonfinite_operation([&] { validation_losses(0, 1); }))));
   return loss;
 }
 

@@ -86,6 +86,37 @@ TEST_CASE("all processes throw the error of the one whose weight is not finite",
   CHECK(errors[1] == errors[0]);
 }
 
+TEST_CASE("all processes name the weight that is not finite in one of them after the update",
+          "[train][processes][diverged]") {
+  const int threads = num_threads();
+  set_num_threads(1);
+  const Text text;
+  TrainOptions options = sharded(2, 0);
+  options.eval_every = 1;
+  std::vector<std::string> errors(2);
+  run_ranks(2, [&](Communicator& communicator) {
+    Distribution distribution;
+    distribution.communicator = &communicator;
+    std::function<void()> after_backward;
+    distribution.stop_signal = [&] {
+      after_backward();
+      return 0;
+    };
+    DataParallel trainer(text.corpus, small_config(text), options, distribution);
+    after_backward = [&] {
+      if (communicator.rank() == 1)
+        Tensor(trainer.parameters().at("norm.weight")).mutable_value()(0) =
+            static_cast<Real>(not_a_number);
+    };
+    errors[communicator.rank()] = message_of([&] { trainer.step(); });
+  });
+  set_num_threads(threads);
+  CHECK(errors[0].find("the validation loss is nan after step 1") == 0);
+  CHECK(errors[0].find("; parameter norm.weight is not finite; first occurrence: LayerNorm") !=
+        std::string::npos);
+  CHECK(errors[1] == errors[0]);
+}
+
 TEST_CASE("any number of processes trains to the same bits", "[train][processes]") {
   // The ranks are threads here, and OpenMP's loops of several threads would mix their work.
   const int threads = num_threads();

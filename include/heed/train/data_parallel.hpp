@@ -11,8 +11,8 @@
 
 namespace HEED_NAMESPACE {
 
-// How the processes of a run share the work of a DataParallel. No member changes a bit of the
-// result.
+// How the work of a DataParallel is divided among the processes of a run. No member changes a bit
+// of the result.
 struct Distribution {
   Communicator* communicator = nullptr;  // null: the trainer is the only process of its run
   ExchangeOptions exchange = {};         // how gradients are sent
@@ -39,7 +39,7 @@ class DataParallel final : public Trainer {
   double validation_loss() const override;
   void restore(TrainerState state) override;
 
-  std::size_t processes() const { return communicator_.size(); }  // that share this run
+  std::size_t processes() const { return communicator_.size(); }  // number of processes of the run
   // Whether state() is collective, because every process has only a part of AdamW's moments.
   bool splits_optimizer() const { return !owners_.empty(); }
   // The signal that has asked one of the processes to stop, or 0. All processes agree on it at the
@@ -51,6 +51,7 @@ class DataParallel final : public Trainer {
  private:
   double train_on(const Batch& batch) override;
   optim::State optimizer_state() const override;
+  std::string agreed_cause(const std::string& own) const override;
   double sum_gradients(const Batch& batch);
   double agree_on_loss(double loss);
   Tensor shard_loss(const Batch& batch, std::size_t shard) const;

@@ -107,6 +107,9 @@ class Trainer {
   Tensor loss_of(const Batch& batch, Generator& dropout) const;
   // The losses of the validation batches `first`, first + stride, first + 2 stride, ...
   std::vector<double> validation_losses(std::size_t first, std::size_t stride) const;
+  // The cause in the text of Diverged. With several processes, `own` is what this process has
+  // found, and all of them get the same text.
+  virtual std::string agreed_cause(const std::string& own) const { return own; }
   // AdamW's moments of all parameters, and its step count.
   virtual optim::State optimizer_state() const { return optimizer_.state(); }
 
