@@ -20,11 +20,11 @@ const TrainOptions& checked(const TrainOptions& options, const Communicator* com
   if (!is_power_of_two(options.shards) || options.batch_size % options.shards != 0)
     throw_error("Trainer: ", options.shards,
                 " shards: give a power of two that divides batch_size ", options.batch_size);
-  if (options.shards == 1) throw_error("DataParallel: 1 shard: use Trainer");
   const std::size_t processes = communicator == nullptr ? 1 : communicator->size();
   if (!is_power_of_two(processes) || processes > options.shards)
     throw_error("Trainer: ", processes, " processes: give a power of two up to ", options.shards,
                 ", the number of shards");
+  if (options.shards == 1) throw_error("DataParallel: 1 shard: use Trainer");
   return options;
 }
 
@@ -72,7 +72,7 @@ Batch rows_of(const Batch& batch, std::size_t begin, std::size_t count) {
 }
 
 // Collective: the text of the first rank whose text is not empty.
-std::string first_text(Communicator& communicator, const std::string& text) {
+std::string first_nonempty_text(Communicator& communicator, const std::string& text) {
   for (const std::string& each : gather_texts(communicator, text))
     if (!each.empty()) return each;
   return "";
@@ -103,7 +103,7 @@ ExchangeStatistics DataParallel::exchange_statistics() const {
 
 double DataParallel::train_on(const Batch& batch) {
   const double loss = agree_on_loss(sum_gradients(batch));
-  clip_gradients(loss, [&] { return agreed_cause(cause_of_failure(batch)); });
+  clip_gradients(loss, batch);
   optimizer_.step();
   if (splits_optimizer()) exchange_->share_values(owners_);
   return loss;
@@ -179,23 +179,24 @@ std::string DataParallel::cause_of_failure(const Batch& batch) const {
 }
 
 std::string DataParallel::agreed_cause(const std::string& own) const {
-  return first_text(communicator_, own);
+  return first_nonempty_text(communicator_, own);
 }
 
-// Rank r computes the batches r, r + P, r + 2 P, ... The losses are added in the order of the
-// batches, so that the sum has the same bits for any number of processes.
-double DataParallel::validation_loss() const {
-  const std::vector<double> own = validation_losses(communicator_.rank(), communicator_.size());
+// Rank r computes the batches r, r + P, r + 2 P, ...
+std::vector<double> DataParallel::own_validation_losses() const {
+  return validation_losses(communicator_.rank(), communicator_.size());
+}
+
+// In the order of the batches, so that their sum has the same bits for any number of processes.
+std::vector<double> DataParallel::all_validation_losses() const {
+  const std::vector<double> own = own_validation_losses();
   const std::vector<std::string> parts =
       gather_texts(communicator_, bytes_of(own.data(), own.size() * sizeof(double)));
-  double sum = 0;
-  for (std::size_t i = 0; i < options_.eval_batches; ++i) {
-    double loss = 0;
-    std::memcpy(&loss, parts[i % parts.size()].data() + i / parts.size() * sizeof loss,
-                sizeof loss);
-    sum += loss;
-  }
-  return sum / static_cast<double>(options_.eval_batches);
+  std::vector<double> all(options_.eval_batches);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    std::memcpy(&all[i], parts[i % parts.size()].data() + i / parts.size() * sizeof(double),
+                sizeof(double));
+  return all;
 }
 
 // The moments of all parameters, in their usual order. Only rank 0 keeps them.
@@ -209,11 +210,11 @@ optim::State DataParallel::optimizer_state() const {
     for (const Tensor& parameter : parameters_) {
       const std::string name = parameter.name() + kind;
       const auto found = own_arrays.find(name);
-      const std::string bytes =
-          first_text(communicator_,
-                     found == own_arrays.end()
-                         ? ""
-                         : bytes_of(found->second->data(), found->second->size() * sizeof(Real)));
+      const std::string bytes = first_nonempty_text(
+          communicator_,
+          found == own_arrays.end()
+              ? ""
+              : bytes_of(found->second->data(), found->second->size() * sizeof(Real)));
       if (communicator_.rank() != 0) continue;
       Array moment = zeros(parameter.shape());
       std::memcpy(moment.data(), bytes.data(), bytes.size());
@@ -239,7 +240,8 @@ void DataParallel::restore(TrainerState state) {
 std::unique_ptr<Trainer> make_trainer(const Corpus& corpus, const nn::GptConfig& config,
                                       const TrainOptions& options,
                                       const Distribution& distribution) {
-  if (options.shards == 1) return std::make_unique<Trainer>(corpus, config, options);
+  const bool is_alone = !distribution.communicator || distribution.communicator->size() == 1;
+  if (options.shards == 1 && is_alone) return std::make_unique<Trainer>(corpus, config, options);
   return std::make_unique<DataParallel>(corpus, config, options, distribution);
 }
 

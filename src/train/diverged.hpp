@@ -26,8 +26,8 @@ std::string first_nonfinite_parameter(const Parameters& parameters,
 // A text such as "; VALUE; first occurrence: OPERATION", without an empty part.
 std::string cause_of(const std::string& value, const std::string& operation);
 
-// The cause_of() a step with this loss: what first_nonfinite_parameter() and
-// first_nonfinite_operation() find.
+// Calls cause_of() with what first_nonfinite_parameter() and first_nonfinite_operation() find in
+// the repeated step.
 std::string cause_in_step(const Parameters& parameters,
                           const std::function<Tensor()>& recompute_loss);
 

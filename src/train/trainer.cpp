@@ -87,9 +87,10 @@ Trainer::Trainer(const Corpus& corpus, const nn::GptConfig& config, const TrainO
 // ---- a step
 
 double Trainer::train_on(const Batch& batch) {
+  if (options_.dropout > 0) step_generator_ = dropout_generator_;
   const Tensor loss = loss_of(batch, dropout_generator_);
   backward(loss);
-  clip_gradients(loss.item(), [&] { return cause_of_failure(batch); });
+  clip_gradients(loss.item(), batch);
   optimizer_.step();
   return loss.item();
 }
@@ -99,13 +100,13 @@ Tensor Trainer::loss_of(const Batch& batch, Generator& dropout) const {
   return model_.loss(batch.inputs, batch.targets, &training);
 }
 
-void Trainer::clip_gradients(double loss, const std::function<std::string()>& cause) {
+void Trainer::clip_gradients(double loss, const Batch& batch) {
   const double unclipped = std::numeric_limits<double>::infinity();
   grad_norm_ =
       optim::clip_grad_norm(parameters_.tensors(), options_.clip > 0 ? options_.clip : unclipped);
   if (!std::isfinite(loss) || !std::isfinite(grad_norm_))
     throw Diverged("the loss is " + short_number(loss) + " in" + description_of(step_ + 1) +
-                   cause());
+                   agreed_cause(cause_of_failure(batch)));
 }
 
 // Repeats the step with the dropout masks that it had.
@@ -126,7 +127,6 @@ std::optional<LogRow> Trainer::step() {
   const Clock::time_point start = Clock::now();
   optim::zero_grad(parameters_.tensors());  // a failed step may have left gradients
   optimizer_.set_lr(schedule_of(options_).at(step_));
-  if (options_.dropout > 0) step_generator_ = dropout_generator_;
   const double loss = train_on(batches_.next());
   optim::zero_grad(parameters_.tensors());  // frees the gradients
   ++step_;
@@ -161,13 +161,13 @@ double Trainer::checked_validation_loss() const {
     throw Diverged(
         "the validation loss is " + short_number(loss) + " after" + description_of(step_) +
         agreed_cause(cause_of(first_nonfinite_value(parameters_),
-                              first_nonfinite_operation([&] { validation_losses(0, 1); }))));
+                              first_nonfinite_operation([&] { own_validation_losses(); }))));
   return loss;
 }
 
 double Trainer::validation_loss() const {
   double sum = 0;
-  for (const double loss : validation_losses(0, 1)) sum += loss;
+  for (const double loss : all_validation_losses()) sum += loss;
   return sum / static_cast<double>(options_.eval_batches);
 }
 

@@ -251,6 +251,11 @@ TEST_CASE("the trainer refuses shards and processes that do not fit", "[train][p
   SharedMemoryCommunicator communicator(memory, 0);
   CHECK(refused(2, 8, &communicator) ==
         "Trainer: 4 processes: give a power of two up to 2, the number of shards");
+  TrainOptions one = sharded(1, 0);
+  Distribution distribution;
+  distribution.communicator = &communicator;
+  CHECK(message_of([&] { make_trainer(text.corpus, small_config(text), one, distribution); }) ==
+        "Trainer: 4 processes: give a power of two up to 1, the number of shards");
 }
 
 TEST_CASE("backward reports each leaf once, when its gradient is complete", "[train][processes]") {

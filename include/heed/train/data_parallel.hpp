@@ -27,7 +27,8 @@ struct Distribution {
 // (Another number of shards does.) Dropout masks depend on the step and the shard.
 //
 // With several processes, step(), validation_loss() and, if splits_optimizer(), state() are
-// collective. All processes throw the same Diverged.
+// collective. step() throws the same Diverged in all processes. With ZeRO, only rank 0 has all
+// moments, so only there state() throws Diverged for one of them.
 class DataParallel final : public Trainer {
  public:
   // The corpus must outlive the trainer, and so must the communicator. Throws the errors of
@@ -36,7 +37,6 @@ class DataParallel final : public Trainer {
   DataParallel(const Corpus& corpus, const nn::GptConfig& config, const TrainOptions& options,
                const Distribution& distribution = {});
 
-  double validation_loss() const override;
   void restore(TrainerState state) override;
 
   std::size_t processes() const { return communicator_.size(); }  // number of processes of the run
@@ -51,12 +51,14 @@ class DataParallel final : public Trainer {
  private:
   double train_on(const Batch& batch) override;
   optim::State optimizer_state() const override;
+  std::string cause_of_failure(const Batch& batch) const override;
   std::string agreed_cause(const std::string& own) const override;
+  std::vector<double> own_validation_losses() const override;
+  std::vector<double> all_validation_losses() const override;
   double sum_gradients(const Batch& batch);
   double agree_on_loss(double loss);
   Tensor shard_loss(const Batch& batch, std::size_t shard) const;
   void backward_of_last_shard(const Tensor& loss, std::vector<TreeSum>& sums);
-  std::string cause_of_failure(const Batch& batch) const;
   std::size_t num_own_shards() const { return options_.shards / communicator_.size(); }
   std::size_t first_own_shard() const { return communicator_.rank() * num_own_shards(); }
 

@@ -76,7 +76,7 @@ class Trainer {
   bool done() const { return step_ >= options_.steps; }
 
   // The mean loss over eval_batches validation batches, which are the same in every call.
-  virtual double validation_loss() const;
+  double validation_loss() const;
 
   std::int64_t steps_done() const { return step_; }  // number of updates
   // Accessors: the rows that step() returned, the model, its parameters and the run's options.
@@ -100,13 +100,17 @@ class Trainer {
 
   // Updates the parameters once: forward, backward, gradient clipping, optimizer. Returns the loss.
   virtual double train_on(const Batch& batch);
-  // Clips the gradients. Throws Diverged, with a text of cause(), if the loss or their norm is not
-  // finite.
-  void clip_gradients(double loss, const std::function<std::string()>& cause);
+  // Clips the gradients of the batch. Throws Diverged if the loss or their norm is not finite.
+  void clip_gradients(double loss, const Batch& batch);
   // The mean loss over the windows of a batch, with dropout masks of the generator.
   Tensor loss_of(const Batch& batch, Generator& dropout) const;
   // The losses of the validation batches `first`, first + stride, first + 2 stride, ...
   std::vector<double> validation_losses(std::size_t first, std::size_t stride) const;
+  // Those of the validation batches that this process computes, and from these, those of all.
+  virtual std::vector<double> own_validation_losses() const { return validation_losses(0, 1); }
+  virtual std::vector<double> all_validation_losses() const { return own_validation_losses(); }
+  // Repeats the step of this batch, and describes the first value that is not finite.
+  virtual std::string cause_of_failure(const Batch& batch) const;
   // The cause in the text of Diverged. With several processes, `own` is what this process has
   // found, and all of them get the same text.
   virtual std::string agreed_cause(const std::string& own) const { return own; }
@@ -116,12 +120,11 @@ class Trainer {
   const TrainOptions options_;  // the run's options
   Parameters parameters_;       // the model's parameters
   const nn::Gpt model_;         // the model in training
-  optim::AdamW optimizer_;      // of the parameters that updated() has selected
+  optim::AdamW optimizer_;      // updates all parameters, or those selected in the constructor
   std::int64_t step_ = 0;       // number of updates
 
  private:
   std::string description_of(std::int64_t step) const;  // a text such as " step 3, at ..."
-  std::string cause_of_failure(const Batch& batch) const;
   double checked_validation_loss() const;
   bool row_is_due() const;
   LogRow finish_row();
