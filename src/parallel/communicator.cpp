@@ -56,8 +56,14 @@ std::vector<std::string> gather_texts(Communicator& communicator, const std::str
   return parts_of(all);
 }
 
+// After the step with distance d, all ranks below 2 d have the text of rank 0.
 std::string broadcast_text(Communicator& communicator, const std::string& text) {
-  return gather_texts(communicator, communicator.rank() == 0 ? text : "").front();
+  std::string result = communicator.rank() == 0 ? text : "";
+  for (std::size_t distance = 1; distance < communicator.size(); distance *= 2) {
+    std::string other = exchange_text(communicator, communicator.rank() ^ distance, result);
+    if ((communicator.rank() & distance) != 0) result = std::move(other);
+  }
+  return result;
 }
 
 }  // namespace heed

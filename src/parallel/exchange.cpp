@@ -229,22 +229,22 @@ void GradientExchange::wait_for_sums() {
 void GradientExchange::share_values(const std::vector<std::size_t>& owners) {
   const auto start = Clock::now();
   const std::size_t rank = communicator_.rank(), processes = communicator_.size();
-  std::vector<std::size_t> begins{0}, place(owners.size());
+  std::vector<std::size_t> begins{0}, position(owners.size());
   std::size_t at = 0;
   for (std::size_t part = 0; part < processes; ++part) {
     for (std::size_t i = 0; i < owners.size(); ++i)
       if (owners[i] == owner_of_part(part, processes))
-        place[i] = std::exchange(at, at + parameters_[i].value().size());
+        position[i] = std::exchange(at, at + parameters_[i].value().size());
     begins.push_back(at);
   }
   for (std::size_t i = 0; i < owners.size(); ++i)
     if (const Array& value = parameters_[i].value(); owners[i] == rank)
-      std::copy_n(value.data(), value.size(), buffer_.data() + place[i]);
+      std::copy_n(value.data(), value.size(), buffer_.data() + position[i]);
   statistics_.bytes_sent += static_cast<double>(
       exchange_parts(communicator_, {buffer_.data(), begins}, 0, processes, 1, nullptr));
   for (std::size_t i = 0; i < owners.size(); ++i)
     if (owners[i] != rank)
-      std::copy_n(buffer_.data() + place[i], parameters_[i].value().size(),
+      std::copy_n(buffer_.data() + position[i], parameters_[i].value().size(),
                   parameters_[i].mutable_value().data());
   const double seconds = seconds_since(start);
   statistics_.exchange_seconds += seconds;

@@ -71,7 +71,7 @@ class Supervisor {
   // Ends this process after body(): only the parent process goes on behind supervise(). The kernel
   // kills the rank if the parent process ends first, even if that one is killed.
   [[noreturn]] void run_child(std::size_t rank, [[maybe_unused]] pid_t parent,
-                              const std::function<int(Communicator&)>& body) {
+                              const std::function<int(Communicator&)>& body) noexcept {
 #ifdef __linux__
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
