@@ -44,15 +44,22 @@ void remove_regular_file(const fs::path& path) {
   if (fs::is_regular_file(fs::symlink_status(path, ignored))) fs::remove(path, ignored);
 }
 
-// Moves the files that `to` does not have, and removes the folder if it is empty then.
+// Moves the files that `to` does not have, but for the lock file of a run.
 void move_files(const fs::path& from, const fs::path& to) {
   std::error_code ignored;
   std::vector<fs::path> files;
   for (const auto& entry : fs::directory_iterator(from, ignored)) files.push_back(entry.path());
   if (!files.empty()) fs::create_directory(to, ignored);
   for (const fs::path& file : files)
-    if (!has_file(to / file.filename())) fs::rename(file, to / file.filename(), ignored);
-  fs::remove(from, ignored);
+    if (file.filename() != ".heed-lock" && !has_file(to / file.filename()))
+      fs::rename(file, to / file.filename(), ignored);
+}
+
+bool holds_only(const fs::path& folder, const fs::path& file) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored))
+    if (entry.path() != file) return false;
+  return true;
 }
 
 // Removes the files of a run, moves all others into the folder `to`, and removes the run's folder.
@@ -64,17 +71,20 @@ void clear(const RunFolder& run, const RunFolder& to, bool keep_reports) {
   run.remove_temporaries();
   for (const std::int64_t step : run.history_steps()) remove_regular_file(run.history_file(step));
   if (fs::is_directory(run.history(), ignored)) move_files(run.history(), to.history());
+  fs::remove(run.history(), ignored);  // if it is empty
   for (const fs::path& file : run.reports())
     if (!keep_reports || has_file(to.path / file.filename())) remove_regular_file(file);
   remove_regular_file(run.checkpoint());
-  remove_regular_file(run.lock());
   move_files(run.path, to.path);
+  if (!holds_only(run.path, run.lock())) return;  // with its lock file, the next call goes on
+  remove_regular_file(run.lock());
+  fs::remove(run.path, ignored);
 }
 
 // Failures are ignored, because some file systems have neither owners nor permissions.
 void copy_permissions(const fs::path& from, const fs::path& to) {
   struct stat status;
-  if (::lstat(from.c_str(), &status) != 0 || !has_file(to)) return;
+  if (::lstat(from.c_str(), &status) != 0 || S_ISLNK(status.st_mode) || !has_file(to)) return;
   std::ignore = ::chown(to.c_str(), status.st_uid, status.st_gid);
   std::ignore = ::chmod(to.c_str(), status.st_mode & 07777);
 }
@@ -110,7 +120,9 @@ RunReplacement::RunReplacement(const RunFolder& old)
   lock_.acquire();
 }
 
-RunReplacement::~RunReplacement() { clear(new_, old_, false); }
+RunReplacement::~RunReplacement() {
+  if (!failed_) clear(new_, old_, false);
+}
 
 void RunReplacement::commit(RunLock& lock, bool keep_reports) {
   copy_permissions(old_.checkpoint(), new_.checkpoint());
@@ -118,11 +130,16 @@ void RunReplacement::commit(RunLock& lock, bool keep_reports) {
   copy_permissions(old_.history(), new_.history());
   copy_permissions(old_.path, new_.path);
   const RunFolder aside = beside(old_, ".old");
-  if (const int error = exchange_folders(old_.path, new_.path, aside.path))
-    throw_not_replaceable(old_, std::strerror(error));
+  if (const int error = exchange_folders(old_.path, new_.path, aside.path)) {
+    failed_ = true;
+    throw_error(old_.path.string(), ": cannot be replaced: ", std::strerror(error),
+                "; the new run is in ", new_.path.string(),
+                "; move it before the next run of this name, which removes it");
+  }
   lock.exchange(lock_);
   clear(new_, old_, keep_reports);
-  if (has_file(new_.path)) note(new_.path.string() + " has the rest of the old run");
+  if (has_file(new_.path))
+    note(new_.path.string() + " still has files of the old run, which could not be moved");
 }
 
 void end_replacing(const RunFolder& folder) {
@@ -130,7 +147,7 @@ void end_replacing(const RunFolder& folder) {
   for (const char* ending : {".new", ".old"}) clear(beside(run, ending), run, false);
 }
 
-void find_replaced_run(const RunFolder& folder) {
+void restore_replaced_run(const RunFolder& folder) {
   const RunFolder run = without_links(folder), old = beside(run, ".old");
   if (has_file(run.path) || !has_file(old.lock())) return;
   RunLock lock(old.path);

@@ -11,14 +11,14 @@ namespace heed::app {
 // process that holds the lock of the old run may have a RunReplacement of it.
 //
 // A program that is killed may leave a folder `.NAME.new`, or `.NAME.old` where the file system
-// cannot exchange folders. end_replacing() and find_replaced_run() clear them up.
+// cannot exchange folders. end_replacing() and restore_replaced_run() clear them up.
 class RunReplacement {
  public:
   // Creates the new folder, which other users cannot read before commit(). Throws Error if the old
   // folder cannot be replaced: it is the current one or a mounted disk, its parent folder is not
   // writable, or `.NAME.new` exists and has files that are not a run's.
   explicit RunReplacement(const RunFolder& old);
-  ~RunReplacement();  // removes the new folder, if commit() was not called or failed
+  ~RunReplacement();  // removes the new folder, if commit() was not called
   RunReplacement(const RunReplacement&) = delete;
   RunReplacement& operator=(const RunReplacement&) = delete;
 
@@ -27,12 +27,13 @@ class RunReplacement {
   // Gives the new folder the name and the permissions of the old one, whose lock is `lock`. Then
   // removes the files of the old run and moves all others into the new folder: those of the user
   // and, if `keep_reports`, the reports that the new run has not written yet. Throws Error if the
-  // folders cannot be exchanged; the old run is unchanged then.
+  // folders cannot be exchanged; then the old run is unchanged and the new one stays beside it.
   void commit(RunLock& lock, bool keep_reports);
 
  private:
   RunFolder old_, new_;
-  RunLock lock_;  // of the new folder, so that no other process uses it after the exchange
+  RunLock lock_;         // of the new folder, so that no other process uses it after the exchange
+  bool failed_ = false;  // whether commit() could not exchange the folders
 };
 
 // Ends what a RunReplacement of this folder began before its program was killed: removes the run
@@ -41,6 +42,6 @@ void end_replacing(const RunFolder& folder);
 
 // If a program was killed while the folder had no name (see exchange_by_renames()), gives the old
 // run its name again. Throws the errors of RunLock::acquire().
-void find_replaced_run(const RunFolder& folder);
+void restore_replaced_run(const RunFolder& folder);
 
 }  // namespace heed::app

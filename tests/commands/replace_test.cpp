@@ -10,6 +10,7 @@
 #include "catch.hpp"
 #include "commands/heed_program.hpp"
 #include "commands/run_folder.hpp"
+#include "heed/base/text.hpp"
 
 using namespace heed_test;
 namespace fs = std::filesystem;
@@ -165,9 +166,10 @@ TEST_CASE("a run that is killed while it replaces another leaves the old or the 
   train(sandbox, "old", "1");
   train(sandbox, "new", "7");
   const fs::path o = sandbox / "o", second = sandbox / ".o.new", third = sandbox / ".o.old";
-  for (const std::string state : {"before the first save", "saved", "exchanged", "removing"}) {
+  for (const std::string state :
+       {"before the first save", "saved", "exchanged", "removing", "moved"}) {
     INFO(state);
-    const bool is_new = state == "exchanged" || state == "removing";
+    const bool is_new = state == "exchanged" || state == "removing" || state == "moved";
     fs::copy(sandbox / (is_new ? "new" : "old"), o, fs::copy_options::recursive);
     fs::copy(sandbox / (is_new ? "old" : "new"), second, fs::copy_options::recursive);
     put(second / ".heed-lock", "");
@@ -178,6 +180,14 @@ TEST_CASE("a run that is killed while it replaces another leaves the old or the 
       for (const char* name :
            {"checkpoint.safetensors", "sample.txt", "history/step-0.safetensors"})
         fs::remove(second / name);
+    if (state == "moved") {  // of the old run only a file of the user's and the lock file are left
+      fs::remove_all(second);
+      fs::create_directory(second);
+      put(second / ".heed-lock", "");
+      put(second / "notes.txt", "mine");
+      fs::create_directory(o / "history");
+      put(o / "history/notes.txt", "mine");
+    }
     CHECK(sandbox.heed({"sample", "o", "--tokens", "1"}).code == 0);
     CHECK(sandbox.heed({"look", "o", "--page", "p.html"}).code == 0);
     fs::remove(o / "sample.txt");  // else there is nothing to resume
@@ -309,10 +319,11 @@ TEST_CASE("a folder that cannot be replaced is refused before the first step",
   const Sandbox sandbox;
   REQUIRE(sandbox.heed(train_tiny).code == 0);
   const auto before = files_in(sandbox / "o");
-  put(sandbox / "o.txt", "");
   fs::create_directory(sandbox / ".o.new");
   put(sandbox / ".o.new/notes.txt", "mine");
   const Finished taken = sandbox.heed(train_tiny + Arguments{"--replace"});
+  CHECK(taken.code == 1);
+  CHECK(taken.out == "");  // no step was done
   CHECK(taken.err == "heed: error: .o.new: has files that are not a run's; move them away\n");
   CHECK(content(sandbox / ".o.new/notes.txt") == "mine");
   fs::remove_all(sandbox / ".o.new");
@@ -320,8 +331,39 @@ TEST_CASE("a folder that cannot be replaced is refused before the first step",
   call.folder = sandbox / "o";
   const Finished current = run(call);
   CHECK(current.code == 1);
+  CHECK(current.out == "");
   CHECK(has(current.err, ": cannot be replaced: it is the current folder; choose another --out\n"));
   CHECK((files_in(sandbox / "o") == before));
+}
+
+TEST_CASE("a run that was made while another waited for its text is not overwritten",
+          "[commands][hostile]") {
+  const Sandbox sandbox;
+  const std::string options = heed::joined(tiny, " ");
+  Call call = sandbox.call({});
+  call.arguments = {"/bin/sh", "-c",
+                    "{ \"$0\" train in.txt --out o " + options + " >made; while read -r line; do " +
+                        "echo \"$line\"; done <in.txt; } | \"$0\" train - --out o --seed 7 " +
+                        options,
+                    HEED_BINARY_DIR "/heed"};
+  const Finished second = run(call);
+  CHECK(second.code == 1);
+  CHECK(has(second.err, "heed: error: o: has a run already; --resume continues that run"));
+  CHECK(state(sandbox / "o").at("train.seed") == "1337");
+  CHECK(sandbox.has_file("o/sample.txt"));
+}
+
+TEST_CASE("import writes no checkpoint through a link", "[commands][hostile]") {
+  const Sandbox sandbox;
+  fs::copy(HEED_TESTS_DIR "/weights/gpt2", sandbox / "gpt2");
+  fs::create_directory(sandbox / "o");
+  put(sandbox / "mine.txt", "mine");
+  fs::create_symlink("../mine.txt", sandbox / "o/checkpoint.safetensors");
+  const Finished refused = sandbox.heed({"import", "gpt2", "--out", "o", "--replace"});
+  CHECK(refused.code == 1);
+  CHECK(has(refused.err, "o/checkpoint.safetensors: is a symbolic link, and heed writes no file"));
+  CHECK(content(sandbox / "mine.txt") == "mine");
+  CHECK_FALSE(has_second_folder(sandbox));
 }
 
 TEST_CASE("the losses of a new run are in its folder, those of one that replaces a run beside it",

@@ -45,14 +45,19 @@ void declare_flags(Flags& flags, ImportCommand& c) {
 // Reads and checks everything before creating the run's folder, so that a failure writes no file.
 int run(const ImportCommand& command) {
   const RunFolder folder{command.out.empty() ? default_folder(command.folder) : command.out};
-  find_replaced_run(folder);
+  restore_replaced_run(folder);
   RunLock lock(folder.path);
   lock.acquire_if_possible();
-  if (!command.replace) check_no_run(folder, "another --out keeps both");
+  const auto check_is_new = [&] {
+    if (!command.replace) check_no_run(folder, "another --out keeps both");
+  };
+  check_is_new();
   const ImportedModel imported(command.folder);
   const nn::GptConfig& c = imported.model.config;
   folder.create();
   lock.acquire();
+  check_is_new();                   // again: another program may have made a run in between
+  AtomicFile(folder.checkpoint());  // throws if the file cannot be written
   end_replacing(folder);
   std::optional<RunReplacement> replacement;
   if (folder.has_files()) replacement.emplace(folder);

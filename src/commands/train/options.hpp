@@ -15,7 +15,7 @@ namespace heed::app {
 
 struct TrainCommand : CommandOptions {
   static constexpr const char* name = "train";
-  static constexpr bool writes_files = true;
+  static constexpr bool ignores_stdout_errors = true;
 
   std::string text;  // file of the training text; "" means default_text(), "-" means standard input
   std::string out;   // the folder of the run; "" means runs/NAME

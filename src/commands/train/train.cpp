@@ -8,7 +8,6 @@
 #include <memory>
 #include <optional>
 
-#include "commands/commands.hpp"
 #include "commands/gemm_setting.hpp"
 #include "commands/ranks.hpp"
 #include "commands/run_folder.hpp"
@@ -69,16 +68,22 @@ struct Run {
       set_rank_threads(ranks_on_cores, command.threads ? &*command.threads : nullptr);
     if (is_first()) {
       if (!command.text.empty()) check_not_of_run(folder, command.text);
-      find_replaced_run(folder);
+      restore_replaced_run(folder);
       lock.acquire_if_possible();  // locks the folder before reading it: others may be writing
-      if (!command.resume && !command.replace)
-        check_no_run(folder, "--resume continues that run, another --out keeps both");
+      check_is_new();
     }
     if (command.resume) checkpoint = open_checkpoint(folder, command, text.path);
     if (!command.init.empty()) initial = open_initial(command);
     check_processes(communicator.size(), command.training,
                     command.processes > 1 ? "--processes" : "the number of processes,");
+    command.model.vocab_size = 1;  // before the text is read, the smallest vocabulary is assumed
+    check_memory(command, communicator.local_size());
     return communicator.size() == 1 ? Facts() : facts_of(command, text);
+  }
+
+  void check_is_new() const {
+    if (!command.resume && !command.replace)
+      check_no_run(folder, "--resume continues that run, another --out keeps both");
   }
 
   // Standard input belongs to rank 0, which sends the text to the others.
@@ -122,14 +127,10 @@ struct Run {
     check_blas_buffers();
     check_threads();
     checkpoint ? set_gemm_of_run(checkpoint->gemm()) : set_gemm_from_environment();
-    if (communicator.size() == 1) {
-      trainer = heed::make_trainer(*text.corpus, command.model, command.training);
-    } else {
-      Distribution distribution{&communicator, {}, command.zero, received_signal};
-      distribution.exchange.overlap = command.overlap;
-      parallel = new DataParallel(*text.corpus, command.model, command.training, distribution);
-      trainer.reset(parallel);
-    }
+    Distribution distribution{&communicator, {}, command.zero, received_signal};
+    distribution.exchange.overlap = command.overlap;
+    trainer = heed::make_trainer(*text.corpus, command.model, command.training, distribution);
+    if (communicator.size() > 1) parallel = dynamic_cast<DataParallel*>(trainer.get());
     if (checkpoint) restore(*checkpoint, folder, *trainer);
     if (initial) initial->load_parameters(trainer->parameters());
     initial.reset();
@@ -157,6 +158,8 @@ struct Run {
   void open_folder() {
     folder.create();
     lock.acquire();
+    check_is_new();  // again: another program may have made a run while this one waited for its
+                     // text
     end_replacing(folder);
     if (command.replace && folder.has_files()) replacement.emplace(folder);
     keep_history = command.keep_history || (checkpoint && !folder.history_steps().empty());
@@ -238,7 +241,6 @@ struct Run {
   // Called if loss.csv cannot be written: saves the checkpoint, which contains the loss history,
   // and throws Error.
   [[noreturn]] void throw_csv_error(int error, const LogRow& row) {
-    const std::string file = files().loss_csv().string();
     std::string saved = "; step " + std::to_string(trainer->steps_done()) + " is saved";
     try {
       // The other ranks do not know of this save, so their parts of the moments cannot be gathered.
@@ -248,7 +250,7 @@ struct Run {
     } catch (const Error&) {
       saved = "; the last saved checkpoint is unchanged";
     }
-    throw_error(file, ": ", write_error_text(error), saved);
+    throw_error(files().loss_csv().string(), ": ", write_error_text(error), saved);
   }
 
   int interrupted(int signal) {

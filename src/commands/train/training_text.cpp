@@ -98,7 +98,7 @@ Vocabulary TrainingText::learned_vocabulary(Unit tokenizer, std::size_t vocab_si
   const std::string_view text = content;
   try {
     if (tokenizer != Unit::byte_pair) return Vocabulary::of_text(text, tokenizer);
-    // The merges may not know the validation data.
+    // Byte pairs are learned from the training data only.
     return Vocabulary(BytePairs::trained_on(text.substr(0, training_bytes(text)), vocab_size));
   } catch (const Error& error) {
     throw_error(name(), ": ", error.what());
