@@ -29,10 +29,10 @@ struct ShowText {  // the text that --help or --version prints
   std::string text;
 };
 
-// What the structs of all commands have: their options are members of the struct of a command.
+// The base of the struct of a command, whose members are the command's options.
 struct CommandOptions {
-  // Whether the results are in files. Then the program goes on when stdout cannot be written.
-  static constexpr bool writes_files = false;
+  // Whether the program succeeds even if stdout cannot be written, because its results are files.
+  static constexpr bool ignores_stdout_errors = false;
 };
 
 // Throws UsageError with the message "FLAG VALUE: REASON".
@@ -195,7 +195,7 @@ class Flags {
 // The flags of a command do not depend on each other, unless it has a function check_flags()
 // itself.
 template <class Command>
-void check_flags(Command&, const std::set<std::string>&) {}
+void check_flags(const Command&, const std::set<std::string>&) {}
 
 // Parses the arguments of a command, after its name. Returns the text of --help if the arguments
 // contain this flag. Throws UsageError if an argument is invalid. A command is a struct of its name

@@ -23,11 +23,14 @@ template <class Command>
 int main_of(int argc, char** argv) {
   return run_program(argc, argv, [](const Arguments& arguments) {
     const std::variant<Command, ShowText> what = parsed<Command>(arguments);
-    const auto* const command = std::get_if<Command>(&what);
-    if (command == nullptr) std::cout << std::get<ShowText>(what).text;
     check_environment();
-    const int code = command == nullptr ? 0 : run(*command);
-    if (command == nullptr || !Command::writes_files) check_output();
+    if (const auto* const shown = std::get_if<ShowText>(&what)) {
+      std::cout << shown->text;
+      check_output();
+      return 0;
+    }
+    const int code = run(std::get<Command>(what));
+    if (!Command::ignores_stdout_errors) check_output();
     return code;
   });
 }

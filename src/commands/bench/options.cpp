@@ -77,7 +77,7 @@ void declare_flags(Flags& flags, BenchCommand& c) {
 }
 
 // --compare can be combined with --only step, but not with other values of --only.
-void check_flags(BenchCommand& c, const std::set<std::string>&) {
+void check_flags(const BenchCommand& c, const std::set<std::string>&) {
   check_heads(c.workload.model);
   if (c.text == "-") throw UsageError("TEXT -: standard input can be read only once; give a file");
   for (const auto& [flag, is_given] : {std::pair("--only", !c.only.empty()), {"--json", c.json}})

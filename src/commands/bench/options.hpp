@@ -39,6 +39,6 @@ struct BenchCommand : CommandOptions {
 
 // Declares the flags of the command, and checks their combination: see parsed().
 void declare_flags(Flags& flags, BenchCommand& command);
-void check_flags(BenchCommand& command, const std::set<std::string>& given);
+void check_flags(const BenchCommand& command, const std::set<std::string>& given);
 
 }  // namespace heed::app

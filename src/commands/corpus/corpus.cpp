@@ -9,6 +9,7 @@
 #include <string>
 
 #include "commands/common_flags.hpp"
+#include "commands/program.hpp"
 #include "commands/terminal.hpp"
 #include "heed/base/atomic_file.hpp"
 #include "heed/base/error.hpp"
@@ -50,8 +51,7 @@ void write_to_standard_output(const MarkovSource& source, const CorpusCommand& c
   write_text(source, command, [](const std::string& piece) {
     return static_cast<bool>(std::cout << piece << std::flush);
   });
-  if (!std::cout)
-    throw_error("standard output: cannot be written; is it closed, or the disk full?");
+  check_output();
   if (stdout_is_terminal() && stderr_is_terminal())
     std::cerr << '\n';  // ends the text's last line, which may have no line break
 }

@@ -58,7 +58,7 @@ void declare_flags(Flags& flags, ExportCommand& c) {
                {"nanogpt", "gpt2", "pytorch"}, c.to);
 }
 
-void check_flags(ExportCommand& c, const std::set<std::string>&) {
+void check_flags(const ExportCommand& c, const std::set<std::string>&) {
   if (c.to.empty()) throw UsageError("export: give --to nanogpt, gpt2 or pytorch");
 }
 

@@ -19,7 +19,7 @@ struct ExportCommand : CommandOptions {
 
 // Declares the flags of the command, and checks their combination: see parsed().
 void declare_flags(Flags& flags, ExportCommand& command);
-void check_flags(ExportCommand& command, const std::set<std::string>& given);
+void check_flags(const ExportCommand& command, const std::set<std::string>& given);
 
 int run(const ExportCommand& command);  // runs the command; returns the exit code
 

@@ -38,7 +38,7 @@ std::string quoted(const LookText& text, const Vocabulary& vocabulary) {
 }  // namespace
 
 void print_model(const LookCommand& command, const LoadedModel& saved, const LookText& text,
-                 const TrainingText& training) {
+                 const ValidationText& training) {
   const nn::GptConfig& c = saved.model.config;
   std::cout << "model  " << printable(command.run) << ": " << counted(c.layers, "layer") << ", "
             << counted(c.heads, "head") << " per layer, width " << c.embed_dim
@@ -149,7 +149,7 @@ void declare_flags(Flags& flags, LookCommand& c) {
   flags.integer("--seed", c.seed, seeds, "seed of t-SNE's initial positions");
 }
 
-void check_flags(LookCommand& c, const std::set<std::string>& given) {
+void check_flags(const LookCommand& c, const std::set<std::string>& given) {
   if (!c.mask.empty() && !c.text)
     throw UsageError("--mask " + in_quotes(c.mask) + ": give --text too");
   if (!c.page.empty() && !c.out.empty())
@@ -178,8 +178,8 @@ int run(const LookCommand& command) {
   const LoadedModel saved(reader);
   const nn::Gpt& model = saved.model;
   check_layer_and_head(command, model.config);
-  TrainingText training;
-  if (!command.tsne || !command.text) training = training_text(file, saved.vocabulary);
+  ValidationText training;
+  if (!command.tsne || !command.text) training = validation_text(file, saved.vocabulary);
   const LookText text = look_text(command, saved, training);
   check_attends_to(command, text);
   check_logits(file, model, text.tokens);

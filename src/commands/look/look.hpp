@@ -30,7 +30,7 @@ struct LookCommand : CommandOptions {
 
 // Declares the flags of the command, and checks their combination: see parsed().
 void declare_flags(Flags& flags, LookCommand& command);
-void check_flags(LookCommand& command, const std::set<std::string>& given);
+void check_flags(const LookCommand& command, const std::set<std::string>& given);
 
 int run(const LookCommand& command);  // runs the command; returns the exit code
 

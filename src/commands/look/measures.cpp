@@ -68,7 +68,7 @@ HeadScores head_scores_on(const nn::Gpt& model, const ScoreText& text) {
 }
 
 ScoreText score_text(const LookCommand& command, const nn::Gpt& model, const LookText& text,
-                     const TrainingText& training) {
+                     const ValidationText& training) {
   if (command.text) return {text.tokens, "the text above"};
   const Indices windows = windows_of(training.corpus->validation(), model.config);
   return {windows, description(windows, 1, training.name)};
@@ -115,7 +115,7 @@ void print_scores(const HeadScores& scores, const nn::GptConfig& config) {
 namespace {
 
 AblationLoss causal_loss(const LoadedModel& saved, const LookText& text,
-                         const TrainingText& training) {
+                         const ValidationText& training) {
   const nn::Gpt& model = saved.model;
   if (training.corpus) {
     const Split part = training.corpus->validation();
@@ -141,7 +141,7 @@ AblationLoss masked_loss(const LoadedModel& saved, const LookText& text) {
 }  // namespace
 
 AblationLoss ablation_loss(const LoadedModel& saved, const LookText& text,
-                           const TrainingText& training) {
+                           const ValidationText& training) {
   return saved.model.config.causal ? causal_loss(saved, text, training) : masked_loss(saved, text);
 }
 

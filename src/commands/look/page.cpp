@@ -41,7 +41,7 @@ Json all_weight_codes(const std::vector<Array>& layers, bool causal) {
 }
 
 Json model_json(const LookCommand& command, const nn::GptConfig& c, const LookText& text,
-                const TrainingText& training) {
+                const ValidationText& training) {
   return {{"run", printable(command.run)},
           {"layers", c.layers},
           {"heads", c.heads},
@@ -126,7 +126,7 @@ Json maps_json(const LookCommand& command, const ForwardRecord& record,
 }
 
 std::string page_html(const LookCommand& command, const LoadedModel& saved, const LookText& text,
-                      const TrainingText& training) {
+                      const ValidationText& training) {
   const nn::Gpt& model = saved.model;
   const nn::GptConfig& config = model.config;
   TokenTexts texts(saved.vocabulary);
@@ -251,7 +251,7 @@ Json history_json(const LookCommand& command, const LoadedModel& saved, const Lo
 }
 
 int look_page(const LookCommand& command, const LoadedModel& saved, const LookText& text,
-              const TrainingText& training) {
+              const ValidationText& training) {
   const std::filesystem::path file = command.page;
   check_writable(file);
   exit_at_interrupt();

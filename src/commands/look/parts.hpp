@@ -17,12 +17,12 @@
 namespace heed::app {
 
 // The text that the run was trained on. heed look uses the validation split of the text.
-struct TrainingText {
+struct ValidationText {
   std::unique_ptr<Corpus> corpus;  // null if the text is not available
   std::string name;                // the text's path as printed; "harbour.txt" for heed's own text
   std::string reason;              // why the text is not available: "notes.txt: No such file ..."
 };
-TrainingText training_text(const ModelFile& file, const Vocabulary& vocabulary);
+ValidationText validation_text(const ModelFile& file, const Vocabulary& vocabulary);
 
 // The model's input: --text, or the beginning of the validation split.
 struct LookText {
@@ -32,7 +32,7 @@ struct LookText {
 // Throws UsageError if --text is empty, is longer than the block size or has tokens outside the
 // vocabulary. Throws Error if there is no --text and the training text is not available.
 LookText look_text(const LookCommand& command, const LoadedModel& saved,
-                   const TrainingText& training);
+                   const ValidationText& training);
 
 // The token [MASK], or -1 if the model is causal or its vocabulary has no such token.
 std::int64_t mask_token(const LoadedModel& saved);
@@ -53,7 +53,7 @@ std::string name_of(const nn::GptConfig& config, std::size_t i);
 
 // Prints the lines "model ..." and "text ...".
 void print_model(const LookCommand& command, const LoadedModel& saved, const LookText& text,
-                 const TrainingText& training);
+                 const ValidationText& training);
 
 // The tokens (B, T) on which heads are scored: --text, or windows of the validation split.
 struct ScoreText {
@@ -61,7 +61,7 @@ struct ScoreText {
   std::string description;
 };
 ScoreText score_text(const LookCommand& command, const nn::Gpt& model, const LookText& text,
-                     const TrainingText& training);
+                     const ValidationText& training);
 
 // The scores of all heads for each kind of head (see head_kinds()) and for induction.
 struct HeadScores {
@@ -79,7 +79,7 @@ struct AblationLoss {
   std::string description;       // the text that is evaluated, or why the loss is undefined
 };
 AblationLoss ablation_loss(const LoadedModel& saved, const LookText& text,
-                           const TrainingText& training);
+                           const ValidationText& training);
 Ablation measured_ablation(const nn::Gpt& model, const std::function<double()>& loss);
 Array loss_increases(const Ablation& ablation);  // (L, H): the loss without a head less the loss
 void print_ablation(const nn::Gpt& model, const AblationLoss& measure);
@@ -109,6 +109,6 @@ std::optional<Tsne> query_key_map(const LookCommand& command, const Array& queri
 
 // Runs heed look --page: writes the page with all views. Returns the exit code.
 int look_page(const LookCommand& command, const LoadedModel& saved, const LookText& text,
-              const TrainingText& training);
+              const ValidationText& training);
 
 }  // namespace heed::app

@@ -85,7 +85,7 @@ std::string read_training_text(const TextFingerprint& saved) {
 
 }  // namespace
 
-TrainingText training_text(const ModelFile& file, const Vocabulary& vocabulary) {
+ValidationText validation_text(const ModelFile& file, const Vocabulary& vocabulary) {
   if (!file.has_text()) return {{}, "", file.path() + ": does not name a training text"};
   const TextFingerprint saved = file.text();
   const std::string name = saved.path.empty() ? "harbour.txt" : printable(saved.path);
@@ -99,7 +99,7 @@ TrainingText training_text(const ModelFile& file, const Vocabulary& vocabulary) 
 }
 
 LookText look_text(const LookCommand& command, const LoadedModel& saved,
-                   const TrainingText& training) {
+                   const ValidationText& training) {
   if (!command.text && !training.corpus) throw_error(training.reason, "; give --text");
   const std::vector<std::int64_t> ids =
       command.text
