@@ -1,7 +1,7 @@
 // 01_data.js: the data of the page, its decoding, and the state that all views share.
 "use strict";
 
-const {data, gradients: lossGradients} = loaded;
+const {data} = loaded;
 const model = data.model;
 const T = model.length;
 const headCount = model.layers * model.heads;
@@ -97,6 +97,7 @@ const shownAt = remembered((frame, i, withoutFirst) => {
 });
 const shown = (i) => shownAt(state.frame, i, state.withoutFirst);
 
+let lossGradients = [];  // set after the first view is drawn
 const gradients = () => lossGradients;
 const gradientOf = remembered((target, i) => {
   const head = gradients()[target].heads[i];

@@ -42,8 +42,11 @@ drawFirst();
 document.documentElement.dataset.ready = Math.round(performance.now());
 requestAnimationFrame(() => setTimeout(() => {  // after the first view
   startLens();
-  startGradient();
   drawSum();
   drawLens();
   drawMap();
+  loaded.gradients.then((gradients) => {
+    lossGradients = gradients;
+    startGradient();
+  }).catch(sayError);
 }));

@@ -10,10 +10,13 @@ async function inflated(id) {
   return new Response(stream).json();
 }
 
-const loaded = {};  // the data and the gradients
-Promise.all([inflated("data"), inflated("gradients")]).then(([data, gradients]) => {
-  Object.assign(loaded, {data, gradients});
+const sayError = (error) => byId("about").textContent = `This browser cannot decompress the page: ${error}`;
+
+const loaded = {};  // the data; and a promise of the gradients, which the first view does not need
+inflated("data").then((data) => {
+  loaded.data = data;
+  loaded.gradients = inflated("gradients");
   const script = document.createElement("script");
   script.textContent = byId("script").textContent;  // the Content-Security-Policy has its hash
   document.body.append(script);
-}, (error) => byId("about").textContent = `This browser cannot decompress the page: ${error}`);
+}).catch(sayError);

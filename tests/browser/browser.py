@@ -89,6 +89,7 @@ class Page:
             "width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
         if self.dark:
             self.media(features=[{"name": "prefers-color-scheme", "value": "dark"}])
+        self.browser.set_script_timeout(120)  # seconds
         self.browser.get("file://" + urllib.parse.quote(str(self.path)))
         self.wait(self.ready)
         return self
