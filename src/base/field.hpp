@@ -1,4 +1,4 @@
-// field.hpp: a value that a user sets: its name, its limits and what it means.
+// field.hpp: Field, which describes an option: its name, its limits and its help text.
 #pragma once
 
 #include <limits>

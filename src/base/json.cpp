@@ -132,6 +132,12 @@ const Json& Json::at(const std::string& key) const {
   throw_error("json: no key ", in_quotes(key));
 }
 
+const Json& Json::operator[](std::size_t i) const {
+  const List& list = get<List>();
+  if (i >= list.size()) throw_error("json: no value ", i, " in a list of ", list.size());
+  return list[i];
+}
+
 Json& Json::operator[](const std::string& key) {
   if (is_null()) value_ = Object();
   return get<Object>()[key];

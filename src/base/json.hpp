@@ -94,8 +94,8 @@ class Json {
   const Json& at(const std::string& key) const;    // throws Error unless contains(key)
   Json& operator[](const std::string& key);        // null becomes an object; adds the key
   void push_back(Json value);                      // null becomes a list
-  const Json& operator[](std::size_t i) const { return get<List>().at(i); }
-  Json& operator[](std::size_t i) { return get<List>().at(i); }
+  const Json& operator[](std::size_t i) const;  // throws Error unless this is a list with the index
+  Json& operator[](std::size_t i) { return const_cast<Json&>(std::as_const(*this)[i]); }
 
   // Whether the values are equal; numbers are equal if their values are: 2 == 2.0.
   friend bool operator==(const Json& a, const Json& b);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view metadata_name = "__metadata__";
 constexpr std::array<std::string_view, 3> fields{"dtype", "shape", "data_offsets"};
-enum Field : std::size_t { dtype, shape, data_offsets };
+enum HeaderField : std::size_t { dtype, shape, data_offsets };
 // The maximum number of axes limits the memory for a shape: an axis can take only 2 bytes in the
 // file ("1,") but takes 8 bytes in memory.
 constexpr std::size_t max_rank = 64;
