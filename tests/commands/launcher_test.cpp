@@ -262,8 +262,15 @@ TEST_CASE("a build of more than three seconds prints how many files are done",
   machine.program("date", "echo >>\"$LOG.clock\"; echo $(($(wc -l <\"$LOG.clock\") * 20))");
   machine.program("cmake", R"(for i in 1 9 10 20; do echo "[$i/40] Building CXX object"; done)");
   CHECK(machine.heed({"setup"}).err ==
-        "heed: building: 1 of 40 files\n"
-        "heed: building: 10 of 40 files, about 3 min left\n");
+        "heed: building: 1 of 40 files after 20 s\n"
+        "heed: building: 10 of 40 files after 60 s\n");
+}
+
+TEST_CASE("warnings of the compiler are printed", "[commands][launcher]") {
+  const Machine machine;
+  machine.heed({"setup"});
+  machine.program("cmake", "echo '[1/2] Building CXX object'; echo 'a.cpp:7: warning: unused x'");
+  CHECK(machine.heed({"setup"}).err == "a.cpp:7: warning: unused x\n");
 }
 
 TEST_CASE("if a function of heed is missing, lessons link the whole library",
@@ -279,6 +286,7 @@ if [ "$1" = --build ] && [ ! -e "$LOG.linked" ]; then
 fi)");
   const Finished run = machine.heed({"setup"});
   CHECK(run.code == 0);
+  CHECK(run.err == "");
   const std::string build = (machine.root / "build/release").string();
   const std::string built = "cmake --build " + build + " --target all\n";
   CHECK(machine.log() == built + "cmake -DHEED_ALL_WINGS=ON " + build + "\n" + built);
