@@ -157,7 +157,8 @@ def main():
     unbuilt = sum(v.startswith("DOES NOT") for v in verdicts)
     print(f"{caught} of {len(verdicts)} caught, {verdicts.count('named')} with the operation's name, "
           f"{unbuilt} not built")
-    wanted = caught > 0 if options.sample else verdicts.count("named") == len(verdicts)
+    most = caught >= 0.8 * (len(verdicts) - unbuilt) and 2 * unbuilt < len(verdicts)
+    wanted = most if options.sample else verdicts.count("named") == len(verdicts)
     return 0 if wanted and verdicts else 1
 
 

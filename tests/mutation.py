@@ -99,7 +99,9 @@ class Run:
         self.say(f"{len(verdicts)} mutants: {len(verdicts) - len(survived)} caught "
                  f"({ends.count('timeout')} by a timeout, {ends.count('crash')} by a crash), "
                  f"{len(survived)} survived; {len(self.mutants) - len(verdicts)} more do not compile")
-        return len(survived) <= (0 if self.options.chosen else MOST_SURVIVORS * len(verdicts))
+        if self.options.chosen:  # each of them must compile
+            return not survived and 0 < len(verdicts) == len(self.mutants)
+        return bool(verdicts) and len(survived) <= MOST_SURVIVORS * len(verdicts)
 
 
 def unfitting(by_rules, chosen):

@@ -205,7 +205,8 @@ class Build:
 
     def relink(self, command, target):
         """An archive or a program: its command with the instrumented objects and archives."""
-        if not (target == "heed" or target.split("/")[-1] in PROGRAMS or target.endswith(".a")):
+        is_test = target.split("/")[-1] in PROGRAMS
+        if not (is_test or target == "heed" or target.startswith("commands/") or target.endswith(".a")):
             return
         mark = f" qc {target} " if target.endswith(".a") else f" -o {target} "
         words = shlex.split(next(part for part in command.split(" && ") if mark in part))
@@ -216,7 +217,7 @@ class Build:
             own.unlink(missing_ok=True)
         else:
             extra = ["-Wl,--wrap=execve", "-Wl,--wrap=execvp", f"{self.folder}/test_program.o"]
-            words[-1:-1] = ([] if target == "heed" else extra) + [f"{self.folder}/switches.o"]
+            words[-1:-1] = (extra if is_test else []) + [f"{self.folder}/switches.o"]
             words += fast_linker()
         words = [str(own) if word == target else word for word in words]
         done = called(words, self.build)
@@ -235,7 +236,7 @@ def culprits(errors, file, code, kept, text, attempt):
     where = rf"^{re.escape(str(PROJECT / file))}:(\d+):(\d+):\s+(?:fatal )?(?:error|  required from)"
     lines, result = code.split("\n"), set()
     for line, column in {(int(l), int(c)) for l, c in re.findall(where, errors, re.M)}:
-        marks = [(m.start(), int(m[1])) for m in re.finditer(r"heed_mutants::\w+\((\d+)", lines[line - 1])]
+        marks = [(m.start(), int(m[1])) for m in re.finditer(r"heed_mutants::on\((\d+)", lines[line - 1])]
         before = [number for at, number in marks if at < column]
         after = [number for at, number in marks if at >= column]
         if attempt < 4 and marks:
@@ -245,7 +246,7 @@ def culprits(errors, file, code, kept, text, attempt):
     if not result:  # a statement of several lines
         near = {int(line) for line, _ in re.findall(where, errors, re.M)}
         for number, mutant in kept:
-            at = text.count("\n", 0, mutant.begin) + 1
+            at = text.count("\n", 0, mutant.edits[0].begin) + 1
             if any(abs(at - line) <= 3 for line in near):
                 result.add(number)
     return result

@@ -328,10 +328,10 @@ class Source:
         result = {}
         rules = (self.operators, self.assignments, self.constants, self.conditions, self.signs,
                  self.calls, self.swaps, self.indices)
+        tokens = {}  # {function and word in the name: its tokens, also in overloads}
         for function, first, last in self.functions:
             found = [each for i in range(first, last) for rule in rules for each in rule(i)]
             found += self.parameters(first, last)
-            tokens = {}  # {word in the name: its tokens}
             for i, word, _, _ in sorted(found, key=lambda each: each[0]):
                 numbers = tokens.setdefault((function, word), {})
                 numbers.setdefault(i, len(numbers) + 1)
