@@ -12,7 +12,7 @@
 #endif
 
 #include "base/machine.hpp"
-#include "heed/array/matmul.hpp"
+#include "heed/array/blas.hpp"
 #include "heed/base/error.hpp"
 
 namespace HEED_NAMESPACE {

@@ -1,226 +1,16 @@
-// gemm_setting.cpp: chooses the libraries for matrix products by measuring them, or by HEED_GEMM.
+// gemm_setting.cpp: sets the libraries for a command's matrix products.
 
 #include "commands/gemm_setting.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <chrono>
 #include <cstdlib>
-#include <optional>
+#include <string>
 
-#include "base/hash.hpp"
-#include "base/machine.hpp"
 #include "commands/flags.hpp"
 #include "commands/terminal.hpp"
-#include "heed/base/atomic_file.hpp"
+#include "gemm/measured_choice.hpp"
 #include "heed/base/error.hpp"
-#include "heed/base/file.hpp"
-#include "heed/base/text.hpp"
-#include "heed/draw/table.hpp"
 
 namespace heed::app {
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-// Factors that are stored as the form says: a is (m, k) and b is (k, n) after transposing.
-struct Factors {
-  Array a_buffer, b_buffer, c_buffer;
-  MatrixView a, b;
-  MatrixRef<Real> c;
-
-  Factors(GemmForm form, std::size_t m, std::size_t n, std::size_t k)
-      : a_buffer(zeros({m, k}) + Real{0.5}),
-        b_buffer(zeros({k, n}) + Real{0.25}),
-        c_buffer(zeros({m, n})),
-        a{a_buffer.data(), m, k, k},
-        b{b_buffer.data(), k, n, n},
-        c{c_buffer.data(), m, n, n} {
-    if (form == GemmForm::tn) a = MatrixView{a_buffer.data(), k, m, m}.transposed();
-    if (form == GemmForm::nt) b = MatrixView{b_buffer.data(), n, k, k}.transposed();
-  }
-};
-
-double seconds_of(GemmLibrary library, const Factors& x, int repetitions) {
-  const auto start = Clock::now();
-  for (int i = 0; i < repetitions; ++i) gemm_by(library, x.a, x.b, x.c);
-  return std::chrono::duration<double>(Clock::now() - start).count() / repetitions;
-}
-
-// Each library takes its turn in each of several rounds; its fastest round counts.
-GemmSpeed measured(GemmForm form, std::size_t m, std::size_t n, std::size_t k) {
-  const Factors factors(form, m, n, k);
-  const double flop = 2.0 * static_cast<double>(m * n * k);
-  const int repetitions = std::max(1, static_cast<int>(3e7 / flop));  // about 0.5 ms
-  GemmSpeed speed{form, m, n, k, {}};
-  for (int round = 0; round < 6; ++round)
-    for (const GemmLibrary library : all_gemm_libraries) {
-      if (!is_installed(library)) continue;
-      const double seconds = seconds_of(library, factors, repetitions);
-      double& best = speed.gflops[static_cast<std::size_t>(library)];
-      if (round > 0) best = std::max(best, flop / seconds * 1e-9);
-    }
-  return speed;
-}
-
-GemmSize size_of(const GemmSpeed& speed) {
-  return heed::size_of(MatrixView{nullptr, speed.m, speed.k, speed.k},
-                       MatrixView{nullptr, speed.k, speed.n, speed.n});
-}
-
-// The seconds that a library takes for all measured products of the form and size.
-double total_seconds(const std::vector<GemmSpeed>& speeds, GemmForm form, GemmSize size,
-                     std::size_t library) {
-  double seconds = 0;
-  for (const GemmSpeed& each : speeds)
-    if (each.form == form && size_of(each) == size)
-      seconds += 2e-9 * static_cast<double>(each.m * each.n * each.k) / each.gflops[library];
-  return seconds;
-}
-
-// The processor and the libraries that the choice was measured with.
-std::string measured_with() {
-  std::string text = "heed 3; " + processor_name();
-  for (const GemmLibrary library : all_gemm_libraries)
-    if (is_installed(library)) text += "; " + std::string(name_of(library));
-  return text + "; " + blas_name();
-}
-
-// Each processor has a file of its own, because several machines may share a home folder.
-std::filesystem::path file_in(const std::filesystem::path& folder) {
-  return folder / ("gemm-" + hexadecimal("%016llx", hash64(measured_with())));
-}
-
-bool all_installed(const GemmChoice& choice) {
-  for (const GemmForm form : all_gemm_forms)
-    for (const GemmSize size : all_gemm_sizes)
-      if (!is_installed(choice.at(form, size))) return false;
-  return true;
-}
-
-// The choice in the file, if it was measured with the same processor and libraries.
-std::optional<GemmChoice> stored_choice(const std::filesystem::path& file) {
-  constexpr std::size_t most_bytes = 10'000;
-  try {
-    const InputFile input(file);
-    if (input.size() > most_bytes) return {};
-    const std::vector<std::string> lines = lines_of(input.read_to_end());
-    if (lines.size() < 2 || lines[0] != measured_with()) return {};
-    const GemmChoice choice = GemmChoice::parse(lines[1]);
-    return all_installed(choice) ? std::optional(choice) : std::nullopt;
-  } catch (const Error&) {
-    return {};  // no file, or a damaged one
-  }
-}
-
-// While it lives, no other process has a lock of the same folder: the constructor waits for them.
-class FolderLock {
- public:
-  explicit FolderLock(const std::filesystem::path& folder)
-      : descriptor_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    flock(descriptor_, LOCK_EX);
-  }
-  ~FolderLock() { close(descriptor_); }
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
-
- private:
-  int descriptor_;
-};
-
-}  // namespace
-
-std::vector<GemmSpeed> measure_gemm() {
-  struct Sizes {
-    std::size_t m, n, k;
-  };
-  std::vector<GemmSpeed> speeds;
-  for (const GemmForm form : all_gemm_forms) {
-    // Eight rows in layers of width 128; attention in blocks of 32 queries; a narrow model; linear
-    // layers of width 128; large ones.
-    for (const Sizes& s : {Sizes{8, 128, 128},
-                           {8, 512, 128},
-                           {8, 128, 512},
-                           {32, 64, 32},
-                           {32, 32, 64},
-                           {256, 32, 32},
-                           {768, 128, 128},
-                           {768, 512, 128},
-                           {768, 128, 512},
-                           {1024, 1024, 512}})
-      if (form != GemmForm::tn)
-        speeds.push_back(measured(form, s.m, s.n, s.k));
-      else if (s.m > 8)  // dW = dy^T x sums over the rows of the batch: the long axis is k
-        speeds.push_back(measured(form, s.n, s.k, s.m));
-  }
-  return speeds;
-}
-
-GemmChoice fastest(const std::vector<GemmSpeed>& speeds) {
-  GemmChoice choice;
-  for (const GemmForm form : all_gemm_forms)
-    for (const GemmSize size : all_gemm_sizes) {
-      double best = 0.97 * total_seconds(speeds, form, size, 0);
-      for (std::size_t i = 1; i < all_gemm_libraries.size(); ++i) {
-        const double seconds = total_seconds(speeds, form, size, i);
-        if (!(seconds < best)) continue;  // infinite for a library that is not installed
-        best = seconds;
-        choice.at(form, size) = all_gemm_libraries[i];
-      }
-    }
-  return choice;
-}
-
-std::string gemm_table(const std::vector<GemmSpeed>& speeds) {
-  const GemmChoice choice = fastest(speeds);
-  const std::string forms[] = {"a b", "a b^T", "a^T b"};
-  std::string text = "GFLOP/s on 1 thread";
-  for (const GemmLibrary library : all_gemm_libraries)
-    text += pad_left(std::string(name_of(library)), library == GemmLibrary::openblas ? 21 : 10);
-  text += "   chosen\n";
-  for (const GemmSpeed& each : speeds) {
-    const std::string sizes =
-        std::to_string(each.m) + " x " + std::to_string(each.n) + " x " + std::to_string(each.k);
-    text += pad_right(forms[static_cast<std::size_t>(each.form)], 8) + pad_right(sizes, 22);
-    for (const double gflops : each.gflops)
-      text += pad_left(gflops == 0 ? "-" : decimal(gflops, 1), 10);
-    text += "   " + std::string(name_of(choice.at(each.form, size_of(each)))) + "\n";
-  }
-  return text;
-}
-
-std::filesystem::path cache_folder() {
-  const auto absolute = [](const char* name) {
-    const char* const value = std::getenv(name);
-    return value != nullptr && value[0] == '/' ? std::filesystem::path(value)
-                                               : std::filesystem::path();
-  };
-  if (const auto cache = absolute("XDG_CACHE_HOME"); !cache.empty()) return cache / "heed";
-  const auto home = absolute("HOME");
-  return home.empty() ? home : home / ".cache" / "heed";
-}
-
-GemmChoice measured_choice(const std::filesystem::path& folder) {
-  if (folder.empty()) return GemmChoice();
-  const std::filesystem::path file = file_in(folder);
-  if (const auto stored = stored_choice(file)) return *stored;
-  try {
-    std::filesystem::create_directories(folder);
-    const FolderLock lock(folder);
-    if (const auto stored = stored_choice(file)) return *stored;  // by another process meanwhile
-    AtomicFile written(file);
-    const GemmChoice choice = fastest(measure_gemm());
-    const std::string content = measured_with() + "\n" + choice.text() + "\n";
-    written.write(content.data(), content.size());
-    written.commit();
-    return choice;
-  } catch (const std::exception&) {
-    return GemmChoice();  // the folder cannot be written
-  }
-}
 
 std::optional<GemmChoice> gemm_from_environment() {
   const char* const value = std::getenv("HEED_GEMM");
@@ -243,7 +33,7 @@ void set_gemm_from_environment() {
 }
 
 void set_gemm_of_run(const GemmChoice& saved) {
-  if (all_installed(saved)) return set_gemm_choice(saved);
+  if (is_installed(saved)) return set_gemm_choice(saved);
   set_gemm_from_environment();
   note("the run computed its matrix products with " + saved.text() + ", and now with " +
        gemm_choice().text() + ": results may differ in their last digits");

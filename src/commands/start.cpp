@@ -15,7 +15,7 @@
 #include "commands/environment.hpp"
 #include "commands/flags.hpp"
 #include "commands/gemm_setting.hpp"
-#include "heed/array/matmul.hpp"
+#include "heed/array/blas.hpp"
 #include "heed/autograd/trace/trace.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"

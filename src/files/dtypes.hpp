@@ -9,8 +9,8 @@
 #include <string>
 
 #include "files/safetensors_reader.hpp"
-#include "heed/array/bf16.hpp"
 #include "heed/base/error.hpp"
+#include "heed/gemm/bf16.hpp"
 
 namespace HEED_NAMESPACE {
 

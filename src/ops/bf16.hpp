@@ -1,9 +1,9 @@
 // bf16.hpp: linear maps and embedding lookups whose weights are in BF16, for inference.
 #pragma once
 
-#include "heed/array/bf16.hpp"
 #include "heed/array/exact.hpp"
 #include "heed/autograd/tensor.hpp"
+#include "heed/gemm/bf16.hpp"
 
 namespace HEED_NAMESPACE {
 

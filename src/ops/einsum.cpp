@@ -7,11 +7,11 @@
 #include <map>
 
 #include "array/reduce.hpp"
-#include "heed/array/matmul.hpp"
 #include "heed/array/strided.hpp"
 #include "heed/autograd/record.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
+#include "heed/gemm/gemm.hpp"
 
 namespace HEED_NAMESPACE {
 

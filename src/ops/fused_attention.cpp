@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "heed/array/matmul.hpp"
 #include "heed/autograd/record.hpp"
+#include "heed/gemm/gemm.hpp"
 #include "ops/softmax_row.hpp"
 
 namespace HEED_NAMESPACE {

@@ -4,9 +4,9 @@
 
 #include "array/reduce.hpp"
 #include "heed/array/map.hpp"
-#include "heed/array/matmul.hpp"
 #include "heed/autograd/record.hpp"
 #include "heed/base/error.hpp"
+#include "heed/gemm/gemm.hpp"
 #include "heed/ops/shape.hpp"
 
 namespace HEED_NAMESPACE {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "catch.hpp"
-#include "heed/array/gemm_library.hpp"
+#include "heed/gemm/gemm_choice.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/attention.hpp"
 #include "heed/ops/loss.hpp"

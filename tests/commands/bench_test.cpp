@@ -13,8 +13,8 @@
 #include "catch.hpp"
 #include "commands/command_line.hpp"
 #include "commands/heed_program.hpp"
-#include "heed/array/matmul.hpp"
 #include "heed/base/error.hpp"
+#include "heed/gemm/gemm.hpp"
 #include "python.hpp"
 #include "readme.hpp"
 

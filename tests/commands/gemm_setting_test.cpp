@@ -1,10 +1,11 @@
-// gemm_setting_test.cpp: the measured choice of libraries for matrix products, and HEED_GEMM.
+// gemm_setting_test.cpp: HEED_GEMM, the file of the measured choice, and its table.
 
 #include "commands/gemm_setting.hpp"
 
 #include <fstream>
 
 #include "catch.hpp"
+#include "commands/bench/bench.hpp"
 #include "commands/flags.hpp"
 #include "heed_program.hpp"
 #include "scratch_folder.hpp"
@@ -37,16 +38,7 @@ std::filesystem::path only_file_in(const std::filesystem::path& folder) {
 
 }  // namespace
 
-TEST_CASE("the fastest library is chosen where it is 3 % faster than OpenBLAS",
-          "[commands][gemm]") {
-  const GemmChoice choice = fastest(speeds());
-  CHECK(choice.at(GemmForm::nn, GemmSize::small) == GemmLibrary::xsmm);
-  CHECK(choice.at(GemmForm::nt, GemmSize::medium) == GemmLibrary::onednn);
-  CHECK(choice.at(GemmForm::tn, GemmSize::medium) == GemmLibrary::openblas);
-  CHECK(choice.at(GemmForm::tn, GemmSize::large) == GemmLibrary::openblas);
-}
-
-TEST_CASE("the table shows the speeds and the chosen library", "[commands][gemm]") {
+TEST_CASE("the table shows the speeds and the chosen library", "[commands][gemm_setting]") {
   CHECK(gemm_table(speeds()) ==
         "GFLOP/s on 1 thread             openblas      xsmm    onednn   chosen\n"
         "a b     64 x 64 x 32                50.0      55.0      40.0   xsmm\n"
@@ -54,45 +46,8 @@ TEST_CASE("the table shows the speeds and the chosen library", "[commands][gemm]
         "a^T b   768 x 128 x 128             50.0      51.0         -   openblas\n");
 }
 
-TEST_CASE("measured speeds are possible ones", "[commands][gemm]") {
-  for (const GemmSpeed& speed : measure_gemm())
-    for (const GemmLibrary library : all_gemm_libraries) {
-      const double gflops = speed.gflops[static_cast<std::size_t>(library)];
-      INFO(name_of(library) << " " << gflops);
-      if (is_installed(library)) CHECK((gflops > 0.001 && gflops < 1e5));
-    }
-}
-
-TEST_CASE("the measured choice is stored and used again", "[commands][gemm]") {
-  const ScratchFolder scratch;
-  const std::filesystem::path folder = scratch / "cache" / "heed";
-  const GemmChoice measured = measured_choice(folder);
-  const std::filesystem::path file = only_file_in(folder);
-  const std::string stored = content(file);
-  CHECK(stored.find("\n" + measured.text() + "\n") != std::string::npos);
-
-  // Another choice in the file wins, if it was measured with the same processor and libraries.
-  const std::string first_line = stored.substr(0, stored.find('\n') + 1);
-  std::ofstream(file) << first_line << "openblas\n";
-  CHECK(measured_choice(folder) == GemmChoice());
-  std::ofstream(file) << "another processor\nopenblas\n";
-  measured_choice(folder);
-  CHECK(content(file).substr(0, first_line.size()) == first_line);
-  std::ofstream(file) << first_line << "damaged\n";
-  measured_choice(folder);
-  CHECK(content(file).find("damaged") == std::string::npos);
-}
-
-TEST_CASE("without a folder that can be written the choice is OpenBLAS", "[commands][gemm]") {
-  const ScratchFolder scratch;
-  std::ofstream(scratch / "file") << "not a folder";
-  CHECK(measured_choice(scratch / "file" / "heed") == GemmChoice());
-  CHECK(measured_choice("") == GemmChoice());
-  CHECK(content(scratch / "file") == "not a folder");
-}
-
 TEST_CASE("the choice is measured once and kept in one file of ~/.cache/heed or XDG_CACHE_HOME",
-          "[commands][gemm]") {
+          "[commands][gemm_setting]") {
   const heed_test::Sandbox sandbox;
   const std::filesystem::path home = sandbox / "home", cache = sandbox / "cache";
   const auto train = [&](const Arguments& changes) {
@@ -115,7 +70,7 @@ TEST_CASE("the choice is measured once and kept in one file of ~/.cache/heed or 
   CHECK(std::filesystem::is_empty(home));
 }
 
-TEST_CASE("HEED_GEMM chooses the library, which the checkpoint names", "[commands][gemm]") {
+TEST_CASE("HEED_GEMM chooses the library, which the checkpoint names", "[commands][gemm_setting]") {
   const heed_test::Sandbox sandbox;
   const auto train = [&](const std::string& setting, const Arguments& arguments) {
     Call call = sandbox.call(arguments);
@@ -150,7 +105,8 @@ TEST_CASE("HEED_GEMM chooses the library, which the checkpoint names", "[command
   }
 }
 
-TEST_CASE("a resumed run keeps the choice of libraries of an older version", "[commands][gemm]") {
+TEST_CASE("a resumed run keeps the choice of libraries of an older version",
+          "[commands][gemm_setting]") {
   const heed_test::Sandbox sandbox;
   REQUIRE(sandbox.heed(heed_test::train_tiny).code == 0);
   const std::string older =
@@ -173,7 +129,7 @@ TEST_CASE("a resumed run keeps the choice of libraries of an older version", "[c
 #if defined(__linux__)
 // In this test the dynamic loader finds files with the names of oneDNN that are no libraries.
 TEST_CASE("without the library of a run, train --resume, sample and look say so",
-          "[commands][gemm]") {
+          "[commands][gemm_setting]") {
   if (!is_installed(GemmLibrary::onednn)) return;
   const heed_test::Sandbox sandbox;
   const auto run = [&](const Arguments& arguments, const std::string& setting, bool hidden) {
@@ -203,7 +159,7 @@ TEST_CASE("without the library of a run, train --resume, sample and look say so"
 #endif
 
 TEST_CASE("each library trains to the same bits with one, two and four threads",
-          "[commands][gemm]") {
+          "[commands][gemm_setting]") {
   const heed_test::Sandbox sandbox;
   const Arguments wide = {"train",        "in.txt", "--layers",       "2",  "--heads", "2",
                           "--embed-dim",  "64",     "--block-size",   "32", "--steps", "12",

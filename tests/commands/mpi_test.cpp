@@ -4,7 +4,7 @@
 
 #include "catch.hpp"
 #include "commands/mpirun.hpp"
-#include "heed/array/gemm_library.hpp"
+#include "heed/gemm/gemm_choice.hpp"
 
 using namespace heed_test;
 

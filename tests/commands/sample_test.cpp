@@ -4,8 +4,8 @@
 
 #include "catch.hpp"
 #include "commands/heed_program.hpp"
-#include "heed/array/bf16.hpp"
 #include "heed/files/model_file.hpp"
+#include "heed/gemm/bf16.hpp"
 #include "sanitized.hpp"
 #include "small_model.hpp"
 

@@ -4,8 +4,8 @@
 
 #include "catch.hpp"
 #include "commands/bench/bench.hpp"
-#include "heed/array/matmul.hpp"
 #include "heed/autograd/trace/trace.hpp"
+#include "heed/gemm/gemm.hpp"
 #include "small_model.hpp"
 
 using namespace heed;

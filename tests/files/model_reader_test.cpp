@@ -6,7 +6,7 @@
 #include <map>
 
 #include "catch.hpp"
-#include "heed/array/bf16.hpp"
+#include "heed/gemm/bf16.hpp"
 #include "heed/train/generate.hpp"
 #include "message_of.hpp"
 #include "near.hpp"

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "catch.hpp"
-#include "heed/array/bf16.hpp"
+#include "heed/gemm/bf16.hpp"
 #include "message_of.hpp"
 #include "near.hpp"
 #include "scratch_folder.hpp"

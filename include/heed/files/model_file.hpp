@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "heed/array/gemm_library.hpp"
 #include "heed/files/safetensors.hpp"
+#include "heed/gemm/gemm_choice.hpp"
 #include "heed/nn/gpt.hpp"
 #include "heed/text/vocabulary.hpp"
 #include "heed/train/trainer.hpp"

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "heed/array/bf16.hpp"
 #include "heed/array/random.hpp"
 #include "heed/autograd/tensor.hpp"
+#include "heed/gemm/bf16.hpp"
 
 namespace HEED_NAMESPACE {
 

@@ -10,6 +10,7 @@
 #include <list>
 
 #include "commands/bench/processes.hpp"
+#include "commands/gemm_setting.hpp"
 #include "commands/run_folder.hpp"
 #include "commands/thread_check.hpp"
 #include "heed/array/parallel.hpp"

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "commands/bench/options.hpp"
-#include "commands/gemm_setting.hpp"
 #include "commands/terminal.hpp"
+#include "gemm/measured_choice.hpp"
 #include "heed/base/text.hpp"
 #include "heed/train/trainer.hpp"
 
@@ -38,6 +38,9 @@ Percentiles percentiles_of(const std::vector<double>& values);
 // 2 C for the weighted sum of values, and 8 C in backward (the gradients of query, key, value and
 // attention weight). The FLOP count omits masked pairs and the scores that backward recomputes.
 double flop_per_step(const Workload& workload);
+
+// A table of the speeds for stdout, with the chosen library of each row.
+std::string gemm_table(const std::vector<GemmSpeed>& speeds);
 
 // Times matrix products of several sizes (256 to 1024 rows) on the calling thread for about 0.1 s.
 // Returns the GFLOP/s of the fastest product, an estimate of the current peak of one core.

@@ -7,7 +7,7 @@
 #include "base/machine.hpp"
 #include "commands/bench/bench.hpp"
 #include "commands/commands.hpp"
-#include "heed/array/matmul.hpp"
+#include "heed/array/blas.hpp"
 #include "heed/base/error.hpp"
 
 namespace heed::app {
@@ -171,6 +171,24 @@ Json comparison_json(const Comparison& c) {
 }
 
 }  // namespace
+
+std::string gemm_table(const std::vector<GemmSpeed>& speeds) {
+  const GemmChoice choice = fastest(speeds);
+  const std::string forms[] = {"a b", "a b^T", "a^T b"};
+  std::string text = "GFLOP/s on 1 thread";
+  for (const GemmLibrary library : all_gemm_libraries)
+    text += pad_left(std::string(name_of(library)), library == GemmLibrary::openblas ? 21 : 10);
+  text += "   chosen\n";
+  for (const GemmSpeed& each : speeds) {
+    const std::string sizes =
+        std::to_string(each.m) + " x " + std::to_string(each.n) + " x " + std::to_string(each.k);
+    text += pad_right(forms[static_cast<std::size_t>(each.form)], 8) + pad_right(sizes, 22);
+    for (const double gflops : each.gflops)
+      text += pad_left(gflops == 0 ? "-" : decimal(gflops, 1), 10);
+    text += "   " + std::string(name_of(choice.at(each.form, each.size()))) + "\n";
+  }
+  return text;
+}
 
 std::string bench_table(const BenchResults& results) {
   return header(results) + step_table(results) + single_results(results) +

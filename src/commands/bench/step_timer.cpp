@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "commands/bench/bench.hpp"
-#include "heed/array/matmul.hpp"
+#include "heed/array/blas.hpp"
 #include "heed/array/parallel.hpp"
 #include "heed/autograd/trace/trace.hpp"
 #include "heed/base/error.hpp"

@@ -1,13 +1,13 @@
 // bf16_test.cpp: tests of numbers and matrices in BF16.
 
-#include "heed/array/bf16.hpp"
+#include "heed/gemm/bf16.hpp"
 
 #include <cmath>
 #include <limits>
 
 #include "catch.hpp"
-#include "heed/array/matmul.hpp"
 #include "heed/array/parallel.hpp"
+#include "heed/gemm/gemm.hpp"
 #include "near.hpp"
 
 namespace {
@@ -35,7 +35,7 @@ Array product(const Array& x, const Bf16Matrix& weight) {
 
 }  // namespace
 
-TEST_CASE("bf16_of_float rounds to the nearest number, ties to even", "[array][bf16]") {
+TEST_CASE("bf16_of_float rounds to the nearest number, ties to even", "[gemm][bf16]") {
   const auto rounded_to = [](float x) { return float_of_bf16(bf16_of_float(x)); };
   CHECK(rounded_to(1 + 0x1p-8f) == 1);               // a tie: down to an even fraction
   CHECK(rounded_to(1 + 0x1.8p-7f) == 1 + 0x1p-6f);   // a tie: up to an even fraction
@@ -49,7 +49,7 @@ TEST_CASE("bf16_of_float rounds to the nearest number, ties to even", "[array][b
 }
 
 TEST_CASE("infinity and NaN stay what they are in BF16, and large numbers become infinite",
-          "[array][bf16]") {
+          "[gemm][bf16]") {
   const float infinite = std::numeric_limits<float>::infinity();
   CHECK(float_of_bf16(bf16_of_float(infinite)) == infinite);
   CHECK(float_of_bf16(bf16_of_float(-infinite)) == -infinite);
@@ -63,7 +63,7 @@ TEST_CASE("infinity and NaN stay what they are in BF16, and large numbers become
 }
 
 TEST_CASE("the rows of a matrix in BF16 hold the rounded values, however they were set",
-          "[array][bf16]") {
+          "[gemm][bf16]") {
   for (const std::size_t columns : {1, 2, 7, 64, 65}) {
     const Array values = random_array({5, columns}, columns);
     Bf16Matrix in_pieces(5, columns);
@@ -78,7 +78,7 @@ TEST_CASE("the rows of a matrix in BF16 hold the rounded values, however they we
 }
 
 TEST_CASE("a product with a matrix in BF16 is the product with the rounded matrix",
-          "[array][bf16]") {
+          "[gemm][bf16]") {
   for (const std::size_t in : {1, 3, 65, 200})
     for (const std::size_t out : {1, 70, 1500})
       for (const std::size_t rows : {0, 1, 3, 8, 40}) {
@@ -90,7 +90,7 @@ TEST_CASE("a product with a matrix in BF16 is the product with the rounded matri
 }
 
 TEST_CASE("a product with a matrix in BF16 has the same bits on any number of threads",
-          "[array][bf16]") {
+          "[gemm][bf16]") {
   const int threads = num_threads();
   const Bf16Matrix weight = matrix_of(random_array({3000, 301}, 3));
   for (const std::size_t rows : {1, 5, 50}) {
@@ -105,7 +105,7 @@ TEST_CASE("a product with a matrix in BF16 has the same bits on any number of th
   set_num_threads(threads);
 }
 
-TEST_CASE("all_finite finds infinity and NaN anywhere in a matrix in BF16", "[array][bf16]") {
+TEST_CASE("all_finite finds infinity and NaN anywhere in a matrix in BF16", "[gemm][bf16]") {
   for (std::size_t at = 0; at < 6; ++at)
     for (const double bad : {infinity, -infinity, not_a_number}) {
       Array values = ones({2, 3});

@@ -1,9 +1,11 @@
 // gemm_choice.cpp: the choice of a library for each form and size of matrix product, and its text.
 
+#include "heed/gemm/gemm_choice.hpp"
+
 #include <algorithm>
+#include <optional>
 #include <vector>
 
-#include "heed/array/gemm_library.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
 
@@ -103,13 +105,21 @@ GemmSize size_of(MatrixView a, MatrixView b) {
 
 const GemmChoice& gemm_choice() { return current_choice(); }
 
-void set_gemm_choice(const GemmChoice& choice) {
+// A library of the choice that is not installed.
+static std::optional<GemmLibrary> missing_library(const GemmChoice& choice) {
   for (const GemmForm form : all_gemm_forms)
     for (const GemmSize size : all_gemm_sizes)
-      if (!is_installed(choice.at(form, size)))
-        throw_error(
-            "the library ", name_of(choice.at(form, size)),
-            " for matrix products is not installed, or heed was built without it; use openblas");
+      if (!is_installed(choice.at(form, size))) return choice.at(form, size);
+  return {};
+}
+
+bool is_installed(const GemmChoice& choice) { return !missing_library(choice); }
+
+void set_gemm_choice(const GemmChoice& choice) {
+  if (const auto missing = missing_library(choice))
+    throw_error(
+        "the library ", name_of(*missing),
+        " for matrix products is not installed, or heed was built without it; use openblas");
   current_choice() = choice;
 }
 

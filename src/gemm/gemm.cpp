@@ -1,73 +1,17 @@
-// matmul.cpp: matrix products with BLAS. No other file may include cblas.h.
+// gemm.cpp: matrix products in parallel, and of batches.
 
-#include "heed/array/matmul.hpp"
-
-#include <cblas.h>
+#include "heed/gemm/gemm.hpp"
 
 #include <algorithm>
-#include <limits>
-#include <string_view>
-#include <type_traits>
-#include <utility>
 #include <vector>
 
-#include "array/blas_gemm.hpp"
-#include "heed/array/gemm_library.hpp"
 #include "heed/array/parallel.hpp"
 #include "heed/array/strided.hpp"
-#include "heed/base/error.hpp"
+#include "heed/gemm/gemm_choice.hpp"
 
 namespace HEED_NAMESPACE {
 
-int blas_int(std::size_t n) {
-  if (n > static_cast<std::size_t>(std::numeric_limits<int>::max()))
-    throw_error("matmul: size ", n, " is too large for BLAS's integers");
-  return static_cast<int>(n);
-}
-
-static CBLAS_TRANSPOSE blas_flag(bool transposed) { return transposed ? CblasTrans : CblasNoTrans; }
-
-template <class T>
-void blas_gemm(MatrixRef<const T> a, MatrixRef<const T> b, MatrixRef<T> c, T beta, T alpha) {
-  const int lda = blas_int(std::max<std::size_t>(a.stride, 1));
-  const int ldb = blas_int(std::max<std::size_t>(b.stride, 1)), ldc = blas_int(c.stride);
-  const int M = blas_int(c.rows), N = blas_int(c.columns), K = blas_int(a.columns);
-  const auto [gemm_function, gemv_function] = [] {
-    if constexpr (std::is_same_v<T, double>)
-      return std::pair(&cblas_dgemm, &cblas_dgemv);
-    else
-      return std::pair(&cblas_sgemm, &cblas_sgemv);
-  }();
-  if (M > 1)
-    return gemm_function(CblasRowMajor, blas_flag(a.is_transposed), blas_flag(b.is_transposed), M,
-                         N, K, alpha, a.data, lda, b.data, ldb, beta, c.data, ldc);
-  // If `a` has one row, the product a b is a vector, which gemv computes 3 times faster than gemm.
-  if (beta == 0) std::fill_n(c.data, N, T{0});  // some BLAS versions compute 0 * NaN = NaN
-  gemv_function(CblasRowMajor, blas_flag(!b.is_transposed), b.is_transposed ? N : K,
-                b.is_transposed ? K : N, alpha, b.data, ldb, a.data, a.is_transposed ? lda : 1, 1,
-                c.data, 1);
-}
-
-template void blas_gemm<Real>(MatrixView, MatrixView, MatrixRef<Real>, Real, Real);
-
-template <class T>
-void blas_transpose(MatrixRef<const T> x, T* out) {
-  const int rows = blas_int(x.rows), columns = blas_int(x.columns), stride = blas_int(x.stride);
-  if constexpr (std::is_same_v<T, double>)
-    cblas_domatcopy(CblasRowMajor, CblasTrans, rows, columns, 1, x.data, stride, out, rows);
-  else
-    cblas_somatcopy(CblasRowMajor, CblasTrans, rows, columns, 1, x.data, stride, out, rows);
-}
-
-template void blas_transpose<Real>(MatrixView, Real*);
-
 namespace {
-
-// heed runs several single-threaded BLAS calls in parallel. More threads per call would be slower.
-const bool blas_is_single_threaded = [] {
-  openblas_set_num_threads(1);
-  return true;
-}();
 
 double flop(std::size_t m, std::size_t n, std::size_t k) {
   return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
@@ -169,29 +113,6 @@ Array matrix_product(const Array& a, Transpose transpose_a, const Array& b, Tran
   else
     batched_gemm(a, transpose_a, b, transpose_b, batch, c);
   return c;
-}
-
-bool blas_is_thread_safe() {
-  constexpr int built_for_one_thread = 0;
-  return openblas_get_parallel() != built_for_one_thread ||
-         std::string_view(openblas_get_config()).find("USE_LOCKING") != std::string_view::npos;
-}
-
-const char* blas_name() {
-  static_cast<void>(blas_is_single_threaded);
-  return openblas_get_config();
-}
-
-const char* better_openblas_coretype() {
-#if defined(__x86_64__)
-  if (std::string_view(openblas_get_corename()) != "Prescott") return nullptr;
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-    return "SkylakeX";
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return "Haswell";
-#endif
-  return nullptr;
 }
 
 }  // namespace HEED_NAMESPACE

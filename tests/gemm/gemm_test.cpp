@@ -1,6 +1,6 @@
 // matmul_test.cpp: matrix products against three nested loops; BLAS limits and kernels.
 
-#include "heed/array/matmul.hpp"
+#include "heed/gemm/gemm.hpp"
 
 #include <cstdlib>
 #include <fstream>
@@ -97,19 +97,19 @@ bool has_all(const std::string& flags, const std::string& required) {
 
 }  // namespace
 
-TEST_CASE("products of odd sizes equal three loops, transposed or not", "[array][matmul]") {
+TEST_CASE("products of odd sizes equal three loops, transposed or not", "[gemm][matmul]") {
   for (const std::size_t m : {1u, 2u, 7u, 33u})
     for (const std::size_t n : {1u, 3u, 16u, 65u})
       for (const std::size_t k : {1u, 5u, 31u}) CHECK(product_error(m, n, k) == "");
 }
 
 TEST_CASE("products of hundreds of rows, divided between threads, equal three loops",
-          "[array][matmul]") {
+          "[gemm][matmul]") {
   CHECK(product_error(301, 150, 130) == "");
   CHECK(product_error(97, 257, 255) == "");
 }
 
-TEST_CASE("products over sizes of 0 are empty or zero", "[array][matmul]") {
+TEST_CASE("products over sizes of 0 are empty or zero", "[gemm][matmul]") {
   CHECK(product_error(0, 3, 2) == "");
   CHECK(product_error(3, 0, 2) == "");
   CHECK(product_error(3, 2, 0) == "");
@@ -119,7 +119,7 @@ TEST_CASE("products over sizes of 0 are empty or zero", "[array][matmul]") {
   CHECK(batch_error({0, 3, 2}, false, {2, 3}, false) == "");
 }
 
-TEST_CASE("batched products equal three loops, transposed or not", "[array][matmul]") {
+TEST_CASE("batched products equal three loops, transposed or not", "[gemm][matmul]") {
   for (const bool ta : {false, true})
     for (const bool tb : {false, true}) {
       const Shape a = ta ? Shape{5, 3, 2} : Shape{5, 2, 3},
@@ -128,7 +128,7 @@ TEST_CASE("batched products equal three loops, transposed or not", "[array][matm
     }
 }
 
-TEST_CASE("batches of matrices broadcast", "[array][matmul]") {
+TEST_CASE("batches of matrices broadcast", "[gemm][matmul]") {
   CHECK(batch_error({5, 2, 3}, false, {3, 4}, false) == "");
   CHECK(batch_error({5, 2, 3}, false, {4, 3}, true) == "");
   CHECK(batch_error({5, 3, 2}, true, {3, 4}, false) == "");
@@ -140,7 +140,7 @@ TEST_CASE("batches of matrices broadcast", "[array][matmul]") {
   CHECK(batch_error({1, 1, 2, 3}, false, {1, 3, 2}, false) == "");
 }
 
-TEST_CASE("gemm multiplies blocks of a larger buffer, scales and accumulates", "[array][matmul]") {
+TEST_CASE("gemm multiplies blocks of a larger buffer, scales and accumulates", "[gemm][matmul]") {
   const Array a = array_of({2, 4}, {1, 2, 9, 9, 3, 4, 9, 9});  // a (2, 2) matrix in rows of 4
   const Array b = array_of({2, 2}, {1, 0, 0, 1});
   Array c = ones({2, 3});
@@ -151,7 +151,7 @@ TEST_CASE("gemm multiplies blocks of a larger buffer, scales and accumulates", "
 }
 
 TEST_CASE("gemm of one row scales, accumulates, and leaves the rest of the buffer unchanged",
-          "[array][matmul]") {
+          "[gemm][matmul]") {
   const Array column = array_of({2, 2}, {1, 9, 2, 9}), row = array_of({1, 2}, {1, 2});
   const Array b = array_of({2, 3}, {1, 2, 3, 4, 5, 6}),
               transposed = array_of({3, 2}, {1, 4, 2, 5, 3, 6});
@@ -172,7 +172,7 @@ TEST_CASE("gemm of one row scales, accumulates, and leaves the rest of the buffe
     }
 }
 
-TEST_CASE("gemm with an inner size of 0 writes zeros or adds nothing", "[array][matmul]") {
+TEST_CASE("gemm with an inner size of 0 writes zeros or adds nothing", "[gemm][matmul]") {
   Array c = ones({2, 2});
   gemm({c.data(), 2, 0, 0}, {c.data(), 0, 2, 2}, {c.data(), 2, 2, 2}, Output::accumulate);
   CHECK((c == ones({2, 2})));
@@ -180,11 +180,11 @@ TEST_CASE("gemm with an inner size of 0 writes zeros or adds nothing", "[array][
   CHECK((c == zeros({2, 2})));
 }
 
-TEST_CASE("BLAS is OpenBLAS; the reference BLAS is twenty times slower", "[array][matmul]") {
+TEST_CASE("BLAS is OpenBLAS; the reference BLAS is twenty times slower", "[gemm][matmul]") {
   CHECK(std::string(blas_name()).substr(0, 8) == "OpenBLAS");
 }
 
-TEST_CASE("gemm throws for sizes above the largest int", "[array][matmul]") {
+TEST_CASE("gemm throws for sizes above the largest int", "[gemm][matmul]") {
   constexpr std::size_t max_int = std::numeric_limits<int>::max();
   const std::size_t fits[] = {1, 1, 1, max_int, max_int, max_int};  // m, n, k, three strides
   const Real two = 2, three = 3;
@@ -206,7 +206,7 @@ TEST_CASE("gemm throws for sizes above the largest int", "[array][matmul]") {
 }
 
 // Hidden: the next test runs this one in a process in which OpenBLAS assumes an old processor.
-TEST_CASE("better_openblas_coretype names the kernels for this processor", "[array][.][old_core]") {
+TEST_CASE("better_openblas_coretype names the kernels for this processor", "[gemm][.][old_core]") {
   const std::string config = blas_name(), flags = processor_flags();
   INFO(config);
   std::string better;
@@ -222,7 +222,7 @@ TEST_CASE("better_openblas_coretype names the kernels for this processor", "[arr
 }
 
 TEST_CASE("better_openblas_coretype finds better kernels when OpenBLAS does not know the processor",
-          "[array][matmul]") {
+          "[gemm][matmul]") {
   std::error_code none;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", none);
   if (none) return;  // not Linux

@@ -1,35 +1,13 @@
-// gemm_library.hpp: the libraries that compute float matrix products (gemm), and the choice of one
-// for each form and size of product.
+// gemm_choice.hpp: which library computes the matrix products of each form and size.
 #pragma once
 
 #include <array>
 #include <string>
 #include <string_view>
 
-#include "heed/array/matmul.hpp"
+#include "heed/gemm/gemm_library.hpp"
 
 namespace HEED_NAMESPACE {
-
-// OpenBLAS is always there. LIBXSMM and oneDNN are used if they are installed; they are loaded when
-// they are first asked for.
-enum class GemmLibrary { openblas, xsmm, onednn };
-inline constexpr std::array<GemmLibrary, 3> all_gemm_libraries = {
-    GemmLibrary::openblas, GemmLibrary::xsmm, GemmLibrary::onednn};
-
-std::string_view name_of(GemmLibrary library);  // "openblas", "xsmm" or "onednn"
-
-// Whether the library is installed. Always false for LIBXSMM and oneDNN in double, because only
-// float products use them.
-bool is_installed(GemmLibrary library);
-
-// c = a b or c += a b by the given library, which must be installed. Otherwise like gemm.
-void gemm_by(GemmLibrary library, MatrixView a, MatrixView b, MatrixRef<Real> c,
-             Output output = Output::overwrite, Real scale = 1);
-
-// A large product that is divided at multiples of so many rows, for example between threads, has
-// the same bits as in one piece: a library's rounding of a row can depend on the row's position in
-// a tile. This does not hold for the smallest products, for which OpenBLAS uses other kernels.
-std::size_t rows_per_tile(GemmLibrary library);
 
 // The form of a product says which factors are stored transposed: none (nn), b (nt), or a (tn). For
 // example, y = x W^T is nt, dx = dy W is nn, and dW = dy^T x is tn. Both transposed counts as tn.
@@ -80,6 +58,8 @@ class GemmChoice {
 // The form and the size of the product a b.
 GemmForm form_of(MatrixView a, MatrixView b);
 GemmSize size_of(MatrixView a, MatrixView b);
+
+bool is_installed(const GemmChoice& choice);  // whether all libraries of the choice are installed
 
 // The choice that gemm and all operations of this process use: at first OpenBLAS for all products.
 // Two libraries may round differently, so a run that must repeat another one's bits needs its

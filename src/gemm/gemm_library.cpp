@@ -1,6 +1,6 @@
 // gemm_library.cpp: float matrix products by LIBXSMM and oneDNN, which are loaded when needed.
 
-#include "heed/array/gemm_library.hpp"
+#include "heed/gemm/gemm_library.hpp"
 
 #include <dlfcn.h>
 #ifdef HEED_WITH_XSMM
@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "array/blas_gemm.hpp"
+#include "heed/array/blas.hpp"
 #include "heed/array/map.hpp"
 #include "heed/base/error.hpp"
 

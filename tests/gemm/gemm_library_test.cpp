@@ -1,9 +1,9 @@
 // gemm_library_test.cpp: each library's matrix products, and the choice of a library.
 
-#include "heed/array/gemm_library.hpp"
-
 #include <dlfcn.h>
 #include <sys/mman.h>
+
+#include "heed/gemm/gemm_choice.hpp"
 #if defined(__linux__)
 #include <sys/prctl.h>
 #endif
@@ -105,7 +105,7 @@ bool same_bits_in_parts(GemmLibrary library, const Product& p, std::size_t cut) 
 }  // namespace
 
 TEST_CASE("oneDNN is installed if the system finds its library and lets it compile functions",
-          "[array][gemm]") {
+          "[gemm]") {
   void* const code =
       ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   const bool may_compile = code != MAP_FAILED;
@@ -117,8 +117,7 @@ TEST_CASE("oneDNN is installed if the system finds its library and lets it compi
 }
 
 // Hidden: the next test runs this one in a process of its own.
-TEST_CASE("where code cannot be compiled, OpenBLAS is the only library",
-          "[array][.][no_new_code]") {
+TEST_CASE("where code cannot be compiled, OpenBLAS is the only library", "[gemm][.][no_new_code]") {
 #if defined(__linux__)
   constexpr int pr_set_mdwe = 65, refuse_exec_gain = 1;  // Linux 6.3 (linux/prctl.h)
   if (::prctl(pr_set_mdwe, refuse_exec_gain, 0, 0, 0) != 0) return;
@@ -127,7 +126,7 @@ TEST_CASE("where code cannot be compiled, OpenBLAS is the only library",
 #endif
 }
 
-TEST_CASE("a system that forbids new code leaves the products to OpenBLAS", "[array][gemm]") {
+TEST_CASE("a system that forbids new code leaves the products to OpenBLAS", "[gemm]") {
   std::error_code none;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", none);
   if (none) return;  // not Linux
@@ -138,8 +137,7 @@ TEST_CASE("a system that forbids new code leaves the products to OpenBLAS", "[ar
   CHECK(child.out.find("No tests ran") == child.out.npos);
 }
 
-TEST_CASE("every installed library computes the products of random shapes in all forms",
-          "[array][gemm]") {
+TEST_CASE("every installed library computes the products of random shapes in all forms", "[gemm]") {
   for (const GemmLibrary library : installed_libraries())
     for (const Product& p : random_products(200, 90, 5)) {
       CHECK(error_of(library, p, Output::overwrite, 1) == "");
@@ -150,7 +148,7 @@ TEST_CASE("every installed library computes the products of random shapes in all
 }
 
 TEST_CASE("every installed library computes rows to the same bits in parts of whole tiles",
-          "[array][gemm]") {
+          "[gemm]") {
   for (const GemmLibrary library : installed_libraries())
     for (const bool ta : {false, true})
       for (const bool tb : {false, true})
@@ -164,7 +162,7 @@ TEST_CASE("every installed library computes rows to the same bits in parts of wh
 }
 
 TEST_CASE("LIBXSMM and oneDNN compute rows to the same bits in parts of whole tiles at any shape",
-          "[array][gemm]") {
+          "[gemm]") {
   std::mt19937 draw(3);
   for (const Product& p : random_products(300, 300, 6)) {
     const std::size_t tiles = 1 + draw() % 6;
@@ -178,7 +176,7 @@ TEST_CASE("LIBXSMM and oneDNN compute rows to the same bits in parts of whole ti
   }
 }
 
-TEST_CASE("the text of a choice of libraries names it again", "[array][gemm]") {
+TEST_CASE("the text of a choice of libraries names it again", "[gemm]") {
   CHECK(GemmChoice().text() == "openblas");
   CHECK(GemmChoice(GemmLibrary::onednn).text() == "onednn");
   CHECK(GemmChoice::parse("xsmm") == GemmChoice(GemmLibrary::xsmm));
@@ -200,7 +198,7 @@ TEST_CASE("the text of a choice of libraries names it again", "[array][gemm]") {
 }
 
 TEST_CASE("the choice of an older version takes the libraries that the older version took",
-          "[array][gemm]") {
+          "[gemm]") {
   const std::string text = "onednn/xsmm/openblas,xsmm/onednn/xsmm,xsmm/openblas/onednn";
   const GemmChoice choice = GemmChoice::parse(text);
   CHECK(choice.text() == text);
@@ -233,7 +231,7 @@ TEST_CASE("the choice of an older version takes the libraries that the older ver
 }
 
 TEST_CASE("products of few rows under the choice of an older version have its library's bits",
-          "[array][gemm]") {
+          "[gemm]") {
   if (!is_installed(GemmLibrary::onednn)) return;
   const Product p(8, 96, 500, false, true);
   Array expected = zeros({p.m, p.n}), c = expected;
@@ -248,7 +246,7 @@ TEST_CASE("products of few rows under the choice of an older version have its li
   CHECK(!std::equal(c.begin(), c.end(), expected.begin()));
 }
 
-TEST_CASE("forms and sizes of products", "[array][gemm]") {
+TEST_CASE("forms and sizes of products", "[gemm]") {
   const MatrixView a{nullptr, 100, 100, 100}, b{nullptr, 100, 99, 100}, c{nullptr, 100, 100, 100};
   CHECK(form_of(a, b) == GemmForm::nn);
   CHECK(form_of(a, c.transposed()) == GemmForm::nt);
@@ -263,7 +261,7 @@ TEST_CASE("forms and sizes of products", "[array][gemm]") {
   CHECK(size_of({nullptr, 1000, 1000, 1000}, {nullptr, 1000, 500, 500}) == GemmSize::large);
 }
 
-TEST_CASE("operations use the chosen library", "[array][gemm]") {
+TEST_CASE("operations use the chosen library", "[gemm]") {
   if (!is_installed(GemmLibrary::xsmm) && !is_installed(GemmLibrary::onednn)) return;
   const GemmLibrary other =
       is_installed(GemmLibrary::onednn) ? GemmLibrary::onednn : GemmLibrary::xsmm;

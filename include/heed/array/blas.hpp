@@ -1,4 +1,5 @@
-// matmul.hpp: matrix products with BLAS, of whole arrays and of blocks inside arrays.
+// blas.hpp: matrices inside buffers, their product by BLAS in float and in double, and facts about
+// the BLAS library.
 #pragma once
 
 #include "heed/array/shape.hpp"
@@ -23,29 +24,17 @@ struct MatrixRef {
 };
 using MatrixView = MatrixRef<const Real>;  // a read-only matrix
 
-// Whether a product overwrites its result array or is added to it.
-enum class Output { overwrite, accumulate };
+// n as an integer of BLAS. Throws Error if n is too large.
+int blas_int(std::size_t n);
 
-// c = scale * a b, or c += scale * a b, for a (M, K), b (K, N) and c (M, N). c must not be
-// transposed. Runs on the calling thread.
-void gemm(MatrixView a, MatrixView b, MatrixRef<Real> c, Output output = Output::overwrite,
-          Real scale = 1);
+// c = beta c + alpha a b, computed by BLAS on the calling thread, in the precision of T: float or
+// double.
+template <class T>
+void blas_gemm(MatrixRef<const T> a, MatrixRef<const T> b, MatrixRef<T> c, T beta, T alpha);
 
-// c = scale * a b. Each sum is computed in double and rounded once, so the result does not depend
-// on the order of the terms (except for about one element in ten million, whose sum lies halfway
-// between two floats). Takes twice as long as gemm.
-void gemm_in_double(MatrixView a, MatrixView b, MatrixRef<Real> c, Real scale = 1);
-
-// Computes c = a b or c += a b like gemm, but divides the rows of c between threads.
-void parallel_gemm(MatrixView a, MatrixView b, MatrixRef<Real> c,
-                   Output output = Output::overwrite);
-
-// Whether a factor of a matrix product is transposed, that is, its last two axes are swapped.
-enum class Transpose { no, yes };
-
-// The product (..., M, N) of a (..., M, K) and b (..., K, N), where the shapes are those after
-// transposing. The batch axes broadcast. Uses several threads. The caller must check the shapes.
-Array matrix_product(const Array& a, Transpose transpose_a, const Array& b, Transpose transpose_b);
+// Writes the transposed matrix of x, row by row, to `out`. x must not be stored transposed.
+template <class T>
+void blas_transpose(MatrixRef<const T> x, T* out);
 
 // Whether several threads may call BLAS at once. An OpenBLAS built for single-threaded programs
 // (Debian's libopenblas0-serial) lets concurrent calls overwrite each other's buffers.

@@ -1,13 +1,13 @@
 // bf16.cpp: numbers and matrices in BF16.
 
-#include "heed/array/bf16.hpp"
+#include "heed/gemm/bf16.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
-#include "heed/array/matmul.hpp"
 #include "heed/array/parallel.hpp"
+#include "heed/gemm/gemm.hpp"
 
 namespace HEED_NAMESPACE {
 namespace {
