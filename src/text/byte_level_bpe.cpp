@@ -3,8 +3,6 @@
 #include "text/byte_level_bpe.hpp"
 
 #include <algorithm>
-#include <limits>
-#include <queue>
 #include <utility>
 
 #include "heed/base/error.hpp"
@@ -49,10 +47,6 @@ std::string bytes_of(std::string_view written, const std::string& place) {
   return bytes;
 }
 
-std::uint64_t pair_of(std::uint32_t left, std::uint32_t right) {
-  return std::uint64_t{left} << 32 | right;
-}
-
 // The two tokens of a line of merges.txt as they are written. Throws Error `PLACE: ...`.
 std::pair<std::string, std::string> parts_of_merge(std::string_view line,
                                                    const std::string& place) {
@@ -61,31 +55,6 @@ std::pair<std::string, std::string> parts_of_merge(std::string_view line,
     throw_error(place, ": ", in_quotes(line), " must be two tokens, separated by one space");
   return {std::string(line.substr(0, space)), std::string(line.substr(space + 1))};
 }
-
-// The tokens of a chunk as a linked list, so that joining two neighbours takes constant time.
-struct Chain {
-  static constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
-
-  explicit Chain(std::size_t size) : ids(size), next(size), previous(size), joined(size) {
-    for (std::size_t i = 0; i < size; ++i) {
-      next[i] = i + 1 < size ? i + 1 : none;
-      previous[i] = i > 0 ? i - 1 : none;
-    }
-  }
-
-  // Replaces the token at `i` and the next one by `id`.
-  void join(std::size_t i, std::uint32_t id) {
-    const std::size_t right = next[i];
-    ids[i] = id;
-    joined[right] = 1;
-    next[i] = next[right];
-    if (next[i] != none) previous[next[i]] = i;
-  }
-
-  std::vector<std::uint32_t> ids;
-  std::vector<std::size_t> next, previous;
-  std::vector<char> joined;  // whether the token has become a part of the token before it
-};
 
 }  // namespace
 
@@ -116,22 +85,21 @@ ByteLevelBpe ByteLevelBpe::from_contents(std::string_view vocab_json, std::strin
 void ByteLevelBpe::read_merges(std::string_view text, const std::string& name,
                                const std::string& vocab_name) {
   if (has_byte_order_mark(text)) text.remove_prefix(3);
-  const std::vector<std::uint32_t> sorted = sorted_ids(tokens_);
+  const TokenIds ids = ids_of(tokens_);
   std::vector<char> made(tokens_.size());  // the tokens that the merges so far have made
   std::uint32_t last = 0;
   for (std::size_t line = 1; !text.empty(); ++line) {
     const std::string_view merge = take_line(text);
     const std::string place = name + ": line " + std::to_string(line);
     if (line == 1 && merge.substr(0, 9) == "#version:") {
-      for (std::size_t i = 0; i < merge.size(); i += decode_utf8(merge, i).size)
-        if (decode_utf8(merge, i).size == 0)
-          throw_error(place, ": ", in_quotes(merge), " is not UTF-8");
+      if (!is_utf8(merge)) throw_error(place, ": ", in_quotes(merge), " is not UTF-8");
       continue;
     }
     const auto id_of = [&](const std::string& written) {
-      const std::int64_t id = find_token(tokens_, sorted, bytes_of(written, place));
-      if (id < 0) throw_error(place, ": ", in_quotes(written), " is not a token of ", vocab_name);
-      return static_cast<std::uint32_t>(id);
+      const auto found = ids.find(bytes_of(written, place));
+      if (found == ids.end())
+        throw_error(place, ": ", in_quotes(written), " is not a token of ", vocab_name);
+      return found->second;
     };
     const auto [left, right] = parts_of_merge(merge, place);
     const std::uint32_t left_id = id_of(left), right_id = id_of(right), id = id_of(left + right);
@@ -144,9 +112,10 @@ void ByteLevelBpe::read_merges(std::string_view text, const std::string& name,
                   "; merges must be in the order of training, which is that of the ids");
     last = std::max(last, id);
     made[id] = 1;
-    merges_.push_back({pair_of(left_id, right_id), static_cast<std::uint32_t>(merges_.size()), id});
+    if (const auto same = merges_.add(left_id, right_id, id))
+      throw_error(name, ": the merges ", *same + 1, " and ", merges_.size() + 1,
+                  " are the same; each pair may be merged once");
   }
-  sort_merges(name);
   check_made(made, name);
 }
 
@@ -167,72 +136,23 @@ void ByteLevelBpe::check_made(const std::vector<char>& made, const std::string& 
                 in_quotes(tokens_[first]), ", id ", first, "; download the file again");
 }
 
-void ByteLevelBpe::sort_merges(const std::string& name) {
-  std::sort(merges_.begin(), merges_.end(), [](const Merge& a, const Merge& b) {
-    return a.pair != b.pair ? a.pair < b.pair : a.rank < b.rank;
-  });
-  const auto twice =
-      std::adjacent_find(merges_.begin(), merges_.end(),
-                         [](const Merge& a, const Merge& b) { return a.pair == b.pair; });
-  if (twice != merges_.end())
-    throw_error(name, ": the merges ", twice->rank + 1, " and ", (twice + 1)->rank + 1,
-                " are the same; each pair may be merged once");
-}
-
-const ByteLevelBpe::Merge* ByteLevelBpe::find_merge(std::uint32_t left, std::uint32_t right) const {
-  const std::uint64_t pair = pair_of(left, right);
-  const auto found =
-      std::lower_bound(merges_.begin(), merges_.end(), pair,
-                       [](const Merge& merge, std::uint64_t p) { return merge.pair < p; });
-  return found != merges_.end() && found->pair == pair ? &*found : nullptr;
-}
-
 const std::string& ByteLevelBpe::piece(std::size_t id) const {
   if (id >= tokens_.size())
     throw_error("id ", id, " is not in the vocabulary of ", tokens_.size(), " tokens");
   return tokens_[id];
 }
 
-// Applies the earliest merge of the list that joins any two neighbours to all its occurrences from
-// left to right, again and again. A queue holds the merges that apply, so that no step scans the
-// chunk; an entry is out of date if its tokens have been joined with others since.
 void ByteLevelBpe::append_chunk(std::string_view chunk, std::vector<std::size_t>& ids) const {
-  Chain chain(chunk.size());
-  for (std::size_t i = 0; i < chunk.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(chunk[i]);
+  std::vector<std::uint32_t> tokens;
+  for (const char c : chunk) {
+    const auto byte = static_cast<unsigned char>(c);
     if (byte_ids_[byte] < 0)
       throw_error("encode: the byte ", hexadecimal("0x%02llx", byte), " in ", in_quotes(chunk),
                   " is not in the vocabulary");
-    chain.ids[i] = static_cast<std::uint32_t>(byte_ids_[byte]);
+    tokens.push_back(static_cast<std::uint32_t>(byte_ids_[byte]));
   }
-  const auto merge_at = [&](std::size_t i) -> const Merge* {
-    if (i == Chain::none || chain.joined[i] != 0 || chain.next[i] == Chain::none) return nullptr;
-    return find_merge(chain.ids[i], chain.ids[chain.next[i]]);
-  };
-  using Entry = std::pair<std::uint32_t, std::size_t>;  // a merge's rank, and where it applies
-  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
-  const auto add = [&](std::size_t i) {
-    if (const Merge* merge = merge_at(i)) queue.push({merge->rank, i});
-  };
-  for (std::size_t i = 0; i < chunk.size(); ++i) add(i);
-  std::vector<std::size_t> changed;
-  while (!queue.empty()) {
-    const std::uint32_t rank = queue.top().first;
-    changed.clear();
-    for (; !queue.empty() && queue.top().first == rank; queue.pop()) {
-      const std::size_t i = queue.top().second;
-      const Merge* merge = merge_at(i);
-      if (merge == nullptr || merge->rank != rank) continue;
-      chain.join(i, merge->id);
-      changed.push_back(i);
-    }
-    for (const std::size_t i : changed) {
-      add(chain.previous[i]);
-      add(i);
-    }
-  }
-  for (std::size_t i = 0; i != Chain::none && i < chunk.size(); i = chain.next[i])
-    ids.push_back(chain.ids[i]);
+  tokens = merges_.applied_to(std::move(tokens));
+  ids.insert(ids.end(), tokens.begin(), tokens.end());
 }
 
 void ByteLevelBpe::append_text(std::string_view text, std::vector<std::size_t>& ids) const {

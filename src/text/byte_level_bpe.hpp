@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "heed/array/precision.hpp"
+#include "text/merges.hpp"
 
 namespace HEED_NAMESPACE {
 
@@ -60,22 +61,14 @@ class ByteLevelBpe {
   static std::vector<std::string_view> chunks_of(std::string_view text);
 
  private:
-  struct Merge {
-    std::uint64_t pair;  // the ids of both parts: left * 2^32 + right
-    std::uint32_t rank;  // the position in the list of merges
-    std::uint32_t id;    // the token that it makes
-  };
-
   void read_merges(std::string_view text, const std::string& name, const std::string& vocab_name);
   void check_made(const std::vector<char>& made, const std::string& name) const;
-  void sort_merges(const std::string& name);
-  const Merge* find_merge(std::uint32_t left, std::uint32_t right) const;
   void append_chunk(std::string_view chunk, std::vector<std::size_t>& ids) const;
   void append_text(std::string_view text, std::vector<std::size_t>& ids) const;
 
   std::vector<std::string> tokens_;           // the bytes of each token
   std::array<std::int64_t, 256> byte_ids_{};  // the token of each byte; -1: none
-  std::vector<Merge> merges_;                 // sorted by `pair`
+  Merges merges_;
   std::optional<std::size_t> end_of_text_;
 };
 

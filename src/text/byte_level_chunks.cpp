@@ -79,13 +79,7 @@ std::size_t end_of_match(std::string_view text, std::size_t begin) {
 }  // namespace
 
 std::vector<std::string_view> ByteLevelBpe::chunks_of(std::string_view text) {
-  std::vector<std::string_view> chunks;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = end_of_match(text, begin);
-    chunks.push_back(text.substr(begin, end - begin));
-    begin = end;
-  }
-  return chunks;
+  return split_chunks(text, end_of_match);
 }
 
 }  // namespace HEED_NAMESPACE

@@ -3,7 +3,6 @@
 #include "heed/text/byte_pairs.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <optional>
 #include <queue>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "heed/base/error.hpp"
+#include "text/merges.hpp"
 
 namespace HEED_NAMESPACE {
 namespace {
@@ -162,13 +162,7 @@ class PairCounts {
 }  // namespace
 
 std::vector<std::string_view> BytePairs::chunks_of(std::string_view text) {
-  std::vector<std::string_view> chunks;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = end_of_chunk(text, begin);
-    chunks.push_back(text.substr(begin, end - begin));
-    begin = end;
-  }
-  return chunks;
+  return split_chunks(text, end_of_chunk);
 }
 
 BytePairs BytePairs::trained_on(std::string_view text, std::size_t vocab_size) {
@@ -187,11 +181,13 @@ BytePairs BytePairs::trained_on(std::string_view text, std::size_t vocab_size) {
 
 BytePairs::BytePairs(std::vector<Merge> merges) : merges_(std::move(merges)) {
   for (int byte = 0; byte < 256; ++byte) tokens_.emplace_back(1, static_cast<char>(byte));
+  auto table = std::make_shared<Merges>();
   for (const Merge& merge : merges_) {
     const auto known = static_cast<std::int64_t>(tokens_.size());
     const auto [left, right] = merge;
     if (left < 0 || right < 0 || left >= known || right >= known ||
-        !ids_.emplace(merge, known).second)
+        table->add(static_cast<std::uint32_t>(left), static_cast<std::uint32_t>(right),
+                   static_cast<std::uint32_t>(known)))
       throw_error("byte pairs: merge ", known - 256, " is ", left, " ", right,
                   "; it must join two of the ", known, " tokens before it, and differ from all ",
                   "merges before it");
@@ -201,6 +197,7 @@ BytePairs::BytePairs(std::vector<Merge> merges) : merges_(std::move(merges)) {
       throw_error("byte pairs: merge ", known - 256, " makes a token of ", tokens_.back().size(),
                   " bytes; give at most ", max_token_bytes);
   }
+  table_ = std::move(table);
 }
 
 const std::string& BytePairs::bytes(std::int64_t id) const {
@@ -215,31 +212,11 @@ std::string BytePairs::decode(const std::vector<std::int64_t>& ids) const {
   return text;
 }
 
-// Applies the merge with the smallest id, from left to right, until no merge applies. merged[i] is
-// the id of the merge of tokens i and i + 1, so that only pairs with a new token are looked up.
 std::vector<std::int64_t> BytePairs::encoded_chunk(std::string_view chunk) const {
-  constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
-  Ids ids = bytes_of(chunk), merged(ids.size(), none);
-  const auto look_up = [&](std::size_t i) {
-    const auto found = i + 1 < ids.size() ? ids_.find({ids[i], ids[i + 1]}) : ids_.end();
-    merged[i] = found == ids_.end() ? none : found->second;
-  };
-  for (std::size_t i = 0; i < ids.size(); ++i) look_up(i);
-  while (true) {
-    const std::int64_t id = *std::min_element(merged.begin(), merged.end());
-    if (id == none) return ids;
-    std::size_t size = 0;
-    for (std::size_t i = 0; i < ids.size(); ++size) {
-      const bool is_pair = merged[i] == id;
-      ids[size] = is_pair ? id : ids[i];
-      merged[size] = merged[i];
-      i += is_pair ? 2 : 1;
-    }
-    ids.resize(size);
-    merged.resize(size);
-    for (std::size_t i = 0; i < size; ++i)
-      if (ids[i] == id || (i + 1 < size && ids[i + 1] == id)) look_up(i);
-  }
+  std::vector<std::uint32_t> bytes;
+  for (const char c : chunk) bytes.push_back(static_cast<unsigned char>(c));
+  const std::vector<std::uint32_t> tokens = table_->applied_to(std::move(bytes));
+  return {tokens.begin(), tokens.end()};
 }
 
 std::vector<std::int64_t> BytePairs::encode(std::string_view text) const {

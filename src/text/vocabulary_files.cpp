@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
-#include <optional>
 
 #include "base/json.hpp"
 #include "heed/base/error.hpp"
@@ -93,31 +91,21 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
-std::vector<std::uint32_t> sorted_ids(const std::vector<std::string>& tokens) {
-  std::vector<std::uint32_t> ids(tokens.size());
-  std::iota(ids.begin(), ids.end(), std::uint32_t{0});
-  std::stable_sort(ids.begin(), ids.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return tokens[a] < tokens[b]; });
+TokenIds ids_of(const std::vector<std::string>& tokens) {
+  TokenIds ids;
+  for (const std::string& token : tokens)
+    ids.emplace(token, static_cast<std::uint32_t>(&token - tokens.data()));
   return ids;
 }
 
-void check_distinct(const std::vector<std::string>& tokens,
-                    const std::vector<std::uint32_t>& sorted, const std::string& file,
-                    const char* entries) {
-  const auto twice =
-      std::adjacent_find(sorted.begin(), sorted.end(),
-                         [&](std::uint32_t a, std::uint32_t b) { return tokens[a] == tokens[b]; });
-  if (twice != sorted.end())
-    throw_error(file, ": ", entries, " ", *twice + 1, " and ", *(twice + 1) + 1, " are both ",
-                in_quotes(tokens[*twice]), "; tokens must be distinct");
-}
-
-std::int64_t find_token(const std::vector<std::string>& tokens,
-                        const std::vector<std::uint32_t>& sorted, std::string_view token) {
-  const auto found =
-      std::lower_bound(sorted.begin(), sorted.end(), token,
-                       [&](std::uint32_t id, std::string_view t) { return tokens[id] < t; });
-  return found != sorted.end() && tokens[*found] == token ? std::int64_t{*found} : -1;
+TokenIds distinct_ids(const std::vector<std::string>& tokens, const std::string& file,
+                      const char* entries) {
+  TokenIds ids = ids_of(tokens);
+  for (std::size_t i = 0; i < tokens.size() && ids.size() < tokens.size(); ++i)
+    if (const std::uint32_t first = ids.at(tokens[i]); first != i)
+      throw_error(file, ": ", entries, " ", first + 1, " and ", i + 1, " are both ",
+                  in_quotes(tokens[i]), "; tokens must be distinct");
+  return ids;
 }
 
 std::vector<std::string> tokens_of_json(std::string_view json, const std::string& name) {
@@ -131,7 +119,7 @@ std::vector<std::string> tokens_of_json(std::string_view json, const std::string
                 counted(reader.tokens.size(), "token"), "; download the file again");
   }
   if (reader.tokens.empty()) throw_error(name, ": has no tokens; download the file again");
-  check_distinct(reader.tokens, sorted_ids(reader.tokens), name, "entries");
+  distinct_ids(reader.tokens, name, "entries");
   std::vector<std::string> tokens;
   for (const std::uint32_t entry : entries_by_id(reader, name)) {
     tokens.push_back(std::move(reader.tokens[entry]));

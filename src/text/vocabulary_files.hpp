@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "heed/array/precision.hpp"
@@ -17,18 +18,14 @@ std::string read_vocabulary_file(const std::filesystem::path& path);
 // Removes the first line from `text` and returns it, without the end of the line: \n or \r\n.
 std::string_view take_line(std::string_view& text);
 
-// The ids 0 to tokens.size() - 1 in the order of the tokens, for find_token.
-std::vector<std::uint32_t> sorted_ids(const std::vector<std::string>& tokens);
+// The id of each token, which is its index; of equal tokens, the index of the first.
+using TokenIds = std::unordered_map<std::string, std::uint32_t>;
+TokenIds ids_of(const std::vector<std::string>& tokens);
 
-// Throws Error unless the tokens are distinct. `sorted` is sorted_ids(tokens); `entries` is what
-// the file consists of: "entries" or "lines".
-void check_distinct(const std::vector<std::string>& tokens,
-                    const std::vector<std::uint32_t>& sorted, const std::string& file,
-                    const char* entries);
-
-// The id of a token, or -1. `sorted` is sorted_ids(tokens).
-std::int64_t find_token(const std::vector<std::string>& tokens,
-                        const std::vector<std::uint32_t>& sorted, std::string_view token);
+// The same. Throws Error unless the tokens are distinct; `entries` is what the file consists of:
+// "entries" or "lines".
+TokenIds distinct_ids(const std::vector<std::string>& tokens, const std::string& file,
+                      const char* entries);
 
 // The tokens of a JSON object {"token": id, ...}, in the order of their ids. Throws Error
 // `NAME: reason` with the entry, unless the tokens are distinct, not empty and UTF-8, and the ids

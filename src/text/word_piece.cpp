@@ -78,11 +78,8 @@ std::vector<std::string> tokens_of_lines(std::string_view text, const std::strin
     const std::string_view line = take_line(text);
     const auto number = tokens.size() + 1;
     if (line.empty()) throw_error(name, ": line ", number, " is empty; each line must be a token");
-    for (std::size_t i = 0; i < line.size();) {
-      const std::size_t bytes = decode_utf8(line, i).size;
-      if (bytes == 0) throw_error(name, ": line ", number, ", ", in_quotes(line), ", is not UTF-8");
-      i += bytes;
-    }
+    if (!is_utf8(line))
+      throw_error(name, ": line ", number, ", ", in_quotes(line), ", is not UTF-8");
     tokens.emplace_back(line);
   }
   return tokens;
@@ -98,8 +95,9 @@ WordPiece WordPiece::from_contents(std::string_view vocab_txt, const std::string
   if (has_byte_order_mark(vocab_txt)) vocab_txt.remove_prefix(3);
   WordPiece result;
   result.tokens_ = tokens_of_lines(vocab_txt, name);
-  result.sorted_ = sorted_ids(result.tokens_);
-  check_distinct(result.tokens_, result.sorted_, name, "lines");
+  result.ids_ = distinct_ids(result.tokens_, name, "lines");
+  for (const std::string& token : result.tokens_)
+    result.longest_ = std::max(result.longest_, token.size());
   for (const std::string_view token : special_tokens) {
     const auto id = result.find(token);
     if (!id)
@@ -117,8 +115,8 @@ const std::string& WordPiece::piece(std::size_t id) const {
 }
 
 std::optional<std::size_t> WordPiece::find(std::string_view piece) const {
-  const std::int64_t id = find_token(tokens_, sorted_, piece);
-  return id < 0 ? std::nullopt : std::optional(static_cast<std::size_t>(id));
+  const auto found = ids_.find(std::string(piece));
+  return found == ids_.end() ? std::nullopt : std::optional<std::size_t>(found->second);
 }
 
 std::string WordPiece::normalized(std::string_view text) {
@@ -146,32 +144,17 @@ std::vector<std::string> WordPiece::words_of(std::string_view normalized_text) {
 }
 
 // The longest token that consists of `prefix` and one or more characters that `rest` begins with.
-// Removes these characters from `rest`. The sorted tokens that begin with the characters read so
-// far are a range, which gets narrower with every byte.
+// Removes these characters from `rest`.
 std::optional<std::size_t> WordPiece::longest_piece(std::string_view prefix,
                                                     std::string_view& rest) const {
-  const auto byte_at = [&](std::uint32_t id, std::size_t at) {
-    return at < tokens_[id].size() ? static_cast<unsigned char>(tokens_[id][at]) : -1;
-  };
-  auto begin = sorted_.begin(), end = sorted_.end();
-  std::optional<std::size_t> longest;
-  std::size_t taken = 0;
-  for (std::size_t at = 0; at < prefix.size() + rest.size(); ++at) {
-    const int byte =
-        static_cast<unsigned char>(at < prefix.size() ? prefix[at] : rest[at - prefix.size()]);
-    begin = std::lower_bound(begin, end, byte,
-                             [&](std::uint32_t id, int b) { return byte_at(id, at) < b; });
-    end = std::upper_bound(begin, end, byte,
-                           [&](int b, std::uint32_t id) { return b < byte_at(id, at); });
-    if (begin == end) break;
-    // The shortest token of the range comes first.
-    if (at >= prefix.size() && tokens_[*begin].size() == at + 1) {
-      longest = *begin;
-      taken = at + 1 - prefix.size();
+  std::string token(prefix);
+  token += rest.substr(0, longest_);
+  for (; token.size() > prefix.size(); token.pop_back())
+    if (const auto id = find(token)) {
+      rest.remove_prefix(token.size() - prefix.size());
+      return id;
     }
-  }
-  rest.remove_prefix(taken);
-  return longest;
+  return std::nullopt;
 }
 
 std::vector<std::size_t> WordPiece::pieces_of(std::string_view word) const {

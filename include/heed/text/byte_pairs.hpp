@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,6 +11,8 @@
 #include "heed/array/precision.hpp"
 
 namespace HEED_NAMESPACE {
+
+class Merges;
 
 // Byte-level byte-pair encoding. The tokens 0 to 255 are the bytes, so every text can be encoded.
 // Token 256 + i is the i-th merge: two earlier tokens, one after the other. Sennrich et al. 2016,
@@ -54,8 +56,8 @@ class BytePairs {
   std::vector<std::int64_t> encoded_chunk(std::string_view chunk) const;
 
   std::vector<Merge> merges_;
-  std::map<Merge, std::int64_t> ids_;  // the token that each merge makes
-  std::vector<std::string> tokens_;    // the bytes of each token
+  std::shared_ptr<const Merges> table_;  // the merges by their tokens; copies share it
+  std::vector<std::string> tokens_;      // the bytes of each token
 };
 
 }  // namespace HEED_NAMESPACE

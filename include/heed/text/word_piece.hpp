@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "heed/array/precision.hpp"
@@ -66,8 +67,9 @@ class WordPiece {
   void append_text(std::string_view text, std::vector<std::size_t>& ids) const;
 
   std::vector<std::string> tokens_;
-  std::vector<std::uint32_t> sorted_;  // the ids in the order of the tokens
-  std::vector<std::size_t> special_;   // the ids of [PAD], [UNK], [CLS], [SEP], [MASK]
+  std::unordered_map<std::string, std::uint32_t> ids_;  // the id of each token
+  std::size_t longest_ = 0;                             // the bytes of the longest token
+  std::vector<std::size_t> special_;  // the ids of [PAD], [UNK], [CLS], [SEP], [MASK]
 };
 
 }  // namespace HEED_NAMESPACE
