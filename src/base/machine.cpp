@@ -20,6 +20,9 @@
 #include <sched.h>
 #endif
 
+#include "heed/base/error.hpp"
+#include "heed/base/text.hpp"
+
 namespace heed {
 namespace {
 
@@ -129,5 +132,12 @@ std::uint64_t usable_memory(std::size_t processes) {
 }
 
 std::uint64_t usable_addresses() { return clamped_bytes(remaining_bytes(RLIMIT_AS, 0)); }
+
+void check_memory(double bytes, const std::string& what) {
+  const auto available = static_cast<double>(std::min(usable_memory(), usable_addresses()));
+  if (bytes > available)
+    throw_error(what, " ", grouped(bytes), " bytes, but only ", grouped(available),
+                " bytes of memory are available");
+}
 
 }  // namespace heed

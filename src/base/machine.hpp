@@ -30,6 +30,10 @@ std::uint64_t usable_memory(std::size_t processes = 1);
 // no limit.
 std::uint64_t usable_addresses();
 
+// Throws Error "WHAT 1,234 bytes, but only 567 bytes of memory are available" unless this process
+// can allocate so many bytes. `what` is such as "PATH: has".
+void check_memory(double bytes, const std::string& what);
+
 // Reads "cpu.max" (in cores) or "memory.max" (in bytes) of cgroup v2 (the kernel's
 // Documentation/admin-guide/cgroup-v2.rst). Returns the smallest limit of the process's cgroup and
 // its ancestors, or infinity if there is no limit. Reads `root`/proc/self/cgroup and

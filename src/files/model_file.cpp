@@ -3,28 +3,42 @@
 #include "heed/files/model_file.hpp"
 
 #include "base/hash.hpp"
-#include "files/model_file/parts.hpp"
+#include "base/machine.hpp"
+#include "files/entries.hpp"
+#include "files/load.hpp"
+#include "files/model_entries.hpp"
+#include "files/run_entries.hpp"
 #include "heed/base/atomic_file.hpp"
 #include "heed/base/text.hpp"
 #include "heed/files/save.hpp"
 
 namespace HEED_NAMESPACE {
 
-using namespace model_file;
-
 TextFingerprint fingerprint_of(const std::string& path, std::string_view text) {
   return {path, text.size(), hash64(text)};
 }
 
+ModelFile::ModelFile(SafetensorsFile file)
+    : reader_(std::make_shared<const SafetensorsReader>(
+          std::make_shared<const SafetensorsFile>(std::move(file)))) {}
+
 ModelFile ModelFile::open(const std::filesystem::path& path) {
   try {
-    return ModelFile(read_safetensors(path));
+    return ModelFile(std::make_shared<const SafetensorsReader>(path));
   } catch (const NotSafetensors& error) {
     throw_error(path.string(), ": not a checkpoint: ", error.reason);
   }
 }
 
-nn::GptConfig ModelFile::config() const { return config_in(file_); }
+const SafetensorsFile& ModelFile::header() const { return reader_->header(); }
+
+const std::string& ModelFile::path() const { return header().path; }
+
+bool ModelFile::has_checksum() const { return header().has_checksum; }
+
+bool ModelFile::has_text() const { return header().metadata.count("text.path") != 0; }
+
+nn::GptConfig ModelFile::config() const { return config_in(header()); }
 
 nn::GptConfig ModelFile::config_for(const Vocabulary& vocabulary) const {
   const nn::GptConfig checked = config();
@@ -34,32 +48,38 @@ nn::GptConfig ModelFile::config_for(const Vocabulary& vocabulary) const {
   return checked;
 }
 
-Vocabulary ModelFile::vocabulary() const { return vocabulary_in(file_); }
+Vocabulary ModelFile::vocabulary() const { return vocabulary_in(header()); }
 
-void ModelFile::load_parameters(const Parameters& parameters) const { load(file_, parameters); }
+void ModelFile::load_parameters(const Parameters& parameters) const {
+  set_values(parameters, parameter_values(*reader_, parameters));
+}
 
-TrainOptions ModelFile::options() const { return options_in(file_); }
+void ModelFile::load_in_place(const Parameters& parameters, const Bf16Matrices& matrices) const {
+  HEED_NAMESPACE::load_in_place(*reader_, parameters, matrices);
+}
+
+TrainOptions ModelFile::options() const { return options_in(header()); }
 
 GemmChoice ModelFile::gemm() const {
-  if (file_.metadata.count("train.gemm") == 0) return GemmChoice();  // an older file
+  if (header().metadata.count("train.gemm") == 0) return GemmChoice();  // an older file
   try {
-    return GemmChoice::parse(text_entry(file_, "train.gemm"));
+    return GemmChoice::parse(text_entry(header(), "train.gemm"));
   } catch (const Error& error) {
     throw_error(path(), ": metadata 'train.gemm': ", error.what());
   }
 }
 
 TextFingerprint ModelFile::text() const {
-  const bool has_size = file_.metadata.count("text.vocab_size") != 0;
-  return {path_in(file_), integer_entry(file_, "text.bytes", any_integer),
-          integer_entry(file_, "text.hash", any_integer),
-          has_size ? size_entry(file_, "text.vocab_size") : 0};
+  const bool has_size = header().metadata.count("text.vocab_size") != 0;
+  return {path_in(header()), integer_entry(header(), "text.bytes", any_integer),
+          integer_entry(header(), "text.hash", any_integer),
+          has_size ? size_entry(header(), "text.vocab_size") : 0};
 }
 
 void ModelFile::restore(Trainer& trainer) const {
   check_same_model(path(), config(), trainer.model().config);
-  TrainerState state = trainer_state_in(file_);
-  std::vector<Array> values = parameter_values(file_, trainer.parameters());
+  TrainerState state = trainer_state_in(*reader_);
+  std::vector<Array> values = parameter_values(*reader_, trainer.parameters());
   try {
     trainer.restore(std::move(state));
   } catch (const Error& error) {
@@ -68,10 +88,22 @@ void ModelFile::restore(Trainer& trainer) const {
   set_values(trainer.parameters(), std::move(values));
 }
 
-LoadedModel::LoadedModel(const ModelFile& file)
+// The configuration. Throws Error if the memory does not suffice for the model.
+static nn::GptConfig checked_config(const ModelFile& file, WeightType weights,
+                                    const Vocabulary& vocabulary) {
+  const nn::GptConfig config = file.config_for(vocabulary);
+  const double bytes_each = weights == WeightType::bf16 ? 2 : sizeof(Real);
+  check_memory(nn::parameter_count<double>(config) * bytes_each, file.path() + ": its model needs");
+  return config;
+}
+
+LoadedModel::LoadedModel(const ModelFile& file, WeightType weights)
     : vocabulary(file.vocabulary()),
-      model(nn::without_values(parameters, file.config_for(vocabulary))) {
-  file.load_parameters(parameters);
+      model(weights == WeightType::bf16
+                ? nn::without_values(parameters, bf16_matrices,
+                                     checked_config(file, weights, vocabulary))
+                : nn::without_values(parameters, checked_config(file, weights, vocabulary))) {
+  file.load_in_place(parameters, bf16_matrices);
 }
 
 void check_complete(const char* function, const Parameters& parameters, const nn::GptConfig& config,

@@ -1,12 +1,13 @@
-// safetensors_checksum.cpp: the checksum of a safetensors file, stored in its header.
+// safetensors_checksum.cpp: computes and checks the checksum of a safetensors file.
 //
 // The value of "heed.checksum" has 32 hexadecimal digits: 16 for the hash (XXH3) of the header
 // without these digits, and 16 for the hash of the tensors' bytes.
 
+#include "files/safetensors_checksum.hpp"
+
 #include <algorithm>
 
 #include "base/hash.hpp"
-#include "files/parts.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
 
@@ -75,14 +76,13 @@ bool promises_checksum(const SafetensorsFile& file) {
   return first != file.metadata.end() && first->first.compare(0, 5, "heed.") == 0;
 }
 
-bool check_data_sum(const std::string& header, const SafetensorsFile& file, std::uint64_t sum) {
-  if (!promises_checksum(file)) return false;
+void check_data_sum(const std::string& header, const SafetensorsFile& file, std::uint64_t sum) {
+  if (!promises_checksum(file)) return;
   const std::size_t digits = find_digits(header);
   if (digits == header.npos || file.metadata.count(checksum_key) == 0)
     throw_error(file.path, ": checksum: missing or damaged in a file that heed wrote");
   if (header.compare(digits + sum_digits, sum_digits, digits_of(sum)) != 0)
     throw_error(file.path, ": checksum: the tensors changed after they were saved");
-  return true;
 }
 
 }  // namespace HEED_NAMESPACE

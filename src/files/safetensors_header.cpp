@@ -1,4 +1,6 @@
-// safetensors_header.cpp: a strict SAX parser and a writer for safetensors headers.
+// safetensors_header.cpp: a strict parser and a writer for safetensors headers.
+
+#include "files/safetensors_header.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +11,6 @@
 #include <utility>
 
 #include "base/json.hpp"
-#include "files/parts.hpp"
 #include "heed/array/shape.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
@@ -214,6 +215,12 @@ std::string quoted(const std::string& text, const std::string& file) {
 }
 
 }  // namespace
+
+std::size_t bytes_of(const std::vector<StoredTensor>& tensors) {
+  std::size_t bytes = 0;
+  for (const StoredTensor& tensor : tensors) bytes += tensor.bytes;
+  return bytes;
+}
 
 SafetensorsFile parse_header(std::string_view text, const std::string& path) {
   check_padding(text, path);

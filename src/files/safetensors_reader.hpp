@@ -1,9 +1,10 @@
-// safetensors_reader.hpp: reads the tensors of a large safetensors file piece by piece.
+// safetensors_reader.hpp: reads the tensors of a safetensors file of any size, piece by piece.
 #pragma once
 
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,15 +22,17 @@ class SafetensorsReader {
  public:
   // Throws the errors of read_safetensors, except those about the checksum of the tensors.
   explicit SafetensorsReader(const std::filesystem::path& path);
+  // Reads the numbers from memory, where the `data` of the tensors points.
+  explicit SafetensorsReader(std::shared_ptr<const SafetensorsFile> file);
 
-  const std::string& path() const { return header_.path; }       // the path that was opened
-  const Metadata& metadata() const { return header_.metadata; }  // empty if there is none
-  // The tensors, sorted by byte offset. Their `data` is null.
-  const std::vector<StoredTensor>& tensors() const { return header_.tensors; }
+  const std::string& path() const { return header_->path; }       // the path that was opened
+  const Metadata& metadata() const { return header_->metadata; }  // empty if there is none
+  // The tensors, sorted by byte offset. Their `data` is null unless the numbers are in memory.
+  const std::vector<StoredTensor>& tensors() const { return header_->tensors; }
   // "PATH: tensor 'NAME'", the beginning of errors about tensors()[index].
   std::string name(std::size_t index) const;
   // The header, and whether the file claims to have a checksum, which read_all() checks.
-  const SafetensorsFile& header() const { return header_; }
+  const SafetensorsFile& header() const { return *header_; }
 
   // Copies `count` elements of tensors()[index], from element `first` on (row-major), to `out`.
   // Converts F16, BF16, F32 and F64 to Real. Throws Error for another dtype, for a range outside
@@ -48,14 +51,18 @@ class SafetensorsReader {
                                    std::size_t count)>;
   void read_all(const std::function<bool(std::size_t index)>& is_wanted, const Piece& piece) const;
 
+  // The file with all its bytes in memory. Throws Error unless the checksum is right.
+  SafetensorsFile in_memory() const;
+
  private:
-  InputFile input_;
-  SafetensorsFile header_;
+  using BytesPiece = std::function<void(std::size_t first, const unsigned char*, std::size_t)>;
+  void read_pieces(std::size_t index, std::size_t first, std::size_t count, std::size_t each,
+                   const BytesPiece& piece) const;
+
+  std::shared_ptr<const InputFile> input_;  // null if the numbers are in memory
+  std::shared_ptr<const SafetensorsFile> header_;
   std::string header_text_;
   std::vector<std::size_t> offsets_;  // the first byte of each tensor in the file
 };
-
-// The value of a number in F16 (IEEE 754 binary16, with subnormal numbers).
-float float_of_f16(std::uint16_t bits);
 
 }  // namespace HEED_NAMESPACE

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "array/reduce.hpp"
-#include "files/safetensors_reader.hpp"
+#include "files/load.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
 
@@ -16,41 +16,32 @@ namespace HEED_NAMESPACE {
 
 namespace {
 
-// What a tensor of a file is loaded into: a parameter, or a matrix in BF16.
+// What a tensor of a file is loaded into: an array, or a matrix in BF16.
 struct Target {
-  explicit Target(const Tensor& tensor) : parameter(tensor) {}
-  explicit Target(std::shared_ptr<Bf16Matrix> bf16) : matrix(std::move(bf16)) {}
+  std::string name;
+  Array* array = nullptr;
+  Bf16Matrix* matrix = nullptr;
 
   Shape shape() const {
-    return matrix ? Shape{matrix->rows(), matrix->columns()} : parameter.shape();
+    return matrix != nullptr ? Shape{matrix->rows(), matrix->columns()} : shape_of(*array);
   }
   void set(std::size_t first, const Real* values, std::size_t count) const {
-    if (matrix)
+    if (matrix != nullptr)
       matrix->set(first, values, count);
     else
-      std::copy_n(values, count, parameter.mutable_value().data() + first);
+      std::copy_n(values, count, array->data() + first);
   }
-  bool is_finite() const { return matrix ? matrix->all_finite() : all_finite(parameter.value()); }
-
-  Tensor parameter;
-  std::shared_ptr<Bf16Matrix> matrix;  // null for a parameter
+  bool is_finite() const { return matrix != nullptr ? matrix->all_finite() : all_finite(*array); }
 };
-
-using Targets = std::vector<std::pair<std::string, Target>>;  // with their names
-
-Targets targets_of(const Parameters& parameters, const Bf16Matrices& matrices) {
-  Targets targets;
-  for (const Tensor& parameter : parameters) targets.emplace_back(parameter.name(), parameter);
-  for (const auto& [name, matrix] : matrices) targets.emplace_back(name, matrix);
-  return targets;
-}
 
 // The target of each tensor of the file: null for the optimizer's tensors. Throws Error unless
 // every target has a tensor of its shape, and every other tensor is the optimizer's.
-std::vector<const Target*> matched(const SafetensorsFile& file, const Targets& targets) {
+std::vector<const Target*> matched(const SafetensorsFile& file,
+                                   const std::vector<Target>& targets) {
   const auto stored = file.by_name();
   std::unordered_map<std::string_view, const Target*> by_name;
-  for (const auto& [name, target] : targets) {
+  for (const Target& target : targets) {
+    const std::string& name = target.name;
     by_name.emplace(name, &target);
     const auto found = stored.find(name);
     if (found == stored.end()) throw_error(file.path, ": no tensor ", in_quotes(name));
@@ -97,12 +88,8 @@ void check_finite(const std::string& path, const std::string& name, const Array&
   throw_error(file.path(), ": changed while it was read; read it again");
 }
 
-}  // namespace
-
-void load(const SafetensorsReader& file, const Parameters& parameters, const Bf16Matrices& matrices,
-          SourceLocation location) {
-  const CallSite site(location);
-  const Targets targets = targets_of(parameters, matrices);
+// Reads the file once. After an error about a number or the checksum, the targets are undefined.
+void read_into(const SafetensorsReader& file, const std::vector<Target>& targets) {
   const std::vector<const Target*> of_tensor = matched(file.header(), targets);
   file.read_all([&](std::size_t i) { return of_tensor[i] != nullptr; },
                 [&](std::size_t i, std::size_t first, const Real* values, std::size_t count) {
@@ -112,14 +99,24 @@ void load(const SafetensorsReader& file, const Parameters& parameters, const Bf1
     if (of_tensor[i] != nullptr && !of_tensor[i]->is_finite()) throw_not_finite(file, i);
 }
 
-std::vector<Array> parameter_values(const SafetensorsFile& file, const Parameters& parameters) {
-  matched(file, targets_of(parameters, {}));
-  const auto stored = file.by_name();
+}  // namespace
+
+void load_in_place(const SafetensorsReader& file, const Parameters& parameters,
+                   const Bf16Matrices& matrices) {
+  std::vector<Target> targets;
+  for (const Tensor& parameter : parameters)
+    targets.push_back({parameter.name(), &parameter.mutable_value()});
+  for (const auto& [name, matrix] : matrices) targets.push_back({name, nullptr, matrix.get()});
+  read_into(file, targets);
+}
+
+std::vector<Array> parameter_values(const SafetensorsReader& file, const Parameters& parameters) {
   std::vector<Array> values;
-  for (const Tensor& parameter : parameters) {
-    values.push_back(file.array(*stored.at(parameter.name())));
-    check_finite(file.path, parameter.name(), values.back());
-  }
+  for (const Tensor& parameter : parameters) values.push_back(uninitialized(parameter.shape()));
+  std::vector<Target> targets;
+  for (const Tensor& parameter : parameters)
+    targets.push_back({parameter.name(), &values[targets.size()]});
+  read_into(file, targets);
   return values;
 }
 
@@ -149,13 +146,14 @@ void set_values(const Parameters& parameters, std::vector<Array> values, SourceL
 
 void load(const SafetensorsFile& file, const Parameters& parameters, SourceLocation location) {
   const CallSite site(location);
-  set_values(parameters, parameter_values(file, parameters), location);
+  const std::shared_ptr<const SafetensorsFile> not_owned(std::shared_ptr<void>(), &file);
+  set_values(parameters, parameter_values(SafetensorsReader(not_owned), parameters), location);
 }
 
 void load(const std::filesystem::path& path, const Parameters& parameters,
           SourceLocation location) {
   const CallSite site(location);
-  load(read_safetensors(path), parameters, location);
+  set_values(parameters, parameter_values(SafetensorsReader(path), parameters), location);
 }
 
 }  // namespace HEED_NAMESPACE

@@ -63,8 +63,7 @@ std::vector<std::uint32_t> Merges::applied_to(std::vector<std::uint32_t> ids) co
   const auto merge_at = [&](std::size_t i) {
     return chain.has_pair(i) ? find(chain.ids[i], chain.ids[chain.next[i]]) : nullptr;
   };
-  using Entry = std::pair<std::uint32_t,
-                          std::size_t>;  // a merge's rank, and where it applies
+  using Entry = std::pair<std::uint32_t, std::size_t>;  // a merge's rank, and where it applies
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
   const auto add = [&](std::size_t i) {
     if (const Merge* const merge = merge_at(i)) queue.push({merge->rank, i});

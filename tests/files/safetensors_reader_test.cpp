@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "catch.hpp"
+#include "files/dtypes.hpp"
 #include "heed/gemm/bf16.hpp"
 #include "message_of.hpp"
 #include "near.hpp"

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "catch.hpp"
-#include "files/model_reader.hpp"
 #include "heed/files/model_file.hpp"
 #include "heed/train/generate.hpp"
 #include "near.hpp"
@@ -53,7 +52,7 @@ TEST_CASE("with weights in BF16, the loss of a trained model changes by less tha
              run.text.vocabulary);
   const Batch batch = Batches(run.text.corpus.validation(), 32, 12, 1).next();
   const auto loss = [&](WeightType weights) {
-    const LoadedModel saved(ModelReader(folder / "m.safetensors"), weights);
+    const LoadedModel saved(ModelFile::open(folder / "m.safetensors"), weights);
     const NoGrad no_grad;
     return static_cast<double>(saved.model.loss(batch.inputs, batch.targets).item());
   };

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "catch.hpp"
-#include "files/model_reader.hpp"
+#include "heed/files/model_file.hpp"
 #include "near.hpp"
 #include "scratch_folder.hpp"
 #include "small_model.hpp"
@@ -265,8 +265,10 @@ TEST_CASE("a run is not restored from a file of which only the header was read",
   run.steps(2);
   const SavedRun saved(run);
   const std::string path = (saved.folder / "run").string();
-  const ModelReader reader(path);
-  const std::string error = message_of([&] { reader.file().restore(run.trainer); });
+  SafetensorsFile header = read_safetensors(path);
+  for (StoredTensor& tensor : header.tensors) tensor.data = nullptr;
+  const ModelFile file(std::move(header));
+  const std::string error = message_of([&] { file.restore(run.trainer); });
   CHECK(error.rfind(path + ": tensor 'optimizer.", 0) == 0);
   CHECK(has(error, ": only the header of the file was read, not its numbers"));
 }

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,8 @@
 #include "heed/train/trainer.hpp"
 
 namespace HEED_NAMESPACE {
+
+class SafetensorsReader;  // files/safetensors_reader.hpp
 
 // Identifies the training text of a run and its byte pairs, so that a run cannot be resumed with
 // another text.
@@ -36,18 +39,17 @@ std::map<std::string, std::string> option_texts(const TrainOptions& options);
 // ..." when the entry is missing, damaged or out of range.
 class ModelFile {
  public:
-  // `file` is the result of read_safetensors(), or a file of which only the header was read: then
-  // load_parameters() and restore() throw Error. See also open(), which reads the file.
-  explicit ModelFile(SafetensorsFile file) : file_(std::move(file)) {}
-  // Throws the errors of read_safetensors and, for other formats, "PATH: not a checkpoint: ...".
+  // A file in memory: the result of read_safetensors(). If its tensors have no numbers, the
+  // functions that load them throw Error.
+  explicit ModelFile(SafetensorsFile file);
+  // Opens a file and reads its header; the functions that load numbers read them piece by piece,
+  // and throw Error for a wrong checksum. Throws the errors of read_safetensors, except those about
+  // the tensors' numbers, and for other formats "PATH: not a checkpoint: ...".
   static ModelFile open(const std::filesystem::path& path);
 
-  const std::string& path() const { return file_.path; }  // the path that was opened
-  // Whether the file has a checksum. open() checked it; of a file of which only the header was
-  // read, ModelReader::load() checks it.
-  bool has_checksum() const { return file_.has_checksum; }
-  // Whether the file is the checkpoint of a training run, which has a text().
-  bool has_text() const { return file_.metadata.count("text.path") != 0; }
+  const std::string& path() const;  // the path that was opened
+  bool has_checksum() const;        // whether the file claims to have a checksum
+  bool has_text() const;            // whether it is the checkpoint of a run, which has a text()
 
   // The entries of the file. Only the checkpoint of a training run has options() and text().
   nn::GptConfig config() const;
@@ -63,27 +65,31 @@ class ModelFile {
   // tensor is missing, differs in shape from its parameter, holds a value that is not finite, or
   // belongs to no parameter. Ignores the optimizer's tensors, whose names begin with "optimizer.".
   void load_parameters(const Parameters& parameters) const;
+  // The same, straight into place, so that the numbers are in memory once: those of `matrices` in
+  // BF16. After an error about a number or the checksum, the values are undefined.
+  void load_in_place(const Parameters& parameters, const Bf16Matrices& matrices = {}) const;
 
   // Sets the trainer to the state in which the run was saved. Throws Error, and changes nothing,
   // when the file does not fit the trainer.
   void restore(Trainer& trainer) const;
 
  private:
-  SafetensorsFile file_;
+  explicit ModelFile(std::shared_ptr<const SafetensorsReader> reader)
+      : reader_(std::move(reader)) {}
+  const SafetensorsFile& header() const;
+
+  std::shared_ptr<const SafetensorsReader> reader_;
 };
 
 // The number type of a loaded model's weight matrices: Real (F32 in the library `heed`), or BF16
 // for inference, in half the memory.
 enum class WeightType { f32, bf16 };
 
-class ModelReader;  // model_reader.hpp
-
 // A model with its vocabulary, loaded from a file.
 struct LoadedModel {
-  // Throws Error "PATH: ..." if an entry of the file is missing or invalid. A ModelReader needs
-  // less memory than a ModelFile.
-  explicit LoadedModel(const ModelFile& file);
-  explicit LoadedModel(const ModelReader& reader, WeightType weights = WeightType::f32);
+  // Throws Error "PATH: ..." if an entry of the file is missing or invalid, and if the memory does
+  // not suffice for the model.
+  explicit LoadedModel(const ModelFile& file, WeightType weights = WeightType::f32);
   LoadedModel(const LoadedModel&) = delete;  // not copyable: a copy would share the weights
   LoadedModel& operator=(const LoadedModel&) = delete;
 

@@ -8,8 +8,6 @@
 
 namespace HEED_NAMESPACE {
 
-class SafetensorsReader;  // safetensors_reader.hpp
-
 // Saves each parameter under its name. Replaces an existing file. PyTorch reads the file with
 // safetensors.torch.load_file. Throws Error `PATH: reason` when writing fails and, before it
 // writes, for a value that is not finite, which load() would reject.
@@ -25,16 +23,6 @@ void load(const std::filesystem::path& path, const Parameters& parameters,
 void load(const SafetensorsFile& file, const Parameters& parameters,
           SourceLocation location = SourceLocation::current());
 
-// The same for a file that is read piece by piece, so that its numbers are in memory once: those of
-// `matrices` in BF16. Throws Error with the same messages, for a wrong checksum, and for a number
-// that is too large for BF16. After an error about a number or the checksum, the values of the
-// parameters are undefined.
-void load(const SafetensorsReader& file, const Parameters& parameters,
-          const Bf16Matrices& matrices = {}, SourceLocation location = SourceLocation::current());
-
-// Returns the values that the file holds for the parameters, in the order of `parameters`. Throws
-// the same errors as load().
-std::vector<Array> parameter_values(const SafetensorsFile& file, const Parameters& parameters);
 // Sets the i-th parameter to values[i]. Throws Error, before it changes a parameter, unless
 // there is exactly one value of the right shape for each parameter.
 void set_values(const Parameters& parameters, std::vector<Array> values,

@@ -9,11 +9,11 @@
 #include "commands/run_folder.hpp"
 #include "commands/run_lock.hpp"
 #include "commands/terminal.hpp"
-#include "files/model_reader.hpp"
 #include "heed/base/atomic_file.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
 #include "heed/files/hugging_face.hpp"
+#include "heed/files/model_file.hpp"
 
 namespace heed::app {
 namespace {
@@ -64,15 +64,15 @@ void check_flags(const ExportCommand& c, const std::set<std::string>&) {
 
 int run(const ExportCommand& command) {
   check_new_folder(command.folder);
-  const ModelReader reader(checkpoint_in(command.run));
-  check_trusted(reader.file(), command.trust);
-  const nn::GptConfig config = reader.file().config();
+  const ModelFile file = ModelFile::open(checkpoint_in(command.run));
+  check_trusted(file, command.trust);
+  const nn::GptConfig config = file.config();
   try {
     check_export(config, format_of(command.to));
   } catch (const Error& error) {
-    throw_error(reader.file().path(), ": ", error.what());
+    throw_error(file.path(), ": ", error.what());
   }
-  const LoadedModel saved(reader);
+  const LoadedModel saved(file);
   std::error_code ignored;  // ignored here: creating the folder reports the error
   const bool is_new = !fs::exists(command.folder, ignored);
   make_folder(command.folder, "give another folder");

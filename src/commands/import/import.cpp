@@ -14,6 +14,7 @@
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
 #include "heed/files/hugging_face.hpp"
+#include "heed/files/model_file.hpp"
 
 namespace heed::app {
 namespace {

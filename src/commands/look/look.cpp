@@ -169,13 +169,12 @@ void check_flags(const LookCommand& c, const std::set<std::string>& given) {
 
 int run(const LookCommand& command) {
   if (command.threads) set_num_threads(*command.threads);
-  const ModelReader reader(checkpoint_in(command.run));
-  const ModelFile& file = reader.file();
+  const ModelFile file = ModelFile::open(checkpoint_in(command.run));
   check_trusted(file, command.trust);
   check_blas_buffers();
   check_threads();
   set_gemm_of_run(file.gemm());
-  const LoadedModel saved(reader);
+  const LoadedModel saved(file);
   const nn::Gpt& model = saved.model;
   check_layer_and_head(command, model.config);
   ValidationText training;

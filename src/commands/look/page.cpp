@@ -193,10 +193,9 @@ void check_writable(const std::filesystem::path& file) {
 Json history_model(const LookCommand& command, const LoadedModel& saved, const LookText& text,
                    const ScoreText& scored, const RunFolder& folder, std::int64_t step) {
   const nn::GptConfig& config = saved.model.config;
-  const ModelReader reader(folder.history_file(step));
-  const ModelFile& file = reader.file();
+  const ModelFile file = ModelFile::open(folder.history_file(step));
   check_trusted(file, command.trust);
-  const LoadedModel kept(reader);
+  const LoadedModel kept(file);
   if (kept.model.config.layers != config.layers || kept.model.config.heads != config.heads ||
       kept.vocabulary != saved.vocabulary)
     throw_error(file.path(), ": is not a model of this run; move it out of the folder");

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "commands/look/look.hpp"
-#include "files/model_reader.hpp"
 #include "heed/draw/plot_program.hpp"
+#include "heed/files/model_file.hpp"
 #include "heed/study/ablation.hpp"
 #include "heed/study/tsne.hpp"
 #include "heed/text/corpus.hpp"

@@ -10,10 +10,10 @@
 #include "commands/run_folder.hpp"
 #include "commands/terminal.hpp"
 #include "commands/thread_check.hpp"
-#include "files/model_reader.hpp"
 #include "heed/array/parallel.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
+#include "heed/files/model_file.hpp"
 
 namespace heed::app {
 namespace {
@@ -128,13 +128,13 @@ int run(const SampleCommand& command) {
     throw UsageError("--samples " + std::to_string(command.samples) + ": the seeds --seed, " +
                      "--seed + 1, ... must be at most 4294967295");
   if (command.threads) set_num_threads(*command.threads);
-  const ModelReader reader(checkpoint_in(command.run));
-  const std::string path = reader.file().path();
-  check_trusted(reader.file(), command.trust);
+  const ModelFile file = ModelFile::open(checkpoint_in(command.run));
+  const std::string path = file.path();
+  check_trusted(file, command.trust);
   check_blas_buffers();
   check_threads();
-  set_gemm_of_run(reader.file().gemm());
-  const LoadedModel saved(reader, command.weights);
+  set_gemm_of_run(file.gemm());
+  const LoadedModel saved(file, command.weights);
   const Vocabulary& vocabulary = saved.vocabulary;
   if (!saved.model.config.causal)
     throw_error(path,

@@ -141,7 +141,7 @@ struct Run {
   int train() {
     catch_stop_signals();
     if (is_first()) open_folder();
-    checkpoint.reset();  // frees the checkpoint's copy of the weights and of AdamW's moments
+    checkpoint.reset();  // closes the file, which the first save replaces
     if (is_first()) open_files();
     try {
       if (!is_first()) save();  // the counterpart of check_run() in open_files()

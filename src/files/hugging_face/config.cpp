@@ -1,10 +1,11 @@
 // config.cpp: reads and writes config.json, and reads the index of a sharded model.
 
+#include "files/hugging_face/config.hpp"
+
 #include <cmath>
 #include <utility>
 
 #include "files/hugging_face/json.hpp"
-#include "files/hugging_face/parts.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/file.hpp"
 #include "heed/base/text.hpp"
@@ -35,19 +36,19 @@ class Config {
     return value.get<std::uint64_t>();
   }
 
-  std::string text(const char* key, const std::string& otherwise) const {
+  // The value of a key, which must have type T: `kind`.
+  template <class T>
+  T value(const char* key, T otherwise, const char* kind) const {
     if (!has(key)) return otherwise;
-    if (!json_.at(key).is<std::string>())
-      throw_error(file(), ": '", key, "' is ", short_text(json_.at(key)), "; it must be a string");
-    return json_.at(key).get<std::string>();
+    if (!json_.at(key).is<T>())
+      throw_error(file(), ": '", key, "' is ", short_text(json_.at(key)), "; it must be ", kind);
+    return json_.at(key).get<T>();
   }
-
+  std::string text(const char* key, const std::string& otherwise) const {
+    return value(key, otherwise, "a string");
+  }
   bool flag(const char* key, bool otherwise) const {
-    if (!has(key)) return otherwise;
-    if (!json_.at(key).is<bool>())
-      throw_error(file(), ": '", key, "' is ", short_text(json_.at(key)),
-                  "; it must be true or false");
-    return json_.at(key).get<bool>();
+    return value(key, otherwise, "true or false");
   }
 
   double epsilon(const char* key, double otherwise) const {

@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "files/hugging_face/load_script.hpp"
-#include "files/hugging_face/parts.hpp"
+#include "files/hugging_face/tensors.hpp"
+#include "files/hugging_face/vocabulary.hpp"
 #include "heed/base/atomic_file.hpp"
 #include "heed/base/error.hpp"
 #include "heed/files/hugging_face.hpp"

@@ -1,111 +1,22 @@
 // import.cpp: reads a model from a folder of Hugging Face's, tensor by tensor.
 
 #include <algorithm>
-#include <cstring>
-#include <memory>
 #include <set>
-#include <unordered_map>
 
 #include "base/machine.hpp"
-#include "files/hugging_face/parts.hpp"
-#include "files/safetensors_reader.hpp"
+#include "files/hugging_face/tensors.hpp"
+#include "files/hugging_face/vocabulary.hpp"
+#include "files/hugging_face/weight_files.hpp"
+#include "files/model_entries.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
 #include "heed/files/hugging_face.hpp"
-#include "heed/files/model_file.hpp"
 
 namespace HEED_NAMESPACE {
 namespace hugging_face {
 namespace {
 
 namespace fs = std::filesystem;
-
-// ---- the files with tensors
-
-// A tensor in one of the files of a model.
-struct Location {
-  const SafetensorsReader* file;
-  std::size_t index;
-
-  const StoredTensor& tensor() const { return file->tensors()[index]; }
-  std::string name() const { return file->name(index); }
-};
-
-struct WeightFiles {
-  std::vector<std::unique_ptr<SafetensorsReader>> files;
-  std::unordered_map<std::string, Location> tensors;  // by canonical name
-
-  double elements() const {
-    double sum = 0;
-    for (const auto& [name, location] : tensors) {
-      double count = 1;
-      for (const std::size_t size : location.tensor().shape) count *= static_cast<double>(size);
-      sum += count;
-    }
-    return sum;
-  }
-};
-
-[[noreturn]] void throw_no_weights(const fs::path& folder) {
-  for (const char* name : {"pytorch_model.bin", "pytorch_model.bin.index.json", "ckpt.pt"})
-    if (file_exists(folder / name))
-      throw_error((folder / name).string(),
-                  ": is a Python pickle, which heed does not read; convert it with "
-                  "tools/weights/pickle_to_safetensors.py");
-  throw_error(folder.string(), ": has neither model.safetensors nor model.safetensors.index.json");
-}
-
-std::unique_ptr<SafetensorsReader> opened(const fs::path& path) {
-  try {
-    return std::make_unique<SafetensorsReader>(path);
-  } catch (const NotSafetensors& error) {
-    const bool is_pickle = error.reason.find("pickle") != std::string::npos ||
-                           error.reason.find("a zip archive") != std::string::npos;
-    throw_error(path.string(), ": ", error.reason,
-                is_pickle ? "; convert it with tools/weights/pickle_to_safetensors.py" : "");
-  }
-}
-
-void add_tensors(WeightFiles& weights, Source source, const SafetensorsReader& file) {
-  for (std::size_t i = 0; i < file.tensors().size(); ++i) {
-    const Location location{&file, i};
-    const auto [found, is_new] =
-        weights.tensors.emplace(canonical_name(source, file.tensors()[i].name), location);
-    if (!is_new)
-      throw_error(location.name(), ": names the same tensor as ",
-                  in_quotes(found->second.tensor().name));
-  }
-}
-
-// Checks that the tensors of a file are `listed`, those that the index lists for it.
-void check_listed(std::set<std::string> listed, const SafetensorsReader& file) {
-  for (const StoredTensor& tensor : file.tensors())
-    if (listed.erase(tensor.name) == 0)
-      throw_error(file.path(), ": tensor ", in_quotes(tensor.name),
-                  ": the index does not list it for this file");
-  if (!listed.empty())
-    throw_error(file.path(), ": no tensor ", in_quotes(*listed.begin()), ", which the index lists");
-}
-
-WeightFiles open_weights(const fs::path& folder, Source source) {
-  WeightFiles weights;
-  const fs::path single = folder / "model.safetensors";
-  const fs::path index_path = folder / "model.safetensors.index.json";
-  if (file_exists(single)) {
-    weights.files.push_back(opened(single));
-    add_tensors(weights, source, *weights.files[0]);
-    return weights;
-  }
-  if (!file_exists(index_path)) throw_no_weights(folder);
-  std::map<std::string, std::set<std::string>> tensors_of_file;
-  for (const auto& [tensor, file] : read_index(index_path)) tensors_of_file[file].insert(tensor);
-  for (const auto& [file, tensors] : tensors_of_file) {
-    weights.files.push_back(opened(folder / file));
-    check_listed(tensors, *weights.files.back());
-    add_tensors(weights, source, *weights.files.back());
-  }
-  return weights;
-}
 
 // ---- checks before memory is used
 
@@ -123,10 +34,7 @@ void check_size(const fs::path& folder, const nn::GptConfig& config, const Weigh
   if (needed > 2 * stored)
     throw_error(file, ": describes a model of ", grouped(needed), " parameters, the files hold ",
                 grouped(stored));
-  const double available = static_cast<double>(std::min(usable_memory(), usable_addresses()));
-  if (needed * sizeof(Real) > available)
-    throw_error(file, ": describes a model of ", grouped(needed * sizeof(Real)),
-                " bytes, but only ", grouped(available), " bytes of memory are available");
+  check_memory(needed * sizeof(Real), file + ": describes a model of");
 }
 
 // The shape of the tensor in the file: that of its parameters, concatenated along axis 0.
@@ -260,10 +168,8 @@ struct Folder {
     SafetensorsFile file;
     file.path = (path / "config.json").string();
     file.metadata = config.metadata;
-    for (const auto& [name, location] : weights.tensors) {
-      file.tensors.push_back(location.tensor());
-    }
-    return ModelFile(std::move(file)).config();
+    for (const auto& [name, location] : weights.tensors) file.tensors.push_back(location.tensor());
+    return config_in(file);
   }
 
   ForeignConfig config;

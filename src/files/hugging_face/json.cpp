@@ -2,7 +2,6 @@
 
 #include "files/hugging_face/json.hpp"
 
-#include "files/hugging_face/parts.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/file.hpp"
 #include "heed/base/text.hpp"

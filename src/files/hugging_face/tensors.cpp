@@ -1,8 +1,9 @@
 // tensors.cpp: the names and layouts of the tensors of GPT-2, nanoGPT and BERT.
 
+#include "files/hugging_face/tensors.hpp"
+
 #include <algorithm>
 
-#include "files/hugging_face/parts.hpp"
 #include "heed/base/error.hpp"
 
 namespace HEED_NAMESPACE::hugging_face {

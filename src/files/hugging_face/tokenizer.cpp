@@ -1,10 +1,11 @@
 // tokenizer.cpp: checks the settings of a folder's tokenizer, in config.json, tokenizer_config.json
 // and tokenizer.json, of which heed supports those of GPT-2 and of uncased models of BERT.
 
+#include "files/hugging_face/tokenizer.hpp"
+
 #include <algorithm>
 
 #include "files/hugging_face/json.hpp"
-#include "files/hugging_face/parts.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
 

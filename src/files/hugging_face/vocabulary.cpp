@@ -1,7 +1,10 @@
 // vocabulary.cpp: the vocabulary files of GPT-2, BERT and nanoGPT.
 
+#include "files/hugging_face/vocabulary.hpp"
+
 #include "files/hugging_face/json.hpp"
-#include "files/hugging_face/parts.hpp"
+#include "files/hugging_face/tokenizer.hpp"
+#include "files/model_entries.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
 #include "heed/base/utf8.hpp"
@@ -55,11 +58,11 @@ Vocabulary characters_in(const Json& json, const std::string& file) {
   }
 }
 
-Vocabulary vocabulary_in(const Metadata& metadata, const std::string& file) {
+Vocabulary vocabulary_of(const Metadata& metadata, const std::string& file) {
   SafetensorsFile described;
   described.path = file;
   described.metadata = metadata;
-  return ModelFile(std::move(described)).vocabulary();
+  return vocabulary_in(described);
 }
 
 Vocabulary in_meta_json(const fs::path& path) {
@@ -68,7 +71,7 @@ Vocabulary in_meta_json(const fs::path& path) {
   Metadata metadata;
   for (const auto& [key, value] : json.get<Json::Object>())
     if (value.is<std::string>()) metadata[key] = value.get<std::string>();
-  return vocabulary_in(metadata, path.string());
+  return vocabulary_of(metadata, path.string());
 }
 
 std::string meta_json(const Vocabulary& vocabulary) {
@@ -88,7 +91,7 @@ std::string meta_json(const Vocabulary& vocabulary) {
 
 Vocabulary read_vocabulary(const fs::path& folder, const ForeignConfig& config) {
   if (config.source == Source::heed)
-    return vocabulary_in(config.metadata, (folder / "config.json").string());
+    return vocabulary_of(config.metadata, (folder / "config.json").string());
   if (config.source == Source::bert) {
     check_bert_tokenizer(folder);
     return from_files(folder, Unit::word_piece, {"vocab.txt"});

@@ -1,14 +1,107 @@
-// trainer_state.cpp: the state of a training run as metadata and tensors.
+// run_entries.cpp: the path of a run's text, its options and the state of its trainer as metadata
+// and tensors.
 
+#include "files/run_entries.hpp"
+
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "array/reduce.hpp"
-#include "files/model_file/parts.hpp"
+#include "base/machine.hpp"
+#include "files/entries.hpp"
+#include "files/safetensors_header.hpp"
 #include "heed/base/text.hpp"
+#include "heed/base/utf8.hpp"
+#include "heed/files/model_file.hpp"
 #include "heed/files/save.hpp"
+#include "train/fields.hpp"
 
-namespace HEED_NAMESPACE::model_file {
+namespace HEED_NAMESPACE {
+
+// ---- the path
+
+namespace {
+
+constexpr const char* path_key = "text.path";
+constexpr const char* path_encoding_key = "text.path_encoding";
+
+}  // namespace
+
+// Metadata must be UTF-8, but the name of a file may have any bytes. A name that is not UTF-8 is
+// percent-encoded as in URLs (RFC 3986): caf%e9.txt.
+void put_path(Metadata& metadata, const std::string& path) {
+  metadata[path_key] = path;
+  if (is_utf8(path)) return;
+  metadata[path_encoding_key] = "percent";
+  std::string& encoded = metadata[path_key];
+  encoded.clear();
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    encoded +=
+        byte > 0x20 && byte < 0x7f && c != '%' ? std::string(1, c) : hexadecimal("%%%02llx", byte);
+  }
+}
+
+std::string path_in(const SafetensorsFile& file) {
+  const std::string& stored = text_entry(file, path_key);
+  if (stored.find('\0') != stored.npos)
+    throw_error(file.path, ": metadata '", path_key, "' is ", in_quotes(stored),
+                ", and no path has the byte 0");
+  if (file.metadata.count(path_encoding_key) == 0) return stored;
+  std::string path;
+  for (std::size_t i = 0; i < stored.size(); ++i) {
+    if (stored[i] != '%') {
+      path += stored[i];
+      continue;
+    }
+    unsigned char byte = 0;
+    const char* const digits = stored.data() + i + 1;
+    if (stored.size() - i < 3 || std::from_chars(digits, digits + 2, byte, 16).ptr != digits + 2)
+      throw_error(file.path, ": metadata '", path_key, "' is ", in_quotes(stored),
+                  ", which is not percent-encoded");
+    path += static_cast<char>(byte);
+    i += 2;
+  }
+  return path;
+}
+
+// ---- the options
+
+std::map<std::string, std::string> option_texts(const TrainOptions& options) {
+  std::map<std::string, std::string> texts;
+  each_option(options, [&](const Field& field, const auto& value) {
+    texts[field.name] = field_text(value);
+  });
+  return texts;
+}
+
+static void put_options(Metadata& metadata, const TrainOptions& options) {
+  for (const auto& [name, value] : option_texts(options)) metadata["train." + name] = value;
+  if (options.shards == 1) metadata.erase("train.shards");  // as in a run without --shards
+}
+
+TrainOptions options_in(const SafetensorsFile& file) {
+  TrainOptions options;
+  each_option(options, [&](const Field& field, auto& value) {
+    using Value = std::decay_t<decltype(value)>;
+    const std::string key = std::string("train.") + field.name;
+    if constexpr (std::is_floating_point_v<Value>)
+      value = number_entry(file, key);
+    else if (key == "train.shards" && file.metadata.count(key) == 0)
+      value = 1;  // a run without --shards
+    else if (key == "train.seed")
+      value = static_cast<Value>(integer_entry(file, key, any_integer));
+    else
+      value = static_cast<Value>(integer_entry(file, key));
+  });
+  return options;
+}
+
+// ---- the state
+
 namespace {
 
 const std::string history_key = "train.history";
@@ -58,15 +151,30 @@ void check_steps(const SafetensorsFile& file, const TrainerState& state) {
                 ", which is no time of ", counted(std::size_t(state.pending), "step"));
 }
 
-optim::State optimizer_in(const SafetensorsFile& file) {
+bool is_optimizers(const StoredTensor& tensor) {
+  return tensor.name.rfind(optimizer_prefix, 0) == 0;
+}
+
+optim::State optimizer_in(const SafetensorsReader& file) {
+  check_memory(static_cast<double>(bytes_of(file.tensors())), file.path() + ": has");
   optim::State state;
-  state.step = static_cast<std::int64_t>(integer_entry(file, "train.optimizer_step"));
-  for (const StoredTensor& tensor : file.tensors) {
-    if (tensor.name.rfind(optimizer_prefix, 0) != 0) continue;
-    state.arrays.emplace_back(tensor.name.substr(optimizer_prefix.size()), file.array(tensor));
-    if (!all_finite(state.arrays.back().second))
-      throw_error(file.path, ": tensor '", tensor.name, "' holds values that are not finite");
+  state.step = static_cast<std::int64_t>(integer_entry(file.header(), "train.optimizer_step"));
+  std::vector<std::size_t> array_of(file.tensors().size());
+  for (std::size_t i = 0; i < array_of.size(); ++i) {
+    const StoredTensor& tensor = file.tensors()[i];
+    array_of[i] = state.arrays.size();
+    if (is_optimizers(tensor))
+      state.arrays.emplace_back(tensor.name.substr(optimizer_prefix.size()),
+                                uninitialized(Shape(tensor.shape.begin(), tensor.shape.end())));
   }
+  file.read_all([&](std::size_t i) { return is_optimizers(file.tensors()[i]); },
+                [&](std::size_t i, std::size_t first, const Real* values, std::size_t count) {
+                  std::copy_n(values, count, state.arrays[array_of[i]].second.data() + first);
+                });
+  for (const auto& [name, array] : state.arrays)
+    if (!all_finite(array))
+      throw_error(file.path(), ": tensor '", optimizer_prefix, name,
+                  "' holds values that are not finite");
   return state;
 }
 
@@ -82,10 +190,11 @@ const std::string& generator_entry(const SafetensorsFile& file, const char* key)
 
 }  // namespace
 
-TrainerState trainer_state_in(const SafetensorsFile& file) {
+TrainerState trainer_state_in(const SafetensorsReader& reader) {
+  const SafetensorsFile& file = reader.header();
   TrainerState state;
   state.options = options_in(file);
-  state.optimizer = optimizer_in(file);
+  state.optimizer = optimizer_in(reader);
   for (const std::string& line : lines_of(text_entry(file, history_key)))
     state.history.push_back(parse_row(file, line));
   state.step = static_cast<std::int64_t>(integer_entry(file, "train.step"));
@@ -114,4 +223,4 @@ void put_trainer_state(Metadata& metadata, std::vector<StoredTensor>& tensors,
     tensors.push_back(stored_tensor(std::string(optimizer_prefix) + name, array));
 }
 
-}  // namespace HEED_NAMESPACE::model_file
+}  // namespace HEED_NAMESPACE

@@ -1,11 +1,13 @@
 // entries.cpp: reads texts and numbers from the metadata of a model's file.
 
+#include "files/entries.hpp"
+
 #include <cmath>
 
-#include "files/model_file/parts.hpp"
+#include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
 
-namespace HEED_NAMESPACE::model_file {
+namespace HEED_NAMESPACE {
 
 const std::string& text_entry(const SafetensorsFile& file, const std::string& key) {
   const auto found = file.metadata.find(key);
@@ -42,4 +44,4 @@ double number_entry(const SafetensorsFile& file, const std::string& key) {
   return number_in(file, key, text_entry(file, key));
 }
 
-}  // namespace HEED_NAMESPACE::model_file
+}  // namespace HEED_NAMESPACE

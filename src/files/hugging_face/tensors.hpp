@@ -1,0 +1,28 @@
+// tensors.hpp: the names and layouts of the tensors of GPT-2, nanoGPT and BERT.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "files/hugging_face/config.hpp"
+
+namespace HEED_NAMESPACE::hugging_face {
+
+// A tensor of the folder: the parameters that it holds, concatenated along axis 0. A transposed
+// matrix is (in, out), as in the Conv1D of GPT-2, where Linear has (out, in).
+struct ForeignTensor {
+  std::string name;                     // without the prefix, such as "h.0.attn.c_attn.weight"
+  std::vector<std::string> parameters;  // names in heed, such as "blocks.0.attention.query.weight"
+  bool transposed = false;
+};
+// All tensors of a model, in the order of the file.
+std::vector<ForeignTensor> tensors_of(Source source, const nn::GptConfig& config);
+// The prefix that names of tensors may have: "transformer." or "bert."; "" if there is none.
+std::string_view prefix_of(Source source);
+// The name without the prefix, with weight and bias for gamma and beta.
+std::string canonical_name(Source source, std::string_view name);
+// Whether a canonical name is that of a tensor that is no parameter, such as a buffer with a mask.
+bool is_ignorable(Source source, std::string_view canonical);
+
+}  // namespace HEED_NAMESPACE::hugging_face
