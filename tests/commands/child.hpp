@@ -164,9 +164,15 @@ inline void Child::start(const Call& call, int out) {
   const std::vector<char*> argument_pointers = pointers(arguments),
                            settings = pointers(environment);
   const int err = call.terminal ? out : fileno(err_.get());
+  // Until the child has other handlers, a signal would call Catch's, which can wait for ever.
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_BLOCK, &all, &before);
   id_ = ::fork();
+  if (id_ == 0)
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(signal, SIG_DFL);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (id_ != 0) return;
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(signal, SIG_DFL);
   ::alarm(120);
   if (::chdir(call.folder.c_str()) == 0 && ::dup2(fileno(in_.get()), 0) >= 0 &&
       ::dup2(out, 1) >= 0 && ::dup2(err, 2) >= 0)
