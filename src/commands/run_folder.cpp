@@ -111,13 +111,19 @@ bool RunFolder::has_checkpoint() const {
   return fs::exists(fs::symlink_status(checkpoint(), ignored));
 }
 
+std::vector<fs::path> RunFolder::files() const {
+  std::vector<fs::path> result = reports();
+  result.push_back(checkpoint());
+  for (const std::int64_t step : history_steps()) result.push_back(history_file(step));
+  return result;
+}
+
 bool RunFolder::has_files() const {
-  const std::vector<fs::path> files = reports();
+  const std::vector<fs::path> all = files();
   std::error_code ignored;
-  return has_checkpoint() || !history_steps().empty() ||
-         std::any_of(files.begin(), files.end(), [&](const auto& file) {
-           return fs::exists(fs::symlink_status(file, ignored));
-         });
+  return std::any_of(all.begin(), all.end(), [&](const auto& file) {
+    return fs::exists(fs::symlink_status(file, ignored));
+  });
 }
 
 fs::path RunFolder::history_file(std::int64_t step) const { return history() / model_name(step); }
@@ -149,9 +155,8 @@ void check_no_run(const RunFolder& folder, const std::string& advice) {
 }
 
 void check_not_of_run(const RunFolder& folder, const std::string& text) {
-  std::vector<fs::path> files = folder.reports();
-  files.insert(files.end(), {folder.lock(), folder.checkpoint()});
-  for (const std::int64_t step : folder.history_steps()) files.push_back(folder.history_file(step));
+  std::vector<fs::path> files = folder.files();
+  files.push_back(folder.lock());
   std::error_code ignored;  // a file that does not exist
   for (const fs::path& file : files)
     if (fs::equivalent(text, file, ignored))

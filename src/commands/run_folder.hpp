@@ -39,6 +39,8 @@ struct RunFolder {
   std::vector<std::filesystem::path> reports() const {
     return {loss_csv(), path / "loss.svg", path / "loss.gp", sample()};
   }
+  // All files of the run: the checkpoint and the reports, which may not exist, and the kept models.
+  std::vector<std::filesystem::path> files() const;
 
   bool has_checkpoint() const;
   // Whether there is a file with the name of a run's, which --replace would replace.
