@@ -4,11 +4,9 @@
 
 #include <filesystem>
 #include <iostream>
-#include <optional>
 
 #include "commands/run_folder.hpp"
-#include "commands/run_lock.hpp"
-#include "commands/run_replacement.hpp"
+#include "commands/run_writer.hpp"
 #include "commands/terminal.hpp"
 #include "heed/base/atomic_file.hpp"
 #include "heed/base/error.hpp"
@@ -30,6 +28,13 @@ std::string default_folder(const std::string& folder) {
   return "runs/" + name;
 }
 
+// Removes the loss.csv that a run leaves if it was killed before its first checkpoint.
+void remove_losses(const RunFolder& folder) {
+  std::error_code ignored;
+  if (fs::is_regular_file(fs::symlink_status(folder.loss_csv(), ignored)))
+    remove_file(folder.loss_csv());
+}
+
 }  // namespace
 
 void declare_flags(Flags& flags, ImportCommand& c) {
@@ -46,26 +51,17 @@ void declare_flags(Flags& flags, ImportCommand& c) {
 // Reads and checks everything before creating the run's folder, so that a failure writes no file.
 int run(const ImportCommand& command) {
   const RunFolder folder{command.out.empty() ? default_folder(command.folder) : command.out};
-  restore_replaced_run(folder);
-  RunLock lock(folder.path);
-  lock.acquire_if_possible();
-  const auto check_is_new = [&] {
-    if (!command.replace) check_no_run(folder, "another --out keeps both");
-  };
-  check_is_new();
+  RunWriter writer(folder, command.replace ? OldRun::replace : OldRun::refuse,
+                   "another --out keeps both");
+  writer.open();
   const ImportedModel imported(command.folder);
   const nn::GptConfig& c = imported.model.config;
-  folder.create();
-  lock.acquire();
-  check_is_new();                   // again: another program may have made a run in between
+  writer.create();
   AtomicFile(folder.checkpoint());  // throws if the file cannot be written
-  end_replacing(folder);
-  std::optional<RunReplacement> replacement;
-  if (folder.has_files()) replacement.emplace(folder);
-  const RunFolder& written = replacement ? replacement->folder() : folder;
-  save_model(written.checkpoint(), imported.parameters, c, imported.vocabulary);
+  save_model(writer.files().checkpoint(), imported.parameters, c, imported.vocabulary);
+  if (!command.replace) remove_losses(folder);
   catch_stop_signals();  // the next line, which takes milliseconds, is not interrupted
-  if (replacement) replacement->commit(lock, /*keep_reports=*/false);
+  writer.commit(/*keep_reports=*/false);
   const std::string path = shell_path(folder.path.string());
   std::cout << "model  " << printable(command.folder) << ": "
             << (c.masked_lm_head ? "BERT"

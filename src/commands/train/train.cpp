@@ -11,8 +11,7 @@
 #include "commands/gemm_setting.hpp"
 #include "commands/ranks.hpp"
 #include "commands/run_folder.hpp"
-#include "commands/run_lock.hpp"
-#include "commands/run_replacement.hpp"
+#include "commands/run_writer.hpp"
 #include "commands/terminal.hpp"
 #include "commands/thread_check.hpp"
 #include "commands/train/facts.hpp"
@@ -49,17 +48,20 @@ struct Run {
   int ranks_on_cores;
   TrainingText text{command.text.empty() ? default_text() : command.text};
   RunFolder folder{command.out.empty() ? default_folder(text.path) : command.out};
-  RunLock lock{folder.path};
+  RunWriter writer{folder,
+                   command.resume    ? OldRun::resume
+                   : command.replace ? OldRun::replace
+                                     : OldRun::refuse,
+                   "--resume continues that run, another --out keeps both"};
   std::optional<ModelFile> checkpoint = {}, initial = {};
   std::unique_ptr<Trainer> trainer = {};
   DataParallel* parallel = nullptr;  // the trainer if several processes train, otherwise null
-  std::optional<RunReplacement> replacement = {};  // until the first save, if there is an old run
   bool keep_history = false;
   std::ofstream loss_csv = {};
   std::optional<RunOutput> output = {};
 
   bool is_first() const { return communicator.rank() == 0; }
-  const RunFolder& files() const { return replacement ? replacement->folder() : folder; }
+  const RunFolder& files() const { return writer.files(); }
 
   // ---- the checks before the first step
 
@@ -68,9 +70,7 @@ struct Run {
       set_rank_threads(ranks_on_cores, command.threads ? &*command.threads : nullptr);
     if (is_first()) {
       if (!command.text.empty()) check_not_of_run(folder, command.text);
-      restore_replaced_run(folder);
-      lock.acquire_if_possible();  // locks the folder before reading it: others may be writing
-      check_is_new();
+      writer.open();
     }
     if (command.resume) checkpoint = open_checkpoint(folder, command, text.path);
     if (!command.init.empty()) initial = open_initial(command);
@@ -79,11 +79,6 @@ struct Run {
     command.model.vocab_size = 1;  // before the text is read, the smallest vocabulary is assumed
     check_memory(command, communicator.local_size());
     return communicator.size() == 1 ? Facts() : facts_of(command, text);
-  }
-
-  void check_is_new() const {
-    if (!command.resume && !command.replace)
-      check_no_run(folder, "--resume continues that run, another --out keeps both");
   }
 
   // Standard input belongs to rank 0, which sends the text to the others.
@@ -156,12 +151,7 @@ struct Run {
   }
 
   void open_folder() {
-    folder.create();
-    lock.acquire();
-    check_is_new();  // again: another program may have made a run while this one waited for its
-                     // text
-    end_replacing(folder);
-    if (command.replace && folder.has_files()) replacement.emplace(folder);
+    writer.create();
     keep_history = command.keep_history || (checkpoint && !folder.history_steps().empty());
     if (text.had_byte_order_mark)
       note(text.name() + " begins with a byte order mark, which heed removes");
@@ -182,7 +172,7 @@ struct Run {
       throw_error(files().loss_csv().string(), ": ", write_error_text(errno),
                   "; make it writable or remove it");
     output.emplace(*trainer, text, folder);
-    output->print_header(communicator.size(), replacement && folder.has_checkpoint());
+    output->print_header(communicator.size(), writer.replaces_run());
     files().remove_history_after(trainer->steps_done());
     if (trainer->steps_done() == 0) save_history();
   }
@@ -234,8 +224,7 @@ struct Run {
       return;
     }
     save_run(files().checkpoint(), *trainer, *text.vocabulary, text.fingerprint);
-    if (replacement) replacement->commit(lock, /*keep_reports=*/true);
-    replacement.reset();
+    writer.commit(/*keep_reports=*/true);
   }
 
   // Called if loss.csv cannot be written: saves the checkpoint, which contains the loss history,
