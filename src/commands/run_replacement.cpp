@@ -13,6 +13,7 @@
 #include "commands/terminal.hpp"
 #include "heed/base/atomic_file.hpp"
 #include "heed/base/error.hpp"
+#include "heed/base/file.hpp"
 
 namespace heed::app {
 namespace {
@@ -44,6 +45,25 @@ void remove_regular_file(const fs::path& path) {
   if (fs::is_regular_file(fs::symlink_status(path, ignored))) fs::remove(path, ignored);
 }
 
+bool is_script_of_plot(const fs::path& file) {
+  const std::string start = "# Draws ";  // see Canvas::head()
+  try {
+    return start_of_file(file, start.size()) == start;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// Removes the plots of heed look, which show the run's model. Files with these names that have no
+// script of heed's are the user's.
+void remove_plots(const fs::path& folder) {
+  for (const std::string name : {"look", "tsne"}) {
+    if (!is_script_of_plot(folder / (name + ".gp"))) continue;
+    for (const char* ending : {".csv", ".svg", ".gp"})
+      remove_regular_file(folder / (name + ending));
+  }
+}
+
 // Moves the files that `to` does not have, but for the lock file of a run.
 void move_files(const fs::path& from, const fs::path& to) {
   std::error_code ignored;
@@ -64,17 +84,15 @@ bool holds_only(const fs::path& folder, const fs::path& file) {
 
 // Removes the files of a run, moves all others into the folder `to`, and removes the run's folder.
 // What fails is left for the next call. A folder without a lock file is not one of heed's.
-void clear(const RunFolder& run, const RunFolder& to, bool keep_reports) {
+void clear(const RunFolder& run, const RunFolder& to) {
   std::error_code ignored;
   if (fs::is_symlink(run.path, ignored) || fs::is_symlink(run.history(), ignored)) return;
   if (!has_file(run.lock())) return;
   run.remove_temporaries();
-  for (const std::int64_t step : run.history_steps()) remove_regular_file(run.history_file(step));
+  for (const fs::path& file : run.files()) remove_regular_file(file);
+  remove_plots(run.path);
   if (fs::is_directory(run.history(), ignored)) move_files(run.history(), to.history());
   fs::remove(run.history(), ignored);  // if it is empty
-  for (const fs::path& file : run.reports())
-    if (!keep_reports || has_file(to.path / file.filename())) remove_regular_file(file);
-  remove_regular_file(run.checkpoint());
   move_files(run.path, to.path);
   if (!holds_only(run.path, run.lock())) return;  // with its lock file, the next call goes on
   remove_regular_file(run.lock());
@@ -82,11 +100,15 @@ void clear(const RunFolder& run, const RunFolder& to, bool keep_reports) {
 }
 
 // Failures are ignored, because some file systems have neither owners nor permissions.
+void set_permissions(const struct stat& status, const fs::path& file) {
+  std::ignore = ::chown(file.c_str(), status.st_uid, status.st_gid);
+  std::ignore = ::chmod(file.c_str(), status.st_mode & 07777);
+}
+
 void copy_permissions(const fs::path& from, const fs::path& to) {
   struct stat status;
   if (::lstat(from.c_str(), &status) != 0 || S_ISLNK(status.st_mode) || !has_file(to)) return;
-  std::ignore = ::chown(to.c_str(), status.st_uid, status.st_gid);
-  std::ignore = ::chmod(to.c_str(), status.st_mode & 07777);
+  set_permissions(status, to);
 }
 
 [[noreturn]] void throw_not_replaceable(const RunFolder& folder, const std::string& reason) {
@@ -121,10 +143,10 @@ RunReplacement::RunReplacement(const RunFolder& old)
 }
 
 RunReplacement::~RunReplacement() {
-  if (!failed_) clear(new_, old_, false);
+  if (!failed_) clear(new_, old_);
 }
 
-void RunReplacement::commit(RunLock& lock, bool keep_reports) {
+void RunReplacement::commit(RunLock& lock) {
   copy_permissions(old_.checkpoint(), new_.checkpoint());
   copy_permissions(old_.loss_csv(), new_.loss_csv());
   copy_permissions(old_.history(), new_.history());
@@ -137,14 +159,29 @@ void RunReplacement::commit(RunLock& lock, bool keep_reports) {
                 "; move it before the next run of this name, which removes it");
   }
   lock.exchange(lock_);
-  clear(new_, old_, keep_reports);
+  remember_permissions();
+  clear(new_, old_);
   if (has_file(new_.path))
     note(new_.path.string() + " still has files of the old run, which could not be moved");
 }
 
+void RunReplacement::remember_permissions() {
+  struct stat status;
+  for (const fs::path& file : new_.reports())
+    if (::lstat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+        !has_file(old_.path / file.filename()))
+      permissions_.emplace_back(old_.path / file.filename(), status);
+}
+
+void RunReplacement::give_permissions() const {
+  std::error_code ignored;
+  for (const auto& [file, status] : permissions_)
+    if (fs::is_regular_file(fs::symlink_status(file, ignored))) set_permissions(status, file);
+}
+
 void end_replacing(const RunFolder& folder) {
   const RunFolder run = without_links(folder);
-  for (const char* ending : {".new", ".old"}) clear(beside(run, ending), run, false);
+  for (const char* ending : {".new", ".old"}) clear(beside(run, ending), run);
 }
 
 void restore_replaced_run(const RunFolder& folder) {

@@ -1,6 +1,12 @@
 // run_replacement.hpp: RunReplacement, which puts a new run in the place of an old one in one step.
 #pragma once
 
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <utility>
+#include <vector>
+
 #include "commands/run_folder.hpp"
 #include "commands/run_lock.hpp"
 
@@ -25,15 +31,20 @@ class RunReplacement {
   const RunFolder& folder() const { return new_; }  // where the files are until commit()
 
   // Gives the new folder the name and the permissions of the old one, whose lock is `lock`. Then
-  // removes the files of the old run and moves all others into the new folder: those of the user
-  // and, if `keep_reports`, the reports that the new run has not written yet. Throws Error if the
-  // folders cannot be exchanged; then the old run is unchanged and the new one stays beside it.
-  void commit(RunLock& lock, bool keep_reports);
+  // removes the files of the old run and the plots of its model, and moves all others, those of the
+  // user, into the new folder. Throws Error if the folders cannot be exchanged; then the old run is
+  // unchanged and the new one stays beside it.
+  void commit(RunLock& lock);
+  // Gives the reports that the new run has written since commit() the permissions of the old ones.
+  void give_permissions() const;
 
  private:
+  void remember_permissions();
+
   RunFolder old_, new_;
   RunLock lock_;         // of the new folder, so that no other process uses it after the exchange
   bool failed_ = false;  // whether commit() could not exchange the folders
+  std::vector<std::pair<std::filesystem::path, struct stat>> permissions_;  // of old reports
 };
 
 // Ends what a RunReplacement of this folder began before its program was killed: removes the run

@@ -22,9 +22,13 @@ void RunWriter::create() {
   if (old_run_ == OldRun::replace && folder_.has_files()) replacement_.emplace(folder_);
 }
 
-void RunWriter::commit(bool keep_reports) {
-  if (is_beside()) replacement_->commit(lock_, keep_reports);
+void RunWriter::commit() {
+  if (is_beside()) replacement_->commit(lock_);
   committed_ = true;
+}
+
+void RunWriter::finish() const {
+  if (replacement_) replacement_->give_permissions();
 }
 
 }  // namespace heed::app

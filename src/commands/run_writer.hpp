@@ -33,7 +33,9 @@ class RunWriter {
   const RunFolder& files() const { return is_beside() ? replacement_->folder() : folder_; }
   bool replaces_run() const { return is_beside() && folder_.has_checkpoint(); }
   // Puts the saved run in the place of the old one. Throws the errors of RunReplacement::commit().
-  void commit(bool keep_reports);
+  void commit();
+  // Ends the run, when all its files are written.
+  void finish() const;
 
  private:
   bool is_beside() const { return replacement_ && !committed_; }

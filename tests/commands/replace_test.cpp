@@ -294,6 +294,40 @@ TEST_CASE("files of the user stay in a folder whose run is replaced", "[commands
   }
 }
 
+TEST_CASE("plots and samples of a replaced run do not stay beside the new run",
+          "[commands][hostile]") {
+  const Sandbox sandbox;
+  fs::copy(HEED_TESTS_DIR "/weights/gpt2", sandbox / "gpt2");
+  const Arguments endless = {"train",     "in.txt",         "--out",   "o",
+                             "--replace", "--layers",       "1",       "--embed-dim",
+                             "16",        "--heads",        "2",       "--block-size",
+                             "16",        "--steps",        "1000000", "--eval-every",
+                             "100",       "--eval-batches", "1"};
+  for (const Arguments& command :
+       {endless, Arguments{"import", "gpt2", "--out", "o", "--replace"}}) {
+    fs::remove_all(sandbox / "o");
+    REQUIRE(sandbox.heed(train_tiny).code == 0);
+    REQUIRE(sandbox.heed({"look", "o", "--text", "the"}).code == 0);
+    REQUIRE(sandbox.has_file("o/look.gp"));
+    put(sandbox / "o/look.svg", "drawn");
+    for (const char* name : {"notes.txt", "tsne.csv", "tsne.svg"})  // without a script of heed's
+      put(sandbox / "o" / name, "mine");
+    Child child(sandbox.call(command));
+    if (command[0] == "train") {
+      child.read_until("  val ");
+      child.kill(SIGINT);  // before it writes a sample
+    }
+    CHECK(child.finish().code == (command[0] == "train" ? 130 : 0));
+    std::map<std::string, std::string> expected = {
+        {"notes.txt", "mine"}, {"tsne.csv", "mine"}, {"tsne.svg", "mine"}};
+    for (const char* name : {"checkpoint.safetensors", "loss.csv"})
+      if (sandbox.has_file(std::string("o/") + name))
+        expected[name] = content(sandbox / "o" / name);
+    CHECK((files_in(sandbox / "o") == expected));
+    CHECK(sandbox.has_file("o/loss.csv") == (command[0] == "train"));
+  }
+}
+
 TEST_CASE("a replaced run keeps its permissions, and a link to it stays a link",
           "[commands][hostile]") {
   const Sandbox sandbox;

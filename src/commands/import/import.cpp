@@ -61,7 +61,7 @@ int run(const ImportCommand& command) {
   save_model(writer.files().checkpoint(), imported.parameters, c, imported.vocabulary);
   if (!command.replace) remove_losses(folder);
   catch_stop_signals();  // the next line, which takes milliseconds, is not interrupted
-  writer.commit(/*keep_reports=*/false);
+  writer.commit();
   const std::string path = shell_path(folder.path.string());
   std::cout << "model  " << printable(command.folder) << ": "
             << (c.masked_lm_head ? "BERT"

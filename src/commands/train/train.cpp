@@ -224,7 +224,7 @@ struct Run {
       return;
     }
     save_run(files().checkpoint(), *trainer, *text.vocabulary, text.fingerprint);
-    writer.commit(/*keep_reports=*/true);
+    writer.commit();
   }
 
   // Called if loss.csv cannot be written: saves the checkpoint, which contains the loss history,
@@ -260,6 +260,7 @@ struct Run {
     curve.title = "training on " + std::filesystem::path(text.name()).filename().string();
     const Plot plot = draw_loss_curve(folder.path.string(), curve);
     write_file_atomically(folder.sample(), sample);  // last: --resume takes it for the run's end
+    writer.finish();
     if (received_signal() != 0) return output->print_interrupted(received_signal(), advice);
     output->print_result(plot, curve, sample);
     return 0;
