@@ -185,10 +185,6 @@ void AtomicFile::write(const void* data, std::size_t bytes) {
   }
 }
 
-void AtomicFile::sync() {
-  if (const int error = sync_file(descriptor_)) throw_errno(error);
-}
-
 void AtomicFile::commit() { commit(rename_file); }
 
 void AtomicFile::commit_new() { commit(rename_new_file); }
@@ -198,7 +194,7 @@ void AtomicFile::commit_new() { commit(rename_new_file); }
 // close(), so a duplicate of the descriptor is closed before the rename. The original descriptor
 // stays open and keeps the lock.
 void AtomicFile::commit(int (*move)(const fs::path&, const fs::path&)) {
-  sync();
+  if (const int error = sync_file(descriptor_)) throw_errno(error);
   const int copy = ::fcntl(descriptor_, F_DUPFD_CLOEXEC, 0);
   if (copy < 0 || (::close(copy) != 0 && errno != EINTR)) throw_errno(errno);
   const int failed = move(temporary_, path_);

@@ -8,7 +8,6 @@
 #include "files/load.hpp"
 #include "files/model_entries.hpp"
 #include "files/run_entries.hpp"
-#include "heed/base/atomic_file.hpp"
 #include "heed/base/text.hpp"
 #include "heed/files/save.hpp"
 
@@ -143,17 +142,10 @@ Content content_of(const Parameters& parameters, const nn::GptConfig& config,
 
 }  // namespace
 
-void save_model(AtomicFile& file, const Parameters& parameters, const nn::GptConfig& config,
-                const Vocabulary& vocabulary) {
-  Content content = content_of(parameters, config, vocabulary);
-  write_safetensors(file, std::move(content.metadata), content.tensors);
-}
-
 void save_model(const std::filesystem::path& path, const Parameters& parameters,
                 const nn::GptConfig& config, const Vocabulary& vocabulary) {
-  AtomicFile file(path);
-  save_model(file, parameters, config, vocabulary);
-  file.commit();
+  Content content = content_of(parameters, config, vocabulary);
+  write_safetensors(path, std::move(content.metadata), content.tensors);
 }
 
 // The content of a run's checkpoint. Its tensors point to the memory of the trainer and of `state`.
@@ -170,18 +162,11 @@ static Content content_of(const Trainer& trainer, const TrainerState& state,
   return content;
 }
 
-void save_run(AtomicFile& file, const Trainer& trainer, const Vocabulary& vocabulary,
-              const TextFingerprint& text) {
-  const TrainerState state = trainer.state();
-  Content content = content_of(trainer, state, vocabulary, text);
-  write_safetensors(file, std::move(content.metadata), content.tensors);
-}
-
 void save_run(const std::filesystem::path& path, const Trainer& trainer,
               const Vocabulary& vocabulary, const TextFingerprint& text) {
-  AtomicFile file(path);
-  save_run(file, trainer, vocabulary, text);
-  file.commit();
+  const TrainerState state = trainer.state();
+  Content content = content_of(trainer, state, vocabulary, text);
+  write_safetensors(path, std::move(content.metadata), content.tensors);
 }
 
 void check_run(const std::filesystem::path& path, const Trainer& trainer,

@@ -7,7 +7,6 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <map>
 
 #include "array/reduce.hpp"
 #include "base/machine.hpp"
@@ -70,16 +69,10 @@ std::string path_in(const SafetensorsFile& file) {
 
 // ---- the options
 
-std::map<std::string, std::string> option_texts(const TrainOptions& options) {
-  std::map<std::string, std::string> texts;
-  each_option(options, [&](const Field& field, const auto& value) {
-    texts[field.name] = field_text(value);
-  });
-  return texts;
-}
-
 static void put_options(Metadata& metadata, const TrainOptions& options) {
-  for (const auto& [name, value] : option_texts(options)) metadata["train." + name] = value;
+  each_option(options, [&](const Field& field, const auto& value) {
+    metadata[std::string("train.") + field.name] = field_text(value);
+  });
   if (options.shards == 1) metadata.erase("train.shards");  // as in a run without --shards
 }
 

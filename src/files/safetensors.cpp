@@ -80,24 +80,19 @@ void check_safetensors(const std::filesystem::path& path, Metadata metadata,
   AtomicFile(path).write(header.data(), header.size());
 }
 
-void write_safetensors(AtomicFile& file, Metadata metadata,
+void write_safetensors(const std::filesystem::path& path, Metadata metadata,
                        const std::vector<StoredTensor>& tensors) {
+  AtomicFile file(path);
   for (const StoredTensor& tensor : tensors)
     if (tensor.data == nullptr && tensor.bytes != 0)
-      throw_error(file.path().string(), ": tensor ", in_quotes(tensor.name),
+      throw_error(path.string(), ": tensor ", in_quotes(tensor.name),
                   " has no numbers, only their description; read them first");
-  std::string header = checked_header(file.path(), std::move(metadata), tensors);
+  std::string header = checked_header(path, std::move(metadata), tensors);
   fill_checksum(header, tensors);
   const std::uint64_t length = header.size();
   file.write(&length, sizeof length);
   file.write(header.data(), header.size());
   for (const StoredTensor& tensor : tensors) file.write(tensor.data, tensor.bytes);
-}
-
-void write_safetensors(const std::filesystem::path& path, Metadata metadata,
-                       const std::vector<StoredTensor>& tensors) {
-  AtomicFile file(path);
-  write_safetensors(file, std::move(metadata), tensors);
   file.commit();
 }
 

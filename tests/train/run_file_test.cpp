@@ -1,5 +1,6 @@
 // run_file_test.cpp: tests of saving and resuming a training run.
 
+#include <map>
 #include <string>
 
 #include "catch.hpp"
@@ -7,6 +8,7 @@
 #include "near.hpp"
 #include "scratch_folder.hpp"
 #include "small_model.hpp"
+#include "train/fields.hpp"
 
 namespace {
 
@@ -19,6 +21,14 @@ using heed_test::ScratchFolder;
 ModelFile saved(const Run& run, const std::filesystem::path& path) {
   save_run(path, run.trainer, run.text.vocabulary, {});
   return ModelFile::open(path);
+}
+
+std::map<std::string, std::string> texts_of(const TrainOptions& options) {
+  std::map<std::string, std::string> texts;
+  each_option(options, [&](const Field& field, const auto& value) {
+    texts[field.name] = field_text(value);
+  });
+  return texts;
 }
 
 // The checkpoint of a run. restore_error() changes it and returns the error of restoring the run
@@ -118,8 +128,8 @@ TEST_CASE("options are loaded from a checkpoint unchanged", "[train][checkpoint]
   options.lr = 1.0 / 3;
   options.seed = static_cast<std::uint64_t>(-1);
   const TrainOptions loaded = saved(Run(options), folder / "run.safetensors").options();
-  CHECK(option_texts(loaded) == option_texts(options));
-  CHECK(option_texts(loaded).size() == 16);
+  CHECK(texts_of(loaded) == texts_of(options));
+  CHECK(texts_of(loaded).size() == 16);
   CHECK(loaded.lr == 1.0 / 3);
   CHECK(loaded.seed == options.seed);
 }

@@ -27,7 +27,6 @@ class AtomicFile {
 
   const std::filesystem::path& path() const { return path_; }  // as given to the constructor
   void write(const void* data, std::size_t bytes);             // appends to the temporary file
-  void sync();    // returns after the content is stored on disk; the next commit() is then fast
   void commit();  // replaces `path`; returns after content and file name are stored on disk
   // Like commit(), but throws Error if `path` exists by now: nothing is replaced. On a file system
   // without hard links, such as FAT, it may still replace a file of the same moment.

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -29,10 +28,6 @@ struct TextFingerprint {
 };
 // The fingerprint of a text that was read from `path`.
 TextFingerprint fingerprint_of(const std::string& path, std::string_view text);
-
-// The name and value of each training option, such as {"batch_size", "12"}. The values have enough
-// digits to read the numbers back exactly.
-std::map<std::string, std::string> option_texts(const TrainOptions& options);
 
 // A safetensors file with a model's parameters, configuration and vocabulary. The checkpoint of a
 // run also has the trainer's state. Every member function that reads an entry throws Error "PATH:
@@ -111,16 +106,12 @@ void check_complete(const char* function, const Parameters& parameters, const nn
 // existing file. Throws the errors of check_complete(), and Error when writing fails.
 void save_model(const std::filesystem::path& path, const Parameters& parameters,
                 const nn::GptConfig& config, const Vocabulary& vocabulary);
-void save_model(AtomicFile& file, const Parameters& parameters, const nn::GptConfig& config,
-                const Vocabulary& vocabulary);  // without the commit
 
 // Saves a run's checkpoint: the model and the trainer's state, to resume the run bit-identically.
 // Throws Diverged, and saves nothing, if a parameter or a moment is not finite. Throws Error when
 // writing fails.
 void save_run(const std::filesystem::path& path, const Trainer& trainer,
               const Vocabulary& vocabulary, const TextFingerprint& text);
-void save_run(AtomicFile& file, const Trainer& trainer, const Vocabulary& vocabulary,
-              const TextFingerprint& text);  // without the commit
 
 // Throws the errors that save_run would throw before it writes the tensors, and changes no file.
 // Call it before training: the first checkpoint may be due after hours.

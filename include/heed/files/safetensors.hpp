@@ -83,10 +83,6 @@ StoredTensor stored_tensor(std::string name, const Array& x);
 void write_safetensors(const std::filesystem::path& path, Metadata metadata,
                        const std::vector<StoredTensor>& tensors);
 
-// The same, without the commit: the caller decides when the file is replaced.
-void write_safetensors(AtomicFile& file, Metadata metadata,
-                       const std::vector<StoredTensor>& tensors);
-
 // Throws the errors that write_safetensors would throw before it writes the tensors, such as for a
 // path that cannot be written, and changes no file.
 void check_safetensors(const std::filesystem::path& path, Metadata metadata,
