@@ -13,6 +13,6 @@ for name in [name for name in sys.modules if name.split(".")[0] == "heed_debug"]
 
 sys.dont_write_bytecode = True  # no __pycache__ in the source tree
 
-from heed_debug import commands, printers  # noqa: E402, F401
+from heed_debug import gdb_commands, printers  # noqa: E402, F401
 
-commands.register()
+gdb_commands.register()

@@ -13,44 +13,39 @@ if folder not in sys.path:
 
 sys.dont_write_bytecode = True  # no __pycache__ in the source tree
 
-from heed_debug import (checking, graph, lldb_breakpoints, lldb_target, memory, nonfinite,  # noqa: E402
-                        numbers, outputs, reports, running)
-from heed_debug.memory import DebuggerError  # noqa: E402
+from heed_debug import (checking, commands, entering, graph, lldb_target, nonfinite, numbers, outputs,  # noqa: E402
+                        reports, running, values, watching)
+from heed_debug.target import DebuggerError  # noqa: E402
 
 # ---- summaries and children
 
 MAX_SUMMARIZED = 100000  # LLDB prints the arguments of every frame, so larger arrays have only a shape
 
 
-def brief(array):
+def summary_of(text):
+    """A function for `type summary add` that returns a value's text, or the error message."""
+    def summary(value, _):
+        lldb_target.select_process(value.GetProcess())
+        try:
+            return text(value)
+        except Exception as error:  # LLDB would print a traceback
+            return "<%s>" % str(error).replace("heed: ", "", 1)
+    return summary
+
+
+@summary_of
+def array_summary(value):
+    array = values.array_of(value)
     return numbers.brief_text(array) if array.size <= MAX_SUMMARIZED else numbers.size_text(array)
 
 
-def error_text(error):
-    return "<%s>" % str(error).replace("heed: ", "", 1)
+@summary_of
+def tensor_summary(value):
+    node = values.node_of(value)
+    return "undefined tensor" if node is None else graph.brief_text(node)
 
 
-def array_summary(value, _):
-    try:
-        return brief(lldb_target.array_of(value))
-    except Exception as error:  # LLDB would print a traceback
-        return error_text(error)
-
-
-def tensor_summary(value, _):
-    try:
-        link = lldb_target.link_of(value)
-        return "undefined tensor" if link.address == 0 else graph.brief_text(lldb_target.node_of(value))
-    except Exception as error:
-        return error_text(error)
-
-
-def expression_summary(value, _):
-    try:
-        return numbers.expression_text(memory.expression_shape(
-            lldb_target.target_of(value.GetProcess()), lldb_target.bare(value.GetType()), lldb_target.address_of, value))
-    except Exception as error:
-        return error_text(error)
+expression_summary = summary_of(values.expression_text)
 
 
 class NoChildren:
@@ -58,50 +53,41 @@ class NoChildren:
     array's numbers."""
 
     def __init__(self, value, _):
-        pass
-
-    def num_children(self):
-        return 0
-
-    def has_children(self):
-        return False
-
-    def get_child_at_index(self, _):
-        return None
-
-    def update(self):
-        return False
-
-
-class TensorChildren:
-    """Shows the members value and grad of a tensor's node."""
-
-    def __init__(self, value, _):
         self.value, self.children = value, []
-
-    def update(self):
-        self.children = []
-        try:
-            link, target = lldb_target.link_of(self.value), lldb_target.target_of(self.value.GetProcess())
-            if memory.is_node(target, link.address):
-                names = ["value", "grad"] if memory.Node(target, link).has_grad else ["value"]
-                self.children = [self.member(target, link.address, name) for name in names]
-        except Exception:  # the summary says why the tensor cannot be read
-            pass
-        return False
-
-    def member(self, target, address, name):
-        offset, type_ = target.offset("heed::Node", name)
-        return self.value.CreateValueFromAddress(name, address + offset, type_)
 
     def num_children(self):
         return len(self.children)
 
     def has_children(self):
-        return True
+        return False
 
     def get_child_at_index(self, i):
         return self.children[i] if 0 <= i < len(self.children) else None
+
+    def update(self):
+        return False
+
+
+class TensorChildren(NoChildren):
+    """Shows the members value and grad of a tensor's node."""
+
+    def update(self):
+        lldb_target.select_process(self.value.GetProcess())
+        self.children = []
+        try:
+            node = values.node_of(self.value)
+            names = ["value"] + ["grad"] * node.has_grad if node else []
+            self.children = [self.member(node.address, name) for name in names]
+        except Exception:  # the summary says why the tensor cannot be read
+            pass
+        return False
+
+    def member(self, address, name):
+        offset, type_ = lldb_target.target.offset("heed::Node", name)
+        return self.value.CreateValueFromAddress(name, address + offset, type_)
+
+    def has_children(self):
+        return True
 
     def get_child_index(self, name):
         return {"value": 0, "grad": 1}.get(name, -1)
@@ -110,61 +96,39 @@ class TensorChildren:
 # ---- commands
 
 
-def run_to_nan(_):
-    lines = nonfinite.run_to_nonfinite()
-    for number, _ in reports.user_frames()[:1] if lldb_target.is_stopped() else []:
-        lldb_target.process.GetSelectedThread().SetSelectedFrame(number)
-    return "\n".join(lines)
-
-
-def watch(text):
-    """The table, and below it what ended it early."""
-    lines = []
-    try:
-        lines.extend(running.watch(text))
-    except DebuggerError as error:
-        if not lines:
-            raise
-        lines.append(str(error))
-    return "\n".join(lines)
-
-
 def only_in_gdb(_):
     raise DebuggerError("heed: gdb has this command, LLDB does not: `heed debug` without --lldb starts gdb")
 
 
-COMMANDS = {"graph": reports.show_graph, "step": lambda text: "\n".join(running.step(text)),
-            "check": checking.check, "grad": reports.show_grad, "show": reports.show,
-            "why": lambda text: reports.why(text, "`settings set target.env-vars HEED_TRACE=provenance`"),
-            "save": reports.save, "watch": watch, "mark": only_in_gdb, "again": only_in_gdb,
-            "weights": only_in_gdb, "out": lambda _: "\n".join(outputs.out()), "nan": run_to_nan,
-            "back": lambda _: reports.back(), "in": lambda _: lldb_breakpoints.step_in()}
+for name_ in ("mark", "again", "weights"):
+    commands.command(name_)(only_in_gdb)
 
 
-def run_command(debugger, words):
-    name, text = words[0], words[1].strip() if len(words) > 1 else ""
-    if name not in COMMANDS:
-        raise DebuggerError("heed: there is no command `heed %s`; `heed` lists the commands" % name)
-    if text and name in reports.WITHOUT_ARGUMENT and COMMANDS[name] is not only_in_gdb:
-        raise DebuggerError("heed: `heed %s` takes no argument" % name)
-    lldb_target.select(debugger)
-    return COMMANDS[name](text)
+def run_command(debugger, name, argument):
+    """The lines that a command prints, and below them what ended it early."""
+    if name not in commands.COMMANDS:
+        raise DebuggerError(commands.no_command(name))
+    function, lines = commands.find(name, argument), []
+    lldb_target.select_process(debugger.GetSelectedTarget().GetProcess())
+    lldb_target.check_running()
+    try:
+        for line in function(argument):
+            lines.append(line)
+    except DebuggerError as error:
+        if not lines:
+            raise
+        lines.append(str(error))
+    return lines
 
 
 def heed(debugger, command, result, _):
     """Show arrays, computation graphs and gradients of a heed program. `heed` lists the commands."""
-    words = command.split(None, 1)
-    if not words:
-        result.AppendMessage(reports.HELP)
-        return
+    name, argument = (command.split(None, 1) + ["", ""])[:2]
     try:
-        result.AppendMessage(run_command(debugger, words))
-    except DebuggerError as error:
-        text = str(error)
-        result.SetError(text if text.startswith("heed: ") else "heed: " + text)
+        lines = run_command(debugger, name, argument.strip()) if name else commands.help_lines()
+        result.AppendMessage("\n".join(lines))
     except Exception as error:  # LLDB would print a traceback
-        result.SetError("heed: `heed %s` failed: %s: %s" % (
-            words[0], type(error).__name__, str(error).split("\n")[0]))
+        result.SetError(commands.error_text(name, error))
 
 
 ARRAYS = ("^xt::xarray_container<xt::uvector<", "^heed::(float64::)?(Array|Indices|Mask)$")
@@ -172,14 +136,14 @@ ARRAYS = ("^xt::xarray_container<xt::uvector<", "^heed::(float64::)?(Array|Indic
 
 def __lldb_init_module(debugger, _):
     overwrite = "-o " if lldb_has_overwrite() else ""
-    commands = ["command script add %s-f %s.heed heed" % (overwrite, __name__)]
+    lines = ["command script add %s-f %s.heed heed" % (overwrite, __name__)]
     for pattern, kind in [(pattern, "array") for pattern in ARRAYS] + [
-            ("^" + memory.EXPRESSION, "expression"), ("^heed::(float64::)?Tensor$", "tensor")]:
+            ("^" + values.EXPRESSION, "expression"), ("^heed::(float64::)?Tensor$", "tensor")]:
         children = "TensorChildren" if kind == "tensor" else "NoChildren"
-        commands += ['type summary add -v -w heed -x "%s" -F %s.%s_summary' % (pattern, __name__, kind),
-                     'type synthetic add -w heed -x "%s" -l %s.%s' % (pattern, __name__, children)]
-    avoid = "settings set target.process.thread.step-avoid-regexp '%s'" % lldb_breakpoints.LIBRARIES
-    for line in commands + [avoid, "type category enable heed"]:
+        lines += ['type summary add -v -w heed -x "%s" -F %s.%s_summary' % (pattern, __name__, kind),
+                  'type synthetic add -w heed -x "%s" -l %s.%s' % (pattern, __name__, children)]
+    avoid = "settings set target.process.thread.step-avoid-regexp '%s'" % entering.LIBRARIES
+    for line in lines + [avoid, "type category enable heed"]:
         debugger.HandleCommand(line)
 
 

@@ -6,9 +6,11 @@ import re
 
 import gdb
 
-from heed_debug import gdb_target, graph, memory, numbers
+from heed_debug import graph, numbers, passes, values
+from heed_debug.commands import command
 from heed_debug.gdb_target import target
-from heed_debug.memory import DebuggerError
+from heed_debug.node import Node, node_class
+from heed_debug.target import DebuggerError
 
 
 class NumbersArray:
@@ -24,7 +26,7 @@ class NumbersArray:
 
 def operation_at(node):
     """The struct Attention of a node, as a gdb value."""
-    name = memory.node_class(target, node.address)
+    name = node_class(target, node.address)
     try:
         type_ = gdb.lookup_type(name)
     except gdb.error:
@@ -54,7 +56,7 @@ def lengths_of(operation):
 
 def gaps_of(operation):
     gaps = operation["gaps"]["_M_payload"]
-    return gdb_target.array_of(gaps["_M_payload"]["_M_value"]).numbers() if gaps["_M_engaged"] else None
+    return values.array_of(gaps["_M_payload"]["_M_value"]).numbers() if gaps["_M_engaged"] else None
 
 
 def weights(node, head, sentence):
@@ -64,7 +66,7 @@ def weights(node, head, sentence):
                             % graph.title(node))
     operation = operation_at(node)
     heads, kv_heads, scale = int(operation["heads"]), int(operation["kv_heads"]), float(operation["scale"])
-    q, k = [memory.Node(target, link).value for link in node.inputs[:2]]
+    q, k = [Node(target, link).value for link in node.inputs[:2]]
     batch, T, S = (q.shape[0] if len(q.shape) > 2 else 1), q.shape[-2], k.shape[-2]
     if not 0 <= head < heads or not 0 <= sentence < batch:
         raise DebuggerError("heed: heads are 0 to %d, sentences 0 to %d" % (heads - 1, batch - 1))
@@ -87,7 +89,18 @@ def weights(node, head, sentence):
     return NumbersArray((T, S), result)
 
 
-def report(current, node, head, sentence):
+@command("weights T H", "the attention weights of head H at a fused Attention node")
+def show_weights(argument):
+    """Print the attention weights of one head at a node of the fused operation Attention.
+Usage: heed weights T HEAD [SENTENCE]
+The operation does not store them: the command computes them from the queries and keys in memory. T is a
+tensor's name, number or variable; heads and sentences are counted from 0."""
+    words = argument.split()
+    digits = [int(word) for word in words[1:] if word.isdecimal()]
+    if not 1 <= len(digits) == len(words) - 1 <= 2:
+        raise DebuggerError("heed: weights takes an Attention node and a head, such as: heed weights #26 0")
+    current, node = passes.find_tensor(words[0])
+    head, sentence = digits[0], digits[1] if len(digits) > 1 else 0
     array = weights(node, head, sentence)
-    return "attention weights of %s, head %d, sentence %d, rows query, columns key position = %s" % (
-        current.label(node), head, sentence, numbers.array_text(array))
+    return ["attention weights of %s, head %d, sentence %d, rows query, columns key position = %s" % (
+        current.label(node), head, sentence, numbers.array_text(array))]

@@ -1,47 +1,45 @@
 """entering.py: `heed in`, which steps on to the next line of an operation or of the program."""
 
-import gdb
-
-from heed_debug import breakpoints, gdb_target, graph
-from heed_debug.memory import DebuggerError
+from heed_debug import graph
+from heed_debug.commands import command
+from heed_debug.control import control
+from heed_debug.debugger import debugger
+from heed_debug.target import DebuggerError
 
 MAX_STEPS = 3000
-
-
-def skip_libraries():
-    """Makes gdb's `step` pass over the functions of libraries, also over inlined ones."""
-    pattern = "^(std|xt|xtl|xsimd|__gnu_cxx)::"
-    if pattern not in gdb.execute("info skip", to_string=True):
-        gdb.execute("skip -rfu " + pattern, to_string=True)
+LIBRARIES = "^(std|xt|xtl|xsimd|__gnu_cxx)::"  # functions that a step passes over
 
 
 def position():
-    frame = gdb.newest_frame()
-    sal = frame.find_sal()
-    return sal.symtab.fullname() if sal.symtab else "", sal.line, gdb_target.function_name(frame)
+    frame = debugger.newest_frame()
+    return debugger.source_line(frame), debugger.function_name(frame)
 
 
 def in_engine():
     """Whether the innermost frame is in the engine, in a library, or in code without -g."""
-    file, line, _ = position()
+    (file, line), _ = position()
     return not file or line == 0 or graph.ENGINE.fullmatch(file) is not None
 
 
-def step_in():
-    """Steps to another line outside the engine and the libraries."""
-    gdb_target.check_running()
-    gdb.newest_frame().select()
+@command("in", "step to the next line of an operation or the program, past engine and libraries",
+         kind="running", completes="none")
+def step_in(_):
+    """Step to the next line of an operation or of the program, like gdb's `step`, but past the engine.
+Usage: heed in
+At a line of the program that calls an operation, it stops in the operation's function, then in its
+forward. In a backward, it stops at the next line of the operation."""
+    debugger.check_running()
+    control.check_can_continue()
+    debugger.select(0, debugger.newest_frame())
     start = position()
-    with breakpoints.stop_events() as events:
+    with control.stepping() as was_interrupted:
         for _ in range(MAX_STEPS):
-            try:
-                gdb.execute("step", to_string=True)
-            except gdb.error as error:
-                raise breakpoints.cannot_continue(error)
-            if gdb.selected_thread() is None:
-                return print("the program ended; `run` starts it again")
-            interrupted = events and isinstance(events[-1], (gdb.BreakpointEvent, gdb.SignalEvent))
-            if interrupted or position() != start and not in_engine():
-                return print(gdb.execute("frame", to_string=True).strip())
+            control.step_line()
+            if not debugger.is_stopped():
+                yield control.end_of_steps()
+                return
+            if was_interrupted() or position() != start and not in_engine():
+                yield control.stop_text()
+                return
     raise DebuggerError("heed: %d steps led to no line outside the engine; `finish` ends this function"
                         % MAX_STEPS)

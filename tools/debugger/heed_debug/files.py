@@ -2,7 +2,7 @@
 
 import sys
 
-from heed_debug.memory import DebuggerError
+from heed_debug.target import DebuggerError
 
 NPY_TYPES = {"f": "f4", "d": "f8", "q": "i8", "i": "i4", "b": "i1", "B": "u1", "Q": "u8"}
 

@@ -3,8 +3,9 @@
 import collections
 import re
 
-from heed_debug import memory, numbers
-from heed_debug.memory import DebuggerError
+from heed_debug import numbers
+from heed_debug.node import Node, is_node
+from heed_debug.target import DebuggerError
 
 MAX_NODES = 200  # a longer list is shortened
 EDGE = 20  # nodes listed at each end and on either side of the running node, in a shortened list
@@ -16,12 +17,12 @@ def walk(target, links, all_nodes=False):
     nodes, visited = [], set()
 
     def visit(link):
-        if link.address in visited or not memory.is_node(target, link.address):
+        if link.address in visited or not is_node(target, link.address):
             return
         visited.add(link.address)
         try:
-            node = memory.Node(target, link)
-        except memory.DebuggerError:
+            node = Node(target, link)
+        except DebuggerError:
             return  # a variable that is not initialised yet
         if all_nodes or node.requires_grad:
             nodes.append(node)
@@ -80,7 +81,7 @@ def brief_text(node):
 def input_text(graph, link):
     if link.address in graph.numbers:
         return "#%d" % graph.numbers[link.address]
-    node = memory.Node(graph.nodes[0].target, link)
+    node = Node(graph.nodes[0].target, link)
     return "%s %s" % (node.name or "constant", numbers.shape_text(node.shape))
 
 
@@ -117,6 +118,10 @@ def short_path(path):
     """The path relative to the project's folder, as heed prints paths."""
     found = re.search(r"(?:^|/)((?:src|include/heed|lessons|tests)/.*)$", path)
     return found.group(1) if found else path
+
+
+def frame_line(number, function, path, line):
+    return "#%-2d %s at %s:%d" % (number, function, short_path(path), line)
 
 
 # The paths of the source files of libraries, and of the engine (arrays and autograd).
@@ -193,26 +198,3 @@ def no_contributions(current, node, remedy):
         return title + " is the output of this backward pass: its gradient is the upstream gradient"
     return (title + " has a gradient, but its contributions were not recorded; " + remedy
             + ", then `run` again")
-
-
-# ---- heed check
-
-
-def check_can_check(current, node):
-    """Raises DebuggerError for a node that `heed check` cannot check."""
-    if node.depth == 0:
-        raise DebuggerError("heed: %s is a leaf, so it has no backward to check" % current.title(node))
-    if not node.inputs:
-        raise DebuggerError("heed: the inputs of %s were freed after its backward; check it earlier, as in "
-                            "`heed step #N`, `heed check`" % current.title(node))
-
-
-def check_report(current, node, text):
-    """The output of `heed check`, from the text that heed::check_text returned."""
-    verdict, *lines = text.split("\n")
-    verdicts = {"right": "is right", "wrong": "is wrong", "not compared": "was not compared"}
-    if verdict not in verdicts:
-        raise DebuggerError("heed: %s: the check failed: %s" % (current.title(node), verdict))
-    return "\n  ".join(["%s, made at %s: its backward %s%s" % (
-        current.title(node), node.location, verdicts[verdict],
-        "" if node.has_grad else ", for a random upstream gradient")] + lines)

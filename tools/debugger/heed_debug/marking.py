@@ -4,9 +4,10 @@ import re
 
 import gdb
 
-from heed_debug import breakpoints, gdb_target, outputs, passes
-from heed_debug.memory import DebuggerError
-
+from heed_debug import gdb_control, gdb_target
+from heed_debug.commands import command
+from heed_debug.remembered import remembered
+from heed_debug.target import DebuggerError
 
 # The number of gdb's checkpoint, and what the commands knew when it was made.
 _mark = None
@@ -38,7 +39,7 @@ def checkpoint():
         gdb.execute("checkpoint", to_string=True)
     except gdb.error as error:
         raise DebuggerError("heed: the process cannot be copied (is it a core file?): %s"
-                            % gdb_target.reason(error))
+                            % gdb_control.reason(error))
     after, current = checkpoints()
     return max(after - before - {current})
 
@@ -51,36 +52,43 @@ def delete(number):
 
 def remember(number):
     global _mark
-    _mark = number, passes.state(), outputs.state()
+    _mark = number, remembered.copy()
 
 
-def mark():
+@command("mark", "mark this place (copies the process: calls fork); `heed again` returns to it",
+         kind="running", completes="none")
+def mark(_):
+    """Mark this place; `heed again` returns to it.
+Usage: heed mark
+Copies the process with gdb's `checkpoint`, which calls fork() in the program. The program must have one
+thread, as `heed debug` sets it up. Files and output that the program wrote later are not undone."""
     gdb_target.check_running()
     previous = _mark
     remember(checkpoint())
     if previous is not None:
         delete(previous[0])
-    print("marked; `heed again` returns to this place")
+    return ["marked; `heed again` returns to this place"]
 
 
-def again():
-    """Goes to the marked process, deletes the one that was stopped here, and copies the mark again."""
+@command("again", kind="running", completes="none")
+def again(_):
+    """Go back to the place that `heed mark` marked, as often as you like.
+Usage: heed again"""
     gdb_target.check_running()
     if _mark is None:
         raise DebuggerError("heed: no place is marked; `heed mark` marks this one")
     _, left = checkpoints()
     if left != _mark[0]:  # after the program ended, gdb itself goes on with the marked process
-        with breakpoints.stop_events():
+        with gdb_control.stepping():
             gdb.execute("restart %d" % _mark[0], to_string=True)
         delete(left)
     continue_mark()
-    print(gdb.execute("frame", to_string=True).strip())
+    return [gdb_control.stop_text()]
 
 
 def continue_mark():
     """Copies the marked process, which now runs, so that `heed again` can return to it once more."""
-    passes.restore(_mark[1])
-    outputs.restore(_mark[2])
+    remembered.restore(_mark[1])
     remember(checkpoint())
 
 
@@ -91,4 +99,4 @@ def continue_mark_if_any():
     return True
 
 
-breakpoints.when_process_changed[:] = [continue_mark_if_any]
+gdb_control.when_process_changed[:] = [continue_mark_if_any]

@@ -2,22 +2,17 @@
 
 import re
 
-from heed_debug import graph, memory
+from heed_debug import graph, node as nodes_, values
 from heed_debug.debugger import debugger
-from heed_debug.memory import DebuggerError
+from heed_debug.node import Node, read_links, with_control
+from heed_debug.remembered import remembered
+from heed_debug.target import DebuggerError
 
 NO_PASS = ("heed: no backward pass is running; `heed step` runs to the next one, "
            "`heed graph T` shows the graph that computed a tensor T")
 
-# The nodes of the running backward pass, as last read from memory. (heed::backward removes a node
-# from its own list before it calls the node's apply_backward.)
-_pass_nodes = None
-# The graph of the last `heed graph T`, to which #N refers when no backward pass is running.
-_printed_graph = None
-
-
 def is_node(link):
-    return link is not None and memory.is_node(debugger.target, link.address)
+    return link is not None and nodes_.is_node(debugger.target, link.address)
 
 
 def running_link(frame):
@@ -27,9 +22,9 @@ def running_link(frame):
     if caller is not None:
         candidates.append(debugger.variable(caller, "this"))
     for value in candidates:
-        link = None if value is None else debugger.link_of(value)
+        link = None if value is None else values.link_of(value)
         if is_node(link):
-            return memory.with_control(debugger.target, link)
+            return with_control(debugger.target, link)
     return None
 
 
@@ -44,15 +39,12 @@ def pending_nodes(frame):
     value = debugger.variable(frame, "nodes")
     if value is None:
         return None
-    target, address = debugger.target, debugger.address_of(value)
-    links = memory.read_links(target, memory.pointer(target, address),
-                              memory.pointer(target, address + 8))
-    return [memory.Node(target, link) for link in links] if all(map(is_node, links)) else None
+    links = read_links(debugger.target, debugger.address_of(value))
+    return [Node(debugger.target, link) for link in links] if all(map(is_node, links)) else None
 
 
 def running_pass():
     """Returns (graph, pending nodes) of the running backward pass, or None."""
-    global _pass_nodes
     debugger.check_running()
     frame = debugger.backward_frame()
     if frame is None:
@@ -63,24 +55,23 @@ def running_pass():
     pending = pending_nodes(frame)
     if pending is None:
         raise DebuggerError("heed: the pending nodes are not readable here; `up` to heed::backward")
-    nodes = pending + [memory.Node(debugger.target, running)]
+    nodes = pending + [Node(debugger.target, running)]
     running_number = len(nodes) - 1
     addresses = [node.address for node in nodes]
-    if _pass_nodes is not None and [n.address for n in _pass_nodes[: len(nodes)]] == addresses:
-        nodes = nodes + _pass_nodes[len(nodes):]
-    _pass_nodes = nodes
+    if remembered.pass_nodes is not None and [n.address for n in remembered.pass_nodes[: len(nodes)]] == addresses:
+        nodes = nodes + remembered.pass_nodes[len(nodes):]
+    remembered.pass_nodes = nodes
     return with_inputs_text(graph.Graph(nodes, running_number)), pending
 
 
 def pass_before_first_node(frame):
     """Returns (graph, pending nodes) when heed::backward has started but no node's backward has run."""
-    global _pass_nodes
     output = debugger.variable(frame, "output")
-    link = None if output is None else debugger.link_of(output)
+    link = None if output is None else values.link_of(output)
     if not is_node(link):
         return None
-    _pass_nodes = graph.walk(debugger.target, [link])
-    return with_inputs_text(graph.Graph(_pass_nodes)), _pass_nodes
+    remembered.pass_nodes = graph.walk(debugger.target, [link])
+    return with_inputs_text(graph.Graph(remembered.pass_nodes)), remembered.pass_nodes
 
 
 def with_inputs_text(current):
@@ -97,29 +88,10 @@ def require_pass():
     return found
 
 
-def clear(_=None):
-    global _pass_nodes, _printed_graph
-    _pass_nodes = _printed_graph = None
-
-
-debugger.when_exited(clear)
-
-
-def state():
-    """What restore() needs after the program went back to an earlier time."""
-    return _pass_nodes, _printed_graph
-
-
-def restore(state_):
-    global _pass_nodes, _printed_graph
-    _pass_nodes, _printed_graph = state_
-
-
 def graph_of(link):
     """The graph that computed a tensor. In later commands, #N is the node N of this graph."""
-    global _printed_graph
-    _printed_graph = graph.Graph(graph.walk(debugger.target, [link]))
-    return _printed_graph
+    remembered.printed_graph = graph.Graph(graph.walk(debugger.target, [link]))
+    return remembered.printed_graph
 
 
 def current_graph():
@@ -127,8 +99,8 @@ def current_graph():
     found = running_pass()
     if found is not None:
         return found[0]
-    if _printed_graph is not None:
-        nodes = [node.reread() for node in _printed_graph.nodes]
+    if remembered.printed_graph is not None:
+        nodes = [node.reread() for node in remembered.printed_graph.nodes]
         if None not in nodes:
             return graph.Graph(nodes)
     return graph.Graph([])
@@ -140,7 +112,7 @@ def current_graph():
 def all_nodes_in_scope(current):
     """The nodes of the pass and of the program's variables, and all nodes they were computed from."""
     nodes = [node for node in (n.reread() for n in current.nodes) if node is not None]
-    links = [node.link for node in nodes] + debugger.links_in_scope()
+    links = [node.link for node in nodes] + values.links_in_scope()
     return graph.walk(debugger.target, links, all_nodes=True)
 
 
@@ -204,18 +176,18 @@ def find_tensor(text):
 
 
 def node_of(value, text):
-    link, type_ = debugger.link_of(value), debugger.value_type(value)
+    link, type_ = values.link_of(value), debugger.type_of(value)
     if link is None:
         raise DebuggerError("heed: '%s' is of type %s, not a Tensor%s" % (
             text, short_type(type_), "; `heed show %s` prints it" % text
-            if debugger.is_array(type_) else ""))
+            if values.is_array(type_) else ""))
     if debugger.is_declared_later(text):
         raise uninitialised_error(text)
     if link.address == 0:
         raise DebuggerError("heed: '%s' is an undefined tensor" % text)
     try:
         if is_node(link):
-            return memory.Node(debugger.target, link)
+            return Node(debugger.target, link)
     except DebuggerError:
         pass
     raise uninitialised_error(text)
@@ -226,7 +198,7 @@ def uninitialised_error(text):
 
 
 def short_type(type_):
-    return "heed::Array" if debugger.is_array(type_) else re.sub("<.*>", "<...>", debugger.type_name(type_))
+    return "heed::Array" if values.is_array(type_) else re.sub("<.*>", "<...>", debugger.type_name(type_))
 
 
 def find_array(text):
@@ -249,9 +221,9 @@ def find_array(text):
         if node is not None:
             return current.label(node), node.value
         value = by_expression(current, text)
-    if debugger.is_array(debugger.value_type(value)):
+    if values.is_array(debugger.type_of(value)):
         try:
-            return text, debugger.array_of(value)
+            return text, values.array_of(value)
         except DebuggerError as error:
             raise uninitialised_error(text) if "not initialised" in str(error) else error
     node = node_of(value, text)

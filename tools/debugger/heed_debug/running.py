@@ -1,17 +1,21 @@
-"""running.py: runs the program to the backward of a node, `heed step`, and through training steps."""
+"""running.py: runs the program to the backward of a node: `heed step`."""
 
 import re
 
-from heed_debug import graph, memory, numbers, outputs, passes, watch_text
-from heed_debug.debugger import breakpoints, debugger
-from heed_debug.memory import DebuggerError
+from heed_debug import graph, numbers, outputs, passes
+from heed_debug.commands import command
+from heed_debug.control import control
+from heed_debug.debugger import debugger
+from heed_debug.node import node_class
+from heed_debug.remembered import remembered
+from heed_debug.target import DebuggerError
 
 APPLY_BACKWARD = 2  # the index of Node::apply_backward in the vtable, after two destructors
 
 
 def operation_of(node):
     """The operation of a node: "heed::Softmax" for the type heed::OpNode<heed::Softmax, 1ul>."""
-    class_name = memory.node_class(debugger.target, node.address)
+    class_name = node_class(debugger.target, node.address)
     found = re.match(r"heed::(?:float64::)?OpNode<(.*?)(?:, \d+ul)?>$", class_name)
     return found.group(1) if found else None
 
@@ -23,8 +27,8 @@ def in_backward_loop():
 
 def run_to_pass():
     """Runs to the beginning of the next backward pass. Returns passes.running_pass(), or None."""
-    outputs.clear()
-    if not breakpoints.run_to(breakpoints.at_function("heed::backward", in_backward_loop)):
+    remembered.passed = None
+    if not control.run_to(control.at_function("heed::backward", in_backward_loop)):
         return None
     return passes.running_pass()
 
@@ -44,7 +48,7 @@ def check_exists(wanted, current):
     if any(node.name == wanted and node.depth == 0 for node in named):
         raise DebuggerError("heed: '%s' is a leaf and has no backward; `heed why %s` shows where its "
                             "gradient came from" % (wanted, wanted))
-    is_operation = re.fullmatch(r"\w+", wanted) and breakpoints.function_exists("heed::%s::backward" % wanted)
+    is_operation = re.fullmatch(r"\w+", wanted) and debugger.target.find_function("heed::%s::backward" % wanted)
     if not named and not is_operation:
         raise DebuggerError("heed: this pass has no operation and no tensor named '%s'; `heed graph` "
                             "lists its nodes" % wanted)
@@ -93,29 +97,37 @@ def caller_of_backward():
 def stop_at_end_of_pass(wanted, current):
     """Runs to the end of a pass that has no node WANTED, and lists what it has."""
     operations = graph.operations_text(current)
-    if not breakpoints.run_to(breakpoints.stop_at_return(caller_of_backward())):
+    if not control.run_to(control.stop_at_return(caller_of_backward())):
         return None
     raise DebuggerError("heed: this pass had no '%s', only %s; it has ended, in %s; another `heed step %s` "
                         "searches the next pass" % (
                             wanted, operations, debugger.function_name(debugger.newest_frame()), wanted))
 
 
+@command("step [WHAT]", "run to the backward of a node: the Nth from here, an operation, a name, #3", kind="running")
 def step(wanted):
-    """Runs until the backward of a node starts; returns lines about the node before and this one."""
+    """Run until the backward of a node starts, and stop on its first line.
+Usage: heed step [N | OPERATION | NAME | #NUMBER]
+Without an argument it runs to the next node. N selects the Nth node from here; OPERATION, such as
+Softmax, the next node of that operation; NAME the tensor with that name; #NUMBER the node with that
+number in `heed graph`. If no pass is running, or the pass has no such node left, the program runs to
+the next pass. If a pass has no node of that operation or name, the program stops at the end of the
+pass. The command prints what the last node before passed to its inputs, and the node's upstream
+gradient."""
     debugger.check_running()
-    breakpoints.require_function("heed::backward", "heed step")
+    control.require_function("heed::backward", "heed step")
     if re.fullmatch(r"0+|-\d+", wanted):
         raise DebuggerError("heed: `heed step` takes a positive number of steps, an operation, "
                             "a tensor's name, or a node's number such as #3")
     found = find_next(wanted or "1")
     if found is None or not run_to_node(*found):
-        breakpoints.report_end(wanted)
+        control.report_end(wanted)
         return []
     current, node, before = found
     operation = operation_of(node)
-    if operation and breakpoints.function_exists(operation + "::backward"):
-        if not breakpoints.enter(operation + "::backward"):
-            breakpoints.report_end(wanted)
+    if operation and debugger.target.find_function(operation + "::backward"):
+        if not control.enter(operation + "::backward"):
+            control.report_end(wanted)
             return []
     lines = [graph.new_pass_text(current)] if current.running is None else []
     lines += outputs.passed_lines() if before is not None else []
@@ -124,21 +136,21 @@ def step(wanted):
 
 def start_of(node):
     """A breakpoint at the beginning of the apply_backward of a node."""
-    method = memory.pointer(debugger.target, node.vtable + 8 * APPLY_BACKWARD)
-    return breakpoints.at_address(method, lambda: breakpoints.first_argument() == node.address)
+    method = debugger.target.pointer(debugger.target.pointer(node.address) + 8 * APPLY_BACKWARD)
+    return control.at_address(method, lambda: control.first_argument() == node.address)
 
 
 def run_to_node(current, node, before):
     """Runs to the apply_backward of a node, and records what the backward of the node before passes."""
     if before is None:
-        return breakpoints.run_to(start_of(node))
+        return control.run_to(start_of(node))
     runs = current.running is not None and current.nodes[current.running].address == before.address
     if runs and outputs.kept(before) and passes.apply_frame(debugger.backward_frame()) is None:
-        return breakpoints.run_to(start_of(node))
-    if not runs and not breakpoints.run_to(start_of(before)):
+        return control.run_to(start_of(node))
+    if not runs and not control.run_to(start_of(before)):
         return False
     recorder = outputs.Recorder(current, before)
-    if not breakpoints.run_to(start_of(node), recorder.breakpoint):
+    if not control.run_to(start_of(node), recorder.breakpoint):
         return False
     recorder.keep()
     return True
@@ -148,30 +160,4 @@ def node_lines(node):
     current, _ = passes.require_pass()
     node = node.reread() or node
     return ["%s, made at %s" % (current.title(node), node.location),
-            "upstream gradient (dy) = " + numbers.array_text(node.grad)] + breakpoints.position_lines()
-
-
-# ---- heed watch
-
-
-def watch(argument):
-    """Runs several backward passes; yields lines about how the tensor changes after each of them."""
-    debugger.check_running()
-    breakpoints.require_function("heed::backward", "heed watch")
-    text, count = watch_text.parse(argument)
-    current, node = passes.find_tensor(text)
-    watch_text.check(current, node)
-    breakpoints.check_can_continue()
-    yield from watch_text.head_lines(node)
-    if passes.running_pass() is None and run_to_pass() is None:
-        return breakpoints.report_end("")
-    for number in range(1, count + 1):
-        if not breakpoints.run_to(breakpoints.stop_at_return(caller_of_backward())):
-            return breakpoints.report_end("")
-        before = memory.Node(node.target, node.link)
-        values, grad = before.value.numbers(), watch_text.grad_norm(before)
-        going_on = run_to_pass() is not None
-        after = memory.Node(node.target, node.link).value.numbers() if debugger.is_stopped() else None
-        yield watch_text.row(number, values, grad, after)
-        if not going_on:
-            return breakpoints.report_end("")
+            "upstream gradient (dy) = " + numbers.array_text(node.grad)] + control.position_lines()

@@ -4,7 +4,7 @@ import os
 import subprocess
 
 from heed_debug import graph, numbers
-from heed_debug.memory import DebuggerError
+from heed_debug.target import DebuggerError
 
 MAX_NODES = 500  # Graphviz takes minutes for larger graphs
 

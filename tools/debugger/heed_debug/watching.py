@@ -1,10 +1,14 @@
-"""watch_text.py: the table of `heed watch`."""
+"""watching.py: runs the program through training steps: `heed watch`."""
 
 import math
 import re
 
-from heed_debug import graph, numbers
-from heed_debug.memory import DebuggerError
+from heed_debug import graph, numbers, passes, running
+from heed_debug.commands import command
+from heed_debug.control import control
+from heed_debug.debugger import debugger
+from heed_debug.node import Node
+from heed_debug.target import DebuggerError
 
 MAX_WATCHED = 4000000  # elements of the tensor; a larger one would take seconds per step
 HEADS = ("pass", "|value|", "|grad|", "|update|", "update/value")
@@ -50,3 +54,31 @@ def check(current, node):
 
 def grad_norm(node):
     return math.hypot(*node.grad.numbers()) if node.has_grad else None
+
+
+@command("watch W [N]", "N training steps: norms of value, gradient, update, and update/value", kind="running")
+def watch(argument):
+    """Run several training steps, and print how a parameter changes in each.
+Usage: heed watch NAME | VARIABLE [STEPS]
+Each line has a backward pass and the update after it: the norm of the value, of the gradient that the
+pass computed, of the update, and update/value. It stops at the beginning of the pass after the last
+step. STEPS is 5 unless given."""
+    debugger.check_running()
+    control.require_function("heed::backward", "heed watch")
+    text, count = parse(argument)
+    current, node = passes.find_tensor(text)
+    check(current, node)
+    control.check_can_continue()
+    yield from head_lines(node)
+    if passes.running_pass() is None and running.run_to_pass() is None:
+        return control.report_end("")
+    for number in range(1, count + 1):
+        if not control.run_to(control.stop_at_return(running.caller_of_backward())):
+            return control.report_end("")
+        before = Node(node.target, node.link)
+        values, grad = before.value.numbers(), grad_norm(before)
+        going_on = running.run_to_pass() is not None
+        after = Node(node.target, node.link).value.numbers() if debugger.is_stopped() else None
+        yield row(number, values, grad, after)
+        if not going_on:
+            return control.report_end("")
