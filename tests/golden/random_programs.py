@@ -400,7 +400,7 @@ def draw_norm(draw, program, op, name):
     for word in (["weight", "bias"] if op == "layer_norm" else ["weight"])[:draw.randint(0, 2)]:
         names.append(program.add_input(draw_tensor(draw, last)))
         words.append(word)
-    return op, names, {"normalized_shape": last, "inputs": words, "eps": draw.choice([1e-5, 0.1])}
+    return names, {"normalized_shape": last, "inputs": words, "eps": draw.choice([1e-5, 0.1])}
 
 
 def draw_attention(draw, program, name):
@@ -420,7 +420,7 @@ def draw_attention(draw, program, name):
     if kind == "bias":
         names.append(program.add_input(draw_tensor(draw, [T, S])))
         words.append("bias")
-    return "sdpa", names, {"causal": S == T and draw.random() < 0.3, "inputs": words}
+    return names, {"causal": S == T and draw.random() < 0.3, "inputs": words}
 
 
 def layer_weights(op, C, heads, kv_heads):
@@ -474,7 +474,7 @@ def draw_layer(draw, program, op, name):
         offset = 1 if "norm" in word and "bias" not in word else 0
         names.append(program.add_input(values + offset, "w"))
         words.append(word)
-    return op, names, {**attrs, "inputs": words}
+    return names, {**attrs, "inputs": words}
 
 
 def draw_grouped_attention(draw, program, name):
@@ -487,7 +487,7 @@ def draw_grouped_attention(draw, program, name):
     causal = draw.random() < 0.5
     S = T if causal else draw.randint(1, 4)
     names = [name] + [program.add_input(draw_tensor(draw, [B, S, C // heads * kv_heads])) for _ in "kv"]
-    return "grouped_attention", names, {
+    return names, {
         "heads": heads, "kv_heads": kv_heads, "causal": causal,
         "window": draw.randint(0, 3) if causal else 0, "inputs": ["q", "k", "v"]}
 
@@ -496,76 +496,236 @@ BLOCKS = ["llama_block", "decoder_block", "padded_attention"]
 LAYERS = {"swiglu", *BLOCKS}
 
 
-def draw_selecting_step(draw, program, op, name, refused):
-    """An operation with a mask, indices or weights, which become inputs, or with several results."""
-    x = program.values[name]
-    axis = draw.randint(-x.dim(), x.dim() - 1) if x.dim() > 0 else None
-    if op in ("layer_norm", "rms_norm"):
-        return draw_norm(draw, program, op, name)
-    if op in LAYERS:
-        return draw_layer(draw, program, op, name)
-    if op == "grouped_attention":
-        return draw_grouped_attention(draw, program, name)
-    if op == "masked_fill":
-        mask = program.add_input(draw_mask(draw, x.shape))
-        return op, [name, mask], {"value": draw.choice([0, -2.5])}
-    if op == "where":
-        other = draw.choice(program.tensors())
-        return op, [program.add_input(draw_mask(draw, x.shape)), name, other], {}
-    if op in ("huber_loss", "binary_cross_entropy_with_logits"):
-        target = draw_tensor(draw, list(x.shape))
-        target = target.abs() / 2 if op != "huber_loss" else target
-        return op, [name, program.add_input(target)], {
-            "reduction": draw.choice(["mean", "sum", "none"]), "delta": draw.choice([0.5, 1])}
-    if op == "rdiv_scalar":
-        return op, [name], {"c": draw.choice([-1.5, 2])}
-    if op == "einsum":
-        names = [name] + ([draw.choice(program.tensors())] if draw.random() < 0.7 else [])
-        ranks = tuple(program.values[n].dim() for n in names)
-        need(ranks in EQUATIONS)
-        return op, names, {"eq": draw.choice(EQUATIONS[ranks])}
-    need(axis is not None)
-    if op == "masked_softmax":
-        return op, [name, program.add_input(draw_mask(draw, x.shape))], {"dim": axis}
-    if op == "cross_entropy":
-        need(x.dim() == 2)
-        targets = draw_indices(draw, [x.shape[0]], x.shape[1], refused)
-        return op, [name, program.add_input(targets)], {
-            "reduction": draw.choice(["mean", "sum", "none"]),
-            "label_smoothing": draw.choice([0.0, 0.1])}
-    if op == "embedding":
-        need(x.dim() == 2)
-        shape = [draw.randint(1, 3) for _ in range(draw.randint(1, 2))]
-        return op, [name, program.add_input(draw_indices(draw, shape, x.shape[0], refused))], {}
-    if op == "gather":
-        shape = list(x.shape)
-        shape[axis] = draw.randint(1, 4)
-        indices = program.add_input(draw_indices(draw, shape, x.shape[axis], refused))
-        return op, [name, indices], {"dim": axis}
-    if op == "squeeze":
-        need(x.shape[axis] == 1)  # PyTorch ignores another size; heed refuses it
-        return op, [name], {"dim": axis}
-    if op == "split":
-        size = x.shape[axis]
-        first = draw.randint(0, size)
-        return op, [name], {"sizes": [first, size - first + (1 if refused else 0)], "dim": axis}
-    if op == "topk":
-        need(x.shape[axis] > 0)
-        return op, [name], {"k": draw.randint(1, x.shape[axis] + (2 if refused else 0)), "dim": axis}
-    if op == "max_dim":
-        return op, [name], {"dim": axis, "keepdim": draw.random() < 0.5}
-    if op == "var":
-        axes = draw.sample(range(x.dim()), draw.randint(1, x.dim()))
-        unbiased = draw.random() < 0.5
-        need(math.prod(x.shape[a] for a in axes) > 1)
-        return op, [name], {"dim": axes, "unbiased": unbiased, "keepdim": draw.random() < 0.5}
-    if op == "cosine_similarity":
-        same = [n for n in program.tensors() if program.values[n].shape == x.shape]
-        return op, [name, draw.choice(same)], {"dim": axis}
-    need(op == "rotary_embedding" and x.dim() == 3 and x.shape[2] % 2 == 0 and x.shape[2] > 0)
-    return op, [name], {"first": draw.randint(0, 3), "base": 100.0, "heads": 1, "inputs": ["x"]}
+class Step:
+    """A value, the operation to apply to it, and an axis of the value (None if it has no axis)."""
+
+    def __init__(self, draw, program, refused):
+        names = program.tensors()
+        self.draw, self.program, self.refused = draw, program, refused
+        self.name = draw.choice(names[-6:] if draw.random() < 0.7 else names)
+        self.x = program.values[self.name]
+        self.axis = self.draw_axis()
+        self.op = draw.choice(sorted(OPERATIONS) + UNARY + 4 * BLOCKS)
+        if self.op in SELECTING:
+            self.axis = self.draw_axis()
+
+    def draw_axis(self):
+        rank = self.x.dim()
+        return self.draw.randint(-rank, rank - 1) if rank > 0 else None
+
+    def other(self):
+        return self.draw.choice(self.program.tensors())
+
+    def same(self):
+        """A value of the same shape."""
+        return self.draw.choice([n for n in self.program.tensors()
+                                 if self.program.values[n].shape == self.x.shape])
+
+    def mask(self):
+        return self.program.add_input(draw_mask(self.draw, self.x.shape))
+
+    def indices(self, shape, size):
+        return self.program.add_input(draw_indices(self.draw, shape, size, self.refused))
+
+    def reduction(self):
+        return self.draw.choice(["mean", "sum", "none"])
 
 
+# The functions below draw the names of a step's arguments and its attributes.
+
+
+def draw_reshape(step):
+    draw, sizes = step.draw, list(step.x.shape)
+    draw.shuffle(sizes)
+    if len(sizes) > 1 and draw.random() < 0.5:
+        sizes = [sizes[0] * sizes[1]] + sizes[2:]
+    if sizes and 0 not in sizes and draw.random() < 0.5:
+        sizes[draw.randrange(len(sizes))] = -1
+    return [step.name], {"shape": sizes}
+
+
+def draw_expand(step):
+    draw = step.draw
+    sizes = [draw.randint(1, 4) if n == 1 else n for n in step.x.shape]
+    return [step.name], {"shape": ([draw.randint(1, 3)] if draw.random() < 0.3 else []) + sizes}
+
+
+def draw_unsqueeze(step):
+    rank = step.x.dim()
+    need(rank < 5)
+    return [step.name], {"dim": step.draw.randint(-rank - 1, rank)}
+
+
+def draw_slice(step):
+    draw, slices = step.draw, []
+    for size in step.x.shape:
+        begin = draw.randint(0, size)
+        slices.append([begin, draw.randint(begin, size), draw.randint(1, 3)])
+    return [step.name], {"slices": slices}
+
+
+def draw_reduction(step):
+    draw, rank = step.draw, step.x.dim()
+    attrs = {"keepdim": draw.random() < 0.5}
+    if rank > 0:
+        axes = draw.sample(range(rank), draw.randint(1, rank))
+        attrs["dim"] = [a - draw.choice([0, rank]) for a in axes]
+    need(rank > 0 or step.op == "sum")
+    return [step.name], attrs
+
+
+def draw_linear(step):
+    draw, program = step.draw, step.program
+    matrices = [n for n in program.tensors() if program.values[n].dim() == 2]
+    need(matrices)  # PyTorch accepts a vector as the weight; heed refuses it
+    weight = draw.choice(matrices)
+    if draw.random() < 0.5:
+        return [step.name, weight], {}
+    bias = program.add_input(draw_tensor(draw, [program.values[weight].shape[0]]))
+    return [step.name, weight, bias], {}
+
+
+def draw_sdpa(step):
+    if step.draw.random() < 0.6:
+        return draw_attention(step.draw, step.program, step.name)
+    need(step.x.dim() >= 2)
+    return [step.name, step.same(), step.same()], {
+        "causal": step.draw.random() < 0.5, "inputs": ["q", "k", "v"]}
+
+
+def draw_select(step):
+    size = step.x.shape[step.axis]
+    need(size > 0)
+    return [step.name], {"dim": step.axis, "index": step.draw.randint(-size, size - 1)}
+
+
+def draw_joined(step):
+    return [step.same() for _ in range(step.draw.randint(1, 3))], {"dim": step.axis}
+
+
+def draw_masked_fill(step):
+    mask = step.mask()
+    return [step.name, mask], {"value": step.draw.choice([0, -2.5])}
+
+
+def draw_where(step):
+    other = step.other()
+    return [step.mask(), step.name, other], {}
+
+
+def draw_loss(step):
+    target = draw_tensor(step.draw, list(step.x.shape))
+    target = target.abs() / 2 if step.op != "huber_loss" else target
+    return [step.name, step.program.add_input(target)], {
+        "reduction": step.reduction(), "delta": step.draw.choice([0.5, 1])}
+
+
+def draw_einsum(step):
+    names = [step.name] + ([step.other()] if step.draw.random() < 0.7 else [])
+    ranks = tuple(step.program.values[n].dim() for n in names)
+    need(ranks in EQUATIONS)
+    return names, {"eq": step.draw.choice(EQUATIONS[ranks])}
+
+
+def draw_cross_entropy(step):
+    need(step.x.dim() == 2)
+    targets = step.indices([step.x.shape[0]], step.x.shape[1])
+    return [step.name, targets], {
+        "reduction": step.reduction(), "label_smoothing": step.draw.choice([0.0, 0.1])}
+
+
+def draw_embedding(step):
+    need(step.x.dim() == 2)
+    shape = [step.draw.randint(1, 3) for _ in range(step.draw.randint(1, 2))]
+    return [step.name, step.indices(shape, step.x.shape[0])], {}
+
+
+def draw_gather(step):
+    shape = list(step.x.shape)
+    shape[step.axis] = step.draw.randint(1, 4)
+    return [step.name, step.indices(shape, step.x.shape[step.axis])], {"dim": step.axis}
+
+
+def draw_squeeze(step):
+    need(step.x.shape[step.axis] == 1)  # PyTorch ignores another size; heed refuses it
+    return [step.name], {"dim": step.axis}
+
+
+def draw_split(step):
+    size = step.x.shape[step.axis]
+    first = step.draw.randint(0, size)
+    return [step.name], {"sizes": [first, size - first + (1 if step.refused else 0)], "dim": step.axis}
+
+
+def draw_topk(step):
+    size = step.x.shape[step.axis]
+    need(size > 0)
+    return [step.name], {"k": step.draw.randint(1, size + (2 if step.refused else 0)), "dim": step.axis}
+
+
+def draw_var(step):
+    draw, shape = step.draw, step.x.shape
+    axes = draw.sample(range(len(shape)), draw.randint(1, len(shape)))
+    unbiased = draw.random() < 0.5
+    need(math.prod(shape[a] for a in axes) > 1)
+    return [step.name], {"dim": axes, "unbiased": unbiased, "keepdim": draw.random() < 0.5}
+
+
+def draw_rotary(step):
+    shape = step.x.shape
+    need(len(shape) == 3 and shape[2] % 2 == 0 and shape[2] > 0)
+    return [step.name], {"first": step.draw.randint(0, 3), "base": 100.0, "heads": 1, "inputs": ["x"]}
+
+
+def chosen(**choices):
+    """Attributes that are each one of several values."""
+    return lambda step: ([step.name], {key: step.draw.choice(list_) for key, list_ in choices.items()})
+
+
+def along_axis(step):
+    return [step.name], {"dim": step.axis}
+
+
+def along_axis_keepdim(step):
+    return [step.name], {"dim": step.axis, "keepdim": step.draw.random() < 0.5}
+
+
+ARGUMENTS = {
+    **dict.fromkeys(UNARY, lambda step: ([step.name], {})),
+    **dict.fromkeys(["add", "sub", "mul", "div", "matmul"], lambda step: ([step.name, step.other()], {})),
+    **dict.fromkeys(["add_scalar", "mul_scalar", "rsub_scalar", "div_scalar"],
+                    chosen(c=[-1.5, 0.25, 2, 3.5])),
+    "rdiv_scalar": chosen(c=[-1.5, 2]),
+    "pow_scalar": chosen(p=[2, 3, 0.5, -1]),
+    "clamp": chosen(low=[-1, -0.3], high=[0.4, 1]),
+    "reshape": draw_reshape, "expand": draw_expand, "unsqueeze": draw_unsqueeze,
+    **dict.fromkeys(["sum", "mean", "amax"], draw_reduction),
+    "dropout": lambda step: ([step.name], {"p": step.draw.choice([0.1, 0.5]),
+                                           "seed": step.draw.randint(0, 99), "training": True}),
+    "mse_loss": lambda step: ([step.name, step.same()], {"reduction": step.reduction()}),
+    "linear": draw_linear, "sdpa": draw_sdpa, "masked_fill": draw_masked_fill, "where": draw_where,
+    **dict.fromkeys(["huber_loss", "binary_cross_entropy_with_logits"], draw_loss),
+    "einsum": draw_einsum,
+    **dict.fromkeys(["layer_norm", "rms_norm"],
+                    lambda step: draw_norm(step.draw, step.program, step.op, step.name)),
+    **dict.fromkeys(LAYERS, lambda step: draw_layer(step.draw, step.program, step.op, step.name)),
+    "grouped_attention": lambda step: draw_grouped_attention(step.draw, step.program, step.name),
+}
+ARGUMENTS_WITH_AXIS = {  # for a value with axes only
+    "slice": draw_slice, "select": draw_select,
+    **dict.fromkeys(["cat", "stack"], draw_joined),
+    "transpose": lambda step: ([step.name], {
+        "d0": step.axis, "d1": step.draw.randint(-step.x.dim(), step.x.dim() - 1)}),
+    "permute": lambda step: ([step.name], {"dims": step.draw.sample(range(step.x.dim()), step.x.dim())}),
+    "softmax": along_axis, "log_softmax": along_axis,
+    "logsumexp": along_axis_keepdim, "max_dim": along_axis_keepdim,
+    "masked_softmax": lambda step: ([step.name, step.mask()], {"dim": step.axis}),
+    "cross_entropy": draw_cross_entropy, "embedding": draw_embedding, "gather": draw_gather,
+    "squeeze": draw_squeeze, "split": draw_split, "topk": draw_topk, "var": draw_var,
+    "cosine_similarity": lambda step: ([step.name, step.same()], {"dim": step.axis}),
+    "rotary_embedding": draw_rotary,
+}
+# The operations with a mask, indices or weights, which become inputs, or with several results.
 SELECTING = {"layer_norm", "rms_norm", "masked_fill", "where", "huber_loss", "rdiv_scalar", "einsum",
              "binary_cross_entropy_with_logits", "masked_softmax", "cross_entropy", "embedding",
              "gather", "squeeze", "split", "topk", "max_dim", "var", "cosine_similarity", "rotary_embedding",
@@ -575,88 +735,10 @@ RESULTS = {"split", "topk", "max_dim", "grouped_attention", "padded_attention"} 
 
 def draw_step(draw, program, refused):
     """An operation, the names of its arguments and its attributes."""
-    names = program.tensors()
-    values = {n: program.values[n] for n in names}
-    name = draw.choice(names[-6:] if draw.random() < 0.7 else names)
-    x = values[name]
-    rank = x.dim()
-    axis = draw.randint(-rank, rank - 1) if rank > 0 else None
-    op = draw.choice(sorted(OPERATIONS) + UNARY + 4 * BLOCKS)
-    others = names
-    if op in SELECTING:
-        return draw_selecting_step(draw, program, op, name, refused)
-    if op in UNARY:
-        return op, [name], {}
-    if op in ("add", "sub", "mul", "div", "matmul"):
-        return op, [name, draw.choice(others)], {}
-    if op in ("add_scalar", "mul_scalar", "rsub_scalar", "div_scalar"):
-        return op, [name], {"c": draw.choice([-1.5, 0.25, 2, 3.5])}
-    if op == "pow_scalar":
-        return op, [name], {"p": draw.choice([2, 3, 0.5, -1])}
-    if op == "clamp":
-        return op, [name], {"low": draw.choice([-1, -0.3]), "high": draw.choice([0.4, 1])}
-    if op == "reshape":
-        sizes = [n for n in x.shape]
-        draw.shuffle(sizes)
-        if len(sizes) > 1 and draw.random() < 0.5:
-            sizes = [sizes[0] * sizes[1]] + sizes[2:]
-        if sizes and 0 not in sizes and draw.random() < 0.5:
-            sizes[draw.randrange(len(sizes))] = -1
-        return op, [name], {"shape": sizes}
-    if op == "expand":
-        sizes = [draw.randint(1, 4) if n == 1 else n for n in x.shape]
-        return op, [name], {"shape": ([draw.randint(1, 3)] if draw.random() < 0.3 else []) + sizes}
-    if op == "unsqueeze":
-        need(rank < 5)
-        return op, [name], {"dim": draw.randint(-rank - 1, rank)}
-    if op == "slice":
-        need(rank > 0)
-        slices = []
-        for size in x.shape:
-            begin = draw.randint(0, size)
-            slices.append([begin, draw.randint(begin, size), draw.randint(1, 3)])
-        return op, [name], {"slices": slices}
-    if op in ("sum", "mean", "amax"):
-        attrs = {"keepdim": draw.random() < 0.5}
-        if rank > 0:
-            axes = draw.sample(range(rank), draw.randint(1, rank))
-            attrs["dim"] = [a - draw.choice([0, rank]) for a in axes]
-        need(rank > 0 or op == "sum")
-        return op, [name], attrs
-    if op == "dropout":
-        return op, [name], {"p": draw.choice([0.1, 0.5]), "seed": draw.randint(0, 99), "training": True}
-    if op == "mse_loss":
-        same = [n for n in others if values[n].shape == x.shape]
-        return op, [name, draw.choice(same)], {"reduction": draw.choice(["mean", "sum", "none"])}
-    if op == "linear":
-        matrices = [n for n in others if values[n].dim() == 2]
-        need(matrices)  # PyTorch accepts a vector as the weight; heed refuses it
-        weight = draw.choice(matrices)
-        if draw.random() < 0.5:
-            return op, [name, weight], {}
-        bias = program.add_input(draw_tensor(draw, [values[weight].shape[0]]))
-        return op, [name, weight, bias], {}
-    if op == "sdpa" and draw.random() < 0.6:
-        return draw_attention(draw, program, name)
-    if op == "sdpa":
-        need(rank >= 2)
-        same = [n for n in others if values[n].shape == x.shape]
-        return op, [name, draw.choice(same), draw.choice(same)], {
-            "causal": draw.random() < 0.5, "inputs": ["q", "k", "v"]}
-    need(rank > 0)
-    if op == "transpose":
-        return op, [name], {"d0": axis, "d1": draw.randint(-rank, rank - 1)}
-    if op == "permute":
-        return op, [name], {"dims": draw.sample(range(rank), rank)}
-    if op == "select":
-        need(x.shape[axis] > 0)
-        return op, [name], {"dim": axis, "index": draw.randint(-x.shape[axis], x.shape[axis] - 1)}
-    if op in ("cat", "stack"):
-        same = [n for n in others if values[n].shape == x.shape]
-        return op, [draw.choice(same) for _ in range(draw.randint(1, 3))], {"dim": axis}
-    if op == "logsumexp":
-        return op, [name], {"dim": axis, "keepdim": draw.random() < 0.5}
-    return op, [name], {"dim": axis}  # softmax, log_softmax
+    step = Step(draw, program, refused)
+    need(step.axis is not None or step.op in ARGUMENTS)
+    names, attrs = {**ARGUMENTS, **ARGUMENTS_WITH_AXIS}[step.op](step)
+    return step.op, names, attrs
 
 
 def check_value(value, op, attrs, tensors):
