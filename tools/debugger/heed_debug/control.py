@@ -3,7 +3,6 @@
 `control` is gdb_control or lldb_control:
   at_function(name, should_stop), at_entry(name, should_stop), at_address(address, should_stop)
                                breakpoints for run_to; accumulate_arguments and finish_arguments need at_entry
-  stop_at_return(frame)        a breakpoint where the callee of `frame` returns to it, not in a recursive call
   run_to(*breakpoints)         continues; whether the program stopped at one of them
   report_end(wanted)           raises DebuggerError, unless run_to has said why it returned False
   accumulate_arguments()       the node's address, the number of its input, and a function that reads the part

@@ -6,6 +6,7 @@ PROVENANCE, the command that makes the engine record contributions, and these fu
   is_stopped()                 whether the program has not ended
   newest_frame(), newer(frame), older(frame)   frames; None where there is none
   frames()                     the selected thread's frames, innermost first
+  place(frame)                 the address at which it goes on, and its stack pointer
   source_location(frame)       the file, or "", and the line; source_line(frame) of an inlined function of
                                a library, too
   backward_frame()             the innermost frame of heed::backward that loops over the nodes, or None

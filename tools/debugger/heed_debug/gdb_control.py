@@ -8,8 +8,7 @@ from heed_debug import gdb_target, graph, values
 from heed_debug.gdb_target import target
 from heed_debug.gdb_types import without_g
 from heed_debug.node import read_links
-from heed_debug.target import DebuggerError, plain
-from heed_debug.texts import CANNOT_CONTINUE, CHECK_CALLS, ENDED
+from heed_debug.target import CANNOT_CONTINUE, CHECK_CALLS, ENDED, DebuggerError, plain
 
 NO_OPERATIONS = ("heed: this program runs no operation of heed, which `%s` needs; gdb's `step`, `next` and "
                  "`print` work")
@@ -45,13 +44,6 @@ at_entry = at_function
 
 def at_address(address, should_stop):
     return InternalBreakpoint("*0x%x" % address, should_stop)
-
-
-def stop_at_return(frame):
-    stack, thread = frame.read_register("sp"), gdb.selected_thread().num
-    breakpoint = at_address(frame.pc(), lambda: gdb.newest_frame().read_register("sp") == stack)
-    breakpoint.thread = thread
-    return breakpoint
 
 
 def check_can_continue():

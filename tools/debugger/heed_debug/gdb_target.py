@@ -99,6 +99,10 @@ def frames():
         frame = frame.older()
 
 
+def place(frame):
+    return frame.pc(), int(frame.read_register("sp"))
+
+
 def function_name(frame):
     return without_arguments(plain(frame.name()))
 

@@ -124,9 +124,9 @@ def frame_line(number, function, path, line):
     return "#%-2d %s at %s:%d" % (number, function, short_path(path), line)
 
 
-# The paths of the source files of libraries, and of the engine (arrays and autograd).
+# The paths of the source files of libraries, and of the engine below the operations.
 LIBRARY = r"(\.\./|sysdeps/|csu/).*|.*/(xtensor|xtensor-blas|xsimd|xtl)/.*|/usr/.*|.*/c\+\+/.*"
-ENGINE = re.compile(r".*/(src|include/heed)/(array|autograd|base)/.*|" + LIBRARY)
+ENGINE = re.compile(r".*/(src|include/heed)/(array|autograd|base|debug|gemm)/.*|" + LIBRARY)
 
 
 def listed_numbers(graph, everything):

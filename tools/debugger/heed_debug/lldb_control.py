@@ -7,8 +7,7 @@ import lldb
 from heed_debug import graph, lldb_target, memory
 from heed_debug.lldb_target import function_name, newest_frame, source_location
 from heed_debug.node import read_links
-from heed_debug.target import DebuggerError
-from heed_debug.texts import CANNOT_CONTINUE, CHECK_CALLS, ENDED
+from heed_debug.target import CANNOT_CONTINUE, CHECK_CALLS, ENDED, DebuggerError
 
 
 def check_can_continue():
@@ -59,11 +58,6 @@ def at_function(name, should_stop):
 
 def at_entry(name, should_stop):
     return at_address(entry_of(name), should_stop)
-
-
-def stop_at_return(frame):
-    stack = frame.GetSP()
-    return at_address(frame.GetPC(), lambda: newest_frame().GetSP() == stack)
 
 
 @contextlib.contextmanager

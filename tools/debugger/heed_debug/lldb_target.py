@@ -166,6 +166,10 @@ def frames():
     return list(process.GetSelectedThread())
 
 
+def place(frame):
+    return frame.GetPC(), frame.GetSP()
+
+
 def function_name(frame):
     return without_arguments(plain(frame.GetFunctionName()))
 

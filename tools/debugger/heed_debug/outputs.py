@@ -56,6 +56,12 @@ def running_node():
     return current, current.nodes[current.running]
 
 
+def at_return_to(frame):
+    """A breakpoint where the callee of `frame` returns to it, not in a recursive call of its function."""
+    address, stack = debugger.place(frame)
+    return control.at_address(address, lambda: debugger.place(debugger.newest_frame())[1] == stack)
+
+
 @command("out", "run to the end of the node's backward: the gradients it returned, and to whom",
          kind="running", completes="none")
 def out(_):
@@ -67,7 +73,7 @@ input: `heed grad` prints the sum."""
     frame = debugger.backward_frame()
     if passes.apply_frame(frame) is not None:
         recorder = Recorder(current, node)
-        if not control.run_to(control.stop_at_return(frame), recorder.breakpoint):
+        if not control.run_to(at_return_to(frame), recorder.breakpoint):
             control.report_end("")
             return []
         recorder.keep()

@@ -2,17 +2,17 @@
 
 import re
 
-from heed_debug import graph, node as nodes_, values
+from heed_debug import graph, values
 from heed_debug.debugger import debugger
-from heed_debug.node import Node, read_links, with_control
+from heed_debug.node import Node, is_node, read_links, with_control
 from heed_debug.remembered import remembered
 from heed_debug.target import DebuggerError
 
 NO_PASS = ("heed: no backward pass is running; `heed step` runs to the next one, "
            "`heed graph T` shows the graph that computed a tensor T")
 
-def is_node(link):
-    return link is not None and nodes_.is_node(debugger.target, link.address)
+def leads_to_node(link):
+    return link is not None and is_node(debugger.target, link.address)
 
 
 def running_link(frame):
@@ -23,7 +23,7 @@ def running_link(frame):
         candidates.append(debugger.variable(caller, "this"))
     for value in candidates:
         link = None if value is None else values.link_of(value)
-        if is_node(link):
+        if leads_to_node(link):
             return with_control(debugger.target, link)
     return None
 
@@ -40,7 +40,7 @@ def pending_nodes(frame):
     if value is None:
         return None
     links = read_links(debugger.target, debugger.address_of(value))
-    return [Node(debugger.target, link) for link in links] if all(map(is_node, links)) else None
+    return [Node(debugger.target, link) for link in links] if all(map(leads_to_node, links)) else None
 
 
 def running_pass():
@@ -68,7 +68,7 @@ def pass_before_first_node(frame):
     """Returns (graph, pending nodes) when heed::backward has started but no node's backward has run."""
     output = debugger.variable(frame, "output")
     link = None if output is None else values.link_of(output)
-    if not is_node(link):
+    if not leads_to_node(link):
         return None
     remembered.pass_nodes = graph.walk(debugger.target, [link])
     return with_inputs_text(graph.Graph(remembered.pass_nodes)), remembered.pass_nodes
@@ -186,7 +186,7 @@ def node_of(value, text):
     if link.address == 0:
         raise DebuggerError("heed: '%s' is an undefined tensor" % text)
     try:
-        if is_node(link):
+        if leads_to_node(link):
             return Node(debugger.target, link)
     except DebuggerError:
         pass

@@ -7,6 +7,9 @@ from heed_debug.debugger import debugger
 
 class Remembered:
     def __init__(self):
+        self.clear()
+
+    def clear(self, _=None):
         # The nodes of the running backward pass, as last read from memory. (heed::backward removes a node
         # from its own list before it calls the node's apply_backward.)
         self.pass_nodes = None
@@ -25,4 +28,4 @@ class Remembered:
 
 
 remembered = Remembered()
-debugger.when_exited(lambda _: remembered.__init__())
+debugger.when_exited(remembered.clear)

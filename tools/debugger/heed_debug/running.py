@@ -16,7 +16,7 @@ APPLY_BACKWARD = 2  # the index of Node::apply_backward in the vtable, after two
 def operation_of(node):
     """The operation of a node: "heed::Softmax" for the type heed::OpNode<heed::Softmax, 1ul>."""
     class_name = node_class(debugger.target, node.address)
-    found = re.match(r"heed::(?:float64::)?OpNode<(.*?)(?:, \d+ul)?>$", class_name)
+    found = re.match(r"heed::(?:float64::)?OpNode<(.*?)(?:, \d+ul)*>$", class_name)
     return found.group(1) if found else None
 
 
@@ -97,7 +97,7 @@ def caller_of_backward():
 def stop_at_end_of_pass(wanted, current):
     """Runs to the end of a pass that has no node WANTED, and lists what it has."""
     operations = graph.operations_text(current)
-    if not control.run_to(control.stop_at_return(caller_of_backward())):
+    if not control.run_to(outputs.at_return_to(caller_of_backward())):
         return None
     raise DebuggerError("heed: this pass had no '%s', only %s; it has ended, in %s; another `heed step %s` "
                         "searches the next pass" % (

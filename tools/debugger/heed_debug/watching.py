@@ -3,7 +3,7 @@
 import math
 import re
 
-from heed_debug import graph, numbers, passes, running
+from heed_debug import graph, numbers, outputs, passes, running
 from heed_debug.commands import command
 from heed_debug.control import control
 from heed_debug.debugger import debugger
@@ -73,7 +73,7 @@ step. STEPS is 5 unless given."""
     if passes.running_pass() is None and running.run_to_pass() is None:
         return control.report_end("")
     for number in range(1, count + 1):
-        if not control.run_to(control.stop_at_return(running.caller_of_backward())):
+        if not control.run_to(outputs.at_return_to(running.caller_of_backward())):
             return control.report_end("")
         before = Node(node.target, node.link)
         values, grad = before.value.numbers(), grad_norm(before)
