@@ -1,4 +1,4 @@
-// parallel.cpp: the number of threads of parallel loops, and how long idle threads busy-wait.
+// parallel.cpp: parallel loops, their number of threads, and how long idle threads busy-wait.
 
 #include "heed/array/parallel.hpp"
 
@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <exception>
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -55,6 +56,38 @@ int num_threads() {
   static const int threads_by_default = default_threads(), limit = max_threads();
   if (!thread_safe) return 1;
   return std::min(limit, thread_count == 0 ? threads_by_default : thread_count);
+}
+
+void parallel_for(std::size_t n, std::size_t grain, RangeBody body) {
+  const std::size_t chunks = n == 0 ? 0 : (n - 1) / grain + 1;
+  const auto run = [&](std::size_t i) { body(i * grain, std::min(n, (i + 1) * grain)); };
+#ifdef _OPENMP
+  if (chunks > 1 && num_threads() > 1) {
+    std::exception_ptr failure;
+#pragma omp parallel for schedule(static) num_threads(num_threads())
+    for (std::size_t i = 0; i < chunks; ++i) {
+      try {
+        run(i);
+      } catch (...) {
+#pragma omp critical(heed_parallel_for)
+        failure = std::current_exception();
+      }
+    }
+    if (failure) std::rethrow_exception(failure);
+    return;
+  }
+#endif
+  for (std::size_t i = 0; i < chunks; ++i) run(i);
+}
+
+void parallel_ranges(std::size_t n, std::size_t grain, std::size_t min_size, RangeBody body) {
+  if (n < std::max(grain, min_size)) return body(0, n);
+  const std::size_t max_ranges = std::max<std::size_t>(n / std::max(grain, min_size), 1);
+  const std::size_t ranges = std::min(max_ranges, static_cast<std::size_t>(num_threads()));
+  const auto start = [&](std::size_t i) {
+    return i == ranges ? n : (n * i / ranges + grain / 2) / grain * grain;
+  };
+  parallel_for(ranges, 1, [&](std::size_t i, std::size_t) { body(start(i), start(i + 1)); });
 }
 
 }  // namespace HEED_NAMESPACE

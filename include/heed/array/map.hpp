@@ -6,6 +6,7 @@
 // map calls the formula on SIMD registers (xsimd::batch<Real>), several elements at a time.
 #pragma once
 
+#include <algorithm>
 #include <type_traits>
 #include <xsimd/xsimd.hpp>
 
