@@ -43,41 +43,46 @@ void AdamW::step(SourceLocation location) {
     if (is_updated(parameters_[i])) update(parameters_[i], exp_avg_[i], exp_avg_sq_[i], location);
 }
 
-// Updates the parameter p and its moments m and v in one pass over p, m, v and the gradient g.
-void AdamW::update(const Tensor& parameter, Array& m, Array& v, SourceLocation location) const {
-  const double t = static_cast<double>(step_);
-  const double correction1 = 1 - std::pow(options_.beta1, t);
-  const double sqrt_correction2 = std::sqrt(1 - std::pow(options_.beta2, t));
-  const bool decays = options_.decay_vectors || parameter.dim() >= 2;
-  const double decay = decays ? options_.weight_decay : 0;
-  const Pack decay_factor(static_cast<Real>(options_.decoupled ? 1 - options_.lr * decay : 1));
-  const Pack l2_penalty(static_cast<Real>(options_.decoupled ? 0 : decay));
-  const Pack beta1(static_cast<Real>(options_.beta1)),
-      one_minus_beta1(static_cast<Real>(1 - options_.beta1));
-  const Pack beta2(static_cast<Real>(options_.beta2)),
-      one_minus_beta2(static_cast<Real>(1 - options_.beta2));
-  const Pack step_size(static_cast<Real>(options_.lr / correction1));
-  const Pack root(static_cast<Real>(sqrt_correction2)), eps(static_cast<Real>(options_.eps));
-
-  Array& p = parameter.mutable_value(location);
-  const Array& g = parameter.grad();
+// Applies formula(p, m, v, g), which changes p, m and v, to the elements of four arrays, in one
+// pass.
+template <class Formula>
+static void update_elements(const Formula& formula, Array& p, Array& m, Array& v, const Array& g) {
   const std::size_t grain = elementwise_grain / 4;  // the loop reads four arrays and writes three
   parallel_ranges(p.size(), Pack::size, grain, [&](std::size_t begin, std::size_t end) {
-    const std::size_t n = end - begin;
-    Real *const ps = p.data() + begin, *const ms = m.data() + begin, *const vs = v.data() + begin;
-    const Real* const gs = g.data() + begin;
-    for (std::size_t i = 0; i < n; i += Pack::size) {
-      const std::size_t rest = n - i;
-      const Pack decayed = load_next(ps + i, rest) * decay_factor;
-      const Pack grad = load_next(gs + i, rest) + l2_penalty * decayed;
-      const Pack moment1 = beta1 * load_next(ms + i, rest) + one_minus_beta1 * grad;
-      const Pack moment2 = beta2 * load_next(vs + i, rest) + one_minus_beta2 * (grad * grad);
-      const Pack denominator = xsimd::sqrt(moment2) / root + eps;
-      store_next(decayed - step_size * (moment1 / denominator), ps + i, rest);
-      store_next(moment1, ms + i, rest);
-      store_next(moment2, vs + i, rest);
+    for (std::size_t i = begin; i < end; i += Pack::size) {
+      const std::size_t rest = end - i;
+      Pack next_p = load_next(p.data() + i, rest), next_m = load_next(m.data() + i, rest),
+           next_v = load_next(v.data() + i, rest);
+      formula(next_p, next_m, next_v, load_next(g.data() + i, rest));
+      store_next(next_p, p.data() + i, rest);
+      store_next(next_m, m.data() + i, rest);
+      store_next(next_v, v.data() + i, rest);
     }
   });
+}
+
+// Updates a parameter and its moments. With L2 penalty, weight_decay * p is added to the gradient.
+void AdamW::update(const Tensor& parameter, Array& exp_avg, Array& exp_avg_sq,
+                   SourceLocation location) const {
+  const auto pack = [](double value) { return Pack(static_cast<Real>(value)); };
+  const double t = static_cast<double>(step_);
+  const bool decays = options_.decay_vectors || parameter.dim() >= 2;
+  const double weight_decay = decays ? options_.weight_decay : 0;
+  const Pack decay = pack(options_.decoupled ? 1 - options_.lr * weight_decay : 1);
+  const Pack l2_penalty = pack(options_.decoupled ? 0 : weight_decay);
+  const Pack beta1 = pack(options_.beta1), one_minus_beta1 = pack(1 - options_.beta1);
+  const Pack beta2 = pack(options_.beta2), one_minus_beta2 = pack(1 - options_.beta2);
+  const Pack step_size = pack(options_.lr / (1 - std::pow(options_.beta1, t)));
+  const Pack root = pack(std::sqrt(1 - std::pow(options_.beta2, t))), eps = pack(options_.eps);
+  const auto formula = [=](Pack& p, Pack& m, Pack& v, Pack g) {
+    p = p * decay;
+    g = g + l2_penalty * p;
+    m = beta1 * m + one_minus_beta1 * g;
+    v = one_minus_beta2 * (g * g) + beta2 * v;  // GCC rounds only the first product
+    p = p - step_size * (m / (xsimd::sqrt(v) / root + eps));
+  };
+  update_elements(formula, parameter.mutable_value(location), exp_avg, exp_avg_sq,
+                  parameter.grad());
 }
 
 State AdamW::state(SourceLocation location) const {

@@ -37,7 +37,8 @@ class AdamW final : public Optimizer {
   void set_state(const State& state, SourceLocation location = SourceLocation::current()) override;
 
  private:
-  void update(const Tensor& parameter, Array& m, Array& v, SourceLocation location) const;
+  void update(const Tensor& parameter, Array& exp_avg, Array& exp_avg_sq,
+              SourceLocation location) const;
 
   AdamWOptions options_;
   std::vector<Array> exp_avg_, exp_avg_sq_;  // the moments m and v
