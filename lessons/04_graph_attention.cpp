@@ -72,7 +72,7 @@ Array scores_and_mask() {
   section("Scores and the mask");
   say("The MASK is a matrix that says where the arrows are: 1 allows and 0 forbids a",
       "pair of a query and a key. The score of a forbidden pair is set to minus", "infinity.");
-  show_mask("mask (rows: query, columns: key)", arrows, people);
+  show(arrows, {"mask (rows: query, columns: key)", people, people, 0});
   Array scores = masked(xt::linalg::dot(Q, xt::transpose(K)), arrows);  // (5, 5)
   show("scores (rows: query, columns: key)", scores, people, people);
   return scores;

@@ -6,17 +6,9 @@
 
 #include "04_graphs.hpp"
 #include "bank.hpp"
-#include "heed/draw/table.hpp"
 #include "lesson.hpp"
 
 namespace heed {
-
-// Prints a matrix of zeros and ones without decimals.
-inline void show_mask(const std::string& name, const Array& mask, const Names& rows) {
-  TableOptions options{name, rows, rows};
-  options.decimals = 0;
-  std::cout << '\n' << table(mask, options);
-}
 
 inline void cosine_scores(const Array& guest_scores, const Names& senders) {
   section("Other scores: cosine and additive");

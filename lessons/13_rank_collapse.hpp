@@ -74,7 +74,8 @@ inline void why_residual_connections(std::map<std::string, Trained>& best,
                        rows,
                        {"W_Q, W_K", "W_V, W_O", "MLPs"}};
   options.decimals = 2;
-  say("", table(Array(xt::stack(xt::xtuple(kept.gradients, lost.gradients))), options));
+  show(Array(xt::stack(xt::xtuple(kept.gradients, lost.gradients))), options);
+  say("");
   claim("without residuals the last cosine is above 0.8, with them below 0.6",
         lost.cosines.back() > 0.8 && kept.cosines.back() < 0.6, decimal(lost.cosines.back(), 4));
   say("", "The gradients do not vanish. Only that of W_Q and W_K is smaller: if the rows",

@@ -113,7 +113,7 @@ inline Tsne draw_map(const QueryKeySpace& space) {
   options.title = "the same queries and keys, by t-SNE with seed 1";
   const Plot other = draw_scatter("runs/lessons/" + lesson, "map_seed_1",
                                   rotated(map_of(space, 15, 1).points, space), options);
-  say("picture: " + other.message);
+  picture(other);
   const Doubles in_space = tsne_distances(space.points(), metric);
   const Doubles on_map = tsne_distances(map.points, Distance::euclidean);
   say("", "The five keys nearest to the query of [MASK]:", "");

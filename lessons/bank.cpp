@@ -157,8 +157,10 @@ Array bank_query_key_weights(const BankText& text, double factor, bool causal) {
 }
 
 void show_bank_losses(int lesson, const BankWeights& weights_of, SourceLocation location) {
-  say(FirstLine("", location), "                                  mean  at the 'bank'   longer",
-      "next word after 'bank'            loss  first   second   texts   lesson");
+  print_text(
+      "\n                                  mean  at the 'bank'   longer\n"
+      "next word after 'bank'            loss  first   second   texts   lesson\n",
+      /*hides_call=*/false, location);
   for (const Row& row : rows()) {
     if (row.lesson > lesson) break;
     const BankWeights& weights = row.name == last_name(lesson) ? weights_of : row.weights_of;

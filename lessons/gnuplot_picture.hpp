@@ -33,7 +33,8 @@ inline void picture_by_gnuplot(const std::string& lesson, const std::string& nam
           ".svg'\nset border 3 lc rgb '#888888'\nset tics nomirror out\n"
           "set grid lt 1 lw 0.8 lc rgb '#E4E4E4'\nset key spacing 1.3\n" +
           script + "\n");
-  say("", "picture: " + plot.message);
+  say("");
+  picture(plot);
 }
 
 }  // namespace heed

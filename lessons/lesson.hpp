@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <iostream>
+#include <sstream>
 #include <string>
+#include <type_traits>
 #include <vector>
 #include <xtensor-blas/xlinalg.hpp>
 
@@ -13,6 +15,7 @@
 #include "heed/draw/graphviz.hpp"
 #include "heed/draw/heatmap.hpp"
 #include "heed/draw/scatter.hpp"
+#include "heed/draw/table.hpp"
 #include "heed/heed.hpp"
 
 namespace heed {
@@ -32,7 +35,9 @@ struct Opening {
 // The last argument of the functions below, `location`, is the source line of the call. The page of
 // `heed book` shows the lines that ran before the call.
 void opening(const Opening& opening, SourceLocation location = SourceLocation::current());
-void section(const std::string& title, SourceLocation location = SourceLocation::current());
+// `function` is the name of the function that calls section().
+void section(const std::string& title, SourceLocation location = SourceLocation::current(),
+             const char* function = __builtin_FUNCTION());
 
 // The end of a lesson: three questions that the reader answers by changing a line and running the
 // lesson again, and the lesson's exercises. The answers are in lessons/answers.
@@ -43,17 +48,24 @@ void questions(const std::string& first, const std::string& second, const std::s
 struct FirstLine {
   template <class Text>
   FirstLine(const Text& line, SourceLocation call = SourceLocation::current())
-      : text(line), location(call) {}
+      : text(line), location(call), is_literal(std::is_array_v<Text>) {}
   std::string text;
   SourceLocation location;
+  bool is_literal;  // whether the line is a text in quotes
 };
-void begin_text(const FirstLine& first);
 
-// Prints each argument as one line.
+// Prints the text. `hides_call`: the page of `heed book` does not show the call.
+void print_text(const std::string& text, bool hides_call, SourceLocation location);
+
+// Prints each argument as one line. The page shows no call that prints more than four lines, or
+// only texts in quotes, because these lines follow.
 template <class... Lines>
 void say(const FirstLine& first, const Lines&... lines) {
-  begin_text(first);
-  ((std::cout << lines << '\n'), ...);
+  std::ostringstream text;
+  text << first.text << '\n';
+  ((text << lines << '\n'), ...);
+  const bool only_literals = (first.is_literal && ... && std::is_array_v<Lines>);
+  print_text(text.str(), only_literals || sizeof...(lines) > 3, first.location);
 }
 
 // Prints the array as a table with four decimals, below its name and shape.
@@ -61,6 +73,8 @@ void show(const std::string& name, const Array& x, const Names& rows = {},
           const Names& columns = {}, SourceLocation location = SourceLocation::current());
 void show(const std::string& name, const Tensor& x, const Names& rows = {},
           const Names& columns = {}, SourceLocation location = SourceLocation::current());
+void show(const Array& x, const TableOptions& options,
+          SourceLocation location = SourceLocation::current());
 
 // Prints "same: what" if no two elements differ by more than the tolerance. Otherwise prints the
 // first difference and ends the lesson with exit code 1. A float has about seven decimal digits, so
@@ -123,6 +137,9 @@ void picture_points(const std::string& lesson, const std::string& name, const Ar
 // Draws a graph, given in Graphviz's language, in the file only; prints no empty line before.
 void picture(const std::string& lesson, const std::string& name, const std::string& graph,
              SourceLocation location = SourceLocation::current());
+
+// Prints the name of a picture that was drawn before; prints no empty line before.
+void picture(const Plot& plot, SourceLocation location = SourceLocation::current());
 
 // Prints nothing. The lesson's page of `heed book` shows these losses over the steps of training.
 // Of more than 200 points it shows means of consecutive ones. `y_title` is the title of the

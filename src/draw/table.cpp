@@ -65,9 +65,9 @@ const TableOptions& checked_options(const TableOptions& options) {
   return options;
 }
 
-class TableText {
+class TableWriter {
  public:
-  TableText(const Array& x, const TableOptions& options)
+  TableWriter(const Array& x, const TableOptions& options)
       : x_(x),
         options_(checked_options(options)),
         sizes_(sizes_of(shape_of(x))),
@@ -89,16 +89,15 @@ class TableText {
     return shown_indices(sizes_.blocks, options_.max_shown);
   }
 
-  // Formats one matrix of the batch, split into groups of columns that fit the terminal's width.
-  std::string matrix(std::size_t block) const {
-    std::string text;
+  // Appends the rows of one matrix of the batch, split into groups of columns that fit the
+  // terminal's width.
+  void add_matrix(std::size_t block, TableRows& rows) const {
     for (std::size_t first = 0; first < columns_.size();) {
       const std::size_t last = end_of_strip(first);
-      if (first > 0 || last < columns_.size()) text += strip_title(first, last);
-      text += strip(block, first, last);
+      if (first > 0 || last < columns_.size()) rows.push_back({strip_title(first, last)});
+      add_strip(block, first, last, rows);
       first = last;
     }
-    return text;
   }
 
   std::string number(std::size_t block, std::size_t row, std::size_t column) const {
@@ -132,26 +131,24 @@ class TableText {
     // A title such as "columns 8 to 15" includes the columns shown as "..." at the group's ends.
     const std::size_t begin = columns_[first] == gap ? columns_[first - 1] + 1 : columns_[first];
     const std::size_t end = columns_[last - 1] == gap ? columns_[last] - 1 : columns_[last - 1];
-    return "columns " + std::to_string(begin) + " to " + std::to_string(end) + "\n";
+    return "columns " + std::to_string(begin) + " to " + std::to_string(end);
   }
 
-  std::string strip(std::size_t block, std::size_t first, std::size_t last) const {
-    std::string text;
+  void add_strip(std::size_t block, std::size_t first, std::size_t last, TableRows& rows) const {
     if (!column_names_.empty())
-      text += line("", first, last, [&](std::size_t column) { return column_name(column); });
+      rows.push_back(cells("", first, last, [&](std::size_t c) { return column_name(c); }));
     for (const std::size_t row : rows_)
-      text += line(row_names_.empty() || row == gap ? "" : row_names_[row], first, last,
-                   [&](std::size_t column) { return number(block, row, column); });
-    return text;
+      rows.push_back(cells(row_names_.empty() || row == gap ? "" : row_names_[row], first, last,
+                           [&](std::size_t column) { return number(block, row, column); }));
   }
 
   template <class Cell>
-  std::string line(const std::string& name, std::size_t first, std::size_t last,
-                   Cell&& cell) const {
-    std::string text = pad_left(name, name_width_);
+  std::vector<std::string> cells(const std::string& name, std::size_t first, std::size_t last,
+                                 Cell&& cell) const {
+    std::vector<std::string> row{pad_left(name, name_width_)};
     for (std::size_t c = first; c < last; ++c)
-      text += "  " + pad_left(cell(columns_[c]), column_width(columns_[c]));
-    return text + "\n";
+      row.push_back(pad_left(cell(columns_[c]), column_width(columns_[c])));
+    return row;
   }
 
   const Array& x_;
@@ -168,23 +165,33 @@ std::string block_title(const Shape& shape, std::size_t block) {
   std::vector<std::string> indices(shape.size() - 2);
   for (std::size_t axis = indices.size(); axis-- > 0; block /= shape[axis])
     indices[axis] = std::to_string(block % shape[axis]);
-  return "[" + joined(indices, ", ") + "]\n";
+  return "[" + joined(indices, ", ") + "]";
 }
 
 }  // namespace
 
-std::string table(const Array& x, const TableOptions& options) {
+std::string table_title(const Array& x, const TableOptions& options) {
+  return options.title.empty() ? "" : printable(options.title) + " " + str(shape_of(x));
+}
+
+TableRows table_rows(const Array& x, const TableOptions& options) {
   const Shape shape = shape_of(x);
-  const TableText writer(x, options);
-  const std::string title =
-      options.title.empty() ? "" : printable(options.title) + " " + str(shape);
-  if (shape.size() == 0) return title + "  " + writer.number(0, 0, 0) + "\n";
-  std::string text = title.empty() ? "" : title + "\n";
-  if (x.size() == 0) return text + "  (empty)\n";
+  const TableWriter writer(x, options);
+  if (shape.size() == 0) return {{"", writer.number(0, 0, 0)}};
+  if (x.size() == 0) return {{"", "(empty)"}};
+  TableRows rows;
   for (const std::size_t block : writer.blocks()) {
-    if (shape.size() > 2) text += block == gap ? "...\n" : block_title(shape, block);
-    if (block != gap) text += writer.matrix(block);
+    if (shape.size() > 2) rows.push_back({block == gap ? "..." : block_title(shape, block)});
+    if (block != gap) writer.add_matrix(block, rows);
   }
+  return rows;
+}
+
+std::string table(const Array& x, const TableOptions& options) {
+  std::string text = table_title(x, options);
+  if (!text.empty() && shape_of(x).size() > 0) text += "\n";
+  for (const std::vector<std::string>& row : table_rows(x, options))
+    text += joined(row, "  ") + "\n";
   return text;
 }
 

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "catch.hpp"
-#include "commands/book/parts.hpp"
 #include "commands/heed_program.hpp"
 #include "heed/base/text.hpp"
 #include "lessons/programs.hpp"
@@ -229,57 +228,6 @@ TEST_CASE("the comparison of a page with an .out file can fail", "[commands][boo
   CHECK(missing_lines("a 1.25 b\nc\n", "a 1.28 b c", true) == "");
   CHECK(missing_lines("a 1.25 b\nc\n", "a 1.28 d c", true) == "a 1.25 b\n");
   CHECK(missing_lines("40 heads\n", "41 heads", false) == "40 heads\n");
-}
-
-TEST_CASE("the book tells paragraphs, numbered items, tables and aligned lines apart",
-          "[commands][book]") {
-  const std::vector<heed::app::Section> sections = heed::app::sections_of(
-      "Title\n-----\n"
-      "A paragraph whose second line ends like the title of a table:\nthe factor 1 / sqrt(12)\n"
-      "does not help.\n\n"
-      "1. A question that\n   continues.\n2. Another one.\n\n"
-      "      1. A deep line.\n\n"
-      "seeds 1 to 3, all      ~2.34\nseeds 1 to 3, without  ~2.27\n\n"
-      "x (1, 2, 2)\n[0]\n  1.0000  2.0000\n  3.0000  4.0000\n\n"
-      "y (2, 1)\n  1.0000\n  2.0000\n");
-  REQUIRE(sections.size() == 1);
-  const std::vector<heed::app::Term> terms;
-  heed::app::LinkedText text(terms);
-  heed::app::LessonSource source({});
-  CHECK(heed::app::section_html(sections[0], {text, source, "/nowhere"}) ==
-        "<p>A paragraph whose second line ends like the title of a table: the factor 1 / sqrt(12) "
-        "does not help.</p>\n"
-        "<p class=\"item\">1. A question that continues.</p>\n"
-        "<p class=\"item\">2. Another one.</p>\n"
-        "<pre>      1. A deep line.</pre>\n"
-        "<pre>seeds 1 to 3, all      ~2.34\nseeds 1 to 3, without  ~2.27</pre>\n"
-        "<div class=\"scroll\"><table><caption>x (1, 2, 2)</caption>\n"
-        "<tr><th class=\"index\" colspan=\"2\">[0]</th></tr>\n"
-        "<tr><td>1.0000</td><td>2.0000</td></tr>\n<tr><td>3.0000</td><td>4.0000</td></tr>\n"
-        "</table></div>\n"
-        "<div class=\"scroll\"><table><caption>y (2, 1)</caption>\n"
-        "<tr><td>1.0000</td></tr>\n<tr><td>2.0000</td></tr>\n</table></div>\n");
-}
-
-TEST_CASE("no text of a lesson becomes markup in the book", "[commands][book]") {
-  const std::string odd =
-      "</script><img src=x> \"' & \xe2\x80\xae \x1b[0m \xed\xa0\x80 " + std::string(10000, 'x');
-  const std::string quoted = nlohmann::json(odd.substr(0, 20)).dump();
-  const std::string note =
-      "\x1d{\"kind\":\"maps\",\"file\":" + quoted +
-      ",\"line\":1,\"row_title\":\"query\",\"column_title\":\"key\",\"rows\":[" + quoted + "]}\n";
-  const std::vector<heed::app::Section> sections = heed::app::sections_of(
-      odd + "\n---\n" + note + odd + "\n\n" + odd + " (1, 1)\n" + odd +
-      "  1.0000\n\n  same: " + odd + "\n  | " + odd + "\n\npicture: " + odd + "\n");
-  REQUIRE(sections.size() == 1);
-  const std::vector<heed::app::Term> terms{{odd.substr(0, 20), "01", odd}};
-  heed::app::LinkedText text(terms);
-  heed::app::LessonSource source({});
-  const std::string html = heed::app::section_html(sections[0], {text, source, "/nowhere"});
-  for (const char* markup : {"<img", "</script><img", "\xe2\x80\xae", "\x1b", "\xed\xa0\x80"})
-    CHECK_FALSE(has(html, markup));
-  CHECK(has(html, "\\u003c/script>"));
-  CHECK(has(html, "&lt;/script&gt;&lt;img src=x&gt; &quot;&#39; &amp; \\u202e \\x1b[0m \\xed"));
 }
 
 TEST_CASE("heed book refuses a lesson that does not exist", "[commands][book]") {

@@ -127,6 +127,19 @@ TEST_CASE("table rejects a wrong number of names", "[draw][table]") {
                     "table: 1 column names for 2 columns of x (4, 2)");
 }
 
+TEST_CASE("the rows of a table are its padded cells, and titles of one cell", "[draw]") {
+  using Rows = std::vector<std::vector<std::string>>;
+  const Array x = {{{1, -2}}, {{3, 4}}};  // (2, 1, 2)
+  CHECK(table_rows(x, {"x", {"cat"}, {"a", "b"}, 1}) == Rows{{"[0]"},
+                                                             {"   ", "   a", "   b"},
+                                                             {"cat", " 1.0", "-2.0"},
+                                                             {"[1]"},
+                                                             {"   ", "   a", "   b"},
+                                                             {"cat", " 3.0", " 4.0"}});
+  CHECK(table_title(x, {"x"}) == "x (2, 1, 2)");
+  CHECK(table_title(x, {}) == "");
+}
+
 TEST_CASE("a table has 0 to 100 decimals", "[draw][table]") {
   TableOptions options;
   for (const int decimals : {-1, 101, 2'000'000'000}) {

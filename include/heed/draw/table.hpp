@@ -25,4 +25,10 @@ struct TableOptions {
 // the table uses scientific notation. Throws Error if the number of names does not match the shape.
 std::string table(const Array& x, const TableOptions& options = {});
 
+// The parts of table(): its title with the shape, and its rows. The first cell of a row is its
+// name; a row of one cell is a title, such as "[1]". Cells have the width of their columns.
+using TableRows = std::vector<std::vector<std::string>>;
+std::string table_title(const Array& x, const TableOptions& options);
+TableRows table_rows(const Array& x, const TableOptions& options);
+
 }  // namespace HEED_NAMESPACE

@@ -12,7 +12,10 @@
 #include <iostream>
 
 #include "base/process.hpp"
-#include "commands/book/parts.hpp"
+#include "commands/book/course.hpp"
+#include "commands/book/glossary.hpp"
+#include "commands/book/output.hpp"
+#include "commands/book/search.hpp"
 #include "commands/run_folder.hpp"
 #include "commands/terminal.hpp"
 #include "heed/base/atomic_file.hpp"
@@ -43,7 +46,7 @@ std::string exercise_html(const fs::path& file, LinkedText& text) {
   }
   const std::string name = file.stem().string();
   std::string html = "<h2>Exercise " + escaped_html(name.substr(0, name.find('_'))) + "</h2>\n" +
-                     text_html(lines_of(about), text) + code_html(part);
+                     text_html(about, text) + code_html(part);
   std::size_t number = 0;
   const std::string solution = (lessons_folder() / "solutions" / file.filename()).string();
   for (const std::string& line : lines_of(read_text(solution)))
@@ -86,15 +89,14 @@ std::string link_to(const Lesson& lesson) {
 
 class Book {
  public:
-  Book(fs::path folder, bool brief) : folder_(std::move(folder)), brief_(brief) {
+  Book(fs::path folder, bool brief) : folder_(std::move(folder)), brief_(brief), entries_(folder_) {
     make_folder(folder_);
-    read_entries();
   }
 
   // Runs a lesson in the folder `scratch` and writes its page.
   void write_lesson(std::size_t i, const fs::path& scratch) {
     const Lesson& lesson = lessons_[i];
-    entries_[page_of(lesson)].clear();
+    entries_.clear(page_of(lesson));
     write(page_of(lesson), lesson_html(i, scratch));
   }
 
@@ -105,7 +107,7 @@ class Book {
         write(page_of(lessons_[i]), page_without_output(i));
     write("index.html", index_html());
     write("glossary.html", glossary_html());
-    write("entries.js", entries_script());
+    write("entries.js", entries_.script());
     for (const char* name : {"book.css", "book.js", "maps.js", "curves.js", "sliders.js"})
       write(name, read_text((fs::path(HEED_BOOK_DIR) / name).string()));
   }
@@ -113,42 +115,6 @@ class Book {
  private:
   void write(const std::string& name, const std::string& content) const {
     write_file_atomically(folder_ / name, content);
-  }
-
-  // ---- the search: for each page, its entries as lines ["text","address"]
-
-  void add_entry(const std::string& text, const std::string& page, const std::string& anchor) {
-    const Json entry = {text, page + "#" + anchor};
-    entries_[page].push_back(entry.dump(-1, /*ascii=*/true));
-  }
-
-  // The address of the entry in a line of entries.js; "" if the line has none.
-  static std::string address_in(const std::string& line) {
-    try {
-      const Json entry = Json::parse(line);
-      return entry.get<Json::List>().size() == 2 ? entry[1].get<std::string>() : "";
-    } catch (const std::exception&) {
-      return "";
-    }
-  }
-
-  // Keeps the entries of the lessons that an earlier run wrote.
-  void read_entries() {
-    if (!fs::exists(folder_ / "entries.js")) return;
-    for (std::string line : lines_of(read_text((folder_ / "entries.js").string()))) {
-      if (!line.empty() && line.back() == ',') line.pop_back();
-      const std::string address = address_in(line);
-      const std::string page = address.substr(0, address.find('#'));
-      if (!page.empty() && page != "glossary.html" && fs::exists(folder_ / page))
-        entries_[page].push_back(line);
-    }
-  }
-
-  std::string entries_script() const {
-    std::vector<std::string> lines;
-    for (const auto& [page, entries] : entries_)
-      lines.insert(lines.end(), entries.begin(), entries.end());
-    return "const entries = [\n" + joined(lines, ",\n") + "\n];\n";
   }
 
   // ---- pages
@@ -176,16 +142,15 @@ class Book {
     const std::vector<fs::path> files = source_files(lesson);
     LinkedText text(terms_);
     LessonSource source(files);
-    std::string html = head_html(i) + "<div id=\"output\">\n";
-    for (const Section& section : sections_of(output_of(lesson, scratch))) {
-      const std::string anchor = anchor_of(section.title);
-      if (!section.title.empty()) {
-        html += "<h2 id=\"" + anchor + "\">" + escaped_html(section.title) + "</h2>\n";
-        add_entry(lesson.number + ": " + section.title, page_of(lesson), anchor);
+    const std::vector<Json> records = records_of(output_of(lesson, scratch));
+    for (const Json& record : records)
+      if (record.at("kind") == "section") {
+        const std::string& title = record.at("title").get<std::string>();
+        entries_.add(lesson.number + ": " + title, page_of(lesson), anchor_of(title));
       }
-      html += section_html(section, {text, source, scratch});
-    }
-    html += "</div>\n" + answers_html(lesson);
+    std::string html = head_html(i) + "<div id=\"output\">\n" +
+                       output_html(records, {text, source, scratch}) + "</div>\n" +
+                       answers_html(lesson);
     for (const fs::path& file : files_in(lessons_folder() / "exercises", lesson.number, ".cpp"))
       html += exercise_html(file, text);
     html += "<h2>The source</h2>\n";
@@ -211,11 +176,11 @@ class Book {
 
   std::string glossary_html() {
     std::string html = "<h1>Glossary</h1>\n<dl>\n";
-    entries_["glossary.html"].clear();
+    entries_.clear("glossary.html");
     for (const Term& term : terms_) {
       html += "<dt id=\"" + anchor_of(term.name) + "\">" + escaped_html(term.name) + "</dt><dd>" +
               escaped_html(term.definition) + " (" + lesson_of_term(term) + ")</dd>\n";
-      add_entry(term.name, "glossary.html", anchor_of(term.name));
+      entries_.add(term.name, "glossary.html", anchor_of(term.name));
     }
     return page("Glossary", html + "</dl>\n");
   }
@@ -244,7 +209,7 @@ class Book {
   bool brief_;
   std::vector<Lesson> lessons_ = all_lessons();
   std::vector<Term> terms_ = all_terms();
-  std::map<std::string, std::vector<std::string>> entries_;
+  SearchEntries entries_;
 };
 
 // A new folder for the files that the lessons write. The destructor removes it.

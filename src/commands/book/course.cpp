@@ -1,8 +1,9 @@
 // course.cpp: the lessons, from their files.
 
+#include "commands/book/course.hpp"
+
 #include <algorithm>
 
-#include "commands/book/parts.hpp"
 #include "heed/base/file.hpp"
 #include "heed/base/text.hpp"
 

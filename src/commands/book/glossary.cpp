@@ -1,8 +1,10 @@
 // glossary.cpp: the terms of the glossary, and links to them in a text.
 
+#include "commands/book/glossary.hpp"
+
 #include <cctype>
 
-#include "commands/book/parts.hpp"
+#include "commands/book/course.hpp"
 #include "heed/base/file.hpp"
 #include "heed/base/text.hpp"
 #include "page/page.hpp"

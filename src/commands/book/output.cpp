@@ -1,9 +1,10 @@
-// output.cpp: the output of a lesson as HTML.
+// output.cpp: the records that a lesson prints as HTML.
+
+#include "commands/book/output.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "commands/book/parts.hpp"
 #include "heed/base/file.hpp"
 #include "heed/base/text.hpp"
 #include "page/page.hpp"
@@ -13,73 +14,21 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-bool starts_with(const std::string& text, const char* begin) { return text.rfind(begin, 0) == 0; }
-
-bool is_underline(const std::string& line) {
-  return line.size() > 2 && line.find_first_not_of('-') == line.npos;
+const std::string& string_in(const Json& record, const char* field) {
+  return record.at(field).get<std::string>();
 }
 
-// The text after "same:" or "holds:", or an empty string if the line is not a check.
-std::string check_of(const std::string& line) {
-  for (const char* begin : {"  same: ", "  holds: "})
-    if (starts_with(line, begin)) return line.substr(2);
-  return "";
+std::string html_of(const std::string& text) { return escaped_html(escaped_lines(text)); }
+
+std::string element(const std::string& tag, const std::string& html) {
+  return "<" + tag + ">" + html + "</" + tag + ">\n";
 }
 
-// Whether the line is the title of a table: it ends with a shape, such as "Q K^T (3, 3)".
-bool is_table_title(const std::string& line) {
-  const std::size_t open = line.rfind('(');
-  if (line.empty() || line[0] == ' ' || open == line.npos || open == 0) return false;
-  const std::size_t close = line.find(')', open);
-  const std::string shape = line.substr(open + 1, close - open - 1);
-  const std::string rest = close == line.npos ? "?" : line.substr(close + 1);
-  return !shape.empty() && shape.find_first_not_of("0123456789, ") == shape.npos &&
-         (rest.empty() || rest == ", trained");
+std::string pre_html(const Lines& lines) {
+  return element("pre", escaped_html(joined(lines, "\n")));
 }
 
-// The cells of a table's line, which two or more spaces separate.
-Lines cells_of(const std::string& line) {
-  Lines cells;
-  for (std::size_t i = 0; i < line.size();) {
-    std::size_t end = line.find("  ", i);
-    if (end == line.npos) end = line.size();
-    if (end > i) cells.push_back(line.substr(i, end - i));
-    i = end == line.size() ? end : line.find_first_not_of(' ', end);
-    if (i == line.npos) break;
-  }
-  return cells;
-}
-
-bool is_number(const std::string& cell) {
-  return cell.find_first_of("0123456789") != cell.npos &&
-         cell.find_first_not_of("0123456789+-.~e") == cell.npos;
-}
-
-std::string row_html(const Lines& cells, std::size_t columns, const char* tag) {
-  if (cells.size() == 1 && cells[0][0] == '[')  // the index of a matrix in a batch, such as [0]
-    return "<tr><th class=\"index\" colspan=\"" + std::to_string(columns) + "\">" +
-           escaped_html(cells[0]) + "</th></tr>\n";
-  std::string html = "<tr>";
-  for (std::size_t i = cells.size(); i < columns; ++i) html += "<th></th>";
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    const std::string name = i == 0 && !is_number(cells[i]) ? "th" : tag;
-    html += "<" + name + ">" + escaped_html(cells[i]) + "</" + name + ">";
-  }
-  return html + "</tr>\n";
-}
-
-std::string table_html(const std::string& title, const Lines& rows) {
-  std::size_t columns = 0;
-  for (const std::string& row : rows) columns = std::max(columns, cells_of(row).size());
-  std::string html =
-      "<div class=\"scroll\"><table><caption>" + escaped_html(title) + "</caption>\n";
-  for (const std::string& row : rows) {
-    const Lines cells = cells_of(row);
-    const bool head = row[0] == ' ' && std::none_of(cells.begin(), cells.end(), is_number);
-    html += row_html(cells, columns, head ? "th" : "td");
-  }
-  return html + "</table></div>\n";
-}
+// ---- text
 
 // Returns the lines from `at` while `accept` holds, and moves `at` behind them.
 template <class Accept>
@@ -89,19 +38,9 @@ Lines take(const Lines& lines, std::size_t& at, Accept accept) {
   return taken;
 }
 
-constexpr const char* picture_mark = "picture: ";
-
 // Whether the line can belong to a paragraph.
-bool is_text(const std::string& line) {
-  return !line.empty() && !starts_with(line, picture_mark) && line[0] != ' ' && line[0] != '|' &&
-         line.find("   ") == line.npos;
-}
-
-// Whether the line can begin a paragraph.
-bool is_prose(const std::string& line) { return is_text(line) && !is_table_title(line); }
-
-std::size_t indent_of(const std::string& line) {
-  return std::min(line.find_first_not_of(' '), line.size());
+bool is_prose(const std::string& line) {
+  return !line.empty() && line[0] != ' ' && line[0] != '|' && line.find("   ") == line.npos;
 }
 
 // Whether the line begins an item of a numbered list: "2. ", indented by two spaces at most.
@@ -111,10 +50,63 @@ bool is_item(const std::string& line) {
          line.compare(indent + 1, 2, ". ") == 0;
 }
 
-bool is_row(const std::string& line) { return !line.empty() && check_of(line).empty(); }
+// The HTML of the block of lines that begins at `at`. Moves `at` behind them.
+std::string block_html(const Lines& lines, std::size_t& at, LinkedText& linked) {
+  if (is_item(lines[at])) {
+    const std::size_t indent = indent_of(lines[at]) + 3;  // of the lines that continue the item
+    std::string item = lines[at++].substr(indent - 3);
+    for (const std::string& line : take(lines, at, [&](const std::string& next) {
+           return indent_of(next) == indent && indent < next.size();
+         }))
+      item += " " + line.substr(indent);
+    return "<p class=\"item\">" + linked.html(item) + "</p>\n";
+  }
+  if (is_prose(lines[at])) {
+    const auto continues = [](const std::string& next) { return is_prose(next) && !is_item(next); };
+    return element("p", linked.html(joined(take(lines, at, continues), " ")));
+  }
+  const Lines block = take(lines, at, [](const std::string& next) {
+    const bool has_columns = next.find("  ") != next.npos;
+    return !next.empty() && (!is_prose(next) || has_columns) && !is_item(next);
+  });
+  return pre_html(block);
+}
 
-std::string element(const char* tag, const std::string& html) {
-  return "<" + std::string(tag) + ">" + html + "</" + tag + ">\n";
+// ---- headings, tables and checks
+
+std::string heading_html(const std::string& title) {
+  return "<h2 id=\"" + anchor_of(title) + "\">" + html_of(title) + "</h2>\n";
+}
+
+// A row of padded cells. The first one is the row's name, if the rows have names.
+std::string row_html(const Json::List& row, bool is_head, bool has_names) {
+  std::string html;
+  for (std::size_t i = has_names ? 0 : 1; i < row.size(); ++i) {
+    const char* const tag = i == 0 || is_head ? "th" : "td";
+    const std::string& cell = row[i].get<std::string>();
+    const std::string text = cell.substr(std::min(cell.find_first_not_of(' '), cell.size()));
+    html += "<" + std::string(tag) + ">" + html_of(text) + "</" + tag + ">";
+  }
+  return element("tr", html);
+}
+
+std::string table_html(const Json& record) {
+  const Json::List& rows = record.at("rows").get<Json::List>();
+  const bool has_head = record.at("has_head").get<bool>();
+  const bool has_names = record.at("has_names").get<bool>();
+  const std::size_t columns = rows.back().get<Json::List>().size() - (has_names ? 0 : 1);
+  std::string html;
+  bool begins = true;  // whether a matrix, or a part of its columns, begins
+  for (const Json& row : rows) {
+    const Json::List& cells = row.get<Json::List>();
+    const bool is_title = cells.size() == 1;  // such as [0], the index of a matrix in a batch
+    html += is_title ? "<tr><th class=\"index\" colspan=\"" + std::to_string(columns) + "\">" +
+                           html_of(cells[0].get<std::string>()) + "</th></tr>\n"
+                     : row_html(cells, begins && has_head, has_names);
+    begins = is_title;
+  }
+  return "<div class=\"scroll\"><table><caption>" + html_of(string_in(record, "title")) +
+         "</caption>\n" + html + "</table></div>\n";
 }
 
 // "within 0.00001", or "exactly" for 0.
@@ -125,54 +117,26 @@ std::string tolerance_text(double tolerance) {
   return "within " + (std::stod(text) == tolerance ? text : exact(tolerance));
 }
 
-std::string check_html(const std::string& check, const std::vector<Json>& notes) {
-  std::string tolerance;
-  for (const Json& note : notes)
-    if (note.contains("tolerance") && check.find("(within ") == check.npos)
-      tolerance = " <small class=\"tolerance\" title=\"no two numbers differ by more\">" +
-                  tolerance_text(note.at("tolerance").number()) + "</small>";
-  return "<p class=\"check\">" + escaped_html(check) + tolerance + "</p>\n";
+std::string check_html(const Json& record) {
+  std::string html = html_of(string_in(record, "text"));
+  if (const Json* const tolerance = record.find("tolerance"))
+    html += " <small class=\"tolerance\" title=\"no two numbers differ by more\">" +
+            tolerance_text(tolerance->number()) + "</small>";
+  return "<p class=\"check\">" + html + "</p>\n";
 }
 
-// The item of a numbered list that begins at `at`. Moves `at` behind it.
-std::string item_html(const Lines& lines, std::size_t& at, LinkedText& text) {
-  const std::size_t indent = indent_of(lines[at]) + 3;  // of the lines that continue the item
-  std::string item = lines[at].substr(indent - 3);
-  for (++at; at < lines.size() && indent_of(lines[at]) == indent && indent < lines[at].size(); ++at)
-    item += " " + lines[at].substr(indent);
-  return "<p class=\"item\">" + text.html(item) + "</p>\n";
-}
+// ---- the beginning of a lesson, figures, pictures
 
-// The HTML of the block of lines that begins at `at`. Moves `at` behind them.
-std::string block_html(const Lines& lines, std::size_t& at, LinkedText& text,
-                       const std::vector<Json>& notes) {
-  const std::string& line = lines[at];
-  if (const std::string check = check_of(line); !check.empty()) {
-    ++at;
-    return check_html(check, notes);
+std::string opening_html(const Json& record) {
+  std::string html;
+  for (const std::string name : {"You learn", "Formula", "Literature", "PyTorch"}) {
+    const bool formula = name == "Formula";  // its lines stay lines
+    const Lines lines = lines_of(string_in(record, name.c_str()));
+    html += element("dt", name) + (formula ? "<dd class=\"formula\">" : "<dd>") +
+            html_of(joined(lines, formula ? "\n" : " ")) + "</dd>";
   }
-  const bool is_map = std::any_of(notes.begin(), notes.end(),
-                                  [](const Json& note) { return note.at("kind") == "maps"; });
-  if (is_map && !starts_with(line, picture_mark))
-    return element("pre", escaped_html(joined(take(lines, at, is_row), "\n")));
-  if (is_table_title(line)) {
-    ++at;
-    return table_html(line, take(lines, at, is_row));
-  }
-  if (is_item(line)) return item_html(lines, at, text);
-  if (is_prose(line)) {
-    const auto continues = [](const std::string& next) { return is_text(next) && !is_item(next); };
-    return element("p", text.html(joined(take(lines, at, continues), " ")));
-  }
-  const Lines block = take(lines, at, [](const std::string& next) {
-    const bool has_columns = next.find("  ") != next.npos;
-    return !next.empty() && (!is_prose(next) || has_columns) && !is_table_title(next) &&
-           check_of(next).empty() && !is_item(next);
-  });
-  return element("pre", escaped_html(joined(block, "\n")));
+  return "<dl class=\"opening\">" + html + "</dl>\n";
 }
-
-// ---- pictures, attention maps, loss curves, sliders, and the code that ran
 
 // JSON for the page's script; no text in it can end the script element.
 std::string figure_html(const std::string& kind, const Json& json) {
@@ -182,14 +146,44 @@ std::string figure_html(const std::string& kind, const Json& json) {
          "</script></figure>\n";
 }
 
-// Whether the page shows the heat maps of a note as an attention map: queries by keys.
-bool is_attention(const Json& note) {
-  return note.at("kind") == "maps" &&
-         note.at("row_title").get<std::string>().rfind("query", 0) == 0 &&
-         note.at("column_title").get<std::string>().rfind("key", 0) == 0;
+// The picture in a file, or the message that there is none.
+std::string picture_html(const std::string& message, const std::filesystem::path& folder) {
+  const std::string line = html_of("picture: " + message);
+  const std::filesystem::path file = folder / message;
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(file, ignored)) return element("p", line);
+  return "<figure><img alt=\"" + escaped_html(file.stem().string()) +
+         "\" src=\"data:image/svg+xml;base64," + base64(read_text(file.string())) +
+         "\"><figcaption>" + line + "</figcaption></figure>\n";
 }
 
-// Code that ran, with its file and line. Long code is folded.
+// A figure, printed lines and a picture, whichever the record has. The attention map that a reader
+// can explore stands for its text and its picture, which are folded.
+std::string drawn_html(const Json& record, const std::filesystem::path& folder) {
+  const std::string& kind = string_in(record, "kind");
+  const auto part = [&](const char* summary, const std::string& html) {
+    return kind == "attention" ? folded("printed", summary, html) : html;
+  };
+  std::string html;
+  if (const Json* const figure = record.find("figure")) html += figure_html(kind, *figure);
+  if (const Json* const printed = record.find("printed"))
+    html += part("The map as text", pre_html(lines_of(escaped_lines(printed->get<std::string>()))));
+  if (const Json* const picture = record.find("picture"))
+    html += part("The map as a picture", picture_html(picture->get<std::string>(), folder));
+  return html;
+}
+
+std::string record_html(const Json& record, const PageParts& parts) {
+  const std::string& kind = string_in(record, "kind");
+  if (kind == "table") return table_html(record);
+  if (kind == "check") return check_html(record);
+  if (kind == "opening") return opening_html(record);
+  return drawn_html(record, parts.folder);
+}
+
+// ---- the code that ran
+
+// Code with its file and line. Long code is folded.
 std::string ran_html(const SourceLines& code) {
   constexpr std::ptrdiff_t max_lines = 16;
   if (code.text.empty()) return "";
@@ -200,138 +194,54 @@ std::string ran_html(const SourceLines& code) {
          "</small>\n" + (is_long ? folded("source", where, html) : html) + "</div>\n";
 }
 
-std::string note_html(const Json& note, LessonSource& source) {
-  const std::string& kind = note.at("kind").get<std::string>();
-  const std::string& file = note.at("file").get<std::string>();
-  const std::size_t line = note.at("line").get<std::uint64_t>();
+std::string code_before(const Json& record, LessonSource& source) {
+  if (!record.contains("file")) return "";
   std::string html;
-  if (kind == "section") html = ran_html(source.lines_of_main(file, line));
-  html += ran_html(source.lines_before(file, line));
-  if (kind == "sliders" || kind == "curves") html += figure_html(kind, note);
-  if (is_attention(note)) html += figure_html("attention", note);
-  return html;
+  if (const Json* const function = record.find("function"))
+    html = ran_html(source.lines_of_main(function->get<std::string>()));
+  const Json* const hides_call = record.find("hides_call");
+  return html + ran_html(source.lines_before(string_in(record, "file"),
+                                             record.at("line").get<std::uint64_t>(),
+                                             hides_call == nullptr || !hides_call->get<bool>()));
 }
-
-// The picture that a line names, or the line itself if there is no such file.
-std::string picture_html(const std::string& line, const PageParts& parts) {
-  const std::filesystem::path file = parts.folder / line.substr(std::string(picture_mark).size());
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(file, ignored)) return element("p", escaped_html(line));
-  return "<figure><img alt=\"" + escaped_html(file.stem().string()) +
-         "\" src=\"data:image/svg+xml;base64," + base64(read_text(file.string())) +
-         "\"><figcaption>" + escaped_html(line) + "</figcaption></figure>\n";
-}
-
-// The beginning of a lesson as a list: a name in the first 12 columns, then its text. The lines of
-// the formula stay lines.
-std::string opening_html(const Lines& lines) {
-  constexpr std::size_t width = 12;
-  std::string html, name;
-  for (const std::string& line : lines) {
-    if (line.size() <= width) continue;
-    const bool named = line[0] != ' ';
-    if (named) name = cells_of(line).at(0);
-    const bool formula = name == "Formula";
-    if (named)
-      html += (html.empty() ? "" : "</dd>") + element("dt", escaped_html(name)) +
-              (formula ? "<dd class=\"formula\">" : "<dd>");
-    html += (named ? "" : formula ? "\n" : " ") + escaped_html(line.substr(width));
-  }
-  return "<dl class=\"opening\">" + html + "</dd></dl>\n";
-}
-
-// Writes the lines of a section as HTML. Before a block of lines stands what the notes in it say.
-class SectionWriter {
- public:
-  SectionWriter(const Section& section, const PageParts& parts)
-      : lines_(section.lines),
-        parts_(parts),
-        note_(section.notes.begin()),
-        end_(section.notes.end()) {}
-
-  std::string html() {
-    for (std::size_t at = 0; at < lines_.size();) {
-      if (lines_[at].empty())
-        ++at;
-      else
-        write_block(at);
-    }
-    write_notes(lines_.size() + 1);
-    return html_;
-  }
-
- private:
-  // Writes the block that begins at line `at`, and moves `at` behind it.
-  void write_block(std::size_t& at) {
-    notes_.clear();
-    write_notes(at + 1);
-    const bool is_picture = starts_with(lines_[at], picture_mark);
-    std::string block = is_picture ? picture_html(lines_[at++], parts_)
-                                   : block_html(lines_, at, parts_.text, notes_);
-    write_notes(at);
-    if (has_map_ && (is_picture || starts_with(block, "<pre>"))) {
-      block = folded("printed", is_picture ? "The map as a picture" : "The map as text", block);
-      has_map_ = !is_picture;
-    }
-    html_ += block;
-  }
-
-  // Writes the notes before the line `end` that have not been written.
-  void write_notes(std::size_t end) {
-    for (; note_ != end_ && note_->first < end; ++note_)
-      for (const Json& note : note_->second) {
-        html_ += note_html(note, parts_.source);
-        notes_.push_back(note);
-        has_map_ = has_map_ || is_attention(note);
-      }
-  }
-
-  const Lines& lines_;
-  const PageParts& parts_;
-  std::map<std::size_t, std::vector<Json>>::const_iterator note_, end_;
-  std::vector<Json> notes_;  // of the block
-  bool has_map_ = false;     // whether an attention map stands for the next text and picture
-  std::string html_;
-};
 
 }  // namespace
 
-std::vector<Section> sections_of(const std::string& output) {
-  std::vector<Section> sections{{"", {}}};
-  std::vector<std::pair<std::string, Json>> lines;  // a line, or a note
-  for (const std::string& line : lines_of(output)) {
-    const bool is_note = line[0] == '\x1d';
-    lines.emplace_back(is_note ? "" : escaped_lines(line),
-                       is_note ? Json::parse(line.substr(1)) : Json(nullptr));
-  }
-  for (std::size_t i = 0; i < lines.size(); ++i) {
-    Section& section = sections.back();
-    const auto& [line, note] = lines[i];
-    if (!note.is_null())
-      section.notes[section.lines.size()].push_back(note);
-    else if (!line.empty() && i + 1 < lines.size() && is_underline(lines[i + 1].first))
-      sections.push_back({line, {}}), ++i;
-    else
-      section.lines.push_back(line);
-  }
-  if (sections[0].lines == Lines(sections[0].lines.size())) sections.erase(sections.begin());
-  return sections;
+std::vector<Json> records_of(const std::string& output) {
+  std::vector<Json> records;
+  for (const std::string& line : lines_of(output))
+    records.push_back(line[0] == '\x1d' ? Json::parse(line.substr(1))
+                                        : Json({{"kind", "text"}, {"text", line + "\n"}}));
+  return records;
 }
 
-std::string text_html(const Lines& lines, LinkedText& text) {
+std::string output_html(const std::vector<Json>& records, const PageParts& parts) {
+  std::string html, text;  // text: after an empty line, so that the next record may continue it
+  for (const Json& record : records) {
+    const std::string& kind = string_in(record, "kind");
+    const bool is_text = kind == "text";
+    const std::string next = is_text ? string_in(record, "text") : "";
+    const bool continues = is_text && next[0] != '\n';
+    const std::size_t end = continues ? text.rfind("\n\n") + 1 : text.size();
+    html += text_html(text.substr(0, end), parts.text);
+    text = text.substr(end) + next;
+    if (kind == "section") html += heading_html(string_in(record, "title"));
+    html += code_before(record, parts.source);
+    if (!is_text) html += record_html(record, parts);
+  }
+  return html + text_html(text, parts.text);
+}
+
+std::string text_html(const std::string& text, LinkedText& linked) {
+  const Lines lines = lines_of(escaped_lines(text));
   std::string html;
   for (std::size_t at = 0; at < lines.size();) {
     if (lines[at].empty())
       ++at;
     else
-      html += block_html(lines, at, text, {});
+      html += block_html(lines, at, linked);
   }
   return html;
-}
-
-std::string section_html(const Section& section, const PageParts& parts) {
-  const std::string html = SectionWriter(section, parts).html();
-  return section.title == "In this lesson" ? opening_html(section.lines) : html;
 }
 
 std::string folded(const std::string& kind, const std::string& summary, const std::string& html) {

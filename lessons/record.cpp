@@ -1,0 +1,98 @@
+// record.cpp: records for `heed book`.
+
+#include "record.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <utility>
+
+namespace heed {
+
+void emit(const std::string& kind, SourceLocation location, const std::string& text,
+          Json::Object fields) {
+  static const bool for_book = std::getenv("HEED_BOOK") != nullptr;
+  if (!for_book) {
+    std::cout << text;
+    return;
+  }
+  fields["kind"] = kind;
+  fields["file"] = std::filesystem::path(location.file).filename().string();
+  fields["line"] = location.line;
+  std::cout << '\x1d' << Json(std::move(fields)).dump() << '\n';
+}
+
+void emit_picture(const std::string& kind, SourceLocation location, const std::string& printed,
+                  const Plot& plot, Json::Object fields) {
+  if (!printed.empty()) fields["printed"] = printed;
+  fields["picture"] = plot.message;
+  emit(kind, location,
+       (printed.empty() ? "" : "\n" + printed) + "\npicture: " + plot.message + "\n",
+       std::move(fields));
+}
+
+Json matrix_json(const Array& x) {
+  Json::List rows(x.shape(0), Json::List());
+  for (std::size_t i = 0; i < x.shape(0); ++i)
+    for (std::size_t j = 0; j < x.shape(1); ++j) rows[i].push_back(x(i, j));
+  return rows;
+}
+
+// The matrices, one for each title, and the options.
+static Json::Object maps_figure(const std::vector<Array>& maps,
+                                const std::vector<std::string>& titles,
+                                const HeatmapOptions& options) {
+  const Range range = heatmap_range(maps, options);
+  Json::List matrices;
+  for (const Array& map : maps) matrices.push_back(matrix_json(map));
+  return {{"rows", options.row_names},
+          {"columns", options.column_names},
+          {"row_title", options.row_title},
+          {"column_title", options.column_title},
+          {"title", options.title},
+          {"low", range.low},
+          {"high", range.high},
+          {"diverging", options.diverging},
+          {"titles", titles},
+          {"maps", matrices}};
+}
+
+void emit_maps(SourceLocation location, const std::vector<Array>& maps,
+               const std::vector<std::string>& titles, const HeatmapOptions& options,
+               const std::string& printed, const Plot& plot) {
+  const bool is_attention =
+      options.row_title.rfind("query", 0) == 0 && options.column_title.rfind("key", 0) == 0;
+  if (is_attention)
+    emit_picture("attention", location, printed, plot,
+                 {{"figure", maps_figure(maps, titles, options)}});
+  else
+    emit_picture("picture", location, printed, plot);
+}
+
+// The means of every `count` consecutive points. The last mean may be of fewer.
+static Series thinned(const Series& curve, std::size_t count) {
+  Series means{curve.name, {}, {}};
+  for (std::size_t first = 0; first < curve.x.size(); first += count) {
+    const std::size_t end = std::min(first + count, curve.x.size());
+    double x = 0, y = 0;
+    for (std::size_t i = first; i < end; ++i) x += curve.x[i], y += curve.y[i];
+    means.append(x / double(end - first), y / double(end - first));
+  }
+  return means;
+}
+
+Json::Object curves_figure(const std::string& y_title, const std::vector<Series>& curves) {
+  constexpr std::size_t max_points = 200;
+  Json::List list;
+  for (const Series& curve : curves) {
+    const std::size_t count =
+        std::max<std::size_t>(1, (curve.x.size() + max_points - 1) / max_points);
+    const Series means = thinned(curve, count);
+    list.push_back(
+        Json::Object{{"name", curve.name}, {"points", count}, {"x", means.x}, {"y", means.y}});
+  }
+  return {{"y_title", y_title}, {"curves", list}};
+}
+
+}  // namespace heed
