@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "draw/gnuplot.hpp"
+#include "draw/heatmap_script.hpp"
 #include "heed/array/shape.hpp"
 #include "heed/base/text.hpp"
 #include "heed/draw/heatmap.hpp"
@@ -14,133 +14,6 @@ namespace {
 constexpr std::size_t max_named_cells = 80;  // larger matrices are drawn without names
 constexpr double max_panel_cells = 128;      // maximum rows or columns of a matrix in a sheet
 constexpr double max_sheet_cells = 512;      // maximum rows or columns of a whole square sheet
-
-std::size_t longer_side(const Array& x) { return std::max(x.shape()[0], x.shape()[1]); }
-
-// True if each cell has space for its value as text and the axes have space for all indices.
-bool is_small(const Array& x) { return longer_side(x) <= 12; }
-
-std::string font(double size) { return " font '," + gnuplot_number(size) + "'"; }
-
-// The display width of the longest name in characters, at most 24: longer names are truncated.
-double characters_of(const std::vector<std::string>& names) {
-  std::size_t longest = 0;
-  for (const std::string& name : names) longest = std::max(longest, display_width(printable(name)));
-  return static_cast<double>(std::min<std::size_t>(24, longest));
-}
-
-std::string head(const std::string& name, const Canvas& canvas) {
-  return canvas.head("a heat map. To draw it") + "set output " + gnuplot_string(name + ".svg") +
-         "\nset datafile separator ','\nunset key\n";
-}
-
-// Returns the commands that set the palette: from light to dark or, if diverging, from blue through
-// white to orange. Colour-blind readers can distinguish the colours of both palettes.
-std::string palette(const Range& range, bool diverging) {
-  const std::string colors =
-      diverging ? "0 '#2166AC', 1 '#92C5DE', 2 '#F7F7F7', 3 '#F4A582', 4 '#B2500B'"
-                : "0 '#F7FBFF', 1 '#C6DBEF', 2 '#6BAED6', 3 '#2171B5', 4 '#08306B'";
-  return "set palette defined (" + colors + ")\nset cbrange " + gnuplot_range(range) + "\n";
-}
-
-// Returns the commands that set the axis ranges, row 0 at the top, and a grey background, which is
-// visible in masked cells.
-std::string ranges(const Array& x) {
-  const std::string columns = gnuplot_range({-0.5, static_cast<double>(x.shape()[1]) - 0.5});
-  const std::string rows = gnuplot_range({static_cast<double>(x.shape()[0]) - 0.5, -0.5});
-  return "set xrange " + columns + "\nset x2range " + columns + "\nset yrange " + rows +
-         "\nset border linecolor rgb '#888888'\nunset xtics\n"
-         "set object rectangle from graph 0,0 to graph 1,1 behind fillcolor rgb '#D9D9D9' "
-         "fillstyle solid noborder\n";
-}
-
-std::string color_box(const Canvas& canvas, double left, double top, double height) {
-  return "set colorbox user vertical origin screen " + gnuplot_number(left / canvas.width) +
-         ", screen " + gnuplot_number(1 - (top + height) / canvas.height) + " size screen " +
-         gnuplot_number(18 / canvas.width) + ", screen " + gnuplot_number(height / canvas.height) +
-         "\nset cbtics scale 0 textcolor rgb '#333333'" + font(12) + "\n";
-}
-
-// gnuplot treats a tic label as a printf format, so a percent sign must be doubled.
-std::string tic_name(const std::string& name) {
-  if (name == " ") return "' '";
-  std::string text;
-  for (const char c : truncated(printable(name), 24)) text += c == '%' ? "%%" : std::string(1, c);
-  return gnuplot_string(text);
-}
-
-// The tic labels of an axis ("x2" or "y"): names or, if there are none, all or every n-th index.
-std::string tics(const std::string& axis, const std::vector<std::string>& names, double name_size,
-                 bool all_indices, const std::string& style = "") {
-  const std::string text = "set " + axis + "tics scale 0 textcolor rgb '#333333'" +
-                           font(names.empty() ? 12 : name_size) + style;
-  if (names.empty()) return text + (all_indices ? " 1\n" : "\n");
-  std::vector<std::string> entries;
-  for (std::size_t i = 0; i < names.size(); ++i)
-    entries.push_back(tic_name(names[i]) + " " + std::to_string(i));
-  return text + " (" + joined(entries, ", ") + ")\n";
-}
-
-// Where a CSV file contains the cells of a matrix, and how large the cells are drawn.
-struct Cells {
-  std::string file;         // the file name and the lines to read, in gnuplot's syntax
-  std::size_t rows_column;  // CSV column of row indices; the next two: column indices, values
-  double size;              // the side of a cell, in pixels
-  double value_size;        // font size of the values in the cells, or 0 to hide the values
-};
-
-// A gnuplot expression for the text colour of a value: white in dark cells, otherwise dark grey.
-std::string value_color(const std::string& value, const Range& range, bool diverging) {
-  const std::string fraction = "((" + value + " - " + gnuplot_number(range.low) + ") / " +
-                               gnuplot_number(range.span()) + ")";
-  const std::string dark = diverging ? "abs(" + fraction + " - 0.5) > 0.38" : fraction + " > 0.55";
-  return "(" + dark + " ? 0xFFFFFF : 0x222222)";
-}
-
-// The format of the values in the cells: two decimals or, if all values would be zero or one would
-// be wider than its cell, two significant digits.
-std::string value_format(const Array& x) {
-  double largest = 0;
-  for (const Real value : x)
-    if (std::isfinite(value)) largest = std::max(largest, std::abs(static_cast<double>(value)));
-  return largest == 0 || (largest >= 0.01 && largest < 1e5) ? "%.2f" : "%.2g";
-}
-
-// Returns the plot command of a matrix. Masked cells are not drawn, a cross marks each NaN and a
-// triangle each inf.
-std::string plot(const Cells& cells, const Range& range, const Array& x, bool diverging) {
-  const std::string row = "$" + std::to_string(cells.rows_column);
-  const std::string value_column = std::to_string(cells.rows_column + 2);
-  const std::string data = cells.file + " using " + std::to_string(cells.rows_column + 1) + ":";
-  const std::string y = "(finite(strcol(" + value_column + ")) ? " + row + " : NaN)";
-  std::string text = "finite(s) = s ne 'nan' && s ne 'inf' && s ne '-inf'\nplot " + data + y +
-                     ":(0.5):(0.5):" + value_column + " with boxxyerror fillstyle solid " +
-                     (cells.size >= 16 ? "border linecolor rgb 'white'" : "noborder") +
-                     " fillcolor palette";
-  if (cells.value_size > 0)
-    text += ", \\\n     " + data + y + ":(sprintf('" + value_format(x) + "', $" + value_column +
-            ")):" + value_color("$" + value_column, range, diverging) + " with labels" +
-            font(cells.value_size) + " textcolor rgb variable";
-  const auto mark = [&](const std::string& value, const std::string& point_type) {
-    text += ", \\\n     " + data + "(strcol(" + value_column + ") eq '" + value + "' ? " + row +
-            " : NaN) with points pointtype " + point_type + " linecolor rgb '#D55E00'";
-  };
-  if (xt::any(xt::isnan(x))) mark("nan", "2");
-  if (xt::any(xt::isinf(x) && x > 0)) mark("inf", "8");
-  return text + "\n";
-}
-
-// Returns a CSV line for each cell: `prefix`, then row, column and value, such as "0,1,0.25".
-std::string csv_lines(const Array& x, const std::string& prefix) {
-  const std::size_t columns = x.shape()[1];
-  std::string text;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const auto value = static_cast<double>(x.data()[i]);
-    text += prefix + std::to_string(i / columns) + "," + std::to_string(i % columns) + "," +
-            (std::isnan(value) ? "nan" : gnuplot_number(value)) + "\n";
-  }
-  return text;
-}
 
 // The layout of a single heat map in pixels.
 struct Layout {
@@ -184,6 +57,11 @@ std::string titles(const Canvas& canvas, const Rectangle& panel, const HeatmapOp
   return text;
 }
 
+std::string head(const std::string& name, const Canvas& canvas) {
+  return canvas.head("a heat map. To draw it") + "set output " + gnuplot_string(name + ".svg") +
+         "\nset datafile separator ','\nunset key\n";
+}
+
 std::string script_of(const std::string& name, const Array& x, const HeatmapOptions& options) {
   const auto [canvas, panel, cell] = layout_of(x, options);
   const Range range = heatmap_range({x}, options);
@@ -191,12 +69,12 @@ std::string script_of(const std::string& name, const Array& x, const HeatmapOpti
   const std::string style = characters_of(options.column_names) > 3 ? " rotate by 90 left" : "";
   const Cells cells{gnuplot_string(name + ".csv") + " skip 1", 1, cell, is_small(x) ? 12.0 : 0.0};
   return head(name, canvas) + canvas.margins(panel) + titles(canvas, panel, options, shape_of(x)) +
-         palette(range, options.diverging) + ranges(x) +
+         palette(range, options.diverging) + cell_ranges(x) +
          color_box(canvas, panel.left + panel.width + 18, panel.top,
                    std::max(120.0, panel.height)) +
          tics("x2", options.column_names, name_size, is_small(x), style) +
          tics("y", options.row_names, name_size, is_small(x)) +
-         plot(cells, range, x, options.diverging);
+         plot_command(cells, range, x, options.diverging);
 }
 
 // A figure with several heat maps as subplots (tiles), each with space for its title and for the
@@ -225,7 +103,7 @@ class Sheet {
   std::string script(const std::string& name) const {
     const Range range = heatmap_range(panels_, options_);
     std::string text = head(name, canvas_) + palette(range, options_.diverging) +
-                       ranges(panels_[0]) + axes() +
+                       cell_ranges(panels_[0]) + axes() +
                        color_box(canvas_, scale_left_, top_ + panel_.top, scale_height_) +
                        heading() + "set multiplot\n";
     for (std::size_t i = 0; i < panels_.size(); ++i) text += panel(i, name, range);
@@ -301,7 +179,7 @@ class Sheet {
     const std::string reset = i == 1 ? "unset label\nunset colorbox\n" : "";
     return reset + "set label 100 " + gnuplot_string(titles_[i]) +
            canvas_.at(box.left, box.top - panel_.top + 14) + font(14) + "\n" +
-           canvas_.margins(box) + plot(cells, range, panels_[i], options_.diverging);
+           canvas_.margins(box) + plot_command(cells, range, panels_[i], options_.diverging);
   }
 
   const std::vector<Array>& panels_;
