@@ -164,8 +164,8 @@ int main() {
   const Tensor loss = half_squares(now.O, Tensor(wanted));
   show("target", wanted, words);
   say("", "loss  " + decimal(loss.item(), 4));
-  BackwardOptions options;
-  options.provenance = true;  // record the terms of each gradient
+  Provenance provenance;  // records the terms of each gradient
+  const BackwardOptions options{false, &provenance};
   backward(loss, options);
   section("The upstream gradient dO");
   say("For any array Y, dY is short for the gradient of the loss with respect to Y, and",
@@ -182,7 +182,7 @@ int main() {
   projection_gradients({W_K, W_Q, W_V}, {dK, dQ, dV}, X, words);
   compare_with_central_difference(
       [&](const Tensor& W) { return half_squares(attend(X, W_K, W, W_V).O, Tensor(wanted)); }, W_Q);
-  say("", "The option provenance records each term of a gradient: operation, line, norm.");
+  say("", "Provenance records each term of a gradient: operation, line, norm.");
   show_sources(W_K);
   show_sources(X);
   gradient_descent(X, {W_K, W_Q, W_V}, Tensor(wanted));

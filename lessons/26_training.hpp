@@ -3,6 +3,7 @@
 
 #include "26_by_hand.hpp"
 #include "heed/autograd/backward.hpp"
+#include "heed/parallel/gradient_ready.hpp"
 #include "heed/train/data_parallel.hpp"
 
 namespace heed {
@@ -70,9 +71,9 @@ inline Names order_of_gradients() {
   const nn::Gpt model(Scope(parameters, g), tiny_model(vocabulary));
   const Batch batch = Batches(corpus.training(), 2, 16, 1).next();
   Names names;
-  const std::function<void(Node&)> ready = [&](Node& leaf) { names.push_back(leaf.name); };
+  GradientReady ready([&](Node& leaf) { names.push_back(leaf.name); });
   BackwardOptions options;
-  options.ready = &ready;
+  options.observer = &ready;
   backward(model.loss(batch.inputs, batch.targets), options);
   return names;
 }

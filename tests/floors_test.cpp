@@ -27,19 +27,20 @@ const std::map<std::string, std::set<std::string>> below{
     {"gemm", {"base", "array"}},
     {"draw", {"base", "array"}},
     {"autograd", {"base", "array"}},
+    {"debug", {"base", "array", "autograd"}},
     {"ops", {"base", "array", "gemm", "autograd"}},
     {"nn", {"base", "array", "gemm", "autograd", "ops"}},
     {"optim", {"base", "array", "autograd"}},
     {"text", {"base", "array"}},
     {"parallel", {"base", "array", "autograd"}},
-    {"train", {"base", "array", "autograd", "ops", "nn", "optim", "text", "parallel"}},
+    {"train", {"base", "array", "autograd", "debug", "ops", "nn", "optim", "text", "parallel"}},
     {"files",
      {"base", "array", "gemm", "autograd", "ops", "nn", "optim", "text", "parallel", "train"}},
     {"study", {"base", "array", "draw", "autograd", "ops", "nn", "text"}},
     {"page", {"base", "array", "draw", "autograd", "ops", "nn", "text", "study"}},
     {"commands",
-     {"base", "array", "gemm", "draw", "autograd", "ops", "nn", "optim", "text", "parallel",
-      "train", "files", "study", "page"}}};
+     {"base", "array", "gemm", "draw", "autograd", "debug", "ops", "nn", "optim", "text",
+      "parallel", "train", "files", "study", "page"}}};
 
 // The floor of a file: "ops" for "src/ops/softmax.cpp", "lessons" for files outside all floors.
 std::string floor_of(const std::string& path) {
@@ -81,7 +82,7 @@ std::string code_only(const std::string& text) {
 
 void check_includes(const std::string& path, const std::string& text, Lines& found) {
   static const std::regex include(
-      "#include \"((heed|base|array|gemm|autograd|ops|nn|optim|text|parallel|train|files|"
+      "#include \"((heed|base|array|gemm|autograd|debug|ops|nn|optim|text|parallel|train|files|"
       "study|draw|page|commands)/[^\"]+)\"");
   for (std::sregex_iterator i(text.begin(), text.end(), include), end; i != end; ++i) {
     const std::string header = (*i)[1];
@@ -91,7 +92,7 @@ void check_includes(const std::string& path, const std::string& text, Lines& fou
 }
 
 // The files below commands that may print: they write the output of HEED_TRACE to stderr.
-const std::set<std::string> traces{"src/autograd/trace/trace.cpp"};
+const std::set<std::string> traces{"src/debug/trace.cpp"};
 
 void check_silence(const std::string& path, const std::string& text, Lines& found) {
   static const std::regex loud(R"(\bstd::(cout|cerr|clog|printf|puts)\b|\bf?printf\s*\(|\bargv\b)");
@@ -175,9 +176,9 @@ TEST_CASE("every test has its folder's tag, by which ctest runs it", "[floors]")
 }
 
 TEST_CASE("one file below the commands may write to stderr, and does", "[floors]") {
-  CHECK(faults("src/autograd/trace/trace.cpp", "std::cerr << 1;").empty());
-  CHECK(joined(faults("src/autograd/trace/trace.cpp", "std::cerr << 1; std::cout << 1;")) ==
-        "src/autograd/trace/trace.cpp (autograd) says std::cout; only commands print\n");
+  CHECK(faults("src/debug/trace.cpp", "std::cerr << 1;").empty());
+  CHECK(joined(faults("src/debug/trace.cpp", "std::cerr << 1; std::cout << 1;")) ==
+        "src/debug/trace.cpp (debug) says std::cout; only commands print\n");
   CHECK(joined(faults("src/autograd/backward.cpp", "std::cerr << 1;")) ==
         "src/autograd/backward.cpp (autograd) says std::cerr; only commands print\n");
   for (const std::string& path : traces)

@@ -14,9 +14,9 @@
 #include "heed/array/random.hpp"
 #include "heed/array/shape.hpp"
 #include "heed/autograd/backward.hpp"
-#include "heed/autograd/gradcheck.hpp"
 #include "heed/autograd/tensor.hpp"
 #include "heed/base/error.hpp"
+#include "heed/debug/gradcheck.hpp"
 #include "heed/ops/mask.hpp"
 #include "message_of.hpp"
 

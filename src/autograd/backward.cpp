@@ -5,15 +5,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <functional>
 #include <numeric>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "array/reduce.hpp"
-#include "autograd/preserved_gradients.hpp"
-#include "autograd/trace/backward_trace.hpp"
+#include "heed/autograd/observer.hpp"
 #include "heed/base/error.hpp"
 
 namespace HEED_NAMESPACE {
@@ -83,30 +80,23 @@ NodeList topological_order(const Tensor& output, NodeSet set, SourceLocation loc
   return sorted_by_depth(std::move(nodes), count);
 }
 
-// Counts, for each leaf, the operations whose backward has yet to add to the leaf's gradient.
-class PendingLeaves {
+namespace {
+
+// The observer of a backward pass replaces that of the enclosing pass until the pass ends.
+class ObservedPass {
  public:
-  PendingLeaves(const NodeList& nodes, const std::function<void(Node&)>* ready) : ready_(ready) {
-    if (ready_ == nullptr) return;
-    for (const auto& node : nodes) each_leaf(*node, [&](Node& leaf) { ++pending_[&leaf]; });
+  explicit ObservedPass(Observer* observer) : outer_(std::exchange(observer_of_pass, observer)) {}
+  ~ObservedPass() {
+    observe(&Observer::end_pass);
+    observer_of_pass = outer_;
   }
-  void visited(const Node& node) {
-    if (ready_ == nullptr) return;
-    each_leaf(node, [&](Node& leaf) {
-      if (--pending_.at(&leaf) == 0) (*ready_)(leaf);
-    });
-  }
+  ObservedPass(const ObservedPass&) = delete;
 
  private:
-  template <class Visit>
-  static void each_leaf(const Node& node, const Visit& visit) {
-    for (const auto& input : node.inputs)
-      if (input != nullptr && input->requires_grad && input->depth == 0) visit(*input);
-  }
-
-  const std::function<void(Node&)>* ready_;
-  std::unordered_map<const Node*, std::size_t> pending_;
+  Observer* outer_;
 };
+
+}  // namespace
 
 void backward(const Tensor& output, Upstream upstream, BackwardOptions options,
               SourceLocation location) {
@@ -123,21 +113,19 @@ void backward(const Tensor& output, Upstream upstream, BackwardOptions options,
                 describe(output, "output"), "; they must be equal");
   NodeList nodes = topological_order(output);
   for (const auto& node : nodes) check_not_freed(*node), check_unchanged(*node);
-  PreservedGradients::save(nodes);
-  BackwardTrace trace(nodes, options.provenance);
+  const ObservedPass pass(options.observer);
+  observe(&Observer::begin_pass, nodes);
   for (const auto& node : nodes)
     if (node->depth > 0) node->has_grad = false, node->contributions.clear();
   add_upstream(*output.node(), upstream.array);
-  PendingLeaves pending(nodes, options.ready);
   while (!nodes.empty()) {
     const std::shared_ptr<Node> node = std::move(nodes.back());
     nodes.pop_back();  // the node can be freed after its backward if it has no other owner
-    // `running` is volatile, so that a debugger can read it at any optimisation level.
-    [[maybe_unused]] const Node* volatile running = node.get();
-    const OperationTimer timer = trace.visit(*node);
+    [[maybe_unused]] const Node* volatile running = node.get();  // which debuggers read
+    const ObservedOperation operation(*node);
     node->apply_backward();
-    pending.visited(*node);
-    if (!options.keep_graph && node->depth > 0) node->release_variables();
+    observe(&Observer::visited, *node);
+    if (!options.keep_graph) node->release_variables();
   }
 }
 
@@ -151,12 +139,6 @@ void backward(const Tensor& output, BackwardOptions options, SourceLocation loca
 
 void Tensor::backward(SourceLocation location) const {
   HEED_NAMESPACE::backward(*this, BackwardOptions(), location);
-}
-
-std::vector<Contribution> contributions(const Tensor& x, SourceLocation location) {
-  const CallSite site(location);
-  if (!x.defined()) throw_error("contributions: the tensor is undefined");
-  return x.node()->contributions;
 }
 
 }  // namespace HEED_NAMESPACE

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "array/reduce.hpp"
-#include "autograd/trace/backward_trace.hpp"
 #include "heed/base/error.hpp"
 
 namespace HEED_NAMESPACE {
@@ -19,7 +18,7 @@ void accumulate(const Node& from, std::size_t i, Array part) {
   if (input.has_grad && input.grad.shape() != part.shape())
     throw_error(from.op, ": the gradient of input ", i, " has the shape ", str(input.grad.shape()),
                 " of an earlier value; clear it with zero_grad first");
-  trace_contribution(from, i, part);
+  observe(&Observer::add, from, i, part);
   if (input.has_grad) {
     add_to(input.grad, part);
   } else {

@@ -19,9 +19,9 @@
 #include "commands/flags.hpp"
 #include "commands/terminal.hpp"
 #include "heed/array/parallel.hpp"
-#include "heed/autograd/trace/trace.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
+#include "heed/debug/timer.hpp"
 #include "parallel/supervise.hpp"
 
 namespace heed::app {

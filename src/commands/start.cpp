@@ -16,9 +16,9 @@
 #include "commands/flags.hpp"
 #include "commands/gemm_setting.hpp"
 #include "heed/array/blas.hpp"
-#include "heed/autograd/trace/trace.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/text.hpp"
+#include "heed/debug/trace.hpp"
 
 namespace heed::app {
 namespace {

@@ -17,14 +17,13 @@ static void check_no_grad(const char* operation) {
     throw_error(operation, ": weights in BF16 have no gradients; create a NoGrad object first");
 }
 
-// Runs forward() as record() runs an operation that needs no gradient: HEED_TRACE=time measures it,
-// and HEED_TRACE=nan checks its result.
+// Runs forward() as record() runs an operation that needs no gradient, observers included.
 template <class Forward>
 static Tensor without_grad(std::string_view op, SourceLocation location, const NodeList& inputs,
                            const Forward& forward) {
-  const OperationTimer timer(op, Phase::no_grad);
+  const ObservedOperation observed(op, Phase::no_grad);
   Array value = forward();
-  check_finite(op, false, location, value, inputs);
+  observe(&Observer::computed, op, false, location, value, inputs);
   return finish(make_node<Node>(), std::move(value), op, location, {});
 }
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "heed/array/map.hpp"
-#include "heed/autograd/trace/trace.hpp"
+#include "heed/autograd/observer.hpp"
 #include "optim/state.hpp"
 
 namespace HEED_NAMESPACE::optim {
@@ -37,7 +37,7 @@ void AdamW::step(SourceLocation location) {
   const CallSite site(location);
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     if (is_updated(parameters_[i])) check_shapes(parameters_[i], exp_avg_[i]);
-  const OperationTimer timer("AdamW", Phase::forward);
+  const ObservedOperation operation("AdamW", Phase::forward);
   ++step_;
   for (std::size_t i = 0; i < parameters_.size(); ++i)
     if (is_updated(parameters_[i])) update(parameters_[i], exp_avg_[i], exp_avg_sq_[i], location);

@@ -5,7 +5,7 @@
 
 #include "array/reduce.hpp"
 #include "heed/array/map.hpp"
-#include "heed/autograd/trace/trace.hpp"
+#include "heed/autograd/observer.hpp"
 #include "optim/state.hpp"
 
 namespace HEED_NAMESPACE::optim {
@@ -64,7 +64,7 @@ double clip_grad_norm(const std::vector<Tensor>& parameters, double max_norm, do
   if (!(max_norm >= 0)) throw_error("clip_grad_norm: max_norm ", max_norm, " must be 0 or more");
   if (!(norm_type > 0)) throw_error("clip_grad_norm: norm_type ", norm_type, " must be above 0");
   check_distinct(parameters);
-  const OperationTimer timer("clip_grad_norm", Phase::forward);
+  const ObservedOperation operation("clip_grad_norm", Phase::forward);
   const double norm = total_norm(parameters, norm_type);
   const double scale = max_norm / (norm + 1e-6);
   if (scale >= 1) return norm;

@@ -11,6 +11,7 @@
 
 #include "base/hash.hpp"
 #include "heed/autograd/backward.hpp"
+#include "heed/parallel/gradient_ready.hpp"
 #include "train/diverged.hpp"
 
 namespace HEED_NAMESPACE {
@@ -144,14 +145,14 @@ void DataParallel::backward_of_last_shard(const Tensor& loss, std::vector<TreeSu
     index[parameters_.tensors()[i].node().get()] = i;
   if (exchange_) exchange_->begin();
   const Real scale = Real{1} / static_cast<Real>(options_.shards);
-  const std::function<void(Node&)> ready = [&](Node& leaf) {
+  GradientReady ready([&](Node& leaf) {
     const std::size_t i = index.at(&leaf);
     leaf.grad = sums[i].finish(std::move(leaf.grad));
     if (exchange_) return exchange_->ready(i);
     for (std::size_t j = 0; j < leaf.grad.size(); ++j) leaf.grad.data()[j] *= scale;
-  };
+  });
   BackwardOptions backward_options;
-  backward_options.ready = &ready;
+  backward_options.observer = &ready;
   backward(loss, backward_options);
   if (exchange_) exchange_->finish(scale);
 }

@@ -3,45 +3,32 @@
 #include "train/diverged.hpp"
 
 #include <cmath>
-#include <map>
 #include <sstream>
 
 #include "array/reduce.hpp"
+#include "debug/labels.hpp"
 #include "heed/autograd/backward.hpp"
-#include "heed/autograd/trace/trace.hpp"
-#include "heed/base/error.hpp"
+#include "heed/debug/nan_check.hpp"
 #include "heed/optim/optimizer.hpp"
 
 namespace HEED_NAMESPACE {
 namespace {
 
-// Turns on the NaN check of all operations (HEED_TRACE=nan) until the guard is destroyed.
-struct NanCheckGuard {
-  NanCheckGuard() { set_trace("nan"); }
-  ~NanCheckGuard() { set_trace(previous); }
-  NanCheckGuard(const NanCheckGuard&) = delete;
-  const std::string previous = trace_options();
+// Stores the name of the first leaf to whose gradient a backward pass adds a term that is not
+// finite.
+struct NonfiniteLeaf : Observer {
+  void add(const Node& from, std::size_t i, const Array& part) override {
+    const Node& input = *from.inputs[i];
+    if (input.depth == 0 && name.empty() && !std::isfinite(l2_norm(part))) name = input.name;
+  }
+  std::string name;
 };
-
-// Returns the name of the first leaf that receives a nonfinite gradient in the backward pass.
-std::string first_nonfinite_gradient(const Tensor& loss) {
-  const NodeList nodes = topological_order(loss);
-  BackwardOptions options;
-  options.keep_graph = options.provenance = true;
-  backward(loss, options);
-  std::map<const Node*, std::size_t> num_parts;  // number of terms added to each leaf's gradient
-  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node)
-    for (const auto& input : (*node)->inputs) {
-      if (input == nullptr || !input->requires_grad || !input->inputs.empty()) continue;
-      if (!std::isfinite(input->contributions[num_parts[input.get()]++].norm)) return input->name;
-    }
-  return "";
-}
 
 }  // namespace
 
 std::string first_nonfinite_operation(const std::function<void()>& repeat) {
-  const NanCheckGuard guard;
+  NanCheck check;
+  const ObserverScope scope(check);  // of this thread: others may train other ranks
   try {
     repeat();
   } catch (const NonFinite& error) {
@@ -60,8 +47,11 @@ std::string first_nonfinite_parameter(const Parameters& parameters,
                                       const std::function<Tensor()>& recompute_loss) {
   if (const std::string text = first_nonfinite_value(parameters); !text.empty()) return text;
   optim::zero_grad(parameters.tensors());
-  const std::string name = first_nonfinite_gradient(recompute_loss());
-  return name.empty() ? "" : "the first gradient that is not finite is that of " + name;
+  NonfiniteLeaf first;
+  BackwardOptions options;
+  options.observer = &first;
+  backward(recompute_loss(), options);
+  return first.name.empty() ? "" : "the first gradient that is not finite is that of " + first.name;
 }
 
 std::string cause_of(const std::string& value, const std::string& operation) {

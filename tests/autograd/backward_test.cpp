@@ -5,6 +5,7 @@
 #include "catch.hpp"
 #include "heed/array/map.hpp"
 #include "heed/autograd/record.hpp"
+#include "heed/debug/provenance.hpp"
 #include "heed/ops/activation.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/matmul.hpp"
@@ -250,8 +251,9 @@ TEST_CASE("backward frees memory while it runs", "[autograd][backward]") {
 TEST_CASE("with provenance, contributions lists the parts of a gradient",
           "[autograd][provenance]") {
   const Tensor x = tensor_of({2}, {3, 4});
+  Provenance provenance;
   BackwardOptions options;
-  options.provenance = true;
+  options.observer = &provenance;
   const Tensor square = (x * x).set_name("square");
   const Tensor shifted = x + 2;
   backward(sum(square + shifted), options);
@@ -275,8 +277,8 @@ TEST_CASE("the contributions of a node that is no leaf are those of the last cal
           "[autograd][provenance]") {
   const Tensor x = tensor_of({}, {3});
   const Tensor y = x * x;
-  BackwardOptions options;
-  options.provenance = options.keep_graph = true;
+  Provenance provenance;
+  const BackwardOptions options{true, &provenance};
   backward(y * 2, options);
   backward(y * 3, options);
   REQUIRE(contributions(y).size() == 1);

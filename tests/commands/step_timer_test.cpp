@@ -4,7 +4,8 @@
 
 #include "catch.hpp"
 #include "commands/bench/bench.hpp"
-#include "heed/autograd/trace/trace.hpp"
+#include "heed/debug/timer.hpp"
+#include "heed/debug/trace.hpp"
 #include "heed/gemm/gemm.hpp"
 #include "small_model.hpp"
 

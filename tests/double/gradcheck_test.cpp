@@ -1,6 +1,6 @@
 // gradcheck_test.cpp: gradcheck accepts right gradients and finds wrong ones.
 
-#include "heed/autograd/gradcheck.hpp"
+#include "heed/debug/gradcheck.hpp"
 
 #include "catch.hpp"
 #include "heed/array/map.hpp"

@@ -6,7 +6,8 @@
 #include <string>
 
 #include "catch.hpp"
-#include "heed/autograd/trace/trace.hpp"
+#include "heed/debug/timer.hpp"
+#include "heed/debug/trace.hpp"
 #include "heed/ops/embedding.hpp"
 #include "heed/ops/matmul.hpp"
 #include "message_of.hpp"

@@ -1,11 +1,12 @@
 // diverged_test.cpp: the errors of a training run with a value that is not finite.
 
+#include "../src/train/diverged.hpp"
+
 #include <iostream>
 #include <random>
 
-#include "../src/train/diverged.hpp"
 #include "catch.hpp"
-#include "heed/autograd/trace/trace.hpp"
+#include "heed/debug/trace.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/reduce.hpp"
 #include "near.hpp"

@@ -11,6 +11,7 @@
 #include "heed/autograd/backward.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/reduce.hpp"
+#include "heed/parallel/gradient_ready.hpp"
 #include "heed/train/data_parallel.hpp"
 #include "message_of.hpp"
 #include "near.hpp"
@@ -264,12 +265,12 @@ TEST_CASE("backward reports each leaf once, when its gradient is complete", "[tr
   const Tensor loss = sum((a * b + a * constant) * b);  // a and b are used twice
   std::string order;
   std::vector<Real> seen;
-  const std::function<void(Node&)> ready = [&](Node& leaf) {
+  GradientReady ready([&](Node& leaf) {
     order += leaf.name;
     seen.push_back(leaf.grad(0));
-  };
+  });
   BackwardOptions options;
-  options.ready = &ready;
+  options.observer = &ready;
   backward(loss, options);
   CHECK((order == "ab" || order == "ba"));
   for (std::size_t i = 0; i < 2; ++i)

@@ -1,21 +1,18 @@
 // backward.hpp: reverse-mode automatic differentiation from an output to all tensors it depends on.
 #pragma once
 
-#include <functional>
-
 #include "heed/autograd/tensor.hpp"
 
 namespace HEED_NAMESPACE {
 
+class Observer;
+
 // Options of backward().
 struct BackwardOptions {
   bool keep_graph = false;  // keep the graph, so that backward can run once more (retain_graph)
-  bool provenance = false;  // record the terms of each gradient, for contributions()
-  // If not null, called once for each leaf that requires a gradient, as soon as its gradient is
-  // complete, which means that no later operation of the pass adds to it. Data-parallel training
-  // sends gradients that are ready while the pass continues (Li et al. 2020, "PyTorch Distributed",
-  // section 3.2.3). An exception of `ready` ends the pass.
-  const std::function<void(Node& leaf)>* ready = nullptr;
+  // If not null, told of each node of this pass (observer.hpp). Provenance records the terms of the
+  // gradients, and GradientReady reports each gradient that is complete.
+  Observer* observer = nullptr;
   // PyTorch's option for derivatives of gradients, which heed does not compute: a gradient is an
   // Array, which has no graph. backward throws Error if it is true.
   bool create_graph = false;
@@ -46,11 +43,6 @@ void backward(const Tensor& output, Upstream upstream, BackwardOptions options =
               SourceLocation location = SourceLocation::current());
 template <class Number, class = std::enable_if_t<std::is_arithmetic_v<Number>>>
 void backward(const Tensor&, Number, BackwardOptions = {}) = delete;  // keep_graph is {true}
-
-// The terms that backward added to the gradient of x, in order. backward records these terms only
-// with the option `provenance` (of BackwardOptions or HEED_TRACE). clear_grad() removes the terms.
-std::vector<Contribution> contributions(const Tensor& x,
-                                        SourceLocation location = SourceLocation::current());
 
 // The nodes that topological_order() lists: only nodes that require a gradient, or all nodes.
 enum class NodeSet { requires_grad, all };

@@ -13,11 +13,12 @@
 // backward(dy, y, ArrayList). A forward that is not const may save values in members for backward.
 #pragma once
 
+#include <iterator>
 #include <optional>
 #include <utility>
 
+#include "heed/autograd/observer.hpp"
 #include "heed/autograd/tensor.hpp"
-#include "heed/autograd/trace/trace.hpp"
 
 namespace HEED_NAMESPACE {
 
@@ -30,9 +31,6 @@ using Grads = std::conditional_t<N == 1, Array, std::array<Array, N>>;
 std::size_t checked_axis(std::string_view op, const Tensor& x, int axis,
                          std::string_view role = "x");
 Axes checked_axes(std::string_view op, const Tensor& x, const AxisList& axes);
-
-// The value of N (the number of inputs) for an operation on a list of tensors.
-inline constexpr std::size_t any_number = 0;
 
 // Adds `part` to the gradient of input i of the node `from`, if that input requires a gradient.
 // Throws an Error that names the operation when `part` does not have the input's shape.
@@ -54,35 +52,41 @@ inline ArrayList input_values(const NodeList& inputs) {
   return values;
 }
 
-// Calls op.forward with the values of the N inputs, or with one list of values if N is any_number.
-template <class Op, std::size_t... I>
-Array run_forward(Op& op, const NodeList& inputs, std::index_sequence<I...>) {
-  if constexpr (sizeof...(I) == any_number)
-    return op.forward(input_values(inputs));
+// The arguments I... of an operation's forward, which its backward has too: the values of the
+// inputs 0, 1, ..., or if I is whole_list, one list of all values.
+inline constexpr std::size_t whole_list = static_cast<std::size_t>(-1);
+template <std::size_t I>
+decltype(auto) argument(const NodeList& inputs) {
+  if constexpr (I == whole_list)
+    return input_values(inputs);
   else
-    return op.forward(input_value(inputs, I)...);
+    return input_value(inputs, I);
 }
-// Calls op.forward with the given values of the N inputs, or with their list if N is any_number.
-template <class Op, std::size_t... I>
-Array run_forward(Op& op, const ArrayList& x, std::index_sequence<I...>) {
-  if constexpr (sizeof...(I) == any_number)
-    return op.forward(x);
+template <std::size_t I>
+decltype(auto) argument(const ArrayList& x) {
+  if constexpr (I == whole_list)
+    return (x);
   else
-    return op.forward(x[I].get()...);
+    return x[I].get();
 }
 
-// Like run_forward, but calls op.backward and returns a list of gradients.
-template <class Op, std::size_t... I>
-std::vector<Array> run_backward(Op& op, const Array& dy, const Array& y, const ArrayList& x,
-                                std::index_sequence<I...>) {
-  if constexpr (sizeof...(I) == any_number) {
-    return op.backward(dy, y, x);
-  } else if constexpr (sizeof...(I) == 1) {
-    return {op.backward(dy, y, x[I].get()...)};
-  } else {
-    Grads<sizeof...(I)> grads = op.backward(dy, y, x[I].get()...);
-    return {std::move(grads[I])...};
-  }
+// Adds the gradients that the backward of a node has returned to the gradients of its inputs.
+inline void accumulate_all(const Node& node, Array grad) { accumulate(node, 0, std::move(grad)); }
+template <class List>
+void accumulate_all(const Node& node, List grads) {
+  check_number_of_gradients(node, grads.size());
+  for (std::size_t i = 0; i < grads.size(); ++i) accumulate(node, i, std::move(grads[i]));
+}
+
+// The same gradients as a list.
+inline std::vector<Array> list_of(Array grad) {
+  std::vector<Array> list;
+  list.push_back(std::move(grad));
+  return list;
+}
+template <class List>
+std::vector<Array> list_of(List grads) {
+  return {std::make_move_iterator(grads.begin()), std::make_move_iterator(grads.end())};
 }
 
 // return_type(&Op::forward) has the type that forward returns.
@@ -94,37 +98,30 @@ Result return_type(Result (Op::*)(Arguments...) const);
 template <class Result, class... Arguments>
 Result return_type(Result (*)(Arguments...));
 
-// Whether forward and backward of an operation with N inputs return arrays.
-template <class Op, std::size_t N>
-constexpr bool returns_arrays = std::conjunction_v<
-    std::is_same<decltype(return_type(&Op::forward)), Array>,
-    std::is_same<decltype(return_type(&Op::backward)),
-                 std::conditional_t<N == any_number, std::vector<Array>, Grads<N>>>>;
+// Whether forward and backward of an operation with the arguments I... return arrays.
+template <class Op, std::size_t... I>
+constexpr bool returns_arrays =
+    std::conjunction_v<std::is_same<decltype(return_type(&Op::forward)), Array>,
+                       std::is_same<decltype(return_type(&Op::backward)),
+                                    std::conditional_t<((I == whole_list) || ...),
+                                                       std::vector<Array>, Grads<sizeof...(I)>>>>;
 
-// The node of an operation with N inputs. apply_backward has one case per N, so that a debugger
-// shows only one frame between backward() and the operation's own backward.
-template <class Op, std::size_t N>
+// Whether an operation has `static constexpr bool may_write_infinity = true`, which allows minus
+// infinity in its result. For example, masked_fill writes minus infinity for masked scores.
+template <class Op, class = void>
+inline constexpr bool may_write_infinity = false;
+template <class Op>
+inline constexpr bool may_write_infinity<Op, std::void_t<decltype(Op::may_write_infinity)>> =
+    Op::may_write_infinity;
+
+// The node of an operation with the arguments I... apply_backward itself calls the operation's
+// backward, so that a debugger shows only one frame between backward() and it.
+template <class Op, std::size_t... I>
 struct OpNode final : Node {
-  static_assert(N <= 3, "an operation with more than 3 inputs must take a list");
   explicit OpNode(Op the_operation) : operation(std::move(the_operation)) {}
 
   void apply_backward() override {
-    const auto x = [this](std::size_t i) -> const Array& { return input_value(inputs, i); };
-    if constexpr (N == any_number) {
-      std::vector<Array> grads = operation->backward(grad, value, input_values(inputs));
-      check_number_of_gradients(*this, grads.size());
-      accumulate_all(std::move(grads));
-    } else if constexpr (N == 1) {
-      accumulate(*this, 0, operation->backward(grad, value, x(0)));
-    } else if constexpr (N == 2) {
-      accumulate_all(operation->backward(grad, value, x(0), x(1)));
-    } else {
-      accumulate_all(operation->backward(grad, value, x(0), x(1), x(2)));
-    }
-  }
-  template <class Gradients>
-  void accumulate_all(Gradients grads) {
-    for (std::size_t i = 0; i < inputs.size(); ++i) accumulate(*this, i, std::move(grads[i]));
+    accumulate_all(*this, operation->backward(grad, value, argument<I>(inputs)...));
   }
   void release_variables() override {
     operation.reset();
@@ -133,11 +130,11 @@ struct OpNode final : Node {
   // Both run a copy of the operation, whose forward may save values for its backward.
   Array forward_of(const ArrayList& x) const override {
     Op copy = *operation;
-    return run_forward(copy, x, std::make_index_sequence<N>());
+    return copy.forward(argument<I>(x)...);
   }
   std::vector<Array> backward_of(const Array& dy) const override {
     Op copy = *operation;
-    return run_backward(copy, dy, value, input_values(inputs), std::make_index_sequence<N>());
+    return list_of(copy.backward(dy, value, argument<I>(inputs)...));
   }
 
   std::optional<Op> operation;
@@ -155,11 +152,11 @@ bool needs_grad(const NodeList& inputs);
 Tensor finish(std::shared_ptr<Node> node, Array value, std::string_view op, SourceLocation location,
               NodeList inputs);
 
-// Implements record() and record_list(). N is the number of inputs, or any_number for a list.
-template <std::size_t N, class Op>
-Tensor record_inputs(Op op, SourceLocation location, NodeList inputs) {
-  if constexpr (!returns_arrays<Op, N>) {
-    static_assert(returns_arrays<Op, N>,
+// Implements record() and record_list() for an operation with the arguments I...
+template <class Op, std::size_t... I>
+Tensor record_inputs(Op op, SourceLocation location, NodeList inputs, std::index_sequence<I...>) {
+  if constexpr (!returns_arrays<Op, I...>) {
+    static_assert(returns_arrays<Op, I...>,
                   "forward must return one Array, and backward Grads<N> for N inputs, or "
                   "std::vector<Array> for a list: several results are not supported, and with the "
                   "return type auto, the result may be an expression of arrays that exist no more");
@@ -168,11 +165,11 @@ Tensor record_inputs(Op op, SourceLocation location, NodeList inputs) {
     const CallSite site(location);
     check_inputs(Op::name, inputs);
     const bool recorded = needs_grad(inputs);
-    const OperationTimer timer(Op::name, recorded ? Phase::forward : Phase::no_grad);
-    Array value = run_forward(op, inputs, std::make_index_sequence<N>());
-    check_finite(Op::name, may_write_infinity<Op>, location, value, inputs);
+    const ObservedOperation observed(Op::name, recorded ? Phase::forward : Phase::no_grad);
+    Array value = op.forward(argument<I>(inputs)...);
+    observe(&Observer::computed, Op::name, may_write_infinity<Op>, location, value, inputs);
     if (!recorded) return finish(make_node<Node>(), std::move(value), Op::name, location, {});
-    auto node = make_node<OpNode<Op, N>>(std::move(op));
+    auto node = make_node<OpNode<Op, I...>>(std::move(op));
     return finish(std::move(node), std::move(value), Op::name, location, std::move(inputs));
   }
 }
@@ -184,7 +181,8 @@ Tensor record(Op op, SourceLocation location, const Inputs&... inputs) {
   NodeList nodes;
   nodes.reserve(sizeof...(Inputs));
   (nodes.push_back(inputs.node()), ...);
-  return record_inputs<sizeof...(Inputs)>(std::move(op), location, std::move(nodes));
+  return record_inputs(std::move(op), location, std::move(nodes),
+                       std::index_sequence_for<Inputs...>());
 }
 
 // Like record(), but for an operation on a list of tensors.
@@ -192,7 +190,8 @@ template <class Op>
 Tensor record_list(Op op, SourceLocation location, const std::vector<Tensor>& inputs) {
   NodeList nodes;
   for (const Tensor& x : inputs) nodes.push_back(x.node());
-  return record_inputs<any_number>(std::move(op), location, std::move(nodes));
+  return record_inputs(std::move(op), location, std::move(nodes),
+                       std::index_sequence<whole_list>());
 }
 
 }  // namespace HEED_NAMESPACE

@@ -14,10 +14,11 @@
 #include "commands/run_folder.hpp"
 #include "commands/thread_check.hpp"
 #include "heed/array/parallel.hpp"
-#include "heed/autograd/trace/trace.hpp"
 #include "heed/base/error.hpp"
 #include "heed/base/file.hpp"
 #include "heed/base/text.hpp"
+#include "heed/debug/timer.hpp"
+#include "heed/debug/trace.hpp"
 
 namespace heed::app {
 namespace {

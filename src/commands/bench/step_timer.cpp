@@ -8,8 +8,9 @@
 #include "commands/bench/bench.hpp"
 #include "heed/array/blas.hpp"
 #include "heed/array/parallel.hpp"
-#include "heed/autograd/trace/trace.hpp"
 #include "heed/base/error.hpp"
+#include "heed/debug/timer.hpp"
+#include "heed/debug/trace.hpp"
 #include "heed/train/generate.hpp"
 
 namespace heed::app {

@@ -8,8 +8,8 @@
 #include "commands/ranks.hpp"
 #include "commands/start.hpp"
 #include "commands/train/train.hpp"
-#include "heed/autograd/trace/trace.hpp"
 #include "heed/base/error.hpp"
+#include "heed/debug/timer.hpp"
 #include "parallel/mpi/communicator.hpp"
 
 namespace {

@@ -82,7 +82,7 @@ class Node(memory.Record):
 
 
 def node_class(target, address):
-    """The class of the node at an address, such as "heed::OpNode<heed::Softmax, 1ul>", or ""."""
+    """The class of the node at an address, such as "heed::OpNode<heed::Softmax, 0ul>", or ""."""
     try:
         vtable = target.pointer(address)
     except DebuggerError:

@@ -57,7 +57,7 @@ def why(argument):
     """List the contributions to a gradient: for each +=, the node it came from and its source line.
 Usage: heed why NAME | #NUMBER | VARIABLE
 The engine records contributions only on request: `set environment HEED_TRACE provenance` before
-`run`, or backward(loss, options) with options.provenance = true."""
+`run`, or backward(loss, options) with options.observer = &provenance, a heed::Provenance."""
     current, node = passes.find_tensor(argument)
     if not node.contributions:
         raise DebuggerError("heed: " + graph.no_contributions(current, node, debugger.PROVENANCE))

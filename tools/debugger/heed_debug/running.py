@@ -14,7 +14,7 @@ APPLY_BACKWARD = 2  # the index of Node::apply_backward in the vtable, after two
 
 
 def operation_of(node):
-    """The operation of a node: "heed::Softmax" for the type heed::OpNode<heed::Softmax, 1ul>."""
+    """The operation of a node: "heed::Softmax" for the type heed::OpNode<heed::Softmax, 0ul>."""
     class_name = node_class(debugger.target, node.address)
     found = re.match(r"heed::(?:float64::)?OpNode<(.*?)(?:, \d+ul)*>$", class_name)
     return found.group(1) if found else None

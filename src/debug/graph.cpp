@@ -1,6 +1,6 @@
 // graph.cpp: the autograd graph as text and in Graphviz's DOT language.
 
-#include "heed/autograd/graph.hpp"
+#include "heed/debug/graph.hpp"
 
 #include <algorithm>
 #include <iomanip>

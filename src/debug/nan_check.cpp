@@ -1,11 +1,14 @@
-// nan_check.cpp: the checks of HEED_TRACE=nan, which throw at the first value that is not finite.
+// nan_check.cpp: HEED_TRACE=nan, which throws at the first value or gradient that is not finite.
+
+#include "heed/debug/nan_check.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "array/reduce.hpp"
-#include "autograd/trace/backward_trace.hpp"
+#include "debug/labels.hpp"
 
 namespace HEED_NAMESPACE {
 
@@ -27,22 +30,8 @@ static bool has_minus_infinity(const std::shared_ptr<Node>& input) {
 // Returns the value and its index, such as "nan at (0, 2)".
 static std::string element_text(const Array& x, const Real* at) {
   const std::string value = std::isnan(*at) ? "nan" : *at < 0 ? "-inf" : "inf";
-  auto flat = static_cast<std::size_t>(at - x.data());
-  Shape index = x.shape();
-  for (std::size_t axis = index.size(); axis-- > 0; flat /= x.shape()[axis])
-    index[axis] = flat % x.shape()[axis];
-  return index.empty() ? value : value + " at " + str(index);
-}
-
-// Returns, for example, "MatMul 'V' (3, 4) made at lessons/05_query_key_value.cpp:41".
-static std::string origin(std::string_view op, const std::string& name, const Shape& shape,
-                          SourceLocation location) {
-  return std::string(op) + (name.empty() ? " " : " '" + name + "' ") + str(shape) + " made at " +
-         str(location);
-}
-
-static std::string origin(const Node& node) {
-  return origin(node.op, node.name, node.value.shape(), node.location);
+  const auto element = static_cast<std::size_t>(at - x.data());
+  return x.dimension() == 0 ? value : value + " at " + index_text(x.shape(), element);
 }
 
 // Returns, for example, "its inputs: a (3, 3) with nan at (0, 2), made at my.cpp:12; v (3, 4)".
@@ -60,29 +49,35 @@ static std::string inputs_text(const NodeList& inputs) {
   return text + ending;
 }
 
-void check_finite(std::string_view op, bool may_write_infinity, SourceLocation location,
-                  const Array& value, const NodeList& inputs) {
-  if (!trace_enabled(TraceOption::nan) || all_finite(value)) return;
+void NanCheck::computed(std::string_view op, bool writes_infinity, SourceLocation location,
+                        const Array& value, const NodeList& inputs) {
+  if (all_finite(value)) return;
   const bool allowed =
-      may_write_infinity || std::any_of(inputs.begin(), inputs.end(), has_minus_infinity);
+      writes_infinity || std::any_of(inputs.begin(), inputs.end(), has_minus_infinity);
   const Real* const element = first_nonfinite(value, allowed);
   if (element == value.data() + value.size()) return;
   throw NonFinite(origin(op, "", value.shape(), location) + " has " + element_text(value, element) +
                   "; " + inputs_text(inputs));
 }
 
-void check_contribution(const Node& from, std::size_t i, const Array& part) {
-  if (all_finite(part)) return;
-  throw NonFinite(origin(from) + " has a finite gradient and passes " +
-                  short_label(*from.inputs[i]) + " one with " +
-                  element_text(part, first_nonfinite(part)) + "; " + inputs_text(from.inputs));
-}
+// The output of the backward pass that has begun on this thread, until its backward.
+static thread_local const Node* begun_output = nullptr;
 
-void check_gradient(const Node& node, bool is_output) {
+void NanCheck::begin_pass(const NodeList& nodes) { begun_output = nodes.back().get(); }
+
+void NanCheck::visit(const Node& node) {
+  const bool is_output = std::exchange(begun_output, nullptr) == &node;
   if (all_finite(node.grad)) return;
   throw NonFinite(origin(node) + " has a gradient with " +
                   element_text(node.grad, first_nonfinite(node.grad)) +
                   (is_output ? ", as given to backward" : ", the sum of its contributions"));
+}
+
+void NanCheck::add(const Node& from, std::size_t i, const Array& part) {
+  if (all_finite(part)) return;
+  throw NonFinite(origin(from) + " has a finite gradient and passes " +
+                  short_label(*from.inputs[i]) + " one with " +
+                  element_text(part, first_nonfinite(part)) + "; " + inputs_text(from.inputs));
 }
 
 }  // namespace HEED_NAMESPACE

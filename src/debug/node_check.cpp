@@ -1,5 +1,7 @@
-// node_check.cpp: HEED_TRACE=check, which compares the gradients that the backward of a node
-// returns with central differences of its forward.
+// node_check.cpp: compares the gradients that the backward of a node returns with central
+// differences of its forward.
+
+#include "debug/node_check.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,8 +10,9 @@
 #include <numeric>
 #include <sstream>
 
-#include "autograd/preserved_gradients.hpp"
-#include "autograd/trace/backward_trace.hpp"
+#include "debug/change.hpp"
+#include "debug/labels.hpp"
+#include "debug/preserved_gradients.hpp"
 #include "heed/array/random.hpp"
 #include "heed/autograd/record.hpp"
 #include "heed/base/error.hpp"
@@ -31,23 +34,13 @@ constexpr double epsilon = std::numeric_limits<Real>::epsilon(), roundings = 32;
 constexpr double steps[] = {in_double ? 1e-4 : 1e-2, in_double ? 1e-6 : 1e-3,
                             in_double ? 1e-8 : 1e-5};
 
-struct Change {
-  double value = 0, rounding = 0;
-};
-
-// sum_i (a_i - b_i) dy_i, and the rounding error of the a_i and b_i in it. Elements that do not
-// depend on the changed input have no rounding error.
+// The change of the result, from the elements that depend on the changed input: the others have no
+// rounding error. An infinity that stays is the score of a masked key.
 Change change_of(const Array& a, const Array& b, const Array& dy,
                  const std::vector<bool>& depends) {
-  Change sum;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const double above = a.data()[i], below = b.data()[i], factor = dy.data()[i];
-    if (!depends[i] && above == below) continue;
-    if (std::isinf(above) && above == below) continue;  // the score of a masked key
-    sum.value += (above - below) * factor;
-    sum.rounding += (std::abs(above) + std::abs(below)) * std::abs(factor) * epsilon;
-  }
-  return sum;
+  return change_of(a, b, dy, [&](std::size_t i, double above, double below) {
+    return above != below || (depends[i] && !std::isinf(above));
+  });
 }
 
 // Whether each element differs in a and b.
@@ -194,10 +187,6 @@ std::string InputCheck::text() const {
   const std::string label =
       "input " + std::to_string(k_) + ", " + short_label(*node_.inputs[k_]) + ": ";
   if (x_.size() == 0) return label + "no elements";
-  Shape index = x_.shape();
-  std::size_t flat = worst_;
-  for (std::size_t axis = index.size(); axis-- > 0; flat /= x_.shape()[axis])
-    index[axis] = flat % x_.shape()[axis];
   std::ostringstream text;
   text << label;
   if (compared_ == 0)
@@ -205,8 +194,9 @@ std::string InputCheck::text() const {
            " is not finite here";
   text << (ok() ? "agrees with" : "differs from") << " central differences (" << compared_;
   if (compared_ < x_.size()) text << " of " << x_.size();
-  text << " elements compared); worst" << (index.empty() ? "" : " at " + str(index))
-       << ": backward " << returned_.data()[worst_] << ", measured " << worst_measured_;
+  text << " elements compared); worst"
+       << (x_.dimension() == 0 ? "" : " at " + index_text(x_.shape(), worst_)) << ": backward "
+       << returned_.data()[worst_] << ", measured " << worst_measured_;
   return text.str();
 }
 
@@ -236,13 +226,11 @@ NodeCheck check_node(const Node& node) {
   return result;
 }
 
-void check_backward(const Node& node) {
+void GradientCheck::visit(const Node& node) {
   if (node.inputs.empty()) return;
   const NodeCheck check = check_node(node);
   if (!check.differs.empty())
-    throw_error("HEED_TRACE=check: the gradient of ", node.op,
-                node.name.empty() ? " " : " '" + node.name + "' ", str(node.value.shape()),
-                " made at ", str(node.location), " is wrong: ", check.differs);
+    throw_error("HEED_TRACE=check: the gradient of ", origin(node), " is wrong: ", check.differs);
 }
 
 const char* check_text(const Node* node) {

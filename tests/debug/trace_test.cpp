@@ -1,10 +1,11 @@
 // trace_test.cpp: tests of HEED_TRACE=backward, nan and provenance.
 
-#include "heed/autograd/trace/trace.hpp"
+#include "heed/debug/trace.hpp"
 
 #include "catch.hpp"
 #include "commands/child.hpp"
 #include "heed/autograd/record.hpp"
+#include "heed/debug/provenance.hpp"
 #include "heed/ops/activation.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/mask.hpp"
@@ -84,7 +85,7 @@ heed_test::Finished run_with(const std::string& trace, const ScratchFolder& fold
 
 }  // namespace
 
-TEST_CASE("a backward pass writes a line for each node, the output first", "[autograd][trace]") {
+TEST_CASE("a backward pass writes a line for each node, the output first", "[debug][trace]") {
   Tracing tracing("backward");
   const Tensor x = tensor_of({2}, {3, 4}).set_name("x");
   const int line = __LINE__ + 1;
@@ -101,7 +102,7 @@ TEST_CASE("a backward pass writes a line for each node, the output first", "[aut
   CHECK(squeezed(nodes[2]) == "#0 Leaf x (2) 10 " + str(x.location()));
 }
 
-TEST_CASE("the columns of a traced pass are aligned with their titles", "[autograd][trace]") {
+TEST_CASE("the columns of a traced pass are aligned with their titles", "[debug][trace]") {
   Tracing tracing("backward");
   const Tensor x = Tensor(random_array({3, 40}, 1), true).set_name("Schl\u00fcssel");
   const Tensor w = Tensor(random_array({40, 1000}, 2), true).set_name("w");
@@ -124,8 +125,7 @@ TEST_CASE("the columns of a traced pass are aligned with their titles", "[autogr
   }
 }
 
-TEST_CASE("when a traced pass throws, the line of the current node is written",
-          "[autograd][trace]") {
+TEST_CASE("when a traced pass throws, the line of the current node is written", "[debug][trace]") {
   Tracing tracing("backward,nan");
   const Tensor x = tensor_of({2}, {1, 2}).set_name("x");
   const Tensor y = record(BadGradient{Real(infinity)}, SourceLocation::current(), x);
@@ -137,7 +137,7 @@ TEST_CASE("when a traced pass throws, the line of the current node is written",
   CHECK(node_lines(Lines(tracing.lines.begin() + 4, tracing.lines.end())).size() == 2);
 }
 
-TEST_CASE("a trace changes no gradient and keeps no node alive", "[autograd][trace]") {
+TEST_CASE("a trace changes no gradient and keeps no node alive", "[debug][trace]") {
   const Array start = random_array({3, 4}, 5);
   const auto f = [](const std::vector<Tensor>& in) {
     return sum(softmax(matmul(in[0], transpose(in[0], 0, 1)), -1) * 3);
@@ -150,7 +150,7 @@ TEST_CASE("a trace changes no gradient and keeps no node alive", "[autograd][tra
   CHECK(tracing.lines.size() == 2 + 6);
 }
 
-TEST_CASE("without options nothing is written, recorded or thrown", "[autograd][trace]") {
+TEST_CASE("without options nothing is written, recorded or thrown", "[debug][trace]") {
   Tracing tracing("");
   const Tensor x = tensor_of({2}, {0, 1});
   const Tensor y = log(x) * 0;
@@ -161,7 +161,7 @@ TEST_CASE("without options nothing is written, recorded or thrown", "[autograd][
 }
 
 TEST_CASE("the error of the first infinity contains its operation, line and inputs",
-          "[autograd][trace]") {
+          "[debug][trace]") {
   const Tensor x = tensor_of({2, 3}, {1, 2, 3, 4, 5, 0}).set_name("x"),
                constant(array_of({1}, {0}));
   CHECK(nan_error([&] {
@@ -176,7 +176,7 @@ TEST_CASE("the error of the first infinity contains its operation, line and inpu
                        "Leaf (1); all finite");
 }
 
-TEST_CASE("the error of a NaN contains the input that already contained it", "[autograd][trace]") {
+TEST_CASE("the error of a NaN contains the input that already contained it", "[debug][trace]") {
   const Tensor good = tensor_of({2}, {1, 2}).set_name("amounts");
   const Tensor bad =
       Tensor(array_of({2}, {1, not_a_number}), true, {"a.cpp", 7}).set_name("prices");
@@ -188,8 +188,7 @@ TEST_CASE("the error of a NaN contains the input that already contained it", "[a
             "a.cpp:7");
 }
 
-TEST_CASE("values are also checked without a graph, and in operations on lists",
-          "[autograd][trace]") {
+TEST_CASE("values are also checked without a graph, and in operations on lists", "[debug][trace]") {
   const NoGrad no_grad;
   const Tensor bad = tensor_of({2}, {not_a_number, 1}).set_name("bad");
   CHECK(nan_error([&] { exp(bad); }).find("bad (2) with nan at (0)") != std::string::npos);
@@ -198,7 +197,7 @@ TEST_CASE("values are also checked without a graph, and in operations on lists",
         }).find("has nan at (2); its inputs:") != std::string::npos);
 }
 
-TEST_CASE("minus infinity is allowed in masked scores, plus infinity is not", "[autograd][trace]") {
+TEST_CASE("minus infinity is allowed in masked scores, plus infinity is not", "[debug][trace]") {
   const Tensor scores = Tensor(random_array({3, 3}, 1), true).set_name("scores");
   const Tensor mask(array_of({1, 3}, {0, -infinity, -infinity}));  // added to scores
   const auto run_backward = [&](const Tensor& masked) {
@@ -217,7 +216,7 @@ TEST_CASE("minus infinity is allowed in masked scores, plus infinity is not", "[
 }
 
 TEST_CASE("the error of a gradient that is not finite contains its operation and the input",
-          "[autograd][trace]") {
+          "[debug][trace]") {
   const Tensor x = tensor_of({3}, {1, 4, 0}).set_name("x");
   const Tensor root = sqrt(x, {"a.cpp", 8}).set_name("root");
   CHECK(
@@ -231,7 +230,7 @@ TEST_CASE("the error of a gradient that is not finite contains its operation and
           }).find("passes x (3) one with ") != std::string::npos);
 }
 
-TEST_CASE("the error of an overflow in a sum of gradients contains the node", "[autograd][trace]") {
+TEST_CASE("the error of an overflow in a sum of gradients contains the node", "[debug][trace]") {
   const double max_value = static_cast<double>(std::numeric_limits<Real>::max());
   const Tensor x(array_of({1}, {1}), true, {"a.cpp", 1});
   const int line = __LINE__ + 1;
@@ -245,7 +244,7 @@ TEST_CASE("the error of an overflow in a sum of gradients contains the node", "[
 }
 
 TEST_CASE("with HEED_TRACE=provenance every backward pass records contributions",
-          "[autograd][trace]") {
+          "[debug][trace]") {
   const Tensor x = tensor_of({2}, {3, 4});
   const Tracing tracing("provenance");
   backward(sum(x * 2));
@@ -253,7 +252,18 @@ TEST_CASE("with HEED_TRACE=provenance every backward pass records contributions"
   CHECK(contributions(x)[0].op == "Scale");
 }
 
-TEST_CASE("set_trace throws for an unknown option and changes nothing", "[autograd][trace]") {
+TEST_CASE("a pass with a Provenance records each term once, also with HEED_TRACE=provenance",
+          "[debug][trace]") {
+  const Tensor x = tensor_of({2}, {3, 4});
+  const Tracing tracing("provenance");
+  Provenance provenance;
+  BackwardOptions options;
+  options.observer = &provenance;
+  backward(sum(x * 2), options);
+  CHECK(contributions(x).size() == 1);
+}
+
+TEST_CASE("set_trace throws for an unknown option and changes nothing", "[debug][trace]") {
   const Tracing tracing("nan");
   CHECK(message_of([] { set_trace("backward,bakward"); }) ==
         "HEED_TRACE: 'bakward' is none of its options: backward, nan, provenance, time, check");
@@ -263,7 +273,7 @@ TEST_CASE("set_trace throws for an unknown option and changes nothing", "[autogr
   CHECK_FALSE(trace_enabled(TraceOption::backward));
 }
 
-TEST_CASE("options may be surrounded by spaces and extra commas", "[autograd][trace]") {
+TEST_CASE("options may be surrounded by spaces and extra commas", "[debug][trace]") {
   const Tracing tracing(" nan ,,provenance, ");
   CHECK(trace_enabled(TraceOption::nan));
   CHECK(trace_enabled(TraceOption::provenance));
@@ -271,7 +281,7 @@ TEST_CASE("options may be surrounded by spaces and extra commas", "[autograd][tr
 }
 
 TEST_CASE("a traced lesson writes the trace to stderr and its usual output to stdout",
-          "[autograd][trace]") {
+          "[debug][trace]") {
   const ScratchFolder folder("traced");
   const std::string lesson = "lessons/09_backward_through_attention";
   const heed_test::Finished plain = run_with("", folder, lesson);
@@ -292,7 +302,7 @@ TEST_CASE("a traced lesson writes the trace to stderr and its usual output to st
   CHECK(ops["MatMul"] == 22 * 5);
 }
 
-TEST_CASE("for an unknown option heed has exit code 2, a lesson 1", "[autograd][trace]") {
+TEST_CASE("for an unknown option heed has exit code 2, a lesson 1", "[debug][trace]") {
   const ScratchFolder folder("unknown option");
   const std::string expected =
       "heed: error: HEED_TRACE: 'bakward' is none of its options: backward, nan, provenance, "

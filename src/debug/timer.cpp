@@ -1,12 +1,15 @@
-// timing.cpp: the timers of HEED_TRACE=time, which add up the time of each operation.
+// timer.cpp: HEED_TRACE=time, which adds up the time of each operation.
+
+#include "heed/debug/timer.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
 
-#include "autograd/trace/backward_trace.hpp"
 #include "heed/base/text.hpp"
+#include "heed/debug/trace.hpp"
 
 namespace HEED_NAMESPACE {
 namespace {
@@ -57,26 +60,35 @@ void print_at_exit() {
   static_cast<void>(registered);
 }
 
+// The operations that run on this thread, the innermost last.
+struct Started {
+  std::string_view op;
+  Phase phase;
+  Clock::time_point start;
+};
+thread_local std::vector<Started> running_operations;
+
 }  // namespace
 
-OperationTimer::OperationTimer(std::string_view name, Phase phase)
-    : name_(name), phase_(phase), enabled_(trace_enabled(TraceOption::time)) {
-  if (enabled_) start_ = Clock::now();
+void Timer::begin(std::string_view op, Phase phase) {
+  running_operations.push_back({op, phase, Clock::now()});
 }
 
-void OperationTimer::stop() const {
+void Timer::end() {
+  if (running_operations.empty()) return;  // the timer was turned on while the operation ran
   const Clock::time_point now = Clock::now();
+  const auto [op, phase, start] = running_operations.back();
+  running_operations.pop_back();
   print_at_exit();
   const std::lock_guard lock(times().mutex);
-  if (times().operations.empty()) times().first = start_;
+  if (times().operations.empty()) times().first = start;
   times().last = now;
-  OperationTime::Sum& sum = sum_for(name_, phase_);
+  OperationTime::Sum& sum = sum_for(op, phase);
   ++sum.calls;
-  sum.seconds += seconds_between(start_, now);
+  sum.seconds += seconds_between(start, now);
 }
 
-void count_backward_pass() {
-  if (!trace_enabled(TraceOption::time)) return;
+void Timer::begin_pass(const NodeList&) {
   const std::lock_guard lock(times().mutex);
   ++times().passes;
 }

@@ -1,4 +1,6 @@
-// timing_test.cpp: tests of HEED_TRACE=time.
+// timer_test.cpp: tests of HEED_TRACE=time.
+
+#include "heed/debug/timer.hpp"
 
 #include <chrono>
 #include <thread>
@@ -6,7 +8,7 @@
 #include "catch.hpp"
 #include "commands/child.hpp"
 #include "heed/autograd/record.hpp"
-#include "heed/autograd/trace/trace.hpp"
+#include "heed/debug/trace.hpp"
 #include "heed/ops/matmul.hpp"
 #include "heed/ops/reduce.hpp"
 #include "heed/ops/softmax.hpp"
@@ -48,8 +50,7 @@ struct Slow {
 
 }  // namespace
 
-TEST_CASE("each operation is counted forward, backward and without gradients",
-          "[autograd][timing]") {
+TEST_CASE("each operation is counted forward, backward and without gradients", "[debug][timing]") {
   const TimingGuard guard;
   const Tensor x = tensor_of({2, 2}, {1, 2, 3, 4});
   backward(sum(softmax(matmul(x, x), -1)));
@@ -67,7 +68,7 @@ TEST_CASE("each operation is counted forward, backward and without gradients",
 }
 
 TEST_CASE("operation_times has the forward and backward time of each operation, the longest first",
-          "[autograd][timing]") {
+          "[debug][timing]") {
   const TimingGuard guard;
   const Tensor x = tensor_of({2}, {1, 2});
   backward(sum(record(Slow{}, SourceLocation::current(), x)));
@@ -78,7 +79,7 @@ TEST_CASE("operation_times has the forward and backward time of each operation, 
   CHECK(operation_times().front().name == "Slow");
 }
 
-TEST_CASE("the time of the optimizer is measured too", "[autograd][timing]") {
+TEST_CASE("the time of the optimizer is measured too", "[debug][timing]") {
   const TimingGuard guard;
   const Tensor x = tensor_of({2}, {1, 2});
   optim::AdamW optimizer({x}, {});
@@ -87,7 +88,7 @@ TEST_CASE("the time of the optimizer is measured too", "[autograd][timing]") {
   CHECK(time_of("AdamW").forward.calls == 1);
 }
 
-TEST_CASE("without HEED_TRACE=time nothing is measured", "[autograd][timing]") {
+TEST_CASE("without HEED_TRACE=time nothing is measured", "[debug][timing]") {
   clear_operation_times();
   const Tensor x = tensor_of({2}, {1, 2});
   backward(sum(x));
@@ -96,7 +97,7 @@ TEST_CASE("without HEED_TRACE=time nothing is measured", "[autograd][timing]") {
   CHECK(time_table().empty());
 }
 
-TEST_CASE("the percentages of the table add up to 100", "[autograd][timing]") {
+TEST_CASE("the percentages of the table add up to 100", "[debug][timing]") {
   const TimingGuard guard;
   const Tensor x = tensor_of({2, 2}, {1, 2, 3, 4});
   for (int i = 0; i < 3; ++i) backward(sum(softmax(matmul(x, x), -1)));
@@ -115,8 +116,7 @@ TEST_CASE("the percentages of the table add up to 100", "[autograd][timing]") {
   CHECK(line.rfind("sum of these", 0) == 0);
 }
 
-TEST_CASE("without a backward pass the table has the times without gradients",
-          "[autograd][timing]") {
+TEST_CASE("without a backward pass the table has the times without gradients", "[debug][timing]") {
   const TimingGuard guard;
   const NoGrad no_grad;
   const Tensor x = tensor_of({2, 2}, {1, 2, 3, 4});
@@ -129,7 +129,7 @@ TEST_CASE("without a backward pass the table has the times without gradients",
 }
 
 TEST_CASE("a program with HEED_TRACE=time prints the table to stderr when it ends",
-          "[autograd][timing]") {
+          "[debug][timing]") {
   const ScratchFolder folder("timed");
   const heed_test::Finished lesson =
       heed_test::run({{HEED_BINARY_DIR "/lessons/09_backward_through_attention"},

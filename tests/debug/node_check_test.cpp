@@ -1,6 +1,8 @@
 // node_check_test.cpp: tests of HEED_TRACE=check, which compares the gradients that each node
 // returns with central differences of its forward.
 
+#include "debug/node_check.hpp"
+
 #include <filesystem>
 #include <fstream>
 #include <regex>
@@ -10,8 +12,9 @@
 #include "heed/array/map.hpp"
 #include "heed/array/random.hpp"
 #include "heed/autograd/backward.hpp"
-#include "heed/autograd/gradcheck.hpp"
 #include "heed/autograd/record.hpp"
+#include "heed/debug/gradcheck.hpp"
+#include "heed/debug/trace.hpp"
 #include "heed/ops/activation.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/attention.hpp"
@@ -26,10 +29,6 @@
 #include "heed/ops/shape.hpp"
 #include "heed/ops/softmax.hpp"
 #include "near.hpp"
-
-namespace HEED_NAMESPACE {
-const char* check_text(const Node* node);  // what the debugger's `heed check` calls
-}
 
 namespace {
 
@@ -180,7 +179,7 @@ std::vector<std::string> operations_of_sources() {
 }  // namespace
 
 TEST_CASE("the results that HEED_TRACE=check is tested with have every operation",
-          "[autograd][check]") {
+          "[debug][check]") {
   std::set<std::string> all;
   for (const Tensor& y : results()) add_operations(*y.node(), all);
   const std::vector<std::string> names = operations_of_sources();
@@ -192,7 +191,7 @@ TEST_CASE("the results that HEED_TRACE=check is tested with have every operation
 }
 
 TEST_CASE("HEED_TRACE=check finds a gradient that is wrong by 2 %, in double by 1e-5",
-          "[autograd][check]") {
+          "[debug][check]") {
   const Checking checking;
   const double smallest = sizeof(Real) == sizeof(double) ? 1e-5 : 2e-2;
   for (const double low : {0.05, 0.5, 5.0}) {
@@ -207,7 +206,7 @@ TEST_CASE("HEED_TRACE=check finds a gradient that is wrong by 2 %, in double by 
   }
 }
 
-TEST_CASE("HEED_TRACE=check accepts the backward of every operation", "[autograd][check]") {
+TEST_CASE("HEED_TRACE=check accepts the backward of every operation", "[debug][check]") {
   const Checking checking;
   for (const Tensor& y : results()) {
     INFO(y);
@@ -215,8 +214,7 @@ TEST_CASE("HEED_TRACE=check accepts the backward of every operation", "[autograd
   }
 }
 
-TEST_CASE("HEED_TRACE=check names an operation whose gradient has a wrong sign",
-          "[autograd][check]") {
+TEST_CASE("HEED_TRACE=check names an operation whose gradient has a wrong sign", "[debug][check]") {
   const Checking checking;
   for (const Tensor& y : results())
     for (std::size_t k = 0; k < y.node()->inputs.size(); ++k) {
@@ -229,7 +227,7 @@ TEST_CASE("HEED_TRACE=check names an operation whose gradient has a wrong sign",
     }
 }
 
-TEST_CASE("HEED_TRACE=check gives the worst element with both numbers", "[autograd][check]") {
+TEST_CASE("HEED_TRACE=check gives the worst element with both numbers", "[debug][check]") {
   const Checking checking;
   const Tensor x = tensor_of({2}, {1, 2}).set_name("x");
   const Tensor y = with_wrong_sign(x * x, 1).set_name("square");
@@ -241,7 +239,7 @@ TEST_CASE("HEED_TRACE=check gives the worst element with both numbers", "[autogr
                      "compared); worst at (1): backward -20, measured ") != message.npos);
 }
 
-TEST_CASE("HEED_TRACE=check compares the largest gradients of a large input", "[autograd][check]") {
+TEST_CASE("HEED_TRACE=check compares the largest gradients of a large input", "[debug][check]") {
   const Checking checking;
   const Tensor x = random({100, 100}, -1, 1, 1);
   const Tensor y = record(WrongCorner{}, SourceLocation::current(), x);
@@ -252,7 +250,7 @@ TEST_CASE("HEED_TRACE=check compares the largest gradients of a large input", "[
 }
 
 TEST_CASE("HEED_TRACE=check accepts any gradient between those on both sides of a kink",
-          "[autograd][check]") {
+          "[debug][check]") {
   const Checking checking;
   const Tensor x = tensor_of({3}, {0, -1, 1});
   CHECK_NOTHROW(pass(relu(x)));
@@ -261,7 +259,7 @@ TEST_CASE("HEED_TRACE=check accepts any gradient between those on both sides of 
 }
 
 TEST_CASE("the check of an operation that is not finite says that nothing was compared",
-          "[autograd][check]") {
+          "[debug][check]") {
   const Checking checking;
   const Tensor x = tensor_of({2}, {-1, -2}).set_name("x"), y = log(x);
   CHECK_NOTHROW(pass(y));
@@ -272,7 +270,7 @@ TEST_CASE("the check of an operation that is not finite says that nothing was co
 }
 
 TEST_CASE("the check of an operation counts only the elements where it is finite",
-          "[autograd][check]") {
+          "[debug][check]") {
   const Tensor y = sqrt(tensor_of({3}, {0, 1, 4}).set_name("x"));
   const std::string text = check_text(y.node().get());
   CHECK(text.rfind("right\ninput 0, x (3): agrees with central differences (2 of 3 elements "
@@ -280,15 +278,13 @@ TEST_CASE("the check of an operation counts only the elements where it is finite
                    0) == 0);
 }
 
-TEST_CASE("the check of an operation allows for the rounding of large results",
-          "[autograd][check]") {
+TEST_CASE("the check of an operation allows for the rounding of large results", "[debug][check]") {
   const Checking checking;
   const double large = std::pow(static_cast<double>(std::numeric_limits<Real>::epsilon()), -0.75);
   CHECK_NOTHROW(pass(tensor_of({3}, {0.25, 0.5, 1}) + large));
 }
 
-TEST_CASE("in float, the check says how programs of any kind compute in double",
-          "[autograd][check]") {
+TEST_CASE("in float, the check says how programs of any kind compute in double", "[debug][check]") {
   const Tensor y = log(tensor_of({1}, {1}));
   const std::string text = check_text(y.node().get());
   const bool in_float = sizeof(Real) == sizeof(float);
@@ -297,7 +293,7 @@ TEST_CASE("in float, the check says how programs of any kind compute in double",
   CHECK((text.find("heed::heed_double for other programs") != text.npos) == in_float);
 }
 
-TEST_CASE("gradcheck's leaves have the location of its call", "[autograd][check]") {
+TEST_CASE("gradcheck's leaves have the location of its call", "[debug][check]") {
   SourceLocation location;
   const int line = __LINE__ + 1;
   gradcheck(
@@ -309,7 +305,7 @@ TEST_CASE("gradcheck's leaves have the location of its call", "[autograd][check]
   CHECK(str(location) == __FILE__ ":" + std::to_string(line));
 }
 
-TEST_CASE("the check of a node without elements finds nothing wrong", "[autograd][node_check]") {
+TEST_CASE("the check of a node without elements finds nothing wrong", "[debug][node_check]") {
   const Checking checking;
   const Tensor x(zeros({0}), true);
   backward(sum(x * x));
@@ -337,7 +333,7 @@ struct Checkpointed {
 }  // namespace
 
 TEST_CASE("HEED_TRACE=check leaves the gradients that a backward in a backward adds to",
-          "[autograd][check]") {
+          "[debug][check]") {
   const Tensor w(array_of({2}, {2, 3}), true), x(array_of({2}, {5, 7}), true);
   const Checking checking;
   backward(record(Checkpointed{w}, SourceLocation::current(), x), ones({2}));

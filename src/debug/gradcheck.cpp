@@ -1,13 +1,13 @@
 // gradcheck.cpp: gradient checks by central differences, one element at a time.
 
-#include "heed/autograd/gradcheck.hpp"
+#include "heed/debug/gradcheck.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <sstream>
 
-#include "autograd/preserved_gradients.hpp"
+#include "debug/change.hpp"
+#include "debug/preserved_gradients.hpp"
 #include "heed/array/random.hpp"
 #include "heed/autograd/backward.hpp"
 #include "heed/base/error.hpp"
@@ -21,32 +21,19 @@ static std::vector<Tensor> tensors(const std::vector<Array>& values, bool requir
   return result;
 }
 
-namespace {
-
-// A number and the rounding error that it may have.
-struct Measured {
-  double value = 0, rounding = 0;
-};
-
-}  // namespace
-
-// sum_i (a_i - b_i) u_i. Computing sum_i a_i u_i - sum_i b_i u_i instead would lose more digits.
-// Where a_i and b_i differ, each may be wrong by half a unit in its last place.
-static Measured difference(const Array& a, const Array& b, const Array& u) {
-  Measured sum;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const double above = a.data()[i], below = b.data()[i], factor = u.data()[i];
-    if (above == below && std::isfinite(above)) continue;
-    sum.value += (above - below) * factor;
-    sum.rounding += (std::abs(above) + std::abs(below)) / 2 * std::abs(factor) *
-                    static_cast<double>(std::numeric_limits<Real>::epsilon());
-  }
-  return sum;
+// The change of the result. Where two elements differ, each may be wrong by half a unit in its last
+// place. Two equal infinities count, so that their difference, NaN, is reported.
+static Change difference(const Array& a, const Array& b, const Array& u) {
+  Change change = change_of(a, b, u, [](std::size_t, double above, double below) {
+    return above != below || !std::isfinite(above);
+  });
+  change.rounding /= 2;
+  return change;
 }
 
 // The central difference of sum(f * upstream) with respect to inputs[k][i].
-static Measured central_difference(const Function& f, std::vector<Array>& inputs, std::size_t k,
-                                   std::size_t i, const Array& upstream, double step) {
+static Change central_difference(const Function& f, std::vector<Array>& inputs, std::size_t k,
+                                 std::size_t i, const Array& upstream, double step) {
   const NoGrad no_grad;
   Real& x = inputs[k].data()[i];
   const Real center = x;
@@ -60,13 +47,13 @@ static Measured central_difference(const Function& f, std::vector<Array>& inputs
     if (y.shape() != shape_of(upstream))
       throw_error("gradcheck: f has a result ", str(y.shape()), " after one ",
                   str(shape_of(upstream)), "; it must be deterministic");
-  const Measured change = difference(f_above.value(), f_below.value(), upstream);
+  const Change change = difference(f_above.value(), f_below.value(), upstream);
   const double width = static_cast<double>(above) - static_cast<double>(below);
   return {change.value / width, change.rounding / width};
 }
 
 static void compare(GradcheckResult& result, const GradcheckOptions& options, std::size_t k,
-                    std::size_t i, double got, const Measured& measured) {
+                    std::size_t i, double got, const Change& measured) {
   const double largest = std::max(std::abs(got), std::abs(measured.value));
   const double tolerance = options.absolute + options.relative * largest + measured.rounding;
   const double error = std::abs(got - measured.value) / tolerance;
@@ -118,7 +105,7 @@ GradcheckResult gradcheck(const Function& f, const std::vector<Array>& inputs,
   for (std::size_t k = 0; k < inputs.size(); ++k)
     for (std::size_t i = 0; i < inputs[k].size(); ++i) {
       const double got = leaves[k].has_grad() ? static_cast<double>(leaves[k].grad().data()[i]) : 0;
-      const Measured measured = central_difference(f, values, k, i, upstream, options.step);
+      const Change measured = central_difference(f, values, k, i, upstream, options.step);
       compare(result, options, k, i, got, measured);
       if (std::isnan(result.worst)) return with_limits(result, options);
     }

@@ -3,25 +3,26 @@
 
 #include <vector>
 
-#include "heed/autograd/tensor.hpp"
+#include "heed/autograd/observer.hpp"
 
 namespace HEED_NAMESPACE {
 
 // Restores, when it is destroyed, the gradients of all leaves that a backward() on this thread has
 // changed since it was made. Gradient checks use it: they leave the program's gradients as they
 // are.
-class PreservedGradients {
+class PreservedGradients : Observer {
  public:
   PreservedGradients();
-  ~PreservedGradients();
+  ~PreservedGradients() override;
   PreservedGradients(const PreservedGradients&) = delete;
   PreservedGradients& operator=(const PreservedGradients&) = delete;
-  static void save(const NodeList& nodes);  // called by backward() before it changes gradients
 
  private:
   struct Saved;
+  void begin_pass(const NodeList& nodes) override;
+
   std::vector<Saved> saved_;
-  PreservedGradients* outer_;
+  ObserverScope scope_;
 };
 
 }  // namespace HEED_NAMESPACE

@@ -1,7 +1,8 @@
-// gradcheck_float_test.cpp: what gradcheck sees in float, and what it overlooks.
+// gradcheck_test.cpp: what gradcheck sees in float, and what it overlooks.
+
+#include "heed/debug/gradcheck.hpp"
 
 #include "catch.hpp"
-#include "heed/autograd/gradcheck.hpp"
 #include "heed/autograd/record.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/reduce.hpp"
@@ -32,7 +33,7 @@ GradcheckResult checked(double factor) {
 }  // namespace
 
 TEST_CASE("in float, gradcheck overlooks a gradient wrong by 1 % and refuses one wrong by 5 %",
-          "[autograd][gradcheck]") {
+          "[debug][gradcheck]") {
   CHECK(checked(1).ok);
   CHECK(checked(1.01).ok);
   CHECK(checked(0.99).ok);
@@ -41,13 +42,13 @@ TEST_CASE("in float, gradcheck overlooks a gradient wrong by 1 % and refuses one
 }
 
 TEST_CASE("in float, the message of gradcheck says that it overlooks errors below 2 %",
-          "[autograd][gradcheck]") {
+          "[debug][gradcheck]") {
   for (const double factor : {1.0, 1.05})
     CHECK(heed_test::has(checked(factor).message, "(in float, errors below 2 % or "));
 }
 
 TEST_CASE("gradcheck leaves the gradients of the parameters that its function uses",
-          "[autograd][gradcheck]") {
+          "[debug][gradcheck]") {
   const Tensor w(array_of({2}, {3, 4}), true), unused(array_of({2}, {5, 6}), true);
   backward(sum(w * w));
   const Function f = [&](const std::vector<Tensor>& x) { return x[0] * w + unused; };
@@ -56,13 +57,13 @@ TEST_CASE("gradcheck leaves the gradients of the parameters that its function us
   CHECK_FALSE(unused.has_grad());
 }
 
-TEST_CASE("the message of gradcheck says if the inputs have no elements", "[autograd][gradcheck]") {
+TEST_CASE("the message of gradcheck says if the inputs have no elements", "[debug][gradcheck]") {
   const Function f = [](const std::vector<Tensor>& x) { return x[0] * x[0]; };
   CHECK(gradcheck(f, {zeros({0})})
             .message.find("nothing was compared: the inputs have no elements") == 0);
 }
 
-TEST_CASE("gradcheck throws while a NoGrad object exists", "[autograd][gradcheck]") {
+TEST_CASE("gradcheck throws while a NoGrad object exists", "[debug][gradcheck]") {
   const Function f = [](const std::vector<Tensor>& x) { return x[0] * x[0]; };
   const NoGrad no_grad;
   CHECK(message_of([&] { gradcheck(f, {ones({4})}); }) ==
@@ -70,7 +71,7 @@ TEST_CASE("gradcheck throws while a NoGrad object exists", "[autograd][gradcheck
 }
 
 TEST_CASE("gradcheck refuses options and functions with which it could check nothing",
-          "[autograd][gradcheck]") {
+          "[debug][gradcheck]") {
   const Function half = [](const std::vector<Tensor>& x) { return x[0] * detach(x[0]); };
   GradcheckOptions options;
   options.absolute = -1;

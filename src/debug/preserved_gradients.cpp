@@ -1,6 +1,6 @@
 // preserved_gradients.cpp: saves the gradients of leaves, and restores them.
 
-#include "autograd/preserved_gradients.hpp"
+#include "debug/preserved_gradients.hpp"
 
 #include <utility>
 
@@ -14,12 +14,9 @@ struct PreservedGradients::Saved {
   std::vector<Contribution> contributions;
 };
 
-static thread_local PreservedGradients* preserved = nullptr;
-
-PreservedGradients::PreservedGradients() : outer_(std::exchange(preserved, this)) {}
+PreservedGradients::PreservedGradients() : scope_(*this) {}
 
 PreservedGradients::~PreservedGradients() {
-  preserved = outer_;
   for (auto saved = saved_.rbegin(); saved != saved_.rend(); ++saved) {  // the first state is last
     saved->leaf->grad = std::move(saved->grad);
     saved->leaf->has_grad = saved->has_grad;
@@ -27,11 +24,9 @@ PreservedGradients::~PreservedGradients() {
   }
 }
 
-void PreservedGradients::save(const NodeList& nodes) {
-  if (preserved == nullptr) return;
+void PreservedGradients::begin_pass(const NodeList& nodes) {
   for (const auto& node : nodes)
-    if (node->depth == 0)
-      preserved->saved_.push_back({node, node->grad, node->has_grad, node->contributions});
+    if (node->depth == 0) saved_.push_back({node, node->grad, node->has_grad, node->contributions});
 }
 
 }  // namespace HEED_NAMESPACE
