@@ -13,10 +13,15 @@ def link_at(target, address):
     return Link(target.pointer(address), target.pointer(address + 8))
 
 
-def read_links(target, address):
-    """The Links in a vector of shared_ptr<Node>, which begins with the addresses of its begin and end."""
-    words = memory.read_words(target, target.pointer(address), target.pointer(address + 8), 100000000, width=2)
+def links_between(target, begin, end):
+    """The Links in the shared_ptr<Node> objects between two addresses."""
+    words = memory.read_words(target, begin, end, 100000000, width=2)
     return [Link(*pair) for pair in zip(words[::2], words[1::2])]
+
+
+def read_links(target, address):
+    """The Links in a vector of shared_ptr<Node>, which starts with the addresses of its begin and end."""
+    return links_between(target, target.pointer(address), target.pointer(address + 8))
 
 
 def with_control(target, link):
@@ -42,7 +47,7 @@ class Node(memory.Record):
         self.has_grad, self.requires_grad = self.field("has_grad", "?"), self.field("requires_grad", "?")
         self.depth, self.op = self.field("depth"), self.view("op")
         self.name = memory.printable(self.string("name"))
-        self.inputs = read_links(target, link.address + target.offset("heed::Node", "inputs")[0])
+        self.inputs = links_between(target, self.field("inputs"), self.field("inputs", skipped=8))
         self.shape = self.value.shape
         self.inputs_text, self.input_addresses = None, []  # set by graph.inputs_text
         self.control = target.read(link.control, 8) if link.control else b""

@@ -137,7 +137,10 @@ class Target:
         return result, type_
 
     def has(self, type_, path):
-        try:
-            return self.offset(type_, path) is not None
-        except DebuggerError:
-            return False
+        """Whether a type has a member."""
+        if ("has", type_, path) not in self.offsets:
+            try:
+                self.offsets["has", type_, path] = self.offset(type_, path) is not None
+            except DebuggerError:
+                self.offsets["has", type_, path] = False
+        return self.offsets["has", type_, path]
