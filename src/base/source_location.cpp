@@ -1,27 +1,51 @@
-// source_location.cpp: source locations as text, and the thread's outermost call site.
+// source_location.cpp: source locations as text, and the thread's call site.
 
 #include "heed/base/source_location.hpp"
 
 #include <atomic>
+#include <string_view>
 
 namespace heed {
 
-static thread_local SourceLocation outermost;  // if the line is 0, there is no call site
 static std::atomic<bool> hidden{false};
 
 std::string str(SourceLocation location) {
   return std::string(location.file) + ":" + std::to_string(location.line);
 }
 
-CallSite::CallSite(SourceLocation location) : is_outermost_(outermost.line == 0) {
-  if (is_outermost_) outermost = location;
+static bool starts_with(std::string_view text, std::string_view start) {
+  return text.substr(0, start.size()) == start;
 }
 
-CallSite::~CallSite() {
-  if (is_outermost_) outermost = {};
+// Whether a file of the library has operations, initializers, or layers of one operation.
+static bool has_operations(std::string_view file) {
+  return starts_with(file, "ops/") || file == "nn/layers.cpp" || file == "nn/init.cpp";
 }
 
-std::string at_call_site() { return hidden || outermost.line == 0 ? "" : ", at " + str(outermost); }
+// The folder of the library's sources as the compiler names it, such as "src/".
+static constexpr std::string_view sources =
+    std::string_view(__FILE__).substr(0, sizeof(__FILE__) - sizeof("base/source_location.cpp"));
+
+CallSite::Calls& CallSite::innermost() {
+  static thread_local Calls calls;  // if a line is 0, there is no call site
+  return calls;
+}
+
+CallSite::CallSite(SourceLocation location) : outer_(innermost()), calls_{location, location} {
+  const std::string_view file = location.file;
+  if (outer_.user.line != 0 && starts_with(file, sources)) {
+    calls_.user = outer_.user;
+    if (has_operations(file.substr(sources.size()))) calls_.operation = outer_.operation;
+  }
+  innermost() = calls_;
+}
+
+CallSite::~CallSite() { innermost() = outer_; }
+
+std::string at_call_site() {
+  const SourceLocation location = CallSite::user();
+  return hidden || location.line == 0 ? "" : ", at " + str(location);
+}
 
 void hide_call_sites() { hidden = true; }
 

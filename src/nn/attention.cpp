@@ -13,12 +13,11 @@
 
 namespace HEED_NAMESPACE::nn {
 
-Tensor dropout(const Tensor& x, const TrainingMode* training, SourceLocation location) {
-  const CallSite site(location);
+Tensor dropout(In x, const TrainingMode* training) {
   if (training == nullptr || training->dropout == 0) return x;
   if (training->generator == nullptr)
     throw_error("dropout: training needs a generator to draw from");
-  return heed::dropout(x, training->dropout, *training->generator, location);
+  return heed::dropout(x, training->dropout, *training->generator);
 }
 
 static AttentionOptions attention_options(const AttentionMask& mask, std::size_t num_heads) {
@@ -43,17 +42,13 @@ AttentionHead::AttentionHead(Scope scope, std::size_t embed_dim, std::size_t hea
       key(scope / "key", embed_dim, head_size, false),
       value(scope / "value", embed_dim, head_size, false) {}
 
-Tensor AttentionHead::operator()(const Tensor& x, const AttentionMask& mask,
-                                 SourceLocation location) const {
-  const CallSite site(location);
+Tensor AttentionHead::operator()(In x, const AttentionMask& mask) const {
   return named_by_layer(
       scaled_dot_product_attention(query(x), key(x), value(x), attention_options(mask, 1)),
       query.weight, 2);
 }
 
-Tensor AttentionHead::weights(const Tensor& x, const AttentionMask& mask,
-                              SourceLocation location) const {
-  const CallSite site(location);
+Tensor AttentionHead::weights(In x, const AttentionMask& mask) const {
   return attention_weights(query(x), key(x), attention_options(mask, 1));
 }
 
@@ -84,14 +79,12 @@ MultiHeadAttention::MultiHeadAttention(Scope scope, std::size_t embed_dim, std::
       value(scope / "value", embed_dim, embed_dim / heads * num_kv_heads, with_bias),
       out((scope / "out").ends_residual(), embed_dim, embed_dim, with_bias) {}
 
-Projections MultiHeadAttention::project(const Tensor& x, const Tensor& memory, std::size_t first,
-                                        SourceLocation location) const {
-  const CallSite site(location);
+Projections MultiHeadAttention::project(In x, In memory, std::size_t first) const {
   return {rotated(query(x), num_heads, first), rotated(key(memory), num_kv_heads, first),
           value(memory)};
 }
 
-Tensor MultiHeadAttention::rotated(const Tensor& x, std::size_t heads, std::size_t first) const {
+Tensor MultiHeadAttention::rotated(In x, std::size_t heads, std::size_t first) const {
   return rotary ? rotary_embedding(x, heads, first) : x;
 }
 
@@ -101,27 +94,23 @@ AttentionOptions MultiHeadAttention::options(const AttentionMask& mask) const {
   return options;
 }
 
-Tensor MultiHeadAttention::operator()(const Tensor& x, const AttentionMask& mask,
-                                      const TrainingMode* training, SourceLocation location) const {
-  return attend(x, x, mask, training, location);
+Tensor MultiHeadAttention::operator()(In x, const AttentionMask& mask,
+                                      const TrainingMode* training) const {
+  return attend(x, x, mask, training);
 }
 
-Tensor MultiHeadAttention::attend(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
-                                  const TrainingMode* training, SourceLocation location) const {
-  const CallSite site(location);
+Tensor MultiHeadAttention::attend(In x, In memory, const AttentionMask& mask,
+                                  const TrainingMode* training) const {
   // Dropout needs the attention weights, which the fused operation does not store.
   if (training != nullptr && training->dropout != 0)
-    return with_weights(x, memory, mask, training, location).output;
+    return with_weights(x, memory, mask, training).output;
   const Projections p = project(x, memory);
   return out(named_by_layer(scaled_dot_product_attention(p.query, p.key, p.value, options(mask)),
                             query.weight, 2));
 }
 
-AttentionResult MultiHeadAttention::with_weights(const Tensor& x, const Tensor& memory,
-                                                 const AttentionMask& mask,
-                                                 const TrainingMode* training,
-                                                 SourceLocation location) const {
-  const CallSite site(location);
+AttentionResult MultiHeadAttention::with_weights(In x, In memory, const AttentionMask& mask,
+                                                 const TrainingMode* training) const {
   const Projections p = project(x, memory);
   const AttentionOptions settings = options(mask);
   const Tensor weights = dropout(attention_weights(p.query, p.key, settings), training);
@@ -154,9 +143,7 @@ static void write_at(Tensor cached, std::size_t position, const Tensor& x) {
   for (std::size_t b = 0; b < B; ++b) std::copy_n(x.value().data() + b * TC, TC, to + b * SC);
 }
 
-Tensor MultiHeadAttention::operator()(const Tensor& x, KeyValueCache& cache,
-                                      SourceLocation location) const {
-  const CallSite site(location);
+Tensor MultiHeadAttention::operator()(In x, KeyValueCache& cache) const {
   check_fits(*this, x, cache);
   const Projections p = project(x, x, cache.size);
   write_at(cache.keys, cache.size, p.key);
@@ -167,9 +154,7 @@ Tensor MultiHeadAttention::operator()(const Tensor& x, KeyValueCache& cache,
   return out(scaled_dot_product_attention(p.query, cache.keys, cache.values, causal));
 }
 
-Tensor MultiHeadAttention::weights(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
-                                   SourceLocation location) const {
-  const CallSite site(location);
+Tensor MultiHeadAttention::weights(In x, In memory, const AttentionMask& mask) const {
   const Tensor attention = attention_weights(rotated(query(x), num_heads, 0),
                                              rotated(key(memory), num_kv_heads, 0), options(mask));
   return num_heads == 1 ? unsqueeze(attention, 1) : attention;

@@ -33,9 +33,7 @@ Encoder::Encoder(Scope scope, std::size_t layers, std::size_t embed_dim, std::si
     : blocks(make_blocks<Block>("Encoder", scope, layers, embed_dim, num_heads, with_bias, form)),
       norm(scope / "norm", embed_dim, with_bias) {}
 
-Tensor Encoder::operator()(const Tensor& x, const AttentionMask& mask, const TrainingMode* training,
-                           SourceLocation location) const {
-  const CallSite site(location);
+Tensor Encoder::operator()(In x, const AttentionMask& mask, const TrainingMode* training) const {
   check_sequences("Encoder", x, "x", norm);
   Tensor y = x;
   for (const Block& block : blocks) y = block(y, mask, training);
@@ -48,10 +46,8 @@ Decoder::Decoder(Scope scope, std::size_t layers, std::size_t embed_dim, std::si
                                        form)),
       norm(scope / "norm", embed_dim, with_bias) {}
 
-Tensor Decoder::operator()(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
-                           const AttentionMask& memory_mask, const TrainingMode* training,
-                           SourceLocation location) const {
-  const CallSite site(location);
+Tensor Decoder::operator()(In x, In memory, const AttentionMask& mask,
+                           const AttentionMask& memory_mask, const TrainingMode* training) const {
   check_sequences("Decoder", x, "x", norm);
   check_sequences("Decoder", memory, "memory", norm);
   if (memory.shape()[0] != x.shape()[0])

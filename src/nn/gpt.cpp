@@ -27,8 +27,7 @@ Mlp::Mlp(Scope scope, std::size_t embed_dim, Bool with_bias, Gelu form, MlpKind 
       down((scope / "down").ends_residual(), mlp_width(embed_dim, kind), embed_dim, with_bias),
       gelu_form(form) {}
 
-Tensor Mlp::operator()(const Tensor& x, SourceLocation location) const {
-  const CallSite site(location);
+Tensor Mlp::operator()(In x) const {
   const Tensor inner = gate ? silu((*gate)(x)) * up(x) : gelu(up(x), gelu_form);
   return down(named_by_layer(inner, up.weight, 2));
 }
@@ -40,11 +39,9 @@ Norm::Norm(Scope scope, std::size_t width, Bool with_bias, NormKind norm_kind, d
   if (with_bias && kind == NormKind::layer) bias = scope.parameter("bias", zeros({width}));
 }
 
-Tensor Norm::operator()(const Tensor& x, SourceLocation location) const {
-  const CallSite site(location);
-  return named_by_layer(kind == NormKind::layer
-                            ? layer_norm(x, weight.shape(), weight, bias, eps, location)
-                            : rms_norm(x, weight.shape(), weight, eps, location),
+Tensor Norm::operator()(In x) const {
+  return named_by_layer(kind == NormKind::layer ? layer_norm(x, weight.shape(), weight, bias, eps)
+                                                : rms_norm(x, weight.shape(), weight, eps),
                         weight);
 }
 
@@ -69,14 +66,9 @@ Block::Block(Scope scope, const GptConfig& c)
       mlp(scope / "mlp", c.embed_dim, c.bias, c.gelu, c.mlp),
       post_norm(c.post_norm) {}
 
-Tensor Block::attention_input(const Tensor& x, SourceLocation location) const {
-  const CallSite site(location);
-  return post_norm ? x : norm1(x);
-}
+Tensor Block::attention_input(In x) const { return post_norm ? x : norm1(x); }
 
-Tensor Block::after_attention(const Tensor& x, const Tensor& attention_output,
-                              const TrainingMode* training, SourceLocation location) const {
-  const CallSite site(location);
+Tensor Block::after_attention(In x, In attention_output, const TrainingMode* training) const {
   Tensor attended = x + dropout(attention_output, training);
   if (post_norm) {
     attended = norm1(attended);
@@ -85,14 +77,11 @@ Tensor Block::after_attention(const Tensor& x, const Tensor& attention_output,
   return named_by_layer(attended + dropout(mlp(norm2(attended)), training), norm2.weight, 2);
 }
 
-Tensor Block::operator()(const Tensor& x, const AttentionMask& mask, const TrainingMode* training,
-                         SourceLocation location) const {
-  const CallSite site(location);
+Tensor Block::operator()(In x, const AttentionMask& mask, const TrainingMode* training) const {
   return after_attention(x, attention(attention_input(x), mask, training), training);
 }
 
-Tensor Block::operator()(const Tensor& x, KeyValueCache& cache, SourceLocation location) const {
-  const CallSite site(location);
+Tensor Block::operator()(In x, KeyValueCache& cache) const {
   return after_attention(x, attention(attention_input(x), cache));
 }
 
@@ -102,10 +91,7 @@ MaskedLmHead::MaskedLmHead(Scope scope, const GptConfig& c)
       bias(scope.parameter("bias", zeros({c.vocab_size}))),
       gelu_form(c.gelu) {}
 
-Tensor MaskedLmHead::operator()(const Tensor& x, SourceLocation location) const {
-  const CallSite site(location);
-  return norm(gelu(transform(x), gelu_form));
-}
+Tensor MaskedLmHead::operator()(In x) const { return norm(gelu(transform(x), gelu_form)); }
 
 DecoderBlock::DecoderBlock(Scope scope, std::size_t embed_dim, std::size_t num_heads,
                            Bool with_bias, Gelu form)
@@ -116,10 +102,9 @@ DecoderBlock::DecoderBlock(Scope scope, std::size_t embed_dim, std::size_t num_h
       norm3(scope / "norm3", embed_dim, with_bias),
       mlp(scope / "mlp", embed_dim, with_bias, form) {}
 
-Tensor DecoderBlock::operator()(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
-                                const AttentionMask& memory_mask, const TrainingMode* training,
-                                SourceLocation location) const {
-  const CallSite site(location);
+Tensor DecoderBlock::operator()(In x, In memory, const AttentionMask& mask,
+                                const AttentionMask& memory_mask,
+                                const TrainingMode* training) const {
   const Tensor attended = x + dropout(attention(norm1(x), mask, training), training);
   const Tensor crossed =
       attended + dropout(cross(norm2(attended), memory, memory_mask, training), training);
@@ -272,42 +257,34 @@ Tensor Gpt::embed_tokens(const Exact<Indices>& tokens, std::size_t first,
   return config.post_norm ? norm(embedded) : embedded;
 }
 
-Tensor Gpt::embed(const Exact<Indices>& tokens, std::size_t first, SourceLocation location) const {
-  const CallSite site(location);
+Tensor Gpt::embed(const IndicesIn& tokens, std::size_t first) const {
   return embed_tokens(tokens, first, nullptr);
 }
 
-Tensor Gpt::embed_with_types(const Exact<Indices>& tokens, const Exact<Indices>& types,
-                             SourceLocation location) const {
-  const CallSite site(location);
+Tensor Gpt::embed_with_types(const IndicesIn& tokens, const Exact<Indices>& types) const {
   return embed_tokens(tokens, 0, &types);
 }
 
-Tensor Gpt::logits(const Tensor& x, SourceLocation location) const {
-  const CallSite site(location);
+Tensor Gpt::logits(In x) const {
   const Tensor normed = config.post_norm ? x : norm(x);
   const Tensor hidden = masked_lm ? (*masked_lm)(normed) : normed;
   const Tensor bias = masked_lm ? masked_lm->bias : Tensor();
   return bf16_head ? linear(hidden, *bf16_head, bias) : linear(hidden, head, bias);
 }
 
-Tensor Gpt::from_embedding(Tensor x, const TrainingMode* training, SourceLocation location) const {
-  const CallSite site(location);
-  for (const Block& block : blocks) x = block(x, attention_mask(), training);
-  return logits(x).set_name("logits");  // (B, T, V)
+Tensor Gpt::from_embedding(In x, const TrainingMode* training) const {
+  Tensor y = x;
+  for (const Block& block : blocks) y = block(y, attention_mask(), training);
+  return logits(y).set_name("logits");  // (B, T, V)
 }
 
 AttentionMask Gpt::attention_mask() const { return {config.causal}; }
 
-Tensor Gpt::operator()(const Exact<Indices>& tokens, const TrainingMode* training,
-                       SourceLocation location) const {
-  const CallSite site(location);
+Tensor Gpt::operator()(const IndicesIn& tokens, const TrainingMode* training) const {
   return from_embedding(dropout(embed(tokens), training), training);
 }
 
-Tensor Gpt::operator()(const Exact<Indices>& tokens, GptCache& cache,
-                       SourceLocation location) const {
-  const CallSite site(location);
+Tensor Gpt::operator()(const IndicesIn& tokens, GptCache& cache) const {
   if (cache.blocks.size() != blocks.size())
     throw_error("Gpt: the cache has ", cache.blocks.size(), " blocks, the model ", blocks.size());
   if (!config.causal)
@@ -322,9 +299,8 @@ Tensor Gpt::operator()(const Exact<Indices>& tokens, GptCache& cache,
   return logits(x);  // (B, T, V)
 }
 
-Tensor Gpt::loss(const Exact<Indices>& tokens, const Exact<Indices>& targets,
-                 const TrainingMode* training, SourceLocation location) const {
-  const CallSite site(location);
+Tensor Gpt::loss(const IndicesIn& tokens, const Exact<Indices>& targets,
+                 const TrainingMode* training) const {
   return cross_entropy((*this)(tokens, training), targets);
 }
 

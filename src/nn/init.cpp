@@ -34,35 +34,29 @@ static void check_bound(const char* function, double bound, const char* option, 
                 "; give a finite one of at least 0");
 }
 
-void uniform_(const Tensor& x, Generator& generator, double low, double high,
-              SourceLocation location) {
-  const CallSite site(location);
+void uniform_(In x, Generator& generator, double low, double high) {
   Array values = generator.uniform(x.shape(), low, high);
-  x.mutable_value(location) = std::move(values);
+  x.mutable_value(x.call()) = std::move(values);
 }
 
-void normal_(const Tensor& x, Generator& generator, double mean, double std,
-             SourceLocation location) {
-  const CallSite site(location);
+void normal_(In x, Generator& generator, double mean, double std) {
   Array values = generator.normal(x.shape(), mean, std);
-  x.mutable_value(location) = std::move(values);
+  x.mutable_value(x.call()) = std::move(values);
 }
 
-void xavier_uniform_(const Tensor& x, Generator& generator, double gain, SourceLocation location) {
-  const CallSite site(location);
+void xavier_uniform_(In x, Generator& generator, double gain) {
   const Fans fans = fans_of("xavier_uniform_", x);
   const volatile double std = gain * std::sqrt(2.0 / (fans.in + fans.out));
   const double bound = std::sqrt(3.0) * std;
   check_bound("xavier_uniform_", bound, "gain", gain);
-  uniform_(x, generator, -bound, bound, location);
+  uniform_(x, generator, -bound, bound);
 }
 
-void kaiming_uniform_(const Tensor& x, Generator& generator, double a, SourceLocation location) {
-  const CallSite site(location);
+void kaiming_uniform_(In x, Generator& generator, double a) {
   const double bound = kaiming_bound(a, fans_of("kaiming_uniform_", x).in);
   if (x.value().size() == 0) return;
   check_bound("kaiming_uniform_", bound, "a", a);
-  uniform_(x, generator, -bound, bound, location);
+  uniform_(x, generator, -bound, bound);
 }
 
 Array linear_weight(Generator& generator, std::size_t in_features, std::size_t out_features) {

@@ -60,10 +60,9 @@ Linear::Linear(Scope scope, std::size_t in_features, std::size_t out_features, B
   if (with_bias) bias = scope.parameter("bias", initial_bias(scope, in_features, out_features));
 }
 
-Tensor Linear::operator()(const Tensor& x, SourceLocation location) const {
-  const CallSite site(location);
-  if (bf16_weight) return linear(x, *bf16_weight, bias, location);
-  return named_by_layer(linear(x, weight, bias, location), weight);
+Tensor Linear::operator()(In x) const {
+  if (bf16_weight) return linear(x, *bf16_weight, bias);
+  return named_by_layer(linear(x, weight, bias), weight);
 }
 
 LayerNorm::LayerNorm(Scope scope, std::size_t width, Bool with_bias, double epsilon)
@@ -72,17 +71,16 @@ LayerNorm::LayerNorm(Scope scope, std::size_t width, Bool with_bias, double epsi
   if (with_bias) bias = scope.parameter("bias", zeros({width}));
 }
 
-Tensor LayerNorm::operator()(const Tensor& x, SourceLocation location) const {
-  const CallSite site(location);
-  return named_by_layer(layer_norm(x, weight.shape(), weight, bias, eps, location), weight);
+Tensor LayerNorm::operator()(In x) const {
+  return named_by_layer(layer_norm(x, weight.shape(), weight, bias, eps), weight);
 }
 
 RMSNorm::RMSNorm(Scope scope, std::size_t width, double epsilon)
     : weight(scope.parameter("weight", ones({scope.checked_size("RMSNorm", "width", width)}))),
       eps(epsilon) {}
 
-Tensor RMSNorm::operator()(const Tensor& x, SourceLocation location) const {
-  return named_by_layer(rms_norm(x, weight.shape(), weight, eps, location), weight);
+Tensor RMSNorm::operator()(In x) const {
+  return named_by_layer(rms_norm(x, weight.shape(), weight, eps), weight);
 }
 
 Dropout::Dropout(double probability, Generator& random, SourceLocation location)
@@ -91,13 +89,12 @@ Dropout::Dropout(double probability, Generator& random, SourceLocation location)
   if (!(p >= 0 && p <= 1)) throw_error("Dropout: p = ", p, " is not in [0, 1]");
 }
 
-Tensor Dropout::operator()(const Tensor& x, SourceLocation location) const {
+Tensor Dropout::operator()(In x) const {
   if (!training || p == 0) return x;
   if (generator == nullptr) {
-    const CallSite site(location);
     throw_error("Dropout: has no generator; set `generator`, or training = false");
   }
-  return heed::dropout(x, p, *generator, location);
+  return heed::dropout(x, p, *generator);
 }
 
 Embedding::Embedding(Scope scope, std::size_t num_embeddings, std::size_t embed_dim) {
@@ -112,10 +109,9 @@ Embedding::Embedding(Scope scope, std::size_t num_embeddings, std::size_t embed_
   bf16_weight = made.bf16;
 }
 
-Tensor Embedding::operator()(const Exact<Indices>& indices, SourceLocation location) const {
-  const CallSite site(location);
-  if (bf16_weight) return embedding(indices, *bf16_weight, location);
-  return named_by_layer(embedding(indices, weight, {}, location), weight);
+Tensor Embedding::operator()(const IndicesIn& indices) const {
+  if (bf16_weight) return embedding(indices, *bf16_weight);
+  return named_by_layer(embedding(indices, weight, {}), weight);
 }
 
 static std::size_t positive_size(const Scope& scope, const char* name, std::size_t size) {
@@ -131,8 +127,7 @@ PatchEmbedding::PatchEmbedding(Scope scope, std::size_t num_channels, std::size_
       projection(scope, numel({channels, patch_size, patch_size}),
                  positive_size(scope, "embed_dim", embed_dim)) {}
 
-Tensor PatchEmbedding::operator()(const Tensor& images, SourceLocation location) const {
-  const CallSite site(location);
+Tensor PatchEmbedding::operator()(In images) const {
   const Shape shape = images.shape();
   if (shape.size() != 4 || shape[1] != channels || shape[2] % patch_size != 0 ||
       shape[3] % patch_size != 0)
@@ -140,10 +135,9 @@ Tensor PatchEmbedding::operator()(const Tensor& images, SourceLocation location)
                 ", H, W) with H and W divisible by patch_size = ", patch_size);
   const std::size_t B = shape[0], C = channels, P = patch_size;
   const std::size_t rows = shape[2] / P, columns = shape[3] / P;
-  const Tensor cells = reshape(images, {B, C, rows, P, columns, P}, location);
-  const Tensor patches =
-      permute(cells, {0, 2, 4, 1, 3, 5}, location);  // (B, rows, columns, C, P, P)
-  return projection(reshape(patches, {B, rows * columns, C * P * P}, location), location);
+  const Tensor cells = reshape(images, {B, C, rows, P, columns, P});
+  const Tensor patches = permute(cells, {0, 2, 4, 1, 3, 5});  // (B, rows, columns, C, P, P)
+  return projection(reshape(patches, {B, rows * columns, C * P * P}));
 }
 
 Array sinusoidal_positions(std::size_t length, std::size_t width, SourceLocation location) {

@@ -125,12 +125,12 @@ struct Silu {
   }  // dx = dy (s + x s'), s' = s (1 - s)
 };
 
-Tensor tanh(const Tensor& x, SourceLocation location) { return record(Tanh{}, location, x); }
-Tensor sigmoid(const Tensor& x, SourceLocation location) { return record(Sigmoid{}, location, x); }
-Tensor silu(const Tensor& x, SourceLocation location) { return record(Silu{}, location, x); }
-Tensor relu(const Tensor& x, SourceLocation location) { return record(Relu{}, location, x); }
-Tensor gelu(const Tensor& x, Gelu form, SourceLocation location) {
-  return form == Gelu::erf ? record(GeluErf{}, location, x) : record(GeluTanh{}, location, x);
+Tensor tanh(In x) { return record(Tanh{}, x); }
+Tensor sigmoid(In x) { return record(Sigmoid{}, x); }
+Tensor silu(In x) { return record(Silu{}, x); }
+Tensor relu(In x) { return record(Relu{}, x); }
+Tensor gelu(In x, Gelu form) {
+  return form == Gelu::erf ? record(GeluErf{}, x) : record(GeluTanh{}, x);
 }
 
 }  // namespace HEED_NAMESPACE

@@ -209,69 +209,46 @@ struct Clamp {
 };
 
 template <class Op>
-static Tensor record_binary(std::string_view name, const Operand& a, const Tensor& b) {
-  const CallSite site(a.location);
-  broadcast(name, a.tensor.shape(), b.shape(), name_or(a.tensor, "a"), name_or(b, "b"));
-  return record(Op{}, a.location, a.tensor, b);
+static Tensor record_binary(std::string_view name, const In& a, const In& b) {
+  broadcast(name, a.shape(), b.shape(), name_or(a, "a"), name_or(b, "b"));
+  return record(Op{}, a, b);
 }
 
-Tensor operator+(Operand a, const Tensor& b) { return record_binary<Add>("add", a, b); }
-Tensor operator-(Operand a, const Tensor& b) { return record_binary<Subtract>("subtract", a, b); }
-Tensor operator*(Operand a, const Tensor& b) { return record_binary<Multiply>("multiply", a, b); }
-Tensor operator/(Operand a, const Tensor& b) { return record_binary<Divide>("divide", a, b); }
-Tensor operator-(Operand x) { return record(Negate{}, x.location, x.tensor); }
+Tensor operator+(In a, In b) { return record_binary<Add>("add", a, b); }
+Tensor operator-(In a, In b) { return record_binary<Subtract>("subtract", a, b); }
+Tensor operator*(In a, In b) { return record_binary<Multiply>("multiply", a, b); }
+Tensor operator/(In a, In b) { return record_binary<Divide>("divide", a, b); }
+Tensor operator-(In x) { return record(Negate{}, x); }
 
-static Tensor constant(const Array& x, SourceLocation location) {
-  return Tensor(x, false, location);
-}
-Tensor operator+(Operand a, const Array& b) { return a + constant(b, a.location); }
-Tensor operator-(Operand a, const Array& b) { return a - constant(b, a.location); }
-Tensor operator*(Operand a, const Array& b) { return a * constant(b, a.location); }
-Tensor operator/(Operand a, const Array& b) { return a / constant(b, a.location); }
-Tensor operator+(const Array& a, Operand b) {
-  return Operand(constant(a, b.location), b.location) + b.tensor;
-}
-Tensor operator-(const Array& a, Operand b) {
-  return Operand(constant(a, b.location), b.location) - b.tensor;
-}
-Tensor operator*(const Array& a, Operand b) {
-  return Operand(constant(a, b.location), b.location) * b.tensor;
-}
-Tensor operator/(const Array& a, Operand b) {
-  return Operand(constant(a, b.location), b.location) / b.tensor;
-}
+static Tensor constant(const Array& x, const In& other) { return Tensor(x, false, other.call()); }
+Tensor operator+(In a, const Array& b) { return a + constant(b, a); }
+Tensor operator-(In a, const Array& b) { return a - constant(b, a); }
+Tensor operator*(In a, const Array& b) { return a * constant(b, a); }
+Tensor operator/(In a, const Array& b) { return a / constant(b, a); }
+Tensor operator+(const Array& a, In b) { return constant(a, b) + b; }
+Tensor operator-(const Array& a, In b) { return constant(a, b) - b; }
+Tensor operator*(const Array& a, In b) { return constant(a, b) * b; }
+Tensor operator/(const Array& a, In b) { return constant(a, b) / b; }
 
-Tensor operator+(Operand x, double c) {
-  return record(AddConstant{static_cast<Real>(c)}, x.location, x.tensor);
-}
-Tensor operator*(Operand x, double c) {
-  return record(Scale{static_cast<Real>(c)}, x.location, x.tensor);
-}
-Tensor operator/(Operand x, double c) {
-  return record(DivideByConstant{static_cast<Real>(c)}, x.location, x.tensor);
-}
-Tensor operator-(Operand x, double c) { return x + -c; }
-Tensor operator+(double c, Operand x) { return x + c; }
-Tensor operator-(double c, Operand x) { return Operand(-x, x.location) + c; }
-Tensor operator*(double c, Operand x) { return x * c; }
-Tensor operator/(double c, Operand x) {
-  return Operand(power(x.tensor, -1, x.location), x.location) * c;
-}
+Tensor operator+(In x, double c) { return record(AddConstant{static_cast<Real>(c)}, x); }
+Tensor operator*(In x, double c) { return record(Scale{static_cast<Real>(c)}, x); }
+Tensor operator/(In x, double c) { return record(DivideByConstant{static_cast<Real>(c)}, x); }
+Tensor operator-(In x, double c) { return x + -c; }
+Tensor operator+(double c, In x) { return x + c; }
+Tensor operator-(double c, In x) { return -x + c; }
+Tensor operator*(double c, In x) { return x * c; }
+Tensor operator/(double c, In x) { return power(x, -1) * c; }
 
-Tensor power(const Tensor& x, double p, SourceLocation location) {
-  const CallSite site(location);
-  return record(Power{p}, location, x);
-}
-Tensor exp(const Tensor& x, SourceLocation location) { return record(Exp{}, location, x); }
-Tensor log(const Tensor& x, SourceLocation location) { return record(Log{}, location, x); }
-Tensor sqrt(const Tensor& x, SourceLocation location) { return record(Sqrt{}, location, x); }
-Tensor abs(const Tensor& x, SourceLocation location) { return record(Abs{}, location, x); }
-Tensor clamp(const Tensor& x, double low, double high, SourceLocation location) {
-  const CallSite site(location);
+Tensor power(In x, double p) { return record(Power{p}, x); }
+Tensor exp(In x) { return record(Exp{}, x); }
+Tensor log(In x) { return record(Log{}, x); }
+Tensor sqrt(In x) { return record(Sqrt{}, x); }
+Tensor abs(In x) { return record(Abs{}, x); }
+Tensor clamp(In x, double low, double high) {
   if (std::isnan(low) || std::isnan(high))
     throw_error("clamp: the limits of ", describe(x, "x"), " are ", low, " and ", high,
                 "; give infinity for no limit");
-  return record(Clamp{static_cast<Real>(low), static_cast<Real>(high)}, location, x);
+  return record(Clamp{static_cast<Real>(low), static_cast<Real>(high)}, x);
 }
 
 }  // namespace HEED_NAMESPACE

@@ -101,38 +101,32 @@ static void check_inputs(const Tensor& q, const Tensor& k, const Tensor* v,
   check_key_padding(k, options);
 }
 
-Tensor split_heads(const Tensor& x, std::size_t num_heads, SourceLocation location) {
-  const CallSite site(location);
+Tensor split_heads(In x, std::size_t num_heads) {
   check_heads(x, "x", num_heads);
   const std::size_t B = x.shape()[0], T = x.shape()[1], D = x.shape()[2] / num_heads;
-  return transpose(reshape(x, {B, T, num_heads, D}, location), 1, 2, location);  // (B, H, T, D)
+  return transpose(reshape(x, {B, T, num_heads, D}), 1, 2);  // (B, H, T, D)
 }
 
-Tensor join_heads(const Tensor& x, SourceLocation location) {
-  const CallSite site(location);
+Tensor join_heads(In x) {
   if (x.dim() != 4) throw_error("join_heads: ", describe(x, "x"), " must be (B, H, T, D)");
   const std::size_t B = x.shape()[0], T = x.shape()[2], C = x.shape()[1] * x.shape()[3];
-  return reshape(transpose(x, 1, 2, location), {B, T, C}, location);  // (B, T, C)
+  return reshape(transpose(x, 1, 2), {B, T, C});  // (B, T, C)
 }
 
-Tensor repeat_kv_heads(const Tensor& x, std::size_t num_heads, SourceLocation location) {
-  const CallSite site(location);
+Tensor repeat_kv_heads(In x, std::size_t num_heads) {
   if (x.dim() != 4 || x.shape()[1] == 0 || num_heads == 0 || num_heads % x.shape()[1] != 0)
     throw_error("repeat_kv_heads: ", describe(x, "x"),
                 " must be (B, H_kv, S, D) with H_kv a divisor of num_heads = ", num_heads);
   const Shape& shape = x.shape();
   const std::size_t B = shape[0], H_kv = shape[1], S = shape[2], D = shape[3];
   if (H_kv == num_heads) return x;
-  const Tensor repeated =
-      expand(unsqueeze(x, 2, location), {B, H_kv, num_heads / H_kv, S, D}, location);
-  return reshape(repeated, {B, num_heads, S, D}, location);
+  const Tensor repeated = expand(unsqueeze(x, 2), {B, H_kv, num_heads / H_kv, S, D});
+  return reshape(repeated, {B, num_heads, S, D});
 }
 
 // The keys or values x (B, S, H_kv D) of all query heads: (B, H, S, D).
-static Tensor split_kv_heads(const Tensor& x, const AttentionOptions& options,
-                             SourceLocation location) {
-  return repeat_kv_heads(split_heads(x, kv_heads_of(options), location), options.num_heads,
-                         location);
+static Tensor split_kv_heads(const Tensor& x, const AttentionOptions& options) {
+  return repeat_kv_heads(split_heads(x, kv_heads_of(options)), options.num_heads);
 }
 
 // Checks that a mask or bias can be added to the scores (B, H, T, S) in one way only. Broadcasting
@@ -166,58 +160,46 @@ static Mask masked_by_padding(const AttentionOptions& options) {
   return padding;
 }
 
-Tensor attention_weights(const Tensor& q, const Tensor& k, const AttentionOptions& options,
-                         SourceLocation location) {
-  const CallSite site(location);
+Tensor attention_weights(In q, In k, const AttentionOptions& options) {
   check_inputs(q, k, nullptr, options);
   const bool one_head = options.num_heads == 1;
-  const Tensor queries = one_head ? q : split_heads(q, options.num_heads, location);
-  const Tensor keys = one_head ? k : split_kv_heads(k, options, location);
-  const Tensor products =
-      matmul(queries, transpose(keys, -1, -2, location), location);  // (..., T, S)
-  Tensor scores = Operand(products, location) * scale_of(q, options);
+  const Tensor queries = one_head ? q : split_heads(q, options.num_heads);
+  const Tensor keys = one_head ? k : split_kv_heads(k, options);
+  const Tensor products = matmul(queries, transpose(keys, -1, -2));  // (..., T, S)
+  Tensor scores = products * scale_of(q, options);
   if (options.bias.defined()) {
     if (!broadcasts_to(options.bias.shape(), scores.shape()))
       throw_error("attention: ", describe(options.bias, "bias"),
                   " does not broadcast to the scores ", str(scores.shape()));
     check_axes(options.bias.shape(), scores.shape(), name_or(options.bias, "bias"));
-    scores = Operand(scores, location) + options.bias;
+    scores = scores + options.bias;
   }
   if (options.causal) {
     const std::size_t T = scores.shape()[scores.dim() - 2], S = scores.shape().back();
-    scores =
-        masked_fill(scores, future_mask(T, S, options.past, options.window), -infinity, location);
+    scores = masked_fill(scores, future_mask(T, S, options.past, options.window), -infinity);
   }
   if (options.mask)
-    scores =
-        masked_fill(scores, masked_by(*options.mask, scores.shape(), options), -infinity, location);
-  if (options.key_padding)
-    scores = masked_fill(scores, masked_by_padding(options), -infinity, location);
-  return softmax(scores, -1, location);  // (..., T, S), rows sum to one
+    scores = masked_fill(scores, masked_by(*options.mask, scores.shape(), options), -infinity);
+  if (options.key_padding) scores = masked_fill(scores, masked_by_padding(options), -infinity);
+  return softmax(scores, -1);  // (..., T, S), rows sum to one
 }
 
-Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
-                                    const AttentionOptions& options, SourceLocation location) {
-  const CallSite site(location);
+Tensor scaled_dot_product_attention(In q, In k, In v, const AttentionOptions& options) {
   check_inputs(q, k, &v, options);
   if (!options.mask && !options.bias.defined())
-    return fused_attention(q, k, v, options, static_cast<Real>(scale_of(q, options)), location);
-  return attention_with_weights(q, k, v, options, location).output;
+    return fused_attention(q, k, v, options, static_cast<Real>(scale_of(q, options)));
+  return attention_with_weights(q, k, v, options).output;
 }
 
-AttentionResult attention_with_weights(const Tensor& q, const Tensor& k, const Tensor& v,
-                                       const AttentionOptions& options, SourceLocation location) {
-  const CallSite site(location);
+AttentionResult attention_with_weights(In q, In k, In v, const AttentionOptions& options) {
   check_inputs(q, k, &v, options);
-  const Tensor weights = attention_weights(q, k, options, location);
-  return {weighted_values(weights, v, options, location), weights};
+  const Tensor weights = attention_weights(q, k, options);
+  return {weighted_values(weights, v, options), weights};
 }
 
-Tensor weighted_values(const Tensor& weights, const Tensor& v, const AttentionOptions& options,
-                       SourceLocation location) {
-  const CallSite site(location);
-  if (options.num_heads == 1) return matmul(weights, v, location);
-  return join_heads(matmul(weights, split_kv_heads(v, options, location), location), location);
+Tensor weighted_values(In weights, In v, const AttentionOptions& options) {
+  if (options.num_heads == 1) return matmul(weights, v);
+  return join_heads(matmul(weights, split_kv_heads(v, options)));
 }
 
 }  // namespace HEED_NAMESPACE

@@ -27,9 +27,7 @@ static Tensor without_grad(std::string_view op, SourceLocation location, const N
   return finish(make_node<Node>(), std::move(value), op, location, {});
 }
 
-Tensor linear(const Tensor& x, const Bf16Matrix& weight, const Tensor& bias,
-              SourceLocation location) {
-  const CallSite site(location);
+Tensor linear(In x, const Bf16Matrix& weight, In bias) {
   check_no_grad("linear");
   if (x.dim() == 0 || x.shape().back() != weight.columns())
     throw_error("linear: the last size of x must be the weight's second: ", describe(x, "x"), ", ",
@@ -40,7 +38,7 @@ Tensor linear(const Tensor& x, const Bf16Matrix& weight, const Tensor& bias,
   const std::size_t rows = numel(Shape(x.shape().begin(), x.shape().end() - 1));
   Shape shape = x.shape();
   shape.back() = weight.rows();
-  return without_grad("Linear", location, {x.node(), bias.node()}, [&] {
+  return without_grad("Linear", x.call(), {x.node(), bias.node()}, [&] {
     Array y = uninitialized(shape);  // (..., out)
     product_with_transposed(x.value().data(), rows, weight, y.data());
     if (!bias.defined()) return y;
@@ -48,8 +46,7 @@ Tensor linear(const Tensor& x, const Bf16Matrix& weight, const Tensor& bias,
   });
 }
 
-Tensor embedding(const Exact<Indices>& indices, const Bf16Matrix& weight, SourceLocation location) {
-  const CallSite site(location);
+Tensor embedding(const IndicesIn& indices, const Bf16Matrix& weight) {
   check_no_grad("embedding");
   for (const std::int64_t index : indices)
     if (index < 0 || static_cast<std::size_t>(index) >= weight.rows())
@@ -57,7 +54,7 @@ Tensor embedding(const Exact<Indices>& indices, const Bf16Matrix& weight, Source
                   " indices is out of range for ", describe(weight));
   Shape shape = shape_of(indices);
   shape.push_back(weight.columns());
-  return without_grad("Embedding", location, {}, [&] {
+  return without_grad("Embedding", indices.call(), {}, [&] {
     Array y = uninitialized(shape);  // (..., C)
     Real* out = y.data();
     for (const std::int64_t index : indices) {

@@ -12,11 +12,9 @@ namespace HEED_NAMESPACE {
 // HEED_TRACE calls them Linear and Embedding, as it calls the operations on weights in Real.
 
 // x W^T + b: x (..., in), weight W (out, in) and the optional bias b (out) give (..., out).
-Tensor linear(const Tensor& x, const Bf16Matrix& weight, const Tensor& bias = {},
-              SourceLocation location = SourceLocation::current());
+Tensor linear(In x, const Bf16Matrix& weight, In bias = {});
 
 // Rows of weight (V, C): indices (...) give (..., C). Throws Error for an index outside 0 to V - 1.
-Tensor embedding(const Exact<Indices>& indices, const Bf16Matrix& weight,
-                 SourceLocation location = SourceLocation::current());
+Tensor embedding(const IndicesIn& indices, const Bf16Matrix& weight);
 
 }  // namespace HEED_NAMESPACE

@@ -301,11 +301,9 @@ struct Einsum {
   Equation equation;
 };
 
-Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands,
-              SourceLocation location) {
-  const CallSite site(location);
+Tensor einsum(std::string_view equation, InList operands) {
   if (operands.empty()) throw_error("einsum: needs at least one operand");
-  return record_list(Einsum{parse_equation(equation, operands)}, location, operands);
+  return record_list(Einsum{parse_equation(equation, operands)}, operands);
 }
 
 }  // namespace HEED_NAMESPACE

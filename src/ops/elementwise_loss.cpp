@@ -76,33 +76,25 @@ static void check_target(std::string_view op, const Tensor& input, const Tensor&
                 describe(target, "target"));
 }
 
-static Tensor reduced(const Tensor& losses, Reduction reduction, SourceLocation location) {
+static Tensor reduced(const Tensor& losses, Reduction reduction) {
   if (reduction == Reduction::none) return losses;
-  return reduction == Reduction::sum ? sum(losses, {}, false, location)
-                                     : mean(losses, {}, false, location);
+  return reduction == Reduction::sum ? sum(losses, {}, false) : mean(losses, {}, false);
 }
 
-Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction reduction,
-                SourceLocation location) {
-  const CallSite site(location);
+Tensor mse_loss(In input, In target, Reduction reduction) {
   check_target("mse_loss", input, target);
-  return reduced(record(SquaredError{}, location, input, target), reduction, location);
+  return reduced(record(SquaredError{}, input, target), reduction);
 }
 
-Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
-                                        Reduction reduction, SourceLocation location) {
-  const CallSite site(location);
+Tensor binary_cross_entropy_with_logits(In input, In target, Reduction reduction) {
   check_target("binary_cross_entropy_with_logits", input, target);
-  return reduced(record(BinaryCrossEntropy{}, location, input, target), reduction, location);
+  return reduced(record(BinaryCrossEntropy{}, input, target), reduction);
 }
 
-Tensor huber_loss(const Tensor& input, const Tensor& target, Reduction reduction, double delta,
-                  SourceLocation location) {
-  const CallSite site(location);
+Tensor huber_loss(In input, In target, Reduction reduction, double delta) {
   check_target("huber_loss", input, target);
   if (!(delta > 0)) throw_error("huber_loss: delta = ", delta, " must be above 0");
-  return reduced(record(Huber{static_cast<Real>(delta)}, location, input, target), reduction,
-                 location);
+  return reduced(record(Huber{static_cast<Real>(delta)}, input, target), reduction);
 }
 
 }  // namespace HEED_NAMESPACE

@@ -40,9 +40,7 @@ struct Embedding {
   std::optional<std::int64_t> padding_idx;
 };
 
-Tensor embedding(const Exact<Indices>& indices, const Tensor& weight,
-                 std::optional<std::int64_t> padding_idx, SourceLocation location) {
-  const CallSite site(location);
+Tensor embedding(const IndicesIn& indices, In weight, std::optional<std::int64_t> padding_idx) {
   if (weight.dim() != 2)
     throw_error("embedding: the weight must be (V, C): ", describe(weight, "weight"));
   const auto rows = static_cast<std::int64_t>(weight.shape()[0]);
@@ -53,7 +51,7 @@ Tensor embedding(const Exact<Indices>& indices, const Tensor& weight,
   if (padding_idx && (*padding_idx < 0 || *padding_idx >= rows))
     throw_error("embedding: padding_idx ", *padding_idx, " is out of range for ",
                 describe(weight, "weight"));
-  return record(Embedding{indices, padding_idx}, location, weight);
+  return record(Embedding{indices, padding_idx}, indices.call(), weight);
 }
 
 }  // namespace HEED_NAMESPACE

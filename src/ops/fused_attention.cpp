@@ -232,14 +232,13 @@ static std::vector<std::size_t> lengths_of(const Tensor& k, const std::optional<
   return lengths;
 }
 
-Tensor fused_attention(const Tensor& q, const Tensor& k, const Tensor& v,
-                       const AttentionOptions& options, Real scale, SourceLocation location) {
+Tensor fused_attention(In q, In k, In v, const AttentionOptions& options, Real scale) {
   const std::size_t heads = options.num_heads;
   const std::size_t kv_heads = options.num_kv_heads == 0 ? heads : options.num_kv_heads;
   const std::vector<std::size_t> lengths = lengths_of(k, options.key_padding);
   return record(Attention{options.causal, options.past, options.window, scale, heads, kv_heads,
                           lengths, gaps_of(options.key_padding, lengths)},
-                location, q, k, v);
+                q, k, v);
 }
 
 }  // namespace HEED_NAMESPACE

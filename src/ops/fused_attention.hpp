@@ -7,7 +7,6 @@ namespace HEED_NAMESPACE {
 
 // scaled_dot_product_attention with options that have neither mask nor bias. The caller checks the
 // shapes.
-Tensor fused_attention(const Tensor& q, const Tensor& k, const Tensor& v,
-                       const AttentionOptions& options, Real scale, SourceLocation location);
+Tensor fused_attention(In q, In k, In v, const AttentionOptions& options, Real scale);
 
 }  // namespace HEED_NAMESPACE

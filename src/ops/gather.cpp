@@ -38,8 +38,7 @@ struct Gather {
   std::size_t axis;
 };
 
-Tensor gather(const Tensor& x, int axis, const Exact<Indices>& indices, SourceLocation location) {
-  const CallSite site(location);
+Tensor gather(In x, int axis, const Exact<Indices>& indices) {
   const std::size_t at = checked_axis("gather", x, axis);
   Shape expected = x.shape();
   const Shape shape = shape_of(indices);
@@ -55,7 +54,7 @@ Tensor gather(const Tensor& x, int axis, const Exact<Indices>& indices, SourceLo
     if (index < 0 || index >= size)
       throw_error("gather: index ", index, " is out of range for axis ", axis, " of ",
                   describe(x, "x"), "; use 0 to ", size - 1);
-  return record(Gather{indices, at}, location, x);
+  return record(Gather{indices, at}, x);
 }
 
 // The indices of the k largest elements of a 1-D slice, in descending order. NaN comes first.
@@ -71,8 +70,7 @@ static std::vector<std::size_t> largest(const Real* x, std::size_t n, std::size_
   return order;
 }
 
-TopK topk(const Tensor& x, std::size_t k, int axis, SourceLocation location) {
-  const CallSite site(location);
+TopK topk(In x, std::size_t k, int axis) {
   const std::size_t at = checked_axis("topk", x, axis);
   if (x.dim() == 0) throw_error("topk: ", describe(x, "x"), " has no axis; give a tensor with one");
   if (k > x.shape()[at])
@@ -88,7 +86,7 @@ TopK topk(const Tensor& x, std::size_t k, int axis, SourceLocation location) {
     for (std::size_t i = 0; i < k; ++i)
       found_at.data()[found.start(line) + i * found.inner] = static_cast<std::int64_t>(order[i]);
   }
-  return {gather(x, axis, found_at, location), found_at};
+  return {gather(x, axis, found_at), found_at};
 }
 
 }  // namespace HEED_NAMESPACE

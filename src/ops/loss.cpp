@@ -92,9 +92,7 @@ struct CrossEntropy {
         row_sum = undefined_array();  // saved for backward: max_j x_j, sum_j exp(x_j - max)
 };
 
-Tensor cross_entropy(const Tensor& logits, const Exact<Indices>& targets,
-                     const CrossEntropyOptions& options, SourceLocation location) {
-  const CallSite site(location);
+Tensor cross_entropy(In logits, const Exact<Indices>& targets, const CrossEntropyOptions& options) {
   const Shape& shape = logits.shape();
   if (shape.size() == 0 || Shape(shape.begin(), shape.end() - 1) != shape_of(targets))
     throw_error("cross_entropy: the targets need the logits' shape without its last axis: ",
@@ -108,7 +106,7 @@ Tensor cross_entropy(const Tensor& logits, const Exact<Indices>& targets,
           V == 0 ? "; there are no classes" : "; classes are 0 to " + std::to_string(V - 1));
   if (!(options.label_smoothing >= 0 && options.label_smoothing <= 1))
     throw_error("cross_entropy: label_smoothing = ", options.label_smoothing, " is not in [0, 1]");
-  return record(CrossEntropy{targets, options}, location, logits);
+  return record(CrossEntropy{targets, options}, logits);
 }
 
 }  // namespace HEED_NAMESPACE

@@ -104,37 +104,31 @@ static Array numbers(const Mask& mask) {
   return result;
 }
 
-Tensor masked_fill(const Tensor& x, const Exact<Mask>& mask, double value,
-                   SourceLocation location) {
-  const CallSite site(location);
+Tensor masked_fill(In x, const Exact<Mask>& mask, double value) {
   const Shape shape = shape_of(mask);
   if (!broadcasts_to(shape, x.shape()))
     throw_error("masked_fill: mask ", str(shape), " does not broadcast to ", describe(x, "x"));
-  return record(MaskedFill{numbers(mask), static_cast<Real>(value)}, location, x);
+  return record(MaskedFill{numbers(mask), static_cast<Real>(value)}, x);
 }
 
-Tensor where(const Exact<Mask>& condition, const Tensor& a, const Tensor& b,
-             SourceLocation location) {
-  const CallSite site(location);
+Tensor where(const Exact<Mask>& condition, In a, In b) {
   const std::optional<Shape> both = broadcast_shape(a.shape(), b.shape());
   const auto shape = both ? broadcast_shape(shape_of(condition), *both) : std::nullopt;
   if (!shape)
     throw_error("where: shapes do not broadcast: condition ", str(shape_of(condition)), ", ",
                 describe(a, "a"), ", ", describe(b, "b"));
-  return record(Where{expanded(numbers(condition), *shape)}, location, a, b);
+  return record(Where{expanded(numbers(condition), *shape)}, a, b);
 }
 
-Tensor tril(const Tensor& x, int diagonal, SourceLocation location) {
-  const CallSite site(location);
+Tensor tril(In x, int diagonal) {
   if (x.dim() < 2) throw_error("tril: ", describe(x, "x"), " needs at least two axes");
-  return record(Tril{diagonal}, location, x);
+  return record(Tril{diagonal}, x);
 }
 
-Tensor dropout(const Tensor& x, double p, Generator& generator, SourceLocation location) {
-  const CallSite site(location);
+Tensor dropout(In x, double p, Generator& generator) {
   if (!(p >= 0 && p <= 1))
     throw_error("dropout: p = ", exact(p), " for ", describe(x, "x"), " is not in [0, 1]");
-  return record(Dropout{dropout_mask(x.shape(), p, generator)}, location, x);
+  return record(Dropout{dropout_mask(x.shape(), p, generator)}, x);
 }
 
 }  // namespace HEED_NAMESPACE

@@ -86,17 +86,14 @@ static void check_factors(const Tensor& a, const Tensor& b) {
   if (!broadcast_shape(batch_a, batch_b)) throw_error("matmul: batches do not broadcast: ", both());
 }
 
-Tensor matmul(const Tensor& a, const Tensor& b, SourceLocation location) {
-  const CallSite site(location);
+Tensor matmul(In a, In b) {
   check_factors(a, b);
-  if (a.dim() == 1)
-    return squeeze(matmul(unsqueeze(a, 0, location), b, location), b.dim() == 1 ? 0 : -2, location);
-  if (b.dim() == 1) return squeeze(matmul(a, unsqueeze(b, 1, location), location), -1, location);
-  return record(MatMul{}, location, a, b);
+  if (a.dim() == 1) return squeeze(matmul(unsqueeze(a, 0), b), b.dim() == 1 ? 0 : -2);
+  if (b.dim() == 1) return squeeze(matmul(a, unsqueeze(b, 1)), -1);
+  return record(MatMul{}, a, b);
 }
 
-Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, SourceLocation location) {
-  const CallSite site(location);
+Tensor linear(In x, In weight, In bias) {
   if (weight.dim() != 2)
     throw_error("linear: the weight must be (out, in): ", describe(weight, "weight"));
   if (x.dim() == 0 || x.shape().back() != weight.shape()[1])
@@ -105,7 +102,7 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias, SourceL
   if (bias.defined() && bias.shape() != Shape{weight.shape()[0]})
     throw_error("linear: the bias must have the weight's first size: ", describe(weight, "weight"),
                 ", ", describe(bias, "bias"));
-  return record(Linear{}, location, x, weight, bias);
+  return record(Linear{}, x, weight, bias);
 }
 
 }  // namespace HEED_NAMESPACE

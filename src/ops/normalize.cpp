@@ -242,32 +242,26 @@ static void check_eps(const char* op, double eps) {
   if (!(eps >= 0)) throw_error(op, ": eps is ", eps, "; give 0 or more");
 }
 
-Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight,
-                  const Tensor& bias, double eps, SourceLocation location) {
-  const CallSite site(location);
+Tensor layer_norm(In x, const Shape& normalized_shape, In weight, In bias, double eps) {
   check_eps("layer_norm", eps);
   check_normalized("layer_norm", x, normalized_shape, weight, bias);
-  return record(LayerNorm{numel(normalized_shape), eps}, location, x, weight, bias);
+  return record(LayerNorm{numel(normalized_shape), eps}, x, weight, bias);
 }
 
-Tensor rms_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight, double eps,
-                SourceLocation location) {
-  const CallSite site(location);
+Tensor rms_norm(In x, const Shape& normalized_shape, In weight, double eps) {
   check_eps("rms_norm", eps);
   check_normalized("rms_norm", x, normalized_shape, weight, {});
-  return record(RmsNorm{numel(normalized_shape), eps}, location, x, weight);
+  return record(RmsNorm{numel(normalized_shape), eps}, x, weight);
 }
 
-Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis, double eps,
-                         SourceLocation location) {
-  const CallSite site(location);
+Tensor cosine_similarity(In a, In b, int axis, double eps) {
   check_eps("cosine_similarity", eps);
   const Shape shape =
       broadcast("cosine_similarity", a.shape(), b.shape(), name_or(a, "a"), name_or(b, "b"));
   const std::size_t at = checked_axis("cosine_similarity", shape, axis, "the broadcast shape");
-  const Tensor wide_a = a.shape() == shape ? a : expand(a, shape, location);
-  const Tensor wide_b = b.shape() == shape ? b : expand(b, shape, location);
-  return record(CosineSimilarity{at, eps}, location, wide_a, wide_b);
+  const Tensor wide_a = a.shape() == shape ? a : expand(a, shape);
+  const Tensor wide_b = b.shape() == shape ? b : expand(b, shape);
+  return record(CosineSimilarity{at, eps}, wide_a, wide_b);
 }
 
 }  // namespace HEED_NAMESPACE

@@ -95,33 +95,27 @@ struct Variance {
   Real correction;
 };
 
-Tensor sum(const Tensor& x, const AxisList& axes, Bool keepdim, SourceLocation location) {
-  const CallSite site(location);
-  return record(Sum{checked_axes("sum", x, axes), keepdim}, location, x);
+Tensor sum(In x, const AxisList& axes, Bool keepdim) {
+  return record(Sum{checked_axes("sum", x, axes), keepdim}, x);
 }
 
-Tensor mean(const Tensor& x, const AxisList& axes, Bool keepdim, SourceLocation location) {
-  const CallSite site(location);
-  return record(Mean{checked_axes("mean", x, axes), keepdim}, location, x);
+Tensor mean(In x, const AxisList& axes, Bool keepdim) {
+  return record(Mean{checked_axes("mean", x, axes), keepdim}, x);
 }
 
-Tensor max(const Tensor& x, const AxisList& axes, Bool keepdim, SourceLocation location) {
-  const CallSite site(location);
+Tensor max(In x, const AxisList& axes, Bool keepdim) {
   const Axes checked = checked_axes("max", x, axes);
   if (x.value().size() == 0 && numel(reduced_shape(x.shape(), checked, true)) != 0)
     throw_error("max: no elements to compare in ", describe(x, "x"));
-  return record(Max{checked, keepdim}, location, x);
+  return record(Max{checked, keepdim}, x);
 }
 
-Tensor variance(const Tensor& x, const AxisList& axes, Bool unbiased, Bool keepdim,
-                SourceLocation location) {
-  const CallSite site(location);
+Tensor variance(In x, const AxisList& axes, Bool unbiased, Bool keepdim) {
   const Axes checked = checked_axes("variance", x, axes);
-  return record(Variance{checked, keepdim, unbiased ? Real{1} : Real{0}}, location, x);
+  return record(Variance{checked, keepdim, unbiased ? Real{1} : Real{0}}, x);
 }
 
-Indices argmax(const Tensor& x, int axis, SourceLocation location) {
-  const CallSite site(location);
+Indices argmax(In x, int axis) {
   const std::size_t at = checked_axis("argmax", x, axis);
   const Lines lines(x.shape(), at);
   if (lines.size == 0) throw_error("argmax: no elements to compare in ", describe(x, "x"));

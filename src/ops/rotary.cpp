@@ -46,9 +46,7 @@ struct RotaryEmbedding {
   Array cosines, sines;  // (T, D / 2): of the angle of pair i at each position
 };
 
-Tensor rotary_embedding(const Tensor& x, std::size_t num_heads, std::size_t first_position,
-                        double base, SourceLocation location) {
-  const CallSite site(location);
+Tensor rotary_embedding(In x, std::size_t num_heads, std::size_t first_position, double base) {
   if (x.dim() < 2 || num_heads == 0 || x.shape().back() % num_heads != 0 ||
       x.shape().back() / num_heads % 2 != 0)
     throw_error("rotary_embedding: ", describe(x, "x"),
@@ -68,7 +66,7 @@ Tensor rotary_embedding(const Tensor& x, std::size_t num_heads, std::size_t firs
       }
     }
   });
-  return record(std::move(op), location, x);
+  return record(std::move(op), x);
 }
 
 }  // namespace HEED_NAMESPACE

@@ -106,16 +106,12 @@ static Shape inferred_shape(const Tensor& x, const SizeList& sizes) {
   return shape;
 }
 
-Tensor reshape(const Tensor& x, const SizeList& shape, SourceLocation location) {
-  const CallSite site(location);
-  return record(Reshape{inferred_shape(x, shape)}, location, x);
-}
+Tensor reshape(In x, const SizeList& shape) { return record(Reshape{inferred_shape(x, shape)}, x); }
 
-Tensor squeeze(const Tensor& x, int axis, SourceLocation location) {
-  const CallSite site(location);
+Tensor squeeze(In x, int axis) {
   const std::size_t at = checked_axis("squeeze", x, axis);
   if (x.dim() == 0 || x.shape()[at] != 1) return x;
-  return record(Reshape{reduced_shape(x.shape(), {at}, false)}, location, x);
+  return record(Reshape{reduced_shape(x.shape(), {at}, false)}, x);
 }
 
 // Returns `axis` as a non-negative axis of the result, which has one axis more than x.
@@ -125,17 +121,15 @@ static std::size_t new_axis(std::string_view op, const Tensor& x, int axis) {
   return checked_axis(op, larger, axis, "the result");
 }
 
-Tensor unsqueeze(const Tensor& x, int axis, SourceLocation location) {
-  const CallSite site(location);
+Tensor unsqueeze(In x, int axis) {
   const auto at = static_cast<std::ptrdiff_t>(new_axis("unsqueeze", x, axis));
   Shape shape = x.shape();
   shape.push_back(1);
   std::rotate(shape.begin() + at, shape.end() - 1, shape.end());
-  return record(Reshape{shape}, location, x);
+  return record(Reshape{shape}, x);
 }
 
-Tensor expand(const Tensor& x, const SizeList& sizes, SourceLocation location) {
-  const CallSite site(location);
+Tensor expand(In x, const SizeList& sizes) {
   for (const std::int64_t size : sizes)
     if (size < 0)
       throw_error("expand: size ", size, " for ", describe(x, "x"), " must be 0 or more");
@@ -143,30 +137,28 @@ Tensor expand(const Tensor& x, const SizeList& sizes, SourceLocation location) {
   if (!broadcasts_to(x.shape(), shape))
     throw_error("expand: ", describe(x, "x"), " does not broadcast to ", str(shape),
                 ": only axes of size 1 can be expanded");
-  return record(Expand{shape}, location, x);
+  return record(Expand{shape}, x);
 }
 
 // ---- transpose, permute
 
-Tensor transpose(const Tensor& x, int axis_a, int axis_b, SourceLocation location) {
-  const CallSite site(location);
+Tensor transpose(In x, int axis_a, int axis_b) {
   const std::size_t a = checked_axis("transpose", x, axis_a);
   const std::size_t b = checked_axis("transpose", x, axis_b);
   std::vector<std::size_t> order(x.dim());
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (x.dim() > 0) std::swap(order[a], order[b]);
-  return record(Permute{order}, location, x);
+  return record(Permute{order}, x);
 }
 
-Tensor permute(const Tensor& x, const AxisList& order, SourceLocation location) {
-  const CallSite site(location);
+Tensor permute(In x, const AxisList& order) {
   if (order.size() != x.dim())
     throw_error("permute: ", describe(x, "x"), " has ", x.dim(), " axes, the order names ",
                 order.size());
   checked_axes("permute", x, order);  // checks that no axis occurs twice
   std::vector<std::size_t> checked;
   for (const int axis : order) checked.push_back(checked_axis("permute", x, axis));
-  return record(Permute{checked}, location, x);
+  return record(Permute{checked}, x);
 }
 
 // ---- slice, select
@@ -185,9 +177,7 @@ static StridedView view_along(const Shape& shape, std::size_t axis, std::int64_t
   return view;
 }
 
-Tensor slice(const Tensor& x, int axis, std::int64_t begin, std::int64_t end, std::int64_t step,
-             SourceLocation location) {
-  const CallSite site(location);
+Tensor slice(In x, int axis, std::int64_t begin, std::int64_t end, std::int64_t step) {
   if (step < 1) throw_error("slice: step ", step, " of ", describe(x, "x"), " must be at least 1");
   if (x.dim() == 0) throw_error("slice: ", describe(x, "x"), " has no axes to slice");
   const std::size_t at = checked_axis("slice", x, axis);
@@ -195,11 +185,10 @@ Tensor slice(const Tensor& x, int axis, std::int64_t begin, std::int64_t end, st
   const std::int64_t first = clamped_index(begin, size), last = clamped_index(end, size);
   const std::int64_t count = last <= first ? 0 : (last - first - 1) / step + 1;
   step = std::min(step, size + 1);  // avoids overflow; any step above `size` selects one element
-  return record(Slice{view_along(x.shape(), at, first, count, step)}, location, x);
+  return record(Slice{view_along(x.shape(), at, first, count, step)}, x);
 }
 
-Tensor select(const Tensor& x, int axis, std::int64_t index, SourceLocation location) {
-  const CallSite site(location);
+Tensor select(In x, int axis, std::int64_t index) {
   if (x.dim() == 0) throw_error("select: ", describe(x, "x"), " has no axes to select from");
   const std::size_t at = checked_axis("select", x, axis);
   const auto size = static_cast<std::int64_t>(x.shape()[at]);
@@ -209,13 +198,12 @@ Tensor select(const Tensor& x, int axis, std::int64_t index, SourceLocation loca
   StridedView view = view_along(x.shape(), at, index < 0 ? index + size : index, 1);
   view.shape = reduced_shape(view.shape, {at}, false);
   view.strides.erase(view.strides.begin() + static_cast<std::ptrdiff_t>(at));
-  return record(Slice{view}, location, x);
+  return record(Slice{view}, x);
 }
 
 // ---- concat, stack, split
 
-static Tensor concat_along(const std::vector<Tensor>& parts, std::size_t axis,
-                           SourceLocation location) {
+static Tensor concat_along(const std::vector<Tensor>& parts, std::size_t axis) {
   Shape shape = parts[0].shape();
   shape[axis] = 0;
   for (const Tensor& part : parts) {
@@ -229,11 +217,10 @@ static Tensor concat_along(const std::vector<Tensor>& parts, std::size_t axis,
     views.push_back(view_along(shape, axis, begin, size));
     begin += size;
   }
-  return record_list(Concat{shape, views}, location, parts);
+  return record_list(Concat{shape, views}, parts);
 }
 
-Tensor concat(const std::vector<Tensor>& parts, int axis, SourceLocation location) {
-  const CallSite site(location);
+Tensor concat(InList parts, int axis) {
   if (parts.empty()) throw_error("concat: needs at least one tensor");
   const Shape first = parts[0].shape();
   if (first.size() == 0) throw_error("concat: a tensor of rank 0 has no axis; use stack");
@@ -246,11 +233,10 @@ Tensor concat(const std::vector<Tensor>& parts, int axis, SourceLocation locatio
                   "'s must be equal: ", describe(parts[0], "part 0"), ", ",
                   describe(parts[i], "part " + std::to_string(i)));
   }
-  return concat_along(parts, at, location);
+  return concat_along(parts, at);
 }
 
-Tensor stack(const std::vector<Tensor>& parts, int axis, SourceLocation location) {
-  const CallSite site(location);
+Tensor stack(InList parts, int axis) {
   if (parts.empty()) throw_error("stack: needs at least one tensor");
   const std::size_t at = new_axis("stack", parts[0], axis);
   std::vector<Tensor> rows;
@@ -258,14 +244,12 @@ Tensor stack(const std::vector<Tensor>& parts, int axis, SourceLocation location
     if (parts[i].shape() != parts[0].shape())
       throw_error("stack: shapes must be equal: ", describe(parts[0], "part 0"), ", ",
                   describe(parts[i], "part " + std::to_string(i)));
-    rows.push_back(unsqueeze(parts[i], static_cast<int>(at), location));
+    rows.push_back(unsqueeze(parts[i], static_cast<int>(at)));
   }
-  return concat_along(rows, at, location);
+  return concat_along(rows, at);
 }
 
-std::vector<Tensor> split(const Tensor& x, const SizeList& sizes, int axis,
-                          SourceLocation location) {
-  const CallSite site(location);
+std::vector<Tensor> split(In x, const SizeList& sizes, int axis) {
   if (x.dim() == 0) throw_error("split: ", describe(x, "x"), " has no axes to split");
   const std::size_t at = checked_axis("split", x, axis);
   const auto available = static_cast<std::int64_t>(x.shape()[at]);
@@ -284,7 +268,7 @@ std::vector<Tensor> split(const Tensor& x, const SizeList& sizes, int axis,
   std::vector<Tensor> parts;
   std::int64_t begin = 0;
   for (const std::int64_t size : sizes) {
-    parts.push_back(record(Slice{view_along(x.shape(), at, begin, size)}, location, x));
+    parts.push_back(record(Slice{view_along(x.shape(), at, begin, size)}, x));
     begin += size;
   }
   return parts;

@@ -80,19 +80,14 @@ struct LogSumExp {
   std::size_t axis;
 };
 
-Tensor softmax(const Tensor& x, int axis, SourceLocation location) {
-  const CallSite site(location);
-  return record(Softmax{checked_axis("softmax", x, axis)}, location, x);
+Tensor softmax(In x, int axis) { return record(Softmax{checked_axis("softmax", x, axis)}, x); }
+Tensor log_softmax(In x, int axis) {
+  return record(LogSoftmax{checked_axis("log_softmax", x, axis)}, x);
 }
-Tensor log_softmax(const Tensor& x, int axis, SourceLocation location) {
-  const CallSite site(location);
-  return record(LogSoftmax{checked_axis("log_softmax", x, axis)}, location, x);
-}
-Tensor logsumexp(const Tensor& x, int axis, Bool keepdim, SourceLocation location) {
-  const CallSite site(location);
+Tensor logsumexp(In x, int axis, Bool keepdim) {
   const std::size_t checked = checked_axis("logsumexp", x, axis);
-  const Tensor y = record(LogSumExp{checked}, location, x);  // the reduced axis of y has size 1
-  return keepdim || x.dim() == 0 ? y : squeeze(y, axis, location);
+  const Tensor y = record(LogSumExp{checked}, x);  // the reduced axis of y has size 1
+  return keepdim || x.dim() == 0 ? y : squeeze(y, axis);
 }
 
 }  // namespace HEED_NAMESPACE

@@ -265,3 +265,76 @@ TEST_CASE("after an error the next error has its own line", "[autograd][call_sit
   CHECK(first != second);
   CHECK(message_of([&] { softmax(x, 7); }) == first.substr(0, first.find(", at ")));
 }
+
+namespace {
+
+// The line that the message of a call names.
+int line_in(const std::function<void()>& call) {
+  const std::string message = full_message_of(call);
+  const std::string at = std::string(", at ") + __FILE__ + ":";
+  const std::size_t found = message.rfind(at);
+  return found == message.npos ? 0 : std::stoi(message.substr(found + at.size()));
+}
+
+Tensor wrong_inside(In x) { return softmax(exp(x), 7); }
+const int inside = __LINE__ - 1;
+
+}  // namespace
+
+// clang-format off
+
+TEST_CASE("an error in an expression of several lines names the line of the wrong call",
+          "[autograd][call_site]") {
+  Store store;
+  const nn::Linear linear(store.scope() / "linear", 3, 2);
+  const Tensor x(ones({2, 3}), true);
+  const int first = line_in([&] {
+    softmax(relu(x),
+            7);
+  });
+  CHECK(first == __LINE__ - 3);
+  const int second = line_in([&] {
+    matmul(relu(x),
+           reshape(x, {4, 2}));
+  });
+  CHECK(second == __LINE__ - 2);
+  const int third = line_in([&] {
+    matmul(reshape(x, {3, 3}),
+           relu(x));
+  });
+  CHECK(third == __LINE__ - 3);
+  const int fourth = line_in([&] {
+    linear(x) +
+        linear(reshape(x, {3, 2})) +
+        linear(x);
+  });
+  CHECK(fourth == __LINE__ - 3);
+  const int fifth = line_in([&] {
+    sum(linear(x) * 2.0 +
+        log(softmax(x, 3)));
+  });
+  CHECK(fifth == __LINE__ - 2);
+}
+
+TEST_CASE("a node records the line of its call in an expression of several lines",
+          "[autograd][call_site]") {
+  const Tensor x(ones({2, 3}), true);
+  const Tensor y = exp(
+      relu(x)
+      + x);
+  const int line = __LINE__ - 1;
+  CHECK(y.location().line == line - 2);
+  const Tensor sum_of_two(y.node()->inputs[0]), relu_of_x(sum_of_two.node()->inputs[0]);
+  CHECK(relu_of_x.location().line == line - 1);
+  const Tensor product = matmul(x, Tensor(ones({3})));  // reshapes the vector
+  CHECK(product.location().line == __LINE__ - 1);
+  CHECK(std::string(product.location().file) == __FILE__);
+}
+
+// clang-format on
+
+TEST_CASE("an error in a function that takes In names the line inside", "[autograd][call_site]") {
+  const Tensor x(ones({2, 3}));
+  const int found = line_in([&] { wrong_inside(x); });
+  CHECK(found == inside);
+}

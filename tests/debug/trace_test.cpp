@@ -165,7 +165,7 @@ TEST_CASE("the error of the first infinity contains its operation, line and inpu
   const Tensor x = tensor_of({2, 3}, {1, 2, 3, 4, 5, 0}).set_name("x"),
                constant(array_of({1}, {0}));
   CHECK(nan_error([&] {
-          log(x, {"a.cpp", 5});
+          log(In(x, {"a.cpp", 5}));
         }) ==
         "HEED_TRACE=nan: Log (2, 3) made at a.cpp:5 has -inf at (1, 2); its inputs: x (2, 3); "
         "all finite");
@@ -209,7 +209,7 @@ TEST_CASE("minus infinity is allowed in masked scores, plus infinity is not", "[
   CHECK(nan_error([&] { softmax(scores + mask, -1); }) == "");
   CHECK(nan_error([&] { masked_fill(scores, future_mask(3), infinity); }) != "");
   const std::string negated = nan_error([&] {
-    masked_fill(scores, future_mask(3), -infinity, {"a.cpp", 1}) * -1;
+    masked_fill(In(scores, {"a.cpp", 1}), future_mask(3), -infinity) * -1;
   });
   CHECK(negated.find(" has inf at (0, 1); its inputs: MaskedFill (3, 3) with -inf at (0, 1), made "
                      "at a.cpp:1") != std::string::npos);
@@ -218,7 +218,7 @@ TEST_CASE("minus infinity is allowed in masked scores, plus infinity is not", "[
 TEST_CASE("the error of a gradient that is not finite contains its operation and the input",
           "[debug][trace]") {
   const Tensor x = tensor_of({3}, {1, 4, 0}).set_name("x");
-  const Tensor root = sqrt(x, {"a.cpp", 8}).set_name("root");
+  const Tensor root = sqrt(In(x, {"a.cpp", 8})).set_name("root");
   CHECK(
       nan_error([&] { backward(root, ones({3})); }) ==
       "HEED_TRACE=nan: Sqrt 'root' (3) made at a.cpp:8 has a finite gradient and passes x (3) one "

@@ -16,15 +16,14 @@ using namespace heed::test;
 constexpr double inf = infinity, NaN = not_a_number;
 
 // The gradients of f with respect to its two inputs, for the gradient `upstream` of its output.
-std::vector<Array> gradients_of(Tensor (*f)(Operand, const Tensor&), const Array& a, const Array& b,
+std::vector<Array> gradients_of(Tensor (*f)(In, In), const Array& a, const Array& b,
                                 const Array& upstream) {
   return gradients([f](const std::vector<Tensor>& x) { return f(x[0], x[1]); }, {a, b}, upstream);
 }
 
-Array derivative(Tensor (*f)(const Tensor&, SourceLocation), const Array& x) {
-  return gradients(
-      [f](const std::vector<Tensor>& in) { return f(in[0], SourceLocation::current()); }, {x},
-      ones(x.shape()))[0];
+Array derivative(Tensor (*f)(In), const Array& x) {
+  return gradients([f](const std::vector<Tensor>& in) { return f(in[0]); }, {x},
+                   ones(x.shape()))[0];
 }
 
 }  // namespace

@@ -138,7 +138,7 @@ def __lldb_init_module(debugger, _):
     overwrite = "-o " if lldb_has_overwrite() else ""
     lines = ["command script add %s-f %s.heed heed" % (overwrite, __name__)]
     for pattern, kind in [(pattern, "array") for pattern in ARRAYS] + [
-            ("^" + values.EXPRESSION, "expression"), ("^heed::(float64::)?Tensor$", "tensor")]:
+            ("^" + values.EXPRESSION, "expression"), ("^heed::(float64::)?(Tensor|In|nn::Weight)$", "tensor")]:
         children = "TensorChildren" if kind == "tensor" else "NoChildren"
         lines += ['type summary add -v -w heed -x "%s" -F %s.%s_summary' % (pattern, __name__, kind),
                   'type synthetic add -w heed -x "%s" -l %s.%s' % (pattern, __name__, children)]

@@ -185,6 +185,12 @@ Tensor record(Op op, SourceLocation location, const Inputs&... inputs) {
                        std::index_sequence_for<Inputs...>());
 }
 
+// The same with the location of the call that converted x to In.
+template <class Op, class... Inputs>
+Tensor record(Op op, const In& x, const Inputs&... inputs) {
+  return record(std::move(op), x.call(), x, inputs...);
+}
+
 // Like record(), but for an operation on a list of tensors.
 template <class Op>
 Tensor record_list(Op op, SourceLocation location, const std::vector<Tensor>& inputs) {
@@ -192,6 +198,10 @@ Tensor record_list(Op op, SourceLocation location, const std::vector<Tensor>& in
   for (const Tensor& x : inputs) nodes.push_back(x.node());
   return record_inputs(std::move(op), location, std::move(nodes),
                        std::index_sequence<whole_list>());
+}
+template <class Op>
+Tensor record_list(Op op, const InList& inputs) {
+  return record_list(std::move(op), inputs.call(), inputs);
 }
 
 }  // namespace HEED_NAMESPACE

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <iosfwd>
 #include <memory>
 #include <string>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "heed/array/array.hpp"
+#include "heed/array/exact.hpp"
 #include "heed/array/shape.hpp"
 #include "heed/array/small_blocks.hpp"
 #include "heed/base/bool.hpp"
@@ -180,6 +182,50 @@ std::string name_or(const Tensor& x, std::string_view role);  // x's name, or `r
 
 // A tensor with the same value but without a graph.
 Tensor detach(const Tensor& x, SourceLocation location = SourceLocation::current());
+
+// A Tensor as an operation or a layer takes it: it knows the location of the call, which error
+// messages name and the new node records. A Tensor in the place of an In converts to it at the
+// call. So an operation is declared as
+//   Tensor softmax(In x, int axis);
+class In : public Tensor {
+ public:
+  In(Tensor x = {}, SourceLocation call = SourceLocation::current())
+      : Tensor(std::move(x)), site_(call) {}
+  // A copy for another call.
+  In(const In& x, SourceLocation call = SourceLocation::current()) : Tensor(x), site_(call) {}
+
+  SourceLocation call() const { return site_.location(); }  // the location of the call
+
+ private:
+  CallSite site_;
+};
+
+// A list of tensors, such as {a, b}, as an operation takes it (see In).
+class InList : public std::vector<Tensor> {
+ public:
+  InList(std::vector<Tensor> list, SourceLocation call = SourceLocation::current())
+      : std::vector<Tensor>(std::move(list)), site_(call) {}
+  InList(std::initializer_list<Tensor> list, SourceLocation call = SourceLocation::current())
+      : std::vector<Tensor>(list), site_(call) {}
+
+  SourceLocation call() const { return site_.location(); }  // the location of the call
+
+ private:
+  CallSite site_;
+};
+
+// Indices as an operation or a layer takes them (see In and Exact).
+class IndicesIn : public Exact<Indices> {
+ public:
+  template <class E>
+  IndicesIn(const xt::xexpression<E>& indices, SourceLocation call = SourceLocation::current())
+      : Exact<Indices>(indices, call), site_(call) {}
+
+  SourceLocation call() const { return site_.location(); }  // the location of the call
+
+ private:
+  CallSite site_;
+};
 
 // While a NoGrad object exists, operations on the same thread record no graph (torch.no_grad).
 class NoGrad {

@@ -23,17 +23,29 @@ std::string str(SourceLocation location);  // "lessons/05_query_key_value.cpp:41
 
 // While a CallSite exists, the messages of throw_error on the same thread end with its location:
 // "matmul: inner sizes differ: a (2, 3), b (4, 5), at main.cpp:22". Of nested CallSites, the
-// outermost one counts, because only that call is in the user's code: a layer calls operations from
-// inside the library.
+// innermost one outside the library counts, because only that call is in the user's code: a layer
+// calls operations from inside the library. If all are inside, the outermost one counts.
 class CallSite {
  public:
-  explicit CallSite(SourceLocation location);  // the location of the call
+  explicit CallSite(SourceLocation location);                            // the location of the call
+  CallSite(const CallSite& other) : CallSite(other.calls_.operation) {}  // the same call
   ~CallSite();
-  CallSite(const CallSite&) = delete;
   CallSite& operator=(const CallSite&) = delete;
 
+  // The location; inside the library's operations and simple layers, that of their own call.
+  SourceLocation location() const { return calls_.operation; }
+  // The location that counts for errors; its line is 0 if no CallSite exists.
+  static SourceLocation user() { return innermost().user; }
+
  private:
-  bool is_outermost_;
+  // The innermost call from outside the library, and the one from outside its operations and simple
+  // layers.
+  struct Calls {
+    SourceLocation user, operation;
+  };
+  static Calls& innermost();
+
+  Calls outer_, calls_;
 };
 
 std::string at_call_site();  // ", at main.cpp:22", or "" if no CallSite exists

@@ -15,8 +15,7 @@ struct TrainingMode {
   Generator* generator = nullptr;  // the random generator of the dropout masks
 };
 // Returns x after dropout, or x itself if `training` is null or its dropout probability is 0.
-Tensor dropout(const Tensor& x, const TrainingMode* training,
-               SourceLocation location = SourceLocation::current());
+Tensor dropout(In x, const TrainingMode* training);
 
 // Determines the keys to which each query may attend.
 struct AttentionMask {
@@ -50,11 +49,9 @@ struct AttentionHead {
   AttentionHead(Scope scope, std::size_t embed_dim, std::size_t head_size);
 
   // x (B, T, C) -> (B, T, head_size)
-  Tensor operator()(const Tensor& x, const AttentionMask& mask = {},
-                    SourceLocation location = SourceLocation::current()) const;
+  Tensor operator()(In x, const AttentionMask& mask = {}) const;
   // The attention weights (B, T, T): a row for each query, a column for each key.
-  Tensor weights(const Tensor& x, const AttentionMask& mask = {},
-                 SourceLocation location = SourceLocation::current()) const;
+  Tensor weights(In x, const AttentionMask& mask = {}) const;
 
   Linear query, key, value;  // each weight: (head_size, C)
 };
@@ -81,36 +78,29 @@ struct MultiHeadAttention {
                      Bool with_bias = true, AttentionVariant variant = {});
 
   // Self-attention: queries, keys and values are projections of x. (B, T, C) -> (B, T, C)
-  Tensor operator()(const Tensor& x, const AttentionMask& mask = {},
-                    const TrainingMode* training = nullptr,
-                    SourceLocation location = SourceLocation::current()) const;
+  Tensor operator()(In x, const AttentionMask& mask = {},
+                    const TrainingMode* training = nullptr) const;
   // Cross-attention: queries are projections of x (B, T, C), keys and values of memory (B, S, C).
   // Returns (B, T, C). (A template, so that {true} in attention(x, {true}) is a mask, causal.)
-  template <class Memory, class = std::enable_if_t<std::is_same_v<Memory, Tensor>>>
-  Tensor operator()(const Tensor& x, const Memory& memory, const AttentionMask& mask = {},
-                    const TrainingMode* training = nullptr,
-                    SourceLocation location = SourceLocation::current()) const {
-    return attend(x, memory, mask, training, location);
+  template <class Memory, class = std::enable_if_t<std::is_base_of_v<Tensor, Memory>>>
+  Tensor operator()(In x, const Memory& memory, const AttentionMask& mask = {},
+                    const TrainingMode* training = nullptr) const {
+    return attend(In(x, x.call()), In(memory, x.call()), mask, training);
   }
   // Causal self-attention with a cache. x (B, T, C) holds the T positions after the cached
   // positions. Appends the keys and values of x to the cache. Returns (B, T, C). Computes no
   // gradients. Throws Error unless a NoGrad object exists and the cache has T free positions.
-  Tensor operator()(const Tensor& x, KeyValueCache& cache,
-                    SourceLocation location = SourceLocation::current()) const;
+  Tensor operator()(In x, KeyValueCache& cache) const;
   // The attention weights of every head: (B, H, T, S).
-  Tensor weights(const Tensor& x, const Tensor& memory, const AttentionMask& mask = {},
-                 SourceLocation location = SourceLocation::current()) const;
+  Tensor weights(In x, In memory, const AttentionMask& mask = {}) const;
   // Returns the output (B, T, C) and the attention weights (B, H, T, S) used to compute it, as does
   // torch.nn.MultiheadAttention with need_weights = True and average_attn_weights = False.
-  AttentionResult with_weights(const Tensor& x, const Tensor& memory,
-                               const AttentionMask& mask = {},
-                               const TrainingMode* training = nullptr,
-                               SourceLocation location = SourceLocation::current()) const;
+  AttentionResult with_weights(In x, In memory, const AttentionMask& mask = {},
+                               const TrainingMode* training = nullptr) const;
 
   // The queries of x (B, T, C), and the keys and values of memory (B, S, C). `first` is the
   // position of the first row of each.
-  Projections project(const Tensor& x, const Tensor& memory, std::size_t first = 0,
-                      SourceLocation location = SourceLocation::current()) const;
+  Projections project(In x, In memory, std::size_t first = 0) const;
 
   std::size_t num_heads;     // H, the number of heads, which divides C
   std::size_t num_kv_heads;  // heads of keys and values: H unless queries are grouped
@@ -120,10 +110,9 @@ struct MultiHeadAttention {
   Linear out;                // weight (C, C)
 
  private:
-  Tensor attend(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
-                const TrainingMode* training, SourceLocation location) const;
+  Tensor attend(In x, In memory, const AttentionMask& mask, const TrainingMode* training) const;
   AttentionOptions options(const AttentionMask& mask) const;
-  Tensor rotated(const Tensor& x, std::size_t heads, std::size_t first) const;
+  Tensor rotated(In x, std::size_t heads, std::size_t first) const;
 };
 
 }  // namespace HEED_NAMESPACE::nn

@@ -24,9 +24,8 @@ struct Encoder {
   // reads. `mask` is that of every block: give its key_padding (B, S) if sequences are padded. Then
   // the padding changes no output at the other positions; the outputs at padding have no meaning.
   // Throws Error unless x is (B, S, C).
-  Tensor operator()(const Tensor& x, const AttentionMask& mask = {},
-                    const TrainingMode* training = nullptr,
-                    SourceLocation location = SourceLocation::current()) const;
+  Tensor operator()(In x, const AttentionMask& mask = {},
+                    const TrainingMode* training = nullptr) const;
 
   std::vector<Block> blocks;  // one for each layer
   LayerNorm norm;             // the final layer norm
@@ -45,9 +44,9 @@ struct Decoder {
   // attend to it. `memory_mask` is that of each cross-attention: its key_padding (B, S) is the
   // encoder's. A linear layer outside gives the logits. Throws Error unless x is (B, T, C) and
   // memory (B, S, C).
-  Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
-                    const AttentionMask& memory_mask = {}, const TrainingMode* training = nullptr,
-                    SourceLocation location = SourceLocation::current()) const;
+  Tensor operator()(In x, In memory, const AttentionMask& mask,
+                    const AttentionMask& memory_mask = {},
+                    const TrainingMode* training = nullptr) const;
 
   std::vector<DecoderBlock> blocks;  // one for each layer
   LayerNorm norm;                    // the final layer norm

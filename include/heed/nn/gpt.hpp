@@ -26,7 +26,7 @@ struct Mlp {
       MlpKind kind = MlpKind::gelu);
 
   // (..., C) -> (..., C)
-  Tensor operator()(const Tensor& x, SourceLocation location = SourceLocation::current()) const;
+  Tensor operator()(In x) const;
 
   std::optional<Linear> gate;  // of SwiGLU only: (hidden, C)
   Linear up;                   // (hidden, C); hidden is mlp_width(C, kind)
@@ -49,8 +49,7 @@ struct Norm {
   Norm(Scope scope, std::size_t width, Bool with_bias = true, NormKind kind = NormKind::layer,
        double epsilon = 1e-5);
 
-  Tensor operator()(const Tensor& x, SourceLocation location =
-                                         SourceLocation::current()) const;  // (..., C) -> (..., C)
+  Tensor operator()(In x) const;  // (..., C) -> (..., C)
 
   NormKind kind;  // layer normalization or RMS normalization
   Tensor weight;  // (C), initially ones
@@ -119,20 +118,15 @@ struct Block {
   Block(Scope scope, const GptConfig& config);
 
   // (B, T, C) -> (B, T, C)
-  Tensor operator()(const Tensor& x, const AttentionMask& mask = {},
-                    const TrainingMode* training = nullptr,
-                    SourceLocation location = SourceLocation::current()) const;
+  Tensor operator()(In x, const AttentionMask& mask = {},
+                    const TrainingMode* training = nullptr) const;
   // The forward pass with a key-value cache, as in MultiHeadAttention: (1, T, C) -> (1, T, C).
-  Tensor operator()(const Tensor& x, KeyValueCache& cache,
-                    SourceLocation location = SourceLocation::current()) const;
+  Tensor operator()(In x, KeyValueCache& cache) const;
 
   // The input of the attention: norm1(x), or x with post-norm. (B, T, C) -> (B, T, C)
-  Tensor attention_input(const Tensor& x,
-                         SourceLocation location = SourceLocation::current()) const;
+  Tensor attention_input(In x) const;
   // The output of the block for its input x and the output of its attention, both (B, T, C).
-  Tensor after_attention(const Tensor& x, const Tensor& attention_output,
-                         const TrainingMode* training = nullptr,
-                         SourceLocation location = SourceLocation::current()) const;
+  Tensor after_attention(In x, In attention_output, const TrainingMode* training = nullptr) const;
 
   Norm norm1;                    // norm before the attention, or after it with post-norm
   MultiHeadAttention attention;  // self-attention
@@ -153,9 +147,9 @@ struct DecoderBlock {
 
   // x (B, T, C), memory (B, S, C) -> (B, T, C). `mask` is the mask of the self-attention and is
   // usually causal; `memory_mask` is the mask of the cross-attention.
-  Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionMask& mask,
-                    const AttentionMask& memory_mask = {}, const TrainingMode* training = nullptr,
-                    SourceLocation location = SourceLocation::current()) const;
+  Tensor operator()(In x, In memory, const AttentionMask& mask,
+                    const AttentionMask& memory_mask = {},
+                    const TrainingMode* training = nullptr) const;
 
   LayerNorm norm1;               // layer norm before the self-attention
   MultiHeadAttention attention;  // self-attention
@@ -182,8 +176,7 @@ struct MaskedLmHead {
   // The head of a model with this configuration.
   MaskedLmHead(Scope scope, const GptConfig& config);
 
-  Tensor operator()(const Tensor& x, SourceLocation location =
-                                         SourceLocation::current()) const;  // (..., C) -> (..., C)
+  Tensor operator()(In x) const;  // (..., C) -> (..., C)
 
   Linear transform;  // weight (C, C)
   Norm norm;         // after the GELU
@@ -201,34 +194,28 @@ struct Gpt {
   Gpt(Scope scope, const GptConfig& config);
 
   // tokens (B, T), T at most block_size -> logits (B, T, V). Throws Error if T exceeds block_size.
-  Tensor operator()(const Exact<Indices>& tokens, const TrainingMode* training = nullptr,
-                    SourceLocation location = SourceLocation::current()) const;
+  Tensor operator()(const IndicesIn& tokens, const TrainingMode* training = nullptr) const;
   // The logits (B, T, V) of tokens (B, T) that follow the cached tokens. Appends the keys and
   // values of the new tokens to the cache. One call without a cache on all tokens (cached and new)
   // gives the same logits up to rounding (bit for bit if the cache was empty). Records no graph.
   // Throws Error if the cached and new tokens exceed block_size, or if the model is not causal.
-  Tensor operator()(const Exact<Indices>& tokens, GptCache& cache,
-                    SourceLocation location = SourceLocation::current()) const;
+  Tensor operator()(const IndicesIn& tokens, GptCache& cache) const;
   // The mean cross-entropy, in nats, between the logits for tokens (B, T) and the targets (B, T).
-  Tensor loss(const Exact<Indices>& tokens, const Exact<Indices>& targets,
-              const TrainingMode* training = nullptr,
-              SourceLocation location = SourceLocation::current()) const;
+  Tensor loss(const IndicesIn& tokens, const Exact<Indices>& targets,
+              const TrainingMode* training = nullptr) const;
 
   // The input of the first block: token embedding + position embedding (if positions are learned),
   // for the positions `first` to first + T - 1. (B, T) -> (B, T, C). Throws Error for positions
   // beyond block_size.
-  Tensor embed(const Exact<Indices>& tokens, std::size_t first = 0,
-               SourceLocation location = SourceLocation::current()) const;
+  Tensor embed(const IndicesIn& tokens, std::size_t first = 0) const;
   // The same with a token type for each token, of the shape of tokens; without types, all types are
   // 0. Throws Error if the model has no token types, or for a type outside [0, token_types).
-  Tensor embed_with_types(const Exact<Indices>& tokens, const Exact<Indices>& types,
-                          SourceLocation location = SourceLocation::current()) const;
+  Tensor embed_with_types(const IndicesIn& tokens, const Exact<Indices>& types) const;
   // The logits (B, T, V) for the input (B, T, C) of the first block.
-  Tensor from_embedding(Tensor x, const TrainingMode* training = nullptr,
-                        SourceLocation location = SourceLocation::current()) const;
+  Tensor from_embedding(In x, const TrainingMode* training = nullptr) const;
   // The logits (..., V) for the output (..., C) of the last block: the final norm (not with
   // post-norm), the masked-LM head if there is one, and the output layer.
-  Tensor logits(const Tensor& x, SourceLocation location = SourceLocation::current()) const;
+  Tensor logits(In x) const;
   // The attention mask of every block: a causal mask if config.causal is true, otherwise no mask.
   AttentionMask attention_mask() const;
 

@@ -12,19 +12,15 @@ namespace HEED_NAMESPACE::nn::init {
 // xavier_uniform_ and kaiming_uniform_ throw Error if x has fewer than two axes.
 
 // Draws x from the uniform distribution in [low, high).
-void uniform_(const Tensor& x, Generator& generator, double low = 0, double high = 1,
-              SourceLocation location = SourceLocation::current());
+void uniform_(In x, Generator& generator, double low = 0, double high = 1);
 // Draws x from the normal distribution with the given mean and standard deviation.
-void normal_(const Tensor& x, Generator& generator, double mean = 0, double std = 1,
-             SourceLocation location = SourceLocation::current());
+void normal_(In x, Generator& generator, double mean = 0, double std = 1);
 // Draws x uniformly from [-b, b), b = gain sqrt(6 / (fan_in + fan_out)). Glorot and Bengio 2010,
 // "Understanding the difficulty of training deep feedforward neural networks", equation 16.
-void xavier_uniform_(const Tensor& x, Generator& generator, double gain = 1,
-                     SourceLocation location = SourceLocation::current());
+void xavier_uniform_(In x, Generator& generator, double gain = 1);
 // Draws x uniformly from [-b, b), b = sqrt(6 / ((1 + a^2) fan_in)), for a leaky ReLU with negative
 // slope a (0: a ReLU). He et al. 2015, "Delving Deep into Rectifiers", equation 15.
-void kaiming_uniform_(const Tensor& x, Generator& generator, double a = 0,
-                      SourceLocation location = SourceLocation::current());
+void kaiming_uniform_(In x, Generator& generator, double a = 0);
 
 // The initial weight (out, in) and bias (out) of torch.nn.Linear(in, out): uniform in [-b, b) with
 // b = 1 / sqrt(in), which for the weight is kaiming_uniform_ with a = sqrt(5). For the same seed,

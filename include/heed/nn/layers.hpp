@@ -15,8 +15,7 @@ struct Linear {
   // scope.init.std is 0, otherwise as WeightInit says. Layers throw Error for a negative size.
   Linear(Scope scope, std::size_t in_features, std::size_t out_features, Bool with_bias = true);
 
-  Tensor operator()(const Tensor& x, SourceLocation location = SourceLocation::current())
-      const;  // (..., in) -> (..., out)
+  Tensor operator()(In x) const;  // (..., in) -> (..., out)
   // The size of the last axis of x.
   std::size_t in_features() const { return bf16_weight ? bf16_weight->columns() : weight.size(1); }
   // The size of the last axis of the result.
@@ -32,8 +31,7 @@ struct LayerNorm {
   // `width` is C, the size of the last axis.
   explicit LayerNorm(Scope scope, std::size_t width, Bool with_bias = true, double epsilon = 1e-5);
 
-  Tensor operator()(const Tensor& x, SourceLocation location =
-                                         SourceLocation::current()) const;  // (..., C) -> (..., C)
+  Tensor operator()(In x) const;  // (..., C) -> (..., C)
 
   Tensor weight;  // (C), initially ones
   Tensor bias;    // shape (C), initially zeros; undefined if the layer has no bias
@@ -46,8 +44,7 @@ struct RMSNorm {
   explicit RMSNorm(Scope scope, std::size_t width,
                    double epsilon = std::numeric_limits<Real>::epsilon());
 
-  Tensor operator()(const Tensor& x, SourceLocation location =
-                                         SourceLocation::current()) const;  // (..., C) -> (..., C)
+  Tensor operator()(In x) const;  // (..., C) -> (..., C)
 
   Tensor weight;  // (C), initially ones
   double eps;     // epsilon, which is added to the mean square
@@ -63,7 +60,7 @@ struct Dropout {
                    SourceLocation location = SourceLocation::current());
 
   // (...) -> (...). In training mode, elements that are not zeroed are multiplied by 1 / (1 - p).
-  Tensor operator()(const Tensor& x, SourceLocation location = SourceLocation::current()) const;
+  Tensor operator()(In x) const;
 
   double p;              // the probability that an element is zeroed
   Generator* generator;  // the random generator of the dropout masks
@@ -76,9 +73,7 @@ struct Embedding {
   // or 1 if scope.init.std is 0.
   Embedding(Scope scope, std::size_t num_embeddings, std::size_t embed_dim);
 
-  Tensor operator()(
-      const Exact<Indices>& indices,
-      SourceLocation location = SourceLocation::current()) const;  // (...) -> (..., C)
+  Tensor operator()(const IndicesIn& indices) const;  // (...) -> (..., C)
 
   Tensor weight;                                  // (V, C)
   std::shared_ptr<const Bf16Matrix> bf16_weight;  // if scope.bf16 was set: replaces `weight`
@@ -93,8 +88,7 @@ struct PatchEmbedding {
 
   // images (B, channels, H, W) -> (B, N, embed_dim) for N = (H / patch_size) (W / patch_size)
   // patches in row-major order. Throws Error unless H and W are divisible by patch_size.
-  Tensor operator()(const Tensor& images,
-                    SourceLocation location = SourceLocation::current()) const;
+  Tensor operator()(In images) const;
 
   std::size_t channels, patch_size;  // channels per image, and pixels per side of a patch
   Linear projection;                 // projection weight (embed_dim, channels * patch_size^2)

@@ -39,8 +39,7 @@ struct AttentionOptions {
 // The attention weights softmax(scale q k^T + bias), 0 where masked. A row sums to one, or is all 0
 // if fully masked. q (..., T, D) and k (..., S, D) give (..., T, S). With num_heads > 1,
 // q (B, T, H D) and k (B, S, H_kv D) give (B, H, T, S). Records several elementary operations.
-Tensor attention_weights(const Tensor& q, const Tensor& k, const AttentionOptions& options = {},
-                         SourceLocation location = SourceLocation::current());
+Tensor attention_weights(In q, In k, const AttentionOptions& options = {});
 
 // The output of an attention together with the attention weights that made it.
 struct AttentionResult {
@@ -54,28 +53,21 @@ struct AttentionResult {
 // double, so that a query's output has the same bits for nearly any order of keys and queries (see
 // gemm_in_double). With mask or bias, the output is attention_weights() times v. NaN or inf in v at
 // a masked position may give NaN.
-Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
-                                    const AttentionOptions& options = {},
-                                    SourceLocation location = SourceLocation::current());
+Tensor scaled_dot_product_attention(In q, In k, In v, const AttentionOptions& options = {});
 
 // The weighted sums of the values: weights (..., T, S) and v (..., S, E) give (..., T, E); with
 // num_heads > 1, weights (B, H, T, S) and v (B, S, H_kv E) give (B, T, H E).
-Tensor weighted_values(const Tensor& weights, const Tensor& v, const AttentionOptions& options = {},
-                       SourceLocation location = SourceLocation::current());
+Tensor weighted_values(In weights, In v, const AttentionOptions& options = {});
 
 // Returns the results of scaled_dot_product_attention() and attention_weights() at once.
-AttentionResult attention_with_weights(const Tensor& q, const Tensor& k, const Tensor& v,
-                                       const AttentionOptions& options = {},
-                                       SourceLocation location = SourceLocation::current());
+AttentionResult attention_with_weights(In q, In k, In v, const AttentionOptions& options = {});
 
 // split_heads turns (B, T, C) into (B, H, T, C / H), and join_heads is the inverse.
-Tensor split_heads(const Tensor& x, std::size_t num_heads,
-                   SourceLocation location = SourceLocation::current());
-Tensor join_heads(const Tensor& x, SourceLocation location = SourceLocation::current());
+Tensor split_heads(In x, std::size_t num_heads);
+Tensor join_heads(In x);
 // Grouped-query attention: the keys or values of H_kv heads (B, H_kv, S, D) for H query heads, in
 // which H / H_kv neighbouring heads are equal: (B, H, S, D). torch.repeat_interleave(x, H / H_kv,
 // dim=1). Throws Error unless num_heads = H is divisible by H_kv.
-Tensor repeat_kv_heads(const Tensor& x, std::size_t num_heads,
-                       SourceLocation location = SourceLocation::current());
+Tensor repeat_kv_heads(In x, std::size_t num_heads);
 
 }  // namespace HEED_NAMESPACE

@@ -13,7 +13,6 @@ namespace HEED_NAMESPACE {
 // axes, which broadcast. If the equation has no arrow, the result has the axes of "..." and
 // then the letters that appear once, in alphabetical order. Axes with the same letter must have
 // equal sizes or size 1. Throws Error for an invalid equation.
-Tensor einsum(std::string_view equation, const std::vector<Tensor>& operands,
-              SourceLocation location = SourceLocation::current());
+Tensor einsum(std::string_view equation, InList operands);
 
 }  // namespace HEED_NAMESPACE

@@ -19,26 +19,21 @@ struct CrossEntropyOptions {
 // -ln softmax(logits)[target], in nats, for logits (..., V) and targets (...). The mean is over the
 // targets that are not ignored; the mean is NaN if all targets are ignored, as in PyTorch.
 // Throws Error if shapes do not fit or a target is neither in 0 to V - 1 nor ignore_index.
-Tensor cross_entropy(const Tensor& logits, const Exact<Indices>& targets,
-                     const CrossEntropyOptions& options = {},
-                     SourceLocation location = SourceLocation::current());
+Tensor cross_entropy(In logits, const Exact<Indices>& targets,
+                     const CrossEntropyOptions& options = {});
 
 // The losses below are elementwise: input and target have equal shapes (...), and both may require
 // gradients. The result is a scalar, or (...) without reduction. They throw Error if shapes differ.
 
 // (input - target)^2
-Tensor mse_loss(const Tensor& input, const Tensor& target, Reduction reduction = Reduction::mean,
-                SourceLocation location = SourceLocation::current());
+Tensor mse_loss(In input, In target, Reduction reduction = Reduction::mean);
 
 // -target ln p - (1 - target) ln(1 - p) with p = sigmoid(input), in nats. Targets are
 // probabilities; as in PyTorch, this is not checked.
-Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
-                                        Reduction reduction = Reduction::mean,
-                                        SourceLocation location = SourceLocation::current());
+Tensor binary_cross_entropy_with_logits(In input, In target, Reduction reduction = Reduction::mean);
 
 // e^2 / 2 if |e| <= delta, else delta (|e| - delta / 2), where e = input - target. Huber 1964,
 // "Robust Estimation of a Location Parameter". Throws Error unless delta is above 0.
-Tensor huber_loss(const Tensor& input, const Tensor& target, Reduction reduction = Reduction::mean,
-                  double delta = 1, SourceLocation location = SourceLocation::current());
+Tensor huber_loss(In input, In target, Reduction reduction = Reduction::mean, double delta = 1);
 
 }  // namespace HEED_NAMESPACE

@@ -21,21 +21,18 @@ inline Mask future_mask(std::size_t T, SourceLocation location = SourceLocation:
 
 // `value` where the mask is true, x elsewhere. The mask broadcasts to x's shape. The gradient is 0
 // where the mask is true. To mask attention scores, use -infinity, not a large negative number.
-Tensor masked_fill(const Tensor& x, const Exact<Mask>& mask, double value,
-                   SourceLocation location = SourceLocation::current());
+Tensor masked_fill(In x, const Exact<Mask>& mask, double value);
 
 // a where the condition is true, b elsewhere: where(x.value() > 0, x, 2 * x). All three broadcast
 // to one shape.
-Tensor where(const Exact<Mask>& condition, const Tensor& a, const Tensor& b,
-             SourceLocation location = SourceLocation::current());
+Tensor where(const Exact<Mask>& condition, In a, In b);
 
 // Like torch.tril: x (..., T, S) on and below the diagonal, 0 above the diagonal.
-Tensor tril(const Tensor& x, int diagonal = 0, SourceLocation location = SourceLocation::current());
+Tensor tril(In x, int diagonal = 0);
 
 // Each element x becomes 0 with probability p, else x / (1 - p), which keeps the expected value.
 // Throws Error for p outside [0, 1].
-Tensor dropout(const Tensor& x, double p, Generator& generator,
-               SourceLocation location = SourceLocation::current());
+Tensor dropout(In x, double p, Generator& generator);
 
 // The random factors of dropout, as in F.dropout: 0 with probability p, else 1 / (1 - p). If p is 0
 // or 1, no random numbers are drawn. Throws Error for p outside [0, 1].
@@ -52,4 +49,10 @@ template <class F, class C, class B>
 struct xfunction_type<F, C, HEED_NAMESPACE::Tensor&, B> {};
 template <class F, class C, class B>
 struct xfunction_type<F, C, const HEED_NAMESPACE::Tensor&, B> {};
+template <class F, class C, class B>
+struct xfunction_type<F, C, HEED_NAMESPACE::In, B> {};
+template <class F, class C, class B>
+struct xfunction_type<F, C, HEED_NAMESPACE::In&, B> {};
+template <class F, class C, class B>
+struct xfunction_type<F, C, const HEED_NAMESPACE::In&, B> {};
 }  // namespace xt::detail

@@ -13,7 +13,7 @@ namespace HEED_NAMESPACE {
 // x (..., T, H D) for H = num_heads heads keeps its shape; its rows have the positions
 // first_position to first_position + T - 1. Throws Error unless x has at least two axes, the
 // last divisible by 2 num_heads, num_heads is not 0 and base is above 0.
-Tensor rotary_embedding(const Tensor& x, std::size_t num_heads = 1, std::size_t first_position = 0,
-                        double base = 10000, SourceLocation location = SourceLocation::current());
+Tensor rotary_embedding(In x, std::size_t num_heads = 1, std::size_t first_position = 0,
+                        double base = 10000);
 
 }  // namespace HEED_NAMESPACE

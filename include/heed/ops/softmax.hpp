@@ -9,13 +9,12 @@ namespace HEED_NAMESPACE {
 // exp(x) / sum exp(x) over `axis` (-1 is the last), computed without overflow. A row along the axis
 // that is -infinity everywhere (fully masked) becomes zeros with zero gradients, where PyTorch
 // gives NaN. A NaN makes its whole row NaN. Throws Error for an axis out of range.
-Tensor softmax(const Tensor& x, int axis, SourceLocation location = SourceLocation::current());
+Tensor softmax(In x, int axis);
 
 // ln softmax(x), finite even where softmax(x) rounds to 0. A fully masked row stays -infinity.
-Tensor log_softmax(const Tensor& x, int axis, SourceLocation location = SourceLocation::current());
+Tensor log_softmax(In x, int axis);
 
 // ln sum_j exp(x_j) over `axis`; -infinity for a fully masked or empty row.
-Tensor logsumexp(const Tensor& x, int axis, Bool keepdim = false,
-                 SourceLocation location = SourceLocation::current());
+Tensor logsumexp(In x, int axis, Bool keepdim = false);
 
 }  // namespace HEED_NAMESPACE

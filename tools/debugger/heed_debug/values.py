@@ -15,6 +15,8 @@ ARRAY = re.compile(r"xt::xarray_container<xt::uvector<.*, %s, xt::svector<.*>" %
 EXPRESSION = r"xt::x([a-z_]*view|function|broadcast|reducer|generator|scalar|repeat)<"
 NODE = re.compile(r"heed::(OpNode<.*>|Node)")
 NODE_POINTER = re.compile(r"std::shared_ptr<heed::(Node|OpNode<.*>) ?>")
+# Tensor has one member, a shared_ptr<Node>; In and Weight derive from Tensor.
+TENSORS = ("heed::Tensor", "heed::In", "heed::nn::Weight")
 CONTAINER = re.compile(r"std::(__\w+::)?(vector|array|optional)<.*>")
 
 
@@ -27,7 +29,7 @@ def is_array(type_):
 
 
 def is_tensor(type_):
-    return name_of(type_) == "heed::Tensor"
+    return name_of(type_) in TENSORS
 
 
 def is_tensor_or_pointer(type_):
