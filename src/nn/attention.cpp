@@ -20,20 +20,6 @@ Tensor dropout(In x, const TrainingMode* training) {
   return heed::dropout(x, training->dropout, *training->generator);
 }
 
-static AttentionOptions attention_options(const AttentionMask& mask, std::size_t num_heads) {
-  AttentionOptions options;
-  options.causal = mask.causal;
-  options.window = mask.window;
-  options.mask = mask.mask;
-  options.key_padding = mask.key_padding;
-  options.num_heads = num_heads;
-  if (num_heads == 1 && options.mask && options.mask->dimension() == 4) {  // (B, 1, T, S)
-    const Shape shape = shape_of(*options.mask);
-    if (shape[1] == 1) options.mask->reshape({shape[0], shape[2], shape[3]});
-  }
-  return options;
-}
-
 KeyValueCache::KeyValueCache(std::size_t positions, std::size_t width, std::size_t batch)
     : keys(zeros({batch, positions, width})), values(zeros({batch, positions, width})) {}
 
@@ -42,14 +28,22 @@ AttentionHead::AttentionHead(Scope scope, std::size_t embed_dim, std::size_t hea
       key(scope / "key", embed_dim, head_size, false),
       value(scope / "value", embed_dim, head_size, false) {}
 
+// The options with the layer's numbers of heads.
+static AttentionOptions with_heads(AttentionOptions options, std::size_t num_heads,
+                                   std::size_t num_kv_heads) {
+  options.num_heads = num_heads;
+  options.num_kv_heads = num_kv_heads;
+  return options;
+}
+
 Tensor AttentionHead::operator()(In x, const AttentionMask& mask) const {
-  return named_by_layer(
-      scaled_dot_product_attention(query(x), key(x), value(x), attention_options(mask, 1)),
-      query.weight, 2);
+  const AttentionOptions options = with_heads(mask, 1, 1);
+  return named_by_layer(scaled_dot_product_attention(query(x), key(x), value(x), options),
+                        query.weight, 2);
 }
 
 Tensor AttentionHead::weights(In x, const AttentionMask& mask) const {
-  return attention_weights(query(x), key(x), attention_options(mask, 1));
+  return attention_weights(query(x), key(x), with_heads(mask, 1, 1));
 }
 
 static std::size_t checked_heads(const Scope& scope, std::size_t embed_dim, std::size_t num_heads,
@@ -89,9 +83,7 @@ Tensor MultiHeadAttention::rotated(In x, std::size_t heads, std::size_t first) c
 }
 
 AttentionOptions MultiHeadAttention::options(const AttentionMask& mask) const {
-  AttentionOptions options = attention_options(mask, num_heads);
-  options.num_kv_heads = num_kv_heads;
-  return options;
+  return with_heads(mask, num_heads, num_kv_heads);
 }
 
 Tensor MultiHeadAttention::operator()(In x, const AttentionMask& mask,

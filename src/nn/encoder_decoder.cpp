@@ -1,12 +1,31 @@
-// encoder_decoder.cpp: the encoder and the decoder of a transformer: blocks, then a layer norm.
+// encoder_decoder.cpp: the decoder block, and the encoder and decoder: blocks, then a layer norm.
 
 #include "heed/nn/encoder_decoder.hpp"
 
 #include <string_view>
 
 #include "heed/base/error.hpp"
+#include "heed/ops/arithmetic.hpp"
 
 namespace HEED_NAMESPACE::nn {
+
+DecoderBlock::DecoderBlock(Scope scope, std::size_t embed_dim, std::size_t num_heads,
+                           Bool with_bias, Gelu form)
+    : norm1(scope / "norm1", embed_dim, with_bias),
+      attention(scope / "attention", embed_dim, num_heads, with_bias),
+      norm2(scope / "norm2", embed_dim, with_bias),
+      cross(scope / "cross", embed_dim, num_heads, with_bias),
+      norm3(scope / "norm3", embed_dim, with_bias),
+      mlp(scope / "mlp", embed_dim, with_bias, form) {}
+
+Tensor DecoderBlock::operator()(In x, In memory, const AttentionMask& mask,
+                                const AttentionMask& memory_mask,
+                                const TrainingMode* training) const {
+  const Tensor attended = x + dropout(attention(norm1(x), mask, training), training);
+  const Tensor crossed =
+      attended + dropout(cross(norm2(attended), memory, memory_mask, training), training);
+  return crossed + dropout(mlp(norm3(crossed)), training);
+}
 
 template <class AnyBlock>
 static std::vector<AnyBlock> make_blocks(std::string_view module, const Scope& scope,

@@ -1,4 +1,4 @@
-// gpt.cpp: pre-norm transformer blocks, the GPT language model and its initialisation.
+// gpt.cpp: the GPT language model and its initialisation.
 
 #include "heed/nn/gpt.hpp"
 
@@ -7,109 +7,9 @@
 #include "heed/base/error.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/loss.hpp"
-#include "heed/ops/matmul.hpp"
-#include "heed/ops/normalize.hpp"
 #include "heed/ops/shape.hpp"
-#include "nn/layer_name.hpp"
-#include "ops/bf16.hpp"
 
 namespace HEED_NAMESPACE::nn {
-
-static std::optional<Linear> make_gate(const Scope& scope, std::size_t embed_dim, Bool with_bias,
-                                       MlpKind kind) {
-  if (kind == MlpKind::gelu) return {};
-  return Linear(scope / "gate", embed_dim, mlp_width(embed_dim, kind), with_bias);
-}
-
-Mlp::Mlp(Scope scope, std::size_t embed_dim, Bool with_bias, Gelu form, MlpKind kind)
-    : gate(make_gate(scope, embed_dim, with_bias, kind)),
-      up(scope / "up", embed_dim, mlp_width(embed_dim, kind), with_bias),
-      down((scope / "down").ends_residual(), mlp_width(embed_dim, kind), embed_dim, with_bias),
-      gelu_form(form) {}
-
-Tensor Mlp::operator()(In x) const {
-  const Tensor inner = gate ? silu((*gate)(x)) * up(x) : gelu(up(x), gelu_form);
-  return down(named_by_layer(inner, up.weight, 2));
-}
-
-Norm::Norm(Scope scope, std::size_t width, Bool with_bias, NormKind norm_kind, double epsilon)
-    : kind(norm_kind),
-      weight(scope.parameter("weight", ones({scope.checked_size("Norm", "width", width)}))),
-      eps(epsilon) {
-  if (with_bias && kind == NormKind::layer) bias = scope.parameter("bias", zeros({width}));
-}
-
-Tensor Norm::operator()(In x) const {
-  return named_by_layer(kind == NormKind::layer ? layer_norm(x, weight.shape(), weight, bias, eps)
-                                                : rms_norm(x, weight.shape(), weight, eps),
-                        weight);
-}
-
-static GptConfig block_config(std::size_t embed_dim, std::size_t num_heads, Bool with_bias,
-                              Gelu form) {
-  GptConfig config;
-  config.embed_dim = embed_dim;
-  config.heads = num_heads;
-  config.bias = with_bias;
-  config.gelu = form;
-  return config;
-}
-
-Block::Block(Scope scope, std::size_t embed_dim, std::size_t num_heads, Bool with_bias, Gelu form)
-    : Block(scope, block_config(embed_dim, num_heads, with_bias, form)) {}
-
-Block::Block(Scope scope, const GptConfig& c)
-    : norm1(scope / "norm1", c.embed_dim, c.bias, c.norm, c.norm_eps),
-      attention(scope / "attention", c.embed_dim, c.heads, c.bias,
-                {c.kv_heads, c.positions == PositionKind::rotary}),
-      norm2(scope / "norm2", c.embed_dim, c.bias, c.norm, c.norm_eps),
-      mlp(scope / "mlp", c.embed_dim, c.bias, c.gelu, c.mlp),
-      post_norm(c.post_norm) {}
-
-Tensor Block::attention_input(In x) const { return post_norm ? x : norm1(x); }
-
-Tensor Block::after_attention(In x, In attention_output, const TrainingMode* training) const {
-  Tensor attended = x + dropout(attention_output, training);
-  if (post_norm) {
-    attended = norm1(attended);
-    return norm2(attended + dropout(mlp(attended), training));
-  }
-  return named_by_layer(attended + dropout(mlp(norm2(attended)), training), norm2.weight, 2);
-}
-
-Tensor Block::operator()(In x, const AttentionMask& mask, const TrainingMode* training) const {
-  return after_attention(x, attention(attention_input(x), mask, training), training);
-}
-
-Tensor Block::operator()(In x, KeyValueCache& cache) const {
-  return after_attention(x, attention(attention_input(x), cache));
-}
-
-MaskedLmHead::MaskedLmHead(Scope scope, const GptConfig& c)
-    : transform(scope / "transform", c.embed_dim, c.embed_dim, c.bias),
-      norm(scope / "norm", c.embed_dim, c.bias, c.norm, c.norm_eps),
-      bias(scope.parameter("bias", zeros({c.vocab_size}))),
-      gelu_form(c.gelu) {}
-
-Tensor MaskedLmHead::operator()(In x) const { return norm(gelu(transform(x), gelu_form)); }
-
-DecoderBlock::DecoderBlock(Scope scope, std::size_t embed_dim, std::size_t num_heads,
-                           Bool with_bias, Gelu form)
-    : norm1(scope / "norm1", embed_dim, with_bias),
-      attention(scope / "attention", embed_dim, num_heads, with_bias),
-      norm2(scope / "norm2", embed_dim, with_bias),
-      cross(scope / "cross", embed_dim, num_heads, with_bias),
-      norm3(scope / "norm3", embed_dim, with_bias),
-      mlp(scope / "mlp", embed_dim, with_bias, form) {}
-
-Tensor DecoderBlock::operator()(In x, In memory, const AttentionMask& mask,
-                                const AttentionMask& memory_mask,
-                                const TrainingMode* training) const {
-  const Tensor attended = x + dropout(attention(norm1(x), mask, training), training);
-  const Tensor crossed =
-      attended + dropout(cross(norm2(attended), memory, memory_mask, training), training);
-  return crossed + dropout(mlp(norm3(crossed)), training);
-}
 
 // Throws Error for more than 1e13 parameters (40 TB), before their number overflows.
 static void check_number_of_parameters(const GptConfig& c) {
@@ -202,12 +102,8 @@ Gpt::Gpt(const GptConfig& c, const Scope& scope)
       norm(scope / (c.post_norm ? "embedding_norm" : "norm"), c.embed_dim, c.bias, c.norm,
            c.norm_eps),
       masked_lm(make_masked_lm(scope, c)),
-      head(token.weight),
-      bf16_head(token.bf16_weight) {
-  if (c.tied) return;
-  const Linear output(scope / "head", c.embed_dim, c.vocab_size, false);
-  head = output.weight;
-  bf16_head = output.bf16_weight;
+      head(token.weight) {
+  if (!c.tied) head = Linear(scope / "head", c.embed_dim, c.vocab_size, false).weight;
 }
 
 static Gpt without_values(Parameters& parameters, Bf16Matrices* matrices, const GptConfig& config) {
@@ -268,8 +164,7 @@ Tensor Gpt::embed_with_types(const IndicesIn& tokens, const Exact<Indices>& type
 Tensor Gpt::logits(In x) const {
   const Tensor normed = config.post_norm ? x : norm(x);
   const Tensor hidden = masked_lm ? (*masked_lm)(normed) : normed;
-  const Tensor bias = masked_lm ? masked_lm->bias : Tensor();
-  return bf16_head ? linear(hidden, *bf16_head, bias) : linear(hidden, head, bias);
+  return linear(hidden, head, masked_lm ? masked_lm->bias : Tensor());
 }
 
 Tensor Gpt::from_embedding(In x, const TrainingMode* training) const {

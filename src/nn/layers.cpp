@@ -1,4 +1,4 @@
-// layers.cpp: Linear, LayerNorm, RMSNorm, Dropout, Embedding and PatchEmbedding, and sinusoidal
+// layers.cpp: Linear, Norm, Dropout, Embedding and PatchEmbedding, and sinusoidal
 // position encodings.
 
 #include "heed/nn/layers.hpp"
@@ -16,71 +16,59 @@
 
 namespace HEED_NAMESPACE::nn {
 
-namespace {
-
-// The weight (rows, columns) of a layer: `bf16` if scope.bf16 is set, otherwise `tensor`.
-struct Weight {
-  Tensor tensor;
-  std::shared_ptr<const Bf16Matrix> bf16;
-};
-
-// Creates a weight whose initial values are draw(), if values are drawn.
-template <class Draw>
-Weight make_weight(const Scope& scope, std::size_t rows, std::size_t columns, const Draw& draw) {
-  const bool drawn = scope.init.draw;
-  if (scope.bf16 == nullptr)
-    return {scope.parameter("weight", drawn ? draw() : uninitialized({rows, columns})), nullptr};
-  const auto matrix = scope.bf16_matrix("weight", rows, columns);
-  if (drawn) {
-    const Array values = draw();
-    matrix->set(0, values.data(), values.size());
+Weight::Weight(const Scope& scope, std::size_t rows, std::size_t columns,
+               const std::function<Array()>& draw) {
+  if (scope.bf16 == nullptr) {
+    *this = Weight(
+        scope.parameter("weight", scope.init.draw ? draw() : uninitialized({rows, columns})));
+    return;
   }
-  return {Tensor(), matrix};
+  const auto matrix = scope.bf16_matrix("weight", rows, columns);
+  bf16 = matrix;
+  if (!scope.init.draw) return;
+  const Array values = draw();
+  matrix->set(0, values.data(), values.size());
 }
 
-Array initial_bias(const Scope& scope, std::size_t in_features, std::size_t out_features) {
+Tensor linear(In x, const Weight& weight, In bias) {
+  return weight.bf16 ? heed::linear(x, *weight.bf16, bias) : heed::linear(x, weight, bias);
+}
+
+Tensor embedding(const IndicesIn& indices, const Weight& weight) {
+  return weight.bf16 ? heed::embedding(indices, *weight.bf16) : heed::embedding(indices, weight);
+}
+
+static Array initial_bias(const Scope& scope, std::size_t in_features, std::size_t out_features) {
   if (!scope.init.draw) return uninitialized({out_features});
   return scope.init.std == 0 ? init::linear_bias(scope.generator, in_features, out_features)
                              : zeros({out_features});
 }
-
-}  // namespace
 
 Linear::Linear(Scope scope, std::size_t in_features, std::size_t out_features, Bool with_bias) {
   const CallSite site(scope.location);
   scope.checked_size("Linear", "in_features", in_features);
   scope.checked_size("Linear", "out_features", out_features);
   const double std = scope.init.std;
-  const Weight made = make_weight(scope, out_features, in_features, [&] {
+  weight = Weight(scope, out_features, in_features, [&] {
     return std == 0 ? init::linear_weight(scope.generator, in_features, out_features)
                     : scope.generator.normal({out_features, in_features}, 0, std);
   });
-  weight = made.tensor;
-  bf16_weight = made.bf16;
   if (with_bias) bias = scope.parameter("bias", initial_bias(scope, in_features, out_features));
 }
 
-Tensor Linear::operator()(In x) const {
-  if (bf16_weight) return linear(x, *bf16_weight, bias);
-  return named_by_layer(linear(x, weight, bias), weight);
-}
+Tensor Linear::operator()(In x) const { return named_by_layer(linear(x, weight, bias), weight); }
 
-LayerNorm::LayerNorm(Scope scope, std::size_t width, Bool with_bias, double epsilon)
-    : weight(scope.parameter("weight", ones({scope.checked_size("LayerNorm", "width", width)}))),
+Norm::Norm(Scope scope, std::size_t width, Bool with_bias, NormKind norm_kind, double epsilon)
+    : kind(norm_kind),
+      weight(scope.parameter("weight", ones({scope.checked_size("Norm", "width", width)}))),
       eps(epsilon) {
-  if (with_bias) bias = scope.parameter("bias", zeros({width}));
+  if (with_bias && kind == NormKind::layer) bias = scope.parameter("bias", zeros({width}));
 }
 
-Tensor LayerNorm::operator()(In x) const {
-  return named_by_layer(layer_norm(x, weight.shape(), weight, bias, eps), weight);
-}
-
-RMSNorm::RMSNorm(Scope scope, std::size_t width, double epsilon)
-    : weight(scope.parameter("weight", ones({scope.checked_size("RMSNorm", "width", width)}))),
-      eps(epsilon) {}
-
-Tensor RMSNorm::operator()(In x) const {
-  return named_by_layer(rms_norm(x, weight.shape(), weight, eps), weight);
+Tensor Norm::operator()(In x) const {
+  return named_by_layer(kind == NormKind::layer ? layer_norm(x, weight.shape(), weight, bias, eps)
+                                                : rms_norm(x, weight.shape(), weight, eps),
+                        weight);
 }
 
 Dropout::Dropout(double probability, Generator& random, SourceLocation location)
@@ -102,16 +90,13 @@ Embedding::Embedding(Scope scope, std::size_t num_embeddings, std::size_t embed_
   scope.checked_size("Embedding", "num_embeddings", num_embeddings);
   scope.checked_size("Embedding", "embed_dim", embed_dim);
   const double std = scope.init.std == 0 ? 1 : scope.init.std;
-  const Weight made = make_weight(scope, num_embeddings, embed_dim, [&] {
+  weight = Weight(scope, num_embeddings, embed_dim, [&] {
     return scope.generator.normal({num_embeddings, embed_dim}, 0, std);
   });
-  weight = made.tensor;
-  bf16_weight = made.bf16;
 }
 
 Tensor Embedding::operator()(const IndicesIn& indices) const {
-  if (bf16_weight) return embedding(indices, *bf16_weight);
-  return named_by_layer(embedding(indices, weight, {}), weight);
+  return named_by_layer(embedding(indices, weight), weight);
 }
 
 static std::size_t positive_size(const Scope& scope, const char* name, std::size_t size) {

@@ -145,6 +145,8 @@ static Mask masked_by(const Mask& may_attend, const Shape& scores,
   for (bool& element : masked) element = !element;
   if (options.num_heads > 1 && masked.dimension() == 3)  // a mask (B, T, S) applies to every head
     masked.reshape({masked.shape()[0], std::size_t{1}, masked.shape()[1], masked.shape()[2]});
+  if (scores.size() == 3 && masked.dimension() == 4 && masked.shape()[1] == 1)  // of one head
+    masked.reshape({masked.shape()[0], masked.shape()[2], masked.shape()[3]});
   check_axes(shape_of(masked), scores, "mask");
   return masked;
 }

@@ -6,6 +6,7 @@
 #include "golden/operations.hpp"
 #include "golden/optimizers.hpp"
 #include "heed/autograd/backward.hpp"
+#include "heed/nn/encoder_decoder.hpp"
 #include "heed/nn/gpt.hpp"
 #include "heed/optim/adamw.hpp"
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "catch.hpp"
-#include "heed/nn/gpt.hpp"
+#include "heed/nn/encoder_decoder.hpp"
 #include "heed/ops/arithmetic.hpp"
 #include "heed/ops/reduce.hpp"
 #include "heed/ops/shape.hpp"

@@ -17,17 +17,9 @@ struct TrainingMode {
 // Returns x after dropout, or x itself if `training` is null or its dropout probability is 0.
 Tensor dropout(In x, const TrainingMode* training);
 
-// Determines the keys to which each query may attend.
-struct AttentionMask {
-  bool causal = false;  // query t may attend to keys 0 to t only
-  // An element is true where the query may attend to the key. The mask is (T, S), (B, T, S)
-  // (for all heads) or, for several heads, (B, H, T, S); axes of size 1 broadcast.
-  std::optional<Exact<Mask>> mask = {};
-  // (B, S): an element is true where the key is padding, to which no query attends. PyTorch calls
-  // this mask key_padding_mask.
-  std::optional<Exact<Mask>> key_padding = {};
-  std::size_t window = 0;  // of causal attention: query t may attend to the last `window` keys only
-};
+// The options of an attention layer are those of scaled_dot_product_attention(), which the layer
+// calls; this name is for their first members, which say to which keys each query may attend.
+using AttentionMask = AttentionOptions;
 
 // Stores the keys and values of the positions that causal self-attention has processed, so that
 // these keys and values are not computed again for the next position.

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "heed/nn/gpt.hpp"
+#include "heed/nn/block.hpp"
 
 namespace HEED_NAMESPACE::nn {
 
@@ -29,6 +29,30 @@ struct Encoder {
 
   std::vector<Block> blocks;  // one for each layer
   LayerNorm norm;             // the final layer norm
+};
+
+// A block of a decoder that reads an encoder's output (Vaswani et al. 2017, section 3.1), pre-norm:
+//   x = x + attention(norm1(x));  x = x + cross(norm2(x), memory);  x = x + mlp(norm3(x))
+// The same as torch.nn.TransformerDecoderLayer with norm_first = True, batch_first = True,
+// activation = gelu, dropout = 0 and dim_feedforward = 4 embed_dim. (With dropout they differ:
+// PyTorch also applies it inside the feed-forward network.)
+struct DecoderBlock {
+  // C = embed_dim, which must be divisible by num_heads.
+  DecoderBlock(Scope scope, std::size_t embed_dim, std::size_t num_heads, Bool with_bias = true,
+               Gelu form = Gelu::erf);
+
+  // x (B, T, C), memory (B, S, C) -> (B, T, C). `mask` is the mask of the self-attention and is
+  // usually causal; `memory_mask` is the mask of the cross-attention.
+  Tensor operator()(In x, In memory, const AttentionMask& mask,
+                    const AttentionMask& memory_mask = {},
+                    const TrainingMode* training = nullptr) const;
+
+  LayerNorm norm1;               // layer norm before the self-attention
+  MultiHeadAttention attention;  // self-attention
+  LayerNorm norm2;               // layer norm before the cross-attention
+  MultiHeadAttention cross;      // cross-attention: keys and values from memory
+  LayerNorm norm3;               // layer norm before the MLP
+  Mlp mlp;                       // the feed-forward network
 };
 
 // The decoder: blocks of self-attention, cross-attention and MLP, then a layer norm (the same

@@ -1,61 +1,12 @@
-// gpt.hpp: the transformer block and the GPT language model.
+// gpt.hpp: the GPT language model and its configuration.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <vector>
 
-#include "heed/nn/attention.hpp"
-#include "heed/nn/layers.hpp"
-#include "heed/ops/activation.hpp"
+#include "heed/nn/block.hpp"
 
 namespace HEED_NAMESPACE::nn {
-
-// Variants of the feed-forward network, of norms and of positions: those of GPT-2 come first, those
-// of Llama second (Touvron et al. 2023, "LLaMA: Open and Efficient Foundation Language Models",
-// section 2.2).
-enum class MlpKind { gelu, swiglu };
-enum class NormKind { layer, rms };
-enum class PositionKind { learned, rotary };
-
-// The feed-forward network: linear (C to 4C), GELU, linear (4C to C). With MlpKind::swiglu (Shazeer
-// 2020, "GLU Variants Improve Transformer", equation 6): down(silu(gate(x)) * up(x)).
-struct Mlp {
-  // C = embed_dim. If `with_bias` is false, the linear layers have only a weight.
-  Mlp(Scope scope, std::size_t embed_dim, Bool with_bias = true, Gelu form = Gelu::erf,
-      MlpKind kind = MlpKind::gelu);
-
-  // (..., C) -> (..., C)
-  Tensor operator()(In x) const;
-
-  std::optional<Linear> gate;  // of SwiGLU only: (hidden, C)
-  Linear up;                   // (hidden, C); hidden is mlp_width(C, kind)
-  Linear down;                 // (C, hidden)
-  Gelu gelu_form;              // the form of GELU: exact (erf) or the tanh approximation
-};
-
-// The width of the hidden layer of an Mlp: 4C, or for SwiGLU 8C/3 rounded up to a multiple of 8, so
-// that its three matrices have about as many elements as the two of GELU.
-template <class Number = std::size_t>
-Number mlp_width(std::size_t embed_dim, MlpKind kind = MlpKind::gelu) {
-  if (kind == MlpKind::gelu) return 4 * static_cast<Number>(embed_dim);
-  return 8 * static_cast<Number>(embed_dim / 3 + (embed_dim % 3 == 0 ? 0 : 1));
-}
-
-// LayerNorm or RMSNorm over the last axis, of width C. The default epsilon is that of GPT-2 and
-// Llama.
-struct Norm {
-  // Without bias, LayerNorm has only a weight. RMSNorm never has a bias.
-  Norm(Scope scope, std::size_t width, Bool with_bias = true, NormKind kind = NormKind::layer,
-       double epsilon = 1e-5);
-
-  Tensor operator()(In x) const;  // (..., C) -> (..., C)
-
-  NormKind kind;  // layer normalization or RMS normalization
-  Tensor weight;  // (C), initially ones
-  Tensor bias;    // shape (C), initially zeros; undefined without bias
-  double eps;     // epsilon, which is added to the variance or the mean square
-};
 
 // The hyperparameters of a Gpt model. The defaults are from nanoGPT's example for a CPU.
 struct GptConfig {
@@ -105,60 +56,6 @@ Number parameter_count(const GptConfig& config) {
   return embeddings + number(config.layers) * block + C + norm_bias * C + masked_lm_head;
 }
 
-// A transformer block with residual connections, pre-norm as in GPT-2:
-//   x = x + attention(norm1(x));  x = x + mlp(norm2(x))
-// Radford et al. 2019, "Language Models are Unsupervised Multitask Learners", section 2.3. With
-// config.post_norm, as in BERT (Vaswani et al. 2017, section 3.1):
-//   x = norm1(x + attention(x));  x = norm2(x + mlp(x))
-struct Block {
-  // C = embed_dim, which must be divisible by num_heads.
-  Block(Scope scope, std::size_t embed_dim, std::size_t num_heads, Bool with_bias = true,
-        Gelu form = Gelu::erf);
-  // A block of a Gpt with this configuration.
-  Block(Scope scope, const GptConfig& config);
-
-  // (B, T, C) -> (B, T, C)
-  Tensor operator()(In x, const AttentionMask& mask = {},
-                    const TrainingMode* training = nullptr) const;
-  // The forward pass with a key-value cache, as in MultiHeadAttention: (1, T, C) -> (1, T, C).
-  Tensor operator()(In x, KeyValueCache& cache) const;
-
-  // The input of the attention: norm1(x), or x with post-norm. (B, T, C) -> (B, T, C)
-  Tensor attention_input(In x) const;
-  // The output of the block for its input x and the output of its attention, both (B, T, C).
-  Tensor after_attention(In x, In attention_output, const TrainingMode* training = nullptr) const;
-
-  Norm norm1;                    // norm before the attention, or after it with post-norm
-  MultiHeadAttention attention;  // self-attention
-  Norm norm2;                    // norm before the MLP, or after it with post-norm
-  Mlp mlp;                       // the feed-forward network
-  bool post_norm = false;        // whether norms follow the residual connections
-};
-
-// A block of a decoder that reads an encoder's output (Vaswani et al. 2017, section 3.1), pre-norm:
-//   x = x + attention(norm1(x));  x = x + cross(norm2(x), memory);  x = x + mlp(norm3(x))
-// The same as torch.nn.TransformerDecoderLayer with norm_first = True, batch_first = True,
-// activation = gelu, dropout = 0 and dim_feedforward = 4 embed_dim. (With dropout they differ:
-// PyTorch also applies it inside the feed-forward network.)
-struct DecoderBlock {
-  // C = embed_dim, which must be divisible by num_heads.
-  DecoderBlock(Scope scope, std::size_t embed_dim, std::size_t num_heads, Bool with_bias = true,
-               Gelu form = Gelu::erf);
-
-  // x (B, T, C), memory (B, S, C) -> (B, T, C). `mask` is the mask of the self-attention and is
-  // usually causal; `memory_mask` is the mask of the cross-attention.
-  Tensor operator()(In x, In memory, const AttentionMask& mask,
-                    const AttentionMask& memory_mask = {},
-                    const TrainingMode* training = nullptr) const;
-
-  LayerNorm norm1;               // layer norm before the self-attention
-  MultiHeadAttention attention;  // self-attention
-  LayerNorm norm2;               // layer norm before the cross-attention
-  MultiHeadAttention cross;      // cross-attention: keys and values from memory
-  LayerNorm norm3;               // layer norm before the MLP
-  Mlp mlp;                       // the feed-forward network
-};
-
 // The key-value caches of a model's blocks. With the caches, generating a token does not require
 // another forward pass over the previous tokens.
 struct GptCache {
@@ -168,20 +65,6 @@ struct GptCache {
 
   std::size_t size() const { return blocks[0].size; }  // number of tokens of each text
   std::vector<KeyValueCache> blocks;                   // one cache for each block
-};
-
-// What BERT's masked language model computes before the output layer: norm(gelu(transform(x))). The
-// output layer has a bias. (BertLMPredictionHead in Hugging Face's transformers.)
-struct MaskedLmHead {
-  // The head of a model with this configuration.
-  MaskedLmHead(Scope scope, const GptConfig& config);
-
-  Tensor operator()(In x) const;  // (..., C) -> (..., C)
-
-  Linear transform;  // weight (C, C)
-  Norm norm;         // after the GELU
-  Tensor bias;       // (V): the bias of the output layer
-  Gelu gelu_form;    // the form of GELU
 };
 
 // A GPT-2 model (Radford et al. 2019) or, if config.causal is false, an encoder as in BERT (Devlin
@@ -226,8 +109,7 @@ struct Gpt {
   std::vector<Block> blocks;            // one block for each layer
   Norm norm;  // the final norm; with post-norm, the norm of the embeddings
   std::optional<MaskedLmHead> masked_lm;  // BERT's head; none unless config.masked_lm_head
-  Tensor head;  // (V, C): the weight of the output layer; token.weight if config.tied
-  std::shared_ptr<const Bf16Matrix> bf16_head;  // the same if the weights are in BF16
+  Weight head;  // (V, C): the weight of the output layer; token.weight if config.tied
 
  private:
   Gpt(const GptConfig& checked_config, const Scope& scope);

@@ -2,6 +2,11 @@
 // sinusoidal position encodings.
 #pragma once
 
+#include <functional>
+#include <limits>
+#include <memory>
+#include <utility>
+
 #include "heed/array/exact.hpp"
 #include "heed/base/bool.hpp"
 #include "heed/nn/init.hpp"
@@ -9,45 +14,73 @@
 
 namespace HEED_NAMESPACE::nn {
 
+// The weight matrix of a linear layer or an embedding: a tensor, or for inference a matrix in BF16,
+// which takes half the memory and has no gradient.
+struct Weight : Tensor {
+  Weight() = default;
+  explicit Weight(Tensor x) : Tensor(std::move(x)) {}
+  // The parameter "weight" of a scope, (rows, columns), in BF16 if scope.bf16 is set. Its values
+  // are draw(), if the scope draws values.
+  Weight(const Scope& scope, std::size_t rows, std::size_t columns,
+         const std::function<Array()>& draw);
+
+  std::size_t rows() const { return bf16 ? bf16->rows() : size(0); }        // the number of rows
+  std::size_t columns() const { return bf16 ? bf16->columns() : size(1); }  // and of columns
+
+  std::shared_ptr<const Bf16Matrix> bf16;  // not null if in BF16: then the Tensor is undefined
+};
+
+// The operations linear() and embedding() with a weight that may be in BF16.
+Tensor linear(In x, const Weight& weight, In bias = {});
+Tensor embedding(const IndicesIn& indices, const Weight& weight);
+
 // A linear layer: y = x W^T + b.
 struct Linear {
   // Initialises the weight, then the bias, as torch.nn.Linear does (see namespace init) if
   // scope.init.std is 0, otherwise as WeightInit says. Layers throw Error for a negative size.
   Linear(Scope scope, std::size_t in_features, std::size_t out_features, Bool with_bias = true);
 
-  Tensor operator()(In x) const;  // (..., in) -> (..., out)
-  // The size of the last axis of x.
-  std::size_t in_features() const { return bf16_weight ? bf16_weight->columns() : weight.size(1); }
-  // The size of the last axis of the result.
-  std::size_t out_features() const { return bf16_weight ? bf16_weight->rows() : weight.size(0); }
+  Tensor operator()(In x) const;                                // (..., in) -> (..., out)
+  std::size_t in_features() const { return weight.columns(); }  // the size of the last axis of x
+  std::size_t out_features() const { return weight.rows(); }    // the same of the result
 
-  Tensor weight;                                  // (out, in)
-  Tensor bias;                                    // shape (out); undefined if the layer has no bias
-  std::shared_ptr<const Bf16Matrix> bf16_weight;  // if scope.bf16 was set: replaces `weight`
+  Weight weight;  // (out, in)
+  Tensor bias;    // shape (out); undefined if the layer has no bias
+};
+
+// The kinds of norm: that of GPT-2 and that of Llama (Touvron et al. 2023, "LLaMA: Open and
+// Efficient Foundation Language Models", section 2.2).
+enum class NormKind { layer, rms };
+
+// LayerNorm or RMSNorm over the last axis, of width C. The default epsilon is that of GPT-2 and
+// Llama.
+struct Norm {
+  // Without bias, LayerNorm has only a weight. RMSNorm never has a bias.
+  Norm(Scope scope, std::size_t width, Bool with_bias = true, NormKind kind = NormKind::layer,
+       double epsilon = 1e-5);
+
+  Tensor operator()(In x) const;  // (..., C) -> (..., C)
+
+  NormKind kind;  // layer normalization or RMS normalization
+  Tensor weight;  // (C), initially ones
+  Tensor bias;    // shape (C), initially zeros; undefined without bias
+  double eps;     // epsilon, which is added to the variance or the mean square
 };
 
 // Layer normalization (Ba et al. 2016) over the last axis.
-struct LayerNorm {
+struct LayerNorm : Norm {
   // `width` is C, the size of the last axis.
-  explicit LayerNorm(Scope scope, std::size_t width, Bool with_bias = true, double epsilon = 1e-5);
-
-  Tensor operator()(In x) const;  // (..., C) -> (..., C)
-
-  Tensor weight;  // (C), initially ones
-  Tensor bias;    // shape (C), initially zeros; undefined if the layer has no bias
-  double eps;     // epsilon, which is added to the variance
+  explicit LayerNorm(Scope scope, std::size_t width, Bool with_bias = true, double epsilon = 1e-5)
+      : Norm(scope, scope.checked_size("LayerNorm", "width", width), with_bias, NormKind::layer,
+             epsilon) {}
 };
 
 // RMS normalization (Zhang and Sennrich 2019) over the last axis.
-struct RMSNorm {
+struct RMSNorm : Norm {
   // `width` is C, the size of the last axis. The default epsilon is PyTorch's.
   explicit RMSNorm(Scope scope, std::size_t width,
-                   double epsilon = std::numeric_limits<Real>::epsilon());
-
-  Tensor operator()(In x) const;  // (..., C) -> (..., C)
-
-  Tensor weight;  // (C), initially ones
-  double eps;     // epsilon, which is added to the mean square
+                   double epsilon = std::numeric_limits<Real>::epsilon())
+      : Norm(scope, scope.checked_size("RMSNorm", "width", width), false, NormKind::rms, epsilon) {}
 };
 
 // Dropout: in training mode, zeroes each element of x with probability p; in evaluation mode,
@@ -75,8 +108,7 @@ struct Embedding {
 
   Tensor operator()(const IndicesIn& indices) const;  // (...) -> (..., C)
 
-  Tensor weight;                                  // (V, C)
-  std::shared_ptr<const Bf16Matrix> bf16_weight;  // if scope.bf16 was set: replaces `weight`
+  Weight weight;  // (V, C)
 };
 
 // Cuts images into square patches, and maps each patch linearly to a vector. This equals a 2-D

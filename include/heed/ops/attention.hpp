@@ -8,28 +8,30 @@
 
 namespace HEED_NAMESPACE {
 
-// Options of the attention functions below.
+// Options of the attention functions below and of the attention layers (namespace nn), which set
+// the numbers of heads themselves.
 struct AttentionOptions {
   bool causal = false;  // the query at position t attends only to the keys 0 to past + t
-  // The number of keys from a KV cache: query t has position past + t. If `past` is not 0, `causal`
-  // must be true, and the number of keys S must be at least past + T.
-  std::size_t past = 0;
-  // Sliding window: each query attends to its own key and the window - 1 keys before it (Beltagy et
-  // al. 2020, "Longformer", section 3.1). 0 means no window. Needs `causal`.
-  std::size_t window = 0;
   // True where the query may attend to the key, as attn_mask of
   // torch.nn.functional.scaled_dot_product_attention. (In torch.nn.MultiheadAttention and
   // torch.nn.Transformer a true element of a mask means the opposite.) The mask broadcasts to the
   // scores (..., T, S). With num_heads > 1, a mask (B, T, S) is used for all heads. Otherwise a
   // mask or bias of three axes for scores (B, H, T, S) is ambiguous, and throws Error: give (B, 1,
   // T, S) or (1, H, T, S).
-  std::optional<Exact<Mask>> mask;
-  // True where the key is padding, to which no query attends: (B, S) for q (B, T, C).
-  std::optional<Exact<Mask>> key_padding;
+  std::optional<Exact<Mask>> mask = {};
+  // True where the key is padding, to which no query attends: (B, S) for q (B, T, C). PyTorch calls
+  // this mask key_padding_mask.
+  std::optional<Exact<Mask>> key_padding = {};
+  // Sliding window: each query attends to its own key and the window - 1 keys before it (Beltagy et
+  // al. 2020, "Longformer", section 3.1). 0 means no window. Needs `causal`.
+  std::size_t window = 0;
+  // The number of keys from a KV cache: query t has position past + t. If `past` is not 0, `causal`
+  // must be true, and the number of keys S must be at least past + T.
+  std::size_t past = 0;
   // Added to the scores (an additive mask has 0 and -infinity); broadcasts to (..., T, S).
-  Tensor bias;
-  std::optional<double> scale;  // factor of q k^T; default 1 / sqrt(D)
-  std::size_t num_heads = 1;    // the last axis of q contains all heads: D = C / num_heads
+  Tensor bias = {};
+  std::optional<double> scale = {};  // factor of q k^T; default 1 / sqrt(D)
+  std::size_t num_heads = 1;         // the last axis of q contains all heads: D = C / num_heads
   // Grouped-query attention: the number of heads in the last axes of k and v, a divisor of
   // num_heads; num_heads / num_kv_heads neighbouring query heads share a key and value head
   // (Ainslie et al. 2023, "GQA", section 2.2). 0 means num_heads.
