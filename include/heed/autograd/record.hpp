@@ -79,13 +79,13 @@ void accumulate_all(const Node& node, List grads) {
 }
 
 // The same gradients as a list.
-inline std::vector<Array> list_of(Array grad) {
+inline std::vector<Array> gradient_list(Array grad) {
   std::vector<Array> list;
   list.push_back(std::move(grad));
   return list;
 }
 template <class List>
-std::vector<Array> list_of(List grads) {
+std::vector<Array> gradient_list(List grads) {
   return {std::make_move_iterator(grads.begin()), std::make_move_iterator(grads.end())};
 }
 
@@ -134,7 +134,7 @@ struct OpNode final : Node {
   }
   std::vector<Array> backward_of(const Array& dy) const override {
     Op copy = *operation;
-    return list_of(copy.backward(dy, value, argument<I>(inputs)...));
+    return gradient_list(copy.backward(dy, value, argument<I>(inputs)...));
   }
 
   std::optional<Op> operation;

@@ -29,7 +29,8 @@ struct RandomBlock {
   }
   // Sets the last layer of a residual branch to 0, so that the branch's output is 0.
   void set_to_zero(const nn::Linear& last) {
-    for (Tensor p : {last.weight, last.bias}) p.mutable_value() = zeros(p.shape());
+    for (Tensor p : std::initializer_list<Tensor>{last.weight, last.bias})
+      p.mutable_value() = zeros(p.shape());
   }
   Parameters parameters;
   Generator g;
