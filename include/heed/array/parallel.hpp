@@ -18,11 +18,13 @@ int num_threads();
 // A reference to a function of a range: body(begin, end). The function must outlive it.
 class RangeBody {
  public:
+  // Refers to the function.
   template <class Function>
   RangeBody(const Function& function)
       : function_(&function), call_([](const void* f, std::size_t begin, std::size_t end) {
           (*static_cast<const Function*>(f))(begin, end);
         }) {}
+  // Calls it.
   void operator()(std::size_t begin, std::size_t end) const { call_(function_, begin, end); }
 
  private:

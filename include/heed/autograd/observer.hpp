@@ -61,6 +61,7 @@ void observe(void (Observer::*event)(Parameters...), const Arguments&... argumen
 // Adds an observer to those of this thread until the scope ends.
 class ObserverScope {
  public:
+  // Adds the observer, which must outlive the scope.
   explicit ObserverScope(Observer& observer) {
     observer.next = observers_of_thread;
     observers_of_thread = &observer;
@@ -73,6 +74,7 @@ class ObserverScope {
 // Tells the observers that an operation begins and, when it is destroyed, that it has ended.
 class ObservedOperation {
  public:
+  // An operation that is no node's backward.
   ObservedOperation(std::string_view op, Phase phase) { observe(&Observer::begin, op, phase); }
   // The backward of a node.
   explicit ObservedOperation(const Node& node) {

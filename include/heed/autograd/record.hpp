@@ -52,9 +52,10 @@ inline ArrayList input_values(const NodeList& inputs) {
   return values;
 }
 
-// The arguments I... of an operation's forward, which its backward has too: the values of the
-// inputs 0, 1, ..., or if I is whole_list, one list of all values.
+// An operation's forward and backward have the arguments I...: the values of the inputs 0, 1, ...,
+// or if I is whole_list, one list of all values.
 inline constexpr std::size_t whole_list = static_cast<std::size_t>(-1);
+// Argument I, of the nodes of all inputs.
 template <std::size_t I>
 decltype(auto) argument(const NodeList& inputs) {
   if constexpr (I == whole_list)
@@ -62,6 +63,7 @@ decltype(auto) argument(const NodeList& inputs) {
   else
     return input_value(inputs, I);
 }
+// The same of a list of arrays.
 template <std::size_t I>
 decltype(auto) argument(const ArrayList& x) {
   if constexpr (I == whole_list)
@@ -72,6 +74,7 @@ decltype(auto) argument(const ArrayList& x) {
 
 // Adds the gradients that the backward of a node has returned to the gradients of its inputs.
 inline void accumulate_all(const Node& node, Array grad) { accumulate(node, 0, std::move(grad)); }
+// The same for a list of gradients, one for each input.
 template <class List>
 void accumulate_all(const Node& node, List grads) {
   check_number_of_gradients(node, grads.size());
@@ -84,6 +87,7 @@ inline std::vector<Array> gradient_list(Array grad) {
   list.push_back(std::move(grad));
   return list;
 }
+// The same for an array of gradients.
 template <class List>
 std::vector<Array> gradient_list(List grads) {
   return {std::make_move_iterator(grads.begin()), std::make_move_iterator(grads.end())};
@@ -199,6 +203,7 @@ Tensor record_list(Op op, SourceLocation location, const std::vector<Tensor>& in
   return record_inputs(std::move(op), location, std::move(nodes),
                        std::index_sequence<whole_list>());
 }
+// The same with the location of the inputs.
 template <class Op>
 Tensor record_list(Op op, const InList& inputs) {
   return record_list(std::move(op), inputs.call(), inputs);

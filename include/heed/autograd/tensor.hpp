@@ -189,6 +189,7 @@ Tensor detach(const Tensor& x, SourceLocation location = SourceLocation::current
 //   Tensor softmax(In x, int axis);
 class In : public Tensor {
  public:
+  // A tensor, at the location of the call.
   In(Tensor x = {}, SourceLocation call = SourceLocation::current())
       : Tensor(std::move(x)), site_(call) {}
   // A copy for another call.
@@ -203,8 +204,10 @@ class In : public Tensor {
 // A list of tensors, such as {a, b}, as an operation takes it (see In).
 class InList : public std::vector<Tensor> {
  public:
+  // Tensors, at the location of the call.
   InList(std::vector<Tensor> list, SourceLocation call = SourceLocation::current())
       : std::vector<Tensor>(std::move(list)), site_(call) {}
+  // The same of a list in braces.
   InList(std::initializer_list<Tensor> list, SourceLocation call = SourceLocation::current())
       : std::vector<Tensor>(list), site_(call) {}
 
@@ -217,6 +220,7 @@ class InList : public std::vector<Tensor> {
 // Indices as an operation or a layer takes them (see In and Exact).
 class IndicesIn : public Exact<Indices> {
  public:
+  // Indices, at the location of the call.
   template <class E>
   IndicesIn(const xt::xexpression<E>& indices, SourceLocation call = SourceLocation::current())
       : Exact<Indices>(indices, call), site_(call) {}

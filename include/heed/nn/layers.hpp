@@ -18,6 +18,7 @@ namespace HEED_NAMESPACE::nn {
 // which takes half the memory and has no gradient.
 struct Weight : Tensor {
   Weight() = default;
+  // A weight that is not in BF16.
   explicit Weight(Tensor x) : Tensor(std::move(x)) {}
   // The parameter "weight" of a scope, (rows, columns), in BF16 if scope.bf16 is set. Its values
   // are draw(), if the scope draws values.

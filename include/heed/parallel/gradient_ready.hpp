@@ -15,6 +15,7 @@ namespace HEED_NAMESPACE {
 // "PyTorch Distributed", section 3.2.3). An exception of `ready` ends the pass.
 class GradientReady : public Observer {
  public:
+  // Calls ready for each leaf.
   explicit GradientReady(std::function<void(Node& leaf)> ready) : ready_(std::move(ready)) {}
   void begin_pass(const NodeList& nodes) override;
   void visited(const Node& node) override;
