@@ -48,7 +48,7 @@ def check(name, passed, detail=""):
 def heed(folder, *arguments):
     done = subprocess.run([HEED, *arguments], cwd=folder, capture_output=True, text=True)
     if done.returncode != 0:
-        sys.exit(f"heed {' '.join(arguments)}: {done.stderr}")
+        sys.exit(f"heed {' '.join(map(str, arguments))}: {done.stderr}")
     return done.stdout
 
 
