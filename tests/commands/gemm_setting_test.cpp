@@ -7,6 +7,7 @@
 #include "catch.hpp"
 #include "commands/bench/bench.hpp"
 #include "commands/flags.hpp"
+#include "gemm/speeds.hpp"
 #include "heed_program.hpp"
 #include "scratch_folder.hpp"
 
@@ -19,22 +20,9 @@ using heed_test::Call;
 using heed_test::Finished;
 using heed_test::operator+;
 using heed_test::content;
+using heed_test::only_file_in;
 using heed_test::ScratchFolder;
-
-// Speeds in which each library in turn is the fastest, by 10 %.
-std::vector<GemmSpeed> speeds() {
-  return {{GemmForm::nn, 64, 64, 32, {50, 55, 40}},
-          {GemmForm::nt, 768, 128, 128, {50, 40, 55}},
-          {GemmForm::tn, 768, 128, 128, {50, 51, 0}}};
-}
-
-std::filesystem::path only_file_in(const std::filesystem::path& folder) {
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
-    files.push_back(entry.path());
-  REQUIRE(files.size() == 1);
-  return files[0];
-}
+using heed_test::speeds;
 
 }  // namespace
 

@@ -5,28 +5,16 @@
 #include <fstream>
 
 #include "catch.hpp"
+#include "gemm/speeds.hpp"
 #include "scratch_folder.hpp"
 
 namespace {
 
 using namespace heed;
 using heed_test::content;
+using heed_test::only_file_in;
 using heed_test::ScratchFolder;
-
-// Speeds in which each library in turn is the fastest, by 10 %.
-std::vector<GemmSpeed> speeds() {
-  return {{GemmForm::nn, 64, 64, 32, {50, 55, 40}},
-          {GemmForm::nt, 768, 128, 128, {50, 40, 55}},
-          {GemmForm::tn, 768, 128, 128, {50, 51, 0}}};
-}
-
-std::filesystem::path only_file_in(const std::filesystem::path& folder) {
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
-    files.push_back(entry.path());
-  REQUIRE(files.size() == 1);
-  return files[0];
-}
+using heed_test::speeds;
 
 }  // namespace
 
