@@ -1,4 +1,4 @@
-// block.cpp: the feed-forward network, pre-norm and post-norm transformer blocks, and BERT's head.
+// block.cpp: the feed-forward network, pre-norm and post-norm transformer blocks.
 
 #include "heed/nn/block.hpp"
 
@@ -64,13 +64,5 @@ Tensor Block::operator()(In x, const AttentionMask& mask, const TrainingMode* tr
 Tensor Block::operator()(In x, KeyValueCache& cache) const {
   return after_attention(x, attention(attention_input(x), cache));
 }
-
-MaskedLmHead::MaskedLmHead(Scope scope, const GptConfig& c)
-    : transform(scope / "transform", c.embed_dim, c.embed_dim, c.bias),
-      norm(scope / "norm", c.embed_dim, c.bias, c.norm, c.norm_eps),
-      bias(scope.parameter("bias", zeros({c.vocab_size}))),
-      gelu_form(c.gelu) {}
-
-Tensor MaskedLmHead::operator()(In x) const { return norm(gelu(transform(x), gelu_form)); }
 
 }  // namespace HEED_NAMESPACE::nn

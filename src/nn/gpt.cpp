@@ -68,10 +68,10 @@ static std::optional<Embedding> make_positions(Scope scope, const GptConfig& c) 
   return Embedding(scope / "position", c.block_size, c.embed_dim);
 }
 
-static std::optional<Embedding> make_token_types(Scope scope, const GptConfig& c) {
+static std::optional<TokenTypeEmbedding> make_token_types(Scope scope, const GptConfig& c) {
   if (c.token_types == 0) return {};
   scope.bf16 = nullptr;
-  return Embedding(scope / "token_type", c.token_types, c.embed_dim);
+  return TokenTypeEmbedding(scope / "token_type", c.token_types, c.embed_dim);
 }
 
 static std::optional<MaskedLmHead> make_masked_lm(Scope scope, const GptConfig& c) {
@@ -125,16 +125,6 @@ Gpt without_values(Parameters& parameters, Bf16Matrices& matrices, const GptConf
   return without_values(parameters, &matrices, config);
 }
 
-// The embeddings of the types (B, T), or (1, C) for tokens that all have type 0.
-static Tensor embedded_types(const Embedding& token_type, const Exact<Indices>& tokens,
-                             const Exact<Indices>* types) {
-  if (types == nullptr) return slice(token_type.weight, 0, 0, 1);
-  if (types->shape() != tokens.shape())
-    throw_error("Gpt: token types must have the shape of tokens ", str(shape_of(tokens)), ", got ",
-                str(shape_of(*types)));
-  return token_type(*types);
-}
-
 Tensor Gpt::embed_tokens(const Exact<Indices>& tokens, std::size_t first,
                          const Exact<Indices>* types) const {
   if (tokens.dimension() != 2)
@@ -146,7 +136,7 @@ Tensor Gpt::embed_tokens(const Exact<Indices>& tokens, std::size_t first,
     throw_error("Gpt: a window of ", end, " tokens is longer than block_size ", config.block_size);
   if (types != nullptr && !token_type) throw_error("Gpt: the model has no token types");
   Tensor embedded = token(tokens);  // (B, T, C)
-  if (token_type) embedded = embedded + embedded_types(*token_type, tokens, types);
+  if (token_type) embedded = embedded + token_type->of(tokens, types);
   if (position)
     embedded = embedded + slice(position->weight, 0, static_cast<std::int64_t>(first),
                                 static_cast<std::int64_t>(end));

@@ -34,7 +34,7 @@ std::string refused(const Sandbox& sandbox, const Arguments& more, int code = 1)
   return run.err.substr(13, run.err.size() - 14);
 }
 
-std::size_t files_in(const std::filesystem::path& folder) {
+std::size_t written_files(const std::filesystem::path& folder) {
   const std::filesystem::directory_iterator begin(folder), end;
   return static_cast<std::size_t>(std::distance(begin, end));
 }
@@ -80,7 +80,7 @@ TEST_CASE("corpus writes the text to the file and its entropies to standard outp
   CHECK(run.code == 0);
   CHECK(run.err == "");
   CHECK(content(sandbox / "new text.txt") == expected_text("grammar", 3000, 7));
-  CHECK(files_in(sandbox.path) == 2);  // in.txt and "new text.txt"
+  CHECK(written_files(sandbox.path) == 2);  // in.txt and "new text.txt"
   const heed::MarkovSource source = heed::grammar_source();
   CHECK(run.out.rfind("text     new text.txt: 3,000 characters of a grammar, 25 distinct\n", 0) ==
         0);
@@ -121,7 +121,7 @@ TEST_CASE("without a file, or with -, the text goes to standard output", "[comma
           0);
     CHECK(has(run.err, entropy_line("rate     ", heed::chain_source().entropy_rate())));
   }
-  CHECK(files_in(sandbox.path) == 1);
+  CHECK(written_files(sandbox.path) == 1);
 }
 
 TEST_CASE("corpus writes 100,000 characters of the grammar by default", "[commands][corpus]") {
@@ -160,7 +160,7 @@ TEST_CASE("an existing file is not overwritten", "[commands][corpus][refusals]")
   REQUIRE(::mkfifo((sandbox / "pipe").c_str(), 0600) == 0);
   CHECK(refused(sandbox, {"pipe"}) == "pipe" + other);
   CHECK(std::filesystem::is_fifo(sandbox / "pipe"));
-  CHECK(files_in(sandbox.path) == 2);  // in.txt and pipe
+  CHECK(written_files(sandbox.path) == 2);  // in.txt and pipe
 }
 
 TEST_CASE("a folder that is missing or not writable is refused", "[commands][corpus][refusals]") {
@@ -185,7 +185,7 @@ TEST_CASE("a full disk leaves no part of the text", "[commands][corpus][refusals
   CHECK(run.err ==
         "heed: error: a.txt: no space left: the limit on the size of a file (ulimit -f) is 4096 "
         "bytes\n");
-  CHECK(files_in(sandbox.path) == 1);
+  CHECK(written_files(sandbox.path) == 1);
   if (!std::filesystem::exists("/dev/full")) return;
   call.arguments[2] = "exec \"$0\" corpus > /dev/full";
   const Finished full = heed_test::run(call);

@@ -15,14 +15,14 @@ using namespace heed_test;
 
 namespace {
 
-const Arguments sharded = {"--layers",       "1",   "--embed-dim",   "16", "--heads",      "2",
-                           "--block-size",   "16",  "--batch-size",  "8",  "--shards",     "4",
-                           "--eval-batches", "3",   "--decay-steps", "50", "--eval-every", "7",
-                           "--dropout",      "0.1", "--log-every",   "2",  "--warmup",     "4"};
+const Arguments sharded_run = {"--layers",       "1",   "--embed-dim",   "16", "--heads",      "2",
+                               "--block-size",   "16",  "--batch-size",  "8",  "--shards",     "4",
+                               "--eval-batches", "3",   "--decay-steps", "50", "--eval-every", "7",
+                               "--dropout",      "0.1", "--log-every",   "2",  "--warmup",     "4"};
 const Arguments endless = {"--steps", "1000000000"};
 
 Arguments train(const std::string& out, const Arguments& more) {
-  return Arguments{"train", "in.txt", "--out", out} + sharded + more;
+  return Arguments{"train", "in.txt", "--out", out} + sharded_run + more;
 }
 
 void check_same_run(const Sandbox& sandbox, const std::string& a, const std::string& b) {
@@ -47,7 +47,7 @@ std::vector<pid_t> ranks_of(pid_t parent, std::size_t count) {
 }
 
 // Whether the process is running: a zombie has ended.
-bool is_running(pid_t process) {
+bool still_runs(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/stat");
   std::string text;
   std::getline(file, text);
@@ -57,7 +57,7 @@ bool is_running(pid_t process) {
 bool all_end(const std::vector<pid_t>& processes) {
   for (int tries = 0; tries < 2000; ++tries) {
     bool running = false;
-    for (const pid_t process : processes) running = running || is_running(process);
+    for (const pid_t process : processes) running = running || still_runs(process);
     if (!running) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }

@@ -28,7 +28,7 @@ std::string listing(const std::filesystem::path& folder) {
 }
 
 // The error of heed after "heed: error: ", or a description of the failed check.
-std::string refused(const Sandbox& sandbox, const Arguments& arguments, int code = 1) {
+std::string refusal_of(const Sandbox& sandbox, const Arguments& arguments, int code = 1) {
   const std::string before = listing(sandbox.path);
   const Finished run = sandbox.heed(arguments);
   const std::string begin = "heed: error: ";
@@ -43,7 +43,7 @@ std::string refused(const Sandbox& sandbox, const Arguments& arguments, int code
 std::string refused_text(const Sandbox& sandbox, const std::string& text,
                          const Arguments& more = {}) {
   put(sandbox / "in.txt", text);
-  return refused(sandbox, Arguments{"train", "in.txt", "--out", "o"} + more);
+  return refusal_of(sandbox, Arguments{"train", "in.txt", "--out", "o"} + more);
 }
 
 // Runs heed in a shell after a limit command. With more threads OpenBLAS could hang.
@@ -81,16 +81,17 @@ TEST_CASE("usage errors are one line with exit code 2, and nothing is written",
           "[commands][train][refusals]") {
   const Sandbox sandbox;
   const Arguments train = {"train", "in.txt", "--out", "o"};
-  CHECK(refused(sandbox, train + Arguments{"--batch-size", "0"}, 2) ==
+  CHECK(refusal_of(sandbox, train + Arguments{"--batch-size", "0"}, 2) ==
         "--batch-size 0: out of range: must be a whole number at least 1 and at most 1000000000");
-  CHECK(refused(sandbox, train + Arguments{"--lr", "nan"}, 2) ==
+  CHECK(refusal_of(sandbox, train + Arguments{"--lr", "nan"}, 2) ==
         "--lr nan: must be a finite number, above 0");
-  CHECK(refused(sandbox, train + Arguments{"--out="}, 2) ==
+  CHECK(refusal_of(sandbox, train + Arguments{"--out="}, 2) ==
         "--out is given twice (o and ); give it once");
-  CHECK(refused(sandbox, {"train", "in.txt", "--out="}, 2) ==
+  CHECK(refusal_of(sandbox, {"train", "in.txt", "--out="}, 2) ==
         "--out '': needs the name of a folder");
-  CHECK(refused(sandbox, train + Arguments{"--resume", "--steps"}, 2) == "--steps needs a value");
-  CHECK(refused(sandbox, {}, 2) ==
+  CHECK(refusal_of(sandbox, train + Arguments{"--resume", "--steps"}, 2) ==
+        "--steps needs a value");
+  CHECK(refusal_of(sandbox, {}, 2) ==
         "no command; use train, sample, look, corpus, inspect, import, export, book or bench, or "
         "see --help");
 }
@@ -102,17 +103,17 @@ TEST_CASE("a text that is missing or not a file is refused in one line and nothi
   REQUIRE(::mkfifo((sandbox / "fifo").c_str(), 0600) == 0);
   std::filesystem::create_symlink("loop", sandbox / "loop");
   std::filesystem::create_symlink("/dev/null", sandbox / "null");
-  CHECK(refused(sandbox, {"train", "missing.txt"}) == "missing.txt: No such file or directory");
-  CHECK(refused(sandbox, {"train", "in.txt/x"}) == "in.txt/x: Not a directory");
-  CHECK(refused(sandbox, {"train", "folder"}) == "folder: is a directory; give a text file");
-  CHECK(refused(sandbox, {"train", "fifo"}) ==
+  CHECK(refusal_of(sandbox, {"train", "missing.txt"}) == "missing.txt: No such file or directory");
+  CHECK(refusal_of(sandbox, {"train", "in.txt/x"}) == "in.txt/x: Not a directory");
+  CHECK(refusal_of(sandbox, {"train", "folder"}) == "folder: is a directory; give a text file");
+  CHECK(refusal_of(sandbox, {"train", "fifo"}) ==
         "fifo: is not a regular file; give a text file, or - to read standard input");
-  CHECK(refused(sandbox, {"train", "null"}) == "null: is empty; give a text to train on");
-  CHECK(has(refused(sandbox, {"train", "loop"}), "loop: Too many"));
-  CHECK(refused(sandbox, {"train", "-"}) == "standard input: is empty; give a text to train on");
+  CHECK(refusal_of(sandbox, {"train", "null"}) == "null: is empty; give a text to train on");
+  CHECK(has(refusal_of(sandbox, {"train", "loop"}), "loop: Too many"));
+  CHECK(refusal_of(sandbox, {"train", "-"}) == "standard input: is empty; give a text to train on");
   if (::geteuid() == 0) return;  // root may read everything
   std::filesystem::permissions(sandbox / "in.txt", std::filesystem::perms::none);
-  CHECK(refused(sandbox, {"train", "in.txt"}) == "in.txt: Permission denied");
+  CHECK(refusal_of(sandbox, {"train", "in.txt"}) == "in.txt: Permission denied");
 }
 
 TEST_CASE("an empty text is refused in one line and nothing is written",
@@ -159,7 +160,7 @@ TEST_CASE("a folder that cannot be created is refused in one line and nothing is
   put(sandbox / "file", "");
   std::filesystem::create_symlink("loop", sandbox / "loop");
   const auto into = [&](const std::string& folder) {
-    return refused(sandbox, Arguments{"train", "in.txt", "--out", folder} + tiny);
+    return refusal_of(sandbox, Arguments{"train", "in.txt", "--out", folder} + tiny);
   };
   CHECK(into("file") == "file: is a file, not a directory; choose another --out");
   CHECK(into("file/run") == "file/run: Not a directory; choose another --out");
@@ -177,7 +178,7 @@ TEST_CASE("a model too large for memory is refused before training",
           "[commands][train][refusals]") {
   const Sandbox sandbox;
   const std::string text =
-      refused(sandbox, {"train", "in.txt", "--out", "o", "--block-size", "100000000"});
+      refusal_of(sandbox, {"train", "in.txt", "--out", "o", "--block-size", "100000000"});
   CHECK(text.rfind("--batch-size 12, --block-size 100000000, --layers 4 and --embed-dim 128 need "
                    "about ",
                    0) == 0);

@@ -14,7 +14,7 @@ using heed::app::RunLock;
 
 namespace {
 
-const Arguments endless =
+const Arguments endless_run =
     Arguments{"train", "in.txt", "--out", "o"} +
     Arguments{"--layers",     "1",   "--embed-dim",  "16", "--heads",        "2",
               "--block-size", "16",  "--batch-size", "2",  "--eval-batches", "1",
@@ -38,7 +38,7 @@ std::string in_use(pid_t process) {
 TEST_CASE("a second trainer is refused and names the first, which it does not disturb",
           "[commands][lock]") {
   const Sandbox sandbox;
-  Child first(sandbox.call(endless));
+  Child first(sandbox.call(endless_run));
   first.read_until("  val ");
   first.kill(SIGSTOP);  // so that the files do not change
   const auto before = contents(sandbox / "o");
@@ -66,7 +66,7 @@ TEST_CASE("a second trainer is refused and names the first, which it does not di
 TEST_CASE("the lock file of a killed trainer is reused, and removed at the end",
           "[commands][lock]") {
   const Sandbox sandbox;
-  Child first(sandbox.call(endless));
+  Child first(sandbox.call(endless_run));
   first.read_until("  val ");
   first.kill(SIGKILL);
   CHECK(first.finish().code == 137);

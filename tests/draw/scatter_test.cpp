@@ -30,7 +30,7 @@ ScatterOptions words() {
 
 Array six_points() { return {{0, 0}, {4, 0}, {4, 4}, {0, 4}, {2, 2}, {3, 1}}; }
 
-std::size_t count(const std::string& text, const std::string& part) {
+std::size_t count_of(const std::string& text, const std::string& part) {
   std::size_t found = 0;
   for (std::size_t at = 0; (at = text.find(part, at)) != text.npos; ++at) ++found;
   return found;
@@ -75,10 +75,10 @@ TEST_CASE("a scatter plot as text keeps its size, and its labels do not overlap"
     CHECK(display_width(line) <= 60);
   }
   REQUIRE(std::getline(lines, line));
-  const std::size_t shown = count(text, "w1");
+  const std::size_t shown = count_of(text, "w1");
   CHECK(shown > 20);
   CHECK(line == "(" + std::to_string(120 - shown) + " labels left out)");
-  for (int i = 0; i < 120; ++i) CHECK(count(text, "w" + std::to_string(1000 + i)) <= 1);
+  for (int i = 0; i < 120; ++i) CHECK(count_of(text, "w" + std::to_string(1000 + i)) <= 1);
 }
 
 TEST_CASE("points of two groups in the same cell have their own symbol", "[draw][scatter]") {
@@ -86,10 +86,10 @@ TEST_CASE("points of two groups in the same cell have their own symbol", "[draw]
   options.groups = {0, 1, 0};
   options.group_names = {"query", "key"};
   const std::string text = scatter_text(Array{{0, 0}, {0, 0}, {1, 1}}, options);
-  CHECK(count(text, "@") == 1);
-  CHECK(count(text, "●") == 2);  // one of them in the legend
+  CHECK(count_of(text, "@") == 1);
+  CHECK(count_of(text, "●") == 2);  // one of them in the legend
   options.groups = {0, 0, 0};
-  CHECK(count(scatter_text(Array{{0, 0}, {0, 0}, {1, 1}}, options), "@") == 0);
+  CHECK(count_of(scatter_text(Array{{0, 0}, {0, 0}, {1, 1}}, options), "@") == 0);
 }
 
 TEST_CASE("wide characters and combining marks in labels keep the alignment", "[draw][scatter]") {
@@ -276,7 +276,7 @@ TEST_CASE("labels without space are left out and counted", "[draw][scatter]") {
   options.labels = std::vector<std::string>(40, "crowd");
   draw_scatter(folder.path, "crowd", zeros({40, 2}), options);
   const std::string script = folder.read("crowd.gp");
-  const std::size_t shown = count(script, "set label 'crowd'");
+  const std::size_t shown = count_of(script, "set label 'crowd'");
   CHECK(shown >= 4);
   CHECK(shown < 20);
   CHECK(has(script, "'" + std::to_string(40 - shown) + " labels left out"));

@@ -12,7 +12,7 @@ using heed::test::message_of;
 
 namespace {
 
-const double not_a_number = std::numeric_limits<double>::quiet_NaN();
+const double nan_value = std::numeric_limits<double>::quiet_NaN();
 
 Series decaying() {  // from 4.2 to 1.4 in 200 points, exponentially
   Series loss{"training", {}, {}};
@@ -61,10 +61,10 @@ TEST_CASE("the view of a single point has positive spans", "[draw][series]") {
 }
 
 TEST_CASE("the view ignores values that are not finite", "[draw][series]") {
-  const PlotView view = view_of({Series{"loss", {0, 1, 2, 3}, {1, not_a_number, HUGE_VAL, 2}}}, {});
+  const PlotView view = view_of({Series{"loss", {0, 1, 2, 3}, {1, nan_value, HUGE_VAL, 2}}}, {});
   CHECK(view.y.high < 2.1);
   CHECK(view.x.high == 3);
-  CHECK(view_of({Series{"loss", {0}, {not_a_number}}}, {}).x.empty());
+  CHECK(view_of({Series{"loss", {0}, {nan_value}}}, {}).x.empty());
 }
 
 TEST_CASE("the legend is put in a corner without a curve", "[draw][series]") {

@@ -89,7 +89,7 @@ std::vector<std::pair<std::string, std::string>> manifest() {
 }
 
 // The error message of reading the file; empty if it is valid.
-std::string read_error(const std::filesystem::path& path) {
+std::string strict_error(const std::filesystem::path& path) {
   return heed::test::message_of([&] { heed::read_safetensors(path); });
 }
 
@@ -102,7 +102,7 @@ bool is_printable(const std::string& text) {
 // The processor time for reading the file.
 std::clock_t time_of(const std::filesystem::path& path) {
   const std::clock_t start = std::clock();
-  read_error(path);
+  strict_error(path);
   return std::clock() - start;
 }
 
@@ -116,7 +116,7 @@ TEST_CASE("85 well-formed and malformed files are accepted or rejected as the ma
   for (const auto& [name, verdict] : cases) {
     std::filesystem::path path = fixtures + name;
     if (!std::filesystem::exists(path)) put(path = folder.path / name, large_fixture(name));
-    const std::string error = read_error(path);
+    const std::string error = strict_error(path);
     CAPTURE(name, error);
     if (verdict != "either") CHECK((error.empty() ? "accept" : "reject") == verdict);
     if (error.empty()) continue;
@@ -138,7 +138,7 @@ TEST_CASE("reading time grows linearly with the number of tensors, keys, letters
     const auto& [n, make] = generator;
     put(folder / "once", make(n));
     put(folder / "sixteen", make(16 * n));
-    REQUIRE(read_error(folder / "sixteen").empty());
+    REQUIRE(strict_error(folder / "sixteen").empty());
     std::clock_t once = time_of(folder / "once"), sixteen = time_of(folder / "sixteen");
     for (int run = 0; run < 4; ++run) {  // the minimum of five, because other processes may run
       once = std::min(once, time_of(folder / "once"));
@@ -150,13 +150,13 @@ TEST_CASE("reading time grows linearly with the number of tensors, keys, letters
 }
 
 TEST_CASE("the stricter rule applies where other parsers differ", "[files][safetensors]") {
-  CHECK(has(read_error(fixtures + "unknown_field.safetensors"), "unknown field 'strides'"));
-  CHECK(has(read_error(fixtures + "leading_space.safetensors"), "does not begin with {"));
-  CHECK(has(read_error(fixtures + "shape_overflow_then_zero.safetensors"),
+  CHECK(has(strict_error(fixtures + "unknown_field.safetensors"), "unknown field 'strides'"));
+  CHECK(has(strict_error(fixtures + "leading_space.safetensors"), "does not begin with {"));
+  CHECK(has(strict_error(fixtures + "shape_overflow_then_zero.safetensors"),
             "takes 2^63 bytes or more"));
-  CHECK(read_error(fixtures + "name_nul.safetensors").empty());
-  CHECK(read_error(fixtures + "name_empty.safetensors").empty());
-  CHECK(read_error(fixtures + "valid_ones_rank_64.safetensors").empty());
+  CHECK(strict_error(fixtures + "name_nul.safetensors").empty());
+  CHECK(strict_error(fixtures + "name_empty.safetensors").empty());
+  CHECK(strict_error(fixtures + "valid_ones_rank_64.safetensors").empty());
 }
 
 TEST_CASE("the error for a malformed header names the tensor and the value",
@@ -205,7 +205,7 @@ TEST_CASE("the error for a malformed header names the tensor and the value",
       {"{" + tensor("w", "0", "0,0") + "}", "left over after the last tensor: 4 bytes"}};
   for (const auto& [header, reason] : cases) {
     put(folder / "f", file_of(header, "1234"));
-    const std::string error = read_error(folder / "f");
+    const std::string error = strict_error(folder / "f");
     CAPTURE(header.substr(0, 200), error);
     CHECK(has(error, reason));
   }
@@ -222,7 +222,7 @@ TEST_CASE("the element size of every dtype of the format is known", "[files][saf
                                   std::to_string(3 * size) + "]}}",
                               std::string(3 * size, '1')));
     CAPTURE(name);
-    CHECK(read_error(folder / "f").empty());
+    CHECK(strict_error(folder / "f").empty());
   }
 }
 
@@ -255,7 +255,7 @@ TEST_CASE("the error for a file of another format guesses the format", "[files][
   for (const auto& [bytes, kind] : kinds) {
     put(folder / "f", bytes);
     CAPTURE(kind);
-    CHECK(has(read_error(folder / "f"), ": not a safetensors file: " + kind));
+    CHECK(has(strict_error(folder / "f"), ": not a safetensors file: " + kind));
     CHECK_THROWS_AS(heed::read_safetensors(folder / "f"), heed::NotSafetensors);
   }
 }

@@ -16,8 +16,9 @@ using namespace heed;
 using namespace heed::test;
 using heed_test::ScratchFolder;
 
-struct Model {
-  explicit Model(std::uint64_t seed) : generator(seed), block(Scope(parameters, generator), 4, 2) {}
+struct StoredModel {
+  explicit StoredModel(std::uint64_t seed)
+      : generator(seed), block(Scope(parameters, generator), 4, 2) {}
   Parameters parameters;
   Generator generator;
   nn::Block block;
@@ -43,7 +44,7 @@ std::string refusal(const std::filesystem::path& path, const Parameters& paramet
 
 TEST_CASE("a saved model is loaded with the same bits into another one", "[files][save]") {
   const ScratchFolder folder;
-  Model saved(1), loaded(2);
+  StoredModel saved(1), loaded(2);
   save(folder / "model.safetensors", saved.parameters);
   load(folder / "model.safetensors", loaded.parameters);
   for (const Tensor& p : saved.parameters)

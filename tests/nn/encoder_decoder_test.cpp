@@ -15,7 +15,7 @@ using namespace heed::test;
 using nn::AttentionMask;
 
 // An encoder and a decoder of width 4 with two blocks of two heads, and inputs for both.
-struct Model {
+struct TinyTranslator {
   Tensor operator()(const Tensor& source, const Tensor& target, const AttentionMask& padded) const {
     return decoder(target, encoder(source, padded), causal, padded);
   }
@@ -50,7 +50,7 @@ Tensor row_of(const Tensor& x, std::int64_t row, std::int64_t positions) {
 }  // namespace
 
 TEST_CASE("an encoder is its blocks in order, then the norm", "[nn][encoder]") {
-  const Model m;
+  const TinyTranslator m;
   const AttentionMask padded = padding_of_row_0();
   const Tensor expected =
       m.encoder.norm(m.encoder.blocks[1](m.encoder.blocks[0](m.x, padded), padded));
@@ -60,7 +60,7 @@ TEST_CASE("an encoder is its blocks in order, then the norm", "[nn][encoder]") {
 
 TEST_CASE("a decoder is its blocks in order, all with the same memory, then the norm",
           "[nn][decoder]") {
-  const Model m;
+  const TinyTranslator m;
   const AttentionMask padded = padding_of_row_0();
   const Tensor first = m.decoder.blocks[0](m.y, m.x, m.causal, padded);
   const Tensor expected = m.decoder.norm(m.decoder.blocks[1](first, m.x, m.causal, padded));
@@ -70,7 +70,7 @@ TEST_CASE("a decoder is its blocks in order, all with the same memory, then the 
 }
 
 TEST_CASE("the parameters of encoder and decoder have names in this order", "[nn][encoder]") {
-  const Model m;
+  const TinyTranslator m;
   std::vector<std::string> names;
   for (const Tensor& p : m.parameters) names.push_back(p.name());
   CHECK(names.size() == 2 * 16 + 2 + 2 * 26 + 2);
@@ -90,7 +90,7 @@ TEST_CASE("the parameters of encoder and decoder have names in this order", "[nn
 }
 
 TEST_CASE("the form of GELU is that of the blocks", "[nn][encoder]") {
-  const Model m;
+  const TinyTranslator m;
   Parameters parameters;
   Generator generator(3);
   const nn::Encoder encoder({parameters, generator}, 1, 4, 2, true, Gelu::tanh);
@@ -102,7 +102,7 @@ TEST_CASE("the form of GELU is that of the blocks", "[nn][encoder]") {
 
 TEST_CASE("what stands at padding of the source changes no output of the decoder",
           "[nn][encoder][decoder]") {
-  const Model m;
+  const TinyTranslator m;
   const AttentionMask padded = padding_of_row_0();
   const Tensor outputs = m(m.x, m.y, padded);
   CHECK(same_bits(m(Tensor(changed(m.x.value(), 0, 2)), m.y, padded).value(), outputs.value()));
@@ -114,7 +114,7 @@ TEST_CASE("what stands at padding of the source changes no output of the decoder
 }
 
 TEST_CASE("a padded batch has the outputs of each sequence alone", "[nn][encoder][decoder]") {
-  const Model m;
+  const TinyTranslator m;
   const Tensor memory = m.encoder(m.x, padding_of_row_0());
   const Tensor outputs = m(m.x, m.y, padding_of_row_0());
   for (const std::int64_t b : {0, 1}) {
@@ -126,7 +126,7 @@ TEST_CASE("a padded batch has the outputs of each sequence alone", "[nn][encoder
 }
 
 TEST_CASE("no gradient reaches padding of the source", "[nn][encoder][decoder]") {
-  const Model m;
+  const TinyTranslator m;
   const Tensor x(m.x.value(), true);
   const Tensor outputs = m(x, m.y, padding_of_row_0());
   backward(outputs, random_array(outputs.shape(), 4));
@@ -137,7 +137,7 @@ TEST_CASE("no gradient reaches padding of the source", "[nn][encoder][decoder]")
 }
 
 TEST_CASE("with a causal mask no output of a decoder depends on later positions", "[nn][decoder]") {
-  const Model m;
+  const TinyTranslator m;
   const Tensor outputs = m(m.x, m.y, {});
   for (std::size_t last = 0; last < 5; ++last) {
     const Tensor other = m(m.x, Tensor(changed(m.y.value(), 0, last)), {});
@@ -148,7 +148,7 @@ TEST_CASE("with a causal mask no output of a decoder depends on later positions"
 
 TEST_CASE("encoder and decoder drop values in every block, and only in training",
           "[nn][encoder][decoder]") {
-  const Model m;
+  const TinyTranslator m;
   Generator random(5), one(5), two(5);
   const nn::TrainingMode none{0, &random}, all{1, &random}, first{0.5, &one}, second{0.5, &two};
   CHECK(same_bits(m.encoder(m.x, {}, &none).value(), m.encoder(m.x).value()));
@@ -164,7 +164,7 @@ TEST_CASE("encoder and decoder drop values in every block, and only in training"
 }
 
 TEST_CASE("sizes and shapes that do not fit are refused", "[nn][encoder][decoder]") {
-  const Model m;
+  const TinyTranslator m;
   Parameters parameters;
   Generator generator(3);
   const Scope scope(parameters, generator);

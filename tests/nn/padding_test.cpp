@@ -15,7 +15,7 @@ using namespace heed;
 using namespace heed::test;
 using nn::AttentionMask;
 
-struct Store {
+struct PaddedStore {
   Scope scope() { return Scope(parameters, generator); }
   Parameters parameters;
   Generator generator{3};
@@ -51,7 +51,7 @@ nn::TrainingMode training(double p, Generator& generator) { return {p, &generato
 
 TEST_CASE("key_padding equals an explicit mask, for one head and for several", "[nn][padding]") {
   for (const std::size_t heads : {std::size_t{1}, std::size_t{2}}) {
-    Store store;
+    PaddedStore store;
     const nn::MultiHeadAttention layer(store.scope(), 4, heads);
     const Tensor x(random_array({2, 3, 4}, 1)), memory(random_array({2, 5, 4}, 2));
     const Mask padded = padding({3, 4}, 5);
@@ -65,7 +65,7 @@ TEST_CASE("key_padding equals an explicit mask, for one head and for several", "
 
 TEST_CASE("attention with padded keys equals attention without these keys", "[nn][padding]") {
   for (const std::size_t heads : {std::size_t{1}, std::size_t{2}}) {
-    Store store;
+    PaddedStore store;
     const nn::MultiHeadAttention layer(store.scope(), 4, heads);
     const Tensor x(random_array({2, 3, 4}, 1)), memory(random_array({2, 5, 4}, 2));
     const std::vector<std::size_t> lengths{2, 5};
@@ -77,7 +77,7 @@ TEST_CASE("attention with padded keys equals attention without these keys", "[nn
 }
 
 TEST_CASE("no gradient reaches a padded key, and its value changes nothing", "[nn][padding]") {
-  Store store;
+  PaddedStore store;
   const nn::MultiHeadAttention layer(store.scope(), 4, 2);
   const Tensor x(random_array({1, 2, 4}, 1)), memory(random_array({1, 3, 4}, 2), true);
   const AttentionMask mask{false, {}, padding({2}, 3)};
@@ -90,7 +90,7 @@ TEST_CASE("no gradient reaches a padded key, and its value changes nothing", "[n
 }
 
 TEST_CASE("a row whose keys are all padding has weights and an attention of 0", "[nn][padding]") {
-  Store store;
+  PaddedStore store;
   const nn::MultiHeadAttention layer(store.scope(), 4, 2);
   const Tensor x(random_array({2, 3, 4}, 1));
   const AttentionMask mask{false, {}, padding({0, 3}, 3)};
@@ -104,7 +104,7 @@ TEST_CASE("a row whose keys are all padding has weights and an attention of 0", 
 
 TEST_CASE("key_padding combines with a causal mask and with a mask of 2, 3 or 4 axes",
           "[nn][padding]") {
-  Store store;
+  PaddedStore store;
   const nn::MultiHeadAttention layer(store.scope(), 4, 2);
   const Tensor x(random_array({2, 3, 4}, 1));
   const Mask padded = padding({3, 2}, 3), visible = explicit_mask(padded, 2, 3);
@@ -125,7 +125,7 @@ TEST_CASE("key_padding combines with a causal mask and with a mask of 2, 3 or 4 
 }
 
 TEST_CASE("a head takes key_padding too", "[nn][padding]") {
-  Store store;
+  PaddedStore store;
   const nn::AttentionHead head(store.scope(), 4, 3);
   const Tensor x(random_array({2, 3, 4}, 1));
   const Mask padded = padding({1, 3}, 3);
@@ -136,7 +136,7 @@ TEST_CASE("a head takes key_padding too", "[nn][padding]") {
 }
 
 TEST_CASE("a key_padding or mask of another shape is refused", "[nn][padding]") {
-  Store store;
+  PaddedStore store;
   const nn::MultiHeadAttention layer(store.scope(), 4, 2);
   const Tensor x = Tensor(ones({2, 3, 4})).set_name("x");
   for (const Shape& shape : {Shape{2, 4}, Shape{3, 3}, Shape{3}, Shape{2, 1, 3}})
@@ -152,7 +152,7 @@ TEST_CASE("a key_padding or mask of another shape is refused", "[nn][padding]") 
 
 TEST_CASE("with_weights gives the results of operator() and of weights()", "[nn][padding]") {
   for (const std::size_t heads : {std::size_t{1}, std::size_t{2}}) {
-    Store store;
+    PaddedStore store;
     const nn::MultiHeadAttention layer(store.scope(), 4, heads);
     const Tensor x(random_array({2, 3, 4}, 1)), memory(random_array({2, 5, 4}, 2));
     for (const AttentionMask& mask : {AttentionMask{}, AttentionMask{true, {}, {}},
@@ -166,7 +166,7 @@ TEST_CASE("with_weights gives the results of operator() and of weights()", "[nn]
 }
 
 TEST_CASE("in training, with_weights gives the weights after dropout", "[nn][padding]") {
-  Store store;
+  PaddedStore store;
   const nn::MultiHeadAttention layer(store.scope(), 4, 2);
   const Tensor x(random_array({2, 3, 4}, 1));
   Generator one(9), two(9);
@@ -187,7 +187,7 @@ TEST_CASE("in training, with_weights gives the weights after dropout", "[nn][pad
 
 TEST_CASE("a decoder block adds self-attention, cross-attention and the MLP, each after a norm",
           "[nn][decoder]") {
-  Store store;
+  PaddedStore store;
   const nn::DecoderBlock block(store.scope(), 4, 2);
   const Tensor x(random_array({2, 3, 4}, 1)), memory(random_array({2, 5, 4}, 2));
   const AttentionMask causal{true, {}, {}}, padded{false, {}, padding({2, 5}, 5)};
@@ -198,7 +198,7 @@ TEST_CASE("a decoder block adds self-attention, cross-attention and the MLP, eac
 }
 
 TEST_CASE("the parameters of a decoder block have names in this order", "[nn][decoder]") {
-  Store store, without_bias;
+  PaddedStore store, without_bias;
   const nn::DecoderBlock block(store.scope() / "0", 4, 2);
   std::vector<std::string> names;
   for (const Tensor& p : store.parameters) names.push_back(p.name());
@@ -213,7 +213,7 @@ TEST_CASE("the parameters of a decoder block have names in this order", "[nn][de
 
 TEST_CASE("with a causal mask no output of a decoder block depends on later positions of x",
           "[nn][decoder]") {
-  Store store;
+  PaddedStore store;
   const nn::DecoderBlock block(store.scope(), 4, 2);
   const Tensor memory(random_array({1, 3, 4}, 2));
   const Array x = random_array({1, 4, 4}, 1);
@@ -230,7 +230,7 @@ TEST_CASE("with a causal mask no output of a decoder block depends on later posi
 
 TEST_CASE("every output of a decoder block depends on every memory position that is not padding",
           "[nn][decoder]") {
-  Store store;
+  PaddedStore store;
   const nn::DecoderBlock block(store.scope(), 4, 2);
   const Tensor x(random_array({1, 2, 4}, 1));
   const Array memory = random_array({1, 3, 4}, 2);
@@ -246,7 +246,7 @@ TEST_CASE("every output of a decoder block depends on every memory position that
 }
 
 TEST_CASE("a decoder block drops values only in training", "[nn][decoder]") {
-  Store store;
+  PaddedStore store;
   const nn::DecoderBlock block(store.scope(), 4, 2);
   const Tensor x(random_array({1, 2, 4}, 1)), memory(random_array({1, 3, 4}, 2));
   Generator random(5);

@@ -9,7 +9,7 @@ namespace {
 using namespace heed;
 using namespace heed::test;
 
-struct Store {
+struct PatchStore {
   Scope scope() { return Scope(parameters, generator); }
   Parameters parameters;
   Generator generator{3};
@@ -19,7 +19,7 @@ struct Store {
 
 TEST_CASE("PatchEmbedding equals a loop over patches, channels and pixels", "[nn][patches]") {
   const std::size_t B = 2, C = 3, P = 2, rows = 3, columns = 4, E = 5;
-  Store store;
+  PatchStore store;
   const nn::PatchEmbedding layer(store.scope(), C, P, E);
   const Array images = random_array({B, C, rows * P, columns * P}, 1);
   const Array &weight = layer.projection.weight.value(), &bias = layer.projection.bias.value();
@@ -39,7 +39,7 @@ TEST_CASE("PatchEmbedding equals a loop over patches, channels and pixels", "[nn
 
 TEST_CASE("a patch as large as the image gives one vector, a patch of one pixel one per pixel",
           "[nn][patches]") {
-  Store store;
+  PatchStore store;
   const Tensor images(random_array({2, 1, 4, 4}, 1));
   CHECK(nn::PatchEmbedding(store.scope() / "a", 1, 4, 3)(images).shape() == Shape({2, 1, 3}));
   CHECK(nn::PatchEmbedding(store.scope() / "b", 1, 1, 3)(images).shape() == Shape({2, 16, 3}));
@@ -47,7 +47,7 @@ TEST_CASE("a patch as large as the image gives one vector, a patch of one pixel 
 }
 
 TEST_CASE("PatchEmbedding refuses images that cannot be cut, and sizes of 0", "[nn][patches]") {
-  Store store;
+  PatchStore store;
   const nn::PatchEmbedding layer(store.scope(), 3, 4, 8);
   for (const Shape& shape :
        {Shape{1, 3, 8, 6}, Shape{1, 3, 6, 8}, Shape{1, 1, 8, 8}, Shape{3, 8, 8}})

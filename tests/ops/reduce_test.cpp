@@ -16,9 +16,9 @@ using namespace heed::test;
 using X = const std::vector<Tensor>&;
 
 constexpr double inf = infinity, NaN = not_a_number;
-const Array counted = array_of({2, 3}, {1, 2, 3, 4, 5, 9});
+const Array elements = array_of({2, 3}, {1, 2, 3, 4, 5, 9});
 
-Array of_mean(const AxisList& axes) { return mean(Tensor(counted), axes).value(); }
+Array of_mean(const AxisList& axes) { return mean(Tensor(elements), axes).value(); }
 
 std::vector<std::int64_t> numbers(const Indices& x) { return {x.begin(), x.end()}; }
 
@@ -55,7 +55,7 @@ Array naive_sum(const Array& x, const AxisList& axes, bool keepdim) {
 }  // namespace
 
 TEST_CASE("sums over rows, columns and all elements by hand", "[ops][reduce]") {
-  const Tensor x(counted);
+  const Tensor x(elements);
   CHECK((sum(x).value() == scalar(24)));
   CHECK((sum(x, {0}).value() == array_of({3}, {5, 7, 12})));
   CHECK((sum(x, {-1}).value() == array_of({2}, {6, 18})));
@@ -67,7 +67,7 @@ TEST_CASE("sums over rows, columns and all elements by hand", "[ops][reduce]") {
 }
 
 TEST_CASE("means and variances by hand", "[ops][reduce]") {
-  const Tensor x(counted);
+  const Tensor x(elements);
   CHECK((of_mean({}) == scalar(4)));
   CHECK((of_mean({1}) == array_of({2}, {2, 6})));
   CHECK((variance(x, {1}).value() == array_of({2}, {1, 7})));  // (4 + 1 + 9) / 2
@@ -80,13 +80,13 @@ TEST_CASE("means and variances by hand", "[ops][reduce]") {
 
 TEST_CASE("the gradients of reductions by hand", "[ops][reduce]") {
   const Array up = array_of({2}, {3, 30});
-  CHECK((gradients([](X x) { return sum(x[0], {1}); }, {counted}, up)[0] ==
+  CHECK((gradients([](X x) { return sum(x[0], {1}); }, {elements}, up)[0] ==
          array_of({2, 3}, {3, 3, 3, 30, 30, 30})));
-  CHECK((gradients([](X x) { return mean(x[0], {1}); }, {counted}, up)[0] ==
+  CHECK((gradients([](X x) { return mean(x[0], {1}); }, {elements}, up)[0] ==
          array_of({2, 3}, {1, 1, 1, 10, 10, 10})));
-  CHECK((gradients([](X x) { return max(x[0], {1}); }, {counted}, up)[0] ==
+  CHECK((gradients([](X x) { return max(x[0], {1}); }, {elements}, up)[0] ==
          array_of({2, 3}, {0, 0, 3, 0, 0, 30})));
-  CHECK((gradients([](X x) { return variance(x[0], {1}); }, {counted}, up)[0] ==
+  CHECK((gradients([](X x) { return variance(x[0], {1}); }, {elements}, up)[0] ==
          array_of({2, 3}, {-3, 0, 3, -60, -30, 90})));  // dy 2 (x - mean) / 2
 }
 
@@ -144,7 +144,7 @@ TEST_CASE("argmax is the first index of the maximum along any axis", "[ops][redu
 }
 
 TEST_CASE("axes out of range or given twice and maxima of no elements throw", "[ops][reduce]") {
-  const Tensor x(counted), none(zeros({2, 0}));
+  const Tensor x(elements), none(zeros({2, 0}));
   CHECK(message_of([&] { sum(x, {2}); }) ==
         "sum: axis 2 is out of range for x (2, 3); use -2 to 1");
   CHECK(message_of([&] { mean(x, {-3}); }) ==

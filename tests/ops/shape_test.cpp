@@ -11,8 +11,8 @@ using namespace heed;
 using namespace heed::test;
 using X = const std::vector<Tensor>&;
 
-const Array counted = array_of({2, 3}, {1, 2, 3, 4, 5, 6});
-Tensor six() { return Tensor(counted); }
+const Array in_order = array_of({2, 3}, {1, 2, 3, 4, 5, 6});
+Tensor six() { return Tensor(in_order); }
 
 // The gradient of x if the gradient of f(x) is 1, 2, 3, ...
 Array counting_gradient(const Function& f, const Array& x) {
@@ -30,7 +30,7 @@ TEST_CASE("reshape keeps the row-major order, and infers one size of -1", "[ops]
   CHECK(str(reshape(Tensor(scalar(1)), {1, 1}).shape()) == "(1, 1)");
   CHECK(str(reshape(Tensor(ones({1})), {}).shape()) == "()");
   CHECK(str(reshape(Tensor(zeros({0, 3})), {3, -1}).shape()) == "(3, 0)");
-  CHECK((counting_gradient([](X x) { return reshape(x[0], {3, 2}); }, counted) == counted));
+  CHECK((counting_gradient([](X x) { return reshape(x[0], {3, 2}); }, in_order) == in_order));
 }
 
 TEST_CASE("slices and the like copy: a change of the copy leaves the original unchanged",
@@ -47,7 +47,7 @@ TEST_CASE("slices and the like copy: a change of the copy leaves the original un
   for (const Function& operation : operations) {
     const Tensor x = six(), copy = operation({x});
     copy.mutable_value().fill(9);
-    CHECK((x.value() == counted));
+    CHECK((x.value() == in_order));
     const Tensor y = six(), second = operation({y});
     y.mutable_value().fill(9);
     CHECK((second.value() == operation({six()}).value()));
@@ -82,7 +82,7 @@ TEST_CASE("squeeze removes only axes of size 1, unsqueeze inserts one anywhere",
   CHECK(str(unsqueeze(six(), -1).shape()) == "(2, 3, 1)");
   CHECK(str(unsqueeze(six(), -3).shape()) == "(1, 2, 3)");
   CHECK(str(unsqueeze(Tensor(scalar(1)), 0).shape()) == "(1)");
-  CHECK((counting_gradient([](X in) { return unsqueeze(in[0], 1); }, counted) == counted));
+  CHECK((counting_gradient([](X in) { return unsqueeze(in[0], 1); }, in_order) == in_order));
   CHECK(message_of([&] { squeeze(x, 3); }) ==
         "squeeze: axis 3 is out of range for x (2, 1, 3); use -3 to 2");
   CHECK(message_of([&] { unsqueeze(six(), 3); }) ==
@@ -109,10 +109,10 @@ TEST_CASE("expand repeats x, and its gradient is summed over the repetitions", "
 
 TEST_CASE("transpose swaps two axes", "[ops][shape]") {
   CHECK((transpose(six(), 0, 1).value() == array_of({3, 2}, {1, 4, 2, 5, 3, 6})));
-  CHECK((transpose(six(), -1, -1).value() == counted));
+  CHECK((transpose(six(), -1, -1).value() == in_order));
   CHECK(str(transpose(Tensor(zeros({2, 3, 4, 5})), 1, -1).shape()) == "(2, 5, 4, 3)");
   CHECK((transpose(Tensor(scalar(3)), 0, -1).value() == scalar(3)));
-  CHECK((counting_gradient([](X x) { return transpose(x[0], 0, 1); }, counted) ==
+  CHECK((counting_gradient([](X x) { return transpose(x[0], 0, 1); }, in_order) ==
          array_of({2, 3}, {1, 3, 5, 2, 4, 6})));
   CHECK(message_of([] { transpose(six(), 0, 2); }) ==
         "transpose: axis 2 is out of range for x (2, 3); use -2 to 1");
@@ -159,9 +159,9 @@ TEST_CASE("the largest possible step takes only the first element", "[ops][shape
 }
 
 TEST_CASE("the gradient of x is 0 outside the slice", "[ops][shape]") {
-  CHECK((counting_gradient([](X x) { return slice(x[0], 1, 0, to_the_end, 2); }, counted) ==
+  CHECK((counting_gradient([](X x) { return slice(x[0], 1, 0, to_the_end, 2); }, in_order) ==
          array_of({2, 3}, {1, 0, 2, 3, 0, 4})));
-  CHECK((counting_gradient([](X x) { return slice(x[0], 0, 2); }, counted) == zeros({2, 3})));
+  CHECK((counting_gradient([](X x) { return slice(x[0], 0, 2); }, in_order) == zeros({2, 3})));
 }
 
 TEST_CASE("slice throws for a step below 1 and for rank 0", "[ops][shape]") {
@@ -176,7 +176,7 @@ TEST_CASE("select takes one index of an axis and removes the axis", "[ops][shape
   CHECK((select(six(), 0, 1).value() == array_of({3}, {4, 5, 6})));
   CHECK((select(six(), 1, -1).value() == array_of({2}, {3, 6})));
   CHECK((select(select(six(), 0, 0), 0, 1).value() == scalar(2)));
-  CHECK((counting_gradient([](X x) { return select(x[0], 1, 1); }, counted) ==
+  CHECK((counting_gradient([](X x) { return select(x[0], 1, 1); }, in_order) ==
          array_of({2, 3}, {0, 1, 0, 0, 2, 0})));
   CHECK(message_of([] { select(six(), 1, 3); }) ==
         "select: index 3 is out of range for axis 1 of x (2, 3)");
@@ -245,12 +245,12 @@ TEST_CASE("split is the inverse of concat", "[ops][shape]") {
   CHECK((parts[0].value() == array_of({2, 1}, {1, 4})));
   CHECK(str(parts[1].shape()) == "(2, 0)");
   CHECK((parts[2].value() == array_of({2, 2}, {2, 3, 5, 6})));
-  CHECK((concat(parts, 1).value() == counted));
+  CHECK((concat(parts, 1).value() == in_order));
   CHECK((counting_gradient(
              [](X x) {
                return split(x[0], {1, 2}, 1)[1];
              },
-             counted) == array_of({2, 3}, {0, 1, 2, 0, 3, 4})));
+             in_order) == array_of({2, 3}, {0, 1, 2, 0, 3, 4})));
 }
 
 TEST_CASE("split throws for sizes that do not add up", "[ops][shape]") {

@@ -32,7 +32,7 @@ double score(const HeadKind& kind, const Array& weights, const Indices& tokens,
   return static_cast<double>(scores(0));
 }
 
-bool about(double a, double b) { return std::abs(a - b) < 1e-6; }
+bool nearly(double a, double b) { return std::abs(a - b) < 1e-6; }
 
 const Indices abab = {{0, 1, 0, 1}};
 
@@ -71,13 +71,13 @@ struct RandomGpt : SmallModel {
 }  // namespace
 
 TEST_CASE("the score is the mean over rows that have a position of the kind", "[study][heads]") {
-  CHECK(about(score(previous, causal_weights, abab), (0.75 + 0.5 + 0.25) / 3));
-  CHECK(about(score(first, causal_weights, abab), (0.75 + 0.25 + 0.125) / 3));
-  CHECK(about(score(same, causal_weights, abab), (0.25 + 0.5) / 2));  // rows 2 and 3
+  CHECK(nearly(score(previous, causal_weights, abab), (0.75 + 0.5 + 0.25) / 3));
+  CHECK(nearly(score(first, causal_weights, abab), (0.75 + 0.25 + 0.125) / 3));
+  CHECK(nearly(score(same, causal_weights, abab), (0.25 + 0.5) / 2));  // rows 2 and 3
 }
 
 TEST_CASE("same token: the weights of all such positions of a row are added", "[study][heads]") {
-  CHECK(about(score(same, causal_weights, {{5, 5, 5, 7}}), (0.75 + (0.25 + 0.5)) / 2));
+  CHECK(nearly(score(same, causal_weights, {{5, 5, 5, 7}}), (0.75 + (0.25 + 0.5)) / 2));
 }
 
 TEST_CASE("same token: without a causal mask, later positions count too", "[study][heads]") {
@@ -85,19 +85,19 @@ TEST_CASE("same token: without a causal mask, later positions count too", "[stud
                          {Real(0.125), Real(0.75), Real(0.125)},
                          {Real(0.5), Real(0.375), Real(0.125)}};
   const Indices aba = {{0, 1, 0}};
-  CHECK(about(score(same, weights, aba, false), (0.25 + 0.5) / 2));
-  CHECK(about(score(same, weights, aba, true), 0.5));  // row 0 attends only to itself
-  CHECK(about(score(previous, weights, aba, false), (0.125 + 0.375) / 2));
-  CHECK(about(score(first, weights, aba, false), (0.125 + 0.5) / 2));
+  CHECK(nearly(score(same, weights, aba, false), (0.25 + 0.5) / 2));
+  CHECK(nearly(score(same, weights, aba, true), 0.5));  // row 0 attends only to itself
+  CHECK(nearly(score(previous, weights, aba, false), (0.125 + 0.375) / 2));
+  CHECK(nearly(score(first, weights, aba, false), (0.125 + 0.5) / 2));
 }
 
 TEST_CASE("uniform_score is the score of uniform attention weights", "[study][heads]") {
-  CHECK(about(uniform_score(previous, abab, true), (1.0 / 2 + 1.0 / 3 + 1.0 / 4) / 3));
-  CHECK(about(uniform_score(first, abab, true), (1.0 / 2 + 1.0 / 3 + 1.0 / 4) / 3));
-  CHECK(about(uniform_score(same, abab, true), (1.0 / 3 + 1.0 / 4) / 2));
-  CHECK(about(uniform_score(previous, abab, false), 0.25));
-  CHECK(about(uniform_score(same, abab, false), 0.25));
-  CHECK(about(uniform_score(same, {{3, 3, 3, 1}}, false), 0.5));
+  CHECK(nearly(uniform_score(previous, abab, true), (1.0 / 2 + 1.0 / 3 + 1.0 / 4) / 3));
+  CHECK(nearly(uniform_score(first, abab, true), (1.0 / 2 + 1.0 / 3 + 1.0 / 4) / 3));
+  CHECK(nearly(uniform_score(same, abab, true), (1.0 / 3 + 1.0 / 4) / 2));
+  CHECK(nearly(uniform_score(previous, abab, false), 0.25));
+  CHECK(nearly(uniform_score(same, abab, false), 0.25));
+  CHECK(nearly(uniform_score(same, {{3, 3, 3, 1}}, false), 0.5));
 }
 
 // Tokens a b c a b: query 3 (a) attends to key 1, which follows the first a; query 4 to key 2.
@@ -108,12 +108,12 @@ TEST_CASE("the induction score is the weight of the keys after earlier occurrenc
   for (std::size_t t = 0; t < 5; ++t) weights(0, 0, t, 0) = 1;
   weights(0, 0, 3, 0) = Real(0.25), weights(0, 0, 3, 1) = Real(0.75);
   CHECK(difference(head_scores(induction_kind(), weights, tokens, true), Array{Real(0.375)}) == "");
-  CHECK(about(uniform_score(induction_kind(), tokens, true), (1.0 / 4 + 1.0 / 5) / 2));
+  CHECK(nearly(uniform_score(induction_kind(), tokens, true), (1.0 / 4 + 1.0 / 5) / 2));
 }
 
 TEST_CASE("induction: a token may follow an equal token, and attend to itself", "[study][heads]") {
   const Array weights = {{1, 0}, {Real(0.25), Real(0.75)}};
-  CHECK(about(score(induction_kind(), weights, {{5, 5}}), 0.75));
+  CHECK(nearly(score(induction_kind(), weights, {{5, 5}}), 0.75));
 }
 
 TEST_CASE("each head has its own score, averaged over all windows", "[study][heads]") {

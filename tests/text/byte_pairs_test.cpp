@@ -14,7 +14,7 @@ namespace heed::test {
 
 namespace {
 
-using Ids = std::vector<std::int64_t>;
+using TokenIds = std::vector<std::int64_t>;
 using Merges = std::vector<BytePairs::Merge>;
 
 // A random text: any bytes, or bytes of a small alphabet, so that pairs repeat.
@@ -26,7 +26,7 @@ std::string random_text(Generator& g, std::size_t size, std::int64_t alphabet) {
 }
 
 // Replaces each pair `merge` by `id`, from left to right.
-void join(const BytePairs::Merge& merge, std::int64_t id, Ids& ids) {
+void join(const BytePairs::Merge& merge, std::int64_t id, TokenIds& ids) {
   for (std::size_t i = 0; i + 1 < ids.size(); ++i)
     if (BytePairs::Merge(ids[i], ids[i + 1]) == merge) {
       ids[i] = id;
@@ -36,7 +36,7 @@ void join(const BytePairs::Merge& merge, std::int64_t id, Ids& ids) {
 
 // The merges of a text by the definition: counts all pairs anew for every merge.
 Merges merges_by_definition(std::string_view text, std::size_t count) {
-  std::vector<Ids> chunks;
+  std::vector<TokenIds> chunks;
   for (const std::string_view chunk : BytePairs::chunks_of(text)) {
     chunks.emplace_back();
     for (const char c : chunk) chunks.back().push_back(static_cast<unsigned char>(c));
@@ -44,13 +44,14 @@ Merges merges_by_definition(std::string_view text, std::size_t count) {
   Merges merges;
   while (merges.size() < count) {
     std::map<BytePairs::Merge, int> counts;
-    for (const Ids& ids : chunks)
+    for (const TokenIds& ids : chunks)
       for (std::size_t i = 1; i < ids.size(); ++i) ++counts[{ids[i - 1], ids[i]}];
     const auto best = std::max_element(counts.begin(), counts.end(),
                                        [](auto& a, auto& b) { return a.second < b.second; });
     if (best == counts.end() || best->second < 2) break;
     merges.push_back(best->first);
-    for (Ids& ids : chunks) join(best->first, static_cast<std::int64_t>(255 + merges.size()), ids);
+    for (TokenIds& ids : chunks)
+      join(best->first, static_cast<std::int64_t>(255 + merges.size()), ids);
   }
   return merges;
 }
@@ -65,8 +66,8 @@ TEST_CASE("the first merge joins the most frequent pair, later merges join token
   CHECK(pairs.size() == 259);
   CHECK(pairs.bytes(256) == "ug");
   CHECK(pairs.bytes(258) == " hug");
-  CHECK(pairs.encode("hug hugs") == Ids{257, 258, 's'});
-  CHECK(pairs.encode("bug") == Ids{'b', 256});
+  CHECK(pairs.encode("hug hugs") == TokenIds{257, 258, 's'});
+  CHECK(pairs.encode("bug") == TokenIds{'b', 256});
 }
 
 TEST_CASE("of two pairs with the same count the one with the smaller ids is merged first",
@@ -98,7 +99,7 @@ TEST_CASE("any bytes come back from encode and decode", "[text][byte_pairs]") {
   CHECK(vocabulary.size() == pairs.size());
   for (int i = 0; i < 200; ++i) {
     const std::string text = random_text(g, static_cast<std::size_t>(i), i % 2 == 0 ? 256 : 8);
-    const Ids ids = vocabulary.encode(text);
+    const TokenIds ids = vocabulary.encode(text);
     CHECK((vocabulary.decode(ids) == text));
     CHECK((pairs.decode(ids) == text));
     CHECK(ids.size() <= text.size());
@@ -150,9 +151,9 @@ TEST_CASE("a chunk is encoded by its merges in the order of learning", "[text][b
     const std::string text = random_text(g, 300, 8);
     INFO(text);
     const BytePairs pairs = BytePairs::trained_on(text, 300);
-    Ids expected;
+    TokenIds expected;
     for (const std::string_view chunk : BytePairs::chunks_of(text)) {
-      Ids ids;
+      TokenIds ids;
       for (const char c : chunk) ids.push_back(static_cast<unsigned char>(c));
       for (std::size_t m = 0; m < pairs.merges().size(); ++m)
         join(pairs.merges()[m], static_cast<std::int64_t>(256 + m), ids);
@@ -163,7 +164,7 @@ TEST_CASE("a chunk is encoded by its merges in the order of learning", "[text][b
 }
 
 TEST_CASE("the byte 0 can be merged", "[text][byte_pairs]") {
-  CHECK(BytePairs({{0, 0}}).encode(std::string(4, '\0')) == Ids{256, 256});
+  CHECK(BytePairs({{0, 0}}).encode(std::string(4, '\0')) == TokenIds{256, 256});
 }
 
 TEST_CASE("a chunk is never longer than 256 bytes and the space before them",
@@ -231,7 +232,7 @@ TEST_CASE("a corpus of byte pairs has the ids of its training text, then of the 
   const std::string text = "the cat sat on the mat. the cat sat.";
   const BytePairs pairs = BytePairs::trained_on(text, 270);
   const Corpus corpus(text, Vocabulary(pairs));
-  Ids ids = pairs.encode(text.substr(0, 32));
+  TokenIds ids = pairs.encode(text.substr(0, 32));
   for (const std::int64_t id : pairs.encode(text.substr(32))) ids.push_back(id);
   REQUIRE(corpus.size() == ids.size());
   const Indices some = corpus.ids(2, 5);

@@ -14,7 +14,7 @@ namespace {
 
 using namespace heed;
 using namespace std::string_literals;
-using Ids = std::vector<std::int64_t>;
+using TokenIds = std::vector<std::int64_t>;
 using Values = std::vector<std::uint32_t>;
 
 const std::string umlauts =
@@ -28,15 +28,15 @@ TEST_CASE("a vocabulary is the sorted distinct characters of a text", "[text][vo
   CHECK(v.unit() == Unit::code_point);
   CHECK(v.size() == 5);
   CHECK(v.characters() == Values{'\n', 'e', 'h', 'l', 'o'});
-  CHECK(v.encode("hello\n") == Ids{2, 1, 3, 3, 4, 0});
-  CHECK(v.decode(Ids{2, 1, 3, 3, 4, 0}) == "hello\n");
+  CHECK(v.encode("hello\n") == TokenIds{2, 1, 3, 3, 4, 0});
+  CHECK(v.decode(TokenIds{2, 1, 3, 3, 4, 0}) == "hello\n");
   CHECK(v.decode(4) == "o");
 }
 
 TEST_CASE("a character of several bytes is one token", "[text][vocabulary]") {
   const Vocabulary v = Vocabulary::of_text(umlauts);
   CHECK(v.characters() == Values{' ', ',', 'b', 'e', 'r', 0xfc});
-  CHECK(v.encode("\xc3\xbc") == Ids{5});
+  CHECK(v.encode("\xc3\xbc") == TokenIds{5});
   CHECK(v.decode(5) == "\xc3\xbc");
   CHECK(v.decode(v.encode(umlauts)) == umlauts);
 }
@@ -46,7 +46,7 @@ TEST_CASE("a byte vocabulary encodes any binary data", "[text][vocabulary]") {
   const Vocabulary v = Vocabulary::of_text(binary, Unit::byte);
   CHECK(v.unit() == Unit::byte);
   CHECK(v.characters() == Values{0x00, 0xc3, 0xff});
-  CHECK(v.encode(binary) == Ids{2, 0, 1, 2});
+  CHECK(v.encode(binary) == TokenIds{2, 0, 1, 2});
   CHECK(v.decode(v.encode(binary)) == binary);
   CHECK(Vocabulary::of_text(umlauts, Unit::byte).size() == 7);
 }
@@ -64,8 +64,8 @@ TEST_CASE("a text with every code point is the same after encoding and decoding"
 TEST_CASE("an empty text has an empty vocabulary", "[text][vocabulary]") {
   const Vocabulary v = Vocabulary::of_text("");
   CHECK(v.size() == 0);
-  CHECK(v.encode("") == Ids{});
-  CHECK(v.decode(Ids{}).empty());
+  CHECK(v.encode("") == TokenIds{});
+  CHECK(v.decode(TokenIds{}).empty());
   CHECK_THROWS_AS(v.encode("a"), Error);
 }
 
@@ -128,7 +128,7 @@ TEST_CASE("only the vocabularies of pretrained models are made of files", "[text
 
 TEST_CASE("decode throws for an id out of range", "[text][vocabulary]") {
   const Vocabulary v = Vocabulary::of_text("abc");
-  CHECK_THROWS_WITH(v.decode(Ids{0, 3}), "decode: id 3 is not in the vocabulary of 3 tokens");
+  CHECK_THROWS_WITH(v.decode(TokenIds{0, 3}), "decode: id 3 is not in the vocabulary of 3 tokens");
   CHECK_THROWS_WITH(v.decode(-1), "decode: id -1 is not in the vocabulary of 3 tokens");
 }
 
@@ -162,8 +162,8 @@ TEST_CASE("a word vocabulary splits at any white space", "[text][vocabulary]") {
   CHECK(v.unit() == Unit::word);
   CHECK(v.words() == std::vector<std::string>{".", "cat", "mat", "sat", "the"});
   CHECK(v.size() == 5);
-  CHECK(v.encode("the  cat\n") == Ids{4, 1});
-  CHECK(v.decode(Ids{4, 1, 0}) == "the cat .");
+  CHECK(v.encode("the  cat\n") == TokenIds{4, 1});
+  CHECK(v.decode(TokenIds{4, 1, 0}) == "the cat .");
   CHECK(v.decode(1) == "cat");
   CHECK(v.find("mat") == 2);
   CHECK(v.find("ma") == -1);

@@ -1,4 +1,4 @@
-// block.hpp: the feed-forward network, the transformer block, and BERT's masked-LM head.
+// block.hpp: the feed-forward network and the transformer block, which GPT, Llama and BERT share.
 #pragma once
 
 #include <optional>
@@ -69,20 +69,6 @@ struct Block {
   Norm norm2;                    // norm before the MLP, or after it with post-norm
   Mlp mlp;                       // the feed-forward network
   bool post_norm = false;        // whether norms follow the residual connections
-};
-
-// What BERT's masked language model computes before the output layer: norm(gelu(transform(x))). The
-// output layer has a bias. (BertLMPredictionHead in Hugging Face's transformers.)
-struct MaskedLmHead {
-  // The head of a model with this configuration.
-  MaskedLmHead(Scope scope, const GptConfig& config);
-
-  Tensor operator()(In x) const;  // (..., C) -> (..., C)
-
-  Linear transform;  // weight (C, C)
-  Norm norm;         // after the GELU
-  Tensor bias;       // (V): the bias of the output layer
-  Gelu gelu_form;    // the form of GELU
 };
 
 }  // namespace HEED_NAMESPACE::nn

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "heed/nn/bert.hpp"
 #include "heed/nn/block.hpp"
 
 namespace HEED_NAMESPACE::nn {
@@ -105,7 +106,7 @@ struct Gpt {
   GptConfig config;                     // the hyperparameters
   Embedding token;                      // (V, C)
   std::optional<Embedding> position;    // (block_size, C); none with rotary positions
-  std::optional<Embedding> token_type;  // (token_types, C); none if config.token_types is 0
+  std::optional<TokenTypeEmbedding> token_type;  // (token_types, C); none if config.token_types is 0
   std::vector<Block> blocks;            // one block for each layer
   Norm norm;  // the final norm; with post-norm, the norm of the embeddings
   std::optional<MaskedLmHead> masked_lm;  // BERT's head; none unless config.masked_lm_head
