@@ -212,8 +212,9 @@ TEST_CASE("an include of a floor above is found and named", "[floors]") {
   CHECK(
       joined(faults("src/optim/sgd.cpp", "#include \"optim/state.hpp\"\n#include \"nn/x.hpp\"")) ==
       "src/optim/sgd.cpp (optim) includes nn/x.hpp (nn), a floor beside it\n");
-  CHECK(joined(faults("lessons/01_averaging.cpp", "#include \"heed/commands/run.hpp\"\n")) ==
-        "lessons/01_averaging.cpp (lessons) includes heed/commands/run.hpp (commands), a floor "
+  CHECK(joined(faults("lessons/01_averaging/lesson.cpp", "#include \"heed/commands/run.hpp\"\n")) ==
+        "lessons/01_averaging/lesson.cpp (lessons) includes heed/commands/run.hpp (commands), a "
+        "floor "
         "above it\n");
 }
 
@@ -237,8 +238,9 @@ TEST_CASE("includes of the own layer and of lower layers are accepted", "[floors
                "#include \"heed/train/trainer.hpp\"\n"
                "#include \"commands/options.hpp\"\nint main() { std::cout << 1; }")
             .empty());
-  CHECK(faults("lessons/01_averaging.cpp", "#include \"heed/draw/table.hpp\"\nstd::cout << 1;")
-            .empty());
+  CHECK(
+      faults("lessons/01_averaging/lesson.cpp", "#include \"heed/draw/table.hpp\"\nstd::cout << 1;")
+          .empty());
 }
 
 TEST_CASE("printing and argv below the commands are found, in comments and strings not",

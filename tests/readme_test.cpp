@@ -21,6 +21,7 @@
 #include "heed/base/text.hpp"
 #include "heed/heed.hpp"
 #include "heed/study/markov_source.hpp"
+#include "lessons/programs.hpp"
 #include "scratch_folder.hpp"
 
 namespace {
@@ -91,7 +92,7 @@ TEST_CASE("every file of the project that the README names exists", "[readme]") 
       matches(readme(), "`((?:include|src|tests|tools|docs|examples|lessons)/[A-Za-z0-9_/.-]+)`");
   CHECK(names.size() > 5);
   for (const std::string& name : names) {
-    if (name == "lessons/99_try.cpp") continue;  // the reader's
+    if (name == "lessons/99_try/lesson.cpp") continue;  // the reader's
     INFO(name);
     CHECK(fs::exists(project / name));
   }
@@ -99,19 +100,13 @@ TEST_CASE("every file of the project that the README names exists", "[readme]") 
 
 TEST_CASE("the README lists every lesson and every exercise", "[readme]") {
   const std::string text = readme();
-  for (const char* folder : {"lessons", "lessons/exercises"})
-    for (const auto& entry : fs::directory_iterator(project / folder)) {
-      const fs::path file = entry.path();
-      if (file.extension() != ".cpp" ||
-          !std::isdigit(static_cast<unsigned char>(file.filename().string()[0])))
-        continue;
-      const bool is_ours =
-          folder != std::string("lessons") || fs::exists(fs::path(file).replace_extension(".out"));
-      INFO(file);
-      if (is_ours)
-        CHECK(text.find("(" + std::string(folder) + "/" + file.filename().string() + ")") !=
-              text.npos);
-    }
+  std::vector<fs::path> files;
+  for (const fs::path& lesson : lesson_folders()) files.push_back(lesson / "lesson.cpp");
+  for (const ExerciseFiles& exercise : all_exercises()) files.push_back(exercise.task);
+  for (const fs::path& file : files) {
+    INFO(file);
+    CHECK(has(text, "(" + fs::relative(file, project).string() + ")"));
+  }
 }
 
 TEST_CASE("the README counts the cases and programs of PyTorch", "[readme]") {
@@ -216,7 +211,7 @@ namespace {
 std::vector<heed::Array> shown;
 void show(const char*, const heed::Array& array) { shown.push_back(array); }
 
-// The body of the README's program lessons/99_try.cpp.
+// The body of the README's program lessons/99_try/lesson.cpp.
 void program_of_readme() {
   using namespace heed;
   Tensor x(Generator(42).randn({3, 5}), /*requires_grad=*/true);
@@ -292,16 +287,16 @@ TEST_CASE("exercise 1 prints the lines in the README", "[readme]") {
   REQUIRE(block.size() > 4);
   const Sandbox sandbox;
   Call call = sandbox.call({});
-  call.arguments = {HEED_BINARY_DIR "/lessons/exercise_01_running_mean"};
+  call.arguments = {HEED_BINARY_DIR "/lessons/exercise_01"};
   const Finished exercise = run(call);
   if (!has(exercise.out, "\n8 of 16 are right so far.\n")) {
-    WARN("skipped: lessons/exercises/01_running_mean.cpp has been changed");
+    WARN("skipped: lessons/01_averaging/exercise.cpp has been changed");
     return;
   }
   CHECK(line_not_in(exercise.out, part_of(block, 1, block.size() - 2)) == "");
   // The last two lines are those of the launcher.
   CHECK(block[block.size() - 2] ==
-        "Your part is in lessons/exercises/01_running_mean.cpp; ./heed exercise 1 checks it");
+        "Your part is in lessons/01_averaging/exercise.cpp; ./heed exercise 1 checks it");
 }
 
 TEST_CASE("the README counts the tests of ./heed test", "[readme]") {

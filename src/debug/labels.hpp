@@ -10,7 +10,7 @@ namespace HEED_NAMESPACE {
 // A node's name and shape, "V (3, 4)", or its operation and shape if unnamed, "MatMul (3, 4)".
 std::string short_label(const Node& node);
 
-// "MatMul 'V' (3, 4) made at lessons/05_query_key_value.cpp:41"; the name may be empty.
+// "MatMul 'V' (3, 4) made at lessons/04_query_key_value/lesson.cpp:41"; the name may be empty.
 std::string origin(std::string_view op, const std::string& name, const Shape& shape,
                    SourceLocation location);
 std::string origin(const Node& node);

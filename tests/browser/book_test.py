@@ -42,7 +42,7 @@ def test_search(page):
     check("a long list of results is cut", page.find_all("#found li")[-1].text.startswith("and "))
     page.keys(Keys.ESCAPE)
     page.keys("05 queries and keys", Keys.ENTER)
-    check("Enter opens the first result", address(page) == "05_query_key_value.html#Queries-and-keys", address(page))
+    check("Enter opens the first result", address(page) == "04_query_key_value.html#Queries-and-keys", address(page))
 
 
 def test_turning(page):
@@ -57,7 +57,7 @@ def test_turning(page):
     check("a lesson that was not run says so", "./heed book 04" in page.text("main"))
     page.click("nav a")
     page.wait("return document.readyState === 'complete' && location.pathname.includes('index')")
-    lessons = list((pathlib.Path(__file__).resolve().parents[2] / "lessons").glob("[0-9][0-9]_*.cpp"))
+    lessons = list((pathlib.Path(__file__).resolve().parents[2] / "lessons").glob("[0-9][0-9]*_*/lesson.cpp"))
     check("the index has all lessons", len(page.find_all(".course li")) == len(lessons))
     page.run("return document.querySelectorAll('.course a')[4]").click()
     page.wait("return document.readyState === 'complete' && location.pathname.includes('05_')")
@@ -213,7 +213,7 @@ return [worst, where];
 
 def test_look(folder):
     for name, settings in [("light", {}), ("dark", {"dark": True}), ("phone", {"width": 360, "height": 740})]:
-        for file in ["05_query_key_value.html", "06_scaling_and_saturation.html", "index.html", "glossary.html"]:
+        for file in ["04_query_key_value.html", "09_scaling_and_saturation.html", "index.html", "glossary.html"]:
             with Page(folder / file, **settings) as page:
                 page.run("document.querySelectorAll('.results td').forEach((cell) => cell.style.background = '')")
                 worst, where = page.run(CONTRAST)
@@ -248,7 +248,7 @@ def main():
             test_numbers(page, "attention")
             test_print(page)
             check("no error in the console", not page.errors(), page.errors())
-        with Page(folder / "06_scaling_and_saturation.html") as page:
+        with Page(folder / "09_scaling_and_saturation.html") as page:
             test_curves(page)
             test_slider(page, "saturation")
             test_numbers(page, "saturation")

@@ -80,7 +80,7 @@ bool contains(const Words& text, const Words& part) {
   return std::search(text.begin(), text.end(), part.begin(), part.end(), agree) != text.end();
 }
 
-// The lines of the .out file that are not in the page; of a lesson that trains, without numbers.
+// The lines of output.txt that are not in the page; of a lesson that trains, without numbers.
 std::string missing_lines(const std::string& out, const std::string& page, bool trains) {
   Words in_page = words(page);
   if (trains) in_page = without_numbers(in_page);
@@ -116,7 +116,7 @@ void check_pictures(const std::string& out, const std::string& page) {
 
 TEST_CASE("the pages of the book have all that the lessons print", "[commands][book]") {
   const Sandbox sandbox;
-  for (const std::string lesson : {"01_averaging", "05_query_key_value"}) {
+  for (const std::string lesson : {"01_averaging", "04_query_key_value"}) {
     Call call = sandbox.call({"book", lesson.substr(0, 2), "--out", "b"});
     call.environment.clear();  // with gnuplot and Graphviz on the PATH
     const Finished done = run(call);
@@ -124,12 +124,12 @@ TEST_CASE("the pages of the book have all that the lessons print", "[commands][b
     REQUIRE(done.code == 0);
     CHECK(done.out == "book   b/index.html: 1 lesson\n");
     const std::string page = content(sandbox / ("b/" + lesson + ".html"));
-    const std::string out = content(HEED_SOURCE_DIR "/lessons/" + lesson + ".out");
+    const std::string out = content(HEED_SOURCE_DIR "/lessons/" + lesson + "/output.txt");
     CHECK(words(output_in(page)) == words(out));
     CHECK(missing_lines(out, output_in(page), false) == "");
     check_pictures(out, page);
   }
-  const std::string page = content(sandbox / "b/05_query_key_value.html");
+  const std::string page = content(sandbox / "b/04_query_key_value.html");
   for (const char* part :
        {"<p class=\"check\">same: K by hand = in one line <small class=\"tolerance\" title=\"no "
         "two numbers differ by more\">within 0.00001</small></p>",
@@ -138,17 +138,17 @@ TEST_CASE("the pages of the book have all that the lessons print", "[commands][b
         "<code>Tensor S = products / std::sqrt(4.0);\n",
         "check(&quot;K by hand = in one line&quot;",
         "</small>\n<pre class=\"code\"><code>Array W_K = g.randn({5, 4})",
-        "Answers to the questions", "<h2>Exercise 05</h2>", "<h2>Exercise 05b</h2>",
-        "Check it with <code>./heed exercise 05b</code>.", "<summary>Hint 1</summary>",
-        "04_graph_attention.html", "06_scaling_and_saturation.html",
-        "<figure class=\"attention\"><script", "<figure class=\"sliders\"><script"})
+        "Answers to the questions", "<h2>Exercise 04</h2>", "<h2>Exercise 04b</h2>",
+        "Check it with <code>./heed exercise 04b</code>.", "<summary>Hint 1</summary>",
+        "03_graph_attention.html", "05_autograd.html", "<figure class=\"attention\"><script",
+        "<figure class=\"sliders\"><script"})
     CHECK(has(page, part));
   const std::string index = content(sandbox / "b/index.html");
   CHECK(has(index, "21_vision.html"));
   CHECK(has(index, "<a href=\"01_averaging.html\">01 averaging</a><br>the causal mean of token "));
   CHECK(has(content(sandbox / "b/glossary.html"), "<dt id=\"softmax\">"));
   CHECK(has(content(sandbox / "b/glossary.html"),
-            "<a href=\"05_query_key_value.html#term-projection-matrix\">lesson 05</a>"));
+            "<a href=\"04_query_key_value.html#term-projection-matrix\">lesson 04</a>"));
   CHECK(has(page, "id=\"term-projection-matrix\""));
   CHECK(has(page, " attention_of_token computes it"));  // no link within a name
   for (const char* name : {"b/book.css", "b/book.js", "b/maps.js", "b/curves.js", "b/sliders.js"})
@@ -158,8 +158,8 @@ TEST_CASE("the pages of the book have all that the lessons print", "[commands][b
 
 TEST_CASE("the page of a lesson that trains has the losses of its run", "[commands][book]") {
   const Sandbox sandbox;
-  REQUIRE(sandbox.heed({"book", "7", "--out", "b"}).code == 0);
-  const std::string page = content(sandbox / "b/07_causal_mask.html");
+  REQUIRE(sandbox.heed({"book", "8", "--out", "b"}).code == 0);
+  const std::string page = content(sandbox / "b/08_causal_mask.html");
   const std::string begin = "<figure class=\"curves\"><script type=\"application/json\">";
   const std::size_t at = page.find(begin) + begin.size();
   const auto note = nlohmann::json::parse(page.substr(at, page.find("</script>", at) - at));
@@ -192,25 +192,25 @@ TEST_CASE("heed book of one lesson keeps the other pages and their search entrie
   }
   CHECK(has(content(sandbox / "b/01_averaging.html"), "<div id=\"output\">"));
   CHECK(has(content(sandbox / "b/02_naive_attention.html"), "<div id=\"output\">"));
-  CHECK(has(content(sandbox / "b/03_matmul_views.html"), "<code>./heed book 03</code> runs it"));
+  CHECK(has(content(sandbox / "b/02b_matmul_views.html"), "<code>./heed book 02b</code> runs it"));
 }
 
 TEST_CASE("every line of the .out files is in the book that is made in brief",
           "[commands][whole_book][.]") {
   // The lessons that train, and draw no picture of the losses.
-  const std::set<std::string> with_curves = {"04", "06", "07", "16", "18",
+  const std::set<std::string> with_curves = {"03", "08", "09", "16", "18",
                                              "19", "20", "22", "25", "26"};
   const EnvironmentVariable brief("HEED_BRIEF", "1");
   const ScratchFolder sandbox;
   const LessonRun book = run_in(sandbox.path, HEED_BINARY_DIR "/heed", "book --brief --out b");
   REQUIRE(book.exit_code == 0);
-  for (const std::filesystem::path& lesson : numbered("lessons")) {
-    const std::string name = lesson.stem().string();
+  for (const std::filesystem::path& lesson : lesson_folders()) {
+    const std::string name = lesson.filename().string();
     INFO("lesson " << name);
     const std::string html = content(sandbox / ("b/" + name + ".html"));
     const std::string page = output_in(html);
     CHECK(has(html, "<figure class=\"curves\">") == (with_curves.count(name.substr(0, 2)) == 1));
-    const std::string out = content(std::filesystem::path(lesson).replace_extension(".out"));
+    const std::string out = content(lesson / "output.txt");
     const bool differs =
         trains(lesson) || has(out, "~");  // numbers that brief runs or training change
     CHECK(missing_lines(out, page, differs) == "");
@@ -234,6 +234,7 @@ TEST_CASE("heed book refuses a lesson that does not exist", "[commands][book]") 
   const Sandbox sandbox;
   const Finished done = sandbox.heed({"book", "77"});
   CHECK(done.code == 2);
-  CHECK(done.err.rfind("heed: error: lesson '77' does not exist; there are lessons 1 to ", 0) == 0);
+  CHECK(done.err.rfind("heed: error: lesson '77' does not exist; there are lessons 01 to ", 0) ==
+        0);
   CHECK_FALSE(sandbox.has_file("book"));
 }

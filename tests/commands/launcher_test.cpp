@@ -89,39 +89,37 @@ TEST_CASE("exercise runs the checks, and prints the exercise's path if they fail
   const Machine machine;
   const Finished run = machine.heed({"exercise", "1"});
   CHECK(run.code == 1);
-  CHECK(run.out == "exercise_01_mean|" + machine.root.string() + "|");
+  CHECK(run.out == "exercise_01|" + machine.root.string() + "|");
   CHECK(
-      has(run.err, "Your part is in lessons/exercises/01_mean.cpp; ./heed exercise 1 checks it\n"));
-  CHECK(has(machine.log(), "--target exercise_01_mean\n"));
+      has(run.err, "Your part is in lessons/01_first/exercise.cpp; ./heed exercise 1 checks it\n"));
+  CHECK(has(machine.log(), "--target exercise_01\n"));
 }
 
 TEST_CASE("01b is the second exercise of lesson 01, and 1b too", "[commands][launcher]") {
   const Machine machine;
-  const fs::path exercises = machine.root / "lessons/exercises";
-  put(exercises / "01b_median.cpp", "// 01b median: about 01b_median.\n");
+  put(machine.root / "lessons/01_first/exercise_b.cpp", "// 01b median: about 01b_median.\n");
   CHECK(machine.heed({"exercise"}).out ==
         "  01  mean                        about 01_mean.\n"
         "  01b median                      about 01b_median.\n");
   for (const char* name : {"1b", "01b", "median", "01b_median"}) {
     INFO(name);
     const Finished run = machine.heed({"exercise", name});
-    CHECK(run.out == "exercise_01b_median|" + machine.root.string() + "|");
-    CHECK(has(run.err, "lessons/exercises/01b_median.cpp; ./heed exercise 1b checks it\n"));
+    CHECK(run.out == "exercise_01b|" + machine.root.string() + "|");
+    CHECK(has(run.err, "lessons/01_first/exercise_b.cpp; ./heed exercise 1b checks it\n"));
   }
-  CHECK(has(machine.log(), "--target exercise_01b_median\n"));
-  CHECK(machine.heed({"exercise", "1"}).out == "exercise_01_mean|" + machine.root.string() + "|");
+  CHECK(has(machine.log(), "--target exercise_01b\n"));
+  CHECK(machine.heed({"exercise", "1"}).out == "exercise_01|" + machine.root.string() + "|");
 }
 
 TEST_CASE("answers and the glossary are printed without a build", "[commands][launcher]") {
   const Machine machine;
-  fs::create_directory(machine.root / "lessons/answers");
-  put(machine.root / "lessons/answers/01_first.txt", "1. Two.\n");
+  put(machine.root / "lessons/01_first/answers.txt", "1. Two.\n");
   put(machine.root / "lessons/glossary.txt", "token | 01 | A word.\n");
   CHECK(machine.heed({"lesson", "first", "--answers"}).out == "1. Two.\n");
   CHECK(machine.heed({"lesson", "--words"}).out == "token                         01  A word.\n");
   const Finished none = machine.heed({"lesson", "3", "--answers"});
   CHECK(none.code == 1);
-  CHECK(none.err == "heed: error: lesson 03_section has no answers in lessons/answers\n");
+  CHECK(none.err == "heed: error: lesson 03_section has no file answers.txt\n");
   const Finished odd = machine.heed({"lesson", "1", "--answer"});
   CHECK(odd.code == 2);
   CHECK(odd.err == "heed: error: unknown option '--answer'; use --answers or --double\n");
@@ -130,7 +128,7 @@ TEST_CASE("answers and the glossary are printed without a build", "[commands][la
   CHECK(test.err ==
         "heed: error: unknown option '--al'; use --all, --coverage, or -R NAME for one folder\n");
   CHECK(machine.heed({"debug", "exercise"}).err ==
-        "heed: error: debug exercise needs a number: ./heed debug exercise 9\n");
+        "heed: error: debug exercise needs a number: ./heed debug exercise 6\n");
   CHECK_FALSE(fs::exists(machine.root / "build"));
 }
 
@@ -166,17 +164,17 @@ TEST_CASE("debug builds with the debug preset and starts gdb at main with heed's
   };
   CHECK(machine.heed({"debug", "2"}).out == started("lessons/02_second_sight"));
   CHECK(has(machine.log(), "--target 02_second_sight\n"));
-  CHECK(machine.heed({"debug", "exercise", "mean"}).out == started("lessons/exercise_01_mean"));
+  CHECK(machine.heed({"debug", "exercise", "mean"}).out == started("lessons/exercise_01"));
   CHECK(machine.heed({"debug", "train", "a b", "--steps"}).out ==
         started("commands/train") + "a b|--steps|");
   CHECK(machine.heed({"debug", "--build", "2"}).out == build + "lessons/02_second_sight\n");
-  CHECK(has(machine.heed({"debug"}).err, "heed: error: debug needs an argument: ./heed debug 9"));
+  CHECK(has(machine.heed({"debug"}).err, "heed: error: debug needs an argument: ./heed debug 6"));
   CHECK(machine.heed({"debug", "--fast", "2"}).err ==
         "heed: error: unknown option '--fast'; use --lldb, --double or --build\n");
   CHECK(machine.heed({"debug", "--double", "2"}).out == started("lessons/02_second_sight_double"));
   CHECK(has(machine.log(), "--target 02_second_sight_double\n"));
   CHECK(machine.heed({"debug", "--build", "--double", "exercise", "mean"}).out ==
-        build + "lessons/exercise_01_mean_double\n");
+        build + "lessons/exercise_01_double\n");
   const Finished refused = machine.heed({"debug", "--double", "train"});
   CHECK(refused.err ==
         "heed: error: --double is for lessons and exercises; heed train computes in float\n");
@@ -200,7 +198,7 @@ TEST_CASE("debug --lldb starts LLDB at main with heed's commands and its Python 
             "/tools/debugger/heed_lldb.py\"|-o|breakpoint set -n main -K " +
             "false|-o|script lldb.debugger.SetAsync(False)|-o|run|-o|script "
             "lldb.debugger.SetAsync(True)|-o|heed|--|" +
-            build + "lessons/exercise_01_mean|");
+            build + "lessons/exercise_01|");
   for (const Arguments& options : {Arguments{"--build", "--lldb"}, Arguments{"--lldb", "--build"}})
     CHECK(machine.heed(Arguments{"debug"} + options + Arguments{"2"}).out ==
           build + "lessons/02_second_sight\n");

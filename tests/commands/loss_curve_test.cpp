@@ -1,10 +1,11 @@
 // loss_curve_test.cpp: plots of loss.csv, and the messages for a missing or empty file.
 
+#include "commands/train/loss_curve.hpp"
+
 #include <cmath>
 
 #include "catch.hpp"
 #include "commands/heed_program.hpp"
-#include "commands/train/loss_curve.hpp"
 #include "heed/base/text.hpp"
 #include "readme.hpp"
 #include "scratch_folder.hpp"

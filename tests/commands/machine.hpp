@@ -13,20 +13,21 @@ namespace fs = std::filesystem;
 // and programs. The fake programs append their arguments to the file log.
 struct Machine : ScratchFolder {
   explicit Machine(const std::string& project = "project") : root(path / project) {
-    for (const fs::path& folder :
-         {root / "lessons/exercises", root / "lessons/solutions", path / "bin", path / "tools"})
+    for (const fs::path& folder : {root, path / "bin", path / "tools"})
       fs::create_directories(folder);
     std::string launcher = content(HEED_SOURCE_DIR "/heed");
     for (std::size_t i; (i = launcher.find("/usr/include")) != launcher.npos;)
       launcher.replace(i, 12, (path / "include").string());
     put(root / "heed", launcher);
     fs::permissions(root / "heed", fs::perms::owner_all);
-    for (const std::string lesson : {"01_first", "02_second_sight", "03_section"})
-      put(root / "lessons" / (lesson + ".cpp"), "// " + lesson.substr(0, 2) + " " +
-                                                    lesson.substr(3) + ": about " + lesson +
-                                                    ".\nint x;\n");
-    put(root / "lessons/exercises/01_mean.cpp", "// 01 mean: about 01_mean.\n");
-    put(root / "lessons/solutions/01_mean.cpp",
+    for (const std::string lesson : {"01_first", "02_second_sight", "03_section"}) {
+      fs::create_directories(root / "lessons" / lesson);
+      put(root / "lessons" / lesson / "lesson.cpp", "// " + lesson.substr(0, 2) + " " +
+                                                        lesson.substr(3) + ": about " + lesson +
+                                                        ".\nint x;\n");
+    }
+    put(root / "lessons/01_first/exercise.cpp", "// 01 mean: about 01_mean.\n");
+    put(root / "lessons/01_first/exercise_solution.cpp",
         "// Hint: Divide.\n// Hint: By two.\na\n// Your part begins here.\nhalf\n"
         "// Your part ends here.\nb\n");
     for (const char* tool :

@@ -1,12 +1,13 @@
 // run_lock_test.cpp: the lock of a run's folder, also after a trainer was killed.
 
+#include "commands/run_lock.hpp"
+
 #include <sys/file.h>
 #include <sys/stat.h>
 
 #include "base/process.hpp"
 #include "catch.hpp"
 #include "commands/heed_program.hpp"
-#include "commands/run_lock.hpp"
 #include "heed/base/atomic_file.hpp"
 
 using namespace heed_test;

@@ -32,7 +32,7 @@ void check_core(const std::string& name, const std::string& function) {
   compare(name, expected, replayed(name, folder.path, {}));
 }
 
-const std::string lesson = programs + "lesson_09_Og";
+const std::string lesson = programs + "lesson_06_Og";
 
 }  // namespace
 
@@ -45,14 +45,14 @@ TEST_CASE("the transcript that HEED_TRANSCRIPT names", "[debug][transcript][.]")
                                                               : "heed::Softmax::backward");
 }
 
-TEST_CASE("gdb steps the backward pass of lesson 09 node by node", "[debug][.]") {
-  if (can_debug()) check_transcript("lesson_09");
+TEST_CASE("gdb steps the backward pass of lesson 06 node by node", "[debug][.]") {
+  if (can_debug()) check_transcript("lesson_06");
 }
 
-TEST_CASE("the session of lesson 09 is the same at -O0 and -O2", "[debug][.]") {
+TEST_CASE("the session of lesson 06 is the same at -O0 and -O2", "[debug][.]") {
   if (!can_debug()) return;
-  check_at("O0", "lesson_09");
-  check_at("O2", "lesson_09");
+  check_at("O0", "lesson_06");
+  check_at("O2", "lesson_06");
 }
 
 TEST_CASE("sessions at -O2 print what they print at -Og", "[debug][O2][.]") {
@@ -151,8 +151,8 @@ TEST_CASE("gdb steps through a GPT, whose tensors have the names of their layers
   if (can_debug()) check_transcript("gpt");
 }
 
-TEST_CASE("gdb steps through the several backward passes of lesson 08", "[debug][.]") {
-  if (can_debug()) check_transcript("lesson_08");
+TEST_CASE("gdb steps through the several backward passes of lesson 05", "[debug][.]") {
+  if (can_debug()) check_transcript("lesson_05");
 }
 
 TEST_CASE("gdb prints arrays, shapes, parameters, scopes and generators", "[debug][.]") {
@@ -206,7 +206,7 @@ TEST_CASE("a program with -g whose library has none gets an error about the libr
   if (!can_debug()) return;
 #ifdef NDEBUG  // a release build compiles lessons with -g, and the library without
   const SessionFolder folder;
-  const std::string release = HEED_BINARY_DIR "/lessons/09_backward_through_attention";
+  const std::string release = HEED_BINARY_DIR "/lessons/06_backward_through_attention";
   for (const char* command : {"heed graph", "heed step", "heed nan"}) {
     const Lines lines = session(folder.path, {release}, {"break main", "run > out.txt", command});
     INFO(text_of(lines));
@@ -218,7 +218,7 @@ TEST_CASE("a program with -g whose library has none gets an error about the libr
 TEST_CASE("a program that runs no operation is not said to lack -g", "[debug][.]") {
   if (!can_debug()) return;
   const SessionFolder folder;
-  const Lines lines = session(folder.path, {programs + "exercise_09_Og"},
+  const Lines lines = session(folder.path, {programs + "exercise_06_Og"},
                               {"break softmax_rows", "run > out.txt", "up", "print scores",
                                "delete", "heed step", "heed watch Q", "heed nan"});
   const std::string text = text_of(lines);
@@ -236,7 +236,7 @@ TEST_CASE("gdb's commands read a program that computes in double", "[debug][.]")
 TEST_CASE("heed check works at -O2", "[debug][.]") {
   if (!can_call()) return;
   const SessionFolder folder;
-  const Lines lines = session(folder.path, {programs + "lesson_09_O2"},
+  const Lines lines = session(folder.path, {programs + "lesson_06_O2"},
                               {"break main", "run > out.txt", "heed step MatMul", "heed check",
                                "heed step Softmax", "heed check", "heed check K"});
   INFO(text_of(lines));

@@ -7,7 +7,7 @@ using namespace heed_test;
 
 namespace {
 
-// What gdb answers to these MI commands in lesson 09, with the settings of .vscode/launch.json.
+// What gdb answers to these MI commands in lesson 06, with the settings of .vscode/launch.json.
 std::string answers(const Lines& commands) {
   const SessionFolder folder;
   Lines lines = {"-enable-pretty-printing",
@@ -20,7 +20,7 @@ std::string answers(const Lines& commands) {
   lines.insert(lines.end(), commands.begin(), commands.end());
   lines.push_back("-gdb-exit");
   const Arguments arguments = {path_of("gdb"), "-q",     "-nx",
-                               "-i=mi",        "--args", programs + "lesson_09_Og"};
+                               "-i=mi",        "--args", programs + "lesson_06_Og"};
   return run({arguments,
               folder.path,
               heed::joined(lines, "\n") + "\n",
@@ -96,7 +96,7 @@ TEST_CASE("a debug adapter stops with a reason, and shows arrays and tensors in 
   const Finished finished =
       run({{python, HEED_SOURCE_DIR "/tests/debug/dap_client.py", adapter,
             HEED_SOURCE_DIR "/.vscode/launch.json", "heed: the open lesson (CodeLLDB)",
-            programs + "lesson_09_Og", folder.path.string(), "heed::Softmax::backward"},
+            programs + "lesson_06_Og", folder.path.string(), "heed::Softmax::backward"},
            folder.path,
            "",
            {{"PYTHONPATH", module_folders()}}});

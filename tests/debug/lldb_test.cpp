@@ -24,12 +24,12 @@ TEST_CASE("LLDB: heed step runs to a node, and begins with what the last node pa
           "[debug][lldb][.]") {
   if (!can_use_lldb()) return;
   const std::string out =
-      session({"lesson_09_Og"}, {"heed step", "heed step Softmax", "heed step #8"});
+      session({"lesson_06_Og"}, {"heed step", "heed step Softmax", "heed step #8"});
   INFO(out);
   CHECK(has(out, "a new backward pass, from #16 DivideByConstant (), made at lessons/09_"));
   CHECK(
       has(out, "#12 MatMul 'O' passed to #11 Softmax 'A': (3, 3) norm 3.2141 [-1.1234, 2.4042]\n"));
-  CHECK(has(out, "#11 Softmax 'A' (3, 3), made at lessons/09_backward_through_attention.cpp:"));
+  CHECK(has(out, "#11 Softmax 'A' (3, 3), made at lessons/06_backward_through_attention/lesson.cpp:"));
   CHECK(has(out, "upstream gradient (dy) = (3, 3)\n   0.0000   0.0000   0.0000\n"));
   CHECK(has(out, "#9 DivideByConstant passed to #8 MatMul 'Q K^T': (3, 3) norm 0.4810"));
 }
@@ -37,7 +37,7 @@ TEST_CASE("LLDB: heed step runs to a node, and begins with what the last node pa
 TEST_CASE("LLDB: heed graph lists the nodes of the pass", "[debug][lldb][.]") {
   if (!can_use_lldb()) return;
   const std::string out = session(
-      {"lesson_09_Og"}, {"heed graph", "heed step Softmax", "heed graph", "heed graph now.O"});
+      {"lesson_06_Og"}, {"heed graph", "heed step Softmax", "heed graph", "heed graph now.O"});
   INFO(out);
   CHECK(has(out, "error: heed: no backward pass is running; `heed step` runs to the next one"));
   CHECK(has(out, "=> #11  Softmax           A      (3, 3)  from #10                   3.2141  "));
@@ -47,7 +47,7 @@ TEST_CASE("LLDB: heed graph lists the nodes of the pass", "[debug][lldb][.]") {
 TEST_CASE("LLDB: heed out prints the gradients that a backward returned", "[debug][lldb][.]") {
   if (!can_use_lldb()) return;
   const std::string out =
-      session({"lesson_09_Og"}, {"heed out", "heed step #8", "heed out", "heed out", "heed step"});
+      session({"lesson_06_Og"}, {"heed out", "heed step #8", "heed out", "heed out", "heed step"});
   INFO(out);
   CHECK(has(out, "error: heed: no backward pass is running"));
   const std::string passed =
@@ -94,7 +94,7 @@ TEST_CASE("LLDB: heed grad and heed why print a gradient and its contributions",
           "[debug][lldb][.]") {
   if (!can_use_lldb()) return;
   const std::string out = session(
-      {"lesson_09_Og"},
+      {"lesson_06_Og"},
       {"heed step Softmax", "heed grad A", "heed why O", "heed why W_K", "heed grad nobody"});
   INFO(out);
   CHECK(has(out, "the gradient of #11 Softmax 'A' (3, 3) = (3, 3)\n"));
@@ -136,11 +136,11 @@ TEST_CASE("LLDB: heed nan stops at the first value and gradient that is not fini
 
 TEST_CASE("LLDB: heed back lists the frames without those of the engine", "[debug][lldb][.]") {
   if (!can_use_lldb()) return;
-  const std::string out = session({"lesson_09_Og"}, {"heed step Softmax", "heed back"});
+  const std::string out = session({"lesson_06_Og"}, {"heed step Softmax", "heed back"});
   const std::string listed = out.substr(out.find("(lldb) heed back"));
   INFO(listed);
   CHECK(has(listed, "#0  heed::Softmax::backward at src/ops/softmax.cpp:"));
-  CHECK(has(listed, "main at lessons/09_backward_through_attention.cpp:"));
+  CHECK(has(listed, "main at lessons/06_backward_through_attention/lesson.cpp:"));
   CHECK_FALSE(has(listed, "heed::backward "));
   CHECK_FALSE(has(listed, "libc"));
 }
@@ -149,7 +149,7 @@ TEST_CASE("LLDB: heed save writes .npy and .csv files", "[debug][lldb][.]") {
   if (!can_use_lldb()) return;
   const SessionFolder folder;
   const std::string out = session(
-      {"lesson_09_Og"},
+      {"lesson_06_Og"},
       {"heed step Softmax", "heed save grad A g.csv", "heed save A a.npy", "heed save A a.txt"},
       folder);
   INFO(out);
@@ -160,7 +160,7 @@ TEST_CASE("LLDB: heed save writes .npy and .csv files", "[debug][lldb][.]") {
 
 TEST_CASE("LLDB: arrays and tensors are one line, in variables and in frames", "[debug][lldb][.]") {
   if (!can_use_lldb()) return;
-  const std::string out = session({"lesson_09_Og"}, {"heed step Softmax", "frame variable", "bt 1",
+  const std::string out = session({"lesson_06_Og"}, {"heed step Softmax", "frame variable", "bt 1",
                                                      "frame select 4", "frame variable now.A"});
   INFO(out);
   CHECK(has(out, "(const heed::Array &) dy = (3, 3) norm 3.2141 [-1.1234, 2.4042]\n"));
@@ -173,7 +173,7 @@ TEST_CASE("LLDB: a pass without the wanted node ends, and its operations are lis
           "[debug][lldb][.]") {
   if (!can_use_lldb()) return;
   const std::string out =
-      session({"lesson_09_Og"},
+      session({"lesson_06_Og"},
               {"heed step", "heed step Nobody", "heed step W_K", "heed step Relu", "heed step 0"});
   INFO(out);
   CHECK(has(out, "error: heed: this pass has no operation and no tensor named 'Nobody'"));
@@ -186,7 +186,7 @@ TEST_CASE("LLDB: wrong uses get one line that names the remedy", "[debug][lldb][
   if (!can_use_lldb()) return;
   const SessionFolder folder;
   const std::string out =
-      lldb(folder.path, {programs + "lesson_09_Og"},
+      lldb(folder.path, {programs + "lesson_06_Og"},
            {"heed", "heed graph", "heed nonsense", "breakpoint set -n main -o true",
             "process launch -o out.txt", "heed out now", "heed save A", "heed show"});
   INFO(out);
@@ -202,7 +202,7 @@ TEST_CASE("LLDB: every command works at -O2", "[debug][lldb][.]") {
   if (!can_use_lldb()) return;
   const SessionFolder folder;
   const std::string out = session(
-      {"lesson_09_O2"},
+      {"lesson_06_O2"},
       {"heed step Softmax", "heed graph", "heed back", "heed check", "heed show A", "heed grad A",
        "heed why O", "heed save A a.npy", "heed out", "heed step", "heed step #8", "heed out",
        "heed in", "heed graph --svg o2.svg", "heed graph", "heed watch W_K 2", "heed nan"},
@@ -212,7 +212,7 @@ TEST_CASE("LLDB: every command works at -O2", "[debug][lldb][.]") {
   CHECK(has(out, "#12 MatMul 'O' passed to #11 Softmax 'A': (3, 3) norm 3.2141 [-1.1234, 2.4042]"));
   CHECK(has(out, "upstream gradient (dy) = (3, 3)\n   0.0000   0.0000   0.0000\n"));
   CHECK(has(out, "=> #11  Softmax           A      (3, 3)  from #10                   3.2141  "));
-  CHECK(has(out, "main at lessons/09_backward_through_attention.cpp:"));
+  CHECK(has(out, "main at lessons/06_backward_through_attention/lesson.cpp:"));
   CHECK(has(out, ": its backward is right\n  input 0, S (3, 3): agrees with central differences"));
   CHECK(has(out, "min 0.0000, max 1.0000, mean 0.3333, norm 1.5786, all finite"));
   CHECK(has(out, "the gradient of #11 Softmax 'A' (3, 3) = (3, 3)\n"));
@@ -250,7 +250,7 @@ TEST_CASE("LLDB: heed watch, in and graph --svg", "[debug][lldb][.]") {
   if (!can_use_lldb()) return;
   const SessionFolder folder;
   const std::string out =
-      session({"lesson_09_Og"},
+      session({"lesson_06_Og"},
               {"heed watch now", "heed step Softmax", "heed in", "heed in", "heed graph --svg",
                "heed watch A", "heed watch W_K 200", "heed mark", "heed in now"},
               folder);
@@ -268,9 +268,9 @@ TEST_CASE("LLDB: heed watch, in and graph --svg", "[debug][lldb][.]") {
 TEST_CASE("LLDB: the commands read a program that computes in double", "[debug][lldb][.]") {
   if (!can_use_lldb()) return;
   const std::string out = session(
-      {"lesson_09_double"}, {"heed step Softmax", "frame variable dy", "heed check", "heed out"});
+      {"lesson_06_double"}, {"heed step Softmax", "frame variable dy", "heed check", "heed out"});
   INFO(out);
-  CHECK(has(out, "#11 Softmax 'A' (3, 3), made at lessons/09_backward_through_attention.cpp:"));
+  CHECK(has(out, "#11 Softmax 'A' (3, 3), made at lessons/06_backward_through_attention/lesson.cpp:"));
   CHECK(has(out, ": its backward is right\n  input 0, S (3, 3): agrees with central differences"));
   CHECK_FALSE(has(out, "in float"));
   CHECK(has(out, "to #10 MaskedFill 'S': (3, 3)\n"));
@@ -282,7 +282,7 @@ TEST_CASE("LLDB: the commands work on core files, or say that they need a runnin
   if (!can_use_lldb() || !can_debug()) return;  // gdb writes the core file
   for (const std::string level : {"Og", "O2"}) {
     const SessionFolder folder;
-    const Arguments program = {programs + "lesson_09_" + level};
+    const Arguments program = {programs + "lesson_06_" + level};
     gdb(folder.path, program,
         {"set environment HEED_TRACE provenance", "break heed::Softmax::backward", "run > out.txt",
          "generate-core-file program.core"});
@@ -297,7 +297,7 @@ TEST_CASE("LLDB: the commands work on core files, or say that they need a runnin
     CHECK(has(out, "the gradient of #11 Softmax 'A' (3, 3) = (3, 3)\n"));
     CHECK(has(out, "norm 1.0056\n  += from Subtract, made at lessons/09_"));
     CHECK(has(out, "dy = (3, 3)\n"));
-    CHECK(has(out, "main at lessons/09_backward_through_attention.cpp:"));
+    CHECK(has(out, "main at lessons/06_backward_through_attention/lesson.cpp:"));
     CHECK(content(folder / "a.npy").size() == 128 + 9 * sizeof(float));
     CHECK(std::filesystem::exists(folder / "g.gv"));
     const std::regex refused(

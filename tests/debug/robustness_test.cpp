@@ -86,7 +86,7 @@ TEST_CASE("no random command line makes a heed command print a traceback", "[deb
               "print('lines:', i + 1, 'wrong:', wrong)\n";
   }
   const std::string out =
-      text_of(session(folder.path, {programs + "lesson_09_Og"},
+      text_of(session(folder.path, {programs + "lesson_06_Og"},
                       {"break main", "break gradient_descent", "source fuzz.py"}));
   INFO(out);
   CHECK_FALSE(has(out, "Traceback"));
@@ -111,7 +111,7 @@ TEST_CASE("LLDB: no random command line prints a traceback", "[debug][lldb][fuzz
          "        wrong += 1\n"
          "        print('wrong:', repr(line), repr(text))\n"
          "print('lines:', i + 1, 'wrong:', wrong)\n";
-  const std::string out = lldb(folder.path, {programs + "lesson_09_Og"},
+  const std::string out = lldb(folder.path, {programs + "lesson_06_Og"},
                                {"breakpoint set -n main", "breakpoint set -n gradient_descent",
                                 "process launch -o out.txt", "command script import fuzz.py"});
   INFO(out);
@@ -164,11 +164,11 @@ TEST_CASE("only heed check and heed mark call functions of the program", "[debug
                           "print now",
                           "heed watch W_K 2",
                           "heed nan"};
-  const std::string out = text_of(session(folder.path, {programs + "lesson_09_Og"}, commands));
+  const std::string out = text_of(session(folder.path, {programs + "lesson_06_Og"}, commands));
   INFO(out);
   CHECK_FALSE(std::regex_search(out, std::regex("\n[^(][^\n]*may-call-functions")));
   CHECK(has(out, "since `heed nan` all values and gradients were finite"));
-  const std::string checked = text_of(session(folder.path, {programs + "lesson_09_Og"},
+  const std::string checked = text_of(session(folder.path, {programs + "lesson_06_Og"},
                                               {"break main", "run > out.txt", "heed step Softmax",
                                                "set may-call-functions off", "heed check"}));
   INFO(checked);

@@ -132,7 +132,7 @@ TEST_CASE("a program with HEED_TRACE=time prints the table to stderr when it end
           "[debug][timing]") {
   const ScratchFolder folder("timed");
   const heed_test::Finished lesson =
-      heed_test::run({{HEED_BINARY_DIR "/lessons/09_backward_through_attention"},
+      heed_test::run({{HEED_BINARY_DIR "/lessons/06_backward_through_attention"},
                       folder.path,
                       "",
                       {{"PATH", "/nothing"}, {"HEED_TRACE", "time"}}});

@@ -283,7 +283,7 @@ TEST_CASE("options may be surrounded by spaces and extra commas", "[debug][trace
 TEST_CASE("a traced lesson writes the trace to stderr and its usual output to stdout",
           "[debug][trace]") {
   const ScratchFolder folder("traced");
-  const std::string lesson = "lessons/09_backward_through_attention";
+  const std::string lesson = "lessons/06_backward_through_attention";
   const heed_test::Finished plain = run_with("", folder, lesson);
   const heed_test::Finished traced = run_with("backward,nan", folder, lesson);
   CHECK(traced.code == 0);
@@ -310,7 +310,7 @@ TEST_CASE("for an unknown option heed has exit code 2, a lesson 1", "[debug][tra
   const heed_test::Finished app = run_with("nan,bakward", folder, "heed", {"train"});
   CHECK(app.code == 2);
   CHECK(app.err == expected);
-  const heed_test::Finished lesson = run_with("bakward", folder, "lessons/08_autograd");
+  const heed_test::Finished lesson = run_with("bakward", folder, "lessons/05_autograd");
   CHECK(lesson.code == 1);
   CHECK(lesson.err.rfind(expected.substr(0, expected.size() - 1) + ", at lessons/", 0) == 0);
 }

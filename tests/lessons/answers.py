@@ -6,7 +6,7 @@
     python3 tests/lessons/answers.py --short         those of the lessons that train nothing
 
 Each question of a lesson asks to change a line and to run the lesson again. The script makes the
-change in a copy of lessons/, builds the lesson with the command of build/release, and runs it. An
+change in a copy of the lesson's folder, builds the lesson with the command of build/release, and runs it. An
 answer holds if the program ends as the answer says, if the output has each check and claim that the
 answer quotes, and if each decimal number of the answer is in the output of the changed or of the
 unchanged lesson, rounded to the digits of the answer. In lessons that train a model the last digit
@@ -31,310 +31,310 @@ DECIMAL = r"(?<![\d.])\d+\.\d+(?![\d.]*\d)"
 
 class Question(NamedTuple):
     number: str  # "02.3": question 3 of lesson 02
-    edits: list  # of (file of lessons/, text that it has once, text in place of it)
+    edits: list  # of (file of the lesson or of common/, text that it has once, text in place of it)
     fails: bool = False  # whether the changed lesson ends with an error; None: on some machines
     derived: tuple = ()  # "0.4143 = 0.1884 + 0.2259": a number that follows from those of the output
     elsewhere: tuple = ()  # numbers of other experiments, seeds or machines, not of this output
 
 
 QUESTIONS = [
-    Question("01.1", [("01_averaging.cpp", "first = 0;", "first = (t < 3 ? 0 : t - 3);")]),
+    Question("01.1", [("lesson.cpp", "first = 0;", "first = (t < 3 ? 0 : t - 3);")]),
     Question("01.2", [
-        ("01_averaging.cpp",
+        ("lesson.cpp",
          "Array causal_weights = {{1, 0, 0}",
          "Array causal_weights = {{half, half, 0}")
     ], fails=True),
-    Question("01.3", [("01_averaging.cpp", "Array X = Generator(42)", "Array X = Generator(43)")]),
+    Question("01.3", [("lesson.cpp", "Array X = Generator(42)", "Array X = Generator(43)")]),
     Question("02.1", [
-        ("02_naive_attention.cpp",
+        ("lesson.cpp",
          "(xt::maximum(scores, Real(0)))",
          "(xt::abs(scores))")
     ]),
     Question("02.2", [
-        ("02_naive_attention.cpp",
+        ("lesson.cpp",
          "const Array X = Generator(42).randn({3, 5})",
          "const Array X = 2 * Generator(42).randn({3, 5})")
     ]),
     Question("02.3", [
-        ("02_naive_attention.cpp",
+        ("lesson.cpp",
          "Real sum = 0;\n  for (std::size_t d = 0; d < a.size()",
          "double sum = 0;\n  for (std::size_t d = 0; d < a.size()")
     ]),
-    Question("03.1", [("03_matmul_views.cpp", "{0.8F, 0.1F, 0.1F}", "{1.8F, -0.4F, -0.4F}")]),
-    Question("03.2", [
-        ("03_matmul_views.cpp",
+    Question("02b.1", [("lesson.cpp", "{0.8F, 0.1F, 0.1F}", "{1.8F, -0.4F, -0.4F}")]),
+    Question("02b.2", [
+        ("lesson.cpp",
          "Array A = softmax(Tensor(scores), -1)",
          "Array A = softmax(Tensor(10 * scores), -1)")
     ]),
-    Question("03.3", [
-        ("03_matmul_views.cpp",
+    Question("02b.3", [
+        ("lesson.cpp",
          "einsum(\"id,jd->ij\", {tokens",
          "einsum(\"id,je->ij\", {tokens")
     ], fails=True),
-    Question("04.1", [("04_graph_attention.cpp", "{1, 1}, {0, 1}};", "{1, 1}, {0, 3}};")]),
-    Question("04.2", [
-        ("04_graph_attention.cpp",
+    Question("03.1", [("lesson.cpp", "{1, 1}, {0, 1}};", "{1, 1}, {0, 3}};")]),
+    Question("03.2", [
+        ("lesson.cpp",
          "arrows = {{0, 0, 0, 0, 0}",
          "arrows = {{0, 0, 1, 0, 0}")
     ]),
-    Question("04.3", [
-        ("04_graph_attention.cpp",
+    Question("03.3", [
+        ("lesson.cpp",
          "softmax_of_rows(masked(scores, xt::tril",
          "softmax_of_rows(masked(8 * scores, xt::tril")
     ]),
-    Question("05.1", [("05_bank.hpp", "position = 2;", "position = 0;")]),
-    Question("05.2", [("05_query_key_value.cpp", "Generator g(42);", "Generator g(43);")]),
-    Question("05.3", [
-        ("05_query_key_value.cpp",
+    Question("04.1", [("bank_by_hand.hpp", "position = 2;", "position = 0;")]),
+    Question("04.2", [("lesson.cpp", "Generator g(42);", "Generator g(43);")]),
+    Question("04.3", [
+        ("lesson.cpp",
          "options.causal = true;",
          "options.causal = false;")
     ], fails=True),
-    Question("06.1", [
-        ("06_scaling_and_saturation.cpp",
+    Question("09.1", [
+        ("lesson.cpp",
          "scores / std::sqrt(double(d))",
          "scores / double(d)")
     ], fails=True),
-    Question("06.2", [
-        ("06_with_and_without.hpp",
+    Question("09.2", [
+        ("with_and_without.hpp",
          "{1, 4, 12, 64};",
          "{1, 4, 12, 8};")
     ], derived=(
         "0.4143 = 0.1884 + 0.2259", "0.0965 = 0.1924 - 0.0959", "0.1110 = 0.0557 + 0.0553")),
-    Question("06.3", [("06_with_and_without.hpp", "g.randn({8, d})", "g.randn({64, d})")]),
-    Question("07.1", [("07_masked_softmax.hpp", "{1, 1000, 2000, 4000}", "{1, 1749, 1750, 4000}")]),
-    Question("07.2", [
-        ("07_causal_mask.cpp",
+    Question("09.3", [("with_and_without.hpp", "g.randn({8, d})", "g.randn({64, d})")]),
+    Question("08.1", [("masked_softmax.hpp", "{1, 1000, 2000, 4000}", "{1, 1749, 1750, 4000}")]),
+    Question("08.2", [
+        ("lesson.cpp",
          "Array shifted = tril(Tensor(ones({3, 3})), 1)",
          "Array shifted = tril(Tensor(ones({3, 3})), 2)")
     ]),
-    Question("07.3", [("07_causal_mask.cpp", "random(42)", "random(7)")]),
-    Question("08.1", [
-        ("08_autograd.cpp",
+    Question("08.3", [("lesson.cpp", "random(42)", "random(7)")]),
+    Question("05.1", [
+        ("lesson.cpp",
          "input->grad += number.grad * local",
          "input->grad = number.grad * local")
     ], fails=True),
-    Question("08.2", [
-        ("08_autograd.cpp",
+    Question("05.2", [
+        ("lesson.cpp",
          "x.data() > 0 ? 1 : 0",
          "x.data() < 0 ? 1 : 0")
     ], fails=True),
-    Question("08.3", [("08_autograd.cpp", "learning_rate = 2e-5", "learning_rate = 1e-4")]),
-    Question("09.1", [
-        ("09_backward_through_attention.cpp",
+    Question("05.3", [("lesson.cpp", "learning_rate = 2e-5", "learning_rate = 1e-4")]),
+    Question("06.1", [
+        ("lesson.cpp",
          "products / 2, future",
          "products, future")
     ], fails=True),
-    Question("09.2", [("09_backward_through_attention.cpp", "-= Real(0.01)", "-= Real(0.1)")]),
-    Question("09.3", [
-        ("09_backward_through_attention.cpp",
+    Question("06.2", [("lesson.cpp", "-= Real(0.01)", "-= Real(0.1)")]),
+    Question("06.3", [
+        ("lesson.cpp",
          "xt::row(wanted, 2) = xt::row(V, 1)",
          "xt::row(wanted, 2) = xt::row(V, 2)")
     ]),
-    Question("10.1", [
-        ("10_attention_head.cpp",
+    Question("07.1", [
+        ("lesson.cpp",
          "    const CopyBatch batch",
          "    static const CopyBatch batch")
     ], fails=True),
-    Question("10.2", [
+    Question("07.2", [
         ("copy_task.hpp",
          "xt::eye<Real>({T, width - D})",
          "zeros({T, width - D})")
     ], fails=True, derived=("1.116 = lower_bound_without_positions()",)),
-    Question("10.3", [
-        ("10_attention_head.cpp",
+    Question("07.3", [
+        ("lesson.cpp",
          "{0.05, 0.9, 0.999",
          "{0.001, 0.9, 0.999")
     ], fails=True),
-    Question("11.1", [("11_multi_head.cpp", "train(4, steps", "train(3, steps")], fails=True),
-    Question("11.2", [
-        ("11_multi_head.cpp",
+    Question("10.1", [("lesson.cpp", "train(4, steps", "train(3, steps")], fails=True),
+    Question("10.2", [
+        ("lesson.cpp",
          "more_steps = 2 * steps",
          "more_steps = 8 * steps")
     ], elsewhere=("0.12", "0.16", "0.21", "0.92", "1.15")),
-    Question("11.3", [
+    Question("10.3", [
         ("copy_task.hpp",
          "vectors(orthogonal_word_vectors(g))",
          "vectors(random_word_vectors(g))")
     ]),
-    Question("12.1", [("12_positions.cpp", "chosen_base = 100;", "chosen_base = 10000;")]),
-    Question("12.2", [
-        ("12_positions.cpp",
+    Question("11.1", [("lesson.cpp", "chosen_base = 100;", "chosen_base = 10000;")]),
+    Question("11.2", [
+        ("lesson.cpp",
          "in_brief(3000, 200)",
          "in_brief(500, 200)")
     ], derived=("0.28 = 2.23 - math.log(7)",)),
-    Question("12.3", [
-        ("12_positions.cpp",
+    Question("11.3", [
+        ("lesson.cpp",
          "nn::Embedding(scope / \"position\", length, width).weight",
          "Tensor(g.randn({length, width}))")
     ]),
-    Question("13.1", [
-        ("13_train_without.hpp",
+    Question("12.1", [
+        ("train_without.hpp",
          "scale = 1 / (0.02 * std::sqrt(double(config.embed_dim)))",
          "scale = 1")
     ], fails=True),
-    Question("13.2", [
-        ("13_transformer_block.cpp",
+    Question("12.2", [
+        ("lesson.cpp",
          "config.layers = 6",
          "config.layers = 2")
     ], fails=True),
-    Question("13.3", [
-        ("13_transformer_block.cpp",
+    Question("12.3", [
+        ("lesson.cpp",
          "rates = {0.01, 0.05}",
          "rates = {0.005, 0.02}")
     ]),
     Question("14.1", [
-        ("14_how_low_can_it_go.cpp",
+        ("lesson.cpp",
          "config.layers = 2",
          "config.layers = 1")
     ], fails=True),
     Question("14.2", [
-        ("14_how_low_can_it_go.cpp",
+        ("lesson.cpp",
          "tril(Tensor(ones({T, T})), 1)",
          "tril(Tensor(ones({T, T})), 0)")
     ], fails=True),
-    Question("14.3", [("14_how_low_can_it_go.cpp", "draw(200'000", "draw(5'000")], fails=True),
+    Question("14.3", [("lesson.cpp", "draw(200'000", "draw(5'000")], fails=True),
     Question("15.1", [
-        ("15_your_text.cpp",
+        ("lesson.cpp",
          "options.lr = 4e-3, options.min_lr = 4e-4",
          "options.lr = 4e-4, options.min_lr = 4e-5")
     ]),
     Question("15.2", [
-        ("15_sampling.hpp",
+        ("sampling.hpp",
          "in_brief(kilobyte, 500)",
          "in_brief(10 * kilobyte, 500)")
     ], fails=True),
     Question("15.3", [
-        ("15_sampling.hpp",
+        ("sampling.hpp",
          "options.lr = 8e-3,",
          "options.dropout = 0.3, options.lr = 8e-3,")
     ], fails=True),
     Question("16.1", [
-        ("16_looking_inside.cpp",
+        ("lesson.cpp",
          "corpus.validation(), 32)",
          "corpus.validation(), 16)")
     ]),
     Question("16.2", [
-        ("16_looking_inside.cpp",
+        ("lesson.cpp",
          "vocabulary, 42, in_brief",
          "vocabulary, 43, in_brief")
     ]),
-    Question("16.3", [("16_looking_inside.cpp", "in_brief(1200", "in_brief(120")], fails=True),
+    Question("16.3", [("lesson.cpp", "in_brief(1200", "in_brief(120")], fails=True),
     Question("17.1", [
-        ("17_fill_in_the_blank.cpp",
+        ("lesson.cpp",
          "BlankModel model(1)",
          "BlankModel model(2)"),
-        ("17_fill_in_the_blank.cpp",
+        ("lesson.cpp",
          "BlankModel twin(1)",
          "BlankModel twin(2)")
     ]),
     Question("17.2", [
-        ("17_fill_in_the_blank.cpp",
+        ("lesson.cpp",
          "when [MASK] opened",
          "when [MASK] sneezed")
     ], fails=True),
-    Question("17.3", [("17_fill_in_the_blank.cpp", "in_brief(2000", "in_brief(200")], fails=True),
+    Question("17.3", [("lesson.cpp", "in_brief(2000", "in_brief(200")], fails=True),
     Question("18.1", [
-        ("18_maps.hpp",
+        ("maps.hpp",
          "map_of(space, 15, 0)",
          "map_of(space, 2, 0)")
     ], elsewhere=("42.9", "82.5")),
     Question("18.2", [
-        ("18_query_key_space.cpp",
+        ("lesson.cpp",
          "centred(query_key_space(t.model, t.head, sentences))",
          "query_key_space(t.model, t.head, sentences)")
     ], elsewhere=("0.70", "0.68", "0.67", "0.63", "0.60")),
     Question("18.3", [
-        ("18_maps.hpp",
+        ("maps.hpp",
          "metric = Distance::cosine",
          "metric = Distance::euclidean")
     ]),
     Question("19.1", [
-        ("19_transformer.hpp",
+        ("transformer.hpp",
          "return token(tokens) + nn::sinusoidal_positions(tokens.shape(1), C)",
          "return token(tokens)")
     ], fails=True),
     Question("19.2", [
-        ("19_measures.hpp",
+        ("measures.hpp",
          "Part(part), steps)",
          "Part(part), steps, 2)")
     ], fails=None),
-    Question("19.3", [("19_sequences.hpp", "in_brief(9, 6)", "in_brief(12, 6)")]),
+    Question("19.3", [("sequences.hpp", "in_brief(9, 6)", "in_brief(12, 6)")]),
     Question("20.1", [
-        ("20_additive_attention.cpp",
+        ("lesson.cpp",
          "settings[0], 3 * steps",
          "settings[0], 8 * steps")
     ]),
     Question("20.2", [
-        ("20_translator.hpp",
+        ("translator.hpp",
          "softmax(scores(s, e.keys)",
          "softmax(scores(0 * s, e.keys)")
     ], fails=True),
     Question("20.3", [
-        ("20_translator.hpp",
+        ("translator.hpp",
          "softmax(scores(s, e.keys)",
          "softmax(slice(W(s), -1, 0, std::int64_t(e.keys.size(1)))"),
-        ("20_training.hpp",
+        ("training.hpp",
          "more_words = {0, 16, 32, 48}",
          "more_words = {0}")
     ], fails=True),
     Question("21.1", [
-        ("21_vision_transformer.hpp",
+        ("vision_transformer.hpp",
          "normal(shape, 0, 0.5)",
          "normal(shape, 0, 0.02)")
     ], fails=True),
     Question("21.2", [
-        ("21_shapes.hpp",
+        ("shapes.hpp",
          "draw_shape(p, b, random_place(g))",
          "draw_shape(p, b, random_place(g, 1))")
     ], fails=True, elsewhere=("0.73", "0.27", "0.80")),
     Question("21.3", [
-        ("21_vision.cpp",
+        ("lesson.cpp",
          "deletion_curves(models, test)",
          "deletion_curves(models[0], test)")
     ], elsewhere=("0.37", "0.55")),
     Question("22.1", [
-        ("22_costs.hpp",
+        ("costs.hpp",
          "n = 256; n <= longest",
          "n = 8; n <= longest")
     ], fails=True),
-    Question("22.2", [("22_recall.hpp", "D = 8;", "D = 32;")], fails=True),
+    Question("22.2", [("recall.hpp", "D = 8;", "D = 32;")], fails=True),
     Question("22.3", [
-        ("22_linear_attention.hpp",
+        ("linear_attention.hpp",
          "return relu(x) + exp(-relu(-x));",
          "return exp(x);")
     ]),
-    Question("23.1", [("23_bytes_to_tokens.cpp", "\"she sells sea shells\"", "\"aaaaaaa\"")]),
-    Question("23.2", [("23_known_bound.hpp", "200'000", "2'000'000")], fails=True),
-    Question("23.3", [("23_bytes_to_tokens.cpp", "3e10 : 3e11", "3e10 : 12e11")], fails=True),
+    Question("23.1", [("lesson.cpp", "\"she sells sea shells\"", "\"aaaaaaa\"")]),
+    Question("23.2", [("known_bound.hpp", "200'000", "2'000'000")], fails=True),
+    Question("23.3", [("lesson.cpp", "3e10 : 3e11", "3e10 : 12e11")], fails=True),
     Question("24.1", [
-        ("24_repeats.hpp",
+        ("repeats.hpp",
          "g.randint(shortest, longest + 1, {B})",
          "g.randint(16, 17, {B})")
     ], fails=True),
     Question("24.2", [
-        ("24_repeats.hpp",
+        ("repeats.hpp",
          "    c.positions = nn::PositionKind::rotary;\n",
          "")
     ], fails=True),
-    Question("24.3", [("24_variants.hpp", "*= Real(3)", "*= Real(1)")], fails=True),
-    Question("25.1", [("25_inside_bert.cpp", "SmallBert bert(5)", "SmallBert bert(6)")]),
+    Question("24.3", [("variants.hpp", "*= Real(3)", "*= Real(1)")], fails=True),
+    Question("25.1", [("lesson.cpp", "SmallBert bert(5)", "SmallBert bert(6)")]),
     Question("25.2", [
-        ("25_inside_bert.cpp",
+        ("lesson.cpp",
          "I was WATCHING the Dóor, again!",
          "Unaffable DOORS: 12")
     ]),
-    Question("25.3", [("25_model.hpp", "c.norm_eps = 1e-12", "c.norm_eps = 1e-5")], fails=True),
+    Question("25.3", [("model.hpp", "c.norm_eps = 1e-12", "c.norm_eps = 1e-5")], fails=True),
     Question("26.1", [
-        ("26_by_hand.hpp",
+        ("by_hand.hpp",
          "distance = 1; distance < P; distance *= 2",
          "distance = P / 2; distance > 0; distance /= 2")
     ], fails=True),
     Question("26.2", [
-        ("26_by_hand.hpp",
+        ("by_hand.hpp",
          "Array(g.uniform({1000}, -1, 1) * g.uniform({1000}, -1, 1))",
          "Array(xt::round(100 * g.uniform({1000}, -1, 1) * g.uniform({1000}, -1, 1)))")
     ]),
-    Question("26.3", [("26_training.hpp", "in_brief(60, 20)", "in_brief(600, 20)")]),
+    Question("26.3", [("training.hpp", "in_brief(60, 20)", "in_brief(600, 20)")]),
 ]
 
 
@@ -347,19 +347,19 @@ def lower_bound_without_positions():
     return (math.log(8) + sum(map(entropy, range(1, 8)))) / 8
 
 
-def source_of(lesson):
-    return next((PROJECT / "lessons").glob(f"{lesson}_*.cpp"))
+def folder_of(lesson):
+    return next((PROJECT / "lessons").glob(f"{lesson}_*"))
 
 
 def trains(lesson):
     """Whether the lesson, or a header of its, shortens a training."""
-    files = (PROJECT / "lessons").glob(f"{lesson}_*.?pp")
+    files = [file for file in folder_of(lesson).glob("*.?pp") if not file.name.startswith("exercise")]
     return any("in_brief(" in (text := file.read_text()) or "brief()" in text for file in files)
 
 
 def answer_of(question):
     lesson, number = question.number.split(".")
-    text = (PROJECT / f"lessons/answers/{source_of(lesson).stem}.txt").read_text()
+    text = (folder_of(lesson) / "answers.txt").read_text()
     parts = re.split(r"^(\d)\. ", text, flags=re.M)
     return " ".join(parts[2 * int(number)].split())
 
@@ -370,28 +370,29 @@ def commands_of(name, build):
                             capture_output=True, text=True, check=True).stdout
     link = output.strip().splitlines()[-1]
     compile_command = subprocess.run(
-        ["ninja", "-C", build, "-t", "commands", "-s", f"lessons/CMakeFiles/{name}.dir/{name}.cpp.o"],
+        ["ninja", "-C", build, "-t", "commands", "-s", f"lessons/CMakeFiles/{name}.dir/{name}/lesson.cpp.o"],
         capture_output=True, text=True, check=True).stdout.strip().splitlines()[-1]
     return shlex.split(compile_command), [w for w in shlex.split(link) if w not in (":", "&&")]
 
 
 def changed_output(question, folder, build):
     """The exit code and the output of the changed lesson."""
-    source = source_of(question.number.split(".")[0])
+    lesson = folder_of(question.number.split(".")[0])
     lessons = folder / "lessons"
-    lessons.mkdir()
-    for file in (PROJECT / "lessons").glob("*.?pp"):
-        shutil.copy2(file, lessons)  # with its time: GCC takes equal headers for one (#pragma once)
+    for part in (lesson.name, "common"):  # with times: GCC takes equal headers for one (#pragma once)
+        shutil.copytree(PROJECT / "lessons" / part, lessons / part)
     for name, old, new in question.edits:
-        text = (lessons / name).read_text()
+        path = next(p for part in (lesson.name, "common") if (p := lessons / part / name).exists())
+        text = path.read_text()
         if text.count(old) != 1:
             return None, f"{name} has {old!r} {text.count(old)} times, not once"
-        (lessons / name).write_text(text.replace(old, new))
-    compile_command, link = commands_of(source.stem, build)
-    object_file = f"lessons/CMakeFiles/{source.stem}.dir/{source.stem}.cpp.o"
-    own = {str(source): str(lessons / source.name), object_file: str(folder / "lesson.o"),
-           f"{object_file}.d": str(folder / "lesson.d"),
-           f"lessons/{source.stem}": str(folder / "lesson")}
+        path.write_text(text.replace(old, new))
+    compile_command, link = commands_of(lesson.name, build)
+    object_file = f"lessons/CMakeFiles/{lesson.name}.dir/{lesson.name}/lesson.cpp.o"
+    common = str(PROJECT / "lessons/common")
+    own = {str(lesson / "lesson.cpp"): str(lessons / lesson.name / "lesson.cpp"),
+           object_file: str(folder / "lesson.o"), f"{object_file}.d": str(folder / "lesson.d"),
+           f"-I{common}": f"-I{lessons / 'common'}", f"lessons/{lesson.name}": str(folder / "lesson")}
     for command in (compile_command, link):
         built = subprocess.run([own.get(word, word) for word in command], cwd=build,
                                capture_output=True, text=True)
@@ -412,7 +413,7 @@ def has_number(text, number, slack=0.0):
 
 def slack_of(question, answer, number):
     """By how much the number may differ on another machine."""
-    if not trains(question.number[:2]):
+    if not trains(question.number.split(".")[0]):
         return 0.0
     is_rough = f"about {number}" in answer.lower()
     return float(number) / 5 if is_rough else 10.0 ** -len(number.split(".")[1])
@@ -436,7 +437,7 @@ def problems_of(question, build, keep):
     for quoted in re.findall(r'(?:check|claim)(?: about [^"]*)? "([^"]*)"', answer):
         if quoted not in shown:
             problems.append(f'"{quoted}" is not in the output')
-    before = source_of(lesson).with_suffix(".out").read_text()
+    before = (folder_of(lesson) / "output.txt").read_text()
     derived = dict(formula.split(" = ") for formula in question.derived)
     for number in re.findall(DECIMAL, answer):
         if number in question.elsewhere:

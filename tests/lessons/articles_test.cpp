@@ -67,10 +67,11 @@ bool has_table(const std::vector<Row>& lines, const std::vector<Row>& rows, doub
 std::vector<std::string> output_lines() {
   const EnvironmentVariable brief("HEED_BRIEF", "1");
   std::vector<std::string> lines;
-  for (const std::filesystem::path& lesson : numbered("lessons")) {
-    if (lesson.stem().string() >= "13") break;
-    const ScratchFolder folder(lesson.stem().string());
-    const LessonRun run = run_in(folder.path, HEED_BINARY_DIR "/lessons/" + lesson.stem().string());
+  for (const std::filesystem::path& lesson : lesson_folders()) {
+    if (lesson.filename().string() >= "13") break;
+    const ScratchFolder folder(lesson.filename().string());
+    const LessonRun run =
+        run_in(folder.path, HEED_BINARY_DIR "/lessons/" + lesson.filename().string());
     for (const std::string& line : lines_of(run.output)) lines.push_back(line);
   }
   return lines;

@@ -28,14 +28,17 @@ std::uint64_t fnv1a(const std::string& text) {
 
 // The wrong answers to an exercise: the name of each, and the line below it.
 std::map<std::string, std::string> wrong_answers(const std::string& exercise) {
-  std::ifstream file(HEED_TESTS_DIR "/lessons/wrong_answers/" + exercise + ".txt");
   std::map<std::string, std::string> answers;
-  for (std::string line; std::getline(file, line);)
-    if (line.rfind("# ", 0) == 0) std::getline(file, answers[line.substr(2)]);
+  for (const auto& entry : fs::directory_iterator(HEED_TESTS_DIR "/lessons/wrong_answers")) {
+    if (entry.path().filename().string().rfind(exercise + "_", 0) != 0) continue;
+    std::ifstream file(entry.path());
+    for (std::string line; std::getline(file, line);)
+      if (line.rfind("# ", 0) == 0) std::getline(file, answers[line.substr(2)]);
+  }
   return answers;
 }
 
-// The hash of each original exercise by name, from lines "01_running_mean 8f3c...".
+// The hash of each original exercise by name, from lines "01 8f3c...".
 std::map<std::string, std::string> original_hashes() {
   std::map<std::string, std::string> hashes;
   std::ifstream file(HEED_TESTS_DIR "/lessons/handed_out.txt");
@@ -50,13 +53,13 @@ std::string hash_of(const fs::path& file) {
 }
 
 // Whether the exercise is unchanged. Exercises that a reader has started to solve are not tested.
-bool is_original(const fs::path& exercise) {
-  const std::string name = exercise.stem().string();
+bool is_original(const ExerciseFiles& exercise) {
+  const std::string& name = exercise.number;
   INFO("if you changed the original exercise, its line in tests/lessons/handed_out.txt is now: "
-       << name << " " << hash_of(exercise));
+       << name << " " << hash_of(exercise.task));
   const std::map<std::string, std::string> hashes = original_hashes();
   REQUIRE(hashes.count(name) == 1);
-  const bool same = hashes.at(name) == hash_of(exercise);
+  const bool same = hashes.at(name) == hash_of(exercise.task);
   if (!same) WARN(name << " has been changed");
   return same;
 }
@@ -73,12 +76,16 @@ std::string part(const std::string& text, bool between) {
   return result;
 }
 
+ExerciseFiles exercise_06c() {
+  return exercises_of(project / "lessons/06_backward_through_attention").at(2);
+}
+
 }  // namespace
 
 TEST_CASE("each original exercise fails and prints what was expected", "[lessons][exercises]") {
-  for (const fs::path& exercise : numbered("lessons/exercises")) {
+  for (const ExerciseFiles& exercise : all_exercises()) {
     if (!is_original(exercise)) continue;
-    const std::string name = exercise.stem().string();
+    const std::string& name = exercise.number;
     INFO(name);
     const LessonRun run = run_program("exercise_" + name);
     CHECK(run.exit_code == 1);
@@ -87,29 +94,27 @@ TEST_CASE("each original exercise fails and prints what was expected", "[lessons
   }
 }
 
-TEST_CASE("HEED_TRACE=check names the operation with the wrong sign in exercise 09c",
+TEST_CASE("HEED_TRACE=check names the operation with the wrong sign in exercise 06c",
           "[lessons][exercises]") {
-  if (!is_original(HEED_SOURCE_DIR "/lessons/exercises/09c_wrong_sign.cpp")) return;
+  if (!is_original(exercise_06c())) return;
   const EnvironmentVariable trace("HEED_TRACE", "check");
   const ScratchFolder folder;
-  const LessonRun run =
-      run_in(folder.path, HEED_BINARY_DIR "/lessons/exercise_09c_wrong_sign", "2>&1");
+  const LessonRun run = run_in(folder.path, HEED_BINARY_DIR "/lessons/exercise_06c", "2>&1");
   CHECK(run.exit_code == 1);
   CHECK(has(run.output,
             "\nheed: error: HEED_TRACE=check: the gradient of RowSoftmax 'A' (3, 3) made at "
-            "lessons/exercises/09c_wrong_sign.cpp:"));
+            "lessons/06_backward_through_attention/exercise_c.cpp:"));
   CHECK_FALSE(has(run.output, "the gradient of Product"));
   CHECK_FALSE(has(run.output, "the gradient of Scaling"));
-  const LessonRun solved =
-      run_in(folder.path, HEED_BINARY_DIR "/lessons/solution_09c_wrong_sign", "2>&1");
+  const LessonRun solved = run_in(folder.path, HEED_BINARY_DIR "/lessons/solution_06c", "2>&1");
   CHECK(solved.exit_code == 0);
   CHECK_FALSE(has(solved.output, "HEED_TRACE"));
 }
 
-TEST_CASE("the README's debugger session names the right lines of exercise 09c",
+TEST_CASE("the README's debugger session names the right lines of exercise 06c",
           "[lessons][exercises]") {
-  const std::string exercise = "lessons/exercises/09c_wrong_sign.cpp";
-  if (!is_original(project / exercise)) return;
+  const std::string exercise = "lessons/06_backward_through_attention/exercise_c.cpp";
+  if (!is_original(exercise_06c())) return;
   const std::string text = readme(), begin = "## Stepping through gradients";
   const std::string session =
       text.substr(text.find(begin), text.find("## Tracing") - text.find(begin));
@@ -122,7 +127,7 @@ TEST_CASE("the README's debugger session names the right lines of exercise 09c",
       {"Product ", " product("},
       {"Scaling ", " scaled("},
       {"RowSoftmax ", " row_softmax("}};
-  const std::regex place("(lessons/exercises/[a-z_0-9/]+\\.cpp):([0-9]+)");
+  const std::regex place("(lessons/[a-z_0-9/]+\\.cpp):([0-9]+)");
   std::size_t found = 0;
   for (const std::string& line : heed::lines_of(session)) {
     std::smatch match;
@@ -148,8 +153,8 @@ TEST_CASE("the README's debugger session names the right lines of exercise 09c",
 }
 
 TEST_CASE("each exercise passes with its solution", "[lessons][exercises]") {
-  for (const fs::path& exercise : numbered("lessons/exercises")) {
-    const std::string name = exercise.stem().string();
+  for (const ExerciseFiles& exercise : all_exercises()) {
+    const std::string& name = exercise.number;
     INFO(name);
     const LessonRun run = run_program("solution_" + name);
     CHECK(run.exit_code == 0);
@@ -160,12 +165,10 @@ TEST_CASE("each exercise passes with its solution", "[lessons][exercises]") {
 
 TEST_CASE("a solution differs from its exercise only in the reader's part and a hint",
           "[lessons][exercises]") {
-  for (const fs::path& exercise : numbered("lessons/exercises")) {
+  for (const ExerciseFiles& exercise : all_exercises()) {
     if (!is_original(exercise)) continue;
-    INFO(exercise.filename().string());
-    const std::string task = content(exercise);
-    const std::string solution =
-        content(fs::path(HEED_SOURCE_DIR "/lessons/solutions") / exercise.filename());
+    INFO(exercise.number);
+    const std::string task = content(exercise.task), solution = content(exercise.solution);
     CHECK(part(task, false) == part(solution, false));
     CHECK(part(task, true) != part(solution, true));
     CHECK(has(solution, "\n// Hint: "));
@@ -174,8 +177,8 @@ TEST_CASE("a solution differs from its exercise only in the reader's part and a 
 
 // Their programs take minutes to compile: the target heed_wrong_answers, built by ctest -C All.
 TEST_CASE("each wrong answer is refused", "[lessons][wrong_answers][.]") {
-  for (const fs::path& exercise : numbered("lessons/exercises")) {
-    const std::string name = exercise.stem().string();
+  for (const ExerciseFiles& exercise : all_exercises()) {
+    const std::string& name = exercise.number;
     const std::map<std::string, std::string> answers = wrong_answers(name);
     INFO(name);
     REQUIRE(answers.size() >= 3);
@@ -191,30 +194,17 @@ TEST_CASE("each wrong answer is refused", "[lessons][wrong_answers][.]") {
   }
 }
 
-TEST_CASE("each lesson has one to three exercises", "[lessons][exercises]") {
-  // "01 02 03 " for files of the lessons 01, 02 and 03; 05b is an exercise of lesson 05.
-  const auto lessons = [](const std::string& folder) {
-    std::string all;
-    for (const fs::path& file : numbered(folder)) {
-      const std::string number = file.filename().string().substr(0, 2) + " ";
-      if (!has(all, number)) all += number;
-    }
-    return all;
-  };
-  const auto names = [](const std::string& folder) {
-    std::string all;
-    for (const fs::path& file : numbered(folder)) all += file.stem().string() + " ";
-    return all;
-  };
-  CHECK(lessons("lessons/exercises") == lessons("lessons"));
-  CHECK(names("lessons/solutions") == names("lessons/exercises"));
-  CHECK(names("lessons/exercises/checks") == names("lessons/exercises"));
-  std::map<std::string, int> exercises;
-  for (const fs::path& file : numbered("lessons/exercises"))
-    ++exercises[file.filename().string().substr(0, 2)];
-  for (const auto& [lesson, count] : exercises) {
+TEST_CASE("each lesson has one to three exercises, each with a check and a solution",
+          "[lessons][exercises]") {
+  for (const fs::path& lesson : lesson_folders()) {
+    const std::vector<ExerciseFiles> exercises = exercises_of(lesson);
     INFO(lesson);
-    CHECK(count <= 3);
+    CHECK((exercises.size() >= 1 || lesson.filename().string().rfind("02", 0) == 0));
+    CHECK(exercises.size() <= 3);
+    for (const ExerciseFiles& exercise : exercises) {
+      CHECK(fs::exists(exercise.check));
+      CHECK(fs::exists(exercise.solution));
+    }
   }
   CHECK(has(one_line(readme()), "Each lesson has one to three exercises"));
 }

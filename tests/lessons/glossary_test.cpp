@@ -1,5 +1,5 @@
 // glossary_test.cpp: the glossary's terms stand in the output of their lessons, and every lesson
-// ends with three questions whose answers are in lessons/answers.
+// ends with three questions with answers.
 
 #include "lessons/programs.hpp"
 
@@ -31,7 +31,7 @@ std::string normalized(std::string text) {
 }
 
 std::string output_of(const std::filesystem::path& lesson) {
-  return content(std::filesystem::path(lesson).replace_extension(".out"));
+  return content(lesson / "output.txt");
 }
 
 }  // namespace
@@ -43,8 +43,8 @@ TEST_CASE("each term of the glossary occurs in the output of its lesson", "[less
     INFO(term.name << " in lesson " << term.lesson);
     CHECK(term.definition.back() == '.');
     bool found = false;
-    for (const auto& lesson : numbered("lessons"))
-      if (lesson.filename().string().substr(0, 2) == term.lesson)
+    for (const auto& lesson : lesson_folders())
+      if (lesson.filename().string().rfind(term.lesson + "_", 0) == 0)
         found = has(normalized(output_of(lesson)), normalized(term.name));
     CHECK(found);
   }
@@ -52,13 +52,12 @@ TEST_CASE("each term of the glossary occurs in the output of its lesson", "[less
 
 TEST_CASE("every lesson says at its start what it teaches, and ends with three answered questions",
           "[lessons]") {
-  for (const auto& lesson : numbered("lessons")) {
+  for (const auto& lesson : lesson_folders()) {
     INFO(lesson);
     const std::string output = output_of(lesson);
     for (const char* label : {"You learn", "Formula", "Literature", "PyTorch"})
       CHECK(has(output.substr(0, 2000), std::string("\n") + label));
-    const std::string answers =
-        content(lesson.parent_path() / "answers" / (lesson.stem().string() + ".txt"));
+    const std::string answers = content(lesson / "answers.txt");
     for (const char* number : {"1. ", "2. ", "3. "}) {
       CHECK(has(output.substr(output.rfind("Three questions")), std::string("\n") + number));
       CHECK(has("\n" + answers, std::string("\n") + number));

@@ -1,4 +1,4 @@
-// lessons_test.cpp: each lesson's output equals its .out file up to rounding errors.
+// lessons_test.cpp: each lesson's output equals its output.txt up to rounding errors.
 
 #include <cmath>
 #include <regex>
@@ -96,12 +96,12 @@ std::string first_difference(const std::string& expected, const std::string& pri
 
 using Path = std::filesystem::path;
 
-std::string expected_output(Path lesson) { return content(lesson.replace_extension(".out")); }
+std::string expected_output(const Path& lesson) { return content(lesson / "output.txt"); }
 
 void check_output(const Path& lesson) {
-  const std::string name = lesson.stem().string();
-  INFO("lesson " << name << "; if you changed it, update its .out file with: build/release/lessons/"
-                 << name << " > lessons/" << name << ".out");
+  const std::string name = lesson.filename().string();
+  INFO("lesson " << name << "; if you changed it, update its output with: build/release/lessons/"
+                 << name << " > lessons/" << name << "/output.txt");
   const ScratchFolder folder(name);
   const LessonRun run = run_in(folder.path, HEED_BINARY_DIR "/lessons/" + name);
   CHECK(run.exit_code == 0);
@@ -153,15 +153,18 @@ int last_step(const std::string& text) {
 
 // The source of a lesson and of the files in the folder lessons that it includes.
 std::string source_with_includes(const Path& lesson) {
-  std::vector<Path> files = {lesson};
+  std::vector<Path> files = {lesson / "lesson.cpp"};
   std::string source;
   for (std::size_t i = 0; i < files.size(); ++i) {
     source += content(files[i]);
     for (const std::string& name : matches(content(files[i]), "#include \"([^\"/]+)\""))
-      for (const char* type : {".hpp", ".cpp"}) {
-        const Path file = (lesson.parent_path() / name).replace_extension(type);
-        if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
-      }
+      for (const char* type : {".hpp", ".cpp"})
+        for (const Path& folder : {lesson, lesson.parent_path() / "common"}) {
+          const Path file = (folder / name).replace_extension(type);
+          if (std::filesystem::exists(file) &&
+              std::find(files.begin(), files.end(), file) == files.end())
+            files.push_back(file);
+        }
   }
   return source;
 }
@@ -176,7 +179,7 @@ TEST_CASE("the lessons that train models are those in the README", "[lessons]") 
   for (std::sregex_iterator i(list.begin(), list.end(), range), end; i != end; ++i)
     for (int n = std::stoi((*i)[1]); n <= std::stoi((*i)[2].matched ? (*i)[2] : (*i)[1]); ++n)
       listed.insert(n);
-  for (const Path& lesson : numbered("lessons")) {
+  for (const Path& lesson : lesson_folders()) {
     const std::string source = source_with_includes(lesson);
     if (has(source, "optim::") || has(source, "Trainer ") || has(source, "make_trainer("))
       training.insert(std::stoi(lesson.filename().string()));
@@ -189,20 +192,20 @@ TEST_CASE("the README's bounds of lessons 14 and 19 are those that the lessons c
   const std::string text = one_line(readme());
   const std::string percent =
       matches(text, "a model less than ([0-9.]+) % above the lower bound").at(0);
-  CHECK(has(content(project / "lessons/14_how_low_can_it_go.cpp"),
+  CHECK(has(content(project / "lessons/14_how_low_can_it_go/lesson.cpp"),
             "claim(\"the excess loss is less than " + percent +
                 " % of the entropy rate\",\n        excess.value < 0.0" + percent +
                 " * source.entropy_rate(), "));
   const std::string match =
       matches(text, "more than ([0-9.]+) of the held-out sequences without an error").at(0);
-  CHECK(has(content(project / "lessons/19_encoder_decoder.cpp"),
+  CHECK(has(content(project / "lessons/19_encoder_decoder/lesson.cpp"),
             "claim_less(\"trained lengths: the exact match of each task is above " + match +
                 "\", " + match + ",\n"));
 }
 
-TEST_CASE("the engine of lesson 08 has forty lines, within a tenth", "[lessons]") {
+TEST_CASE("the engine of lesson 05 has forty lines, within a tenth", "[lessons]") {
   CHECK(has(readme(), "a scalar engine in forty lines"));
-  const std::string source = content(project / "lessons/08_autograd.cpp");
+  const std::string source = content(project / "lessons/05_autograd/lesson.cpp");
   const std::size_t begin = source.find("\nstruct Number {"),
                     last = source.find("\nvoid backward(");
   REQUIRE(last != source.npos);
@@ -214,21 +217,21 @@ TEST_CASE("the engine of lesson 08 has forty lines, within a tenth", "[lessons]"
   CHECK(count <= 44);
 }
 
-TEST_CASE("each lesson without training prints its .out file", "[lessons]") {
-  for (const Path& lesson : numbered("lessons"))
+TEST_CASE("each lesson without training prints its output.txt", "[lessons]") {
+  for (const Path& lesson : lesson_folders())
     if (!trains(lesson)) check_output(lesson);
 }
 
-TEST_CASE("each lesson with training prints its .out file", "[lessons][lessons_in_full][.]") {
-  for (const Path& lesson : numbered("lessons"))
+TEST_CASE("each lesson with training prints its output.txt", "[lessons][lessons_in_full][.]") {
+  for (const Path& lesson : lesson_folders())
     if (trains(lesson)) check_output(lesson);
 }
 
 TEST_CASE("with HEED_BRIEF=1 each lesson with training prints the same checks", "[lessons]") {
   const EnvironmentVariable brief("HEED_BRIEF", "1");
-  for (const Path& lesson : numbered("lessons")) {
+  for (const Path& lesson : lesson_folders()) {
     if (!trains(lesson)) continue;
-    const std::string name = lesson.stem().string();
+    const std::string name = lesson.filename().string();
     INFO("HEED_BRIEF=1 build/release/lessons/" << name);
     const ScratchFolder folder(name);
     LessonRun run = run_in(folder.path, HEED_BINARY_DIR "/lessons/" + name);
@@ -281,11 +284,11 @@ TEST_CASE("lesson 15 trains on a text of the reader's own", "[lessons][lessons_i
 }
 
 TEST_CASE("the first line of a lesson is its number, its name and its subject", "[lessons]") {
-  for (const std::filesystem::path& lesson : numbered("lessons")) {
-    std::string name = lesson.stem().string();
-    name[2] = ' ';
-    const std::string first = lines_of(content(lesson)).at(0);
-    INFO(lesson.filename().string() << " begins: " << first);
+  for (const std::filesystem::path& lesson : lesson_folders()) {
+    std::string name = lesson.filename().string();
+    name[name.find('_')] = ' ';
+    const std::string first = lines_of(content(lesson / "lesson.cpp")).at(0);
+    INFO(name << " begins: " << first);
     CHECK(first.rfind("// " + name + ": ", 0) == 0);
     CHECK(first.back() == '.');
   }

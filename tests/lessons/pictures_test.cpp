@@ -46,9 +46,9 @@ TEST_CASE("the README's pictures that need no training have the texts that lesso
     std::string file, lesson, name;
   };
   for (const Picture& picture :
-       {Picture{"docs/feast_graph.svg", "04_graph_attention", "feast_graph"},
-        Picture{"docs/data_flow.svg", "05_query_key_value", "data_flow"},
-        Picture{"docs/bank_weights.svg", "05_query_key_value", "bank"},
+       {Picture{"docs/feast_graph.svg", "03_graph_attention", "feast_graph"},
+        Picture{"docs/data_flow.svg", "04_query_key_value", "data_flow"},
+        Picture{"docs/bank_weights.svg", "04_query_key_value", "bank"},
         Picture{"docs/encoder_decoder.svg", "19_encoder_decoder", "architecture"}}) {
     const std::string svg = drawn(picture.lesson, picture.name);
     if (svg.empty()) return;

@@ -25,13 +25,11 @@ inline std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-// Whether a lesson trains a model; then it trains for fewer steps with HEED_BRIEF=1. The files of
-// lesson 06, for example, are 06_*.cpp and 06_*.hpp.
+// Whether a lesson trains a model; then it trains for fewer steps with HEED_BRIEF=1.
 inline bool trains(const std::filesystem::path& lesson) {
-  const std::string number = lesson.filename().string().substr(0, 3);
-  for (const auto& entry : std::filesystem::directory_iterator(lesson.parent_path())) {
+  for (const auto& entry : std::filesystem::directory_iterator(lesson)) {
     const std::string name = entry.path().filename().string(), type = entry.path().extension();
-    if (name.rfind(number, 0) != 0 || (type != ".cpp" && type != ".hpp")) continue;
+    if (name.rfind("exercise", 0) == 0 || (type != ".cpp" && type != ".hpp")) continue;
     const std::string source = content(entry.path());
     if (source.find("in_brief(") != source.npos || source.find("brief()") != source.npos)
       return true;
@@ -75,19 +73,41 @@ inline LessonRun run_in(const std::string& folder, const std::string& program,
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, output};
 }
 
-// The numbered .cpp files of a folder of the project, such as "lessons", in order. A lesson without
-// a stored output is a program that the reader has written, and is left out.
-inline std::vector<std::filesystem::path> numbered(const std::string& folder) {
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(HEED_SOURCE_DIR "/" + folder)) {
-    const unsigned char first = static_cast<unsigned char>(entry.path().filename().string()[0]);
-    if (entry.path().extension() != ".cpp" || !std::isdigit(first)) continue;
-    std::filesystem::path output = entry.path();
-    if (folder == "lessons" && !std::filesystem::exists(output.replace_extension(".out"))) continue;
-    files.push_back(entry.path());
+// The folders of the lessons, lessons/01_averaging and so on, in order. A lesson without a stored
+// output is a program that the reader has written, and is left out.
+inline std::vector<std::filesystem::path> lesson_folders() {
+  std::vector<std::filesystem::path> folders;
+  for (const auto& entry : std::filesystem::directory_iterator(HEED_SOURCE_DIR "/lessons"))
+    if (std::filesystem::exists(entry.path() / "output.txt")) folders.push_back(entry.path());
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
+// An exercise of a lesson.
+struct ExerciseFiles {
+  std::string number;                           // "05b"
+  std::filesystem::path task, check, solution;  // .../exercise_b.cpp, exercise_b_check.cpp, ...
+};
+
+// The exercises of a lesson, in order.
+inline std::vector<ExerciseFiles> exercises_of(const std::filesystem::path& lesson) {
+  const std::string number =
+      lesson.filename().string().substr(0, lesson.filename().string().find('_'));
+  std::vector<ExerciseFiles> exercises;
+  for (const char* letter : {"", "b", "c", "d"}) {
+    const std::string file = (lesson / "exercise").string() + (*letter == 0 ? "" : "_") + letter;
+    if (std::filesystem::exists(file + ".cpp"))
+      exercises.push_back(
+          {number + letter, file + ".cpp", file + "_check.cpp", file + "_solution.cpp"});
   }
-  std::sort(files.begin(), files.end());
-  return files;
+  return exercises;
+}
+
+inline std::vector<ExerciseFiles> all_exercises() {
+  std::vector<ExerciseFiles> exercises;
+  for (const std::filesystem::path& lesson : lesson_folders())
+    for (const ExerciseFiles& exercise : exercises_of(lesson)) exercises.push_back(exercise);
+  return exercises;
 }
 
 }  // namespace heed_test

@@ -19,7 +19,7 @@ struct SourceLocation {
   }
 };
 
-std::string str(SourceLocation location);  // "lessons/05_query_key_value.cpp:41"
+std::string str(SourceLocation location);  // "lessons/04_query_key_value/lesson.cpp:41"
 
 // While a CallSite exists, the messages of throw_error on the same thread end with its location:
 // "matmul: inner sizes differ: a (2, 3), b (4, 5), at main.cpp:22". Of nested CallSites, the

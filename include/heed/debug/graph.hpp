@@ -9,7 +9,7 @@ namespace HEED_NAMESPACE {
 
 // The graph as text: one line per node with number, operation, name, shape, inputs and location.
 // Each node comes after its inputs. For example:
-//   #2  MatMul  scores  (3, 3)  from #0 #1  lessons/05_query_key_value.cpp:41
+//   #2  MatMul  scores  (3, 3)  from #0 #1  lessons/04_query_key_value/lesson.cpp:41
 std::string graph_text(const Tensor& output, SourceLocation location = SourceLocation::current());
 
 // The graph in the DOT language, which `dot -Tsvg graph.dot -o graph.svg` converts to an SVG file.

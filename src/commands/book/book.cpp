@@ -35,31 +35,31 @@ const fs::path programs_folder = HEED_LESSON_PROGRAMS;
 
 // The comment at the beginning of a file, without slashes and hints, and the part to write.
 std::string exercise_html(const fs::path& file, LinkedText& text) {
-  std::string about, part;
+  std::string about, part, number;
   bool in_comment = true, in_part = false;
   for (const std::string& line : lines_of(read_text(file.string()))) {
+    if (number.empty()) number = line.substr(3, line.find(' ', 3) - 3);  // "// 05b wrong_axis: ..."
     in_comment = in_comment && line.compare(0, 2, "//") == 0;
     if (in_comment) about += (line.size() > 3 ? line.substr(3) : "") + "\n";
     if (line.find("Your part ends") != line.npos) in_part = false;
     if (in_part) part += line + "\n";
     if (line.find("Your part begins") != line.npos) in_part = true;
   }
-  const std::string name = file.stem().string();
-  std::string html = "<h2>Exercise " + escaped_html(name.substr(0, name.find('_'))) + "</h2>\n" +
-                     text_html(about, text) + code_html(part);
-  std::size_t number = 0;
-  const std::string solution = (lessons_folder() / "solutions" / file.filename()).string();
+  std::string html =
+      "<h2>Exercise " + escaped_html(number) + "</h2>\n" + text_html(about, text) + code_html(part);
+  std::size_t hint = 0;
+  const std::string solution =
+      (file.parent_path() / (file.stem().string() + "_solution.cpp")).string();
   for (const std::string& line : lines_of(read_text(solution)))
     if (line.rfind("// Hint: ", 0) == 0)
-      html += folded("hint", "Hint " + std::to_string(++number),
+      html += folded("hint", "Hint " + std::to_string(++hint),
                      "<p>" + escaped_html(line.substr(9)) + "</p>\n");
-  return html + "<p>Check it with <code>./heed exercise " +
-         escaped_html(name.substr(0, name.find('_'))) + "</code>.</p>\n";
+  return html + "<p>Check it with <code>./heed exercise " + escaped_html(number) + "</code>.</p>\n";
 }
 
 std::string answers_html(const Lesson& lesson) {
-  const fs::path file = lessons_folder() / "answers" / (lesson.name + ".txt");
-  return folded("answers", "Answers to the questions", code_html(read_text(file.string())));
+  return folded("answers", "Answers to the questions",
+                code_html(read_text((lesson.folder() / "answers.txt").string())));
 }
 
 std::string page(const std::string& title, const std::string& body) {
@@ -151,11 +151,10 @@ class Book {
     std::string html = head_html(i) + "<div id=\"output\">\n" +
                        output_html(records, {text, source, scratch}) + "</div>\n" +
                        answers_html(lesson);
-    for (const fs::path& file : files_in(lessons_folder() / "exercises", lesson.number, ".cpp"))
-      html += exercise_html(file, text);
+    for (const fs::path& file : exercise_files(lesson)) html += exercise_html(file, text);
     html += "<h2>The source</h2>\n";
     for (const fs::path& file : files)
-      html += folded("source", "lessons/" + file.filename().string(),
+      html += folded("source", "lessons/" + lesson.name + "/" + file.filename().string(),
                      code_html(read_text(file.string())));
     return page(lesson.number + " " + lesson.title, html + turn_html(i));
   }
@@ -234,7 +233,7 @@ class ScratchFolder {
   fs::path path_;
 };
 
-// Whether `wanted` is empty or names the lesson: "5", "05" or "05_query_key_value".
+// Whether `wanted` is empty or names the lesson: "5", "05" or "04_query_key_value".
 bool is_chosen(const Lesson& lesson, const std::string& wanted) {
   return wanted.empty() || wanted == lesson.name || wanted == lesson.number ||
          "0" + wanted == lesson.number;
@@ -253,7 +252,8 @@ int run(const BookCommand& command) {
   if (std::none_of(lessons.begin(), lessons.end(),
                    [&](const Lesson& lesson) { return is_chosen(lesson, command.lesson); }))
     throw UsageError("lesson '" + printable(command.lesson) +
-                     "' does not exist; there are lessons 1 to " + std::to_string(lessons.size()));
+                     "' does not exist; there are lessons " + lessons.front().number + " to " +
+                     lessons.back().number);
   Book book(command.out, command.brief);
   const ScratchFolder scratch;
   exit_at_interrupt();

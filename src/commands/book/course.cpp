@@ -12,20 +12,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-// Reads "// 05 query_key_value: scaled dot-product attention ...".
+// Reads "// 04 query_key_value: scaled dot-product attention ...".
 Lesson lesson_of(const fs::path& file) {
   const std::string line = lines_of(read_text(file.string())).at(0);
   const std::size_t colon = line.find(": ");
-  std::string title = line.substr(6, colon - 6);
+  const std::size_t name = line.find(' ', 3) + 1;
+  std::string title = line.substr(name, colon - name);
   std::replace(title.begin(), title.end(), '_', ' ');
-  return {file.stem().string(), line.substr(3, 2), title, line.substr(colon + 2)};
+  return {file.parent_path().filename().string(), line.substr(3, line.find(' ', 3) - 3), title,
+          line.substr(colon + 2)};
 }
 
 }  // namespace
 
 fs::path lessons_folder() { return HEED_LESSONS_DIR; }
+
+fs::path Lesson::folder() const { return lessons_folder() / name; }
 
 std::vector<fs::path> files_in(const fs::path& folder, const std::string& begin,
                                const std::string& end) {
@@ -42,17 +44,23 @@ std::vector<fs::path> files_in(const fs::path& folder, const std::string& begin,
 
 std::vector<Lesson> all_lessons() {
   std::vector<Lesson> lessons;
-  for (const fs::path& file : files_in(lessons_folder(), "", ".cpp")) {
-    const std::string name = file.filename().string();
-    if (is_digit(name[0]) && is_digit(name[1])) lessons.push_back(lesson_of(file));
-  }
+  for (const fs::path& folder : files_in(lessons_folder(), "", ""))
+    if (fs::exists(folder / "lesson.cpp")) lessons.push_back(lesson_of(folder / "lesson.cpp"));
   return lessons;
 }
 
 std::vector<fs::path> source_files(const Lesson& lesson) {
-  std::vector<fs::path> files{lessons_folder() / (lesson.name + ".cpp")};
-  for (const fs::path& header : files_in(lessons_folder(), lesson.number + "_", ".hpp"))
-    files.push_back(header);
+  std::vector<fs::path> files{lesson.folder() / "lesson.cpp"};
+  for (const fs::path& header : files_in(lesson.folder(), "", ".hpp")) files.push_back(header);
+  return files;
+}
+
+std::vector<fs::path> exercise_files(const Lesson& lesson) {
+  std::vector<fs::path> files;
+  for (const fs::path& check : files_in(lesson.folder(), "exercise", "_check.cpp")) {
+    const std::string name = check.filename().string();
+    files.push_back(lesson.folder() / (name.substr(0, name.find("_check.cpp")) + ".cpp"));
+  }
   return files;
 }
 

@@ -8,9 +8,11 @@
 namespace heed::app {
 
 struct Lesson {
-  std::string name;          // "05_query_key_value"
-  std::string number;        // "05"
+  std::string name;          // "04_query_key_value"
+  std::string number;        // "04"
   std::string title, about;  // from the first line of its source
+
+  std::filesystem::path folder() const;
 };
 
 std::filesystem::path lessons_folder();
@@ -20,7 +22,9 @@ std::vector<Lesson> all_lessons();
 std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder,
                                             const std::string& begin, const std::string& end);
 
-// 05_query_key_value.cpp, then the headers of the lesson, 05_*.hpp.
+// lesson.cpp, then the headers of the lesson.
 std::vector<std::filesystem::path> source_files(const Lesson& lesson);
+// exercise.cpp, exercise_b.cpp, ...
+std::vector<std::filesystem::path> exercise_files(const Lesson& lesson);
 
 }  // namespace heed::app

@@ -1,4 +1,4 @@
-// output.hpp: the records that a lesson prints (lessons/record.hpp) as HTML.
+// output.hpp: the records that a lesson prints (lessons/common/record.hpp) as HTML.
 #pragma once
 
 #include <filesystem>

@@ -1,0 +1,33 @@
+// 05 write_backward: the backward of tanh and the backward of softmax.
+//
+// Each function gets the upstream gradient dy, which is the gradient of the loss with respect to y,
+// and y itself. It returns dx, the gradient of the loss with respect to x. dy, y and dx have the
+// same shape.
+//
+//   tanh_backward      y = tanh(x) for each number, tanh(x) = (e^x - e^-x) / (e^x + e^-x)
+//   softmax_backward   each row of y (rows, columns) is the softmax of the same row of x
+//
+// As it stands, tanh_backward uses a wrong derivative, and softmax_backward uses it too. The checks
+// compare dx with finite differences. The derivative of tanh can be written with y alone.
+// Hint: How does a finite difference of tanh at x = 0, 1 and 3 compare with 1, y and y * y there?
+// Hint: tanh has the derivative 1 - y * y. The chain rule multiplies it by the upstream gradient.
+// Hint: In softmax, x_j changes every y_k of its row: add dy_k times the derivative of y_k, over k.
+// Hint: The derivative of y_k with respect to x_j is y_k (1 - y_k) if k = j, else -y_k y_j.
+
+#include "exercise.hpp"
+
+using namespace heed;
+
+// Your part begins here.
+Array tanh_backward(const Array& dy, const Array& y) { return dy * (1 - y * y); }
+
+Array softmax_backward(const Array& dy, const Array& y) {
+  Array dx = zeros({y.shape(0), y.shape(1)});
+  for (std::size_t i = 0; i < y.shape(0); ++i) {
+    Real average = 0;  // of row i of dy, weighted by y
+    for (std::size_t k = 0; k < y.shape(1); ++k) average += dy(i, k) * y(i, k);
+    for (std::size_t j = 0; j < y.shape(1); ++j) dx(i, j) = y(i, j) * (dy(i, j) - average);
+  }
+  return dx;
+}
+// Your part ends here.

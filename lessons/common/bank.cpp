@@ -1,0 +1,174 @@
+// bank.cpp: a small task for lessons 01 to 08: predict the word after the ambiguous word 'bank'.
+
+#include <cmath>
+
+#include "bank.hpp"
+#include "heed/base/error.hpp"
+
+namespace heed {
+namespace {
+
+// If `longer`, one more word stands between each topic word and 'bank'.
+BankText bank_text(const std::string& first, const std::string& second, bool longer) {
+  const auto verb = [](const std::string& topic) {
+    return std::string(topic == "river" ? "floods" : "lends");
+  };
+  BankText text;
+  for (const std::string& topic : {first, second}) {
+    for (const std::string& word : {std::string("the"), topic, std::string("and")})
+      text.words.push_back(word);
+    if (longer) text.words.push_back("then");
+    for (const std::string& word : {std::string("a"), std::string("bank"), verb(topic)})
+      text.words.push_back(word);
+  }
+  text.X = zeros({text.words.size(), 2});
+  for (std::size_t t = 0; t < text.words.size(); ++t) {
+    const std::string& word = text.words[t];
+    if (word == "river" || word == "bank") text.X(t, 0) = word == "bank" ? Real(0.5) : Real(1);
+    if (word == "money" || word == "bank") text.X(t, 1) = word == "bank" ? Real(0.5) : Real(1);
+    if (word != "bank") continue;
+    text.banks.push_back(t);
+    text.targets.push_back(text.words[t + 1] == "floods" ? 0 : 1);
+  }
+  return text;
+}
+
+Array equal_weights(const BankText& text) {
+  return filled({text.X.shape(0), text.X.shape(0)}, Real(1) / Real(text.X.shape(0)));
+}
+
+Array no_mixing(const BankText& text) { return xt::eye<Real>(text.X.shape(0)); }
+
+Array divided_by_row_sums(const Array& weights) {
+  Array sums = xt::maximum(xt::sum(weights, {1}), Real(1e-9));  // a row of zeros remains zero
+  return weights / xt::view(sums, xt::all(), xt::newaxis());
+}
+
+Array causal_mean(const BankText& text) {
+  return divided_by_row_sums(xt::tril(ones({text.X.shape(0), text.X.shape(0)})));
+}
+
+Array dot_products(const BankText& text) {
+  return xt::linalg::dot(text.X, xt::transpose(text.X));  // (N, N)
+}
+
+Array dot_products_over_sum(const BankText& text) {
+  return divided_by_row_sums(xt::tril(dot_products(text)));
+}
+
+// Each 'bank' uses the word three positions before it.
+Array chosen_by_hand(const BankText& text) {
+  Array weights = zeros({text.X.shape(0), text.X.shape(0)});
+  for (const std::size_t bank : text.banks) weights(bank, bank - 3) = 1;
+  return weights;
+}
+
+Array causal_softmax(const Array& scores) {
+  return softmax(masked_fill(Tensor(scores), future_mask(scores.shape(0)), -INFINITY), -1).value();
+}
+
+struct Row {
+  int lesson;
+  std::string name;
+  BankWeights weights_of;
+};
+
+const std::vector<Row>& rows() {
+  using Text = BankText;
+  static const std::vector<Row> all = {
+      {1, "bigram: 'bank' alone, no mixing", no_mixing},
+      {1, "mean of all tokens", equal_weights},
+      {1, "causal mean", causal_mean},
+      {2, "dot products / row sum", dot_products_over_sum},
+      {3, "weights chosen by hand", chosen_by_hand},
+      {4, "softmax of dot products", [](const Text& t) { return causal_softmax(dot_products(t)); }},
+      {5, "query, key and value", [](const Text& t) { return bank_query_key_weights(t, 1, true); }},
+      {6, "  queries times 0.1",
+       [](const Text& t) { return bank_query_key_weights(t, 0.1, true); }},
+      {7, "  no causal mask", [](const Text& t) { return bank_query_key_weights(t, 1, false); }},
+  };
+  return all;
+}
+
+std::string last_name(int lesson) {
+  std::string name;
+  for (const Row& row : rows())
+    if (row.lesson == lesson) name = row.name;
+  return name;
+}
+
+// The mean over the texts of -ln p(next word) at the first (0) or second (1) 'bank'.
+double loss_at_bank(std::size_t which, const BankWeights& weights_of,
+                    const std::vector<BankText>& texts, double factor = 8) {
+  double sum = 0;
+  for (const BankText& text : texts) {
+    const Array context = xt::linalg::dot(weights_of(text), text.X);  // (N, 2)
+    const std::size_t bank = text.banks[which], target = text.targets[which];
+    const double difference = context(bank, 1 - target) - context(bank, target);
+    sum += std::log1p(std::exp(factor * difference));  // -ln softmax(factor c)(target)
+  }
+  return sum / double(texts.size());
+}
+
+}  // namespace
+
+const std::vector<BankText>& bank_texts() {
+  static const std::vector<BankText> texts = {bank_text("river", "money", false),
+                                              bank_text("money", "river", false)};
+  return texts;
+}
+
+const std::vector<BankText>& longer_bank_texts() {
+  static const std::vector<BankText> texts = {bank_text("river", "money", true),
+                                              bank_text("money", "river", true)};
+  return texts;
+}
+
+Array bank_with_positions(const BankText& text) {
+  Array X = zeros({text.X.shape(0), 4});
+  xt::view(X, xt::all(), xt::range(0, 2)) = text.X;
+  for (std::size_t t = 0; t < X.shape(0); ++t) {
+    X(t, 2) = text.words[t] == "bank" ? 1 : 0;
+    X(t, 3) = Real(t);
+  }
+  return X;
+}
+
+double bank_loss(const BankWeights& weights_of, const std::vector<BankText>& texts, double factor) {
+  return (loss_at_bank(0, weights_of, texts, factor) + loss_at_bank(1, weights_of, texts, factor)) /
+         2;
+}
+
+double bank_loss_of_row(const std::string& name, double factor) {
+  for (const Row& row : rows())
+    if (row.name == name) return bank_loss(row.weights_of, bank_texts(), factor);
+  throw_error("bank: no row ", name);
+}
+
+Array bank_query_key_weights(const BankText& text, double factor, bool causal) {
+  const Array W_Q = {{0, 0}, {0, 0}, {24, 2}, {0, 0}};  // only 'bank' has a query: topic, position
+  const Array W_K = {{1, 0}, {1, 0}, {-1, 0}, {0, 1}};  // the key of 'bank' has no topic: 1 - 1
+  const Array X = bank_with_positions(text);
+  AttentionOptions options;
+  options.causal = causal;
+  const Tensor Q(xt::linalg::dot(X, W_Q)), K(xt::linalg::dot(X, W_K));  // (N, 2)
+  return attention_weights(Q * factor, K, options).value();
+}
+
+void show_bank_losses(int lesson, const BankWeights& weights_of, SourceLocation location) {
+  print_text(
+      "\n                                  mean  at the 'bank'   longer\n"
+      "next word after 'bank'            loss  first   second   texts   lesson\n",
+      /*hides_call=*/false, location);
+  for (const Row& row : rows()) {
+    if (row.lesson > lesson) break;
+    const BankWeights& weights = row.name == last_name(lesson) ? weights_of : row.weights_of;
+    say(pad_right(row.name, 31) + pad_left(decimal(bank_loss(weights, bank_texts()), 4), 7) +
+        pad_left(decimal(loss_at_bank(0, weights, bank_texts()), 4), 8) +
+        pad_left(decimal(loss_at_bank(1, weights, bank_texts()), 4), 8) +
+        pad_left(decimal(bank_loss(weights, longer_bank_texts()), 4), 9) + "   0" +
+        std::to_string(row.lesson));
+  }
+}
+
+}  // namespace heed

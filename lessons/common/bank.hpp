@@ -1,0 +1,48 @@
+// bank.hpp: a small task for lessons 01 to 08: predict the word after the ambiguous word 'bank'.
+#pragma once
+
+#include <functional>
+
+#include "lesson.hpp"
+
+namespace heed {
+
+// A text in which 'bank' stands twice: after 'river' it floods, after 'money' it lends.
+struct BankText {
+  Names words;                       // N tokens
+  Array X;                           // (N, 2): how much a word has to do with water and with money
+  std::vector<std::size_t> banks;    // the positions of 'bank'
+  std::vector<std::size_t> targets;  // the component of X that the next word has: 0 floods, 1 lends
+};
+
+// Two texts of twelve tokens: 'river' comes first in one of them, 'money' in the other.
+const std::vector<BankText>& bank_texts();
+
+// The same two texts with one more word, 'then', between each topic word and 'bank'.
+const std::vector<BankText>& longer_bank_texts();
+
+// (N, 4): the embeddings with two more components: 1 for the ambiguous 'bank', and the position.
+Array bank_with_positions(const BankText& text);
+
+// The weights (N, N) of a text: rows query position, columns key position.
+using BankWeights = std::function<Array(const BankText&)>;
+
+// The mean over the texts and their 'bank's of -ln p(next word). The context vector c (2) at 'bank'
+// is the weighted sum of X, and p = softmax(factor c).
+double bank_loss(const BankWeights& weights_of, const std::vector<BankText>& texts = bank_texts(),
+                 double factor = 8);
+
+// The mean loss of a row of the table below, such as "causal mean", with another factor.
+double bank_loss_of_row(const std::string& name, double factor);
+
+// Scaled dot-product attention weights for which only 'bank' has a query that is not zero: it looks
+// for a word of one topic, and among these for the latest. `factor` multiplies the queries.
+Array bank_query_key_weights(const BankText& text, double factor, bool causal);
+
+// Prints the losses of all ways of mixing up to this lesson (1 to 7): the mean, at the first and
+// the second 'bank', and on the longer texts. The last row is the lesson's own: its losses are
+// computed with `weights_of`. The lesson's page shows the line of the call above the table.
+void show_bank_losses(int lesson, const BankWeights& weights_of,
+                      SourceLocation location = SourceLocation::current());
+
+}  // namespace heed

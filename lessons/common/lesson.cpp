@@ -1,0 +1,302 @@
+// lesson.cpp: prints a lesson's headings, text, tables, checks and pictures.
+
+#include "lesson.hpp"
+
+#include <errno.h>  // program_invocation_short_name
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "record.hpp"
+
+namespace heed {
+
+namespace fs = std::filesystem;
+
+void (*before_ending)(const std::string& error) = nullptr;
+
+namespace {
+
+// Ends a lesson in which a check failed.
+[[noreturn]] void fail(const std::string& message) {
+  std::cout.flush();
+  std::cerr << "  " << message << '\n';
+  std::exit(1);
+}
+
+// Ends a lesson in which an error was not caught: prints the error in one line, after the output.
+[[noreturn]] void end_with_error() {
+  std::cout.flush();
+  try {
+    std::rethrow_exception(std::current_exception());
+  } catch (const std::exception& error) {
+    if (before_ending != nullptr) before_ending(error.what());
+    std::cerr << "heed: error: " << printable(error.what()) << std::endl;
+  }
+  std::_Exit(1);
+}
+
+// The folder of a lesson's pictures.
+std::string picture_folder(const std::string& lesson) {
+  std::string folder = "runs/lessons/" + lesson;
+  std::error_code ignored;  // the drawing reports a folder that cannot be written
+  fs::create_directories(folder, ignored);
+  return folder;
+}
+
+// The name of this lesson, which is that of its program: 04_query_key_value.
+std::string lesson_name() {
+#ifdef __linux__
+  return program_invocation_short_name;
+#else
+  return getprogname();  // macOS and BSD
+#endif
+}
+
+// The exercises of a lesson, in order: exercise.cpp, exercise_b.cpp, ...
+std::vector<fs::path> exercises_of(const std::string& lesson) {
+  std::vector<fs::path> files;
+  std::error_code ignored;  // without the folder there are no exercises to show
+  for (const auto& entry : fs::directory_iterator(HEED_DATA_DIR "/../lessons/" + lesson, ignored)) {
+    const std::string name = entry.path().stem().string();
+    if (name == "exercise" || (name.rfind("exercise_", 0) == 0 && name.size() == 10))
+      files.push_back(entry.path());
+  }
+  files.erase(std::remove_if(files.begin(), files.end(),
+                             [](const fs::path& file) { return file.extension() != ".cpp"; }),
+              files.end());
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+// The file, what the exercise is about, and how to check it. The file's first line is
+// "// 04b attention_end_to_end: one causal attention head".
+std::string exercise_text(const std::string& lesson, const fs::path& file) {
+  std::ifstream text(file);
+  std::string line;
+  std::getline(text, line);
+  const std::size_t first = line.find_first_not_of("/ 0");
+  const std::string number = line.substr(first, line.find(' ', first) - first);
+  return "\nExercise " + number + ", lessons/" + lesson + "/" + file.filename().string() + ":\n" +
+         line.substr(line.find(": ") + 2) + "\nTo check your solution: ./heed exercise " + number +
+         "\n";
+}
+
+// The text with its label before the first line, and the other lines below the first.
+std::string labeled(const std::string& label, const std::string& text) {
+  std::string result, start = label;
+  for (const std::string& line : lines_of(text)) {
+    result += start + line + "\n";
+    start.assign(label.size(), ' ');
+  }
+  return result;
+}
+
+// The heading of a section, which begins in a call of the function.
+void emit_heading(const std::string& title, SourceLocation location, const std::string& function) {
+  emit("section", location, "\n" + title + "\n" + std::string(display_width(title), '-') + "\n",
+       {{"title", title}, {"function", function}, {"hides_call", true}});
+}
+
+// Each line after a bar.
+std::string barred(const std::string& text) {
+  std::string result;
+  for (const std::string& line : lines_of(text))
+    result += (line.empty() ? "  |" : "  | ") + line + "\n";
+  return result;
+}
+
+}  // namespace
+
+// Runs before main. The linker option -u takes this file into every lesson, also one that calls
+// nothing of lesson.hpp, so that no lesson ends in std::terminate.
+extern "C" {
+bool heed_lesson_prepared = [] {
+  std::set_terminate(end_with_error);
+  if (brief())
+    say("(HEED_BRIEF is set: less training. The text describes results of the full training.)");
+  return true;
+}();
+}
+
+void opening(const Opening& opening, SourceLocation location) {
+  emit_heading("In this lesson", location, "");
+  emit("opening", location,
+       labeled("You learn   ", opening.after) + labeled("Formula     ", opening.formula) +
+           labeled("Literature  ", opening.literature) + labeled("PyTorch     ", opening.pytorch),
+       {{"You learn", opening.after},
+        {"Formula", opening.formula},
+        {"Literature", opening.literature},
+        {"PyTorch", opening.pytorch}});
+}
+
+void questions(const std::string& first, const std::string& second, const std::string& third,
+               SourceLocation location) {
+  emit_heading("Three questions", location, "");
+  const std::string lesson = lesson_name();
+  const int number = std::atoi(lesson.c_str());
+  std::string text = "Change a line of this lesson and run it again to answer them. To read the\n";
+  text +=
+      "answers: ./heed lesson " + (number == 0 ? "N" : std::to_string(number)) + " --answers\n\n";
+  text += labeled("1. ", first) + labeled("2. ", second) + labeled("3. ", third);
+  for (const fs::path& file : exercises_of(lesson)) text += exercise_text(lesson, file);
+  print_text(text, true, location);
+}
+
+void section(const std::string& title, SourceLocation location, const char* function) {
+  emit_heading(title, location, function);
+}
+
+void print_text(const std::string& text, bool hides_call, SourceLocation location) {
+  emit("text", location, text, {{"text", text}, {"hides_call", hides_call}});
+}
+
+void show(const Array& x, const TableOptions& options, SourceLocation location) {
+  emit("table", location, "\n" + table(x, options),
+       {{"title", table_title(x, options)},
+        {"rows", table_rows(x, options)},
+        {"has_head", !options.column_names.empty()},
+        {"has_names", !options.row_names.empty()}});
+}
+
+void show(const std::string& name, const Array& x, const Names& rows, const Names& columns,
+          SourceLocation location) {
+  show(x, {name, rows, columns}, location);
+}
+
+void show(const std::string& name, const Tensor& x, const Names& rows, const Names& columns,
+          SourceLocation location) {
+  show(name, x.value(), rows, columns, location);
+}
+
+void check(const std::string& what, const Array& a, const Array& b, double tolerance,
+           SourceLocation location) {
+  const auto fail_with = [&](const std::string& text) {
+    fail("NOT the same: " + what + ": " + text);
+  };
+  if (shape_of(a) != shape_of(b))
+    fail_with("shapes " + str(shape_of(a)) + " and " + str(shape_of(b)));
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const double left = a.data()[i], right = b.data()[i];
+    // The first comparison is for infinities. A NaN equals nothing.
+    if (!(left == right || std::abs(left - right) <= tolerance))
+      fail_with("element " + std::to_string(i) + " is " + decimal(left, 10) + " and " +
+                decimal(right, 10) + ", more than " + scientific(tolerance, 0) + " apart");
+  }
+  std::ostringstream within;
+  if (tolerance > 1e-5) within << " (within " << tolerance << ")";  // larger than that of most
+  const std::string text = "same: " + what + within.str();
+  Json::Object fields = {{"text", text}};
+  if (within.str().empty()) fields["tolerance"] = tolerance;  // otherwise the text has it
+  emit("check", location, "  " + text + "\n", fields);
+}
+
+void check(const std::string& what, const Array& a, const Tensor& b, double tolerance,
+           SourceLocation location) {
+  check(what, a, b.value(), tolerance, location);
+}
+
+void check(const std::string& what, const Tensor& a, const Array& b, double tolerance,
+           SourceLocation location) {
+  check(what, a.value(), b, tolerance, location);
+}
+
+void check(const std::string& what, const Tensor& a, const Tensor& b, double tolerance,
+           SourceLocation location) {
+  check(what, a.value(), b.value(), tolerance, location);
+}
+
+void claim(const std::string& what, bool holds, const std::string& measured,
+           SourceLocation location) {
+  if (!holds) fail("does NOT hold: " + what + ": " + measured);
+  emit("check", location, "  holds: " + what + "\n", {{"text", "holds: " + what}});
+}
+
+std::string trained(double value, int decimals) { return "~" + decimal(value, decimals); }
+
+void show_trained(const std::string& name, const Array& x, const Names& rows, const Names& columns,
+                  SourceLocation location) {
+  show(x, {name + ", trained", rows, columns, 2}, location);
+}
+
+void quote(const std::string& text, SourceLocation location) {
+  print_text(barred(text), false, location);
+}
+
+bool brief() {
+  const char* const value = std::getenv("HEED_BRIEF");
+  return value != nullptr && *value != '\0' && std::string(value) != "0";
+}
+
+std::int64_t in_brief(std::int64_t steps, std::int64_t fewer_steps) {
+  return brief() ? fewer_steps : steps;
+}
+
+void picture(const std::string& lesson, const std::string& name, const Array& x,
+             const HeatmapOptions& options, SourceLocation location) {
+  emit_maps(location, {x}, {""}, options, heatmap_text(x, options),
+            draw_heatmap(picture_folder(lesson), name, x, options));
+}
+
+void picture(const std::string& lesson, const std::string& name, const Tensor& x,
+             const HeatmapOptions& options, SourceLocation location) {
+  picture(lesson, name, x.value(), options, location);
+}
+
+void picture_trained(const std::string& lesson, const std::string& name, const Array& x,
+                     const HeatmapOptions& options, SourceLocation location) {
+  emit_maps(location, {x}, {""}, options, barred(heatmap_text(x, options)),
+            draw_heatmap(picture_folder(lesson), name, x, options));
+}
+
+void picture_points(const std::string& lesson, const std::string& name, const Array& points,
+                    const ScatterOptions& options, SourceLocation location) {
+  emit_picture("picture", location, barred(scatter_text(points, options)),
+               draw_scatter(picture_folder(lesson), name, points, options));
+}
+
+void picture(const std::string& lesson, const std::string& name, const std::vector<Array>& panels,
+             const Names& titles, const HeatmapOptions& options, std::size_t columns,
+             SourceLocation location) {
+  emit_maps(location, panels, titles, options, "",
+            draw_heatmap_sheet(picture_folder(lesson), name, panels, titles, options, columns));
+}
+
+void picture(const std::string& lesson, const std::string& name, const std::vector<Series>& curves,
+             const CurveOptions& options, SourceLocation location) {
+  emit_picture("picture", location, "", draw_curve(picture_folder(lesson), name, curves, options));
+}
+
+void picture(const std::string& lesson, const std::string& name, const std::string& graph,
+             SourceLocation location) {
+  picture(draw_with_graphviz(picture_folder(lesson), name, graph), location);
+}
+
+void picture(const Plot& plot, SourceLocation location) {
+  emit("picture", location, "picture: " + plot.message + "\n", {{"picture", plot.message}});
+}
+
+void loss_curves(const std::string& y_title, const std::vector<Series>& losses,
+                 SourceLocation location) {
+  emit("curves", location, "", {{"figure", curves_figure(y_title, losses)}});
+}
+
+void sliders(const std::string& widget, const Names& names, const std::vector<NamedArray>& arrays,
+             SourceLocation location) {
+  Json::List matrices;
+  for (const auto& [name, array] : arrays) {
+    Json pair;
+    pair.push_back(name);
+    pair.push_back(matrix_json(array));
+    matrices.push_back(pair);
+  }
+  emit("sliders", location, "",
+       {{"figure", Json::Object{{"widget", widget}, {"names", names}, {"arrays", matrices}}}});
+}
+
+}  // namespace heed
