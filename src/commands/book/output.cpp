@@ -219,13 +219,14 @@ std::string output_html(const std::vector<Json>& records, const PageParts& parts
   std::string html, text;  // text: after an empty line, so that the next record may continue it
   for (const Json& record : records) {
     const std::string& kind = string_in(record, "kind");
-    const bool is_text = kind == "text";
-    const std::string next = is_text ? string_in(record, "text") : "";
+    const bool is_prose = kind == "prose", is_text = kind == "text" || is_prose;
+    const std::string next =
+        (is_prose ? "\n" : "") + (is_text ? string_in(record, "text") : std::string());
     const bool continues = is_text && next[0] != '\n';
     const std::size_t end = continues ? text.rfind("\n\n") + 1 : text.size();
     html += text_html(text.substr(0, end), parts.text);
     text = text.substr(end) + next;
-    if (kind == "section") html += heading_html(string_in(record, "title"));
+    if (kind == "section" || kind == "appendix") html += heading_html(string_in(record, "title"));
     html += code_before(record, parts.source);
     if (!is_text) html += record_html(record, parts);
   }
