@@ -3,6 +3,7 @@
 #include "lesson.hpp"
 
 #include <errno.h>  // program_invocation_short_name
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,8 +11,11 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
+#include "heed/base/error.hpp"
+#include "heed/base/file.hpp"
 #include "record.hpp"
 
 namespace heed {
@@ -24,14 +28,14 @@ namespace {
 
 // Ends a lesson in which a check failed.
 [[noreturn]] void fail(const std::string& message) {
-  std::cout.flush();
+  end_line();
   std::cerr << "  " << message << '\n';
   std::exit(1);
 }
 
 // Ends a lesson in which an error was not caught: prints the error in one line, after the output.
 [[noreturn]] void end_with_error() {
-  std::cout.flush();
+  end_line();
   try {
     std::rethrow_exception(std::current_exception());
   } catch (const std::exception& error) {
@@ -98,9 +102,68 @@ std::string labeled(const std::string& label, const std::string& text) {
 }
 
 // The heading of a section, which begins in a call of the function.
-void emit_heading(const std::string& title, SourceLocation location, const std::string& function) {
-  emit("section", location, "\n" + title + "\n" + std::string(display_width(title), '-') + "\n",
+void emit_heading(const std::string& kind, const std::string& title, SourceLocation location,
+                  const std::string& function) {
+  emit(kind, location, "\n" + title + "\n" + std::string(display_width(title), '-') + "\n",
        {{"title", title}, {"function", function}, {"hides_call", true}});
+}
+
+// ---- the prose of lesson.md
+
+// A lesson with a lesson.md; begun by opening().
+struct Lesson {
+  fs::path folder;  // lessons/02_naive_attention
+  LessonText text;
+  std::string name() const { return folder.filename().string(); }
+  std::string number() const { return std::to_string(std::atoi(name().c_str())); }  // "2"
+};
+std::optional<Lesson> current_lesson;
+
+// The lesson of a call, whose location is named by an error.
+Lesson& lesson() {
+  if (!current_lesson) throw_error("lesson.md: call opening() first");
+  return *current_lesson;
+}
+
+// Paths of sources are relative to the folder of the project.
+Lesson lesson_at(SourceLocation location) {
+  const fs::path folder = fs::path(location.file).parent_path();
+  const fs::path project = HEED_DATA_DIR "/..";
+  return {folder, LessonText((folder / "lesson.md").string(),
+                             read_text((project / folder / "lesson.md").string()))};
+}
+
+void emit_prose(const std::string& markdown, const std::string& gap, SourceLocation location) {
+  if (markdown.empty()) return;
+  const std::string text = terminal_text(markdown);
+  emit("prose", location, gap + text,
+       {{"text", text}, {"markdown", markdown}, {"hides_call", true}});
+}
+
+// Begins a section of lesson.md; `kind` is "section" or "appendix".
+void emit_section(const std::string& kind, const std::string& title, const Values& values,
+                  SourceLocation location, const std::string& function) {
+  const std::string prose = lesson().text.begin(title, values);
+  emit_heading(kind, title, location, function);
+  emit_prose(prose, "", location);
+}
+
+// The exercises of the lesson: lessons/05_.../exercise.cpp and exercise_b.cpp.
+std::string exercises_text() {
+  std::string text;
+  for (const std::string letter : {"", "b"}) {
+    const fs::path file =
+        lesson().folder / ("exercise" + (letter.empty() ? "" : "_" + letter) + ".cpp");
+    const fs::path full = fs::path(HEED_DATA_DIR "/..") / file;
+    const std::string number = lesson().number() + letter;
+    std::error_code ignored;
+    if (!fs::exists(full, ignored)) continue;
+    const std::string first = lines_of(read_text(full.string())).at(0);
+    text += "\nExercise " + number + ", " + file.string() + ":\n" +
+            first.substr(first.find(": ") + 2) + "\nTo check your solution: ./heed exercise " +
+            number + "\n";
+  }
+  return text;
 }
 
 // Each line after a bar.
@@ -125,7 +188,7 @@ bool heed_lesson_prepared = [] {
 }
 
 void opening(const Opening& opening, SourceLocation location) {
-  emit_heading("In this lesson", location, "");
+  emit_heading("section", "In this lesson", location, "");
   emit("opening", location,
        labeled("You learn   ", opening.after) + labeled("Formula     ", opening.formula) +
            labeled("Literature  ", opening.literature) + labeled("PyTorch     ", opening.pytorch),
@@ -137,7 +200,7 @@ void opening(const Opening& opening, SourceLocation location) {
 
 void questions(const std::string& first, const std::string& second, const std::string& third,
                SourceLocation location) {
-  emit_heading("Three questions", location, "");
+  emit_heading("section", "Three questions", location, "");
   const std::string lesson = lesson_name();
   const int number = std::atoi(lesson.c_str());
   std::string text = "Change a line of this lesson and run it again to answer them. To read the\n";
@@ -148,8 +211,59 @@ void questions(const std::string& first, const std::string& second, const std::s
   print_text(text, true, location);
 }
 
-void section(const std::string& title, SourceLocation location, const char* function) {
-  emit_heading(title, location, function);
+void opening(SourceLocation location) {
+  const CallSite call(location);
+  current_lesson = lesson_at(location);
+  const std::string title = lesson().text.title(),
+                    heading = lesson().name().substr(0, 2) + " " + title;
+  const std::string prose = lesson().text.begin(title, {});
+  emit("title", location, "\n" + heading + "\n" + std::string(display_width(heading), '=') + "\n",
+       {{"title", title}, {"hides_call", true}});
+  emit_prose(prose, "", location);
+}
+
+void section(const std::string& title, const Values& values, SourceLocation location,
+             const char* function) {
+  const CallSite call(location);
+  if (!current_lesson && values.empty())  // a lesson without a lesson.md
+    emit_heading("section", title, location, function);
+  else
+    emit_section("section", title, values, location, function);
+}
+
+void say(const Values& values, SourceLocation location) {
+  const CallSite call(location);
+  emit_prose(lesson().text.next(values), "\n", location);
+}
+
+bool appendix(const std::string& title, const Values& values, SourceLocation location,
+              const char* function) {
+  const CallSite call(location);
+  const bool is_folded = isatty(STDOUT_FILENO) == 1 && std::getenv("HEED_APPENDICES") == nullptr;
+  if (is_folded) {
+    lesson().text.skip(title);
+    emit("text", location,
+         "\nAppendix: " + title + " (to see it: ./heed lesson " + lesson().number() + " --all)\n",
+         {});
+  } else {
+    emit_section("appendix", title, values, location, function);
+  }
+  return !is_folded;
+}
+
+void ending(SourceLocation location) {
+  const CallSite call(location);
+  emit_section("section", "To remember", {}, location, "");
+  if (lesson().text.has("Questions")) {
+    emit_section("section", "Questions", {}, location, "");
+    emit_prose(
+        "To answer them, change a line of this lesson and run it again. The answers: `./heed "
+        "lesson " +
+            lesson().number() + " --answers`\n",
+        "\n", location);
+  }
+  lesson().text.end();
+  if (const std::string text = exercises_text(); !text.empty()) print_text(text, true, location);
 }
 
 void print_text(const std::string& text, bool hides_call, SourceLocation location) {
@@ -190,10 +304,13 @@ void check(const std::string& what, const Array& a, const Array& b, double toler
   }
   std::ostringstream within;
   if (tolerance > 1e-5) within << " (within " << tolerance << ")";  // larger than that of most
-  const std::string text = "same: " + what + within.str();
-  Json::Object fields = {{"text", text}};
+  const std::string same = what + within.str();
+  Json::Object fields = {{"text", "same: " + same}};
   if (within.str().empty()) fields["tolerance"] = tolerance;  // otherwise the text has it
-  emit("check", location, "  " + text + "\n", fields);
+  if (current_lesson)
+    emit_same(same, location, fields);
+  else
+    emit("check", location, "  same: " + same + "\n", fields);
 }
 
 void check(const std::string& what, const Array& a, const Tensor& b, double tolerance,

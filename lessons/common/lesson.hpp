@@ -17,6 +17,7 @@
 #include "heed/draw/scatter.hpp"
 #include "heed/draw/table.hpp"
 #include "heed/heed.hpp"
+#include "lesson_text.hpp"
 
 namespace heed {
 
@@ -25,6 +26,39 @@ extern void (*before_ending)(const std::string& error);
 
 using Names = std::vector<std::string>;
 
+// ---- the prose of lesson.md (lesson_text.hpp), which is in the folder of the lesson's source
+//
+// The last argument of the functions below, `location`, is the source line of the call. The page of
+// `heed book` shows the lines that ran before the call. All throw an Error if lesson.md does not
+// have what they print, or if a part of the previous section was not printed.
+
+// Prints the title of the lesson and the text below it. The first call of a lesson.
+void opening(SourceLocation location = SourceLocation::current());
+
+// Prints the heading and the first part of the section. `function` is the name of the function that
+// calls section():
+//   section("The loss", {{"loss", decimal(loss, 2)}});  // "The loss is {loss}."
+void section(const std::string& title, const Values& values = {},
+             SourceLocation location = SourceLocation::current(),
+             const char* function = __builtin_FUNCTION());
+
+// Prints the next part of the section, after an empty line.
+void say(const Values& values = {}, SourceLocation location = SourceLocation::current());
+
+// Begins a section that is folded in a terminal: prints how to see it, and returns false. Returns
+// true, and prints the heading and the first part, if the output is not a terminal, or if the
+// environment variable HEED_APPENDICES is set, as `./heed lesson N --all` does:
+//   if (appendix("The article's numbers")) show("A", A);
+bool appendix(const std::string& title, const Values& values = {},
+              SourceLocation location = SourceLocation::current(),
+              const char* function = __builtin_FUNCTION());
+
+// Prints the sections "To remember" and "Questions", and the lesson's exercises. The last call of a
+// lesson.
+void ending(SourceLocation location = SourceLocation::current());
+
+// ---- the prose of lessons without a lesson.md
+
 // The beginning of a lesson. Each field may have several lines.
 struct Opening {
   std::string after;       // "compute the attention weights of a sentence by hand"
@@ -32,12 +66,7 @@ struct Opening {
   std::string literature;  // the term, the paper's title, its section and year
   std::string pytorch;     // PyTorch's name for it: "torch.softmax"
 };
-// The last argument of the functions below, `location`, is the source line of the call. The page of
-// `heed book` shows the lines that ran before the call.
 void opening(const Opening& opening, SourceLocation location = SourceLocation::current());
-// `function` is the name of the function that calls section().
-void section(const std::string& title, SourceLocation location = SourceLocation::current(),
-             const char* function = __builtin_FUNCTION());
 
 // The end of a lesson: three questions that the reader answers by changing a line and running the
 // lesson again, and the lesson's exercises. The answers are in lessons/answers.
@@ -78,7 +107,8 @@ void show(const Array& x, const TableOptions& options,
 
 // Prints "same: what" if no two elements differ by more than the tolerance. Otherwise prints the
 // first difference and ends the lesson with exit code 1. A float has about seven decimal digits, so
-// two correct computations may differ in the last one.
+// two correct computations may differ in the last one. In a lesson with a lesson.md, checks that
+// follow each other share a line: "same: a; b; c".
 void check(const std::string& what, const Array& a, const Array& b, double tolerance = 1e-5,
            SourceLocation location = SourceLocation::current());
 void check(const std::string& what, const Array& a, const Tensor& b, double tolerance = 1e-5,

@@ -6,22 +6,89 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <streambuf>
 #include <utility>
+
+#include "heed/base/text.hpp"
 
 namespace heed {
 
-void emit(const std::string& kind, SourceLocation location, const std::string& text,
-          Json::Object fields) {
+namespace {
+
+std::size_t open_width = 0;  // the width of the line of emit_same(), which may go on; or 0
+bool after_prose = false;    // whether the last record was prose of lesson.md
+
+std::string line_end() { return std::exchange(open_width, 0) > 0 ? "\n" : ""; }
+
+// A buffer in front of that of std::cout, which ends an open line before anything is printed.
+class LineEnding : public std::streambuf {
+ public:
+  explicit LineEnding(std::streambuf* next) : next_(next) {}
+
+ private:
+  int_type overflow(int_type c) override {
+    if (!line_end().empty()) next_->sputc('\n');
+    return next_->sputc(traits_type::to_char_type(c));
+  }
+  std::streamsize xsputn(const char* text, std::streamsize size) override {
+    if (!line_end().empty()) next_->sputc('\n');
+    return next_->sputn(text, size);
+  }
+  int sync() override { return next_->pubsync(); }
+
+  std::streambuf* next_;
+};
+
+// Ends an open line before anything else is printed, and when the program ends.
+void watch_line() {
+  static struct AtExit {
+    ~AtExit() { end_line(); }
+  } at_exit;
+  // Not deleted, because std::cout is flushed after the last destructor.
+  static const bool watched = std::cout.rdbuf(new LineEnding(std::cout.rdbuf())) != nullptr;
+  static_cast<void>(watched);
+}
+
+void print_record(const std::string& kind, SourceLocation location, const std::string& text,
+                  Json::Object fields) {
+  after_prose = kind == "prose";
   static const bool for_book = std::getenv("HEED_BOOK") != nullptr;
   if (!for_book) {
-    std::cout << text;
+    std::cout << text << std::flush;
     return;
   }
+  fields["plain"] = text;
   fields["kind"] = kind;
   fields["file"] = std::filesystem::path(location.file).filename().string();
   fields["line"] = location.line;
-  std::cout << '\x1d' << Json(std::move(fields)).dump() << '\n';
+  std::cout << '\x1d' << Json(std::move(fields)).dump() << std::endl;
 }
+
+}  // namespace
+
+void emit(const std::string& kind, SourceLocation location, const std::string& text,
+          Json::Object fields) {
+  const bool needs_gap = after_prose && !text.empty() && text[0] != '\n';
+  print_record(kind, location, line_end() + (needs_gap ? "\n" : "") + text, std::move(fields));
+}
+
+void emit_same(const std::string& what, SourceLocation location, Json::Object fields) {
+  constexpr std::size_t max_width = 80;
+  const std::string start = "  same: ", gap = after_prose ? "\n" : "";
+  const std::size_t width = open_width + display_width("; " + what);
+  const bool begins = open_width == 0, fits = width < max_width;
+  open_width = 0;
+  watch_line();
+  print_record("check", location,
+               (begins ? gap + start
+                : fits ? "; "
+                       : ";\n" + std::string(start.size(), ' ')) +
+                   what,
+               std::move(fields));
+  open_width = !begins && fits ? width : start.size() + display_width(what);
+}
+
+void end_line() { std::cout << line_end() << std::flush; }
 
 void emit_picture(const std::string& kind, SourceLocation location, const std::string& printed,
                   const Plot& plot, Json::Object fields) {

@@ -13,10 +13,12 @@
 
 namespace heed {
 
-// Prints the text. If the environment variable HEED_BOOK is set, as `heed book` does, prints one
-// line instead: the character 0x1D and a JSON object with the kind of the record, the file name
-// and the line of the call, and these fields:
-//   text        prose of the kinds "text" and "check"
+// Prints the text; after prose of lesson.md, behind an empty line. If the environment variable
+// HEED_BOOK is set, as `heed book` does, prints one line instead: the character 0x1D and a JSON
+// object with the kind of the record, the file name and the line of the call, and these fields:
+//   plain       what the lesson prints without HEED_BOOK
+//   text        prose of the kinds "text", "prose" (of lesson.md) and "check"
+//   markdown    the same prose as it stands in lesson.md, with the values in it
 //   printed     lines that are shown as they are: a heat map or a scatter plot
 //   picture     the path of a picture, or why there is none
 //   figure      the numbers of attention maps, loss curves or sliders, which the page draws
@@ -24,6 +26,12 @@ namespace heed {
 // and others of one kind only: see lesson.cpp.
 void emit(const std::string& kind, SourceLocation location, const std::string& text,
           Json::Object fields);
+
+// Prints "same: what". If the last call was emit_same() too, continues its line: "same: a; b".
+void emit_same(const std::string& what, SourceLocation location, Json::Object fields);
+
+// Ends the line of emit_same(). What is printed later by std::cout ends it, too.
+void end_line();
 
 // Prints the name of a picture, below printed lines if there are any.
 void emit_picture(const std::string& kind, SourceLocation location, const std::string& printed,

@@ -92,7 +92,7 @@ const std::vector<std::pair<Arguments, std::string>> values = {
     {{"extra"}, "'extra' is one argument too many"}};
 
 // The error after "heed: error: ", or a description of the failed check.
-std::string refused(const Sandbox& sandbox, const Arguments& arguments, int code) {
+std::string refused_word(const Sandbox& sandbox, const Arguments& arguments, int code) {
   const std::size_t before = sandbox.files();
   const Finished run = sandbox.heed(arguments);
   const std::string begin = "heed: error: ";
@@ -110,7 +110,7 @@ std::string refused(const Sandbox& sandbox, const Arguments& arguments, int code
 std::size_t count_refused(const Sandbox& sandbox, const std::vector<InvalidCall>& cases) {
   std::size_t count = 0;
   for (const InvalidCall& call : cases) {
-    const std::string error = refused(sandbox, call.arguments, call.code);
+    const std::string error = refused_word(sandbox, call.arguments, call.code);
     CAPTURE(error.substr(0, 400));
     bool all = true;
     for (const std::string& part : call.messages) {

@@ -252,11 +252,13 @@ TEST_CASE("each flag of sample sets its own field", "[commands][options]") {
 
 TEST_CASE("each flag of book sets its own field", "[commands][options]") {
   CHECK(book({}).lesson == "");
-  CHECK(book({}).out == "book");
+  CHECK(book({}).out == "");
   CHECK_FALSE(book({}).brief);
+  CHECK_FALSE(book({}).readme);
   CHECK(book({"5"}).lesson == "5");
   CHECK(book({"--out", "pages"}).out == "pages");
   CHECK(book({"--brief"}).brief);
+  CHECK(book({"--readme"}).readme);
 }
 
 TEST_CASE("a prompt is used unchanged", "[commands][options]") {

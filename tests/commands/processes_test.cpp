@@ -19,7 +19,7 @@ const Arguments sharded_run = {"--layers",       "1",   "--embed-dim",   "16", "
                                "--block-size",   "16",  "--batch-size",  "8",  "--shards",     "4",
                                "--eval-batches", "3",   "--decay-steps", "50", "--eval-every", "7",
                                "--dropout",      "0.1", "--log-every",   "2",  "--warmup",     "4"};
-const Arguments endless = {"--steps", "1000000000"};
+const Arguments endless_training = {"--steps", "1000000000"};
 
 Arguments train(const std::string& out, const Arguments& more) {
   return Arguments{"train", "in.txt", "--out", out} + sharded_run + more;
@@ -235,7 +235,7 @@ TEST_CASE("a full disk ends all ranks with one error", "[commands][processes]") 
 #ifdef __linux__
 TEST_CASE("only rank 0 has files of the run open", "[commands][processes]") {
   const Sandbox sandbox;
-  Child child(sandbox.call(train("o", Arguments{"--processes", "4"} + endless)));
+  Child child(sandbox.call(train("o", Arguments{"--processes", "4"} + endless_training)));
   child.read_until("\nstep ");
   const auto open_files = [&](pid_t process) {
     std::size_t files = 0;
@@ -260,7 +260,7 @@ TEST_CASE("a signal to any process stops all ranks after the same step", "[comma
       {0, SIGINT}, {1, SIGTERM}, {3, SIGHUP}, {4, SIGINT}, {4, SIGHUP}};
   for (const auto& [target, signal] : signals) {
     const std::string out = "o" + std::to_string(target) + "_" + std::to_string(signal);
-    Child child(sandbox.call(train(out, Arguments{"--processes", "4"} + endless)));
+    Child child(sandbox.call(train(out, Arguments{"--processes", "4"} + endless_training)));
     child.read_until("\nstep ");
     const std::vector<pid_t> ranks = ranks_of(child.process(), 4);
     kill(target == 4 ? child.process() : ranks[target], signal);
@@ -283,7 +283,7 @@ TEST_CASE("a killed rank is named, all others end, and the checkpoint stays whol
   std::mt19937 random(7);
   for (int i = 0; i < 12; ++i) {
     const Arguments resume =
-        i == 0 ? train("o", endless) : Arguments{"train", "--resume", "--out", "o"};
+        i == 0 ? train("o", endless_training) : Arguments{"train", "--resume", "--out", "o"};
     Child child(sandbox.call(resume + Arguments{"--processes", "4"}));
     const std::vector<pid_t> ranks = ranks_of(child.process(), 4);
     child.read_until("\nstep ");
@@ -316,7 +316,7 @@ TEST_CASE("a run whose parent process ignores SIGCHLD ends, and names a killed r
     return child;
   };
   CHECK(ignoring(train("o", {"--steps", "3"}))->finish().code == 0);
-  const auto child = ignoring(train("p", endless));
+  const auto child = ignoring(train("p", endless_training));
   child->read_until("\nstep ");
   kill(ranks_of(child->process(), 2)[1], SIGKILL);
   const Finished killed = child->finish();
@@ -328,7 +328,8 @@ TEST_CASE("a run whose parent process ignores SIGCHLD ends, and names a killed r
 TEST_CASE("a rank that is killed while the run stops is named", "[commands][processes]") {
   const Sandbox sandbox;
   for (const int signal : {SIGTERM, SIGINT}) {
-    Child child(sandbox.call(train("o", Arguments{"--processes", "4", "--replace"} + endless)));
+    Child child(
+        sandbox.call(train("o", Arguments{"--processes", "4", "--replace"} + endless_training)));
     child.read_until("\nstep ");
     const std::vector<pid_t> ranks = ranks_of(child.process(), 4);
     kill(ranks[3], SIGSTOP);
@@ -345,7 +346,7 @@ TEST_CASE("a rank that is killed while the run stops is named", "[commands][proc
 
 TEST_CASE("the ranks end when their parent process is killed", "[commands][processes]") {
   const Sandbox sandbox;
-  Child child(sandbox.call(train("o", Arguments{"--processes", "4"} + endless)));
+  Child child(sandbox.call(train("o", Arguments{"--processes", "4"} + endless_training)));
   child.read_until("\nstep ");
   const std::vector<pid_t> ranks = ranks_of(child.process(), 4);
   child.kill(SIGKILL);

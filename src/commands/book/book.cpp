@@ -15,6 +15,7 @@
 #include "commands/book/course.hpp"
 #include "commands/book/glossary.hpp"
 #include "commands/book/output.hpp"
+#include "commands/book/readme.hpp"
 #include "commands/book/search.hpp"
 #include "commands/run_folder.hpp"
 #include "commands/terminal.hpp"
@@ -87,6 +88,18 @@ std::string link_to(const Lesson& lesson) {
 
 // ---- the book
 
+// What the lesson prints, as records, when it runs in the folder `scratch`.
+std::vector<Json> run_lesson(const Lesson& lesson, const fs::path& scratch, bool brief) {
+  ChildProgram program{{(programs_folder / lesson.name).string()}, scratch.string()};
+  program.environment["HEED_BOOK"] = "1";
+  if (brief) program.environment["HEED_BRIEF"] = "1";
+  const ChildResult result = run_child(program);
+  if (result.code != 0)
+    throw_error("lesson ", lesson.name, ": ended with code ", result.code, ": ",
+                result.last_error());
+  return records_of(result.out);
+}
+
 class Book {
  public:
   Book(fs::path folder, bool brief) : folder_(std::move(folder)), brief_(brief), entries_(folder_) {
@@ -119,17 +132,6 @@ class Book {
 
   // ---- pages
 
-  std::string output_of(const Lesson& lesson, const fs::path& scratch) const {
-    ChildProgram program{{(programs_folder / lesson.name).string()}, scratch.string()};
-    program.environment["HEED_BOOK"] = "1";
-    if (brief_) program.environment["HEED_BRIEF"] = "1";
-    const ChildResult result = run_child(program);
-    if (result.code != 0)
-      throw_error("lesson ", lesson.name, ": ended with code ", result.code, ": ",
-                  result.last_error());
-    return result.out;
-  }
-
   std::string head_html(std::size_t i) const {
     const Lesson& lesson = lessons_[i];
     return turn_html(i) + "<p class=\"number\">Lesson " + lesson.number + "</p>\n<h1>" +
@@ -142,7 +144,7 @@ class Book {
     const std::vector<fs::path> files = source_files(lesson);
     LinkedText text(terms_);
     LessonSource source(files);
-    const std::vector<Json> records = records_of(output_of(lesson, scratch));
+    const std::vector<Json> records = run_lesson(lesson, scratch, brief_);
     for (const Json& record : records)
       if (record.at("kind") == "section") {
         const std::string& title = record.at("title").get<std::string>();
@@ -239,11 +241,34 @@ bool is_chosen(const Lesson& lesson, const std::string& wanted) {
          "0" + wanted == lesson.number;
 }
 
+// Runs the chosen lesson and writes its README.md, output.txt and pictures.
+int write_readme_of(const std::vector<Lesson>& lessons, const BookCommand& command,
+                    const fs::path& scratch) {
+  if (command.lesson.empty()) throw UsageError("--readme needs the number of a lesson");
+  std::size_t i = 0;
+  while (!is_chosen(lessons[i], command.lesson)) ++i;
+  const fs::path folder =
+      command.out.empty() ? source_files(lessons[i]).front().parent_path() : fs::path(command.out);
+  make_folder(folder);
+  LiveLine line;
+  line.show("lesson " + lessons[i].number);
+  const std::vector<Json> records = run_lesson(lessons[i], scratch, command.brief);
+  write_readme(
+      {records, scratch, lessons[i], source_files(lessons[i]), i > 0 ? &lessons[i - 1] : nullptr,
+       i + 1 < lessons.size() ? &lessons[i + 1] : nullptr},
+      folder);
+  line.wipe();
+  std::cout << "lesson " << printable((folder / "README.md").string()) << '\n';
+  return 0;
+}
+
 }  // namespace
 
 void declare_flags(Flags& flags, BookCommand& c) {
   flags.positional("LESSON", c.lesson, "the number of a lesson, to write only its page");
   flags.path("--out", "DIR", "folder of the pages; default: book", "folder", c.out);
+  flags.flag("--readme", c.readme,
+             "write README.md, output.txt and pictures of one lesson into its folder");
   flags.flag("--brief", c.brief, "run the lessons with fewer training steps");
 }
 
@@ -254,9 +279,11 @@ int run(const BookCommand& command) {
     throw UsageError("lesson '" + printable(command.lesson) +
                      "' does not exist; there are lessons " + lessons.front().number + " to " +
                      lessons.back().number);
-  Book book(command.out, command.brief);
   const ScratchFolder scratch;
   exit_at_interrupt();
+  if (command.readme) return write_readme_of(lessons, command, scratch.path());
+  const fs::path folder = command.out.empty() ? "book" : command.out;
+  Book book(folder, command.brief);
   std::size_t written = 0;
   LiveLine line;
   for (std::size_t i = 0; i < lessons.size(); ++i) {
@@ -267,7 +294,7 @@ int run(const BookCommand& command) {
     ++written;
   }
   line.wipe();
-  std::cout << "book   " << printable((fs::path(command.out) / "index.html").string()) << ": "
+  std::cout << "book   " << printable((folder / "index.html").string()) << ": "
             << counted(written, "lesson") << '\n';
   return 0;
 }

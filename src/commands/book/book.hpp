@@ -10,9 +10,10 @@ namespace heed::app {
 struct BookCommand : CommandOptions {
   static constexpr const char* name = "book";
 
-  std::string lesson;        // the lesson to write, such as "5"; "" means all
-  std::string out = "book";  // the folder of the pages
-  bool brief = false;        // run the lessons with fewer training steps
+  std::string lesson;   // the lesson to write, such as "5"; "" means all
+  std::string out;      // the folder of the pages, or of the README; "" means the usual one
+  bool brief = false;   // run the lessons with fewer training steps
+  bool readme = false;  // write README.md, output.txt and pictures of the lesson instead
 };
 
 // Declares the flags of the command: see parsed().

@@ -43,18 +43,24 @@ bool is_prose(const std::string& line) {
   return !line.empty() && line[0] != ' ' && line[0] != '|' && line.find("   ") == line.npos;
 }
 
-// Whether the line begins an item of a numbered list: "2. ", indented by two spaces at most.
-bool is_item(const std::string& line) {
+// The width of the mark if the line begins an item of a list, "2. " or "- ", indented by two spaces
+// at most; otherwise 0.
+std::size_t item_mark(const std::string& line) {
   const std::size_t indent = indent_of(line);
-  return indent <= 2 && line.size() > indent + 3 && line[indent] >= '1' && line[indent] <= '9' &&
-         line.compare(indent + 1, 2, ". ") == 0;
+  if (indent > 2) return 0;
+  const std::string start = line.substr(indent, 3);
+  if (start.size() == 3 && start[0] >= '1' && start[0] <= '9' && start.substr(1) == ". ") return 3;
+  return start.substr(0, 2) == "- " ? 2 : 0;
 }
+
+bool is_item(const std::string& line) { return item_mark(line) > 0; }
 
 // The HTML of the block of lines that begins at `at`. Moves `at` behind them.
 std::string block_html(const Lines& lines, std::size_t& at, LinkedText& linked) {
   if (is_item(lines[at])) {
-    const std::size_t indent = indent_of(lines[at]) + 3;  // of the lines that continue the item
-    std::string item = lines[at++].substr(indent - 3);
+    const std::size_t mark = item_mark(lines[at]);
+    const std::size_t indent = indent_of(lines[at]) + mark;  // of the lines that continue the item
+    std::string item = lines[at++].substr(indent - mark);
     for (const std::string& line : take(lines, at, [&](const std::string& next) {
            return indent_of(next) == indent && indent < next.size();
          }))
@@ -73,6 +79,10 @@ std::string block_html(const Lines& lines, std::size_t& at, LinkedText& linked) 
 }
 
 // ---- headings, tables and checks
+
+// Around an appendix, below its heading.
+const std::string fold_begin = "<details class=\"appendix\"><summary>Show</summary>\n";
+const std::string fold_end = "</details>\n";
 
 std::string heading_html(const std::string& title) {
   return "<h2 id=\"" + anchor_of(title) + "\">" + html_of(title) + "</h2>\n";
@@ -217,19 +227,26 @@ std::vector<Json> records_of(const std::string& output) {
 
 std::string output_html(const std::vector<Json>& records, const PageParts& parts) {
   std::string html, text;  // text: after an empty line, so that the next record may continue it
+  bool in_appendix = false;
   for (const Json& record : records) {
     const std::string& kind = string_in(record, "kind");
-    const bool is_text = kind == "text";
-    const std::string next = is_text ? string_in(record, "text") : "";
+    const bool is_prose = kind == "prose", is_text = kind == "text" || is_prose;
+    const std::string next =
+        (is_prose ? "\n" : "") + (is_text ? string_in(record, "text") : std::string());
     const bool continues = is_text && next[0] != '\n';
     const std::size_t end = continues ? text.rfind("\n\n") + 1 : text.size();
     html += text_html(text.substr(0, end), parts.text);
     text = text.substr(end) + next;
-    if (kind == "section") html += heading_html(string_in(record, "title"));
+    if (kind == "section" || kind == "appendix") {
+      const bool folds = kind == "appendix";
+      html += (in_appendix ? fold_end : "") + heading_html(string_in(record, "title")) +
+              (folds ? fold_begin : "");
+      in_appendix = folds;
+    }
     html += code_before(record, parts.source);
     if (!is_text) html += record_html(record, parts);
   }
-  return html + text_html(text, parts.text);
+  return html + text_html(text, parts.text) + (in_appendix ? fold_end : "");
 }
 
 std::string text_html(const std::string& text, LinkedText& linked) {
