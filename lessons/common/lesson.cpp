@@ -1,7 +1,5 @@
 // lesson.cpp: prints a lesson's headings, text, tables, checks and pictures.
 
-#include "lesson.hpp"
-
 #include <errno.h>  // program_invocation_short_name
 #include <unistd.h>
 
@@ -16,6 +14,7 @@
 
 #include "heed/base/error.hpp"
 #include "heed/base/file.hpp"
+#include "lesson.hpp"
 #include "record.hpp"
 
 namespace heed {
@@ -78,17 +77,24 @@ std::vector<fs::path> exercises_of(const std::string& lesson) {
   return files;
 }
 
-// The file, what the exercise is about, and how to check it. The file's first line is
-// "// 04b attention_end_to_end: one causal attention head".
-std::string exercise_text(const std::string& lesson, const fs::path& file) {
+// What the first line of an exercise says: "// 04b attention_end_to_end: one causal head".
+struct ExerciseLine {
+  std::string number, about;  // "4b", "one causal head"
+};
+
+ExerciseLine exercise_line(const fs::path& file) {
   std::ifstream text(file);
   std::string line;
   std::getline(text, line);
   const std::size_t first = line.find_first_not_of("/ 0");
-  const std::string number = line.substr(first, line.find(' ', first) - first);
+  return {line.substr(first, line.find(' ', first) - first), line.substr(line.find(": ") + 2)};
+}
+
+// The file, what the exercise is about, and how to check it.
+std::string exercise_text(const std::string& lesson, const fs::path& file) {
+  const auto [number, about] = exercise_line(file);
   return "\nExercise " + number + ", lessons/" + lesson + "/" + file.filename().string() + ":\n" +
-         line.substr(line.find(": ") + 2) + "\nTo check your solution: ./heed exercise " + number +
-         "\n";
+         about + "\nTo check your solution: ./heed exercise " + number + "\n";
 }
 
 // The text with its label before the first line, and the other lines below the first.
@@ -114,8 +120,15 @@ void emit_heading(const std::string& kind, const std::string& title, SourceLocat
 struct Lesson {
   fs::path folder;  // lessons/02_naive_attention
   LessonText text;
-  std::string name() const { return folder.filename().string(); }
-  std::string number() const { return std::to_string(std::atoi(name().c_str())); }  // "2"
+  // "02", or "2" for ./heed lesson
+  std::string two_digits() const {
+    const std::string name = folder.filename().string();
+    return name.substr(0, name.find('_'));
+  }
+  std::string number() const {
+    const std::string digits = two_digits();
+    return digits[0] == '0' ? digits.substr(1) : digits;
+  }
 };
 std::optional<Lesson> current_lesson;
 
@@ -140,30 +153,23 @@ void emit_prose(const std::string& markdown, const std::string& gap, SourceLocat
        {{"text", text}, {"markdown", markdown}, {"hides_call", true}});
 }
 
+// In a README, the name of the exercise's file is a link.
+void emit_exercise(const std::string& lesson, const fs::path& file, SourceLocation location) {
+  const auto [number, about] = exercise_line(file);
+  const std::string text = exercise_text(lesson, file), name = file.filename().string();
+  emit("prose", location, text,
+       {{"text", text},
+        {"markdown", "**Exercise " + number + "**, [" + name + "](" + name + "): " + about +
+                         " To check your solution: `./heed exercise " + number + "`\n"},
+        {"hides_call", true}});
+}
+
 // Begins a section of lesson.md; `kind` is "section" or "appendix".
 void emit_section(const std::string& kind, const std::string& title, const Values& values,
                   SourceLocation location, const std::string& function) {
   const std::string prose = lesson().text.begin(title, values);
   emit_heading(kind, title, location, function);
   emit_prose(prose, "", location);
-}
-
-// The exercises of the lesson: lessons/05_.../exercise.cpp and exercise_b.cpp.
-std::string exercises_text() {
-  std::string text;
-  for (const std::string letter : {"", "b"}) {
-    const fs::path file =
-        lesson().folder / ("exercise" + (letter.empty() ? "" : "_" + letter) + ".cpp");
-    const fs::path full = fs::path(HEED_DATA_DIR "/..") / file;
-    const std::string number = lesson().number() + letter;
-    std::error_code ignored;
-    if (!fs::exists(full, ignored)) continue;
-    const std::string first = lines_of(read_text(full.string())).at(0);
-    text += "\nExercise " + number + ", " + file.string() + ":\n" +
-            first.substr(first.find(": ") + 2) + "\nTo check your solution: ./heed exercise " +
-            number + "\n";
-  }
-  return text;
 }
 
 // Each line after a bar.
@@ -211,12 +217,13 @@ void questions(const std::string& first, const std::string& second, const std::s
   print_text(text, true, location);
 }
 
-void opening(SourceLocation location) {
+void opening(SourceLocation location) { opening(Values(), location); }
+
+void opening(const Values& values, SourceLocation location) {
   const CallSite call(location);
   current_lesson = lesson_at(location);
-  const std::string title = lesson().text.title(),
-                    heading = lesson().name().substr(0, 2) + " " + title;
-  const std::string prose = lesson().text.begin(title, {});
+  const std::string title = lesson().text.title(), heading = lesson().two_digits() + " " + title;
+  const std::string prose = lesson().text.begin(title, values);
   emit("title", location, "\n" + heading + "\n" + std::string(display_width(heading), '=') + "\n",
        {{"title", title}, {"hides_call", true}});
   emit_prose(prose, "", location);
@@ -263,7 +270,8 @@ void ending(SourceLocation location) {
         "\n", location);
   }
   lesson().text.end();
-  if (const std::string text = exercises_text(); !text.empty()) print_text(text, true, location);
+  const std::string name = lesson().folder.filename().string();
+  for (const fs::path& file : exercises_of(name)) emit_exercise(name, file, location);
 }
 
 void print_text(const std::string& text, bool hides_call, SourceLocation location) {

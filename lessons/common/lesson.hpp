@@ -34,6 +34,7 @@ using Names = std::vector<std::string>;
 
 // Prints the title of the lesson and the text below it. The first call of a lesson.
 void opening(SourceLocation location = SourceLocation::current());
+void opening(const Values& values, SourceLocation location = SourceLocation::current());
 
 // Prints the heading and the first part of the section. `function` is the name of the function that
 // calls section():

@@ -65,6 +65,21 @@ TEST_CASE("a lesson is found by its number, its name or both", "[commands][launc
   CHECK(has(machine.log(), "--target 02_second_sight_double\n"));
 }
 
+TEST_CASE("lesson N --write builds the lesson and calls heed book for its README",
+          "[commands][launcher]") {
+  const Machine machine;
+  CHECK(machine.heed({"lesson", "2", "--write"}).out ==
+        "heed|book|02_second_sight|--readme|" + machine.root.string() + "|");
+  CHECK(has(machine.log(), "--target heed_book_program 02_second_sight\n"));
+}
+
+TEST_CASE("lesson N --all prints the appendices of the lesson", "[commands][launcher]") {
+  const Machine machine;
+  const Finished run = machine.heed({"lesson", "2", "--all", "a"});
+  CHECK(run.out == "02_second_sight|a|" + machine.root.string() + "|");
+  CHECK(has(content(machine.root / "heed"), "export HEED_APPENDICES=1"));
+}
+
 TEST_CASE("the error for an unknown lesson names similar lessons", "[commands][launcher]") {
   const Machine machine;
   const auto error_of = [&](const std::string& lesson) {
@@ -116,13 +131,16 @@ TEST_CASE("answers and the glossary are printed without a build", "[commands][la
   put(machine.root / "lessons/01_first/answers.txt", "1. Two.\n");
   put(machine.root / "lessons/glossary.txt", "token | 01 | A word.\n");
   CHECK(machine.heed({"lesson", "first", "--answers"}).out == "1. Two.\n");
+  put(machine.root / "lessons/01_first/answers.md", "1. Three.\n");
+  CHECK(machine.heed({"lesson", "first", "--answers"}).out == "1. Three.\n");
   CHECK(machine.heed({"lesson", "--words"}).out == "token                         01  A word.\n");
   const Finished none = machine.heed({"lesson", "3", "--answers"});
   CHECK(none.code == 1);
-  CHECK(none.err == "heed: error: lesson 03_section has no file answers.txt\n");
+  CHECK(none.err == "heed: error: lesson 03_section has no file answers.md\n");
   const Finished odd = machine.heed({"lesson", "1", "--answer"});
   CHECK(odd.code == 2);
-  CHECK(odd.err == "heed: error: unknown option '--answer'; use --answers or --double\n");
+  CHECK(odd.err ==
+        "heed: error: unknown option '--answer'; use --all, --answers, --double or --write\n");
   const Finished test = machine.heed({"test", "--al"});
   CHECK(test.code == 2);
   CHECK(test.err ==

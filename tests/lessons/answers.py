@@ -359,7 +359,7 @@ def trains(lesson):
 
 def answer_of(question):
     lesson, number = question.number.split(".")
-    text = (folder_of(lesson) / "answers.txt").read_text()
+    text = next(folder_of(lesson).glob("answers.*")).read_text()
     parts = re.split(r"^(\d)\. ", text, flags=re.M)
     return " ".join(parts[2 * int(number)].split())
 

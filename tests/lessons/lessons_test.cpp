@@ -4,7 +4,8 @@
 #include <regex>
 #include <set>
 
-#include "lessons/programs.hpp"
+#include "lessons/differences.hpp"
+#include "lessons/written_files.hpp"
 #include "readme.hpp"
 #include "scratch_folder.hpp"
 
@@ -12,100 +13,52 @@ namespace {
 
 using namespace heed_test;
 
-// A number in the output of a lesson.
-struct Printed {
-  double value = 0;
-  int decimals = 0;        // digits after the point minus the exponent
-  std::size_t length = 0;  // characters; 0: there is no number at this position
-};
-
-bool digit(const std::string& text, std::size_t i) {
-  return i < text.size() && std::isdigit(static_cast<unsigned char>(text[i]));
-}
-
-// The number with a decimal point that begins at `start`, after any spaces: "  -0.1217".
-Printed number_at(const std::string& text, std::size_t start) {
-  std::size_t i = start;
-  while (i < text.size() && text[i] == ' ') ++i;
-  const std::size_t first = i;
-  if (i < text.size() && text[i] == '-') ++i;
-  const std::size_t first_digit = i;
-  while (digit(text, i)) ++i;
-  if (i == first_digit || i == text.size() || text[i] != '.' || !digit(text, i + 1)) return {};
-  const std::size_t point = i++;
-  while (digit(text, i)) ++i;
-  int decimals = static_cast<int>(i - point) - 1;
-  if (i + 2 < text.size() && text[i] == 'e' && digit(text, i + 2)) {  // "2.5000e-07"
-    decimals -= std::stoi(text.substr(i + 1));
-    for (i += 2; digit(text, i);) ++i;
-  }
-  return {std::stod(text.substr(first, i - first)), decimals, i - start};
-}
-
-// Allows one unit in the last digit, since rounding errors differ between machines, and 1.3e-7 for
-// numbers with more than seven digits. Training amplifies rounding errors, so the results of
-// training may differ by 0.05 or 10 %.
-bool agree(const Printed& a, const Printed& b, bool trained) {
-  const double unit = std::pow(10.0, -a.decimals);
-  const double tolerance = trained ? 1e-9 + std::max(0.05, 0.1 * std::abs(a.value)) : 1.3e-7;
-  return a.decimals == b.decimals &&
-         std::abs(a.value - b.value) <= std::max(1.01 * unit, tolerance);
-}
-
-bool lines_agree(const std::string& expected, const std::string& printed, bool trained) {
-  if (expected.rfind("picture: ", 0) == 0 &&
-      (printed.rfind("picture: gnuplot is not installed", 0) == 0 ||
-       printed.rfind("picture: Graphviz is not installed", 0) == 0))
-    return true;
-  std::size_t e = 0, p = 0;
-  while (e < expected.size() && p < printed.size()) {
-    const Printed a = number_at(expected, e), b = number_at(printed, p);
-    const bool marked = trained || (e > 0 && expected[e - 1] == '~');
-    if (a.length > 0 && b.length > 0 ? !agree(a, b, marked) : expected[e] != printed[p])
-      return false;
-    e += a.length > 0 && b.length > 0 ? a.length : 1;
-    p += a.length > 0 && b.length > 0 ? b.length : 1;
-  }
-  return e == expected.size() && p == printed.size();
-}
-
-// Replaces each block of lines that begin with "  |" by one empty line: they depend on the machine.
-std::vector<std::string> without_quotes(const std::string& text) {
-  std::vector<std::string> lines;
-  for (const std::string& line : lines_of(text)) {
-    const bool quote = line.rfind("  |", 0) == 0;
-    if (quote && !lines.empty() && lines.back() == "  |") continue;
-    lines.push_back(quote ? "  |" : line);
-  }
-  return lines;
-}
-
-// "" if the outputs agree, else the first line that differs, as expected and as printed.
-std::string first_difference(const std::string& expected, const std::string& printed) {
-  const std::vector<std::string> e = without_quotes(expected), p = without_quotes(printed);
-  bool trained = false;  // inside a table with ", trained (" in its title
-  for (std::size_t i = 0; i < std::max(e.size(), p.size()); ++i) {
-    if (i < e.size()) trained = !e[i].empty() && (trained || e[i].find(", trained (") != e[i].npos);
-    if (i < e.size() && i < p.size() && lines_agree(e[i], p[i], trained)) continue;
-    return "line " + std::to_string(i + 1) +
-           "\n  expected: " + (i < e.size() ? e[i] : "(the end)") +
-           "\n  printed:  " + (i < p.size() ? p[i] : "(the end)");
-  }
-  return "";
-}
-
 using Path = std::filesystem::path;
 
 std::string expected_output(const Path& lesson) { return content(lesson / "output.txt"); }
 
+// Whether a run that writes a README failed because gnuplot or Graphviz is not installed.
+bool cannot_draw(const LessonRun& run) {
+  if (run.exit_code == 0 || !has(run.output, " is not installed")) return false;
+  WARN("skipped: gnuplot or Graphviz is not installed");
+  return true;
+}
+
+// Compares the output, README.md and pictures with those that the lesson writes now.
+void check_written(const Path& lesson, const std::string& folder) {
+  const LessonRun run = write_lesson(lesson, folder);
+  if (cannot_draw(run)) return;
+  const Path written = Path(folder) / "written";
+  INFO(run.output);
+  REQUIRE(run.exit_code == 0);
+  CHECK(first_difference(expected_output(lesson), run.output) == "");
+  CHECK(first_difference(content(lesson / "README.md"), content(written / "README.md")) == "");
+  check_pictures_of(lesson, written);
+}
+
 void check_output(const Path& lesson) {
   const std::string name = lesson.filename().string();
+  const ScratchFolder folder(name);
+  if (has_prose_file(lesson)) {
+    INFO("lesson " << name << "; if you changed it, run: ./heed lesson " << name << " --write");
+    return check_written(lesson, folder.path);
+  }
   INFO("lesson " << name << "; if you changed it, update its output with: build/release/lessons/"
                  << name << " > lessons/" << name << "/output.txt");
-  const ScratchFolder folder(name);
   const LessonRun run = run_in(folder.path, HEED_BINARY_DIR "/lessons/" + name);
   CHECK(run.exit_code == 0);
   CHECK(first_difference(expected_output(lesson), run.output) == "");
+}
+
+// The run of a lesson in brief. Compares what in its README does not depend on training.
+LessonRun run_in_brief(const Path& lesson, const std::string& folder) {
+  if (!has_prose_file(lesson))
+    return run_in(folder, HEED_BINARY_DIR "/lessons/" + lesson.filename().string());
+  const LessonRun run = write_lesson(lesson, folder);
+  if (run.exit_code == 0)
+    CHECK(without_training(content(folder + "/written/README.md")) ==
+          without_training(content(lesson / "README.md")));
+  return run;
 }
 
 // The commands with `./heed look` in the output of a lesson. A backslash at the end of a line
@@ -234,10 +187,11 @@ TEST_CASE("with HEED_BRIEF=1 each lesson with training prints the same checks", 
     const std::string name = lesson.filename().string();
     INFO("HEED_BRIEF=1 build/release/lessons/" << name);
     const ScratchFolder folder(name);
-    LessonRun run = run_in(folder.path, HEED_BINARY_DIR "/lessons/" + name);
+    LessonRun run = run_in_brief(lesson, folder.path);
+    if (cannot_draw(run)) continue;
     // Lesson 22 measures times, which other programs on this machine may change.
     for (int tries = 1; tries < 3 && run.exit_code != 0 && name.rfind("22_", 0) == 0; ++tries)
-      run = run_in(folder.path, HEED_BINARY_DIR "/lessons/" + name);
+      run = run_in_brief(lesson, folder.path);
     CHECK(run.exit_code == 0);
     CHECK(claims_in(run.output) == claims_in(expected_output(lesson)));
     CHECK(claims_in(run.output) != "");

@@ -58,9 +58,11 @@ std::string exercise_html(const fs::path& file, LinkedText& text) {
   return html + "<p>Check it with <code>./heed exercise " + escaped_html(number) + "</code>.</p>\n";
 }
 
+// The answers; "" for a lesson without questions.
 std::string answers_html(const Lesson& lesson) {
-  return folded("answers", "Answers to the questions",
-                code_html(read_text((lesson.folder() / "answers.txt").string())));
+  const fs::path file = answers_file(lesson);
+  if (!fs::exists(file)) return "";
+  return folded("answers", "Answers to the questions", code_html(read_text(file.string())));
 }
 
 std::string page(const std::string& title, const std::string& body) {

@@ -55,6 +55,11 @@ std::vector<fs::path> source_files(const Lesson& lesson) {
   return files;
 }
 
+fs::path answers_file(const Lesson& lesson) {
+  const fs::path file = lesson.folder() / "answers.md";
+  return fs::exists(file) ? file : lesson.folder() / "answers.txt";
+}
+
 std::vector<fs::path> exercise_files(const Lesson& lesson) {
   std::vector<fs::path> files;
   for (const fs::path& check : files_in(lesson.folder(), "exercise", "_check.cpp")) {

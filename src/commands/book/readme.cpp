@@ -160,12 +160,14 @@ class Readme {
   // ---- links
 
   std::string links() const {
-    const auto link = [](const Lesson& lesson) {
-      return lesson.number + " " + lesson.title + "](../" + lesson.name + "/README.md)";
+    const auto link = [](const Lesson& lesson, const std::string& before,
+                         const std::string& after) {
+      return "[" + before + lesson.number + " " + lesson.title + after + "](../" + lesson.name +
+             "/README.md)";
     };
     std::string line = "[The course](../README.md)";
-    if (run_.before != nullptr) line = "[← " + link(*run_.before) + " · " + line;
-    if (run_.after != nullptr) line += " · [→ " + link(*run_.after);
+    if (run_.before != nullptr) line = link(*run_.before, "← ", "") + " · " + line;
+    if (run_.after != nullptr) line += " · " + link(*run_.after, "", " →");
     return line + "\n\n";
   }
 
@@ -175,15 +177,9 @@ class Readme {
     std::string text = "`./heed lesson " + number + "` runs this lesson:";
     for (const fs::path& source : run_.sources)
       text += (source == run_.sources[0] ? " " : ", ") + link_to_file(source.filename().string());
-    text += exercise("exercise.cpp", number) + exercise("exercise_b.cpp", number + "b");
     if (fs::exists(beside("answers.md")))
       text += ". The questions have " + link_to_file("answers.md");
     return text + ".\n\n";
-  }
-
-  std::string exercise(const std::string& file, const std::string& number) const {
-    if (!fs::exists(beside(file))) return "";
-    return ". `./heed exercise " + number + "` checks your part of " + link_to_file(file);
   }
 
   fs::path beside(const std::string& file) const { return run_.sources[0].parent_path() / file; }

@@ -1,0 +1,32 @@
+// differences_test.cpp: the comparison of a lesson's README.md and pictures can fail.
+
+#include "lessons/differences.hpp"
+
+#include "catch.hpp"
+
+using heed_test::picture_difference;
+using heed_test::without_training;
+
+TEST_CASE("what does not depend on training in a README is its prose, code and pictures",
+          "[lessons]") {
+  const std::string readme =
+      "The loss is ~0.69 after 2,000 steps.\n\n```cpp\ntrain(2000);\n```\n\n"
+      "```text\nloss ~0.69\n```\n\n![dots](pictures/dots.svg)\n";
+  CHECK(without_training(readme) ==
+        "The loss is # after # steps.\n```cpp\ntrain(2000);\n```\n![dots](pictures/dots.svg)\n");
+}
+
+TEST_CASE("pictures agree if their texts do, within the last digit of a number", "[lessons]") {
+  const auto svg = [](const std::string& texts) { return "<svg><path/>" + texts + "</svg>"; };
+  const std::string picture = svg("<text x=\"1\"><tspan>loss</tspan></text><text>0.50</text>");
+  CHECK(picture_difference(picture, svg("<text>0.51</text><text>loss</text>"), false) == "");
+  CHECK(picture_difference(picture, svg("<text>0.53</text><text>loss</text>"), false) != "");
+  CHECK(picture_difference(picture, svg("<text>0.50</text><text>gain</text>"), false) != "");
+  CHECK(picture_difference(picture, svg("<text>0.50</text>"), false) != "");
+}
+
+TEST_CASE("the numbers in a picture of a lesson that trains may differ", "[lessons]") {
+  const std::string picture = "<text>loss</text><text>0.5</text><text>1</text>";
+  CHECK(picture_difference(picture, "<text>loss</text><text>0.8</text>", true) == "");
+  CHECK(picture_difference(picture, "<text>gain</text><text>0.5</text>", true) != "");
+}
