@@ -58,7 +58,7 @@ inline void task_of_the_bank() {
   say("In row form, the summary at 'bank' is a weighted sum of the embeddings. Which",
       "weights predict the next word best? Choose them by hand: weight 1 for the nearer",
       "topic word, which is three positions before 'bank' in both texts.");
-  show_bank_losses(3, [](const BankText& text) {
+  show_bank_losses(2, [](const BankText& text) {
     Array weights = zeros({text.X.shape(0), text.X.shape(0)});
     for (const std::size_t bank : text.banks) weights(bank, bank - 3) = 1;
     return weights;

@@ -136,7 +136,7 @@ inline void show_losses_with_another_factor() {
 inline void task_of_the_bank(const BankWeights& weights_of) {
   section("The task of the bank");
   say("Now the weights are the softmax of the scores of lesson 02.");
-  show_bank_losses(4, weights_of);
+  show_bank_losses(3, weights_of);
   say("", "exp(0) is 1, so words with the score 0 have weights too, and the loss at the",
       "first 'bank' is higher than in lesson 02. At the second 'bank', 'river' and",
       "'money' have the same score, so no softmax of these scores separates the topics.",

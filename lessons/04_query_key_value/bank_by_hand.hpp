@@ -69,7 +69,7 @@ inline void task_of_the_bank() {
            "key position",
            0,
            1});
-  show_bank_losses(5, bank_weights);
+  show_bank_losses(4, bank_weights);
   say("", "At the second 'bank' both topic words match, and the position decides. The loss",
       "is that of the weights chosen by hand, but it is as low on the longer texts: the",
       "matrices contain a rule, 'bank attends to the latest topic word'. The rule has a",

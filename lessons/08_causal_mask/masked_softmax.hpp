@@ -124,7 +124,7 @@ inline void task_of_the_bank() {
   section("The task of the bank");
   say("The rule of lesson 04 was: attend to the latest topic word. Without the mask,",
       "the latest topic word of the text comes after the first 'bank':");
-  show_bank_losses(7, unmasked_bank_weights);
+  show_bank_losses(8, unmasked_bank_weights);
   say("", "The first 'bank' now attends to the topic of the second one, and its prediction",
       "is wrong. Here the leak makes the loss large, because the rule was made by hand.");
 }

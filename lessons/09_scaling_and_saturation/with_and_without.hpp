@@ -342,7 +342,7 @@ inline void task_of_the_bank() {
         pad_left(scientific(jacobian_norm(bank_scores(text, text.banks[0], factor)), 1), 14) +
         pad_left(scientific(jacobian_norm(bank_scores(text, text.banks[1], factor)), 1), 16));
   }
-  show_bank_losses(6, smaller_queries);
+  show_bank_losses(9, smaller_queries);
   say("", "Large scores make the rule sharp and the loss small. But the derivatives of the",
       "loss with respect to the scores are the Jacobian times those with respect to the",
       "weights. With queries times 10 the Jacobian is nearly 0: if the rule were wrong,",

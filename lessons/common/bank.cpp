@@ -1,4 +1,4 @@
-// bank.cpp: a small task for lessons 01 to 08: predict the word after the ambiguous word 'bank'.
+// bank.cpp: a small task for lessons 01 to 09: predict the word after the ambiguous word 'bank'.
 
 #include <cmath>
 
@@ -80,21 +80,20 @@ const std::vector<Row>& rows() {
       {1, "mean of all tokens", equal_weights},
       {1, "causal mean", causal_mean},
       {2, "dot products / row sum", dot_products_over_sum},
-      {3, "weights chosen by hand", chosen_by_hand},
-      {4, "softmax of dot products", [](const Text& t) { return causal_softmax(dot_products(t)); }},
-      {5, "query, key and value", [](const Text& t) { return bank_query_key_weights(t, 1, true); }},
-      {6, "  queries times 0.1",
+      {2, "weights chosen by hand", chosen_by_hand},
+      {3, "softmax of dot products", [](const Text& t) { return causal_softmax(dot_products(t)); }},
+      {4, "query, key and value", [](const Text& t) { return bank_query_key_weights(t, 1, true); }},
+      {8, "  no causal mask", [](const Text& t) { return bank_query_key_weights(t, 1, false); }},
+      {9, "  queries times 0.1",
        [](const Text& t) { return bank_query_key_weights(t, 0.1, true); }},
-      {7, "  no causal mask", [](const Text& t) { return bank_query_key_weights(t, 1, false); }},
   };
   return all;
 }
 
-std::string last_name(int lesson) {
-  std::string name;
+const Row& row_of(const std::string& name) {
   for (const Row& row : rows())
-    if (row.lesson == lesson) name = row.name;
-  return name;
+    if (row.name == name) return row;
+  throw_error("bank: no row ", name);
 }
 
 // The mean over the texts of -ln p(next word) at the first (0) or second (1) 'bank'.
@@ -140,10 +139,16 @@ double bank_loss(const BankWeights& weights_of, const std::vector<BankText>& tex
 }
 
 double bank_loss_of_row(const std::string& name, double factor) {
-  for (const Row& row : rows())
-    if (row.name == name) return bank_loss(row.weights_of, bank_texts(), factor);
-  throw_error("bank: no row ", name);
+  return bank_loss(row_of(name).weights_of, bank_texts(), factor);
 }
+
+Array bank_output(const BankWeights& weights_of) {
+  const BankText& text = bank_texts()[0];
+  const Array outputs = xt::linalg::dot(weights_of(text), text.X);  // (12, 2)
+  return xt::view(outputs, text.banks[1]);
+}
+
+Array bank_output(const std::string& row) { return bank_output(row_of(row).weights_of); }
 
 Array bank_query_key_weights(const BankText& text, double factor, bool causal) {
   const Array W_Q = {{0, 0}, {0, 0}, {24, 2}, {0, 0}};  // only 'bank' has a query: topic, position
@@ -156,13 +161,20 @@ Array bank_query_key_weights(const BankText& text, double factor, bool causal) {
 }
 
 void show_bank_losses(int lesson, const BankWeights& weights_of, SourceLocation location) {
+  show_bank_losses(lesson, std::vector<BankWeights>{weights_of}, location);
+}
+
+void show_bank_losses(int lesson, const std::vector<BankWeights>& own, SourceLocation location) {
   print_text(
       "\n                                  mean  at the 'bank'   longer\n"
       "next word after 'bank'            loss  first   second   texts   lesson\n",
       /*hides_call=*/false, location);
-  for (const Row& row : rows()) {
-    if (row.lesson > lesson) break;
-    const BankWeights& weights = row.name == last_name(lesson) ? weights_of : row.weights_of;
+  std::size_t count = 0;  // of the rows up to this lesson
+  for (const Row& row : rows()) count += row.lesson <= lesson ? 1 : 0;
+  for (std::size_t r = 0; r < count; ++r) {
+    const Row& row = rows()[r];
+    const bool is_own = r + own.size() >= count;
+    const BankWeights& weights = is_own ? own[r + own.size() - count] : row.weights_of;
     say(pad_right(row.name, 31) + pad_left(decimal(bank_loss(weights, bank_texts()), 4), 7) +
         pad_left(decimal(loss_at_bank(0, weights, bank_texts()), 4), 8) +
         pad_left(decimal(loss_at_bank(1, weights, bank_texts()), 4), 8) +

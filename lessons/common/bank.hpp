@@ -1,4 +1,4 @@
-// bank.hpp: a small task for lessons 01 to 08: predict the word after the ambiguous word 'bank'.
+// bank.hpp: a small task for lessons 01 to 09: predict the word after the ambiguous word 'bank'.
 #pragma once
 
 #include <functional>
@@ -39,10 +39,18 @@ double bank_loss_of_row(const std::string& name, double factor);
 // for a word of one topic, and among these for the latest. `factor` multiplies the queries.
 Array bank_query_key_weights(const BankText& text, double factor, bool causal);
 
-// Prints the losses of all ways of mixing up to this lesson (1 to 7): the mean, at the first and
-// the second 'bank', and on the longer texts. The last row is the lesson's own: its losses are
-// computed with `weights_of`. The lesson's page shows the line of the call above the table.
+// The output (2) at the second 'bank' of the first text, which is the weighted sum of X there: the
+// text's later topic is money. Also for a row of the table below.
+Array bank_output(const BankWeights& weights_of);
+Array bank_output(const std::string& row);
+
+// Prints the losses of all ways of mixing up to this lesson (1 to 9): the mean, at the first and
+// the second 'bank', and on the longer texts. The last rows are the lesson's own: their losses are
+// computed with `weights_of` or, if there are several, with each of `own`. The lesson's page shows
+// the line of the call above the table.
 void show_bank_losses(int lesson, const BankWeights& weights_of,
+                      SourceLocation location = SourceLocation::current());
+void show_bank_losses(int lesson, const std::vector<BankWeights>& own,
                       SourceLocation location = SourceLocation::current());
 
 }  // namespace heed
