@@ -50,6 +50,19 @@ TEST_CASE("records of text continue a paragraph unless an empty line is between"
         "<p>Rows:</p>\n<pre>a    1</pre>\n<pre>b    2</pre>\n");
 }
 
+TEST_CASE("prose of lesson.md begins a paragraph of the book, and an appendix is folded",
+          "[commands][book]") {
+  CHECK(html_of_output(record("prose", {{"text", "One.\n"}}) +
+                           record("prose", {{"text", "- Two\n  lines\n- Three\n"}}) +
+                           record("appendix", {{"title", "More"}}) +
+                           record("prose", {{"text", "Four.\n"}}) +
+                           record("section", {{"title", "End"}}),
+                       {}) ==
+        "<p>One.</p>\n<p class=\"item\">- Two lines</p>\n<p class=\"item\">- Three</p>\n"
+        "<h2 id=\"More\">More</h2>\n<details class=\"appendix\"><summary>Show</summary>\n"
+        "<p>Four.</p>\n</details>\n<h2 id=\"End\">End</h2>\n");
+}
+
 TEST_CASE("a table of the book has headings for names and cells for numbers", "[commands][book]") {
   const nlohmann::json batch = {
       {"title", "x (1, 2, 2)"},

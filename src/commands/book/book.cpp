@@ -148,7 +148,7 @@ class Book {
     LessonSource source(files);
     const std::vector<Json> records = run_lesson(lesson, scratch, brief_);
     for (const Json& record : records)
-      if (record.at("kind") == "section") {
+      if (record.at("kind") == "section" || record.at("kind") == "appendix") {
         const std::string& title = record.at("title").get<std::string>();
         entries_.add(lesson.number + ": " + title, page_of(lesson), anchor_of(title));
       }
