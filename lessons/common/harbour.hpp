@@ -36,6 +36,11 @@ class Harbour {
     return random_batch(training, B, T, generator);
   }
 
+  // Each token of the training part but the last, and the token after it: both (N).
+  Batch training_pairs() const {
+    return {corpus.ids(0, training.size - 1), corpus.ids(1, training.size - 1)};
+  }
+
   // The held-out part as windows of T characters, one after the other: inputs and targets, both
   // (N, T). At most T characters at its end are left out.
   Batch held_out_windows(std::size_t T) const {

@@ -113,12 +113,8 @@ QUESTIONS = [
          "input->grad += number.grad * local",
          "input->grad = number.grad * local")
     ], fails=True),
-    Question("05.2", [
-        ("lesson.cpp",
-         "x.data() > 0 ? 1 : 0",
-         "x.data() < 0 ? 1 : 0")
-    ], fails=True),
-    Question("05.3", [("lesson.cpp", "learning_rate = 2e-5", "learning_rate = 1e-4")]),
+    Question("05.2", [("lesson.cpp", "{0.1, 1.1}", "{0.5, 1.1}")]),
+    Question("05.3", [("lesson.cpp", "steps * 3 / 4 ? 50 : 10", "steps * 3 / 4 ? 50 : 50")]),
     Question("06.1", [
         ("lesson.cpp",
          "products / 2, future",
