@@ -72,8 +72,7 @@ void one_backward_pass() {
   section("One backward pass");
   const Scalar a = 2, b = -3, s = a + b, f = s * b;
   backward(f);
-  const std::vector<std::pair<std::string, Scalar>> nodes = {
-      {"a", a}, {"b", b}, {"s", s}, {"f", f}};
+  const Named<Scalar> nodes = {{"a", a}, {"b", b}, {"s", s}, {"f", f}};
   show_data_and_grad(nodes);
   say();
   picture("05_autograd", "graph", drawn(nodes));
@@ -138,7 +137,7 @@ Tensor train(const Harbour& play, std::uint64_t seed, std::int64_t steps, Array&
 }
 
 // Prints the loss of the counts, and tests that they are where gradient descent must end.
-Tensor compare_with_counts(const Harbour& play, const Array& losses) {
+void compare_with_counts(const Harbour& play, const Tensor& model, const Array& losses) {
   const Batch pairs = play.training_pairs();
   Array counts = zeros({play.vocab_size(), play.vocab_size()});  // n(x, y)
   for (std::size_t i = 0; i < pairs.inputs.size(); ++i)
@@ -152,38 +151,40 @@ Tensor compare_with_counts(const Harbour& play, const Array& losses) {
        {"error", trained(mean.standard_error, 4)}});
   check("the gradient at the counts = 0", counted.grad(), zeros(counts.shape()));
   claim("the models are within 0.05 of the counts", mean.mean < loss + 0.05, decimal(mean.mean, 4));
-  return counted;
+  say();
+  picture_of_letters(play, model, counted);
 }
 
-void first_model() {
+Tensor first_model(const Harbour& play) {
   section("The first model");
-  const Harbour play;
   const std::int64_t steps = in_brief(1000, 400);
   Array losses = zeros({5, 3});
   std::vector<Tensor> models;
   for (std::uint64_t seed = 1; seed <= 3; ++seed)
     models.push_back(train(play, seed, steps, losses));
   show_trained("held-out loss", losses, quarters(steps), {"seed 1", "seed 2", "seed 3"});
-  const Tensor counted = compare_with_counts(play, losses);
-  say();
-  picture_of_letters(play, models[0], counted);
+  compare_with_counts(play, models[0], losses);
+  return models[0];
+}
+
+void first_text(const Harbour& play, const Tensor& trained_logits) {
+  section("The first text");
   Generator generator(4);
-  for (const Tensor& logits : {Tensor(zeros(counted.shape())), models[0]}) {
-    say();
+  for (const Tensor& logits : {Tensor(zeros(trained_logits.shape())), trained_logits}) {
     const LanguageModel model = [&](const Indices& tokens) { return embedding(tokens, logits); };
     quote(play.sample(model, 200, 1, generator));
+    say();
   }
-  say();
 }
 
 int main() {
   opening();
-  section("A derivative, measured");
   section("The chain rule");
   one_backward_pass();
   order_of_nodes();
   gradient_descent();
-  first_model();
+  const Harbour play;
+  first_text(play, first_model(play));
   if (appendix("A formula with 29 operations")) large_formula<Scalar>();
   ending();
 }

@@ -11,6 +11,10 @@ namespace heed {
 // A number with four decimals in ten columns.
 inline std::string column(double x) { return pad_left(decimal(x, 4), 10); }
 
+// Nodes with their names.
+template <class Node>
+using Named = std::vector<std::pair<std::string, Node>>;
+
 // Prints data and gradient of each of the lesson's named Scalars.
 template <class Nodes>
 void show_data_and_grad(const Nodes& nodes) {

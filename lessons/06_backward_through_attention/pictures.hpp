@@ -21,6 +21,18 @@ inline void show_sources(const Tensor& x) {
         decimal(part.norm, 4));
 }
 
+// Draws the attention weights and the gradients of weights and scores side by side.
+inline void picture_of_gradients(const Array& A, const Array& dA, const Array& dS,
+                                 const Names& words,
+                                 SourceLocation location = SourceLocation::current()) {
+  HeatmapOptions options;
+  options.row_names = options.column_names = words;
+  options.row_title = "query position", options.column_title = "key position";
+  options.diverging = true;
+  picture("06_backward_through_attention", "gradients", {A, dA, dS},
+          {"A: the weights", "dA", "dS = A * (dA - mean)"}, options, 3, location);
+}
+
 // The backward pass in Graphviz's language. Each edge is labelled with the formula that computes
 // its end, and below it with the array of the forward pass in this formula.
 inline std::string backward_flow() {
