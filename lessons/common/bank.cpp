@@ -183,4 +183,20 @@ void show_bank_losses(int lesson, const std::vector<BankWeights>& own, SourceLoc
   }
 }
 
+void show_bank_losses(const std::vector<BankRow>& rows, SourceLocation location) {
+  Array losses = zeros({rows.size(), 4});
+  Names names;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const BankWeights& weights = rows[i].weights_of;
+    names.push_back(rows[i].name);
+    losses(i, 0) = Real(bank_loss(weights));
+    losses(i, 1) = Real(loss_at_bank(0, weights, bank_texts()));
+    losses(i, 2) = Real(loss_at_bank(1, weights, bank_texts()));
+    losses(i, 3) = Real(bank_loss(weights, longer_bank_texts()));
+  }
+  show(losses,
+       {"loss of the word after 'bank'", names, {"mean", "first", "second", "longer texts"}},
+       location);
+}
+
 }  // namespace heed

@@ -53,4 +53,12 @@ void show_bank_losses(int lesson, const BankWeights& weights_of,
 void show_bank_losses(int lesson, const std::vector<BankWeights>& own,
                       SourceLocation location = SourceLocation::current());
 
+// Prints the same losses of the given ways of mixing, without the column of lessons.
+struct BankRow {
+  std::string name;
+  BankWeights weights_of;
+};
+void show_bank_losses(const std::vector<BankRow>& rows,
+                      SourceLocation location = SourceLocation::current());
+
 }  // namespace heed

@@ -77,12 +77,8 @@ QUESTIONS = [
          "arrows = {{0, 0, 0, 0, 0}",
          "arrows = {{0, 0, 1, 0, 0}")
     ]),
-    Question("03.3", [
-        ("lesson.cpp",
-         "softmax_of_rows(masked(scores, xt::tril",
-         "softmax_of_rows(masked(8 * scores, xt::tril")
-    ]),
-    Question("04.1", [("bank_by_hand.hpp", "position = 2;", "position = 0;")]),
+    Question("03.3", [("lesson.cpp", "topic = 24,", "topic = 4,")]),
+    Question("04.1", [("lesson.cpp", "position = 2;", "position = 0;")]),
     Question("04.2", [("lesson.cpp", "Generator g(42);", "Generator g(43);")]),
     Question("04.3", [
         ("lesson.cpp",

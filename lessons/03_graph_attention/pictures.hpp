@@ -1,4 +1,4 @@
-// graphs.hpp: the pictures of lesson 03: directed graphs with attention weights, drawn by
+// pictures.hpp: the pictures of lesson 03: directed graphs with attention weights, drawn by
 // gnuplot.
 #pragma once
 
@@ -85,8 +85,8 @@ inline std::string graph(const std::vector<GraphNode>& nodes, const GraphBox& bo
       const double weight = double(weights(i, j));
       if (weight <= 0) continue;
       script += i == j ? graph_loop(nodes[i], box, weight, nodes[i].y > 0 ? 1 : -1)
-                       : graph_arrow(nodes[j], nodes[i], box, labels ? weight : 0.2,
-                                     weights(j, i) > 0 ? 0.17 : 0, labels);
+                       : graph_arrow(nodes[j], nodes[i], box, weight, weights(j, i) > 0 ? 0.17 : 0,
+                                     labels);
     }
   return script;
 }
@@ -115,15 +115,18 @@ inline std::vector<GraphNode> feast_nodes(const Names& people, const Names& line
   return nodes;
 }
 
-// Draws the arrows of the feast, and the key and the query of each node.
+// Draws the arrows of the feast, and the key and the query of each node. The arrows to the guest
+// are wider.
 inline void draw_feast(const Names& people, const Array& arrows, const Array& K, const Array& Q) {
+  Array widths = Real(0.2) * arrows;
+  xt::view(widths, 4) *= Real(3);
   Names lines;
   for (std::size_t i = 0; i < 5; ++i)
     lines.push_back("key " + pair_text(K, i, 0) + "\nquery " + pair_text(Q, i, 0));
   const GraphBox box{1.0, 0.65};
   draw_graph("feast",
              "The feast: an arrow from j to i means that i may attend to j (numbers: food, music)",
-             graph(feast_nodes(people, lines), box, arrows, false), 9.2, 5.4);
+             graph(feast_nodes(people, lines), box, widths, false), 9.2, 5.4);
 }
 
 // Draws the attention weights of the feast, and the value and the output of each node.
