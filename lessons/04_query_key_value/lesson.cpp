@@ -1,20 +1,136 @@
-// 04 query_key_value: scaled dot-product attention with query, key and value projections.
+// 04 query_key_value: query, key and value projections, and scaled dot-product attention.
 //
-// Before this lesson: 03_graph_attention, which introduced queries, keys, values and softmax.
-// After it: 09_scaling_and_saturation, why the scores are divided by sqrt(d_k).
+// Before this lesson: 03_graph_attention, which wrote queries and keys by hand.
+// After it: 05_autograd, the first step towards matrices that are trained.
 // Worth a breakpoint: attention_of_token, the whole operation for one token. Go on with `next`.
 
 #include <cmath>
 
-#include "bank_by_hand.hpp"
-#include "data_flow.hpp"
-#include "estimate.hpp"
-#include "product.hpp"
-#include "regression.hpp"
+#include "bank_plane.hpp"
+#include "pictures.hpp"
 
 using namespace heed;
 
-const Names words = {"the", "cat", "sat"};
+// A token of the bank texts has four numbers. From them, the matrices compute its query, key and
+// value, of two numbers each.
+const Names numbers = {"water", "money", "ambiguous", "position"};
+const Real topic = 24, position = 2;
+const Array bank_W_Q = {{0, 0}, {0, 0}, {topic, position}, {0, 0}};
+const Array bank_W_K = {{1, 0}, {1, 0}, {-1, 0}, {0, 1}};
+const Array bank_W_V = {{1, 0}, {0, 1}, {0, 0}, {0, 0}};
+
+Array dot(const Array& a, const Array& b) { return xt::linalg::dot(a, b); }
+
+Array causal_softmax(const Array& scores) {
+  return softmax(masked_fill(Tensor(scores), future_mask(scores.shape(0)), -INFINITY), -1).value();
+}
+
+// The attention weights of the tokens X (T, C): softmax(Q K^T / sqrt(d_k)), with a causal mask.
+Array weights_of(const Array& X, const Array& W_Q, const Array& W_K) {
+  const Array Q = dot(X, W_Q), K = dot(X, W_K);  // (T, d_k)
+  return causal_softmax(dot(Q, xt::transpose(K)) / std::sqrt(Real(W_K.shape(1))));
+}
+
+void four_numbers() {
+  section("Four numbers for a token");
+  const BankText& text = bank_texts()[0];
+  show(xt::view(bank_with_positions(text), xt::keep(1, 3, 4, 7), xt::all()),
+       {"X, four of twelve rows", {"river", "a", "bank", "money"}, numbers, 1});
+}
+
+Array with_projections(const BankText& text) {
+  return weights_of(bank_with_positions(text), bank_W_Q, bank_W_K);
+}
+
+void three_matrices() {
+  section("Three matrices");
+  show(xt::concatenate(xt::xtuple(bank_W_Q, bank_W_K, bank_W_V), 1),
+       {"W_Q, W_K, W_V",
+        numbers,
+        {"q: topic", "q: position", "k: topic", "k: position", "v: water", "v: money"},
+        0});
+  const BankText& text = bank_texts()[0];
+  check("X W_V = water and money", dot(bank_with_positions(text), bank_W_V), text.X);
+  say();
+  Array weights = with_projections(text);
+  weights = xt::where(xt::tril(ones(weights.shape())) > 0, weights, -INFINITY);
+  picture("04_query_key_value", "bank",
+          Array(xt::view(weights, xt::keep(text.banks[0], text.banks[1]), xt::all())),
+          {"attention weights of both 'bank's (grey: masked)",
+           {"first 'bank'", "second 'bank'"},
+           text.words,
+           "query position",
+           "key position",
+           0,
+           1});
+  std::vector<BankText> new_words = bank_texts();  // (1, 0) becomes (0.9, 0.1), 'bank' stays
+  for (BankText& each : new_words) each.X = dot(each.X, Array{{0.9F, 0.1F}, {0.1F, 0.9F}});
+  say({{"loss", decimal(bank_loss(with_projections), 4)},
+       {"new_words", decimal(bank_loss(with_projections, new_words), 4)}});
+}
+
+// ---- which part does the work?
+
+// Attention without projections: each number times its factor (4) is part of query and key alike.
+Array without_projections(const BankText& text, const Array& factors) {
+  const Array X = bank_with_positions(text) * factors;
+  return causal_softmax(dot(X, xt::transpose(X)));
+}
+
+// The best of 21 x 31 pairs of factors, one for the embedding and one for the position.
+Array best_factors() {
+  Array best = ones({4});
+  const auto loss = [](const Array& factors) {
+    return bank_loss([&](const BankText& text) { return without_projections(text, factors); });
+  };
+  for (int i = 0; i <= 20; ++i)
+    for (int j = 0; j <= 30; ++j) {
+      const Real embedding = std::pow(Real(10), Real(-1 + 0.1 * i));
+      const Array factors = {embedding, embedding, 0, std::pow(Real(10), Real(-2.5 + 0.1 * j))};
+      if (loss(factors) < loss(best)) best = factors;
+    }
+  return best;
+}
+
+void without_matrices() {
+  section("Without the matrices");
+  const auto plain = [](const Array& factors) {
+    return [=](const BankText& text) { return without_projections(text, factors); };
+  };
+  const std::vector<BankRow> rows = {
+      {"water, money", plain({1, 1, 0, 0})},
+      {"water, money, position", plain({1, 1, 0, 1})},
+      {"all four numbers", plain({1, 1, 1, 1})},
+      {"with the best factors", plain(best_factors())},
+      {"matrices, no position",
+       [](const BankText& text) {
+         return weights_of(bank_with_positions(text) * Array{1, 1, 1, 0}, bank_W_Q, bank_W_K);
+       }},
+      {"matrices and position", with_projections}};
+  show_bank_losses(rows);
+  say();
+  claim("with the best factors the mean loss is above 0.0181",
+        bank_loss(rows[3].weights_of) > 0.0181, "it is not");
+  draw_bank_plane("04_query_key_value", {{"no position", bank_output(rows[4].weights_of)},
+                                         {"all four numbers", bank_output(rows[2].weights_of)},
+                                         {"best factors", bank_output(rows[3].weights_of)},
+                                         {"04 matrices", bank_output(rows[5].weights_of)}});
+}
+
+void without_positions() {
+  section("Without the position");
+  Generator g(5);
+  const Array W_Q = g.randn({2, 3}), W_K = g.randn({2, 3}), W_V = g.randn({2, 3});
+  const auto output = [&](const BankText& text) {
+    const Array O = dot(weights_of(text.X, W_Q, W_K), dot(text.X, W_V));
+    return Array(xt::row(O, text.banks[1]));
+  };
+  check("random matrices: at the second 'bank' both texts have the same output",
+        output(bank_texts()[0]), output(bank_texts()[1]));
+  say();
+}
+
+// ---- the operation
 
 // The output of token i with a causal mask: softmax over the scores with keys 0 to i, then the
 // weighted sum of the values. (The scores here are too small for exp to overflow.)
@@ -33,161 +149,48 @@ Array attention_of_token(std::size_t i, const Array& Q, const Array& K, const Ar
   return output;
 }
 
-// The attention weight of the last token for itself, with 1000 random W_Q and W_K (5, 4).
-Estimate own_weight_of_last_token(const Array& X) {
-  Generator g(1);
-  std::vector<double> own;
-  for (std::size_t pair = 0; pair < 1000; ++pair) {
-    const Array Q = xt::linalg::dot(X, g.randn({5, 4})), K = xt::linalg::dot(X, g.randn({5, 4}));
-    own.push_back(double(attention_weights(Tensor(Q), Tensor(K)).value()(2, 2)));
-  }
-  return estimate(own);
-}
-
-// Returns the scores X X^T.
-Array one_vector_for_three_roles(const Array& X) {
-  section("One vector for three roles");
-  say("In lesson 03 the loss at the second 'bank' was 0.6931, because 'river' and",
-      "'money' have the same score with 'bank', and no embedding tells which is later.",
-      "And 'cat' and 'sat' attend mostly to themselves, so they take little from their",
-      "context. The scores of lesson 02 were dot products of embeddings:");
-  Array S = product(X, xt::transpose(X));  // (3, 3)
-  show("X X^T", S, words, words);
-  say("", "Each token uses the same vector as query and as key. So the score of a token",
-      "with itself is its squared length, often the largest score of its row. And the",
-      "two directions of a pair share one score. But 'bank' needs 'river' to be",
-      "understood, 'river' does not need 'bank'.");
-  return S;
-}
-
-void queries_and_keys(const Array& X, const Array& W_K, const Array& W_Q, const Tensor& K,
-                      const Tensor& Q) {
-  section("Queries and keys");
-  say("At the feast of lesson 03 we invented the queries and the keys. A model computes",
-      "them from the embeddings, with one PROJECTION MATRIX each. (The name means only",
-      "a linear map. The projections of linear algebra also satisfy P P = P.)", "",
-      "  K = X W_K   the key describes what the token offers",
-      "  Q = X W_Q   the query describes what the token looks for", "",
-      "Training finds these matrices. Here they are random. In SELF-ATTENTION queries,",
-      "keys and values come from the same sequence X. In CROSS-ATTENTION the keys and",
-      "values come from another sequence, such as the original of a translated text. If",
-      "it has N tokens, the scores are (T, N).");
-  show("K", K, words);
-  check("K by hand = in one line", product(X, W_K), K);
-  Array column0 = zeros({3});
-  for (std::size_t d = 0; d < 5; ++d) column0 += W_K(d, 0) * xt::col(X, d);
-  say("", "Read by columns (lesson 02), column 0 of K is a weighted sum of the columns of",
-      "X. Column 0 of W_K has the weights. So W_K combines the components of a token:");
-  check("this weighted sum = column 0 of K", column0, xt::col(K.value(), 0));
-  show("Q", Q, words);
-  check("Q by hand = in one line", product(X, W_Q), Q);
-}
-
-// Returns Q K^T.
-Tensor products_of_queries_and_keys(const Array& X, const Array& between, const Tensor& Q,
-                                    const Tensor& K) {
-  section("Dot products of queries and keys");
-  say("The dot products of all queries and keys are Q K^T. Row i belongs to query i,",
-      "column j to key j.");
-  Tensor products = matmul(Q, transpose(K, 0, 1));  // (3, 4) times (4, 3) is (3, 3)
-  show("Q K^T", products, words, words);
-  check("Q K^T by hand = in one line", product(Q.value(), xt::transpose(K.value())), products);
-  say("", "Now element (i, j) differs from (j, i), and no row has its largest element on",
-      "the diagonal. In lesson 02 the scores were X X^T. Now there is a matrix between,",
-      "X (W_Q W_K^T) X^T, of rank d_k at most, where d_k is the size of a key. (Luong",
-      "et al., 2015, section 3.1, call q . W k with any matrix W the general score.)");
-  check("X (W_Q W_K^T) X^T = Q K^T", product(product(X, between), xt::transpose(X)), products);
-  return products;
-}
-
-// Takes Q K^T and the scores of lesson 03.
-Tensor weights_from_products(const Tensor& products, const Array& lesson04, const Array& X) {
-  section("From scores to attention weights");
-  say("The scores of this lesson and the next ones are S = Q K^T / sqrt(d_k). Here d_k",
-      "is 4, so divide by 2 (lesson 09 says why). Then set the scores of later keys to",
-      "minus infinity (lesson 08). Then apply softmax to each row (lesson 03).");
-  Tensor S = products / std::sqrt(4.0);
-  Tensor masked = masked_fill(S, future_mask(3), -INFINITY);
-  Tensor weights = softmax(masked, -1);
+void the_operation() {
+  section("The whole operation");
+  const Names words = {"the", "cat", "sat"};
+  Generator g(42);
+  const Array X = g.randn({3, 5}), W_K = g.randn({5, 4}), W_Q = g.randn({5, 4}),
+              W_V = g.randn({5, 4});
+  const Array Q = dot(X, W_Q), K = dot(X, W_K), V = dot(X, W_V);  // (3, 4)
+  const Array products = dot(Q, xt::transpose(K));                // (3, 4) times (4, 3)
+  const Array S = products / std::sqrt(Real(4));
+  const Array weights = causal_softmax(S), output = dot(weights, V);
+  draw_shapes(words, Q, K, V, S, weights, output);
+  say();
   show("scores S", S, words, words);
-  show("masked scores", masked, words, words);
   show("attention weights", weights, words, words);
-  Array e = xt::exp(masked.value());  // exp(-INFINITY) is 0
-  Array sums = xt::sum(e, {1}, xt::keep_dims), by_hand = e / sums;
-  check("attention weights by hand = in one line", by_hand, weights);
-  const Estimate random = own_weight_of_last_token(X);
-  say("", "weight of 'sat' for itself",
-      "  scores of lesson 03         " + decimal(softmax(Tensor(lesson04), -1).value()(2, 2), 4),
-      "  these random W_Q and W_K    " + decimal(weights.value()(2, 2), 4),
-      "  mean of 1000 random pairs   " + decimal(random.mean, 2) + " +- " +
-          decimal(random.standard_error, 2),
-      "  equal weights               0.33", "",
-      "Random matrices have no meaning: one pair gives a small weight by chance, and",
-      "another a large one. (The number after +- is the STANDARD ERROR: the typical",
-      "distance of such a mean from the mean of very many pairs.)");
-  return weights;
-}
-
-void values_and_output(const Array& X, const Array& W_Q, const Array& W_K, const Array& W_V,
-                       const Tensor& weights, const Tensor& Q, const Tensor& K) {
-  section("Values and the output");
-  say("What a token contributes can differ from its key. So a third projection matrix",
-      "computes the values: V = X W_V. The OUTPUT of a token, its CONTEXT VECTOR, is",
-      "the sum of the values, weighted by its row of attention weights.");
-  Tensor V = matmul(Tensor(X), Tensor(W_V));  // (3, 4)
-  Tensor output = matmul(weights, V);         // (3, 3) times (3, 4) is (3, 4)
-  show("V", V, words);
-  check("V by hand = in one line", product(X, W_V), V);
   show("output", output, words);
-  check("output by hand = in one line", product(weights.value(), V.value()), output);
-  check("'the' attends only to itself: its output is its value", xt::row(output.value(), 0),
-        xt::row(V.value(), 0));
-  say("", "The whole operation is SCALED DOT-PRODUCT ATTENTION. attention_of_token computes",
-      "it for one token, scaled_dot_product_attention for all of them:");
+  check("'the' attends only to itself: its output is its value", xt::row(output, 0), xt::row(V, 0));
+  check("attention_of_token for 'sat' = row 2 of the output", attention_of_token(2, Q, K, V),
+        xt::row(output, 2));
   AttentionOptions options;
   options.causal = true;  // masks the later keys
-  Tensor in_one_call = scaled_dot_product_attention(Q, K, V, options);
-  check("attention_of_token for 'sat' = row 2 of the output",
-        attention_of_token(2, Q.value(), K.value(), V.value()), xt::row(output.value(), 2));
-  check("output = scaled_dot_product_attention", output, in_one_call);
+  check("output = scaled_dot_product_attention", output,
+        scaled_dot_product_attention(Tensor(Q), Tensor(K), Tensor(V), options));
   sliders("attention", words, {{"X", X}, {"W_Q", W_Q}, {"W_K", W_K}, {"W_V", W_V}});
-  say("", "The data flow as a graph. The values V join only after the softmax:");
+  say();
   picture("04_query_key_value", "data_flow", data_flow);
+  if (!appendix("The article's numbers")) return;
+  show("K", K, words);
+  show("Q", Q, words);
+  show("Q K^T", products, words, words);
+  show("masked scores", masked_fill(Tensor(S), future_mask(3), -INFINITY), words, words);
+  show("V", V, words);
+  const Array between = dot(W_Q, xt::transpose(W_K));  // (5, 5)
+  check("X (W_Q W_K^T) X^T = Q K^T", dot(dot(X, between), xt::transpose(X)), products);
 }
 
 int main() {
-  opening({"to compute self-attention from embeddings, by hand and in one call",
-           "Attention(Q, K, V) = softmax(Q K^T / sqrt(d_k)) V\n"
-           "X (T, C): embeddings of T tokens; W_Q, W_K (C, d_k), W_V (C, d_v)\n"
-           "Q = X W_Q and K = X W_K (T, d_k), V = X W_V (T, d_v)\n"
-           "scores S = Q K^T / sqrt(d_k) and attention weights A = softmax(S),\n"
-           "both (T, T); output O = A V (T, d_v). A causal mask sets the\n"
-           "scores of later keys to -inf before the softmax.",
-           "scaled dot-product attention: Vaswani et al., \"Attention Is All\n"
-           "You Need\" (2017), section 3.2.1, equation 1",
-           "torch.nn.functional.scaled_dot_product_attention"});
-  Generator g(42);
-  Array X = g.randn({3, 5});
-  Array S = one_vector_for_three_roles(X);
-  Array W_K = g.randn({5, 4}), W_Q = g.randn({5, 4});
-  Tensor K = matmul(Tensor(X), Tensor(W_K));  // (3, 5) times (5, 4) is (3, 4)
-  Tensor Q = matmul(Tensor(X), Tensor(W_Q));  // (3, 4)
-  queries_and_keys(X, W_K, W_Q, K, Q);
-  Array between = product(W_Q, xt::transpose(W_K));  // (5, 4) times (4, 5) is (5, 5)
-  Tensor products = products_of_queries_and_keys(X, between, Q, K);
-  Tensor weights = weights_from_products(products, S, X);
-  Array W_V = g.randn({5, 4});
-  values_and_output(X, W_Q, W_K, W_V, weights, Q, K);
-  task_of_the_bank();
-  attention_as_regression();
-  say("", "To watch one token (next until you are in a loop, then print e):", "",
-      "  gdb build/release/lessons/04_query_key_value", "  break attention_of_token", "  run",
-      "  next", "  print e");
-  questions(
-      "Above bank_W_Q (bank_by_hand.hpp), set position = 0: the query does not look for a\n"
-      "late word. What is the loss at each 'bank' now, and why?",
-      "Use other random matrices: Generator g(43) in main. What is the attention\n"
-      "weight of 'sat' for itself, and what is its largest weight?",
-      "Set options.causal = false. Which check fails? Why does the check before it,\n"
-      "on row 2 of the output, still hold?");
+  opening();
+  four_numbers();
+  three_matrices();
+  without_matrices();
+  without_positions();
+  the_operation();
+  appendix("In the debugger");
+  ending();
 }

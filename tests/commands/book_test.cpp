@@ -141,13 +141,13 @@ TEST_CASE("the pages of the book have all that the lessons print", "[commands][b
   }
   const std::string page = content(sandbox / "b/04_query_key_value.html");
   for (const char* part :
-       {"<p class=\"check\">same: K by hand = in one line <small class=\"tolerance\" title=\"no "
+       {"<p class=\"check\">same: X W_V = water and money <small class=\"tolerance\" title=\"no "
         "two numbers differ by more\">within 0.00001</small></p>",
-        "<caption>X X^T (3, 3)</caption>",
+        "<caption>scores S (3, 3)</caption>",
         "href=\"glossary.html#projection-matrix\">PROJECTION MATRIX</a>",
-        "<code>Tensor S = products / std::sqrt(4.0);\n",
-        "check(&quot;K by hand = in one line&quot;",
-        "</small>\n<pre class=\"code\"><code>Array W_K = g.randn({5, 4})",
+        "\nconst Array S = products / std::sqrt(Real(4));\n",
+        "check(&quot;X W_V = water and money&quot;",
+        "</small>\n<pre class=\"code\"><code>Array weights = with_projections(text);",
         "Answers to the questions", "<h2>Exercise 04</h2>", "<h2>Exercise 04b</h2>",
         "Check it with <code>./heed exercise 04b</code>.", "<summary>Hint 1</summary>",
         "03_graph_attention.html", "05_autograd.html", "<figure class=\"attention\"><script",
@@ -160,7 +160,7 @@ TEST_CASE("the pages of the book have all that the lessons print", "[commands][b
   CHECK(has(content(sandbox / "b/glossary.html"),
             "<a href=\"04_query_key_value.html#term-projection-matrix\">lesson 04</a>"));
   CHECK(has(page, "id=\"term-projection-matrix\""));
-  CHECK(has(page, " attention_of_token computes it"));  // no link within a name
+  CHECK(has(page, "`attention_of_token` computes such a row"));  // no link within a name
   for (const char* name : {"b/book.css", "b/book.js", "b/maps.js", "b/curves.js", "b/sliders.js"})
     CHECK(sandbox.has_file(name));
   CHECK_FALSE(sandbox.has_file("b/run"));
