@@ -8,31 +8,6 @@
 namespace heed {
 namespace {
 
-// If `longer`, one more word stands between each topic word and 'bank'.
-BankText bank_text(const std::string& first, const std::string& second, bool longer) {
-  const auto verb = [](const std::string& topic) {
-    return std::string(topic == "river" ? "floods" : "lends");
-  };
-  BankText text;
-  for (const std::string& topic : {first, second}) {
-    for (const std::string& word : {std::string("the"), topic, std::string("and")})
-      text.words.push_back(word);
-    if (longer) text.words.push_back("then");
-    for (const std::string& word : {std::string("a"), std::string("bank"), verb(topic)})
-      text.words.push_back(word);
-  }
-  text.X = zeros({text.words.size(), 2});
-  for (std::size_t t = 0; t < text.words.size(); ++t) {
-    const std::string& word = text.words[t];
-    if (word == "river" || word == "bank") text.X(t, 0) = word == "bank" ? Real(0.5) : Real(1);
-    if (word == "money" || word == "bank") text.X(t, 1) = word == "bank" ? Real(0.5) : Real(1);
-    if (word != "bank") continue;
-    text.banks.push_back(t);
-    text.targets.push_back(text.words[t + 1] == "floods" ? 0 : 1);
-  }
-  return text;
-}
-
 Array equal_weights(const BankText& text) {
   return filled({text.X.shape(0), text.X.shape(0)}, Real(1) / Real(text.X.shape(0)));
 }
@@ -111,15 +86,34 @@ double loss_at_bank(std::size_t which, const BankWeights& weights_of,
 
 }  // namespace
 
+BankText bank_text(const Names& topics, const std::vector<std::int64_t>& fillers) {
+  BankText text;
+  for (std::size_t i = 0; i < topics.size(); ++i) {
+    text.words.insert(text.words.end(), {"the", topics[i], "and"});
+    text.words.insert(text.words.end(), std::size_t(fillers[i]), "then");
+    text.words.insert(text.words.end(), {"a", "bank", topics[i] == "river" ? "floods" : "lends"});
+  }
+  text.X = zeros({text.words.size(), 2});
+  for (std::size_t t = 0; t < text.words.size(); ++t) {
+    const std::string& word = text.words[t];
+    if (word == "river" || word == "bank") text.X(t, 0) = word == "bank" ? Real(0.5) : Real(1);
+    if (word == "money" || word == "bank") text.X(t, 1) = word == "bank" ? Real(0.5) : Real(1);
+    if (word != "bank") continue;
+    text.banks.push_back(t);
+    text.targets.push_back(text.words[t + 1] == "floods" ? 0 : 1);
+  }
+  return text;
+}
+
 const std::vector<BankText>& bank_texts() {
-  static const std::vector<BankText> texts = {bank_text("river", "money", false),
-                                              bank_text("money", "river", false)};
+  static const std::vector<BankText> texts = {bank_text({"river", "money"}, {0, 0}),
+                                              bank_text({"money", "river"}, {0, 0})};
   return texts;
 }
 
 const std::vector<BankText>& longer_bank_texts() {
-  static const std::vector<BankText> texts = {bank_text("river", "money", true),
-                                              bank_text("money", "river", true)};
+  static const std::vector<BankText> texts = {bank_text({"river", "money"}, {1, 1}),
+                                              bank_text({"money", "river"}, {1, 1})};
   return texts;
 }
 

@@ -15,6 +15,10 @@ struct BankText {
   std::vector<std::size_t> targets;  // the component of X that the next word has: 0 floods, 1 lends
 };
 
+// "the river and a bank floods the money and then a bank lends": for each topic ('river' or
+// 'money') a sentence, in which 'then' stands fillers(i) times before 'a bank'.
+BankText bank_text(const Names& topics, const std::vector<std::int64_t>& fillers);
+
 // Two texts of twelve tokens: 'river' comes first in one of them, 'money' in the other.
 const std::vector<BankText>& bank_texts();
 

@@ -122,21 +122,9 @@ QUESTIONS = [
          "xt::row(wanted, 2) = xt::row(V, 1)",
          "xt::row(wanted, 2) = xt::row(V, 2)")
     ]),
-    Question("07.1", [
-        ("lesson.cpp",
-         "    const CopyBatch batch",
-         "    static const CopyBatch batch")
-    ], fails=True),
-    Question("07.2", [
-        ("copy_task.hpp",
-         "xt::eye<Real>({T, width - D})",
-         "zeros({T, width - D})")
-    ], fails=True, derived=("1.116 = lower_bound_without_positions()",)),
-    Question("07.3", [
-        ("lesson.cpp",
-         "{0.05, 0.9, 0.999",
-         "{0.001, 0.9, 0.999")
-    ], fails=True),
+    Question("07.1", [("bank_batch.hpp", "Real(0.1)}", "Real(1)}")], fails=True),
+    Question("07.2", [("lesson.cpp", "g.normal(shape, 0, 0.1)", "g.normal(shape, 0, 1)")], fails=True),
+    Question("07.3", [("lesson.cpp", "g.randint(0, 9, {2})", "g.randint(0, 5, {2})")], fails=True),
     Question("10.1", [("lesson.cpp", "train(4, steps", "train(3, steps")], fails=True),
     Question("10.2", [
         ("lesson.cpp",

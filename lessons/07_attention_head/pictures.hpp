@@ -1,0 +1,127 @@
+// pictures.hpp: the pictures and table rows of lesson 07.
+#pragma once
+
+#include <algorithm>
+#include <numeric>
+
+#include "bank_batch.hpp"
+#include "bank_plane.hpp"
+#include "estimate.hpp"
+
+namespace heed {
+
+// "learned       ~0.0005 +- 0.0000": the mean of each column and its standard error, if it has one.
+inline std::string row_of(const std::string& name,
+                          const std::vector<std::vector<double>>& columns) {
+  std::string row = pad_right(name, 24);
+  for (const std::vector<double>& column : columns) {
+    if (column.size() == 1) {
+      row += pad_left(decimal(column[0], 4), 7) + std::string(14, ' ');
+      continue;
+    }
+    const Estimate e = estimate(column);
+    row += pad_right(trained(e.mean, 4) + " +- " + trained(e.standard_error, 4), 21);
+  }
+  return row.substr(0, row.find_last_not_of(' ') + 1);
+}
+
+// The losses of trained models at the second 'bank'.
+template <class Models>
+std::vector<double> held_out_losses(const Models& models) {
+  std::vector<double> losses;
+  for (const auto& model : models) losses.push_back(model.held_out);
+  return losses;
+}
+template <class Models>
+std::vector<double> longer_losses(const Models& models) {
+  std::vector<double> losses;
+  for (const auto& model : models) losses.push_back(model.longer);
+  return losses;
+}
+
+inline double smallest(const std::vector<double>& x) {
+  return *std::min_element(x.begin(), x.end());
+}
+inline double largest(const std::vector<double>& x) {
+  return *std::max_element(x.begin(), x.end());
+}
+
+// The losses of the training steps with one setting, for several seeds.
+struct Curves {
+  std::string name;
+  std::vector<std::vector<double>> losses;
+};
+
+// The mean over the seeds of the loss in the last twenty steps.
+inline std::string row_of(const Curves& curves) {
+  std::vector<double> means;
+  for (const std::vector<double>& losses : curves.losses)
+    means.push_back(std::accumulate(losses.end() - 20, losses.end(), 0.0) / 20);
+  return row_of(curves.name, {means});
+}
+
+// Draws the loss of each step, averaged over the seeds and five steps.
+inline void draw_curves(const std::vector<Curves>& all) {
+  std::vector<Series> series;
+  for (const Curves& curves : all) {
+    Series one{curves.name, {}, {}};
+    for (std::size_t step = 0; step + 5 <= curves.losses[0].size(); step += 5) {
+      double sum = 0;
+      for (const std::vector<double>& losses : curves.losses)
+        for (std::size_t i = 0; i < 5; ++i) sum += losses[step + i];
+      one.append(double(step) + 2, sum / 5 / double(curves.losses.size()));
+    }
+    series.push_back(one);
+  }
+  CurveOptions options{"The bank texts: loss during training, mean of three seeds", "step",
+                       "loss (nats) at both 'bank's"};
+  picture("07_attention_head", "descent", series, options);
+}
+
+// The attention weights of a head whose first two parameters are W_Q and W_K.
+inline BankWeights weights_of(const std::vector<Tensor>& parameters) {
+  return [parameters](const BankText& text) {
+    const Tensor X(bank_embeddings(text));
+    return attention_weights(matmul(X, parameters[0]), matmul(X, parameters[1]), {true}).value();
+  };
+}
+
+inline Real largest_entry(const Array& x) { return xt::amax(Array(xt::abs(x)))(); }
+
+// W_Q W_K^T of a head whose first two parameters are W_Q and W_K.
+inline Array product_of(const std::vector<Tensor>& parameters) {
+  return matmul(parameters[0], transpose(parameters[1], 0, 1)).value();
+}
+
+// Draws both products W_Q W_K^T, each divided by its largest absolute value.
+inline void draw_products(Array by_hand, Array learned) {
+  HeatmapOptions options{"W_Q W_K^T, divided by its largest entry"};
+  options.row_names = options.column_names = {"water", "money", "ambiguous", "position"};
+  options.row_title = "number of the query's token";
+  options.column_title = "number of the key's token";
+  options.diverging = true, options.low = -1, options.high = 1;
+  by_hand /= largest_entry(by_hand), learned /= largest_entry(learned);
+  picture("07_attention_head", "products", {by_hand, learned}, {"by hand (lesson 04)", "learned"},
+          options, 2);
+}
+
+// Draws the loss at the second 'bank' against the number of times 'then' before each 'bank'.
+template <class Models>
+void draw_limits(const Models& models) {
+  std::vector<Series> series;
+  for (const auto& [name, model] : models) {
+    Series one{name, {}, {}};
+    for (std::int64_t n = 0; n <= 24; ++n) {
+      const BankBatch texts = bank_batch(
+          {bank_text({"river", "money"}, {n, n}), bank_text({"money", "river"}, {n, n})});
+      one.append(double(n), cross_entropy(model(texts.X), texts.last).item());
+    }
+    series.push_back(one);
+  }
+  CurveOptions options{"Where each rule breaks", "words 'then' before each 'bank'",
+                       "loss at the second 'bank' (nats)"};
+  options.lines = {{"ln 2", std::log(2.0)}};
+  picture("07_attention_head", "limits", series, options);
+}
+
+}  // namespace heed
