@@ -10,8 +10,6 @@
 
 using namespace heed;
 
-const std::int64_t full = in_brief(500, 200);  // steps of training
-
 // A parameter of a model: a matrix of random numbers near 0.
 Tensor matrix(Parameters& parameters, const std::string& name, const Shape& shape, Generator& g) {
   return parameters.add(name, g.normal(shape, 0, 0.1));
@@ -33,23 +31,6 @@ Head new_head(Parameters& parameters, Generator& g, std::size_t C, std::size_t d
 }
 
 using Model = std::function<Tensor(const Tensor& X)>;  // (B, T, 4) -> logits (B, T, 2)
-using NewModel = std::function<Model(Parameters& parameters, Generator& g)>;
-
-Model bank_head(Parameters& parameters, Generator& g) { return new_head(parameters, g, 4, 2); }
-
-Model without_positions(Parameters& parameters, Generator& g) {
-  const Head head = new_head(parameters, g, 4, 2);
-  return [head](const Tensor& X) { return head(X * Tensor(Array{1, 1, 1, 0})); };
-}
-
-Model without_W_Q_and_W_K(Parameters& parameters, Generator& g) {
-  const Tensor W_V = matrix(parameters, "W_V", {4, 4}, g);
-  const Tensor W_O = matrix(parameters, "W_O", {4, 2}, g);
-  return [=](const Tensor& X) {
-    return matmul(scaled_dot_product_attention(X, X, matmul(X, W_V), {true}), W_O);
-  };
-}
-
 double loss_at_last_bank(const Model& model, const BankBatch& texts) {
   return cross_entropy(model(texts.X), texts.last).item();
 }
@@ -65,6 +46,13 @@ BankBatch random_texts(Generator& g) {
   return bank_batch(texts);
 }
 
+void random_bank_texts() {
+  Generator g(1);
+  Parameters parameters;
+  const double loss = loss_at_last_bank(new_head(parameters, g, 4, 2), held_out_texts());
+  section("Random bank texts", {{"loss", decimal(loss, 2)}});
+}
+
 // Changes the optimizer's parameters `steps` times. Returns the loss of each step.
 std::vector<double> train(optim::Optimizer& optimizer, std::int64_t steps,
                           const std::function<Tensor()>& loss_of_new_batch) {
@@ -78,6 +66,10 @@ std::vector<double> train(optim::Optimizer& optimizer, std::int64_t steps,
   }
   return losses;
 }
+
+using NewModel = std::function<Model(Parameters& parameters, Generator& g)>;
+
+Model bank_head(Parameters& parameters, Generator& g) { return new_head(parameters, g, 4, 2); }
 
 struct Trained {
   Model model;
@@ -100,18 +92,6 @@ Trained train_on_texts(const NewModel& new_model, std::uint64_t seed, std::int64
   });
   return {model, parameters.tensors(), losses, loss_at_last_bank(model, held_out_texts()),
           loss_at_last_bank(model, held_out_texts(9, 12))};
-}
-
-std::vector<Trained> five_seeds(const NewModel& new_model, std::int64_t steps) {
-  std::vector<Trained> all;
-  for (const std::uint64_t seed : {1, 2, 3, 4, 5})
-    all.push_back(train_on_texts(new_model, seed, steps));
-  return all;
-}
-
-void random_bank_texts() {
-  const Trained untrained = train_on_texts(bank_head, 1, /*steps=*/0);
-  section("Random bank texts", {{"loss", decimal(untrained.held_out, 2)}});
 }
 
 // Trains three heads with each learning rate.
@@ -139,6 +119,15 @@ void descent_stands_still() {
   draw_curves({descent[0], descent[1], adamw[0], adamw[1]});
 }
 
+const std::int64_t full = in_brief(500, 200);  // steps of training
+
+std::vector<Trained> five_seeds(const NewModel& new_model, std::int64_t steps) {
+  std::vector<Trained> all;
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5})
+    all.push_back(train_on_texts(new_model, seed, steps));
+  return all;
+}
+
 std::vector<Trained> solved() {
   section("The second 'bank', solved");
   const std::vector<Trained> heads = five_seeds(bank_head, full);
@@ -160,10 +149,24 @@ const Head by_hand = {Tensor(Array{{0, 0}, {0, 0}, {24, 20}, {0, 0}}),
                       Tensor(Array{{1, 0}, {1, 0}, {-1, 0}, {0, 1}}),
                       Tensor(Array{{8, 0}, {0, 8}, {0, 0}, {0, 0}})};
 
+Model without_positions(Parameters& parameters, Generator& g) {
+  const Head head = new_head(parameters, g, 4, 2);
+  return [head](const Tensor& X) { return head(X * Tensor(Array{1, 1, 1, 0})); };
+}
+
+Model without_W_Q_and_W_K(Parameters& parameters, Generator& g) {
+  const Tensor W_V = matrix(parameters, "W_V", {4, 4}, g);
+  const Tensor W_O = matrix(parameters, "W_O", {4, 2}, g);
+  return [=](const Tensor& X) {
+    return matmul(scaled_dot_product_attention(X, X, matmul(X, W_V), {true}), W_O);
+  };
+}
+
 void controls(const std::vector<Trained>& heads) {
   section("Which parts are needed?");
   const std::vector<Trained> guess = five_seeds(without_positions, full),
                              other = five_seeds(without_W_Q_and_W_K, full);
+  say(pad_left("held-out texts", 38) + pad_left("longer texts", 19));
   say(row_of("  by hand, lesson 04", {{loss_at_last_bank(by_hand, held_out_texts())},
                                       {loss_at_last_bank(by_hand, held_out_texts(9, 12))}}));
   say(row_of("  learned", {held_out_losses(heads), longer_losses(heads)}));
@@ -237,7 +240,7 @@ void play() {
       });
       const NoGrad no_grad;
       losses.push_back(cross_entropy(model(held_out.inputs), held_out.targets).item());
-      if (seed == 1) samples.push_back(harbour.sample(model, 250, 16, g));
+      if (seed == 1) samples.push_back(harbour.sample(model, 180, 16, g));
     }
     say(row_of(name, {losses}));
   }
