@@ -48,7 +48,8 @@ inline void draw_bank_plane(const std::string& lesson, const std::vector<BankDot
   const std::string grey = "tc rgb '#555555'";
   std::string script =
       gnuplot_block("words", {{1, 0}, {0, 1}, {Real(0.5), Real(0.5)}, {0, 0}}) +
-      "set title \"The output at the second 'bank' (dots), and the embeddings (squares)\" offset 0,0.6\n"
+      "set title \"The output at the second 'bank' (dots), and the embeddings (squares)\" offset "
+      "0,0.6\n"
       "set size ratio -1\nset xrange [-0.1:1.6]\nset yrange [-0.1:1.1]\nunset key\nunset grid\n"
       "set xtics 0,0.5,1\nset ytics 0,0.5,1\n"
       "set xlabel 'component 0: water'\nset ylabel 'component 1: money'\n"
