@@ -148,20 +148,35 @@ QUESTIONS = [
          "Tensor(g.randn({length, width}))")
     ]),
     Question("12.1", [
-        ("train_without.hpp",
-         "scale = 1 / (0.02 * std::sqrt(double(config.embed_dim)))",
-         "scale = 1")
+        ("lesson.cpp",
+         "residual_std = 1 / std",
+         "residual_std = 4 / std")
     ], fails=True),
     Question("12.2", [
         ("lesson.cpp",
-         "config.layers = 6",
-         "config.layers = 2")
-    ], fails=True),
+         "{ return x + parts.attention(x); }",
+         "{ return x + 0.5 * parts.attention(x); }")
+    ]),
     Question("12.3", [
         ("lesson.cpp",
-         "rates = {0.01, 0.05}",
-         "rates = {0.005, 0.02}")
+         "std::sqrt(variance + 1e-5)",
+         "std::sqrt(variance)")
+    ], fails=True),
+    Question("13.1", [
+        ("lesson.cpp",
+         "our_deviation = 1 / std::sqrt(double(C))",
+         "our_deviation = 0.02")
     ]),
+    Question("13.2", [
+        ("lesson.cpp",
+         'if (part != "positions" && part != "attention")',
+         'if (part != "positions")')
+    ]),
+    Question("13.3", [
+        ("lesson.cpp",
+         '{"without residuals", "residuals"}',
+         '{"without residuals", "residuals", 1}')
+    ], fails=True),
     Question("14.1", [
         ("lesson.cpp",
          "config.layers = 2",

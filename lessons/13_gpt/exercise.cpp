@@ -1,4 +1,4 @@
-// 12b beat_the_bigram: build a model of your own, within a budget, and train it to a goal.
+// 13 beat_the_bigram: build a model of your own, within a budget, and train it to a goal.
 //
 // A random source writes a text of V = 12 letters. A letter depends on some of the five letters
 // before it, but hardly on the letter directly before it. So a bigram model is little better than a
@@ -17,9 +17,6 @@
 //
 // You may use all of heed/heed.hpp: layers, attention, blocks. As handed out, the model is a
 // bigram model: an embedding and a linear layer.
-// Hint: The letters before the last one are needed. Which layer combines several positions?
-// Hint: Attention does not know the order of the letters. What did lesson 11 add to the embeddings?
-// Hint: One nn::Block has 12 C^2 + 13 C parameters. Which width C leaves room for the rest?
 
 #include <functional>
 
@@ -33,20 +30,10 @@ using Model = std::function<Tensor(const Indices& tokens)>;  // (B, T) -> (B, T,
 // Your part begins here.
 double learning_rate() { return 0.01; }
 
-Model build_model(const Scope& given, std::size_t V, std::size_t T) {
-  const std::size_t C = 24;
-  Scope scope = given;
-  scope.init = {0.1, 0.05};
-  const nn::Embedding token(scope / "token", V, C), position(scope / "position", T, C);
-  const nn::Block block(scope / "block", C, 2);
-  const nn::LayerNorm norm(scope / "norm", C);
-  const nn::Linear output(scope / "output", C, V);
-  nn::AttentionMask mask;
-  mask.causal = true;
-  return [=](const Indices& tokens) {
-    const Indices positions = xt::arange<std::int64_t>(std::int64_t(tokens.shape(1)));
-    const Tensor x = token(tokens) + position(positions);  // (B, T, C) + (T, C)
-    return output(norm(block(x, mask)));                   // (B, T, V)
-  };
+Model build_model(const Scope& scope, std::size_t V, std::size_t T) {
+  (void)T;
+  const nn::Embedding token(scope / "token", V, 16);
+  const nn::Linear output(scope / "output", 16, V);
+  return [token, output](const Indices& tokens) { return output(token(tokens)); };
 }
 // Your part ends here.

@@ -1,4 +1,4 @@
-// 12b beat_the_bigram: counts the parameters, looks for leaks, trains the model, and compares its
+// 13 beat_the_bigram: counts the parameters, looks for leaks, trains the model, and compares its
 // loss on a new text with the goal, a bigram model and the lower bound.
 
 #include <cmath>

@@ -1,0 +1,37 @@
+// measures.hpp: the loss of counted bigrams, and the logit of the current character, for lesson 13.
+#pragma once
+
+#include <cmath>
+
+#include "lesson.hpp"
+
+namespace heed {
+
+// The loss on `text` of the bigram model of lesson 05, whose probabilities are the counts of pairs
+// (input, target) in `counted`; a pair that does not occur counts as `unseen`. With the same text
+// twice it is the lowest loss on the text that a bigram model can have.
+inline double bigram_loss(const Batch& counted, double unseen, const Batch& text) {
+  Array n = unseen * ones({64, 64});
+  for (std::size_t i = 0; i < counted.inputs.size(); ++i)
+    n(std::size_t(counted.inputs.flat(i)), std::size_t(counted.targets.flat(i))) += 1;
+  const Array sums = xt::sum(n, {1});
+  double loss = 0;
+  for (std::size_t i = 0; i < text.inputs.size(); ++i) {
+    const std::size_t x = std::size_t(text.inputs.flat(i)), y = std::size_t(text.targets.flat(i));
+    loss -= std::log(n(x, y) / sums(x)) / double(text.inputs.size());
+  }
+  return loss;
+}
+
+// The mean logit of the current character, which is tokens(b, t).
+inline double mean_own_logit(const nn::Gpt& model, const Indices& tokens) {
+  const NoGrad no_grad;
+  const Array logits = model(tokens).value();  // (B, T, V)
+  double sum = 0;
+  for (std::size_t b = 0; b < tokens.shape(0); ++b)
+    for (std::size_t t = 0; t < tokens.shape(1); ++t)
+      sum += logits(b, t, std::size_t(tokens(b, t)));
+  return sum / double(tokens.size());
+}
+
+}  // namespace heed
