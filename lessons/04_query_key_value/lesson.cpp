@@ -38,8 +38,11 @@ void four_numbers() {
        {"X, four of twelve rows", {"river", "a", "bank", "money"}, numbers, 1});
 }
 
-Array with_projections(const BankText& text) {
-  return weights_of(bank_with_positions(text), bank_W_Q, bank_W_K);
+// Attention with the matrices, after each of the four numbers was multiplied by its factor.
+BankWeights with_projections(const Array& factors) {
+  return [=](const BankText& text) {
+    return weights_of(bank_with_positions(text) * factors, bank_W_Q, bank_W_K);
+  };
 }
 
 void three_matrices() {
@@ -52,7 +55,8 @@ void three_matrices() {
   const BankText& text = bank_texts()[0];
   check("X W_V = water and money", dot(bank_with_positions(text), bank_W_V), text.X);
   say();
-  Array weights = with_projections(text);
+  const BankWeights attend = with_projections(ones({4}));
+  Array weights = attend(text);
   weights = xt::where(xt::tril(ones(weights.shape())) > 0, weights, -INFINITY);
   picture("04_query_key_value", "bank",
           Array(xt::view(weights, xt::keep(text.banks[0], text.banks[1]), xt::all())),
@@ -65,48 +69,41 @@ void three_matrices() {
            1});
   std::vector<BankText> new_words = bank_texts();  // (1, 0) becomes (0.9, 0.1), 'bank' stays
   for (BankText& each : new_words) each.X = dot(each.X, Array{{0.9F, 0.1F}, {0.1F, 0.9F}});
-  say({{"loss", decimal(bank_loss(with_projections), 4)},
-       {"new_words", decimal(bank_loss(with_projections, new_words), 4)}});
+  say({{"loss", decimal(bank_loss(attend), 4)},
+       {"new_words", decimal(bank_loss(attend, new_words), 4)}});
 }
 
 // ---- which part does the work?
 
-// Attention without projections: each number times its factor (4) is part of query and key alike.
-Array without_projections(const BankText& text, const Array& factors) {
-  const Array X = bank_with_positions(text) * factors;
-  return causal_softmax(dot(X, xt::transpose(X)));
+// Attention without the matrices: each number times its factor is part of query and key alike.
+BankWeights without_projections(const Array& factors) {
+  return [=](const BankText& text) {
+    const Array X = bank_with_positions(text) * factors;  // (N, 4)
+    return causal_softmax(dot(X, xt::transpose(X)));
+  };
 }
 
 // The best of 21 x 31 pairs of factors, one for the embedding and one for the position.
 Array best_factors() {
   Array best = ones({4});
-  const auto loss = [](const Array& factors) {
-    return bank_loss([&](const BankText& text) { return without_projections(text, factors); });
-  };
   for (int i = 0; i <= 20; ++i)
     for (int j = 0; j <= 30; ++j) {
       const Real embedding = std::pow(Real(10), Real(-1 + 0.1 * i));
       const Array factors = {embedding, embedding, 0, std::pow(Real(10), Real(-2.5 + 0.1 * j))};
-      if (loss(factors) < loss(best)) best = factors;
+      if (bank_loss(without_projections(factors)) < bank_loss(without_projections(best)))
+        best = factors;
     }
   return best;
 }
 
 void without_matrices() {
   section("Without the matrices");
-  const auto plain = [](const Array& factors) {
-    return [=](const BankText& text) { return without_projections(text, factors); };
-  };
-  const std::vector<BankRow> rows = {
-      {"water, money", plain({1, 1, 0, 0})},
-      {"water, money, position", plain({1, 1, 0, 1})},
-      {"all four numbers", plain({1, 1, 1, 1})},
-      {"with the best factors", plain(best_factors())},
-      {"matrices, no position",
-       [](const BankText& text) {
-         return weights_of(bank_with_positions(text) * Array{1, 1, 1, 0}, bank_W_Q, bank_W_K);
-       }},
-      {"matrices and position", with_projections}};
+  const std::vector<BankRow> rows = {{"water, money", without_projections({1, 1, 0, 0})},
+                                     {"water, money, position", without_projections({1, 1, 0, 1})},
+                                     {"all four numbers", without_projections({1, 1, 1, 1})},
+                                     {"with the best factors", without_projections(best_factors())},
+                                     {"matrices, no position", with_projections({1, 1, 1, 0})},
+                                     {"matrices and position", with_projections({1, 1, 1, 1})}};
   show_bank_losses(rows);
   say();
   claim("with the best factors the mean loss is above 0.0181",

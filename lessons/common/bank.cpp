@@ -132,10 +132,6 @@ double bank_loss(const BankWeights& weights_of, const std::vector<BankText>& tex
          2;
 }
 
-double bank_loss_of_row(const std::string& name, double factor) {
-  return bank_loss(row_of(name).weights_of, bank_texts(), factor);
-}
-
 Array bank_output(const BankWeights& weights_of) {
   const BankText& text = bank_texts()[0];
   const Array outputs = xt::linalg::dot(weights_of(text), text.X);  // (12, 2)

@@ -36,9 +36,6 @@ using BankWeights = std::function<Array(const BankText&)>;
 double bank_loss(const BankWeights& weights_of, const std::vector<BankText>& texts = bank_texts(),
                  double factor = 8);
 
-// The mean loss of a row of the table below, such as "causal mean", with another factor.
-double bank_loss_of_row(const std::string& name, double factor);
-
 // Scaled dot-product attention weights for which only 'bank' has a query that is not zero: it looks
 // for a word of one topic, and among these for the latest. `factor` multiplies the queries.
 Array bank_query_key_weights(const BankText& text, double factor, bool causal);

@@ -147,7 +147,7 @@ TEST_CASE("the pages of the book have all that the lessons print", "[commands][b
         "href=\"glossary.html#projection-matrix\">PROJECTION MATRIX</a>",
         "\nconst Array S = products / std::sqrt(Real(4));\n",
         "check(&quot;X W_V = water and money&quot;",
-        "</small>\n<pre class=\"code\"><code>Array weights = with_projections(text);",
+        "</small>\n<pre class=\"code\"><code>const BankWeights attend = with_projections(",
         "Answers to the questions", "<h2>Exercise 04</h2>", "<h2>Exercise 04b</h2>",
         "Check it with <code>./heed exercise 04b</code>.", "<summary>Hint 1</summary>",
         "03_graph_attention.html", "05_autograd.html", "<figure class=\"attention\"><script",
