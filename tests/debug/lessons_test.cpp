@@ -32,16 +32,11 @@ std::vector<Step> start(const std::string& function) {
 }
 
 const std::vector<LessonSession> sessions = {
-    {"01_averaging", start("running_mean") + 5 * next + std::vector<Step>{{"print sum", number}} +
-                         3 * next + std::vector<Step>{{"print sum", "= 0.1503"}}},
+    {"01_averaging", start("running_mean") + 5 * next + std::vector<Step>{{"print sum", "= 0"}} +
+                         3 * next + std::vector<Step>{{"print sum", "= 1"}}},
     {"02_naive_attention", start("dot_product") + 3 * next +
-                               std::vector<Step>{{"print sum", "= 0.1133"}} + 2 * next +
-                               std::vector<Step>{{"print sum", "= 0.1299"}} + 6 * next +
-                               std::vector<Step>{{"print sum", number}}},
-    {"02b_matmul_views",
-     start("add_scaled_row") +
-         std::vector<Step>{{"continue", "weight=(-?[0-9.]+), X=..., from=1, O=..., to=0"},
-                           {"continue", "weight=(-?[0-9.]+), X=..., from=2, O=..., to=0"}}},
+                               std::vector<Step>{{"print sum", "= 0.25"}} + 2 * next +
+                               std::vector<Step>{{"print sum", "= 0.5"}}},
     {"03_graph_attention", start("softmax_by_hand") + 7 * next +
                                std::vector<Step>{{"print sum", "= 0.1353"}} + 3 * next +
                                std::vector<Step>{{"print sum", "= 1.1353"}}},

@@ -38,39 +38,23 @@ class Question(NamedTuple):
 
 
 QUESTIONS = [
-    Question("01.1", [("lesson.cpp", "first = 0;", "first = (t < 3 ? 0 : t - 3);")]),
-    Question("01.2", [
+    Question("01.1", [
         ("lesson.cpp",
-         "Array causal_weights = {{1, 0, 0}",
-         "Array causal_weights = {{half, half, 0}")
-    ], fails=True),
-    Question("01.3", [("lesson.cpp", "Array X = Generator(42)", "Array X = Generator(43)")]),
+         "causal_mean_weights(of.words.size());",
+         "causal_mean_weights(of.words.size(), 4);")
+    ]),
+    Question("01.2", [("lesson.cpp", "xt::tril(ones({T, T}))", "ones({T, T})")], fails=True),
+    Question("01.3", [("lesson.cpp", "factor = 8;", "factor = 1;")]),
     Question("02.1", [
-        ("lesson.cpp",
-         "(xt::maximum(scores, Real(0)))",
-         "(xt::abs(scores))")
+        ("lesson.cpp", "return divided_by_row_sums(scores);", "return divided_by_row_sums(scores * scores);")
     ]),
-    Question("02.2", [
-        ("lesson.cpp",
-         "const Array X = Generator(42).randn({3, 5})",
-         "const Array X = 2 * Generator(42).randn({3, 5})")
-    ]),
+    Question("02.2", [("lesson.cpp", "xt::xtuple(x, -0.9 * x)", "xt::xtuple(x, -0.99 * x)")],
+             fails=True),
     Question("02.3", [
         ("lesson.cpp",
-         "Real sum = 0;\n  for (std::size_t d = 0; d < a.size()",
-         "double sum = 0;\n  for (std::size_t d = 0; d < a.size()")
+         "weights(bank, bank - 3) = 1;",
+         "weights(bank, bank - 3) = weights(bank, bank - 4) = Real(0.5);")
     ]),
-    Question("02b.1", [("lesson.cpp", "{0.8F, 0.1F, 0.1F}", "{1.8F, -0.4F, -0.4F}")]),
-    Question("02b.2", [
-        ("lesson.cpp",
-         "Array A = softmax(Tensor(scores), -1)",
-         "Array A = softmax(Tensor(10 * scores), -1)")
-    ]),
-    Question("02b.3", [
-        ("lesson.cpp",
-         "einsum(\"id,jd->ij\", {tokens",
-         "einsum(\"id,je->ij\", {tokens")
-    ], fails=True),
     Question("03.1", [("lesson.cpp", "{1, 1}, {0, 1}};", "{1, 1}, {0, 3}};")]),
     Question("03.2", [
         ("lesson.cpp",
