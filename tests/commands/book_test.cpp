@@ -155,7 +155,7 @@ TEST_CASE("the pages of the book have all that the lessons print", "[commands][b
     CHECK(has(page, part));
   const std::string index = content(sandbox / "b/index.html");
   CHECK(has(index, "21_vision.html"));
-  CHECK(has(index, "<a href=\"01_averaging.html\">01 averaging</a><br>the causal mean of token "));
+  CHECK(has(index, "<a href=\"01_averaging.html\">01 averaging</a><br>the word after "));
   CHECK(has(content(sandbox / "b/glossary.html"), "<dt id=\"softmax\">"));
   CHECK(has(content(sandbox / "b/glossary.html"),
             "<a href=\"04_query_key_value.html#term-projection-matrix\">lesson 04</a>"));
@@ -195,14 +195,14 @@ TEST_CASE("heed book of one lesson keeps the other pages and their search entrie
   for (const char* lesson : {"1", "2", "1"})
     REQUIRE(sandbox.heed({"book", lesson, "--out", "b"}).code == 0);
   const std::string entries = content(sandbox / "b/entries.js");
-  for (const char* title : {"\"01: The causal mean\"", "\"02: In this lesson\""}) {
+  for (const char* title : {"\"01: The mean of the context\"", "\"02: Convex combinations\""}) {
     const std::size_t first = entries.find(title);
     CHECK(first != entries.npos);
     CHECK(entries.find(title, first + 1) == entries.npos);
   }
   CHECK(has(content(sandbox / "b/01_averaging.html"), "<div id=\"output\">"));
   CHECK(has(content(sandbox / "b/02_naive_attention.html"), "<div id=\"output\">"));
-  CHECK(has(content(sandbox / "b/02b_matmul_views.html"), "<code>./heed book 02b</code> runs it"));
+  CHECK(has(content(sandbox / "b/03_graph_attention.html"), "<code>./heed book 03</code> runs it"));
 }
 
 TEST_CASE("every line of the .out files is in the book that is made in brief",
@@ -244,7 +244,7 @@ TEST_CASE("heed book refuses a lesson that does not exist", "[commands][book]") 
   const Sandbox sandbox;
   const Finished done = sandbox.heed({"book", "77"});
   CHECK(done.code == 2);
-  CHECK(done.err.rfind("heed: error: lesson '77' does not exist; there are lessons 01 to ", 0) ==
+  CHECK(done.err.rfind("heed: error: lesson '77' does not exist; there are lessons 00 to ", 0) ==
         0);
   CHECK_FALSE(sandbox.has_file("book"));
 }

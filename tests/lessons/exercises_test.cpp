@@ -199,7 +199,7 @@ TEST_CASE("each lesson has one to three exercises, each with a check and a solut
   for (const fs::path& lesson : lesson_folders()) {
     const std::vector<ExerciseFiles> exercises = exercises_of(lesson);
     INFO(lesson);
-    CHECK((exercises.size() >= 1 || lesson.filename().string().rfind("02", 0) == 0));
+    CHECK((exercises.size() >= 1 || lesson.filename() == "00_where_this_goes"));
     CHECK(exercises.size() <= 3);
     for (const ExerciseFiles& exercise : exercises) {
       CHECK(fs::exists(exercise.check));
