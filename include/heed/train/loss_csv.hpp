@@ -1,4 +1,4 @@
-// loss_csv.hpp: writes and reads the loss history of a training run as CSV.
+// loss_csv.hpp: the loss history of a training run as lines of CSV, and back.
 #pragma once
 
 #include <cstdint>
