@@ -98,14 +98,16 @@ TEST_CASE("every file of the project that the README names exists", "[readme]") 
   }
 }
 
-TEST_CASE("the README lists every lesson and every exercise", "[readme]") {
-  const std::string text = readme();
-  std::vector<fs::path> files;
-  for (const fs::path& lesson : lesson_folders()) files.push_back(lesson / "lesson.cpp");
-  for (const ExerciseFiles& exercise : all_exercises()) files.push_back(exercise.task);
-  for (const fs::path& file : files) {
-    INFO(file);
-    CHECK(has(text, "(" + fs::relative(file, project).string() + ")"));
+TEST_CASE("the course map links every lesson and every exercise", "[readme]") {
+  const std::string map = content(project / "lessons/README.md");
+  CHECK(has(readme(), "(lessons/README.md)"));
+  for (const fs::path& lesson : lesson_folders()) {
+    INFO(lesson);
+    CHECK(has(map, "(" + lesson.filename().string() + "/"));
+    for (const ExerciseFiles& exercise : exercises_of(lesson)) {
+      INFO(exercise.task);
+      CHECK(has(map, "(" + fs::relative(exercise.task, project / "lessons").string() + ")"));
+    }
   }
 }
 

@@ -12,6 +12,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 // Reads "// 04 query_key_value: scaled dot-product attention ...".
 Lesson lesson_of(const fs::path& file) {
   const std::string line = lines_of(read_text(file.string())).at(0);
@@ -45,7 +47,8 @@ std::vector<fs::path> files_in(const fs::path& folder, const std::string& begin,
 std::vector<Lesson> all_lessons() {
   std::vector<Lesson> lessons;
   for (const fs::path& folder : files_in(lessons_folder(), "", ""))
-    if (fs::exists(folder / "lesson.cpp")) lessons.push_back(lesson_of(folder / "lesson.cpp"));
+    if (is_digit(folder.filename().string()[0]) && fs::exists(folder / "lesson.cpp"))
+      lessons.push_back(lesson_of(folder / "lesson.cpp"));
   return lessons;
 }
 
@@ -66,6 +69,7 @@ std::vector<fs::path> exercise_files(const Lesson& lesson) {
     const std::string name = check.filename().string();
     files.push_back(lesson.folder() / (name.substr(0, name.find("_check.cpp")) + ".cpp"));
   }
+  std::sort(files.begin(), files.end());  // exercise.cpp before exercise_b.cpp
   return files;
 }
 
