@@ -94,39 +94,37 @@ Trained train_on_texts(const NewModel& new_model, std::uint64_t seed, std::int64
           loss_at_last_bank(model, held_out_texts(9, 12))};
 }
 
-// Trains three heads with each learning rate.
-std::vector<Curves> with_rates(const std::vector<double>& rates, bool is_descent) {
-  std::vector<Curves> curves;
+std::vector<Trained> five_seeds(const NewModel& new_model, std::int64_t steps, double rate = 0.05,
+                                bool is_descent = false) {
+  std::vector<Trained> all;
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5})
+    all.push_back(train_on_texts(new_model, seed, steps, rate, is_descent));
+  return all;
+}
+
+std::vector<std::vector<Trained>> with_rates(const std::vector<double>& rates, bool is_descent) {
+  std::vector<std::vector<Trained>> all;
   for (const double rate : rates) {
-    curves.push_back({(is_descent ? "descent, " : "AdamW, ") + decimal(rate, 2), {}});
-    for (const std::uint64_t seed : {1, 2, 3})
-      curves.back().losses.push_back(
-          train_on_texts(bank_head, seed, in_brief(300, 150), rate, is_descent).losses);
-    quote(row_of(curves.back()));
+    all.push_back(five_seeds(bank_head, in_brief(300, 150), rate, is_descent));
+    quote(row_of("learning rate " + decimal(rate, 2), {held_out_losses(all.back())}));
   }
-  return curves;
+  return all;
 }
 
 void descent_stands_still() {
   section("Gradient descent stands still");
-  const std::vector<Curves> descent = with_rates({0.1, 1, 10}, /*is_descent=*/true);
-  const std::vector<Tensor> start =
-      train_on_texts(bank_head, 1, /*steps=*/1, /*rate=*/0).parameters;
+  const auto descent = with_rates({0.1, 1, 10}, /*is_descent=*/true);
+  const auto start = train_on_texts(bank_head, 1, /*steps=*/1, /*rate=*/0).parameters;
   say({{"small", trained(largest_entry(start[0].grad()), 4)},
        {"large", trained(largest_entry(start[2].grad()), 2)}});
-  const std::vector<Curves> adamw = with_rates({0.01, 0.1, 1}, /*is_descent=*/false);
+  const auto adamw = with_rates({0.01, 0.1, 1}, /*is_descent=*/false);
   say();
-  draw_curves({descent[0], descent[1], adamw[0], adamw[1]});
+  draw_curves({curve_of("gradient descent, 0.1", descent[0]),
+               curve_of("gradient descent, 1", descent[1]), curve_of("AdamW, 0.01", adamw[0]),
+               curve_of("AdamW, 0.1", adamw[1])});
 }
 
 const std::int64_t full = in_brief(500, 200);  // steps of training
-
-std::vector<Trained> five_seeds(const NewModel& new_model, std::int64_t steps) {
-  std::vector<Trained> all;
-  for (const std::uint64_t seed : {1, 2, 3, 4, 5})
-    all.push_back(train_on_texts(new_model, seed, steps));
-  return all;
-}
 
 std::vector<Trained> solved() {
   section("The second 'bank', solved");

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <numeric>
 
 #include "bank_batch.hpp"
 #include "bank_plane.hpp"
@@ -46,36 +45,23 @@ inline double largest(const std::vector<double>& x) {
   return *std::max_element(x.begin(), x.end());
 }
 
-// The losses of the training steps with one setting, for several seeds.
-struct Curves {
-  std::string name;
-  std::vector<std::vector<double>> losses;
-};
-
-// The mean over the seeds of the loss in the last twenty steps.
-inline std::string row_of(const Curves& curves) {
-  std::vector<double> means;
-  for (const std::vector<double>& losses : curves.losses)
-    means.push_back(std::accumulate(losses.end() - 20, losses.end(), 0.0) / 20);
-  return row_of(curves.name, {means});
+// The loss of each training step, averaged over the models and over five steps.
+template <class Models>
+Series curve_of(const std::string& name, const Models& models) {
+  Series curve{name, {}, {}};
+  for (std::size_t step = 0; step + 5 <= models[0].losses.size(); step += 5) {
+    double sum = 0;
+    for (const auto& model : models)
+      for (std::size_t i = 0; i < 5; ++i) sum += model.losses[step + i];
+    curve.append(double(step) + 2, sum / 5 / double(models.size()));
+  }
+  return curve;
 }
 
-// Draws the loss of each step, averaged over the seeds and five steps.
-inline void draw_curves(const std::vector<Curves>& all) {
-  std::vector<Series> series;
-  for (const Curves& curves : all) {
-    Series one{curves.name, {}, {}};
-    for (std::size_t step = 0; step + 5 <= curves.losses[0].size(); step += 5) {
-      double sum = 0;
-      for (const std::vector<double>& losses : curves.losses)
-        for (std::size_t i = 0; i < 5; ++i) sum += losses[step + i];
-      one.append(double(step) + 2, sum / 5 / double(curves.losses.size()));
-    }
-    series.push_back(one);
-  }
-  CurveOptions options{"The bank texts: loss during training, mean of three seeds", "step",
-                       "loss (nats) at both 'bank's"};
-  picture("07_attention_head", "descent", series, options);
+inline void draw_curves(const std::vector<Series>& curves) {
+  picture("07_attention_head", "descent", curves,
+          {"The bank texts: loss during training, mean of five seeds", "step",
+           "loss (nats) at both 'bank's"});
 }
 
 // The attention weights of a head whose first two parameters are W_Q and W_K.
