@@ -1,198 +1,229 @@
-// 11 positions: attention ignores the order of tokens; position encodings add it to the input.
+// 11 positions: attention ignores the order of tokens; position encodings, and longer texts.
 //
-// Before this lesson: 10_multi_head, several heads in parallel.
-// After it: 12_transformer_block, the layers around attention.
-// A useful breakpoint: Reverser::embedded (in reversal_task.hpp), which adds position encodings.
+// Worth a breakpoint: Model::embedded, which adds the position encodings.
 
 #include <algorithm>
-#include <memory>
+#include <cmath>
 
-#include "relative_positions.hpp"
+#include "heed/ops/rotary.hpp"
+#include "lesson.hpp"
+#include "pictures.hpp"
 
 using namespace heed;
-using xt::linalg::dot;
-const Names words = {"dog", "bites", "man"};
-constexpr std::size_t num_positions = 24;
-constexpr double chosen_base = 100;  // of the sinusoids
 
-void attention_without_positions(const nn::MultiHeadAttention& attention, const Array& X) {
-  section("The same output in any order");
-  say("Word order changes the meaning: 'dog bites man', 'man bites dog'. Does attention",
-      "see the order? We try two heads of dimension 2, whose output projection is the",
-      "identity. (Inputs and weights are multiples of 1/8, so Q, K and V have no",
-      "rounding error.)");
-  const Array output = output_of(attention, X);
-  show("X", X, words);
-  show("output for 'dog bites man'", output, words);
-  show("output for 'man bites dog'", output_of(attention, in_order(X, {2, 1, 0})),
+constexpr std::size_t V = 26, C = 32, length = 8;  // letters, width of a vector, of a word
+
+const AttentionOptions no_mask, causal = {/*causal=*/true};
+
+void the_same_bits() {
+  section("The same bits in any order");
+  Generator g(42);
+  // Multiples of 1/8, so that Q, K and V have no rounding errors.
+  const auto eighths = [](const Array& x) { return Array(xt::round(8 * x) / 8); };
+  Parameters parameters;
+  const nn::AttentionHead head({parameters, g}, 4, 4);
+  for (Tensor weight : parameters) weight.mutable_value() = eighths(weight.value());
+  const Tensor X(eighths(g.randn({3, 4})));
+  const auto output = [&](const Tensor& x) { return select(head(unsqueeze(x, 0)), 0, 0); };
+  const Names words = {"dog", "bites", "man"};
+  show("output for 'dog bites man'", output(X), words);
+  show("output for 'man bites dog'", output(embedding(Indices{2, 1, 0}, X)),
        {"man", "bites", "dog"});
-  check("two heads by hand, without an output projection = the module's",
-        heads_by_hand(attention, X), output);
-  std::vector<std::size_t> order = {0, 1, 2};
+  say();
+  Indices order = {0, 1, 2};  // row i of embedding(order, x) is row order(i) of x
   while (std::next_permutation(order.begin(), order.end()))
-    check("bit by bit, outputs for '" + in_order(words, order) + "' = the first, reordered",
-          output_of(attention, in_order(X, order)), in_order(output, order), 0);
-  say("", "Each output is a sum over all keys, which does not depend on their order. (heed",
-      "adds in double and rounds once; here all bits agree.) This is the permutation",
-      "equivariance of lesson 03. A causal mask breaks it: then the position of a query",
-      "decides which keys it may attend to.");
+    check("'" + words[order(0)] + " " + words[order(1)] + " " + words[order(2)] + "'",
+          output(embedding(order, X)), embedding(order, output(X)), 0);
+  say();
 }
 
-void learned_encodings(const nn::MultiHeadAttention& attention, const Array& X, Scope scope) {
-  section("Learned position encodings");
-  say("A POSITION ENCODING is a vector for a position. It is added to the embedding of",
-      "the token at that position. A LEARNED POSITION ENCODING (also: learned",
-      "positional embedding) is a parameter: nn::Embedding with one row for each",
-      "position, at first random.");
-  const nn::Embedding position(scope / "position", 3, 4);
-  Array by_hand = X;
-  for (std::size_t t = 0; t < 3; ++t)
-    for (std::size_t d = 0; d < 4; ++d) by_hand(t, d) += position.weight.value()(t, d);
-  const Tensor encoded = Tensor(X) + position(Indices{0, 1, 2});  // (3, 4)
-  check("the sums by hand = in one line", by_hand, encoded);
-  const Array man_first = in_order(X, {2, 1, 0}) + position.weight.value();
-  const Array first = output_of(attention, encoded.value()), last = output_of(attention, man_first);
-  show("output for 'dog bites man'", first, words);
-  show("output for 'man bites dog'", last, {"man", "bites", "dog"});
-  const Real largest = xt::amax(xt::abs(xt::row(first, 0) - xt::row(last, 2)))();
-  say("");
-  claim("the outputs of 'dog' differ", largest > 0.1, "by " + decimal(largest, 4) + " at most");
+// Sinusoidal position encodings: each pair of columns turns by its own angle per position.
+Array sinusoids(std::size_t count, std::size_t width) {
+  Array P = zeros({count, width});
+  for (std::size_t t = 0; t < count; ++t)
+    for (std::size_t i = 0; i < width / 2; ++i) {
+      const double theta = std::pow(10000, -2.0 * double(i) / double(width));
+      P(t, 2 * i) = Real(std::sin(double(t) * theta));
+      P(t, 2 * i + 1) = Real(std::cos(double(t) * theta));
+    }
+  return P;
 }
 
-void sinusoidal_encodings() {
-  section("Sinusoidal position encodings");
-  say("Learned and one-hot encodings have no row for positions beyond their size. The",
-      "number t itself would be simplest, but it grows without bound. With SINUSOIDAL",
-      "POSITION ENCODINGS (Vaswani et al. 2017, section 3.5) all values are from -1 to",
-      "1: each pair of columns has the sine and cosine of an angle that grows with the",
-      "position, like a clock hand. The angle of the first pair grows by 1 radian per",
-      "position, those of the other pairs grow by less. With width 4 and base 10000 the",
-      "angles are t / 1 and t / 100:");
-  show("encodings of width 4", nn::sinusoidal_positions(4, 4), {"position 0", "1", "2", "3"},
+void a_vector_for_each_position() {
+  section("A vector for each position");
+  show("sinusoidal encodings of width 4", sinusoids(4, 4), {"position 0", "1", "2", "3"},
        {"sin t", "cos t", "sin t/100", "cos t/100"});
-  check("width 32 by hand = nn::sinusoidal_positions", sinusoids(num_positions, 10000),
-        nn::sinusoidal_positions(num_positions, width));
-  say("", "With the paper's base 10000, half of the columns hardly change in 24 positions",
-      "(question 1). So we take the base 100. Pair i of 16 then has the angle a_i =",
-      "t / 100^(i / 16). The first four pairs:");
-  const Array P = sinusoids(num_positions, chosen_base);  // (24, 32)
-  show("encodings of width 32", Array(xt::view(P, xt::range(0, 5), xt::range(0, 8))),
-       {"t = 0", "1", "2", "3", "4"},
-       {"sin a_0", "cos a_0", "sin a_1", "cos a_1", "sin a_2", "cos a_2", "sin a_3", "cos a_3"});
-  HeatmapOptions options{"sinusoidal position encodings, base 100: each column is a wave"};
-  options.row_title = "position t", options.column_title = "pair of columns i";
-  options.low = -1, options.high = 1, options.diverging = true;
-  const Array sines = xt::view(P, xt::all(), xt::range(0, width, 2)),
-              cosines = xt::view(P, xt::all(), xt::range(1, width, 2));  // (24, 16) each
-  picture("11_positions", "waves", {sines, cosines}, {"sin a_i", "cos a_i"}, options, 2);
-  relative_positions(P, chosen_base);
+  const Array P = sinusoids(32, C);
+  check("width 32 by hand = nn::sinusoidal_positions", P, nn::sinusoidal_positions(32, C));
+  say();
+  picture_of_waves(P);
 }
 
-double lower_bound_without_positions() {
-  section("A task that needs positions");
-  say("The task: read a word of eight different letters, and predict at each position t",
-      "the letter opposite it, at position 7 - t: the word backwards. The model has no",
-      "causal mask: it reads the whole word. Without positions, it knows at each letter",
-      "only this letter and which eight letters the word has. Each of the other seven",
-      "is opposite with probability 1/7. Let p_1 to p_7 be their predicted",
-      "probabilities. The mean cross-entropy -(ln p_1 + ... + ln p_7) / 7 is -ln of",
-      "their geometric mean. This is at most their arithmetic mean, which is at most",
-      "1/7. So the loss is at least ln 7. It is ln 7 if each p is 1/7.");
-  const double bound = std::log(7.0), equal = mean_loss(std::vector<double>(7, 1.0 / 7));
-  check("the mean of -ln(1/7) = ln 7", scalar(Real(equal)), scalar(Real(bound)));
-  say("", "predicted p             loss", "1/26 for each letter  " + decimal(std::log(26.0), 4),
-      "1/7 for each of 7     " + decimal(bound, 4),
-      "0.4 and six of 0.1    " + decimal(mean_loss({0.4, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1}), 4));
-  return bound;
+// Words of eight different letters, to be written backwards; and words of random letters, of which
+// the previous one is the target.
+enum class Task { backwards, previous };
+
+Indices draw_words(Task task, Generator& g, std::size_t count, std::size_t T) {  // (count, T)
+  if (task == Task::backwards) return g.multinomial(ones({count, V}), T);
+  return g.randint(0, V, {count, T});
 }
 
-void show_attention(const Reverser& without, const Reverser& model,
-                    const std::set<std::string>& seen) {
-  section("The attention weights");
-  const std::string word = "triangle";
-  const Indices letters = indices_of(word);
-  const Names rows = {"t", "r", "i", "a", "n", "g", "l", "e"};
-  say("'" + word + "' was " + (seen.count(word) == 0 ? "not " : "") + "in the training data.",
-      "The model with learned encodings attends from position t to position 7 - t. The",
-      "picture also shows the model without positions.");
-  const Array A = weights_of(model, letters);
-  picture_of_attention(weights_of(without, letters), A, rows);
-  const std::size_t opposite = count_opposite(A);
-  say("");
-  claim("each query's largest weight is on the opposite position", opposite == length,
-        std::to_string(opposite) + " of 8 are");
-  quote(word + " -> " + text_of(argmax(model(letters), -1), 0));
-  say("", "What is between the many attention layers of a model? 12_transformer_block.");
+Indices targets_of(Task task, const Indices& words) {
+  if (task == Task::backwards) return xt::flip(words, 1);
+  Indices targets = xt::roll(words, 1, 1);
+  xt::col(targets, 0).fill(-100);  // no target
+  return targets;
 }
 
-void reverse_words(double bound) {
-  section("Training");
-  say("Three models with one head each: without position encodings, with learned ones",
-      "and with sinusoidal ones. They train on the same random words. We test them on",
-      "new words, each in seven orders: over these, each letter has each other letter",
-      "opposite it once. For a given letter, a model without positions predicts the",
-      "same letter in all seven orders. So at most 1/7 of its predictions are correct.");
-  Generator fresh(2026);
-  const Indices unseen = all_opposites(draw_words(fresh, 100));  // (700, 8)
-  std::set<std::string> seen;
-  std::vector<Series> curves;
-  std::vector<Result> results;
-  std::vector<Reverser> models;
-  std::vector<std::unique_ptr<Parameters>> parameters;
-  for (const std::string& name : Names{"no positions", "learned", "sinusoidal"}) {
-    Generator g(1);
-    parameters.push_back(std::make_unique<Parameters>());
-    const Scope scope(*parameters.back(), g);
-    Tensor encodings;
-    if (name == "learned") encodings = nn::Embedding(scope / "position", length, width).weight;
-    if (name == "sinusoidal") encodings = Tensor(sinusoids(length, chosen_base));
-    models.emplace_back(scope, encodings);
-    curves.push_back(train(*parameters.back(), models.back(), name, in_brief(3000, 200), seen));
-    results.push_back(result_of(models.back()(unseen), unseen));
+// One head of attention that predicts a letter at each position.
+struct Model {
+  Model(const Scope& scope, std::string kind_of_positions, std::size_t rows)
+      : kind(std::move(kind_of_positions)),
+        letters(scope / "letters", V, C),
+        learned(scope / "positions", rows, C),
+        attention(scope / "attention", C, 1, /*with_bias=*/true, {0, kind == "rotary"}),
+        logits(scope / "logits", C, V) {}
+
+  // The first letter has the position `start`.
+  Tensor embedded(const Indices& words, std::int64_t start) const {
+    const Tensor x = letters(words);  // (B, T, C)
+    const std::int64_t end = start + std::int64_t(words.shape(1));
+    if (kind == "learned") return x + slice(learned.weight, 0, start, end);
+    if (kind == "sinusoidal")
+      return x + slice(Tensor(sinusoids(std::size_t(end), C)), 0, start, end);
+    return x;
   }
-  say("", "on 700 new words     loss   correct letters");
-  for (std::size_t i = 0; i < 3; ++i)
-    say(pad_right(curves[i].name, 17) + pad_left(trained(results[i].loss), 8) +
-        pad_left(trained(100 * results[i].accuracy, 0) + " %", 18));
-  const auto came = [&](std::size_t i) {
-    return "loss " + decimal(results[i].loss, 4) + ", correct " + decimal(results[i].accuracy, 4);
+  Tensor operator()(const Indices& words, const AttentionOptions& mask,
+                    std::int64_t start = 0) const {  // (B, T) to (B, T, V)
+    const Tensor x = embedded(words, start);
+    return logits(x + attention(x, mask));  // lesson 12 explains the sum
+  }
+  std::string kind;  // "no positions", "learned", "sinusoidal" or "rotary"
+  nn::Embedding letters, learned;
+  nn::MultiHeadAttention attention;
+  nn::Linear logits;
+};
+
+// Trains on new words in each step. Each batch begins at a random position below `starts`.
+Model trained_model(const std::string& kind, Task task, std::uint64_t seed, std::size_t starts = 1,
+                    std::int64_t steps = in_brief(1000, 250)) {
+  Generator g(seed);
+  Parameters parameters;
+  const Model model({parameters, g}, kind, length + starts - 1);
+  optim::AdamW adam(parameters.tensors(), {0.01, 0.9, 0.999, 1e-8, /*weight_decay=*/0});
+  const optim::WarmupCosine rate{0.01, 0.0005, 10, steps};
+  for (std::int64_t step = 0; step < steps; ++step) {
+    const Indices words = draw_words(task, g, 32, length);
+    const Indices start = g.randint(0, std::int64_t(starts), {1});
+    const Tensor logits = model(words, task == Task::previous ? causal : no_mask, start(0));
+    optim::zero_grad(parameters.tensors());
+    backward(cross_entropy(logits, targets_of(task, words)));
+    adam.set_lr(rate.at(step));
+    adam.step();
+  }
+  return model;
+}
+
+// The loss on 500 new words of T letters, at the positions from `first` on.
+double loss_of(const Model& model, Task task, const AttentionOptions& mask, std::size_t T,
+               std::size_t first) {
+  const NoGrad no_grad;
+  Generator g(2026);
+  const Indices words = draw_words(task, g, 500, T), all = targets_of(task, words);
+  const Indices targets = xt::view(all, xt::all(), xt::range(first, T));
+  return cross_entropy(slice(model(words, mask), 1, first), targets).item();
+}
+
+void writing_backwards() {
+  section("Writing backwards");
+  Indices triangle = zeros({1, length});
+  for (std::size_t t = 0; t < length; ++t) triangle(0, t) = "triangle"[t] - 'a';
+  std::vector<Array> weights;
+  const auto row_of = [&](const std::string& kind, std::int64_t steps) {
+    LossRow row = {kind + ", " + grouped(double(steps)) + " steps", {{}}};
+    for (const std::uint64_t seed : {1, 2, 3}) {
+      const Model model = trained_model(kind, Task::backwards, seed, 1, in_brief(steps, steps / 4));
+      row.losses[0].push_back(loss_of(model, Task::backwards, no_mask, length, 0));
+      const Tensor x = model.embedded(triangle, 0);
+      if (seed == 1 && steps == 1000) weights.push_back(model.attention.weights(x, x).value());
+    }
+    return row;
   };
-  const std::size_t known = count_seen(unseen, seen);
-  say("");
-  claim("none of the new words was in the training data", known == 0, std::to_string(known));
-  claim("without positions the loss stays above ln 7", results[0].loss > bound - 1e-5, came(0));
-  claim("without positions at most 1/7 is correct", results[0].accuracy < 1.0 / 7 + 1e-3, came(0));
-  for (std::size_t i : {1u, 2u})
-    claim("with " + curves[i].name + " encodings the loss is below 0.1, and 98 % are correct",
-          results[i].loss < 0.1 && results[i].accuracy > 0.98, came(i));
-  CurveOptions options{"writing a word backwards needs positions", "step",
-                       "training loss (nats per letter)"};
-  options.lines = {{"ln 26, any letter", std::log(26.0)}, {"ln 7, without positions", bound}};
-  picture("11_positions", "backwards", curves, options);
-  say("", "The spikes in the picture come from the large learning rate: with 0.005 instead",
-      "of 0.02 they nearly vanish.");
-  show_attention(models[0], models[1], seen);
+  const LossRow none = row_of("no positions", 1000), longer = row_of("no positions", 10000),
+                learned = row_of("learned", 1000), sinusoidal = row_of("sinusoidal", 1000);
+  show_losses({"loss"}, {none, longer, learned, sinusoidal});
+  claim("without positions each loss is above ln 7", least(longer, 0) > std::log(7.0), "");
+  claim("with more steps it is nearer to ln 7", most(longer, 0) < least(none, 0), "");
+  claim("with positions it is below 0.05", std::max(most(learned, 0), most(sinusoidal, 0)) < 0.05,
+        "");
+  say();
+  picture_of_attention(weights);
+}
+
+// The losses of three seeds: on words of length 8, at the positions 8 to 15 of length 16, and
+// there if each query attends to its own key and the seven before it.
+LossRow previous_letter(const std::string& kind, std::size_t starts = 1) {
+  LossRow row = {kind, {{}, {}, {}}};
+  AttentionOptions window = causal;
+  window.window = 8;
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    const Model model = trained_model(kind, Task::previous, seed, starts);
+    row.losses[0].push_back(loss_of(model, Task::previous, causal, length, 1));
+    row.losses[1].push_back(loss_of(model, Task::previous, causal, 2 * length, length));
+    row.losses[2].push_back(loss_of(model, Task::previous, window, 2 * length, length));
+  }
+  return row;
+}
+
+const Names columns = {"length 8", "positions 8 to 15", "8 to 15, 8 keys"};
+
+LossRow longer_than_in_training() {
+  section("Longer than in training");
+  const Array P = sinusoids(32, C);
+  const Array sines = xt::view(P, xt::all(), xt::range(0, C, 2)), sin_theta = xt::row(sines, 1);
+  const Array cosines = xt::view(P, xt::all(), xt::range(1, C, 2)), cos_theta = xt::row(cosines, 1);
+  const Array back = sines * cos_theta - cosines * sin_theta;  // rotated by -theta_i
+  check("the sines of 1 to 31, rotated back = those of 0 to 30", xt::view(back, xt::range(1, 32)),
+        xt::view(sines, xt::range(0, 31)));
+  say();
+  const LossRow none = previous_letter("no positions"), sinusoidal = previous_letter("sinusoidal");
+  show_losses({columns[0], columns[1]}, {none, sinusoidal});
+  claim("sinusoidal, positions 8 to 15: each loss is above ln 26",
+        least(sinusoidal, 1) > std::log(26), "");
+  say();
+  return sinusoidal;
+}
+
+void rotate_instead(const LossRow& sinusoidal) {
+  section("Rotate instead of adding");
+  picture_of_rotations();
+  Generator g(7);  // the same query and the same key at each of 16 positions
+  const Tensor Q = rotary_embedding(expand(Tensor(g.randn({1, C})), {16, C})),
+               K = rotary_embedding(expand(Tensor(g.randn({1, C})), {16, C}));
+  const Array S = matmul(Q, transpose(K, 0, 1)).value();
+  check("each score = that of query and key one position earlier",
+        xt::view(S, xt::range(1, 16), xt::range(1, 16)),
+        xt::view(S, xt::range(0, 15), xt::range(0, 15)));
+  say();
+  const LossRow rotary = previous_letter("rotary");
+  show_losses(columns, {sinusoidal, rotary});
+  claim("rotary, positions 8 to 15: each loss is below ln 26", most(rotary, 1) < std::log(26), "");
+  claim("rotary, with 8 keys: each loss is below 0.05", most(rotary, 2) < 0.05, "");
+  say();
+  const std::size_t starts = 25;
+  const LossRow shifted = previous_letter("sinusoidal", starts);
+  show_losses({columns[0], columns[1]}, {shifted, previous_letter("learned", starts)});
+  claim("sinusoidal with random starts: each loss is below 0.1", most(shifted, 1) < 0.1, "");
+  say();
 }
 
 int main() {
   set_num_threads(1);  // the arrays are so small that a second thread would slow them down
-  opening({"to show that attention ignores order, and to encode positions",
-           "X + P   X (T, C) embeddings, P (T, C) position encodings\n"
-           "P(t, 2i) = sin(t / base^(2i/C)), P(t, 2i + 1) = cos(t / base^(2i/C))",
-           "positional encoding, Attention Is All You Need, section 3.5\n"
-           "(Vaswani et al. 2017); base 10000 there",
-           "torch.nn.Embedding for learned encodings"});
-  Generator g(42);
-  const Array X = eighths(g.randn({3, 4}));
-  Parameters parameters;
-  const nn::MultiHeadAttention attention(Scope(parameters, g), 4, 2);
-  round_to_eighths(attention, parameters);
-  attention_without_positions(attention, X);
-  learned_encodings(attention, X, Scope(parameters, g));
-  sinusoidal_encodings();
-  reverse_words(lower_bound_without_positions());
-  questions("Set chosen_base to 10000. Which columns of the picture still change?",
-            "In reverse_words, set in_brief(500, 200). How near is the first loss to ln 7?",
-            "In reverse_words, replace nn::Embedding(...).weight by\n"
-            "Tensor(g.randn({length, width})): not trained. How many letters are correct?");
+  opening();
+  the_same_bits();
+  section("The price: ln 7");
+  a_vector_for_each_position();
+  writing_backwards();
+  rotate_instead(longer_than_in_training());
+  ending();
 }

@@ -109,28 +109,17 @@ QUESTIONS = [
     Question("07.1", [("bank_batch.hpp", "Real(0.1)}", "Real(1)}")], fails=True),
     Question("07.2", [("lesson.cpp", "g.normal(shape, 0, 0.1)", "g.normal(shape, 0, 1)")], fails=True),
     Question("07.3", [("lesson.cpp", "g.randint(0, 9, {2})", "g.randint(0, 5, {2})")], fails=True),
-    Question("10.1", [("lesson.cpp", "train(4, steps", "train(3, steps")], fails=True),
+    Question("10.1", [("lesson.cpp", "m == 0 ? 1 : 4", "m == 0 ? 1 : 3")], fails=True),
     Question("10.2", [
-        ("lesson.cpp",
-         "more_steps = 2 * steps",
-         "more_steps = 8 * steps")
-    ], elsewhere=("0.12", "0.16", "0.21", "0.92", "1.15")),
-    Question("10.3", [
-        ("copy_task.hpp",
-         "vectors(orthogonal_word_vectors(g))",
-         "vectors(random_word_vectors(g))")
-    ]),
-    Question("11.1", [("lesson.cpp", "chosen_base = 100;", "chosen_base = 10000;")]),
-    Question("11.2", [
-        ("lesson.cpp",
-         "in_brief(3000, 200)",
-         "in_brief(500, 200)")
-    ], derived=("0.28 = 2.23 - math.log(7)",)),
-    Question("11.3", [
-        ("lesson.cpp",
-         "nn::Embedding(scope / \"position\", length, width).weight",
-         "Tensor(g.randn({length, width}))")
-    ]),
+        ("lesson.cpp", "words * 0", "words"),
+        ("lesson.cpp", "in_brief(2000, 400)", "in_brief(8000, 400)")
+    ], fails=True),
+    Question("10.3", [("lesson.cpp", "m == 0 ? 1 : 4", "m == 0 ? 1 : 32")]),
+    Question("11.1", [
+        ("lesson.cpp", "head(unsqueeze(x, 0))", "head(unsqueeze(x, 0), causal)")
+    ], fails=True),
+    Question("11.2", [("lesson.cpp", "window.window = 8", "window.window = 12")]),
+    Question("11.3", [("lesson.cpp", "starts = 25;", "starts = 9;")], fails=None),
     Question("12.1", [
         ("lesson.cpp",
          "residual_std = 1 / std",
@@ -315,15 +304,6 @@ QUESTIONS = [
     ]),
     Question("26.3", [("training.hpp", "in_brief(60, 20)", "in_brief(600, 20)")]),
 ]
-
-
-def lower_bound_without_positions():
-    """The mean over eight positions of the entropy of what is known: ln 8 at position 0, and at
-    position t the expected entropy of the frequencies of t words, drawn from eight."""
-    def entropy(t):
-        return 8 * sum(math.comb(t, k) / 8**k * (7 / 8)**(t - k) * k / t * math.log(t / k)
-                       for k in range(1, t + 1))
-    return (math.log(8) + sum(map(entropy, range(1, 8)))) / 8
 
 
 def folder_of(lesson):
