@@ -3,7 +3,6 @@
 // Worth a breakpoint: block_without. Continue with `next`.
 
 #include <cmath>
-#include <future>
 
 #include "harbour.hpp"
 #include "measures.hpp"
@@ -73,9 +72,8 @@ void from_blocks_to_gpt(const Harbour& play) {
   Generator g(1);
   Parameters parameters;
   const nn::Gpt model = new_gpt(parameters, g, layers, 0.02);
-  const Batch batch = play.batch(8, T, g);
-  check("our logits = those of nn::Gpt", logits_without("nothing", model, batch.inputs),
-        model(batch.inputs));
+  const Indices tokens = play.batch(8, T, g).inputs;
+  check("our logits = those of nn::Gpt", logits_without("nothing", model, tokens), model(tokens));
   say();
 }
 
@@ -122,17 +120,13 @@ Trained train(const Variant& variant, double deviation, std::uint64_t seed, cons
   return result;
 }
 
-// Trains a variant with the seeds 1 to 3, each in a thread of its own.
 Row train_seeds(const Variant& variant, double deviation, const Harbour& play) {
-  std::vector<std::future<Trained>> running;
-  for (std::uint64_t seed = 1; seed <= 3; ++seed)
-    running.push_back(
-        std::async(std::launch::async, train, variant, deviation, seed, std::cref(play)));
-  const Trained first = running[0].get();
+  const std::vector<Trained> seeds = in_threads<Trained>(
+      3, [&](std::uint64_t seed) { return train(variant, deviation, seed, play); });
   return {variant.name,
-          first.model,
-          first.parameters,
-          {first.loss, running[1].get().loss, running[2].get().loss}};
+          seeds[0].model,
+          seeds[0].parameters,
+          {seeds[0].loss, seeds[1].loss, seeds[2].loss}};
 }
 
 std::vector<Row> without_each_part(const Harbour& play) {
@@ -170,10 +164,9 @@ void what_they_write(const std::vector<Row>& rows, const Harbour& play) {
 
 void what_norms_are_for(const std::vector<Row>& rows, const Harbour& play) {
   section("What the norms are for");
-  std::vector<Row> large;
-  for (const std::size_t v : {0, 1})
-    large.push_back(train_seeds(variants[v], 4 * our_deviation, play));
-  show_deviations({rows[0], rows[1]}, large);
+  const double large = 4 * our_deviation;
+  show_deviations({rows[0], rows[1]},
+                  {train_seeds(variants[0], large, play), train_seeds(variants[1], large, play)});
   say();
 }
 

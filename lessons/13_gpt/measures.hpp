@@ -1,7 +1,10 @@
-// measures.hpp: the loss of counted bigrams, and the logit of the current character, for lesson 13.
+// measures.hpp: the loss of counted bigrams, the logit of the current character, and threads, for
+// lesson 13.
 #pragma once
 
 #include <cmath>
+#include <functional>
+#include <future>
 
 #include "lesson.hpp"
 
@@ -32,6 +35,17 @@ inline double mean_own_logit(const nn::Gpt& model, const Indices& tokens) {
     for (std::size_t t = 0; t < tokens.shape(1); ++t)
       sum += logits(b, t, std::size_t(tokens(b, t)));
   return sum / double(tokens.size());
+}
+
+// The results of `f` for the seeds 1 to n, each computed in a thread of its own.
+template <class Result>
+std::vector<Result> in_threads(std::uint64_t n, const std::function<Result(std::uint64_t)>& f) {
+  std::vector<std::future<Result>> running;
+  for (std::uint64_t seed = 1; seed <= n; ++seed)
+    running.push_back(std::async(std::launch::async, f, seed));
+  std::vector<Result> results;
+  for (std::future<Result>& each : running) results.push_back(each.get());
+  return results;
 }
 
 }  // namespace heed
