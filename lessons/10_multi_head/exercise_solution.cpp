@@ -5,7 +5,7 @@
 // Here they are just vectors.) B counts pairs of texts: the queries come from the first text of a
 // pair, the keys and values from the second. H counts heads: a model computes attention several
 // times for each pair, with other queries, keys and values, and each time is called a head (lesson
-// 11). The axes are: pair, position, head, component.
+// 10). The axes are: pair, position, head, component.
 //
 //   queries (B, N, H, D)   keys (B, M, H, D)   values (B, M, H, E)
 //
