@@ -176,17 +176,17 @@ TEST_CASE("the page of a lesson that trains has the losses of its run", "[comman
   CHECK(note["y_title"] == "training loss (nats per token)");
   REQUIRE(note["curves"].size() == 2);
   for (const auto& curve : note["curves"]) {
-    CHECK(curve["points"] == 2);  // 300 steps in at most 200 points
-    REQUIRE(curve["x"].size() == 150);
-    REQUIRE(curve["y"].size() == 150);
+    CHECK(curve["points"] == 2);  // 400 steps in at most 200 points
+    REQUIRE(curve["x"].size() == 200);
+    REQUIRE(curve["y"].size() == 200);
     CHECK(curve["x"][0] == 0.5);
-    CHECK(curve["x"][149] == 298.5);
-    CHECK(std::abs(curve["y"][0].get<double>() - std::log(4)) < 0.1);
+    CHECK(curve["x"][199] == 398.5);
+    CHECK(curve["y"][0] > 4);
   }
   CHECK(note["curves"][0]["name"] == "causal mask");
-  CHECK(std::abs(note["curves"][0]["y"][149].get<double>() - std::log(4)) < 0.1);
+  CHECK(note["curves"][0]["y"][199] > 1.9);
   CHECK(note["curves"][1]["name"] == "no mask");
-  CHECK(note["curves"][1]["y"][149] < 0.1);  // as the lesson claims
+  CHECK(note["curves"][1]["y"][199] < 0.1);  // as the lesson says
 }
 
 TEST_CASE("heed book of one lesson keeps the other pages and their search entries",
