@@ -94,13 +94,13 @@ std::vector<Answer> measured_answers() {
           {"5. p_1 / p_2 if s_1 = s_2 + ln 3", ratio_of_weights(1), 1e-3,
            "lesson 03: p_1 / p_2 = e^s_1 / e^s_2 = e^(s_1 - s_2)"},
           {"6. p_1 / p_2 if the query is doubled", ratio_of_weights(2), 1e-3,
-           "lesson 09, Scores times twelve: weights to the power of the factor"},
+           "lesson 09, Softmax saturates: weights to the power of the factor"},
           {"7. weight of position 0 for itself", first_weight(), 1e-3,
            "lesson 04, From scores to attention weights: one key remains"},
           {"8. derivative of p_1 = 0.95 with respect to s_1", jacobian({Real(ln19), 0})(0, 0), 1e-3,
-           "lesson 09, The derivatives of softmax"},
+           "lesson 09, The gradient vanishes"},
           {"9. row with the largest Jacobian", largest_jacobian(), 0,
-           "lesson 09, The derivatives of softmax; differences of scores saturate, "
+           "lesson 09, The gradient vanishes; differences of scores saturate, "
            "not large scores: row 3 is nearly 0, 1/2, 1/2"},
           {"10. weight of both copies of a key", double(copies(0)) + copies(2), 1e-3,
            "lesson 03: 3 / (3 + 1) becomes (3 + 3) / (3 + 1 + 3)"}};

@@ -75,19 +75,23 @@ QUESTIONS = [
          "scores / double(d)")
     ], fails=True),
     Question("09.2", [
-        ("with_and_without.hpp",
+        ("lesson.cpp",
          "{1, 4, 12, 64};",
          "{1, 4, 12, 8};")
     ], derived=(
         "0.4143 = 0.1884 + 0.2259", "0.0965 = 0.1924 - 0.0959", "0.1110 = 0.0557 + 0.0553")),
-    Question("09.3", [("with_and_without.hpp", "g.randn({8, d})", "g.randn({64, d})")]),
-    Question("08.1", [("masked_softmax.hpp", "{1, 1000, 2000, 4000}", "{1, 1749, 1750, 4000}")]),
-    Question("08.2", [
+    Question("09.3", [("lesson.cpp", "keys = 8;", "keys = 64;")]),
+    Question("08.1", [
         ("lesson.cpp",
-         "Array shifted = tril(Tensor(ones({3, 3})), 1)",
-         "Array shifted = tril(Tensor(ones({3, 3})), 2)")
+         "shifted = xt::tril(ones({3, 3}), 1)",
+         "shifted = xt::tril(ones({3, 3}), 2)")
     ]),
-    Question("08.3", [("lesson.cpp", "random(42)", "random(7)")]),
+    Question("08.2", [("lesson.cpp", "Generator g(42)", "Generator g(7)")]),
+    Question("08.3", [
+        ("lesson.cpp",
+         "attention(matmul(x, W_Q), ",
+         "attention(matmul(x, W_Q) * 20, ")
+    ], fails=True),
     Question("05.1", [
         ("lesson.cpp",
          "input->grad += number.grad * local",
