@@ -76,7 +76,7 @@ TEST_CASE("every link of the README leads to a file or a heading", "[readme]") {
   for (const std::string& heading : matches(text, "\n#+ ([^\n]*)"))
     anchors.insert(anchor_of(heading));
   const std::vector<std::string> links = matches(text, R"(\]\(([^)\s]+)\))");
-  CHECK(links.size() > 60);
+  CHECK(links.size() > 40);
   for (const std::string& link : links) {
     if (link.rfind("https://", 0) == 0) continue;
     INFO(link);

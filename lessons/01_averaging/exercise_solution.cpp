@@ -3,9 +3,6 @@
 // Lesson 01 computed all causal means as one matrix product, with weights from xt::tril and row
 // sums. Compute these weights with loops, for N tokens: an array (N, N). Its product with any array
 // x (N, C) must have in row t the mean of rows 0 to t of x. N may be 1, 2, 3 or 100.
-// Hint: How many tokens does the mean at position t include? All of them have the same weight.
-// Hint: Write two loops: t over the rows, and s over the positions that the mean at t includes.
-// Hint: In C++, 1 / (t + 1) is an integer division: 0 for every t above 0. 1 / Real(t + 1) is not.
 
 #include "exercise.hpp"
 

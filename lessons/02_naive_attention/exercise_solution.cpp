@@ -5,9 +5,6 @@
 // of floats are rounded, so allow a row sum a distance of 0.00001 from one. `outputs` returns the
 // array (N, C) whose row i is the sum, over all tokens j, of weights(i, j) times row j of X (T, C).
 // N need not be T. Weights that are not numbers (NaN) are not convex.
-// Hint: is_convex: two loops, over the rows i and the weights j of a row, with a sum for each row.
-// Hint: A comparison with NaN is false. So write what must hold, negated: if (!(weight >= 0)).
-// Hint: outputs: three loops, over i, j and the component c. Its shape is {N, C}.
 
 #include <cmath>
 

@@ -13,9 +13,6 @@
 // its query, its key and its value. The result was right there, because two mistakes cancel: if you
 // correct only one of them, it is wrong there too. Find out why, and make attend right on every
 // graph.
-// Hint: Which index belongs to the query? The denominator of softmax is a sum over the other.
-// Hint: On the tested graph, mask and scores are symmetric, so swapping i and j changes nothing.
-// Hint: What is zero divided by zero?
 
 #include <algorithm>
 #include <cmath>

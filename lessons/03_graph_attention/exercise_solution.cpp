@@ -8,9 +8,6 @@
 // One row may contain scores as different as 20000 and -20000, but in a float e^1000 is infinite.
 // You may subtract the same number from all scores of a row. Why does no weight change? Choose the
 // number so that no e^... is infinite.
-// Hint: In e^(a - c) / (e^(a - c) + e^(b - c)) the factor e^-c cancels: c may be any number.
-// Hint: In a float, e^x is infinite for x above 88.7. Choose c so that no difference is positive.
-// Hint: Subtracting the row mean fails for 20000, -20000: e^20000 is infinite. Use the row maximum.
 
 #include <algorithm>
 #include <cmath>

@@ -9,9 +9,6 @@
 //
 // The attention weight of token 2 for token 0 must be above 0.9. The weights of tokens 0 and 1 for
 // themselves must be above 0.9, too. Return both matrices, each (d, h). You choose h.
-// Hint: First choose simple keys. For which W_K is X W_K the identity?
-// Hint: Then write down the queries that you want, one row per token. Which W_Q gives them?
-// Hint: Is the largest weight of each row right but below 0.9? Multiply the queries by a number.
 
 #include "exercise.hpp"
 

@@ -9,10 +9,6 @@
 //
 // As it stands, tanh_backward uses a wrong derivative, and softmax_backward uses it too. The checks
 // compare dx with finite differences. The derivative of tanh can be written with y alone.
-// Hint: How does a finite difference of tanh at x = 0, 1 and 3 compare with 1, y and y * y there?
-// Hint: tanh has the derivative 1 - y * y. The chain rule multiplies it by the upstream gradient.
-// Hint: In softmax, x_j changes every y_k of its row: add dy_k times the derivative of y_k, over k.
-// Hint: The derivative of y_k with respect to x_j is y_k (1 - y_k) if k = j, else -y_k y_j.
 
 #include "exercise.hpp"
 

@@ -13,9 +13,6 @@
 //
 // A masked key has the attention weight 0. If all keys of a query are masked, all its attention
 // weights are 0. As handed out, all gradients are zero.
-// Hint: First dA, (T, S) for each sentence: dA(t, s) is the dot product of dO(t, :) and V(s, :).
-// Hint: dS(t, s) = A(t, s) * (dA(t, s) - m), m the mean of dA(t, :) with the weights A(t, :).
-// Hint: scale * dS(t, s) * K(s, :) is a term of dQ(t, :). Which row of dK has a term like it?
 
 #include "exercise.hpp"
 

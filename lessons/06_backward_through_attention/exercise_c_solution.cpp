@@ -11,9 +11,6 @@
 // gradient on, and repair its backward. In gdb (./heed debug exercise 6c), `heed step` runs to the
 // backward of the next node, `heed check` compares the gradients that it returns with central
 // differences, `heed out` prints them, and `heed why Q` lists where the gradient of Q came from.
-// Hint: The gradient of V is right, those of Q and K are wrong: which operations are between them?
-// Hint: HEED_TRACE=check names the operation, and so does `heed check` at each node.
-// Hint: If all elements of dy are equal, dx of a softmax is 0: the sum of y stays 1.
 
 #include <cmath>
 

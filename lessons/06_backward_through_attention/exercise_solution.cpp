@@ -10,10 +10,6 @@
 // it appears: a NaN in Q, K, V or dO must lead to NaN in the results, since otherwise a fault of
 // the caller remains hidden. In gdb, with ./heed debug exercise 6, arrays print as matrices: stop
 // in a function, step on, print them.
-// Hint: Print the attention weights of a padding token's row, then its scores and their maximum.
-// Hint: -inf - (-inf) is NaN. After it the sum is NaN, too; with a sum of 0, 0 / 0 would be NaN.
-// Hint: A maximum of -inf does not prove that all keys are masked: std::max(-inf, NaN) is -inf.
-// Hint: On Linux, feenableexcept(FE_INVALID) of <cfenv>, called first, lets gdb stop at the line.
 
 #include <algorithm>
 #include <cmath>

@@ -8,9 +8,6 @@
 // loss of uniform predictions. The judge also trains a single parameter, whose loss is the squared
 // distance to a target, and compares each step with AdamW's formula (include/heed/optim/adamw.hpp).
 // Find the three faults.
-// Hint: A graph holds the values of the moment at which it was computed. When is the loss computed?
-// Hint: Gradients accumulate (lesson 05). What sets them to zero before each backward pass?
-// Hint: AdamW keeps both moments and the number of steps. How long does the optimizer exist?
 
 #include <functional>
 

@@ -8,10 +8,6 @@
 // All four functions run, and their results look right at first sight. Repair each one. The first
 // three return the softmax over the keys 0 to t. normalized_scores first divides each row t by a
 // number, so that the mean of the squares of its scores 0 to t is 1.
-// Hint: Print the weights of random scores, then of scores that are 100,000 times as large.
-// Hint: Which scores does each intermediate result depend on? List them for query 0.
-// Hint: Later scores of 1e20 make rows of softmax_by_hand NaN. Which line depends on them?
-// Hint: Row t of tril(scores * scores) contains the squares that query t may use, t + 1 of them.
 
 #include "exercise.hpp"
 #include "heed/ops/arithmetic.hpp"

@@ -59,7 +59,7 @@ Runs train(const nn::AttentionMask& mask) {
     };
     const LanguageModel model = [&](const Indices& tokens) { return head(embed(tokens), mask); };
 
-    runs.losses = {mask.causal ? "causal mask" : "no mask"};
+    runs.losses = Series{mask.causal ? "causal mask" : "no mask", {}, {}};
     optim::AdamW adam(parameters, {0.01, 0.9, 0.999, 1e-8, /*weight_decay=*/0});
     for (std::int64_t step = 0; step < in_brief(400, 250); ++step) {
       const Indices tokens = harbour.batch(32, T, g).inputs;

@@ -8,11 +8,6 @@
 // q is a query, k a key, d their size. p_1, p_2, ... are the attention weights of one query: the
 // softmax of its scores. A prediction of a measured variance may be wrong by 10 %, of a measured
 // standard deviation by 5 %, all others by 0.001. The questions get harder.
-// Hint: 1, 2: variances of independent summands add up. Dividing by c divides the variance by c^2.
-// Hint: 3 to 6: e^(a + b) = e^a e^b. Write each weight as a quotient and cancel common factors.
-// Hint: 7: which keys may position 0 attend to? Its weights sum to one.
-// Hint: 8, 9: dp_i / ds_j = p_i (1 - p_i) if i = j, else -p_i p_j. Which rows are nearly one-hot?
-// Hint: 10: softmax does not know that two keys are equal. It adds one term for each.
 
 #include <cmath>
 

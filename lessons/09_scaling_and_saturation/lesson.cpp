@@ -20,9 +20,10 @@ const Names words = {"one", "dog", "ran"};
 // What three seeds measure for one learning rate.
 struct Runs {
   double learning_rate = 0;
-  std::vector<double> losses;     // held out, nats per character
-  std::vector<double> saturated;  // percentage of queries with a weight above 0.99, before training
-  Series curve = {};              // the training losses of the last seed
+  std::vector<double> losses = {};  // held out, nats per character
+  std::vector<double> saturated =
+      {};             // percentage of queries with a weight above 0.99, before training
+  Series curve = {};  // the training losses of the last seed
 };
 
 // The percentage of rows with a weight above 0.99. Row 0 has one key, and does not count.
@@ -51,7 +52,8 @@ void train(Runs& runs, std::size_t d, double scale, std::uint64_t seed) {
   optim::AdamW adam(parameters, {runs.learning_rate, 0.9, 0.999, 1e-8, /*weight_decay=*/0});
   const Batch play = harbour.held_out_windows(T);
   runs.saturated.push_back(saturated_rows(head(play.inputs).weights.value()));
-  runs.curve = {"d = " + std::to_string(d) + (scale == 1 ? "" : ", divided by sqrt(d)")};
+  runs.curve =
+      Series{"d = " + std::to_string(d) + (scale == 1 ? "" : ", divided by sqrt(d)"), {}, {}};
   for (std::int64_t step = 0; step < in_brief(200, 60); ++step) {
     const Batch batch = harbour.batch(16, T, g);
     const Tensor loss = cross_entropy(head(batch.inputs).output, batch.targets);

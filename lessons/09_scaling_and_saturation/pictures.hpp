@@ -36,7 +36,7 @@ std::string table_of_runs(const std::vector<Runs>& runs) {
 
 // The proportions of the numbers in bins of width 2 from -50 to 50.
 inline Series histogram(const std::string& name, const Array& numbers) {
-  Series series{name};
+  Series series{name, {}, {}};
   for (double x = -50; x <= 50; x += 2) {
     const auto in_bin = xt::count_nonzero(numbers >= Real(x - 1) && numbers < Real(x + 1))();
     series.append(x, double(in_bin) / double(numbers.size()));

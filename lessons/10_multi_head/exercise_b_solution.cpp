@@ -8,9 +8,6 @@
 // You may use heads.num_heads, heads.query, heads.key, heads.value, heads.out, the attention
 // weights heads.weights(x, x, mask) (B, H, T, T), and split_heads and join_heads of
 // include/heed/ops/attention.hpp. As handed out, no head is ablated.
-// Hint: The steps are in lesson 10: the output of each head, the concatenation, heads.out.
-// Hint: In an array (B, H, T, C / H) each head has its own slice.
-// Hint: xt::view(outputs, xt::all(), silent) is that slice. You can assign to it.
 
 #include "exercise.hpp"
 #include "heed/nn/attention.hpp"

@@ -14,9 +14,6 @@
 //    (B, H, N, M) have the shape of the scores.
 //
 // Below are the equations of lesson 02, for one head and one text. Change the equations only.
-// Hint: Use six letters, one each for B, N, M, H, D and E, in the order of the shapes above.
-// Hint: einsum does not sum over a letter after the arrow: b and h stay separate.
-// Hint: einsum sums over a letter that is missing after the arrow.
 
 #include "exercise.hpp"
 #include "heed/ops/einsum.hpp"

@@ -9,8 +9,6 @@
 // as a point (a, b) in the plane. Rotate it counterclockwise by the angle t / 10000^(2i / D):
 //   (a cos - b sin, a sin + b cos)
 // with the cosine and sine of the angle. Return the rotated rows, (N, D).
-// Hint: Two loops: over the rows t, and over every second column. The angle depends on both.
-// Hint: Read both numbers of a pair before you write the first.
 
 #include <cmath>
 

@@ -3,10 +3,6 @@
 // `transformer_block` must return what the lesson's block returns for x (B, T, C) with a causal
 // mask. It gets the parts of the block: two layer norms, the attention, and the two linear layers
 // of the MLP. The function below runs and its result has the right shape, but it has five faults.
-// Hint: Compare with the lesson: what does a residual connection add to the output of a branch?
-// Hint: nn::AttentionMask restricts the keys of each query. Which parameter is never used below?
-// Hint: Which activation does lesson 12 put between the two linear layers of the MLP?
-// Hint: To which tensor must the second residual connection add the output of the MLP?
 
 #include "exercise.hpp"
 #include "heed/nn/gpt.hpp"

@@ -159,7 +159,7 @@ void the_block(const nn::Block& block, const Array& X) {
   check("transformer_block = nn::Block", transformer_block(block, x), block(x));
   say();
   std::vector<Array> cosines;
-  for (const Layer& layer : {attention_alone, with_residual, with_mlp, transformer_block})
+  for (const Layer layer : {attention_alone, with_residual, with_mlp, transformer_block})
     cosines.push_back(mean_over_seeds(mean_cosine, layer));
   show_rows("mean cosine of two rows after 0 to 6 layers", cosines,
             {"attention", "x + attention", "... and MLP", "block"});

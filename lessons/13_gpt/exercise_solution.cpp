@@ -17,9 +17,6 @@
 //
 // You may use all of heed/heed.hpp: layers, attention, blocks. As handed out, the model is a
 // bigram model: an embedding and a linear layer.
-// Hint: The letters before the last one are needed. Which layer combines several positions?
-// Hint: Attention does not know the order of the letters. What did lesson 11 add to the embeddings?
-// Hint: One nn::Block has 12 C^2 + 13 C parameters. Which width C leaves room for the rest?
 
 #include <functional>
 

@@ -14,10 +14,6 @@
 //    Logits may be minus infinity.
 //
 // As handed out, proves_leak ignores the standard error, and first_leak misses most leaks.
-// Hint: 1: a loss slightly below the bound can be a sampling error. How large is that error?
-// Hint: 2: which tokens may change row t? Which values can such a token have? Try all of them.
-// Hint: 2: a model can read only the next token, or only the last, or react to one value only.
-// Hint: 2: keep the smallest row found. The first change that you find may be in a later row.
 
 #include <algorithm>
 #include <cmath>

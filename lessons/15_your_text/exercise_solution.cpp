@@ -9,9 +9,6 @@
 // Logits may be in the thousands. A logit of minus infinity means probability 0: such a token must
 // never be returned. At least one logit is finite. The temperature may be tiny. The function below
 // has four faults.
-// Hint: Which effect has the temperature? At 100, all tokens should be about equally likely.
-// Hint: e^1000 is infinite. Subtract the same number from all logits: which one?
-// Hint: Rounding errors can make the sum of all probabilities smaller than a u close to 1.
 
 #include <algorithm>
 #include <cmath>

@@ -17,9 +17,6 @@
 // induction heads, which takes a few seconds.
 //
 // As handed out, the score is that of a previous token head.
-// Hint: For row t, search p from t - 1 down to 0, and stop at the first p with the same token.
-// Hint: Count the rows that have such a p, and divide by their number, if it is not 0.
-// Hint: Rows are query positions, columns key positions: weights(h, t, p + 1).
 
 #include "exercise.hpp"
 

@@ -7,9 +7,6 @@
 // weights are (H, T, T): the attention weights of H causal heads. tokens are T numbers. Return one
 // score for each head, (H): the attention weights of row t on all such positions, summed; then the
 // mean of these sums over the rows that have such a position. Return 0 if no row has one.
-// Hint: The given code scores the same token, not the position after it, and divides by all rows.
-// Hint: The earlier token is at s - 1, which is below t. So s may be t itself, as in "tt".
-// Hint: Count the rows that have such a position, and divide by that count at the end.
 
 #include "exercise.hpp"
 

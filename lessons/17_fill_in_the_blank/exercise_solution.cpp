@@ -14,10 +14,6 @@
 //   - The target is the original token where one was chosen, and -100 elsewhere.
 //
 // Draw all random numbers from `generator`, with randperm, rand and randint.
-// Hint: First collect the positions of a sentence that may be chosen.
-// Hint: Then take the first few of these positions, in the order that randperm gives.
-// Hint: One number from rand decides what a token becomes: below 0.8, below 0.9, or not.
-// Hint: If randint gives [MASK] or the full stop, draw again.
 
 #include <algorithm>
 #include <cmath>

@@ -8,8 +8,6 @@
 //
 // A point is not its own neighbour. If several points are equally near, take the one with the
 // smallest index. Return the fraction of points, from 0 to 1. No point is the origin of the space.
-// Hint: Write a loop over i, and in it a loop over all j but i that keeps two best indices.
-// Hint: One best j has the largest cosine in the space, the other the smallest distance on the map.
 
 #include <cmath>
 

@@ -13,10 +13,6 @@
 // `ignore_index`. The tokens and Model are in lessons/19_encoder_decoder/teacher_forcing.hpp.
 //
 // As handed out, the program has several of the faults that such code often has.
-// Hint: The decoder reads start, w0, w1, ... and predicts w0, w1, ..., stop: T tokens in each row.
-// Hint: Set AttentionMask::causal for the decoder's self-attention: input t + 1 is target t.
-// Hint: key_padding is true at padding. Two attentions have the source's tokens as keys.
-// Hint: With ignore_index = padding, the loss is 0 where the target is padding.
 
 #include <algorithm>
 

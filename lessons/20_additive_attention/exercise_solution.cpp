@@ -18,9 +18,6 @@
 // attention_weights below computes the softmax of your scores. The judge compares the weights with
 // its own, and it changes one encoder state and checks whether the weight of its position changes.
 // As handed out, no weight changes.
-// Hint: Element a of W s + U h_j is a sum over c (row a of W) plus a sum over d (row a of U).
-// Hint: Take tanh of each element, multiply it by v(a), and add these products for all a.
-// Hint: The state h_j of line b is H(b, j, 0), H(b, j, 1), ..., H(b, j, D - 1).
 
 #include <algorithm>
 #include <cmath>

@@ -8,8 +8,6 @@
 // Patches are numbered row by row: patch 0 is at the top left, patch 1 to the right of it. Within a
 // patch, channel 0 comes first, as P rows of P pixels, then channel 1, and so on. H and W may
 // differ. As handed out, every pixel is written to the first number of patch 0.
-// Hint: Pixel (y, x) is in row y / P and column x / P of the patches, and a row has W / P patches.
-// Hint: In its patch the pixel is at (y % P, x % P). A channel has P P pixels before the next one.
 
 #include "exercise.hpp"
 

@@ -15,9 +15,6 @@
 // lessons/22_what_attention_costs/online_softmax.hpp.
 //
 // As handed out, update subtracts no maximum.
-// Hint: Compute the new maximum first. Then sum and output must be multiplied by exp(old - new).
-// Hint: exp of minus infinity is 0, but minus infinity minus minus infinity is NaN. So if the new
-// Hint: maximum is still minus infinity, return.
 
 #include <algorithm>
 #include <cmath>

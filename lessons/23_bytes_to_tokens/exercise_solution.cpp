@@ -10,8 +10,6 @@
 // the ids.
 //
 // As handed out, encode applies a merge to the leftmost pair that has one.
-// Hint: A merge contains only tokens of earlier merges. So one loop over m, from 0 on, is enough.
-// Hint: Copy the ids to a new list. After a pair, go on two positions later in the old one.
 
 #include <algorithm>
 

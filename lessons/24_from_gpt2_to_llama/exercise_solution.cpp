@@ -15,9 +15,6 @@
 // `rotated` and `attend` are declared in lessons/24_from_gpt2_to_llama/rope_cache.hpp.
 //
 // As handed out, nothing is rotated, and the cache grows without limit.
-// Hint: The query and the key of a new token are rotated by the same position, cache.position.
-// Hint: The first element is the oldest: cache.keys.erase(cache.keys.begin()), also for values.
-// Hint: cache.keys.size() is no position: it stops growing when the cache is full.
 
 #include "exercise.hpp"
 #include "rope_cache.hpp"

@@ -9,7 +9,6 @@
 // An entry with ## continues a word and never begins one; an entry without ## never continues one.
 //
 // As handed out, word_pieces takes the longest entry without ## at every point.
-// Hint: Only the entry that is looked up changes: if begin is not 0, it has ## before its letters.
 
 #include <set>
 

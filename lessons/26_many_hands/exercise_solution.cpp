@@ -11,9 +11,6 @@
 //   all-gather, P - 1 steps:     the receiver replaces its own chunk, which was not complete
 //
 // As handed out, the ring is wrong in one place.
-// Hint: Follow P = 2 with one element per chunk by hand. Which chunk is complete at rank 0 after
-// Hint: the reduce-scatter? Which one does rank 0 send in the all-gather?
-// Hint: In the first step of the all-gather, rank r must send the chunk that it has completed.
 
 #include "exercise.hpp"
 

@@ -128,7 +128,7 @@ TEST_CASE("01b is the second exercise of lesson 01, and 1b too", "[commands][lau
 
 TEST_CASE("answers and the glossary are printed without a build", "[commands][launcher]") {
   const Machine machine;
-  put(machine.root / "lessons/01_first/answers.txt", "1. Two.\n");
+  put(machine.root / "lessons/01_first/answers.md", "1. Two.\n");
   put(machine.root / "lessons/glossary.txt", "token | 01 | A word.\n");
   CHECK(machine.heed({"lesson", "first", "--answers"}).out == "1. Two.\n");
   put(machine.root / "lessons/01_first/answers.md", "1. Three.\n");

@@ -27,8 +27,9 @@ struct Machine : ScratchFolder {
                                                         ".\nint x;\n");
     }
     put(root / "lessons/01_first/exercise.cpp", "// 01 mean: about 01_mean.\n");
+    put(root / "lessons/01_first/hints.md", "# Hints\n\n## Exercise 1\n\n1. Divide.\n2. By two.\n");
     put(root / "lessons/01_first/exercise_solution.cpp",
-        "// Hint: Divide.\n// Hint: By two.\na\n// Your part begins here.\nhalf\n"
+        "a\n// Your part begins here.\nhalf\n"
         "// Your part ends here.\nb\n");
     for (const char* tool :
          {"sh", "awk", "basename", "cat", "date", "dirname", "find", "grep", "mkdir", "readlink",

@@ -322,7 +322,7 @@ def trains(lesson):
 
 def answer_of(question):
     lesson, number = question.number.split(".")
-    text = next(folder_of(lesson).glob("answers.*")).read_text()
+    text = (folder_of(lesson) / "answers.md").read_text()
     parts = re.split(r"^(\d)\. ", text, flags=re.M)
     return " ".join(parts[2 * int(number)].split())
 

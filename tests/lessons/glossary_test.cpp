@@ -1,5 +1,5 @@
 // glossary_test.cpp: the glossary's terms stand in the output of their lessons, and every lesson
-// ends with three questions with answers.
+// ends with three answered questions.
 
 #include "lessons/programs.hpp"
 #include "lessons/written_files.hpp"
@@ -64,7 +64,7 @@ TEST_CASE("every lesson says what it teaches, and ends with three answered quest
         has_prose ? std::vector<std::string>{"To remember", "Questions"}
                   : std::vector<std::string>{"You learn", "Formula", "Literature", "PyTorch"};
     for (const std::string& label : labels) CHECK(has(output, "\n" + label));
-    const std::string answers = content(lesson / (has_prose ? "answers.md" : "answers.txt"));
+    const std::string answers = content(lesson / "answers.md");
     const std::string questions =
         output.substr(output.rfind(has_prose ? "\nQuestions\n" : "Three questions"));
     for (const char* number : {"1. ", "2. ", "3. "}) {

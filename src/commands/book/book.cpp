@@ -49,18 +49,14 @@ std::string exercise_html(const fs::path& file, LinkedText& text) {
   std::string html =
       "<h2>Exercise " + escaped_html(number) + "</h2>\n" + text_html(about, text) + code_html(part);
   std::size_t hint = 0;
-  const std::string solution =
-      (file.parent_path() / (file.stem().string() + "_solution.cpp")).string();
-  for (const std::string& line : lines_of(read_text(solution)))
-    if (line.rfind("// Hint: ", 0) == 0)
-      html += folded("hint", "Hint " + std::to_string(++hint),
-                     "<p>" + escaped_html(line.substr(9)) + "</p>\n");
+  for (const std::string& advice : hints_of(file.parent_path(), number))
+    html += folded("hint", "Hint " + std::to_string(++hint), "<p>" + escaped_html(advice) + "</p>\n");
   return html + "<p>Check it with <code>./heed exercise " + escaped_html(number) + "</code>.</p>\n";
 }
 
 // The answers; "" for a lesson without questions.
 std::string answers_html(const Lesson& lesson) {
-  const fs::path file = answers_file(lesson);
+  const fs::path file = lesson.folder() / "answers.md";
   if (!fs::exists(file)) return "";
   return folded("answers", "Answers to the questions", code_html(read_text(file.string())));
 }

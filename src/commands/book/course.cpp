@@ -58,11 +58,6 @@ std::vector<fs::path> source_files(const Lesson& lesson) {
   return files;
 }
 
-fs::path answers_file(const Lesson& lesson) {
-  const fs::path file = lesson.folder() / "answers.md";
-  return fs::exists(file) ? file : lesson.folder() / "answers.txt";
-}
-
 std::vector<fs::path> exercise_files(const Lesson& lesson) {
   std::vector<fs::path> files;
   for (const fs::path& check : files_in(lesson.folder(), "exercise", "_check.cpp")) {
@@ -71,6 +66,20 @@ std::vector<fs::path> exercise_files(const Lesson& lesson) {
   }
   std::sort(files.begin(), files.end());  // exercise.cpp before exercise_b.cpp
   return files;
+}
+
+// hints.md has a heading "## Exercise 4b" for each exercise, and a line "1. ..." for each hint.
+std::vector<std::string> hints_of(const fs::path& folder, const std::string& exercise) {
+  const std::string heading = "## Exercise " + exercise.substr(exercise[0] == '0' ? 1 : 0);
+  std::vector<std::string> hints;
+  bool inside = false;
+  for (const std::string& line : lines_of(read_text((folder / "hints.md").string()))) {
+    if (line.rfind("## ", 0) == 0) inside = line == heading;
+    const std::size_t dot = line.find(". ");
+    if (inside && dot != line.npos && dot == line.find_first_not_of("0123456789"))
+      hints.push_back(line.substr(dot + 2));
+  }
+  return hints;
 }
 
 }  // namespace heed::app

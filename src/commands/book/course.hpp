@@ -24,9 +24,9 @@ std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder,
 
 // lesson.cpp, then the headers of the lesson.
 std::vector<std::filesystem::path> source_files(const Lesson& lesson);
-// answers.md, or answers.txt of a lesson without a lesson.md; it may not exist.
-std::filesystem::path answers_file(const Lesson& lesson);
 // exercise.cpp, exercise_b.cpp, ...
 std::vector<std::filesystem::path> exercise_files(const Lesson& lesson);
+// The hints to exercise "04b", from hints.md in the lesson's folder.
+std::vector<std::string> hints_of(const std::filesystem::path& folder, const std::string& exercise);
 
 }  // namespace heed::app
