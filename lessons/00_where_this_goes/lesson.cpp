@@ -31,7 +31,7 @@ nn::GptConfig config() {
 // The first five lines that the model writes, cut after 72 characters.
 std::string five_lines(const nn::Gpt& model) {
   Generator generator(2);
-  const std::string text = harbour.sample(model, 600, T, generator);  // sampling: lesson 15
+  const std::string text = harbour.sample(model, 600, T, generator);  // sampling: lesson 05
   std::string lines;
   std::size_t count = 0;
   for (const std::string& line : lines_of(text))
@@ -43,7 +43,7 @@ std::string five_lines(const nn::Gpt& model) {
 double held_out_loss(const nn::Gpt& model) {
   const NoGrad no_grad;
   const Batch windows = harbour.held_out_windows(T);
-  return double(model.loss(windows.inputs, windows.targets).item());  // the loss: lessons 01, 07
+  return double(model.loss(windows.inputs, windows.targets).item());  // the loss: lessons 01, 05
 }
 
 void before_training(const nn::Gpt& model, std::size_t parameters, double loss) {

@@ -143,7 +143,7 @@ int main() {
   const Mean best = mean_with_context(ideal), loss = mean_with_context(losses),
              excess = mean_with_context(Array(losses - ideal));
   const std::string h = decimal(source.entropy_rate(), 4);
-  say("The standard error (lesson 04) is here that of the mean over the windows. For",
+  say("The standard error (lesson 05) is here that of the mean over the windows. For",
       "the excess loss it is much smaller, because the same letters are hard for both",
       "predictors. The expected excess loss is 0 or more, so an excess loss below -3",
       "standard errors would be a sign of a leak:", "",

@@ -94,7 +94,7 @@ void ten_steps(const Corpus& corpus, const nn::GptConfig& config, const TrainOpt
                Trainer& trainer) {
   section("The loss by hand, and ten training steps");
   say("The model has two blocks of lesson 12, four heads, width 64 and windows of 64.",
-      "Its logits have the shape (B, T, V). The loss is the cross-entropy of lesson 07.", "");
+      "Its logits have the shape (B, T, V). The loss is the cross-entropy of lesson 05.", "");
   Parameters parameters;
   Generator generator(options.seed);
   const nn::Gpt model(Scope(parameters, generator), config);
@@ -148,7 +148,7 @@ void training(const Ids& validation, Trainer& trainer) {
   say("",
       "The unigram entropy of the validation part is " + decimal(unigram, 4) +
           ", its bigram entropy " + decimal(bigram, 4),
-      "(lesson 12). The last validation loss of the model is " + trained(reached) + ".");
+      "(lesson 14). The last validation loss of the model is " + trained(reached) + ".");
   claim_of_text("the validation loss is below the bigram entropy", reached < bigram, reached);
 }
 

@@ -27,13 +27,14 @@ SectionCode code_of(const std::string& source, const ScratchFolder& folder) {
 
 }  // namespace
 
-TEST_CASE("the code of a section is its function and what it uses, without the calls of prose",
+TEST_CASE("the code of a section is its function and what it uses, without calls of mere prose",
           "[commands][book]") {
   const ScratchFolder folder;
   SectionCode code = code_of(two_sections, folder);
   CHECK(code.of("first") ==
         "const Names words = {\"a\"};\n\n// Adds.\nint sum(int a) {\n  return a;\n}\n\n"
-        "void first(int a) {\n  sum(a);\n\n  show(a);\n}\n");
+        "void first(int a) {\n  section(\"First\",\n          {{\"a\", a}});\n  sum(a);\n\n"
+        "  show(a);\n}\n");
   CHECK(code.of("second") == "int more() {\n  return 2;\n}\n\nvoid second() {\n  more();\n}\n");
   CHECK(code.of("third") == "");
   CHECK(code.of("main") == "int main() {\n  opening();\n  first(1);\n  if (appendix(\"A\")) second();\n}\n");

@@ -50,7 +50,8 @@ std::string exercise_html(const fs::path& file, LinkedText& text) {
       "<h2>Exercise " + escaped_html(number) + "</h2>\n" + text_html(about, text) + code_html(part);
   std::size_t hint = 0;
   for (const std::string& advice : hints_of(file.parent_path(), number))
-    html += folded("hint", "Hint " + std::to_string(++hint), "<p>" + escaped_html(advice) + "</p>\n");
+    html +=
+        folded("hint", "Hint " + std::to_string(++hint), "<p>" + escaped_html(advice) + "</p>\n");
   return html + "<p>Check it with <code>./heed exercise " + escaped_html(number) + "</code>.</p>\n";
 }
 

@@ -163,7 +163,7 @@ class Readme {
     const auto link = [](const Lesson& lesson, const std::string& before,
                          const std::string& after) {
       return "[" + before + lesson.number + " " + lesson.title + after + "](../" + lesson.name +
-             "/README.md)";
+             ")";
     };
     std::string line = "[The course](../README.md)";
     if (run_.before != nullptr) line = link(*run_.before, "← ", "") + " · " + line;

@@ -25,11 +25,11 @@ bool calls(const std::string& line, const std::string& function) {
   return std::regex_search(line, std::regex("\\b" + function + "\\("));
 }
 
-// Whether a statement begins that prints prose and nothing else.
+// Whether the line is a call that prints prose without a value of the code.
 bool prints_prose(const std::string& line) {
   const std::string code = line.substr(std::min(line.find_first_not_of(' '), line.size()));
-  return starts_with(code, "section(") || starts_with(code, "say(") ||
-         starts_with(code, "opening(") || starts_with(code, "ending(");
+  return code == "say();" || code == "opening();" || code == "ending();" ||
+         (starts_with(code, "section(\"") && code.find("\");") != code.npos);
 }
 
 }  // namespace
@@ -101,10 +101,7 @@ std::string SectionCode::without_prose(std::size_t begin, std::size_t end) const
   std::string code;
   bool has_code = false, after_gap = true;  // after_gap: an empty line would be the second
   for (std::size_t i = begin; i < end; ++i) {
-    if (prints_prose(lines_[i])) {
-      while (i < end && (lines_[i].empty() || lines_[i].back() != ';')) ++i;
-      continue;
-    }
+    if (prints_prose(lines_[i])) continue;
     if (lines_[i].empty() && after_gap) continue;
     after_gap = lines_[i].empty() || lines_[i].back() == '{';
     has_code = has_code ||
