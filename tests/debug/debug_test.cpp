@@ -272,8 +272,8 @@ TEST_CASE("the location of a node is the line that calls the operation", "[debug
                               .out;
   std::smatch location;
   INFO(out);
-  REQUIRE(std::regex_search(out, location,
-                            std::regex("=> #\\d+ +Softmax +A .* (lessons/09_\\w+\\.cpp):(\\d+)")));
+  REQUIRE(std::regex_search(
+      out, location, std::regex("=> #\\d+ +Softmax +A .* (lessons/06_\\w+/lesson\\.cpp):(\\d+)")));
   const std::vector<std::string> lines = lines_of(content(HEED_SOURCE_DIR "/" + location[1].str()));
   CHECK(lines.at(std::stoul(location[2]) - 1).find("softmax(") != std::string::npos);
 }

@@ -105,7 +105,7 @@ TEST_CASE("a debug adapter stops with a reason, and shows arrays and tensors in 
   CHECK(count_of(finished.out, "stopped, reason ") == 3);
   CHECK(has(finished.out, "stopped, reason breakpoint\nframe heed::Softmax::backward("));
   CHECK(has(finished.out, "stopped, reason step\n"));
-  CHECK(std::regex_search(finished.out, std::regex("\nframe main 09_backward\\w+\\.cpp:[0-9]+\n")));
+  CHECK(std::regex_search(finished.out, std::regex("\nframe main lesson\\.cpp:[0-9]+\n")));
   CHECK(
       std::regex_search(finished.out, std::regex("\n  dy = (0x[0-9a-f]+)? *\\(3, 3\\) norm 3.2141 "
                                                  "\\[-1.1234, 2.4042\\]\n")));

@@ -26,7 +26,7 @@ TEST_CASE("LLDB: heed step runs to a node, and begins with what the last node pa
   const std::string out =
       session({"lesson_06_Og"}, {"heed step", "heed step Softmax", "heed step #8"});
   INFO(out);
-  CHECK(has(out, "a new backward pass, from #16 DivideByConstant (), made at lessons/09_"));
+  CHECK(has(out, "a new backward pass, from #16 DivideByConstant (), made at lessons/06_"));
   CHECK(
       has(out, "#12 MatMul 'O' passed to #11 Softmax 'A': (3, 3) norm 3.2141 [-1.1234, 2.4042]\n"));
   CHECK(has(out, "#11 Softmax 'A' (3, 3), made at lessons/06_backward_through_attention/lesson.cpp:"));
@@ -208,7 +208,7 @@ TEST_CASE("LLDB: every command works at -O2", "[debug][lldb][.]") {
        "heed in", "heed graph --svg o2.svg", "heed graph", "heed watch W_K 2", "heed nan"},
       folder);
   INFO(out);
-  CHECK(has(out, "a new backward pass, from #16 DivideByConstant (), made at lessons/09_"));
+  CHECK(has(out, "a new backward pass, from #16 DivideByConstant (), made at lessons/06_"));
   CHECK(has(out, "#12 MatMul 'O' passed to #11 Softmax 'A': (3, 3) norm 3.2141 [-1.1234, 2.4042]"));
   CHECK(has(out, "upstream gradient (dy) = (3, 3)\n   0.0000   0.0000   0.0000\n"));
   CHECK(has(out, "=> #11  Softmax           A      (3, 3)  from #10                   3.2141  "));
@@ -293,9 +293,9 @@ TEST_CASE("LLDB: the commands work on core files, or say that they need a runnin
          "heed show dy", "heed back", "heed save A a.npy", "heed graph --svg g.svg", "heed out",
          "heed step", "heed step Softmax", "heed in", "heed check", "heed nan", "heed watch W_K"});
     INFO(out);
-    CHECK(has(out, "=> #11  Softmax           A      (3, 3)  from #10     3.2141  lessons/09_"));
+    CHECK(has(out, "=> #11  Softmax           A      (3, 3)  from #10     3.2141  lessons/06_"));
     CHECK(has(out, "the gradient of #11 Softmax 'A' (3, 3) = (3, 3)\n"));
-    CHECK(has(out, "norm 1.0056\n  += from Subtract, made at lessons/09_"));
+    CHECK(has(out, "norm 1.0056\n  += from Subtract, made at lessons/06_"));
     CHECK(has(out, "dy = (3, 3)\n"));
     CHECK(has(out, "main at lessons/06_backward_through_attention/lesson.cpp:"));
     CHECK(content(folder / "a.npy").size() == 128 + 9 * sizeof(float));
