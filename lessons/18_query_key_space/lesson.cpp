@@ -100,7 +100,7 @@ void compare_with_lesson_01(const TrainedModel& t) {
       "after training                                              " + trained(t.weight(1)),
       "accuracy on the pronoun before training (mean of 8 seeds)   " + trained(t.accuracy(0)),
       "after training                                              " + trained(t.accuracy(1)), "",
-      "  cp lessons/01_averaging/lesson.cpp lessons/99_mine.cpp   begin your own lesson:",
+      "  cp -r lessons/01_averaging lessons/99_mine        begin your own lesson:",
       "  ./heed lesson 99                                  build and run it", "",
       "To stop at each cosine: HEED_BRIEF=1 ./heed debug 18 (it trains first), and in",
       "gdb: break cosine_by_hand, continue, finish.");
