@@ -58,9 +58,6 @@ const std::vector<Row>& rows() {
       {2, "weights chosen by hand", chosen_by_hand},
       {3, "softmax of dot products", [](const Text& t) { return causal_softmax(dot_products(t)); }},
       {4, "query, key and value", [](const Text& t) { return bank_query_key_weights(t, 1, true); }},
-      {8, "  no causal mask", [](const Text& t) { return bank_query_key_weights(t, 1, false); }},
-      {9, "  queries times 0.1",
-       [](const Text& t) { return bank_query_key_weights(t, 0.1, true); }},
   };
   return all;
 }
