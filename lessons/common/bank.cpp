@@ -48,6 +48,17 @@ struct Row {
   BankWeights weights_of;
 };
 
+// The attention weights of lesson 04's queries and keys, on the causal graph.
+Array query_key_weights(const BankText& text) {
+  const Array W_Q = {{0, 0}, {0, 0}, {24, 2}, {0, 0}};  // only 'bank' has a query: topic, position
+  const Array W_K = {{1, 0}, {1, 0}, {-1, 0}, {0, 1}};  // the key of 'bank' has no topic: 1 - 1
+  const Array X = bank_with_positions(text);
+  AttentionOptions options;
+  options.causal = true;
+  const Tensor Q(xt::linalg::dot(X, W_Q)), K(xt::linalg::dot(X, W_K));  // (N, 2)
+  return attention_weights(Q, K, options).value();
+}
+
 const std::vector<Row>& rows() {
   using Text = BankText;
   static const std::vector<Row> all = {
@@ -57,7 +68,7 @@ const std::vector<Row>& rows() {
       {2, "dot products / row sum", dot_products_over_sum},
       {2, "weights chosen by hand", chosen_by_hand},
       {3, "softmax of dot products", [](const Text& t) { return causal_softmax(dot_products(t)); }},
-      {4, "query, key and value", [](const Text& t) { return bank_query_key_weights(t, 1, true); }},
+      {4, "query, key and value", query_key_weights},
   };
   return all;
 }
@@ -136,16 +147,6 @@ Array bank_output(const BankWeights& weights_of) {
 }
 
 Array bank_output(const std::string& row) { return bank_output(row_of(row).weights_of); }
-
-Array bank_query_key_weights(const BankText& text, double factor, bool causal) {
-  const Array W_Q = {{0, 0}, {0, 0}, {24, 2}, {0, 0}};  // only 'bank' has a query: topic, position
-  const Array W_K = {{1, 0}, {1, 0}, {-1, 0}, {0, 1}};  // the key of 'bank' has no topic: 1 - 1
-  const Array X = bank_with_positions(text);
-  AttentionOptions options;
-  options.causal = causal;
-  const Tensor Q(xt::linalg::dot(X, W_Q)), K(xt::linalg::dot(X, W_K));  // (N, 2)
-  return attention_weights(Q * factor, K, options).value();
-}
 
 void show_bank_losses(int lesson, const BankWeights& weights_of, SourceLocation location) {
   show_bank_losses(lesson, std::vector<BankWeights>{weights_of}, location);

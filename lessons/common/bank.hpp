@@ -36,10 +36,6 @@ using BankWeights = std::function<Array(const BankText&)>;
 double bank_loss(const BankWeights& weights_of, const std::vector<BankText>& texts = bank_texts(),
                  double factor = 8);
 
-// Scaled dot-product attention weights for which only 'bank' has a query that is not zero: it looks
-// for a word of one topic, and among these for the latest. `factor` multiplies the queries.
-Array bank_query_key_weights(const BankText& text, double factor, bool causal);
-
 // The output (2) at the second 'bank' of the first text, which is the weighted sum of X there: the
 // text's later topic is money. Also for a row of the table below.
 Array bank_output(const BankWeights& weights_of);
