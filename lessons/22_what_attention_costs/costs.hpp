@@ -109,7 +109,6 @@ inline PowerLaw fitted(const std::vector<double>& n, const std::vector<double>& 
   }
   return {xy / xx, xy * xy / (xx * yy)};
 }
-inline double time_slope(const Costs& costs) { return fitted(costs.n, costs.milliseconds).slope; }
 inline double byte_slope(const Costs& costs) { return fitted(costs.n, costs.bytes).slope; }
 
 // The fitted slopes, R^2, and time and bytes at the largest n.

@@ -122,10 +122,6 @@ void costs_against_length() {
   claim("bytes: slope 0.95 to 1.05 for fused attention and for the cache",
         std::abs(fused - 1) < 0.05 && std::abs(cached - 1) < 0.05,
         decimal(fused, 4) + " and " + decimal(cached, 4));
-  const double least = std::min(time_slope(all[0]), time_slope(all[1]));
-  claim("time: slope above 1.5 for plain and fused attention", least > 1.5, decimal(least, 2));
-  const double largest = std::max({time_slope(all[2]), time_slope(all[3]), time_slope(all[4])});
-  claim("time: slope below 1.5 for the other three", largest < 1.5, decimal(largest, 2));
   say("", "Fused attention allocates less memory, and reads and writes memory less often.",
       "But its multiplications still grow with n^2. With a cache the cost of one token",
       "is proportional to n, so that of n tokens to n^2. With a window or a fixed state",

@@ -172,6 +172,13 @@ void emit_section(const std::string& kind, const std::string& title, const Value
   emit_prose(prose, "", location);
 }
 
+// Prints the statement after its kind, "holds: " or "guards: ", or ends the lesson.
+void check_statement(const std::string& kind, const std::string& what, bool holds,
+                     const std::string& measured, SourceLocation location) {
+  if (!holds) fail("does NOT hold: " + what + ": " + measured);
+  emit("check", location, "  " + kind + what + "\n", {{"text", kind + what}});
+}
+
 // Each line after a bar.
 std::string barred(const std::string& text) {
   std::string result;
@@ -338,8 +345,12 @@ void check(const std::string& what, const Tensor& a, const Tensor& b, double tol
 
 void claim(const std::string& what, bool holds, const std::string& measured,
            SourceLocation location) {
-  if (!holds) fail("does NOT hold: " + what + ": " + measured);
-  emit("check", location, "  holds: " + what + "\n", {{"text", "holds: " + what}});
+  check_statement("holds: ", what, holds, measured, location);
+}
+
+void guard(const std::string& what, bool holds, const std::string& measured,
+           SourceLocation location) {
+  check_statement("guards: ", what, holds, measured, location);
 }
 
 std::string trained(double value, int decimals) { return "~" + decimal(value, decimals); }

@@ -124,6 +124,12 @@ void check(const std::string& what, const Tensor& a, const Tensor& b, double tol
 void claim(const std::string& what, bool holds, const std::string& measured,
            SourceLocation location = SourceLocation::current());
 
+// The same, but prints "guards: what": a threshold that was set after the result was known, so that
+// a later change of the code is noticed. It is no evidence; what a proof or a bound says is a
+// claim.
+void guard(const std::string& what, bool holds, const std::string& measured,
+           SourceLocation location = SourceLocation::current());
+
 // A result of training as text: "~0.98". Processors round products differently, and training
 // amplifies the differences: on another machine the number may differ by 0.05 or 5 %.
 std::string trained(double value, int decimals = 2);
