@@ -1,7 +1,7 @@
 // 16 looking_inside: the attention patterns of a trained model's heads, and ablation of each head.
 //
 // Before this lesson: 15_your_text, which trains a character-level GPT.
-// After it: 17_fill_in_the_blank, a bidirectional model that predicts a masked word.
+// After it: 18_fill_in_the_blank, a bidirectional model that predicts a masked word.
 // Worth a breakpoint: weights_by_hand. Continue with `next`: the loop fills the rows of one head.
 
 #include <algorithm>

@@ -191,7 +191,7 @@ QUESTIONS = [
          "vocabulary, 43, in_brief")
     ]),
     Question("16.3", [("lesson.cpp", "in_brief(1200", "in_brief(120")], fails=True),
-    Question("17.1", [
+    Question("18.1", [
         ("lesson.cpp",
          "BlankModel model(1)",
          "BlankModel model(2)"),
@@ -199,49 +199,49 @@ QUESTIONS = [
          "BlankModel twin(1)",
          "BlankModel twin(2)")
     ]),
-    Question("17.2", [
+    Question("18.2", [
         ("lesson.cpp",
          "when [MASK] opened",
          "when [MASK] sneezed")
     ], fails=True),
-    Question("17.3", [("lesson.cpp", "in_brief(2000", "in_brief(200")], fails=True),
-    Question("18.1", [
+    Question("18.3", [("lesson.cpp", "in_brief(2000", "in_brief(200")], fails=True),
+    Question("19.1", [
         ("maps.hpp",
          "map_of(space, 15, 0)",
          "map_of(space, 2, 0)")
     ], elsewhere=("42.9", "82.5")),
-    Question("18.2", [
+    Question("19.2", [
         ("lesson.cpp",
          "centred(query_key_space(t.model, t.head, sentences))",
          "query_key_space(t.model, t.head, sentences)")
     ], elsewhere=("0.70", "0.68", "0.67", "0.63", "0.60")),
-    Question("18.3", [
+    Question("19.3", [
         ("maps.hpp",
          "metric = Distance::cosine",
          "metric = Distance::euclidean")
     ]),
-    Question("19.1", [
+    Question("20.1", [
         ("transformer.hpp",
          "return token(tokens) + nn::sinusoidal_positions(tokens.shape(1), C)",
          "return token(tokens)")
     ], fails=True),
-    Question("19.2", [
+    Question("20.2", [
         ("measures.hpp",
          "Part(part), steps)",
          "Part(part), steps, 2)")
     ], fails=None),
-    Question("19.3", [("sequences.hpp", "in_brief(9, 6)", "in_brief(12, 6)")]),
-    Question("20.1", [
+    Question("20.3", [("sequences.hpp", "in_brief(9, 6)", "in_brief(12, 6)")]),
+    Question("21.1", [
         ("lesson.cpp",
          "settings[0], 3 * steps",
          "settings[0], 8 * steps")
     ]),
-    Question("20.2", [
+    Question("21.2", [
         ("translator.hpp",
          "softmax(scores(s, e.keys)",
          "softmax(scores(0 * s, e.keys)")
     ], fails=True),
-    Question("20.3", [
+    Question("21.3", [
         ("translator.hpp",
          "softmax(scores(s, e.keys)",
          "softmax(slice(W(s), -1, 0, std::int64_t(e.keys.size(1)))"),
@@ -249,64 +249,64 @@ QUESTIONS = [
          "more_words = {0, 16, 32, 48}",
          "more_words = {0}")
     ], fails=True),
-    Question("21.1", [
+    Question("22.1", [
         ("vision_transformer.hpp",
          "normal(shape, 0, 0.5)",
          "normal(shape, 0, 0.02)")
     ], fails=True),
-    Question("21.2", [
+    Question("22.2", [
         ("shapes.hpp",
          "draw_shape(p, b, random_place(g))",
          "draw_shape(p, b, random_place(g, 1))")
     ], fails=True, elsewhere=("0.73", "0.27", "0.80")),
-    Question("21.3", [
+    Question("22.3", [
         ("lesson.cpp",
          "deletion_curves(models, test)",
          "deletion_curves(models[0], test)")
     ], elsewhere=("0.37", "0.55")),
-    Question("22.1", [
+    Question("23.1", [
         ("costs.hpp",
          "n = 256; n <= longest",
          "n = 8; n <= longest")
     ], fails=True),
-    Question("22.2", [("recall.hpp", "D = 8;", "D = 32;")], fails=True),
-    Question("22.3", [
+    Question("23.2", [("recall.hpp", "D = 8;", "D = 32;")], fails=True),
+    Question("23.3", [
         ("linear_attention.hpp",
          "return relu(x) + exp(-relu(-x));",
          "return exp(x);")
     ]),
-    Question("23.1", [("lesson.cpp", "\"she sells sea shells\"", "\"aaaaaaa\"")]),
-    Question("23.2", [("known_bound.hpp", "200'000", "2'000'000")], fails=True),
-    Question("23.3", [("lesson.cpp", "3e10 : 3e11", "3e10 : 12e11")], fails=True),
-    Question("24.1", [
+    Question("24.1", [("lesson.cpp", "\"she sells sea shells\"", "\"aaaaaaa\"")]),
+    Question("24.2", [("known_bound.hpp", "200'000", "2'000'000")], fails=True),
+    Question("24.3", [("lesson.cpp", "3e10 : 3e11", "3e10 : 12e11")], fails=True),
+    Question("25.1", [
         ("repeats.hpp",
          "g.randint(shortest, longest + 1, {B})",
          "g.randint(16, 17, {B})")
     ], fails=True),
-    Question("24.2", [
+    Question("25.2", [
         ("repeats.hpp",
          "    c.positions = nn::PositionKind::rotary;\n",
          "")
     ], fails=True),
-    Question("24.3", [("variants.hpp", "*= Real(3)", "*= Real(1)")], fails=True),
-    Question("25.1", [("lesson.cpp", "SmallBert bert(5)", "SmallBert bert(6)")]),
-    Question("25.2", [
+    Question("25.3", [("variants.hpp", "*= Real(3)", "*= Real(1)")], fails=True),
+    Question("26.1", [("lesson.cpp", "SmallBert bert(5)", "SmallBert bert(6)")]),
+    Question("26.2", [
         ("lesson.cpp",
          "I was WATCHING the Dóor, again!",
          "Unaffable DOORS: 12")
     ]),
-    Question("25.3", [("model.hpp", "c.norm_eps = 1e-12", "c.norm_eps = 1e-5")], fails=True),
-    Question("26.1", [
+    Question("26.3", [("model.hpp", "c.norm_eps = 1e-12", "c.norm_eps = 1e-5")], fails=True),
+    Question("27.1", [
         ("by_hand.hpp",
          "distance = 1; distance < P; distance *= 2",
          "distance = P / 2; distance > 0; distance /= 2")
     ], fails=True),
-    Question("26.2", [
+    Question("27.2", [
         ("by_hand.hpp",
          "Array(g.uniform({1000}, -1, 1) * g.uniform({1000}, -1, 1))",
          "Array(xt::round(100 * g.uniform({1000}, -1, 1) * g.uniform({1000}, -1, 1)))")
     ]),
-    Question("26.3", [("training.hpp", "in_brief(60, 20)", "in_brief(600, 20)")]),
+    Question("27.3", [("training.hpp", "in_brief(60, 20)", "in_brief(600, 20)")]),
 ]
 
 

@@ -140,7 +140,7 @@ TEST_CASE("the lessons that train models are those in the README", "[lessons]") 
   CHECK(listed == training);
 }
 
-TEST_CASE("the bounds of lessons 14 and 19 in the course map and the README are checked there",
+TEST_CASE("the bounds of lessons 14 and 20 in the course map and the README are checked there",
           "[lessons]") {
   const std::string text = one_line(readme());
   const std::string percent = matches(content(project / "lessons/README.md"),
@@ -152,7 +152,7 @@ TEST_CASE("the bounds of lessons 14 and 19 in the course map and the README are 
                 " * source.entropy_rate(), "));
   const std::string match =
       matches(text, "more than ([0-9.]+) of the held-out sequences without an error").at(0);
-  CHECK(has(content(project / "lessons/19_encoder_decoder/lesson.cpp"),
+  CHECK(has(content(project / "lessons/20_encoder_decoder/lesson.cpp"),
             "claim_less(\"trained lengths: the exact match of each task is above " + match +
                 "\", " + match + ",\n"));
 }
@@ -196,15 +196,15 @@ TEST_CASE("with HEED_BRIEF=1 each lesson with training prints the same checks", 
     check_look_commands(folder.path, run.output);
     if (name == "14_how_low_can_it_go")
       CHECK(last_step(run.output) < last_step(expected_output(lesson)));
-    if (name == "16_looking_inside" || name == "17_fill_in_the_blank")
+    if (name == "16_looking_inside" || name == "18_fill_in_the_blank")
       CHECK(look_commands_in(run.output).size() == 1);
   }
 }
 
-TEST_CASE("lesson 25 reads a BERT that the reader has downloaded", "[lessons]") {
+TEST_CASE("lesson 26 reads a BERT that the reader has downloaded", "[lessons]") {
   const ScratchFolder folder;
   const auto lesson = [&](const std::string& bert) {
-    return run_in(folder.path, HEED_BINARY_DIR "/lessons/25_inside_bert",
+    return run_in(folder.path, HEED_BINARY_DIR "/lessons/26_inside_bert",
                   in_quotes(bert) + " 2>&1");
   };
   const LessonRun run = lesson(HEED_TESTS_DIR "/weights/bert");
@@ -212,7 +212,7 @@ TEST_CASE("lesson 25 reads a BERT that the reader has downloaded", "[lessons]") 
   CHECK(run.exit_code == 0);
   CHECK(has(run.output, "  holds: "));
   CHECK_FALSE(has(run.output, "does not hold"));
-  CHECK_FALSE(std::filesystem::exists(folder / "runs/lessons/25_inside_bert/bert"));
+  CHECK_FALSE(std::filesystem::exists(folder / "runs/lessons/26_inside_bert/bert"));
   const LessonRun missing = lesson("no folder");
   CHECK(missing.exit_code == 1);
   CHECK(has(missing.output, "no folder/vocab.txt: No such file or directory"));

@@ -42,7 +42,7 @@ TEST_CASE("the README's pictures that need no training have the texts that lesso
        {Picture{"docs/feast_graph.svg", "03_graph_attention", "feast_graph"},
         Picture{"docs/data_flow.svg", "04_query_key_value", "data_flow"},
         Picture{"docs/bank_weights.svg", "04_query_key_value", "bank"},
-        Picture{"docs/encoder_decoder.svg", "19_encoder_decoder", "architecture"}}) {
+        Picture{"docs/encoder_decoder.svg", "20_encoder_decoder", "architecture"}}) {
     const std::string svg = drawn(picture.lesson, picture.name);
     if (svg.empty()) return;
     INFO(picture.file);
