@@ -40,6 +40,7 @@ struct Call {
   std::map<std::string, std::string> environment = {};  // variables to add or to replace
   // If set, stdout and stderr are a terminal with this number of columns (0 if unknown).
   std::optional<std::size_t> terminal = {};
+  bool typed = false;  // whether stdin is that terminal too, for Child::type()
 };
 
 #ifdef __APPLE__
@@ -85,6 +86,10 @@ class Child {
   // Reads at least `bytes` bytes of output, fewer if the child ends.
   void read_bytes(std::size_t bytes) {
     while (output_.size() < bytes && read_more()) continue;
+  }
+  // Types the text at the terminal, which echoes it.
+  void type(const std::string& text) {
+    if (::write(out_, text.data(), text.size()) < 0) throw std::runtime_error("no terminal");
   }
   void kill(int signal) { ::kill(id_, signal); }
   pid_t process() const { return id_; }
@@ -174,7 +179,7 @@ inline void Child::start(const Call& call, int out) {
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (id_ != 0) return;
   ::alarm(120);
-  if (::chdir(call.folder.c_str()) == 0 && ::dup2(fileno(in_.get()), 0) >= 0 &&
+  if (::chdir(call.folder.c_str()) == 0 && ::dup2(call.typed ? out : fileno(in_.get()), 0) >= 0 &&
       ::dup2(out, 1) >= 0 && ::dup2(err, 2) >= 0)
     ::execve(argument_pointers[0], argument_pointers.data(), settings.data());
   ::_exit(127);

@@ -140,7 +140,8 @@ TEST_CASE("answers and the glossary are printed without a build", "[commands][la
   const Finished odd = machine.heed({"lesson", "1", "--answer"});
   CHECK(odd.code == 2);
   CHECK(odd.err ==
-        "heed: error: unknown option '--answer'; use --all, --answers, --double or --write\n");
+        "heed: error: unknown option '--answer'; use --all, --answers, --double, --guess or "
+        "--write\n");
   const Finished test = machine.heed({"test", "--al"});
   CHECK(test.code == 2);
   CHECK(test.err ==

@@ -73,6 +73,40 @@ TEST_CASE("what the reader prints begins in a line of its own, after a line of c
             " = ones\na line of the reader\n  same: b = b (within 0.1)\n\nIt is"));
 }
 
+TEST_CASE("a lesson prints the reader's guess beside what it measured", "[lessons]") {
+  CHECK(has(small_lesson("guess").output, "\n  | your guess: none   measured: 3\n"));
+  const EnvironmentVariable guess("HEED_GUESS", "2.5");
+  CHECK(has(small_lesson("guess").output, "\n  | your guess: 2.5   measured: 3\n"));
+  const EnvironmentVariable word("HEED_GUESS", "many");
+  CHECK(error_of("guess") ==
+        "heed: error: --guess: 'many' is not a number; give the sum, such as --guess 2.5");
+}
+
+TEST_CASE("on a terminal a lesson asks until the guess is a number", "[lessons]") {
+  if (!has_terminals()) return;
+  Call call{{HEED_BINARY_DIR "/tests/heed_small_lesson", "guess"}, "."};
+  call.terminal = 80;
+  call.typed = true;
+  Child child(call);
+  child.read_until("Your guess, the sum (Enter for none): ");
+  child.type("three\n4\n");
+  CHECK(has(child.finish().out, "| your guess: 4   measured: 3"));
+}
+
+TEST_CASE("a threshold that was set after the result is printed as a guard", "[lessons]") {
+  CHECK(has(small_lesson("guard").output, "\n  guards: 3 is below 4\n"));
+}
+
+TEST_CASE("a lesson shows the sweep that chose its learning rates", "[lessons]") {
+  const std::string out = small_lesson("tuning").output;
+  CHECK(has(out, "  | linear | 0.003 | 2.5000 | 0.0100\n"));
+  CHECK(has(out, "  holds: each rate is the best of its sweep: softmax 0.01, linear 0.003\n"));
+  CHECK(error_of("worse rate") ==
+        "  does NOT hold: each rate is the best of its sweep: softmax 0.03: softmax 0.01");
+  CHECK(error_of("no rate") ==
+        "heed: error: tuning.txt: no row of 'cosine'; run it with HEED_TUNE=1");
+}
+
 TEST_CASE("an appendix is folded in a terminal, unless HEED_APPENDICES is set", "[lessons]") {
   if (!has_terminals()) return;
   Call call{{HEED_BINARY_DIR "/tests/heed_small_lesson"}, "."};

@@ -1,8 +1,12 @@
 // 01 small_lesson: a lesson with a lesson.md, for lesson_test.cpp.
 //
-// With an argument it prints the text wrongly, as each branch says.
+// With an argument it prints the text wrongly, or what only some lessons print, as each branch
+// says.
 
 #include "lesson.hpp"
+
+#include "guess.hpp"
+#include "tuning.hpp"
 
 using namespace heed;
 
@@ -21,6 +25,11 @@ void sum() {
   if (wrong != "part") say({{"sum", decimal(3, 2)}});
   if (wrong == "next part") say();
   claim("3 is odd", true, "");
+  if (wrong == "guess") Guess("the sum").compare("3");
+  if (wrong == "guard") guard("3 is below 4", true, "");
+  if (wrong == "tuning") show_tuning("loss", {{"softmax", 0.01}, {"linear", 0.003}});
+  if (wrong == "worse rate") show_tuning("loss", {{"softmax", 0.03}});
+  if (wrong == "no rate") show_tuning("loss", {{"cosine", 0.01}});
 }
 
 int main(int count, char** arguments) {
