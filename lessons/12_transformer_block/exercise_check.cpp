@@ -2,14 +2,14 @@
 
 #include <cmath>
 
+#include "attention.hpp"
 #include "exercise.hpp"
 #include "heed/nn/gpt.hpp"
 
 using namespace heed;
 
-Tensor transformer_block(const nn::Norm& norm1, const nn::MultiHeadAttention& attention,
-                         const nn::Norm& norm2, const nn::Linear& up, const nn::Linear& down,
-                         const Tensor& x);
+Tensor transformer_block(const nn::Norm& norm1, const Attention& attention, const nn::Norm& norm2,
+                         const nn::Linear& up, const nn::Linear& down, const Tensor& x);
 
 namespace {
 
@@ -17,7 +17,9 @@ constexpr std::size_t B = 2, T = 5, C = 8;
 
 // The reader's function gets the parts of a block, so that it cannot call the block itself.
 Array readers_result(const nn::Block& block, const Array& x) {
-  return transformer_block(block.norm1, block.attention, block.norm2, block.mlp.up, block.mlp.down,
+  const Attention attention{
+      [&](const Tensor& y, const nn::AttentionMask& mask) { return block.attention(y, mask); }};
+  return transformer_block(block.norm1, attention, block.norm2, block.mlp.up, block.mlp.down,
                            Tensor(x))
       .value();
 }

@@ -177,6 +177,20 @@ TEST_CASE("a solution differs from its exercise only in the reader's part, and h
   }
 }
 
+TEST_CASE("`./heed train --mine` trains a GPT with the reader's heads and block, bit for bit",
+          "[lessons][exercises]") {
+  const EnvironmentVariable brief("HEED_BRIEF", "1");
+  const LessonRun solved = run_program("train_mine_solution");
+  CHECK(solved.exit_code == 0);
+  CHECK(has(solved.output, "\nAll 106,816 parameters have the same bits as heed's."));
+  for (const ExerciseFiles& exercise : all_exercises())
+    if (exercise.number == "10" && !is_original(exercise)) return;
+  const ScratchFolder folder;
+  const LessonRun handed_out = run_in(folder.path, HEED_BINARY_DIR "/lessons/train_mine", "2>&1");
+  CHECK(handed_out.exit_code == 1);
+  CHECK(has(handed_out.output, ", at lessons/10_multi_head/exercise.cpp:"));
+}
+
 // Their programs take minutes to compile: the target heed_wrong_answers, built by ctest -C All.
 TEST_CASE("each wrong answer is refused", "[lessons][wrong_answers][.]") {
   for (const ExerciseFiles& exercise : all_exercises()) {
