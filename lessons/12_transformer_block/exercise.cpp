@@ -5,8 +5,8 @@
 // of the MLP. The function below runs and its result has the right shape, but it has five faults.
 // With this exercise and exercise 10 solved, `./heed train --mine` trains a GPT with your parts.
 
-#include "attention.hpp"
 #include "exercise.hpp"
+#include "exercise_attention.hpp"
 #include "heed/nn/gpt.hpp"
 #include "heed/ops/activation.hpp"
 #include "heed/ops/arithmetic.hpp"

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "attention.hpp"
 #include "exercise.hpp"
+#include "exercise_attention.hpp"
 #include "heed/nn/gpt.hpp"
 
 using namespace heed;

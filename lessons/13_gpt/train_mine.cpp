@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "../12_transformer_block/attention.hpp"
+#include "../12_transformer_block/exercise_attention.hpp"
 #include "harbour.hpp"
 #include "heed/array/parallel.hpp"
 #include "heed/autograd/backward.hpp"

@@ -258,7 +258,8 @@ TEST_CASE("test builds what the tests need and runs all tests; setup only builds
   CHECK(machine.log() == tests + tested + " -R x\n");
   machine.forget();
   CHECK(machine.heed({"test", "--all", "-V"}).code == 0);
-  CHECK(machine.log() == tests + tested + " -C All -V\n");
+  CHECK(machine.log() == "cmake --build " + build + " --target heed_test_all heed_lessons\n" +
+                             tested + " -C All -V\n");
 }
 
 TEST_CASE("test -R builds only the tests of a folder that runs no other program",

@@ -94,22 +94,6 @@ inline std::string first_difference(const std::string& expected, const std::stri
   return "";
 }
 
-// The lines of a README.md that do not depend on training, with # for each number: prose, code, and
-// links to pictures, but no output.
-inline std::string without_training(const std::string& readme) {
-  static const std::regex number("~?-?[0-9][0-9,]*(\\.[0-9]+)?(e-?[0-9]+)?");
-  std::string rest;
-  bool in_output = false, in_code = false;
-  for (const std::string& line : lines_of(readme)) {
-    if (line == "```text") in_output = true;
-    if (line == "```cpp") in_code = true;
-    if (!in_output && !line.empty())
-      rest += (in_code ? line : std::regex_replace(line, number, "#")) + "\n";
-    if (line == "```") in_output = in_code = false;
-  }
-  return rest;
-}
-
 // The texts of an SVG file, sorted. If the lesson trains, # stands for all numbers, of which an
 // axis may have more or fewer. Versions of Graphviz write a hyphen in two ways.
 inline std::string texts_of_picture(const std::string& svg, bool trains) {

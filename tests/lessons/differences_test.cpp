@@ -5,16 +5,6 @@
 #include "catch.hpp"
 
 using heed_test::picture_difference;
-using heed_test::without_training;
-
-TEST_CASE("what does not depend on training in a README is its prose, code and pictures",
-          "[lessons]") {
-  const std::string readme =
-      "The loss is ~0.69 after 2,000 steps.\n\n```cpp\ntrain(2000);\n```\n\n"
-      "```text\nloss ~0.69\n```\n\n![dots](pictures/dots.svg)\n";
-  CHECK(without_training(readme) ==
-        "The loss is # after # steps.\n```cpp\ntrain(2000);\n```\n![dots](pictures/dots.svg)\n");
-}
 
 TEST_CASE("pictures agree if their texts do, within the last digit of a number", "[lessons]") {
   const auto svg = [](const std::string& texts) { return "<svg><path/>" + texts + "</svg>"; };

@@ -82,7 +82,7 @@ ExerciseFiles exercise_06c() {
 
 }  // namespace
 
-TEST_CASE("each original exercise fails and prints what was expected", "[lessons][exercises]") {
+TEST_CASE("each original exercise fails and prints what was expected", "[lessons][exercises][.]") {
   for (const ExerciseFiles& exercise : all_exercises()) {
     if (!is_original(exercise)) continue;
     const std::string& name = exercise.number;
@@ -95,7 +95,7 @@ TEST_CASE("each original exercise fails and prints what was expected", "[lessons
 }
 
 TEST_CASE("HEED_TRACE=check names the operation with the wrong sign in exercise 06c",
-          "[lessons][exercises]") {
+          "[lessons][exercises][.]") {
   if (!is_original(exercise_06c())) return;
   const EnvironmentVariable trace("HEED_TRACE", "check");
   const ScratchFolder folder;
@@ -152,7 +152,7 @@ TEST_CASE("the README's debugger session names the right lines of exercise 06c",
   CHECK(has(session, "\n58\t"));
 }
 
-TEST_CASE("each exercise passes with its solution", "[lessons][exercises]") {
+TEST_CASE("each exercise passes with its solution", "[lessons][exercises][.]") {
   for (const ExerciseFiles& exercise : all_exercises()) {
     const std::string& name = exercise.number;
     INFO(name);
@@ -178,7 +178,7 @@ TEST_CASE("a solution differs from its exercise only in the reader's part, and h
 }
 
 TEST_CASE("`./heed train --mine` trains a GPT with the reader's heads and block, bit for bit",
-          "[lessons][exercises]") {
+          "[lessons][exercises][.]") {
   const EnvironmentVariable brief("HEED_BRIEF", "1");
   const LessonRun solved = run_program("train_mine_solution");
   CHECK(solved.exit_code == 0);

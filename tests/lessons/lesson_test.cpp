@@ -122,7 +122,7 @@ TEST_CASE("an appendix is folded in a terminal, unless HEED_APPENDICES is set", 
 TEST_CASE("a lesson whose code and lesson.md do not fit ends with a one-line error", "[lessons]") {
   const std::string code = ", at tests/lessons/03_small_lesson/lesson.cpp:";
   CHECK(
-      has(error_of("section"), small_lesson_md + "there is no section '## No sum'" + code + "13"));
+      has(error_of("section"), small_lesson_md + "there is no section '## No sum'" + code + "17"));
   CHECK(has(error_of("values"),
             small_lesson_md + "section 'A sum': the code gives no value for {first}" + code));
   CHECK(has(error_of("part"),

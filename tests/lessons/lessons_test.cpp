@@ -24,43 +24,6 @@ bool cannot_draw(const LessonRun& run) {
   return true;
 }
 
-// Compares the output, README.md and pictures with those that the lesson writes now.
-void check_written(const Path& lesson, const std::string& folder) {
-  const LessonRun run = write_lesson(lesson, folder);
-  if (cannot_draw(run)) return;
-  const Path written = Path(folder) / "written";
-  INFO(run.output);
-  REQUIRE(run.exit_code == 0);
-  CHECK(first_difference(expected_output(lesson), run.output) == "");
-  CHECK(first_difference(content(lesson / "README.md"), content(written / "README.md")) == "");
-  check_pictures_of(lesson, written);
-}
-
-void check_output(const Path& lesson) {
-  const std::string name = lesson.filename().string();
-  const ScratchFolder folder(name);
-  if (has_prose_file(lesson)) {
-    INFO("lesson " << name << "; if you changed it, run: ./heed lesson " << name << " --write");
-    return check_written(lesson, folder.path);
-  }
-  INFO("lesson " << name << "; if you changed it, update its output with: build/release/lessons/"
-                 << name << " > lessons/" << name << "/output.txt");
-  const LessonRun run = run_in(folder.path, HEED_BINARY_DIR "/lessons/" + name);
-  CHECK(run.exit_code == 0);
-  CHECK(first_difference(expected_output(lesson), run.output) == "");
-}
-
-// The run of a lesson in brief. Compares what in its README does not depend on training.
-LessonRun run_in_brief(const Path& lesson, const std::string& folder) {
-  if (!has_prose_file(lesson))
-    return run_in(folder, HEED_BINARY_DIR "/lessons/" + lesson.filename().string());
-  const LessonRun run = write_lesson(lesson, folder);
-  if (run.exit_code == 0)
-    CHECK(without_training(content(folder + "/written/README.md")) ==
-          without_training(content(lesson / "README.md")));
-  return run;
-}
-
 // The commands with `./heed look` in the output of a lesson. A backslash at the end of a line
 // continues the command in the next line.
 std::vector<std::string> look_commands_in(const std::string& text) {
@@ -91,17 +54,32 @@ void check_look_commands(const std::string& folder, const std::string& output) {
   }
 }
 
-// The lines that report a check that holds.
-std::string claims_in(const std::string& text) {
-  std::string claims;
-  for (const std::string& line : lines_of(text))
-    if (line.rfind("  holds: ", 0) == 0 || line.rfind("  guards: ", 0) == 0) claims += line + "\n";
-  return claims;
+// Compares the output, README.md and pictures with those that the lesson writes now.
+void check_written(const Path& lesson, const std::string& folder) {
+  const LessonRun run = write_lesson(lesson, folder);
+  if (cannot_draw(run)) return;
+  const Path written = Path(folder) / "written";
+  INFO(run.output);
+  REQUIRE(run.exit_code == 0);
+  CHECK(first_difference(expected_output(lesson), run.output) == "");
+  CHECK(first_difference(content(lesson / "README.md"), content(written / "README.md")) == "");
+  check_pictures_of(lesson, written);
+  check_look_commands(folder, run.output);
 }
 
-// The last training step that a lesson prints.
-int last_step(const std::string& text) {
-  return std::stoi(matches(text, "\n  \\| step +([0-9]+)").back());
+void check_output(const Path& lesson) {
+  const std::string name = lesson.filename().string();
+  const ScratchFolder folder(name);
+  if (has_prose_file(lesson)) {
+    INFO("lesson " << name << "; if you changed it, run: ./heed lesson " << name << " --write");
+    return check_written(lesson, folder.path);
+  }
+  INFO("lesson " << name << "; if you changed it, update its output with: build/release/lessons/"
+                 << name << " > lessons/" << name << "/output.txt");
+  const LessonRun run = run_in(folder.path, HEED_BINARY_DIR "/lessons/" + name);
+  CHECK(run.exit_code == 0);
+  CHECK(first_difference(expected_output(lesson), run.output) == "");
+  check_look_commands(folder.path, run.output);
 }
 
 // The source of a lesson and of the files in the folder lessons that it includes.
@@ -181,27 +159,8 @@ TEST_CASE("each lesson with training prints its output.txt", "[lessons][lessons_
     if (trains(lesson)) check_output(lesson);
 }
 
-TEST_CASE("with HEED_BRIEF=1 each lesson with training prints the same checks", "[lessons]") {
-  const EnvironmentVariable brief("HEED_BRIEF", "1");
-  for (const Path& lesson : lesson_folders()) {
-    if (!trains(lesson)) continue;
-    const std::string name = lesson.filename().string();
-    INFO("HEED_BRIEF=1 build/release/lessons/" << name);
-    const ScratchFolder folder(name);
-    const LessonRun run = run_in_brief(lesson, folder.path);
-    if (cannot_draw(run)) continue;
-    CHECK(run.exit_code == 0);
-    CHECK(claims_in(run.output) == claims_in(expected_output(lesson)));
-    CHECK(claims_in(run.output) != "");
-    check_look_commands(folder.path, run.output);
-    if (name == "14_how_low_can_it_go")
-      CHECK(last_step(run.output) < last_step(expected_output(lesson)));
-    if (name == "16_looking_inside" || name == "18_fill_in_the_blank")
-      CHECK(look_commands_in(run.output).size() == 1);
-  }
-}
-
-TEST_CASE("lesson 26 reads a BERT that the reader has downloaded", "[lessons]") {
+TEST_CASE("lesson 26 reads a BERT that the reader has downloaded",
+          "[lessons][lessons_in_full][.]") {
   const ScratchFolder folder;
   const auto lesson = [&](const std::string& bert) {
     return run_in(folder.path, HEED_BINARY_DIR "/lessons/26_inside_bert",

@@ -33,7 +33,7 @@ std::string drawn(const std::string& lesson, const std::string& picture) {
 }  // namespace
 
 TEST_CASE("the README's pictures that need no training have the texts that lessons draw now",
-          "[lessons][pictures]") {
+          "[lessons][lessons_in_full][.]") {
   if (!has_terminals()) return;
   struct Picture {
     std::string file, lesson, name;

@@ -54,7 +54,8 @@ std::vector<Lesson> all_lessons() {
 
 std::vector<fs::path> source_files(const Lesson& lesson) {
   std::vector<fs::path> files{lesson.folder() / "lesson.cpp"};
-  for (const fs::path& header : files_in(lesson.folder(), "", ".hpp")) files.push_back(header);
+  for (const fs::path& header : files_in(lesson.folder(), "", ".hpp"))
+    if (header.filename().string().rfind("exercise", 0) != 0) files.push_back(header);
   return files;
 }
 

@@ -1,5 +1,5 @@
-// attention.hpp: the attention of the block in exercise 12: heed's or, in `./heed train --mine`,
-// the reader's.
+// exercise_attention.hpp: the attention of the block in exercise 12: heed's or, in `./heed train
+// --mine`, the reader's.
 #pragma once
 
 #include <functional>
