@@ -5,7 +5,7 @@ command -v doxygen >/dev/null 2>&1 || { echo "doxygen is not installed"; exit 77
 cd "$(dirname "$0")/.."
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-warnings=$({ cat docs/Doxyfile; echo "OUTPUT_DIRECTORY = $folder"; } | doxygen - 2>&1)
+warnings=$({ cat docs/doxygen/Doxyfile; echo "OUTPUT_DIRECTORY = $folder"; } | doxygen - 2>&1)
 [ -z "$warnings" ] || { printf '%s\n' "$warnings"; exit 1; }
 [ -s "$folder/index.html" ] || { echo "no index.html"; exit 1; }
 grep -q scaled_dot_product_attention "$folder"/namespaceheed.html

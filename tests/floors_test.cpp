@@ -146,7 +146,8 @@ TEST_CASE("no file includes a header of a higher layer, and only commands and le
 
 TEST_CASE("no floor may include one of a higher level in the README's table", "[floors]") {
   std::map<std::string, int> levels;
-  for (const std::string& row : heed_test::matches(heed_test::readme(), "\n\\| ([0-9] `[^|]*)"))
+  for (const std::string& row :
+       heed_test::matches(heed_test::documentation(), "\n\\| ([0-9] `[^|]*)"))
     for (const std::string& floor : heed_test::matches(row, "`([a-z]+)`"))
       levels[floor] = std::stoi(row);
   CHECK(levels.size() == below.size());

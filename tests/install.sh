@@ -1,6 +1,6 @@
 #!/bin/sh
 # install.sh BUILD: installs heed from the build folder, and builds and runs examples/outside against
-# the installed library and against the sources, by CMake, and by pkg-config. Then runs the README's
+# the installed library and against the sources, by CMake, and by pkg-config. Then runs the documentation's
 # program as a lesson of a copy of the project.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -87,7 +87,7 @@ grep -q 'heed_missing_instructions(heed_lacking "")' "$(find "$subproject" -name
 cmake --build "$subproject" >"$folder/log" 2>&1 || fail "$(tail -n 40 "$folder/log")"
 run_both "$subproject"
 
-echo "the README's program lessons/99_try/lesson.cpp"
+echo "the program of docs/architecture.md: lessons/99_try/lesson.cpp"
 mkdir "$folder/project" "$folder/bin"
 for name in "$root"/*; do
   case ${name##*/} in build | runs | book) ;; *) cp -r "$name" "$folder/project" ;; esac
@@ -102,7 +102,7 @@ lesson() {
 lesson 1  # the build finds a file that is added later
 mkdir "$folder/project/lessons/99_try"
 awk '/^```/ { if (block ~ /"lesson.hpp"/) { printf "%s", block; exit } block = ""; next } { block = block $0 "\n" }' \
-  "$root/README.md" >"$folder/project/lessons/99_try/lesson.cpp"
+  "$root/docs/architecture.md" >"$folder/project/lessons/99_try/lesson.cpp"
 lesson 99
 for array in 'weights (3, 3)' 'gradient of x (3, 5)'; do
   grep -qxF "$array" "$folder/lesson.txt" || fail "lesson 99 does not print $array: $(cat "$folder/lesson.txt")"

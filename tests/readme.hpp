@@ -1,4 +1,5 @@
-// readme.hpp: reads README.md, for tests that compare it with files and programs of the project.
+// readme.hpp: reads README.md and docs, for tests that compare them with files and programs of the
+// project.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +15,6 @@ namespace heed_test {
 
 inline const std::filesystem::path project = HEED_SOURCE_DIR;
 
-inline std::string readme() { return content(project / "README.md"); }
-
 // All texts that the first group of the pattern matches.
 inline std::vector<std::string> matches(const std::string& text, const std::string& pattern) {
   const std::regex expression(pattern);
@@ -25,6 +24,24 @@ inline std::vector<std::string> matches(const std::string& text, const std::stri
   return found;
 }
 
+// README.md, the pages of docs in the order of docs/README.md, and others that a reader comes to.
+inline std::vector<std::filesystem::path> pages() {
+  std::vector<std::filesystem::path> files = {"README.md", "docs/README.md"};
+  for (const std::string& page :
+       matches(content(project / "docs/README.md"), "\\]\\(([a-z-]+\\.md)\\)"))
+    if (std::find(files.begin(), files.end(), "docs/" + page) == files.end())
+      files.push_back("docs/" + page);
+  for (const char* file : {"lessons/README.md", "CONTRIBUTING.md", "SECURITY.md"})
+    files.push_back(file);
+  return files;
+}
+
+inline std::string documentation() {
+  std::string text;
+  for (const std::filesystem::path& page : pages()) text += content(project / page) + "\n";
+  return text;
+}
+
 // The words of the text in one line, because the width of a line decides where it is broken.
 inline std::string one_line(const std::string& text) {
   std::string line;
@@ -32,12 +49,23 @@ inline std::string one_line(const std::string& text) {
   return line;
 }
 
-// The lines of the first block in the README that contains `text`. The block is C++, or of another
-// kind: "" for output.
+// The lines of the first block in the documentation that contains `text`. The block is C++, or of
+// another kind: "" for output.
 inline std::vector<std::string> block_with(const std::string& text,
                                            const std::string& kind = "cpp") {
-  for (const std::string& block : matches(readme(), "\n```" + kind + "\n([^`]*)\n```"))
-    if (block.find(text) != block.npos) return heed::lines_of(block);
+  std::vector<std::string> block;
+  bool inside = false, wanted = false;
+  for (const std::string& line : heed::lines_of(documentation())) {
+    if (line.rfind("```", 0) != 0) {
+      block.push_back(line);
+      continue;
+    }
+    const auto has_text = [&](const std::string& each) { return each.find(text) != each.npos; };
+    if (inside && wanted && std::any_of(block.begin(), block.end(), has_text)) return block;
+    inside = !inside;
+    wanted = line == "```" + kind;
+    block.clear();
+  }
   return {};
 }
 

@@ -36,7 +36,7 @@ Arguments words_of_command(const std::string& command) {
 // The arguments of heed in each command of the README's blocks for a shell: {"train", "--resume"}.
 std::vector<Arguments> commands_of_readme() {
   std::vector<Arguments> commands;
-  for (const std::string& block : matches(readme(), "\n```sh\n([^`]*)\n```"))
+  for (const std::string& block : matches(documentation(), "\n```sh\n([^`]*)\n```"))
     for (const std::string& command :
          matches(block, "(?:\\./heed|build/release/heed) ((?:[^&\n]|&(?!&))*)"))
       commands.push_back(words_of_command(command));
@@ -93,7 +93,7 @@ TEST_CASE("every command in the README's blocks for a shell is one that heed acc
 
 TEST_CASE("every command of ./heed that the README names is in the launcher's help", "[readme]") {
   const std::string help = help_of_launcher();
-  const std::vector<std::string> names = matches(readme(), "\\./heed\\s+([a-z]+)");
+  const std::vector<std::string> names = matches(documentation(), "\\./heed\\s+([a-z]+)");
   CHECK(names.size() > 80);
   for (const std::string& name : names) {
     INFO(name);
@@ -103,11 +103,11 @@ TEST_CASE("every command of ./heed that the README names is in the launcher's he
 
 TEST_CASE("every flag that the README quotes is in the help of a command", "[readme]") {
   const std::string help = all_help();
-  // Flags of mpirun and of a script.
+  // Flags of mpirun, of a script and of a debugger's command.
   const std::set<std::string> others = {"--oversubscribe", "--bind-to", "--allow-run-as-root",
-                                        "--delay"};
+                                        "--delay", "--svg"};
   std::set<std::string> flags;
-  for (const std::string& quoted : matches(readme(), "`((?:--|\\./heed )[^`]*)`"))
+  for (const std::string& quoted : matches(documentation(), "`((?:--|\\./heed )[^`]*)`"))
     for (const std::string& flag : matches(" " + quoted, "\\s(--[a-z0-9-]+)"))
       if (others.count(flag) == 0 && flag != "--help") flags.insert(flag);
   CHECK(flags.size() > 40);
@@ -120,8 +120,9 @@ TEST_CASE("every flag that the README quotes is in the help of a command", "[rea
 TEST_CASE("the README's commands read runs that an earlier one writes, and replace none unasked",
           "[readme]") {
   std::set<std::string> runs;
+  std::set<Arguments> seen;  // a page may repeat the command of another
   for (const Arguments& arguments : commands_of_readme()) {
-    if (program_commands.count(arguments[0]) == 0) continue;
+    if (program_commands.count(arguments[0]) == 0 || !seen.insert(arguments).second) continue;
     INFO("./heed " << heed::joined(arguments, " "));
     const Command command = parse_command_line(arguments);
     const std::string from = read_run(command), to = written_run(command);

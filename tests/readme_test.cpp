@@ -1,5 +1,5 @@
-// readme_test.cpp: what README.md says about the files of the project, and what it says that
-// programs print.
+// readme_test.cpp: what README.md and docs say about the files of the project, and what they say
+// that programs print.
 
 #include "readme.hpp"
 
@@ -41,6 +41,14 @@ std::string anchor_of(const std::string& heading) {
   return anchor;
 }
 
+// The anchors of the headings of a page.
+std::set<std::string> headings_of(const fs::path& page) {
+  std::set<std::string> anchors;
+  for (const std::string& heading : matches("\n" + content(project / page), "\n#+ ([^\n]*)"))
+    anchors.insert(anchor_of(heading));
+  return anchors;
+}
+
 std::size_t lines_with(const fs::path& file, const std::string& start) {
   const std::vector<std::string> lines = lines_of(content(file));
   return static_cast<std::size_t>(std::count_if(
@@ -70,29 +78,46 @@ std::vector<std::string> part_of(const std::vector<std::string>& lines, std::siz
 
 }  // namespace
 
-TEST_CASE("every link of the README leads to a file or a heading", "[readme]") {
-  const std::string text = readme();
-  std::set<std::string> anchors;
-  for (const std::string& heading : matches(text, "\n#+ ([^\n]*)"))
-    anchors.insert(anchor_of(heading));
-  const std::vector<std::string> links = matches(text, R"(\]\(([^)\s]+)\))");
-  CHECK(links.size() > 40);
-  for (const std::string& link : links) {
-    if (link.rfind("https://", 0) == 0) continue;
-    INFO(link);
-    if (link[0] == '#')
-      CHECK(anchors.count(link.substr(1)) == 1);
-    else
-      CHECK(fs::exists(project / link));
+TEST_CASE("every link of the documentation leads to a file or a heading", "[readme]") {
+  std::size_t links = 0;
+  for (const fs::path& page : pages()) {
+    for (const std::string& link : matches(content(project / page), R"(\]\(([^)\s]+)\))")) {
+      if (link.rfind("https://", 0) == 0) continue;
+      INFO(page << " links " << link);
+      const std::string file = link.substr(0, link.find('#'));
+      const fs::path target = file.empty() ? page : page.parent_path() / file;
+      CHECK(fs::exists(project / target));
+      if (file != link) CHECK(headings_of(target).count(link.substr(link.find('#') + 1)) == 1);
+      ++links;
+    }
   }
+  CHECK(links > 150);
 }
 
-TEST_CASE("every file of the project that the README names exists", "[readme]") {
-  const std::vector<std::string> names =
-      matches(readme(), "`((?:include|src|tests|tools|docs|examples|lessons)/[A-Za-z0-9_/.-]+)`");
+TEST_CASE(
+    "the README has at most 150 lines, 1,000 words and 3 pictures, and links each page of docs",
+    "[readme]") {
+  const std::string text = content(project / "README.md");
+  CHECK(lines_of(text).size() <= 150);
+  CHECK(heed::words_of(text).size() <= 1000);
+  CHECK(matches(text, "(!\\[)").size() <= 3);
+  const std::string index = content(project / "docs/README.md");
+  for (const auto& entry : fs::directory_iterator(project / "docs")) {
+    const std::string name = entry.path().filename().string();
+    if (entry.path().extension() != ".md" || name == "README.md") continue;
+    INFO(name);
+    CHECK(has(index, "(" + name + ")"));
+  }
+  CHECK(has(text, "(docs/README.md)"));
+}
+
+TEST_CASE("every file of the project that the documentation names exists", "[readme]") {
+  const std::vector<std::string> names = matches(
+      documentation(), "`((?:include|src|tests|tools|docs|examples|lessons)/[A-Za-z0-9_/.-]+)`");
   CHECK(names.size() > 5);
   for (const std::string& name : names) {
-    if (name == "lessons/99_try/lesson.cpp") continue;  // the reader's
+    // The reader's
+    if (has(name, "lessons/99_") || has(name, "softsign")) continue;
     INFO(name);
     CHECK(fs::exists(project / name));
   }
@@ -100,7 +125,7 @@ TEST_CASE("every file of the project that the README names exists", "[readme]") 
 
 TEST_CASE("the course map links every lesson and every exercise", "[readme]") {
   const std::string map = content(project / "lessons/README.md");
-  CHECK(has(readme(), "(lessons/README.md)"));
+  CHECK(has(documentation(), "(lessons/README.md)"));
   for (const fs::path& lesson : lesson_folders()) {
     INFO(lesson);
     CHECK(has(map, "(" + lesson.filename().string() + "/"));
@@ -112,7 +137,7 @@ TEST_CASE("the course map links every lesson and every exercise", "[readme]") {
 }
 
 TEST_CASE("the README counts the cases and programs of PyTorch", "[readme]") {
-  const std::string text = readme();
+  const std::string text = documentation();
   const fs::path golden = project / "tests/golden";
   for (const std::string digits : {"", "64"}) {  // in float and in double
     std::size_t backward = 0, forward = 0, refused = 0;
@@ -121,12 +146,13 @@ TEST_CASE("the README counts the cases and programs of PyTorch", "[readme]") {
       for (const golden::Case& each : golden::Reader(file, name).read())
         ++(each.error ? refused : each.grad.empty() ? forward : backward);
     }
-    CHECK(has(one_line(text),
-              "**PyTorch**: " + std::to_string(backward + forward + refused) +
-                  " cases, computed once by PyTorch and kept in [tests/golden](tests/golden), are "
-                  "run in float and in double: " +
-                  std::to_string(backward) + " forward and backward, " + std::to_string(forward) +
-                  " forward, and " + std::to_string(refused) + " that PyTorch refuses."));
+    CHECK(
+        has(one_line(text),
+            "**PyTorch**: " + std::to_string(backward + forward + refused) +
+                " cases, computed once by PyTorch and kept in [tests/golden](../tests/golden), are "
+                "run in float and in double: " +
+                std::to_string(backward) + " forward and backward, " + std::to_string(forward) +
+                " forward, and " + std::to_string(refused) + " that PyTorch rejects."));
   }
   CHECK(lines_with(golden / "random_programs.txt", "CASE ") == 2000);
   CHECK(text.find("2,000 random programs") != text.npos);
@@ -140,12 +166,12 @@ TEST_CASE("the README counts the mutants that all tests include", "[readme]") {
   const std::string sample = matches(content(project / "tests/CMakeLists.txt"),
                                      "mutation.py --only \"[^\"]*::backward \" --sample ([0-9]+)")
                                  .at(0);
-  CHECK(has(one_line(readme()),
+  CHECK(has(one_line(documentation()),
             "`./heed test --all` tests " + sample + " of those in backward functions"));
 }
 
 TEST_CASE("the README's table of the cost model follows from its formula", "[readme]") {
-  const std::string text = one_line(readme());
+  const std::string text = one_line(documentation());
   CHECK(has(text, "T(P) = T(1) / P + 2 a log2 P + 2 (P - 1) / P n b, with n bytes of gradients"));
   const std::string alone = matches(text, "\\| 1 \\| 1 \\| ([0-9.]+) ").at(0);
   const std::string parameters = matches(text, ": ([0-9]+,[0-9]+) parameters").at(0);
@@ -190,7 +216,7 @@ TEST_CASE("the README's network is that of examples/xor.cpp", "[readme]") {
 }
 
 TEST_CASE("the examples have 20 to 70 lines, as the README says", "[readme]") {
-  CHECK(readme().find("programs of 20 to 70 lines") != std::string::npos);
+  CHECK(documentation().find("programs of 20 to 70 lines") != std::string::npos);
   for (const auto& entry : fs::directory_iterator(project / "examples")) {
     if (entry.path().extension() != ".cpp") continue;
     const std::size_t lines = lines_of(content(entry.path())).size();
@@ -279,7 +305,7 @@ TEST_CASE("after 250 steps heed train has the losses in the README",
   const Finished trained = run(call);
   INFO(trained.err);
   const auto [train, val] = losses(trained.out);
-  const auto [train_in_readme, val_in_readme] = losses(readme());
+  const auto [train_in_readme, val_in_readme] = losses(documentation());
   CHECK(std::abs(train - train_in_readme) < 0.01);
   CHECK(std::abs(val - val_in_readme) < 0.01);
 }
@@ -314,14 +340,14 @@ TEST_CASE("the README counts the tests of ./heed test", "[readme]") {
   const std::vector<std::string> total = matches(listed.out, "\nTotal Tests: ([0-9]+)");
   const std::vector<std::string> names = matches(listed.out, "Test +#[0-9]+: ([a-z_]+)");
   REQUIRE(total.size() == 1);
-  CHECK(has(readme(), "\n100% tests passed, 0 tests failed out of " + total[0] + "\n"));
-  CHECK(has(readme(),
+  CHECK(has(documentation(), "\n100% tests passed, 0 tests failed out of " + total[0] + "\n"));
+  CHECK(has(documentation(),
             "\n" + total[0] + "/" + total[0] + " Test #" + total[0] + ": " + names.back() + " ."));
 }
 
 TEST_CASE("the README gives the lower bounds that heed corpus prints", "[readme]") {
   const heed::MarkovSource source = heed::grammar_source();
-  const std::string text = one_line(readme());
+  const std::string text = one_line(documentation());
   CHECK(has(text, "given no earlier character (" + heed::decimal(source.unigram_entropy(), 4) +
                       " nats), one (" + heed::decimal(source.bigram_entropy(), 4) +
                       "), all of them (" + heed::decimal(source.entropy_rate(), 4) + "), "));
@@ -343,7 +369,7 @@ TEST_CASE("the README's apt line has the packages that the launcher installs", "
 
 TEST_CASE("no line of the README's prose is wider than 120 columns", "[readme]") {
   bool in_block = false;
-  for (const std::string& line : lines_of(readme())) {
+  for (const std::string& line : lines_of(documentation())) {
     if (line.rfind("```", 0) == 0) in_block = !in_block;
     if (in_block || line.rfind("|", 0) == 0 || line.rfind("![", 0) == 0) continue;
     INFO(line);
@@ -352,7 +378,7 @@ TEST_CASE("no line of the README's prose is wider than 120 columns", "[readme]")
 }
 
 TEST_CASE("the README lists the folders of the library", "[readme]") {
-  const std::string text = readme();
+  const std::string text = documentation();
   const std::size_t begin = text.find("| level | |");
   REQUIRE(begin != text.npos);
   const std::string table = text.substr(begin, text.find("\n\n", begin) - begin);
@@ -370,7 +396,7 @@ TEST_CASE("the README lists the folders of the library", "[readme]") {
 }
 
 TEST_CASE("the presets that the README names configure, build and test", "[readme]") {
-  const std::string text = one_line(readme());
+  const std::string text = one_line(documentation());
   CHECK(has(text,
             "cmake --preset release && cmake --build --preset release && ctest --preset release "));
   CHECK(has(text, "presets `debug` "));
@@ -391,6 +417,7 @@ TEST_CASE("the README names the standards of C++ that CMake sets", "[readme]") {
       cmake, "xtensor_VERSION VERSION_GREATER_EQUAL ([0-9.]+)\\)\n  set\\(HEED_CXX_STANDARD");
   REQUIRE(standards.size() == 2);
   REQUIRE(versions.size() == 1);
-  CHECK(has(one_line(readme()), "heed needs a C++" + standards[0] + " compiler (C++" +
-                                    standards[1] + " for xtensor " + versions[0] + " or later)"));
+  CHECK(has(one_line(documentation()), "heed needs a C++" + standards[0] + " compiler (C++" +
+                                           standards[1] + " for xtensor " + versions[0] +
+                                           " or later)"));
 }

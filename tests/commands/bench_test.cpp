@@ -265,7 +265,7 @@ TEST_CASE("the tables have a row for every operation and every sweep, as in the 
 TEST_CASE("the README and bench.hpp name the keys of the bench's JSON", "[commands][bench]") {
   const Json json = Json::parse(bench_json(all_results()));
   const std::string list =
-      matches(one_line(readme()), "with the keys ([^\\[]*), and others, which ").at(0);
+      matches(one_line(documentation()), "with the keys ([^\\[]*), and others, which ").at(0);
   const std::vector<std::string> listed = matches(list, "`([a-z0-9_]+)`");
   CHECK(listed.size() > 10);
   for (const std::string& key : listed) {

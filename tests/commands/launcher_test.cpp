@@ -354,8 +354,8 @@ TEST_CASE("docs runs Doxygen and prints the page where the reference begins",
   const fs::path build = machine.root / "build/docs";
   CHECK(has(machine.heed({"docs"}).err, "install -y --no-install-recommends doxygen\n"));
   machine.program("doxygen", "cat >\"$LOG\"");
-  fs::create_directory(machine.root / "docs");
-  put(machine.root / "docs/Doxyfile", "INPUT = include\n");
+  fs::create_directories(machine.root / "docs/doxygen");
+  put(machine.root / "docs/doxygen/Doxyfile", "INPUT = include\n");
   put(machine.root / "CMakeLists.txt", "project(heed VERSION 3.7 LANGUAGES CXX)\n");
   const Finished docs = machine.heed({"docs"});
   CHECK(docs.code == 0);

@@ -60,11 +60,11 @@ TEST_CASE("draw_loss_curve returns a message for a missing or empty loss.csv",
   CHECK(draw_loss_curve(folder.path).message == (folder / "loss.csv").string() + ": no losses yet");
 }
 
-TEST_CASE("docs/loss.svg has the title and the axes of the curve of heed train",
+TEST_CASE("docs/images/loss.svg has the title and the axes of the curve of heed train",
           "[commands][loss_curve]") {
   const Sandbox sandbox;
   REQUIRE(sandbox.heed(Arguments{"train", "--out", "o"} + tiny).code == 0);
-  const std::string svg = content(project / "docs/loss.svg");
+  const std::string svg = content(project / "docs/images/loss.svg");
   const std::vector<std::string> titles =
       matches(sandbox.read("o/loss.gp"), "\nset (?:title|xlabel|ylabel) '([^']*)'");
   CHECK(titles.size() == 3);

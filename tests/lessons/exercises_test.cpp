@@ -115,9 +115,8 @@ TEST_CASE("the README's debugger session names the right lines of exercise 06c",
           "[lessons][exercises]") {
   const std::string exercise = "lessons/06_backward_through_attention/exercise_c.cpp";
   if (!is_original(exercise_06c())) return;
-  const std::string text = readme(), begin = "## Stepping through gradients";
-  const std::string session =
-      text.substr(text.find(begin), text.find("## Tracing") - text.find(begin));
+  const std::string page = content(project / "docs/debugging.md");
+  const std::string session = page.substr(0, page.find("## Tracing"));
   // What the source line of an operation must contain.
   const std::vector<std::pair<std::string, std::string>> parts = {
       {"Product::backward,", " backward(const Array& dy"},
@@ -222,5 +221,5 @@ TEST_CASE("each lesson has one to three exercises, each with a check and a solut
       CHECK(fs::exists(exercise.solution));
     }
   }
-  CHECK(has(one_line(readme()), "Each lesson has one to three exercises"));
+  CHECK(has(one_line(documentation()), "Each lesson has one to three exercises"));
 }

@@ -104,7 +104,7 @@ std::string source_with_includes(const Path& lesson) {
 
 TEST_CASE("the lessons that train models are those in the README", "[lessons]") {
   const std::string list =
-      matches(one_line(readme()), "Lessons ([0-9, andto]+) train models").at(0);
+      matches(one_line(documentation()), "Lessons ([0-9, andto]+) train models").at(0);
   const std::regex range("([0-9]+)(?: to ([0-9]+))?");
   std::set<int> listed, training;
   for (std::sregex_iterator i(list.begin(), list.end(), range), end; i != end; ++i)
@@ -120,7 +120,7 @@ TEST_CASE("the lessons that train models are those in the README", "[lessons]") 
 
 TEST_CASE("the bounds of lessons 14 and 20 in the course map and the README are checked there",
           "[lessons]") {
-  const std::string text = one_line(readme());
+  const std::string text = one_line(documentation());
   const std::string percent = matches(content(project / "lessons/README.md"),
                                       "a model less than ([0-9.]+) % above the lower bound")
                                   .at(0);

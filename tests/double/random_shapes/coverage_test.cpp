@@ -80,7 +80,7 @@ TEST_CASE("a run makes all gradient checks at random shapes, and none fails",
   }
   CHECK(failed == 0);  // the tests of the rows print the failures
   CHECK(checks == 4920);
-  CHECK(heed_test::has(heed_test::one_line(heed_test::readme()),
+  CHECK(heed_test::has(heed_test::one_line(heed_test::documentation()),
                        "at " + heed::grouped(double(checks)) + " random shapes, "));
   CHECK(checks == all_rows().size() * checks_per_row);
   CHECK(names.size() == all_rows().size());  // this_run finds rows by name
