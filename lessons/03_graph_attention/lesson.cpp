@@ -35,19 +35,25 @@ Array one_query() {
   say();
   const Names three = {"cook", "singer", "drummer"};
   const Array keys = xt::view(K, xt::range(1, 4)), values = xt::view(V, xt::range(1, 4));
-  const Array query = {0, 1};
-  const Array scores = dot(keys, query);  // (3, 2) times (2) is (3)
+  const Array query = {0, 1}, scores = dot(keys, query);  // (3, 2) times (2) is (3)
   show(xt::concatenate(xt::xtuple(keys, values, xt::view(scores, xt::all(), xt::newaxis())), 1),
        {"the three", three, {"k: food", "k: music", "v: food", "v: music", "score"}, 0});
   return scores;
 }
 
-// Softmax of one row: exp(score - row maximum), divided by the sum of these numbers. A fully masked
-// row gives zeros, a row with a NaN gives NaN.
+void softmax_of_one_row(const Array& scores) {
+  section("Softmax");
+  const Array e = xt::exp(scores), weights = e / xt::sum(e)();
+  show(xt::stack(xt::xtuple(scores, e, weights), 1),
+       {"softmax", {"cook", "singer", "drummer"}, {"score", "exp(score)", "weight"}});
+  check("in one line = heed's softmax", weights, softmax(Tensor(scores), 0));
+  const Array output = dot(weights, xt::view(V, xt::range(1, 4)));
+  say({{"food", decimal(output(0), 2)}, {"music", decimal(output(1), 2)}});
+}
+
+// Softmax of one row: exp(score - row maximum), divided by the sum of these numbers.
 Array softmax_by_hand(const Array& scores) {
   Array weights = zeros({scores.size()});
-  if (std::all_of(scores.begin(), scores.end(), [](Real score) { return score == -INFINITY; }))
-    return weights;
   const Real maximum = *std::max_element(scores.begin(), scores.end());
   Real sum = 0;
   for (std::size_t j = 0; j < scores.size(); ++j) {
@@ -58,27 +64,19 @@ Array softmax_by_hand(const Array& scores) {
   return weights;
 }
 
-void softmax_of_one_row(const Array& scores) {
-  section("Softmax");
-  const Array e = xt::exp(scores), weights = e / xt::sum(e)();
-  show(xt::stack(xt::xtuple(scores, e, weights), 1),
-       {"softmax", {"cook", "singer", "drummer"}, {"score", "exp(score)", "weight"}});
-  check("a loop by hand = in one line", softmax_by_hand(scores), weights);
-  check("heed's softmax = in one line", softmax(Tensor(scores), 0), weights);
-  const Array output = dot(weights, xt::view(V, xt::range(1, 4)));
-  say({{"food", decimal(output(0), 2)}, {"music", decimal(output(1), 2)}});
-}
-
-void why_exp(const Array& guest_scores) {
+void why_exp(const Array& scores) {
   section("Why exp");
-  const Array scores = {Real(2), Real(-1.9), Real(0)}, large = {100, 102, 101};
-  show("weights", xt::stack(xt::xtuple(scores / xt::sum(scores)(), softmax_by_hand(scores))),
-       {"score / sum", "softmax"}, {"2", "-1.9", "0"});
+  const Array larger = scores + 100;  // 100, 102, 101
+  show("weights",
+       xt::stack(xt::xtuple(scores / xt::sum(scores)(), larger / xt::sum(larger)(),
+                            softmax_by_hand(scores), softmax_by_hand(larger))),
+       {"score / sum of 0, 2, 1", "score / sum of 100, 102, 101", "softmax of 0, 2, 1",
+        "softmax of 100, 102, 101"},
+       {"cook", "singer", "drummer"});
+  claim("without the maximum, softmax of 100, 102, 101 is NaN",
+        std::isnan((xt::exp(larger) / xt::sum(xt::exp(larger))())(0)), "a number");
+  check("a loop by hand = heed's softmax", softmax_by_hand(larger), softmax(Tensor(scores), 0));
   say();
-  claim("exp(100) / (the sum of three such numbers) is NaN",
-        std::isnan((xt::exp(large) / xt::sum(xt::exp(large))())(0)), "a number");
-  check("weights of 100, 102, 101 = weights of 0, 2, 1", softmax_by_hand(large),
-        softmax_by_hand(guest_scores));
 }
 
 // ---- all queries
@@ -91,14 +89,18 @@ Array masked(const Array& scores, const Array& allowed) {
 // The causal graph of n nodes: arrows from each node to itself and to all later ones.
 Array causal_arrows(std::size_t n) { return xt::tril(ones({n, n})); }
 
+// Softmax of each row. A row in which all keys are masked has the weights zero.
 Array softmax_of_rows(const Array& scores) {
   Array weights = zeros({scores.shape(0), scores.shape(1)});
-  for (std::size_t i = 0; i < scores.shape(0); ++i)
-    xt::view(weights, i) = softmax_by_hand(xt::view(scores, i));
+  for (std::size_t i = 0; i < scores.shape(0); ++i) {
+    const Array row = xt::view(scores, i);
+    if (*std::max_element(row.begin(), row.end()) > -INFINITY)
+      xt::view(weights, i) = softmax_by_hand(row);
+  }
   return weights;
 }
 
-void all_guests(const Array& X) {
+void all_guests() {
   section("All guests at once");
   const Array scores = masked(dot(Q, xt::transpose(K)), arrows);  // (5, 5)
   const Array weights = softmax_of_rows(scores);                  // row: query, column: key
@@ -109,18 +111,14 @@ void all_guests(const Array& X) {
   check("attention weights by hand = in one line", weights, softmax(Tensor(scores), -1));
   say();
   draw_feast_weights(people, weights, V, output);
-  say();
-  const Array S = dot(X, xt::transpose(X));  // queries and keys are the embeddings, as in lesson 02
-  const Array complete = softmax_of_rows(S), causal = softmax_of_rows(masked(S, causal_arrows(3)));
-  check("the weights of 'sat' in both graphs", xt::row(causal, 2), xt::row(complete, 2));
-  draw_two_graphs(complete, causal, {"the", "cat", "sat"});
 }
 
 // Softmax of the dot products of the rows of X, times X: a complete graph.
 Array self_attention(const Array& X) { return dot(softmax_of_rows(dot(X, xt::transpose(X))), X); }
 
-void no_order(const Array& X) {
+void no_order() {
   section("A graph has no order");
+  const Array X = Generator(42).randn({3, 5});  // the random sentence of lesson 01
   const Array before = self_attention(X);
   const Array after = self_attention(xt::view(X, xt::keep(2, 0, 1), xt::all()));  // sat the cat
   check("the outputs of 'sat the cat' = those of 'the cat sat' in this order", after,
@@ -161,15 +159,15 @@ Array keys_with_positions(const BankText& text) {
 
 void a_query_for_bank() {
   section("A query for 'bank'");
-  using Text = BankText;
   const Array meaning = {topic, topic}, meaning_and_position = {topic, topic, position};
   const std::vector<BankRow> steps = {
-      {"embeddings as queries and keys", [](const Text& t) { return causal_weights(t.X, t.X); }},
+      {"embeddings as queries and keys",
+       [](const BankText& t) { return causal_weights(t.X, t.X); }},
       {"1. a query for 'bank'",
-       [=](const Text& t) { return causal_weights(queries(t, meaning), t.X); }},
+       [=](const BankText& t) { return causal_weights(queries(t, meaning), t.X); }},
       {"2. and a key for 'bank'",
-       [=](const Text& t) { return causal_weights(queries(t, meaning), topic_keys(t)); }},
-      {"3. and positions in the keys", [=](const Text& t) {
+       [=](const BankText& t) { return causal_weights(queries(t, meaning), topic_keys(t)); }},
+      {"3. and positions in the keys", [=](const BankText& t) {
          return causal_weights(queries(t, meaning_and_position), keys_with_positions(t));
        }}};
   show_bank_losses(steps);
@@ -181,15 +179,22 @@ void a_query_for_bank() {
   say();
 }
 
+void two_graphs() {
+  const Array X = Generator(42).randn({3, 5}), S = dot(X, xt::transpose(X));
+  const Array complete = softmax_of_rows(S), causal = softmax_of_rows(masked(S, causal_arrows(3)));
+  check("the weights of 'sat' in both graphs", xt::row(causal, 2), xt::row(complete, 2));
+  draw_two_graphs(complete, causal, {"the", "cat", "sat"});
+}
+
 int main() {
   opening();
   const Array guest_scores = one_query();
   softmax_of_one_row(guest_scores);
   why_exp(guest_scores);
-  const Array X = Generator(42).randn({3, 5});  // the random sentence of lesson 01
-  all_guests(X);
-  no_order(X);
+  all_guests();
+  no_order();
   a_query_for_bank();
+  if (appendix("Two graphs of one sentence")) two_graphs();
   appendix("In the debugger");
   ending();
 }

@@ -37,7 +37,7 @@ const std::vector<LessonSession> sessions = {
     {"02_naive_attention", start("dot_product") + 3 * next +
                                std::vector<Step>{{"print sum", "= 0.25"}} + 2 * next +
                                std::vector<Step>{{"print sum", "= 0.5"}}},
-    {"03_graph_attention", start("softmax_by_hand") + 7 * next +
+    {"03_graph_attention", start("softmax_by_hand") + 6 * next +
                                std::vector<Step>{{"print sum", "= 0.1353"}} + 3 * next +
                                std::vector<Step>{{"print sum", "= 1.1353"}}},
     {"04_query_key_value",
