@@ -45,6 +45,24 @@ BankWeights with_projections(const Array& factors) {
   };
 }
 
+// The smallest attention weight of a 'bank' on its topic word, in random texts.
+Real smallest_weight(const BankWeights& attend, int texts) {
+  Generator g(1);
+  Real smallest = 1;
+  for (int i = 0; i < texts; ++i) {
+    const Indices fillers = g.randint(0, 5, {2});  // 0 to 4 before each 'bank'
+    BankText text = bank_text({"river", "money"}, {fillers(0), fillers(1)});
+    const std::size_t topics[] = {1, text.banks[0] + 3};  // the positions of 'river' and 'money'
+    for (const std::size_t t : topics) {
+      const Real water = g.rand({1})(0);
+      xt::view(text.X, t) = Array{water, 1 - water};
+    }
+    const Array weights = attend(text);
+    for (const int k : {0, 1}) smallest = std::min(smallest, weights(text.banks[k], topics[k]));
+  }
+  return smallest;
+}
+
 void three_matrices() {
   section("Three matrices");
   show(xt::concatenate(xt::xtuple(bank_W_Q, bank_W_K, bank_W_V), 1),
@@ -56,21 +74,10 @@ void three_matrices() {
   check("X W_V = water and money", dot(bank_with_positions(text), bank_W_V), text.X);
   say();
   const BankWeights attend = with_projections(ones({4}));
-  Array weights = attend(text);
-  weights = xt::where(xt::tril(ones(weights.shape())) > 0, weights, -INFINITY);
-  picture("04_query_key_value", "bank",
-          Array(xt::view(weights, xt::keep(text.banks[0], text.banks[1]), xt::all())),
-          {"attention weights of both 'bank's (grey: masked)",
-           {"first 'bank'", "second 'bank'"},
-           text.words,
-           "query position",
-           "key position",
-           0,
-           1});
-  std::vector<BankText> new_words = bank_texts();  // (1, 0) becomes (0.9, 0.1), 'bank' stays
-  for (BankText& each : new_words) each.X = dot(each.X, Array{{0.9F, 0.1F}, {0.1F, 0.9F}});
-  say({{"loss", decimal(bank_loss(attend), 4)},
-       {"new_words", decimal(bank_loss(attend, new_words), 4)}});
+  draw_bank_weights(text, attend(text));
+  const Real smallest = smallest_weight(attend, 1000);
+  say({{"loss", decimal(bank_loss(attend), 4)}, {"smallest", decimal(smallest, 4)}});
+  claim("in 1,000 random texts it is above 0.998", smallest > 0.998, decimal(smallest, 6));
 }
 
 // ---- which part does the work?
@@ -83,35 +90,20 @@ BankWeights without_projections(const Array& factors) {
   };
 }
 
-// The best of 21 x 31 pairs of factors, one for the embedding and one for the position.
-Array best_factors() {
-  Array best = ones({4});
-  for (int i = 0; i <= 20; ++i)
-    for (int j = 0; j <= 30; ++j) {
-      const Real embedding = std::pow(Real(10), Real(-1 + 0.1 * i));
-      const Array factors = {embedding, embedding, 0, std::pow(Real(10), Real(-2.5 + 0.1 * j))};
-      if (bank_loss(without_projections(factors)) < bank_loss(without_projections(best)))
-        best = factors;
-    }
-  return best;
-}
-
 void without_matrices() {
   section("Without the matrices");
-  const std::vector<BankRow> rows = {{"water, money", without_projections({1, 1, 0, 0})},
-                                     {"water, money, position", without_projections({1, 1, 0, 1})},
-                                     {"all four numbers", without_projections({1, 1, 1, 1})},
-                                     {"with the best factors", without_projections(best_factors())},
+  const std::vector<BankRow> rows = {{"four numbers", without_projections({1, 1, 1, 1})},
+                                     {"with factors", without_projections({10, 10, 0, 0.16F})},
                                      {"matrices, no position", with_projections({1, 1, 1, 0})},
                                      {"matrices and position", with_projections({1, 1, 1, 1})}};
   show_bank_losses(rows);
   say();
-  claim("with the best factors the mean loss is above 0.0181",
-        bank_loss(rows[3].weights_of) > 0.0181, "it is not");
-  draw_bank_plane("04_query_key_value", {{"no position", bank_output(rows[4].weights_of)},
-                                         {"all four numbers", bank_output(rows[2].weights_of)},
-                                         {"best factors", bank_output(rows[3].weights_of)},
-                                         {"04 matrices", bank_output(rows[5].weights_of)}});
+  claim("with these factors the mean loss is above 0.0181", bank_loss(rows[1].weights_of) > 0.0181,
+        "it is not");
+  draw_bank_plane("04_query_key_value", {{"no position", bank_output(rows[2].weights_of)},
+                                         {"four numbers", bank_output(rows[0].weights_of)},
+                                         {"with factors", bank_output(rows[1].weights_of)},
+                                         {"04 matrices", bank_output(rows[3].weights_of)}});
 }
 
 void without_positions() {

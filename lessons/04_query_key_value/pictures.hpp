@@ -1,11 +1,27 @@
 // pictures.hpp: the pictures of lesson 04: the matrices of attention as cells, and the data flow.
 #pragma once
 
+#include <cmath>
 #include <string>
 
+#include "bank.hpp"
 #include "gnuplot_picture.hpp"
 
 namespace heed {
+
+// Draws the attention weights of both 'bank's of the text, of all its weights (N, N).
+inline void draw_bank_weights(const BankText& text, const Array& weights) {
+  const Array masked = xt::where(xt::tril(ones(weights.shape())) > 0, weights, -INFINITY);
+  picture("04_query_key_value", "bank",
+          Array(xt::view(masked, xt::keep(text.banks[0], text.banks[1]), xt::all())),
+          {"attention weights of both 'bank's (grey: masked)",
+           {"first 'bank'", "second 'bank'"},
+           text.words,
+           "query position",
+           "key position",
+           0,
+           1});
+}
 
 // Each arrow is labelled with the shape of the array that flows along it.
 const std::string data_flow = R"dot(digraph {
