@@ -1,4 +1,5 @@
-// micrograd.hpp: the formula of micrograd's README (Karpathy 2020), for the appendix of lesson 05.
+// micrograd.hpp: heed's graph, and the formula of micrograd's README (Karpathy 2020), for the
+// appendices of lesson 05.
 #pragma once
 
 #include "pictures.hpp"
@@ -13,6 +14,13 @@ inline Tensor leaf(double x, SourceLocation location = SourceLocation::current()
 inline Real grad(const Tensor& x) { return item(x.grad()); }
 
 inline Array two(double a, double b) { return {Real(a), Real(b)}; }
+
+// Prints heed's graph of f = s b with s = a + b.
+inline void show_graph_of_heed() {
+  Tensor a = leaf(2).set_name("a"), b = leaf(-3).set_name("b");
+  const Tensor s = (a + b).set_name("s"), f = (s * b).set_name("f");
+  std::cout << '\n' << graph_text(f);
+}
 
 inline double power(double x, double p) { return std::pow(x, p); }
 inline double relu(double x) { return x > 0 ? x : 0; }

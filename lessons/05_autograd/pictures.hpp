@@ -57,23 +57,22 @@ std::string drawn(const Nodes& nodes) {
   return dot + "}\n";
 }
 
-// Draws the probability of each letter or space after each other one, for two matrices of logits.
+// Draws the probabilities of ten tokens after six letters, for two matrices of logits.
 inline void picture_of_letters(const Harbour& play, const Tensor& trained, const Tensor& counted,
                                SourceLocation location = SourceLocation::current()) {
-  const std::string letters = " abcdefghijklmnopqrstuvwxyz";
+  const std::string letters = " aehiortuy", current = "ehqtvz";
   std::vector<Array> panels;
-  Names names;
-  for (const char letter : letters) names.push_back({letter});
+  HeatmapOptions options;
+  for (const char letter : letters) options.column_names.push_back({letter});
+  for (const char letter : current) options.row_names.push_back({letter});
   for (const Tensor& logits : {trained, counted}) {
     const Array p = softmax(logits, -1).value();
-    Array panel = zeros({letters.size(), letters.size()});
-    for (std::size_t i = 0; i < letters.size(); ++i)
+    Array panel = zeros({current.size(), letters.size()});
+    for (std::size_t i = 0; i < current.size(); ++i)
       for (std::size_t j = 0; j < letters.size(); ++j)
-        panel(i, j) = p(play.vocabulary.id(letters[i]), play.vocabulary.id(letters[j]));
+        panel(i, j) = p(play.vocabulary.id(current[i]), play.vocabulary.id(letters[j]));
     panels.push_back(panel);
   }
-  HeatmapOptions options;
-  options.row_names = options.column_names = names;
   options.row_title = "current token", options.column_title = "next token";
   options.low = 0, options.high = 1;
   picture("05_autograd", "letters", panels, {"probabilities, trained", "probabilities, counted"},
