@@ -124,7 +124,6 @@ void projection_gradients(const Tensor& X, const std::vector<Tensor>& W,
     if (t == 1) show("outer product of 'cat'", product);
     outer_products += product;
   }
-  show("dW_K = X^T dK", W[0].grad());
   check("dW_K by heed = sum of three outer products", W[0].grad(), outer_products);
   for (std::size_t i = 0; i < 3; ++i) {
     Array dW = dot(xt::transpose(X.value()), dY[i]);  // (5, 3) times (3, 4)
@@ -135,32 +134,40 @@ void projection_gradients(const Tensor& X, const std::vector<Tensor>& W,
   check("dX in one line = by heed", dX, X.grad());
 }
 
-// Compares an element of W_Q's gradient with a central difference of the loss.
+// Compares the squares of all gradients with a central difference of the loss along them.
 void central_difference(const Tensor& X, const std::vector<Tensor>& W, const Tensor& target) {
   const auto loss_at = [&](Real h) {
-    Array W_Q = W[1].value();
-    W_Q(3, 1) += h;
-    return half_squares(attend(X, W[0], Tensor(W_Q), W[2]).O, target).item();
+    std::vector<Tensor> moved;
+    for (const Tensor& w : W) moved.emplace_back(w.value() + h * w.grad());
+    return half_squares(attend(X, moved[0], moved[1], moved[2]).O, target).item();
   };
-  const Real measured = (loss_at(Real(0.01)) - loss_at(Real(-0.01))) / Real(0.02);
-  const Real gradient = W[1].grad()(3, 1);
-  say({{"measured", decimal(measured, 2)}, {"gradient", decimal(gradient, 2)}});
-  check("central difference / gradient = 1", scalar(measured / gradient), scalar(1), 0.001);
+  const Real measured = (loss_at(Real(0.001)) - loss_at(Real(-0.001))) / Real(0.002);
+  Real squares = 0;
+  for (const Tensor& w : W) squares += xt::sum(w.grad() * w.grad())();
+  say({{"measured", decimal(measured, 1)}, {"squares", decimal(squares, 1)}});
+  check("central difference / sum of squares = 1", scalar(measured / squares), scalar(1), 0.01);
+}
+
+// Prints the loss and the attention weight of 'sat' on 'cat' after some steps that change only the
+// given ones of W_K, W_Q and W_V (0, 1 and 2).
+void descend(int steps, const std::vector<std::size_t>& changed, const Tensor& X,
+             std::vector<Tensor> W, const Tensor& target) {
+  for (Tensor& w : W) w = Tensor(w.value(), /*requires_grad=*/true);
+  for (int step = 0; step < steps; ++step) {
+    for (const Tensor& w : W) w.clear_grad();
+    backward(half_squares(attend(X, W[0], W[1], W[2]).O, target));
+    for (const std::size_t i : changed) W[i].mutable_value() -= Real(0.01) * W[i].grad();
+  }
+  const Attention now = attend(X, W[0], W[1], W[2]);
+  print_steps(steps, changed, half_squares(now.O, target).item(), now.A.value()(2, 1));
 }
 
 void gradient_descent(const Tensor& X, const std::vector<Tensor>& W, const Tensor& target) {
   section("Gradient descent");
-  say("", "step    loss    attention weight of 'sat' on 'cat'");
-  for (int step = 0; step <= 20; ++step) {
-    const Attention now = attend(X, W[0], W[1], W[2]);
-    const Tensor loss = half_squares(now.O, target);
-    if (step < 3 || step % 10 == 0)
-      say(pad_left(std::to_string(step), 4) + "  " + decimal(loss.item(), 4) + "    " +
-          decimal(now.A.value()(2, 1), 4));
-    for (Tensor w : W) w.clear_grad();
-    backward(loss);
-    for (Tensor w : W) w.mutable_value() -= Real(0.01) * w.grad();
-  }
+  say("", "steps   changed             loss    weight of 'sat' on 'cat'");
+  for (const int steps : {1, 20})
+    for (const auto& changed : std::vector<std::vector<std::size_t>>{{2}, {0, 1}, {0, 1, 2}})
+      descend(steps, changed, X, W, target);
   say();
 }
 
@@ -172,14 +179,10 @@ int main() {
   const Tensor W_Q = Tensor(g.randn({5, 4}), true).set_name("W_Q");
   const Tensor W_V = Tensor(g.randn({5, 4}), true).set_name("W_V");
   const Attention now = attend(X, W_K, W_Q, W_V);
-  const Array& V = now.V.value();  // (3, 4)
-  Array wanted = V;                // (3, 4), to be V's rows 0, 0 and 1
-  xt::row(wanted, 1) = xt::row(V, 0);
-  xt::row(wanted, 2) = xt::row(V, 1);
+  const Array wanted = xt::view(now.V.value(), xt::keep(0, 0, 1), xt::all());  // (3, 4)
   const Tensor loss = half_squares(now.O, Tensor(wanted));
   Provenance provenance;  // records the terms of each gradient
-  const BackwardOptions options{false, &provenance};
-  backward(loss, options);
+  backward(loss, {false, &provenance});
 
   const Array dO = who_sat(now, wanted, loss);
   const auto [dV, dA] = value_and_weight_gradients(now, dO);

@@ -21,6 +21,16 @@ inline void show_sources(const Tensor& x) {
         decimal(part.norm, 4));
 }
 
+// Prints a line of the table of gradient descent.
+inline void print_steps(int steps, const std::vector<std::size_t>& changed, Real loss,
+                        Real weight) {
+  const Names matrices = {"W_K", "W_Q", "W_V"};
+  std::string names;
+  for (const std::size_t i : changed) names += (names.empty() ? "" : ", ") + matrices[i];
+  say(pad_left(std::to_string(steps), 5) + "   " + pad_right(names, 16) +
+      pad_left(decimal(loss, 4), 8) + "    " + decimal(weight, 4));
+}
+
 // Draws the attention weights and the gradients of weights and scores side by side.
 inline void picture_of_gradients(const Array& A, const Array& dA, const Array& dS,
                                  const Names& words,

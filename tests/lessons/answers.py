@@ -107,8 +107,8 @@ QUESTIONS = [
     Question("06.2", [("lesson.cpp", "-= Real(0.01)", "-= Real(0.1)")]),
     Question("06.3", [
         ("lesson.cpp",
-         "xt::row(wanted, 2) = xt::row(V, 1)",
-         "xt::row(wanted, 2) = xt::row(V, 2)")
+         "xt::keep(0, 0, 1)",
+         "xt::keep(0, 0, 2)")
     ]),
     Question("07.1", [("bank_batch.hpp", "Real(0.1)}", "Real(1)}")], fails=True),
     Question("07.2", [("lesson.cpp", "g.normal(shape, 0, 0.1)", "g.normal(shape, 0, 1)")], fails=True),
