@@ -150,9 +150,7 @@ void the_operation() {
   const Array weights = causal_softmax(S), output = dot(weights, V);
   draw_shapes(words, Q, K, V, S, weights, output);
   say();
-  show("scores S", S, words, words);
   show("attention weights", weights, words, words);
-  show("output", output, words);
   check("'the' attends only to itself: its output is its value", xt::row(output, 0), xt::row(V, 0));
   check("attention_of_token for 'sat' = row 2 of the output", attention_of_token(2, Q, K, V),
         xt::row(output, 2));
@@ -167,8 +165,10 @@ void the_operation() {
   show("K", K, words);
   show("Q", Q, words);
   show("Q K^T", products, words, words);
+  show("scores S", S, words, words);
   show("masked scores", masked_fill(Tensor(S), future_mask(3), -INFINITY), words, words);
   show("V", V, words);
+  show("output", output, words);
   const Array between = dot(W_Q, xt::transpose(W_K));  // (5, 5)
   check("X (W_Q W_K^T) X^T = Q K^T", dot(dot(X, between), xt::transpose(X)), products);
 }
