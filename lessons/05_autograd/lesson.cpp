@@ -138,6 +138,7 @@ void compare_with_counts(const Harbour& play, const Tensor& model, const Array& 
   Array counts = zeros({play.vocab_size(), play.vocab_size()});  // n(x, y)
   for (std::size_t i = 0; i < pairs.inputs.size(); ++i)
     counts(pairs.inputs(i), pairs.targets(i)) += 1;
+  // Unseen pairs count as 0.01: with 0, a single one in the held-out text makes the loss infinite.
   const Tensor counted(Array(xt::log(counts + Real(0.01))), /*requires_grad=*/true);
   backward(loss_of(counted, pairs));
   const double loss = loss_of(counted, play.held_out_windows(32)).item();
