@@ -5,10 +5,19 @@
 
 namespace heed {
 
-inline void show_article(const Tensor& x, const Tensor& Q, const Tensor& K, const Tensor& scaled,
-                         const Names& words) {
+// x, and its queries and keys. The matrices W_Q and W_K are those of linear layers.
+struct Article {
+  Generator g{89};
+  Tensor x{g.randn({1, 3, 5})};
+  Tensor Q = linear(x, Tensor(nn::init::linear_weight(g, 5, 16)));  // (1, 3, 16)
+  Tensor K = linear(x, Tensor(nn::init::linear_weight(g, 5, 16)));
+  Tensor scores = matmul(Q, transpose(K, 1, 2)), scaled = scores / std::sqrt(16.0);  // (1, 3, 3)
+};
+
+inline void show_article(const Article& article, const Names& words) {
+  const auto& [g, x, Q, K, scores, scaled] = article;
   show("x", x, words);
-  show("scores", matmul(Q, transpose(K, 1, 2)), words, words);
+  show("scores", scores, words, words);
   show("scaled scores", scaled, words, words);
   show("row sums of the attention weights", sum(softmax(scaled, -1), {-1}), {}, words);
   say();

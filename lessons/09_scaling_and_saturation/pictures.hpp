@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <xtensor/xsort.hpp>
 
 #include "estimate.hpp"
 #include "gnuplot_picture.hpp"
@@ -22,16 +22,57 @@ inline double difference(const std::vector<double>& a, const std::vector<double>
   return (x.mean - y.mean) / std::hypot(x.standard_error, y.standard_error);
 }
 
+// The smallest of these differences for d = 16, 64 and 256.
+template <class Runs>
+double smallest_difference(const std::vector<Runs>& a, const std::vector<Runs>& b) {
+  double smallest = difference(a[0].losses, b[0].losses);
+  for (std::size_t i = 1; i < a.size(); ++i)
+    smallest = std::min(smallest, difference(a[i].losses, b[i].losses));
+  return smallest;
+}
+
+// The percentage of queries with a weight above 0.99. Query 0 has one key, and does not count.
+inline double saturated(const Tensor& weights) {  // (B, T, T)
+  const Array largest =
+      xt::amax(xt::view(weights.value(), xt::all(), xt::range(1, weights.value().shape(1))), {2});
+  return 100.0 * double(xt::count_nonzero(largest > Real(0.99))()) / double(largest.size());
+}
+
+// "11 %": the mean of percentages.
+inline std::string percent_text(const std::vector<double>& percentages) {
+  return decimal(estimate(percentages).mean, 0) + " %";
+}
+
 // A table of the runs for d = 16, 64 and 256.
 template <class Runs>
 std::string table_of_runs(const std::vector<Runs>& runs) {
-  std::string text = "  d  held-out loss   learning rate  saturated before training";
+  std::string text = "  d  held-out loss   saturated: before training  after";
   const char* sizes[] = {" 16", " 64", "256"};
   for (std::size_t i = 0; i < 3; ++i)
     text += "\n" + std::string(sizes[i]) + pad_left(mean_text(runs[i].losses, 2), 15) +
-            pad_left(decimal(runs[i].learning_rate, 3), 16) +
-            pad_left(decimal(estimate(runs[i].saturated).mean, 0) + " %", 27);
+            pad_left(percent_text(runs[i].before), 28) + pad_left(percent_text(runs[i].after), 7);
   return text;
+}
+
+// The losses for d = 16, 64 and 256, a row for each way, and the saturated queries for d = 256.
+template <class Runs>
+std::string table_of_ways(const Names& names, const std::vector<std::vector<Runs>>& ways) {
+  std::string text = pad_left("saturated, d = 256\n", 77);
+  text += "                            d = 16        d = 64       d = 256  before  after";
+  for (std::size_t w = 0; w < names.size(); ++w) {
+    text += "\n" + pad_right(names[w], 20);
+    for (const Runs& runs : ways[w]) text += pad_left(mean_text(runs.losses, 2), 14);
+    text +=
+        pad_left(percent_text(ways[w][2].before), 8) + pad_left(percent_text(ways[w][2].after), 7);
+  }
+  return text;
+}
+
+// Prints the variance of random scores, and the mean of the squares of the divided ones.
+inline void show_variances(std::size_t d, double variance, const Array& squares) {
+  const Estimate scaled = estimate({squares.begin(), squares.end()});
+  say(pad_left(std::to_string(d), 4) + pad_left(decimal(variance, 1), 18) +
+      pad_left(decimal(scaled.mean, 2), 12) + " +- " + decimal(scaled.standard_error, 2));
 }
 
 // The proportions of the numbers in bins of width 2 from -50 to 50.
@@ -44,13 +85,73 @@ inline Series histogram(const std::string& name, const Array& numbers) {
   return series;
 }
 
+// Draws those for d up to 256.
+inline void draw_histograms(const std::vector<Series>& histograms) {
+  picture("09_scaling_and_saturation", "scores", {histograms.begin(), histograms.begin() + 4},
+          CurveOptions{"Without the division, the scores spread as d grows", "score q.k",
+                       "proportion of the scores"});
+}
+
+// Norms of the gradients of random queries of d numbers, and the proportion of queries whose two
+// largest scores differ by less than 1 without the division.
+struct QueryGradients {
+  std::size_t d;
+  std::vector<double> plain = {}, divided = {};  // norms without and with the division
+  double close = 0;
+
+  // Adds queries with the scores S (20, keys) and norms (20).
+  void add(double divisor, const Array& S, const Array& norms) {
+    std::vector<double>& all = divisor == 1 ? plain : divided;
+    all.insert(all.end(), norms.begin(), norms.end());
+    if (divisor != 1) return;
+    const Array sorted = xt::sort(S, 1);
+    const std::size_t keys = S.shape(1);
+    const Array gaps = xt::col(sorted, int(keys) - 1) - xt::col(sorted, int(keys) - 2);
+    close += double(xt::count_nonzero(gaps < 1)()) / 4000;
+  }
+};
+
+// Prints a row for each d, and sorts the norms.
+inline void show_query_gradients(std::vector<QueryGradients>& all) {
+  say("", "          median gradient          gap below 1",
+      "   d   without   with division   of all  times sqrt(d)");
+  for (QueryGradients& x : all) {
+    std::sort(x.plain.begin(), x.plain.end());
+    std::sort(x.divided.begin(), x.divided.end());
+    say(pad_left(std::to_string(x.d), 4) + pad_left(scientific(x.plain[2000], 1), 10) +
+        pad_left(decimal(x.divided[2000], 2), 16) + pad_left(decimal(100 * x.close, 1) + " %", 9) +
+        pad_left(decimal(x.close * std::sqrt(double(x.d)), 2), 15));
+  }
+}
+
+// For each query of the scores (3, 3): the norm of the Jacobian of softmax(factor * scores).
+inline Array jacobian_norms(const Array& scores, double factor,
+                            Array (*jacobian)(const Array& weights)) {
+  const Array weights = softmax(Tensor(scores) * factor, -1).value();
+  Array norms = zeros({3});
+  for (std::size_t i = 0; i < 3; ++i)
+    norms(i) = std::sqrt(xt::sum(xt::square(jacobian(xt::view(weights, i))))());
+  return norms;
+}
+
+inline void show_norms(const Array& scores, const std::vector<double>& factors, const Names& words,
+                       Array (*jacobian)(const Array& weights)) {
+  Array norms = zeros({factors.size(), 3});
+  Names rows;
+  for (std::size_t f = 0; f < factors.size(); ++f) {
+    xt::view(norms, f) = jacobian_norms(scores, factors[f], jacobian);
+    rows.push_back("times " + decimal(factors[f], 0));
+  }
+  show(norms, {"norm of the Jacobian", rows, words, 2});
+}
+
 // Draws, for each row of scores (3, 3) and factors from 1 to 256, the norm of the Jacobian.
 inline void draw_saturation(const Array& scores, const Names& words,
-                            const std::function<Array(const Array&, double)>& norms_of) {
+                            Array (*jacobian)(const Array& weights)) {
   const Names colors = {"#0072B2", "#D55E00", "#009E73"};
   std::string data = "$norms << END\n", plots;
   for (double power = 0; power <= 8; power += 0.125) {
-    const Array norms = norms_of(scores, std::exp2(power));
+    const Array norms = jacobian_norms(scores, std::exp2(power), jacobian);
     data += decimal(std::exp2(power), 4);
     for (const Real norm : norms) data += " " + decimal(norm, 6);
     data += "\n";
@@ -69,8 +170,7 @@ inline void draw_saturation(const Array& scores, const Names& words,
 }
 
 // Draws the percentage of norms below x for d = 16, 64, 256, 1024 and 4096 (each sorted).
-inline void draw_gradient_norms(const std::vector<std::vector<double>>& plain,
-                                const std::vector<std::vector<double>>& divided) {
+inline void draw_gradient_norms(const std::vector<QueryGradients>& all) {
   const Names colors = {"#56B4E9", "#0072B2", "#CC79A7", "#E69F00", "#D55E00"};
   std::string data, plots;
   const auto curve = [&](const std::string& name, const std::vector<double>& norms,
@@ -82,9 +182,9 @@ inline void draw_gradient_norms(const std::vector<std::vector<double>>& plain,
     data += "END\n";
     plots += (plots.empty() ? "plot $" : ", $") + name + " with lines " + style;
   };
-  for (std::size_t i = 0; i < plain.size(); ++i) {
-    curve("plain" + std::to_string(i), plain[i], "lw 2.5 lc rgb '" + colors[i] + "'");
-    curve("divided" + std::to_string(i), divided[i], "lw 2 dt 2 lc rgb '#009E73'");
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    curve("plain" + std::to_string(i), all[i].plain, "lw 2.5 lc rgb '" + colors[i] + "'");
+    curve("divided" + std::to_string(i), all[i].divided, "lw 2 dt 2 lc rgb '#009E73'");
   }
   picture_by_gnuplot(
       "09_scaling_and_saturation", "gradients",

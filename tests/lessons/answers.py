@@ -73,11 +73,11 @@ QUESTIONS = [
         ("lesson.cpp",
          "scores / std::sqrt(double(d))",
          "scores / double(d)")
-    ], fails=True),
+    ]),
     Question("09.2", [
         ("lesson.cpp",
-         "{1, 4, 12, 64};",
-         "{1, 4, 12, 8};")
+         "{1, 4, 12, 64}",
+         "{1, 4, 12, 8}")
     ], derived=(
         "0.4143 = 0.1884 + 0.2259", "0.0965 = 0.1924 - 0.0959", "0.1110 = 0.0557 + 0.0553")),
     Question("09.3", [("lesson.cpp", "keys = 8;", "keys = 64;")]),
