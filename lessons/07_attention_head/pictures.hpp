@@ -58,10 +58,23 @@ Series curve_of(const std::string& name, const Models& models) {
   return curve;
 }
 
-inline void draw_curves(const std::vector<Series>& curves) {
-  picture("07_attention_head", "descent", curves,
-          {"The bank texts: loss during training, mean of five seeds", "step",
-           "loss (nats) at both 'bank's"});
+// Draws curves for two learning rates of gradient descent and of AdamW.
+template <class Models>
+void draw_curves(const std::vector<Models>& descent, const std::vector<Models>& adamw) {
+  picture(
+      "07_attention_head", "descent",
+      {curve_of("gradient descent, 0.1", descent[0]), curve_of("gradient descent, 1", descent[1]),
+       curve_of("AdamW, 0.01", adamw[0]), curve_of("AdamW, 0.1", adamw[1])},
+      CurveOptions{"The bank texts: loss during training, mean of five seeds", "step",
+                   "loss (nats) at both 'bank's"});
+}
+
+// Prints the losses at the second 'bank' of several kinds of models.
+template <class Model>
+void show_controls(const std::vector<std::pair<std::string, std::vector<Model>>>& kinds) {
+  say("", pad_left("held-out texts", 38) + pad_left("longer texts", 19));
+  for (const auto& [name, models] : kinds)
+    say(row_of("  " + name, {held_out_losses(models), longer_losses(models)}));
 }
 
 // The attention weights of a head whose first two parameters are W_Q and W_K.
@@ -92,8 +105,8 @@ inline void draw_products(Array by_hand, Array learned) {
 }
 
 // Draws the loss at the second 'bank' against the number of times 'then' before each 'bank'.
-template <class Models>
-void draw_limits(const Models& models) {
+template <class Model>
+void draw_limits(const std::vector<std::pair<std::string, Model>>& models) {
   std::vector<Series> series;
   for (const auto& [name, model] : models) {
     Series one{name, {}, {}};

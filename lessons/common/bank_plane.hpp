@@ -60,7 +60,7 @@ inline void draw_bank_plane(const std::string& lesson, const std::vector<BankDot
       "set object 3 polygon from 0,0 to 1,0 to 0,1 to 0,0"
       " fc rgb '#888888' fs empty border lc rgb '#AAAAAA'\n" +
       lines_of_equal_loss() + text_at(-0.1, 1.14, "loss of 'lends':", "left " + grey) +
-      text_at(0.17, 0.62, "predicts\\n'lends'", "center tc rgb '#B04A00'") +
+      text_at(0.6, 0.85, "predicts 'lends'", "center tc rgb '#B04A00'") +
       text_at(1.25, 0.30, "predicts 'floods'", "center tc rgb '#0072B2'") +
       text_at(1.03, 0.0, "river", "left " + grey) + text_at(-0.02, 1.05, "money", "left " + grey) +
       text_at(0.46, 0.5, "bank", "right " + grey) +
