@@ -58,7 +58,6 @@ inline void picture_of_attention(std::vector<Array> weights) {
   options.row_title = "query position", options.column_title = "key position";
   options.low = 0, options.high = 1;
   const Names titles = {"no positions", "learned", "sinusoidal"};
-  quote(heatmap_sheet_text(weights, titles, options, 3));
   picture("11_positions", "attention", weights, titles, options, 3);
 }
 
