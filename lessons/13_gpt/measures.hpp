@@ -1,4 +1,4 @@
-// measures.hpp: the loss of counted bigrams, the logit of the current character, and threads, for
+// measures.hpp: the loss of counted bigrams, and threads, for
 // lesson 13.
 #pragma once
 
@@ -24,17 +24,6 @@ inline double bigram_loss(const Batch& counted, double unseen, const Batch& text
     loss -= std::log(n(x, y) / sums(x)) / double(text.inputs.size());
   }
   return loss;
-}
-
-// The mean logit of the current character, which is tokens(b, t).
-inline double mean_own_logit(const nn::Gpt& model, const Indices& tokens) {
-  const NoGrad no_grad;
-  const Array logits = model(tokens).value();  // (B, T, V)
-  double sum = 0;
-  for (std::size_t b = 0; b < tokens.shape(0); ++b)
-    for (std::size_t t = 0; t < tokens.shape(1); ++t)
-      sum += logits(b, t, std::size_t(tokens(b, t)));
-  return sum / double(tokens.size());
 }
 
 // The results of `f` for the seeds 1 to n, each computed in a thread of its own.

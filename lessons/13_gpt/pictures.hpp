@@ -10,46 +10,80 @@ inline std::string mean_and_error(const Estimate& e) {
   return trained(e.mean) + " +- " + trained(e.standard_error, 3);
 }
 
-// The results of a variant: the model of seed 1, and the losses of the seeds.
-struct Row {
-  std::string name;
-  nn::Gpt model;
-  std::size_t parameters;
+// The losses of the seeds of a variant.
+template <class Seeds>
+std::vector<double> losses_of(const Seeds& seeds) {
   std::vector<double> losses;
-};
+  for (const auto& seed : seeds) losses.push_back(seed.loss);
+  return losses;
+}
+template <class Seeds>
+double mean_of(const Seeds& seeds) {
+  return estimate(losses_of(seeds)).mean;
+}
 
-inline double mean_of(const Row& row) { return estimate(row.losses).mean; }
+template <class Variants>
+Names names_of(const Variants& variants) {
+  Names names;
+  for (const auto& variant : variants) names.push_back(variant.name);
+  return names;
+}
 
 // Prints the number of parameters and the losses of each variant: mean and standard error.
-inline void show_losses(const std::vector<Row>& rows) {
+template <class Seeds>
+void show_losses(const Names& names, const std::vector<Seeds>& rows) {
   std::string table = "                             parameters  held-out loss, 3 seeds\n";
-  for (const Row& row : rows)
-    table += pad_right(row.name, 29) + pad_left(grouped(double(row.parameters)), 10) + "  " +
-             mean_and_error(estimate(row.losses)) + "\n";
+  for (std::size_t r = 0; r < rows.size(); ++r)
+    table += pad_right(names[r], 29) + pad_left(grouped(double(rows[r][0].parameters)), 10) + "  " +
+             mean_and_error(estimate(losses_of(rows[r]))) + "\n";
   print_text("\n" + table + "\n", true, SourceLocation::current());
 }
 
 // Prints the losses with ordinary and with large first weights.
-inline void show_deviations(const std::vector<Row>& ordinary, const std::vector<Row>& large) {
+template <class Seeds>
+void show_deviations(const Names& names, const std::vector<Seeds>& ordinary,
+                     const std::vector<Seeds>& large) {
   std::string table = "first weights   as before         4 times as large\n";
   for (std::size_t r = 0; r < large.size(); ++r)
-    table += pad_right(large[r].name, 16) + mean_and_error(estimate(ordinary[r].losses)) + "  " +
-             mean_and_error(estimate(large[r].losses)) + "\n";
+    table += pad_right(names[r], 16) + mean_and_error(estimate(losses_of(ordinary[r]))) + "  " +
+             mean_and_error(estimate(losses_of(large[r]))) + "\n";
+  print_text("\n" + table, true, SourceLocation::current());
+}
+
+// Prints the variance between rows before and after training, as a mean of the seeds.
+template <class Seeds>
+void show_variances(const Names& names, const std::vector<Seeds>& rows) {
+  std::string table = "                            after block:     0     1     2     3     4\n";
+  const auto line = [&](const std::string& name, const Seeds& seeds, bool is_after) {
+    table += pad_right(name, 40);
+    for (std::size_t l = 0; l < seeds[0].before.size(); ++l) {
+      std::vector<double> shares;
+      for (const auto& seed : seeds) shares.push_back((is_after ? seed.after : seed.before)(l));
+      table += pad_left(trained(estimate(shares).mean), 6);
+    }
+    table += "\n";
+  };
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    line(names[r] + ", before training", rows[r], false);
+    line(names[r] + ", after it", rows[r], true);
+  }
   print_text("\n" + table, true, SourceLocation::current());
 }
 
 // Draws the losses of the seeds and their mean, a line for each variant.
-inline void picture_of_losses(const std::vector<Row>& rows, double unigram, double bigram) {
+template <class Seeds>
+void picture_of_losses(const Names& names, const std::vector<Seeds>& rows, double unigram,
+                       double bigram) {
   const std::size_t n = rows.size();
   Array points = zeros({3 * n, 2}), means = zeros({n, 3});
   std::string tics;
   for (std::size_t v = 0; v < n; ++v) {
-    const Estimate e = estimate(rows[v].losses);
+    const Estimate e = estimate(losses_of(rows[v]));
     const Real y = Real(n - 1 - v);
     for (std::size_t s = 0; s < 3; ++s)
-      xt::row(points, int(3 * v + s)) = Array{Real(rows[v].losses[s]), y};
+      xt::row(points, int(3 * v + s)) = Array{Real(rows[v][s].loss), y};
     xt::row(means, int(v)) = Array{Real(e.mean), y, Real(e.standard_error)};
-    tics += (v > 0 ? ", '" : "'") + rows[v].name + "' " + std::to_string(n - 1 - v);
+    tics += (v > 0 ? ", '" : "'") + names[v] + "' " + std::to_string(n - 1 - v);
   }
   const auto line = [](const std::string& name, double x) {
     const std::string at = decimal(x, 4);
