@@ -1,6 +1,8 @@
 // pictures.hpp: the pictures and the table of lesson 10.
 #pragma once
 
+#include <algorithm>
+
 #include "estimate.hpp"
 #include "gnuplot_picture.hpp"
 
@@ -64,12 +66,15 @@ inline void picture_of_the_split() {
                          text + "plot NaN notitle");
 }
 
+inline double least(const std::vector<double>& x) { return *std::min_element(x.begin(), x.end()); }
+inline double most(const std::vector<double>& x) { return *std::max_element(x.begin(), x.end()); }
+
 // "1 head     2.05 +- 0.01" for each model.
 inline void show_losses(const Names& models, const std::vector<std::vector<double>>& losses) {
   std::string table;
   for (std::size_t m = 0; m < models.size(); ++m) {
     const Estimate e = estimate(losses[m]);
-    table += pad_right(models[m], 10) + decimal(e.mean, 3) + " +- " + decimal(e.standard_error, 3) +
+    table += pad_right(models[m], 21) + decimal(e.mean, 3) + " +- " + decimal(e.standard_error, 3) +
              "\n";
   }
   quote(table);
@@ -92,7 +97,6 @@ inline void picture_of_weights(const std::vector<Array>& weights) {
   options.row_title = "query position", options.column_title = "key position";
   options.low = 0, options.high = 1;
   const Names titles = {"one head", "two heads: head 0", "two heads: head 1"};
-  quote(heatmap_sheet_text(panels, titles, options, 3));
   picture("10_multi_head", "weights", panels, titles, options, 3);
 }
 

@@ -113,12 +113,9 @@ QUESTIONS = [
     Question("07.1", [("bank_batch.hpp", "Real(0.1)}", "Real(1)}")], fails=True),
     Question("07.2", [("lesson.cpp", "g.normal(shape, 0, 0.1)", "g.normal(shape, 0, 1)")], fails=True),
     Question("07.3", [("lesson.cpp", "g.randint(0, 9, {2})", "g.randint(0, 5, {2})")], fails=True),
-    Question("10.1", [("lesson.cpp", "m == 0 ? 1 : 4", "m == 0 ? 1 : 3")], fails=True),
-    Question("10.2", [
-        ("lesson.cpp", "words * 0", "words"),
-        ("lesson.cpp", "in_brief(2000, 400)", "in_brief(8000, 400)")
-    ], fails=True),
-    Question("10.3", [("lesson.cpp", "m == 0 ? 1 : 4", "m == 0 ? 1 : 32")]),
+    Question("10.1", [("lesson.cpp", "m == 2 ? 4 : 1", "m == 2 ? 3 : 1")], fails=True),
+    Question("10.2", [("lesson.cpp", "words * 0", "words")], fails=True),
+    Question("10.3", [("lesson.cpp", "m == 2 ? 4 : 1", "m == 2 ? 32 : 1")]),
     Question("11.1", [
         ("lesson.cpp", "head(unsqueeze(x, 0))", "head(unsqueeze(x, 0), causal)")
     ], fails=True),
@@ -151,8 +148,8 @@ QUESTIONS = [
     ]),
     Question("13.3", [
         ("lesson.cpp",
-         '{"without residuals", "residuals"}',
-         '{"without residuals", "residuals", 1}')
+         '"residuals", layers, 0.001}',
+         '"residuals", 1, 0.001}')
     ], fails=True),
     Question("14.1", [
         ("lesson.cpp",
