@@ -1,6 +1,6 @@
 // 11 positions: attention ignores the order of tokens; position encodings, and longer texts.
 //
-// Worth a breakpoint: Model::embedded, which adds the position encodings.
+// Worth a breakpoint: draw_words. `finish` shows the words and their targets.
 
 #include <algorithm>
 #include <cmath>
