@@ -17,14 +17,13 @@ constexpr std::size_t T = 16, C = 32, V = 64;  // characters, width of a vector,
 const Harbour harbour;
 const Names words = {"one", "dog", "ran"};
 
-// What is divided by the root of d: nothing, the scores, the first W_Q, or W_Q and its learning
-// rate.
+// What the root of d divides: nothing, the scores, the first W_Q, or W_Q and its learning rate.
 enum class Divide { nothing, scores, W_Q, W_Q_and_rate };
 
 // What three seeds of the head measure.
 struct Runs {
   std::vector<double> choosing, losses;  // on windows of the training part; on the held-out part
-  std::vector<double> before, after;     // percentage of saturated queries, around the training
+  std::vector<double> saturated;         // percentage of saturated queries, before training
   Series curve;                          // training losses of the last seed
 };
 
@@ -32,10 +31,11 @@ struct Runs {
 Runs train(std::size_t d, Divide divide, double rate) {
   const double root = std::sqrt(double(d)), w = std::sqrt(1.0 / (2 * C));  // Q, K: variance 1
   const Batch play = harbour.held_out_windows(T);
-  Runs runs{{}, {}, {}, {}, {divide == Divide::scores ? "with the division" : "without", {}, {}}};
+  Runs runs;
+  runs.curve.name = divide == Divide::scores ? "with the division" : "without";
   for (const std::uint64_t seed : {1, 2, 3}) {
     Generator g(seed);
-    const auto random = [&g](Shape s, double w) { return Tensor(g.normal(s, 0, w), true); };
+    const auto random = [&g](Shape s, double std) { return Tensor(g.normal(s, 0, std), true); };
     const Tensor characters = random({V, C}, 1), positions = random({T, C}, 1);
     const Tensor W_Q = random({C, d}, divide >= Divide::W_Q ? w / root : w);
     const Tensor W_K = random({C, d}, w), W_V = random({C, V}, w);
@@ -48,7 +48,7 @@ Runs train(std::size_t d, Divide divide, double rate) {
     optim::AdamW others({characters, positions, W_K, W_V}, {rate, 0.9, 0.999, 1e-8, 0});
     optim::AdamW query({W_Q},
                        {divide == Divide::W_Q_and_rate ? rate / root : rate, 0.9, 0.999, 1e-8, 0});
-    runs.before.push_back(saturated(head(play.inputs).weights));
+    runs.saturated.push_back(saturated_queries(head(play.inputs).weights));
     for (std::int64_t step = 0; step < in_brief(200, 60); ++step) {
       const Batch batch = harbour.batch(16, T, g);
       const Tensor loss = cross_entropy(head(batch.inputs).output, batch.targets);
@@ -58,33 +58,36 @@ Runs train(std::size_t d, Divide divide, double rate) {
       if (seed == 3) runs.curve.append(double(step), loss.item());
     }
     const Batch seen = harbour.batch(500, T, g);
-    const auto [logits, weights] = head(play.inputs);
     runs.choosing.push_back(cross_entropy(head(seen.inputs).output, seen.targets).item());
-    runs.losses.push_back(cross_entropy(logits, play.targets).item());
-    runs.after.push_back(saturated(weights));
+    runs.losses.push_back(cross_entropy(head(play.inputs).output, play.targets).item());
   }
   return runs;
 }
 
-// For d = 16, 64 and 256: the runs of the learning rate that is best in `choosing`.
-std::vector<Runs> best_runs(Divide divide) {
-  std::vector<Runs> all;
-  for (const std::size_t d : {16, 64, 256}) {
-    all.push_back(train(d, divide, 0.003));
-    for (const double rate : {0.01, 0.03}) {
-      const Runs runs = train(d, divide, rate);
-      if (estimate(runs.choosing).mean < estimate(all.back().choosing).mean) all.back() = runs;
-    }
-  }
+// For d = 16, 64 and 256: the runs of three learning rates.
+std::vector<std::vector<Runs>> all_rates(Divide divide) {
+  std::vector<std::vector<Runs>> all;
+  for (const std::size_t d : {16, 64, 256})
+    all.push_back({train(d, divide, 0.003), train(d, divide, 0.01), train(d, divide, 0.03)});
   return all;
+}
+
+// Of the runs of each d, those that are best in `choosing`.
+std::vector<Runs> best_of(const std::vector<std::vector<Runs>>& all) {
+  std::vector<Runs> best;
+  for (const std::vector<Runs>& rates : all)
+    best.push_back(*std::min_element(rates.begin(), rates.end(), [](const Runs& a, const Runs& b) {
+      return estimate(a.choosing).mean < estimate(b.choosing).mean;
+    }));
+  return best;
 }
 
 std::vector<Runs> larger_heads() {
   section("A larger head learns less");
-  const std::vector<Runs> runs = best_runs(Divide::nothing);
-  quote(table_of_runs(runs));
+  const auto all = all_rates(Divide::nothing);
+  quote(table_of_rates(all));
   say();
-  return runs;
+  return best_of(all);
 }
 
 void variance_of_a_score(Generator& g) {
@@ -161,8 +164,9 @@ void few_queries_learn(Generator& g) {
 
 void the_division(const std::vector<Runs>& without) {
   section("The division by sqrt(d)");
-  const std::vector<Runs> divided = best_runs(Divide::scores), small = best_runs(Divide::W_Q),
-                          slow = best_runs(Divide::W_Q_and_rate);
+  const std::vector<Runs> divided = best_of(all_rates(Divide::scores)),
+                          small = best_of(all_rates(Divide::W_Q)),
+                          slow = best_of(all_rates(Divide::W_Q_and_rate));
   quote(table_of_ways({"no division", "division", "smaller W_Q", "and a smaller rate"},
                       std::vector<std::vector<Runs>>{without, divided, small, slow}));
   claim("for each d, the division lowers the loss by more than 4 standard errors",

@@ -32,7 +32,7 @@ double smallest_difference(const std::vector<Runs>& a, const std::vector<Runs>& 
 }
 
 // The percentage of queries with a weight above 0.99. Query 0 has one key, and does not count.
-inline double saturated(const Tensor& weights) {  // (B, T, T)
+inline double saturated_queries(const Tensor& weights) {  // (B, T, T)
   const Array largest =
       xt::amax(xt::view(weights.value(), xt::all(), xt::range(1, weights.value().shape(1))), {2});
   return 100.0 * double(xt::count_nonzero(largest > Real(0.99))()) / double(largest.size());
@@ -43,27 +43,28 @@ inline std::string percent_text(const std::vector<double>& percentages) {
   return decimal(estimate(percentages).mean, 0) + " %";
 }
 
-// A table of the runs for d = 16, 64 and 256.
+// A table of the runs for d = 16, 64 and 256, with three learning rates each.
 template <class Runs>
-std::string table_of_runs(const std::vector<Runs>& runs) {
-  std::string text = "  d  held-out loss   saturated: before training  after";
+std::string table_of_rates(const std::vector<std::vector<Runs>>& all) {
+  std::string text = "  d    rate 0.003          0.01          0.03   saturated before training";
   const char* sizes[] = {" 16", " 64", "256"};
-  for (std::size_t i = 0; i < 3; ++i)
-    text += "\n" + std::string(sizes[i]) + pad_left(mean_text(runs[i].losses, 2), 15) +
-            pad_left(percent_text(runs[i].before), 28) + pad_left(percent_text(runs[i].after), 7);
+  for (std::size_t i = 0; i < 3; ++i) {
+    text += "\n" + std::string(sizes[i]);
+    for (const Runs& runs : all[i]) text += pad_left(mean_text(runs.losses, 2), 14);
+    text += pad_left(percent_text(all[i][0].saturated), 17);
+  }
   return text;
 }
 
 // The losses for d = 16, 64 and 256, a row for each way, and the saturated queries for d = 256.
 template <class Runs>
 std::string table_of_ways(const Names& names, const std::vector<std::vector<Runs>>& ways) {
-  std::string text = pad_left("saturated, d = 256\n", 77);
-  text += "                            d = 16        d = 64       d = 256  before  after";
+  std::string text =
+      "                            d = 16        d = 64       d = 256  saturated, d = 256";
   for (std::size_t w = 0; w < names.size(); ++w) {
     text += "\n" + pad_right(names[w], 20);
     for (const Runs& runs : ways[w]) text += pad_left(mean_text(runs.losses, 2), 14);
-    text +=
-        pad_left(percent_text(ways[w][2].before), 8) + pad_left(percent_text(ways[w][2].after), 7);
+    text += pad_left(percent_text(ways[w][2].saturated), 20);
   }
   return text;
 }
