@@ -126,7 +126,7 @@ void one_head_against_two() {
   for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
     losses[0].push_back(predict_two_words(1, 2000, seed, weights[0]));
     losses[1].push_back(predict_two_words(2, 2000, seed, weights[1]));
-    losses[2].push_back(predict_two_words(1, 8000, seed, weights[2]));
+    if (seed <= 3) losses[2].push_back(predict_two_words(1, 8000, seed, weights[2]));
   }
   show_losses({"1 head", "2 heads"}, {losses[0], losses[1]});
   claim("each loss of one head is above 0.3033", least(losses[0]) > 0.3033, "");
