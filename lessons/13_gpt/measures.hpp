@@ -1,11 +1,9 @@
-// measures.hpp: the loss of counted bigrams, and threads, for
-// lesson 13.
+// measures.hpp: the loss of counted bigrams, for lesson 13.
 #pragma once
 
 #include <cmath>
-#include <functional>
-#include <future>
 
+#include "in_threads.hpp"
 #include "lesson.hpp"
 
 namespace heed {
@@ -24,17 +22,6 @@ inline double bigram_loss(const Batch& counted, double unseen, const Batch& text
     loss -= std::log(n(x, y) / sums(x)) / double(text.inputs.size());
   }
   return loss;
-}
-
-// The results of `f` for the seeds 1 to n, each computed in a thread of its own.
-template <class Result>
-std::vector<Result> in_threads(std::uint64_t n, const std::function<Result(std::uint64_t)>& f) {
-  std::vector<std::future<Result>> running;
-  for (std::uint64_t seed = 1; seed <= n; ++seed)
-    running.push_back(std::async(std::launch::async, f, seed));
-  std::vector<Result> results;
-  for (std::future<Result>& each : running) results.push_back(each.get());
-  return results;
 }
 
 }  // namespace heed

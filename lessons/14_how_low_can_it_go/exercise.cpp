@@ -11,12 +11,14 @@
 // 2. first_leak: a model maps tokens (T) to logits (T, V). Row t predicts token t + 1, so it may
 //    depend on the tokens 0 to t only. Return the first t whose row changes, by any bit, when a
 //    single later token is replaced by another of the tokens 0 to V - 1. Return T if no row does.
-//    Logits may be minus infinity.
+//    Logits may be minus infinity or NaN. Compare bits: 0 and -0 have different bits, and a NaN has
+//    the same bits as itself, though == says the opposite of both.
 //
 // As handed out, proves_leak ignores the standard error, and first_leak misses most leaks.
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <functional>
 
 #include "exercise.hpp"

@@ -81,6 +81,47 @@ Model with_leak(std::size_t row, std::size_t from, std::int64_t value, Real size
   };
 }
 
+// The causal model, with a leak: row `row` changes if one of two tokens is `value`, but not if both
+// are. Whoever replaces all later tokens by the same value does not see it.
+Model with_leak_of_one(std::size_t row, std::size_t first, std::size_t second, std::int64_t value) {
+  return [=](const Indices& tokens) {
+    Array logits = causal_logits(tokens);
+    logits(row, 0) += Real((tokens(first) == value) != (tokens(second) == value));
+    return logits;
+  };
+}
+
+// The causal model, with a leak: row `row` depends on the difference of two tokens. Whoever adds
+// the same number to all later tokens does not see it.
+Model with_leak_of_difference(std::size_t row, std::size_t first, std::size_t second) {
+  return [=](const Indices& tokens) {
+    Array logits = causal_logits(tokens);
+    logits(row, 0) += Real((tokens(first) - tokens(second) + std::int64_t(V)) % std::int64_t(V));
+    return logits;
+  };
+}
+
+// The causal model, with a leak that no single token shows: row `row` changes if two tokens differ
+// from those of `text`.
+Model with_leak_of_both(std::size_t row, std::size_t first, std::size_t second,
+                        const Indices& text) {
+  return [=](const Indices& tokens) {
+    Array logits = causal_logits(tokens);
+    logits(row, 0) += Real(tokens(first) != text(first) && tokens(second) != text(second));
+    return logits;
+  };
+}
+
+// The causal model, but logit 0 of row `row` is `before`, or `after` if the token at position
+// `from` is `value`.
+Model with_logit(std::size_t row, std::size_t from, std::int64_t value, Real before, Real after) {
+  return [=](const Indices& tokens) {
+    Array logits = causal_logits(tokens);
+    logits(row, 0) = tokens(from) == value ? after : before;
+    return logits;
+  };
+}
+
 std::string row_name(std::size_t t, std::size_t T) {
   return t == T ? "no leak (" + std::to_string(T) + ")" : "row " + std::to_string(t);
 }
@@ -129,6 +170,14 @@ void judge_single_leaks() {
         return logits;
       },
       seven, 1);
+  judge("row 3 changes if token 5 or 6, but not both, is 4", with_leak_of_one(3, 5, 6, 4), seven,
+        3);
+  judge("row 3 reads the difference of tokens 5 and 6", with_leak_of_difference(3, 5, 6), seven, 3);
+  judge("row 1 changes only if tokens 5 and 6 both change", with_leak_of_both(1, 5, 6, seven),
+        seven, 7);
+  judge("a logit of row 2 changes from 0 to -0", with_logit(2, 5, 1, Real(0), -Real(0)), seven, 2);
+  judge("a logit of row 2 becomes NaN", with_logit(2, 5, 1, Real(0), NAN), seven, 2);
+  judge("a causal model with a NaN", with_logit(2, 5, 1, NAN, NAN), seven, 7);
   judge(
       "a causal model whose logits depend on T",
       [](const Indices& tokens) { return Array(causal_logits(tokens) * Real(tokens.size())); },

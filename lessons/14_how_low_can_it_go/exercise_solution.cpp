@@ -11,12 +11,14 @@
 // 2. first_leak: a model maps tokens (T) to logits (T, V). Row t predicts token t + 1, so it may
 //    depend on the tokens 0 to t only. Return the first t whose row changes, by any bit, when a
 //    single later token is replaced by another of the tokens 0 to V - 1. Return T if no row does.
-//    Logits may be minus infinity.
+//    Logits may be minus infinity or NaN. Compare bits: 0 and -0 have different bits, and a NaN has
+//    the same bits as itself, though == says the opposite of both.
 //
 // As handed out, proves_leak ignores the standard error, and first_leak misses most leaks.
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <functional>
 
 #include "exercise.hpp"
@@ -33,6 +35,8 @@ bool proves_leak(const Array& losses, double entropy_rate) {
   return mean < entropy_rate - 3 * std::sqrt(variance / W);
 }
 
+bool same_bits(Real a, Real b) { return std::memcmp(&a, &b, sizeof a) == 0; }
+
 std::size_t first_leak(const Model& model, const Indices& tokens, std::size_t V) {
   const std::size_t T = tokens.size();
   const Array before = model(tokens);  // (T, V)
@@ -44,7 +48,7 @@ std::size_t first_leak(const Model& model, const Indices& tokens, std::size_t V)
       const Array after = model(changed);
       for (std::size_t t = 0; t < std::min(s, first); ++t)
         for (std::size_t w = 0; w < V; ++w)
-          if (after(t, w) != before(t, w)) first = std::min(first, t);
+          if (!same_bits(after(t, w), before(t, w))) first = std::min(first, t);
     }
   return first;
 }

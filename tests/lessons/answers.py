@@ -151,17 +151,13 @@ QUESTIONS = [
          '"residuals", layers, 0.001}',
          '"residuals", 1, 0.001}')
     ], fails=True),
-    Question("14.1", [
-        ("lesson.cpp",
-         "config.layers = 2",
-         "config.layers = 1")
-    ], fails=True),
+    Question("14.1", [("lesson.cpp", "/*layers=*/2", "/*layers=*/1")], fails=True),
     Question("14.2", [
         ("lesson.cpp",
-         "tril(Tensor(ones({T, T})), 1)",
-         "tril(Tensor(ones({T, T})), 0)")
+         "train_seeds(texts, 1)",
+         "train_seeds(texts, 0)")
     ], fails=True),
-    Question("14.3", [("lesson.cpp", "draw(200'000", "draw(5'000")], fails=True),
+    Question("14.3", [("measures.hpp", "draw(200'000", "draw(5'000")], fails=True),
     Question("15.1", [
         ("lesson.cpp",
          "options.lr = 4e-3, options.min_lr = 4e-4",
