@@ -1,5 +1,5 @@
-// 15 choose: u in the part of every token, at several temperatures; large and infinite logits; u at
-// the upper end of a part and close to 1.
+// 15 choose: u in the part of every token, at high, low and tiny temperatures; large and infinite
+// logits; u at the upper end of a part and close to 1.
 
 #include <algorithm>
 #include <cmath>
@@ -28,7 +28,7 @@ std::string token(std::size_t v) { return "token " + std::to_string(v); }
 
 // "0.5000", and more digits where they matter: "1.0e-30", "0.9999999999999999".
 std::string in_digits(double x) {
-  if (x > 0 && x < 0.01) return scientific(x, 1);
+  if (x != 0 && std::abs(x) < 0.01) return scientific(x, 1);
   return decimal(x, x < 1 && x > 0.9999 ? 16 : x < 1 ? 4 : 2);
 }
 
@@ -38,7 +38,7 @@ std::string fault(const Array& logits, double temperature, double u, std::size_t
   if (got == expected) return "";
   std::string text = "logits";
   for (std::size_t v = 0; v < std::min<std::size_t>(logits.size(), 5); ++v)
-    text += " " + decimal(logits(v), 2);
+    text += " " + (std::abs(logits(v)) < 0.01 ? in_digits(logits(v)) : decimal(logits(v), 2));
   return text + (logits.size() > 5 ? " ..." : "") + ", temperature " + in_digits(temperature) +
          ", u " + in_digits(u) + ":\nexpected " + token(expected) + ", got " + token(got);
 }
@@ -88,6 +88,15 @@ void judge_greedy() {
   expect("at temperature 1e-30 the token with the largest logit", found.empty(), found);
 }
 
+// Tiny temperatures, at which several tokens are possible: only 0 is greedy.
+void judge_tiny_temperatures() {
+  const Array logits = {0, 1, Real(-0.5), Real(0.8)};
+  std::string found;
+  for (const double temperature : {1e-3, 1e-6, 1e-9, 1e-20, 1e-30})
+    if (found.empty()) found = fault_within(logits * Real(temperature), temperature);
+  expect("tiny temperatures above 0 are no greedy choice", found.empty(), found);
+}
+
 void judge_excluded() {
   const Array logits = {-infinity, 1, -infinity, 2, -infinity};
   judge("tokens with a logit of minus infinity are never returned", logits, {0.5, 1, 2});
@@ -116,6 +125,7 @@ int main() {
   judge("logits in the thousands", three + Real(3000), {0.5, 1, 2});
   judge("logits far below zero", three - Real(9000), {0.5, 1, 2});
   judge_greedy();
+  judge_tiny_temperatures();
   judge_excluded();
   for (const std::size_t excluded : {0u, 5u}) {
     const std::string found = fault_near_one(excluded);
