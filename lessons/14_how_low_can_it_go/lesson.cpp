@@ -178,8 +178,8 @@ int main() {
   known_probabilities();
   const double rate = entropy_of_the_source();
   lower_bounds(rate);
-  Texts texts(brief() ? chain_source() : source);
+  Texts texts(brief() ? short_source() : source);
   ideal_predictor(texts);
-  a_leak(texts, close_to_the_bound(texts, rate), rate);
+  a_leak(texts, close_to_the_bound(texts, texts.source.entropy_rate()), rate);
   ending();
 }

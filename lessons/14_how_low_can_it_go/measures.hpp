@@ -77,6 +77,18 @@ inline std::string sampled(const nn::Gpt& model, const Vocabulary& vocabulary) {
   return text;
 }
 
+// For HEED_BRIEF: eight letters. The probabilities of a letter depend on the letter before it.
+inline MarkovSource short_source() {
+  std::vector<MarkovSource::State> states(8);
+  for (std::size_t s = 0; s < 8; ++s) {
+    const auto to = [s](std::size_t step, double p) {
+      return MarkovSource::Letter{char('a' + (s + step) % 8), p, (s + step) % 8};
+    };
+    states[s].letters = {to(1, 0.5), to(3, 0.25), to(4, 0.25)};
+  }
+  return MarkovSource(states);
+}
+
 inline void check_number(const std::string& what, double a, double b) {
   check(what, scalar(Real(a)), scalar(Real(b)));
 }
