@@ -1,200 +1,193 @@
-// 15 your_text: token ids, windows and batches of a text, and a GPT that learns to continue it.
+// 15 your_text: a text becomes a GPT that continues it: batches, learning rate, counts, sampling.
 //
-// Before this lesson: 14_how_low_can_it_go, the lower bound on the loss.
+// Before this lesson: 14_how_low_can_it_go, whose text has a known lower bound.
 // After it: 16_looking_inside, the attention heads of such a model.
 // With a text of your own: ./heed lesson 15 my_novel.txt
-// Worth a breakpoint: heed::random_batch, which draws the windows of a batch.
+// Worth a breakpoint: train. Continue with `next`, and print batch.inputs.
 
-#include <cmath>
+#include <xtensor/xsort.hpp>
 
 #include "heed/array/parallel.hpp"
 #include "heed/autograd/backward.hpp"
 #include "heed/ops/loss.hpp"
 #include "heed/optim/adamw.hpp"
+#include "heed/optim/schedule.hpp"
+#include "heed/text/corpus.hpp"
+#include "heed/train/generate.hpp"
+#include "in_threads.hpp"
 #include "ngram.hpp"
-#include "sampling.hpp"
+#include "pictures.hpp"
 
 using namespace heed;
 
-void vocabulary_and_ids(const std::string& text, const Vocabulary& vocabulary) {
-  section("Vocabulary and token ids");
-  say("The VOCABULARY is the sorted list of the text's distinct tokens. A token's id is",
-      "its index in this list. In a CHARACTER-LEVEL MODEL each token is one character.",
-      "(GPT-2's tokens are pieces of words: Sennrich et al. 2016, byte pair encoding.)", "");
-  const Names characters = characters_of(text);
-  std::map<std::string, Real> id;  // a map sorts its keys
-  for (const std::string& character : characters) id[character] = 0;
-  Real next_id = 0;
-  for (auto& [character, number] : id) number = next_id++;
-  Array by_hand = zeros({characters.size()});
-  for (std::size_t n = 0; n < characters.size(); ++n) by_hand(n) = id[characters[n]];
-  const Ids ids = vocabulary.encode(text);
-  const Indices all = xt::adapt(ids, {1ul, ids.size()}),
-                eight = xt::view(all, xt::all(), xt::range(0, 8));
-  say(grouped(double(ids.size())) + " tokens, " + std::to_string(vocabulary.size()) +
-          " of them distinct. The first eight:",
-      "", row_of(eight, 0, &vocabulary), row_of(eight, 0), "");
-  check("ids by hand = in one line, for the whole text", by_hand, numbers(xt::view(all, 0)), 0);
-  claim("decoding the ids gives the text", vocabulary.decode(ids) == text, "another text");
+const std::size_t B = 8, T = 64;  // windows in a batch, tokens in a window
+const std::int64_t few_steps = in_brief(500, 100), steps = in_brief(1500, 200);
+const std::vector<double> rates = {0.003, 0.01, 0.03}, temperatures = {0.5, 1, 1.5};
+
+// A text as token ids. The training part ends where the tuning part begins.
+struct Text {
+  const std::string characters;
+  const Vocabulary vocabulary = Vocabulary::of_text(characters);
+  const Ids ids = vocabulary.encode(characters);
+  const Corpus corpus{characters, vocabulary};
+  const std::size_t tuning = ids.size() * 8 / 10, test = ids.size() * 9 / 10;  // begin there
+  const Split training{&corpus, 0, tuning, "training"};
+};
+
+void from_text_to_batches(const Text& text) {
+  section("From a text to batches");
+  quote(truncated(text.characters.substr(0, text.characters.find('\n', 60)), 300));
+  say({{"tokens", grouped(double(text.ids.size()))}, {"V", text.vocabulary.size()}});
+  Generator g(1337);
+  show_batch(random_batch(text.training, 2, 8, g), text.vocabulary);  // B = 2, T = 8
+  say();
 }
 
-void batch_of_windows(const Corpus& corpus, const Vocabulary& vocabulary) {
-  section("A batch of windows");
-  const Split training = corpus.training(), validation = corpus.validation();
-  say("The last tenth of the text is the validation part. The model does not train on",
-      "it, so its loss there shows how well it predicts new text.", "",
-      "  training    from token 0, " + grouped(double(training.size)) + " tokens",
-      "  validation  from token " + grouped(double(validation.begin)) + ", " +
-          grouped(double(validation.size)) + " tokens",
-      "");
-  check("nine tenths by hand = the corpus's", number(std::floor(0.9 * double(corpus.size()))),
-        number(double(training.size)), 0);
-  say("", "The model reads a window of T tokens. The target at each position is the next",
-      "token, so a window gives T predictions, and the causal mask (lesson 08) hides",
-      "the targets. B windows from random positions of the training part are a batch.",
-      "With B = 3 and T = 8:", "");
-  Generator generator(1337), same_generator(1337);
-  const Batch batch = random_batch(training, 3, 8, generator);  // (3, 8) and (3, 8)
-  for (std::size_t b = 0; b < 3; ++b)
-    say("  inputs      " + row_of(batch.inputs, b, &vocabulary),
-        "  targets     " + row_of(batch.targets, b, &vocabulary),
-        "  target ids  " + row_of(batch.targets, b), "");
-  const Indices starts = same_generator.randint(0, std::int64_t(training.size - 8), {3});
-  Array inputs = zeros({3, 8}), targets = zeros({3, 8});
-  for (std::size_t b = 0; b < 3; ++b)
-    for (std::size_t t = 0; t < 8; ++t) {
-      inputs(b, t) = Real(corpus.ids(std::size_t(starts(b)) + t, 1)(0));
-      targets(b, t) = Real(corpus.ids(std::size_t(starts(b)) + t + 1, 1)(0));
-    }
-  check("inputs by hand = in one line", inputs, numbers(batch.inputs), 0);
-  check("targets by hand = in one line", targets, numbers(batch.targets), 0);
-}
-
-void learning_rate_schedule(const TrainOptions& options) {
-  section("The learning rate schedule");
-  say("A LEARNING RATE SCHEDULE gives the learning rate of each step. The rate first",
-      "rises linearly: the warm-up (Vaswani et al. 2017, section 5.3). It often makes",
-      "training more stable; the reason is debated. Then the rate falls along half a",
-      "cosine to a tenth of its maximum, so that the last steps are small.");
-  const optim::WarmupCosine schedule = schedule_of(options);
-  Array by_hand = zeros({std::size_t(options.steps)}), in_one_line = by_hand;
-  for (std::int64_t step = 0; step < options.steps; ++step) {
-    const double done = double(step - options.warmup) / double(options.steps - options.warmup);
-    const double factor = step < options.warmup ? double(step + 1) / double(options.warmup + 1)
-                                                : 0.55 + 0.45 * std::cos(std::acos(-1.0) * done);
-    by_hand(step) = Real(options.lr * factor);
-    in_one_line(step) = Real(schedule.at(step));
+// The probability that the model gives to each token from number `begin` to `end`, after the 33 to
+// 64 tokens before it.
+Array probabilities(const nn::Gpt& model, const Text& text, std::size_t begin, std::size_t end) {
+  const NoGrad no_grad;
+  const std::size_t half = T / 2, W = (end - begin) / half;
+  Batch windows{Indices::from_shape({W, T}), Indices::from_shape({W, T})};
+  for (std::size_t w = 0; w < W; ++w) {
+    xt::row(windows.inputs, int(w)) = text.corpus.ids(begin + w * half - half - 1, T);
+    xt::row(windows.targets, int(w)) = text.corpus.ids(begin + w * half - half, T);
   }
-  check("learning rates by hand = optim::WarmupCosine, every step", by_hand, in_one_line, 1e-8);
-  picture_of(schedule, options);
+  const Array losses =
+      cross_entropy(model(windows.inputs), windows.targets, {Reduction::none}).value();
+  return xt::exp(-xt::view(losses, xt::all(), xt::range(half, T)));  // (W, T / 2)
 }
 
-// The initial loss by hand, and ten training steps in a loop. The trainer does the same ten steps.
-void ten_steps(const Corpus& corpus, const nn::GptConfig& config, const TrainOptions& options,
-               Trainer& trainer) {
-  section("The loss by hand, and ten training steps");
-  say("The model has two blocks of lesson 12, four heads, width 64 and windows of 64.",
-      "Its logits have the shape (B, T, V). The loss is the cross-entropy of lesson 05.", "");
+double loss_of(const Array& p) { return -xt::mean(xt::log(p))(); }
+
+struct Run {
+  nn::Gpt model;
+  std::vector<double> curve;  // the loss on the tuning part, after each tenth of the steps
+};
+
+Run train(const Text& text, const optim::WarmupCosine& schedule, std::uint64_t seed) {
+  const nn::GptConfig config{text.vocabulary.size(), T, /*layers=*/2, /*heads=*/4, /*C=*/64};
+  Generator g(seed);
   Parameters parameters;
-  Generator generator(options.seed);
-  const nn::Gpt model(Scope(parameters, generator), config);
-  Batches batches(corpus.training(), options.batch_size, config.block_size, options.seed);
-  const Batch first = batches.next();         // (8, 64) and (8, 64)
-  const Tensor logits = model(first.inputs);  // (8, 64, V)
-  const double loss = cross_entropy_by_hand(logits.value(), first.targets);
-  const double uniform = std::log(double(config.vocab_size));
-  check("loss by hand = cross_entropy", number(loss), cross_entropy(logits, first.targets));
-  check("cross_entropy = the model's own loss", cross_entropy(logits, first.targets),
-        model.loss(first.inputs, first.targets));
-  say("", "loss " + decimal(loss, 4) + ", of equal probabilities: ln V = " + decimal(uniform, 4));
-  claim("the initial loss is ln V within 3 %", std::abs(loss - uniform) <= 0.03 * uniform + 1e-6,
-        decimal(loss, 4));
-  say("", "A step draws a batch and computes the loss and its gradients. One unusual batch",
-      "can have very large gradients. So if their norm, as one long vector, is above 1,",
-      "they are scaled to norm 1: GRADIENT CLIPPING (Pascanu et al. 2013). Then AdamW",
-      "(lesson 07) updates the weights, with 0.99 in place of 0.999 for the second",
-      "moment and, for the matrices only, a weight decay of 0.1, which keeps weights",
-      "small. The Trainer does the same.", "");
-  optim::AdamWOptions adamw;
-  adamw.beta2 = options.beta2, adamw.weight_decay = options.weight_decay;
-  adamw.decay_vectors = false;
-  optim::AdamW optimizer(parameters.tensors(), adamw);
-  batches.rewind(options.seed);
-  for (std::int64_t step = 0; step < 10; ++step) {
-    const Batch batch = batches.next();
-    optim::zero_grad(parameters.tensors());
-    backward(model.loss(batch.inputs, batch.targets));
-    optim::clip_grad_norm(parameters.tensors(), options.clip);
-    optimizer.set_lr(schedule_of(options).at(step));
+  Run run{nn::Gpt(Scope(parameters, g), config), {}};
+  optim::AdamW optimizer(parameters.tensors(), {/*lr=*/0, 0.9, /*beta2=*/0.99});
+  for (std::int64_t step = 0; step < schedule.decay_steps; ++step) {
+    const Batch batch = random_batch(text.training, B, T, g);  // (8, 64) and (8, 64)
+    optimizer.zero_grad();
+    backward(run.model.loss(batch.inputs, batch.targets));
+    optim::clip_grad_norm(parameters.tensors(), 1);
+    optimizer.set_lr(schedule.at(step));
     optimizer.step();
-    trainer.step();
+    if ((step + 1) % (schedule.decay_steps / 10) == 0)
+      run.curve.push_back(loss_of(probabilities(run.model, text, text.tuning, text.test)));
   }
-  check("the loss by hand = the Trainer's first", number(loss),
-        number(trainer.history()[0].train_loss));
-  check("every weight after our ten steps = the Trainer's, bit for bit", all_weights(parameters),
-        all_weights(trainer.parameters()), 0);
+  return run;
 }
 
-void training(const Ids& validation, Trainer& trainer) {
-  section("Training");
-  say("The Trainer continues. Every 250 steps it also computes the loss of windows from",
-      "the validation part, the same each time. The training loss is the mean over the",
-      "last ten batches, which are other windows: it can be above the validation loss.", "");
-  while (!trainer.done())
-    if (const auto row = trainer.step(); row && row->val_loss) say(in_words(*row));
-  const double unigram = loss_of_counts(validation, 0, validation.size() - 1);
-  const double bigram = loss_of_counts(validation, 1, validation.size() - 1);
-  const double reached = *trainer.history().back().val_loss;
-  say("",
-      "The unigram entropy of the validation part is " + decimal(unigram, 4) +
-          ", its bigram entropy " + decimal(bigram, 4),
-      "(lesson 14). The last validation loss of the model is " + trained(reached) + ".");
-  claim_of_text("the validation loss is below the bigram entropy", reached < bigram, reached);
+// Learning rates that rise in the first twentieth of the steps, and then fall to a twentieth.
+optim::WarmupCosine rising_and_falling(double rate, std::int64_t last) {
+  return {rate, rate / 20, /*warmup=*/last / 20, last};
+}
+
+optim::WarmupCosine constant(double rate, std::int64_t last) { return {rate, rate, 0, last}; }
+
+double which_learning_rate(const Text& text) {
+  section("Which learning rate?");
+  const std::vector<Run> tried = in_threads<Run>(3, [&](std::uint64_t n) {
+    return train(text, rising_and_falling(rates[n - 1], few_steps), 1);
+  });
+  const std::size_t best = show_rates(rates, tried);
+  say({{"rate", decimal(rates[best], 3)}});
+  const std::vector<Run> more = in_threads<Run>(5, [&](std::uint64_t n) {
+    return n < 3 ? train(text, rising_and_falling(rates[best], few_steps), n + 1)  // seeds 2, 3
+                 : train(text, constant(rates[best], few_steps), n - 2);           // seeds 1, 2, 3
+  });
+  show_schedules<Run>({more[2], more[3], more[4]}, {tried[best], more[0], more[1]});
+  picture_of_rates(rates, tried, more[2], rates[best], few_steps);
+  say();
+  return rates[best];
+}
+
+// Trains three seeds for longer, and compares them with counts. Returns the model of the first.
+nn::Gpt is_it_low(const Text& text, double rate) {
+  section("Is that low?");
+  const NGramModel counts({text.ids.begin(), text.ids.begin() + std::ptrdiff_t(text.tuning)}, 6,
+                          text.vocabulary.size());
+  std::vector<double> tuning;  // the loss there, for each k
+  for (std::size_t k = 0; k <= 6; ++k)
+    tuning.push_back(loss_of(counts.probabilities(text.ids, text.tuning, text.test, k)));
+  const std::size_t best = show_contexts(tuning), end = text.ids.size();
+  say({{"k", best}});
+  const Array by_counts = counts.probabilities(text.ids, text.test, end, best);
+  const std::vector<Run> runs = in_threads<Run>(
+      3, [&](std::uint64_t seed) { return train(text, rising_and_falling(rate, steps), seed); });
+  std::vector<Array> by_gpt, by_both;  // of the three seeds
+  for (const Run& run : runs) {
+    by_gpt.push_back(probabilities(run.model, text, text.test, end));
+    by_both.push_back((by_gpt.back() + by_counts) / 2);
+  }
+  show_losses({{"counts", {by_counts}}, {"GPT", by_gpt}, {"mean of both", by_both}});
+  say();
+  return runs[0].model;
+}
+
+// softmax(logits / temperature), of the k largest logits only.
+Array probabilities_at(const Array& logits, double temperature, std::size_t k) {
+  const Array sorted = -xt::sort(Array(-logits));  // in descending order
+  const Real largest = sorted(0), smallest = sorted(std::min(k, sorted.size()) - 1);
+  const Array p =
+      xt::where(logits < smallest, Real(0), xt::exp((logits - largest) / Real(temperature)));
+  return p / xt::sum(p)();
+}
+
+// The logits of the token after the last T tokens of a text: (V).
+Array next_logits(const nn::Gpt& model, const Ids& text) {
+  const NoGrad no_grad;
+  const std::size_t n = std::min(T, text.size());
+  Indices window = Indices::from_shape({1, n});
+  std::copy(text.end() - std::ptrdiff_t(n), text.end(), window.begin());
+  return xt::view(model(window).value(), 0, n - 1);
+}
+
+Ids write(const nn::Gpt& model, Ids text, std::size_t tokens, double temperature, std::size_t k,
+          Generator& g) {
+  for (std::size_t i = 0; i < tokens; ++i)
+    text.push_back(g.multinomial(probabilities_at(next_logits(model, text), temperature, k), 1)(0));
+  return {text.end() - std::ptrdiff_t(tokens), text.end()};
+}
+
+void from_probabilities_to_text(const Text& text, const nn::Gpt& model) {
+  section("From probabilities to a text");
+  const Ids before(&text.ids[text.test - 24], &text.ids[text.test]);
+  quote(text.vocabulary.decode(before));
+  say();
+  const std::size_t V = text.vocabulary.size();
+  std::vector<Array> p;
+  for (const double temperature : temperatures)
+    p.push_back(probabilities_at(next_logits(model, before), temperature, V));
+  picture_of_temperatures(text.vocabulary, temperatures, p);
+  say();
+  for (const double temperature : temperatures) {
+    Generator g(1337);
+    say("", "temperature " + decimal(temperature, 1));
+    quote(text.vocabulary.decode(write(model, before, 150, temperature, V, g)));
+  }
+  say();
+  GenerateOptions options;
+  options.tokens = 40, options.temperature = 0.8, options.top_k = 10;
+  Generator g(1337), same_g(1337);
+  const Ids by_hand = write(model, before, 40, 0.8, 10, g);
+  quote(text.vocabulary.decode(write(model, before, 500, 0.8, 10, g)));
+  claim("40 tokens: by hand = by heed", by_hand == generate(model, before, options, same_g), "");
+  say();
 }
 
 int main(int argc, char** argv) {
-  set_num_threads(1);  // the model is too small for a second thread to save time
-  opening({"to train a character-level GPT, to sample from it, to see it overfit",
-           "loss = -1 / (B T) sum_bt ln p(target(b, t))   logits (B, T, V)\n"
-           "p = softmax(logits / temperature)             over V tokens",
-           "cosine schedule: Loshchilov and Hutter, \"SGDR: Stochastic Gradient\n"
-           "Descent with Warm Restarts\", section 3 (2017)",
-           "torch.optim.AdamW, torch.nn.utils.clip_grad_norm_, torch.multinomial"});
-  section("The text");
-  say("Has a model learned a language, or learned a text by heart? Text that it has not",
-      "seen shows it. This lesson is ./heed train, step by step, with the play of heed,",
-      "or with your own text: ./heed lesson 15 my_novel.txt. It begins:", "");
-  const std::string text = text_to_learn(argc, argv);
-  quote(truncated(text.substr(0, text.find('\n', 60)), 300));
-  const Vocabulary vocabulary = Vocabulary::of_text(text);
-  const Ids ids = vocabulary.encode(text);
-  const Corpus corpus(text, vocabulary);
-  vocabulary_and_ids(text, vocabulary);
-  batch_of_windows(corpus, vocabulary);
-  nn::GptConfig config;
-  config.vocab_size = vocabulary.size(), config.layers = 2, config.embed_dim = 64;
-  TrainOptions options;
-  options.batch_size = 8, options.lr = 4e-3, options.min_lr = 4e-4;
-  options.steps = in_brief(1500, 450), options.warmup = in_brief(100, 20);
-  Trainer trainer(corpus, config, options);
-  learning_rate_schedule(options);
-  ten_steps(corpus, config, options, trainer);
-  training({ids.begin() + std::ptrdiff_t(corpus.validation().begin), ids.end()}, trainer);
-  compare_with_counts(ids, corpus, trainer);
-  sampling(vocabulary, corpus.validation(), trainer.model());
-  overfitting(ids, vocabulary, corpus.validation(), config, options);
-
-  section("A larger model in one command");
-  say("./heed train trains 4 blocks of width 128 for 2000 steps. It saves a CHECKPOINT,",
-      "a file with all that the next step needs: weights, moments, random generators.", "",
-      "  ./heed train my_novel.txt", "  ./heed train --resume --out runs/my_novel",
-      "  ./heed sample runs/my_novel --temperature 0.8 --top-k 10", "",
-      "The second command continues after Ctrl-C. Next lesson: 16_looking_inside.", "",
-      "To see how windows are drawn, start gdb with ./heed debug 15, and type:",
-      "break heed::random_batch, continue, next past the line of starts, print starts.");
-  questions("In main divide lr and min_lr by 10. What is the last validation loss?",
-            "In overfitting use 10 * kilobyte. Does the model still overfit?",
-            "In overfitting set options.dropout = 0.3. (In training, dropout then sets\n"
-            "30 % of its inputs to 0, at random, and multiplies the others by 1 / 0.7;\n"
-            "Srivastava et al. 2014.) Does the minimum get lower?");
+  set_num_threads(1);  // each run has a thread of its own
+  opening();
+  const Text text{text_to_learn(argc, argv)};
+  from_text_to_batches(text);
+  from_probabilities_to_text(text, is_it_low(text, which_learning_rate(text)));
+  section("A text of yours");
+  ending();
 }

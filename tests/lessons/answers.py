@@ -160,19 +160,15 @@ QUESTIONS = [
     Question("14.3", [("measures.hpp", "draw(200'000", "draw(5'000")], fails=True),
     Question("15.1", [
         ("lesson.cpp",
-         "options.lr = 4e-3, options.min_lr = 4e-4",
-         "options.lr = 4e-4, options.min_lr = 4e-5")
+         "temperatures = {0.5, 1, 1.5}",
+         "temperatures = {0.01, 1, 1.5}")
     ]),
     Question("15.2", [
-        ("sampling.hpp",
-         "in_brief(kilobyte, 500)",
-         "in_brief(10 * kilobyte, 500)")
-    ], fails=True),
-    Question("15.3", [
-        ("sampling.hpp",
-         "options.lr = 8e-3,",
-         "options.dropout = 0.3, options.lr = 8e-3,")
-    ], fails=True),
+        ("lesson.cpp",
+         "counts.probabilities(text.ids, text.tuning, text.test, k)",
+         "counts.probabilities(text.ids, text.test, text.ids.size(), k)")
+    ]),
+    Question("15.3", [("lesson.cpp", "write(model, before, 500, 0.8, 10, g)", "write(model, before, 500, 0.8, 1, g)")]),
     Question("16.1", [
         ("lesson.cpp",
          "corpus.validation(), 32)",
