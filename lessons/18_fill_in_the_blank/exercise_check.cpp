@@ -15,17 +15,37 @@ namespace {
 
 constexpr std::int64_t V = 12, mask_token = 3, stop = 7;  // neither the first nor the last index
 
-// N sentences of `words` random words and of full stops at the positions `stops`.
-Indices sentences(std::size_t N, std::size_t words, const std::vector<std::size_t>& stops) {
-  const std::size_t T = words + stops.size();
-  Indices tokens = Generator(words).randint(0, V - 2, {N, T});
-  for (std::size_t i = 0; i < tokens.size(); ++i) {  // 0 1 2 4 5 6 8 9 10 11
-    std::int64_t& token = tokens.data()[i];
+// (N, T) random words, which are neither [MASK] nor full stops: 0 1 2 4 5 6 8 9 10 11.
+Indices random_words(std::size_t N, std::size_t T) {
+  Indices tokens = Generator(T).randint(0, V - 2, {N, T});
+  for (std::int64_t& token : tokens) {
     token += token >= 3 ? 1 : 0;
     token += token >= 7 ? 1 : 0;
   }
+  return tokens;
+}
+
+// N sentences of `words` random words and of full stops at the positions `stops`.
+Indices sentences(std::size_t N, std::size_t words, const std::vector<std::size_t>& stops) {
+  Indices tokens = random_words(N, words + stops.size());
   for (std::size_t i = 0; i < N; ++i)
     for (const std::size_t t : stops) tokens(i, t) = stop;
+  return tokens;
+}
+
+// Seven sentences of twelve words and two full stops, which are elsewhere in each.
+Indices moving_stops() {
+  Indices tokens = random_words(7, 14);
+  for (std::size_t i = 0; i < 7; ++i) tokens(i, i) = tokens(i, i + 7) = stop;
+  return tokens;
+}
+
+// Five sentences of 20, 12, 8, 3 and 0 words, with full stops to their end.
+const std::vector<std::size_t> words_of_padded = {20, 12, 8, 3, 0};
+Indices padded() {
+  Indices tokens = random_words(5, 20);
+  for (std::size_t i = 0; i < 5; ++i)
+    for (std::size_t t = words_of_padded[i]; t < 20; ++t) tokens(i, t) = stop;
   return tokens;
 }
 
@@ -51,36 +71,38 @@ std::string first_wrong(const Indices& tokens, const Complaint& wrong) {
 }
 
 // The message if all words are chosen, or none: then other checks would pass without meaning.
-std::string all_or_none(const Masked& m, std::size_t wanted) {
+std::string all_or_none(const Masked& m, bool expects_some) {
   std::size_t count = 0;
   for (const std::int64_t target : m.targets) count += target != -100 ? 1 : 0;
   if (count == m.targets.size()) return "every word is chosen, no target is -100";
-  return count == 0 && wanted > 0 ? "no word is chosen, every target is -100" : "";
+  return count == 0 && expects_some ? "no word is chosen, every target is -100" : "";
 }
 
 void expect_nothing(const std::string& what, const std::string& wrong) {
   expect(what, wrong.empty(), wrong);
 }
 
-std::string wrong_number(const Masked& m, std::size_t wanted) {
+std::string wrong_number(const Masked& m, const std::vector<std::size_t>& wanted) {
   for (std::size_t i = 0; i < m.targets.shape(0); ++i) {
     std::size_t count = 0;
     for (std::size_t t = 0; t < m.targets.shape(1); ++t) count += chosen(m, i, t) ? 1 : 0;
-    if (count != wanted)
-      return "sentence " + std::to_string(i) + ": expected " + std::to_string(wanted) + ", got " +
-             std::to_string(count);
+    if (count != wanted[i])
+      return "sentence " + std::to_string(i) + ": expected " + std::to_string(wanted[i]) +
+             ", got " + std::to_string(count);
   }
   return "";
 }
 
-// The properties that do not depend on the random numbers.
-void judge(const std::string& name, const Indices& tokens, std::size_t wanted) {
+// The properties that do not depend on the random numbers. wanted: the number of chosen words of
+// each sentence.
+void judge(const std::string& name, const Indices& tokens, const std::vector<std::size_t>& wanted) {
+  const bool expects_some = wanted[0] > 0;
   Generator generator(1), again(1), other(2);
   const Masked m = mask_words(tokens, mask_token, stop, V, generator);
   expect(name + ": seen and targets have the shape of tokens", shapes_fit(m, tokens),
          "they do not");
   if (!shapes_fit(m, tokens)) return;
-  const std::string trivial = all_or_none(m, wanted);
+  const std::string trivial = all_or_none(m, expects_some);
   const auto expect_none = [&](const std::string& what, const Complaint& wrong) {
     expect_nothing(name + what, trivial.empty() ? first_wrong(tokens, wrong) : trivial);
   };
@@ -100,10 +122,14 @@ void judge(const std::string& name, const Indices& tokens, std::size_t wanted) {
   expect(name + ": the same generator gives the same choice",
          trivial.empty() && twin.seen == m.seen && twin.targets == m.targets,
          trivial.empty() ? "another choice" : trivial);
-  if (wanted == 0) return;
+  if (!expects_some) return;
   const Masked others = mask_words(tokens, mask_token, stop, V, other);
   expect(name + ": another generator gives another choice", others.targets != m.targets,
          "the same words are chosen");
+}
+
+void judge(const std::string& name, const Indices& tokens, std::size_t wanted) {
+  judge(name, tokens, std::vector<std::size_t>(tokens.shape(0), wanted));
 }
 
 // Expects count / trials to be within five standard errors of the probability p.
@@ -175,6 +201,9 @@ int main() {
   judge("12 words, a full stop first", sentences(6, 12, {0}), 2);
   judge("20 words, full stops first, last and between", sentences(6, 20, {0, 9, 10, 22, 23}), 3);
   judge("40 words", sentences(6, 40, {}), 6);
+  judge("60 words, of which 15 % are 9", sentences(6, 60, {}), 9);
+  judge("12 words, full stops elsewhere in each sentence", moving_stops(), 2);
+  judge("20, 12, 8, 3 and no words", padded(), {3, 2, 1, 1, 0});
   judge("full stops alone", sentences(2, 0, {0, 1, 2}), 0);
   const Indices tokens = sentences(60000, 20, {3, 11});
   Generator generator(3);

@@ -1,192 +1,224 @@
-// 18 fill_in_the_blank: a masked language model, trained as BERT, and the head that finds a noun.
+// 18 fill_in_the_blank: eight masked language models, and in each the head that attends to the
+// noun.
 //
-// Before this lesson: 16_looking_inside, attention patterns and ablation in a causal model.
-// After it: 19_query_key_space, the queries and keys of one head of this model.
-// Worth a breakpoint: mask_by_hand (in by_hand.hpp). Two random numbers decide what happens to
-// each token.
+// Worth a breakpoint: mask_by_hand. Two random numbers decide what happens to each token.
 
 #include <algorithm>
-#include <cmath>
 
-#include "by_hand.hpp"
-#include "patching.hpp"
+#include "guess.hpp"
+#include "in_threads.hpp"
+#include "pictures.hpp"
 
 using namespace heed;
 
-const std::string lesson = "18_fill_in_the_blank", folder = "runs/lessons/" + lesson;
-const std::int64_t steps = in_brief(2000, 800);
-const std::string two_doors = "i was watching the doors when [MASK] opened .";
-const Names layers = {"layer 0", "layer 1"}, heads = {"head 0", "head 1", "head 2", "head 3"};
+const std::int64_t steps = in_brief(1000, 500);
+constexpr std::uint64_t number_of_models = 8;
 
-void mask_tokens(const Vocabulary& vocabulary) {
-  section("Masked language model");
-  say("A MASKED LANGUAGE MODEL predicts tokens from the tokens on both sides. BERT",
-      "chooses 15 % of the tokens: with more, less context is left; with fewer, there",
-      "is less to predict. We choose each token except the full stop with probability",
-      "15 %. Of the chosen, 80 % become the [MASK] TOKEN. But BERT's later tasks have",
-      "no [MASK]. So 10 % become a random word and 10 % stay: the model must predict at",
-      "any word. We choose anew for each batch: DYNAMIC MASKING (Liu et al. 2019,", "RoBERTa).",
-      "");
-  Generator sentences(20), numbers(21), same(21);
-  const Indices tokens =  // (5000, 9)
-      encoded(vocabulary, texts_of(draw_sentences(sentences, 5000, From::training)));
-  const Masked by_hand = mask_by_hand(tokens, vocabulary, numbers);
-  const Masked m = masked(tokens, vocabulary, same);
-  for (std::size_t i = 0; i < 4; ++i) say("  " + described(m, i, vocabulary));
-  const MaskedFractions fractions = fractions_of(m, tokens, vocabulary);
-  say("", "In the last one, the random word 'lamps' replaces 'the'.", "",
-      "chosen, of 40,000 tokens   " + decimal(fractions.chosen, 4),
-      "of these now [MASK]        " + decimal(fractions.mask, 4),
-      "of these unchanged         " + decimal(fractions.unchanged, 4));
-  check("inputs by hand = masked", Array(by_hand.seen), Array(m.seen), 0);
-  check("targets by hand = masked", Array(by_hand.targets), Array(m.targets), 0);
+// All held-out combinations whose pronoun stands for the object.
+const std::vector<Sentence>& sentences() {
+  static const auto all = held_out_once([](const Sentence& s) { return s.of_object; });
+  return all;
 }
 
-void train_model(BlankModel& model, const std::vector<Sentence>& held_out) {
-  section("Loss and training");
-  say("The loss is the mean cross-entropy at the chosen positions. All others have the",
-      "target -100, which cross_entropy leaves out of the mean. The model has 2 blocks",
-      "with 4 heads and width 32. It trains for " + std::to_string(steps) +
-          " steps on batches of 64 sentences.");
-  Generator first(19);
-  const Masked batch = next_batch(model, first);  // 64 sentences
-  const Tensor logits = model.gpt(batch.seen);    // (64, T, V)
-  const Array p = softmax(logits, -1).value();
-  check("loss by hand = cross_entropy", scalar(loss_by_hand(p, batch.targets)),
-        cross_entropy(logits, batch.targets), 1e-4);
-  BlankModel twin(1);
-  Series points{"held out, one [MASK]", {}, {}, /*points=*/true};
-  const std::vector<double> by_hand = train_by_hand(twin, 20, steps),
-                            losses = train(model, steps, [&](std::int64_t step) {
-                              if (step % (steps / in_brief(8, 2)) == 0)
-                                points.append(double(step), one_mask_loss(model, held_out));
-                            });
-  check("20 losses by hand = those of train", Array(xt::adapt(by_hand)),
-        Array(xt::view(xt::adapt(losses), xt::range(0, 20))), 0);
-  const double uniform = std::log(52), entropy = conditional_entropy(model.vocabulary, held_out);
-  say("", "loss of the uniform distribution, ln 52      " + decimal(uniform, 4),
-      "training, last 100 steps                   " + trained(means_of(losses, 100).back()),
-      "held out, one [MASK] per sentence          " + trained(points.y.back()),
-      "entropy of the grammar, one [MASK]          " + decimal(entropy, 4), "",
-      "'one [MASK]': each word is in turn the only [MASK] of its sentence, in " +
-          std::to_string(held_out.size()) + " draws",
-      "of held-out sentences. (In training a sentence can have several [MASK] and",
-      "random words, which makes it harder.) The entropy of the whole grammar is above",
-      "0, because several subjects, verbs or nouns fit. As in lesson 14 we compare each",
-      "word with the grammar's probability p:", "");
-  const Excess excess = excess_loss(model, held_out);
-  quote("model's loss minus -ln p: " + decimal(excess.mean, 4) + ", standard error " +
-        decimal(excess.standard_error, 4));
-  say("", "Here the expectation of this excess loss could be below 0: p is right for the",
-      "whole grammar, not for its held-out part, whose probability in training is 0.");
-  draw_losses(lesson, losses, points, uniform, entropy);
+// "i was watching the door when [MASK] opened .", in words
+Names blanked(const Sentence& s) { return with_blank(s, Part::pronoun); }
+
+void sentences_with_a_pronoun() {
+  section("Sentences with a pronoun");
+  const auto some = held_out_sentences(300, [](const Sentence&) { return true; });
+  for (const std::size_t i : {58, 116, 174, 290}) say("  " + text_of(some[i].words));
+  say({{"all", combinations(From::training) + combinations(From::held_out)},
+       {"held_out", combinations(From::held_out)}});
 }
 
-HeadIndex find_head(const BlankModel& model, const std::vector<Sentence>& about) {
-  section("Which head attends to the object?");
-  say("[MASK] replaces the pronoun again. Here is each head's attention weight from",
-      "[MASK] to the object, the mean over 100 training sentences. (Uniform weights",
-      "would be 1/9 or 1/10: a sentence has 9 or 10 tokens.) We choose the head with",
-      "the largest weight and measure it on the " + std::to_string(about.size()) +
-          " held-out sentences about objects.",
-      "");
-  const Array weights = attention_to_object(model, training_sentences_about_objects(100));
-  quote(table(weights, {"mean attention weight", layers, heads, 2}));  // (2, 4)
-  const HeadIndex at = largest_head(weights);
-  const std::string name =
-      "layer " + std::to_string(at.layer) + ", head " + std::to_string(at.head);
-  const double held_out = attention_to_object(model, about)(at.layer, at.head),
-               of_subject = attention_to_object(model, held_out_once([](const Sentence&s) {
-                                                  return !s.of_object;
-                                                }))(at.layer, at.head);
-  const Array A = weights_of(model, at, one_door), row = xt::row(A, 6);  // (9, 9) and (9)
-  quote("chosen head: " + name + "\nmean weight, held-out sentences about objects   " +
-        decimal(held_out, 2) + "\nthe same, if the pronoun refers to the subject  " +
-        decimal(of_subject, 2) + "\nweight on 'door', first sentence                " +
-        decimal(row(4), 2));
-  const Names words = with_blank(door_sentence(), Part::pronoun);
-  Names rows = words;
-  rows[6] = "▶ [MASK]";
-  picture_trained(lesson, "head", A,
-                  {name + ": weights", rows, words, "query position", "key position", 0, 1});
-  picture_of_endings(model, at, name, lesson);
-  say("");
-  claim_less("its mean weight from [MASK] to the object, held out: above 0.5", 0.5, held_out);
-  claim("in the door sentence, the largest weight of [MASK] is on 'door'",
-        xt::amax(row)() == row(4), decimal(row(4), 2));
-  say("", "Is this attention special to [MASK]? A control: the mean weight of this head on",
-      "the object, from each query position of the held-out sentences of nine words",
-      "about objects:");
-  show_trained("mean weight on the object", weight_on_object(model, about, at), {"weight"},
-               {"subject", "was", "verb", "the", "object", "when", "[MASK]", "ending", "."});
-  say("", "So it is not special: the ending and '.' attend to the object too.");
-  return at;
+// Chooses each token except full stops with probability 15 %. Tokens that are not chosen have the
+// target -100.
+Masked mask_by_hand(const Indices& tokens, const Vocabulary& words, Generator& generator) {
+  const Shape shape = {tokens.shape(0), tokens.shape(1)};                        // (N, T)
+  const Array choices = generator.rand(shape), actions = generator.rand(shape);  // from 0 to 1
+  const Indices random_words = generator.randint(0, std::int64_t(words.size()), shape);
+  Masked m{tokens, tokens};
+  for (std::size_t i = 0; i < shape[0]; ++i)
+    for (std::size_t t = 0; t < shape[1]; ++t) {
+      const Real choice = choices(i, t), action = actions(i, t);
+      const bool chosen = tokens(i, t) != words.find(".") && choice < Real(0.15);
+      if (!chosen) m.targets(i, t) = -100;
+      if (chosen && action < Real(0.8)) m.seen(i, t) = words.find("[MASK]");
+      if (chosen && action >= Real(0.8) && action < Real(0.9)) m.seen(i, t) = random_words(i, t);
+    }
+  return m;
 }
 
-void experiments(const BlankModel& model, const std::vector<Sentence>& about, HeadIndex at) {
-  section("Does the prediction need this head?");
-  const double n = double(about.size()), error = std::sqrt(0.25 / n);
-  say("We ablate one head at a time, as in lesson 16, and measure the accuracy on these",
-      decimal(n, 0) + " pronouns. Each is right (1) or wrong (0): a standard deviation of at most",
-      "0.5. So the standard error (lesson 14) is at most 0.5 / sqrt(" + decimal(n, 0) +
-          ") = " + decimal(error, 2) + ".",
-      "");
-  Array without = accuracy_without(model, about), others = without;
-  quote(table(without, {"accuracy without this head", layers, heads, 2}));
-  others(at.layer, at.head) = 1;
-  claim_less("without the chosen head it is 0.15 lower than without any other head",
-             without(at.layer, at.head), xt::amin(others)() - 0.15);
-  say("", "Ablation removes the head's output at all positions. So we also remove it at one",
-      "position alone, [MASK] or '.', and compare with the constant 'it':", "");
-  const double constant = baselines(model.vocabulary, about, Part::pronoun).constant;
-  const WithoutAt gone_here = predictions_without_at(Where::mask, model, about, at),
-                  gone_there = predictions_without_at(Where::full_stop, model, about, at);
-  quote("accuracy without the output at [MASK]  " + decimal(gone_here.accuracy, 2) +
-        "\naccuracy without the output at '.'     " + decimal(gone_there.accuracy, 2) +
-        "\naccuracy of the constant 'it'          " + decimal(constant, 2) +
-        "\npredictions without that at [MASK]: 'it' " + decimal(gone_here.it, 2) + ", 'they' " +
-        decimal(gone_here.they, 2) + ", others " + decimal(1 - gone_here.it - gone_here.they, 2));
-  claim_less("without the output at [MASK] the accuracy falls by more than 0.2", gone_here.accuracy,
-             accuracy(model, about, Part::pronoun) - 0.2);
-  claim_less("without the output at '.' it falls by less than 0.1",
-             accuracy(model, about, Part::pronoun) - 0.1, gone_there.accuracy);
-  say("", "Without it the model still predicts 'it' or 'they', but often the wrong one. The",
-      "output at '.' is not needed, though '.' attends to the object as much as [MASK].");
-  patch_heads(model, about, at, layers, heads);
-  const std::string it = most_probable_word(model, one_door),
-                    they = most_probable_word(model, two_doors);
-  claim("'door' gives 'it' and 'doors' gives 'they'", it == "it" && they == "they",
-        it + " and " + they);
+void predict_from_both_sides() {
+  section("Predict from both sides");
+  const BlankModel causal(1, true), both(1);
+  const std::string opened = text_of(blanked(door_sentence())),
+                    rang = "i was watching the door when [MASK] rang .";
+  check("causal mask: the same logits at [MASK]", logits_at_mask(causal, opened),
+        logits_at_mask(causal, rang), 0);
+  const Array change = xt::abs(logits_at_mask(both, opened) - logits_at_mask(both, rang));
+  claim("no causal mask: other logits", xt::amax(change)() > 0.001, "the same logits");
+  say();
+  Generator first(20), numbers(21), same(21);
+  const Indices tokens = encoded(both.vocabulary, training_texts(first));  // (64, T)
+  const Masked m = mask_by_hand(tokens, both.vocabulary, numbers);
+  for (const std::size_t i : {1, 2, 7, 9}) say("  " + described(m, i, both.vocabulary));
+  check("by hand = masked()", Array(m.seen), Array(masked(tokens, masking_of(both), same).seen), 0);
+  say();
+}
+
+std::vector<BlankModel> eight_models() {
+  const auto each = held_out_once([](const Sentence&) { return true; });
+  section("Eight models", {{"steps", steps}, {"each", each.size()}, {"about", sentences().size()}});
+  const auto models = in_threads<BlankModel>(number_of_models, [](std::uint64_t seed) {
+    BlankModel model(seed);
+    train(model, steps, Generator(18 + seed));
+    return model;
+  });
+  show_models(models, each, sentences());
+  say({{"about", sentences().size()}});
+  return models;
+}
+
+struct Found {  // in one model
+  HeadIndex head;
+  Array weights;  // (2, 4): of each head from [MASK] to the object, held-out sentences
+};
+
+std::vector<Found> find_heads(const std::vector<BlankModel>& models) {
+  section("Which head attends to the noun?", {{"about", sentences().size()}});
+  const auto found = in_threads<Found>(number_of_models, [&](std::uint64_t seed) {
+    const BlankModel& model = models[seed - 1];
+    const auto training = training_sentences_about_objects(100);
+    return Found{largest_head(attention_to_object(model, training)),
+                 attention_to_object(model, sentences())};
+  });
+  show_heads(found);
+  say();
+  picture_of_heads(models, found, blanked(door_sentence()));
+  say();
+  return found;
+}
+
+// What a head adds to the output of its attention: A V of the head, times its columns of W_O.
+Array output_of(const BlankModel& model, HeadIndex at, const Names& words) {
+  Tensor x = model.gpt.embed(encoded(model.vocabulary, {words}));  // (1, T, C)
+  for (std::size_t l = 0; l < at.layer; ++l) x = model.gpt.blocks[l](x);
+  const nn::Block& block = model.gpt.blocks[at.layer];
+  const Tensor y = block.norm1(x);
+  const auto h = std::int64_t(at.head);
+  const Tensor A = select(block.attention.weights(y, y), 1, h);              // (1, T, T)
+  const Tensor V = slice(block.attention.value(y), -1, 8 * h, 8 * h + 8);    // (1, T, 8)
+  const Tensor W = slice(block.attention.out.weight, -1, 8 * h, 8 * h + 8);  // (C, 8)
+  return select(linear(matmul(A, V), W), 0, 0).value();                      // (T, C)
+}
+
+// The sum of what the heads of layer 0 add is the output of its attention.
+void check_outputs(const BlankModel& model) {
+  const Names words = blanked(door_sentence());
+  Array sum = zeros({words.size(), std::size_t(32)});
+  for (std::size_t h = 0; h < 4; ++h) sum += output_of(model, {0, h}, words);
+  const nn::Block& block = model.gpt.blocks[0];
+  const Tensor x = model.gpt.embed(encoded(model.vocabulary, {words}));
+  check("sum of the four outputs = attention of layer 0", sum,
+        select(block.attention(block.norm1(x)), 0, 0));
+}
+
+// The predicted pronoun if `change` (T, C) is added to the output of attention in one layer.
+std::string prediction(const BlankModel& model, const Sentence& s, std::size_t layer,
+                       const Array& change) {
+  Tensor x = model.gpt.embed(encoded(model.vocabulary, {blanked(s)}));  // (1, T, C)
+  for (std::size_t l = 0; l < model.gpt.blocks.size(); ++l) {
+    const nn::Block& block = model.gpt.blocks[l];
+    Tensor attention = block.attention(block.norm1(x));
+    if (l == layer) attention = attention + Tensor(change);
+    x = x + attention;
+    x = x + block.mlp(block.norm2(x));
+  }
+  return most_probable(model, model.gpt.logits(x), s.position(Part::pronoun));
+}
+
+// A change of one head's output in one sentence.
+struct Head {
+  const BlankModel& model;
+  HeadIndex at;
+  const Sentence& s;
+  Array output;  // (T, C)
+};
+Array nothing(const Head& head) { return -head.output; }
+Array nothing_at_mask(const Head& head) {
+  return only_row(-head.output, head.s.position(Part::pronoun));
+}
+Array nothing_at_stop(const Head& head) { return only_row(-head.output, head.s.words.size() - 1); }
+Array of_other_number(const Head& head) {
+  const Array other = output_of(head.model, head.at, blanked(with_other_number(head.s)));
+  return only_row(other - head.output, head.s.position(Part::pronoun));
+}
+
+// The fraction of the sentences that have the wanted prediction after a change of one head.
+using Wanted = std::string (*)(const Sentence&);
+double fraction(const BlankModel& model, HeadIndex at, Array (*change)(const Head&),
+                Wanted wanted) {
+  const NoGrad no_grad;
+  double count = 0;
+  for (const Sentence& s : sentences()) {
+    const Head head = {model, at, s, output_of(model, at, blanked(s))};
+    count += prediction(model, s, at.layer, change(head)) == wanted(s) ? 1 : 0;
+  }
+  return count / double(sentences().size());
+}
+
+std::string right(const Sentence& s) { return s.word(Part::pronoun); }
+std::string other(const Sentence& s) { return s.plural ? "it" : "they"; }
+
+void is_it_necessary(const std::vector<BlankModel>& models, const std::vector<Found>& found) {
+  section("Is the head necessary?", {{"about", sentences().size()}});
+  check_outputs(models[0]);
+  show_ablations(in_threads<Array>(number_of_models, [&](std::uint64_t seed) {
+    const BlankModel& model = models[seed - 1];
+    const HeadIndex head = found[seed - 1].head;
+    Array row = {0, 0, 0, 1};
+    std::size_t column = 0;
+    for (const auto change : {nothing, nothing_at_mask, nothing_at_stop})
+      row(column++) = Real(fraction(model, head, change, right));
+    for (const HeadIndex at : all_heads)
+      if (!(at == head)) row(3) = std::min(row(3), Real(fraction(model, at, nothing, right)));
+    return row;
+  }));
+  say();
+}
+
+std::vector<Array> is_it_sufficient(const std::vector<BlankModel>& models,
+                                    const std::vector<Found>& found) {
+  section("Is it sufficient?", {{"about", sentences().size()}});
+  const auto patched = in_threads<Array>(number_of_models, [&](std::uint64_t seed) {
+    Array changed = zeros({2, 4});
+    for (const HeadIndex at : all_heads)
+      changed(at.layer, at.head) = Real(fraction(models[seed - 1], at, of_other_number, other));
+    return changed;
+  });
+  show_patches(found, patched);
+  say();
+  show_without_both(models, found, patched);
+  say();
+  return patched;
 }
 
 int main() {
-  opening({"to train a masked language model and find a head that it needs",
-           "loss = mean over chosen (n, t) of -ln p[n,t,token[n,t]]  p (N, T, V)",
-           "masked language model: Devlin et al., \"BERT: Pre-training of Deep\n"
-           "Bidirectional Transformers for Language Understanding\", section 3.1,\n"
-           "2019",
-           "nn.Embedding and nn.TransformerEncoder without a mask;\n"
-           "F.cross_entropy(ignore_index=-100)"});
-  BlankModel model(1);
-  const auto held_out = held_out_sentences(300, [](const Sentence&) { return true; }),
-             each = held_out_once([](const Sentence&) { return true; }),
-             about = held_out_once([](const Sentence&s) { return s.of_object; });
-  show_grammar(model.vocabulary, held_out);
-  compare_directions();
-  mask_tokens(model.vocabulary);
-  train_model(model, held_out);
-  measure_accuracy(model, each, about);
-  predict_the_noun(model);
-  experiments(model, about, find_head(model, about));
-  save(model, folder);
-  say("", "The model is saved. To see all its heads:", "", "  ./heed look " + folder + " \\",
-      "    --text '" + one_door + "'", "",
-      "To see how tokens are chosen: ./heed debug 18, and in gdb: break mask_by_hand,",
-      "continue, next until in the loops, display choice, display action, next.");
-  questions(
-      "Which head attends to the object with other initial weights? In main change\n"
-      "model(1) to model(2), in train_model twin(1) to twin(2).",
-      "Which word does the model predict if people act? In two_doors, change\n"
-      "'opened' to 'sneezed'.",
-      "Which claim fails after 200 steps? In the line of `steps`, change 2000.");
+  set_num_threads(1);  // each model has a thread of its own
+  opening();
+  const Guess guess("of eight models, those in which the head decides");
+  sentences_with_a_pronoun();
+  predict_from_both_sides();
+  const std::vector<BlankModel> models = eight_models();
+  const std::vector<Found> found = find_heads(models);
+  is_it_necessary(models, found);
+  const std::vector<Array> patched = is_it_sufficient(models, found);
+  const std::size_t deciding = count_of_deciding(found, patched);
+  guess.compare(std::to_string(deciding));
+  say({{"deciding", deciding}});
+  picture_of_effects(found, patched);
+  say();
+  save(models[0], "runs/lessons/18_fill_in_the_blank");
+  ending();
 }

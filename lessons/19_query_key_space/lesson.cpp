@@ -1,16 +1,49 @@
-// 19 query_key_space: the queries and keys of one head in two dimensions, by t-SNE.
+// 19 query_key_space: the queries and keys of a head as points: maps by t-SNE, and a test by
+// scores.
 //
-// Before this lesson: 18_fill_in_the_blank, a head whose [MASK] query attends to the object.
-// After it: 20_encoder_decoder, cross-attention.
 // Worth a breakpoint: cosine_by_hand. Each stop is one query with one key.
 
 #include <algorithm>
 #include <cmath>
 
-#include "maps.hpp"
-#include "scores.hpp"
+#include "guess.hpp"
+#include "in_threads.hpp"
+#include "pictures.hpp"
 
 using namespace heed;
+
+struct Trained {
+  BlankModel model;
+  HeadIndex head;  // the one with the largest weight from [MASK] to the object
+};
+
+// The models of lesson 18.
+std::vector<Trained> eight_models() {
+  return in_threads<Trained>(8, [](std::uint64_t seed) {
+    const BlankModel model(seed);
+    train(model, in_brief(1000, 500), Generator(18 + seed));
+    const auto training = training_sentences_about_objects(100);
+    return Trained{model, largest_head(attention_to_object(model, training))};
+  });
+}
+
+// The queries and keys (T, 8) of a head for the words of a sentence.
+QueryKeySpace space_of(const Trained& t, const Names& words) {
+  const LayerAttention layer =  // queries and keys: (1, H, T, 8)
+      capture_attention(t.model.gpt, encoded(t.model.vocabulary, {words}))[t.head.layer];
+  return {xt::view(layer.queries, 0, t.head.head), xt::view(layer.keys, 0, t.head.head), words};
+}
+
+// The same for each word of the held-out sentences, at its first occurrence: (n, 8).
+QueryKeySpace space_of_all_words(const Trained& t) {
+  QueryKeySpace all;
+  std::vector<Names> sentences = {blanked(door_sentence())};
+  for (const std::size_t size : {9u, 10u})
+    for (const Sentence& s : held_out_once([&](auto& s) { return s.words.size() == size; }))
+      sentences.push_back(blanked(s));
+  for (const Names& words : sentences) all.add_new_words(space_of(t, words));
+  return all;
+}
 
 Real cosine_by_hand(const Array& Q, std::size_t i, const Array& K, std::size_t j) {
   Real dot = 0, q = 0, k = 0;
@@ -21,121 +54,179 @@ Real cosine_by_hand(const Array& Q, std::size_t i, const Array& K, std::size_t j
   return dot / std::sqrt(q * k);
 }
 
-// Adds one vector to all keys, so that the mean of the keys becomes the mean of the queries.
-QueryKeySpace centred(QueryKeySpace space) {
-  Array query_mean = xt::mean(space.queries, {0}), key_mean = xt::mean(space.keys, {0});  // (D)
-  for (std::size_t i = 0; i < space.words.size(); ++i)
-    xt::row(space.keys, std::ptrdiff_t(i)) += query_mean - key_mean;
-  return space;
+Array weights_of(const QueryKeySpace& s) {  // (n, n)
+  return attention_weights(Tensor(s.queries), Tensor(s.keys)).value();
 }
 
-void compare_by_cosine(const QueryKeySpace& space) {
+// All keys get their mean length; their directions stay.
+QueryKeySpace with_equal_lengths(QueryKeySpace s) {
+  const Array lengths = row_lengths(s.keys), factors = xt::mean(lengths) / lengths;
+  s.keys *= xt::view(factors, xt::all(), xt::newaxis());
+  return s;
+}
+
+// The mean weight from [MASK] to a part of the held-out sentences about the object or the subject,
+// if the queries and keys are changed.
+using Change = QueryKeySpace (*)(QueryKeySpace);
+double mean_weight(const Trained& t, Part part, bool of_object, Change change) {
+  const auto sentences = held_out_once([&](const Sentence& s) { return s.of_object == of_object; });
+  double sum = 0;
+  for (const Sentence& s : sentences)
+    sum += weights_of(change(space_of(t, blanked(s))))(s.position(Part::pronoun), s.position(part));
+  return sum / double(sentences.size());
+}
+QueryKeySpace unchanged(QueryKeySpace s) { return s; }
+
+void queries_and_keys(const std::vector<Trained>& models) {
   section("Queries and keys in one space");
-  say("A score is the dot product of a query and a key, divided by sqrt(8). Both have 8",
-      "numbers. They are points of one space, the QUERY-KEY SPACE of the head. A dot",
-      "product is the cosine of the angle times both lengths. The cosines in the",
-      "sentence 'i was watching the door when [MASK] opened .':");
-  const Array &Q = space.queries, &K = space.keys;                             // (9, 8)
-  const Doubles distances = tsne_distances(space.points(), Distance::cosine);  // (18, 18): 1 - cos
-  Array cosines = 1 - xt::view(distances, xt::range(0, 9), xt::range(9, 18)), by_hand = cosines;
-  for (std::size_t i = 0; i < 9; ++i)
-    for (std::size_t j = 0; j < 9; ++j) by_hand(i, j) = cosine_by_hand(Q, i, K, j);
-  Names rows = space.words;
-  rows[6] = "▶ [MASK]";
-  picture_trained(lesson, "cosines", cosines,
-                  {"cosine similarity of query and key", rows, space.words, "query position",
-                   "key position", -1, 1, true});
-  check("the cosines by hand = in one line", by_hand, cosines);
-  const double mask = cosines(6, 4), watching = cosines(2, 4);
-  say("");
-  quote("cosine of the query of [MASK] with the key of 'door'      " + decimal(mask, 2) +
-        "\ncosine of the query of 'watching' with the key of 'door' " + decimal(watching, 2) +
-        "\ncosine of the query of '.' with the key of 'door'        " + decimal(cosines(8, 4), 2));
-  claim("the query of [MASK] has its largest cosine with the key of 'door'",
-        nearest_keys(space, distances, "[MASK]", 1)[0] == "door", decimal(mask, 2));
-  claim_less("it exceeds that of 'watching' with 'door' by more than 0.3", watching + 0.3, mask);
-  say("", "In the picture, the queries of 'opened' and '.' have even larger cosines with",
-      "'door'. In lesson 18 they also attended to the object, and the prediction did",
-      "not need the output at '.'.");
-  compare_lengths(space, cosines);
+  const std::size_t mask = 6;  // its position
+  const QueryKeySpace s = space_of(models[0], blanked(door_sentence()));
+  Array rows = zeros({4, 9});
+  for (std::size_t j = 0; j < 9; ++j) rows(0, j) = cosine_by_hand(s.queries, mask, s.keys, j);
+  xt::row(rows, 1) = row_lengths(s.keys);
+  xt::row(rows, 2) = xt::row(rows, 0) * xt::row(rows, 1) * row_lengths(s.queries)(mask);
+  xt::row(rows, 2) /= std::sqrt(Real(8));
+  xt::row(rows, 3) = softmax(Tensor(Array(xt::row(rows, 2))), -1).value();
+  quote_table(rows, {"cosine", "length of the key", "score", "attention weight"}, s.words);
+  check("softmax of these scores = attention weights of [MASK]", Array(xt::row(rows, 3)),
+        Array(xt::row(weights_of(s), mask)));
+  say();
+  std::vector<double> weights, change;
+  for (const Trained& t : models) {
+    weights.push_back(mean_weight(t, Part::object, true, unchanged));
+    change.push_back(mean_weight(t, Part::object, true, with_equal_lengths) - weights.back());
+  }
+  show_lengths(weights, change);
+  say();
 }
 
-void changes_without_effect(const QueryKeySpace& space) {
-  section("Two changes that keep the attention weights");
-  say("First: add a vector c to every key. Each score of a query q grows by q . c /",
-      "sqrt(8), the same for all keys, so softmax gives the same weights. CENTRING",
-      "takes the c that moves the mean of the keys to the mean of the queries, so that",
-      "a map shows keys among queries. (AttentionViz, Yeh et al. 2023, centres, and",
-      "multiplies all queries by one factor and divides all keys by it.)", "");
-  const QueryKeySpace moved = centred(space);
-  const Array weights = attention_weights(space.queries, space.keys);
-  check("attention weights with centred keys = attention weights",
-        attention_weights(moved.queries, moved.keys), weights, 1e-4);
-  say("", "Second: take M W_Q and M^-T W_K in place of W_Q and W_K, with an invertible M.",
-      "As (M q) . (M^-T k) = q^T M^T M^-T k = q . k, no score changes. An example: M",
-      "doubles the first four numbers of a query, M^-T halves the first four of a key.", "");
-  QueryKeySpace other = space;
-  xt::view(other.queries, xt::all(), xt::range(0, 4)) *= Real(2);
-  xt::view(other.keys, xt::all(), xt::range(0, 4)) /= Real(2);
-  check("attention weights with this M = attention weights",
-        attention_weights(other.queries, other.keys), weights, 1e-4);
-  const auto cosine = [](const QueryKeySpace& s) {
-    return decimal(cosine_by_hand(s.queries, 6, s.keys, 4), 2);
-  };
-  quote("cosine of [MASK] and 'door' " + cosine(space) + ", centred " + cosine(moved) +
-        ", with M " + cosine(other));
-  say("", "So cosines, lengths, nearest keys and maps are not properties of the attention",
-      "weights alone: training chose one of many equal pairs of matrices.");
+// Adds one vector to all keys, so that the mean of the keys becomes the mean of the queries.
+QueryKeySpace centred(QueryKeySpace s) {
+  const Array c = xt::mean(s.queries, {0}) - xt::mean(s.keys, {0});  // (8)
+  s.keys += c;
+  return s;
 }
 
-void compare_with_lesson_01(const TrainedModel& t) {
-  section("From lesson 01 to here");
-  say("Lesson 01 began with uniform attention weights. You can now compute attention,",
-      "masks and gradients by hand (02 to 09), build a GPT from heads, positions and",
-      "blocks (10 to 13), train it, compare its loss with a lower bound, find a leak",
-      "(14, 15), and test by experiments what a head of a GPT or BERT does (16 to 18).",
-      "So you can read PyTorch's documentation, nanoGPT, and 'Attention Is All You",
-      "Need', whose encoder-decoder is the next lesson: 20_encoder_decoder.", "",
-      "attention weight from [MASK] to the object before training  " + trained(t.weight(0)),
-      "after training                                              " + trained(t.weight(1)),
-      "accuracy on the pronoun before training (mean of 8 seeds)   " + trained(t.accuracy(0)),
-      "after training                                              " + trained(t.accuracy(1)), "",
-      "  cp -r lessons/01_averaging lessons/99_mine        begin your own lesson:",
-      "  ./heed lesson 99                                  build and run it", "",
-      "To stop at each cosine: HEED_BRIEF=1 ./heed debug 19 (it trains first), and in",
-      "gdb: break cosine_by_hand, continue, finish.");
+// W_Q M and W_K M^-T in place of W_Q and W_K.
+QueryKeySpace with_M(QueryKeySpace s) {
+  const Array M = {2, 2, 2, 2, 1, 1, 1, 1};  // the diagonal
+  s.queries *= M, s.keys /= M;
+  return s;
+}
+
+// The number of queries whose nearest key, by cosine, is another one in b.
+std::size_t other_neighbours(const QueryKeySpace& a, const QueryKeySpace& b) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < a.words.size(); ++i)
+    count += nearest_key(a, i) != nearest_key(b, i) ? 1 : 0;
+  return count;
+}
+
+void two_changes(const QueryKeySpace& s) {
+  section("Two changes that keep every weight", {{"n", s.words.size()}});
+  check("attention weights with centred keys", weights_of(centred(s)), weights_of(s), 1e-3);
+  check("with M", weights_of(with_M(s)), weights_of(s), 1e-3);
+  quote("of " + std::to_string(s.words.size()) + " queries, these have another nearest key:\n" +
+        "  with centred keys  " + std::to_string(other_neighbours(s, centred(s))) +
+        "\n  with M             " + std::to_string(other_neighbours(s, with_M(s))));
+  say();
+}
+
+// dKL / dy_i = 4 sum_j (p_ij - q_ij) (y_i - y_j) / (1 + |y_i - y_j|^2)
+Doubles gradient_by_hand(const Doubles& P, const Doubles& y) {  // (m, m), (m, 2)
+  const Doubles Q = tsne_embedding_probabilities(y);
+  Doubles gradient = 0 * y;
+  for (std::size_t i = 0; i < y.shape(0); ++i)
+    for (std::size_t j = 0; j < y.shape(0); ++j) {
+      const double dx = y(i, 0) - y(j, 0), dy = y(i, 1) - y(j, 1);
+      const double factor = 4 * (P(i, j) - Q(i, j)) / (1 + dx * dx + dy * dy);
+      gradient(i, 0) += factor * dx, gradient(i, 1) += factor * dy;
+    }
+  return gradient;
+}
+
+// (KL(y + h) - KL(y - h)) / 2h for each number of y.
+Doubles gradient_by_differences(const Doubles& P, Doubles y) {
+  Doubles gradient = y;
+  for (std::size_t n = 0; n < y.size(); ++n) {
+    const double middle = y.flat(n), h = 1e-5;
+    y.flat(n) = middle + h;
+    const double above = kl_divergence(P, tsne_embedding_probabilities(y));
+    y.flat(n) = middle - h;
+    gradient.flat(n) = (above - kl_divergence(P, tsne_embedding_probabilities(y))) / (2 * h);
+    y.flat(n) = middle;
+  }
+  return gradient;
+}
+
+Tsne map_of(const QueryKeySpace& s, std::uint64_t seed) {
+  TsneOptions options;
+  options.perplexity = 5, options.seed = seed;
+  return tsne(s.points(), options);
+}
+
+Tsne a_map(const QueryKeySpace& s) {
+  section("A map by t-SNE");
+  const Doubles P = tsne_joint_probabilities(
+      tsne_conditional_probabilities(tsne_distances(s.points(), Distance::cosine), 5));
+  const Doubles y = Generator(1).randn({P.shape(0), 2});
+  const Doubles gradient = gradient_by_hand(P, y);
+  check("gradient by hand = by differences of KL", Array(gradient),
+        Array(gradient_by_differences(P, y)), 1e-6);
+  check("= tsne_gradient", Array(gradient), Array(tsne_gradient(P, y)), 1e-6);
+  say({{"n", s.words.size()}});
+  const Tsne map = map_of(s, 0);
+  picture_of_map(s, map);
+  say();
+  return map;
+}
+
+void two_maps(const QueryKeySpace& s, const Tsne& map, const Guess& guess, const Array& A) {
+  section("Two maps of the same points");
+  const std::vector<Tsne> maps = {map, map_of(s, 1)};
+  picture_of_two_maps(s, maps);
+  show_maps(s, maps);
+  guess.compare(decimal(100 * neighbours_kept(s, map.points), 0));
+  say({{"mask", trained(A(6, 4))}, {"watching", trained(A(2, 4))}});
+}
+
+// The scores of the query of [MASK] at position 6 with the key of each word at each of the nine
+// positions. In layer 0 they depend on nothing else.
+Array scores_at_all_positions(const Trained& t, const Names& words) {
+  const Array q = xt::row(space_of(t, blanked(door_sentence())).queries, 6);
+  Array scores = zeros({words.size(), 9});
+  for (std::size_t w = 0; w < words.size(); ++w) {
+    const Array keys = space_of(t, Names(9, words[w])).keys;  // (9, 8)
+    xt::row(scores, std::ptrdiff_t(w)) = xt::linalg::dot(keys, q) / std::sqrt(Real(8));
+  }
+  return scores;
+}
+
+void test_by_scores(const std::vector<Trained>& models, const Names& words) {
+  section("The test by scores");
+  std::vector<Array> scores, weights;
+  for (const Trained& t : models) {
+    scores.push_back(scores_at_all_positions(t, words));
+    weights.push_back({Real(mean_weight(t, Part::object, false, unchanged)),
+                       Real(mean_weight(t, Part::ending, false, unchanged))});
+  }
+  show_scores_by_position(words, scores[0]);
+  say();
+  show_scores_of_models(words, scores, weights, models);
+  say();
 }
 
 int main() {
-  opening(
-      {"to compare a head's queries and keys, to draw them with t-SNE, and\n"
-       "to say what such a map does not show",
-       "cos(q, k) = q . k / (|q| |k|)    q, k (8)\n"
-       "KL = sum over i, j of p_ij ln(p_ij / q_ij)    p, q (2n, 2n), n words",
-       "van der Maaten and Hinton, \"Visualizing Data using t-SNE\", 2008,\n"
-       "sections 2 and 3; Yeh et al., \"AttentionViz: A Global View of\n"
-       "Transformer Attention\", 2023",
-       "F.cosine_similarity; t-SNE: scikit-learn's TSNE(metric=\"euclidean\",\n"
-       "method=\"exact\", init=\"random\", early_exaggeration=4), applied to\n"
-       "F.normalize(points): half of its squared distance is 1 - cosine"});
-  TrainedModel t;
-  train_and_choose_head(t, in_brief(2000, 450));
-  std::vector<Names> sentences = {with_blank(door_sentence(), Part::pronoun)};
-  const QueryKeySpace of_door = query_key_space(t.model, t.head, sentences);
-  compare_by_cosine(of_door);
-  changes_without_effect(of_door);
-  compare_keys(t.model, t.head);
-  for (const std::size_t size : {9u, 10u})
-    for (const Sentence& s : held_out_once([&](auto& s) { return s.words.size() == size; }))
-      sentences.push_back(with_blank(s, Part::pronoun));
-  const QueryKeySpace space = centred(query_key_space(t.model, t.head, sentences));
-  compare_maps(space, draw_map(space));
-  compare_with_lesson_01(t);
-  questions(
-      "What is the map with perplexity 2? In draw_map (maps.hpp) change\nmap_of(space, 15, 0) "
-      "to map_of(space, 2, 0).",
-      "How many points keep their neighbour without centring? In the line of\n"
-      "`space` in main, remove centred( ).",
-      "Which keys are nearest to [MASK] by Euclidean distance? Set `metric`\n"
-      "(maps.hpp) to Distance::euclidean.");
+  set_num_threads(1);  // each model has a thread of its own
+  opening();
+  const Guess guess("of 100 points, those that keep their nearest neighbour on the map");
+  const std::vector<Trained> models = eight_models();
+  queries_and_keys(models);
+  const QueryKeySpace space = space_of_all_words(models[0]);
+  two_changes(space);
+  const QueryKeySpace shown = centred(space);
+  const Tsne map = a_map(shown);
+  two_maps(shown, map, guess, weights_of(space_of(models[0], blanked(door_sentence()))));
+  test_by_scores(models, space.words);
+  ending();
 }

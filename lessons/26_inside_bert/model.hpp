@@ -67,50 +67,16 @@ inline Indices ids_of(const WordPiece& pieces, const Names& texts) {
   return ids;
 }
 
-// A batch of 64 training sentences. 15 % of the tokens between [CLS] and "." are chosen, as in
-// lesson 18.
-inline Masked next_batch(const SmallBert& bert, Generator& generator) {
-  const auto extra = static_cast<Extra>(generator.randint(0, 3, {1})(0));
-  Names texts;
-  for (const Sentence& s : draw_sentences(generator, 64, From::training, extra))
-    texts.push_back(text_of(s.words));
-  const Indices ids = ids_of(bert.pieces, texts);  // (64, T)
-  const std::size_t T = ids.shape(1);
-  const Array choice = generator.rand({64, T}), action = generator.rand({64, T});
-  const Indices random = generator.randint(5, std::int64_t(bert.pieces.size()), {64, T});
-  Masked m{ids, xt::full_like(ids, std::int64_t(-100))};
-  for (std::size_t n = 0; n < 64; ++n)
-    for (std::size_t t = 1; t + 2 < T; ++t) {
-      if (choice(n, t) >= Real(0.15)) continue;
-      m.targets(n, t) = ids(n, t);
-      if (action(n, t) < Real(0.8))
-        m.seen(n, t) = std::int64_t(bert.pieces.mask());
-      else if (action(n, t) < Real(0.9))
-        m.seen(n, t) = random(n, t);
-    }
-  return m;
-}
-
-inline std::vector<double> train(SmallBert& bert, std::int64_t steps) {
-  set_num_threads(1);  // batches this small are not faster with two
-  const std::vector<Tensor>& parameters = bert.parameters.tensors();
-  optim::AdamWOptions options;
-  options.beta2 = 0.99;
-  optim::AdamW optimizer(parameters, options);
-  const optim::WarmupCosine rate{0.005, 0.0001, 100, steps};
-  Generator generator(19);
-  std::vector<double> losses;
-  for (std::int64_t step = 0; step < steps; ++step) {
-    const Masked batch = next_batch(bert, generator);
-    const Tensor loss = cross_entropy(bert.gpt(batch.seen), batch.targets);
-    optim::zero_grad(parameters);
-    backward(loss);
-    optim::clip_grad_norm(parameters, 1);
-    optimizer.set_lr(rate.at(step));
-    optimizer.step();
-    losses.push_back(double(loss.item()));
-  }
-  return losses;
+// Trains on batches of 64 training sentences, masked as in lesson 18.
+inline std::vector<double> train(const SmallBert& bert, std::int64_t steps, Generator generator) {
+  const WordPiece& pieces = bert.pieces;
+  const Masking masking = {std::int64_t(pieces.mask()), std::int64_t(pieces.find(".").value()), 5,
+                           std::int64_t(pieces.size())};
+  return train(bert.gpt, bert.parameters, {0.005, 0.0001, 100, steps}, [&] {
+    Names texts;
+    for (const Names& words : training_texts(generator)) texts.push_back(text_of(words));
+    return masked(ids_of(pieces, texts), masking, generator);
+  });
 }
 
 // The name that a parameter of heed has in BERT's file, as in Hugging Face's BertForMaskedLM.

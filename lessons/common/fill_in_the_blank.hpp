@@ -71,17 +71,16 @@ Indices encoded(const Vocabulary& vocabulary, const std::string& text);         
 struct Masked {
   Indices seen, targets;  // (N, T)
 };
-Masked masked(const Indices& tokens, const Vocabulary& vocabulary, Generator& generator);
-// The fraction of tokens except full stops that were chosen; and of the chosen tokens, the
-// fractions that became [MASK] and that did not change (some random words equal the original
-// token).
-struct MaskedFractions {
-  double chosen, mask, unchanged;
+
+// Which tokens may be chosen, and what a chosen token may become.
+struct Masking {
+  std::int64_t mask, stop;  // the ids of [MASK] and of the full stop, which is never chosen
+  std::int64_t first_word;  // tokens with smaller ids are special: they are never chosen or drawn
+  std::int64_t vocab_size;
 };
-MaskedFractions fractions_of(const Masked& masked, const Indices& tokens,
-                             const Vocabulary& vocabulary);
-// "i was [MASK] the door when it opened .    targets watching"
-std::string described(const Masked& masked, std::size_t sentence, const Vocabulary& vocabulary);
+// Chooses each token with probability 15 %: 80 % of the chosen become [MASK], 10 % a random word,
+// and 10 % stay.
+Masked masked(const Indices& tokens, const Masking& masking, Generator& generator);
 
 // A transformer with random weights: 2 layers of 4 heads, embed_dim 32.
 struct BlankModel {
@@ -93,14 +92,19 @@ struct BlankModel {
   nn::Gpt gpt;
 };
 
-// A batch of 64 training sentences, masked.
-Masked next_batch(const BlankModel& model, Generator& generator);
+// All tokens but the full stop may be chosen.
+Masking masking_of(const BlankModel& model);
 
-// Trains the model on `steps` such batches, drawn from Generator(19). Calls after_step, if given,
-// with the number of steps so far. Returns the loss of each step. Sets the number of threads of the
-// whole program to 1.
-std::vector<double> train(BlankModel& model, std::int64_t steps,
-                          const std::function<void(std::int64_t)>& after_step = {});
+// 64 training sentences of the same length.
+std::vector<Names> training_texts(Generator& generator);
+
+// A step of training for each step of the schedule: AdamW reduces the mean cross-entropy at the
+// chosen positions of a new batch. Returns the loss of each step.
+std::vector<double> train(const nn::Gpt& gpt, const Parameters& parameters,
+                          const optim::WarmupCosine& rate,
+                          const std::function<Masked()>& next_batch);
+// Trains the model on batches of 64 training sentences that the generator draws.
+std::vector<double> train(const BlankModel& model, std::int64_t steps, Generator generator);
 
 // Writes folder/checkpoint.safetensors, which ./heed look reads.
 void save(const BlankModel& model, const std::string& folder);
@@ -111,28 +115,8 @@ Array predicted_probabilities(const BlankModel& model, const std::vector<Sentenc
 // The accuracy: the fraction of sentences whose most probable word fits.
 double accuracy(const BlankModel& model, const std::vector<Sentence>& sentences, Part blank);
 
-// The accuracy on the pronoun before training, as a mean over eight models.
-double untrained_accuracy(const std::vector<Sentence>& sentences);
 // The logits (V) at the position of the [MASK] of a text.
 Array logits_at_mask(const BlankModel& model, const std::string& text);
-// The most probable word for the [MASK] of a text.
-std::string most_probable_word(const BlankModel& model, const std::string& text);
-// The predicted probability that the [MASK] of text n is one of the words in words[w], which are
-// separated by spaces: (N, W).
-Array probabilities_of(const BlankModel& model, const Names& texts, const Names& words);
-
-// The accuracy of two baselines: a word drawn uniformly from the vocabulary, and the constant
-// prediction of the word that fits most often.
-struct Baselines {
-  double uniform = 0, constant = 0;
-};
-Baselines baselines(const Vocabulary& vocabulary, const std::vector<Sentence>& sentences,
-                    Part blank);
-
-// Accuracies (3, 3). Rows: the blank is the object, the pronoun, the ending. Columns: the model,
-// the best constant word, a uniformly drawn word.
-Array accuracies(const BlankModel& model, const std::vector<Sentence>& sentences);
-
 // The conditional entropy of a word given all other words of its sentence, in nats, as a mean over
 // the words of the sentences except full stops. It is computed from the grammar's probabilities.
 double conditional_entropy(const Vocabulary& vocabulary, const std::vector<Sentence>& sentences);
@@ -148,34 +132,18 @@ Array attention_to_object(const BlankModel& model, const std::vector<Sentence>& 
 // One head of a model, both numbers from 0.
 struct HeadIndex {
   std::size_t layer, head;
+  bool operator==(const HeadIndex& b) const { return layer == b.layer && head == b.head; }
 };
 
 // The head with the largest of these weights, (L, H).
 HeadIndex largest_head(const Array& weights);
 // The attention weights (T, T) of one head for a text.
 Array weights_of(const BlankModel& model, HeadIndex at, const std::string& text);
-// The accuracy on the pronoun without one head, for each head: (L, H).
-Array accuracy_without(const BlankModel& model, const std::vector<Sentence>& sentences);
-// The predicted pronouns when the output of one head is 0 at one position only: the accuracy, and
-// the fractions of the predictions 'it' and 'they'.
-enum class Where { mask, full_stop };
-struct WithoutAt {
-  double accuracy = 0, it = 0, they = 0;
-};
-WithoutAt predictions_without_at(Where where, const BlankModel& model,
-                                 const std::vector<Sentence>& sentences, HeadIndex head);
-
 // A claim that a < b.
 void claim_less(const std::string& what, double a, double b,
                 SourceLocation location = SourceLocation::current());
 
 // The losses of the steps 0, 1, ... as a curve.
 Series series_of(const std::string& name, const std::vector<double>& losses);
-// The mean of each `many` consecutive losses.
-std::vector<double> means_of(const std::vector<double>& losses, std::size_t many);
-// Draws these means of 20 losses and the losses on held-out sentences, with horizontal lines at
-// `uniform` and `entropy`.
-void draw_losses(const std::string& lesson, const std::vector<double>& losses,
-                 const Series& held_out, double uniform, double entropy);
 
 }  // namespace heed

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "fill_in_the_blank.hpp"
-#include "heed/study/ablation.hpp"
 #include "heed/study/heads.hpp"
 
 namespace heed {
@@ -36,60 +35,11 @@ double accuracy(const BlankModel& model, const std::vector<Sentence>& sentences,
   return correct / static_cast<double>(sentences.size());
 }
 
-double untrained_accuracy(const std::vector<Sentence>& sentences) {
-  double sum = 0;
-  for (std::uint64_t seed = 1; seed <= 8; ++seed)
-    sum += accuracy(BlankModel(seed), sentences, Part::pronoun);
-  return sum / 8;
-}
-
 Array logits_at_mask(const BlankModel& model, const std::string& text) {
   const NoGrad no_grad;
   const Indices tokens = encoded(model.vocabulary, text);
   const auto mask = std::find(tokens.begin(), tokens.end(), model.vocabulary.find("[MASK]"));
   return xt::view(model.gpt(tokens).value(), 0, mask - tokens.begin(), xt::all());
-}
-
-std::string most_probable_word(const BlankModel& model, const std::string& text) {
-  const Array logits = logits_at_mask(model, text);
-  const auto best = std::max_element(logits.begin(), logits.end()) - logits.begin();
-  return model.vocabulary.decode(best);
-}
-
-Array probabilities_of(const BlankModel& model, const Names& texts, const Names& words) {
-  Array sums = zeros({texts.size(), words.size()});
-  for (std::size_t n = 0; n < texts.size(); ++n) {
-    const Array p = softmax(Tensor(logits_at_mask(model, texts[n])), -1).value();  // (V)
-    for (std::size_t w = 0; w < words.size(); ++w)
-      for (const std::int64_t id : model.vocabulary.encode(words[w]))
-        sums(n, w) += p(static_cast<std::size_t>(id));
-  }
-  return sums;
-}
-
-Baselines baselines(const Vocabulary& vocabulary, const std::vector<Sentence>& sentences,
-                    Part blank) {
-  Baselines result;
-  for (const std::string& word : vocabulary.words()) {
-    const auto correct = [&](const Sentence& s) { return fits(s, blank, word); };
-    const auto count = std::count_if(sentences.begin(), sentences.end(), correct);
-    const double fraction = static_cast<double>(count) / static_cast<double>(sentences.size());
-    result.uniform += fraction / static_cast<double>(vocabulary.size());
-    result.constant = std::max(result.constant, fraction);
-  }
-  return result;
-}
-
-Array accuracies(const BlankModel& model, const std::vector<Sentence>& sentences) {
-  Array result = zeros({3, 3});
-  std::size_t p = 0;
-  for (const Part part : {Part::object, Part::pronoun, Part::ending}) {
-    const Baselines baseline = baselines(model.vocabulary, sentences, part);
-    result(p, 0) = static_cast<Real>(accuracy(model, sentences, part));
-    result(p, 1) = static_cast<Real>(baseline.constant);
-    result(p++, 2) = static_cast<Real>(baseline.uniform);
-  }
-  return result;
 }
 
 // The entropy, in nats, of the distribution that is proportional to these weights.
@@ -153,46 +103,6 @@ Array weights_of(const BlankModel& model, HeadIndex at, const std::string& text)
   const std::vector<LayerAttention> layers =
       capture_attention(model.gpt, encoded(model.vocabulary, text));
   return xt::view(layers[at.layer].weights, 0, at.head);
-}
-
-Array accuracy_without(const BlankModel& model, const std::vector<Sentence>& sentences) {
-  Array result = zeros({2, 4});
-  for (std::size_t i = 0; i < 8; ++i) {
-    const AblatedHead ablated(model.gpt, i / 4, i % 4);
-    result(i / 4, i % 4) = static_cast<Real>(accuracy(model, sentences, Part::pronoun));
-  }
-  return result;
-}
-
-WithoutAt predictions_without_at(Where where, const BlankModel& model,
-                                 const std::vector<Sentence>& sentences, HeadIndex head) {
-  const NoGrad no_grad;
-  WithoutAt result;
-  const double one = 1 / static_cast<double>(sentences.size());
-  for (const Sentence& s : sentences) {
-    const std::size_t t = s.position(Part::pronoun),
-                      removed = where == Where::mask ? t : s.words.size() - 1;
-    Tensor x = model.gpt.embed(encoded(model.vocabulary, {with_blank(s, Part::pronoun)}));
-    for (std::size_t l = 0; l < 2; ++l) {  // the blocks; x is (1, T, C)
-      const nn::Block& block = model.gpt.blocks[l];
-      Array attention = block.attention(block.norm1(x)).value();
-      if (l == head.layer) {
-        const AblatedHead ablated(model.gpt, l, head.head);
-        const Array without = block.attention(block.norm1(x)).value();
-        xt::view(attention, 0, removed) = xt::view(without, 0, removed);
-      }
-      x = x + Tensor(attention);
-      x = x + block.mlp(block.norm2(x));
-    }
-    const Array output = xt::view(model.gpt.norm(x).value(), 0, t);        // (C)
-    const Array logits = xt::linalg::dot(model.gpt.head.value(), output);  // (V, C) (C) is (V)
-    const auto best = std::max_element(logits.begin(), logits.end()) - logits.begin();
-    const std::string word = model.vocabulary.decode(best);
-    result.accuracy += fits(s, Part::pronoun, word) ? one : 0;
-    result.it += word == "it" ? one : 0;
-    result.they += word == "they" ? one : 0;
-  }
-  return result;
 }
 
 void claim_less(const std::string& what, double a, double b, SourceLocation location) {

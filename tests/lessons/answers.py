@@ -180,35 +180,16 @@ QUESTIONS = [
          "vocabulary, 43, in_brief")
     ]),
     Question("16.3", [("lesson.cpp", "in_brief(1200", "in_brief(120")], fails=True),
-    Question("18.1", [
-        ("lesson.cpp",
-         "BlankModel model(1)",
-         "BlankModel model(2)"),
-        ("lesson.cpp",
-         "BlankModel twin(1)",
-         "BlankModel twin(2)")
-    ]),
+    Question("18.1", [("lesson.cpp", "Generator(18 + seed)", "Generator(118 + seed)")]),
     Question("18.2", [
         ("lesson.cpp",
-         "when [MASK] opened",
-         "when [MASK] sneezed")
-    ], fails=True),
-    Question("18.3", [("lesson.cpp", "in_brief(2000", "in_brief(200")], fails=True),
-    Question("19.1", [
-        ("maps.hpp",
-         "map_of(space, 15, 0)",
-         "map_of(space, 2, 0)")
-    ], elsewhere=("42.9", "82.5")),
-    Question("19.2", [
-        ("lesson.cpp",
-         "centred(query_key_space(t.model, t.head, sentences))",
-         "query_key_space(t.model, t.head, sentences)")
-    ], elsewhere=("0.70", "0.68", "0.67", "0.63", "0.60")),
-    Question("19.3", [
-        ("maps.hpp",
-         "metric = Distance::cosine",
-         "metric = Distance::euclidean")
+         "only_row(other - head.output, head.s.position(Part::pronoun))",
+         "only_row(other - head.output, head.s.words.size() - 1)")
     ]),
+    Question("18.3", [("lesson.cpp", "in_brief(1000", "in_brief(100")], fails=True),
+    Question("19.1", [("lesson.cpp", "options.perplexity = 5,", "options.perplexity = 30,")]),
+    Question("19.2", [("lesson.cpp", "shown = centred(space)", "shown = space")]),
+    Question("19.3", [("lesson.cpp", "M = {2, 2, 2, 2, 1, 1, 1, 1}", "M = {4, 4, 4, 4, 1, 1, 1, 1}")]),
     Question("20.1", [
         ("transformer.hpp",
          "return token(tokens) + nn::sinusoidal_positions(tokens.shape(1), C)",
