@@ -1,201 +1,263 @@
-// 16 looking_inside: the attention patterns of a trained model's heads, and ablation of each head.
+// 16 looking_inside: attention patterns and ablation, in five trained models.
 //
 // Before this lesson: 15_your_text, which trains a character-level GPT.
-// After it: 18_fill_in_the_blank, a bidirectional model that predicts a masked word.
-// Worth a breakpoint: weights_by_hand. Continue with `next`: the loop fills the rows of one head.
+// After it: 17_induction_heads, two heads of different layers that work together.
+// A useful breakpoint: written_by. Continue with `next`.
 
 #include <algorithm>
-#include <cmath>
 
-#include "ablation.hpp"
-#include "heed/base/file.hpp"
-#include "k_composition.hpp"
+#include "guess.hpp"
+#include "harbour.hpp"
+#include "heed/files/model_file.hpp"
+#include "heed/study/ablation.hpp"
+#include "heed/study/heads.hpp"
+#include "in_threads.hpp"
+#include "pictures.hpp"
 
 using namespace heed;
-const std::string lesson = "16_looking_inside", folder = "runs/lessons/" + lesson;
-const Names heads = {"layer 0, head 0", "layer 0, head 1", "layer 0, head 2", "layer 0, head 3",
-                     "layer 1, head 0", "layer 1, head 1", "layer 1, head 2", "layer 1, head 3"};
 
-// The attention weights (T, T) of one head of the first block. x is the block's input after layer
-// normalization, (T, C).
-Array weights_by_hand(const nn::MultiHeadAttention& attention, const Array& x, std::size_t head) {
-  const std::size_t T = x.shape(0), C = x.shape(1), D = C / attention.num_heads;
-  Array Q = xt::linalg::dot(x, xt::transpose(attention.query.weight.value()));  // (T, C)
-  Array K = xt::linalg::dot(x, xt::transpose(attention.key.weight.value()));    // (T, C)
-  Array weights = zeros({T, T});
-  for (std::size_t t = 0; t < T; ++t) {
-    Real sum = 0;
-    for (std::size_t s = 0; s <= t; ++s) {
-      Real score = 0;
-      for (std::size_t d = head * D; d < (head + 1) * D; ++d) score += Q(t, d) * K(s, d);
-      weights(t, s) = std::exp(score / std::sqrt(Real(D)));
-      sum += weights(t, s);
-    }
-    for (std::size_t s = 0; s <= t; ++s) weights(t, s) /= sum;
+constexpr std::size_t T = 32, C = 48, L = 2, H = 4;
+
+// What one head adds to the residual stream: y, the normed stream (B, T, C) -> (B, T, C).
+Tensor written_by(const nn::MultiHeadAttention& attention, const Tensor& y, std::size_t head) {
+  const nn::Projections p = attention.project(y, y);
+  AttentionOptions options = {true};  // causal
+  options.num_heads = H;
+  const Tensor O = scaled_dot_product_attention(p.query, p.key, p.value, options);  // (B, T, C)
+  const auto first = std::int64_t(head * C / H), last = std::int64_t((head + 1) * C / H);
+  return linear(slice(O, 2, first, last), slice(attention.out.weight, 1, first, last));
+}
+
+// Heads of one layer that are ablated. Zero ablation: they write nothing. Mean ablation: they write
+// the mean of what they write, over all positions.
+struct Ablated {
+  std::size_t layer = 0;
+  std::vector<std::size_t> heads = {};
+  bool with_mean = false;
+};
+const std::vector<std::size_t> all_heads = {0, 1, 2, 3};
+
+Tensor attention_without(const Ablated& ablated, const nn::MultiHeadAttention& attention,
+                         const Tensor& y) {
+  Tensor sum(zeros(y.shape()));
+  for (const std::size_t h : all_heads) {
+    const bool keep = std::count(ablated.heads.begin(), ablated.heads.end(), h) == 0;
+    if (!keep && !ablated.with_mean) continue;
+    const Tensor written = written_by(attention, y, h);
+    sum = sum + (keep ? written : mean(written, {0, 1}));
   }
-  return weights;
+  return sum;
 }
 
-void show_weights(const nn::Gpt& model, const Vocabulary& vocabulary, const Indices& windows) {
-  section("The attention weights of each head");
-  say("capture_attention returns the attention weights of all heads. Here are those of",
-      "layer 0, head 0 for a line of the play. (A layer is a block. Counts begin at 0.)",
-      "Weights below 0.125 are drawn as blanks: a row that looks empty has many small", "weights.");
-  const Indices ids = ids_of(vocabulary, "The lamp is out, Nell.");
-  const Names letters = letters_of(vocabulary, ids);
+// Tokens (B, T) -> logits (B, T, V).
+Tensor logits_without(const Ablated& ablated, const nn::Gpt& model, const Indices& tokens) {
+  Tensor x = model.embed(tokens);  // the residual stream (B, T, C)
+  for (std::size_t l = 0; l < L; ++l) {
+    const nn::Block& block = model.blocks[l];
+    const Tensor y = block.norm1(x);
+    x = x + (l == ablated.layer && !ablated.heads.empty()
+                 ? attention_without(ablated, block.attention, y)
+                 : block.attention(y, model.attention_mask()));
+    x = x + block.mlp(block.norm2(x));
+  }
+  return model.logits(x);
+}
+
+double loss_without(const Ablated& ablated, const nn::Gpt& model, const Batch& text) {
+  const NoGrad no_grad;
+  return cross_entropy(logits_without(ablated, model, text.inputs), text.targets).item();
+}
+
+// ---- the models
+
+const std::string folder = "runs/lessons/16_looking_inside";
+
+// Trains a GPT; `without` is ablated from the first step on.
+nn::Gpt train(std::uint64_t seed, const Ablated& without, const Harbour& play) {
+  nn::GptConfig config;
+  config.vocab_size = play.vocab_size(), config.block_size = T, config.embed_dim = C;
+  config.layers = L, config.heads = H;
+  Generator g(seed);
+  Parameters parameters;
+  const nn::Gpt model(Scope(parameters, g), config);
+  for (Tensor p : parameters)  // as in lesson 13: 1 / sqrt(C) in place of 0.02
+    if (p.dim() == 2) p.mutable_value() *= Real(1 / std::sqrt(double(C)) / 0.02);
+  const std::int64_t steps = in_brief(700, 250);
+  optim::AdamW optimizer(parameters.tensors(), {0.01, 0.9, 0.99, 1e-8, /*weight_decay=*/0});
+  const optim::WarmupCosine schedule{0.01, 0.001, 30, steps};
+  for (std::int64_t step = 0; step < steps; ++step) {
+    const Batch batch = play.batch(8, T, g);
+    optim::zero_grad(parameters.tensors());
+    backward(cross_entropy(logits_without(without, model, batch.inputs), batch.targets));
+    optim::clip_grad_norm(parameters.tensors(), 1);
+    optimizer.set_lr(schedule.at(step));
+    optimizer.step();
+  }
+  if (seed == 1 && without.heads.empty()) {
+    std::filesystem::create_directories(folder);
+    save_model(folder + "/checkpoint.safetensors", parameters, config, play.vocabulary);
+  }
+  return model;
+}
+
+std::vector<nn::Gpt> five_models(const Ablated& without, const Harbour& play) {
+  return in_threads<nn::Gpt>(5, [&](std::uint64_t seed) { return train(seed, without, play); });
+}
+
+// Half of the held-out part: heads are chosen on the first half and judged on the second.
+Batch half(const Harbour& play, std::size_t which) {
+  const Batch all = play.held_out_windows(T);
+  const std::size_t W = all.inputs.shape(0) / 2;  // 120 windows
+  const auto half = [&](const Indices& x) {
+    return Indices(xt::view(x, xt::range(which * W, which * W + W)));
+  };
+  return {half(all.inputs), half(all.targets)};
+}
+
+// ---- what they attend to
+
+// The pattern scores of all heads: head h of layer l has the index l H + h.
+std::vector<double> scores(const HeadKind& kind, const nn::Gpt& model, const Indices& tokens) {
+  std::vector<double> all;
+  for (const LayerAttention& layer : capture_attention(model, tokens))
+    for (const Real score : head_scores(kind, layer.weights, tokens, true)) all.push_back(score);
+  return all;
+}
+
+std::size_t best_head(const HeadKind& kind, const nn::Gpt& model, const Indices& tokens) {
+  const std::vector<double> all = scores(kind, model, tokens);
+  return std::size_t(std::max_element(all.begin(), all.end()) - all.begin());
+}
+
+const HeadKind previous = head_kinds()[0];  // the key before the query
+const HeadKind same = head_kinds()[2];      // earlier keys with the query's token
+
+// The heads with the highest scores on the first half, one for each model.
+struct Chosen {
+  std::vector<std::size_t> previous, same;
+};
+
+void one_head(const nn::Gpt& model, std::size_t head, const Harbour& play) {
+  const Indices ids = ids_of(play.vocabulary, "The lamp is out.");
+  section("The weights of one head", {{"head", name_of(head)}});
   const std::vector<LayerAttention> layers = capture_attention(model, ids);
-  std::vector<Array> all;
-  for (std::size_t i = 0; i < 8; ++i) all.push_back(masked_weights(layers[i / 4].weights, i % 4));
-  HeatmapOptions options{"attention weights of layer 0, head 0", letters, letters, "query position",
-                         "key position"};
-  options.low = 0, options.high = 1;
-  picture_trained(lesson, "head", all[0], options);
-  Array x = xt::view(model.blocks[0].norm1(model.embed(ids)).value(), 0);  // (T, C)
-  for (std::size_t h = 0; h < 4; ++h)
-    check("head " + std::to_string(h) + " by hand = capture_attention",
-          weights_by_hand(model.blocks[0].attention, x, h),
-          Array(xt::view(layers[0].weights, 0, h)));
-  options.title = "attention weights of all heads";
-  picture(lesson, "heads", all, heads, options, 4);
-  const std::vector<LayerAttention> of_windows = capture_attention(model, windows);
-  say("");
-  quote("layer 0, head 0: mean weight on the last three tokens " +
-        decimal(weight_on_last_three(of_windows[0].weights, 0), 2));
-  say("", "In layer 1 the heads 0 and 3 have vertical stripes: many later queries attend to",
-      "one key, less with distance. For each head of layer 1 and each character, we",
-      "compare the mean weight on this character with that of uniform weights. The",
-      "character with the largest difference:", "");
-  for (std::size_t h = 0; h < 4; ++h)
-    quote("head " + std::to_string(h) + ": " +
-          most_attended(of_windows[1].weights, h, windows, vocabulary));
+  picture_of_head(layers[head / H].weights, head % H, letters_of(play.vocabulary, ids));
+  say();
+  picture_of_heads(layers, letters_of(play.vocabulary, ids));
 }
 
-void score_patterns(const nn::Gpt& model, const Indices& windows, std::int64_t space) {
-  section("Head patterns");
-  say("A HEAD PATTERN is a rule that gives key positions S(t) for each query t. If S(t)",
-      "is not empty, we sum the head's weights of query t on S(t). The pattern",
-      "score is the mean of these sums over the queries of " + std::to_string(windows.shape(0)) +
-          " windows of " + std::to_string(windows.shape(1)),
-      "characters of the validation part. It must be compared with that of uniform", "weights.", "",
-      "  previous   the previous token. A PREVIOUS TOKEN HEAD has most of its weight",
-      "             there (Clark et al. 2019).",
-      "  first      the first token. If many queries give it a large weight, it is an",
-      "             ATTENTION SINK (Xiao et al. 2023).",
-      "  same       earlier positions with the query's token. A head with most of its",
-      "             weight there is a SAME TOKEN HEAD (duplicate token head, Wang et",
-      "             al. 2022).",
-      "  induction  the tokens that followed the query's token earlier, as 'a' for the",
-      "             last 'c' of 'the cat. the c'. An INDUCTION HEAD (Elhage et al.",
-      "             2021, Olsson et al. 2022) has most of its weight there.", "");
-  std::vector<HeadKind> kinds = head_kinds();
-  kinds.push_back(induction);
-  const std::vector<LayerAttention> layers = capture_attention(model, windows);
-  Array scores = zeros({9, 4}), by_hand = zeros({8, 3});
-  for (std::size_t i = 0; i < 8; ++i)
-    xt::view(by_hand, i) = scores_by_hand(layers[i / 4].weights, windows, i % 4);
-  const PatternScores found = pattern_scores(kinds, layers, windows);
-  Array all = zeros({10, 4});
-  xt::view(scores, xt::range(0, 8)) = found.mean;
-  for (std::size_t k = 0; k < 4; ++k) scores(8, k) = Real(uniform_score(kinds[k], windows, true));
-  xt::view(all, xt::range(0, 9)) = scores;
-  xt::row(all, 9) = xt::amax(found.error, {0});
-  Names rows = heads;
-  rows.insert(rows.end(), {"uniform weights", "largest st. error"});
-  quote(table(all, {"pattern scores", rows, {"previous", "first", "same", "induction"}}));
-  check("pattern scores by hand = head_scores", by_hand,
-        Array(xt::view(scores, xt::range(0, 8), xt::range(0, 3))));
-  const Array most = xt::amax(xt::view(scores, xt::range(0, 8)), {0});  // of each pattern
-  const double least = xt::amin(xt::view(scores, xt::range(0, 4), 0))();
-  claim_less("each previous score of layer 0 is over 1.5 times uniform", 1.5 * scores(8, 0), least);
-  claim_less("the largest previous score is over twice uniform", 2 * scores(8, 0), most(0));
-  claim_less("each previous score is below one half", most(0), 0.5);
-  claim_less("each first score is below 1.25 times uniform", most(1), 1.25 * scores(8, 1));
-  claim_less("each induction score is below twice uniform", most(3), 2 * scores(8, 3));
-  say("", "The heads of layer 0 attend to the previous token much more than uniform weights",
-      "do, but more than half of their weight is on other tokens. No head has an",
-      "attention sink at the first token, and no induction score is far above uniform.");
-  same_token_control(layers[1].weights, windows, 3, space);
+Chosen patterns(const std::vector<nn::Gpt>& models, const Indices& choosing,
+                const Indices& judging) {
+  section("Patterns, and what equal weights would do");
+  Chosen chosen;
+  std::vector<double> of_previous, of_same;
+  for (const nn::Gpt& model : models) {
+    chosen.previous.push_back(best_head(previous, model, choosing));
+    chosen.same.push_back(best_head(same, model, choosing));
+    of_previous.push_back(scores(previous, model, judging)[chosen.previous.back()]);
+    of_same.push_back(scores(same, model, judging)[chosen.same.back()]);
+  }
+  const double uniform = uniform_score(previous, judging, true);
+  quote(table_of_patterns(chosen.previous, of_previous, chosen.same, of_same,
+                          {uniform, uniform_score(same, judging, true)}));
+  claim("previous: above equal weights by 2.8 standard errors",
+        estimate(of_previous).mean - 2.8 * estimate(of_previous).standard_error > uniform,
+        decimal(estimate(of_previous).mean, 4));
+  say({{"half", count_above(0.5, of_previous)}});
+  return chosen;
 }
 
-void ablate_heads(const nn::Gpt& model, const Indices& windows) {
+// Queries that are spaces (id 1) or not, and their keys of the same token, or those with a space.
+using Ids = const std::int64_t*;
+const std::vector<HeadKind> space_kinds = {
+    {"space", [](Ids x, std::size_t t, std::size_t s) { return s < t && x[t] == 1 && x[s] == 1; }},
+    {"other",
+     [](Ids x, std::size_t t, std::size_t s) { return s < t && x[t] != 1 && x[s] == x[t]; }},
+    {"any", [](Ids x, std::size_t t, std::size_t s) { return s < t && x[t] != 1 && x[s] == 1; }}};
+
+void only_spaces(const std::vector<nn::Gpt>& models, const Chosen& chosen, const Indices& judging) {
+  section("Is it what its name says?");
+  std::vector<std::vector<double>> rows(models.size() + 1);
+  for (const HeadKind& kind : space_kinds) {
+    for (std::size_t m = 0; m < models.size(); ++m)
+      rows[m].push_back(scores(kind, models[m], judging)[chosen.same[m]]);
+    rows.back().push_back(uniform_score(kind, judging, true));
+  }
+  quote(table_of_spaces(chosen.same, rows));
+  say();
+}
+
+// ---- what they are needed for
+
+void ablation(const std::vector<nn::Gpt>& models, const Chosen& chosen, const Batch& judging) {
   section("Ablation");
-  say("A large weight does not prove that the output matters: the value may be small",
-      "(Kobayashi et al. 2020, \"Attention is Not Only a Weight\"), or later layers may",
-      "ignore it. (On this debate: Jain and Wallace 2019; Wiegreffe and Pinter 2019.)",
-      "ABLATION removes a part of a model and measures the loss. ZERO ABLATION sets the",
-      "output of a head to 0: its columns in the output projection become zero. But",
-      "later layers may never have had such an input in training. MEAN ABLATION sets",
-      "the output to its mean over all positions (Wang et al. 2022). Each increase of",
-      "the loss is a mean over the windows:", "");
-  const Array original = losses(model, windows);
-  Array by_hand = zeros({2, 4}), costs = zeros({10, 4});
-  for (std::size_t i = 0; i < 10; ++i)
-    for (const bool with_mean : {false, true}) {
-      std::vector<std::size_t> ablated = {i % 4};
-      if (i >= 8) ablated = {0, 1, 2, 3};
-      const Array increase =
-          losses_without(model, i < 8 ? i / 4 : i - 8, ablated, windows, with_mean) - original;
-      costs(i, with_mean ? 2 : 0) = Real(xt::mean(increase)());
-      costs(i, with_mean ? 3 : 1) = Real(standard_error(increase));
+  const nn::Gpt& first = models[0];
+  const Tensor y = first.blocks[0].norm1(first.embed(judging.inputs));
+  check("the sum of what four heads write = the attention's output",
+        attention_without({}, first.blocks[0].attention, y),
+        first.blocks[0].attention(y, first.attention_mask()));
+  std::vector<HeadCosts> rows;
+  std::vector<double> losses;
+  for (std::size_t m = 0; m < models.size(); ++m) {
+    losses.push_back(loss_without({}, models[m], judging));
+    HeadCosts row = {chosen.previous[m], chosen.same[m]};
+    for (std::size_t head = 0; head < L * H; ++head) {
+      const auto cost = [&](bool with_mean) {
+        return loss_without({head / H, {head % H}, with_mean}, models[m], judging) - losses[m];
+      };
+      row.zero.push_back(cost(false)), row.mean.push_back(cost(true));
     }
-  for (std::size_t i = 0; i < 8; ++i)
-    by_hand(i / 4, i % 4) = Real(xt::mean(losses_by_hand(model, i, windows))());
-  const Ablation ablation = ablate(model, [&] { return next_token_loss(model, windows); });
-  say("loss with all heads, nats per character: " + trained(ablation.baseline_loss));
-  Names rows = heads;
-  rows.insert(rows.end(), {"all of layer 0", "all of layer 1"});
-  quote(
-      table(costs, {"increase of the loss", rows, {"zero", "st. error", "mean", "st. error"}, 3}));
-  check("zero ablation by hand = ablate", by_hand, ablation.ablated_loss);
-  claim_less("mean: each increase in layer 1 is below each in layer 0",
-             xt::amax(xt::view(costs, xt::range(4, 8), 2))(),
-             xt::amin(xt::view(costs, xt::range(0, 4), 2))());
-  const Array difference = xt::abs(xt::col(costs, 0) - xt::col(costs, 2));  // (10)
-  claim_less("for each single head zero and mean ablation differ by less than 0.05",
-             xt::amax(xt::view(difference, xt::range(0, 8)))(), 0.05);
-  claim_less("mean: without layer 0 the loss rises more than without layer 1", costs(9, 2),
-             costs(8, 2));
-  const Array sums = xt::sum(xt::view(costs, xt::range(0, 4)), {0});
-  quote("sum of the four rows of layer 0: zero " + decimal(sums(0), 2) + ", mean " +
-        decimal(sums(2), 2));
-  say("", "For single heads zero and mean ablation give nearly the same increases; for all",
-      "of layer 0 they differ. A small increase does not prove that a head is useless:",
-      "another head may do the same. So increases need not add up: without all of layer",
-      "0 the loss rises by more than the sum of its four rows. Without all of layer 1",
-      "it hardly rises: on this text the model almost works without its second",
-      "attention layer. Which text needs two?");
+    rows.push_back(row);
+  }
+  const Ablation by_heed = ablate(first, [&] { return loss_without({}, first, judging); });
+  check("zero ablation = heed's ablate()", losses[0] + array_of(rows[0].zero),
+        by_heed.ablated_loss);
+  quote(table_of_heads(rows));
+  say({{"loss", trained(estimate(losses).mean)}, {"k", count_of_costliest(rows)}});
+}
+
+void whole_layers(const std::vector<nn::Gpt>& models, const Harbour& play, const Batch& judging,
+                  const Guess& guess) {
+  section("A whole layer, ablated and never there");
+  std::vector<LayerCosts> layers;
+  for (std::size_t l = 0; l < L; ++l) {
+    LayerCosts costs;
+    const std::vector<nn::Gpt> never = five_models({l, all_heads}, play);
+    for (std::size_t m = 0; m < models.size(); ++m) {
+      const double loss = loss_without({}, models[m], judging);
+      double sum = 0;
+      for (const std::size_t h : all_heads)
+        sum += loss_without({l, {h}}, models[m], judging) - loss;
+      costs.sum.push_back(sum);
+      costs.all.push_back(loss_without({l, all_heads, true}, models[m], judging) - loss);
+      costs.never.push_back(loss_without({l, all_heads}, never[m], judging) - loss);
+    }
+    layers.push_back(costs);
+  }
+  quote(table_of_layers(layers));
+  const Estimate saved = estimate(differences(layers[0].all, layers[0].never));
+  claim("layer 0: never there costs less than ablated, by 2.8 standard errors",
+        saved.mean > 2.8 * saved.standard_error, decimal(saved.mean, 4));
+  say({{"ablated", trained(estimate(layers[0].all).mean)},
+       {"never", trained(estimate(layers[0].never).mean)}});
+  guess.compare(trained(estimate(layers[0].never).mean));
+  say();
+  picture_of_layers(layers);
+  say();
 }
 
 int main() {
-  set_num_threads(1);  // a model this small is not faster with two
-  opening({"to measure which positions a head attends to, and to ablate it",
-           "pattern score(h) = mean over t of sum over s in S(t) of A[h,t,s]\n"
-           "increase(h) = loss without head h - loss          A (H, T, T)",
-           "Clark et al., \"What Does BERT Look At?\", section 3, 2019; Michel et\n"
-           "al., \"Are Sixteen Heads Really Better than One?\", section 3, 2019",
-           "mha(x, x, x, need_weights=True, average_attn_weights=False), with\n"
-           "mha = nn.MultiheadAttention(64, 4, batch_first=True)"});
-  section("The model");
-  say("What has a trained model learned? We can read its attention weights and remove",
-      "its parts. A GPT of width 64 with 2 blocks of 4 heads learns lesson 15's play:", "");
-  std::string text = read_text(HEED_DATA_DIR "/harbour.txt");
-  const Vocabulary vocabulary = Vocabulary::of_text(text);
-  const Corpus corpus(std::move(text), vocabulary);
-  train_and_save(corpus, vocabulary, 42, in_brief(1200, 200), folder);
-  const LoadedModel saved(ModelFile::open(folder + "/checkpoint.safetensors"));
-  const Indices windows = windows_of(corpus, corpus.validation(), 32);
-  show_weights(saved.model, vocabulary, windows);
-  score_patterns(saved.model, windows, vocabulary.find(' '));
-  ablate_heads(saved.model, windows);
-  induction_heads(lesson);
-
-  section("Other texts");
-  say("With --text, ./heed look computes pattern scores and ablation from this text",
-      "alone, of up to 32 characters, so its numbers are less certain. The heat map of",
-      "one head:", "", "  ./heed look " + folder + " --text Dunn. --layer 0 --head 2", "",
-      "To see a row of weights being computed: HEED_BRIEF=1 ./heed debug 16 (it trains",
-      "first), and in gdb: break weights_by_hand, continue, next, display t, display s.");
-  questions("What are the pattern scores in windows of 16? In main, change 32 to 16.",
-            "Do other initial weights give the same patterns? In main, change 42 to 43.",
-            "Which claim fails after 120 steps? In main, change 1200 to 120.");
+  set_num_threads(1);  // each model has a thread of its own
+  opening();
+  const Guess guess("the increase of the loss, if layer 0 never had attention");
+  const Harbour play;
+  const Batch choosing = half(play, 0), judging = half(play, 1);
+  const std::vector<nn::Gpt> models = five_models({}, play);
+  one_head(models[0], best_head(previous, models[0], choosing.inputs), play);
+  const Chosen chosen = patterns(models, choosing.inputs, judging.inputs);
+  only_spaces(models, chosen, judging.inputs);
+  ablation(models, chosen, judging);
+  whole_layers(models, play, judging, guess);
+  appendix("A model of yours");
+  ending();
 }

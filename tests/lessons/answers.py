@@ -169,17 +169,20 @@ QUESTIONS = [
          "counts.probabilities(text.ids, text.test, text.ids.size(), k)")
     ]),
     Question("15.3", [("lesson.cpp", "write(model, before, 500, 0.8, 10, g)", "write(model, before, 500, 0.8, 1, g)")]),
-    Question("16.1", [
+    Question("16.1", [("lesson.cpp", "judging = half(play, 1)", "judging = half(play, 0)")]),
+    Question("16.2", [("lesson.cpp", "Real(1 / std::sqrt(double(C)) / 0.02)", "Real(1)")]),
+    Question("16.3", [("lesson.cpp", "same = head_kinds()[2];", "same = induction_kind();")]),
+    Question("17.1", [
         ("lesson.cpp",
-         "corpus.validation(), 32)",
-         "corpus.validation(), 16)")
-    ]),
-    Question("16.2", [
+         "g.randint(shortest, longest + 1, {B})",
+         "g.randint(16, 17, {B})")
+    ], fails=True),
+    Question("17.2", [
         ("lesson.cpp",
-         "vocabulary, 42, in_brief",
-         "vocabulary, 43, in_brief")
+         "nn::AttentionVariant{0, true}",
+         "nn::AttentionVariant{0, false}")
     ]),
-    Question("16.3", [("lesson.cpp", "in_brief(1200", "in_brief(120")], fails=True),
+    Question("17.3", [("lesson.cpp", "m.norms[1](x + mean(written, {0, 1}))", "m.norms[1](x)")]),
     Question("18.1", [("lesson.cpp", "Generator(18 + seed)", "Generator(118 + seed)")]),
     Question("18.2", [
         ("lesson.cpp",
@@ -248,17 +251,10 @@ QUESTIONS = [
     Question("24.1", [("lesson.cpp", "\"she sells sea shells\"", "\"aaaaaaa\"")]),
     Question("24.2", [("known_bound.hpp", "200'000", "2'000'000")], fails=True),
     Question("24.3", [("lesson.cpp", "3e10 : 3e11", "3e10 : 12e11")], fails=True),
-    Question("25.1", [
-        ("repeats.hpp",
-         "g.randint(shortest, longest + 1, {B})",
-         "g.randint(16, 17, {B})")
-    ], fails=True),
-    Question("25.2", [
-        ("repeats.hpp",
-         "    c.positions = nn::PositionKind::rotary;\n",
-         "")
-    ], fails=True),
-    Question("25.3", [("variants.hpp", "*= Real(3)", "*= Real(1)")], fails=True),
+    Question("25.1", [("lesson.cpp", "t = i + 2", "t = 2 * i")]),
+    Question("25.2", [("lesson.cpp", "  Array y = x;\n", "  t += 1000;\n  Array y = x;\n")],
+             fails=True),
+    Question("25.3", [("lesson.cpp", "p.mutable_value() *= 3;", "p.mutable_value() *= 1;")], fails=True),
     Question("26.1", [("lesson.cpp", "SmallBert bert(5)", "SmallBert bert(6)")]),
     Question("26.2", [
         ("lesson.cpp",

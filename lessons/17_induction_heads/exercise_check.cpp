@@ -1,4 +1,4 @@
-// 16b induction_score: weights with known scores, random weights, and a model with two layers,
+// 17 induction_score: weights with known scores, random weights, and a model with two layers,
 // trained on repeated random sequences.
 
 #include <algorithm>

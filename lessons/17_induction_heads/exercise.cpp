@@ -1,6 +1,4 @@
-// 16b induction_score: find the induction heads of a model.
-//
-// As exercise 16, but only the last earlier occurrence of the query's token counts.
+// 17 induction_score: find the induction heads of a model.
 //
 // In "Harry Potter ... Harry" the next token is probably "Potter". An induction head attends from
 // the second "Harry" to the token after the first one. Olsson et al. 2022, "In-context Learning and

@@ -1,0 +1,314 @@
+// 17 induction_heads: two attention heads that together continue a repeated text.
+//
+// Before this lesson: 16_looking_inside, attention patterns and ablation.
+// After it: 18_fill_in_the_blank, a bidirectional model that predicts a masked word.
+// A useful breakpoint: layer_1_reads. Continue with `next`.
+
+#include <functional>
+
+#include "guess.hpp"
+#include "heed/ops/attention.hpp"
+#include "in_threads.hpp"
+#include "pictures.hpp"
+#include "tuning.hpp"
+
+using namespace heed;
+
+// ---- the text: P different random tokens of V, repeated to fill T positions; P is random, too.
+
+constexpr std::size_t V = 32, T = 48, shortest = 8, longest = 24;
+
+struct Repeats {
+  Indices inputs, targets;  // (B, T)
+  Indices periods;          // (B)
+};
+
+Repeats new_repeats(Generator& g, std::size_t B) {
+  Repeats r{Indices::from_shape({B, T}), Indices::from_shape({B, T}),
+            g.randint(shortest, longest + 1, {B})};
+  for (std::size_t b = 0; b < B; ++b) {
+    const Indices tokens = g.randperm(V);
+    const auto P = std::size_t(r.periods(b));
+    for (std::size_t t = 0; t < T; ++t) {
+      r.inputs(b, t) = tokens(t % P);
+      r.targets(b, t) = tokens((t + 1) % P);
+    }
+  }
+  return r;
+}
+
+// The mean loss of the targets that follow a token which occurred before.
+double repeated_loss(const Tensor& logits, const Repeats& r) {
+  CrossEntropyOptions each;
+  each.reduction = Reduction::none;
+  const Array losses = cross_entropy(logits, r.targets, each).value();  // (B, T)
+  double sum = 0, n = 0;
+  for (std::size_t b = 0; b < losses.shape(0); ++b)
+    for (std::size_t t = std::size_t(r.periods(b)); t < T; ++t) sum += losses(b, t), n += 1;
+  return sum / n;
+}
+
+void text_that_repeats(const Repeats& test) {
+  section("Text that repeats", {{"bound", decimal(first_bound(V, test.periods), 2)}});
+}
+
+// ---- the model: layers of attention with rotary positions, without MLPs
+
+struct Model {
+  nn::Embedding token;
+  std::vector<nn::LayerNorm> norms;  // of each layer
+  std::vector<nn::MultiHeadAttention> attention;
+  nn::LayerNorm norm;
+  nn::Linear output;
+};
+
+// Tokens (B, T) -> logits (B, T, V). Without masks, all layers have a causal mask.
+Tensor logits_of(const Model& m, const Indices& tokens,
+                 const std::vector<nn::AttentionMask>& masks = {{true}, {true}}) {
+  Tensor x = m.token(tokens);  // the residual stream (B, T, C)
+  for (std::size_t l = 0; l < m.attention.size(); ++l)
+    x = x + m.attention[l](m.norms[l](x), masks[l]);
+  return m.output(m.norm(x));
+}
+
+// The attention weights of the head of layer l, (B, 1, T, T).
+Array weights_of(const Model& m, std::size_t l, const Indices& tokens) {
+  Tensor x = m.token(tokens);
+  if (l == 1) x = x + m.attention[0](m.norms[0](x), {true});
+  const Tensor y = m.norms[l](x);
+  return m.attention[l].weights(y, y, {true}).value();
+}
+
+Model new_model(Parameters& parameters, Generator& g, std::size_t layers, std::size_t heads,
+                std::size_t C) {
+  const Scope scope(parameters, g);
+  Model m{nn::Embedding(scope / "token", V, C),
+          {},
+          {},
+          nn::LayerNorm(scope / "norm", C),
+          nn::Linear(scope / "output", C, V, false)};
+  for (std::size_t l = 0; l < layers; ++l) {
+    m.norms.emplace_back(scope / "norms" / l, C);
+    m.attention.emplace_back(scope / "attention" / l, C, heads, false,
+                             nn::AttentionVariant{0, true});
+  }
+  for (Tensor p : parameters)
+    if (p.dim() == 2) p.mutable_value() = g.normal(p.shape(), 0, 0.06);
+  return m;
+}
+
+struct Trained {
+  Model model;
+  Series loss = {"", {}, {}}, score = {"", {}, {}};  // every 10 steps
+};
+
+const double best_rate = 0.005;  // of one layer and of two, see the appendix
+
+Trained train(std::uint64_t seed, std::size_t layers, double lr) {
+  Generator g(seed), sequences(1000 + seed), fixed(8);
+  Parameters parameters;
+  // Two layers of one head, or one layer of three heads: 21,792 and 21,912 parameters.
+  Trained m{layers == 2 ? new_model(parameters, g, 2, 1, 48) : new_model(parameters, g, 1, 3, 66)};
+  const std::int64_t steps = in_brief(450, 350);
+  optim::AdamW optimizer(parameters.tensors(), {lr, 0.9, 0.98, 1e-8, /*weight_decay=*/0});
+  const optim::WarmupCosine rate{lr, lr / 10, 50, steps};
+  const Repeats shown = new_repeats(fixed, 16);
+  for (std::int64_t step = 0; step <= steps; ++step) {
+    if (step % 10 == 0) {
+      const NoGrad no_grad;
+      m.loss.append(double(step), repeated_loss(logits_of(m.model, shown.inputs), shown));
+      m.score.append(double(step),
+                     prefix_score(weights_of(m.model, layers - 1, shown.inputs), shown.inputs));
+    }
+    const Repeats batch = new_repeats(sequences, 16);
+    optim::zero_grad(parameters.tensors());
+    backward(cross_entropy(logits_of(m.model, batch.inputs), batch.targets));
+    optim::clip_grad_norm(parameters.tensors(), 1);
+    optimizer.set_lr(rate.at(step));
+    optimizer.step();
+  }
+  return m;
+}
+
+std::vector<TuningRow> sweep() {
+  Generator g(9);
+  const Repeats windows = new_repeats(g, 64);
+  std::vector<TuningRow> rows;
+  for (const std::size_t layers : {2, 1})
+    for (const double rate : {0.0025, 0.005, 0.01, 0.02}) {
+      const auto loss = [&](std::uint64_t seed) {
+        const Trained m = train(10 + seed, layers, rate);
+        return repeated_loss(logits_of(m.model, windows.inputs), windows);
+      };
+      const Estimate e = estimate(in_threads<double>(3, loss));
+      rows.push_back({layers == 2 ? "two layers" : "one layer", rate, e.mean, e.standard_error});
+    }
+  return rows;
+}
+
+std::vector<Model> when(const Repeats& test) {
+  section("The loss falls at once");
+  const auto two =
+      in_threads<Trained>(5, [](std::uint64_t seed) { return train(seed, 2, best_rate); });
+  const auto one =
+      in_threads<Trained>(5, [](std::uint64_t seed) { return train(seed, 1, best_rate); });
+  const NoGrad no_grad;
+  std::vector<Curve> curves;
+  std::vector<double> gaps;
+  std::vector<Model> models;
+  for (std::size_t m = 0; m < 5; ++m) {
+    curves.push_back({two[m].loss, two[m].score, one[m].loss,
+                      repeated_loss(logits_of(two[m].model, test.inputs), test),
+                      repeated_loss(logits_of(one[m].model, test.inputs), test)});
+    gaps.push_back(curves[m].one_loss - curves[m].two_loss);
+    models.push_back(two[m].model);
+  }
+  quote(table_of_curves(curves));
+  claim_difference("two layers have a lower loss than one layer", gaps);
+  say();
+  picture_of_curves(curves);
+  say();
+  return models;
+}
+
+// ---- where, and what the circuit needs
+
+void where(const std::vector<Model>& models, const Repeats& test) {
+  section("Two heads");
+  std::vector<std::vector<double>> rows;
+  for (const Model& m : models)
+    rows.push_back(
+        both_scores(weights_of(m, 0, test.inputs), weights_of(m, 1, test.inputs), test.inputs));
+  quote(table_of_scores(rows, test.inputs));
+  say();
+  Generator g(6);
+  Repeats one = new_repeats(g, 1);
+  for (std::size_t t = 0; t < T; ++t) one.inputs(0, t) = std::int64_t(t % 8);
+  picture_of_weights(weights_of(models[0], 0, one.inputs), weights_of(models[0], 1, one.inputs));
+  say();
+  picture("17_induction_heads", "path", path_graph);
+}
+
+// Which inputs of layer 1 lack what the head of layer 0 has written.
+struct Lacking {
+  bool queries = false, keys = false, values = false;
+};
+const std::vector<Lacking> cuts = {{}, {true}, {false, true}, {false, false, true}};
+
+// The prefix-matching score and the loss.
+std::pair<double, double> layer_1_reads(const Model& m, const Repeats& test, Lacking lacking) {
+  const NoGrad no_grad;
+  const nn::MultiHeadAttention& attention = m.attention[1];
+  const Tensor x = m.token(test.inputs), written = m.attention[0](m.norms[0](x), {true});
+  const Tensor with = m.norms[1](x + written), without = m.norms[1](x + mean(written, {0, 1}));
+  const nn::Projections p = attention.project(with, with), q = attention.project(without, without);
+  const AttentionResult head =
+      attention_with_weights((lacking.queries ? q : p).query, (lacking.keys ? q : p).key,
+                             (lacking.values ? q : p).value, {true});
+  const Tensor logits = m.output(m.norm(x + written + attention.out(head.output)));
+  return {prefix_score(unsqueeze(head.weights, 1).value(), test.inputs),
+          repeated_loss(logits, test)};
+}
+
+void composition(const std::vector<Model>& models, const Repeats& test) {
+  section("What the keys read");
+  std::vector<std::vector<double>> scores, losses;
+  std::vector<double> falls;
+  for (const Model& m : models) {
+    std::vector<double> of_score, of_loss;
+    for (const Lacking& lacking : cuts) {
+      const auto [score, loss] = layer_1_reads(m, test, lacking);
+      of_score.push_back(score), of_loss.push_back(loss);
+    }
+    scores.push_back(of_score), losses.push_back(of_loss);
+    falls.push_back(std::min(of_score[1], of_score[3]) - of_score[2]);
+  }
+  quote(table_of_reads(scores, losses));
+  check("nothing ablated: the loss = the model's", scalar(Real(losses[0][0])),
+        scalar(Real(repeated_loss(logits_of(models[0], test.inputs), test))));
+  claim_difference("prefix-matching falls most without it in the keys", falls);
+  say();
+}
+
+// Whether query t may not attend to key s if the period is P.
+using Rule = std::function<bool(std::size_t t, std::size_t s, std::size_t P)>;
+
+double loss_without_keys(const Model& m, const Repeats& test, std::size_t layer,
+                         const Rule& hidden) {
+  const NoGrad no_grad;
+  const std::size_t B = test.inputs.shape(0);
+  nn::AttentionMask mask{true, Mask::from_shape({B, 1, T, T})};  // for all heads
+  for (std::size_t b = 0; b < B; ++b)
+    for (std::size_t t = 0; t < T; ++t)
+      for (std::size_t s = 0; s < T; ++s)
+        (*mask.mask)(b, 0, t, s) = !hidden(t, s, std::size_t(test.periods(b)));
+  std::vector<nn::AttentionMask> masks = {{true}, {true}};
+  masks[layer] = mask;
+  return repeated_loss(logits_of(m, test.inputs, masks), test);
+}
+
+// Key s is at t + shift - P, t + shift - 2P, ...
+Rule earlier(std::size_t shift) {
+  return [shift](std::size_t t, std::size_t s, std::size_t P) {
+    return s + P <= t + shift && (t + shift - s) % P == 0;
+  };
+}
+Rule just_before(std::size_t back) {
+  return [back](std::size_t t, std::size_t s, std::size_t) { return s + back == t; };
+}
+
+void without_keys(const std::vector<Model>& models, const Repeats& test, const Guess& guess) {
+  section("Without one key");
+  std::vector<std::vector<double>> rows;
+  std::vector<double> above;
+  for (const Model& m : models) {
+    const NoGrad no_grad;
+    rows.push_back(
+        {repeated_loss(logits_of(m, test.inputs), test), loss_without_keys(m, test, 1, earlier(1)),
+         loss_without_keys(m, test, 1, earlier(0)), loss_without_keys(m, test, 0, just_before(1)),
+         loss_without_keys(m, test, 0, just_before(2))});
+    above.push_back(rows.back()[3] - std::log(double(V)));
+  }
+  quote(table_of_keys(rows));
+  claim_difference("without key t - 1 in layer 0 the loss is above ln 32", above);
+  guess.compare(trained(estimate(above).mean + std::log(double(V))));
+  say();
+}
+
+// The logits (V, V) that the head of layer l writes if all its weight is on a key with the token of
+// the row, and the key's value is that of the token's embedding.
+Array written_logits(const Model& m, std::size_t l) {
+  const NoGrad no_grad;
+  const nn::MultiHeadAttention& attention = m.attention[l];
+  const Tensor written = attention.out(attention.value(m.norms[l](m.token.weight)));  // (V, C)
+  return linear(written * m.norm.weight, m.output.weight).value();
+}
+
+void copying(const std::vector<Model>& models) {
+  section("What the heads write");
+  std::vector<std::vector<double>> rows;
+  for (const Model& m : models)
+    rows.push_back({copying_score(written_logits(m, 0)), copying_score(written_logits(m, 1))});
+  quote(table_of_copying(rows));
+  say();
+  picture_of_logits(written_logits(models[0], 0), written_logits(models[0], 1));
+}
+
+int main() {
+  set_num_threads(1);  // each model has a thread of its own
+  if (tuning()) return write_tuning("loss on repeated tokens, seeds 11 to 13", sweep());
+  opening();
+  const Guess guess("the loss without the previous token's key");
+  Generator g(7);
+  const Repeats test = new_repeats(g, 64);  // the models were trained on others
+  text_that_repeats(test);
+  const std::vector<Model> models = when(test);
+  where(models, test);
+  composition(models, test);
+  without_keys(models, test, guess);
+  copying(models);
+  if (appendix("How the learning rates were chosen"))
+    show_tuning("loss on repeated tokens (nats)",
+                {{"two layers", best_rate}, {"one layer", best_rate}});
+  ending();
+}
